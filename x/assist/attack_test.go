@@ -7,8 +7,8 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// TestHostileExpressions asks about texts that are deep, long, or mostly wrong. What it
-// holds is that there is an answer within a test's time.
+// TestHostileExpressions checks that completion, hover, call lookup, and problem search finish
+// within a test's time for untrusted expressions that are deep, long, or mostly wrong.
 func TestHostileExpressions(t *testing.T) {
 	t.Parallel()
 	p := placeIn(t, "../../examples/crontab/crd.yaml", "")

@@ -12,7 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// asks are places of a large CRD's rules, as an editor asks at them.
+// asks returns the rules of the largest CRD in the corpus and a Place for each.
 func asks(b *testing.B) (places []*assist.Place, rules []string) {
 	b.Helper()
 	crd := corpus.ReadCRD(b, corpus.Largest(b, corpus.CRDFiles(b)))
@@ -28,8 +28,8 @@ func asks(b *testing.B) (places []*assist.Place, rules []string) {
 	return places, rules
 }
 
-// benchmark asks at each place in turn and reports the time that one in twenty takes
-// longer than; cold makes each place anew.
+// benchmark calls ask for each place in turn and reports the 95th percentile and the maximum of the
+// time per call.
 func benchmark(b *testing.B, ask func(p *assist.Place, rule string, at int)) {
 	places, rules := asks(b)
 	if len(places) == 0 {

@@ -7,24 +7,24 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 )
 
-// Call is the call that a place of an expression stands in the brackets of.
+// Call is the function or macro call whose parentheses enclose a position in an expression.
 type Call struct {
 	Name string
-	// Start is the code point where the name stands.
+	// Start is the code point at which the name starts.
 	Start int
-	// Function tells of it. Its Forms are the ways to call it that fit what is there:
-	// of a method, those of the value that it is of.
+	// Function holds the forms that match the kind of call. If the receiver's type is known, the
+	// forms of a method are those that accept it.
 	Function *Function
-	// Form is the position of the form that fits best; Argument the argument, from 0,
-	// that the place is in: the value that a method is of is none.
+	// Form is the index of the first form that has enough parameters, and Argument the index of the
+	// argument at the position. Both count from 0; a method's receiver is not an argument.
 	Form, Argument int
 }
 
-// Span is a part of a text, in code points.
+// Span is a half-open range of code points in a text.
 type Span struct{ Start, End int }
 
-// Call is the innermost call around a code point of an expression, whole or half
-// written; nil where there is none, or of nothing that is known.
+// Call returns the innermost call that encloses code point at of src, which may be incomplete. It
+// returns nil if there is no such call or the function is unknown.
 func (p *Place) Call(src string, at int) *Call {
 	text := []rune(src)
 	text = text[:max(0, min(at, len(text)))]
@@ -67,8 +67,9 @@ func (p *Place) Call(src string, at int) *Call {
 	return c
 }
 
-// openCall is the innermost bracket of a call that the tokens end in, and the number
-// of commas behind it; -1 for none.
+// openCall returns the index of the opening parenthesis of the innermost call that is still open
+// after the last token, and the number of commas that follow at its level. It returns -1 if no call
+// is open.
 func openCall(tokens []lex.Token) (open, commas int) {
 	depth := 0
 	for i := len(tokens) - 1; i >= 0; i-- {
@@ -78,7 +79,7 @@ func openCall(tokens []lex.Token) (open, commas int) {
 			commas++
 		case depth > 0 && tokens[i].Text == "(" && i > 0 && lex.EndsOperand(tokens[i-1]) && tokens[i-1].Kind == lex.Ident:
 			return i, commas
-		case depth > 0: // a list, a map or plain brackets
+		case depth > 0: // a list, a map, or grouping parentheses
 			depth, commas = 0, 0
 		}
 	}

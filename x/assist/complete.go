@@ -13,24 +13,24 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Completion is what fits at one place of a line.
+// Completion holds the candidates for a cursor position.
 type Completion struct {
-	// Start is the code point from which a candidate replaces what stands
-	// before the cursor.
+	// Start is the first code point that a candidate replaces; the replaced range ends at the
+	// cursor.
 	Start int
-	// Candidates begin with what stands there; those that fit best come first.
+	// Candidates begin with the replaced text. The best matches come first.
 	Candidates []Candidate
 }
 
-// Candidate is one text that fits, and what it is. Of a function or macro that
-// takes arguments it ends with the bracket, of one that takes none with both.
+// Candidate is a text that can be inserted, with its type or kind as a hint. The text of a function
+// or macro ends with "(" if it takes arguments and with "()" if it takes none.
 type Candidate struct {
 	Text, Hint string
 	Class      Class
 }
 
-// Only keeps the candidates that begin so; where none does, those that do but
-// for their case.
+// Only returns c with the candidates that begin with prefix. If there are no such candidates, it
+// compares without regard to case.
 func (c Completion) Only(prefix string) Completion {
 	all := c.Candidates
 	c.Candidates = nil
@@ -50,15 +50,15 @@ func (c Completion) Only(prefix string) Completion {
 	return c
 }
 
-// CompleteAt is Complete in the middle of an expression. What stands behind the
-// cursor does not matter.
+// CompleteAt is like Complete for a cursor in the middle of src. It ignores the text after the
+// cursor.
 func (p *Place) CompleteAt(src string, at int) Completion {
 	text := []rune(src)
 	return p.Complete(text[:max(0, min(at, len(text)))])
 }
 
-// Complete offers what can stand at the end of src, which is what of an
-// expression is before the cursor.
+// Complete returns the candidates for a cursor at the end of src, the part of an expression before
+// the cursor.
 func (p *Place) Complete(src []rune) Completion {
 	tokens := lex.Tokens(src)
 	word := lex.Token{Start: len(src), End: len(src)}
@@ -85,11 +85,10 @@ func (p *Place) Complete(src []rune) Completion {
 	return c.Only(word.Text)
 }
 
-// cursor stands for the word that is to be completed.
+// cursor is the identifier that the parser sees in place of the word that is being completed.
 const cursor = "__cursor__"
 
-// cursor is what the cursor sees at the end of src; nil where the schema is not
-// visible to rules.
+// cursor returns the view at the end of src, or nil if the schema is not visible to rules.
 func (p *Place) cursor(src []rune) *view {
 	env, tree := p.tree(string(src) + cursor)
 	if tree == nil {
@@ -99,13 +98,14 @@ func (p *Place) cursor(src []rune) *view {
 		_, name, _ := read(e)
 		return name == cursor || e.Kind() == ast.IdentKind && e.AsIdent() == cursor
 	})
-	if len(v.path) == 0 { // as in the name of a macro's variable
+	if len(v.path) == 0 { // for example in the name of a macro's variable
 		v.path = []ast.Expr{factory.NewIdent(0, cursor)}
 	}
 	return v
 }
 
-// members are the fields and methods of an operand.
+// members returns the fields and methods of an operand. For an optional selection (.?) it returns
+// no methods.
 func (v *view) members(of ast.Expr, optional bool) []Candidate {
 	f := v.expr(of)
 	var out []Candidate
@@ -144,7 +144,7 @@ func fieldCandidates(d *types.Decl) []Candidate {
 	return out
 }
 
-// declOf finds an object's declaration by the path in its type's name.
+// declOf returns the declaration of an object type by the path in the type's name, or nil.
 func declOf(d *types.Decl, t *cel.Type) *types.Decl {
 	for _, step := range strings.Split(t.TypeName(), ".")[1:] {
 		switch {
@@ -163,7 +163,8 @@ func declOf(d *types.Decl, t *cel.Type) *types.Decl {
 	return d
 }
 
-// methods are the functions and macros that a value of type t has.
+// methods returns the methods and macros that can be called on a value of type t. It omits methods
+// that accept any receiver.
 func methods(env *cel.Env, t *cel.Type) []Candidate {
 	if env == nil {
 		return nil
@@ -189,7 +190,8 @@ func methods(env *cel.Env, t *cel.Type) []Candidate {
 	return candidates(found)
 }
 
-// anyKind is true for a parameter that any value fits: no reason to offer it.
+// anyKind reports whether a parameter of type t accepts every value. Such methods are not offered,
+// because they match everywhere.
 func anyKind(t *cel.Type) bool {
 	return t.Kind() == celtypes.DynKind || t.Kind() == celtypes.TypeParamKind
 }
@@ -219,7 +221,7 @@ func candidates(byText map[string]Candidate) []Candidate {
 	return out
 }
 
-// namespace are the functions whose name begins so.
+// namespace returns the functions whose name begins with prefix, without the prefix.
 func namespace(env *cel.Env, prefix string) []Candidate {
 	if env == nil {
 		return nil
@@ -233,7 +235,7 @@ func namespace(env *cel.Env, prefix string) []Candidate {
 	return candidates(found)
 }
 
-// words are what an expression can begin with.
+// words returns the variables, literals, and functions that an expression can begin with.
 func (v *view) words() []Candidate {
 	self := v.place.Node.Decl()
 	out := []Candidate{{Text: types.Self, Hint: self.String(), Class: ClassVariable}, {Text: types.OldSelf, Hint: "self before the change", Class: ClassVariable}}
@@ -262,7 +264,7 @@ func (v *view) words() []Candidate {
 	return append(out, candidates(found)...)
 }
 
-// identifier is true for names that an expression can hold; not operators.
+// identifier reports whether name can be written in an expression. Names of operators cannot.
 func identifier(name string) bool {
 	for i, r := range name {
 		if !lex.Letter(r) && (i == 0 || !lex.LetterOrDigit(r)) {
@@ -272,8 +274,7 @@ func identifier(name string) bool {
 	return name != "" && !strings.HasPrefix(name, "__") && !strings.HasPrefix(name, "_")
 }
 
-// Names are all words that could stand where src ends, without brackets: what Advise
-// asks for.
+// Names returns the words that can follow src, without parentheses. It can be passed to Advise.
 func (p *Place) Names(src string) []string {
 	c := p.Complete([]rune(src))
 	names := make([]string, len(c.Candidates))
@@ -283,8 +284,8 @@ func (p *Place) Names(src string) []string {
 	return slices.Compact(names)
 }
 
-// CompleteFieldPath is CompleteAt for a rule's fieldPath: a path of fields below the
-// place, as ".spec.name" or ".labels['a.b']".
+// CompleteFieldPath is like CompleteAt for the fieldPath of a rule: a path of fields below the
+// place, such as ".spec.name" or ".labels['a.b']".
 func (p *Place) CompleteFieldPath(src string, at int) Completion {
 	text := []rune(src)
 	return p.fieldPath(text[:max(0, min(at, len(text)))])

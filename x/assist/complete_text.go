@@ -13,8 +13,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// completeString offers what can stand in the quotes that are open at the end:
-// the values of an enum, the keys of a map.
+// completeString returns the values of an enum or the keys of a map as candidates for the string
+// literal that is open at the end of src.
 func (p *Place) completeString(src []rune, open lex.Token) Completion {
 	quote, raw := open.Start, false
 	if q, r := lex.StringPrefix(src, open.Start); q > open.Start {
@@ -42,7 +42,7 @@ func (p *Place) completeString(src []rune, open lex.Token) Completion {
 	return c.Only(string(src[quote+1:]))
 }
 
-// texts are those that can stand where the cursor is.
+// texts returns the strings that the literal at the cursor is compared with or used as a key for.
 func (v *view) texts() []string {
 	above := v.above(1)
 	if above == nil {
@@ -66,7 +66,7 @@ func (v *view) texts() []string {
 	return nil
 }
 
-// Keys are those of all maps among values, sorted.
+// Keys returns the keys of all maps among values, sorted and without duplicates.
 func Keys(values []any) []string {
 	keys := map[string]bool{}
 	for _, v := range values {

@@ -16,7 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// few are some of the corpus' CRDs with rules; all of them where CELADON_FULL is set.
+// few visits every n-th CRD of the corpus that compiles, or all of them if CELADON_FULL is set.
 func few(t *testing.T, every int, visit func(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine)) {
 	t.Helper()
 	if os.Getenv("CELADON_FULL") != "" {
@@ -33,7 +33,7 @@ func few(t *testing.T, every int, visit func(crd *apiextensionsv1.CustomResource
 	}
 }
 
-// eachRule visits a CRD's rules with their places.
+// eachRule visits the rules of a CRD with their places.
 func eachRule(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, visit func(p *assist.Place, version, path string, index int, rule apiextensionsv1.ValidationRule)) {
 	functions := &assist.Functions{}
 	for i := range crd.Spec.Versions {
@@ -67,8 +67,8 @@ func eachRule(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, v
 	}
 }
 
-// TestUnguardedCorpus holds that what is told of unguarded fields is what vet tells, and
-// that every mend takes it away.
+// TestUnguardedCorpus checks that Problems reports the same unguarded field as vet's optional-read
+// lint, and that each fix removes the problem.
 func TestUnguardedCorpus(t *testing.T) {
 	t.Parallel()
 	told, mended, offered := 0, 0, 0
@@ -109,8 +109,8 @@ func TestUnguardedCorpus(t *testing.T) {
 	t.Logf("%d findings, %d with mends, %d mends", told, mended, offered)
 }
 
-// TestBrokenCorpus breaks rules as people do, and holds that every mend takes its
-// problem away.
+// TestBrokenCorpus introduces typical mistakes into rules and checks that each fix removes its
+// problem.
 func TestBrokenCorpus(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(22, 4))
@@ -140,7 +140,7 @@ func TestBrokenCorpus(t *testing.T) {
 
 var fieldName = regexp.MustCompile(`\.[a-z][A-Za-z]{3,}\b`)
 
-// spoilt is a rule with a fault that people make.
+// spoilt returns rule with a mistake that authors typically make.
 func spoilt(random *rand.Rand, rule string) string {
 	all := func(was, is string) string { return strings.ReplaceAll(rule, was, is) }
 	switch random.IntN(8) {

@@ -10,9 +10,9 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// costly is the problem of an expression whose estimate is over the limit; nil for none.
-// The mends are each one bound, where one suffices, and then several that are alike: of
-// a whole CRD, engine/vet finds better ones.
+// costly returns the problem of an expression whose estimate exceeds the limit, or nil. Each fix
+// sets a single bound if that suffices; otherwise, one fix sets several bounds to the same value.
+// For a whole CRD, engine/vet finds better bounds.
 func (p *Place) costly(x *expr.Expr) *Problem {
 	price := p.Price(x)
 	if price.Total <= price.Limit || p.Part == AnyExpression {
@@ -50,18 +50,19 @@ func (p *Place) costly(x *expr.Expr) *Problem {
 	return out
 }
 
-// size is a bound that an expression's price depends on.
+// size is a bound that the price of an expression depends on.
 type size struct {
 	Bound
-	// key is its place below self as estimates name it; factor is its position among
-	// the lists and maps around the place, or -1.
+	// key is the path below self in the form that estimates use. factor is the index among the
+	// lists and maps around the place, or -1.
 	key    string
 	factor int
-	// bytes are how many units of the estimate one of the bound is.
+	// bytes is the size that the estimate assigns to one unit of the bound: 4 for a character, else
+	// 1.
 	bytes int64
 }
 
-// trial prices an expression with other bounds.
+// trial computes the price of an expression under different bounds.
 type trial struct {
 	place *Place
 	x     *expr.Expr
@@ -98,7 +99,7 @@ func (p *Place) newTrial(x *expr.Expr) *trial {
 	return t
 }
 
-// pathBelow is the place of a path as the checker writes it.
+// pathBelow converts a path in the checker's notation to a path from the root of the object.
 func (p *Place) pathBelow(path []string) string {
 	steps := append([]engine.Step(nil), p.steps()...)
 	d := p.Node.Decl()
@@ -123,7 +124,7 @@ func (t *trial) estimate(a *cost.Assumption) uint64 {
 	return e.Max
 }
 
-// price is the expression's with bounds of so much.
+// price returns the price of the expression if the bounds in list are set to value.
 func (t *trial) price(list []*size, value int64) uint64 {
 	a := &cost.Assumption{Sizes: map[string]int64{}}
 	around := cost.Cardinality{}
@@ -157,7 +158,7 @@ func (t *trial) price(list []*size, value int64) uint64 {
 	return cost.Mul(total, around.Times(t.place.Node.Decl()))
 }
 
-// of is what a size is set to: never more than it is.
+// of returns the bound to set for value. It never raises an existing bound.
 func (s *size) of(value int64) int64 {
 	if s.Now > 0 {
 		return min(value, s.Now)
@@ -168,8 +169,8 @@ func (s *size) of(value int64) int64 {
 // mostBound is the largest bound that is tried.
 const mostBound = 1 << 20
 
-// largest is the mend that sets bounds to the largest round value with which the
-// expression fits; nil for none.
+// largest returns the fix that sets the bounds in list to the largest power of two that keeps the
+// price within limit, or nil if no bound does.
 func (t *trial) largest(list []*size, limit uint64) *Fix {
 	if len(list) == 0 {
 		return nil

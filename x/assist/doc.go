@@ -1,5 +1,5 @@
-// Package assist helps to write an expression at a place of a schema: what can stand
-// there, what is there and what it costs, what is wrong and how to mend it.
+// Package assist helps authors write expressions at a place in a schema. It provides completion,
+// hover information with types and costs, signatures, problems, and their fixes.
 //
 //	p, err := assist.NewPlace(e, schema, "v1", "spec.hosts[*]")
 //	p.Part = assist.Rule
@@ -10,20 +10,19 @@
 //		assist.Apply("self.name = ''", problem.Fixes[0].Edits) // self.name == ''
 //	}
 //
-// It knows a place and the values there, no session, and does no I/O: shell, editor and
-// page share it.
+// The package has no session state and does no I/O, so the shell, the language server, and the
+// playground share it.
 package assist
 
-// How it works. Half-written text has a tree, too (types.ParseTolerant). For completion
-// a word of our own stands where the cursor is, and is looked for in the tree; what
-// leads there are the macros whose variables the cursor sees (view.go). A resolver
-// follows an expression through declarations, schema and values without checking it
-// (resolve.go); the type of what has no declaration the checker gives, of the part alone
-// with the macros around it made anew (tree.go).
+// How it works. Incomplete expressions are parsed, too (types.ParseTolerant). For completion, a
+// placeholder identifier is inserted at the cursor and searched for in the tree. The comprehensions
+// on the path to it are the macros whose variables are in scope at the cursor (view.go). A resolver
+// follows an expression through declarations, schema, and values without checking it (resolve.go).
+// If a part has no declaration, the checker computes its type from that part alone, wrapped in
+// copies of the enclosing macros (tree.go).
 //
-// What cel-go says of an expression falls into few classes: the text does not parse
-// (syntax.go, mend_syntax.go), a name is not known (names.go, mend_names.go), types do
-// not fit (overload.go, kinds.go, mend_types.go), or there is no value while it runs
-// (runtime.go). A class is told by the beginning of cel-go's text. A text of a kind
-// that is not known here gets no words: better none than wrong ones. Words say what to
-// do, mends do it; each mend was tried (mending.go).
+// Errors from cel-go fall into a few classes, which are recognized by the beginning of the message:
+// syntax errors (syntax.go, mend_syntax.go), unknown names (names.go, mend_names.go), type errors
+// (overload.go, kinds.go, mend_types.go), and runtime errors (runtime.go). An unrecognized message
+// gets no advice, because wrong advice is worse than no advice. Advice.Words describe a remedy;
+// Advice.Fixes apply it, and each fix was tried before it is offered (mending.go).

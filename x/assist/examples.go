@@ -1,7 +1,6 @@
 package assist
 
-// examplesOf are one use each of functions, where their libraries give none. A
-// test compiles them.
+// examplesOf holds an example for each function whose library has no examples. A test compiles them.
 var examplesOf = map[string][]string{
 	"add":                           {"quantity('1Gi').add(quantity('1Mi'))"},
 	"all":                           {"[1, 2].all(x, x > 0)"},

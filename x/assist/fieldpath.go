@@ -7,7 +7,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// fieldPath offers the next step of a path.
+// fieldPath returns candidates for the next step of a fieldPath.
 func (p *Place) fieldPath(src []rune) Completion {
 	text := string(src)
 	cut := strings.LastIndexAny(text, ".[")

@@ -17,24 +17,24 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Functions tells of the functions and macros that expressions know, and since
-// which Kubernetes version new rules may use them. It asks each version once, and is
-// safe for concurrent use.
+// Functions describes the functions and macros of CEL, including the Kubernetes version since which
+// new rules may use them. It builds each version's environment once. It is safe for concurrent use.
+// The zero value is ready to use.
 type Functions struct {
 	mu   sync.Mutex
 	envs map[int]*cel.Env
 }
 
-// Function is what there is to say of one.
+// Function describes a function or macro.
 type Function struct {
 	Forms []Form
-	// Description is one line, or "". Examples are a line each.
+	// Description is a single line and may be empty. Each example is a single line.
 	Description string
 	Examples    []string
 }
 
-// Form is one way to call a function. Parameters are where its arguments stand in
-// the signature; the value that a method is of is none.
+// Form is a way to call a function. Parameters are the spans of its arguments in the signature,
+// without a method's receiver.
 type Form struct {
 	Signature, Since string
 	Parameters       []Span
@@ -59,8 +59,8 @@ func (k *Functions) env(minor int) *cel.Env {
 	return env
 }
 
-// since is the first version that takes an overload or a macro in new rules; 0
-// where none does.
+// since returns the first minor version whose environment for new rules satisfies has, or 0 if none
+// does.
 func (k *Functions) since(has func(*cel.Env) bool) int {
 	for minor := types.Oldest; minor <= types.Newest; minor++ {
 		if env := k.env(minor); env != nil && has(env) {
@@ -80,8 +80,8 @@ func sinceText(minor int) string {
 	return fmt.Sprintf("since 1.%d", minor)
 }
 
-// Since is the Kubernetes version with which a function came, as "1.33"; "" where
-// none has it.
+// Since returns the Kubernetes version that introduced a function, such as "1.33", or "" if no
+// supported version has it.
 func (k *Functions) Since(name string) string {
 	minor := k.since(func(env *cel.Env) bool { return slices.Contains(functionNames(env), name) })
 	if minor == 0 {
@@ -90,11 +90,12 @@ func (k *Functions) Since(name string) string {
 	return types.Version{Minor: minor}.String()
 }
 
-// Names are the functions and macros that an expression can call: at a place or,
-// where p is nil, in new rules of a Kubernetes version, "" being all there is.
+// Names returns the functions and macros that an expression can call at p. If p is nil, it returns
+// those of new rules in the Kubernetes version kube, or of all rules if kube is "".
 func (k *Functions) Names(p *Place, kube string) []string { return functionNames(k.known(p, kube)) }
 
-// Of tells of one function; nil where Names does not have it.
+// Of returns the description of a function, or nil if Names does not include it. Arguments p and
+// kube are as for Names.
 func (k *Functions) Of(name string, p *Place, kube string) *Function {
 	env := k.known(p, kube)
 	if !slices.Contains(functionNames(env), name) {
@@ -105,7 +106,7 @@ func (k *Functions) Of(name string, p *Place, kube string) *Function {
 	return f
 }
 
-// of tells of a function's overloads and macros that are wanted.
+// of describes the overloads and macros of a function that the two predicates select.
 func (k *Functions) of(name string, env *cel.Env, overload func(*decls.OverloadDecl) bool, macro func(cel.Macro) bool) *Function {
 	f := &Function{Examples: slices.Clone(examplesOf[name])}
 	if of := env.Functions()[name]; of != nil {
@@ -127,7 +128,8 @@ func (k *Functions) of(name string, env *cel.Env, overload func(*decls.OverloadD
 	return f
 }
 
-// newForm finds the arguments in a signature, whose types have no brackets.
+// newForm returns the form for a signature and finds the parameters in it. Types in signatures
+// contain no parentheses.
 func newForm(signature string, since int) Form {
 	f := Form{Signature: signature, Since: sinceText(since)}
 	call := signature
@@ -161,7 +163,8 @@ func (k *Functions) overload(f *Function, name string, o *decls.OverloadDecl) {
 	}
 }
 
-// known is what expressions know.
+// known returns the environment of p, or that of the Kubernetes version kube if p is nil or its
+// schema is not visible to rules. It returns nil if kube is invalid.
 func (k *Functions) known(p *Place, kube string) *cel.Env {
 	if p != nil {
 		if env := p.env(); env != nil {
@@ -201,8 +204,8 @@ func functionNames(env *cel.Env) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// callable is true for functions that a rule can call: no operators, nothing of
-// an authorizer, which rules of CRDs do not have.
+// callable reports whether a rule can call the function by name. Operators and authorizer functions
+// cannot be called in CRD rules.
 func callable(name string, f *decls.FunctionDecl) bool {
 	if name == "in" || !identifier(strings.ReplaceAll(name, ".", "_")) {
 		return false
@@ -229,7 +232,7 @@ func macroSignature(m cel.Macro) string {
 	return call + " (macro)"
 }
 
-// signature is an overload in the words of a schema's author.
+// signature returns an overload in the type names of OpenAPI schemas.
 func signature(name string, o *decls.OverloadDecl) string {
 	args := o.ArgTypes()
 	call := name
@@ -250,7 +253,7 @@ func argument(t *cel.Type) string {
 	return typeWords(t)
 }
 
-// accepts is true when a function's parameter takes a value of type t.
+// accepts reports whether a parameter of type param takes a value of type t.
 func accepts(param, t *cel.Type) bool {
 	switch {
 	case param.Kind() == celtypes.TypeParamKind, param.Kind() == celtypes.DynKind, t.Kind() == celtypes.DynKind:

@@ -2,7 +2,7 @@ package assist
 
 import "testing"
 
-// TestExamples holds that every function has one, and that ours compile.
+// TestExamples checks that every function has an example and that those in examplesOf compile.
 func TestExamples(t *testing.T) {
 	var k Functions
 	env := k.known(nil, "")

@@ -14,34 +14,34 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 )
 
-// Hover tells of what stands at a place of an expression.
+// Hover describes the part of an expression at a position.
 type Hover struct {
-	// Start and End are the code points of what is told of, Text is it on one line.
+	// Start and End delimit the described token in code points. Text is the described part on one
+	// line.
 	Start, End int
 	Text       string
-	// Type is what it gives, in a schema's words, and Bounds what the schema says of
-	// its size and form; "" where that is not known.
+	// Type is the result type in OpenAPI terms, and Bounds holds the schema's constraints on it.
+	// Both are "" if unknown.
 	Type, Bounds string
-	// Description is the schema's, or a function's: one line, or "".
+	// Description is from the schema or the function: a single line, or "".
 	Description string
-	// InObject is true for what is read of the object; then Path is where, as
-	// "spec.hosts[*].name", and Schema the schema there, if the CRD has one.
+	// InObject reports whether the part reads the object. Path is then the path that it reads, such
+	// as "spec.hosts[*].name", and Schema is the schema at that path, or nil if the CRD does not
+	// declare it.
 	InObject bool
 	Path     string
 	Schema   *apiextensionsv1.JSONSchemaProps
-	// Function is set for a function, method or macro.
+	// Function is set for a function, method, or macro.
 	Function *Function
-	// Part is what one evaluation of this part of the expression is estimated to
-	// cost; Whole is the whole expression's price. They are nil where these do not
-	// compile.
+	// Part is the estimated cost of this part in one evaluation of the expression, and Whole the
+	// price of the whole expression. Each is nil if the corresponding expression does not compile.
 	Part  *cost.Estimate
 	Whole *Price
 
 	part Part
 }
 
-// Lines are all that a hover tells, as text for people; the first names what is
-// told of.
+// Lines returns the hover as lines of text. The first line is the part and its type.
 func (h *Hover) Lines() []string {
 	first := h.Text
 	if h.Type != "" {
@@ -74,7 +74,7 @@ func (h *Hover) Lines() []string {
 	return lines
 }
 
-// Words are a price for people: "estimate 2 to 5 x 64 = 320, 0.1 % of the limit".
+// Words formats a price, for example as "estimate 2 to 5 x 64 = 320, 0.1 % of the limit".
 func (c *Price) Words() string {
 	text := "estimate " + phrase.Range(c.Estimate.Min, c.Estimate.Max)
 	if c.Times > 1 && c.Total != c.Estimate.Max {
@@ -83,13 +83,13 @@ func (c *Price) Words() string {
 	return text + ", " + phrase.Share(c.Total, c.Limit) + " of the limit"
 }
 
-// Hover tells of what stands at a code point of an expression, whole or half
-// written; nil where there is nothing to tell.
+// Hover describes the part of src at code point at. src may be incomplete. Hover returns nil for
+// comments, literals, and parts about which nothing is known.
 func (p *Place) Hover(src string, at int) *Hover {
 	text := []rune(src)
 	tokens := lex.Tokens(text)
 	i := slices.IndexFunc(tokens, func(t lex.Token) bool { return t.Start <= at && at < t.End })
-	if i < 0 || tokens[i].Kind == lex.Operator { // directly behind a word
+	if i < 0 || tokens[i].Kind == lex.Operator { // just after a word
 		if word := slices.IndexFunc(tokens, func(t lex.Token) bool { return t.End == at && t.Kind == lex.Ident }); word >= 0 {
 			i = word
 		}
@@ -117,7 +117,7 @@ func (p *Place) Hover(src string, at int) *Hover {
 	return h
 }
 
-// functionAt is the function or macro that a token names; "" for none.
+// functionAt returns the name of the function or macro that token i calls, or "".
 func functionAt(env *cel.Env, tokens []lex.Token, i int) string {
 	if tokens[i].Kind != lex.Ident || i+1 == len(tokens) || tokens[i+1].Text != "(" {
 		return ""
@@ -134,7 +134,7 @@ func functionAt(env *cel.Env, tokens []lex.Token, i int) string {
 	return tokens[i].Text
 }
 
-// viewAt is what the node sees that a token belongs to; nil for none.
+// viewAt returns the view at the node that token i belongs to, or nil if there is none.
 func (p *Place) viewAt(env *cel.Env, tree *ast.AST, tokens []lex.Token, i int) *view {
 	places := []int{tokens[i].Start}
 	if tokens[i].Kind == lex.Ident {
@@ -158,8 +158,8 @@ func (p *Place) viewAt(env *cel.Env, tree *ast.AST, tokens []lex.Token, i int) *
 	return p.viewOfName(env, tree, tokens, i)
 }
 
-// viewOfName is for what has no node of its own: a macro's variable where it gets its
-// name, and the field that has() asks for.
+// viewOfName is viewAt for names without a node of their own: the declaration of a macro's
+// variable, and the field in the argument of has().
 func (p *Place) viewOfName(env *cel.Env, tree *ast.AST, tokens []lex.Token, i int) *view {
 	name := tokens[i].Text
 	at := func(e ast.Expr, start int) bool {
@@ -199,8 +199,8 @@ func (p *Place) viewOfName(env *cel.Env, tree *ast.AST, tokens []lex.Token, i in
 	return v
 }
 
-// textOf is what a node was written as, on one line: of a name with what stands
-// before it.
+// textOf returns the source of a node on one line. For a name, that includes the operand to its
+// left.
 func textOf(text []rune, tokens []lex.Token, i int, e ast.Expr) string {
 	first := i
 	if tokens[i].Kind == lex.Ident {
@@ -217,7 +217,7 @@ func textOf(text []rune, tokens []lex.Token, i int, e ast.Expr) string {
 	return out
 }
 
-// tell adds what is known of a node.
+// tell fills h with the information about the node of v.
 func (h *Hover) tell(v *view) {
 	e := v.above(0)
 	f := v.expr(e)
@@ -237,8 +237,8 @@ func (h *Hover) tell(v *view) {
 	h.Part = v.cost(e)
 }
 
-// cost is what one evaluation of the whole spends on a part, in all turns of the
-// macros around it; nil where that cannot be told.
+// cost returns the cost of e in an evaluation of the whole expression, over all iterations of the
+// macros around it, or nil if it cannot be estimated.
 func (v *view) cost(e ast.Expr) *cost.Estimate {
 	whole, ok := v.estimate(e)
 	rest, ok2 := v.estimate(factory.NewLiteral(0, celtypes.True))
@@ -248,7 +248,8 @@ func (v *view) cost(e ast.Expr) *cost.Estimate {
 	return &cost.Estimate{Min: whole.Min - min(rest.Min, whole.Min), Max: whole.Max - min(rest.Max, whole.Max)}
 }
 
-// estimate is of an expression in the macros around the node.
+// estimate returns the cost of e inside copies of the macros around the node, and whether it could
+// be estimated.
 func (v *view) estimate(e ast.Expr) (cost.Estimate, bool) {
 	checked := v.check(e)
 	if checked == nil {

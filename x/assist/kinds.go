@@ -2,7 +2,7 @@ package assist
 
 import "strings"
 
-// kind is a type as far as a mend depends on it.
+// kind is a class of types for which the same fixes apply.
 type kind string
 
 const (
@@ -30,8 +30,8 @@ var kinds = map[string]kind{
 	"list": kindList, "map": kindMap, "optional_type": kindOptional, "type": kindType, "kubernetes.Quantity": kindQuantity,
 }
 
-// kindOf reads a type as cel-go writes it: list(string), optional_type(int), a
-// dotted name for an object's. What it does not know is an object, as most are.
+// kindOf returns the kind of a type in cel-go's notation, such as list(string), optional_type(int),
+// or a dotted name for an object. Unknown names are objects, because most types are.
 func kindOf(text string) kind {
 	head, _, _ := strings.Cut(strings.TrimSpace(text), "(")
 	if k, ok := kinds[head]; ok {
@@ -40,7 +40,7 @@ func kindOf(text string) kind {
 	return kindObject
 }
 
-// within is what a list or an optional holds: int of list(int).
+// within returns the element type of a list or an optional: int for list(int).
 func within(text string) string {
 	_, inner, ok := strings.Cut(text, "(")
 	if !ok {
@@ -49,7 +49,7 @@ func within(text string) string {
 	return strings.TrimSuffix(inner, ")")
 }
 
-// splitTypes splits at the commas that stand in no brackets.
+// splitTypes splits text at the commas outside parentheses.
 func splitTypes(text string) []string {
 	var out []string
 	depth, start := 0, 0

@@ -9,9 +9,9 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/spell"
 )
 
-// Advise says how to mend an expression that does not compile. names are all the
-// words that could stand where a beginning of the expression ends: variables and
-// functions, and behind a dot fields and methods.
+// Advise returns a hint for an expression that does not compile. names returns all words that can
+// follow a prefix of the expression: variables and functions, or fields and methods if the prefix
+// ends with a dot. names may be nil. The result has no Fixes.
 func Advise(bad *engine.CompileError, names func(before string) []string) Advice {
 	f, ok := newFault(bad)
 	if !ok {
@@ -42,17 +42,17 @@ const hasArgument = "has() takes a field: has(self.name); of a map it is 'key' i
 
 var unknownName = regexp.MustCompile(`^(?:undefined field|undeclared reference to) '([^']+)'`)
 
-// fault is the place of an error in an expression.
+// fault is the position of an error in an expression.
 type fault struct {
 	src    []rune
 	tokens []lex.Token
-	// offset is the place, token the first token that ends behind it; the
-	// number of tokens where none does.
+	// offset is the position in code points, and token the index of the first token that ends after
+	// it, or the number of tokens if there is no such token.
 	offset, token int
 	names         func(before string) []string
 }
 
-// newFault finds the place; false where there is none.
+// newFault locates the error in its expression. It reports false if the error has no position.
 func newFault(bad *engine.CompileError) (*fault, bool) {
 	if bad.Line < 1 || bad.Column < 1 {
 		return nil, false
@@ -78,7 +78,7 @@ func newFault(bad *engine.CompileError) (*fault, bool) {
 	return f, true
 }
 
-// at is the text of a token; "" where there is none.
+// at returns the text of token i, or "" if i is out of range.
 func (f *fault) at(i int) string {
 	if i < 0 || i >= len(f.tokens) {
 		return ""
@@ -86,13 +86,13 @@ func (f *fault) at(i int) string {
 	return f.tokens[i].Text
 }
 
-// isName is true for a token that is a word.
+// isName reports whether token i exists and is an identifier.
 func (f *fault) isName(i int) bool {
 	return i >= 0 && i < len(f.tokens) && f.tokens[i].Kind == lex.Ident
 }
 
-// operand is the text of the operand that ends with a token; other where that is
-// none, or too long to be quoted.
+// operand returns the text of the operand that ends with token last, or other if there is no such
+// operand or it is too long to quote.
 func (f *fault) operand(last int, other string) string {
 	if last < 0 || last >= len(f.tokens) {
 		return other
@@ -104,11 +104,10 @@ func (f *fault) operand(last int, other string) string {
 	return lex.Flat(string(f.src[f.tokens[first].Start:f.tokens[last].End]))
 }
 
-// maxQuoted is how much of an expression is quoted.
+// maxQuoted limits how many code points of an expression are quoted.
 const maxQuoted = 60
 
-// nearest are the names most like one that does not exist, of those that could
-// stand at a place.
+// nearest returns the names most similar to name among those that can occur at offset.
 func (f *fault) nearest(name string, offset int) []string {
 	if len(name) < 2 || f.names == nil {
 		return nil
@@ -125,7 +124,8 @@ func (f *fault) nearest(name string, offset int) []string {
 	return spell.Near(name, known)
 }
 
-// operandFirst is the first token of the operand that ends with one; -1 for none.
+// operandFirst returns the index of the first token of the operand that ends with token last, or
+// -1.
 func (f *fault) operandFirst(last int) int {
 	if last < 0 || last >= len(f.tokens) {
 		return -1

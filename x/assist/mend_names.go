@@ -6,7 +6,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// renamed are names that other languages have, and CEL's.
+// renamed maps names from other languages to their CEL names.
 var renamed = map[string]string{
 	"length": "size", "len": "size", "count": "size",
 	"any": "exists", "some": "exists", "anyMatch": "exists", "every": "all", "forall": "all", "forAll": "all", "forEach": "all", "foreach": "all",
@@ -19,10 +19,10 @@ var renamed = map[string]string{
 	"this": types.Self, "object": types.Self, "obj": types.Self, "value": types.Self, "resource": types.Self, "oldObject": types.OldSelf, "old": types.OldSelf,
 }
 
-// asked are questions about size, and what CEL holds it against.
+// asked maps emptiness tests from other languages to the comparison that CEL needs after size().
 var asked = map[string]string{"isEmpty": "== 0", "empty": "== 0", "notEmpty": "> 0", "nonEmpty": "> 0", "isNotEmpty": "> 0"}
 
-// nameEdits write other names in place of one that does not exist.
+// nameEdits returns edits that replace an unknown name by each of names.
 func (m *mender) nameEdits(names []string) (all [][]Edit) {
 	i := m.nameToken()
 	if i < 0 {
@@ -41,7 +41,7 @@ func (m *mender) nameEdits(names []string) (all [][]Edit) {
 	return all
 }
 
-// nameEverywhere writes a name in place of another that stands behind no dot.
+// nameEverywhere returns edits that replace every occurrence of a name that does not follow a dot.
 func (m *mender) nameEverywhere(was, is string) (all []Edit) {
 	for i, t := range m.tokens {
 		if m.isName(i) && t.Text == was && m.at(i-1) != "." && m.at(i-1) != ".?" {
@@ -51,7 +51,7 @@ func (m *mender) nameEverywhere(was, is string) (all []Edit) {
 	return all
 }
 
-// nameToken is the token of the name that the error is about; -1 for none.
+// nameToken returns the index of the token with the name that the error is about, or -1.
 func (m *mender) nameToken() int {
 	if match := unknownName.FindStringSubmatch(m.text); match != nil {
 		return m.tokenOf(match[1])
@@ -64,7 +64,7 @@ func (m *mender) nameToken() int {
 	return -1
 }
 
-// elsewhereEdits write what CEL has for a name of another language.
+// elsewhereEdits returns edits that replace a name from another language by its CEL counterpart.
 func (m *mender) elsewhereEdits(name string) (all [][]Edit) {
 	i := m.nameToken()
 	if i < 0 {
@@ -101,7 +101,8 @@ func (m *mender) elsewhereEdits(name string) (all [][]Edit) {
 	return all
 }
 
-// operandStart is the first token of what a method's name is behind; -1 for none.
+// operandStart returns the index of the first token of a method's receiver, or -1; i is the
+// method's name.
 func (m *mender) operandStart(i int) int {
 	if i < 2 {
 		return -1
@@ -109,7 +110,7 @@ func (m *mender) operandStart(i int) int {
 	return m.operandFirst(i - 2)
 }
 
-// keyEdit writes m.containsKey(k) as k in m.
+// keyEdit rewrites m.containsKey(k) as k in m.
 func (m *mender) keyEdit(i int) [][]Edit {
 	from := m.operandStart(i)
 	if from < 0 || m.at(i+1) != "(" {
@@ -124,7 +125,7 @@ func (m *mender) keyEdit(i int) [][]Edit {
 	return [][]Edit{replace(whole, key+" in "+of), replace(whole, "("+key+" in "+of+")")}
 }
 
-// selectionEdits mend a field of what has none.
+// selectionEdits returns edits for a field selection on a value that has no fields.
 func (m *mender) selectionEdits() (all [][]Edit) {
 	i := m.nameToken()
 	if i < 1 {

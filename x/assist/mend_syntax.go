@@ -6,14 +6,14 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 )
 
-// spelled are operators of other languages, as CEL writes them.
+// spelled maps operators of other languages to CEL operators.
 var spelled = map[string]string{
 	"=": "==", "===": "==", "!==": "!=", "<>": "!=", "=<": "<=", "=>": ">=", "&": "&&", "|": "||", "^": "!=", "?.": ".?", "->": ".",
 	"and": "&&", "or": "||", "xor": "!=", "is": "==", "eq": "==", "equals": "==", "ne": "!=", "gt": ">", "lt": "<", "ge": ">=", "le": "<=", "mod": "%",
 	"AND": "&&", "OR": "||",
 }
 
-// syntaxEdits mend what does not parse.
+// syntaxEdits returns edits for expressions that do not parse.
 func (m *mender) syntaxEdits() (all [][]Edit) {
 	add := func(edits []Edit) {
 		if len(edits) > 0 {
@@ -35,12 +35,12 @@ func (m *mender) syntaxEdits() (all [][]Edit) {
 		}
 		add(m.oddEdit(i))
 	}
-	add(m.everywhere("?.")) // the error of a?.b is where a choice would go on
+	add(m.everywhere("?.")) // the parser reports a?.b where it expects a conditional to continue
 	near, every := m.wordEdits()
 	return append(append(all, near...), every, append(m.everywhere(""), every...))
 }
 
-// operatorEdit writes an operator of another language as CEL does.
+// operatorEdit replaces the operator at token i by its CEL counterpart, or returns nil.
 func (m *mender) operatorEdit(i int) []Edit {
 	first, last := m.runAt(i)
 	if first > last {
@@ -53,8 +53,8 @@ func (m *mender) operatorEdit(i int) []Edit {
 	return nil
 }
 
-// everywhere writes all operators as CEL does that one is of which is written so; with
-// "", all.
+// everywhere replaces every operator written as like by its CEL counterpart. If like is "", it
+// replaces all operators of other languages.
 func (m *mender) everywhere(like string) (all []Edit) {
 	for at := 0; at < len(m.tokens); at++ {
 		first, last := m.runAt(at)
@@ -70,8 +70,8 @@ func (m *mender) everywhere(like string) (all []Edit) {
 	return all
 }
 
-// wordEdits write words that are operators elsewhere as CEL does: each near the place,
-// and all.
+// wordEdits replaces words that are operators in other languages: near holds one edit for each word
+// near the error, and every replaces them all.
 func (m *mender) wordEdits() (near [][]Edit, every []Edit) {
 	for i, t := range m.tokens {
 		if t.Kind != lex.Ident || m.at(i-1) == "." || m.at(i+1) == "." && t.Text != "not" {
@@ -100,7 +100,7 @@ func (m *mender) wordEdits() (near [][]Edit, every []Edit) {
 	return near, every
 }
 
-// oddEdit mends a single token that stands for something else in other languages.
+// oddEdit fixes a single token that has another meaning in other languages, or returns nil.
 func (m *mender) oddEdit(i int) []Edit {
 	s := m.tokenSpan(i, i)
 	switch t := m.tokens[i]; {
@@ -120,7 +120,7 @@ func (m *mender) oddEdit(i int) []Edit {
 	return nil
 }
 
-// lambda mends a macro that names its variable with an arrow.
+// lambda fixes a macro call that introduces its variable with an arrow.
 func (m *mender) lambda(i int) []Edit {
 	first, last := m.runAt(i)
 	if first > last || first < 3 || !m.isName(first-1) || m.at(first-2) != "(" || !IsLoop(m.at(first-3)) {
@@ -132,7 +132,7 @@ func (m *mender) lambda(i int) []Edit {
 	return replace(Span{m.tokens[first-1].End, m.tokens[last].End}, ",")
 }
 
-// infix mends an operator that is a method in CEL, between two operands.
+// infix rewrites an operator between two operands as the method that CEL has for it.
 func (m *mender) infix(i int) []Edit {
 	first, last := m.runAt(i)
 	if first > last {
@@ -164,8 +164,8 @@ func (m *mender) infix(i int) []Edit {
 	return edits
 }
 
-// operandEnd is the last token of the operand that begins with one: names, dots and
-// calls.
+// operandEnd returns the index of the last token of the operand that begins with token i. An
+// operand consists of names, dots, indexes, and calls.
 func (m *mender) operandEnd(i int) int {
 	for i+1 < len(m.tokens) {
 		next := m.tokens[i+1]
@@ -186,7 +186,7 @@ func (m *mender) operandEnd(i int) int {
 	return i
 }
 
-// closingEdits close what is open, and take away what closes nothing.
+// closingEdits closes open quotes and brackets, or removes closing brackets without a counterpart.
 func (m *mender) closingEdits() (all [][]Edit) {
 	end := len(m.src)
 	for end > 0 && (m.src[end-1] == ' ' || m.src[end-1] == '\n' || m.src[end-1] == '\t') {

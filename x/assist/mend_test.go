@@ -15,7 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// cronTab is a desk at the root of the example CRD.
+// cronTab returns a compiler at the root of the example CRD.
 func cronTab(t testing.TB) *expr.Compiler {
 	t.Helper()
 	data, err := os.ReadFile("../../examples/crontab/crd.yaml")
@@ -41,7 +41,7 @@ func cronTab(t testing.TB) *expr.Compiler {
 	return desk
 }
 
-// known stands for completion: what there is at some places of the expressions.
+// known replaces completion. It returns the names that can follow some prefixes.
 func known(before string) []string {
 	switch {
 	case before == "self.":
@@ -56,8 +56,8 @@ func known(before string) []string {
 	return []string{"self", "oldSelf", "true", "false", "string", "in"}
 }
 
-// TestMend holds what is said of an expression that does not compile, and that
-// what it leads to compiles.
+// TestMend checks the hint for each expression that does not compile, and that the expression to
+// which it leads compiles.
 func TestMend(t *testing.T) {
 	desk := cronTab(t)
 	for _, c := range []struct{ src, want, mended string }{
@@ -183,8 +183,8 @@ func TestFailed(t *testing.T) {
 	}
 }
 
-// FuzzMend holds that no expression, and no place in it, is more than advice can
-// take.
+// FuzzMend checks that no expression and error position make Advise panic or return more than one
+// line.
 func FuzzMend(f *testing.F) {
 	f.Add("self.spec.replicas = 3", 1, 20, "Syntax error: token recognition error at: '='")
 	f.Add("a in 'b'", 1, 3, "found no matching overload for '@in' applied to '(string, string)'")

@@ -9,7 +9,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// typeEdits mend types that do not fit.
+// typeEdits returns edits for type errors.
 func (m *mender) typeEdits() [][]Edit {
 	if m.nodes == nil {
 		return nil
@@ -43,13 +43,13 @@ func (m *mender) typeEdits() [][]Edit {
 	return nil
 }
 
-// standsAt is true of a node at the place of the error.
+// standsAt reports whether e is at the position of the error.
 func (m *mender) standsAt(e ast.Expr) bool {
 	r, ok := m.info.GetOffsetRange(e.ID())
 	return ok && int(r.Start) == m.offset
 }
 
-// callsAt are the calls of a function at the place.
+// callsAt returns the calls of a function at the position of the error.
 func (m *mender) callsAt(name string) (all []ast.CallExpr) {
 	pathTo(m.nodes, func(e ast.Expr) bool {
 		if isCall(e, name) && m.standsAt(e) {
@@ -60,7 +60,7 @@ func (m *mender) callsAt(name string) (all []ast.CallExpr) {
 	return all
 }
 
-// operandPart is a call's operand: where it stands, and its type as cel-go writes it.
+// operandPart is an operand of a call: its range, and its type in cel-go's notation.
 type operandPart struct {
 	Span
 	e    ast.Expr
@@ -162,7 +162,7 @@ func (m *mender) binaryEdits(name string, a, b operandPart) (all [][]Edit) {
 	return append(append(all, m.convert(b.Span, b.e, b.kind, a.kind, a.typ)...), m.convert(a.Span, a.e, a.kind, b.kind, b.typ)...)
 }
 
-// unchain writes 1 < x < 5 as 1 < x && x < 5.
+// unchain rewrites 1 < x < 5 as 1 < x && x < 5.
 func (m *mender) unchain(a operandPart) [][]Edit {
 	if a.e.Kind() != ast.CallKind || len(a.e.AsCall().Args()) != 2 {
 		return nil
@@ -174,7 +174,7 @@ func (m *mender) unchain(a operandPart) [][]Edit {
 	return [][]Edit{{{a.End, a.End, " && " + m.textOf(middle)}}}
 }
 
-// notEdits mend the negation of what is no condition.
+// notEdits returns edits for the negation of a value that is not a bool.
 func (m *mender) notEdits(of operandPart) [][]Edit {
 	at := m.offset
 	bang := Edit{at, at + 1, ""}
@@ -188,7 +188,7 @@ func (m *mender) notEdits(of operandPart) [][]Edit {
 	return conditions(of.Span, of.kind)
 }
 
-// conditions make a condition of a value.
+// conditions returns edits that turn a value of kind k into a condition.
 func conditions(s Span, k kind) [][]Edit {
 	switch k {
 	case kindString:
@@ -205,7 +205,7 @@ func conditions(s Span, k kind) [][]Edit {
 	return nil
 }
 
-// choiceEdits mend a conditional.
+// choiceEdits returns edits for a conditional expression with type errors.
 func (m *mender) choiceEdits(on []operandPart) [][]Edit {
 	if on[0].kind != kindBool {
 		return conditions(on[0].Span, on[0].kind)
@@ -213,7 +213,7 @@ func (m *mender) choiceEdits(on []operandPart) [][]Edit {
 	return append(m.convert(on[2].Span, on[2].e, on[2].kind, on[1].kind, on[1].typ), m.convert(on[1].Span, on[1].e, on[1].kind, on[2].kind, on[2].typ)...)
 }
 
-// methodEdits mend a method of the wrong kind of value, or with the wrong arguments.
+// methodEdits returns edits for a method called on the wrong type or with the wrong arguments.
 func (m *mender) methodEdits(name string, on []operandPart) [][]Edit {
 	of := on[0]
 	switch {
@@ -235,10 +235,11 @@ func (m *mender) methodEdits(name string, on []operandPart) [][]Edit {
 	return nil
 }
 
-// zeros stand in for absent values.
+// zeros holds the fallback for absent values in .orValue().
 var zeros = map[kind]string{kindBool: "false", kindInt: "0", kindDouble: "0.0", kindString: "''", kindList: "[]", kindMap: "{}"}
 
-// convert makes a part of one kind one of another; typ is the other's type.
+// convert returns edits that convert a part to another kind; typ is the type to convert
+// to, in cel-go's notation.
 func (m *mender) convert(s Span, e ast.Expr, from, to kind, typ string) (all [][]Edit) {
 	text := m.textOf(s)
 	literal := e.Kind() == ast.LiteralKind
@@ -280,8 +281,7 @@ func (m *mender) convert(s Span, e ast.Expr, from, to kind, typ string) (all [][
 	return all
 }
 
-// typeOf is an expression's type as cel-go writes it, or another where that is not
-// known.
+// typeOf returns the type of e in cel-go's notation, or other if it is unknown.
 func (m *mender) typeOf(e ast.Expr, other string) string {
 	v := m.place.view(m.place.env(), m.nodes, func(at ast.Expr) bool { return at.ID() == e.ID() })
 	if len(v.path) > 0 {

@@ -14,34 +14,34 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How mends are found: for each class of errors there are edits that authors mostly
-// want (mend_syntax.go, mend_names.go, mend_types.go). None is offered that was not
-// tried: what it makes must compile, or fail only behind the place that was mended.
+// How fixes are found. Each class of errors has edits that authors usually want (mend_syntax.go,
+// mend_names.go, mend_types.go). Each edit is tried before it is offered: the result must compile,
+// or the next error must be after the edited part.
 
-// mender looks for mends of one compile error.
+// mender looks for fixes of a compile error.
 type mender struct {
 	*fault
 	place *Place
 	bad   *engine.CompileError
-	text  string // of the error
-	// nodes are the expression's, and source where they stand; they are nil where it
-	// does not parse.
+	text  string // the error message
+	// nodes is the syntax tree, and info and source map it to the text. All three are nil if the
+	// expression does not parse.
 	nodes  ast.Expr
 	info   *ast.SourceInfo
 	source *lex.Source
 }
 
 const (
-	// maxMends is how many mends are offered, maxTries how many are tried.
+	// maxMends limits how many fixes are offered, and maxTries how many are tried.
 	maxMends = 4
 	maxTries = 16
 )
 
-// maxMended is how long an expression may be, in code points, to be tried with edits: ten
-// times as long as real ones.
+// maxMended limits the length in code points of expressions for which fixes are tried. It is ten
+// times the length of the longest real rules.
 const maxMended = 10_000
 
-// fixes of an error, with advice in words.
+// fixes returns the fixes of an error that is described by advice.
 func (p *Place) fixes(bad *engine.CompileError, f *fault, advice Advice) []Fix {
 	if len(f.src) > maxMended {
 		return nil
@@ -75,7 +75,7 @@ func (p *Place) fixes(bad *engine.CompileError, f *fault, advice Advice) []Fix {
 	return whole[:min(len(whole), maxMends)]
 }
 
-// candidates are edits that may mend the error, the likeliest first.
+// candidates returns edits that may fix the error, the most likely first.
 func (m *mender) candidates(advice Advice) (all [][]Edit) {
 	switch {
 	case strings.HasPrefix(m.text, "Syntax error: "), strings.HasPrefix(m.text, "reserved identifier: "), m.nodes == nil:
@@ -96,8 +96,8 @@ func (m *mender) candidates(advice Advice) (all [][]Edit) {
 	return append(all, m.typeEdits()...)
 }
 
-// try says whether an expression compiles with edits, and whether at least this error is
-// gone: the next is behind it.
+// try applies edits and compiles the result. It reports whether the result compiles, and whether at
+// least this error is gone because the next error is further right.
 func (m *mender) try(edits []Edit) (compiles, gone bool) {
 	mended := Apply(m.bad.Rule, edits)
 	_, err := m.place.compile(mended)
@@ -114,7 +114,7 @@ func (m *mender) try(edits []Edit) (compiles, gone bool) {
 	return false, ok && next.offset >= behind+grown && next.offset > m.offset+max(grown, 0)
 }
 
-// titleOf says what edits do.
+// titleOf returns a one-line description of edits.
 func titleOf(src []rune, edits []Edit) string {
 	short := func(text string) string { return termwidth.Cut(lex.OneLine(text), 40) }
 	one := string(src[edits[0].Start:edits[0].End])
@@ -144,7 +144,7 @@ func titleOf(src []rune, edits []Edit) string {
 	return fmt.Sprintf("write %s for %s", short(is), short(was))
 }
 
-// span is a part of the expression.
+// span returns the range of e in the expression, and whether it is known.
 func (m *mender) span(e ast.Expr) (Span, bool) {
 	from, to, ok := m.source.Range(e)
 	return Span{from, to}, ok
@@ -152,7 +152,7 @@ func (m *mender) span(e ast.Expr) (Span, bool) {
 
 func (m *mender) textOf(s Span) string { return string(m.src[s.Start:s.End]) }
 
-// wrap puts text around a part.
+// wrap returns edits that insert text before and after s.
 func wrap(s Span, before, after string) []Edit {
 	var edits []Edit
 	if before != "" {
@@ -164,10 +164,10 @@ func wrap(s Span, before, after string) []Edit {
 	return edits
 }
 
-// replace puts text in place of a part.
+// replace returns an edit that replaces s by text.
 func replace(s Span, text string) []Edit { return []Edit{{s.Start, s.End, text}} }
 
-// tokenSpan is where tokens stand.
+// tokenSpan returns the range from token first to token last.
 func (f *fault) tokenSpan(first, last int) Span {
 	return Span{f.tokens[first].Start, f.tokens[last].End}
 }

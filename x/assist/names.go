@@ -9,7 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// elsewhere are names that other languages have, and what CEL has for them.
+// elsewhere maps names from other languages to hints about their CEL counterparts.
 var elsewhere = map[string]string{
 	"length": sizeOf, "len": sizeOf, "count": sizeOf,
 	"isEmpty": empty, "empty": empty, "notEmpty": empty, "nonEmpty": empty,
@@ -45,7 +45,7 @@ const (
 	admissionOnly = "rules of a CRD know self and oldSelf only; this is of admission policies"
 )
 
-// unknown mends a name that does not exist.
+// unknown returns advice for an unknown name.
 func (f *fault) unknown(name string) Advice {
 	i := f.tokenOf(name)
 	if i < 0 {
@@ -71,13 +71,13 @@ func (f *fault) unknown(name string) Advice {
 	return Advice{Words: elsewhere[name]}
 }
 
-// macros are the functions whose first argument is a variable.
+// macros holds the macros whose first argument is a variable.
 var macros = []string{"all", "exists", "exists_one", "existsOne", "filter", "map", "sortBy", "transformList", "transformMap", "transformMapEntry", "optMap", "optFlatMap"}
 
-// IsLoop is true for the name of a macro that has a variable.
+// IsLoop reports whether name is that of a macro with a variable.
 func IsLoop(name string) bool { return slices.Contains(macros, name) }
 
-// arguments mends a call of what exists, but not with such arguments.
+// arguments returns a hint for a call of an existing function with unsuitable arguments.
 func (f *fault) arguments(name string, i int) string {
 	if !slices.Contains(macros, name) {
 		return ""
@@ -86,7 +86,7 @@ func (f *fault) arguments(name string, i int) string {
 	return fmt.Sprintf("a macro names its variable, then a comma: %s.%s(e, …)", list, name)
 }
 
-// tokenOf is where a name stands nearest to the place; -1 where it does not.
+// tokenOf returns the index of the identifier name that is nearest to the error, or -1.
 func (f *fault) tokenOf(name string) int {
 	best, apart := -1, 0
 	for i, t := range f.tokens {
@@ -98,8 +98,8 @@ func (f *fault) tokenOf(name string) int {
 	return best
 }
 
-// asWritten is the name that CEL has for a field whose own name the text begins
-// with, as namespace or a-b; "" for none.
+// asWritten returns the escaped form of the field name that text begins with, for example for
+// namespace or a-b. It returns "" if no known field matches.
 func asWritten(known []string, text string) (ident string) {
 	longest := 0
 	for _, candidate := range known {
@@ -111,7 +111,7 @@ func asWritten(known []string, text string) (ident string) {
 	return ident
 }
 
-// selection mends a field of what has none.
+// selection returns advice for a field selection on a value that has no fields.
 func (f *fault) selection(text string) Advice {
 	i := f.token
 	for i < len(f.tokens) && !f.isName(i) {

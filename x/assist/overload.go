@@ -8,7 +8,7 @@ import (
 
 const noOverload = "found no matching overload for '"
 
-// overload mends an operator or a function over values that it does not take.
+// overload returns a hint for an operator or function that is applied to types it does not accept.
 func (f *fault) overload(text string) string {
 	name, rest, ok := strings.Cut(strings.TrimPrefix(text, noOverload), "' applied to '")
 	if !ok {
@@ -59,7 +59,7 @@ func notBool(a, b kind) kind {
 	return a
 }
 
-// equality mends == and != over values that are never equal.
+// equality returns a hint for == and != between values that are never equal.
 func (f *fault) equality(a, b kind, left string) string {
 	if a != kindNull && b != kindNull {
 		return together(a, b, left)
@@ -77,19 +77,21 @@ func (f *fault) equality(a, b kind, left string) string {
 	return "this is never null; to ask whether it is absent: !has(" + field + ")"
 }
 
-// operandFrom is the operand that begins with a token: names and dots.
+// operandFrom returns the operand that begins with token i if it consists of names and dots only.
+// Otherwise, it returns other.
 func (f *fault) operandFrom(i int, other string) string {
 	last := i
 	for f.at(last+1) == "." && f.isName(last+2) {
 		last += 2
 	}
 	if next := f.at(last + 1); next == "(" || next == "[" || next == ".?" {
-		return other // it goes on
+		return other // the operand continues
 	}
 	return f.operand(last, other)
 }
 
-// around is the operand at the place; of a field, the place is its dot.
+// around returns the operand at the error. If that operand is a field selection, the error is at
+// its dot.
 func (f *fault) around() string {
 	if f.at(f.token) == "." {
 		return f.operandFrom(f.token+1, "x")
@@ -97,7 +99,8 @@ func (f *fault) around() string {
 	return f.operandFrom(f.token, "x")
 }
 
-// together mends an operator over values of two kinds: how one becomes the other.
+// together returns a hint for an operator with operands of two kinds: how to convert one to the
+// other.
 func together(a, b kind, left string) string {
 	has := func(k kind) bool { return a == k || b == k }
 	switch {
@@ -127,7 +130,7 @@ func together(a, b kind, left string) string {
 	return ""
 }
 
-// sum is together, for + which also joins.
+// sum is like together for +, which also concatenates strings and lists.
 func sum(a, b kind, left string) string {
 	switch {
 	case (a == kindString) != (b == kindString) && !slices.Contains([]kind{a, b}, kindOptional):
@@ -138,7 +141,7 @@ func sum(a, b kind, left string) string {
 	return together(a, b, left)
 }
 
-// choice mends a conditional.
+// choice returns a hint for a conditional expression.
 func choice(types []string, left string) string {
 	if kindOf(types[0]) != kindBool {
 		return asCondition(kindOf(types[0]), left)
@@ -146,7 +149,7 @@ func choice(types []string, left string) string {
 	return "both values must be of one type: convert one, with string(…) say, or both with dyn(…)"
 }
 
-// asCondition makes a condition of a value.
+// asCondition returns a hint on how to turn a value of kind k into a condition.
 func asCondition(k kind, text string) string {
 	switch k {
 	case kindString:
@@ -165,7 +168,7 @@ func asCondition(k kind, text string) string {
 	return ""
 }
 
-// membership mends in.
+// membership returns a hint for the in operator.
 func (f *fault) membership(types []string, left string) string {
 	in := kindOf(types[1])
 	right := f.operandFrom(f.token+1, "text")
@@ -182,7 +185,7 @@ func (f *fault) membership(types []string, left string) string {
 	return ""
 }
 
-// indexed mends [ ].
+// indexed returns a hint for the index operator.
 func indexed(of, by kind, left string) string {
 	switch {
 	case of == kindList && by == kindString:
@@ -199,10 +202,10 @@ func indexed(of, by kind, left string) string {
 	return ""
 }
 
-// ofTexts are methods that only texts have.
+// ofTexts holds methods that only strings have.
 var ofTexts = []string{"contains", "endsWith", "lowerAscii", "matches", "startsWith", "trim", "upperAscii"}
 
-// method mends a method of the wrong kind of value, or with the wrong arguments.
+// method returns a hint for a method called on the wrong type or with the wrong arguments.
 func (f *fault) method(name, target string) string {
 	on := kindOf(target)
 	what := f.receiverOf(name, "x")
@@ -221,7 +224,7 @@ func (f *fault) method(name, target string) string {
 	return ""
 }
 
-// receiverOf is what a method is called on.
+// receiverOf returns the text of the receiver of the method name, or other if it cannot be quoted.
 func (f *fault) receiverOf(name, other string) string {
 	i := f.tokenOf(name)
 	if i < 2 || f.at(i-1) != "." {
@@ -230,7 +233,7 @@ func (f *fault) receiverOf(name, other string) string {
 	return f.operand(i-2, other)
 }
 
-// expected mends a value of another type than its place wants.
+// expected returns a hint for a value whose type is not the expected type.
 func (f *fault) expected(text string) string {
 	want, rest, ok := strings.Cut(strings.TrimPrefix(text, "expected type '"), "' but found '")
 	if !ok {

@@ -12,28 +12,28 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Place is where an expression stands, and what is known of it there. NewPlace makes
-// one; all but the node may be left out. It is safe for concurrent use as long as
-// its fields stay as they are.
+// Place is the context of an expression: a schema node, and everything known about the expression
+// there. NewPlace creates a Place. All fields except Node are optional. A Place is safe for
+// concurrent use as long as its fields do not change.
 //
-// All places in expressions count code points, from 0, as CEL does.
+// All positions in expressions count code points from 0, as CEL does.
 type Place struct {
 	Node *engine.Node
-	// Schema is the place's as the CRD has it. A declaration is shared by all places
-	// that CEL cannot tell apart, so an enum, say, is looked for here.
+	// Schema is the node's schema as written in the CRD. Schemas that are equal for CEL share a
+	// declaration, so details such as enums are only found here.
 	Schema *apiextensionsv1.JSONSchemaProps
-	// Part is what the expression is for; OptionalOldSelf is as its rule has it.
+	// Part is the role of the expression. OptionalOldSelf is that of its rule.
 	Part            Part
 	OptionalOldSelf bool
-	// Limits are those that costs are held against; zero is the API server's.
+	// Limits are the limits that costs are compared with. Zero fields mean those of the API server.
 	Limits cost.Limits
-	// Functions tells of functions; places that share one ask each Kubernetes version
-	// only once. nil makes one.
+	// Functions describes functions. Places that share a Functions build each version's environment
+	// only once. If nil, the place creates its own.
 	Functions *Functions
-	// Self and Old are values of self and oldSelf.
+	// Self and Old are the values of self and oldSelf, or nil.
 	Self, Old any
-	// Named are other names that an expression may use, and Expand writes in place
-	// of each what it stands for.
+	// Named holds additional names that an expression can use. Expand replaces each by its
+	// definition.
 	Named  []Candidate
 	Expand func(src string) (string, error)
 
@@ -42,11 +42,11 @@ type Place struct {
 	known  *expr.Compiler
 }
 
-// Part is what an expression is for, and so what it must give.
+// Part is the role of an expression, which determines the required type.
 type Part uint8
 
-// The parts. AnyExpression may give anything, as in a shell; a Rule gives true or
-// false, a MessageExpression a text.
+// The parts. An AnyExpression can have any type, as in the shell. A Rule must be a bool and a
+// MessageExpression a string.
 const (
 	AnyExpression Part = iota
 	Rule
@@ -57,8 +57,8 @@ func (p Part) String() string {
 	return [...]string{AnyExpression: "the whole", Rule: "the rule", MessageExpression: "the messageExpression"}[p]
 }
 
-// NewPlace is the place of an expression at a path of a version, as engine.Engine.At
-// has it. schema is the version's, whole, as the CRD has it; nil for none.
+// NewPlace returns the place of an expression at a path of a version, both as for engine.Engine.At.
+// schema is the whole schema of that version as written in the CRD, or nil.
 func NewPlace(e *engine.Engine, schema *apiextensionsv1.JSONSchemaProps, version, path string) (*Place, error) {
 	node, err := e.At(version, path)
 	if err != nil {
@@ -75,7 +75,7 @@ func NewPlace(e *engine.Engine, schema *apiextensionsv1.JSONSchemaProps, version
 	return &Place{Node: node, Schema: SchemaAt(schema, steps), around: newAround(root.Decl(), steps)}, nil
 }
 
-// env is what expressions here know; nil where the schema is not visible to rules.
+// env returns the environment of expressions at p, or nil if the schema is not visible to rules.
 func (p *Place) env() *cel.Env {
 	desk := p.compiler()
 	if desk == nil {
@@ -90,7 +90,7 @@ func (p *Place) env() *cel.Env {
 	return env
 }
 
-// compiler is where expressions here are tried; nil where rules cannot stand.
+// compiler returns the compiler for expressions at p, or nil if rules are not allowed there.
 func (p *Place) compiler() *expr.Compiler {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -111,7 +111,7 @@ func (p *Place) compile(src string) (*expr.Expr, error) {
 	return desk.Compile(src, p.OptionalOldSelf)
 }
 
-// steps lead to the place; items and entries are any.
+// steps returns the path from the root to p; indexes and keys are wildcards.
 func (p *Place) steps() []engine.Step {
 	if p.around.steps != nil {
 		return p.around.steps
@@ -120,7 +120,7 @@ func (p *Place) steps() []engine.Step {
 	return steps
 }
 
-// functions are those that the place knows of.
+// functions returns p.Functions, which it creates if necessary.
 func (p *Place) functions() *Functions {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -137,8 +137,8 @@ func (p *Place) expand(src string) (string, error) {
 	return p.Expand(src)
 }
 
-// TypeOf is an expression's type in a schema's words: those of a declaration where
-// it names one.
+// TypeOf returns the type of an expression in OpenAPI terms, taken from its declaration if it has
+// one.
 func (p *Place) TypeOf(x *expr.Expr) string {
 	r := resolver{place: p}
 	if found := r.expr(x.AST().NativeRep().Expr()); found.decl != nil && !isOptional(x.Type()) {
@@ -147,7 +147,7 @@ func (p *Place) TypeOf(x *expr.Expr) string {
 	return TypeWords(x)
 }
 
-// SchemaAt is the schema of a place; nil where the CRD declares none.
+// SchemaAt returns the schema at the end of steps, or nil if the CRD declares none.
 func SchemaAt(s *apiextensionsv1.JSONSchemaProps, steps []engine.Step) *apiextensionsv1.JSONSchemaProps {
 	for _, step := range steps {
 		s = SchemaBelow(s, step)
@@ -155,7 +155,7 @@ func SchemaAt(s *apiextensionsv1.JSONSchemaProps, steps []engine.Step) *apiexten
 	return s
 }
 
-// SchemaBelow is the schema one step down.
+// SchemaBelow returns the schema of the child that step selects, or nil.
 func SchemaBelow(s *apiextensionsv1.JSONSchemaProps, step engine.Step) *apiextensionsv1.JSONSchemaProps {
 	if s == nil {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// placeIn is a place of the first version of a CRD in a file.
+// placeIn returns a place in the first version of the CRD in a file.
 func placeIn(t testing.TB, file, path string) *assist.Place {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -42,13 +42,13 @@ func placeOf(t testing.TB, data []byte, path string) *assist.Place {
 	return p
 }
 
-// cursor takes the | out of a text, and says where it stood.
+// cursor removes the marker |> from line and returns its position.
 func cursor(line string) (src string, at int) {
 	before, after, _ := strings.Cut(line, "|>")
 	return before + after, len([]rune(before))
 }
 
-// TestHover asks at the |>.
+// TestHover checks the hover at the |> marker.
 func TestHover(t *testing.T) {
 	p := placeIn(t, "../../examples/crontab/crd.yaml", "")
 	for line, want := range map[string]string{
@@ -76,8 +76,8 @@ func TestHover(t *testing.T) {
 	}
 }
 
-// TestCall asks in the middle of calls: which, the argument, and the forms with the
-// best first.
+// TestCall checks the call at the |> marker: the function, the argument, and the forms with the
+// best one first.
 func TestCall(t *testing.T) {
 	p := placeIn(t, "../../examples/crontab/crd.yaml", "")
 	for line, want := range map[string]string{
@@ -109,7 +109,7 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// TestPlaceAtOnce asks one place by many at once.
+// TestPlaceAtOnce uses one place from several goroutines.
 func TestPlaceAtOnce(t *testing.T) {
 	t.Parallel()
 	p := placeIn(t, "../../examples/crontab/crd.yaml", "spec")

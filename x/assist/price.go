@@ -12,17 +12,17 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Price is what the API server estimates that an expression costs, in CEL cost
-// units.
+// Price is the cost of an expression as estimated by the API server, in CEL cost units.
 type Price struct {
-	// Estimate is of one evaluation, Times how often it may run for one object.
+	// Estimate is for a single evaluation. Times is how often the expression can run for an object.
 	Estimate cost.Estimate
 	Times    uint64
-	// Total is held against Limit: of a messageExpression one evaluation, else all.
+	// Total is compared with Limit. It covers a single evaluation of a messageExpression, or all
+	// evaluations of a rule.
 	Total, Limit uint64
 }
 
-// Price prices an expression that was compiled at the place.
+// Price returns the price of an expression that was compiled at p.
 func (p *Place) Price(x *expr.Expr) Price {
 	out := Price{Estimate: x.Estimate(), Times: p.around.times(p.Node.Decl()), Limit: uint64(p.Limits.WithDefaults().EstimatedPerRule)}
 	out.Total = out.Estimate.Max
@@ -32,14 +32,14 @@ func (p *Place) Price(x *expr.Expr) Price {
 	return out
 }
 
-// around is what stands around a place of a schema.
+// around describes the ancestors of a schema node.
 type around struct {
 	steps       []engine.Step
 	cardinality cost.Cardinality
-	sized       []sized // the lists and maps
+	sized       []sized // the lists and maps among the ancestors
 }
 
-// sized is a list or map, as the path that led to the place names it.
+// sized is a list or map, with its path as the caller of NewPlace wrote it.
 type sized struct {
 	text string
 	decl *types.Decl
@@ -73,11 +73,13 @@ func newAround(root *types.Decl, steps []engine.Step) around {
 
 func (a *around) times(d *types.Decl) uint64 { return a.cardinality.Times(d) }
 
-// Unbounded is a value without a bound that the price of an expression depends on: what
-// would bound it, and what is assumed as long as nothing does, as "3145728 bytes".
+// Unbounded is a value without a bound on which the price of an expression depends. Set is the
+// keyword that would bound it, and Assumed the size that estimates assume instead, such as "3145728
+// bytes".
 type Unbounded struct{ Text, Set, Assumed string }
 
-// Unbounded are those around the place, then those that the expression reads.
+// Unbounded returns the unbounded lists and maps around p, followed by the unbounded values that x
+// reads.
 func (p *Place) Unbounded(x *expr.Expr) (all []Unbounded) {
 	seen := map[string]bool{}
 	say := func(text string, d *types.Decl) {

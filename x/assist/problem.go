@@ -9,50 +9,49 @@ import (
 	parts "github.com/celadon-cel/celadon/engine/x/rule"
 )
 
-// Problem is something that is wrong with an expression, and how to mend it.
+// Problem is a defect of an expression and how to fix it.
 type Problem struct {
 	Kind ProblemKind
-	// Start and End are the code points of what is wrong.
+	// Start and End delimit the affected code points.
 	Start, End int
-	// Message says what is wrong: of a Broken expression in the API server's words,
-	// but for the place.
+	// Message describes the defect. For a Broken expression, it is the API server's message without
+	// the position.
 	Message string
 	Advice
 }
 
-// ProblemKind is what is wrong.
+// ProblemKind is the kind of a Problem.
 type ProblemKind uint8
 
-// The kinds of problems. Broken is an expression that the API server refuses, for its
-// syntax, names or types; Unguarded is one that reads what may be absent, and so may
-// have no value; Costly is one whose estimate is over the limit.
+// The kinds of problems. A Broken expression is rejected by the API server because of its syntax,
+// names, or types. An Unguarded expression reads a field that may be absent, so its evaluation may
+// fail. The estimate of a Costly expression exceeds the limit.
 const (
 	Broken ProblemKind = iota
 	Unguarded
 	Costly
 )
 
-// Advice is how to mend an expression. The zero value is none.
+// Advice describes how to fix an expression. The zero value means that no advice is available.
 type Advice struct {
-	// Names are what an unknown name was perhaps meant to be.
+	// Names holds likely replacements for an unknown name.
 	Names []string
-	// Words say what to do, where that is more than another name. They may
-	// quote the expression and are one line.
+	// Words is a hint in one line, if the remedy is more than a replacement name. It may quote the
+	// expression.
 	Words string
-	// Fixes each take the problem away; the first is the one to take.
+	// Fixes holds alternatives that each remove the problem, the best first.
 	Fixes []Fix
 }
 
-// Fix is a change that takes a problem away: of the expression's text, or of bounds
-// in the schema.
+// Fix is a change to the expression or to bounds in the schema that removes a problem.
 type Fix struct {
-	// Title says what it does, in a line: "write == for =".
+	// Title describes the fix in a line: "write == for =".
 	Title  string
 	Edits  []Edit
 	Bounds []Bound
 }
 
-// Edit puts a text in place of code points of an expression.
+// Edit replaces the code points from Start to End by Text.
 type Edit struct {
 	Start, End int
 	Text       string
@@ -60,14 +59,13 @@ type Edit struct {
 
 // Bound is a bound to set in the schema.
 type Bound struct {
-	// Path is the place of the value to bound, as "spec.hosts[*]"; Set is maxLength,
-	// maxItems or maxProperties, Value what to set it to. Now is the bound that is
-	// there; 0 for none.
+	// Path is the path of the value to bound, such as "spec.hosts[*]". Set is maxLength, maxItems,
+	// or maxProperties; Value is its new value and Now its current value, or 0 if it is not set.
 	Path, Set  string
 	Value, Now int64
 }
 
-// Apply is an expression after edits, which must not overlap.
+// Apply returns src with edits applied. The edits must not overlap.
 func Apply(src string, edits []Edit) string {
 	text := []rune(src)
 	edits = slices.Clone(edits)
@@ -78,8 +76,9 @@ func Apply(src string, edits []Edit) string {
 	return string(text)
 }
 
-// Problems are what is wrong with an expression, in the order of its text: why it does
-// not compile or, where it does, what may go wrong with it.
+// Problems returns the problems of an expression in the order of its text. If src does not compile,
+// the result is its compile error. Otherwise, the result holds the fields that are read without a
+// guard and the cost problem, if any.
 func (p *Place) Problems(src string) []Problem {
 	x, err := p.compile(src)
 	var bad *engine.CompileError
@@ -99,8 +98,7 @@ func (p *Place) Problems(src string) []Problem {
 	return all
 }
 
-// mistyped is the problem of an expression that is not what its part wants; nil for
-// none.
+// mistyped returns the problem of an expression whose type does not suit its part, or nil.
 func (p *Place) mistyped(x *expr.Expr) *Problem {
 	if p.fits(x) {
 		return nil
@@ -123,16 +121,17 @@ func (p *Place) mistyped(x *expr.Expr) *Problem {
 	return out
 }
 
-// partOf are the parts as the compiler of rules has them.
+// partOf maps parts to those of the rule compiler.
 var partOf = map[Part]parts.Part{Rule: parts.Itself, MessageExpression: parts.Message}
 
-// fits is true of an expression that gives what the part wants.
+// fits reports whether the type of x suits the part of p.
 func (p *Place) fits(x *expr.Expr) bool {
 	part, ok := partOf[p.Part]
 	return !ok || part.Takes(x.AST())
 }
 
-// tried is the mend of these edits, if they lead to an expression of which good is true.
+// tried returns a fix with these edits if the edited expression compiles and satisfies good, or
+// nil.
 func (p *Place) tried(src string, edits []Edit, good func(*expr.Expr) bool) []Fix {
 	if x, err := p.compile(Apply(src, edits)); err != nil || !good(x) {
 		return nil
@@ -140,7 +139,7 @@ func (p *Place) tried(src string, edits []Edit, good func(*expr.Expr) bool) []Fi
 	return []Fix{{Title: titleOf([]rune(src), edits), Edits: edits}}
 }
 
-// ProblemOf is a compile error of the place's expression as a problem with its mends.
+// ProblemOf converts a compile error of an expression at p to a problem with fixes.
 func (p *Place) ProblemOf(bad *engine.CompileError) Problem {
 	f, ok := newFault(bad)
 	if !ok {
@@ -157,8 +156,8 @@ func (p *Place) ProblemOf(bad *engine.CompileError) Problem {
 	return out
 }
 
-// extent is the text that the error is about: the token at its place, of a field its
-// name.
+// extent returns the range that the error is about: the token at its position, or the name if that
+// token is the dot of a selection.
 func (f *fault) extent() (start, end int) {
 	i := f.token
 	if i == len(f.tokens) {

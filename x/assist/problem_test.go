@@ -9,8 +9,8 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// TestMended holds what each broken expression becomes with the first mend; what is not
-// offered is "".
+// TestMended checks the expression that the first fix of each broken expression makes; "" means
+// that no fix is offered.
 func TestMended(t *testing.T) {
 	p := placeIn(t, "../../examples/crontab/crd.yaml", "")
 	for src, want := range mended {
@@ -32,7 +32,7 @@ func TestMended(t *testing.T) {
 	}
 }
 
-// gone holds that a mend takes its problem away.
+// gone checks that a fix removes its problem.
 func gone(t *testing.T, p *assist.Place, src string, was assist.Problem, m assist.Fix) {
 	t.Helper()
 	is := assist.Apply(src, m.Edits)
@@ -127,7 +127,7 @@ var mended = map[string]string{
 	"now()":                                                "",
 }
 
-// open is a CRD with fields that may be absent and lists without bounds.
+// open is a CRD with optional fields and unbounded lists.
 const open = `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: opens.example.com}
@@ -160,8 +160,8 @@ spec:
               labels: {type: object, additionalProperties: {type: string}}
 `
 
-// problems are those of a rule at a place of open: kind, text, message, words and what
-// each mend makes.
+// problems formats the problems of a rule at a path of the CRD open: kind, text, message, hint, and
+// the result of each fix.
 func problems(t *testing.T, path, src string, part assist.Part) []string {
 	t.Helper()
 	p := placeOf(t, []byte(open), path)
@@ -209,7 +209,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// TestBoundsFit holds that each mend of costs makes the rule fit.
+// TestBoundsFit checks that each fix of a cost problem brings the rule within the limit.
 func TestBoundsFit(t *testing.T) {
 	t.Parallel()
 	for _, src := range []string{"self.name.matches('a+')", "self.name.matches('a+') || has(self.tags) && self.tags.exists(t, t == self.name)"} {
@@ -252,8 +252,8 @@ func boundsFit(t *testing.T, src string) {
 	}
 }
 
-// TestEnumTexts holds that the values of an enum are offered as texts that compile, and
-// are them.
+// TestEnumTexts checks that enum values are completed as string literals that compile and belong to
+// the enum.
 func TestEnumTexts(t *testing.T) {
 	t.Parallel()
 	p := placeOf(t, []byte(open), "spec")

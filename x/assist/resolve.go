@@ -14,30 +14,29 @@ import (
 	"github.com/celadon-cel/celadon/x/trace/record"
 )
 
-// found is what an expression stands for: a declaration and where it is in the
-// object, the schema node with its words, and the values that the loaded object has
-// there.
+// found is the referent of an expression: a declaration, its path in the object, the schema node,
+// and the values of the loaded object at that path.
 type found struct {
 	decl   *types.Decl
 	steps  []engine.Step
-	schema *apiextensionsv1.JSONSchemaProps // nil where the CRD's text has none
+	schema *apiextensionsv1.JSONSchemaProps // nil if the CRD has no schema for the path
 	values []any
 }
 
-// below is what stands one step down, where the schema has it.
+// below returns the child of f with declaration d.
 func (f found) below(d *types.Decl, step engine.Step, values []any) found {
 	return found{d, append(slices.Clone(f.steps), step), SchemaBelow(f.schema, step), values}
 }
 
-// resolver finds the declaration of expressions without checking them, so that
-// it also serves those that are half written.
+// resolver finds the declaration of an expression without checking it, so it also works for
+// incomplete expressions.
 type resolver struct {
 	place *Place
 	vars  map[string]found
 }
 
-// expr is the declaration of an expression; found.decl is nil where it has
-// none, as the result of most functions.
+// expr returns the referent of an expression. Its decl is nil if the expression has no declaration,
+// as the results of most functions.
 func (r *resolver) expr(e ast.Expr) found {
 	switch e.Kind() {
 	case ast.IdentKind:
@@ -58,8 +57,8 @@ func (r *resolver) expr(e ast.Expr) found {
 	return found{}
 }
 
-// isFilter tells filter from the other macros that go by a condition: it keeps
-// the element itself.
+// isFilter reports whether a conditional comprehension is filter, which keeps the elements
+// themselves. Other macros with a condition add a computed value.
 func isFilter(e ast.Expr) bool {
 	c := e.AsComprehension()
 	add := c.LoopStep().AsCall().Args()[1]
@@ -136,7 +135,7 @@ func (f found) index(index ast.Expr) found {
 	return f.elements()
 }
 
-// elements are the items of a list or the values of a map.
+// elements returns the items of a list or the values of a map.
 func (f found) elements() found {
 	if f.decl == nil || f.decl.Elem == nil {
 		return found{}

@@ -8,8 +8,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 )
 
-// Failed says how to mend an expression that compiles and has no value for an
-// object; "" where there is nothing to say.
+// Failed returns a hint for an expression that compiles but fails with err for an object, or "".
 func Failed(src string, err error) string {
 	text := err.Error()
 	if name, ok := strings.CutPrefix(text, "no such key: "); ok {
@@ -30,8 +29,8 @@ func Failed(src string, err error) string {
 
 var negativeIndex = regexp.MustCompile(`^index out of bounds: -\d`)
 
-// absent mends the use of a field that the object does not have: where the
-// expression reads it, with what stands before it.
+// absent returns a hint for reading a field that the object does not have. It quotes the read in
+// src.
 func absent(src, name string) string {
 	tokens := lex.Tokens([]rune(src))
 	for i, t := range tokens {

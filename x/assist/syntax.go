@@ -7,7 +7,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 )
 
-// misused are operators of other languages, and what stands for them in CEL.
+// misused maps operators of other languages to hints.
 var misused = map[string]string{
 	"=":   "= is no operator: compare with ==",
 	"===": "=== is no operator: compare with ==",
@@ -39,7 +39,7 @@ var misused = map[string]string{
 	"\\":  "outside of a text \\ means nothing: want no line continuation, lines go on by themselves",
 }
 
-// words are operators of other languages, and what stands for them in CEL.
+// words maps words that are operators or keywords in other languages to hints.
 var words = map[string]string{
 	"and":      "and is no operator: join conditions with &&",
 	"or":       "or is no operator: join conditions with ||",
@@ -78,7 +78,7 @@ const (
 	loop      = "CEL has no loops: want list.all(e, e > 0), .exists, .filter or .map"
 )
 
-// syntax mends what does not parse.
+// syntax returns a hint for an expression that does not parse.
 func (f *fault) syntax() string {
 	if open := slices.IndexFunc(f.tokens, func(t lex.Token) bool { return t.Open }); open >= 0 && open <= f.token {
 		return "the text has no closing quote"
@@ -89,7 +89,7 @@ func (f *fault) syntax() string {
 	if text := misused[f.at(f.token)]; text != "" {
 		return text
 	}
-	for _, i := range []int{f.token, f.token - 1} { // "not a" and "if a" fail behind the word
+	for _, i := range []int{f.token, f.token - 1} { // the parser reports "not a" and "if a" after the first word
 		if text := words[f.at(i)]; text != "" && f.isName(i) && f.at(i-1) != "." {
 			return text
 		}
@@ -109,7 +109,8 @@ func (f *fault) syntax() string {
 	return f.unbalanced()
 }
 
-// run is the operator at the place, as it would be in a language that has it.
+// run returns the operator at the error, including adjacent operator characters, as other languages
+// would read it.
 func (f *fault) run() string {
 	first, last := f.runAt(f.token)
 	if first > last {
@@ -118,8 +119,8 @@ func (f *fault) run() string {
 	return string(f.src[f.tokens[first].Start:f.tokens[last].End])
 }
 
-// runAt are the operator tokens around one that touch each other; none where it is no
-// part of an operator.
+// runAt returns the range of adjacent operator tokens around token i, or an empty range if token i
+// is not part of an operator.
 func (f *fault) runAt(i int) (first, last int) {
 	isPart := func(i int) bool {
 		return i >= 0 && i < len(f.tokens) && f.tokens[i].Kind == lex.Operator && strings.Trim(f.tokens[i].Text, "=<>!&|~?*+-^:.") == ""
@@ -137,7 +138,7 @@ func (f *fault) runAt(i int) (first, last int) {
 	return first, last
 }
 
-// unbalanced finds the bracket that is closed by none, or closes none.
+// unbalanced returns a hint for an unclosed bracket or a closing bracket without a counterpart.
 func (f *fault) unbalanced() string {
 	var open []string
 	for _, t := range f.tokens {

@@ -4,11 +4,11 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 )
 
-// Class is what a piece of an expression is to whoever reads it.
+// Class is the role of a token, for syntax highlighting and completion.
 type Class uint8
 
-// The classes. ClassWord is true, false and null; in is a ClassOperator. Unclosed brackets
-// and text that is no CEL are ClassOperators, too.
+// The classes. ClassWord is for true, false, and null; in is a ClassOperator. Unclosed brackets and
+// text that is not CEL are ClassOperator, too.
 const (
 	ClassOperator Class = iota
 	ClassBracket
@@ -23,14 +23,13 @@ const (
 	ClassComment
 )
 
-// Token is a piece of an expression: Start and End count code points.
+// Token is a token of an expression. Start and End count code points.
 type Token struct {
 	Start, End int
 	Class      Class
 }
 
-// Tokens are the pieces of an expression, whole or half written, in its order;
-// white space is none.
+// Tokens returns the tokens of an expression in order, without white space. src may be incomplete.
 func Tokens(src string) []Token {
 	tokens := lex.Tokens([]rune(src))
 	out := make([]Token, len(tokens))

@@ -8,7 +8,7 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// TestTokens holds the class of each piece, as a letter.
+// TestTokens checks the class of each token, written as a letter.
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	const letters = "obvfFmMwntc"

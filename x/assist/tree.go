@@ -6,7 +6,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// childrenOf are the parts that a node is made of, in the order of the text.
+// childrenOf returns the children of a node in the order of the text.
 func childrenOf(e ast.Expr) []ast.Expr {
 	switch e.Kind() {
 	case ast.SelectKind:
@@ -38,7 +38,7 @@ func childrenOf(e ast.Expr) []ast.Expr {
 	return nil
 }
 
-// pathTo leads from a node to the first below it that matches; nil where none does.
+// pathTo returns the path from e to the first node that matches in depth-first order, or nil.
 func pathTo(e ast.Expr, match func(ast.Expr) bool) []ast.Expr {
 	var path []ast.Expr
 	var find func(e ast.Expr) bool
@@ -63,15 +63,15 @@ func pathTo(e ast.Expr, match func(ast.Expr) bool) []ast.Expr {
 
 var factory = ast.NewExprFactory()
 
-// folded is a list of what an expression gives for each element that a macro goes
-// over.
+// folded returns a comprehension that collects the values of each in a list, with the variables of
+// loop in scope.
 func folded(loop ast.ComprehensionExpr, each ast.Expr) ast.Expr {
 	step := factory.NewCall(0, operators.Add, factory.NewAccuIdent(0), factory.NewList(0, []ast.Expr{each}, nil))
 	return factory.NewComprehensionTwoVar(0, loop.IterRange(), loop.IterVar(), loop.IterVar2(), factory.AccuIdentName(),
 		factory.NewList(0, nil, nil), factory.NewLiteral(0, celtypes.True), step, factory.NewAccuIdent(0))
 }
 
-// bound is what an expression gives where a macro names one value.
+// bound returns the expression result with the variable of a macro such as optMap in scope.
 func bound(by ast.ComprehensionExpr, result ast.Expr) ast.Expr {
 	return factory.NewComprehension(0, by.IterRange(), by.IterVar(), by.AccuVar(), by.AccuInit(), by.LoopCondition(), by.LoopStep(), result)
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// asked is what is told at an offset of a CRD's text: of a rule what can stand there
-// and what is there, elsewhere what stands there.
+// asked collects the answers at an offset of a CRD's text: completion and call information in a
+// rule, the path and node elsewhere.
 type asked struct {
 	e      *engine.Engine
 	crd    *apiextensionsv1.CustomResourceDefinition
@@ -37,7 +37,7 @@ func (a *asked) at(d *position.Document, offset int) (answer [3]any) {
 	return answer
 }
 
-// place is that of the rule that a path leads to; nil for none.
+// place returns the place of the rule at path, or nil.
 func (a *asked) place(path position.Path) *assist.Place {
 	name := fmt.Sprint(path)
 	if p, ok := a.places[name]; ok {
@@ -56,8 +56,8 @@ func (a *asked) place(path position.Path) *assist.Place {
 	return p
 }
 
-// schemaPlace reads a path to a rule: the version's position, and the steps to the rule's
-// place; -1 for any other path.
+// schemaPlace parses a path to a rule and returns the index of the version and the steps to the
+// rule's schema node. The version is -1 for any other path.
 func schemaPlace(path position.Path) (version int, steps []engine.Step) {
 	word := func(i int) string {
 		if i < len(path) {
@@ -86,8 +86,8 @@ func schemaPlace(path position.Path) (version int, steps []engine.Step) {
 	return version, steps
 }
 
-// TestTruncatedAnswers breaks files off anywhere, and holds that nearly all that was told
-// of what is left is told still.
+// TestTruncatedAnswers truncates files at random offsets and checks that at least 95 % of the
+// answers before the cut stay the same.
 func TestTruncatedAnswers(t *testing.T) {
 	t.Parallel()
 	rounds := 40
@@ -138,7 +138,7 @@ func TestTruncatedAnswers(t *testing.T) {
 	}
 }
 
-// ruleOffsets are places in rules before a cut.
+// ruleOffsets returns random offsets in rules before cut, at most 20.
 func ruleOffsets(random *rand.Rand, n *position.Node, cut int) (offsets []int) {
 	for i, item := range n.Items {
 		if i < len(n.Keys) && n.Keys[i].Value == "rule" && item.Start < cut && item.End > item.Start {

@@ -15,15 +15,15 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/guard"
 )
 
-// maxGuarded is for how many fields of an expression mends are looked for, and maxGuards
-// how many reads of one field are guarded: each takes a compilation.
+// maxGuarded limits the number of fields per expression for which fixes are sought, and maxGuards
+// the number of guarded reads per field. Each read takes a compilation.
 const (
 	maxGuarded = 8
 	maxGuards  = 12
 )
 
-// unguarded are the fields that an expression reads without has() though they may be
-// absent: what vet's optional-read says, of each and not of the first.
+// unguarded returns a problem for each field that is read without has() although it may be absent.
+// Vet's optional-read lint reports only the first such field.
 func (p *Place) unguarded(x *expr.Expr) (all []Problem) {
 	if p.Part == AnyExpression {
 		return nil
@@ -57,8 +57,7 @@ func (p *Place) unguarded(x *expr.Expr) (all []Problem) {
 	return all
 }
 
-// guarded guards each read of a field that is not guarded yet; none where that cannot be
-// done.
+// guarded returns edits that guard each unguarded read of a field, or nil if that is not possible.
 func (p *Place) guarded(x *expr.Expr, of place, how guard.Way) []Edit {
 	if len(x.Source()) > maxMended {
 		return nil
@@ -85,7 +84,7 @@ func (p *Place) guarded(x *expr.Expr, of place, how guard.Way) []Edit {
 	return nil
 }
 
-// pieces are a text and what was put into it.
+// pieces is a text divided into original and inserted parts.
 type pieces []piece
 
 type piece struct {
@@ -112,7 +111,7 @@ func (all pieces) text() string {
 	return b.String()
 }
 
-// edits are what was put in, each where it stands.
+// edits returns the inserted parts as edits of the original text.
 func (all pieces) edits() (edits []Edit) {
 	at := 0
 	for _, one := range all {
@@ -128,10 +127,11 @@ func (all pieces) edits() (edits []Edit) {
 	return edits
 }
 
-// isTest is true of what has() asks for.
+// isTest reports whether e is the selection in the argument of has().
 func isTest(e ast.Expr) bool { return e.Kind() == ast.SelectKind && e.AsSelect().IsTestOnly() }
 
-// always is true of a field that any valid object has, or of which that is not known.
+// always reports whether the selected field is present in every valid object. It also returns true
+// if that is unknown.
 func (r *resolver) always(s ast.SelectExpr) bool {
 	of := r.expr(s.Operand())
 	if of.decl == nil || of.decl.Kind != types.Object {
@@ -145,14 +145,15 @@ func (r *resolver) always(s ast.SelectExpr) bool {
 	return of.decl.Root && (f.Name == "metadata" || f.Name == "apiVersion" || f.Name == "kind")
 }
 
-// place is what is read of the object: the name that it is read by, and the macro whose
-// variable that begins with, counted from 1; two variables may have one name.
+// place identifies a read of the object: the name that it is read by, and the number of the macro
+// whose variable the name begins with, counted from 1, because two macros can use the same variable
+// name.
 type place struct {
 	name  string
 	macro int
 }
 
-// eachRead visits the parts of an expression that read the object.
+// eachRead calls visit for each part of x that reads the object.
 func (p *Place) eachRead(x *expr.Expr, visit func(e ast.Expr, of place, r *resolver)) {
 	w := &readWalk{resolver: resolver{place: p, vars: map[string]found{}}, by: map[string]int{}, visit: visit}
 	if p.OptionalOldSelf {
@@ -161,10 +162,10 @@ func (p *Place) eachRead(x *expr.Expr, visit func(e ast.Expr, of place, r *resol
 	w.each(x.AST().NativeRep().Expr())
 }
 
-// readWalk goes through an expression, with the variables that each part sees.
+// readWalk traverses an expression and tracks the variables in scope.
 type readWalk struct {
 	resolver
-	by     map[string]int // the macro of each variable
+	by     map[string]int // the number of the macro that declares each variable
 	macros int
 	visit  func(e ast.Expr, of place, r *resolver)
 }
@@ -197,8 +198,7 @@ func (w *readWalk) each(e ast.Expr) {
 	w.vars, w.by = vars, by
 }
 
-// nameOf is how an expression reads a place of the object; "" where it is no plain
-// place.
+// nameOf returns the name by which an expression reads the object, or "" if it is not a plain path.
 func (r *resolver) nameOf(e ast.Expr) string {
 	if r.expr(e).decl == nil && !isTest(e) {
 		return ""

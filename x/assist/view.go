@@ -11,28 +11,28 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// view is an expression, whole or half written, as one of its nodes sees it: with the
-// macros around that.
+// view is an expression, which may be incomplete, seen from one of its nodes, with the variables of
+// the enclosing macros in scope.
 type view struct {
 	resolver
 	env *cel.Env
-	// path leads from the root to the node; it is empty where there is none.
+	// path leads from the root to the node. It is empty if no node matched.
 	path []ast.Expr
-	// loops are the macros whose variables the node sees, with the outermost first.
+	// loops holds the macros whose variables are in scope at the node, the outermost first.
 	loops []macroAround
 }
 
-// macroAround is a macro that an expression stands in.
+// macroAround is a macro that encloses a node.
 type macroAround struct {
 	of ast.ComprehensionExpr
-	// names are its variables, an index or key before the value.
+	// names holds its variables, an index or key before the value.
 	names []string
-	// binds is true for one that goes over nothing and names a single value.
+	// binds is set for a macro that does not iterate but binds a single value, such as optMap.
 	binds bool
 }
 
-// tree is an expression's, with what a place's own names stand for; nil where the
-// schema is not visible to rules.
+// tree parses src and expands the names of p.Named in it. It returns nil if the schema is not
+// visible to rules.
 func (p *Place) tree(src string) (*cel.Env, *ast.AST) {
 	env := p.env()
 	if env == nil {
@@ -57,7 +57,7 @@ func (p *Place) tree(src string) (*cel.Env, *ast.AST) {
 	return env, tree
 }
 
-// view is what the first node that matches sees of a tree.
+// view returns the view at the first node of root that matches.
 func (p *Place) view(env *cel.Env, root ast.Expr, match func(ast.Expr) bool) *view {
 	v := &view{resolver: resolver{place: p, vars: map[string]found{}}, env: env, path: pathTo(root, match)}
 	for i := 0; i+1 < len(v.path); i++ {
@@ -68,7 +68,7 @@ func (p *Place) view(env *cel.Env, root ast.Expr, match func(ast.Expr) bool) *vi
 	return v
 }
 
-// enter goes from a macro to a part of it.
+// enter descends from macro c to its child part and declares the variables that are in scope there.
 func (v *view) enter(c ast.ComprehensionExpr, part ast.Expr) {
 	l := macroAround{of: c, names: []string{c.IterVar()}}
 	switch part.ID() {
@@ -79,7 +79,7 @@ func (v *view) enter(c ast.ComprehensionExpr, part ast.Expr) {
 		}
 	case c.Result().ID():
 		if strings.HasPrefix(c.AccuVar(), "@") {
-			return // the accumulator of a loop
+			return // the result of an iterating macro, which only sees the accumulator
 		}
 		l.names, l.binds = []string{c.AccuVar()}, true
 		v.vars[c.AccuVar()] = v.expr(c.AccuInit())
@@ -89,7 +89,7 @@ func (v *view) enter(c ast.ComprehensionExpr, part ast.Expr) {
 	v.loops = append(v.loops, l)
 }
 
-// loop declares the variables of a macro that goes over something.
+// loop declares the variables of a macro that iterates.
 func (r *resolver) loop(c ast.ComprehensionExpr) {
 	over := r.expr(c.IterRange())
 	switch {
@@ -102,8 +102,8 @@ func (r *resolver) loop(c ast.ComprehensionExpr) {
 	}
 }
 
-// typeOf is the type of an expression that the node sees, by its declaration or by the
-// checker; nil where it has none.
+// typeOf returns the type of an expression in the scope of the node, from its declaration or from
+// the checker, or nil.
 func (v *view) typeOf(e ast.Expr) *cel.Type {
 	if f := v.expr(e); f.decl != nil && !asksOptional(e) {
 		if t := f.decl.CELType(); t != nil {
@@ -123,12 +123,12 @@ func (v *view) typeOf(e ast.Expr) *cel.Type {
 	return t
 }
 
-// maxLoops is how many macros around an expression are made anew: each puts its type in
-// a list, which the checker takes the cube of their depth for.
+// maxLoops limits how many enclosing macros check copies. Each wraps the type in a list, and the
+// checker's time grows with the cube of their depth.
 const maxLoops = 10
 
-// check checks an expression with the macros around the node: what it gives is in a list
-// for each that goes over something. It is nil where it does not check.
+// check checks e inside copies of the macros around the node. For each iterating macro, the result
+// type is wrapped in a list. It returns nil if the copy does not type-check.
 func (v *view) check(e ast.Expr) *cel.Ast {
 	if len(v.loops) > maxLoops {
 		return nil
@@ -143,20 +143,19 @@ func (v *view) check(e ast.Expr) *cel.Ast {
 	return types.CheckTree(v.env, e)
 }
 
-// asksOptional is true of an expression that may be an optional though what it reads
-// is declared.
+// asksOptional reports whether e may be an optional although the path that it reads is declared.
 func asksOptional(e ast.Expr) bool {
 	return pathTo(e, func(e ast.Expr) bool {
 		return isCall(e, operators.OptSelect) || isCall(e, operators.OptIndex) || e.Kind() == ast.CallKind && e.AsCall().IsMemberFunction() && strings.HasPrefix(e.AsCall().FunctionName(), "opt")
 	}) != nil
 }
 
-// isCall is true of a call of a function or operator.
+// isCall reports whether e is a call of the function or operator name.
 func isCall(e ast.Expr, name string) bool {
 	return e.Kind() == ast.CallKind && e.AsCall().FunctionName() == name
 }
 
-// above is the node so many steps above the one that the view is of; nil for none.
+// above returns the ancestor of the view's node, steps levels up, or nil.
 func (v *view) above(steps int) ast.Expr {
 	if i := len(v.path) - 1 - steps; i >= 0 {
 		return v.path[i]
@@ -164,7 +163,7 @@ func (v *view) above(steps int) ast.Expr {
 	return nil
 }
 
-// read is what a selection is of, and the name that it selects; nil for other nodes.
+// read returns the operand and field name of a selection, or nil and "" for other nodes.
 func read(e ast.Expr) (of ast.Expr, name string, optional bool) {
 	switch {
 	case e.Kind() == ast.SelectKind:
@@ -179,7 +178,7 @@ func read(e ast.Expr) (of ast.Expr, name string, optional bool) {
 	return nil, "", false
 }
 
-// dotted is the name that identifiers and dots make up; "" for anything else.
+// dotted returns the name formed by identifiers and dots, or "" for any other expression.
 func dotted(e ast.Expr) string {
 	if e.Kind() == ast.IdentKind {
 		return e.AsIdent()

@@ -15,7 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// TypeWords are an expression's type as the author of a schema would say it.
+// TypeWords returns the type of an expression in OpenAPI terms.
 func TypeWords(x *expr.Expr) string { return typeWords(x.Type()) }
 
 func typeWords(t *cel.Type) string {
@@ -62,7 +62,7 @@ func typeWords(t *cel.Type) string {
 	return t.String()
 }
 
-// lastName is the name of a library's type, as quantity or IP.
+// lastName returns the short name of a library type, such as quantity or IP.
 func lastName(typeName string) string {
 	name := typeName[strings.LastIndexByte(typeName, '.')+1:]
 	if strings.ToUpper(name) == name {
@@ -83,8 +83,8 @@ func element(t *cel.Type, i int) string {
 	return typeWords(params[i])
 }
 
-// Bounds are what a schema says of a value's size and form, in its own words;
-// node is nil for what the CRD does not declare itself.
+// Bounds returns the schema's constraints on a value as text, such as "maxLength 64; pattern a+".
+// node is nil if the CRD does not declare the value itself.
 func Bounds(d *types.Decl, node *apiextensionsv1.JSONSchemaProps) string {
 	if node == nil {
 		node = &apiextensionsv1.JSONSchemaProps{}
@@ -117,7 +117,8 @@ func Bounds(d *types.Decl, node *apiextensionsv1.JSONSchemaProps) string {
 	return strings.Join(parts, "; ")
 }
 
-// BoundName is the schema's word that bounds the size of a value.
+// BoundName returns the keyword that bounds the size of a value: maxLength, maxItems,
+// maxProperties, or "" if none applies.
 func BoundName(d *types.Decl) string {
 	switch d.Kind {
 	case types.List:
@@ -130,7 +131,7 @@ func BoundName(d *types.Decl) string {
 	return ""
 }
 
-// Enum are the texts among a schema's enum.
+// Enum returns the strings in a schema's enum.
 func Enum(node *apiextensionsv1.JSONSchemaProps) []string {
 	if node == nil {
 		return nil

@@ -1,5 +1,5 @@
-// Package crdcopy makes copies of CRDs that differ at one place of a schema and
-// share all else with what they were made of.
+// Package crdcopy copies CRDs with a change to a single schema node. The copy shares all other nodes
+// with the original.
 //
 //	mutant, ok := crdcopy.With(crd, "v1", steps, func(at *apiextensionsv1.JSONSchemaProps) {
 //		at.MaxItems = nil
@@ -15,9 +15,9 @@ import (
 	"github.com/celadon-cel/celadon/types/path"
 )
 
-// With is a CRD with a change at a place of one version; ok is false where there
-// is no such place. What change is given is a copy, whose slices and maps are the
-// original's.
+// With returns a copy of crd in which change was applied to the schema node at a path of one
+// version. ok is false if there is no such node. change receives a shallow copy, whose slices and
+// maps are shared with the original.
 func With(crd *apiextensionsv1.CustomResourceDefinition, version string, at []path.Step, change func(*apiextensionsv1.JSONSchemaProps)) (out *apiextensionsv1.CustomResourceDefinition, ok bool) {
 	changed := *crd
 	changed.Spec.Versions = slices.Clone(crd.Spec.Versions)
@@ -35,7 +35,7 @@ func With(crd *apiextensionsv1.CustomResourceDefinition, version string, at []pa
 	return crd, false
 }
 
-// Schema is a schema with a change at a place, as With has it.
+// Schema is like With for a single schema.
 func Schema(s *apiextensionsv1.JSONSchemaProps, at []path.Step, change func(*apiextensionsv1.JSONSchemaProps)) (out *apiextensionsv1.JSONSchemaProps, ok bool) {
 	if s == nil {
 		return nil, false

@@ -4,8 +4,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// The work of compiling a schema node, a value of an enum, a byte of a rule or a
-// pattern, and a repetition in one, as a{1000} has a thousand.
+// The work of compiling a schema node, an enum value, a byte of a rule or pattern, and a repetition
+// in it (a{1000} counts as a thousand).
 const (
 	perNode   = 100
 	perValue  = 10
@@ -95,7 +95,7 @@ func schemaDepth(s *apiextensionsv1.JSONSchemaProps) (depth int) {
 	return depth + 1
 }
 
-// children returns the schemas of what is directly below a value.
+// children returns the schemas of properties, items, and additionalProperties.
 func children(s *apiextensionsv1.JSONSchemaProps) (all []*apiextensionsv1.JSONSchemaProps) {
 	for _, prop := range s.Properties {
 		all = append(all, &prop)

@@ -15,20 +15,19 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// bounds are lines that the advice is about.
+// bounds matches the lines that advice sets.
 var bounds = regexp.MustCompile(`(?m)^ *max(Items|Length|Properties): \d+\n`)
 
-// TestAdviceMends takes the bounds out of every CRD of the corpus that has rules,
-// which makes many of them too expensive, and follows the advice: what comes out
-// has the bounds, all its other lines, and no rule that bounds could make fit is
-// over a limit any more.
+// TestAdviceMends removes the bounds from every CRD of the corpus that has rules, which makes many
+// rules too expensive, and applies the advice. The result must have bounds and all other lines, and
+// no rule that bounds can fix may exceed a limit.
 func TestAdviceMends(t *testing.T) {
 	t.Parallel()
 	mended, all := 0, 0
 	files := corpus.CRDFiles(t)
 	every := 1
 	if os.Getenv("CELADON_FULL") == "" {
-		every = max(1, len(files)/40) // all of them take eight minutes
+		every = max(1, len(files)/40) // the whole corpus takes eight minutes
 	}
 	for i, file := range files {
 		if i%every > 0 {
@@ -107,8 +106,8 @@ func advised(r *vet.Report) bool {
 	return false
 }
 
-// costsAlone is true where nothing else than costs, all of which bounds can mend,
-// is against the CRD.
+// costsAlone reports whether costs are the only reason to reject the CRD and bounds can fix all of
+// them.
 func costsAlone(r *vet.Report) bool {
 	for _, v := range r.Versions {
 		if !v.Mendable {
@@ -123,8 +122,7 @@ func costsAlone(r *vet.Report) bool {
 	return true
 }
 
-// onlyBounds holds that the lines of a text are all still there, in their order,
-// but for bounds that changed.
+// onlyBounds checks that all lines are unchanged and in order, except for n bounds.
 func onlyBounds(t *testing.T, name string, before, after []byte, n int) {
 	t.Helper()
 	was, is := strings.Split(string(before), "\n"), strings.Split(string(after), "\n")

@@ -1,5 +1,5 @@
-// Package crdedit changes the text of a CRD at a place in its schema: rules, and
-// the bounds that make rules fit. Every other byte stays as it is.
+// Package crdedit edits the rules and bounds in the text of a CRD. All other bytes stay as they
+// are.
 package crdedit
 
 import (
@@ -11,14 +11,14 @@ import (
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
 
-// CRD is a text with a CRD in it. It is immutable.
+// CRD is a text that contains a CRD. It is immutable.
 type CRD struct {
 	doc  *position.Document
 	root position.Path
 }
 
-// Parse reads a YAML document or JSON value that is a CRD, or a List where inList
-// is set, with the CRD at item.
+// Parse parses a YAML document or JSON value. It is a CRD, or a List with the CRD at index item if
+// inList is set.
 func Parse(text []byte, inList bool, item int) (*CRD, error) {
 	doc, err := position.Parse(text)
 	if err != nil {
@@ -27,7 +27,7 @@ func Parse(text []byte, inList bool, item int) (*CRD, error) {
 	return Of(doc, inList, item), nil
 }
 
-// Of is Parse of a text that is parsed.
+// Of is like Parse for a parsed document.
 func Of(doc *position.Document, inList bool, item int) *CRD {
 	c := &CRD{doc: doc}
 	if inList {
@@ -36,8 +36,8 @@ func Of(doc *position.Document, inList bool, item int) *CRD {
 	return c
 }
 
-// Place is a place in a schema: Version is the position in spec.versions, Steps
-// lead there in objects.
+// Place is a schema node. Version is the index in spec.versions, and Steps is the path of the
+// node's values in objects.
 type Place struct {
 	Version int
 	Steps   []engine.Step
@@ -45,7 +45,7 @@ type Place struct {
 
 const validations = "x-kubernetes-validations"
 
-// AddRule adds a rule behind those at a place.
+// AddRule appends a rule to the rules of a schema node.
 func (c *CRD) AddRule(at Place, rule string) ([]byte, error) {
 	list, err := c.rules(at)
 	if err != nil {
@@ -59,7 +59,7 @@ func (c *CRD) AddRule(at Place, rule string) ([]byte, error) {
 	return c.doc.Edit(position.Insert(append(list, position.Item(len(v.Items))), item))
 }
 
-// DropRule removes a rule, and with the last the list of rules.
+// DropRule removes a rule. With the last rule, it also removes the list of rules.
 func (c *CRD) DropRule(at Place, index int) ([]byte, error) {
 	list, err := c.rules(at)
 	if err != nil {
@@ -71,7 +71,7 @@ func (c *CRD) DropRule(at Place, index int) ([]byte, error) {
 	return c.doc.Edit(position.Remove(list))
 }
 
-// SetPart gives a part of a rule, as its message, a value.
+// SetPart sets a field of a rule, such as its message.
 func (c *CRD) SetPart(at Place, index int, part string, value any) ([]byte, error) {
 	list, err := c.rules(at)
 	if err != nil {
@@ -80,7 +80,7 @@ func (c *CRD) SetPart(at Place, index int, part string, value any) ([]byte, erro
 	return c.doc.Edit(position.Set(append(list, position.Item(index), position.Key(part)), value))
 }
 
-// DropPart removes a part of a rule.
+// DropPart removes a field of a rule.
 func (c *CRD) DropPart(at Place, index int, part string) ([]byte, error) {
 	list, err := c.rules(at)
 	if err != nil {
@@ -89,15 +89,15 @@ func (c *CRD) DropPart(at Place, index int, part string) ([]byte, error) {
 	return c.doc.Edit(position.Remove(append(list, position.Item(index), position.Key(part))))
 }
 
-// Text is another text for a rule.
+// Text is a new expression for a rule.
 type Text struct {
 	At    Place
 	Index int
 	Rule  string
 }
 
-// Follow sets all bounds that a report on the CRD advises, and texts of rules; n is
-// the number of bounds.
+// Follow sets all bounds that a report on the CRD advises, and replaces the expressions of rules.
+// It returns the new text and the number of bounds.
 func (c *CRD) Follow(r *vet.Report, rules ...Text) (text []byte, n int, err error) {
 	var changes []position.Change
 	for _, t := range rules {
@@ -124,8 +124,8 @@ func (c *CRD) Follow(r *vet.Report, rules ...Text) (text []byte, n int, err erro
 	return text, len(changes) - len(rules), err
 }
 
-// Schema is the node of a place's schema, in the document that it stands in; nil
-// where there is none.
+// Schema returns the node of a schema and its document. The node is nil if the CRD does not declare
+// the schema.
 func (c *CRD) Schema(at Place) (*position.Document, *position.Node) {
 	path, err := c.schema(at)
 	if err != nil {
@@ -135,8 +135,8 @@ func (c *CRD) Schema(at Place) (*position.Document, *position.Node) {
 	return c.doc, node
 }
 
-// rules is the path to the rules at a place. All paths here have room of their
-// own behind them.
+// rules returns the path to the rules of a schema node. All path functions here return a slice with
+// full capacity, so appending to it copies.
 func (c *CRD) rules(at Place) (position.Path, error) {
 	path, err := c.schema(at)
 	if err != nil {
@@ -146,7 +146,7 @@ func (c *CRD) rules(at Place) (position.Path, error) {
 	return path[:len(path):len(path)], nil
 }
 
-// schema is the path to the schema of a place.
+// schema returns the path to a schema node.
 func (c *CRD) schema(at Place) (position.Path, error) {
 	path := append(c.top(at.Version), position.Key("openAPIV3Schema"))
 	_, node := c.doc.Find(path)
@@ -167,8 +167,8 @@ func (c *CRD) schema(at Place) (position.Path, error) {
 	return path[:len(path):len(path)], nil
 }
 
-// top is the path to what holds the schema of a version; a CRD of v1beta1 may
-// have one for all versions.
+// top returns the path to the parent of a version's schema. A v1beta1 CRD can have one schema for
+// all versions.
 func (c *CRD) top(version int) position.Path {
 	spec := append(c.root[:len(c.root):len(c.root)], position.Key("spec"))
 	spec = spec[:len(spec):len(spec)]
@@ -182,7 +182,7 @@ func (c *CRD) top(version int) position.Path {
 	return append(spec, position.Key("versions"), position.Item(version), position.Key("schema"))
 }
 
-// stepBelow leads from a schema to that of what it holds; nil where there is none.
+// stepBelow returns the path from a schema to the child that step selects, or nil.
 func stepBelow(schema *position.Node, step engine.Step) position.Path {
 	if !step.Item && !step.Any {
 		if _, properties := schema.Get("properties"); properties != nil {

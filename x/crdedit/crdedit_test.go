@@ -27,8 +27,8 @@ func unset(index int, part string) edit {
 	return func(c *CRD, at Place) ([]byte, error) { return c.DropPart(at, index, part) }
 }
 
-// editCases are texts of a schema node called x with an edit, and the node after
-// it; "" is a text that must be left for a person.
+// editCases are texts of a schema node named x with an edit and the resulting text, or "" if the
+// edit must be rejected.
 var editCases = map[string]struct {
 	node string
 	edit edit

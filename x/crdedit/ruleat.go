@@ -7,8 +7,9 @@ import (
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
 
-// RuleAt says which rule the path of a CRD's text leads to, or which part of one: ""
-// is the whole rule. The CRD may be an item of a List.
+// RuleAt parses a path in the text of a CRD, or of a List of CRDs, that leads to a rule or a field
+// of a rule. It returns the schema node, the index of the rule, and the name of the field, which is
+// "" for the whole rule. ok is false for any other path.
 func RuleAt(path position.Path) (at Place, index int, part string, ok bool) {
 	rest, ok := at.top(path)
 	for ok && len(rest) > 0 {
@@ -31,8 +32,8 @@ func RuleAt(path position.Path) (at Place, index int, part string, ok bool) {
 	return at, 0, "", false
 }
 
-// top is what of a path stands below the schema of a version; a CRD of v1beta1 may
-// have one for all.
+// top sets the version and returns the part of a path below the version's schema. A v1beta1 CRD can
+// have one schema for all versions.
 func (p *Place) top(path position.Path) (rest position.Path, ok bool) {
 	names := make([]string, len(path))
 	for i, step := range path {

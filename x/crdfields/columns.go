@@ -13,25 +13,25 @@ import (
 	"k8s.io/client-go/util/jsonpath"
 )
 
-// How it works: the server answers kubectl get with a table, and computes its
-// cells. This is k8s.io/apiextensions-apiserver/pkg/registry/customresource/tableconvertor
-// with a clock: the server's own reads the time of day, and brings the whole of
-// a server with it. TestColumns in conformance holds both equal.
+// How it works. The server answers kubectl get with a table whose cells it computes. This is
+// k8s.io/apiextensions-apiserver/pkg/registry/customresource/tableconvertor with an explicit clock.
+// The original reads the time of day and depends on most of the API server. TestColumns in
+// conformance compares both.
 
-// Columns are those of one version of a CRD. It is safe for concurrent use.
+// Columns holds the columns of a CRD version. It is safe for concurrent use.
 type Columns struct {
 	defs []apiextensionsv1.CustomResourceColumnDefinition
 
-	mu    sync.Mutex // a path keeps where it is
+	mu    sync.Mutex // a JSONPath has state while it is evaluated
 	paths []*jsonpath.JSONPath
 }
 
-// maxColumns bounds how much of an object is shown again and again.
+// maxColumns limits how often parts of an object are repeated in the output.
 const maxColumns = 64
 
-// ColumnsOf are the columns behind the name; a version that declares none has its
-// age. The error is of a path that cannot be read, or of too many: the columns before
-// it are there, as in a server.
+// ColumnsOf returns the columns of v after the name column. A version without columns has its age.
+// The error is for a path that cannot be parsed, or for too many columns; the columns before it are
+// returned, as in a server.
 func ColumnsOf(v *apiextensionsv1.CustomResourceDefinitionVersion) (*Columns, error) {
 	defs := v.AdditionalPrinterColumns
 	if len(defs) == 0 {
@@ -51,7 +51,7 @@ func ColumnsOf(v *apiextensionsv1.CustomResourceDefinitionVersion) (*Columns, er
 	return c, nil
 }
 
-// Names are the columns' names; kubectl writes them in capitals.
+// Names returns the names of the columns. Kubectl prints them in upper case.
 func (c *Columns) Names() []string {
 	names := make([]string, len(c.defs))
 	for i, d := range c.defs {
@@ -60,8 +60,8 @@ func (c *Columns) Names() []string {
 	return names
 }
 
-// Cells are the values of an object: texts, numbers and booleans; nil where there
-// is none of the column's type.
+// Cells returns the strings, numbers, and booleans of an object, or nil for a column without a
+// value of its type.
 func (c *Columns) Cells(obj map[string]any, now time.Time) []any {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -85,7 +85,7 @@ func (c *Columns) Cells(obj map[string]any, now time.Time) []any {
 	return cells
 }
 
-// cell is a value that is no text by its type.
+// cell returns the value of a column whose type is not string.
 func cell(kind string, value any, now time.Time) any {
 	switch kind {
 	case "integer":
@@ -114,7 +114,7 @@ func cell(kind string, value any, now time.Time) any {
 	return nil
 }
 
-// age is how long ago a time is, as kubectl writes it.
+// age returns the time since a timestamp in the format of kubectl.
 func age(text string, now time.Time) string {
 	var t metav1.Time
 	switch err := t.UnmarshalQueryParameter(text); {

@@ -24,8 +24,8 @@ func columns(t *testing.T, defs ...apiextensionsv1.CustomResourceColumnDefinitio
 
 var now = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 
-// TestCells: the server's cells, by the clock that is given. TestMadeColumnsOnServer
-// in conformance has many more.
+// TestCells checks the cells for a given time. TestMadeColumnsOnServer in conformance has many
+// more.
 func TestCells(t *testing.T) {
 	t.Parallel()
 	obj := map[string]any{
@@ -55,8 +55,8 @@ func TestCells(t *testing.T) {
 	}
 }
 
-// TestHostilePaths: what the server would run out of memory for is not followed,
-// and ends the columns, as what it cannot read does.
+// TestHostilePaths checks that paths on which the server would run out of memory are rejected and
+// end the columns, as paths that the server cannot parse do.
 func TestHostilePaths(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{
@@ -78,7 +78,8 @@ func TestHostilePaths(t *testing.T) {
 	}
 }
 
-// TestManyFields: each may be the whole object.
+// TestManyFields checks the limits on the number of fields, because each field can be the whole
+// object.
 func TestManyFields(t *testing.T) {
 	t.Parallel()
 	v := &apiextensionsv1.CustomResourceDefinitionVersion{}
@@ -100,7 +101,7 @@ func TestManyFields(t *testing.T) {
 	}
 }
 
-// TestDeepObject: one .. over an object that is nested as deep as JSON may be.
+// TestDeepObject checks a path with .. on an object with the maximum JSON depth.
 func TestDeepObject(t *testing.T) {
 	t.Parallel()
 	var v any = "x"
@@ -153,7 +154,7 @@ func TestSelectable(t *testing.T) {
 	}
 }
 
-// FuzzPath: no path of a CRD makes a column panic, or take long.
+// FuzzPath checks that no path of a CRD makes a column panic or take long.
 func FuzzPath(f *testing.F) {
 	for _, path := range []string{".spec.a", ".spec..a", ".spec.list[0].a", `.spec.list[?(@.a=="x")].b`, ".spec['a','b']", ".spec.list[-1:]", ".*", ".spec.list[0:5:2]", "", "$", "@", "'a'", ".a}{.b"} {
 		f.Add(path)

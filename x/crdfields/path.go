@@ -1,6 +1,5 @@
-// Package crdfields finds in objects the fields that their CRD names by JSONPath:
-// those that kubectl get prints as columns, and those that field selectors know.
-// Both are found as the API server finds them.
+// Package crdfields finds the fields in objects that their CRD names by JSONPath: the columns that
+// kubectl get prints, and the selectable fields. It finds them as the API server does.
 package crdfields
 
 import (
@@ -11,19 +10,19 @@ import (
 	"k8s.io/client-go/util/jsonpath"
 )
 
-// errMany is of a path that asks for more than it should: the server takes it,
-// and on a nested object it gives more values than there is memory for.
+// errMany rejects a path that can produce too many values. The server accepts such a path, but runs
+// out of memory for a nested object.
 var errMany = errors.New("want one path with no more than one of .., ?() and [a,b], and of [a,b] no more than 8 members")
 
 const (
-	// maxPath is how long a path may be: its parser goes a call deeper with every
-	// character, and a stack that is full cannot be recovered from.
+	// maxPath limits the length of a path. The parser recurses for every character, and a stack
+	// overflow is not recoverable.
 	maxPath = 4 << 10
-	// maxUnion bounds how often a path gives the same value.
+	// maxUnion limits how often a path produces the same value.
 	maxUnion = 8
 )
 
-// parse reads a JSONPath. A missing field is no error of what it gives.
+// parse parses a JSONPath. Evaluating the result does not fail for a missing field.
 func parse(name, path string) (*jsonpath.JSONPath, error) {
 	if len(path) > maxPath {
 		return nil, fmt.Errorf("jsonPath: %d characters: want no more than %d", len(path), maxPath)
@@ -41,7 +40,7 @@ func parse(name, path string) (*jsonpath.JSONPath, error) {
 	return p, p.Parse(text)
 }
 
-// branches counts the parts of a path that can give a value more than once.
+// branches counts the parts of a path that can produce a value more than once.
 func branches(n jsonpath.Node) int {
 	switch n := n.(type) {
 	case *jsonpath.ListNode:
@@ -63,14 +62,13 @@ func branches(n jsonpath.Node) int {
 		return sum
 	case *jsonpath.RecursiveNode:
 		return 1
-	case *jsonpath.IdentifierNode: // range and end, with which paths are repeated
+	case *jsonpath.IdentifierNode: // range and end, which repeat paths
 		return 2
 	}
 	return 0
 }
 
-// first is the first value that a path gives; what may come with it is dropped, as
-// the server does.
+// first returns the first value of a path and drops any others, as the server does.
 func first(results [][]reflect.Value) (value any, ok bool) {
 	if len(results) == 0 || len(results[0]) == 0 {
 		return nil, false

@@ -12,21 +12,21 @@ import (
 	"k8s.io/client-go/util/jsonpath"
 )
 
-// Selectable are the fields that a field selector may name in one version of a
-// CRD. It is safe for concurrent use.
+// Selectable holds the fields that a field selector can name for one version of a CRD. It is safe
+// for concurrent use.
 type Selectable struct {
 	namespaced bool
 	names      []string
 
-	mu    sync.Mutex // a path keeps where it is
+	mu    sync.Mutex // a JSONPath has state while it is evaluated
 	paths []*jsonpath.JSONPath
 }
 
-// maxSelectable is how many fields the server lets a version declare.
+// maxSelectable is the server's limit on the selectable fields of a version.
 const maxSelectable = 8
 
-// SelectableOf are those of a version: its own, and the object's name and
-// namespace.
+// SelectableOf returns the selectable fields of a version: those that it declares, and the name and
+// namespace of the object.
 func SelectableOf(v *apiextensionsv1.CustomResourceDefinitionVersion, namespaced bool) (*Selectable, error) {
 	if n := len(v.SelectableFields); n > maxSelectable {
 		return nil, fmt.Errorf("selectableFields: %d of them: want no more than %d", n, maxSelectable)
@@ -47,7 +47,7 @@ const (
 	namespaceField = "metadata.namespace"
 )
 
-// Check says, in the server's words, which field of a selector is not selectable.
+// Check returns the server's error if a selector uses a field that is not selectable.
 func (s *Selectable) Check(selector fields.Selector) error {
 	for _, r := range selector.Requirements() {
 		if r.Field != nameField && !(s.namespaced && r.Field == namespaceField) && !slices.Contains(s.names, r.Field) {
@@ -57,8 +57,7 @@ func (s *Selectable) Check(selector fields.Selector) error {
 	return nil
 }
 
-// Values are those of an object, by the names of the fields that the CRD
-// declares; one that is not there is the empty text.
+// Values returns the declared fields of an object by name. The value of a missing field is "".
 func (s *Selectable) Values(obj map[string]any) (fields.Set, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,8 +81,8 @@ func (s *Selectable) Values(obj map[string]any) (fields.Set, error) {
 
 var errSeveral = errors.New("the object has more than one value there")
 
-// Matches says whether a selector that Check lets through chooses an object of a
-// name in a namespace.
+// Matches reports whether a selector that passed Check selects an object with this name and
+// namespace.
 func (s *Selectable) Matches(selector fields.Selector, obj map[string]any, namespace, name string) (bool, error) {
 	set, err := s.Values(obj)
 	if err != nil {

@@ -7,24 +7,23 @@ import (
 	"text/scanner"
 )
 
-// Argument is a name and a value of a marker.
+// Argument is a name=value pair in a marker.
 type Argument struct {
 	Name  string
 	Value Value
 }
 
-// badArgument is what keeps a generator from reading a marker to its end.
+// badArgument is the syntax error at which a generator stops reading a marker.
 type badArgument struct {
 	offset  int // in the file
 	message string
 }
 
-// arguments reads name=value pairs, which stand in the file from offset start. It
-// tokenizes as controller-tools does, whose grammar is what text/scanner makes of
-// the marker: a string is quoted or in backticks, or else it ends at a comma, a
-// semicolon or a closing brace. Strict is for markers of controller-tools itself; of
-// others it is not known which arguments they have, and lists (a;b) are read as one
-// bare value.
+// arguments parses name=value pairs. start is the offset of text in the file. The tokens are those
+// of text/scanner, as in controller-tools: a value is quoted, in backticks, or bare, and a bare
+// value ends at a comma, semicolon, or closing brace. If strict is set, the marker is one of
+// controller-tools itself and its arguments are checked. The arguments of other markers are
+// unknown, and their lists (a;b) are read as a single bare value.
 func arguments(text string, start int, strict bool) (list []Argument, bad *badArgument) {
 	p := &argumentParser{text: text, start: start, strict: strict}
 	p.Init(strings.NewReader(text))
@@ -70,14 +69,14 @@ type argumentParser struct {
 	bad    *badArgument
 }
 
-// fail keeps the first.
+// fail records the first error and ignores later errors.
 func (p *argumentParser) fail(offset int, message string) {
 	if p.bad == nil {
 		p.bad = &badArgument{p.start + max(0, min(offset, len(p.text))), message}
 	}
 }
 
-// peek skips white space.
+// peek skips white space and returns the next character without consuming it.
 func (p *argumentParser) peek() rune {
 	for p.Peek() == ' ' || p.Peek() == '\t' || p.Peek() == '\r' || p.Peek() == '\n' {
 		p.Next()
@@ -85,7 +84,7 @@ func (p *argumentParser) peek() rune {
 	return p.Peek()
 }
 
-// value is a string's, quoted or bare.
+// value parses the quoted or bare value of an argument.
 func (p *argumentParser) value(name string) (Value, bool) {
 	tok := p.Scan()
 	from := p.Position.Offset
@@ -112,13 +111,13 @@ func (p *argumentParser) value(name string) (Value, bool) {
 	for next := p.peek(); next != ',' && next != '}' && next != scanner.EOF && (next != ';' || list); next = p.peek() {
 		p.Scan()
 	}
-	// A space before the comma takes the last token with it: TokenText is "" behind
-	// what peek skips, here as there.
+	// As in controller-tools, a bare value that is followed by a space and a comma loses its last
+	// token: TokenText returns "" after peek has skipped the space.
 	raw := p.text[from : p.Position.Offset+len(p.TokenText())]
 	return Value{Text: raw, raw: raw, start: p.start + from, cut: p.TokenText() == ""}, true
 }
 
-// stringArguments and boolArgument are those of a rule.
+// stringArguments and boolArgument are the arguments of a rule.
 var stringArguments = map[string]bool{"rule": true, "message": true, "messageExpression": true, "reason": true, "fieldPath": true}
 
 const boolArgument = "optionalOldSelf"

@@ -5,15 +5,15 @@ import (
 	"testing"
 )
 
-// TestArguments: a marker's arguments as controller-tools reads them, and where each
-// character of a rule stands.
+// TestArguments checks that arguments are read as by controller-tools, and the position of each
+// character of a rule.
 func TestArguments(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, marker string
-		rule, more   string // more: name=value;…
-		bad          string // what is said
-		badAt        string // of what stands there
+		rule, more   string // more is name=value;…
+		bad          string // the error message
+		badAt        string // the text at the error's position
 	}{
 		{name: "quoted", marker: `rule="self.a == \"x\"",message="m"`, rule: `self.a == "x"`, more: "message=m"},
 		{name: "backticks", marker: "rule=`self.a == \"x\"`,message=`m`", rule: `self.a == "x"`, more: "message=m"},
@@ -55,7 +55,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestOffsets: escapes of a Go string stand for one character, or for several bytes.
+// TestOffsets checks offsets in Go strings, whose escapes represent a character or several bytes.
 func TestOffsets(t *testing.T) {
 	t.Parallel()
 	const marker = `rule="a\t\"é\u00e9\U0001F600\x41\101\\n\nZ"`
@@ -81,7 +81,7 @@ func TestOffsets(t *testing.T) {
 	}
 }
 
-// FuzzMarker: no comment is more than the reader can do, and places lie in it.
+// FuzzMarker checks that no comment causes a panic, and that all positions are within the comment.
 func FuzzMarker(f *testing.F) {
 	f.Add(`// +kubebuilder:validation:XValidation:rule="self.a == \"x\"",message="m"`)
 	f.Add("// +kubebuilder:validation:items:XValidation:rule=`self`,reason=X")

@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// comments gives the markers of a file to the nodes that they stand at, as
-// controller-tools does: to a type or a field come those in its doc comment, and
-// those in the closest comment above it.
+// comments assigns the markers of a file to types and fields, as controller-tools does: the markers
+// in the doc comment of a type or field, and those in the closest comment above it.
 type comments struct {
 	*file
 	groups []*ast.CommentGroup // in order
@@ -17,8 +16,8 @@ type comments struct {
 	taken  map[*ast.CommentGroup]bool
 }
 
-// at are the comments of a node that begins at a place: the closest above it, and its
-// doc. Comments before another place are of what stands there.
+// at returns the comments of a node that begins at begin: the closest comment above it, and its doc
+// comment. Comments before free belong to earlier nodes.
 func (c *comments) at(doc *ast.CommentGroup, begin, free token.Pos) (groups []*ast.CommentGroup) {
 	if doc != nil {
 		begin = doc.Pos()
@@ -32,7 +31,7 @@ func (c *comments) at(doc *ast.CommentGroup, begin, free token.Pos) (groups []*a
 	return groups
 }
 
-// of are the markers of comments.
+// of returns the markers in comment groups.
 func (c *comments) of(groups []*ast.CommentGroup) (all []*Marker) {
 	for _, g := range groups {
 		all = append(all, c.markers(g)...)
@@ -40,7 +39,8 @@ func (c *comments) of(groups []*ast.CommentGroup) (all []*Marker) {
 	return all
 }
 
-// schemaless: a generator looks at the field's own markers, and not at its type.
+// schemaless reports whether the comments of a field contain the Schemaless marker. Generators then
+// use the markers of the field, but not those of its type.
 func schemaless(groups []*ast.CommentGroup) bool {
 	return slices.ContainsFunc(groups, func(g *ast.CommentGroup) bool {
 		return slices.ContainsFunc(g.List, func(c *ast.Comment) bool {
@@ -50,7 +50,7 @@ func schemaless(groups []*ast.CommentGroup) bool {
 	})
 }
 
-// closest is the last comment between two places.
+// closest returns the last comment between free and begin, or nil.
 func (c *comments) closest(begin, free token.Pos) *ast.CommentGroup {
 	i, _ := slices.BinarySearchFunc(c.groups, begin, func(g *ast.CommentGroup, at token.Pos) int { return int(g.Pos() - at) })
 	if i == 0 || c.groups[i-1].Pos() < free {
@@ -59,7 +59,8 @@ func (c *comments) closest(begin, free token.Pos) *ast.CommentGroup {
 	return c.groups[i-1]
 }
 
-// behind is where comments begin that are not of what ends at a place: on the next line.
+// behind returns the start of the line after end. Comments before it belong to the node that ends
+// there.
 func (c *comments) behind(end token.Pos) token.Pos {
 	if line := c.lineAt(c.offset(end)) + 1; line < len(c.lines) {
 		return c.tokens.Pos(c.lines[line])
@@ -67,7 +68,7 @@ func (c *comments) behind(end token.Pos) token.Pos {
 	return c.tokens.Pos(len(c.text))
 }
 
-// markers are those of a comment, made once.
+// markers returns the markers of a comment group. It parses each comment once.
 func (c *comments) markers(g *ast.CommentGroup) (all []*Marker) {
 	c.taken[g] = true
 	for _, comment := range g.List {
@@ -83,8 +84,8 @@ func (c *comments) markers(g *ast.CommentGroup) (all []*Marker) {
 	return all
 }
 
-// stray are markers that stand at no type and no field, nor at one that someone made
-// a comment.
+// stray returns the markers that belong to neither a type nor a field. It omits markers of fields
+// that are commented out.
 func (c *comments) stray() (all []*Marker) {
 	for _, g := range c.groups {
 		tagged := func(line *ast.Comment) bool { return strings.Contains(line.Text, "`json:") }

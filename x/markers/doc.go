@@ -1,5 +1,5 @@
-// Package markers finds, for each rule of a CRD, the marker comment in Go source
-// that a generator made it of.
+// Package markers finds, for each rule of a CRD, the marker comment in Go source from which a
+// generator made it.
 //
 //	src := markers.Parse(files, markers.Config{Import: packageFiles})
 //	m := src.Map(crd)
@@ -7,18 +7,18 @@
 //		fmt.Println(r.Field, r.Marker.At("rule", 1, 7)) // types.go:41:69
 //	}
 //
-// It takes text, not paths: an editor calls it with what is not saved. Nothing is
-// type-checked and nothing of the source is run.
+// Parse takes text instead of paths, so an editor can pass unsaved files. The package does not
+// type-check or execute the source.
 package markers
 
-// How it works. A marker's text is read as sigs.k8s.io/controller-tools reads it
-// (argument.go), with the place of every byte of it (value.go), and belongs to a type
-// or a field by the same rule (comments.go). The schema of a CRD and the Go types are
-// then walked together (walk.go, resolve.go): a field leads to its type, embedded
-// structs are part of the struct around them, and the markers of all that on the way
-// to a place may have made the place's rules; which one, the text says (match.go).
-// Where the types cannot be followed, as those of a module that is missing, the text
+// How it works. Markers are parsed as in sigs.k8s.io/controller-tools (argument.go), with the
+// position of every byte (value.go), and assigned to a type or field by the same rules
+// (comments.go). The schema of a CRD and the Go types are then walked together (walk.go,
+// resolve.go): a field leads to its type, and embedded structs are part of the enclosing struct.
+// All markers on the way to a schema node may have made its rules; their text decides which one did
+// (match.go). If the types cannot be followed, for example because a module is missing, the text
 // alone decides.
 //
-// Only what leads to a rule is followed, so that a package that is imported for other
+// Only types that lead to a rule are followed, so packages that are imported for other purposes are
+// never read.
 // things is never read.

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// The names of lints; docs/lints.md has a section for each.
+// The names of lints. Each has a section in docs/lints.md.
 const (
 	RuleWithoutMarker = "rule-without-marker"
 	MarkerWithoutRule = "marker-without-rule"
@@ -18,12 +18,12 @@ const (
 	TypographicQuotes = "typographic-quotes"
 )
 
-// LintNames are all there are.
+// LintNames returns the names of all lints.
 func LintNames() []string {
 	return []string{RuleWithoutMarker, MarkerWithoutRule, UnusedMarker, CutShort, TypographicQuotes}
 }
 
-// Lint is what only the source shows of a marker.
+// Lint is a problem of a marker that is only visible in the source.
 type Lint struct {
 	Name    string
 	Marker  *Marker
@@ -31,8 +31,8 @@ type Lint struct {
 	Position
 }
 
-// Lints looks at the markers of the given files, once the CRDs are mapped that were
-// made of them. Those of RuleWithoutMarker are the Map's to tell.
+// Lints checks the markers of the given files. Call it after all CRDs that were generated from them
+// have been passed to Map. It does not report RuleWithoutMarker, which follows from Map.
 func (s *Source) Lints() (all []Lint) {
 	add := func(name string, m *Marker, offset int, text string, args ...any) {
 		all = append(all, Lint{name, m, fmt.Sprintf(text, args...), m.file.position(offset)})
@@ -63,7 +63,8 @@ func (s *Source) Lints() (all []Lint) {
 	return all
 }
 
-// cut is where a marker is read to, where that is not its end.
+// cut returns the offset at which a generator stops reading a marker and the reason, or "" if it
+// reads the whole marker.
 func (m *Marker) cut() (offset int, why string) {
 	if m.bad != nil {
 		return m.bad.offset, m.bad.message
@@ -79,13 +80,13 @@ func (m *Marker) cut() (offset int, why string) {
 	return 0, ""
 }
 
-// unbalanced: brackets are open at the end, outside of strings or not.
+// unbalanced reports whether rule has more opening than closing brackets. It also counts brackets
+// in strings.
 func unbalanced(rule string) bool {
 	return strings.Count(rule, "(") > strings.Count(rule, ")") || strings.Count(rule, "[") > strings.Count(rule, "]") || strings.Count(rule, "{") > strings.Count(rule, "}")
 }
 
-// typographic is where a quote stands that gofmt has turned, or will turn, into
-// another; -1 is nowhere.
+// typographic returns the offset of a quote that gofmt has replaced or will replace, or -1.
 func (m *Marker) typographic() int {
 	for _, name := range []string{"rule", "messageExpression"} {
 		v := m.value(name)
@@ -102,7 +103,7 @@ func (m *Marker) typographic() int {
 	return -1
 }
 
-// rewritten asks gofmt whether it would leave the marker as it is.
+// rewritten reports whether gofmt would change the marker.
 func (m *Marker) rewritten() bool {
 	if m.file.afterGofmt == nil {
 		m.file.afterGofmt = map[string]bool{}
@@ -116,7 +117,7 @@ func (m *Marker) rewritten() bool {
 	return len(m.file.afterGofmt) > 0 && !m.file.afterGofmt[m.file.text[m.start:m.end]]
 }
 
-// reached are the types of all kinds; empty where the packages have none.
+// reached returns the types that are part of any kind. It is empty if the packages have no kinds.
 func (s *Source) reached() map[*typeDecl]bool {
 	seen := map[*typeDecl]bool{}
 	for _, p := range s.packages {
@@ -129,7 +130,7 @@ func (s *Source) reached() map[*typeDecl]bool {
 	return seen
 }
 
-// mapped are the types of the kinds that CRDs were mapped of.
+// mapped returns the types that are part of the kinds whose CRDs were mapped.
 func (s *Source) mapped() map[*typeDecl]bool {
 	seen := map[*typeDecl]bool{}
 	for t := range s.roots {
@@ -138,12 +139,12 @@ func (s *Source) mapped() map[*typeDecl]bool {
 	return seen
 }
 
-// isKind: objects have a type of their own, and a list of them has, too.
+// isKind reports whether t embeds TypeMeta, as the types of objects and their lists do.
 func (t *typeDecl) isKind() bool {
 	return slices.ContainsFunc(t.fields, func(f *fieldDecl) bool { return f.inline && embeddedName(f.expr) == "TypeMeta" })
 }
 
-// reach adds a type and those that it is made of. It does not read what was not read.
+// reach adds a type and its parts to seen. It does not load packages.
 func (s *Source) reach(from *typeDecl, seen map[*typeDecl]bool) {
 	left := []*typeDecl{from}
 	for len(left) > 0 {
@@ -157,7 +158,7 @@ func (s *Source) reach(from *typeDecl, seen map[*typeDecl]bool) {
 	}
 }
 
-// parts are the types that one is made of, but for those of fields that have no schema.
+// parts returns the types of the fields or elements of t. It omits fields without a schema.
 func (s *Source) parts(t *typeDecl) (all []*typeDecl) {
 	exprs := []ast.Expr{t.expr}
 	if t.byName != nil {
@@ -190,5 +191,6 @@ func (s *Source) parts(t *typeDecl) (all []*typeDecl) {
 	return all
 }
 
-// Missing says of a package why it could not be read; nil where nothing is missing.
+// Missing returns the reason why a package could not be read, or nil if it was read or is not
+// needed.
 func (s *Source) Missing(importPath string) error { return s.failed[importPath] }

@@ -71,7 +71,7 @@ type OtherKind struct {
 func f() {}
 `
 
-// TestLints: what only the source shows, at the character that is meant.
+// TestLints checks each lint and the character at which it is reported.
 func TestLints(t *testing.T) {
 	t.Parallel()
 	src := Parse([]File{{Name: "t.go", Package: "example.com/v1", Text: []byte(lintSource)}}, Config{})
@@ -116,7 +116,7 @@ spec:
 	}
 }
 
-// TestNamesOfPackages: imports whose packages are called otherwise than their paths.
+// TestNamesOfPackages checks imports of packages whose name differs from their path.
 func TestNamesOfPackages(t *testing.T) {
 	t.Parallel()
 	f := &file{imports: map[string]string{"v2": "example.com/thing/v2", "go-other": "example.com/go-other", "own": "example.com/elsewhere"}}
@@ -127,7 +127,7 @@ func TestNamesOfPackages(t *testing.T) {
 	}
 }
 
-// TestLintsHavePages keeps a section of docs/lints.md for each lint.
+// TestLintsHavePages checks that docs/lints.md has a section for each lint.
 func TestLintsHavePages(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/lints.md")

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// mapFiles are an API with every way that leads from a schema to a marker.
+// mapFiles is an API that contains every way from a schema to a marker.
 var mapFiles = map[string]string{
 	"api/v1/doc.go": `// +groupName=example.com
 package v1
@@ -137,12 +137,12 @@ func readCRD(t *testing.T, text string) *apiextensionsv1.CustomResourceDefinitio
 	return crd
 }
 
-// fileOf is one of mapFiles in a package.
+// fileOf returns one of mapFiles as part of a package.
 func fileOf(name, importPath string) File {
 	return File{Name: name, Package: importPath, Text: []byte(mapFiles[name])}
 }
 
-// TestMap: each rule of the CRD has one marker, which stands where its text does.
+// TestMap checks that each rule of the CRD has one marker, at the position of its text.
 func TestMap(t *testing.T) {
 	t.Parallel()
 	asked := map[string]int{}
@@ -193,8 +193,8 @@ func TestMap(t *testing.T) {
 	}
 }
 
-// TestMapMissing: without the packages that are imported, their rules have no marker,
-// and it is said which package is missing.
+// TestMapMissing checks that rules in imported packages that are unavailable have no marker but the
+// name of the missing package.
 func TestMapMissing(t *testing.T) {
 	t.Parallel()
 	src := Parse([]File{fileOf("api/v1/types.go", "example.com/api/v1")}, Config{})
@@ -209,7 +209,7 @@ func TestMapMissing(t *testing.T) {
 	}
 }
 
-// TestBound: where a bound of a schema is written.
+// TestBound checks the position of a bound in Go.
 func TestBound(t *testing.T) {
 	t.Parallel()
 	src := Parse([]File{fileOf("api/v1/types.go", "example.com/api/v1")}, Config{})
@@ -237,20 +237,20 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// TestMapUnknown: where types cannot be followed the text decides, and nowhere else.
+// TestMapUnknown checks that text alone decides only if the types cannot be followed.
 func TestMapUnknown(t *testing.T) {
 	t.Parallel()
 	const rule = "// +kubebuilder:validation:XValidation:rule=\"self != 'x'\"\n"
 	const crd = "spec: {group: example.com, names: {kind: T}, versions: [{name: v1, schema: {openAPIV3Schema: {properties: {a: {properties: {b: {x-kubernetes-validations: [{rule: \"self != 'x'\"}]}}}}}}}]}"
 	for field, want := range map[string]string{
-		"A struct {\n\t\tB string `json:\"b\"`\n\t} `json:\"a\"`": "Elsewhere", // a nameless struct
+		"A struct {\n\t\tB string `json:\"b\"`\n\t} `json:\"a\"`": "Elsewhere", // an anonymous struct
 		"A Generic[string] `json:\"a\"`":                          "Elsewhere",
 		"A Undeclared `json:\"a\"`":                               "Elsewhere",
 		"A Plain `json:\"a\"`":                                    "none",
 		"A time.Time `json:\"a\"`":                                "none",
 		"A metav1.Time `json:\"a\"`":                              "none",
-		"A inhouse.A `json:\"a\"`":                                "A", // of a module without a dot in its name
-		"A scheduling.A `json:\"a\"`":                             "A", // Kubernetes' own has markers, too
+		"A inhouse.A `json:\"a\"`":                                "A", // in a module without a dot in its name
+		"A scheduling.A `json:\"a\"`":                             "A", // k8s.io/api has markers, too
 		"A gone.A `json:\"a\"`":                                   "Elsewhere",
 		"Other Plain `json:\"other\"`":                            "none",
 	} {
@@ -271,7 +271,7 @@ func TestMapUnknown(t *testing.T) {
 	}
 }
 
-// TestRoot: which types a CRD's kind may be.
+// TestRoot checks which types are considered for a CRD's kind.
 func TestRoot(t *testing.T) {
 	t.Parallel()
 	const rule = "// +kubebuilder:validation:XValidation:rule=\"true\"\n"

@@ -6,37 +6,37 @@ import (
 	"unicode/utf8"
 )
 
-// Marker is a comment that makes a rule.
+// Marker is a comment from which a generator makes a rule.
 type Marker struct {
-	// Name is the marker's, as "kubebuilder:validation:XValidation".
+	// Name is the name of the marker, such as "kubebuilder:validation:XValidation".
 	Name string
-	// Arguments are those of the rule, as far as they can be read.
+	// Arguments holds the arguments up to the first syntax error.
 	Arguments []Argument
-	// Made is the rule that a generator makes of a marker that holds none itself,
-	// as +k8s:immutable; "" is any other.
+	// Made is the rule that a generator derives from a marker without a rule argument, such as
+	// +k8s:immutable. It is "" for other markers.
 	Made string
-	// Type and Field are what the marker stands at; Field is "" at a type, both
-	// where it stands at neither.
+	// Type and Field identify the declaration that the marker belongs to. Field is "" for a marker
+	// of a type. Both are "" for a stray marker.
 	Type, Field string
 
 	file       *file
-	start, end int // in the file: from the + on
+	start, end int // offsets in the file, from the + on
 	items      bool
-	inDoc      bool // of a type: gofmt rewrites such comments
-	hidden     bool // at a field that objects do not have
-	implied    bool // made beside another rule, and not always
+	inDoc      bool // in the doc comment of a type, which gofmt may rewrite
+	hidden     bool // belongs to a field that is not in objects
+	implied    bool // generated together with another rule, and not always
 	bad        *badArgument
 	decl       *typeDecl
-	used       bool // a CRD has its rule
+	used       bool // some CRD has its rule
 }
 
-// Position is a place in a file, from 1. Columns count characters.
+// Position is a position in a file. Lines and columns count from 1, and columns count characters.
 type Position struct {
 	File         string
 	Line, Column int
 }
 
-// Rule is the text of the rule.
+// Rule returns the expression of the rule.
 func (m *Marker) Rule() string {
 	if m.Made != "" {
 		return m.Made
@@ -44,7 +44,7 @@ func (m *Marker) Rule() string {
 	return m.Argument("rule")
 }
 
-// Argument is the text of an argument; "" where there is none.
+// Argument returns the value of an argument, or "" if the marker does not have it.
 func (m *Marker) Argument(name string) string {
 	if v := m.value(name); v != nil {
 		return v.Text
@@ -53,7 +53,7 @@ func (m *Marker) Argument(name string) string {
 }
 
 func (m *Marker) value(name string) *Value {
-	for i := len(m.Arguments) - 1; i >= 0; i-- { // the last one counts
+	for i := len(m.Arguments) - 1; i >= 0; i-- { // the last occurrence counts
 		if m.Arguments[i].Name == name {
 			return &m.Arguments[i].Value
 		}
@@ -61,11 +61,11 @@ func (m *Marker) value(name string) *Value {
 	return nil
 }
 
-// Position is where the marker begins.
+// Position returns the start of the marker.
 func (m *Marker) Position() Position { return m.file.position(m.start) }
 
-// At is where a line and a column, both from 1, of an argument's text stand. What has
-// no such argument is the marker itself.
+// At returns the position in the file of a line and column, both from 1, in the value of an
+// argument. If the marker does not have the argument, At returns the start of the marker.
 func (m *Marker) At(argument string, line, column int) Position {
 	v := m.value(argument)
 	if v == nil {
@@ -74,17 +74,17 @@ func (m *Marker) At(argument string, line, column int) Position {
 	return m.file.position(v.offset(v.at(line, column)))
 }
 
-// Line is the text of the line that the marker stands on.
+// Line returns the line of source that contains the marker.
 func (m *Marker) Line() string { return m.file.line(m.start) }
 
-// newMarker reads a comment of one line; nil where it makes no rule. The text begins
-// at an offset of the file.
+// newMarker parses a single-line comment at an offset of the file. It returns nil if the comment
+// does not make a rule.
 func newMarker(f *file, text string, offset int) *Marker {
 	if !strings.HasPrefix(text, "//") {
 		return nil
 	}
 	body := strings.TrimSpace(text[2:])
-	// Gateway API has <gateway:experimental:…> markers beside those with a +.
+	// Gateway API has <gateway:experimental:…> markers in addition to those with a +.
 	if body == "" || body[0] != '+' && body[0] != '<' {
 		return nil
 	}
@@ -117,7 +117,7 @@ func newMarker(f *file, text string, offset int) *Marker {
 
 const immutableName = "k8s:immutable"
 
-// oneOf are markers of which controller-tools writes the rule itself.
+// oneOf holds the markers for which controller-tools generates the rule.
 var oneOf = map[string]func([]string) string{
 	"kubebuilder:validation:ExactlyOneOf": func(fields []string) string { return atMost(fields, " == 1") },
 	"kubebuilder:validation:AtMostOneOf":  func(fields []string) string { return atMost(fields, " <= 1") },
@@ -126,8 +126,8 @@ var oneOf = map[string]func([]string) string{
 	},
 }
 
-// misplaced is where the marker is to go, where generators do not read it at a type, or
-// not at a field.
+// misplaced returns where the marker should be, if generators ignore it at its type or field, or
+// "".
 func (m *Marker) misplaced() string {
 	switch {
 	case m.Name == immutableName && m.Type != "" && m.Field == "":
@@ -158,7 +158,7 @@ func joined(fields []string, before, behind, between string) string {
 	return b.String()
 }
 
-// fieldNames are a list's, a;b or {a,b}, quoted or not.
+// fieldNames parses a list of fields, as a;b or {a,b}, quoted or not.
 func fieldNames(text string) (names []string) {
 	text = strings.Trim(strings.TrimSpace(text), "{}")
 	for _, name := range strings.FieldsFunc(text, func(r rune) bool { return r == ';' || r == ',' }) {
@@ -167,28 +167,28 @@ func fieldNames(text string) (names []string) {
 	return names
 }
 
-// alsoUnset is the rule that controller-tools adds beside an immutable field, at the
-// struct around it, unless the field is required.
+// alsoUnset returns the rule that controller-tools adds to the enclosing struct of an immutable
+// field, unless the field is required.
 func alsoUnset(m *Marker, field string) *Marker {
 	more := *m
 	more.Made, more.implied = "!has(oldSelf."+field+") || has(self."+field+")", true
 	return &more
 }
 
-// position is where an offset stands.
+// position returns the position of an offset.
 func (f *file) position(offset int) Position {
 	line := f.lineAt(offset)
 	from := f.lines[line]
 	return Position{f.name, line + 1, utf8.RuneCountInString(f.text[from:offset]) + 1}
 }
 
-// line is the text of the line of an offset.
+// line returns the line that contains an offset.
 func (f *file) line(offset int) string {
 	text, _, _ := strings.Cut(f.text[f.lines[f.lineAt(offset)]:], "\n")
 	return strings.TrimSuffix(text, "\r")
 }
 
-// IsMarker is true of a comment of one line that makes a rule.
+// IsMarker reports whether a single-line comment makes a rule.
 func IsMarker(comment string) bool {
 	return newMarker(&file{text: comment}, comment, 0) != nil
 }

@@ -8,29 +8,30 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// Rule is a rule of a CRD and the marker that made it.
+// Rule is a rule of a CRD and the marker from which it was made.
 type Rule struct {
-	// Version is the CRD's; Field is the rule's place in the CRD, as
+	// Version is the version of the CRD. Field is the path of the rule in the CRD, such as
 	// spec.versions[0].schema.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].
 	Version, Field string
 	Text           string
-	// Marker is nil where no marker has the rule.
+	// Marker is nil if no marker matches the rule.
 	Marker *Marker
-	// Others have the same text and may as well have made it.
+	// Others holds markers with the same text that match as well.
 	Others []*Marker
-	// Missing is the package whose types would tell; "" is none.
+	// Missing is the import path of a package that could not be read and may contain the marker, or
+	// "".
 	Missing string
 }
 
-// Map is a CRD's rules.
+// Map holds the rules of a CRD.
 type Map struct {
 	Rules []Rule
-	// Rooted: the given packages have the CRD's kind.
+	// Rooted reports whether the given packages declare the kind of the CRD.
 	Rooted  bool
 	byField map[string]int
 }
 
-// Rule is the one at a place of the CRD or around it; nil where there is none.
+// Rule returns the rule at a path in the CRD, or at the nearest enclosing path, or nil.
 func (m *Map) Rule(field string) *Rule {
 	for {
 		if i, ok := m.byField[field]; ok {
@@ -63,7 +64,7 @@ func (s *Source) Map(crd *apiextensionsv1.CustomResourceDefinition) *Map {
 	return m
 }
 
-// walker goes through one version's schema.
+// walker traverses the schema of a version.
 type walker struct {
 	*Map
 	src     *Source
@@ -77,8 +78,8 @@ func (w *walker) walk(at spot, path string, here *branch) {
 	}
 }
 
-// match finds the markers of the rules at one place: those that stand there with the
-// rule's text or, where it is not known what stands there, whatever has it.
+// match finds the markers of the rules of a schema node: a marker of the node with the rule's
+// text or, if the node's types are unknown, any marker with that text.
 func (w *walker) match(at spot, path string, here *branch) {
 	taken, first := map[*Marker]bool{}, len(w.Rules)
 	for i := range here.schema.XValidations {
@@ -99,8 +100,8 @@ func (w *walker) match(at spot, path string, here *branch) {
 	}
 }
 
-// settle adds what of the place's other markers says the same, and notes that a CRD
-// has the rule of all these.
+// settle adds the node's other markers with the same text and message to r, and records that all
+// these markers are used by a CRD.
 func (r *Rule) settle(alike []*Marker, taken map[*Marker]bool) {
 	if r.Marker == nil {
 		return
@@ -116,9 +117,9 @@ func (r *Rule) settle(alike []*Marker, taken map[*Marker]bool) {
 	}
 }
 
-// best is the first marker that is not taken, one with the rule's message before
-// others, or else one that is: a type that is inlined twice has its rules twice. Nil is
-// none.
+// best returns the first marker that is not taken, preferably with the rule's message. If all
+// are taken, it returns the first, because a type that is inlined twice has its rules twice. It
+// returns nil if alike is empty.
 func best(alike []*Marker, taken map[*Marker]bool, rule *apiextensionsv1.ValidationRule) (first *Marker) {
 	for _, m := range alike {
 		switch {
@@ -135,8 +136,8 @@ func best(alike []*Marker, taken map[*Marker]bool, rule *apiextensionsv1.Validat
 	return first
 }
 
-// byText are the given packages' markers with a rule's text: those with its message,
-// and of these those at a field of the name.
+// byText returns the markers of the given packages with a rule's text, and narrows them first to
+// those with its message and then to those of a field with this name.
 func (s *Source) byText(rule *apiextensionsv1.ValidationRule, name string) (*Marker, []*Marker) {
 	all := s.byRule[rule.Rule]
 	all = all[:min(len(all), mostAlike)]

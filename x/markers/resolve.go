@@ -8,38 +8,36 @@ import (
 	"strings"
 )
 
-// spot is what Go says of a place in a schema.
+// spot is the Go counterpart of a schema node.
 type spot struct {
-	// sets have the markers that may have made rules of the place, or of its items;
-	// above those of the list that it is an item of.
+	// sets holds the markers that may have made rules of the node or of its items. above holds
+	// those of the list that the node is an item of.
 	sets, above []*markerSet
-	// expr is a struct, a list or a map, in decl's file; nil where it is none, or
-	// is not known.
+	// expr is a struct, list, or map type in file, or nil if the node is another type or unknown.
 	expr ast.Expr
 	file *file
-	// decl is the named type that expr is of, field what led here.
+	// decl is the named type of expr, and field the field that leads to the node.
 	decl  *typeDecl
 	field *fieldDecl
 	owner *typeDecl // of field
-	// inlined are the structs that stand in this one.
+	// inlined holds the structs that are embedded in expr.
 	inlined []spot
-	// unknown: what stands here is not to be read; missing is the package that would
-	// say, if that is why.
+	// unknown is set if the type could not be resolved. missing is the package that declares it, if
+	// that package could not be read.
 	unknown bool
 	missing string
 }
 
-// mostLinks is how many types one place may be made of.
+// mostLinks limits how many types a node may lead to.
 const mostLinks = 10_000
 
-// resolver follows the types of one place.
+// resolver follows the types of a schema node.
 type resolver struct {
 	*Source
 	seen map[*typeDecl]bool
 }
 
-// typeOf is what an expression of a file says: of a type that was met before, the
-// same as then.
+// typeOf returns the spot of a type expression in a file. Named types are resolved once.
 func (s *Source) typeOf(f *file, e ast.Expr) spot {
 	t, missing := s.named(f, e)
 	if t == nil {
@@ -50,13 +48,14 @@ func (s *Source) typeOf(f *file, e ast.Expr) spot {
 	at, known := s.spots[t]
 	if !known {
 		at = (&resolver{s, map[*typeDecl]bool{}}).typeOf(f, e)
-		at.sets = slices.Clip(at.sets) // each place adds its own
+		at.sets = slices.Clip(at.sets) // each node appends its own
 		s.spots[t] = at
 	}
 	return at
 }
 
-// named is the type that an expression names, or the package that would have it.
+// named returns the type that an expression names, or the package that declares it if that could
+// not be read.
 func (s *Source) named(f *file, e ast.Expr) (t *typeDecl, missing string) {
 	switch x := withoutParens(e).(type) {
 	case *ast.Ident:
@@ -67,7 +66,7 @@ func (s *Source) named(f *file, e ast.Expr) (t *typeDecl, missing string) {
 	return nil, ""
 }
 
-// withoutParens is a type without pointers and brackets around it.
+// withoutParens removes pointers and parentheses around a type.
 func withoutParens(e ast.Expr) ast.Expr {
 	for {
 		switch x := e.(type) {
@@ -81,8 +80,7 @@ func withoutParens(e ast.Expr) ast.Expr {
 	}
 }
 
-// typeOf takes the markers of all named types on the way to a struct, a list or a
-// map.
+// typeOf collects the markers of all named types on the way to a struct, list, or map.
 func (r *resolver) typeOf(f *file, e ast.Expr) (at spot) {
 	for {
 		var t *typeDecl
@@ -93,14 +91,14 @@ func (r *resolver) typeOf(f *file, e ast.Expr) (at spot) {
 			}
 		case *ast.StructType:
 			at.expr, at.file = e, f
-			if at.unknown = at.decl == nil; !at.unknown { // a generator takes no nameless struct
+			if at.unknown = at.decl == nil; !at.unknown { // generators reject anonymous structs
 				r.inline(&at)
 			}
 			return at
 		case *ast.ArrayType, *ast.MapType:
 			at.expr, at.file = e, f
 			return at
-		default: // of a generic type, for one
+		default: // for example a generic type
 			at.unknown = true
 		}
 		if t == nil || r.seen[t] {
@@ -117,7 +115,7 @@ func (r *resolver) typeOf(f *file, e ast.Expr) (at spot) {
 	}
 }
 
-// inline takes what the fields of a struct add to it.
+// inline adds the embedded structs of a struct and their markers.
 func (r *resolver) inline(at *spot) {
 	for _, field := range at.decl.fields {
 		if field.inline {
@@ -135,7 +133,7 @@ func (r *resolver) inline(at *spot) {
 	at.add(at.decl.unset)
 }
 
-// imported is a type of another package.
+// imported returns a type of another package.
 func (s *Source) imported(f *file, x *ast.SelectorExpr) (t *typeDecl, missing string) {
 	name, ok := x.X.(*ast.Ident)
 	if !ok {
@@ -155,8 +153,8 @@ func (s *Source) imported(f *file, x *ast.SelectorExpr) (t *typeDecl, missing st
 	return nil, importPath
 }
 
-// plain is true of a name that is no type of these packages: one of the language's, or
-// of packages without rules. Another is of a file or a dot import that was not read.
+// plain reports whether a name that these packages do not declare is a predeclared type or belongs
+// to a package without rules. Any other name comes from a file or dot import that was not read.
 func (s *Source) plain(f *file, e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -170,8 +168,8 @@ func (s *Source) plain(f *file, e ast.Expr) bool {
 	return false
 }
 
-// importPath is the path of what a file calls by a name. Where an import has no
-// name of its own, that is mostly the last of its path.
+// importPath returns the path of the import that a file uses under name. For an import without an
+// explicit name, it guesses by the end of the path.
 func (f *file) importPath(name string) string {
 	if p := f.imports[name]; p != "" {
 		return p
@@ -186,24 +184,25 @@ func (f *file) importPath(name string) string {
 	return ""
 }
 
-// isMajor is true for the v2 at the end of a module's path.
+// isMajor reports whether base is a major version suffix of a module path, such as v2.
 func isMajor(base string) bool {
 	return len(base) > 1 && base[0] == 'v' && strings.Trim(base[1:], "0123456789") == ""
 }
 
-// ruleless packages are those of Kubernetes' own that have no markers; k8s.io/api has.
+// ruleless reports whether a package belongs to Kubernetes and has no markers. Packages of
+// k8s.io/api have some.
 func ruleless(importPath string) bool {
 	return strings.HasPrefix(importPath, "k8s.io/apimachinery/") || strings.HasPrefix(importPath, "k8s.io/apiextensions-apiserver/")
 }
 
-// standard packages have no dot in the first of their names; neither have those of some
-// projects, which can be read.
+// standard reports whether a package may belong to the standard library, because the first element
+// of its path has no dot. Some projects use such paths as well, and their packages can be read.
 func standard(importPath string) bool {
 	first, _, _ := strings.Cut(importPath, "/")
 	return !strings.Contains(first, ".")
 }
 
-// load reads an imported package, once; nil where that fails.
+// load reads an imported package once. It returns nil on failure.
 func (s *Source) load(importPath string) *goPackage {
 	if p := s.packages[importPath]; p != nil {
 		return p

@@ -1,15 +1,15 @@
 package markers
 
-// mostAlike is how many markers with one text are told apart at one place.
+// mostAlike limits how many markers with the same text are considered for a node.
 const mostAlike = 1000
 
-// markerSet are the markers of a type or a field, found by the text of their rule.
+// markerSet holds the markers of a type or field, indexed by the text of their rule.
 type markerSet struct {
 	list          []*Marker
 	rules, ofItem map[string][]*Marker
 }
 
-// newSet is nil for no markers.
+// newSet returns nil if list is empty.
 func newSet(list []*Marker) *markerSet {
 	if len(list) == 0 {
 		return nil
@@ -28,7 +28,7 @@ func newSet(list []*Marker) *markerSet {
 	return s
 }
 
-// alike are the markers that may have made a rule of a place, in order.
+// alike returns the markers that may have made a rule with this text, in order.
 func (at *spot) alike(rule string) (all []*Marker) {
 	add := func(more []*Marker) { all = append(all, more[:min(len(more), mostAlike-len(all))]...) }
 	for _, s := range at.sets {
@@ -40,7 +40,7 @@ func (at *spot) alike(rule string) (all []*Marker) {
 	return all
 }
 
-// add takes a type's or a field's markers.
+// add adds the markers of a type or field.
 func (at *spot) add(s *markerSet) {
 	if s != nil {
 		at.sets = append(at.sets, s)

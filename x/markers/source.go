@@ -13,19 +13,19 @@ import (
 	"strings"
 )
 
-// File is a Go file as text.
+// File is a Go file in memory.
 type File struct {
-	// Name is how the file is called in positions.
+	// Name is the name of the file in positions.
 	Name string
-	// Package is its import path.
+	// Package is the import path of its package.
 	Package string
 	Text    []byte
 }
 
-// Config says what the source may ask for.
+// Config holds options for Parse.
 type Config struct {
-	// Import gives the files of a package that the given ones import; nil gives
-	// none. It is asked once a package, and only for one that leads to a rule.
+	// Import returns the files of an imported package. If nil, imports are not followed. Import is
+	// called at most once per package, and only for packages that may lead to a rule.
 	Import func(path string) ([]File, error)
 }
 
@@ -36,34 +36,34 @@ type Source struct {
 	failed   map[string]error // packages that cannot be read
 	given    []*Marker        // of the given files, in order
 	byRule   map[string][]*Marker
-	spots    map[*typeDecl]spot // of types that were met
+	spots    map[*typeDecl]spot // by resolved type
 	roots    map[*typeDecl]bool // the kinds of CRDs that were mapped
 	problems []Problem
 }
 
-// Problem is what cannot be read.
+// Problem is a syntax error in a file.
 type Problem struct {
 	Position
 	Message string
 }
 
-// goPackage is a package's types.
+// goPackage holds the types of a package.
 type goPackage struct {
-	// name is the package clause's, group and version what its markers say.
+	// name is from the package clause; group and version are from package markers.
 	name, group, version string
 	types                map[string]*typeDecl
 	given                bool // not imported
 }
 
-// file is one parsed file.
+// file is a parsed Go file.
 type file struct {
 	name, text string
-	lines      []int // where each begins
+	lines      []int // the offset of each line
 	tokens     *token.File
 	pkg        *goPackage
 	imports    map[string]string // paths by name
 
-	afterGofmt map[string]bool // the file's comments then; nil where nobody asked
+	afterGofmt map[string]bool // the file's comments after gofmt; nil until needed
 }
 
 // typeDecl is the declaration of a type.
@@ -74,8 +74,8 @@ type typeDecl struct {
 	expr    ast.Expr
 	markers *markerSet
 	fields  []*fieldDecl          // of a struct
-	byName  map[string]*fieldDecl // those that are not inlined
-	unset   *markerSet            // what fields add to the struct
+	byName  map[string]*fieldDecl // fields that are not inlined
+	unset   *markerSet            // markers that fields add to the struct
 }
 
 // fieldDecl is a field of a struct.
@@ -85,11 +85,12 @@ type fieldDecl struct {
 	at      int
 	expr    ast.Expr
 	markers *markerSet
-	// schemaless: what the type says is not asked.
+	// schemaless is set if the markers of the field's type are ignored.
 	schemaless bool
 }
 
-// Parse reads files. What cannot be read is told by Problems; the rest counts.
+// Parse parses files. Files with syntax errors are reported by Problems, and as much of them as
+// possible is used.
 func Parse(files []File, cfg Config) *Source {
 	s := &Source{cfg: cfg, packages: map[string]*goPackage{}, failed: map[string]error{}, byRule: map[string][]*Marker{}, roots: map[*typeDecl]bool{}, spots: map[*typeDecl]spot{}}
 	for _, f := range files {
@@ -104,13 +105,13 @@ func Parse(files []File, cfg Config) *Source {
 	return s
 }
 
-// Problems are the files that cannot be read.
+// Problems returns the files that could not be parsed.
 func (s *Source) Problems() []Problem { return s.problems }
 
-// Markers are those of the given files, in order.
+// Markers returns the markers of the given files in order.
 func (s *Source) Markers() []*Marker { return s.given }
 
-// add parses a file and gives its markers.
+// add parses a file and returns its markers.
 func (s *Source) add(in File) []*Marker {
 	p := s.packages[in.Package]
 	if p == nil {
@@ -137,8 +138,7 @@ func (s *Source) add(in File) []*Marker {
 	return f.read(tree)
 }
 
-// problem is the first error of a parser, where it stands in this file, whatever
-// line directives say.
+// problem converts the first error of a parser. Its position ignores line directives.
 func (f *file) problem(err error) Problem {
 	if list, ok := err.(scanner.ErrorList); ok && len(list) > 0 {
 		return Problem{f.position(max(0, min(list[0].Pos.Offset, len(f.text)))), list[0].Msg}
@@ -146,7 +146,7 @@ func (f *file) problem(err error) Problem {
 	return Problem{Position{File: f.name}, err.Error()}
 }
 
-// index finds where lines begin.
+// index records the offset of each line.
 func (f *file) index() {
 	f.lines = []int{0}
 	for i := range len(f.text) {
@@ -156,7 +156,7 @@ func (f *file) index() {
 	}
 }
 
-// lineAt is the line of an offset, from 0.
+// lineAt returns the index of the line that contains an offset.
 func (f *file) lineAt(offset int) int {
 	i, found := slices.BinarySearch(f.lines, offset)
 	if !found {
@@ -165,11 +165,11 @@ func (f *file) lineAt(offset int) int {
 	return i
 }
 
-// offset is a position's place in the file.
+// offset returns the offset of a token in the file.
 func (f *file) offset(p token.Pos) int { return f.tokens.Offset(p) }
 
-// built is true for a file that is part of its package on a usual machine: a
-// generator reads no other.
+// built reports whether build constraints include the file on a typical machine. Generators skip
+// all other files.
 func built(tree *ast.File) bool {
 	for _, g := range tree.Comments {
 		if g.Pos() >= tree.Package {
@@ -188,7 +188,7 @@ func usual(tag string) bool {
 	return tag == "ignore_autogenerated" || tag == "linux" || tag == "amd64" || tag == "unix" || tag == "gc" || strings.HasPrefix(tag, "go1.")
 }
 
-// read takes the types and the markers out of a file.
+// read collects the types of a file and returns its markers.
 func (f *file) read(tree *ast.File) (all []*Marker) {
 	f.packageMarkers(tree)
 	for _, spec := range tree.Imports {
@@ -213,7 +213,7 @@ func (f *file) read(tree *ast.File) (all []*Marker) {
 
 func (f *file) typeDecls(c *comments, d *ast.GenDecl, free token.Pos) (all []*Marker) {
 	if d.Lparen.IsValid() {
-		free = d.Lparen // what stands on its line is of the first type, and so with structs
+		free = d.Lparen // comments on this line belong to the first type; the same holds for structs
 	}
 	for _, spec := range d.Specs {
 		spec, ok := spec.(*ast.TypeSpec)
@@ -276,7 +276,7 @@ func (t *typeDecl) readFields(c *comments, body *ast.StructType) (all []*Marker)
 	return all
 }
 
-// embeddedName is the name of a field that has only a type.
+// embeddedName returns the name of an embedded field.
 func embeddedName(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.StarExpr:

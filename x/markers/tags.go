@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// jsonName is the name of a field in objects, and whether the field's own fields
-// stand in its place; "-" is a field that objects do not have.
+// jsonName returns the name of a field in objects, and whether the fields of its type are inlined.
+// The name of a field that is not in objects is "-".
 func jsonName(tag *ast.BasicLit, embedded bool) (name string, inline bool) {
 	text := ""
 	if tag != nil {
@@ -22,8 +22,8 @@ func jsonName(tag *ast.BasicLit, embedded bool) (name string, inline bool) {
 	return name, name == "" || strings.Contains(","+options+",", ",inline,")
 }
 
-// packageMarkers are what a package says of its API: in the comments that stand above
-// the package clause, or anywhere between declarations.
+// packageMarkers reads the group and version markers of a package. They can be above the package
+// clause or anywhere between declarations.
 func (f *file) packageMarkers(tree *ast.File) {
 	if f.pkg.name == "" {
 		f.pkg.name = tree.Name.Name

@@ -6,16 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// Value is a text in a marker as the generator reads it.
+// Value is the value of an argument as the generator reads it.
 type Value struct {
 	Text string
-	// raw is the text with its quotes, as it stands in the file from offset start.
+	// raw is the value with its quotes, as written in the file at offset start.
 	raw   string
 	start int
-	cut   bool // of its last token, by a space behind it
+	cut   bool // the last token was lost because a space follows it
 }
 
-// quote is the value's quote, " or `; 0 where it is bare.
+// quote returns the quote character of the value, " or `, or 0 if it is bare.
 func (v *Value) quote() byte {
 	if len(v.raw) > 1 && (v.raw[0] == '"' || v.raw[0] == '`') {
 		return v.raw[0]
@@ -23,7 +23,7 @@ func (v *Value) quote() byte {
 	return 0
 }
 
-// offset is where byte i of the text stands in the file.
+// offset returns the offset in the file of byte i of the value.
 func (v *Value) offset(i int) int {
 	switch v.quote() {
 	case 0:
@@ -35,22 +35,22 @@ func (v *Value) offset(i int) int {
 	for done < i && rest != "" {
 		r, multibyte, tail, err := strconv.UnquoteChar(rest, '"')
 		if err != nil {
-			break // it was unquoted before
+			break // cannot happen: the value was unquoted before
 		}
 		n := 1 // an escape such as \xff is one byte
 		if multibyte {
 			n = utf8.RuneLen(r)
 		}
 		if done+n > i {
-			break // within what one escape stands for
+			break // inside the bytes of one escape
 		}
 		done, rest = done+n, tail
 	}
 	return v.start + len(v.raw) - 1 - len(rest)
 }
 
-// at is the byte of the text at a line and a column, both from 1, the column in
-// characters as CEL counts; what is past the end is the end.
+// at returns the index of the byte at a line and column, both from 1. Columns count characters, as
+// in CEL. A position after the end is the end.
 func (v *Value) at(line, column int) int {
 	from := 0
 	for ; line > 1; line-- {

@@ -11,7 +11,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// step is one way down from a schema.
+// step leads from a schema to a child schema.
 type step struct {
 	kind   stepKind
 	name   string // of a property
@@ -26,8 +26,8 @@ const (
 	values // of a map
 )
 
-// steps are those of a schema, in order. Rules stand nowhere else: not below anyOf and
-// its like.
+// steps returns the steps of a schema in order. Rules in anyOf and similar keywords are not
+// allowed, so these keywords are not followed.
 func steps(schema *apiextensionsv1.JSONSchemaProps) (list []step) {
 	for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
 		below := schema.Properties[name]
@@ -42,7 +42,7 @@ func steps(schema *apiextensionsv1.JSONSchemaProps) (list []step) {
 	return list
 }
 
-// path is the place of a schema in the CRD, from that of the one above.
+// path returns the path of the child schema in the CRD, given that of its parent.
 func (by step) path(above string) string {
 	switch by.kind {
 	case items:
@@ -53,13 +53,13 @@ func (by step) path(above string) string {
 	return above + ".properties[" + by.name + "]"
 }
 
-// branch is a schema with rules, and those below it that have some.
+// branch is a schema with rules in it or below it, and its children of that kind.
 type branch struct {
 	step
 	below []*branch
 }
 
-// branches are nil for a schema without rules: there nothing is looked for.
+// branches returns nil if a schema and its children have no rules, so that they are not searched.
 func branches(by step) *branch {
 	b := &branch{step: by}
 	for _, next := range steps(by.schema) {
@@ -73,7 +73,7 @@ func branches(by step) *branch {
 	return b
 }
 
-// below is what Go says one step down.
+// below returns the spot of a child of at.
 func (s *Source) below(at spot, by step) spot {
 	switch e := at.expr.(type) {
 	case *ast.StructType:
@@ -95,13 +95,13 @@ func (s *Source) below(at spot, by step) spot {
 	return spot{unknown: at.unknown, missing: at.missing}
 }
 
-// led keeps what led to a list or a map for what is in it.
+// led copies the field of a list or map to the spot of its elements.
 func (s *Source) led(down, at spot) spot {
 	down.field, down.owner = at.field, at.owner
 	return down
 }
 
-// field is what has a name in objects, in a struct or in what is inlined there.
+// field returns the field of a struct, or of a struct embedded in it, by its name in objects.
 func (s *Source) field(at spot, name string) (found spot, ok bool) {
 	found.unknown, found.missing = at.unknown, at.missing
 	if at.decl == nil {
@@ -121,9 +121,9 @@ func (s *Source) field(at spot, name string) (found spot, ok bool) {
 	return found, false
 }
 
-// root is the type of a CRD's objects: of its kind, in the given package of its
-// version, and in none of another of its versions. A struct has TypeMeta; of a type
-// that is declared as another nothing is asked.
+// root returns the type of a CRD's objects: the type named after its kind in a given package that
+// matches the version. Packages of another version of the CRD do not match. A struct must embed
+// TypeMeta; a type that is declared as another type need not.
 func (s *Source) root(crd *apiextensionsv1.CustomResourceDefinition, version string) (best *typeDecl) {
 	most := 0
 	for _, path := range slices.Sorted(maps.Keys(s.packages)) {
@@ -149,7 +149,7 @@ func (s *Source) root(crd *apiextensionsv1.CustomResourceDefinition, version str
 	return best
 }
 
-// rootSpot is the place of whole objects.
+// rootSpot returns the spot of whole objects.
 func (s *Source) rootSpot(crd *apiextensionsv1.CustomResourceDefinition, version string) spot {
 	t := s.root(crd, version)
 	if t == nil {
@@ -162,19 +162,19 @@ func schemaPath(version int) string {
 	return fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", version)
 }
 
-// Bound is where a bound is to be written: a marker of a field or a type.
+// Bound is the position at which to write a bound: above a field or a type.
 type Bound struct {
 	Position
-	// Line is the text that the marker goes above.
+	// Line is the line of source above which to write the marker.
 	Line string
-	// Items: the marker is one for the items of what stands there.
+	// Items is set if the marker must apply to the items of the field.
 	Items bool
-	// Of is the field or the type.
+	// Of is the name of the field or type.
 	Of string
 }
 
-// Bound finds where a bound of a schema is written, by the schema's place in the CRD,
-// as vet.Place gives it; nil where that is not in the given packages.
+// Bound returns the position of a bound, given the path of its schema in the CRD as returned by
+// vet.Place. It returns nil if the given packages do not declare it.
 func (s *Source) Bound(crd *apiextensionsv1.CustomResourceDefinition, field string) *Bound {
 	for i := range crd.Spec.Versions {
 		v := &crd.Spec.Versions[i]
@@ -198,13 +198,13 @@ func (s *Source) Bound(crd *apiextensionsv1.CustomResourceDefinition, field stri
 	return nil
 }
 
-// within: a place is another or below it.
+// within reports whether field equals place or is below it.
 func within(field, place string) bool {
 	rest, ok := strings.CutPrefix(field, place)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// bound is the field of a place, or the named type of what is in a list or a map.
+// bound returns the position of a field, or of the named type of the elements of a list or map.
 func (s *Source) bound(at, above spot, kind stepKind) *Bound {
 	write := func(f *file, offset int, of string, items bool) *Bound {
 		if !f.pkg.given {

@@ -10,14 +10,14 @@ import (
 	"github.com/celadon-cel/celadon/types/path"
 )
 
-// Mask hides secrets in whole objects.
+// Mask hides secrets in whole objects. The zero value hides nothing.
 type Mask struct {
 	crds  []*apiextensionsv1.CustomResourceDefinition
 	texts Texts
 }
 
-// MaskOf hides what is secret in any of some forms of an object, for what one of
-// them has at the place of a password another may have elsewhere.
+// MaskOf returns a mask for the secrets in any of several forms of an object, because a value that
+// is a password in one form may be in another field in the next.
 func MaskOf(crd *apiextensionsv1.CustomResourceDefinition, forms ...map[string]any) Mask {
 	var m Mask
 	for _, form := range forms {
@@ -26,7 +26,7 @@ func MaskOf(crd *apiextensionsv1.CustomResourceDefinition, forms ...map[string]a
 	return m
 }
 
-// Add hides what is secret in one more object, too, of the same CRD or another.
+// Add also hides the secrets of obj, which may belong to another CRD.
 func (m *Mask) Add(crd *apiextensionsv1.CustomResourceDefinition, obj map[string]any) {
 	if obj == nil {
 		return
@@ -39,18 +39,18 @@ func (m *Mask) Add(crd *apiextensionsv1.CustomResourceDefinition, obj map[string
 	m.texts = slices.Compact(m.texts)
 }
 
-// Leaves is true where a text still has a secret in it.
+// Leaves reports whether text contains a secret.
 func (m Mask) Leaves(text []byte) bool {
 	return slices.ContainsFunc(m.texts, func(secret string) bool { return bytes.Contains(text, []byte(secret)) })
 }
 
-// Object is an object in which the secrets do not stand. What names it, which
-// every report tells, does; the object given is not changed.
+// Object returns a copy of obj without its secrets. It keeps the fields that identify the object,
+// because every report contains them. It does not modify obj.
 func (m Mask) Object(obj map[string]any) map[string]any {
 	if obj == nil {
 		return nil
 	}
-	own := &Secrets{} // those without a text too
+	own := &Secrets{} // including those without a text
 	for _, crd := range m.crds {
 		own.Paths = append(own.Paths, Of(crd, obj).Paths...)
 	}
@@ -71,14 +71,15 @@ func (m Mask) Object(obj map[string]any) map[string]any {
 	return out
 }
 
-// hideable is true of the fields of an object's root that do not name it.
+// hideable reports whether a field of the root can be hidden: apiVersion, kind, and metadata
+// identify the object.
 func hideable(name string) bool { return name != "apiVersion" && name != "kind" && name != "metadata" }
 
-// Value is a part of an object in which the secrets do not stand.
+// Value returns a part of an object without its secrets.
 func (m Mask) Value(v any) any { return m.texts.Hide(v) }
 
-// Piece is Value for what was made of an object's values: what is a piece of a secret
-// does not stand there either.
+// Piece is like Value for values that were computed from an object. It also hides pieces of a
+// secret.
 func (m Mask) Piece(v any) any { return m.texts.HidePieces(v) }
 
 func (m Mask) metadata(v any) any {

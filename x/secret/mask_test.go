@@ -11,7 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
-// withToken is a CRD with a password at the root.
+// withToken returns a CRD with a password field at the root.
 func withToken() *apiextensionsv1.CustomResourceDefinition {
 	password := apiextensionsv1.JSONSchemaProps{Type: "string", Format: "password"}
 	return &apiextensionsv1.CustomResourceDefinition{Spec: apiextensionsv1.CustomResourceDefinitionSpec{
@@ -21,8 +21,8 @@ func withToken() *apiextensionsv1.CustomResourceDefinition {
 	}}
 }
 
-// TestMaskOfWrong: a password is one in a version that the CRD does not have, and where
-// it is no string; a short number is hidden in its place alone.
+// TestMaskOfWrong checks that a password is hidden in a version that the CRD does not have and if
+// it is not a string, and that a short number is only hidden in its own field.
 func TestMaskOfWrong(t *testing.T) {
 	t.Parallel()
 	for object, want := range map[string]string{
@@ -44,7 +44,7 @@ func TestMaskOfWrong(t *testing.T) {
 	}
 }
 
-// TestMaskInJSON: a password is hidden too where it stands within JSON in a text.
+// TestMaskInJSON checks that a password is also hidden in JSON inside a string.
 func TestMaskInJSON(t *testing.T) {
 	t.Parallel()
 	crd := withToken()

@@ -1,5 +1,5 @@
-// Package secret finds the passwords in objects, the strings whose schema says
-// format: password, and hides them in what is shown.
+// Package secret finds passwords in objects and hides them in output. A password is a string whose
+// schema has format: password.
 package secret
 
 import (
@@ -14,14 +14,14 @@ import (
 	"github.com/celadon-cel/celadon/types/path"
 )
 
-// Secrets are the strings of an object that the schema calls passwords.
+// Secrets holds the passwords of an object.
 type Secrets struct {
 	Texts Texts
-	Paths [][]path.Step // where they stand
+	Paths [][]path.Step // the paths of the passwords
 }
 
-// Of finds those of an object, by the schema of its version, or by all where the CRD
-// does not have it; without a CRD there are none.
+// Of finds the passwords of an object by the schema of its version, or by the schemas of all
+// versions if the CRD does not have that version. If crd is nil, the result is empty.
 func Of(crd *apiextensionsv1.CustomResourceDefinition, obj map[string]any) *Secrets {
 	found := &Secrets{}
 	if crd == nil {
@@ -38,7 +38,7 @@ func Of(crd *apiextensionsv1.CustomResourceDefinition, obj map[string]any) *Secr
 	return found
 }
 
-// Places are where they stand.
+// Places returns the paths of the passwords in string form.
 func (s *Secrets) Places() (paths []string) {
 	for _, steps := range s.Paths {
 		paths = append(paths, path.Format(steps))
@@ -46,7 +46,7 @@ func (s *Secrets) Places() (paths []string) {
 	return paths
 }
 
-// Hide puts a word in their places, in an object that may be changed.
+// Hide replaces the passwords in obj. It modifies obj.
 func (s *Secrets) Hide(obj map[string]any) {
 	for _, steps := range s.Paths {
 		var v any = obj
@@ -99,11 +99,11 @@ func (s *Secrets) add(schema *apiextensionsv1.JSONSchemaProps, v any, steps []pa
 	}
 }
 
-// shortest is how long a number is that is looked for elsewhere: a shorter one stands in
-// too much that is no secret, and is hidden in its place alone.
+// shortest is the minimum length of a number that is also hidden in other fields. A shorter number
+// occurs in too many unrelated values, so it is only hidden in its own field.
 const shortest = 4
 
-// scalar takes a password that should have been a string.
+// scalar adds a password that is not a string.
 func (s *Secrets) scalar(v any, steps []path.Step) {
 	s.Paths = append(s.Paths, slices.Clone(steps))
 	if text, err := json.Marshal(v); err == nil && len(text) >= shortest && string(text) != "true" && string(text) != "false" {
@@ -111,8 +111,8 @@ func (s *Secrets) scalar(v any, steps []path.Step) {
 	}
 }
 
-// forms are a text, and how it stands within JSON that is a text itself, as in the
-// annotation of kubectl apply: with and without what is escaped for HTML.
+// forms returns text and its escaped forms inside JSON that is itself a string, such as the
+// annotation of kubectl apply, with and without HTML escaping.
 func forms(text string) []string {
 	all := []string{text}
 	for _, html := range []bool{true, false} {
@@ -120,7 +120,7 @@ func forms(text string) []string {
 		enc := json.NewEncoder(&b)
 		enc.SetEscapeHTML(html)
 		if err := enc.Encode(text); err != nil {
-			continue // no text fails
+			continue // strings cannot fail to encode
 		}
 		if quoted := strings.TrimSpace(b.String()); len(quoted) > 2 && !slices.Contains(all, quoted[1:len(quoted)-1]) {
 			all = append(all, quoted[1:len(quoted)-1])

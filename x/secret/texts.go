@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Hidden stands for what must not be shown.
+// Hidden replaces values that must not be shown.
 const Hidden = "(hidden)"
 
 // Texts are strings that must not be shown.
 type Texts []string
 
-// mostSecrets is how many are looked for in each text: beside more, nothing is
-// shown.
+// mostSecrets limits how many secrets are searched for in each text. If there are more, every text
+// is hidden.
 const mostSecrets = 1000
 
-// In is true where the text holds a secret, whatever its case.
+// In reports whether text contains a secret, regardless of case.
 func (t Texts) In(text string) bool {
 	if len(t) > mostSecrets {
 		return true
@@ -25,20 +25,20 @@ func (t Texts) In(text string) bool {
 	return slices.ContainsFunc(t, func(secret string) bool { return strings.Contains(text, strings.ToLower(secret)) })
 }
 
-// partOf is true where the text is a piece of a secret.
+// partOf reports whether text is a piece of a secret.
 func (t Texts) partOf(text string) bool {
 	return len(t) > mostSecrets || text != "" && slices.ContainsFunc(t, func(secret string) bool { return strings.Contains(strings.ToLower(secret), strings.ToLower(text)) })
 }
 
-// HidePieces is Hide for values that rules make: pieces of a secret are hidden too.
+// HidePieces is like Hide for values that rules compute. It also hides pieces of a secret.
 func (t Texts) HidePieces(v any) any {
 	return hidden(v, func(text string) bool { return t.In(text) || t.partOf(text) }, t.In, t.is)
 }
 
-// Hide is a value without the strings and keys that hold a secret.
+// Hide returns a copy of v in which strings and keys that contain a secret are replaced.
 func (t Texts) Hide(v any) any { return hidden(v, t.In, t.In, t.is) }
 
-// is true of a text that is a secret.
+// is reports whether text equals a secret.
 func (t Texts) is(text string) bool { return slices.Contains(t, text) }
 
 func hidden(v any, text, key, number func(string) bool) any {

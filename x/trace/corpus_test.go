@@ -16,17 +16,17 @@ import (
 	"github.com/celadon-cel/celadon/x/trace/record"
 )
 
-// corpusCase is what this test needs of a case of CELADON_CORPUS.
+// corpusCase holds the fields of a case of CELADON_CORPUS that this test needs.
 type corpusCase struct {
 	Name, CRD, Version, Step, Subresource, Expect string
 	Object, OldObject                             any
 }
 
-// sampled is how many refused cases there are for each that is explained.
+// sampled is the number of rejected cases per explained case.
 const sampled = 4
 
-// TestCorpus explains refusals of the corpus: the rule fails for the tracer, too,
-// where the object was refused, and there is something to tell.
+// TestCorpus explains rejections from the corpus. It checks that the rule also fails in the trace
+// and that most explanations have values.
 func TestCorpus(t *testing.T) {
 	explainers := map[string]*Explainer{}
 	refused, explained, silent := 0, 0, 0
@@ -69,8 +69,8 @@ func refusedCases(t *testing.T, folder string) (cases []corpusCase) {
 	return cases
 }
 
-// explainCase counts the causes that rules made, and those of which there is
-// nothing to tell.
+// explainCase returns the number of causes that come from rules, and the number of those whose
+// explanation is empty.
 func explainCase(t *testing.T, x *Explainer, c *corpusCase) (explained, silent int) {
 	t.Helper()
 	req := engine.Request{Object: decoded(t, c.Object), Subresource: c.Subresource}
@@ -79,7 +79,7 @@ func explainCase(t *testing.T, x *Explainer, c *corpusCase) (explained, silent i
 	}
 	res, err := x.engine.Validate(context.Background(), req)
 	if err != nil || res.Allowed {
-		return 0, 0 // judged elsewhere
+		return 0, 0 // not the subject of this test
 	}
 	whys, err := x.Why(context.Background(), res.Prepared(), res.Causes)
 	if err != nil {

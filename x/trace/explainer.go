@@ -1,16 +1,16 @@
-// Package trace explains why an object was rejected: for each cause that a rule made, it
-// returns the values in the rule that decided.
+// Package trace explains why an object was rejected. For each cause that comes from a rule, it
+// returns the values in the rule that decided the result.
 //
 //	res, err := e.Validate(ctx, req)
 //	whys, err := trace.NewExplainer(e).Why(ctx, res.Prepared(), res.Causes)
 //
-// Explaining never changes a verdict. It is bounded: see Explainer.Explain.
+// Explaining never changes a verdict. The work is bounded: see Explainer.Explain.
 package trace
 
-// How it works: the rule of a cause is evaluated once more where it failed, by the
-// evaluator that decided, with a plan that records each node (x/trace/record). The
-// same limits apply: the CEL cost limit, the cost of a call before the call is made, and
-// a limit on work, which all explanations of an object share.
+// How it works. The rule of a cause is evaluated again for the same value, by the same evaluator,
+// with a plan that records each node (x/trace/record). The same limits apply: the CEL cost limit, a
+// check of each call's cost before the call, and a limit on work, which all explanations of an
+// object share.
 
 import (
 	"context"
@@ -28,8 +28,8 @@ import (
 	"github.com/celadon-cel/celadon/x/trace/record"
 )
 
-// Explainer explains why the rules of one CRD rejected an object. It is safe for
-// concurrent use and remembers what it compiled.
+// Explainer explains why the rules of a CRD rejected an object. It caches compiled rules and is
+// safe for concurrent use.
 type Explainer struct {
 	engine *engine.Engine
 
@@ -38,13 +38,13 @@ type Explainer struct {
 	programs map[engine.RuleRef]compiled
 }
 
-// NewExplainer makes an explainer.
+// NewExplainer returns an explainer for rejections by e.
 func NewExplainer(e *engine.Engine) *Explainer {
 	return &Explainer{engine: e, programs: map[engine.RuleRef]compiled{}}
 }
 
-// Why returns the Values of Explain: nil for a cause that no rule made, or whose
-// explanation would take too much work.
+// Why is like Explain with the largest allowance, and returns only the Values. They are nil for a
+// cause that does not come from a rule, or if the explanation would take too much work.
 func (x *Explainer) Why(ctx context.Context, seen *engine.Prepared, causes []engine.Cause) (whys [][]Value, err error) {
 	all, err := x.Explain(ctx, seen, causes, record.MaxObjectWork)
 	whys = make([][]Value, len(causes))
@@ -54,12 +54,12 @@ func (x *Explainer) Why(ctx context.Context, seen *engine.Prepared, causes []eng
 	return whys, err
 }
 
-// Explain explains the causes of a rejection, of whose result seen is: one Explanation
-// for each cause. All of them share an allowance of work, which is at most that of a new
-// Run; beyond it, values are not shown. Explain ends early if ctx is done.
+// Explain explains the causes of a rejection and returns one Explanation per cause. seen is the
+// Prepared object of the result. The explanations share the allowance of work, which is capped at
+// that of a new Run; values beyond it are not shown. Explain stops early if ctx is done.
 //
-// The error is of bugs in Celadon, each an *engine.InternalError: all other causes are
-// explained nevertheless.
+// The error joins an *engine.InternalError for each cause whose explanation failed because of a bug
+// in Celadon. The other causes are explained nevertheless.
 func (x *Explainer) Explain(ctx context.Context, seen *engine.Prepared, causes []engine.Cause, allowance uint64) (all Explanations, err error) {
 	all.Causes = make([]Explanation, len(causes))
 	if seen == nil {
@@ -80,7 +80,7 @@ func (x *Explainer) Explain(ctx context.Context, seen *engine.Prepared, causes [
 	return all, errors.Join(bugs...)
 }
 
-// explain explains one cause; the error is a bug in Celadon, and names the rule.
+// explain explains a single cause. An error is a bug in Celadon; it names the rule.
 func (x *Explainer) explain(ctx context.Context, seen *engine.Prepared, cause engine.Cause, budget *record.Budget) (why Explanation, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -108,7 +108,7 @@ func (x *Explainer) explain(ctx context.Context, seen *engine.Prepared, cause en
 	return why, nil
 }
 
-// values leaves the steps between out.
+// values converts parts to values and omits intermediate steps.
 func values(parts []record.Part) (out []Value) {
 	for _, p := range parts {
 		if p.Step {
@@ -125,7 +125,7 @@ func values(parts []record.Part) (out []Value) {
 
 var errNotFound = errors.New("the cause's place is not found in the object")
 
-// trace evaluates a cause's rule once more, where it failed.
+// trace evaluates the rule of a cause again, for the value for which it failed.
 func (x *Explainer) trace(ctx context.Context, seen *engine.Prepared, cause engine.Cause, budget *record.Budget) (*record.Trace, error) {
 	steps, err := placeOf(cause)
 	if err != nil {
@@ -142,7 +142,7 @@ func (x *Explainer) trace(ctx context.Context, seen *engine.Prepared, cause engi
 	return p.Run(ctx, at, before, budget)
 }
 
-// placeOf is the rule's path with the indexes and keys of the cause's field.
+// placeOf returns the rule's path with the indexes and keys from the cause's field.
 func placeOf(cause engine.Cause) ([]engine.Step, error) {
 	steps, err := engine.ParsePath(cause.Rule.Path)
 	if err != nil || !slices.ContainsFunc(steps, func(s engine.Step) bool { return s.Any }) {
@@ -163,7 +163,7 @@ func placeOf(cause engine.Cause) ([]engine.Step, error) {
 	return steps, nil
 }
 
-// compiled is a rule, or why it cannot be compiled a second time.
+// compiled is a compiled rule, or the reason why it cannot be compiled a second time.
 type compiled struct {
 	program *record.Program
 	err     error

@@ -62,7 +62,7 @@ spec:
             %s
 `
 
-// TestWhy holds the values that are shown for one rule over one object.
+// TestWhy checks the values that are shown for a rule and an object.
 func TestWhy(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -112,7 +112,7 @@ func TestWhy(t *testing.T) {
 	}
 }
 
-// TestExplainerIsShared explains with one explainer from many goroutines.
+// TestExplainerIsShared uses one explainer from many goroutines.
 func TestExplainerIsShared(t *testing.T) {
 	t.Parallel()
 	crd := &apiextensionsv1.CustomResourceDefinition{}

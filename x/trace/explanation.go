@@ -12,42 +12,42 @@ type Value struct {
 	Value any
 }
 
-// An Explanation is what decided one cause.
+// An Explanation holds the values that decided a cause.
 type Explanation struct {
-	// Values are in the order of the rule; nil if no rule made the cause.
+	// Values are in the order of the rule. They are nil if the cause does not come from a rule.
 	Values []Value
-	// NotShown is why values are missing; "" if none are.
+	// NotShown is the reason why values are missing, or "".
 	NotShown string
 }
 
-// Explanations are those of one object.
+// Explanations holds the explanations of an object.
 type Explanations struct {
 	Causes []Explanation
-	// Work is what explaining took, in units of about a nanosecond, and more than the
-	// allowance if that was not enough.
+	// Work is the work that explaining took, in units of about a nanosecond. It exceeds the
+	// allowance if the allowance did not suffice.
 	Work uint64
 }
 
-// NotShown is the reason of explanations that are not shown because of those of other
-// objects: see Run.
+// NotShown is the reason for omitting an object's explanations because those of earlier objects
+// used up the budget: see Run.
 const NotShown = "the explanations of the objects before it took too much work"
 
 const (
-	// maxRunWork is the work of all explanations of a run.
+	// maxRunWork limits the work of all explanations of a run.
 	maxRunWork = 1 << 30
-	// runShare divides the work that is left: one object may take that part of it.
+	// runShare is the divisor of the remaining work: each object may take this fraction of it.
 	runShare = 16
-	// leastObjectWork is what each object may take, however many came before it: it
-	// explains a simple rule, in about the time in which its object was decided.
+	// leastObjectWork is the minimum for each object, regardless of how many came before it. It
+	// suffices to explain a simple rule and takes about as long as validating the object.
 	leastObjectWork = 1 << 15
 )
 
-// A Run limits the work of explaining many objects. Each object may take a share of what
-// is left, so the explanations of hostile objects do not take everything from those
-// after them. The zero value is ready for use, by several goroutines.
+// A Run limits the work of explaining many objects. Each object may take a share of the remaining
+// work, so untrusted objects cannot use up the budget of the objects after them. The zero value is
+// ready to use. A Run is safe for concurrent use.
 //
-// The report does not depend on the timing of goroutines if Allowance is called at any
-// time before an object is explained, and Settle in the order of the input.
+// The output is deterministic if Allowance is called at any time before an object is explained and
+// Settle is called in the order of the input.
 type Run struct{ spent atomic.Uint64 }
 
 // Allowance returns the work that explaining an object may take. It never grows.

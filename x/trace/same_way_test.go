@@ -11,7 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/x/trace"
 )
 
-// TestWhySeesWhatTheRuleSaw: what the server fills in is in the explanation too.
+// TestWhySeesWhatTheRuleSaw checks that explanations include values that the server fills in.
 func TestWhySeesWhatTheRuleSaw(t *testing.T) {
 	t.Parallel()
 	crd := &apiextensionsv1.CustomResourceDefinition{}

@@ -1,4 +1,4 @@
-// Package valuediff tells in what two decoded values differ.
+// Package valuediff finds the differences between two decoded values.
 package valuediff
 
 import (
@@ -10,17 +10,16 @@ import (
 	"github.com/celadon-cel/celadon/types/path"
 )
 
-// Change is a place in which two objects differ.
+// Change is a difference between two values.
 type Change struct {
 	Path []path.Step
-	// Before and After are the values; one that is not there at all is nil and
-	// Added or Removed says so.
+	// Before and After are the values. A missing value is nil, and Added or Removed is set.
 	Before, After  any
 	Added, Removed bool
 }
 
-// Values are the places in which two decoded values differ, in the order of
-// their fields. Lists of different lengths differ as wholes.
+// Values yields the differences between two decoded values, sorted by field name. Lists of
+// different lengths are reported as a whole.
 func Values(before, after any) iter.Seq[Change] {
 	return func(yield func(Change) bool) { values(nil, before, after, yield) }
 }
@@ -62,7 +61,8 @@ func fields(steps []path.Step, was, is map[string]any, yield func(Change) bool) 
 	return true
 }
 
-// Merge is an object after a merge patch (RFC 7386). It shares what stays.
+// Merge applies a merge patch (RFC 7386) to an object. The result shares unchanged parts with the
+// object.
 func Merge(object, patch any) any {
 	p, ok := patch.(map[string]any)
 	if !ok {

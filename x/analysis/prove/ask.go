@@ -9,15 +9,15 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
 )
 
-// Proof is what a proof rests on beside the rule itself.
+// Proof lists the assumptions of a proof other than the rule itself.
 type Proof struct {
-	// Schema: it needs what the schema says of values.
+	// Schema is set if the proof depends on the schema.
 	Schema bool
-	// Siblings are the other rules that it needs.
+	// Siblings are the other rules that the proof depends on.
 	Siblings []engine.RuleRef
 }
 
-// String is for people: "schema; rules 0 and 2 of spec.x".
+// String formats a proof for users: "schema; rules 0 and 2 of spec.x".
 func (p *Proof) String() string {
 	var parts []string
 	if p.Schema {
@@ -46,12 +46,11 @@ func (p *Proof) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// maxRounds is how often the solver is asked for one question, and the automata
-// about its examples.
+// maxRounds limits how often the SAT solver runs for a question. After each run, automata check
+// its example.
 const maxRounds = 500
 
-// prove asks a question. Where the rules beside it are more than can be read, it is
-// asked of the schema alone.
+// prove answers a question. If the sibling rules are too large to model, it uses only the schema.
 func (p *Prover) prove(ask func(*formula) error) (*Proof, error) {
 	w := newFormula(p)
 	if err := ask(w); err != nil {
@@ -69,9 +68,9 @@ func (p *Prover) prove(ask func(*formula) error) (*Proof, error) {
 	return w.prove()
 }
 
-// prove says whether the formula cannot be true, and on what that rests.
+// prove returns a proof that the formula is unsatisfiable, or nil if there is none.
 func (w *formula) prove() (*Proof, error) {
-	// Often the question alone is enough; all else takes a hundred times as long.
+	// The question alone often suffices, and everything else takes a hundred times as long.
 	if w.impossible(nil) {
 		return w.proof(w.least()), nil
 	}
@@ -90,7 +89,7 @@ func (w *formula) prove() (*Proof, error) {
 	return w.proof(core), nil
 }
 
-// assumptions are what the question does not say itself.
+// assumptions returns the literals for the schema and the sibling rules.
 func (w *formula) assumptions() []sat.Lit {
 	assumed := []sat.Lit{w.schema, w.next}
 	for _, s := range w.siblings {
@@ -99,7 +98,8 @@ func (w *formula) assumptions() []sat.Lit {
 	return assumed
 }
 
-// least is what the last answer needs of what was assumed, and no more.
+// least returns a minimal subset of the assumptions in the solver's core for which the formula
+// remains unsatisfiable.
 func (w *formula) least() []sat.Lit {
 	core := slices.Clone(w.sat.Core())
 	for i := len(core) - 1; i >= 0; i-- {
@@ -128,7 +128,8 @@ func compareRefs(a, b engine.RuleRef) int {
 	return a.Index - b.Index
 }
 
-// impossible: there is no example, not even one whose strings do not exist.
+// impossible reports whether the formula is unsatisfiable under the assumptions. It excludes
+// examples whose strings cannot exist.
 func (w *formula) impossible(assumed []sat.Lit) bool {
 	for w.rounds < maxRounds && !w.meter.Empty() {
 		w.rounds++

@@ -11,7 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// numbered joins n texts made of a format.
+// numbered formats the numbers below n and joins the results.
 func numbered(n int, format, between string) string {
 	all := make([]string, n)
 	for i := range all {
@@ -28,7 +28,7 @@ func repeated(n int, first string, rules ...string) []string {
 	return out
 }
 
-// nested are macros in each other, whose bodies name the variable around them ten
+// nested returns nested macros, each of whose bodies uses the variable of the enclosing macro ten
 // times.
 func nested(depth int) string {
 	var b strings.Builder
@@ -39,8 +39,8 @@ func nested(depth int) string {
 	return b.String() + "true" + strings.Repeat(")", depth+1)
 }
 
-// disjoint says of patterns that no two match one text, which takes automata some steps
-// to see of each two.
+// disjoint returns a rule about n patterns that no two of them match the same string. Automata need
+// some steps to determine that for each pair.
 func disjoint(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -53,7 +53,7 @@ func disjoint(n int) string {
 	return b.String() + "true" + strings.Repeat(")", n)
 }
 
-// bytes are those of the longest name in a world, and of all.
+// bytes returns the length of the longest name in the formula and the sum of all lengths.
 func (w *formula) bytes() (longest, sum int) {
 	for _, names := range [][]string{sortedKeys(w.names), sortedKeys(w.terms), sortedKeys(w.loops)} {
 		for _, name := range names {
@@ -66,15 +66,15 @@ func (w *formula) bytes() (longest, sum int) {
 	return longest, sum
 }
 
-// TestBadInput: what is too much, or makes no sense, ends with an answer, after a
-// bounded number of expressions read and formulas solved.
+// TestBadInput checks that input which is too large or makes no sense leads to an answer within a
+// bounded number of expressions and solver runs.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	enum := "e: {type: string, enum: [" + numbered(5000, "v%d", ", ") + "]}"
 	for name, c := range map[string]struct {
 		fields string
 		rules  []string
-		want   string // the proof; "?" is any, or none
+		want   string // the proof; "?" means any proof, or none
 	}{
 		"10,000 rules":                    {fields, repeated(10_000, "!has(self.num) || self.num > 1", "self.kind == 'A' || has(self.o)", "!has(self.l) || self.l.all(x, x.a != 'b')", "!has(self.t) || self.t.matches('^[a-z]+$')"), "?"},
 		"10,000 rules, one decides":       {fields, repeated(10_000, "self.kind == 'A' || has(self.o)", "self.kind == 'A'"), "?"},

@@ -13,7 +13,7 @@ import (
 
 const maxInt = math.MaxInt64
 
-// bound says of a place what its schema says of the values there.
+// bound adds the constraints of a place's schema to the formula.
 func (w *formula) bound(p *place) {
 	if p.schema == nil || p.schema.ValueValidation == nil {
 		return
@@ -21,9 +21,9 @@ func (w *formula) bound(p *place) {
 	w.implies(p.satisfies(p.schema.ValueValidation), p.present, w.schemaOf(p))
 }
 
-// satisfies is the proposition that a value, if there is one, is as its schema
-// wants it; what is not modelled is free in it. Required fields of the schema
-// itself are the fields' matter.
+// satisfies returns a literal that holds if the value of p, if any, satisfies v. Validations that
+// are not modeled become free literals. Required fields of the schema itself are handled with the
+// fields.
 func (p *place) satisfies(v *schema.ValueValidation) sat.Lit {
 	g := &p.world.gates
 	holds := []sat.Lit{p.enum(v.Enum)}
@@ -42,7 +42,7 @@ func (p *place) satisfies(v *schema.ValueValidation) sat.Lit {
 	default:
 		holds = append(holds, g.free())
 	}
-	if v.Format != "" { // of a value of any type: a format without a type is one
+	if v.Format != "" { // applies to a value of any type, since a format can occur without a type
 		holds = append(holds, g.free())
 	}
 	for _, name := range v.Required {
@@ -79,7 +79,7 @@ func (p *place) eachNested(all []schema.NestedValueValidation) []sat.Lit {
 	return lits
 }
 
-// nested is satisfies for what stands under allOf, anyOf, oneOf and not.
+// nested is satisfies for schemas below allOf, anyOf, oneOf, and not.
 func (p *place) nested(v *schema.NestedValueValidation) sat.Lit {
 	g := &p.world.gates
 	holds := []sat.Lit{p.satisfies(&v.ValueValidation)}
@@ -93,7 +93,7 @@ func (p *place) nested(v *schema.NestedValueValidation) sat.Lit {
 		q := p.field(f)
 		absent := q.present.Not()
 		if nullable(f, q) {
-			absent = g.both(absent, g.free()) // null is none, and is looked at
+			absent = g.both(absent, g.free()) // rules see null as absent, but the schema validates it
 		}
 		holds = append(holds, g.any(absent, q.nested(&prop)))
 	}
@@ -103,7 +103,7 @@ func (p *place) nested(v *schema.NestedValueValidation) sat.Lit {
 	return g.all(holds...)
 }
 
-// plainGeneric: no type is wanted, as it is of int-or-string.
+// plainGeneric reports whether v sets no type, as the schemas below int-or-string do.
 func plainGeneric(v *schema.NestedValueValidation) bool {
 	g := v.ForbiddenGenerics
 	return g.Type == "" && !g.Nullable && g.Default.Object == nil
@@ -113,7 +113,7 @@ func nullable(f *types.Field, q *place) bool {
 	return f.Decl.Nullable || q.schema != nil && q.schema.Nullable
 }
 
-// requires: a field is there, with null or another value.
+// requires returns a literal that holds if a field is present, with null or another value.
 func (p *place) requires(name string) sat.Lit {
 	g := &p.world.gates
 	f := p.decl.Fields[name]
@@ -142,7 +142,7 @@ func (p *place) enum(values []schema.JSON) sat.Lit {
 	return g.any(some...)
 }
 
-// equals is the proposition that a value is a JSON scalar.
+// equals returns a literal that holds if the value equals a JSON scalar.
 func (p *place) equals(v any) sat.Lit {
 	g := &p.world.gates
 	switch v := v.(type) {
@@ -206,14 +206,14 @@ func (p *place) between(v *schema.ValueValidation) sat.Lit {
 	return holds
 }
 
-// lessThan is the proposition that the schema takes a number to be less than f or,
-// where closed, f. Whole numbers are compared with the whole part of f, all others
-// with f itself.
+// lessThan returns a literal that holds if the schema validation considers the number less than f,
+// or equal to f if closed is set. Integers are compared with the integer part of f, and all other
+// numbers with f itself.
 func (p *place) lessThan(f float64, closed bool) sat.Lit {
 	g := &p.world.gates
 	whole := math.Trunc(f)
 	if p.decl.Kind == types.Int {
-		if math.Abs(whole) >= 1<<62 { // near to where a float is no int64
+		if math.Abs(whole) >= 1<<62 { // close to values that int64 cannot represent
 			return g.free()
 		}
 		c := cut{i: int64(whole)}
@@ -222,7 +222,7 @@ func (p *place) lessThan(f float64, closed bool) sat.Lit {
 		}
 		return p.numbers.less(c)
 	}
-	if math.Abs(f) >= 1<<53 { // rules see the floats that are next to whole numbers
+	if math.Abs(f) >= 1<<53 { // rules see the nearest floats of integers
 		return g.free()
 	}
 	less := p.numbers.less(cut{f: f, closed: closed})

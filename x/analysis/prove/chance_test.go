@@ -10,15 +10,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// odd makes small CRDs by chance of what rules and schemas are seldom right about:
-// bounds with fractions, formats without a type, items and entries that may be
-// null, int-or-string, equality of objects and lists, defaults of optionals.
+// odd generates random small CRDs with features that rules and schemas seldom handle correctly:
+// fractional bounds, formats without a type, nullable items and entries, int-or-string, equality of
+// objects and lists, and defaults of optionals.
 type odd struct {
 	pair
-	some []string // of the fields, which rules are about
+	some []string // the fields that rules are about
 }
 
-// fields are lines of a schema.
+// fields returns the lines of a schema.
 func (r odd) fields() string {
 	text := func(more string) string { return "{type: string" + r.pick("", more) + "}" }
 	bound := func() string {
@@ -38,7 +38,7 @@ func (r odd) fields() string {
 	}, "\n")
 }
 
-// rule is one over these fields.
+// rule returns a rule about these fields.
 func (r odd) rule(depth int) string {
 	if depth > 0 {
 		switch r.IntN(4) {
@@ -80,8 +80,7 @@ func (r odd) rule(depth int) string {
 	return "(" + body + ")"
 }
 
-// TestSoundByChance: no object made by chance contradicts a proof about a CRD made
-// by chance.
+// TestSoundByChance checks that no random object contradicts a proof about a random CRD.
 func TestSoundByChance(t *testing.T) {
 	t.Parallel()
 	crds := 200

@@ -17,7 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
 )
 
-// pairs is the truth of a relation between the values of two expressions.
+// pairs returns the truth of a relation between the values of two expressions.
 func (x *reading) pairs(relation string, left, right ast.Expr, holds func(a, b alt) sat.Lit) truth {
 	g := &x.world.gates
 	var t, f []sat.Lit
@@ -39,15 +39,14 @@ func (x *reading) equal(left, right ast.Expr) truth {
 	return truth{is, isNot}
 }
 
-// unequal does not fail where to ask whether two values are equal does: then it is
-// true.
+// unequal returns the truth of !=. It is true if equality fails.
 func (x *reading) unequal(left, right ast.Expr) truth {
 	is, isNot, fails := x.equality(left, right)
 	return truth{x.world.any(isNot, fails), is}
 }
 
-// equality says of two values that they are equal, that they are not, and that it
-// fails to be asked.
+// equality returns literals for three outcomes of ==: the values are equal, they differ, or the
+// comparison fails.
 func (x *reading) equality(left, right ast.Expr) (is, isNot, fails sat.Lit) {
 	g := &x.world.gates
 	if x.isBool(left) && x.isBool(right) && x.sure(left) && x.sure(right) {
@@ -70,8 +69,8 @@ func (x *reading) equality(left, right ast.Expr) (is, isNot, fails sat.Lit) {
 	return is, isNot, fails
 }
 
-// same is the proposition that two values are equal, where that can be asked;
-// bothWays: it does not matter which one is asked.
+// same returns a literal that holds if two values are equal and can be compared. bothWays is set if
+// the order of the operands does not matter.
 func (x *reading) same(a, b alt, bothWays bool) sat.Lit {
 	g := &x.world.gates
 	if a.constant != nil && b.constant != nil {
@@ -105,7 +104,8 @@ func (x *reading) same(a, b alt, bothWays bool) sat.Lit {
 	return l
 }
 
-// scalars: both are the values of places of one type that contents model.
+// scalars reports whether a and b are values of places of the same type, which is string or
+// integer.
 func scalars(a, b alt) bool {
 	if a.place == nil || b.place == nil || a.size || b.size || a.plus != 0 || b.plus != 0 {
 		return false
@@ -121,13 +121,13 @@ func constantly(g *gates, holds bool) sat.Lit {
 	return g.no()
 }
 
-// placeIs is the proposition that a place, or its size, has a constant value.
+// placeIs returns a literal that holds if the value or size of a place equals a constant.
 func (x *reading) placeIs(a alt, v ref.Val) (sat.Lit, bool) {
 	g := &x.world.gates
 	p := a.place
 	switch v := v.(type) {
 	case celtypes.Null:
-		return g.no(), true // null is absent
+		return g.no(), true // null is treated as absent
 	case celtypes.Int:
 		if o := a.order(); o != nil && math.Abs(float64(v)) < small*2 && math.Abs(float64(a.plus)) < small*2 {
 			return o.equal(int64(v) - a.plus), true
@@ -145,7 +145,7 @@ func (x *reading) placeIs(a alt, v ref.Val) (sat.Lit, bool) {
 	return 0, false
 }
 
-// order is that of a whole number at a place, or of its size; nil for others.
+// order returns the order of an integer or of a size, or nil.
 func (a alt) order() *order {
 	switch {
 	case a.place == nil:
@@ -158,7 +158,7 @@ func (a alt) order() *order {
 	return nil
 }
 
-// compare is left < right or, where closed, left <= right.
+// compare returns the truth of left < right, or of left <= right if closed is set.
 func (x *reading) compare(left, right ast.Expr, closed bool) truth {
 	if !x.ordered(left, right) {
 		return x.unordered(left, right, closed)
@@ -169,7 +169,7 @@ func (x *reading) compare(left, right ast.Expr, closed bool) truth {
 	return x.pairs("less", left, right, x.less)
 }
 
-// ordered: a comparison does not fail, and of two that differ one is less.
+// ordered reports whether comparing the operands cannot fail and their type has a total order.
 func (x *reading) ordered(left, right ast.Expr) bool {
 	if x.kind(left) != x.kind(right) {
 		return false
@@ -183,8 +183,8 @@ func (x *reading) ordered(left, right ast.Expr) bool {
 	return false
 }
 
-// unordered is a comparison of which only the text is known, and nothing of its
-// opposite: NaN is neither below nor above.
+// unordered returns the truth of a comparison about which only its text is known. Nothing is known
+// about the opposite comparison either, because NaN is neither less nor greater.
 func (x *reading) unordered(left, right ast.Expr, closed bool) truth {
 	g := &x.world.gates
 	key := fmt.Sprintf("less %v (%s, %s)", closed, x.term(left), x.term(right))
@@ -192,7 +192,7 @@ func (x *reading) unordered(left, right ast.Expr, closed bool) truth {
 	return g.given(defined, x.world.named(key))
 }
 
-// plainDoubles: no arithmetic, which could give NaN.
+// plainDoubles reports whether e involves no arithmetic, which could result in NaN.
 func (x *reading) plainDoubles(e ast.Expr) bool {
 	for _, a := range x.value(e) {
 		if a.place == nil && a.constant == nil {
@@ -221,7 +221,7 @@ func (x *reading) less(a, b alt) sat.Lit {
 		return g.no()
 	}
 	l, known := x.world.relation(a.name() + " < " + b.name())
-	if !known { // of three, one
+	if !known { // exactly one of less, more, and equal holds
 		more, _ := x.world.relation(b.name() + " < " + a.name())
 		x.world.atom(l, isLess, a, b)
 		x.world.atom(more, isLess, b, a)
@@ -234,8 +234,8 @@ func (x *reading) less(a, b alt) sat.Lit {
 	return l
 }
 
-// below is the proposition that a number is less than a constant or, where
-// closed, the constant itself.
+// below returns a literal that holds if a number is less than a constant, or equal to it if closed
+// is set.
 func (x *reading) below(a alt, v ref.Val, closed bool) (sat.Lit, bool) {
 	switch v := v.(type) {
 	case celtypes.Int:
@@ -256,7 +256,7 @@ func (x *reading) below(a alt, v ref.Val, closed bool) (sat.Lit, bool) {
 	return 0, false
 }
 
-// membership is left in right.
+// membership returns the truth of left in right.
 func (x *reading) membership(e, left, right ast.Expr) truth {
 	if right.Kind() == ast.ListKind && len(right.AsList().OptionalIndices()) == 0 {
 		return x.oneOf(left, right.AsList().Elements())
@@ -272,8 +272,8 @@ func (x *reading) membership(e, left, right ast.Expr) truth {
 	})
 }
 
-// oneOf is membership in a list that a rule writes out. Where an item cannot be
-// compared, it is none that is looked for.
+// oneOf returns the truth of membership in a list literal. An item that cannot be compared does not
+// match.
 func (x *reading) oneOf(left ast.Expr, items []ast.Expr) truth {
 	g := &x.world.gates
 	values := x.value(left)
@@ -294,7 +294,7 @@ func (x *reading) oneOf(left ast.Expr, items []ast.Expr) truth {
 	return g.given(defined, some)
 }
 
-// valued is the proposition that there is a value.
+// valued returns a literal that holds if an expression has a value.
 func valued(g *gates, values []alt) sat.Lit {
 	some := g.no()
 	for _, a := range values {
@@ -303,7 +303,7 @@ func valued(g *gates, values []alt) sat.Lit {
 	return some
 }
 
-// listMembership is exists, of an item that is equal to left.
+// listMembership models in as exists with an item that equals left.
 func (x *reading) listMembership(e, left, right ast.Expr) truth {
 	lists, values := x.value(right), x.value(left)
 	null := slices.ContainsFunc(values, func(a alt) bool { return a.constant == celtypes.NullValue })
@@ -323,7 +323,7 @@ func (x *reading) listMembership(e, left, right ast.Expr) truth {
 	return truth{g.both(defined, some.t), g.both(defined, some.f)}
 }
 
-// textual is a function that tells texts apart.
+// textual returns the truth of a string predicate such as startsWith or matches.
 func (x *reading) textual(e ast.Expr, call ast.CallExpr) truth {
 	args := arguments(call)
 	if len(args) != 2 || x.kind(args[0]) != celtypes.StringKind || args[1].Kind() != ast.LiteralKind {

@@ -8,25 +8,25 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
 )
 
-// content is the value at a place, in propositions.
+// content models the value at a place with literals.
 type content struct {
 	gates *gates
 	kind  types.Kind
-	// present: there is a value, and it is not null.
+	// present holds if there is a value other than null.
 	present sat.Lit
 	flag    sat.Lit // the value of a bool
-	// numbers orders the value of a number; sizes the code points of a string,
-	// the items of a list, the entries of a map.
+	// numbers orders the value of a number. sizes orders the number of code points of a string, of
+	// items of a list, or of entries of a map.
 	numbers, sizes *order
-	members        []*member // what a string is a member of
+	members        []*member // the languages of a string
 	byKey          map[string]*member
 }
 
-// member is the proposition that a string is in a language.
+// member is a literal that holds if a string is in a language.
 type member struct {
 	key      string
 	language *automaton.Language
-	text     string // the one text of the language, where exact
+	text     string // the only string of the language, if exact is set
 	exact    bool
 	lit      sat.Lit
 }
@@ -41,17 +41,17 @@ func (w *formula) newContent(kind types.Kind) *content {
 	return c
 }
 
-// perInstruction is the work of compiling one instruction of a pattern;
-// maxInstructions bounds the patterns of one question, because they take memory, and
-// minInstructions is what a pattern takes at least.
+// perInstruction is the work of compiling an instruction of a pattern. maxInstructions limits the
+// patterns of a question, because they use memory. minInstructions is the minimum for any
+// pattern.
 const (
 	perInstruction  = 4
 	maxInstructions = 400_000
 	minInstructions = 20
-	largePattern    = 1_000 // beyond which an instruction takes more
+	largePattern    = 1_000 // size above which instructions cost more
 )
 
-// in is the proposition that a string is in a language, which key names.
+// in returns a literal that holds if the string is in a language. key identifies the language.
 func (c *content) in(key string, language func() (*automaton.Language, error)) (sat.Lit, bool) {
 	if m := c.byKey[key]; m != nil {
 		return m.lit, true
@@ -71,7 +71,7 @@ func (c *content) in(key string, language func() (*automaton.Language, error)) (
 	return m.lit, true
 }
 
-// is is the proposition that a string is one text.
+// is returns a literal that holds if the string equals text.
 func (c *content) is(text string) (lit sat.Lit, ok bool) {
 	key := "=" + text
 	if lit, ok = c.in(key, func() (*automaton.Language, error) { return automaton.Text(text) }); ok {
@@ -81,7 +81,7 @@ func (c *content) is(text string) (lit sat.Lit, ok bool) {
 	return lit, ok
 }
 
-// shared is the proposition of another content's member.
+// shared returns the literal for another content's language in this content.
 func (c *content) shared(m *member) sat.Lit {
 	if mine := c.byKey[m.key]; mine != nil {
 		return mine.lit
@@ -92,7 +92,7 @@ func (c *content) shared(m *member) sat.Lit {
 	return mine.lit
 }
 
-// agree lets two contents be the same when something holds.
+// agree makes the values of two contents equal if when holds.
 func (w *formula) agree(a, b *content, when sat.Lit) {
 	same := func(x, y sat.Lit) {
 		w.implies(x, y, when)
@@ -115,14 +115,14 @@ func (w *formula) agree(a, b *content, when sat.Lit) {
 	}
 }
 
-// equality is the proposition that two scalars of one type are equal.
+// equality is a literal that holds if two scalars of the same type are equal.
 type equality struct {
 	a, b *content
 	lit  sat.Lit
 }
 
-// equate says what follows from it, and from what: from texts and numbers that
-// are known.
+// equate adds the consequences of an equality, and the equality as a consequence of known strings
+// and numbers.
 func (w *formula) equate(e equality) {
 	w.agree(e.a, e.b, e.lit)
 	for _, m := range e.a.members {

@@ -16,10 +16,10 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/reword"
 )
 
-// long: everything is asked, and not a share that takes seconds.
+// long reports whether the whole corpus is tested instead of a sample.
 func long() bool { return os.Getenv("CELADON_PROVE") == "long" }
 
-// corpusRule is a rule of the corpus, where its text stands first.
+// corpusRule is a rule of the corpus at the first occurrence of its text.
 type corpusRule struct {
 	file    string
 	version *apiextensionsv1.CustomResourceDefinitionVersion
@@ -31,8 +31,8 @@ func (r *corpusRule) String() string {
 	return fmt.Sprintf("%s %s[%d]: %s", filepath.Base(r.file), r.ref.Path, r.ref.Index, r.ref.Rule)
 }
 
-// corpusRules are the corpus's rules, each text once; a share of them where it is
-// not to take long.
+// corpusRules returns the rules of the corpus without duplicate texts, or a sample of them unless
+// long is set.
 func corpusRules(t *testing.T) (rules []*corpusRule) {
 	t.Helper()
 	seen := map[string]bool{}
@@ -71,7 +71,7 @@ func eachRule(s *schema.Structural, path []engine.Step, visit func(engine.RuleRe
 	}
 }
 
-// modelled: nothing of a rule is known by its text alone.
+// modelled reports whether all parts of a rule are modeled, rather than known only by their text.
 func (r *corpusRule) modelled() bool {
 	w := newFormula(r.prover)
 	q, err := w.question(r.prover, r.ref)
@@ -82,7 +82,7 @@ func (r *corpusRule) modelled() bool {
 	return w.vague == 0 && !w.tooMuch
 }
 
-// TestRewordedCorpus: rules in other words are proved equal to themselves.
+// TestRewordedCorpus checks that rules are proved equal to equivalent formulations.
 func TestRewordedCorpus(t *testing.T) {
 	rules := corpusRules(t)
 	want := 500
@@ -129,8 +129,8 @@ func TestRewordedCorpus(t *testing.T) {
 	}
 }
 
-// splits asks whether a rule is two, and whether these are proved to be the same
-// in both directions.
+// splits reports whether a rule can be split in two, and whether both directions of that
+// equivalence are proved.
 func (r *corpusRule) splits(t *testing.T) (can, proved bool) {
 	t.Helper()
 	parts, err := reword.Split(r.ref.Rule)
@@ -182,7 +182,7 @@ func atPath(s *apiextensionsv1.JSONSchemaProps, steps []engine.Step, change func
 	}
 }
 
-// TestModelledCorpus holds how many of the corpus's rules are modelled wholly.
+// TestModelledCorpus checks how many rules of the corpus are fully modeled.
 func TestModelledCorpus(t *testing.T) {
 	rules := corpusRules(t)
 	modelled := 0
@@ -197,7 +197,7 @@ func TestModelledCorpus(t *testing.T) {
 	}
 }
 
-// TestAcceptsNothingInCorpus: a CRD that accepts no spec at all.
+// TestAcceptsNothingInCorpus checks a CRD that accepts no spec at all.
 func TestAcceptsNothingInCorpus(t *testing.T) {
 	for _, file := range corpus.CRDFiles(t) {
 		if filepath.Base(file) != "upstreams.gateway.kgateway.dev.yaml" {

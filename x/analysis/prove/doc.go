@@ -1,5 +1,5 @@
-// Package prove shows that no object exists: none that a rule refuses, none over
-// which it fails to evaluate, none that a CRD accepts.
+// Package prove shows that no object exists that a rule rejects, for which a rule fails to
+// evaluate, or that a CRD accepts.
 //
 //	p, err := prove.New(&crd.Spec.Versions[0], prove.Config{})
 //	proof := p.Never(rule, prove.Refused)
@@ -7,28 +7,28 @@
 //		fmt.Println("no such object: proved", proof) // "(schema; rules 0 and 2 of spec.x)"
 //	}
 //
-// A proof holds for all objects as clients write them (whole numbers without a
-// point), that are new or replace one that the same CRD accepted, and for rules
-// that stay within their cost limits. It holds with ratcheting, too: what an update
-// leaves alone was accepted before. But to reorder a list of type map is to leave
-// it alone, for a server, whatever rules say of the order; of objects that got past
-// a rule in this way proofs say nothing. Nor do they where
-// spec.preserveUnknownFields is true, of which a version does not know. Where there
-// is no proof, nothing is known: x/analysis/search looks for an object.
+// A proof holds for all objects as clients write them (integers without a decimal point) that are
+// new or replace an object that the same CRD accepted, and for rules that stay within their cost
+// limits. It also holds with ratcheting, because an update can only keep violations that were
+// accepted before. There are two exceptions. First, the server treats reordering a list of type map
+// as no change, so an update that reorders such a list can violate a rule about the order; proofs
+// do not cover such objects. Second, proofs do not cover CRDs with spec.preserveUnknownFields,
+// which a version does not contain. If no proof is found, nothing follows: x/analysis/search looks
+// for an object.
 package prove
 
-// How it works. A question is about one world: the values that the object may
-// have at the places (place.go) that the rules at hand speak of. What the schema
-// says of them (bounds.go), what each rule gives (truth.go, value.go, sure.go,
-// compare.go, quantifier.go) and the question become a formula of propositions
-// for x/analysis/prove/sat. Rules are three-valued, as CEL is: a truth has one literal
-// for true and one for false, and neither is an error.
+// How it works. Each question is translated to a propositional formula about the values that an
+// object may have at the places (place.go) that the relevant rules read. The formula consists of
+// the constraints of the schema (bounds.go), the results of the rules (truth.go, value.go, sure.go,
+// compare.go, quantifier.go), and the question. It is solved by x/analysis/prove/sat. Rules are
+// three-valued, as in CEL: a truth has one literal for true and one for false, and an error is
+// neither.
 //
-// Only what is certain goes into the formula. Whatever is not modelled is a free
-// proposition, equal for equal texts over equal places: a world too many may hide
-// a proof, but never makes a false one. Strings are the only theory: which
-// patterns and lengths go together is asked of internal/regexp/automaton where an
-// example depends on it (strings.go).
+// The formula contains only facts that are certain. An expression that is not modeled becomes a
+// free literal, which is shared by equal texts over equal places. A free literal can prevent a
+// proof, but it never leads to a false proof. Strings are the only theory: whether patterns and
+// lengths are compatible is determined by internal/regexp/automaton when an example depends on it
+// (strings.go).
 //
-// Each sibling rule, and the schema as a whole, is assumed by a literal of its
-// own, so that a proof names what it rests on (ask.go).
+// Each sibling rule and the schema as a whole are assumed by a literal of their own, so a proof can
+// list its assumptions (ask.go).

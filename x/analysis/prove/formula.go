@@ -9,44 +9,44 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
 )
 
-// formula is the formula of one question.
+// formula is the propositional formula of a question.
 type formula struct {
 	gates
 	prover *Prover
-	// asked is the rule that the question is about, which nothing assumes.
+	// asked is the rule that the question is about. It is not assumed to hold.
 	asked    *engine.RuleRef
 	places   []*place
 	contents []*content
-	made     int // places
+	made     int // the number of places
 	names    map[string]sat.Lit
 	terms    map[string]int
 	loops    map[string]truth
-	// comparables are what equality is between values, by declaration.
+	// comparables caches how equality behaves for values of a declaration.
 	comparables map[*types.Decl]comparable
-	// quantifiers are all and exists over lists and maps; see instantiate.
+	// quantifiers are the uses of all and exists over lists and maps; see instantiate.
 	quantifiers []*quantifier
 	instances   int
-	vague       int // how often only a text was known
+	vague       int // the number of expressions known only by their text
 	equalities  []equality
 	atoms       []atom // for an external solver
-	// old is the object that an update replaces, and update that there is one, by
-	// place of the new one; of a question about a transition rule only.
+	// old maps places of the new object to places of the object that an update replaces, and update
+	// holds if there is such an object. Both are only used for questions about transition rules.
 	old    map[*place]*place
 	update sat.Lit
-	// schema and siblings are what the formula assumes; next is the schema of a
+	// schema and the siblings' literals are assumptions. next is the assumption for the schema of a
 	// second version.
 	schema, next sat.Lit
 	siblings     []sibling
-	known        map[engine.RuleRef]sat.Lit // the siblings' by path and index
-	ruleless     bool                       // no siblings are assumed
-	// work is counted in expressions; beyond a bound, nothing more is said.
+	known        map[engine.RuleRef]sat.Lit // the literals of siblings by path and index
+	ruleless     bool                       // do not assume siblings
+	// work counts expressions. If it exceeds its limit, tooMuch is set and nothing more is added.
 	work    int
 	tooMuch bool
-	rounds  int // in which the solver was asked
-	steps   int // of the automata
+	rounds  int // the number of solver runs
+	steps   int // the steps of automata
 }
 
-// sibling is a rule that admitted objects satisfy.
+// sibling is a rule that accepted objects satisfy.
 type sibling struct {
 	ref engine.RuleRef
 	lit sat.Lit
@@ -58,7 +58,7 @@ func newFormula(p *Prover) *formula {
 	return w
 }
 
-// spend counts expressions, and says when there are too many.
+// spend adds n expressions to the work and reports whether the limit is exceeded.
 func (w *formula) spend(n int) bool {
 	w.meter.Spend(perStep * n)
 	if w.work += n; w.work > maxWork || w.meter.Empty() {
@@ -67,10 +67,10 @@ func (w *formula) spend(n int) bool {
 	return w.tooMuch
 }
 
-// perStep is the work of planning one expression or making one place.
+// perStep is the work of planning an expression or creating a place.
 const perStep = 50
 
-// term is a short name for a text, so that what is made of names stays short, too.
+// term returns a short name for a text, which keeps composite names short.
 func (w *formula) term(text string) string {
 	n, ok := w.terms[text]
 	if !ok {
@@ -80,17 +80,17 @@ func (w *formula) term(text string) string {
 	return "#" + strconv.Itoa(n)
 }
 
-// maxWork is above what one question of a real CRD takes, by far.
+// maxWork limits the work of a question. It far exceeds that of any question about a real CRD.
 const maxWork = 50_000
 
-// named is a proposition of which only the text is known.
+// named returns the literal for an expression that is known only by its text.
 func (w *formula) named(key string) sat.Lit {
 	w.vague++
 	l, _ := w.relation(key)
 	return l
 }
 
-// relation is a proposition known by its text.
+// relation returns the literal for a text, and whether it existed before.
 func (w *formula) relation(key string) (l sat.Lit, known bool) {
 	if l, known = w.names[key]; !known {
 		l = w.free()
@@ -99,9 +99,8 @@ func (w *formula) relation(key string) (l sat.Lit, known bool) {
 	return l, known
 }
 
-// tree is the place of a path as a version reads it, and all above it up to the
-// item, the entry or the root in which it stands, all present. It is nil where
-// rules cannot see it.
+// tree returns the place of a path in a version. It asserts that the place and its parents are
+// present, up to the enclosing item, entry, or root. It returns nil if rules cannot see the place.
 func (w *formula) tree(of *Prover, steps []engine.Step) *place {
 	anchor := 0
 	for i, step := range steps {
@@ -125,7 +124,7 @@ func (w *formula) tree(of *Prover, steps []engine.Step) *place {
 	return p
 }
 
-// reach lets there be a value at a path.
+// reach asserts that there is a value at a path.
 func (w *formula) reach(of *Prover, steps []engine.Step) error {
 	if w.tree(of, steps) == nil {
 		return fmt.Errorf("%q: %w: the schema has no such place", engine.FormatPath(steps), ErrNotAnalysed)
@@ -133,8 +132,8 @@ func (w *formula) reach(of *Prover, steps []engine.Step) error {
 	return nil
 }
 
-// settle says of all places what the schema and the rules there say, and of the
-// places that these speak of.
+// settle adds the constraints of the schema and rules for all places, including those that these
+// constraints create.
 func (w *formula) settle() {
 	for i := 0; i < len(w.places) && !w.tooMuch; {
 		for ; i < len(w.places) && !w.tooMuch; i++ {
@@ -158,7 +157,7 @@ func (w *formula) settle() {
 	}
 }
 
-// schemaOf is the assumption that the schema of a place's version holds.
+// schemaOf returns the assumption that the schema of a place's version holds.
 func (w *formula) schemaOf(p *place) sat.Lit {
 	if p.of == w.prover {
 		return w.schema
@@ -166,8 +165,8 @@ func (w *formula) schemaOf(p *place) sat.Lit {
 	return w.next
 }
 
-// assume lets the rules of a place hold there; those of a second version need
-// not. Transition rules have run where there is an old value.
+// assume adds the rules at a place as assumptions, except for rules of a second version. Transition
+// rules are assumed if there is an old value.
 func (w *formula) assume(p *place) {
 	if w.ruleless || p.schema == nil || p.decl.Kind == types.Hidden || p.of != w.prover {
 		return
@@ -182,8 +181,8 @@ func (w *formula) assume(p *place) {
 	}
 }
 
-// runs is the proposition that a rule runs where there is a value: one with
-// oldSelf, on updates.
+// runs returns a literal that holds if a rule runs for an existing value. Rules with oldSelf run on
+// updates.
 func (w *formula) runs(r *one) sat.Lit {
 	if r.usesOld && !r.checked.Optional {
 		return w.update
@@ -191,7 +190,7 @@ func (w *formula) runs(r *one) sat.Lit {
 	return w.yes
 }
 
-// reading is a rule over the values of a place.
+// reading binds the variables of a rule to a place.
 func (w *formula) reading(r *one, self, old *place) *reading {
 	x := &reading{world: w, ast: r.tree, nulls: r.nulls, hidden: r.hidden, vars: map[string]variable{types.Self: self.variable()}}
 	switch {
@@ -223,5 +222,5 @@ func (w *formula) sibling(ref engine.RuleRef) sat.Lit {
 	return lit
 }
 
-// sameRule: two references are to one rule.
+// sameRule reports whether two references refer to the same rule.
 func sameRule(a, b engine.RuleRef) bool { return a.Path == b.Path && a.Index == b.Index }

@@ -7,7 +7,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/work"
 )
 
-// gates builds propositions from others, and equal ones once.
+// gates builds literals from other literals. Equal combinations share a literal.
 type gates struct {
 	sat *sat.Solver
 	yes sat.Lit
@@ -16,7 +16,7 @@ type gates struct {
 	keep         bool
 	clauses      [][]sat.Lit
 	meter        *work.Meter
-	instructions int // of the patterns
+	instructions int // the size of all patterns
 }
 
 func newGates(keep bool, m *work.Meter) gates {
@@ -26,7 +26,7 @@ func newGates(keep bool, m *work.Meter) gates {
 	return g
 }
 
-// clause says that one of some propositions is true.
+// clause asserts that at least one of the literals is true.
 func (g *gates) clause(lits ...sat.Lit) {
 	g.meter.Spend(4 + len(lits))
 	g.sat.Add(lits...)
@@ -37,7 +37,7 @@ func (g *gates) clause(lits ...sat.Lit) {
 
 func (g *gates) no() sat.Lit { return g.yes.Not() }
 
-// free is a proposition of which nothing is known.
+// free returns a new, unconstrained literal.
 func (g *gates) free() sat.Lit { return g.sat.Var() }
 
 func (g *gates) all(lits ...sat.Lit) sat.Lit {
@@ -81,7 +81,7 @@ func (g *gates) either(condition, then, otherwise sat.Lit) sat.Lit {
 	return g.any(g.all(condition, then), g.all(condition.Not(), otherwise))
 }
 
-// implies makes one proposition follow from others.
+// implies asserts that then holds if all of when hold.
 func (g *gates) implies(then sat.Lit, when ...sat.Lit) {
 	lits := []sat.Lit{then}
 	for _, l := range when {
@@ -90,20 +90,19 @@ func (g *gates) implies(then sat.Lit, when ...sat.Lit) {
 	g.clause(lits...)
 }
 
-// truth is what an expression of type bool gives: true, false, or, where it is
-// neither, an error.
+// truth is the result of a bool expression. It is an error if neither t nor f holds.
 type truth struct{ t, f sat.Lit }
 
 func (v truth) defined(g *gates) sat.Lit { return g.any(v.t, v.f) }
 
 func (v truth) not() truth { return truth{v.f, v.t} }
 
-// given is a truth where something is defined, and an error elsewhere.
+// given returns a truth that has the value holds if defined is true, and is an error otherwise.
 func (g *gates) given(defined, holds sat.Lit) truth {
 	return truth{g.both(defined, holds), g.both(defined, holds.Not())}
 }
 
-// anything is a truth of which no more is known than where it is defined at most.
+// anything returns an unconstrained truth that is an error at least if defined is false.
 func (g *gates) anything(defined sat.Lit) truth {
 	return g.given(g.both(defined, g.free()), g.free())
 }

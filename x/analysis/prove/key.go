@@ -10,20 +10,20 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// term is a name that is equal for expressions that give the same: variables
-// stand for their values.
+// term returns a name that is equal for expressions with equal values. Variables are replaced by
+// their values.
 func (x *reading) term(e ast.Expr) string {
 	var b strings.Builder
 	k := keyWriter{reading: x, out: &b}
 	k.expr(e)
-	if x.world.tooMuch { // and so it is not whole
+	if x.world.tooMuch { // the text is incomplete
 		fmt.Fprintf(&b, " and more %d", len(x.world.terms))
 	}
 	return x.world.term(b.String())
 }
 
-// keyWriter numbers the variables of macros by depth, so that their names do not
-// matter.
+// keyWriter writes the name of an expression. It numbers the variables of macros by depth, so their
+// names do not matter.
 type keyWriter struct {
 	*reading
 	out    *strings.Builder
@@ -74,13 +74,13 @@ func (k *keyWriter) expr(e ast.Expr) {
 	}
 }
 
-// literalTerm quotes what a name would else end in.
+// literalTerm returns an unambiguous name for a constant.
 func literalTerm(v ref.Val) string {
 	return fmt.Sprintf("%s %q", v.Type().TypeName(), fmt.Sprint(v.Value()))
 }
 
-// place is where an expression surely finds its value, if there is one; nil
-// where that is not so plain. Two versions may show one place on other paths.
+// place returns the only place from which e can take its value, or nil. Two versions can have the
+// same place at different paths.
 func (k *keyWriter) place(e ast.Expr) *place {
 	switch e.Kind() {
 	case ast.IdentKind:

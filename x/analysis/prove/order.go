@@ -6,7 +6,8 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
 )
 
-// cut parts numbers: those less than i, or than f, with f itself where closed.
+// cut divides numbers into those less than i or f and the rest. If closed is set, f itself is in
+// the lower part.
 type cut struct {
 	i      int64
 	f      float64
@@ -23,9 +24,8 @@ func (c cut) before(d cut) bool {
 	return !c.closed && d.closed
 }
 
-// order has a proposition for each cut: the number is below it. They follow from
-// each other in the order of the cuts, and between two cuts there is always a
-// number.
+// order has a literal for each cut, which holds if the number is below the cut. Each literal
+// implies those of greater cuts. Between any two cuts, there is always a number.
 type order struct {
 	gates *gates
 	cuts  []cut // sorted
@@ -58,7 +58,7 @@ func (o *order) less(c cut) sat.Lit {
 	return l
 }
 
-// equal is the proposition that the number is c, a whole one.
+// equal returns a literal that holds if the number equals the integer c.
 func (o *order) equal(c int64) sat.Lit {
 	low := o.less(cut{i: c}).Not()
 	if c == maxInt {

@@ -13,31 +13,31 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// place is where a value of the object may stand: a field, or one item of a list
-// or entry of a map.
+// place is a position in the object that can hold a value: a field, an item of a list, or an entry
+// of a map.
 type place struct {
 	*content
 	world  *formula
-	of     *Prover // whose version reads the object
-	key    string  // names it in this world: "@7"
+	of     *Prover // the version that reads the object
+	key    string  // identifies the place in the formula: "@7"
 	path   []engine.Step
 	parent *place
-	schema *schema.Structural // nil where the CRD says nothing
+	schema *schema.Structural // nil if the CRD has no schema for it
 	decl   *types.Decl
 	below  map[string]*place
 
-	twin *twin // of a place that a second version reads
-	// index is where an item or entry stands in what holds it.
+	twin *twin // set for a place that a second version reads
+	// index is the index or key of an item or entry.
 	index *alt
-	// element is what stands at this place, which is an index or a key.
+	// element is set if this place models an index or key. It is the item or entry at that index.
 	element *place
-	id      string // names it below its parent
+	id      string // identifies the place among its siblings
 }
 
-// maxPlaces bounds a world.
+// maxPlaces limits the places of a formula.
 const maxPlaces = 3000
 
-// newPlace makes a place from what is known of it.
+// newPlace completes p and adds it to the formula.
 func (w *formula) newPlace(p place) *place {
 	if p.content == nil {
 		p.content = w.newContent(p.decl.Kind)
@@ -51,13 +51,13 @@ func (w *formula) newPlace(p place) *place {
 	}
 	if len(w.places) >= maxPlaces {
 		w.tooMuch = true
-		return &p // of which nothing more is said
+		return &p // not constrained any further
 	}
 	w.places = append(w.places, &p)
 	return &p
 }
 
-// field is the place of a field.
+// field returns the place of a field.
 func (p *place) field(f *types.Field) *place {
 	if q := p.below[f.Name]; q != nil {
 		return q
@@ -92,8 +92,8 @@ func pathBelow(path []engine.Step, step engine.Step) []engine.Step {
 	return append(slices.Clip(slices.Clone(path)), step)
 }
 
-// hasAlways: a field is required, or has a default, and cannot be null; or it is
-// of what a server puts into every object.
+// hasAlways reports whether a field is never absent: it is required or has a default and cannot be
+// null, or the server sets it in every object.
 func (p *place) hasAlways(f *types.Field, s *schema.Structural) bool {
 	if len(p.path) == 0 && p.decl.Root && (f.Name == "apiVersion" || f.Name == "kind" || f.Name == "metadata") {
 		return true
@@ -111,7 +111,7 @@ func (p *place) hasAlways(f *types.Field, s *schema.Structural) bool {
 	return v != nil && slices.Contains(v.Required, f.Name)
 }
 
-// entry is the place of a map's value; item that of a list's.
+// entry returns the place of an entry of a map, and item that of an item of a list.
 func (p *place) entry(name string) *place {
 	return p.one("entry "+strconv.Quote(name), &alt{when: p.world.yes, constant: celtypes.String(name)})
 }
@@ -130,14 +130,14 @@ func (p *place) item(index int64) *place {
 	return q
 }
 
-// some is an item or entry that id tells from others.
+// some returns an unspecified item or entry, which id distinguishes from others.
 func (p *place) some(id string) *place {
 	q := p.one(id, nil)
 	p.world.implies(q.present, p.present, p.sizes.less(cut{i: 1}).Not())
 	return q
 }
 
-// one is the item or entry at an index; nil is one that is not known.
+// one returns the item or entry at an index. A nil index is unknown.
 func (p *place) one(id string, index *alt) *place {
 	if q := p.below[id]; q != nil {
 		return q
@@ -154,7 +154,7 @@ func (p *place) one(id string, index *alt) *place {
 	})
 	p.below[id] = made
 	switch {
-	case made.index != nil: // what both versions read alike
+	case made.index != nil: // read alike by both versions
 	case index != nil:
 		made.index = index
 	case made.twin != nil:
@@ -166,8 +166,7 @@ func (p *place) one(id string, index *alt) *place {
 	return made
 }
 
-// someIndex is a key of a map, or the number of an item, of which no more is
-// known.
+// someIndex returns an unknown key of a map or index of a list.
 func (p *place) someIndex() *alt {
 	d := &types.Decl{Kind: types.Int}
 	if p.parent.decl.Kind == types.Map {
@@ -181,7 +180,8 @@ func (p *place) someIndex() *alt {
 	return &alt{when: p.world.yes, place: at}
 }
 
-// name says that a map with a key has the entry of that name.
+// name relates entries with unknown keys to the entries with known keys: equal keys mean the same
+// entry.
 func (p *place) name() {
 	if p.decl.Kind != types.Map {
 		return
@@ -209,8 +209,8 @@ func (p *place) name() {
 	}
 }
 
-// at is the element of which a place is the index or the key; nil where it is
-// another's.
+// at returns the element of p at the given index or key, or nil if the index belongs to another
+// list or map.
 func (p *place) at(index *place) *place {
 	if e := index.element; e != nil && (e.parent == p || p.twin != nil && e.parent == p.twin.place) {
 		return p.below[e.id]

@@ -11,7 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// version reads a schema in YAML.
+// version parses a schema in YAML.
 func version(t testing.TB, text string) *apiextensionsv1.CustomResourceDefinitionVersion {
 	t.Helper()
 	v := &apiextensionsv1.CustomResourceDefinitionVersion{Name: "v1", Schema: &apiextensionsv1.CustomResourceValidation{}}
@@ -21,7 +21,7 @@ func version(t testing.TB, text string) *apiextensionsv1.CustomResourceDefinitio
 	return v
 }
 
-// spec is a schema whose spec has some rules.
+// spec returns a schema whose spec has the given properties and rules.
 func spec(properties string, rules ...string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "type: object\nproperties:\n  spec:\n    type: object\n    x-kubernetes-validations:\n")
@@ -67,7 +67,7 @@ p: {type: object, properties: {x: {type: string}}}
 either: {anyOf: [{type: integer}, {type: string}], x-kubernetes-int-or-string: true}
 `
 
-// holdNever asks of each rule what its proof rests on; "" is no proof.
+// holdNever checks what the proof for each rule depends on; "" means that there is no proof.
 func holdNever(t *testing.T, what Outcome, proofs map[string]string) {
 	t.Helper()
 	for rule, want := range proofs {
@@ -91,13 +91,13 @@ func TestNeverRefused(t *testing.T) {
 		"!has(self.num) || self.num != 10":                                             "schema",
 		"!has(self.num) || self.num in [1,2,3,4,5,6,7,8,9]":                            "schema",
 		"!has(self.num) || self.num in [1,2,3,4,5,6,7,8]":                              "",
-		"self.num > 0":                                                                 "", // it may be absent
-		"!has(self.d) || self.d >= 0.5":                                                "", // 0 is taken for 0.5
+		"self.num > 0":                                                                 "", // num may be absent
+		"!has(self.d) || self.d >= 0.5":                                                "", // the schema accepts 0 for minimum 0.5
 		"!has(self.d) || self.d >= 0.5 || self.d == 0.0":                               "schema",
 		"!has(self.d) || self.d > 0.5 || self.d == 0.0":                                "",
 		"self.kind in ['A', 'B']":                                                      "schema",
 		"self.kind == 'A'":                                                             "",
-		"has(self.free)":                                                               "", // it may be null
+		"has(self.free)":                                                               "", // free may be null
 		"!has(self.s) || self.s.matches('^[a-f]*[a-z]*$')":                             "schema",
 		"!has(self.s) || self.s != 'X'":                                                "schema",
 		"!has(self.s) || size(self.s) < 6":                                             "schema",
@@ -105,7 +105,7 @@ func TestNeverRefused(t *testing.T) {
 		"!has(self.s) || !self.s.startsWith('abcdef')":                                 "schema",
 		"!has(self.s) || !(self.s.startsWith('abc') && self.s.endsWith('def'))":        "schema",
 		"!has(self.s) || !(self.s.startsWith('abc') && self.s.endsWith('cde'))":        "",
-		"self.?t.optMap(v, v != '').orValue(true)":                                     "", // not modelled
+		"self.?t.optMap(v, v != '').orValue(true)":                                     "", // not modeled
 		"!has(self.t) || self.t != ''":                                                 "schema",
 		"!has(self.t) || self.t == self.t":                                             "the rule itself",
 		"!has(self.l) || size(self.l) > 0":                                             "schema",
@@ -116,14 +116,14 @@ func TestNeverRefused(t *testing.T) {
 		"!has(self.l) || self.l.all(x, has(x.b))":                                      "",
 		"!has(self.l) || !self.l.exists(x, size(x.a) > 3)":                             "schema",
 		"!has(self.l) || size(self.l[0].a) < 4":                                        "schema",
-		"!has(self.l) || size(self.l[1].a) < 4":                                        "", // there may be no second
+		"!has(self.l) || size(self.l[1].a) < 4":                                        "", // there may be no second item
 		"!has(self.map) || size(self.map) <= 2":                                        "schema",
 		"!has(self.map) || !('k' in self.map) || self.map['k'] >= 0":                   "schema",
 		"!has(self.map) || self.map.all(k, self.map[k] >= 0)":                          "schema",
-		"!has(self.num) || self.num + 1 > self.num":                                    "", // not modelled
+		"!has(self.num) || self.num + 1 > self.num":                                    "", // not modeled
 		"(has(self.num) ? 1 : 0) + (has(self.m) ? 1 : 0) <= 2":                         "the rule itself",
 		"(has(self.num) ? 1 : 0) + (has(self.m) ? 1 : 0) <= 1":                         "",
-		"!has(self.either) || type(self.either) == int || type(self.either) == string": "", // not modelled
+		"!has(self.either) || type(self.either) == int || type(self.either) == string": "", // not modeled
 		"self == oldSelf || true":                                                      "the rule itself",
 		"dyn(b'a') in {false: b'a'} || true":                                           "", // cel-go panics
 		"dyn(b'a') in ['a'] || true":                                                   "",
@@ -165,7 +165,7 @@ func TestNeverFailed(t *testing.T) {
 	})
 }
 
-// TestSiblings: proofs name the rules that they need, and no others.
+// TestSiblings checks that proofs list exactly the rules that they depend on.
 func TestSiblings(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -189,8 +189,8 @@ func TestSiblings(t *testing.T) {
 	}
 }
 
-// TestBesideTooMuch: what the schema alone shows is proved beside rules that are more
-// than can be read.
+// TestBesideTooMuch checks that a proof from the schema alone is found even if the sibling rules
+// are too large to model.
 func TestBesideTooMuch(t *testing.T) {
 	p := prover(t, spec("s: {type: string, enum: [System]}", "!has(self.s) || self.s.size() < 9"))
 	proof, err := p.prove(func(w *formula) error {

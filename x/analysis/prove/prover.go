@@ -16,8 +16,8 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/work"
 )
 
-// Config is how rules are read. The zero value reads stored rules as the newest
-// API server does.
+// Config holds options for New. The zero value means stored rules of the newest supported
+// Kubernetes version.
 type Config struct {
 	KubeVersion string
 	// Outside is an external solver, asked what ours leaves open; nil is none. It
@@ -26,18 +26,18 @@ type Config struct {
 	Outside func(script string, assumed []string) (core []string, unsat bool, err error)
 }
 
-// Outcome is what is to be shown to be impossible.
+// Outcome is the outcome of a rule that is to be proved impossible.
 type Outcome uint8
 
 // The outcomes of a rule.
 const (
-	// Refused: the rule is false, or fails, on an object that all else accepts.
+	// Refused means that the rule is false or fails for an object that is otherwise accepted.
 	Refused Outcome = iota
-	// Failed: it fails to evaluate there.
+	// Failed means that the rule fails to evaluate for such an object.
 	Failed
 )
 
-// Prover proves what the rules of one schema cannot do. It is not safe for
+// Prover proves that outcomes of the rules of a schema are impossible. It is not safe for
 // concurrent use.
 type Prover struct {
 	version  string
@@ -50,7 +50,7 @@ type Prover struct {
 	work   *work.Meter       // of the run; nil if it has no limit
 }
 
-// one is a rule that compiles.
+// one is a compiled rule.
 type one struct {
 	ref     engine.RuleRef
 	checked *rule.Checked
@@ -59,7 +59,7 @@ type one struct {
 	oddities
 }
 
-// New makes a prover for one version of a CRD.
+// New returns a prover for a version of a CRD.
 func New(of *apiextensionsv1.CustomResourceDefinitionVersion, cfg Config) (*Prover, error) {
 	_, s, err := structural.Of(of.Schema)
 	if err != nil {
@@ -79,14 +79,15 @@ func New(of *apiextensionsv1.CustomResourceDefinitionVersion, cfg Config) (*Prov
 	}, nil
 }
 
-// Charge makes the following questions charge m. A question that uses up m has no proof.
+// Charge makes the following questions consume work from m. A question that uses up m has no proof.
 func (p *Prover) Charge(m *work.Meter) { p.work = m }
 
-// ErrNotAnalysed is a rule of which nothing can be said.
+// ErrNotAnalysed means that a question cannot be analyzed, for example because a rule does not
+// compile.
 var ErrNotAnalysed = errors.New("not analysed")
 
-// Never proves that a rule cannot do something on any object; it is nil where
-// there is no proof. Rules are named by path and index.
+// Never proves that a rule never has an outcome. It returns nil if there is no proof. The rule is
+// identified by its path and index.
 func (p *Prover) Never(ref engine.RuleRef, what Outcome) (*Proof, error) {
 	if steps, err := engine.ParsePath(ref.Path); err != nil || len(steps) > work.MaxDepth {
 		return nil, err
@@ -115,8 +116,8 @@ func (p *Prover) never(ref engine.RuleRef, what Outcome) (*Proof, error) {
 	})
 }
 
-// nowhere proves that no object has a list or a map in which a rule stands: above
-// an item nothing is known of where it stands.
+// nowhere proves that no object has the list or map that contains a rule. Parents of an item are
+// otherwise not modeled.
 func (p *Prover) nowhere(ref engine.RuleRef) (*Proof, error) {
 	steps, err := engine.ParsePath(ref.Path)
 	if err != nil {
@@ -126,14 +127,14 @@ func (p *Prover) nowhere(ref engine.RuleRef) (*Proof, error) {
 		if !step.Any {
 			continue
 		}
-		// What all rules together do not show, those without this one do not.
+		// If all rules together do not imply it, neither do the rules without ref.
 		if proof, err := p.acceptsNothing(steps[:i]); err != nil {
 			return nil, err
 		} else if proof == nil {
 			continue
 		}
 		proof, err := p.prove(func(w *formula) error {
-			w.asked = &ref // it would speak for itself
+			w.asked = &ref // the rule must not support its own proof
 			return w.reach(p, steps[:i])
 		})
 		if proof != nil || err != nil {
@@ -143,8 +144,8 @@ func (p *Prover) nowhere(ref engine.RuleRef) (*Proof, error) {
 	return nil, nil
 }
 
-// AcceptsNothing proves that no object has a value at a path that its schema and
-// rules accept; "" is the root. It is nil where there is no proof.
+// AcceptsNothing proves that the schema and rules accept no value at a path; "" is the root. It
+// returns nil if there is no proof.
 func (p *Prover) AcceptsNothing(path string) (*Proof, error) {
 	steps, err := engine.ParsePath(path)
 	if err != nil || len(steps) > work.MaxDepth {
@@ -153,7 +154,7 @@ func (p *Prover) AcceptsNothing(path string) (*Proof, error) {
 	return p.acceptsNothing(steps)
 }
 
-// closed is what acceptsNothing said of a place: it is asked for each rule below.
+// closed caches the result of acceptsNothing, which is needed for each rule below a path.
 type closed struct {
 	proof *Proof
 	err   error
@@ -169,7 +170,7 @@ func (p *Prover) acceptsNothing(steps []engine.Step) (*Proof, error) {
 	return c.proof, c.err
 }
 
-// rule compiles a rule of a place; nil where it does not compile.
+// rule compiles a rule of a schema node, or returns nil if it does not compile.
 func (p *Prover) rule(steps []engine.Step, s *schema.Structural, d *types.Decl, index int) *one {
 	ref := engine.RuleRef{Version: p.version, Path: engine.FormatPath(steps), Index: index}
 	return p.compile(ref, d, s.XValidations[index].Rule, rule.OptionalOldSelf(s.XValidations[index].OptionalOldSelf))

@@ -1,10 +1,9 @@
 package prove
 
-// How it works. What all and exists give is said of two elements that stand for
-// the others: one on which the body decides, if any does, and one on which it
-// fails, if any does. What a macro then is, it is of every other element that the
-// formula knows of the same list: the ones of other macros, and those at a constant
-// index (instantiate).
+// How it works. The result of all or exists is determined by two representative elements: one that
+// decides the result, if any does, and one for which the body fails, if any does. The result then
+// constrains every other known element of the same list, that is, the representatives of other
+// macros and the elements at constant indexes (instantiate).
 
 import (
 	"github.com/google/cel-go/common/ast"
@@ -15,7 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
 )
 
-// loop is a macro of type bool.
+// loop returns the truth of a macro of type bool.
 func (x *reading) loop(e ast.Expr) truth {
 	c := e.AsComprehension()
 	body, every, ok := quantifierOf(c)
@@ -29,8 +28,7 @@ func (x *reading) loop(e ast.Expr) truth {
 	return x.world.quantified(x.term(e), ranges, every, func(q *place) truth { return x.element(q, c).truth(body) })
 }
 
-// elements: all that an expression may be are lists or maps whose elements are
-// places.
+// elements reports whether all possible values are lists or maps whose elements are places.
 func elements(ranges []alt) bool {
 	for _, a := range ranges {
 		if a.place == nil || a.size || !a.place.plainElements() {
@@ -40,7 +38,7 @@ func elements(ranges []alt) bool {
 	return true
 }
 
-// unmodelledLoop: an error in the range is one of the macro.
+// unmodelledLoop returns an unconstrained truth that fails if the range fails.
 func (x *reading) unmodelledLoop(e ast.Expr) truth {
 	g := &x.world.gates
 	key := x.term(e)
@@ -48,7 +46,7 @@ func (x *reading) unmodelledLoop(e ast.Expr) truth {
 	return g.given(defined, x.world.named(key))
 }
 
-// quantifierOf tells all and exists by their expansion.
+// quantifierOf recognizes the expansions of all and exists.
 func quantifierOf(c ast.ComprehensionExpr) (body ast.Expr, every, ok bool) {
 	init, step := c.AccuInit(), c.LoopStep()
 	if init.Kind() != ast.LiteralKind || step.Kind() != ast.CallKind || !isIdent(c.Result(), c.AccuVar()) {
@@ -68,17 +66,17 @@ func quantifierOf(c ast.ComprehensionExpr) (body ast.Expr, every, ok bool) {
 
 func isIdent(e ast.Expr, name string) bool { return e.Kind() == ast.IdentKind && e.AsIdent() == name }
 
-// quantifier is what a macro says of the elements of one list or map.
+// quantifier relates the result of a macro to the elements of a list or map.
 type quantifier struct {
 	over  *place
-	when  sat.Lit // the macro is about it
+	when  sat.Lit // the macro iterates over this list or map
 	every bool
 	given truth
 	body  func(*place) truth
-	done  map[*place]bool // elements of which it is said
+	done  map[*place]bool // elements that are already constrained
 }
 
-// quantified is all, or exists, of the elements of some lists or maps.
+// quantified returns the truth of all or exists over some lists or maps.
 func (w *formula) quantified(key string, ranges []alt, every bool, body func(*place) truth) truth {
 	if v, ok := w.loops[key]; ok {
 		return v
@@ -100,7 +98,7 @@ func (w *formula) quantified(key string, ranges []alt, every bool, body func(*pl
 		fails = g.any(fails, g.both(a.when, body(other).defined(g).Not()))
 		of[i] = &quantifier{over: a.place, when: a.when, every: every, body: body, done: map[*place]bool{}}
 	}
-	// With elements, either one decides, or one fails, or the others are so.
+	// In a nonempty list, an element decides, or an element fails, or neither.
 	decided := g.all(defined, empty.Not(), decides, g.free())
 	failed := g.all(defined, empty.Not(), decided.Not(), fails, g.free())
 	rest := g.all(defined, decided.Not(), failed.Not())
@@ -116,11 +114,11 @@ func (w *formula) quantified(key string, ranges []alt, every bool, body func(*pl
 	return v
 }
 
-// maxInstances bounds of how many elements macros are said.
+// maxInstances limits how many elements are constrained by macros.
 const maxInstances = 2000
 
-// instantiate says what each macro is of the elements that are known. Each may
-// make further macros and elements; beyond the bound nothing is said.
+// instantiate applies each macro to the known elements. This can create more macros and elements.
+// It stops at the limit.
 func (w *formula) instantiate() {
 	for again := true; again; {
 		again = false
@@ -153,7 +151,7 @@ func (q *quantifier) say(one *place) {
 	w.implies(q.given.t, q.when, one.present, v.t)
 }
 
-// element is the reading of a macro's body for one item or entry.
+// element returns the reading of a macro's body for an item or entry.
 func (x *reading) element(q *place, c ast.ComprehensionExpr) *reading {
 	value := q.variable()
 	at := variable{key: q.index.name(), alts: []alt{*q.index}}

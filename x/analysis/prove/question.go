@@ -11,10 +11,9 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
 )
 
-// Equal proves that a rule and another that stands in its stead refuse the same
-// objects: of those that all else accepts. Where the proof names no siblings, of
-// all objects that the schema admits. A rule that fails to evaluate refuses. It
-// is nil where there is no proof.
+// Equal proves that a rule and its replacement reject the same objects among those that are
+// otherwise accepted. If the proof lists no siblings, that holds for all objects that satisfy the
+// schema. A rule that fails to evaluate rejects the object. Equal returns nil if there is no proof.
 func (p *Prover) Equal(ref engine.RuleRef, instead apiextensionsv1.ValidationRule) (*Proof, error) {
 	return p.prove(func(w *formula) error {
 		q, err := w.question(p, ref)
@@ -34,12 +33,11 @@ func (p *Prover) Equal(ref engine.RuleRef, instead apiextensionsv1.ValidationRul
 	})
 }
 
-// Passes proves that a rule of another version refuses nothing that this one
-// admits and the schema of the other takes; that it accepts at least as much. An
-// object is one that was written without fields that this version does not know,
-// or what this version made of it when it was stored. The rule is one of next,
-// named by path and index; the proof's siblings are rules of this version. It is
-// nil where there is no proof.
+// Passes proves that a rule of another version rejects no object that this version accepts and that
+// satisfies the other version's schema. The object is either as it was written, without fields that
+// are unknown to this version, or as this version stored it. ref identifies a rule of next by path
+// and index. The siblings in the proof are rules of this version. Passes returns nil if there is no
+// proof.
 func (p *Prover) Passes(next *Prover, ref engine.RuleRef) (*Proof, error) {
 	return p.prove(func(w *formula) error {
 		q, err := w.question(next, ref)
@@ -51,7 +49,7 @@ func (p *Prover) Passes(next *Prover, ref engine.RuleRef) (*Proof, error) {
 	})
 }
 
-// question is a rule over a place, and over the old value there.
+// question is a rule for the value at a place and its old value.
 type question struct {
 	world     *formula
 	of        *Prover
@@ -59,13 +57,13 @@ type question struct {
 	self, old *place
 }
 
-// question finds a rule of a version.
+// question returns the question about a rule of a version.
 func (w *formula) question(of *Prover, ref engine.RuleRef) (*question, error) {
 	steps, err := engine.ParsePath(ref.Path)
 	if err != nil {
 		return nil, err
 	}
-	// What both versions read alike is the first one's place, with its rules.
+	// Places that both versions read alike belong to the first version and have its rules.
 	n := of.root()
 	for _, step := range steps {
 		n = n.below(step)
@@ -83,8 +81,8 @@ func (w *formula) question(of *Prover, ref engine.RuleRef) (*question, error) {
 	return q, nil
 }
 
-// before makes the old object where a rule is about it: one that the first
-// version admits, too, with a value at the same places.
+// before adds the old object if the rule reads it. The first version accepts the old object, too,
+// and it has values at the same places.
 func (w *formula) before(q *question, r *one) {
 	if !r.usesOld || q.old != nil {
 		return
@@ -98,8 +96,8 @@ func (w *formula) before(q *question, r *one) {
 	}
 }
 
-// truth is a rule's, and an error where upstream may panic: no part of the rule
-// absorbs that.
+// truth returns the truth of a rule. If upstream may panic, the result may be an error regardless
+// of the operands.
 func (q *question) truth(r *one) truth {
 	g := &q.world.gates
 	v := q.world.reading(r, q.self, q.old).truth(r.tree.Expr())
@@ -110,8 +108,7 @@ func (q *question) truth(r *one) truth {
 	return truth{g.both(calm, v.t), g.both(calm, v.f)}
 }
 
-// refuses is the proposition that a rule refuses: that it runs, and does not give
-// true.
+// refuses returns a literal that holds if a rule rejects the object: it runs and is not true.
 func (q *question) refuses(r *one) sat.Lit {
 	return q.world.both(q.world.runs(r), q.truth(r).t.Not())
 }

@@ -35,12 +35,12 @@ func TestEqual(t *testing.T) {
 		{"has(self.num) && self.num > 3", "has(self.num) && 3 < self.num", "the rule itself"},
 		{"has(self.num) && self.num > 3", "has(self.num) && self.num >= 4", "the rule itself"},
 		{"has(self.num) && self.num > 3", "has(self.num) && self.num > 4", ""},
-		{"has(self.num) && self.num > 3", "self.num > 3", "the rule itself"}, // an error refuses
+		{"has(self.num) && self.num > 3", "self.num > 3", "the rule itself"}, // a rule that fails rejects
 		{"!has(self.num) || self.num > 3", "has(self.num) ? self.num > 3 : true", "the rule itself"},
 		{"!has(self.num) || self.num > 3", "!(has(self.num) && self.num <= 3)", "the rule itself"},
 		{"!(self.num > 3)", "self.num <= 3", "the rule itself"},
 		{"self.kind == 'A'", "self.kind != 'B'", "schema"},
-		{"self.num + 1 > 3 || self.m > 2", "self.m > 2 || self.num + 1 > 3", "the rule itself"}, // not modelled, but the same
+		{"self.num + 1 > 3 || self.m > 2", "self.m > 2 || self.num + 1 > 3", "the rule itself"}, // not modeled, but equal
 		{"!has(self.l) || self.l.all(x, x.a != 'y')", "!has(self.l) || self.l.all(z, 'y' != z.a)", "the rule itself"},
 		{"!has(self.l) || self.l.all(x, x.a != 'y')", "!has(self.l) || !self.l.exists(x, x.a == 'y')", "the rule itself"},
 		{"!has(self.l) || self.l.all(x, x.a != 'y')", "!has(self.l) || !self.l.exists(x, x.a == 'z')", ""},
@@ -65,7 +65,7 @@ func TestEqual(t *testing.T) {
 	}
 }
 
-// TestEqualSiblings: two rules may be equal beside others only.
+// TestEqualSiblings checks rules that are only equal given other rules.
 func TestEqualSiblings(t *testing.T) {
 	t.Parallel()
 	p := prover(t, spec(fields, "self.kind == 'A'", "has(self.num)"))
@@ -160,8 +160,8 @@ func TestPasses(t *testing.T) {
 	}
 }
 
-// TestPassesNowhere: what the old version admits has no value at a place that is
-// new.
+// TestPassesNowhere checks that objects of the old version have no value at a path that only the
+// new version has.
 func TestPassesNowhere(t *testing.T) {
 	t.Parallel()
 	next := prover(t, spec(fields, "has(self.num)"))

@@ -14,14 +14,14 @@ import (
 	"github.com/celadon-cel/celadon/internal/regexp/automaton"
 )
 
-// chance makes objects of a schema by chance, with most at one place: where the
-// rules at hand look. What stands in their texts is written more often.
+// chance generates random objects for a schema. Most values are at the aimed path, where the tested
+// rules apply. Constants from the rules are preferred.
 type chance struct {
 	*rand.Rand
 	aim   []engine.Step
 	words []string
 	ints  []int64
-	texts map[string][]string // by pattern and lengths
+	texts map[string][]string // by pattern and length bounds
 	left  int
 }
 
@@ -52,7 +52,7 @@ func newChance(seed uint64, rules []string) *chance {
 	return c
 }
 
-// object is a whole object.
+// object returns a complete object.
 func (c *chance) object(s *schema.Structural, header map[string]any) map[string]any {
 	c.left = 300
 	obj := c.fields(s, c.aim, true)
@@ -106,7 +106,7 @@ func (c *chance) value(s *schema.Structural, aim []engine.Step, onWay bool) any 
 			for range c.size(v.MinProperties, v.MaxProperties) {
 				word := c.words[c.IntN(len(c.words))]
 				if m[word] = c.value(e.Structural, next(aim), onWay); c.IntN(8) == 0 {
-					m[word] = nil // which is dropped where it may not be
+					m[word] = nil // is dropped if not nullable
 				}
 			}
 			return m
@@ -129,7 +129,7 @@ func (c *chance) value(s *schema.Structural, aim []engine.Step, onWay bool) any 
 		if n := c.IntN(4); n > 0 {
 			return float64(c.whole(v)) + float64(n)/4
 		}
-		return c.whole(v) // as it is read from JSON without a point
+		return c.whole(v) // as decoded from JSON without a decimal point
 	case "string":
 		return c.text(v)
 	}
@@ -168,7 +168,7 @@ func (c *chance) whole(v *schema.ValueValidation) int64 {
 	return n
 }
 
-// text is one of a few that the schema takes, or a word.
+// text returns one of a few strings that satisfy the schema, or a word.
 func (c *chance) text(v *schema.ValueValidation) any {
 	least, most := 0, 0
 	if v.MinLength != nil {
@@ -202,7 +202,7 @@ func (c *chance) text(v *schema.ValueValidation) any {
 	return known[c.IntN(len(known))]
 }
 
-// bend changes a value or two of an object.
+// bend returns a copy of an object with one or two changes.
 func (c *chance) bend(s *schema.Structural, obj map[string]any) map[string]any {
 	kind, apiVersion := obj["kind"], obj["apiVersion"]
 	obj = runtime.DeepCopyJSON(obj)
@@ -212,7 +212,7 @@ func (c *chance) bend(s *schema.Structural, obj map[string]any) map[string]any {
 	}
 	obj["kind"], obj["apiVersion"] = kind, apiVersion
 	if meta, ok := obj["metadata"].(map[string]any); ok && c.IntN(20) == 0 {
-		meta["name"] = c.words[c.IntN(len(c.words))] // as rules of the root may want it
+		meta["name"] = c.words[c.IntN(len(c.words))] // rules on the root may read it
 	}
 	return obj
 }

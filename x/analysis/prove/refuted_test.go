@@ -11,22 +11,22 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// refuted is a question, and an object that shows what nobody may prove: that the
-// rule asked about, the last, is a cause, or that it is one where instead is not.
+// refuted is a question with a counterexample: an object for which the last rule is a cause or, if
+// instead is set, is a cause while instead is not.
 type refuted struct {
 	fields string
 	rules  []string
 	object string // the spec
-	old    string // the spec that it replaces; "" is none
+	old    string // the spec that it replaces, or ""
 	what   Outcome
-	// instead is asked to be equal to the rule.
+	// instead is compared with the rule.
 	instead string
-	// next are the fields of another version, which the last rule is of.
+	// next holds the fields of another version, to which the last rule belongs.
 	next string
 }
 
-// TestRefuted asks the engine and the prover: the engine shows the object, and no
-// proof says that there is none.
+// TestRefuted checks that the engine confirms each counterexample and that the prover finds no
+// proof.
 func TestRefuted(t *testing.T) {
 	t.Parallel()
 	for name, c := range refutations {
@@ -116,7 +116,7 @@ func objectOf(t testing.TB, spec string) map[string]any {
 }
 
 var refutations = map[string]refuted{
-	// Whole numbers are compared with the whole part of a bound.
+	// Integers are compared with the integer part of a bound.
 	"a fractional minimum":           {fields: "i: {type: number, minimum: 0.5}", rules: []string{"!has(self.i) || self.i >= 0.5"}, object: "{i: 0}"},
 	"a fractional maximum":           {fields: "i: {type: number, maximum: -0.5}", rules: []string{"!has(self.i) || self.i <= -0.5"}, object: "{i: 0}"},
 	"an exclusive fractional bound":  {fields: "i: {type: number, not: {minimum: -0.5, exclusiveMinimum: true}}", rules: []string{"!has(self.i) || self.i <= -0.5"}, object: "{i: 0}"},
@@ -124,15 +124,15 @@ var refutations = map[string]refuted{
 	"a fractional maximum in anyOf":  {fields: "i: {type: integer, anyOf: [{maximum: -0.5}]}", rules: []string{"!has(self.i) || self.i < 0"}, object: "{i: 0}"},
 	"a minimum beyond whole numbers": {fields: "i: {type: integer, allOf: [{minimum: 1.0e+19}]}", rules: []string{"!has(self.i)"}, object: "{i: 1}"},
 	"a minimum that floats blur":     {fields: "i: {type: number, maximum: 9007199254740996, exclusiveMaximum: true}", rules: []string{"!has(self.i) || self.i < 9007199254740996.0"}, object: "{i: 9007199254740995}"},
-	// A format that no number has fails on each.
+	// A number never satisfies a string format.
 	"a format of texts on a number": {fields: "i: {type: integer, not: {format: date}}", rules: []string{"!has(self.i)"}, object: "{i: 1}"},
 	"a format of texts on a map":    {fields: "i: {type: object, additionalProperties: {type: string}, not: {format: date}}", rules: []string{"!has(self.i)"}, object: "{i: {}}"},
 	"one of two formats":            {fields: "i: {type: integer, oneOf: [{format: date}, {minimum: 0}]}", rules: []string{"!has(self.i) || self.i < 0"}, object: "{i: 1}"},
-	// What a default is made of is evaluated only where it is needed.
+	// The default is only evaluated if needed.
 	"a default that is not needed":     {fields: "a: {type: string}\nb: {type: string}", rules: []string{"self.?a.orValue(self.b) != ''", "has(self.b)"}, object: "{a: x}"},
 	"an optional that is not needed":   {fields: "a: {type: string}\nb: {type: string}", rules: []string{"self.?a.or(optional.of(self.b)).hasValue()", "has(self.b)"}, object: "{a: x}"},
 	"the other side of a large choice": {fields: "a: {type: string, enum: [v9]}\nb: {type: integer}", rules: []string{"has(self.a) && (" + numbered(66, "self.a == 'v%[1]d' ? %[1]d : ", "") + "self.b) >= 0", "has(self.b)"}, object: "{a: v9}"},
-	// Of dyn, and of null where a type says another thing, functions fail.
+	// Functions fail for dyn values, and for null where the declared type is another.
 	"the size of a number": {fields: either, rules: []string{"!has(self.either) || size(self.either) > 0"}, object: "{either: 5}", what: Failed},
 	"a number for a bool":  {fields: either, rules: []string{"!has(self.either) || !self.either || self.either"}, object: "{either: 5}", what: Failed},
 	"a number for a key":   {fields: either + "m: {type: object, additionalProperties: {type: string}}", rules: []string{"!has(self.m) || !has(self.either) || !(self.either in self.m)"}, object: "{m: {}, either: 5}", what: Failed},
@@ -143,7 +143,7 @@ var refutations = map[string]refuted{
 	"null split":           {fields: nullItems, rules: []string{firstItem + "self.l[0] != 'x'", firstItem + "self.l[0].split(',').size() > -1"}, object: "{l: [null]}", what: Failed},
 	"null for a bool":      {fields: "l: {type: array, items: {type: boolean, nullable: true}}", rules: []string{firstItem + "self.l[0] != dyn(1)", firstItem + "self.l[0] || !self.l[0]"}, object: "{l: [null]}"},
 	"null in an entry":     {fields: "m: {type: object, additionalProperties: {type: string, nullable: true}}", rules: []string{"!has(self.m) || !('a' in self.m) || self.m['a'] != 'x'", "!has(self.m) || !('a' in self.m) || self.m['a'] < 'b' || self.m['a'] >= 'b'"}, object: "{m: {a: null}}"},
-	// Equality fails of a list or map and something else, and != is true then.
+	// Equality between a list or map and another value fails, and then != is true.
 	"an object beside null":         {fields: nullObjects, rules: []string{"!has(self.l) || !has(oldSelf.l) || self.l == oldSelf.l"}, old: "{l: [null]}", object: "{l: [{}]}", what: Failed},
 	"not equal, and equal denied":   {fields: nullObjects, rules: []string{"!has(self.l) || !has(oldSelf.l) || !(self.l == oldSelf.l)"}, instead: "!has(self.l) || !has(oldSelf.l) || self.l != oldSelf.l", old: "{l: [null]}", object: "{l: [{}]}"},
 	"an object beside a number":     {fields: either + "o: {type: object, properties: {x: {type: string}}}", rules: []string{"!has(self.o) || !has(self.either) || self.o == self.either"}, object: "{o: {}, either: 5}", what: Failed},
@@ -151,11 +151,11 @@ var refutations = map[string]refuted{
 	"null for another field":        {fields: nullFields, rules: []string{"!has(self.o) || !has(self.p) || dyn(self.o) == self.p"}, instead: "!has(self.o) || !has(self.p) || dyn(self.p) == self.o", object: "{o: {x: null}, p: {z: a}}"},
 	"a set beside a list":           {fields: "l: {type: array, x-kubernetes-list-type: set, items: {type: string}}", rules: []string{"!has(self.l) || self.l == ['a', 'b']"}, instead: "!has(self.l) || ['a', 'b'] == self.l", object: "{l: [b, a]}"},
 	"what is kept, beside a number": {fields: either + "o: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {x: {type: string}}}", rules: []string{"!has(self.o) || !has(self.either) || self.o == self.either"}, object: "{o: {z: 1}, either: 5}", what: Failed},
-	// A null entry is kept by one version only.
+	// Only one version keeps a null entry.
 	"a null entry that is dropped": {fields: "m: {type: object, additionalProperties: {type: string, nullable: true}}", next: "m: {type: object, additionalProperties: {type: string}}", rules: []string{"!has(self.m) || self.m.size() == 1", "!has(self.m) || self.m.size() == 1"}, object: "{m: {a: null}}"},
 	"a null entry that is kept":    {fields: "m: {type: object, additionalProperties: {type: string}}", next: "m: {type: object, additionalProperties: {type: string, nullable: true}}", rules: []string{"!has(self.m) || self.m.size() == 0", "!has(self.m) || self.m.size() == 0"}, object: "{m: {a: null}}"},
 	"a null entry that is filled":  {fields: "m: {type: object, additionalProperties: {type: string, default: x}}", next: "m: {type: object, additionalProperties: {type: string}}", rules: []string{"!has(self.m) || self.m.size() == 1", "!has(self.m) || self.m.size() == 1"}, object: "{m: {a: null}}"},
-	// Names quote the constants in them.
+	// Constants in names are quoted.
 	"an index that reads as two": {fields: "m: {type: object, additionalProperties: {type: object, nullable: true, additionalProperties: {type: string}}}", rules: []string{"!has(self.m) || self.m['x']['k'] != 'z'", "!has(self.m) || self.m['x][string k'].size() >= 0"}, object: "{m: {x: {k: a}}}", what: Failed},
 }
 
@@ -167,8 +167,8 @@ const (
 	firstItem   = "!has(self.l) || self.l.size() == 0 || "
 )
 
-// TestReordered is what proofs do not speak of: that to reorder a list of type map
-// is no change, for which a server lets a rule about the order be broken.
+// TestReordered checks the documented exception: the server treats reordering a list of type map as
+// no change, so a rule about the order can be violated.
 func TestReordered(t *testing.T) {
 	t.Parallel()
 	v := version(t, spec("l: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], items: {type: object, required: [k], properties: {k: {type: string}}}}",

@@ -15,8 +15,9 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/reword"
 )
 
-// claim is what a proof says: of an object that breaks nothing but rules, and
-// none of siblings, rule is not a cause; or it is one with instead, and not alone.
+// claim is the statement of a proof. For each object with no violations other than of rules, and
+// none of the siblings, rule is not a cause. If instead is set, rule is a cause if and only if
+// instead is.
 type claim struct {
 	rule     place2
 	instead  *place2
@@ -25,7 +26,7 @@ type claim struct {
 	text     string
 }
 
-// place2 names a rule within a version.
+// place2 identifies a rule within a version.
 type place2 struct {
 	path  string
 	index int
@@ -33,10 +34,10 @@ type place2 struct {
 
 func named(ref engine.RuleRef) place2 { return place2{ref.Path, ref.Index} }
 
-// broken is what is wrong with an object.
+// broken holds the violations of an object.
 type broken struct {
 	rules, failed map[place2]bool
-	other         bool // than rules
+	other         bool // violations other than of rules
 }
 
 func brokenOf(res *engine.Result) *broken {
@@ -54,7 +55,7 @@ func brokenOf(res *engine.Result) *broken {
 	return b
 }
 
-// contradicts: an object shows what a proof says there is not.
+// contradicts reports whether an object contradicts a claim.
 func (b *broken) contradicts(c *claim) bool {
 	if b.other || slices.ContainsFunc(c.siblings, func(s engine.RuleRef) bool { return b.rules[named(s)] }) {
 		return false
@@ -68,11 +69,11 @@ func (b *broken) contradicts(c *claim) bool {
 	return b.rules[c.rule]
 }
 
-// soundness is how proofs fare with objects made by chance.
+// soundness counts the claims, objects, and outcomes of a test.
 type soundness struct{ crds, claims, equals, objects, admitted, ran, decided int }
 
-// TestSoundCorpus: no object made by chance contradicts a proof. In the long run,
-// on each of 50 CRDs 100,000 admitted ones on which rules ran.
+// TestSoundCorpus checks that no random object contradicts a proof. The long test tries 100,000
+// accepted objects with rule runs for each of 50 CRDs.
 func TestSoundCorpus(t *testing.T) {
 	crds, want, most := 6, 400, 20_000
 	if long() {
@@ -81,7 +82,7 @@ func TestSoundCorpus(t *testing.T) {
 	files := corpus.CRDFiles(t)
 	var sum soundness
 	for i := range files {
-		// One of each project before a second of any.
+		// Visit all projects before taking a second file of any.
 		file := files[(i*97)%len(files)]
 		if sum.crds == crds {
 			break
@@ -98,7 +99,7 @@ func TestSoundCorpus(t *testing.T) {
 	}
 }
 
-// hold asks of one CRD, if it has rules.
+// hold tests a CRD if it has rules.
 func (sum *soundness) hold(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, want, most int) {
 	t.Helper()
 	i := slices.IndexFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Storage && v.Served })
@@ -106,7 +107,7 @@ func (sum *soundness) hold(t *testing.T, crd *apiextensionsv1.CustomResourceDefi
 		return
 	}
 	v := &crd.Spec.Versions[i]
-	v.Subresources = nil // so that creates may have a status
+	v.Subresources = nil // so that a create can set the status
 	p, err := New(v, Config{})
 	if err != nil {
 		return
@@ -136,8 +137,8 @@ func (sum *soundness) hold(t *testing.T, crd *apiextensionsv1.CustomResourceDefi
 	t.Logf("%s: %d claims, %d objects, a rule ran on %d admitted ones", crd.Name, len(claims), sum.objects-before.objects, sum.ran-before.ran)
 }
 
-// claimsOf proves what can be; other texts that are proved equal to rules become
-// rules of the version.
+// claimsOf returns the claims that can be proved. Variants of rules that are proved equal are added
+// to the version as rules.
 func claimsOf(t *testing.T, p *Prover, v *apiextensionsv1.CustomResourceDefinitionVersion, refs []engine.RuleRef) (claims []*claim) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 5))
@@ -171,7 +172,7 @@ func claimsOf(t *testing.T, p *Prover, v *apiextensionsv1.CustomResourceDefiniti
 	return claims
 }
 
-// spoils are changes of a text that often leave a rule which checks.
+// spoils are replacements that often turn a rule into another valid rule.
 var spoils = [][2]string{{"&&", "||"}, {"||", "&&"}, {"==", "!="}, {"!=", "=="}, {"<=", "<"}, {">=", ">"}, {" < ", " <= "}, {" > ", " >= "}, {"all(", "exists("}, {"exists(", "all("}, {"!has", "has"}, {"has(", "!has("}, {"1", "2"}, {"0", "1"}, {"'", "'x"}, {"true", "false"}, {"!", ""}, {"?", "||"}, {"^", ""}, {"$", ""}}
 
 func spoilt(r *rand.Rand, text string) string {
@@ -188,10 +189,10 @@ func spoilt(r *rand.Rand, text string) string {
 	return text + " && true"
 }
 
-// trial is a CRD and what is claimed of it.
+// trial is a CRD and the claims about it.
 type trial struct {
 	crd     *apiextensionsv1.CustomResourceDefinition
-	engines [2]*engine.Engine // the second ratchets
+	engines [2]*engine.Engine // the second engine ratchets
 	schema  *schema.Structural
 	claims  []*claim
 	refs    []engine.RuleRef
@@ -212,7 +213,7 @@ func (sum *soundness) try(t *testing.T, tr *trial, want, most int) {
 	}
 	all := newChance(7, texts)
 	by := map[string]*chance{}
-	var near, silent nearest // silent are admitted ones on which no rule ran
+	var near, silent nearest // silent holds accepted objects for which no rule ran
 	admitted := 0
 	for n := 0; admitted < want && n < most; n++ {
 		ref := tr.refs[n%len(tr.refs)]
@@ -238,7 +239,7 @@ func (sum *soundness) try(t *testing.T, tr *trial, want, most int) {
 		}
 		res, err := tr.engines[n/len(tr.refs)%2].Validate(t.Context(), req)
 		if err != nil {
-			continue // more work than is done
+			continue // exceeds the work limit
 		}
 		sum.objects++
 		far := len(res.Causes)
@@ -269,8 +270,8 @@ func (sum *soundness) try(t *testing.T, tr *trial, want, most int) {
 	}
 }
 
-// nearest are the objects that are least far from an admitted one on which a rule
-// runs: others are bent from them.
+// nearest holds the objects that are closest to an accepted object for which a rule runs. New
+// objects are derived from them.
 type nearest struct {
 	pool []map[string]any
 	far  int

@@ -8,9 +8,9 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
 )
 
-// relate says of the texts that a string may be which languages they are in, how
-// long they are, and that it is one of them at most. The rest is asked of the
-// automata when an example depends on it.
+// relate adds constraints for the strings that c is compared with: the languages that each is in,
+// its length, and that c equals at most one of them. Automata check the rest if an example depends
+// on it.
 func (w *formula) relate(c *content) {
 	var patterns []*member
 	for _, m := range c.members {
@@ -18,7 +18,7 @@ func (w *formula) relate(c *content) {
 			patterns = append(patterns, m)
 		}
 	}
-	before := w.no() // it is one of the texts up to here
+	before := w.no() // c equals one of the previous strings
 	for _, m := range c.members {
 		if !m.exact {
 			continue
@@ -49,9 +49,8 @@ func literal(l sat.Lit, holds bool) sat.Lit {
 	return l.Not()
 }
 
-// contradiction finds a place whose string cannot be as the solver's example has
-// it, and gives what of it cannot be together; nil where there is none, or none
-// that is known.
+// contradiction finds a place whose string cannot satisfy the solver's example, and returns
+// conflicting literals. It returns nil if there is no known conflict.
 func (w *formula) contradiction() []sat.Lit {
 	for _, c := range w.contents {
 		if len(c.members) == 0 || !w.sat.True(c.present) {
@@ -64,15 +63,15 @@ func (w *formula) contradiction() []sat.Lit {
 	return nil
 }
 
-// part is what an example says of a string.
+// part is a constraint of an example on a string.
 type part struct {
 	lit        sat.Lit
-	language   *automaton.Language // or a bound:
-	least, end int64               // at least, and less than; 0 is none
+	language   *automaton.Language // or else a bound:
+	least, end int64               // at least and less than; 0 if unset
 }
 
-// example is what the solver's example says of the string at a place; nil where
-// it is one certain text, of which all is said.
+// example returns the constraints of the solver's example on the string. It returns nil if the
+// string equals a constant, whose constraints are already in the formula.
 func (c *content) example() (parts []part) {
 	s := c.gates.sat
 	for _, m := range c.members {
@@ -85,7 +84,7 @@ func (c *content) example() (parts []part) {
 			parts = append(parts, part{lit: m.lit, language: m.language})
 		}
 	}
-	// Of the bounds the nearest are enough.
+	// The tightest bounds suffice.
 	least, end := part{}, part{}
 	for i, cut := range c.sizes.cuts {
 		lit := c.sizes.lits[i]
@@ -104,15 +103,15 @@ func (c *content) example() (parts []part) {
 	return parts
 }
 
-// maxSteps bounds the work of the automata for one question, and maxSearch that of
-// one search; a search costs something of itself.
+// maxSteps limits the work of automata for a question, and maxSearch that of a single search.
+// aSearch is the fixed cost of a search.
 const (
 	maxSteps  = 4_000_000
 	maxSearch = 50_000
 	aSearch   = 1_000
 )
 
-// noText asks the automata.
+// noText reports whether automata find that no string satisfies the constraints.
 func (w *formula) noText(parts []part) bool {
 	left := maxSteps - w.steps
 	if left <= 0 {
@@ -145,7 +144,7 @@ func (w *formula) noText(parts []part) bool {
 	return found.Complete && len(found.Texts) == 0
 }
 
-// shrunk leaves out what is not needed for the contradiction.
+// shrunk returns a minimal conflicting subset of parts.
 func (w *formula) shrunk(parts []part) []part {
 	for i := 0; i < len(parts); {
 		if fewer := slices.Delete(slices.Clone(parts), i, i+1); w.noText(fewer) {

@@ -1,13 +1,11 @@
 package prove
 
-// How it works. What the type of an expression says, its value keeps in part only:
-// what is declared as string is null at an item that may be null, what is dyn may
-// be anything, and then functions fail. Equality fails, too, where a list or map
-// is compared with something else, at any depth: of null, an int-or-string, what
-// x-kubernetes-preserve-unknown-fields keeps. And it has two sides: an object with
-// null for a field is equal to one with another field in its stead, but not the
-// other way round. Wherever this may be so, it is a free proposition whether an
-// operation fails.
+// How it works. A value does not always have the declared type of its expression. A nullable item
+// that is declared as a string can be null, and a dyn value can be anything; functions fail for
+// such values. Equality fails if a list or map is compared with another kind of value at any depth:
+// with null, an int-or-string, or a value that x-kubernetes-preserve-unknown-fields keeps. Equality
+// is also asymmetric: an object with a null field equals an object with another field instead, but
+// not vice versa. In all these cases, whether an operation fails is a free literal.
 
 import (
 	"slices"
@@ -20,7 +18,8 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
 )
 
-// dynamic types may be anything at run time, which functions do not take.
+// dynamic reports whether a value of type t can have another type at run time, for which functions
+// fail.
 func dynamic(t *celtypes.Type) bool {
 	return anything(t.Kind()) || slices.ContainsFunc(t.Parameters(), dynamic)
 }
@@ -31,7 +30,7 @@ func anything(k celtypes.Kind) bool {
 
 func (x *reading) dynamic(e ast.Expr) bool { return dynamic(x.ast.GetType(e.ID())) }
 
-// sure: an expression's value, if it has one, is of its type, and not null.
+// sure reports whether the value of e, if any, has its declared type and is not null.
 func (x *reading) sure(e ast.Expr) bool { return !x.dynamic(e) && !x.mayBeNull(e) }
 
 func (x *reading) mayBeNull(e ast.Expr) bool {
@@ -44,7 +43,7 @@ func (x *reading) mayBeNull(e ast.Expr) bool {
 	case ast.IdentKind:
 		v := x.vars[e.AsIdent()]
 		return v.truth == nil && (len(v.alts) == 0 || slices.ContainsFunc(v.alts, func(a alt) bool { return !a.solid() }))
-	case ast.SelectKind: // a field that is null is absent; an entry is not
+	case ast.SelectKind: // a null field is absent; a null entry is not
 		s := e.AsSelect()
 		return !s.IsTestOnly() && x.kind(s.Operand()) != celtypes.StructKind
 	case ast.CallKind:
@@ -57,12 +56,12 @@ func (x *reading) mayBeNull(e ast.Expr) bool {
 	return false
 }
 
-// solid: a value, where it is one, is not null.
+// solid reports whether a is known not to be null.
 func (a alt) solid() bool {
 	return a.place != nil || a.constant != nil && a.constant != celtypes.NullValue
 }
 
-// typed are functions that fail, or give what is of their own type.
+// typed holds functions that either fail or return a value of their declared type.
 var typed = []string{
 	operators.LogicalAnd, operators.LogicalOr, operators.LogicalNot, operators.Equals, operators.NotEquals,
 	operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals,
@@ -70,7 +69,7 @@ var typed = []string{
 	"matches", "int", "uint", "double", "string", "bool", "bytes", "duration", "timestamp", "hasValue",
 }
 
-// taken is the proposition that an operation takes two values.
+// taken returns a literal that holds if an operation accepts two values.
 func (x *reading) taken(operation string, left ast.Expr, a alt, right ast.Expr, b alt) sat.Lit {
 	is := func(e ast.Expr, a alt) bool { return !anything(x.kind(e)) && (a.solid() || !x.mayBeNull(e)) }
 	if is(left, a) && is(right, b) {
@@ -79,7 +78,7 @@ func (x *reading) taken(operation string, left ast.Expr, a alt, right ast.Expr, 
 	return x.world.named("defined: " + operation + " " + a.name() + ", " + b.name())
 }
 
-// oddNulls: an expression speaks of null other than to ask whether something is.
+// oddNulls reports whether e uses null other than in a comparison.
 func oddNulls(e ast.Expr) bool {
 	n := 0
 	null := func(e ast.Expr) bool { return e.Kind() == ast.LiteralKind && e.AsLiteral() == celtypes.NullValue }
@@ -98,8 +97,8 @@ func oddNulls(e ast.Expr) bool {
 	return n > 0
 }
 
-// elements that a schema has somewhere: some that may be null, and some that no
-// rule sees.
+// oddities describes the elements anywhere in a schema: whether some can be null, and whether some
+// are hidden from rules.
 type oddities struct{ nulls, hidden bool }
 
 func odditiesOf(d *types.Decl, seen map[*types.Decl]bool) (o oddities) {
@@ -118,12 +117,12 @@ func odditiesOf(d *types.Decl, seen map[*types.Decl]bool) (o oddities) {
 	return o
 }
 
-// side is one of two values that are compared.
+// side is an operand of a comparison.
 type side struct {
 	alt
-	scalar bool // neither a list nor a map nor an object
-	plain  bool // if not a scalar: nothing in it may fail to be compared
-	typed  bool // its type is known
+	scalar bool // not a list, map, or object
+	plain  bool // if not scalar: comparing its contents cannot fail
+	typed  bool // has its declared type
 }
 
 func (x *reading) side(e ast.Expr, a alt) side {
@@ -153,7 +152,7 @@ func scalarKind(k celtypes.Kind) bool {
 	return false
 }
 
-// equals are the propositions that two values are equal, and that to ask it fails.
+// equals returns literals that hold if two values are equal, and if the comparison fails.
 func (x *reading) equals(a, b side) (is, fails sat.Lit) {
 	g := &x.world.gates
 	same := a.place != nil && b.place != nil && a.place.decl == b.place.decl
@@ -168,10 +167,10 @@ func (x *reading) equals(a, b side) (is, fails sat.Lit) {
 	return is, g.both(is.Not(), x.world.named("fails: "+key))
 }
 
-// comparable is what equality is between values of a declaration.
+// comparable describes equality between values of a declaration.
 type comparable struct {
-	total    bool // it never fails
-	bothWays bool // it does not matter which one is asked
+	total    bool // never fails
+	bothWays bool // is symmetric
 }
 
 func (w *formula) comparable(d *types.Decl) comparable {

@@ -9,18 +9,17 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
 )
 
-// reading is one expression in a world: what its variables stand for.
+// reading is an expression with the values of its variables.
 type reading struct {
 	world *formula
 	ast   *ast.AST
 	vars  map[string]variable
-	// nulls: some items or entries may be null, where types say another thing;
-	// hidden: rules do not see some.
+	// nulls is set if some items or entries can be null although their type is another. hidden is
+	// set if rules cannot see some.
 	nulls, hidden bool
 }
 
-// variable is what a name stands for: alternatives, or a truth where the type is
-// bool.
+// variable is the value of a variable: alternatives, or a truth if its type is bool.
 type variable struct {
 	key   string // equal for equal values
 	alts  []alt
@@ -40,7 +39,7 @@ func (x *reading) with(name string, v variable) *reading {
 
 func (x *reading) isBool(e ast.Expr) bool { return x.ast.GetType(e.ID()).Kind() == celtypes.BoolKind }
 
-// truth is what an expression of type bool gives.
+// truth returns the truth of a bool expression.
 func (x *reading) truth(e ast.Expr) truth {
 	g := &x.world.gates
 	if x.world.spend(1) {
@@ -68,7 +67,7 @@ func (x *reading) truth(e ast.Expr) truth {
 	return x.flagOf(e)
 }
 
-// flagOf is the truth of a value that is not made of truths: a bool field.
+// flagOf returns the truth of a bool value such as a field.
 func (x *reading) flagOf(e ast.Expr) truth {
 	g := &x.world.gates
 	var t, f []sat.Lit
@@ -137,8 +136,8 @@ func (x *reading) call(e ast.Expr) truth {
 	return x.unmodelled(e)
 }
 
-// unmodelled is the truth of an expression of which only its text is known: true,
-// false, or an error. Functions are strict: without an argument, an error.
+// unmodelled returns the truth of an expression that is known only by its text. It can be true,
+// false, or an error. Functions are strict, so it is an error if an argument is.
 func (x *reading) unmodelled(e ast.Expr) truth {
 	g := &x.world.gates
 	defined := x.argumentsDefined(e)
@@ -149,7 +148,7 @@ func (x *reading) unmodelled(e ast.Expr) truth {
 	return g.given(g.both(defined, x.world.named("defined: "+key)), x.world.named(key))
 }
 
-// has is the macro.
+// has returns the truth of the has macro.
 func (x *reading) has(s ast.SelectExpr) truth {
 	g := &x.world.gates
 	var t, f []sat.Lit
@@ -171,7 +170,7 @@ func (x *reading) hasField(a alt, ident string) truth {
 	return g.given(x.world.named("defined: "+key), x.world.named(key))
 }
 
-// selected is the place of a field by its name in CEL, or of a map's entry.
+// selected returns the place of a field by its CEL name, or of an entry of a map.
 func (p *place) selected(ident string) *place {
 	switch p.decl.Kind {
 	case types.Object:
@@ -186,7 +185,7 @@ func (p *place) selected(ident string) *place {
 	return nil
 }
 
-// plainElements: items or entries that are there are seen, and are not null.
+// plainElements reports whether the items or entries of p are visible to rules and never null.
 func (p *place) plainElements() bool {
 	d := p.decl.Elem
 	return d != nil && d.Kind != types.Hidden && !d.Nullable

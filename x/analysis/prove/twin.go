@@ -1,12 +1,11 @@
 package prove
 
-// How it works. An object that one version admits, and the next one reads, has
-// places in both. What was written is the same; what is read may differ where
-// the versions have other defaults, know other fields or have other types. A
-// place of the next version therefore has a twin in the first one, and a
-// proposition under which both have what was written there. Where that always
-// holds they share one content, and where all below is read alike they are one
-// place, so that equal texts over it are equal propositions.
+// How it works. If one version accepts an object and the next version reads it, each place exists
+// in both. The written values are the same, but the values read differ if the versions have
+// different defaults, fields, or types. So a place of the next version has a twin in the first
+// version, and a literal that holds if both have the written value. If that always holds, the twins
+// share one content. If, in addition, both versions read everything below alike, they share one
+// place, so equal texts over it share one literal.
 
 import (
 	"reflect"
@@ -18,14 +17,14 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
 )
 
-// twin is where the first version has what a place of the next one shows.
+// twin is the counterpart of a place in the first version.
 type twin struct {
 	*place
-	same sat.Lit // both show what was written
+	same sat.Lit // both have the written value
 }
 
-// twinned makes a place below one that may have a twin; counterpart finds or
-// makes what the twin has there, nil where its version knows of nothing.
+// twinned returns the place for q, with a twin if its parent has a twin. counterpart returns the
+// place in the first version, or nil if that version does not have it.
 func (w *formula) twinned(q *place, counterpart func(*place) *place) *place {
 	above := q.parent.twin
 	if above == nil {
@@ -49,8 +48,8 @@ func (w *formula) twinned(q *place, counterpart func(*place) *place) *place {
 	return made
 }
 
-// unknownToFirst is a field that what the first version admits does not have,
-// unless it keeps what it does not know.
+// unknownToFirst returns a field that objects of the first version do not have, unless that version
+// preserves unknown fields.
 func (w *formula) unknownToFirst(q *place, above *twin) *place {
 	made := w.newPlace(*q)
 	if above.schema == nil || above.schema.XPreserveUnknownFields || above.decl.Kind != types.Object {
@@ -64,8 +63,8 @@ func (w *formula) unknownToFirst(q *place, above *twin) *place {
 	return made
 }
 
-// shown is the proposition that both show what was written, given that it is the
-// same above.
+// shown returns a literal that holds if both places have the written value, given a literal for
+// their parents.
 func (w *formula) shown(first, next *place, above sat.Lit) sat.Lit {
 	a, b := defaultOf(first.schema), defaultOf(next.schema)
 	switch {
@@ -88,15 +87,14 @@ func (w *formula) shown(first, next *place, above sat.Lit) sat.Lit {
 	return written
 }
 
-// mirror lets twins with contents of their own agree where both show what was
-// written.
+// mirror makes twins with separate contents equal if both have the written value.
 func (w *formula) mirror(p *place) {
 	if p.twin != nil && p.content != p.twin.content {
 		w.agree(p.twin.content, p.content, p.twin.same)
 	}
 }
 
-// shaped: two versions have the same type at a place.
+// shaped reports whether a place has the same type in both versions.
 func shaped(first, next *place) bool {
 	if first.decl.Kind != next.decl.Kind || (first.schema == nil) != (next.schema == nil) {
 		return false
@@ -114,25 +112,25 @@ func defaultOf(s *schema.Structural) any {
 	return s.Default.Object
 }
 
-// sameDefault: two versions make the same of what is not written, and of null.
+// sameDefault reports whether both versions default absent and null values alike.
 func sameDefault(a, b *schema.Structural) bool {
 	x, y := defaultOf(a), defaultOf(b)
 	return x == nil && y == nil || a != nil && b != nil && a.Nullable == b.Nullable && reflect.DeepEqual(x, y)
 }
 
-// sameEntries: a map has the same entries for two versions; a null entry may be
-// kept by one, and not by another, or be a default.
+// sameEntries reports whether a map has the same entries in both versions. One version may keep a
+// null entry that the other drops or replaces by a default.
 func sameEntries(a, b *schema.Structural) bool {
 	x, y := elementOf(a), elementOf(b)
 	return x == nil || y == nil || x.Nullable == y.Nullable && reflect.DeepEqual(x.Default, y.Default)
 }
 
-// sameItems: an item's old self is the same one for both versions.
+// sameItems reports whether both versions correlate an item with the same old item.
 func sameItems(a, b *schema.Structural) bool {
 	return a == b || a != nil && b != nil && reflect.DeepEqual(a.XListType, b.XListType) && reflect.DeepEqual(a.XListMapKeys, b.XListMapKeys)
 }
 
-// alike: rules see the same at a place and below it.
+// alike reports whether rules see the same values at a schema node and below it in both versions.
 func alike(a, b *schema.Structural) bool {
 	if a == nil || b == nil || a == b {
 		return a == b
@@ -160,8 +158,8 @@ func formatOf(s *schema.Structural) string {
 	return s.ValueValidation.Format
 }
 
-// anchor is the place of an item or entry, or of the root, in which all else
-// stands. Twins are of one list or map, which no default makes different.
+// anchor returns the place of an item or entry, or of the root, below which all other places are.
+// It is twinned only if no default makes the enclosing list or map differ.
 func (w *formula) anchor(of *Prover, steps []engine.Step) *place {
 	first, next := w.prover.root(), of.root()
 	related := true
@@ -183,7 +181,7 @@ func (w *formula) anchor(of *Prover, steps []engine.Step) *place {
 	return w.newPlace(p)
 }
 
-// node is a place of a schema.
+// node is a schema node.
 type node struct {
 	schema *schema.Structural
 	decl   *types.Decl
@@ -191,8 +189,7 @@ type node struct {
 
 func (p *Prover) root() node { return node{p.schema, p.decl} }
 
-// below is the node of a field, an item or an entry; its decl is nil where there
-// is none.
+// below returns the node of a field, item, or entry. Its decl is nil if it does not exist.
 func (n node) below(step engine.Step) node {
 	switch {
 	case n.decl == nil:

@@ -15,10 +15,9 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
 )
 
-// alt is what the value of an expression is when something holds: a constant,
-// the value of a place or its size, with a number added, or, where all of these
-// are nil, something of which only the text is known. Where no alternative
-// holds, the expression is an error.
+// alt is an alternative for the value of an expression, which applies if when holds: a constant,
+// the value or size of a place plus a number, or, if constant and place are nil, a value that is
+// known only by its text. If no alternative applies, the expression is an error.
 type alt struct {
 	when     sat.Lit
 	constant ref.Val
@@ -26,12 +25,12 @@ type alt struct {
 	size     bool
 	plus     int64
 	key      string
-	// parts, where there are any, say more of what key stands for.
+	// op and parts, if set, describe how the value is computed.
 	op    string
 	parts []alt
 }
 
-// name is equal for equal values.
+// name returns a name that is equal for equal values.
 func (a alt) name() string {
 	switch {
 	case a.constant != nil:
@@ -49,10 +48,10 @@ func (a alt) name() string {
 	return name
 }
 
-// maxAlts bounds the alternatives of one value.
+// maxAlts limits the alternatives of a value.
 const maxAlts = 64
 
-// value is what an expression of another type than bool gives, or any.
+// value returns the alternatives for the value of an expression of any type.
 func (x *reading) value(e ast.Expr) []alt {
 	g := &x.world.gates
 	if x.world.spend(1) {
@@ -81,7 +80,7 @@ func (x *reading) value(e ast.Expr) []alt {
 	return x.opaque(e)
 }
 
-// merged joins equal alternatives, and gives up where there are too many.
+// merged joins equal alternatives, and returns an opaque value if too many remain.
 func (x *reading) merged(e ast.Expr, alts []alt) []alt {
 	g := &x.world.gates
 	var out []alt
@@ -120,7 +119,7 @@ func (x *reading) selection(s ast.SelectExpr) []alt {
 	return out
 }
 
-// arguments are those of a call, its target first.
+// arguments returns the arguments of a call, with the receiver first.
 func arguments(call ast.CallExpr) []ast.Expr {
 	if call.IsMemberFunction() {
 		return append([]ast.Expr{call.Target()}, call.Args()...)
@@ -128,7 +127,7 @@ func arguments(call ast.CallExpr) []ast.Expr {
 	return call.Args()
 }
 
-// callValue is nil for calls that are not modelled.
+// callValue returns the value of a call, or nil if the function is not modeled.
 func (x *reading) callValue(e ast.Expr) []alt {
 	call := e.AsCall()
 	args := arguments(call)
@@ -183,8 +182,8 @@ func (x *reading) index(of, by ast.Expr) []alt {
 	return out
 }
 
-// element is the place of an item or entry that a constant names, or the index
-// in a macro.
+// element returns the place of the item or entry at a constant index or at the index in a macro, or
+// nil.
 func element(of, by alt) *place {
 	if of.place == nil || of.size || !of.place.plainElements() {
 		return nil
@@ -224,7 +223,7 @@ func (x *reading) sizes(of ast.Expr) []alt {
 	return out
 }
 
-// sized: a value has a size by its type.
+// sized reports whether a value has a size according to its type.
 func (x *reading) sized(e ast.Expr) bool {
 	switch x.kind(e) {
 	case celtypes.StringKind, celtypes.BytesKind, celtypes.ListKind, celtypes.MapKind:
@@ -235,8 +234,8 @@ func (x *reading) sized(e ast.Expr) bool {
 
 func hasSize(k types.Kind) bool { return k == types.String || k == types.List || k == types.Map }
 
-// arithmetic is known exactly where sizes and constants are added, and else by
-// its parts. It fails where the result is no int64.
+// arithmetic returns exact values for sums of sizes and constants, and otherwise values that record
+// their operands. It fails if the result is not an int64.
 func (x *reading) arithmetic(function string, left, right ast.Expr) []alt {
 	g := &x.world.gates
 	op := map[string]string{operators.Add: "+", operators.Subtract: "-", operators.Multiply: "*"}[function]
@@ -263,7 +262,7 @@ func (x *reading) arithmetic(function string, left, right ast.Expr) []alt {
 	return out
 }
 
-// small numbers cannot overflow in sums, and neither can sizes.
+// small limits numbers whose sums cannot overflow. Sizes are always below it.
 const small = 1 << 40
 
 func added(a, b alt, op string) (alt, bool) {
@@ -290,7 +289,7 @@ func added(a, b alt, op string) (alt, bool) {
 	return alt{}, false
 }
 
-// opaque is a value of which only the text is known.
+// opaque returns a value that is known only by its text.
 func (x *reading) opaque(e ast.Expr) []alt {
 	key := x.term(e)
 	if x.world.tooMuch {
@@ -303,8 +302,8 @@ func (x *reading) opaque(e ast.Expr) []alt {
 	return []alt{{when: defined, key: key}}
 }
 
-// argumentsDefined: none of the arguments that a call surely evaluates is an error.
-// Other expressions have none.
+// argumentsDefined returns a literal that holds if no argument that e always evaluates is an error.
+// It is always true if e is not a call.
 func (x *reading) argumentsDefined(e ast.Expr) sat.Lit {
 	g := &x.world.gates
 	if e.Kind() != ast.CallKind {
@@ -312,7 +311,7 @@ func (x *reading) argumentsDefined(e ast.Expr) sat.Lit {
 	}
 	args := arguments(e.AsCall())
 	switch e.AsCall().FunctionName() {
-	case operators.Conditional, "or", "orValue": // the rest is evaluated where it is needed
+	case operators.Conditional, "or", "orValue": // other arguments are only evaluated if needed
 		args = args[:1]
 	}
 	defined := g.yes
@@ -330,18 +329,17 @@ func (x *reading) defined(e ast.Expr) sat.Lit {
 	return valued(g, x.value(e))
 }
 
-// total are functions that give a value for all arguments of their types that are
-// not null.
+// total holds functions that succeed for all arguments of their declared types that are not null.
 var total = []string{
 	"size", "lowerAscii", "upperAscii", "trim", "replace", "split", "join", "reverse", "type",
 	"isURL", "isIP", "isCIDR", "isQuantity", "isSorted", "indexOf", "lastIndexOf", "startsWith", "endsWith", "contains",
 	operators.In,
 }
 
-// wholly are those of which that holds of items, too.
+// wholly holds those functions of total that also need non-null items.
 var wholly = []string{"join", "isSorted", operators.In}
 
-// neverFails: the expression has a value if its arguments have.
+// neverFails reports whether e has a value if its arguments have.
 func (x *reading) neverFails(e ast.Expr) bool {
 	if e.Kind() != ast.CallKind {
 		return e.Kind() == ast.LiteralKind

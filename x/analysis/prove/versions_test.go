@@ -13,13 +13,13 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// pair makes two versions of a small CRD by chance: fields that differ in type,
-// default, null, required, or are there in one of them only.
+// pair generates two random versions of a small CRD. Their fields differ in type, default,
+// nullable, and required, or exist in only one version.
 type pair struct{ *rand.Rand }
 
 func (r pair) pick(all ...string) string { return all[r.IntN(len(all))] }
 
-// field is a line of schema; kind says what rules do with it.
+// field returns a line of schema. kind determines how rules use the field.
 func (r pair) field(kind string) string {
 	parts := []string{}
 	add := func(text string, chance int) {
@@ -55,7 +55,7 @@ func (r pair) field(kind string) string {
 	return strings.Join(parts, ", ")
 }
 
-// versions are the fields of two versions, mostly alike.
+// versions returns the fields of two versions, which are mostly alike.
 func (r pair) versions() (first, next map[string]string) {
 	first, next = map[string]string{}, map[string]string{}
 	for _, kind := range []string{"s", "i", "f", "o", "l", "m"} {
@@ -73,7 +73,7 @@ func (r pair) versions() (first, next map[string]string) {
 	return first, next
 }
 
-// rule is one over fields that a version has.
+// rule returns a rule about the fields of a version.
 func (r pair) rule(fields map[string]string, depth int) string {
 	if depth > 0 {
 		switch r.IntN(4) {
@@ -134,8 +134,8 @@ func crdOf(t *testing.T, fields map[string]string, rules ...string) (*engine.Eng
 	return e, p
 }
 
-// TestPassesByChance holds proofs about two versions against objects: as they
-// were written, and as the first version stored them.
+// TestPassesByChance checks proofs about two versions with random objects, both as written and as
+// stored by the first version.
 func TestPassesByChance(t *testing.T) {
 	t.Parallel()
 	pairs, objects := 800, 60
@@ -148,7 +148,7 @@ func TestPassesByChance(t *testing.T) {
 		r := pair{rand.New(rand.NewPCG(seed, 6))}
 		first, next := r.versions()
 		of, ofNext := first, next
-		if seed%4 == 0 && first["m"] != "" && next["m"] != "" { // where versions seldom differ
+		if seed%4 == 0 && first["m"] != "" && next["m"] != "" { // focus on maps, in which versions seldom differ
 			of, ofNext = map[string]string{"m": first["m"]}, map[string]string{"m": next["m"]}
 		}
 		rules := []string{r.rule(of, 1), r.rule(of, 2)}

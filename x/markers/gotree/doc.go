@@ -1,9 +1,9 @@
-// Package gotree reads the Go files of a module, and of the packages that it imports,
-// out of file systems that it is given: a repository, and a cache of modules. It is
-// made for repositories that are not trusted. It runs nothing, not even go, and asks
-// no network; a file system made of an os.Root keeps it inside.
+// Package gotree reads the Go files of a module and of the packages that it imports. It reads them
+// from file systems that the caller provides: a repository and a module cache. It is meant for
+// untrusted repositories: it executes nothing, not even the go command, and uses no network. To
+// confine it to a folder, use the file system of an os.Root.
 package gotree
 
-// How it works. go.mod says which module a package is of (gomod.go); its files are in
-// the repository, in vendor, or in the cache of modules, in this order (imports.go).
-// What would take too long to read is refused by name (read.go).
+// How it works. The module of a package is determined from go.mod (gomod.go). Its files are read
+// from the repository, from vendor, or from the module cache, in this order (imports.go). Files and
+// folders that are too large are rejected by name (read.go).

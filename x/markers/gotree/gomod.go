@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// goMod is what a go.mod, or a go.work, says.
+// goMod is the content of a go.mod or go.work file.
 type goMod struct {
 	module   string
 	requires map[string]string  // version by module
@@ -16,11 +16,11 @@ type goMod struct {
 	uses     []string           // folders of a go.work
 }
 
-// replace is another module for one, or a folder: of the repository, unless the path
-// is absolute.
+// replace is the replacement of a module: another module, or a folder if version is "". The folder
+// is relative to the repository unless its path is absolute.
 type replace struct{ path, version string }
 
-// replacement is what stands for a module in the version that is required.
+// replacement returns the replacement for the required version of a module, if any.
 func (m *goMod) replacement(module string) (replace, bool) {
 	by, ok := m.replaces[module+"@"+m.requires[module]]
 	if !ok {
@@ -29,7 +29,8 @@ func (m *goMod) replacement(module string) (replace, bool) {
 	return by, ok
 }
 
-// readMod reads a file of the repository; nil where there is none.
+// readMod reads a go.mod or go.work file of the repository, or returns nil if the file does not
+// exist.
 func (t *Tree) readMod(name string) (*goMod, error) {
 	data, err := t.read(t.repository, name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -47,7 +48,8 @@ func (t *Tree) readMod(name string) (*goMod, error) {
 	return m, nil
 }
 
-// parseMod takes what it needs; the go command is the one to complain of the rest.
+// parseMod parses the directives that this package needs and ignores everything else, including
+// errors, which the go command reports.
 func parseMod(text string) *goMod {
 	m := &goMod{requires: map[string]string{}, replaces: map[string]replace{}}
 	block := ""
@@ -87,7 +89,7 @@ func (m *goMod) line(verb string, words []string) {
 	}
 }
 
-// replace reads old [version] => new [version].
+// replace parses old [version] => new [version].
 func (m *goMod) replace(words []string) {
 	for i, word := range words {
 		if word != "=>" || i == 0 || i+1 == len(words) {
@@ -101,7 +103,7 @@ func (m *goMod) replace(words []string) {
 	}
 }
 
-// escape writes a module's path or version as the cache of modules has it.
+// escape returns a module path or version in the escaped form of the module cache.
 func escape(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -114,7 +116,8 @@ func escape(text string) string {
 	return b.String()
 }
 
-// inModule is the folder of a package in a module; false where it is of another.
+// inModule returns the folder of a package in a module, or false if the package is not part of the
+// module.
 func inModule(importPath, module string) (string, bool) {
 	rest, ok := strings.CutPrefix(importPath, module)
 	if !ok || module == "" || rest != "" && rest[0] != '/' {

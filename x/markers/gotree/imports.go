@@ -10,7 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/x/markers"
 )
 
-// Import reads a package that the module's own import.
+// Import reads a package that is imported by a package of the module.
 func (t *Tree) Import(importPath string) ([]markers.File, error) {
 	dir, local := t.localFolder(importPath)
 	if local && fs.ValidPath(dir) {
@@ -37,7 +37,7 @@ func (t *Tree) Import(importPath string) ([]markers.File, error) {
 	return t.one(t.cache, dir, filepath.Join(t.cacheName, filepath.FromSlash(dir)))
 }
 
-// localFolder is where in the repository a package is.
+// localFolder returns the folder of a package in the repository.
 func (t *Tree) localFolder(importPath string) (dir string, ok bool) {
 	longest := -1
 	for module, at := range t.local {
@@ -48,7 +48,7 @@ func (t *Tree) localFolder(importPath string) (dir string, ok bool) {
 	return dir, ok
 }
 
-// provider is the required module that has a package, as it is replaced.
+// provider returns the required module that contains a package, with replacements applied.
 func (t *Tree) provider(importPath string) (module, version, rest string) {
 	longest := -1
 	for required, v := range t.module.requires {
@@ -64,7 +64,7 @@ func (t *Tree) provider(importPath string) (module, version, rest string) {
 	return module, version, rest
 }
 
-// one reads the package of a folder.
+// one reads the package in a folder.
 func (t *Tree) one(of fs.FS, dir, name string) ([]markers.File, error) {
 	list, err := folder(of, dir)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Root is the nearest folder with a go.mod, from one on.
+// Root returns dir or its nearest parent that contains a go.mod file.
 func Root(dir string) (string, error) {
 	if root := nearest(dir, "go.mod"); root != "" {
 		return root, nil
@@ -19,10 +19,11 @@ func Root(dir string) (string, error) {
 	return "", ErrNoModule
 }
 
-// Top is the nearest folder that git keeps, from one on, or else that one.
+// Top returns dir or its nearest parent that is the root of a git repository. If there is none, it
+// returns dir.
 func Top(dir string) string { return cmp.Or(nearest(dir, ".git"), dir) }
 
-// nearest is the folder that has a thing, or that is above and has it; "" is none.
+// nearest returns dir or its nearest parent that contains name, or "".
 func nearest(dir, name string) string {
 	for {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
@@ -36,8 +37,8 @@ func nearest(dir, name string) string {
 	}
 }
 
-// ModuleCache is where go keeps modules: what the user's environment says, whatever
-// files of go's own settings or of the tree say. "" is nowhere.
+// ModuleCache returns the folder of the module cache according to the environment. It ignores
+// configuration files of the go command and of the tree. It returns "" if the folder is unknown.
 func ModuleCache() string {
 	if dir := os.Getenv("GOMODCACHE"); dir != "" {
 		return dir
@@ -49,14 +50,14 @@ func ModuleCache() string {
 	return filepath.Join(list[0], "pkg", "mod")
 }
 
-// crdFolders are where generators put CRDs.
+// crdFolders are the folders in which generators create CRDs.
 var crdFolders = []string{"config/crd", "manifests", "payload-manifests"}
 
-// ErrNoCRDs is for a module without any of these.
+// ErrNoCRDs means that the usual folders do not exist.
 var ErrNoCRDs = errors.New("no CRDs in " + strings.Join(crdFolders, ", "))
 
-// CRDFolders are the folders of the repository with CRDs: the module's own, or else
-// the repository's.
+// CRDFolders returns the folders with CRDs: those of the module or, if there are no such folders,
+// those of the repository.
 func (t *Tree) CRDFolders() (found []string, err error) {
 	for _, dir := range []string{t.at, "."} {
 		for _, name := range crdFolders {

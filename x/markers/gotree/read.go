@@ -14,16 +14,17 @@ import (
 )
 
 const (
-	// maxFile is far more than any written Go file, maxBytes than any API.
+	// maxFile and maxBytes limit the bytes of a file and of all files. They exceed any handwritten
+	// Go file and any API.
 	maxFile  = 16 << 20
 	maxBytes = 512 << 20
 	maxFiles = 50_000
-	// maxEntries is how many things a folder may hold.
+	// maxEntries limits the number of entries of a folder.
 	maxEntries = 100_000
 	maxDepth   = 100
 )
 
-// read reads a file, within what is left to be read.
+// read reads a file within the remaining limits.
 func (t *Tree) read(of fs.FS, name string) ([]byte, error) {
 	info, err := fs.Stat(of, name)
 	if err != nil {
@@ -52,10 +53,10 @@ func (t *Tree) read(of fs.FS, name string) ([]byte, error) {
 	return data, nil
 }
 
-// errTooMuch ends a run.
+// errTooMuch ends the run.
 var errTooMuch = errors.New("name fewer packages")
 
-// withoutPath is an error without the path that stands before it anyway.
+// withoutPath removes the path from an error whose message already includes it.
 func withoutPath(err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {
@@ -64,7 +65,7 @@ func withoutPath(err error) error {
 	return err
 }
 
-// folder reads a folder's entries, by name.
+// folder returns the entries of a folder, sorted by name.
 func folder(of fs.FS, name string) ([]fs.DirEntry, error) {
 	f, err := of.Open(name)
 	if err != nil {
@@ -86,7 +87,7 @@ func folder(of fs.FS, name string) ([]fs.DirEntry, error) {
 	return list, nil
 }
 
-// goFiles are those of one package in a folder. Generated copies and tests hold no
+// goFiles reads the Go files of a folder. It skips tests and other files that cannot contain
 // markers.
 func (t *Tree) goFiles(of fs.FS, dir, name string, list []fs.DirEntry) (files []markers.File, err error) {
 	for _, e := range list {
@@ -106,8 +107,8 @@ func (t *Tree) goFiles(of fs.FS, dir, name string, list []fs.DirEntry) (files []
 	return files, nil
 }
 
-// usual is true of a file that is part of its package by its name, as one that ends in
-// _windows.go is not on a usual machine.
+// usual reports whether the file name alone makes a file part of its package on a typical machine.
+// A name that ends in _windows.go does not.
 func usual(base string) bool {
 	on := build.Context{GOOS: "linux", GOARCH: "amd64", Compiler: "gc", OpenFile: func(string) (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader("package p")), nil

@@ -11,19 +11,19 @@ import (
 	"github.com/celadon-cel/celadon/x/markers"
 )
 
-// Config says where files are.
+// Config holds the file systems for Open.
 type Config struct {
-	// Repository is the tree; nothing of the tree is read elsewhere.
+	// Repository is the only file system from which files of the tree are read.
 	Repository fs.FS
-	// Cache is the cache of modules, as GOMODCACHE names it; nil is none.
+	// Cache is the module cache at GOMODCACHE, or nil.
 	Cache fs.FS
-	// Name is how a file of the repository is called in messages and positions; nil
-	// leaves it as it is below the repository. CacheName is the cache's folder.
+	// Name maps a file of the repository to its name in messages and positions. If nil, the path in
+	// the repository is used. CacheName is the name of the cache's folder.
 	Name      func(file string) string
 	CacheName string
 }
 
-// Tree is a repository's Go. It is not safe for concurrent use.
+// Tree reads the Go files of a repository. It is not safe for concurrent use.
 type Tree struct {
 	repository, cache fs.FS
 	name              func(string) string
@@ -36,16 +36,16 @@ type Tree struct {
 	bytes             int64
 }
 
-// Bad is a file that cannot be read.
+// Bad is a file that could not be read.
 type Bad struct {
 	Name string
 	Err  error
 }
 
-// ErrNoModule is for a folder that no go.mod is around.
+// ErrNoModule means that neither a folder nor any of its parents has a go.mod file.
 var ErrNoModule = errors.New("no go.mod here or above: want a Go module")
 
-// Open finds the module that a folder of the repository is in.
+// Open finds the module that contains a folder of the repository.
 func Open(cfg Config, dir string) (*Tree, error) {
 	t := &Tree{repository: cfg.Repository, cache: cfg.Cache, name: cfg.Name, cacheName: cfg.CacheName, local: map[string]string{}}
 	for at := dir; ; at = path.Dir(at) {
@@ -67,7 +67,7 @@ func Open(cfg Config, dir string) (*Tree, error) {
 	return t, err
 }
 
-// display is a file's name for positions.
+// display returns the name of a file for positions.
 func (t *Tree) display(name string) string {
 	if t.name == nil || path.IsAbs(name) {
 		return name
@@ -75,7 +75,7 @@ func (t *Tree) display(name string) string {
 	return t.name(name)
 }
 
-// neighbours are the folders that stand for required modules.
+// neighbours adds the folders that replace required modules.
 func (t *Tree) neighbours() {
 	for old := range t.module.replaces {
 		module, _, _ := strings.Cut(old, "@")
@@ -85,7 +85,7 @@ func (t *Tree) neighbours() {
 	}
 }
 
-// workspace adds the modules of a go.work around the module, and what it replaces.
+// workspace adds the modules of an enclosing go.work and its replacements.
 func (t *Tree) workspace() error {
 	for at := t.at; ; at = path.Dir(at) {
 		work, err := t.readMod(path.Join(at, "go.work"))
@@ -113,15 +113,15 @@ func (t *Tree) workspace() error {
 	}
 }
 
-// Module is the path of the module, and its folder in the repository.
+// Module returns the path of the module and its folder in the repository.
 func (t *Tree) Module() (importPath, dir string) { return t.module.module, t.at }
 
-// Bad are the files that could not be read.
+// Bad returns the files that could not be read.
 func (t *Tree) Bad() []Bad { return t.bad }
 
-// Packages reads the packages in a folder of the module and below it, as go list
-// finds them with dir/...: no folder that begins with . or _, no testdata, no vendor,
-// no other module, no link to a folder.
+// Packages reads the packages in a folder of the module and below it, as go list finds them for
+// dir/...: without folders that begin with . or _, testdata, vendor, other modules, and symbolic
+// links to folders.
 func (t *Tree) Packages(dir string) ([]markers.File, error) {
 	for at := dir; at != t.at; at = path.Dir(at) {
 		if at == "." || t.hasMod(at) {
@@ -160,7 +160,7 @@ func (t *Tree) packages(dir string, depth int) ([]markers.File, error) {
 	return files, nil
 }
 
-// importPath is that of a folder of the module.
+// importPath returns the import path of a folder of the module.
 func (t *Tree) importPath(dir string) string {
 	if t.at != "." {
 		dir = strings.TrimPrefix(dir, t.at)

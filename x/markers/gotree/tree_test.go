@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// mapFS makes a file system of a txtar-like text: "== name" before each file.
+// mapFS returns a file system with the files in text, each preceded by a line "== name".
 func mapFS(text string) fstest.MapFS {
 	files := fstest.MapFS{}
 	for _, part := range strings.Split(text, "== ")[1:] {
@@ -112,7 +112,7 @@ func names(t *testing.T, open func() (*Tree, error), dir string) string {
 	return strings.Join(list, "\n")
 }
 
-// TestPackages: the files that go list would find.
+// TestPackages checks that Packages finds the same files as go list.
 func TestPackages(t *testing.T) {
 	t.Parallel()
 	open := func() (*Tree, error) { return Open(Config{Repository: mapFS(repository)}, "a/sub") }
@@ -131,7 +131,7 @@ func TestPackages(t *testing.T) {
 	}
 }
 
-// TestImport: where a package's files are, and what is said where they are not.
+// TestImport checks where the files of a package are found, and the error if they are not.
 func TestImport(t *testing.T) {
 	t.Parallel()
 	work := mapFS(repository + "== go.work\nuse (\n\t.\n\t./a/module\n)\nreplace example.com/inwork v1.0.0 => ./third/local/p\n")
@@ -169,7 +169,7 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// TestBounds: what nobody writes is refused, and named.
+// TestBounds checks that unreasonable files and folders are rejected by name.
 func TestBounds(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -223,7 +223,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// endless is a folder with more entries than may be.
+// endless is a folder with more entries than the limit.
 type endless struct{ fs.ReadDirFile }
 
 func (endless) Close() error { return nil }
@@ -251,7 +251,7 @@ func TestEndlessFolder(t *testing.T) {
 	}
 }
 
-// TestTooMuch: a run ends where files have no end.
+// TestTooMuch checks that reading ends at the limit on files.
 func TestTooMuch(t *testing.T) {
 	t.Parallel()
 	tree, err := Open(Config{Repository: mapFS(repository)}, ".")
@@ -264,7 +264,7 @@ func TestTooMuch(t *testing.T) {
 	}
 }
 
-// FuzzGoMod: no go.mod is more than the reader can do.
+// FuzzGoMod checks that no go.mod file causes a panic or leads outside the file systems.
 func FuzzGoMod(f *testing.F) {
 	f.Add("module a\nrequire (\nb v1\n)\nreplace b => ./c")
 	f.Add("replace => =>\nrequire \"\nuse (\nx")

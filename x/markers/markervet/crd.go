@@ -16,7 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/x/markers"
 )
 
-// CRD is a CRD with what vet says of it, and its rules' markers.
+// CRD is a CRD with its vet report and the markers of its rules.
 type CRD struct {
 	crd    *apiextensionsv1.CustomResourceDefinition
 	report *vet.Report
@@ -24,11 +24,11 @@ type CRD struct {
 	show   func(*lint.Lint) []string
 	src    *markers.Source
 	m      *markers.Map
-	over   map[string]*vet.Rule // rules that cost too much, by their field
+	over   map[string]*vet.Rule // rules that are too expensive, by their field
 }
 
-// New maps a CRD. Lints are what is said of it beside the report, as lint.Of has it;
-// show gives the lines that show one, nil none.
+// New maps the rules of a CRD to markers of src. lints are the lints of the CRD as returned by
+// lint.Of. show returns lines that illustrate a lint; it may be nil.
 func New(src *markers.Source, crd *apiextensionsv1.CustomResourceDefinition, report *vet.Report, lints []lint.Lint, show func(*lint.Lint) []string) *CRD {
 	c := &CRD{crd, report, lints, show, src, src.Map(crd), map[string]*vet.Rule{}}
 	for i := range report.Versions {
@@ -41,11 +41,10 @@ func New(src *markers.Source, crd *apiextensionsv1.CustomResourceDefinition, rep
 	return c
 }
 
-// Map are the CRD's rules and their markers.
+// Map returns the CRD's rules and their markers.
 func (c *CRD) Map() *markers.Map { return c.m }
 
-// Find gives all findings of CRDs that were made of the same source, without the
-// lints that are switched off.
+// Find returns all findings of CRDs that were generated from src, except for the lints in without.
 func Find(src *markers.Source, crds []*CRD, without []string) []Finding {
 	all := &findings{at: map[key]int{}, bounds: map[boundKey]int{}, placed: map[placeKey]bool{}}
 	for i, c := range crds {
@@ -70,7 +69,7 @@ var descriptions = map[string]string{
 	markers.TypographicQuotes: "Quotes that gofmt turns into others",
 }
 
-// fieldOf is what a marker stands at.
+// fieldOf returns the name of the declaration that a marker belongs to.
 func fieldOf(m *markers.Marker) string {
 	if m.Field == "" {
 		return m.Type
@@ -104,7 +103,7 @@ func (c *CRD) find(all *findings, index int, without []string) {
 	}
 }
 
-// causes are what keeps the CRD from being accepted.
+// causes adds the reasons for which the CRD is rejected.
 func (c *CRD) causes(all *findings, index int) {
 	if s := c.report.Status; s != nil && len(c.report.Causes) == 0 {
 		f := Finding{ID: string(s.Reason), Description: "A request that the API server does not take", Level: Error, Message: s.Message, CRD: index}
@@ -130,7 +129,7 @@ func (c *CRD) causes(all *findings, index int) {
 			continue
 		}
 		f.Rule, f.Shown = cause.Rule.Rule, c.why(cause)
-		if cause.Detail != "" { // the message has the whole rule before it, as JSON
+		if cause.Detail != "" { // the message repeats the whole rule as JSON
 			f.Message = cause.Detail
 		}
 		part, line, column := location(cause)
@@ -141,18 +140,19 @@ func (c *CRD) causes(all *findings, index int) {
 	}
 }
 
-// inSum begins what the server says of a rule that is part of a sum over its limit.
+// inSum is the beginning of the server's message for a rule that contributes to a total over its
+// limit.
 const inSum = "contributed to estimated rule cost total"
 
-// moreOf: the rule is over a limit of its own, too.
+// moreOf reports whether the rule also exceeds a limit of its own.
 func (c *CRD) moreOf(cause *engine.Cause) bool {
 	return slices.ContainsFunc(c.report.Causes, func(o engine.Cause) bool { return o.Field == cause.Field && !strings.HasPrefix(o.Detail, inSum) })
 }
 
 var compilerPlace = regexp.MustCompile(`<input>:([0-9]+):([0-9]+):`)
 
-// location is what of a rule a cause is about, and where the compiler met it; line 0
-// is the whole of it.
+// location returns the field of the rule that a cause is about, and the position of a compile error
+// in it. The line is 0 if the cause is about the whole rule.
 func location(cause *engine.Cause) (part string, line, column int) {
 	part = cause.Field[strings.LastIndexByte(cause.Field, '.')+1:]
 	if found := compilerPlace.FindStringSubmatch(cause.Detail); found != nil {
@@ -162,7 +162,8 @@ func location(cause *engine.Cause) (part string, line, column int) {
 	return part, line, column
 }
 
-// Cause is where in Go a cause of the report stands; false is nowhere.
+// Cause returns the Go position of a cause of the report, and its line of source. ok is false if it
+// is unknown.
 func (c *CRD) Cause(i int) (at markers.Position, line string, ok bool) {
 	cause := &c.report.Causes[i]
 	if cause.Rule == nil {
@@ -176,7 +177,7 @@ func (c *CRD) Cause(i int) (at markers.Position, line string, ok bool) {
 	return markers[0].At(part, max(1, row), max(1, column)), markers[0].Line(), true
 }
 
-// Place is where in Go a rule or a schema of the CRD stands.
+// Place returns the Go position of a rule or schema of the CRD.
 func (c *CRD) Place(field string) (at markers.Position, line string, ok bool) {
 	if markers := c.markers(field); len(markers) > 0 {
 		return markers[0].At("rule", 1, 1), markers[0].Line(), true
@@ -184,7 +185,7 @@ func (c *CRD) Place(field string) (at markers.Position, line string, ok bool) {
 	return c.Schema(field)
 }
 
-// Schema is the field or the type of a place in a schema, or of the nearest around it.
+// Schema returns the position of the Go field or type of a schema, or of its nearest parent.
 func (c *CRD) Schema(field string) (at markers.Position, line string, ok bool) {
 	for field = vet.Place(field); strings.Contains(field, ".openAPIV3Schema"); field = field[:max(0, strings.LastIndexAny(field, ".["))] {
 		if b := c.src.Bound(c.crd, field); b != nil {
@@ -196,7 +197,8 @@ func (c *CRD) Schema(field string) (at markers.Position, line string, ok bool) {
 
 const sharedSchema = "spec.validation.openAPIV3Schema"
 
-// rules are what is known of a rule: what all versions share is one in each.
+// rules returns the mapped rules for a path. A schema that all versions share has one rule per
+// version.
 func (c *CRD) rules(field string) (all []*markers.Rule) {
 	fields := []string{field}
 	if rest, ok := strings.CutPrefix(field, sharedSchema); ok {
@@ -213,7 +215,7 @@ func (c *CRD) rules(field string) (all []*markers.Rule) {
 	return all
 }
 
-// markers are those of a rule.
+// markers returns the markers of a rule.
 func (c *CRD) markers(field string) (all []*markers.Marker) {
 	for _, r := range c.rules(field) {
 		if r.Marker != nil && !slices.Contains(all, r.Marker) {
@@ -223,7 +225,7 @@ func (c *CRD) markers(field string) (all []*markers.Marker) {
 	return all
 }
 
-// rule adds a finding at each marker of a rule, or else in the CRD.
+// rule adds a finding at each marker of a rule, or in the CRD if the rule has no marker.
 func (c *CRD) rule(all *findings, f Finding, field, part string, line, column int, place Place) {
 	markers := c.markers(field)
 	if len(markers) == 0 {
@@ -242,7 +244,7 @@ func (c *CRD) rule(all *findings, f Finding, field, part string, line, column in
 	}
 }
 
-// schema adds a finding at what is nearest to a place in the schema.
+// schema adds a finding at the Go declaration nearest to a path in the schema.
 func (c *CRD) schema(all *findings, f Finding, field string) {
 	at, line, ok := c.Schema(field)
 	if ok {
@@ -265,7 +267,7 @@ func (c *CRD) advice(all *findings, index int, v *vet.Version, a vet.Advice) {
 	}, place)
 }
 
-// why are the reasons for the cost of a rule that costs too much.
+// why returns lines that explain the cost of a rule that is too expensive.
 func (c *CRD) why(cause *engine.Cause) (lines []string) {
 	if r := c.over[cause.Field[:strings.LastIndexByte(cause.Field, '.')]]; r != nil {
 		cost, what := max(r.EstimatedTotal, r.MessageExpressionCost), "much of a sum that is over its limit"
@@ -281,15 +283,15 @@ func (c *CRD) why(cause *engine.Cause) (lines []string) {
 	return lines
 }
 
-// unmarked are the rules that no marker has.
+// unmarked adds the rules without a marker.
 func (c *CRD) unmarked(all *findings, index int) {
 	if !c.m.Rooted {
-		return // the kind is of other packages
+		return // other packages declare the kind
 	}
 	for _, v := range c.report.Versions {
 		for i := range v.Rules {
 			r := &v.Rules[i]
-			// Of a package that cannot be read nobody knows.
+			// If a package could not be read, it may contain the marker.
 			if slices.ContainsFunc(c.rules(r.Field), func(m *markers.Rule) bool { return m.Marker != nil || m.Missing != "" }) {
 				continue
 			}

@@ -1,9 +1,9 @@
-// Package markervet says in Go source what engine/vet says of the CRDs that a generator
-// made of it: each finding once, at the marker that it is about, with all places of
-// all CRDs that the marker feeds; and what only the source shows.
+// Package markervet reports the results of engine/vet for generated CRDs in the Go source from
+// which they were generated. Each finding is reported once, at its marker, with the paths of all
+// CRDs that the marker affects. The package also reports problems that only the source shows.
 package markervet
 
-// How it works. A CRD tells what vet says of it (crd.go), each thing at the marker of
-// its rule, or at the field or type that a bound is missing in. What two CRDs, or two
-// places of one, say of the same marker in the same words is one finding (finding.go).
-// What nothing in Go stands for stays where it is in the CRD's own file.
+// How it works. The vet results of a CRD are assigned to the markers of its rules, or to the field
+// or type that lacks a bound (crd.go). Equal findings at the same marker are merged, whether they
+// come from two CRDs or from two paths of a CRD (finding.go). Findings without a Go position are
+// reported in the CRD's file.

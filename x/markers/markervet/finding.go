@@ -17,41 +17,41 @@ const (
 	Note    = "note"
 )
 
-// Finding is one thing to say of Go source.
+// Finding is a problem in Go source.
 type Finding struct {
-	// ID names what was found: a lint, the server's reason, or another word.
+	// ID is the name of a lint, the server's reason, or another keyword.
 	ID, Description string
 	Level           string
 	Message         string
-	// Rule is the text of the rule that it is about; "" is none.
+	// Rule is the expression of the rule, or "".
 	Rule string
-	// Shown are lines that show it.
+	// Shown holds lines that illustrate the finding.
 	Shown []string
-	// Position is in a Go file, whose line has the text Line. It has no line where
-	// nothing in Go stands for what is meant: then CRD and Field say where it stands
-	// in that CRD's file.
+	// Position is in a Go file, and Line is the line of source there. If Position has no line
+	// number, nothing in Go corresponds to the finding, and CRD and Field locate it in the CRD's
+	// file.
 	markers.Position
 	Line  string
 	CRD   int
 	Field string
-	// Near is then the field or the type around what is meant, or nothing.
+	// Near is then the nearest enclosing field or type, if any.
 	Near markers.Position
-	// Write is a marker that is missing above Position, as
-	// // +kubebuilder:validation:MaxItems=8; "" is none.
+	// Write is a marker to add above Position, such as // +kubebuilder:validation:MaxItems=8, or
+	// "".
 	Write string
-	// Of is the type, and the field, that the marker stands at.
+	// Of is the type and field that the marker belongs to.
 	Of string
-	// Places are those in the CRDs.
+	// Places holds the affected paths of all CRDs.
 	Places []Place
 
 	lint  bool
-	value int64 // of advice
+	value int64 // the bound, for advice
 }
 
-// Place is one in objects of a CRD.
+// Place is a path in the objects of a CRD.
 type Place struct {
 	CRD     string `json:"crd"`
-	Version string `json:"version,omitempty"` // "" is all
+	Version string `json:"version,omitempty"` // "" means all versions
 	Path    string `json:"path"`
 }
 
@@ -62,7 +62,7 @@ func (p Place) String() string {
 	return p.CRD + " " + p.Version + " " + phrase.Place(p.Path)
 }
 
-// key is what makes two findings one.
+// key identifies equal findings.
 type key struct {
 	id, message string
 	at          markers.Position
@@ -70,18 +70,18 @@ type key struct {
 	field       string
 }
 
-// findings puts equal ones together.
+// findings collects findings and merges equal findings.
 type findings struct {
 	list   []Finding
 	at     map[key]int
 	placed map[placeKey]bool
-	// bounds are the findings of advice, whose values differ from place to place.
+	// bounds holds the indexes of advice findings, whose values differ from path to path.
 	bounds map[boundKey]int
 }
 
 func (all *findings) add(f Finding, places ...Place) {
 	k := key{f.ID, f.Message, f.Position, f.CRD, f.Field}
-	if f.lint { // its words name the place, but it is the same at each
+	if f.lint { // the message contains the path, but the finding is the same for each path
 		k.message = ""
 	}
 	i, ok := all.at[k]
@@ -93,7 +93,7 @@ func (all *findings) add(f Finding, places ...Place) {
 	all.put(i, places)
 }
 
-// placeKey is a place of a finding.
+// placeKey identifies a path of a finding.
 type placeKey struct {
 	finding int
 	Place
@@ -108,7 +108,7 @@ func (all *findings) put(i int, places []Place) {
 	}
 }
 
-// sorted are all findings by their place, those that have none in Go at the end.
+// sorted returns all findings sorted by position. Findings without a Go position come last.
 func (all *findings) sorted() []Finding {
 	slices.SortStableFunc(all.list, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(min(1, b.Position.Line), min(1, a.Position.Line)), cmp.Compare(a.File, b.File), cmp.Compare(a.Position.Line, b.Position.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.ID, b.ID))
@@ -116,14 +116,14 @@ func (all *findings) sorted() []Finding {
 	return all.list
 }
 
-// boundKey is one bound at one place in Go.
+// boundKey identifies a bound at a position in Go.
 type boundKey struct {
 	at  markers.Position
 	set string
 }
 
-// advice adds a bound. One marker is for all places that it feeds, so the least of
-// their bounds is the one that makes all rules fit.
+// advice adds a bound. A marker applies to all paths that it affects, so the smallest of their
+// bounds makes all rules fit.
 func (all *findings) advice(b *markers.Bound, a vet.Advice, mendable bool, place Place) {
 	prefix, now, fit := "+kubebuilder:validation:", "", "all rules fit"
 	if b.Items {
@@ -163,5 +163,5 @@ func (all *findings) advice(b *markers.Bound, a vet.Advice, mendable bool, place
 	all.put(i, []Place{place})
 }
 
-// markerName is the marker of a bound: MaxItems.
+// markerName returns the marker of a bound, such as MaxItems.
 func markerName(set string) string { return string(set[0]-'a'+'A') + set[1:] }

@@ -15,7 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/x/markers"
 )
 
-// writer writes a rule as a marker has it, and notes where each of its characters is.
+// writer writes a rule in marker syntax and records the column of each of its characters.
 type writer struct {
 	text    strings.Builder
 	line    int
@@ -29,7 +29,7 @@ func (w *writer) put(source string, stands bool) {
 	w.text.WriteString(source)
 }
 
-// quotings are ways to write a rule; each says nothing of a rule that it cannot write.
+// quotings holds ways to write a rule. Each returns false for a rule that it cannot write.
 var quotings = map[string]func(w *writer, rule string) bool{
 	"quoted": func(w *writer, rule string) bool {
 		w.put(`"`, false)
@@ -73,7 +73,7 @@ var quotings = map[string]func(w *writer, rule string) bool{
 	},
 }
 
-// injected are rules with one mistake each.
+// injected returns rules with one mistake each.
 func injected() (rules []string) {
 	bases := []string{
 		`self.count + 1 > self.most - 2 || self.name == 'é😀'`,
@@ -95,8 +95,8 @@ func injected() (rules []string) {
 	return rules
 }
 
-// mistakes puts rules into the markers of one type, each in its own quoting, and into
-// the CRD that a generator would make of it.
+// mistakes writes rules as markers of one type in the given quoting. It also returns the CRD that a
+// generator would make of it.
 func mistakes(t *testing.T, write func(*writer, string) bool, rules []string) (source string, crd *apiextensionsv1.CustomResourceDefinition, written map[string]*writer) {
 	t.Helper()
 	const marker = "// +kubebuilder:validation:XValidation:message=\"é\",rule="
@@ -130,9 +130,9 @@ func mistakes(t *testing.T, write func(*writer, string) bool, rules []string) (s
 
 var place = regexp.MustCompile(`<input>:([0-9]+):([0-9]+):`)
 
-// TestInjectedMistakes: what the compiler says of a rule is shown at the character of
-// the marker that it means, whatever the quoting. Where that is comes from how the
-// marker was written, not from how it is read.
+// TestInjectedMistakes checks that compile errors are reported at the right character of the marker
+// for each quoting. The expected position comes from how the marker was written, not from how it is
+// parsed.
 func TestInjectedMistakes(t *testing.T) {
 	t.Parallel()
 	rules, total := injected(), 0

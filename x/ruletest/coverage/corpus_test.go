@@ -14,15 +14,14 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// corpusCRD is a CRD of a corpus with what is told of its engine's runs.
+// corpusCRD is a CRD of a corpus with its engine and Watch.
 type corpusCRD struct {
 	*engine.Engine
 	crd   *apiextensionsv1.CustomResourceDefinition
 	watch *Watch
 }
 
-// plainCount counts as somebody does who knows no more than names and texts:
-// the rules of all versions apart, by CRD, place and text.
+// plainCount counts outcomes independently of the package, by CRD, version, path, and expression.
 type plainCount struct {
 	mu      sync.Mutex
 	ran     map[[4]string]bool
@@ -38,11 +37,11 @@ func (c *plainCount) observe(crd string, run engine.RuleRun) {
 	defer c.mu.Unlock()
 	k := c.of(crd, run.Rule)
 	c.ran[k] = c.ran[k] || run.Outcome != engine.Undecided
-	c.refused[k] = c.refused[k] || run.Outcome == engine.Refused || run.Outcome == engine.Failed // for whom writes, a rule that fails refuses
+	c.refused[k] = c.refused[k] || run.Outcome == engine.Refused || run.Outcome == engine.Failed // a rule that fails rejects the write
 }
 
-// TestCorpusCoverage measures what the tests of real projects ask of their CRDs,
-// and holds the report against a plain count.
+// TestCorpusCoverage measures the coverage of CRD rules by tests of real projects, and compares the
+// report with a simple count.
 func TestCorpusCoverage(t *testing.T) {
 	t.Parallel()
 	for _, folder := range corpus.Folders(t) {
@@ -111,7 +110,7 @@ func TestCorpusCoverage(t *testing.T) {
 	}
 }
 
-// holdItem holds what must be true of every item.
+// holdItem checks invariants of an item.
 func holdItem(t *testing.T, item *Item) {
 	t.Helper()
 	if item.Ran != item.Passed+item.Refused+item.Errors+item.Ratcheted {

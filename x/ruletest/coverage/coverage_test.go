@@ -16,7 +16,7 @@ import (
 
 type m = map[string]any
 
-// TestConditions says which parts of a rule are its conditions.
+// TestConditions checks which parts of a rule are its conditions.
 func TestConditions(t *testing.T) {
 	t.Parallel()
 	for rule, want := range map[string]string{
@@ -55,7 +55,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// TestGaps holds the words for what is missing.
+// TestGaps checks the descriptions of gaps.
 func TestGaps(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -70,7 +70,7 @@ func TestGaps(t *testing.T) {
 		{"!has(self.a) || self.b", []m{{}, {"a": true, "b": true}, {"a": true, "b": false}}, nil},
 		{"self.a || self.b", []m{{"b": true}, {"a": true}}, []string{"never refused", "`self.a` never false", "`self.b` never false"}},
 		{"self.a || self.b", []m{{"b": false}, {"a": true, "b": false}}, []string{"never refused", "`self.a` never false", "`self.b` never true"}},
-		// where a is false, b decides
+		// If a is false, b decides
 		{"self.a || self.b", []m{{"a": true}, {"a": false, "b": true}},
 			[]string{"never refused", "`self.a` true and false, but never what the outcome hung on", "`self.b` never false"}},
 		{"self.a && self.b || self.c", []m{{"a": false, "c": true}, {"a": true, "b": true}, {"c": false, "a": false}},
@@ -91,7 +91,8 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// TestOutcomes: a refusal is this rule's own; what an update leaves alone is none.
+// TestOutcomes checks that only rejections by the rule itself count, and that violations which an
+// update leaves unchanged do not.
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
 	crd := crdOf(t, "self.a", "self.b", "self.a == oldSelf.a")
@@ -122,8 +123,8 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestOnce: equal schemas under several versions count once, and so does what
-// variants of a CRD have in common; an unserved version does not count.
+// TestOnce checks that equal schemas of several versions and of several variants of a CRD count
+// once, and that versions that are not served do not count.
 func TestOnce(t *testing.T) {
 	t.Parallel()
 	crd := crdOf(t, "self.a || self.b")
@@ -160,8 +161,8 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// TestHostileRules: a rule of a thousand operands, and macros inside each other over
-// long lists, take no more than in proportion.
+// TestHostileRules checks that a rule with a thousand operands and nested macros over long lists
+// take linear time.
 func TestHostileRules(t *testing.T) {
 	t.Parallel()
 	var terms []string
@@ -183,8 +184,8 @@ func TestHostileRules(t *testing.T) {
 	}
 }
 
-// TestConcurrent: runs may be told of by several goroutines; the report depends on
-// nothing but what they are.
+// TestConcurrent checks that Observe can be called by several goroutines, and that the report does
+// not depend on their order.
 func TestConcurrent(t *testing.T) {
 	t.Parallel()
 	crd := crdOf(t, "self.a || self.b", "self.list.all(x, x.a || x.b)")

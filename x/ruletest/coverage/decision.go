@@ -8,7 +8,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 )
 
-// op is what a part of a decision does with those below it.
+// op is the operator of a part of a decision.
 type op uint8
 
 const (
@@ -16,25 +16,24 @@ const (
 	and
 	or
 	not
-	choice // ?: whose branches are bools
+	choice // ?: with bool branches
 )
 
-// part is a part of a decision.
+// part is a node of a decision.
 type part struct {
 	op    op
-	below []int // parts, which all stand before this one
-	cond  int   // of a leaf: the condition's number in its rule
+	below []int // indexes of operands, which are all smaller than the part's own index
+	cond  int   // the index of a leaf's condition in its rule
 }
 
-// decision is a nest of operators around conditions, in which each condition
-// stands once. Parts stand behind what they are made of, the whole is last.
+// decision is a tree of operators with conditions as leaves, where each condition occurs once.
+// Operands come before their operators, so the root is the last part.
 type decision struct {
 	root  int64
 	parts []part
 }
 
-// anatomy is a rule taken apart: its conditions in the order of the text, and its
-// decisions.
+// anatomy holds the conditions of a rule in the order of the text, and its decisions.
 type anatomy struct {
 	tree       *ast.AST
 	source     *lex.Source
@@ -42,15 +41,15 @@ type anatomy struct {
 	decisions  []*decision
 }
 
-// dissect finds all decisions of an expression. One that is no operator decides
-// nothing: that a rule was true or false is told of the rule.
+// dissect finds all decisions of an expression. An expression without operators is not a decision,
+// because its outcome is that of the rule.
 func dissect(tree *ast.AST, source *lex.Source) *anatomy {
 	a := &anatomy{tree: tree, source: source}
 	a.visit(tree.Expr())
 	return a
 }
 
-// visit looks for decisions in an expression that is part of none.
+// visit searches an expression that is not part of a decision for decisions.
 func (a *anatomy) visit(e ast.Expr) {
 	if a.op(e) != leaf {
 		a.decision(e)
@@ -59,15 +58,14 @@ func (a *anatomy) visit(e ast.Expr) {
 	a.inside(e)
 }
 
-// decision takes an expression apart that decides something, be it one condition
-// alone.
+// decision adds e as a decision, even if it is a single condition.
 func (a *anatomy) decision(e ast.Expr) {
 	d := &decision{root: e.ID()}
 	a.decisions = append(a.decisions, d)
 	a.part(d, e)
 }
 
-// part appends an expression to a decision, and says where.
+// part appends an expression to a decision and returns its index.
 func (a *anatomy) part(d *decision, e ast.Expr) int {
 	p := part{op: a.op(e)}
 	switch p.op {
@@ -88,7 +86,7 @@ func (a *anatomy) part(d *decision, e ast.Expr) int {
 	return len(d.parts) - 1
 }
 
-// op is what an expression is in a decision.
+// op returns the operator of an expression within a decision.
 func (a *anatomy) op(e ast.Expr) op {
 	if e.Kind() != ast.CallKind {
 		return leaf
@@ -108,11 +106,11 @@ func (a *anatomy) op(e ast.Expr) op {
 	return leaf
 }
 
-// written is true for a ?: that the rule's author wrote, and not a macro, as
+// written reports whether the author of the rule wrote this ?:, as opposed to a macro such as
 // optMap.
 func (a *anatomy) written(e ast.Expr) bool { return a.source.Token(e) == "?" }
 
-// terms flattens a nest of one operator.
+// terms returns the operands of nested uses of the same operator.
 func terms(e ast.Expr, function string, all []ast.Expr) []ast.Expr {
 	for _, arg := range e.AsCall().Args() {
 		if arg.Kind() == ast.CallKind && arg.AsCall().FunctionName() == function {
@@ -124,7 +122,7 @@ func terms(e ast.Expr, function string, all []ast.Expr) []ast.Expr {
 	return all
 }
 
-// isBind is true for what binds a variable, as optMap does.
+// isBind reports whether a comprehension only binds a variable, as optMap does.
 func isBind(x ast.ComprehensionExpr) bool {
 	return x.IterRange().Kind() == ast.ListKind && x.IterRange().AsList().Size() == 0 && isFalse(x.LoopCondition())
 }
@@ -133,7 +131,7 @@ func isFalse(e ast.Expr) bool {
 	return e.Kind() == ast.LiteralKind && e.AsLiteral() == celtypes.False
 }
 
-// inside looks for decisions below an expression.
+// inside searches the operands of an expression for decisions.
 func (a *anatomy) inside(e ast.Expr) {
 	switch e.Kind() {
 	case ast.SelectKind:
@@ -158,8 +156,8 @@ func (a *anatomy) inside(e ast.Expr) {
 	}
 }
 
-// call looks below a call. The condition of a ?: that gives no bool is a decision
-// of its own.
+// call searches the arguments of a call for decisions. The condition of a ?: that is not a bool is
+// a decision of its own.
 func (a *anatomy) call(e ast.Expr) {
 	call := e.AsCall()
 	args := call.Args()
@@ -175,8 +173,8 @@ func (a *anatomy) call(e ast.Expr) {
 	}
 }
 
-// loop looks below a macro, whose predicate is a decision for each element. What
-// the macro made up around it is none.
+// loop searches a macro for decisions. Its predicate is a decision for each element. Nodes that the
+// macro adds around the predicate are not part of it.
 func (a *anatomy) loop(e ast.Expr) {
 	x := e.AsComprehension()
 	a.visit(x.IterRange())

@@ -1,6 +1,6 @@
-// Package coverage measures what tests ask of a CRD's rules: how often each rule
-// ran, passed and refused, and which of its conditions were true, false, or
-// decided alone.
+// Package coverage measures how thoroughly tests exercise the rules of a CRD: how often each rule
+// ran, passed, and rejected an object, and which of its conditions were true, were false, or
+// decided the outcome alone.
 //
 //	rec := coverage.New()
 //	w, err := rec.Watch(crd, e)
@@ -8,10 +8,9 @@
 //	report := rec.Report()
 package coverage
 
-// How it works: a rule is taken apart into decisions, nests of &&, ||, ! and ?:
-// that end in conditions (decision.go). Beside the engine, each run of a rule is
-// evaluated once more by a program with probes (rule.go), which write down what
-// each condition came to in each evaluation of its decision, of a macro's
-// predicate once an element. What was written down is weighed when a decision
-// ends (masking.go). Rules that stand in several versions or variants of a CRD
-// are one (recorder.go).
+// How it works. A rule is split into decisions, which are nested uses of &&, ||, !, and ?: with
+// conditions as leaves (decision.go). After each run of a rule by the engine, the rule is evaluated
+// again by a program with probes (rule.go). The probes record the value of each condition for each
+// evaluation of its decision; the predicate of a macro is evaluated once per element. At the end of
+// a decision, the values are analyzed (masking.go). Rules that occur in several versions or
+// variants of a CRD are merged (recorder.go).

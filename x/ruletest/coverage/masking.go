@@ -2,15 +2,14 @@ package coverage
 
 import "bytes"
 
-// How it works: a condition is shown to count (MC/DC in its masking form) by two
-// evaluations of its decision, one where it is true and one where it is false, of
-// different outcomes, in both of which it is not masked: had it alone been the
-// other way, the decision would have come out another way. An error is a third
-// outcome. What was not evaluated might have been anything.
+// How it works. A condition is shown to be decisive (masking MC/DC) by two evaluations of its
+// decision with different outcomes. It is true in the first and false in the second, and in both it
+// is not masked: if it alone had the opposite value, the outcome would differ. An error is a third
+// outcome. A condition that was not evaluated can have any value.
 //
-// To ask this of each condition by itself would take the square of their number.
-// So a decision is gone through twice: upwards, what each part came to, and
-// downwards, what the whole would come to if a part came to something else.
+// Testing each condition separately would take quadratic time. So each decision is traversed twice:
+// upward to compute the value of each part, and downward to compute the outcome of the whole for
+// each possible value of a part.
 
 // set is a set of values.
 type set uint8
@@ -25,12 +24,12 @@ const (
 
 var values = [...]set{isFalsy, isTruthy, isError}
 
-// table is what two sets of values come to.
+// table maps two sets of operand values to the set of results.
 type table [anything + 1][anything + 1]set
 
 var bothOf, eitherOf = tableOf(isFalsy), tableOf(isTruthy)
 
-// tableOf is that of && or ||, by the value that decides alone.
+// tableOf returns the table of && or ||, given the value that decides alone.
 func tableOf(decides set) *table {
 	t := new(table)
 	for _, a := range values {
@@ -47,10 +46,10 @@ func tableOf(decides set) *table {
 	return t
 }
 
-// opposite is ! of a set.
+// opposite returns the set of negated values.
 func (x set) opposite() set { return x&isError | x&isFalsy<<1 | x&isTruthy>>1 }
 
-// junction is && or || of two values: what decides wins over an error.
+// junction returns the result of && or ||. The value in decides takes precedence over an error.
 func junction(a, b, decides set) set {
 	switch {
 	case a == decides || b == decides:
@@ -61,10 +60,10 @@ func junction(a, b, decides set) set {
 	return anything &^ isError &^ decides
 }
 
-// effect is what a whole comes to where a part is false, true or an error.
+// effect holds the possible values of the whole decision if a part is false, true, or an error.
 type effect [len(values)]set
 
-// of is what the whole can come to where the part is one of a set.
+// of returns the possible values of the whole decision if the part has a value in a set.
 func (e *effect) of(part set) (whole set) {
 	for i, v := range values {
 		if part&v != 0 {
@@ -74,23 +73,23 @@ func (e *effect) of(part set) (whole set) {
 	return whole
 }
 
-// shown are the outcomes of a decision while a condition was not masked and was
-// false, and while it was true.
+// shown holds the outcomes of a decision in evaluations in which a condition was not masked: those
+// with the condition false, and those with it true.
 type shown [2]set
 
-// counts is true where a false and a true led to different outcomes.
+// counts reports whether a false and a true condition led to different outcomes.
 func (s shown) counts() bool {
 	return s[0] != 0 && s[1] != 0 && (s[0] != s[1] || s[0]&(s[0]-1) != 0)
 }
 
-// scale weighs the evaluations of one decision.
+// scale analyzes the evaluations of a decision.
 type scale struct {
 	*decision
-	shown []shown // by condition of the rule; shared with other decisions
-	// now is what the conditions of the evaluation at hand came to, a set a part.
+	shown []shown // by index of the rule's conditions; shared with other decisions
+	// now holds the values of the conditions in the current evaluation, one set per part.
 	now  []byte
-	open bool // an evaluation is under way
-	// seen are evaluations that were weighed already, last the latest.
+	open bool // an evaluation is in progress
+	// seen holds evaluations that were already analyzed, and last the latest evaluation.
 	seen map[string]bool
 	last []byte
 
@@ -98,8 +97,7 @@ type scale struct {
 	effects []effect
 }
 
-// maxSeen bounds what is remembered of one decision: beyond, evaluations are
-// weighed again.
+// maxSeen limits the size of seen. Further evaluations may be analyzed again.
 const maxSeen = 256
 
 func newScale(d *decision, all []shown) *scale {
@@ -113,7 +111,7 @@ func (s *scale) begin() {
 	s.open = true
 }
 
-// end weighs an evaluation, of what it says that others did not.
+// end analyzes an evaluation unless an equal evaluation was analyzed before.
 func (s *scale) end() {
 	if !s.open {
 		return
@@ -149,7 +147,7 @@ func (s *scale) weigh() {
 	}
 }
 
-// up finds what each part can have come to.
+// up computes the possible values of each part.
 func (s *scale) up() {
 	for i := range s.parts {
 		p := &s.parts[i]
@@ -172,7 +170,7 @@ func (s *scale) up() {
 	}
 }
 
-// chosen is what a ?: comes to with its condition.
+// chosen returns the possible values of a ?: for a value of its condition.
 func (s *scale) chosen(p *part, cond set) (v set) {
 	if cond&isTruthy != 0 {
 		v |= s.value[p.below[1]]
@@ -183,7 +181,7 @@ func (s *scale) chosen(p *part, cond set) (v set) {
 	return v | cond&isError
 }
 
-// table is that of && or ||, with the value that changes nothing.
+// table returns the table of && or ||, and its neutral value.
 func (p *part) table() (t *table, none set) {
 	if p.op == and {
 		return bothOf, isTruthy
@@ -191,7 +189,7 @@ func (p *part) table() (t *table, none set) {
 	return eitherOf, isFalsy
 }
 
-// down finds the effects of what a part is made of.
+// down computes the effects of the operands of a part.
 func (s *scale) down(i int) {
 	p, whole := &s.parts[i], &s.effects[i]
 	switch p.op {
@@ -211,8 +209,8 @@ func (s *scale) down(i int) {
 	}
 }
 
-// branch is the effect of v in the branch of a ?: that is taken where the
-// condition is takes.
+// branch returns the effect of value v in one branch of a ?:. The branch is taken if the condition
+// has the value takes.
 func (s *scale) branch(whole *effect, cond, takes set, other int, v set) (out set) {
 	if cond&takes != 0 {
 		out |= whole.of(v)
@@ -223,12 +221,12 @@ func (s *scale) branch(whole *effect, cond, takes set, other int, v set) (out se
 	return out | whole.of(cond&isError)
 }
 
-// downTerms is down for && and ||: a term's effect is that beside all others,
-// those before it and those behind it.
+// downTerms is down for && and ||. The effect of a term is computed from those of all terms before
+// and after it.
 func (s *scale) downTerms(p *part, whole *effect) {
 	table, none := p.table()
 	before := none
-	for _, term := range p.below { // the effects hold what stands before, for a moment
+	for _, term := range p.below { // temporarily store the result of the preceding terms
 		s.effects[term][0] = before
 		before = table[before][s.value[term]]
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// crdOf is a CRD with rules on spec, which has the bools a to f and a list of
-// such objects.
+// crdOf returns a CRD with rules on spec, which has bool fields a to f and a list of objects with
+// the same fields.
 func crdOf(t testing.TB, rules ...string) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	crd := &apiextensionsv1.CustomResourceDefinition{}
@@ -54,7 +54,7 @@ func widget(spec map[string]any) map[string]any {
 	return map[string]any{"apiVersion": "example.com/v1", "kind": "Widget", "metadata": map[string]any{"name": "w"}, "spec": spec}
 }
 
-// measure runs objects, and reports.
+// measure validates objects and returns the report.
 func measure(t testing.TB, crd *apiextensionsv1.CustomResourceDefinition, objects ...map[string]any) *Report {
 	t.Helper()
 	e, err := engine.Compile(crd, engine.Config{})
@@ -74,10 +74,9 @@ func measure(t testing.TB, crd *apiextensionsv1.CustomResourceDefinition, object
 	return rec.Report()
 }
 
-// The rest of this file judges by brute force: a rule is made as a tree, whose
-// evaluations are written down by an interpreter that knows nothing of the
-// package's, and each pair of them is tried with each value of all that was not
-// evaluated.
+// The rest of this file computes MC/DC by brute force. An independent interpreter records the
+// evaluations of generated rules. Each pair of evaluations is tried with each value of all
+// conditions that were not evaluated.
 
 type verdict byte
 
@@ -88,8 +87,8 @@ const (
 	unseen verdict = 0
 )
 
-// bush is a generated expression. A leaf has a text and a number in its rule; one
-// that is a macro has a predicate, which is a decision of its own.
+// bush is a generated expression. A leaf has a text and a number in its rule. A leaf that is a
+// macro has a predicate, which is a decision of its own.
 type bush struct {
 	op     string // "", &&, ||, !, ?
 	below  []*bush
@@ -144,13 +143,13 @@ func (b *bush) String() string {
 	return "(" + strings.Join(texts, " "+b.op+" ") + ")"
 }
 
-// diary is what the interpreter writes: of each decision each evaluation.
+// diary holds the evaluations of each decision.
 type diary struct {
 	evaluations map[*bush][]map[*bush]verdict
 	counts      map[*bush]map[verdict]int
 }
 
-// decide evaluates a decision as a whole.
+// decide evaluates and records a whole decision.
 func (d *diary) decide(b *bush, scope map[string]any) verdict {
 	seen := map[*bush]verdict{}
 	v := d.eval(b, scope, seen)
@@ -172,7 +171,7 @@ func (d *diary) eval(b *bush, scope map[string]any, seen map[*bush]verdict) verd
 	return combine(b, func(sub *bush) verdict { return d.eval(sub, scope, seen) })
 }
 
-// combine is CEL's meaning of the operators.
+// combine implements the operators of CEL.
 func combine(b *bush, eval func(*bush) verdict) verdict {
 	switch b.op {
 	case "!":
@@ -230,7 +229,7 @@ func (d *diary) leaf(b *bush, scope map[string]any) verdict {
 	return rest
 }
 
-// leavesOf are the conditions of a decision.
+// leavesOf returns the conditions of a decision.
 func leavesOf(b *bush) (all []*bush) {
 	if b.op == "" {
 		return []*bush{b}
@@ -241,7 +240,7 @@ func leavesOf(b *bush) (all []*bush) {
 	return all
 }
 
-// outcome is the decision's with the given conditions.
+// outcome returns the outcome of a decision for the given conditions.
 func outcome(b *bush, with map[*bush]verdict) verdict {
 	if b.op == "" {
 		return with[b]
@@ -249,8 +248,8 @@ func outcome(b *bush, with map[*bush]verdict) verdict {
 	return combine(b, func(sub *bush) verdict { return outcome(sub, with) })
 }
 
-// unmasked is true where the condition, alone the other way round, would have
-// made another outcome, whatever it takes of what was not evaluated.
+// unmasked reports whether the opposite value of this condition alone would change the outcome, for
+// some assignment of the conditions that were not evaluated.
 func unmasked(root, cond *bush, seen map[*bush]verdict) bool {
 	was := outcome(root, seen)
 	flipped := map[*bush]verdict{}
@@ -296,7 +295,7 @@ func (d *diary) mcdc(root, cond *bush) bool {
 	return false
 }
 
-// decisionsOf are a rule's, in the order of the text.
+// decisionsOf returns the decisions of a rule in the order of the text.
 func decisionsOf(root *bush) []*bush {
 	all := []*bush{root}
 	for _, l := range leavesOf(root) {
@@ -317,8 +316,8 @@ func randomBools(r *rand.Rand) map[string]any {
 	return out
 }
 
-// TestMaskingByBruteForce holds what is reported of 1,000 generated rules against
-// what the definition says.
+// TestMaskingByBruteForce compares the reports for 1,000 generated rules with the definition of
+// masking MC/DC.
 func TestMaskingByBruteForce(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 16))

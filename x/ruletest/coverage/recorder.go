@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Recorder gathers what all tests ask of all CRDs. It is safe for concurrent use.
+// Recorder collects the coverage of any number of CRDs. It is safe for concurrent use.
 type Recorder struct {
 	mu      sync.Mutex
 	watches []*Watch
@@ -22,17 +22,16 @@ type Recorder struct {
 	order   []*rule
 }
 
-// key is what makes two rules one: variants of a CRD, as those of feature gates,
-// share what they have in common. Versions with equal schemas are joined when all
-// is seen; see versions.go.
+// key identifies a rule. Variants of a CRD, such as those of feature gates, share rules. Versions
+// with equal schemas are merged at the end; see versions.go.
 type key struct{ crd, version, path, rule string }
 
-// New makes a recorder.
+// New returns an empty recorder.
 func New() *Recorder { return &Recorder{rules: map[key]*rule{}, schemas: schemas{}} }
 
-// Watch lists the rules of a CRD's served versions, and gives what is to be told
-// of the runs of an engine of it: of that CRD, or of a copy in which other
-// versions are served. The error is of a bug of ours.
+// Watch registers the rules of a CRD's served versions and returns a Watch for the runs of e. The
+// engine must be compiled from crd, or from a copy that serves other versions. An error is a bug in
+// Celadon.
 func (r *Recorder) Watch(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine) (*Watch, error) {
 	if crd == nil || e == nil {
 		return nil, errors.New("coverage: want a CRD and its engine")
@@ -53,7 +52,7 @@ func (r *Recorder) Watch(crd *apiextensionsv1.CustomResourceDefinition, e *engin
 	for i := range crd.Spec.Versions {
 		v := &crd.Spec.Versions[i]
 		if !v.Served {
-			continue // its rules never run, whatever is tested
+			continue // its rules never run
 		}
 		for _, ref := range e.Rules(v.Name) {
 			w.place(ref)
@@ -62,7 +61,7 @@ func (r *Recorder) Watch(crd *apiextensionsv1.CustomResourceDefinition, e *engin
 	return w, nil
 }
 
-// rule finds a rule, or makes it.
+// rule returns the rule with this key, which it creates if necessary.
 func (r *Recorder) rule(crd string, ref *engine.RuleRef) *rule {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -74,14 +73,14 @@ func (r *Recorder) rule(crd string, ref *engine.RuleRef) *rule {
 		r.order = append(r.order, known)
 		return known
 	}
-	// Which variant is watched first is a matter of luck.
+	// The order of variants is arbitrary.
 	known.mu.Lock()
 	known.item.Index = min(known.item.Index, ref.Index)
 	known.mu.Unlock()
 	return known
 }
 
-// Watch is told of the runs of one engine's rules. It is safe for concurrent use.
+// Watch records the runs of an engine's rules. It is safe for concurrent use.
 type Watch struct {
 	recorder *Recorder
 	crd      string
@@ -94,14 +93,14 @@ type Watch struct {
 	order   []*place
 }
 
-// Observe is for engine.Request.Observe.
+// Observe records a run. Set it as engine.Request.Observe.
 func (w *Watch) Observe(run engine.RuleRun) {
 	p := w.place(run.Rule)
 	w.prepare(p)
 	p.ran(&run)
 }
 
-// place finds a rule as the engine has it.
+// place returns the rule at its path in this engine.
 func (w *Watch) place(ref *engine.RuleRef) *place {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -114,7 +113,7 @@ func (w *Watch) place(ref *engine.RuleRef) *place {
 	return p
 }
 
-// prepare finds a rule's conditions, when it runs for the first time.
+// prepare determines a rule's conditions when the rule runs for the first time.
 func (w *Watch) prepare(p *place) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -129,7 +128,7 @@ func (w *Watch) prepare(p *place) {
 	}
 }
 
-// finish finds the conditions of rules that never ran.
+// finish determines the conditions of rules that never ran.
 func (w *Watch) finish() {
 	w.mu.Lock()
 	order := slices.Clone(w.order)

@@ -6,34 +6,33 @@ import (
 	"slices"
 )
 
-// Report is what tests ask of the rules of all CRDs watched, in an order that
-// depends on nothing but the CRDs.
+// Report is the coverage of the rules of all watched CRDs. Its order depends only on the CRDs.
 type Report struct {
-	// Rules is how many there are, Ran how many of them ran, and Refused how many
-	// refused an object.
+	// Rules is the number of rules, Ran the number of those that ran, and Refused the number of
+	// those that rejected an object.
 	Rules   int `json:"rules"`
 	Ran     int `json:"ran"`
 	Refused int `json:"refused"`
-	// Conditions is how many the rules have, Both how many of those were true and
-	// false.
+	// Conditions is the number of conditions of all rules, and Both the number of those that were
+	// both true and false.
 	Conditions int `json:"conditions"`
 	Both       int `json:"both"`
-	// Decisive is how many conditions were shown to count; see Condition.MCDC.
+	// Decisive is the number of conditions that were shown to be decisive; see Condition.MCDC.
 	Decisive int    `json:"mcdc"`
 	Items    []Item `json:"items"`
 }
 
-// Item is one rule.
+// Item is the coverage of a rule.
 type Item struct {
 	CRD string `json:"crd"`
-	// Version is the newest of those with equal schemas.
+	// Version is the newest of the versions with equal schemas.
 	Version string `json:"version"`
 	Path    string `json:"path"`
 	Index   int    `json:"index"`
 	Rule    string `json:"rule"`
-	// Ran is how often the rule ran, at each place of each object; Refused how
-	// often it was false and so refused the object itself, Errors how often it
-	// failed to evaluate. Ratcheted are those where a false rule only warned.
+	// Ran is how often the rule ran, for each value in each object. Refused is how often it was
+	// false and rejected the object itself. Errors is how often its evaluation failed. Ratcheted is
+	// how often it was false but only caused a warning.
 	Ran       int `json:"ran"`
 	Passed    int `json:"passed"`
 	Refused   int `json:"refused"`
@@ -41,31 +40,30 @@ type Item struct {
 	Ratcheted int `json:"ratcheted,omitempty"`
 	// Conditions are in the order of the text.
 	Conditions []Condition `json:"conditions"`
-	// Unmeasured says why nothing is known of the rule's conditions; "" where they
-	// are measured.
+	// Unmeasured is the reason why the rule's conditions were not measured, or "".
 	Unmeasured string `json:"unmeasured,omitempty"`
 }
 
-// Condition is a part of a rule that is true or false: an operand of && or ||,
-// that of !, the condition of ?: or a branch that is a bool, or the predicate of a
-// macro; of such operators inside each other what they end in.
+// Condition is a part of a rule that is true or false: an operand of &&, ||, or !; the condition of
+// ?: or a bool branch of it; or the predicate of a macro. Nested operators are split into their
+// leaves.
 type Condition struct {
 	Text string `json:"text"`
-	// Start and End are where in the rule, in code points.
+	// Start and End delimit the condition in the rule, in code points.
 	Start int `json:"start"`
 	End   int `json:"end"`
-	// True, False and Errors are how often it came to that, in a macro for each
-	// element.
+	// True, False, and Errors are the number of evaluations with that result. In a macro, each
+	// element counts.
 	True   int `json:"true"`
 	False  int `json:"false"`
 	Errors int `json:"errors"`
-	// MCDC is true where the condition was shown to count: it was once true and
-	// once false, to different outcomes of the decision around it, which it alone
-	// could have turned each time.
+	// MCDC is set if the condition was shown to be decisive: it was true once and false once, with
+	// different outcomes of the enclosing decision, and each time it alone could have changed the
+	// outcome.
 	MCDC bool `json:"mcdc"`
 }
 
-// Report tells what was seen so far.
+// Report returns the coverage recorded so far.
 func (r *Recorder) Report() *Report {
 	r.mu.Lock()
 	watches, rules := slices.Clone(r.watches), slices.Clone(r.order)
@@ -104,7 +102,7 @@ func (r *Recorder) Report() *Report {
 	return report
 }
 
-// seen is a copy of what was seen of a rule.
+// seen is a copy of the recorded coverage of a rule.
 type seen struct {
 	item  Item
 	shown []shown
@@ -139,8 +137,7 @@ func (r *Report) add(item Item) {
 	r.Items = append(r.Items, item)
 }
 
-// Percent is how many of a hundred rules ran and refused; 100 where there is no
-// rule.
+// Percent returns the percentage of rules that rejected an object, or 100 if there are no rules.
 func (r *Report) Percent() float64 {
 	if r.Rules == 0 {
 		return 100
@@ -148,16 +145,15 @@ func (r *Report) Percent() float64 {
 	return 100 * float64(r.Refused) / float64(r.Rules)
 }
 
-// Gap is something that no test asks.
+// Gap is a missing test of a rule.
 type Gap struct {
-	// Start and End are where in the rule, in code points; of the whole rule both
-	// are its bounds.
+	// Start and End delimit the untested part of the rule, in code points.
 	Start, End int
-	// Text says what is missing, as "`has(self.a)` never false".
+	// Text describes the gap, such as "`has(self.a)` never false".
 	Text string
 }
 
-// Gaps are what is missing of a rule, nil where nothing is.
+// Gaps returns the gaps of a rule, or nil if the rule is fully covered.
 func (i *Item) Gaps() (gaps []Gap) {
 	whole := func(text string) { gaps = append(gaps, Gap{0, len([]rune(i.Rule)), text}) }
 	switch {
@@ -178,7 +174,7 @@ func (i *Item) Gaps() (gaps []Gap) {
 	return gaps
 }
 
-// missing is what was not seen of a condition.
+// missing describes the gap of a condition, or returns "".
 func (c *Condition) missing() string {
 	switch {
 	case c.True == 0 && c.False == 0 && c.Errors == 0:

@@ -13,20 +13,19 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// rule is what was seen of one rule, in whatever versions and variants of its
-// CRD it stands.
+// rule is the recorded coverage of a rule in all versions and variants of its CRD.
 type rule struct {
 	mu     sync.Mutex
 	item   Item
-	looked bool // scales and shown are there
-	// scales are by decision, shown by condition.
+	looked bool // scales and shown are set
+	// scales is indexed by decision, and shown by condition.
 	scales []*scale
 	shown  []shown
-	// unmeasured is why there are no conditions.
+	// unmeasured is the reason why the conditions are not measured.
 	unmeasured string
 }
 
-// look prepares a rule's conditions, once.
+// look determines the rule's conditions on the first call, and returns probes for them.
 func (r *rule) look(checked *cel.Ast) map[int64]eval.Probe {
 	source := lex.NewSource(r.item.Rule, checked)
 	a := dissect(checked.NativeRep(), source)
@@ -44,7 +43,7 @@ func (r *rule) look(checked *cel.Ast) map[int64]eval.Probe {
 		}
 	}
 	if len(a.conditions) != len(r.item.Conditions) || len(a.decisions) != len(r.scales) {
-		// One text over other types, as a ?: of another kind in a variant.
+		// The same text has other types in a variant, for example another kind of ?:.
 		r.unmeasured = "it is taken apart otherwise in another variant of the CRD"
 		return nil
 	}
@@ -63,13 +62,13 @@ func (r *rule) look(checked *cel.Ast) map[int64]eval.Probe {
 	return probes
 }
 
-// probe writes down what a condition or a decision came to.
+// probe records the values of a condition or a decision.
 type probe struct {
 	*rule
 	scale *scale
 	part  int
-	seen  *Condition // nil for a decision that is none
-	whole bool       // a decision begins and ends here
+	seen  *Condition // nil for a decision that is not a condition
+	whole bool       // the probe begins and ends a decision
 }
 
 // Begin implements eval.Probe.
@@ -99,24 +98,24 @@ func (p *probe) End(v eval.Truth) {
 	}
 }
 
-// known is true where the rule's conditions were looked for.
+// known reports whether the rule's conditions have been determined, or cannot be.
 func (r *rule) known() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.looked || r.unmeasured != ""
 }
 
-// place is a rule where one engine has it.
+// place is a rule in an engine.
 type place struct {
 	*rule
 	ref      *engine.RuleRef
-	prepared bool // held by the watch
+	prepared bool // guarded by the mutex of the Watch
 	decl     *types.Decl
-	program  *eval.Program // nil where conditions are not measured
+	program  *eval.Program // nil if conditions are not measured
 	vars     eval.Activation
 }
 
-// ran counts a run, and goes through it once more to see its conditions.
+// ran counts a run and evaluates the rule again to observe its conditions.
 func (p *place) ran(run *engine.RuleRun) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -131,7 +130,7 @@ func (p *place) ran(run *engine.RuleRun) {
 	case engine.Failed:
 		p.item.Errors++
 	default:
-		return // it is too much work to be done again
+		return // too much work to repeat
 	}
 	if p.program == nil {
 		return
@@ -142,8 +141,7 @@ func (p *place) ran(run *engine.RuleRun) {
 	p.vars.Unbind()
 }
 
-// plan makes the program with probes. Where that cannot be done, the rule's runs
-// are counted all the same.
+// plan creates the program with probes. If it fails, the rule's runs are still counted.
 func (p *place) plan(w *Watch) error {
 	node, err := w.engine.At(p.ref.Version, p.ref.Path)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	apiversion "k8s.io/apimachinery/pkg/version"
 )
 
-// schemas are those that were seen of each CRD, by version: a version has several
-// where there are variants of the CRD.
+// schemas holds the schemas of each CRD by version. A version has several if there are variants of
+// the CRD.
 type schemas map[string]map[string][]*apiextensionsv1.CustomResourceValidation
 
 func (s schemas) add(crd *apiextensionsv1.CustomResourceDefinition) {
@@ -22,8 +22,7 @@ func (s schemas) add(crd *apiextensionsv1.CustomResourceDefinition) {
 	}
 }
 
-// first gives for each version of a CRD the one that stands for it: the newest of
-// those with an equal schema.
+// first maps each version of a CRD to the newest version with an equal schema.
 func (s schemas) first(crd string) map[string]string {
 	versions := slices.SortedFunc(maps.Keys(s[crd]), func(a, b string) int { return -apiversion.CompareKubeAwareVersionStrings(a, b) })
 	first := map[string]string{}
@@ -45,8 +44,7 @@ func (s schemas) alike(crd, a, b string) bool {
 	})
 }
 
-// join adds what was seen of a rule to what was seen of the same rule in another
-// version.
+// join merges the coverage of the same rule in another version into i.
 func (i *Item) join(other *Item, shown, others []shown) {
 	i.Index = min(i.Index, other.Index)
 	i.Ran += other.Ran
@@ -55,7 +53,7 @@ func (i *Item) join(other *Item, shown, others []shown) {
 	i.Errors += other.Errors
 	i.Ratcheted += other.Ratcheted
 	if len(i.Conditions) != len(other.Conditions) {
-		return // one of them is not measured
+		return // i or other is not measured
 	}
 	for n := range i.Conditions {
 		c, o := &i.Conditions[n], &other.Conditions[n]

@@ -7,11 +7,11 @@ import (
 )
 
 const (
-	// maxElements is how many elements of one macro are recorded.
+	// maxElements limits how many elements of a macro are recorded.
 	maxElements = 5_000
-	// maxWork is the work of one explanation: a fraction of the verdict's limit.
+	// maxWork limits the work of an explanation, as a fraction of the limit for a verdict.
 	maxWork = eval.MaxWork / 64
-	// MaxObjectWork is the work of all explanations of one object.
+	// MaxObjectWork limits the work of all explanations of an object.
 	MaxObjectWork = 2 * maxWork
 	// perByte is the work of showing a byte. perPart is the work of showing a part, in
 	// addition to finding its text in the expression.
@@ -21,14 +21,14 @@ const (
 
 var errBudget = &eval.OverworkError{Why: "the explanations of the object take too much work"}
 
-// A Budget limits the work of the explanations of one object. It counts work, not time,
+// A Budget limits the work of the explanations of an object. It counts work, not time,
 // so the same object always has the same explanations. It is not safe for concurrent use.
 type Budget struct {
 	total, left uint64
 	ended       bool // something was left out
 }
 
-// NewBudget returns the budget of one object, at most MaxObjectWork.
+// NewBudget returns the budget of an object, at most MaxObjectWork.
 func NewBudget(units uint64) *Budget {
 	units = min(units, MaxObjectWork)
 	return &Budget{total: units, left: units}

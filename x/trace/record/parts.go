@@ -14,31 +14,29 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works: a part is planned by the planner of whole expressions. What is
-// a macro's variable in the whole is a root of the part, as self is.
+// How it works. A part is planned like a whole expression, except that the variables of the
+// enclosing macros become root variables of the part, like self.
 
-// Parts gives the value of any part of an expression, each on its own: where an
-// object is being made that fits, one part after the other is asked what it
-// would be. It is not safe for concurrent use.
+// Parts evaluates single parts of an expression. A search that constructs an object uses it to
+// compute which value each part would have. It is not safe for concurrent use.
 type Parts struct {
 	planner *eval.Planner
 	checked *cel.Ast
 	decl    *types.Decl
 	limit   int64
-	rule    []types.Root // of the whole
+	rule    []types.Root // the root variables of the whole expression
 	planned map[int64]*part
 }
 
-// part is one that was asked before.
+// part is the cached plan of a part.
 type part struct {
 	program *eval.Program
 	roots   []types.Root
 	err     error
 }
 
-// NewParts is for an expression that the desk compiled with the same
-// optionalOldSelf. The error is an *eval.OverworkError where a constant is a
-// pattern too large to be made once more.
+// NewParts returns the parts of an expression that d compiled with the same optionalOldSelf. The
+// error is an *eval.OverworkError if a constant pattern is too large to compile again.
 func NewParts(d *expr.Compiler, x *expr.Expr, optionalOldSelf bool) (*Parts, error) {
 	env, err := d.Env(optionalOldSelf)
 	if err != nil {
@@ -53,16 +51,15 @@ func NewParts(d *expr.Compiler, x *expr.Expr, optionalOldSelf bool) (*Parts, err
 	}, nil
 }
 
-// Root is the whole expression.
+// Root returns the whole expression.
 func (p *Parts) Root() ast.Expr { return p.checked.NativeRep().Expr() }
 
-// Type is what the checker knows of a part's type.
+// Type returns the type that the checker computed for a part.
 func (p *Parts) Type(part ast.Expr) *celtypes.Type { return p.checked.NativeRep().GetType(part.ID()) }
 
-// Value evaluates a part where self and oldSelf are these; old is nil when there
-// is none. variable is what a variable of a macro around the part stands for;
-// nil is nothing. What has no value is a CEL error, and so is what takes more
-// work than is done for a part.
+// Value evaluates a part for self and old; old is nil if there is no old value. variable returns
+// the value of a variable of an enclosing macro, or nil if it has no value. Failures are returned
+// as a CEL error, and so is a part that takes too much work.
 func (p *Parts) Value(ctx context.Context, e ast.Expr, self, old any, variable func(name string) ref.Val) (v ref.Val) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -101,8 +98,8 @@ func (p *Parts) part(e ast.Expr) *part {
 	return at
 }
 
-// free are the roots of the whole and the variables that a part may take from
-// the macros around it.
+// free returns the root variables of the whole expression and the variables of enclosing macros
+// that a part reads.
 func (p *Parts) free(e ast.Expr) []types.Root {
 	roots := slices.Clone(p.rule)
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {

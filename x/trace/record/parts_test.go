@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/eval"
 )
 
-// parts are those of an expression over the CronTab's spec.
+// parts returns the parts of an expression on the CronTab's spec.
 func parts(t *testing.T, src string) *Parts {
 	t.Helper()
 	node, err := cronTab(t).At("v1", "spec")
@@ -35,7 +35,7 @@ func parts(t *testing.T, src string) *Parts {
 	return p
 }
 
-// TestPartValue: a macro's variable is what the caller says, in the part alone.
+// TestPartValue checks that macro variables take the values that the caller provides.
 func TestPartValue(t *testing.T) {
 	t.Parallel()
 	p := parts(t, `self.env.all(x, x.name == self.image && self.env.exists(x, x.name == 'b'))`)
@@ -61,7 +61,8 @@ func TestPartValue(t *testing.T) {
 	}
 }
 
-// TestPartWork: a part may ask for more than the whole, which stops before it.
+// TestPartWork checks that Value limits the work of a part that would be too large for the whole
+// expression, too.
 func TestPartWork(t *testing.T) {
 	t.Parallel()
 	p := parts(t, `self.image.replace('', self.image) != 'x'`)

@@ -1,18 +1,17 @@
-// Package record evaluates an expression node by node, and reports what each node
-// gave and cost, and which values decided the whole:
+// Package record evaluates an expression node by node. It reports the value and the cost of each
+// node, and the values that decided the result.
 //
 //	p, err := record.New(desk, x.AST(), x.Source(), false)
 //	t, err := p.Run(ctx, self, old, record.NewBudget(record.MaxObjectWork))
 //	for _, part := range t.Why() { … }
 //
-// It serves explanations (x/trace) and the shell.
+// Explanations (x/trace) and the shell use it.
 package record
 
-// How it works: the evaluator that decides objects also explains them, with a plan
-// that records each node (eval.Recorder). So an explanation ends where the
-// evaluation ended: by the cost limit, before a call that costs too much, or when
-// its context is done. The record is a Trace, which is arranged as the
-// reasons for a value (why.go) or as a tree (tree.go).
+// How it works. The evaluator that validates objects also explains them, with a plan that records
+// each node (eval.Recorder). So an explanation ends where the evaluation ended: at the cost limit,
+// before a call that would cost too much, or when its context is done. The result is a Trace, which
+// can be presented as reasons for a value (why.go) or as a tree (tree.go).
 
 import (
 	"context"
@@ -35,13 +34,12 @@ type Program struct {
 	decl     *types.Decl
 	optional bool
 	recorder *eval.Recorder
-	varying  map[int64]bool // by node: it reads a variable
-	perPart  uint64         // the work of showing one part
+	varying  map[int64]bool // by node ID: whether it reads a variable
+	perPart  uint64         // the work of showing a part
 }
 
-// New returns the program of an expression that was checked at the desk with the same
-// optionalOldSelf. The error is an *eval.OverworkError if a constant is a pattern too
-// large to be compiled a second time.
+// New returns the program of an expression that d checked with the same optionalOldSelf. The error
+// is an *eval.OverworkError if a constant pattern is too large to compile again.
 func New(d *expr.Compiler, checked *cel.Ast, src string, optionalOldSelf bool) (*Program, error) {
 	env, err := d.Env(optionalOldSelf)
 	if err != nil {
@@ -50,8 +48,8 @@ func New(d *expr.Compiler, checked *cel.Ast, src string, optionalOldSelf bool) (
 	return newProgram(env, d.Decl(), d.Limit(), checked, src, optionalOldSelf, maxElements)
 }
 
-// Compile compiles a rule whose self is declared as d. limit is the CEL cost limit of one
-// evaluation. The error is New's, or one of Scope.Compile.
+// Compile compiles a rule whose self has declaration d. limit is the CEL cost limit of an
+// evaluation. Errors are those of New and Scope.Compile.
 func Compile(scope *types.Scope, d *types.Decl, limit int64, src string, optionalOldSelf bool) (*Program, error) {
 	checked, err := scope.Compile(d, optionalOldSelf, src)
 	if err != nil {
@@ -78,9 +76,9 @@ func (p *Program) constant(e ast.Expr) bool { return !p.varying[e.ID()] }
 
 func (p *Program) root() ast.Expr { return p.checked.NativeRep().Expr() }
 
-// Run evaluates the expression as rules are evaluated; old is nil if there is none.
-// The error is an *eval.OverworkError if that takes more work than the budget allows,
-// and an *eval.InternalError for a bug in Celadon.
+// Run evaluates the expression as a rule is evaluated; old is nil if there is no old value. The
+// error is an *eval.OverworkError if the evaluation takes more work than the budget allows, or an
+// *eval.InternalError for a bug in Celadon.
 func (p *Program) Run(ctx context.Context, self, old any, budget *Budget) (*Trace, error) {
 	vars := eval.BindOld(p.decl, self, old)
 	if p.optional {
@@ -102,11 +100,10 @@ func (p *Program) Run(ctx context.Context, self, old any, budget *Budget) (*Trac
 	return &Trace{Value: out.Value, Err: out.Err, Cost: out.Cost, program: p, vars: vars, record: record, budget: budget}, nil
 }
 
-// Trace is what happened at each node of an expression in one evaluation. In a
-// macro's body it is what happened for the last element, the one that decided.
+// Trace is the record of an evaluation. The nodes of a macro's body hold the values for the last
+// element evaluated.
 type Trace struct {
-	// Value and Err are the outcome; Cost is that of the whole, in CEL cost
-	// units.
+	// Value and Err are the result, and Cost is the cost of the whole expression in CEL cost units.
 	Value ref.Val
 	Err   error
 	Cost  uint64
@@ -117,12 +114,12 @@ type Trace struct {
 	budget  *Budget
 }
 
-// Cut reports whether the budget ended before all parts were returned.
+// Cut reports whether the budget was used up before all parts were returned.
 func (t *Trace) Cut() bool { return t.budget.ended }
 
-// at returns the value of a node, and its cost with all its operands, summed over
-// the elements of a macro. It is false for a node that did not run. A link of a chain
-// of selections and indexes has no value of its own, only the whole chain has.
+// at returns the value of a node and its cost including all operands, summed over the elements of a
+// macro. ok is false if the node was not evaluated. In a chain of selections and indexes, only the
+// whole chain has a value.
 func (t *Trace) at(e ast.Expr) (value ref.Val, units uint64, ok bool) {
 	if e.Kind() == ast.LiteralKind {
 		return e.AsLiteral(), 0, true

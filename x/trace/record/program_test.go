@@ -19,8 +19,8 @@ func cronTab(t testing.TB) *engine.Engine {
 	return e
 }
 
-// TestTraceCosts holds the trace's value and cost against those of the
-// evaluation that decides objects.
+// TestTraceCosts compares the value and cost of a trace with those of the evaluator that validates
+// objects.
 func TestTraceCosts(t *testing.T) {
 	e := cronTab(t)
 	node, err := e.At("v1", "")
@@ -100,8 +100,7 @@ var traced = []string{
 	"self.spec.env == oldSelf.spec.env",
 }
 
-// TestTraceEnds: a trace ends at a macro over more elements than are recorded. The limit
-// is a small one.
+// TestTraceEnds checks that a trace ends at a macro over too many elements. It uses a small limit.
 func TestTraceEnds(t *testing.T) {
 	t.Parallel()
 	node, err := cronTab(t).At("v1", "")

@@ -1,8 +1,8 @@
 package record
 
-// How it works: cel-go's planner makes the plan, and a decorator puts a recorder
-// around every node (program.go, record.go). What the recorder noted is a Trace,
-// which is arranged as the reasons for a value (why.go) or as a tree (tree.go).
+// How it works. cel-go's planner makes the plan, and a decorator wraps every node in a recorder
+// (reference_record_test.go). The recorded values form a trace with which the traces of this
+// package are compared.
 
 import (
 	"context"
@@ -25,7 +25,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// refProgram is an expression that can be traced. It is safe for concurrent use.
+// refProgram is an expression to trace. It is safe for concurrent use.
 type refProgram struct {
 	env      *cel.Env
 	checked  *cel.Ast
@@ -33,13 +33,12 @@ type refProgram struct {
 	decl     *types.Decl
 	limit    int64
 	optional bool
-	elements int // that one macro may go over
+	elements int // the limit on elements per macro
 	rehearse *eval.Program
 	idle     sync.Pool // of *recorder
 }
 
-// New makes a program of an expression that was checked at the desk, where
-// oldSelf is what optionalOldSelf says.
+// newReference returns the program of an expression that d checked with the same optionalOldSelf.
 func newReference(d *expr.Compiler, checked *cel.Ast, src string, optionalOldSelf bool) (*refProgram, error) {
 	env, err := d.Env(optionalOldSelf)
 	if err != nil {
@@ -65,12 +64,11 @@ func newReference(d *expr.Compiler, checked *cel.Ast, src string, optionalOldSel
 
 func (p *refProgram) root() ast.Expr { return p.checked.NativeRep().Expr() }
 
-// refMaxElements is how many elements of one macro are traced: cel-go's cost
-// tracker takes longer for each than for the one before.
+// refMaxElements limits how many elements of one macro are traced, because cel-go's cost tracker
+// slows down with each element.
 const refMaxElements = 20_000
 
-// refErrTooManyElements is the error of Run where a macro goes over more elements
-// than can be traced.
+// refErrTooManyElements is the error of Run if a macro iterates over too many elements to trace.
 var refErrTooManyElements error = refTooManyElements{}
 
 type refTooManyElements struct{}
@@ -79,13 +77,13 @@ func (refTooManyElements) Error() string {
 	return fmt.Sprintf("a macro goes over more than %d elements: too many to tell of each", refMaxElements)
 }
 
-// refMaxWork is what an evaluation may take that is traced: cel-go's planner knows
-// no limit of work, and takes several times as long.
+// refMaxWork limits the work of an evaluation to trace. cel-go's planner has no work limit and
+// takes several times as long.
 const refMaxWork = eval.MaxWork / 64
 
-// Run evaluates the expression as rules are evaluated; old is nil when there is
-// none. The error is an *eval.OverworkError where that takes too much work to
-// be done once more, and an *eval.InternalError for a bug of ours.
+// Run evaluates the expression as a rule is evaluated; old is nil if there is no old value. The
+// error is an *eval.OverworkError if that takes too much work to repeat, or an *eval.InternalError
+// for a bug in Celadon.
 func (p *refProgram) Run(ctx context.Context, self, old any) (*refTrace, error) {
 	known, err := p.rehearsed(ctx, self, old)
 	if err != nil {
@@ -122,8 +120,8 @@ func (p *refProgram) Run(ctx context.Context, self, old any) (*refTrace, error) 
 	return t, nil
 }
 
-// rehearsed evaluates with the engine's own evaluator, which counts its work and
-// knows the panics that a server makes a rule's failure: known is that failure.
+// rehearsed evaluates with the engine's own evaluator, which limits work and recognizes the panics
+// that a server treats as a failure of the rule. known is that failure.
 func (p *refProgram) rehearsed(ctx context.Context, self, old any) (known, err error) {
 	vars := eval.BindOld(p.decl, self, old)
 	if p.optional {
@@ -138,8 +136,8 @@ func (p *refProgram) rehearsed(ctx context.Context, self, old any) (known, err e
 	return out.Err, nil
 }
 
-// plan is cel-go's own, whatever evaluates the rules themselves, with a recorder
-// around each node.
+// plan always uses cel-go's planner, whichever evaluator runs the rules, and wraps each node in a
+// recorder.
 func (p *refProgram) plan() (r *recorder, err error) {
 	dispatcher := interpreter.NewDispatcher()
 	for _, f := range p.env.Functions() {
@@ -170,8 +168,8 @@ func (p *refProgram) plan() (r *recorder, err error) {
 	return r, err
 }
 
-// run evaluates. A panic that is known is the rule's own failure; the error is of
-// any other, and of too many elements.
+// run evaluates the plan. A known panic is a failure of the rule. The error is for any other panic,
+// or for too many elements.
 func (r *recorder) run(frame *interpreter.ExecutionFrame, known error) (err error) {
 	defer func() {
 		switch p := recover().(type) {
@@ -203,8 +201,8 @@ func (r *recorder) run(frame *interpreter.ExecutionFrame, known error) (err erro
 	return nil
 }
 
-// unwatch shows the planner's own type to the other decorators: an attribute
-// passes them again with each selection.
+// unwatch returns the planner's own node to the other decorators, because an attribute passes them
+// again with each selection.
 func unwatch(i interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
 	if w, ok := i.(*watchedAttribute); ok {
 		return w.InterpretableAttribute, nil
@@ -212,8 +210,8 @@ func unwatch(i interpreter.InterpretableV2) (interpreter.InterpretableV2, error)
 	return i, nil
 }
 
-// orElse gives optional's or() and orValue() their meaning, which cel-go adds
-// where a program is made.
+// orElse implements or() and orValue() of optionals, which cel-go adds only when it makes a
+// program.
 func orElse(i interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
 	call, ok := i.(interpreter.InterpretableCall)
 	if !ok || len(call.Args()) != 2 {
@@ -228,7 +226,7 @@ func orElse(i interpreter.InterpretableV2) (interpreter.InterpretableV2, error) 
 	return i, nil
 }
 
-// alternative is an optional, or what stands in for it when it is empty.
+// alternative is an optional, or its replacement if the optional is empty.
 type alternative struct {
 	interpreter.InterpretableV2
 	args   []interpreter.InterpretableV2

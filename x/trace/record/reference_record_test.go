@@ -7,11 +7,10 @@ import (
 	"github.com/google/cel-go/interpreter"
 )
 
-// refTrace is what happened at each node of an expression in one evaluation. In a
-// macro's body it is what happened for the last element, the one that decided.
+// refTrace is the record of an evaluation. The nodes of a macro's body hold the values for the
+// last element evaluated.
 type refTrace struct {
-	// Value and Err are the outcome; Cost is that of the whole, in CEL cost
-	// units.
+	// Value and Err are the result, and Cost is the cost of the whole expression in CEL cost units.
 	Value ref.Val
 	Err   error
 	Cost  uint64
@@ -19,30 +18,29 @@ type refTrace struct {
 	program *refProgram
 	vars    interpreter.Activation
 	seen    map[int64]observed
-	// chains are the values of a.b.c as a whole, by the id of one of its links.
+	// chains holds the value of a.b.c as a whole, by the ID of one of its links.
 	chains map[int64]observed
-	// last is where each macro stood last, by the id of its step; failed is
-	// what there was where its body first failed.
+	// last holds the last element of each macro, by the ID of its step. failed holds the recorded
+	// values when its body first failed.
 	last   map[int64]refElement
 	failed map[int64]*moment
 }
 
-// observed is what a node gave last; cost is that of all its runs, operands
-// included.
+// observed is the last value of a node, and the cost of all its evaluations including operands.
 type observed struct {
 	value ref.Val
 	cost  uint64
 }
 
-// refElement is a macro's turn, from 1, and what its variables were.
+// refElement is the number of a macro's element, from 1, and the values of its variables.
 type refElement struct {
 	number int
 	values map[string]ref.Val
 }
 
-// at is the value of a node, and its cost with all its operands, summed over
-// the elements of a macro. It is false for a node that did not run. Of a chain
-// of selections and indexes only the whole can be asked for.
+// at returns the value of a node and its cost including all operands, summed over the elements of a
+// macro. ok is false if the node was not evaluated. In a chain of selections and indexes, only the
+// whole chain has a value.
 func (t *refTrace) at(e ast.Expr) (value ref.Val, units uint64, ok bool) {
 	if e.Kind() == ast.LiteralKind {
 		return e.AsLiteral(), 0, true
@@ -58,14 +56,14 @@ func (t *refTrace) at(e ast.Expr) (value ref.Val, units uint64, ok bool) {
 	return nil, 0, false
 }
 
-// moment is what the nodes of a macro's body gave for one element.
+// moment holds the values of the nodes of a macro's body for an element.
 type moment struct {
 	seen, chains map[int64]ref.Val
 	last         map[int64]refElement
 }
 
-// keep notes what there is when a macro's body first fails: the macro may go on
-// to other elements, and still fail for this one.
+// keep saves the recorded values when a macro's body first fails. The macro may continue with other
+// elements and still fail because of this element.
 func (t *refTrace) keep(id int64, inner []int64) {
 	if t.failed[id] != nil {
 		return
@@ -85,20 +83,19 @@ func (t *refTrace) keep(id int64, inner []int64) {
 	t.failed[id] = m
 }
 
-// recorder notes what the nodes of one plan give.
+// recorder records the values of the nodes of a plan.
 type recorder struct {
 	plan    interpreter.InterpretableV2
 	trace   *refTrace
 	tracker *interpreter.CostTracker
 	loops   map[int64]loopBody
-	// elements is how many one macro may go over.
+	// elements limits how many elements a macro may iterate over.
 	elements int
-	// running is the node that runs: the planner decorates some twice.
+	// running is the node being evaluated, because the planner decorates some nodes twice.
 	running int64
 }
 
-// loopBody is what is to be known of a macro's step: its variables, and all
-// nodes in it.
+// loopBody describes a macro's step: its variables, and the IDs of all nodes in it.
 type loopBody struct {
 	variables []string
 	inner     []int64
@@ -128,8 +125,8 @@ func (r *recorder) units() uint64 {
 	return r.tracker.ActualCost()
 }
 
-// begin forgets what the element before left in a macro's body, and notes what
-// the variables are now.
+// begin discards what the previous element recorded in a macro's body, and records the new values
+// of the variables.
 func (r *recorder) begin(id int64, vars interpreter.Activation) {
 	body, ok := r.loops[id]
 	if !ok {
@@ -159,8 +156,8 @@ func (r *recorder) begin(id int64, vars interpreter.Activation) {
 	r.trace.last[id] = refElement{number, values}
 }
 
-// enter begins a node; done notes what it gave, nil for nothing. Of a node that
-// the planner decorates twice, as has(), only the outer counts.
+// enter starts the recording of a node, and done records its value, or nothing if v is nil. If the
+// planner decorates a node twice, such as has(), only the outer node is recorded.
 func (r *recorder) enter(id int64, vars interpreter.Activation) (done func(steps map[int64]observed, v ref.Val)) {
 	above := r.running
 	if above == id {
@@ -177,20 +174,20 @@ func (r *recorder) enter(id int64, vars interpreter.Activation) (done func(steps
 	}
 }
 
-// watch puts the recorder around a node.
+// watch wraps a node in the recorder.
 func (r *recorder) watch(i interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
 	switch i := i.(type) {
 	case *watched, *watchedAttribute:
 		return i, nil
 	case interpreter.InterpretableConst:
-		return i, nil // the planner looks for them
+		return i, nil // the planner checks for constants
 	case interpreter.InterpretableAttribute:
 		return &watchedAttribute{i, r}, nil
 	}
 	return &watched{i, r}, nil
 }
 
-// watched is a node that the recorder sees run.
+// watched is a node whose evaluations are recorded.
 type watched struct {
 	interpreter.InterpretableV2
 	r *recorder
@@ -211,7 +208,7 @@ func (w *watched) Eval(vars interpreter.Activation) ref.Val {
 	return w.Exec(interpreter.AsFrame(vars))
 }
 
-// watchedAttribute is a variable with all that is selected from it.
+// watchedAttribute is a variable with its selections.
 type watchedAttribute struct {
 	interpreter.InterpretableAttribute
 	r *recorder
@@ -228,7 +225,7 @@ func (w *watchedAttribute) Eval(vars interpreter.Activation) ref.Val {
 	return w.Exec(interpreter.AsFrame(vars))
 }
 
-// Resolve runs instead of Exec where the node is a branch or an index.
+// Resolve is called instead of Exec if the node is a branch or an index.
 func (w *watchedAttribute) Resolve(vars interpreter.Activation) (any, error) {
 	done := w.r.enter(w.ID(), vars)
 	v, err := w.InterpretableAttribute.Resolve(vars)
@@ -240,7 +237,7 @@ func (w *watchedAttribute) Resolve(vars interpreter.Activation) (any, error) {
 	return v, err
 }
 
-// AddQualifier keeps the recorder around what the qualifier is added to.
+// AddQualifier adds the qualifier to the wrapped attribute and returns the wrapper.
 func (w *watchedAttribute) AddQualifier(q interpreter.Qualifier) (interpreter.Attribute, error) {
 	_, err := w.InterpretableAttribute.AddQualifier(q)
 	return w, err

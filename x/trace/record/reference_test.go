@@ -16,8 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/expr"
 )
 
-// TestReference holds the value and the cost of each node against what cel-go's own
-// interpreter gives.
+// TestReference compares the value and cost of each node with cel-go's own interpreter.
 func TestReference(t *testing.T) {
 	t.Parallel()
 	node, err := cronTab(t).At("v1", "")
@@ -38,9 +37,9 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// made are expressions that cel-go's interpreter evaluates and prices as a server does
-// without options of cel-go's extensions, and in which no map has two keys: cel-go goes
-// over these in any order.
+// made holds expressions that cel-go's interpreter evaluates and prices like a server, without
+// options of cel-go's extensions. No map in them has two keys, because cel-go iterates over maps in
+// random order.
 var made = []string{
 	"self.spec.env.map(e, e.value).size() == 1",
 	"self.spec.env.all(e, e.value == 'x' || e.name == 'z')",
@@ -76,12 +75,12 @@ var made = []string{
 	"cel.bind(x, self.spec.replicas, x > 5 && x < 7)",
 }
 
-// againstReference compares the parts of an evaluation with cel-go's.
+// againstReference compares the parts of an evaluation with those of cel-go.
 func againstReference(t *testing.T, desk *expr.Compiler, src string, optional bool, self, old any) {
 	t.Helper()
 	x, err := desk.Compile(src, optional)
 	if err != nil {
-		return // no expression here
+		return // not an expression for this schema
 	}
 	theirs, err := newReference(desk, x.AST(), src, optional)
 	if err != nil {
@@ -95,7 +94,7 @@ func againstReference(t *testing.T, desk *expr.Compiler, src string, optional bo
 	}
 	want, err := theirs.Run(context.Background(), self, old)
 	if err != nil {
-		return // too much for cel-go
+		return // too expensive for cel-go
 	}
 	got, err := ours.Run(context.Background(), self, old, NewBudget(MaxObjectWork))
 	var over *eval.OverworkError

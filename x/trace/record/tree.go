@@ -7,21 +7,22 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// Loop is a macro as its author wrote it.
+// Loop is a macro in the form in which its author wrote it.
 type Loop struct {
-	// Over is the list or map that it goes over.
+	// Over is the list or map that the macro iterates over.
 	Over ast.Expr
-	// Variable is the name of the element, of a map with one variable that of
-	// the key; Index is the first of two variables, else "".
+	// Variable is the name of the element's variable, or of the key's for a map with one variable.
+	// Index is the first of two variables, or "".
 	Variable, Index string
-	// Body is what is asked of each element.
+	// Body is the expression that is evaluated for each element.
 	Body ast.Expr
-	// Settled is the value of Body with which one element settles all: false
-	// for all, true for exists, nil for other macros.
+	// Settled is the value of Body that ends the iteration: false for all, true for exists, and nil
+	// for other macros.
 	Settled ref.Val
 }
 
-// LoopOf reads a comprehension back; ok is false where it is no known macro.
+// LoopOf returns the macro that expanded to comprehension e. ok is false if it is not a known
+// macro.
 func LoopOf(e ast.Expr) (l Loop, ok bool) {
 	if e.Kind() != ast.ComprehensionKind {
 		return Loop{}, false
@@ -54,8 +55,8 @@ func LoopOf(e ast.Expr) (l Loop, ok bool) {
 	return l, true
 }
 
-// children are the parts of a node that have values of their own. A chain of
-// selections is one part, with what it begins with and its computed indexes.
+// children returns the parts of a node that have values of their own. A chain of selections is a
+// single part; its children are the operand at its start and its computed indexes.
 func children(e ast.Expr) []ast.Expr {
 	switch e.Kind() {
 	case ast.ComprehensionKind:
@@ -124,8 +125,8 @@ func isIndex(e ast.Expr) bool {
 	return false
 }
 
-// simple nodes say nothing that their text does not: literals, and lists and
-// maps of them.
+// simple reports whether the value of e is obvious from its text: literals, and lists and maps of
+// them.
 func simple(e ast.Expr) bool {
 	switch e.Kind() {
 	case ast.LiteralKind:
@@ -143,8 +144,7 @@ func simple(e ast.Expr) bool {
 	return false
 }
 
-// variablesIn returns the IDs of the nodes that read a variable: others have the same
-// value each time.
+// variablesIn returns the IDs of the nodes that read a variable. All other nodes are constant.
 func variablesIn(e ast.Expr) map[int64]bool {
 	reads := map[int64]bool{}
 	for _, variable := range ast.MatchDescendants(ast.NavigateExpr(nil, e), ast.KindMatcher(ast.IdentKind)) {

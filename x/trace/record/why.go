@@ -18,26 +18,25 @@ import (
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// Part is one value inside an expression.
+// Part is a value inside an expression.
 type Part struct {
-	// Text is the part as it was written, Depth how deep it stands.
+	// Text is the source of the part, and Depth its nesting depth.
 	Text  string
 	Depth int
 	Value ref.Val
-	// Cost is what the part and all in it cost, in CEL cost units.
+	// Cost is the cost of the part including its operands, in CEL cost units.
 	Cost uint64
-	// At is where in a list a macro's element stands, as "self.env[1]"; "" for
-	// any other part. Note says more of the part.
+	// At is the path of a macro's element in its list, such as "self.env[1]", or "" for any other
+	// part. Note is a remark about the part.
 	At, Note string
-	// Step is true for a value on the way from what the object has to what was
+	// Step is set for an intermediate value between those in the object and those that were
 	// compared.
 	Step bool
-	// Ran is false for what was not evaluated.
+	// Ran reports whether the part was evaluated.
 	Ran bool
 }
 
-// Tree returns every node with its value and cost, outermost first, up to where the
-// budget ends.
+// Tree returns every node with its value and cost, outermost first, until the budget is used up.
 func (t *Trace) Tree() []Part {
 	var parts []Part
 	var all func(e ast.Expr, depth int)
@@ -57,9 +56,9 @@ func (t *Trace) Tree() []Part {
 	return parts
 }
 
-// Why returns the values that decided the expression, in its own order: the false side of
-// &&, the element that decided a macro, and the values that were compared, with their
-// operands. It ends where the budget ends.
+// Why returns the values that decided the expression, in source order: the false side of &&, the
+// element that decided a macro, and the compared values with their operands. It stops when the
+// budget is used up.
 func (t *Trace) Why() []Part {
 	w := &why{Trace: t, bound: map[string]ref.Val{}, seen: map[string]bool{}}
 	w.decide(t.program.root(), 0)
@@ -73,8 +72,8 @@ type why struct {
 	parts []Part
 }
 
-// value is that of a node, or nil; a macro's variable and the selections of one
-// have theirs without having run alone.
+// value returns the value of a node, or nil. Variables of macros and selections from them have a
+// value without being evaluated separately.
 func (w *why) value(e ast.Expr) ref.Val {
 	if v, _, ok := w.at(e); ok {
 		return v
@@ -82,8 +81,8 @@ func (w *why) value(e ast.Expr) ref.Val {
 	return w.link(e)
 }
 
-// link follows selections and indexes from what they begin with; nil where that
-// leads nowhere.
+// link evaluates selections and indexes from the start of their chain. It returns nil if a link has
+// no value.
 func (w *why) link(e ast.Expr) ref.Val {
 	if e.Kind() == ast.IdentKind {
 		if v, ok := w.bound[e.AsIdent()]; ok {
@@ -115,7 +114,7 @@ func (w *why) link(e ast.Expr) ref.Val {
 	return nil
 }
 
-// decide goes down to the comparisons that made a condition what it is.
+// decide descends to the comparisons that determined a condition.
 func (w *why) decide(e ast.Expr, depth int) {
 	switch {
 	case e.Kind() == ast.ComprehensionKind:
@@ -150,8 +149,8 @@ func (w *why) decide(e ast.Expr, depth int) {
 	}
 }
 
-// either goes on with the one operand that alone decides, where it does, or else
-// with all. What failed decides only where nothing else does.
+// either descends to the operand that decides the result alone, or to all operands otherwise. An
+// operand that failed only counts if the whole failed.
 func (w *why) either(e ast.Expr, args []ast.Expr, alone ref.Val, depth int) {
 	whole := w.value(e)
 	telling := slices.DeleteFunc(slices.Clone(args), func(arg ast.Expr) bool {
@@ -177,7 +176,7 @@ func (w *why) either(e ast.Expr, args []ast.Expr, alone ref.Val, depth int) {
 	}
 }
 
-// presence is true for has(x) and !has(x), which beside others say little.
+// presence reports whether e is has(x) or !has(x), which explain little next to other conditions.
 func presence(e ast.Expr) bool {
 	if e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operators.LogicalNot {
 		e = e.AsCall().Args()[0]
@@ -191,7 +190,7 @@ func (w *why) operandsOf(args []ast.Expr, depth int) {
 	}
 }
 
-// operand shows a value, and below it what that was made of.
+// operand adds the value of e, followed by the values that it was computed from.
 func (w *why) operand(e ast.Expr, depth int) {
 	if w.program.constant(e) {
 		return
@@ -202,7 +201,7 @@ func (w *why) operand(e ast.Expr, depth int) {
 	case failed && e.Kind() == ast.ComprehensionKind:
 		w.loop(e, depth)
 		return
-	case failed && chained(e) != nil: // what it was to be taken from
+	case failed && chained(e) != nil: // the value to select from
 		w.operand(chained(e), depth)
 	case failed && e.Kind() == ast.SelectKind:
 		w.operand(e.AsSelect().Operand(), depth)
@@ -221,8 +220,8 @@ func (w *why) operand(e ast.Expr, depth int) {
 	}
 }
 
-// loop shows the element that decided an all or exists, and why; of any other
-// macro what it went over.
+// loop adds the element that decided all or exists, and why it did. For other macros, it adds the
+// list or map.
 func (w *why) loop(e ast.Expr, depth int) {
 	l, ok := LoopOf(e)
 	if !ok {
@@ -251,13 +250,13 @@ func (w *why) loop(e ast.Expr, depth int) {
 	w.operand(l.Over, depth)
 }
 
-// element is a macro's turn, from 1, and the values of its variables.
+// element is the number of a macro's element, from 1, and the values of its variables.
 type element struct {
 	number int
 	values map[string]ref.Val
 }
 
-// element shows the variables of a macro at the element that ended it.
+// element adds the variables of a macro for the element that ended it.
 func (w *why) element(l Loop, last element, size, depth int) {
 	_, isList := w.value(l.Over).(traits.Lister)
 	element := Part{Text: l.Variable, Depth: depth, Value: last.values[l.Variable], Note: fmt.Sprintf("element %d of %d", last.number, size)}
@@ -274,8 +273,8 @@ func (w *why) element(l Loop, last element, size, depth int) {
 	w.bound = outer
 }
 
-// difference shows where two objects or lists begin to differ; false where they
-// are none, or do not.
+// difference adds the first difference between two objects or lists, and reports whether there
+// is one.
 func (w *why) difference(args []ast.Expr, depth int) bool {
 	a, b := w.value(args[0]), w.value(args[1])
 	if a == nil || b == nil || simple(args[0]) || simple(args[1]) {
@@ -299,8 +298,7 @@ func (w *why) difference(args []ast.Expr, depth int) bool {
 	return true
 }
 
-// add is part with the text and the cost of a node; what a macro made up has no
-// text, and is left out.
+// add adds p with the text and cost of e. It omits nodes without source, which macros generate.
 func (w *why) add(e ast.Expr, p Part) {
 	if !w.budget.part(w.program.perPart) {
 		return
@@ -311,7 +309,7 @@ func (w *why) add(e ast.Expr, p Part) {
 	}
 }
 
-// part leaves out what was said already.
+// part adds p unless it has no value or was added before.
 func (w *why) part(p Part) {
 	key := p.Text + "\n" + p.At
 	if p.Value == nil || w.seen[key] || w.seen[p.Text+"\n"] && p.At == "" {
@@ -319,7 +317,7 @@ func (w *why) part(p Part) {
 	}
 	w.seen[key] = true
 	if p.At != "" {
-		w.seen[p.Text+"\n"] = true // the variable by itself says no more
+		w.seen[p.Text+"\n"] = true // the variable alone adds no information
 	}
 	p.Ran, p.Value = true, w.shown(p.Value)
 	w.parts = append(w.parts, p)
@@ -334,13 +332,13 @@ func sizeOf(v ref.Val) int {
 	return 0
 }
 
-// maxNative is how many bytes of a value are worth telling.
+// maxNative limits the size in bytes of a value to show.
 const maxNative = 4 << 20
 
-// tooLarge stands for a value that is not.
+// tooLarge replaces a value that is too large to show.
 const tooLarge = "(too large to show)"
 
-// shown returns a value, or a string that says why it is not shown.
+// shown returns v, or a string that replaces v if it is too large.
 func (t *Trace) shown(v ref.Val) ref.Val {
 	if v == nil {
 		return nil
