@@ -51,7 +51,7 @@ type Unknown uint8
 const (
 	// AllowUnknown allows them with a warning.
 	AllowUnknown Unknown = iota
-	// RefuseUnknown refuses them.
+	// RefuseUnknown rejects them.
 	RefuseUnknown
 )
 

@@ -3,11 +3,11 @@
 //	crds, err := catalog.ReadFS(os.DirFS("config/crd"))
 //	c := catalog.New(catalog.Config{})
 //	err = c.Apply(crds, nil)                  // at any time, from any goroutine
-//	e := c.Engine(gvk)                        // nil: none serves it
+//	e := c.Engine(gvk)                        // nil if no CRD serves it
 //
 // A Catalog is safe for concurrent use. Lookups never wait for a change: they use the CRDs that are
-// active when they start. A CRD that is replaced or removed can be garbage collected together with
-// the last use of its engine.
+// active when they start. A CRD that is replaced or removed can be garbage collected as soon as its
+// engine is no longer used.
 //
 // Compiling does not check whether an API server would accept a CRD. Package engine/vet does; call
 // it from Config.Accept.
