@@ -184,7 +184,7 @@ func (e *Engine) received(req *Request) (obj map[string]any, strict []StrictErro
 	}
 	v := e.versions[versionOf(obj)]
 	track := req.fieldValidation() != metav1.FieldValidationIgnore
-	keepsStatus := v != nil && v.hasStatus && req.Subresource == "" // the old status replaces it
+	keepsStatus := v != nil && v.hasStatus && req.Subresource == "" // the sent status is not used
 	given := req.Raw == nil && v != nil && !v.values.Embedded() && e.owns(obj)
 	if req.Raw == nil && !given && !schema.Decoded(obj) {
 		return nil, nil, nil, checkTypes("", obj)

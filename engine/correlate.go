@@ -65,7 +65,7 @@ func (fs frames) field(name string, s *schema.Structural) frame {
 		return child
 	}
 	if f.parent == noFrame && (name == "apiVersion" || name == "kind") {
-		return child // both objects are in the same version, so they never differ here
+		return child // conversion to one version hides changes
 	}
 	child.parent = len(fs) - 1
 	if obj, old, both := entryPair(f.obj, f.old, name); both {

@@ -70,7 +70,7 @@ const (
 type Result struct {
 	// Allowed is set if the write would be persisted.
 	Allowed bool
-	// Failure is the Status that the server would return: usually 422 with causes, or 400 without
+	// Failure is the Status that the server would return: 422 with causes, or 400 or 500 without
 	// causes. It is nil if Allowed is set.
 	Failure *metav1.Status
 	// Causes is sorted, so that the same input produces the same bytes. It is limited to about ten

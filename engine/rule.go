@@ -35,7 +35,7 @@ func (r *compiledRule) usesOld() bool { return r.expr != nil && r.expr.UsesOldSe
 // isTransition reports whether the rule runs only if there is an old value.
 func (r *compiledRule) isTransition() bool { return r.usesOld() && !r.optional }
 
-// text returns the message or else the expression, by which errors identify the rule.
+// text returns the text that identifies the rule in errors: its message, or else its expression.
 func (r *compiledRule) text() string {
 	if r.spec.Message != "" {
 		return strings.TrimSpace(r.spec.Message)

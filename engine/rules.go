@@ -16,7 +16,7 @@ import (
 // Rules holds the compiled x-kubernetes-validations of one structural schema. It is immutable and
 // safe for concurrent use.
 type Rules struct {
-	root    *ruleNode // nil when there is no rule
+	root    *ruleNode // nil if there are no rules
 	schema  *schema.Structural
 	decl    *types.Decl
 	limits  limits
@@ -32,8 +32,8 @@ type ruleNode struct {
 	// path is the schema path of the node.
 	path  string
 	rules []*compiledRule
-	// usesOld is set if a rule at this node mentions oldSelf. Otherwise a messageExpression cannot
-	// see it either.
+	// usesOld is set if a rule at this node mentions oldSelf. Otherwise oldSelf is not bound, so
+	// messageExpressions cannot read it either.
 	usesOld bool
 	// transition is set if no rule at or below this node runs without an old value.
 	transition bool

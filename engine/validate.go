@@ -26,7 +26,7 @@ func (e *NotCheckedError) Error() string { return "not checked: " + e.Reason }
 // Validate returns an error if ctx is done, if req is malformed, or on an internal error. It
 // returns a *NotCheckedError, possibly wrapped, if only a conversion webhook could determine the
 // result, and a *WorkLimitError if evaluation would exceed the work limit and nothing else rejects
-// the object.
+// the object (otherwise, see Result.Undecided).
 //
 // It does not check authorization, quota, or resource conflicts. Selectable fields never cause a
 // rejection. Validate is safe for concurrent use. It does not modify req; the result may share

@@ -109,7 +109,7 @@ func (s *Set) Validate(ctx context.Context, req *admissionv1.AdmissionRequest) (
 	var unknowable *engine.NotCheckedError
 	var overwork *engine.WorkLimitError
 	switch {
-	case errors.As(err, &unknowable) && s.config.Engine.Converter != nil: // the converter was called, so only its result is unknown
+	case errors.As(err, &unknowable) && s.config.Engine.Converter != nil: // the converter failed
 		return s.undecided(d, crd, "undecided: "+shorten(unknowable.Reason), "undecided: the converter does not answer"), nil
 	case errors.As(err, &unknowable):
 		return s.notChecked(d, unknowable.Reason), nil
