@@ -44,8 +44,8 @@ type Outcome struct {
 // count each time.
 const maxValue = 64 << 20
 
-// Eval evaluates the expression for a value of its schema node. If old is nil, oldSelf is
-// undefined. The cost limit is the one with which the expression was compiled.
+// Eval evaluates the expression for a value of its schema node. If old is nil, oldSelf is an
+// unknown attribute. The cost limit is the one with which the expression was compiled.
 func (x *Expr) Eval(ctx context.Context, self, old any) (out Outcome) {
 	defer func() {
 		if p := recover(); p != nil {

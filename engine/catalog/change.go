@@ -23,7 +23,7 @@ type Error struct {
 	Name string
 	// Err is a *engine.CompileErrors if rules do not compile.
 	Err error
-	// Index is the index of the CRD in the change, or -1 if it is not part of it.
+	// Index is the index of the CRD in the change, or -1 if the change does not contain it.
 	Index int
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/preview"
 )
 
-// BadRequest returns a Status with code 400 and no causes.
+// BadRequest returns a Status with code 400, a formatted message, and no causes.
 func BadRequest(format string, args ...any) *metav1.Status {
 	status := apierrors.NewBadRequest(fmt.Sprintf(format, args...)).ErrStatus
 	return &status

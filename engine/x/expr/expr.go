@@ -50,7 +50,7 @@ func (x *Expr) Source() string { return x.src }
 // AST returns the checked expression, or nil after Forget, as in rules.
 func (x *Expr) AST() *cel.Ast { return x.checked }
 
-// Type returns the type of the expression's value. It panics after Forget.
+// Type returns the type of the expression's value. Do not call it after Forget.
 func (x *Expr) Type() *cel.Type { return x.checked.OutputType() }
 
 // Estimate returns the estimated cost of one evaluation. Only expressions from Compiler.Compile
