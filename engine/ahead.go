@@ -9,14 +9,14 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/rule"
 )
 
-// minAhead is how many expressions are worth a second processor: a scope and a
-// planner of its own cost as much as a few.
+// minAhead is the number of expressions from which a second goroutine pays off. It needs its own
+// scope and planner, which cost as much as compiling a few expressions.
 const minAhead = 16
 
-// ahead compiles the expressions of the rules to be done, half of them on a second
-// processor, where there is one. What comes of each is as without: the first half
-// begins as it would alone, and the second is taken only where its complexity leaves
-// the bound of all untouched. Rules find their expressions compiled then.
+// ahead compiles the expressions of c.todo, half of them in a second goroutine if there is a second
+// processor. Results are the same as without ahead: the first half is compiled in order, and the
+// second half is discarded if the total complexity would exceed the limit for all expressions. The
+// rules then find their expressions already compiled.
 func (c *compiler) ahead() {
 	if runtime.GOMAXPROCS(0) < 2 {
 		return
@@ -34,7 +34,8 @@ func (c *compiler) ahead() {
 	c.exprs.Join(other)
 }
 
-// compileAll compiles as far as there is no bug: the rule that meets it again tells.
+// compileAll compiles keys until an error or a panic occurs. Neither is reported here, because
+// compiling the rule itself meets it again.
 func compileAll(exprs *rule.Compiler[*expr.Expr], keys []rule.Key) {
 	defer func() { _ = recover() }()
 	for _, key := range keys {
@@ -44,7 +45,7 @@ func compileAll(exprs *rule.Compiler[*expr.Expr], keys []rule.Key) {
 	}
 }
 
-// keys are those of the expressions that are not compiled yet, each once, in order.
+// keys returns the keys of the expressions that are not compiled yet, without duplicates, in order.
 func (c *compiler) keys() (keys []rule.Key) {
 	seen := map[rule.Key]bool{}
 	add := func(key rule.Key) {

@@ -10,8 +10,8 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// TestCompileOnTwoProcessors compiles many rules, broken ones among them, on one
-// processor and on two: what comes of them is the same.
+// TestCompileOnTwoProcessors checks that compiling many rules, some of them invalid, gives the same
+// result on one processor and on two.
 func TestCompileOnTwoProcessors(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`{type: object, properties: {n: {type: integer}, u: {x-kubernetes-preserve-unknown-fields: true, x-kubernetes-validations: [{rule: "true"}]}}, x-kubernetes-validations: [`)

@@ -15,10 +15,10 @@ import (
 
 const crontabs = "../examples/crontab/"
 
-// poolsLeak: memory that is given back is not always found again.
+// poolsLeak is set if memory that was put into a sync.Pool may not be reused.
 var poolsLeak bool
 
-// crontab is the first object of an example's file.
+// crontab returns the first object of a file in the example.
 func crontab(b testing.TB, file string) map[string]any {
 	b.Helper()
 	first, _, _ := strings.Cut(readFile(b, crontabs+file), "\n---\n")
@@ -42,7 +42,7 @@ func readFile(b testing.TB, path string) string {
 	return string(data)
 }
 
-// writes are requests of the examples, with the answer.
+// writes returns requests with the objects of the example, and whether they are accepted.
 func writes(b testing.TB) []write {
 	good := crontab(b, "objects/good.yaml")
 	return []write{
@@ -59,7 +59,7 @@ type write struct {
 	allowed bool
 }
 
-// BenchmarkValidate is the whole write path.
+// BenchmarkValidate measures the whole write path.
 func BenchmarkValidate(b *testing.B) {
 	e := mustCompile(b, readFile(b, crontabs+"crd.yaml"))
 	for _, w := range writes(b) {
@@ -74,7 +74,7 @@ func BenchmarkValidate(b *testing.B) {
 	}
 }
 
-// BenchmarkValidateParallel is one engine on all cores.
+// BenchmarkValidateParallel measures one engine on all processors.
 func BenchmarkValidateParallel(b *testing.B) {
 	e := mustCompile(b, readFile(b, crontabs+"crd.yaml"))
 	request := writes(b)[0].request
@@ -88,7 +88,7 @@ func BenchmarkValidateParallel(b *testing.B) {
 	})
 }
 
-// BenchmarkRules is the rules alone.
+// BenchmarkRules measures the rules alone.
 func BenchmarkRules(b *testing.B) {
 	e, rules := crontabRules(b)
 	prepared, err := e.Prepare(engine.Request{Object: crontab(b, "objects/good.yaml")})
@@ -123,7 +123,7 @@ func crontabRules(b testing.TB) (*engine.Engine, *engine.Rules) {
 	return mustCompile(b, text), rules
 }
 
-// What nothing is boxed for costs no memory.
+// TestRulesAllocateNothing checks that rules do not allocate if they do not box values.
 func TestRulesAllocateNothing(t *testing.T) {
 	if poolsLeak {
 		t.Skip("pools are emptied under the race detector")

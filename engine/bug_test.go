@@ -15,7 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/expr"
 )
 
-// brokenRule are two rules of which the second panics in a way that upstream's
+// brokenRules returns two rules, of which the second panics in a way that upstream's evaluator
 // never does.
 func brokenRules(t *testing.T) *Rules {
 	t.Helper()
@@ -26,18 +26,18 @@ func brokenRules(t *testing.T) *Rules {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules.root.rules[1].expr = &expr.Expr{} // has no program
+	rules.root.rules[1].expr = &expr.Expr{} // it has no program
 	return rules
 }
 
-// TestBugIsNoVerdict: what goes wrong in the evaluator is an error that names the
-// rule, whatever else refuses the object.
+// TestBugIsNoVerdict checks that a panic in the evaluator is returned as an error that names the
+// rule, even if other rules reject the object.
 func TestBugIsNoVerdict(t *testing.T) {
 	t.Parallel()
 	const want = "internal error in celadon (please report it): schema root: x-kubernetes-validations[1].rule: "
 	rules := brokenRules(t)
 	obj := map[string]any{"apiVersion": "example.org/v1", "kind": "Gizmo", "metadata": map[string]any{"name": "a"}}
-	for range 2 { // what a broken pass leaves is not used again
+	for range 2 { // a run after a panic is not reused
 		errs, remaining := rules.Validate(t.Context(), field.NewPath("root"), obj, nil, celconfig.RuntimeCELCostBudget)
 		if len(errs) != 1 || errs[0].Type != field.ErrorTypeInternal || !strings.HasPrefix(errs[0].Detail, want) || remaining >= 0 {
 			t.Errorf("Rules: got %d, %v", remaining, errs)
@@ -50,7 +50,7 @@ func TestBugIsNoVerdict(t *testing.T) {
 	}
 }
 
-// TestBugOfEvaluator: the same where the evaluator itself has caught it.
+// TestBugOfEvaluator checks the same for a panic that the evaluator itself recovers from.
 func TestBugOfEvaluator(t *testing.T) {
 	t.Parallel()
 	ref := RuleRef{Path: "spec", Index: 2, Rule: "self.x"}

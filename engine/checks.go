@@ -19,7 +19,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/schema"
 )
 
-// checkCreate runs the checks of a create in the server's order.
+// checkCreate runs the checks of a create in the API server's order.
 func (w *write) checkCreate() {
 	values, plain := w.version.values, w.plainMetadata()
 	errs := w.typeMeta()
@@ -42,7 +42,8 @@ func (w *write) checkCreate() {
 	}
 }
 
-// checkUpdate does the same for an update, where unchanged values are let be.
+// checkUpdate runs the checks of an update in the API server's order. Unchanged values are
+// ratcheted.
 func (w *write) checkUpdate() {
 	values, plain := w.version.values, w.plainMetadata() && w.unchangedMetadata()
 	if !plain {
@@ -65,7 +66,7 @@ func (w *write) checkUpdate() {
 	w.rules(errs)
 }
 
-// checkStatus looks at the status' schema alone, and at all rules.
+// checkStatus checks a status update: the schema of status only, and all rules.
 func (w *write) checkStatus() {
 	plain := w.plainMetadata() && w.unchangedMetadata()
 	if !plain {
@@ -86,7 +87,8 @@ func (w *write) checkStatus() {
 	w.rules(errs)
 }
 
-// changed checks a value against its old one.
+// changed validates v against s. Unless ratcheting is off, errors in values equal to old are
+// ignored.
 func (w *write) changed(s *schema.Schema, path *field.Path, v, old any) field.ErrorList {
 	if w.engine.config.NoRatcheting {
 		return w.decided(s.Validate(path, v))
@@ -94,7 +96,8 @@ func (w *write) changed(s *schema.Schema, path *field.Path, v, old any) field.Er
 	return w.decided(s.ValidateUpdate(path, v, old))
 }
 
-// decided takes out the error of a schema that asks for too much work.
+// decided returns errs, unless they consist of the error of a schema that exceeds the work limit.
+// That error makes the write undecided, so it is moved to w.unknown.
 func (w *write) decided(errs field.ErrorList) field.ErrorList {
 	if len(errs) != 1 || errs[0].Origin != schema.WorkLimit {
 		return errs
@@ -103,7 +106,7 @@ func (w *write) decided(errs field.ErrorList) field.ErrorList {
 	return nil
 }
 
-// listTypes checks sets and map lists, unless the old object was bad already.
+// listTypes checks sets and map lists. It returns no errors if the old object already had errors.
 func (w *write) listTypes() field.ErrorList {
 	errs := w.version.values.ListTypes(nil, w.obj.Object)
 	if len(errs) > 0 && len(w.version.values.ListTypes(nil, w.old.Object)) > 0 {
@@ -112,13 +115,14 @@ func (w *write) listTypes() field.ErrorList {
 	return errs
 }
 
-// plainMetadata says that the metadata has no error by itself.
+// plainMetadata reports whether the object's metadata is plain and valid, apart from the comparison
+// with the old object. If it returns false, the metadata may still be valid.
 func (w *write) plainMetadata() bool {
 	meta, ok := w.obj.Object["metadata"].(map[string]any)
 	return ok && plainMetadata(meta) && validMetadata(meta, w.engine.namespaced)
 }
 
-// unchangedMetadata says that an update leaves alone what must not change.
+// unchangedMetadata reports whether an update keeps the metadata fields that must not change.
 func (w *write) unchangedMetadata() bool {
 	meta, _ := w.obj.Object["metadata"].(map[string]any)
 	old, ok := w.old.Object["metadata"].(map[string]any)
@@ -137,8 +141,8 @@ func (w *write) unchangedMetadata() bool {
 
 const rulesSkipped = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"
 
-// rules runs the rules unless an earlier error says that the object has not
-// the form they rely on.
+// rules runs the rules, unless earlier errors show that the object does not have the types and
+// sizes that rules rely on.
 func (w *write) rules(earlier field.ErrorList) {
 	if w.version.rules.root == nil {
 		return
@@ -181,7 +185,7 @@ func (w *write) typeMeta() field.ErrorList {
 
 var metadataPath = field.NewPath("metadata")
 
-// objectMeta checks the metadata as the custom resource's own strategy does.
+// objectMeta validates the metadata as the API server's custom resource strategy does.
 func (w *write) objectMeta(op operation.Type) field.ErrorList {
 	meta, errs := metadataOf(w.obj)
 	if len(errs) > 0 {
@@ -216,7 +220,7 @@ func metadataOf(u *unstructured.Unstructured) (*metav1.ObjectMeta, field.ErrorLi
 	return meta, nil
 }
 
-// commonMeta checks the metadata as the server does for every resource.
+// commonMeta validates the metadata as the API server does for every resource.
 func (w *write) commonMeta() field.ErrorList {
 	errs := metavalidation.ValidateObjectMetaAccessor(w.obj, w.engine.namespaced, pathSegment, metadataPath)
 	return append(errs, metavalidation.ValidateObjectMetaAccessorUpdate(versioned{w.obj}, w.old, metadataPath)...)

@@ -17,28 +17,29 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/schema"
 )
 
-// coercion is how an object is brought into the form of a schema.
+// A coercion selects how coerce brings an object into the form of a schema.
 type coercion struct {
-	// repair drops malformed metadata, as reading from storage does; otherwise
-	// it is an error.
+	// repair drops malformed metadata, as reading from storage does. Otherwise malformed metadata
+	// is an error.
 	repair bool
 	// track collects the paths of unknown fields.
 	track bool
-	// fill puts in defaults, noStatus but for that of status.
+	// fill applies defaults; noStatus excludes those of status.
 	fill, noStatus bool
-	// done: all but the metadata has that form already.
+	// done is set if everything but the metadata already has the form of the schema.
 	done bool
-	// given: nobody has seen yet that the object is decoded JSON. It is of its
-	// version, which has no embedded resources.
+	// given is set if coerce must also check that the object is decoded JSON. The object's version
+	// must then have no embedded resources.
 	given bool
 }
 
-// errForeign is why an object that was given is no JSON; checkTypes says where.
+// errForeign is the error for a caller's object that is not decoded JSON. checkTypes finds the
+// value.
 var errForeign = errors.New("not decoded JSON")
 
-// coerce prunes an object as the API server does after decoding it from a
-// request or from storage. The object given is not modified: what comes back
-// shares memory with it. Unknown fields are in the server's order.
+// coerce prunes an object as the API server does after decoding it from a request or from storage.
+// It does not modify obj; the result may share memory with it. Unknown fields are in the server's
+// order.
 func (e *Engine) coerce(obj map[string]any, v *crdVersion, c coercion) (coerced map[string]any, unknown []string, err error) {
 	if _, err := stringField(obj, "kind"); err != nil {
 		return nil, nil, err
@@ -65,13 +66,14 @@ func (e *Engine) coerce(obj map[string]any, v *crdVersion, c coercion) (coerced 
 		}
 		if c.repair && meta != nil && meta[generation] == nil {
 			meta = maps.Clone(meta)
-			meta[generation] = int64(1) // very old objects have none
+			meta[generation] = int64(1) // very old objects have no generation
 		}
 	}
 	return withMetadata(coerced, obj, meta), unknown, nil
 }
 
-// withMetadata is coerced with the metadata that decoding gives; nil stays nil.
+// withMetadata returns coerced with meta as its metadata, or unchanged if meta is nil. It does not
+// modify original.
 func withMetadata(coerced, original, meta map[string]any) map[string]any {
 	if meta == nil {
 		return coerced
@@ -86,12 +88,13 @@ func withMetadata(coerced, original, meta map[string]any) map[string]any {
 	return coerced
 }
 
-// sameMapping compares identity, not contents.
+// sameMapping reports whether a and b are the same map, not whether their contents are equal.
 func sameMapping(a, b map[string]any) bool {
 	return reflect.ValueOf(a).UnsafePointer() == reflect.ValueOf(b).UnsafePointer()
 }
 
-// metadata is the object's as decoding into ObjectMeta gives it back.
+// metadata returns the object's metadata as decoding it into ObjectMeta and encoding it again
+// produces it.
 func (c coercion) metadata(obj map[string]any) (meta map[string]any, unknown []string, err error) {
 	raw, ok := obj["metadata"]
 	if !ok {
@@ -114,7 +117,7 @@ func (c coercion) metadata(obj map[string]any) (meta map[string]any, unknown []s
 	return meta, unknown, err
 }
 
-// body prunes, and defaults if so asked, all but the object's own metadata.
+// body prunes everything but the object's own metadata, and applies defaults if c.fill is set.
 func (c coercion) body(obj map[string]any, v *crdVersion) (coerced map[string]any, unknown []string, err error) {
 	if v == nil {
 		coerced, unknown = withoutFields(obj)
@@ -144,7 +147,7 @@ func (c coercion) body(obj map[string]any, v *crdVersion) (coerced map[string]an
 	return coerced, append(unknown, paths...), nil
 }
 
-// withoutFields is what is left of an object in a version that has no schema.
+// withoutFields returns the fields that an object keeps in a version without a schema.
 func withoutFields(obj map[string]any) (left map[string]any, unknown []string) {
 	left = map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(obj)) {
@@ -158,7 +161,7 @@ func withoutFields(obj map[string]any) (left map[string]any, unknown []string) {
 	return left, unknown
 }
 
-// stringField is a string at the root, "" when there is none.
+// stringField returns a string field of the root, or "" if it is missing.
 func stringField(obj map[string]any, name string) (string, error) {
 	v, ok := obj[name]
 	if !ok {
@@ -171,8 +174,9 @@ func stringField(obj map[string]any, name string) (string, error) {
 	return s, nil
 }
 
-// received is a request's object after decoding: pruned, defaulted, with what
-// strict decoding found; or a failure, with as much of the object as there is.
+// received decodes, prunes, and defaults the request's object, and returns the findings of strict
+// decoding. If the server cannot decode the object, failed is set, and obj holds as much as could
+// be decoded.
 func (e *Engine) received(req *Request) (obj map[string]any, strict []StrictError, failed *unread, err error) {
 	obj, strict, failed, err = e.decode(req)
 	if failed != nil || err != nil || req.Merged {
@@ -180,7 +184,7 @@ func (e *Engine) received(req *Request) (obj map[string]any, strict []StrictErro
 	}
 	v := e.versions[versionOf(obj)]
 	track := req.fieldValidation() != metav1.FieldValidationIgnore
-	keepsStatus := v != nil && v.hasStatus && req.Subresource == "" // as it was
+	keepsStatus := v != nil && v.hasStatus && req.Subresource == "" // the sent status is not used
 	given := req.Raw == nil && v != nil && !v.values.Embedded() && e.owns(obj)
 	if req.Raw == nil && !given && !schema.Decoded(obj) {
 		return nil, nil, nil, checkTypes("", obj)
@@ -206,8 +210,8 @@ func (e *Engine) owns(obj map[string]any) bool {
 	return group == e.group && obj["kind"] == e.kind
 }
 
-// wrongVersion is the answer to an object whose apiVersion no endpoint of the
-// CRD takes; nil where one does.
+// wrongVersion returns the server's response to an object whose apiVersion has no endpoint in the
+// CRD, or nil if it has one.
 func (e *Engine) wrongVersion(obj map[string]any) *metav1.Status {
 	if e.endpoint(obj) != nil {
 		return nil
@@ -216,7 +220,7 @@ func (e *Engine) wrongVersion(obj map[string]any) *metav1.Status {
 	return respond.BadRequest("the API version in the data (%s) does not match the expected API version (%s)", gv, runtimeschema.GroupVersion{Group: e.group, Version: e.preferred()})
 }
 
-// endpoint is the version whose endpoint takes the object; nil where none does.
+// endpoint returns the served version that accepts the object, or nil if there is none.
 func (e *Engine) endpoint(obj map[string]any) *crdVersion {
 	gv, _ := runtimeschema.ParseGroupVersion(asString(obj["apiVersion"]))
 	if v := e.versions[gv.Version]; gv.Group == e.group && v != nil && v.served {
@@ -225,7 +229,7 @@ func (e *Engine) endpoint(obj map[string]any) *crdVersion {
 	return nil
 }
 
-// preferred is the served version that clients use by default.
+// preferred returns the served version that clients use by default.
 func (e *Engine) preferred() string {
 	best := ""
 	for name, v := range e.versions {
@@ -256,7 +260,8 @@ func (r *Request) fieldValidation() string {
 	return r.FieldValidation
 }
 
-// checkTypes finds what is not decoded JSON.
+// checkTypes returns an error that names the first value in v that is not decoded JSON. v must
+// contain one.
 func checkTypes(path string, v any) error {
 	switch v := v.(type) {
 	case map[string]any:

@@ -18,7 +18,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// benchCRDs are CRDs of the corpus, one of each kind, and one of ours.
+// benchCRDs returns one CRD of each wanted kind from the corpus, and one of Celadon's own.
 func benchCRDs(b *testing.B) map[string]*apiextensionsv1.CustomResourceDefinition {
 	crds := map[string]*apiextensionsv1.CustomResourceDefinition{"own": cronTabCRD()}
 	wanted := []string{"httproutes.gateway", "gateways.gateway", "infrastructures.config", "nodepools.karpenter", "hostedclusters.hypershift"}
@@ -48,7 +48,7 @@ func benchCRDs(b *testing.B) map[string]*apiextensionsv1.CustomResourceDefinitio
 	return crds
 }
 
-// schemas are the structural schemas of a CRD's versions.
+// schemas returns the structural schemas of a CRD's versions.
 func schemas(b *testing.B, crd *apiextensionsv1.CustomResourceDefinition) []*schema.Structural {
 	var all []*schema.Structural
 	for _, v := range crd.Spec.Versions {
@@ -61,8 +61,8 @@ func schemas(b *testing.B, crd *apiextensionsv1.CustomResourceDefinition) []*sch
 	return all
 }
 
-// BenchmarkCompile compiles CRDs in all their versions: wholly, and the rules
-// alone as upstream does.
+// BenchmarkCompile measures compiling all versions of CRDs: complete CRDs, and the rules alone, as
+// upstream does.
 func BenchmarkCompile(b *testing.B) {
 	crds := benchCRDs(b)
 	for _, name := range slices.Sorted(maps.Keys(crds)) {

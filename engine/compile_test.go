@@ -11,14 +11,14 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// badRule is what a compile error must say.
+// A badRule is an expected compile error.
 type badRule struct {
 	path         string
 	index        int
 	rule, part   string
 	line, column int
 	snippet      string
-	detail       string // a part of it
+	detail       string // a substring
 }
 
 func TestCompileErrors(t *testing.T) {
@@ -165,7 +165,7 @@ func TestCompileFails(t *testing.T) {
 	}
 }
 
-// crd reads a CRD in YAML.
+// crd decodes a CRD in YAML.
 func crd(t testing.TB, text string) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	crd := &apiextensionsv1.CustomResourceDefinition{}
@@ -175,7 +175,7 @@ func crd(t testing.TB, text string) *apiextensionsv1.CustomResourceDefinition {
 	return crd
 }
 
-// Both the stored and the new environment of a version are asked.
+// TestCompileVersions checks the stored and the new environment of Kubernetes versions.
 func TestCompileVersions(t *testing.T) {
 	t.Parallel()
 	s := structural(t, `{type: string, x-kubernetes-validations: [{rule: "ip.isCanonical(self)"}]}`)
@@ -199,7 +199,7 @@ func TestCompileVersions(t *testing.T) {
 	}
 }
 
-// Rules compiled twice, for equal places, keep their own names.
+// TestCompileShared checks that equal rules at different nodes keep their own locations.
 func TestCompileShared(t *testing.T) {
 	t.Parallel()
 	const node = `{type: object, properties: {v: {type: string}}, x-kubernetes-validations: [{rule: "self.w == ''"}, {rule: "self.v == oldSelf.w", optionalOldSelf: false}]}`

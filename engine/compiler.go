@@ -9,11 +9,10 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// compiler compiles one CRD, or one schema: all its versions share declarations
-// and expressions.
+// A compiler compiles one CRD or one schema. All versions share declarations and expressions.
 type compiler struct {
 	cfg Config
-	// optional: rules with optionalOldSelf run without an old value.
+	// optional is set if rules with optionalOldSelf run without an old value.
 	optional bool
 	env      *types.Env
 	limits   limits
@@ -21,15 +20,15 @@ type compiler struct {
 	exprs    *rule.Compiler[*expr.Expr]
 	schemas  []*versionSchema
 	version  string
-	// todo are the rules of the version at hand, in the order of their errors.
+	// todo holds the rules of the current version, in the order in which their errors are reported.
 	todo []placedRule
 	errs []*CompileError
-	// at is the rule at hand, should it meet a bug.
+	// at is the current rule, for the report if compiling it panics.
 	at *RuleRef
 }
 
-// ratchetsSince is the minor of Kubernetes in which the feature gate
-// CRDValidationRatcheting is on by default; optionalOldSelf is behind it, too.
+// ratchetsSince is the Kubernetes minor since which the feature gate CRDValidationRatcheting is on
+// by default. The gate also controls optionalOldSelf.
 const ratchetsSince = 30
 
 func newCompiler(cfg Config) (*compiler, error) {
@@ -48,7 +47,7 @@ func newCompiler(cfg Config) (*compiler, error) {
 	return c, nil
 }
 
-// newExprs makes a compiler of expressions with a scope and a planner of its own.
+// newExprs returns an expression compiler with its own scope and planner.
 func (c *compiler) newExprs() *rule.Compiler[*expr.Expr] {
 	var planner *eval.Planner // nil before the first rule
 	return rule.NewCompiler(rule.Config[*expr.Expr]{
@@ -65,7 +64,7 @@ func (c *compiler) newExprs() *rule.Compiler[*expr.Expr] {
 	})
 }
 
-// envOf is what the rules of a configuration know.
+// envOf returns the CEL environment in which the rules of a configuration compile.
 func envOf(cfg Config) (*types.Env, error) {
 	v, err := types.ParseVersion(cfg.KubeVersion)
 	if err != nil {
@@ -77,7 +76,7 @@ func envOf(cfg Config) (*types.Env, error) {
 	return types.StoredEnv(v), nil
 }
 
-// plan makes of a checked expression what objects need.
+// plan compiles a checked expression to a program.
 func plan(planner *eval.Planner, checked *rule.Checked, limit int64) (*expr.Expr, error) {
 	x, err := expr.Plan(planner, checked.Decl, checked.AST, checked.Source, limit)
 	if err != nil {
@@ -94,7 +93,7 @@ func (c *compiler) err() error {
 	return &CompileErrors{Errors: c.errs}
 }
 
-// bug is a panic while compiling, of the rule at hand if there is one.
+// bug returns p, a panic while compiling, as an error. It names the current rule, if any.
 func (c *compiler) bug(p any) error {
 	if c == nil {
 		return bug(p)
@@ -102,8 +101,7 @@ func (c *compiler) bug(p any) error {
 	return bugOf(c.at, p)
 }
 
-// compile compiles the rules of one schema, declared as d; version names it in
-// errors.
+// compile compiles the rules of one schema, whose declaration is d. Errors name version.
 func (c *compiler) compile(version string, s *schema.Structural, d *types.Decl) (*Rules, error) {
 	c.version = version
 	r := &Rules{schema: s, decl: d, limits: c.limits, ratchet: !c.cfg.NoRatcheting}

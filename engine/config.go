@@ -2,42 +2,40 @@ package engine
 
 import "github.com/celadon-cel/celadon/cost"
 
-// Config is how an engine differs from the API server. The zero value is the
-// API server's own behaviour, at the newest Kubernetes version that this build
-// knows.
+// Config configures an engine. The zero value behaves like the API server of the newest Kubernetes
+// version that this build supports.
 type Config struct {
-	// KubeVersion is the Kubernetes minor to stand for, as "1.33"; "" is the
-	// newest this build knows. It decides which CEL functions exist, which
-	// string formats are checked and whether updates are ratcheted, which they
-	// are from 1.30 on; costs and error texts are always those of the linked
-	// release.
+	// KubeVersion is the Kubernetes minor to emulate, such as "1.33". If it is empty, the newest
+	// supported minor is used. It determines which CEL functions exist, which string formats are
+	// checked, and whether updates are ratcheted (since 1.30). Costs and error messages are always
+	// those of the linked Kubernetes release.
 	KubeVersion string
-	// Limits replaces the API server's cost limits; zero fields keep them.
+	// Limits overrides the API server's cost limits. Zero fields keep the server's limits.
 	Limits cost.Limits
-	// Expressions chooses between rules already stored in a CRD and new ones.
+	// Expressions selects the CEL environment: that of rules already stored in a CRD, or that of
+	// new rules.
 	Expressions Expressions
-	// Subtree says, for CompileRules only, that the schema is not the root of
-	// a resource: apiVersion, kind and metadata are then not added to it.
+	// Subtree is used by CompileRules only. If it is set, the schema is not the root of a resource,
+	// so apiVersion, kind, and metadata are not added to it.
 	Subtree bool
-	// NoRatcheting makes updates as strict as creates, as a server with the
-	// feature gate CRDValidationRatcheting off. Before 1.30 that is the default.
+	// NoRatcheting validates updates as strictly as creates, like a server whose feature gate
+	// CRDValidationRatcheting is off. Before 1.30 this is the default.
 	NoRatcheting bool
-	// Converter stands for the webhook of CRDs that convert by one. nil: there is
-	// none, and an object is only decided in its own version.
+	// Converter replaces the conversion webhook of CRDs that use one. If it is nil, objects of such
+	// CRDs are validated in their own version only.
 	Converter Converter
 }
 
-// Expressions says which CEL environment compiles rules. See
+// Expressions selects the CEL environment that compiles rules. See
 // https://kubernetes.io/docs/reference/using-api/cel/#cel-versions-and-kubernetes-compatibility.
 type Expressions uint8
 
 const (
-	// Stored compiles with all that KubeVersion knows, as a server does with
-	// rules that are already in a CRD.
+	// Stored compiles rules with everything that KubeVersion supports, as a server does for rules
+	// that are already in a CRD.
 	Stored Expressions = iota
-	// New compiles with what a server of KubeVersion accepts in rules that are
-	// new to it: what its previous minor knows already, so that it can be
-	// rolled back.
+	// New compiles rules as a server of KubeVersion does when they are new or changed: with the CEL
+	// features of the previous minor, so that the server can be rolled back.
 	New
 )
 

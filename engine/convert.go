@@ -13,30 +13,30 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/schema"
 )
 
-// Converter is asked where the API server asks the webhook by which a CRD
-// converts between its versions; engine/conversion has some. It is called from
-// many goroutines, and a panic of it is taken for a bug of ours.
+// A Converter converts objects between the versions of a CRD that uses a conversion webhook.
+// Package engine/conversion has implementations. Convert is called concurrently. If it panics, the
+// panic is reported as an internal error.
 type Converter interface {
-	// Convert gives an object in another version. An error that is or wraps a
-	// *NotCheckedError says that there was no answer; the text of any other is
-	// the server's word to the client.
+	// Convert returns the object in another version. If the error is or wraps a *NotCheckedError,
+	// the verdict is unknown. The text of any other error is used as the server's message to the
+	// client.
 	Convert(ctx context.Context, c Conversion) (map[string]any, error)
 }
 
-// Conversion is what a Converter is asked for.
+// A Conversion is a request to a Converter.
 type Conversion struct {
-	// Object has the version that it is in; it must not be changed.
+	// Object is the object in its current version. Convert must not modify it.
 	Object map[string]any
-	// APIVersion, as "example.com/v2", is the one that the answer has to have.
+	// APIVersion is the apiVersion that the result must have, such as "example.com/v2".
 	APIVersion string
-	// ReviewVersions are the CRD's conversionReviewVersions.
+	// ReviewVersions is the CRD's conversionReviewVersions.
 	ReviewVersions []string
 }
 
-// Convert is an object as a read in a version shows it, once it is stored:
-// pruned, taken to the storage version, defaulted there, and taken to the version
-// asked for. The object given, in any version, is not validated and not modified.
-// The error is a *NotCheckedError where only a webhook could tell.
+// Convert returns the object as a read in the given version returns it after it was stored: pruned,
+// converted to the storage version, defaulted there, and converted to version. It accepts obj in
+// any version, and neither validates nor modifies it. It returns a *NotCheckedError if only a
+// conversion webhook could determine the result.
 func (e *Engine) Convert(ctx context.Context, obj map[string]any, version string) (out map[string]any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -53,9 +53,9 @@ func (e *Engine) Convert(ctx context.Context, obj map[string]any, version string
 	return e.stored(ctx, obj, v)
 }
 
-// ToStorage is an object as storage has it once it is written, before the defaults of
-// the storage version. It is neither validated nor modified. Where a webhook converts and
-// there is no Config.Converter it stays in its version.
+// ToStorage returns the object in the form in which it would be stored, before the defaults of the
+// storage version are applied. It neither validates nor modifies obj. If the CRD converts by a
+// webhook and Config.Converter is nil, the object stays in its version.
 func (e *Engine) ToStorage(ctx context.Context, obj map[string]any) (out map[string]any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -72,17 +72,17 @@ func (e *Engine) ToStorage(ctx context.Context, obj map[string]any) (out map[str
 	return e.converted(ctx, obj, e.home(from))
 }
 
-// notOurs is the error for an object that the engine does not know.
+// notOurs returns the error for an object whose group, kind, or version is not in the CRD.
 func (e *Engine) notOurs(obj map[string]any) error {
 	return fmt.Errorf("object: got %s, kind %s: want %s in one of the versions %v", asString(obj["apiVersion"]), asString(obj["kind"]), e.GroupKind(), e.Versions())
 }
 
-// conversionError is a conversion that the server refuses.
+// A conversionError is a conversion that the server rejects.
 type conversionError struct{ error }
 
 func (e conversionError) Unwrap() error { return e.error }
 
-// status is the server's answer to a write that needs the conversion.
+// status returns the server's response to a write that needs the rejected conversion.
 func (e conversionError) status() *metav1.Status {
 	return &metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Reason: metav1.StatusReasonUnknown, Message: e.Error()}
 }
@@ -94,8 +94,8 @@ func reviewVersions(crd *apiextensionsv1.CustomResourceDefinition) []string {
 	return nil
 }
 
-// inVersion is an object as the CRD's conversion gives it. That of a webhook is
-// pruned.
+// inVersion returns the object as the CRD's conversion converts it to v. Only the result of a
+// webhook is pruned.
 func (e *Engine) inVersion(ctx context.Context, obj map[string]any, v *crdVersion) (map[string]any, error) {
 	if _, ok := obj["apiVersion"]; !ok || versionOf(obj) == v.name {
 		return obj, nil
@@ -108,7 +108,7 @@ func (e *Engine) inVersion(ctx context.Context, obj map[string]any, v *crdVersio
 	return obj, nil
 }
 
-// ask has the converter take an object to a version.
+// ask calls the converter and prunes its result.
 func (e *Engine) ask(ctx context.Context, obj map[string]any, v *crdVersion) (map[string]any, error) {
 	if e.versions[versionOf(obj)] == nil {
 		return nil, conversionError{fmt.Errorf("request to convert CR from an invalid group/version: %s", asString(obj["apiVersion"]))}

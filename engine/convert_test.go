@@ -14,7 +14,8 @@ import (
 	"github.com/celadon-cel/celadon/engine/conversion"
 )
 
-// A pair stands as two fields in v1, which is stored, and as one text in v2.
+// pairCRD has two versions: a pair is two fields in v1, which is the storage version, and one
+// string in v2.
 const pairCRD = `
 metadata: {name: pairs.pair.test}
 spec:
@@ -35,7 +36,7 @@ spec:
       ab: {type: string, x-kubernetes-validations: [{rule: self == oldSelf}]}, c: {type: string}, d: {type: string, default: two}}}}}}
 `
 
-// convertPair keeps no d.
+// convertPair converts a pair between versions. It drops the field d.
 func convertPair(_ context.Context, obj map[string]any, apiVersion string) (map[string]any, error) {
 	spec, _ := obj["spec"].(map[string]any)
 	out := map[string]any{"unknown": true}
@@ -87,8 +88,8 @@ func TestConverterOnTheWayToStorage(t *testing.T) {
 	if err != nil || !res.Allowed {
 		t.Fatal(res, err)
 	}
-	// v1's default comes when it is read, v2's came before it was converted and
-	// does not come again.
+	// v1's default is added when the object is read. v2's default was added before the conversion
+	// and is not added again.
 	want := pair(t, "v1", "{a: x, b: w}")
 	if d := cmp.Diff(want["spec"], res.Stored["spec"]); d != "" {
 		t.Errorf("stored (-want +got):\n%s", d)
@@ -108,7 +109,7 @@ func TestConverterOnTheWayToStorage(t *testing.T) {
 	}
 }
 
-// A transition rule of v2 sees the old object as converted.
+// TestConverterOfTheOldObject checks that a transition rule of v2 sees the converted old object.
 func TestConverterOfTheOldObject(t *testing.T) {
 	t.Parallel()
 	e := pairEngine(t, conversion.Func(convertPair))
@@ -142,7 +143,7 @@ func TestConverterFails(t *testing.T) {
 	if _, err := none.Validate(t.Context(), engine.Request{Object: bad}); !errors.As(err, &unknown) {
 		t.Error(err)
 	}
-	// In the storage version nobody is asked.
+	// In the storage version, no converter is needed.
 	if res, err := none.Validate(t.Context(), engine.Request{Object: pair(t, "v1", "{a: x}")}); err != nil || !res.Allowed {
 		t.Error(res, err)
 	}

@@ -8,21 +8,20 @@ import (
 	valueschema "github.com/celadon-cel/celadon/engine/x/schema"
 )
 
-// frame is a node on the way down an object with its old self, for ratcheting.
-// See
+// A frame is a node on the path from the root of an object to the current node, together with its
+// old value. Frames decide ratcheting. See
 // https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-ratcheting.
 type frame struct {
-	// correlated is false where the old value cannot be told; schema, obj and
-	// old are then unset.
+	// correlated is set if the old value is known. Otherwise schema, obj, and old are unset.
 	correlated bool
-	equality   equality // asked for often, told once
-	// parent is the nearest correlated frame above; noFrame at the root.
+	equality   equality // computed once, by same
+	// parent is the index of the nearest correlated frame above, or noFrame at the root.
 	parent   int
 	schema   *schema.Structural
 	obj, old any
 }
 
-// frames are those from the root down to the node at hand, the last.
+// frames holds the frames from the root down to the current node, which is last.
 type frames []frame
 
 const noFrame = -1
@@ -35,8 +34,8 @@ const (
 	different
 )
 
-// unchanged tells whether errors at the node at hand are ratcheted: its value,
-// or else the nearest correlatable one above, equals its old self.
+// unchanged reports whether errors at the current node are ratcheted: whether its value, or that of
+// the nearest correlated node above if the node itself is not correlatable, equals the old one.
 func (fs frames) unchanged() bool {
 	at := len(fs) - 1
 	if at >= 0 && !fs[at].correlated {
@@ -55,11 +54,10 @@ func (f *frame) same() bool {
 	return f.equality == equal
 }
 
-// allOf is the frame of a node's allOf: only what is above ratchets its errors.
+// allOf returns the frame of a node's allOf. Only the nodes above it can ratchet its errors.
 func (fs frames) allOf() frame { return frame{parent: fs[len(fs)-1].parent} }
 
-// field is the frame of an object's field, or of a map's entry, whose schema is
-// s.
+// field returns the frame of a field or of a map entry. s is its schema.
 func (fs frames) field(name string, s *schema.Structural) frame {
 	f := &fs[len(fs)-1]
 	child := frame{parent: f.parent}
@@ -67,7 +65,7 @@ func (fs frames) field(name string, s *schema.Structural) frame {
 		return child
 	}
 	if f.parent == noFrame && (name == "apiVersion" || name == "kind") {
-		return child // both are converted to one version: a change is not seen
+		return child // conversion to one version hides changes
 	}
 	child.parent = len(fs) - 1
 	if obj, old, both := entryPair(f.obj, f.old, name); both {
@@ -76,7 +74,7 @@ func (fs frames) field(name string, s *schema.Structural) frame {
 	return child
 }
 
-// item is the frame of a list's item whose old self, by key, is old.
+// item returns the frame of a list item. old is the item with the same key, or nil.
 func (fs frames) item(obj, old any) frame {
 	f := &fs[len(fs)-1]
 	child := frame{parent: f.parent}
@@ -90,7 +88,8 @@ func (fs frames) item(obj, old any) frame {
 	return child
 }
 
-// entryPair finds an entry that both objects have.
+// entryPair returns the entry of the given name in both objects. both is false if either object
+// lacks it.
 func entryPair(obj, old any, name string) (entry, oldEntry any, both bool) {
 	m, isMap := obj.(map[string]any)
 	oldM, wasMap := old.(map[string]any)
@@ -102,8 +101,8 @@ func entryPair(obj, old any, name string) (entry, oldEntry any, both bool) {
 	return entry, oldEntry, has && had
 }
 
-// sameValue compares as ratcheting does: map lists by key, objects field by field
-// where the schema knows each field, anything else as it is.
+// sameValue reports whether two values are equal for ratcheting: map lists are compared by key,
+// objects field by field if the schema declares every field, and other values deeply.
 func sameValue(obj, old any, s *schema.Structural) bool {
 	if obj == nil || old == nil {
 		return obj == nil && old == nil
@@ -152,7 +151,8 @@ func sameMap(obj, old map[string]any, s *schema.Structural) bool {
 	return true
 }
 
-// sameEntry is false for what the schema does not know.
+// sameEntry reports whether two entries are equal. It returns false for entries that the schema
+// does not declare.
 func sameEntry(entry, old any, s *schema.Structural, name string) bool {
 	if prop, ok := s.Properties[name]; ok {
 		return sameValue(entry, old, &prop)
@@ -163,7 +163,7 @@ func sameEntry(entry, old any, s *schema.Structural, name string) bool {
 
 func isMapList(s *schema.Structural) bool { return s.XListType != nil && *s.XListType == "map" }
 
-// oldItems finds items of a map list by key; in other lists it finds none.
+// oldItems returns the items of a map list by key. For other lists, lookups find nothing.
 func oldItems(s *schema.Structural, items []any) common.MapList {
 	return common.MakeMapList(&model.Structural{Structural: s}, items)
 }

@@ -16,9 +16,8 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/schema"
 )
 
-// Decode reads one JSON object as the API server does: whole numbers as int64,
-// others as float64, names case-sensitive, the last of duplicate keys. See
-// sigs.k8s.io/json.
+// Decode decodes one JSON object as the API server does: integers become int64 and other numbers
+// float64, names are case-sensitive, and the last of duplicate keys wins. See sigs.k8s.io/json.
 func Decode(data []byte) (map[string]any, error) {
 	var obj map[string]any
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, &obj); err != nil {
@@ -30,19 +29,19 @@ func Decode(data []byte) (map[string]any, error) {
 	return obj, nil
 }
 
-// unread is the server's answer to what it cannot decode, and why.
+// An unread is the server's response to an object that it cannot decode, and the reason.
 type unread struct {
 	status *metav1.Status
 	why    error
 }
 
-// decode reads a request's object; strict are its duplicate keys.
+// decode decodes a request's object. strict holds its duplicate keys.
 func (e *Engine) decode(req *Request) (obj map[string]any, strict []StrictError, failed *unread, err error) {
 	body := req.Raw
 	if body == nil {
 		plain := plainType(req.Object)
 		if plain && !req.Merged {
-			return req.Object, nil, nil, nil // received looks through it
+			return req.Object, nil, nil, nil // the caller checks the types while it prunes
 		}
 		if !schema.Decoded(req.Object) {
 			return nil, nil, nil, checkTypes("", req.Object)
@@ -59,18 +58,18 @@ func (e *Engine) decode(req *Request) (obj map[string]any, strict []StrictError,
 		return req.Object, nil, &unread{respond.Unreadable(gvk, e.kind, body, err), err}, nil
 	}
 	if req.Raw == nil {
-		obj = req.Object // whose numbers no encoding has touched
+		obj = req.Object // encoding may have changed its numbers
 	}
 	return obj, strict, nil, nil
 }
 
-// kindOf is what an endpoint takes.
+// kindOf returns the type that an endpoint accepts.
 func (e *Engine) kindOf(version string) runtimeschema.GroupVersionKind {
 	return runtimeschema.GroupVersionKind{Group: e.group, Version: version, Kind: e.kind}
 }
 
-// plainType says that an object's kind and apiVersion are what interpret finds,
-// so that there is no need to see bytes.
+// plainType reports whether interpret would find the object's kind and apiVersion, so that the
+// object need not be encoded.
 func plainType(obj map[string]any) bool {
 	if asString(obj["kind"]) == "" {
 		return false
@@ -90,11 +89,11 @@ func plainType(obj map[string]any) bool {
 	return true
 }
 
-// interpret finds kind and version as the server's serializer does before all
-// else: by encoding/json, which takes any case. See
+// interpret returns the group, version, and kind of a body as the server's serializer determines
+// them before decoding. It uses encoding/json, which ignores the case of field names. See
 // k8s.io/apimachinery/pkg/runtime/serializer/json.SimpleMetaFactory.
 func interpret(body []byte) (gvk runtimeschema.GroupVersionKind, err error) {
-	var found struct { // its form is in errors
+	var found struct { // error messages contain this type
 		APIVersion string `json:"apiVersion,omitempty"`
 		Kind       string `json:"kind,omitempty"`
 	}
@@ -108,8 +107,8 @@ func interpret(body []byte) (gvk runtimeschema.GroupVersionKind, err error) {
 	return gv.WithKind(found.Kind), nil
 }
 
-// decodeBody reads a body as the server's serializer does; gvk is what it is
-// taken for if there is an error. A decoder that is not strict words a missing kind differently.
+// decodeBody decodes a body as the server's serializer does. If it returns an error, gvk is the
+// type that the server names in its message. The message for a missing kind depends on strictly.
 func decodeBody(body []byte, want runtimeschema.GroupVersionKind, strictly bool) (obj map[string]any, strict []StrictError, gvk runtimeschema.GroupVersionKind, err error) {
 	if gvk, err = interpret(body); err != nil {
 		return nil, nil, gvk, err
@@ -126,7 +125,7 @@ func decodeBody(body []byte, want runtimeschema.GroupVersionKind, strictly bool)
 		return nil, nil, gvk, err
 	}
 	got := (&unstructured.Unstructured{Object: obj}).GroupVersionKind()
-	if got.Kind != "" || strictly { // a decoder that is not strict fails before it reads the kind
+	if got.Kind != "" || strictly { // a non-strict decoder fails before it reads the kind
 		gvk = got
 	}
 	if got.Kind == "" {
@@ -138,7 +137,7 @@ func decodeBody(body []byte, want runtimeschema.GroupVersionKind, strictly bool)
 	return obj, strict, gvk, nil
 }
 
-// duplicateField is what the strict decoder tells of a body.
+// duplicateField converts an error of the strict decoder.
 func duplicateField(err error) StrictError {
 	e := StrictError{Message: err.Error(), Duplicate: true}
 	if f, ok := err.(kjson.FieldError); ok {
@@ -147,16 +146,16 @@ func duplicateField(err error) StrictError {
 	return e
 }
 
-// unknownField is what pruning tells of an object: the path stands in the text
-// as it is.
+// unknownField returns the strict error for an unknown field. Like the server, it does not escape
+// the path.
 func unknownField(path string) StrictError {
 	return StrictError{Field: path, Message: `unknown field "` + path + `"`}
 }
 
 func (e StrictError) Error() string { return e.Message }
 
-// unreadable is the server's answer to an object that decodes, and then is not
-// what it takes.
+// unreadable returns the server's response to an object that is JSON but that the server does not
+// accept.
 func (e *Engine) unreadable(obj map[string]any, err error) *unread {
 	got := runtimeschema.GroupVersionKind{Version: versionOf(obj), Kind: asString(obj["kind"])}
 	return &unread{respond.Unreadable(got, e.kind, nil, err), err}

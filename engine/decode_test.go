@@ -85,7 +85,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// TestMissingKind checks that the server words a missing kind otherwise if it does not look for unknown fields.
+// TestMissingKind checks that the server's message for a missing kind depends on whether it looks
+// for unknown fields.
 func TestMissingKind(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, widgets)

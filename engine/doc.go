@@ -1,5 +1,5 @@
-// Package engine decides objects as the Kubernetes API server does: a
-// CustomResourceDefinition in, a verdict on each object out, without a cluster.
+// Package engine implements the API server's validation of custom resources without a cluster:
+// given a CustomResourceDefinition, it decides whether the server would accept an object.
 //
 //	e, err := engine.Compile(crd, engine.Config{})
 //	obj, err := engine.Decode(data)
@@ -8,18 +8,17 @@
 //		fmt.Println(res.Failure.Message)
 //	}
 //
-// [Compile] takes a whole CRD and [Engine.Validate] does the whole write path:
-// pruning, defaulting, schema, metadata, list types and rules.
-// [CompileRules] and [Rules.Validate] do only x-kubernetes-validations, in
-// place of the API server's own rule validator.
+// [Compile] compiles a whole CRD, and [Engine.Validate] performs the whole write path: pruning,
+// defaulting, and checks of schema, metadata, list types, and rules. [CompileRules] and
+// [Rules.Validate] evaluate x-kubernetes-validations only, as a replacement for the API server's
+// own rule validator.
 //
-// Three failures are never mixed: a bad rule is a [CompileError], a bad object
-// is data in a [Result], and a cancelled context or a bug of ours is an error.
+// Three kinds of failure are kept apart. An invalid rule is a [CompileError], a rejected object is
+// described by the [Result], and a canceled context or an internal error is returned as an error.
 package engine
 
-// How it works: Compile makes of each version a structural schema, its
-// declarations and a tree of rules that mirrors the schema. Validate prepares
-// a copy of the object (decode.go, coerce.go), checks it in the server's order
-// (validate.go), runs the rule tree (walk.go), and passes what it accepts
-// through the storage version's schema (persist.go), which may be a matter of a
-// converter (convert.go).
+// How it works: Compile turns each version into a structural schema, its declarations, and a tree
+// of rules that mirrors the schema. Validate prepares a copy of the object (decode.go, coerce.go),
+// checks it in the server's order (validate.go), and runs the rule tree (walk.go). An accepted
+// object is converted to the storage version and back (persist.go), which may need a converter
+// (convert.go).

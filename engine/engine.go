@@ -19,41 +19,40 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Engine decides objects of one CRD in all its versions. It is immutable and
-// safe for concurrent use.
+// An Engine validates objects of one CRD in all its versions. It is immutable and safe for
+// concurrent use.
 type Engine struct {
 	group, kind string
 	namespaced  bool
-	// webhook conversion: only the config's converter takes objects from version
-	// to version.
+	// webhook is set if the CRD uses a conversion webhook. Only config.Converter can then convert
+	// objects.
 	webhook        bool
 	reviewVersions []string
 	versions       map[string]*crdVersion
 	storage        *crdVersion
 	config         Config
 	limits         limits
-	writes         *sync.Pool // of *write, whose memory is used again
+	writes         *sync.Pool // of *write, to reuse their memory
 }
 
-// crdVersion is what decides objects of one version.
+// A crdVersion holds everything that is needed to validate objects of one version.
 type crdVersion struct {
 	name        string
 	apiVersion  string
 	served      bool
 	schema      *structuralschema.Structural
-	preserve    bool // spec.preserveUnknownFields: no pruning
+	preserve    bool // spec.preserveUnknownFields; disables pruning
 	values      *schema.Schema
 	hasStatus   bool
-	status      *schema.Schema // of the status property; nil: none
+	status      *schema.Schema // of the status property, or nil
 	scale       *apiextensionsv1.CustomResourceSubresourceScale
 	rules       *Rules
-	deprecation string // the warning; "" when not deprecated
+	deprecation string // the warning, or "" if the version is not deprecated
 }
 
-// Compile compiles a CRD in all its versions. It returns a usable engine and
-// *CompileErrors when only rules are broken, as the API server serves such
-// CRDs once they are stored; the engine is nil when a schema is missing or not
-// structural. The CRD must not change afterwards.
+// Compile compiles a CRD in all its versions. If only rules are invalid, it returns a usable engine
+// and *CompileErrors, because the API server serves such CRDs once they are stored. If a schema is
+// missing or not structural, the engine is nil. The CRD must not be modified afterwards.
 func Compile(crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (e *Engine, err error) {
 	var c *compiler
 	defer func() {
@@ -116,7 +115,8 @@ func (c *compiler) compileVersion(crd *apiextensionsv1.CustomResourceDefinition,
 	return v, err
 }
 
-// versionSchema is the schema of one version, or of several that have the same.
+// A versionSchema is the compiled schema of one version, or of several versions with the same
+// schema.
 type versionSchema struct {
 	source     *apiextensionsv1.CustomResourceValidation
 	structural *structuralschema.Structural
@@ -145,8 +145,8 @@ func (c *compiler) newSchema(source *apiextensionsv1.CustomResourceValidation, p
 	return &versionSchema{source, spine, values, c.decls.FromSchema(spine, types.ResourceRoot)}, nil
 }
 
-// valuesOf compiles what checks values, and gives the schema in the form that all
-// else is made of.
+// valuesOf returns the compiled schema for validating values and the structural schema from which
+// everything else is derived.
 func valuesOf(source *apiextensionsv1.CustomResourceValidation, preserve bool, cfg Config) (*schema.Schema, *structuralschema.Structural, error) {
 	read := structural.Of
 	if preserve {
@@ -164,8 +164,8 @@ func valuesOf(source *apiextensionsv1.CustomResourceValidation, preserve bool, c
 	return values, spine, err
 }
 
-// formatsVersion is the minor whose string formats a server checks: the one
-// before its own, so that it can be rolled back.
+// formatsVersion returns the minor whose string formats a server checks: the minor before its own,
+// so that the server can be rolled back.
 func formatsVersion(kubeVersion string) (*version.Version, error) {
 	if kubeVersion == "" {
 		return environment.DefaultCompatibilityVersion(), nil
@@ -177,7 +177,7 @@ func formatsVersion(kubeVersion string) (*version.Version, error) {
 	return version.MajorMinor(1, uint(v.Minor-1)), nil
 }
 
-// deprecation is the warning that every request of a deprecated version gets.
+// deprecation returns the warning for requests to a deprecated version, or "".
 func deprecation(crd *apiextensionsv1.CustomResourceDefinition, v *apiextensionsv1.CustomResourceDefinitionVersion) string {
 	if !v.Deprecated {
 		return ""
@@ -200,8 +200,8 @@ func deprecation(crd *apiextensionsv1.CustomResourceDefinition, v *apiextensions
 	return name(v.Name) + " is deprecated; use " + name(newest)
 }
 
-// Deprecation is the warning that every request of a version gets, reads too; ""
-// for one that is not deprecated.
+// Deprecation returns the warning that the server adds to every request to a version, including
+// reads. It returns "" if the version is not deprecated.
 func (e *Engine) Deprecation(version string) string {
 	if v := e.versions[version]; v != nil {
 		return v.deprecation
@@ -209,21 +209,22 @@ func (e *Engine) Deprecation(version string) string {
 	return ""
 }
 
-// GroupKind is what the engine decides.
+// GroupKind returns the group and kind of the CRD.
 func (e *Engine) GroupKind() runtimeschema.GroupKind {
 	return runtimeschema.GroupKind{Group: e.group, Kind: e.kind}
 }
 
-// KubeVersion is that of the configuration.
+// KubeVersion returns Config.KubeVersion.
 func (e *Engine) KubeVersion() string { return e.config.KubeVersion }
 
-// Namespaced is true when objects live in a namespace.
+// Namespaced reports whether objects of the CRD are namespaced.
 func (e *Engine) Namespaced() bool { return e.namespaced }
 
-// newer compares versions as Kubernetes does: v1 after v1beta1 after v1alpha1.
+// newer reports whether version a is newer than b in the order of Kubernetes: v1 after v1beta1
+// after v1alpha1.
 func newer(a, b string) bool { return apiversion.CompareKubeAwareVersionStrings(a, b) > 0 }
 
-// Versions are the names of the CRD's versions, the preferred first.
+// Versions returns the names of the CRD's versions, the preferred first.
 func (e *Engine) Versions() []string {
 	names := slices.Collect(maps.Keys(e.versions))
 	slices.SortFunc(names, func(a, b string) int { return -apiversion.CompareKubeAwareVersionStrings(a, b) })

@@ -18,19 +18,18 @@ const (
 	messagePart = "messageExpression"
 )
 
-// CompileError is a bad rule: one that the API server would refuse in a CRD.
+// A CompileError is an error in a rule for which the API server would reject the CRD.
 type CompileError struct {
 	RuleRef
-	// Part is what of the rule is bad: "rule", "messageExpression" or
-	// "fieldPath".
+	// Part is the invalid part of the rule: "rule", "messageExpression", or "fieldPath".
 	Part string
-	// Line and Column, from 1, are where in the expression; 0 when the whole
-	// of it is meant.
+	// Line and Column are the position in the expression, counted from 1. They are 0 if the error
+	// concerns the whole expression.
 	Line, Column int
-	// Snippet is the expression's line with a caret below the place; "" when
-	// the whole of it is meant.
+	// Snippet is the line of the expression with a caret below the position. It is empty if the
+	// error concerns the whole expression.
 	Snippet string
-	// Detail is the server's text.
+	// Detail is the API server's message.
 	Detail string
 }
 
@@ -42,7 +41,7 @@ func (e *CompileError) Error() string {
 	return where + ": " + e.Detail
 }
 
-// where names a part of the rule in its schema.
+// where returns the schema path of a part of the rule, for error messages.
 func (r RuleRef) where(part string) string {
 	return fmt.Sprintf("%s: x-kubernetes-validations[%d].%s", r.place(), r.Index, part)
 }
@@ -54,8 +53,7 @@ func (r RuleRef) place() string {
 	return r.Path
 }
 
-// CompileErrors are all bad rules of a CRD, in the order of versions, then of
-// schema paths.
+// CompileErrors holds all invalid rules of a CRD, ordered by version and then by schema path.
 type CompileErrors struct {
 	Errors []*CompileError
 }
@@ -71,7 +69,7 @@ func (e *CompileErrors) Error() string {
 	return b.String()
 }
 
-// Unwrap gives errors.As and errors.Is the single errors.
+// Unwrap returns the individual errors, for errors.Is and errors.As.
 func (e *CompileErrors) Unwrap() []error {
 	errs := make([]error, len(e.Errors))
 	for i, err := range e.Errors {
@@ -80,29 +78,28 @@ func (e *CompileErrors) Unwrap() []error {
 	return errs
 }
 
-// WorkLimitError means that an answer is undecided: a rule or a schema asks for
-// more work, in bytes touched, steps of the regex engine and memory made, than
-// is done for one object. CEL's cost does not see that work. An API server would go on until
-// its deadline, or die, and persist nothing. The same input always gives the
-// same answer: work is counted, not timed.
+// A WorkLimitError means that the verdict is undecided, because a rule or a schema needs more work
+// than the limit for one object. Work is the number of bytes touched, steps of the regular
+// expression engine, and memory allocated; CEL's cost does not measure it. An API server would run
+// until its deadline or crash, and persist nothing. Work is counted, not timed, so the result is
+// deterministic.
 type WorkLimitError struct {
-	// Rule is the rule. Of a schema only Version and Path are set.
+	// Rule is the rule. For a schema, only Version and Path are set.
 	Rule RuleRef
-	// Part is "rule" or "messageExpression", or "schema" where not a rule but
-	// the schema's patterns, formats and branches take too long, or "default"
-	// where it is a rule on a default, in a CRD that is vetted.
+	// Part is "rule" or "messageExpression"; "schema" if the patterns, formats, or branches of the
+	// schema exceed the limit; or "default" if a rule exceeds it for a default value in a CRD that
+	// is vetted.
 	Part string
-	// Reason says what asks for how much.
+	// Reason describes the work and the limit.
 	Reason string
 
-	field string // of the object
+	field string // path in the object
 }
 
-// WorkLimit is the Origin of the error by which Rules.Validate tells of a
-// WorkLimitError.
+// WorkLimit is the Origin of the error that Rules.Validate returns for a WorkLimitError.
 const WorkLimit = schema.WorkLimit
 
-// internal is the error in the form that upstream's callers know.
+// internal returns e as the field error that callers of the upstream validator expect.
 func (e *WorkLimitError) internal() *field.Error {
 	return &field.Error{Type: field.ErrorTypeInternal, Field: e.field, Detail: e.Reason + ": for rule: " + e.Rule.Rule, Origin: WorkLimit}
 }
@@ -116,13 +113,13 @@ func (e *WorkLimitError) where() string {
 	return e.Rule.where(e.Part)
 }
 
-// InternalError is a bug of ours, never a verdict: please report it.
+// An InternalError is a bug in Celadon, never a verdict. Please report it.
 type InternalError struct {
-	// Rule is the rule that met it; nil where none was being compiled or run.
+	// Rule is the rule that was being compiled or evaluated, or nil.
 	Rule *RuleRef
-	// Reason is what went wrong.
+	// Reason describes the failure.
 	Reason string
-	// Stack is where, for the report: as runtime/debug.Stack gives it.
+	// Stack is the stack trace in the format of runtime/debug.Stack.
 	Stack []byte
 }
 
@@ -134,11 +131,11 @@ func (e *InternalError) Error() string {
 	return text + e.Rule.where(rulePart) + ": " + e.Reason + ": for rule: " + e.Rule.Rule
 }
 
-// bug is a panic as an error; no rule is known to have made it.
+// bug returns the error for a panic that is not attributed to a rule.
 func bug(p any) error { return bugOf(nil, p) }
 
-// bugOf is what went wrong with a rule: a panic, or the evaluator's word that
-// there was one.
+// bugOf returns the error for a panic in rule, which may be nil. p is the recovered value or an
+// internal error of the evaluator.
 func bugOf(rule *RuleRef, p any) *InternalError {
 	switch p := p.(type) {
 	case *InternalError:
@@ -149,8 +146,8 @@ func bugOf(rule *RuleRef, p any) *InternalError {
 	return &InternalError{Rule: rule, Reason: fmt.Sprint(p), Stack: debug.Stack()}
 }
 
-// Summary is Detail's first sentence, without the place and the excerpt that
-// the checker puts around it.
+// Summary returns the first sentence of Detail, without the position and the excerpt that the
+// checker adds.
 func (e *CompileError) Summary() string {
 	_, text, ok := strings.Cut(e.Detail, "<input>:")
 	if !ok {

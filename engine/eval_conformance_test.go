@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	celpb "cel.dev/expr"
-	_ "cel.dev/expr/conformance/proto2" // messages of the tests
+	_ "cel.dev/expr/conformance/proto2" // message types that the tests use
 	_ "cel.dev/expr/conformance/proto3"
 	conformancepb "cel.dev/expr/conformance/test"
 	"github.com/google/cel-go/cel"
@@ -28,13 +28,11 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// skipsFile lists the tests of the CEL conformance suite that rules cannot
-// pass, each with its reason.
+// skipsFile lists the tests of the CEL conformance suite that rules cannot pass, with reasons.
 const skipsFile = "testdata/cel_conformance_skips.txt"
 
-// TestCELConformance runs the suite of the CEL language itself, at the place of
-// a rule. A test that is listed and passes is an error, as is one that fails
-// and is not listed.
+// TestCELConformance runs the conformance suite of CEL with expressions in the position of a rule.
+// It fails if a test that is listed passes, or if a test that is not listed fails.
 func TestCELConformance(t *testing.T) {
 	t.Parallel()
 	skips := readSkips(t)
@@ -83,7 +81,7 @@ func TestCELConformance(t *testing.T) {
 	t.Logf("%d passed, %d skipped", passed, len(failures))
 }
 
-// suiteFiles are the files that the cel.dev/expr module ships.
+// suiteFiles returns the test files in the cel.dev/expr module.
 func suiteFiles(t *testing.T) []*conformancepb.SimpleTestFile {
 	t.Helper()
 	dir := gomod.Dir(t, "cel.dev/expr")
@@ -107,14 +105,14 @@ func suiteFiles(t *testing.T) []*conformancepb.SimpleTestFile {
 	return files
 }
 
-// suiteTest is one test at the place of a rule.
+// A suiteTest is one test of the suite, in the position of a rule.
 type suiteTest struct {
 	*conformancepb.SimpleTest
 	env  *cel.Env
 	decl *types.Decl
 }
 
-// run gives the reason of a failure, "" when there is none.
+// run returns the reason for a failure, or "" if the test passes.
 func (s *suiteTest) run(t *testing.T) string {
 	t.Helper()
 	if s.GetUnknown() != nil || s.GetAnyUnknowns() != nil {
@@ -145,7 +143,7 @@ func (s *suiteTest) run(t *testing.T) string {
 	}
 	out := s.evaluate(t, checked)
 	want := s.upstream(t, checked)
-	for range 100 { // cel-go goes over a map in any order
+	for range 100 { // cel-go iterates over maps in any order
 		if words(out) == want {
 			break
 		}
@@ -169,7 +167,7 @@ func (s *suiteTest) evaluate(t *testing.T, checked *cel.Ast) eval.Outcome {
 	return program.Eval(t.Context(), eval.Bind(s.decl, true))
 }
 
-// upstream is what cel-go's own evaluator makes of the expression.
+// upstream returns the result of cel-go's own evaluator.
 func (s *suiteTest) upstream(t *testing.T, checked *cel.Ast) string {
 	t.Helper()
 	program, err := s.env.Program(checked, cel.CostLimit(math.MaxInt64), cel.CostTracking(cost.Estimator(s.decl)), cel.InterruptCheckFrequency(100))
@@ -226,8 +224,8 @@ func sameValue(got, want ref.Val) bool {
 	return got.Type().TypeName() == want.Type().TypeName() && got.Equal(want) == celtypes.True
 }
 
-// bound is the expression with its variables bound: rules have only self, so
-// each is a macro's variable over a list of its value.
+// bound returns the expression with its variables bound. Rules have no variable but self, so each
+// variable becomes that of a macro over a list with its value.
 func (s *suiteTest) bound() (src, reason string) {
 	dynamic := map[string]bool{}
 	for _, d := range s.TypeEnv {
@@ -261,7 +259,7 @@ func (s *suiteTest) bound() (src, reason string) {
 	return src, ""
 }
 
-// literal is a value as an expression.
+// literal returns an expression for a value.
 func literal(v *celpb.Value) (text string, ok bool) {
 	switch k := v.GetKind().(type) {
 	case *celpb.Value_NullValue:

@@ -10,43 +10,42 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/expr"
 )
 
-// Expr is one compiled expression at one place of a schema. It is immutable and
-// safe for concurrent use.
+// An Expr is an expression compiled for one schema node. It is immutable and safe for concurrent
+// use.
 type Expr struct{ x *expr.Expr }
 
-// Source is the expression's text.
+// Source returns the source of the expression.
 func (x *Expr) Source() string { return x.x.Source() }
 
-// Type is the type of the expression's value, as CEL writes it.
+// Type returns the type of the expression's value in CEL notation.
 func (x *Expr) Type() string { return x.x.Type().String() }
 
-// Estimate is the range of costs that one evaluation may have.
+// Estimate returns the estimated cost of one evaluation.
 func (x *Expr) Estimate() cost.Estimate { return x.x.Estimate() }
 
-// UsesOldSelf is true when the expression mentions oldSelf.
+// UsesOldSelf reports whether the expression mentions oldSelf.
 func (x *Expr) UsesOldSelf() bool { return x.x.UsesOldSelf() }
 
-// Outcome is what one evaluation gave.
+// An Outcome is the result of one evaluation.
 type Outcome struct {
-	// Value is in the form of decoded JSON: durations and times are text, bytes
-	// base64, an empty optional nil. It may share memory with the object.
+	// Value has the form of decoded JSON: durations and timestamps are strings, bytes are base64,
+	// and an empty optional is nil. It may share memory with the object.
 	Value any
-	// Err is why there is no value, in the server's words; a *WorkLimitError
-	// where that takes too much work, and an *InternalError for a bug of ours.
+	// Err is the API server's error if there is no value. It is a *WorkLimitError if evaluation
+	// exceeds the work limit, and an *InternalError for a bug in Celadon.
 	Err error
 	// Cost is in CEL cost units.
 	Cost int64
-	// Stopped is true where the cost passed the limit.
+	// Stopped is set if evaluation stopped because its cost exceeded the limit.
 	Stopped bool
 }
 
-// maxValue is in bytes of what an expression made: parts of it can stand there
-// more than once.
+// maxValue limits the size of a value in bytes when written out. Parts that occur more than once
+// count each time.
 const maxValue = 64 << 20
 
-// Eval evaluates the expression over a value of its place; old is nil when
-// there is none, and oldSelf then unknown. The cost limit is the one the
-// expression was compiled with.
+// Eval evaluates the expression for a value of its schema node. If old is nil, oldSelf is an
+// unknown attribute. The cost limit is the one with which the expression was compiled.
 func (x *Expr) Eval(ctx context.Context, self, old any) (out Outcome) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -13,14 +13,14 @@ import (
 
 const outOfBudget = "validation failed due to running out of cost budget, no further validation rules will be run"
 
-// finding is one error of a rule.
+// A finding is one error of a write.
 type finding struct {
 	err  *field.Error
-	rule *compiledRule // nil: not one rule's
+	rule *compiledRule // nil if the error does not belong to a rule
 }
 
-// report keeps what is wrong, as long as there is not enough of it: all rules
-// run to the end, at the same cost, whatever is told of them.
+// report adds an error of a rule, unless there are too many findings already. The remaining rules
+// still run, so that the cost does not depend on these limits.
 func (r *run) report(rule *compiledRule, err *field.Error) {
 	r.tally.failed(rule)
 	if len(r.findings) >= maxFindings || r.told >= maxTold {
@@ -30,8 +30,8 @@ func (r *run) report(rule *compiledRule, err *field.Error) {
 	r.findings = append(r.findings, finding{err, rule})
 }
 
-// An object is refused with no more than so many causes, and so many bytes of
-// text by its rules: beyond that, each of a million items would be told of.
+// The number of causes of a rejected object and the bytes of text in the errors of its rules are
+// limited. Otherwise each of a million items would be reported.
 const (
 	maxFindings = schema.MaxErrors
 	maxTold     = 16 << 20
@@ -43,9 +43,9 @@ func (r *run) stop(rule *compiledRule, err *field.Error) {
 	r.budget = -1
 }
 
-// giveUp notes a rule whose failure says nothing of the object. Where it asks for
-// more work than is done, nobody can know what the server would make of it, and
-// the other rules still run; where it met a bug of ours nothing does.
+// giveUp handles a failure that is not a verdict on the object, and reports whether err is one. If
+// the rule exceeds the work limit, the server's result cannot be determined, but the other rules
+// still run. An internal error ends the run.
 func (r *run) giveUp(rule *compiledRule, part string, err error) bool {
 	if broken, ok := err.(*eval.InternalError); ok {
 		r.broke(broken)
@@ -62,8 +62,8 @@ func (r *run) giveUp(rule *compiledRule, part string, err error) bool {
 	return true
 }
 
-// ratchet reports an error, or warns of it where nothing has changed. Rules
-// that mention oldSelf are about change and so never ratcheted.
+// ratchet reports an error, or adds a warning if the value has not changed. Rules that mention
+// oldSelf check changes, so they are never ratcheted.
 func (r *run) ratchet(rule *compiledRule, err *field.Error) {
 	if !rule.expr.UsesOldSelf() && r.frames.unchanged() {
 		r.tally.ratcheted(rule)
@@ -80,14 +80,14 @@ func (r *run) ratchet(rule *compiledRule, err *field.Error) {
 	r.report(rule, err)
 }
 
-// invalid shows the type in place of the value, as upstream does for all but a
-// false rule.
+// invalid returns an error that shows the type instead of the value. Upstream does this for every
+// error but that of a false rule.
 func (r *run) invalid(n *ruleNode, detail string) *field.Error {
 	return &field.Error{Type: field.ErrorTypeInvalid, Field: r.here(""), BadValue: n.decl.Schema.Type, Detail: detail}
 }
 
-// here is the node at hand, and a path below it, as a field.Path writes them;
-// it takes a third of the memory.
+// here returns the path of the current node, or of below relative to it, in the format of
+// field.Path. It needs a third of the memory that field.Path needs.
 func (r *run) here(below string) string {
 	if r.path == nil && len(r.steps) == 0 && below == "" {
 		return r.path.String()
@@ -122,8 +122,8 @@ func (s step) appendTo(text []byte) []byte {
 	return append(text, ']')
 }
 
-// runtimeError is the server's text for a rule that has no result. The first
-// form is for values whose type is only known now, as int-or-string.
+// runtimeError returns the server's message for a rule that fails to evaluate. The first form is
+// for values whose type is known only at runtime, such as int-or-string.
 func runtimeError(err error, rule *compiledRule) string {
 	text := err.Error()
 	if strings.HasPrefix(text, "no such overload") {

@@ -133,8 +133,8 @@ func sameFields(s *structuralschema.Structural, a, b map[string]any) bool {
 	return true
 }
 
-// sameElements compares lists of the same length. Elements that occur several times under one key are compared as they
-// are, in their order.
+// sameElements compares lists of the same length. Elements that share a key are compared as
+// atomic values, in their order.
 func sameElements(s *structuralschema.Structural, a, b []any) bool {
 	if !associative(s) {
 		for i := range a {
@@ -191,7 +191,7 @@ func elementKey(s *structuralschema.Structural, element any) (key string, ok boo
 	return asJSON(keys), len(keys) > 0
 }
 
-// asJSON returns decoded JSON as text, in which 1 and 1.0 are the same.
+// asJSON encodes decoded JSON. The encodings of 1 and 1.0 are equal.
 func asJSON(v any) string {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -238,8 +238,8 @@ func typedValue(s *structuralschema.Structural, v any, open bool) bool {
 	return typedScalar(s, v)
 }
 
-// typedFields reports whether the fields of an object have the types of s. Those of a resource's metadata always have
-// theirs: decoding sees to it.
+// typedFields reports whether the fields of an object have the types of s. The type and metadata of a
+// resource are skipped, because decoding ensures their types.
 func typedFields(s *structuralschema.Structural, fields map[string]any, open, resource bool) bool {
 	for name, v := range fields {
 		if resource && (name == "apiVersion" || name == "kind" || name == "metadata") {

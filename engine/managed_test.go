@@ -28,9 +28,9 @@ spec:
           spec: {type: object, properties: {a: {type: integer}}}
 `
 
-// TestManagedFieldsOfStatusWrites: a write to /status that asks for another
-// field changes who wrote the object, if the server notes that of it. The
-// conformance cases managed-fields-status* are the same on a real server.
+// TestManagedFieldsOfStatusWrites checks that a write to /status that changes another field changes
+// managedFields, if the server tracks them. The conformance cases managed-fields-status* check the
+// same on a real server.
 func TestManagedFieldsOfStatusWrites(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, tracked)
@@ -102,8 +102,9 @@ spec:
                     tags: {type: array, x-kubernetes-list-type: set, items: {type: string}}
 `
 
-// TestReorderedStatusWrites checks which status writes change managedFields: not those that only reorder lists of type set
-// and map. The conformance cases managed-fields-status-* are the same on a real server.
+// TestReorderedStatusWrites checks which status writes change managedFields. Writes that only
+// reorder lists of type set or map do not. The conformance cases managed-fields-status-* check the
+// same on a real server.
 func TestReorderedStatusWrites(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, reordered)
@@ -151,8 +152,8 @@ func TestReorderedStatusWrites(t *testing.T) {
 	}
 }
 
-// TestServerFieldsOfUpdates checks that nothing is made up that only a server knows, and that rules see a selfLink that is
-// not stored.
+// TestServerFieldsOfUpdates checks that fields that only a server sets are not invented, and that
+// rules see a selfLink although it is not stored.
 func TestServerFieldsOfUpdates(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, reordered)

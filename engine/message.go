@@ -9,8 +9,7 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 )
 
-// refuse reports a rule that is false, in the words of its messageExpression
-// or else of its message.
+// refuse reports a false rule, with the result of its messageExpression or else with its message.
 func (r *run) refuse(rule *compiledRule, at *place) {
 	path := r.here(rule.fieldPath)
 	kind := at.node.decl.Schema.Type
@@ -33,12 +32,12 @@ func (r *run) refuse(rule *compiledRule, at *place) {
 	r.ratchet(rule, refusal(path, value, detail, rule.spec.Reason))
 }
 
-// message evaluates a messageExpression. Text is "" where the message must
-// serve: the expression failed, or gave nothing, several lines or too much. A
-// fatal error ends all evaluation.
+// message evaluates a messageExpression. text is empty if the rule's message must be used instead,
+// because the expression failed or its result is empty, has several lines, or is too long. A fatal
+// error ends all evaluation.
 func (r *run) message(rule *compiledRule) (text, fatal string) {
-	// The activation is the one of plain rules, also where the rule has
-	// optionalOldSelf: upstream does so, and the message then falls back.
+	// The activation is that of rules without optionalOldSelf even if the rule has it, because
+	// upstream does the same. The expression then fails, and the message is used instead.
 	r.activation.SetOptional(false)
 	out := rule.message.Run(r.ctx, &r.activation)
 	r.tally.spent(rule, out.Cost)
@@ -49,7 +48,7 @@ func (r *run) message(rule *compiledRule) (text, fatal string) {
 		return "", fmt.Sprintf("no further validation rules will be run due to call cost exceeds limit for messageExpression: %q", rule.spec.MessageExpression)
 	}
 	if out.Err != nil {
-		r.giveUp(rule, messagePart, out.Err) // that the rule is false stands
+		r.giveUp(rule, messagePart, out.Err) // the rule is false all the same
 		return "", ""
 	}
 	s, ok := out.Value.Value().(string)

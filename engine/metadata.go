@@ -13,14 +13,14 @@ import (
 	"github.com/celadon-cel/celadon/engine/internal/respond"
 )
 
-// generatedSuffix stands for the five random characters that the server adds
-// to metadata.generateName; maxGenerated is what it leaves of the name.
+// generatedSuffix represents the five random characters that the server appends to
+// metadata.generateName. maxGenerated is the maximum length of the name before it.
 const (
 	generatedSuffix = "00000"
 	maxGenerated    = 63 - len(generatedSuffix)
 )
 
-// fillCreate gives a new object's metadata what the server fills in.
+// fillCreate sets the metadata of a new object that the server sets.
 func fillCreate(u *unstructured.Unstructured) {
 	meta, ok := u.Object["metadata"].(map[string]any)
 	if !ok {
@@ -36,11 +36,11 @@ func fillCreate(u *unstructured.Unstructured) {
 	}
 }
 
-// filledIn are the fields of a new object's metadata that are the server's own.
+// filledIn lists the metadata fields that only the server sets on a new object.
 var filledIn = []string{"creationTimestamp", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", selfLink, managedFields, "resourceVersion"}
 
-// fillUpdate takes from the old object what a client cannot set, so that the
-// update is the one that apply would make.
+// fillUpdate copies the metadata that clients cannot set from the old object, so that the update is
+// the one that apply would send.
 func fillUpdate(u, old *unstructured.Unstructured) {
 	if fillPlainly(u.Object["metadata"], old.Object["metadata"]) {
 		return
@@ -58,8 +58,8 @@ func fillUpdate(u, old *unstructured.Unstructured) {
 	}
 }
 
-// fillPlainly does it for plain metadata, which has nothing else to be filled
-// in.
+// fillPlainly does the same for plain metadata, which has no other such fields. It returns false,
+// without changes, if v or old is not plain.
 func fillPlainly(v, old any) bool {
 	if !plainMetadata(v) || !plainMetadata(old) {
 		return false
@@ -88,7 +88,7 @@ const (
 	selfLink      = "selfLink"
 )
 
-// dedupOwners drops owner references that stand twice, and warns.
+// dedupOwners removes duplicate owner references and adds a warning.
 func (w *write) dedupOwners() {
 	u := w.obj
 	if !hasMetadata(u, "ownerReferences") {
@@ -117,13 +117,13 @@ func (w *write) dedupOwners() {
 	w.warnings.Add(".metadata.ownerReferences contains duplicate entries" + when + "; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: " + strings.Join(dropped, ", "))
 }
 
-// owner is a reference by its values, to be looked up.
+// An owner is an owner reference in comparable form.
 type owner struct {
 	ref               metav1.OwnerReference // without pointers
 	controller, block flag
 }
 
-// flag is a bool that may be unset.
+// A flag is an optional bool.
 type flag struct{ set, value bool }
 
 func ownerOf(ref metav1.OwnerReference) owner {
@@ -134,8 +134,7 @@ func ownerOf(ref metav1.OwnerReference) owner {
 
 func flagOf(b *bool) flag { return flag{set: b != nil, value: b != nil && *b} }
 
-// finalizerWarnings are about names that others may use too; old ones are not
-// warned of again.
+// finalizerWarnings warns of new finalizers whose names may conflict with those of other writers.
 func finalizerWarnings(u, old *unstructured.Unstructured, warnings *respond.Warnings) {
 	if !hasMetadata(u, "finalizers") {
 		return

@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// nested is {a: {a: … }}, depth levels deep.
+// nested returns {a: {a: … }}, depth levels deep.
 func nested(depth int) map[string]any {
 	v := map[string]any{}
 	for range depth {
@@ -22,14 +22,14 @@ func nested(depth int) map[string]any {
 	return v
 }
 
-// TestNastyObjects decides what no one should send.
+// TestNastyObjects validates extreme objects.
 func TestNastyObjects(t *testing.T) {
 	t.Parallel()
 	items := make([]any, 100_000)
 	for i := range items {
 		items[i] = fmt.Sprintf("%x", i)
 	}
-	long := make([]any, 1_000) // upstream's schema check takes their square
+	long := make([]any, 1_000) // quadratic in upstream's schema validation
 	for i := range long {
 		long[i] = fmt.Sprintf("too long %d", i)
 	}
@@ -78,7 +78,7 @@ func TestNastyObjects(t *testing.T) {
 	}
 }
 
-// TestNastyBodies decodes what no one should send.
+// TestNastyBodies decodes extreme request bodies.
 func TestNastyBodies(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, widgets)
@@ -137,7 +137,7 @@ func FuzzValidateRaw(f *testing.F) {
 	})
 }
 
-// Rules take any value that JSON has, however wrong.
+// FuzzRules checks that rules accept any JSON value, even of the wrong type.
 func FuzzRules(f *testing.F) {
 	rules, err := engine.CompileRules(structural(f, `{type: object, properties: {a: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], items: {type: object, properties: {k: {type: string}, v: {type: integer, x-kubernetes-validations: [{rule: "self > 0"}]}}}},
 		m: {type: object, additionalProperties: {type: string, format: duration, x-kubernetes-validations: [{rule: "self > duration('1s')", messageExpression: "string(self)"}]}}, io: {x-kubernetes-int-or-string: true}},
@@ -169,7 +169,7 @@ func FuzzRules(f *testing.F) {
 	})
 }
 
-// TestConcurrency decides from many goroutines at once.
+// TestConcurrency validates concurrently.
 func TestConcurrency(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, widgets)
@@ -212,7 +212,7 @@ func TestConcurrency(t *testing.T) {
 	}
 }
 
-// TestRulesConcurrency shares one set of rules, and one object, among many.
+// TestRulesConcurrency shares one set of rules and one object between goroutines.
 func TestRulesConcurrency(t *testing.T) {
 	t.Parallel()
 	s := structural(t, `{type: object, properties: {set: {type: array, x-kubernetes-list-type: set, items: {type: string}}, l: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], items: {type: object, properties: {k: {type: string}, v: {type: integer}}}}},

@@ -10,9 +10,9 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Node is a place in a CRD version's schema, where expressions compile with
-// self as its type. It is safe for concurrent use. To compile several
-// expressions with one Node is far faster than with one each.
+// A Node is a node of the schema of a CRD version. Expressions compiled for it have self as its
+// type. It is safe for concurrent use. Compiling several expressions with one Node is much faster
+// than creating a Node for each.
 type Node struct {
 	engine  *Engine
 	version string
@@ -23,9 +23,9 @@ type Node struct {
 	desk *expr.Compiler // nil before the first expression
 }
 
-// At finds a place: a path such as "spec.hosts[2].name", "spec.labels['a.b']"
-// or "spec.hosts[*]"; "" is the root, and version "" the storage version. The
-// error names the step that the schema does not have.
+// At returns the node at a path such as "spec.hosts[2].name", "spec.labels['a.b']", or
+// "spec.hosts[*]". An empty path is the root, and an empty version is the storage version. The
+// error names the first step that the schema does not have.
 func (e *Engine) At(version, path string) (*Node, error) {
 	v, err := e.version(version)
 	if err != nil {
@@ -46,7 +46,7 @@ func (e *Engine) At(version, path string) (*Node, error) {
 	return &Node{engine: e, version: v.name, path: FormatPath(steps), decl: d}, nil
 }
 
-// version finds a version by name; "" is the storage version.
+// version returns a version by name; "" is the storage version.
 func (e *Engine) version(name string) (*crdVersion, error) {
 	if name == "" {
 		return e.storage, nil
@@ -73,17 +73,17 @@ func descend(d *types.Decl, step Step) (*types.Decl, error) {
 	return nil, fmt.Errorf("no such field in %s", d)
 }
 
-// Decl is the declaration of the place.
+// Decl returns the declaration of the node.
 func (n *Node) Decl() *types.Decl { return n.decl }
 
-// Version is the CRD version.
+// Version returns the name of the CRD version.
 func (n *Node) Version() string { return n.version }
 
-// Path is the place in the schema; "" is the root.
+// Path returns the path of the node; "" is the root.
 func (n *Node) Path() string { return n.path }
 
-// Compile compiles an expression of any type at this place. The error is a
-// *CompileError; Part is "rule".
+// Compile compiles an expression of any type. It returns a *CompileError, whose Part is "rule", if
+// the expression is invalid.
 func (n *Node) Compile(src string) (x *Expr, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -104,8 +104,9 @@ func (n *Node) Compile(src string) (x *Expr, err error) {
 	return &Expr{compiled}, nil
 }
 
-// Compiler is for Celadon's own rooms, which look into expressions: it is no part of
-// what is kept stable. The error is types.ErrHidden where rules cannot stand.
+// Compiler returns a compiler that gives access to cel-go's types. It is for Celadon's own packages
+// and has no compatibility promise. It returns types.ErrHidden if rules cannot be declared at the
+// node.
 func (n *Node) Compiler() (*expr.Compiler, error) {
 	env, err := envOf(n.engine.config)
 	if err != nil {
@@ -114,25 +115,24 @@ func (n *Node) Compiler() (*expr.Compiler, error) {
 	return expr.NewCompiler(env, n.decl, n.engine.limits.PerCall, n.badRule)
 }
 
-// PerCallLimit is what one evaluation of a rule may cost.
+// PerCallLimit returns the cost limit of one evaluation of a rule.
 func (n *Node) PerCallLimit() int64 { return n.engine.limits.PerCall }
 
-// Env is for Celadon's own rooms, as Compiler is: what the engine's rules know.
+// Env returns the environment in which the engine's rules compile. Like Compiler, it has no
+// compatibility promise.
 func (e *Engine) Env() (*types.Env, error) { return envOf(e.config) }
 
-// badRule is the error of an expression here.
+// badRule returns the error for an invalid expression at the node.
 func (n *Node) badRule(src string, err error) error {
 	return newCompileError(RuleRef{Version: n.version, Path: n.path, Rule: src}, rulePart, err, err.Error())
 }
 
-// Served are the names of the versions that clients can use, the preferred
-// first.
+// Served returns the names of the served versions, the preferred first.
 func (e *Engine) Served() []string {
 	return slices.DeleteFunc(e.Versions(), func(name string) bool { return !e.versions[name].served })
 }
 
-// VersionOf is the version of an object's apiVersion; the error says which
-// versions the CRD has.
+// VersionOf returns the version of an object. The error lists the versions of the CRD.
 func (e *Engine) VersionOf(obj map[string]any) (string, error) {
 	version := versionOf(obj)
 	if !e.owns(obj) || e.versions[version] == nil {

@@ -25,10 +25,10 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// ruleCase is one call of a rule validator, made to ours and to upstream's.
+// A ruleCase is one call of a rule validator, which is made to Celadon's and to upstream's.
 type ruleCase struct {
 	name, schema string
-	// obj and old are YAML; old "" is a create.
+	// obj and old are YAML. An empty old is a create.
 	obj, old string
 	root     bool // the schema is the root of a resource
 	strict   bool // no ratcheting
@@ -36,13 +36,13 @@ type ruleCase struct {
 	budget   int64
 	want     []string // errors, sorted
 	warnings []string
-	// stopped is true when evaluation ends before its end.
+	// stopped is set if evaluation ends early.
 	stopped bool
-	// broken is true when some rule does not compile.
+	// broken is set if a rule does not compile.
 	broken bool
 }
 
-// answer is what a rule validator says.
+// An answer is the result of a rule validator.
 type answer struct {
 	Errors    []string
 	Warnings  []string
@@ -74,7 +74,7 @@ func (c ruleCase) run(t *testing.T) {
 	}
 	got := c.ours(t, s, obj, old)
 	want := c.upstream(s, obj, old)
-	for range 100 { // upstream goes over Go maps in any order
+	for range 100 { // upstream iterates over Go maps in any order
 		if reflect.DeepEqual(got, want) {
 			break
 		}
@@ -124,7 +124,7 @@ func newAnswer(errs field.ErrorList, w *recorder, remaining int64) answer {
 	for _, err := range errs {
 		a.Errors = append(a.Errors, normal(err.Error()))
 	}
-	slices.Sort(a.Errors) // under maps in any order upstream
+	slices.Sort(a.Errors) // upstream iterates over maps in any order
 	slices.Sort(a.Warnings)
 	return a
 }
@@ -135,10 +135,10 @@ func (a answer) String() string {
 
 var clockName = regexp.MustCompile(`selfType\d+`)
 
-// normal takes the clock out of upstream's type name.
+// normal replaces the timestamp in upstream's type name.
 func normal(text string) string { return clockName.ReplaceAllString(text, "selfType") }
 
-// recorder keeps warnings.
+// A recorder records warnings.
 type recorder struct{ texts []string }
 
 func (r *recorder) AddWarning(_, text string) { r.texts = append(r.texts, normal(text)) }
@@ -147,7 +147,7 @@ func (r *recorder) context() context.Context {
 	return warning.WithWarningRecorder(context.Background(), r)
 }
 
-// structural reads a schema in YAML.
+// structural decodes a schema in YAML.
 func structural(t testing.TB, text string) *schema.Structural {
 	t.Helper()
 	props := &apiextensionsv1.JSONSchemaProps{}
@@ -165,7 +165,7 @@ func structural(t testing.TB, text string) *schema.Structural {
 	return s
 }
 
-// value reads a value in YAML as the API server decodes it.
+// value decodes a value in YAML as the API server does.
 func value(t testing.TB, text string) any {
 	t.Helper()
 	data, err := yaml.YAMLToJSON([]byte(text))

@@ -14,8 +14,8 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// TestOverwork: where a rule asks for too much work, the object is undecided. The
-// other rules still run, and what they refuse is refused.
+// TestOverwork checks that the verdict is undecided if a rule exceeds the work limit, that the
+// other rules still run, and that the object is rejected if they are false.
 func TestOverwork(t *testing.T) {
 	t.Parallel()
 	growing := strings.Replace(widgets, `- {rule: "self.size < 100"}`, `- {rule: "!has(self.note) || self.note.replace('', self.note).size() > 0 || true"}
@@ -47,7 +47,7 @@ func TestOverwork(t *testing.T) {
 	}
 }
 
-// TestOverworkOfRules is TestOverwork by CompileRules.
+// TestOverworkOfRules checks the same for CompileRules.
 func TestOverworkOfRules(t *testing.T) {
 	t.Parallel()
 	for rule, others := range map[string]int{
@@ -67,8 +67,8 @@ func TestOverworkOfRules(t *testing.T) {
 	}
 }
 
-// TestOverworkIsShared: however many rules ask for much, each in every item, the
-// object takes no more than a few times what one may, and those behind them run.
+// TestOverworkIsShared checks that evaluations share the work limit, so that many expensive rules
+// on many items need only a small multiple of it, and that the rules after them still run.
 func TestOverworkIsShared(t *testing.T) {
 	t.Parallel()
 	greedy := strings.Repeat(`{rule: "lists.range(50000).all(i, self.size() > i)"}, `, 8)
@@ -87,7 +87,8 @@ func TestOverworkIsShared(t *testing.T) {
 	}
 }
 
-// TestOverworkOfSchema: patterns that take too long are undecided too.
+// TestOverworkOfSchema checks that the verdict is also undecided if a pattern exceeds the work
+// limit.
 func TestOverworkOfSchema(t *testing.T) {
 	t.Parallel()
 	for pattern, note := range map[string]string{
@@ -110,7 +111,7 @@ func TestOverworkOfSchema(t *testing.T) {
 	}
 }
 
-// TestManyOwners are looked through once.
+// TestManyOwners checks that removing duplicate owners takes linear time.
 func TestManyOwners(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, widgets)
@@ -119,7 +120,7 @@ func TestManyOwners(t *testing.T) {
 	for i := range 20_000 {
 		owner := map[string]any{"apiVersion": "v1", "kind": "Pod", "name": fmt.Sprintf("p%d", i/2), "uid": fmt.Sprintf("u%d", i/2)}
 		if i%4 == 1 {
-			owner["blockOwnerDeletion"] = false // unlike the one before, which has none
+			owner["blockOwnerDeletion"] = false // unlike the previous one, which has none
 		}
 		owners = append(owners, owner)
 	}
@@ -134,7 +135,7 @@ func TestManyOwners(t *testing.T) {
 	}
 }
 
-// TestPrepareCreate leaves the request's object as it is.
+// TestPrepareCreate checks that Prepare does not modify the request's object.
 func TestPrepareCreate(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, widgets)
@@ -152,7 +153,7 @@ func TestPrepareCreate(t *testing.T) {
 	}
 }
 
-// TestPlacesThatNeedQuotes can be read back.
+// TestPlacesThatNeedQuotes checks that paths with quoted names can be parsed.
 func TestPlacesThatNeedQuotes(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, strings.Replace(widgets, "note:", `a.b: {type: integer, x-kubernetes-validations: [{rule: "self > 1"}]}
@@ -169,8 +170,8 @@ func TestPlacesThatNeedQuotes(t *testing.T) {
 	}
 }
 
-// TestManyCauses: an object with a million errors is refused with some of them,
-// at the cost of all.
+// TestManyCauses checks that the causes of an object with a million errors are limited, and that
+// its cost is that of all rules.
 func TestManyCauses(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, strings.Replace(widgets, "note:", `e: {type: array, items: {type: string, enum: [AAAAAAAA, BBBBBBBB]}}
@@ -198,7 +199,7 @@ func TestManyCauses(t *testing.T) {
 		if field == "r" && res.Cost < 30_000 {
 			t.Errorf("cost %d", res.Cost)
 		}
-		// What did not change is let be, however much of it there is.
+		// Unchanged values are ratcheted, regardless of their size.
 		changed := object(t, widget(`{size: 3}`))
 		changed["spec"].(map[string]any)[field] = items
 		if res, err := e.Validate(t.Context(), engine.Request{Object: changed, OldObject: obj}); err != nil || !res.Allowed {

@@ -7,9 +7,8 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/schema"
 )
 
-// stored is the old object as the server reads it back from storage in version
-// v: written through the storage version's schema, defaulted, its malformed
-// metadata dropped.
+// stored returns the old object as the server reads it from storage in version v: converted to the
+// storage version, defaulted there, and without malformed metadata.
 func (e *Engine) stored(ctx context.Context, old map[string]any, v *crdVersion) (map[string]any, error) {
 	if !schema.Decoded(old) {
 		return nil, checkTypes("", old)
@@ -19,7 +18,7 @@ func (e *Engine) stored(ctx context.Context, old map[string]any, v *crdVersion) 
 		return nil, &NotCheckedError{fmt.Sprintf("the old object is in version %s, the new one in %s, and the CRD converts by a webhook: give both in one version", versionOf(old), v.name)}
 	}
 	if e.webhook && from != nil && from != e.home(v) {
-		var err error // a converter gets what was let in at its version
+		var err error // a converter gets objects as they were accepted in their version
 		if old, _, err = e.coerce(old, from, coercion{repair: true, fill: true}); err != nil {
 			return nil, err
 		}
@@ -31,9 +30,9 @@ func (e *Engine) stored(ctx context.Context, old map[string]any, v *crdVersion) 
 	return e.readBack(ctx, kept, v, false)
 }
 
-// persisted is an accepted object as a later read in its version returns it, and
-// kept as storage has it. One that is prepared has v's form, but for a status that
-// was taken away.
+// persisted returns an accepted object as a later read in its version returns it (read) and as it
+// is stored (kept). If prepared is set, obj already has the form of v, except that its status may
+// have been removed.
 func (e *Engine) persisted(ctx context.Context, obj map[string]any, v *crdVersion, prepared bool) (read, kept map[string]any, err error) {
 	home := e.home(v)
 	if kept, err = e.converted(ctx, obj, home); err != nil {
@@ -47,16 +46,16 @@ func (e *Engine) persisted(ctx context.Context, obj map[string]any, v *crdVersio
 	return read, kept, err
 }
 
-// home is the version that objects of v are stored in, as far as can be known.
+// home returns the version in which objects of v are stored, as far as it can be determined.
 func (e *Engine) home(v *crdVersion) *crdVersion {
 	if e.webhook && e.config.Converter == nil {
-		return v // what the webhook makes of it cannot be known
+		return v // the webhook's result is unknown
 	}
 	return e.storage
 }
 
-// readBack reads an object out of storage in version v. It shares memory with the
-// object given. Of one that is done, only the metadata is looked at.
+// readBack reads an object from storage in version v. The result may share memory with kept. If
+// done is set, only the metadata is processed.
 func (e *Engine) readBack(ctx context.Context, kept map[string]any, v *crdVersion, done bool) (map[string]any, error) {
 	read, _, err := e.coerce(kept, e.home(v), coercion{repair: true, fill: true, done: done})
 	if err != nil {
@@ -65,7 +64,7 @@ func (e *Engine) readBack(ctx context.Context, kept map[string]any, v *crdVersio
 	return e.converted(ctx, read, v)
 }
 
-// converted is an object as the CRD's conversion gives it, pruned.
+// converted returns an object as the CRD's conversion converts it to v, pruned.
 func (e *Engine) converted(ctx context.Context, obj map[string]any, v *crdVersion) (map[string]any, error) {
 	converted, err := e.inVersion(ctx, obj, v)
 	if err != nil || e.webhook || sameMapping(converted, obj) {

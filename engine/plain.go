@@ -8,14 +8,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Most metadata is plain: it is what the API server would make of it, and
-// valid. Seeing that here spares the way through ObjectMeta and back, which
-// takes longer than all rules; what is not seen to be plain goes that way.
+// Most metadata is plain: decoding it into ObjectMeta and encoding it again would not change it,
+// and it is valid. Detecting this here saves that round trip, which takes longer than all rules.
+// Metadata that is not recognized as plain takes the round trip.
 
 const generation = "generation"
 
-// plainMetadata says that reading metadata into ObjectMeta and writing it back
-// changes nothing.
+// plainMetadata reports whether decoding metadata into ObjectMeta and encoding it again changes
+// nothing. A false result may be wrong.
 func plainMetadata(v any) bool {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -65,8 +65,7 @@ func canonicalTime(s string) bool {
 	return err == nil && !t.IsZero()
 }
 
-// validMetadata says that plain metadata has no error on create: it does not
-// find all such.
+// validMetadata reports whether plain metadata is valid on create. A false result may be wrong.
 func validMetadata(m map[string]any, namespaced bool) bool {
 	name, _ := m["name"].(string)
 	namespace, hasNamespace := m["namespace"].(string)
@@ -94,8 +93,8 @@ func validLabels(labels map[string]any) bool {
 	return true
 }
 
-// annotationBytes is less than the server allows: what comes near is looked at
-// closely.
+// annotationBytes is less than the server's limit. Larger annotations are checked by the server's
+// own function.
 const annotationBytes = 200 << 10
 
 func validAnnotations(annotations map[string]any) bool {
@@ -109,7 +108,7 @@ func validAnnotations(annotations map[string]any) bool {
 	return size < annotationBytes
 }
 
-// isQualified knows keys such as "app" and "example.com/app".
+// isQualified reports whether key has a form such as "app" or "example.com/app".
 func isQualified(key string) bool {
 	for i := 0; i < len(key); i++ {
 		if key[i] == '/' {
@@ -119,7 +118,7 @@ func isQualified(key string) bool {
 	return isLabel(key)
 }
 
-// isLabel knows letters and digits, with "-", "_" and "." between.
+// isLabel reports whether s consists of letters and digits, with "-", "_", and "." in between.
 func isLabel(s string) bool {
 	if s == "" || len(s) > validation.LabelValueMaxLength {
 		return false
@@ -136,7 +135,7 @@ func isLabel(s string) bool {
 	return true
 }
 
-// isSubdomain knows lower-case labels with dots between.
+// isSubdomain reports whether s consists of lowercase DNS labels separated by dots.
 func isSubdomain(s string) bool {
 	if s == "" || len(s) > validation.DNS1123SubdomainMaxLength {
 		return false
@@ -147,7 +146,7 @@ func isSubdomain(s string) bool {
 		case c != '-' && c != '.', i == 0, i == len(s)-1:
 			return false
 		case s[i-1] == '.', c == '.' && s[i-1] == '-':
-			return false // an empty label, or one with a dash at an end
+			return false // an empty label, or one that begins or ends with a dash
 		}
 	}
 	return true

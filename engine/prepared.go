@@ -11,10 +11,10 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Prepared is a write as its rules see it: decoded, pruned and defaulted, with
-// what the server fills in and the status that the request can have. What it
-// gives may share memory with the request: treat both as read-only. It is
-// immutable and safe for concurrent use.
+// A Prepared is a write in the form in which its rules see it: decoded, pruned, and defaulted, with
+// the fields that the server sets and the status that the request can write. It is immutable and
+// safe for concurrent use. Values that it returns may share memory with the request; treat both as
+// read-only.
 type Prepared struct {
 	version   *crdVersion
 	limits    limits
@@ -22,8 +22,8 @@ type Prepared struct {
 	warnings  []string
 }
 
-// Prepare takes a write as far as the rules, the way that Validate goes. The
-// error says why the server would not come that far.
+// Prepare performs the steps of Validate that precede the rules. The error is the server's reason
+// for rejecting the request before it runs rules.
 func (e *Engine) Prepare(req Request) (p *Prepared, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -45,25 +45,25 @@ func (e *Engine) Prepare(req Request) (p *Prepared, err error) {
 	return p, nil
 }
 
-// Prepared is what the rules saw of an object that was refused with causes; nil
-// for any other.
+// Prepared returns the write that the rules saw if it was rejected with causes. Otherwise it
+// returns nil.
 func (r *Result) Prepared() *Prepared { return r.prepared }
 
-// Version is the CRD version of the request.
+// Version returns the CRD version of the request.
 func (p *Prepared) Version() string { return p.version.name }
 
-// Self is the object.
+// Self returns the object.
 func (p *Prepared) Self() map[string]any { return p.self }
 
-// Old is the old object, in the request's version; nil on create.
+// Old returns the old object in the request's version, or nil on create.
 func (p *Prepared) Old() map[string]any { return p.old }
 
-// Warnings are those that the server sends before it checks the object; of what
-// Engine.Prepare gives.
+// Warnings returns the warnings that the server sends before it checks the object. They are set
+// only by Engine.Prepare.
 func (p *Prepared) Warnings() []string { return p.warnings }
 
-// prepared is the write at hand. The object that rules see has managedFields
-// only while they run: here it is a copy that keeps them.
+// prepared returns the current write. Rules see managedFields, which the object has only while they
+// run, so the result holds a copy with them.
 func (w *write) prepared() *Prepared {
 	p := &Prepared{version: w.version, limits: w.engine.limits, self: w.obj.Object}
 	if w.old == nil {
@@ -79,9 +79,9 @@ func (w *write) prepared() *Prepared {
 	return p
 }
 
-// RunRules runs all rules, whatever else may be wrong with the object, and tells
-// of each that ran. The error is of a cancelled context, a *WorkLimitError with
-// what is known beside it, or an *InternalError.
+// RunRules runs all rules, even if the object is otherwise invalid, and returns the result of each
+// rule that ran. The error is that of the context, a *WorkLimitError (together with the results),
+// or an *InternalError.
 func (p *Prepared) RunRules(ctx context.Context) (results []RuleResult, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -91,7 +91,7 @@ func (p *Prepared) RunRules(ctx context.Context) (results []RuleResult, err erro
 	tally := newTally()
 	run := p.version.rules.run(ctx, p.limits.PerObject, tally)
 	defer run.done()
-	run.warn = func(string) {} // the tally has what is ratcheted
+	run.warn = func(string) {} // the tally records ratcheted errors
 	var old any
 	if p.old != nil {
 		old = p.old
@@ -109,9 +109,9 @@ func (p *Prepared) RunRules(ctx context.Context) (results []RuleResult, err erro
 	return tally.results(), nil
 }
 
-// Values follows a path from the root, and finds the value there. before is what
-// the API server would take for its old self: nil where it takes none, as in
-// lists that are no maps. It is not ok where the object has nothing.
+// Values returns the value at a path from the root. before is the value that the API server would
+// use as oldSelf, or nil if it would use none, as in lists that are not map lists. ok is false if
+// the object has no value at the path.
 func (p *Prepared) Values(steps []Step) (self, before any, ok bool) {
 	d := p.version.rules.decl
 	self = p.self
@@ -130,7 +130,7 @@ func (p *Prepared) Values(steps []Step) (self, before any, ok bool) {
 	return self, before, true
 }
 
-// valuesBelow is one step of Values.
+// valuesBelow performs one step of Values.
 func valuesBelow(d *types.Decl, step Step, self, before any) (any, any, bool) {
 	switch self := self.(type) {
 	case []any:

@@ -2,5 +2,5 @@
 
 package engine_test
 
-// The race detector empties pools at random.
+// Under the race detector, pools drop items at random.
 func init() { poolsLeak = true }

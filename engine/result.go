@@ -5,159 +5,154 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Request is one write of one object.
+// A Request is one write of one object.
 type Request struct {
-	// Object is the object as Decode gives it; it is never modified. A number
-	// that is neither int64 nor float64 is an error of the caller.
+	// Object is the object in the form that Decode returns. It is never modified. Numbers that are
+	// neither int64 nor float64 are an error.
 	Object map[string]any
-	// OldObject is what the write replaces; nil is a create. Without
-	// metadata.managedFields it is taken for an object that was shown without
-	// them; with an empty list, for one that has none.
+	// OldObject is the object that the write replaces, or nil for a create. If
+	// metadata.managedFields is missing, it is assumed to have been hidden; if it is an empty list,
+	// the object has none.
 	OldObject map[string]any
-	// Raw stands instead of Object: its JSON also shows duplicate keys.
+	// Raw replaces Object. As JSON, it also shows duplicate keys.
 	Raw []byte
-	// Namespace and Name are those of the request's URL where they can differ
-	// from the object's; "" is the object's own.
+	// Namespace and Name are those of the request's URL. If they are empty, those of the object are
+	// used.
 	Namespace, Name string
-	// Subresource is "", "status" or "scale". The Object of scale is a Scale of
-	// autoscaling/v1, or a custom resource: then its replicas are what kubectl
-	// scale asks for. Nothing else of either is written.
+	// Subresource is "", "status", or "scale". For scale, Object is a Scale of autoscaling/v1, or a
+	// custom resource whose replicas are the ones that kubectl scale requests. Nothing else of
+	// either is written.
 	Subresource string
-	// FieldValidation is "Strict", "Warn" or "Ignore"; "" is "Warn", the
-	// server's default.
+	// FieldValidation is "Strict", "Warn", or "Ignore". The default is "Warn", as in the server.
 	FieldValidation string
-	// Merged says that Object is what server-side apply made of the old object and
-	// of what was sent, defaults included: the server decodes it no more, and so
-	// neither prunes it nor takes nulls out.
+	// Merged is set if Object is the result of server-side apply on the old object, including
+	// defaults. The server does not decode such an object again, so it neither prunes it nor
+	// removes nulls.
 	Merged bool
-	// Patched says that Object is what a patch made of the old object, as Merged
-	// does of apply: of a patch the server drops duplicate owner references later,
-	// and says so.
+	// Patched is set if Object is the result of a patch on the old object. The server then removes
+	// duplicate owner references later than for an update, and its warning mentions this.
 	Patched bool
-	// Trace asks for Result.Rules.
+	// Trace enables Result.Rules.
 	Trace bool
-	// Observe, where it is set, is called behind each run of a rule.
+	// Observe, if set, is called after each run of a rule.
 	Observe func(RuleRun)
 }
 
-// RuleRun is one run of a rule at one place of an object.
+// A RuleRun is one run of a rule on one value of an object.
 type RuleRun struct {
 	Rule *RuleRef
-	// Field is where it ran, as causes name places.
+	// Field is the path of the value, in the form that causes use.
 	Field string
-	// Self and Old are what the rule saw; Old is nil where there is none. They
-	// share memory with the request: treat them as read-only.
+	// Self and Old are the values that the rule saw. Old is nil if there is no old value. Both
+	// share memory with the request; treat them as read-only.
 	Self, Old any
 	Outcome   RunOutcome
 }
 
-// RunOutcome is what a run of a rule came to.
+// A RunOutcome is the outcome of one run of a rule.
 type RunOutcome uint8
 
 const (
-	// Passed: the rule was true.
+	// Passed means that the rule was true.
 	Passed RunOutcome = iota
-	// Refused: the rule was false, and so refused the object.
+	// Refused means that the rule was false, so the object is rejected.
 	Refused
-	// Ratcheted: the rule was false over what an update leaves alone, and so
-	// only warned.
+	// Ratcheted means that the rule was false for a value that the update does not change, so it
+	// only causes a warning.
 	Ratcheted
-	// Failed: the rule could not be evaluated to the end, and so refused.
+	// Failed means that the rule could not be evaluated completely, so the object is rejected.
 	Failed
-	// Undecided: the rule asks for more work than is done.
+	// Undecided means that the rule exceeds the work limit.
 	Undecided
 )
 
-// Result is what the API server would answer.
+// A Result is the API server's response to a write.
 type Result struct {
-	// Allowed is true when the write would be persisted.
+	// Allowed is set if the write would be persisted.
 	Allowed bool
-	// Failure is the Status that the server would return: 422 with causes, or
-	// 400 without any. Nil when allowed.
+	// Failure is the Status that the server would return: 422 with causes, or 400 or 500 without
+	// causes. It is nil if Allowed is set.
 	Failure *metav1.Status
-	// Causes are sorted, so that the same input gives the same bytes. There are
-	// no more than some ten thousand, with some 16 MiB of text.
+	// Causes is sorted, so that the same input produces the same bytes. It is limited to about ten
+	// thousand causes with about 16 MiB of text.
 	Causes []Cause
-	// Warnings are the server's Warning headers, in its order: each text once,
-	// none with a control character, and none after some 4,096 runes; of what
-	// is longer than that in all, each is cut after 256.
+	// Warnings holds the server's Warning headers in its order, without duplicates and without
+	// texts that contain control characters. After about 4,096 runes in total, each warning is cut
+	// to 256 runes, and no more are added once the total is reached again.
 	Warnings []string
-	// Strict are the unknown and duplicate fields that strict field validation
-	// refuses, and that others are warned of; none under "Ignore".
+	// Strict holds the unknown and duplicate fields. They are rejected if FieldValidation is
+	// "Strict" and cause warnings if it is "Warn". If it is "Ignore", Strict is empty.
 	Strict []StrictError
-	// Cost is the number of CEL cost units spent on this object.
+	// Cost is in CEL cost units.
 	Cost int64
 	// Object is the object as it would be persisted, without metadata that only a
 	// server can fill in: managedFields, and uid, creationTimestamp, and
 	// resourceVersion unless OldObject has them. It may share memory with the
 	// request: treat both as read-only. Object is nil if the write is rejected.
 	Object map[string]any
-	// Stored is the form that Object has in storage, before that version's
-	// defaults. Where a webhook converts and there is no Config.Converter it is in
-	// the object's own version.
+	// Stored is the form that Object has in storage, before the defaults of the storage version are
+	// applied. If the CRD converts by a webhook and Config.Converter is nil, it is in the object's
+	// own version.
 	Stored map[string]any
-	// Unread is why the server cannot decode the object, without what a handler
-	// says around it in Failure. Nil where it can.
+	// Unread is the reason why the server cannot decode the object, without the text that the
+	// handler adds in Failure. It is nil if the server can decode it.
 	Unread error
-	// Rules tells of each rule that ran; filled when Request.Trace is set.
+	// Rules holds the result of each rule that ran. It is set only if Request.Trace is.
 	Rules []RuleResult
-	// Undecided is set where, beside what refuses the object, a rule asks for
-	// more work than is done: there may be more causes, or another message.
+	// Undecided is set if the object is rejected and a rule exceeds the work limit. The server
+	// might then return more causes or another message.
 	Undecided *WorkLimitError
 
 	prepared *Prepared
 }
 
-// Cause is one reason for a refusal: an entry of status.details.causes, and
-// what the server knows beyond it.
+// A Cause is one reason for a rejection: an entry of status.details.causes, with further details.
 type Cause struct {
 	// Type is the server's internal error type.
 	Type field.ErrorType
-	// Reason, Field and Message are exactly those of metav1.StatusCause.
+	// Reason, Field, and Message are exactly those of metav1.StatusCause.
 	Reason         metav1.CauseType
 	Field, Message string
-	// Detail is Message without the type and the value before it.
+	// Detail is Message without the leading type and value.
 	Detail string
-	// Value is the refused value; nil where the server shows none.
+	// Value is the rejected value, or nil if the server does not show it.
 	Value any
-	// Rule is the rule that refused; nil when something else did.
+	// Rule is the false or failed rule, or nil if the cause is not a rule.
 	Rule *RuleRef
 }
 
-// StrictError is one unknown or duplicate field.
+// A StrictError is one unknown or duplicate field.
 type StrictError struct {
-	// Field is its path, as the server writes it: a key stands there as it is.
+	// Field is the path of the field in the server's format, with unescaped keys.
 	Field string
-	// Duplicate is true for a key that its object has twice.
+	// Duplicate is set if the object contains the key twice.
 	Duplicate bool
-	// Message is the server's text.
+	// Message is the server's message.
 	Message string
 }
 
-// RuleRef names one rule of one CRD version.
+// A RuleRef identifies one rule of one CRD version.
 type RuleRef struct {
-	// Version is the CRD version; "" in rules compiled by CompileRules.
+	// Version is the CRD version. It is empty for rules compiled by CompileRules.
 	Version string
-	// Path is the rule's place in the schema, as "spec.hosts[*]"; "" is the
-	// root.
+	// Path is the rule's schema path, such as "spec.hosts[*]". It is empty for the root.
 	Path string
-	// Index is the rule's position in x-kubernetes-validations there.
+	// Index is the rule's index in x-kubernetes-validations.
 	Index int
-	// Rule is the expression itself.
+	// Rule is the source of the expression.
 	Rule string
-	// OptionalOldSelf is true for a rule that runs without an old value too, and
-	// whose oldSelf is an optional.
+	// OptionalOldSelf is set if the rule also runs without an old value. Its oldSelf is then an
+	// optional.
 	OptionalOldSelf bool
 }
 
-// RuleResult tells of one rule over one object.
+// A RuleResult summarizes the runs of one rule on one object.
 type RuleResult struct {
 	RuleRef
-	// Runs is how often the rule was evaluated.
+	// Runs is the number of evaluations.
 	Runs int
-	// Failed is how many of these were false, or failed to evaluate.
+	// Failed is the number of evaluations that were false or failed.
 	Failed int
-	// Cost is the number of CEL cost units of all runs, messageExpression
-	// included.
+	// Cost is the cost of all evaluations in CEL cost units, including those of messageExpression.
 	Cost int64
 }

@@ -10,13 +10,12 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/rule"
 )
 
-// How it works: an engine is immutable, and a tree. One that differs in a single
-// rule is made of new nodes from the root down to that rule, and of the old ones
-// otherwise. Bounds have no part in rules but for what these are estimated to
-// cost, and so one that differs in them has the old rules.
+// How it works: an engine is an immutable tree. An engine that differs in a single rule has new
+// nodes from the root down to that rule and shares all others. Bounds influence rules only through
+// estimates, so an engine that differs in bounds shares all rules.
 
-// Rules are the rules of a version that have an expression and stand where rules
-// can stand, in the order in which they run.
+// Rules returns the rules of a version in the order in which they run. It omits rules without an
+// expression and rules at nodes that have no CEL type.
 func (e *Engine) Rules(version string) []*RuleRef {
 	v := e.versions[version]
 	if v == nil || v.rules.root == nil {
@@ -45,24 +44,24 @@ func (n *ruleNode) refs(all []*RuleRef) []*RuleRef {
 	return all
 }
 
-// Rewriter makes engines that differ from one in a single rule or in the bounds
-// of a schema; nothing else is compiled anew. It is not safe for concurrent use.
+// A Rewriter derives engines that differ from its engine in a single rule or in the bounds of a
+// schema. Nothing else is recompiled. It is not safe for concurrent use.
 type Rewriter struct {
 	engine   *Engine
 	compiler *compiler // nil before the first rule
-	made     int       // rules by that compiler
+	made     int       // rules compiled by that compiler
 }
 
-// maxMade is how many rules one compiler makes: it remembers all of them, and
-// bounds what they take together.
+// maxMade is the number of rules that one compiler compiles. A compiler keeps all of them and
+// limits their total complexity.
 const maxMade = 1000
 
-// Rewriter makes a rewriter.
+// Rewriter returns a new Rewriter for e.
 func (e *Engine) Rewriter() *Rewriter { return &Rewriter{engine: e} }
 
-// Rule gives an engine with another rule in place of one, without that rule where
-// spec is nil. Where the server quotes a rule without a message, the old one stands
-// there still: a text by itself makes no difference. The error is a *CompileError where the new rule does not compile.
+// Rule returns an engine in which spec replaces the rule at the given location. If spec is nil, the
+// rule is removed. Messages that quote the rule still quote the old expression, so a different text
+// alone does not change results. Rule returns a *CompileError if the new rule does not compile.
 func (w *Rewriter) Rule(at RuleRef, spec *apiextensionsv1.ValidationRule) (e *Engine, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -88,7 +87,7 @@ func (w *Rewriter) Rule(at RuleRef, spec *apiextensionsv1.ValidationRule) (e *En
 	return w.engine.with(&changed), nil
 }
 
-// node is a node with the new rule in it, nil where the old one is not below.
+// node returns a copy of n with the new rule, or nil if the old rule is neither at n nor below it.
 func (w *Rewriter) node(n *ruleNode, at RuleRef, spec *apiextensionsv1.ValidationRule) (*ruleNode, error) {
 	changed := *n
 	i := slices.IndexFunc(n.rules, func(r *compiledRule) bool { return r.ref == at })
@@ -136,7 +135,7 @@ func (w *Rewriter) node(n *ruleNode, at RuleRef, spec *apiextensionsv1.Validatio
 	return nil, nil
 }
 
-// rule compiles a rule for a node.
+// rule compiles a rule for n.
 func (w *Rewriter) rule(n *ruleNode, at RuleRef, spec *apiextensionsv1.ValidationRule) (*compiledRule, error) {
 	if w.compiler == nil || w.made >= maxMade {
 		c, err := newCompiler(w.engine.config)
@@ -163,9 +162,9 @@ func (w *Rewriter) rule(n *ruleNode, at RuleRef, spec *apiextensionsv1.Validatio
 	return r, nil
 }
 
-// Schema gives an engine that checks the values of a version by another schema,
-// which may differ from the version's own in bounds, enums, patterns, formats and
-// required fields, and in nothing that rules, pruning and defaults see.
+// Schema returns an engine that validates the values of a version against another schema. The
+// schema may differ from the version's own in bounds, enums, patterns, formats, and required
+// fields, but not in anything that affects rules, pruning, or defaults.
 func (w *Rewriter) Schema(version string, source *apiextensionsv1.CustomResourceValidation) (e *Engine, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -184,7 +183,7 @@ func (w *Rewriter) Schema(version string, source *apiextensionsv1.CustomResource
 	return w.engine.with(&changed), nil
 }
 
-// with is the engine with another form of one version.
+// with returns a copy of e in which v replaces the version of the same name.
 func (e *Engine) with(v *crdVersion) *Engine {
 	changed := *e
 	changed.versions = maps.Clone(e.versions)

@@ -14,28 +14,28 @@ import (
 
 type limits = cost.Limits
 
-// compiledRule is one rule.
+// A compiledRule is a rule with its compiled expressions.
 type compiledRule struct {
 	ref  RuleRef
 	spec *apiextensionsv1.ValidationRule
-	// expr is nil for a rule without text, which is skipped, and for one that
-	// did not compile, which fails every object with compileErr.
+	// expr is nil if the rule is empty, in which case it is skipped, or if it did not compile. Then
+	// every object fails with compileErr.
 	expr       *expr.Expr
 	compileErr string
-	// message is nil when there is no messageExpression or it did not compile.
+	// message is nil if there is no messageExpression or if it did not compile.
 	message *expr.Expr
-	// fieldPath is normalized; "" is the rule's own place.
+	// fieldPath is normalized. It is empty if the rule has none.
 	fieldPath string
-	// optional: it runs without an old value, though it may use one.
+	// optional is set if the rule also runs without an old value.
 	optional bool
 }
 
 func (r *compiledRule) usesOld() bool { return r.expr != nil && r.expr.UsesOldSelf() }
 
-// isTransition: the rule runs only where there is an old value.
+// isTransition reports whether the rule runs only if there is an old value.
 func (r *compiledRule) isTransition() bool { return r.usesOld() && !r.optional }
 
-// text is how errors name the rule.
+// text returns the text that identifies the rule in errors: its message, or else its expression.
 func (r *compiledRule) text() string {
 	if r.spec.Message != "" {
 		return strings.TrimSpace(r.spec.Message)
@@ -43,7 +43,7 @@ func (r *compiledRule) text() string {
 	return strings.TrimSpace(r.spec.Rule)
 }
 
-// defaultMessage is what a false rule says without a messageExpression.
+// defaultMessage returns the message of a false rule that has no messageExpression.
 func (r *compiledRule) defaultMessage() string {
 	if r.spec.Message == "" {
 		return "failed rule: " + r.text()
@@ -51,13 +51,13 @@ func (r *compiledRule) defaultMessage() string {
 	return strings.TrimSpace(r.spec.Message)
 }
 
-// placedRule is a rule that is to be compiled, and where it stands.
+// A placedRule is a rule to be compiled, with its node.
 type placedRule struct {
 	node *ruleNode
 	rule *compiledRule
 }
 
-// rule fills in what compiling gives.
+// rule compiles r, which belongs to n, and sets its compiled fields. Errors are added to c.errs.
 func (c *compiler) rule(r *compiledRule, n *ruleNode) {
 	r.optional = r.ref.OptionalOldSelf && c.optional
 	if n.noType != nil {

@@ -13,10 +13,10 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Rules are the compiled x-kubernetes-validations of one structural schema.
-// They are immutable and safe for concurrent use.
+// Rules holds the compiled x-kubernetes-validations of one structural schema. It is immutable and
+// safe for concurrent use.
 type Rules struct {
-	root    *ruleNode // nil when there is no rule
+	root    *ruleNode // nil if there are no rules
 	schema  *schema.Structural
 	decl    *types.Decl
 	limits  limits
@@ -24,20 +24,20 @@ type Rules struct {
 	passes  sync.Pool // of *run
 }
 
-// ruleNode holds the rules of one schema node and of those below it; nodes
-// without any are left out.
+// A ruleNode holds the rules of one schema node and its descendants. Nodes without rules are
+// omitted.
 type ruleNode struct {
 	decl   *types.Decl
 	schema *schema.Structural
-	// path is the node's place in the schema.
+	// path is the schema path of the node.
 	path  string
 	rules []*compiledRule
-	// usesOld is true when some rule here mentions oldSelf: only then can a
-	// messageExpression see it.
+	// usesOld is set if a rule at this node mentions oldSelf. Otherwise oldSelf is not bound, so
+	// messageExpressions cannot read it either.
 	usesOld bool
-	// transition: no rule here or below runs without an old self.
+	// transition is set if no rule at or below this node runs without an old value.
 	transition bool
-	// noType is set where rules stand on a node without a CEL type.
+	// noType is set if the node has rules but no CEL type.
 	noType error
 	allOf  []*ruleNode
 	fields []fieldRules // sorted by name
@@ -50,9 +50,9 @@ type fieldRules struct {
 	node *ruleNode
 }
 
-// CompileRules compiles all rules of a schema. It returns usable rules and
-// *CompileErrors when only some rules are broken: each of those then fails
-// every object, as in the API server. The schema must not change afterwards.
+// CompileRules compiles all rules of a schema. If only some rules are invalid, it returns usable
+// rules and *CompileErrors. Each invalid rule then rejects every object, as in the API server. The
+// schema must not be modified afterwards.
 func CompileRules(s *schema.Structural, cfg Config) (r *Rules, err error) {
 	var c *compiler
 	defer func() {
@@ -76,9 +76,9 @@ func CompileRules(s *schema.Structural, cfg Config) (r *Rules, err error) {
 	return r, c.err()
 }
 
-// node collects the rules of one schema node, which stand where the sketch says.
-// Under allOf, rules come from the value validation s while everything else comes
-// from the node itself.
+// node collects the rules of one schema node and its descendants, guided by the sketch. Under
+// allOf, s is the value validation that contains the rules, and everything else comes from node.
+// Otherwise both are the same.
 func (c *compiler) node(path string, at *sketch, s, node *schema.Structural, d *types.Decl) *ruleNode {
 	n := &ruleNode{decl: d, schema: node, path: path}
 	if len(s.XValidations) > 0 {
@@ -102,7 +102,7 @@ func (c *compiler) node(path string, at *sketch, s, node *schema.Structural, d *
 	return n
 }
 
-// settle notes what takes compiled rules, here and below.
+// settle sets usesOld and transition of n and its descendants after their rules are compiled.
 func (n *ruleNode) settle() {
 	if n == nil {
 		return
@@ -145,8 +145,7 @@ func (n *ruleNode) onlyTransition() bool {
 	return n.noType == nil
 }
 
-// elem is the declaration of items or values; below what has no type, nothing
-// has one.
+// elem returns the declaration of items or map values. If d has no CEL type, neither do they.
 func elem(d *types.Decl, node *schema.Structural) *types.Decl {
 	if d.Elem == nil {
 		return &types.Decl{Schema: node}
@@ -154,8 +153,7 @@ func elem(d *types.Decl, node *schema.Structural) *types.Decl {
 	return d.Elem
 }
 
-// fields collects the rules below properties, by name so that errors have an
-// order.
+// fields collects the rules below properties, sorted by name so that errors are in a defined order.
 func (c *compiler) fields(n *ruleNode, at *sketch, s, node *schema.Structural) {
 	for _, f := range at.fields {
 		prop := s.Properties[f.name]
@@ -173,8 +171,8 @@ func (c *compiler) fields(n *ruleNode, at *sketch, s, node *schema.Structural) {
 	}
 }
 
-// fieldDecl is the declaration that rules of a property compile with, nil
-// where the API server runs none: below fields that have no CEL type.
+// fieldDecl returns the declaration with which rules of a property compile. It returns nil for
+// properties without a CEL type, below which the API server runs no rules.
 func (c *compiler) fieldDecl(parent *types.Decl, name string, prop *schema.Structural) *types.Decl {
 	if _, ok := types.Escape(name); !ok {
 		at := types.Subtree
@@ -211,11 +209,11 @@ func (c *compiler) rulesOf(n *ruleNode, rules []apiextensionsv1.ValidationRule) 
 	}
 }
 
-// Validate runs the rules over an object, or a value of the schema's place; old
-// is nil on create. Errors have upstream's form. A rule that is false over an
-// unchanged value becomes a warning (k8s.io/apiserver/pkg/warning). budget is
-// in CEL cost units; remaining < 0 means that evaluation stopped, or that a rule
-// asks for too much work (see WorkLimitError): then there is an internal error.
+// Validate evaluates the rules for obj, which is an object or a value of the schema's node. old is
+// nil on create. The errors have the same form as upstream's. A rule that is false for an unchanged
+// value causes a warning instead (k8s.io/apiserver/pkg/warning). budget is in CEL cost units. A
+// negative remaining budget means that evaluation stopped, or that a rule exceeds the work limit
+// (see WorkLimitError); in the latter case, errs contains an internal error.
 func (r *Rules) Validate(ctx context.Context, path *field.Path, obj, old any, budget int64) (errs field.ErrorList, remaining int64) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -4,7 +4,7 @@ import "testing"
 
 const ints = `[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]`
 
-// Rules that fail to evaluate.
+// TestRuleErrors checks rules that fail to evaluate.
 func TestRuleErrors(t *testing.T) {
 	t.Parallel()
 	runRuleCases(t, []ruleCase{
@@ -61,7 +61,7 @@ func TestRuleErrors(t *testing.T) {
 	})
 }
 
-// Rules that cost too much.
+// TestRuleLimits checks rules that exceed cost limits.
 func TestRuleLimits(t *testing.T) {
 	t.Parallel()
 	const all = `{type: array, items: {type: integer, x-kubernetes-validations: [{rule: "self < 20"}]}, x-kubernetes-validations: [{rule: "self.all(x, x > 0)"}, {rule: "false", message: "  after "}]}`
@@ -128,7 +128,7 @@ func TestRuleLimits(t *testing.T) {
 	})
 }
 
-// Rules under allOf run where some other rule exists.
+// TestRulesUnderAllOf checks that rules under allOf run if there is a rule elsewhere.
 func TestRulesUnderAllOf(t *testing.T) {
 	t.Parallel()
 	runRuleCases(t, []ruleCase{

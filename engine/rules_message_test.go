@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Messages, reasons and places of refusals.
+// TestRuleMessages checks the messages, reasons, and field paths of rejections.
 func TestRuleMessages(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("m", 5120)

@@ -2,7 +2,7 @@ package engine_test
 
 import "testing"
 
-// Rules at every kind of node.
+// TestRuleNodes checks rules at every kind of schema node.
 func TestRuleNodes(t *testing.T) {
 	t.Parallel()
 	runRuleCases(t, []ruleCase{
@@ -160,7 +160,7 @@ func TestRuleNodes(t *testing.T) {
 	})
 }
 
-// Rules where CEL sees no type.
+// TestRulesOnHidden checks rules at nodes without a CEL type.
 func TestRulesOnHidden(t *testing.T) {
 	t.Parallel()
 	runRuleCases(t, []ruleCase{

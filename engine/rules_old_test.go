@@ -2,7 +2,7 @@ package engine_test
 
 import "testing"
 
-// Rules about change.
+// TestTransitionRules checks transition rules.
 func TestTransitionRules(t *testing.T) {
 	t.Parallel()
 	const grow = `x-kubernetes-validations: [{rule: "self >= oldSelf", message: grow}]`
@@ -119,7 +119,7 @@ func TestOptionalOldSelf(t *testing.T) {
 	})
 }
 
-// Rules over what has not changed.
+// TestRatchetedRules checks rules on unchanged values.
 func TestRatchetedRules(t *testing.T) {
 	t.Parallel()
 	const positive = `x-kubernetes-validations: [{rule: "self > 0", message: positive}]`

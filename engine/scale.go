@@ -16,26 +16,26 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/schema"
 )
 
-// How it works: a write to the scale subresource carries a Scale, of which the
-// server takes the replicas, and puts them into the object that it has at the
-// path that the CRD names. What comes of that is an update like any other. See
+// How it works: a write to the scale subresource carries a Scale. The server copies its replicas to
+// the path in the stored object that the CRD names, and then validates the result like any other
+// update. See
 // k8s.io/apiextensions-apiserver/pkg/registry/customresource.ScaleREST.
 
 const (
 	scaleSubresource = "scale"
 	scaleVersion     = "autoscaling/v1"
 	scaleKind        = "Scale"
-	// noReplicas stands in a Scale for a field that the object has not.
+	// noReplicas is the replicas that the server puts into a Scale if the object lacks the field.
 	noReplicas = -1 << 31
 )
 
-// scaling is what the server takes of a Scale.
+// A scaling holds the fields of a Scale that the server uses.
 type scaling struct {
 	namespace, name string
 	replicas        int32
 }
 
-// prepareScale makes of a Scale the update that the server makes of it.
+// prepareScale prepares the update that the server derives from a Scale.
 func (w *write) prepareScale() error {
 	body, v, err := w.scaleBody()
 	if err != nil {
@@ -43,7 +43,7 @@ func (w *write) prepareScale() error {
 	}
 	w.warnings.Add(v.deprecation)
 	w.version = v
-	// Until there is a new object, refusals are about the Scale.
+	// Until there is a new object, rejections concern the Scale.
 	w.obj = &unstructured.Unstructured{Object: map[string]any{}}
 	to, done := w.decodeScale(body)
 	if done {
@@ -69,9 +69,9 @@ func (w *write) prepareScale() error {
 	return nil
 }
 
-// scaleBody is the Scale that the request sends, and the version of the endpoint
-// that takes it: for a custom resource the Scale of kubectl scale, with the
-// replicas that the object has.
+// scaleBody returns the Scale that the request sends, and the version whose endpoint accepts it. If
+// the request holds a custom resource, it returns the Scale that kubectl scale would send for the
+// object's replicas.
 func (w *write) scaleBody() (body []byte, v *crdVersion, err error) {
 	obj := w.req.Object
 	if body = w.req.Raw; body != nil {
@@ -110,7 +110,7 @@ func (w *write) scaleBody() (body []byte, v *crdVersion, err error) {
 	return body, v, err
 }
 
-// decodeScale reads a Scale as the server does; done says that it is refused.
+// decodeScale decodes a Scale as the server does. done reports whether it is rejected.
 func (w *write) decodeScale(body []byte) (to scaling, done bool) {
 	gvk, err := interpret(body)
 	other := gvk.Kind != "" && gvk.Kind != scaleKind || gvk.Version != "" && gvk.GroupVersion().String() != scaleVersion
@@ -135,11 +135,12 @@ func (w *write) decodeScale(body []byte) (to scaling, done bool) {
 	return scaling{scale.Namespace, scale.Name, scale.Spec.Replicas}, w.failure != nil
 }
 
-// noScale is all that a server says of a body that it cannot read: it looks for
-// the words among types that it has no Scale in.
+// noScale is the server's message for any Scale that it cannot decode. The server formats the error
+// with a scheme in which Scale is not registered.
 const noScale = `no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"`
 
-// strictScale refuses or warns of what strict decoding found in a Scale.
+// strictScale handles the strict errors of a Scale. It reports whether they reject the write, or
+// else adds warnings.
 func (w *write) strictScale(strict []error) (refused bool) {
 	directive := w.req.fieldValidation()
 	if len(strict) == 0 || directive == metav1.FieldValidationIgnore {
@@ -157,8 +158,8 @@ func (w *write) strictScale(strict []error) (refused bool) {
 	return false
 }
 
-// scaledTo is an object with another number of replicas. The object must be one
-// that a Scale can be made of; what else it is refused for, its schema says.
+// scaledTo returns a copy of an object with another number of replicas. It returns a failure if no
+// Scale can be derived from the object. The result is validated later.
 func scaledTo(old map[string]any, replicas int32, spec, status string, selector *string) (map[string]any, *metav1.Status) {
 	_, _, err := unstructured.NestedInt64(old, scaleFields(spec)...)
 	if err == nil {
@@ -180,7 +181,7 @@ func scaledTo(old map[string]any, replicas int32, spec, status string, selector 
 	return scaled, nil
 }
 
-// unknownFailure is what the server makes of an error that is no Status.
+// unknownFailure returns the server's Status for an error that has none.
 func unknownFailure(err error) *metav1.Status {
 	return &metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error()}
 }

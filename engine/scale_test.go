@@ -38,8 +38,8 @@ spec:
     schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
 `
 
-// TestScale: of a Scale, and of a custom resource that stands for one, only the
-// replicas are written. The conformance cases scale-* are the same on a real server.
+// TestScale checks that only the replicas of a Scale are written, and likewise of a custom resource
+// that is sent instead. The conformance cases scale-* check the same on a real server.
 func TestScale(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, scalable)
@@ -98,7 +98,7 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// scaleVerdict is the number of replicas, or why there is none.
+// scaleVerdict returns the number of replicas, or the reason for the rejection.
 func scaleVerdict(res *engine.Result, err error) string {
 	switch {
 	case err != nil:
@@ -118,7 +118,7 @@ func plainNumber(v any) string {
 	return string(rune('0' + n))
 }
 
-// TestScaleRequests: what is no request at all.
+// TestScaleRequests checks malformed requests.
 func TestScaleRequests(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, scalable)
@@ -133,8 +133,8 @@ func TestScaleRequests(t *testing.T) {
 	}
 }
 
-// TestOpenVersions: a CRD that was stored long ago preserves unknown fields, and
-// its schema may be missing or not structural: it checks values and does no more.
+// TestOpenVersions checks that a CRD that was stored long ago can preserve unknown fields. Its
+// schema may be missing or not structural, and then only validates values.
 func TestOpenVersions(t *testing.T) {
 	t.Parallel()
 	const crd = `

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 )
 
-// sketch is where rules stand at a schema node and below: the larger part of most
-// schemas has none, and to walk through it copies each property.
+// A sketch locates the rules at and below a schema node. Most of a schema usually has none, and
+// walking it copies each property.
 type sketch struct {
 	fields        []fieldSketch // sorted by name
 	items, values *sketch
@@ -21,13 +21,13 @@ type fieldSketch struct {
 	sketch *sketch
 }
 
-// validationSketch is of a value validation, as if it were a schema node.
+// A validationSketch is the sketch of a value validation, treated as a schema node.
 type validationSketch struct {
 	schema *schema.Structural
 	sketch *sketch
 }
 
-// sketchOf is nil where there is no rule.
+// sketchOf returns the sketch of s, or nil if there is no rule.
 func sketchOf(s *schema.Structural) *sketch {
 	if s == nil {
 		return nil
@@ -35,8 +35,8 @@ func sketchOf(s *schema.Structural) *sketch {
 	return sketchNode(*s)
 }
 
-// sketchNode takes a copy, since a pointer to one would put each property into the
-// heap.
+// sketchNode takes its argument by value, because taking the address of each property would
+// allocate it on the heap.
 func sketchNode(s schema.Structural) *sketch {
 	items, values := sketchOf(s.Items), sketchOf(additional(&s))
 	counts := len(s.XValidations) > 0 || items.count() || values.count()
@@ -54,7 +54,7 @@ func sketchNode(s schema.Structural) *sketch {
 	return &sketch{fields, items, values, allOf, counts}
 }
 
-// sketchesOf are those under allOf, where there are rules.
+// sketchesOf returns the sketches of the value validations under allOf that have rules.
 func sketchesOf(v *schema.ValueValidation) (all []validationSketch) {
 	if v == nil {
 		return nil
@@ -68,8 +68,8 @@ func sketchesOf(v *schema.ValueValidation) (all []validationSketch) {
 	return all
 }
 
-// count is true where the API server looks for rules, and finds some: not below
-// allOf.
+// count reports whether there are rules where the API server checks for their existence, which
+// excludes allOf.
 func (at *sketch) count() bool { return at != nil && at.counts }
 
 func additional(s *schema.Structural) *schema.Structural {
@@ -79,7 +79,7 @@ func additional(s *schema.Structural) *schema.Structural {
 	return s.AdditionalProperties.Structural
 }
 
-// nested reads a value validation as if it were a schema node.
+// nested converts a value validation to a schema node.
 func nested(v *schema.NestedValueValidation) *schema.Structural {
 	if v == nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// causes gives each finding the server's words.
+// causes converts findings to causes with the server's messages.
 func causes(findings []finding) []Cause {
 	out := make([]Cause, len(findings))
 	for i, f := range findings {
@@ -34,7 +34,7 @@ func causes(findings []finding) []Cause {
 	return out
 }
 
-// bodyOf is err.ErrorBody(), made without fmt of the errors that most rules give.
+// bodyOf returns err.ErrorBody(). For the errors that most rules produce, it avoids fmt.
 func bodyOf(err *field.Error) string {
 	if err.Type != field.ErrorTypeInvalid || err.Detail == "" {
 		return err.ErrorBody()
@@ -54,9 +54,9 @@ func sortCauses(causes []Cause) {
 	})
 }
 
-// invalid is the Status that refuses an object with causes, which it sorts. Its
-// message keeps their order before, the server's; the server's own function
-// takes quadratic time for it.
+// invalid returns the Status that rejects an object with causes, and sorts causes. Its message
+// lists them in their original order, like the server. It is used instead of the server's own
+// function, which takes quadratic time.
 func invalid(obj *unstructured.Unstructured, causes []Cause) *metav1.Status {
 	gk := obj.GroupVersionKind().GroupKind()
 	status := &metav1.Status{
@@ -74,7 +74,7 @@ func invalid(obj *unstructured.Unstructured, causes []Cause) *metav1.Status {
 	return status
 }
 
-// message tells all causes, each once.
+// message returns the Status message, which lists the causes without duplicates.
 func message(kind, name string, causes []Cause) string {
 	name = strconv.Quote(name)
 	if len(causes) == 1 {

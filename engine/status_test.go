@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// TestBodyOf makes the texts of errors as upstream does.
+// TestBodyOf checks that bodyOf returns the same texts as upstream's function.
 func TestBodyOf(t *testing.T) {
 	t.Parallel()
 	types := []field.ErrorType{field.ErrorTypeInvalid, field.ErrorTypeRequired, field.ErrorTypeForbidden, field.ErrorTypeDuplicate, field.ErrorTypeTypeInvalid}

@@ -45,8 +45,8 @@ spec:
               pod: {type: object, x-kubernetes-embedded-resource: true, properties: {spec: {type: object}}}
 `
 
-// TestUnknownFieldWords: the path of an unknown field stands between quotes as it
-// is, whatever is in its key. A warning that no header can carry is not sent.
+// TestUnknownFieldWords checks that the path of an unknown field is quoted but not escaped, and
+// that warnings that a header cannot carry are not sent.
 func TestUnknownFieldWords(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, gizmos)
@@ -108,8 +108,8 @@ func encode(t testing.TB, obj map[string]any) []byte {
 	return data
 }
 
-// TestWarningsAreHeaders: the ratcheted errors of rules go the same way as all
-// other warnings, and all together are no more than the server sends.
+// TestWarningsAreHeaders checks that ratcheted errors of rules become warnings like all others, and
+// that all warnings together are limited as in the server.
 func TestWarningsAreHeaders(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, strings.Replace(gizmos, "size: {type: integer}", `size: {type: integer}
@@ -120,7 +120,7 @@ func TestWarningsAreHeaders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The value is quoted, what a messageExpression makes is not.
+	// The value is quoted, but the result of a messageExpression is not.
 	if want := []string{`spec.more: Invalid value: "a\tb": failed rule: self == ''`}; !slices.Equal(res.Warnings, want) {
 		t.Errorf("got %q, want %q", res.Warnings, want)
 	}
@@ -143,8 +143,8 @@ func TestWarningsAreHeaders(t *testing.T) {
 	}
 }
 
-// TestDecodingWords: what cannot be decoded is refused in upstream's words, be it
-// given as bytes or as a map.
+// TestDecodingWords checks that objects that cannot be decoded are rejected with upstream's
+// messages, whether they are given as bytes or as a map.
 func TestDecodingWords(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, gizmos)
@@ -188,7 +188,7 @@ func TestDecodingWords(t *testing.T) {
 	}
 }
 
-// TestDecodingWordsOfBytes: bytes that no map can be.
+// TestDecodingWordsOfBytes checks the same for bytes that cannot be represented as a map.
 func TestDecodingWordsOfBytes(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, gizmos)
@@ -209,8 +209,8 @@ func TestDecodingWordsOfBytes(t *testing.T) {
 	}
 }
 
-// unserialize decodes a body with the serializer that upstream has for custom
-// resources; failure is what its handler makes of an error.
+// unserialize decodes a body with upstream's serializer for custom resources. failure is the
+// message that its handler returns for an error.
 func unserialize(body []byte, strictly bool) (obj map[string]any, strict []string, failure string) {
 	typer := crdserverscheme.NewUnstructuredObjectTyper()
 	s := serializer.NewSerializerWithOptions(serializer.DefaultMetaFactory, nil, typer, serializer.SerializerOptions{Strict: strictly})
@@ -241,7 +241,8 @@ func unserialize(body []byte, strictly bool) (obj map[string]any, strict []strin
 	return nil, nil, fmt.Sprintf("the object provided is unrecognized (must be of type Gizmo): %v (%s)", err, summary)
 }
 
-// TestOddTypeKeys: keys that look like kind and apiVersion are unknown fields.
+// TestOddTypeKeys checks that keys that differ from kind and apiVersion only in case are unknown
+// fields.
 func TestOddTypeKeys(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, gizmos)

@@ -7,17 +7,17 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/eval"
 )
 
-// tally counts what each rule did, for Request.Trace, and tells of each run, for
-// Request.Observe; a nil tally does neither.
+// A tally counts the runs of each rule for Request.Trace and reports each run to Request.Observe. A
+// nil tally does neither.
 type tally struct {
-	byRule  map[*compiledRule]*RuleResult // nil: not counted
-	observe func(RuleRun)                 // nil: not told
-	at      RuleRun                       // the run at hand; without Rule there is none
+	byRule  map[*compiledRule]*RuleResult // nil if runs are not counted
+	observe func(RuleRun)                 // nil if runs are not reported
+	at      RuleRun                       // the current run; Rule is nil if there is none
 }
 
 func newTally() *tally { return &tally{byRule: map[*compiledRule]*RuleResult{}} }
 
-// tally is what a request asks for.
+// tally returns the tally that the request requires, or nil.
 func (r *Request) tally() *tally {
 	if !r.Trace && r.Observe == nil {
 		return nil
@@ -29,7 +29,7 @@ func (r *Request) tally() *tally {
 	return t
 }
 
-// tell ends a run.
+// tell reports the current run, which has ended, to observe.
 func (t *tally) tell() {
 	if t.observe != nil && t.at.Rule != nil {
 		t.observe(t.at)
@@ -85,14 +85,14 @@ func (t *tally) failed(r *compiledRule) {
 		return
 	}
 	if t.at.Outcome == Passed {
-		t.at.Outcome = Failed // there was no budget for it
+		t.at.Outcome = Failed // the budget ran out
 	}
 	if t.byRule != nil {
 		t.of(r).Failed++
 	}
 }
 
-// ratcheted is failed of a rule that the server only warns of.
+// ratcheted records that the rule failed and that the server only warns.
 func (t *tally) ratcheted(r *compiledRule) {
 	t.failed(r)
 	if t != nil {
@@ -100,8 +100,8 @@ func (t *tally) ratcheted(r *compiledRule) {
 	}
 }
 
-// results are sorted by place, then by position there: under allOf several
-// rules can have the same.
+// results returns the results sorted by path, index, and source. Several rules under allOf can have
+// the same path and index.
 func (t *tally) results() []RuleResult {
 	if t == nil || t.byRule == nil {
 		return nil

@@ -63,7 +63,7 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// Causes name the rule that made them.
+// TestCauseRules checks that causes refer to the rules that produced them.
 func TestCauseRules(t *testing.T) {
 	t.Parallel()
 	res, err := mustCompile(t, widgets).Validate(t.Context(), engine.Request{Object: object(t, widget(`{size: 7, labels: {a: 11}, tags: [x, x]}`))})
@@ -187,7 +187,7 @@ func TestPrepare(t *testing.T) {
 	}
 }
 
-// Several versions, and what passes through the storage version.
+// TestVersions checks CRDs with several versions, and conversion to the storage version.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	const crdText = `{metadata: {name: ks.g}, spec: {group: g, names: {kind: K, plural: ks}, scope: Cluster, CONVERSION versions: [
@@ -220,8 +220,8 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestTraceOrder: rules of one place and position, as allOf has them, are in
-// one order.
+// TestTraceOrder checks that rules with the same path and index, as under allOf, have a defined
+// order.
 func TestTraceOrder(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, strings.ReplaceAll(widgets, "color: {type: string, default: blue}",
@@ -244,7 +244,8 @@ func TestTraceOrder(t *testing.T) {
 	}
 }
 
-// TestOptionalOldSelfOld: before 1.30 no rule with oldSelf runs without an old value.
+// TestOptionalOldSelfOld checks that before 1.30, rules with oldSelf never run without an old
+// value.
 func TestOptionalOldSelfOld(t *testing.T) {
 	t.Parallel()
 	definition := crd(t, widgets)

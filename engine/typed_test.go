@@ -16,7 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// Gizmo is a type as kubebuilder has them.
+// Gizmo is a type such as kubebuilder projects define.
 type Gizmo struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -45,7 +45,7 @@ func TestTyped(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, %v\nwant %v", got, err, want)
 	}
-	g.Kind = "Other" // what it says stays
+	g.Kind = "Other" // an existing kind is kept
 	if got, err = e.Typed("v1", g); err != nil || got["kind"] != "Other" || got["apiVersion"] != nil {
 		t.Errorf("got %v, %v", got, err)
 	}
@@ -65,7 +65,7 @@ func TestTyped(t *testing.T) {
 	}
 }
 
-// A typed object is decided as the server would decide what a client sends.
+// Typed converts a Go value to the object that a client would send.
 func ExampleEngine_Typed() {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	if err := yaml.Unmarshal([]byte(strings.Replace(gizmos, "size: {type: integer}", "size: {type: integer, minimum: 1}", 1)), crd); err != nil {

@@ -15,17 +15,22 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/schema"
 )
 
-// NotCheckedError means that the engine cannot know the server's answer.
+// A NotCheckedError means that the engine cannot determine the server's verdict.
 type NotCheckedError struct{ Reason string }
 
 func (e *NotCheckedError) Error() string { return "not checked: " + e.Reason }
 
-// Validate decides one write as the API server would. A refused object is data
-// in the Result; the error is for a cancelled context, for a request that is
-// none, for bugs of ours, where only a conversion webhook could tell the answer
-// (a *NotCheckedError, perhaps inside another), and where it is undecided (a
-// *WorkLimitError). Authorization, quota and conflicts are not looked at;
-// selectable fields refuse nothing.
+// Validate decides a write as the API server would and returns the result. A rejected object is not
+// an error: see Result.Allowed, Result.Causes, and Result.Failure.
+//
+// Validate returns an error if ctx is done, if req is malformed, or on an internal error. It
+// returns a *NotCheckedError, possibly wrapped, if only a conversion webhook could determine the
+// result, and a *WorkLimitError if evaluation would exceed the work limit and nothing else rejects
+// the object (otherwise, see Result.Undecided).
+//
+// It does not check authorization, quota, or resource conflicts. Selectable fields never cause a
+// rejection. Validate is safe for concurrent use. It does not modify req; the result may share
+// memory with it.
 func (e *Engine) Validate(ctx context.Context, req Request) (res *Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -92,7 +97,7 @@ func (r *Request) check() error {
 	return fmt.Errorf("request: field validation %q: want Strict, Warn or Ignore", r.FieldValidation)
 }
 
-// write is one request on its way through the server.
+// A write is one request and its state on the way through the server.
 type write struct {
 	engine   *Engine
 	req      Request
@@ -107,21 +112,21 @@ type write struct {
 	unmanaged bool
 	// bodyChanged is set if an update sends a change of more than metadata, whose manager the server tracks.
 	bodyChanged bool
-	// unprepared: storage fills in what the object has no default of yet.
+	// unprepared is set if storage may add defaults that the object does not have yet.
 	unprepared bool
-	// exactly one of these when refused
+	// The write is rejected if failure is set or if there are findings, but never both.
 	failure  *metav1.Status
-	unread   error // why, where it is of what cannot be decoded
+	unread   error // the decoding error, if failure is one
 	findings []finding
 	cost     int64
-	// bug: a rule met one of ours.
+	// bug is set if evaluating a rule met an internal error.
 	bug *InternalError
-	// unknown: a rule asks for more than can be done.
+	// unknown is set if a rule or a schema exceeds the work limit.
 	unknown *WorkLimitError
 }
 
-// prepare takes the steps of the server's handler and store up to the checks. It
-// is the one way in, for verdicts and for explanations.
+// prepare performs the steps of the server's handler and store that precede the checks. Verdicts
+// and explanations both use it.
 func (w *write) prepare() error {
 	if w.req.Subresource == scaleSubresource {
 		return w.prepareScale()
@@ -157,7 +162,7 @@ func (w *write) prepare() error {
 	return w.update()
 }
 
-// check takes the checks of the server's strategy.
+// check performs the checks of the server's strategy.
 func (w *write) check() {
 	switch {
 	case w.old == nil:
@@ -173,9 +178,8 @@ func (w *write) check() {
 	}
 }
 
-// owned is an object whose own fields and metadata may be changed; what is
-// below them is shared. given is not to be changed: what differs from it is a
-// copy already.
+// owned returns obj in a form whose top-level fields and metadata may be modified. Everything below
+// is shared. given must not be modified; an obj that differs from it is already a copy.
 func owned(obj, given map[string]any) *unstructured.Unstructured {
 	if sameMapping(obj, given) {
 		obj = maps.Clone(obj)
@@ -186,7 +190,8 @@ func owned(obj, given map[string]any) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: obj}
 }
 
-// strictness refuses or warns of what strict decoding found.
+// strictness handles the findings of strict decoding. It reports whether they reject the write, or
+// else adds warnings.
 func (w *write) strictness() (refused bool) {
 	if len(w.strict) == 0 {
 		return false
@@ -210,7 +215,8 @@ const (
 	nameMismatch      = "the name of the object (%s) does not match the name on the URL (%s)"
 )
 
-// place matches the object's namespace and name with those of the URL.
+// place checks the object's namespace and name against those of the URL, and sets the namespace. It
+// reports whether the write is rejected.
 func (w *write) place() (refused bool) {
 	namespace := ""
 	if w.engine.namespaced {
@@ -253,8 +259,8 @@ func (w *write) update() error {
 	return nil
 }
 
-// readOld makes the old object what the server has. The write fails where the
-// server refuses to convert that.
+// readOld sets the old object to the form in which the server reads it. The write fails if the
+// server rejects its conversion.
 func (w *write) readOld() error {
 	old, err := w.engine.stored(w.ctx, w.req.OldObject, w.version)
 	if err != nil {
@@ -262,7 +268,7 @@ func (w *write) readOld() error {
 	}
 	w.old = owned(old, w.req.OldObject)
 	w.unmanaged = unmanaged(w.req.OldObject, w.old)
-	if hasMetadata(w.old, selfLink) { // no server stores it
+	if hasMetadata(w.old, selfLink) { // servers do not store it
 		w.old.SetSelfLink("")
 	}
 	if w.engine.namespaced && w.old.GetNamespace() == "" {
@@ -271,7 +277,7 @@ func (w *write) readOld() error {
 	return nil
 }
 
-// replace puts the new object in the place of the old one.
+// replace completes the new object with the fields of the old one that an update keeps.
 func (w *write) replace() {
 	w.resetStatus()
 	fillUpdate(w.obj, w.old)
@@ -280,7 +286,7 @@ func (w *write) replace() {
 	}
 }
 
-// resetStatus keeps the old status where a subresource of its own writes it.
+// resetStatus keeps the old status if a subresource writes the status.
 func (w *write) resetStatus() {
 	if !w.version.hasStatus {
 		return
@@ -308,8 +314,8 @@ func (w *write) updateStatus() error {
 	return nil
 }
 
-// sameBut compares what the server calls a change: not metadata, nor the field
-// that is left out.
+// sameBut reports whether two objects are equal, except for metadata and the field out. The server
+// does not count changes of metadata.
 func sameBut(out string, obj, old map[string]any) bool {
 	if (obj["metadata"] == nil) != (old["metadata"] == nil) || without(out, obj) != without(out, old) {
 		return false
@@ -322,7 +328,7 @@ func sameBut(out string, obj, old map[string]any) bool {
 	return true
 }
 
-// without counts the fields but one.
+// without returns the number of fields of obj, not counting name.
 func without(name string, obj map[string]any) int {
 	if _, ok := obj[name]; ok {
 		return len(obj) - 1
@@ -330,12 +336,12 @@ func without(name string, obj map[string]any) int {
 	return len(obj)
 }
 
-// unreadable refuses what cannot be decoded.
+// unreadable rejects an object that cannot be decoded.
 func (w *write) unreadable(u *unread) { w.failure, w.unread = u.status, u.why }
 
 func (w *write) refused() bool { return w.failure != nil || len(w.findings) > 0 }
 
-// fail adds errors that no rule made.
+// fail adds errors that do not belong to a rule.
 func (w *write) fail(errs field.ErrorList) {
 	for _, err := range errs {
 		w.findings = append(w.findings, finding{err: err})
@@ -345,7 +351,7 @@ func (w *write) fail(errs field.ErrorList) {
 func (w *write) result() (*Result, error) {
 	res := &Result{Cost: w.cost, Warnings: w.warnings.Sent(), Strict: w.strict, Unread: w.unread, Rules: w.tally.results(), Undecided: w.unknown}
 	if !w.refused() {
-		if hasMetadata(w.obj, selfLink) { // rules see it, storage does not
+		if hasMetadata(w.obj, selfLink) { // rules see it, but it is not stored
 			w.obj.SetSelfLink("")
 		}
 		var err error
@@ -368,8 +374,7 @@ func (w *write) result() (*Result, error) {
 	return res, nil
 }
 
-// unconverted refuses the write where the server refuses a conversion; any other
-// error stays one.
+// unconverted rejects the write if err is a rejected conversion. It returns any other error.
 func (w *write) unconverted(err error) error {
 	var refused conversionError
 	if !errors.As(err, &refused) {

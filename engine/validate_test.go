@@ -78,7 +78,7 @@ func TestValidate(t *testing.T) {
 		failure             string // the Status' message
 		causes              []string
 		warnings            []string
-		persisted           string // spec, or the whole with an apiVersion
+		persisted           string // spec, or the whole object with its apiVersion
 	}{
 		{name: "create", obj: widget(`{size: 1}`), persisted: `{size: 1, color: blue}`},
 		{name: "null is dropped or kept", obj: widget(`{size: 1, note: null, color: null, tags: null}`), persisted: `{size: 1, note: null, color: blue}`},
@@ -190,7 +190,7 @@ func sameSet(a, b []string) bool {
 	return true
 }
 
-// copyOf shares nothing with the request.
+// copyOf returns a deep copy of the request.
 func copyOf(req engine.Request) engine.Request {
 	if req.Object != nil {
 		req.Object = runtime.DeepCopyJSON(req.Object)
@@ -204,7 +204,7 @@ func copyOf(req engine.Request) engine.Request {
 	return req
 }
 
-// Causes are in one order.
+// TestValidateOrder checks that causes have a defined order.
 func TestValidateOrder(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, widgets)
@@ -267,8 +267,8 @@ func TestValidateCancelled(t *testing.T) {
 	}
 }
 
-// TestMerged: what server-side apply made is decoded no more, so that a null stays, and
-// is refused; what no schema knows is not persisted.
+// TestMerged checks that the result of server-side apply is not decoded again, so that nulls are
+// kept and rejected, and that unknown fields are not persisted.
 func TestMerged(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, widgets)
@@ -288,8 +288,8 @@ func TestMerged(t *testing.T) {
 	}
 }
 
-// TestStored: what storage has is without the defaults that reading it gives, and
-// without what its version does not know.
+// TestStored checks that Stored contains neither the defaults that reading adds nor fields that the
+// storage version does not declare.
 func TestStored(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, `{metadata: {name: boats.x.io}, spec: {group: x.io, names: {kind: Boat, plural: boats}, scope: Namespaced,
@@ -322,7 +322,7 @@ func TestStored(t *testing.T) {
 	}
 }
 
-// TestUnread: why an object cannot be decoded stands by itself too.
+// TestUnread checks that Result.Unread is the decoding error alone.
 func TestUnread(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, widgets)
@@ -344,8 +344,8 @@ func TestUnread(t *testing.T) {
 	}
 }
 
-// TestPatchedOwners: of what a patch made, a server finds duplicate owners late; before
-// the checks of any write it has said so already.
+// TestPatchedOwners checks that the warning for duplicate owners depends on whether the object is
+// the result of a patch.
 func TestPatchedOwners(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, widgets)

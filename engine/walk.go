@@ -13,37 +13,38 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/eval"
 )
 
-// run is one pass of the rules over one object.
+// A run is one evaluation of the rules for one object.
 type run struct {
 	ctx      context.Context
 	rules    *Rules
 	path     *field.Path // of the root
-	budget   int64       // < 0: stopped
-	cost     int64       // spent, also by what stopped
+	budget   int64       // negative if evaluation stopped
+	cost     int64       // spent, including the cost of a stopped evaluation
 	findings []finding
-	// told is how much text the findings have, warned how many became warnings.
+	// told is the number of bytes of text in findings, and warned the number of findings that
+	// became warnings.
 	told, warned int
-	tally        *tally // nil: not asked for
-	// running is the rule at hand, bug what it met that is no verdict: then
-	// nothing of the pass counts.
+	tally        *tally // nil if not requested
+	// running is the current rule. bug is set if it met an internal error, which invalidates the
+	// run.
 	running *compiledRule
 	bug     *InternalError
-	// unknown is the first rule that asked for more work than it may take, and
-	// overworked are all such: they are not asked again.
+	// unknown is the first rule that exceeded the work limit. overworked holds all such rules,
+	// which are not run again.
 	unknown    *WorkLimitError
 	overworked []*compiledRule
-	// warn takes ratcheted errors; nil: k8s.io/apiserver/pkg/warning does.
+	// warn receives ratcheted errors. If it is nil, they are passed to
+	// k8s.io/apiserver/pkg/warning.
 	warn func(string)
-	// activation is bound anew at each node.
+	// activation is bound again at each node.
 	activation eval.Activation
-	// steps lead from the root down to the node at hand. A path is only made of
-	// them for an error.
+	// steps lead from the root to the current node. They are formatted as a path only for errors.
 	steps []step
-	// frames go the same way, with old selves; empty on create.
+	// frames lead to the same node with its old values. It is empty on create.
 	frames frames
 }
 
-// step is one step down an object.
+// A step is one step of a path in an object.
 type step struct {
 	kind stepKind
 	name string // of a field, or a map's key
@@ -58,8 +59,8 @@ const (
 	stepIndex
 )
 
-// run takes up what an earlier pass left, so that an object that passes costs
-// no memory; done gives it back.
+// run returns a run that reuses the memory of an earlier one, so that validating an accepted object
+// does not allocate. done releases it.
 func (r *Rules) run(ctx context.Context, budget int64, t *tally) *run {
 	p, ok := r.passes.Get().(*run)
 	if !ok {
@@ -72,10 +73,10 @@ func (r *Rules) run(ctx context.Context, budget int64, t *tally) *run {
 
 func (r *run) done() {
 	if r.bug != nil {
-		return // it may be left anyhow
+		return // its state is undefined after a panic
 	}
 	r.activation.Unbind()
-	if len(r.frames) > 0 { // the root's is there to the end
+	if len(r.frames) > 0 { // the root's frame remains until the end
 		clear(r.frames[:cap(r.frames)])
 	}
 	r.steps, r.frames = r.steps[:0], r.frames[:0]
@@ -84,9 +85,8 @@ func (r *run) done() {
 	r.rules.passes.Put(r)
 }
 
-// anyFor is false only where no rule is for the object: those below the root
-// are all for fields that it leaves out or empty. To look costs less than to
-// take up a pass.
+// anyFor reports whether rules may apply to obj. It returns false if all rules are below fields of
+// the root that obj lacks or that are empty. This check costs less than a run.
 func (r *Rules) anyFor(obj any) bool {
 	n := r.root
 	if n == nil {
@@ -111,12 +111,12 @@ func (r *Rules) anyFor(obj any) bool {
 	return false
 }
 
-// onEmpty: rules may stand on the object itself.
+// onEmpty reports whether rules may apply to the value itself, even if it is empty.
 func (n *ruleNode) onEmpty() bool {
 	return len(n.rules) > 0 || n.noType != nil || len(n.allOf) > 0
 }
 
-// root runs all rules; old is nil on create.
+// root evaluates all rules. old is nil on create.
 func (r *run) root(path *field.Path, obj, old any) {
 	if r.rules.root == nil {
 		return
@@ -130,14 +130,14 @@ func (r *run) root(path *field.Path, obj, old any) {
 	r.node(r.rules.root, obj, old)
 }
 
-// caught makes a panic a bug of the rule at hand.
+// caught recovers from a panic and records it as an internal error of the current rule.
 func (r *run) caught() {
 	if p := recover(); p != nil {
 		r.broke(p)
 	}
 }
 
-// broke ends the pass.
+// broke records an internal error and ends the run.
 func (r *run) broke(p any) {
 	var rule *RuleRef
 	if r.running != nil {
@@ -146,7 +146,7 @@ func (r *run) broke(p any) {
 	r.bug, r.budget = bugOf(rule, p), -1
 }
 
-// nilIfEmpty guards against typed nils of Go callers.
+// nilIfEmpty converts typed nils of Go callers to nil.
 func nilIfEmpty(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -161,11 +161,11 @@ func nilIfEmpty(v any) any {
 	return v
 }
 
-// node runs the rules of a node, of its allOf, and of all below, until the
-// budget is spent.
+// node evaluates the rules of a node, of its allOf, and of its descendants, until the budget is
+// spent.
 func (r *run) node(n *ruleNode, obj, old any) {
 	if obj == nil {
-		return // rules on a nullable node see only values
+		return // null values of nullable nodes have no rules
 	}
 	if len(n.rules) > 0 || n.noType != nil {
 		r.rulesAt(n, obj, nilIfEmpty(old))
@@ -196,9 +196,9 @@ func (r *run) node(n *ruleNode, obj, old any) {
 	}
 }
 
-// worksOn is false for a node without rules, and for one with none but
-// transition rules where olds, the number of old values, is 0. Those still say
-// that the budget is spent, which they do without running.
+// worksOn reports whether n must be visited. A node with only transition rules is skipped if there
+// are no old values, unless the budget is spent: then even rules that would not run report that.
+// olds is the number of old values.
 func (r *run) worksOn(n *ruleNode, olds int) bool {
 	return n != nil && !(n.transition && olds == 0 && r.budget > 0)
 }
@@ -240,7 +240,7 @@ func (r *run) items(n *ruleNode, obj, old []any) {
 	r.steps = r.steps[:at]
 }
 
-// entries goes by sorted key where upstream takes the order of a Go map.
+// entries visits map entries in sorted order. Upstream uses the order of a Go map.
 func (r *run) entries(values *ruleNode, obj, old map[string]any) {
 	at := len(r.steps)
 	r.steps = append(r.steps, step{kind: stepKey})
@@ -251,11 +251,11 @@ func (r *run) entries(values *ruleNode, obj, old map[string]any) {
 		r.steps[at].name = key
 		r.entry(values, key, obj[key], old[key])
 	}
-	r.steps[at].name = "" // the object's own, which must not outlive the pass
+	r.steps[at].name = "" // do not retain the object's key beyond the run
 	r.steps = r.steps[:at]
 }
 
-// fields goes down to the fields that are there, by name.
+// fields visits the fields that obj has, in sorted order.
 func (r *run) fields(n *ruleNode, obj, old map[string]any) {
 	if len(obj) == 0 || len(n.fields) == 0 {
 		return
@@ -280,7 +280,7 @@ func (r *run) fields(n *ruleNode, obj, old map[string]any) {
 	r.steps = r.steps[:at]
 }
 
-// entry goes down to a field, or to a map's value.
+// entry visits a field or a map value.
 func (r *run) entry(n *ruleNode, name string, obj, old any) {
 	if len(r.frames) == 0 {
 		r.node(n, obj, old)
@@ -291,7 +291,7 @@ func (r *run) entry(n *ruleNode, name string, obj, old any) {
 	r.frames = r.frames[:len(r.frames)-1]
 }
 
-// rulesAt runs the rules that stand on one node.
+// rulesAt evaluates the rules of one node.
 func (r *run) rulesAt(n *ruleNode, obj, old any) {
 	if n.noType != nil {
 		r.report(nil, r.invalid(n, "rule compiler initialization error: "+n.noType.Error()))
@@ -318,7 +318,7 @@ func (r *run) rulesAt(n *ruleNode, obj, old any) {
 	}
 }
 
-// place is where a rule runs.
+// A place is a schema node with the values for which its rules run.
 type place struct {
 	node     *ruleNode
 	obj, old any
@@ -330,7 +330,7 @@ func (r *run) rule(rule *compiledRule, at *place) {
 		return
 	}
 	if rule.expr == nil {
-		return // no text
+		return // an empty rule
 	}
 	if rule.isTransition() && at.old == nil || r.overworked != nil && slices.Contains(r.overworked, rule) {
 		return
@@ -354,10 +354,10 @@ func (r *run) rule(rule *compiledRule, at *place) {
 	}
 }
 
-// workPerObject bounds the work of all evaluations for one object.
+// workPerObject is the work limit for all evaluations of one object.
 const workPerObject = 2 * eval.MaxWork
 
-// spend takes cost from the budget, and says false when there is not enough.
+// spend subtracts cost from the budget. It reports whether the budget was sufficient.
 func (r *run) spend(cost uint64) bool {
 	r.cost += int64(min(cost, math.MaxInt64))
 	if cost > math.MaxInt64 || int64(cost) > r.budget {

@@ -20,8 +20,8 @@ import (
 	"github.com/celadon-cel/celadon/engine/admission"
 )
 
-// widgets is a CRD with a rule, a transition rule, defaults at every kind of
-// place, a status subresource and two versions, one of them not served.
+// widgets is a CRD with a rule, a transition rule, defaults in every kind of schema node, a status
+// subresource, and two versions, one of which is not served.
 const widgets = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -63,7 +63,7 @@ spec:
     schema: {openAPIV3Schema: {type: object}}
 `
 
-// widgetCRD is the CRD with sizes below a limit.
+// widgetCRD returns the CRD with sizes below limit.
 func widgetCRD(t testing.TB, limit string) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	return crdOf(t, strings.ReplaceAll(widgets, "LIMIT", limit))
@@ -87,7 +87,7 @@ func widgetSet(t testing.TB, cfg admission.Config) *admission.Set {
 	return set
 }
 
-// object is a JSON object of Widget v1; body is its fields behind metadata.
+// object returns a Widget v1 as JSON. body holds its fields after metadata.
 func object(body string) runtime.RawExtension {
 	const head = `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w","namespace":"ns"}`
 	if body != "" {
@@ -126,7 +126,7 @@ func with(req *admissionv1.AdmissionRequest, change func(*admissionv1.AdmissionR
 
 var widgetKind = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}
 
-// TestDependencies keeps what embedders link small.
+// TestDependencies checks that the package links few dependencies.
 func TestDependencies(t *testing.T) {
 	t.Parallel()
 	out, err := exec.Command("go", "list", "-deps", ".").Output()
@@ -153,7 +153,7 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
-// TestNoLog keeps the package itself silent.
+// TestNoLog checks that the package itself does not import a logger.
 func TestNoLog(t *testing.T) {
 	t.Parallel()
 	out, err := exec.Command("go", "list", "-f", `{{join .Imports "\n"}}`, ".").Output()

@@ -9,7 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/admission"
 )
 
-// reviewOf is a review as JSON.
+// reviewOf returns a review as JSON.
 func reviewOf(t testing.TB, req *admissionv1.AdmissionRequest) []byte {
 	t.Helper()
 	review := &admissionv1.AdmissionReview{Request: req}
@@ -30,7 +30,7 @@ const (
 	benchBare = `"spec":{"image":"a","parts":[{"name":"a"},{"name":"b"}],"labels":{"a":{}}}`
 )
 
-// BenchmarkSet is one request, from JSON to the answer as a Go value.
+// BenchmarkSet measures one request, from JSON to the response as a Go value.
 func BenchmarkSet(b *testing.B) {
 	set := widgetSet(b, admission.Config{})
 	for _, c := range []struct {

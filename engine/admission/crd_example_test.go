@@ -14,7 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/vet"
 )
 
-// What a test of one's own CRD looks like.
+// TestImageIsImmutable is an example of a test for a CRD.
 func TestImageIsImmutable(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../examples/crontab/crd.yaml")
@@ -52,8 +52,8 @@ func cronTab(t *testing.T, image string) map[string]any {
 	return obj
 }
 
-// TestVetTellsWhatCompileDoesNot: rules under a misspelt key are silently not
-// there.
+// TestVetTellsWhatCompileDoesNot checks that vet reports rules under a misspelled key, which
+// Compile ignores.
 func TestVetTellsWhatCompileDoesNot(t *testing.T) {
 	t.Parallel()
 	text := readFile(t, "../../examples/crontab/crd.yaml")
@@ -79,7 +79,7 @@ func serverTakes(ctx context.Context, crdJSON []byte) error {
 	return nil
 }
 
-// TestPage holds each block of code on the page to code that runs here.
+// TestPage checks that each block of code on the page is part of the code in these files.
 func TestPage(t *testing.T) {
 	t.Parallel()
 	code := unindented(readFile(t, "example_test.go")) + unindented(readFile(t, "crd_example_test.go"))
@@ -95,7 +95,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// unindented is a text without the white space around its lines.
+// unindented returns text without white space at the start and end of its lines.
 func unindented(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

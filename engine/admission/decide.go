@@ -11,43 +11,42 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// Verdict is what became of a request, whatever the mode made of it.
+// A Verdict is the decision on a request, before the mode is applied.
 type Verdict string
 
 const (
-	// Allowed is an object that its CRD accepts.
+	// Allowed means that the CRD accepts the object.
 	Allowed Verdict = "allowed"
-	// Refused is an object that its CRD refuses. In the modes Warn and Audit
-	// it is allowed all the same.
+	// Refused means that the CRD rejects the object. In the modes Warn and Audit, the response
+	// still allows it.
 	Refused Verdict = "refused"
-	// Untouched is a request that writes no custom resource: DELETE, CONNECT
-	// and the scale subresource. It is allowed.
+	// Untouched means that the request does not write a custom resource: DELETE, CONNECT, and the
+	// scale subresource. It is allowed.
 	Untouched Verdict = "untouched"
-	// NotChecked is an object that no CRD of the set decides.
+	// NotChecked means that no CRD of the set applies to the object.
 	NotChecked Verdict = "notChecked"
-	// Undecided is an object for which a rule asks for more work than is done
-	// (a *engine.WorkLimitError), or a converter does not answer. It is refused,
-	// whatever Config.Unknown says, or else one expensive rule, or whoever keeps
-	// the converter busy, would be a way around all others. In the modes Warn and
-	// Audit it is allowed all the same.
+	// Undecided means that a rule exceeds the work limit (a *engine.WorkLimitError), or that a
+	// converter does not respond. The object is rejected regardless of Config.Unknown. Otherwise an
+	// expensive rule, or a client that keeps the converter busy, would be a way to bypass all other
+	// rules. In the modes Warn and Audit, the response still allows it.
 	Undecided Verdict = "undecided"
 )
 
-// Decision is the answer to one request, and what is known beyond it.
+// A Decision is the response to one request, with further details.
 type Decision struct {
-	// Kind is the request's.
+	// Kind is the kind in the request.
 	Kind schema.GroupVersionKind
-	// CRD is the name of the CRD that decided; "" when none did.
+	// CRD is the name of the CRD that decided, or "" if none did.
 	CRD     string
 	Verdict Verdict
-	// Result is the engine's; nil unless Verdict is Allowed or Refused, and
-	// nil from Mutate. Read-only.
+	// Result is the engine's result. It is nil unless Verdict is Allowed or Refused, and always nil
+	// from Mutate. Read-only.
 	Result *engine.Result
-	// Response is the answer to send.
+	// Response is the response to send.
 	Response *admissionv1.AdmissionResponse
 }
 
-// RefusedBy are the rules that refused the object, once each.
+// RefusedBy returns the rules that rejected the object, without duplicates.
 func (d *Decision) RefusedBy() []engine.RuleRef {
 	if d.Result == nil {
 		return nil
@@ -65,8 +64,8 @@ func (d *Decision) RefusedBy() []engine.RuleRef {
 	return rules
 }
 
-// Review is the answer as the API server wants it to a review of
-// admission.k8s.io/v1. To one of v1beta1 it wants that apiVersion back.
+// Review returns the response as an AdmissionReview of admission.k8s.io/v1. For a request of
+// v1beta1, the API server requires that apiVersion in the response, so the caller must set it.
 func (d *Decision) Review() *admissionv1.AdmissionReview {
 	return &admissionv1.AdmissionReview{
 		TypeMeta: metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: reviewKind},
@@ -74,9 +73,8 @@ func (d *Decision) Review() *admissionv1.AdmissionReview {
 	}
 }
 
-// Review decides the request in a review as a validating webhook, and answers in
-// the version of the review. The error is a *RequestError, a cancelled context's,
-// or a bug of ours.
+// Review decides the request in a review as a validating webhook, and returns a review of the same
+// version. The error is a *RequestError, the error of ctx, or an internal error.
 func (s *Set) Review(ctx context.Context, review *admissionv1.AdmissionReview) (*admissionv1.AdmissionReview, error) {
 	req, err := RequestOf(review)
 	if err != nil {
@@ -91,10 +89,10 @@ func (s *Set) Review(ctx context.Context, review *admissionv1.AdmissionReview) (
 	return out, nil
 }
 
-// Validate decides a request as a validating webhook: create, update and the
-// status subresource, transition rules and ratcheting against the old object.
-// A dry run is decided as any other, for deciding has no side effects. The
-// error is a *RequestError, a cancelled context's, or a bug of ours.
+// Validate decides a request as a validating webhook. It supports create, update, and the status
+// subresource, and evaluates transition rules and ratcheting against the old object. Dry runs are
+// treated like other requests, because deciding has no side effects. The error is a *RequestError,
+// the error of ctx, or an internal error.
 func (s *Set) Validate(ctx context.Context, req *admissionv1.AdmissionRequest) (*Decision, error) {
 	crd, d, err := s.route(req)
 	if crd == nil || err != nil {
@@ -111,7 +109,7 @@ func (s *Set) Validate(ctx context.Context, req *admissionv1.AdmissionRequest) (
 	var unknowable *engine.NotCheckedError
 	var overwork *engine.WorkLimitError
 	switch {
-	case errors.As(err, &unknowable) && s.config.Engine.Converter != nil: // it was asked: nothing else is unknown then
+	case errors.As(err, &unknowable) && s.config.Engine.Converter != nil: // the converter failed
 		return s.undecided(d, crd, "undecided: "+shorten(unknowable.Reason), "undecided: the converter does not answer"), nil
 	case errors.As(err, &unknowable):
 		return s.notChecked(d, unknowable.Reason), nil
@@ -129,8 +127,7 @@ func (s *Set) Validate(ctx context.Context, req *admissionv1.AdmissionRequest) (
 	return d, nil
 }
 
-// route finds the CRD that decides a request. Without one, the decision is
-// complete.
+// route returns the CRD for a request. If it returns no CRD, the decision is complete.
 func (s *Set) route(req *admissionv1.AdmissionRequest) (*crd, *Decision, error) {
 	if err := checkRequest(req); err != nil {
 		return nil, nil, err

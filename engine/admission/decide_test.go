@@ -17,7 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/admission"
 )
 
-// serverMetadata is what a validating webhook finds in an object.
+// serverMetadata is an object with the metadata that a validating webhook receives.
 const serverMetadata = `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w-x7k2p","generateName":"w-","namespace":"ns",
 	"uid":"9f4e","creationTimestamp":"2026-01-02T03:04:05Z","generation":1,"resourceVersion":"77","labels":{"a":"b"},
 	"managedFields":[{"manager":"kubectl","operation":"Apply","apiVersion":"example.com/v1","time":"2026-01-02T03:04:05Z","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{}}}]},"spec":{"size":3}}`
@@ -182,7 +182,7 @@ func TestReview(t *testing.T) {
 	t.Parallel()
 	set := widgetSet(t, admission.Config{})
 	var meta metav1.TypeMeta
-	for _, version := range []string{"v1beta1", "v1"} { // the answer is in the version that was asked
+	for _, version := range []string{"v1beta1", "v1"} { // the response has the version of the request
 		meta = metav1.TypeMeta{APIVersion: "admission.k8s.io/" + version, Kind: "AdmissionReview"}
 		out, err := set.Review(t.Context(), &admissionv1.AdmissionReview{TypeMeta: meta, Request: create(`"spec":{"size":30}`)})
 		if err != nil {
@@ -236,7 +236,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestGoObjects are requests made in Go, as an admission plugin has them.
+// TestGoObjects checks requests that contain Go values, as in an admission plugin.
 func TestGoObjects(t *testing.T) {
 	t.Parallel()
 	set := widgetSet(t, admission.Config{})
@@ -248,7 +248,7 @@ func TestGoObjects(t *testing.T) {
 	if err != nil || d.Verdict != admission.Refused {
 		t.Errorf("unstructured: %v, %v", d, err)
 	}
-	typed := widgetCRD(t, "10") // some object with a Go type
+	typed := widgetCRD(t, "10") // any object with a Go type
 	d, err = set.Validate(t.Context(), with(create(""), func(r *admissionv1.AdmissionRequest) {
 		r.Object, r.Options = runtime.RawExtension{Object: typed}, runtime.RawExtension{Object: &metav1.CreateOptions{FieldValidation: "Ignore"}}
 	}))
@@ -257,7 +257,7 @@ func TestGoObjects(t *testing.T) {
 	}
 }
 
-// TestManyCauses keeps annotations and warnings short.
+// TestManyCauses checks that annotations and warnings are limited.
 func TestManyCauses(t *testing.T) {
 	t.Parallel()
 	set := admission.NewSet(admission.Config{Mode: admission.Warn})

@@ -1,35 +1,33 @@
-// Package admission decides admission.k8s.io/v1 requests against a set of CRDs
-// that may change while it runs.
+// Package admission decides admission.k8s.io/v1 requests against a set of CRDs that can change at
+// any time.
 //
 //	set := admission.NewSet(admission.Config{})
 //	err := set.Put(crd)                  // at any time, from any goroutine
 //	answer, err := set.Review(ctx, review)
 //
-// [Set.Review] takes an AdmissionReview and gives one back. Programs that want
-// to count and log use [Set.Validate] and [Set.Mutate], which also say which
-// CRD decided, what it cost and which rules refused.
+// [Set.Review] takes an AdmissionReview and returns one. Programs that collect metrics or write
+// logs use [Set.Validate] and [Set.Mutate], which also return the CRD that decided, the cost, and
+// the rules that rejected the object.
 //
-// There is no HTTP here, no global state and no log; `celadon serve` is this
-// package behind HTTPS.
+// The package has no HTTP server, global state, or log. The command `celadon serve` provides it
+// over HTTPS.
 //
 // # What the API server sends
 //
-// A validating webhook gets an object that the API server has already pruned,
-// defaulted and validated by the CRD of the cluster, with a uid, a
-// creationTimestamp, managedFields and, where it was to be generated, a name. A
-// mutating webhook gets it before status is dropped and the name generated.
-// Both are decided as if the client had written them, so an object that
-// passes through the cluster's CRD unchanged gets exactly the verdict of a
-// server that had the set's CRD.
+// A validating webhook receives an object that the API server has already pruned, defaulted, and
+// validated against the CRD in the cluster. The object has a uid, a creationTimestamp,
+// managedFields, and a name, even if the name is generated. A mutating webhook receives the object
+// before status is removed and the name is generated. Both are decided as if the client had sent
+// the object in this form. So if the CRD in the cluster leaves the object unchanged, the verdict is
+// exactly that of a server with the set's CRD.
 //
-// # What is promised
+// # Guarantees
 //
-// A Set is safe for concurrent use. Requests never wait for a change of the
-// set: each is decided by the CRDs that were in force when it came, whole. A
-// CRD that is replaced or removed is free to be collected as soon as the last
-// request that uses it is done.
+// A Set is safe for concurrent use. Requests never wait for a change of the set: each request is
+// decided by the CRDs that were active when it arrived. A CRD that is replaced or removed can be
+// garbage collected as soon as the last request that uses it is done.
 package admission
 
-// How it works: a Set is a catalogue of CRDs with a mode (set.go). A request is opened
-// (request.go), given to its CRD's engine (decide.go) or to its defaults
-// (mutate.go, patch.go), and put into words (response.go).
+// How it works: a Set is a catalog of CRDs with a mode (set.go). A request is decoded (request.go)
+// and passed to the engine of its CRD (decide.go) or to its defaults (mutate.go, patch.go). The
+// result is converted to a response (response.go).

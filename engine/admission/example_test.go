@@ -21,7 +21,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/admission"
 )
 
-// loadCRD reads the CRD of examples/crontab.
+// loadCRD returns the CRD of examples/crontab.
 func loadCRD() *apiextensionsv1.CustomResourceDefinition {
 	data, err := os.ReadFile("../../examples/crontab/crd.yaml")
 	if err != nil {
@@ -65,7 +65,7 @@ func serveWebhook(mux *http.ServeMux, crd *apiextensionsv1.CustomResourceDefinit
 	return nil
 }
 
-// A controller's validating webhook; serveWebhook in this file is all of it.
+// A controller can implement a validating webhook as serveWebhook does in this file.
 func Example_webhook() {
 	webhook := http.NewServeMux()
 	if err := serveWebhook(webhook, loadCRD()); err != nil {
@@ -87,8 +87,8 @@ func Example_webhook() {
 	// spec.schedule: Invalid value: "@daily": must have five fields
 }
 
-// admit is an admission plugin's: it has the request as a Go value and wants to
-// know more than the answer.
+// admit is the core of an admission plugin, which has the request as a Go value and logs details of
+// the decision.
 func admit(ctx context.Context, set *admission.Set, request *admissionv1.AdmissionRequest, log *slog.Logger) (*admissionv1.AdmissionResponse, error) {
 	d, err := set.Validate(ctx, request)
 	if err != nil {
@@ -106,7 +106,7 @@ func admit(ctx context.Context, set *admission.Set, request *admissionv1.Admissi
 	return d.Response, nil
 }
 
-// An admission plugin in the mode Audit; admit in this file is all of it.
+// An admission plugin can use the mode Audit as admit does in this file.
 func ExampleSet_Validate() {
 	set := admission.NewSet(admission.Config{Mode: admission.Audit})
 	if err := set.Put(loadCRD()); err != nil {
@@ -133,7 +133,7 @@ func withoutTime(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// The defaults of a newer CRD, for a cluster that does not have it yet.
+// Mutate can apply the defaults of a newer CRD in a cluster that does not have it yet.
 func ExampleSet_Mutate() {
 	set := admission.NewSet(admission.Config{})
 	if err := set.Put(loadCRD()); err != nil {
@@ -152,7 +152,7 @@ func ExampleSet_Mutate() {
 	// [{"op":"add","path":"/spec/maxReplicas","value":10}]
 }
 
-// A CRD that does not compile leaves the one before in force and says why.
+// If a CRD does not compile, the earlier CRD stays active, and the error describes the problem.
 func ExampleSet_Put() {
 	set := admission.NewSet(admission.Config{})
 	if err := set.Put(loadCRD()); err != nil {

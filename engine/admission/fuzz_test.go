@@ -34,8 +34,8 @@ func explainReview(ctx context.Context, t *testing.T, set *admission.Set, req *a
 	}
 }
 
-// FuzzReview answers any bytes as an API server's request: with a decision that can be
-// sent, or with a RequestError, and never with another error. A rejection is explained.
+// FuzzReview checks that any bytes that are sent as a request get a decision that can be sent, or a
+// RequestError, and that rejections are explained.
 func FuzzReview(f *testing.F) {
 	data, err := os.ReadFile("../../examples/admission/crds/crontab.yaml")
 	if err != nil {

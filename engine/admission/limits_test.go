@@ -10,11 +10,11 @@ import (
 	"github.com/celadon-cel/celadon/engine/admission"
 )
 
-// many is n times an item, as a JSON list.
+// many returns a JSON list that contains item n times.
 func many(n int, item string) string { return "[" + strings.Repeat(item+",", n-1) + item + "]" }
 
-// TestBoundedStatus: up to a thousand the answer is the API server's, beyond that
-// it has an end.
+// TestBoundedStatus checks that the response equals the API server's up to a thousand causes, and
+// is limited beyond that.
 func TestBoundedStatus(t *testing.T) {
 	t.Parallel()
 	set := admission.NewSet(admission.Config{})
@@ -50,13 +50,13 @@ func TestManyWarnings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	warnings := d.Response.Warnings // as many as the server's headers hold
+	warnings := d.Response.Warnings // the number that fits the server's headers
 	if n := len(warnings); n != 158 || warnings[0] != `unknown field "spec.f0000"` || warnings[n-1] != `unknown field "spec.f0157"` {
 		t.Errorf("%d warnings, the last %q", n, warnings[n-1])
 	}
 }
 
-// TestMutateLimit: a patch has an end.
+// TestMutateLimit checks that the size of a patch is limited.
 func TestMutateLimit(t *testing.T) {
 	t.Parallel()
 	set := widgetSet(t, admission.Config{})
@@ -78,7 +78,7 @@ func TestMutateLimit(t *testing.T) {
 	}
 }
 
-// TestMutateValues: few paths can have long values.
+// TestMutateValues checks that the limit includes long values at few paths.
 func TestMutateValues(t *testing.T) {
 	t.Parallel()
 	set := admission.NewSet(admission.Config{})
@@ -94,7 +94,7 @@ func TestMutateValues(t *testing.T) {
 	}
 }
 
-// TestLongErrors: an error does not say the whole request.
+// TestLongErrors checks that an error does not contain the whole request.
 func TestLongErrors(t *testing.T) {
 	t.Parallel()
 	_, err := widgetSet(t, admission.Config{}).Validate(t.Context(), create(`"spec":{"size":`+strings.Repeat("9", 1<<20)+`}`))

@@ -10,13 +10,12 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// Mutate answers a request as a mutating webhook: with the CRD's defaults that
-// the object lacks, as a JSON patch (RFC 6902) that only adds. It never
-// refuses what a CRD refuses: that is Validate's, which sees the object after
-// all mutations. Nor does it send a patch of megabytes, but a warning. Only what
-// the request may write is filled in: not status where the CRD has the status
-// subresource, and only status through it. In the modes Warn and Audit there is
-// no patch; the audit annotations tell of it.
+// Mutate handles a request as a mutating webhook: it returns a JSON patch (RFC 6902) that adds the
+// CRD's defaults that the object lacks. It never rejects an object; Validate does that after all
+// mutations. If the patch would have megabytes, the response contains a warning instead. Only
+// fields that the request may write get defaults: not status if the CRD has the status subresource,
+// and only status through that subresource. In the modes Warn and Audit there is no patch; the
+// audit annotations describe it.
 func (s *Set) Mutate(ctx context.Context, req *admissionv1.AdmissionRequest) (*Decision, error) {
 	crd, d, err := s.route(req)
 	if crd == nil || err != nil {
@@ -39,7 +38,7 @@ func (s *Set) Mutate(ctx context.Context, req *admissionv1.AdmissionRequest) (*D
 		}
 	}
 	defaulted, err := crd.engine.Prepare(write)
-	if err != nil { // no custom resource at all: Validate refuses it, unless it is our bug
+	if err != nil { // not a valid custom resource: Validate rejects it, unless this is an internal error
 		if _, bug := s.Validate(ctx, req); bug != nil {
 			return nil, bug
 		}
@@ -69,7 +68,7 @@ func (s *Set) noDefaults(d *Decision, why string) *Decision {
 	return d
 }
 
-// writable says of each top-level field whether the request may write it.
+// writable returns obj with the top-level fields that the request may write.
 func writable(crd *crd, req *admissionv1.AdmissionRequest, obj map[string]any) object {
 	o := object{fields: obj, skip: map[string]bool{"apiVersion": true, "kind": true, "metadata": true}}
 	if !crd.HasStatus(req.Kind.Version) {

@@ -8,27 +8,28 @@ import (
 	"strings"
 )
 
-// operation is one of RFC 6902; "add" also replaces what is there.
+// An operation is an operation of RFC 6902. The operation "add" also replaces an existing value.
 type operation struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`
 	Value any    `json:"value"`
 }
 
-// object is what a patch is for.
+// An object is the object to patch.
 type object struct {
 	fields     map[string]any
 	skip       map[string]bool
 	onlyStatus bool
 }
 
-// maxPatch is how many bytes the paths and the values of a patch may take. An
-// object of the API server's size can ask for far more: a million list items that
-// each lack a default, below names of a megabyte.
+// maxPatch limits the total size of paths and values in a patch, in bytes. An object within the API
+// server's size limit can need far more: a million list items that each lack a default, below names
+// of a megabyte.
 const maxPatch = 1 << 20
 
-// additions are what defaulted has and the object has not. What pruning took
-// away stays: a patch never loses data. It is false when they are too many.
+// additions returns operations that add the values that defaulted has and o lacks. Fields that
+// pruning removed are kept: a patch never loses data. It returns false if the patch would be too
+// large.
 func additions(o object, defaulted map[string]any) ([]operation, bool) {
 	p := &patch{room: maxPatch}
 	for _, name := range slices.Sorted(maps.Keys(defaulted)) {
@@ -42,13 +43,13 @@ func additions(o object, defaulted map[string]any) ([]operation, bool) {
 
 type patch struct {
 	ops []operation
-	// at is where the walk is; room is what is left of maxPatch.
+	// at is the current path. room is the rest of maxPatch.
 	at   []string
 	room int
 }
 
-// field compares one field of a map with its defaulted form. A null where a
-// default stands is one that the schema does not allow.
+// field compares a field of a map with its defaulted form. A null in place of a default is not
+// valid, so the default replaces it.
 func (p *patch) field(name string, fields map[string]any, defaulted any) {
 	own := fields[name]
 	if defaulted == nil || isSameValue(own, defaulted) {
@@ -84,7 +85,7 @@ func (p *patch) value(own, defaulted any) {
 	}
 }
 
-// item compares one item of a list; "add" would move the items behind it.
+// item compares one list item. It replaces items, because "add" would insert one.
 func (p *patch) item(i int, own, defaulted any) {
 	if defaulted == nil || isSameValue(own, defaulted) {
 		return
@@ -98,7 +99,7 @@ func (p *patch) item(i int, own, defaulted any) {
 	p.at = p.at[:len(p.at)-1]
 }
 
-// emit adds an operation at the place where the walk is, if there is room.
+// emit adds an operation at the current path if there is enough room.
 func (p *patch) emit(op string, value any) {
 	if p.room < 0 {
 		return
@@ -118,7 +119,7 @@ func (p *patch) emit(op string, value any) {
 	p.ops = append(p.ops, operation{op, path.String(), value})
 }
 
-// spend takes what a value needs of the room, and stops when there is none.
+// spend subtracts the size of a value from room, and stops when room is negative.
 func (p *patch) spend(value any) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -142,8 +143,8 @@ func (p *patch) spend(value any) {
 
 var pointer = strings.NewReplacer("~", "~0", "/", "~1")
 
-// isSameValue is true of a map or a list that defaulting gave back as it was; there is
-// nothing to compare in it.
+// isSameValue reports whether defaulting returned the same map or list, or both values are nil.
+// There is nothing to compare then.
 func isSameValue(own, defaulted any) bool {
 	switch defaulted := defaulted.(type) {
 	case map[string]any:

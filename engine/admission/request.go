@@ -14,8 +14,8 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// RequestError is a request that the API server would not send: nothing can be
-// decided. Over HTTP it is a 400.
+// A RequestError means that the API server would not send such a request, so it cannot be decided.
+// Over HTTP, the response is a 400.
 type RequestError struct{ Reason string }
 
 func (e *RequestError) Error() string { return "not an admission request: " + e.Reason }
@@ -24,14 +24,14 @@ func badRequest(format string, args ...any) error {
 	return &RequestError{shorten(fmt.Sprintf(format, args...))}
 }
 
-// DecodeReview reads a review from JSON as the API server would, and its objects
-// with it, so that they are read only once. The error is a *RequestError.
+// DecodeReview decodes a review and its objects from JSON as the API server would, so that they are
+// decoded only once. The error is a *RequestError.
 func DecodeReview(data []byte) (*admissionv1.AdmissionReview, error) {
 	var in struct {
 		metav1.TypeMeta
 		Request *struct {
 			admissionv1.AdmissionRequest
-			// These stand before the fields of the same names above.
+			// These fields shadow those of the same names above.
 			Object    map[string]any `json:"object"`
 			OldObject map[string]any `json:"oldObject"`
 		} `json:"request"`
@@ -48,7 +48,7 @@ func DecodeReview(data []byte) (*admissionv1.AdmissionReview, error) {
 	return review, nil
 }
 
-// decoded is nil for no object.
+// decoded returns fields as an object, or nil if there are none.
 func decoded(fields map[string]any) runtime.Object {
 	if fields == nil {
 		return nil
@@ -56,9 +56,8 @@ func decoded(fields map[string]any) runtime.Object {
 	return &unstructured.Unstructured{Object: fields}
 }
 
-// RequestOf is the request in a review, or a *RequestError. A review of
-// admission.k8s.io/v1beta1, whose JSON is the same, is one too: its answer is to be
-// of that version.
+// RequestOf returns the request in a review, or a *RequestError. It also accepts reviews of
+// admission.k8s.io/v1beta1, which have the same JSON form. The response must have the same version.
 func RequestOf(review *admissionv1.AdmissionReview) (*admissionv1.AdmissionRequest, error) {
 	if review == nil {
 		return nil, badRequest("no review given")
@@ -82,7 +81,7 @@ func kindOf(req *admissionv1.AdmissionRequest) schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: req.Kind.Group, Version: req.Kind.Version, Kind: req.Kind.Kind}
 }
 
-// untouched are requests that write no custom resource.
+// untouched reports whether the request does not write a custom resource.
 func untouched(req *admissionv1.AdmissionRequest) bool {
 	switch req.Operation {
 	case admissionv1.Create, admissionv1.Update:
@@ -102,7 +101,7 @@ func checkRequest(req *admissionv1.AdmissionRequest) error {
 	return badRequest("operation %q (want CREATE, UPDATE, DELETE or CONNECT)", req.Operation)
 }
 
-// open reads a request for an engine.
+// open converts a request to a request to an engine.
 func open(req *admissionv1.AdmissionRequest) (*engine.Request, error) {
 	obj, err := decode("object", &req.Object)
 	if err != nil {
@@ -145,8 +144,8 @@ func decode(name string, raw *runtime.RawExtension) (map[string]any, error) {
 	return obj, nil
 }
 
-// fieldValidation is what the client asked for; CreateOptions, UpdateOptions
-// and PatchOptions call it the same.
+// fieldValidation returns the field validation that the client requested. CreateOptions,
+// UpdateOptions, and PatchOptions use the same field name.
 func fieldValidation(options *runtime.RawExtension) string {
 	data := options.Raw
 	if len(data) == 0 && options.Object != nil {

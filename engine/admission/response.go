@@ -13,41 +13,39 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/preview"
 )
 
-// The keys of audit annotations; the API server puts the webhook's name before
-// them.
+// The keys of audit annotations. The API server prefixes them with the webhook's name.
 const (
 	// AuditCRD is the name of the CRD that decided.
 	AuditCRD = "crd"
-	// AuditVerdict is the Decision's Verdict, also where the mode allows what
-	// is refused.
+	// AuditVerdict is the Decision's Verdict, even if the mode allows a rejected object.
 	AuditVerdict = "verdict"
-	// AuditCost is the number of CEL cost units spent.
+	// AuditCost is the cost in CEL cost units.
 	AuditCost = "cost"
-	// AuditRules are the rules that refused, one a line: version, place in the
-	// schema, position there and the rule itself.
+	// AuditRules lists the rules that rejected the object, one per line: version, schema path,
+	// index, and expression.
 	AuditRules = "rules"
-	// AuditCauses are the reason and the field of each cause, one a line.
-	// Values are left out: they may be secret.
+	// AuditCauses lists the reason and field of each cause, one per line. It omits values, which
+	// may be secret.
 	AuditCauses = "causes"
-	// AuditReason says why an object is undecided, with the rule where it is one.
+	// AuditReason is the reason why an object is undecided, including the rule if there is one.
 	AuditReason = "reason"
-	// AuditDefaults are the fields that Mutate fills in, or in the modes Warn
-	// and Audit would, as JSON pointers, one a line.
+	// AuditDefaults lists the fields for which Mutate adds defaults, or would add them in the modes
+	// Warn and Audit. They are JSON pointers, one per line.
 	AuditDefaults = "defaults"
 )
 
-// Audit logs and warning headers are no place for a thousand causes, and no
-// answer is one for a million.
+// Audit logs and warning headers should not contain thousands of causes, and responses should not
+// contain millions.
 const (
 	maxLines   = 16
 	maxText    = 256
 	maxCauses  = 1000
 	maxMessage = 64 << 10
-	// maxDetails is of the causes' texts in bytes.
+	// maxDetails limits the causes' texts in bytes.
 	maxDetails = 1 << 20
 )
 
-// answer puts an engine's result into the words of the mode.
+// answer sets the response for an engine's result, according to the mode.
 func (s *Set) answer(d *Decision) {
 	res, out := d.Result, d.Response
 	out.AuditAnnotations = map[string]string{
@@ -61,7 +59,7 @@ func (s *Set) answer(d *Decision) {
 		return string(res.Causes[i].Reason) + " " + res.Causes[i].Field
 	})
 	if s.config.Mode != Audit {
-		out.Warnings = slices.Clip(res.Warnings) // they are the result's
+		out.Warnings = slices.Clip(res.Warnings) // they belong to the result
 	}
 	if res.Allowed {
 		return
@@ -74,7 +72,7 @@ func (s *Set) answer(d *Decision) {
 	}
 }
 
-// notChecked completes the decision on a request that nothing here can decide.
+// notChecked completes the decision on a request that cannot be decided.
 func (s *Set) notChecked(d *Decision, why string) *Decision {
 	d.Verdict = NotChecked
 	out := d.Response
@@ -96,9 +94,9 @@ func (s *Set) notChecked(d *Decision, why string) *Decision {
 	return d
 }
 
-// undecided completes the decision on an object that asks for too much work, or of
-// which a converter does not tell. An API server would answer the same when its time
-// is over. noted is for logs, and holds no values.
+// undecided completes the decision on an object that exceeds the work limit, or for which a
+// converter does not respond. An API server would send the same response after its timeout. noted
+// is for audit logs and contains no values.
 func (s *Set) undecided(d *Decision, crd *crd, why, noted string) *Decision {
 	d.CRD, d.Verdict = crd.Name, Undecided
 	out := d.Response
@@ -119,8 +117,8 @@ func (s *Set) undecided(d *Decision, crd *crd, why, noted string) *Decision {
 	return d
 }
 
-// bounded is a Status of a size that can be sent. Up to maxCauses causes of
-// maxDetails bytes it is as the API server has it.
+// bounded returns a Status that is small enough to send. It returns status unchanged if that has at
+// most maxCauses causes with maxDetails bytes.
 func bounded(status *metav1.Status) *metav1.Status {
 	n, whole := fitting(status)
 	if whole {
@@ -137,8 +135,8 @@ func bounded(status *metav1.Status) *metav1.Status {
 	return &out
 }
 
-// fitting is how many causes of a Status can be sent, and whether that and the
-// message are all.
+// fitting returns the number of causes that can be sent. whole reports whether that is the complete
+// Status.
 func fitting(status *metav1.Status) (n int, whole bool) {
 	if status.Details == nil {
 		return 0, len(status.Message) <= maxDetails
@@ -154,7 +152,7 @@ func fitting(status *metav1.Status) (n int, whole bool) {
 	return n, n == len(status.Details.Causes)
 }
 
-// wouldRefuse is a refusal as warnings.
+// wouldRefuse returns the warnings for a rejected object.
 func wouldRefuse(res *engine.Result) []string {
 	const text = "celadon would refuse this: "
 	if len(res.Causes) == 0 {
@@ -169,14 +167,14 @@ func ruleText(r engine.RuleRef) string {
 	return fmt.Sprintf("%s %s[%d]: %s", r.Version, strings.TrimPrefix(r.Path+".x-kubernetes-validations", "."), r.Index, r.Rule)
 }
 
-// annotate writes n lines as one annotation; none leave it out.
+// annotate adds an annotation with n lines. If n is 0, it adds none.
 func annotate(annotations map[string]string, key string, n int, line func(int) string) {
 	if n > 0 {
 		annotations[key] = strings.Join(capped(n, func(i int) string { return shorten(line(i)) }), "\n")
 	}
 }
 
-// capped are the first of n lines, and how many more there are.
+// capped returns the first of n lines, followed by the number of omitted lines, if any.
 func capped(n int, line func(int) string) []string {
 	var lines []string
 	for i := range min(n, maxLines) {
@@ -188,7 +186,7 @@ func capped(n int, line func(int) string) []string {
 	return lines
 }
 
-// shorten makes one line of a text.
+// shorten returns text as a single short line.
 func shorten(text string) string {
 	return preview.Bytes(strings.Join(strings.Fields(preview.Bytes(text, 4*maxText)), " "), maxText)
 }

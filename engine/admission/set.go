@@ -8,31 +8,30 @@ import (
 	"github.com/celadon-cel/celadon/engine/catalog"
 )
 
-// Config is how a Set answers. The zero value answers as the API server would
-// if it had the set's CRDs, and allows what it has no CRD for.
+// Config configures a Set. The zero value decides as the API server would if it had the set's CRDs,
+// and allows objects that have no CRD.
 type Config struct {
-	// Engine compiles the CRDs.
+	// Engine is the configuration with which CRDs are compiled.
 	Engine engine.Config
-	// Accept is asked before a CRD that is new or has changed comes into force;
-	// what it returns keeps the CRD out. Compiling does not ask whether an API
-	// server would take a CRD: engine/vet does. It is called from several
-	// goroutines.
+	// Accept is called before a new or changed CRD becomes active. If it returns an error, the CRD
+	// does not become active. Compiling does not check whether an API server would accept a CRD,
+	// but package engine/vet does. Accept is called concurrently.
 	Accept func(*apiextensionsv1.CustomResourceDefinition) error
-	// Mode is what a refusal does.
+	// Mode determines the effect of a rejection.
 	Mode Mode
-	// Unknown is what happens to objects that no CRD of the set decides.
+	// Unknown determines the response for objects to which no CRD of the set applies.
 	Unknown Unknown
 }
 
-// Mode is what a refusal does.
+// A Mode determines the effect of a rejection.
 type Mode uint8
 
 const (
-	// Enforce refuses.
+	// Enforce rejects the request.
 	Enforce Mode = iota
-	// Warn allows, with a warning for each cause.
+	// Warn allows the request, with a warning for each cause.
 	Warn
-	// Audit allows, and says so only in the audit annotations.
+	// Audit allows the request, and records the causes in audit annotations only.
 	Audit
 )
 
@@ -46,13 +45,13 @@ func (m Mode) String() string {
 	return "enforce"
 }
 
-// Unknown is what happens to objects that no CRD of the set decides.
+// Unknown determines the response for objects to which no CRD of the set applies.
 type Unknown uint8
 
 const (
 	// AllowUnknown allows them with a warning.
 	AllowUnknown Unknown = iota
-	// RefuseUnknown refuses them.
+	// RefuseUnknown rejects them.
 	RefuseUnknown
 )
 
@@ -63,55 +62,53 @@ func (u Unknown) String() string {
 	return "allow"
 }
 
-// Set is a changing set of compiled CRDs. It is safe for concurrent use, and
-// must not be copied.
+// A Set is a set of compiled CRDs that can change. It is safe for concurrent use and must not be
+// copied.
 type Set struct {
 	config  Config
 	catalog *catalog.Catalog
 }
 
 type (
-	// UpdateError says why one CRD of a change is not in force. The one of that
-	// name that was in force before still is.
+	// An UpdateError is the reason why a CRD of a change did not become active. An earlier CRD of
+	// the same name remains active.
 	UpdateError = catalog.Error
-	// UpdateErrors are all CRDs of a change that are not in force.
+	// UpdateErrors holds the errors of all CRDs of a change that did not become active.
 	UpdateErrors = catalog.Errors
 )
 
-// NewSet is an empty set.
+// NewSet returns an empty Set.
 func NewSet(cfg Config) *Set {
 	return &Set{cfg, catalog.New(catalog.Config{Engine: cfg.Engine, Accept: cfg.Accept})}
 }
 
-// Names are the names of the CRDs in force, sorted.
+// Names returns the sorted names of the active CRDs.
 func (s *Set) Names() []string { return s.catalog.Names() }
 
-// Engine is what decides objects of a group, version and kind; nil when no CRD
-// of the set serves it.
+// Engine returns the engine for a group, version, and kind, or nil if no CRD of the set serves it.
 func (s *Set) Engine(gvk schema.GroupVersionKind) *engine.Engine { return s.catalog.Engine(gvk) }
 
-// Put adds a CRD, or replaces the one of its name. A CRD that does not compile,
-// and be it for one rule, changes nothing; the error is then *UpdateErrors.
+// Put adds a CRD, or replaces the CRD of the same name. If any part of it does not compile, even a
+// single rule, the set is unchanged and the error is *UpdateErrors.
 func (s *Set) Put(crd *apiextensionsv1.CustomResourceDefinition) error { return s.catalog.Put(crd) }
 
-// Remove takes a CRD out of force and says whether it was in.
+// Remove removes a CRD and reports whether it was active.
 func (s *Set) Remove(name string) bool { return s.catalog.Remove(name) }
 
-// Apply removes CRDs by name and puts others, as one change: no request sees a
-// part of it. What cannot be put is in the *UpdateErrors and does not hold up the
-// rest. A CRD whose spec is the one in force is not compiled again. The CRDs may
-// change afterwards.
+// Apply removes CRDs by name and adds or replaces others in one atomic change. CRDs that cannot be
+// added are reported in *UpdateErrors and do not affect the others. A CRD whose spec has not
+// changed is not compiled again. The CRDs may be modified afterwards.
 func (s *Set) Apply(put []*apiextensionsv1.CustomResourceDefinition, remove []string) error {
 	return s.catalog.Apply(put, remove)
 }
 
-// crd is a CRD in force, with its engine.
+// A crd is an active CRD with its engine.
 type crd struct {
 	*catalog.Entry
 	engine *engine.Engine
 }
 
-// lookup is nil when no CRD of the set serves a kind.
+// lookup returns the CRD that serves a kind, or nil if there is none.
 func (s *Set) lookup(gvk schema.GroupVersionKind) *crd {
 	e := s.catalog.Find(gvk.GroupKind())
 	if e == nil || !e.Serves(gvk.Version) {
@@ -119,7 +116,7 @@ func (s *Set) lookup(gvk schema.GroupVersionKind) *crd {
 	}
 	compiled, err := e.Engine()
 	if err != nil {
-		return nil // never: it would not be in force
+		return nil // unreachable: such a CRD does not become active
 	}
 	return &crd{e, compiled}
 }

@@ -109,7 +109,7 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// TestRename gives a kind to a CRD of another name, in one change.
+// TestRename checks that one change can move a kind to a CRD of another name.
 func TestRename(t *testing.T) {
 	t.Parallel()
 	set := widgetSet(t, admission.Config{})
@@ -123,7 +123,7 @@ func TestRename(t *testing.T) {
 	}
 }
 
-// TestChangeOfKind: a CRD cannot take another's kind, and keeps its own.
+// TestChangeOfKind checks that a CRD cannot take the kind of another CRD, and then stays unchanged.
 func TestChangeOfKind(t *testing.T) {
 	t.Parallel()
 	set := widgetSet(t, admission.Config{})
@@ -154,8 +154,8 @@ func TestCallerKeepsTheCRD(t *testing.T) {
 	}
 }
 
-// TestConcurrent decides while CRDs come and go; the race detector watches.
-// Each answer must be that of one of the two CRDs, or of none.
+// TestConcurrent decides requests while CRDs are added and removed, for the race detector. Each
+// verdict must be that of one of the two CRDs, or that of no CRD.
 func TestConcurrent(t *testing.T) {
 	t.Parallel()
 	set := widgetSet(t, admission.Config{})
@@ -195,8 +195,8 @@ func TestConcurrent(t *testing.T) {
 	readers.Wait()
 }
 
-// CRDs compile on many goroutines; what is wrong with them is told in their
-// order.
+// TestApplyInOrder checks that errors are in the order of the CRDs, although these compile
+// concurrently.
 func TestApplyInOrder(t *testing.T) {
 	t.Parallel()
 	set := admission.NewSet(admission.Config{})
@@ -210,7 +210,7 @@ func TestApplyInOrder(t *testing.T) {
 		c := widgetCRD(t, limit)
 		c.Name, c.Spec.Names.Kind = fmt.Sprintf("widgets%d.example.com", i), fmt.Sprintf("Widget%d", i)
 		crds = append(crds, c)
-		if limit == "sise" && i > 0 { // the first is given twice, which is told where it comes again
+		if limit == "sise" && i > 0 { // the first is given twice, which is reported for the second occurrence
 			want = append(want, c.Name)
 		}
 	}

@@ -14,15 +14,14 @@ import (
 	"github.com/celadon-cel/celadon/engine/admission"
 )
 
-// expensive are widgets with a rule that makes a text of the square of an image's
-// length.
+// expensive is the widgets CRD with a rule that creates a string whose length is the square of that
+// of the image.
 var expensive = strings.Replace(strings.ReplaceAll(widgets, "LIMIT", "10"), `type: string
                 x-kubernetes-validations: [`, `type: string
                 x-kubernetes-validations: [{rule: "self.replace('', self).size() > 0 || true"}, `, 1)
 
-// TestUndecided: an object for which a rule asks for too much work is refused,
-// whatever becomes of objects without a CRD, and no mode mistakes it for one that
-// was allowed or not checked.
+// TestUndecided checks that an object for which a rule exceeds the work limit is rejected
+// regardless of Config.Unknown, and that its verdict is neither Allowed nor NotChecked in any mode.
 func TestUndecided(t *testing.T) {
 	t.Parallel()
 	const why = "undecided: spec.image: x-kubernetes-validations[0].rule: call of replace: over 96 MiB of memory would be made: self.replace('', self).size() > 0 || true"
@@ -58,7 +57,7 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
-// TestRequestTexts: what a request calls itself is not said whole in the answer.
+// TestRequestTexts checks that long names in a request are shortened in the response.
 func TestRequestTexts(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 1<<20)
@@ -83,7 +82,7 @@ func TestRequestTexts(t *testing.T) {
 	}
 }
 
-// TestBoundedTexts: few causes can be long, too.
+// TestBoundedTexts checks that the limit also applies to few causes with long texts.
 func TestBoundedTexts(t *testing.T) {
 	t.Parallel()
 	set := widgetSet(t, admission.Config{})

@@ -1,22 +1,21 @@
-// Package catalog holds many CRDs and finds the engine of an object by its group,
-// version and kind.
+// Package catalog holds many CRDs and finds the engine for an object by group, version, and kind.
 //
 //	crds, err := catalog.ReadFS(os.DirFS("config/crd"))
 //	c := catalog.New(catalog.Config{})
 //	err = c.Apply(crds, nil)                  // at any time, from any goroutine
-//	e := c.Engine(gvk)                        // nil: none serves it
+//	e := c.Engine(gvk)                        // nil if no CRD serves it
 //
-// A Catalog is safe for concurrent use. Whoever asks never waits for a change: it
-// sees the CRDs that were in force when it asked. A CRD that is replaced or
-// removed is free to be collected with the last engine of it that is in use.
+// A Catalog is safe for concurrent use. Lookups never wait for a change: they use the CRDs that are
+// active when they start. A CRD that is replaced or removed can be garbage collected as soon as its
+// engine is no longer used.
 //
-// Compiling does not ask whether an API server would take a CRD; package
-// engine/vet does, and Config.Accept is where to ask it.
+// Compiling does not check whether an API server would accept a CRD. Package engine/vet does; call
+// it from Config.Accept.
 package catalog
 
-// How it works: a Catalog is an atomic pointer to an immutable snapshot. A change
-// makes the next one beside it, all CRDs compiled, and swaps (change.go). With
-// Config.Lazy an entry compiles itself when it is first asked (entry.go).
+// How it works: a Catalog is an atomic pointer to an immutable snapshot. A change creates the next
+// snapshot, with all CRDs compiled, and replaces the pointer (change.go). With Config.Lazy, an
+// entry is compiled when its engine is first used (entry.go).
 
 import (
 	"maps"
@@ -30,54 +29,54 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// Config is how CRDs come into force. With the zero value they do if all of their
+// Config determines how CRDs become active. With the zero value, a CRD becomes active if all of its
 // rules compile.
 type Config struct {
-	// Engine compiles the CRDs.
+	// Engine is the configuration with which CRDs are compiled.
 	Engine engine.Config
-	// Lazy compiles a CRD when its engine is first asked for, so that those
-	// nobody asks for cost nothing. Then what does not compile is the entry's to
-	// tell, and a CRD with some broken rules is in force as it is in a server.
+	// Lazy compiles a CRD when its engine is first used, so that unused CRDs cost nothing. Compile
+	// errors are then returned by Entry.Engine, and a CRD with some invalid rules is active, as it
+	// is in a server.
 	Lazy bool
-	// Accept is asked before a CRD that is new or has changed comes into force;
-	// what it returns keeps the CRD out. It is called from several goroutines.
+	// Accept is called before a new or changed CRD becomes active. If it returns an error, the CRD
+	// does not become active. It is called concurrently.
 	Accept func(*apiextensionsv1.CustomResourceDefinition) error
 }
 
-// Catalog is a changing set of CRDs. It must not be copied.
+// A Catalog is a set of CRDs that can change. It must not be copied.
 type Catalog struct {
 	config  Config
 	current atomic.Pointer[snapshot]
-	// changing is held by changes only.
+	// changing serializes changes.
 	changing sync.Mutex
 }
 
-// snapshot is the catalogue at one time; it is never changed.
+// A snapshot is an immutable state of the catalog.
 type snapshot struct {
 	byName map[string]*Entry
 	byKind map[schema.GroupKind]*Entry
 }
 
-// New is an empty catalogue.
+// New returns an empty Catalog.
 func New(cfg Config) *Catalog {
 	c := &Catalog{config: cfg}
 	c.current.Store(&snapshot{})
 	return c
 }
 
-// Names are the names of the CRDs in force, sorted.
+// Names returns the sorted names of the active CRDs.
 func (c *Catalog) Names() []string {
 	return slices.Sorted(maps.Keys(c.current.Load().byName))
 }
 
-// Named is the CRD of a name; nil when there is none.
+// Named returns the CRD of the given name, or nil if there is none.
 func (c *Catalog) Named(name string) *Entry { return c.current.Load().byName[name] }
 
-// Find is the CRD of a kind, whatever versions it serves; nil when there is none.
+// Find returns the CRD of a kind regardless of the versions that it serves, or nil if there is
+// none.
 func (c *Catalog) Find(kind schema.GroupKind) *Entry { return c.current.Load().byKind[kind] }
 
-// Engine is what decides objects of a group, version and kind; nil when no CRD in
-// force serves it.
+// Engine returns the engine for a group, version, and kind, or nil if no active CRD serves it.
 func (c *Catalog) Engine(gvk schema.GroupVersionKind) *engine.Engine {
 	if e := c.Find(gvk.GroupKind()); e != nil && e.Serves(gvk.Version) {
 		compiled, _ := e.Engine()

@@ -59,8 +59,8 @@ func TestReadFSNamesTheFile(t *testing.T) {
 	}
 }
 
-// TestReadFSPassesPatchesOver: kubebuilder's config/crd holds what kustomize patches
-// its CRDs with.
+// TestReadFSPassesPatchesOver checks that ReadFS skips kustomize patches, which kubebuilder writes
+// to config/crd.
 func TestReadFSPassesPatchesOver(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"v1", "v1beta1"} {
@@ -72,8 +72,8 @@ func TestReadFSPassesPatchesOver(t *testing.T) {
 	}
 }
 
-// TestLazy: what nobody asks for is not compiled, and broken rules are the
-// entry's to tell.
+// TestLazy checks that unused CRDs are not compiled, and that Entry.Engine returns the errors of
+// invalid rules.
 func TestLazy(t *testing.T) {
 	t.Parallel()
 	broken := readOne(t, strings.Replace(crontabs, "self.replicas", "self.replica", 1))
@@ -98,7 +98,7 @@ func TestLazy(t *testing.T) {
 	}
 }
 
-// TestTwiceInOneChange: nobody knows which is meant, so the one in force stays.
+// TestTwiceInOneChange checks that an active CRD is kept if a change contains two CRDs of its name.
 func TestTwiceInOneChange(t *testing.T) {
 	t.Parallel()
 	c := catalog.New(catalog.Config{})
@@ -115,7 +115,7 @@ func TestTwiceInOneChange(t *testing.T) {
 	}
 }
 
-// TestAccept keeps a CRD out, and is not asked again of one that is in force.
+// TestAccept checks that Accept can reject a CRD and is not called again for an active CRD.
 func TestAccept(t *testing.T) {
 	t.Parallel()
 	asked := 0

@@ -16,14 +16,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Error says why one CRD of a change is not in force. The one of that name that
-// was in force before still is.
+// An Error is the reason why a CRD of a change did not become active. An earlier CRD of the same
+// name remains active.
 type Error struct {
-	// Name is the CRD's name.
+	// Name is the name of the CRD.
 	Name string
-	// Err is a *engine.CompileErrors when rules do not compile.
+	// Err is a *engine.CompileErrors if rules do not compile.
 	Err error
-	// Index is the CRD's place in the change, from 0; -1 when it is not in it.
+	// Index is the index of the CRD in the change, or -1 if the change does not contain it.
 	Index int
 }
 
@@ -31,7 +31,7 @@ func (e *Error) Error() string { return e.Name + ": " + e.Err.Error() }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Errors are all CRDs of a change that are not in force.
+// Errors holds the errors of all CRDs of a change that did not become active.
 type Errors struct {
 	Errors []*Error
 }
@@ -44,7 +44,7 @@ func (e *Errors) Error() string {
 	return strings.Join(texts, "\n")
 }
 
-// Unwrap gives errors.As and errors.Is the single errors.
+// Unwrap returns the individual errors, for errors.Is and errors.As.
 func (e *Errors) Unwrap() []error {
 	errs := make([]error, len(e.Errors))
 	for i, err := range e.Errors {
@@ -53,16 +53,16 @@ func (e *Errors) Unwrap() []error {
 	return errs
 }
 
-// ErrTwice is of a CRD whose name another of the same change has.
+// ErrTwice is the error for a CRD that has the same name as another CRD of the same change.
 var ErrTwice = errors.New("given twice: keep one")
 
-// Put adds a CRD, or replaces the one of its name. A CRD that does not compile,
-// and be it for one rule, changes nothing; the error is then *Errors.
+// Put adds a CRD, or replaces the CRD of the same name. If any part of it does not compile, even a
+// single rule, the catalog is unchanged and the error is *Errors.
 func (c *Catalog) Put(crd *apiextensionsv1.CustomResourceDefinition) error {
 	return c.Apply([]*apiextensionsv1.CustomResourceDefinition{crd}, nil)
 }
 
-// Remove takes a CRD out of force and says whether it was in.
+// Remove removes a CRD and reports whether it was active.
 func (c *Catalog) Remove(name string) bool {
 	c.changing.Lock()
 	defer c.changing.Unlock()
@@ -76,11 +76,11 @@ func (c *Catalog) Remove(name string) bool {
 	return true
 }
 
-// Apply removes CRDs by name and puts others, as one change: nobody sees a part
-// of it. What cannot be put is in the *Errors, in the order of put, and does not
-// hold up the rest; of CRDs that have one name none is put, for nobody knows which
-// is meant. A CRD whose spec is the one in force is not compiled again. The CRDs
-// may change afterwards, unless the catalogue is lazy.
+// Apply removes CRDs by name and adds or replaces others in one atomic change. CRDs that cannot be
+// added are reported in *Errors, in the order of put, and do not affect the others. If several CRDs
+// have the same name, none of them is added, because it is not clear which of them is meant. A CRD
+// whose spec has not changed is not compiled again. The CRDs may be modified afterwards, unless the
+// catalog is lazy.
 func (c *Catalog) Apply(put []*apiextensionsv1.CustomResourceDefinition, remove []string) error {
 	c.changing.Lock()
 	defer c.changing.Unlock()
@@ -131,8 +131,8 @@ func (e *Errors) add(name string, index int, err error) {
 	e.Errors = append(e.Errors, &Error{name, err, index})
 }
 
-// conflicts puts back what was known of CRDs that claim the kind of another:
-// who has it keeps it.
+// conflicts removes CRDs from next whose kind belongs to another CRD, restores their active form,
+// and adds errors. A CRD that already has the kind keeps it.
 func (e *Errors) conflicts(next, known map[string]*Entry, index map[string]int) {
 	owner := map[schema.GroupKind]string{}
 	for _, name := range sortedNames(next) {
@@ -156,14 +156,14 @@ func (e *Errors) conflicts(next, known map[string]*Entry, index map[string]int) 
 		}
 		e.add(name, at, fmt.Errorf("kind %s is already that of CRD %s", kind, other))
 		delete(next, name)
-		// Its old kind may have gone to another CRD of this change.
+		// Another CRD of this change may have taken its old kind.
 		if old := known[name]; old != nil && owner[old.Kind] == "" {
 			next[name], owner[old.Kind] = old, name
 		}
 	}
 }
 
-// swap puts a change in force.
+// swap makes a change active.
 func (c *Catalog) swap(byName map[string]*Entry) {
 	next := &snapshot{byName: byName, byKind: make(map[schema.GroupKind]*Entry, len(byName))}
 	for _, e := range byName {
@@ -172,14 +172,13 @@ func (c *Catalog) swap(byName map[string]*Entry) {
 	c.current.Store(next)
 }
 
-// defined is what define gives.
+// A defined is the result of define.
 type defined struct {
 	entry *Entry
 	err   error
 }
 
-// defineAll makes entries of CRDs, on all cores, and passes over those that are
-// nil or given twice.
+// defineAll creates the entries of CRDs in parallel. It omits CRDs that are nil or given twice.
 func (c *Catalog) defineAll(crds []*apiextensionsv1.CustomResourceDefinition, known map[string]*Entry, twice map[string]bool) []defined {
 	all := make([]defined, len(crds))
 	var next atomic.Int64
@@ -197,7 +196,7 @@ func (c *Catalog) defineAll(crds []*apiextensionsv1.CustomResourceDefinition, kn
 	return all
 }
 
-// define makes an entry; known is the one of its name in force, or nil.
+// define creates an entry. known is the active entry of the same name, or nil.
 func (c *Catalog) define(crd *apiextensionsv1.CustomResourceDefinition, known *Entry) (*Entry, error) {
 	if c.config.Lazy && known == nil {
 		return c.accepted(crd)
@@ -225,7 +224,7 @@ func (c *Catalog) define(crd *apiextensionsv1.CustomResourceDefinition, known *E
 	return e, nil
 }
 
-// accepted is an entry that is not compiled yet.
+// accepted returns an uncompiled entry for crd, or an error if crd is not accepted.
 func (c *Catalog) accepted(crd *apiextensionsv1.CustomResourceDefinition) (*Entry, error) {
 	if crd.Name == "" {
 		return nil, errors.New("metadata.name: Required value")

@@ -12,14 +12,13 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// APIVersionBeta is the version of CRDs that a server has no longer taken since
-// Kubernetes 1.22, and still reads where it is stored.
+// APIVersionBeta is the version of CRDs that servers have rejected since Kubernetes 1.22, but still
+// read from storage.
 const APIVersionBeta = "apiextensions.k8s.io/v1beta1"
 
-// Decode reads one CRD from JSON. One of apiextensions.k8s.io/v1beta1 is what a
-// server that has it stored converts it to; what that version fills in, such as
-// preserveUnknownFields: true, is filled in. The error is a *engine.WorkLimitError
-// where its versions share more than there may be memory for.
+// Decode decodes one CRD from JSON. A CRD of apiextensions.k8s.io/v1beta1 is converted as a server
+// converts a stored one, including the defaults of that version, such as preserveUnknownFields:
+// true. Decode returns a *engine.WorkLimitError if such a conversion would need too much memory.
 func Decode(data []byte) (*apiextensionsv1.CustomResourceDefinition, error) {
 	var head metav1.TypeMeta
 	if err := json.Unmarshal(data, &head); err != nil {
@@ -44,12 +43,12 @@ func Decode(data []byte) (*apiextensionsv1.CustomResourceDefinition, error) {
 	return out, nil
 }
 
-// maxShared bounds what of an old CRD all its versions share, as often as there are
-// versions: each gets its own, and what etcd takes of a CRD can then be more than
-// there is memory for.
+// maxShared limits the size of the parts of a v1beta1 CRD that all versions share, times the number
+// of versions, in bytes. Each version gets a copy, which could need more memory than there is for a
+// CRD that etcd accepts.
 const maxShared = 4 << 20
 
-// bounded is a *engine.WorkLimitError where they share more.
+// bounded returns a *engine.WorkLimitError if the shared parts exceed maxShared.
 func bounded(spec *v1beta1.CustomResourceDefinitionSpec) error {
 	shared, err := json.Marshal([]any{spec.Validation, spec.Subresources, spec.AdditionalPrinterColumns, spec.SelectableFields})
 	if n := len(spec.Versions); err == nil && n > 1 && len(shared) > maxShared/n {
@@ -58,8 +57,8 @@ func bounded(spec *v1beta1.CustomResourceDefinitionSpec) error {
 	return err
 }
 
-// decodeBeta takes the server's way: defaults of the old version, then its form
-// for all versions, then v1.
+// decodeBeta converts as the server does: it applies the defaults of v1beta1 and converts to the
+// internal version, then to v1.
 func decodeBeta(data []byte, out *apiextensionsv1.CustomResourceDefinition) error {
 	in, internal := &v1beta1.CustomResourceDefinition{}, &apiextensions.CustomResourceDefinition{}
 	if err := json.Unmarshal(data, in); err != nil {

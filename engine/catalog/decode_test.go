@@ -12,8 +12,8 @@ import (
 	"github.com/celadon-cel/celadon/engine/catalog"
 )
 
-// TestDecodeBeta: a CRD of v1beta1 is what a server makes of it. The cases of
-// conformance TestBetaAsStored are the same on a real server.
+// TestDecodeBeta checks that a CRD of v1beta1 is converted as a server converts it. Conformance
+// TestBetaAsStored checks the same cases on a real server.
 func TestDecodeBeta(t *testing.T) {
 	t.Parallel()
 	const head = "kind: CustomResourceDefinition\napiVersion: apiextensions.k8s.io/"
@@ -54,7 +54,7 @@ func TestDecodeBeta(t *testing.T) {
 	}
 }
 
-// TestDecodeRefuses: what is none says so, whichever version it names.
+// TestDecodeRefuses checks the errors for values that are not CRDs.
 func TestDecodeRefuses(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -78,7 +78,7 @@ func toJSON(t *testing.T, text string) []byte {
 	return data
 }
 
-// spec is a value as JSON has it.
+// spec returns a value in the form of decoded JSON.
 func spec(t *testing.T, v any) (out any) {
 	t.Helper()
 	data, err := json.Marshal(v)
@@ -91,7 +91,7 @@ func spec(t *testing.T, v any) (out any) {
 	return out
 }
 
-// TestDecodeBetaBomb: a schema that is written once stands in every version.
+// TestDecodeBetaBomb checks that a schema cannot be copied to an excessive number of versions.
 func TestDecodeBetaBomb(t *testing.T) {
 	t.Parallel()
 	versions := make([]string, 1000)

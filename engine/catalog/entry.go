@@ -9,17 +9,17 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// Entry is one CRD of a catalogue. It does not change.
+// An Entry is a CRD of a catalog. It is immutable.
 type Entry struct {
-	// Name is the CRD's, Kind what its objects are.
+	// Name is the name of the CRD. Kind is the kind of its objects.
 	Name string
 	Kind schema.GroupKind
-	// CRD is nil unless the catalogue is lazy: it is large, and who has the
-	// engine seldom needs it. Read-only.
+	// CRD is nil unless the catalog is lazy, because it is large and rarely needed after
+	// compilation. Read-only.
 	CRD *apiextensionsv1.CustomResourceDefinition
 
 	versions map[string]version
-	// digest tells whether the CRD's spec is the same as another.
+	// digest is the SHA-256 hash of the CRD's spec, to detect changes.
 	digest [32]byte
 	config engine.Config
 
@@ -28,28 +28,28 @@ type Entry struct {
 	err    error
 }
 
-// version is what is known of a CRD version before it is compiled.
+// A version holds the properties of a CRD version that are available before it is compiled.
 type version struct {
 	served bool
-	// status is true when the version has the status subresource.
+	// status is set if the version has the status subresource.
 	status bool
 }
 
-// Engine is the CRD compiled. Of a lazy catalogue's there may be an engine beside
-// *engine.CompileErrors, or none beside another error; of others there is always
-// an engine.
+// Engine returns the engine of the CRD. In a lazy catalog, Engine compiles the CRD when it is first
+// called: then it may return an engine with *engine.CompileErrors, or no engine and another error.
+// Otherwise it always returns an engine.
 func (e *Entry) Engine() (*engine.Engine, error) {
 	e.once.Do(func() { e.engine, e.err = engine.Compile(e.CRD, e.config) })
 	return e.engine, e.err
 }
 
-// Serves is true of a version that the CRD serves.
+// Serves reports whether the CRD serves a version.
 func (e *Entry) Serves(version string) bool { return e.versions[version].served }
 
-// HasStatus is true of a version that has the status subresource.
+// HasStatus reports whether a version has the status subresource.
 func (e *Entry) HasStatus(version string) bool { return e.versions[version].status }
 
-// Namespaced is true where objects have a namespace.
+// Namespaced reports whether objects of the CRD are namespaced.
 func (e *Entry) Namespaced() bool {
 	if e.CRD != nil {
 		return e.CRD.Spec.Scope == apiextensionsv1.NamespaceScoped
@@ -57,7 +57,7 @@ func (e *Entry) Namespaced() bool {
 	return e.engine.Namespaced()
 }
 
-// newEntry is a CRD that is not compiled yet.
+// newEntry returns an uncompiled entry for crd.
 func newEntry(crd *apiextensionsv1.CustomResourceDefinition, cfg engine.Config) *Entry {
 	e := &Entry{
 		Name:     crd.Name,

@@ -35,7 +35,7 @@ spec:
               message: too many
 `
 
-// A folder of CRDs, perhaps embedded with go:embed, decides objects.
+// A folder of CRDs, which may be embedded with go:embed, can be used to validate objects.
 func ExampleReadFS() {
 	folder := fstest.MapFS{
 		"crds/crontab.yaml":       {Data: []byte(crontabs)},

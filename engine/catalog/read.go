@@ -19,14 +19,13 @@ import (
 const (
 	crdKind    = "CustomResourceDefinition"
 	apiVersion = "apiextensions.k8s.io/v1"
-	// maxFile is more than any file of CRDs has.
+	// maxFile is more than the size of any file of CRDs.
 	maxFile = 32 << 20
 )
 
-// Read finds the CRDs in YAML or JSON: one, several documents, or a List; see
-// Decode for what each may be.
-// Documents of other kinds are skipped. An error names the number of the document
-// that cannot be read, starting at 1.
+// Read returns the CRDs in YAML or JSON data, which may have several documents or Lists. Decode
+// describes the supported forms of a CRD. Documents of other kinds are skipped. Errors contain the
+// number of the document, counted from 1.
 func Read(data []byte) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	return readCRDs(data, false)
 }
@@ -57,7 +56,7 @@ func readCRDs(data []byte, whole bool) ([]*apiextensionsv1.CustomResourceDefinit
 	}
 }
 
-// deepest is how many Lists may stand in each other: each is decoded anew.
+// deepest is the maximum depth of nested Lists. It is limited because each level is decoded again.
 const deepest = 4
 
 func appendCRDs(crds []*apiextensionsv1.CustomResourceDefinition, text []byte, whole bool, depth int) ([]*apiextensionsv1.CustomResourceDefinition, error) {
@@ -66,7 +65,7 @@ func appendCRDs(crds []*apiextensionsv1.CustomResourceDefinition, text []byte, w
 		Items            []json.RawMessage
 	}
 	if json.Unmarshal(text, &head) != nil {
-		return crds, nil // no object
+		return crds, nil // not an object
 	}
 	switch {
 	case depth > deepest:
@@ -104,7 +103,7 @@ func ReadFS(fsys fs.FS) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	return crds, err
 }
 
-// WalkFS gives the files that ReadFS reads, in its order, and stops at the first
+// WalkFS calls visit for the files that ReadFS reads, in the same order. It stops at the first
 // error.
 func WalkFS(fsys fs.FS, visit func(name string, data []byte) error) error {
 	return fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
@@ -124,7 +123,7 @@ func WalkFS(fsys fs.FS, visit func(name string, data []byte) error) error {
 	})
 }
 
-// readFile reads a file that is not too large.
+// readFile returns the content of a file, or an error if it is larger than maxFile.
 func readFile(fsys fs.FS, name string) ([]byte, error) {
 	f, err := fsys.Open(name)
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/preview"
 )
 
-// BadRequest is a Status without causes.
+// BadRequest returns a Status with code 400, a formatted message, and no causes.
 func BadRequest(format string, args ...any) *metav1.Status {
 	status := apierrors.NewBadRequest(fmt.Sprintf(format, args...)).ErrStatus
 	return &status
 }
 
-// Unreadable is the answer to a body that does not decode: got is what is known
-// of its type, kind what the request is for.
+// Unreadable returns the server's response to a body that does not decode. got is the type of the
+// body as far as it is known, and kind is the kind that the request must have.
 func Unreadable(got schema.GroupVersionKind, kind string, body []byte, err error) *metav1.Status {
 	if got.Kind == "" {
 		return BadRequest("the object provided is unrecognized (must be of type %s): %v (%s)", kind, err, preview.Body(body))

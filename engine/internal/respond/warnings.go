@@ -1,5 +1,5 @@
-// Package respond words answers as the API server's handlers do, whatever they
-// are about: warnings, and refusals of bodies that cannot be decoded.
+// Package respond implements parts of responses that do not depend on the resource, as the API
+// server's handlers produce them: warnings, and rejections of bodies that cannot be decoded.
 package respond
 
 import (
@@ -8,25 +8,25 @@ import (
 	"k8s.io/apimachinery/pkg/util/net"
 )
 
-// Warnings are the Warning headers of one answer: each text once, none that a
-// header cannot carry, and no more than the server sends. See
+// Warnings collects the Warning headers of one response. Like the server, it drops duplicates and
+// texts that a header cannot carry, and limits the total length. See
 // k8s.io/apiserver/pkg/endpoints/filters.WithWarningRecorder.
 type Warnings struct {
 	sent []string
-	// added are all, also those that were not sent: as soon as they are too
-	// long, each is cut, and what a header could not carry may be gone.
+	// added holds all warnings, including those that were not sent. When the total is too long,
+	// each is shortened, which may remove the characters that a header cannot carry.
 	added []string
 	known map[string]bool
-	runes int // of what was sent
+	runes int // of the warnings in sent
 	cut   bool
 }
 
 const (
 	maxRunes    = 4 << 10
-	maxRunesCut = 256 // of one, from then on
+	maxRunesCut = 256 // limit for each warning after the total has reached maxRunes
 )
 
-// Add adds a warning, as warning.AddWarning does.
+// Add adds a warning, like warning.AddWarning.
 func (w *Warnings) Add(text string) {
 	if text == "" || w.full() || w.known[text] {
 		return
@@ -54,7 +54,7 @@ func (w *Warnings) Add(text string) {
 	w.added = nil
 }
 
-// full: the server does not look at what comes now.
+// full reports whether further warnings are ignored.
 func (w *Warnings) full() bool { return w.cut && w.runes >= maxRunes }
 
 func (w *Warnings) send(text string) {
@@ -64,10 +64,11 @@ func (w *Warnings) send(text string) {
 	}
 }
 
-// Sent are the texts of the headers, in their order.
+// Sent returns the texts of the headers in order.
 func (w *Warnings) Sent() []string { return w.sent }
 
-// sendable asks the server's own writer: it refuses control characters.
+// sendable reports whether a Warning header can carry text, according to the function that the
+// server uses. It rejects control characters.
 func sendable(text string) bool {
 	_, err := net.NewWarningHeader(299, "", text)
 	return err == nil

@@ -35,8 +35,7 @@ func TestWarningsSent(t *testing.T) {
 	}
 }
 
-// TestWarningsEnd: however many there are, the server stops where it has sent
-// enough.
+// TestWarningsEnd checks that the number of warnings is limited, as in the server.
 func TestWarningsEnd(t *testing.T) {
 	t.Parallel()
 	w := &Warnings{}

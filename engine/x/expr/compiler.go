@@ -10,35 +10,35 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Compiler tries many expressions at one place, with one CEL environment for all:
-// an environment costs far more than an expression. It is not safe for
+// A Compiler compiles expressions for one schema node. It reuses one CEL environment, because
+// creating an environment costs far more than compiling an expression. It is not safe for
 // concurrent use.
 type Compiler struct {
 	env   *types.Env
 	decl  *types.Decl
 	limit int64
 	bad   func(src string, err error) error
-	// plain and optional are the environments by what oldSelf is.
+	// plain and optional are the environments for rules without and with optionalOldSelf.
 	plain, optional *cel.Env
 }
 
-// NewCompiler makes a desk where self is declared as d. An evaluation stops when its
-// cost passes limit; bad words the error of an expression. The error is
-// types.ErrHidden where rules cannot stand.
+// NewCompiler returns a Compiler for expressions whose self is declared as d. An evaluation stops
+// when its cost exceeds limit. bad converts the error of an invalid expression. NewCompiler returns
+// types.ErrHidden if d has no CEL type.
 func NewCompiler(env *types.Env, d *types.Decl, limit int64, bad func(src string, err error) error) (*Compiler, error) {
 	desk := &Compiler{env: env, decl: d, limit: limit, bad: bad}
 	_, err := desk.Env(false)
 	return desk, err
 }
 
-// Decl is the declaration of the desk's place.
+// Decl returns the declaration of self.
 func (d *Compiler) Decl() *types.Decl { return d.decl }
 
-// Limit is what one evaluation may cost.
+// Limit returns the cost limit of one evaluation.
 func (d *Compiler) Limit() int64 { return d.limit }
 
-// Env is the environment of the place's expressions; with optionalOldSelf,
-// oldSelf is an optional.
+// Env returns the environment of the expressions. If optionalOldSelf is set, oldSelf is an
+// optional.
 func (d *Compiler) Env(optionalOldSelf bool) (env *cel.Env, err error) {
 	env = d.plain
 	if optionalOldSelf {
@@ -58,7 +58,7 @@ func (d *Compiler) Env(optionalOldSelf bool) (env *cel.Env, err error) {
 	return env, nil
 }
 
-// Compile compiles an expression of any type, and prices it.
+// Compile compiles an expression of any type and estimates its cost.
 func (d *Compiler) Compile(src string, optionalOldSelf bool) (*Expr, error) {
 	env, err := d.Env(optionalOldSelf)
 	if err != nil {
@@ -84,8 +84,8 @@ func (d *Compiler) compile(env *cel.Env, src string) (*Expr, error) {
 	return x, err
 }
 
-// Eval evaluates an expression that the desk compiled with the same
-// optionalOldSelf; old is nil when there is none.
+// Eval evaluates an expression that d compiled with the same optionalOldSelf. old is nil if there
+// is no old value.
 func (d *Compiler) Eval(ctx context.Context, x *Expr, optionalOldSelf bool, self, old any) eval.Outcome {
 	vars := eval.BindOld(d.decl, self, old)
 	if optionalOldSelf {

@@ -1,6 +1,6 @@
-// Package expr has expressions with cel-go's types in the open, for the rooms
-// that look into them: rules, traces and the shell. Embedders see them as
-// engine.Expr, whose types are ours.
+// Package expr implements compiled expressions that expose cel-go's types. Celadon's own packages
+// use it for rules, traces, and the shell. Other programs use engine.Expr, which does not depend on
+// cel-go's types.
 package expr
 
 import (
@@ -14,9 +14,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Expr is one compiled expression at one place of a schema: a rule, a
-// messageExpression or a line of the shell. It is immutable and safe for
-// concurrent use.
+// An Expr is an expression compiled for one schema node: a rule, a messageExpression, or a line of
+// the shell. It is immutable and safe for concurrent use.
 type Expr struct {
 	src     string
 	decl    *types.Decl
@@ -27,8 +26,7 @@ type Expr struct {
 	estimate cost.Estimate
 }
 
-// Plan makes an expression of a checked one; an evaluation stops when its cost
-// passes limit.
+// Plan returns the Expr for a checked expression. An evaluation stops when its cost exceeds limit.
 func Plan(p *eval.Planner, d *types.Decl, checked *cel.Ast, src string, limit int64) (*Expr, error) {
 	program, err := p.Plan(checked, d, limit)
 	if err != nil {
@@ -37,45 +35,44 @@ func Plan(p *eval.Planner, d *types.Decl, checked *cel.Ast, src string, limit in
 	return &Expr{src: src, decl: d, checked: checked, program: program, usesOld: Mentions(checked, types.OldSelf)}, nil
 }
 
-// Overworked is an expression that is too complex to be checked: to evaluate it
-// is too much work.
+// Overworked returns an Expr for an expression that is too complex to be checked. Evaluating it
+// exceeds the work limit.
 func Overworked(d *types.Decl, src string, why error) *Expr {
 	return &Expr{src: src, decl: d, program: eval.Overworked(why.Error()), usesOld: strings.Contains(src, types.OldSelf)}
 }
 
-// Forget drops what only a person needs: the checked expression.
+// Forget releases the checked expression, which evaluation does not need. AST then returns nil.
 func (x *Expr) Forget() { x.checked = nil }
 
-// Source is the expression's text.
+// Source returns the source of the expression.
 func (x *Expr) Source() string { return x.src }
 
-// AST is the checked expression; nil in rules, which keep only what evaluation
-// needs.
+// AST returns the checked expression, or nil after Forget, as in rules.
 func (x *Expr) AST() *cel.Ast { return x.checked }
 
-// Type is the type of the expression's value.
+// Type returns the type of the expression's value. Do not call it after Forget.
 func (x *Expr) Type() *cel.Type { return x.checked.OutputType() }
 
-// Estimate is the range of costs that one evaluation may have; only a Compiler
-// tells it.
+// Estimate returns the estimated cost of one evaluation. Only expressions from Compiler.Compile
+// have an estimate.
 func (x *Expr) Estimate() cost.Estimate { return x.estimate }
 
-// UsesOldSelf is true when the expression mentions oldSelf.
+// UsesOldSelf reports whether the expression mentions oldSelf.
 func (x *Expr) UsesOldSelf() bool { return x.usesOld }
 
-// Eval evaluates the expression over a value of its place; old is nil when
-// there is none, and oldSelf then unknown.
+// Eval evaluates the expression for a value of its schema node. If old is nil, oldSelf is an
+// unknown attribute.
 func (x *Expr) Eval(ctx context.Context, self, old any) eval.Outcome {
 	return x.program.Eval(ctx, eval.BindOld(x.decl, self, old))
 }
 
-// Run is Eval with variables that are bound already.
+// Run evaluates the expression with variables that are already bound.
 func (x *Expr) Run(ctx context.Context, vars *eval.Activation) eval.Outcome {
 	return x.program.Eval(ctx, vars)
 }
 
-// Mentions looks for a variable where upstream looks, so that a macro's variable
-// of that name counts too.
+// Mentions reports whether the expression refers to a variable of that name. Like upstream, it also
+// counts macro variables.
 func Mentions(checked *cel.Ast, variable string) bool {
 	for _, ref := range checked.NativeRep().ReferenceMap() {
 		if ref.Name == variable {

@@ -13,9 +13,9 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Native is a value in the form of decoded JSON, as an object would hold it:
-// durations and times are text, bytes base64. An optional is its value, or nil.
-// What JSON does not know is text.
+// Native converts a value to the form of decoded JSON, as an object would contain it: durations and
+// timestamps become strings, bytes become base64, and an optional becomes its value or nil. Values
+// that JSON cannot represent become strings.
 func Native(v ref.Val) any {
 	switch v := v.(type) {
 	case celtypes.Null:
@@ -56,9 +56,8 @@ func Native(v ref.Val) any {
 	return fmt.Sprint(v.Value())
 }
 
-// Entry is the value of a key that a map has. A nullable field that is null is
-// there in the object and not for rules, to which reading it is an error: it is
-// shown as what it is.
+// Entry returns the value of a key in m. Rules cannot read a nullable field that is null: m.Get
+// returns an error. For such a field, Entry returns null.
 func Entry(m traits.Mapper, key ref.Val) ref.Val {
 	v := m.Get(key)
 	if celtypes.IsError(v) {

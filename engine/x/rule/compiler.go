@@ -1,7 +1,6 @@
-// Package rule is the one compiler of the parts of an x-kubernetes-validations
-// rule: rule and messageExpression with the API server's words for what is wrong
-// with them, optionalOldSelf, and fieldPath. What is made of an expression that
-// checks is its caller's: the engine plans it, vet prices it.
+// Package rule compiles the parts of x-kubernetes-validations rules: rule and messageExpression,
+// with the API server's error messages, optionalOldSelf, and fieldPath. The caller decides what a
+// checked expression becomes: the engine plans it, and vet estimates its cost.
 package rule
 
 import (
@@ -14,12 +13,12 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works: an expression is known by its Key. The first of a key goes
-// through types.Scope, one environment for all declarations, is held against the
-// type that its part must have, and then through the caller's Finish. All others
-// of that key, in whatever rule or version, get what came of the first.
+// How it works: an expression is identified by its Key. The first expression with a given key is
+// checked in a types.Scope, which is one environment for all declarations. Then its type is
+// compared with the type that its part requires, and the caller's Finish is called. All later
+// expressions with the same key, in any rule or version, share that result.
 
-// Key is all that the outcome of compiling depends on.
+// A Key holds everything that the result of compiling an expression depends on.
 type Key struct {
 	Decl     *types.Decl // of self
 	Part     Part
@@ -27,45 +26,45 @@ type Key struct {
 	Source   string
 }
 
-// Checked is an expression of its part's type.
+// A Checked is an expression that passed the checker and has the type that its part requires.
 type Checked struct {
 	Key
 	AST *cel.Ast
 	Env *cel.Env
 }
 
-// UsesOldSelf is true when the expression mentions oldSelf.
+// UsesOldSelf reports whether the expression mentions oldSelf.
 func (c *Checked) UsesOldSelf() bool { return expr.Mentions(c.AST, types.OldSelf) }
 
-// Refusal is an expression that the API server refuses.
+// A Refusal is the error for an expression that the API server rejects.
 type Refusal struct {
-	// Detail is the server's text.
+	// Detail is the server's message.
 	Detail string
-	// Err is what the text was made of; a *types.IssuesError knows the place, and a
-	// *types.PanicError is a server's own panic.
+	// Err is the underlying error. A *types.IssuesError has the position, and a *types.PanicError
+	// is a panic that the server would also have.
 	Err error
-	// Checked is nil where the expression does not even check.
+	// Checked is nil if the expression does not pass the checker.
 	Checked *Checked
 }
 
 func (r *Refusal) Error() string { return r.Detail }
 
-// Config says what a compiler makes of expressions.
+// Config configures a Compiler.
 type Config[T any] struct {
 	Env *types.Env
-	// NotYet says why a server does not know an expression that Env checks; ""
-	// where it does. Nil: Env is right.
+	// NotYet returns the reason why a server does not accept an expression that Env accepts, or ""
+	// if it does. A nil NotYet accepts all expressions.
 	NotYet func(*cel.Ast) string
-	// Finish makes of a checked expression what is wanted of it. Its error is a
-	// *Refusal, or ends all compiling.
+	// Finish converts a checked expression to the caller's form. If it returns an error other than
+	// a *Refusal, compiling ends.
 	Finish func(*Checked) (T, error)
-	// Complex makes something of an expression that is too complex to be checked.
-	// Nil: that ends all compiling.
+	// Complex returns the value for an expression that is too complex to be checked. If Complex is
+	// nil, compiling ends.
 	Complex func(Key, *types.ComplexError) T
 }
 
-// Compiler compiles expressions, equal ones over equal declarations once. It is
-// not safe for concurrent use.
+// A Compiler compiles expressions. Expressions with equal keys are compiled once. It is not safe
+// for concurrent use.
 type Compiler[T any] struct {
 	Config[T]
 	scope *types.Scope // nil before the first expression
@@ -77,13 +76,13 @@ type outcome[T any] struct {
 	refused *Refusal
 }
 
-// NewCompiler makes a compiler.
+// NewCompiler returns a Compiler for cfg.
 func NewCompiler[T any](cfg Config[T]) *Compiler[T] {
 	return &Compiler[T]{Config: cfg, known: map[Key]*outcome[T]{}}
 }
 
-// Compile compiles an expression, or finds it compiled. Refused is nil for one
-// that the server takes; the error is of no expression.
+// Compile compiles an expression, or returns the earlier result for its key. refused is nil if the
+// server accepts the expression. err is set if compilation as a whole failed.
 func (c *Compiler[T]) Compile(key Key) (value T, refused *Refusal, err error) {
 	if known := c.known[key]; known != nil {
 		return known.value, known.refused, nil
@@ -130,11 +129,11 @@ func (c *Compiler[T]) compile(key Key) (value T, err error) {
 	return c.Finish(x)
 }
 
-// Knows is true of expressions that were compiled.
+// Knows reports whether an expression with this key was compiled.
 func (c *Compiler[T]) Knows(key Key) bool { return c.known[key] != nil }
 
-// Join takes over what another compiler of the same Config compiled; nothing where
-// both together compiled more than one may.
+// Join adds the results of another compiler with the same Config. It adds nothing if the total
+// complexity of both exceeds the limit of one compiler.
 func (c *Compiler[T]) Join(other *Compiler[T]) {
 	if c.scope == nil || other.scope == nil || !c.scope.Join(other.scope) {
 		return
@@ -142,7 +141,7 @@ func (c *Compiler[T]) Join(other *Compiler[T]) {
 	maps.Copy(c.known, other.known)
 }
 
-// Scope is the one environment of all declarations.
+// Scope returns the environment that all declarations share.
 func (c *Compiler[T]) Scope() (*types.Scope, error) {
 	if c.scope != nil {
 		return c.scope, nil

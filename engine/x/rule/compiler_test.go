@@ -18,7 +18,7 @@ func declared(t *testing.T) *types.Decl {
 	return types.NewInterner().FromSchema(s, types.Subtree)
 }
 
-// newest is the environment of this build.
+// newest returns the environment of the newest Kubernetes version.
 func newest(t *testing.T) *types.Env {
 	t.Helper()
 	v, err := types.ParseVersion("")
@@ -52,7 +52,7 @@ func TestCompilerTexts(t *testing.T) {
 	for _, tt := range []struct {
 		part    Part
 		src     string
-		refused string // how the server's text begins
+		refused string // prefix of the server's message
 		checked bool
 	}{
 		{Itself, "self.a > 1", "", true},
@@ -81,8 +81,8 @@ func TestCompilerTexts(t *testing.T) {
 	}
 }
 
-// TestCompilerCompilesOnce: of equal expressions over equal declarations only the
-// first is compiled, and what differs in any way is another.
+// TestCompilerCompilesOnce checks that expressions with equal keys are compiled once, and those
+// with different keys separately.
 func TestCompilerCompilesOnce(t *testing.T) {
 	t.Parallel()
 	d, compiled := declared(t), 0

@@ -10,9 +10,9 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Cost is what cost.Of gives. An environment has dozens of options for what the
-// functions of its libraries cost, and to set them takes as long as to estimate most
-// rules; what calls none of these is estimated without.
+// Cost returns the same estimate as cost.Of. An environment has dozens of options for the costs of
+// its libraries' functions, and setting them takes as long as estimating most rules. Expressions
+// that call none of these functions are estimated without the options.
 func (c *Checked) Cost() (cost.Estimate, error) {
 	checked := c.AST.NativeRep()
 	if upstream.CEL {
@@ -29,7 +29,7 @@ func (c *Checked) Cost() (cost.Estimate, error) {
 	return cost.Estimate{Min: est.Min, Max: est.Max}, err
 }
 
-// declaration is a *types.Decl for the estimate.
+// A declaration adapts a *types.Decl to the estimate package.
 type declaration struct{ decl *types.Decl }
 
 func declarationOf(d *types.Decl) estimate.Declaration {
@@ -44,7 +44,8 @@ func (d declaration) Child(step string) estimate.Declaration {
 }
 func (d declaration) MaxSize() int64 { return d.decl.Max.Max }
 
-// hasOnlyPlainCalls is true of what calls no function for whose cost there is an option.
+// hasOnlyPlainCalls reports whether the expression calls no function whose cost is set by an
+// option.
 func hasOnlyPlainCalls(checked *ast.AST) bool {
 	for _, ref := range checked.ReferenceMap() {
 		for _, id := range ref.OverloadIDs {

@@ -9,7 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// TestCost holds that the quick estimate is the environment's, in each version.
+// TestCost checks that the fast estimate equals that of the environment in each version.
 func TestCost(t *testing.T) {
 	t.Parallel()
 	most := int64(7)

@@ -9,11 +9,11 @@ import (
 	upstreamcel "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 )
 
-// Part is a part of a rule that is an expression.
+// A Part is a part of a rule that is an expression.
 type Part uint8
 
 const (
-	// Itself is the rule.
+	// Itself is the rule's expression.
 	Itself Part = iota
 	// Message is the messageExpression.
 	Message
@@ -26,7 +26,7 @@ func (p Part) String() string {
 	return "rule"
 }
 
-// words are the API server's for one part.
+// words holds the API server's message prefixes for one part.
 type words struct {
 	want                              *cel.Type
 	compilation, wrongType, plan, fee string
@@ -56,13 +56,13 @@ func (p Part) words() *words {
 	return &ofRule
 }
 
-// Takes is true for an expression of the part's type.
+// Takes reports whether a checked expression has the type that the part requires.
 func (p Part) Takes(checked *cel.Ast) bool { return checked.OutputType() == p.words().want }
 
-// WrongType is the API server's text for an expression of another type.
+// WrongType returns the API server's message for an expression of another type.
 func (p Part) WrongType() string { return p.words().wrongType }
 
-// Uncompilable is an expression that does not check.
+// Uncompilable returns the Refusal for an expression that does not pass the checker.
 func (k Key) Uncompilable(err error) *Refusal {
 	return &Refusal{Detail: k.Part.words().compilation + err.Error(), Err: err}
 }
@@ -72,31 +72,30 @@ func (c *Checked) mistyped() *Refusal {
 	return &Refusal{Detail: text, Err: errors.New(text), Checked: c}
 }
 
-// Unplannable is an expression that checks and cannot be planned.
+// Unplannable returns the Refusal for a checked expression that cannot be planned.
 func (c *Checked) Unplannable(err error) *Refusal {
 	return &Refusal{Detail: c.Part.words().plan + err.Error(), Err: err, Checked: c}
 }
 
-// Unpriced is an expression without an estimate.
+// Unpriced returns the Refusal for an expression whose cost cannot be estimated.
 func (c *Checked) Unpriced(err error) *Refusal {
 	return &Refusal{Detail: c.Part.words().fee + err.Error(), Err: err, Checked: c}
 }
 
-// ErrNoType is the error of rules on a node that CEL has no type for.
+// ErrNoType is the error for rules on a node that has no CEL type.
 var ErrNoType = errors.New("failed to convert to declType for CEL validation rules")
 
-// OptionalOldSelf reads a rule's flag: true where it runs without an old value
-// too.
+// OptionalOldSelf returns the value of a rule's optionalOldSelf, which is false by default.
 func OptionalOldSelf(flag *bool) bool { return flag != nil && *flag }
 
-// ErrPathPanics is the error of a field path over which upstream's parser
-// panics: one through additionalProperties that have no schema.
+// ErrPathPanics is the error for a field path on which upstream's parser panics: one that goes
+// through additionalProperties without a schema.
 var ErrPathPanics = errors.New("does not refer to a valid field")
 
-// FieldPath reads a rule's fieldPath at a node, and gives it in one form.
+// FieldPath parses a rule's fieldPath, which is relative to s, and returns its normalized form.
 func FieldPath(path string, s *schema.Structural) (normal string, err error) {
 	defer func() {
-		if recover() != nil { // nothing but upstream's function is below
+		if recover() != nil { // only upstream's function can panic here
 			normal, err = "", ErrPathPanics
 		}
 	}()

@@ -9,24 +9,24 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 )
 
-// Node is what schema.NewStructural makes of a schema's internal version, which takes
-// long to be made and is not needed here. It shares all but JSON values with the
-// schema. TestNode holds it to upstream's two steps.
+// Node returns the structural schema that schema.NewStructural returns for the internal version of
+// s, without creating the internal version, which is slow. It shares everything but JSON values
+// with s. TestNode compares it with upstream's two steps.
 func Node(s *apiextensionsv1.JSONSchemaProps) (*schema.Structural, error) {
 	return (&maker{}).node(s)
 }
 
-// Seen is Node without the optional properties that expressions cannot name: skip
-// says of a property's name whether that is so, and never of what a resource's root is
-// declared by. For types and estimates it is as good as the whole; for values it is not.
+// Seen is like Node, but omits optional properties that expressions cannot name. skip reports
+// whether a property has such a name; it must return false for the fields that declare the root of
+// a resource. The result is equivalent for types and estimates, but not for validating values.
 func Seen(s *apiextensionsv1.JSONSchemaProps, skip func(name string) bool) (*schema.Structural, error) {
 	return (&maker{skip: skip, nothing: &schema.ValueValidation{}}).node(s)
 }
 
 type maker struct {
-	skip    func(name string) bool  // nil: none
-	nothing *schema.ValueValidation // that of all nodes with none, unless nil
-	// scratches are what a property is worked on in, by depth.
+	skip    func(name string) bool  // nil if no property is skipped
+	nothing *schema.ValueValidation // if not nil, shared by all nodes without constraints
+	// scratches holds the working memory for the current property at each depth.
 	scratches []*scratch
 	depth     int
 }
@@ -102,7 +102,7 @@ func (m *maker) properties(s *apiextensionsv1.JSONSchemaProps, out *schema.Struc
 	return nil
 }
 
-// setOf is nil for few names, which are as fast to go through.
+// setOf returns the set of names, or nil if a linear search is as fast because there are few.
 func setOf(names []string) map[string]bool {
 	if len(names) <= 16 {
 		return nil
@@ -114,7 +114,7 @@ func setOf(names []string) map[string]bool {
 	return set
 }
 
-// unusual is true of a node that upstream's functions are asked about.
+// unusual reports whether s needs upstream's functions.
 func unusual(s *apiextensionsv1.JSONSchemaProps) bool {
 	return s.ID != "" || s.Schema != "" || s.Ref != nil || len(s.PatternProperties) > 0 || len(s.Dependencies) > 0 ||
 		s.AdditionalItems != nil || len(s.Definitions) > 0 || s.ExternalDocs != nil || s.Example != nil ||
@@ -122,7 +122,7 @@ func unusual(s *apiextensionsv1.JSONSchemaProps) bool {
 		s.Items != nil && len(s.Items.JSONSchemas) > 0 || s.XPreserveUnknownFields != nil && !*s.XPreserveUnknownFields
 }
 
-// byUpstream fills in a node without what is below it.
+// byUpstream converts a node without its descendants, with upstream's functions.
 func byUpstream(s *apiextensionsv1.JSONSchemaProps, out *schema.Structural) error {
 	props, err := Alone(s)
 	if err != nil {
@@ -136,8 +136,8 @@ func byUpstream(s *apiextensionsv1.JSONSchemaProps, out *schema.Structural) erro
 	return nil
 }
 
-// Alone is a node's internal version, without the items, values and properties below
-// it: there it has additionalProperties where the node has.
+// Alone returns the internal version of a node without its items, map values, and properties. It
+// keeps the fact that the node has additionalProperties.
 func Alone(s *apiextensionsv1.JSONSchemaProps) (*apiextensions.JSONSchemaProps, error) {
 	alone := *s
 	alone.Properties = nil
@@ -151,7 +151,7 @@ func Alone(s *apiextensionsv1.JSONSchemaProps) (*apiextensions.JSONSchemaProps, 
 	return out, apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&alone, out, nil)
 }
 
-// itself fills in a usual node without what is below it.
+// itself converts a usual node without its descendants.
 func (m *maker) itself(s *apiextensionsv1.JSONSchemaProps, out *schema.Structural) error {
 	out.Generic = schema.Generic{Description: s.Description, Type: s.Type, Title: s.Title, Nullable: s.Nullable}
 	if s.Default != nil {
@@ -194,7 +194,7 @@ func (m *maker) itself(s *apiextensionsv1.JSONSchemaProps, out *schema.Structura
 	return nil
 }
 
-// constrained is false where the node's ValueValidation has nothing in it.
+// constrained reports whether the node's ValueValidation would not be empty.
 func constrained(s *apiextensionsv1.JSONSchemaProps) bool {
 	return s.Format != "" || s.Pattern != "" || len(s.Enum) > 0 || s.Required != nil ||
 		s.Maximum != nil || s.ExclusiveMaximum || s.Minimum != nil || s.ExclusiveMinimum || s.MultipleOf != nil ||
@@ -211,7 +211,7 @@ func decoded(raw *apiextensionsv1.JSON) (schema.JSON, error) {
 	return schema.JSON{Object: value}, err
 }
 
-// PlainText is true of a string in JSON without escapes: it is what stands there.
+// PlainText reports whether raw is a JSON string without escapes, so that its content is its value.
 func PlainText(raw []byte) bool {
 	last := len(raw) - 1
 	if last < 1 || raw[0] != '"' || raw[last] != '"' {

@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// TestOpen: a schema may be anything but unreadable.
+// TestOpen checks that Open accepts any schema that can be decoded.
 func TestOpen(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{`1`: true, `{`: false} {
@@ -24,8 +24,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestNode holds Node to upstream's conversion and NewStructural, on the corpus's
-// schemas and on spoilt ones.
+// TestNode compares Node with upstream's conversion and NewStructural, for the schemas of the
+// corpus and for corrupted ones.
 func TestNode(t *testing.T) {
 	t.Parallel()
 	same, refused := 0, 0
@@ -66,7 +66,7 @@ func TestNode(t *testing.T) {
 	}
 }
 
-// TestNodeShares nothing that pruning of defaults would change in the CRD.
+// TestNodeShares checks that Node does not share defaults, which pruning would change in the CRD.
 func TestNodeShares(t *testing.T) {
 	t.Parallel()
 	s := &apiextensionsv1.JSONSchemaProps{Type: "object", Default: &apiextensionsv1.JSON{Raw: []byte(`{"a":1}`)}}

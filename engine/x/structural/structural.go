@@ -1,4 +1,4 @@
-// Package structural reads the schema of one version of a CRD.
+// Package structural converts the schema of a CRD version to a structural schema.
 package structural
 
 import (
@@ -11,9 +11,9 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 )
 
-// Open is the schema of a version whose CRD has preserveUnknownFields, as only
-// one that was stored long ago can: it may be missing, or not structural, and
-// then it checks values and does nothing else. Such a CRD's defaults are not
+// Open returns the schema of a version whose CRD has preserveUnknownFields. Only CRDs that were
+// stored long ago can have it. Their schema may be missing or not structural. Then it only
+// validates values, and the structural schema accepts any fields. Defaults of such CRDs are not
 // pruned.
 func Open(source *apiextensionsv1.CustomResourceValidation) (*apiextensionsv1.JSONSchemaProps, *schema.Structural, error) {
 	open := &schema.Structural{Generic: schema.Generic{Type: "object"}, Extensions: schema.Extensions{XPreserveUnknownFields: true}}
@@ -26,13 +26,13 @@ func Open(source *apiextensionsv1.CustomResourceValidation) (*apiextensionsv1.JS
 	}
 	var whole apiextensions.JSONSchemaProps
 	if unread := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(source.OpenAPIV3Schema, &whole, nil); unread != nil {
-		return nil, nil, fmt.Errorf("schema: %w", unread) // a value in it is not JSON
+		return nil, nil, fmt.Errorf("schema: %w", unread) // it contains a value that is not JSON
 	}
 	return source.OpenAPIV3Schema, open, nil
 }
 
-// Of is a version's schema, in the form that validates values and as a structural
-// one with pruned defaults. They share no default.
+// Of returns the schema of a version twice: in the form that validates values, and as a structural
+// schema with pruned defaults. The two share no defaults.
 func Of(source *apiextensionsv1.CustomResourceValidation) (*apiextensionsv1.JSONSchemaProps, *schema.Structural, error) {
 	if source == nil || source.OpenAPIV3Schema == nil {
 		return nil, nil, errors.New("no schema: want schema.openAPIV3Schema")
