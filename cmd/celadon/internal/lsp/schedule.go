@@ -170,7 +170,7 @@ func (s *server) publish(ctx context.Context, cancel context.CancelFunc, uri str
 	s.docs.mu.Lock()
 	defer s.docs.mu.Unlock()
 	if ctx.Err() != nil || s.docs.all[uri] != d || d.text != of {
-		return nil // it has changed, and is looked at again
+		return nil // it has changed and will be analyzed again
 	}
 	d.known = a
 	s.docs.tell()

@@ -94,7 +94,7 @@ func (t *text) position(offset int) protocol.Position {
 	for at < offset {
 		r, n := utf8.DecodeRune(t.bytes[at:])
 		if at+n > offset {
-			break // within a character: its begin
+			break // the offset is within a character, so use its beginning
 		}
 		units += width(r)
 		at += n

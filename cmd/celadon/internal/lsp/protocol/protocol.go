@@ -65,7 +65,7 @@ type Command struct {
 	Arguments []json.RawMessage `json:"arguments,omitempty"`
 }
 
-// DidOpen, DidChange, DidSave, and DidClose report changes of documents in the editor.
+// DidOpen, DidChange, and DidClose report changes of documents in the editor.
 type DidOpen struct {
 	TextDocument struct {
 		URI        string `json:"uri"`
