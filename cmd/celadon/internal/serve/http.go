@@ -28,8 +28,7 @@ const (
 	// headerSlack is the number of bytes that http.Server adds to its MaxHeaderBytes.
 	headerSlack   = 4 << 10
 	headerTimeout = 5 * time.Second
-	// readTimeout is for the header and short bodies. The body of a review has a minimum rate
-	// instead.
+	// readTimeout includes the header. The body of a review has a minimum rate instead.
 	readTimeout = 10 * time.Second
 	// refuseTimeout is how long the server reads the rest of a request after it has responded.
 	refuseTimeout = time.Second
