@@ -42,7 +42,7 @@ type knownFinding struct {
 	Message string `json:"message,omitempty"`
 }
 
-// A counted is a line of the file.
+// counted is a line of the file.
 type counted struct {
 	knownFinding
 	Count int `json:"count"`

@@ -65,7 +65,7 @@ func (d *destination) flush() error {
 	return d.out.Flush()
 }
 
-// commit gives a complete file its name.
+// commit renames a complete file to its final name.
 func (d *destination) commit() error {
 	if d.file == nil {
 		return nil

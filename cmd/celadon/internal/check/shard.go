@@ -179,7 +179,7 @@ func (c *checker) digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// A seen counts and hashes the documents that a part read, including those of other shards.
+// seen counts and hashes the documents that a part read, including those of other shards.
 type seen struct {
 	documents int64
 	input     hash.Hash

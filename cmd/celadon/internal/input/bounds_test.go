@@ -202,7 +202,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// A repeated is a reader that repeats a string.
+// repeated is a reader that repeats a string.
 type repeated struct {
 	text string
 	at   int

@@ -40,8 +40,8 @@ type Document struct {
 	seen       map[string]any // apiVersion, kind, and names, read before decoding; see Chunk.glimpse
 }
 
-// Named returns the object, or only its apiVersion, kind, and names if it cannot be decoded and
-// Chunk.Skip was set. It returns nil if these are unknown too.
+// Named returns the object, or at least its apiVersion, kind, and names. If Chunk.Skip was set, these
+// may be known even if the object cannot be decoded. Named returns nil if they are unknown.
 func (d *Document) Named() map[string]any {
 	if d.seen != nil {
 		return d.seen
@@ -86,8 +86,8 @@ func (d *Document) AsWritten() bool {
 // ErrNoObject reports a document that is not a mapping.
 var ErrNoObject = errors.New("not a Kubernetes object: want a mapping with apiVersion and kind")
 
-// Each decodes the chunk's documents, in order, until yield returns false. It reports whether all
-// documents were yielded.
+// Each decodes the chunk's documents, in order, until yield returns false. It returns false if yield
+// did.
 func (c Chunk) Each(yield func(*Document) bool) bool {
 	if c.Skip != nil {
 		if seen := c.glimpse(); seen != nil {

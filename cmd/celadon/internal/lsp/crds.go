@@ -24,7 +24,7 @@ type crds struct {
 	changed int
 }
 
-// A read is a CRD in a file.
+// read is a CRD in a file.
 type read struct {
 	resource.Read
 	file string

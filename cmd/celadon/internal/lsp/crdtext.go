@@ -65,7 +65,7 @@ func (p *part) words(node *position.Node) (*position.Text, bool) {
 	return tree.Text(node.Resolve())
 }
 
-// A sourced is a CRD with its source.
+// sourced is a CRD with its source.
 type sourced struct {
 	uri  string
 	text *text

@@ -35,7 +35,7 @@ func (s *server) trusted(name string) *vet.GoReviewer {
 }
 
 // ofGo adds the findings of celadon vet for a Go file with markers. If the package cannot be read or
-// defines no CRD, there are none.
+// defines no CRD, it adds nothing.
 func (v *view) ofGo(ctx context.Context, a *analysis) {
 	desk := v.trusted(v.name)
 	if desk == nil || !bytes.Contains(v.text.bytes, []byte("// +")) {

@@ -9,7 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/yaml/decode"
 )
 
-// A written is the word before the cursor in block YAML, which the user is typing.
+// written is the word before the cursor in block YAML, which the user is typing.
 type written struct {
 	from  int
 	steps []engine.Step // path of the mapping that gets the key, or of the value

@@ -18,7 +18,7 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
-// A what is the type of a document.
+// what is the type of a document.
 type what uint8
 
 const (

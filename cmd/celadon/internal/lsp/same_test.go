@@ -23,7 +23,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A said is a finding of a SARIF log or of the server.
+// said is a finding of a SARIF log or of the server.
 type said struct {
 	line, column int // from 1; column 0 means the whole line
 	level, text  string

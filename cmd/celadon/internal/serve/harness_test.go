@@ -31,7 +31,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/admission"
 )
 
-// A serving is a celadon serve that runs in this process.
+// serving is a celadon serve that runs in this process.
 type serving struct {
 	t       testing.TB
 	address string

@@ -334,7 +334,7 @@ func TestServeScrapes(t *testing.T) {
 	})
 }
 
-// A stuck is a client that reads nothing until it is released.
+// stuck is a client that reads nothing until it is released.
 type stuck struct {
 	*httptest.ResponseRecorder
 	release chan bool

@@ -34,7 +34,8 @@ type Flags struct {
 	Context, Namespace, Selector string
 }
 
-// Add adds the flags that choose a cluster and a namespace. What is the help text of --cluster.
+// Add adds the flags that choose a cluster and a namespace. The parameter what is the help text of
+// --cluster.
 func (f *Flags) Add(fs *pflag.FlagSet, what string) {
 	fs.BoolVar(&f.On, "cluster", false, what)
 	fs.StringVar(&f.Context, "context", "", "with --cluster: the kubeconfig's `CONTEXT` (default its current one)")

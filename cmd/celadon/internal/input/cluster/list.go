@@ -173,8 +173,8 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// keyOf returns the key by which objects are ordered: their namespace and name. It returns "" if raw
-// is not an object.
+// keyOf returns the sort key of an object in a list: its namespace and name. It returns "" if raw is
+// not an object.
 func keyOf(raw []byte) string {
 	var obj struct {
 		Metadata struct{ Namespace, Name string }

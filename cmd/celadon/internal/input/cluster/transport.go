@@ -69,7 +69,7 @@ func patient(res *http.Response) {
 	}
 }
 
-// A heard is a response body with limits on its size and on the time that reading may take.
+// heard is a response body with limits on its size and on the time that reading may take.
 type heard struct {
 	io.ReadCloser
 	ctx    context.Context

@@ -21,8 +21,8 @@ import (
 // line of defense; old versions of git ignore those that they do not support.
 type repository struct{ top string }
 
-// doors are options that disable everything by which git could start a command or connect. Options
-// on the command line override all configuration files.
+// doors are options that prevent git from starting commands or connecting. Options on the command
+// line override all configuration files.
 var doors = []string{
 	"--no-pager", "--no-replace-objects",
 	"-c", "safe.bareRepository=explicit",

@@ -10,8 +10,8 @@
 package jsonrpc
 
 // How it works. One goroutine reads. It handles notifications in order, so Notified must not block.
-// For a request, it calls Asked, which takes what the request refers to and returns a function that
-// runs on its own goroutine. Therefore a request sees the documents as they were when it was sent, a
+// For a request, it calls Asked, which takes a snapshot of the data and returns a function that runs
+// on its own goroutine. Therefore a request sees the documents as they were when it was sent, a
 // long request blocks nothing, and $/cancelRequest reaches it. Messages to be written are queued,
 // and another goroutine writes them. A client that does not read blocks no handler; if too much data
 // is queued, the connection ends.

@@ -30,18 +30,18 @@ type TextDocument struct {
 	Version *int32 `json:"version,omitempty"`
 }
 
-// An At is a position in a document, the parameters of most requests.
+// At is a position in a document, the parameters of most requests.
 type At struct {
 	TextDocument TextDocument `json:"textDocument"`
 	Position     Position     `json:"position"`
 }
 
-// An Of identifies the document of a request.
+// Of identifies the document of a request.
 type Of struct {
 	TextDocument TextDocument `json:"textDocument"`
 }
 
-// An In is a range of a document.
+// In is a range of a document.
 type In struct {
 	TextDocument TextDocument `json:"textDocument"`
 	Range        Range        `json:"range"`

@@ -74,7 +74,7 @@ func (r *Service) hover(ctx context.Context, req *Request) (any, error) {
 	return &hovered{e.at(h.Start), e.at(h.End), h.Lines()}, nil
 }
 
-// A problem is an element of the response to mends: a problem of an expression.
+// A problem is one problem of an expression, in the response to the request mends.
 type problem struct {
 	From    int        `json:"from"`
 	To      int        `json:"to"`

@@ -71,7 +71,7 @@ func runConverter(ctx context.Context, path string, args []string, review []byte
 	return nil, fmt.Errorf("%s: %w", args[0], err)
 }
 
-// A bounded keeps the beginning of the data that is written to it. It does not embed bytes.Buffer,
+// bounded keeps the beginning of the data that is written to it. It does not embed bytes.Buffer,
 // whose ReadFrom has no limit.
 type bounded struct {
 	kept bytes.Buffer

@@ -89,7 +89,7 @@ var ErrNoCRD = errors.New("no CustomResourceDefinition")
 
 func noCRD(paths []string) error { return fmt.Errorf("%w in %s", ErrNoCRD, strings.Join(paths, ", ")) }
 
-// A crdRead is the CRD in a document, and its verdict.
+// crdRead is the CRD in a document, and its verdict.
 type crdRead struct {
 	resource.Read
 	complete *apiextensionsv1.CustomResourceDefinition // see Definition

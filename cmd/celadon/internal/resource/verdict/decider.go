@@ -20,7 +20,7 @@ import (
 	"github.com/celadon-cel/celadon/x/trace"
 )
 
-// Config determines how objects are decided and what is reported about them.
+// Config determines how objects are decided, and the contents of the report about them.
 type Config struct {
 	KubeVersion string
 	// Validation is the fieldValidation of the request: Strict, Warn, or Ignore.

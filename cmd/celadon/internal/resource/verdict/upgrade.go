@@ -11,7 +11,7 @@ import (
 )
 
 // upgrade decides an object that exists under the old CRD: as a create under both CRDs, and as an
-// update without changes under the new one.
+// update without changes. The update under the old CRD only determines the persisted object.
 func (c *Decider) upgrade(ctx context.Context, def *Definition, doc *input.Document, rep *finding.Object) {
 	rep.Operation = "create"
 	before := c.Before.find(doc.Identity().GroupKind())

@@ -19,8 +19,8 @@ import (
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
-// A view determines which fields of the objects of one version are shown, and by which they can be
-// selected. The CRD's paths are parsed when they are needed.
+// A view holds the printer columns and the selectable fields of one version of a CRD. Their paths are
+// parsed when they are needed.
 type view struct {
 	table      func() table
 	selectable func() (*crdfields.Selectable, error)
