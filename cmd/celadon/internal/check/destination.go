@@ -20,7 +20,7 @@ type destination struct {
 	bar     *progress.Bar
 	beside  bool              // the progress bar shares a terminal with the report
 	file    *outfile.File     // nil for standard output
-	head    *finding.PartHead // nil if the report is not a partial one
+	head    *finding.PartHead // nil unless the report is partial
 }
 
 // destination opens the destination of a report. KubeVersion is the emulated version.

@@ -86,8 +86,8 @@ func (d *Document) AsWritten() bool {
 // ErrNoObject reports a document that is not a mapping.
 var ErrNoObject = errors.New("not a Kubernetes object: want a mapping with apiVersion and kind")
 
-// Each decodes the chunk's documents, in order, until yield returns false. It returns false if yield
-// did.
+// Each decodes the chunk's documents, in order, until yield returns false. It reports whether yield
+// returned true for all of them.
 func (c Chunk) Each(yield func(*Document) bool) bool {
 	if c.Skip != nil {
 		if seen := c.glimpse(); seen != nil {
@@ -115,7 +115,7 @@ func (c Chunk) Each(yield func(*Document) bool) bool {
 	return yield(c.document(c.err))
 }
 
-// small decodes a file that was small when it was found.
+// small decodes a file that was small when it was found. It reports whether to continue.
 func (c *Chunk) small(yield func(*Document) bool) bool {
 	f, err := openRegular(c.File)
 	if err != nil {
@@ -213,7 +213,7 @@ func (c *Chunk) yaml(yield func(*Document) bool) bool {
 	return d.items(items, find, yield)
 }
 
-// items yields the items of a YAML List.
+// items yields the items of a YAML List and reports whether to continue.
 func (d *Document) items(items []any, find func(*Document), yield func(*Document) bool) bool {
 	lines := d.text.itemLines()
 	for i, item := range items {

@@ -94,8 +94,8 @@ func isAtEnd(w *window, i int) bool {
 	return !more
 }
 
-// plainTexts sets the named fields that were found in into. It returns false if a value is not a
-// string, or contains anything but printable ASCII characters without escape sequences.
+// plainTexts sets the named fields that were found in into. It reports whether all their values are
+// strings of printable ASCII characters without escape sequences.
 func plainTexts(into map[string]any, found map[string][]byte, names ...string) bool {
 	for _, name := range names {
 		value := found[name]

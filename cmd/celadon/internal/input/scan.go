@@ -85,7 +85,7 @@ func split(file string, r io.Reader, wait func(), yield func(Chunk) bool) bool {
 	return s.run()
 }
 
-// walk reads a file, or all files in a folder that may hold objects. It returns false if yield did.
+// walk reads a file, or all files in a folder that may hold objects. It reports whether to continue.
 func walk(root string, s Selection, wait func(), yield func(Chunk) bool) bool {
 	root = followed(root)
 	w := walker{root: root, wait: wait, yield: yield}
@@ -121,7 +121,7 @@ func walk(root string, s Selection, wait func(), yield func(Chunk) bool) bool {
 	return more
 }
 
-// A walker reads the file or folder at a path.
+// A walker reads the file or folder at a path. Its methods report whether to continue.
 type walker struct {
 	root   string
 	folder *os.Root // root, opened when the first link is found
@@ -135,7 +135,7 @@ func (w *walker) close() {
 	}
 }
 
-// named reads the file that the user named.
+// named reads the file that the user named and reports whether to continue.
 func (w *walker) named() bool {
 	info, err := os.Stat(w.root)
 	switch {
@@ -150,7 +150,7 @@ func (w *walker) named() bool {
 	return w.read(w.root, f, err)
 }
 
-// found reads a file below the folder.
+// found reads a file below the folder and reports whether to continue.
 func (w *walker) found(path string, d fs.DirEntry) bool {
 	switch {
 	case d.Type().IsRegular():

@@ -44,7 +44,7 @@ func (s Selection) leavesOut(root, name string, d fs.DirEntry) bool {
 	return d.IsDir() && strings.HasPrefix(d.Name(), ".") || s.excludes(root, name)
 }
 
-// excludes is Excludes without the folders between root and name.
+// excludes reports whether a glob excludes name itself. It ignores the folders between root and name.
 func (s Selection) excludes(root, name string) bool {
 	below, err := filepath.Rel(root, name)
 	if err != nil {

@@ -27,7 +27,8 @@ const (
 	maxFlow = 1 << 20
 )
 
-// A splitter divides one input into chunks.
+// A splitter divides one input into chunks. Its methods report whether to continue, which is false
+// after yield returned false.
 type splitter struct {
 	file      string
 	w         *window
@@ -38,7 +39,7 @@ type splitter struct {
 	yield func(Chunk) bool
 }
 
-// run splits the whole input. It returns false if yield did.
+// run splits the whole input and reports whether to continue.
 func (s *splitter) run() bool {
 	if _, ok := s.w.at(2); ok && bytes.HasPrefix(s.w.rest(), bom) {
 		s.w.skip(len(bom))
@@ -71,7 +72,8 @@ func (s *splitter) run() bool {
 
 var bom = []byte("\ufeff")
 
-// end yields a chunk with the error if the input could not be read to its end.
+// end yields a chunk with the error if the input could not be read to its end. It reports whether to
+// continue.
 func (s *splitter) end() bool {
 	if s.w.err == nil {
 		return true
@@ -87,8 +89,8 @@ func (s *splitter) separatorAt(i int) bool {
 // maxShown limits how many bytes of a line a message shows.
 const maxShown = 40
 
-// yaml yields everything up to the next separator as one document. If JSON objects follow and the
-// whole is not valid YAML, it yields the part before them.
+// yaml yields everything up to the next separator as a document. If that contains JSON objects and is
+// not a YAML mapping, it yields only the part before them. It reports whether to continue.
 func (s *splitter) yaml() bool {
 	n, behind, brace, err := s.partEnd(maxDocument)
 	if n > maxDocument {
@@ -152,7 +154,8 @@ func (s *splitter) partEnd(limit int) (n, behind, brace int, err error) {
 	}
 }
 
-// json yields the object at the window's start, or its items if it is a List.
+// json yields the object at the window's start, or its items if it is a List. It reports whether to
+// continue.
 func (s *splitter) json() bool {
 	first := !s.afterJSON
 	s.afterJSON = true
@@ -180,7 +183,8 @@ func (s *splitter) json() bool {
 }
 
 // inVain counts bytes that were read without finding the end of an object, and ends the input if
-// there are too many. Otherwise a malicious file could keep the reader busy for days.
+// there are too many. It reports whether it did. Otherwise a malicious file could keep the reader
+// busy for days.
 func (s *splitter) inVain(n int) (gaveUp bool) {
 	if s.vain += n; s.vain <= maxVain {
 		return false
@@ -203,7 +207,7 @@ func (s *splitter) flow(end int) bool {
 }
 
 // notJSON handles a value at the window's start that is not JSON: it yields the value as YAML if
-// possible, and otherwise an error.
+// possible, and otherwise an error. It reports whether to continue.
 func (s *splitter) notJSON(end int, err error, first bool) bool {
 	line, _ := s.w.place(0)
 	if s.w.err != nil && err == errCut {

@@ -51,7 +51,7 @@ func (w *window) at(i int) (c byte, ok bool) {
 // rest returns the data in memory that has not been consumed.
 func (w *window) rest() []byte { return w.buf[w.start:] }
 
-// more reads more data. It returns false at the end of the input.
+// more reads more data. It reports whether the end of the input has not been reached.
 func (w *window) more() bool {
 	if w.eof {
 		return false

@@ -18,7 +18,7 @@ type written struct {
 	beside map[string]bool
 }
 
-// A line is a line of block YAML: item indicators, followed by a key or other text.
+// A line is a parsed line of block YAML: item indicators, followed by a key or other text.
 type line struct {
 	dashes  []int // columns
 	column  int   // column of the text after them

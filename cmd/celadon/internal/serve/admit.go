@@ -215,7 +215,7 @@ func timeoutOf(r *http.Request) time.Duration {
 	return min(timeout, maxTimeout)
 }
 
-// failure converts an error to the response. Errors that remain are internal ones.
+// failure converts an error to the response. It returns internal errors unchanged.
 func failure(err error) error {
 	var bad *admission.RequestError
 	switch {

@@ -69,7 +69,7 @@ func (t *templates) has(doc *input.Document) bool {
 	return t.hold(input.Text{File: doc.File, Data: text})
 }
 
-// hold records and returns whether a file is a template.
+// hold reports whether a file is a template, and records the result.
 func (t *templates) hold(text input.Text) bool {
 	head := text.Data[:min(len(text.Data), maxDocument)]
 	is := bytes.Contains(head, []byte("{{")) && bytes.Contains(head, []byte("}}"))
