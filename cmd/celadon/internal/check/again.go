@@ -9,27 +9,26 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 )
 
-// Decided is what other runs decided, in the order of their input. An error of its
-// own, and not of a take, is a *command.ExitError.
+// Decided holds the results of other runs, in the order of their input. The functions return the
+// errors of take and end unchanged; their own errors are *command.ExitError.
 type Decided struct {
-	// Head is what all the runs have in common.
+	// Head holds the settings that all runs share.
 	Head *finding.PartHead
-	// Objects gives all objects and how each part ended, CRDs then all CRDs.
+	// Objects yields all objects and the end of each part. Afterwards, CRDs yields all CRDs.
 	CRDs    func(take func(*finding.CRD) error) error
 	Objects func(take func(*finding.Object) error, end func(source string, l *finding.PartLine) error) error
-	// Missing are the parts that are not there; Unclear: something else is wrong,
-	// and was told.
+	// Missing lists the parts without a report. Unclear is set if there was another problem, which
+	// has been printed.
 	Missing []string
 	Unclear bool
 }
 
-// Again writes the report of what other runs decided, as one run over all of it
-// would.
+// Again writes the report of other runs' results, as a single run over all the input would.
 func Again(ctx context.Context, s command.Streams, o *Options, d *Decided) error {
 	if err := o.checkReport(); err != nil {
 		return err
 	}
-	o.NoVet = true // nothing to judge
+	o.NoVet = true // the CRDs were vetted by the other runs
 	o.StrictKinds, o.Summary = d.Head.Has(finding.StrictKinds), d.Head.Has(finding.WithTables)
 	a := &run{s}
 	t, err := a.tally(ctx, o, d.Head.KubeVersion)
@@ -53,16 +52,16 @@ func Again(ctx context.Context, s command.Streams, o *Options, d *Decided) error
 		err = t.to.flush()
 	}
 	if ctx.Err() != nil {
-		err = nil // which end tells
+		err = nil // end reports the interruption
 	}
 	return a.end(ctx, t, err)
 }
 
-// maxTold is how many bytes of all parts together are kept: of problems, stale lines
-// of a baseline, rules.
+// maxTold limits the bytes of problems, stale baseline lines, and rules that are kept from all parts
+// together.
 const maxTold = 32 << 20
 
-// ended adds how a part of a source ended.
+// ended adds the end of a part.
 func (t *tally) ended(source string, l *finding.PartLine) error {
 	s, end := l.Summary, l.End
 	t.summary.Vanished += s.Vanished
@@ -71,7 +70,7 @@ func (t *tally) ended(source string, l *finding.PartLine) error {
 		t.parts.problems = map[string]bool{}
 	}
 	for _, text := range end.Problems {
-		if text = inSource(source, text); !t.parts.problems[text] { // by another shard
+		if text = inSource(source, text); !t.parts.problems[text] { // not yet reported by another shard
 			t.parts.problems[text] = true
 			t.parts.bytes += len(text)
 			t.problems = append(t.problems, errors.New(text))
@@ -103,7 +102,7 @@ func inSource(source, text string) string {
 	return source + ": " + text
 }
 
-// again takes what another run decided.
+// again adds a result of another run.
 func (t *tally) again(r *finding.Object) error {
 	if t.baseline != nil {
 		t.baseline.see(r.Source, r.File)

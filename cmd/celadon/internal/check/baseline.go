@@ -24,22 +24,21 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// How it works: a finding is known again by the object and what is wrong with it,
-// which is a field and a rule or a reason, and not by a line or a value. The file
-// has a line of JSON for each, sorted, so that a change of it reads well. An object
-// is known when all that is wrong with it is.
+// How it works. A finding is identified by its object and the problem, which is a field and a rule
+// or a reason. Lines and values are not part of it. The file has one line of JSON for each finding,
+// sorted for readable diffs. An object is known if all its findings are known.
 
-// finding is what is wrong with an object, once or several times.
+// A knownFinding identifies a problem of an object, which may occur several times.
 type knownFinding struct {
 	Source string `json:"source,omitempty"`
 	File   string `json:"file"`
-	// Object is the kind, group, namespace and name.
+	// Object is the kind, group, namespace, and name.
 	Object      string `json:"object"`
 	Subresource string `json:"subresource,omitempty"`
 	Reason      string `json:"reason"`
 	Field       string `json:"field,omitempty"`
 	Rule        string `json:"rule,omitempty"`
-	// Message is the server's where it gives no field.
+	// Message is the server's message if the finding has no field.
 	Message string `json:"message,omitempty"`
 }
 
@@ -57,13 +56,13 @@ type baselineFile struct {
 
 const baselineKind = "Baseline"
 
-// Reasons of findings that the server has none for.
+// Reasons of findings for which the server has no reason.
 const (
-	lost          = "Lost"          // by an upgrade
-	refusedUpdate = "UpdateRefused" // also when unchanged
+	lost          = "Lost"          // a field is lost by an upgrade
+	refusedUpdate = "UpdateRefused" // an update is rejected even if the object is unchanged
 )
 
-// findingsOf are all that is wrong with an object.
+// findingsOf returns all findings of an object.
 func findingsOf(r *finding.Object, strictKinds bool) (all []knownFinding) {
 	if !r.Wrong(strictKinds) || r.Verdict == finding.Undecided {
 		return nil
@@ -96,19 +95,19 @@ func findingsOf(r *finding.Object, strictKinds bool) (all []knownFinding) {
 	return all
 }
 
-// baselined is true where a baseline is read or written.
+// baselined reports whether a baseline is read or written.
 func (o *Options) baselined() bool { return o.Baseline != "" || o.BaselineOut != "" }
 
-// baseline is what was known before, and what is known for the next time.
+// A baseline holds the findings of the baseline file and those of this run.
 type baseline struct {
 	name  string
-	left  map[knownFinding]int // of what was known
-	files map[[2]string]bool   // those of the file: whether they were read
-	today map[knownFinding]int // nil: not asked for
+	left  map[knownFinding]int // findings of the file that have not occurred yet, with their count
+	files map[[2]string]bool   // by source and name: whether the file was read
+	today map[knownFinding]int // findings of this run; nil unless a baseline is written
 }
 
-// readBaseline is nil where none is asked for. With --base the file of that revision
-// counts: who changes objects must not say what of them is known.
+// readBaseline reads the baseline. It returns nil if there is none. With --base, it reads the
+// baseline as of that revision, so that the author of a change cannot declare its findings known.
 func readBaseline(ctx context.Context, o *Options, complain func(error)) (*baseline, error) {
 	if !o.baselined() {
 		return nil, nil
@@ -168,7 +167,7 @@ func (b *baseline) read(data []byte) error {
 	return nil
 }
 
-// see notes that a file of the baseline was read.
+// see records that a file of the baseline was read.
 func (b *baseline) see(source, file string) {
 	key := [2]string{source, filepath.ToSlash(filepath.Clean(file))}
 	if was, named := b.files[key]; named && !was {
@@ -176,7 +175,7 @@ func (b *baseline) see(source, file string) {
 	}
 }
 
-// know marks an object that is known, and takes what of it is from what is left.
+// know sets r.Known if all findings of an object are known, and subtracts them from b.left.
 func (b *baseline) know(r *finding.Object, strictKinds bool) {
 	all := findingsOf(r, strictKinds)
 	fresh := 0
@@ -194,13 +193,13 @@ func (b *baseline) know(r *finding.Object, strictKinds bool) {
 	}
 }
 
-// stale are the lines that nothing has any more, as far as this run can tell: it
-// looked where the object was, or, where it is here that is looked, nothing is there.
+// stale returns the lines of the baseline that no longer match anything. It includes only lines for
+// which this run is conclusive: it read the file, or, if here is set, the file no longer exists.
 func (b *baseline) stale(o *Options, here bool) []string {
 	var lines []string
 	for f, n := range b.left {
 		read := b.files[[2]string{f.Source, f.File}]
-		gone := here && f.Source == o.Source && !o.Cluster.On && !there(f.File) // of a cluster not all need have been read
+		gone := here && f.Source == o.Source && !o.Cluster.On && !there(f.File) // a cluster may have been read partially
 		if n > 0 && o.owns(f.Object) && (read || gone) {
 			lines = append(lines, f.String())
 		}
@@ -230,13 +229,13 @@ func (f knownFinding) String() string {
 	return text
 }
 
-// maxStale is how many lines are named.
+// maxStale limits the stale lines that are listed.
 const maxStale = 20
 
-// tellStale names lines of the baseline that can go.
+// tellStale lists stale lines of the baseline on stderr.
 func (a *run) tellStale(t *tally) {
 	if t.options.BaselineOut != "" {
-		return // the new one has none
+		return // the new baseline has no stale lines
 	}
 	for _, line := range t.stale[:min(maxStale, len(t.stale))] {
 		a.Complain(fmt.Errorf("stale in the baseline: %s", line))
@@ -246,7 +245,7 @@ func (a *run) tellStale(t *tally) {
 	}
 }
 
-// writeBaseline makes today's findings known.
+// writeBaseline writes the findings of this run as the new baseline.
 func (a *run) writeBaseline(t *tally) error {
 	text, err := t.baseline.text()
 	if err == nil {
@@ -258,7 +257,7 @@ func (a *run) writeBaseline(t *tally) error {
 	return err
 }
 
-// text is the file of today's findings.
+// text returns the content of the new baseline file.
 func (b *baseline) text() ([]byte, error) {
 	all := slices.SortedFunc(maps.Keys(b.today), func(x, y knownFinding) int {
 		return cmp.Or(strings.Compare(x.Source, y.Source), strings.Compare(x.File, y.File), strings.Compare(x.Object, y.Object),

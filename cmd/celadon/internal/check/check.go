@@ -1,5 +1,4 @@
-// Package check is what is behind celadon check: it decides objects by their
-// CRDs and reports on each.
+// Package check implements celadon check: it decides objects by their CRDs and reports on each.
 package check
 
 import (
@@ -18,11 +17,11 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// run is one celadon check.
+// A run is one invocation of celadon check.
 type run struct{ command.Streams }
 
-// Run is the whole of celadon check: of o and what stands at the paths it
-// writes a report. Its error carries the exit code.
+// Run implements celadon check: it checks the objects at paths and writes a report. Its error
+// carries the exit code.
 func Run(ctx context.Context, s command.Streams, o *Options, paths []string) error {
 	if err := o.Check(paths); err != nil {
 		return err
@@ -56,21 +55,21 @@ func (a *run) check(ctx context.Context, o *Options, paths []string) error {
 	if t.checker, err = a.newChecker(ctx, o, paths, client); err != nil && ctx.Err() == nil {
 		return err
 	}
-	err = nil // or that of what was interrupted
+	err = nil // an interruption is not an error
 	if ctx.Err() == nil {
 		err = t.all(ctx)
 	}
 	return a.end(ctx, t, err)
 }
 
-// enoughMemory is where garbage is no longer let grow: one hostile object can
-// leave hundreds of megabytes of it.
+// enoughMemory is the heap size in bytes from which garbage may no longer grow faster: one malicious
+// object can leave hundreds of megabytes of it.
 const enoughMemory = 384 << 20
 
-// collectLess lets garbage grow to a multiple of what lives, which is little
-// unless all old objects do, up to a bound. In a shard, of which there is more than
-// one because of them, garbage is kept low: a pod has little room, and texts cost
-// nothing to look at. It returns what undoes it.
+// collectLess reduces garbage collection and returns a function that restores it. The live heap is
+// usually small, so garbage may grow to a multiple of it, up to enoughMemory. With old objects, the
+// live heap is large, so the default stays. In a shard with old objects, garbage is kept low
+// instead, because a pod has little memory, and byte slices are cheap to scan.
 func collectLess(o *Options) func() {
 	switch olds := len(o.Olds) > 0 || o.Base != ""; {
 	case olds && o.shard.Of <= 1:
@@ -81,7 +80,7 @@ func collectLess(o *Options) func() {
 	return gctuning.Seldom(400, enoughMemory)
 }
 
-// files are the objects that stand at the paths.
+// files returns the source of the objects at paths.
 func (a *run) files(o *Options, paths []string) batch.Source {
 	from := o.selection()
 	from.Linked = func(path string) {
@@ -90,8 +89,8 @@ func (a *run) files(o *Options, paths []string) batch.Source {
 	return func(wait func(), yield func(input.Chunk) bool) { from.Scan(a.Stdin, paths, wait, yield) }
 }
 
-// all decides all objects, and says of the CRDs whether a server would take them: behind
-// the objects, but in a part of a run. What an interruption cuts short is no error.
+// all decides all objects and vets the CRDs. CRDs come last, except in a partial report. An
+// interruption is not an error.
 func (t *tally) all(ctx context.Context) error {
 	steps := []func(context.Context) error{t.run, t.judged}
 	if t.options.reportsPart() {
@@ -119,8 +118,8 @@ func (t *tally) run(ctx context.Context) error {
 	return err
 }
 
-// end ends the report and says how it went. An error is one of writing, or of what
-// was read in place of objects.
+// end completes the report and returns the error with the exit code. Err is an error of reading or
+// writing.
 func (a *run) end(ctx context.Context, t *tally, err error) error {
 	interrupted := ctx.Err() != nil
 	if err == nil {

@@ -13,15 +13,15 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// checker decides the objects of a run.
+// A checker decides the objects of a run.
 type checker struct {
 	*verdict.Decider
 	options  *Options
 	source   batch.Source
-	reviewer *verdict.CRDReviewer // nil: nothing vets the CRDs
+	reviewer *verdict.CRDReviewer // nil if the CRDs are not vetted
 }
 
-// decides returns how the objects are decided, and what is reported of them.
+// decides returns the configuration for deciding and reporting objects.
 func (o *Options) decides(named []string, width int) verdict.Config {
 	return verdict.Config{
 		KubeVersion: o.KubeVersion, Validation: o.validation, Subresource: o.Subresource, Named: named, Width: width,
@@ -31,7 +31,7 @@ func (o *Options) decides(named []string, width int) verdict.Config {
 	}
 }
 
-// readCRDs reads the CRDs at the paths.
+// readCRDs reads the CRDs at paths.
 func readCRDs(ctx context.Context, stdin io.Reader, paths []string, from input.Selection, use verdict.Use, cfg engine.Config) (*verdict.CRDs, error) {
 	source := func(wait func(), yield func(input.Chunk) bool) { from.Scan(stdin, paths, wait, yield) }
 	return verdict.Read(ctx, source, paths, use, cfg)
@@ -42,7 +42,7 @@ func (o *Options) engine() (engine.Config, error) {
 	return engine.Config{KubeVersion: o.KubeVersion, Converter: c}, err
 }
 
-// newChecker reads CRDs and old objects; client is nil without --cluster.
+// newChecker reads the CRDs and the old objects. Client is nil without --cluster.
 func (a *run) newChecker(ctx context.Context, o *Options, paths []string, client *cluster.Client) (*checker, error) {
 	c := &checker{options: o, source: a.files(o, paths), Decider: &verdict.Decider{Config: o.decides(paths, a.excerptWidth(o))}}
 	cfg, err := o.engine()
@@ -78,11 +78,11 @@ func (a *run) newChecker(ctx context.Context, o *Options, paths []string, client
 	return c, err
 }
 
-// gutter is what stands around an excerpt: the line's number, and dots.
+// gutter is the number of columns around an excerpt, for line numbers and ellipses.
 const gutter = 10
 
-// excerptWidth lets excerpts fit the terminal, where the report goes to one; 0
-// is the usual width.
+// excerptWidth returns the width of excerpts that fits the terminal, or 0 for the default if the
+// report does not go to a terminal.
 func (a *run) excerptWidth(o *Options) int {
 	width, _ := command.Width(a.Stdout)
 	if width == 0 || o.Out != "" {

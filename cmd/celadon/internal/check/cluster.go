@@ -17,15 +17,15 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works: with --cluster the CRDs and objects come from an API server in place
-// of files, and go the same way from there. With --crd too, the cluster's CRDs are what
-// --crd-old would give, and of its kinds only those are read that --crd defines.
+// How it works. With --cluster, the CRDs and objects come from an API server instead of files, and
+// are processed in the same way. With --crd as well, the cluster's CRDs take the role of --crd-old,
+// and only objects of the kinds that --crd defines are read.
 
-// namedKinds is how many kinds are named without --verbose.
+// namedKinds limits the kinds that are listed without --verbose.
 const namedKinds = 10
 
-// connect finds the cluster, whose version is that of the run unless another is asked
-// for; nil without --cluster.
+// connect returns a client for the cluster, or nil without --cluster. The cluster's Kubernetes
+// version is used unless --kube-version is set.
 func (a *run) connect(ctx context.Context, o *Options) (*cluster.Client, error) {
 	if !o.Cluster.On {
 		return nil, nil
@@ -41,21 +41,21 @@ func (a *run) connect(ctx context.Context, o *Options) (*cluster.Client, error) 
 	return client, err
 }
 
-// clusterCRDs are those of the cluster that are wanted, or all where wanted is nil.
+// clusterCRDs returns the cluster's CRDs for which wanted returns true, or all if wanted is nil.
 func clusterCRDs(ctx context.Context, client *cluster.Client, wanted func(string) bool, use verdict.Use, cfg engine.Config) (*verdict.CRDs, error) {
 	all, failed := client.CRDs(ctx, wanted)
 	d, err := verdict.Read(ctx, all, []string{client.String()}, use, cfg)
 	if err == nil {
 		err = failed()
 	}
-	if wanted != nil { // that it has none of them is told of each
+	if wanted != nil { // missing CRDs are reported one by one
 		d.Problems = slices.DeleteFunc(d.Problems, func(err error) bool { return errors.Is(err, verdict.ErrNoCRD) })
 	}
 	return d, err
 }
 
-// before reads the CRDs of --crd, of which it gives the source anew, and those of the
-// cluster that they are to replace.
+// before reads the CRDs of --crd and the cluster's CRDs that they replace. It returns the chunks of
+// --crd as a new source, because standard input can be read only once.
 func (a *run) before(ctx context.Context, o *Options, client *cluster.Client, cfg engine.Config) (after batch.Source, before *verdict.CRDs, err error) {
 	var chunks []input.Chunk
 	names := map[string]bool{}
@@ -81,7 +81,7 @@ func (a *run) before(ctx context.Context, o *Options, client *cluster.Client, cf
 	return after, before, err
 }
 
-// objectsOf are those of the kinds that the CRDs define.
+// objectsOf returns the source of the cluster's objects of the kinds that the CRDs define.
 func (a *run) objectsOf(ctx context.Context, client *cluster.Client, c *checker) batch.Source {
 	var crds []*apiextensionsv1.CustomResourceDefinition
 	for _, def := range c.CRDs.All {
@@ -100,7 +100,7 @@ func (a *run) objectsOf(ctx context.Context, client *cluster.Client, c *checker)
 	return client.Objects(ctx, kinds)
 }
 
-// announce says what is read.
+// announce prints the cluster and the kinds that are read.
 func (a *run) announce(client *cluster.Client, o *Options, kinds []cluster.Kind) {
 	if o.Quiet {
 		return
@@ -111,7 +111,7 @@ func (a *run) announce(client *cluster.Client, o *Options, kinds []cluster.Kind)
 	}
 	v, err := types.ParseVersion(o.KubeVersion)
 	if err != nil {
-		return // it was looked at before
+		return // Check has validated the version
 	}
 	a.Complain(fmt.Errorf("%s, as Kubernetes %s: %s at the version that is stored: %s", client, v, phrase.Count(len(kinds), "kind"), cluster.Names(kinds, most)))
 }

@@ -12,18 +12,18 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 )
 
-// destination is where a report goes: to standard output as it comes, or into a file
-// that is there when it is whole.
+// A destination receives a report. Standard output is written as results arrive. A file gets its
+// name only when it is complete.
 type destination struct {
 	printer finding.Printer
 	out     *bufio.Writer
 	bar     *progress.Bar
-	beside  bool              // the bar stands beside the report
-	file    *outfile.File     // nil: standard output
-	head    *finding.PartHead // nil: the report is no part
+	beside  bool              // the progress bar shares a terminal with the report
+	file    *outfile.File     // nil for standard output
+	head    *finding.PartHead // nil unless the report is partial
 }
 
-// destination opens what a report goes to, of a run that stood for a version.
+// destination opens the destination of a report. KubeVersion is the emulated version.
 func (a *run) destination(o *Options, kubeVersion string) (d *destination, err error) {
 	d = &destination{bar: progress.On(a.Stderr, "checking", "objects"), head: o.head(kubeVersion)}
 	how := finding.Options{
@@ -46,7 +46,7 @@ func (a *run) destination(o *Options, kubeVersion string) (d *destination, err e
 		to, d.beside = d.bar.Beside(a.Stdout)
 		how.Colour = command.Colour(a.Stdout) && !o.Quiet
 		if how.Width, _ = command.Width(a.Stdout); o.Quiet {
-			how.Width = 0 // kubectl's own lines
+			how.Width = 0 // as kubectl does, without wrapping
 		}
 	}
 	d.out = bufio.NewWriterSize(to, 64<<10)
@@ -57,7 +57,7 @@ func (a *run) destination(o *Options, kubeVersion string) (d *destination, err e
 	return d, nil
 }
 
-// flush lets a terminal show what was decided, with the bar below it.
+// flush writes the results to a terminal, above the progress bar.
 func (d *destination) flush() error {
 	if !d.beside {
 		return nil
@@ -65,7 +65,7 @@ func (d *destination) flush() error {
 	return d.out.Flush()
 }
 
-// commit gives the file its name.
+// commit renames a complete file to its final name.
 func (d *destination) commit() error {
 	if d.file == nil {
 		return nil
@@ -75,14 +75,14 @@ func (d *destination) commit() error {
 	return file.Commit()
 }
 
-// discard drops a file that is not whole.
+// discard removes an incomplete file.
 func (d *destination) discard() {
 	if d.file != nil {
 		d.file.Discard()
 	}
 }
 
-// unwrapWrite drops the name of standard output from an error about it.
+// unwrapWrite removes the name of standard output from an error about it.
 func (a *run) unwrapWrite(err error) error {
 	var pathErr *os.PathError
 	if f, ok := a.Stdout.(*os.File); ok && errors.As(err, &pathErr) && pathErr.Path == f.Name() {

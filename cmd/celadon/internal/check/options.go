@@ -18,7 +18,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Options are the flags of celadon check.
+// Options holds the flags of celadon check.
 type Options struct {
 	Exclude               []string
 	NoVet                 bool
@@ -38,18 +38,18 @@ type Options struct {
 	Config                config.Flags
 	Convert               converter.Flags
 	Shard, Source, Run    string
-	Sources               int    // 0: not known
-	Out                   string // "": standard output
+	Sources               int    // 0 if unknown
+	Out                   string // "" for standard output
 	FindingsExitCode      int
 	Baseline, BaselineOut string
 	shard                 finding.Shard
 	Cluster               cluster.Flags
-	validation            string          // Validate in the server's words
-	selector              fields.Selector // nil: everything
-	now                   time.Time       // zero: the time of day
+	validation            string          // Validate as a fieldValidation of the API server
+	selector              fields.Selector // nil selects everything
+	now                   time.Time       // zero for the current time
 }
 
-// Flags are those of celadon check.
+// Flags adds the flags of celadon check to f.
 func (o *Options) Flags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file, a folder or - (repeatable)")
@@ -80,7 +80,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	o.Config.Add(f)
 }
 
-// ReportFlags are those that say what becomes of what was decided.
+// ReportFlags adds the flags that control the report.
 func (o *Options) ReportFlags(f *pflag.FlagSet, formats string) {
 	f.StringVarP(&o.Output, "output", "o", "text", "report as "+formats)
 	f.StringVar(&o.Out, "out", "", "write the report to `FILE`, whole or not at all")
@@ -92,7 +92,7 @@ func (o *Options) ReportFlags(f *pflag.FlagSet, formats string) {
 	f.StringVar(&o.BaselineOut, "baseline-out", "", "write today's findings to `FILE`, from now on the baseline")
 }
 
-// checkReport says what is wrong with them.
+// checkReport returns an error if the flags of the report are invalid.
 func (o *Options) checkReport() error {
 	code := o.FindingsExitCode
 	switch {
@@ -110,7 +110,7 @@ func (o *Options) checkReport() error {
 	return nil
 }
 
-// Check says what is wrong with the flags.
+// Check returns an error if the flags are invalid.
 func (o *Options) Check(paths []string) error {
 	switch {
 	case len(o.CRDs) == 0 && !o.Cluster.On:
@@ -168,10 +168,10 @@ func (o *Options) Check(paths []string) error {
 	return o.checkParts()
 }
 
-// upgrades is true where objects are decided by two CRDs.
+// upgrades reports whether objects are decided by an old and a new CRD.
 func (o *Options) upgrades() bool { return len(o.CRDOlds) > 0 || o.Cluster.On && len(o.CRDs) > 0 }
 
-// upgrade names the flags that say so.
+// upgrade returns the flags that request an upgrade check.
 func (o *Options) upgrade() string {
 	if o.Cluster.On {
 		return "--cluster --crd"
@@ -188,10 +188,10 @@ func count(texts []string, text string) (n int) {
 	return n
 }
 
-// selection is what of folders is read.
+// selection returns the files of folders that are read.
 func (o *Options) selection() input.Selection { return input.Selection{Exclude: o.Exclude} }
 
-// fieldValidation is kubectl's flag in the server's words.
+// fieldValidation converts kubectl's --validate to the fieldValidation of the API server.
 func (o *Options) fieldValidation() (string, error) {
 	switch o.Validate {
 	case "strict", "true":
@@ -204,7 +204,7 @@ func (o *Options) fieldValidation() (string, error) {
 	return "", fmt.Errorf("--validate %q: want strict, warn or ignore", o.Validate)
 }
 
-// explains is true where the report shows the values in failed rules.
+// explains reports whether the report shows the values in failed rules.
 func (o *Options) explains() bool {
 	switch o.Output {
 	case "json", "jsonl":
@@ -215,5 +215,5 @@ func (o *Options) explains() bool {
 	return true
 }
 
-// locates is true where the report shows places.
+// locates reports whether the report shows locations.
 func (o *Options) locates() bool { return o.Output != "text" || !o.Quiet }

@@ -16,12 +16,11 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// How it works: with --pipe celadon check is the half of a conversation. Each line
-// of standard input is a request, and each gets one line for an answer, in order,
-// before the next is read. Who asks may be hostile, or broken: a line has a bound,
-// and one that is none of ours is answered as that.
+// How it works. With --pipe, celadon check reads requests from standard input, one per line. It
+// writes one line in response to each, in order, before it reads the next. The client is untrusted:
+// the length of a line is limited, and an invalid request is reported as such.
 
-// unpiped is a flag that was given and means nothing to a pipe; "" where there is none.
+// unpiped returns a flag that was given but has no meaning with --pipe, or "".
 func (o *Options) unpiped(paths []string) string {
 	for _, f := range []struct {
 		name  string
@@ -57,11 +56,11 @@ func (o *Options) unpiped(paths []string) string {
 	return ""
 }
 
-// maxRequest is how long a request may be: more than two objects that a server would
-// take.
+// maxRequest limits the bytes of a request. It allows more than two objects that a server would
+// accept.
 const maxRequest = 8 << 20
 
-// request is one line of standard input.
+// A request is one line of standard input.
 type request struct {
 	Object      json.RawMessage `json:"object"`
 	Old         json.RawMessage `json:"old"`
@@ -88,7 +87,7 @@ func (a *run) pipe(ctx context.Context, o *Options) error {
 	requests, out := readRequests(ctx, a.Stdin), finding.Encoder(untrusted.NewWriter(a.Stdout))
 	for {
 		select {
-		case <-ctx.Done(): // a read may be under way
+		case <-ctx.Done(): // a read may be blocked
 			return ctx.Err()
 		case r, more := <-requests:
 			if !more {
@@ -104,13 +103,13 @@ func (a *run) pipe(ctx context.Context, o *Options) error {
 	}
 }
 
-// line is what was read: nil where it is too long.
+// A line is the result of reading one line. Text is nil if the line is too long.
 type line struct {
 	text []byte
 	err  error
 }
 
-// readRequests reads one request ahead.
+// readRequests reads requests, one ahead of the receiver.
 func readRequests(ctx context.Context, stdin io.Reader) <-chan line {
 	out := make(chan line)
 	go func() {
@@ -135,7 +134,7 @@ func readRequests(ctx context.Context, stdin io.Reader) <-chan line {
 	return out
 }
 
-// readRequest reads a line to its end, and keeps none of one that is too long.
+// readRequest reads one line. If the line is too long, it returns nil text.
 func readRequest(r *bufio.Reader) (text []byte, err error) {
 	text = []byte{}
 	for {
@@ -162,8 +161,7 @@ func answer(ctx context.Context, d *verdict.Decider, text []byte) *verdict.Reply
 	return d.Reply(ctx, req)
 }
 
-// decodeRequest is the request of a line; the object stays as it was sent, with its
-// duplicate keys.
+// decodeRequest decodes a line. It keeps the raw object, including duplicate keys.
 func decodeRequest(text []byte) (*engine.Request, error) {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()

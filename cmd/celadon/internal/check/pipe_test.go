@@ -20,14 +20,14 @@ func pipeOptions() *Options {
 	return &Options{CRDs: []string{"../../../../examples/crontab/crd.yaml"}, Validate: "strict", Pipe: true}
 }
 
-// talk gives requests to check --pipe.
+// talk runs check --pipe with the requests in in.
 func talk(t testing.TB, ctx context.Context, in io.Reader, out io.Writer) error {
 	t.Helper()
 	var stderr bytes.Buffer
 	return Run(ctx, command.Streams{Stdin: in, Stdout: out, Stderr: &stderr}, pipeOptions(), nil)
 }
 
-// TestPipeAnswersAtOnce: a client that waits for each answer is not kept waiting.
+// TestPipeAnswersAtOnce checks that each response is written before the next request is sent.
 func TestPipeAnswersAtOnce(t *testing.T) {
 	t.Parallel()
 	requests, in := io.Pipe()
@@ -52,7 +52,7 @@ func TestPipeAnswersAtOnce(t *testing.T) {
 	}
 }
 
-// TestPipeRefusesFlags names the flag that a pipe has no use for.
+// TestPipeRefusesFlags checks that a flag without a meaning for --pipe is reported.
 func TestPipeRefusesFlags(t *testing.T) {
 	t.Parallel()
 	for _, args := range []string{
@@ -72,7 +72,8 @@ func TestPipeRefusesFlags(t *testing.T) {
 	}
 }
 
-// TestPipeInterrupted ends though nobody ends standard input.
+// TestPipeInterrupted checks that canceling the context ends the run although standard input is
+// still open.
 func TestPipeInterrupted(t *testing.T) {
 	t.Parallel()
 	requests, in := io.Pipe()
@@ -91,8 +92,8 @@ func TestPipeInterrupted(t *testing.T) {
 	}
 }
 
-// TestPipeBounds: a request that is too long takes no memory, and the next is
-// answered; so is one without a line break at its end.
+// TestPipeBounds checks that a long request takes little memory and that the next request is
+// answered, even without a line break at its end.
 func TestPipeBounds(t *testing.T) {
 	t.Parallel()
 	long := io.LimitReader(endless{}, 10*maxRequest)
@@ -123,7 +124,7 @@ func (endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// FuzzPipe: as many answers as lines, each of JSON.
+// FuzzPipe checks that there are as many responses as requests, and that each is valid JSON.
 func FuzzPipe(f *testing.F) {
 	f.Add([]byte(`{"object":{"apiVersion":"stable.example.com/v1","kind":"CronTab","metadata":{"name":"a"},"spec":{"schedule":"now"}}}` + "\n"))
 	f.Add([]byte("{\"object\":{\"kind\":1}}\n\n\x00\n[[[[\n"))

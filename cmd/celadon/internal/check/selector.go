@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 )
 
-// parseSelector reads --field-selector; nil is none.
+// parseSelector parses --field-selector. It returns nil if the flag is empty.
 func parseSelector(text string) (fields.Selector, error) {
 	selector, err := fields.ParseSelector(text)
 	switch {

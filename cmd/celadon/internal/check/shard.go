@@ -20,13 +20,12 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 )
 
-// How it works: each shard reads all that there is, and decides what is its own. An
-// object is its shard's by what it is called, so that it goes with its old self
-// wherever both stand, and two runs go the same way. What has no name, or none that
-// can be read, is the first shard's.
+// How it works. Each shard reads all input and decides its own objects. Objects are assigned to
+// shards by name, so an object and its old version always land in the same shard, in every run.
+// Documents without a readable name belong to the first shard.
 
-// shardOf is the shard of an object. Others may count on it: it is the first eight
-// bytes of the SHA-256 of the object's key, as a big-endian number, modulo of.
+// shardOf returns the shard of an object. The algorithm is a published contract: the first eight
+// bytes of the SHA-256 of the key, as a big-endian number, modulo of.
 func shardOf(key string, of int) int {
 	if key == "" {
 		return 0
@@ -35,7 +34,7 @@ func shardOf(key string, of int) int {
 	return int(binary.BigEndian.Uint64(sum[:8]) % uint64(of))
 }
 
-// parseShard reads I/N; nothing is the whole.
+// parseShard parses I/N. An empty string means a single shard.
 func parseShard(text string) (finding.Shard, error) {
 	if text == "" {
 		return finding.Shard{Of: 1}, nil
@@ -49,10 +48,10 @@ func parseShard(text string) (finding.Shard, error) {
 	return finding.Shard{Index: i, Of: n}, nil
 }
 
-// partial is true of a run over a part of something.
+// partial reports whether the run covers a shard or a source.
 func (o *Options) partial() bool { return o.Shard != "" || o.Source != "" }
 
-// checkParts says what is wrong with the flags of a part.
+// checkParts returns an error if the flags of a partial run are invalid.
 func (o *Options) checkParts() (err error) {
 	if o.shard, err = parseShard(o.Shard); err != nil {
 		return err
@@ -82,14 +81,14 @@ func (o *Options) checkParts() (err error) {
 	return o.checkReport()
 }
 
-// elsewhere reports whether another shard decides an object. What one shard could not read
-// of a cluster, another could.
+// elsewhere reports whether another shard decides an object. An object that could not be read from a
+// cluster is always reported, because another shard may have read it.
 func (o *Options) elsewhere(rep *finding.Object) bool {
 	return (rep.Key != "" || !o.Cluster.On) && !o.owns(rep.Key)
 }
 
-// sharded lets what other shards decide be passed over without decoding it, where it
-// is JSON: most of what a shard reads.
+// sharded makes source skip objects of other shards. JSON objects, most of a shard's input, are
+// skipped without decoding.
 func (o *Options) sharded(source batch.Source, crds *verdict.CRDs) batch.Source {
 	if o.shard.Of <= 1 {
 		return source
@@ -103,16 +102,16 @@ func (o *Options) sharded(source batch.Source, crds *verdict.CRDs) batch.Source 
 	}
 }
 
-// owns is true of the key of an object that this shard decides.
+// owns reports whether this shard decides the object with the given key.
 func (o *Options) owns(key string) bool {
 	return o.shard.Of <= 1 || shardOf(key, o.shard.Of) == o.shard.Index
 }
 
-// reportsPart is true where the report is for celadon merge.
+// reportsPart reports whether the report is for celadon merge.
 func (o *Options) reportsPart() bool { return o.partial() && o.Output == "jsonl" }
 
-// head says what run a report is a part of; nil where it is none. What it is decided
-// by comes later.
+// head returns the head of a partial report, or nil if the report is not partial. The digest of the
+// CRDs is added later.
 func (o *Options) head(kubeVersion string) *finding.PartHead {
 	if !o.reportsPart() {
 		return nil
@@ -123,7 +122,7 @@ func (o *Options) head(kubeVersion string) *finding.PartHead {
 	}
 }
 
-// telling are the flags that make another verdict or another report.
+// telling returns the flags that affect verdicts or the report.
 func (o *Options) telling() []string {
 	flags := []string{}
 	for _, f := range []struct {
@@ -156,8 +155,7 @@ func (o *Options) telling() []string {
 	return flags
 }
 
-// digest is one of what objects are decided by. What a server alone writes is not in
-// it.
+// digest returns a digest of the CRDs. It omits fields that only a server sets.
 func (c *checker) digest() string {
 	h := sha256.New()
 	for _, d := range []*verdict.CRDs{c.CRDs, c.Before} {
@@ -166,7 +164,7 @@ func (c *checker) digest() string {
 		}
 		for _, def := range d.All {
 			spec := def.CRD.Spec
-			if how := spec.Conversion; how != nil { // whose certificate is renewed
+			if how := spec.Conversion; how != nil { // its CA bundle changes when the certificate is renewed
 				spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: how.Strategy}
 			}
 			data, err := json.Marshal(spec)
@@ -181,13 +179,13 @@ func (c *checker) digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// seen counts what a part read, that of other shards too.
+// seen counts and hashes the documents that a part read, including those of other shards.
 type seen struct {
 	documents int64
 	input     hash.Hash
 }
 
-// add gives the document its place.
+// add sets the document's position and adds it to the hash.
 func (s *seen) add(r *finding.Object) {
 	if s.input == nil {
 		s.input = sha256.New()

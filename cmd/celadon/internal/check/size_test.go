@@ -46,8 +46,8 @@ func runCheck(t *testing.T, name, objects, output string) string {
 	return out.String() + stderr.String()
 }
 
-// TestTooLarge checks the warning of objects that pass all checks and cannot be stored. TestTooLargeOnServer in conformance
-// checks that an API server answers so.
+// TestTooLarge checks the warning for accepted objects that are too large to be stored.
+// TestTooLargeOnServer in conformance checks the same on an API server.
 func TestTooLarge(t *testing.T) {
 	t.Parallel()
 	const fits, etcd, body = "", "etcdserver: request is too large", "Request entity too large"
@@ -86,7 +86,8 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// TestMistyped checks objects whose apiVersion or kind is not a string: the API server rejects them.
+// TestMistyped checks that objects whose apiVersion or kind is not a string are rejected, as by the
+// API server.
 func TestMistyped(t *testing.T) {
 	t.Parallel()
 	for object, want := range map[string]string{

@@ -11,30 +11,30 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 )
 
-// tally counts and prints what was decided, in the order of the input.
+// A tally counts and prints results in the order of the input.
 type tally struct {
 	options  *Options
-	checker  *checker // nil where others decided
+	checker  *checker // nil for a merged report
 	to       *destination
-	baseline *baseline // nil: none was asked for
+	baseline *baseline // nil without a baseline
 	summary  finding.Summary
-	tables   *finding.Tables // nil: not asked for
+	tables   *finding.Tables // nil unless requested
 	findings int
-	// unselected counts the objects that were not asked for.
+	// unselected counts the objects that --field-selector excluded.
 	unselected int
-	problems   []error // with what was to be decided, or to decide it by
+	problems   []error // errors of the input or the CRDs
 	stale      []string
 	seen       seen
 	bug        error
-	template   string // the last file that is one
+	template   string // the last file that is a template
 	parts      told
 }
 
-// told is what the parts of a merged report told.
+// told holds the messages of the parts of a merged report.
 type told struct {
 	problems map[string]bool
-	bytes    int  // of all that is kept
-	unclear  bool // something was wrong with a part, and was told
+	bytes    int  // total size of the messages
+	unclear  bool // a part had a problem, which has been printed
 }
 
 func (a *run) tally(ctx context.Context, o *Options, kubeVersion string) (*tally, error) {
@@ -52,7 +52,7 @@ func (a *run) tally(ctx context.Context, o *Options, kubeVersion string) (*tally
 	return t, nil
 }
 
-// shows is true where the report tells of what is no object.
+// shows reports whether the report includes documents that are not objects.
 func (t *tally) shows() bool {
 	return t.options.Output == "text" && t.options.Verbose || t.to.head != nil
 }
@@ -77,7 +77,7 @@ func (t *tally) judged(ctx context.Context) error {
 		Work: func(one *verdict.CRDVerdict) *finding.CRD { return one.Report(ctx, t.checker.reviewer) },
 		Take: func(crd *finding.CRD) error {
 			if crd == nil {
-				return batch.ErrStopped // the context is cancelled
+				return batch.ErrStopped // the context is canceled
 			}
 			crd.Source = t.options.Source
 			return t.crd(crd)
@@ -101,19 +101,19 @@ func (t *tally) crd(crd *finding.CRD) error {
 	}
 	t.summary.CountCRD(crd)
 	if crd.Refused() && !crd.Known {
-		t.findings++ // and always shown: without it the others say little
+		t.findings++ // always printed, because the other results depend on it
 	}
 	return t.to.printer.CRD(crd)
 }
 
-// know asks the baseline.
+// know marks r as known if the baseline contains its findings.
 func (t *tally) know(r *finding.Object) {
 	if t.baseline != nil {
 		t.baseline.know(r, t.options.StrictKinds)
 	}
 }
 
-// omits counts a finding, and is true where it is one too many to print.
+// omits counts a finding and reports whether it exceeds the number of findings to print.
 func (t *tally) omits() bool {
 	t.findings++
 	if most := t.options.MaxFindings; most == 0 || t.findings <= most {
@@ -123,10 +123,10 @@ func (t *tally) omits() bool {
 	return true
 }
 
-// take takes what this run decided.
+// take adds a result of this run.
 func (t *tally) take(r *finding.Object) error {
 	if r == nil {
-		return batch.ErrStopped // the context is cancelled: the object was not decided
+		return batch.ErrStopped // the context is canceled, so the object was not decided
 	}
 	t.checker.Settle(r)
 	if r.Source = t.options.Source; t.to.head != nil {
@@ -136,7 +136,7 @@ func (t *tally) take(r *finding.Object) error {
 		t.baseline.see(r.Source, r.File)
 	}
 	if r.Template && r.File == t.template {
-		return nil // said once
+		return nil // reported once
 	}
 	if r.Template {
 		t.template = r.File
@@ -188,7 +188,7 @@ func (t *tally) end(interrupted bool) error {
 	return t.to.printer.End(s)
 }
 
-// last is what is known when all is decided.
+// last adds the counts and problems that are known only after all objects are decided.
 func (t *tally) last() {
 	s := &t.summary
 	if c := t.checker; c != nil {

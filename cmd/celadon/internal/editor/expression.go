@@ -1,5 +1,5 @@
-// Package editor finds the part of a rule around a cursor in the text of a CRD, for the
-// language server and the playground:
+// Package editor finds the part of a rule around a cursor in the source of a CRD, for the language
+// server and the playground:
 //
 //	var trees editor.Trees // of one text, kept from change to change
 //	p, within := trees.At(text, offset)
@@ -13,29 +13,28 @@ import (
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
 
-// Expression is a part of a rule in a text.
+// An Expression is a part of a rule in a text.
 type Expression struct {
 	At RuleAt
-	// Source is the part as CEL has it, and Cursor the cursor in it, in code points.
+	// Source is the decoded value of the part. Cursor is the cursor's offset in it, in code points.
 	Source string
 	Cursor int
-	// Behind reports whether only blanks are between the expression and the cursor.
+	// Behind is set if only white space separates the expression and the cursor.
 	Behind bool
-	// Key reports whether the cursor is in the key of the part.
+	// Key is set if the cursor is in the key of the part.
 	Key bool
 	// Point returns the offset in the text of a code point of Source.
 	Point func(int) int
 	Style position.Style
-	// OptionalOldSelf is that of the rule.
+	// OptionalOldSelf is the rule's optionalOldSelf.
 	OptionalOldSelf bool
 	// CRD is the metadata.name of the CRD, or "".
 	CRD   string
 	Tree  *position.Document
-	Start int // of the tree in the text
+	Start int // offset of Tree in the text
 }
 
-// Expression returns the part of a rule around an offset of the document. It is not ok
-// where there is none.
+// Expression returns the part of a rule around an offset of the document, and whether there is one.
 func (p Piece) Expression(within int) (e *Expression, ok bool) {
 	spot := p.Tree.At(within)
 	at, ok := RuleOf(spot.Path)
@@ -72,7 +71,7 @@ func OptionalOldSelf(rule *position.Node) bool {
 	return optional != nil && optional.Value == "true"
 }
 
-// nameIn returns the name of the CRD into which a path leads.
+// nameIn returns the name of the CRD that contains path.
 func nameIn(tree *position.Document, path position.Path) string {
 	var root position.Path
 	if name, _ := path[0].Name(); name == "items" && len(path) > 1 {

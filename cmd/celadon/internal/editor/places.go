@@ -10,11 +10,11 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// maxPlaces is how many places are kept: each has an environment of its own.
+// maxPlaces limits the places that are kept, because each has its own environment.
 const maxPlaces = 50
 
-// Places makes the places of expressions in CRDs, and keeps them. It is safe for concurrent
-// use; the zero value is ready.
+// Places creates and caches the places of expressions in CRDs. It is safe for concurrent use. The
+// zero value is ready to use.
 type Places struct {
 	mu    sync.Mutex
 	known map[placeKey]*assist.Place
@@ -26,9 +26,9 @@ type placeKey struct {
 	optionalOldSelf    bool
 }
 
-// Of returns the place of a part of a rule in a CRD, which has its descriptions, and e was
-// compiled from it. It returns nil if there are no rules at the place, as far as the CRD is
-// known. The error is an internal one.
+// Of returns the place of a part of a rule. The engine e must be compiled from crd, which must
+// include its descriptions. Of returns nil if the CRD has no rules at that place. An error is always
+// internal.
 func (p *Places) Of(e *engine.Engine, crd *apiextensionsv1.CustomResourceDefinition, at *RuleAt, optionalOldSelf bool, functions *assist.Functions) (*assist.Place, error) {
 	if at.Version < 0 || at.Version >= len(crd.Spec.Versions) {
 		return nil, nil
@@ -48,7 +48,7 @@ func (p *Places) Of(e *engine.Engine, crd *apiextensionsv1.CustomResourceDefinit
 	switch {
 	case errors.As(err, &bug):
 		return nil, err
-	case err != nil: // the schema has changed since it could be read
+	case err != nil: // the schema has changed since it was last valid
 		place = nil
 	default:
 		place.Part, place.OptionalOldSelf, place.Functions = key.part, optionalOldSelf, functions

@@ -7,18 +7,18 @@ import (
 	"github.com/celadon-cel/celadon/x/crdedit"
 )
 
-// RuleAt is a part of a rule in a CRD's text.
+// A RuleAt identifies a part of a rule in the source of a CRD.
 type RuleAt struct {
-	Version int // its position in the CRD
+	Version int // index in the CRD
 	Steps   []engine.Step
 	Index   int
-	Key     string // of the part, as "rule"
-	// Path leads to the part in the text's tree.
+	Key     string // key of the part, for example "rule"
+	// Item is the index of the CRD if the text is a List. Path leads to the part in the text's tree.
 	Item int
 	Path position.Path
 }
 
-// Part returns what the part is for.
+// Part returns the kind of the part.
 func (r *RuleAt) Part() assist.Part {
 	switch r.Key {
 	case "rule":
@@ -29,7 +29,7 @@ func (r *RuleAt) Part() assist.Part {
 	return assist.AnyExpression
 }
 
-// RuleOf returns the part of a rule to which a path in the text of a CRD leads.
+// RuleOf returns the part of a rule at path in the source of a CRD, and whether there is one.
 func RuleOf(path position.Path) (RuleAt, bool) {
 	at, index, part, ok := crdedit.RuleAt(path)
 	r := RuleAt{Version: at.Version, Steps: at.Steps, Index: index, Key: part, Path: path}

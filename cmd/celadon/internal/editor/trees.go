@@ -10,30 +10,30 @@ import (
 )
 
 const (
-	// MaxText is the size of the largest text whose documents are looked at.
+	// MaxText is the size in bytes of the largest text that is parsed.
 	MaxText = 16 << 20
-	// MaxParts is the number of documents of a text that are looked at.
+	// MaxParts limits the documents of a text that are parsed.
 	MaxParts = 10_000
 )
 
-// Trees has the trees of the documents of a text that is being written. A document that
-// has not changed keeps its tree, and one that is not YAML is read with the help of the last
-// tree that it had. Trees is safe for concurrent use; the zero value is ready.
+// Trees holds the trees of the documents of a text that is being edited. A document that has not
+// changed keeps its tree. If a document is not valid YAML, its last valid tree helps to parse it.
+// Trees is safe for concurrent use. The zero value is ready to use.
 type Trees struct {
 	mu    sync.Mutex
 	known []Piece
 }
 
-// Piece is one document of a text.
+// A Piece is one document of a text.
 type Piece struct {
-	Start, Index int // the offset of its first byte, and its position among the documents
+	Start, Index int // offset of its first byte, and index of the document
 	Bytes        []byte
 	Tree         *position.Document
 
-	good *position.Document // the last tree that was YAML
+	good *position.Document // the last tree of valid YAML
 }
 
-// At returns the document around an offset of the text, and the offset in it.
+// At returns the document around an offset of the text, and the offset in that document.
 func (t *Trees) At(text []byte, offset int) (p Piece, within int) {
 	if len(text) > MaxText {
 		return Piece{Tree: position.Loose(nil, nil)}, 0
@@ -43,7 +43,7 @@ func (t *Trees) At(text []byte, offset int) (p Piece, within int) {
 	return p, max(0, min(offset, end)-start)
 }
 
-// All yields the documents of the text that contain a word.
+// All yields the documents of the text that contain word.
 func (t *Trees) All(text []byte, word string) iter.Seq[Piece] {
 	return func(yield func(Piece) bool) {
 		if len(text) > MaxText {

@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// Below is what stands below a folder, as a file system: regular files and folders,
-// by way of no link that leads out of it.
+// Below returns a file system of the regular files and folders below folder. It follows links that
+// stay in the folder.
 func Below(folder *os.Root) fs.FS { return below{folder, folder.FS()} }
 
 type below struct {
@@ -14,7 +14,7 @@ type below struct {
 	fs.FS
 }
 
-// Open never waits for who writes into a pipe.
+// Open opens a regular file or a folder. It never blocks on a named pipe.
 func (b below) Open(name string) (fs.File, error) {
 	info, err := b.folder.Stat(name)
 	if err == nil && info.IsDir() {
@@ -27,5 +27,5 @@ func (b below) Open(name string) (fs.File, error) {
 	return f, nil
 }
 
-// Stat spares opening.
+// Stat implements fs.StatFS, so that a file need not be opened to be examined.
 func (b below) Stat(name string) (fs.FileInfo, error) { return b.folder.Stat(name) }

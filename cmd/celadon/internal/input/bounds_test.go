@@ -26,8 +26,7 @@ func scanned(paths ...string) []string {
 	return got
 }
 
-// TestNoFiles puts all kinds of what is no file below a folder: none is opened,
-// each is told.
+// TestNoFiles checks that files which are not regular are reported and not opened below a folder.
 func TestNoFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -92,7 +91,8 @@ func TestNoFiles(t *testing.T) {
 	}
 }
 
-// TestPipesByHand reads what a shell gives in the place of a file.
+// TestPipesByHand checks that a pipe can be read if it is named by the user, for example one created
+// by a shell.
 func TestPipesByHand(t *testing.T) {
 	t.Parallel()
 	r, w, err := os.Pipe()
@@ -115,8 +115,7 @@ func TestPipesByHand(t *testing.T) {
 	}
 }
 
-// TestFileChanges reads a small file that has grown, gone or become a pipe since
-// it was found.
+// TestFileChanges checks that a small file can grow, disappear, or become a pipe after it was found.
 func TestFileChanges(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a.yaml")
@@ -152,9 +151,8 @@ func TestFileChanges(t *testing.T) {
 	}
 }
 
-// TestBounds reads what is too large, has no end, or hides its end; nothing of
-// it is held that could grow without bound, and what follows is read where its
-// begin can be found.
+// TestBounds checks that memory use is limited for input that is too large, has no end, or hides its
+// end, and that reading continues after it if the next beginning can be found.
 func TestBounds(t *testing.T) {
 	t.Parallel()
 	many := func(text string, size int) io.Reader { return &repeated{text: text, left: size} }
@@ -162,7 +160,7 @@ func TestBounds(t *testing.T) {
 	for name, test := range map[string]struct {
 		r     io.Reader
 		want  string // of the first error
-		after bool   // the object behind it is read
+		after bool   // the object after it is read
 	}{
 		"document":       {io.MultiReader(many("name: x\n", 100<<20), good("---\nname: good")), "a YAML document of more than 32 MiB", true},
 		"line":           {io.MultiReader(many("x", 40<<20), good("\n---\nname: good")), "a line of more than 16 MiB", true},
@@ -204,7 +202,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// repeated is a text again and again.
+// repeated is a reader that repeats a string.
 type repeated struct {
 	text string
 	at   int

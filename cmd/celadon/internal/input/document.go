@@ -13,37 +13,35 @@ import (
 	"github.com/celadon-cel/celadon/internal/yaml/decode"
 )
 
-// Document is one object as it stands in a file.
+// A Document is one object of the input.
 type Document struct {
 	File  string // as the user named it; "-" is standard input
 	Index int    // of the document in the file, from 0
-	Item  int    // of a List, from 0
-	Line  int    // of the object, from 1; 0 where there is none
-	// Live is true of what a cluster has: File is how the object is named there, and
-	// no file.
+	Item  int    // index in a List, from 0
+	Line  int    // where the object begins, from 1; 0 if unknown
+	// Live is set for an object of a cluster. File then holds its resource, namespace, and name.
 	Live bool
 
-	// Object is the decoded object; nil when Err is set.
+	// Object is the decoded object. It is nil if Err is set.
 	Object map[string]any
-	// Raw is the object's JSON where it has duplicate keys, which Object does
-	// not show.
+	// Raw is the object's JSON if it has duplicate keys, which Object cannot represent. It is nil
+	// otherwise.
 	Raw []byte
-	// Duplicate is what a server that is sent YAML says of duplicate keys; kubectl
-	// sends JSON, with the last of their values.
+	// Duplicate is the API server's error for duplicate keys in a YAML body. With kubectl, the last
+	// value wins, because kubectl sends JSON.
 	Duplicate error
 	Err       error
 
-	json []byte // what Object was decoded from, if that was JSON
+	json []byte // the source of Object if that is JSON; otherwise nil
 	text *text
-	item bool // of a List in text
+	item bool // an item of the List in text
 
 	duplicates []duplicateKey
-	seen       map[string]any // of what may not decode
+	seen       map[string]any // apiVersion, kind, and names, read before decoding; see Chunk.glimpse
 }
 
-// Named is as much of the object as tells what it is called: all of it, or what was
-// seen of one that Chunk.Skip was asked about, also where it cannot be decoded. It is
-// nil where nothing is known.
+// Named returns the object, or at least its apiVersion, kind, and names. If Chunk.Skip was set, these
+// may be known even if the object cannot be decoded. Named returns nil if they are unknown.
 func (d *Document) Named() map[string]any {
 	if d.seen != nil {
 		return d.seen
@@ -51,13 +49,13 @@ func (d *Document) Named() map[string]any {
 	return d.Object
 }
 
-// Complete says what kind of object this is, where it does not say so itself.
+// Complete sets the object's apiVersion and kind.
 func (d *Document) Complete(apiVersion, kind string) {
 	d.Object["apiVersion"], d.Object["kind"] = apiVersion, kind
 	d.json = nil
 }
 
-// Place is where the document stands, for messages.
+// Place returns the document's location for messages, as file:line.
 func (d *Document) Place() string {
 	if d.Line == 0 {
 		return d.File
@@ -65,7 +63,7 @@ func (d *Document) Place() string {
 	return fmt.Sprintf("%s:%d", d.File, d.Line)
 }
 
-// JSON is the object as JSON.
+// JSON returns the object as JSON, or d.Err if it was not decoded.
 func (d *Document) JSON() ([]byte, error) {
 	switch {
 	case d.Err != nil:
@@ -76,19 +74,20 @@ func (d *Document) JSON() ([]byte, error) {
 	return json.Marshal(d.Object)
 }
 
-// FromJSON is what Object was decoded from; nil where that was no JSON.
+// FromJSON returns the JSON that Object was decoded from, or nil if the source was not JSON.
 func (d *Document) FromJSON() []byte { return d.json }
 
-// AsWritten is true where Object is all that its source, YAML, says: no key is there
-// twice.
+// AsWritten reports whether Object represents all of its YAML source, which has no duplicate keys.
+// It returns false for JSON and for items of a List.
 func (d *Document) AsWritten() bool {
 	return d.Err == nil && d.text != nil && d.json == nil && d.Raw == nil && d.Duplicate == nil && !d.item
 }
 
-// ErrNoObject is the error of a document that is no mapping.
+// ErrNoObject reports a document that is not a mapping.
 var ErrNoObject = errors.New("not a Kubernetes object: want a mapping with apiVersion and kind")
 
-// Each decodes the chunk's documents, in order, until yield says false.
+// Each decodes the chunk's documents, in order, until yield returns false. It reports whether yield
+// returned true for all of them.
 func (c Chunk) Each(yield func(*Document) bool) bool {
 	if c.Skip != nil {
 		if seen := c.glimpse(); seen != nil {
@@ -116,7 +115,7 @@ func (c Chunk) Each(yield func(*Document) bool) bool {
 	return yield(c.document(c.err))
 }
 
-// small reads a file that was small when it was found.
+// small decodes a file that was small when it was found. It reports whether to continue.
 func (c *Chunk) small(yield func(*Document) bool) bool {
 	f, err := openRegular(c.File)
 	if err != nil {
@@ -128,7 +127,7 @@ func (c *Chunk) small(yield func(*Document) bool) bool {
 		return part.Each(yield)
 	}
 	data, err := sized(io.LimitReader(f, small), c.size)
-	if err != nil || len(data) == small { // it has grown
+	if err != nil || len(data) == small { // the file has grown
 		return split(c.File, io.MultiReader(bytes.NewReader(data), f), func() {}, each)
 	}
 	s := splitter{file: c.File, w: bytesWindow(data), yield: each}
@@ -150,7 +149,7 @@ func (c *Chunk) json(yield func(*Document) bool) bool {
 	sent := decode.Sent(c.text)
 	strict, err := kjson.UnmarshalStrict(sent, &obj)
 	if err != nil {
-		if c.flow && !json.Valid(c.text) { // else a number that is too large
+		if c.flow && !json.Valid(c.text) { // otherwise a number is too large
 			if _, _, flowErr := decode.Decode(c.text); flowErr == nil {
 				return c.yaml(yield)
 			}
@@ -166,7 +165,7 @@ func (c *Chunk) json(yield func(*Document) bool) bool {
 	return yield(d)
 }
 
-// notObject tells a value of another kind from what is no JSON at all.
+// notObject returns the error for a value that is not an object: a syntax error, or ErrNoObject.
 func (c *Chunk) notObject() error {
 	var v any
 	if err := json.Unmarshal(c.text, &v); err != nil {
@@ -175,8 +174,8 @@ func (c *Chunk) notObject() error {
 	return ErrNoObject
 }
 
-// syntax is the error of decoding text with its line in the file, where that is
-// not the object's own.
+// syntax wraps a decoding error. It adds the line in the file if that is not the line on which the
+// object begins.
 func (c *Chunk) syntax(text []byte, err error) error {
 	if ok, offset := kjson.SyntaxErrorOffset(err); ok {
 		before := text[:min(int(offset), len(text))]
@@ -214,7 +213,7 @@ func (c *Chunk) yaml(yield func(*Document) bool) bool {
 	return d.items(items, find, yield)
 }
 
-// items takes a YAML List apart.
+// items yields the items of a YAML List and reports whether to continue.
 func (d *Document) items(items []any, find func(*Document), yield func(*Document) bool) bool {
 	lines := d.text.itemLines()
 	for i, item := range items {

@@ -11,17 +11,16 @@ import (
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
 
-// duplicateKey is a key that its mapping had before. kubectl's decoder keeps the
-// last of such values without a word; a server that is sent YAML complains. It
-// complains, too, of a key that overrides one that "<<" merged, which is what "<<"
-// is for; here that is none.
+// A duplicateKey is a key that occurred before in the same mapping. kubectl's decoder silently keeps
+// the last value, and a server that is sent YAML reports an error. The server also reports keys that
+// override a key merged with "<<", although "<<" allows that. Those keys are not duplicates here.
 type duplicateKey struct {
-	complaint string // the server's
+	complaint string // the server's error message
 	key       *position.Node
 }
 
-// duplicates are those in and below a node, in the server's order; but is left
-// out.
+// duplicates returns the duplicate keys in and below n, in the server's order. It does not descend
+// into but.
 func (t *text) duplicates(n, but *position.Node) (found []duplicateKey) {
 	seen := map[any]bool{}
 	for i, item := range n.Items {
@@ -44,11 +43,11 @@ func (t *text) duplicates(n, but *position.Node) (found []duplicateKey) {
 	return found
 }
 
-// mostOfItem is how many duplicate keys are told of a List with each of its
-// items, and how many of each item.
+// mostOfItem limits the duplicate keys that are reported per item of a List, and those of the List
+// itself that are repeated with each item.
 const mostOfItem = 10
 
-// outside are those of a List outside of its items.
+// outside returns the duplicate keys of a List outside its items.
 func (t *text) outside() []duplicateKey {
 	if t.around == nil {
 		found := t.duplicates(t.root(), t.items())
@@ -57,7 +56,8 @@ func (t *text) outside() []duplicateKey {
 	return t.around
 }
 
-// inside are those of an item, which several may be by aliases.
+// inside returns the duplicate keys of an item. Results are cached by node, because aliases can make
+// several items share a node.
 func (t *text) inside(item *position.Node) []duplicateKey {
 	found, ok := t.within[item]
 	if !ok {
@@ -71,8 +71,8 @@ func (t *text) inside(item *position.Node) []duplicateKey {
 	return found
 }
 
-// keyOf is a key as the decoder has it; ok is false for what is no scalar. A word
-// may be a number or a boolean.
+// keyOf returns a key as the decoder reads it, for example as a number or a boolean. It returns
+// false for null and for keys that are not scalars.
 func keyOf(key *position.Node) (name any, ok bool) {
 	if key = key.Resolve(); key.Kind != position.Scalar {
 		return nil, false
@@ -88,11 +88,10 @@ func keyOf(key *position.Node) (name any, ok bool) {
 	if err != nil {
 		return key.Value, true
 	}
-	return name, name != nil // of null it says nothing
+	return name, name != nil // the server ignores duplicate null keys
 }
 
-// complain tells of duplicate keys in and below a node, in the server's words for
-// a body in YAML; nil where there are none.
+// complain returns the server's error for duplicate keys in a YAML body, or nil if there are none.
 func complain(duplicates []duplicateKey) error {
 	if len(duplicates) == 0 {
 		return nil
@@ -104,11 +103,11 @@ func complain(duplicates []duplicateKey) error {
 	return errors.New("yaml: unmarshal errors: " + strings.Join(texts, " "))
 }
 
-// duplicate sets the document's duplicate keys. With an item of a List come those
-// of the List itself, which concern all its items.
+// duplicate sets the document's duplicate keys. For an item of a List, these include the keys of the
+// List itself, because they concern all items.
 func (d *Document) duplicate(all error, line int) {
 	root := d.root()
-	if root == nil { // nobody can say whose they are
+	if root == nil { // the node is unknown, so report all duplicates
 		d.Duplicate = yamlError(all, line)
 		return
 	}
@@ -117,21 +116,22 @@ func (d *Document) duplicate(all error, line int) {
 		d.Duplicate = complain(d.duplicates)
 		return
 	}
-	// The List's own, and those of an item that aliases name, are told with many
-	// items: together they must not be more than the text.
+	// The List's own duplicates, and those of an aliased item, are repeated with many items. Both
+	// are limited, so that the output does not outgrow the input.
 	d.duplicates = append(slices.Clone(d.text.outside()), d.text.inside(root.Resolve())...)
 	d.Duplicate = complain(d.duplicates)
 }
 
-// DuplicateKey is a key that its mapping had before, with the server's complaint.
+// A DuplicateKey is a key that occurred before in the same mapping, with the server's error message.
 type DuplicateKey struct {
 	Position
 	Key, Complaint string
-	// Around is true of a key of the List around the object.
+	// Around is set if the key belongs to the List around the object.
 	Around bool
 }
 
-// DuplicateKeys are those whose keys are strings, as far as they are known.
+// DuplicateKeys returns the duplicate keys that are strings. It returns none if their positions are
+// unknown.
 func (d *Document) DuplicateKeys() []DuplicateKey {
 	keys := make([]DuplicateKey, 0, len(d.duplicates))
 	around := 0

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestDuplicateWords complains of keys as the server does, whatever they are.
+// TestDuplicateWords checks that the errors for duplicate keys equal the server's for all types of
+// keys.
 func TestDuplicateWords(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Glimpse is what an object in JSON is called, as it would decode to, without
-// decoding the rest: apiVersion, kind, and of metadata name, generateName and
-// namespace. It is nil where that cannot be told for sure.
+// glimpse returns the apiVersion, kind, name, generateName, and namespace of a JSON object without
+// decoding the rest. The values equal those that decoding would return. It returns nil if that is
+// not certain.
 func (c *Chunk) glimpse() map[string]any {
 	switch {
 	case c.form != jsonValue && c.form != jsonItem && c.form != liveObject, len(c.text) == 0 || c.text[0] != '{':
@@ -35,9 +35,9 @@ func (c *Chunk) glimpse() map[string]any {
 	return obj
 }
 
-// fields are the values of some fields of the JSON object at offset i, as they stand
-// in the text. It is false where a field is there twice, or a name is written so that
-// it may be.
+// fields returns the raw values of the wanted fields of the JSON object at offset i. It returns
+// false if a wanted field occurs twice, or if a name contains an escape sequence and could therefore
+// be one of them.
 func fields(w *window, i int, wanted ...string) (map[string][]byte, bool) {
 	found := map[string][]byte{}
 	if c, ok := w.at(i); !ok || c != '{' {
@@ -87,15 +87,15 @@ func fields(w *window, i int, wanted ...string) (map[string][]byte, bool) {
 	}
 }
 
-// isAtEnd is true where nothing else follows.
+// isAtEnd reports whether only white space follows.
 func isAtEnd(w *window, i int) bool {
 	i, _ = w.blank(i)
 	_, more := w.at(i)
 	return !more
 }
 
-// plainTexts puts those values into an object that are there. It is false of one that
-// is no text, or whose characters are not just what stands there.
+// plainTexts sets the named fields that were found in into. It reports whether all their values are
+// strings of printable ASCII characters without escape sequences.
 func plainTexts(into map[string]any, found map[string][]byte, names ...string) bool {
 	for _, name := range names {
 		value := found[name]

@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-// glimpseNames are the parts of an object that a glimpse is of.
+// glimpseNames returns the fields of an object that a glimpse reads.
 func glimpseNames(obj map[string]any) [5]any {
 	meta, _ := obj["metadata"].(map[string]any)
 	return [5]any{obj["apiVersion"], obj["kind"], meta["name"], meta["generateName"], meta["namespace"]}
 }
 
-// glimpsed is what is seen of a text, and what it decodes to, an object each.
+// glimpsed returns the glimpses of the chunks of text, and the decoded objects.
 func glimpsed(text string) (seen []map[string]any, decoded []*Document) {
 	Split("f", strings.NewReader(text), func(c Chunk) bool {
 		seen = append(seen, c.glimpse())
@@ -66,7 +66,7 @@ func TestGlimpse(t *testing.T) {
 	}
 }
 
-// FuzzGlimpse holds that what decodes is called as was seen before.
+// FuzzGlimpse checks that the fields of a glimpse equal those of the decoded object.
 func FuzzGlimpse(f *testing.F) {
 	f.Add(`{"apiVersion":"g/v1","kind":"K","metadata":{"name":"a","namespace":"n","generateName":"x"},"spec":{"kind":"L","a":[{},[]]}}`)
 	f.Add(`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"K","metadata":{"name":"a"}},{"kind":"K","kind":"L"}]}`)

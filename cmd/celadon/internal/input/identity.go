@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Identity is what names an object. Its JSON form is fixed.
+// An Identity identifies an object. Its JSON form is fixed.
 type Identity struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -14,11 +14,10 @@ type Identity struct {
 	Name       string `json:"name"`
 }
 
-// Identity returns what names the document's object. It is computed at each call.
+// Identity returns the identity of the document's object. It is computed at each call.
 func (d *Document) Identity() Identity { return Identify(d.Object) }
 
-// Identify returns what names an object. The name of an object with generateName only is
-// that prefix.
+// Identify returns the identity of obj. If obj has no name, its generateName is used.
 func Identify(obj map[string]any) Identity {
 	text := func(m map[string]any, name string) string {
 		s, _ := m[name].(string)
@@ -32,15 +31,15 @@ func Identify(obj map[string]any) Identity {
 	return Identity{APIVersion: text(obj, "apiVersion"), Kind: text(obj, "kind"), Namespace: text(meta, "namespace"), Name: name}
 }
 
-// Called returns the object's kind, group, namespace and name as one text.
+// Called returns the kind, group, namespace, and name as one string.
 func (id Identity) Called() string { return Called(id.GroupKind(), id.Namespace, id.Name) }
 
-// Called returns a kind, group, namespace and name as one text.
+// Called returns gk, namespace, and name as one string.
 func Called(gk schema.GroupKind, namespace, name string) string {
 	return strings.Join([]string{gk.String(), namespace, name}, "/")
 }
 
-// GroupKind returns the object's group and kind, by which its CRD is found.
+// GroupKind returns the object's group and kind, which identify its CRD.
 func (id Identity) GroupKind() schema.GroupKind {
 	gv, _ := schema.ParseGroupVersion(id.APIVersion)
 	return schema.GroupKind{Group: gv.Group, Kind: id.Kind}

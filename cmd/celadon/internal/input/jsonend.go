@@ -11,12 +11,11 @@ var (
 	errTooLong = errors.New("no end found")
 )
 
-// valueEnd is the offset behind the JSON value at offset i. It looks only at
-// brackets, strings and where values may begin: enough not to take what comes
-// after a cut-off value for a part of it. The offset is where it stopped on an
-// error.
+// valueEnd returns the offset after the JSON value at offset i. It checks only brackets, strings,
+// and where values may begin. That is enough to detect a truncated value before the next value is
+// taken for a part of it. On an error, the offset is where reading stopped.
 func (w *window) valueEnd(i, limit int) (int, error) {
-	var open []byte // the brackets around
+	var open []byte // the open brackets
 	prev := byte(':')
 	for ; ; i++ {
 		c, ok := w.at(i)
@@ -39,7 +38,7 @@ func (w *window) valueEnd(i, limit int) (int, error) {
 			}
 			open = append(open, c)
 		case '}', ']':
-			if len(open) == 0 || open[len(open)-1] != c-2 { // '{' and '[' are two before
+			if len(open) == 0 || open[len(open)-1] != c-2 { // in ASCII, '{' and '[' precede their closing brackets by 2
 				return i, errBracket
 			}
 			open = open[:len(open)-1]
@@ -67,7 +66,7 @@ func mayBegin(prev byte, open []byte) bool {
 	return open[len(open)-1] == '[' && (prev == '[' || prev == ',')
 }
 
-// stringEnd is the offset behind the string at offset i.
+// stringEnd returns the offset after the string at offset i.
 func (w *window) stringEnd(i int) (int, error) {
 	for i++; ; i++ {
 		c, ok := w.at(i)
@@ -86,8 +85,8 @@ func (w *window) stringEnd(i int) (int, error) {
 	}
 }
 
-// wordEnd is the offset behind a number, true, false or null; it moves by at
-// least one byte.
+// wordEnd returns the offset after a number, true, false, or null. The offset is always greater than
+// i.
 func (w *window) wordEnd(i int) int {
 	for i++; ; i++ {
 		switch c, ok := w.at(i); {
@@ -97,7 +96,8 @@ func (w *window) wordEnd(i int) int {
 	}
 }
 
-// blank skips JSON's white space from offset i on.
+// blank returns the offset of the first byte at or after i that is not JSON white space, and whether
+// there is one.
 func (w *window) blank(i int) (int, bool) {
 	for ; ; i++ {
 		c, ok := w.at(i)

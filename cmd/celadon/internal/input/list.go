@@ -9,17 +9,16 @@ import (
 	"strings"
 )
 
-// object reads the members of a JSON object as far as is needed to tell a List
-// from an object.
+// An object reads the members of a JSON object until it is clear whether it is a List.
 type object struct {
 	*splitter
 	kind, apiVersion string
-	items            int  // where the items begin, when that is known too early; else 0
-	streamed         bool // the items were given away, one by one
-	stopped          bool // by yield
+	items            int  // offset of the items if they come before the kind, else 0
+	streamed         bool // the items were yielded, one by one
+	stopped          bool // yield returned false
 }
 
-// members reads the object at offset i to its end.
+// members reads the object at offset i and returns the offset after it.
 func (o *object) members(i int) (end int, err error) {
 	i++
 	for first := true; ; first = false {
@@ -57,7 +56,7 @@ func (o *object) next(i int) (c byte, at int, err error) {
 	return c, i, nil
 }
 
-// member reads one field, whose name is at offset i.
+// member reads the field whose name is at offset i.
 func (o *object) member(i int) (int, error) {
 	end, err := o.w.stringEnd(i)
 	if err != nil {
@@ -89,7 +88,8 @@ func (o *object) member(i int) (int, error) {
 	return end, nil
 }
 
-// itemsAt gives items away at once where the object is known to be a List.
+// itemsAt reads the array of items at offset i. It yields the items immediately if the object is
+// known to be a List.
 func (o *object) itemsAt(i int) (int, error) {
 	if o.isList() || o.kind == "" && o.apiVersion == "v1" {
 		return o.stream(i)
@@ -100,7 +100,7 @@ func (o *object) itemsAt(i int) (int, error) {
 	}
 	end, err := o.w.valueEnd(i, i+limit)
 	if errors.Is(err, errTooLong) && o.kind == "" {
-		return o.stream(i) // too large for anything else
+		return o.stream(i) // only a List can be this large
 	}
 	o.items = i
 	return end, err
@@ -108,7 +108,7 @@ func (o *object) itemsAt(i int) (int, error) {
 
 func (o *object) isList() bool { return strings.HasSuffix(o.kind, "List") }
 
-// finish is at the object's end.
+// finish handles the end of the object. If the object turned out to be a List, it yields the items.
 func (o *object) finish(end int) (int, error) {
 	switch {
 	case o.streamed:
@@ -125,7 +125,7 @@ func (o *object) finish(end int) (int, error) {
 	return end, nil
 }
 
-// rest reads the members behind the items.
+// rest reads the members that follow the items.
 func (o *object) rest(i int) (int, error) {
 	for {
 		c, i2, err := o.next(i)
@@ -149,14 +149,14 @@ func (o *object) rest(i int) (int, error) {
 	}
 }
 
-// stream gives away the items of the array at offset i, each as soon as its end
-// is found. The window then stands behind the array.
+// stream yields the items of the array at offset i, each as soon as its end is found. Afterwards,
+// the window starts after the array.
 func (o *object) stream(i int) (int, error) {
 	index := o.index
 	o.index++
 	o.streamed = true
 	o.w.skip(i + 1)
-	comma := true // or the list's begin
+	comma := true // or the beginning of the array
 	for item := 0; ; {
 		c, i, err := o.next(0)
 		if err != nil {
@@ -191,10 +191,10 @@ func (o *object) stream(i int) (int, error) {
 
 var errNoComma = errors.New("a comma is missing before an item")
 
-// errAbandoned ends the reading of a List; it was reported before.
+// errAbandoned ends the reading of a List. The cause has been reported before.
 var errAbandoned = errors.New("abandoned")
 
-// abandon gives up what is left of a List that cannot be told apart.
+// abandon skips the rest of a List whose items cannot be distinguished.
 func (o *object) abandon() (int, error) {
 	o.resume()
 	return 0, errAbandoned
@@ -204,8 +204,8 @@ func (o *object) lost(index, item int, err error) Chunk {
 	return Chunk{File: o.file, index: index, item: item, line: o.w.line, err: fmt.Errorf("not JSON: %w", err)}
 }
 
-// item gives away the item at the window's start; found is false when no later
-// item can be found.
+// item yields the item at the window's start. It returns more as false if yield returned false, and
+// found as false if the next item cannot be found.
 func (o *object) item(index, item int, before []byte) (more, found bool) {
 	line, column := o.w.place(0)
 	end, err := o.itemEnd(before)
@@ -222,9 +222,9 @@ func (o *object) item(index, item int, before []byte) (more, found bool) {
 	return o.yield(c), true
 }
 
-// itemEnd is where the item at the window's start ends. One that is cut off may
-// look as if the items after it were its own, until the List ends too early: then
-// an item that holds what looks like the next one is taken for cut off.
+// itemEnd returns the end of the item at the window's start. If an item is truncated, the items
+// after it may seem to be part of it until the List ends too early. Therefore an item that contains
+// something like the beginning of the next item is considered truncated.
 func (o *object) itemEnd(before []byte) (int, error) {
 	end, err := o.w.valueEnd(0, maxObject)
 	if err != nil {
@@ -242,33 +242,33 @@ func (o *object) itemEnd(before []byte) (int, error) {
 	return end, errCut
 }
 
-// ownLine is true for an item that begins a line, as in a List with an item a
-// line: then they stand below each other.
+// ownLine reports whether an item begins a line. In a List with one item per line, the items then
+// have the same indentation.
 func ownLine(before []byte) bool {
 	return len(before) > 0 && len(bytes.TrimLeft(before, " \t")) == 0
 }
 
-// nextBelow is how an item below another one begins.
+// nextBelow returns the bytes with which the next item begins if items begin lines.
 func nextBelow(before []byte) []byte {
 	return slices.Concat(newline, before, []byte{'{'})
 }
 
-// maxBefore is how much of a line stands before an item in an excerpt.
+// maxBefore limits the bytes before an item on its line that are kept for excerpts.
 const maxBefore = 120
 
-// beforeOnLine is what stands before offset i on its line, as far as it is
-// still there.
+// beforeOnLine returns the bytes before offset i on its line, as far as they are still in the window.
 func (o *object) beforeOnLine(i int) []byte {
 	line := o.w.rest()[:i]
 	line = line[bytes.LastIndexByte(line, '\n')+1:]
 	return bytes.Clone(line[max(0, len(line)-maxBefore):])
 }
 
-// itemStart is how the items of a List without line breaks begin.
+// itemStart matches the beginning of an item in a List without line breaks.
 var itemStart = regexp.MustCompile(`,\s*\{\s*"(?:apiVersion|kind)"\s*:`)
 
-// nextItem goes from a bad item to the next one: a line that is indented as the
-// bad one and begins as it, or else what begins as an object does.
+// nextItem skips from a malformed item to the next one: a line with the same indentation that begins
+// an object, or, in a List without line breaks, the next match of itemStart. It reports whether
+// there is one, or the end of the List.
 func (o *object) nextItem(before []byte) bool {
 	if !ownLine(before) {
 		return o.nextInline()
@@ -293,7 +293,7 @@ func (o *object) nextItem(before []byte) bool {
 }
 
 func (o *object) nextInline() bool {
-	const overlap = 64 // a start may be cut in two by a read
+	const overlap = 64 // the beginning of an item may be split between two reads
 	for from := 0; ; {
 		if at := itemStart.FindIndex(o.w.rest()[from:]); at != nil {
 			o.w.skip(from + at[0])

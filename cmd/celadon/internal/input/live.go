@@ -9,14 +9,14 @@ import (
 	"github.com/celadon-cel/celadon/internal/yaml/decode"
 )
 
-// Live is an object of a cluster as its server sends it, of which the kind is
-// known. Its documents are shown as kubectl get -o json shows them: set in, without
-// managedFields. The resource names it, and no file.
+// Live returns a chunk for an object that a cluster sent. Its document has the form of kubectl get
+// -o json: indented, without managedFields. The document's File is made from the resource and the
+// object's name.
 func Live(resource, apiVersion, kind string, sent []byte) Chunk {
 	return Chunk{File: resource, form: liveObject, apiVersion: apiVersion, kind: kind, line: 1, column: 1, text: sent}
 }
 
-// Lost is what of a cluster could not be read; its document says why.
+// Lost returns a chunk for objects of a cluster that could not be read. Its document has the error.
 func Lost(resource string, err error) Chunk {
 	return Chunk{File: resource, form: lostObjects, err: err}
 }
@@ -41,7 +41,7 @@ func (c *Chunk) live() *Document {
 		}
 		return d
 	}
-	// Lists of what a server is compiled with leave these out of each item.
+	// Servers omit apiVersion and kind in the items of lists of built-in types.
 	if obj["apiVersion"] == nil && obj["kind"] == nil {
 		obj["apiVersion"], obj["kind"] = c.apiVersion, c.kind
 	}
@@ -64,7 +64,7 @@ func (c *Chunk) live() *Document {
 	return d
 }
 
-// liveName is how an object is named where others have files.
+// liveName returns the name of a cluster's object, which is used instead of a file name.
 func liveName(resource, namespace, name string) string {
 	if namespace != "" {
 		name = namespace + "/" + name

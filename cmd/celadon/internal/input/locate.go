@@ -12,24 +12,25 @@ import (
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
 
-// Position is a place in a file, from 1; line 0 is nowhere. Columns count
+// A Position is a line and column in a file, both from 1. Line 0 means unknown. Columns count
 // characters.
 type Position struct{ Line, Column int }
 
-// text is what the user wrote. The items of a YAML List share one.
+// A text is the source of a document. The items of a YAML List share one text.
 type text struct {
 	text         []byte
-	before       []byte // on the first line, as far as known
-	line, column int    // of text
+	before       []byte // before text on its first line, as far as known
+	line, column int    // where text begins
 
 	once sync.Once
 	doc  *position.Document
 
-	around []duplicateKey // of a List, outside of its items
+	around []duplicateKey // duplicate keys of a List, outside its items
+	// duplicate keys by item
 	within map[*position.Node][]duplicateKey
 }
 
-// parsed is the text with its positions, nil when it has none.
+// parsed returns the text with positions, or nil if it cannot be parsed.
 func (t *text) parsed() *position.Document {
 	t.once.Do(func() {
 		if doc, err := position.Parse(t.text); err == nil {
@@ -39,7 +40,7 @@ func (t *text) parsed() *position.Document {
 	return t.doc
 }
 
-// root is the text's value; nil where there are no positions.
+// root returns the node of the text's value, or nil if there are no positions.
 func (t *text) root() *position.Node {
 	if doc := t.parsed(); doc != nil {
 		return doc.Root
@@ -55,7 +56,7 @@ func (t *text) position(offset int) Position {
 	return Position{at.Line + t.line - 1, at.Column}
 }
 
-// items are a List's; nil where there are none.
+// items returns the items of a List, or nil if there are none.
 func (t *text) items() *position.Node {
 	root := t.root()
 	if root == nil {
@@ -65,7 +66,7 @@ func (t *text) items() *position.Node {
 	return items
 }
 
-// itemLines are the lines of a List's items.
+// itemLines returns the lines on which a List's items begin.
 func (t *text) itemLines() []int {
 	items := t.items()
 	if items == nil {
@@ -78,7 +79,7 @@ func (t *text) itemLines() []int {
 	return lines
 }
 
-// root is the object's own node; nil where it is not known.
+// root returns the node of the object, or nil if it is unknown.
 func (d *Document) root() *position.Node {
 	switch {
 	case d.text == nil:
@@ -92,8 +93,7 @@ func (d *Document) root() *position.Node {
 	return nil
 }
 
-// Locate finds the fields of the object, each or else its nearest parent. The
-// place of a field is its key.
+// Locate returns the position of each field's key, or of its nearest existing parent.
 func (d *Document) Locate(fields []string) []Position {
 	found := make([]Position, len(fields))
 	if len(fields) == 0 {
@@ -109,10 +109,10 @@ func (d *Document) Locate(fields []string) []Position {
 	return found
 }
 
-// SourceLine is the line of a position as the user wrote it, and the index in
-// it of the position's character. Of what stands on the object's first line
-// before it only white space is known. Items that share lines with others have
-// none: an excerpt would show these too.
+// SourceLine returns the source line of a position, and the index of the position's character in it.
+// On the object's first line, the part before the object is included only if it is white space.
+// SourceLine returns false for items that share lines with other items, because an excerpt would
+// show those too.
 func (d *Document) SourceLine(at Position) (line string, index int, ok bool) {
 	if d.text == nil || d.item && d.text.flowList() {
 		return "", 0, false
@@ -120,7 +120,7 @@ func (d *Document) SourceLine(at Position) (line string, index int, ok bool) {
 	return d.text.lineOf(at)
 }
 
-// flowList is true where the items of a YAML List stand in brackets.
+// flowList reports whether the items of a YAML List are in brackets.
 func (t *text) flowList() bool {
 	if t.root() == nil {
 		return false
@@ -160,7 +160,8 @@ func (t *text) lineOf(at Position) (line string, index int, ok bool) {
 
 var yamlLine = regexp.MustCompile(`line (\d+)`)
 
-// A SyntaxError reports that a document is not YAML or JSON. Line is where in the file, or 0 if that is not known.
+// A SyntaxError reports that a document is not valid YAML or JSON. Line is the line in the file, or
+// 0 if unknown.
 type SyntaxError struct {
 	Line    int
 	message string
@@ -168,7 +169,8 @@ type SyntaxError struct {
 
 func (e *SyntaxError) Error() string { return e.message }
 
-// yamlError converts an error of the YAML decoder, which counts lines from the document's first one.
+// yamlError converts an error of the YAML decoder, which counts lines from the document's first
+// line. That is line first of the file.
 func yamlError(err error, first int) error {
 	text := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")
 	at := 0

@@ -11,12 +11,11 @@ import (
 	"strings"
 )
 
-// What the user names may be anything that can be read, a pipe too. What is
-// found below a folder, by whoever wrote into it, must be a regular file of that
-// folder: another would wait forever, never end, or stand somewhere else.
+// A path that the user names can be anything readable, for example a pipe. Files that are found
+// below a folder are untrusted: they must be regular files of that folder. Any other file could
+// block, never end, or be outside the folder.
 
-// found opens a file below a folder by way of its links, none of which may lead
-// out of the folder.
+// found opens a file below folder. It follows links that do not lead out of the folder.
 func found(folder *os.Root, name string) (*os.File, error) {
 	info, err := folder.Stat(name)
 	if err != nil {
@@ -28,7 +27,7 @@ func found(folder *os.Root, name string) (*os.File, error) {
 	return still(folder.OpenFile(name, os.O_RDONLY|nonblock, 0))
 }
 
-// openRegular opens a regular file.
+// openRegular opens path if it is a regular file.
 func openRegular(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -40,7 +39,8 @@ func openRegular(path string) (*os.File, error) {
 	return still(os.OpenFile(path, os.O_RDONLY|nonblock, 0))
 }
 
-// still holds that no other file was put there meanwhile.
+// still returns f if it is a regular file. The file may have been replaced since its path was
+// checked.
 func still(f *os.File, err error) (*os.File, error) {
 	if err != nil {
 		return nil, err
@@ -77,9 +77,10 @@ func kind(mode fs.FileMode) string {
 	return "no file"
 }
 
-// given is true for what is no regular file and was named by the user, as the
-// pipe of a shell is. A link to such a thing is none: someone else may have put
-// it in the place of a file. The system's own stand below /dev and /proc.
+// given reports whether a path that is not a regular file may be read because the user named it, for
+// example a pipe created by a shell. Folders may not. Neither may links to pipes or devices, because
+// somebody else may have replaced a file by such a link. Links in /dev and /proc are trusted,
+// because they belong to the system.
 func given(path string, info fs.FileInfo) bool {
 	if info.IsDir() {
 		return false
@@ -95,10 +96,10 @@ func given(path string, info fs.FileInfo) bool {
 	return err == nil && named.Mode().Type() == info.Mode().Type()
 }
 
-// MaxFile is how large a file may be that is read whole, as those with CRDs are.
+// MaxFile limits the size of files that are read whole, for example files with CRDs.
 const MaxFile = 32 << 20
 
-// ReadFile reads a regular file of no more than limit bytes.
+// ReadFile reads a regular file. It returns an error if the file has more than limit bytes.
 func ReadFile(path string, limit int64) ([]byte, error) {
 	f, err := openRegular(path)
 	if err != nil {
@@ -108,14 +109,14 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	return ReadAll(f, limit)
 }
 
-// sized reads all of what is likely to have a size.
+// sized reads all of r, which is expected to have size bytes.
 func sized(r io.Reader, size int64) ([]byte, error) {
 	b := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
 	_, err := b.ReadFrom(r)
 	return b.Bytes(), err
 }
 
-// sizeOf is the size of a file; 0 of all else that can be read.
+// sizeOf returns the size of r if it is a regular file, or 0.
 func sizeOf(r io.Reader) int64 {
 	if f, ok := r.(fs.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
@@ -125,7 +126,7 @@ func sizeOf(r io.Reader) int64 {
 	return 0
 }
 
-// ReadAll reads no more than limit bytes.
+// ReadAll reads all of r. It returns an error if r has more than limit bytes.
 func ReadAll(r io.Reader, limit int64) ([]byte, error) {
 	data, err := sized(io.LimitReader(r, limit+1), min(sizeOf(r), limit))
 	if err == nil && int64(len(data)) > limit {
@@ -134,7 +135,7 @@ func ReadAll(r io.Reader, limit int64) ([]byte, error) {
 	return data, WithoutPath(err)
 }
 
-// WithoutPath drops the path from an error that is printed after it.
+// WithoutPath removes the path from an error, for callers that print the path themselves.
 func WithoutPath(err error) error {
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {

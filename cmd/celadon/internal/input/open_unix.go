@@ -4,5 +4,5 @@ package input
 
 import "syscall"
 
-// nonblock lets no pipe wait for its writer where it is opened.
+// nonblock prevents opening a pipe from blocking until another process writes to it.
 const nonblock = syscall.O_NONBLOCK

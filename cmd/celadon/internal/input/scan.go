@@ -8,13 +8,14 @@ import (
 	"path/filepath"
 )
 
-// Chunk is a piece of input whose objects are not decoded yet: one object, one
-// YAML document, or a small file.
+// A Chunk is a piece of input whose objects are not yet decoded: one object, one YAML document, or a
+// small file.
 type Chunk struct {
 	// File is the file as the user named it; "-" is standard input.
 	File string
-	// Skip, where it is set, is asked of an object by what it is called; what it is
-	// true of is not decoded, and is a document of no more than that.
+	// Skip, if set, is called with a document that has only the object's apiVersion, kind, and
+	// names. If it returns true, the object is not decoded, and Each yields that document. Skip is
+	// not called if these fields cannot be read without decoding.
 	Skip func(*Document) bool
 
 	form         form
@@ -23,7 +24,7 @@ type Chunk struct {
 	before       []byte
 	text         []byte
 	size         int64 // of a small file
-	flow         bool  // YAML if it is not JSON
+	flow         bool  // the text may be YAML if it is not JSON
 	err          error
 
 	apiVersion, kind string // of a live object
@@ -32,26 +33,27 @@ type Chunk struct {
 type form uint8
 
 const (
-	failure form = iota // err alone
+	failure form = iota // only err is set
 	smallFile
 	jsonValue
 	jsonItem
 	yamlDocument
 	liveObject
-	lostObjects // of a cluster
+	lostObjects // objects of a cluster that could not be read
 )
 
-// small files are read where they are decoded; larger ones are split first.
+// small is the size below which a file is read and split by the goroutine that decodes it. Larger
+// files are split first.
 const small = 1 << 20
 
-// Scan finds the chunks of files, folders and "-", in order, until yield says
-// false. What cannot be read is a chunk whose document has an error. Before it
-// waits for input it calls wait.
+// Scan yields the chunks of files, folders, and "-" (standard input), in order, until yield returns
+// false. A path that cannot be read yields a chunk whose document has an error. Scan calls wait
+// before each read that may block.
 func Scan(stdin io.Reader, paths []string, wait func(), yield func(Chunk) bool) {
 	Selection{}.Scan(stdin, paths, wait, yield)
 }
 
-// Scan is the function of that name, for what is selected.
+// Scan is like the function Scan, but reads only the files of folders that s selects.
 func (s Selection) Scan(stdin io.Reader, paths []string, wait func(), yield func(Chunk) bool) {
 	for _, path := range paths {
 		more := true
@@ -66,12 +68,13 @@ func (s Selection) Scan(stdin io.Reader, paths []string, wait func(), yield func
 	}
 }
 
-// Split finds the chunks of one stream.
+// Split yields the chunks of r until yield returns false.
 func Split(file string, r io.Reader, yield func(Chunk) bool) {
 	split(file, r, func() {}, yield)
 }
 
-// SplitText finds the chunks of a text, which they go on to use: it must not change.
+// SplitText yields the chunks of text until yield returns false. The chunks share memory with text,
+// which must not change.
 func SplitText(file string, text []byte, yield func(Chunk) bool) {
 	s := splitter{file: file, w: bytesWindow(text), yield: yield}
 	s.run()
@@ -82,7 +85,7 @@ func split(file string, r io.Reader, wait func(), yield func(Chunk) bool) bool {
 	return s.run()
 }
 
-// walk reads a file, or all files of a folder that may hold objects.
+// walk reads a file, or all files in a folder that may hold objects. It reports whether to continue.
 func walk(root string, s Selection, wait func(), yield func(Chunk) bool) bool {
 	root = followed(root)
 	w := walker{root: root, wait: wait, yield: yield}
@@ -118,10 +121,10 @@ func walk(root string, s Selection, wait func(), yield func(Chunk) bool) bool {
 	return more
 }
 
-// walker reads what stands at or below a path.
+// A walker reads the file or folder at a path. Its methods report whether to continue.
 type walker struct {
 	root   string
-	folder *os.Root // that of root, opened for the first link
+	folder *os.Root // root, opened when the first link is found
 	wait   func()
 	yield  func(Chunk) bool
 }
@@ -132,7 +135,7 @@ func (w *walker) close() {
 	}
 }
 
-// named reads a file that the user named.
+// named reads the file that the user named and reports whether to continue.
 func (w *walker) named() bool {
 	info, err := os.Stat(w.root)
 	switch {
@@ -147,7 +150,7 @@ func (w *walker) named() bool {
 	return w.read(w.root, f, err)
 }
 
-// found reads a file that stands below the folder.
+// found reads a file below the folder and reports whether to continue.
 func (w *walker) found(path string, d fs.DirEntry) bool {
 	switch {
 	case d.Type().IsRegular():
@@ -190,7 +193,7 @@ func (w *walker) lost(path string, err error) bool {
 	return w.yield(Chunk{File: path, err: WithoutPath(err)})
 }
 
-// Readable is true for the names of files that may hold objects.
+// Readable reports whether a file may hold objects, according to its extension.
 func Readable(path string) bool {
 	switch filepath.Ext(path) {
 	case ".yaml", ".yml", ".json":
@@ -199,7 +202,7 @@ func Readable(path string) bool {
 	return false
 }
 
-// Size is about how many bytes the chunk holds.
+// Size returns the approximate number of bytes in the chunk.
 func (c Chunk) Size() int {
 	if c.form == smallFile {
 		return int(max(1<<10, c.size))

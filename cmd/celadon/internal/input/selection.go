@@ -9,18 +9,17 @@ import (
 	"strings"
 )
 
-// Selection says what of folders is read. Hidden folders never are, and neither
-// are folders behind links.
+// A Selection selects files of folders. Hidden folders and links to folders are never followed.
 type Selection struct {
-	// Exclude are globs, each of one name below the folder, or where it has a
-	// slash of a path, as it is reported or below the folder. A folder that is
-	// excluded is not looked into.
+	// Exclude holds globs. A glob without a slash matches the name of a file or folder. A glob with
+	// a slash matches a path, either as it is reported or relative to the folder. An excluded folder
+	// is not read.
 	Exclude []string
-	// Linked is told of links to folders, which are not followed; nil is nobody.
+	// Linked, if not nil, is called for links to folders, which are not followed.
 	Linked func(path string)
 }
 
-// Check finds globs that are none.
+// Check returns an error if a glob is malformed.
 func (s Selection) Check() error {
 	for _, glob := range s.Exclude {
 		if _, err := path.Match(glob, ""); err != nil {
@@ -30,8 +29,7 @@ func (s Selection) Check() error {
 	return nil
 }
 
-// Excludes says whether a glob leaves out a file below a folder, or a folder
-// between them.
+// Excludes reports whether a glob excludes the file name below root, or a folder between them.
 func (s Selection) Excludes(root, name string) bool {
 	below, err := filepath.Rel(root, name)
 	for ; err == nil && below != "." && !strings.HasPrefix(below, ".."); below = filepath.Dir(below) {
@@ -46,7 +44,7 @@ func (s Selection) leavesOut(root, name string, d fs.DirEntry) bool {
 	return d.IsDir() && strings.HasPrefix(d.Name(), ".") || s.excludes(root, name)
 }
 
-// excludes is Excludes for the name alone.
+// excludes reports whether a glob excludes name itself. It ignores the folders between root and name.
 func (s Selection) excludes(root, name string) bool {
 	below, err := filepath.Rel(root, name)
 	if err != nil {
@@ -71,8 +69,8 @@ func matches(glob, name string) bool {
 	return ok && err == nil
 }
 
-// unfollowed tells of a link to a folder. Those that are hidden are how a
-// mounted ConfigMap is made.
+// unfollowed calls Linked if name is a link to a folder. Hidden links are ignored, because mounted
+// ConfigMaps contain them.
 func (s Selection) unfollowed(name string, d fs.DirEntry) {
 	if s.Linked == nil || d.Type() != fs.ModeSymlink || strings.HasPrefix(d.Name(), ".") {
 		return
@@ -82,8 +80,8 @@ func (s Selection) unfollowed(name string, d fs.DirEntry) {
 	}
 }
 
-// followed is a path that the user named, in a form that also walks a link to a
-// folder.
+// followed returns root, which the user named. If root is a link to a folder, the result makes
+// filepath.WalkDir follow it.
 func followed(root string) string {
 	if info, err := os.Lstat(root); err != nil || info.Mode().Type() != fs.ModeSymlink {
 		return root

@@ -7,14 +7,13 @@ import (
 	"github.com/celadon-cel/celadon/types/path"
 )
 
-// Span is where a value stands: from its first character on, and on all lines up
-// to the last.
+// A Span is the extent of a value, from its first character to its last line.
 type Span struct {
 	Position
-	Last int // line
+	Last int // the last line
 }
 
-// Spans finds the values at the paths; those that are not found are left out.
+// Spans returns the spans of the values at paths. Paths that do not exist are omitted.
 func (d *Document) Spans(paths [][]path.Step) []Span {
 	if len(paths) == 0 {
 		return nil

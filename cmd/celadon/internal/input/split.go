@@ -12,33 +12,34 @@ import (
 )
 
 const (
-	// maxObject is far above what a server takes; a JSON value that has not
-	// ended there is cut off.
+	// maxObject is far larger than any object that a server accepts. A longer JSON value is
+	// considered truncated.
 	maxObject = 16 << 20
-	// maxDocument is how much of a YAML document is held; a List in YAML is one.
+	// maxDocument limits the size of a YAML document. A YAML List is one document.
 	maxDocument = 32 << 20
-	// maxVain is how much of one input is looked at without finding the end of an
-	// object, time and again from the next line on.
+	// maxVain limits how many bytes of one input are read in searches for the end of an object that
+	// fail. Such a search can start again at each line.
 	maxVain = 128 << 20
-	// maxUndecided is how much of a JSON object with items is held until its
-	// kind, which may come last, says whether it is a List. No object is larger.
+	// maxUndecided limits how much of a JSON object with items is held until its kind, which may
+	// come last, shows whether it is a List. No other object is larger.
 	maxUndecided = 4 << 20
-	// maxFlow is the most that is tried as YAML when it begins like JSON and is
-	// none.
+	// maxFlow limits the size of a value that begins like JSON, is not JSON, and is tried as YAML.
 	maxFlow = 1 << 20
 )
 
-// splitter cuts one input into chunks.
+// A splitter divides one input into chunks. Its methods report whether to continue, which is false
+// after yield returned false.
 type splitter struct {
 	file      string
 	w         *window
 	index     int  // of the next document
 	afterJSON bool // no separator since the last JSON value
-	vain      int
-	yield     func(Chunk) bool
+	// bytes read without finding the end of an object; see maxVain
+	vain  int
+	yield func(Chunk) bool
 }
 
-// run is false when yield had enough.
+// run splits the whole input and reports whether to continue.
 func (s *splitter) run() bool {
 	if _, ok := s.w.at(2); ok && bytes.HasPrefix(s.w.rest(), bom) {
 		s.w.skip(len(bom))
@@ -71,7 +72,8 @@ func (s *splitter) run() bool {
 
 var bom = []byte("\ufeff")
 
-// end reports that the input could not be read to its end.
+// end yields a chunk with the error if the input could not be read to its end. It reports whether to
+// continue.
 func (s *splitter) end() bool {
 	if s.w.err == nil {
 		return true
@@ -80,15 +82,15 @@ func (s *splitter) end() bool {
 }
 
 func (s *splitter) separatorAt(i int) bool {
-	n := s.w.lineEnd(i) // which may move what is in memory
+	n := s.w.lineEnd(i) // may move the window's buffer
 	return decode.Separator(s.w.rest()[i : i+n])
 }
 
-// maxShown is how much of a line a message shows.
+// maxShown limits how many bytes of a line a message shows.
 const maxShown = 40
 
-// yaml takes what stands before the next separator, or else before objects in
-// JSON that make no YAML of it.
+// yaml yields everything up to the next separator as a document. If that contains JSON objects and is
+// not a YAML mapping, it yields only the part before them. It reports whether to continue.
 func (s *splitter) yaml() bool {
 	n, behind, brace, err := s.partEnd(maxDocument)
 	if n > maxDocument {
@@ -123,9 +125,10 @@ var errLarge = errors.New("a YAML document of more than 32 MiB: want less, or JS
 
 var errLongLine = errors.New("a line of more than 16 MiB: no object is that large")
 
-// partEnd is how far the next separator is, and its length. Brace is the first
-// line behind others that begins as an object in JSON does; it is looked behind
-// for no longer than to see what is meant. On an error n is what was looked at.
+// partEnd returns the length n of the part before the next separator, and the length of that
+// separator in behind. Brace is the offset of the first line, after other content, that begins like
+// a JSON object, or 0. From there it reads at most maxUndecided bytes, because JSON may follow. On
+// an error, n is the number of bytes that were examined.
 func (s *splitter) partEnd(limit int) (n, behind, brace int, err error) {
 	content := false
 	for {
@@ -151,7 +154,8 @@ func (s *splitter) partEnd(limit int) (n, behind, brace int, err error) {
 	}
 }
 
-// json takes the object at the window's start, or the items of a List.
+// json yields the object at the window's start, or its items if it is a List. It reports whether to
+// continue.
 func (s *splitter) json() bool {
 	first := !s.afterJSON
 	s.afterJSON = true
@@ -178,8 +182,9 @@ func (s *splitter) json() bool {
 	return s.yield(c)
 }
 
-// inVain counts what was looked at in vain, and gives up after too much: a file
-// that is made for it would keep the reader busy for days.
+// inVain counts bytes that were read without finding the end of an object, and ends the input if
+// there are too many. It reports whether it did. Otherwise a malicious file could keep the reader
+// busy for days.
 func (s *splitter) inVain(n int) (gaveUp bool) {
 	if s.vain += n; s.vain <= maxVain {
 		return false
@@ -190,9 +195,9 @@ func (s *splitter) inVain(n int) (gaveUp bool) {
 
 var errVain = errors.New("too many objects have no end: the rest is not read")
 
-// flow is true where the object may be YAML that begins like JSON: it is alone
-// in its document. A stream does not wait for what follows what is JSON, which
-// is never taken for YAML.
+// flow reports whether the object may be YAML in flow style: it must be the only object in its
+// document. For a stream, valid JSON is never taken for YAML, so that the object can be yielded
+// before more input arrives.
 func (s *splitter) flow(end int) bool {
 	if s.w.r != nil && json.Valid(s.w.rest()[:end]) {
 		return false
@@ -201,12 +206,13 @@ func (s *splitter) flow(end int) bool {
 	return !ok || s.separatorAt(i)
 }
 
-// notJSON reports that the value at the window's start is not JSON at an offset, unless it is YAML.
+// notJSON handles a value at the window's start that is not JSON: it yields the value as YAML if
+// possible, and otherwise an error. It reports whether to continue.
 func (s *splitter) notJSON(end int, err error, first bool) bool {
 	line, _ := s.w.place(0)
 	if s.w.err != nil && err == errCut {
 		s.w.skip(len(s.w.rest()))
-		return true // the reading error is reported
+		return true // end yields the reading error
 	}
 	if first {
 		n, behind, _, _ := s.partEnd(maxFlow)
@@ -225,8 +231,8 @@ func (s *splitter) notJSON(end int, err error, first bool) bool {
 	return s.bad(line, &SyntaxError{at, fmt.Sprintf("not JSON: %v", err)})
 }
 
-// bad reports what stands at the window's start, and goes to the next line that
-// begins an object or a document.
+// bad yields an error for the data at the window's start, and skips to the next line that begins an
+// object or a document.
 func (s *splitter) bad(line int, err error) bool {
 	c := Chunk{File: s.file, index: s.index, line: line, err: err}
 	s.index++
@@ -234,7 +240,7 @@ func (s *splitter) bad(line int, err error) bool {
 	return s.yield(c)
 }
 
-// resume goes to the next line that begins an object or a document.
+// resume skips to the next line that begins an object or a document.
 func (s *splitter) resume() {
 	for {
 		s.w.skipLine()
@@ -244,7 +250,7 @@ func (s *splitter) resume() {
 	}
 }
 
-// leading counts the lines before a document's first of content.
+// leading returns the number of blank lines and comments at the beginning of a document.
 func leading(text []byte) int {
 	n := 0
 	for line := range bytes.Lines(text) {
@@ -256,7 +262,7 @@ func leading(text []byte) int {
 	return n
 }
 
-// blank documents hold only comments and white space.
+// blank reports whether a document contains only comments and white space.
 func blank(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		if line = bytes.TrimLeftFunc(line, unicode.IsSpace); len(line) > 0 && line[0] != '#' {

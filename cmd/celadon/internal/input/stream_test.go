@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// seen is a document in one line: its place and its name, or its error.
+// seen returns a document in one line: its location and its name, or its error.
 func seen(d *Document) string {
 	if d.Err != nil {
 		return fmt.Sprintf("%d/%d:%d: %v", d.Index, d.Item, d.Line, d.Err)
@@ -30,8 +30,7 @@ func read(r io.Reader) []string {
 	return got
 }
 
-// each reads a text from memory, as a stream, and byte by byte, and holds that
-// all see the same.
+// each reads text from memory, as a stream, and byte by byte, and checks that the results are equal.
 func each(t *testing.T, text string) []string {
 	t.Helper()
 	var memory []string
@@ -93,7 +92,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// bad are pieces that are no object.
+// bad lists strings that are not objects.
 var bad = []string{
 	`{"name": tru}`,
 	`{"name": "cut`,
@@ -115,8 +114,8 @@ const objects = 5
 
 func good(i int) string { return fmt.Sprintf(`{"name":"good%d","list":[{"a":1},{"b":[]}]}`, i) }
 
-// TestBadLines puts each bad piece at each position among JSON lines: it is
-// reported with its line, and every good line is read.
+// TestBadLines puts each bad string at each position among JSON lines, and checks that its line is
+// reported and every good line is read.
 func TestBadLines(t *testing.T) {
 	t.Parallel()
 	for _, piece := range bad {
@@ -128,15 +127,15 @@ func TestBadLines(t *testing.T) {
 			lines = slices.Insert(lines, position, piece)
 			line := position + 1
 			if strings.Contains(piece, "items") {
-				line = 0 // what follows are its items, with no commas
+				line = 0 // the items that follow have no commas
 			}
 			holdBad(t, strings.Join(lines, "\n")+"\n", line)
 		}
 	}
 }
 
-// holdBad demands all good objects, and one or more errors of which the first is
-// on a line; 0 is any.
+// holdBad checks that all good objects are read, and that the first error is on the given line; 0
+// means any line.
 func holdBad(t *testing.T, text string, line int) {
 	t.Helper()
 	got := each(t, text)
@@ -157,12 +156,12 @@ func holdBad(t *testing.T, text string, line int) {
 	}
 }
 
-// TestBadItems does the same in a List as kubectl prints it.
+// TestBadItems is like TestBadLines for a List in the format of kubectl.
 func TestBadItems(t *testing.T) {
 	t.Parallel()
 	for _, piece := range bad {
 		if piece == `}` || piece == `[{"name": "x"}]` || strings.Contains(piece, "items") {
-			continue // not told from the List's own end, or read as another value
+			continue // these end the List, or are read as another value
 		}
 		for position := range objects + 1 {
 			lines := make([]string, objects)
@@ -178,7 +177,7 @@ func TestBadItems(t *testing.T) {
 	}
 }
 
-// TestBadInlineItems does the same in a List on one line, as jq -c prints it.
+// TestBadInlineItems is like TestBadLines for a List on one line, in the format of jq -c.
 func TestBadInlineItems(t *testing.T) {
 	t.Parallel()
 	for _, piece := range bad {
@@ -196,7 +195,7 @@ func TestBadInlineItems(t *testing.T) {
 	}
 }
 
-// TestBadDocuments does the same among YAML documents.
+// TestBadDocuments is like TestBadLines for YAML documents.
 func TestBadDocuments(t *testing.T) {
 	t.Parallel()
 	for _, piece := range []string{"a: b: c", "- {", "text", "\t- x", "{\"name\": ", "a: \"cut"} {
@@ -220,7 +219,7 @@ func TestReadingFails(t *testing.T) {
 	}
 }
 
-// TestOneObjectInMemory reads a List that would not fit a buffer.
+// TestOneObjectInMemory checks that only one object of a large List is held in memory.
 func TestOneObjectInMemory(t *testing.T) {
 	t.Parallel()
 	item := good(0) + ","
@@ -239,7 +238,8 @@ func TestOneObjectInMemory(t *testing.T) {
 	}
 }
 
-// TestNothingFillsTheMemory reads what has no end of line, or nothing but these.
+// TestNothingFillsTheMemory checks that memory use is limited for input without line breaks, or with
+// nothing else.
 func TestNothingFillsTheMemory(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -283,8 +283,8 @@ func TestNothingFillsTheMemory(t *testing.T) {
 	}
 }
 
-// FuzzSplit holds that a stream is cut as a file in memory, that nothing
-// panics, and that lines stay in the input.
+// FuzzSplit checks that a stream is split like a file in memory, that nothing panics, and that
+// reported lines exist.
 func FuzzSplit(f *testing.F) {
 	for _, piece := range bad {
 		f.Add(good(0) + "\n" + piece + "\n" + good(1))

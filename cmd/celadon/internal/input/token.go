@@ -2,8 +2,7 @@ package input
 
 import "github.com/celadon-cel/celadon/internal/yaml/position"
 
-// Tree is what stands where in Source, and the object's own node in it; nil where
-// that is not known.
+// Tree returns the positions in Source and the object's own node, or nil if they are unknown.
 func (d *Document) Tree() (*position.Document, *position.Node) {
 	root := d.root()
 	if root == nil {
@@ -12,8 +11,8 @@ func (d *Document) Tree() (*position.Document, *position.Node) {
 	return d.text.parsed(), root
 }
 
-// Token is where in Source the word stands that begins at a place: a key, or a value
-// that is no collection. It is false where there is none.
+// Token returns the start and end in Source of the key or scalar value that begins at a position. It
+// returns false if there is none.
 func (d *Document) Token(at Position) (from, to int, ok bool) {
 	tree, _ := d.Tree()
 	line := 0

@@ -7,23 +7,23 @@ import (
 	"unicode/utf8"
 )
 
-// window is the part of an input that is in memory: buf[start:] is not yet
-// given away.
+// A window is the part of an input that is in memory. buf[start:] is the part that has not been
+// consumed.
 type window struct {
-	r     io.Reader // nil: all is in buf
+	r     io.Reader // nil if all input is in buf
 	buf   []byte
 	start int
 	eof   bool
-	err   error  // of reading, other than its end
+	err   error  // from reading, except io.EOF
 	wait  func() // called before a read that may block
 
-	line   int // of start, from 1
-	before int // runes of the line before start that are given away
+	line   int // line of start, from 1
+	before int // number of consumed characters on the line of start
 }
 
 const readSize = 64 << 10
 
-// maxFirst is how much of a file is in memory at once from the start.
+// maxFirst limits the initial buffer for a file.
 const maxFirst = 4 << 20
 
 func newWindow(r io.Reader, wait func()) *window {
@@ -38,7 +38,7 @@ func bytesWindow(data []byte) *window {
 	return &window{buf: data, line: 1, eof: true}
 }
 
-// at is byte i after the window's start; ok is false at the input's end.
+// at returns byte i after the window's start. It returns false at the end of the input.
 func (w *window) at(i int) (c byte, ok bool) {
 	for w.start+i >= len(w.buf) {
 		if !w.more() {
@@ -48,10 +48,10 @@ func (w *window) at(i int) (c byte, ok bool) {
 	return w.buf[w.start+i], true
 }
 
-// rest is what is in memory.
+// rest returns the data in memory that has not been consumed.
 func (w *window) rest() []byte { return w.buf[w.start:] }
 
-// more reads on; false at the end.
+// more reads more data. It reports whether the end of the input has not been reached.
 func (w *window) more() bool {
 	if w.eof {
 		return false
@@ -77,12 +77,12 @@ func (w *window) more() bool {
 	return n > 0 || !w.eof
 }
 
-// giveUp ends the input here, for a reason.
+// giveUp ends the input at the window's start with err.
 func (w *window) giveUp(err error) {
 	w.buf, w.eof, w.err = w.buf[:w.start], true, err
 }
 
-// skip gives n bytes away.
+// skip consumes n bytes.
 func (w *window) skip(n int) {
 	gone := w.buf[w.start : w.start+n]
 	if lines := bytes.Count(gone, newline); lines > 0 {
@@ -94,17 +94,17 @@ func (w *window) skip(n int) {
 	w.start += n
 }
 
-// take gives n bytes away to the caller, who may keep them.
+// take consumes and returns n bytes, which the caller may keep.
 func (w *window) take(n int) []byte {
 	text := w.buf[w.start : w.start+n : w.start+n]
 	if w.r != nil {
-		text = bytes.Clone(text) // the buffer is used again
+		text = bytes.Clone(text) // the buffer is reused
 	}
 	w.skip(n)
 	return text
 }
 
-// place is the line and column of byte i after the start, from 1.
+// place returns the line and column of byte i after the window's start, both from 1.
 func (w *window) place(i int) (line, column int) {
 	ahead := w.buf[w.start : w.start+i]
 	line, column = w.line, w.before
@@ -117,12 +117,12 @@ func (w *window) place(i int) (line, column int) {
 
 var newline = []byte{'\n'}
 
-// maxLine is far above what a line with an object in it has; what is longer is
-// looked at in parts, lest a stream without line breaks fills the memory.
+// maxLine is far longer than any line of an object. A longer line is read in parts, so that a stream
+// without line breaks does not fill the memory.
 const maxLine = maxObject
 
-// lineEnd is the length of the line at offset i, its line break included, or of
-// a part of a line that is too long.
+// lineEnd returns the length of the line at offset i, including its line break. It returns at most
+// maxLine.
 func (w *window) lineEnd(i int) int {
 	for from := i; ; {
 		if n := bytes.IndexByte(w.rest()[from:], '\n'); n >= 0 {
@@ -137,12 +137,12 @@ func (w *window) lineEnd(i int) int {
 	}
 }
 
-// maxPassed is how much is passed over in search of the end of a line.
+// maxPassed limits how many bytes are skipped in search of the end of a line.
 const maxPassed = 256 << 20
 
 var errEndless = errors.New("a line of more than 256 MiB: the rest is not read")
 
-// skipLine gives the rest of the line away.
+// skipLine consumes the rest of the line.
 func (w *window) skipLine() {
 	for passed := 0; ; {
 		n := w.lineEnd(0)
@@ -157,7 +157,7 @@ func (w *window) skipLine() {
 	}
 }
 
-// skipBlank gives away lines of nothing but white space.
+// skipBlank consumes lines that contain only white space.
 func (w *window) skipBlank() {
 	for i := 0; ; i++ {
 		switch c, ok := w.at(i); {

@@ -19,14 +19,14 @@ import (
 	"github.com/celadon-cel/celadon/x/crdedit"
 )
 
-// The kinds of actions.
+// Kinds of code actions.
 const (
 	quickFix = "quickfix"
 	fixAll   = "source.fixAll"
 )
 
-// codeAction offers what mends a finding in a range, and what mends all that vet --fix
-// does.
+// codeAction offers actions that fix the findings in a range, and one that applies all fixes of
+// celadon vet --fix.
 func (s *server) codeAction(p protocol.CodeActionParams) func(context.Context) (any, error) {
 	v := s.view(p.TextDocument.URI)
 	return func(ctx context.Context) (any, error) {
@@ -46,7 +46,7 @@ func (s *server) codeAction(p protocol.CodeActionParams) func(context.Context) (
 	}
 }
 
-// actor gathers actions.
+// An actor collects actions.
 type actor struct {
 	*view
 	only        []string
@@ -59,7 +59,7 @@ func (a *actor) wants(kind string) bool {
 	return len(a.only) == 0 || slices.ContainsFunc(a.only, func(only string) bool { return kind == only || strings.HasPrefix(kind, only+".") })
 }
 
-// add offers a text in place of a piece of the document.
+// add offers an action that replaces a document of the text by after.
 func (a *actor) add(kind, title string, p editor.Piece, after []byte, preferred bool, mends fixFilter) {
 	if !a.wants(kind) || bytes.Equal(p.Bytes, after) {
 		return
@@ -72,7 +72,7 @@ func (a *actor) edit(p editor.Piece, after []byte) protocol.TextEdit {
 	return protocol.TextEdit{Range: a.text.rangeOf(p.Start+edit.from, p.Start+edit.to), NewText: edit.text}
 }
 
-// offer adds an action, of each title one.
+// offer adds an action, unless there is one with the same title and kind.
 func (a *actor) offer(kind, title string, edits []protocol.TextEdit, preferred bool, mends fixFilter) {
 	if slices.ContainsFunc(a.actions, func(other protocol.CodeAction) bool { return other.Title == shown(title) && other.Kind == kind }) {
 		return
@@ -83,13 +83,13 @@ func (a *actor) offer(kind, title string, edits []protocol.TextEdit, preferred b
 	})
 }
 
-// change is a text in place of bytes.
+// A change replaces a range of bytes by text.
 type change struct {
 	from, to int
 	text     string
 }
 
-// least is the least that makes one text another.
+// least returns the smallest change that turns before into after.
 func least(before, after []byte) change {
 	from := 0
 	for from < len(before) && from < len(after) && before[from] == after[from] {
@@ -108,8 +108,8 @@ func least(before, after []byte) change {
 	return change{from, len(before) - end, string(after[from : len(after)-end])}
 }
 
-// expression offers the mends of what is wrong with the expression around the range, or
-// else with those of the rule around it: lints stand at a rule's first key.
+// expression offers fixes for the expression around the range, or else for the expressions of the
+// rule around it, because lints are reported at a rule's first key.
 func (a *actor) expression() {
 	if e := a.view.expression(a.from); e != nil && e.judged() {
 		a.fixExpression(e)
@@ -136,7 +136,7 @@ func (a *actor) expression() {
 	}
 }
 
-// judged is true of an expression of which problems can be told.
+// judged reports whether problems of the expression can be determined.
 func (e *expression) judged() bool {
 	return e.place != nil && (e.At.Key == "rule" || e.At.Key == "messageExpression")
 }
@@ -165,8 +165,8 @@ func (a *actor) fixExpression(e *expression) {
 	}
 }
 
-// edited is the document after edits of the expression: where they stand in its text,
-// if that then reads so, else as the document's own style has the new expression.
+// edited returns the document after edits of the expression. It edits the source in place if the
+// result has the wanted value. Otherwise, it writes the new expression in the style of the document.
 func (e *expression) edited(p editor.Piece, edits []assist.Edit) ([]byte, error) {
 	want := assist.Apply(e.Source, edits)
 	edits = slices.Clone(edits)
@@ -190,7 +190,7 @@ func advised(bounds []assist.Bound) (list []vet.Advice) {
 	return list
 }
 
-// set offers bounds in the schema of a version.
+// set offers to set bounds in the schema of a version.
 func (a *actor) set(title string, at editor.RuleAt, p editor.Piece, advice []vet.Advice, preferred bool, mends fixFilter) {
 	report := &vet.Report{Versions: make([]vet.Version, at.Version+1)}
 	report.Versions[at.Version].Advice = advice
@@ -204,11 +204,11 @@ func inList(p editor.Piece) bool {
 	return items != nil && items.Kind == position.Sequence
 }
 
-// bounds offers what vet advises: at a rule or a schema the bounds there, and all at
+// bounds offers the advice of celadon vet: each bound that concerns the range, and all bounds at
 // once.
 func (a *actor) bounds() {
 	if a.known == nil || a.known.text != a.text {
-		return // the next round has what is true now
+		return // the next round publishes current findings
 	}
 	var all []protocol.TextEdit
 	var advised []fixFilter
@@ -239,7 +239,7 @@ func (a *actor) bounds() {
 	}
 }
 
-// one offers each bound alone that bears on the place.
+// one offers each bound that concerns the range as a separate action.
 func (a *actor) one(of *part, p editor.Piece, within int, text *crdedit.CRD) {
 	at, inRule := editor.RuleOf(p.Tree.At(within).Path)
 	report := of.crd.vetted.Report
@@ -261,8 +261,8 @@ func (a *actor) one(of *part, p editor.Piece, within int, text *crdedit.CRD) {
 	}
 }
 
-// alone is what a report advises of one bound, in each version that it is advised of:
-// versions with one schema share their advice.
+// alone returns a report with the advice about one bound, in each version that has it: versions with
+// the same schema share their advice.
 func alone(report *vet.Report, advised vet.Advice) *vet.Report {
 	one := &vet.Report{Versions: make([]vet.Version, len(report.Versions))}
 	for i := range report.Versions {
@@ -275,11 +275,11 @@ func alone(report *vet.Report, advised vet.Advice) *vet.Report {
 	return one
 }
 
-// fixFilter is true of the findings that an action removes.
+// A fixFilter reports whether an action fixes a finding.
 type fixFilter func(*protocol.Diagnostic) bool
 
-// problem are the findings that a problem of an expression is: what the API server
-// refuses it for, or a lint, which stands anywhere at the rule.
+// problem returns a filter for the findings that correspond to a problem of an expression: the API
+// server's error, or a lint, which can be anywhere in the rule.
 func (a *actor) problem(e *expression, p *assist.Problem) fixFilter {
 	from, to := e.Point(0), e.Point(len([]rune(e.Source)))
 	ruleFrom, ruleTo := from, to
@@ -302,8 +302,8 @@ func (a *actor) problem(e *expression, p *assist.Problem) fixFilter {
 	}
 }
 
-// fixedBy are the findings that bounds remove that were advised: the advice, and with all
-// of it that costs are over a limit, if bounds suffice.
+// fixedBy returns a filter for the findings that the advised bounds fix. If they are all the bounds,
+// and bounds suffice, these include the findings that a cost exceeds its limit.
 func (p *part) fixedBy(advised []docFinding) fixFilter {
 	all := slices.DeleteFunc(slices.Clone(p.findings), func(f docFinding) bool { return f.advice == "" })
 	suffice := len(advised) >= len(all) && !slices.ContainsFunc(p.crd.vetted.Report.Versions, func(v vet.Version) bool { return !v.Mendable })
@@ -317,12 +317,12 @@ func (p *part) fixedBy(advised []docFinding) fixFilter {
 	}
 }
 
-// overBudget is true of what the API server says of costs.
+// overBudget reports whether d is the API server's error that a cost exceeds its limit.
 func overBudget(d *protocol.Diagnostic) bool {
 	return d.Code == "FieldValueForbidden" && strings.Contains(d.Message, "estimated rule")
 }
 
-// fixedDiagnostics are the diagnostics of the request that an action removes.
+// fixedDiagnostics returns the diagnostics of the request that an action fixes.
 func (a *actor) fixedDiagnostics(mends fixFilter) (list []json.RawMessage) {
 	for _, raw := range a.diagnostics {
 		var d protocol.Diagnostic

@@ -9,14 +9,14 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 )
 
-// actionsAt are those that are offered at a place.
+// actionsAt returns the actions that are offered for a range.
 func (c *client) actionsAt(name string, rng protocol.Range, only ...string) (all []protocol.CodeAction) {
 	c.t.Helper()
 	c.ask("textDocument/codeAction", map[string]any{"textDocument": map[string]any{"uri": c.uri(name)}, "range": rng, "context": map[string]any{"diagnostics": []any{}, "only": only}}, &all)
 	return all
 }
 
-// applied is a text after an action.
+// applied returns the text after an action.
 func applied(t *testing.T, text, uri string, a protocol.CodeAction) string {
 	t.Helper()
 	txt := newText(text)
@@ -31,8 +31,7 @@ func applied(t *testing.T, text, uri string, a protocol.CodeAction) string {
 	return string(txt.bytes)
 }
 
-// TestActions: each action, applied, makes this text and no other, of which what the
-// action is about is not said any more.
+// TestActions checks that each action produces the expected text, and that its finding is gone then.
 func TestActions(t *testing.T) {
 	t.Parallel()
 	crd := example(t, "crontab/crd.yaml")
@@ -79,7 +78,7 @@ func TestActions(t *testing.T) {
 	}
 }
 
-// otherLines counts the lines of a text that are not another's.
+// otherLines returns the number of lines of a that differ from b.
 func otherLines(a, b string) (n int) {
 	before, after := strings.Split(a, "\n"), strings.Split(b, "\n")
 	for len(before) > 0 && len(after) > 0 && before[0] == after[0] {
@@ -91,8 +90,8 @@ func otherLines(a, b string) (n int) {
 	return max(len(before), len(after))
 }
 
-// TestBounds: of a CRD whose rules cost too much each bound that is advised is an
-// action, all of them one, and with that the report is clean.
+// TestBounds checks that, for a CRD whose rules exceed the cost limit, there is an action for each
+// advised bound and one for all. After the latter, there are no findings.
 func TestBounds(t *testing.T) {
 	t.Parallel()
 	text := "---\n" + example(t, "costly/crd.yaml")
@@ -140,8 +139,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestAsked holds what hover, completion, signature help, definition and references
-// tell, in a CRD and in an object.
+// TestAsked checks hover, completion, signature help, definition, and references in a CRD and in an
+// object.
 func TestAsked(t *testing.T) {
 	t.Parallel()
 	crd := example(t, "crontab/crd.yaml")
@@ -198,7 +197,7 @@ func TestAsked(t *testing.T) {
 	if got := hover(place("a.yaml", bad, "replicas", false)); !strings.HasPrefix(got, "spec.replicas: integer") {
 		t.Errorf("hover: %q", got)
 	}
-	// A key that is being written, and one in an item.
+	// A key that is being typed, and one in an item.
 	for _, w := range []struct{ behind, with, without string }{
 		{"  image: a\n  s", "suspended", "image"}, {"  env:\n  - n", "name", "replicas"}, {"  env:\n  - name: a\n    v", "value", "name"}, {"  suspended: ", "true", "image"}, {"s", "spec", "replicas"},
 	} {
@@ -219,7 +218,7 @@ func TestAsked(t *testing.T) {
 	}
 }
 
-// TestHintsAndSymbols holds what stands in and beside the text of rules.
+// TestHintsAndSymbols checks inlay hints, symbols, lenses, and tokens of rules.
 func TestHintsAndSymbols(t *testing.T) {
 	t.Parallel()
 	crd := example(t, "crontab/crd.yaml")
@@ -260,7 +259,8 @@ func TestHintsAndSymbols(t *testing.T) {
 	}
 }
 
-// TestSuites: a suite has what celadon test says, from its text, and follows its CRD.
+// TestSuites checks that a test suite has the findings of celadon test for the text in the editor,
+// and that they change with its CRD.
 func TestSuites(t *testing.T) {
 	t.Parallel()
 	crd := example(t, "crontab/crd.yaml")

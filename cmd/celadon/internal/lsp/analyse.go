@@ -24,37 +24,37 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
-// analysis is what a round found in a document.
+// An analysis is the result of a round for one document.
 type analysis struct {
 	text        *text
 	parts       []*part
 	diagnostics []protocol.Diagnostic
-	// good are the CRDs that could be read last, by where they stand: they say what is
-	// known of the schema while somebody writes.
+	// good holds the last valid CRDs by position. They provide the schema while the user is editing.
 	good map[spot]*part
-	// by is how often CRDs had changed by then.
+	// by is the number of changes to CRDs when the analysis was made.
 	by int
-	// golang is what was found in a Go file; nil in others.
+	// golang is the result for a Go file; nil for other files.
 	golang *vet.GoReviewed
 }
 
-// spot is the position of a YAML document in its file, and that of an item in a List.
+// A spot is the index of a YAML document in its file, and the index of an item in a List.
 type spot struct{ index, item int }
 
-// maxFindings is how many findings of a document are shown.
+// maxFindings limits the findings of a document that are published.
 const maxFindings = 1000
 
-// docFinding is one thing said of a document.
+// A docFinding is a finding in a document.
 type docFinding struct {
 	diagnostic protocol.Diagnostic
-	// rule is the one that it is about, of crd, a CRD's name; nil for none.
+	// rule is the rule that the finding is about; nil if there is none. Of is the kind of its CRD.
 	rule *engine.RuleRef
 	of   schema.GroupKind
-	// advice is the bound that is advised, by its place in the CRD; "" is none.
+	// advice is the path in the CRD of the advised bound, or "".
 	advice string
 }
 
-// analyse looks at all of a document. The CRDs in it are in force from then on.
+// analyse analyzes the whole document. Its CRDs are in force afterwards. It adds the kinds whose CRD
+// changed to changed.
 func (v *view) analyse(ctx context.Context, changed map[schema.GroupKind]bool) *analysis {
 	a := &analysis{by: v.crds.changes(), text: v.text, diagnostics: []protocol.Diagnostic{}, good: map[spot]*part{}}
 	if len(v.text.bytes) > editor.MaxText {
@@ -94,7 +94,7 @@ func (v *view) analyse(ctx context.Context, changed map[schema.GroupKind]bool) *
 	return a
 }
 
-// more says how many findings there are beyond those that are shown.
+// more adds a diagnostic with the number of findings that are not published.
 func (a *analysis) more(n int) {
 	if n > 0 {
 		a.diagnostics = append(a.diagnostics, protocol.Diagnostic{Severity: protocol.Error, Source: source, Message: "and " + phrase.Count(n, "more finding")})
@@ -110,7 +110,7 @@ func (a *analysis) findings() (n int) {
 	return n
 }
 
-// crdsOf reads the CRDs of a document, and puts them in force.
+// crdsOf reads the CRDs of a document and puts them in force.
 func (v *view) crdsOf(ctx context.Context, a *analysis, changed map[schema.GroupKind]bool) {
 	var reads []read
 	for _, p := range a.parts {
@@ -137,8 +137,8 @@ func (v *view) crdsOf(ctx context.Context, a *analysis, changed map[schema.Group
 	v.crds.set(v.name, append(reads, v.kept(a, reads)...), changed)
 }
 
-// kept are CRDs that cannot be read while somebody writes in them: they stay in force
-// as they were.
+// kept returns the CRDs that are invalid while the user is editing them. Their last valid form stays
+// in force.
 func (v *view) kept(a *analysis, reads []read) (kept []read) {
 	if v.known == nil {
 		return nil
@@ -158,14 +158,15 @@ func (v *view) kept(a *analysis, reads []read) (kept []read) {
 	return kept
 }
 
-// compiler compiles a CRD once. The one in force is compiled for objects, too.
+// compiler returns a function that compiles a CRD once. A CRD in force shares its engine with the
+// one for objects.
 func (s *server) compiler(c *crdPart) func() (*engine.Engine, error) {
 	return sync.OnceValues(func() (*engine.Engine, error) {
 		return s.crds.live().Compile(c.read.CRD)
 	})
 }
 
-// ofCRD says what vet says.
+// ofCRD adds the findings of celadon vet.
 func (v *view) ofCRD(p *part) {
 	if p.crd.vetted == nil {
 		return
@@ -188,10 +189,10 @@ func (v *view) ofCRD(p *part) {
 
 var severities = map[string]protocol.Severity{"error": protocol.Error, "warning": protocol.Warning, "note": protocol.Information}
 
-// shown is a text in which nothing is foreign to whoever reads it.
+// shown returns text with untrusted characters escaped.
 func shown(text string) string { return string(untrusted.Text(text)) }
 
-// within is the very word of an expression that does not compile.
+// within returns the range of the word at which an expression fails to compile.
 func (p *part) within(t *text, rule *engine.RuleRef, field string) (protocol.Range, bool) {
 	name := partOf(field)
 	bad := p.crd.broken(rule, name)
@@ -213,8 +214,8 @@ func (p *part) within(t *text, rule *engine.RuleRef, field string) (protocol.Ran
 	return t.rangeOf(p.start+words.SourcePoint(from), p.start+words.SourcePoint(to)), true
 }
 
-// named is the name that is meant where CEL names the bracket behind it: a function's
-// or method's, or in has(a.b) the field's.
+// named returns the range of a name if CEL reports an error at the bracket after it: the function or
+// method, or in has(a.b) the field.
 func named(src string, from, to int) (int, int) {
 	tokens := assist.Tokens(src)
 	i := slices.IndexFunc(tokens, func(t assist.Token) bool { return t.Start == from && t.Class == assist.ClassBracket })
@@ -231,7 +232,7 @@ func named(src string, from, to int) (int, int) {
 	return name.Start, name.End
 }
 
-// ofObject says what check says of an object whose CRD is known.
+// ofObject adds the findings of celadon check if the object's CRD is known.
 func (v *view) ofObject(ctx context.Context, p *part) {
 	if !v.crds.live().Knows(p.kind) {
 		return
@@ -264,7 +265,8 @@ func (v *view) objectFinding(p *part, f *finding.Finding) docFinding {
 	return out
 }
 
-// ofBroken says that a document cannot be read, if it looks like one of ours.
+// ofBroken adds an error for a document that cannot be read, if it appears to be a CRD, an object of
+// a known CRD, or a test suite.
 func (v *view) ofBroken(p *part) {
 	var apiVersion, kind string
 	for line := range bytes.Lines(v.text.bytes[p.line:]) {
@@ -286,7 +288,7 @@ func (v *view) ofBroken(p *part) {
 	p.findings = append(p.findings, docFinding{diagnostic: d})
 }
 
-// word is a plain scalar, or one in quotes.
+// word returns the value of a plain or quoted scalar.
 func word(value []byte) string {
 	text, _, _ := strings.Cut(string(value), " #")
 	return strings.Trim(strings.TrimSpace(text), `"'`)

@@ -7,11 +7,12 @@ import (
 	"time"
 )
 
-// attackLimit finds diagnostics without bounds. On an idle machine they take less than 5 seconds.
+// attackLimit detects diagnostics whose time is not limited. On an idle machine they take less than
+// 5 seconds.
 const attackLimit = time.Minute
 
-// TestAttackExplanations: a file whose explanation takes far more than its verdict does
-// not delay the diagnostics of the honest file that is opened after it.
+// TestAttackExplanations checks that a file whose explanation takes far longer than its verdict does
+// not delay the diagnostics of the next file.
 func TestAttackExplanations(t *testing.T) {
 	t.Parallel()
 	many, list := "", strings.Repeat("1, ", 19_990)

@@ -12,7 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// httpRoute is the text of Gateway API's HTTPRoute.
+// httpRoute returns the CRD of Gateway API's HTTPRoute.
 func httpRoute(tb testing.TB) string {
 	tb.Helper()
 	for _, file := range corpus.CRDFiles(tb) {
@@ -44,15 +44,15 @@ spec:
       port: 8080
 `
 
-// p95 tells of the time that nineteen of twenty were no longer than.
+// p95 reports the 95th percentile and the median of times.
 func p95(b *testing.B, times []time.Duration) {
 	slices.Sort(times)
 	b.ReportMetric(float64(times[len(times)*95/100].Microseconds())/1000, "p95-ms")
 	b.ReportMetric(float64(times[len(times)/2].Microseconds())/1000, "median-ms")
 }
 
-// BenchmarkEditor is how long an editor waits, with HTTPRoute: for diagnostics after the
-// last key, the wait for a quiet moment among it, and for answers.
+// BenchmarkEditor measures how long an editor waits, with HTTPRoute: for diagnostics after the last
+// key, including the quiet time, and for responses.
 func BenchmarkEditor(b *testing.B) {
 	text := httpRoute(b)
 	c := start(b, nil, map[string]string{"crd.yaml": text})
@@ -90,8 +90,7 @@ func BenchmarkEditor(b *testing.B) {
 	b.Run("object hover", ask("textDocument/hover", "route.yaml", find(b, route, "backend", true)))
 }
 
-// BenchmarkInitialize is how long the editor waits for a server in a workspace of a
-// corpus.
+// BenchmarkInitialize measures how long an editor waits for the server in a workspace with a corpus.
 func BenchmarkInitialize(b *testing.B) {
 	dir := filepath.Join(corpus.Folders(b)[0], "crds")
 	var times []time.Duration

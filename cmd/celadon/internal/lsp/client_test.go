@@ -18,7 +18,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 )
 
-// client is a small editor on the wire.
+// A client is a minimal editor.
 type client struct {
 	t    testing.TB
 	conn *jsonrpc.Conn
@@ -27,12 +27,12 @@ type client struct {
 	done chan error
 
 	mu        sync.Mutex
-	published []protocol.PublishDiagnostics // all, in their order
+	published []protocol.PublishDiagnostics // all, in order
 	news      chan struct{}
 	versions  map[string]int32
 }
 
-// start serves a workspace with these files.
+// start starts a server for a workspace with these files.
 func start(t testing.TB, options any, files map[string]string) *client {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -118,7 +118,7 @@ func (c *client) tell(method string, params any) {
 	}
 }
 
-// open opens a document and gives what is published of it.
+// open opens a document and returns its published diagnostics.
 func (c *client) open(name, text string) []protocol.Diagnostic {
 	c.t.Helper()
 	c.versions[name] = 1
@@ -127,7 +127,7 @@ func (c *client) open(name, text string) []protocol.Diagnostic {
 	return c.next(name, seen)
 }
 
-// change replaces a document's text.
+// change applies changes to a document and returns its published diagnostics.
 func (c *client) change(name string, changes ...protocol.Change) []protocol.Diagnostic {
 	c.t.Helper()
 	seen := c.seen()
@@ -148,7 +148,7 @@ func (c *client) seen() int {
 	return len(c.published)
 }
 
-// next waits for what is published of a document's version that is open.
+// next waits for the diagnostics of the open version of a document.
 func (c *client) next(name string, seen int) []protocol.Diagnostic {
 	c.t.Helper()
 	late := time.After(time.Minute)
@@ -169,14 +169,14 @@ func (c *client) next(name string, seen int) []protocol.Diagnostic {
 	}
 }
 
-// until waits for as many diagnostics: the walk for CRDs may still be going on.
+// until waits for n diagnostics, because the walk for CRDs may still be running.
 func (c *client) until(name string, got []protocol.Diagnostic, n int) []protocol.Diagnostic {
 	c.t.Helper()
 	late := time.After(time.Minute)
 	for len(got) != n {
 		select {
 		case <-c.news:
-		case <-time.After(100 * time.Millisecond): // the news may have been taken before
+		case <-time.After(100 * time.Millisecond): // the signal may have been received before
 		case <-late:
 			c.t.Fatalf("%s: %d diagnostics, want %d: %v", name, len(got), n, messages(got))
 		}
@@ -185,7 +185,7 @@ func (c *client) until(name string, got []protocol.Diagnostic, n int) []protocol
 	return got
 }
 
-// latest is what was published last of a document.
+// latest returns the last published diagnostics of a document.
 func (c *client) latest(name string) []protocol.Diagnostic {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -201,7 +201,8 @@ func (c *client) at(name string, line, character int) protocol.At {
 	return protocol.At{TextDocument: protocol.TextDocument{URI: c.uri(name)}, Position: protocol.Position{Line: uint32(line), Character: uint32(character)}}
 }
 
-// find is the place of the n-th occurrence of a text, behind it where after is set.
+// find returns the position of the first occurrence of what, or the position after it if after is
+// set.
 func find(t testing.TB, text, what string, after bool) protocol.Position {
 	t.Helper()
 	i := bytes.Index([]byte(text), []byte(what))

@@ -14,13 +14,12 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet"
 )
 
-// versions are the Kubernetes versions that objects and CRDs are looked at with; "" is
-// the newest.
+// versions are the Kubernetes versions for objects and for CRDs; "" is the newest.
 type versions struct{ objects, crds string }
 
-// configure takes settings, and what the workspace's .celadon.yaml says beside them;
-// with ones that cannot be the server goes on as before. It says what has changed by it:
-// how documents are looked at, or also what is known of CRDs.
+// configure applies settings, together with the workspace's .celadon.yaml. If they are invalid, the
+// server keeps its previous state. It reports whether documents must be analyzed again, and whether
+// CRDs must also be read again.
 func (s *server) configure(ctx context.Context, change func(before settings) (settings, error)) (documents, crds bool, err error) {
 	s.configuring.Lock()
 	defer s.configuring.Unlock()
@@ -49,7 +48,7 @@ func (s *server) configure(ctx context.Context, change func(before settings) (se
 	return true, crds, nil
 }
 
-// reconfigure is configure once documents are open.
+// reconfigure is configure for use after documents were opened.
 func (s *server) reconfigure(change func(settings) (settings, error)) {
 	documents, crds, err := s.configure(s.ctx, change)
 	if err != nil {
@@ -60,8 +59,8 @@ func (s *server) reconfigure(change func(settings) (settings, error)) {
 	}
 }
 
-// versionsOf are what the editor's settings name, or else what check and vet would go by
-// on top of the workspace: then the editor says what a run of CI does.
+// versionsOf returns the version in the editor's settings, or else the versions that check and vet
+// would use at the top of the workspace, so that the editor reports the same as CI.
 func (s *server) versionsOf(now settings, was versions) versions {
 	if now.KubeVersion != "" {
 		return versions{now.KubeVersion, now.KubeVersion}
@@ -87,7 +86,7 @@ func (s *server) versionsOf(now settings, was versions) versions {
 	return versions{}
 }
 
-// onTop reads the .celadon.yaml in a folder, by way of no link out of it.
+// onTop reads the .celadon.yaml in a folder. It does not follow links out of the folder.
 func onTop(root string) ([]byte, error) {
 	folder, err := os.OpenRoot(root)
 	if err != nil {
@@ -102,8 +101,8 @@ func onTop(root string) ([]byte, error) {
 	return input.ReadAll(f, config.Most)
 }
 
-// fileVersion returns the Kubernetes version that the file in root sets for a command. An older version does not count, as in
-// CI: the editor's settings can name it.
+// fileVersion returns the Kubernetes version that the file in root sets for a command. As in CI,
+// versions older than the default are ignored; the editor's settings can select them.
 func (s *server) fileVersion(root string, data []byte, command string) (string, error) {
 	version, note, err := config.KubeVersion(data, command)
 	if note != "" {
@@ -112,18 +111,18 @@ func (s *server) fileVersion(root string, data []byte, command string) (string, 
 	return version, err
 }
 
-// asBefore changes no settings: what stands in a file has.
+// asBefore keeps the settings, for use when only a file has changed.
 func asBefore(before settings) (settings, error) { return before, nil }
 
-// fileChanged looks at the workspace's .celadon.yaml again, if it is that.
+// fileChanged applies the workspace's .celadon.yaml again if path is such a file.
 func (s *server) fileChanged(path string) {
 	if filepath.Base(path) == config.Name {
 		go s.guard(path, func() { s.reconfigure(asBefore) })
 	}
 }
 
-// lookAgain looks at all open documents, and where all CRDs are to be read again at
-// those.
+// lookAgain analyzes all open documents again. If crds is set, it first searches the workspace for
+// CRDs again.
 func (s *server) lookAgain(crds bool) {
 	if crds {
 		s.findCRDs(s.ctx, s.folders())

@@ -11,7 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// definition is a CRD of which objects have a spec.
+// definition returns a CRD whose objects have the given spec schema.
 func definition(kind, spec string) string {
 	name := strings.ToLower(kind)
 	return strings.NewReplacer("KIND", kind, "NAME", name, "SPEC", strings.ReplaceAll(spec, "\n", "\n                ")).Replace(`apiVersion: apiextensions.k8s.io/v1
@@ -37,15 +37,15 @@ spec:
 `)
 }
 
-// newer has a rule that Kubernetes 1.30 brought.
+// newer is a CRD with a rule that requires Kubernetes 1.30.
 var newer = definition("Host", `address:
   type: string
   maxLength: 40
   x-kubernetes-validations:
   - rule: isIP(self)`)
 
-// TestConfigFile changes the .celadon.yaml at the top of the workspace. Its kube-version does not count if it is older than
-// the default, as in CI. The editor's settings count.
+// TestConfigFile checks that changes of the .celadon.yaml at the top of the workspace take effect.
+// As in CI, a kube-version older than the default is ignored. The editor's settings have precedence.
 func TestConfigFile(t *testing.T) {
 	t.Parallel()
 	const old = "check: {kube-version: '1.28'}\nvet: {kube-version: '1.28'}\n"
@@ -76,7 +76,7 @@ func TestConfigFile(t *testing.T) {
 	c.until("a.yaml", c.next("a.yaml", seen), 1)
 }
 
-// TestConfigFileHostile: of a file that cannot be taken nothing is.
+// TestConfigFileHostile checks that an invalid file has no effect.
 func TestConfigFileHostile(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
@@ -102,8 +102,8 @@ func TestConfigFileHostile(t *testing.T) {
 	})
 }
 
-// TestConfigFolders opens a workspace with settings that are not valid and a file that sets an older version: neither counts,
-// and a half-written file changes nothing.
+// TestConfigFolders checks that invalid settings, a file with an older version, and a half-written
+// file have no effect.
 func TestConfigFolders(t *testing.T) {
 	t.Parallel()
 	const old = "check: {kube-version: '1.28'}\nvet: {kube-version: '1.28'}\n"

@@ -17,9 +17,9 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// crdPart is a CRD in a text. It is safe for concurrent use.
+// A crdPart is a CRD in a text. It is safe for concurrent use.
 type crdPart struct {
-	// vetted is nil of a CRD that is not open.
+	// vetted is nil for a CRD in a file that is not open.
 	vetted *vet.Reviewed
 	read   resource.Read
 	data   []byte // the JSON
@@ -31,7 +31,7 @@ type crdPart struct {
 	places editor.Places
 }
 
-// newCRDPart reads a CRD.
+// newCRDPart reads the CRD in a document.
 func newCRDPart(doc *input.Document) *crdPart {
 	c := &crdPart{}
 	c.data, _ = doc.JSON()
@@ -50,7 +50,7 @@ func (c *crdPart) known(file string) read {
 	return read{Read: c.read, file: file, sum: sha256.Sum256(c.data)}
 }
 
-// compiled is what the CRD compiles to, if it can be used, and the rules that do not.
+// compiled returns the engine of the CRD, or nil if it cannot be used, and the errors of its rules.
 func (c *crdPart) compiled() (*engine.Engine, []*engine.CompileError) {
 	if c.compile == nil || c.read.CRD == nil {
 		return nil, nil
@@ -64,7 +64,7 @@ func (c *crdPart) compiled() (*engine.Engine, []*engine.CompileError) {
 	return e, bad.Errors
 }
 
-// place returns where a part of a rule is, or nil where nothing is known of it.
+// place returns the place of a part of a rule, or nil if it is unknown.
 func (c *crdPart) place(at *editor.RuleAt, optionalOldSelf bool, functions *assist.Functions) *assist.Place {
 	crd := c.described()
 	e, _ := c.compiled()
@@ -78,8 +78,8 @@ func (c *crdPart) place(at *editor.RuleAt, optionalOldSelf bool, functions *assi
 	return place
 }
 
-// first is a rule as the first version has it, where what was said of it is about all
-// of them: versions with one schema share it.
+// first returns ref with the first version if it has none. Versions with the same schema share their
+// findings, which then have no version.
 func (c *crdPart) first(ref *engine.RuleRef) *engine.RuleRef {
 	if ref == nil || ref.Version != "" || c.read.CRD == nil || len(c.read.CRD.Spec.Versions) == 0 {
 		return ref
@@ -89,7 +89,7 @@ func (c *crdPart) first(ref *engine.RuleRef) *engine.RuleRef {
 	return &of
 }
 
-// broken is what does not compile of a rule's part; nil where all does.
+// broken returns the compile error of a rule's part, or nil if it compiles.
 func (c *crdPart) broken(ref *engine.RuleRef, part string) *engine.CompileError {
 	_, bad := c.compiled()
 	i := slices.IndexFunc(bad, func(e *engine.CompileError) bool {

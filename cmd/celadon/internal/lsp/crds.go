@@ -13,8 +13,8 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// crds are all that are known, on disk and in the editor. Of those of one name the one
-// with the shortest path is in force, of these the first: a repository may have copies.
+// crds holds all known CRDs, on disk and in the editor. If several have the same name, the one with
+// the shortest path is in force, and among those the first. A repository may contain copies.
 type crds struct {
 	mu      sync.Mutex
 	objects *verdict.Live
@@ -31,7 +31,7 @@ type read struct {
 	sum  [sha256.Size]byte // of its JSON
 }
 
-// reset knows none, for another Kubernetes version.
+// reset removes all CRDs, and sets the Kubernetes version.
 func (c *crds) reset(kube string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -39,14 +39,14 @@ func (c *crds) reset(kube string) {
 	c.files, c.names, c.inForce = map[string][]read{}, map[string]map[string]read{}, map[string]read{}
 }
 
-// live decides objects by the CRDs in force.
+// live returns the decider that uses the CRDs in force.
 func (c *crds) live() *verdict.Live {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.objects
 }
 
-// set says what CRDs a file has now, and tells of the kinds whose CRD is another.
+// set replaces the CRDs of a file. It adds the kinds whose CRD in force changed to changed.
 func (c *crds) set(file string, now []read, changed map[schema.GroupKind]bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -88,14 +88,14 @@ func (c *crds) set(file string, now []read, changed map[schema.GroupKind]bool) {
 	}
 	c.changed += len(put) + len(remove)
 	slices.SortFunc(put, func(a, b resource.Read) int { return cmp.Compare(a.CRD.Name, b.CRD.Name) })
-	_ = c.objects.Apply(put, remove) // what cannot be used, the file's own findings tell
+	_ = c.objects.Apply(put, remove) // errors are reported by the findings of the file
 }
 
 func kindOf(r read) schema.GroupKind {
 	return schema.GroupKind{Group: r.CRD.Spec.Group, Kind: r.CRD.Spec.Names.Kind}
 }
 
-// best is the CRD of a name that is to be in force.
+// best returns the CRD with the given name that should be in force.
 func (c *crds) best(name string) (best read, ok bool) {
 	for _, r := range c.names[name] {
 		if !ok || nearer(r, best) {
@@ -112,21 +112,21 @@ func nearer(a, b read) bool {
 	return cmp.Or(cmp.Compare(len(a.file), len(b.file)), cmp.Compare(a.file, b.file)) < 0
 }
 
-// changes is how often a CRD has come or gone.
+// changes returns the number of CRDs that have been added or removed so far.
 func (c *crds) changes() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.changed
 }
 
-// fileOf is the file with the CRD of a name that is in force.
+// fileOf returns the file with the CRD that is in force under a name.
 func (c *crds) fileOf(name string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.inForce[name].file
 }
 
-// paths are the files with CRDs.
+// paths returns the files that contain CRDs.
 func (c *crds) paths() (paths []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/x/crdedit"
 )
 
-// at is where in the CRD a rule's part stands.
+// at returns the location of a rule's part in the CRD.
 func (c *crdPart) at(ref *engine.RuleRef, part string) (at editor.RuleAt, ok bool) {
 	if c.read.CRD == nil {
 		return at, false
@@ -27,7 +27,7 @@ func (c *crdPart) at(ref *engine.RuleRef, part string) (at editor.RuleAt, ok boo
 	return at, err == nil && at.Version >= 0
 }
 
-// schemaNode is the schema of a place in the CRD's text; nil where it has none.
+// schemaNode returns the schema at a path in the CRD's text, or nil.
 func (p *part) schemaNode(version int, steps []engine.Step) *position.Node {
 	tree, _ := p.doc.Tree()
 	if tree == nil || p.start < 0 {
@@ -38,8 +38,8 @@ func (p *part) schemaNode(version int, steps []engine.Step) *position.Node {
 	return node
 }
 
-// ruleNode is a part of a rule in the CRD's text, or the whole of it; both are nil
-// where it is not found.
+// ruleNode returns the key and value of a part of a rule in the CRD's text, or the whole rule if
+// at.Key is "". It returns nil if there is none.
 func (p *part) ruleNode(at editor.RuleAt) (key, value *position.Node) {
 	schema := p.schemaNode(at.Version, at.Steps)
 	if schema == nil {
@@ -56,7 +56,7 @@ func (p *part) ruleNode(at editor.RuleAt) (key, value *position.Node) {
 	return rule.Get(at.Key)
 }
 
-// words are the way between a scalar and the text.
+// words returns the mapping between the value of a scalar and its source.
 func (p *part) words(node *position.Node) (*position.Text, bool) {
 	tree, _ := p.doc.Tree()
 	if node == nil || tree == nil {
@@ -65,14 +65,14 @@ func (p *part) words(node *position.Node) (*position.Text, bool) {
 	return tree.Text(node.Resolve())
 }
 
-// sourced is a CRD with the text that it stands in.
+// sourced is a CRD with its source.
 type sourced struct {
 	uri  string
 	text *text
 	part *part
 }
 
-// location is where a node stands.
+// location returns the location of a node.
 func (s *sourced) location(node *position.Node) protocol.Location {
 	end := node.End
 	if !node.Known || end < node.Start {
@@ -81,7 +81,7 @@ func (s *sourced) location(node *position.Node) protocol.Location {
 	return protocol.Location{URI: s.uri, Range: s.text.rangeOf(s.part.start+node.Start, s.part.start+end)}
 }
 
-// crdOf is the CRD of a kind that is in force, in its text; nil where there is none.
+// crdOf returns the CRD of a kind that is in force, or nil.
 func (s *server) crdOf(kind schema.GroupKind) *sourced {
 	def, _ := s.crds.live().Definition(kind)
 	if def == nil {
@@ -110,7 +110,7 @@ func (s *server) crdOf(kind schema.GroupKind) *sourced {
 	return nil
 }
 
-// ruleIn is where a rule of a kind stands.
+// ruleIn returns the location of a rule of a kind.
 func (s *server) ruleIn(kind schema.GroupKind, ref *engine.RuleRef) (protocol.Location, bool) {
 	c := s.crdOf(kind)
 	if c == nil {
@@ -127,10 +127,10 @@ func (s *server) ruleIn(kind schema.GroupKind, ref *engine.RuleRef) (protocol.Lo
 	return c.location(key), true
 }
 
-// otherFiles are files with CRDs that are not open and were asked for lately.
+// otherFiles caches files with CRDs that are not open.
 type otherFiles struct {
 	mu    sync.Mutex
-	files []otherFile // the one asked for last comes last
+	files []otherFile // least recently used first
 }
 
 type otherFile struct {
@@ -140,10 +140,10 @@ type otherFile struct {
 	*analysis
 }
 
-// maxOther is how many are kept.
+// maxOther limits the cached files.
 const maxOther = 8
 
-// read is a file as it is on disk; nil where it cannot be read.
+// read returns the file as it is on disk, or nil if it cannot be read.
 func (o *otherFiles) read(path string, s *server) *analysis {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
 
-// definition leads from a field in a rule to its schema, and from a field of an object
-// to that of its CRD.
+// definition returns the schema of the field at offset, which is in a rule or in an object.
 func (v *view) definition(_ context.Context, offset int) []protocol.Location {
 	if e := v.expression(offset); e != nil {
 		return v.fieldInRule(e)
@@ -38,7 +37,7 @@ func (v *view) fieldInRule(e *expression) []protocol.Location {
 	return (&sourced{v.uri, e.crd.text, e.crd}).schemaAt(e.At.Version, steps)
 }
 
-// schemaAt is where the schema of a place stands, by its name.
+// schemaAt returns the location of the schema of a field: its name if it has one.
 func (s *sourced) schemaAt(version int, steps []engine.Step) []protocol.Location {
 	node := s.part.schemaNode(version, steps)
 	if node == nil {
@@ -56,7 +55,7 @@ func (s *sourced) schemaAt(version int, steps []engine.Step) []protocol.Location
 	return []protocol.Location{s.location(firstWord(node))}
 }
 
-// firstWord is the first key or scalar in a node.
+// firstWord returns the first key or scalar in a node.
 func firstWord(n *position.Node) *position.Node {
 	for {
 		switch {
@@ -70,7 +69,7 @@ func firstWord(n *position.Node) *position.Node {
 	}
 }
 
-// references are the places in open objects that a rule refuses.
+// references returns the locations in open objects where they violate the rule at offset.
 func (v *view) references(_ context.Context, offset int) (found []protocol.Location) {
 	p, within := v.trees.At(v.text.bytes, offset)
 	at, ok := editor.RuleOf(p.Tree.At(within).Path)

@@ -1,23 +1,21 @@
-// Package lsp is celadon lsp: a language server for CRDs with CEL rules, the objects
-// of them, suites of celadon test and, where the workspace is trusted, Go markers.
-// What it says of a file is what vet, check and test say of it, from its text in the
-// editor.
+// Package lsp implements celadon lsp, a language server for CRDs with CEL rules, their objects, test
+// suites, and, in trusted workspaces, Go markers. The findings for a file equal those of celadon
+// vet, check, and test, but for its text in the editor.
 package lsp
 
-// How it works. The wire calls the server on the goroutine that reads: notifications
-// change the documents there, and a request takes a view of its document there and
-// works on it elsewhere. One goroutine makes rounds: when documents have changed and
-// a moment is quiet, it looks at each (analyse.go) and publishes what it found, if the
-// document is still what it looked at; a change ends the look at what it changes. What
-// a round found, engines among it, is kept for the requests until the next: types do
-// not change while somebody writes a rule.
+// How it works. The goroutine that reads calls the server. Notifications change the documents there.
+// A request takes a view of its document there and is processed on another goroutine. A further
+// goroutine makes rounds: when documents have changed and there was no change for a moment, it
+// analyzes them (analyse.go) and publishes the findings of each document that has not changed
+// meanwhile. A change cancels the analysis of its document. The results, including engines, are kept
+// for requests until the next round. This is sufficient because types do not change while the user
+// edits a rule.
 //
-// A text is split as for vet and check (part.go). What a request is about is found in
-// the text as it is (tree.go), which need not be YAML, and what is known of the schema
-// in the CRD of the last round.
+// A text is split as for vet and check (part.go). The position of a request is resolved in the
+// current text (package editor), which need not be valid YAML, with the schema of the CRD from the
+// last round.
 //
-// CRDs of the workspace are found by a walk with bounds (workspace.go) and kept in one
-// room (crds.go), where the text of an open file stands before what is on disk. Whoever
-// wrote a workspace may be hostile: nothing of it is run, no link is followed out of
-// it, and Go packages, which can name files elsewhere, are read only where the editor
-// says that the user trusts them.
+// A limited walk finds the CRDs of the workspace (workspace.go). They are kept together with those
+// in open files, which take precedence over the files on disk (crds.go). The workspace is untrusted:
+// nothing in it is run, and no link out of it is followed. Go packages, which can refer to files
+// elsewhere, are read only if the user trusts the workspace.

@@ -13,29 +13,29 @@ import (
 )
 
 const (
-	// maxOpen is how many documents may be open.
+	// maxOpen limits the open documents.
 	maxOpen = 10_000
 )
 
-// document is one that is open in the editor.
+// A document is open in the editor.
 type document struct {
 	uri, language string
-	// name is the file's path, or the URI of what is no file.
+	// name is the file's path, or the URI if it is not a file.
 	name    string
 	version int32
 	text    *text
-	// known is what the last round found; its text may be an older one.
+	// known is the result of the last round, perhaps of an older text.
 	known *analysis
-	// trees are of text and those before it.
+	// trees holds the trees of text and its predecessors.
 	trees *editor.Trees
-	// cancel ends the round that looks at the document; nil while none does.
+	// cancel cancels the current analysis; nil if there is none.
 	cancel context.CancelFunc
-	// lost is true where the text is not the editor's any more: a change could not be
-	// made. It ends with the next whole text.
+	// lost is set if a change could not be applied, so that text differs from the editor's. It is
+	// reset by the next complete text.
 	lost bool
 }
 
-// view is a document at the time of a request.
+// A view is a document at the time of a request.
 type view struct {
 	*server
 	uri, name, language string
@@ -44,7 +44,7 @@ type view struct {
 	trees               *editor.Trees
 }
 
-// documents are all that are open.
+// documents holds the open documents.
 type documents struct {
 	mu  sync.Mutex
 	all map[string]*document
@@ -54,13 +54,13 @@ type documents struct {
 	searches int
 }
 
-// tell wakes all that wait; mu is held.
+// tell wakes all waiting requests. The caller must hold mu.
 func (d *documents) tell() {
 	close(d.news)
 	d.news = make(chan struct{})
 }
 
-// view is nil for what is not open.
+// view returns a view of a document, or nil if it is not open.
 func (s *server) view(uri string) *view {
 	s.docs.mu.Lock()
 	defer s.docs.mu.Unlock()
@@ -85,7 +85,7 @@ func (s *server) didOpen(p protocol.DidOpen) {
 	s.rounds.mark(doc.URI)
 }
 
-// didChange makes the changes in their order.
+// didChange applies changes in order.
 func (s *server) didChange(p protocol.DidChange) {
 	s.docs.mu.Lock()
 	defer s.docs.mu.Unlock()
@@ -113,7 +113,7 @@ func (s *server) didChange(p protocol.DidChange) {
 	}
 	s.rounds.mark(d.uri)
 	if strings.HasSuffix(d.name, ".go") {
-		for uri, other := range s.docs.all { // what one file says bears on its package
+		for uri, other := range s.docs.all { // a change can affect the other files of the package
 			if other.known != nil && other.known.golang != nil {
 				s.rounds.mark(uri)
 			}
@@ -137,7 +137,7 @@ func (s *server) didClose(p protocol.DidClose) {
 	s.rounds.reread(d.name)
 }
 
-// pathOf is the path of a file's URI, or else the URI.
+// pathOf returns the path of a file URI, or else the URI.
 func pathOf(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || u.Path == "" {
@@ -150,10 +150,10 @@ func pathOf(uri string) string {
 	return filepath.Clean(filepath.FromSlash(path))
 }
 
-// uriOf is the URI of a path: the editor's own of a file that it has open.
+// uriOf returns the URI of a path. For an open file, it is the editor's URI.
 func (s *server) uriOf(path string) string {
 	if !filepath.IsAbs(path) {
-		return path // what is no file is called by its URI
+		return path // a name that is not a path is a URI
 	}
 	s.docs.mu.Lock()
 	defer s.docs.mu.Unlock()

@@ -9,15 +9,15 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// expression is a part of a rule in the text of a request.
+// An expression is a part of a rule in the text of a request.
 type expression struct {
 	*editor.Expression
-	place *assist.Place // nil where nothing is known of the schema
+	place *assist.Place // nil if the schema is unknown
 	crd   *part
 	text  *text
 }
 
-// expression returns what is around an offset, or nil if that is no part of a rule.
+// expression returns the part of a rule at offset, or nil.
 func (v *view) expression(offset int) *expression {
 	if v.isGo() {
 		return v.goExpression(offset)
@@ -34,7 +34,7 @@ func (v *view) expression(offset int) *expression {
 	return &expression{Expression: e, crd: of, place: of.crd.place(&e.At, e.OptionalOldSelf, v.functions), text: v.text}
 }
 
-// crdAround is the last CRD that could be read in a document of the file.
+// crdAround returns the last valid CRD at a position in the file, or nil.
 func (v *view) crdAround(index, item int) *part {
 	if v.known == nil {
 		return nil
@@ -42,7 +42,7 @@ func (v *view) crdAround(index, item int) *part {
 	return v.known.good[spot{index, item}]
 }
 
-// rangeOf is where code points of the expression stand.
+// rangeOf returns the range of code points of the expression.
 func (e *expression) rangeOf(from, to int) protocol.Range {
 	return e.text.rangeOf(e.Point(from), e.Point(to))
 }
@@ -63,8 +63,8 @@ func (v *view) hover(_ context.Context, offset int) *protocol.Hover {
 	return &protocol.Hover{Contents: plainText(strings.Join(h.Lines(), "\n")), Range: &at}
 }
 
-// plainText is a text in which nothing steers who shows it: no mark-up, which CRDs of
-// strangers could fill with links and pictures.
+// plainText returns text as plain text. It does not use Markdown, because untrusted CRDs could
+// contain links and images.
 func plainText(text string) protocol.Markup {
 	return protocol.Markup{Kind: "plaintext", Value: shown(text)}
 }
@@ -81,7 +81,7 @@ func (v *view) completion(_ context.Context, offset int) *protocol.CompletionLis
 	switch e.At.Key {
 	case "rule", "messageExpression":
 		if e.Behind {
-			e.Source += " " // the blank is no part of the value
+			e.Source += " " // the white space is not part of the value
 			e.Cursor++
 		}
 		c = e.place.CompleteAt(e.Source, e.Cursor)
@@ -104,7 +104,7 @@ func (v *view) completion(_ context.Context, offset int) *protocol.CompletionLis
 	return list
 }
 
-// order keeps candidates in their order.
+// order returns a sort key that keeps candidates in their order.
 func order(i int) string {
 	const digits = "0123456789"
 	return string([]byte{digits[i/1000%10], digits[i/100%10], digits[i/10%10], digits[i%10]})

@@ -19,8 +19,8 @@ import (
 
 func (v *view) isGo() bool { return strings.HasSuffix(v.name, ".go") }
 
-// trusted are what Go packages are vetted with; nil where the user does not trust the
-// workspace, or the file stands in no folder of it.
+// trusted returns the reviewer for Go packages, or nil if the user does not trust the workspace or
+// the file is outside it.
 func (s *server) trusted(name string) *vet.GoReviewer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -34,8 +34,8 @@ func (s *server) trusted(name string) *vet.GoReviewer {
 	return s.goDesk
 }
 
-// ofGo says what vet says of a Go file with markers. A package that cannot be read, or
-// of which no CRDs are made, has nothing to be said.
+// ofGo adds the findings of celadon vet for a Go file with markers. If the package cannot be read or
+// defines no CRD, it adds nothing.
 func (v *view) ofGo(ctx context.Context, a *analysis) {
 	desk := v.trusted(v.name)
 	if desk == nil || !bytes.Contains(v.text.bytes, []byte("// +")) {
@@ -67,7 +67,7 @@ func (v *view) ofGo(ctx context.Context, a *analysis) {
 	a.more(omitted)
 }
 
-// openGo are the texts of Go files in the editor.
+// openGo returns the contents of Go files that are open in the editor.
 func (s *server) openGo() map[string][]byte {
 	open := map[string][]byte{}
 	s.docs.mu.Lock()
@@ -84,7 +84,7 @@ func (s *server) openGo() map[string][]byte {
 	return texts
 }
 
-// resolved is a file's path without links in its folders, as positions in Go have it.
+// resolved returns the path with links in its folders resolved, as in Go's positions.
 func resolved(name string) string {
 	dir, err := filepath.EvalSymlinks(filepath.Dir(name))
 	if err != nil {
@@ -93,7 +93,7 @@ func resolved(name string) string {
 	return filepath.Join(dir, filepath.Base(name))
 }
 
-// wordEnd is the end of a name, or else of the line.
+// wordEnd returns the end of the name at an offset, or else of the line.
 func (t *text) wordEnd(from int) int {
 	end := from
 	for end < len(t.bytes) && (t.bytes[end] == '_' || t.bytes[end] >= '0' && t.bytes[end] <= '9' || t.bytes[end]|0x20 >= 'a' && t.bytes[end]|0x20 <= 'z') {
@@ -105,7 +105,7 @@ func (t *text) wordEnd(from int) int {
 	return end
 }
 
-// goExpression is the rule of a marker around an offset.
+// goExpression returns the rule of the marker at offset, or nil.
 func (v *view) goExpression(offset int) *expression {
 	if v.known == nil || v.known.golang == nil {
 		return nil
@@ -135,8 +135,8 @@ func (v *view) goExpression(offset int) *expression {
 	return nil
 }
 
-// goPlace is where in a CRD the rule of a marker stands: what the last round knows of
-// the marker, or of one of the same field or type.
+// goPlace returns the place in a CRD of a marker's rule, according to the last round. If the marker
+// is new, the place of another marker of the same field or type is used.
 func (v *view) goPlace(all []*markers.Marker, at int, part assist.Part) *assist.Place {
 	m, nth := all[at], 0
 	for _, before := range all[:at] {
@@ -174,7 +174,7 @@ func (v *view) goPlace(all []*markers.Marker, at int, part assist.Part) *assist.
 	return p
 }
 
-// inGo offers mends of a rule in a marker.
+// inGo offers fixes for a rule in a marker.
 func (a *actor) inGo(e *expression) {
 	for _, problem := range e.place.Problems(e.Source) {
 		mends := a.problem(e, &problem)
@@ -191,7 +191,7 @@ func (a *actor) inGo(e *expression) {
 	}
 }
 
-// markers offers markers that are missing.
+// markers offers to add missing markers.
 func (a *actor) markers() {
 	if a.known == nil || a.known.golang == nil || a.known.text != a.text || !a.wants(quickFix) {
 		return

@@ -11,7 +11,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 )
 
-// markersExample is a copy of the example with markers, in a repository of its own.
+// markersExample copies the example with markers into a new repository. It returns the folder, and
+// the path and content of a file.
 func markersExample(t *testing.T) (dir, types string) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -39,8 +40,8 @@ func markersExample(t *testing.T) (dir, types string) {
 	return dir, rel + "\x00" + string(data)
 }
 
-// TestGoMarkers: in a workspace that is trusted, a marker has what vet says of its rule,
-// at the very word, and help inside; in any other nothing of Go is read.
+// TestGoMarkers checks that, in a trusted workspace, a marker has the findings of celadon vet at the
+// right word, and completion in its rule. In other workspaces, no Go file is read.
 func TestGoMarkers(t *testing.T) {
 	t.Parallel()
 	dir, types := markersExample(t)
@@ -75,12 +76,12 @@ func TestGoMarkers(t *testing.T) {
 	if !slices.ContainsFunc(list.Items, func(i protocol.CompletionItem) bool { return i.Label == "volumes" }) {
 		t.Errorf("completion: %+v", list)
 	}
-	// What is not saved counts; a rule that the CRD does not have yet is told of.
+	// Unsaved text is used; a rule that the CRD does not have yet is reported.
 	again := c.change(name, protocol.Change{Text: strings.Replace(text, "self.to.url", "self.too.url", 1)})
 	if !slices.ContainsFunc(again, func(d protocol.Diagnostic) bool { return d.Code == "marker-without-rule" }) {
 		t.Errorf("%v", messages(again))
 	}
-	// A bound that is missing is written above its field.
+	// A missing bound is added above its field.
 	c.change(name, protocol.Change{Text: text})
 	written := 0
 	for _, d := range said {
@@ -97,7 +98,7 @@ func TestGoMarkers(t *testing.T) {
 	if written == 0 {
 		t.Error("no missing marker is written")
 	}
-	// What is not shown of very many findings is counted.
+	// Findings beyond the limit are counted.
 	rules := strings.Repeat("	// +kubebuilder:validation:XValidation:rule=\"true\"\n", maxFindings+10)
 	many := c.change(name, protocol.Change{Text: strings.Replace(text, "	Volumes ", rules+"	Volumes ", 1)})
 	if want := fmt.Sprintf("and %d more findings", len(said)+10); len(many) != maxFindings+1 || many[maxFindings].Message != want {

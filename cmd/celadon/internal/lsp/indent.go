@@ -9,27 +9,27 @@ import (
 	"github.com/celadon-cel/celadon/internal/yaml/decode"
 )
 
-// written is the word before the cursor in block YAML, as it is being written.
+// written is the word before the cursor in block YAML, which the user is typing.
 type written struct {
 	from  int
-	steps []engine.Step // to the mapping that a key is for, or to the value
+	steps []engine.Step // path of the mapping that gets the key, or of the value
 	value bool
-	// beside are the keys that the mapping has.
+	// beside holds the other keys of the mapping.
 	beside map[string]bool
 }
 
-// line is one of block YAML: indicators of items, then a key, or something else.
+// A line is a parsed line of block YAML: item indicators, followed by a key or other text.
 type line struct {
 	dashes  []int // columns
-	column  int   // of what stands behind them
+	column  int   // column of the text after them
 	key     string
 	isKey   bool
-	rest    string // behind the key
+	rest    string // after the key
 	nothing bool
 }
 
-// wordAt understands the lines of a document up to an offset by their indentation; it
-// is nil where neither a key nor a value is being written.
+// wordAt parses the document up to offset by indentation alone. It returns nil if the cursor is
+// neither in a key nor in a value.
 func wordAt(text []byte, offset int) *written {
 	begin := bytes.LastIndexByte(text[:offset], '\n') + 1
 	here := lineOf(text[begin:offset])
@@ -40,7 +40,7 @@ func wordAt(text []byte, offset int) *written {
 		w.value = true
 		w.from = offset - len(strings.TrimLeft(here.rest, " "))
 		if here.rest == "" {
-			return nil // right behind the colon
+			return nil // immediately after the colon
 		}
 		key = []engine.Step{{Name: here.key}}
 	case !here.isKey && !strings.ContainsAny(here.rest, " :{}[]\"'#&*|>"):
@@ -56,7 +56,7 @@ func wordAt(text []byte, offset int) *written {
 	return w
 }
 
-// collectKeys collects the keys of the mapping behind a line.
+// collectKeys adds the keys of the mapping that continues after a line.
 func collectKeys(text []byte, column int, keys map[string]bool) {
 	for l := range bytes.Lines(text) {
 		if decode.Separator(l) {
@@ -101,16 +101,16 @@ func lineOf(text []byte) (l line) {
 	return l
 }
 
-// climb goes from a line up to the top of its document.
+// A climb goes from a line up to the top of its document.
 type climb struct {
 	text   []byte // above
-	column int    // of the mapping that the line is in
+	column int    // of the mapping that contains the line
 	beside map[string]bool
 	found  []engine.Step // innermost first
 }
 
-// steps are those from the root to the mapping, which begins behind dashes where there
-// are some.
+// steps returns the path from the root to the mapping. Dashes are the columns of the item indicators
+// before the mapping on its line.
 func (c *climb) steps(dashes []int) []engine.Step {
 	first := true
 	inList := c.items(dashes)
@@ -150,7 +150,7 @@ func (c *climb) steps(dashes []int) []engine.Step {
 	return c.found
 }
 
-// top collects the keys of the root above.
+// top adds the keys of the root that are above.
 func (c *climb) top() {
 	for l := range bytes.Lines(c.text) {
 		if is := lineOf(l); is.isKey && is.column == 0 {
@@ -164,8 +164,8 @@ func (c *climb) itemsAt(dashes []int, column int) bool {
 	return c.items(dashes)
 }
 
-// items adds a step for each dash of a line; then the list that the first is of is
-// what is looked for.
+// items adds a step for each dash of a line. It reports whether there are dashes; then the search
+// continues with the list of the first one.
 func (c *climb) items(dashes []int) bool {
 	for range dashes {
 		c.found = append(c.found, engine.Step{Item: true})

@@ -26,7 +26,7 @@ func (s *server) initialize(p protocol.Initialize) func(context.Context) (any, e
 	_, _, err := s.configure(s.ctx, func(before settings) (settings, error) { return parseSettings(p.Options, before) })
 	if err != nil {
 		s.log(protocol.Error, "initializationOptions: "+err.Error())
-		_, _, _ = s.configure(s.ctx, asBefore) // what the workspace says counts all the same
+		_, _, _ = s.configure(s.ctx, asBefore) // the settings in the workspace still apply
 	}
 	return func(context.Context) (any, error) { return capabilities(), nil }
 }
@@ -48,10 +48,10 @@ func capabilities() protocol.Initialized {
 	return i
 }
 
-// parentEvery is how often is looked whether the editor still runs.
+// parentEvery is the interval for checking whether the editor is still running.
 const parentEvery = 3 * time.Second
 
-// start is what the server does once the editor is ready.
+// start starts background work after the editor has initialized.
 func (s *server) start() {
 	if s.client.ProcessID != nil {
 		go s.watchParent(*s.client.ProcessID)
@@ -62,12 +62,12 @@ func (s *server) start() {
 			_ = s.conn.Call(s.ctx, "client/registerCapability", protocol.Registration{Registrations: []protocol.Registered{{
 				ID: "files", Method: "workspace/didChangeWatchedFiles",
 				Options: protocol.Watchers{Watchers: []protocol.Watcher{{GlobPattern: "**/*.{yaml,yml,json}"}}},
-			}}}, nil) // an editor that cannot tells of files when they are opened
+			}}}, nil) // an editor without this method reports files only when they are opened
 		}()
 	}
 }
 
-// watchParent ends the server with the editor, should that leave the stream open.
+// watchParent ends the server when the editor's process ends, in case the stream stays open.
 func (s *server) watchParent(pid int) {
 	tick := time.NewTicker(parentEvery)
 	defer tick.Stop()

@@ -8,7 +8,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 )
 
-// TestManyDocuments: the work in a file of very many documents is linear in it.
+// TestManyDocuments checks that the work for a file grows linearly with its documents.
 func TestManyDocuments(t *testing.T) {
 	t.Parallel()
 	crd := example(t, "crontab/crd.yaml")

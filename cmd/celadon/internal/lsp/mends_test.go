@@ -15,15 +15,15 @@ import (
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
 
-// TestMends spoils rules of the corpus as people do, or takes bounds away, and holds of
-// each action of each finding that, applied, it removes the findings that it says it
-// does, and that no byte has changed but those of one rule's scalar, or of bounds.
+// TestMends introduces faults into rules of the corpus, or removes bounds. It checks that each
+// action fixes the findings that it claims to fix, and changes no bytes other than a rule's scalar
+// or bounds.
 func TestMends(t *testing.T) {
 	t.Parallel()
 	files := corpus.CRDFiles(t)
 	long := every(2, 1) == 1
 	m := &mender{t: t, client: start(t, nil, nil), tried: map[string]int{}, most: 2}
-	each := 1 // faults of a CRD
+	each := 1 // faults per CRD
 	if long {
 		m.most, each = 5, 2
 	}
@@ -55,7 +55,7 @@ func TestMends(t *testing.T) {
 	}
 }
 
-// faults are what people do to rules; in nil is bounds, of the whole text.
+// faults are typical mistakes in rules. If in is nil, the bounds of the whole text are removed.
 var faults = []struct {
 	name string
 	in   func(rule string) string
@@ -83,7 +83,7 @@ var (
 	someBound = regexp.MustCompile(`(?m)^ *max(Items|Length|Properties): \d+\n`)
 )
 
-// rulesIn are the paths of a text's rules.
+// rulesIn returns the paths of the rules in a text.
 func rulesIn(text string) (all []position.Path) {
 	doc, err := position.Parse([]byte(text))
 	if err != nil {
@@ -106,7 +106,7 @@ func rulesIn(text string) (all []position.Path) {
 	return all
 }
 
-// styles write a rule anew, each so that it reads the same.
+// styles are ways to write a rule in YAML with the same value.
 var styles = []func(rule, indent string) string{
 	func(rule, _ string) string { return rule },
 	func(rule, _ string) string { return "'" + strings.ReplaceAll(rule, "'", "''") + "'" },
@@ -123,17 +123,17 @@ var styles = []func(rule, indent string) string{
 	},
 }
 
-// mender is a client that applies actions.
+// A mender is a client that applies actions.
 type mender struct {
 	*client
 	t     *testing.T
 	tried map[string]int
-	most  int // actions of a text
-	free  int // actions that no finding is removed by
+	most  int // limit of actions per text
+	free  int // actions that fix no finding
 }
 
-// spoil is a text with one rule spoilt in one of the styles, in one of the line ends,
-// plain or in a List; "" where the fault cannot be made.
+// spoil returns text with one fault, in one of the styles and line ends, plain or in a List. It
+// returns "" if the fault cannot be introduced.
 func (m *mender) spoil(text string, rules []position.Path, fault *struct {
 	name string
 	in   func(string) string
@@ -158,7 +158,7 @@ func (m *mender) spoil(text string, rules []position.Path, fault *struct {
 	return text
 }
 
-// indented is a document two columns further right.
+// indented returns a document indented by two columns.
 func indented(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(strings.TrimPrefix(text, "---\n")) {
@@ -170,7 +170,7 @@ func indented(text string) string {
 	return b.String()
 }
 
-// spoilRule spoils the first rule, from the n-th on, in which that can be done.
+// spoilRule introduces the fault into the first possible rule, starting with the n-th.
 func spoilRule(text string, rules []position.Path, in func(string) string, n int) string {
 	doc, err := position.Parse([]byte(text))
 	if err != nil {
@@ -206,8 +206,7 @@ func spoilRule(text string, rules []position.Path, in func(string) string, n int
 
 func sameStep(a, b position.Path) bool { return a.String() == b.String() }
 
-// mends applies every action of every finding of a text, as an editor does that tells
-// of all findings.
+// mends applies every action for every finding of a text, like an editor that sends all findings.
 func (m *mender) mends(name, text, fault string) {
 	m.t.Helper()
 	const file = "crd.yaml"
@@ -237,7 +236,8 @@ func (m *mender) mends(name, text, fault string) {
 			}
 			m.gone(name+": "+a.Title, said, again, a.Diagnostics)
 			if len(a.Diagnostics) == 0 {
-				// A bound is one of several, or a guard is of another field than vet's.
+				// The action is one of several bounds, or a guard for a field that vet does not
+				// report.
 				m.free++
 				if !boundOrGuard.MatchString(a.Title) {
 					m.t.Errorf("%s: %s: of no finding", name, a.Title)
@@ -253,8 +253,8 @@ func (m *mender) mends(name, text, fault string) {
 	m.tell("textDocument/didClose", protocol.Of{TextDocument: protocol.TextDocument{URI: m.uri(file)}})
 }
 
-// errorsIn are those that are not about costs: of these the API server says more when
-// some bounds are there.
+// errorsIn returns the number of errors that are not about costs. With some bounds, the API server
+// reports further cost errors.
 func errorsIn(list []protocol.Diagnostic) (n int) {
 	for _, d := range list {
 		if d.Severity == protocol.Error && !overBudget(&d) {
@@ -264,8 +264,8 @@ func errorsIn(list []protocol.Diagnostic) (n int) {
 	return n
 }
 
-// gone holds that of findings there is each one less, or that it stands further on: a
-// rule that does not compile may have several faults, and each is mended alone.
+// gone checks that each fixed finding occurs once less or has moved: a rule that does not compile
+// may have several faults, which are fixed one by one.
 func (m *mender) gone(name string, before, after []protocol.Diagnostic, mended []json.RawMessage) {
 	m.t.Helper()
 	for _, raw := range mended {
@@ -298,8 +298,8 @@ var (
 	failure      = regexp.MustCompile(`: Invalid value: .*: compilation failed: (ERROR: )<input>:\d+:\d+:`)
 )
 
-// about is what a finding says, without the rule's text, which is another when it is
-// mended, and without numbers of advice.
+// about returns the parts of a finding that do not change with its rule: it omits the rule and the
+// numbers of advice.
 func about(d *protocol.Diagnostic) string {
 	line, _, _ := strings.Cut(d.Message, "\n")
 	line = failure.ReplaceAllString(line, ": $1")
@@ -309,7 +309,7 @@ func about(d *protocol.Diagnostic) string {
 	return d.Code + " " + setTo.ReplaceAllString(line, "")
 }
 
-// changed says what more has changed in a text than one rule's scalar or bounds.
+// changed returns a description of changes other than one rule's scalar or bounds.
 func changed(before, after string) string {
 	was, err := position.Parse([]byte(before))
 	if err != nil {

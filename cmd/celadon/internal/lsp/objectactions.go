@@ -15,8 +15,8 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// object offers the name or the value that was meant where an object has one that its
-// schema does not know.
+// object offers corrections for a field name or an enum value that the object's schema does not
+// allow.
 func (a *actor) object() {
 	p, within := a.trees.At(a.text.bytes, a.from)
 	o := a.objectAt(p)
@@ -36,15 +36,15 @@ func (a *actor) object() {
 	}
 }
 
-// refused is true where something was found wrong with an object in the range.
+// refused reports whether there is a finding in an object in the range.
 func (a *actor) refused() bool {
 	return a.known != nil && a.known.text == a.text && slices.ContainsFunc(a.known.parts, func(p *part) bool {
 		return p.what == object && slices.ContainsFunc(p.findings, func(f docFinding) bool { return overlaps(a.text, f.diagnostic.Range, a.from, a.to) })
 	})
 }
 
-// unknownIn are the fields of a schema that a mapping does not have; none where it may
-// have others than the schema names.
+// unknownIn returns the fields of a schema that a mapping does not have. It returns none if the
+// schema permits other fields.
 func unknownIn(s *apiextensionsv1.JSONSchemaProps, parent *position.Node, root bool) (names []string) {
 	if s == nil || s.AdditionalProperties != nil || s.XPreserveUnknownFields != nil && *s.XPreserveUnknownFields {
 		return nil
@@ -59,7 +59,7 @@ func unknownIn(s *apiextensionsv1.JSONSchemaProps, parent *position.Node, root b
 	})
 }
 
-// rename offers names of fields in place of one that is none.
+// rename offers similar names instead of an unknown field name.
 func (a *actor) rename(p editor.Piece, spot *position.Spot, names []string) {
 	for i, name := range spell.Near(spot.Node.Value, names) {
 		text := position.Word(name)
@@ -79,16 +79,16 @@ func (a *actor) rename(p editor.Piece, spot *position.Spot, names []string) {
 	}
 }
 
-// offeredValues is how many values are offered where none is like the one that stands there.
+// offeredValues limits the offered values if no enum value is similar.
 const offeredValues = 5
 
-// change offers values of an enum in place of one that is none of them.
+// change offers enum values instead of a value that is not in the enum.
 func (a *actor) change(p editor.Piece, path position.Path, s *apiextensionsv1.JSONSchemaProps) {
 	key, at := p.Tree.Find(path)
 	if at == nil || at.Kind != position.Scalar || !at.Known || s.Type != "string" {
 		return
 	}
-	if key == nil { // of an item
+	if key == nil { // an item of a list
 		key = at
 	}
 	var known []string
@@ -113,7 +113,7 @@ func (a *actor) change(p editor.Piece, path position.Path, s *apiextensionsv1.JS
 	}
 }
 
-// says is true of findings between two nodes that have words.
+// says returns a filter for the findings between two nodes whose message contains words.
 func (a *actor) says(p editor.Piece, from, to *position.Node, words string) fixFilter {
 	return func(d *protocol.Diagnostic) bool {
 		return overlaps(a.text, d.Range, p.Start+from.Start, p.Start+to.End) && strings.Contains(d.Message, words)

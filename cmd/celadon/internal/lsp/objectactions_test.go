@@ -8,15 +8,15 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 )
 
-// signs has an enum, a map and a field that keeps all.
+// signs is a CRD with an enum, a map, and a field that preserves unknown fields.
 var signs = definition("Sign", `colour: {type: string, enum: [red, green, "no"]}
 size: {type: integer}
 labels: {type: object, additionalProperties: {type: string}}
 kept: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {size: {type: integer}}}
 rows: {type: array, items: {type: object, properties: {text: {type: string}}}}`)
 
-// TestObjectActions: what mends a field's name or value, applied, makes this text and no
-// other, of which that is not said any more.
+// TestObjectActions checks that each correction of a field name or value produces the expected text,
+// and that its finding is gone then.
 func TestObjectActions(t *testing.T) {
 	t.Parallel()
 	const head = "apiVersion: example.com/v1\nkind: Sign\nmetadata: {name: a}\n"

@@ -14,10 +14,10 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/preview"
 )
 
-// maxName is how much of a rule names it.
+// maxName limits the bytes of a rule that are used as its name.
 const maxName = 80
 
-// symbols are the rules of CRDs and the cases of suites.
+// symbols returns the rules of CRDs and the cases of test suites.
 func (v *view) symbols(context.Context) []protocol.DocumentSymbol {
 	all := []protocol.DocumentSymbol{}
 	for _, p := range v.known.parts {
@@ -59,7 +59,7 @@ func later(a, b protocol.Position) protocol.Position {
 	return a
 }
 
-// eachRule goes through the rules that were vetted, with where their texts stand.
+// eachRule calls do for each vetted rule, with its location.
 func (p *part) eachRule(t *text, do func(*vet.Rule, editor.RuleAt, protocol.Range)) {
 	report := p.crd.vetted.Report
 	for i := range report.Versions {
@@ -78,7 +78,7 @@ func (p *part) eachRule(t *text, do func(*vet.Rule, editor.RuleAt, protocol.Rang
 	}
 }
 
-// hints are each rule's cost and its share of the limit, behind its text.
+// hints returns the cost of each rule and its share of the limit, to be shown after the rule.
 func (v *view) hints(context.Context) []protocol.InlayHint {
 	all := []protocol.InlayHint{}
 	for _, p := range v.known.parts {
@@ -101,7 +101,7 @@ func (v *view) hints(context.Context) []protocol.InlayHint {
 	return all
 }
 
-// lenses stand above CRDs and suites.
+// lenses returns the lenses above CRDs and test suites.
 func (v *view) lenses(context.Context) []protocol.CodeLens {
 	all := []protocol.CodeLens{}
 	for _, p := range v.known.parts {
@@ -115,7 +115,7 @@ func (v *view) lenses(context.Context) []protocol.CodeLens {
 	return all
 }
 
-// summary is what vet says of a CRD in a line.
+// summary returns the result of celadon vet in one line.
 func summary(r *vet.Report) string {
 	words := []string{"accepted"}
 	if !r.Accepted {

@@ -4,5 +4,5 @@ package lsp
 
 import "syscall"
 
-// gone is true of a process that there is not.
+// gone reports whether a process has ended.
 func gone(pid int) bool { return pid > 0 && syscall.Kill(pid, 0) == syscall.ESRCH }

@@ -18,22 +18,22 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
-// what says what a document of a file is to the server.
+// what is the type of a document.
 type what uint8
 
 const (
-	none what = iota // nothing of ours
+	none what = iota // not relevant to Celadon
 	crd
-	object // of whatever kind
+	object // of any kind
 	suite
 	broken
 )
 
-// part is one document of a file.
+// A part is one document of a file.
 type part struct {
 	doc *input.Document
-	// start is where in the file the document's source begins, -1 where that is not
-	// known; line is where its first line does.
+	// start is the offset of the document's source in the file, or -1 if unknown. Line is the offset
+	// of its first line.
 	start, line int
 	index       int // of the YAML document in the file
 	what        what
@@ -43,12 +43,12 @@ type part struct {
 	suite    *suitePart
 	verdict  *finding.Object // of an object whose CRD is known
 	findings []docFinding
-	omitted  int // findings beyond those
+	omitted  int // findings that are not in the list
 
-	text *text // that it is of
+	text *text // text that contains the document
 }
 
-// split takes a file apart as vet and check do.
+// split splits a file as vet and check do.
 func split(name string, t *text) (parts []*part) {
 	var c cursor
 	input.SplitText(name, t.bytes, func(chunk input.Chunk) bool {
@@ -78,7 +78,7 @@ func split(name string, t *text) (parts []*part) {
 	return parts
 }
 
-// cursor goes through a file's YAML documents and counts them.
+// A cursor moves through the YAML documents of a file and counts them.
 type cursor struct{ offset, index int }
 
 func (c *cursor) advance(text []byte, to int) {
@@ -112,10 +112,10 @@ func (p *part) is() what {
 	}
 }
 
-// whole is the range of a document's first line.
+// whole returns the range of a document's first line.
 func (p *part) whole(t *text) protocol.Range { return t.line(p.doc.Line) }
 
-// rangeOf is the word at a place, or else what of its line stands behind it.
+// rangeOf returns the range of the word at a place, or else of the rest of its line.
 func (p *part) rangeOf(t *text, at finding.Place) protocol.Range {
 	if at.Line == 0 {
 		return p.whole(t)
@@ -127,12 +127,11 @@ func (p *part) rangeOf(t *text, at finding.Place) protocol.Range {
 	return t.rangeOf(from, max(from, t.trimmedEnd(from)))
 }
 
-// action is what a template has in place of a line or a value; a description may have
-// it among its words.
+// action matches a template action that replaces a line or a value. An action within the words of a
+// description does not match.
 var action = regexp.MustCompile(`(?m)^[ \t]*(- |[\w./-]+:[ \t]+)*["']?\{\{`)
 
-// template is true of a file that is a template of Helm: its text is made into YAML
-// by a program that knows the values.
+// template reports whether a file is a Helm template, which is not valid YAML until Helm renders it.
 func template(name, language string, t *text, parts []*part) bool {
 	if language == "helm" {
 		return true

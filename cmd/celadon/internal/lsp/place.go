@@ -9,11 +9,11 @@ import (
 
 const validations = "x-kubernetes-validations"
 
-// partOf is the part of a rule that a field of a report names; "" is the whole rule.
+// partOf returns the part of a rule in the path of a report's field, or "" for the whole rule.
 func partOf(field string) string {
 	_, part, _ := strings.Cut(field[strings.LastIndex(field, "[")+1:], "].")
 	return part
 }
 
-// samePlace is true of the place of a rule, as reports name it.
+// samePlace reports whether path, as in reports, is the path of the rule's schema.
 func samePlace(path string, at editor.RuleAt) bool { return path == engine.FormatPath(at.Steps) }

@@ -25,11 +25,11 @@ import (
 
 // said is a finding of a SARIF log or of the server.
 type said struct {
-	line, column int // from 1; column 0 is the whole line
+	line, column int // from 1; column 0 means the whole line
 	level, text  string
 }
 
-// sarif are the findings of a log.
+// sarif returns the findings of a SARIF log.
 func sarif(t *testing.T, log []byte) (all []said) {
 	t.Helper()
 	var doc struct {
@@ -61,7 +61,7 @@ func vetLog(t *testing.T, path string) []said {
 	o.Flags(pflag.NewFlagSet("", pflag.ContinueOnError))
 	o.Output = "sarif"
 	var out bytes.Buffer
-	_ = vet.Run(context.Background(), command.Streams{Stdout: &out, Stderr: io.Discard}, &o, []string{path}) // findings are an error
+	_ = vet.Run(context.Background(), command.Streams{Stdout: &out, Stderr: io.Discard}, &o, []string{path}) // findings cause an error
 	return sarif(t, out.Bytes())
 }
 
@@ -71,14 +71,14 @@ func checkLog(t *testing.T, crd, object string) []said {
 	o.Flags(pflag.NewFlagSet("", pflag.ContinueOnError))
 	o.Output, o.CRDs, o.NoVet = "sarif", []string{crd}, true
 	var out bytes.Buffer
-	_ = check.Run(context.Background(), command.Streams{Stdout: &out, Stderr: io.Discard}, &o, []string{object}) // findings are an error
+	_ = check.Run(context.Background(), command.Streams{Stdout: &out, Stderr: io.Discard}, &o, []string{object}) // findings cause an error
 	return sarif(t, out.Bytes())
 }
 
 var levels = map[protocol.Severity]string{protocol.Error: "error", protocol.Warning: "warning", protocol.Information: "note"}
 
-// same holds what the server says of a text against a report: the text and the place.
-// An expression that does not compile has the very word instead, in the rule's text.
+// same compares the server's findings for a text with those of a report. For an expression that does
+// not compile, the range must be that of the wrong word.
 func same(t *testing.T, name, content string, got []protocol.Diagnostic, want []said) (words int) {
 	t.Helper()
 	if len(want) > maxFindings {
@@ -119,17 +119,17 @@ func same(t *testing.T, name, content string, got []protocol.Diagnostic, want []
 	return words
 }
 
-// quoted is the name or word that the first error of a rule is about.
+// quoted matches the word that the first error of a rule is about.
 var quoted = regexp.MustCompile(`^[^ ]+\.(?:rule|messageExpression): Invalid value: .*compilation failed: ERROR: <input>:\d+:\d+: (?:undefined field|undeclared reference to|Syntax error: (?:mismatched|extraneous) input) '([^'<]+)'`)
 
-// wholeWord is true of a key with its colon behind it, or of a value up to the end of
-// its line.
+// wholeWord reports whether the range is a key followed by a colon, or a value up to the end of its
+// line.
 func wholeWord(text string, from, to int) bool {
 	rest := strings.TrimLeft(text[to:], " ")
 	return to > from && (strings.HasPrefix(rest, ":") || rest == "" || strings.ContainsAny(rest[:1], "\r\n,]}#"))
 }
 
-// every is how many of a corpus are looked at: a sample, unless CELADON_LSP=long.
+// every returns the step for sampling a corpus. With CELADON_LSP=long, it is 1.
 func every(of, sample int) int {
 	if os.Getenv("CELADON_LSP") == "long" {
 		return 1
@@ -137,7 +137,7 @@ func every(of, sample int) int {
 	return max(1, of/sample)
 }
 
-// TestSameAsVet holds that a CRD that is open has all that celadon vet says of it.
+// TestSameAsVet checks that an open CRD has the findings of celadon vet.
 func TestSameAsVet(t *testing.T) {
 	t.Parallel()
 	files := corpus.CRDFiles(t)
@@ -168,8 +168,8 @@ func TestSameAsVet(t *testing.T) {
 	}
 }
 
-// spoilt are a CRD as it is, with a wrong name or word in a rule, without bounds, and with
-// other line ends and characters beyond the first plane.
+// spoilt returns variants of a CRD: unchanged, with a wrong name or word in a rule, without bounds,
+// with other line ends, and with characters outside the Basic Multilingual Plane.
 func spoilt(text string, i int) map[string]string {
 	all := map[string]string{"asis": text}
 	switch i % 4 {
@@ -186,8 +186,8 @@ func spoilt(text string, i int) map[string]string {
 	return all
 }
 
-// TestSameAsCheck holds that an object that is open has all that celadon check says of
-// it, for the cases of a corpus as files.
+// TestSameAsCheck checks that an open object has the findings of celadon check, for cases of a
+// corpus.
 func TestSameAsCheck(t *testing.T) {
 	t.Parallel()
 	folders := corpus.Folders(t)
@@ -236,8 +236,8 @@ func TestSameAsCheck(t *testing.T) {
 	t.Logf("%d objects, %d findings", n, found)
 }
 
-// TestVersionsOfOneSchema: what the API server says of all versions at once stands at the
-// very word, too, in the first of them.
+// TestVersionsOfOneSchema checks that an error about all versions is reported at the wrong word in
+// the first version.
 func TestVersionsOfOneSchema(t *testing.T) {
 	t.Parallel()
 	head, version, _ := strings.Cut(strings.Replace(newer, "isIP(self)", "self.size == 1", 1), "  - name: v1\n")

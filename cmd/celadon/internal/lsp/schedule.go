@@ -13,30 +13,31 @@ import (
 )
 
 const (
-	// quiet is how long no document changes before a round, unless that takes longest.
+	// A round starts when no document has changed for quiet, but no later than longest after the
+	// first change.
 	quiet   = 30 * time.Millisecond
 	longest = time.Second
 )
 
-// schedule are what is to be looked at, and when.
+// A schedule determines which documents and files the next round analyzes, and when.
 type schedule struct {
 	mu    sync.Mutex
 	dirty map[string]bool // URIs
 	files map[string]bool // paths of files that may have changed on disk
-	since time.Time       // of the first change that no round has seen
+	since time.Time       // of the first change since the last round
 	last  time.Time
 	wake  chan struct{}
-	made  int // schedule, for tests
+	made  int // number of rounds, for tests
 }
 
 func newSchedule() *schedule {
 	return &schedule{dirty: map[string]bool{}, files: map[string]bool{}, wake: make(chan struct{}, 1)}
 }
 
-// mark has documents looked at.
+// mark schedules documents for analysis.
 func (r *schedule) mark(uris ...string) { r.add(r.dirty, uris) }
 
-// reread has files read again.
+// reread schedules files to be read again.
 func (r *schedule) reread(paths ...string) { r.add(r.files, paths) }
 
 func (r *schedule) add(to map[string]bool, names []string) {
@@ -58,7 +59,7 @@ func (r *schedule) add(to map[string]bool, names []string) {
 	}
 }
 
-// due is how long it is until the next round; false where there is nothing to do.
+// due returns the time until the next round. It returns false if there is nothing to do.
 func (r *schedule) due() (time.Duration, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -69,7 +70,7 @@ func (r *schedule) due() (time.Duration, bool) {
 	return max(0, min(quiet-now.Sub(r.last), longest-now.Sub(r.since))), true
 }
 
-// take is all that a round is about.
+// take returns the documents and files for a round, and removes them from the schedule.
 func (r *schedule) take() (uris, files []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -80,7 +81,7 @@ func (r *schedule) take() (uris, files []string) {
 	return uris, files
 }
 
-// run makes rounds until the context ends.
+// run makes rounds until ctx is done.
 func (s *server) run(ctx context.Context) {
 	for {
 		wait, some := s.rounds.due()
@@ -101,8 +102,8 @@ func (s *server) run(ctx context.Context) {
 	}
 }
 
-// round looks at what has changed: first at files on disk and at CRDs, which may ask
-// for a look at the objects of their kinds.
+// round reads changed files and analyzes changed documents. If CRDs change, it then analyzes the
+// documents with objects of their kinds.
 func (s *server) round(ctx context.Context) {
 	uris, files := s.rounds.take()
 	changed := map[schema.GroupKind]bool{}
@@ -120,7 +121,7 @@ func (s *server) round(ctx context.Context) {
 	}
 }
 
-// look looks at one document, and has ready what requests will ask of its CRDs.
+// look analyzes one document, and prepares its CRDs for requests.
 func (s *server) look(ctx context.Context, uri string, changed map[schema.GroupKind]bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -135,8 +136,8 @@ func (s *server) look(ctx context.Context, uri string, changed map[schema.GroupK
 	}
 }
 
-// refresh has the editor ask again for what stands beside the text: what it asked for
-// while somebody wrote was of an older one.
+// refresh makes the editor request inlay hints and code lenses again, because earlier responses may
+// belong to an older text.
 func (s *server) refresh() {
 	s.mu.Lock()
 	can := s.client.Capabilities.Workspace
@@ -149,7 +150,8 @@ func (s *server) refresh() {
 	}
 }
 
-// publish is nil where a document has changed, or is gone, before all was said of it.
+// publish analyzes a document and publishes its diagnostics. It returns nil if the document changed
+// or was closed meanwhile.
 func (s *server) publish(ctx context.Context, cancel context.CancelFunc, uri string, changed map[schema.GroupKind]bool) *analysis {
 	s.docs.mu.Lock()
 	d := s.docs.all[uri]
@@ -168,18 +170,18 @@ func (s *server) publish(ctx context.Context, cancel context.CancelFunc, uri str
 	s.docs.mu.Lock()
 	defer s.docs.mu.Unlock()
 	if ctx.Err() != nil || s.docs.all[uri] != d || d.text != of {
-		return nil // it has changed, and is looked at again
+		return nil // it has changed and will be analyzed again
 	}
 	d.known = a
 	s.docs.tell()
 	if a.by != s.crds.changes() {
-		s.rounds.mark(uri) // CRDs were found meanwhile, perhaps of its objects
+		s.rounds.mark(uri) // CRDs were found meanwhile, perhaps for its objects
 	}
 	_ = s.conn.Notify("textDocument/publishDiagnostics", protocol.PublishDiagnostics{URI: uri, Version: &version, Diagnostics: a.diagnostics})
 	return a
 }
 
-// about are the open documents with objects, or suites, of kinds.
+// about returns the open documents with objects of the given kinds, test suites, or Go markers.
 func (s *server) about(kinds map[schema.GroupKind]bool) (uris []string) {
 	if len(kinds) == 0 {
 		return nil

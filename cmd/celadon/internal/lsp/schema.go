@@ -18,14 +18,14 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// objectAt is an object of a kind whose CRD is known, around a place of a text.
+// An objectAt is an object around a position of a text, with its CRD.
 type objectAt struct {
 	crd     *sourced
 	version int
 	root    *apiextensionsv1.JSONSchemaProps
 }
 
-// objectAt is nil where there is none.
+// objectAt returns the object in a document, or nil if there is none whose CRD is known.
 func (v *view) objectAt(p editor.Piece) *objectAt {
 	if p.Tree.Root == nil {
 		return nil
@@ -56,7 +56,7 @@ func (v *view) objectAt(p editor.Piece) *objectAt {
 	return &objectAt{crd: c, version: i, root: crd.Spec.Versions[i].Schema.OpenAPIV3Schema}
 }
 
-// stepsOf are a path's in an object.
+// stepsOf converts a path in an object.
 func stepsOf(path position.Path) (steps []engine.Step) {
 	for _, step := range path {
 		if name, ok := step.Name(); ok {
@@ -68,7 +68,7 @@ func stepsOf(path position.Path) (steps []engine.Step) {
 	return steps
 }
 
-// schemaHover tells of a field of an object.
+// schemaHover describes the field of an object at offset.
 func (v *view) schemaHover(offset int) *protocol.Hover {
 	p, within := v.trees.At(v.text.bytes, offset)
 	at := p.Tree.At(within)
@@ -110,7 +110,7 @@ func (o *objectAt) bounds(steps []engine.Step, s *apiextensionsv1.JSONSchemaProp
 	return assist.Bounds(node.Decl(), s)
 }
 
-// schemaType is what a value is, in the words of docs and find.
+// schemaType returns the type of a value in the terms of celadon docs and find.
 func schemaType(s *apiextensionsv1.JSONSchemaProps) string {
 	text := wordsOf(s).Kind()
 	if s.Nullable {
@@ -119,7 +119,7 @@ func schemaType(s *apiextensionsv1.JSONSchemaProps) string {
 	return text
 }
 
-// wordsOf is as much of a schema as says of what type its values are.
+// wordsOf returns the fields of a schema that determine the type of its values.
 func wordsOf(s *apiextensionsv1.JSONSchemaProps) schemawords.Node {
 	n := schemawords.Node{"type": s.Type, "format": s.Format, "x-kubernetes-int-or-string": s.XIntOrString}
 	if s.XListType != nil {
@@ -134,7 +134,7 @@ func wordsOf(s *apiextensionsv1.JSONSchemaProps) schemawords.Node {
 	return n
 }
 
-// schemaCompletion offers fields of an object, and their values.
+// schemaCompletion offers the fields of an object, or the values of a field.
 func (v *view) schemaCompletion(offset int) *protocol.CompletionList {
 	p, within := v.trees.At(v.text.bytes, offset)
 	o := v.objectAt(p)
@@ -181,7 +181,7 @@ func (v *view) schemaCompletion(offset int) *protocol.CompletionList {
 	return list
 }
 
-// asJSON is JSON without what is escaped for HTML.
+// asJSON returns JSON without HTML escaping.
 func asJSON(raw []byte) string {
 	var v any
 	var b strings.Builder
@@ -193,7 +193,7 @@ func asJSON(raw []byte) string {
 	return strings.TrimSpace(b.String())
 }
 
-// fields are a schema's, those that are required first.
+// fields returns the names of a schema's fields, required fields first.
 func fields(s *apiextensionsv1.JSONSchemaProps) []string {
 	names := slices.Sorted(maps.Keys(s.Properties))
 	slices.SortStableFunc(names, func(a, b string) int {
@@ -208,7 +208,7 @@ func fields(s *apiextensionsv1.JSONSchemaProps) []string {
 	return names
 }
 
-// values are those that a schema names.
+// values returns the values that an enum or boolean permits.
 func values(s *apiextensionsv1.JSONSchemaProps) (texts []string) {
 	for _, v := range s.Enum {
 		var text string

@@ -20,13 +20,13 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// Options are the flags of celadon lsp.
+// Options holds the flags of celadon lsp.
 type Options struct {
-	// KubeVersion is what the editor's settings may name another of.
+	// KubeVersion is the default Kubernetes version. The editor's settings can override it.
 	KubeVersion string
 }
 
-// server serves one editor.
+// A server serves one editor.
 type server struct {
 	conn   *jsonrpc.Conn
 	docs   documents
@@ -34,7 +34,7 @@ type server struct {
 	crds   crds
 	ctx    context.Context
 
-	configuring sync.Mutex // while settings change
+	configuring sync.Mutex // held while settings change
 	mu          sync.Mutex
 	settings    settings
 	versions    versions
@@ -49,13 +49,13 @@ type server struct {
 	functions *assist.Functions
 	other     otherFiles
 	stderr    io.Writer
-	told      sync.Map // what was told once
+	told      sync.Map // messages that are logged only once
 	started   sync.Once
-	maxWait   time.Duration // the constant; shorter in tests
+	maxWait   time.Duration // the constant, except in tests
 }
 
-// Run is the whole of celadon lsp: it serves until its input ends, the editor says
-// exit, or the process that started it is gone. Its error carries the exit code.
+// Run implements celadon lsp: it serves until its input ends, the editor sends exit, or the process
+// that started it has ended. Its error carries the exit code.
 func Run(ctx context.Context, streams command.Streams, o *Options) error {
 	s := newServer(o, streams.Stderr)
 	if _, _, err := s.configure(ctx, asBefore); err != nil {
@@ -75,7 +75,7 @@ func Run(ctx context.Context, streams command.Streams, o *Options) error {
 	case err != nil:
 		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("what the editor sends is not the Language Server Protocol: %w", err)}
 	case s.exited && !s.shutDown:
-		return &command.ExitError{Code: command.Findings} // as the protocol has it
+		return &command.ExitError{Code: command.Findings} // as the protocol requires
 	}
 	return nil
 }
@@ -98,10 +98,10 @@ func (s *server) folders() []string {
 	return slices.Clone(s.roots)
 }
 
-// notified takes a notification; those that it does not know are harmless.
+// notified handles a notification. Unknown notifications are ignored.
 func (s *server) notified(method string, params json.RawMessage) {
 	if n := notifications[method]; n != nil {
-		_ = n(s, params) // of what is wrong with it nobody can be told
+		_ = n(s, params) // a notification has no response, so errors are dropped
 	}
 }
 
@@ -130,7 +130,7 @@ var notifications = map[string]notification{
 	"workspace/didChangeConfiguration":    take((*server).didChangeConfiguration),
 }
 
-// asked takes a request.
+// asked handles a request.
 func (s *server) asked(method string, params json.RawMessage) func(context.Context) (any, error) {
 	s.mu.Lock()
 	early, late := !s.initialized && method != "initialize", s.shutDown
@@ -159,7 +159,7 @@ func failed(err error) func(context.Context) (any, error) {
 	return func(context.Context) (any, error) { return nil, err }
 }
 
-// answer is a request with its parameters.
+// answer returns a request whose parameters are decoded as P.
 func answer[P any](do func(*server, P) func(context.Context) (any, error)) request {
 	return func(s *server, data json.RawMessage) func(context.Context) (any, error) {
 		var p P
@@ -197,7 +197,7 @@ func (s *server) didChangeWatchedFiles(p protocol.DidChangeWatchedFiles) {
 	}
 }
 
-// didSave counts for editors that watch no files.
+// didSave supports editors that do not watch files.
 func (s *server) didSave(p protocol.Of) { s.fileChanged(pathOf(p.TextDocument.URI)) }
 
 func (s *server) didChangeWorkspaceFolders(p protocol.DidChangeWorkspaceFolders) {
@@ -215,10 +215,10 @@ func (s *server) didChangeWorkspaceFolders(p protocol.DidChangeWorkspaceFolders)
 	s.mu.Unlock()
 	s.forget()
 	s.startSearch(added)
-	s.fileChanged(config.Name) // another may be on top now
+	s.fileChanged(config.Name) // another file may be at the top now
 }
 
-// forget drops the CRDs of files that are in no folder of the workspace any more.
+// forget drops the CRDs of files that are no longer in a workspace folder.
 func (s *server) forget() {
 	for _, path := range s.crds.paths() {
 		if root, _ := s.folderOf(path); root == "" {
@@ -247,8 +247,7 @@ func (s *server) exit() {
 	s.conn.Close()
 }
 
-// guard does a piece of work on what strangers wrote: a bug of ours in it is told, and
-// all other work goes on.
+// guard calls do, which handles untrusted data. It reports a panic and recovers from it.
 func (s *server) guard(what string, do func()) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -258,13 +257,13 @@ func (s *server) guard(what string, do func()) {
 	do()
 }
 
-// bug tells of one in the editor's log, and on stderr where in the code it is.
+// bug reports an internal error in the editor's log, and its stack on stderr.
 func (s *server) bug(what string, v any) {
 	s.log(protocol.Error, fmt.Sprintf("%s: a bug in celadon: %v", what, v))
 	untrusted.Fprintf(untrusted.NewWriter(s.stderr), "celadon: %s: a bug in celadon: %s\n%s\n", what, fmt.Sprint(v), string(debug.Stack()))
 }
 
-// once tells something the first time.
+// once logs a message unless it has been logged before.
 func (s *server) once(level protocol.Severity, message string) {
 	if _, told := s.told.LoadOrStore(message, true); !told {
 		s.log(level, message)

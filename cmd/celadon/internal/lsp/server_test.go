@@ -30,7 +30,7 @@ func example(t testing.TB, name string) string {
 	return string(data)
 }
 
-// messages are the first lines of diagnostics.
+// messages returns the first line of each diagnostic.
 func messages(list []protocol.Diagnostic) (lines []string) {
 	for _, d := range list {
 		first, _, _ := strings.Cut(d.Message, "\n")
@@ -49,8 +49,8 @@ func wantLines(t *testing.T, got []protocol.Diagnostic, want ...string) {
 
 const cronTab = "apiVersion: stable.example.com/v1\nkind: CronTab\nmetadata:\n  name: a\nspec:\n  schedule: 0 5 * * *\n  replicas: 1\n  maxReplicas: 10\n  image: a\n"
 
-// TestObjectFollowsCRD: an object is looked at again when the CRD changes in the
-// editor, by the text there; when that is closed, by what is on disk.
+// TestObjectFollowsCRD checks that an object is analyzed again when its CRD changes in the editor,
+// and with the CRD on disk when that is closed.
 func TestObjectFollowsCRD(t *testing.T) {
 	t.Parallel()
 	crd := example(t, "crontab/crd.yaml")
@@ -73,7 +73,7 @@ func TestObjectFollowsCRD(t *testing.T) {
 	wantLines(t, c.next("a.yaml", seen))
 }
 
-// TestSilent holds files of which nothing is said, and the few words of broken ones.
+// TestSilent checks files without findings, and the findings of broken files.
 func TestSilent(t *testing.T) {
 	t.Parallel()
 	crd := example(t, "crontab/crd.yaml")
@@ -101,8 +101,8 @@ func TestSilent(t *testing.T) {
 	}
 }
 
-// TestBurst: a burst of a hundred changes makes at most three rounds, and of no older
-// text than the last is anything published behind it.
+// TestBurst checks that a hundred rapid changes cause at most three rounds, and that no older text
+// is published after the last one.
 func TestBurst(t *testing.T) {
 	t.Parallel()
 	crd := example(t, "crontab/crd.yaml")
@@ -127,8 +127,8 @@ func TestBurst(t *testing.T) {
 	}
 }
 
-// TestEdits makes random changes at places that an editor would count in UTF-16, and
-// holds the server's text against the editor's.
+// TestEdits applies random changes and compares the server's text with the expected one. Positions
+// count UTF-16 code units.
 func TestEdits(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -145,7 +145,7 @@ func TestEdits(t *testing.T) {
 			insert := pieces[r.IntN(len(pieces))]
 			want := string(txt.bytes[:from]) + insert + string(txt.bytes[to:])
 			if split := from > 0 && from < len(txt.bytes) && txt.bytes[from-1] == '\r' && txt.bytes[from] == '\n'; split {
-				continue // within an end of a line there is no position
+				continue // there is no position within a line break
 			}
 			if split := to > 0 && to < len(txt.bytes) && txt.bytes[to-1] == '\r' && txt.bytes[to] == '\n'; split {
 				continue
@@ -163,14 +163,14 @@ func TestEdits(t *testing.T) {
 	}
 }
 
-// counted is a place as another would count it.
+// counted returns the position of an offset, computed independently.
 func counted(text []byte, offset int) protocol.Position {
 	lines := strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(text[:offset])), "\n")
 	return protocol.Position{Line: uint32(len(lines) - 1), Character: uint32(len(utf16.Encode([]rune(lines[len(lines)-1]))))}
 }
 
-// TestParent: the server ends with the process that started it, though its input does
-// not.
+// TestParent checks that the server ends with the process that started it, even if its input stays
+// open.
 func TestParent(t *testing.T) {
 	t.Parallel()
 	child := exec.Command(os.Args[0], "-test.run", "^$")
@@ -200,7 +200,7 @@ func TestParent(t *testing.T) {
 	}
 }
 
-// TestAskedAtOnce: what is asked before anything is published is answered of the very
+// TestAskedAtOnce checks that requests before the first diagnostics are answered for the current
 // text.
 func TestAskedAtOnce(t *testing.T) {
 	t.Parallel()
@@ -222,7 +222,7 @@ func TestAskedAtOnce(t *testing.T) {
 	}
 }
 
-// TestKept: a CRD in which somebody writes stays in force while it cannot be read.
+// TestKept checks that a CRD stays in force while it is temporarily invalid during editing.
 func TestKept(t *testing.T) {
 	t.Parallel()
 	crd := example(t, "crontab/crd.yaml")
@@ -253,7 +253,7 @@ func runeStart(b []byte, i int) int {
 	return i
 }
 
-// TestHarmless sends what no editor should, between requests that are answered.
+// TestHarmless sends invalid messages between valid requests, and checks that these are answered.
 func TestHarmless(t *testing.T) {
 	t.Parallel()
 	crd := example(t, "crontab/crd.yaml")
@@ -307,8 +307,8 @@ func TestHarmless(t *testing.T) {
 	c.done <- nil
 }
 
-// TestHostileWorkspace: no link leads out of a workspace, what is no file is not
-// opened, and nothing of it is run.
+// TestHostileWorkspace checks that no link out of the workspace is followed, no irregular file is
+// opened, and nothing is run.
 func TestHostileWorkspace(t *testing.T) {
 	t.Parallel()
 	crd := example(t, "crontab/crd.yaml")
@@ -358,7 +358,7 @@ func TestHostileWorkspace(t *testing.T) {
 	}
 }
 
-// TestHeap makes many edits, and what lives does not grow.
+// TestHeap checks that many edits do not increase the live heap.
 func TestHeap(t *testing.T) {
 	edits := 600
 	if os.Getenv("CELADON_LSP") == "long" {
@@ -397,7 +397,7 @@ func TestHeap(t *testing.T) {
 	}
 }
 
-// FuzzSession: whatever an editor says in whatever order, the server answers and ends.
+// FuzzSession checks that the server responds and ends, whatever the editor sends.
 func FuzzSession(f *testing.F) {
 	crd := example(f, "crontab/crd.yaml")
 	f.Add("textDocument/hover", `{"textDocument":{"uri":"u"},"position":{"line":27,"character":26}}`, crd, uint16(700))

@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// settings are what the user says, in initializationOptions or as "celadon" in the
-// configuration.
+// settings are the user's settings, from initializationOptions or the configuration section
+// "celadon".
 type settings struct {
-	// KubeVersion is the Kubernetes X.Y to stand for; "" is the newest.
+	// KubeVersion is the Kubernetes version X.Y to emulate; "" is the newest.
 	KubeVersion string `json:"kubeVersion"`
-	// NoLint are lints that are switched off.
+	// NoLint lists disabled lints.
 	NoLint []string `json:"noLint"`
-	// Trusted is true where the user trusts the workspace, as the editor asks: then its
-	// Go packages are read.
+	// Trusted is set if the user trusts the workspace, according to the editor. Only then are Go
+	// packages read.
 	Trusted bool `json:"trusted"`
 }
 
-// parseSettings takes what it knows.
+// parseSettings applies data to the previous settings. Unknown fields are ignored.
 func parseSettings(data json.RawMessage, before settings) (settings, error) {
 	if len(data) == 0 || string(data) == "null" {
 		return before, nil

@@ -14,10 +14,10 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
-// suitePart is a suite in a text, and what became of it.
+// A suitePart is a test suite in a text, with its results.
 type suitePart struct{ report *ruletest.SuiteReport }
 
-// ofSuite says what test says.
+// ofSuite adds the findings of celadon test.
 func (v *view) ofSuite(ctx context.Context, p *part) {
 	desk := test.SuiteRunner{Roots: v.folders(), Open: v.openCRDs(), Known: v.crds.known()}
 	r := desk.Run(ctx, p.doc)
@@ -44,7 +44,7 @@ func (v *view) ofSuite(ctx context.Context, p *part) {
 	}
 }
 
-// openCRDs are the texts of open files that have CRDs.
+// openCRDs returns the contents of open files that have CRDs.
 func (s *server) openCRDs() map[string][]byte {
 	open := map[string][]byte{}
 	for _, path := range s.crds.paths() {
@@ -59,7 +59,7 @@ func (s *server) openCRDs() map[string][]byte {
 	return open
 }
 
-// known are the CRDs in force.
+// known returns the CRDs in force.
 func (c *crds) known() (all []resource.Read) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -69,7 +69,7 @@ func (c *crds) known() (all []resource.Read) {
 	return all
 }
 
-// runSuite is the command behind a suite's lens.
+// runSuite is the command of a test suite's code lens.
 const runSuite = "celadon.runSuite"
 
 func (v *view) suiteLenses(p *part) (lenses []protocol.CodeLens) {
@@ -77,7 +77,7 @@ func (v *view) suiteLenses(p *part) (lenses []protocol.CodeLens) {
 		return nil
 	}
 	r := p.suite.report
-	uri, _ := json.Marshal(v.uri) // a text never fails
+	uri, _ := json.Marshal(v.uri) // marshaling a string cannot fail
 	var sum ruletest.Summary
 	sum.Add(r)
 	title := fmt.Sprintf("run %s: %d passed, %d failed", phrase.Count(len(r.Cases), "case"), sum.Passed, sum.Failed)
@@ -89,7 +89,7 @@ func (v *view) suiteLenses(p *part) (lenses []protocol.CodeLens) {
 	return lenses
 }
 
-// execute runs a suite again; that is all that the server does on command.
+// execute runs a test suite again, which is the server's only command.
 func (s *server) execute(p protocol.ExecuteCommandParams) func(context.Context) (any, error) {
 	var uri string
 	if p.Command != runSuite || len(p.Arguments) != 1 || json.Unmarshal(p.Arguments[0], &uri) != nil {

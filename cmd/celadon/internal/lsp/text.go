@@ -10,15 +10,15 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 )
 
-// text is what a document says at one time. It does not change.
+// A text is an immutable version of a document's content.
 type text struct {
 	bytes []byte
 
 	once  sync.Once
-	lines []int // where they begin
+	lines []int // offsets at which lines begin
 
-	// last is where position was last, since what asks goes on from there, and a line
-	// may be all of a document.
+	// last is the most recent result of position, from which the next search continues. Requests are
+	// usually in order, and a document may be a single line.
 	mu   sync.Mutex
 	last struct {
 		line, at int
@@ -26,12 +26,12 @@ type text struct {
 	}
 
 	fed   sync.Once
-	feeds []int // where lines begin behind line feeds alone
+	feeds []int // offsets after line feeds, the only line ends of reports
 }
 
 func newText(s string) *text { return &text{bytes: []byte(s)} }
 
-// starts are the offsets of the lines, which end as the protocol has it.
+// starts returns the offsets of the lines. Lines end as in the protocol.
 func (t *text) starts() []int {
 	t.once.Do(func() {
 		t.lines = []int{0}
@@ -49,7 +49,7 @@ func (t *text) starts() []int {
 	return t.lines
 }
 
-// lineEnd is where a line's text ends, without its end of line.
+// lineEnd returns the end of a line, without its line break.
 func (t *text) lineEnd(line int) int {
 	starts := t.starts()
 	if line+1 >= len(starts) {
@@ -62,8 +62,8 @@ func (t *text) lineEnd(line int) int {
 	return end
 }
 
-// offset is where a position is; one beyond the line is the line's end, beyond the
-// text the text's.
+// offset returns the offset of a position. A position after the end of a line or of the text is
+// moved to that end.
 func (t *text) offset(p protocol.Position) int {
 	starts := t.starts()
 	if int64(p.Line) >= int64(len(starts)) {
@@ -73,14 +73,14 @@ func (t *text) offset(p protocol.Position) int {
 	for units := int64(p.Character); units > 0 && at < end; {
 		r, n := utf8.DecodeRune(t.bytes[at:end])
 		if units -= width(r); units < 0 {
-			break // in the midst of a character: its begin
+			break // the position is within a character, so use its beginning
 		}
 		at += n
 	}
 	return at
 }
 
-// position is the place of an offset.
+// position returns the position of an offset.
 func (t *text) position(offset int) protocol.Position {
 	starts := t.starts()
 	offset = max(0, min(offset, len(t.bytes)))
@@ -94,7 +94,7 @@ func (t *text) position(offset int) protocol.Position {
 	for at < offset {
 		r, n := utf8.DecodeRune(t.bytes[at:])
 		if at+n > offset {
-			break // within a character: its begin
+			break // the offset is within a character, so use its beginning
 		}
 		units += width(r)
 		at += n
@@ -107,7 +107,7 @@ func (t *text) rangeOf(from, to int) protocol.Range {
 	return protocol.Range{Start: t.position(from), End: t.position(max(from, to))}
 }
 
-// width is how many UTF-16 code units a character has.
+// width returns the number of UTF-16 code units of a character.
 func width(r rune) int64 {
 	if r > 0xFFFF {
 		return 2
@@ -117,7 +117,7 @@ func width(r rune) int64 {
 
 var errRange = errors.New("a range that ends before it begins")
 
-// change is the text after a change; of one it cannot make nothing is made.
+// change returns the text after a change. If the change is invalid, it returns t and an error.
 func (t *text) change(c protocol.Change) (*text, error) {
 	if c.Range == nil {
 		return newText(c.Text), nil
@@ -131,7 +131,7 @@ func (t *text) change(c protocol.Change) (*text, error) {
 	return &text{bytes: out}, nil
 }
 
-// feed is where a line begins, from 1, of which each ends with a line feed.
+// feed returns the offset of a line, which is counted from 1 and ends with a line feed.
 func (t *text) feed(line int) int {
 	t.fed.Do(func() {
 		t.feeds = []int{0}
@@ -147,8 +147,8 @@ func (t *text) feed(line int) int {
 	return t.feeds[max(1, line)-1]
 }
 
-// place is where a line and a column are that count as reports do: lines end with a
-// line feed, columns are characters from 1, 0 is the line's first word.
+// place returns the offset of a line and column as in reports: lines end with a line feed, columns
+// are characters from 1, and column 0 is the line's first word.
 func (t *text) place(line, column int) int {
 	from := t.feed(line)
 	end := len(t.bytes)
@@ -170,14 +170,14 @@ func (t *text) place(line, column int) int {
 
 var bom = []byte("\ufeff")
 
-// trimmedEnd is where the text of an offset's line ends, without white space.
+// trimmedEnd returns the end of the line at an offset, without trailing white space.
 func (t *text) trimmedEnd(offset int) int {
 	line := t.position(offset).Line
 	end := t.lineEnd(int(line))
 	return end - len(t.bytes[offset:end]) + len(bytes.TrimRight(t.bytes[offset:end], " \t\r"))
 }
 
-// line is the range of a line's words.
+// line returns the range of a line without surrounding white space.
 func (t *text) line(line int) protocol.Range {
 	from := t.place(max(1, line), 0)
 	return t.rangeOf(from, t.trimmedEnd(from))

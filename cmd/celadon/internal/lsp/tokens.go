@@ -11,7 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// tokenTypes are the protocol's, tokenOf how expressions use them.
+// tokenTypes are the token types of the protocol. tokenOf maps classes of CEL tokens to them.
 var (
 	tokenTypes = []string{"operator", "variable", "property", "function", "method", "macro", "keyword", "number", "string", "comment"}
 	tokenOf    = map[assist.Class]uint32{
@@ -20,7 +20,7 @@ var (
 	}
 )
 
-// tokens are the pieces of all expressions in the CRDs of a document.
+// tokens returns the tokens of all expressions in the CRDs of a document.
 func (v *view) tokens(ctx context.Context) protocol.SemanticTokens {
 	e := encoder{text: v.text, data: []uint32{}}
 	for p := range v.trees.All(v.text.bytes, validations) {
@@ -43,7 +43,7 @@ func isCRD(root *position.Node) bool {
 	return kind != nil && (kind.Value == resource.Kind || kind.Value == "List" || kind.Value == resource.Kind+"List")
 }
 
-// encoder writes tokens as the protocol has them.
+// An encoder encodes tokens in the format of the protocol.
 type encoder struct {
 	text  *text
 	piece editor.Piece
@@ -80,7 +80,7 @@ func (e *encoder) expression(n *position.Node) {
 	}
 }
 
-// lines adds a token, which goes over no end of a line.
+// lines adds a token, split at line ends, because the protocol does not allow multiline tokens.
 func (e *encoder) lines(from, to int, kind uint32) {
 	for from < to {
 		end := min(to, e.text.lineEnd(int(e.text.position(from).Line)))

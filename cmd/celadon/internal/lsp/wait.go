@@ -11,11 +11,11 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 )
 
-// Requests read the analyses of documents, which the server makes in rounds. A request that arrives first, as the first
-// one after a file was opened does, waits for the analysis that it needs.
+// Requests read the analyses of documents, which the server makes in rounds. A request that arrives
+// earlier, for example directly after a file is opened, waits for the analysis that it needs.
 
-// maxWait is how long a request waits for an analysis. Editors have no timeout of their own, and the number of requests
-// that run at the same time is limited.
+// maxWait limits the time that a request waits for an analysis. Editors have no timeout of their
+// own, and the number of concurrent requests is limited.
 const maxWait = 10 * time.Second
 
 var (
@@ -23,9 +23,9 @@ var (
 	errLate    = &jsonrpc.Error{Code: serverCancelled, Message: "the document is still being analyzed: try again"}
 )
 
-// wait waits until ready holds for the document of the request. It returns errChanged if the document changes or is closed
-// before, errLate after s.maxWait, and the error of ctx if that is done. The latest analysis is in v.known in any case.
-// ready is called with s.docs.mu held.
+// wait waits until ready returns true for the document of the request. It returns errChanged if the
+// document changes or is closed, errLate after s.maxWait, and the error of ctx if that is done. In
+// all cases, v.known is the latest analysis. Ready is called with s.docs.mu held.
 func (v *view) wait(ctx context.Context, ready func(*document) bool) error {
 	late := time.NewTimer(v.maxWait)
 	defer late.Stop()
@@ -54,11 +54,11 @@ func (v *view) wait(ctx context.Context, ready func(*document) bool) error {
 	}
 }
 
-// analyzed reports whether the current text of d was analyzed.
+// analyzed reports whether the current text of d has been analyzed.
 func analyzed(d *document) bool { return d.known != nil && d.known.text == d.text }
 
-// usable reports whether requests about positions in d can be served: any text of d was analyzed, and for each object in
-// it either the CRD is known or no CRD can turn up any more.
+// usable reports whether requests about positions in d can be served: some text of d has been
+// analyzed, and for each object in it, either the CRD is known or no further CRD can be found.
 func (s *server) usable(d *document) bool {
 	if d.known == nil {
 		return false
@@ -68,7 +68,8 @@ func (s *server) usable(d *document) bool {
 	return s.allAnalyzed(d) || !slices.ContainsFunc(d.known.parts, unknown)
 }
 
-// allAnalyzed reports whether every open document was analyzed and every search for CRDs has ended.
+// allAnalyzed reports whether all open documents have been analyzed and all searches for CRDs have
+// ended.
 func (s *server) allAnalyzed(*document) bool {
 	for _, d := range s.docs.all {
 		if d.known == nil && !d.lost {
@@ -78,7 +79,8 @@ func (s *server) allAnalyzed(*document) bool {
 	return s.docs.searches == 0
 }
 
-// startSearch searches folders for CRDs in the background. Requests that depend on all CRDs wait for its end.
+// startSearch searches folders for CRDs in the background. Requests that depend on all CRDs wait
+// until it ends.
 func (s *server) startSearch(folders []string) {
 	s.docs.mu.Lock()
 	s.docs.searches++
@@ -94,13 +96,14 @@ func (s *server) startSearch(folders []string) {
 	}()
 }
 
-// at returns a request about a position in an open document. The result is null for other documents. A request of an
-// unfinished analysis is served with the CRDs that are known after maxWait.
+// at returns a request about a position in an open document. The result is null for other documents.
+// If the analysis takes longer than maxWait, the request is served with the CRDs that are known by
+// then.
 func at[R any](do func(*view, context.Context, int) R) request {
 	return atWhen((*server).usable, do)
 }
 
-// atWhen is like at for requests that wait until ready holds.
+// atWhen is like at for requests that wait until ready returns true.
 func atWhen[R any](ready func(*server, *document) bool, do func(*view, context.Context, int) R) request {
 	return answer(func(s *server, p protocol.At) func(context.Context) (any, error) {
 		v := s.view(p.TextDocument.URI)
@@ -116,7 +119,8 @@ func atWhen[R any](ready func(*server, *document) bool, do func(*view, context.C
 	})
 }
 
-// of returns a request about a whole open document. If fresh is set, do needs the analysis of its current text.
+// of returns a request about a whole open document. If fresh is set, do needs the analysis of the
+// current text.
 func of[R any](do func(*view, context.Context) R, fresh bool) request {
 	return answer(func(s *server, p protocol.Of) func(context.Context) (any, error) {
 		v := s.view(p.TextDocument.URI)

@@ -19,7 +19,8 @@ func (c *client) openOnly(name, text string) {
 	c.tell("textDocument/didOpen", map[string]any{"textDocument": map[string]any{"uri": c.uri(name), "languageId": "yaml", "version": 1, "text": text}})
 }
 
-// TestFirstRequest sends each request right after opening the file: the result is the same as after the analysis.
+// TestFirstRequest checks that a request directly after opening a file has the same result as one
+// after the analysis.
 func TestFirstRequest(t *testing.T) {
 	t.Parallel()
 	crd := example(t, "crontab/crd.yaml")
@@ -57,7 +58,8 @@ func TestFirstRequest(t *testing.T) {
 	}
 }
 
-// TestFirstRequestOfOpenCRD asks about an object whose CRD is only in the editor, and was opened last.
+// TestFirstRequestOfOpenCRD checks a request about an object whose CRD is only in the editor and was
+// opened last.
 func TestFirstRequestOfOpenCRD(t *testing.T) {
 	t.Parallel()
 	c := start(t, nil, nil)
@@ -71,7 +73,7 @@ func TestFirstRequestOfOpenCRD(t *testing.T) {
 	}
 }
 
-// TestWait holds how a request ends whose analysis never comes: no rounds are made.
+// TestWait checks how a request ends if its analysis never completes.
 func TestWait(t *testing.T) {
 	t.Parallel()
 	const long = time.Minute
@@ -81,7 +83,7 @@ func TestWait(t *testing.T) {
 		maxWait time.Duration
 		then    func(*server, context.CancelFunc)
 		want    error
-		result  bool // for a position there is one: null
+		result  bool // the result of a request about a position is null instead of an error
 	}{
 		{"the bound", time.Millisecond, func(*server, context.CancelFunc) {}, errLate, true},
 		{"cancel", long, func(_ *server, cancel context.CancelFunc) { cancel() }, context.Canceled, false},

@@ -17,20 +17,19 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// The bounds of the walk for CRDs: whoever wrote the workspace may be hostile, and a
-// user may open the root of a disk.
+// Limits of the walk for CRDs. The workspace is untrusted, and the user may open the root of a disk.
 const (
-	maxEntries = 200_000   // files and folders that are seen
-	maxFile    = 16 << 20  // of one that is read
-	maxRead    = 512 << 20 // of all
+	maxEntries = 200_000   // files and folders that are visited
+	maxFile    = 16 << 20  // bytes of one file
+	maxRead    = 512 << 20 // bytes of all files
 	maxDepth   = 32
 	maxCRDs    = 5_000
 )
 
-// passedOver are folders in which no CRD of one's own stands.
+// passedOver lists folders that do not contain the user's own CRDs.
 var passedOver = []string{"node_modules", "vendor", "testdata"}
 
-// walk is the search of one folder for CRDs.
+// A walk is the search of one folder for CRDs.
 type walk struct {
 	*server
 	root    string
@@ -43,7 +42,7 @@ type walk struct {
 
 var errEnough = errors.New("enough")
 
-// findCRDs walks the workspace's folders.
+// findCRDs searches workspace folders for CRDs.
 func (s *server) findCRDs(ctx context.Context, folders []string) {
 	w := walk{server: s, changed: map[schema.GroupKind]bool{}}
 	for _, root := range folders {
@@ -69,7 +68,7 @@ func (w *walk) below(ctx context.Context, root string) error {
 		case w.entries > maxEntries || w.read > maxRead || w.found > maxCRDs:
 			return errEnough
 		case err != nil:
-			return nil // what cannot be listed has no CRD
+			return nil // a folder that cannot be listed is skipped
 		case d.IsDir():
 			if path != "." && (d.Name()[0] == '.' || slices.Contains(passedOver, d.Name())) || depth(path) > maxDepth {
 				return fs.SkipDir
@@ -97,7 +96,7 @@ func depth(path string) (n int) {
 func (w *walk) file(path string) {
 	name := filepath.Join(w.root, filepath.FromSlash(path))
 	if w.isOpen(name) {
-		return // its text in the editor counts
+		return // the text in the editor takes precedence
 	}
 	f, err := w.folder.Open(path)
 	if err != nil {
@@ -127,7 +126,7 @@ func (s *server) readFile(path string, changed map[schema.GroupKind]bool) {
 	s.rounds.mark(s.about(changed)...)
 }
 
-// onDisk reads a file of the workspace, by way of no link out of it.
+// onDisk reads a file of the workspace. It does not follow links out of the workspace.
 func (s *server) onDisk(path string) ([]byte, error) {
 	root, rel := s.folderOf(path)
 	if root == "" {
@@ -146,7 +145,8 @@ func (s *server) onDisk(path string) ([]byte, error) {
 	return input.ReadAll(f, maxFile)
 }
 
-// folderOf is the workspace folder that a file stands in, and its path from there.
+// folderOf returns the workspace folder that contains a file, and the file's path relative to it. It
+// returns "" if there is none.
 func (s *server) folderOf(path string) (root, rel string) {
 	for _, folder := range s.folders() {
 		if below, err := filepath.Rel(folder, path); err == nil && filepath.IsLocal(below) && len(folder) > len(root) && input.Readable(path) {
@@ -156,7 +156,7 @@ func (s *server) folderOf(path string) (root, rel string) {
 	return root, rel
 }
 
-// readCRDs are the CRDs of a text on disk.
+// readCRDs returns the CRDs of a file on disk.
 func readCRDs(name string, data []byte) (reads []read) {
 	if !bytes.Contains(data, []byte("CustomResourceDefinition")) {
 		return nil
@@ -177,7 +177,7 @@ func readCRDs(name string, data []byte) (reads []read) {
 	return reads
 }
 
-// log tells whoever looks for it.
+// log adds a message to the editor's log.
 func (s *server) log(level protocol.Severity, message string) {
 	_ = s.conn.Notify("window/logMessage", protocol.LogMessage{Type: level, Message: string(untrusted.Text(message))})
 }

@@ -22,16 +22,15 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/playground/service"
 )
 
-// How it works. The page is the one of make site, with its engine behind it instead
-// of in it. Who may ask: a browser on this machine, on the page itself. Another
-// page is kept out by the Origin of its requests, and one that has a name for this
-// address by their Host; another user of the machine by the token in the path, which
-// only who started the command has.
+// How it works. The page equals that of make site, but its engine runs in this process instead of the
+// page. Only a browser on this machine may send requests, and only from the page itself. Other pages
+// are rejected by the Origin header, and DNS rebinding by the Host header. Other users of the
+// machine do not have the token in the path, which is known only to the user who started the command.
 
 //go:embed page/dist
 var dist embed.FS
 
-// built is the page as make site has it.
+// built returns the files of the page, as built by make site.
 func built() fs.FS {
 	files, err := fs.Sub(dist, "page/dist")
 	if err != nil {
@@ -40,7 +39,7 @@ func built() fs.FS {
 	return files
 }
 
-// page answers HTTP requests.
+// A page serves HTTP requests.
 type page struct {
 	hosts []string
 	token string
@@ -51,18 +50,18 @@ type page struct {
 }
 
 const (
-	// turns is how many questions are answered at once; others wait.
+	// turns limits the requests that are processed at once. Others wait.
 	turns = 2
-	// maxWork is for the longest question.
+	// maxWork limits the time of the longest request.
 	maxWork = time.Minute
-	// quick is for all but searches.
+	// quick limits the time of requests other than searches.
 	quick = 15 * time.Second
 )
 
 func newPage(at net.Addr, token string, begin *start) *page {
 	_, port, err := net.SplitHostPort(at.String())
 	if err != nil {
-		panic(err) // it is a listener's
+		panic(err) // the address of a listener is valid
 	}
 	return &page{
 		hosts: []string{at.String(), net.JoinHostPort("localhost", port)},
@@ -72,8 +71,8 @@ func newPage(at net.Addr, token string, begin *start) *page {
 
 func (p *page) url() string { return "http://" + p.hosts[0] + "/" + p.token + "/" }
 
-// headers keep what a CRD or an object says from becoming more than text. The editor's
-// marks are images in data: addresses.
+// headers prevent the page from treating the contents of CRDs and objects as anything but text. The
+// editor's markers are images with data: addresses.
 var headers = map[string]string{
 	"Content-Security-Policy":      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 	"X-Content-Type-Options":       "nosniff",
@@ -108,13 +107,13 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "want GET, or POST of a question", http.StatusMethodNotAllowed)
 	case name == "start.json":
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(p.start) // who asked is gone
+		_ = json.NewEncoder(w).Encode(p.start) // the client has gone, so the error is dropped
 	default:
 		p.file(w, r, name)
 	}
 }
 
-// native says in the page who answers it.
+// native in place of inBrowser makes the page send its requests to the server.
 var inBrowser, native = []byte(`data-engine="wasm"`), []byte(`data-engine="native"`)
 
 func (p *page) file(w http.ResponseWriter, r *http.Request, name string) {
@@ -153,10 +152,10 @@ func (p *page) answer(w http.ResponseWriter, r *http.Request) {
 	defer p.turns.End(1)
 	reply := p.room.Answer(ctx, body)
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(reply) // who asked is gone
+	_, _ = w.Write(reply) // the client has gone, so the error is dropped
 }
 
-// patience is how long a question may take.
+// patience returns the time that a request may take.
 func (p *page) patience(body []byte) time.Duration {
 	var q struct{ Do string }
 	if json.Unmarshal(body, &q) == nil && q.Do == "find" {

@@ -26,7 +26,7 @@ func testPage() *page {
 	return newPage(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080}, token, &start{CRD: "a: </script>"})
 }
 
-// TestWhoMayAsk: the page answers a browser that is on it, and nobody else.
+// TestWhoMayAsk checks that the page responds only to requests that come from the page itself.
 func TestWhoMayAsk(t *testing.T) {
 	t.Parallel()
 	const own, ask = "127.0.0.1:8080", `{"do":"about"}`
@@ -94,7 +94,7 @@ func TestWhoMayAsk(t *testing.T) {
 	}
 }
 
-// TestStart: what the page begins with is no part of the page.
+// TestStart checks that the initial content is not part of the page.
 func TestStart(t *testing.T) {
 	t.Parallel()
 	get := func(name string) string {
@@ -113,7 +113,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// TestOptions refuses what is not for this machine alone, and files that are none.
+// TestOptions checks that addresses other than loopback addresses and unusable files are rejected.
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	large := filepath.Join(t.TempDir(), "large.yaml")
@@ -140,7 +140,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestRun: the printed address is the page's until the command is ended.
+// TestRun checks that the printed address serves the page until the command ends.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithCancel(t.Context())
@@ -170,8 +170,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestDist: the page that is built in is made of the sources that stand here; make
-// page makes it anew, and make page-check, which needs npm, holds it byte for byte.
+// TestDist checks that the embedded page was built from the current sources. Run make page to
+// rebuild it. make page-check, which needs npm, compares it byte for byte.
 func TestDist(t *testing.T) {
 	t.Parallel()
 	data, err := fs.ReadFile(built(), "sources.txt")

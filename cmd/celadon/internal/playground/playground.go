@@ -1,5 +1,5 @@
-// Package playground is celadon playground: a page on a local address that shows a
-// CRD, an object, what the API server would say, and why.
+// Package playground implements celadon playground: a page on a local address that shows a CRD, an
+// object, the API server's response, and the reasons for it.
 package playground
 
 import (
@@ -22,14 +22,14 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Options are the flags of celadon playground.
+// Options holds the flags of celadon playground.
 type Options struct {
 	Listen           string
 	CRD, Object, Old string
 	KubeVersion      string
 }
 
-// Flags are those of celadon playground.
+// Flags adds the flags of celadon playground to f.
 func (o *Options) Flags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringVar(&o.Listen, "listen", "127.0.0.1:0", "loopback `ADDRESS` to listen on; port 0 is any that is free")
@@ -39,7 +39,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringVar(&o.KubeVersion, "kube-version", "", "begin with Kubernetes `X.Y` (default the newest known)")
 }
 
-// start is what the page begins with.
+// start is the initial content of the page.
 type start struct {
 	CRD         string `json:"crd"`
 	Object      string `json:"object"`
@@ -47,7 +47,7 @@ type start struct {
 	KubeVersion string `json:"kubeVersion"`
 }
 
-// maxBody is how large a file may be: three of them make a request.
+// maxBody limits the size of a file. A request contains up to three files.
 const maxBody = service.MaxRequest / 4
 
 func (o *Options) start(stdin io.Reader) (*start, error) {
@@ -76,7 +76,8 @@ func (o *Options) start(stdin io.Reader) (*start, error) {
 	return s, nil
 }
 
-// loopback keeps the page, which reads what it is given, from a network.
+// loopback returns an error if address is not a loopback address, because the page must not be
+// reachable from a network.
 func loopback(address string) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -91,14 +92,14 @@ func loopback(address string) error {
 const (
 	maxConnections = 64
 	headerTimeout  = 5 * time.Second
-	// readTimeout is for a body, too.
+	// readTimeout includes the time for the body.
 	readTimeout = 15 * time.Second
 	idleTimeout = 2 * time.Minute
 	maxHeader   = 16 << 10
 	stopTimeout = time.Second
 )
 
-// Run is the whole of celadon playground. It ends when the context does.
+// Run implements celadon playground. It serves until ctx is done.
 func Run(ctx context.Context, s command.Streams, o *Options) error {
 	if err := loopback(o.Listen); err != nil {
 		return err
@@ -142,7 +143,7 @@ func Run(ctx context.Context, s command.Streams, o *Options) error {
 	return srv.Close()
 }
 
-// newToken cannot be guessed.
+// newToken returns an unguessable token.
 func newToken() string {
 	var b [32]byte
 	_, _ = rand.Read(b[:]) // never fails

@@ -12,10 +12,10 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
 )
 
-// All is what a command makes of the CRDs below the paths, in their order; decode, as
-// Decode does, gives nil for a document of another kind. What cannot be read is told
-// and makes broken true, except for patches and documents that are not objects in a folder. Without any CRD it is
-// the error.
+// All decodes the CRDs at and below paths, in order. Decode, like Decode in this package, returns
+// nil for a document of another kind. All prints errors and then returns broken as true, but in
+// folders it ignores patches and documents that are not objects. It returns an error if there is no
+// CRD.
 func All[T any](ctx context.Context, s command.Streams, paths []string, decode func(*input.Document) (*T, error)) (crds []*T, broken bool, err error) {
 	type one struct {
 		crd *T

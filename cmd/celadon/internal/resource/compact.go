@@ -104,7 +104,7 @@ func withoutDescription(v any) any {
 	return out
 }
 
-// withValue returns object with the value of key replaced by what f makes of it.
+// withValue returns a copy of object in which the value of key is replaced by f(value).
 func withValue(object map[string]any, key string, f func(any) any) map[string]any {
 	value, ok := object[key]
 	if !ok {
@@ -115,7 +115,7 @@ func withValue(object map[string]any, key string, f func(any) any) map[string]an
 	return out
 }
 
-// eachItem returns v with its items replaced by what f makes of them, if v is a list.
+// eachItem returns a copy of v in which each item is replaced by f(item), if v is a list.
 func eachItem(v any, f func(any) any) any {
 	list, ok := v.([]any)
 	if !ok {

@@ -1,5 +1,4 @@
-// Package resource makes CustomResourceDefinitions of documents, as they stand in
-// files.
+// Package resource decodes CustomResourceDefinitions from documents.
 package resource
 
 import (
@@ -15,8 +14,7 @@ import (
 )
 
 const (
-	// Kind and APIVersion are those of CRDs; there are older ones of
-	// catalog.APIVersionBeta.
+	// Kind and APIVersion are those of CRDs. Older CRDs have catalog.APIVersionBeta.
 	Kind       = "CustomResourceDefinition"
 	APIVersion = "apiextensions.k8s.io/v1"
 	// maxJSON is etcd's default limit for one object. Descriptions do not count: a decoded
@@ -65,13 +63,14 @@ func Decode(doc *input.Document) (*apiextensionsv1.CustomResourceDefinition, err
 	return catalog.Decode(data)
 }
 
-// Stored is true of a CRD as a server gives it: the server has put its uid in.
+// Stored reports whether a CRD comes from a server, which has set its uid.
 func Stored(crd map[string]any) bool {
 	meta, _ := crd["metadata"].(map[string]any)
 	return meta["uid"] != nil
 }
 
-// Complete gives the items of a server's own list their kind, which they have not.
+// Complete sets the apiVersion and kind of a CRD that comes from a server's list, whose items lack
+// them.
 func Complete(doc *input.Document) {
 	obj := doc.Object
 	if obj == nil || obj["kind"] != nil || obj["apiVersion"] != nil {
@@ -84,13 +83,13 @@ func Complete(doc *input.Document) {
 		return
 	}
 	apiVersion := APIVersion
-	if _, beta := spec["version"]; beta { // it always fills that in, v1 has no such field
+	if _, beta := spec["version"]; beta { // the server always sets it, and v1 has no such field
 		apiVersion = catalog.APIVersionBeta
 	}
 	doc.Complete(apiVersion, Kind)
 }
 
-// BrokenRule shows where a rule does not compile: its place in the CRD, and the
+// BrokenRule returns a description of a rule that does not compile: its location in the CRD, and the
 // rule's line with a caret.
 func BrokenRule(crd string, e *engine.CompileError) string {
 	where := e.Path

@@ -28,8 +28,8 @@ spec:
           map: {type: object, additionalProperties: {type: string, description: DROPPED}}
 `
 
-// TestDecodeTwice decodes a document as a complete CRD and as a Compact, in each order. Neither
-// changes the document or the other result.
+// TestDecodeTwice checks that decoding a document as a complete CRD and as a Compact, in either
+// order, changes neither the document nor the other result.
 func TestDecodeTwice(t *testing.T) {
 	t.Parallel()
 	var doc *input.Document

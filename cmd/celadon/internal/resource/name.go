@@ -6,8 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// CheckNames says what a server would not take of a CRD's name and versions, which
-// are foreign: no others may become part of the name of a file.
+// CheckNames returns an error if a server would reject a CRD's name or versions. They are untrusted,
+// and valid ones can safely be used in file names.
 func CheckNames(name string, versions ...string) error {
 	if errs := validation.IsDNS1123Subdomain(name); len(errs) > 0 {
 		return fmt.Errorf("%q: not the name of a CRD: %s", name, errs[0])

@@ -7,8 +7,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/vet"
 )
 
-// atTop are what a CRD of the older version may have for all its versions at
-// once, under the name that it has in each version.
+// atTop maps fields of a version to the fields of a v1beta1 CRD's spec that apply to all versions.
 var atTop = map[string]string{
 	"schema":                   "validation",
 	"subresources":             "subresources",
@@ -17,7 +16,8 @@ var atTop = map[string]string{
 	"name":                     "version",
 }
 
-// Place is where a field of a CRD, as a report names it, stands in a document.
+// Place returns the path in a document of a CRD's field, which is named as in a report. In a v1beta1
+// CRD, the field may be at the top level of the spec.
 func Place(doc *input.Document, field string) string {
 	place := vet.Place(field)
 	if !Beta(doc) {

@@ -16,31 +16,31 @@ import (
 )
 
 const (
-	// maxBody is the API server's limit of 3 MiB for an object, and a little
-	// for what a review puts around it. An update carries two objects, but
-	// etcd stores none that is larger than half of that.
+	// maxBody is the API server's limit of 3 MiB for an object, plus the rest of a review. An update
+	// has two objects, but etcd does not store objects larger than half the limit.
 	maxBody = 3<<20 + 128<<10
-	// maxFields is of a request's header; each takes a multiple of its bytes.
+	// maxFields limits the header fields of a request, because each takes much more memory than its
+	// bytes.
 	maxFields = 64
-	// The API server sends a webhook's timeoutSeconds along; these are its
-	// default and the most that it allows.
+	// The API server sends the webhook's timeoutSeconds with each request. These are its default and
+	// its maximum.
 	defaultTimeout = 10 * time.Second
 	maxTimeout     = 30 * time.Second
 )
 
-// admissionHandler answers AdmissionReviews.
+// An admissionHandler handles AdmissionReviews.
 type admissionHandler struct {
 	*server
 	path   string
 	decide decide
 }
 
-// httpError is an answer that is no AdmissionReview: the API server takes it as
-// a failure of the webhook, and does what its failurePolicy says.
+// An httpError is a response that is not an AdmissionReview. The API server treats it as a failure
+// of the webhook and applies the failurePolicy.
 type httpError struct {
 	code int
 	text string
-	// unread is true where the body was not read to its end.
+	// unread is set if the body was not read completely.
 	unread bool
 }
 
@@ -60,14 +60,13 @@ func (h *admissionHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answer takes a request through all that it must wait for: its body, a turn,
-// the decision, and whoever reads the answer.
+// answer handles a request: it receives the body, waits for a turn, decides, and sends the response.
 func (h *admissionHandler) answer(w http.ResponseWriter, r *http.Request) error {
 	if err := h.checkHTTP(w, r); err != nil {
 		return err
 	}
 	timeout := timeoutOf(r)
-	// A client that has closed its side still wants the answer.
+	// A client that has closed its sending side still expects the response.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), timeout)
 	defer cancel()
 	conn := http.NewResponseController(w)
@@ -77,7 +76,7 @@ func (h *admissionHandler) answer(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return failure(err)
 	}
-	body.End() // its bytes are free while the request is decided
+	body.End() // frees the memory budget of the body while the request is decided
 	d, err := h.inTime(ctx, req, turn)
 	if err != nil {
 		return failure(err)
@@ -92,7 +91,7 @@ func (h *admissionHandler) answer(w http.ResponseWriter, r *http.Request) error 
 	return nil
 }
 
-// read reads a request and waits for its turn. Nothing of the body is kept.
+// read receives a request and waits for its turn. It does not keep the body.
 func (h *admissionHandler) read(ctx context.Context, w http.ResponseWriter, r *http.Request, body *httplimit.Transfer) (*admissionv1.AdmissionRequest, *turn, error) {
 	buffer, _ := h.buffers.Get().(*[]byte)
 	if buffer == nil {
@@ -114,7 +113,7 @@ func (h *admissionHandler) read(ctx context.Context, w http.ResponseWriter, r *h
 	return req, turn, err
 }
 
-// decode ends the turn of what is no review.
+// decode decodes a review. On an error, it ends the turn.
 func (t *turn) decode(data []byte) (req *admissionv1.AdmissionRequest, err error) {
 	defer func() {
 		if req == nil {
@@ -129,10 +128,10 @@ func (t *turn) decode(data []byte) (req *admissionv1.AdmissionRequest, err error
 	return admission.RequestOf(review)
 }
 
-// inTime decides a request, and gives up when its time is over. Not all of the
-// API server's libraries look at the context: what goes on behind an answer
-// that was given up keeps its turn, so that there is never more of it than of
-// requests. With a decision, the turn is the caller's to end.
+// inTime decides a request, but returns an error when its time is over. Some libraries of the API
+// server ignore the context, so a decision may continue in the background. It keeps its turn until
+// it ends, which limits the number of such decisions. If inTime returns a decision, the caller must
+// end the turn.
 func (h *admissionHandler) inTime(ctx context.Context, req *admissionv1.AdmissionRequest, turn *turn) (*admission.Decision, error) {
 	type outcome struct {
 		d   *admission.Decision
@@ -167,8 +166,8 @@ func (h *admissionHandler) inTime(ctx context.Context, req *admissionv1.Admissio
 	}
 }
 
-// put counts and logs a decision, and puts it into bytes that are held for whoever
-// reads them. It ends the turn.
+// put records a decision and encodes the response, after reserving memory for it in answer. It ends
+// the turn.
 func (h *admissionHandler) put(ctx context.Context, req *admissionv1.AdmissionRequest, d *admission.Decision, turn *turn, answer *httplimit.Transfer) ([]byte, error) {
 	defer turn.end()
 	h.metrics.decided(h.path, d)
@@ -207,7 +206,7 @@ func (h *admissionHandler) checkHTTP(w http.ResponseWriter, r *http.Request) err
 	return nil
 }
 
-// timeoutOf is how long the API server waits for the answer.
+// timeoutOf returns how long the API server waits for the response.
 func timeoutOf(r *http.Request) time.Duration {
 	timeout, err := time.ParseDuration(r.URL.Query().Get("timeout"))
 	if err != nil || timeout <= 0 {
@@ -216,7 +215,7 @@ func timeoutOf(r *http.Request) time.Duration {
 	return min(timeout, maxTimeout)
 }
 
-// failure is the answer where a Set has none. What is left is a bug.
+// failure converts an error to the response. It returns internal errors unchanged.
 func failure(err error) error {
 	var bad *admission.RequestError
 	switch {
@@ -228,7 +227,7 @@ func failure(err error) error {
 	return err
 }
 
-// record logs what was refused or undecided, without values: they may be secret.
+// record logs rejected and undecided requests. It omits values, which may be secret.
 func (h *admissionHandler) record(req *admissionv1.AdmissionRequest, d *admission.Decision) {
 	about := []any{
 		"allowedAnyway", d.Response.Allowed, "uid", short(string(req.UID)), "crd", d.CRD, "version", short(req.Kind.Version),
@@ -244,7 +243,7 @@ func (h *admissionHandler) record(req *admissionv1.AdmissionRequest, d *admissio
 	}
 }
 
-// maxName is more than any name that an API server sends has.
+// maxName is longer than any name that an API server sends.
 const maxName = 512
 
 func short(text string) string { return preview.Bytes(text, maxName) }

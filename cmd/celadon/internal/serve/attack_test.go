@@ -29,11 +29,11 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/httplimit"
 )
 
-// siege is how hard a server is attacked: CELADON_ATTACK=long is the whole of
-// what once ended one, and otherwise a moment of it.
+// A siege is the intensity of an attack. CELADON_ATTACK=long repeats an attack that once stopped a
+// server; the default is a short part of it.
 type siege struct {
 	connections, concurrency int
-	// It goes on for so long, or until so many honest reviews were answered.
+	// The attack ends after lasts, or when enough honest reviews are answered.
 	lasts  time.Duration
 	enough int64
 }
@@ -45,19 +45,19 @@ func newSiege() siege {
 	return siege{connections: 24, concurrency: 16, lasts: 30 * time.Second, enough: 40}
 }
 
-// honestConnections is how many an honest client has.
+// honestConnections is the number of connections of an honest client.
 const honestConnections = 16
 
-// honestPatience is how long honest clients wait for an answer.
+// honestPatience is how long honest clients wait for a response.
 const honestPatience = 10 * time.Second
 
-// victim is a celadon serve as a process, with the limits of the example's pods.
+// A victim is a celadon serve process with the limits of the example's pods.
 type victim struct {
 	*serving
 	pid     int
 	resting int64
 	trust   *tls.Config
-	// goMemLimit is the example's.
+	// goMemLimit is the example's GOMEMLIMIT.
 	goMemLimit string
 }
 
@@ -86,12 +86,12 @@ func startVictim(t *testing.T, a siege, crd string) *victim {
 		return v.address != ""
 	})
 	v.client = &http.Client{Transport: &http.Transport{TLSClientConfig: v.trust, MaxIdleConnsPerHost: honestConnections, MaxConnsPerHost: honestConnections}, Timeout: time.Minute}
-	v.review("/validate", cronTab(goodSpec)) // honest clients were there before
+	v.review("/validate", cronTab(goodSpec)) // the honest clients connect before the attack
 	v.resting = v.memory("VmRSS")
 	return v
 }
 
-// memory is a figure of the process in bytes.
+// memory returns a value of /proc/PID/status in bytes.
 func (v *victim) memory(name string) int64 {
 	v.t.Helper()
 	found := regexp.MustCompile(name + `:\s+(\d+) kB`).FindStringSubmatch(read(v.t, fmt.Sprintf("/proc/%d/status", v.pid)))
@@ -105,8 +105,8 @@ func (v *victim) memory(name string) int64 {
 	return kib << 10
 }
 
-// under sends honest reviews at a hundred a second while each of so many
-// connections is attacked with, and reports what they were answered.
+// under sends a hundred honest reviews per second during an attack on each of a.connections
+// connections, and checks the responses.
 func (v *victim) under(a siege, once func(context.Context)) {
 	v.t.Helper()
 	ctx, cancel := context.WithTimeout(v.t.Context(), a.lasts)
@@ -135,7 +135,7 @@ func (v *victim) under(a siege, once func(context.Context)) {
 	}
 }
 
-// over is one connection of an attack; one that is thrown out comes again.
+// over returns an attack on one connection, which is repeated when the server closes it.
 func (v *victim) over(attacker func(context.Context, net.Conn)) func(context.Context) {
 	return func(ctx context.Context) {
 		conn, err := (&tls.Dialer{Config: v.trust}).DialContext(ctx, "tcp", v.address)
@@ -148,8 +148,7 @@ func (v *victim) over(attacker func(context.Context, net.Conn)) func(context.Con
 	}
 }
 
-// honest sends reviews until the context ends or enough were answered, and waits
-// for all answers.
+// honest sends reviews until ctx is done or enough have been answered, and waits for all responses.
 func (v *victim) honest(ctx context.Context, enough int64) (answers map[int]int, slowest time.Duration) {
 	answers = map[int]int{}
 	var mu sync.Mutex
@@ -170,8 +169,8 @@ func (v *victim) honest(ctx context.Context, enough int64) (answers map[int]int,
 	return answers, slowest
 }
 
-// send is one honest review's answer; 0 is none. A connection may be closed
-// while it is idle, as anywhere: such a review is sent once more.
+// send sends an honest review and returns the status code, or 0 if there is no response. It tries
+// twice, because an idle connection may be closed at any time.
 func (v *victim) send() int {
 	if code := v.sendOnce(); code != 0 {
 		return code
@@ -195,11 +194,11 @@ func reviewHead(length int) string {
 	return fmt.Sprintf("POST /validate?timeout=30s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", length)
 }
 
-// untilClosed waits for the server to end a connection.
+// untilClosed waits until the server closes a connection.
 func untilClosed(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }
 
-// TestAttackServeHeldBack: many connections hold back the last byte of a large
-// body, and a large one comes whole.
+// TestAttackServeHeldBack checks that a large body is received while many connections hold back the
+// last byte of large bodies.
 func TestAttackServeHeldBack(t *testing.T) {
 	t.Parallel()
 	a := newSiege()
@@ -216,7 +215,7 @@ func TestAttackServeHeldBack(t *testing.T) {
 	t.Logf("with a large body: peak %.0f MiB", mib(uint64(v.memory("VmHWM"))))
 }
 
-// TestAttackServeDrip: many connections send a byte now and then.
+// TestAttackServeDrip checks honest reviews while many connections send single bytes slowly.
 func TestAttackServeDrip(t *testing.T) {
 	t.Parallel()
 	a := newSiege()
@@ -230,8 +229,8 @@ func TestAttackServeDrip(t *testing.T) {
 	}))
 }
 
-// TestAttackServeDense: each connection sends whole bodies that take long to
-// decide.
+// TestAttackServeDense checks honest reviews while each connection sends complete bodies that take
+// long to decide.
 func TestAttackServeDense(t *testing.T) {
 	t.Parallel()
 	a := newSiege()
@@ -244,7 +243,7 @@ func TestAttackServeDense(t *testing.T) {
 	}))
 }
 
-// TestAttackServeSilence: more connections than can be open say nothing.
+// TestAttackServeSilence checks honest reviews while more connections than may be open send nothing.
 func TestAttackServeSilence(t *testing.T) {
 	t.Parallel()
 	a := newSiege()
@@ -262,9 +261,9 @@ func TestAttackServeSilence(t *testing.T) {
 	})
 }
 
-// TestAttackServeFull: as many connections as can be open beside the honest ones
-// hold as much as one can hold without room: a header of many fields, whole or not, and the most of a
-// body that counts as small.
+// TestAttackServeFull checks honest reviews while all other connections hold the most memory that a
+// connection can hold without counting as large: a header with many fields, complete or not, and the
+// longest small body.
 func TestAttackServeFull(t *testing.T) {
 	t.Parallel()
 	a := newSiege()

@@ -16,14 +16,13 @@ import (
 	"time"
 )
 
-// maxChain is how many certificates a client may show; a connection keeps them.
+// maxChain limits the certificates that a client may send, because they are kept with the connection.
 const maxChain = 8
 
-// clientCA knows who may ask for decisions: clients with a certificate of its
-// authorities, which are read again when the file changes. It judges each
-// request, not the handshake: probes and scrapers need no certificate, an
-// answer can say what is wrong, and neither an open connection nor a resumed
-// session outlives an authority or a certificate.
+// A clientCA determines which clients may request decisions: those with a certificate of its
+// authorities, which are read again when the file changes. It checks each request instead of the
+// handshake. Therefore probes and metrics need no certificate, a response can explain the error, and
+// no open connection or resumed session outlives an authority or a certificate.
 type clientCA struct {
 	file    string
 	log     *slog.Logger
@@ -35,7 +34,7 @@ type authorities struct {
 	pool *x509.CertPool
 }
 
-// load reads the file. Until it is whole, what was read before stays.
+// load reads the file. If the file is invalid or incomplete, the previous authorities stay.
 func (c *clientCA) load() error {
 	data, err := os.ReadFile(c.file)
 	if err != nil {
@@ -49,7 +48,7 @@ func (c *clientCA) load() error {
 	return nil
 }
 
-// poolOf takes certificates in PEM and nothing else.
+// poolOf parses certificates in PEM. It returns an error if data contains anything else in PEM.
 func poolOf(data []byte) (*x509.CertPool, error) {
 	pool, n := x509.NewCertPool(), 0
 	for {
@@ -88,8 +87,8 @@ func (c *clientCA) reload() (again time.Duration) {
 	return 0
 }
 
-// client is what a connection remembers of its client, so that a certificate is
-// not verified at each request.
+// A client is the result of verifying the client of a connection, so that its certificate is not
+// verified for each request.
 type client struct {
 	by    *authorities
 	until time.Time
@@ -97,18 +96,18 @@ type client struct {
 
 type clientKey struct{}
 
-// rememberClient is for http.Server.ConnContext.
+// rememberClient is a http.Server.ConnContext that adds an empty client.
 func rememberClient(ctx context.Context, _ net.Conn) context.Context {
 	return context.WithValue(ctx, clientKey{}, &client{})
 }
 
-// check says why a request is not one of a known client, or nothing.
+// check returns an error if a request is not from an authorized client.
 func (c *clientCA) check(r *http.Request) *httpError {
 	if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
 		return &httpError{code: http.StatusUnauthorized, text: "want a client certificate (see --client-ca)", unread: true}
 	}
 	known, now := c.current.Load(), time.Now()
-	remembered, _ := r.Context().Value(clientKey{}).(*client) // requests of a connection come one by one
+	remembered, _ := r.Context().Value(clientKey{}).(*client) // requests of a connection are sequential
 	if remembered != nil && remembered.by == known && now.Before(remembered.until) {
 		return nil
 	}
@@ -122,7 +121,7 @@ func (c *clientCA) check(r *http.Request) *httpError {
 	return nil
 }
 
-// verify says until when a chain is good.
+// verify returns the time until which a chain is valid.
 func (a *authorities) verify(certs []*x509.Certificate, now time.Time) (until time.Time, err error) {
 	opts := x509.VerifyOptions{
 		Roots:         a.pool,
@@ -146,8 +145,8 @@ func (a *authorities) verify(certs []*x509.Certificate, now time.Time) (until ti
 	return until, nil
 }
 
-// ask makes the handshake ask for a certificate. The client proves there that it
-// has the key; check judges the rest.
+// ask makes the handshake request a certificate. The handshake proves that the client has the key;
+// check verifies the certificate.
 func (c *clientCA) ask(cfg *tls.Config) {
 	cfg.ClientAuth = tls.RequestClientCert
 	cfg.VerifyPeerCertificate = func(certs [][]byte, _ [][]*x509.Certificate) error {

@@ -16,14 +16,14 @@ import (
 	"time"
 )
 
-// authority signs certificates for a test.
+// An authority signs certificates for a test.
 type authority struct {
 	t    testing.TB
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
 }
 
-// newAuthority is a CA whose certificate ends then.
+// newAuthority returns a CA whose certificate expires at ends.
 func newAuthority(t testing.TB, name string, ends time.Time) *authority {
 	t.Helper()
 	a := &authority{t: t}
@@ -38,7 +38,7 @@ func (a *authority) pem() string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw}))
 }
 
-// sign signs itself where there is no authority yet.
+// sign signs a certificate, or lets it sign itself if there is no authority yet.
 func (a *authority) sign(template *x509.Certificate) tls.Certificate {
 	a.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -61,16 +61,16 @@ func (a *authority) sign(template *x509.Certificate) tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}
 }
 
-// client is a client's certificate for one use.
+// client returns a client certificate for one use.
 func (a *authority) client(name string, ends time.Time, use x509.ExtKeyUsage) tls.Certificate {
 	return a.sign(&x509.Certificate{Subject: pkix.Name{CommonName: name}, NotAfter: ends, ExtKeyUsage: []x509.ExtKeyUsage{use}, KeyUsage: x509.KeyUsageDigitalSignature})
 }
 
-// as is the server for a client that shows certificates.
+// as returns the server for a client that sends certificates.
 func (s *serving) as(version uint16, sessions tls.ClientSessionCache, certs ...tls.Certificate) *serving {
 	cfg := s.client.Transport.(*http.Transport).TLSClientConfig.Clone()
 	cfg.MinVersion, cfg.MaxVersion, cfg.ClientSessionCache = version, version, sessions
-	if len(certs) > 0 { // also where the server does not name its authority
+	if len(certs) > 0 { // sent even if the server does not name its authority
 		cfg.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &certs[0], nil }
 	}
 	other := *s
@@ -80,7 +80,7 @@ func (s *serving) as(version uint16, sessions tls.ClientSessionCache, certs ...t
 	return &other
 }
 
-// TestServeClientCA: who may ask for decisions, and that all may probe.
+// TestServeClientCA checks which clients may request decisions, and that probes need no certificate.
 func TestServeClientCA(t *testing.T) {
 	t.Parallel()
 	later := time.Now().Add(time.Hour)
@@ -125,8 +125,8 @@ func TestServeClientCA(t *testing.T) {
 	}
 }
 
-// TestServeClientCAChanges: a change counts at once, for open connections and
-// resumed sessions, too; a file that is none, or half of one, changes nothing.
+// TestServeClientCAChanges checks that a change takes effect immediately, also for open connections
+// and resumed sessions, and that an invalid or incomplete file changes nothing.
 func TestServeClientCAChanges(t *testing.T) {
 	t.Parallel()
 	later := time.Now().Add(time.Hour)
@@ -175,7 +175,7 @@ func TestServeClientCAChanges(t *testing.T) {
 	expect("without the first", 403)
 }
 
-// TestClientExpires: a connection does not outlive its certificate.
+// TestClientExpires checks that a connection is not authorized after its certificate expires.
 func TestClientExpires(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

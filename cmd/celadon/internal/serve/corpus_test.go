@@ -28,7 +28,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// corpusCase is one write and the API server's own answer to it.
+// A corpusCase is a write and the API server's response to it.
 type corpusCase struct {
 	id              string
 	CRD             string         `json:"crd"`
@@ -50,7 +50,7 @@ type corpusAnswer struct {
 
 type causeT struct{ Reason, Field, Message string }
 
-// readCorpus reads the cases that have an answer, by CRD file.
+// readCorpus returns the cases that have a response, by CRD file.
 func readCorpus(t testing.TB, dir, project string) map[string][]*corpusCase {
 	t.Helper()
 	answers := map[string]*corpusAnswer{}
@@ -93,8 +93,8 @@ func glob(t testing.TB, pattern string) []string {
 	return files
 }
 
-// corpusCRD reads a CRD. What a conversion webhook would answer is not known,
-// so conversion is none.
+// corpusCRD reads a CRD. It removes the conversion, because the responses of the conversion webhook
+// are unknown.
 func corpusCRD(t testing.TB, path string) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	crd := corpus.ReadCRD(t, path)
@@ -102,8 +102,8 @@ func corpusCRD(t testing.TB, path string) *apiextensionsv1.CustomResourceDefinit
 	return crd
 }
 
-// request is the case as the API server sends it: asWritten to a mutating
-// webhook, otherwise pruned and defaulted and with what the server fills in.
+// request returns the case as the API server sends it: as written to a mutating webhook, otherwise
+// pruned, defaulted, and with the server's metadata.
 func (c *corpusCase) request(set *admission.Set, crd *apiextensionsv1.CustomResourceDefinition, asWritten bool) *admissionv1.AdmissionRequest {
 	gvk := schema.GroupVersionKind{Group: crd.Spec.Group, Version: c.Version, Kind: crd.Spec.Names.Kind}
 	req := &admissionv1.AdmissionRequest{
@@ -142,7 +142,7 @@ func marshal(v any) []byte {
 	return data
 }
 
-// withoutServer drops what a test recorded from some other server.
+// withoutServer removes metadata that another server set when the object was recorded.
 func withoutServer(obj map[string]any) map[string]any {
 	if obj == nil {
 		return nil
@@ -156,7 +156,7 @@ func withoutServer(obj map[string]any) map[string]any {
 	return obj
 }
 
-// decodeAgain gives numbers the types that the API server's decoder gives.
+// decodeAgain converts numbers to the types of the API server's decoder.
 func decodeAgain(obj map[string]any) map[string]any {
 	out, err := engine.Decode(marshal(obj))
 	if err != nil {
@@ -165,7 +165,7 @@ func decodeAgain(obj map[string]any) map[string]any {
 	return out
 }
 
-// withServer adds what the API server fills in before it calls a webhook.
+// withServer adds the metadata that the API server sets before it calls a webhook.
 func withServer(obj map[string]any) map[string]any {
 	meta, _ := obj["metadata"].(map[string]any)
 	meta = maps.Clone(meta)
@@ -184,7 +184,7 @@ func withServer(obj map[string]any) map[string]any {
 
 var clock = regexp.MustCompile(`selfType\d+`)
 
-// differs says how a response is not the API server's answer; "" is not.
+// differs describes how a response differs from the API server's, or returns "".
 func (a *corpusAnswer) differs(r *admissionv1.AdmissionResponse) string {
 	if r.Allowed != (a.Verdict == "valid") {
 		return fmt.Sprintf("allowed %t, want %s: %s", r.Allowed, a.Verdict, a.Message)
@@ -209,10 +209,9 @@ func (a *corpusAnswer) differs(r *admissionv1.AdmissionResponse) string {
 	return ""
 }
 
-// TestServeCorpus sends every case of the corpora over HTTPS, in both forms,
-// and holds the answers to the API server's own. It sends each to /mutate, too,
-// and applies the patch as the API server does: the object must then lack no
-// default, and be the one that it was in all else.
+// TestServeCorpus sends every case of the corpora over HTTPS, in both forms, and compares the
+// responses with those of the API server. It also sends each case to /mutate and applies the patch
+// as the API server does. The patched object must have all defaults and no other changes.
 func TestServeCorpus(t *testing.T) {
 	sent := 0
 	for _, dir := range corpus.Folders(t) {
@@ -238,7 +237,7 @@ func TestServeCorpus(t *testing.T) {
 	}
 }
 
-// corpusRun counts.
+// A corpusRun counts the results.
 type corpusRun struct {
 	*testing.T
 	serving              *serving
@@ -313,7 +312,7 @@ func (c *corpusCase) checkPatch(t *testing.T, set *admission.Set, crd *apiextens
 	}
 }
 
-// lacks is the first place that defaulted has and obj has not.
+// lacks returns the first path in defaulted that is missing in obj, or "".
 func lacks(at string, obj, defaulted any) string {
 	switch defaulted := defaulted.(type) {
 	case map[string]any:

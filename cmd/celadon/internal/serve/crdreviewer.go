@@ -10,28 +10,28 @@ import (
 	"github.com/celadon-cel/celadon/engine/vet"
 )
 
-// crdReviewer tells whether an API server would take a CRD: as new, or as one that a
-// cluster has. It remembers the CRDs of the last reading. A nil judge refuses
-// nothing.
+// A crdReviewer determines whether an API server would accept a CRD, either as new or as stored in a
+// cluster. It caches the results of the last reading. A nil *crdReviewer accepts every CRD.
 type crdReviewer struct {
 	kubeVersion string
 	known, last map[[32]byte]error
 }
 
-// begin forgets all CRDs that the reading before this one did not see.
+// begin starts a new reading. Results that the previous reading did not use are dropped.
 func (j *crdReviewer) begin() {
 	if j != nil {
 		j.last, j.known = j.known, map[[32]byte]error{}
 	}
 }
 
-// refuses says why a server would not take a CRD; data is all of its JSON.
+// refuses returns the reason why a server would reject a CRD, or nil. Data is the CRD's complete
+// JSON.
 func (j *crdReviewer) refuses(doc *input.Document, data []byte) error {
 	if j == nil {
 		return nil
 	}
 	if doc.Duplicate != nil {
-		return j.vet(doc, data) // its JSON does not show that, and is that of a good one
+		return j.vet(doc, data) // data does not show duplicate keys, so its digest may equal that of a valid CRD
 	}
 	digest := sha256.Sum256(data)
 	why, known := j.last[digest]

@@ -22,28 +22,26 @@ import (
 	"github.com/celadon-cel/celadon/engine/catalog"
 )
 
-// crdFolder keeps a server's CRDs those of files and folders.
+// A crdFolder keeps the CRDs of a server equal to those in files and folders.
 type crdFolder struct {
 	stdin  io.Reader
 	paths  []string
 	server *server
-	// grace is how long the files must have said the same before a CRD that they
-	// lack is removed.
+	// grace is how long the files must have been unchanged before a CRD that they lack is removed.
 	grace time.Duration
-	// judge says what an API server would refuse; nil says nothing. What that
-	// means depends on whether objects are refused.
+	// judge, if not nil, detects CRDs that an API server would reject. If enforce is set, such a CRD
+	// is never used.
 	judge   *crdReviewer
 	enforce bool
-	// digest is of all that was read last, and since is when it was first read.
+	// digest is the digest of the last reading, and since is when it was first obtained.
 	digest []byte
 	since  time.Time
 }
 
-// load puts all CRDs below the paths in force, as one change. It removes those
-// that are gone only when everything was read, some CRD is left, and an earlier
-// reading, a grace ago, found the very same: a file that is being written, and
-// may be cut where a document ends, or a folder that is about to be filled
-// again, must not open the gate. Until that has passed, CRDs are missing.
+// load applies the CRDs at the paths as one change. It removes a CRD that is gone only if everything
+// was read, some CRD is left, and the content has been the same for at least grace. Otherwise a file
+// that is being written, and may be truncated at the end of a document, or a folder that is about to
+// be filled again, would disable checks. Until then, such CRDs are returned in missing.
 func (f *crdFolder) load() (problems []error, missing []string) {
 	before := f.digest
 	found, problems := f.read()
@@ -71,15 +69,15 @@ func (f *crdFolder) load() (problems []error, missing []string) {
 	}
 	f.server.metrics.crdProblems.Set(float64(len(problems)))
 	if !bytes.Equal(before, f.digest) {
-		// Reading and compiling takes a multiple of what is kept.
+		// Reading and compiling temporarily takes several times the memory that is kept.
 		debug.FreeOSMemory()
 	}
 	return problems, missing
 }
 
-// choose leaves out what an API server would refuse: in the mode enforce always,
-// for its rules may not be what they seem; in the others, which refuse nothing,
-// where another CRD of the name is in force.
+// choose omits CRDs that an API server would reject. With enforce, it omits all of them, because
+// their rules may not work as intended. Otherwise, it omits them only if another CRD with that name
+// is in force.
 func (f *crdFolder) choose(found []readCRD, inForce []string) (put []readCRD, problems []error) {
 	refused := 0
 	for _, crd := range found {
@@ -101,8 +99,8 @@ func (f *crdFolder) choose(found []readCRD, inForce []string) (put []readCRD, pr
 	return put, problems
 }
 
-// reload is load for a server that is running, and says when to come again, if
-// that should be soon. It tells only of what changed.
+// reload is load for a running server. It logs changes, and returns the time after which it must be
+// called again, or 0.
 func (f *crdFolder) reload() (again time.Duration) {
 	read, before := f.digest, f.server.set.Names()
 	problems, missing := f.load()
@@ -134,15 +132,15 @@ func without(names, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(others, name) })
 }
 
-// A readCRD is a CRD in the files.
+// A readCRD is a CRD that was read from the files.
 type readCRD struct {
 	*resource.Compact
 	place string
-	// refused says why an API server would not take the CRD.
+	// refused is the reason why an API server would reject the CRD, or nil.
 	refused error
 }
 
-// read finds the CRDs.
+// read reads all CRDs and sets the digest.
 func (f *crdFolder) read() (found []readCRD, problems []error) {
 	digest := sha256.New()
 	f.judge.begin()
@@ -186,7 +184,7 @@ func (f *crdFolder) each(yield func(*input.Document)) {
 	})
 }
 
-// explainUpdate says where in a CRD which rule does not compile.
+// explainUpdate returns the errors of the CRDs, with the location of each rule that does not compile.
 func explainUpdate(crds []readCRD, failed *admission.UpdateErrors) []error {
 	var problems []error
 	for _, update := range failed.Errors {

@@ -16,20 +16,20 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/httplimit"
 )
 
-// What docs/admission.md adds up besides the server's own constants. They were
-// measured: TestAttackServeFull holds connections that hold the most, and a
-// server with the example's CRD takes some forty MiB at rest.
+// Memory in the sum of docs/admission.md besides the server's own constants. The values were
+// measured: TestAttackServeFull holds connections that use the most memory, and a server with the
+// example's CRD uses about 40 MiB at rest.
 const (
 	restMemory       = 64 << 20
 	connectionMemory = 160 << 10
 )
 
-// memorySum is the most that is held at once.
+// memorySum returns the maximum memory in bytes that is held at once.
 func memorySum() int64 {
 	return restMemory + connectionsEach*defaultConcurrency*connectionMemory + bodyRoom + answerRoom + largeMemory + smallMemory
 }
 
-// goMemLimit is the example's.
+// goMemLimit returns the example's GOMEMLIMIT.
 func goMemLimit(t *testing.T) string {
 	t.Helper()
 	for _, env := range readManifests(t).deployment.Spec.Template.Spec.Containers[0].Env {
@@ -41,8 +41,8 @@ func goMemLimit(t *testing.T) string {
 	return ""
 }
 
-// TestManifestMemory: the example's limits are what the constants come to, and the
-// page says so.
+// TestManifestMemory checks that the example's limits correspond to the constants and the
+// documentation.
 func TestManifestMemory(t *testing.T) {
 	t.Parallel()
 	limit := readManifests(t).deployment.Spec.Template.Spec.Containers[0].Resources.Limits.Memory()
@@ -70,11 +70,11 @@ func TestManifestMemory(t *testing.T) {
 	}
 }
 
-// TestNetworkPolicy: it selects the pods and opens their port alone, and is not
-// applied with the manifests, for its addresses are only an example.
+// TestNetworkPolicy checks that the policy selects the pods and opens only their port. It must not
+// be applied with the manifests, because its addresses are only examples.
 func TestNetworkPolicy(t *testing.T) {
 	t.Parallel()
-	m := readManifests(t) // which knows no NetworkPolicy
+	m := readManifests(t) // has no NetworkPolicy
 	var policy networkingv1.NetworkPolicy
 	decodeStrictly(t, admissionExample+"network-policy.yaml", map[string]any{"networking.k8s.io/v1 NetworkPolicy": &policy})
 	pod := m.deployment.Spec.Template
@@ -95,8 +95,7 @@ func TestNetworkPolicy(t *testing.T) {
 	}
 }
 
-// kubeConfig has the fields of a kubeconfig that an API server reads for its
-// webhooks.
+// kubeConfig has the fields of a kubeconfig that an API server reads for its webhooks.
 type kubeConfig struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -109,8 +108,8 @@ type kubeConfig struct {
 	} `json:"users"`
 }
 
-// TestAPIServerConfiguration: an API server that is given these files shows
-// the certificate that certificate.sh makes to the example's Service.
+// TestAPIServerConfiguration checks that an API server with these files sends the certificate made
+// by certificate.sh to the example's Service.
 func TestAPIServerConfiguration(t *testing.T) {
 	t.Parallel()
 	var cfg apiserverv1.AdmissionConfiguration

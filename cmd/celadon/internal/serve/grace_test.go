@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// TestServeSlowWriter: no CRD is removed while the files change, however slowly,
-// nor when they look whole in between. The clock is the test's own.
+// TestServeSlowWriter checks that no CRD is removed while the files change, however slowly, even if
+// they are temporarily complete. The test controls the clock.
 func TestServeSlowWriter(t *testing.T) {
 	t.Parallel()
 	const grace = 30 * time.Second
@@ -22,7 +22,7 @@ func TestServeSlowWriter(t *testing.T) {
 	type step struct {
 		after time.Duration
 		text  string // "" = no file
-		want  string // the kinds in force
+		want  string // kinds in force
 		again time.Duration
 	}
 	for name, steps := range map[string][]step{
@@ -92,8 +92,8 @@ func kindsOf(s *server) string {
 	return strings.Join(kinds, " ")
 }
 
-// TestServeRemoves: the command itself comes again after the grace, though
-// nothing happens, and says what it did.
+// TestServeRemoves checks that the command removes a CRD after the grace period without further file
+// events, and logs it.
 func TestServeRemoves(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -38,11 +38,11 @@ type serving struct {
 	log     *logBuffer
 	client  *http.Client
 	scheme  string
-	// stop is SIGTERM; it returns the exit code.
+	// stop acts like SIGTERM and returns the exit code.
 	stop func() int
 }
 
-// logBuffer is the stderr of a running server.
+// A logBuffer is the stderr of a running server.
 type logBuffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -60,7 +60,7 @@ func (b *logBuffer) String() string {
 	return b.buf.String()
 }
 
-// records are the log's lines with a message, decoded.
+// records returns the decoded log lines with a message.
 func (b *logBuffer) records(msg string) []map[string]any {
 	var out []map[string]any
 	for line := range strings.Lines(b.String()) {
@@ -72,8 +72,7 @@ func (b *logBuffer) records(msg string) []map[string]any {
 	return out
 }
 
-// startServe runs celadon serve with a certificate of its own, unless the
-// arguments have one or want none.
+// startServe runs celadon serve. It adds a certificate unless args contain one or disable TLS.
 func startServe(t testing.TB, args ...string) *serving {
 	t.Helper()
 	s := &serving{t: t, log: &logBuffer{}, scheme: "https"}
@@ -115,8 +114,7 @@ func startServe(t testing.TB, args ...string) *serving {
 	return s
 }
 
-// serveArgs is a command line of celadon with nothing but serve; it returns the
-// exit code.
+// serveArgs runs a command line of celadon that supports only serve, and returns the exit code.
 func serveArgs(ctx context.Context, out io.Writer, args []string) int {
 	s := command.Streams{Stdin: strings.NewReader(""), Stdout: out, Stderr: out}.Guarded()
 	var o Options
@@ -129,14 +127,14 @@ func serveArgs(ctx context.Context, out io.Writer, args []string) int {
 	return command.Execute(ctx, s, root, args)
 }
 
-// TestMain is celadon serve, too, for tests that need a process.
+// TestMain also runs celadon serve, for tests that need a process.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"celadon": func() {
 		os.Exit(serveArgs(context.Background(), os.Stderr, os.Args[1:]))
 	}})
 }
 
-// startSet serves a set that the test changes itself, over HTTPS.
+// startSet serves a set over HTTPS. The test can change the set.
 func startSet(t testing.TB) (*serving, *admission.Set) {
 	t.Helper()
 	set := admission.NewSet(admission.Config{})
@@ -177,7 +175,7 @@ func startServer(t testing.TB, build func(*slog.Logger) *server) *serving {
 	return s
 }
 
-// await waits for something that will be; the time is for a hang only.
+// await waits for a condition. Its timeout only detects a hang.
 func (s *serving) await(what string, is func() bool) {
 	s.t.Helper()
 	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(5 * time.Millisecond) {
@@ -213,7 +211,7 @@ func (s *serving) answer(res *http.Response, err error) (code int, body string) 
 	return res.StatusCode, string(data)
 }
 
-// review sends a review and returns its answer.
+// review sends a review and returns its response.
 func (s *serving) review(path, body string) *admissionv1.AdmissionResponse {
 	s.t.Helper()
 	code, answer := s.post(path, body)
@@ -224,15 +222,14 @@ func (s *serving) review(path, body string) *admissionv1.AdmissionResponse {
 	return review.Response
 }
 
-// cronTab is a review of the creation of a CronTab.
+// cronTab returns a review of the creation of a CronTab.
 func cronTab(spec string) string {
 	return `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"42","operation":"CREATE","name":"n","namespace":"ns",
 		"kind":{"group":"stable.example.com","version":"v1","kind":"CronTab"},"userInfo":{"username":"jane"},
 		"object":{"apiVersion":"stable.example.com/v1","kind":"CronTab","metadata":{"name":"n","namespace":"ns"},"spec":` + spec + `}}}`
 }
 
-// dense is a review that takes as much memory as we know to make one take: each
-// of its values is a cause.
+// dense returns a review with the highest known memory use for its size: each value causes an error.
 func dense(values int) string {
 	return cronTab(`{"schedule":"0 3 * * *","image":"a","env":[` + strings.Repeat("1,", values-1) + `1]}`)
 }

@@ -22,38 +22,38 @@ import (
 )
 
 const (
-	// maxHeader is of a request's line and fields together. An API server's take
-	// a few hundred bytes.
+	// maxHeader limits the request line and header fields together. An API server sends a few
+	// hundred bytes.
 	maxHeader = 8 << 10
-	// headerSlack is what http.Server adds to its MaxHeaderBytes.
+	// headerSlack is the number of bytes that http.Server adds to its MaxHeaderBytes.
 	headerSlack   = 4 << 10
 	headerTimeout = 5 * time.Second
-	// readTimeout is for the header, too. A body has a pace to keep instead.
+	// readTimeout includes the header. The body of a review has a minimum rate instead.
 	readTimeout = 10 * time.Second
-	// refuseTimeout is for what a client still sends when its answer is there.
+	// refuseTimeout is how long the server reads the rest of a request after it has responded.
 	refuseTimeout = time.Second
-	// bareTimeout is for the answers of all but reviews; these have a pace.
+	// bareTimeout is the write timeout of responses other than reviews, which have a minimum rate.
 	bareTimeout = 5 * time.Second
-	// writeTimeout is for the longest request and a slow reader.
+	// writeTimeout covers the longest request and a slow reader.
 	writeTimeout = maxTimeout + 15*time.Second
-	// maxScrapes is of readers of the metrics at once.
+	// maxScrapes limits concurrent requests for metrics.
 	maxScrapes = 4
 	// idleTimeout is longer than the API server keeps idle connections.
 	idleTimeout = 2 * time.Minute
-	// stopTimeout is for requests that are open when draining ends.
+	// stopTimeout is the time for requests that are open when draining ends.
 	stopTimeout = maxTimeout + 5*time.Second
 )
 
-// decide is what answers a request: a Set's Validate or Mutate.
+// A decide decides a request: it is a Set's Validate or Mutate.
 type decide func(context.Context, *admissionv1.AdmissionRequest) (*admission.Decision, error)
 
-// server answers HTTP requests by a set of CRDs.
+// A server serves HTTP requests with a set of CRDs.
 type server struct {
 	set              *admission.Set
 	validate, mutate decide
 	concurrency      int
 	limits           limits
-	clients          *clientCA // nil: anybody
+	clients          *clientCA // nil if every client is authorized
 	buffers          sync.Pool // of *[]byte, none larger than httplimit.Free
 	draining         atomic.Bool
 	log              *slog.Logger
@@ -86,7 +86,8 @@ func (s *server) handler() http.Handler {
 	return fewFields(mux)
 }
 
-// fewFields refuses long headers, which would be kept while a body comes.
+// fewFields rejects requests with many header fields, which would be kept in memory until the body
+// is received.
 func fewFields(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.Header) > maxFields {
@@ -97,15 +98,14 @@ func fewFields(next http.Handler) http.Handler {
 	})
 }
 
-// refuseBody refuses a body, which nobody would read, and gives the reader of the
-// answer a moment.
+// refuseBody rejects requests with a body, and limits the time for sending the response.
 func refuseBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength != 0 {
 			refuse(w, &httpError{http.StatusRequestEntityTooLarge, "want no body", true})
 			return
 		}
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(bareTimeout)) // a recorder in a test has none
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(bareTimeout)) // a recorder in a test does not support it
 		next.ServeHTTP(w, r)
 	})
 }
@@ -118,7 +118,7 @@ func (s *server) readyz(w http.ResponseWriter, _ *http.Request) {
 	fmt.Fprintln(w, "ok")
 }
 
-// observed measures a handler and turns a panic into a 500.
+// observed measures a handler and converts a panic to a 500 response.
 func (s *server) observed(path string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
@@ -136,18 +136,18 @@ func (s *server) observed(path string, next http.Handler) http.Handler {
 
 const internalError = "internal error"
 
-// panicked tells of a panic, from the deferred function that recovered it.
+// panicked logs a panic. It must be called by the deferred function that recovered it.
 func (s *server) panicked(path string, p any) {
 	s.metrics.panics.Inc()
 	s.log.Error("panic, please report it", "path", path, "panic", brief(fmt.Sprint(p)), "stack", brief(string(debug.Stack())))
 }
 
-// maxLog is of a text in the log, whoever made it.
+// maxLog limits the length of a string in the log.
 const maxLog = 8 << 10
 
 func brief(text string) string { return preview.Bytes(text, maxLog) }
 
-// recorder remembers the status code.
+// A recorder records the status code of a response.
 type recorder struct {
 	http.ResponseWriter
 	code    int
@@ -166,19 +166,18 @@ func (r *recorder) Write(data []byte) (int, error) {
 	return r.ResponseWriter.Write(data)
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap returns the underlying writer for http.ResponseController.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
-// fail answers with an error unless an answer has begun.
+// fail sends an error, unless a response has already begun.
 func (r *recorder) fail(code int, text string) {
 	if !r.written {
 		http.Error(r, text, code)
 	}
 }
 
-// run serves until the context ends, then drains: it goes on for a while, not
-// ready, so that whoever sends requests learns of it, and then answers those
-// that are open.
+// run serves until ctx is done, then drains: it continues to serve for drain, but reports that it is
+// not ready, so that clients send their requests elsewhere. Then it waits for open requests.
 func (s *server) run(ctx context.Context, inner net.Listener, cert *certificate, drain time.Duration) error {
 	connections := httplimit.Listen(inner, connectionsEach*s.concurrency, s.limits.evict)
 	listener := net.Listener(connections)

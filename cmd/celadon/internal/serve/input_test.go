@@ -85,8 +85,8 @@ func TestServeBadInput(t *testing.T) {
 	}
 }
 
-// TestServeOddClients: slow, half-closed and vanished clients get a proper
-// answer or none, and leave nothing behind.
+// TestServeOddClients checks that slow, half-closed, and vanished clients get a proper response or
+// none, and leave no resources behind.
 func TestServeOddClients(t *testing.T) {
 	t.Parallel()
 	s := startServe(t, "--crds", exampleD, "--plain-http")
@@ -96,7 +96,7 @@ func TestServeOddClients(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		send string
-		// closes the sending side behind it
+		// half closes the sending side after the data
 		half bool
 		want int
 	}{
@@ -127,7 +127,7 @@ func TestServeOddClients(t *testing.T) {
 			}
 		})
 	}
-	for range 50 { // that vanish in the middle
+	for range 50 { // connections that are closed midway
 		conn, err := net.Dial("tcp", s.address)
 		if err != nil {
 			t.Fatal(err)
@@ -158,7 +158,7 @@ func TestServePanic(t *testing.T) {
 	t.Parallel()
 	s, log := testServer(1)
 	s.validate = func(context.Context, *admissionv1.AdmissionRequest) (*admission.Decision, error) { panic("oops") }
-	for range 2 { // the slot of the first is free again
+	for range 2 { // the turn of the first request is free again
 		if w := recorded(s, "/validate", cronTab(goodSpec)); w.Code != 500 || w.Body.String() != "internal error\n" {
 			t.Errorf("%d %s", w.Code, w.Body)
 		}
@@ -173,9 +173,8 @@ func TestServePanic(t *testing.T) {
 	}
 }
 
-// TestServeTime: what is not decided in time, or gets no turn, is said so, even
-// where the work goes on and looks at no deadline. It keeps its turn. The clock
-// is the test's own.
+// TestServeTime checks the response if a request is not decided in time or gets no turn, even if its
+// decision ignores the deadline. Such a decision keeps its turn. The test controls the clock.
 func TestServeTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -204,8 +203,8 @@ func TestServeTime(t *testing.T) {
 	}
 }
 
-// TestServeLargeBodies: few of them are decided at once, whatever there is of
-// slots, and small ones do not wait behind them.
+// TestServeLargeBodies checks that only a few large bodies are decided at once, however many turns
+// there are, and that small ones do not wait for them.
 func TestServeLargeBodies(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -247,8 +246,8 @@ func TestServeLargeBodies(t *testing.T) {
 	})
 }
 
-// TestServeUnread: a body that nobody reads and that does not come holds its
-// connection for a while only.
+// TestServeUnread checks that a body that is rejected and does not arrive holds its connection only
+// for a limited time.
 func TestServeUnread(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -280,8 +279,8 @@ func TestServeUnread(t *testing.T) {
 	})
 }
 
-// TestServeBug: what the engine could not decide is neither a refusal nor an
-// acceptance, and is counted.
+// TestServeBug checks that a request that the engine could not decide is neither rejected nor
+// accepted, and is counted.
 func TestServeBug(t *testing.T) {
 	t.Parallel()
 	s, log := testServer(1)
@@ -298,8 +297,8 @@ func TestServeBug(t *testing.T) {
 	}
 }
 
-// TestServeLeavesNothing: no goroutine survives a server. The first may start
-// some that the process keeps.
+// TestServeLeavesNothing checks that no goroutine outlives a server. The first server may start
+// goroutines that the process keeps.
 func TestServeLeavesNothing(t *testing.T) {
 	before := 0
 	for i := range 4 {

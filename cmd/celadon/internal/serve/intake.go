@@ -12,31 +12,29 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/httplimit"
 )
 
-// What clients can hold together; docs/admission.md adds it up, and a test holds
-// the example's memory limit against the sum.
+// Limits on the resources that all clients together can occupy. docs/admission.md adds them up, and
+// a test compares the sum with the example's memory limit.
 const (
-	// connectionsEach is how many connections may be open for each request that
-	// may be decided at once.
+	// connectionsEach is the number of open connections per request that may be decided at once.
 	connectionsEach = 4
-	// bodyRoom is for large bodies on their way or waiting for their turn, and
-	// answerRoom for large answers on their way. Small ones need no room.
+	// bodyRoom limits the bytes of large bodies that are being received or waiting. answerRoom
+	// limits the bytes of large responses that are being sent. Small ones do not count.
 	bodyRoom   = 32 << 20
 	answerRoom = 32 << 20
-	// maxValues is of JSON values in a body: each may take a multiple of its
+	// maxValues limits the JSON values in a body, because each may take much more memory than its
 	// bytes.
 	maxValues = 1 << 18
-	// valueMemory and byteMemory are what a value and a byte of a body take while
-	// it is decided.
+	// valueMemory and byteMemory are the bytes of memory that a JSON value and a byte of a body need
+	// while the request is decided.
 	valueMemory = 1 << 10
 	byteMemory  = 4
-	// largeMemory is for all large bodies being decided, and is as much as one
-	// can take. smallMemory is for all small ones, so that they never wait for
-	// large ones.
+	// largeMemory limits the memory for deciding large bodies. It is the most that a single one can
+	// need. smallMemory limits the memory for small ones, so that they never wait for large ones.
 	largeMemory = maxValues*valueMemory + maxBody*byteMemory
 	smallMemory = 96 << 20
 )
 
-// limits are what requests take before they are decided.
+// limits holds the resources that requests need.
 type limits struct {
 	bodies, answers *httplimit.Budget
 	small, large    *httplimit.Turns
@@ -51,11 +49,11 @@ func newLimits(concurrency int) limits {
 	}
 }
 
-// evict ends the slowest body, or if there is none the slowest answer.
+// evict ends the slowest transfer of a body or, if there is none, of a response. It reports whether
+// it ended one.
 func (l *limits) evict() bool { return l.bodies.Evict() || l.answers.Evict() }
 
-// receive reads a body. It holds no turn, so that who sends slowly takes only
-// its own time.
+// receive reads a body. It does not hold a turn, so a slow client delays only its own request.
 func (h *admissionHandler) receive(ctx context.Context, w http.ResponseWriter, r *http.Request, body *httplimit.Transfer, into []byte) ([]byte, error) {
 	most := maxBody
 	if r.ContentLength >= 0 {
@@ -84,16 +82,16 @@ var (
 	errTooMany  = &httpError{http.StatusServiceUnavailable, "too many requests at once", false}
 )
 
-// turn is what a request holds while it is decided.
+// A turn is held by a request while it is decided.
 type turn struct {
 	*server
 	of     *httplimit.Turns
 	weight int64
-	// version is the review's, in which it is answered.
+	// version is the API version of the review and of its response.
 	version string
 }
 
-// take waits for a turn for a body that has come.
+// take waits for a turn for a body that has been received.
 func (h *admissionHandler) take(ctx context.Context, body []byte) (*turn, error) {
 	values := jsonValues(body)
 	if values > maxValues {
@@ -104,7 +102,7 @@ func (h *admissionHandler) take(ctx context.Context, body []byte) (*turn, error)
 		t.of = h.limits.large
 	}
 	if ctx.Err() != nil {
-		return nil, ctx.Err() // nobody waits for the answer
+		return nil, ctx.Err() // the client no longer waits for the response
 	}
 	if !t.of.Take(ctx, t.weight) {
 		return nil, errTooMany
@@ -118,16 +116,16 @@ func (t *turn) end() {
 	t.of.End(t.weight)
 }
 
-// send writes an answer. Who reads it slowly takes room for answers, and no
-// turn. Nobody is left to be told of an error.
+// send sends a response. A slow reader occupies room for responses, but no turn. An error is
+// dropped, because the client has gone.
 func (h *admissionHandler) send(w http.ResponseWriter, data []byte, answer *httplimit.Transfer) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(data)))
 	_ = answer.Send(context.Background(), w, data)
 }
 
-// refuse answers with an error. Behind a body that was not read the connection
-// ends, after a moment in which the client can read why.
+// refuse sends an error. If the body was not read, the connection is closed, after a delay in which
+// the client can read the response.
 func refuse(w http.ResponseWriter, err *httpError) {
 	if err.unread {
 		w.Header().Set("Connection", "close")
@@ -136,8 +134,7 @@ func refuse(w http.ResponseWriter, err *httpError) {
 	http.Error(w, err.text, err.code)
 }
 
-// jsonValues is how many values, from objects down to numbers, a JSON text has at
-// most.
+// jsonValues returns an upper bound of the number of values in a JSON text, including nested ones.
 func jsonValues(data []byte) int {
 	n := 1
 	for i := 0; i < len(data); i++ {
@@ -151,7 +148,7 @@ func jsonValues(data []byte) int {
 	return n
 }
 
-// stringEnd is how far behind its opening quote a string ends.
+// stringEnd returns the length of a JSON string after its opening quote, including the closing quote.
 func stringEnd(data []byte) int {
 	for i := 0; ; {
 		next := bytes.IndexByte(data[i:], '"')

@@ -20,8 +20,8 @@ import (
 	"github.com/celadon-cel/celadon/engine/admission"
 )
 
-// exchange sends bytes over a connection of its own and reads answers until it
-// is closed, or so many have come.
+// exchange sends bytes over a new connection and reads responses until the connection is closed or
+// answers responses have arrived.
 func (s *serving) exchange(send string, answers int) (codes []int, bodies []string) {
 	s.t.Helper()
 	conn, err := net.Dial("tcp", s.address)
@@ -43,7 +43,7 @@ func (s *serving) exchange(send string, answers int) (codes []int, bodies []stri
 	return codes, bodies
 }
 
-// posting is a request for a decision with more header fields.
+// posting returns a request for a decision with additional header fields.
 func posting(fields, body string) string {
 	return "POST /validate?timeout=5s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n" + fields + "\r\n" + body
 }
@@ -52,13 +52,13 @@ func ofLength(body string) string {
 	return posting(fmt.Sprintf("Content-Length: %d\r\n", len(body)), body)
 }
 
-// TestServeHostileHTTP: what HTTP allows a client, and what it is answered.
+// TestServeHostileHTTP checks the responses to unusual and malicious HTTP requests.
 func TestServeHostileHTTP(t *testing.T) {
 	t.Parallel()
 	s := startServe(t, "--crds", exampleD, "--plain-http")
 	good := cronTab(goodSpec)
 	chunked := fmt.Sprintf("%x\r\n%s\r\n0\r\n", len(good), good)
-	// header is a request whose header takes so many bytes.
+	// header returns a request whose header has size bytes.
 	header := func(size int) string {
 		const line, name = "GET /healthz HTTP/1.1\r\nHost: x\r\n", "X: "
 		return line + name + strings.Repeat("x", size-len(line+name+"\r\n\r\n")) + "\r\n\r\n"
@@ -114,7 +114,7 @@ func manyFields(n int) string {
 	return fields.String()
 }
 
-// TestServeDeepBodies: nesting costs a stack, which its weight is to cover.
+// TestServeDeepBodies checks that the weight of a body covers the stack that its nesting needs.
 func TestServeDeepBodies(t *testing.T) {
 	t.Parallel()
 	if got, want := jsonValues([]byte(strings.Repeat("[", 9000)+strings.Repeat("]", 9000))), 9001; got != want {
@@ -129,8 +129,8 @@ func TestServeDeepBodies(t *testing.T) {
 	}
 }
 
-// TestServeSmallFirst: where turns are taken, a small review does not wait for
-// those that came before it and are heavier.
+// TestServeSmallFirst checks that a small review does not wait for heavier ones that arrived before
+// it.
 func TestServeSmallFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -161,8 +161,8 @@ func TestServeSmallFirst(t *testing.T) {
 	})
 }
 
-// TestServeSlowSenders: a body that does not come takes no turn, and its
-// connection not for long. The network and the clock are the test's own.
+// TestServeSlowSenders checks that a body that does not arrive takes no turn, and holds its
+// connection only for a limited time. The test controls the network and the clock.
 func TestServeSlowSenders(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -201,8 +201,8 @@ func TestServeSlowSenders(t *testing.T) {
 	})
 }
 
-// TestServeSlowReaders: a large answer that nobody reads holds room for answers,
-// not a turn, and neither for long.
+// TestServeSlowReaders checks that a large response that is not read holds room for responses but no
+// turn, and only for a limited time.
 func TestServeSlowReaders(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -222,7 +222,7 @@ func TestServeSlowReaders(t *testing.T) {
 		}
 		start := time.Now()
 		for {
-			if _, err := conn.Write([]byte("x")); err != nil { // the server has hung up
+			if _, err := conn.Write([]byte("x")); err != nil { // the server has closed the connection
 				break
 			}
 			time.Sleep(time.Millisecond)
@@ -237,8 +237,8 @@ func TestServeSlowReaders(t *testing.T) {
 	})
 }
 
-// TestServeSlowHandshake: who opens a connection and does not go on is thrown
-// out. The network and the clock are the test's own.
+// TestServeSlowHandshake checks that a connection is closed if the client does not continue. The
+// test controls the network and the clock.
 func TestServeSlowHandshake(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -253,7 +253,7 @@ func TestServeSlowHandshake(t *testing.T) {
 		ctx, terminate := context.WithCancel(t.Context())
 		stopped := make(chan error, 1)
 		go func() { stopped <- s.run(ctx, network, cert, 0) }()
-		for _, sent := range []string{"", "\x16\x03\x01\x01\x00\x01"} { // the beginning of a hello
+		for _, sent := range []string{"", "\x16\x03\x01\x01\x00\x01"} { // the beginning of a ClientHello
 			conn, _ := network.dial(ctx, "", "")
 			_, _ = io.WriteString(conn, sent)
 			start := time.Now()
@@ -269,8 +269,8 @@ func TestServeSlowHandshake(t *testing.T) {
 	})
 }
 
-// TestServeLogVolume: a request makes one line at most, of a bounded length, and
-// no control character gets through.
+// TestServeLogVolume checks that a request causes at most one log line of limited length, without
+// control characters.
 func TestServeLogVolume(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat(`\u001b]0;x\u0007\n`, 10_000)
@@ -290,7 +290,7 @@ func TestServeLogVolume(t *testing.T) {
 		}
 	}
 	lines := strings.SplitAfter(s.log.String(), "\n")[before:]
-	if len(lines) != 2 { // the refusal, and what is behind the last line
+	if len(lines) != 2 { // the rejection, and the rest after the last line
 		t.Errorf("%d lines", len(lines)-1)
 	}
 	for _, line := range lines {
@@ -300,7 +300,7 @@ func TestServeLogVolume(t *testing.T) {
 	}
 }
 
-// TestServePanicVolume: a panic's text and stack have an end.
+// TestServePanicVolume checks that the logged text and stack of a panic are limited.
 func TestServePanicVolume(t *testing.T) {
 	t.Parallel()
 	s, log := testServer(1)
@@ -313,7 +313,7 @@ func TestServePanicVolume(t *testing.T) {
 	}
 }
 
-// TestServeScrapes: there are only so many readers of the metrics at once.
+// TestServeScrapes checks the limit of concurrent requests for metrics.
 func TestServeScrapes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -334,7 +334,7 @@ func TestServeScrapes(t *testing.T) {
 	})
 }
 
-// stuck is a reader that takes nothing until it is released.
+// stuck is a client that reads nothing until it is released.
 type stuck struct {
 	*httptest.ResponseRecorder
 	release chan bool

@@ -32,7 +32,7 @@ const (
 	replaceEach = 100 * time.Millisecond
 )
 
-// loadTime is how long a load test runs: CELADON_LOAD, as 60s, or a moment.
+// loadTime returns how long a load test runs: CELADON_LOAD, for example 60s, or 2 seconds.
 func loadTime(t testing.TB) time.Duration {
 	text := os.Getenv("CELADON_LOAD")
 	if text == "" {
@@ -45,22 +45,21 @@ func loadTime(t testing.TB) time.Duration {
 	return d
 }
 
-// loadItem is a request and its right answer.
+// A loadItem is a request and a check of its response.
 type loadItem struct {
 	name, body string
 	right      func(*admissionv1.AdmissionResponse) string
-	// known are answers that were found right.
+	// known holds responses that have been found correct.
 	known sync.Map
 }
 
-// workload is what a load test sends, and the CRDs that decide it.
+// A workload holds the requests of a load test, and their CRDs.
 type workload struct {
 	crds  []*apiextensionsv1.CustomResourceDefinition
 	items []*loadItem
 }
 
-// newWorkload is the Gateway API's own cases where a corpus has them, and
-// otherwise the example.
+// newWorkload returns the cases of the Gateway API if a corpus has them, or else the example.
 func newWorkload(t testing.TB) *workload {
 	t.Helper()
 	for _, dir := range corpus.Named(t) {
@@ -80,7 +79,7 @@ func (w *workload) add(name, body string, right func(*admissionv1.AdmissionRespo
 	w.items = append(w.items, &loadItem{name: name, body: body, right: right})
 }
 
-// corpusWorkload takes a project's creations, with one variant of each CRD.
+// corpusWorkload returns a project's creations, with one variant of each CRD.
 func corpusWorkload(t testing.TB, dir, project string) *workload {
 	w := &workload{}
 	set := admission.NewSet(admission.Config{})
@@ -103,8 +102,8 @@ func corpusWorkload(t testing.TB, dir, project string) *workload {
 	return w
 }
 
-// replace puts one CRD after the other anew, each time with another text, until
-// done.
+// replace replaces one CRD after another by a changed one until done is closed. It returns the
+// number of replacements.
 func (w *workload) replace(t testing.TB, put func(*apiextensionsv1.CustomResourceDefinition) error, every time.Duration, gate *sync.RWMutex, done <-chan struct{}) (replaced int) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -126,17 +125,17 @@ func (w *workload) replace(t testing.TB, put func(*apiextensionsv1.CustomResourc
 	}
 }
 
-// loadResult is what clients saw.
+// A loadResult holds the clients' observations.
 type loadResult struct {
 	requests     atomic.Int64
 	wrong        atomic.Int64
 	replaced     int
-	took, cpu    time.Duration // cpu is the clients', too
+	took, cpu    time.Duration // includes the clients
 	latency      latencies
-	early, later uint64 // heap after collections
+	early, later uint64 // heap size after garbage collection
 }
 
-// latencies counts in steps of 2 %, so that a long run takes no more memory.
+// latencies counts in steps of 2 %, so that its size does not depend on the length of the run.
 type latencies struct{ counts [1000]atomic.Int64 }
 
 const latencyStep = 1.02
@@ -162,7 +161,7 @@ func (l *latencies) quantile(q float64) time.Duration {
 
 func (r *loadResult) perSecond() float64 { return float64(r.requests.Load()) / r.took.Seconds() }
 
-// cpuEach is steadier than the rest where others use the machine, too.
+// cpuEach returns the CPU time per request. It is more stable than other results on a shared machine.
 func (r *loadResult) cpuEach() time.Duration {
 	return r.cpu / time.Duration(max(1, r.requests.Load()))
 }
@@ -181,15 +180,15 @@ func (r *loadResult) String() string {
 		r.cpuEach().Round(time.Microsecond), r.wrong.Load(), r.requests.Load(), r.replaced)
 }
 
-// run sends the workload from all clients for a while.
+// run sends the workload from all clients for the duration d.
 func (w *workload) run(t testing.TB, s *serving, put func(*apiextensionsv1.CustomResourceDefinition) error, every, d time.Duration) *loadResult {
 	t.Helper()
-	for _, item := range w.items { // what tests and metrics remember of each is there before the heap is measured
+	for _, item := range w.items { // allocates what tests and metrics keep for each item, before the heap is measured
 		item.send(t, s, &loadResult{})
 	}
 	res := &loadResult{}
 	done := make(chan struct{})
-	var gate sync.RWMutex // held against all of them while the heap is measured
+	var gate sync.RWMutex // locked while the heap is measured
 	var running sync.WaitGroup
 	for n := range loadClients {
 		running.Go(func() {
@@ -270,8 +269,8 @@ func (item *loadItem) check(answer string) error {
 	return nil
 }
 
-// TestServeLoad sends from many clients while CRDs are replaced: each answer
-// must be right, and in a long run the heap must not grow.
+// TestServeLoad sends requests from many clients while CRDs are replaced. Each response must be
+// correct, and the heap must not grow during a long run.
 func TestServeLoad(t *testing.T) {
 	w := newWorkload(t)
 	s, set := startSet(t)

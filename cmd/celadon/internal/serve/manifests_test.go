@@ -28,7 +28,7 @@ import (
 
 const admissionExample = "../../../../examples/admission/"
 
-// manifests are the example's objects, each decoded strictly.
+// manifests holds the example's objects, each decoded strictly.
 type manifests struct {
 	crds       corev1.ConfigMap
 	account    corev1.ServiceAccount
@@ -39,8 +39,8 @@ type manifests struct {
 	namespace  corev1.Namespace
 }
 
-// certManager has the fields of cert-manager.io/v1 that the example uses, as
-// its API reference names them.
+// certManager has the fields of cert-manager.io/v1 that the example uses, named as in its API
+// reference.
 type certManager struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -67,7 +67,7 @@ type certManager struct {
 	} `json:"spec"`
 }
 
-// decodeStrictly reads each document of a file into the object of its kind.
+// decodeStrictly decodes each document of a file into the object of its kind.
 func decodeStrictly(t *testing.T, path string, into map[string]any) {
 	t.Helper()
 	for _, text := range yamlDocuments(t, path) {
@@ -119,8 +119,7 @@ func readManifests(t *testing.T) *manifests {
 	return m
 }
 
-// TestManifests: the example's objects are what their types allow, and fit
-// together.
+// TestManifests checks that the example's objects are valid and consistent.
 func TestManifests(t *testing.T) {
 	t.Parallel()
 	m := readManifests(t)
@@ -156,8 +155,7 @@ func TestManifests(t *testing.T) {
 
 const appLabel = "app.kubernetes.io/name"
 
-// TestManifestFlags: the Deployment's command line is one, its mounts are where
-// it looks, and it has time to drain.
+// TestManifestFlags checks the Deployment's command line, its mounts, and its time for draining.
 func TestManifestFlags(t *testing.T) {
 	t.Parallel()
 	pod := readManifests(t).deployment.Spec.Template.Spec
@@ -191,8 +189,8 @@ func TestManifestFlags(t *testing.T) {
 
 func seconds(n int64) time.Duration { return time.Duration(n) * time.Second }
 
-// TestManifestWebhook: the API server finds the server, and asks about the
-// CRDs' kinds.
+// TestManifestWebhook checks that the webhook configuration refers to the server and to the kinds of
+// the CRDs.
 func TestManifestWebhook(t *testing.T) {
 	t.Parallel()
 	m := readManifests(t)
@@ -228,8 +226,8 @@ func TestManifestWebhook(t *testing.T) {
 	}
 }
 
-// TestManifestCertManager: the secret and the name are those that the rest of
-// the example uses, and the issuers are there.
+// TestManifestCertManager checks that the secret and the names match the rest of the example, and
+// that the issuers exist.
 func TestManifestCertManager(t *testing.T) {
 	t.Parallel()
 	m := readManifests(t)
@@ -262,8 +260,8 @@ func TestManifestCertManager(t *testing.T) {
 	}
 }
 
-// TestManifestScripts runs the scripts where their tools are: what they make
-// decodes, and the server answers over the certificate that they made.
+// TestManifestScripts runs the scripts if their tools are installed, and checks that their output
+// decodes and that the server works with their certificate.
 func TestManifestScripts(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{"bash", "openssl", "curl"} {

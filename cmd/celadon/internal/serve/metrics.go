@@ -10,8 +10,8 @@ import (
 	"github.com/celadon-cel/celadon/engine/admission"
 )
 
-// metrics are what /metrics shows. Labels come from the CRDs and from
-// constants, never from a request: nobody can make more of them.
+// metrics holds the metrics of /metrics. Label values come only from CRDs and constants, never from
+// a request, so clients cannot create more of them.
 type metrics struct {
 	registry          *prometheus.Registry
 	requests          *prometheus.CounterVec
@@ -27,7 +27,7 @@ type metrics struct {
 	certificateExpiry prometheus.Gauge
 }
 
-// otherKind stands for all kinds that no CRD decides.
+// otherKind is the label for all kinds without a CRD.
 const otherKind = "other"
 
 func newMetrics(set *admission.Set) *metrics {

@@ -31,9 +31,8 @@ import (
 	"github.com/celadon-cel/celadon/engine/admission"
 )
 
-// peerSet decides creations with the libraries that the API server has for it:
-// pruning, defaults, schema, list types and rules. It leaves out metadata, so
-// it does less than it should.
+// A peerSet decides creations with the libraries of the API server: pruning, defaults, schema, list
+// types, and rules. It omits metadata, so it does less work than celadon.
 type peerSet struct {
 	mu       sync.RWMutex
 	versions map[schema.GroupVersionKind]*peerVersion
@@ -77,7 +76,7 @@ func (p *peerSet) decide(ctx context.Context, req *admissionv1.AdmissionRequest)
 	p.mu.RLock()
 	v := p.versions[gvk]
 	p.mu.RUnlock()
-	obj := req.Object.Object.(*unstructured.Unstructured).Object // of its own request: it may be changed
+	obj := req.Object.Object.(*unstructured.Unstructured).Object // each request has its own object, which may be modified
 	pruning.Prune(obj, v.schema, true)
 	defaulting.PruneNonNullableNullsWithoutDefaults(obj, v.schema)
 	defaulting.Default(obj, v.schema)
@@ -93,7 +92,7 @@ func (p *peerSet) decide(ctx context.Context, req *admissionv1.AdmissionRequest)
 	return d, nil
 }
 
-// verdictOnly is for the peer, which finds no metadata causes.
+// verdictOnly returns a workload for the peer, which does not check metadata.
 func (w *workload) verdictOnly() *workload {
 	out := &workload{crds: w.crds}
 	for _, item := range w.items {
@@ -108,8 +107,8 @@ func (w *workload) verdictOnly() *workload {
 	return out
 }
 
-// TestServeBesidePeer reports the same server with the API server's libraries
-// inside, turn by turn. Only by hand: CELADON_LOAD says for how long.
+// TestServeBesidePeer compares the server with one that uses the API server's libraries, in
+// alternating turns. It runs only if CELADON_LOAD is set, which is the duration.
 func TestServeBesidePeer(t *testing.T) {
 	if os.Getenv("CELADON_LOAD") == "" {
 		t.Skip("CELADON_LOAD is not set")
@@ -148,7 +147,7 @@ func newPeer(t testing.TB, w *workload) *peerSet {
 	return peer
 }
 
-// deciders are what BenchmarkServe and BenchmarkDecide compare.
+// deciders returns the decide functions that BenchmarkServe and BenchmarkDecide compare.
 func deciders(b *testing.B) (*workload, *admission.Set, map[string]decide) {
 	w := newWorkload(b)
 	set := admission.NewSet(admission.Config{})
@@ -158,7 +157,7 @@ func deciders(b *testing.B) (*workload, *admission.Set, map[string]decide) {
 	return w, set, map[string]decide{"celadon": set.Validate, "upstream": newPeer(b, w).decide}
 }
 
-// BenchmarkServe is one request in the handler, without the network.
+// BenchmarkServe measures one request in the handler, without the network.
 func BenchmarkServe(b *testing.B) {
 	w, set, peers := deciders(b)
 	for name, decide := range peers {
@@ -179,7 +178,7 @@ func BenchmarkServe(b *testing.B) {
 	}
 }
 
-// BenchmarkDecide is what is left of it without HTTP and JSON.
+// BenchmarkDecide measures one request without HTTP and JSON.
 func BenchmarkDecide(b *testing.B) {
 	w, _, peers := deciders(b)
 	requests := make([]*admissionv1.AdmissionRequest, len(w.items))

@@ -9,14 +9,14 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
-// misspelt is a CRD whose rules are silently not there.
+// misspelt returns a CRD whose rules are ignored because of a misspelled key.
 func misspelt(t *testing.T, kind string) string {
 	t.Helper()
 	return strings.Replace(crdOf(t, kind, "10"), "x-kubernetes-validations", "x-kubernetes-validation", 1)
 }
 
-// TestServeRefusedAtStart: with a CRD that an API server would refuse, enforce
-// does not start; the other modes do, and tell.
+// TestServeRefusedAtStart checks that a server in the mode enforce does not start with a CRD that an
+// API server would reject, and that other modes start and log it.
 func TestServeRefusedAtStart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -37,7 +37,7 @@ func TestServeRefusedAtStart(t *testing.T) {
 	}
 }
 
-// TestServeRefusedLater: the CRD before stays in force, in every mode.
+// TestServeRefusedLater checks that the previous CRD stays in force, in every mode.
 func TestServeRefusedLater(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"enforce", "warn"} {

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// certificate is the server's, read again when its files change.
+// A certificate is the server's certificate, which is read again when its files change.
 type certificate struct {
 	certFile, keyFile string
 	server            *server
 	current           atomic.Pointer[tls.Certificate]
 }
 
-// load reads the files. Until both fit together, what was read before stays.
+// load reads the files. If certificate and key do not match, the previous ones stay.
 func (c *certificate) load() error {
 	cert, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
 	if err != nil {
@@ -40,8 +40,8 @@ func (c *certificate) reload() (again time.Duration) {
 	return 0
 }
 
-// listener wraps TLS around another. There is no HTTP/2: the API server does
-// not use it for webhooks, and it is one thing less to attack.
+// listener wraps inner with TLS. HTTP/2 is disabled, because the API server does not use it for
+// webhooks, and it would increase the attack surface.
 func (c *certificate) listener(inner net.Listener) net.Listener {
 	cfg := &tls.Config{
 		MinVersion: tls.VersionTLS12,

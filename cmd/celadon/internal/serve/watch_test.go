@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// crdOf is the example's CRD under another kind, with its replicas limited.
+// crdOf returns the example's CRD with another kind and a limit for replicas.
 func crdOf(t testing.TB, kind, limit string) string {
 	text := read(t, exampleD)
 	text = strings.ReplaceAll(text, "CronTab", kind)
@@ -16,13 +16,12 @@ func crdOf(t testing.TB, kind, limit string) string {
 	return strings.ReplaceAll(text, "self.replicas <= self.maxReplicas", "self.replicas <= "+limit)
 }
 
-// replicas is a review of a kind that only the limit of crdOf can refuse.
+// replicas returns a review of a kind that only the limit of crdOf can reject.
 func replicas(kind, n string) string {
 	return strings.ReplaceAll(cronTab(`{"schedule":"0 3 * * *","image":"a","maxReplicas":99,"replicas":`+n+`}`), "CronTab", kind)
 }
 
-// replace puts a file in its place at once: a server that looks in between sees
-// the old one.
+// replace replaces a file atomically, so that a server sees the old or the new file.
 func replace(t testing.TB, path, text string) {
 	t.Helper()
 	whole := filepath.Join(t.TempDir(), "file")
@@ -34,8 +33,8 @@ func replace(t testing.TB, path, text string) {
 
 func (s *serving) reloads() int { return len(s.log.records("CRDs read again")) }
 
-// TestServeFolderChanges swaps a folder for another: no request may see one file
-// without the others, and the log tells of one change.
+// TestServeFolderChanges replaces a folder, and checks that no request is decided with only some of
+// the new files, and that one change is logged.
 func TestServeFolderChanges(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -69,7 +68,7 @@ func TestServeFolderChanges(t *testing.T) {
 	if r := s.review("/validate", replicas("Gamma", "15")); r.Allowed {
 		t.Errorf("gamma: %+v", r)
 	}
-	// A folder that came later is watched, too.
+	// A folder that was created later is watched, too.
 	replace(t, filepath.Join(dir, "2/more/c.yaml"), crdOf(t, "Gamma", "20"))
 	s.await("the change below is seen", func() bool { return s.reloads() == 2 })
 	if r := s.review("/validate", replicas("Gamma", "15")); !r.Allowed {
@@ -77,7 +76,7 @@ func TestServeFolderChanges(t *testing.T) {
 	}
 }
 
-// TestServeBadChange: what is broken changes nothing, and is said.
+// TestServeBadChange checks that an invalid change has no effect and is logged.
 func TestServeBadChange(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -105,7 +104,7 @@ func TestServeBadChange(t *testing.T) {
 			}
 		}
 	}
-	// An empty folder is one that will be filled again.
+	// An empty folder is expected to be filled again.
 	for _, name := range []string{"a.yaml", "b.yaml"} {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
@@ -122,8 +121,8 @@ func TestServeBadChange(t *testing.T) {
 	}
 }
 
-// TestServeMountedConfigMap swaps files as the kubelet does: by a link to a
-// folder that has all of them.
+// TestServeMountedConfigMap replaces files as the kubelet does: by a link to a folder that contains
+// all of them.
 func TestServeMountedConfigMap(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -139,7 +138,7 @@ func TestServeMountedConfigMap(t *testing.T) {
 	version("..2026_01_01", "10")
 	link(t, "..data/a.yaml", filepath.Join(dir, "a.yaml"))
 	link(t, "..data/b.yaml", filepath.Join(dir, "b.yaml"))
-	linked := filepath.Join(t.TempDir(), "crds") // and by a link of our own
+	linked := filepath.Join(t.TempDir(), "crds") // and through another link
 	link(t, dir, linked)
 	s := startServe(t, "--crds", dir, "--plain-http")
 	other := startServe(t, "--crds", linked, "--plain-http")
@@ -179,7 +178,7 @@ func link(t testing.TB, to, path string) {
 	}
 }
 
-// TestServeSingleFile watches a file that an editor replaces.
+// TestServeSingleFile checks that a file that an editor replaces is watched.
 func TestServeSingleFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -194,7 +193,7 @@ func TestServeSingleFile(t *testing.T) {
 	}
 }
 
-// served is the name in the certificate that a server shows.
+// served returns the name in the server's certificate.
 func served(t testing.TB, s *serving) string {
 	t.Helper()
 	conn, err := tls.Dial("tcp", s.address, &tls.Config{InsecureSkipVerify: true})
@@ -205,8 +204,8 @@ func served(t testing.TB, s *serving) string {
 	return conn.ConnectionState().PeerCertificates[0].Subject.CommonName
 }
 
-// TestServeCertificateChanges: new connections get the new certificate, and one
-// whose key does not fit changes nothing.
+// TestServeCertificateChanges checks that new connections get the new certificate, and that a
+// certificate whose key does not match has no effect.
 func TestServeCertificateChanges(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -228,8 +227,8 @@ func TestServeCertificateChanges(t *testing.T) {
 	}
 }
 
-// TestServeMountedSecret swaps certificate and key as the kubelet does: no moment
-// at which they do not fit.
+// TestServeMountedSecret replaces certificate and key as the kubelet does, and checks that they
+// always match.
 func TestServeMountedSecret(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -1,5 +1,5 @@
-// Package serve is what is behind celadon serve: an admission webhook over a
-// folder of CRDs, which are read again when they change.
+// Package serve implements celadon serve: an admission webhook for the CRDs in files and folders,
+// which are read again when they change.
 package serve
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Options are the flags of celadon serve.
+// Options holds the flags of celadon serve.
 type Options struct {
 	CRDs        []string
 	Listen      string
@@ -50,7 +50,7 @@ const (
 	defaultGrace       = 30 * time.Second
 )
 
-// Flags are those of celadon serve.
+// Flags adds the flags of celadon serve to f.
 func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.CRDs, "crds", nil, "CRDs: `PATH` of a file or a folder, watched (repeatable)")
 	f.StringVar(&o.Listen, "listen", defaultListen, "`ADDRESS` to listen on")
@@ -68,7 +68,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	o.Convert.Add(f)
 }
 
-// config is what the flags say, or why they make no sense.
+// config returns the configuration that the flags describe, or an error if they are invalid.
 func (o *Options) config() (cfg admission.Config, err error) {
 	if len(o.CRDs) == 0 {
 		return cfg, errors.New("no CRDs given: want --crds PATH (see celadon serve --help)")
@@ -114,8 +114,8 @@ func (o *Options) admissionMode() (admission.Mode, error) {
 	return 0, fmt.Errorf("--mode %q: want enforce, warn or audit", o.Mode)
 }
 
-// listener keeps objects, which may hold secrets, from going over a
-// network in the clear.
+// listener returns an error if objects, which may contain secrets, would be sent unencrypted over a
+// network.
 func (o *Options) listener() error {
 	if !o.PlainHTTP {
 		if o.TLSCert == "" || o.TLSKey == "" {
@@ -136,10 +136,11 @@ func (o *Options) listener() error {
 	return nil
 }
 
-// Run is the whole of celadon serve. It ends when the context does, or by a
-// signal, of which a second one ends the process at once.
+// Run implements celadon serve. It serves until ctx is done or the process receives a signal. A
+// second signal ends the process immediately.
 func Run(ctx context.Context, streams command.Streams, o *Options) error {
-	// Draining is ours, not main's: it is also how tests end a server.
+	// Run handles the signals itself instead of main, because it drains before it ends. Tests stop a
+	// server in the same way.
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
@@ -178,8 +179,7 @@ func Run(ctx context.Context, streams command.Streams, o *Options) error {
 	return s.run(ctx, listener, cert, o.Drain)
 }
 
-// serveTLS reads the certificate and who may ask, and watches their files until
-// the context ends.
+// serveTLS loads the certificate and the client CA, and watches their files until ctx is done.
 func serveTLS(ctx context.Context, o *Options, s *server) (*certificate, error) {
 	cert := &certificate{certFile: o.TLSCert, keyFile: o.TLSKey, server: s}
 	watch := func(load func() error, reload func() time.Duration, paths ...string) error {
@@ -203,7 +203,7 @@ func serveTLS(ctx context.Context, o *Options, s *server) (*certificate, error) 
 	return cert, watch(cert.load, cert.reload, o.TLSCert, o.TLSKey)
 }
 
-// unwatched logs what cannot be watched.
+// unwatched returns a function that logs paths that cannot be watched.
 func unwatched(log *slog.Logger) func(string, error) {
 	return func(path string, err error) {
 		if path == "" {

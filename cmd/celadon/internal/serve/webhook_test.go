@@ -31,7 +31,7 @@ func TestServe(t *testing.T) {
 	if r.Allowed || r.Result.Code != 422 || len(r.Result.Details.Causes) != 1 || r.Result.Details.Causes[0].Field != "spec.schedule" {
 		t.Errorf("bad: %+v", r)
 	}
-	for _, path := range []string{"/validate", "/mutate"} { // both answer in the version that was asked
+	for _, path := range []string{"/validate", "/mutate"} { // both respond in the version of the request
 		beta := strings.Replace(cronTab(goodSpec), "admission.k8s.io/v1", "admission.k8s.io/v1beta1", 1)
 		if code, body := s.post(path, beta); code != 200 || !strings.Contains(body, `"apiVersion":"admission.k8s.io/v1beta1"`) || !strings.Contains(body, `"allowed":true`) {
 			t.Errorf("v1beta1 to %s: %d %s", path, code, body)
@@ -90,7 +90,7 @@ func TestServeMetrics(t *testing.T) {
 	}
 }
 
-// names are what a pattern finds, sorted and once each.
+// names returns the sorted distinct matches of a pattern.
 func names(pattern, text string) []string {
 	var out []string
 	for _, match := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
@@ -113,8 +113,8 @@ func TestServeModes(t *testing.T) {
 	}
 }
 
-// TestServeUndecided: too much work is a verdict of its own, in the answer, the
-// metrics and the log.
+// TestServeUndecided checks that an undecided request is visible in the response, the metrics, and
+// the log.
 func TestServeUndecided(t *testing.T) {
 	t.Parallel()
 	crd := filepath.Join(t.TempDir(), "crd.yaml")
@@ -136,7 +136,7 @@ func TestServeUndecided(t *testing.T) {
 	}
 }
 
-// TestServeTLS: nothing below TLS 1.2, no HTTP/2, no plain HTTP.
+// TestServeTLS checks that versions before TLS 1.2, HTTP/2, and plain HTTP are not supported.
 func TestServeTLS(t *testing.T) {
 	t.Parallel()
 	s := startServe(t, "--crds", exampleD)
@@ -159,8 +159,8 @@ func TestServeTLS(t *testing.T) {
 	}
 }
 
-// TestServeDrains: an open request is answered after the signal, and /readyz says
-// that no more should come. The network and the clock are the test's own.
+// TestServeDrains checks that an open request is answered after the signal, and that /readyz reports
+// that the server is not ready. The test controls the network and the clock.
 func TestServeDrains(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

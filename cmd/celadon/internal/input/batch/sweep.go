@@ -1,5 +1,5 @@
-// Package batch reads what stands in files, folders and streams, works on it on
-// all cores, and takes the results in the order of the input.
+// Package batch reads documents from files, folders, and streams, processes them on all cores, and
+// delivers the results in the order of the input.
 package batch
 
 import (
@@ -14,25 +14,24 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/parallel"
 )
 
-// Chunks travel in batches, so that small ones do not cost a hand-over each.
+// batchBytes is the size of a batch of chunks. Sending small chunks one by one would be slow.
 const batchBytes = 64 << 10
 
 const (
-	// budgetBytes is how much text is being worked on at a time; a core has at
-	// least a few batches. In memory values take up to a hundred times more.
+	// budgetBytes limits the bytes of input in progress; each core gets at least perCore. Decoded
+	// values can take a hundred times more memory than their source.
 	budgetBytes = 2 << 20
 	perCore     = 5 * batchBytes
-	// large documents go alone.
+	// large is the size above which a batch is processed alone.
 	large = 1 << 20
 )
 
-// batches puts chunks together until they are enough, or the reader would have
-// to wait for more.
+// batches collects chunks until they are large enough, or until the reader would have to wait.
 type batches struct {
 	send  func([]input.Chunk) bool
 	batch []input.Chunk
 	bytes int
-	done  bool // nobody takes any more
+	done  bool // the receiver stopped
 }
 
 func (b *batches) add(c input.Chunk) bool {
@@ -50,24 +49,24 @@ func (b *batches) flush() {
 	b.batch, b.bytes = nil, 0
 }
 
-// ErrStopped is for a take that wants no more.
+// ErrStopped is returned by a take function that needs no more results.
 var ErrStopped = errors.New("stopped")
 
-// Parallel reads what stands below the paths, works on each document on all
-// cores, and takes the results in the order of the input.
+// Parallel reads the documents at and below paths, calls work for each on all cores, and passes the
+// results to take in the order of the input.
 func Parallel[T any](stdin io.Reader, paths []string, work func(*input.Document) T, take func(T) error) *parallel.Pipe[[]input.Chunk, []T] {
 	return Selected(input.Selection{}, stdin, paths, work, take)
 }
 
-// Selected is Parallel for a part of what stands in folders.
+// Selected is like Parallel, but reads only the files of folders that s selects.
 func Selected[T any](s input.Selection, stdin io.Reader, paths []string, work func(*input.Document) T, take func(T) error) *parallel.Pipe[[]input.Chunk, []T] {
 	return From(func(wait func(), yield func(input.Chunk) bool) { s.Scan(stdin, paths, wait, yield) }, work, take)
 }
 
-// Source gives chunks, until yield says false. Before it waits for more it calls wait.
+// A Source yields chunks until yield returns false. It calls wait before each read that may block.
 type Source func(wait func(), yield func(input.Chunk) bool)
 
-// From is Parallel for any source.
+// From is like Parallel, but reads from source.
 func From[T any](source Source, work func(*input.Document) T, take func(T) error) *parallel.Pipe[[]input.Chunk, []T] {
 	workers := runtime.GOMAXPROCS(0)
 	return &parallel.Pipe[[]input.Chunk, []T]{
@@ -106,13 +105,13 @@ func weight(batch []input.Chunk) int64 {
 		n += c.Size()
 	}
 	if n > large {
-		gctuning.Often() // beside a large document it would grow to several times of much
+		gctuning.Often() // otherwise the heap would grow to several times the size of a large document
 		return math.MaxInt64
 	}
 	return int64(n)
 }
 
-// All is Parallel for what is read once and kept.
+// All runs Parallel for documents that are read once and kept.
 func All[T any](ctx context.Context, stdin io.Reader, paths []string, decode func(*input.Document) T, take func(T) error) error {
 	return Parallel(stdin, paths, decode, take).Run(ctx)
 }

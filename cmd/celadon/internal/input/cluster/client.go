@@ -24,32 +24,32 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Client asks one API server, one request after the other.
+// A Client reads from one API server, one request at a time.
 type Client struct {
-	// Tell is told of what is no error; nil is nobody.
+	// Tell is called with problems that do not stop reading. It must not be nil.
 	Tell func(error)
 
 	rest      *rest.RESTClient
 	context   string
-	namespace string // "" is all
-	fallback  string // the namespace of the context
+	namespace string // "" means all
+	fallback  string // the namespace of the kubeconfig's context
 	selector  string
 
-	silence, slowness, pause time.Duration // constants, but in tests
+	silence, slowness, pause time.Duration // timeouts; constant except in tests
 }
 
 const (
-	// kubectl asks as fast; one request at a time is what rules.
+	// The rate limits equal those of kubectl. In practice, sending one request at a time is slower.
 	requestsPerSecond = 50
 	burst             = 100
 )
 
-// Open finds the API server in the kubeconfig, and does not ask it yet.
+// Open returns a client for the API server of the kubeconfig. It does not connect yet.
 func (f *Flags) Open() (*Client, error) {
 	return f.open(Client{silence: silence, slowness: slowness, pause: time.Second})
 }
 
-// open is Open for a client that knows how long to wait.
+// open is Open with the timeouts of from.
 func (f *Flags) open(from Client) (*Client, error) {
 	kube := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules(), &clientcmd.ConfigOverrides{CurrentContext: f.Context})
 	cfg, err := kube.ClientConfig()
@@ -83,10 +83,10 @@ func (f *Flags) open(from Client) (*Client, error) {
 func (c *Client) connect(cfg *rest.Config) error {
 	cfg.QPS, cfg.Burst = requestsPerSecond, burst
 	cfg.UserAgent = "celadon"
-	cfg.WarningHandler = rest.NoWarnings{} // they are of versions, which vet tells of
+	cfg.WarningHandler = rest.NoWarnings{} // they concern deprecated versions, which vet reports
 	cfg.AcceptContentTypes, cfg.ContentType = runtime.ContentTypeJSON, runtime.ContentTypeJSON
 	scheme := runtime.NewScheme()
-	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"}) // its Status
+	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"}) // for the server's Status
 	cfg.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
 	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return &careful{next, c.silence, c.slowness} })
 	client, err := rest.HTTPClientFor(cfg)
@@ -100,7 +100,7 @@ func (c *Client) connect(cfg *rest.Config) error {
 	return err
 }
 
-// String names the cluster for messages.
+// String returns the name of the cluster for messages.
 func (c *Client) String() string {
 	if c.context == "" {
 		return "the cluster of this pod"
@@ -108,7 +108,8 @@ func (c *Client) String() string {
 	return "the cluster of context " + c.context
 }
 
-// get asks for a path. A server that is busy is asked again, when it wants to be.
+// get requests a path and returns the body of the response. If the server is busy, the request is
+// repeated after the time that the server sets.
 func (c *Client) get(ctx context.Context, path []string, parameters map[string]string) (io.ReadCloser, error) {
 	req := c.rest.Get().AbsPath(path...)
 	for name, value := range parameters {
@@ -119,8 +120,9 @@ func (c *Client) get(ctx context.Context, path []string, parameters map[string]s
 	return req.Stream(ctx)
 }
 
-// KubeVersion is the server's, as far as this build knows it; "" is the newest that
-// it knows.
+// KubeVersion returns the server's Kubernetes version, or the nearest version that this build
+// supports. If the server does not report its version, the result is "", which means the newest
+// supported version.
 func (c *Client) KubeVersion(ctx context.Context) (string, error) {
 	body, err := c.get(ctx, []string{"/version"}, nil)
 	var status apierrors.APIStatus
@@ -136,7 +138,7 @@ func (c *Client) KubeVersion(ctx context.Context) (string, error) {
 	if err := json.NewDecoder(io.LimitReader(body, maxStatus)).Decode(&told); err != nil {
 		return "", fmt.Errorf("%s: no answer of an API server: %w", c, err)
 	}
-	minor, err := strconv.Atoi(strings.TrimRight(told.Minor, "+")) // providers say 31+
+	minor, err := strconv.Atoi(strings.TrimRight(told.Minor, "+")) // providers may return 31+
 	if err != nil || told.Major != "1" {
 		return "", fmt.Errorf("%s: Kubernetes %q.%q: want --kube-version X.Y", c, told.Major, told.Minor)
 	}

@@ -30,7 +30,7 @@ func thing(i int) string {
 	return fmt.Sprintf(`{"apiVersion":"g.io/v1","kind":"Thing","metadata":{"name":"n%06d","namespace":"d","managedFields":[{}]},"spec":{"i":%d}}`, i, i)
 }
 
-// opened is a client of the server.
+// opened returns a client of the server.
 func opened(t *testing.T, s *clustertest.Server, f Flags) *Client {
 	t.Helper()
 	t.Setenv("KUBECONFIG", s.Kubeconfig(t))
@@ -55,7 +55,7 @@ func kind(t *testing.T, plural string) Kind {
 	return k
 }
 
-// read gives the names of all objects, and the errors.
+// read returns the names of all objects, and the errors.
 func read(ctx context.Context, c *Client, kinds ...Kind) (names []string, errs []error) {
 	c.Objects(ctx, kinds)(func() {}, func(chunk input.Chunk) bool {
 		return chunk.Each(func(doc *input.Document) bool {
@@ -70,7 +70,7 @@ func read(ctx context.Context, c *Client, kinds ...Kind) (names []string, errs [
 	return names, errs
 }
 
-// all are the names of n objects.
+// all returns the names of n objects.
 func all(n int) []string {
 	names := make([]string, n)
 	for i := range names {
@@ -79,7 +79,7 @@ func all(n int) []string {
 	return names
 }
 
-// TestObjects reads three pages, with what was asked for in each request.
+// TestObjects checks the objects of three pages and the requests for them.
 func TestObjects(t *testing.T) {
 	s := clustertest.Start(t)
 	s.Define(t, crdText("things"), 1234, thing)
@@ -98,7 +98,7 @@ func TestObjects(t *testing.T) {
 	}
 }
 
-// TestShown: an object is shown as kubectl shows it.
+// TestShown checks that an object has the form of kubectl get -o json.
 func TestShown(t *testing.T) {
 	s := clustertest.Start(t)
 	s.Define(t, crdText("things"), 1, thing)
@@ -116,7 +116,7 @@ func TestShown(t *testing.T) {
 	})
 }
 
-// TestBusy: a server that is busy is asked again when it wants to be.
+// TestBusy checks that a request to a busy server is repeated after the time that the server sets.
 func TestBusy(t *testing.T) {
 	for code, header := range map[int]string{429: "1", 503: ""} {
 		s := clustertest.Start(t)
@@ -142,7 +142,7 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// TestForbidden names the kinds that may not be read, and reads the rest.
+// TestForbidden checks that kinds without permission are reported, and the others are read.
 func TestForbidden(t *testing.T) {
 	s := clustertest.Start(t)
 	for _, plural := range []string{"as", "bs", "things"} {
@@ -162,7 +162,8 @@ func TestForbidden(t *testing.T) {
 	}
 }
 
-// TestObject finds a kind by all its names, and never leaves its path.
+// TestObject checks that a kind is found by each of its names, and that names cannot change the
+// request's path.
 func TestObject(t *testing.T) {
 	s := clustertest.Start(t)
 	s.Define(t, crdText("things"), 3, thing)
@@ -186,7 +187,7 @@ func TestObject(t *testing.T) {
 	}
 }
 
-// TestInterrupted ends at once, whatever is waited for.
+// TestInterrupted checks that canceling the context ends reading immediately.
 func TestInterrupted(t *testing.T) {
 	for name, answer := range map[string]func(w http.ResponseWriter, r *http.Request){
 		"silence": func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
@@ -217,7 +218,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestVersions: a server is taken for a version that this build knows.
+// TestVersions checks that the server's version is mapped to one that this build supports.
 func TestVersions(t *testing.T) {
 	for minor, want := range map[string]string{"31": "1.31", "33+": "1.33", "3": "1.26", "99": "1.37", "x": ""} {
 		s := clustertest.Start(t)
@@ -232,8 +233,8 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestOpen: what a kubeconfig runs is run for the chosen context alone, and not before
-// it is needed.
+// TestOpen checks that Open runs a credential plugin only for the chosen context, and only when it
+// is needed.
 func TestOpen(t *testing.T) {
 	dir := t.TempDir()
 	config := filepath.Join(dir, "config")

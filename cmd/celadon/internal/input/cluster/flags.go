@@ -1,12 +1,12 @@
-// Package cluster reads CustomResourceDefinitions and objects from a Kubernetes API
-// server, as kubectl get would, and asks it for nothing else.
+// Package cluster reads CustomResourceDefinitions and objects from a Kubernetes API server, as
+// kubectl get does. It sends no other requests.
 //
 //	client, err := flags.Open()
 //	crds, failed := client.CRDs(ctx, nil)
 //	objects := client.Objects(ctx, kinds)
 //
-// What comes are chunks of package input, each with one object, in the order of the
-// server: a list is never held, however long it is.
+// The results are chunks of package input with one object each, in the server's order. A list is
+// streamed, however long it is.
 package cluster
 
 import (
@@ -21,20 +21,21 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// How it works. The kubeconfig is read, and what it says is run, only once Open is
-// called, which is with --cluster: no file in a tree under check can set that. The
-// server may be hostile. All of it that is held has a bound (transport.go, page.go),
-// what it says of the next page too (list.go), and of its names only those get into a
-// path that could be names (kind.go). A list goes on behind the object that was read
-// last, so that one that breaks off or expires gives no object twice.
+// How it works. The kubeconfig is read, and its credential plugins are run, only when Open is
+// called, which requires --cluster. No file in a checked tree can set that flag. The server is
+// untrusted: everything that is held has a limit (transport.go, page.go), including its statements
+// about further pages (list.go), and only valid names become part of a request's path (kind.go). If
+// a list breaks off or expires, reading continues after the last object that was read, so that no
+// object is yielded twice.
 
-// Flags are those of commands that can read from a cluster.
+// Flags are the flags of commands that can read from a cluster.
 type Flags struct {
 	On                           bool
 	Context, Namespace, Selector string
 }
 
-// Add adds the flags that choose a cluster and a namespace in it.
+// Add adds the flags that choose a cluster and a namespace. The parameter what is the help text of
+// --cluster.
 func (f *Flags) Add(fs *pflag.FlagSet, what string) {
 	fs.BoolVar(&f.On, "cluster", false, what)
 	fs.StringVar(&f.Context, "context", "", "with --cluster: the kubeconfig's `CONTEXT` (default its current one)")
@@ -46,7 +47,7 @@ func (f *Flags) AddSelector(fs *pflag.FlagSet) {
 	fs.StringVarP(&f.Selector, "selector", "l", "", "with --cluster: read only objects with these `LABELS`, as kubectl get")
 }
 
-// Check says what is wrong with the flags.
+// Check returns an error if the flags are invalid.
 func (f *Flags) Check() error {
 	for _, flag := range []struct{ name, value string }{{"context", f.Context}, {"namespace", f.Namespace}, {"selector", f.Selector}} {
 		if flag.value != "" && !f.On {
@@ -64,7 +65,7 @@ func (f *Flags) Check() error {
 	return nil
 }
 
-// Complete completes the flags from the kubeconfig, and asks no server.
+// Complete registers shell completion of the flags from the kubeconfig. It sends no requests.
 func Complete(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("context", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return contexts(), cobra.ShellCompDirectiveNoFileComp
@@ -76,7 +77,7 @@ func Complete(cmd *cobra.Command) {
 	}
 }
 
-// contexts are those of the kubeconfig; none where it cannot be read.
+// contexts returns the names of the kubeconfig's contexts, or nil if the kubeconfig cannot be read.
 func contexts() []string {
 	cfg, err := rules().Load()
 	if err != nil {
@@ -90,7 +91,7 @@ func contexts() []string {
 	return names
 }
 
-// rules say where the user's kubeconfig is: as kubectl has it, without its warnings.
+// rules returns kubectl's rules for finding the kubeconfig, without its warnings.
 func rules() *clientcmd.ClientConfigLoadingRules {
 	r := clientcmd.NewDefaultClientConfigLoadingRules()
 	r.WarnIfAllMissing = false

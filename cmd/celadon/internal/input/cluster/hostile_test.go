@@ -18,7 +18,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster/clustertest"
 )
 
-// hostile are answers to a list of things, each with what must be said of it.
+// hostile lists responses to the list of things, each with the expected error.
 var hostile = []struct {
 	name, want string
 	answer     func(w http.ResponseWriter, r *http.Request)
@@ -104,14 +104,14 @@ var hostile = []struct {
 }
 
 func endless(w io.Writer, text string) {
-	for range 1 << 14 { // 1 GiB, which is endless enough
+	for range 1 << 14 { // 1 GiB
 		if _, err := io.WriteString(w, text); err != nil {
 			return
 		}
 	}
 }
 
-// TestHostile: whatever a server answers, the run ends, with an error that says why.
+// TestHostile checks that reading ends with an explanatory error, whatever the server sends.
 func TestHostile(t *testing.T) {
 	for _, h := range hostile {
 		t.Run(h.name, func(t *testing.T) {
@@ -129,7 +129,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestHostileNames: no name of a CRD becomes another path of the server.
+// TestHostileNames checks that the name of a CRD cannot change the request's path.
 func TestHostileNames(t *testing.T) {
 	t.Parallel()
 	for _, crd := range []string{
@@ -154,7 +154,7 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// TestSlow: a server that falls silent, or drips, is left.
+// TestSlow checks that reading ends if the server stops sending or sends too slowly.
 func TestSlow(t *testing.T) {
 	drip := func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"items":[`)
@@ -192,7 +192,7 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// TestLargePage reads pages around both limits.
+// TestLargePage checks pages around both limits.
 func TestLargePage(t *testing.T) {
 	t.Parallel()
 	two := fmt.Sprintf(`{"items":[%s,%s]}`, thing(1), thing(2))
@@ -212,7 +212,7 @@ func TestLargePage(t *testing.T) {
 	}
 }
 
-// TestEndless reads lists of objects and of CRDs that have full pages without end.
+// TestEndless checks that lists of objects and of CRDs with endless full pages are rejected.
 func TestEndless(t *testing.T) {
 	s := clustertest.Start(t)
 	for _, name := range []string{"same", "growing"} {

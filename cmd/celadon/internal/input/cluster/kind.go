@@ -13,18 +13,19 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 )
 
-// Kind is what objects are listed by.
+// A Kind identifies objects to list: a kind and a version.
 type Kind struct {
 	// Resource is the CRD's name: plural.group.
 	Resource, Kind         string
 	group, version, plural string
 	namespaced             bool
-	// note says why this version, where that is not plain.
+	// note explains why version was chosen, if that is not obvious.
 	note string
 }
 
-// KindOf is a CRD's kind at the version that is stored: to read another, the server
-// may have to call whoever converts it. A server fills in what that version defaults.
+// KindOf returns the kind that a CRD defines, in its storage version: to read another version, the
+// server may have to call a conversion webhook. If the storage version is not served, KindOf uses
+// the first served version. It returns an error if no version is served.
 func KindOf(crd *apiextensionsv1.CustomResourceDefinition) (Kind, error) {
 	spec := &crd.Spec
 	k := Kind{
@@ -51,7 +52,7 @@ func KindOf(crd *apiextensionsv1.CustomResourceDefinition) (Kind, error) {
 	return k, err
 }
 
-// String names the kind and its version.
+// String returns the resource name and version, and the note if there is one.
 func (k Kind) String() string {
 	if k.note != "" {
 		return fmt.Sprintf("%s %s (%s)", k.Resource, k.version, k.note)
@@ -59,7 +60,7 @@ func (k Kind) String() string {
 	return k.Resource + " " + k.version
 }
 
-// path is where the kind's objects are listed.
+// path returns the URL path of the list of objects.
 func (k Kind) path(namespace string) []string {
 	path := []string{"apis", k.group, k.version}
 	if k.namespaced && namespace != "" {
@@ -68,8 +69,8 @@ func (k Kind) path(namespace string) []string {
 	return append(path, k.plural)
 }
 
-// Kinds are those of CRDs whose objects can be in the namespace that is read. The
-// problems are of CRDs that define none.
+// Kinds returns the kinds of crds whose objects can be in the namespace that is read, and the errors
+// of CRDs without a usable kind.
 func (c *Client) Kinds(crds []*apiextensionsv1.CustomResourceDefinition) (kinds []Kind, problems []error) {
 	for _, crd := range crds {
 		k, err := KindOf(crd)
@@ -82,14 +83,13 @@ func (c *Client) Kinds(crds []*apiextensionsv1.CustomResourceDefinition) (kinds 
 	return kinds, problems
 }
 
-// Source gives chunks, until yield says false. Before it waits for the server it calls
-// wait.
+// A Source yields chunks until yield returns false. It calls wait before each request to the server.
 type Source = func(wait func(), yield func(input.Chunk) bool)
 
 var errEnough = errors.New("enough")
 
-// Objects gives all objects of the kinds. A kind that cannot be read, or not to its
-// end, is a chunk whose document has an error.
+// Objects yields all objects of kinds. If a kind cannot be read completely, it yields a chunk whose
+// document has an error.
 func (c *Client) Objects(ctx context.Context, kinds []Kind) Source {
 	return func(wait func(), yield func(input.Chunk) bool) {
 		for _, k := range kinds {
@@ -116,8 +116,9 @@ func given(more bool) error {
 
 const crdKinds = "customresourcedefinitions.apiextensions.k8s.io"
 
-// CRDs gives the CRDs that are wanted by name, or all where wanted is nil, and those
-// whose name is not known. Once all was given, failed says whether it was all.
+// CRDs returns a source of the CRDs for which wanted returns true, or all CRDs if wanted is nil.
+// CRDs whose name is unknown are included. After the source was read, failed returns the error that
+// ended it early, or nil.
 func (c *Client) CRDs(ctx context.Context, wanted func(name string) bool) (all Source, failed func() error) {
 	var err error
 	all = func(wait func(), yield func(input.Chunk) bool) {
@@ -136,7 +137,7 @@ func (c *Client) CRDs(ctx context.Context, wanted func(name string) bool) (all S
 
 func (c *Client) crds(ctx context.Context, wait func(), each func(name string, raw []byte) error) error {
 	all := *c
-	all.selector = "" // it chooses objects
+	all.selector = "" // the selector applies to objects
 	l := listing{client: &all, path: []string{"apis", "apiextensions.k8s.io", "v1", "customresourcedefinitions"}, bounds: crdBounds, each: each}
 	err := l.list(ctx, wait)
 	if err == nil || ctx.Err() != nil || errors.Is(err, errEnough) {
@@ -145,7 +146,7 @@ func (c *Client) crds(ctx context.Context, wait func(), each func(name string, r
 	return fmt.Errorf("--cluster: the CustomResourceDefinitions of %s: %w", c, notRead(err))
 }
 
-// notRead words why something is not read.
+// notRead adds the reason to an error of the server.
 func notRead(err error) error {
 	switch {
 	case apierrors.IsForbidden(err):
@@ -156,7 +157,7 @@ func notRead(err error) error {
 	return fmt.Errorf("not read: %w", err)
 }
 
-// Names lists kinds in words, no more than most of them.
+// Names returns a list of the first most kinds for messages.
 func Names(kinds []Kind, most int) string {
 	var text []byte
 	for i, k := range kinds {

@@ -13,22 +13,22 @@ import (
 )
 
 const (
-	// pageSize is the limit in each request, in objects. An API server fills each
-	// page of custom resources but the last, and never sends more.
+	// pageSize is the limit in each request, in objects. An API server fills every page of custom
+	// resources except the last, and never sends more.
 	pageSize = 500
 	// maxPageBytes allows each object of a page the 1.5 MiB that etcd accepts by default.
 	maxPageBytes = pageSize * 3 << 20 / 2
-	// A list takes at most freeRequests and one request more for each objectsPerRequest
-	// objects. That bounds a server that sends a few objects on each of endless pages.
+	// A list takes at most freeRequests requests, plus one for each objectsPerRequest objects. This
+	// stops a server that sends endless pages with a few objects each.
 	freeRequests      = burst
 	objectsPerRequest = pageSize / 10
-	// maxFailures is how often in a row a list may break off or expire without a new
-	// object between, and how many pages may be empty.
+	// maxFailures limits how often a list may break off or expire without a new object in between,
+	// and how many consecutive pages may be empty.
 	maxFailures = 5
 )
 
-// bounds are what a list may have in all, which is more than any etcd does; a server
-// that does not end is told from a large one by them.
+// bounds limit the size of a whole list. They exceed the capacity of any etcd, so that only a list
+// without an end reaches them.
 type bounds struct {
 	objects int
 	bytes   int64
@@ -36,11 +36,11 @@ type bounds struct {
 
 var (
 	objectBounds = bounds{objects: 100_000_000, bytes: 1 << 40}
-	crdBounds    = bounds{objects: 20_000, bytes: 512 << 20} // these are held
+	crdBounds    = bounds{objects: 20_000, bytes: 512 << 20} // these are held in memory
 )
 
-// listing reads a list page by page, and goes on where it broke off: lists are in the
-// order of their keys, as etcd has them.
+// A listing reads a list page by page. If the list breaks off, it continues after the last object,
+// because lists are ordered by key, as in etcd.
 type listing struct {
 	client *Client
 	path   []string
@@ -49,19 +49,19 @@ type listing struct {
 
 	requests  int
 	token     string
-	last      string // the key of the object that was given last
-	unordered bool   // keys did not grow: nobody knows what stands behind the last
-	behind    bool   // what is not behind the last was given before
+	last      string // key of the last object that was passed to each
+	unordered bool   // the keys are not ascending, so the list cannot be continued
+	behind    bool   // objects up to last were passed to each before
 	given     int
 	bytes     int64
-	seen      int // with what was given before
+	seen      int // including repeated objects
 
 	failures, empty int
-	mark            int // given at the last failure
+	mark            int // the value of given at the last failure
 	told            bool
 }
 
-// list gives each the objects at a path with their keys, none of them twice.
+// list calls each with the key and JSON of every object of the list, once per object.
 func (l *listing) list(ctx context.Context, wait func()) error {
 	for {
 		wait()
@@ -71,7 +71,7 @@ func (l *listing) list(ctx context.Context, wait func()) error {
 	}
 }
 
-// page reads one page; more is false behind the last.
+// page reads one page. It returns more as false after the last page.
 func (l *listing) page(ctx context.Context) (more bool, err error) {
 	if l.requests++; l.requests > freeRequests+l.given/objectsPerRequest {
 		return false, fmt.Errorf("the list has no end: %d requests returned %d objects", l.requests-1, l.given)
@@ -102,7 +102,7 @@ func (l *listing) page(ctx context.Context) (more bool, err error) {
 	return true, nil
 }
 
-// take gives an object away, unless it was given before.
+// take passes an object to each, unless that was done before.
 func (l *listing) take(raw []byte) error {
 	key := keyOf(raw)
 	if l.seen++; l.seen > (maxFailures+1)*l.bounds.objects {
@@ -123,8 +123,9 @@ func (l *listing) take(raw []byte) error {
 
 var errEndless = errors.New("the list has no end: more objects than any cluster has")
 
-// again prepares to read on behind the last object: where the server has forgotten the
-// list, as it says, or else from the beginning; and where the connection broke.
+// again prepares to continue after the last object if err is an expired list or a broken connection.
+// If the list expired, it continues with the token that the server sent, or from the beginning. It
+// returns an error if the list cannot be continued.
 func (l *listing) again(ctx context.Context, err error) error {
 	expired := l.token != "" && (apierrors.IsResourceExpired(err) || apierrors.IsGone(err))
 	broken := errors.Is(err, errBroken) && !errors.Is(err, errSlow) || utilnet.IsProbableEOF(err) || utilnet.IsConnectionRefused(err) ||
@@ -140,7 +141,7 @@ func (l *listing) again(ctx context.Context, err error) error {
 	case l.given > 0 && l.unordered:
 		return fmt.Errorf("not read to its end, for its objects are in no order: %w", err)
 	}
-	if (expired || l.token == "") && l.given > 0 && !l.told { // another state of the cluster
+	if (expired || l.token == "") && l.given > 0 && !l.told { // the rest has a newer state of the cluster
 		l.told = true
 		l.client.Tell(fmt.Errorf("%s: the list %s behind %d objects: the rest is as it is now (%w)", l.path[len(l.path)-1], ended(expired), l.given, err))
 	}
@@ -172,7 +173,8 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// keyOf is what objects are ordered by, their namespace and name; "" of what is none.
+// keyOf returns the sort key of an object in a list: its namespace and name. It returns "" if raw is
+// not an object.
 func keyOf(raw []byte) string {
 	var obj struct {
 		Metadata struct{ Namespace, Name string }

@@ -11,8 +11,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster/clustertest"
 )
 
-// TestExpired forces a 410 in the middle, early and late, from servers that say how to
-// go on and from ones that do not: no object comes twice, and none is missing.
+// TestExpired checks that each object is read once if the list expires early or late, with and
+// without a token to continue.
 func TestExpired(t *testing.T) {
 	for name, test := range map[string]struct{ at, next string }{
 		"go on": {"500", "500"}, "begin again": {"500", ""}, "go on late": {"3000", "3000"}, "begin again late": {"3000", ""},
@@ -44,8 +44,8 @@ func TestExpired(t *testing.T) {
 	}
 }
 
-// TestBroken cuts the connection within the first page, within the third, and before
-// an answer has begun.
+// TestBroken checks that each object is read once if the connection breaks in the first page, in the
+// third, or before a response begins.
 func TestBroken(t *testing.T) {
 	for name, at := range map[string]string{"first": "", "third": "1000"} {
 		for _, head := range []bool{true, false} {
@@ -71,7 +71,7 @@ func TestBroken(t *testing.T) {
 				if cut != 2 || !slices.Equal(names, all(1700)) || errs != nil {
 					t.Errorf("%d objects, %v", len(names), errs)
 				}
-				if want := head && at == ""; (told > 0) != want { // what was read again is of another state
+				if want := head && at == ""; (told > 0) != want { // the rest has a newer state
 					t.Errorf("told %d times", told)
 				}
 			})
@@ -79,7 +79,7 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestUnordered: a list without an order that breaks off is not read on.
+// TestUnordered checks that a list without an order is not continued after it breaks off.
 func TestUnordered(t *testing.T) {
 	s := clustertest.Start(t)
 	s.Before = func(w http.ResponseWriter, r *http.Request) bool {

@@ -14,9 +14,9 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 )
 
-// Object reads what KIND/NAME names, and its CRD. KIND is what kubectl get takes: the
-// kind, its plural, singular or a short name, with .GROUP where several have it. An
-// object of a kind with namespaces is in --namespace, or that of the context.
+// Object reads the object KIND/NAME and its CRD. KIND is anything that kubectl get accepts: the
+// kind, its plural, its singular, or a short name, with .GROUP if it is ambiguous. A namespaced
+// object is read from --namespace, or else from the namespace of the context.
 func (c *Client) Object(ctx context.Context, ref string) (crd, object input.Chunk, err error) {
 	word, name, ok := strings.Cut(ref, "/")
 	if !ok || word == "" || name == "" {
@@ -54,7 +54,7 @@ func (c *Client) Object(ctx context.Context, ref string) (crd, object input.Chun
 	return crd, input.Live(k.Resource, k.group+"/"+k.version, k.Kind, sent), nil
 }
 
-// defining is the CRD of the kind that a word means.
+// defining returns the CRD of the kind that word refers to.
 func (c *Client) defining(ctx context.Context, word string) (found []byte, err error) {
 	var names []string
 	err = c.crds(ctx, func() {}, func(_ string, raw []byte) error {
@@ -76,7 +76,7 @@ func (c *Client) defining(ctx context.Context, word string) (found []byte, err e
 	return found, nil
 }
 
-// heading is as much of a CRD as tells its kind.
+// A heading is the part of a CRD that identifies its kind.
 type heading struct {
 	Metadata struct{ Name string }
 	Spec     struct {

@@ -9,24 +9,23 @@ import (
 )
 
 const (
-	// maxValue is how much of one value of a list is held, which may be an object: a
-	// server takes no more than 3 MiB of one.
+	// maxValue limits the size of one value of a list, such as an object. A server accepts objects
+	// of at most 3 MiB.
 	maxValue = 8 << 20
-	// maxFields are those of a list beside its items.
+	// maxFields limits the fields of a list other than its items.
 	maxFields = 100
 )
 
-// page is what a list says beside its items.
+// A page holds the metadata of one page of a list.
 type page struct {
 	Continue string
 	items    int
 	maxItems int
-	listed   bool // it had items, if none
+	listed   bool // the list has the field items, perhaps empty
 }
 
-// readPage reads a list of at most maxItems items and maxBytes bytes, and passes each item
-// to item once it is complete. It returns an error of item unchanged. An error of the
-// connection is errBroken.
+// readPage reads a list of at most maxItems items and maxBytes bytes, and calls item with each
+// complete item. It returns errors of item unchanged. It returns errBroken if the connection breaks.
 func readPage(r io.Reader, maxItems int, maxBytes int64, item func([]byte) error) (*page, error) {
 	m := &metered{r: r, maxBytes: maxBytes, left: maxBytes}
 	p := &page{maxItems: maxItems}
@@ -65,7 +64,7 @@ func (p *page) read(m *metered, dec *json.Decoder, item func([]byte) error) erro
 		case "kind":
 			var kind string
 			if err = wrong(dec.Decode(&kind)); err == nil && !strings.HasSuffix(kind, "List") {
-				err = errList // a Status, in an answer that is said to be good
+				err = errList // a Status in a successful response
 			}
 		case "metadata":
 			err = wrong(dec.Decode(p))
@@ -118,7 +117,8 @@ func open(m *metered, dec *json.Decoder, want json.Delim) error {
 	return nil
 }
 
-// wrong tells what is no JSON from what ended too early.
+// wrong wraps JSON errors in errList. It returns other errors unchanged, in particular the end of
+// the data.
 func wrong(err error) error {
 	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, errLarge) || errors.Is(err, errLargePage) || errors.Is(err, errList) {
 		return err
@@ -126,13 +126,13 @@ func wrong(err error) error {
 	return fmt.Errorf("%w: %w", errList, err)
 }
 
-// A metered reader ends a page that is too large, or that has a value that is.
+// A metered reader returns an error if a page, or a value in it, is too large.
 type metered struct {
 	r        io.Reader
-	taken    int // since the last value
+	taken    int // bytes since the last value
 	maxBytes int64
 	left     int64 // of maxBytes
-	err      error // of reading, other than its end
+	err      error // from reading, except io.EOF
 }
 
 var errLargePage = errors.New("the server sent a page that is too large")

@@ -10,19 +10,18 @@ import (
 )
 
 const (
-	// maxStatus is how much is read of what is no list.
+	// maxStatus limits the size of a response that is not a list, such as an error.
 	maxStatus = 64 << 10
-	// silence is how long a server may send nothing, slowness how long we may wait for
-	// all parts of one answer.
+	// silence limits the time without any data from the server, slowness the total time spent
+	// waiting for one response.
 	silence  = 2 * time.Minute
 	slowness = 10 * time.Minute
-	// maxWait is the longest that a server may let us wait before we ask again; it
-	// may ten times.
+	// maxWait limits the Retry-After delay that is honored. A request is repeated at most ten times.
 	maxWait = time.Minute
 )
 
-// careful keeps a server from filling the memory with an error, and from letting us
-// wait for ever. The library below it asks again where there is a Retry-After.
+// careful is a RoundTripper that limits the size of error responses and the time spent waiting. The
+// client above it repeats requests whose response has a Retry-After header.
 type careful struct {
 	next              http.RoundTripper
 	silence, slowness time.Duration
@@ -56,8 +55,8 @@ func (t *careful) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// patient lets a busy server be asked again soon where it does not say when, and not
-// at all where it says too late.
+// patient adjusts the Retry-After header: if a busy server sent none, the request is repeated soon;
+// if the delay is too long, the request is not repeated.
 func patient(res *http.Response) {
 	const header = "Retry-After"
 	switch seconds, err := strconv.Atoi(res.Header.Get(header)); {
@@ -70,16 +69,16 @@ func patient(res *http.Response) {
 	}
 }
 
-// heard is a body that must not fall silent while it is read.
+// heard is a response body with limits on its size and on the time that reading may take.
 type heard struct {
 	io.ReadCloser
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	timer  *time.Timer
-	left   int // -1 is any number
+	left   int // bytes that may still be read; -1 means any number
 
 	silence  time.Duration
-	patience time.Duration // what is left of it
+	patience time.Duration // time that may still be spent reading
 }
 
 func (h *heard) Read(p []byte) (int, error) {

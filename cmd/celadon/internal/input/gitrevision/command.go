@@ -15,14 +15,14 @@ import (
 	"strings"
 )
 
-// repository is a work tree of the user's, of which git is asked. That no
-// command of someone else runs rests on where git is started: at the top,
-// where it finds the .git at once and looks at no other folder. All else below
-// is a second door, of which an old git ignores what it does not know.
+// A repository is the user's work tree, in which git commands run. A repository can contain settings
+// that make git run commands. Celadon prevents that by starting git in the top folder, where git
+// finds .git immediately and searches no other folder. The settings and variables below are a second
+// line of defense; old versions of git ignore those that they do not support.
 type repository struct{ top string }
 
-// doors are the settings that could start a command or connect, all shut. A
-// command line's win over any file's.
+// doors are options that prevent git from starting commands or connecting. Options on the command
+// line override all configuration files.
 var doors = []string{
 	"--no-pager", "--no-replace-objects",
 	"-c", "safe.bareRepository=explicit",
@@ -30,15 +30,15 @@ var doors = []string{
 	"-c", "core.fsmonitor=false",
 	"-c", "core.hooksPath=" + os.DevNull,
 	"-c", "core.attributesFile=" + os.DevNull,
-	"-c", "core.bigFileThreshold=16m", // git streams what is larger, instead of holding it
+	"-c", "core.bigFileThreshold=16m", // larger files are streamed instead of held in memory
 }
 
-// kept are the variables that say whose repositories the user trusts
-// (safe.directory). All others of git's could lead it elsewhere.
+// kept are the variables that determine which repositories the user trusts (safe.directory). All
+// other GIT_ variables are removed, because they could redirect git.
 var kept = []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_COUNT"}
 
-// environment is the user's without git's variables, and with those that keep
-// it from connecting, asking and writing.
+// environment returns the user's environment without git's variables, and with variables that
+// prevent git from connecting, prompting, and writing.
 func (r repository) environment(user []string) []string {
 	env := slices.DeleteFunc(slices.Clone(user), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
@@ -47,7 +47,7 @@ func (r repository) environment(user []string) []string {
 	})
 	return append(env,
 		"GIT_CEILING_DIRECTORIES="+filepath.Dir(r.top),
-		"GIT_ALLOW_PROTOCOL=", // none; a repository's settings cannot change it
+		"GIT_ALLOW_PROTOCOL=", // no protocol; a repository's settings cannot override it
 		"GIT_NO_LAZY_FETCH=1",
 		"GIT_OPTIONAL_LOCKS=0",
 		"GIT_TERMINAL_PROMPT=0",
@@ -55,7 +55,7 @@ func (r repository) environment(user []string) []string {
 	)
 }
 
-// process is a git whose output is read as it comes.
+// A process is a running git command whose output is read as a stream.
 type process struct {
 	*bufio.Reader
 	cmd    *exec.Cmd
@@ -83,8 +83,8 @@ func (r repository) start(ctx context.Context, stdin string, args ...string) (*p
 	return p, nil
 }
 
-// end ends the process, whose reader may have failed. Where its answer was cut
-// off, it says why itself.
+// end waits for the process and returns its error. If failed is not nil and not an unexpected end of
+// the output, end stops the process and returns failed.
 func (p *process) end(failed error) error {
 	cut := errors.Is(failed, io.EOF) || errors.Is(failed, io.ErrUnexpectedEOF)
 	if failed != nil && !cut {
@@ -101,10 +101,10 @@ func (p *process) end(failed error) error {
 	return cmp.Or(err, failed)
 }
 
-// errGit is what git says itself.
+// errGit wraps the error output of git.
 var errGit = errors.New("git")
 
-// head keeps the begin of what is written.
+// A head keeps the beginning of the data that is written to it.
 type head []byte
 
 const maxHead = 4 << 10

@@ -1,5 +1,5 @@
-// Package gitrevision reads files as they were at a git revision, through the
-// user's git, without network, and without a say of what stands in the tree.
+// Package gitrevision reads files as of a git revision by running git. It uses no network and
+// ignores configuration from the checked-out tree.
 package gitrevision
 
 import (
@@ -16,10 +16,10 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 )
 
-// Read gives what stood below the paths at a revision, under the names that the
-// files have below them. A path that was not there has nothing.
+// Read yields the chunks of the files at and below paths as of a revision. The files keep the names
+// that they have below paths. A path that did not exist yields nothing.
 func Read(ctx context.Context, rev string, paths []string, yield func(input.Chunk) error) error {
-	known := map[string]revision{} // by the top of the repository
+	known := map[string]revision{} // by the repository's top folder
 	for _, path := range paths {
 		if err := read(ctx, rev, known, path, yield); err != nil {
 			return fmt.Errorf("--base %s: %s: %w", rev, path, err)
@@ -63,9 +63,9 @@ func read(ctx context.Context, rev string, known map[string]revision, path strin
 	})
 }
 
-// Nearest reads, at a revision, the file of a name in the working directory or
-// above it, up to the top of the work tree. Its path begins at the working
-// directory; "" is none. It may have no more than limit bytes.
+// Nearest reads the file with the given name, as of a revision, in the working directory or the
+// nearest folder above it, up to the top of the work tree. It returns the path relative to the
+// working directory, or "" if there is no such file. A file of more than limit bytes is an error.
 func Nearest(ctx context.Context, rev, name string, limit int64) (found string, data []byte, err error) {
 	top, rel, err := home(".")
 	if err != nil {
@@ -106,7 +106,7 @@ func (r revision) nearest(ctx context.Context, rel, name string, limit int64) (f
 	return found, data, nil
 }
 
-// read reads a file of no more than limit bytes.
+// read reads a file of at most limit bytes.
 func (r revision) read(ctx context.Context, e entry, limit int64) (data []byte, err error) {
 	err = r.contents(ctx, []file{{object: e.object, name: e.path}}, func(_ file, content io.Reader) (err error) {
 		data, err = input.ReadAll(content, limit)
@@ -117,7 +117,8 @@ func (r revision) read(ctx context.Context, e entry, limit int64) (data []byte, 
 
 var objectName = regexp.MustCompile(`^[0-9a-f]{40,64}$`)
 
-// revision is one of a repository, looked up once, so that it means one thing.
+// A revision is a revision of a repository, resolved to a commit once, so that all reads refer to
+// the same commit.
 type revision struct {
 	repository
 	rev, commit string
@@ -146,14 +147,14 @@ func (r repository) at(ctx context.Context, rev string) (revision, error) {
 
 var errNoRevision = errors.New("no such revision")
 
-// fetchFirst says what to do about a revision that is not in the repository.
-// Nothing fetches it: that would run what the repository is set to.
+// fetchFirst adds advice to an error about a revision that is not in the repository. Celadon does
+// not fetch it, because that could run commands from the repository's settings.
 func fetchFirst(rev string, err error) error {
 	return fmt.Errorf("%w: fetch it first: git fetch origin %s", err, rev)
 }
 
-// File reads a file of the work tree as it was at a revision, of no more than limit
-// bytes; nil is one that was not there.
+// File reads a file of the work tree as of a revision. It returns nil if the file did not exist, and
+// an error if it has more than limit bytes.
 func File(ctx context.Context, rev, name string, limit int64) (data []byte, err error) {
 	top, rel, err := home(name)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 
 const object = "kind: A\nname: %s\n"
 
-// git runs the user's own git, whose settings are those of the test.
+// git runs git with settings of the test instead of the user's.
 func git(t *testing.T, dir string, args ...string) {
 	t.Helper()
 	cmd := exec.Command("git", append([]string{
@@ -40,7 +40,7 @@ func write(t *testing.T, path, content string) {
 	}
 }
 
-// repo is a new repository with two commits of m/a.yaml.
+// repo returns a new repository with two commits of m/a.yaml.
 func repo(t *testing.T, init ...string) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -56,7 +56,7 @@ func repo(t *testing.T, init ...string) string {
 	return dir
 }
 
-// seen are the objects below the paths at a revision, each with its file.
+// seen returns the objects below paths at a revision, each with its file.
 func seen(t *testing.T, rev string, paths ...string) ([]string, error) {
 	t.Helper()
 	var got []string
@@ -86,7 +86,7 @@ func refused(t *testing.T, rev, path, want string) {
 	}
 }
 
-// TestRepositories reads of all kinds of repositories that people have.
+// TestRepositories checks that Read supports all common kinds of repositories.
 func TestRepositories(t *testing.T) {
 	src := repo(t)
 	git(t, src, "gc", "-q")
@@ -113,9 +113,8 @@ func TestRepositories(t *testing.T) {
 	wants(t, "HEAD", "../shallow/m", "../shallow/m/a.yaml new <nil>")
 }
 
-// TestNothingFetched wants what is missing of a clone without contents, whose
-// settings would run a command for it, as would those of a user who was led to
-// another repository by the environment.
+// TestNothingFetched checks that missing content is not fetched from a partial clone whose settings
+// would run a command, or whose location comes from the environment.
 func TestNothingFetched(t *testing.T) {
 	src := repo(t)
 	git(t, src, "config", "uploadpack.allowFilter", "true")
@@ -143,7 +142,7 @@ func TestNothingFetched(t *testing.T) {
 	}
 }
 
-// TestWhatNoRevisionIs holds that a revision stays one.
+// TestWhatNoRevisionIs checks that strings which are not a single revision are rejected.
 func TestWhatNoRevisionIs(t *testing.T) {
 	t.Chdir(repo(t))
 	for _, rev := range []string{"--output=x", "-h", "HEAD..main", "HEAD main", "HEAD\nmain", "^HEAD", ":m", "nothing"} {
@@ -153,7 +152,7 @@ func TestWhatNoRevisionIs(t *testing.T) {
 	}
 }
 
-// TestStrangeNames reads files whose names could be taken for something else.
+// TestStrangeNames checks that files can be read although git could misinterpret their names.
 func TestStrangeNames(t *testing.T) {
 	dir := repo(t)
 	t.Chdir(dir)
@@ -174,7 +173,7 @@ func TestStrangeNames(t *testing.T) {
 	}
 }
 
-// TestStopped holds that an error of the taker ends git at once, and is told.
+// TestStopped checks that an error of yield ends git immediately and is returned.
 func TestStopped(t *testing.T) {
 	dir := repo(t)
 	for i := range 300 {
@@ -222,8 +221,7 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// TestEnvironment keeps of git's variables those alone that say which
-// repositories the user trusts.
+// TestEnvironment checks that only git's variables for trusted repositories are kept.
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
 	env := repository{"/a/b"}.environment([]string{
@@ -239,7 +237,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestTooManyNames holds the bound of what git may answer.
+// TestTooManyNames checks the limits on the output of git ls-tree.
 func TestTooManyNames(t *testing.T) {
 	t.Parallel()
 	line := "100644 blob " + strings.Repeat("0", 40) + "\t" + strings.Repeat("n", 60<<10) + "\x00"

@@ -11,22 +11,22 @@ import (
 	"strings"
 )
 
-// entry is a path at a revision.
+// An entry is a path at a revision.
 type entry struct{ mode, object, path string }
 
-// regular is false for links and submodules.
+// regular reports whether the entry is a regular file, not a link or a submodule.
 func (e entry) regular() bool { return strings.HasPrefix(e.mode, "100") }
 
 const (
-	// maxNames is how many bytes of names are held, those of some million files.
+	// maxNames limits the bytes of file names that are held, enough for about a million files.
 	maxNames = 64 << 20
-	// maxName is far above what a path can have on any system.
+	// maxName is longer than any path of any operating system.
 	maxName = 64 << 10
 )
 
 var errNames = errors.New("more than 64 MiB of file names: name folders further down")
 
-// list finds the files at or below the paths, those whose names are wanted.
+// list returns the entries at or below paths whose names are wanted.
 func (r revision) list(ctx context.Context, wanted func(name string) bool, paths ...string) ([]entry, error) {
 	args := []string{"ls-tree", "-r", "-z", "--full-tree", r.commit, "--"}
 	for _, path := range paths {
@@ -86,11 +86,11 @@ func parseEntry(line string) (entry, bool) {
 	return entry{fields[0], fields[2], path}, true
 }
 
-// file is a file at the revision, under the name that it would have today.
+// A file is an object of the repository with the name of the file in the work tree.
 type file struct{ object, name string }
 
-// contents reads files with one git process. They are asked for by object, so
-// that no name can be taken for another request.
+// contents reads files with a single git process. It requests them by object name, because a file
+// name could be mistaken for another request.
 func (r revision) contents(ctx context.Context, files []file, read func(file, io.Reader) error) error {
 	if len(files) == 0 {
 		return nil
@@ -114,11 +114,11 @@ func (r revision) contents(ctx context.Context, files []file, read func(file, io
 	return err
 }
 
-// errMissing is of a clone without contents; some versions of git say it
+// errMissing reports that a partial clone lacks a file's content. Some versions of git report it
 // themselves.
 var errMissing = errors.New("its content is not in the repository")
 
-// blob reads one answer of git cat-file --batch.
+// blob reads one response of git cat-file --batch.
 func (p *process) blob(f file, read func(file, io.Reader) error) error {
 	head, err := p.ReadString('\n')
 	if err != nil {
@@ -142,6 +142,6 @@ func (p *process) blob(f file, read func(file, io.Reader) error) error {
 	if _, err := io.Copy(io.Discard, data); err != nil {
 		return err
 	}
-	_, err = p.Discard(1) // the line break behind the content
+	_, err = p.Discard(1) // the line break after the content
 	return err
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/worktree"
 )
 
-// home is the top of the work tree that a path stands in, and the path as git
-// names it there. What counts is the work tree of the working directory, which
-// is where the user went; for a path outside of it, or where there is none, the
-// outermost one. In a work tree further down someone else's settings hold.
+// home returns the top of the work tree that contains path, and the path relative to it. It uses
+// the work tree of the working directory, because the user chose it. If path is outside that work
+// tree, or there is none, home uses the outermost work tree that contains path. Nested work trees
+// are rejected, because other people control their settings.
 func home(path string) (top, rel string, err error) {
 	path, err = worktree.Resolve(path)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package parallel does work on many items at once and gives the results back
-// one by one, in the order of the items.
+// Package parallel processes items on several goroutines and delivers the results one by one, in the
+// order of the items.
 package parallel
 
 import (
@@ -10,25 +10,24 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Pipe is one run of work. No more than a few items are in it at a time,
-// however many there are.
+// A Pipe describes one run. It holds only a few items at a time, however many there are.
 type Pipe[In, Out any] struct {
 	Workers int
-	// Produce sends the items until it has no more or send says false.
+	// Produce sends the items, until it has no more or send returns false.
 	Produce func(send func(In) bool)
-	// Work is called on many goroutines.
+	// Work processes an item. It is called on several goroutines at once.
 	Work func(In) Out
-	// Take gets the results in order, on the caller's goroutine.
+	// Take receives the results in order, on the goroutine that called Run.
 	Take func(Out) error
-	// Idle is called when the next result is not there yet; nil is nothing.
+	// Idle, if not nil, is called before Run waits for the next result.
 	Idle func() error
-	// Weight is what an item takes of the Budget until it is taken; one that
-	// takes more than all goes alone. Nil is nothing.
+	// Weight, if not nil, returns the part of Budget that an item occupies until its result is
+	// taken. An item heavier than the whole budget is processed alone.
 	Weight func(In) int64
 	Budget int64
 }
 
-// aheadOf is how many items a worker may be ahead of what was taken.
+// aheadOf is the number of items per worker that can be in progress.
 const aheadOf = 4
 
 type job[In, Out any] struct {
@@ -39,8 +38,9 @@ type job[In, Out any] struct {
 	done     chan struct{}
 }
 
-// Run runs the pipe until all is taken, Take or Idle fails, or the context is
-// cancelled, which is its error. A panic of Work becomes one of Run.
+// Run runs the pipe until all results are taken. It returns the first error of Take or Idle, or the
+// context's error if that is canceled first. If Produce or Work panics, Run panics with the same
+// value.
 func (p *Pipe[In, Out]) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -124,7 +124,7 @@ func (p *Pipe[In, Out]) idle() error {
 	return p.Idle()
 }
 
-// next receives; where it would have to wait it first calls idle.
+// next receives a value. If it has to wait, it calls idle first.
 func next[T any](ctx context.Context, from <-chan T, idle func() error) (v T, ok bool, err error) {
 	if ctx.Err() != nil {
 		return v, false, ctx.Err()

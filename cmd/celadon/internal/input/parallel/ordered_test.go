@@ -45,8 +45,8 @@ func TestResultsComeInOrder(t *testing.T) {
 	}
 }
 
-// TestBudget holds that no more is in a run than its budget, and that what is
-// more than all of it goes alone.
+// TestBudget checks that a run does not exceed its budget, and that an item heavier than the budget
+// is processed alone.
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	const budget, heavy = 10, 7
@@ -88,8 +88,7 @@ func TestTakeEndsTheRun(t *testing.T) {
 	}
 }
 
-// A producer that waits for input that never comes does not keep a cancelled
-// run from ending.
+// TestCancelWhileProducerBlocks checks that a canceled run ends although Produce waits for input.
 func TestCancelWhileProducerBlocks(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())

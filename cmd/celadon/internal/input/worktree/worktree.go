@@ -51,7 +51,8 @@ func Inside(dir, path string) bool {
 	return err1 == nil && err2 == nil && contains(dir, path)
 }
 
-// contains is Inside for absolute paths without links.
+// contains reports whether path is in dir and not in a .git folder. Both must be absolute paths
+// without links.
 func contains(dir, path string) bool {
 	rel, ok := Rel(dir, path)
 	if !ok {
@@ -141,7 +142,7 @@ func Locate(path string) (Location, error) {
 	return Location{Path: at, Tree: tree(filepath.Dir(at))}, nil
 }
 
-// maxLinks is how many links a path may go through.
+// maxLinks limits the links that a path may go through.
 const maxLinks = 255
 
 // ErrLoop reports a path with too many links.
@@ -151,7 +152,7 @@ var ErrLoop = fmt.Errorf("too many links: %w", syscall.ELOOP)
 type resolver struct {
 	here  string                  // the working directory, once it is known
 	top   func(dir string) string // the tree that dir is in; "" if there is none
-	tops  map[string]string       // by folder: many paths go through one link
+	tops  map[string]string       // results of top by folder, because many paths share a link
 	links int
 }
 

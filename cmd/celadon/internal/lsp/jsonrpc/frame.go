@@ -12,26 +12,26 @@ import (
 )
 
 const (
-	// maxBody is far above any document that an editor opens.
+	// maxBody is far larger than any document that an editor opens.
 	maxBody = 64 << 20
-	// maxHeader is how long a header may be, all its lines together.
+	// maxHeader limits the length of a whole header.
 	maxHeader = 4 << 10
 )
 
-// readFrame reads one message. The error is io.EOF where the stream ends between two.
+// readFrame reads one message. It returns io.EOF if the stream ends between messages.
 func readFrame(r *bufio.Reader) ([]byte, error) {
 	length, err := readHeader(r)
 	if err != nil {
 		return nil, err
 	}
-	var body bytes.Buffer // grows with what comes, not with what was announced
+	var body bytes.Buffer // grows with the data, not with the announced length
 	if _, err := io.CopyN(&body, r, int64(length)); err != nil {
 		return nil, fmt.Errorf("a message of %d bytes ends after %d: %w", length, body.Len(), io.ErrUnexpectedEOF)
 	}
 	return body.Bytes(), nil
 }
 
-// readHeader is the length that a header announces.
+// readHeader reads a header and returns its Content-Length.
 func readHeader(r *bufio.Reader) (length int, err error) {
 	length = -1
 	for read := 0; ; {

@@ -1,26 +1,24 @@
-// Package jsonrpc is JSON-RPC 2.0 as language servers speak it: messages with a header
-// that has their length, on two streams.
+// Package jsonrpc implements JSON-RPC 2.0 as used by language servers: messages with a
+// Content-Length header on two streams.
 //
-//	c := jsonrpc.New(in, out, wire.Handler{Notified: …, Asked: …})
+//	c := jsonrpc.New(in, out, jsonrpc.Handler{Notified: …, Asked: …})
 //	go c.Notify("window/logMessage", params)
 //	err := c.Run() // until in ends
 //
-// Whoever writes to the stream may be hostile, and slow: what is announced is not
-// believed, what is no message is answered or ends the connection, and nothing that
-// is written to the other end keeps anything from being read.
+// The other end is untrusted and may be slow. Announced lengths are not relied on. An invalid
+// message gets an error response or ends the connection. Writing never blocks reading.
 package jsonrpc
 
-// How it works. One goroutine reads. Notifications are handled there, in their order,
-// so Notified must not wait for anything; of a request only what it is about is taken
-// there (Asked), what that returns runs on a goroutine of its own. So a request sees
-// the documents as they were when it was sent, a long one holds up nothing, and
-// $/cancelRequest reaches it. What is written stands in a queue that another goroutine
-// empties: a client that does not read can stop no handler, and when too much waits
-// for it the connection ends.
+// How it works. One goroutine reads. It handles notifications in order, so Notified must not block.
+// For a request, it calls Asked, which takes a snapshot of the data and returns a function that runs
+// on its own goroutine. Therefore a request sees the documents as they were when it was sent, a
+// long request blocks nothing, and $/cancelRequest reaches it. Messages to be written are queued,
+// and another goroutine writes them. A client that does not read blocks no handler; if too much data
+// is queued, the connection ends.
 //
-// Why this is no library: go.lsp.dev/protocol and its jsonrpc2 decode what others
-// wrote with 70,000 generated lines on package unsafe, and make the command 3.5 MB
-// larger; a server needs some 200 lines for the wire and a few dozen types.
+// This package does not use go.lsp.dev/protocol and its jsonrpc2, because they decode untrusted data
+// with 70,000 generated lines that use package unsafe, and they make the command 3.5 MB larger. A
+// server needs about 200 lines for the transport and a few dozen types.
 
 import (
 	"bufio"
@@ -36,19 +34,19 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// Handler is what messages from the other end are for.
+// A Handler handles messages from the other end.
 type Handler struct {
-	// Notified takes a notification. It is called in the order of the stream and must
-	// not wait; ones that it does not know it passes over.
+	// Notified handles a notification. It is called in the order of the stream and must not block.
+	// It must ignore unknown notifications.
 	Notified func(method string, params json.RawMessage)
-	// Asked takes a request and must not wait either; what it returns may, and gives
-	// the result. A nil function is a method that there is not.
+	// Asked handles a request and must not block. The function that it returns may block, and
+	// returns the result. A nil function means that the method does not exist.
 	Asked func(method string, params json.RawMessage) func(context.Context) (any, error)
-	// Bug is told of a panic in a handler, which ends no session; nil tells nobody.
+	// Bug, if not nil, is called when a handler panics. A panic does not end the session.
 	Bug func(method string, v any)
 }
 
-// Error is an error with a code of its own.
+// An Error is an error with a JSON-RPC error code.
 type Error struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
@@ -56,7 +54,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// Codes of errors.
+// JSON-RPC error codes.
 const (
 	parseError     = -32700
 	invalidRequest = -32600
@@ -68,35 +66,35 @@ const (
 )
 
 const (
-	// maxRunning is how many requests may be worked on at a time.
+	// maxRunning limits the requests that are processed at the same time.
 	maxRunning = 256
-	// maxWaiting is how much may wait for the other end to read it, in bytes.
+	// maxWaiting limits the bytes that are queued for the other end.
 	maxWaiting = 256 << 20
-	// patience is how long handlers have to end when the stream has ended.
+	// patience is the time that handlers have to finish after the stream has ended.
 	patience = 2 * time.Second
 )
 
-// Conn is one end.
+// A Conn is one end of a connection. Notify, Call, and Close are safe for concurrent use.
 type Conn struct {
 	in      *bufio.Reader
 	out     io.Writer
 	handler Handler
 	wake    chan struct{}
-	over    chan struct{} // closed when there is no more to write
+	over    chan struct{} // closed when there is nothing more to write
 	stop    context.CancelFunc
 	ctx     context.Context
 
 	mu      sync.Mutex
-	running map[string]context.CancelFunc // by id
+	running map[string]context.CancelFunc // by request ID
 	calls   map[int64]chan *message
 	next    int64
 	queue   [][]byte
 	waiting int
-	err     error // why nothing is written any more
+	err     error // the reason why nothing is written any more
 	work    sync.WaitGroup
 }
 
-// New makes a Conn; nothing is read before Run.
+// New returns a Conn. It reads nothing before Run.
 func New(in io.Reader, out io.Writer, h Handler) *Conn {
 	c := &Conn{
 		in: bufio.NewReader(in), out: out, handler: h, wake: make(chan struct{}, 1), over: make(chan struct{}),
@@ -106,7 +104,7 @@ func New(in io.Reader, out io.Writer, h Handler) *Conn {
 	return c
 }
 
-// message is any message; which one its fields say.
+// A message is a request, a notification, or a response.
 type message struct {
 	Version string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id,omitempty"`
@@ -116,7 +114,8 @@ type message struct {
 	Error   *Error          `json:"error,omitempty"`
 }
 
-// Run reads until the stream ends, or Close. The error says what was no message.
+// Run reads messages until the stream ends or Close is called. It returns an error if the input is
+// not a sequence of messages.
 func (c *Conn) Run() error {
 	written := make(chan struct{})
 	go func() {
@@ -145,10 +144,10 @@ func (c *Conn) Run() error {
 	return err
 }
 
-// Close ends the connection once what waits is written.
+// Close ends the connection after queued messages are written.
 func (c *Conn) Close() { c.stop() }
 
-// Done is closed when the connection has ended.
+// Done returns a channel that is closed when the connection has ended.
 func (c *Conn) Done() <-chan struct{} { return c.ctx.Done() }
 
 func (c *Conn) read() error {
@@ -248,7 +247,7 @@ func (c *Conn) asked(m *message) {
 	}()
 }
 
-// begin asks the handler what to do.
+// begin calls the handler of a request.
 func (c *Conn) begin(m *message) (run func(context.Context) (any, error), err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -277,7 +276,7 @@ func (c *Conn) bug(method string, v any) error {
 	return &Error{internalError, string(untrusted.Sprintf("a bug in celadon: %s", fmt.Sprint(v)))}
 }
 
-// cancel ends a request's context.
+// cancel cancels the context of a request.
 func (c *Conn) cancel(params json.RawMessage) {
 	var p struct {
 		ID json.RawMessage `json:"id"`
@@ -307,8 +306,7 @@ func (c *Conn) answer(id json.RawMessage, result any, err error) {
 	_ = c.send(&m)
 }
 
-// Notify tells the other end. It does not wait; the error is that nothing is written
-// any more.
+// Notify sends a notification. It does not block. It returns an error if the connection has ended.
 func (c *Conn) Notify(method string, params any) error {
 	m := message{Version: "2.0", Method: method}
 	var err error
@@ -318,7 +316,8 @@ func (c *Conn) Notify(method string, params any) error {
 	return c.send(&m)
 }
 
-// Call asks the other end, and must not be called where messages are taken.
+// Call sends a request and waits for the response. It must not be called on the goroutine that
+// handles messages.
 func (c *Conn) Call(ctx context.Context, method string, params, result any) error {
 	m := message{Version: "2.0", Method: method}
 	var err error

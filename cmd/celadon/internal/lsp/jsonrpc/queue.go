@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// send puts a message into the queue.
+// send queues a message.
 func (c *Conn) send(m *message) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -33,7 +33,7 @@ func (c *Conn) send(m *message) error {
 	return nil
 }
 
-// write empties the queue until the connection is over, and once more then.
+// write writes queued messages until the connection is over. Then it writes the rest.
 func (c *Conn) write() {
 	for last := false; ; {
 		c.mu.Lock()

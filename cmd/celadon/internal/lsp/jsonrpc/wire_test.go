@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// echo answers with what it was asked; "wait" until it is cancelled, "panic" not at all.
+// echo returns a handler that returns the parameters of a request. The method wait blocks until it
+// is canceled, and panic panics.
 func echo() Handler {
 	return Handler{
 		Notified: func(method string, _ json.RawMessage) {
@@ -62,7 +63,7 @@ func replies(t *testing.T, out []byte) (all []string) {
 	}
 }
 
-// TestMessages holds what becomes of each kind of message, right or wrong.
+// TestMessages checks the response to each type of message, valid or not.
 func TestMessages(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
@@ -99,7 +100,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestNotFramed: what is no frame ends the connection, with an error that says why.
+// TestNotFramed checks that invalid framing ends the connection with an explanatory error.
 func TestNotFramed(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
@@ -119,8 +120,8 @@ func TestNotFramed(t *testing.T) {
 	}
 }
 
-// TestReadsOn: a request that waits keeps nothing from being read, is cancelled, and
-// a client that reads nothing stops nobody.
+// TestReadsOn checks that a blocked request does not block reading and can be canceled, and that a
+// client that does not read blocks no handler.
 func TestReadsOn(t *testing.T) {
 	t.Parallel()
 	in, ask := io.Pipe()
@@ -128,7 +129,7 @@ func TestReadsOn(t *testing.T) {
 	c := New(in, out, echo())
 	ended := make(chan error, 1)
 	go func() { ended <- c.Run() }()
-	for i := range 100 { // nobody reads the answers yet
+	for i := range 100 { // the responses are not read yet
 		fmt.Fprint(ask, frames(fmt.Sprintf(`{"id":%d,"method":"echo"}`, i), `{"method":"workspace/didChangeConfiguration"}`))
 	}
 	fmt.Fprint(ask, frames(`{"id":"w","method":"wait"}`, `{"id":"v","method":"wait"}`, `{"id":"w","method":"echo"}`, `{"method":"$/cancelRequest","params":{"id":"w"}}`))
@@ -153,7 +154,7 @@ func TestReadsOn(t *testing.T) {
 		t.Errorf("%v", seen)
 	}
 	go io.Copy(io.Discard, answers)
-	ask.Close() // v still waits
+	ask.Close() // v is still blocked
 	select {
 	case err := <-ended:
 		if err != nil {
@@ -164,7 +165,7 @@ func TestReadsOn(t *testing.T) {
 	}
 }
 
-// TestCall asks the other end, which asks back.
+// TestCall checks calls in both directions.
 func TestCall(t *testing.T) {
 	t.Parallel()
 	a, b := io.Pipe()
@@ -191,8 +192,7 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// FuzzWire: whatever is read, nothing panics or waits, and what is written is framed
-// JSON.
+// FuzzWire checks that no input causes a panic or a hang, and that the output is framed JSON.
 func FuzzWire(f *testing.F) {
 	f.Add([]byte(frames(`{"jsonrpc":"2.0","id":1,"method":"echo","params":{"a":[1]}}`, `{"method":"panic"}`, `{"id":1,"result":{}}`)))
 	f.Add([]byte(frames(`[{"id":1}]`, `{"id":{},"method":"echo"}`, `{"id":1,"method":"wait"}`, `{"method":"$/cancelRequest","params":{"id":1}}`)))

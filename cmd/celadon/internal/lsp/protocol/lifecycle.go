@@ -2,7 +2,7 @@ package protocol
 
 import "encoding/json"
 
-// Initialize is the editor's first request.
+// Initialize is the first request of the editor.
 type Initialize struct {
 	ProcessID        *int              `json:"processId"`
 	RootURI          string            `json:"rootUri"`
@@ -23,13 +23,13 @@ type Initialize struct {
 	} `json:"capabilities"`
 }
 
-// WorkspaceFolder is one that is open in the editor.
+// A WorkspaceFolder is open in the editor.
 type WorkspaceFolder struct {
 	URI  string `json:"uri"`
 	Name string `json:"name"`
 }
 
-// Initialized is the answer.
+// Initialized is the response to Initialize.
 type Initialized struct {
 	Capabilities Capabilities `json:"capabilities"`
 	ServerInfo   struct {
@@ -38,7 +38,7 @@ type Initialized struct {
 	} `json:"serverInfo"`
 }
 
-// Capabilities are what the server does.
+// Capabilities describes the features of the server.
 type Capabilities struct {
 	PositionEncoding string `json:"positionEncoding"`
 	TextDocumentSync struct {
@@ -76,30 +76,30 @@ type Capabilities struct {
 	} `json:"workspace"`
 }
 
-// Legend names the numbers in semantic tokens.
+// A Legend maps the numbers in semantic tokens to names.
 type Legend struct {
 	TokenTypes     []string `json:"tokenTypes"`
 	TokenModifiers []string `json:"tokenModifiers"`
 }
 
-// Registration asks the editor to tell of something.
+// A Registration makes the editor send notifications.
 type Registration struct {
 	Registrations []Registered `json:"registrations"`
 }
 
-// Registered is one thing to tell of.
+// A Registered is one kind of notification.
 type Registered struct {
 	ID      string `json:"id"`
 	Method  string `json:"method"`
 	Options any    `json:"registerOptions"`
 }
 
-// Watchers are files to tell of.
+// Watchers selects the files for notifications.
 type Watchers struct {
 	Watchers []Watcher `json:"watchers"`
 }
 
-// Watcher is a glob of them.
+// A Watcher selects files by a glob.
 type Watcher struct {
 	GlobPattern string `json:"globPattern"`
 }

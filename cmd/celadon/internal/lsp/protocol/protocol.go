@@ -1,41 +1,42 @@
-// Package protocol is what celadon lsp speaks of the Language Server Protocol, version
-// 3.17, in its words and its JSON. See
+// Package protocol defines the part of the Language Server Protocol, version 3.17, that celadon lsp
+// uses. Names and JSON are those of the protocol. See
 // https://microsoft.github.io/language-server-protocol/specifications/lsp/3.17/specification/.
 package protocol
 
 import "encoding/json"
 
-// Position is a place in a document, from 0. Characters are UTF-16 code units.
+// A Position is a position in a document. Line and Character start at 0. Characters are UTF-16 code
+// units.
 type Position struct {
 	Line      uint32 `json:"line"`
 	Character uint32 `json:"character"`
 }
 
-// Range is from a position up to another, which is not in it.
+// A Range extends from Start up to, but not including, End.
 type Range struct {
 	Start Position `json:"start"`
 	End   Position `json:"end"`
 }
 
-// Location is a range in some document.
+// A Location is a range in a document.
 type Location struct {
 	URI   string `json:"uri"`
 	Range Range  `json:"range"`
 }
 
-// TextDocument names a document, and where it is known its version.
+// A TextDocument identifies a document and, if known, its version.
 type TextDocument struct {
 	URI     string `json:"uri"`
 	Version *int32 `json:"version,omitempty"`
 }
 
-// At is a place in a document, as most requests have it.
+// At is a position in a document, the parameters of most requests.
 type At struct {
 	TextDocument TextDocument `json:"textDocument"`
 	Position     Position     `json:"position"`
 }
 
-// Of names the document that a request is about.
+// Of identifies the document of a request.
 type Of struct {
 	TextDocument TextDocument `json:"textDocument"`
 }
@@ -46,25 +47,25 @@ type In struct {
 	Range        Range        `json:"range"`
 }
 
-// TextEdit puts a text in place of a range.
+// A TextEdit replaces a range by a text.
 type TextEdit struct {
 	Range   Range  `json:"range"`
 	NewText string `json:"newText"`
 }
 
-// WorkspaceEdit changes documents, by their URIs.
+// A WorkspaceEdit changes documents. Changes has an entry for each URI.
 type WorkspaceEdit struct {
 	Changes map[string][]TextEdit `json:"changes"`
 }
 
-// Command is something that the server does when it is asked to.
+// A Command is a command that the server can execute.
 type Command struct {
 	Title     string            `json:"title"`
 	Command   string            `json:"command"`
 	Arguments []json.RawMessage `json:"arguments,omitempty"`
 }
 
-// DidOpen, DidChange, DidSave and DidClose tell of documents in the editor.
+// DidOpen, DidChange, and DidClose report changes of documents in the editor.
 type DidOpen struct {
 	TextDocument struct {
 		URI        string `json:"uri"`
@@ -83,20 +84,20 @@ type DidClose struct {
 	TextDocument TextDocument `json:"textDocument"`
 }
 
-// Change replaces a range, or without one the whole text.
+// A Change replaces a range, or the whole text if Range is nil.
 type Change struct {
 	Range *Range `json:"range,omitempty"`
 	Text  string `json:"text"`
 }
 
-// DidChangeWatchedFiles tells of files on disk.
+// DidChangeWatchedFiles reports changed files on disk.
 type DidChangeWatchedFiles struct {
 	Changes []struct {
 		URI string `json:"uri"`
 	} `json:"changes"`
 }
 
-// DidChangeWorkspaceFolders tells of folders.
+// DidChangeWorkspaceFolders reports added and removed workspace folders.
 type DidChangeWorkspaceFolders struct {
 	Event struct {
 		Added   []WorkspaceFolder `json:"added"`
@@ -104,10 +105,9 @@ type DidChangeWorkspaceFolders struct {
 	} `json:"event"`
 }
 
-// Severity is how bad something is.
+// A Severity is the severity of a diagnostic or log message.
 type Severity int
 
-// The severities.
 const (
 	Error Severity = 1 + iota
 	Warning
@@ -115,7 +115,7 @@ const (
 	Hint
 )
 
-// Diagnostic is one thing said of a range.
+// A Diagnostic is a finding in a range.
 type Diagnostic struct {
 	Range       Range       `json:"range"`
 	Severity    Severity    `json:"severity"`
@@ -127,37 +127,37 @@ type Diagnostic struct {
 	Data        interface{} `json:"data,omitempty"`
 }
 
-// CodeAt is where a code is described.
+// A CodeAt is the location of a description of a diagnostic's code.
 type CodeAt struct {
 	Href string `json:"href"`
 }
 
-// Related is another place that a diagnostic is about.
+// A Related is another location that a diagnostic refers to.
 type Related struct {
 	Location Location `json:"location"`
 	Message  string   `json:"message"`
 }
 
-// PublishDiagnostics are all of a document's.
+// PublishDiagnostics holds all diagnostics of a document.
 type PublishDiagnostics struct {
 	URI         string       `json:"uri"`
 	Version     *int32       `json:"version,omitempty"`
 	Diagnostics []Diagnostic `json:"diagnostics"`
 }
 
-// Markup is a text to be shown.
+// A Markup is a text with its format.
 type Markup struct {
 	Kind  string `json:"kind"`
 	Value string `json:"value"`
 }
 
-// Hover is what is known of a range.
+// A Hover describes a range.
 type Hover struct {
 	Contents Markup `json:"contents"`
 	Range    *Range `json:"range,omitempty"`
 }
 
-// CompletionItem is one text that fits.
+// A CompletionItem is one proposal.
 type CompletionItem struct {
 	Label    string    `json:"label"`
 	Kind     int       `json:"kind,omitempty"`
@@ -168,7 +168,7 @@ type CompletionItem struct {
 	TextEdit *TextEdit `json:"textEdit,omitempty"`
 }
 
-// The kinds of completion items that there are.
+// Kinds of completion items.
 const (
 	KindMethod   = 2
 	KindFunction = 3
@@ -178,32 +178,32 @@ const (
 	KindKeyword  = 14
 )
 
-// CompletionList is all that fits.
+// A CompletionList holds all proposals.
 type CompletionList struct {
 	IsIncomplete bool             `json:"isIncomplete"`
 	Items        []CompletionItem `json:"items"`
 }
 
-// SignatureHelp are the ways to call what the cursor is in.
+// SignatureHelp holds the signatures of the call around the cursor.
 type SignatureHelp struct {
 	Signatures      []Signature `json:"signatures"`
 	ActiveSignature uint32      `json:"activeSignature"`
 	ActiveParameter uint32      `json:"activeParameter"`
 }
 
-// Signature is one way to call a function.
+// A Signature is one signature of a function.
 type Signature struct {
 	Label      string      `json:"label"`
 	Doc        *Markup     `json:"documentation,omitempty"`
 	Parameters []Parameter `json:"parameters,omitempty"`
 }
 
-// Parameter is a part of its signature's label.
+// A Parameter is a substring of its signature's label.
 type Parameter struct {
 	Label string `json:"label"`
 }
 
-// CodeActionParams ask what can be done in a range.
+// CodeActionParams are the parameters of a request for the actions in a range.
 type CodeActionParams struct {
 	TextDocument TextDocument `json:"textDocument"`
 	Range        Range        `json:"range"`
@@ -213,7 +213,7 @@ type CodeActionParams struct {
 	} `json:"context"`
 }
 
-// CodeAction is something that can be done.
+// A CodeAction is an edit or a command that is offered to the user.
 type CodeAction struct {
 	Title       string            `json:"title"`
 	Kind        string            `json:"kind,omitempty"`
@@ -223,13 +223,13 @@ type CodeAction struct {
 	Command     *Command          `json:"command,omitempty"`
 }
 
-// CodeLens is a line above a range that may do something.
+// A CodeLens is a line that is shown above a range and may have a command.
 type CodeLens struct {
 	Range   Range    `json:"range"`
 	Command *Command `json:"command,omitempty"`
 }
 
-// InlayHint is a text within a line that is not the document's.
+// An InlayHint is a text that is shown within a line but does not belong to the document.
 type InlayHint struct {
 	Position    Position `json:"position"`
 	Label       string   `json:"label"`
@@ -237,7 +237,7 @@ type InlayHint struct {
 	PaddingLeft bool     `json:"paddingLeft,omitempty"`
 }
 
-// DocumentSymbol is a thing with a name in a document.
+// A DocumentSymbol is a named element of a document.
 type DocumentSymbol struct {
 	Name           string           `json:"name"`
 	Detail         string           `json:"detail,omitempty"`
@@ -247,7 +247,7 @@ type DocumentSymbol struct {
 	Children       []DocumentSymbol `json:"children,omitempty"`
 }
 
-// The kinds of symbols that there are.
+// Kinds of symbols.
 const (
 	SymbolClass  = 5
 	SymbolField  = 8
@@ -255,18 +255,18 @@ const (
 	SymbolEvent  = 24
 )
 
-// SemanticTokens are five numbers each, relative to the token before.
+// SemanticTokens holds five numbers per token, relative to the previous token.
 type SemanticTokens struct {
 	Data []uint32 `json:"data"`
 }
 
-// ExecuteCommandParams ask for a command.
+// ExecuteCommandParams are the parameters of a request to execute a command.
 type ExecuteCommandParams struct {
 	Command   string            `json:"command"`
 	Arguments []json.RawMessage `json:"arguments"`
 }
 
-// LogMessage is for whoever looks for it, ShowMessage for everybody.
+// LogMessage is a message for the log of the editor.
 type LogMessage struct {
 	Type    Severity `json:"type"`
 	Message string   `json:"message"`

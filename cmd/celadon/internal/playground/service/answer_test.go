@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/playground/service"
 )
 
-// ask asks a fresh room.
+// ask sends a request to a new Service.
 func ask(t *testing.T, req service.Request) map[string]any {
 	t.Helper()
 	return askIn(t, service.New(), req)
@@ -75,7 +75,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestTrace: every run of every rule can be opened, and its value is its outcome.
+// TestTrace checks that every run of every rule can be traced, and that its value equals its outcome.
 func TestTrace(t *testing.T) {
 	t.Parallel()
 	r := service.New()
@@ -98,8 +98,8 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// TestFix: each advice by itself, and all, change no other line and are gone from the
-// next report.
+// TestFix checks that each advised bound alone, and all together, change no other line and are not
+// advised again.
 func TestFix(t *testing.T) {
 	t.Parallel()
 	crd := read(t, "costly/crd.yaml")
@@ -181,8 +181,8 @@ spec:
             - rule: self.user != self.token
 `
 
-// TestShare: no password is in what is shared, wherever else it stands; without one
-// not a byte changes.
+// TestShare checks that shared objects contain no password, even if it occurs elsewhere, and that
+// objects without passwords are unchanged.
 func TestShare(t *testing.T) {
 	t.Parallel()
 	const plain = "apiVersion: example.com/v1\nkind: Login\nmetadata: {name: a} # mine\nspec:\n  user: me\n"
@@ -224,7 +224,7 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// TestHiddenValues: an answer shows no password.
+// TestHiddenValues checks that no response contains a password.
 func TestHiddenValues(t *testing.T) {
 	t.Parallel()
 	object := "apiVersion: example.com/v1\nkind: Login\nmetadata: {name: a}\nspec: {user: hunter2, token: hunter2}\n"
@@ -237,7 +237,7 @@ func TestHiddenValues(t *testing.T) {
 	}
 }
 
-// TestBadRequests: what is no question gets an error and no panic.
+// TestBadRequests checks that an invalid request gets an error and causes no panic.
 func TestBadRequests(t *testing.T) {
 	t.Parallel()
 	r := service.New()
@@ -256,7 +256,7 @@ func TestBadRequests(t *testing.T) {
 	}
 }
 
-// text is "" for what is not there.
+// text returns v if it is a string, or "".
 func text(v any) string {
 	s, _ := v.(string)
 	return s

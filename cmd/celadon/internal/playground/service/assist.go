@@ -7,21 +7,21 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// expression is the part of a rule at a place of the CRD's text.
+// An expression is the part of a rule at a position in the text of a CRD.
 type expression struct {
 	*editor.Expression
 	place *assist.Place
-	// at returns the place in the text of a code point, in UTF-16 units.
+	// at returns the offset in the text of a code point, in UTF-16 code units.
 	at func(point int) int
 }
 
-// completed is the answer to complete.
+// completed is the response to complete.
 type completed struct {
 	From    int         `json:"from"`
 	Options []candidate `json:"options"`
 }
 
-// candidate is what fits: Insert is how it is written there.
+// A candidate is a completion. Insert is its form in the YAML source.
 type candidate struct {
 	Label  string `json:"label"`
 	Insert string `json:"insert"`
@@ -55,7 +55,7 @@ func (r *Service) complete(ctx context.Context, req *Request) (any, error) {
 	return answer, nil
 }
 
-// hovered is the answer to hover.
+// hovered is the response to hover.
 type hovered struct {
 	From  int      `json:"from"`
 	To    int      `json:"to"`
@@ -74,7 +74,7 @@ func (r *Service) hover(ctx context.Context, req *Request) (any, error) {
 	return &hovered{e.at(h.Start), e.at(h.End), h.Lines()}, nil
 }
 
-// problem is one of the answer to mends: what is wrong with an expression.
+// A problem is one problem of an expression, in the response to the request mends.
 type problem struct {
 	From    int        `json:"from"`
 	To      int        `json:"to"`
@@ -97,8 +97,8 @@ type edit struct {
 
 var problemKinds = map[assist.ProblemKind]string{assist.Broken: "broken", assist.Unguarded: "unguarded", assist.Costly: "costly"}
 
-// fixes are what is wrong with an expression and how to mend it by its text alone: of
-// bounds fix tells.
+// fixes returns the problems of an expression, with the fixes that change only the expression. The
+// request fix handles bounds.
 func (r *Service) fixes(ctx context.Context, req *Request) (any, error) {
 	e, err := r.expression(ctx, req)
 	if e == nil || err != nil || e.place.Part == assist.AnyExpression {
@@ -122,7 +122,7 @@ func (r *Service) fixes(ctx context.Context, req *Request) (any, error) {
 	return list, nil
 }
 
-// expression returns nil where there is none.
+// expression returns the expression at req.At, or nil if there is none.
 func (r *Service) expression(ctx context.Context, req *Request) (*expression, error) {
 	d, err := r.compiled(ctx, req)
 	if err != nil {
@@ -153,7 +153,7 @@ func (r *Service) expression(ctx context.Context, req *Request) (*expression, er
 	return &expression{e, place, func(point int) int { return units(req.CRD[:e.Point(point)]) }}, nil
 }
 
-// offsetOf is the byte at which so many UTF-16 units have passed; -1 behind the end.
+// offsetOf returns the byte offset after n UTF-16 code units, or -1 if the text is shorter.
 func offsetOf(text string, n int) int {
 	for i, c := range text {
 		if n <= 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/playground/service"
 )
 
-// atMark is a CRD in which a rule of spec is what is written, and the place of the ¦ in
-// it in UTF-16 units.
+// atMark returns a CRD in which a rule of spec is replaced by rule, and the offset of the ¦ in it,
+// in UTF-16 code units.
 func atMark(t *testing.T, rule string) (crd string, at int) {
 	t.Helper()
 	crd = strings.Replace(read(t, "crontab/crd.yaml"), `self.replicas <= self.maxReplicas`, rule, 1)
@@ -44,11 +44,11 @@ func TestComplete(t *testing.T) {
 			t.Errorf("%s: replaces %q", rule, text)
 		}
 	}
-	// While the text is no YAML, the CRD before it serves.
+	// While the text is not valid YAML, the previous CRD is used.
 	r := service.New()
 	askIn(t, r, service.Request{Do: "check", CRD: read(t, "crontab/crd.yaml")})
 	crd, at := atMark(t, `self.replicas == "self.im¦`)
-	askIn(t, r, service.Request{Do: "complete", CRD: crd, At: at}) // no error, whatever it says
+	askIn(t, r, service.Request{Do: "complete", CRD: crd, At: at}) // there is no error
 	if got := ask(t, service.Request{Do: "complete", CRD: crd, At: 3}); got != nil {
 		t.Errorf("in a comment: %v", got)
 	}
@@ -66,7 +66,7 @@ func TestHover(t *testing.T) {
 	}
 }
 
-// TestMends: each mend, applied, leaves a rule that is not broken.
+// TestMends checks that applying a fix leaves a rule that compiles.
 func TestMends(t *testing.T) {
 	t.Parallel()
 	for _, rule := range []string{`¦self.replica <= self.maxReplicas`, `"¦self.image = 'a'"`, `¦replicas > 3`} {

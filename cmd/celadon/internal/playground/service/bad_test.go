@@ -24,7 +24,8 @@ spec:
     schema: {openAPIV3Schema: {type: object}}
 `
 
-// badCRDs are texts of the CRD pane that have no verdict or no rules, each with the line of its first problem; 0 is none.
+// badCRDs returns texts without a verdict or without rules, each with the line of its first problem,
+// or 0.
 func badCRDs(t *testing.T) map[string]struct {
 	text string
 	line int
@@ -57,7 +58,8 @@ func badCRDs(t *testing.T) map[string]struct {
 	}
 }
 
-// TestProblemsHaveLines holds where a CRD without a verdict, or refused without causes, is wrong.
+// TestProblemsHaveLines checks the line of the problem for a CRD that has no verdict, or is rejected
+// without causes.
 func TestProblemsHaveLines(t *testing.T) {
 	t.Parallel()
 	for name, test := range badCRDs(t) {
@@ -76,8 +78,9 @@ func TestProblemsHaveLines(t *testing.T) {
 	}
 }
 
-// TestNoNullLists asks each question about good and bad texts: a place that holds a list in one answer is never null in
-// another, so that a page can read it without looking.
+// TestNoNullLists sends all kinds of requests about valid and invalid texts, and checks that a path
+// with a list in one response is never null in another. The page can therefore read lists without
+// checking for null.
 func TestNoNullLists(t *testing.T) {
 	t.Parallel()
 	texts := map[string]string{"good": read(t, "crontab/crd.yaml"), "costly": read(t, "costly/crd.yaml"), "unguarded": read(t, "unguarded/crd.yaml"), "columns": read(t, "shirts/v1beta1.yaml")}
@@ -118,7 +121,7 @@ func TestNoNullLists(t *testing.T) {
 		}
 	}
 	for path := range maps.Keys(lists) {
-		if of, null := nulls[path]; null && path != "mends" { // which is null where no expression is
+		if of, null := nulls[path]; null && path != "mends" { // mends is null if there is no expression
 			t.Errorf("%s is a list in some answers, and null in that to %s", path, of)
 		}
 	}
@@ -127,7 +130,8 @@ func TestNoNullLists(t *testing.T) {
 	}
 }
 
-// answered returns the value of an answer below the name of the question, so that places of different questions differ.
+// answered returns the value of a response below the name of the request, so that paths of different
+// requests differ.
 func answered(t *testing.T, r *service.Service, req service.Request) any {
 	t.Helper()
 	text, err := json.Marshal(req)
@@ -150,7 +154,7 @@ func answered(t *testing.T, r *service.Service, req service.Request) any {
 	return map[string]any{req.Do: reply.Value}
 }
 
-// eachValue visits all values of a JSON value with their paths; positions in lists are left out of these.
+// eachValue visits all values of a JSON value with their paths, which omit list indexes.
 func eachValue(path string, v any, visit func(string, any)) {
 	visit(strings.TrimPrefix(path, "."), v)
 	switch v := v.(type) {

@@ -11,33 +11,32 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// checked is the answer to check.
+// checked is the response to check.
 type checked struct {
-	// Report is what celadon check --no-vet --verbose --summary -o json prints.
+	// Report is the output of celadon check --no-vet --verbose --summary -o json.
 	Report  json.RawMessage `json:"report"`
 	Objects []decided       `json:"objects"`
-	// Problems are of the CRDs and the old objects.
+	// Problems holds the errors of the CRDs and of the old objects.
 	Problems []string `json:"problems"`
 }
 
-// decided is what the report does not say of an object.
+// decided holds data about an object that is not in the report.
 type decided struct {
-	// CRD is the name of the object's; "" where none was given.
+	// CRD is the name of the object's CRD, or "" if none was given.
 	CRD string `json:"crd"`
-	// Causes are the positions in Rules of those that made the report's causes; -1 is
-	// none.
+	// Causes has, for each cause of the report, the index in Rules of the rule that caused it, or -1.
 	Causes []int `json:"causes"`
-	// Kubectl is what kubectl would print of a refusal.
+	// Kubectl is the message that kubectl would print for a rejected object.
 	Kubectl string `json:"kubectl,omitempty"`
-	// Diff is how what would be persisted differs from what is written.
+	// Diff is the difference between the input and the object as it would be persisted.
 	Diff  string `json:"diff,omitempty"`
 	Rules []rule `json:"rules"`
-	// Runs are the first of all.
+	// Runs holds the first maxRuns runs. AllRuns is the number of all runs.
 	Runs    []run `json:"runs"`
 	AllRuns int   `json:"allRuns"`
 }
 
-// rule is one that ran.
+// A rule is a rule that ran.
 type rule struct {
 	Version string `json:"version"`
 	Path    string `json:"path"`
@@ -48,14 +47,14 @@ type rule struct {
 	Cost    int64  `json:"cost"`
 }
 
-// run is one run of a rule.
+// A run is one run of a rule.
 type run struct {
-	Rule    int    `json:"rule"` // its position in Rules
+	Rule    int    `json:"rule"` // index in Rules
 	Field   string `json:"field"`
 	Outcome string `json:"outcome"`
 }
 
-// maxRuns is how many runs are told of: a page with more is of no use.
+// maxRuns limits the runs in a response, because a page cannot usefully show more.
 const maxRuns = 500
 
 var outcomes = map[engine.RunOutcome]string{

@@ -9,14 +9,14 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// found is the answer to find.
+// found is the response to find.
 type found struct {
-	// Rule is what celadon find -o json prints of the rule.
+	// Rule is the rule's part of the output of celadon find -o json.
 	Rule *find.RulePart `json:"rule"`
-	// Object and Old are what was found, as YAML.
+	// Object and Old are the example object and its old version, as YAML.
 	Object string `json:"object,omitempty"`
 	Old    string `json:"old,omitempty"`
-	// Words say it in a sentence.
+	// Words is the result as a sentence.
 	Words string `json:"words"`
 }
 

@@ -1,11 +1,11 @@
-// Package service is what a page asks of the engine: bytes in, JSON out. The same
-// answers come natively (celadon playground) and in a browser (make site).
+// Package service implements the requests of the playground's page: bytes in, JSON out. It runs
+// natively (celadon playground) and in a browser (make site), with equal results.
 //
 //	r := service.New()
 //	reply := r.Answer(ctx, []byte(`{"do":"check","crd":"…","object":"…"}`))
 //
-// A reply is {"value":…}, or {"error":"…"} where there is none. What celadon check,
-// vet and find say stands in it as their -o json has it.
+// A reply is {"value":…}, or {"error":"…"} if there is no value. The results of celadon check, vet,
+// and find have the form of their -o json output.
 package service
 
 import (
@@ -25,61 +25,62 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// MaxRequest is how long a request may be, in bytes.
+// MaxRequest is the maximum length of a request in bytes.
 const MaxRequest = 8 << 20
 
-// Request is one question.
+// A Request is a request of the page.
 type Request struct {
-	// Do names what is asked: one of the names in answers.
+	// Do is the kind of request, a key of answers.
 	Do string `json:"do"`
 
-	// CRD, Object and Old are the texts of the page's panes.
+	// CRD, Object, and Old are the texts of the page's panes.
 	CRD    string `json:"crd"`
 	Object string `json:"object"`
 	Old    string `json:"old"`
-	// KubeVersion and Subresource are as the flags of celadon check.
+	// KubeVersion and Subresource correspond to the flags of celadon check.
 	KubeVersion string `json:"kubeVersion"`
 	Subresource string `json:"subresource"`
 
-	// Item is an object's position in the report of check, Run a run's there.
+	// Item is the index of an object in the report of check. Run is the index of one of its runs.
 	Item int `json:"item"`
 	Run  int `json:"run"`
 
-	// Of is a CRD's name. Version, Path and Index are of a rule in it, or with Set of
-	// a bound: "" is all bounds.
+	// Of is the name of a CRD. Version, Path, and Index identify a rule in it. With Set, they
+	// identify a bound; if Set is "", fix applies to all bounds.
 	Of      string `json:"of"`
 	Version string `json:"version"`
 	Path    string `json:"path"`
 	Index   int    `json:"index"`
 	Set     string `json:"set"`
 
-	// At is a place in the CRD's text, in UTF-16 units, as JavaScript counts.
+	// At is an offset in the text of the CRD, in UTF-16 code units as in JavaScript.
 	At int `json:"at"`
 
-	// Want and Steps are as the flags of celadon find.
+	// Want and Steps correspond to the flags of celadon find.
 	Want  string `json:"want"`
 	Steps int    `json:"steps"`
 }
 
-// The files that the panes are in reports.
+// File names of the panes in reports.
 const (
 	CRDFile    = "crd.yaml"
 	ObjectFile = "object.yaml"
 	OldFile    = "old.yaml"
 )
 
-// Service answers requests, and remembers the last CRDs that it compiled. It is safe for
-// concurrent use.
+// A Service handles requests and caches the CRDs that it compiled last. It is safe for concurrent
+// use.
 type Service struct {
 	mu    sync.Mutex
-	desks []*compiledText // the last first
-	// good is the last that has a CRD: while one is written, it often cannot be read.
+	desks []*compiledText // most recently used first
+	// good is the last text with a readable CRD, because a CRD is often unreadable while it is being
+	// edited.
 	good      *compiledText
 	trees     editor.Trees // of the CRD text
 	functions assist.Functions
 }
 
-// compiledText is a CRD text at a version.
+// A compiledText is the text of a CRD, compiled for a Kubernetes version.
 type compiledText struct {
 	text, kubeVersion string
 	*verdict.TextChecker
@@ -87,17 +88,17 @@ type compiledText struct {
 	places editor.Places
 }
 
-// kept is how many CRD texts stay compiled; but one, if together they were longer than
-// much: memory is short in a browser.
+// kept is the number of CRD texts that stay compiled. If together they have more than much bytes,
+// only the last one does, because memory is limited in a browser.
 const (
 	kept = 2
 	much = 1 << 20
 )
 
-// New makes one.
+// New returns a Service with an empty cache.
 func New() *Service { return &Service{} }
 
-// answers are what can be asked.
+// answers holds the handler of each kind of request.
 var answers = map[string]func(*Service, context.Context, *Request) (any, error){
 	"check": (*Service).check,
 	"vet":   (*Service).vet,
@@ -112,7 +113,7 @@ var answers = map[string]func(*Service, context.Context, *Request) (any, error){
 	"mends":    (*Service).fixes,
 }
 
-// Answer answers one request. It never panics.
+// Answer handles one request and returns the reply as JSON. It never panics.
 func (r *Service) Answer(ctx context.Context, request []byte) (reply []byte) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -163,7 +164,7 @@ func encoded(v any) []byte {
 	return b.Bytes()
 }
 
-// compiled is the CRD text of a request, compiled.
+// compiled returns the compiled CRD text of a request.
 func (r *Service) compiled(ctx context.Context, req *Request) (*compiledText, error) {
 	r.mu.Lock()
 	i := slices.IndexFunc(r.desks, func(d *compiledText) bool { return d.text == req.CRD && d.kubeVersion == req.KubeVersion })
@@ -182,7 +183,7 @@ func (r *Service) compiled(ctx context.Context, req *Request) (*compiledText, er
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	d := &compiledText{text: req.CRD, kubeVersion: req.KubeVersion, TextChecker: made}
-	r.makeRoom(len(req.CRD)) // another may have come meanwhile
+	r.makeRoom(len(req.CRD)) // another text may have been added meanwhile
 	r.desks = slices.Insert(r.desks, 0, d)
 	if made.Readable() {
 		r.good = d
@@ -190,7 +191,7 @@ func (r *Service) compiled(ctx context.Context, req *Request) (*compiledText, er
 	return d, nil
 }
 
-// makeRoom lets go of desks before one for a text of that length is made.
+// makeRoom removes compiled texts from the cache before one with size bytes is added.
 func (r *Service) makeRoom(size int) {
 	stay := 0
 	for _, d := range r.desks[:min(len(r.desks), kept-1)] {

@@ -7,13 +7,13 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet"
 )
 
-// shared is the answer to share: the objects without their passwords.
+// shared is the response to share: the objects without their passwords.
 type shared struct {
 	Object string `json:"object"`
 	Old    string `json:"old"`
-	// Passwords counts those that are left out.
+	// Passwords is the number of removed passwords.
 	Passwords int `json:"passwords"`
-	// Unknown says why nobody can tell what is secret; then there are no objects.
+	// Unknown is the reason why the secrets could not be determined. Object and Old are empty then.
 	Unknown string `json:"unknown,omitempty"`
 }
 
@@ -29,7 +29,7 @@ func (r *Service) share(ctx context.Context, req *Request) (any, error) {
 	return &shared{Object: string(texts[0]), Old: string(texts[1]), Passwords: n}, nil
 }
 
-// about tells what can be chosen.
+// about returns the supported Kubernetes versions.
 func (r *Service) about(context.Context, *Request) (any, error) {
 	return &struct {
 		KubeVersions []string `json:"kubeVersions"`

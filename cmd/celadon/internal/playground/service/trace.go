@@ -12,8 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/x/trace/record"
 )
 
-// traced is the answer to trace: the parts of a rule, each below the one that it
-// is part of.
+// traced is the response to trace: the parts of a rule, each followed by its operands.
 type traced struct {
 	Parts []part `json:"parts"`
 	Cost  uint64 `json:"cost"`
@@ -23,12 +22,12 @@ type traced struct {
 type part struct {
 	Text  string `json:"text"`
 	Depth int    `json:"depth"`
-	// Value is JSON, shortened; "" of what did not run.
+	// Value is abbreviated JSON, or "" if the part was not evaluated.
 	Value string `json:"value"`
 	Cost  uint64 `json:"cost"`
 }
 
-// trace evaluates one run of a rule once more, operand by operand.
+// trace evaluates a run of a rule again and returns the value of each operand.
 func (r *Service) trace(ctx context.Context, req *Request) (any, error) {
 	all, err := r.checked(ctx, req)
 	if err != nil {

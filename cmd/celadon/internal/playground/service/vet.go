@@ -9,13 +9,13 @@ import (
 	enginevet "github.com/celadon-cel/celadon/engine/vet"
 )
 
-// vetted is the answer to vet.
+// vetted is the response to vet.
 type vetted struct {
-	// Report is what celadon vet -o json prints.
+	// Report is the output of celadon vet -o json.
 	Report json.RawMessage `json:"report"`
-	// Kubectl is what kubectl would print of each CRD that is refused.
+	// Kubectl holds the message that kubectl would print for each rejected CRD.
 	Kubectl []string `json:"kubectl"`
-	// Places are where rules and advice stand.
+	// Places holds the positions of rules and advice.
 	Places []vet.Place `json:"places"`
 	// Problems are the reasons for a missing verdict, or for a rejection without causes.
 	Problems []vet.Problem `json:"problems"`
@@ -33,7 +33,7 @@ func (r *Service) vet(ctx context.Context, req *Request) (any, error) {
 	return &vetted{all.Report, all.Refusals, all.Places, all.Problems}, nil
 }
 
-// fix is the CRD's text with a bound set that vet advises, or all.
+// fix returns the text of the CRD with one or all of the advised bounds set.
 func (r *Service) fix(ctx context.Context, req *Request) (any, error) {
 	all, err := vetText(ctx, req)
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 	"github.com/celadon-cel/celadon/engine/conversion"
 )
 
-// command returns a converter that runs a program. The program is not trusted: its output
-// is bounded, and its process group is killed when it ends or its time is over. A process
-// that left the group, for example by setsid, keeps running: only a PID namespace would hold
-// it, and many machines allow none. But run does not wait for its output.
+// command returns a converter that runs a program. The program is untrusted: its output is limited,
+// and its process group is killed when the program ends or times out. A process that leaves the
+// group, for example by setsid, keeps running, because only a PID namespace could prevent that, and
+// many machines do not permit them. However, its output is not awaited.
 func command(line string, timeout time.Duration) (engine.Converter, error) {
 	args := strings.Fields(line)
 	if len(args) == 0 {
@@ -38,9 +38,10 @@ func command(line string, timeout time.Duration) (engine.Converter, error) {
 }
 
 const (
-	// grace is how long output may be held open by what outlives the program.
+	// grace is how long to wait for output after the program has ended, if another process holds it
+	// open.
 	grace = time.Second
-	// maxSaid is how much of its complaints is shown.
+	// maxSaid limits the bytes of error output that are shown.
 	maxSaid = 2 << 10
 )
 
@@ -55,7 +56,7 @@ func runConverter(ctx context.Context, path string, args []string, review []byte
 	ownGroup(cmd)
 	err := cmd.Run()
 	endGroup(cmd)
-	if errors.Is(err, exec.ErrWaitDelay) { // it has answered, and what it left behind holds the output
+	if errors.Is(err, exec.ErrWaitDelay) { // the program has ended, but a child process holds the output open
 		err = nil
 	}
 	switch {
@@ -70,13 +71,13 @@ func runConverter(ctx context.Context, path string, args []string, review []byte
 	return nil, fmt.Errorf("%s: %w", args[0], err)
 }
 
-// bounded keeps the begin of what is written. It is no bytes.Buffer, which would
-// be read into without a bound.
+// bounded keeps the beginning of the data that is written to it. It does not embed bytes.Buffer,
+// whose ReadFrom has no limit.
 type bounded struct {
 	kept bytes.Buffer
 	most int
 	over bool
-	full func() // called when there is more; nil: the rest is dropped
+	full func() // called when the limit is exceeded; may be nil
 }
 
 func (b *bounded) Write(p []byte) (int, error) {

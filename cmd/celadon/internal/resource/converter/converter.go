@@ -1,5 +1,5 @@
-// Package converter is what the commands have of who converts between the
-// versions of a CRD: a webhook, or a program that they start.
+// Package converter selects how commands convert objects between the versions of a CRD: by a
+// webhook, or by a program that they start.
 package converter
 
 import (
@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	// timeout is that of one conversion, where no flag says another.
+	// timeout is the default timeout of one conversion.
 	timeout = 10 * time.Second
-	// Patience is how often a command that ends waits in vain for who never
-	// answered.
+	// Patience is how many times a command waits for a converter that has never responded.
 	Patience = 3
-	// maxWaiting are those of a server, which has others to answer too.
+	// maxWaiting limits the conversions that wait at the same time in a server, so that it can serve
+	// other requests.
 	maxWaiting = 64
 	maxCA      = 1 << 20
 )
 
-// Flags name a webhook. Nobody is asked without them, whatever a CRD says.
+// Flags select a webhook. Without them, no webhook is called, whatever the CRD contains.
 type Flags struct{ URL, CA string }
 
 // Add adds the flags to a set.
@@ -34,8 +34,9 @@ func (f *Flags) Add(fs *pflag.FlagSet) {
 	fs.StringVar(&f.CA, "convert-ca", "", "with --convert: the authorities that its certificate must come from, in PEM: a `FILE` (default the system's)")
 }
 
-// Open is nil where no webhook is named. patience is how often it may not answer in
-// time, if it never did, before it is asked no more; 0, for a server, is without end.
+// Open returns a converter, or nil if no webhook is selected. Patience is how many times a webhook
+// that has never responded may time out before it is no longer called; 0 means no limit and is for
+// servers.
 func (f *Flags) Open(patience int64) (engine.Converter, error) {
 	if f.URL == "" {
 		if f.CA != "" {
@@ -67,7 +68,7 @@ func (f *Flags) open(timeout time.Duration, patience int64) (engine.Converter, e
 	return c, nil
 }
 
-// OrCommand are the flags of a command that also takes a program.
+// OrCommand are the flags of a command that can also convert by a program.
 type OrCommand struct {
 	Flags
 	Exec    string
@@ -81,7 +82,7 @@ func (f *OrCommand) Add(fs *pflag.FlagSet) {
 	fs.DurationVar(&f.Timeout, "timeout", timeout, "how long one conversion may take")
 }
 
-// Open is nil where nobody is named.
+// Open returns a converter, or nil if neither a webhook nor a program is selected.
 func (f *OrCommand) Open() (engine.Converter, error) {
 	switch {
 	case f.Timeout <= 0:

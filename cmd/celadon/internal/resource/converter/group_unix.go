@@ -7,17 +7,16 @@ import (
 	"syscall"
 )
 
-// ownGroup starts the program in a process group of its own, which is killed when its time
-// is over.
+// ownGroup starts the program in its own process group, which is killed on timeout.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 }
 
-// endGroup kills the rest of the process group of a program that has ended. While the group
-// has a process, the system does not reuse its number.
+// endGroup kills the remaining processes of a program that has ended. The system does not reuse the
+// number of a process group that still has a process.
 func endGroup(cmd *exec.Cmd) {
 	if cmd.Process != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // mostly there is nothing
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // usually none are left
 	}
 }

@@ -14,32 +14,32 @@ import (
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
-// CRDReviewer tells whether the API server would take the CRDs that objects are checked
-// by: where it would not, they say little.
+// A CRDReviewer determines whether the API server would accept the CRDs that objects are checked
+// against. If it would not, the results for the objects have little meaning.
 type CRDReviewer struct {
 	KubeVersion string
-	Validation  string // of unknown and duplicate fields
-	Before      *CRDs  // of --crd-old; nil without it
+	Validation  string // fieldValidation: how to treat unknown and duplicate fields
+	Before      *CRDs  // the CRDs of --crd-old; nil without it
 	Width       int    // of excerpts
 	// old is the complete CRD before the update, whether or not it was read from a server.
 	old *apiextensionsv1.CustomResourceDefinition
-	// Now: what is said of CRDs comes before the objects, not behind them.
+	// Now is set if CRDs are reported before the objects instead of after them.
 	Now  bool
-	kept atomic.Int64 // bytes of text and JSON
+	kept atomic.Int64 // bytes of source and JSON that wait for their verdict
 }
 
-// maxKept is how many bytes of CRDs wait for their verdict until the objects have
-// theirs, which is what the user waits for.
+// maxKept limits the bytes of CRDs whose verdict is postponed until the objects are decided, because
+// users wait for those.
 const maxKept = 4 << 20
 
-// CRDVerdict is a CRD and its verdict, which may be given later.
+// A CRDVerdict is a CRD and its verdict, which may be computed later.
 type CRDVerdict struct {
-	report *finding.CRD // nil: not yet
+	report *finding.CRD // nil until the verdict is computed
 	doc    *input.Document
 	data   []byte
 }
 
-// soon gives a CRD its verdict, or keeps what it needs for that.
+// soon computes the verdict on a CRD, or keeps the data that is needed to compute it later.
 func (j *CRDReviewer) soon(ctx context.Context, doc *input.Document, data []byte) *CRDVerdict {
 	source, _, inList := doc.Source()
 	if j.Now || inList || j.kept.Add(int64(len(data)+len(source))) > maxKept {
@@ -52,8 +52,8 @@ func (j *CRDReviewer) soon(ctx context.Context, doc *input.Document, data []byte
 	return &CRDVerdict{doc: doc, data: data}
 }
 
-// Report returns the verdict, or nil if the context is canceled. It is the reviewer's
-// that read the CRD.
+// Report returns the verdict, or nil if the context is canceled. By must be the reviewer that read
+// the CRD.
 func (v *CRDVerdict) Report(ctx context.Context, by *CRDReviewer) *finding.CRD {
 	if v.report != nil {
 		return v.report
@@ -61,21 +61,21 @@ func (v *CRDVerdict) Report(ctx context.Context, by *CRDReviewer) *finding.CRD {
 	return by.review(ctx, v.doc, v.data)
 }
 
-// ReviewCRD is what the API server says of a CRD in the place of an old one. Its JSON
-// is that of all that was read.
+// ReviewCRD returns the API server's verdict on creating a CRD, or on replacing old by it if old is
+// not nil. Data is the CRD's complete JSON.
 func ReviewCRD(ctx context.Context, kubeVersion string, doc *input.Document, data []byte, old *apiextensionsv1.CustomResourceDefinition) *finding.CRD {
 	return (&CRDReviewer{KubeVersion: kubeVersion, old: old}).review(ctx, doc, data)
 }
 
-// CRDReviewer gives a CRD its verdict: as one that a cluster has, as an update, or as
-// new. Its JSON is that of all that was read.
+// review returns the verdict on a CRD as one that a cluster has stored, as an update, or as new. It
+// returns nil if the context is canceled. Data is the CRD's complete JSON.
 func (j *CRDReviewer) review(ctx context.Context, doc *input.Document, data []byte) *finding.CRD {
 	cfg := vet.Config{KubeVersion: j.KubeVersion, FieldValidation: j.Validation, DuplicateKeys: doc.Duplicate, VerdictOnly: true, Beta: true}
 	c := &finding.CRD{File: doc.File, Line: doc.Line, Name: doc.Identity().Name, Causes: []finding.Cause{}}
 	if cfg.Old = j.old; cfg.Old == nil {
 		cfg.Old = j.Before.Complete(c.Name)
 	}
-	cfg.Stored = cfg.Old == nil && j.Before == nil && resource.Stored(doc.Object) // else it is to be stored
+	cfg.Stored = cfg.Old == nil && j.Before == nil && resource.Stored(doc.Object) // otherwise it would be written
 	c.Update = cfg.Old != nil
 	verdict, err := vet.Vet(ctx, data, cfg)
 	switch {
@@ -96,7 +96,7 @@ func (j *CRDReviewer) review(ctx context.Context, doc *input.Document, data []by
 	return c
 }
 
-// locate adds the causes with the lines that they are about.
+// locate adds the causes with their positions and excerpts.
 func (j *CRDReviewer) locate(c *finding.CRD, doc *input.Document, verdict *vet.Report) {
 	excerpts := excerpt.NewExcerpts(doc, j.Width, &secret.Secrets{}, nil)
 	fields := make([]string, len(verdict.Causes))
@@ -123,8 +123,8 @@ func (j *CRDReviewer) locate(c *finding.CRD, doc *input.Document, verdict *vet.R
 	}
 }
 
-// Complete returns the complete CRD of a name from definitions that were read as those before an
-// update, or nil.
+// Complete returns the complete CRD with the given name, or nil. CRDs are complete only if they were
+// read with Use.Before.
 func (d *CRDs) Complete(name string) *apiextensionsv1.CustomResourceDefinition {
 	if d == nil {
 		return nil

@@ -9,8 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// TestJudgedLater: CRDs wait for their verdict as long as they are small, their comments
-// included.
+// TestJudgedLater checks that the verdict is postponed only for small CRDs, including their comments.
 func TestJudgedLater(t *testing.T) {
 	t.Parallel()
 	crd, err := os.ReadFile("../../../../../examples/crontab/crd.yaml")

@@ -19,21 +19,21 @@ import (
 	"github.com/celadon-cel/celadon/x/trace"
 )
 
-// CRDs are the CRDs of a run. Each is compiled once, when an object
-// first asks for it.
+// CRDs holds the CRDs of a run. Each is compiled once, when the first object needs it.
 type CRDs struct {
-	// Problems are the errors of CRDs that cannot be read.
+	// Problems holds the errors of CRDs that cannot be read.
 	Problems []error
-	// Verdicts are those of the reviewer, in the order of the files; none without one.
+	// Verdicts holds the reviewer's verdicts in the order of the files. It is empty without a
+	// reviewer.
 	Verdicts []*CRDVerdict
-	// All has the CRDs that can be used, in the order of the files.
+	// All holds the usable CRDs in the order of the files.
 	All []*Definition
 
 	catalog *catalog.Catalog
 	byEntry map[*catalog.Entry]*Definition
 }
 
-// Definition is one CRD.
+// A Definition is one CRD.
 type Definition struct {
 	CRD      *resource.Compact
 	complete *apiextensionsv1.CustomResourceDefinition // nil unless an update of the CRD may be vetted
@@ -47,13 +47,14 @@ type Definition struct {
 	problems  []error
 }
 
-// Use is what the CRDs of a run are for beyond deciding objects.
+// Use describes how the CRDs of a run are used, other than for deciding objects.
 type Use struct {
-	Vet    *CRDReviewer // vets the CRDs; nil: nothing does
+	Vet    *CRDReviewer // vets the CRDs; nil means that they are not vetted
 	Before bool         // they are the CRDs before an update that is vetted
 }
 
-// Read reads the CRDs of a source and compiles none. The paths in named are not below a folder.
+// Read reads the CRDs of a source without compiling them. The paths in named were named by the user
+// instead of found below a folder.
 func Read(ctx context.Context, source batch.Source, named []string, use Use, cfg engine.Config) (*CRDs, error) {
 	d := &CRDs{
 		catalog: catalog.New(catalog.Config{Engine: cfg, Lazy: true}),
@@ -88,15 +89,15 @@ var ErrNoCRD = errors.New("no CustomResourceDefinition")
 
 func noCRD(paths []string) error { return fmt.Errorf("%w in %s", ErrNoCRD, strings.Join(paths, ", ")) }
 
-// A crdRead is the CRD in a document, and its verdict.
+// crdRead is the CRD in a document, and its verdict.
 type crdRead struct {
 	resource.Read
-	complete *apiextensionsv1.CustomResourceDefinition // see definition
+	complete *apiextensionsv1.CustomResourceDefinition // see Definition
 	judged   *CRDVerdict                               // nil unless the CRD is vetted
 }
 
-// readCRD skips documents of other kinds; below folders also documents that are not objects,
-// and patches of CRDs.
+// readCRD reads the CRD in a document. It skips documents of other kinds. Below folders, it also
+// skips documents that are not objects, and patches of CRDs.
 func readCRD(ctx context.Context, doc *input.Document, named []string, t *templates, use Use) crdRead {
 	resource.Complete(doc)
 	if isBelowFolder(doc, named) && noObject(doc) != "" {
@@ -120,7 +121,7 @@ func readCRD(ctx context.Context, doc *input.Document, named []string, t *templa
 	return read
 }
 
-// unreadable tells of what is no CRD; of a template, once.
+// unreadable adds the error of a CRD that cannot be read. For each template, it adds only one error.
 func (d *CRDs) unreadable(r crdRead) {
 	problem := fmt.Errorf("%s: %w", r.Place, r.Err)
 	if last := len(d.Problems) - 1; r.Err == errTemplate && last >= 0 && d.Problems[last].Error() == problem.Error() {
@@ -129,7 +130,7 @@ func (d *CRDs) unreadable(r crdRead) {
 	d.Problems = append(d.Problems, problem)
 }
 
-// add puts what was read into the catalogue.
+// add puts the CRDs into the catalog.
 func (d *CRDs) add(given []crdRead) {
 	crds := make([]*apiextensionsv1.CustomResourceDefinition, len(given))
 	for i, r := range given {
@@ -156,8 +157,7 @@ func (d *CRDs) add(given []crdRead) {
 	}
 }
 
-// find is the definition of a kind, compiled; nil when there is none that can
-// be used.
+// find returns the compiled definition of a kind, or nil if there is no usable one.
 func (d *CRDs) find(gk schema.GroupKind) *Definition {
 	def := d.byEntry[d.catalog.Find(gk)]
 	if def == nil {
@@ -196,7 +196,7 @@ func (d *CRDs) addressee(obj map[string]any) (def *Definition, typed bool) {
 	return d.find(only.entry.Kind), false
 }
 
-// mistyped reports whether the apiVersion or the kind of an object is there and not a string.
+// mistyped reports whether an object has an apiVersion or kind that is not a string.
 func mistyped(obj map[string]any) bool {
 	for _, name := range []string{"apiVersion", "kind"} {
 		if v, ok := obj[name]; ok {
@@ -208,7 +208,7 @@ func mistyped(obj map[string]any) bool {
 	return false
 }
 
-// Found are all problems, those of CRDs that no object asked for left out.
+// Found returns all problems, including those of the CRDs that have been compiled so far.
 func (d *CRDs) Found() []error {
 	problems := slices.Clip(d.Problems)
 	for _, def := range d.All {
@@ -217,7 +217,7 @@ func (d *CRDs) Found() []error {
 	return problems
 }
 
-// namespaced is true where a kind has namespaces, as far as is known.
+// namespaced reports whether a kind is namespaced. It returns true for unknown kinds.
 func (d *CRDs) namespaced(gk schema.GroupKind) bool {
 	e := d.catalog.Find(gk)
 	return e == nil || e.Namespaced()

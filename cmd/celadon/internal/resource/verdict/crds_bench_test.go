@@ -10,8 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// benchCRD and benchObjects are read by the benchmarks; HTTPRoutes are the
-// usual ones.
+// benchPaths returns the CRD and the objects for the benchmarks, from the environment or the examples.
 func benchPaths(b *testing.B) (crd, objects string) {
 	b.Helper()
 	crd, objects = os.Getenv("CELADON_BENCH_CRD"), os.Getenv("CELADON_BENCH_OBJECTS")
@@ -21,14 +20,14 @@ func benchPaths(b *testing.B) (crd, objects string) {
 	return crd, objects
 }
 
-// scanned returns what stands at a path.
+// scanned returns the source of the documents at path.
 func scanned(path string) batch.Source {
 	return func(wait func(), yield func(input.Chunk) bool) {
 		input.Selection{}.Scan(nil, []string{path}, wait, yield)
 	}
 }
 
-// BenchmarkReadCRD reads and does not compile.
+// BenchmarkReadCRD measures reading a CRD without compiling it.
 func BenchmarkReadCRD(b *testing.B) {
 	crd, _ := benchPaths(b)
 	for b.Loop() {
@@ -38,7 +37,7 @@ func BenchmarkReadCRD(b *testing.B) {
 	}
 }
 
-// BenchmarkCompileCRD reads and compiles.
+// BenchmarkCompileCRD measures reading and compiling a CRD.
 func BenchmarkCompileCRD(b *testing.B) {
 	crd, _ := benchPaths(b)
 	for b.Loop() {

@@ -20,51 +20,50 @@ import (
 	"github.com/celadon-cel/celadon/x/trace"
 )
 
-// Config is how objects are decided and what is reported of them.
+// Config determines how objects are decided, and the contents of the report about them.
 type Config struct {
 	KubeVersion string
-	// Validation is what the server does with unknown and duplicate fields: Strict, Warn
-	// or Ignore.
+	// Validation is the fieldValidation of the request: Strict, Warn, or Ignore.
 	Validation string
 	// Subresource is status, scale, or "".
 	Subresource string
-	// Named are the files that the user named, rather than found below a folder.
+	// Named lists the files that the user named, in contrast to files that were found below a folder.
 	Named []string
-	// Width of excerpts; 0 is the usual one.
+	// Width is the width of excerpts; 0 means the default.
 	Width int
 
-	// Locate adds positions and excerpts, Explain the values in rules that failed, and
-	// Trace each rule that ran.
+	// Locate adds positions and excerpts. Explain adds the values in failed rules. Trace adds each
+	// rule that ran.
 	Locate, Explain, Trace bool
-	// Persisted adds accepted objects as they are stored, Selectable their selectable
-	// fields, Diff how what is stored differs from what was given, and Row what kubectl
-	// get shows at the time Now; zero is the time of day.
+	// These add data about accepted objects: the persisted object, its selectable fields, the
+	// difference between the input and the persisted object, and the row of kubectl get at the time
+	// Now. A zero Now means the current time.
 	Persisted, Selectable, Diff, Row bool
 	Now                              time.Time
 
 	// Keyed adds the key of each object.
 	Keyed bool
-	// Elsewhere reports whether another shard decides an object; nil: none does.
+	// Elsewhere, if not nil, reports whether another shard decides an object.
 	Elsewhere func(*finding.Object) bool
-	// Selector leaves out the objects that it does not choose; nil chooses all.
+	// Selector, if not nil, selects the objects that are reported.
 	Selector fields.Selector
-	// Observe is called for each run of a rule, unless it is nil.
+	// Observe, if not nil, is called for each run of a rule.
 	Observe func(engine.RuleRun)
 }
 
-// Decider decides documents. It is safe for concurrent use.
+// A Decider decides documents. It is safe for concurrent use.
 type Decider struct {
 	Config
 	CRDs   *CRDs
-	Before *CRDs // of --crd-old; nil without it
-	Olds   *Olds // nil: there are none
-	// Explained limits the explanations of a run, and whoever prints them settles it.
+	Before *CRDs // the CRDs of --crd-old; nil without it
+	Olds   *Olds // nil means that there are no old objects
+	// Explained limits the explanations of a run. Callers that print results must call Settle.
 	Explained trace.Run
 
 	templates templates
 }
 
-// Problems are those of the CRDs and of old objects.
+// Problems returns the errors of the CRDs and of the old objects.
 func (c *Decider) Problems() []error {
 	problems := append(c.CRDs.Found(), c.Olds.problems()...)
 	if c.Before != nil {
@@ -73,7 +72,7 @@ func (c *Decider) Problems() []error {
 	return problems
 }
 
-// Decide gives one document its verdict; nil when the context is cancelled.
+// Decide returns the verdict on one document, or nil if the context is canceled.
 func (c *Decider) Decide(ctx context.Context, doc *input.Document) *finding.Object {
 	if ctx.Err() != nil {
 		return nil
@@ -143,8 +142,8 @@ func readable(doc *input.Document) error {
 	return errors.New("not a Kubernetes object: apiVersion or kind is missing")
 }
 
-// unserved refuses an object of a version that the CRD does not serve: clients
-// find no endpoint to send it to.
+// unserved reports whether the CRD does not serve the object's version, and rejects the object if
+// so. A client finds no endpoint for such an object.
 func unserved(e *engine.Engine, rep *finding.Object) bool {
 	_, version, _ := strings.Cut(rep.APIVersion, "/")
 	served := e.Served()
@@ -160,8 +159,8 @@ func unserved(e *engine.Engine, rep *finding.Object) bool {
 	return true
 }
 
-// noSubresource refuses a write to a subresource that the version has not: there
-// is no endpoint.
+// noSubresource reports whether the object's version lacks the subresource to be written, and
+// rejects the write if so. There is no endpoint for it.
 func (c *Decider) noSubresource(def *Definition, doc *input.Document, rep *finding.Object) bool {
 	sub, v := c.Subresource, def.view(doc.Object)
 	if sub == "" || v == nil || slices.Contains(v.subresources, sub) {
@@ -176,8 +175,8 @@ func (c *Decider) noSubresource(def *Definition, doc *input.Document, rep *findi
 	return true
 }
 
-// write decides the object as a create, or an update of its old self. It gives as
-// much as is known of what is stored.
+// write decides a create, or an update if there is an old object. It returns the object as
+// persisted, or as far as it was processed.
 func (c *Decider) write(ctx context.Context, def *Definition, doc *input.Document, rep *finding.Object) map[string]any {
 	req := engine.Request{Object: doc.Object, FieldValidation: c.Validation, Subresource: c.Subresource, Trace: c.Trace, Observe: c.Observe}
 	if doc.Raw != nil {
@@ -199,8 +198,8 @@ func (c *Decider) write(ctx context.Context, def *Definition, doc *input.Documen
 	return c.request(ctx, def, req, doc, rep)
 }
 
-// request asks the engine and tells what it says. It gives as much as is known of
-// what is stored.
+// request validates req and records the result in rep. It returns the object as persisted, or as far
+// as it was processed.
 func (c *Decider) request(ctx context.Context, def *Definition, req engine.Request, doc *input.Document, rep *finding.Object) map[string]any {
 	res, ok := validate(ctx, def.engine, req, rep)
 	if !ok {
@@ -222,7 +221,8 @@ func (c *Decider) request(ctx context.Context, def *Definition, req engine.Reque
 	return doc.Object
 }
 
-// validate is false where there is no result; the report then says why.
+// validate returns the result of req. If there is no result, it records the reason in rep and
+// returns false.
 func validate(ctx context.Context, e *engine.Engine, req engine.Request, rep *finding.Object) (*engine.Result, bool) {
 	res, err := e.Validate(ctx, req)
 	var notChecked *engine.NotCheckedError
@@ -231,7 +231,7 @@ func validate(ctx context.Context, e *engine.Engine, req engine.Request, rep *fi
 	case errors.As(err, &rep.Limit):
 		rep.Verdict, rep.Problem = finding.Undecided, err.Error()
 		return nil, false
-	case errors.As(err, &failed): // whom the user named does not answer
+	case errors.As(err, &failed): // the converter that the user named does not respond
 		rep.Verdict, rep.Problem = finding.Undecided, "not checked: "+err.Error()
 		return nil, false
 	case errors.As(err, &notChecked):
@@ -245,7 +245,8 @@ func validate(ctx context.Context, e *engine.Engine, req engine.Request, rep *fi
 	return res, true
 }
 
-// duplicateKeys of YAML are judged here, in the server's words for a YAML body.
+// duplicateKeys handles duplicate keys in YAML, with the server's messages for a YAML body. It
+// reports whether it rejected the object.
 func (c *Decider) duplicateKeys(def *Definition, doc *input.Document, rep *finding.Object) (refused bool) {
 	if doc.Duplicate == nil {
 		return false

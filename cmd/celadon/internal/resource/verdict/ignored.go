@@ -12,14 +12,15 @@ import (
 	"github.com/celadon-cel/celadon/engine/catalog"
 )
 
-// isBelowFolder is true for what stands below a folder, and was not named by hand.
+// isBelowFolder reports whether a document's file was found below a folder instead of being named by
+// the user.
 func isBelowFolder(doc *input.Document, named []string) bool {
 	return !doc.Live && !slices.Contains(named, doc.File)
 }
 
-// noObject says why a document is nothing that a server is sent: what builds and
-// packages objects stands in the same folders. What looks like half an object is
-// no such thing.
+// noObject returns the reason why a document is not meant to be sent to a server, or "". Folders can
+// also contain the files of tools that build or package objects. Incomplete objects are not among
+// them: they are reported as errors.
 func noObject(doc *input.Document) string {
 	if errors.Is(doc.Err, input.ErrNoObject) {
 		return "no Kubernetes object: no mapping"
@@ -42,18 +43,18 @@ func noObject(doc *input.Document) string {
 	return ""
 }
 
-// own is the group of what Celadon writes, and of suites of tests.
+// own is the group of files that Celadon writes, and of test suites.
 const own = "celadon"
 
 var errTemplate = errors.New("a Helm template: check what helm template makes of it, or leave it out with --exclude")
 
-// maxDocument is how much of a file is looked at for a template.
+// maxDocument limits the bytes of a file that are searched for a template.
 const maxDocument = 1 << 20
 
-// templates tells files that are templates. Each of their documents asks.
-type templates struct{ files sync.Map } // whether one is, by file
+// templates detects files that are Helm templates, and caches the result by file.
+type templates struct{ files sync.Map } // map[string]bool by file
 
-// has is true of a document that cannot be read in a file that holds a template.
+// has reports whether a document cannot be read because its file is a template.
 func (t *templates) has(doc *input.Document) bool {
 	if doc.Err == nil || doc.Live || doc.File == "-" || errors.Is(doc.Err, input.ErrNoObject) || strings.HasSuffix(doc.File, ".json") {
 		return false
@@ -68,7 +69,7 @@ func (t *templates) has(doc *input.Document) bool {
 	return t.hold(input.Text{File: doc.File, Data: text})
 }
 
-// hold notes of a file whether it is one.
+// hold reports whether a file is a template, and records the result.
 func (t *templates) hold(text input.Text) bool {
 	head := text.Data[:min(len(text.Data), maxDocument)]
 	is := bytes.Contains(head, []byte("{{")) && bytes.Contains(head, []byte("}}"))

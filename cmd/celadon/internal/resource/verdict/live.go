@@ -17,21 +17,20 @@ import (
 	"github.com/celadon-cel/celadon/engine/catalog"
 )
 
-// Live decides documents as celadon check does, by CRDs that change meanwhile. It is
-// safe for concurrent use.
+// Live decides documents like celadon check, but its CRDs can change. It is safe for concurrent use.
 type Live struct {
 	mu sync.RWMutex
 	c  *Decider
 }
 
-// NewLive knows no CRD yet.
+// NewLive returns a Live without CRDs.
 func NewLive(cfg engine.Config) *Live {
 	c := Config{KubeVersion: cfg.KubeVersion, Validation: "Strict", Locate: true, Explain: true}
 	return &Live{c: &Decider{Config: c, CRDs: gathered(cfg, nil)}}
 }
 
-// Apply takes CRDs away by name and puts others, of which each name has one. CRDs that
-// are the same as before stay compiled. The error tells of those that cannot be used.
+// Apply removes CRDs by name and adds others, whose names must be distinct. A CRD that did not
+// change stays compiled. The error reports CRDs that cannot be used.
 func (l *Live) Apply(put []resource.Read, remove []string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -58,8 +57,8 @@ func (l *Live) Apply(put []resource.Read, remove []string) error {
 	return err
 }
 
-// Compile compiles a CRD, unless it is the one in force, which is compiled once. The
-// errors are engine.Compile's.
+// Compile compiles a CRD. If the CRD equals the current one of that name, Compile returns its
+// engine, which is compiled once. The errors are those of engine.Compile.
 func (l *Live) Compile(of *resource.Compact) (*engine.Engine, error) {
 	crd := of.ForEngine()
 	l.mu.RLock()
@@ -71,8 +70,7 @@ func (l *Live) Compile(of *resource.Compact) (*engine.Engine, error) {
 	return engine.Compile(crd, engine.Config{KubeVersion: l.c.KubeVersion})
 }
 
-// Definition is the CRD of a kind as it is in force, and what it compiles to; both are
-// nil where there is none that can be used.
+// Definition returns the current CRD of a kind and its engine, or nil if there is no usable one.
 func (l *Live) Definition(kind schema.GroupKind) (*apiextensionsv1.CustomResourceDefinition, *engine.Engine) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -83,14 +81,14 @@ func (l *Live) Definition(kind schema.GroupKind) (*apiextensionsv1.CustomResourc
 	return def.CRD.ForEngine(), def.engine
 }
 
-// Knows is true of a kind that a CRD in force has.
+// Knows reports whether there is a CRD for a kind.
 func (l *Live) Knows(kind schema.GroupKind) bool {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	return l.c.CRDs.catalog.Find(kind) != nil
 }
 
-// Decide gives one document its verdict; nil when the context is cancelled.
+// Decide returns the verdict on one document, or nil if the context is canceled.
 func (l *Live) Decide(ctx context.Context, doc *input.Document) *finding.Object {
 	l.mu.RLock()
 	defer l.mu.RUnlock()

@@ -13,9 +13,9 @@ import (
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// Masked are texts with objects in which no value of format password stands, and
-// none that holds one; n counts the passwords. The error is of a text of which
-// nobody can tell what is secret in it: it is not readable, or has no CRD.
+// Masked returns copies of texts in which values of format password, and values that contain one,
+// are replaced. N is the number of passwords. Masked returns an error if a document cannot be read
+// or has no usable CRD, because its secrets are then unknown.
 func (d *TextChecker) Masked(texts ...input.Text) (masked [][]byte, n int, err error) {
 	var mask secret.Mask
 	docs := make([][]*input.Document, len(texts))
@@ -49,8 +49,9 @@ func (d *TextChecker) Masked(texts ...input.Text) (masked [][]byte, n int, err e
 	return masked, n, nil
 }
 
-// maskedText keeps how the text is written where it can: what is there twice, or in a
-// comment too, goes with a whole new text.
+// maskedText replaces the secrets in a text. It preserves comments and formatting if possible. If a
+// key occurs twice, or a secret also occurs elsewhere, for example in a comment, it writes the whole
+// text again.
 func maskedText(text []byte, docs []*input.Document, mask secret.Mask) ([]byte, error) {
 	asWritten := true
 	for _, doc := range docs {

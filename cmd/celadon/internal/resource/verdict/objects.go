@@ -11,9 +11,9 @@ import (
 	"github.com/celadon-cel/celadon/engine/catalog"
 )
 
-// Upgrade reports what a change of their CRDs does to the objects of a source, in its
-// order, as celadon check --crd-old does. The paths in named are not below a folder. The
-// problems are those of CRDs that cannot be used.
+// Upgrade reports how a change of their CRDs affects the objects of a source, in its order, like
+// celadon check --crd-old. The paths in named were named by the user instead of found below a
+// folder. The problems are the errors of CRDs that cannot be used.
 func Upgrade(ctx context.Context, cfg engine.Config, before, after []resource.Read, from batch.Source, named []string, take func(*finding.Object) error) (problems []error, err error) {
 	c := &Decider{Config: Config{Locate: true, Explain: true, Named: named}}
 	c.Before, c.CRDs = gathered(cfg, before), gathered(cfg, after)
@@ -26,7 +26,7 @@ func Upgrade(ctx context.Context, cfg engine.Config, before, after []resource.Re
 	return c.Problems(), err
 }
 
-// gathered are CRDs that were read before.
+// gathered returns CRDs that were read before.
 func gathered(cfg engine.Config, reads []resource.Read) *CRDs {
 	d := &CRDs{catalog: catalog.New(catalog.Config{Engine: cfg, Lazy: true}), byEntry: map[*catalog.Entry]*Definition{}}
 	given := make([]crdRead, len(reads))
@@ -37,8 +37,8 @@ func gathered(cfg engine.Config, reads []resource.Read) *CRDs {
 	return d
 }
 
-// Ignored is true of what stands below a folder and is nothing that a server is
-// sent.
+// Ignored reports whether a document was found below a folder and is not meant to be sent to a
+// server.
 func Ignored(doc *input.Document, named []string) bool {
 	return isBelowFolder(doc, named) && noObject(doc) != ""
 }

@@ -10,24 +10,24 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 )
 
-// Olds are what updates replace.
+// Olds holds the old objects of updates.
 type Olds struct {
 	byKey map[string]*oldObject
-	// byFile are those of --base once more, by their file too: a repository may
-	// have an object in several files.
+	// byFile holds the objects of --base by file and key, because a repository may have an object in
+	// several files. They are in byKey, too.
 	byFile map[[2]string]*oldObject
-	errs   []error // of what could not be read
+	errs   []error // objects that could not be read
 }
 
-// oldObject is held as its JSON where it was written so, which is a tenth of what its
-// values take.
+// An oldObject holds its JSON if it was read from JSON, because that takes a tenth of the memory of
+// decoded values.
 type oldObject struct {
-	object map[string]any // nil where there is JSON
+	object map[string]any // nil if json is set
 	json   []byte
 	paired atomic.Bool
 }
 
-// NewOlds returns old objects, of which there are none yet.
+// NewOlds returns an empty Olds.
 func NewOlds() *Olds {
 	return &Olds{byKey: map[string]*oldObject{}, byFile: map[[2]string]*oldObject{}}
 }
@@ -39,7 +39,7 @@ func newOldObject(r Old) *oldObject {
 	return &oldObject{object: r.object}
 }
 
-// value is the object.
+// value returns the decoded object.
 func (o *oldObject) value() map[string]any {
 	if o.object != nil {
 		return o.object
@@ -51,7 +51,7 @@ func (o *oldObject) value() map[string]any {
 	return obj
 }
 
-// find is the old self of an object.
+// find returns the old version of an object.
 func (o *Olds) find(crds *CRDs, doc *input.Document) (map[string]any, bool) {
 	if o == nil || len(o.byKey) == 0 {
 		return nil, false
@@ -68,7 +68,7 @@ func (o *Olds) find(crds *CRDs, doc *input.Document) (map[string]any, bool) {
 	return old.value(), true
 }
 
-// Vanished counts the old objects that no new one replaces.
+// Vanished returns the number of old objects without a new version.
 func (o *Olds) Vanished() int {
 	n := 0
 	if o == nil {
@@ -82,13 +82,13 @@ func (o *Olds) Vanished() int {
 	return n
 }
 
-// knows is true for an object of a kind that has a CRD.
+// knows reports whether there is a CRD for an object.
 func (d *CRDs) knows(obj map[string]any) bool {
 	return d.catalog.Find(input.Identify(obj).GroupKind()) != nil
 }
 
-// key pairs an object with its old self. A missing namespace is "default"
-// where the kind has namespaces.
+// key returns the key that pairs an object with its old version. If the kind is namespaced, a
+// missing namespace is "default".
 func (d *CRDs) key(obj map[string]any) string {
 	id := input.Identify(obj)
 	namespace := ""
@@ -100,7 +100,7 @@ func (d *CRDs) key(obj map[string]any) string {
 	return input.Called(id.GroupKind(), namespace, id.Name)
 }
 
-// Key returns the key by which shards and baselines know an object, or "" if obj is none.
+// Key returns the key of an object in shards and baselines, or "" if obj has no apiVersion or kind.
 func (d *CRDs) Key(obj map[string]any) string {
 	if id := input.Identify(obj); id.APIVersion == "" || id.Kind == "" {
 		return ""
@@ -108,7 +108,7 @@ func (d *CRDs) Key(obj map[string]any) string {
 	return d.key(obj)
 }
 
-// Take adds an object of --old. An error of it is kept.
+// Take adds an object of --old. It keeps an error for Decider.Problems.
 func (o *Olds) Take(r Old, crds *CRDs, owns func(key string) bool) {
 	if err := o.add(r, crds, owns); err != nil {
 		o.errs = append(o.errs, fmt.Errorf("--old: %s: %w", r.Place, err))
@@ -130,8 +130,8 @@ func (o *Olds) add(r Old, crds *CRDs, owns func(key string) bool) error {
 	return nil
 }
 
-// TakeBase adds an object of --base. What cannot be read there is no problem of today's
-// files: the error is returned and not kept.
+// TakeBase adds an object of --base. It returns errors instead of keeping them, because an
+// unreadable file in the base revision is not a problem of the current files.
 func (o *Olds) TakeBase(r Old, crds *CRDs, owns func(key string) bool) error {
 	if !owns(crds.Key(r.named)) {
 		return nil
@@ -159,15 +159,15 @@ func (o *Olds) problems() []error {
 	return o.errs
 }
 
-// Old is an old object as it was read.
+// An Old is an old object as it was read.
 type Old struct {
-	// Place is where it is, for messages; Err is why it cannot be read.
+	// Place is the object's location for messages. Err is the reason why it cannot be read.
 	Place string
 	Err   error
 
 	file   string
 	object map[string]any
-	named  map[string]any // as much of it as tells its name
+	named  map[string]any // the object, or only the fields that identify it
 	json   []byte
 }
 

@@ -11,7 +11,8 @@ import (
 	"github.com/celadon-cel/celadon/x/trace"
 )
 
-// refuse tells of a refused object what the server says, and where and why.
+// refuse records the rejection of an object: the server's status and causes, their positions, and
+// the values in the failed rules.
 func (c *Decider) refuse(ctx context.Context, def *Definition, req engine.Request, doc *input.Document, res *engine.Result, rep *finding.Object) {
 	rep.Verdict = finding.Invalid
 	rep.Status = &finding.Status{Code: res.Failure.Code, Reason: string(res.Failure.Reason), Message: res.Failure.Message}
@@ -50,16 +51,16 @@ func (c *Decider) locate(doc *input.Document, causes []engine.Cause) []input.Pos
 	return doc.Locate(fields)
 }
 
-// explain adds the values in the rules that failed, which Settle drops if the objects
-// before took too much of the work of the run.
+// explain adds the values in failed rules. Settle may remove them, if the objects before used up the
+// work of the run.
 func (c *Decider) explain(ctx context.Context, def *Definition, res *engine.Result, rep *finding.Object, secrets secret.Texts) (err error) {
 	n := min(excerpt.Shown, len(res.Causes))
 	rep.Explained, err = explain(ctx, def, res.Prepared(), res.Causes[:n], rep.Causes, c.Explained.Allowance(), secrets)
 	return err
 }
 
-// Settle drops the explanations of an object if they took too much of the work of the run.
-// Objects are settled in the order of the input.
+// Settle removes the explanations of an object if they exceed the work limit of the run. It must be
+// called for the objects in the order of the input.
 func (c *Decider) Settle(r *finding.Object) {
 	if r.Explained == 0 || c.Explained.Settle(r.Explained) {
 		return
@@ -71,7 +72,7 @@ func (c *Decider) Settle(r *finding.Object) {
 	}
 }
 
-// explain adds the values in the rules that failed, and returns the work that it took.
+// explain adds the values in failed rules, and returns the work that this took.
 func explain(ctx context.Context, def *Definition, seen *engine.Prepared, causes []engine.Cause, to []finding.Cause, allowance uint64, secrets secret.Texts) (work uint64, err error) {
 	all, err := def.explainer.Explain(ctx, seen, causes, allowance)
 	for i, why := range all.Causes {

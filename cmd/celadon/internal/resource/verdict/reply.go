@@ -11,26 +11,26 @@ import (
 	"github.com/celadon-cel/celadon/x/trace"
 )
 
-// Reply is the answer to a write, as check --pipe prints it. Its JSON form is fixed.
+// A Reply is the response to a write, as check --pipe prints it. Its JSON form is fixed.
 type Reply struct {
 	Verdict  string          `json:"verdict"`
 	Status   *finding.Status `json:"status,omitempty"`
 	Causes   []finding.Cause `json:"causes"`
 	Warnings []string        `json:"warnings"`
 	Cost     int64           `json:"cost"`
-	// Object is what would be persisted.
+	// Object is the object as it would be persisted.
 	Object map[string]any `json:"object,omitempty"`
 	// Problem explains a missing verdict, or names the rules of the CRD that do not compile. As in the API server, such
 	// a rule rejects every value that it applies to, and the other checks are unaffected.
 	Problem string `json:"problem,omitempty"`
 }
 
-// Unanswered returns the reply to a request without a verdict on the object.
+// Unanswered returns the reply to a request that could not be decided.
 func Unanswered(verdict string, err error) *Reply {
 	return &Reply{Verdict: verdict, Causes: []finding.Cause{}, Warnings: []string{}, Problem: err.Error()}
 }
 
-// Reply decides the write of a raw object. The request's field validation is the decider's.
+// Reply decides the write of a raw object. It sets the request's field validation from c.
 func (c *Decider) Reply(ctx context.Context, req *engine.Request) *Reply {
 	req.FieldValidation = c.Validation
 	obj, err := engine.Decode(req.Raw)
@@ -60,7 +60,7 @@ func (c *Decider) Reply(ctx context.Context, req *engine.Request) *Reply {
 	return out
 }
 
-// newReply returns the reply with a result.
+// newReply returns the reply for a result.
 func newReply(ctx context.Context, def *Definition, res *engine.Result) *Reply {
 	out := &Reply{Verdict: finding.Valid, Causes: []finding.Cause{}, Warnings: append([]string{}, res.Warnings...), Cost: res.Cost, Object: res.Object}
 	if res.Allowed {
@@ -84,5 +84,5 @@ func newReply(ctx context.Context, def *Definition, res *engine.Result) *Reply {
 	return out
 }
 
-// maxExplained is the number of causes that are explained with the values in their rules.
+// maxExplained limits the causes for which the values in their rules are added.
 const maxExplained = 100

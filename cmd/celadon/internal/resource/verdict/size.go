@@ -9,13 +9,14 @@ import (
 )
 
 const (
-	// maxBody is the size of a request body that the API server accepts.
+	// maxBody is the largest request body, in bytes, that the API server accepts.
 	maxBody = 3 << 20
-	// maxStored is the size of a request that etcd accepts by default. The API server adds some hundred bytes to an
-	// object, which are not counted here.
+	// maxStored is the largest request, in bytes, that etcd accepts by default. The API server adds
+	// several hundred bytes to an object, which are not counted here.
 	maxStored = 3 << 19
-	// fitsBelow is the size of an input that is not measured. Encoding makes at most six bytes of one, for example of
-	// "<". Defaults and YAML aliases could make more, but are not worth measuring every object.
+	// fitsBelow is the input size, in bytes, below which an object is not measured. Encoding turns a
+	// byte into at most six, for example "<". Defaults and YAML aliases could add more, but that
+	// does not justify measuring every object.
 	fitsBelow = maxStored / 6
 )
 
@@ -28,7 +29,8 @@ func couldBeTooLarge(doc *input.Document) bool {
 	return len(source) > fitsBelow && (!inList || weigh(doc.Object, fitsBelow) <= 0)
 }
 
-// weigh subtracts the approximate size of v from a number of bytes and returns the rest. It stops below zero.
+// weigh subtracts the approximate size of v from left and returns the rest. It stops when the rest
+// is not positive.
 func weigh(v any, left int) int {
 	left--
 	switch v := v.(type) {
@@ -50,8 +52,8 @@ func weigh(v any, left int) int {
 	return left
 }
 
-// tooLarge returns a warning if an object that passes all checks is too large to be sent or stored; sent returns the
-// request's body.
+// tooLarge returns a warning if an accepted object is too large to be sent or stored. Sent returns
+// the request's body.
 func tooLarge(sent func() ([]byte, error), res *engine.Result) []string {
 	if body, err := sent(); err == nil && len(body) > maxBody {
 		return []string{fmt.Sprintf("the object has %d bytes as JSON, more than the %d (3 MiB) of a request body: the API server answers 413 (Request entity too large)", len(body), maxBody)}

@@ -17,15 +17,15 @@ import (
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
-// TextChecker is celadon check of whole texts that stand in no file, as a page has them: of
-// Live, whose CRDs change, an editor asks document by document. It is safe for
-// concurrent use.
+// A TextChecker runs celadon check on texts that are not in files, for example in the playground.
+// Its CRDs are fixed, in contrast to Live. It is safe for concurrent use.
 type TextChecker struct {
 	kubeVersion string
 	crds        *CRDs
 }
 
-// NewTextChecker reads the CRDs and compiles none. The error is of the version.
+// NewTextChecker reads the CRDs without compiling them. It returns an error only if kubeVersion is
+// invalid.
 func NewTextChecker(ctx context.Context, crds input.Text, kubeVersion string) (*TextChecker, error) {
 	if _, err := types.ParseVersion(kubeVersion); err != nil {
 		return nil, fmt.Errorf("--kube-version: %w", err)
@@ -55,36 +55,36 @@ func NewTextChecker(ctx context.Context, crds input.Text, kubeVersion string) (*
 	return &TextChecker{kubeVersion, all}, nil
 }
 
-// Writes are objects and what they replace, where they do.
+// Writes holds objects and the old objects that they replace, if any.
 type Writes struct {
 	Objects, Olds input.Text
-	// Subresource is as in --subresource.
+	// Subresource is the value of --subresource.
 	Subresource string
 }
 
-// Checked is what celadon check says of a text.
+// Checked is the result of checking a text.
 type Checked struct {
-	// Report is that of --no-vet --verbose --summary -o json.
+	// Report is the output of celadon check --no-vet --verbose --summary -o json.
 	Report  []byte
 	Objects []Answer
-	// Problems are of the CRDs and of the old objects.
+	// Problems holds the errors of the CRDs and of the old objects.
 	Problems []error
 }
 
-// Answer is what is known of one object.
+// An Answer is the result for one object.
 type Answer struct {
 	*finding.Object
-	// CRD is the name of the object's; "" and no Engine where none was given.
+	// CRD is the name of the object's CRD, or "" if none was given. Engine is nil then.
 	CRD    string
 	Engine *engine.Engine
-	// Runs are all runs of rules over it.
+	// Runs holds all runs of rules on the object.
 	Runs []engine.RuleRun
-	// Secrets must not be shown.
+	// Secrets holds values that must not be shown.
 	Secrets secret.Texts
 }
 
-// Check decides the objects. The error is the context's, or of how they are asked
-// about.
+// Check decides the objects. It returns an error if the context is canceled or w.Subresource is
+// invalid.
 func (d *TextChecker) Check(ctx context.Context, w Writes) (*Checked, error) {
 	switch w.Subresource {
 	case "", "status", "scale":
@@ -109,7 +109,7 @@ func (d *TextChecker) Check(ctx context.Context, w Writes) (*Checked, error) {
 		return nil, err
 	}
 	summary, tables := &finding.Summary{}, finding.NewTables()
-	told := false // a template is one problem, not one for each document
+	told := false // report a template once, not for each of its documents
 	checked := &Checked{}
 	w.Objects.Each(func(doc *input.Document) {
 		if err != nil {
@@ -149,11 +149,11 @@ func (d *TextChecker) Check(ctx context.Context, w Writes) (*Checked, error) {
 	return checked, err
 }
 
-// Readable is true where there is a CRD.
+// Readable reports whether there is a CRD that can be read.
 func (d *TextChecker) Readable() bool { return len(d.crds.All) > 0 }
 
-// Definition is the CRD of a name and what it compiles to; an only CRD has any name.
-// Both are nil where there is none that can be used.
+// Definition returns the CRD with the given name and its engine. If there is only one CRD, it
+// returns that. It returns nil if there is no usable CRD.
 func (d *TextChecker) Definition(name string) (*apiextensionsv1.CustomResourceDefinition, *engine.Engine) {
 	for _, def := range d.crds.All {
 		if def.CRD.Name == name || len(d.crds.All) == 1 {

@@ -10,8 +10,8 @@ import (
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
-// upgrade decides an object that exists under the old CRD: a create under both,
-// and under both an update that changes nothing.
+// upgrade decides an object that exists under the old CRD: as a create under both CRDs, and as an
+// update without changes. The update under the old CRD only determines the persisted object.
 func (c *Decider) upgrade(ctx context.Context, def *Definition, doc *input.Document, rep *finding.Object) {
 	rep.Operation = "create"
 	before := c.Before.find(doc.Identity().GroupKind())
@@ -27,7 +27,7 @@ func (c *Decider) upgrade(ctx context.Context, def *Definition, doc *input.Docum
 		return
 	}
 	if unserved(def.engine, rep) {
-		if was.verdict != finding.Invalid { // else it was no version before either
+		if was.verdict != finding.Invalid { // otherwise the old CRD did not accept the object either
 			rep.Upgrade = &finding.Upgrade{Before: was.verdict, Now: finding.Invalid, Unchanged: finding.Invalid}
 		}
 		return
@@ -56,14 +56,15 @@ func (c *Decider) upgrade(ctx context.Context, def *Definition, doc *input.Docum
 	}
 }
 
-// answer is a verdict and its result, which is empty where it is undecided.
+// An answer is a verdict and its result, which is empty if the verdict is undecided.
 type answer struct {
 	*engine.Result
 	verdict string
 }
 
-// answered is false where there is no answer at all; the report then says why.
-// Of what is undecided the report keeps the first, whatever else is not checked.
+// answered returns the verdict on req. If there is none, it records the reason in rep and returns
+// false. If several verdicts are undecided, rep keeps the first reason, even if a later request is
+// not checked.
 func answered(ctx context.Context, def *Definition, req engine.Request, rep *finding.Object) (answer, bool) {
 	problem, limit := rep.Problem, rep.Limit
 	res, ok := validate(ctx, def.engine, req, rep)
@@ -75,7 +76,7 @@ func answered(ctx context.Context, def *Definition, req engine.Request, rep *fin
 	case rep.Verdict == finding.Skipped && limit != nil:
 		rep.Verdict, rep.Problem = finding.Undecided, problem
 		return answer{}, false
-	case rep.Verdict != finding.Undecided || rep.Limit == nil: // there was no answer
+	case rep.Verdict != finding.Undecided || rep.Limit == nil: // not decided at all
 		return answer{}, false
 	}
 	if limit != nil {
@@ -84,8 +85,8 @@ func answered(ctx context.Context, def *Definition, req engine.Request, rep *fin
 	return answer{&engine.Result{}, finding.Undecided}, true
 }
 
-// silent are the differences between the object as it is kept under the old CRD
-// and under the new one, by an update that changes nothing.
+// silent returns the differences between the object as persisted under the old CRD and under the new
+// one, after an update without changes.
 func silent(ctx context.Context, before, now *Definition, update engine.Request, unchanged *engine.Result) []finding.Change {
 	was, is := compare.Kept(ctx, before.engine, now.engine, update, unchanged)
 	secrets := append(secret.Of(before.CRD.ForEngine(), was).Texts, secret.Of(now.CRD.ForEngine(), is).Texts...)

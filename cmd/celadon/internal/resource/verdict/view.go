@@ -19,24 +19,24 @@ import (
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
-// view is what of objects of one version is shown, and chosen by. The paths of a
-// CRD are read where they are asked for.
+// A view holds the printer columns and the selectable fields of one version of a CRD. Their paths are
+// parsed when they are needed.
 type view struct {
 	table      func() table
 	selectable func() (*crdfields.Selectable, error)
-	// selects: the version declares selectable fields.
+	// selects is set if the version declares selectable fields.
 	selects bool
-	// subresources are those that the version has.
+	// subresources lists the subresources of the version.
 	subresources []string
 }
 
-// table is what kubectl get shows of a version.
+// A table describes the columns of kubectl get for a version.
 type table struct {
 	*finding.Table
 	columns *crdfields.Columns
 }
 
-// newViews are those of a CRD by version.
+// newViews returns the views of a CRD by version.
 func newViews(crd *apiextensionsv1.CustomResourceDefinition) map[string]*view {
 	if crd == nil {
 		return nil
@@ -62,7 +62,8 @@ func newViews(crd *apiextensionsv1.CustomResourceDefinition) map[string]*view {
 	return views
 }
 
-// tableOf has the columns up to one that cannot be read, as in a server.
+// tableOf returns the table of a version. Like the server, it stops at the first column that cannot
+// be parsed.
 func tableOf(crd *apiextensionsv1.CustomResourceDefinition, v *apiextensionsv1.CustomResourceDefinitionVersion) table {
 	columns, _ := crdfields.ColumnsOf(v)
 	return table{columns: columns, Table: &finding.Table{
@@ -72,13 +73,13 @@ func tableOf(crd *apiextensionsv1.CustomResourceDefinition, v *apiextensionsv1.C
 	}}
 }
 
-// view is nil for an object of no version of the CRD.
+// view returns the view for an object's version, or nil if the CRD does not have that version.
 func (def *Definition) view(obj map[string]any) *view {
 	_, version, _ := strings.Cut(input.Identify(obj).APIVersion, "/")
 	return def.views[version]
 }
 
-// show adds to the report what is asked for of an accepted object.
+// show adds the requested data about an accepted object to the report.
 func (c *Decider) show(def *Definition, req engine.Request, doc *input.Document, res *engine.Result, rep *finding.Object) {
 	v := def.view(res.Object)
 	selects := v != nil && v.selects && c.Selectable
@@ -101,8 +102,8 @@ func (c *Decider) show(def *Definition, req engine.Request, doc *input.Document,
 	}
 }
 
-// selected are the values of an object's selectable fields; nil where they cannot
-// be read. One without a value is the empty text.
+// selected returns the values of an object's selectable fields, or nil if they cannot be read. A
+// field without a value has the empty string.
 func selected(v *view, obj map[string]any) map[string]string {
 	s, err := v.selectable()
 	if err != nil {
@@ -115,8 +116,8 @@ func selected(v *view, obj map[string]any) map[string]string {
 	return set
 }
 
-// row is what kubectl get shows. An object is as old as it says, or as the one
-// that it replaces: what a file has is there already; else it is new.
+// row returns the row of kubectl get. If the object has no creation time, the time is taken from its
+// other forms, for example the old object, or else from the clock.
 func (c *Decider) row(v *view, obj map[string]any, forms ...map[string]any) *finding.Row {
 	now := c.Now
 	if now.IsZero() {
@@ -126,7 +127,7 @@ func (c *Decider) row(v *view, obj map[string]any, forms ...map[string]any) *fin
 	return &finding.Row{Table: t.Table, Namespace: id.Namespace, Name: id.Name, Cells: t.columns.Cells(aged(obj, now, forms), now)}
 }
 
-// aged is an object with the time of its creation.
+// aged returns an object with a creation time.
 func aged(obj map[string]any, now time.Time, forms []map[string]any) map[string]any {
 	meta, _ := obj["metadata"].(map[string]any)
 	if meta["creationTimestamp"] != nil {
@@ -141,7 +142,7 @@ func aged(obj map[string]any, now time.Time, forms []map[string]any) map[string]
 	return withField(obj, "metadata", withField(meta, "creationTimestamp", created))
 }
 
-// withField is an object with one more field.
+// withField returns a copy of obj with one field set.
 func withField(obj map[string]any, name string, value any) map[string]any {
 	out := maps.Clone(obj)
 	if out == nil {
@@ -151,10 +152,9 @@ func withField(obj map[string]any, name string, value any) map[string]any {
 	return out
 }
 
-// choose takes an object that --field-selector does not choose out of the report.
-// What is stored is asked, or, of what is not, what would be. The selector may
-// name what some CRDs have and others have not: then the object is not chosen,
-// and that is told.
+// choose marks the object as not selected if --field-selector does not match seen, which is the
+// object as stored, or as it would be stored. If the object's CRD does not declare a field of the
+// selector, the object is reported as unreadable.
 func (c *Decider) choose(def *Definition, seen map[string]any, rep *finding.Object) {
 	selector := c.Selector
 	if selector == nil {
@@ -162,7 +162,7 @@ func (c *Decider) choose(def *Definition, seen map[string]any, rep *finding.Obje
 	}
 	v := def.view(seen)
 	if v == nil {
-		return // no such version, which is told
+		return // an unknown version is reported elsewhere
 	}
 	chosen, err := v.chooses(selector, seen, rep.Identity)
 	switch {

@@ -1,5 +1,5 @@
-// Package clustertest is an API server for tests that only lists: CRDs, and objects
-// that are made when they are asked for.
+// Package clustertest provides an API server for tests. It serves lists of CRDs and objects that are
+// generated on request, single objects, and the version.
 package clustertest
 
 import (
@@ -20,11 +20,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Server is a cluster.
+// A Server is an API server for tests.
 type Server struct {
-	// Before answers in the place of the server where it returns true; nil never does.
+	// Before, if not nil, is called for each request. If it returns true, it has sent the response.
 	Before func(http.ResponseWriter, *http.Request) bool
-	// Minor is that of the Kubernetes version 1.Minor; "" is 37.
+	// Minor is the server's Kubernetes minor version; "" means 37.
 	Minor string
 
 	url      string
@@ -40,13 +40,14 @@ type list struct {
 	item             func(int) string
 }
 
-// Start starts a server on 127.0.0.1 that ends with the test.
+// Start starts a server on 127.0.0.1 that stops when the test ends.
 func Start(t testing.TB) *Server {
 	t.Helper()
 	return begin(t, httptest.NewServer)
 }
 
-// StartTLS is Start with TLS, and gives the certificate, in PEM, and the address.
+// StartTLS is like Start, but with TLS. It also returns the server's certificate in PEM, and its
+// address.
 func StartTLS(t testing.TB) (s *Server, ca []byte, address string) {
 	t.Helper()
 	s = begin(t, func(h http.Handler) *httptest.Server {
@@ -73,7 +74,7 @@ func (s *Server) Define(t testing.TB, crd []byte, n int, item func(i int) string
 		t.Fatal(err)
 	}
 	obj["metadata"].(map[string]any)["uid"] = fmt.Sprintf("uid-%d", len(s.crds))
-	delete(obj, "apiVersion") // as in a real list
+	delete(obj, "apiVersion") // like the items of a real list
 	delete(obj, "kind")
 	spec := obj["spec"].(map[string]any)
 	names := spec["names"].(map[string]any)
@@ -91,17 +92,18 @@ func (s *Server) Define(t testing.TB, crd []byte, n int, item func(i int) string
 	s.crds = append(s.crds, string(text))
 }
 
-// CRDs are those that were defined, in JSON.
+// CRDs returns the defined CRDs in JSON.
 func (s *Server) CRDs() []string { return s.crds }
 
-// Requests are the paths and queries that were asked for.
+// Requests returns the paths and queries of all requests.
 func (s *Server) Requests() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]string{}, s.requests...)
 }
 
-// Kubeconfig writes one whose only context, prod, is the server, and gives its name.
+// Kubeconfig writes a kubeconfig whose only context, prod, refers to the server. It returns the
+// file's name.
 func (s *Server) Kubeconfig(t testing.TB) string {
 	t.Helper()
 	text := fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"prod",
@@ -155,8 +157,7 @@ func (s *Server) objects(w http.ResponseWriter, r *http.Request) {
 	Fail(w, 404, "NotFound", fmt.Sprintf("%s not found", name))
 }
 
-// page streams items, as a real server does: the list's kind comes first, where it
-// goes on last.
+// page streams items like a real server: the kind of the list is first, the continue token last.
 func page(w http.ResponseWriter, r *http.Request, l list) {
 	limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
 	from, _ := strconv.Atoi(r.URL.Query().Get("continue"))
@@ -177,7 +178,7 @@ func page(w http.ResponseWriter, r *http.Request, l list) {
 	fmt.Fprintf(out, `],"metadata":{"resourceVersion":"1","continue":%q}}`, next)
 }
 
-// Fail answers with an error of an API server.
+// Fail sends an error response of an API server.
 func Fail(w http.ResponseWriter, code int, reason, message string) {
 	w.WriteHeader(code)
 	fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","code":%d,"reason":%q,"message":%q}`, code, reason, message)
