@@ -1,10 +1,9 @@
-package find
+package analysis
 
 import (
 	"context"
 	"fmt"
 	"math"
-	"math/bits"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -14,18 +13,18 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 )
 
-// estimates say what the rules of a CRD may cost at most, which mostly shows that
-// none can cost too much: there is nothing to look for then.
+// estimates are the upper bounds of the costs of a CRD's rules. They usually show that no
+// rule can cost too much, so there is nothing to search for.
 type estimates struct {
 	rules map[engine.RuleRef]uint64 // one evaluation, of rule or message
 	whole map[string]uint64         // by version, all rules together
 }
 
-// estimate says nothing of a CRD that vet refuses. The error is the context's, or a bug
-// of ours.
-func estimate(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) (*estimates, error) {
+// estimate returns no estimates for a CRD that vet rejects. It returns an error if ctx is
+// done, or on an internal error.
+func estimate(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, kubeVersion string) (*estimates, error) {
 	e := &estimates{map[engine.RuleRef]uint64{}, map[string]uint64{}}
-	r, err := vet.VetCRD(ctx, crd, vet.Config{Stored: true})
+	r, err := vet.VetCRD(ctx, crd, vet.Config{Stored: true, KubeVersion: kubeVersion})
 	if err != nil {
 		return nil, err
 	}
@@ -38,10 +37,8 @@ func estimate(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition
 				one = math.MaxUint64
 			}
 			e.rules[engine.RuleRef{Version: v.Name, Path: r.Path, Index: r.Index}] = one
-			sum = atMost(bits.Add64(sum, r.EstimatedTotal, 0))
-			high, message := bits.Mul64(r.MessageExpressionCost, r.Cardinality)
-			sum = atMost(bits.Add64(sum, message, 0))
-			if high > 0 || r.Broken {
+			sum = cost.Add(sum, cost.Add(r.EstimatedTotal, cost.Mul(r.MessageExpressionCost, r.Cardinality)))
+			if r.Broken {
 				sum = math.MaxUint64
 			}
 		}
@@ -50,18 +47,10 @@ func estimate(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition
 	return e, nil
 }
 
-// atMost is a sum that does not overflow.
-func atMost(sum, carry uint64) uint64 {
-	if carry > 0 {
-		return math.MaxUint64
-	}
-	return sum
-}
-
-// never is why a rule cannot cost too much, nor all rules of its version together;
-// "" where they may.
-func (e *estimates) never(ref engine.RuleRef) string {
-	limits := cost.Limits{}.WithDefaults()
+// neverExceeds returns why neither the rule nor all rules of its version together can exceed
+// limits, or "" if they may.
+func (e *estimates) neverExceeds(ref engine.RuleRef, limits cost.Limits) string {
+	limits = limits.WithDefaults()
 	one, ok := e.rules[engine.RuleRef{Version: ref.Version, Path: ref.Path, Index: ref.Index}]
 	whole := e.whole[ref.Version]
 	if !ok || one > uint64(limits.PerCall) || whole > uint64(limits.PerObject) {

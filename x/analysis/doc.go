@@ -1,0 +1,19 @@
+// Package analysis answers questions about the rules of a CRD with an object or a proof:
+// which write a rule rejects, which write it accepts, on which it fails to evaluate, and
+// which makes it cost too much.
+//
+//	crd := analysis.NewCRD(definition, e)
+//	a, err := crd.Version("v1", analysis.Config{})
+//	for _, rule := range a.Rules() {
+//		answer, err := a.Ask(ctx, rule, search.Refused)
+//		fmt.Println(answer.Words(search.Refused))
+//	}
+package analysis
+
+// How it works. Ask first tries to prove that no such object exists (x/analysis/prove),
+// which takes milliseconds. Without a proof it searches (x/analysis/search), which cannot
+// end before all of its steps if there is nothing to find. An object that is accepted
+// usually exists, so that search comes before the proof.
+//
+// A CRD holds what all questions about it share. An Analyzer holds both engines for one
+// version; it is not safe for concurrent use, so InLanes makes one for each lane of a run.
