@@ -17,7 +17,7 @@ import (
 // A CRD is a definition about which questions are asked. It is safe for concurrent use.
 type CRD struct {
 	definition  *apiextensionsv1.CustomResourceDefinition
-	engine      *engine.Engine // nil for an uncompiled CRD
+	engine      *engine.Engine // nil before Compile
 	kubeVersion string
 
 	mu    sync.Mutex
@@ -28,12 +28,6 @@ type CRD struct {
 // afterwards.
 func NewCRD(definition *apiextensionsv1.CustomResourceDefinition, e *engine.Engine) *CRD {
 	return &CRD{definition: definition, engine: e, kubeVersion: e.KubeVersion()}
-}
-
-// UncompiledCRD returns a CRD for proofs, which need no engine. [Analyzer.Compile] makes
-// searches possible.
-func UncompiledCRD(definition *apiextensionsv1.CustomResourceDefinition, kubeVersion string) *CRD {
-	return &CRD{definition: definition, kubeVersion: kubeVersion}
 }
 
 // Config determines how much an Analyzer searches. The same configuration and the same CRD
@@ -53,16 +47,21 @@ type Config struct {
 
 // Version returns an Analyzer for a version of the CRD; "" is the storage version.
 func (c *CRD) Version(name string, cfg Config) (*Analyzer, error) {
-	a := &Analyzer{crd: c, engine: c.engine, cfg: cfg}
+	a := c.analyzer(name, cfg)
+	if err := a.prepareSearch(name); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+func (c *CRD) analyzer(version string, cfg Config) *Analyzer {
+	a := &Analyzer{crd: c, cfg: cfg}
 	for i := range c.definition.Spec.Versions {
-		if v := &c.definition.Spec.Versions[i]; v.Name == name || name == "" && v.Storage {
+		if v := &c.definition.Spec.Versions[i]; v.Name == version || version == "" && v.Storage {
 			a.version = v
 		}
 	}
-	if c.engine == nil {
-		return a, nil
-	}
-	return a, a.prepareSearch(name)
+	return a
 }
 
 // estimates returns the cost estimates of the CRD's rules.
@@ -81,7 +80,6 @@ func (c *CRD) estimates(ctx context.Context) (*estimates, error) {
 // concurrent use.
 type Analyzer struct {
 	crd     *CRD
-	engine  *engine.Engine
 	version *apiextensionsv1.CustomResourceDefinitionVersion
 	cfg     Config
 	meter   *work.Meter    // charged by all questions; nil sets no limit
@@ -89,14 +87,22 @@ type Analyzer struct {
 	prover  *prove.Prover  // nil before the first proof
 }
 
-// Compile compiles an uncompiled CRD. If only some of its rules do not compile, the error is
-// an *engine.CompileErrors, and searches about other rules are possible.
+// Uncompiled returns an Analyzer for a version of a CRD that is not compiled. It can only
+// prove; Compile makes searches possible.
+func Uncompiled(definition *apiextensionsv1.CustomResourceDefinition, kubeVersion, version string, cfg Config) *Analyzer {
+	c := &CRD{definition: definition, kubeVersion: kubeVersion}
+	return c.analyzer(version, cfg)
+}
+
+// Compile compiles the CRD of an Analyzer that Uncompiled returned. If only some of its
+// rules do not compile, the error is an *engine.CompileErrors, and searches about the other
+// rules are possible.
 func (a *Analyzer) Compile() error {
 	e, err := engine.Compile(a.crd.definition, engine.Config{KubeVersion: a.crd.kubeVersion})
 	if e == nil {
 		return err
 	}
-	a.engine = e
+	a.crd.engine = e
 	return cmp.Or(a.prepareSearch(a.version.Name), err)
 }
 
@@ -105,7 +111,7 @@ func (a *Analyzer) prepareSearch(version string) (err error) {
 	if a.cfg.Beside != nil {
 		cfg.Beside = a.cfg.Beside.search
 	}
-	if a.search, err = search.New(a.crd.definition, a.engine, version, cfg); err == nil {
+	if a.search, err = search.New(a.crd.definition, a.crd.engine, version, cfg); err == nil {
 		a.search.Charge(a.meter)
 	}
 	return err
