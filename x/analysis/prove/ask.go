@@ -57,37 +57,28 @@ func (p *Prover) prove(ask func(*formula) error) (*Proof, error) {
 	if err := ask(w); err != nil {
 		return nil, err
 	}
-	proof, err := w.prove()
-	if proof != nil || err != nil || !w.tooMuch {
-		return proof, err
+	if proof := w.prove(); proof != nil || !w.tooMuch {
+		return proof, nil
 	}
 	w = newFormula(p)
 	w.ruleless = true
 	if err := ask(w); err != nil {
 		return nil, err
 	}
-	return w.prove()
+	return w.prove(), nil
 }
 
-// prove says whether the formula cannot be true, and on what that rests.
-func (w *formula) prove() (*Proof, error) {
+// prove returns a proof that the formula cannot be true, or nil.
+func (w *formula) prove() *Proof {
 	// Often the question alone is enough; all else takes a hundred times as long.
 	if w.impossible(nil) {
-		return w.proof(w.least()), nil
+		return w.proof(w.least())
 	}
 	w.settle()
-	assumed := w.assumptions()
-	if w.impossible(assumed) {
-		return w.proof(w.least()), nil
+	if !w.impossible(w.assumptions()) {
+		return nil
 	}
-	if w.prover.outside == nil {
-		return nil, nil
-	}
-	core, unsat, err := w.askOutside(assumed)
-	if err != nil || !unsat {
-		return nil, err
-	}
-	return w.proof(core), nil
+	return w.proof(w.least())
 }
 
 // assumptions are what the question does not say itself.
@@ -148,7 +139,7 @@ func (w *formula) impossible(assumed []sat.Lit) bool {
 		for i, l := range parts {
 			none[i] = l.Not()
 		}
-		w.sat.Add(none...) // an external solver finds it itself
+		w.sat.Add(none...)
 	}
 	return false
 }

@@ -28,7 +28,6 @@ type formula struct {
 	instances   int
 	vague       int // how often only a text was known
 	equalities  []equality
-	atoms       []atom // for an external solver
 	// old is the object that an update replaces, and update that there is one, by
 	// place of the new one; of a question about a transition rule only.
 	old    map[*place]*place
@@ -53,7 +52,7 @@ type sibling struct {
 }
 
 func newFormula(p *Prover) *formula {
-	w := &formula{gates: newGates(p.outside != nil, p.work), prover: p, names: map[string]sat.Lit{}, terms: map[string]int{}, old: map[*place]*place{}, loops: map[string]truth{}, comparables: map[*types.Decl]comparable{}, known: map[engine.RuleRef]sat.Lit{}}
+	w := &formula{gates: newGates(p.recording, p.work), prover: p, names: map[string]sat.Lit{}, terms: map[string]int{}, old: map[*place]*place{}, loops: map[string]truth{}, comparables: map[*types.Decl]comparable{}, known: map[engine.RuleRef]sat.Lit{}}
 	w.schema, w.next, w.update = w.free(), w.free(), w.free()
 	return w
 }
