@@ -73,9 +73,8 @@ func (w *witnessing) plan(asked map[string]bool) {
 	if err != nil {
 		return // TestAnswers tells of it
 	}
-	analyzed := analysis.NewCRD(crd.Definition, e)
 	for _, version := range e.Versions() {
-		a, err := analyzed.Version(version, analysis.Config{Steps: w.ask.steps})
+		a, err := analysis.New(crd.Definition, e, version, analysis.Config{Steps: w.ask.steps})
 		if err != nil {
 			w.report.Error(crd.variant()+" "+version, err)
 			continue

@@ -14,6 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/x/analysis"
+	"github.com/celadon-cel/celadon/x/analysis/budget"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
@@ -54,7 +55,7 @@ func find(ctx context.Context, s *Session, arg string) (string, error) {
 // ask asks about the rule with index n at the current path.
 func (s *Session) ask(ctx context.Context, n int, want search.Want) (*analysis.Answer, error) {
 	st := s.state
-	a, err := analysis.NewCRD(st.crd.def, st.crd.engine).Version(st.version, analysis.Config{Limits: s.limits})
+	a, err := analysis.New(st.crd.def, st.crd.engine, st.version, analysis.Config{CostProof: budget.Proofs(st.crd.def, st.kube, s.limits)})
 	if err != nil {
 		return nil, err
 	}

@@ -10,8 +10,10 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/x/analysis"
+	"github.com/celadon-cel/celadon/x/analysis/budget"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 	"github.com/celadon-cel/celadon/x/analysis/work"
 )
@@ -64,7 +66,7 @@ func analyzer(t testing.TB, crd *apiextensionsv1.CustomResourceDefinition, versi
 	if e == nil {
 		t.Fatal(err)
 	}
-	a, err := analysis.NewCRD(crd, e).Version(version, analysis.Config{Steps: 200})
+	a, err := analysis.New(crd, e, version, analysis.Config{Steps: 200, CostProof: budget.Proofs(crd, "", cost.Limits{})})
 	if err != nil {
 		t.Fatal(err)
 	}

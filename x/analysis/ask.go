@@ -46,12 +46,12 @@ func (a *Analyzer) Ask(ctx context.Context, rule engine.RuleRef, want search.Wan
 
 func (a *Analyzer) ask(ctx context.Context, rule engine.RuleRef, want search.Want) (*Answer, error) {
 	if a.version.Served { // the search reports that another version is not
-		if want == search.OverBudget {
-			costs, err := a.crd.estimates(ctx)
+		if want == search.OverBudget && a.cfg.CostProof != nil {
+			proof, err := a.cfg.CostProof(ctx, rule)
 			if err != nil {
 				return nil, err
 			}
-			if proof := costs.neverExceeds(rule, a.cfg.Limits); proof != "" {
+			if proof != "" {
 				return &Answer{Answer: search.Answer{Status: Never}, Estimates: proof}, nil
 			}
 		}

@@ -2,8 +2,7 @@
 // which write a rule rejects, which write it accepts, on which it fails to evaluate, and
 // which makes it cost too much.
 //
-//	crd := analysis.NewCRD(definition, e)
-//	a, err := crd.Version("v1", analysis.Config{})
+//	a, err := analysis.New(crd, e, "v1", analysis.Config{})
 //	for _, rule := range a.Rules() {
 //		answer, err := a.Ask(ctx, rule, search.Refused)
 //		fmt.Println(answer.Words(search.Refused))
@@ -15,5 +14,4 @@ package analysis
 // end before all of its steps if there is nothing to find. An object that is accepted
 // usually exists, so that search comes before the proof.
 //
-// A CRD holds what all questions about it share. An Analyzer holds both engines for one
-// version; it is not safe for concurrent use, so InLanes makes one for each lane of a run.
+// An Analyzer is not safe for concurrent use, so InLanes makes one for each lane of a run.

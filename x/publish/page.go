@@ -75,7 +75,7 @@ func NewPage(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition,
 		case v.deepest > deepest:
 			v.Examples = []Example{{Title: "Example", Missing: fmt.Sprintf("none: the schema is %d deep, and none is looked for beyond %d", v.deepest, deepest)}}
 		default:
-			if err := v.find(ctx, analysis.NewCRD(crd, e), cfg); err != nil {
+			if err := v.find(ctx, crd, e, cfg); err != nil {
 				return nil, err
 			}
 		}
@@ -86,8 +86,8 @@ func NewPage(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition,
 }
 
 // find looks for the two examples.
-func (v *Version) find(ctx context.Context, crd *analysis.CRD, cfg Config) error {
-	a, err := crd.Version(v.Name, analysis.Config{Steps: cfg.Steps, Seed: cfg.Seed})
+func (v *Version) find(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, cfg Config) error {
+	a, err := analysis.New(crd, e, v.Name, analysis.Config{Steps: cfg.Steps, Seed: cfg.Seed})
 	if err != nil {
 		v.Examples = []Example{{Title: "Example", Missing: "none: " + err.Error()}}
 		return nil

@@ -100,7 +100,7 @@ func strip(s *apiextensionsv1.JSONSchemaProps) {
 
 // samples gives objects that a version admits.
 func (w *crdForms) samples(ctx context.Context, version string, seed uint64, n int, yield func(map[string]any) bool) error {
-	a, err := analysis.NewCRD(w.plain, w.plainEngine).Version(version, analysis.Config{Seed: seed})
+	a, err := analysis.New(w.plain, w.plainEngine, version, analysis.Config{Seed: seed})
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ type Started struct {
 func (s *Starter) Suite(ctx context.Context) (*Started, error) {
 	w := &starting{Starter: s, ctx: ctx}
 	var err error
-	if w.analyzer, err = analysis.NewCRD(s.Definition, s.Engine).Version(s.Version, s.Search); err != nil {
+	if w.analyzer, err = analysis.New(s.Definition, s.Engine, s.Version, s.Search); err != nil {
 		return nil, err
 	}
 	if w.refs = w.analyzer.Rules(); len(w.refs) == 0 {

@@ -173,7 +173,7 @@ func (a *asking) compiled(h *hybrid) (*analysis.Analyzer, error) {
 
 // analyzer returns an Analyzer for a side alone, which charges the meter of the question.
 func (a *asking) analyzer(s *side, cfg analysis.Config) (*analysis.Analyzer, error) {
-	q, err := analysis.NewCRD(alone(s, s.schema()), s.engine).Version(s.version.Name, cfg)
+	q, err := analysis.New(alone(s, s.schema()), s.engine, s.version.Name, cfg)
 	if err == nil {
 		q.Charge(a.work)
 	}

@@ -144,7 +144,7 @@ func (c *comparison) sample(ch *change, old *side) {
 	if ch.Effect != Breaking {
 		return
 	}
-	a, err := analysis.NewCRD(old.crd, old.engine).Version(old.version.Name, analysis.Config{Steps: c.cfg.Steps, Seed: c.cfg.Seed})
+	a, err := analysis.New(old.crd, old.engine, old.version.Name, analysis.Config{Steps: c.cfg.Steps, Seed: c.cfg.Seed})
 	if err != nil {
 		return
 	}

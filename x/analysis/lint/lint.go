@@ -40,7 +40,7 @@ const DefaultSteps = 300
 
 // analyzer returns an Analyzer for a version of a CRD that e was compiled from.
 func (cfg *Config) analyzer(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, version string) (*analysis.Analyzer, error) {
-	a, err := analysis.NewCRD(crd, e).Version(version, analysis.Config{Steps: cmp.Or(cfg.Steps, DefaultSteps), Seed: cfg.Seed})
+	a, err := analysis.New(crd, e, version, analysis.Config{Steps: cmp.Or(cfg.Steps, DefaultSteps), Seed: cfg.Seed})
 	if err == nil {
 		a.Charge(cfg.work)
 	}

@@ -29,7 +29,7 @@ func (h *runner) analyzerOf(t target) *analysis.Analyzer {
 }
 
 func (h *runner) newAnalyzer(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, version string) *analysis.Analyzer {
-	a, err := analysis.NewCRD(crd, e).Version(version, analysis.Config{Steps: h.cfg.Steps})
+	a, err := analysis.New(crd, e, version, analysis.Config{Steps: h.cfg.Steps})
 	if err != nil {
 		return nil
 	}

@@ -6,8 +6,12 @@ import (
 	"slices"
 	"sync"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/x/analysis"
+	"github.com/celadon-cel/celadon/x/analysis/budget"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 	"github.com/celadon-cel/celadon/x/analysis/work"
 	"github.com/celadon-cel/celadon/x/crdcopy"
@@ -60,13 +64,13 @@ func ask(ctx context.Context, o *Options, crd *definition, step func()) (*CRDPar
 	if e == nil {
 		return nil, err
 	}
-	analyzed := analysis.NewCRD(crd.crd, e)
+	costs := budget.Proofs(crd.crd, o.KubeVersion, cost.Limits{})
 	for _, version := range e.Versions() {
 		part.known.versions = append(part.known.versions, version)
 		if o.Version != "" && version != o.Version {
 			continue
 		}
-		v := &asking{ctx: ctx, o: o, crd: analyzed, nodes: crdcopy.Nodes(crd.crd), name: version, known: &part.known, step: step}
+		v := &asking{ctx: ctx, o: o, crd: crd.crd, engine: e, name: version, known: &part.known, step: step, costs: costs}
 		found, err := v.ask()
 		if err != nil {
 			return nil, err
@@ -83,19 +87,19 @@ func ask(ctx context.Context, o *Options, crd *definition, step func()) (*CRDPar
 
 // asking is the work on one version.
 type asking struct {
-	ctx   context.Context
-	o     *Options
-	crd   *analysis.CRD
-	nodes int // of its schemas
-	name  string
-	known *known
-	step  func()
+	ctx    context.Context
+	o      *Options
+	crd    *apiextensionsv1.CustomResourceDefinition
+	engine *engine.Engine
+	name   string
+	known  *known
+	step   func()
+	costs  func(context.Context, engine.RuleRef) (string, error)
 }
 
 // ask returns nil if there are no questions about the version.
 func (v *asking) ask() (*VersionPart, error) {
-	cfg := analysis.Config{Steps: v.o.Steps, Seed: v.o.Seed}
-	a, err := v.crd.Version(v.name, cfg)
+	a, err := analysis.New(v.crd, v.engine, v.name, analysis.Config{Steps: v.o.Steps, Seed: v.o.Seed, CostProof: v.costs})
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +112,7 @@ func (v *asking) ask() (*VersionPart, error) {
 			part.Rules = append(part.Rules, &RulePart{Path: ref.Path, Index: ref.Index, Rule: ref.Rule})
 		}
 	}
-	meters := work.Split(len(rules)*len(v.o.wants()), v.nodes)
+	meters := work.Split(len(rules)*len(v.o.wants()), crdcopy.Nodes(v.crd))
 	if v.o.samples() || v.o.whole() {
 		a.Charge(meters[0])
 		sample, err := a.Sample(v.ctx, v.o.Full)

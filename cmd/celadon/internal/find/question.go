@@ -7,9 +7,9 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/x/analysis"
-	"github.com/celadon-cel/celadon/x/crdcopy"
+	"github.com/celadon-cel/celadon/x/analysis/budget"
 )
 
 // A Question is a question of celadon find about one rule of a CRD that is in no file.
@@ -37,7 +37,7 @@ func Ask(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, q Q
 		return nil, fmt.Errorf("version %q: the CRD has %v", q.Version, e.Versions())
 	}
 	v := &asking{
-		ctx: ctx, crd: analysis.NewCRD(crd, e), nodes: crdcopy.Nodes(crd), name: q.Version, known: &known{}, step: func() {},
+		ctx: ctx, crd: crd, engine: e, name: q.Version, known: &known{}, step: func() {}, costs: budget.Proofs(crd, "", cost.Limits{}),
 		o: &Options{Version: q.Version, At: q.Path, Rule: q.Index, Want: q.Want, Steps: q.Steps, Seed: 1, at: true, one: true},
 	}
 	part, err := v.ask()

@@ -1,9 +1,12 @@
-package analysis
+// Package budget shows by cost estimates that rules cannot cost too much. It is apart from
+// x/analysis because engine/vet, which estimates, needs far more packages.
+package budget
 
 import (
 	"context"
 	"fmt"
 	"math"
+	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -13,8 +16,24 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 )
 
-// estimates are the upper bounds of the costs of a CRD's rules. They usually show that no
-// rule can cost too much, so there is nothing to search for.
+// Proofs returns a function for analysis.Config.CostProof. The function estimates the costs of
+// the CRD's rules once. It is safe for concurrent use.
+func Proofs(crd *apiextensionsv1.CustomResourceDefinition, kubeVersion string, limits cost.Limits) func(context.Context, engine.RuleRef) (string, error) {
+	var mu sync.Mutex
+	var known *estimates
+	return func(ctx context.Context, rule engine.RuleRef) (_ string, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if known == nil {
+			if known, err = estimate(ctx, crd, kubeVersion); err != nil {
+				return "", err
+			}
+		}
+		return known.neverExceeds(rule, limits.WithDefaults()), nil
+	}
+}
+
+// estimates are the upper bounds of the costs of a CRD's rules.
 type estimates struct {
 	rules map[engine.RuleRef]uint64 // one evaluation, of rule or message
 	whole map[string]uint64         // by version, all rules together
@@ -50,7 +69,6 @@ func estimate(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition
 // neverExceeds returns why neither the rule nor all rules of its version together can exceed
 // limits, or "" if they may.
 func (e *estimates) neverExceeds(ref engine.RuleRef, limits cost.Limits) string {
-	limits = limits.WithDefaults()
 	one, ok := e.rules[engine.RuleRef{Version: ref.Version, Path: ref.Path, Index: ref.Index}]
 	whole := e.whole[ref.Version]
 	if !ok || one > uint64(limits.PerCall) || whole > uint64(limits.PerObject) {
