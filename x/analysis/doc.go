@@ -14,4 +14,7 @@ package analysis
 // end before all of its steps if there is nothing to find. An object that is accepted
 // usually exists, so that search comes before the proof.
 //
+// Both engines compile the rules that they need. Over the rules of real CRDs that takes less
+// than 1 % of the time, so they do not share what they compile.
+//
 // An Analyzer is not safe for concurrent use, so InLanes makes one for each lane of a run.
