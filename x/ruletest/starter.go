@@ -117,8 +117,14 @@ func (w *starting) ask() error {
 			w.shown[i] = &evidence{none: "no object found that the rule refuses: " + m.Reason(), noneAccepted: m.Reason()}
 			return nil
 		}
-		w.shown[i], err = w.askOne(lane, w.refs[i])
-		return err
+		before := lane.Meter().Spent()
+		if w.shown[i], err = w.askOne(lane, w.refs[i]); err != nil {
+			return err
+		}
+		if w.shown[i].refused == nil || w.shown[i].accepted == nil {
+			lane.Meter().Unanswered(lane.Meter().Spent() - before)
+		}
+		return nil
 	})
 	for _, m := range meters {
 		w.limited = cmp.Or(w.limited, m.Reason())
@@ -144,7 +150,7 @@ func (w *starting) askOne(a *analysis.Analyzer, ref engine.RuleRef) (*evidence, 
 	if out.accepted = w.sampled(ref, true); out.accepted != nil {
 		return out, nil
 	}
-	found, err := a.Ask(w.ctx, ref, search.Accepted)
+	found, err := a.Search(w.ctx, ref, search.Accepted)
 	if err != nil {
 		return nil, err
 	}
@@ -155,22 +161,24 @@ func (w *starting) askOne(a *analysis.Analyzer, ref engine.RuleRef) (*evidence, 
 	return out, nil
 }
 
+// askRefused searches before it looks for a proof, because the objects that a search
+// accepts are of use to later searches.
 func (w *starting) askRefused(out *evidence, a *analysis.Analyzer, ref engine.RuleRef) error {
-	found, err := a.Ask(w.ctx, ref, search.Refused)
+	found, err := a.Search(w.ctx, ref, search.Refused)
 	if err != nil {
 		return err
 	}
-	switch found.Status {
-	case search.Found:
+	if found.Status == search.Found {
 		req := found.Witness.Request()
 		out.refused, out.alone = &req, found.Witness.Alone
-	case analysis.Never:
-		out.none = "the rule refuses nothing: proved (" + found.ProofText() + ")"
-	default:
-		out.none = "no object found that the rule refuses, of " + phrase.Searched(found.Searched, found.Lists)
-		if found.Reason != "" {
-			out.none += ": " + found.Reason
-		}
+		return nil
+	}
+	out.none = "no object found that the rule refuses, of " + phrase.Searched(found.Searched, found.Lists)
+	if found.Reason != "" {
+		out.none += ": " + found.Reason
+	}
+	if proof := a.Prove(ref, search.Refused); proof != nil {
+		out.none = "the rule refuses nothing: proved (" + proof.String() + ")"
 	}
 	return nil
 }

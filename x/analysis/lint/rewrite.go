@@ -73,6 +73,9 @@ func (f *finder) rewrites(at *site, rule engine.RuleRef, w *search.Witness) (all
 		ways = []guard.Way{guard.AsFalse, guard.AsTrue} // to go on accepting nothing mends nothing
 	}
 	for _, want := range []search.Want{search.Refused, search.Accepted} {
+		if want == search.Accepted && f.analyzer.AcceptsNothing(rule.Path) != nil {
+			continue
+		}
 		answer, err := f.analyzer.Ask(f.ctx, rule, want)
 		if err != nil {
 			return nil, err
@@ -174,6 +177,9 @@ func (m *rewriter) try(text string) (*trial, error) {
 func (m *rewriter) judged(t *trial, mend *Rewrite) (*Rewrite, error) {
 	closed := m.isClosed(m.rule.Path)
 	if closed { // then it must accept something
+		if t.analyzer.AcceptsNothing(m.rule.Path) != nil {
+			return nil, nil
+		}
 		if answer, err := t.analyzer.Ask(m.ctx, t.rule, search.Accepted); err != nil || answer.Status != search.Found {
 			return nil, err
 		}
