@@ -75,7 +75,7 @@ nightly: ## What takes too long for each change
 	CELADON_SEARCH=long $(GO) test -timeout 120m -run 'TestFindInCorpus|TestFindsWhatMaintainersRefuse' -v ./x/analysis/search
 	CELADON_SEARCH=long $(GO) test -timeout 60m -run TestLintCorpus -v ./x/analysis/lint
 	CELADON_SEARCH=long $(GO) test -timeout 60m -run 'TestPlanted|TestLossless' ./x/roundtrip
-	CELADON_PROVE=long $(GO) test -timeout 240m -v ./x/analysis/prove
+	CELADON_PROVE=long $(GO) test -timeout 240m -v ./x/analysis/prove # also compares with z3 and cvc5, if they are installed
 	CELADON_COMPARE=long $(GO) test -timeout 60m -run OfCorpus -v ./x/analysis/compare
 	cd cmd/celadon-gen && CELADON_MARKERS=long $(GO) test -timeout 60m -run TestMapping -v .
 	$(MAKE) conformance

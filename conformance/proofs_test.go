@@ -79,9 +79,15 @@ func contradicted(t *testing.T, p *prove.Prover, ref *engine.RuleRef, failed boo
 
 func proverOf(t *testing.T, crd *CRD, version string) *prove.Prover {
 	t.Helper()
-	p := proverFor(crd, version)
-	if p == nil {
-		t.Fatalf("%s has no version %s that can be proved of", crd.Path, version)
+	for i := range crd.Definition.Spec.Versions {
+		if v := &crd.Definition.Spec.Versions[i]; v.Name == version {
+			p, err := prove.New(v, prove.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p
+		}
 	}
-	return p
+	t.Fatalf("%s has no version %s", crd.Path, version)
+	return nil
 }

@@ -10,7 +10,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/x/analysis/search"
+	"github.com/celadon-cel/celadon/x/analysis"
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
@@ -55,7 +55,7 @@ func (w *starting) work() {
 		id := w.crd.variant() + " " + v.Name
 		var suites [2]*ruletest.Started
 		for i := range suites {
-			starter := &ruletest.Starter{Definition: w.crd.Definition, Engine: e, Version: v.Name, CRDPath: "crd.yaml", Search: search.Config{Steps: w.steps}}
+			starter := &ruletest.Starter{Definition: w.crd.Definition, Engine: e, Version: v.Name, CRDPath: "crd.yaml", Search: analysis.Config{Steps: w.steps}}
 			if suites[i], err = starter.Suite(w.ctx); err != nil {
 				w.report.Error(id, err)
 				return

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/x/analysis/prove"
+	"github.com/celadon-cel/celadon/x/analysis"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
@@ -61,10 +61,9 @@ type witnessing struct {
 
 // versionQuestions are what is asked of one version.
 type versionQuestions struct {
-	name   string
-	search *search.Search
-	prover *prove.Prover
-	rules  []engine.RuleRef
+	name     string
+	analyzer *analysis.Analyzer
+	rules    []engine.RuleRef
 }
 
 // plan chooses the rules that were not asked about before.
@@ -75,12 +74,12 @@ func (w *witnessing) plan(asked map[string]bool) {
 		return // TestAnswers tells of it
 	}
 	for _, version := range e.Versions() {
-		s, err := search.New(crd.Definition, e, version, search.Config{Steps: w.ask.steps})
+		a, err := analysis.New(crd.Definition, e, version, analysis.Config{Steps: w.ask.steps})
 		if err != nil {
 			w.report.Error(crd.variant()+" "+version, err)
 			continue
 		}
-		rules := slices.DeleteFunc(s.Rules(), func(r engine.RuleRef) bool {
+		rules := slices.DeleteFunc(a.Rules(), func(r engine.RuleRef) bool {
 			id := fmt.Sprintf("%s %s %s %s", crd.Definition.Name, version, r.Path, r.Rule)
 			known := asked[id]
 			asked[id] = true
@@ -89,24 +88,20 @@ func (w *witnessing) plan(asked map[string]bool) {
 		if w.ask.rules > 0 {
 			rules = spread(rules, w.ask.rules)
 		}
-		w.versions = append(w.versions, versionQuestions{version, s, proverFor(crd, version), rules})
+		w.versions = append(w.versions, versionQuestions{version, a, rules})
 	}
 }
 
 func (w *witnessing) work() {
 	for _, v := range w.versions {
 		for _, full := range []bool{false, true} {
-			a, err := v.search.Sample(w.ctx, full)
+			a, err := v.analyzer.Sample(w.ctx, full)
 			w.add(v.name, map[bool]string{false: "minimal", true: "full"}[full], "", a, err)
 		}
 		for _, ref := range v.rules {
 			w.report.Note("rules asked about")
 			for _, want := range w.ask.wants {
-				if v.never(ref, want) {
-					w.report.Note(fmt.Sprintf("questions without a witness: %s, proved", want))
-					continue
-				}
-				a, err := v.search.Find(w.ctx, ref, want)
+				a, err := v.analyzer.Ask(w.ctx, ref, want)
 				w.add(v.name, string(want), fmt.Sprintf(" %s[%d]", ref.Path, ref.Index), a, err)
 			}
 		}
@@ -114,29 +109,8 @@ func (w *witnessing) work() {
 	w.versions = nil // what a search has learnt is large
 }
 
-// never: there is a proof, so a search would only take its time.
-func (v *versionQuestions) never(ref engine.RuleRef, want search.Want) bool {
-	outcome, ok := map[search.Want]prove.Outcome{search.Refused: prove.Refused, search.Errs: prove.Failed}[want]
-	if !ok || v.prover == nil {
-		return false
-	}
-	proof, err := v.prover.Never(ref, outcome)
-	return err == nil && proof != nil
-}
-
-// proverFor is nil where there is none for a version.
-func proverFor(crd *CRD, version string) *prove.Prover {
-	for i := range crd.Definition.Spec.Versions {
-		if v := &crd.Definition.Spec.Versions[i]; v.Name == version {
-			p, _ := prove.New(v, prove.Config{})
-			return p
-		}
-	}
-	return nil
-}
-
 // add makes a case of a witness.
-func (w *witnessing) add(version, what, rule string, a *search.Answer, err error) {
+func (w *witnessing) add(version, what, rule string, a *analysis.Answer, err error) {
 	crd := w.group.CRD
 	id := fmt.Sprintf("%s %s %s%s", crd.variant(), version, what, rule)
 	if err != nil {

@@ -59,7 +59,7 @@ func objectCommands() []command {
 func ruleCommands() []command {
 	return []command{
 		{name: "rules", args: "[all|N]", help: "list the rules here, or all, with verdict, cost and headroom; one in full", run: rules, complete: completeWords(func(s *Session) []string { return append(s.ruleNumbers(), "all") })},
-		{name: "find", args: "[N] [refused|accepted|error|use]", help: "find an object that a rule refuses, accepts or fails on; use makes it the object", run: findWitness, complete: completeNumbered(completeWords(func(*Session) []string { return append(slices.Clone(wants), useFound) }))},
+		{name: "find", args: "[N] [WANT|use]", help: "find an object that a rule refuses, or for WANT accepted, error or budget; use makes it the object", run: findWitness, complete: completeNumbered(completeWords(func(*Session) []string { return append(slices.Clone(wants), useFound) }))},
 		{name: "add", args: "RULE", help: "add a rule here", run: addCommand, expression: true, complete: completeExpression},
 		{name: "edit", args: "N [RULE]", help: "replace a rule; without one, begin the next line with it", run: edit, expression: true, complete: completeNumbered(completeExpression)},
 		{name: "drop", args: "N", help: "remove a rule", run: drop, complete: completeNumbered(nil)},

@@ -11,12 +11,15 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/x/analysis/lint"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/termwidth"
+	"github.com/celadon-cel/celadon/x/analysis"
+	"github.com/celadon-cel/celadon/x/analysis/budget"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
 // wants are the outcomes that :find accepts, named as in celadon find.
-var wants = []string{string(search.Refused), string(search.Accepted), string(search.Errs)}
+var wants = []string{string(search.Refused), string(search.Accepted), string(search.Errs), string(search.OverBudget)}
 
 // useFound is the argument of :find that loads the last object found.
 const useFound = "use"
@@ -50,26 +53,27 @@ func findWitness(ctx context.Context, s *Session, arg string) (string, error) {
 }
 
 // ask searches for a write that demonstrates the outcome want of rule n at the session's path.
-func (s *Session) ask(ctx context.Context, n int, want search.Want) (*lint.Answer, error) {
+func (s *Session) ask(ctx context.Context, n int, want search.Want) (*analysis.Answer, error) {
 	st := s.state
-	asker, err := lint.NewAsker(st.crd.def, st.crd.engine, st.version, lint.Config{KubeVersion: st.kube, Steps: search.DefaultSteps})
+	a, err := analysis.New(st.crd.def, st.crd.engine, st.version, analysis.Config{CostProof: budget.Proofs(st.crd.def, st.kube, s.limits)})
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(asker.Rules(), func(r engine.RuleRef) bool { return r.Path == st.place.pattern() && r.Index == n })
+	rules := a.Rules()
+	i := slices.IndexFunc(rules, func(r engine.RuleRef) bool { return r.Path == st.place.pattern() && r.Index == n })
 	if i < 0 {
 		return nil, errors.New("rules under allOf and the like are not analysed")
 	}
-	return asker.Ask(ctx, asker.Rules()[i], want)
+	return a.Ask(ctx, rules[i], want)
 }
 
-// answerText formats the write that was found.
-func answerText(a *lint.Answer, want search.Want, rule int) (string, error) {
+// answerText formats the write that was found for the rule with index rule.
+func answerText(a *analysis.Answer, want search.Want, rule int) (string, error) {
 	w := a.Witness
 	var b strings.Builder
 	b.WriteString(printable(a.Words(want)) + "\n")
 	for _, c := range w.Result.Causes {
-		if c.Rule != nil && c.Rule.Index == rule && want != search.Accepted {
+		if want == search.OverBudget || c.Rule != nil && c.Rule.Index == rule && want != search.Accepted {
 			b.WriteString(indent(printable(c.Message)))
 			break
 		}
@@ -88,7 +92,11 @@ func answerText(a *lint.Answer, want search.Want, rule int) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		shown := indent(printable(string(text)))
+		shown := printable(string(text))
+		if want == search.OverBudget { // the object is large
+			shown = cut(shown)
+		}
+		shown = indent(shown)
 		if w.Old != nil {
 			shown = "  " + part.title + ":\n" + indent(shown)
 		}
@@ -96,6 +104,24 @@ func answerText(a *lint.Answer, want search.Want, rule int) (string, error) {
 	}
 	b.WriteString(":find use makes it the object\n")
 	return b.String(), nil
+}
+
+// The size up to which a large object is shown.
+const (
+	maxFoundLines   = 80
+	maxFoundColumns = 300
+)
+
+// cut shortens a text to what is shown of a large object.
+func cut(text string) string {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	if more := len(lines) - maxFoundLines; more > 0 {
+		lines = append(lines[:maxFoundLines], fmt.Sprintf("# … %s more: :find use, then :show", phrase.Count(more, "line")))
+	}
+	for i, line := range lines {
+		lines[i] = termwidth.Cut(line, maxFoundColumns)
+	}
+	return strings.Join(lines, "\n") + "\n"
 }
 
 // useFound makes the last write found the session's object and old object.

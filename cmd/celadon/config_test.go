@@ -46,7 +46,7 @@ func testConfigKeys(t *testing.T, cmd *cobra.Command, keys map[string]config.Cla
 	}
 	// These have one meaning in all commands.
 	for _, key := range []string{
-		"base", "old", "crd-old", "subresource", "max-findings", "exclude", "skip", "solver", "exec", "convert", "cluster",
+		"base", "old", "crd-old", "subresource", "max-findings", "exclude", "skip", "exec", "convert", "cluster",
 		"fix", "update", "no-vet", "no-lint", "allow", "watch", "config", "no-config", "baseline", "follow", "kube-version", "validate",
 	} {
 		if keys[key] == config.FromTree {

@@ -43,7 +43,8 @@ or unreadable input (2 wins over 1), 130 interrupted with what was known.`,
 	command.Operands(cmd, false, "crd", "config")
 	command.Values(cmd, "want", find.Wants...)
 	command.Values(cmd, "output", find.Outputs...)
-	for _, flag := range []string{"version", "at", "rule", "steps", "seed", "solver"} {
+	command.KubeVersions(cmd)
+	for _, flag := range []string{"version", "at", "rule", "steps", "seed"} {
 		command.Values(cmd, flag)
 	}
 	return cmd

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/catalog"
+	"github.com/celadon-cel/celadon/engine/internal/crdjson"
 	"github.com/celadon-cel/celadon/engine/internal/respond"
 )
 
@@ -57,7 +57,9 @@ func decode(raw []byte, beta bool) (d decoded, failure *metav1.Status) {
 		if !beta {
 			break
 		}
-		d.crd, err = catalog.Decode(raw)
+		d.crd, err = crdjson.Decode(raw, func(reason string) error {
+			return &engine.WorkLimitError{Part: "schema", Reason: reason}
+		})
 		if errors.As(err, &d.undecided) {
 			return d, nil
 		}

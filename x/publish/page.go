@@ -11,7 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
-	"github.com/celadon-cel/celadon/x/analysis/search"
+	"github.com/celadon-cel/celadon/x/analysis"
 	"github.com/celadon-cel/celadon/x/analysis/work"
 )
 
@@ -85,35 +85,34 @@ func NewPage(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition,
 	return p, nil
 }
 
-// find looks for the two examples, which the engine has decided as a server
-// would.
+// find looks for the two examples.
 func (v *Version) find(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, cfg Config) error {
-	s, err := search.New(crd, e, v.Name, search.Config{Steps: cfg.Steps, Seed: cfg.Seed})
+	a, err := analysis.New(crd, e, v.Name, analysis.Config{Steps: cfg.Steps, Seed: cfg.Seed})
 	if err != nil {
 		v.Examples = []Example{{Title: "Example", Missing: "none: " + err.Error()}}
 		return nil
 	}
-	s.Charge(work.NewRun(1, 1))
+	a.Charge(work.NewRun(1, 1))
 	for _, one := range []struct {
 		title string
 		full  bool
 	}{{"Minimal example", false}, {"Full example", true}} {
-		a, err := s.Sample(ctx, one.full)
+		found, err := a.Sample(ctx, one.full)
 		if err != nil {
 			return err
 		}
 		x := Example{Title: one.title}
 		switch {
-		case a.Witness == nil && a.Reason != "":
-			x.Missing = "none: " + a.Reason
-		case a.Witness == nil:
-			x.Missing = fmt.Sprintf("none found among %s objects", phrase.Number(uint64(a.Searched)))
+		case found.Witness == nil && found.Reason != "":
+			x.Missing = "none: " + found.Reason
+		case found.Witness == nil:
+			x.Missing = fmt.Sprintf("none found among %s objects", phrase.Number(uint64(found.Searched)))
 		default:
-			data, err := untrusted.YAML(a.Witness.Object)
+			data, err := untrusted.YAML(found.Witness.Object)
 			if err != nil {
 				return err
 			}
-			x.YAML, x.MadeUp = string(data), s.Passwords(a.Witness.Object)
+			x.YAML, x.MadeUp = string(data), found.MadeUp
 		}
 		v.Examples = append(v.Examples, x)
 	}

@@ -9,7 +9,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/x/analysis/search"
+	"github.com/celadon-cel/celadon/x/analysis"
 )
 
 // crdForms are the forms of a CRD that a test asks.
@@ -100,11 +100,11 @@ func strip(s *apiextensionsv1.JSONSchemaProps) {
 
 // samples gives objects that a version admits.
 func (w *crdForms) samples(ctx context.Context, version string, seed uint64, n int, yield func(map[string]any) bool) error {
-	s, err := search.New(w.plain, w.plainEngine, version, search.Config{Seed: seed})
+	a, err := analysis.New(w.plain, w.plainEngine, version, analysis.Config{Seed: seed})
 	if err != nil {
 		return err
 	}
-	return s.Samples(ctx, n, yield)
+	return a.Samples(ctx, n, yield)
 }
 
 // admits decides an object; whole is the object with its defaults.

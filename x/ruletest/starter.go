@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"reflect"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -13,7 +12,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
-	"github.com/celadon-cel/celadon/x/analysis/prove"
+	"github.com/celadon-cel/celadon/x/analysis"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 	"github.com/celadon-cel/celadon/x/analysis/work"
 	"github.com/celadon-cel/celadon/x/crdcopy"
@@ -32,8 +31,8 @@ type Starter struct {
 	// Samples are objects of that version; they are preferred where they show
 	// something.
 	Samples []map[string]any
-	// Search is how long and from where is searched for others.
-	Search search.Config
+	// Search determines how much is searched for other objects.
+	Search analysis.Config
 }
 
 // Started is a first suite, and what it shows.
@@ -52,10 +51,10 @@ type Started struct {
 func (s *Starter) Suite(ctx context.Context) (*Started, error) {
 	w := &starting{Starter: s, ctx: ctx}
 	var err error
-	if w.search, err = search.New(s.Definition, s.Engine, s.Version, s.Search); err != nil {
+	if w.analyzer, err = analysis.New(s.Definition, s.Engine, s.Version, s.Search); err != nil {
 		return nil, err
 	}
-	if w.refs = w.search.Rules(); len(w.refs) == 0 {
+	if w.refs = w.analyzer.Rules(); len(w.refs) == 0 {
 		return nil, nil
 	}
 	if err := w.begin(); err != nil {
@@ -70,13 +69,13 @@ func (s *Starter) Suite(ctx context.Context) (*Started, error) {
 // starting is the work on one suite.
 type starting struct {
 	*Starter
-	ctx     context.Context
-	search  *search.Search
-	refs    []engine.RuleRef
-	base    map[string]any // accepted; nil where there is none
-	why     string         // there is none
-	shown   []*evidence    // of each rule
-	limited string         // why some rules were left out; "" if none was
+	ctx      context.Context
+	analyzer *analysis.Analyzer
+	refs     []engine.RuleRef
+	base     map[string]any // accepted; nil where there is none
+	why      string         // there is none
+	shown    []*evidence    // of each rule
+	limited  string         // why some rules were left out; "" if none was
 }
 
 // evidence is what was found for one rule.
@@ -99,7 +98,7 @@ func (w *starting) begin() error {
 			return nil
 		}
 	}
-	a, err := w.search.Sample(w.ctx, false)
+	a, err := w.analyzer.Sample(w.ctx, false)
 	if err != nil {
 		return err
 	}
@@ -109,29 +108,23 @@ func (w *starting) begin() error {
 	return nil
 }
 
-// ask asks about all rules, those of one place one after another.
+// ask looks for evidence for all rules.
 func (w *starting) ask() error {
 	w.shown = make([]*evidence, len(w.refs))
-	places := map[string][]int{}
-	var order []string
-	for i, ref := range w.refs {
-		if places[ref.Path] == nil {
-			order = append(order, ref.Path)
-		}
-		places[ref.Path] = append(places[ref.Path], i)
-	}
-	var lanes [work.Lanes][]int
-	for i, path := range order {
-		lanes[i%work.Lanes] = append(lanes[i%work.Lanes], places[path]...)
-	}
 	meters := work.Split(2*len(w.refs), crdcopy.Nodes(w.Definition))
-	err := work.InLanes(func(i int) (err error) {
-		defer func() {
-			if p := recover(); p != nil {
-				err = &engine.InternalError{Reason: fmt.Sprint(p), Stack: debug.Stack()}
-			}
-		}()
-		return w.askLane(lanes[i], meters[i])
+	err := w.analyzer.InLanes(w.refs, meters, func(lane *analysis.Analyzer, i int) (err error) {
+		if m := lane.Meter(); m.Empty() {
+			w.shown[i] = &evidence{none: "no object found that the rule refuses: " + m.Reason(), noneAccepted: m.Reason()}
+			return nil
+		}
+		before := lane.Meter().Spent()
+		if w.shown[i], err = w.askOne(lane, w.refs[i]); err != nil {
+			return err
+		}
+		if w.shown[i].refused == nil || w.shown[i].accepted == nil {
+			lane.Meter().Unanswered(lane.Meter().Spent() - before)
+		}
+		return nil
 	})
 	for _, m := range meters {
 		w.limited = cmp.Or(w.limited, m.Reason())
@@ -139,52 +132,11 @@ func (w *starting) ask() error {
 	return err
 }
 
-// askLane looks for evidence for the rules, one after another. The result for one rule
-// does not depend on the rules before it.
-func (w *starting) askLane(rules []int, m *work.Meter) error {
-	if len(rules) == 0 {
-		return nil
-	}
-	p := w.prover()
-	if p != nil {
-		p.Charge(m)
-	}
-	s, err := search.New(w.Definition, w.Engine, w.Version, w.Search)
-	if err != nil {
-		return err
-	}
-	s.Charge(m)
-	for _, i := range rules {
-		if m.Empty() {
-			w.shown[i] = &evidence{none: "no object found that the rule refuses: " + m.Reason(), noneAccepted: m.Reason()}
-			continue
-		}
-		before := m.Spent()
-		if w.shown[i], err = w.askOne(s, p, w.refs[i]); err != nil {
-			return err
-		}
-		if w.shown[i].refused == nil || w.shown[i].accepted == nil {
-			m.Unanswered(m.Spent() - before)
-		}
-	}
-	return nil
-}
-
-func (w *starting) prover() *prove.Prover {
-	for i := range w.Definition.Spec.Versions {
-		if v := &w.Definition.Spec.Versions[i]; v.Name == w.Version {
-			p, _ := prove.New(v, prove.Config{}) // the engine has compiled it
-			return p
-		}
-	}
-	return nil
-}
-
-func (w *starting) askOne(s *search.Search, p *prove.Prover, ref engine.RuleRef) (*evidence, error) {
+func (w *starting) askOne(a *analysis.Analyzer, ref engine.RuleRef) (*evidence, error) {
 	out := &evidence{}
 	if out.refused = w.sampled(ref, false); out.refused != nil {
 		out.alone = true
-	} else if err := w.askRefused(out, s, p, ref); err != nil {
+	} else if err := w.askRefused(out, a, ref); err != nil {
 		return nil, err
 	}
 	if out.refused != nil {
@@ -198,35 +150,34 @@ func (w *starting) askOne(s *search.Search, p *prove.Prover, ref engine.RuleRef)
 	if out.accepted = w.sampled(ref, true); out.accepted != nil {
 		return out, nil
 	}
-	a, err := s.Find(w.ctx, ref, search.Accepted)
+	found, err := a.Search(w.ctx, ref, search.Accepted)
 	if err != nil {
 		return nil, err
 	}
-	if out.noneAccepted = cmp.Or(a.Reason, "none found"); a.Status == search.Found {
-		req := a.Witness.Request()
+	if out.noneAccepted = cmp.Or(found.Reason, "none found"); found.Status == search.Found {
+		req := found.Witness.Request()
 		out.accepted = w.nearer(&req, ran)
 	}
 	return out, nil
 }
 
-func (w *starting) askRefused(out *evidence, s *search.Search, p *prove.Prover, ref engine.RuleRef) error {
-	a, err := s.Find(w.ctx, ref, search.Refused)
+// askRefused searches before it looks for a proof, because the objects that a search
+// accepts are of use to later searches.
+func (w *starting) askRefused(out *evidence, a *analysis.Analyzer, ref engine.RuleRef) error {
+	found, err := a.Search(w.ctx, ref, search.Refused)
 	if err != nil {
 		return err
 	}
-	if a.Status == search.Found {
-		req := a.Witness.Request()
-		out.refused, out.alone = &req, a.Witness.Alone
+	if found.Status == search.Found {
+		req := found.Witness.Request()
+		out.refused, out.alone = &req, found.Witness.Alone
 		return nil
 	}
-	out.none = "no object found that the rule refuses, of " + phrase.Searched(a.Searched, a.Lists)
-	if a.Reason != "" {
-		out.none += ": " + a.Reason
+	out.none = "no object found that the rule refuses, of " + phrase.Searched(found.Searched, found.Lists)
+	if found.Reason != "" {
+		out.none += ": " + found.Reason
 	}
-	if p == nil {
-		return nil
-	}
-	if proof, _ := p.Never(ref, prove.Refused); proof != nil {
+	if proof := a.Prove(ref, search.Refused); proof != nil {
 		out.none = "the rule refuses nothing: proved (" + proof.String() + ")"
 	}
 	return nil

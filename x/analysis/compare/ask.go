@@ -7,6 +7,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/x/analysis"
 	"github.com/celadon-cel/celadon/x/analysis/prove"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 	"github.com/celadon-cel/celadon/x/analysis/work"
@@ -72,14 +73,14 @@ func (a *asking) ask() error {
 		a.reason = "the place is not there"
 		return nil
 	}
-	if proof, err := a.prove(h); err == nil && proof != nil { // else the search says why
+	if proof := a.prove(h); proof != nil {
 		a.answer.proof = proof.String()
 		return nil
 	}
-	s, err := a.search(h)
+	q, err := a.compiled(h)
 	if err != nil && a.from != nil { // it speaks of what the base does not have
 		if h, ok = hybridOf(a.base, a.goal, true); ok {
-			s, err = a.search(h)
+			q, err = a.compiled(h)
 		}
 	}
 	switch {
@@ -90,14 +91,14 @@ func (a *asking) ask() error {
 	case err != nil:
 		a.reason = err.Error()
 	case a.values != nil:
-		return a.try(s, h)
+		return a.try(q, h)
 	case a.items > 0: // a copy is quick, where a search mends each pair of items
 		if err := a.many(); a.witness != nil || err != nil {
 			return err
 		}
-		return a.find(s, h.ref, h.grafted)
+		return a.find(q, h.ref, h.grafted)
 	default:
-		err = a.find(s, h.ref, h.grafted)
+		err = a.find(q, h.ref, h.grafted)
 	}
 	if a.from != nil && a.witness == nil && err == nil {
 		return a.findBeside()
@@ -115,11 +116,11 @@ func (a *asking) unknownTo(why error) error {
 	if !ok {
 		return why
 	}
-	s, err := a.search(h)
+	q, err := a.compiled(h)
 	if err != nil {
 		return err
 	}
-	return a.try(s, h)
+	return a.try(q, h)
 }
 
 // findBeside searches the other CRD as it is: what keeps a rule's witness from
@@ -128,13 +129,13 @@ func (a *asking) findBeside() error {
 	if a.relabel {
 		return nil
 	}
-	cfg := search.Config{Steps: a.cfg.Steps, Seed: a.cfg.Seed}
-	base, err := a.newSearch(alone(a.base, a.base.schema()), a.base.engine, a.base.version.Name, cfg)
+	cfg := analysis.Config{Steps: a.cfg.Steps, Seed: a.cfg.Seed}
+	base, err := a.analyzer(a.base, cfg)
 	if err != nil {
 		return err
 	}
 	cfg.Beside = base
-	s, err := a.newSearch(alone(a.other, a.other.schema()), a.other.engine, a.other.version.Name, cfg)
+	q, err := a.analyzer(a.other, cfg)
 	if err != nil {
 		return err
 	}
@@ -142,101 +143,94 @@ func (a *asking) findBeside() error {
 		Version: a.other.version.Name, Path: engine.FormatPath(a.goal.at.steps), Index: a.index,
 		Rule: a.rule, OptionalOldSelf: optional(a.from),
 	}
-	return a.find(s, ref, false)
+	return a.find(q, ref, false)
 }
 
-// search prepares one in a hybrid; the error is of a rule that does not compile.
-func (a *asking) search(h *hybrid) (*search.Search, error) {
+// compiled returns an Analyzer for a hybrid. It returns an error if the goal's rule does not
+// compile.
+func (a *asking) compiled(h *hybrid) (*analysis.Analyzer, error) {
 	a.work.Spend(a.base.size)
 	if a.work.Empty() {
 		return nil, errors.New(a.work.Reason())
-	}
-	e, err := engine.Compile(h.crd, a.cfg.engine())
-	var broken *engine.CompileErrors
-	if errors.As(err, &broken) {
-		for _, one := range broken.Errors {
-			if one.Path == h.ref.Path && one.Index == h.ref.Index {
-				return nil, one
-			}
-		}
-	} else if err != nil {
-		return nil, err
 	}
 	steps := a.cfg.Steps
 	if a.from == nil {
 		steps *= schemaSteps
 	}
-	return a.newSearch(h.crd, e, h.ref.Version, search.Config{Steps: steps, Seed: a.cfg.Seed})
-}
-
-// newSearch returns a search that charges the meter of the question.
-func (a *asking) newSearch(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, version string, cfg search.Config) (*search.Search, error) {
-	s, err := search.New(crd, e, version, cfg)
-	if err == nil {
-		s.Charge(a.work)
+	q := a.uncompiled(h.crd, h.ref.Version, analysis.Config{Steps: steps, Seed: a.cfg.Seed})
+	err := q.Compile()
+	var broken *engine.CompileErrors
+	if !errors.As(err, &broken) {
+		return q, err
 	}
-	return s, err
+	for _, one := range broken.Errors {
+		if one.Path == h.ref.Path && one.Index == h.ref.Index {
+			return nil, one
+		}
+	}
+	return q, nil
 }
 
-// newProver returns a prover that charges the meter of the question.
-func (a *asking) newProver(version *apiextensionsv1.CustomResourceDefinitionVersion) (*prove.Prover, error) {
+// analyzer returns an Analyzer for a side alone, which charges the meter of the question.
+func (a *asking) analyzer(s *side, cfg analysis.Config) (*analysis.Analyzer, error) {
+	q, err := analysis.New(alone(s, s.schema()), s.engine, s.version.Name, cfg)
+	if err == nil {
+		q.Charge(a.work)
+	}
+	return q, err
+}
+
+// prover returns an Analyzer for proofs.
+func (a *asking) prover(crd *apiextensionsv1.CustomResourceDefinition, version string) *analysis.Analyzer {
 	a.work.Spend(a.base.size / 4)
-	p, err := prove.New(version, a.cfg.prover())
-	if err == nil {
-		p.Charge(a.work)
-	}
-	return p, err
+	return a.uncompiled(crd, version, analysis.Config{})
+}
+
+func (a *asking) uncompiled(crd *apiextensionsv1.CustomResourceDefinition, version string, cfg analysis.Config) *analysis.Analyzer {
+	q := analysis.Uncompiled(crd, a.cfg.KubeVersion, version, cfg)
+	q.Charge(a.work)
+	return q
 }
 
 // schemaSteps is how much more is tried for what a schema asks: a text of the
 // length that shows it is dear where rules ask for its form.
 const schemaSteps = 3
 
-// prove shows that the goal's rule refuses nothing that base admits; nil is no
-// proof. Where both sides read the same values, what holds in the hybrid holds on
-// the other side; where the rule is false, no object has its place on either.
-func (a *asking) prove(h *hybrid) (*prove.Proof, error) {
+// prove returns a proof that the goal's rule rejects nothing that base admits, or nil. If
+// both sides read the same values, what holds in the hybrid holds on the other side. If the
+// rule is false, no object has its path on either side.
+func (a *asking) prove(h *hybrid) *prove.Proof {
 	before, after := at(a.base.schema(), a.goal.at.steps), at(a.other.schema(), a.goal.at.steps)
 	alike := before != nil && after != nil && (a.within.steps != nil || sameValues(before, after))
-	nowhere := a.values != nil && !a.base.crd.Spec.PreserveUnknownFields // no object has the place
+	nowhere := a.values != nil && !a.base.crd.Spec.PreserveUnknownFields // no object has the path
 	if nowhere || a.values == nil && !a.kept && alike {
-		p, err := a.newProver(&h.crd.Spec.Versions[0])
-		if err != nil {
-			return nil, err
-		}
-		if proof, err := p.Never(h.ref, prove.Refused); err == nil && proof != nil {
-			return proof, nil
+		if proof := a.prover(h.crd, h.ref.Version).Prove(h.ref, search.Refused); proof != nil {
+			return proof
 		}
 	}
 	if a.from == nil {
-		return nil, nil
+		return nil
 	}
 	return a.passes(engine.RuleRef{Path: h.ref.Path, Index: a.index})
 }
 
-// passes shows that a rule of the other side refuses nothing that base admits.
-func (a *asking) passes(rule engine.RuleRef) (*prove.Proof, error) {
+// passes returns a proof that a rule of the other side rejects nothing that base admits, or
+// nil.
+func (a *asking) passes(rule engine.RuleRef) *prove.Proof {
 	if a.base.crd.Spec.PreserveUnknownFields {
-		return nil, nil // new fields may have had values before, of which a version says nothing
+		return nil // new fields may have had values before, of which a version says nothing
 	}
-	p, err := a.newProver(a.base.version)
-	if err != nil {
-		return nil, err
-	}
-	next, err := a.newProver(a.other.version)
-	if err != nil {
-		return nil, err
-	}
-	return p.Passes(next, rule)
+	base := a.prover(a.base.crd, a.base.version.Name)
+	return base.Passes(a.prover(a.other.crd, a.other.version.Name), rule)
 }
 
 // find searches for an object that the rule refuses, or fails on.
-func (a *asking) find(s *search.Search, rule engine.RuleRef, grafted bool) error {
+func (a *asking) find(q *analysis.Analyzer, rule engine.RuleRef, grafted bool) error {
 	for _, want := range []search.Want{search.Refused, search.Errs} {
 		if want == search.Errs && a.from == nil {
 			continue // what is made of the schema does not fail
 		}
-		found, err := s.Find(a.ctx, rule, want)
+		found, err := q.Search(a.ctx, rule, want)
 		if err != nil {
 			return err
 		}

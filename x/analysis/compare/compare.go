@@ -8,7 +8,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/x/analysis/prove"
 	"github.com/celadon-cel/celadon/x/analysis/work"
 	"github.com/celadon-cel/celadon/x/crdcopy"
 )
@@ -26,8 +25,6 @@ type Config struct {
 }
 
 func (c *Config) engine() engine.Config { return engine.Config{KubeVersion: c.KubeVersion} }
-
-func (c *Config) prover() prove.Config { return prove.Config{KubeVersion: c.KubeVersion} }
 
 // DefaultSteps is some tenths of a second for most CRDs.
 const DefaultSteps = 500
@@ -208,9 +205,7 @@ func (c *comparison) decide(ch *change, m *work.Meter) error {
 	}
 	if ch.breaks != nil && ch.breaks.defaulted && (breaks.witness == nil || !breaks.witness.loses()) {
 		ch.Kept, breaks.witness = breaks.witness, nil
-		if breaks.proof, err = c.untouched(ch, m); err != nil {
-			return err
-		}
+		breaks.proof = c.untouched(ch, m)
 	}
 	ch.Refused, ch.Admitted = breaks.witness, loosens.witness
 	ch.Searched, ch.Proof, ch.Reason = breaks.searched, breaks.proof, breaks.reason
@@ -241,24 +236,23 @@ func (c *comparison) decide(ch *change, m *work.Meter) error {
 	return nil
 }
 
-// untouched shows that no rule of the new side, nor of the old that it keeps,
-// minds a default: "" is no proof.
-func (c *comparison) untouched(ch *change, m *work.Meter) (proof string, err error) {
+// untouched returns a proof that a new default makes no rule of the new side reject what the
+// old side admits, or "".
+func (c *comparison) untouched(ch *change, m *work.Meter) (proof string) {
 	a := &asking{comparison: c, work: m, base: ch.before, other: ch.after}
 	for s, steps, i := ch.after.schema(), ch.breaks.at.steps, 0; i <= len(steps); i++ {
 		here := at(s, steps[:i])
 		if here == nil {
-			return "", nil
+			return ""
 		}
 		if here.MaxProperties != nil || here.Not != nil || len(here.AllOf)+len(here.AnyOf)+len(here.OneOf) > 0 {
-			return "", nil // the schema may mind it
+			return "" // the schema may mind it
 		}
 		for index := range here.XValidations {
-			passes, err := a.passes(engine.RuleRef{Path: engine.FormatPath(steps[:i]), Index: index})
-			if err != nil || passes == nil {
-				return "", nil
+			if a.passes(engine.RuleRef{Path: engine.FormatPath(steps[:i]), Index: index}) == nil {
+				return ""
 			}
 		}
 	}
-	return "no rule minds the default", nil
+	return "no rule minds the default"
 }

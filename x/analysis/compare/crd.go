@@ -8,6 +8,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/celadon-cel/celadon/x/analysis"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 	"github.com/celadon-cel/celadon/x/analysis/work"
 )
@@ -143,12 +144,12 @@ func (c *comparison) sample(ch *change, old *side) {
 	if ch.Effect != Breaking {
 		return
 	}
-	s, err := search.New(old.crd, old.engine, old.version.Name, search.Config{Steps: c.cfg.Steps, Seed: c.cfg.Seed})
+	a, err := analysis.New(old.crd, old.engine, old.version.Name, analysis.Config{Steps: c.cfg.Steps, Seed: c.cfg.Seed})
 	if err != nil {
 		return
 	}
-	s.Charge(work.NewRun(1, 1))
-	if found, err := s.Sample(c.ctx, false); err == nil && found.Witness != nil {
+	a.Charge(work.NewRun(1, 1))
+	if found, err := a.Sample(c.ctx, false); err == nil && found.Witness != nil {
 		ch.By, ch.Searched = ByWitness, found.Searched
 		ch.Refused = &Witness{Operation: search.Create, Object: found.Witness.Object, Create: Refused, ChangedUpdate: Refused, UnchangedUpdate: Refused}
 	}

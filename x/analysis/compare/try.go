@@ -8,13 +8,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/x/analysis"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
 // try puts values where the goal's place is, in an object that has it: for what
 // CEL cannot say.
-func (a *asking) try(s *search.Search, h *hybrid) error {
-	found, err := s.Find(a.ctx, h.ref, search.Refused)
+func (a *asking) try(q *analysis.Analyzer, h *hybrid) error {
+	found, err := q.Search(a.ctx, h.ref, search.Refused)
 	if err != nil {
 		return err
 	}
@@ -83,11 +84,11 @@ func (a *asking) many() error {
 	if !ok || a.items > maxMany {
 		return nil
 	}
-	s, err := a.search(h)
+	q, err := a.compiled(h)
 	if err != nil {
 		return err
 	}
-	found, err := s.Find(a.ctx, h.ref, search.Refused)
+	found, err := q.Search(a.ctx, h.ref, search.Refused)
 	if err != nil || found.Witness == nil {
 		return err
 	}

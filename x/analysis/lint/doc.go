@@ -9,15 +9,13 @@
 //		fmt.Println(l.Path, l.Index, l.Message, l.Rewrites)
 //	}
 //
-// A shell or an editor that has one question about one rule asks an [Asker].
+// To ask a single question about a rule, use x/analysis.
 package lint
 
-// How it works. Each question goes to x/analysis/prove first, which takes
-// milliseconds, and then to x/analysis/search, which cannot end before all its steps
-// where there is nothing to find (ask.go). Lints are made of what is known for
-// certain only: a witness, or a proof (lint.go). That nothing was found is no lint.
+// How it works. Lints are made only of answers of x/analysis that are certain: a witness,
+// or a proof (lint.go). That nothing was found is no lint.
 //
-// A rule that fails on an object is guarded (mend.go): the condition that reads
+// A rule that fails on an object is guarded (rewrite.go): the condition that reads
 // what is absent, A, becomes has(x) && A, or !has(x) || A (x/analysis/guard). Either gives
 // what A gave wherever A gave anything; since CEL's operators never take back a
 // value for want of an error, so does the whole rule. What is to be shown of a

@@ -8,6 +8,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/x/analysis"
 	"github.com/celadon-cel/celadon/x/analysis/prove"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 	"github.com/celadon-cel/celadon/x/crdcopy"
@@ -16,9 +17,6 @@ import (
 // acceptsNothing looks at the places of rules, the outer ones first: what stands
 // in one that accepts nothing need not be asked about.
 func (f *finder) acceptsNothing() {
-	if f.asker.prover == nil {
-		return
-	}
 	for i := range f.unit.rules {
 		r := &f.unit.rules[i]
 		if f.cfg.work.Empty() {
@@ -27,7 +25,7 @@ func (f *finder) acceptsNothing() {
 		if r.Broken || f.isClosed(r.Path) || i > 0 && f.unit.rules[i-1].Path == r.Path {
 			continue
 		}
-		proof, _ := f.asker.prover.AcceptsNothing(r.Path) // what cannot be analysed has no proof
+		proof := f.analyzer.AcceptsNothing(r.Path)
 		if proof == nil {
 			continue
 		}
@@ -86,7 +84,7 @@ func (f *finder) redundant() map[engine.RuleRef]*prove.Proof {
 			continue
 		}
 		ref := f.ref(&r)
-		if proof := f.asker.never(ref, search.Refused); proof != nil && !rests(proof, ref, all, map[engine.RuleRef]bool{}) {
+		if proof := f.analyzer.Prove(ref, search.Refused); proof != nil && !rests(proof, ref, all, map[engine.RuleRef]bool{}) {
 			all[ref] = proof
 		}
 	}
@@ -132,14 +130,14 @@ func (f *finder) failsToEvaluate(r *vet.Rule) error {
 		return nil
 	}
 	ref, with := f.ref(r), f
-	answer, err := f.asker.Ask(f.ctx, ref, search.Errs)
-	if err == nil && f.told(optionalRead, r) && (answer.Status == search.Unknown || answer.Status == Never && len(answer.Proof.Siblings) > 0) {
+	answer, err := f.analyzer.Ask(f.ctx, ref, search.Errs)
+	if err == nil && f.told(optionalRead, r) && (answer.Status == search.Unknown || answer.Status == analysis.Never && len(answer.Proof.Siblings) > 0) {
 		with, answer, err = f.amongFailing(ref, answer)
 	}
 	if err != nil {
 		return err
 	}
-	if f.settled[r.Field] = answer.Status == Never || answer.Status == search.Found; answer.Status != search.Found {
+	if f.settled[r.Field] = answer.Status == analysis.Never || answer.Status == search.Found; answer.Status != search.Found {
 		return nil
 	}
 	at, err := newSite(f.engine, ref)
@@ -173,8 +171,8 @@ const optionalRead = "optional-read"
 // shows it alone: of a CRD without the others, whose finder it gives. What it finds
 // is refused by rules that fail, and by nothing else. before is the answer where
 // there are no others.
-func (f *finder) amongFailing(ref engine.RuleRef, before *Answer) (*finder, *Answer, error) {
-	unknown := &Answer{Answer: search.Answer{Status: search.Unknown}}
+func (f *finder) amongFailing(ref engine.RuleRef, before *analysis.Answer) (*finder, *analysis.Answer, error) {
+	unknown := &analysis.Answer{Answer: search.Answer{Status: search.Unknown}}
 	without := *f
 	without.refs = nil
 	for i := range f.unit.rules {
@@ -196,10 +194,10 @@ func (f *finder) amongFailing(ref engine.RuleRef, before *Answer) (*finder, *Ans
 	if without.engine, _ = engine.Compile(without.crd, engine.Config{KubeVersion: f.cfg.KubeVersion}); without.engine == nil {
 		return f, unknown, nil
 	}
-	if without.asker, err = NewAsker(without.crd, without.engine, f.unit.version, *f.cfg); err != nil {
+	if without.analyzer, err = f.cfg.analyzer(without.crd, without.engine, f.unit.version); err != nil {
 		return nil, nil, err
 	}
-	answer, err := without.asker.Ask(f.ctx, ref, search.Errs)
+	answer, err := without.analyzer.Ask(f.ctx, ref, search.Errs)
 	if err != nil || answer.Status != search.Found {
 		return f, answer, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/x/analysis"
 	"github.com/celadon-cel/celadon/x/analysis/prove"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 	"github.com/celadon-cel/celadon/x/analysis/work"
@@ -37,7 +38,14 @@ type Config struct {
 // object, it mostly does so on one of the first.
 const DefaultSteps = 300
 
-func (cfg *Config) steps() int { return cmp.Or(cfg.Steps, DefaultSteps) }
+// analyzer returns an Analyzer for a version of a CRD that e was compiled from.
+func (cfg *Config) analyzer(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, version string) (*analysis.Analyzer, error) {
+	a, err := analysis.New(crd, e, version, analysis.Config{Steps: cmp.Or(cfg.Steps, DefaultSteps), Seed: cfg.Seed})
+	if err == nil {
+		a.Charge(cfg.work)
+	}
+	return a, err
+}
 
 // The names of lints; docs/lints.md has a section for each.
 const (
@@ -140,13 +148,13 @@ func units(crd *apiextensionsv1.CustomResourceDefinition, report *vet.Report) (a
 
 // finder looks at one unit.
 type finder struct {
-	ctx    context.Context
-	cfg    *Config
-	crd    *apiextensionsv1.CustomResourceDefinition
-	engine *engine.Engine
-	report *vet.Report
-	unit   unit
-	asker  *Asker
+	ctx      context.Context
+	cfg      *Config
+	crd      *apiextensionsv1.CustomResourceDefinition
+	engine   *engine.Engine
+	report   *vet.Report
+	unit     unit
+	analyzer *analysis.Analyzer
 	// closed are places that accept nothing; true are those that seem not to be
 	// meant to.
 	closed map[string]bool
@@ -154,11 +162,11 @@ type finder struct {
 	// they fail to evaluate.
 	settled map[string]bool
 	lints   []Lint
-	refs    map[engine.RuleRef]engine.RuleRef // the asker's rules, by path and index
+	refs    map[engine.RuleRef]engine.RuleRef // the analyzer's rules, by path and index
 }
 
 func (f *finder) find() (err error) {
-	if f.asker, err = NewAsker(f.crd, f.engine, f.unit.version, *f.cfg); err != nil {
+	if f.analyzer, err = f.cfg.analyzer(f.crd, f.engine, f.unit.version); err != nil {
 		return err
 	}
 	f.acceptsNothing()
@@ -184,7 +192,7 @@ func (f *finder) off(name string) bool { return slices.Contains(f.cfg.Without, n
 func (f *finder) ref(r *vet.Rule) engine.RuleRef {
 	if f.refs == nil {
 		f.refs = map[engine.RuleRef]engine.RuleRef{}
-		for _, ref := range f.asker.Rules() {
+		for _, ref := range f.analyzer.Rules() {
 			f.refs[engine.RuleRef{Path: ref.Path, Index: ref.Index}] = ref
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/x/analysis"
 	"github.com/celadon-cel/celadon/x/analysis/guard"
 	"github.com/celadon-cel/celadon/x/analysis/prove"
 	"github.com/celadon-cel/celadon/x/analysis/search"
@@ -72,7 +73,10 @@ func (f *finder) rewrites(at *site, rule engine.RuleRef, w *search.Witness) (all
 		ways = []guard.Way{guard.AsFalse, guard.AsTrue} // to go on accepting nothing mends nothing
 	}
 	for _, want := range []search.Want{search.Refused, search.Accepted} {
-		answer, err := f.asker.Ask(f.ctx, rule, want)
+		if want == search.Accepted && f.analyzer.AcceptsNothing(rule.Path) != nil {
+			continue
+		}
+		answer, err := f.analyzer.Ask(f.ctx, rule, want)
 		if err != nil {
 			return nil, err
 		}
@@ -122,13 +126,13 @@ func (m *rewriter) rewrite(how guard.Way) (*Rewrite, error) {
 			if more := m.guardAll(text, how); more != text {
 				if other, err := m.try(more); err != nil {
 					return nil, err
-				} else if other != nil && other.answer.Status == Never {
+				} else if other != nil && other.answer.Status == analysis.Never {
 					t, text = other, more
 				}
 			}
 		}
 		switch t.answer.Status {
-		case Never, search.Unknown:
+		case analysis.Never, search.Unknown:
 			return m.judged(t, &Rewrite{Rule: text, Keeps: how == guard.Refuse, Proof: t.answer.Proof, Searched: t.answer.Searched, how: how})
 		case search.Found:
 			m.fails = append(m.fails, t.answer.Witness)
@@ -141,11 +145,11 @@ func (m *rewriter) rewrite(how guard.Way) (*Rewrite, error) {
 
 // trial is a CRD with another text for the rule, and whether that fails.
 type trial struct {
-	crd    *apiextensionsv1.CustomResourceDefinition
-	engine *engine.Engine
-	asker  *Asker
-	rule   engine.RuleRef
-	answer *Answer
+	crd      *apiextensionsv1.CustomResourceDefinition
+	engine   *engine.Engine
+	analyzer *analysis.Analyzer
+	rule     engine.RuleRef
+	answer   *analysis.Answer
 }
 
 // try is nil for a text that the CRD cannot have.
@@ -161,10 +165,10 @@ func (m *rewriter) try(text string) (*trial, error) {
 	}
 	cfg := *m.cfg
 	cfg.Steps = max(cfg.Steps, search.DefaultSteps) // what is offered is looked at longer
-	if t.asker, err = NewAsker(t.crd, t.engine, m.unit.version, cfg); err != nil {
+	if t.analyzer, err = cfg.analyzer(t.crd, t.engine, m.unit.version); err != nil {
 		return nil, err
 	}
-	t.answer, err = t.asker.Ask(m.ctx, t.rule, search.Errs)
+	t.answer, err = t.analyzer.Ask(m.ctx, t.rule, search.Errs)
 	return t, err
 }
 
@@ -173,7 +177,10 @@ func (m *rewriter) try(text string) (*trial, error) {
 func (m *rewriter) judged(t *trial, mend *Rewrite) (*Rewrite, error) {
 	closed := m.isClosed(m.rule.Path)
 	if closed { // then it must accept something
-		if answer, err := t.asker.Ask(m.ctx, t.rule, search.Accepted); err != nil || answer.Status != search.Found {
+		if t.analyzer.AcceptsNothing(m.rule.Path) != nil {
+			return nil, nil
+		}
+		if answer, err := t.analyzer.Ask(m.ctx, t.rule, search.Accepted); err != nil || answer.Status != search.Found {
 			return nil, err
 		}
 	}

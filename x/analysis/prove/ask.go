@@ -56,37 +56,28 @@ func (p *Prover) prove(ask func(*formula) error) (*Proof, error) {
 	if err := ask(w); err != nil {
 		return nil, err
 	}
-	proof, err := w.prove()
-	if proof != nil || err != nil || !w.tooMuch {
-		return proof, err
+	if proof := w.prove(); proof != nil || !w.tooMuch {
+		return proof, nil
 	}
 	w = newFormula(p)
 	w.ruleless = true
 	if err := ask(w); err != nil {
 		return nil, err
 	}
-	return w.prove()
+	return w.prove(), nil
 }
 
 // prove returns a proof that the formula is unsatisfiable, or nil if there is none.
-func (w *formula) prove() (*Proof, error) {
+func (w *formula) prove() *Proof {
 	// The question alone often suffices, and everything else takes a hundred times as long.
 	if w.impossible(nil) {
-		return w.proof(w.least()), nil
+		return w.proof(w.least())
 	}
 	w.settle()
-	assumed := w.assumptions()
-	if w.impossible(assumed) {
-		return w.proof(w.least()), nil
+	if !w.impossible(w.assumptions()) {
+		return nil
 	}
-	if w.prover.outside == nil {
-		return nil, nil
-	}
-	core, unsat, err := w.askOutside(assumed)
-	if err != nil || !unsat {
-		return nil, err
-	}
-	return w.proof(core), nil
+	return w.proof(w.least())
 }
 
 // assumptions returns the literals for the schema and the sibling rules.
@@ -149,7 +140,7 @@ func (w *formula) impossible(assumed []sat.Lit) bool {
 		for i, l := range parts {
 			none[i] = l.Not()
 		}
-		w.sat.Add(none...) // an external solver finds it itself
+		w.sat.Add(none...)
 	}
 	return false
 }

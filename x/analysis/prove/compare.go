@@ -95,7 +95,7 @@ func (x *reading) same(a, b alt, bothWays bool) sat.Lit {
 	if known {
 		return l
 	}
-	x.world.atom(l, isEqual, a, b)
+	x.world.recording.atom(l, isEqual, a, b)
 	if scalars(a, b) {
 		x.world.equalities = append(x.world.equalities, equality{a.place.content, b.place.content, l})
 	} else {
@@ -223,8 +223,8 @@ func (x *reading) less(a, b alt) sat.Lit {
 	l, known := x.world.relation(a.name() + " < " + b.name())
 	if !known { // exactly one of less, more, and equal holds
 		more, _ := x.world.relation(b.name() + " < " + a.name())
-		x.world.atom(l, isLess, a, b)
-		x.world.atom(more, isLess, b, a)
+		x.world.recording.atom(l, isLess, a, b)
+		x.world.recording.atom(more, isLess, b, a)
 		same := x.same(a, b, true)
 		x.world.clause(l, more, same)
 		x.world.clause(l.Not(), more.Not())

@@ -28,7 +28,6 @@ type formula struct {
 	instances   int
 	vague       int // the number of expressions known only by their text
 	equalities  []equality
-	atoms       []atom // for an external solver
 	// old maps places of the new object to places of the object that an update replaces, and update
 	// holds if there is such an object. Both are only used for questions about transition rules.
 	old    map[*place]*place
@@ -53,7 +52,7 @@ type sibling struct {
 }
 
 func newFormula(p *Prover) *formula {
-	w := &formula{gates: newGates(p.outside != nil, p.work), prover: p, names: map[string]sat.Lit{}, terms: map[string]int{}, old: map[*place]*place{}, loops: map[string]truth{}, comparables: map[*types.Decl]comparable{}, known: map[engine.RuleRef]sat.Lit{}}
+	w := &formula{gates: newGates(p.recording, p.work), prover: p, names: map[string]sat.Lit{}, terms: map[string]int{}, old: map[*place]*place{}, loops: map[string]truth{}, comparables: map[*types.Decl]comparable{}, known: map[engine.RuleRef]sat.Lit{}}
 	w.schema, w.next, w.update = w.free(), w.free(), w.free()
 	return w
 }

@@ -1,26 +1,22 @@
 package prove
 
 import (
-	"slices"
-
 	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
 	"github.com/celadon-cel/celadon/x/analysis/work"
 )
 
 // gates builds literals from other literals. Equal combinations share a literal.
 type gates struct {
-	sat *sat.Solver
-	yes sat.Lit
-	and map[[2]sat.Lit]sat.Lit
-	// clauses are kept where an external solver is to see them.
-	keep         bool
-	clauses      [][]sat.Lit
+	sat          *sat.Solver
+	yes          sat.Lit
+	and          map[[2]sat.Lit]sat.Lit
+	recording    *recording // nil outside tests
 	meter        *work.Meter
 	instructions int // the size of all patterns
 }
 
-func newGates(keep bool, m *work.Meter) gates {
-	g := gates{meter: m, sat: sat.New(), and: map[[2]sat.Lit]sat.Lit{}, keep: keep}
+func newGates(r *recording, m *work.Meter) gates {
+	g := gates{meter: m, sat: sat.New(), and: map[[2]sat.Lit]sat.Lit{}, recording: r}
 	g.yes = g.sat.Var()
 	g.clause(g.yes)
 	return g
@@ -30,9 +26,7 @@ func newGates(keep bool, m *work.Meter) gates {
 func (g *gates) clause(lits ...sat.Lit) {
 	g.meter.Spend(4 + len(lits))
 	g.sat.Add(lits...)
-	if g.keep {
-		g.clauses = append(g.clauses, slices.Clone(lits))
-	}
+	g.recording.clause(lits)
 }
 
 func (g *gates) no() sat.Lit { return g.yes.Not() }

@@ -20,10 +20,6 @@ import (
 // Kubernetes version.
 type Config struct {
 	KubeVersion string
-	// Outside is an external solver, asked what ours leaves open; nil is none. It
-	// says whether what a script in SMT-LIB 2 asserts cannot be true together with
-	// some Boolean constants, and which of these that needs, and no others.
-	Outside func(script string, assumed []string) (core []string, unsat bool, err error)
 }
 
 // Outcome is the outcome of a rule that is to be proved impossible.
@@ -44,10 +40,10 @@ type Prover struct {
 	schema   *schema.Structural
 	decl     *types.Decl
 	compiler *rule.Compiler[*rule.Checked]
-	outside  func(script string, assumed []string) (core []string, unsat bool, err error)
 	oddities
-	closed map[string]closed // by path
-	work   *work.Meter       // of the run; nil if it has no limit
+	closed    map[string]closed // by path
+	work      *work.Meter       // of the run; nil if it has no limit
+	recording *recording        // of formulas; nil outside tests
 }
 
 // one is a compiled rule.
@@ -71,7 +67,7 @@ func New(of *apiextensionsv1.CustomResourceDefinitionVersion, cfg Config) (*Prov
 	}
 	decl := types.NewInterner().FromSchema(s, types.ResourceRoot)
 	return &Prover{
-		outside: cfg.Outside, closed: map[string]closed{},
+		closed:  map[string]closed{},
 		version: of.Name, schema: s, decl: decl, oddities: odditiesOf(decl, map[*types.Decl]bool{}),
 		compiler: rule.NewCompiler(rule.Config[*rule.Checked]{
 			Env: types.StoredEnv(v), Finish: func(c *rule.Checked) (*rule.Checked, error) { return c, nil },

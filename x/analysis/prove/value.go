@@ -254,7 +254,7 @@ func (x *reading) arithmetic(function string, left, right ast.Expr) []alt {
 			}
 			c := alt{key: x.world.term(fmt.Sprintf("(%s) %s (%s)", a.name(), op, b.name())), op: op, parts: []alt{a, b}}
 			fits := x.world.named("defined: " + c.key)
-			x.world.atom(fits, isInt64, c, c)
+			x.world.recording.atom(fits, isInt64, c, c)
 			c.when = g.both(when, fits)
 			out = append(out, c)
 		}

@@ -7,17 +7,18 @@ import (
 	"runtime/debug"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/x/analysis"
 )
 
 // runner tries mutants. Several work at once, each with what it compiled itself.
 type runner struct {
 	cfg       Config
 	rewriters map[*baseline]*engine.Rewriter
-	analyses  map[analysisKey]*analysis
+	analyzers map[analysisKey]*analysis.Analyzer
 }
 
 func newRunner(cfg Config) *runner {
-	return &runner{cfg: cfg, rewriters: map[*baseline]*engine.Rewriter{}, analyses: map[analysisKey]*analysis{}}
+	return &runner{cfg: cfg, rewriters: map[*baseline]*engine.Rewriter{}, analyzers: map[analysisKey]*analysis.Analyzer{}}
 }
 
 // try finds out what becomes of a mutant.

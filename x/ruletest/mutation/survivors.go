@@ -7,48 +7,49 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/x/analysis/prove"
+	"github.com/celadon-cel/celadon/x/analysis"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
-
-// analysis looks at the survivors of one version of one suite's CRD.
-type analysis struct {
-	prover *prove.Prover  // nil where the version cannot be analysed
-	search *search.Search // nil where it cannot be searched
-}
 
 type analysisKey struct {
 	suite   *baseline
 	version string
 }
 
-func (h *runner) analysisOf(t target) *analysis {
+// analyzerOf returns the Analyzer for the version of a target, or nil if it cannot be
+// analyzed.
+func (h *runner) analyzerOf(t target) *analysis.Analyzer {
 	k := analysisKey{t.suite, t.version}
-	if known := h.analyses[k]; known != nil {
-		return known
+	a, known := h.analyzers[k]
+	if !known {
+		a = h.newAnalyzer(t.suite.CRD, t.suite.Engine, t.version)
+		h.analyzers[k] = a
 	}
-	j := &analysis{}
-	h.analyses[k] = j
-	for i := range t.suite.CRD.Spec.Versions {
-		if v := &t.suite.CRD.Spec.Versions[i]; v.Name == t.version {
-			j.prover, _ = prove.New(v, prove.Config{KubeVersion: t.suite.Engine.KubeVersion()})
-		}
-	}
-	j.search, _ = search.New(t.suite.CRD, t.suite.Engine, t.version, search.Config{Steps: h.cfg.Steps})
-	return j
+	return a
 }
 
-// analyze asks whether a survivor differs from the original at all, and for a
-// write that shows it.
+func (h *runner) newAnalyzer(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, version string) *analysis.Analyzer {
+	a, err := analysis.New(crd, e, version, analysis.Config{Steps: h.cfg.Steps})
+	if err != nil {
+		return nil
+	}
+	return a
+}
+
+// analyze looks for a proof that a survivor does not differ from the original, or for a
+// write that shows that it does.
 func (h *runner) analyze(ctx context.Context, m *Mutant) error {
 	t := m.change.targets[0]
-	j := h.analysisOf(t)
-	if t.ref != nil && m.Operator != opFieldPath && j.prover != nil {
+	a := h.analyzerOf(t)
+	if a == nil {
+		return nil
+	}
+	if t.ref != nil && m.Operator != opFieldPath {
 		instead := apiextensionsv1.ValidationRule{Rule: "true"}
 		if m.change.spec != nil {
 			instead = *m.change.spec
 		}
-		if proof, err := j.prover.Equal(*t.ref, instead); err == nil && proof != nil {
+		if proof := a.Equal(*t.ref, instead); proof != nil {
 			m.Status, m.Reason = Equivalent, "proved by "+proof.String()
 			return nil
 		}
@@ -56,31 +57,30 @@ func (h *runner) analyze(ctx context.Context, m *Mutant) error {
 	if h.cfg.Steps < 0 || m.Operator == opFieldPath {
 		return nil
 	}
-	return h.seek(ctx, m, t, j)
+	return h.seek(ctx, m, t, a)
 }
 
-// seek looks for a write that the original refuses and the mutant accepts, and
-// then for one the other way round.
-func (h *runner) seek(ctx context.Context, m *Mutant, t target, j *analysis) error {
+// seek looks for a write that the original rejects and the mutant accepts, and then for one
+// the other way round.
+func (h *runner) seek(ctx context.Context, m *Mutant, t target, a *analysis.Analyzer) error {
 	changed, err := h.engine(m, t)
-	if err != nil || j.search == nil {
+	if err != nil {
 		return err
 	}
-	mutant := j.search
-	if t.ref == nil {
-		crd := m.change.apply(t.suite.CRD, t.version, m.Path, m.Index)
-		if mutant, err = search.New(crd, changed, t.version, search.Config{Steps: h.cfg.Steps}); err != nil {
-			return nil // it cannot be searched
+	original, mutant := a.Form(t.suite.Engine), a.Form(changed)
+	if t.ref == nil { // the schema differs
+		other := h.newAnalyzer(m.change.apply(t.suite.CRD, t.version, m.Path, m.Index), changed, t.version)
+		if other == nil {
+			return nil
 		}
+		mutant = other.Form(changed)
 	}
 	for _, allowed := range []bool{false, true} {
-		original := func(beside *search.Search) *search.Search { return j.search.Form(t.suite.Engine, beside) }
-		other := func(beside *search.Search) *search.Search { return mutant.Form(changed, beside) }
-		refusing := original(other(nil))
+		refusing, admitting := original, mutant
 		if allowed {
-			refusing = other(original(nil))
+			refusing, admitting = mutant, original
 		}
-		answer, err := refusing.Refusal(ctx)
+		answer, err := refusing.Refusal(ctx, admitting)
 		var bug *engine.InternalError
 		if errors.As(err, &bug) || ctx.Err() != nil {
 			return err

@@ -12,9 +12,9 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 
-	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/engine/x/expr"
+	"github.com/celadon-cel/celadon/types/path"
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
@@ -288,7 +288,7 @@ func (w *why) difference(args []ast.Expr, depth int) bool {
 		return false
 	}
 	for i, v := range []any{first.Before, first.After} {
-		text := w.program.source.Of(args[i]) + "." + engine.FormatPath(first.Path)
+		text := w.program.source.Of(args[i]) + "." + path.Format(first.Path)
 		part := Part{Text: strings.ReplaceAll(text, ".[", "["), Depth: depth, Value: celtypes.DefaultTypeAdapter.NativeToValue(v)}
 		if v == nil {
 			part.Note = "not there"

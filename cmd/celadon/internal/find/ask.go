@@ -6,8 +6,12 @@ import (
 	"slices"
 	"sync"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/x/analysis/prove"
+	"github.com/celadon-cel/celadon/x/analysis"
+	"github.com/celadon-cel/celadon/x/analysis/budget"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 	"github.com/celadon-cel/celadon/x/analysis/work"
 	"github.com/celadon-cel/celadon/x/crdcopy"
@@ -53,20 +57,20 @@ func askAll(ctx context.Context, o *Options, crds []*definition, step func(), ta
 	return nil
 }
 
-// ask asks of all versions of one CRD.
+// ask asks about all versions of one CRD.
 func ask(ctx context.Context, o *Options, crd *definition, step func()) (*CRDPart, error) {
 	part := &CRDPart{File: crd.file, Name: crd.crd.Name, Versions: []*VersionPart{}}
-	e, err := engine.Compile(crd.crd, engine.Config{})
+	e, err := engine.Compile(crd.crd, engine.Config{KubeVersion: o.KubeVersion})
 	if e == nil {
 		return nil, err
 	}
-	costs := sync.OnceValues(func() (*estimates, error) { return estimate(ctx, crd.crd) })
+	costs := budget.Proofs(crd.crd, o.KubeVersion, cost.Limits{})
 	for _, version := range e.Versions() {
 		part.known.versions = append(part.known.versions, version)
 		if o.Version != "" && version != o.Version {
 			continue
 		}
-		v := &asking{ctx: ctx, o: o, crd: crd, engine: e, name: version, known: &part.known, step: step, costs: costs}
+		v := &asking{ctx: ctx, o: o, crd: crd.crd, engine: e, name: version, known: &part.known, step: step, costs: costs}
 		found, err := v.ask()
 		if err != nil {
 			return nil, err
@@ -85,180 +89,65 @@ func ask(ctx context.Context, o *Options, crd *definition, step func()) (*CRDPar
 type asking struct {
 	ctx    context.Context
 	o      *Options
-	crd    *definition
+	crd    *apiextensionsv1.CustomResourceDefinition
 	engine *engine.Engine
 	name   string
 	known  *known
 	step   func()
-	costs  func() (*estimates, error)
+	costs  func(context.Context, engine.RuleRef) (string, error)
 }
 
-func (v *asking) search() (*search.Search, error) {
-	return search.New(v.crd.crd, v.engine, v.name, search.Config{Steps: v.o.Steps, Seed: v.o.Seed})
-}
-
-// ask is nil where nothing is asked of the version.
+// ask returns nil if there are no questions about the version.
 func (v *asking) ask() (*VersionPart, error) {
-	s, err := v.search()
+	a, err := analysis.New(v.crd, v.engine, v.name, analysis.Config{Steps: v.o.Steps, Seed: v.o.Seed, CostProof: v.costs})
 	if err != nil {
 		return nil, err
 	}
 	part := &VersionPart{Name: v.name, Rules: []*RulePart{}}
-	for _, ref := range s.Rules() {
+	var rules []engine.RuleRef
+	for _, ref := range a.Rules() {
 		v.known.rules = append(v.known.rules, ref)
 		if v.o.selects(ref) {
-			part.Rules = append(part.Rules, &RulePart{Path: ref.Path, Index: ref.Index, Rule: ref.Rule, ref: ref})
+			rules = append(rules, ref)
+			part.Rules = append(part.Rules, &RulePart{Path: ref.Path, Index: ref.Index, Rule: ref.Rule})
 		}
 	}
-	lanes := work.Split(len(part.Rules)*len(v.o.wants()), crdcopy.Nodes(v.crd.crd))
+	meters := work.Split(len(rules)*len(v.o.wants()), crdcopy.Nodes(v.crd))
 	if v.o.samples() || v.o.whole() {
-		s.Charge(lanes[0])
-		a, err := s.Sample(v.ctx, v.o.Full)
+		a.Charge(meters[0])
+		sample, err := a.Sample(v.ctx, v.o.Full)
 		switch {
 		case err == nil:
-			part.Accepted = v.sample(s, a, lanes[0])
-			if err := v.outside(part.Accepted, search.Accepted, nil); err != nil {
-				return nil, err
-			}
+			part.Accepted = finding(search.Accepted, nil, sample)
 			v.step()
 		case v.ctx.Err() == nil:
 			return nil, err
 		}
 	}
-	if len(part.Rules) == 0 && part.Accepted == nil {
+	if len(rules) == 0 && part.Accepted == nil {
 		return nil, nil
 	}
-	return part, v.askRules(part, lanes)
-}
-
-// askRules divides the rules among the lanes, those of one path to one lane, and runs
-// the lanes on all cores. Except for the budget of its lane, an answer does not depend
-// on other questions.
-func (v *asking) askRules(part *VersionPart, meters [work.Lanes]*work.Meter) error {
-	places := map[string][]*RulePart{}
-	var order []string
-	for _, r := range part.Rules {
-		if places[r.Path] == nil {
-			order = append(order, r.Path)
-		}
-		places[r.Path] = append(places[r.Path], r)
-	}
-	var lanes [work.Lanes][]*RulePart
-	for i, path := range order {
-		lanes[i%work.Lanes] = append(lanes[i%work.Lanes], places[path]...)
-	}
-	err := work.InLanes(func(i int) error { return v.askLane(lanes[i], meters[i]) })
+	err = a.InLanes(rules, meters, func(lane *analysis.Analyzer, i int) error { return v.askRule(lane, rules[i], part.Rules[i]) })
 	part.Rules = slices.DeleteFunc(part.Rules, func(r *RulePart) bool { return len(r.answers()) == 0 }) // interrupted
-	return err
+	return part, err
 }
 
-// askLane asks about rules, one after another. If the context is done, the report has
-// the answers until then.
-func (v *asking) askLane(rules []*RulePart, m *work.Meter) error {
-	if len(rules) == 0 {
-		return nil
-	}
-	s, err := v.search()
-	if err != nil {
-		return err
-	}
-	s.Charge(m)
-	p := v.prover(m)
-	for _, r := range rules {
-		for _, want := range v.o.wants() {
-			before := m.Spent()
-			f := &Finding{Status: search.Unknown, Reason: m.Reason(), limited: m.Empty()}
-			if !f.limited {
-				f, err = v.find(s, p, r.ref, want)
-			}
-			if v.ctx.Err() != nil {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			if f.Status == search.Unknown && want != search.OverBudget { // whose objects are large
-				m.Unanswered(m.Spent() - before)
-			}
-			r.set(want, f)
-			v.step()
+// askRule adds the answers about a rule to part. If the context is done, the report has the
+// answers until then.
+func (v *asking) askRule(a *analysis.Analyzer, ref engine.RuleRef, part *RulePart) error {
+	for _, want := range v.o.wants() {
+		if v.ctx.Err() != nil {
+			return nil
 		}
-	}
-	return nil
-}
-
-// find asks for a proof first: that takes milliseconds, and no search can end
-// sooner than with all its steps where there is nothing to find.
-func (v *asking) find(s *search.Search, p *prove.Prover, ref engine.RuleRef, want search.Want) (*Finding, error) {
-	if want == search.OverBudget && p != nil {
-		costs, err := v.costs()
+		answer, err := a.Ask(v.ctx, ref, want)
+		if v.ctx.Err() != nil {
+			return nil
+		}
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if proof := costs.never(ref); proof != "" {
-			return &Finding{Status: never, Proof: proof}, nil
-		}
-	}
-	outcome, one := provable[want]
-	if p != nil && one {
-		// What cannot be analysed, the search will say.
-		if proof, _ := p.Never(ref, outcome); proof != nil {
-			return &Finding{Status: never, Proof: proof.String()}, nil
-		}
-	}
-	a, err := s.Find(v.ctx, ref, want)
-	if err != nil {
-		return nil, err
-	}
-	f := finding(s, want, &ref, a)
-	if want == search.Accepted {
-		f.neverAccepted(p, ref.Path)
-	}
-	return f, v.outside(f, want, &ref)
-}
-
-// prover is nil for a version of which no object can be written.
-func (v *asking) prover(m *work.Meter) *prove.Prover {
-	p := v.proverWith(prove.Config{})
-	if p != nil {
-		p.Charge(m)
-	}
-	return p
-}
-
-func (v *asking) proverWith(cfg prove.Config) *prove.Prover {
-	for i := range v.crd.crd.Spec.Versions {
-		if of := &v.crd.crd.Spec.Versions[i]; of.Name == v.name && of.Served {
-			p, _ := prove.New(of, cfg) // the engine has compiled it
-			return p
-		}
+		part.set(want, finding(want, &ref, answer))
+		v.step()
 	}
 	return nil
-}
-
-// sample is what a version accepts, or the proof that that is nothing.
-func (v *asking) sample(s *search.Search, a *search.Answer, m *work.Meter) *Finding {
-	f := finding(s, search.Accepted, nil, a)
-	f.neverAccepted(v.prover(m), "")
-	return f
-}
-
-// neverAccepted asks for a proof where no object was found that is accepted and
-// has a value at a path: often a field is there for a rule that forbids it, or
-// one above it is. Such an object mostly exists, so the search goes first.
-func (f *Finding) neverAccepted(p *prove.Prover, path string) {
-	if p == nil || f.Status != search.Unknown {
-		return
-	}
-	steps, err := engine.ParsePath(path)
-	if err != nil {
-		return
-	}
-	for n := range len(steps) + 1 {
-		above := engine.FormatPath(steps[:n])
-		if proof, _ := p.AcceptsNothing(above); proof != nil {
-			f.Status, f.Place, f.Proof = never, above, proof.String()
-			return
-		}
-	}
 }

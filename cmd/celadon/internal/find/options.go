@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/spf13/pflag"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/x/analysis/prove/smtlib"
+	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
@@ -23,21 +22,19 @@ var (
 
 // Options are the flags of celadon find.
 type Options struct {
-	CRDs           []string
-	Version        string
-	At             string
-	Rule           int
-	Want           string
-	Full, Minimal  bool
-	Steps          int
-	Seed           uint64
-	Solver, Output string
-	Config         config.Flags
+	CRDs          []string
+	Version       string
+	At            string
+	Rule          int
+	Want          string
+	Full, Minimal bool
+	Steps         int
+	Seed          uint64
+	KubeVersion   string
+	Output        string
+	Config        config.Flags
 
 	at, one bool // --at and --rule were given
-	solver  *smtlib.Solver
-	asked   atomic.Int64          // questions to it
-	strange atomic.Pointer[error] // the first answer of its that cannot be read
 }
 
 // Flags adds the flags to a set.
@@ -51,7 +48,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.BoolVar(&o.Minimal, "minimal", false, "no rule: an accepted object with as few fields as can be")
 	f.IntVar(&o.Steps, "steps", search.DefaultSteps, "how much is tried for one question, in objects")
 	f.Uint64Var(&o.Seed, "seed", 1, "choose other objects")
-	f.StringVar(&o.Solver, "solver", "", "ask an external solver what is left open: `NAME` (z3, cvc5) or the path of one")
+	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` that decides objects (default the newest known)")
 	f.StringVarP(&o.Output, "output", "o", "text", "report as "+strings.Join(Outputs, ", "))
 	o.Config.Add(f)
 }
@@ -77,6 +74,9 @@ func (o *Options) Check(f *pflag.FlagSet) error {
 		return fmt.Errorf("--full and --minimal both given: want one")
 	case (o.Full || o.Minimal) && (o.at || f.Changed("want") && o.Want != "accepted"):
 		return fmt.Errorf("--full and --minimal are samples of a whole CRD: want no --at, and no --want but accepted")
+	}
+	if _, err := types.ParseVersion(o.KubeVersion); err != nil {
+		return fmt.Errorf("--kube-version: %w", err)
 	}
 	if !o.at {
 		return nil

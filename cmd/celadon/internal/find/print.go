@@ -12,7 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/schemawords"
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
-	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
 // printer writes a report as CRDs are done.
@@ -57,7 +56,7 @@ func (p *textPrinter) crd(part *CRDPart, crd *definition) error {
 	for _, v := range part.Versions {
 		fmt.Fprintf(&b, "%s %s\n", untrusted.Line(part.Name), untrusted.Line(v.Name))
 		if v.Accepted != nil {
-			if err := p.finding(&b, "  ", search.Accepted, v.Accepted, describe(crd, v.Name, p.o)); err != nil {
+			if err := p.finding(&b, "  ", v.Accepted, describe(crd, v.Name, p.o)); err != nil {
 				return err
 			}
 		}
@@ -65,12 +64,12 @@ func (p *textPrinter) crd(part *CRDPart, crd *definition) error {
 			fmt.Fprintf(&b, "%s\n", p.cut("  "+ruleName(r)+": "+string(untrusted.Line(lex.Flat(r.Rule)))))
 			last := ""
 			for _, a := range r.answers() {
-				if words := a.finding.words(a.want); words == last {
+				if words := a.finding.words; words == last {
 					continue // a broken rule is broken whatever is asked
 				} else {
 					last = words
 				}
-				if err := p.finding(&b, "    ", a.want, a.finding, nil); err != nil {
+				if err := p.finding(&b, "    ", a.finding, nil); err != nil {
 					return err
 				}
 			}
@@ -90,8 +89,8 @@ func (p *textPrinter) cut(line string) string {
 
 func ruleName(r *RulePart) string { return string(untrusted.Line(phrase.Rule(r.Path, r.Index))) }
 
-func (p *textPrinter) finding(b *strings.Builder, indent string, want search.Want, f *Finding, schema schemawords.Node) error {
-	fmt.Fprintf(b, "%s%s\n", indent, f.words(want))
+func (p *textPrinter) finding(b *strings.Builder, indent string, f *Finding, schema schemawords.Node) error {
+	fmt.Fprintf(b, "%s%s\n", indent, f.words)
 	if f.Object == nil {
 		return nil
 	}
@@ -114,53 +113,6 @@ func (p *textPrinter) finding(b *strings.Builder, indent string, want search.Wan
 		indent += "  "
 	}
 	return indented(b, indent+"  ", f.Object, schema)
-}
-
-// words say what became of a question.
-func (f *Finding) words(want search.Want) string {
-	switch f.Status {
-	case search.Unserved:
-		return "not asked: " + string(untrusted.Line(f.Reason))
-	case search.NotAnalysed:
-		return "not analysed: " + string(untrusted.Line(f.Reason))
-	case never:
-		if f.Place != "" {
-			return fmt.Sprintf("never set: no object that is accepted has %s: proved (%s)%s", untrusted.Line(f.Place), untrusted.Line(f.Proof), f.bySolver())
-		}
-		return fmt.Sprintf("%s: proved (%s)%s", impossible[want], untrusted.Line(f.Proof), f.bySolver())
-	case search.Unknown:
-		found := phrase.Searched(f.Searched, f.Lists)
-		if f.limited {
-			found += "; " + f.Reason
-		}
-		return fmt.Sprintf("none found%s: %s%s", wanted[want], found, f.bySolver())
-	}
-	switch want {
-	case search.Refused:
-		if f.Alone != nil && !*f.Alone {
-			return fmt.Sprintf("refused: this object (%s), for other reasons too", f.Operation)
-		}
-		return fmt.Sprintf("refused: this object (%s)", f.Operation)
-	case search.Errs:
-		return fmt.Sprintf("fails to evaluate: this object (%s)", f.Operation)
-	case search.OverBudget:
-		return fmt.Sprintf("costs more than it may: this object (%s)", f.Operation)
-	}
-	return fmt.Sprintf("accepted: this object (%s)", f.Operation)
-}
-
-var impossible = map[search.Want]string{
-	search.Refused:    "no such object",
-	search.Accepted:   "no object is accepted",
-	search.Errs:       "no object on which the rule fails",
-	search.OverBudget: "no object on which it costs too much",
-}
-
-var wanted = map[search.Want]string{
-	search.Refused:    "",
-	search.Accepted:   " that is accepted",
-	search.Errs:       " on which the rule fails",
-	search.OverBudget: " that costs too much",
 }
 
 // What costs too much is large; a sample is shown whole.

@@ -2,6 +2,8 @@ package find
 
 import (
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/analysis"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
@@ -60,12 +62,7 @@ type RulePart struct {
 	Accepted *Finding `json:"accepted,omitempty"`
 	Error    *Finding `json:"error,omitempty"`
 	Budget   *Finding `json:"budget,omitempty"`
-
-	ref engine.RuleRef
 }
-
-// never: there is a proof that there is no such object.
-const never search.StatusWord = "never"
 
 // Finding answers one question.
 type Finding struct {
@@ -78,8 +75,6 @@ type Finding struct {
 	Field   string `json:"field,omitempty"`
 	Message string `json:"message,omitempty"`
 	Proof   string `json:"proof"`
-	// Solver is the external solver that was asked, and its version.
-	Solver string `json:"solver,omitempty"`
 	// Place is that of which the proof says that no accepted object has it.
 	Place string `json:"place,omitempty"`
 	// Reason is why nothing was found or analysed.
@@ -90,18 +85,21 @@ type Finding struct {
 	// MadeUp are places of format password.
 	MadeUp []string `json:"madeUp,omitempty"`
 
-	limited bool // the work budget is used up
+	limited bool   // the work budget is used up
+	words   string // for people
 }
 
-// finding puts an answer into the form of the report.
-func finding(s *search.Search, want search.Want, rule *engine.RuleRef, a *search.Answer) *Finding {
-	f := &Finding{Status: a.Status, Searched: a.Searched, Lists: a.Lists, Reason: a.Reason, limited: a.Limited}
+// finding converts an answer to the form of the report; rule is nil for a sample.
+func finding(want search.Want, rule *engine.RuleRef, a *analysis.Answer) *Finding {
+	f := &Finding{
+		Status: a.Status, Proof: a.ProofText(), Place: a.Place, Reason: a.Reason, Searched: a.Searched, Lists: a.Lists, MadeUp: a.MadeUp,
+		limited: a.Limited, words: string(untrusted.Line(a.Words(want))),
+	}
 	w := a.Witness
 	if w == nil {
 		return f
 	}
 	f.Operation, f.Object, f.Old = w.Operation, w.Object, w.Old
-	f.MadeUp = append(s.Passwords(w.Object), s.Passwords(w.Old)...)
 	if want == search.Refused {
 		f.Alone = &w.Alone
 	}
@@ -162,7 +160,9 @@ func (s *Summary) add(part *CRDPart) {
 }
 
 // acceptsNothing is false of what was not asked.
-func (f *Finding) acceptsNothing() bool { return f != nil && f.Status == never && f.Place == "" }
+func (f *Finding) acceptsNothing() bool {
+	return f != nil && f.Status == analysis.Never && f.Place == ""
+}
 
 func (s *Summary) count(r *RulePart) {
 	s.Rules++
@@ -178,7 +178,7 @@ func (s *Summary) count(r *RulePart) {
 		switch {
 		case a.want == search.Refused && found:
 			s.Refused++
-		case a.want == search.Refused && a.finding.Status == never:
+		case a.want == search.Refused && a.finding.Status == analysis.Never:
 			s.Never++
 		case found && a.want != search.Accepted:
 			failing = true

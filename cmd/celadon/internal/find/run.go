@@ -28,9 +28,6 @@ type definition struct {
 // Run is the whole of celadon find. A cancelled context ends it with what is
 // known until then.
 func Run(ctx context.Context, s command.Streams, o *Options) error {
-	if err := o.openSolver(ctx); err != nil {
-		return err
-	}
 	crds, broken, err := read(ctx, s, o)
 	if err != nil {
 		return err
@@ -43,8 +40,6 @@ func Run(ctx context.Context, s command.Streams, o *Options) error {
 		return err
 	case sum.Interrupted:
 		return &command.ExitError{Code: command.Interrupted, Err: errors.New("interrupted: the report has what was known")}
-	case o.strange.Load() != nil:
-		return &command.ExitError{Code: command.Usage, Err: *o.strange.Load()}
 	case sum.Undecided > 0:
 		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("%s left open: the work budget is used up; narrow the question with --at and --rule", phrase.Count(sum.Undecided, "question"))}
 	case broken || sum.Unreadable > 0:

@@ -7,7 +7,6 @@ import (
 
 	"github.com/celadon-cel/celadon/internal/text/schemawords"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
-	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
 // yamlPrinter writes the objects themselves, ready to be checked.
@@ -21,13 +20,13 @@ func (p *yamlPrinter) crd(part *CRDPart, crd *definition) error {
 	for _, v := range part.Versions {
 		name := string(untrusted.Line(part.Name) + " " + untrusted.Line(v.Name))
 		if v.Accepted != nil {
-			if err := p.finding(name, search.Accepted, v.Accepted, describe(crd, v.Name, p.o)); err != nil {
+			if err := p.finding(name, v.Accepted, describe(crd, v.Name, p.o)); err != nil {
 				return err
 			}
 		}
 		for _, r := range v.Rules {
 			for _, a := range r.answers() {
-				if err := p.finding(name+", "+ruleName(r), a.want, a.finding, nil); err != nil {
+				if err := p.finding(name+", "+ruleName(r), a.finding, nil); err != nil {
 					return err
 				}
 			}
@@ -36,13 +35,13 @@ func (p *yamlPrinter) crd(part *CRDPart, crd *definition) error {
 	return nil
 }
 
-func (p *yamlPrinter) finding(name string, want search.Want, f *Finding, schema schemawords.Node) error {
+func (p *yamlPrinter) finding(name string, f *Finding, schema schemawords.Node) error {
 	var b strings.Builder
 	if p.more {
 		b.WriteString("---\n")
 	}
 	p.more = true
-	fmt.Fprintf(&b, "# %s: %s\n", name, f.words(want))
+	fmt.Fprintf(&b, "# %s: %s\n", name, f.words)
 	for _, path := range f.MadeUp {
 		fmt.Fprintf(&b, "# %s is made up: its format is password\n", untrusted.Line(path))
 	}

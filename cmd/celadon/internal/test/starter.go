@@ -22,6 +22,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/analysis"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
@@ -178,7 +179,7 @@ func (i *initial) suite(ctx context.Context, file string, crd *apiextensionsv1.C
 	s := &ruletest.Starter{
 		Definition: crd, Engine: e, Version: version, CRDPath: i.pathTo(file, crd.Name),
 		Samples: i.samples[fmt.Sprint(crd.Spec.Group+"/"+version, " ", crd.Spec.Names.Kind)],
-		Search:  search.Config{Steps: i.o.Steps, Seed: 1},
+		Search:  analysis.Config{Steps: i.o.Steps, Seed: 1},
 	}
 	return s.Suite(ctx)
 }

@@ -194,6 +194,8 @@ var keys = map[string]map[string]Class{
 		"crd":    FromTree,
 		"output": FromTree,
 
+		"kube-version": Stricter,
+
 		"version": ByHand,
 		"want":    ByHand,
 		"full":    ByHand,
@@ -203,7 +205,6 @@ var keys = map[string]map[string]Class{
 
 		"at":        Never, // one question
 		"rule":      Never,
-		"solver":    Never,
 		"config":    Never,
 		"no-config": Never,
 		"follow":    Never, // reads out of the tree

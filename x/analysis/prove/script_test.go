@@ -1,72 +1,26 @@
 package prove
 
-// How it works. An external solver gets the formula as it is, propositions and
-// clauses, and on top of it what they mean: that one says of a number that it is
-// below a cut, of a text that a pattern matches it, of two values that they are
-// equal. So it knows arithmetic and texts where we know orders and automata only.
-// What has no meaning there stays free, as for us: a world too many, never one
-// too few.
+// How it works. The script has the formula as it is, propositions and clauses, and what the
+// propositions mean: a number is below a cut, a pattern matches a string, two values are
+// equal. So z3 and cvc5 know arithmetic and strings where our solver only knows orders and
+// automata. Propositions without a meaning in SMT-LIB stay free, as for our solver.
 
 import (
 	"fmt"
 	"math/big"
-	"slices"
 	"strings"
 
 	celtypes "github.com/google/cel-go/common/types"
 
+	"github.com/celadon-cel/celadon/internal/testing/smtlib"
 	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
-	"github.com/celadon-cel/celadon/x/analysis/prove/smtlib"
 )
 
-// meaning is what a proposition says of two values, or of one.
-type meaning string
-
-const (
-	isEqual meaning = "="
-	isLess  meaning = "<"
-	isInt64 meaning = "int64"
-)
-
-// atom is a proposition that an external solver understands.
-type atom struct {
-	lit  sat.Lit
-	says meaning
-	a, b alt
-}
-
-func (w *formula) atom(l sat.Lit, says meaning, a, b alt) {
-	if w.keep {
-		w.atoms = append(w.atoms, atom{l, says, a, b})
-	}
-}
-
-// maxScript bounds what an external solver is given.
+// maxScript limits the size of a script.
 const maxScript = 16 << 20
 
-func (w *formula) askOutside(assumed []sat.Lit) (core []sat.Lit, unsat bool, err error) {
-	script := w.script()
-	if len(script) > maxScript {
-		return nil, false, nil
-	}
-	names := make([]string, len(assumed))
-	for i, l := range assumed {
-		names[i] = literalName(l)
-	}
-	needed, unsat, err := w.prover.outside(script, names)
-	if err != nil || !unsat {
-		return nil, false, err
-	}
-	for i, name := range names {
-		if slices.Contains(needed, name) {
-			core = append(core, assumed[i])
-		}
-	}
-	return core, true, nil
-}
-
-// script is the formula in SMT-LIB 2.
+// script returns the formula, which records, in SMT-LIB 2.
 func (w *formula) script() string {
 	s := &scriptWriter{numbers: map[*content]int{}}
 	for i, c := range w.contents {
@@ -82,10 +36,10 @@ func (w *formula) script() string {
 	for _, c := range w.contents {
 		s.meanings(c)
 	}
-	for _, a := range w.atoms {
+	for _, a := range w.recording.atoms {
 		s.atom(a)
 	}
-	for _, clause := range w.clauses {
+	for _, clause := range w.recording.clauses {
 		names := make([]string, len(clause))
 		for i, l := range clause {
 			names[i] = literalName(l)
@@ -203,10 +157,10 @@ func (s *scriptWriter) atom(a atom) {
 	y, sortY := s.value(a.b)
 	switch {
 	case sortX == "" || sortX != sortY:
-	case a.says == isInt64:
+	case a.meaning == isInt64:
 		s.line("(assert (= %s %s))", literalName(a.lit), int64Term(x))
-	case a.says == isEqual || sortX != "String": // texts are ordered in another way there
-		s.line("(assert (= %s (%s %s %s)))", literalName(a.lit), a.says, x, y)
+	case a.meaning == isEqual || sortX != "String": // texts are ordered in another way there
+		s.line("(assert (= %s (%s %s %s)))", literalName(a.lit), a.meaning, x, y)
 	}
 }
 

@@ -4,14 +4,15 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/x/analysis/budget"
 )
 
-// Question is one of celadon find about one rule of a CRD that stands in no file.
+// A Question is a question of celadon find about one rule of a CRD that is in no file.
 type Question struct {
 	Version, Path string
 	Index         int
@@ -36,9 +37,8 @@ func Ask(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, q Q
 		return nil, fmt.Errorf("version %q: the CRD has %v", q.Version, e.Versions())
 	}
 	v := &asking{
-		ctx: ctx, crd: &definition{crd: crd}, engine: e, name: q.Version, known: &known{}, step: func() {},
-		o:     &Options{Version: q.Version, At: q.Path, Rule: q.Index, Want: q.Want, Steps: q.Steps, Seed: 1, at: true, one: true},
-		costs: sync.OnceValues(func() (*estimates, error) { return estimate(ctx, crd) }),
+		ctx: ctx, crd: crd, engine: e, name: q.Version, known: &known{}, step: func() {}, costs: budget.Proofs(crd, "", cost.Limits{}),
+		o: &Options{Version: q.Version, At: q.Path, Rule: q.Index, Want: q.Want, Steps: q.Steps, Seed: 1, at: true, one: true},
 	}
 	part, err := v.ask()
 	switch {
@@ -52,10 +52,10 @@ func Ask(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, q Q
 	return part.Rules[0], nil
 }
 
-// Said is the one answer that Ask gave, in words and whole.
+// Said returns the answer that Ask gave, in words and in full.
 func (r *RulePart) Said() (words string, f *Finding) {
 	for _, a := range r.answers() {
-		words, f = a.finding.words(a.want), a.finding
+		words, f = a.finding.words, a.finding
 	}
 	return words, f
 }

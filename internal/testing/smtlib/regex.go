@@ -16,7 +16,7 @@ import (
 // among those that are missing, they are like the last that is there, and what a
 // pattern says of texts with them it says of others.
 
-// Regex is a pattern of CEL's matches as a term.
+// Regex returns a pattern of CEL's matches as a term of sort RegLan.
 func Regex(pattern string) (string, error) {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {

@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	// maxRune is the last character that SMT-LIB has. Those after lastRune are
-	// kept for all that it has not.
+	// maxRune is the last character of SMT-LIB. The characters after lastRune stand for all
+	// that SMT-LIB does not have.
 	maxRune  = 0x2FFFF
 	lastRune = 0x2FF00
 )
 
-// Text is a text as a literal.
+// Text returns a string as a literal.
 func Text(s string) (string, error) {
 	if !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return r > lastRune }) {
 		return "", fmt.Errorf("text: %w", ErrNotExpressible)

@@ -1,0 +1,80 @@
+// Package crdjson reads CustomResourceDefinitions of both versions from JSON.
+package crdjson
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+const (
+	crdKind        = "CustomResourceDefinition"
+	apiVersion     = "apiextensions.k8s.io/v1"
+	apiVersionBeta = "apiextensions.k8s.io/v1beta1"
+)
+
+// Decode reads one CRD. It converts a v1beta1 CRD as a server does that has it stored,
+// including the defaults of that version. If the versions of a v1beta1 CRD share more
+// than may be copied to each of them, the error wraps tooLarge's.
+func Decode(data []byte, tooLarge func(reason string) error) (*apiextensionsv1.CustomResourceDefinition, error) {
+	var head metav1.TypeMeta
+	if err := json.Unmarshal(data, &head); err != nil {
+		return nil, fmt.Errorf("not a %s: %w", crdKind, err)
+	}
+	if head.Kind != crdKind {
+		return nil, fmt.Errorf("kind %q: want %s", head.Kind, crdKind)
+	}
+	out := &apiextensionsv1.CustomResourceDefinition{}
+	var err error
+	switch head.APIVersion {
+	case apiVersion:
+		err = json.Unmarshal(data, out)
+	case apiVersionBeta:
+		err = decodeBeta(data, out, tooLarge)
+	default:
+		return nil, fmt.Errorf("apiVersion %q: want %s", head.APIVersion, apiVersion)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("not a %s: %w", crdKind, err)
+	}
+	return out, nil
+}
+
+// maxShared limits the total size of the copies of what all versions of a v1beta1 CRD
+// share. Without a limit, the copies of a CRD that fits into etcd could need more memory
+// than there is.
+const maxShared = 4 << 20
+
+// checkShared returns tooLarge's error if the copies exceed maxShared.
+func checkShared(spec *v1beta1.CustomResourceDefinitionSpec, tooLarge func(reason string) error) error {
+	shared, err := json.Marshal([]any{spec.Validation, spec.Subresources, spec.AdditionalPrinterColumns, spec.SelectableFields})
+	if n := len(spec.Versions); err == nil && n > 1 && len(shared) > maxShared/n {
+		return tooLarge(fmt.Sprintf("%d KiB that %d versions share: want no more than %d KiB in all (give versions schemas of their own)", len(shared)>>10, n, maxShared>>10))
+	}
+	return err
+}
+
+// decodeBeta converts as the server does: it sets the defaults of v1beta1, converts to the
+// internal version, and then to v1.
+func decodeBeta(data []byte, out *apiextensionsv1.CustomResourceDefinition, tooLarge func(reason string) error) error {
+	in, internal := &v1beta1.CustomResourceDefinition{}, &apiextensions.CustomResourceDefinition{}
+	if err := json.Unmarshal(data, in); err != nil {
+		return err
+	}
+	if err := checkShared(&in.Spec, tooLarge); err != nil {
+		return err
+	}
+	v1beta1.SetObjectDefaults_CustomResourceDefinition(in)
+	if err := v1beta1.Convert_v1beta1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(in, internal, nil); err != nil {
+		return err
+	}
+	if err := apiextensionsv1.Convert_apiextensions_CustomResourceDefinition_To_v1_CustomResourceDefinition(internal, out, nil); err != nil {
+		return err
+	}
+	out.TypeMeta = metav1.TypeMeta{Kind: crdKind, APIVersion: apiVersion}
+	return nil
+}

@@ -1,0 +1,102 @@
+package analysis
+
+import (
+	"cmp"
+	"context"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/x/analysis/prove"
+	"github.com/celadon-cel/celadon/x/analysis/search"
+	"github.com/celadon-cel/celadon/x/analysis/work"
+)
+
+// Config determines how much an Analyzer searches. The same configuration and the same CRD
+// always give the same answers.
+type Config struct {
+	// Steps is the number of writes that may be tried for one question; 0 is
+	// search.DefaultSteps.
+	Steps int
+	// Seed chooses among the objects that show an outcome.
+	Seed uint64
+	// CostProof, if not nil, returns why a rule cannot cost too much, or "" if it may. It must
+	// be safe for concurrent use. Package budget has such a function.
+	CostProof func(ctx context.Context, rule engine.RuleRef) (string, error)
+	// Beside, if not nil, is another form of the same CRD version. Searches then find only
+	// writes that this form admits.
+	Beside *Analyzer
+}
+
+// An Analyzer answers questions about the rules of one version of a CRD. It is not safe for
+// concurrent use.
+type Analyzer struct {
+	definition  *apiextensionsv1.CustomResourceDefinition
+	engine      *engine.Engine // nil before Compile
+	kubeVersion string
+	version     *apiextensionsv1.CustomResourceDefinitionVersion
+	cfg         Config
+	meter       *work.Meter    // charged by all questions; nil sets no limit
+	search      *search.Search // nil before Compile
+	prover      *prove.Prover  // nil before the first proof
+}
+
+// New returns an Analyzer for a version of a CRD from which e was compiled; "" is the storage
+// version. The definition must not change afterwards.
+func New(definition *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, version string, cfg Config) (*Analyzer, error) {
+	a := Uncompiled(definition, e.KubeVersion(), version, cfg)
+	a.engine = e
+	if err := a.prepareSearch(version); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// Uncompiled returns an Analyzer for a version of a CRD that is not compiled. It can only
+// prove; Compile makes searches possible.
+func Uncompiled(definition *apiextensionsv1.CustomResourceDefinition, kubeVersion, version string, cfg Config) *Analyzer {
+	a := &Analyzer{definition: definition, kubeVersion: kubeVersion, cfg: cfg}
+	for i := range definition.Spec.Versions {
+		if v := &definition.Spec.Versions[i]; v.Name == version || version == "" && v.Storage {
+			a.version = v
+		}
+	}
+	return a
+}
+
+// Compile compiles the CRD of an Analyzer that Uncompiled returned. If only some of its
+// rules do not compile, the error is an *engine.CompileErrors, and searches about the other
+// rules are possible.
+func (a *Analyzer) Compile() error {
+	e, err := engine.Compile(a.definition, engine.Config{KubeVersion: a.kubeVersion})
+	if e == nil {
+		return err
+	}
+	a.engine = e
+	return cmp.Or(a.prepareSearch(a.version.Name), err)
+}
+
+func (a *Analyzer) prepareSearch(version string) (err error) {
+	cfg := search.Config{Steps: a.cfg.Steps, Seed: a.cfg.Seed}
+	if a.cfg.Beside != nil {
+		cfg.Beside = a.cfg.Beside.search
+	}
+	if a.search, err = search.New(a.definition, a.engine, version, cfg); err == nil {
+		a.search.Charge(a.meter)
+	}
+	return err
+}
+
+// proofs returns the prover of the version, or nil if nothing can be proved about it.
+func (a *Analyzer) proofs() *prove.Prover {
+	if a.prover != nil || a.version == nil {
+		return a.prover
+	}
+	p, err := prove.New(a.version, prove.Config{KubeVersion: a.kubeVersion})
+	if err != nil {
+		return nil
+	}
+	p.Charge(a.meter)
+	a.prover = p
+	return p
+}

@@ -1,0 +1,69 @@
+package analysis
+
+import (
+	"fmt"
+
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/x/analysis/prove"
+	"github.com/celadon-cel/celadon/x/analysis/search"
+)
+
+// Never is the status of a question if there is a proof that no object shows the outcome.
+const Never search.StatusWord = "never"
+
+// An Answer is the result of a question: a witness, which is a write that shows the
+// outcome, a proof that there is none, or neither.
+type Answer struct {
+	search.Answer
+	// Proof is set if the status is Never, unless Estimates is.
+	Proof *prove.Proof
+	// Estimates are the cost estimates by which the rule cannot cost too much.
+	Estimates string
+	// Place is the path that no accepted object has, if that is what Proof shows; "" is the
+	// whole object.
+	Place string
+	// MadeUp are the paths of the witness whose values are passwords.
+	MadeUp []string
+}
+
+// ProofText returns what a proof rests on, or "" if there is no proof.
+func (a *Answer) ProofText() string {
+	if a.Proof != nil {
+		return a.Proof.String()
+	}
+	return a.Estimates
+}
+
+// Words returns the answer as a phrase, such as "refused: this object (create)". It may
+// contain names from the CRD.
+func (a *Answer) Words(want search.Want) string {
+	switch a.Status {
+	case search.Unserved:
+		return "not asked: " + a.Reason
+	case search.NotAnalysed:
+		return "not analysed: " + a.Reason
+	case Never:
+		if a.Place != "" {
+			return fmt.Sprintf("never set: no object that is accepted has %s: proved (%s)", a.Place, a.Proof)
+		}
+		return fmt.Sprintf("%s: proved (%s)", outcomeWords[want].impossible, a.ProofText())
+	case search.Unknown:
+		text := fmt.Sprintf("none found%s: %s", outcomeWords[want].missing, phrase.Searched(a.Searched, a.Lists))
+		if a.Limited {
+			text += "; " + a.Reason
+		}
+		return text
+	}
+	text := fmt.Sprintf("%s: this object (%s)", outcomeWords[want].found, a.Witness.Operation)
+	if want == search.Refused && !a.Witness.Alone {
+		text += ", for other reasons too"
+	}
+	return text
+}
+
+var outcomeWords = map[search.Want]struct{ found, impossible, missing string }{
+	search.Refused:    {"refused", "no such object", ""},
+	search.Accepted:   {"accepted", "no object is accepted", " that is accepted"},
+	search.Errs:       {"fails to evaluate", "no object on which the rule fails", " on which the rule fails"},
+	search.OverBudget: {"costs more than it may", "no object on which it costs too much", " that costs too much"},
+}

@@ -1,0 +1,178 @@
+package analysis
+
+import (
+	"context"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/x/analysis/prove"
+	"github.com/celadon-cel/celadon/x/analysis/search"
+	"github.com/celadon-cel/celadon/x/analysis/work"
+)
+
+// Rules returns the rules of the version, ordered by path.
+func (a *Analyzer) Rules() []engine.RuleRef { return a.search.Rules() }
+
+// Charge makes the following questions charge m.
+func (a *Analyzer) Charge(m *work.Meter) {
+	a.meter = m
+	if a.search != nil {
+		a.search.Charge(m)
+	}
+	if a.prover != nil {
+		a.prover.Charge(m)
+	}
+}
+
+// Meter returns the meter that questions charge.
+func (a *Analyzer) Meter() *work.Meter { return a.meter }
+
+// Ask returns a write by which rule has an outcome, a proof that there is none, or neither.
+// It returns an error if ctx is done, if the version does not have the rule, or on an
+// internal error.
+func (a *Analyzer) Ask(ctx context.Context, rule engine.RuleRef, want search.Want) (*Answer, error) {
+	m := a.meter
+	if m.Empty() {
+		return &Answer{Answer: search.Answer{Status: search.Unknown, Limited: true, Reason: m.Reason()}}, nil
+	}
+	before := m.Spent()
+	answer, err := a.ask(ctx, rule, want)
+	if err == nil && answer.Status == search.Unknown && want != search.OverBudget { // whose objects are large
+		m.Unanswered(m.Spent() - before)
+	}
+	return answer, err
+}
+
+func (a *Analyzer) ask(ctx context.Context, rule engine.RuleRef, want search.Want) (*Answer, error) {
+	if a.version.Served { // the search reports that another version is not
+		if want == search.OverBudget && a.cfg.CostProof != nil {
+			proof, err := a.cfg.CostProof(ctx, rule)
+			if err != nil {
+				return nil, err
+			}
+			if proof != "" {
+				return &Answer{Answer: search.Answer{Status: Never}, Estimates: proof}, nil
+			}
+		}
+		if proof := a.Prove(rule, want); proof != nil {
+			return &Answer{Answer: search.Answer{Status: Never}, Proof: proof}, nil
+		}
+	}
+	answer, err := a.Search(ctx, rule, want)
+	if err == nil && want == search.Accepted {
+		a.proveNoneAccepted(answer, rule.Path)
+	}
+	return answer, err
+}
+
+// Prove returns a proof that rule never rejects, or never fails, or nil if there is none or
+// if want is another outcome.
+func (a *Analyzer) Prove(rule engine.RuleRef, want search.Want) *prove.Proof {
+	outcome, ok := map[search.Want]prove.Outcome{search.Refused: prove.Refused, search.Errs: prove.Failed}[want]
+	p := a.proofs()
+	if !ok || p == nil {
+		return nil
+	}
+	proof, _ := p.Never(rule, outcome) // the search reports a rule that cannot be analyzed
+	return proof
+}
+
+// Search is Ask without proofs.
+func (a *Analyzer) Search(ctx context.Context, rule engine.RuleRef, want search.Want) (*Answer, error) {
+	return a.answer(a.search.Find(ctx, rule, want))
+}
+
+// Sample returns an object that the version accepts, with as many fields as possible if
+// full, else with as few as possible, or a proof that it accepts none.
+func (a *Analyzer) Sample(ctx context.Context, full bool) (*Answer, error) {
+	answer, err := a.answer(a.search.Sample(ctx, full))
+	if err == nil {
+		a.proveNoneAccepted(answer, "")
+	}
+	return answer, err
+}
+
+// Samples calls yield with up to n random objects that the version accepts, with their
+// defaults, until yield returns false.
+func (a *Analyzer) Samples(ctx context.Context, n int, yield func(obj map[string]any) bool) error {
+	return a.search.Samples(ctx, n, yield)
+}
+
+// answer completes the answer of a search.
+func (a *Analyzer) answer(found *search.Answer, err error) (*Answer, error) {
+	if err != nil {
+		return nil, err
+	}
+	answer := &Answer{Answer: *found}
+	if w := found.Witness; w != nil {
+		answer.MadeUp = append(a.search.Passwords(w.Object), a.search.Passwords(w.Old)...)
+	}
+	return answer, nil
+}
+
+// AcceptsNothing returns a proof that no accepted object has a value at path, or nil.
+func (a *Analyzer) AcceptsNothing(path string) *prove.Proof {
+	p := a.proofs()
+	if p == nil {
+		return nil
+	}
+	proof, _ := p.AcceptsNothing(path)
+	return proof
+}
+
+// proveNoneAccepted looks for a proof that no accepted object has a value at path, if the
+// search found none. Often a field exists for a rule that forbids it, or one above it.
+func (a *Analyzer) proveNoneAccepted(answer *Answer, path string) {
+	if answer.Status != search.Unknown {
+		return
+	}
+	steps, err := engine.ParsePath(path)
+	if err != nil {
+		return
+	}
+	for n := range len(steps) + 1 {
+		above := engine.FormatPath(steps[:n])
+		if proof := a.AcceptsNothing(above); proof != nil {
+			answer.Status, answer.Place, answer.Proof = Never, above, proof
+			return
+		}
+	}
+}
+
+// Equal returns a proof that rule and another rule in its place reject the same objects, or
+// nil.
+func (a *Analyzer) Equal(rule engine.RuleRef, instead apiextensionsv1.ValidationRule) *prove.Proof {
+	p := a.proofs()
+	if p == nil {
+		return nil
+	}
+	proof, _ := p.Equal(rule, instead)
+	return proof
+}
+
+// Passes returns a proof that a rule of next rejects nothing that a's version accepts, or
+// nil.
+func (a *Analyzer) Passes(next *Analyzer, rule engine.RuleRef) *prove.Proof {
+	p, other := a.proofs(), next.proofs()
+	if p == nil || other == nil {
+		return nil
+	}
+	proof, _ := p.Passes(other, rule)
+	return proof
+}
+
+// A Form is a version of a CRD with the rules of an engine, which may differ from those of
+// the definition.
+type Form struct {
+	schema *search.Search
+	engine *engine.Engine
+}
+
+// Form returns the version with the rules of e.
+func (a *Analyzer) Form(e *engine.Engine) Form { return Form{a.search, e} }
+
+// Refusal looks for a write that f rejects and other admits.
+func (f Form) Refusal(ctx context.Context, other Form) (*search.Answer, error) {
+	return f.schema.Form(f.engine, other.schema.Form(other.engine, nil)).Refusal(ctx)
+}

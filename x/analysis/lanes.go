@@ -1,0 +1,54 @@
+package analysis
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/x/analysis/work"
+)
+
+// InLanes divides rules among lanes, those of one path into one lane, and runs the lanes on
+// all cores. In each lane it calls ask for one rule after another, with the rule's index and
+// an Analyzer that charges the lane's meter. Except for the budget of its lane, an answer
+// does not depend on other questions.
+func (a *Analyzer) InLanes(rules []engine.RuleRef, meters [work.Lanes]*work.Meter, ask func(lane *Analyzer, i int) error) error {
+	lanes := divide(rules)
+	return work.InLanes(func(n int) (err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				err = &engine.InternalError{Reason: fmt.Sprint(p), Stack: debug.Stack()}
+			}
+		}()
+		if len(lanes[n]) == 0 {
+			return nil
+		}
+		lane, err := New(a.definition, a.engine, a.version.Name, a.cfg)
+		if err != nil {
+			return err
+		}
+		lane.Charge(meters[n])
+		for _, i := range lanes[n] {
+			if err := ask(lane, i); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// divide returns the indexes of the rules of each lane.
+func divide(rules []engine.RuleRef) (lanes [work.Lanes][]int) {
+	byPath := map[string][]int{}
+	var paths []string
+	for i, rule := range rules {
+		if byPath[rule.Path] == nil {
+			paths = append(paths, rule.Path)
+		}
+		byPath[rule.Path] = append(byPath[rule.Path], i)
+	}
+	for i, path := range paths {
+		lanes[i%work.Lanes] = append(lanes[i%work.Lanes], byPath[path]...)
+	}
+	return lanes
+}
