@@ -34,7 +34,6 @@ type tally struct {
 // told is what the parts of a merged report told.
 type told struct {
 	problems map[string]bool
-	bytes    int  // of all that is kept
 	unclear  bool // something was wrong with a part, and was told
 }
 
