@@ -48,8 +48,8 @@ func (s *Scope) Compile(d *Decl, optionalOldSelf bool, src string) (*cel.Ast, er
 // CompileWith is as Compile, for any roots.
 func (s *Scope) CompileWith(roots []Root, src string) (*cel.Ast, error) {
 	if !hidden(roots) {
-		checked, err := s.compile(roots, src)
-		if checked != nil || err != nil {
+		checked, ok, err := s.compile(roots, src)
+		if ok || err != nil {
 			return checked, err
 		}
 	}
@@ -76,15 +76,16 @@ func (s *Scope) Join(other *Scope) bool {
 // was, as a rule that stands for a moment in another's stead.
 func (s *Scope) Forget() { s.complexity = 0 }
 
-// compile gives nil where the expression takes cel-go's checker.
-func (s *Scope) compile(roots []Root, src string) (*cel.Ast, error) {
+// compile parses and checks an expression with our own checker. ok is false if only
+// cel-go's checker can decide it.
+func (s *Scope) compile(roots []Root, src string) (checked *cel.Ast, ok bool, err error) {
 	parsed, err := parseWith(s.checks.parser, s.env.base, src)
 	if err != nil {
-		return nil, err // which names no types
+		return nil, false, err // which names no types
 	}
 	units, tooMuch := complexity(parsed.NativeRep().Expr())
 	if units > maxComplexity || s.complexity+units > scopeComplexity {
-		return nil, tooMuch
+		return nil, false, tooMuch
 	}
 	s.complexity += units
 	variables := make([]*check.Variable, len(roots))
@@ -92,9 +93,9 @@ func (s *Scope) compile(roots []Root, src string) (*cel.Ast, error) {
 		variables[i] = s.root(r)
 	}
 	if !s.checks.check(parsed, s.types, variables) {
-		return nil, nil
+		return nil, false, nil
 	}
-	return parsed, nil
+	return parsed, true, nil
 }
 
 func (s *Scope) root(r Root) *check.Variable {
