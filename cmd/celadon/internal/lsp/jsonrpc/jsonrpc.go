@@ -151,9 +151,6 @@ func (c *Conn) Run() error {
 // Close ends the connection once what waits is written.
 func (c *Conn) Close() { c.stop() }
 
-// Done is closed when the connection has ended.
-func (c *Conn) Done() <-chan struct{} { return c.ctx.Done() }
-
 func (c *Conn) read() error {
 	frames := make(chan []byte)
 	failed := make(chan error, 1)
