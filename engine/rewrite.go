@@ -75,11 +75,11 @@ func (w *Rewriter) Rule(at RuleRef, spec *apiextensionsv1.ValidationRule) (e *En
 	if v.rules.root == nil {
 		return nil, fmt.Errorf("%s: no such rule", at.where(rulePart))
 	}
-	root, err := w.node(v.rules.root, at, spec)
+	root, found, err := w.node(v.rules.root, at, spec)
 	switch {
 	case err != nil:
 		return nil, err
-	case root == nil:
+	case !found:
 		return nil, fmt.Errorf("%s: no such rule", at.where(rulePart))
 	}
 	changed := *v
@@ -87,8 +87,9 @@ func (w *Rewriter) Rule(at RuleRef, spec *apiextensionsv1.ValidationRule) (e *En
 	return w.engine.with(&changed), nil
 }
 
-// node returns a copy of n with the new rule, or nil if the old rule is neither at n nor below it.
-func (w *Rewriter) node(n *ruleNode, at RuleRef, spec *apiextensionsv1.ValidationRule) (*ruleNode, error) {
+// node returns a copy of n with the new rule. found is false if the old rule is neither
+// in n nor below it.
+func (w *Rewriter) node(n *ruleNode, at RuleRef, spec *apiextensionsv1.ValidationRule) (_ *ruleNode, found bool, err error) {
 	changed := *n
 	i := slices.IndexFunc(n.rules, func(r *compiledRule) bool { return r.ref == at })
 	if i >= 0 {
@@ -98,30 +99,30 @@ func (w *Rewriter) node(n *ruleNode, at RuleRef, spec *apiextensionsv1.Validatio
 		} else {
 			r, err := w.rule(n, at, spec)
 			if err != nil {
-				return nil, err
+				return nil, true, err
 			}
 			changed.rules[i] = r
 		}
 		changed.usesOld = slices.ContainsFunc(changed.rules, (*compiledRule).usesOld)
 		changed.transition = changed.onlyTransition()
-		return &changed, nil
+		return &changed, true, nil
 	}
 	below := func(sub *ruleNode, put func(*ruleNode)) (bool, error) {
 		if sub == nil {
 			return false, nil
 		}
-		made, err := w.node(sub, at, spec)
-		if made != nil {
+		made, found, err := w.node(sub, at, spec)
+		if found && err == nil {
 			put(made)
 			changed.transition = changed.onlyTransition()
 		}
-		return made != nil || err != nil, err
+		return found, err
 	}
 	if found, err := below(n.items, func(sub *ruleNode) { changed.items = sub }); found {
-		return &changed, err
+		return &changed, true, err
 	}
 	if found, err := below(n.values, func(sub *ruleNode) { changed.values = sub }); found {
-		return &changed, err
+		return &changed, true, err
 	}
 	for i, f := range n.fields {
 		found, err := below(f.node, func(sub *ruleNode) {
@@ -129,10 +130,10 @@ func (w *Rewriter) node(n *ruleNode, at RuleRef, spec *apiextensionsv1.Validatio
 			changed.fields[i].node = sub
 		})
 		if found {
-			return &changed, err
+			return &changed, true, err
 		}
 	}
-	return nil, nil
+	return nil, false, nil
 }
 
 // rule compiles a rule for n.

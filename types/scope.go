@@ -48,8 +48,8 @@ func (s *Scope) Compile(d *Decl, optionalOldSelf bool, src string) (*cel.Ast, er
 // CompileWith is like Compile, but takes any roots.
 func (s *Scope) CompileWith(roots []Root, src string) (*cel.Ast, error) {
 	if !hidden(roots) {
-		checked, err := s.compile(roots, src)
-		if checked != nil || err != nil {
+		checked, ok, err := s.compile(roots, src)
+		if ok || err != nil {
 			return checked, err
 		}
 	}
@@ -76,18 +76,19 @@ func (s *Scope) Join(other *Scope) bool {
 // earlier ones. Use it, for example, when a rule temporarily replaces another.
 func (s *Scope) Forget() { s.complexity = 0 }
 
-// compile returns nil without an error if cel-go has to check the expression.
-func (s *Scope) compile(roots []Root, src string) (*cel.Ast, error) {
+// compile parses and checks an expression with our own checker. ok is false if only
+// cel-go's checker can decide it.
+func (s *Scope) compile(roots []Root, src string) (checked *cel.Ast, ok bool, err error) {
 	parsed, err := parseWith(s.checks.parser, s.env.base, src)
 	if err != nil {
-		return nil, err // parse errors do not name types
+		return nil, false, err // parse errors do not name types
 	}
 	if upstream.CEL {
-		return nil, nil
+		return nil, false, nil
 	}
 	units, tooMuch := complexity(parsed.NativeRep().Expr())
 	if units > maxComplexity || s.complexity+units > scopeComplexity {
-		return nil, tooMuch
+		return nil, false, tooMuch
 	}
 	s.complexity += units
 	variables := make([]*check.Variable, len(roots))
@@ -95,9 +96,9 @@ func (s *Scope) compile(roots []Root, src string) (*cel.Ast, error) {
 		variables[i] = s.root(r)
 	}
 	if !s.checks.check(parsed, s.types, variables) {
-		return nil, nil
+		return nil, false, nil
 	}
-	return parsed, nil
+	return parsed, true, nil
 }
 
 func (s *Scope) root(r Root) *check.Variable {

@@ -41,24 +41,24 @@ Kubernetes API server does, and helps to write the CEL rules in them.`,
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	s := a.streams()
-	root.AddCommand(checkCommand(s), replCommand(s), versionCommand(s))
-	root.AddCommand(convertCommand(s))
-	root.AddCommand(diffCommand(s))
-	root.AddCommand(docsCommand(s))
-	root.AddCommand(evalCommand(s))
-	root.AddCommand(explainCommand(s))
-	root.AddCommand(findCommand(s))
-	root.AddCommand(lspCommand(s))
-	root.AddCommand(manifestsCommand(s))
-	root.AddCommand(mergeCommand(s))
-	root.AddCommand(openapiCommand())
-	root.AddCommand(playgroundCommand(s))
-	root.AddCommand(serveCommand(s))
-	root.AddCommand(testCommand(s))
-	root.AddCommand(vetCommand(s))
+	addGroup(root, "Validate", checkCommand(s), convertCommand(s), diffCommand(s), vetCommand(s))
+	addGroup(root, "Author", docsCommand(s), evalCommand(s), explainCommand(s), playgroundCommand(s), replCommand(s))
+	addGroup(root, "Test", findCommand(s), testCommand(s))
+	addGroup(root, "Operate", manifestsCommand(s), mergeCommand(s), serveCommand(s))
+	addGroup(root, "Integrate", lspCommand(s), versionCommand(s))
+	command.GroupCommands(root)
 	command.Complete(root)
 	command.Rename(root, a.name)
 	return root
+}
+
+// addGroup adds commands to root under a title in its help.
+func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title + ":"})
+	for _, cmd := range commands {
+		cmd.GroupID = title
+	}
+	root.AddCommand(commands...)
 }
 
 func versionCommand(s command.Streams) *cobra.Command {

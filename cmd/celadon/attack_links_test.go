@@ -141,7 +141,6 @@ var outputs = map[string][]string{
 	"check --out":               {"check", "--crd", crontabCRD, "../../examples/crontab/objects"},
 	"check --baseline-out":      {"check", "--crd", crontabCRD, "../../examples/crontab/objects"},
 	"test --cover-out":          {"test", "--crd", crontabCRD, "../../examples/crontab/tests"},
-	"test --mutate-out":         {"test", "--crd", crontabCRD, "../../examples/crontab/tests"},
 	"merge --out":               {"merge"},
 	"merge --baseline-out":      {"merge"},
 	"test init --out/":          {"test", "init", "--crd", crontabCRD},

@@ -56,6 +56,18 @@ const checkExamples = `  # A folder of objects against one CRD.
   # Again at each save.
   celadon check --crd crd.yaml --watch objects/`
 
+// checkFlagGroups is the order of the flags in the help of check.
+var checkFlagGroups = []command.FlagGroup{
+	{Title: "Input", Flags: []string{"crd", "old", "base", "crd-old", "exclude", "field-selector", "follow"}},
+	{Title: "Validation", Flags: []string{"kube-version", "validate", "subresource", "strict-kinds", "no-vet", "convert", "convert-ca"}},
+	{Title: "Report", Flags: []string{"output", "out", "quiet", "verbose", "summary", "diff", "persisted", "now", "max-findings", "findings-exit-code"}},
+	{Title: "Baseline", Flags: []string{"baseline", "baseline-out"}},
+	{Title: "Cluster", Flags: []string{"cluster", "context", "namespace", "selector"}},
+	{Title: "Partial run", Flags: []string{"shard", "source", "sources", "run"}},
+	{Title: "Mode", Flags: []string{"watch", "pipe"}},
+	{Title: "Configuration", Flags: []string{"config", "no-config"}},
+}
+
 func checkCommand(s command.Streams) *cobra.Command {
 	var o check.Options
 	cmd := &cobra.Command{
@@ -79,6 +91,7 @@ func checkCommand(s command.Streams) *cobra.Command {
 		},
 	}
 	o.Flags(cmd.Flags())
+	command.GroupFlags(cmd, checkFlagGroups)
 	command.Operands(cmd, true, "crd", "old", "crd-old", "baseline", "convert-ca", "config")
 	command.Values(cmd, "output", "text", "wide", "yaml", "json", "jsonl", "junit", "sarif", "github")
 	command.Values(cmd, "validate", "strict", "warn", "ignore")

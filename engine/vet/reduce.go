@@ -21,6 +21,10 @@ import (
 // and so does the conversion to what it reads, so it is first given the CRD without
 // what is plain. When it finds nothing there, it would find nothing at all; else it
 // is asked for its words with the whole.
+//
+// Without it, celadon check of a folder of CRDs takes 1.5 to 2 times the processor time (cluster-api 1.6, argo-workflows
+// 1.8 to 1.9, hypershift-capi-providers 1.5 to 1.7), and celadon vet, which also explains costs, 1.0 to 1.3 times. Measured in
+// November 2026 as the ratio of the median user times of 7 to 15 alternating runs.
 
 // props is a schema as it is written.
 type props = apiextensionsv1.JSONSchemaProps

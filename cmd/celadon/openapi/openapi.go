@@ -5,6 +5,7 @@ package openapi
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -59,7 +60,7 @@ func V2(crds []*apiextensionsv1.CustomResourceDefinition) (json.RawMessage, erro
 		return nil, err
 	}
 	if len(parts) == 0 {
-		return nil, nil
+		return nil, errors.New("no version is served, and a server publishes no other")
 	}
 	whole, err := builder.MergeSpecs(parts[0], parts[1:]...)
 	if err != nil {

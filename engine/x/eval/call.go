@@ -157,11 +157,11 @@ type binding struct {
 // library returns the function that the environment binds to the call, by overload or by name.
 func (p *planner) library(inv *invocation) (*binding, error) {
 	b := &binding{id: inv.id, function: inv.function, overload: inv.overload, arity: len(inv.args)}
-	fn, err := p.function(inv.function)
+	fn, ok, err := p.function(inv.function)
 	if err != nil {
 		return nil, err
 	}
-	if fn == nil {
+	if !ok {
 		return nil, errUnsupported
 	}
 	impl := fn.binding(inv)

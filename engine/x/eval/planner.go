@@ -113,25 +113,26 @@ type function struct {
 	bindings  []*functions.Overload
 }
 
-// function returns the function with that name, or nil if the environment has none.
-func (p *Planner) function(name string) (*function, error) {
+// function returns the overloads of a function. ok is false if the environment does
+// not declare it.
+func (p *Planner) function(name string) (f *function, ok bool, err error) {
 	if f := p.made[name]; f != nil {
-		return f, nil
+		return f, true, nil
 	}
 	if p.known == nil {
 		p.known = p.env.Functions() // a copy
 	}
 	decl := p.known[name]
 	if decl == nil {
-		return nil, nil
+		return nil, false, nil
 	}
 	bindings, err := decl.Bindings()
 	if err != nil {
-		return nil, err
+		return nil, true, err
 	}
-	f := &function{decl.OverloadDecls(), bindings}
+	f = &function{decl.OverloadDecls(), bindings}
 	p.made[name] = f
-	return f, nil
+	return f, true, nil
 }
 
 // regexp compiles a constant pattern once. Calls with a pattern that is too large end with an

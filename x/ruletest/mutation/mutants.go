@@ -175,14 +175,3 @@ func (m *Mutant) String() string {
 	}
 	return fmt.Sprintf("%s %s: %s: %s: `%s` instead of `%s`", m.CRD, m.Version, place, m.Operator, m.Changed, m.Rule)
 }
-
-// Replacement is what stands instead of the part of the rule that the mutant
-// changes.
-func (m *Mutant) Replacement() string {
-	if m.End == 0 {
-		return m.Changed
-	}
-	changed := []rune(m.Changed)
-	behind := len([]rune(m.Rule)) - m.End
-	return string(changed[m.Start : len(changed)-behind])
-}

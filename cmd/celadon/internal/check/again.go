@@ -3,7 +3,6 @@ package check
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
@@ -16,7 +15,7 @@ type Decided struct {
 	Head *finding.PartHead
 	// Objects yields all objects and the end of each part. Afterwards, CRDs yields all CRDs.
 	CRDs    func(take func(*finding.CRD) error) error
-	Objects func(take func(*finding.Object) error, end func(source string, l *finding.PartLine) error) error
+	Objects func(take func(*finding.Object) error, end func(source string, l *finding.PartLine)) error
 	// Missing lists the parts without a report. Unclear is set if there was another problem, which
 	// has been printed.
 	Missing []string
@@ -57,12 +56,8 @@ func Again(ctx context.Context, s command.Streams, o *Options, d *Decided) error
 	return a.end(ctx, t, err)
 }
 
-// maxTold limits the bytes of problems, stale baseline lines, and rules that are kept from all parts
-// together.
-const maxTold = 32 << 20
-
 // ended adds the end of a part.
-func (t *tally) ended(source string, l *finding.PartLine) error {
+func (t *tally) ended(source string, l *finding.PartLine) {
 	s, end := l.Summary, l.End
 	t.summary.Vanished += s.Vanished
 	t.unselected += end.Unselected
@@ -72,27 +67,16 @@ func (t *tally) ended(source string, l *finding.PartLine) error {
 	for _, text := range end.Problems {
 		if text = inSource(source, text); !t.parts.problems[text] { // not yet reported by another shard
 			t.parts.problems[text] = true
-			t.parts.bytes += len(text)
 			t.problems = append(t.problems, errors.New(text))
 		}
 	}
-	for _, text := range end.Stale {
-		t.parts.bytes += len(text)
-		t.stale = append(t.stale, text)
-	}
+	t.stale = append(t.stale, end.Stale...)
 	if t.tables != nil {
-		for _, r := range end.Rules {
-			t.parts.bytes += len(r.Rule) + len(r.Path) + len(r.Kind)
-		}
 		t.tables.AddPart(s.Kinds, end.Rules)
 	}
 	if s.Baseline != nil && t.summary.Baseline == nil {
 		t.summary.Baseline = &finding.BaselineSummary{}
 	}
-	if t.parts.bytes += 100 * (len(end.Problems) + len(end.Stale) + len(end.Rules) + len(s.Kinds)); t.parts.bytes > maxTold {
-		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("the reports tell of more problems, rules and stale lines of a baseline than %d MiB hold", maxTold>>20)}
-	}
-	return nil
 }
 
 func inSource(source, text string) string {

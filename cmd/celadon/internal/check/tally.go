@@ -33,7 +33,6 @@ type tally struct {
 // told holds the messages of the parts of a merged report.
 type told struct {
 	problems map[string]bool
-	bytes    int  // total size of the messages
 	unclear  bool // a part had a problem, which has been printed
 }
 

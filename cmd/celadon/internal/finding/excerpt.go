@@ -103,10 +103,10 @@ func (e Excerpt) show(b *strings.Builder, number int) {
 	untrusted.Fprintf(b, "%s | %s^\n", strings.Repeat(" ", len(gutter)), strings.Repeat(" ", e.indent()))
 }
 
-// indent is how many columns of a terminal stand before the character.
+// indent returns the number of terminal columns before the character at Index.
 func (e Excerpt) indent() int {
 	runes := []rune(e.Line)
-	return termwidth.Width(string(runes[:min(e.Index, len(runes))]))
+	return termwidth.Width(string(runes[:min(max(e.Index, 0), len(runes))]))
 }
 
 // Preview is a value as JSON, a long one shortened in the middle; map keys are

@@ -1,11 +1,12 @@
 package finding
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"unicode/utf8"
+	"strings"
 
 	"github.com/celadon-cel/celadon/engine"
 )
@@ -186,28 +187,31 @@ func partOf(causes []Cause, strict []Place, bug error) *Part {
 	return p
 }
 
-// Join puts together what partPrinter took apart. Its error says what no run
-// writes.
+// Join restores the fields of the CRD or object of l that partPrinter moved to its
+// part. It returns an error if the two do not belong together.
 func (l *PartLine) Join() error {
 	p := l.Part
-	if l.CRD != nil {
-		l.CRD.Update = p.Update
-		return errors.Join(p.join(l.CRD.Causes, l.CRD.Strict, &l.CRD.Bug), l.CRD.sound())
+	if c := l.CRD; c != nil {
+		c.Update = p.Update
+		if c.Refused() && c.Status == nil {
+			return errors.New("crd: no status (want one if the CRD is rejected)")
+		}
+		return p.join(c.Causes, c.Strict, &c.Bug)
 	}
 	o := l.Object
-	o.At, o.Duplicate = p.At, p.Duplicate
-	if o.Key = p.Key; o.Key == "" {
-		o.Key = o.Called()
-	}
+	o.At, o.Duplicate, o.Key = p.At, p.Duplicate, cmp.Or(p.Key, o.Called())
 	if p.Limit != nil {
 		o.Limit = &engine.WorkLimitError{Rule: engine.RuleRef{Version: p.Limit.Version, Path: p.Limit.Path, Index: p.Limit.Index, Rule: p.Limit.Rule}}
 	}
-	return errors.Join(p.join(o.Causes, o.Strict, &o.Bug), o.sound())
+	if o.Verdict == Invalid && o.Status == nil {
+		return errors.New("object: no status (want one if the object is rejected)")
+	}
+	return p.join(o.Causes, o.Strict, &o.Bug)
 }
 
 func (p *Part) join(causes []Cause, strict []Place, bug *error) error {
 	if len(p.Causes) != len(causes) || len(p.Strict) != len(strict) {
-		return fmt.Errorf("part: %d causes and %d places (want %d and %d, as beside it)", len(p.Causes), len(p.Strict), len(causes), len(strict))
+		return fmt.Errorf("part: %d causes and %d strict errors (got %d and %d in the object or CRD)", len(p.Causes), len(p.Strict), len(causes), len(strict))
 	}
 	for i, one := range p.Causes {
 		if one.Ref != nil {
@@ -216,14 +220,9 @@ func (p *Part) join(causes []Cause, strict []Place, bug *error) error {
 		if one.Excerpt != nil {
 			causes[i].Excerpt = *one.Excerpt
 		}
-		if err := causes[i].Excerpt.sound(); err != nil {
-			return err
-		}
 	}
 	for i, e := range p.Strict {
-		if strict[i].Excerpt = e; e.sound() != nil {
-			return e.sound()
-		}
+		strict[i].Excerpt = e
 	}
 	if p.Bug != "" {
 		*bug = errors.New(p.Bug)
@@ -231,32 +230,38 @@ func (p *Part) join(causes []Cause, strict []Place, bug *error) error {
 	return nil
 }
 
-func (e Excerpt) sound() error {
-	if e.Index < 0 || e.Index > utf8.RuneCountInString(e.Line) {
-		return fmt.Errorf("an excerpt of %d characters points at %d", utf8.RuneCountInString(e.Line), e.Index)
+// Check returns an error if h is not the first line of a part that this Celadon can
+// merge.
+func (h *PartHead) Check() error {
+	switch {
+	case h.Kind != Kind || h.APIVersion != APIVersion:
+		return fmt.Errorf("kind %q, apiVersion %q (want %s and %s)", h.Kind, h.APIVersion, Kind, APIVersion)
+	case h.Shard.Of < 1 || h.Shard.Of > MaxShards || h.Shard.Index < 0 || h.Shard.Index >= h.Shard.Of:
+		return fmt.Errorf("shard: %s (want I/N, I from 0 to N-1 and N up to %d)", h.Shard, MaxShards)
+	case h.Sources < 0 || h.Sources > MaxShards:
+		return fmt.Errorf("sources: %d (want 0 to %d)", h.Sources, MaxShards)
 	}
 	return nil
 }
 
-// Counts is what of a summary can be counted again.
-type Counts struct {
-	checked, valid, invalid, skipped, unreadable, undecided, ignored, known int
-	crds                                                                    CRDSummary
-}
+// MaxShards is the largest number of shards of a run, and of its sources.
+const MaxShards = 10_000
 
-// Counts are those of the summary.
-func (s *Summary) Counts() Counts {
-	c := Counts{s.Checked, s.Valid, s.Invalid, s.Skipped, s.Unreadable, s.Undecided, s.Ignored, 0, CRDSummary{}}
-	if s.CRDs != nil {
-		c.crds = *s.CRDs
-	}
-	if s.Baseline != nil {
-		c.known = s.Baseline.Known
-	}
-	return c
-}
+// maxSource is the largest length of the name of a source, in bytes: an ARN fits.
+const maxSource = 512
 
-func (c Counts) String() string {
-	return fmt.Sprintf("%d checked, %d valid, %d invalid, %d skipped, %d unreadable, %d undecided, %d ignored, %d known; of CRDs %d accepted, %d refused, %d undecided",
-		c.checked, c.valid, c.invalid, c.skipped, c.unreadable, c.undecided, c.ignored, c.known, c.crds.Accepted, c.crds.Refused, c.crds.Undecided)
+// CheckSource returns an error if name cannot be the name of a source or a run.
+func CheckSource(name string) error {
+	bad := func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.:/@", r))
+	}
+	switch {
+	case name == "":
+		return errors.New("want a name")
+	case len(name) > maxSource:
+		return fmt.Errorf("%d bytes: want no more than %d", len(name), maxSource)
+	case strings.ContainsFunc(name, bad):
+		return fmt.Errorf("%q: want letters, digits and - _ . : / @", name)
+	}
+	return nil
 }

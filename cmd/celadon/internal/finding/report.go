@@ -310,6 +310,15 @@ func (s *Summary) known(known bool) {
 	s.Baseline.Known++
 }
 
+// Lines returns the number of objects and CRDs that s counts.
+func (s *Summary) Lines() int {
+	n := s.Checked + s.Skipped + s.Unreadable + s.Undecided + s.Ignored
+	if s.CRDs != nil {
+		n += s.CRDs.Accepted + s.CRDs.Refused + s.CRDs.Undecided
+	}
+	return n
+}
+
 // CountCRD counts a CRD.
 func (s *Summary) CountCRD(c *CRD) {
 	s.known(c.Known)

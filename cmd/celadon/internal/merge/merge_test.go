@@ -3,7 +3,6 @@ package merge
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -57,9 +56,9 @@ func planted(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// TestHostileReports: a report that no run writes is named with its line, and nothing
-// of it is merged.
-func TestHostileReports(t *testing.T) {
+// TestMalformedReports checks that a malformed report is an error that names its line,
+// and that nothing of it is merged.
+func TestMalformedReports(t *testing.T) {
 	t.Parallel()
 	if out, code := mergeRun(t, planted(t, map[string]string{"a.jsonl": wholeReport}), allFormats...); code != command.Findings || !strings.Contains(out, "1 invalid") {
 		t.Fatalf("a whole one: exit code %d\n%s", code, out)
@@ -71,52 +70,34 @@ func TestHostileReports(t *testing.T) {
 		return strings.Replace(wholeReport, old, new, 1)
 	}
 	for name, c := range map[string]struct{ text, want string }{
-		"empty":                   {"", "cut off"},
-		"only a line break":       {"\n", "line 1: not a line of celadon check"},
-		"cut before the end":      {wholeReport[:len(wholeReport)-len(endLine)-1], "cut off: its last line"},
-		"cut in the last line":    {wholeReport[:len(wholeReport)-9], "cut off"},
-		"a line is gone":          {edit(objectLine+"\n", ""), "the summary says 1 checked, 0 valid, 1 invalid"},
-		"a line is twice":         {edit(objectLine, objectLine+"\n"+objectLine), "line 4: part.at: 4 behind 4"},
-		"a CRD behind an object":  {edit(objectLine, objectLine+"\n"+crdLine), "line 4: a CRD behind an object"},
-		"something behind":        {wholeReport + objectLine + "\n", "line 5: something behind the summary"},
-		"two heads":               {edit(crdLine, headLine), "line 2: a second report"},
-		"no head":                 {edit(headLine+"\n", ""), "line 1: not a part of a run"},
-		"another kind":            {edit(`"kind":"CheckReport"`, `"kind":"VetReport"`), `kind "VetReport"`},
-		"shard 1 of 1":            {edit(`"index":0,"of":1`, `"index":1,"of":1`), "shard: 1/1"},
-		"shard 0 of 0":            {edit(`"index":0,"of":1`, `"index":0,"of":0`), "shard: 0/0"},
-		"a million shards":        {edit(`"index":0,"of":1`, `"index":0,"of":1000000`), "N up to 10000"},
-		"a shard of text":         {edit(`"index":0,"of":1`, `"index":"0","of":1`), "cannot unmarshal string"},
-		"a source of escapes":     {edit(`"shard"`, `"source":"\u001b[31m","shard"`), `source: "\x1b[31m": want letters`},
-		"no such version":         {edit(`"kubeVersion":"1.37"`, `"kubeVersion":"1.37, 9"`), "kubeVersion"},
-		"another verdict":         {edit(`"verdict":"invalid"`, `"verdict":"fine"`), `line 3: verdict: "fine"`},
-		"no status":               {edit(`"status":{"code":422,"reason":"Invalid","message":"m"},`, ""), "line 3: status: missing"},
-		"a negative line":         {edit(`"line":2`, `"line":-2`), "line 3: causes[0]: line: -2"},
-		"a negative place":        {edit(`"at":4`, `"at":-4`), "at: -4"},
-		"a negative cost":         {edit(`"cost":1`, `"cost":-1`), "cost: -1"},
-		"a number too large":      {edit(`"cost":1`, `"cost":99999999999999999999`), "cannot unmarshal number"},
-		"a large number":          {edit(`"cost":1`, `"cost":9000000000000000000`), "cost: 9000000000000000000"},
-		"a negative excerpt":      {edit(`"index":2`, `"index":-2`), "an excerpt of 6 characters points at -2"},
-		"an excerpt far off":      {edit(`"index":2`, `"index":2000000000`), "points at 2000000000"},
-		"causes without a part":   {edit(`,"causes":[{"ref":{"version":"v1","path":"spec","index":0},"excerpt":{"line":"  x: 1","index":2}}]`, ""), "part: 0 causes"},
-		"no part":                 {edit(`,"part":{"at":0}`, ""), "want a CRD or an object with its part"},
-		"both":                    {edit(`{"crd"`, `{"object":{},"crd"`), "want a CRD or an object"},
-		"unknown":                 {edit(`"warnings":[]`, `"warnings":[],"wahr":1`), `unknown field "object.wahr"`},
-		"twice":                   {edit(`"cost":1`, `"cost":1,"cost":1`), `duplicate field "object.cost"`},
-		"a negative count":        {edit(`"checked":1`, `"checked":-1`), "the summary says -1 checked"},
-		"negative documents":      {edit(`"documents":5`, `"documents":-5`), "documents: -5"},
-		"fewer documents":         {edit(`"documents":5`, `"documents":4`), "end.documents: 4"},
-		"interrupted":             {edit(`"unreadable":0`, `"unreadable":0,"interrupted":true`), "not of all objects"},
-		"NUL":                     {"\x00" + wholeReport, "line 1: not a line of celadon check"},
-		"NUL within":              {edit(`"name":"a"`, "\"name\":\"\x00\""), "line 3: not a line of celadon check"},
-		"deep":                    {edit(`"warnings":[]`, `"persisted":`+strings.Repeat(`{"a":`, 20000)+"1"+strings.Repeat("}", 20000)), "line 3: "},
-		"many values":             {edit(`"warnings":[]`, `"warnings":[`+strings.Repeat(`"",`, 1<<21)+`""]`), "line 3: "},
-		"a long line":             {edit(`"name":"a"`, `"name":"`+strings.Repeat("a", maxLine)+`"`), "line 3: more than 32 MiB"},
-		"a long head":             {edit(`"flags":[]`, `"flags":["`+strings.Repeat("a", maxHead)+`"]`), "line 1: more than 16 KiB"},
-		"a CRD without a status":  {edit(`"accepted":true`, `"accepted":false`), "line 2: status: missing"},
-		"an upgrade of something": {edit(`"warnings":[]`, `"warnings":[],"upgrade":{"before":"x","now":"valid","unchanged":"valid"}`), `line 3: upgrade: before: "x"`},
-		"UTF-16":                  {"\xff\xfe" + wholeReport, "line 1: not a line"},
-		"a list":                  {"[]\n", "line 1: not a line"},
-		"null":                    {"null\n", "line 1: not a part"},
+		"empty":                  {"", "cut off"},
+		"cut before the end":     {wholeReport[:len(wholeReport)-len(endLine)-1], "cut off: its last line"},
+		"cut in the last line":   {wholeReport[:len(wholeReport)-9], "cut off"},
+		"a line is gone":         {edit(objectLine+"\n", ""), "1 line of CRDs and objects (want 2, as the summary counts)"},
+		"a line is twice":        {edit(objectLine, objectLine+"\n"+objectLine), "line 4: part.at: 4 behind 4"},
+		"a CRD behind an object": {edit(objectLine, objectLine+"\n"+crdLine), "line 4: a CRD behind an object"},
+		"something behind":       {wholeReport + objectLine + "\n", "line 5: something behind the summary"},
+		"two heads":              {edit(crdLine, headLine), "line 2: a second report"},
+		"no head":                {edit(headLine+"\n", ""), "line 1: not a part of a run"},
+		"another kind":           {edit(`"kind":"CheckReport"`, `"kind":"VetReport"`), `kind "VetReport"`},
+		"shard 1 of 1":           {edit(`"index":0,"of":1`, `"index":1,"of":1`), "shard: 1/1"},
+		"shard 0 of 0":           {edit(`"index":0,"of":1`, `"index":0,"of":0`), "shard: 0/0"},
+		"a million shards":       {edit(`"index":0,"of":1`, `"index":0,"of":1000000`), "N up to 10000"},
+		"a shard of text":        {edit(`"index":0,"of":1`, `"index":"0","of":1`), "cannot unmarshal string"},
+		"another verdict":        {edit(`"verdict":"invalid"`, `"verdict":"fine"`), "1 line of CRDs and objects (want 2"},
+		"no status":              {edit(`"status":{"code":422,"reason":"Invalid","message":"m"},`, ""), "line 3: object: no status"},
+		"a number too large":     {edit(`"cost":1`, `"cost":99999999999999999999`), "cannot unmarshal number"},
+		"causes without a part":  {edit(`,"causes":[{"ref":{"version":"v1","path":"spec","index":0},"excerpt":{"line":"  x: 1","index":2}}]`, ""), "part: 0 causes"},
+		"no part":                {edit(`,"part":{"at":0}`, ""), "want a CRD or an object with its part"},
+		"both":                   {edit(`{"crd"`, `{"object":{},"crd"`), "want a CRD or an object"},
+		"unknown":                {edit(`"warnings":[]`, `"warnings":[],"wahr":1`), `unknown field "object.wahr"`},
+		"twice":                  {edit(`"cost":1`, `"cost":1,"cost":1`), `duplicate field "object.cost"`},
+		"interrupted":            {edit(`"unreadable":0`, `"unreadable":0,"interrupted":true`), "not of all objects"},
+		"NUL within":             {edit(`"name":"a"`, "\"name\":\"\x00\""), "line 3: not a line of celadon check"},
+		"a long line":            {edit(`"name":"a"`, `"name":"`+strings.Repeat("a", maxLine)+`"`), "line 3: more than 32 MiB"},
+		"a CRD without a status": {edit(`"accepted":true`, `"accepted":false`), "line 2: crd: no status"},
+		"a list":                 {"[]\n", "line 1: not a line"},
+		"null":                   {"null\n", "line 1: not a part"},
 	} {
 		dir := planted(t, map[string]string{"a.jsonl": c.text})
 		out, code := mergeRun(t, dir, "text")
@@ -126,8 +107,9 @@ func TestHostileReports(t *testing.T) {
 	}
 }
 
-// TestSoundButHostile: texts of a report steer nothing, whatever the form.
-func TestSoundButHostile(t *testing.T) {
+// TestHostileTexts checks that the texts of a report cannot control a terminal or forge
+// lines of a log, in any format.
+func TestHostileTexts(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{hostile.Text, hostile.Broken} {
 		quoted, err := jsonText(text)
@@ -158,53 +140,8 @@ func TestDoubledObject(t *testing.T) {
 	}
 }
 
-// TestHeld: a line of each shard is held, and together no more than a bound.
-func TestHeld(t *testing.T) {
-	t.Parallel()
-	files := map[string]string{}
-	for i := range 3 {
-		r := strings.Replace(wholeReport, `"index":0,"of":1`, fmt.Sprintf(`"index":%d,"of":3`, i), 1)
-		r = strings.Replace(r, `"at":4`, fmt.Sprintf(`"at":%d`, i), 1)
-		r = strings.Replace(r, `"documents":5`, `"documents":5`, 1)
-		files[fmt.Sprintf("%d.jsonl", i)] = strings.Replace(r, `"message":"m"`, `"message":"`+strings.Repeat("a", maxLine-4096)+`"`, 1)
-	}
-	if out, code := mergeRun(t, planted(t, files), "text"); code != command.Usage || !strings.Contains(out, "with the next lines of the other shards more than 64 MiB") {
-		t.Errorf("exit code %d\n%.1000s", code, out)
-	}
-}
-
 // heldBy500 is what a merge of 500 reports may hold: docs/fleet.md says so.
 const heldBy500 = 12 << 20
-
-// TestHostileMemory: what reports say is not kept, neither of what is wrong with them nor of
-// objects that wait.
-func TestHostileMemory(t *testing.T) {
-	empty := strings.Repeat("{},", 10_000) + "{}"
-	object := strings.NewReplacer(`"causes":[{"reason":"r","field":"spec.x","message":"m","rule":"self.x","file":"f","line":2,"column":3}]`, `"causes":[`+empty+`]`,
-		`"causes":[{"ref":{"version":"v1","path":"spec","index":0},"excerpt":{"line":"  x: 1","index":2}}]`, `"causes":[`+empty+`]`).Replace(objectLine)
-	wide, wrong := map[string]string{}, map[string]string{}
-	for i := range 100 {
-		head := strings.Replace(headLine, `"index":0,"of":1`, fmt.Sprintf(`"index":%d,"of":100`, i), 1)
-		end := strings.Replace(endLine, `"documents":5`, `"documents":104`, 1)
-		wide[fmt.Sprintf("%d.jsonl", i)] = strings.Join([]string{head, crdLine, strings.Replace(object, `"at":4`, fmt.Sprintf(`"at":%d`, i+4), 1), end, ""}, "\n")
-		wrong[fmt.Sprintf("%d.jsonl", i)] = strings.Replace(wholeReport, `"warnings":[]`, `"warnings":[],"`+strings.Repeat("x", 300_000)+`":1`, 1)
-	}
-	for name, files := range map[string]map[string]string{"objects that wait": wide, "what is wrong": wrong} {
-		dir := planted(t, files)
-		most, before := &highest{}, lives()
-		o := &Options{}
-		o.Output, o.Quiet, o.FindingsExitCode = "jsonl", true, command.Findings
-		var stderr bytes.Buffer
-		err := Run(t.Context(), command.Streams{Stdin: strings.NewReader(""), Stdout: most, Stderr: &stderr}, o, []string{dir})
-		var exit *command.ExitError
-		if !errors.As(err, &exit) || stderr.Len() > 100*1000 {
-			t.Errorf("%s: %v, %d bytes of errors", name, err, stderr.Len())
-		}
-		if name == "objects that wait" && (exit.Code != command.Findings || most.heap == 0 || most.heap > before+20<<20) {
-			t.Errorf("%s: exit code %d, %d KiB, before %d", name, exit.Code, most.heap>>10, before>>10)
-		}
-	}
-}
 
 // TestConstantMemory merges 500 reports, of shards of one source and of as many
 // sources, and of few and of many objects: what is held does not grow.

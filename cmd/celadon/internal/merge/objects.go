@@ -7,15 +7,9 @@ import (
 	"io"
 	"math"
 
-	kjson "sigs.k8s.io/json"
-
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
-	"github.com/celadon-cel/celadon/internal/text/preview"
 )
-
-// maxHeld is how much the next lines of all open reports may hold together.
-const maxHeld = 64 << 20
 
 // broken is an error of a report, and not of writing the new one.
 func broken(file string, err error) error {
@@ -78,21 +72,28 @@ func reopen(file string) (*reader, error) {
 	return r, nil
 }
 
-// ahead is the next object of a report as it stands there, or its end.
+// ahead is a report with its next object, or its end.
 type ahead struct {
 	*reader
 	name string
-	text []byte
-	at   int64 // of the object; the end is behind all
+	next *finding.PartLine
+}
+
+// at returns the place of the next object. The end of a report is after all objects.
+func (a *ahead) at() int64 {
+	if a.next.End != nil {
+		return atEnd
+	}
+	return a.next.Object.At
 }
 
 const atEnd = math.MaxInt64
 
-// heads are the next objects, those first that came first in the input.
+// heads is a heap of reports, ordered by the places of their next objects.
 type heads []*ahead
 
 func (h heads) Len() int           { return len(h) }
-func (h heads) Less(i, j int) bool { return h[i].at < h[j].at }
+func (h heads) Less(i, j int) bool { return h[i].at() < h[j].at() }
 func (h heads) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
 func (h *heads) Push(x any)        { *h = append(*h, x.(*ahead)) }
 func (h *heads) Pop() any {
@@ -104,7 +105,7 @@ func (h *heads) Pop() any {
 
 // objects gives the objects of one source after the other, and the end of each
 // report.
-func (p *plan) objects(take func(*finding.Object) error, end func(string, *finding.PartLine) error) error {
+func (p *plan) objects(take func(*finding.Object) error, end func(string, *finding.PartLine)) error {
 	for _, s := range p.sources {
 		if err := s.objects(take, end); err != nil {
 			return err
@@ -113,14 +114,14 @@ func (p *plan) objects(take func(*finding.Object) error, end func(string, *findi
 	return nil
 }
 
-func (s *source) objects(take func(*finding.Object) error, end func(string, *finding.PartLine) error) (err error) {
+func (s *source) objects(take func(*finding.Object) error, end func(string, *finding.PartLine)) (err error) {
 	var open heads
 	defer func() {
 		for _, a := range open {
 			a.close()
 		}
 	}()
-	live, held := false, 0
+	live := false
 	for _, one := range s.parts() {
 		r, err := reopen(one.file)
 		if err != nil {
@@ -128,7 +129,7 @@ func (s *source) objects(take func(*finding.Object) error, end func(string, *fin
 		}
 		a := &ahead{reader: r, name: one.file}
 		open = append(open, a)
-		if err := a.forward(&held); err != nil {
+		if err := a.forward(); err != nil {
 			return err
 		}
 		live = one.head.Live
@@ -136,18 +137,12 @@ func (s *source) objects(take func(*finding.Object) error, end func(string, *fin
 	heap.Init(&open)
 	for last := int64(-1); len(open) > 0; heap.Fix(&open, 0) {
 		a := open[0]
-		if a.at == last && a.at != atEnd && !live {
-			return broken(a.name, fmt.Errorf("line %d: document %d is in another shard too", a.line, a.at))
+		if a.at() == last && a.at() != atEnd && !live {
+			return broken(a.name, fmt.Errorf("line %d: document %d is in another shard too", a.line, last))
 		}
-		last = a.at
-		l, err := a.decode(a.text)
-		if err != nil {
-			return broken(a.name, err)
-		}
-		if l.End != nil {
-			if err := end(s.name, l); err != nil {
-				return err
-			}
+		l := a.next
+		if last = a.at(); l.End != nil {
+			end(s.name, l)
 			a.close()
 			if heap.Pop(&open); len(open) == 0 {
 				return nil
@@ -160,54 +155,28 @@ func (s *source) objects(take func(*finding.Object) error, end func(string, *fin
 				return err
 			}
 		}
-		if err := a.forward(&held); err != nil {
+		if err := a.forward(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// there is true of a field that is there, whatever it holds.
-type there bool
-
-func (t *there) UnmarshalJSON([]byte) error {
-	*t = true
-	return nil
-}
-
-// forward goes to the next object, or to the end. It decodes no more of it than its
-// place: of a text, what it decodes to may be many times as much.
-func (a *ahead) forward(held *int) error {
-	*held -= len(a.text)
-	a.text = nil
+// forward reads the next object, or the end.
+func (a *ahead) forward() error {
 	for {
-		text, err := a.next()
+		text, err := a.reader.next()
 		if err != nil {
 			return broken(a.name, err)
 		}
-		var l struct {
-			CRD  there `json:"crd"`
-			End  there `json:"end"`
-			Part struct {
-				At int64 `json:"at"`
-			} `json:"part"`
+		l, err := a.decode(text)
+		if err != nil {
+			return broken(a.name, err)
 		}
-		if err := kjson.UnmarshalCaseSensitivePreserveInts(text, &l); err != nil {
-			return broken(a.name, fmt.Errorf("line %d: %s", a.line, preview.Bytes(err.Error(), maxError)))
+		if l.CRD == nil {
+			a.next = l
+			return nil
 		}
-		if l.CRD {
-			if _, err := a.decode(text); err != nil {
-				return broken(a.name, err)
-			}
-			continue
-		}
-		if a.text, a.at = text, l.Part.At; l.End {
-			a.at = atEnd
-		}
-		if *held += len(text); *held > maxHeld {
-			return broken(a.name, fmt.Errorf("line %d: with the next lines of the other shards more than %d MiB: want less", a.line, maxHeld>>20))
-		}
-		return nil
 	}
 }
 
@@ -221,15 +190,9 @@ func (s *source) toldBefore(o *finding.Object) bool {
 	if s.unread[told] {
 		return true
 	}
-	if s.bytes += len(told); s.bytes > maxUnread {
-		return false
-	}
 	if s.unread == nil {
 		s.unread = map[string]bool{}
 	}
 	s.unread[told] = true
 	return false
 }
-
-// maxUnread is how many bytes of what cannot be read are kept to tell it once.
-const maxUnread = 4 << 20

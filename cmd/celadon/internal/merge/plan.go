@@ -30,7 +30,6 @@ type source struct {
 	of     int
 	shards map[int]*part
 	unread map[string]bool // what of a cluster was told
-	bytes  int             // of that
 }
 
 // read reads all reports. The error says why they are not of one run.
@@ -52,9 +51,6 @@ func read(ctx context.Context, files []string, o *Options) (*plan, error) {
 			whole = append(whole, one)
 		}
 		if one.head != nil {
-			if len(known) > 0 && slices.Equal(one.head.Flags, known[0].head.Flags) {
-				one.head.Flags = known[0].head.Flags // which may be long
-			}
 			known = append(known, one)
 		}
 	}
@@ -120,9 +116,9 @@ func differs(a, b *finding.PartHead) string {
 	case a.Sources != b.Sources:
 		return fmt.Sprintf("one is with --sources %d, the other with %d", b.Sources, a.Sources)
 	case a.Version != b.Version:
-		return fmt.Sprintf("one is of celadon %.40s, the other of %.40s", b.Version, a.Version)
+		return fmt.Sprintf("one is of celadon %s, the other of %s", b.Version, a.Version)
 	case !slices.Equal(a.Flags, b.Flags):
-		return fmt.Sprintf("one is with %.200q, the other with %.200q", b.Flags, a.Flags)
+		return fmt.Sprintf("one is with %q, the other with %q", b.Flags, a.Flags)
 	}
 	return ""
 }

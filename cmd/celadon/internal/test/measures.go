@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,7 +32,7 @@ import (
 type Measures struct {
 	Cover, Mutate       bool
 	CoverMin, MutateMin float64
-	CoverOut, MutateOut string
+	CoverOut            string
 }
 
 func (m *Measures) flags(f *pflag.FlagSet) {
@@ -40,19 +41,16 @@ func (m *Measures) flags(f *pflag.FlagSet) {
 	f.StringVar(&m.CoverOut, "cover-out", "", "write the coverage to a `FILE` that ends in .json, .lcov or .html")
 	f.BoolVar(&m.Mutate, "mutate", false, "change rules and bounds one at a time, and tell which changes no case notices")
 	f.Float64Var(&m.MutateMin, "mutate-min", 0, "fail where the cases notice fewer than `N` percent of the changes")
-	f.StringVar(&m.MutateOut, "mutate-out", "", "write the changes to a `FILE.json`, as a mutation-testing-report")
 }
 
 var coverForms = []string{".json", ".lcov", ".html"}
 
 func (m *Measures) check(f *pflag.FlagSet, o *Options) error {
 	m.Cover = m.Cover || f.Changed("cover-min") || m.CoverOut != ""
-	m.Mutate = m.Mutate || f.Changed("mutate-min") || m.MutateOut != ""
+	m.Mutate = m.Mutate || f.Changed("mutate-min")
 	switch {
 	case m.CoverOut != "" && !slices.Contains(coverForms, filepath.Ext(m.CoverOut)):
 		return fmt.Errorf("--cover-out %q: want a file that ends in %s", m.CoverOut, strings.Join(coverForms, ", "))
-	case m.MutateOut != "" && filepath.Ext(m.MutateOut) != ".json":
-		return fmt.Errorf("--mutate-out %q: want a file that ends in .json", m.MutateOut)
 	case !(m.CoverMin >= 0 && m.CoverMin <= 100):
 		return fmt.Errorf("--cover-min %v: want 0 to 100 percent", m.CoverMin)
 	case !(m.MutateMin >= 0 && m.MutateMin <= 100):
@@ -131,7 +129,7 @@ func (m *measures) use(crds []*ruletest.CRD) {
 	}
 }
 
-// finish measures, and writes the files that are asked for.
+// finish measures coverage and mutation, and writes the file that --cover-out names.
 func (m *measures) finish(ctx context.Context, s command.Streams, r *Report) (err error) {
 	if m == nil || r.Interrupted || r.Summary.Ran() == 0 {
 		return nil
@@ -139,15 +137,9 @@ func (m *measures) finish(ctx context.Context, s command.Streams, r *Report) (er
 	if m.err != nil {
 		return &command.ExitError{Code: command.Bug, Err: m.err}
 	}
-	files := make([]string, 0, len(m.files))
-	for file := range m.files {
-		files = append(files, file)
-	}
-	slices.Sort(files)
-	sources := output.ReadSources(files)
 	if m.o.Cover {
 		r.Coverage = m.rec.Report()
-		if err := m.writeCoverage(r.Coverage, sources); err != nil {
+		if err := m.writeCoverage(r.Coverage, output.ReadSources(slices.Sorted(maps.Keys(m.files)))); err != nil {
 			return err
 		}
 	}
@@ -163,10 +155,8 @@ func (m *measures) finish(ctx context.Context, s command.Streams, r *Report) (er
 		return nil
 	case err != nil:
 		return &command.ExitError{Code: command.Bug, Err: err}
-	case m.o.MutateOut == "":
-		return nil
 	}
-	return write(m.o.MutateOut, func(w io.Writer) error { return output.Stryker(w, r.Mutation, sources) })
+	return nil
 }
 
 // ordered are the suites in an order that does not depend on which was run first.

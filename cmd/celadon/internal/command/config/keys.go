@@ -116,7 +116,6 @@ var keys = map[string]map[string]Class{
 		"cover-out":     ByHand,
 		"mutate":        ByHand, // which is much work
 		"mutate-min":    ByHand,
-		"mutate-out":    ByHand,
 		"convert":       ByHand,
 		"convert-ca":    ByHand,
 		"exec":          ByHand,
@@ -237,10 +236,10 @@ func Keys(command string) map[string]Class { return maps.Clone(keys[command]) }
 // positional are the keys for what stands on a command line without a flag.
 var positional = []string{"objects", "crds", "suites"}
 
-// The values of these keys are paths, relative to the folder of the file. The package wholefile checks links in outputPaths.
+// The values of these keys are paths, relative to the folder of the file. Package outfile checks links in outputPaths.
 var (
 	inputPaths  = []string{"objects", "crds", "suites", "crd", "object", "old", "crd-old", "allow", "convert-ca", "baseline"}
-	outputPaths = []string{"cover-out", "mutate-out", "cases-out", "baseline-out", "out"}
+	outputPaths = []string{"cover-out", "cases-out", "baseline-out", "out"}
 )
 
 // commands are those that a file serves, for messages.

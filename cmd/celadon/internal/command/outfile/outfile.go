@@ -8,6 +8,9 @@
 //
 // A path may go through links inside its git work tree (without git: inside the working directory), but not through a link
 // that leads out of it. Links that are above or outside of the tree are the user's own and are followed.
+//
+// google/renameio and natefinch/atomic open and rename by path, so a link that is created after the check would redirect
+// them. Here each step goes through an os.Root.
 package outfile
 
 import (

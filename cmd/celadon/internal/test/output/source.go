@@ -2,20 +2,17 @@ package output
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 	"github.com/celadon-cel/celadon/x/crdedit"
-	"github.com/celadon-cel/celadon/x/ruletest/mutation"
 )
 
 // Sources are the texts of the CRDs that were measured.
 type Sources struct {
-	crds  []*source
-	files map[string][]byte
+	crds []*source
 }
 
 // source is a CRD as it stands in a file.
@@ -32,7 +29,7 @@ type source struct {
 // ReadSources reads the files that have the CRDs. One that cannot be read any
 // more is left out: then no more is known of its rules than what they say.
 func ReadSources(files []string) *Sources {
-	s := &Sources{files: map[string][]byte{}}
+	s := &Sources{}
 	for i, name := range files {
 		if slices.Contains(files[:i], name) {
 			continue
@@ -41,7 +38,6 @@ func ReadSources(files []string) *Sources {
 		if err != nil {
 			continue
 		}
-		s.files[name] = data
 		input.SplitText(name, data, func(c input.Chunk) bool {
 			return c.Each(func(doc *input.Document) bool {
 				s.add(doc)
@@ -118,35 +114,6 @@ func (s *Sources) find(crd, version, path string, index int, text string) (*sour
 		}
 	}
 	return nil, nil
-}
-
-// place gives the first file in which a mutant was made, and the stretch of the
-// text that it changes.
-func (s *Sources) place(m *mutation.Mutant) (one *source, from, to int) {
-	if m.Index >= 0 {
-		one, rule := s.find(m.CRD, m.Version, m.Path, m.Index, m.Original)
-		switch {
-		case rule == nil:
-			return nil, 0, 0
-		case m.End > m.Start:
-			from, to = one.span(rule, m.Start, m.End)
-			return one, from, to
-		}
-		from, to = one.span(rule, 0, len([]rune(m.Original)))
-		return one, from, to
-	}
-	for _, one := range s.crds {
-		if one.name != m.CRD {
-			continue
-		}
-		if node := one.schema(m.Version, m.Path); node != nil {
-			name, _, _ := strings.Cut(m.Rule, ":")
-			if key, _ := node.Get(name); key != nil {
-				return one, key.Start, max(key.Start, key.End)
-			}
-		}
-	}
-	return nil, 0, 0
 }
 
 // lineOf is the line in the file.
