@@ -14,18 +14,18 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// Answer is what one write was answered with, by the server or by the engine,
-// in the form in which the two are compared.
+// Answer is the answer of the server or the engine to one write, in a form that can be compared.
 type Answer struct {
 	Allowed bool
-	// Code is the HTTP status; 0 where it was not recorded.
+	// Code is the HTTP status code, or 0 if it was not recorded.
 	Code int
-	// Message is the refusal as a whole. With several causes their order in it
-	// is random on the server, so it is compared only with fewer.
+	// Message is the message of a rejection. The server orders several causes at random, so
+	// messages are only compared for answers with at most one cause.
 	Message  string
 	Causes   []Cause
 	Warnings []string
-	// Object is what was persisted; nil when refused or not recorded.
+	// Object is the persisted object, or nil if the write was rejected or the object was not
+	// recorded.
 	Object map[string]any
 }
 
@@ -40,17 +40,17 @@ func (c Cause) String() string {
 	return fmt.Sprintf("%s %s: %s", c.Reason, c.Field, c.Message)
 }
 
-// clock is what the server puts into the name of a rule's self type: the
-// nanosecond at which the rule was compiled.
+// clock matches the name that the server gives the type of self. It contains the time of the rule's
+// compilation in nanoseconds.
 var clock = regexp.MustCompile(`selfType\d+`)
 
 func withoutClock(s string) string {
 	return clock.ReplaceAllString(s, "selfType")
 }
 
-// parseResponse reads the server's answer to a write. An answer that is
-// neither the object nor a decision on it (a conflict, a missing resource) is
-// an error: the case was not tried.
+// parseResponse parses the server's response to a write. It returns an error for a response that is
+// neither the object nor a verdict, such as a conflict or a missing resource, because the case was
+// then not tried.
 func parseResponse(r *response) (Answer, error) {
 	a := Answer{Code: r.code, Warnings: r.warnings}
 	switch r.code {
@@ -77,8 +77,8 @@ func (a *Answer) refuse(status *metav1.Status) {
 	}
 }
 
-// resultAnswer is the engine's answer in the same form. Codes of acceptance
-// are the server's: the engine has none.
+// resultAnswer converts the engine's result to an Answer. The engine reports no code for accepted
+// writes, so resultAnswer fills in the server's.
 func resultAnswer(r *engine.Result, update bool) Answer {
 	a := Answer{Allowed: r.Allowed, Code: http.StatusCreated, Warnings: r.Warnings, Object: r.Object}
 	if update {
@@ -89,8 +89,8 @@ func resultAnswer(r *engine.Result, update bool) Answer {
 	}
 	a.Code = int(r.Failure.Code)
 	a.refuse(r.Failure)
-	// Failure.Details says it for programs that know the server, Causes for
-	// those that know us; comparing both holds them equal.
+	// Failure.Details has the causes in the form of the server's status, Causes in the form of
+	// Celadon's API. Both must have the same content.
 	if own := ownCauses(r); !slices.Equal(sortedCauses(own), sortedCauses(a.Causes)) {
 		a.Causes = append(a.Causes, Cause{"InconsistentResult", "", fmt.Sprintf("Result.Causes: %q", own)})
 	}
@@ -142,11 +142,11 @@ func generatedBase(object map[string]any) string {
 	return name[:len(name)-random]
 }
 
-// comparable is an object without what another server chooses, as canonical JSON: keys sorted, and numbers as they are
-// on the wire, where 1.0 and 1 are the same.
+// comparable encodes an object without the fields that each run or server chooses. The encoding is
+// canonical: keys are sorted, and 1.0 and 1 are the same number, as on the wire.
 func comparable(object map[string]any) ([]byte, error) { return withoutMetadata(object, chosenByRun) }
 
-// withoutMetadata encodes an object without some fields of its metadata.
+// withoutMetadata encodes an object without the given fields of its metadata.
 func withoutMetadata(object map[string]any, fields []string) ([]byte, error) {
 	if object == nil {
 		return nil, nil

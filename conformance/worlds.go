@@ -13,12 +13,12 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// writesPerWorld are tried of each made-up CRD: to serve it takes the server
-// longer than to answer them.
+// writesPerWorld is the number of writes for each generated CRD. A CRD takes the server longer to
+// serve than its writes.
 const writesPerWorld = 8
 
-// Worlds are made-up CRDs with made-up writes, one group a seed, for Sweep. A
-// seed whose schema no CRD can have is left out.
+// Worlds returns generated CRDs with generated writes, one group per seed, for Sweep. It omits
+// seeds whose schema no CRD can have.
 func Worlds(first, n uint64) []*Group {
 	library := fuzz.NewLibrary()
 	var out []*Group
@@ -81,14 +81,14 @@ func breakRule(s *apiextensionsv1.JSONSchemaProps, rng *rand.Rand) bool {
 	return s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil && breakRule(s.AdditionalProperties.Schema, rng)
 }
 
-// decoded is a made-up object as a server reads it: 1e18 is an integer there.
+// decoded returns a generated object as a server decodes it; for example, 1e18 is an integer.
 func decoded(object map[string]any) map[string]any {
 	if object == nil {
 		return nil
 	}
 	data, err := json.Marshal(object)
 	if err != nil {
-		panic(err) // it is made of JSON's types
+		panic(err) // object consists of JSON types
 	}
 	if object, err = engine.Decode(data); err != nil {
 		panic(err)
