@@ -430,8 +430,8 @@ func (s *Server) clusterExpired(t *testing.T, command string, r *Resource) {
 	}
 }
 
-// outdated returns a continue token for the revision at which the server started. The watch cache
-// may still have that revision after etcd has dropped it.
+// outdated changes the revision in a continue token to that of the server's start. etcd has
+// compacted it, whereas the watch cache could still serve the token's own revision.
 func outdated(t *testing.T, token string) string {
 	t.Helper()
 	text, err := base64.RawURLEncoding.DecodeString(token)

@@ -285,8 +285,8 @@ func TestUnboundedRules(t *testing.T) {
 	}
 }
 
-// TestManyErrors checks how many errors are returned for many invalid items. The server returns all
-// of them.
+// TestManyErrors checks that the engine returns at most 10,000 errors, while the server returns one
+// for each invalid item.
 func TestManyErrors(t *testing.T) {
 	call := UnitCall{Schema: apiextensionsv1.JSONSchemaProps{Type: "array", Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &apiextensionsv1.JSONSchemaProps{
 		Type: "string", XValidations: apiextensionsv1.ValidationRules{{Rule: "self == 'a'"}},

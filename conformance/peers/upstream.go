@@ -58,13 +58,13 @@ func newUpstream(crd *apiextensionsv1.CustomResourceDefinition, v *apiextensions
 	return u, nil
 }
 
-// valid says whether rules would run at all.
+// valid reports whether the rules would be evaluated at all.
 func (u *upstream) valid(obj map[string]any) bool {
 	return len(validation.ValidateCustomResource(nil, obj, u.validator)) == 0
 }
 
-// write is what the server does to a decoded object up to storage, and to what
-// it reads back.
+// write does with a decoded object what the server does up to storage, and prepares the old object
+// as the server does after reading it.
 func (u *upstream) write(obj, old map[string]any) {
 	ctx := genericapirequest.WithNamespace(context.Background(), "default")
 	u2 := u.prepared(obj)
@@ -82,7 +82,7 @@ func (u *upstream) write(obj, old map[string]any) {
 	}
 }
 
-// copyBoth is what write does only because it changes what it is given.
+// copyBoth makes the copies that write needs only because it modifies its arguments.
 func copyBoth(obj, old map[string]any) {
 	runtime.DeepCopyJSON(obj)
 	if old != nil {
