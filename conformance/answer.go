@@ -40,7 +40,7 @@ func (c Cause) String() string {
 	return fmt.Sprintf("%s %s: %s", c.Reason, c.Field, c.Message)
 }
 
-// clock matches the name that the server gives the type of self. It contains the time of the rule's
+// clock matches the server's name for the type of self. It contains the time of the rule's
 // compilation in nanoseconds.
 var clock = regexp.MustCompile(`selfType\d+`)
 
@@ -111,14 +111,14 @@ func sortedCauses(causes []Cause) []Cause {
 	return out
 }
 
-// chosenByRun are the fields of metadata that differ between two servers, or between two runs: only a server can know
-// them, or a run chooses them to keep cases apart. Objects that were not persisted by the server at hand are compared
-// without them.
+// chosenByRun lists the metadata fields that differ between servers or between runs, because only a
+// server knows them or because each run uses its own names. Objects that were not persisted by the
+// current server are compared without them.
 var chosenByRun = []string{"name", "generateName", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"}
 
-// serverMetadata returns the fields of metadata that are not compared with the answer of the server at hand, because only
-// a server knows them (TestServerMetadata): always resourceVersion and managedFields, and of a new object also uid and
-// creationTimestamp. The random end of a generated name is not compared either.
+// serverMetadata returns the metadata fields that are not compared with the answer of the current
+// server, because only a server knows them (TestServerMetadata): always resourceVersion and
+// managedFields, and for a new object also uid, creationTimestamp, and a generated name.
 func serverMetadata(right, ours Answer) []string {
 	out := []string{"resourceVersion", "managedFields"}
 	if right.Code != http.StatusCreated {

@@ -22,7 +22,8 @@ type Difference struct {
 // aspects selects what to compare in addition to verdict and causes.
 type aspects struct {
 	code, warnings, object bool
-	// here is set if right is the answer of the server at hand to the same request, so that metadata is compared too.
+	// here is set if right is the current server's answer to the same request, so that metadata is
+	// compared too.
 	here bool
 }
 

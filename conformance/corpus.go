@@ -145,8 +145,9 @@ func (d *document) newCase(id, project string) (*Case, error) {
 	return c, nil
 }
 
-// dropServerMetadata drops metadata that a test recorded from another server and that this server would reject, because
-// it conflicts with its own, or keep (managedFields). The server ignores the rest, and so must the engine.
+// dropServerMetadata removes metadata that was recorded from another server and that this server
+// would reject because it conflicts with its own, or would keep (managedFields). The server ignores
+// other such metadata, and so must the engine.
 func dropServerMetadata(object map[string]any) {
 	metadata, _ := object["metadata"].(map[string]any)
 	for _, key := range []string{"uid", "resourceVersion", "creationTimestamp", "managedFields"} {

@@ -94,7 +94,7 @@ func demanded(c *Case, right *Answer, ours Answer) []Difference {
 	return append(out, compareObjects(name, c.ExpectObject, ours.Object, chosenByRun)...)
 }
 
-// judge compares the engine's answer with everything that is known without a server.
+// judge compares the engine's answer with the recorded answer and the maintainers' expectations.
 func judge(c *Case, ours Answer) []Difference {
 	if c.Recorded == nil {
 		return demanded(c, nil, ours)

@@ -130,8 +130,9 @@ func (r *Resource) store(ctx context.Context, c *Case, namespace, name string) (
 	return old, true, err
 }
 
-// earlier is the manager of old objects. It differs from that of the writes that are tried, because times in managedFields
-// are in seconds: whether a manager's second write changes its entry would depend on the clock.
+// earlier is the field manager of old objects. It differs from the manager of the writes under
+// test, because times in managedFields have a resolution of seconds: whether a second write by the
+// same manager changes its entry would depend on the clock.
 const earlier = "earlier"
 
 // storeByRequest creates the old object as a user would: if it has a status subresource, it sets
@@ -233,8 +234,8 @@ func decide(ctx context.Context, e *engine.Engine, request engine.Request) (a An
 	return resultAnswer(result, request.OldObject != nil), nil
 }
 
-// compile compiles a CRD. Invalid rules are not an error, because the engine remains usable, as the
-// server does.
+// compile compiles a CRD. Invalid rules are not an error: the engine remains usable, as the CRD
+// does on the server.
 func compile(crd *CRD) (e *engine.Engine, err error) {
 	defer func() {
 		if p := recover(); p != nil {

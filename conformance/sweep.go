@@ -21,8 +21,8 @@ const (
 	objectsAtOnce = 4
 )
 
-// Replay compares the engine with what is known without a server: recorded answers and the
-// maintainers' expectations.
+// Replay compares the engine with the recorded answers and the maintainers' expectations, without a
+// server.
 func Replay(ctx context.Context, all []*Group, report *Report) {
 	each(runtime.NumCPU(), all, func(g *Group) {
 		e, err := compile(g.CRD)

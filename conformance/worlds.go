@@ -40,8 +40,8 @@ func Worlds(first, n uint64) []*Group {
 	return out
 }
 
-// BreakRules replaces a rule, or a part of one, in every eighth CRD by one that does not compile: the server refuses such
-// a CRD, but serves a stored one.
+// BreakRules changes a rule in every eighth CRD so that it does not compile. The server rejects
+// such a CRD, but it serves a stored one.
 func BreakRules(groups []*Group, seed uint64) {
 	for i, g := range groups {
 		if i%8 != 3 {

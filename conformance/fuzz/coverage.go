@@ -12,7 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// coverage counts what a run exercised, to detect runs that test too little.
+// coverage counts the rules and results of a run, to detect runs that test too little.
 type coverage struct {
 	env      *types.Env
 	lib      *Library
@@ -97,7 +97,7 @@ func (c *coverage) outcome(o outcome, runs int) {
 	c.trues += max(0, runs-falses-errs)
 }
 
-// check returns the counts that are too low, or nil if the coverage is sufficient.
+// check returns a message for each count that is too low, or nil if the coverage is sufficient.
 func (c *coverage) check() []string {
 	var short []string
 	need := func(what string, n, of, percent int) {

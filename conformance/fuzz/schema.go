@@ -133,7 +133,7 @@ func (c choice) list(depth int) *props {
 	return s
 }
 
-// mapList returns a list of type map with one or more keys, some of which need escaping.
+// mapList returns a list of type map with one or more keys. Some keys need escaping.
 func (c choice) mapList(depth int) *props {
 	item := c.object(depth - 1)
 	n := 1 + c.IntN(len(keys))

@@ -6,9 +6,9 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// overKeys holds expressions that iterate over the keys of MAP. An object's fields that are not in
-// the schema have no key. TEXT stands for a string, and BOOL for a condition that can use k, and
-// also v in macros with two variables.
+// overKeys holds expressions that iterate over the keys of MAP. Fields of an object that are not in
+// its schema have no key. In the expressions, TEXT is replaced by a string and BOOL by a condition
+// that can use k, and also v in macros with two variables.
 var overKeys = []string{
 	"MAP.all(k, BOOL)", "MAP.exists(k, BOOL)", "MAP.exists_one(k, BOOL)", "MAP.filter(k, BOOL).size() > 1", "MAP.map(k, k).size() > 1",
 	"MAP.map(k, BOOL, k) == [TEXT]", "MAP.map(k, MAP[k]).size() > 0", "MAP.filter(k, k in MAP).size() == MAP.size()",

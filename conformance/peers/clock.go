@@ -34,7 +34,7 @@ func perCallOver(atLeast time.Duration, f func()) float64 {
 func processorTime() time.Duration {
 	var use syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &use); err != nil {
-		panic(err) // there is no such error
+		panic(err) // getrusage cannot fail here
 	}
 	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
 }
@@ -52,8 +52,8 @@ func allocated(f func()) (bytes, allocs float64) {
 	return float64(after.TotalAlloc-before.TotalAlloc) / n, float64(after.Mallocs-before.Mallocs) / n
 }
 
-// withoutCollector calls f with the garbage collector disabled, because otherwise its cost would
-// hit random turns. collectorTime estimates that cost instead.
+// withoutCollector calls f with the garbage collector disabled, because otherwise its cost would be
+// added to random turns. The cost is estimated with collectorTime instead.
 func withoutCollector(f func()) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	f()

@@ -41,7 +41,8 @@ type recordedProgram struct {
 	functionCalls bool
 }
 
-// record plans the rules of a schema node and the nodes below it. It returns nil if there are none.
+// record plans the rules of a schema node and the nodes below it. It returns nil for a schema
+// without rules.
 func (r *recorder) record(s *schema.Structural, d *types.Decl) *recordedRules {
 	if s == nil || d == nil {
 		return nil
@@ -100,8 +101,8 @@ func (r *recorder) program(d *types.Decl, optional bool, src string) (recordedPr
 	return p, err == nil && p.functionCalls
 }
 
-// isLibrary reports whether a call is a library function rather than an operator: any function
-// outside of CEL's standard library, or one of its parsers.
+// isLibrary reports whether a call is a library function rather than an operator: any function that
+// is not in CEL's standard library, or a standard function that parses a string.
 func isLibrary(call interpreter.InterpretableCall) bool {
 	switch call.Function() {
 	case overloads.Matches, overloads.TypeConvertTimestamp, overloads.TypeConvertDuration:

@@ -72,8 +72,8 @@ type work struct {
 type sample struct {
 	object string
 	ratio  float64
-	// library is the share of their time that is spent in libraries, and bound is the share of
-	// ours. The rest of ours could still be reduced.
+	// library is the share of their time that is spent in libraries. bound is the same for our
+	// time; only the remainder can still be reduced.
 	library, bound         float64
 	theirAllocs, ourAllocs float64
 }

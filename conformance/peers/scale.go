@@ -45,7 +45,7 @@ func (m *measure) scaling(all []work) scaling {
 	return s
 }
 
-// twoOverOne returns the median ratio of the throughputs, or 0 if there is no work.
+// twoOverOne returns the median ratio of the throughputs, or 0 for an empty list of works.
 func (m *measure) twoOverOne(work []func()) float64 {
 	if len(work) == 0 {
 		return 0

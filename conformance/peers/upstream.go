@@ -63,8 +63,8 @@ func (u *upstream) valid(obj map[string]any) bool {
 	return len(validation.ValidateCustomResource(nil, obj, u.validator)) == 0
 }
 
-// write does with a decoded object what the server does up to storage, and prepares the old object
-// as the server does after reading it.
+// write performs the server's steps from a decoded object up to storage, and those for the old
+// object after it was read.
 func (u *upstream) write(obj, old map[string]any) {
 	ctx := genericapirequest.WithNamespace(context.Background(), "default")
 	u2 := u.prepared(obj)

@@ -5,7 +5,7 @@
 //	go install sigs.k8s.io/kubectl-validate@v0.0.4
 //	CELADON_CORPUS=../corpus go run ./peers/check
 //
-// The files are HTTPRoutes of the corpus, one tenth of which are rejected. The programs run in
+// The files are HTTPRoutes of the corpus; one tenth are rejected. The programs run in
 // turns, with one core and with two, and their median times are compared. The verdicts of celadon
 // and kubectl-validate must be equal for each file.
 package main
