@@ -118,7 +118,8 @@ var chosenByRun = []string{"name", "generateName", "namespace", "uid", "resource
 
 // serverMetadata returns the metadata fields that are not compared with the answer of the current
 // server, because only a server knows them (TestServerMetadata): always resourceVersion and
-// managedFields, and for a new object also uid, creationTimestamp, and a generated name.
+// managedFields, and for a new object also uid, creationTimestamp, and a generated name, if both
+// names have the same base.
 func serverMetadata(right, ours Answer) []string {
 	out := []string{"resourceVersion", "managedFields"}
 	if right.Code != http.StatusCreated {

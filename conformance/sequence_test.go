@@ -186,7 +186,7 @@ func (q *sequence) ask(ctx context.Context, s *side, w *write, v *versions) (a a
 	} else if obj != nil {
 		a.Object = v.comparable(obj)
 	}
-	if !apierrors.IsNotFound(err) { // the server may still find the object in its cache and return warnings, before it notices the deletion
+	if !apierrors.IsNotFound(err) { // the server may still return warnings for a cached object
 		a.Warnings = s.warnings
 	}
 	s.warnings = nil

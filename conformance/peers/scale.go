@@ -13,10 +13,11 @@ import (
 // scaleTime is the duration of one side of a turn.
 const scaleTime = 100 * time.Millisecond
 
-// scaling holds the throughput of two goroutines on two cores, divided by that of one goroutine on
-// one core, on the same engine and per processor time. It would be lower than the machine's own
-// values if the goroutines wrote to the same cache lines or waited for each other. The machine's
-// values are measured too, because cores share memory bandwidth and goroutines share an allocator.
+// scaling holds how much work two goroutines on two cores do on the same engine, relative to one
+// goroutine on one core, for the same processor time per core. It would be lower than the machine's
+// own ratios if the goroutines wrote to the same cache lines or waited for each other. The
+// machine's ratios are measured too, because cores share memory bandwidth and goroutines share an
+// allocator.
 type scaling struct {
 	rules, write float64
 	// spin uses no memory; allocate only allocates.
