@@ -22,7 +22,7 @@ import (
 	"github.com/celadon-cel/celadon/x/markers/markervet"
 )
 
-// A module holds the findings of one module, which are computed once.
+// A module holds the findings of a Go module, which are computed once.
 type module struct {
 	once     sync.Once
 	findings []markervet.Finding

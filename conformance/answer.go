@@ -14,7 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// Answer is the answer of the server or the engine to one write, in a form that can be compared.
+// Answer is the answer of the server or the engine to a write, in a form that can be compared.
 type Answer struct {
 	Allowed bool
 	// Code is the HTTP status code, or 0 if it was not recorded.
@@ -29,7 +29,7 @@ type Answer struct {
 	Object map[string]any
 }
 
-// Cause is one entry of status.details.causes.
+// Cause is an entry of status.details.causes.
 type Cause struct {
 	Reason  string `json:"reason"`
 	Field   string `json:"field"`

@@ -14,7 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/catalog"
 )
 
-// Case is one write of one object, with the known parts of the expected answer.
+// Case is a write of an object, with the known parts of the expected answer.
 type Case struct {
 	// ID names the case in known_failures.txt: the file below the corpus's cases folder and the
 	// index of the document in it, followed by "@variant" if the case runs with another variant of
@@ -104,7 +104,7 @@ func (c *CRD) variant() string {
 // oldVersion returns the version of the old object.
 func (c *Case) oldVersion() string { return cmp.Or(c.OldVersion, c.Version) }
 
-// Group holds all cases of one CRD.
+// Group holds all cases of a CRD.
 type Group struct {
 	CRD   *CRD
 	Cases []*Case

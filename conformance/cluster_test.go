@@ -216,7 +216,7 @@ func (s *Server) clusterReport(t *testing.T, command string, paths []string) {
 	}
 }
 
-// foretold is celadon's report on one object before an upgrade.
+// foretold is celadon's report on an object before an upgrade.
 type foretold struct {
 	Kind, Name string
 	Causes     []struct{ Reason, Field, Message string }

@@ -21,7 +21,7 @@ import (
 // asTable is the Accept header that kubectl get sends.
 const asTable = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
-// SweepColumns writes the objects of the cases to etcd, both valid and invalid ones, and compares
+// SweepColumns writes the objects of the cases to etcd, both valid and invalid, and compares
 // the printer columns that Celadon computes for each with the server's tables.
 func (s *Server) SweepColumns(ctx context.Context, all []*Group, report *Report) {
 	each(crdsAtOnce, chains(all), func(chain []*Group) {

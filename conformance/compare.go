@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Difference is one difference between an expected answer and the engine's.
+// Difference is a difference between an expected answer and the engine's.
 type Difference struct {
 	// Reason groups differences with the same cause. It contains no names or values.
 	Reason string

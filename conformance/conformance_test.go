@@ -85,7 +85,7 @@ func TestWorldsOnServer(t *testing.T) {
 	finish(t, report)
 }
 
-// TestKeysOnServer writes objects with unusual keys, printable and unprintable ones, and checks
+// TestKeysOnServer writes objects with unusual keys, both printable and unprintable, and checks
 // that the engine's messages and warnings equal the server's. -seed selects the keys.
 func TestKeysOnServer(t *testing.T) {
 	n := 200

@@ -35,8 +35,8 @@ spec:
     schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {wrong: {type: string}, text: {type: string}, two: {type: string, default: two}}}}}}
 `
 
-// wrongAnswer turns the correct response of a webhook into a wrong one. obj is the only object of
-// the review. If it returns nil, it has already written the response to w.
+// wrongAnswer turns the correct response of a webhook into an incorrect response. obj is the only
+// object of the review. If it returns nil, it has already written the response to w.
 type wrongAnswer func(w http.ResponseWriter, req *http.Request, r *reviewed, obj map[string]any) (answer any)
 
 func meta(obj map[string]any) map[string]any { return obj["metadata"].(map[string]any) }

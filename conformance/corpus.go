@@ -33,7 +33,7 @@ type document struct {
 	ExpectObject    json.RawMessage `json:"expectObject"`
 }
 
-// reader reads one corpus folder.
+// reader reads a corpus folder.
 type reader struct {
 	dir     string
 	crds    map[string]*CRD
@@ -41,7 +41,7 @@ type reader struct {
 	corpus  *Corpus
 }
 
-// Corpus holds the cases of one or more corpus folders.
+// Corpus holds the cases of corpus folders.
 type Corpus struct {
 	Cases []*Case
 	// Unreadable holds the errors of cases that cannot be run, by case ID, or by file if the whole
@@ -72,7 +72,7 @@ func ReadCorpus(dir string) (*Corpus, error) {
 	return r.corpus, nil
 }
 
-// readCases reads one file of cases.
+// readCases reads a file of cases.
 func (r *reader) readCases(file string) {
 	project := filepath.Base(filepath.Dir(file))
 	id := project + "/" + filepath.Base(file)
@@ -188,7 +188,7 @@ func (r *reader) crd(path string) (*CRD, error) {
 	return crd, nil
 }
 
-// recorded is one line of answers/*.jsonl.
+// recorded is a line of answers/*.jsonl.
 type recorded struct {
 	File      string          `json:"file"`
 	Index     int             `json:"index"`

@@ -64,7 +64,7 @@
 // not contain an expected message either, the engine need not return it.
 package conformance
 
-// How it works. Server (server.go) starts both servers; Resource (resource.go) is one CRD on it.
+// How it works. Server (server.go) starts both servers; Resource (resource.go) is a CRD on it.
 // ReadCorpus and ReadOwn return each case as a Case, try (run.go) makes its requests, and compare
 // (compare.go) returns the differences between the answers of the server and the engine. The
 // engine gets the same objects that were sent to the server, and the old object as read from it.

@@ -58,7 +58,7 @@ func containsText(message, text string, ignoreCase bool) bool {
 // was cut from the middle of a message. There another error may follow.
 var tornEnds = regexp.MustCompile(`(?:,|\])?(?: <nil>:?)?$`)
 
-// splitErrors splits the message of several errors into one string per error.
+// splitErrors splits the message of several errors into a string per error.
 func splitErrors(text string) []string {
 	if _, after, found := strings.Cut(text, " is invalid: "); found {
 		text = after

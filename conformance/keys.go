@@ -58,8 +58,8 @@ spec:
           status: {type: object, properties: {s: {type: string}}}
 `
 
-// keyParts are the parts that random keys consist of: printable and unprintable characters, of one
-// or more bytes.
+// keyParts lists the parts of random keys: printable and unprintable characters, single-byte and
+// multi-byte.
 var keyParts = []string{
 	"a", "b.c", "d e", "0", "-", "_", "/", ".", "~", "%", "%s", "%q", "[0]", "[", "]", "'", `"`, `\`, `\n`, "`", "<", "&", "$", "{", "}", ":", ",", "*",
 	"\t", "\n", "\r", "\x00", "\x01", "\x1b[31m", "\x7f", "\u0080", "\u0085", "\u009b", "\u00a0", "\u00ad", "\u0301", "\u200b", "\u200d", "\u2028", "\u2029", "\u202e", "\ufeff", "\ufffd",

@@ -68,7 +68,7 @@ func TestKilledOnServer(t *testing.T) {
 	}
 }
 
-// killedOf returns the killed mutants of one CRD's rules.
+// killedOf returns the killed mutants of a CRD's rules.
 func killedOf(t *testing.T, g *Group) (all []killed) {
 	t.Helper()
 	e, err := engine.Compile(g.CRD.Definition, engine.Config{})

@@ -69,7 +69,7 @@ func (m mutator) object(object map[string]any) map[string]any {
 	return out
 }
 
-// change descends to a random node and makes one change there.
+// change descends to a random node and makes a change there.
 func (m mutator) change(node map[string]any) {
 	keys := slices.Sorted(maps.Keys(node))
 	if len(keys) == 0 || m.IntN(12) == 0 {

@@ -31,7 +31,7 @@ func NewReport(mode string) *Report {
 	return &Report{mode: mode, passed: map[string]bool{}, failures: map[string]*failure{}, notes: map[string]int{}}
 }
 
-// Add records the result of one case. A case without differences passed.
+// Add records the result of a case. A case without differences passed.
 func (r *Report) Add(id string, differences ...Difference) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -29,7 +29,7 @@ const (
 	pollUntil = 2 * time.Minute
 )
 
-// Resource is one CRD that the server serves. Its methods are safe for concurrent use.
+// Resource is a CRD that the server serves. Its methods are safe for concurrent use.
 type Resource struct {
 	server *Server
 	crd    *apiextensionsv1.CustomResourceDefinition
@@ -136,7 +136,7 @@ func (r *Resource) statusSubresource(version string) bool {
 	return false
 }
 
-// call is one HTTP request for objects of a resource. An empty name selects the collection.
+// call is an HTTP request for objects of a resource. An empty name selects the collection.
 type call struct {
 	method, version              string
 	namespace, name, subresource string

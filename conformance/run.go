@@ -11,7 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// trial is the server's answer to one case, with the same request for the engine.
+// trial is the server's answer to a case, with the same request for the engine.
 type trial struct {
 	answer  Answer
 	request engine.Request

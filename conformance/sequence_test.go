@@ -129,7 +129,7 @@ type answer struct {
 	Read      []string // warnings of the reads before and after
 }
 
-// sequence is a series of writes to one object, on both sides.
+// sequence is a series of writes to an object, on both sides.
 type sequence struct {
 	seed    uint64
 	crd     *apiextensionsv1.CustomResourceDefinition
@@ -231,7 +231,7 @@ func (q *sequence) status(err error, v *versions) *metav1.Status {
 	return &out
 }
 
-// versions numbers the resourceVersions of one object in order of appearance.
+// versions numbers the resourceVersions of an object in order of appearance.
 type versions struct{ seen []string }
 
 func (v *versions) number(version string) string {

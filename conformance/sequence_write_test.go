@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// write is one write. do gets the current object of the side as live, which is empty if there is
+// write is a write. do gets the current object of the side as live, which is empty if there is
 // none.
 type write struct {
 	text string

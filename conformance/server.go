@@ -28,7 +28,7 @@ const (
 	// have no parameter for it.
 	etcdURLVariable = "KUBE_INTEGRATION_ETCD_URL"
 	// etcdPrefix is the key prefix of all objects in etcd. The fixtures would choose a random
-	// prefix; a fixed one makes objects easy to find.
+	// prefix; a fixed prefix makes objects easy to find.
 	etcdPrefix = "/celadon"
 	// etcdRequestBytes is the maximum request size. etcd's default is too small for some CRDs.
 	etcdRequestBytes = 16 << 20

@@ -34,7 +34,7 @@ func (s *Server) SweepStarters(ctx context.Context, crds []*CRD, steps int, repo
 	}
 }
 
-// starting generates the starter suites of one CRD.
+// starting generates the starter suites of a CRD.
 type starting struct {
 	ctx    context.Context
 	crd    *CRD

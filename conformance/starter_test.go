@@ -6,8 +6,8 @@ import (
 )
 
 // TestStartersOnServer runs the cases of starter suites for the CRDs of a corpus on a real server,
-// and checks that each verdict is the expected one. For four fifths of the rules the suites must
-// contain an object that only this rule rejects. A sample is one CRD of each project.
+// and checks that each verdict is as expected. For four fifths of the rules the suites must contain
+// an object that only this rule rejects. A sample is one CRD of each project.
 func TestStartersOnServer(t *testing.T) {
 	crds, steps := witnessCRDs(t), 0
 	if os.Getenv(fullVariable) == "" {

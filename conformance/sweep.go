@@ -59,8 +59,8 @@ func (s *Server) Sweep(ctx context.Context, all []*Group, report *Report) {
 	})
 }
 
-// chains groups the variants of a CRD, which run one after the other because the server can only
-// serve one of them at a time.
+// chains groups the variants of a CRD, which run consecutively because the server can only serve
+// one of them at a time.
 func chains(all []*Group) [][]*Group {
 	index := map[string]int{}
 	var out [][]*Group

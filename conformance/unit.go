@@ -14,7 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// UnitCall is one call of the API server's rule validator, recorded from its unit tests, with its
+// UnitCall is a call of the API server's rule validator, recorded from its unit tests, with its
 // arguments and results.
 type UnitCall struct {
 	Test           string                          `json:"test"`
@@ -30,7 +30,7 @@ type UnitCall struct {
 	Cost *int64 `json:"cost"`
 }
 
-// UnitError is one recorded error.
+// UnitError is a recorded error.
 type UnitError struct {
 	Field  string `json:"field"`
 	Type   string `json:"type"`

@@ -16,7 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/vet"
 )
 
-// vetCase is one write of a CRD that is decided by the server and by engine/vet: a create, or an
+// vetCase is a write of a CRD that is decided by the server and by engine/vet: a create, or an
 // update of old.
 type vetCase struct {
 	id, name string
@@ -75,8 +75,8 @@ func (c *vetCase) operation() string {
 // its update.
 const conflictsAtMost = 20
 
-// decideCRD returns the server's answer to a dry run. It writes the old CRD to etcd directly, as an
-// established one.
+// decideCRD returns the server's answer to a dry run. It writes the old CRD to etcd directly, with
+// the status of an established CRD.
 func (s *Server) decideCRD(ctx context.Context, c *vetCase) (Answer, error) {
 	const path, query = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "?dryRun=All&fieldValidation=Strict"
 	if !c.update() {

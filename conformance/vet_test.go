@@ -48,7 +48,7 @@ func TestVet(t *testing.T) {
 	}
 }
 
-// crdFile is one unmodified CRD of a corpus, including its conversion webhook.
+// crdFile is an unmodified CRD of a corpus, including its conversion webhook.
 type crdFile struct {
 	id   string
 	crd  *apiextensionsv1.CustomResourceDefinition

@@ -51,7 +51,7 @@ func witnesses(ctx context.Context, crds []*CRD, ask asking, asked map[string]bo
 	return out
 }
 
-// witnessing searches example objects for one CRD.
+// witnessing searches example objects for a CRD.
 type witnessing struct {
 	ctx      context.Context
 	ask      asking
@@ -60,7 +60,7 @@ type witnessing struct {
 	versions []versionQuestions
 }
 
-// versionQuestions holds the search of one version and the rules to examine.
+// versionQuestions holds the search of a version and the rules to examine.
 type versionQuestions struct {
 	name   string
 	search *search.Search

@@ -41,7 +41,7 @@ func Worlds(first, n uint64) []*Group {
 }
 
 // BreakRules changes a rule in every eighth CRD so that it does not compile. The server rejects
-// such a CRD, but it serves a stored one.
+// such a CRD, but serves it if it is already stored.
 func BreakRules(groups []*Group, seed uint64) {
 	for i, g := range groups {
 		if i%8 != 3 {
@@ -54,7 +54,7 @@ func BreakRules(groups []*Group, seed uint64) {
 	}
 }
 
-// breakRule breaks one rule of a schema, and reports whether it found one.
+// breakRule breaks a rule of a schema, if there is any, and reports whether it did.
 func breakRule(s *apiextensionsv1.JSONSchemaProps, rng *rand.Rand) bool {
 	if n := len(s.XValidations); n > 0 && rng.IntN(3) > 0 {
 		rule := &s.XValidations[rng.IntN(n)]

@@ -16,7 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/x/markers"
 )
 
-// TestRun generates CRDs for a package that has none yet, and checks the errors for packages that
+// TestRun generates CRDs for a package without CRDs, and checks the errors for packages that
 // cannot be loaded.
 func TestRun(t *testing.T) {
 	t.Setenv("GOFLAGS", "-toolexec=/nowhere -mod=mod")

@@ -2,7 +2,7 @@ package fuzz
 
 import "math/rand/v2"
 
-// choice makes the random decisions for one world. Equal seeds result in equal worlds.
+// choice makes the random decisions for a world. Equal seeds result in equal worlds.
 type choice struct {
 	*rand.Rand
 	// lenient is set for worlds whose rules and schemas accept most objects.

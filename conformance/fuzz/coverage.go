@@ -75,8 +75,7 @@ func (c *coverage) rule(r *apiextensionsv1.ValidationRule, d *types.Decl) {
 	}
 }
 
-// outcome counts the results of one object's rules. runs is the number of rules that were
-// evaluated.
+// outcome counts the results of an object's rules. runs is the number of rules that were evaluated.
 func (c *coverage) outcome(o outcome, runs int) {
 	c.objects++
 	if len(o.warnings) > 0 {

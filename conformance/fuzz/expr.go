@@ -11,7 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// writer generates expressions for one node of a schema.
+// writer generates expressions for a node of a schema.
 type writer struct {
 	choice
 	lib   *Library
@@ -144,7 +144,7 @@ func (w *writer) condition() string {
 	return w.expr(cel.BoolType, 3)
 }
 
-// mapPath returns a path to a map, or otherwise if there is none.
+// mapPath returns a path to a map, or otherwise if the schema has no maps.
 func (w *writer) mapPath(otherwise path) path {
 	for _, i := range w.Perm(len(w.paths)) {
 		if w.paths[i].decl.Kind == types.Map {

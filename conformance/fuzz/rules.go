@@ -17,7 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// outcome is the result of a rule validator for one object.
+// outcome is the result of a rule validator for an object.
 type outcome struct {
 	errs     []string
 	warnings []string

@@ -4,7 +4,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// props is one schema node.
+// props is a schema node.
 type props = apiextensionsv1.JSONSchemaProps
 
 // names contains names that need no escaping, names that need it, and names that cannot be escaped.
@@ -133,7 +133,7 @@ func (c choice) list(depth int) *props {
 	return s
 }
 
-// mapList returns a list of type map with one or more keys. Some keys need escaping.
+// mapList returns a list of type map with at least one key. Some keys need escaping.
 func (c choice) mapList(depth int) *props {
 	item := c.object(depth - 1)
 	n := 1 + c.IntN(len(keys))

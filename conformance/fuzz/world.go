@@ -214,7 +214,7 @@ func reason(r apiextensionsv1.FieldValueErrorReason) *apiextensionsv1.FieldValue
 	return &r
 }
 
-// Write is one request for an object of a world.
+// Write is a request for an object of a world.
 type Write struct {
 	Version, OldVersion, Subresource, FieldValidation string
 	Object, Old                                       map[string]any // Old is nil for a create

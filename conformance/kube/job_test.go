@@ -39,9 +39,9 @@ func (p *plane) job(name string, shards int) string {
 	return p.write(name+".yaml", out)
 }
 
-// TestJob checks that the merged shards of the Job that celadon prints equal the report of one run
-// over all objects, although some of its pods were killed while they wrote their reports: two were
-// evicted, which is not counted as a failure, and one died, which is retried.
+// TestJob checks that the merged shards of the Job that celadon prints equal the report of a single
+// run over all objects, although some of its pods were killed while they wrote their reports: two
+// were evicted, which is not counted as a failure, and one died, which is retried.
 func TestJob(t *testing.T) {
 	p := start(t)
 	fates := []fate{evicted, dies, evicted}
@@ -95,7 +95,7 @@ func TestJobFails(t *testing.T) {
 	}
 }
 
-// TestMergeJob runs the Jobs of examples/fleet one after the other.
+// TestMergeJob runs the Jobs of examples/fleet in sequence.
 func TestMergeJob(t *testing.T) {
 	p := start(t)
 	r := p.jobs(nil)

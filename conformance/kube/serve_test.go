@@ -21,7 +21,7 @@ const (
 	audited    = `"validate.celadon.example.com/verdict":"refused"`
 )
 
-// bad is accepted by the cluster's CRD, but violates two rules of the next one.
+// bad is accepted by the cluster's CRD, but violates two rules of the next CRD.
 var bad = cron("bad", `"image":"a:latest","replicas":8`)
 
 // cron returns a CronTab as JSON, with the given fields in spec.

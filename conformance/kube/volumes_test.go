@@ -10,7 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// account returns a folder with the pod's service account. It is empty if the pod mounts none.
+// account returns a folder with the pod's service account. It is empty if the pod does not mount
+// the account.
 func (r *runner) account(ctx context.Context, pod *corev1.Pod) (string, error) {
 	dir := r.p.path(pod.Name + ".account")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -46,7 +47,7 @@ func (r *runner) account(ctx context.Context, pod *corev1.Pod) (string, error) {
 	return dir, nil
 }
 
-// inPod mounts a service account at the path where a pod has it, for one process only.
+// inPod mounts a service account at the path where a pod has it, for a single process.
 const inPod = `mount -t tmpfs none /run && mkdir -p /run/secrets/kubernetes.io && cp -r "$ACCOUNT" /run/secrets/kubernetes.io/serviceaccount && exec "$@"`
 
 // volume returns the folder for a pod's volume, which can be a claim, a ConfigMap, or an empty

@@ -39,7 +39,7 @@ func processorTime() time.Duration {
 	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
 }
 
-// allocated returns the bytes and allocations of one call.
+// allocated returns the bytes and allocations of a call of f.
 func allocated(f func()) (bytes, allocs float64) {
 	const n = 10
 	f()

@@ -37,7 +37,7 @@ func printCompiled(out io.Writer, subjects []*subject, works string, turns, vett
 	return nil
 }
 
-// compiling holds the data for compiling one CRD in all its versions.
+// compiling holds the data for compiling a CRD in all its versions.
 type compiling struct {
 	crd     *apiextensionsv1.CustomResourceDefinition
 	plain   *apiextensionsv1.CustomResourceDefinition // without rules

@@ -65,7 +65,7 @@ func each(schemas []*schema.Structural, compile func(*schema.Structural) any) an
 	return all
 }
 
-// kept returns the number of bytes that one result of f retains.
+// kept returns the number of bytes that a result of f retains.
 func kept(f func() any) float64 {
 	const n = 4
 	all := make([]any, n)

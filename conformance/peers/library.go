@@ -25,7 +25,7 @@ type recorder struct {
 	muted bool
 }
 
-// recordedRules holds the rules of one schema node and the nodes below it, as cel-go programs that
+// recordedRules holds the rules of a schema node and the nodes below it, as cel-go programs that
 // record library calls.
 type recordedRules struct {
 	decl     *types.Decl
@@ -120,7 +120,7 @@ var standard = func() map[string]bool {
 }()
 
 // recordedCall records a call with its arguments when it is evaluated. cel-go does not recognize it
-// as a call, so it cannot replace it by an optimized one.
+// as a call, so it cannot optimize it.
 type recordedCall struct {
 	interpreter.InterpretableV2
 	args     []interpreter.InterpretableV2

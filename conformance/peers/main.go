@@ -120,7 +120,7 @@ func profileOurs(all []*subject, works string, objects int, file string) error {
 	return nil
 }
 
-// subject is one CRD file with its cases.
+// subject is a CRD file with its cases.
 type subject struct {
 	name  string
 	crd   *conformance.CRD

@@ -17,7 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// measure holds both implementations of one CRD.
+// measure holds both implementations of a CRD.
 type measure struct {
 	filter string // selects works by name
 	turns  int
@@ -57,7 +57,7 @@ func newMeasure(crd *conformance.CRD, filter string, turns int) (*measure, error
 	return m, nil
 }
 
-// work is one operation that both sides can repeat any number of times.
+// work is an operation that both sides can repeat any number of times.
 type work struct {
 	name, outcome string
 	object        string // case ID
@@ -68,7 +68,7 @@ type work struct {
 	library []func()
 }
 
-// sample holds the measurements of one work.
+// sample holds the measurements of a work.
 type sample struct {
 	object string
 	ratio  float64
@@ -139,7 +139,7 @@ func (m *measure) allWorks(cases []*conformance.Case) []work {
 	return out
 }
 
-// works returns the works of one case: evaluating its rules, and the whole write.
+// works returns the works of a case: evaluating its rules, and the whole write.
 func (m *measure) works(c *conformance.Case) []work {
 	v := m.versions[c.Version]
 	if v == nil || c.Subresource != "" || c.Raw != nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// scaleTime is the duration of one side of a turn.
+// scaleTime is the duration of each side of a turn.
 const scaleTime = 100 * time.Millisecond
 
 // scaling holds how much work two goroutines on two cores do on the same engine, relative to one
@@ -24,7 +24,7 @@ type scaling struct {
 	spin, allocate float64
 }
 
-// scaling measures the works of one CRD. It returns zeros if the run is limited to some works.
+// scaling measures the works of a CRD. It returns zeros if the run is limited to some works.
 func (m *measure) scaling(all []work) scaling {
 	if m.filter != "" {
 		return scaling{}

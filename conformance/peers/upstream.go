@@ -22,7 +22,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 )
 
-// upstream is the API server's own code for one version of a CRD.
+// upstream is the API server's own code for a version of a CRD.
 type upstream struct {
 	schema    *schema.Structural
 	rules     *upstreamcel.Validator

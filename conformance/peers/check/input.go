@@ -76,7 +76,7 @@ func (in *input) write(i int, object map[string]any) error {
 	return os.WriteFile(filepath.Join(in.objects, name+".yaml"), data, 0o644)
 }
 
-// readCases returns the creates of one CRD: those that the API server accepts, and those that a
+// readCases returns the creates of a CRD: those that the API server accepts, and those that a
 // rule or the schema rejects.
 func readCases() (accepted, refused []*conformance.Case, err error) {
 	var crd *conformance.CRD

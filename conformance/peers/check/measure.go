@@ -40,7 +40,7 @@ func measure(programs []*program, cores int) error {
 	return nil
 }
 
-// run returns the wall time of one process. Exit code 1 means that objects were rejected and is not
+// run returns the wall time of a process. Exit code 1 means that objects were rejected and is not
 // an error.
 func (p *program) run(cores int) (time.Duration, error) {
 	cmd := exec.Command(p.args[0], p.args[1:]...)
