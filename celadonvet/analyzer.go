@@ -11,22 +11,22 @@ import (
 	"github.com/celadon-cel/celadon/x/markers/markervet"
 )
 
-// Config is what the analyzer's flags say.
+// Config holds the default values of the analyzer's flags.
 type Config struct {
-	// CRDs are the files and folders of the CRDs, from the module's folder; none is
-	// config/crd, manifests and payload-manifests of the module, or of the repository
-	// around it.
+	// CRDs lists files and folders with generated CRDs, relative to the module's folder. If it is
+	// empty, the folders config/crd, manifests, and payload-manifests of the module are read, or
+	// those of the repository that contains it.
 	CRDs []string
-	// KubeVersion is the Kubernetes minor to stand for, as "1.33"; "" is the newest
-	// known.
+	// KubeVersion is the Kubernetes minor version to emulate, for example "1.33". "" means the
+	// newest supported version.
 	KubeVersion string
-	// WithoutLints names lints that are switched off.
+	// WithoutLints names the lints to disable.
 	WithoutLints []string
-	// NoAdvice leaves out the bounds that would make rules fit.
+	// NoAdvice disables suggestions for bounds that would bring the rules within the cost limits.
 	NoAdvice bool
 }
 
-// New makes an analyzer. What its flags set comes after what the Config says.
+// New returns an analyzer. Its flags override cfg.
 func New(cfg Config) *analysis.Analyzer {
 	v := &vetter{cfg: cfg, modules: map[string]*module{}}
 	a := &analysis.Analyzer{
@@ -42,7 +42,7 @@ func New(cfg Config) *analysis.Analyzer {
 	return a
 }
 
-// list is a flag with commas.
+// A list is a flag value with comma-separated items.
 type list []string
 
 func (l *list) String() string { return strings.Join(*l, ",") }
@@ -52,7 +52,7 @@ func (l *list) Set(text string) error {
 	return nil
 }
 
-// vetter vets each module once.
+// A vetter vets each module once, on behalf of all passes. It is safe for concurrent use.
 type vetter struct {
 	cfg Config
 
@@ -83,12 +83,12 @@ func (v *vetter) run(pass *analysis.Pass) (any, error) {
 		for i := range found {
 			report(pass, files, &found[i])
 		}
-		break // all files of a package are of one module
+		break // all files of a package are in the same module
 	}
 	return nil, nil
 }
 
-// report tells of a finding in the pass's files.
+// report reports a finding as a diagnostic, if its position is in a file of the pass.
 func report(pass *analysis.Pass, files map[string]*token.File, f *markervet.Finding) {
 	at := f.Position
 	if at.Line == 0 {
@@ -114,7 +114,7 @@ func report(pass *analysis.Pass, files map[string]*token.File, f *markervet.Find
 	pass.Report(d)
 }
 
-// message is a finding on one line, with its first place.
+// message formats a finding as one line that includes its first path.
 func message(f *markervet.Finding) string {
 	text := f.ID + ": " + strings.ReplaceAll(f.Message, "\n", " ")
 	if at := f.Position; at.Line == 0 && f.Rule != "" {

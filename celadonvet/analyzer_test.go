@@ -18,7 +18,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// said are the first words of what the analyzer says of testdata/app, by place.
+// said lists the beginnings of the diagnostics that the analyzer reports for testdata/app, sorted
+// by position.
 var said = []string{
 	`api/v1/types.go:10:6: FieldValueForbidden: Forbidden: x-kubernetes-validations estimated rule cost total`,
 	`api/v1/types.go:13:2: rule-without-marker: no marker of these packages has this rule: generate the CRD again, or write the rule where its type is declared: self.hosts.size() > 0 (apps.example.com v1 spec)`,
@@ -30,7 +31,8 @@ var said = []string{
 	`api/v1/types.go:33:4: unused-marker: the marker stands at no type and no field`,
 }
 
-// diagnostics runs an analyzer over a module.
+// diagnostics runs an analyzer over the module in dir and returns its diagnostics as
+// "file:line:column: message", or the error of the first pass that failed.
 func diagnostics(t *testing.T, a *analysis.Analyzer, dir string) (list []string, err error) {
 	t.Helper()
 	pkgs, err := packages.Load(&packages.Config{Mode: packages.LoadSyntax | packages.NeedModule, Dir: dir}, "./...")
@@ -64,7 +66,8 @@ func diagnostics(t *testing.T, a *analysis.Analyzer, dir string) (list []string,
 	return list, nil
 }
 
-// same compares by the first words.
+// same checks that got has as many diagnostics as want, and that each string in want is a prefix of
+// one of them.
 func same(t *testing.T, got, want []string) {
 	t.Helper()
 	for _, w := range want {
@@ -85,7 +88,7 @@ func TestAnalyzer(t *testing.T) {
 	same(t, got, said)
 }
 
-// TestPlugin: golangci-lint's settings.
+// TestPlugin checks that the settings of golangci-lint reach the analyzer.
 func TestPlugin(t *testing.T) {
 	p, err := plugin.New(map[string]any{"crd": []string{"config/crd/app.yaml"}, "no-advice": true, "no-lint": []string{"unused-marker", "rule-without-marker"}})
 	if err != nil {
@@ -104,7 +107,7 @@ func TestPlugin(t *testing.T) {
 	}))
 }
 
-// TestBadConfig: what cannot be is an error, not silence.
+// TestBadConfig checks that an invalid configuration is reported as an error.
 func TestBadConfig(t *testing.T) {
 	for name, c := range map[string]struct {
 		cfg  celadonvet.Config
@@ -123,8 +126,7 @@ func TestBadConfig(t *testing.T) {
 	}
 }
 
-// section is the part of docs/go-markers.md that begins with a text, to the end of its
-// block.
+// section returns the part of docs/go-markers.md from begin to the end of its code block.
 func section(t *testing.T, begin string) string {
 	t.Helper()
 	page, err := os.ReadFile("../docs/go-markers.md")
@@ -162,7 +164,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestPagePlugin: the page's settings of golangci-lint are those that there are.
+// TestPagePlugin checks that the plugin accepts the golangci-lint settings in docs/go-markers.md.
 func TestPagePlugin(t *testing.T) {
 	var page struct {
 		Linters struct {

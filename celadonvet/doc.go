@@ -1,14 +1,14 @@
-// Package celadonvet is celadon vet of Go packages as an analyzer: for
-// go vet -vettool, for golangci-lint's module plugins (package plugin), and for
-// whatever else runs analyzers of golang.org/x/tools/go/analysis.
+// Package celadonvet implements an analyzer that vets the CEL rules in Go markers, like celadon
+// vet. Use it with go vet -vettool, as a module plugin of golangci-lint (package plugin), or with
+// any other driver for golang.org/x/tools/go/analysis.
 //
-// It says of each +kubebuilder:validation:XValidation marker what the API server would
-// say of its rule, what the rule may cost, and which bounds would make it fit. What the
-// rule is about comes from the CRDs that a generator made of the package, which the
-// -crd flag names.
+// For each +kubebuilder:validation:XValidation marker, it reports the errors that the API server
+// would return for the rule, its estimated cost, and the bounds that would bring it within the
+// limits. The schemas come from the CRDs that a generator produced from the package; the -crd flag
+// names them.
 package celadonvet
 
-// How it works. Rules of one package are in the CRDs of kinds of others, so a whole
-// module is vetted at once (module.go), as soon as one of its packages has a marker;
-// each pass then takes the findings that stand in its files (analyzer.go). A process
-// that passes over many packages vets the module once.
+// How it works. A rule of one package can appear in CRDs of kinds from other packages, so the whole
+// module is vetted at once (module.go), when the first package with a marker is analyzed. Each pass
+// then reports the findings in its own files (analyzer.go). A process that analyzes many packages
+// vets the module once.

@@ -22,14 +22,14 @@ import (
 	"github.com/celadon-cel/celadon/x/markers/markervet"
 )
 
-// module is one whose findings are known once.
+// A module holds the findings of a Go module, which are computed once.
 type module struct {
 	once     sync.Once
 	findings []markervet.Finding
 	err      error
 }
 
-// module are the findings of the module that a file is of.
+// module returns the findings of the module that contains file.
 func (v *vetter) module(file string) ([]markervet.Finding, error) {
 	dir, err := gotree.Root(filepath.Dir(file))
 	if err != nil {
@@ -46,7 +46,7 @@ func (v *vetter) module(file string) ([]markervet.Finding, error) {
 	return m.findings, m.err
 }
 
-// vetModule vets all packages of a module that have markers.
+// vetModule vets all packages with markers of the module in dir.
 func vetModule(dir string, cfg Config) ([]markervet.Finding, error) {
 	top := gotree.Top(dir)
 	at, err := filepath.Rel(top, dir)
@@ -109,13 +109,14 @@ func vetModule(dir string, cfg Config) ([]markervet.Finding, error) {
 	return slices.DeleteFunc(found, func(f markervet.Finding) bool { return cfg.NoAdvice && f.Level == markervet.Note }), nil
 }
 
-// vetLints are those of the engine's that are named.
+// vetLints returns the names of lints that engine/vet implements, without those that concern
+// markers.
 func vetLints(names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(markers.LintNames(), name) })
 }
 
-// withMarkers are the files of packages that have any: others are read when a type of
-// theirs is met.
+// withMarkers returns the files of packages that contain a marker. Other packages are only read if
+// a marked type refers to one of their types.
 func withMarkers(files []markers.File) []markers.File {
 	marked := map[string]bool{}
 	for _, f := range files {
@@ -128,7 +129,7 @@ func withMarkers(files []markers.File) []markers.File {
 	return slices.DeleteFunc(files, func(f markers.File) bool { return !marked[f.Package] })
 }
 
-// readCRDs gives the CRDs of files and folders of a repository.
+// readCRDs returns the CRDs in files and folders of a repository.
 func readCRDs(repository fs.FS, paths []string) (crds []*apiextensionsv1.CustomResourceDefinition, err error) {
 	for _, p := range paths {
 		info, err := fs.Stat(repository, p)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestImportedTypes: a rule of another module's type has its marker there, and none is
-// missed where that module cannot be read.
+// TestImportedTypes checks that a rule of a type from another module is matched to the marker in
+// that module, and that no marker is reported missing if that module cannot be read.
 func TestImportedTypes(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("GOMODCACHE", filepath.Join(dir, "cache"))
@@ -65,8 +65,8 @@ spec:
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The cached type's own rule is another than the CRD's, and the shared one has one of
-	// two; of the missing type nothing is known.
+	// The cached type has another rule than the CRD, and the shared type has one of the CRD's two
+	// rules. The module of the missing type cannot be read, so nothing is reported for it.
 	var got []string
 	for _, f := range found {
 		got = append(got, f.ID+": "+f.Rule)

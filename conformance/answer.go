@@ -14,22 +14,22 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// Answer is what one write was answered with, by the server or by the engine,
-// in the form in which the two are compared.
+// Answer is the answer of the server or the engine to a write, in a form that can be compared.
 type Answer struct {
 	Allowed bool
-	// Code is the HTTP status; 0 where it was not recorded.
+	// Code is the HTTP status code, or 0 if it was not recorded.
 	Code int
-	// Message is the refusal as a whole. With several causes their order in it
-	// is random on the server, so it is compared only with fewer.
+	// Message is the message of a rejection. The server orders several causes at random, so
+	// messages are only compared for answers with at most one cause.
 	Message  string
 	Causes   []Cause
 	Warnings []string
-	// Object is what was persisted; nil when refused or not recorded.
+	// Object is the persisted object, or nil if the write was rejected or the object was not
+	// recorded.
 	Object map[string]any
 }
 
-// Cause is one entry of status.details.causes.
+// Cause is an entry of status.details.causes.
 type Cause struct {
 	Reason  string `json:"reason"`
 	Field   string `json:"field"`
@@ -40,17 +40,17 @@ func (c Cause) String() string {
 	return fmt.Sprintf("%s %s: %s", c.Reason, c.Field, c.Message)
 }
 
-// clock is what the server puts into the name of a rule's self type: the
-// nanosecond at which the rule was compiled.
+// clock matches the server's name for the type of self. It contains the time of the rule's
+// compilation in nanoseconds.
 var clock = regexp.MustCompile(`selfType\d+`)
 
 func withoutClock(s string) string {
 	return clock.ReplaceAllString(s, "selfType")
 }
 
-// parseResponse reads the server's answer to a write. An answer that is
-// neither the object nor a decision on it (a conflict, a missing resource) is
-// an error: the case was not tried.
+// parseResponse parses the server's response to a write. It returns an error for a response that is
+// neither the object nor a verdict, such as a conflict or a missing resource, because the case was
+// then not tried.
 func parseResponse(r *response) (Answer, error) {
 	a := Answer{Code: r.code, Warnings: r.warnings}
 	switch r.code {
@@ -77,8 +77,8 @@ func (a *Answer) refuse(status *metav1.Status) {
 	}
 }
 
-// resultAnswer is the engine's answer in the same form. Codes of acceptance
-// are the server's: the engine has none.
+// resultAnswer converts the engine's result to an Answer. The engine reports no code for accepted
+// writes, so resultAnswer fills in the server's.
 func resultAnswer(r *engine.Result, update bool) Answer {
 	a := Answer{Allowed: r.Allowed, Code: http.StatusCreated, Warnings: r.Warnings, Object: r.Object}
 	if update {
@@ -89,8 +89,8 @@ func resultAnswer(r *engine.Result, update bool) Answer {
 	}
 	a.Code = int(r.Failure.Code)
 	a.refuse(r.Failure)
-	// Failure.Details says it for programs that know the server, Causes for
-	// those that know us; comparing both holds them equal.
+	// Failure.Details has the causes in the form of the server's status, Causes in the form of
+	// Celadon's API. Both must have the same content.
 	if own := ownCauses(r); !slices.Equal(sortedCauses(own), sortedCauses(a.Causes)) {
 		a.Causes = append(a.Causes, Cause{"InconsistentResult", "", fmt.Sprintf("Result.Causes: %q", own)})
 	}
@@ -111,14 +111,15 @@ func sortedCauses(causes []Cause) []Cause {
 	return out
 }
 
-// chosenByRun are the fields of metadata that differ between two servers, or between two runs: only a server can know
-// them, or a run chooses them to keep cases apart. Objects that were not persisted by the server at hand are compared
-// without them.
+// chosenByRun lists the metadata fields that differ between servers or between runs, because only a
+// server knows them or because each run uses its own names. Objects that were not persisted by the
+// current server are compared without them.
 var chosenByRun = []string{"name", "generateName", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"}
 
-// serverMetadata returns the fields of metadata that are not compared with the answer of the server at hand, because only
-// a server knows them (TestServerMetadata): always resourceVersion and managedFields, and of a new object also uid and
-// creationTimestamp. The random end of a generated name is not compared either.
+// serverMetadata returns the metadata fields that are not compared with the answer of the current
+// server, because only a server knows them (TestServerMetadata): always resourceVersion and
+// managedFields, and for a new object also uid, creationTimestamp, and a generated name, if both
+// names have the same base.
 func serverMetadata(right, ours Answer) []string {
 	out := []string{"resourceVersion", "managedFields"}
 	if right.Code != http.StatusCreated {
@@ -142,11 +143,11 @@ func generatedBase(object map[string]any) string {
 	return name[:len(name)-random]
 }
 
-// comparable is an object without what another server chooses, as canonical JSON: keys sorted, and numbers as they are
-// on the wire, where 1.0 and 1 are the same.
+// comparable encodes an object without the fields that each run or server chooses. The encoding is
+// canonical: keys are sorted, and 1.0 and 1 are the same number, as on the wire.
 func comparable(object map[string]any) ([]byte, error) { return withoutMetadata(object, chosenByRun) }
 
-// withoutMetadata encodes an object without some fields of its metadata.
+// withoutMetadata encodes an object without the given fields of its metadata.
 func withoutMetadata(object map[string]any, fields []string) ([]byte, error) {
 	if object == nil {
 		return nil, nil

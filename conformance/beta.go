@@ -12,11 +12,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A server takes no CRD of v1beta1 any more, and reads those that it has: they
-// come into etcd as an old server left them there.
+// An API server no longer accepts v1beta1 CRDs, but it reads those that it has stored. So they are
+// written to etcd in the form in which an old server stored them.
 
-// serveBeta serves a CRD from its JSON of v1beta1, of which definition is what we
-// make. It says how the server's own v1 form of it differs.
+// serveBeta stores a CRD as v1beta1 JSON and serves it. definition is Celadon's v1 form of the CRD.
+// serveBeta returns how the server's v1 form differs from it.
 func (s *Server) serveBeta(ctx context.Context, beta []byte, definition *apiextensionsv1.CustomResourceDefinition) (*Resource, []Difference, error) {
 	out, err := s.convertedBeta(ctx, beta, definition)
 	if err != nil {
@@ -26,8 +26,7 @@ func (s *Server) serveBeta(ctx context.Context, beta []byte, definition *apiexte
 	return r, out, r.waitUntilServed(ctx)
 }
 
-// convertedBeta puts a CRD of v1beta1 into etcd and compares what the server shows
-// of it with what we make.
+// convertedBeta writes a v1beta1 CRD to etcd and compares the server's v1 form with definition.
 func (s *Server) convertedBeta(ctx context.Context, beta []byte, definition *apiextensionsv1.CustomResourceDefinition) ([]Difference, error) {
 	var stored map[string]any
 	if err := json.Unmarshal(beta, &stored); err != nil {
@@ -78,7 +77,7 @@ func differentSpecs(right, ours *apiextensionsv1.CustomResourceDefinition) ([]Di
 	return nil, nil
 }
 
-// valueOf is a value as JSON has it.
+// valueOf returns v as decoded JSON.
 func valueOf(v any) (out map[string]any, err error) {
 	data, err := json.Marshal(v)
 	if err == nil {
@@ -87,7 +86,7 @@ func valueOf(v any) (out map[string]any, err error) {
 	return out, err
 }
 
-// asBeta is a CRD as v1beta1 has it: what all versions share stands at the top.
+// asBeta encodes a CRD as v1beta1, with the parts that all versions share at the top level.
 func asBeta(crd *apiextensionsv1.CustomResourceDefinition) ([]byte, error) {
 	internal, out := &apiextensions.CustomResourceDefinition{}, &v1beta1.CustomResourceDefinition{}
 	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(crd.DeepCopy(), internal, nil); err != nil {
@@ -100,8 +99,8 @@ func asBeta(crd *apiextensionsv1.CustomResourceDefinition) ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// betas are forms of a CRD that a v1beta1 server could have stored: as converted,
-// with what is to be filled in left out, and with what v1 does not take.
+// betas returns forms of a CRD that a v1beta1 server could have stored: the converted CRD, forms
+// without fields that have defaults, and forms that v1 would reject.
 func betas(crd *apiextensionsv1.CustomResourceDefinition) (forms [][]byte, err error) {
 	whole, err := asBeta(crd)
 	if err != nil {

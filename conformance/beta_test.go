@@ -8,8 +8,8 @@ import (
 	"github.com/celadon-cel/celadon/engine/catalog"
 )
 
-// TestBetaAsStored puts CRDs of v1beta1 into etcd, in several forms of each of a
-// corpus: what the server shows of them as v1 must be what we read them as.
+// TestBetaAsStored stores the CRDs of a corpus in etcd as v1beta1, each in several forms, and
+// checks that Celadon reads them as the v1 CRDs that the server returns.
 func TestBetaAsStored(t *testing.T) {
 	all := groups(readCorpora(t).Cases)
 	if os.Getenv(fullVariable) == "" {

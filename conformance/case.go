@@ -14,61 +14,61 @@ import (
 	"github.com/celadon-cel/celadon/engine/catalog"
 )
 
-// Case is one write of one object, and what is known of the right answer.
+// Case is a write of an object, with the known parts of the expected answer.
 type Case struct {
-	// ID names the case in known_failures.txt: the file under the corpus's
-	// cases folder and the document in it, and "@variant" when the case is
-	// tried with a further variant of its CRD.
+	// ID names the case in known_failures.txt: the file below the corpus's cases folder and the
+	// index of the document in it, followed by "@variant" if the case runs with another variant of
+	// its CRD.
 	ID string
-	// Project is the folder that the case stands in.
+	// Project is the name of the folder that contains the case.
 	Project string
-	// CRD is the schema to use.
+	// CRD defines the schema of the objects.
 	CRD *CRD
-	// Variant is true for a further variant of the CRD: of it the maintainers
-	// demand the same verdict, and nothing was recorded.
+	// Variant is set if CRD is another variant of the CRD. The maintainers expect the same verdict
+	// for it, but no answer was recorded.
 	Variant bool
 
 	Version string
-	// OldVersion is the version in which the old object is, this one ("") or
-	// the one in storage: what any other shows may lack fields.
+	// OldVersion is the version of the old object: "" for Version, or the storage version. In any
+	// other version the old object may lack fields.
 	OldVersion      string
 	Subresource     string
 	FieldValidation string
-	// Ratcheting says that the old object was stored under an older schema.
+	// Ratcheting is set if the old object was stored under an older schema.
 	Ratcheting bool
-	// Namespace is the namespace in the request's URL where the object has
-	// another; "" is the object's.
+	// Namespace is the namespace in the request's URL, if it differs from the object's. "" means
+	// the object's namespace.
 	Namespace string
 
-	// Object is what is written; OldObject what it replaces, nil for a create.
+	// Object is the object to write. OldObject is the object that it replaces, or nil for a create.
 	Object, OldObject map[string]any
-	// Raw is the request's body where it is not simply Object.
+	// Raw is the body of the request, if it is not the encoding of Object.
 	Raw []byte
 
-	// Expect is "valid", "invalid", or "" where nobody said.
+	// Expect is the verdict that the maintainers expect: "valid", "invalid", or "" if it is
+	// unknown.
 	Expect          string
 	ErrorContains   []string
 	ErrorIgnoreCase bool
 	ExpectObject    map[string]any
 
-	// Recorded is the API server's own answer; nil where there is none.
+	// Recorded is the API server's recorded answer, or nil.
 	Recorded *Answer
-	// Claim is all of the answer, as who made up the case says; nil where nobody
-	// does.
+	// Claim is the complete answer that the generator of the case predicts, or nil.
 	Claim *Answer
 }
 
-// Update says whether the case replaces an object.
+// Update reports whether the case replaces an object.
 func (c *Case) Update() bool { return c.OldObject != nil }
 
-// CRD is a CustomResourceDefinition and the file it came from.
+// CRD is a CustomResourceDefinition and the path of its file.
 type CRD struct {
 	Path       string
 	Definition *apiextensionsv1.CustomResourceDefinition
 }
 
-// ReadCRD reads a CRD file. A webhook that converts between versions is not
-// there when cases are tried, so such CRDs are tried with conversion None.
+// ReadCRD reads a CRD file. It removes webhook conversion, because the webhook is not available
+// when cases run.
 func ReadCRD(path string) (*CRD, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -96,22 +96,22 @@ func parseCRD(data []byte) (*apiextensionsv1.CustomResourceDefinition, error) {
 	return crd, nil
 }
 
-// variant is the name of a CRD file without folder and ending.
+// variant returns the name of the CRD file without folder and extension.
 func (c *CRD) variant() string {
 	return strings.TrimSuffix(filepath.Base(c.Path), filepath.Ext(c.Path))
 }
 
-// oldVersion is the version in which the old object is.
+// oldVersion returns the version of the old object.
 func (c *Case) oldVersion() string { return cmp.Or(c.OldVersion, c.Version) }
 
-// Group is all cases of one CRD.
+// Group holds all cases of a CRD.
 type Group struct {
 	CRD   *CRD
 	Cases []*Case
 }
 
-// groups sorts cases by CRD, the largest group first: a long one that starts
-// last would run alone.
+// groups groups cases by CRD. The largest group comes first, because a large group that starts last
+// would run alone.
 func groups(cases []*Case) []*Group {
 	byCRD := map[string]*Group{}
 	var out []*Group
@@ -130,8 +130,8 @@ func groups(cases []*Case) []*Group {
 	return out
 }
 
-// sample picks a part of a corpus, the same in each run: of each project the
-// CRDs with most cases, one variant of each, and of these cases evenly spread.
+// sample returns part of a corpus: for each project the CRDs with most cases, one variant of each,
+// and an even selection of their cases. It is deterministic.
 func sample(all []*Group, crdsPerProject, casesPerCRD int) []*Group {
 	taken := map[string]int{}
 	names := map[string]bool{}
@@ -148,7 +148,7 @@ func sample(all []*Group, crdsPerProject, casesPerCRD int) []*Group {
 	return out
 }
 
-// spread takes n of the cases, evenly.
+// spread returns n of the cases, evenly spaced, or all of them if there are fewer.
 func spread[T any](cases []T, n int) []T {
 	if len(cases) <= n {
 		return cases

@@ -28,9 +28,9 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// This file runs the command celadon with --cluster against the real API server.
+// These tests run celadon with --cluster against the real API server.
 
-// clusterUpgrades are ten kinds: the schema of spec before and after.
+// clusterUpgrades holds the schemas of spec for ten kinds, before and after an upgrade.
 var clusterUpgrades = []struct{ before, after string }{
 	{`{properties: {size: {type: integer}, a: {type: string}}}`, `{properties: {size: {type: integer}, a: {type: string}}, x-kubernetes-validations: [{rule: self.size <= 3}]}`},
 	{`{properties: {size: {type: integer}, a: {type: string}}}`, `{properties: {size: {type: integer}, a: {type: string, maxLength: 2}}}`},
@@ -62,7 +62,7 @@ versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {ty
 	return crd
 }
 
-// clusterObject is object j of five, all of whose values are others' too.
+// clusterObject returns the j-th of five objects of kind i. Its values also occur in other objects.
 func clusterObject(i, j int) map[string]any {
 	x := strings.Repeat("x", j)
 	return map[string]any{
@@ -72,7 +72,7 @@ func clusterObject(i, j int) map[string]any {
 	}
 }
 
-// buildCeladon builds the command.
+// buildCeladon builds the command and returns its path.
 func buildCeladon(t *testing.T) string {
 	t.Helper()
 	command := filepath.Join(t.TempDir(), "celadon")
@@ -84,7 +84,8 @@ func buildCeladon(t *testing.T) string {
 	return command
 }
 
-// kubeconfig writes one for an address, with what the server's own client has.
+// kubeconfig writes a kubeconfig for an address, with the credentials of the server's own client,
+// and returns its path.
 func (s *Server) kubeconfig(t *testing.T, host string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "kubeconfig")
@@ -108,7 +109,7 @@ func (s *Server) kubeconfig(t *testing.T, host string) string {
 	return name
 }
 
-// celadon is what a command line prints, and its exit code.
+// celadon runs the command and returns its output and exit code.
 func celadon(t *testing.T, command, kubeconfig, stdin string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), command, args...)
@@ -122,7 +123,7 @@ func celadon(t *testing.T, command, kubeconfig, stdin string, args ...string) (s
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
-// kubectlGet is what kubectl get -A -o json prints of paths.
+// kubectlGet returns what kubectl get -A -o json prints for the objects at the given API paths.
 func (s *Server) kubectlGet(t *testing.T, paths ...string) string {
 	t.Helper()
 	items := []any{}
@@ -150,11 +151,12 @@ func (s *Server) kubectlGet(t *testing.T, paths ...string) string {
 	return string(text)
 }
 
-// clusterPlaces are where things stand in a report, which is another text.
+// clusterPlaces matches locations in a report. They differ between objects from a file and from a
+// cluster.
 var clusterPlaces = regexp.MustCompile(`,?\s*"(file|document|item|line|column)": ("[^"]*"|\d+),?`)
 
-// TestCluster stores 50 objects of ten kinds, and 1,200 more of one, and has celadon
-// check them where they are.
+// TestCluster stores 50 objects of ten kinds, and 1,200 more of one kind, and checks them with
+// celadon check --cluster.
 func TestCluster(t *testing.T) {
 	s := startServer(t)
 	command := buildCeladon(t)
@@ -190,7 +192,7 @@ func clusterStore(t *testing.T, r *Resource, obj map[string]any) {
 	}
 }
 
-// clusterReport: --cluster and kubectl get say the same.
+// clusterReport checks that --cluster and the output of kubectl get produce the same report.
 func (s *Server) clusterReport(t *testing.T, command string, paths []string) {
 	crds := filepath.Join(t.TempDir(), "crds.json")
 	if err := os.WriteFile(crds, []byte(s.kubectlGet(t, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions")), 0o600); err != nil {
@@ -214,7 +216,7 @@ func (s *Server) clusterReport(t *testing.T, command string, paths []string) {
 	}
 }
 
-// foretold is what celadon says of one object before an upgrade.
+// foretold is celadon's report on an object before an upgrade.
 type foretold struct {
 	Kind, Name string
 	Causes     []struct{ Reason, Field, Message string }
@@ -225,7 +227,7 @@ type foretold struct {
 	}
 }
 
-// clusterUpgrade asks what new CRDs would do, installs them, and does it.
+// clusterUpgrade predicts the effects of new CRDs, installs them, and verifies the predictions.
 func (s *Server) clusterUpgrade(t *testing.T, command string, resources []*Resource) {
 	file := filepath.Join(t.TempDir(), "new.json")
 	var text bytes.Buffer
@@ -255,7 +257,7 @@ func (s *Server) clusterUpgrade(t *testing.T, command string, resources []*Resou
 		i := slices.IndexFunc(resources, func(r *Resource) bool { return r.crd.Spec.Names.Kind == o.Kind })
 		c := clusterClaim{resources[i], &o}
 		err := c.hold(t)
-		for err != nil && time.Now().Before(deadline) { // the server has to learn the new schema
+		for err != nil && time.Now().Before(deadline) { // the server does not use the new schema immediately
 			time.Sleep(10 * pollEvery)
 			err = c.hold(t)
 		}
@@ -274,14 +276,14 @@ func (s *Server) clusterUpgrade(t *testing.T, command string, resources []*Resou
 	}
 }
 
-// clusterClaim is what was foretold of an object that is stored.
+// clusterClaim is a prediction for a stored object.
 type clusterClaim struct {
 	resource *Resource
 	*foretold
 }
 
-// hold asks the server: a create of the same content, an update that changes nothing,
-// one that changes what no rule sees, and one to it from another object.
+// hold compares a prediction with the server's answers to a create with the same content, an update
+// without changes, an update of a field that no rule reads, and an update from another object.
 func (c clusterClaim) hold(t *testing.T) error {
 	stored, err := c.resource.get(t.Context(), "v1", "fleet", c.Name)
 	if err != nil {
@@ -322,7 +324,8 @@ func (c clusterClaim) hold(t *testing.T) error {
 				return fmt.Errorf("%s: foretold no change: %s", w.what, cmp.Diff(stored["spec"], now["spec"]))
 			}
 		}
-		// The report has the causes of the update where that is refused, else of the create.
+		// The report has the causes of the update without changes if that is rejected, otherwise
+		// those of the create.
 		if told := c.Upgrade.Unchanged == "invalid" == (w.method == http.MethodPut); answer.code == http.StatusUnprocessableEntity && told {
 			if err := c.causes(answer.body); err != nil {
 				return fmt.Errorf("%s: %w", w.what, err)
@@ -332,7 +335,8 @@ func (c clusterClaim) hold(t *testing.T) error {
 	return c.changed(t, fresh)
 }
 
-// changed updates another object to this one's content, of which nothing is as it was.
+// changed updates another object to this object's content, so that every value differs from the old
+// one.
 func (c clusterClaim) changed(t *testing.T, fresh func(string) map[string]any) error {
 	other := fmt.Sprintf("o%d", 1+c.Name[1]%5)
 	was, err := c.resource.get(t.Context(), "v1", "fleet", other)
@@ -350,7 +354,7 @@ func (c clusterClaim) changed(t *testing.T, fresh func(string) map[string]any) e
 		return err
 	}
 	if bytes.Contains(answer.body, []byte("size may not shrink")) {
-		return nil // a transition rule, which only this update runs
+		return nil // a transition rule, which only this update evaluates
 	}
 	if got := answer.code < 300; got != (c.Upgrade.Now == "valid") {
 		return fmt.Errorf("update from %s: foretold %s, but %d %s", other, c.Upgrade.Now, answer.code, answer.body)
@@ -380,8 +384,8 @@ func (c clusterClaim) causes(body []byte) error {
 	return nil
 }
 
-// clusterExpired compacts etcd behind the first page, so that the list cannot go on as
-// it was.
+// clusterExpired compacts etcd after the first page of a list was read, so that the list cannot be
+// continued at the same revision.
 func (s *Server) clusterExpired(t *testing.T, command string, r *Resource) {
 	const objects = 1200
 	for j := range objects {
@@ -426,8 +430,8 @@ func (s *Server) clusterExpired(t *testing.T, command string, r *Resource) {
 	}
 }
 
-// outdated is a continue token of a list that began with the server, of which its cache
-// may know more than etcd.
+// outdated changes the revision in a continue token to that of the server's start. etcd has
+// compacted it, whereas the watch cache could still serve the token's own revision.
 func outdated(t *testing.T, token string) string {
 	t.Helper()
 	text, err := base64.RawURLEncoding.DecodeString(token)
@@ -438,7 +442,7 @@ func outdated(t *testing.T, token string) string {
 	return base64.RawURLEncoding.EncodeToString(text)
 }
 
-// compact writes an object, and lets etcd forget all that was before.
+// compact writes a key and compacts etcd at that revision.
 func (s *Server) compact(t *testing.T) {
 	t.Helper()
 	put, err := s.store.Put(t.Context(), etcdPrefix+"-compacted", "1")

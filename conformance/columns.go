@@ -18,11 +18,11 @@ import (
 	"github.com/celadon-cel/celadon/x/crdfields"
 )
 
-// asTable is what kubectl get asks for.
+// asTable is the Accept header that kubectl get sends.
 const asTable = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
-// SweepColumns puts the objects of cases into etcd, good and bad, and compares what
-// kubectl get would show of each with the server's tables.
+// SweepColumns writes the objects of the cases to etcd, both valid and invalid, and compares
+// the printer columns that Celadon computes for each with the server's tables.
 func (s *Server) SweepColumns(ctx context.Context, all []*Group, report *Report) {
 	each(crdsAtOnce, chains(all), func(chain []*Group) {
 		for _, g := range chain {
@@ -62,7 +62,7 @@ func (r *Resource) columnsOf(ctx context.Context, c *Case, namespace string, rep
 	}
 	defer r.lock(namespace, name)()
 	object := inNamespace(c.Object, namespace)
-	// An age of which no clock can be in doubt.
+	// An age that is far from the next unit, so that small clock differences do not matter.
 	setDefault(object, "creationTimestamp", time.Now().Add(-(400*24+12)*time.Hour).UTC().Format(time.RFC3339))
 	if err := r.put(ctx, namespace, name, object); err != nil {
 		report.Error(c.ID, err)
@@ -104,7 +104,7 @@ func (r *Resource) compareTable(ctx context.Context, v *apiextensionsv1.CustomRe
 		right[fmt.Sprintf("%d %s", i, d.Name)] = cellJSON(table.Rows[0].Cells[i+1])
 	}
 	text := ""
-	for _, ours := range [][]any{before, after} { // the server's clock stood somewhere between
+	for _, ours := range [][]any{before, after} { // the server's clock was between these two
 		cells := map[string]string{}
 		for i, name := range columns.Names() {
 			cells[fmt.Sprintf("%d %s", i, name)] = cellJSON(ours[i])
@@ -116,7 +116,7 @@ func (r *Resource) compareTable(ctx context.Context, v *apiextensionsv1.CustomRe
 	return []Difference{{"cells", fmt.Sprintf("%s (%v)", text, problem)}}, nil
 }
 
-// cellJSON is a cell as it goes over the wire.
+// cellJSON encodes a cell as it is sent over the wire.
 func cellJSON(v any) string {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -125,7 +125,7 @@ func cellJSON(v any) string {
 	return string(data)
 }
 
-// table is what the server answers kubectl get with.
+// table returns the server's response to kubectl get.
 func (r *Resource) table(ctx context.Context, c call) (*metav1.Table, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.server.host+r.path(c), nil)
 	if err != nil {
@@ -148,8 +148,8 @@ func (r *Resource) table(ctx context.Context, c call) (*metav1.Table, error) {
 	return table, kjson.UnmarshalCaseSensitivePreserveInts(data, table)
 }
 
-// Selected are the names of the objects that the server chooses by a field
-// selector, or its words for one that it does not take.
+// Selected returns the names of the objects that match a field selector on the server, or the
+// server's message if it rejects the selector.
 func (r *Resource) Selected(ctx context.Context, version, namespace, selector string) ([]string, error) {
 	got, err := r.server.do(ctx, http.MethodGet, r.path(call{version: version, namespace: namespace})+"?fieldSelector="+selector, nil)
 	if err != nil {

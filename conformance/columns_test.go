@@ -12,15 +12,15 @@ import (
 	"github.com/celadon-cel/celadon/x/crdfields"
 )
 
-// TestMadeColumnsOnServer compares columns of each type over values of each type
-// with the server's tables.
+// TestMadeColumnsOnServer compares printer columns of each type, for values of each type, with the
+// server's tables.
 func TestMadeColumnsOnServer(t *testing.T) {
 	report := NewReport("made columns")
 	startServer(t).SweepColumns(t.Context(), []*Group{madeColumns(t)}, report)
 	finish(t, report)
 }
 
-// TestColumnsOnServer does so with the printer columns of all objects of a corpus.
+// TestColumnsOnServer does the same for the printer columns of all objects in a corpus.
 func TestColumnsOnServer(t *testing.T) {
 	read := readCorpora(t)
 	all := groups(read.Cases)
@@ -87,8 +87,8 @@ spec:
 	return g
 }
 
-// TestFieldSelectorsOnServer: the server chooses the same objects, and refuses the
-// same selectors in the same words.
+// TestFieldSelectorsOnServer checks that field selectors select the same objects as on the server,
+// and that the same selectors are rejected with the same message.
 func TestFieldSelectorsOnServer(t *testing.T) {
 	s := startServer(t)
 	crd, err := parseCRD([]byte(`

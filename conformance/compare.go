@@ -11,22 +11,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Difference is one way in which we differ from what is right.
+// Difference is a difference between an expected answer and the engine's.
 type Difference struct {
-	// Reason groups differences of one origin: it holds no names or values.
+	// Reason groups differences with the same cause. It contains no names or values.
 	Reason string
-	// Detail shows this one, in a few lines.
+	// Detail describes this difference in a few lines.
 	Detail string
 }
 
-// aspects chooses what of two answers is compared beyond verdict and causes.
+// aspects selects what to compare in addition to verdict and causes.
 type aspects struct {
 	code, warnings, object bool
-	// here is set if right is the answer of the server at hand to the same request, so that metadata is compared too.
+	// here is set if right is the current server's answer to the same request, so that metadata is
+	// compared too.
 	here bool
 }
 
-// compare says how our answer differs from the right one.
+// compare returns the differences between the expected answer right and the engine's answer ours.
 func compare(right, ours Answer, what aspects) []Difference {
 	if right.Allowed != ours.Allowed {
 		return []Difference{verdictDifference(right, ours)}
@@ -59,8 +60,8 @@ func verdictDifference(right, ours Answer) Difference {
 	return Difference{"accepted, should be refused: " + gist(right), right.Message}
 }
 
-// compareCauses compares as multisets: upstream ranges over Go maps, so the
-// order is not the server's own from one run to the next.
+// compareCauses compares causes as multisets, because the server ranges over Go maps and so returns
+// them in random order.
 func compareCauses(right, ours []Cause) []Difference {
 	missing, extra := subtract(right, ours), subtract(ours, right)
 	if len(missing)+len(extra) == 0 {
@@ -84,7 +85,7 @@ func compareCauses(right, ours []Cause) []Difference {
 	return []Difference{{reason + generalise(first.Message), lines(detail...)}}
 }
 
-// subtract returns what of a is not in b, counting repetitions.
+// subtract returns the causes of a that are not in b, counting duplicates.
 func subtract(a, b []Cause) []Cause {
 	left := map[Cause]int{}
 	for _, c := range b {
@@ -99,8 +100,8 @@ func subtract(a, b []Cause) []Cause {
 	return out
 }
 
-// compareWarnings compares without order, for the same reason: those that
-// ratcheting makes of errors come in the order of a Go map.
+// compareWarnings compares warnings regardless of order, because warnings that result from
+// ratcheted errors come in the order of a Go map.
 func compareWarnings(right, ours []string) []Difference {
 	right, ours = slices.Sorted(slices.Values(right)), slices.Sorted(slices.Values(ours))
 	if slices.Equal(right, ours) {
@@ -109,7 +110,7 @@ func compareWarnings(right, ours []string) []Difference {
 	return []Difference{{"warnings", diff(right, ours)}}
 }
 
-// compareObjects compares objects without some fields of their metadata.
+// compareObjects compares two objects without the given fields of their metadata.
 func compareObjects(name string, right, ours map[string]any, without []string) []Difference {
 	a, err := withoutMetadata(right, without)
 	if err != nil {
@@ -129,12 +130,12 @@ func compareObjects(name string, right, ours map[string]any, without []string) [
 	return []Difference{{name, diff(x, y)}}
 }
 
-// diff shows only the lines that differ, - for right and + for ours.
+// diff returns only the lines that differ, with - for right and + for ours.
 func diff(right, ours any) string {
 	var out []string
 	for _, line := range strings.Split(cmp.Diff(right, ours), "\n") {
 		if strings.HasPrefix(line, "-") || strings.HasPrefix(line, "+") {
-			// cmp mixes in no-break spaces, so that nobody parses its output.
+			// cmp inserts no-break spaces at random to discourage parsing.
 			line = strings.ReplaceAll(line, "\u00a0", " ")
 			out = append(out, shorten(strings.Join(strings.Fields(line), " "), 200))
 		}
@@ -159,7 +160,8 @@ func shorten(s string, most int) string {
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
-// gist is what a refusal is about.
+// gist returns the message of the first cause, or of the answer if it has no causes, without
+// particulars.
 func gist(a Answer) string {
 	if len(a.Causes) == 0 {
 		return generalise(a.Message)
@@ -172,7 +174,8 @@ var (
 	numbers = regexp.MustCompile(`\d+`)
 )
 
-// generalise takes from a message what is particular to one object.
+// generalise replaces quoted values and numbers in a message, so that messages about different
+// objects are equal.
 func generalise(message string) string {
 	message = quoted.ReplaceAllString(message, `"…"`)
 	return shorten(numbers.ReplaceAllString(message, "0"), 100)

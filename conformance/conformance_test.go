@@ -14,10 +14,11 @@ import (
 )
 
 const (
-	// fullVariable makes TestServer try everything.
+	// fullVariable names the environment variable that makes TestServer use the whole corpus.
 	fullVariable = "CELADON_FULL"
 
-	// A sample is this much of each project.
+	// sampleCRDs is the number of CRDs in a sample of a project, sampleCases the number of cases
+	// per CRD.
 	sampleCRDs, sampleCases = 4, 60
 	mutantsPerCase          = 2
 )
@@ -28,8 +29,8 @@ var (
 	firstWorld = flag.Uint64("seed", 1, "TestWorldsOnServer: the first one's seed")
 )
 
-// TestCases tries our own cases on a real server: the server must answer what
-// the file wants, and the engine what the server answers.
+// TestCases runs Celadon's own cases on a real server. The server must return the expected answer,
+// and the engine the same answer as the server.
 func TestCases(t *testing.T) {
 	all, err := ReadOwn("testdata")
 	if err != nil {
@@ -40,7 +41,7 @@ func TestCases(t *testing.T) {
 	finish(t, report)
 }
 
-// TestAnswers holds the engine to a corpus without a server.
+// TestAnswers compares the engine with a corpus, without a server.
 func TestAnswers(t *testing.T) {
 	all := readCorpora(t)
 	report := NewReport("answers")
@@ -49,7 +50,7 @@ func TestAnswers(t *testing.T) {
 	finish(t, report)
 }
 
-// TestServer tries a corpus on a real server.
+// TestServer runs a corpus on a real server.
 func TestServer(t *testing.T) {
 	read := readCorpora(t)
 	all := groups(read.Cases)
@@ -62,8 +63,7 @@ func TestServer(t *testing.T) {
 	finish(t, report)
 }
 
-// TestMutants tries objects of a corpus on a real server with something changed
-// in each.
+// TestMutants runs mutated objects of a corpus on a real server.
 func TestMutants(t *testing.T) {
 	read := readCorpora(t)
 	all := groups(read.Cases)
@@ -75,8 +75,8 @@ func TestMutants(t *testing.T) {
 	finish(t, report)
 }
 
-// TestWorldsOnServer tries made-up CRDs and objects on a real server: cases
-// that nobody wrote. -seed and -worlds choose others.
+// TestWorldsOnServer runs generated CRDs and objects on a real server. -seed and -worlds select
+// them.
 func TestWorldsOnServer(t *testing.T) {
 	report := NewReport("worlds")
 	groups := Worlds(*firstWorld, *worlds)
@@ -85,9 +85,8 @@ func TestWorldsOnServer(t *testing.T) {
 	finish(t, report)
 }
 
-// TestKeysOnServer tries objects with keys that nobody expects, printable and
-// not: what the server says of them in texts and in headers is the same, or is
-// nothing. -seed chooses others.
+// TestKeysOnServer writes objects with unusual keys, both printable and unprintable, and checks
+// that the engine's messages and warnings equal the server's. -seed selects the keys.
 func TestKeysOnServer(t *testing.T) {
 	n := 200
 	if os.Getenv(fullVariable) != "" {
@@ -102,8 +101,8 @@ func TestKeysOnServer(t *testing.T) {
 	finish(t, report)
 }
 
-// TestScalesOnServer tries made-up writes to the scale subresource: of what a
-// Scale cannot be made of, and of Scales that are none. -seed chooses others.
+// TestScalesOnServer runs generated writes to the scale subresource, with objects that cannot be
+// converted to a Scale, and with invalid Scales. -seed selects them.
 func TestScalesOnServer(t *testing.T) {
 	n := 300
 	if os.Getenv(fullVariable) != "" {
@@ -118,8 +117,8 @@ func TestScalesOnServer(t *testing.T) {
 	finish(t, report)
 }
 
-// TestUnitCalls replays the calls of the API server's own unit tests. A case is
-// named by its folder and its line.
+// TestUnitCalls replays the calls of the API server's own unit tests. A case is identified by its
+// folder and line.
 func TestUnitCalls(t *testing.T) {
 	report := NewReport("unit-calls")
 	for folder, dir := range corpus.Folders(t) {

@@ -17,18 +17,18 @@ import (
 	"github.com/celadon-cel/celadon/engine/conversion"
 )
 
-// converted is a CRD with a conversion webhook: served by the real server, and
-// in an engine that asks the same webhook.
+// converted is a CRD with a conversion webhook, served by the real server, and an engine that calls
+// the same webhook.
 type converted struct {
 	*Resource
 	engine *engine.Engine
 }
 
-// serveConverted serves a CRD whose webhook is the handler.
+// serveConverted serves a CRD with h as its conversion webhook.
 func serveConverted(t *testing.T, s *Server, crd *apiextensionsv1.CustomResourceDefinition, h http.Handler) *converted {
 	t.Helper()
 	hook := httptest.NewUnstartedServer(h)
-	hook.Config.ErrorLog = log.New(io.Discard, "", 0) // of handlers that panic on purpose
+	hook.Config.ErrorLog = log.New(io.Discard, "", 0) // some handlers panic on purpose
 	hook.StartTLS()
 	t.Cleanup(hook.Close)
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: hook.Certificate().Raw})
@@ -60,7 +60,7 @@ func convertedCRD(t *testing.T, text string) *apiextensionsv1.CustomResourceDefi
 	return crd
 }
 
-// reviewed is a ConversionReview as a webhook sees it.
+// reviewed is a ConversionReview as a webhook receives it.
 type reviewed struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -71,19 +71,19 @@ type reviewed struct {
 	} `json:"request"`
 }
 
-// fine is the answer to it with these objects.
+// fine returns a successful response to the review with the given objects.
 func (r *reviewed) fine(objects ...any) map[string]any {
 	return map[string]any{"apiVersion": r.APIVersion, "kind": r.Kind, "response": map[string]any{
 		"uid": r.Request.UID, "convertedObjects": objects, "result": map[string]any{"status": "Success"},
 	}}
 }
 
-// answering reads reviews for a webhook.
+// answering returns a webhook that decodes the review and calls answer.
 func answering(t *testing.T, answer func(w http.ResponseWriter, req *http.Request, r *reviewed)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		r := &reviewed{}
 		body, err := io.ReadAll(req.Body)
-		if err == nil && len(body) > 0 { // a redirect may lose it
+		if err == nil && len(body) > 0 { // a redirect may drop the body
 			err = json.Unmarshal(body, r)
 		}
 		if err != nil {

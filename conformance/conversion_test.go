@@ -35,13 +35,13 @@ spec:
     schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {wrong: {type: string}, text: {type: string}, two: {type: string, default: two}}}}}}
 `
 
-// wrongAnswer changes what would be right. It gets the only object, and may
-// write something else altogether.
+// wrongAnswer turns the correct response of a webhook into an incorrect response. obj is the only
+// object of the review. If it returns nil, it has already written the response to w.
 type wrongAnswer func(w http.ResponseWriter, req *http.Request, r *reviewed, obj map[string]any) (answer any)
 
 func meta(obj map[string]any) map[string]any { return obj["metadata"].(map[string]any) }
 
-// object answers with the object, changed.
+// object returns a response with a modified object.
 func object(change func(obj map[string]any)) wrongAnswer {
 	return func(_ http.ResponseWriter, _ *http.Request, r *reviewed, obj map[string]any) any {
 		change(obj)
@@ -49,7 +49,7 @@ func object(change func(obj map[string]any)) wrongAnswer {
 	}
 }
 
-// response answers with the right object and something else about it changed.
+// changed returns a response with the correct object and other modifications.
 func changed(change func(answer, response map[string]any)) wrongAnswer {
 	return func(_ http.ResponseWriter, _ *http.Request, r *reviewed, obj map[string]any) any {
 		answer := r.fine(obj)
@@ -58,7 +58,7 @@ func changed(change func(answer, response map[string]any)) wrongAnswer {
 	}
 }
 
-// raw answers with a code, a content type and a body.
+// raw responds with a status code, a content type, and a body.
 func raw(code int, contentType, body string) wrongAnswer {
 	return func(w http.ResponseWriter, _ *http.Request, _ *reviewed, _ map[string]any) any {
 		w.Header().Set("Content-Type", contentType)
@@ -150,8 +150,8 @@ var wrongAnswers = map[string]wrongAnswer{
 	},
 }
 
-// TestWrongConversions has a webhook answer in every wrong way, to the real
-// server and to our client, for new objects and for old ones.
+// TestWrongConversions compares the server and the engine on wrong webhook responses of every kind,
+// for both new and old objects.
 func TestWrongConversions(t *testing.T) {
 	s := startServer(t)
 	for _, version := range []string{"v1", "v1beta1"} {
@@ -166,7 +166,7 @@ func TestWrongConversions(t *testing.T) {
 }
 
 func answerWrongly(w http.ResponseWriter, req *http.Request, r *reviewed) {
-	if len(r.Request.Objects) == 0 { // a redirect by GET
+	if len(r.Request.Objects) == 0 { // a redirect with GET
 		http.Error(w, "no review", http.StatusBadRequest)
 		return
 	}
@@ -179,7 +179,7 @@ func answerWrongly(w http.ResponseWriter, req *http.Request, r *reviewed) {
 
 var notName = regexp.MustCompile("[^a-z0-9]+")
 
-// tryWrong creates the object in v2, and updates in v2 one that is stored in v1.
+// tryWrong creates the object in v2, and updates an object in v2 that is stored in v1.
 func (c *converted) tryWrong(t *testing.T, wrong string) {
 	name := notName.ReplaceAllString(strings.ToLower(wrong), "-")
 	made := c.thing("v2", name, wrong)
@@ -190,7 +190,7 @@ func (c *converted) tryWrong(t *testing.T, wrong string) {
 	}
 	c.same(t, got, <-ours, name)
 	if wrong == "hangs" {
-		return // half a minute is enough
+		return // waiting half a minute once is enough
 	}
 
 	old := c.thing("v1", name+"-old", wrong)
@@ -214,7 +214,7 @@ func (c *converted) tryWrong(t *testing.T, wrong string) {
 	c.same(t, got, <-c.validate(t, engine.Request{Object: now, OldObject: stored}), name+"-old")
 }
 
-// said is what the engine says of a write.
+// said is the engine's answer to a write.
 type said struct {
 	res *engine.Result
 	err error
@@ -246,17 +246,16 @@ func marshal(t *testing.T, v any) []byte {
 	return data
 }
 
-// revision is what the server puts before the text where it is what it has stored
-// that cannot be converted.
+// revision matches the prefix of the server's message if a stored object cannot be converted.
 var revision = regexp.MustCompile(`^object not decodable revision=[0-9]+: `)
 
-// late is how the server says that time is over: by chance, for two clocks of half
-// a minute end the request.
+// late matches the server's message for a timeout. It varies, because two timers of 30 seconds can
+// end the request.
 var late = regexp.MustCompile(`(\?timeout=30s": )(context deadline exceeded|net/http: request canceled)( \(Client\.Timeout exceeded while awaiting headers\))?$`)
 
 var anyUID = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
-// same compares the server's answer with ours, and what it stored.
+// same compares the answers of the server and the engine, and the stored object.
 func (c *converted) same(t *testing.T, got *response, ours said, name string) {
 	t.Helper()
 	var status struct{ Message string }
@@ -292,7 +291,7 @@ func (c *converted) same(t *testing.T, got *response, ours said, name string) {
 	}
 }
 
-// sameStored compares what etcd has with our form of it, byte for byte.
+// sameStored compares the object in etcd with the engine's persisted object, byte for byte.
 func (c *converted) sameStored(t *testing.T, res *engine.Result, name string) {
 	t.Helper()
 	kept, err := c.server.store.Get(t.Context(), c.key("default", name))

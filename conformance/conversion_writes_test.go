@@ -14,8 +14,8 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// The examples of the Kubernetes pages, and of "Programming Kubernetes", with
-// the converters that they describe.
+// convertExamples are the examples of the Kubernetes documentation and of "Programming Kubernetes",
+// with the converters that they describe.
 var convertExamples = []struct {
 	file     string
 	versions []string
@@ -26,7 +26,7 @@ var convertExamples = []struct {
 	{"pizza", []string{"v1alpha1", "v1beta1"}, convertPizza, pizzaSpec},
 }
 
-// convertCronTab splits hostPort, which v1beta1 has, into host and port.
+// convertCronTab splits the hostPort of v1beta1 into host and port.
 func convertCronTab(spec map[string]any, from, to string) error {
 	if to == "v1" {
 		text, ok := spec["hostPort"].(string)
@@ -64,7 +64,7 @@ func cronTabSpec(rng *rand.Rand, version string) map[string]any {
 	return spec
 }
 
-// convertPizza makes of toppings that are there more than once a quantity.
+// convertPizza converts between repeated toppings and toppings with a quantity.
 func convertPizza(spec map[string]any, from, to string) error {
 	toppings, _ := spec["toppings"].([]any)
 	if spec["toppings"] == nil || from == to {
@@ -103,7 +103,7 @@ func pizzaSpec(rng *rand.Rand, version string) map[string]any {
 	for _, name := range names[:rng.IntN(4)] {
 		if version == "v1beta1" {
 			topping := map[string]any{"name": name}
-			if n := rng.IntN(11); n > 0 { // else it is the default
+			if n := rng.IntN(11); n > 0 { // otherwise it has the default value
 				topping["quantity"] = n
 			}
 			toppings = append(toppings, topping)
@@ -119,10 +119,10 @@ func pizzaSpec(rng *rand.Rand, version string) map[string]any {
 	return map[string]any{"toppings": toppings}
 }
 
-// TestConvertedWrites makes 500 writes across versions on the real server, and
-// compares what etcd has of each with what we say that it has.
+// TestConvertedWrites makes 500 writes across versions on the real server, and compares the stored
+// objects with the engine's persisted objects.
 func TestConvertedWrites(t *testing.T) {
-	const writes = 250 // of each
+	const writes = 250 // per example
 	s := startServer(t)
 	for _, example := range convertExamples {
 		t.Run(example.file, func(t *testing.T) {
@@ -173,8 +173,8 @@ func versionIn(apiVersion any) string {
 	return version
 }
 
-// write creates the object, or updates what there is of its name; the old object
-// is known to us as a read in a version of its own shows it.
+// write creates the object, or updates an existing object of the same name. The engine gets the old
+// object as read in oldVersion.
 func (c *converted) write(t *testing.T, obj map[string]any, oldVersion string) (accepted bool) {
 	t.Helper()
 	req := call{method: http.MethodPost, version: versionIn(obj["apiVersion"]), namespace: "default"}
@@ -183,7 +183,7 @@ func (c *converted) write(t *testing.T, obj map[string]any, oldVersion string) (
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.code == http.StatusInternalServerError { // which cannot be shown in that version
+	if got.code == http.StatusInternalServerError { // the old object cannot be converted to that version
 		return c.write(t, obj, c.storageVersion())
 	}
 	var old map[string]any
@@ -210,7 +210,7 @@ func (c *converted) write(t *testing.T, obj map[string]any, oldVersion string) (
 	return true
 }
 
-// sameRead compares what the write answers with, and a read in each version.
+// sameRead compares the response to the write, and a read in each version.
 func (c *converted) sameRead(t *testing.T, got *response, obj, old map[string]any) {
 	t.Helper()
 	res := (<-c.validate(t, engine.Request{Object: obj, OldObject: old})).res

@@ -17,7 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// document is a case as a corpus file has it; doc.go tells of the format.
+// document is a case in a corpus file. The package comment describes the format.
 type document struct {
 	CRD             string          `json:"crd"`
 	AlsoCRDs        []string        `json:"alsoCrds"`
@@ -33,7 +33,7 @@ type document struct {
 	ExpectObject    json.RawMessage `json:"expectObject"`
 }
 
-// reader reads one corpus folder.
+// reader reads a corpus folder.
 type reader struct {
 	dir     string
 	crds    map[string]*CRD
@@ -41,15 +41,16 @@ type reader struct {
 	corpus  *Corpus
 }
 
-// Corpus is what corpus folders hold.
+// Corpus holds the cases of corpus folders.
 type Corpus struct {
 	Cases []*Case
-	// Unreadable are cases that no run can try, by their ID, or whole files.
+	// Unreadable holds the errors of cases that cannot be run, by case ID, or by file if the whole
+	// file is unreadable.
 	Unreadable map[string]error
 }
 
-// ReadCorpus reads all cases of a corpus folder, those for further variants of
-// a CRD included. Answers are optional.
+// ReadCorpus reads all cases of a corpus folder, including those for other variants of a CRD.
+// Recorded answers are optional.
 func ReadCorpus(dir string) (*Corpus, error) {
 	r := &reader{
 		dir: dir, crds: map[string]*CRD{}, answers: map[string]*Answer{},
@@ -71,7 +72,7 @@ func ReadCorpus(dir string) (*Corpus, error) {
 	return r.corpus, nil
 }
 
-// readCases reads one file of cases.
+// readCases reads a file of cases.
 func (r *reader) readCases(file string) {
 	project := filepath.Base(filepath.Dir(file))
 	id := project + "/" + filepath.Base(file)
@@ -144,8 +145,9 @@ func (d *document) newCase(id, project string) (*Case, error) {
 	return c, nil
 }
 
-// dropServerMetadata drops metadata that a test recorded from another server and that this server would reject, because
-// it conflicts with its own, or keep (managedFields). The server ignores the rest, and so must the engine.
+// dropServerMetadata removes metadata that was recorded from another server and that this server
+// would reject because it conflicts with its own, or would keep (managedFields). The server ignores
+// other such metadata, and so must the engine.
 func dropServerMetadata(object map[string]any) {
 	metadata, _ := object["metadata"].(map[string]any)
 	for _, key := range []string{"uid", "resourceVersion", "creationTimestamp", "managedFields"} {
@@ -153,8 +155,8 @@ func dropServerMetadata(object map[string]any) {
 	}
 }
 
-// withVariants adds the case once more for each further variant of its CRD. An
-// error still leaves the cases whose CRD can be read.
+// withVariants returns the case and a copy of it for each other variant of its CRD. If a CRD cannot
+// be read, it returns an error and the remaining cases.
 func (r *reader) withVariants(c *Case, also []string) (out []*Case, err error) {
 	out = []*Case{c}
 	for _, path := range also {
@@ -173,7 +175,7 @@ func (r *reader) withVariants(c *Case, also []string) (out []*Case, err error) {
 	return out, err
 }
 
-// crd reads each CRD file once.
+// crd returns the CRD in a file, which it reads only once.
 func (r *reader) crd(path string) (*CRD, error) {
 	if crd := r.crds[path]; crd != nil {
 		return crd, nil
@@ -186,7 +188,7 @@ func (r *reader) crd(path string) (*CRD, error) {
 	return crd, nil
 }
 
-// recorded is one line of answers/*.jsonl.
+// recorded is a line of answers/*.jsonl.
 type recorded struct {
 	File      string          `json:"file"`
 	Index     int             `json:"index"`
@@ -196,7 +198,7 @@ type recorded struct {
 	Persisted json.RawMessage `json:"persisted"`
 }
 
-// answerKey names a document of a file.
+// answerKey returns the key of a recorded answer: the file and the index of the document in it.
 func answerKey(file string, index int) string { return fmt.Sprintf("%s#%d", file, index) }
 
 func (r *reader) readAnswers() error {
@@ -235,7 +237,7 @@ func (a *recorded) answer() (*Answer, error) {
 	return out, err
 }
 
-// eachLine calls do with each line of a file of JSON lines.
+// eachLine calls do with each non-empty line of a file of JSON lines.
 func eachLine(file string, do func([]byte) error) error {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -252,8 +254,8 @@ func eachLine(file string, do func([]byte) error) error {
 	return nil
 }
 
-// Add adds another corpus. A case whose ID is taken gets a number, so that none
-// hides behind another.
+// Add adds the cases of another corpus. A case whose ID is already taken gets a numbered ID, so
+// that it does not hide the other case.
 func (c *Corpus) Add(other *Corpus) {
 	taken := map[string]bool{}
 	for _, x := range c.Cases {

@@ -18,7 +18,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// runs is how often a test looks for a difference from one run to the next.
+// runs is the number of repetitions in tests that look for differences between runs.
 const runs = 20
 
 const differencesCRD = `
@@ -46,7 +46,7 @@ spec:
               x-kubernetes-validations: [{rule: self != 'bad', message: is bad}]
 `
 
-// thing is an object with every value in its spec bad.
+// thing returns an object whose spec contains only invalid values.
 func thing(t *testing.T, metadata string) map[string]any {
 	t.Helper()
 	object, err := decodeYAML([]byte(`
@@ -90,8 +90,8 @@ func validate(t *testing.T, e *engine.Engine, request engine.Request) *engine.Re
 	return result
 }
 
-// TestOrderOfCauses: ours are sorted by field; the server's come in the order
-// of a Go map.
+// TestOrderOfCauses checks that the engine sorts causes by field. The server returns them in the
+// order of a Go map.
 func TestOrderOfCauses(t *testing.T) {
 	e := differencesEngine(t, engine.Config{})
 	for range runs {
@@ -105,8 +105,8 @@ func TestOrderOfCauses(t *testing.T) {
 	}
 }
 
-// TestSortedKeys: evaluation goes through maps by sorted key, so it stops for
-// cost at the same place in each run.
+// TestSortedKeys checks that evaluation visits maps in order of their keys, so that it always
+// exceeds the budget at the same rule.
 func TestSortedKeys(t *testing.T) {
 	e := differencesEngine(t, engine.Config{Limits: cost.Limits{PerObject: 5}})
 	var first []engine.Cause
@@ -132,8 +132,8 @@ func messages(causes []engine.Cause) []string {
 	return out
 }
 
-// TestSelfTypeWithoutClock: the server names the type of self after the
-// nanosecond at which it compiles, and shows the name in errors.
+// TestSelfTypeWithoutClock checks that the engine's errors do not contain a timestamp. The server
+// includes the nanosecond of the compilation in the name of self's type, which it shows in errors.
 func TestSelfTypeWithoutClock(t *testing.T) {
 	texts := map[string]bool{}
 	for range runs {
@@ -156,8 +156,8 @@ func TestSelfTypeWithoutClock(t *testing.T) {
 	}
 }
 
-// TestSortedComparison: a comparison of two whole objects, one of which does not
-// fit the schema, fails at the first misfit; the server chooses one by chance.
+// TestSortedComparison checks that a comparison of two objects, one of which does not match the
+// schema, fails at the first mismatch. The server picks a mismatch at random.
 func TestSortedComparison(t *testing.T) {
 	text := apiextensionsv1.JSONSchemaProps{Type: "string"}
 	call := UnitCall{Schema: apiextensionsv1.JSONSchemaProps{
@@ -180,8 +180,9 @@ func TestSortedComparison(t *testing.T) {
 	}
 }
 
-// TestRulesUnderMetadata: no CRD may have rules there. The server's validator
-// declares name and generateName for them, and shows no values.
+// TestRulesUnderMetadata checks rules below metadata, which no CRD may have. The server's validator
+// declares name and generateName there but provides no values, so has(self.name) is false. The
+// engine provides the values.
 func TestRulesUnderMetadata(t *testing.T) {
 	rule := apiextensionsv1.ValidationRules{{Rule: "has(self.name)"}}
 	call := UnitCall{IsResourceRoot: true, Schema: apiextensionsv1.JSONSchemaProps{
@@ -206,7 +207,8 @@ func TestRulesUnderMetadata(t *testing.T) {
 	}
 }
 
-// TestKeysThatPanic: such a rule is a rule that does not compile.
+// TestKeysThatPanic checks that the engine reports rules over which the server panics as rules that
+// do not compile.
 func TestKeysThatPanic(t *testing.T) {
 	for _, rule := range []string{"{b'a': 1}.size() > 0", "[?dyn(self.a)].size() == 0", "{?'a': dyn(self.a)}.size() == 0"} {
 		call := UnitCall{Schema: apiextensionsv1.JSONSchemaProps{
@@ -232,8 +234,8 @@ func TestKeysThatPanic(t *testing.T) {
 	}
 }
 
-// TestUnboundedCalls: the server makes a text of 120 MB for a rule, and would
-// of 10 GB.
+// TestUnboundedCalls checks that the engine returns an internal error for a rule for which the
+// server builds a string of 120 MB, and could build one of 10 GB.
 func TestUnboundedCalls(t *testing.T) {
 	call := UnitCall{Schema: apiextensionsv1.JSONSchemaProps{
 		Type: "string", XValidations: apiextensionsv1.ValidationRules{{Rule: "self.replace('', self).size() > 0"}},
@@ -257,8 +259,8 @@ func TestUnboundedCalls(t *testing.T) {
 	}
 }
 
-// TestUnboundedRules: the server checks rules, and makes patterns, that take
-// seconds or hundreds of megabytes.
+// TestUnboundedRules checks that the engine returns an internal error for rules whose compilation
+// takes the server seconds or hundreds of megabytes.
 func TestUnboundedRules(t *testing.T) {
 	for _, rule := range []string{
 		strings.Repeat("self == 'a' || ", 1700) + "true",
@@ -284,7 +286,8 @@ func TestUnboundedRules(t *testing.T) {
 	}
 }
 
-// TestManyErrors: the server tells of each of many wrong items.
+// TestManyErrors checks that the engine returns at most 10,000 errors, while the server returns one
+// for each invalid item.
 func TestManyErrors(t *testing.T) {
 	call := UnitCall{Schema: apiextensionsv1.JSONSchemaProps{Type: "array", Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &apiextensionsv1.JSONSchemaProps{
 		Type: "string", XValidations: apiextensionsv1.ValidationRules{{Rule: "self == 'a'"}},
@@ -309,8 +312,8 @@ func TestManyErrors(t *testing.T) {
 	}
 }
 
-// TestServerMetadata: what only a server can know is not in our persisted
-// object, and a generated name ends in zeros.
+// TestServerMetadata checks that the engine's persisted object contains no metadata that only a
+// server knows, and that a generated name ends in zeros.
 func TestServerMetadata(t *testing.T) {
 	result := validate(t, differencesEngine(t, engine.Config{}), engine.Request{Object: goodThing(t, "{generateName: a-}")})
 	metadata := metadataOf(result.Object)
@@ -337,8 +340,8 @@ func TestServerMetadata(t *testing.T) {
 	}
 }
 
-// TestApplyNotPut: an update is the one that apply would make, so what apply
-// fills in need not be there, and what it would conflict on is not looked at.
+// TestApplyNotPut checks that the engine treats an update like the one that apply would make: it
+// neither requires fields that apply fills in, nor reports conflicts.
 func TestApplyNotPut(t *testing.T) {
 	s := startServer(t)
 	crd, err := parseCRD([]byte(differencesCRD))

@@ -1,88 +1,83 @@
-// Package conformance holds package engine to a real Kubernetes API server:
-// etcd and the server for custom resources run inside the test process, and
-// each case is decided by both.
+// Package conformance compares package engine with a real Kubernetes API server. etcd and the API
+// server for custom resources run inside the test process, and both the server and the engine
+// decide each case.
 //
-//	go test -v ./...                                  our own cases, in testdata
+//	go test -v ./...                                  Celadon's own cases, in testdata
 //	CELADON_CORPUS=dir:dir go test -v ./...           also corpora of real CRDs
 //	CELADON_CORPUS=dir CELADON_FULL=1 go test -v -run TestServer -timeout 60m
-//	go test -run TestCases -update                    rewrite what testdata wants
+//	go test -run TestCases -update                    update the expected answers in testdata
 //
-// Each mode ends with a line "mode: N passed, N failed", above it what failed,
-// by reason:
+// Each mode lists its failures, grouped by reason, and ends with a line
+// "mode: N passed, N failed". The modes are:
 //
-//   - cases (TestCases): testdata/*.txtar on the server. See testdata/README.md.
-//   - answers (TestAnswers): a corpus without a server, against its recorded
-//     answers; where it has none, against what the maintainers expect.
-//   - server (TestServer): a corpus on the server: a sample, or with
-//     CELADON_FULL all of it.
-//   - witnesses (TestWitnessesOnServer), world-witnesses (TestWitnessesOfWorlds):
-//     the writes that x/analysis/search finds for the rules of a corpus, and of
-//     made-up CRDs, with samples of each version. The server must answer what the
-//     search says, and have stored the old objects by itself: of some rules, or
-//     with CELADON_FULL of all.
-//   - unit-calls (TestUnitCalls): calls recorded from the API server's own unit
-//     tests, with the exact cost of each.
-//   - vet-corpus, vet-mutants and vet-slips (TestVet): CRDs instead of objects.
-//     A corpus's CRDs, spoilt copies of them, and copies with slips of the pen
-//     are created and updated on the server, and engine/vet must say what it
-//     says: a sample, or with CELADON_FULL all CRDs and many more copies.
-//   - openapi (TestOpenAPI): the documents of celadon-openapi, against those that
-//     the server publishes: of a sample, or with CELADON_FULL of all CRDs.
-//   - explain (TestExplainCorpus, with CELADON_KUBECTL): the text of celadon
-//     explain -o plaintext, against a kubectl's on the server: the same.
+//   - cases (TestCases): runs testdata/*.txtar on the server. See testdata/README.md.
+//   - answers (TestAnswers): compares the engine with the recorded answers of a corpus, without a
+//     server. If a case has no recorded answer, it uses the maintainers' expectations.
+//   - server (TestServer): runs a sample of a corpus on the server, or all of it with
+//     CELADON_FULL.
+//   - witnesses (TestWitnessesOnServer), world-witnesses (TestWitnessesOfWorlds): write the
+//     example objects that x/analysis/search finds for the rules of a corpus and of generated
+//     CRDs, and samples of each version. The server's answer must be the predicted one, and the
+//     server must have accepted the old objects. Some rules are tried, or all with CELADON_FULL.
+//   - unit-calls (TestUnitCalls): repeats calls recorded from the API server's own unit tests,
+//     and compares the results and the exact costs.
+//   - vet-corpus, vet-mutants and vet-slips (TestVet): create and update CRDs on the server, and
+//     compare the answers of engine/vet. They use the CRDs of a corpus, corrupted copies, and
+//     copies with typing errors: a sample, or with CELADON_FULL all CRDs and many more copies.
+//   - openapi (TestOpenAPI): compares the output of celadon-openapi with the documents that the
+//     server publishes, for a sample of the CRDs or with CELADON_FULL for all.
+//   - explain (TestExplainCorpus, with CELADON_KUBECTL): compares the output of celadon explain
+//     -o plaintext with that of kubectl explain.
 //
-// Compared are the verdict, the HTTP code, status.details.causes as a multiset
-// of reason, field and message, the persisted object, and on a server the
-// warnings. Not compared are what differences.md calls different on purpose:
-// names, the metadata that a server manages, and the order of causes.
+// The tests compare the verdict, the HTTP code, status.details.causes as a multiset of reason,
+// field, and message, the persisted object, and, if a server is running, the warnings. They do not
+// compare the intentional differences listed in differences.md: names, metadata that a server
+// manages, and the order of causes.
 //
-// A case that fails for a known reason stands in known_failures.txt, as
-// "mode case: reason". It then no longer fails the run, but it does once it
-// passes.
+// A case that fails for a known reason is listed in known_failures.txt, as "mode case: reason".
+// It does not fail the run, unless it passes.
 //
 // # Corpora
 //
-// A corpus is a folder with CRDs, one a file, and cases/<project>/*.yaml, whose
-// documents are the cases:
+// A corpus is a folder with CRDs, one per file, and cases/<project>/*.yaml, whose documents are
+// the cases:
 //
-//	crd: crds/p/things.yaml     # the CRD, from the corpus folder
-//	alsoCrds: [..]              # variants of it that give the same verdict
+//	crd: crds/p/things.yaml     # the CRD, relative to the corpus folder
+//	alsoCrds: [..]              # variants of it with the same verdict
 //	version: v1                 # the version in the URL
-//	subresource: status         # the update goes there
+//	subresource: status         # the subresource to update
 //	fieldValidation: Strict     # or Warn (the default), Ignore
 //	ratcheting: true            # oldObject was stored under an older schema
-//	expect: valid               # or invalid: what the maintainers demand
-//	errorContains: [..]         # texts that the refusal has
-//	errorIgnoreCase: true       # in any case
-//	object: {..}                # what is written
-//	oldObject: {..}             # what it replaces; without it, a create
-//	expectObject: {..}          # what is persisted
+//	expect: valid               # or invalid: the verdict that the maintainers expect
+//	errorContains: [..]         # strings in the message of a rejection
+//	errorIgnoreCase: true       # compare these strings regardless of case
+//	object: {..}                # the object to write
+//	oldObject: {..}             # the object that it replaces; without it, a create
+//	expectObject: {..}          # the persisted object
 //
-// Optional are answers/*.jsonl, a recorded answer a line (file, index of the
-// document, verdict, message, causes, persisted), and
-// extra/apiextensions-cel-unit.jsonl, a recorded call a line.
+// A corpus can also contain answers/*.jsonl, with one recorded answer per line (file, index of the
+// document, verdict, message, causes, persisted), and extra/apiextensions-cel-unit.jsonl, with one
+// recorded call per line.
 //
-// Maintainers wrote their texts for many Kubernetes versions, which print
-// values differently, so texts are compared with those places left out; and
-// where the server's own answer is known and has the text neither, it is not
-// asked of us.
+// The maintainers' messages were written for many Kubernetes versions, which format values
+// differently. The comparison ignores those parts. If the server's own answer is known and does
+// not contain an expected message either, the engine need not return it.
 package conformance
 
-// How it works. Server (server.go) starts both servers; Resource (resource.go)
-// is one CRD in it. ReadCorpus and ReadOwn make a Case of each case, try
-// (run.go) makes its requests, and compare (compare.go) says how the engine's
-// Answer differs from the server's. The engine gets the very objects that went
-// over the wire: the old one as the server gave it back.
+// How it works. Server (server.go) starts both servers; Resource (resource.go) is a CRD on it.
+// ReadCorpus and ReadOwn return each case as a Case, try (run.go) makes its requests, and compare
+// (compare.go) returns the differences between the answers of the server and the engine. The
+// engine gets the same objects that were sent to the server, and the old object as read from it.
 //
-// Cases are grouped by CRD, because a CRD takes seconds to be served and an
-// object milliseconds. A namespace for each case keeps objects of one name
-// apart; those of cluster-scoped kinds take turns, and are removed in etcd,
-// whatever finalizers they have.
+// Cases are grouped by CRD, because a CRD takes seconds to be served and an object takes
+// milliseconds. Each case has its own namespace, so that objects of the same name do not conflict.
+// Cases with cluster-scoped objects of the same name are serialized, and their objects are removed
+// from etcd directly, regardless of finalizers.
 //
-// An old object that today's schema refuses was let in by an older one. The
-// long way to have such an object is to store it under the CRD without its
-// validations and then to update the CRD; where many objects share a name that
-// would be a CRD update, of a second or two, for each. All that stays of it is
-// what is in etcd, and etcd is ours, so such objects are put there (stored.go).
-// So are CRDs that the server refuses for the cost of their rules: once stored
-// it serves them. TestStoredIsAsUpdated proves the two ways equal.
+// Some old objects are rejected by the current schema; an older schema accepted them. Such an
+// object could be stored under the CRD without its validations, before the CRD is updated. That
+// would take a CRD update of one or two seconds per object, if many objects share a name. Only the
+// content of etcd remains of that procedure, so these objects are written to etcd directly
+// (stored.go). The same applies to CRDs that the server rejects because of the cost of their
+// rules: it serves them once they are stored. TestStoredIsAsUpdated checks that both ways have the
+// same result.

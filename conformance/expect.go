@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// Maintainers wrote their expected texts against many Kubernetes versions;
-// these are the places in which the versions print a refusal differently.
+// The expected messages in the corpus were written for many Kubernetes versions. loosenings match
+// the parts of a message that differ between versions.
 var loosenings = []struct {
 	pattern *regexp.Regexp
 	to      string
 }{
-	// The value: its type's name before 1.37, itself or nothing since.
+	// The value: the name of its type before 1.37, the value itself or nothing since.
 	{regexp.MustCompile(`Invalid value: (?:"(?:[^"\\]|\\.)*"|null|true|false|-?[0-9][0-9.e+-]*)(?:: |$)`), `Invalid value: `},
 	{regexp.MustCompile(`^"(?:object|array|string|integer|number|boolean|null)": `), ``},
-	// A map value: Go's form, or JSON.
+	// A map value, in Go's syntax or as JSON.
 	{regexp.MustCompile(`map\[string\](?:interface \{\}|any)\{`), `{`},
 	{regexp.MustCompile(`", "`), `","`},
-	// A number where an integer belongs.
+	// A number in place of an integer.
 	{regexp.MustCompile(`must be of type (?:int32|int64|integer)`), `must be of type integer`},
 	{regexp.MustCompile(`"float64"`), `"number"`},
 }
@@ -29,12 +29,12 @@ func loosen(text string) string {
 	return text
 }
 
-// nextError is where one error ends and the next begins in a joined message.
+// nextError matches the boundary between two errors in a joined message.
 var nextError = regexp.MustCompile(`, ([\w.\[\]<>"/-]+): (Invalid|Required|Unsupported|Duplicate|Forbidden|Too )`)
 
-// containsText says whether a refusal contains the text that the maintainers
-// demand, whichever Kubernetes version they wrote it for, and in whichever
-// order the refusal has its errors.
+// containsText reports whether a rejection contains the text that the maintainers expect,
+// regardless of the Kubernetes version it was written for and of the order of errors in the
+// message.
 func containsText(message, text string, ignoreCase bool) bool {
 	if ignoreCase {
 		message, text = strings.ToLower(message), strings.ToLower(text)
@@ -54,11 +54,11 @@ func containsText(message, text string, ignoreCase bool) bool {
 	return true
 }
 
-// tornEnds are what is left of the next error, or of the list, where a text
-// ends in the middle of a message; there another error may follow.
+// tornEnds matches remains of the next error, or of the list, at the end of an expected text that
+// was cut from the middle of a message. There another error may follow.
 var tornEnds = regexp.MustCompile(`(?:,|\])?(?: <nil>:?)?$`)
 
-// splitErrors cuts a text of several errors into one text an error.
+// splitErrors splits the message of several errors into a string per error.
 func splitErrors(text string) []string {
 	if _, after, found := strings.Cut(text, " is invalid: "); found {
 		text = after
@@ -68,9 +68,9 @@ func splitErrors(text string) []string {
 	return strings.Split(text, "\x00")
 }
 
-// demanded holds our answer to what a case's maintainers expect. right is the
-// server's own answer where it is known: the server is right by definition, so
-// a text that it does not print itself is not demanded of us.
+// demanded compares the engine's answer with the expectations of a case's maintainers. right is the
+// server's answer, or nil if it is unknown. The server is right by definition, so an expected text
+// that is not in its answer is ignored.
 func demanded(c *Case, right *Answer, ours Answer) []Difference {
 	if c.Expect != "" && ours.Allowed != (c.Expect == "valid") {
 		return []Difference{{"maintainers expect " + c.Expect + ": " + gist(ours), ours.Message}}
@@ -94,7 +94,7 @@ func demanded(c *Case, right *Answer, ours Answer) []Difference {
 	return append(out, compareObjects(name, c.ExpectObject, ours.Object, chosenByRun)...)
 }
 
-// judge holds our answer to all that is known without a server.
+// judge compares the engine's answer with the recorded answer and the maintainers' expectations.
 func judge(c *Case, ours Answer) []Difference {
 	if c.Recorded == nil {
 		return demanded(c, nil, ours)

@@ -27,9 +27,9 @@ import (
 
 var updateExplain = flag.Bool("update-explain", false, "record what kubectl explains")
 
-// TestExplainAsRecorded asks a real kubectl, named by CELADON_KUBECTL, of CRDs on
-// the real server, and holds the answers that x/publish is tested with to
-// what it says. make explain builds kubectl and runs it.
+// TestExplainAsRecorded compares the expected output in the tests of x/publish with that of kubectl
+// explain on the real server. CELADON_KUBECTL names the kubectl binary; make explain builds and
+// runs it.
 func TestExplainAsRecorded(t *testing.T) {
 	kubectl := os.Getenv("CELADON_KUBECTL")
 	if kubectl == "" {
@@ -74,9 +74,8 @@ func TestExplainAsRecorded(t *testing.T) {
 	}
 }
 
-// TestExplainCorpus asks kubectl of the corpus's CRDs on the real server, and
-// x/publish of the same: of the root, of all fields below it, and of a path
-// down to a leaf.
+// TestExplainCorpus compares x/publish with kubectl explain for CRDs of the corpus on the real
+// server: for the root, for all fields below it, and for the path to a leaf.
 func TestExplainCorpus(t *testing.T) {
 	kubectl := os.Getenv("CELADON_KUBECTL")
 	if kubectl == "" {
@@ -139,8 +138,8 @@ func (s *Server) holdExplain(t *testing.T, kubectl string, f *crdFile, report *R
 	}
 }
 
-// awaitPublished waits until discovery and OpenAPI tell of a CRD that is served
-// already: a server's controllers for these are others.
+// awaitPublished waits until discovery and OpenAPI include a CRD that is already served. Separate
+// controllers of the server update them.
 func (s *Server) awaitPublished(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) error {
 	return wait.PollUntilContextTimeout(ctx, pollEvery, pollUntil, true, func(ctx context.Context) (bool, error) {
 		for _, v := range crd.Spec.Versions {
@@ -169,8 +168,8 @@ func explainOurs(crd *apiextensionsv1.CustomResourceDefinition, name, apiVersion
 	return at.Explain(publish.Layout{Plain: true, Recursive: recursive})
 }
 
-// leafOf goes down from the root, always by the last name that kubectl's command
-// line can say.
+// leafOf returns the path from the root to a leaf. At each level it follows the last name that is
+// valid in the command line of kubectl explain.
 func leafOf(s *apiextensionsv1.JSONSchemaProps) string {
 	path := ""
 	for s != nil {
@@ -196,8 +195,8 @@ func leafOf(s *apiextensionsv1.JSONSchemaProps) string {
 	return path
 }
 
-// explainedCRD is the CRD whose path, from the repository's root, an archive
-// begins with.
+// explainedCRD returns the CRD of an archive, whose comment is the path of the CRD from the root of
+// the repository.
 func explainedCRD(t *testing.T, archive *txtar.Archive) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", strings.TrimSpace(string(archive.Comment))))
@@ -223,8 +222,8 @@ func explainWith(t *testing.T, kubectl, host string, args []string) []byte {
 	return out
 }
 
-// front is an address at which the server answers without credentials, with the
-// list of groups that an aggregator has before it: here one.
+// front starts a proxy to the server and returns its address. It requires no credentials, and
+// serves the list of groups as an aggregator does, with only the given group.
 func (s *Server) front(t *testing.T, group string) string {
 	t.Helper()
 	mux := http.NewServeMux()

@@ -28,8 +28,8 @@ spec:
           note: {type: string}
 `
 
-// TestRootItems: an object with a list called items at its root is stored, and whoever
-// asks for it gets an error.
+// TestRootItems checks that the server stores an object with a list called items at its root, but
+// returns an error for every read of it.
 func TestRootItems(t *testing.T) {
 	crd, err := parseCRD([]byte(rootItemsCRD))
 	if err != nil {

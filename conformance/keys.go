@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// keysCRD has every kind of place in which an object may have a key that nobody
-// expects, and rules that show keys.
+// keysCRD has every kind of node in which an object can have an unexpected key, and rules that show
+// keys.
 const keysCRD = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -58,14 +58,15 @@ spec:
           status: {type: object, properties: {s: {type: string}}}
 `
 
-// keyParts are what keys are made of: printable and not, of one byte and more.
+// keyParts lists the parts of random keys: printable and unprintable characters, single-byte and
+// multi-byte.
 var keyParts = []string{
 	"a", "b.c", "d e", "0", "-", "_", "/", ".", "~", "%", "%s", "%q", "[0]", "[", "]", "'", `"`, `\`, `\n`, "`", "<", "&", "$", "{", "}", ":", ",", "*",
 	"\t", "\n", "\r", "\x00", "\x01", "\x1b[31m", "\x7f", "\u0080", "\u0085", "\u009b", "\u00a0", "\u00ad", "\u0301", "\u200b", "\u200d", "\u2028", "\u2029", "\u202e", "\ufeff", "\ufffd",
 	"é", "ß", "日本", "🙂", "\U000e0001", "\U0010ffff", "spec", "metadata", "bad",
 }
 
-// Keys are n writes of objects with made-up keys, for Sweep.
+// Keys returns n writes of objects with random keys, for Sweep.
 func Keys(seed uint64, n int) (*Group, error) {
 	crd, err := parseCRD([]byte(keysCRD))
 	if err != nil {
@@ -80,7 +81,7 @@ func Keys(seed uint64, n int) (*Group, error) {
 		}
 		c.Object = k.object()
 		if k.IntN(4) == 0 {
-			// What is wrong already, and stays, is a warning.
+			// An existing violation that the update does not change is a warning.
 			c.OldObject, c.Ratcheting = c.Object, true
 			c.Object = decoded(c.Object)
 			k.change(c.Object)
@@ -96,7 +97,7 @@ func Keys(seed uint64, n int) (*Group, error) {
 	return g, nil
 }
 
-// keyWriter makes up objects.
+// keyWriter generates random objects.
 type keyWriter struct{ *rand.Rand }
 
 func (k keyWriter) key() string {
@@ -122,14 +123,14 @@ func (k keyWriter) object() map[string]any {
 	return decoded(object)
 }
 
-// change puts a made-up key somewhere.
+// change inserts a random key at a random path.
 func (k keyWriter) change(object map[string]any) {
 	spec := object["spec"].(map[string]any)
 	key := k.key()
 	embedded := map[string]any{"apiVersion": "v1", "kind": "X", "metadata": map[string]any{"name": "x"}, "spec": map[string]any{}}
 	switch k.IntN(14) {
 	case 0:
-		if object[key] == nil { // it may be "spec"
+		if object[key] == nil { // key may be "spec"
 			object[key] = 1
 		}
 	case 1:
@@ -165,9 +166,9 @@ func (k keyWriter) change(object map[string]any) {
 	}
 }
 
-// twice is a body with a made-up key twice, at the root or in spec.
+// twice returns a body that contains a random key twice, in the root or in spec.
 func (k keyWriter) twice(object map[string]any) ([]byte, error) {
-	delete(object["metadata"].(map[string]any), "namespace") // the URL has it
+	delete(object["metadata"].(map[string]any), "namespace") // the namespace is in the URL
 	body, err := json.Marshal(object)
 	if err != nil {
 		return nil, err

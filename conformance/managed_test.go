@@ -30,8 +30,8 @@ spec:
         properties: {status: {type: object, required: [count], properties: {count: {type: integer}}}}
 `
 
-// TestManagedTimes checks that the server leaves managedFields as they are if a manager writes the same fields twice within
-// a second. The engine takes them to change.
+// TestManagedTimes checks that the server leaves managedFields unchanged if a manager writes the
+// same fields twice within a second. The engine assumes that they change.
 func TestManagedTimes(t *testing.T) {
 	s := startServer(t)
 	crd, err := parseCRD([]byte(managedCRD))
@@ -80,7 +80,7 @@ func TestManagedTimes(t *testing.T) {
 			t.Fatalf("%d %v", code, old)
 		}
 		if code, _ := send(http.MethodPut, "status", 2); code != http.StatusOK {
-			continue // a second began between the two
+			continue // a new second began between the two writes
 		}
 		result := validate(t, e, engine.Request{Object: object, OldObject: old, Subresource: "status"})
 		if result.Allowed {

@@ -11,17 +11,17 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest/mutation"
 )
 
-// mutated are the projects whose rules are mutated.
+// mutated lists the projects whose rules are mutated.
 var mutated = []string{"karpenter", "karpenter-provider-aws", "nginx-gateway-fabric", "postgres-operator"}
 
-// killed is a mutant with the case that kills it.
+// killed is a mutant and the case that kills it.
 type killed struct {
 	mutant *mutation.Mutant
 	by     *Case
 }
 
-// TestKilledOnServer replays what kills mutants of rules on a real server that has
-// the mutant for a CRD: the verdict must be the one that killed it.
+// TestKilledOnServer installs mutated rules on a real server and runs the cases that kill them. The
+// server's verdict must be the one that killed the mutant.
 func TestKilledOnServer(t *testing.T) {
 	n := 20
 	if os.Getenv(fullVariable) != "" {
@@ -47,7 +47,7 @@ func TestKilledOnServer(t *testing.T) {
 		}
 		r, err := s.Serve(t.Context(), crd)
 		if err != nil {
-			untried++ // such a CRD costs too much for a server
+			untried++ // the cost of the mutated CRD exceeds the server's limit
 			t.Logf("%s: %v", k.mutant, err)
 			continue
 		}
@@ -68,7 +68,7 @@ func TestKilledOnServer(t *testing.T) {
 	}
 }
 
-// killedOf mutates the rules of one CRD.
+// killedOf returns the killed mutants of a CRD's rules.
 func killedOf(t *testing.T, g *Group) (all []killed) {
 	t.Helper()
 	e, err := engine.Compile(g.CRD.Definition, engine.Config{})

@@ -23,13 +23,13 @@ import (
 
 const (
 	openapiAtOnce = 40
-	// The server builds its documents anew for each CRD that comes and goes.
+	// openapiPatience is the maximum wait for a document. The server rebuilds its documents
+	// whenever a CRD is added or removed.
 	openapiPatience = 2 * time.Minute
 )
 
-// TestOpenAPI holds the documents of celadon-openapi to those that a real server
-// publishes while it has the CRDs: v3 whole, and of v2 what is not the server's
-// own.
+// TestOpenAPI compares the documents of celadon-openapi with those that a real server publishes for
+// the CRDs: all of OpenAPI v3, and the parts of v2 that the CRDs contribute.
 func TestOpenAPI(t *testing.T) {
 	command := filepath.Join(t.TempDir(), "celadon-openapi")
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", command, "./celadon-openapi")
@@ -45,8 +45,9 @@ func TestOpenAPI(t *testing.T) {
 	finish(t, report)
 }
 
-// openapiRounds are CRDs that a server can have at once: those of one group
-// together, as they share documents, and of one name one.
+// openapiRounds groups CRDs into rounds that a server can have at the same time. CRDs of one group
+// are in the same round, because they share documents. CRDs of the same name are in different
+// rounds.
 func openapiRounds(t *testing.T) (rounds [][]*crdFile) {
 	t.Helper()
 	var files []*crdFile
@@ -64,7 +65,7 @@ func openapiRounds(t *testing.T) (rounds [][]*crdFile) {
 		}
 		files = append(files, crdFiles(t, sizes)...)
 	}
-	for i := 0; len(files) > 0; i++ { // the i-th of each name
+	for i := 0; len(files) > 0; i++ { // round i has the i-th CRD of each name
 		var again []*crdFile
 		groups, names := map[string][]*crdFile{}, map[string]bool{}
 		for _, f := range files {
@@ -95,7 +96,7 @@ func sortedGroups(groups map[string][]*crdFile) (all [][]*crdFile) {
 	return all
 }
 
-// holdOpenAPI serves CRDs and compares the documents of all.
+// holdOpenAPI serves CRDs and compares all documents.
 func (s *Server) holdOpenAPI(t *testing.T, command string, round []*crdFile, report *Report) {
 	t.Helper()
 	var mu sync.Mutex
@@ -128,7 +129,8 @@ func (s *Server) holdOpenAPI(t *testing.T, command string, round []*crdFile, rep
 	}, report)
 }
 
-// holdDocument asks until the server's document is as ours, or its patience ends.
+// holdDocument waits until the server's document equals ours, and reports the difference if it does
+// not within openapiPatience.
 func (s *Server) holdDocument(ctx context.Context, id, path string, ours any, part func(any) any, report *Report) {
 	difference := ""
 	for end := time.Now().Add(openapiPatience); ; time.Sleep(time.Second) {
@@ -154,7 +156,7 @@ func (s *Server) holdDocument(ctx context.Context, id, path string, ours any, pa
 	report.Add(id, Difference{"the server (-) and celadon-openapi (+) differ", shorten(difference, 4000)})
 }
 
-// openapiOf are the documents that the command makes of what is served.
+// openapiOf returns the documents that the command prints for the served CRDs.
 func openapiOf(t *testing.T, command string, served []*Resource) (v3 map[string]any, v2 any) {
 	t.Helper()
 	dir := t.TempDir()
@@ -199,14 +201,14 @@ func openapiOf(t *testing.T, command string, served []*Resource) (v3 map[string]
 	return v3, v2
 }
 
-// ofCRDs is the server's one document of v2 without what is its own: the paths
-// and definitions of the groups that are served, what these refer to and we
-// name too, and our title.
+// ofCRDs returns the part of the server's v2 document that the CRDs contribute: the paths and
+// definitions of their groups, and the definitions that ours has too. Other fields, such as the
+// title, are taken from ours.
 func ofCRDs(theirs, ours any, served []*Resource) any {
 	their, our := theirs.(map[string]any), ours.(map[string]any)
 	out := map[string]any{}
 	for key, value := range our {
-		out[key] = value // the title and form of the document are the server's own
+		out[key] = value // fields such as the title describe the server
 	}
 	for _, section := range []string{"paths", "definitions", "parameters"} {
 		known, _ := our[section].(map[string]any)
@@ -224,8 +226,8 @@ func ofCRDs(theirs, ours any, served []*Resource) any {
 	return out
 }
 
-// withoutOwnKinds drops from the server's own types, DeleteOptions that is, the
-// list of groups in which it knows them: its own group is among them.
+// withoutOwnKinds removes the list of groups from the server's own types, that is, from
+// DeleteOptions. It includes the server's own group.
 func withoutOwnKinds(document any) {
 	definitions, _ := document.(map[string]any)["definitions"].(map[string]any)
 	for name, definition := range definitions {
@@ -235,7 +237,7 @@ func withoutOwnKinds(document any) {
 	}
 }
 
-// ofGroup is true of a path or definition of a group that is served.
+// ofGroup reports whether a path or definition belongs to the group of a served CRD.
 func ofGroup(name string, served []*Resource) bool {
 	for _, r := range served {
 		parts := strings.Split(r.crd.Spec.Group, ".")

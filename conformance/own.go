@@ -14,15 +14,15 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// Own is one of our own cases, a txtar file in testdata; testdata/README.md
-// tells of the format.
+// Own is one of Celadon's own cases, a txtar file in testdata. See testdata/README.md for the
+// format.
 type Own struct {
 	*Case
 	file    string
 	archive *txtar.Archive
 }
 
-// options are what case.yaml may hold.
+// options holds the content of case.yaml.
 type options struct {
 	Version         string `json:"version"`
 	Subresource     string `json:"subresource"`
@@ -31,7 +31,7 @@ type options struct {
 	Ratcheting      bool   `json:"ratcheting"`
 }
 
-// ReadOwn reads the cases of a folder.
+// ReadOwn reads the cases in a folder.
 func ReadOwn(dir string) ([]*Own, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
 	if err != nil {
@@ -76,8 +76,8 @@ func readOwn(file string) (*Own, error) {
 	return o, o.readObjects()
 }
 
-// checkSections refuses names that nobody reads: a misspelt old.yaml would
-// otherwise make an update a create.
+// checkSections rejects unknown section names. Otherwise a misspelled old.yaml would turn an update
+// into a create.
 func (o *Own) checkSections() error {
 	for _, f := range o.archive.Files {
 		if !slices.Contains([]string{"crd.yaml", "case.yaml", "object.yaml", "object.json", "old.yaml", "want", "want.yaml"}, f.Name) {
@@ -124,7 +124,7 @@ func decodeYAML(data []byte) (map[string]any, error) {
 	return engine.Decode(json)
 }
 
-// namespace is where the case's object goes.
+// namespace returns the namespace of the case's object.
 func (o *Own) namespace() string {
 	if namespace, ok := metadataOf(o.Object)["namespace"].(string); ok {
 		return namespace
@@ -132,7 +132,7 @@ func (o *Own) namespace() string {
 	return "default"
 }
 
-// want is an answer as the sections want and want.yaml have it.
+// want formats an answer as the sections want and want.yaml.
 func want(a Answer) (text string, object []byte, err error) {
 	var b strings.Builder
 	verdict := "invalid"
@@ -159,7 +159,7 @@ func want(a Answer) (text string, object []byte, err error) {
 
 func oneLine(s string) string { return strings.ReplaceAll(s, "\n", `\n`) }
 
-// differs compares what the file wants with an answer.
+// differs compares the want sections of the file with an answer.
 func (o *Own) differs(who string, a Answer) []Difference {
 	text, object, err := want(a)
 	if err != nil {
@@ -175,7 +175,7 @@ func (o *Own) differs(who string, a Answer) []Difference {
 	return out
 }
 
-// update writes an answer into the file's want sections.
+// update writes an answer to the file's want sections and returns the new content of the file.
 func (o *Own) update(a Answer) ([]byte, error) {
 	text, object, err := want(a)
 	if err != nil {

@@ -12,12 +12,12 @@ import (
 	"github.com/celadon-cel/celadon/engine/catalog"
 )
 
-// ownAtOnce is high: nearly all of a case's time the server waits until a new
-// CRD has settled.
+// ownAtOnce is the number of cases that run concurrently. It is high, because nearly all of a
+// case's time is spent waiting for a new CRD to be served.
 const ownAtOnce = 16
 
-// tryOwn tries own cases. With update it first writes what the server answers
-// into the files.
+// tryOwn runs Celadon's own cases. If update is set, it first updates the files with the server's
+// answers.
 func (s *Server) tryOwn(ctx context.Context, all []*Own, report *Report, update bool) {
 	seen := map[string]string{}
 	for _, o := range all {
@@ -64,8 +64,8 @@ func (s *Server) tryOne(ctx context.Context, o *Own, update bool) ([]Difference,
 	return append(out, compare(t.answer, ours, everything)...), nil
 }
 
-// serveOwn serves a case's CRD; one of v1beta1 as the server that it is stored in,
-// and says what the server makes of it otherwise than we do.
+// serveOwn serves the CRD of a case. It stores a v1beta1 CRD in etcd, and returns how the server's
+// v1 form differs from Celadon's.
 func (s *Server) serveOwn(ctx context.Context, o *Own) (*Resource, []Difference, error) {
 	var head metav1.TypeMeta
 	data, err := yaml.YAMLToJSON(o.section("crd.yaml"))

@@ -9,13 +9,13 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/prove"
 )
 
-// TestProofs: what a case of a corpus shows, nothing proves to be impossible.
+// TestProofs checks that nothing is proved impossible that a case of a corpus demonstrates.
 func TestProofs(t *testing.T) {
 	report := NewReport("proofs")
 	for _, g := range groups(readCorpora(t).Cases) {
 		e, err := compile(g.CRD)
 		if err != nil {
-			continue // TestAnswers tells of it
+			continue // TestAnswers reports the error
 		}
 		provers := map[string]*prove.Prover{}
 		asked := map[string]bool{}
@@ -38,9 +38,9 @@ func TestProofs(t *testing.T) {
 	finish(t, report)
 }
 
-// shown is the one rule that refuses a case, and whether it failed to evaluate;
-// nil where there is another cause, or where the old object may be one that the
-// CRD would not accept.
+// shown returns the rule that is the only cause of a case's rejection, and whether the rule failed
+// to evaluate. It returns nil if there is another cause, or if the CRD might not accept the old
+// object.
 func shown(t *testing.T, e *engine.Engine, c *Case) (only *engine.RuleRef, failed bool) {
 	t.Helper()
 	if c.Ratcheting {

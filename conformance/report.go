@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// Report collects what a mode found. Its methods may be called concurrently.
+// Report collects the results of a mode. Its methods are safe for concurrent use.
 type Report struct {
 	mode string
 
@@ -26,12 +26,12 @@ type failure struct {
 	differences []Difference
 }
 
-// NewReport starts a report; mode is what its closing line begins with.
+// NewReport returns an empty report. The closing line begins with mode.
 func NewReport(mode string) *Report {
 	return &Report{mode: mode, passed: map[string]bool{}, failures: map[string]*failure{}, notes: map[string]int{}}
 }
 
-// Add tells the outcome of one case; without differences it passed.
+// Add records the result of a case. A case without differences passed.
 func (r *Report) Add(id string, differences ...Difference) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -42,35 +42,35 @@ func (r *Report) Add(id string, differences ...Difference) {
 	r.failures[id] = &failure{id, differences}
 }
 
-// Error tells that a case could not be tried, which is a failure too.
+// Error records that a case could not be run, which counts as a failure.
 func (r *Report) Error(id string, err error) {
 	r.Add(id, Difference{"not tried: " + generalise(err.Error()), shorten(err.Error(), 400)})
 }
 
-// Note counts something that is neither a pass nor a failure, to be shown
-// above the closing line.
+// Note counts an event that is neither a pass nor a failure. Counts are printed above the closing
+// line.
 func (r *Report) Note(what string) { r.Count(what, 1) }
 
-// Count is Note for n of something.
+// Count is like Note for n events.
 func (r *Report) Count(what string, n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.notes[what] += n
 }
 
-// Noted is how many of something were noted.
+// Noted returns how often an event was noted.
 func (r *Report) Noted(what string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.notes[what]
 }
 
-// shownFailures of one reason are shown with their difference; of the rest,
-// the name.
+// shownFailures is the number of failures per reason that are printed with their differences. The
+// others are only listed by name.
 const shownFailures = 5
 
-// Close prints what failed, by reason, and the closing line. It returns an
-// error when a case failed that is not known to, or one passed that is.
+// Close prints the failures, grouped by reason, and the closing line. It returns an error if a case
+// failed that is not a known failure, or if a known failure passed.
 func (r *Report) Close(w io.Writer, known Known) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -94,7 +94,7 @@ func (r *Report) Close(w io.Writer, known Known) error {
 	return nil
 }
 
-// fixed are the listed cases that passed.
+// fixed returns the listed cases that passed, sorted.
 func (r *Report) fixed(listed map[string]string) []string {
 	var out []string
 	for _, id := range slices.Sorted(maps.Keys(listed)) {
@@ -105,7 +105,7 @@ func (r *Report) fixed(listed map[string]string) []string {
 	return out
 }
 
-// printFailures prints the failures that are not listed and returns how many.
+// printFailures prints the failures that are not listed and returns their number.
 func (r *Report) printFailures(w io.Writer, listed map[string]string) int {
 	byReason := map[string][]*failure{}
 	unknown := 0
@@ -143,11 +143,11 @@ func printReason(w io.Writer, mode, reason string, failures []*failure) {
 	}
 }
 
-// Known is the known failures: mode, case and reason.
+// Known maps mode and case ID to the reason of a known failure.
 type Known map[string]map[string]string
 
-// ReadKnown reads a file whose lines are "mode case: reason"; empty lines and
-// those that begin with # are skipped.
+// ReadKnown reads a file with lines of the form "mode case: reason". It skips empty lines and lines
+// that begin with #.
 func ReadKnown(file string) (Known, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {

@@ -24,12 +24,12 @@ import (
 
 const (
 	pollEvery = 20 * time.Millisecond
-	// pollUntil is long: with many CRDs at once the server rebuilds its
-	// OpenAPI document for each, on cores that it shares with us.
+	// pollUntil is long, because the server rebuilds its OpenAPI document for each new CRD, on
+	// cores that it shares with the tests.
 	pollUntil = 2 * time.Minute
 )
 
-// Resource is one CRD that the server serves.
+// Resource is a CRD that the server serves. Its methods are safe for concurrent use.
 type Resource struct {
 	server *Server
 	crd    *apiextensionsv1.CustomResourceDefinition
@@ -38,8 +38,8 @@ type Resource struct {
 	names map[string]*sync.Mutex
 }
 
-// Serve creates a CRD and waits until each served version answers. The
-// server's refusal of the CRD is returned as the client gives it.
+// Serve creates a CRD and waits until each served version responds. If the server rejects the CRD,
+// Serve returns the client's error.
 func (s *Server) Serve(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) (*Resource, error) {
 	created, err := s.crds.ApiextensionsV1().CustomResourceDefinitions().Create(ctx, crd, metav1.CreateOptions{})
 	if err != nil {
@@ -53,8 +53,8 @@ func newResource(s *Server, crd *apiextensionsv1.CustomResourceDefinition) *Reso
 	return &Resource{server: s, crd: crd, names: map[string]*sync.Mutex{}}
 }
 
-// Remove deletes the CRD and waits until it is gone. The objects go first, and
-// directly: the server would wait for their finalizers.
+// Remove deletes the CRD and waits until it is gone. It first deletes the objects in etcd, because
+// the server would wait for their finalizers.
 func (r *Resource) Remove(ctx context.Context) error {
 	prefix := path.Join(etcdPrefix, r.crd.Spec.Group, r.crd.Spec.Names.Plural) + "/"
 	if _, err := r.server.store.Delete(ctx, prefix, clientv3.WithPrefix()); err != nil {
@@ -71,17 +71,17 @@ func (r *Resource) Remove(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// What serves objects learns of it later, and would answer for the next
+	// The handler for objects notices the deletion later. Until then it would respond for the next
 	// CRD of this name.
 	return r.poll(ctx, func(a *response) bool { return a.code == http.StatusNotFound })
 }
 
-// waitUntilServed lists every served version until it answers.
+// waitUntilServed waits until each served version can be listed.
 func (r *Resource) waitUntilServed(ctx context.Context) error {
 	return r.poll(ctx, func(a *response) bool { return a.code == http.StatusOK })
 }
 
-// poll lists every served version until ok says so of each.
+// poll lists each served version repeatedly until ok accepts the response.
 func (r *Resource) poll(ctx context.Context, ok func(*response) bool) error {
 	for _, v := range r.crd.Spec.Versions {
 		if !v.Served {
@@ -98,8 +98,8 @@ func (r *Resource) poll(ctx context.Context, ok func(*response) bool) error {
 	return nil
 }
 
-// lock keeps objects of one name apart: cases of cluster-scoped kinds often
-// share one.
+// lock serializes cases that use the same object name, as cases for cluster-scoped kinds often do.
+// The caller must call unlock.
 func (r *Resource) lock(namespace, name string) (unlock func()) {
 	r.mu.Lock()
 	key := namespace + "/" + name
@@ -126,7 +126,7 @@ func (r *Resource) storageVersion() string {
 	return ""
 }
 
-// statusSubresource says whether a version has /status.
+// statusSubresource reports whether a version has the status subresource.
 func (r *Resource) statusSubresource(version string) bool {
 	for _, v := range r.crd.Spec.Versions {
 		if v.Name == version {
@@ -136,8 +136,7 @@ func (r *Resource) statusSubresource(version string) bool {
 	return false
 }
 
-// call is one HTTP request for objects of a resource; an empty name means the
-// collection.
+// call is an HTTP request for objects of a resource. An empty name selects the collection.
 type call struct {
 	method, version              string
 	namespace, name, subresource string
@@ -146,12 +145,12 @@ type call struct {
 	body                         []byte
 }
 
-// response is what came back.
+// response is the response to a call.
 type response struct {
 	code     int
 	body     []byte
 	warnings []string
-	// again: the server was not ready, and wants to be asked again.
+	// again is set if the server was not ready and the request must be repeated.
 	again bool
 }
 
@@ -163,11 +162,12 @@ func (r *Resource) do(ctx context.Context, c call) (*response, error) {
 	return r.listed(ctx, c, got)
 }
 
-// rootItems is what the server says after it has stored, or read, an object with a list
-// called items at its root; see TestRootItems.
+// rootItems is the server's error after it stored or read an object with a list called items at its
+// root. See TestRootItems.
 const rootItems = "*unstructured.Unstructured is not a list: no Items field in this object"
 
-// listed is such an answer with the object as a list has it.
+// listed replaces such an error by a successful response with the object, which it takes from a
+// list of all objects.
 func (r *Resource) listed(ctx context.Context, c call, broken *response) (*response, error) {
 	all, err := r.server.do(ctx, http.MethodGet, r.path(call{version: c.version, namespace: c.namespace}), nil)
 	if err != nil || all.code != http.StatusOK {
@@ -202,8 +202,8 @@ func (r *Resource) listed(ctx context.Context, c call, broken *response) (*respo
 	return broken, nil
 }
 
-// do makes a request; path is what follows the server's address. While a CRD's
-// status changes the server asks to come again, having done nothing.
+// do makes a request; path is the part of the URL after the server's address. While a CRD's status
+// changes, the server rejects requests without handling them, so do repeats them.
 func (s *Server) do(ctx context.Context, method, path string, body []byte) (*response, error) {
 	var answer *response
 	err := wait.PollUntilContextTimeout(ctx, pollEvery, pollUntil, true, func(ctx context.Context) (done bool, err error) {

@@ -11,24 +11,23 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// trial is one case on the server, and the very request that was made there,
-// for the engine to decide.
+// trial is the server's answer to a case, with the same request for the engine.
 type trial struct {
 	answer  Answer
 	request engine.Request
-	// seeded is true when the old object went into etcd directly, because
-	// today's schema refuses it.
+	// seeded is set if the old object was written to etcd directly, because the current schema
+	// rejects it.
 	seeded bool
 }
 
-// patience is how often a request is made at most.
+// patience is the maximum number of attempts for a request.
 const patience = 3
 
-// errOldRefused is an old object that the server cannot store at all.
+// errOldRefused is returned if the server cannot store the old object at all.
 var errOldRefused = errors.New("the server does not store the old object")
 
-// try writes a case's object, and first its old one, to the server. namespace
-// keeps cases apart; cluster-scoped objects of one name take turns.
+// try writes a case's old object, if any, and then its object to the server. Each case has its own
+// namespace; cases with cluster-scoped objects of the same name are serialized.
 func (r *Resource) try(ctx context.Context, c *Case, namespace string) (*trial, error) {
 	if !r.namespaced() {
 		namespace = ""
@@ -36,7 +35,7 @@ func (r *Resource) try(ctx context.Context, c *Case, namespace string) (*trial, 
 	name := nameOf(c.Object)
 	defer r.lock(namespace, name)()
 	defer func() {
-		// A context that ended must not leave the object to the next case.
+		// If ctx has ended, the object must still be removed before the next case.
 		_ = r.forget(context.WithoutCancel(ctx), namespace, name)
 	}()
 	if c.Update() {
@@ -79,7 +78,7 @@ func (r *Resource) tryUpdate(ctx context.Context, c *Case, namespace, name strin
 	})
 }
 
-// send makes the request that the case is about.
+// send makes the request under test.
 func (r *Resource) send(ctx context.Context, c *Case, t *trial, request call) (*trial, error) {
 	if c.Namespace != "" {
 		request.namespace = c.Namespace
@@ -98,8 +97,8 @@ func (r *Resource) send(ctx context.Context, c *Case, t *trial, request call) (*
 	return t, err
 }
 
-// patiently makes a request again when the server had no time for it: rules
-// that reach the cost limit take long where many of them share few cores.
+// patiently repeats a request if the server timed out. Rules near the cost limit take long when
+// many of them share few cores.
 func (r *Resource) patiently(ctx context.Context, request call) (response *response, err error) {
 	for range patience {
 		response, err = r.do(ctx, request)
@@ -110,9 +109,8 @@ func (r *Resource) patiently(ctx context.Context, request call) (response *respo
 	return response, err
 }
 
-// store makes the old object be there and returns it as the server gives it
-// back. Where today's schema refuses it, or the case says so, it is put past
-// that schema.
+// store stores the old object and returns it as read from the server. If the current schema rejects
+// it, or the case requests ratcheting, store writes it to etcd directly and seeded is true.
 func (r *Resource) store(ctx context.Context, c *Case, namespace, name string) (old map[string]any, seeded bool, err error) {
 	object := inNamespace(c.OldObject, namespace)
 	if !c.Ratcheting {
@@ -132,13 +130,13 @@ func (r *Resource) store(ctx context.Context, c *Case, namespace, name string) (
 	return old, true, err
 }
 
-// earlier is the manager of old objects. It differs from that of the writes that are tried, because times in managedFields
-// are in seconds: whether a manager's second write changes its entry would depend on the clock.
+// earlier is the field manager of old objects. It differs from the manager of the writes under
+// test, because times in managedFields have a resolution of seconds: whether a second write by the
+// same manager changes its entry would depend on the clock.
 const earlier = "earlier"
 
-// storeByRequest creates the old object as a user would: with its status, if
-// that is a subresource, in a second request. It says whether the server
-// accepted all of it.
+// storeByRequest creates the old object as a user would: if it has a status subresource, it sets
+// the status in a second request. It reports whether the server accepted both requests.
 func (r *Resource) storeByRequest(ctx context.Context, c *Case, object map[string]any, namespace, name string) (bool, error) {
 	body, err := json.Marshal(object)
 	if err != nil {
@@ -178,13 +176,13 @@ func (r *Resource) get(ctx context.Context, version, namespace, name string) (ma
 	if err != nil {
 		return nil, err
 	}
-	// What was put into etcd has none, and this is the whole of it.
+	// Objects written to etcd directly have no managedFields. An empty list marks that as complete.
 	setDefault(object, "managedFields", []any{})
 	return object, nil
 }
 
-// inNamespace copies an object as deep as a run changes it, and puts it into a
-// namespace; "" leaves its own.
+// inNamespace returns a copy of an object with the given namespace, or with its own if namespace is
+// "". The copy shares everything below metadata's top level with the original.
 func inNamespace(object map[string]any, namespace string) map[string]any {
 	out := maps.Clone(object)
 	metadata := maps.Clone(metadataOf(object))
@@ -221,7 +219,8 @@ func nameOf(object map[string]any) string {
 	return name
 }
 
-// decide is the engine's answer to a request. A panic fails the one case.
+// decide returns the engine's answer to a request. It turns a panic into an error, so that only
+// this case fails.
 func decide(ctx context.Context, e *engine.Engine, request engine.Request) (a Answer, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -235,8 +234,8 @@ func decide(ctx context.Context, e *engine.Engine, request engine.Request) (a An
 	return resultAnswer(result, request.OldObject != nil), nil
 }
 
-// compile compiles a CRD for a run. Broken rules leave a usable engine, as
-// they do on the server, so they are no error here.
+// compile compiles a CRD. Invalid rules are not an error: the engine remains usable, as the CRD
+// does on the server.
 func compile(crd *CRD) (e *engine.Engine, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -7,12 +7,12 @@ import (
 	"net/http"
 )
 
-// scaled completes the answer to a write of a Scale, which the server answers
-// with a Scale: what is persisted is the object. Where the object is none that a
-// Scale can be made of, the server has no better answer than 500.
+// scaled completes the answer to a write of a Scale. The server returns a Scale, so scaled reads
+// the persisted object. If the object cannot be converted to a Scale, the server returns 500, which
+// counts as a rejection.
 func (r *Resource) scaled(ctx context.Context, t *trial, request call, got *response) (*trial, error) {
 	if got.code == http.StatusInternalServerError {
-		got.code = http.StatusBadRequest // read as a refusal
+		got.code = http.StatusBadRequest // parsed as a rejection
 		a, err := parseResponse(got)
 		a.Code = http.StatusInternalServerError
 		t.answer = a
@@ -62,7 +62,7 @@ spec:
     schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {spec: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {size: {type: integer, default: 3}}}}}}
 `
 
-// Scales are n made-up writes to the scale subresource, of objects good and bad.
+// Scales returns n generated writes to the scale subresource, of both valid and invalid objects.
 func Scales(seed uint64, n int) (*Group, error) {
 	crd, err := parseCRD([]byte(scalesCRD))
 	if err != nil {
@@ -75,7 +75,7 @@ func Scales(seed uint64, n int) (*Group, error) {
 			ID: fmt.Sprintf("scales/%d/%d", seed, i), Project: "scales", CRD: g.CRD,
 			Version: pickOf(w, "v1", "v1", "v1", "v2"), OldVersion: "", Subresource: "scale",
 			FieldValidation: pickOf(w, "", "Warn", "Strict", "Ignore"),
-			// What the schema refuses is an object of before it.
+			// An old object that the schema rejects is written to etcd directly.
 			Ratcheting: true,
 			OldObject:  w.old(), Object: w.scale(),
 		})
@@ -83,12 +83,12 @@ func Scales(seed uint64, n int) (*Group, error) {
 	return g, nil
 }
 
-// scaleWriter makes up objects and Scales of them.
+// scaleWriter generates objects and Scales for them.
 type scaleWriter struct{ *rand.Rand }
 
 func pickOf[T any](w scaleWriter, of ...T) T { return of[w.IntN(len(of))] }
 
-// number is mostly one that a schema admits.
+// number returns a random value, which the schema usually allows.
 func (w scaleWriter) number() any {
 	return pickOf[any](w, 0, 1, 2, 5, 13, 30, 45, 50, 51, -1, 2147483647, 2147483648, -2147483648, -2147483649, 1.5, 2.0, "3", nil, true, map[string]any{})
 }

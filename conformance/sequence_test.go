@@ -34,9 +34,9 @@ import (
 
 var sequences = flag.Int("sequences", 300, "how many sequences of writes are tried on the fake client and the server")
 
-// TestSequences writes to the fake client and to a real server what nobody wrote
-// before, and holds the answers, the warnings and what is persisted against each
-// other, managedFields included. -seed and -sequences choose others.
+// TestSequences makes generated writes to the fake client and to a real server, and compares the
+// answers, the warnings, and the persisted objects, including managedFields. -seed and -sequences
+// select the writes.
 func TestSequences(t *testing.T) {
 	const file = "testdata/sequences.yaml"
 	data, err := os.ReadFile(file)
@@ -72,7 +72,7 @@ func TestSequences(t *testing.T) {
 	t.Logf("%d sequences, %d writes, %d differ", *sequences, writes, failed)
 }
 
-// side is a client, and what it was warned of.
+// side is a client, with the warnings that it received.
 type side struct {
 	client dynamic.Interface
 
@@ -107,10 +107,10 @@ func newFakeSide(t *testing.T, file string, crds []*apiextensionsv1.CustomResour
 		}
 	}
 	client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), lists)
-	// a server's default, where a call does not say it
+	// the server's default, for calls that do not set it
 	fakeclient.Config{Warnings: s, FieldValidation: "Warn"}.React(t, celadontest.New(t, file), &client.Fake)
 	s.client = client
-	// version 1 is nobody's on a server
+	// resourceVersion 1 belongs to no object on a server
 	first := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Raft", "metadata": map[string]any{"name": "first"}}}
 	gvr := schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "rafts"}
 	if _, err := client.Resource(gvr).Create(t.Context(), first, metav1.CreateOptions{}); err != nil {
@@ -119,7 +119,8 @@ func newFakeSide(t *testing.T, file string, crds []*apiextensionsv1.CustomResour
 	return s
 }
 
-// answer is what a side says of a write, and what it has then, made comparable.
+// answer is the result of a write on one side, and the object after it, in a form that can be
+// compared.
 type answer struct {
 	Status    *metav1.Status
 	Object    map[string]any
@@ -128,19 +129,19 @@ type answer struct {
 	Read      []string // warnings of the reads before and after
 }
 
-// sequence is one object's life.
+// sequence is a series of writes to an object, on both sides.
 type sequence struct {
 	seed    uint64
 	crd     *apiextensionsv1.CustomResourceDefinition
-	version string // of the write at hand
+	version string // version of the current write
 	sides   [2]*side
 	history []string
 }
 
-// maxWrites is how many writes a sequence has.
+// maxWrites is the maximum number of writes in a sequence.
 const maxWrites = 10
 
-// run is "" where both sides agree in all.
+// run makes the writes and returns the first difference between the sides, or "".
 func (q *sequence) run(ctx context.Context) string {
 	var versions [2]versions
 	choose := rand.New(rand.NewPCG(q.seed, 0))
@@ -172,7 +173,7 @@ func (q *sequence) resource(s *side) dynamic.ResourceInterface {
 
 func (q *sequence) name() string { return fmt.Sprintf("o-%d", q.seed) }
 
-// ask does a write on one side.
+// ask makes a write on one side.
 func (q *sequence) ask(ctx context.Context, s *side, w *write, v *versions) (a answer) {
 	live, err := q.resource(s).Get(ctx, q.name(), metav1.GetOptions{})
 	a.Read, s.warnings = s.warnings, nil
@@ -185,7 +186,7 @@ func (q *sequence) ask(ctx context.Context, s *side, w *write, v *versions) (a a
 	} else if obj != nil {
 		a.Object = v.comparable(obj)
 	}
-	if !apierrors.IsNotFound(err) { // a server may patch what its cache still has, and then see
+	if !apierrors.IsNotFound(err) { // the server may still return warnings for a cached object
 		a.Warnings = s.warnings
 	}
 	s.warnings = nil
@@ -196,14 +197,14 @@ func (q *sequence) ask(ctx context.Context, s *side, w *write, v *versions) (a a
 	return a
 }
 
-// What differs in texts from server to server: uids, versions and times.
+// These expressions match parts of messages that differ between servers: UIDs, versions, and times.
 var (
 	uids  = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	times = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 	inIt  = regexp.MustCompile(`in record \(\d+\)`)
 	revs  = regexp.MustCompile(`(\\*"resourceVersion\\*":\\*")\d+`)
-	// of several fields that a schema does not declare, and of what else is wrong
-	// beside them, the server names some by chance
+	// If a schema lacks several fields, or there are other errors, the server reports a random
+	// selection.
 	undeclared = regexp.MustCompile(`(?s)(?:errors:\n.*|\S+: )field not declared in schema.*$`)
 )
 
@@ -217,7 +218,7 @@ func (q *sequence) status(err error, v *versions) *metav1.Status {
 	out.Message = v.text(out.Message)
 	if out.Details != nil {
 		out.Details = out.Details.DeepCopy()
-		if len(out.Details.Causes) > 1 { // which the server joins in any order
+		if len(out.Details.Causes) > 1 { // the server joins causes in random order
 			out.Message, _, _ = strings.Cut(out.Message, ": ")
 		}
 		for i := range out.Details.Causes {
@@ -230,7 +231,7 @@ func (q *sequence) status(err error, v *versions) *metav1.Status {
 	return &out
 }
 
-// versions numbers the resourceVersions of one object as they come.
+// versions numbers the resourceVersions of an object in order of appearance.
 type versions struct{ seen []string }
 
 func (v *versions) number(version string) string {
@@ -244,7 +245,7 @@ func (v *versions) number(version string) string {
 func (v *versions) text(text string) string {
 	text = strings.ReplaceAll(text, "Key: "+etcdPrefix+"/", "Key: /registry/")
 	text = undeclared.ReplaceAllString(text, "UNDECLARED")
-	if head, errs, found := strings.Cut(text, ": errors:\n"); found { // which come in any order
+	if head, errs, found := strings.Cut(text, ": errors:\n"); found { // errors are in random order
 		all := strings.Split(errs, "\n")
 		slices.Sort(all)
 		text = head + ": errors:\n" + strings.Join(all, "\n")
@@ -253,7 +254,7 @@ func (v *versions) text(text string) string {
 	return revs.ReplaceAllString(times.ReplaceAllString(uids.ReplaceAllString(text, "UID"), "TIME"), "${1}VERSION")
 }
 
-// comparable is an object whose times and uid are like those of any other.
+// comparable returns an object in which all times and UIDs are replaced by placeholders.
 func (v *versions) comparable(u *unstructured.Unstructured) map[string]any {
 	data, err := json.Marshal(u.Object)
 	if err != nil {
@@ -271,7 +272,7 @@ func (v *versions) comparable(u *unstructured.Unstructured) map[string]any {
 	return obj
 }
 
-// sortManaged puts managedFields into an order that no clock decides.
+// sortManaged sorts managedFields by an order that does not depend on times.
 func sortManaged(v any) {
 	entries, _ := v.([]any)
 	slices.SortFunc(entries, func(a, b any) int {
@@ -283,5 +284,5 @@ func sortManaged(v any) {
 	})
 }
 
-// patchTypes are those of custom resources.
+// patchTypes lists the patch types that custom resources support.
 var patchTypes = []types.PatchType{types.JSONPatchType, types.MergePatchType, types.ApplyYAMLPatchType}

@@ -12,24 +12,25 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// write is one write: live is what the side has, empty where there is nothing.
+// write is a write. do gets the current object of the side as live, which is empty if there is
+// none.
 type write struct {
 	text string
 	do   func(ctx context.Context, r dynamic.ResourceInterface, live *unstructured.Unstructured) (*unstructured.Unstructured, error)
 }
 
-// maker makes up writes.
+// maker generates writes.
 type maker struct {
 	*rand.Rand
 	q *sequence
 }
 
-// one is true once in n times.
+// one reports true with probability 1/n.
 func (m *maker) one(n int) bool { return m.IntN(n) == 0 }
 
 func oneOf[T any](m *maker, of ...T) T { return of[m.IntN(len(of))] }
 
-// next makes up a write, by a seed.
+// next generates a write from a seed.
 func (q *sequence) next(_ context.Context, seed uint64) (*write, error) {
 	m := &maker{rand.New(rand.NewPCG(seed, 1)), q}
 	sub := []string{}
@@ -53,7 +54,7 @@ func (q *sequence) next(_ context.Context, seed uint64) (*write, error) {
 	return list(), nil
 }
 
-// list is no write: it is held by its warnings.
+// list returns a list request, which is compared by its warnings.
 func list() *write {
 	return &write{"list", func(ctx context.Context, r dynamic.ResourceInterface, _ *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 		_, err := r.List(ctx, metav1.ListOptions{Limit: 1})
@@ -84,7 +85,8 @@ func (m *maker) create() (*write, error) {
 	}}, err
 }
 
-// update changes what is there; in a while it is stale, or says no version.
+// update returns an update of the current object, sometimes with an outdated or missing
+// resourceVersion.
 func (m *maker) update(sub []string) (*write, error) {
 	o := metav1.UpdateOptions{FieldManager: m.manager(), FieldValidation: m.validation(), DryRun: m.dryRun()}
 	fresh := m.object()
@@ -123,7 +125,7 @@ func (m *maker) update(sub []string) (*write, error) {
 	return &write{fmt.Sprintf("update %v %s version %d %+v", sub, body, version, o), do}, nil
 }
 
-// merge puts fields into an object; null takes them out.
+// merge merges fields into an object. It removes fields that are null.
 func merge(into, fields map[string]any) {
 	for name, v := range fields {
 		below, isMap := v.(map[string]any)
@@ -161,8 +163,8 @@ func (m *maker) patch(sub []string) (*write, error) {
 			obj.SetResourceVersion("1")
 		}
 		if len(obj.GetFinalizers()) == 0 {
-			// etcd has an empty list as it came, the next write has none, and so
-			// another version; nobody else can tell
+			// etcd keeps an empty list as sent, and the next write drops it, which changes the
+			// resourceVersion. The fake client does not reproduce that.
 			obj.SetFinalizers(nil)
 		}
 		if obj.Object["spec"] == nil {
@@ -201,7 +203,7 @@ func (m *maker) delete() *write {
 	}}
 }
 
-// object is a whole one, mostly of the right form.
+// object returns a whole object that usually matches the schema.
 func (m *maker) object() *unstructured.Unstructured {
 	u := &unstructured.Unstructured{Object: m.fields(5)}
 	u.SetAPIVersion(m.q.crd.Spec.Group + "/" + m.q.version)
@@ -210,7 +212,7 @@ func (m *maker) object() *unstructured.Unstructured {
 	if m.q.crd.Spec.Scope == "Namespaced" {
 		u.SetNamespace("default")
 	}
-	data, err := json.Marshal(u.Object) // which makes its numbers those of JSON
+	data, err := json.Marshal(u.Object) // converts numbers to JSON's types
 	if err == nil {
 		err = u.UnmarshalJSON(data)
 	}
@@ -220,7 +222,7 @@ func (m *maker) object() *unstructured.Unstructured {
 	return u
 }
 
-// fields are some of an object's, about n of spec.
+// fields returns some of an object's fields, with about n in spec.
 func (m *maker) fields(n int) map[string]any {
 	out := map[string]any{}
 	if spec := m.spec(n); len(spec) > 0 || m.one(4) {
@@ -264,7 +266,7 @@ func (m *maker) spec(n int) map[string]any {
 	return spec
 }
 
-// value is one for a field: sometimes what the schema or a rule refuses.
+// value returns a value for a field. Sometimes the schema or a rule rejects it.
 func (m *maker) value(name string) any {
 	if m.one(40) {
 		return oneOf[any](m, nil, "x", 1, []any{}, map[string]any{})

@@ -24,22 +24,22 @@ import (
 )
 
 const (
-	// etcdURLVariable is where the fixtures look for etcd; they have no
-	// parameter for it.
+	// etcdURLVariable is the environment variable from which the fixtures read etcd's address. They
+	// have no parameter for it.
 	etcdURLVariable = "KUBE_INTEGRATION_ETCD_URL"
-	// etcdPrefix is set by us (the fixtures choose a random one), so that we
-	// can find objects in etcd.
+	// etcdPrefix is the key prefix of all objects in etcd. The fixtures would choose a random
+	// prefix; a fixed prefix makes objects easy to find.
 	etcdPrefix = "/celadon"
-	// etcdRequestBytes lets CRDs in that are larger than etcd's default.
+	// etcdRequestBytes is the maximum request size. etcd's default is too small for some CRDs.
 	etcdRequestBytes = 16 << 20
 	etcdStartTimeout = 30 * time.Second
 )
 
-// Server is a real API server for custom resources, with its own etcd, both
-// inside this process. It needs nothing from outside: no binaries, no network
-// but the loopback device, no files but a temporary folder.
+// Server is a real API server for custom resources, with its own etcd, both inside this process. It
+// needs no binaries, no network except the loopback interface, and no files except a temporary
+// folder.
 type Server struct {
-	requestBytes uint // etcd's limit
+	requestBytes uint // etcd's request limit
 	dir          string
 	etcd         *embed.Etcd
 	store        *clientv3.Client
@@ -50,12 +50,11 @@ type Server struct {
 	config       *rest.Config
 }
 
-// Start starts etcd and the API server; it takes about a second. Only one may
-// be starting at a time in a process, because the fixtures read etcd's address
-// from the environment.
+// Start starts etcd and the API server, which takes about a second. Calls must not overlap within a
+// process, because the fixtures read etcd's address from the environment.
 func Start() (*Server, error) { return startWith(etcdRequestBytes) }
 
-// startWith starts a server whose etcd accepts requests of at most that many bytes.
+// startWith starts a server whose etcd accepts requests of at most requestBytes bytes.
 func startWith(requestBytes uint) (*Server, error) {
 	silenceLogs()
 	s := &Server{requestBytes: requestBytes}
@@ -92,7 +91,7 @@ func (s *Server) startAPI() error {
 
 func (s *Server) connect(config *rest.Config) (err error) {
 	config = rest.CopyConfig(config)
-	config.QPS = -1 // the default of 5 requests a second would rule the run
+	config.QPS = -1 // the default of 5 requests per second would dominate the run time
 	config.WarningHandler = rest.NoWarnings{}
 	s.config = config
 	if s.crds, err = clientset.NewForConfig(config); err != nil {
@@ -110,7 +109,7 @@ func (s *Server) connect(config *rest.Config) (err error) {
 	return nil
 }
 
-// Stop ends both servers and removes what they wrote.
+// Stop stops both servers and removes their files.
 func (s *Server) Stop() {
 	if s.tearDown != nil {
 		s.tearDown()
@@ -153,16 +152,16 @@ func startEtcd(dir string, requestBytes uint) (*embed.Etcd, error) {
 	}
 }
 
-// silenceLogs keeps the API server's log, which tells of every refused object
-// of every test, out of the test output.
+// silenceLogs keeps the API server's log out of the test output. The server logs every rejected
+// object.
 func silenceLogs() {
 	klog.LogToStderr(false)
 	klog.SetOutput(io.Discard)
 	klog.SetLogger(logr.Discard())
-	log.SetOutput(io.Discard) // net/http tells there of panics
+	log.SetOutput(io.Discard) // net/http logs panics here
 }
 
-// quiet swallows what the fixtures log; they report failures as errors too.
+// quiet discards log messages of the fixtures. They also report failures as errors.
 type quiet struct{}
 
 func (quiet) Errorf(string, ...any)          {}

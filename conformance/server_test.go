@@ -16,13 +16,13 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// marker is a deprecation warning by which the test knows the schema in force:
-// the server keeps the two in one place.
+// marker is a deprecation warning that shows which schema is in use, because the server updates the
+// warning and the schema together.
 const marker = "the schema of the case is in force"
 
-// TestStoredIsAsUpdated proves that objects and CRDs put into etcd are decided
-// as those that came there the long way: stored under a CRD without
-// validations, which is then updated.
+// TestStoredIsAsUpdated checks that the server decides about objects and CRDs that were written to
+// etcd directly as about those that were stored under a CRD without validations, which was then
+// updated.
 func TestStoredIsAsUpdated(t *testing.T) {
 	s := startServer(t)
 	for _, file := range []string{"ratcheting", "status-ratcheting", "ratcheting-all-of", "unchanged-duplicates"} {
@@ -45,7 +45,7 @@ func TestStoredIsAsUpdated(t *testing.T) {
 	}
 }
 
-// A server that is not ready is asked again, with the same body.
+// TestAskedAgain checks that a request is repeated with the same body if the server is not ready.
 func TestAskedAgain(t *testing.T) {
 	t.Parallel()
 	asked := 0
@@ -126,7 +126,7 @@ func create(t *testing.T, r *Resource, o *Own) {
 	}
 }
 
-// withoutValidations is a CRD that takes anything and keeps all of it.
+// withoutValidations returns a copy of a CRD that accepts and preserves everything.
 func withoutValidations(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
 	out := crd.DeepCopy()
 	for i := range out.Spec.Versions {
@@ -138,7 +138,7 @@ func withoutValidations(crd *apiextensionsv1.CustomResourceDefinition) *apiexten
 	return out
 }
 
-// replace updates the CRD and waits until the server decides by the new one.
+// replace updates the CRD and waits until the server uses the new schema.
 func replace(t *testing.T, r *Resource, crd *apiextensionsv1.CustomResourceDefinition) {
 	t.Helper()
 	crds := r.server.crds.ApiextensionsV1().CustomResourceDefinitions()
@@ -166,7 +166,7 @@ func remove(t *testing.T, r *Resource) {
 	}
 }
 
-// withoutManaged makes answers about two objects comparable.
+// withoutManaged returns a copy of an answer without the metadata that differs between two objects.
 func withoutManaged(t *testing.T, a Answer) Answer {
 	t.Helper()
 	data, err := comparable(a.Object)

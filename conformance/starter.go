@@ -14,9 +14,9 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
-// SweepStarters tries on a server what the cases of starter suites write, and
-// notes for how many rules of the CRDs a suite has which objects. A suite is made
-// twice, and has to be the same.
+// SweepStarters runs the writes of starter suites on a server, and counts the rules for which a
+// suite has accepted and rejected objects. It generates each suite twice and checks that both are
+// equal.
 func (s *Server) SweepStarters(ctx context.Context, crds []*CRD, steps int, report *Report) {
 	for some := range slices.Chunk(crds, atATime) {
 		works := make([]*starting, len(some))
@@ -34,7 +34,7 @@ func (s *Server) SweepStarters(ctx context.Context, crds []*CRD, steps int, repo
 	}
 }
 
-// starting is the work on one CRD.
+// starting generates the starter suites of a CRD.
 type starting struct {
 	ctx    context.Context
 	crd    *CRD
@@ -46,7 +46,7 @@ type starting struct {
 func (w *starting) work() {
 	e, err := compile(w.crd)
 	if err != nil {
-		return // TestAnswers tells of it
+		return // TestAnswers reports the error
 	}
 	for _, v := range w.crd.Definition.Spec.Versions {
 		if !v.Served {
@@ -79,8 +79,7 @@ func (w *starting) note(suite *ruletest.Started) {
 	}
 }
 
-// run makes a case of the last write of each case of a suite: the others set the
-// stage for it.
+// run makes a case of the last write of each case of a suite. The preceding writes only prepare it.
 func (w *starting) run(id, version string, text []byte) {
 	suite := ruletest.Parse(id, 1, text)
 	runner := ruletest.New(ruletest.Config{Writes: func(_ *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, _ *ruletest.Suite, c *ruletest.Case, writes []ruletest.Write) {

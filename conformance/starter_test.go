@@ -5,10 +5,9 @@ import (
 	"testing"
 )
 
-// TestStartersOnServer tries the cases of starter suites of a corpus's CRDs on a
-// real server: each verdict is the one that the suite expects. Of four rules in
-// five an object is shown that nothing else refuses. A sample is one CRD of each
-// project.
+// TestStartersOnServer runs the cases of starter suites for the CRDs of a corpus on a real server,
+// and checks that each verdict is as expected. For four fifths of the rules the suites must contain
+// an object that only this rule rejects. A sample is one CRD of each project.
 func TestStartersOnServer(t *testing.T) {
 	crds, steps := witnessCRDs(t), 0
 	if os.Getenv(fullVariable) == "" {

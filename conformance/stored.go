@@ -11,16 +11,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 )
 
-// This file puts things into etcd that the API server would not accept today,
-// as if an older server, or an older schema, had let them in: that is what
-// such things are on a real cluster. Everything after that is the server's own
-// doing. TestStoredIsAsUpdated proves it equal to the long way round.
+// This file writes CRDs and objects to etcd that the API server would reject today, as if an older
+// server or an older schema had accepted them. That is how they exist in real clusters. From then
+// on the server handles them as usual. TestStoredIsAsUpdated checks that the result equals that of
+// creating them under an older schema.
 
-// servedSoon is short: a schema that is not even structural is never served.
+// servedSoon limits the wait for a stored CRD to be served. It is short, because a CRD whose schema
+// is not structural is never served.
 const servedSoon = 20 * time.Second
 
-// serveStored serves a CRD that the server refuses, for the cost of its rules
-// say. The server serves what is stored, whatever it would say to it today.
+// serveStored serves a CRD that the server would reject, for example because of the cost of its
+// rules. The server serves stored CRDs without validating them again.
 func (s *Server) serveStored(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) (*Resource, error) {
 	stored := asEstablished(crd)
 	data, err := json.Marshal(stored)
@@ -44,11 +45,12 @@ func crdKey(name string) string {
 	return path.Join(etcdPrefix, apiextensionsv1.GroupName, "customresourcedefinitions", name)
 }
 
-// asEstablished is a CRD as the server and its controllers leave it.
+// asEstablished returns a copy of a CRD with the metadata and status that the server and its
+// controllers set.
 func asEstablished(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
 	out := crd.DeepCopy()
 	apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(out)
-	// A while ago: the server delays objects of a CRD that was just
+	// The conditions are a minute old, because the server delays requests to a CRD that was just
 	// established.
 	since := metav1.NewTime(time.Now().Add(-time.Minute))
 	out.UID, out.Generation, out.CreationTimestamp = uuid.NewUUID(), 1, since
@@ -66,7 +68,7 @@ func asEstablished(crd *apiextensionsv1.CustomResourceDefinition) *apiextensions
 	return out
 }
 
-// put writes an object past the server's validation.
+// put writes an object to etcd, bypassing the server's validation.
 func (r *Resource) put(ctx context.Context, namespace, name string, object map[string]any) error {
 	data, err := json.Marshal(r.asStored(object))
 	if err != nil {
@@ -76,8 +78,8 @@ func (r *Resource) put(ctx context.Context, namespace, name string, object map[s
 	return err
 }
 
-// asStored is an object as etcd has it: in the storage version, with the
-// metadata of a create.
+// asStored returns an object as it is stored in etcd: in the storage version, with the metadata of
+// a create.
 func (r *Resource) asStored(object map[string]any) map[string]any {
 	object = inNamespace(object, "")
 	object["apiVersion"] = r.crd.Spec.Group + "/" + r.storageVersion()
@@ -88,7 +90,7 @@ func (r *Resource) asStored(object map[string]any) map[string]any {
 	return object
 }
 
-// forget removes an object whatever finalizers it has.
+// forget removes an object from etcd, regardless of its finalizers.
 func (r *Resource) forget(ctx context.Context, namespace, name string) error {
 	_, err := r.server.store.Delete(ctx, r.key(namespace, name))
 	return err

@@ -14,14 +14,15 @@ import (
 )
 
 const (
-	// crdsAtOnce hides that a CRD takes a while to be served.
+	// crdsAtOnce is the number of CRDs in use at the same time, which hides the time until a CRD is
+	// served.
 	crdsAtOnce = 4
-	// objectsAtOnce is for each of them.
+	// objectsAtOnce is the number of concurrent writes per CRD.
 	objectsAtOnce = 4
 )
 
-// Replay holds the engine to what is known without a server: recorded answers
-// and maintainers' expectations.
+// Replay compares the engine with the recorded answers and the maintainers' expectations, without a
+// server.
 func Replay(ctx context.Context, all []*Group, report *Report) {
 	each(runtime.NumCPU(), all, func(g *Group) {
 		e, err := compile(g.CRD)
@@ -49,7 +50,7 @@ func replay(ctx context.Context, e *engine.Engine, c *Case, report *Report) {
 	report.Add(c.ID, judge(c, ours)...)
 }
 
-// Sweep tries cases on a server and holds the engine to its answers.
+// Sweep runs cases on a server and compares the engine's answers with the server's.
 func (s *Server) Sweep(ctx context.Context, all []*Group, report *Report) {
 	each(crdsAtOnce, chains(all), func(chain []*Group) {
 		for _, g := range chain {
@@ -58,7 +59,7 @@ func (s *Server) Sweep(ctx context.Context, all []*Group, report *Report) {
 	})
 }
 
-// chains puts variants of one CRD behind each other: the server can serve only
+// chains groups the variants of a CRD, which run consecutively because the server can only serve
 // one of them at a time.
 func chains(all []*Group) [][]*Group {
 	index := map[string]int{}
@@ -153,15 +154,15 @@ func (r *Resource) sweepCase(ctx context.Context, e *engine.Engine, c *Case, nam
 	report.Add(c.ID, out...)
 }
 
-// What is compared with the answer of a server to the same request, and with what a search
-// claims, which knows neither the run's namespaces nor its names.
+// everything is compared with a server's answer to the same request. claims are compared with the
+// prediction of a search, which does not depend on the names and namespaces of the run.
 var (
 	everything = aspects{code: true, warnings: true, object: true, here: true}
 	claims     = aspects{code: true, warnings: true, object: true}
 )
 
-// varies says whether the server's own answer changes from one time to the
-// next, and ours is one that it gives.
+// varies reports whether the server's own answer changes between requests and ours is consistent
+// with one of its answers.
 func (r *Resource) varies(ctx context.Context, c *Case, namespace string, first, ours Answer) bool {
 	seen := []Answer{first}
 	for range answersByChance {
@@ -177,11 +178,11 @@ func (r *Resource) varies(ctx context.Context, c *Case, namespace string, first,
 	return false
 }
 
-// answersByChance is how often the server is asked again at most.
+// answersByChance is the maximum number of repetitions.
 const answersByChance = 60
 
-// among says whether answers differ, each of our causes is in one of them, and
-// all that is in every one of them is in ours.
+// among reports whether the answers in seen differ, each of our causes is in one of them, and our
+// causes include those that all of them have.
 func among(seen []Answer, ours Answer) bool {
 	var some, always []Cause
 	varies := false
@@ -197,7 +198,7 @@ func among(seen []Answer, ours Answer) bool {
 	return varies && len(subtract(ours.Causes, some)) == 0 && len(subtract(always, ours.Causes)) == 0
 }
 
-// each calls do with every element, n at a time.
+// each calls do with every element, in n goroutines, and waits until all calls have returned.
 func each[T any](n int, all []T, do func(T)) {
 	work := make(chan T)
 	var workers sync.WaitGroup

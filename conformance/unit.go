@@ -14,8 +14,8 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// UnitCall is one call of a rule validator, recorded from the API server's own
-// unit tests: what went in, and what came out.
+// UnitCall is a call of the API server's rule validator, recorded from its unit tests, with its
+// arguments and results.
 type UnitCall struct {
 	Test           string                          `json:"test"`
 	Schema         apiextensionsv1.JSONSchemaProps `json:"schema"`
@@ -26,11 +26,11 @@ type UnitCall struct {
 	Valid          bool                            `json:"valid"`
 	Errors         []UnitError                     `json:"errors"`
 	CostBudget     int64                           `json:"costBudget"`
-	// Cost is nil when evaluation stopped for cost.
+	// Cost is the cost in CEL cost units, or nil if evaluation exceeded the budget.
 	Cost *int64 `json:"cost"`
 }
 
-// UnitError is one recorded error.
+// UnitError is a recorded error.
 type UnitError struct {
 	Field  string `json:"field"`
 	Type   string `json:"type"`
@@ -49,7 +49,7 @@ func ReadUnitCalls(file string) ([]*UnitCall, error) {
 	return out, err
 }
 
-// replay makes the call to our rules, and says how they differ.
+// replay makes the same call to Celadon's rules and returns the differences.
 func (u *UnitCall) replay(ctx context.Context) ([]Difference, error) {
 	rules, err := u.compile()
 	if err != nil {
@@ -82,12 +82,12 @@ func (u *UnitCall) compile() (*engine.Rules, error) {
 	}
 	rules, err := engine.CompileRules(structural, engine.Config{Subtree: !u.IsResourceRoot, NoRatcheting: !u.Ratcheting})
 	if rules != nil {
-		return rules, nil // broken rules fail the object, as upstream's do
+		return rules, nil // invalid rules make the object invalid, as they do upstream
 	}
 	return nil, err
 }
 
-// decodeValue reads any JSON value with the numbers that the server would see.
+// decodeValue decodes any JSON value. It decodes numbers as the server does.
 func decodeValue(data json.RawMessage) (any, error) {
 	if len(data) == 0 {
 		return nil, nil

@@ -18,15 +18,15 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// This file replays what x/analysis/compare claims of a change of a CRD: the old CRD
-// is served, the object stored, the CRD updated, and the object written again, as
-// a create and as an update that changes nothing.
+// This file verifies the claims of x/analysis/compare about a change of a CRD: it serves the old
+// CRD, stores the example object, updates the CRD, and writes the object again, as a create and as
+// an update without changes.
 
-// replayed counts the claims that the server was asked about.
+// replayed counts the claims that were verified on the server.
 type replayed struct{ claims, refusedUpdates int }
 
-// Upgrade replays all breaks that a comparison shows. The error is of the first
-// that the server does not confirm.
+// Upgrade verifies all breaking changes for which a comparison has an example object. It returns an
+// error for the first claim that the server does not confirm.
 func (s *Server) Upgrade(ctx context.Context, before, after *apiextensionsv1.CustomResourceDefinition) (done replayed, err error) {
 	report, err := changes.CRDs(ctx, before, after, changes.Config{})
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *Server) Upgrade(ctx context.Context, before, after *apiextensionsv1.Cus
 		claims = append(claims, c)
 	}
 	if err := s.replace(ctx, r, after); apierrors.IsInvalid(err) {
-		done.refusedUpdates++ // which the report says first of all
+		done.refusedUpdates++ // the report's first change predicts this
 		return done, nil
 	} else if err != nil {
 		return done, err
@@ -67,10 +67,10 @@ func (s *Server) Upgrade(ctx context.Context, before, after *apiextensionsv1.Cus
 	return done, nil
 }
 
-// replace updates the CRD, and waits until its new versions are served.
+// replace updates the CRD and waits until its new versions are served.
 func (s *Server) replace(ctx context.Context, r *Resource, after *apiextensionsv1.CustomResourceDefinition) error {
 	crds := s.crds.ApiextensionsV1().CustomResourceDefinitions()
-	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error { // its controllers write to it too
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error { // the server's controllers also update it
 		now, err := crds.Get(ctx, after.Name, metav1.GetOptions{})
 		if err != nil {
 			return err
@@ -87,19 +87,20 @@ func (s *Server) replace(ctx context.Context, r *Resource, after *apiextensionsv
 	return r.waitUntilServed(ctx)
 }
 
-// claim is a break that a comparison shows.
+// claim is a breaking change for which a comparison has an example object.
 type claim struct {
 	resource  *Resource
 	change    *changes.CRDChange
 	namespace string
 	stored    map[string]any
-	same      bool // the status was written as it is
+	same      bool // the status was already written without changes
 }
 
 func (c *claim) witness() *changes.Witness { return c.change.Refused }
 
-// place is where the claim's objects are; those of a kind without namespaces are
-// told apart by name.
+// named returns a copy of obj in the claim's namespace, and that namespace. A non-empty suffix
+// changes the name too. Objects of cluster-scoped kinds have no namespace and get a name that is
+// unique to the claim.
 func (c *claim) named(obj map[string]any, suffix string) (out map[string]any, namespace string) {
 	if c.resource.namespaced() {
 		namespace = c.namespace
@@ -116,7 +117,7 @@ func (c *claim) named(obj map[string]any, suffix string) (out map[string]any, na
 	return out, namespace
 }
 
-// store creates the witness, or what it replaces, under the old CRD.
+// store creates the example object, or the object that it replaces, under the old CRD.
 func (c *claim) store(ctx context.Context) error {
 	w := c.witness()
 	obj := w.Object
@@ -133,10 +134,10 @@ func (c *claim) store(ctx context.Context) error {
 	return err
 }
 
-// settle is how long the server may take to know the new schema.
+// settle is the maximum time until the server uses a new schema.
 const settle = 20 * time.Second
 
-// hold asks the server for each answer, again until it has the new schema.
+// hold checks the server's answers. It repeats the check until the server uses the new schema.
 func (c *claim) hold(ctx context.Context) error {
 	deadline := time.Now().Add(settle)
 	for {
@@ -170,8 +171,9 @@ func (c *claim) ask(ctx context.Context) error {
 	return c.put(ctx, c.stored, namespace, "", w.UnchangedUpdate)
 }
 
-// askStatus writes the status as it is, and then takes it away and brings it back:
-// each time that it is asked, since the old schema may have taken it.
+// askStatus writes the status without changes, and then removes and restores it. It writes the same
+// status only until that succeeds, and repeats the rest with each call, because the server may
+// still have used the old schema.
 func (c *claim) askStatus(ctx context.Context) error {
 	w := c.witness()
 	namespace, _ := metadataOf(c.stored)["namespace"].(string)
@@ -187,7 +189,7 @@ func (c *claim) askStatus(ctx context.Context) error {
 	return c.putStatus(ctx, namespace, w.Object["status"], w.ChangedUpdate)
 }
 
-// putStatus writes the object that is there with another status.
+// putStatus writes the stored object with another status.
 func (c *claim) putStatus(ctx context.Context, namespace string, status any, want changes.Verdict) error {
 	now, err := c.resource.get(ctx, c.change.Version, namespace, nameOf(c.stored))
 	if err != nil {
@@ -199,7 +201,7 @@ func (c *claim) putStatus(ctx context.Context, namespace string, status any, wan
 	return c.put(ctx, now, namespace, "status", want)
 }
 
-// put writes an object that is there.
+// put updates an existing object.
 func (c *claim) put(ctx context.Context, obj map[string]any, namespace, subresource string, want changes.Verdict) error {
 	got, err := c.write(ctx, http.MethodPut, obj, namespace, nameOf(obj), subresource)
 	if err != nil {
@@ -219,7 +221,7 @@ func (c *claim) write(ctx context.Context, method string, obj map[string]any, na
 	return c.resource.do(ctx, call{method: method, version: c.change.Version, namespace: namespace, name: name, subresource: subresource, body: body})
 }
 
-// agree holds a verdict against the server's answer.
+// agree compares a predicted verdict with the server's answer.
 func (c *claim) agree(write string, want changes.Verdict, got *response) error {
 	accepted := got.code == http.StatusOK || got.code == http.StatusCreated
 	if accepted == (want == changes.Refused) {

@@ -11,11 +11,11 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// historyVariable names a folder with groups/releases of CRDs: TestUpgrades
-// replays each upgrade with CELADON_FULL, otherwise a few.
+// historyVariable names the environment variable with a folder of CRD releases, as group/release.
+// TestUpgrades replays all upgrades with CELADON_FULL, otherwise a few.
 const historyVariable = "CELADON_HISTORY"
 
-// TestUpgrades replays the breaks that x/analysis/compare shows of changes of CRDs.
+// TestUpgrades replays the breaking changes that x/analysis/compare finds in upgrades of CRDs.
 func TestUpgrades(t *testing.T) {
 	pairs := [][2]string{
 		{"../examples/crontab/crd.yaml", "../examples/crontab-next/crd.yaml"},
@@ -40,7 +40,7 @@ func TestUpgrades(t *testing.T) {
 	}
 }
 
-// upgrades are the pairs of files of one name in releases that follow each other.
+// upgrades returns pairs of files with the same name in consecutive releases.
 func upgrades(t *testing.T) (pairs [][2]string) {
 	t.Helper()
 	if os.Getenv(historyVariable) == "" {

@@ -16,7 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/vet"
 )
 
-// vetCase is one CRD that the server and engine/vet decide: a create, or the
+// vetCase is a write of a CRD that is decided by the server and by engine/vet: a create, or an
 // update of old.
 type vetCase struct {
 	id, name string
@@ -24,11 +24,11 @@ type vetCase struct {
 	old      *apiextensionsv1.CustomResourceDefinition
 }
 
-// update says whether the case replaces a CRD.
+// update reports whether the case replaces a CRD.
 func (c *vetCase) update() bool { return c.old != nil }
 
-// sweepCRDs tries CRDs on the server, dry, and holds engine/vet to its answers.
-// Those of one name take turns: an old one of them is in etcd for a while.
+// sweepCRDs writes CRDs to the server as dry runs and compares the answers of engine/vet. Cases for
+// the same CRD name are serialized, because the old CRD is in etcd meanwhile.
 func (s *Server) sweepCRDs(ctx context.Context, cases []*vetCase, report *Report) {
 	byName := map[string][]*vetCase{}
 	for _, c := range cases {
@@ -71,12 +71,12 @@ func (c *vetCase) operation() string {
 	return "create"
 }
 
-// conflictsAtMost is how often a controller may write to a CRD while it is
-// being updated.
+// conflictsAtMost is the maximum number of conflicts with controllers that write to a CRD during
+// its update.
 const conflictsAtMost = 20
 
-// decideCRD asks the server, which stores nothing. Old CRDs go into etcd
-// directly, as established ones.
+// decideCRD returns the server's answer to a dry run. It writes the old CRD to etcd directly, with
+// the status of an established CRD.
 func (s *Server) decideCRD(ctx context.Context, c *vetCase) (Answer, error) {
 	const path, query = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "?dryRun=All&fieldValidation=Strict"
 	if !c.update() {
@@ -104,7 +104,7 @@ func (s *Server) decideCRD(ctx context.Context, c *vetCase) (Answer, error) {
 	return Answer{}, errors.New("the old CRD does not come to rest")
 }
 
-// atRevision is a body that updates what is in etcd now.
+// atRevision returns body with the resourceVersion of the CRD that is in etcd.
 func (s *Server) atRevision(ctx context.Context, key string, body []byte) ([]byte, error) {
 	current, err := s.store.Get(ctx, key)
 	if err != nil {
@@ -113,7 +113,7 @@ func (s *Server) atRevision(ctx context.Context, key string, body []byte) ([]byt
 	if len(current.Kvs) == 0 {
 		return nil, errors.New("the old CRD is not in etcd")
 	}
-	crd, err := engine.Decode(body) // which keeps integers: defaults can be large
+	crd, err := engine.Decode(body) // preserves integers, because defaults can be large
 	if err != nil {
 		return nil, err
 	}
@@ -125,8 +125,8 @@ func (s *Server) atRevision(ctx context.Context, key string, body []byte) ([]byt
 	return json.Marshal(crd)
 }
 
-// parseCRDResponse reads an answer. That the server panics is one too: it then
-// breaks off the response.
+// parseCRDResponse parses the server's response. A panic of the server, which aborts the response,
+// counts as an answer with code 500.
 func parseCRDResponse(r *response, err error) (Answer, error) {
 	if err != nil && strings.HasSuffix(err.Error(), "INTERNAL_ERROR; received from peer") {
 		return Answer{Code: http.StatusInternalServerError}, nil
@@ -135,11 +135,11 @@ func parseCRDResponse(r *response, err error) (Answer, error) {
 		return Answer{}, err
 	}
 	a, err := parseResponse(r)
-	a.Object = nil // what is stored is not vet's
+	a.Object = nil // vet does not return the stored object
 	return a, err
 }
 
-// vetCRD asks engine/vet.
+// vetCRD returns the answer of engine/vet.
 func vetCRD(ctx context.Context, c *vetCase) (Answer, error) {
 	r, err := vet.Vet(ctx, c.body, vet.Config{Old: c.old, VerdictOnly: true})
 	if err != nil {
@@ -160,16 +160,16 @@ func vetCRD(ctx context.Context, c *vetCase) (Answer, error) {
 	for _, c := range r.Causes {
 		own = append(own, Cause{string(c.Reason), c.Field, withoutClock(c.Message)})
 	}
-	// The status says it for programs that know the server, Causes for those
-	// that know us; comparing both holds them equal.
+	// Report.Status has the causes in the form of the server's status, Causes in the form of
+	// Celadon's API. Both must have the same content.
 	if !slices.Equal(sortedCauses(own), sortedCauses(a.Causes)) {
 		a.Causes = append(a.Causes, Cause{"InconsistentReport", "", fmt.Sprintf("Report.Causes: %q", own)})
 	}
 	return a, nil
 }
 
-// withoutChance drops which rules the server names for the total: of several
-// equally expensive ones that is chance.
+// withoutChance removes the fields that the server reports for an exceeded cost total. Among
+// equally expensive rules it picks them at random.
 func withoutChance(a Answer) Answer {
 	a.Causes = slices.Clone(a.Causes)
 	for i := range a.Causes {

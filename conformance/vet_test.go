@@ -17,7 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// vetSizes are how much of a corpus is tried.
+// vetSizes limits the part of a corpus that is used.
 type vetSizes struct{ crds, ofProject, mutants, texts int }
 
 var (
@@ -25,8 +25,8 @@ var (
 	vetFull   = vetSizes{crds: 10_000, ofProject: 10_000, mutants: 1000, texts: 400}
 )
 
-// TestVet tries the corpus's CRDs on a real server, spoilt copies of them, and
-// copies with slips of the pen: engine/vet must say what the server says.
+// TestVet writes the CRDs of a corpus, corrupted copies, and copies with typing errors to a real
+// server, and checks that engine/vet returns the same answers.
 func TestVet(t *testing.T) {
 	sizes := vetSample
 	if os.Getenv(fullVariable) != "" {
@@ -48,15 +48,14 @@ func TestVet(t *testing.T) {
 	}
 }
 
-// crdFile is one CRD of a corpus as it stands, a webhook for conversion
-// included.
+// crdFile is an unmodified CRD of a corpus, including its conversion webhook.
 type crdFile struct {
 	id   string
 	crd  *apiextensionsv1.CustomResourceDefinition
 	size int
 }
 
-// crdFiles are a corpus's CRDs, the smallest of each project first.
+// crdFiles returns the CRDs of a corpus, the smallest of each project first.
 func crdFiles(t *testing.T, sizes vetSizes) (files []*crdFile) {
 	t.Helper()
 	for _, dir := range corpus.Folders(t) {
@@ -86,7 +85,7 @@ func crdFiles(t *testing.T, sizes vetSizes) (files []*crdFile) {
 	return files[:min(len(files), sizes.crds)]
 }
 
-// ofCorpus creates each CRD, and updates it from the variant before.
+// ofCorpus returns cases that create each CRD, and update it from the previous variant.
 func ofCorpus(t *testing.T, files []*crdFile) (cases []*vetCase) {
 	t.Helper()
 	before := map[string]*apiextensionsv1.CustomResourceDefinition{}
@@ -100,8 +99,8 @@ func ofCorpus(t *testing.T, files []*crdFile) (cases []*vetCase) {
 	return cases
 }
 
-// ofMutants creates each mutant, and of four takes one each for an update from
-// the original, to the original, and from itself.
+// ofMutants returns cases that create each mutant. Of every four mutants, one is also updated from
+// the original, one to the original, and one from itself.
 func ofMutants(t *testing.T, files []*crdFile, n int) (cases []*vetCase) {
 	t.Helper()
 	for seed := range n {
@@ -110,7 +109,7 @@ func ofMutants(t *testing.T, files []*crdFile, n int) (cases []*vetCase) {
 		id := fmt.Sprintf("%d %s %q", seed, f.id, m.Changes)
 		cases = append(cases, newVetCase(t, id, m.CRD, nil))
 		if m.CRD.Name != f.crd.Name {
-			continue // a server updates by name
+			continue // updates require the same name
 		}
 		switch seed % 4 {
 		case 1:
@@ -137,8 +136,8 @@ func ofSlips(t *testing.T, files []*crdFile, n int) (cases []*vetCase) {
 	return cases
 }
 
-// newVetCase makes a case of CRDs as the server decodes them, for example without a default that
-// is null.
+// newVetCase returns a case with the CRDs as the server decodes them, for example without a default
+// that is null.
 func newVetCase(t *testing.T, id string, crd, old *apiextensionsv1.CustomResourceDefinition) *vetCase {
 	t.Helper()
 	body, err := json.Marshal(crd)
@@ -160,8 +159,8 @@ func newVetCase(t *testing.T, id string, crd, old *apiextensionsv1.CustomResourc
 	return c
 }
 
-// TestVetLongPath: a path of more than 64 KiB is too long for the scanner of the
-// server's own validation, which then panics; vet says so.
+// TestVetLongPath checks the answer to paths longer than 64 KiB. They exceed the buffer of the
+// scanner in the server's own validation, which then panics. Vet reports that.
 func TestVetLongPath(t *testing.T) {
 	crd, err := parseCRD([]byte(differencesCRD))
 	if err != nil {
@@ -177,8 +176,8 @@ func TestVetLongPath(t *testing.T) {
 	finish(t, report)
 }
 
-// TestVetPanics: the server's own validation panics over some rules, unless it
-// does not compile any beside another error; vet says so.
+// TestVetPanics checks rules over which the server's validation panics, unless another error
+// prevents the compilation of rules. Vet reports the panic.
 func TestVetPanics(t *testing.T) {
 	crd, err := parseCRD([]byte(differencesCRD))
 	if err != nil {
@@ -202,8 +201,8 @@ func TestVetPanics(t *testing.T) {
 	finish(t, report)
 }
 
-// TestNamedForTotal: which of equally expensive rules are named, where only
-// their sum is too much, is the same in each run.
+// TestNamedForTotal checks that vet always reports the same rules among equally expensive ones, if
+// only the sum of their costs exceeds the limit.
 func TestNamedForTotal(t *testing.T) {
 	t.Parallel()
 	many := int64(1_500_000)

@@ -12,7 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/brokencrd"
 )
 
-// updatesSample and updatesFull are how many generated updates of CRDs TestVetUpdates tries.
+// updatesSample and updatesFull are the numbers of generated CRD updates in TestVetUpdates.
 const (
 	updatesSample = 300
 	updatesFull   = 3000
@@ -37,7 +37,7 @@ func TestVetUpdates(t *testing.T) {
 		} else if w := fuzz.NewWorld(seed, library); w != nil {
 			id, crd = fmt.Sprintf("world-%d", seed), w.Definition()
 		} else {
-			continue // no CRD can have its schema
+			continue // no CRD can have this schema
 		}
 		u := brokencrd.UpdateOf(crd, seed)
 		cases = append(cases, newVetCase(t, fmt.Sprintf("%d %s %q", seed, id, u.Changes), u.New, u.Old))
@@ -71,8 +71,8 @@ func TestVetDescriptions(t *testing.T) {
 	})
 }
 
-// TestVetUpdatedMetadata updates the metadata of a CRD: the API server repeats most causes,
-// because it validates metadata as that of a new object and twice as a change.
+// TestVetUpdatedMetadata updates the metadata of a CRD. The API server repeats most causes, because
+// it validates metadata once as that of a new object and twice as a change.
 func TestVetUpdatedMetadata(t *testing.T) {
 	old, err := parseCRD([]byte(differencesCRD))
 	if err != nil {

@@ -11,21 +11,21 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// asking is how much is asked of each CRD.
+// asking limits the search for example objects in each CRD.
 type asking struct {
 	wants []search.Want
-	// rules are evenly spread ones of each version; 0 is all.
+	// rules is the number of rules to examine in each version, evenly spaced; 0 means all.
 	rules int
-	// steps are those of one question; 0 is what celadon find takes.
+	// steps is the number of steps per search; 0 means the default of celadon find.
 	steps int
 }
 
-// atATime is of how many CRDs the witnesses are there before they are tried.
+// atATime is the number of CRDs whose example objects are collected before they are tried.
 const atATime = 24
 
-// SweepWitnesses tries on a server the writes by which x/analysis/search shows what
-// the rules of CRDs do, and samples of each version. A rule that variants of one
-// CRD share is asked about once.
+// SweepWitnesses writes to a server the example objects that x/analysis/search finds for the rules
+// of CRDs, and the samples of each version. It examines a rule that several variants of a CRD share
+// only once.
 func (s *Server) SweepWitnesses(ctx context.Context, crds []*CRD, ask asking, report *Report) {
 	asked := map[string]bool{}
 	for some := range slices.Chunk(crds, atATime) {
@@ -33,7 +33,8 @@ func (s *Server) SweepWitnesses(ctx context.Context, crds []*CRD, ask asking, re
 	}
 }
 
-// witnesses are a group a CRD; asked are the rules that were asked about before.
+// witnesses returns a group of cases for each CRD. asked holds the rules that were already
+// examined, and is updated.
 func witnesses(ctx context.Context, crds []*CRD, ask asking, asked map[string]bool, report *Report) []*Group {
 	works := make([]*witnessing, len(crds))
 	for i, crd := range crds {
@@ -50,7 +51,7 @@ func witnesses(ctx context.Context, crds []*CRD, ask asking, asked map[string]bo
 	return out
 }
 
-// witnessing is the work on one CRD.
+// witnessing searches example objects for a CRD.
 type witnessing struct {
 	ctx      context.Context
 	ask      asking
@@ -59,19 +60,19 @@ type witnessing struct {
 	versions []versionQuestions
 }
 
-// versionQuestions are what is asked of one version.
+// versionQuestions holds the search of a version and the rules to examine.
 type versionQuestions struct {
 	name     string
 	analyzer *analysis.Analyzer
 	rules    []engine.RuleRef
 }
 
-// plan chooses the rules that were not asked about before.
+// plan selects the rules that were not yet examined.
 func (w *witnessing) plan(asked map[string]bool) {
 	crd := w.group.CRD
 	e, err := compile(crd)
 	if err != nil {
-		return // TestAnswers tells of it
+		return // TestAnswers reports the error
 	}
 	for _, version := range e.Versions() {
 		a, err := analysis.New(crd.Definition, e, version, analysis.Config{Steps: w.ask.steps})
@@ -106,7 +107,7 @@ func (w *witnessing) work() {
 			}
 		}
 	}
-	w.versions = nil // what a search has learnt is large
+	w.versions = nil // a search keeps much state, so free it
 }
 
 // add makes a case of a witness.
@@ -129,16 +130,16 @@ func (w *witnessing) add(version, what, rule string, a *analysis.Answer, err err
 	w.group.Cases = append(w.group.Cases, &Case{
 		ID: id, Project: "witnesses", CRD: crd, Version: version,
 		Subresource: a.Witness.Request().Subresource,
-		// What celadon check takes when nothing else is said: a witness has no
-		// field that the schema does not have.
+		// The default of celadon check. An example object has no fields that the schema does not
+		// define.
 		FieldValidation: "Strict",
 		Object:          a.Witness.Object, OldObject: a.Witness.Old,
 		Claim: &claim,
 	})
 }
 
-// claimed holds a witness to what its search says of it. ours is the engine's
-// answer to the very request that the server got.
+// claimed compares the prediction of a search with ours, the engine's answer to the request that
+// the server received.
 func (c *Case) claimed(t *trial, ours Answer) []Difference {
 	if c.Claim == nil {
 		return nil

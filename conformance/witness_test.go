@@ -9,9 +9,9 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// TestWitnessesOnServer tries what x/analysis/search finds in the CRDs of a corpus on
-// a real server: verdict, causes, warnings and what is persisted are what the
-// search says. A sample is some rules of one CRD of each project.
+// TestWitnessesOnServer writes the example objects that x/analysis/search finds for the CRDs of a
+// corpus to a real server, and checks that the verdict, causes, warnings, and persisted objects are
+// as predicted. A sample is some rules of one CRD of each project.
 func TestWitnessesOnServer(t *testing.T) {
 	ask := asking{wants: []search.Want{search.Refused, search.Accepted, search.Errs}}
 	crds := witnessCRDs(t)
@@ -24,7 +24,7 @@ func TestWitnessesOnServer(t *testing.T) {
 	finish(t, report)
 }
 
-// TestWitnessesOfWorlds asks the same of made-up CRDs, whose rules nobody wrote.
+// TestWitnessesOfWorlds does the same for generated CRDs and rules.
 func TestWitnessesOfWorlds(t *testing.T) {
 	n, ask := uint64(3), asking{wants: []search.Want{search.Refused, search.Accepted, search.Errs}, rules: 4, steps: 50}
 	if os.Getenv(fullVariable) != "" {
@@ -51,7 +51,7 @@ func witnessCRDs(t *testing.T) (all []*CRD) {
 	return all
 }
 
-// oneOfEach takes the first CRD of each project, a folder.
+// oneOfEach returns the first CRD in each folder, that is, of each project.
 func oneOfEach(all []*CRD) (some []*CRD) {
 	project := ""
 	for _, crd := range all {

@@ -13,12 +13,12 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// writesPerWorld are tried of each made-up CRD: to serve it takes the server
-// longer than to answer them.
+// writesPerWorld is the number of writes for each generated CRD. A CRD takes the server longer to
+// serve than its writes.
 const writesPerWorld = 8
 
-// Worlds are made-up CRDs with made-up writes, one group a seed, for Sweep. A
-// seed whose schema no CRD can have is left out.
+// Worlds returns generated CRDs with generated writes, one group per seed, for Sweep. It omits
+// seeds whose schema no CRD can have.
 func Worlds(first, n uint64) []*Group {
 	library := fuzz.NewLibrary()
 	var out []*Group
@@ -40,8 +40,8 @@ func Worlds(first, n uint64) []*Group {
 	return out
 }
 
-// BreakRules replaces a rule, or a part of one, in every eighth CRD by one that does not compile: the server refuses such
-// a CRD, but serves a stored one.
+// BreakRules changes a rule in every eighth CRD so that it does not compile. The server rejects
+// such a CRD, but serves it if it is already stored.
 func BreakRules(groups []*Group, seed uint64) {
 	for i, g := range groups {
 		if i%8 != 3 {
@@ -54,7 +54,7 @@ func BreakRules(groups []*Group, seed uint64) {
 	}
 }
 
-// breakRule breaks one rule of a schema, and reports whether it found one.
+// breakRule breaks a rule of a schema, if there is any, and reports whether it did.
 func breakRule(s *apiextensionsv1.JSONSchemaProps, rng *rand.Rand) bool {
 	if n := len(s.XValidations); n > 0 && rng.IntN(3) > 0 {
 		rule := &s.XValidations[rng.IntN(n)]
@@ -81,14 +81,14 @@ func breakRule(s *apiextensionsv1.JSONSchemaProps, rng *rand.Rand) bool {
 	return s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil && breakRule(s.AdditionalProperties.Schema, rng)
 }
 
-// decoded is a made-up object as a server reads it: 1e18 is an integer there.
+// decoded returns a generated object as a server decodes it; for example, 1e18 is an integer.
 func decoded(object map[string]any) map[string]any {
 	if object == nil {
 		return nil
 	}
 	data, err := json.Marshal(object)
 	if err != nil {
-		panic(err) // it is made of JSON's types
+		panic(err) // object consists of JSON types
 	}
 	if object, err = engine.Decode(data); err != nil {
 		panic(err)

@@ -1,4 +1,4 @@
-// Package plugin makes the analyzer a module plugin of golangci-lint; see
+// Package plugin provides celadonvet as a module plugin for golangci-lint. See
 // https://golangci-lint.run/docs/plugins/module-plugins/.
 package plugin
 
@@ -11,7 +11,7 @@ import (
 
 func init() { register.Plugin("celadonvet", New) }
 
-// Settings are those of .golangci.yml.
+// Settings holds the settings of the linter in .golangci.yml.
 type Settings struct {
 	CRD         []string `json:"crd"`
 	KubeVersion string   `json:"kube-version"`
@@ -19,7 +19,7 @@ type Settings struct {
 	NoAdvice    bool     `json:"no-advice"`
 }
 
-// New is what golangci-lint calls with them.
+// New returns the plugin for the settings that golangci-lint decoded from its configuration.
 func New(settings any) (register.LinterPlugin, error) {
 	s, err := register.DecodeSettings[Settings](settings)
 	return linter(s), err

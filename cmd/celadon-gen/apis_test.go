@@ -21,26 +21,26 @@ import (
 	"github.com/celadon-cel/celadon/x/markers/gotree"
 )
 
-// api is a real API module.
+// An api is a published module with API types and CRDs.
 type api struct {
 	module   string
 	packages []string // folders
 	crds     []string // globs
-	// rules is how many the CRDs have in all versions, scripted how many of them a
-	// script put into the YAML behind the generator's back.
+	// rules is the number of rules in all versions of the CRDs. scripted is the number of those
+	// that a script added to the generated YAML.
 	rules, scripted int
-	// generated are packages of which controller-tools makes CRDs.
+	// generated lists the packages that controller-tools can generate CRDs from.
 	generated []string
 }
 
 var apis = []api{
 	{"sigs.k8s.io/gateway-api", []string{"apis", "apisx"}, []string{"config/crd/*/*.yaml"}, 645, 0, []string{"sigs.k8s.io/gateway-api/apis/...", "sigs.k8s.io/gateway-api/apisx/..."}},
-	// Its hack/validation scripts add rules about labels that are restricted.
+	// The hack/validation scripts of this module add rules for restricted labels.
 	{"sigs.k8s.io/karpenter", []string{"pkg/apis"}, []string{"pkg/apis/crds/*.yaml"}, 34, 10, []string{"sigs.k8s.io/karpenter/pkg/apis/v1"}},
 	{"github.com/openshift/api", []string{"."}, []string{"payload-manifests/crds/*.yaml"}, 2031, 0, []string{"github.com/openshift/api/config/v1", "github.com/openshift/api/machine/v1", "github.com/openshift/api/operator/v1", "github.com/openshift/api/network/v1alpha1"}},
 }
 
-// source is the module's Go.
+// source parses the module's Go files.
 func (a *api) source(t *testing.T, dir string) *markers.Source {
 	t.Helper()
 	root, err := os.OpenRoot(dir)
@@ -84,8 +84,8 @@ func (a *api) read(t *testing.T, dir string) (crds []*apiextensionsv1.CustomReso
 	return crds
 }
 
-// TestMapping: every rule of real APIs has one marker, whose text in the file is the
-// rule's.
+// TestMapping checks that each rule in the CRDs of published APIs maps to exactly one marker, at
+// the position of the rule's source.
 func TestMapping(t *testing.T) {
 	for _, a := range apis {
 		t.Run(a.module, func(t *testing.T) {
@@ -119,7 +119,7 @@ func TestMapping(t *testing.T) {
 	}
 }
 
-// stands holds that the rule's text begins where its marker is said to have it.
+// stands checks that the rule's source begins at the position that its marker reports.
 func stands(t *testing.T, r markers.Rule) {
 	t.Helper()
 	at := r.Marker.At("rule", 1, 1)
@@ -148,14 +148,14 @@ func stands(t *testing.T, r markers.Rule) {
 	}
 }
 
-// TestMappingAsGenerated: controller-tools makes CRDs of real APIs twice, once with a
-// mark in the text of every rule. The marks say which comment made each rule; the
-// mapping of the CRDs without marks must say the same.
+// TestMappingAsGenerated generates the CRDs of published APIs twice with controller-tools, once
+// with a number at the start of every rule. The number identifies the comment that produced the
+// rule. The mapping of the CRDs without numbers must find the same comment.
 func TestMappingAsGenerated(t *testing.T) {
 	if os.Getenv("CELADON_MARKERS") != "long" {
 		t.Skip("CELADON_MARKERS is not long")
 	}
-	// generate runs without network and needs every package that the APIs import.
+	// generate runs without network access and needs every package that the APIs import.
 	if out, err := exec.CommandContext(t.Context(), "go", "mod", "download").CombinedOutput(); err != nil {
 		t.Fatalf("go mod download: %v\n%s", err, out)
 	}
@@ -202,8 +202,8 @@ func TestMappingAsGenerated(t *testing.T) {
 	}
 }
 
-// mark puts a number before the text of every rule; it gives files by their names in
-// the module.
+// mark inserts a number before the source of every rule. It returns the changed files by their path
+// in the module, and the markers by number.
 func mark(t *testing.T, src *markers.Source, dir string) (texts map[string]string, marked []*markers.Marker) {
 	t.Helper()
 	texts = map[string]string{}
@@ -234,7 +234,8 @@ func mark(t *testing.T, src *markers.Source, dir string) (texts map[string]strin
 	return texts, marked
 }
 
-// generate makes CRDs of what of a copy of the module controller-tools can.
+// generate returns the CRDs that controller-tools generates from a copy of the module, in which the
+// files of texts replace the originals.
 func (a *api) generate(t *testing.T, dir string, texts map[string]string) (crds []*apiextensionsv1.CustomResourceDefinition) {
 	t.Helper()
 	here, module := t.TempDir(), t.TempDir()

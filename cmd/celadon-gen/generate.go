@@ -19,16 +19,19 @@ import (
 	"sigs.k8s.io/controller-tools/pkg/markers"
 )
 
-// toolsVersion is what go.mod requires of controller-tools; a test holds it.
+// toolsVersion is the version of controller-tools that go.mod requires; TestToolsVersion compares
+// the two.
 const toolsVersion = "v0.23.0"
 
-// made are CRDs in YAML, in the order of their names, and what could not be made.
+// made holds generated CRDs as YAML, sorted by name, and the problems that prevented others from
+// being generated.
 type made struct {
 	crds     [][]byte
 	problems []string
 }
 
-// generate loads packages, as they are named in a folder; "" is this one.
+// generate generates CRDs from the packages that patterns match in dir. If dir is "", it uses the
+// working directory. If a package has errors, generate returns only problems and no CRDs.
 func generate(ctx context.Context, dir string, patterns []string) (*made, error) {
 	if _, err := exec.LookPath("go"); err != nil {
 		return nil, fmt.Errorf("no go command: %w", err)
@@ -41,7 +44,7 @@ func generate(ctx context.Context, dir string, patterns []string) (*made, error)
 	}
 	m := &made{problems: problems(roots)}
 	if len(m.problems) > 0 {
-		return m, nil // of half a package comes half a CRD
+		return m, nil // a package with errors would produce incomplete CRDs
 	}
 	registry := &markers.Registry{}
 	yes := true
@@ -64,11 +67,11 @@ func generate(ctx context.Context, dir string, patterns []string) (*made, error)
 	return m, nil
 }
 
-// kept are the variables that say where the user's own go and its caches are.
+// kept lists the environment variables that locate the user's go command and its caches.
 var kept = []string{"PATH", "HOME", "GOROOT", "GOPATH", "GOMODCACHE", "GOCACHE", "TMPDIR", "TMP", "TEMP", "XDG_CACHE_HOME", "LocalAppData", "USERPROFILE", "SYSTEMROOT"}
 
-// environment is that of a go command that connects to nothing and runs nothing: no
-// other toolchain, driver, compiler or flags.
+// environment returns an environment for a go command that neither uses the network nor runs other
+// programs: it disables toolchain downloads, package drivers, the C compiler, and GOFLAGS.
 func environment(user []string) []string {
 	env := slices.DeleteFunc(slices.Clone(user), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
@@ -77,7 +80,7 @@ func environment(user []string) []string {
 	return append(env, "GOTOOLCHAIN=local", "GOPROXY=off", "GOVCS=*:off", "CGO_ENABLED=0", "GOPACKAGESDRIVER=off", "GOFLAGS=", "GOENV=off")
 }
 
-// problems are the errors of packages and of what they import, each once.
+// problems returns the distinct errors of packages and their imports, sorted.
 func problems(roots []*loader.Package) (list []string) {
 	var pkgs []*packages.Package
 	for _, root := range roots {
@@ -87,7 +90,7 @@ func problems(roots []*loader.Package) (list []string) {
 	packages.Visit(pkgs, nil, func(p *packages.Package) {
 		for _, err := range p.Errors {
 			if err.Kind == packages.TypeError {
-				continue // only what CRDs need is type-checked
+				continue // the generator checks the types that CRDs need
 			}
 			text := err.Msg
 			if err.Pos != "" && err.Pos != "-" {
@@ -103,7 +106,7 @@ func problems(roots []*loader.Package) (list []string) {
 	return list
 }
 
-// near is a place from the working directory, where it is below that.
+// near returns place relative to the working directory, if it is below it.
 func near(place string) string {
 	here, err := os.Getwd()
 	if err != nil {
@@ -115,10 +118,10 @@ func near(place string) string {
 	return place
 }
 
-// memory is where a generator's files go.
+// memory is a genall.OutputRule that keeps generated files in memory.
 type memory map[string]*bytes.Buffer
 
-// Open is genall.OutputRule's.
+// Open implements genall.OutputRule.
 func (m memory) Open(_ *loader.Package, path string) (io.WriteCloser, error) {
 	m[path] = &bytes.Buffer{}
 	return nopCloser{m[path]}, nil

@@ -16,11 +16,12 @@ import (
 	"github.com/celadon-cel/celadon/x/markers"
 )
 
-// TestRun: CRDs of a package without any, and what cannot be made.
+// TestRun generates CRDs for a package without CRDs, and checks the errors for packages that
+// cannot be loaded.
 func TestRun(t *testing.T) {
 	t.Setenv("GOFLAGS", "-toolexec=/nowhere -mod=mod")
-	// Modules of their own: how the go command words a missing package depends on which
-	// modules of the graph are in the module cache, and these have no dependencies.
+	// These packages are in separate modules without dependencies, because the go command's message
+	// for a missing package depends on which modules of the graph are in the module cache.
 	broken := module(t, "package broken\n\ntype This is no Go\n")
 	missing := module(t, "package app\n\nimport \"example.com/missing\"\n\ntype T = missing.T\n")
 	for _, c := range []struct {
@@ -47,7 +48,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// module returns the folder of a new module that consists of one file.
+// module returns the folder of a new module that consists of one file with the given source.
 func module(t *testing.T, source string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -59,7 +60,7 @@ func module(t *testing.T, source string) string {
 	return dir
 }
 
-// TestWithoutGo: what is missing is named.
+// TestWithoutGo checks the error when there is no go command.
 func TestWithoutGo(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	var out, stderr bytes.Buffer
@@ -68,7 +69,7 @@ func TestWithoutGo(t *testing.T) {
 	}
 }
 
-// TestToolsVersion: what is said is what is linked.
+// TestToolsVersion checks that toolsVersion is the version that go.mod requires.
 func TestToolsVersion(t *testing.T) {
 	t.Parallel()
 	mod, err := os.ReadFile("go.mod")
@@ -80,8 +81,8 @@ func TestToolsVersion(t *testing.T) {
 	}
 }
 
-// TestMarkersAsControllerTools: controller-tools' own reader and ours take the same
-// arguments out of the same comment, and stumble over the same comments.
+// TestMarkersAsControllerTools checks that controller-tools and package markers extract the same
+// arguments from random marker comments, and reject the same comments.
 func TestMarkersAsControllerTools(t *testing.T) {
 	t.Parallel()
 	registry := &kbmarkers.Registry{}
@@ -136,7 +137,7 @@ func cutShort(src *markers.Source) bool {
 	return false
 }
 
-// madeUp is a rule's marker, with mistakes.
+// madeUp returns a random XValidation marker, which may contain syntax errors.
 func madeUp(r *rand.Rand) string {
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
 	value := func() string {

@@ -1,9 +1,9 @@
-// Celadon-gen makes the CRDs of Go packages in memory, as controller-gen does, for
-// celadon vet of packages that have none yet:
+// Celadon-gen generates the CRDs of Go packages in memory, as controller-gen does. Use it to run
+// celadon vet on packages that have no generated CRDs yet:
 //
 //	celadon-gen ./api/... | celadon vet --crd - ./api/...
 //
-// It is a module of its own, so that who uses Celadon does not get controller-tools.
+// It is a separate module, so that users of Celadon do not depend on controller-tools.
 package main
 
 import (
@@ -35,7 +35,7 @@ func main() {
 	os.Exit(code)
 }
 
-// run is the whole command; it returns the exit code.
+// run runs the command and returns its exit code.
 func run(ctx context.Context, patterns []string, stdout, stderr io.Writer) int {
 	stderr = untrusted.NewWriter(stderr)
 	if slices.Contains(patterns, "--help") || slices.Contains(patterns, "-h") {
@@ -55,7 +55,7 @@ func run(ctx context.Context, patterns []string, stdout, stderr io.Writer) int {
 		untrusted.Fprintf(stderr, "%s\n", problem)
 	}
 	if len(made.problems) > 0 {
-		return 2 // half of the CRDs would look like all
+		return 2 // incomplete output would look like all the CRDs
 	}
 	if len(made.crds) == 0 {
 		untrusted.Fprintf(stderr, "celadon-gen: no kinds in %s: want packages with types that have +kubebuilder:object:root=true or +kubebuilder:resource markers\n", strings.Join(patterns, " "))

@@ -2,7 +2,7 @@
 
 package main
 
-// The API modules that tests read. They are never compiled.
+// These imports keep the API modules that the tests read in go.mod. They are never compiled.
 import (
 	_ "github.com/openshift/api/config/v1"
 	_ "sigs.k8s.io/gateway-api/apis/v1"

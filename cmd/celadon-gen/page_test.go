@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestPage runs the commands of docs/go-markers.md that begin with celadon-gen.
+// TestPage runs the commands in docs/go-markers.md that use celadon-gen.
 func TestPage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/go-markers.md")
 	if err != nil {

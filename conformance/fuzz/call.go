@@ -9,12 +9,12 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// infix are the operators between two operands.
+// infix holds the operators between two operands.
 var infix = map[string]string{
 	"_+_": "+", "_-_": "-", "_*_": "*", "_/_": "/", "_%_": "%", "_==_": "==", "_!=_": "!=", "_<_": "<", "_<=_": "<=", "_>_": ">", "_>=_": ">=", "_&&_": "&&", "_||_": "||", "@in": "in", "in": "in",
 }
 
-// call writes a call of an overload, in the syntax that its function has.
+// call writes a call of an overload in the syntax of its function.
 func (w *writer) call(o overload, b binding, depth int) string {
 	if expr := w.macro(o, b, depth); expr != "" {
 		return expr
@@ -45,7 +45,7 @@ func (w *writer) call(o overload, b binding, depth int) string {
 	return o.function + "(" + strings.Join(args, ", ") + ")"
 }
 
-// macro writes the overloads that only macros and special syntax reach.
+// macro writes overloads that can only be reached through macros and special syntax, or returns "".
 func (w *writer) macro(o overload, b binding, depth int) string {
 	switch o.decl.ID() {
 	case "select_optional_field":
@@ -67,7 +67,7 @@ func (w *writer) macro(o overload, b binding, depth int) string {
 	return ""
 }
 
-// transform is a map made of a map by a macro with two variables.
+// transform writes a macro with two variables that converts a map to another map.
 func (w *writer) transform(macro string, b binding, depth int, form string) string {
 	key, value := b.resolve(w.choice, cel.TypeParamType("K")), b.resolve(w.choice, cel.TypeParamType("V"))
 	var v string
@@ -82,7 +82,7 @@ func (w *writer) transform(macro string, b binding, depth int, form string) stri
 	return w.literal(cel.MapType(key, value), depth) + "." + macro + "(" + k + ", " + v + ", " + rest + ")"
 }
 
-// arg is an argument; a dynamic one is mostly of a type that could fit.
+// arg writes an argument. For a dynamic parameter it usually has a type that the overload supports.
 func (w *writer) arg(t *cel.Type, depth int) string {
 	if t.Kind() == celtypes.DynKind {
 		return "dyn(" + w.expr(pick(w.choice, simpleTypes), max(0, depth-1)) + ")"
@@ -93,7 +93,7 @@ func (w *writer) arg(t *cel.Type, depth int) string {
 	return w.expr(t, max(0, depth-1))
 }
 
-// constructors make the types that have no literals.
+// constructors holds expressions for types without literals.
 var constructors = map[string][]string{
 	"kubernetes.Quantity":                    {"quantity('1Gi')", "quantity('500m')", "quantity('3')"},
 	"kubernetes.URL":                         {"url('https://example.com:80/p?q=1')", "url('/a/b')"},
@@ -154,7 +154,7 @@ func (w *writer) mapLiteral(key, value *cel.Type, depth int) string {
 	switch key.Kind() {
 	case celtypes.StringKind, celtypes.IntKind, celtypes.UintKind, celtypes.BoolKind:
 	default:
-		return "{}" // upstream's planner panics on other keys
+		return "{}" // upstream's planner panics for other key types
 	}
 	entries := make([]string, w.IntN(3))
 	for i := range entries {

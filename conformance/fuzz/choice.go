@@ -2,10 +2,10 @@ package fuzz
 
 import "math/rand/v2"
 
-// choice makes the decisions of one world; the same seed makes the same world.
+// choice makes the random decisions for a world. Equal seeds result in equal worlds.
 type choice struct {
 	*rand.Rand
-	// lenient worlds have rules and schemas that mostly accept.
+	// lenient is set for worlds whose rules and schemas accept most objects.
 	lenient bool
 }
 
@@ -13,10 +13,11 @@ func newChoice(seed uint64) choice {
 	return choice{rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)), isLenient(seed)}
 }
 
-// isLenient reports whether a world is lenient: half of them are, with and without a status subresource.
+// isLenient reports whether the world of a seed is lenient. Half of them are, both with and without
+// a status subresource.
 func isLenient(seed uint64) bool { return seed%4 == 1 || seed%4 == 2 }
 
-// one in n times it is true.
+// one reports true with probability 1/n.
 func (c choice) one(n int) bool { return c.IntN(n) == 0 }
 
 func pick[T any](c choice, from []T) T { return from[c.IntN(len(from))] }

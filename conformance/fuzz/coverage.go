@@ -12,16 +12,16 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// coverage tells whether a run was worth anything.
+// coverage counts the rules and results of a run, to detect runs that test too little.
 type coverage struct {
 	env      *types.Env
 	lib      *Library
 	overload map[string]int
 	rules    int
 	compiled int
-	// of compiled rules
+	// counts of compiled rules
 	transition, overMaps int
-	// of evaluations
+	// counts of evaluations
 	trues, falses, errors int
 	ratcheted             int
 	worlds, objects       int
@@ -31,7 +31,7 @@ func newCoverage() *coverage {
 	return &coverage{env: newestEnv(), lib: NewLibrary(), overload: map[string]int{}}
 }
 
-// world counts the rules of a world, by place.
+// world counts the rules of a world.
 func (c *coverage) world(s *schema.Structural, d *types.Decl) {
 	for i := range s.XValidations {
 		c.rule(&s.XValidations[i], d)
@@ -75,7 +75,7 @@ func (c *coverage) rule(r *apiextensionsv1.ValidationRule, d *types.Decl) {
 	}
 }
 
-// outcome counts what came of one object's rules; runs is how many ran.
+// outcome counts the results of an object's rules. runs is the number of rules that were evaluated.
 func (c *coverage) outcome(o outcome, runs int) {
 	c.objects++
 	if len(o.warnings) > 0 {
@@ -96,7 +96,7 @@ func (c *coverage) outcome(o outcome, runs int) {
 	c.trues += max(0, runs-falses-errs)
 }
 
-// check is nil where a run counts.
+// check returns a message for each count that is too low, or nil if the coverage is sufficient.
 func (c *coverage) check() []string {
 	var short []string
 	need := func(what string, n, of, percent int) {
@@ -125,7 +125,7 @@ func (c *coverage) print(out io.Writer) {
 		c.worlds, c.rules, c.compiled, c.transition, c.overMaps, c.trues, c.falses, c.errors, c.objects, c.ratcheted, c.used(), len(c.lib.overloads))
 }
 
-// used counts the library's overloads that some rule calls.
+// used returns the number of overloads in the library that some rule calls.
 func (c *coverage) used() int {
 	n := 0
 	for _, o := range c.lib.overloads {

@@ -1,10 +1,9 @@
-// Package fuzz holds the engine to the API server's own code on cases that
-// nobody wrote: it makes up schemas, rules that use the whole function library,
-// objects and old objects, and compares rules alone and the whole write path.
+// Package fuzz compares the engine with the API server's own code on generated cases. It generates
+// schemas, rules that use the whole function library, objects, and old objects, and compares both
+// the evaluation of rules and complete writes.
 //
 //	go test -v ./fuzz -worlds 100000
 //	go test -fuzz FuzzWorlds -fuzztime 10m ./fuzz
 //
-// A run prints what it covered, and counts only if that is enough: see
-// coverage.go.
+// A run prints its coverage and fails if it is too low. See coverage.go.
 package fuzz

@@ -11,31 +11,31 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// writer makes up expressions over one place of a schema.
+// writer generates expressions for a node of a schema.
 type writer struct {
 	choice
 	lib   *Library
 	paths []path
 	vars  []variable
-	// guards are the presence tests that the expression in the making needs.
+	// guards holds the presence tests that the current expression needs.
 	guards []string
 	nextID int
 }
 
-// path is a way from self, or oldSelf, to a node.
+// path is an expression that leads from self or oldSelf to a node.
 type path struct {
 	expr   string
 	decl   *types.Decl
 	guards []string
 }
 
-// variable is a macro's.
+// variable is a variable of a macro.
 type variable struct {
 	name string
 	t    *cel.Type
 }
 
-// newWriter knows all paths below a declaration, as deep as rules go.
+// newWriter returns a writer for all paths below a declaration, up to a maximum depth.
 func newWriter(c choice, lib *Library, d *types.Decl, transition bool) *writer {
 	w := &writer{choice: c, lib: lib}
 	w.collect(path{expr: types.Self, decl: d}, 4)
@@ -69,8 +69,8 @@ func (w *writer) collect(p path, depth int) {
 	}
 }
 
-// celType is nil for objects, and for lists and maps of them: only paths have
-// their type.
+// celType returns the CEL type of a declaration, or nil for objects and for lists and maps of them,
+// because only paths have such types.
 func celType(d *types.Decl) *cel.Type {
 	leaf := d
 	for leaf.Kind == types.List || leaf.Kind == types.Map {
@@ -82,7 +82,7 @@ func celType(d *types.Decl) *cel.Type {
 	return d.CELType()
 }
 
-// rule is a boolean expression.
+// rule returns a boolean expression.
 func (w *writer) rule() string {
 	atom := w.atom()
 	for range w.IntN(3) {
@@ -100,14 +100,15 @@ func (w *writer) rule() string {
 	return atom
 }
 
-// atom is one condition; mostly it asks first whether what it reads is there.
+// atom returns a single condition. It usually begins with presence tests for the fields that it
+// reads.
 func (w *writer) atom() string {
 	outer := w.guards
 	w.guards = nil
 	expr := w.condition()
 	guards := w.guards
 	w.guards = outer
-	guarded := 2 // of so many conditions, one reads what can be absent
+	guarded := 2 // one in guarded conditions reads absent fields without a test
 	if w.lenient {
 		guarded = 6
 	}
@@ -143,7 +144,7 @@ func (w *writer) condition() string {
 	return w.expr(cel.BoolType, 3)
 }
 
-// mapPath is a way to a map, if there is one.
+// mapPath returns a path to a map, or otherwise if the schema has no maps.
 func (w *writer) mapPath(otherwise path) path {
 	for _, i := range w.Perm(len(w.paths)) {
 		if w.paths[i].decl.Kind == types.Map {
@@ -153,7 +154,8 @@ func (w *writer) mapPath(otherwise path) path {
 	return otherwise
 }
 
-// samePlace compares what stands at one place in self and oldSelf, or twice.
+// samePlace returns a comparison of the values at one path in self and oldSelf, or of a value with
+// itself.
 func (w *writer) samePlace(p path) string {
 	other := p
 	if rest, ok := strings.CutPrefix(p.expr, types.Self); ok {
@@ -171,7 +173,7 @@ func (w *writer) use(p path) string {
 	return p.expr
 }
 
-// quantifier is a macro over a list or a map.
+// quantifier returns a macro call on a list or a map, or "" for other paths.
 func (w *writer) quantifier(p path) string {
 	if p.decl.Kind != types.List && p.decl.Kind != types.Map {
 		return ""
@@ -209,7 +211,8 @@ func (w *writer) twoVariables(over, macro string, p path) string {
 	return fmt.Sprintf("%s.%s(%s, %s)", over, macro, i, rest)
 }
 
-// scoped writes with one more variable; guards that name it stay inside.
+// scoped calls write with an additional variable in scope, and returns the variable's name and the
+// result of write.
 func (w *writer) scoped(t *cel.Type, write func() string) (name, body string) {
 	w.nextID++
 	name = fmt.Sprintf("v%d", w.nextID)
@@ -219,7 +222,7 @@ func (w *writer) scoped(t *cel.Type, write func() string) (name, body string) {
 	return name, body
 }
 
-// any calls an overload chosen from all, so that each has its turn.
+// any returns a call of a random overload. It chooses from all overloads, so that each is tested.
 func (w *writer) any(depth int) string {
 	o := pick(w.choice, w.lib.overloads)
 	b := binding{}
@@ -234,7 +237,7 @@ func (w *writer) any(depth int) string {
 	return expr + " == " + w.expr(result, 1)
 }
 
-// expr is an expression of a type.
+// expr returns an expression of a type.
 func (w *writer) expr(t *cel.Type, depth int) string {
 	if depth > 0 && t.Kind() == celtypes.ListKind && w.one(4) {
 		return w.listMacro(t, depth-1)
@@ -279,7 +282,7 @@ func (w *writer) overloadFor(t *cel.Type) (overload, binding, bool) {
 	return overload{}, nil, false
 }
 
-// listMacro is a list made of another by filter or map.
+// listMacro returns a list that filter or map creates from another list.
 func (w *writer) listMacro(t *cel.Type, depth int) string {
 	elem := t.Parameters()[0]
 	if w.one(2) {
@@ -291,12 +294,12 @@ func (w *writer) listMacro(t *cel.Type, depth int) string {
 	return w.expr(cel.ListType(from), depth) + ".map(" + name + ", " + body + ")"
 }
 
-// stringOf is a string expression, as a messageExpression is one.
+// stringOf returns a string expression, for use as a messageExpression.
 func (w *writer) stringOf() string { return w.expr(cel.StringType, 2) }
 
 func (w *writer) mentionsOld(rule string) bool { return strings.Contains(rule, types.OldSelf) }
 
-// optionalForm reads oldSelf out of its optional.
+// optionalForm replaces oldSelf by the value of an optional oldSelf.
 func optionalForm(rule string) string {
 	return strings.ReplaceAll(rule, types.OldSelf, types.OldSelf+".value()")
 }

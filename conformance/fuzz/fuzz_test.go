@@ -19,8 +19,8 @@ var (
 	first  = flag.Uint64("seed", 1, "the first world's seed")
 )
 
-// TestWorlds compares many worlds with the API server's code: rules alone, and
-// the whole write.
+// TestWorlds compares the evaluation of rules and complete writes with the API server's code, for
+// many worlds.
 func TestWorlds(t *testing.T) {
 	klog.SetOutput(io.Discard)
 	klog.LogToStderr(false)
@@ -45,7 +45,7 @@ func TestWorlds(t *testing.T) {
 	}
 }
 
-// enough worlds reach every overload.
+// enough is the number of worlds that reach every overload.
 const enough = 700
 
 func (c *coverage) compare(w *World) string {
@@ -69,7 +69,8 @@ func (c *coverage) compare(w *World) string {
 	return ""
 }
 
-// budgetOf is mostly the server's, and sometimes too small.
+// budgetOf returns the cost budget for a seed: usually the server's, sometimes one that is too
+// small.
 func budgetOf(seed uint64) int64 {
 	if seed%16 == 0 {
 		return int64(seed/16%64) + 1
@@ -77,7 +78,7 @@ func budgetOf(seed uint64) int64 {
 	return celconfig.RuntimeCELCostBudget
 }
 
-// String shows a world for a report.
+// String formats a world for a report.
 func (w *World) String() string {
 	schema, _ := yaml.Marshal(w.props)
 	obj, _ := yaml.Marshal(w.obj)
@@ -85,7 +86,7 @@ func (w *World) String() string {
 	return fmt.Sprintf("schema:\n%s\nobject:\n%s\nold:\n%s", schema, obj, old)
 }
 
-// FuzzWorlds looks for worlds that differ, from any seed.
+// FuzzWorlds searches for seeds whose worlds have different results.
 func FuzzWorlds(f *testing.F) {
 	lib := newCoverage().lib
 	f.Add(uint64(1))

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// words are the strings of objects and rules alike, so that they meet.
+// words are the strings in both objects and rules, so that comparisons are sometimes true.
 var words = []string{
 	"", "a", "b", "A", "ab", "foo-bar", "1Gi", "500m", "1.2.3", "10.0.0.1", "10.0.0.0/8", "::1", "https://example.com:80/p?q=1", "2024-02-29T01:02:03Z", "1h30m", "aGVsbG8=", "ünïcødé", "true", "7", "a,b,c", "%d", "^a.*$", "2024-02-29", "v1", "dns1123Label",
 }
@@ -14,7 +14,7 @@ var integers = []int64{0, 1, 2, 3, 10, -1, 1 << 40, 9223372036854775807, -922337
 
 var floats = []float64{0.5, 1.5, -2.25, 1e300, 1e18}
 
-// value makes a value of a schema; one in wrong times it is of another.
+// value returns a value of a schema. With probability 1/wrong it has a random type; 0 means never.
 func (c choice) value(s *props, wrong int) any {
 	if wrong > 0 && c.one(wrong) {
 		return c.anything(2)
@@ -90,7 +90,7 @@ func (c choice) fields(s *props, wrong int) map[string]any {
 	return out
 }
 
-// metadata holds more than the name that rules see.
+// metadata returns metadata with more fields than rules can read.
 func (c choice) metadata() map[string]any {
 	out := map[string]any{"name": pick(c, []string{"a", "b"})}
 	if c.one(2) {
@@ -128,7 +128,7 @@ func (c choice) anything(depth int) any {
 	return pick(c, words)
 }
 
-// mutate changes a copy of a value in a few places.
+// mutate returns a copy of a value with a few changes.
 func (c choice) mutate(v any, s *props, chance int) any {
 	if s == nil || c.one(chance) {
 		if s == nil {

@@ -12,10 +12,10 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Library is the whole environment, as something to make expressions from.
+// Library holds the overloads of the whole environment, from which expressions are generated.
 type Library struct {
 	overloads []overload
-	byResult  map[string][]overload // by the result's name
+	byResult  map[string][]overload // by the name of the result type
 }
 
 type overload struct {
@@ -25,17 +25,17 @@ type overload struct {
 
 func newestEnv() *types.Env { return types.StoredEnv(types.Version{Minor: types.Newest}) }
 
-// NewLibrary is the library of the newest Kubernetes version.
+// NewLibrary returns the library of the newest Kubernetes version.
 func NewLibrary() *Library {
 	boolean := &schema.Structural{Generic: schema.Generic{Type: "boolean"}}
 	env, err := newestEnv().For(types.FromSchema(boolean, types.Subtree), false)
 	if err != nil {
-		panic(err) // a boolean has a type
+		panic(err) // a boolean always has a type
 	}
 	l := &Library{byResult: map[string][]overload{}}
 	for name, fn := range env.Functions() {
 		if fn.IsDeclarationDisabled() || name == "in" {
-			continue // no text can name them
+			continue // these functions cannot be called by name
 		}
 		for _, o := range fn.OverloadDecls() {
 			l.overloads = append(l.overloads, overload{name, o})
@@ -51,7 +51,7 @@ func NewLibrary() *Library {
 	return l
 }
 
-// head is a type's name without its parameters; "" is a parameter itself.
+// head returns the name of a type without its parameters, or "" for a type parameter.
 func head(t *cel.Type) string {
 	if t.Kind() == celtypes.TypeParamKind {
 		return ""
@@ -59,10 +59,11 @@ func head(t *cel.Type) string {
 	return t.TypeName()
 }
 
-// binding is what an overload's type parameters stand for.
+// binding maps type parameters of an overload to types.
 type binding map[string]*cel.Type
 
-// bind makes an overload's result the wanted type.
+// bind returns a binding for which the overload's result has the wanted type, and whether there is
+// one.
 func (o overload) bind(want *cel.Type) (binding, bool) {
 	b := binding{}
 	return b, unify(o.decl.ResultType(), want, b)
@@ -88,7 +89,7 @@ func unify(pattern, want *cel.Type, b binding) bool {
 	return true
 }
 
-// resolve puts types in place of parameters; free ones get a simple type.
+// resolve replaces type parameters by their types. It binds free parameters to a simple type.
 func (b binding) resolve(c choice, t *cel.Type) *cel.Type {
 	switch t.Kind() {
 	case celtypes.TypeParamKind:

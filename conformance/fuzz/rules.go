@@ -17,7 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// outcome is what a rule validator says of one object.
+// outcome is the result of a rule validator for an object.
 type outcome struct {
 	errs     []string
 	warnings []string
@@ -46,12 +46,12 @@ func sorted(o outcome) outcome {
 	return o
 }
 
-// selfType is named after the clock upstream.
+// selfType matches the name of self's type, which upstream derives from the time.
 var selfType = regexp.MustCompile(`selfType\d*`)
 
 func normal(s string) string { return selfType.ReplaceAllString(s, "selfType") }
 
-// upstreamRules is the API server's rule validator over a world.
+// upstreamRules evaluates the rules of a world with the API server's validator.
 func upstreamRules(v *upstreamcel.Validator, w *World, budget int64) outcome {
 	r := &recorder{}
 	ctx := warning.WithWarningRecorder(context.Background(), r)
@@ -76,12 +76,12 @@ func ourRules(rules *engine.Rules, w *World, budget int64) outcome {
 	return newOutcome(errs, r, left)
 }
 
-// runs is how often upstream is asked at most where the order of a Go map
-// decides.
+// runs is the maximum number of upstream evaluations if the result depends on the order of a Go
+// map.
 const runs = 200
 
-// compareRules is "" where both say the same of a world. Where upstream itself
-// says different things from run to run, ours must lie within them.
+// compareRules returns the difference between the results of both sides for a world, or "". If
+// upstream's result varies between runs, ours must be consistent with that range.
 func compareRules(w *World, budget int64) (difference string, ours outcome) {
 	validator := newValidator(w)
 	if validator == nil {
@@ -116,9 +116,9 @@ func compareRules(w *World, budget int64) (difference string, ours outcome) {
 	return describe(want, ours), ours
 }
 
-// stoppedAlike is for evaluations that ran out of budget: where that happens
-// depends on the order of a Go map upstream, but nothing may be reported that a
-// full evaluation does not report.
+// stoppedAlike reports whether the errors of evaluations that exceeded the budget are plausible. In
+// upstream the rule at which that happens depends on the order of a Go map, but every other
+// reported error must also occur in a full evaluation.
 func stoppedAlike(v *upstreamcel.Validator, w *World, outcomes ...outcome) bool {
 	full := count(upstreamRules(v, w, celconfig.RuntimeCELCostBudget).errs)
 	for _, o := range outcomes {
@@ -131,7 +131,8 @@ func stoppedAlike(v *upstreamcel.Validator, w *World, outcomes ...outcome) bool 
 	return true
 }
 
-// newValidator is nil where upstream panics: no answer to compare with.
+// newValidator returns upstream's validator, or nil if upstream panics, so that there is nothing to
+// compare with.
 func newValidator(w *World) (v *upstreamcel.Validator) {
 	defer func() {
 		if recover() != nil {
@@ -145,8 +146,9 @@ func equalOutcome(a, b outcome) bool {
 	return a.budget == b.budget && slices.Equal(a.errs, b.errs) && slices.Equal(a.warnings, b.warnings)
 }
 
-// within says whether each of our errors occurs in some run, each of those of
-// every run in ours, and our cost lies in their range.
+// within reports whether ours is consistent with upstream's varying outcomes: each of our errors
+// occurs in some run, ours has the errors that occur in all runs, and our cost is within their
+// range.
 func within(seen []outcome, ours outcome) bool {
 	low, high := seen[0].budget, seen[0].budget
 	always, sometimes := count(seen[0].errs), map[string]int{}

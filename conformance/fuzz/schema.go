@@ -4,18 +4,18 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// props is one schema node.
+// props is a schema node.
 type props = apiextensionsv1.JSONSchemaProps
 
-// names need no escape, some, or have none.
+// names contains names that need no escaping, names that need it, and names that cannot be escaped.
 var names = []string{
 	"a", "b", "c", "size", "name", "items", "in", "namespace", "x-y", "x.y", "p/q", "u__v", "__z", "true", "for", "ünicode", "s p", "metadata", "status", "kind", "apiVersion",
 }
 
-// keys are those of map lists, and of maps.
+// keys are the names of keys in map lists and maps.
 var keys = []string{"k", "l", "m-n"}
 
-// rootSchema is the schema of a resource.
+// rootSchema returns the schema of a resource.
 func (c choice) rootSchema() *props {
 	s := c.object(4)
 	delete(s.Properties, "metadata")
@@ -47,7 +47,7 @@ func (c choice) object(depth int) *props {
 	return s
 }
 
-// node is any schema below the root.
+// node returns a random schema below the root.
 func (c choice) node(depth int) *props {
 	s := c.kind(depth)
 	s.Nullable = c.one(6)
@@ -133,7 +133,7 @@ func (c choice) list(depth int) *props {
 	return s
 }
 
-// mapList may have one key, or several, or one that needs an escape.
+// mapList returns a list of type map with at least one key. Some keys need escaping.
 func (c choice) mapList(depth int) *props {
 	item := c.object(depth - 1)
 	n := 1 + c.IntN(len(keys))

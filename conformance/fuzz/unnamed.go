@@ -6,9 +6,9 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// overKeys are all that goes over the keys of MAP; fields that a schema does not
-// know have none. In them, TEXT is a text and BOOL a condition that may name k,
-// as those of two variables may name v.
+// overKeys holds expressions that iterate over the keys of MAP. Fields of an object that are not in
+// its schema have no key. In the expressions, TEXT is replaced by a string and BOOL by a condition
+// that can use k, and also v in macros with two variables.
 var overKeys = []string{
 	"MAP.all(k, BOOL)", "MAP.exists(k, BOOL)", "MAP.exists_one(k, BOOL)", "MAP.filter(k, BOOL).size() > 1", "MAP.map(k, k).size() > 1",
 	"MAP.map(k, BOOL, k) == [TEXT]", "MAP.map(k, MAP[k]).size() > 0", "MAP.filter(k, k in MAP).size() == MAP.size()",
@@ -20,10 +20,10 @@ var overKeys = []string{
 	"MAP == dyn({TEXT: 1})", "dyn({TEXT: 1}) == MAP", "[MAP].exists(m, m.exists(k, BOOL))", "MAP[?TEXT].hasValue()", "MAP[TEXT] == TEXT", "has(MAP.a)",
 }
 
-// ofKeys are conditions on a key that may be null.
+// ofKeys holds conditions on a key that may be null.
 var ofKeys = []string{"k == TEXT", "k != TEXT", "k == null", "k != null", "k.size() > 1", "k < TEXT", "k.startsWith(TEXT)", "type(k) == string", "k in [TEXT, 'b']", "!has(k.a)"}
 
-// unnamed goes over an object, or a map, under dyn.
+// unnamed returns an expression that iterates over an object or a map as dyn.
 func (w *writer) unnamed() string {
 	p := pick(w.choice, w.paths)
 	for _, i := range w.Perm(len(w.paths)) {

@@ -8,7 +8,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// restrict adds value validations that fit a node's type.
+// restrict adds value validations that match a node's type.
 func (c choice) restrict(s *props) {
 	switch {
 	case s.Type == "string" || s.XIntOrString:
@@ -65,7 +65,7 @@ func (c choice) restrictNumber(s *props, multiples []float64) {
 func (c choice) values(of any) []apiextensionsv1.JSON {
 	var all []json.RawMessage
 	if err := json.Unmarshal(mustJSON(of), &all); err != nil {
-		panic(err) // it was made above
+		panic(err) // the value was encoded above
 	}
 	out := make([]apiextensionsv1.JSON, 1+c.IntN(len(all)))
 	for i := range out {
@@ -74,8 +74,8 @@ func (c choice) values(of any) []apiextensionsv1.JSON {
 	return out
 }
 
-// alternatives puts value validations under allOf, anyOf, oneOf or not, of the
-// node and of a property of it.
+// alternatives adds value validations under allOf, anyOf, oneOf, or not, for the node and one of
+// its properties.
 func (c choice) alternatives(s *props) {
 	nested := func() props { return c.nested(s, 2) }
 	switch c.IntN(4) {
@@ -91,7 +91,7 @@ func (c choice) alternatives(s *props) {
 	}
 }
 
-// nested holds validations alone: a structural schema has its types outside.
+// nested returns only validations, because a structural schema does not allow types in them.
 func (c choice) nested(of *props, depth int) props {
 	in := props{Type: of.Type, XIntOrString: of.XIntOrString, Properties: of.Properties}
 	c.restrict(&in)
@@ -109,7 +109,7 @@ func (c choice) nested(of *props, depth int) props {
 	return in
 }
 
-// defaultOf is a value of the schema, and at times one that does not fit.
+// defaultOf returns a default value, which sometimes does not match the schema.
 func (c choice) defaultOf(s *props) *apiextensionsv1.JSON {
 	return &apiextensionsv1.JSON{Raw: mustJSON(c.value(s, pick(c, []int{0, 0, 0, 10})))}
 }
@@ -117,7 +117,7 @@ func (c choice) defaultOf(s *props) *apiextensionsv1.JSON {
 func mustJSON(v any) []byte {
 	data, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // values are made of JSON's types
+		panic(err) // values consist of JSON types
 	}
 	return data
 }

@@ -12,19 +12,19 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// World is a made-up CRD with rules, an object, and perhaps an old one.
+// World is a generated CRD with rules, an object, and sometimes an old object.
 type World struct {
 	seed   uint64
 	props  *props
 	schema *schema.Structural
 	obj    map[string]any
-	old    map[string]any // nil: a create
-	// second is another version's schema.
+	old    map[string]any // nil for a create
+	// second is the schema of another version.
 	second *props
 }
 
-// NewWorld is the world of a seed, nil where the schemas came out as ones that
-// no CRD can have. The rules call anything in the library.
+// NewWorld returns the world of a seed, or nil if no CRD can have the generated schemas. The rules
+// call any function in the library.
 func NewWorld(seed uint64, lib *Library) *World {
 	c := newChoice(seed)
 	w := &World{seed: seed, props: c.rootSchema()}
@@ -45,7 +45,7 @@ func NewWorld(seed uint64, lib *Library) *World {
 	return w
 }
 
-// withRules puts rules into a schema; nil is a schema that cannot be.
+// withRules adds rules to a schema. It returns nil if the schema is not valid.
 func (c choice) withRules(lib *Library, p *props) *schema.Structural {
 	bare := structural(p)
 	if bare == nil || len(schema.ValidateStructural(nil, bare)) > 0 {
@@ -58,16 +58,18 @@ func (c choice) withRules(lib *Library, p *props) *schema.Structural {
 	return structural(p)
 }
 
-// comparison returns a root rule that compares more than an author can select: metadata with managedFields and selfLink.
+// comparison returns a root rule that compares fields that an author cannot select: metadata
+// including managedFields and selfLink.
 func (c choice) comparison(p *props) string {
 	rule := pick(c, []string{"self.metadata == oldSelf.metadata", "self.metadata != oldSelf.metadata", "self == oldSelf"})
-	if _, ok := p.Properties["status"]; ok { // so that a status can be written at all
+	if _, ok := p.Properties["status"]; ok { // so that the status can be written at all
 		rule = "!has(oldSelf.status) || " + rule
 	}
 	return rule
 }
 
-// keyedStatus adds lists of type set and map to the status: writes that reorder them change nothing.
+// keyedStatus adds lists of type set and map to the status. Writes that only reorder them are no
+// change.
 func (c choice) keyedStatus(s *props) {
 	if c.one(2) {
 		return
@@ -94,7 +96,7 @@ func (w *World) objects(c choice) {
 	w.old = identified(old, w.group()+"/"+version, c)
 }
 
-// identified makes a resource of a made-up object.
+// identified adds apiVersion, kind, and metadata to a generated object.
 func identified(obj map[string]any, apiVersion string, c choice) map[string]any {
 	obj["apiVersion"], obj["kind"] = apiVersion, kind
 	obj["metadata"] = map[string]any{"name": "thing", "namespace": "default"}
@@ -122,7 +124,7 @@ func structural(p *props) *schema.Structural {
 	return s
 }
 
-// addRules puts rules on a node, and on those below it.
+// addRules adds rules to a node and the nodes below it.
 func (c choice) addRules(lib *Library, p *props, d *types.Decl, depth int) {
 	if d.Kind != types.Hidden && (depth == 0 || c.one(3)) {
 		for range 1 + c.IntN(3) {
@@ -153,8 +155,7 @@ func (c choice) addRules(lib *Library, p *props, d *types.Decl, depth int) {
 	}
 }
 
-// addNested puts rules where CRD admission forbids them: the server runs those
-// of a stored CRD.
+// addNested adds rules where CRD admission forbids them. The server evaluates them in a stored CRD.
 func (c choice) addNested(lib *Library, p *props, d *types.Decl) {
 	if d.Kind != types.Hidden && c.one(4) {
 		p.XValidations = append(p.XValidations, c.rule(lib, d))
@@ -186,7 +187,7 @@ func (c choice) rule(lib *Library, d *types.Decl) apiextensionsv1.ValidationRule
 	case transition && c.one(4):
 		r.OptionalOldSelf = &yes
 		r.Rule = "!oldSelf.hasValue() || (" + optionalForm(r.Rule) + ")"
-	case !transition && c.one(16): // no CRD may have it, but a stored one may
+	case !transition && c.one(16): // only possible in a stored CRD
 		r.OptionalOldSelf = &yes
 	}
 	if c.one(2) {
@@ -213,13 +214,13 @@ func reason(r apiextensionsv1.FieldValueErrorReason) *apiextensionsv1.FieldValue
 	return &r
 }
 
-// Write is one request for an object of a world.
+// Write is a request for an object of a world.
 type Write struct {
 	Version, OldVersion, Subresource, FieldValidation string
-	Object, Old                                       map[string]any // Old nil: a create
+	Object, Old                                       map[string]any // Old is nil for a create
 }
 
-// Writes are requests of every kind, for either version.
+// Writes returns n requests of all kinds, for either version.
 func (w *World) Writes(n int) []Write {
 	c := newChoice(^w.seed)
 	c.lenient = isLenient(w.seed)
@@ -246,7 +247,7 @@ func (w *World) write(c choice) Write {
 		return one
 	}
 	if old, ok := c.mutate(one.Object, schema, pick(c, []int{6, 20, 1000})).(map[string]any); ok {
-		// Of any other version than these two something may be pruned.
+		// In any other version, the old object may have been pruned.
 		one.OldVersion = pick(c, []string{one.Version, w.storage()})
 		if c.one(4) {
 			old, _ = c.reorder(one.Object, schema).(map[string]any)
@@ -260,18 +261,18 @@ func (w *World) write(c choice) Write {
 	return one
 }
 
-// mistype gives some objects an apiVersion or kind that is not theirs, or not even a string.
+// mistype sometimes sets an apiVersion or kind that is wrong or not even a string.
 func (w *Write) mistype(c choice) {
 	if c.one(20) {
 		name := pick(c, []string{"apiVersion", "kind"})
 		if name == "apiVersion" {
-			w.Version = other // the preferred version, which an object without one is taken for
+			w.Version = other // the preferred version, which the server assumes for an object without apiVersion
 		}
 		w.Object[name] = pick(c, []any{nil, int64(1), 1.5, true, []any{}, map[string]any{}, "", "other", "a/b/c"})
 	}
 }
 
-// reorder returns a copy of a value in which lists of type set and map have another order.
+// reorder returns a copy of a value in which lists of type set and map are reordered.
 func (c choice) reorder(v any, s *props) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -301,8 +302,7 @@ func (c choice) reorder(v any, s *props) any {
 	return v
 }
 
-// resource is an identified object with metadata as people write it, and at
-// times as nobody should.
+// resource returns an identified object with realistic metadata, which is sometimes invalid.
 func (c choice) resource(obj map[string]any, apiVersion string, wrong int) map[string]any {
 	obj = identified(obj, apiVersion, c)
 	metadata := obj["metadata"].(map[string]any)
@@ -342,9 +342,8 @@ func owner(uid string, controller bool) map[string]any {
 	return map[string]any{"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": uid, "controller": controller}
 }
 
-// shuffled is the world with its objects built anew: a small Go map is gone
-// through in few of all orders, by how it was built. The first is built by
-// sorted key.
+// shuffled returns the world with rebuilt objects, because the iteration order of a small Go map
+// depends on how the map was built. For n = 0, keys are inserted in sorted order.
 func (w *World) shuffled(n int) *World {
 	order := rand.New(rand.NewPCG(w.seed, uint64(n)))
 	out := *w

@@ -23,8 +23,8 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// Definition is the CRD of a world; the API server would refuse many for the
-// cost of their rules, or their places.
+// Definition returns the CRD of a world. The API server would reject many of them because of the
+// costs of their rules, or because of rules in places where it forbids them.
 func (w *World) Definition() *apiextensionsv1.CustomResourceDefinition {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	crd.APIVersion, crd.Kind = apiextensionsv1.SchemeGroupVersion.String(), "CustomResourceDefinition"
@@ -44,7 +44,7 @@ func (w *World) Definition() *apiextensionsv1.CustomResourceDefinition {
 	return crd
 }
 
-// alone is the CRD with the first version only: the strategy knows no other.
+// alone returns the CRD with the first version only, because the strategy supports only one.
 func (w *World) alone() *apiextensionsv1.CustomResourceDefinition {
 	crd := w.Definition()
 	crd.Spec.Versions = crd.Spec.Versions[:1]
@@ -61,10 +61,11 @@ func (w *World) storage() string {
 
 func (w *World) hasStatus() bool { return w.seed%2 == 0 }
 
-// group keeps worlds apart on a server.
+// group returns the API group of a world, which differs from that of other worlds on the same
+// server.
 func (w *World) group() string { return fmt.Sprintf("w%d.example.com", w.seed) }
 
-// strategy is the API server's own for the CRD.
+// strategy returns the API server's own strategies for the CRD.
 func (w *World) strategy() (rest.RESTCreateStrategy, rest.RESTUpdateStrategy, error) {
 	internal := &apiextensions.JSONSchemaProps{}
 	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(w.props, internal, nil); err != nil {
@@ -83,9 +84,9 @@ func (w *World) strategy() (rest.RESTCreateStrategy, rest.RESTUpdateStrategy, er
 	return s, s, nil
 }
 
-// compareWrites is "" where the engine and the API server's strategy refuse a
-// world's object for the same causes. Both get the object as the engine
-// prepares it; how the server does that is for the real server to show.
+// compareWrites returns the difference between the causes for which the engine and the API server's
+// strategies reject a world's object, or "". Both get the object as prepared by the engine; the
+// preparation is only compared with a real server.
 func compareWrites(w *World) (difference string, ours *engine.Result) {
 	e, err := engine.Compile(w.alone(), engine.Config{})
 	if e == nil {
@@ -124,7 +125,7 @@ func writeOutcome(res *engine.Result) outcome {
 	return sorted(o)
 }
 
-// upstreamWrite runs the API server's store up to storage.
+// upstreamWrite runs the API server's checks of a write, without storing the object.
 func (w *World) upstreamWrite(e *engine.Engine) (o outcome, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -159,13 +160,13 @@ func (w *World) upstreamWrite(e *engine.Engine) (o outcome, err error) {
 	return o, err
 }
 
-// stored is an object with what a server fills in.
+// stored returns an object with the fields that a server sets.
 func stored(e *engine.Engine, obj map[string]any) (*unstructured.Unstructured, error) {
 	prepared, err := e.Prepare(engine.Request{Object: obj, OldObject: obj})
 	if err != nil {
 		return nil, err
 	}
-	u := &unstructured.Unstructured{Object: prepared.Old()} // the new one has lost its status
+	u := &unstructured.Unstructured{Object: prepared.Old()} // preparing the request removed the new object's status
 	u.SetUID("1")
 	u.SetCreationTimestamp(metav1.Unix(1, 0))
 	u.SetResourceVersion("1")

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// stocked is a plane that stores CronTabs and Shirts, of which the CRDs that it has
-// by now refuse some: the CRD of CronTabs became stricter after they were stored.
+// stocked returns a plane that stores CronTabs and Shirts. Its CRDs reject some of them, because
+// the CRD of CronTabs became stricter after they were stored.
 func stocked(t *testing.T) *plane {
 	t.Helper()
 	p := start(t)
@@ -33,8 +33,8 @@ func stocked(t *testing.T) *plane {
 	return p
 }
 
-// checkReport is what of a CheckReport is compared: not where the objects stand, for that
-// is the cluster in one and a text of kubectl's in the other.
+// checkReport holds the parts of a CheckReport that are compared. It omits locations, which differ
+// between objects from a cluster and objects from kubectl's output.
 type checkReport struct {
 	Summary map[string]any   `json:"summary"`
 	Objects []map[string]any `json:"objects"`
@@ -67,8 +67,8 @@ func withoutPlace(o map[string]any) {
 	}
 }
 
-// TestPlugin: kubectl finds celadon, which does the same as a command of its own, and
-// asks no cluster unless it is told to.
+// TestPlugin checks that kubectl finds celadon as a plugin, that the plugin behaves like the
+// command, and that it contacts no cluster unless requested.
 func TestPlugin(t *testing.T) {
 	p := start(t)
 	if err := os.Symlink(binary("celadon"), p.path("kubectl-celadon")); err != nil {
@@ -91,8 +91,8 @@ func TestPlugin(t *testing.T) {
 	}
 }
 
-// TestCheckCluster: --cluster reports what check reports of the same objects as
-// kubectl prints them, before and after the CRD becomes stricter.
+// TestCheckCluster checks that check --cluster produces the same report as check with kubectl's
+// output, before and after the CRD becomes stricter.
 func TestCheckCluster(t *testing.T) {
 	p := stocked(t)
 	for _, refused := range []float64{0, 4} {
@@ -119,9 +119,9 @@ func TestCheckCluster(t *testing.T) {
 	}
 }
 
-// TestUpgradeCluster: what --crd NEW --cluster says of stored objects is what the API
-// server says once it has the new CRD: of the same object as a new one, and of an
-// update that changes nothing, which ratcheting saves unless a rule fails.
+// TestUpgradeCluster checks that check --crd NEW --cluster predicts the API server's answers after
+// it has the new CRD: to a create of each stored object, and to an update without changes, which
+// ratcheting allows unless a rule fails.
 func TestUpgradeCluster(t *testing.T) {
 	p := stocked(t)
 	stricter := strings.Replace(next(t), "- rule: self.replicas <= self.maxReplicas\n",
@@ -174,7 +174,7 @@ func text(t *testing.T, v any) string {
 	return string(out)
 }
 
-// TestOneObject: eval and diff read the cluster, too.
+// TestOneObject checks that eval and diff can also read from a cluster.
 func TestOneObject(t *testing.T) {
 	p := stocked(t)
 	out, code := p.celadon("", "eval", "--cluster", "--object", "crontab/bad-0", "self.spec.replicas + 1")
@@ -187,7 +187,8 @@ func TestOneObject(t *testing.T) {
 	}
 }
 
-// TestForbiddenKind: what may not be read is named, the rest is checked.
+// TestForbiddenKind checks that kinds without read permission are reported, and that all others are
+// checked.
 func TestForbiddenKind(t *testing.T) {
 	p := stocked(t)
 	p.apply(p.write("role.json", `{"apiVersion":"v1","kind":"List","items":[

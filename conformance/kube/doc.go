@@ -1,12 +1,11 @@
-// Package kube runs the command under a whole control plane: etcd, kube-apiserver,
-// kubectl and the job controller, all built from the Go module proxy (make e2e). Its
-// tests are its only content:
+// Package kube tests the command with a whole control plane: etcd, kube-apiserver, kubectl, and the
+// job controller, all built from the Go module proxy (make e2e). It contains only tests:
 //
-//   - celadon serve as an admission webhook that a real API server asks;
-//   - celadon as kubectl's plugin, and what it reads of a cluster;
-//   - celadon in the pods of an Indexed Job of the real job controller. What stands
-//     in for the kubelet is ours: it runs a pod's command as a process.
+//   - celadon serve as an admission webhook of a real API server;
+//   - celadon as a kubectl plugin, and its access to a cluster;
+//   - celadon in the pods of an Indexed Job of the real job controller. A replacement for the
+//     kubelet runs each pod's command as a process.
 //
-// Package conformance, which is in the daily checks, holds verdicts to the code inside
-// the API server; here it is the processes, as users have them.
+// Package conformance, which runs in the daily checks, compares verdicts with the code inside the
+// API server. This package tests the processes that users run.
 package kube

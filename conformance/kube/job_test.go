@@ -12,7 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// ended waits until a Job has ended, and says how.
+// ended waits until a Job has ended, and returns its final condition and status.
 func (r *runner) ended(name string) (condition string, status map[string]any) {
 	r.p.t.Helper()
 	r.p.until("the Job "+name+" has ended", 2*time.Minute, func() error {
@@ -29,7 +29,7 @@ func (r *runner) ended(name string) (condition string, status map[string]any) {
 	return condition, status
 }
 
-// job writes what celadon manifests job prints.
+// job writes the output of celadon manifests job to a file and returns its path.
 func (p *plane) job(name string, shards int) string {
 	p.t.Helper()
 	out, code := p.celadon("", "manifests", "job", "--crd", p.path("next.yaml"), "--image", "example.com/celadon:dev", "--name", name, "--reports", name, "--shards", strconv.Itoa(shards))
@@ -39,9 +39,9 @@ func (p *plane) job(name string, shards int) string {
 	return p.write(name+".yaml", out)
 }
 
-// TestJob: the shards of the Job that celadon prints merge to the report of one run
-// over all objects, although pods of one of them were killed while they wrote: two
-// evicted, which does not count, and one that died, which is tried again.
+// TestJob checks that the merged shards of the Job that celadon prints equal the report of a single
+// run over all objects, although some of its pods were killed while they wrote their reports: two
+// were evicted, which is not counted as a failure, and one died, which is retried.
 func TestJob(t *testing.T) {
 	p := start(t)
 	fates := []fate{evicted, dies, evicted}
@@ -68,7 +68,8 @@ func TestJob(t *testing.T) {
 	}
 }
 
-// TestJobFails: what cannot be read fails its index at once, which a merge then misses.
+// TestJobFails checks that an index fails immediately if its objects cannot be read, and that a
+// merge then reports the missing shard.
 func TestJobFails(t *testing.T) {
 	p := start(t)
 	r := p.jobs(nil)
@@ -94,7 +95,7 @@ func TestJobFails(t *testing.T) {
 	}
 }
 
-// TestMergeJob: the Jobs of examples/fleet, one after the other.
+// TestMergeJob runs the Jobs of examples/fleet in sequence.
 func TestMergeJob(t *testing.T) {
 	p := start(t)
 	r := p.jobs(nil)
@@ -112,8 +113,8 @@ func TestMergeJob(t *testing.T) {
 	}
 }
 
-// crowd stores CronTabs, of which the CRD to come refuses some, and makes the Jobs'
-// namespace.
+// crowd stores n CronTabs, some of which the next CRD rejects, and creates the namespace of the
+// Jobs.
 func (p *plane) crowd(n int) {
 	p.t.Helper()
 	p.define(examples+"/crontab/crd.yaml", "CronTab", cronTabs)

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// newKey is a private key in PEM.
+// newKey returns a private key as PEM.
 func newKey(t *testing.T) []byte {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -34,7 +34,7 @@ func keyPEM(t *testing.T, key *ecdsa.PrivateKey) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der})
 }
 
-// certificate is one for a server at an address, which is its own authority, and its key.
+// certificate returns a self-signed certificate for a server at an address, and its key.
 func certificate(t *testing.T, host string) (cert, key []byte) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -54,7 +54,8 @@ func certificate(t *testing.T, host string) (cert, key []byte) {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), keyPEM(t, private)
 }
 
-// clientOf is a client that believes an authority; without one, any.
+// clientOf returns a client that trusts certificates of the given authority, or all certificates if
+// authority is nil.
 func clientOf(authority []byte) *http.Client {
 	config := &tls.Config{InsecureSkipVerify: authority == nil, MinVersion: tls.VersionTLS12}
 	if authority != nil {

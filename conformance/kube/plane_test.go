@@ -20,24 +20,24 @@ import (
 const (
 	startWithin = time.Minute
 	adminToken  = "admin-of-this-test"
-	viewerToken = "viewer-of-this-test" // who may do what a role of a test says
+	viewerToken = "viewer-of-this-test" // the user's permissions depend on the test's roles
 	auditPolicy = `{"apiVersion":"audit.k8s.io/v1","kind":"Policy","omitStages":["RequestReceived"],"rules":[{"level":"Metadata"}]}`
 )
 
-// plane is a control plane: an API server with its etcd, two processes that listen on
-// loopback, and their folder. There is no kubelet and no controller but those that a
-// test starts.
+// plane is a control plane: an API server and its etcd, two processes that listen on loopback, and
+// their folder. It has no kubelet, and only the controllers that a test starts.
 type plane struct {
 	t      *testing.T
 	dir    string
-	host   string // an address of loopback that is this plane's alone
-	server string // its URL
-	config string // a kubeconfig of its administrator
+	host   string // a loopback address that only this plane uses
+	server string // URL of the API server
+	config string // path of the administrator's kubeconfig
 	client *http.Client
 }
 
-// start starts a plane, which stops with the test: the API server first, as it waits
-// long for an etcd that is gone. The binaries are those of CELADON_KUBE, and celadon.
+// start starts a plane, which stops at the end of the test. The API server stops first, because it
+// waits long for an etcd that is gone. The binaries, including celadon, are in the folder
+// CELADON_KUBE.
 func start(t *testing.T) *plane {
 	t.Helper()
 	if os.Getenv("CELADON_KUBE") == "" {
@@ -46,7 +46,7 @@ func start(t *testing.T) *plane {
 	p := &plane{t: t, dir: t.TempDir(), host: ownHost(), client: clientOf(nil)}
 	p.server = "https://" + p.host + ":6443"
 	store, neighbours := "http://"+p.host+":2379", "http://"+p.host+":2380"
-	p.run("etcd", "--data-dir", p.path("etcd"), "--unsafe-no-fsync", "--log-level=error", "--quota-backend-bytes=536870912", // as much is mapped
+	p.run("etcd", "--data-dir", p.path("etcd"), "--unsafe-no-fsync", "--log-level=error", "--quota-backend-bytes=536870912", // etcd maps this many bytes
 		"--listen-client-urls", store, "--advertise-client-urls", store,
 		"--listen-peer-urls", neighbours, "--initial-advertise-peer-urls", neighbours, "--initial-cluster", "default="+neighbours)
 	p.write("tokens.csv", adminToken+",admin,admin,system:masters\n"+viewerToken+",viewer,viewer\n")
@@ -56,7 +56,7 @@ func start(t *testing.T) *plane {
 		"--token-auth-file", p.path("tokens.csv"), "--authorization-mode=RBAC", "--service-cluster-ip-range=10.0.0.0/24",
 		"--service-account-issuer=https://celadon.test", "--service-account-key-file", p.path("accounts.key"), "--service-account-signing-key-file", p.path("accounts.key"),
 		"--audit-policy-file", p.path("audit.json"), "--audit-log-path", p.path("audit.log"), "--audit-log-mode=blocking-strict",
-		"--disable-admission-plugins=ServiceAccount") // no controller makes accounts
+		"--disable-admission-plugins=ServiceAccount") // there is no controller that creates service accounts
 	p.config = p.write("kubeconfig", kubeconfig(p.server, adminToken))
 	p.until("the API server is ready", startWithin, func() error {
 		code, body, err := p.try(http.MethodGet, "/readyz", "")
@@ -85,11 +85,11 @@ func (p *plane) write(name, text string) string {
 	return p.path(name)
 }
 
-// binary is one of those that the test is about.
+// binary returns the path of one of the tested binaries.
 func binary(name string) string { return filepath.Join(os.Getenv("CELADON_KUBE"), name) }
 
-// run starts a process that ends with the test. What it says is shown where the test
-// fails.
+// run starts a process that is stopped at the end of the test. If the test fails, its output is
+// logged.
 func (p *plane) run(name string, args ...string) {
 	p.t.Helper()
 	log, err := os.Create(p.path(name + ".log"))
@@ -113,7 +113,7 @@ func (p *plane) run(name string, args ...string) {
 	})
 }
 
-// until waits for what needs no more than a while.
+// until polls done until it returns nil, and fails the test if it does not within the given time.
 func (p *plane) until(what string, within time.Duration, done func() error) {
 	p.t.Helper()
 	err := errors.New("not asked")
@@ -125,14 +125,14 @@ func (p *plane) until(what string, within time.Duration, done func() error) {
 	p.t.Fatalf("not within %s: %s: %v", within, what, err)
 }
 
-// answer is what the API server says of a write.
+// answer is the API server's response to a request.
 type answer struct {
 	Code     int
 	Body     map[string]any
 	Warnings []string
 }
 
-// causes are those of a refusal, as "reason field message".
+// causes returns the causes of a rejection, in the form "reason field message".
 func (a answer) causes() []string {
 	details, _ := a.Body["details"].(map[string]any)
 	list, _ := details["causes"].([]any)
@@ -183,7 +183,7 @@ func (p *plane) send(method, path, body string) (*http.Response, error) {
 	return p.client.Do(req)
 }
 
-// kubectl runs it as the administrator, with celadon as a plugin.
+// kubectl runs kubectl as the administrator, with celadon as a plugin.
 func (p *plane) kubectl(stdin string, args ...string) (out string, code int) {
 	p.t.Helper()
 	return p.command(stdin, binary("kubectl"), args...)
@@ -194,7 +194,8 @@ func (p *plane) celadon(stdin string, args ...string) (out string, code int) {
 	return p.command(stdin, binary("celadon"), args...)
 }
 
-// command runs one and gives its output, and what it says on stderr below that.
+// command runs a command. It returns its standard output followed by its standard error, and the
+// exit code.
 func (p *plane) command(stdin, name string, args ...string) (string, int) {
 	p.t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -209,7 +210,7 @@ func (p *plane) command(stdin, name string, args ...string) (string, int) {
 	return stdout.String() + stderr.String(), cmd.ProcessState.ExitCode()
 }
 
-// apply has kubectl apply files, and wants it to work.
+// apply applies files with kubectl, and fails the test on an error.
 func (p *plane) apply(files ...string) {
 	p.t.Helper()
 	args := []string{"apply", "--server-side"}
@@ -236,14 +237,14 @@ func (p *plane) define(file, name, path string) {
 
 var planes atomic.Uint32
 
-// ownHost is an address of loopback that nobody else listens at: of this process, and
-// of this plane in it. Ports that are free when asked may be taken a moment later.
+// ownHost returns a loopback address that is unique to this process and plane. Free ports would not
+// be reliable, because another process could take a port before it is used.
 func ownHost() string {
 	pid := os.Getpid()
 	return fmt.Sprintf("127.%d.%d.%d", 64+(pid>>16+int(planes.Add(1)))%128, pid>>8&0xff, 1+pid&0x7f)
 }
 
-// absolute is the path of a file of the repository.
+// absolute returns the absolute path of a file in the repository.
 func absolute(t *testing.T, name string) string {
 	t.Helper()
 	path, err := filepath.Abs(name)

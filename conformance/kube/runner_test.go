@@ -23,33 +23,33 @@ import (
 	"k8s.io/kubernetes/third_party/forked/golang/expansion"
 )
 
-// runner stands in for scheduler and kubelet: it runs the init containers and the first
-// container of each pod as processes of this machine, whatever their image, with the
-// rights of the pod's service account, and says how that ended. Volumes are folders,
-// whose paths stand in the place of the mounts' in commands.
+// runner replaces the scheduler and the kubelet. It runs the init containers and the first
+// container of each pod as local processes, regardless of their images, with the permissions of the
+// pod's service account, and updates the pod's status. Volumes are folders, and the mount paths in
+// commands are replaced by the paths of these folders.
 type runner struct {
 	p      *plane
 	client kubernetes.Interface
-	// fate says what befalls a pod while it runs.
+	// fate decides what happens to a pod while it runs.
 	fate func(*corev1.Pod) fate
 
 	mu     sync.Mutex
-	runs   map[string]int // of each completion index
-	killed int            // pods that were killed while a report of theirs was half written
-	logs   []string       // what containers said last, a pod each
+	runs   map[string]int // number of runs per completion index
+	killed int            // number of pods that were killed while they wrote a report
+	logs   []string       // end of the output of each pod
 }
 
 type fate int
 
 const (
 	lives   fate = iota
-	evicted      // killed, as the cluster wanted it
-	dies         // killed, as for want of memory
+	evicted      // killed by an eviction
+	dies         // killed as if out of memory
 )
 
 const taskName = "batch.kubernetes.io/job-completion-index"
 
-// jobs starts the real job controller, and the runner.
+// jobs starts the real job controller and the runner.
 func (p *plane) jobs(befalls func(*corev1.Pod) fate) *runner {
 	p.t.Helper()
 	client, err := kubernetes.NewForConfig(&rest.Config{Host: p.server, BearerToken: adminToken, QPS: -1, TLSClientConfig: rest.TLSClientConfig{Insecure: true}})
@@ -78,7 +78,7 @@ func (r *runner) run(ctx context.Context) {
 	for ; ctx.Err() == nil; time.Sleep(50 * time.Millisecond) {
 		list, err := r.client.CoreV1().Pods(corev1.NamespaceAll).List(ctx, metav1.ListOptions{})
 		if err != nil {
-			continue // it ends, or is asked again
+			continue // the context has ended, or the next iteration retries
 		}
 		for _, pod := range list.Items {
 			switch {
@@ -93,15 +93,15 @@ func (r *runner) run(ctx context.Context) {
 	}
 }
 
-// told is what the pods did so far: how often those of an index ran, how many were
-// killed, and what all said last.
+// told returns how often the pods of an index ran, how many pods were killed, and the end of the
+// output of all pods.
 func (r *runner) told(index string) (runs, killed int, said string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.runs[index], r.killed, strings.Join(r.logs, "\n")
 }
 
-// pod lives a pod's life.
+// pod runs a pod from start to end.
 func (r *runner) pod(ctx context.Context, pod *corev1.Pod) {
 	r.mu.Lock()
 	r.runs[pod.Annotations[taskName]]++
@@ -113,7 +113,7 @@ func (r *runner) pod(ctx context.Context, pod *corev1.Pod) {
 	pod.Status.Phase = corev1.PodRunning
 	pod, err := r.client.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, pod, metav1.UpdateOptions{})
 	if err != nil {
-		return // it was deleted
+		return // the pod was deleted
 	}
 	var code int
 	var said string
@@ -143,7 +143,7 @@ func (r *runner) report(ctx context.Context, pod *corev1.Pod, code int32) {
 	_, _ = r.client.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, pod, metav1.UpdateOptions{})
 }
 
-// process runs a container. Of its output the last is kept, as in a log.
+// process runs a container and returns its exit code and the end of its output.
 func (r *runner) process(ctx context.Context, pod *corev1.Pod, container *corev1.Container, fate fate) (code int, said string) {
 	account, err := r.account(ctx, pod)
 	if err != nil {
@@ -163,7 +163,7 @@ func (r *runner) process(ctx context.Context, pod *corev1.Pod, container *corev1
 	}
 	argv := container.Command
 	if len(argv) == 0 {
-		argv = []string{"/celadon"} // the image's
+		argv = []string{"/celadon"} // entrypoint of the image
 	}
 	argv = append(argv[:len(argv):len(argv)], container.Args...)
 	var mounts []string
@@ -205,8 +205,8 @@ func (r *runner) process(ctx context.Context, pod *corev1.Pod, container *corev1
 	return code, string(out.Bytes()[max(0, out.Len()-1000):])
 }
 
-// kill kills a process that has begun to write a file into a claim. It runs by the
-// millisecond, so that the file is seen while it is open.
+// kill kills a process once it has begun to write a file to a volume claim. It checks every
+// millisecond, to find the file while it is open.
 func (r *runner) kill(process *os.Process, ended chan struct{}) {
 	for {
 		select {

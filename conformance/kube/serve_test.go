@@ -17,19 +17,20 @@ import (
 const (
 	examples   = "../../examples"
 	cronTabs   = "/apis/stable.example.com/v1/namespaces/default/crontabs"
-	configured = 30 * time.Second // until the API server asks a new webhook
+	configured = 30 * time.Second // until the API server calls a new webhook
 	audited    = `"validate.celadon.example.com/verdict":"refused"`
 )
 
-// bad is what the CRD of the cluster accepts, and the one to come refuses twice.
+// bad is accepted by the cluster's CRD, but violates two rules of the next CRD.
 var bad = cron("bad", `"image":"a:latest","replicas":8`)
 
-// cron is a CronTab with some of its spec, as JSON.
+// cron returns a CronTab as JSON, with the given fields in spec.
 func cron(name, spec string) string {
 	return fmt.Sprintf(`{"apiVersion":"stable.example.com/v1","kind":"CronTab","metadata":{"name":%q},"spec":{"schedule":"0 3 * * *",%s}}`, name, spec)
 }
 
-// next is the CRD that is served ahead of the cluster's, with one default more.
+// next returns the CRD that celadon serve uses before it is installed in the cluster, with an
+// additional default.
 func next(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(examples + "/admission/crds/crontab.yaml")
@@ -43,7 +44,7 @@ func next(t *testing.T) string {
 	return more
 }
 
-// serving starts celadon serve in a mode and has the API server ask it.
+// serving starts celadon serve in a mode and registers it as a webhook of the API server.
 func (p *plane) serving(mode string) {
 	p.t.Helper()
 	cert, key := certificate(p.t, p.host)
@@ -80,7 +81,7 @@ func (p *plane) serving(mode string) {
 	})
 }
 
-// expected are the causes that celadon check tells of a write, as "reason field
+// expected returns the causes that celadon check reports for a write, in the form "reason field
 // message".
 func (p *plane) expected(object, old string) []string {
 	p.t.Helper()
@@ -109,7 +110,7 @@ func (p *plane) stored(name string) bool {
 	return p.do(http.MethodGet, cronTabs+"/"+name, "").Code == http.StatusOK
 }
 
-// refused wants of a write what check says of it, in the API server's words.
+// refused checks that the API server rejected a write with the causes that celadon check reports.
 func (p *plane) refused(what string, got answer, want []string) {
 	p.t.Helper()
 	causes := got.causes()
@@ -128,12 +129,12 @@ func (p *plane) accepted(what string, got answer) {
 	}
 }
 
-// TestServeEnforces: a CRD ahead of the cluster's holds for creates, updates, writes
-// of status, apply and dry runs, and its defaults are stored.
+// TestServeEnforces checks that celadon serve enforces a newer CRD than the cluster's for creates,
+// updates, status updates, apply, and dry runs, and that its defaults are persisted.
 func TestServeEnforces(t *testing.T) {
 	p := start(t)
 	p.define(examples+"/crontab/crd.yaml", "CronTab", cronTabs)
-	// Stored before the gate was there: refused by the CRD to come.
+	// These objects were stored before the webhook was registered. The next CRD rejects them.
 	many, latest := cron("many", `"image":"a:1","replicas":8`), cron("latest", `"image":"a:latest"`)
 	for _, object := range []string{many, latest} {
 		p.accepted("before", p.do(http.MethodPost, cronTabs, object))
@@ -177,8 +178,8 @@ func TestServeEnforces(t *testing.T) {
 	}
 }
 
-// TestServeWarnsAndAudits: what is refused by the CRD to come is stored, and each
-// mode tells of it in its way.
+// TestServeWarnsAndAudits checks that objects that the next CRD rejects are stored, and that each
+// mode reports them in its own way.
 func TestServeWarnsAndAudits(t *testing.T) {
 	for _, mode := range []string{"warn", "audit"} {
 		t.Run(mode, func(t *testing.T) {

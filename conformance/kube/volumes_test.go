@@ -10,8 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// account is the folder that a pod finds its service account in: empty, where none
-// is mounted.
+// account returns a folder with the pod's service account. It is empty if the pod does not mount
+// the account.
 func (r *runner) account(ctx context.Context, pod *corev1.Pod) (string, error) {
 	dir := r.p.path(pod.Name + ".account")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -47,10 +47,11 @@ func (r *runner) account(ctx context.Context, pod *corev1.Pod) (string, error) {
 	return dir, nil
 }
 
-// inPod puts a service account where a pod has it, for one process alone.
+// inPod mounts a service account at the path where a pod has it, for a single process.
 const inPod = `mount -t tmpfs none /run && mkdir -p /run/secrets/kubernetes.io && cp -r "$ACCOUNT" /run/secrets/kubernetes.io/serviceaccount && exec "$@"`
 
-// volume is the folder of a pod's volume: of a claim, of a ConfigMap, or empty.
+// volume returns the folder for a pod's volume, which can be a claim, a ConfigMap, or an empty
+// folder.
 func (r *runner) volume(pod *corev1.Pod, name string) string {
 	dir := r.p.path(filepath.Join("volumes", pod.Name, name))
 	for _, v := range pod.Spec.Volumes {
@@ -61,7 +62,7 @@ func (r *runner) volume(pod *corev1.Pod, name string) string {
 			dir = r.claim(v.PersistentVolumeClaim.ClaimName)
 		}
 		if v.ConfigMap != nil {
-			dir = r.p.path(filepath.Join("configmaps", v.ConfigMap.Name)) // one path for all pods, as in real ones
+			dir = r.p.path(filepath.Join("configmaps", v.ConfigMap.Name)) // a fixed path for all pods, as in a cluster
 			if err := r.unpack(pod.Namespace, v.ConfigMap.Name, dir); err != nil {
 				r.p.t.Errorf("ConfigMap %s: %v", v.ConfigMap.Name, err)
 			}
@@ -73,7 +74,7 @@ func (r *runner) volume(pod *corev1.Pod, name string) string {
 	return dir
 }
 
-// claim is the folder of a PersistentVolumeClaim, which all pods share.
+// claim returns the folder of a PersistentVolumeClaim, which all pods share.
 func (r *runner) claim(name string) string { return r.p.path(filepath.Join("claims", name)) }
 
 func (r *runner) unpack(namespace, name, dir string) error {

@@ -1,6 +1,6 @@
-// Command kubectl is kubectl of the Kubernetes version that Celadon follows, to
-// record and hold what kubectl explain says: make explain runs it. It is a module
-// of its own because its packages are nobody else's need.
+// Command kubectl is kubectl of the Kubernetes version that Celadon follows. make explain runs it
+// to record the output of kubectl explain and to compare it. It is a separate module, because
+// nothing else needs its dependencies.
 package main
 
 import (

@@ -7,14 +7,15 @@ import (
 	"time"
 )
 
-// turnTime is how long a turn takes at least.
+// turnTime is the minimum duration of a turn.
 const turnTime = 2 * time.Millisecond
 
-// perCall is the processor's time for one call, in nanoseconds.
+// perCall returns the processor time per call of f, in nanoseconds.
 func perCall(f func()) float64 { return perCallOver(turnTime, f) }
 
-// perCallOver collects memory first, as a process that has run for a while has
-// it: fresh pages cost the system's time, most where most is allocated.
+// perCallOver measures calls of f for at least the given processor time. It runs the garbage
+// collector first, because new memory pages cost system time, which a process that has run for a
+// while no longer spends.
 func perCallOver(atLeast time.Duration, f func()) float64 {
 	runtime.GC()
 	f()
@@ -29,16 +30,16 @@ func perCallOver(atLeast time.Duration, f func()) float64 {
 	}
 }
 
-// processorTime is what this process has used so far, in all its threads.
+// processorTime returns the processor time that all threads of this process have used so far.
 func processorTime() time.Duration {
 	var use syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &use); err != nil {
-		panic(err) // there is no such error
+		panic(err) // getrusage cannot fail here
 	}
 	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
 }
 
-// allocated is what one call allocates.
+// allocated returns the bytes and allocations of a call of f.
 func allocated(f func()) (bytes, allocs float64) {
 	const n = 10
 	f()
@@ -51,17 +52,15 @@ func allocated(f func()) (bytes, allocs float64) {
 	return float64(after.TotalAlloc-before.TotalAlloc) / n, float64(after.Mallocs-before.Mallocs) / n
 }
 
-// withoutCollector keeps the garbage collector from running into a turn, where
-// chance would say who pays for it. What it costs is added instead: see
-// collectorTime.
+// withoutCollector calls f with the garbage collector disabled, because otherwise its cost would be
+// added to random turns. The cost is estimated with collectorTime instead.
 func withoutCollector(f func()) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	f()
 }
 
-// collectorTime is what the collector takes for each byte that is allocated: a
-// cycle goes through all that is live, and comes whenever as much was allocated
-// anew.
+// collectorTime returns the garbage collector's time per allocated byte, in nanoseconds. A cycle
+// visits all live memory, and runs whenever the same amount has been allocated.
 func collectorTime() float64 {
 	runtime.GC()
 	start := processorTime()

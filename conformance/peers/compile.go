@@ -16,8 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// printCompiled measures what is done once for each CRD, as far as works names
-// it.
+// printCompiled measures the work that is done once per CRD, as selected by works.
 func printCompiled(out io.Writer, subjects []*subject, works string, turns, vetted int) error {
 	for _, part := range []struct {
 		name  string
@@ -38,13 +37,13 @@ func printCompiled(out io.Writer, subjects []*subject, works string, turns, vett
 	return nil
 }
 
-// compiling is the compilation of one CRD in all its versions.
+// compiling holds the data for compiling a CRD in all its versions.
 type compiling struct {
 	crd     *apiextensionsv1.CustomResourceDefinition
 	plain   *apiextensionsv1.CustomResourceDefinition // without rules
 	schemas []*schema.Structural
-	// what cannot be avoided to parse and check: the distinct expressions of
-	// each version, and of the CRD.
+	// versions and all hold the distinct expressions of each version, and of the CRD. Parsing and
+	// checking them is unavoidable.
 	versions [][]expression
 	all      []expression
 }
@@ -55,13 +54,13 @@ type expression struct {
 	src      string
 }
 
-// compileRatios are medians of the turns.
+// compileRatios holds medians over the turns.
 type compileRatios struct {
-	// How many times as fast as cel.NewValidator for each version: CompileRules
-	// for each, Compile less what it takes for a CRD without rules, Compile.
+	// Speed relative to cel.NewValidator for each version: each is for CompileRules of each
+	// version, shared is for Compile minus the time for the same CRD without rules, and whole is
+	// for Compile.
 	each, shared, whole float64
-	// What the first and the others would be if all our time went into parsing
-	// and checking.
+	// The values of each, and of the other two, if our time consisted only of parsing and checking.
 	eachMost, most float64
 }
 
@@ -142,7 +141,7 @@ func (c *compiling) works() []func() {
 	}
 }
 
-// measure compares only what was timed in one turn.
+// measure compares only times that were measured in the same turn.
 func (c *compiling) measure(turns int) compileRatios {
 	works, collector := c.works(), collectorTime()
 	garbage := make([]float64, len(works))
@@ -168,14 +167,14 @@ func (c *compiling) measure(turns int) compileRatios {
 func parseAndCheck(list []expression) {
 	scope, err := types.StoredEnv(types.Version{Minor: types.Newest}).Scope()
 	if err != nil {
-		panic(err) // there is no such error
+		panic(err) // the error is not possible here
 	}
 	for _, x := range list {
 		_, _ = scope.Compile(x.decl, x.optional, x.src)
 	}
 }
 
-// expressions collects those that differ in text or declaration.
+// expressions collects the distinct expressions: those that differ in source or declaration.
 type expressions struct {
 	decls *types.Interner
 	seen  map[expression]bool

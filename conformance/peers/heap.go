@@ -12,7 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// printHeap measures what compiled CRDs keep alive beside their schemas and the
+// printHeap measures the memory that compiled CRDs retain, in addition to their schemas and the
 // environments that all CRDs share.
 func printHeap(out io.Writer, subjects []*subject) error {
 	fmt.Fprintln(out, "heap kept of a CRD in all versions, beside the structural schemas and the base environment: Validators against Rules; Engine with its schemas")
@@ -44,7 +44,7 @@ func printHeap(out io.Writer, subjects []*subject) error {
 
 const mib = 1 << 20
 
-// schemas are the structural schemas of all versions.
+// schemas returns the structural schemas of all versions.
 func (s *subject) schemas() ([]*schema.Structural, error) {
 	var all []*schema.Structural
 	for i := range s.crd.Definition.Spec.Versions {
@@ -65,11 +65,11 @@ func each(schemas []*schema.Structural, compile func(*schema.Structural) any) an
 	return all
 }
 
-// kept is what one result of f keeps alive, in bytes.
+// kept returns the number of bytes that a result of f retains.
 func kept(f func() any) float64 {
 	const n = 4
 	all := make([]any, n)
-	f() // the first also makes what all share
+	f() // the first call also allocates shared data
 	before := heap()
 	for i := range all {
 		all[i] = f()

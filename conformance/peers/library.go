@@ -19,19 +19,19 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// recorder collects the library calls that rules make.
+// recorder records the library calls that rules make.
 type recorder struct {
 	calls []func()
 	muted bool
 }
 
-// recordedRules are the rules of one place in a schema, on cel-go's programs
-// that record, and those of the places below.
+// recordedRules holds the rules of a schema node and the nodes below it, as cel-go programs that
+// record library calls.
 type recordedRules struct {
 	decl     *types.Decl
 	programs []recordedProgram
 	fields   map[string]*recordedRules
-	elem     *recordedRules // of items, or of a map's values
+	elem     *recordedRules // for list items or map values
 }
 
 type recordedProgram struct {
@@ -41,7 +41,8 @@ type recordedProgram struct {
 	functionCalls bool
 }
 
-// record plans the rules of a schema node and below; nil: there are none.
+// record plans the rules of a schema node and the nodes below it. It returns nil for a schema
+// without rules.
 func (r *recorder) record(s *schema.Structural, d *types.Decl) *recordedRules {
 	if s == nil || d == nil {
 		return nil
@@ -70,7 +71,7 @@ func (r *recorder) record(s *schema.Structural, d *types.Decl) *recordedRules {
 	return n
 }
 
-// program is false for a rule without library calls.
+// program returns a recording program for a rule, and false if the rule makes no library calls.
 func (r *recorder) program(d *types.Decl, optional bool, src string) (recordedProgram, bool) {
 	newest, err := types.ParseVersion("")
 	if err != nil {
@@ -100,8 +101,8 @@ func (r *recorder) program(d *types.Decl, optional bool, src string) (recordedPr
 	return p, err == nil && p.functionCalls
 }
 
-// isLibrary tells functions that do work of their own from operators: all that
-// CEL's standard library has not, and of that the parsers.
+// isLibrary reports whether a call is a library function rather than an operator: any function that
+// is not in CEL's standard library, or a standard function that parses a string.
 func isLibrary(call interpreter.InterpretableCall) bool {
 	switch call.Function() {
 	case overloads.Matches, overloads.TypeConvertTimestamp, overloads.TypeConvertDuration:
@@ -118,8 +119,8 @@ var standard = func() map[string]bool {
 	return names
 }()
 
-// recordedCall is a call that is recorded with its arguments when it is made.
-// To cel-go it is no call any more, which could be replaced by a faster one.
+// recordedCall records a call with its arguments when it is evaluated. cel-go does not recognize it
+// as a call, so it cannot optimize it.
 type recordedCall struct {
 	interpreter.InterpretableV2
 	args     []interpreter.InterpretableV2
@@ -127,7 +128,8 @@ type recordedCall struct {
 	recorder *recorder
 }
 
-// Exec evaluates the arguments a first time, in which nothing is recorded.
+// Exec evaluates the arguments separately, without recording, to obtain their values for the
+// recorded call.
 func (c *recordedCall) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 	if !c.recorder.muted && c.apply != nil {
 		c.recorder.muted = true
@@ -145,8 +147,8 @@ func (c *recordedCall) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 	return c.InterpretableV2.Exec(frame)
 }
 
-// binding is the function that the environment binds to a call, nil when there
-// is none. Constant patterns are compiled before.
+// binding returns the function that the environment binds to a call, or nil if there is none. It
+// compiles constant patterns in advance.
 func binding(env *cel.Env, call interpreter.InterpretableCall) func(args []ref.Val) {
 	if re := constantPattern(call); re != nil {
 		switch call.Function() {
@@ -181,8 +183,8 @@ func binding(env *cel.Env, call interpreter.InterpretableCall) func(args []ref.V
 	return nil
 }
 
-// constantPattern is nil when the second argument is no constant that can be
-// one.
+// constantPattern returns the compiled second argument of a call, or nil if it is not a constant or
+// not a valid pattern.
 func constantPattern(call interpreter.InterpretableCall) *regexp.Regexp {
 	if len(call.Args()) < 2 {
 		return nil
@@ -199,7 +201,7 @@ func constantPattern(call interpreter.InterpretableCall) *regexp.Regexp {
 	return re
 }
 
-// libraryCalls are those that the rules make on an object.
+// libraryCalls returns the library calls of the rules for an object.
 func (v *version) libraryCalls(obj, old map[string]any) []func() {
 	v.recorder.calls = nil
 	var correlated *common.CorrelatedObject
@@ -224,7 +226,7 @@ func (n *recordedRules) run(value any, was *common.CorrelatedObject) {
 		}
 		a := eval.BindOld(n.decl, value, old)
 		a.SetOptional(p.optional)
-		_, _, _ = p.program.Eval(a) // what fails has made its calls too
+		_, _, _ = p.program.Eval(a) // a failing program has also made its calls
 	}
 	switch value := value.(type) {
 	case []any:

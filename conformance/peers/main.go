@@ -1,16 +1,15 @@
-// Command peers measures Celadon against the code inside the API server, on the
-// same objects in one run, as ratios: how many times as fast Celadon is.
+// Command peers compares the speed of Celadon with that of the code inside the API server, on the
+// same objects in one run. It prints ratios: how many times as fast Celadon is.
 //
 //	CELADON_CORPUS=../corpus go run ./peers
 //
-// Work is timed in turns, theirs and ours, one object at a time on one core,
-// and a ratio is the median of the turns. Time is the processor's, so that
-// other work on the machine does not count, with the garbage collector's share
-// by the bytes allocated.
+// Both sides take turns, one object at a time on one core, and a ratio is the median of all turns.
+// It measures processor time, so that other processes on the machine have little effect, and adds
+// the garbage collector's share in proportion to the allocated bytes.
 //
-// Functions of libraries (regexp, quantity, url, format, …) cost both sides the
-// same. The calls that each object makes of them are recorded and timed by
-// themselves: theirs over that time is the bound of what can be won.
+// Library functions (regexp, quantity, url, format, …) cost the same on both sides. Their calls are
+// recorded and timed separately for each object. The time of the API server's code divided by that
+// time is the upper bound of the ratio.
 package main
 
 import (
@@ -29,8 +28,7 @@ import (
 	"github.com/celadon-cel/celadon/conformance"
 )
 
-// subjects are the CRDs whose cases are measured: the start of their files'
-// names.
+// subjects lists the CRDs whose cases are measured, as prefixes of their file names.
 var subjects = []string{
 	"httproutes.gateway.networking.k8s.io",
 	"gateways.gateway.networking.k8s.io",
@@ -93,7 +91,7 @@ func run(crds, works string, objects, turns, vetted int, profile string) error {
 	return printCompiled(os.Stdout, all, works, turns, vetted)
 }
 
-// profileOurs runs our side alone.
+// profileOurs runs only Celadon's side, with a CPU profile.
 func profileOurs(all []*subject, works string, objects int, file string) error {
 	out, err := os.Create(file)
 	if err != nil {
@@ -122,7 +120,7 @@ func profileOurs(all []*subject, works string, objects int, file string) error {
 	return nil
 }
 
-// subject is one CRD file with its cases.
+// subject is a CRD file with its cases.
 type subject struct {
 	name  string
 	crd   *conformance.CRD
@@ -162,7 +160,7 @@ func measured(name string) bool {
 	return slices.ContainsFunc(subjects, func(s string) bool { return strings.HasPrefix(name, s) })
 }
 
-// spread takes n of the cases, evenly; 0 takes all.
+// spread returns n of the cases, evenly spaced; 0 means all.
 func spread(cases []*conformance.Case, n int) []*conformance.Case {
 	if n == 0 || len(cases) <= n {
 		return cases

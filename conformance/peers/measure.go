@@ -17,11 +17,11 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// measure holds both sides of one CRD.
+// measure holds both implementations of a CRD.
 type measure struct {
-	filter string // of works, by name
+	filter string // selects works by name
 	turns  int
-	// collector is the garbage collector's time for a byte, in nanoseconds.
+	// collector is the garbage collector's time per byte, in nanoseconds.
 	collector float64
 	engine    *engine.Engine
 	versions  map[string]*version
@@ -57,35 +57,35 @@ func newMeasure(crd *conformance.CRD, filter string, turns int) (*measure, error
 	return m, nil
 }
 
-// work is one thing that both sides do, and do again and again.
+// work is an operation that both sides can repeat any number of times.
 type work struct {
 	name, outcome string
-	object        string // by the case's ID
+	object        string // case ID
 	theirs, ours  func()
-	// harness is what theirs does only to be done again.
+	// harness is the part of theirs that is only needed to make it repeatable.
 	harness func()
-	// library are the calls of library functions in it.
+	// library holds the calls of library functions within the work.
 	library []func()
 }
 
-// sample is what was measured of one work.
+// sample holds the measurements of a work.
 type sample struct {
 	object string
 	ratio  float64
-	// library is the share of their time that is spent in libraries, bound the
-	// same of ours: what is left of it is what could still be won.
+	// library is the share of their time that is spent in libraries. bound is the same for our
+	// time; only the remainder can still be reduced.
 	library, bound         float64
 	theirAllocs, ourAllocs float64
 }
 
-// kind is what makes samples comparable.
+// kind groups comparable samples.
 type kind struct {
 	crd, work, outcome string
-	// libraries take their share of the time.
+	// libraries is set if library functions take a significant share of the time.
 	libraries bool
 }
 
-// fewLibraries is up to which share of their time libraries do not count.
+// fewLibraries is the share of their time up to which libraries are insignificant.
 const fewLibraries = 0.005
 
 type row struct {
@@ -95,7 +95,7 @@ type row struct {
 
 func (m *measure) rows(crd string, all []work) []row {
 	for _, v := range m.versions {
-		v.recorded = nil // much memory, which the collector would go through
+		v.recorded = nil // frees memory that the collector would have to visit
 	}
 	m.collector = collectorTime()
 	byKind := map[kind]*row{}
@@ -139,7 +139,7 @@ func (m *measure) allWorks(cases []*conformance.Case) []work {
 	return out
 }
 
-// works are the rules alone and the whole write of one case.
+// works returns the works of a case: evaluating its rules, and the whole write.
 func (m *measure) works(c *conformance.Case) []work {
 	v := m.versions[c.Version]
 	if v == nil || c.Subresource != "" || c.Raw != nil {
@@ -193,7 +193,7 @@ func runOurs(r *engine.Rules, obj, old map[string]any) {
 	r.Validate(context.Background(), nil, obj, was, celconfig.RuntimeCELCostBudget)
 }
 
-// run is upstream's rule validator over one object.
+// run evaluates an object's rules with upstream's validator.
 func (u *upstream) run(obj, old map[string]any) field.ErrorList {
 	var was any
 	var opts []upstreamcel.Option
@@ -205,7 +205,7 @@ func (u *upstream) run(obj, old map[string]any) field.ErrorList {
 	return errs
 }
 
-// sample measures in turns; each figure is the median of them.
+// sample measures a work in turns. Each figure is the median over the turns.
 func (m *measure) sample(w work) sample {
 	var out sample
 	withoutCollector(func() {

@@ -7,8 +7,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/strfmt"
 )
 
-// patternCalls are the checks of patterns and formats that a schema asks for on
-// a value.
+// patternCalls appends the checks of patterns and formats that a schema requires for a value.
 func patternCalls(s *schema.Structural, value any, calls []func()) []func() {
 	if s == nil {
 		return calls

@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// scaleTime is how long one side of a turn runs.
+// scaleTime is the duration of each side of a turn.
 const scaleTime = 100 * time.Millisecond
 
-// scaling is the work that two goroutines do on one engine with two cores, over
-// what one does with one, for the same processor's time on each. Where they
-// wrote to one cache line, or waited for each other, it would be less than the
-// machine's own, which stands beside it: cores share their ways to memory, and
-// goroutines share an allocator.
+// scaling holds how much work two goroutines on two cores do on the same engine, relative to one
+// goroutine on one core, for the same processor time per core. It would be lower than the machine's
+// own ratios if the goroutines wrote to the same cache lines or waited for each other. The
+// machine's ratios are measured too, because cores share memory bandwidth and goroutines share an
+// allocator.
 type scaling struct {
 	rules, write float64
-	// spin touches no memory, allocate does nothing else.
+	// spin uses no memory; allocate only allocates.
 	spin, allocate float64
 }
 
-// scaling is of one CRD's objects; zero where only some works are asked for.
+// scaling measures the works of a CRD. It returns zeros if the run is limited to some works.
 func (m *measure) scaling(all []work) scaling {
 	if m.filter != "" {
 		return scaling{}
@@ -46,7 +46,7 @@ func (m *measure) scaling(all []work) scaling {
 	return s
 }
 
-// twoOverOne is 0 for no work.
+// twoOverOne returns the median ratio of the throughputs, or 0 for an empty list of works.
 func (m *measure) twoOverOne(work []func()) float64 {
 	if len(work) == 0 {
 		return 0
@@ -59,8 +59,9 @@ func (m *measure) twoOverOne(work []func()) float64 {
 	return median(turns)
 }
 
-// throughput is how often a nanosecond of the processor does the work. Memory
-// is collected before, so that none need be asked of the system meanwhile.
+// throughput returns how often the work is done per nanosecond of processor time. It runs the
+// garbage collector first, so that little memory must be requested from the system during the
+// measurement.
 func throughput(cores int, work []func()) float64 {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
 	runtime.GC()
@@ -96,7 +97,7 @@ func spin() {
 	}
 }
 
-// allocate makes small maps, which go to the heap.
+// allocate creates small maps on the heap.
 func allocate() {
 	keep := make([]map[string]any, 8)
 	for i := range 800 {
@@ -108,7 +109,7 @@ func (s scaling) print(out io.Writer) {
 	fmt.Fprintf(out, "%-14s rules %.2f, write %.2f times one core; a loop without memory %.2f, one that only allocates %.2f\n", "two cores", s.rules, s.write, s.spin, s.allocate)
 }
 
-// twoCores is what two cores should do at least.
+// twoCores is the minimum ratio that two cores should reach.
 const twoCores = 1.8
 
 func judgeScaling(out io.Writer, all []scaling) {

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// library is how a row names its share of library functions.
+// library returns the label for the share of library functions.
 func (k kind) library() string {
 	if k.libraries {
 		return ">=0.5 %"
@@ -16,8 +16,8 @@ func (k kind) library() string {
 	return "<0.5 %"
 }
 
-// Columns: of their time, how much libraries take; of that bound, how much is
-// reached; allocations of ours and of theirs. Medians all, and the worst.
+// The columns include the share of libraries in their time, the share of that bound that is
+// reached, and the allocations of both sides. All are medians, except the worst ratio.
 const (
 	heading = "%-14s %-8s %-8s %7s  %8s %8s %8s  %7s %7s  %6s %7s\n"
 	figures = "%-14s %-8s %-8s %7d  %7.1fx %7.1fx %7.1fx  %5.1f %% %5.0f %%  %6.0f %7.0f\n"
@@ -47,7 +47,7 @@ func sorted(samples []sample, by func(sample) float64) []float64 {
 	return out
 }
 
-// table gathers the rows of all CRDs.
+// table collects the rows of all CRDs.
 type table struct{ byKind map[kind]*row }
 
 func (t *table) add(rows []row) {
@@ -64,7 +64,7 @@ func (t *table) add(rows []row) {
 	}
 }
 
-// summarize prints each kind of work over all CRDs, the worst last.
+// summarize prints each kind of work over all CRDs, followed by its worst objects.
 func (t *table) summarize(out io.Writer) {
 	var rows []row
 	for _, r := range t.byKind {
@@ -78,7 +78,7 @@ func (t *table) summarize(out io.Writer) {
 	}
 }
 
-// worstShown is how many objects of a kind are named.
+// worstShown is the number of objects that are listed for each kind.
 const worstShown = 3
 
 func printWorst(out io.Writer, r row) {

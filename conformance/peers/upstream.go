@@ -22,7 +22,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 )
 
-// upstream is the API server's own code for one version of a CRD.
+// upstream is the API server's own code for a version of a CRD.
 type upstream struct {
 	schema    *schema.Structural
 	rules     *upstreamcel.Validator
@@ -58,13 +58,13 @@ func newUpstream(crd *apiextensionsv1.CustomResourceDefinition, v *apiextensions
 	return u, nil
 }
 
-// valid says whether rules would run at all.
+// valid reports whether the rules would be evaluated at all.
 func (u *upstream) valid(obj map[string]any) bool {
 	return len(validation.ValidateCustomResource(nil, obj, u.validator)) == 0
 }
 
-// write is what the server does to a decoded object up to storage, and to what
-// it reads back.
+// write performs the server's steps from a decoded object up to storage, and those for the old
+// object after it was read.
 func (u *upstream) write(obj, old map[string]any) {
 	ctx := genericapirequest.WithNamespace(context.Background(), "default")
 	u2 := u.prepared(obj)
@@ -82,7 +82,7 @@ func (u *upstream) write(obj, old map[string]any) {
 	}
 }
 
-// copyBoth is what write does only because it changes what it is given.
+// copyBoth makes the copies that write needs only because it modifies its arguments.
 func copyBoth(obj, old map[string]any) {
 	runtime.DeepCopyJSON(obj)
 	if old != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/brokencrd"
 )
 
-// printVet measures the admission of the largest CRDs. The time spent on rules
-// is the whole less that of the same CRD without rules.
+// printVet measures the admission of the largest CRDs. The time for rules is the total minus the
+// time for the same CRD without rules.
 func printVet(out io.Writer, turns, vetted int) error {
 	crds, err := largestCRDs(vetted)
 	if err != nil {
@@ -43,8 +43,8 @@ func printVet(out io.Writer, turns, vetted int) error {
 	return nil
 }
 
-// vetTimes are the processor times of both sides, of CRDs with rules and of
-// the same without.
+// vetTimes holds the processor times of both sides, for CRDs with rules and for the same CRDs
+// without rules.
 type vetTimes struct {
 	rules                  int
 	theirs, theirsBare     time.Duration
@@ -60,11 +60,11 @@ func (t *vetTimes) add(o *vetTimes) {
 	t.report += o.report
 }
 
-// ofRules is the part of upstream's time for rules that ours is.
+// ofRules returns our time for rules as a fraction of upstream's.
 func (t *vetTimes) ofRules() float64 { return portion(t.ours-t.oursBare, t.theirs-t.theirsBare) }
 
-// ofTotal is the part of upstream's whole time that ours is; ofReport adds
-// reasons, advice, versions and lints, which upstream does not have.
+// ofTotal returns our total time as a fraction of upstream's. ofReport includes the time for
+// explanations, advice, versions, and lints, which upstream does not have.
 func (t *vetTimes) ofTotal() float64  { return portion(t.ours, t.theirs) }
 func (t *vetTimes) ofReport() float64 { return portion(t.report, t.theirs) }
 
@@ -101,7 +101,7 @@ func timeVet(crd *apiextensionsv1.CustomResourceDefinition, turns int) (*vetTime
 	return t, err
 }
 
-// validateCRD is the API server's validation of a new CRD.
+// validateCRD runs the API server's validation of a new CRD.
 func validateCRD(crd *apiextensionsv1.CustomResourceDefinition) error {
 	v1, internal := crd.DeepCopy(), &apiextensions.CustomResourceDefinition{}
 	apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(v1)
@@ -112,9 +112,8 @@ func validateCRD(crd *apiextensionsv1.CustomResourceDefinition) error {
 	return nil
 }
 
-// leastTimes is the least processor time of several runs of each function, in
-// turns and without garbage collection: what else the machine does then weighs
-// little.
+// leastTimes returns the lowest processor time of each function over several turns, without garbage
+// collection. The minimum is least affected by other processes.
 func leastTimes(turns int, list ...func()) []time.Duration {
 	best := make([]time.Duration, len(list))
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
@@ -131,7 +130,7 @@ func leastTimes(turns int, list ...func()) []time.Duration {
 	return best
 }
 
-// largestCRDs are those with the largest files, of different names; 0 is all.
+// largestCRDs returns the n CRDs with the largest files and different names; 0 means all.
 func largestCRDs(n int) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	size := map[string]int64{}
 	for _, dir := range filepath.SplitList(os.Getenv("CELADON_CORPUS")) {

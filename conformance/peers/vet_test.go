@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// BenchmarkVet reports which part of upstream's time the vetting of the
-// largest CRDs takes: on rules, and in all.
+// BenchmarkVet reports the time for vetting the largest CRDs as a fraction of upstream's: for
+// rules, and in total.
 func BenchmarkVet(b *testing.B) {
 	crds, err := largestCRDs(5)
 	if err != nil {
@@ -29,7 +29,7 @@ func BenchmarkVet(b *testing.B) {
 	}
 }
 
-// BenchmarkVetTable prints what make bench-peers prints of vet.
+// BenchmarkVetTable prints the same table as make bench-peers.
 func BenchmarkVetTable(b *testing.B) {
 	for b.Loop() {
 		if err := printVet(os.Stdout, 7, 5); err != nil {

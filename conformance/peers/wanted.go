@@ -7,13 +7,12 @@ import (
 	"strings"
 )
 
-// wanted is what a kind of work should reach, over accepted and refused
-// objects.
+// wanted is the target for a kind of work, over accepted and rejected objects.
 type wanted struct {
 	work string
-	// libraries: the row is about objects where library functions count.
+	// libraries selects objects for which library functions are significant.
 	libraries bool
-	// median and worst are ratios; bound is a share of what libraries leave.
+	// median and worst are ratios. bound is a fraction of the ratio that libraries allow.
 	median, worst, bound float64
 }
 
@@ -26,7 +25,8 @@ var allWanted = []wanted{
 	{work: "write", libraries: true, median: 20},
 }
 
-// least is the ratio that every object should reach, or else the median's.
+// least returns the ratio that every object should reach, or the target for the median if there is
+// none.
 func (w wanted) least() float64 {
 	if w.worst > 0 {
 		return w.worst
@@ -34,7 +34,7 @@ func (w wanted) least() float64 {
 	return w.median
 }
 
-// judge compares what was measured with what is wanted.
+// judge prints the measurements compared with the targets.
 func (t *table) judge(out io.Writer) {
 	for _, w := range allWanted {
 		var samples []sample
@@ -66,8 +66,8 @@ func compare(out io.Writer, what string, got, want float64, format string) {
 	}
 }
 
-// Of the rules on an accepted object, fewAllocations or a hundredth of
-// upstream's are allowed.
+// fewAllocations is the allowed number of allocations for the rules of an accepted object, unless a
+// hundredth of upstream's is more.
 const fewAllocations = 5
 
 func (t *table) judgeAllocations(out io.Writer) {

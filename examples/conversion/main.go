@@ -1,6 +1,6 @@
-// Conversion converts CronTabs between the versions of crd.yaml: it reads a
-// ConversionReview from standard input and writes one. Behind an HTTPS server, the
-// same function is a conversion webhook.
+// Conversion converts CronTabs between the versions in crd.yaml. It reads a ConversionReview from
+// standard input and writes its response to standard output. The same function can serve a
+// conversion webhook over HTTPS.
 package main
 
 import (
@@ -58,7 +58,7 @@ func answer(req *request) *response {
 	return out
 }
 
-// convert changes an object: v1beta1 has hostPort where v1 has host and port.
+// convert changes obj to apiVersion: v1beta1 has hostPort, v1 has host and port.
 func convert(obj map[string]any, apiVersion string) error {
 	obj["apiVersion"] = apiVersion
 	spec, ok := obj["spec"].(map[string]any)

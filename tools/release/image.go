@@ -25,11 +25,10 @@ import (
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// writeImage writes the image of a release as an OCI layout, which any tool can
-// push: from scratch, for each processor the archive's own binary with its licences,
-// beside Mozilla's authorities for who is called over TLS and a /tmp. It needs no
-// daemon, and
-// the same archives give the same bytes.
+// writeImage writes a release's container image as an OCI layout, which any tool can push. For each
+// architecture the image contains the binary and licenses from the release archive, Mozilla's root
+// certificates for TLS connections, and /tmp; it has no base image. Building it needs no daemon,
+// and the same archives produce the same bytes.
 func writeImage(dist, out string) error {
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, arch := range []string{"amd64", "arm64"} {
@@ -75,7 +74,7 @@ func imageOf(files map[string][]byte, arch string) (v1.Image, error) {
 		return nil, err
 	}
 	command, err := layer(date,
-		entry{"tmp/", 0o1777, nil}, // where a large report waits for its end
+		entry{"tmp/", 0o1777, nil}, // for reports that are buffered until they are complete
 		entry{"celadon", 0o755, files["celadon"]},
 		entry{"licenses/LICENSE", 0o644, files["LICENSE"]},
 		entry{"licenses/NOTICES.txt", 0o644, files["NOTICES.txt"]})
@@ -97,7 +96,7 @@ func configOf(image v1.Image, info *debug.BuildInfo, arch, revision string, date
 	config.Config = v1.Config{
 		Entrypoint: []string{"/celadon"},
 		User:       "65532:65532",
-		WorkingDir: "/src", // where CI mounts a tree
+		WorkingDir: "/src", // where CI mounts the files to check
 		Env:        []string{"PATH=/"},
 		Labels: map[string]string{
 			"org.opencontainers.image.title":    "celadon",
@@ -110,8 +109,8 @@ func configOf(image v1.Image, info *debug.BuildInfo, arch, revision string, date
 	return config
 }
 
-// authorities are Mozilla's, as Go's own programs can link them, in PEM. Those that
-// are trusted with a reserve are left out, since no file of PEM can say it.
+// authorities returns Mozilla's root certificates as PEM. It omits roots with constraints, because
+// PEM cannot express them.
 func authorities() []byte {
 	var out bytes.Buffer
 	for authority := range bundle.Roots() {
@@ -122,14 +121,14 @@ func authorities() []byte {
 	return out.Bytes()
 }
 
-// entry is a file, or a folder where its name ends in a slash.
+// An entry is a file, or a folder if its name ends in a slash.
 type entry struct {
 	name string
 	mode int64
 	data []byte
 }
 
-// layer is a layer of files, and of the folders above them.
+// layer returns a layer with entries and their parent folders.
 func layer(date time.Time, entries ...entry) (v1.Layer, error) {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
@@ -162,7 +161,7 @@ func folders(w *tar.Writer, date time.Time, name string, made map[string]bool) e
 	}))
 }
 
-// unpack reads the files of an archive of a release.
+// unpack returns the files of a release archive by path.
 func unpack(archive string) (map[string][]byte, error) {
 	file, err := os.Open(archive)
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 )
 
-// inside runs a command in a folder as if that were the whole machine: nothing else
-// of the file system, no network but its own, nobody's rights.
+// inside runs a command with dir as its root file system, without network access and as an
+// unprivileged user. It returns the combined output and the exit code.
 func inside(t *testing.T, dir string, args ...string) (string, int) {
 	t.Helper()
 	if err := os.Chmod(dir, 0o755); err != nil {
@@ -43,7 +43,7 @@ func inside(t *testing.T, dir string, args ...string) (string, int) {
 	return string(out), cmd.ProcessState.ExitCode()
 }
 
-// readmeJob is the first check that the README shows, and what it prints.
+// readmeJob returns the command line of the first celadon check in the README, and its output.
 func readmeJob(t *testing.T, readme string) (args []string, want string) {
 	t.Helper()
 	_, job, found := strings.Cut(readme, "\n$ celadon check ")
@@ -59,8 +59,8 @@ func archiveHere(tree, version string) string {
 	return filepath.Join(tree, "dist", fmt.Sprintf("celadon_%s_linux_%s.tar.gz", version[1:], runtime.GOARCH))
 }
 
-// testEmptyMachine: an archive, unpacked where there is nothing else, does the
-// README's main job.
+// testEmptyMachine checks that an unpacked archive alone, without any other files, runs the
+// README's first check.
 func testEmptyMachine(t *testing.T, tree, version string) {
 	dir := t.TempDir()
 	command(t, dir, nil, "tar", "-xzf", archiveHere(tree, version))
@@ -78,8 +78,7 @@ func testEmptyMachine(t *testing.T, tree, version string) {
 	}
 }
 
-// testImage: the image is the same each time, and what is in it checks a tree that
-// is mounted.
+// testImage checks that the image is reproducible and that its command checks a mounted tree.
 func testImage(t *testing.T, tree, version string) {
 	first, second := filepath.Join(t.TempDir(), "image"), filepath.Join(t.TempDir(), "image")
 	for _, dir := range []string{first, second} {
@@ -104,7 +103,7 @@ func testImage(t *testing.T, tree, version string) {
 	if code != 1 || !strings.Contains(out, "5 objects checked: 2 valid, 3 invalid") {
 		t.Errorf("ends with %d: %s", code, out)
 	}
-	var many strings.Builder // of which the report waits in /tmp until it is whole
+	var many strings.Builder // so many that the report is buffered in /tmp
 	for i := range 5000 {
 		fmt.Fprintf(&many, "{\"apiVersion\":\"stable.example.com/v1\",\"kind\":\"CronTab\",\"metadata\":{\"name\":\"c%d\"},\"spec\":{\"schedule\":\"@daily\",\"image\":\"a:1\"}}\n", i)
 	}
@@ -120,7 +119,7 @@ func testImage(t *testing.T, tree, version string) {
 	}
 }
 
-// imageHere is the image for this machine's processor, whose digests are right.
+// imageHere returns the image for this machine's architecture, after checking its digests.
 func imageHere(t *testing.T, dir string) v1.Image {
 	t.Helper()
 	index, err := layout.ImageIndexFromPath(dir)
@@ -172,13 +171,13 @@ func unpackImage(t *testing.T, image v1.Image, dir string) {
 				t.Fatal(err)
 			}
 		}
-		if err := in.Close(); err != nil { // which looks at the digest
+		if err := in.Close(); err != nil { // Close verifies the digest
 			t.Fatal(err)
 		}
 	}
 }
 
-// testAction: action.yml's own script installs what goreleaser made.
+// testAction checks that the script in action.yml installs the archives that goreleaser built.
 func testAction(t *testing.T, tree, version string) {
 	releases, temp := t.TempDir(), t.TempDir()
 	if err := os.Symlink(filepath.Join(tree, "dist"), filepath.Join(releases, version)); err != nil {

@@ -1,7 +1,7 @@
-// Command release does what a release needs beside goreleaser: the commit that is
-// tagged, the modules as a proxy serves them, the list of what is linked with its
-// licences, and the container image. It writes files and git tags and publishes
-// nothing. See docs/releasing.md.
+// Command release performs the release steps that goreleaser does not: it creates the tagged
+// commit, writes the modules in the layout of a module proxy, lists the linked modules and their
+// licenses, and builds the container image. It writes files and git tags, and publishes nothing.
+// See docs/releasing.md.
 package main
 
 import (

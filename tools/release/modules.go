@@ -19,21 +19,21 @@ import (
 	"golang.org/x/mod/zip"
 )
 
-// root is the path of the main module.
+// root is the module path of the main module.
 const root = "github.com/celadon-cel/celadon"
 
-// published are the folders of the modules that others can require, and so have
-// tags; the main one's is "". They require the main one alone.
+// published lists the folders of the modules that others can require. Each gets a tag. "" is the
+// main module, which is the only Celadon module that the others require.
 var published = []string{"", "celadontest/fakeclient", "celadontest/remote", "celadonvet", "cmd/celadon-gen", "cmd/celadon/openapi"}
 
-// tag makes the commit that a release is, on HEAD, and its tags. In the tree, the
-// modules below replace the main one by its folder, which the go command refuses to
-// install and ignores in what others require; in the release they require it at the
-// release's version. That the main module does not hold the ones below it is why
-// its hash can stand in their go.sum, in the same commit.
+// tag creates the release commit on HEAD, and its tags. In the source tree, the other modules
+// replace the main module by its folder. The go command ignores replacements in required modules,
+// and does not install a command from a module that has any, so the release commit requires the
+// main module at the released version instead. The main module does not contain the other modules,
+// so their go.sum files can include its hash in the same commit.
 func tag(repo, version string) error {
 	if semver.Canonical(version) != version || semver.Major(version) != "v0" && semver.Major(version) != "v1" {
-		return fmt.Errorf("%q: want a version as v0.1.0", version) // v2 and later have another module path
+		return fmt.Errorf("%q: want a version as v0.1.0", version) // v2 and later need another module path
 	}
 	if status, err := git(repo, "status", "--porcelain"); err != nil || status != "" {
 		return errors.Join(err, fmt.Errorf("%s has changes: commit them first\n%s", repo, status))
@@ -58,7 +58,7 @@ func tag(repo, version string) error {
 	return nil
 }
 
-// hashes are the lines of the main module, as HEAD has it, in a go.sum.
+// hashes returns the go.sum lines for the main module at HEAD.
 func hashes(repo, version string) ([]string, error) {
 	file, err := os.CreateTemp("", "celadon-*.zip")
 	if err != nil {
@@ -83,7 +83,7 @@ func hashes(repo, version string) ([]string, error) {
 	return []string{fmt.Sprintf("%s %s %s\n", root, version, all), fmt.Sprintf("%s %s/go.mod %s\n", root, version, goMod)}, nil
 }
 
-// release makes a module require the main one instead of replacing it.
+// release changes the module in dir to require the main module instead of replacing it.
 func release(dir, version string, sums []string) error {
 	name := filepath.Join(dir, "go.mod")
 	text, err := os.ReadFile(name)
@@ -95,7 +95,7 @@ func release(dir, version string, sums []string) error {
 		return err
 	}
 	if len(f.Replace) == 0 {
-		return nil // it stands alone
+		return nil // it does not depend on the main module
 	}
 	for _, r := range f.Replace {
 		if r.Old.Path != root {
@@ -115,7 +115,7 @@ func release(dir, version string, sums []string) error {
 	return addSums(filepath.Join(dir, "go.sum"), sums)
 }
 
-// addSums puts lines of one module where go mod tidy would.
+// addSums inserts the go.sum lines of the main module in the order of go mod tidy.
 func addSums(name string, sums []string) error {
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -126,7 +126,7 @@ func addSums(name string, sums []string) error {
 	return os.WriteFile(name, []byte(strings.Join(slices.Insert(lines, at, sums...), "")), 0o644)
 }
 
-// git runs git and gives what it prints.
+// git runs git in repo and returns its standard output.
 func git(repo string, args ...string) (string, error) {
 	cmd := exec.Command("git", append([]string{"-C", repo}, args...)...)
 	var stderr bytes.Buffer

@@ -14,11 +14,11 @@ import (
 	"strings"
 )
 
-// linkedModule is a module whose code is in the command.
+// A linkedModule is a module whose code is linked into the command.
 type linkedModule struct{ Path, Version, Dir string }
 
-// notices prints what the licences of all that the command links want to be handed
-// on with it: their own texts, and those of Go.
+// notices prints the license texts and notices that must be distributed with the command: those of
+// all linked modules, on any supported system, and of Go.
 func notices(w io.Writer, repo string) error {
 	modules := map[string]linkedModule{}
 	for _, system := range []string{"linux", "darwin", "windows"} {

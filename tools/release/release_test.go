@@ -21,12 +21,11 @@ import (
 	"golang.org/x/mod/module"
 )
 
-// goreleaser is the version that releases are made with.
+// goreleaser is the package and version of goreleaser that releases are built with.
 const goreleaser = "github.com/goreleaser/goreleaser/v2@v2.16.0"
 
-// TestRelease makes a release of what a repository has at HEAD, and uses it as its
-// users would. Nothing is published; modules of others come from where the go
-// command gets them.
+// TestRelease builds a release from HEAD of a repository and uses it as its users would. It
+// publishes nothing. Other modules come from the go command's usual proxy.
 func TestRelease(t *testing.T) {
 	repo := os.Getenv("CELADON_RELEASE")
 	if repo == "" {
@@ -42,8 +41,8 @@ func TestRelease(t *testing.T) {
 	t.Run("archives", func(t *testing.T) { testArchives(t, tree, version) })
 }
 
-// pseudoVersion is one that no other content has ever had: the go command keeps
-// what it has seen of a version.
+// pseudoVersion returns a version that is unique to the content of HEAD, because the go command
+// caches the content of each version.
 func pseudoVersion(t *testing.T, repo string) string {
 	t.Helper()
 	out, err := git(repo, "log", "-1", "--format=%H %cI")
@@ -58,8 +57,8 @@ func pseudoVersion(t *testing.T, repo string) string {
 	return module.PseudoVersion("", "", at, revision[:12])
 }
 
-// testModules installs the commands by name and version, and has a project of
-// somebody else require the rest: examples/operator, outside of the tree.
+// testModules installs the commands by module path and version, and builds examples/operator
+// outside of the tree, as a project that requires the other modules.
 func testModules(t *testing.T, tree, version string) {
 	proxy := t.TempDir()
 	if err := writeProxy(tree, version, proxy); err != nil {
@@ -89,7 +88,7 @@ func testModules(t *testing.T, tree, version string) {
 	command(t, project, env, "go", "test", "./...")
 }
 
-// forget takes a version out of the module cache.
+// forget removes a version from the module cache.
 func forget(t *testing.T, version string) {
 	t.Helper()
 	cache := strings.TrimSpace(command(t, "", nil, "go", "env", "GOMODCACHE"))
@@ -108,7 +107,7 @@ func forget(t *testing.T, version string) {
 	}
 }
 
-// testArchives makes the archives twice, in two places, and uses them.
+// testArchives builds the archives twice, in two folders, and uses them.
 func testArchives(t *testing.T, tree, version string) {
 	bin := t.TempDir()
 	command(t, bin, []string{"GOBIN=" + bin, "GOFLAGS="}, "go", "install", goreleaser)
@@ -132,7 +131,7 @@ func testArchives(t *testing.T, tree, version string) {
 	t.Run("action", func(t *testing.T) { testAction(t, tree, version) })
 }
 
-// checkSums: what checksums.txt and the manifests say is what is there.
+// checkSums checks checksums.txt and the manifests against the built files.
 func checkSums(t *testing.T, dist string) {
 	t.Helper()
 	krew, cask := string(read(t, dist, "krew/celadon.yaml")), string(read(t, dist, "homebrew/Casks/celadon.rb"))
@@ -163,7 +162,7 @@ func checkSums(t *testing.T, dist string) {
 	}
 }
 
-// checkArchives: each has all that belongs in it, and a command for its system.
+// checkArchives checks that each archive contains all its files, and a binary for its system.
 func checkArchives(t *testing.T, dist, version string) {
 	t.Helper()
 	for _, system := range []string{"linux", "darwin", "windows"} {
@@ -193,7 +192,7 @@ func checkArchives(t *testing.T, dist, version string) {
 	}
 }
 
-// unarchive gives what an archive holds, and the name of the command in it.
+// unarchive returns the files of an archive, and the name of the command's binary.
 func unarchive(t *testing.T, name string) (files map[string][]byte, binary string) {
 	t.Helper()
 	if _, err := os.Stat(name + ".zip"); err == nil {
@@ -236,7 +235,7 @@ func read(t *testing.T, name ...string) []byte {
 	return data
 }
 
-// command runs one, which must succeed, and gives what it prints.
+// command runs a command, fails the test if it fails, and returns its standard output.
 func command(t *testing.T, dir string, env []string, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(name, args...)

@@ -9,9 +9,9 @@ import (
 	cyclonedx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// writeSBOM writes what a binary says of itself as CycloneDX: the modules that are
-// linked, and Go. There is no serial number and no time in it, so that the same
-// binary gives the same bytes; 1.6 is what most readers know.
+// writeSBOM writes the build information of a binary, with its linked modules and the Go version,
+// as CycloneDX. It omits the serial number and timestamp, so that the same binary produces the same
+// bytes. It uses version 1.6, which most tools can read.
 func writeSBOM(binary, name string) error {
 	info, err := buildinfo.ReadFile(binary)
 	if err != nil {

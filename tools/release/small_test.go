@@ -14,10 +14,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// unpublished are modules that nobody requires: checks, examples, and data of tests.
+// unpublished lists modules that nobody else requires: checks, examples, and test data.
 var unpublished = []string{"celadonvet/testdata/app", "conformance", "conformance/kube", "conformance/kubectl", "examples/markers", "examples/operator", "tools", "tools/release"}
 
-// TestEveryModule: a new module is published, or said not to be.
+// TestEveryModule checks that each module is in published or unpublished.
 func TestEveryModule(t *testing.T) {
 	t.Parallel()
 	known := append(slices.Clone(published), unpublished...)
@@ -35,7 +35,8 @@ func TestEveryModule(t *testing.T) {
 	}
 }
 
-// TestNoBinaries: whoever requires the module downloads every file that is tracked.
+// TestNoBinaries checks that no tracked file is large, because everyone who requires the module
+// downloads all of them.
 func TestNoBinaries(t *testing.T) {
 	t.Parallel()
 	files, err := git("../..", "ls-tree", "-r", "--long", "HEAD")
@@ -50,7 +51,7 @@ func TestNoBinaries(t *testing.T) {
 	}
 }
 
-// TestTag makes a release of made-up modules.
+// TestTag tags a release of generated modules.
 func TestTag(t *testing.T) {
 	t.Parallel()
 	repo := t.TempDir()
@@ -124,7 +125,7 @@ func mustWrite(t *testing.T, repo, name, text string) {
 	}
 }
 
-// TestSBOM: of this test's own binary, twice the same.
+// TestSBOM checks that two SBOMs of this test binary are equal and list its modules.
 func TestSBOM(t *testing.T) {
 	t.Parallel()
 	var texts [2][]byte
@@ -143,8 +144,8 @@ func TestSBOM(t *testing.T) {
 	}
 }
 
-// TestReleaseConfig: what .goreleaser.yaml names is there. Its words are goreleaser's
-// to check, which make release-check asks.
+// TestReleaseConfig checks that the files named in .goreleaser.yaml exist. The configuration's
+// syntax is checked by goreleaser itself in make release-check.
 func TestReleaseConfig(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("../../.goreleaser.yaml")

@@ -1,5 +1,5 @@
-// Package openapi makes the OpenAPI documents that a Kubernetes API server
-// publishes of CRDs, with the server's own builder.
+// Package openapi builds the OpenAPI documents that a Kubernetes API server publishes for CRDs,
+// with the server's own builder.
 package openapi
 
 import (
@@ -15,9 +15,9 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// V3 are the documents of all served versions, by the path below /openapi/v3 at
-// which a server has each: apis/stable.example.com/v1. The CRDs are given
-// their defaults, as a server does when it stores them.
+// V3 returns the documents of all served versions, by the server's path below /openapi/v3, for
+// example apis/stable.example.com/v1. It applies the CRD defaults first, as a server does when it
+// stores a CRD, and does not modify crds. It returns an error if two CRDs have the same name.
 func V3(crds []*apiextensionsv1.CustomResourceDefinition) (map[string]json.RawMessage, error) {
 	parts := map[string][]*spec3.OpenAPI{}
 	err := eachServed(crds, func(crd *apiextensionsv1.CustomResourceDefinition, version string) error {
@@ -42,9 +42,10 @@ func V3(crds []*apiextensionsv1.CustomResourceDefinition) (map[string]json.RawMe
 	return documents, nil
 }
 
-// V2 is what CRDs add to the one document that a server has at /openapi/v2:
-// paths, definitions and parameters. Of the types that are the server's own, it
-// lists at DeleteOptions the groups that it serves itself too.
+// V2 returns the paths, definitions, and parameters that crds add to the server's /openapi/v2
+// document, or nil if no version is served. The definition of DeleteOptions also lists the groups
+// of the server's built-in types. V2 does not modify crds, and returns an error if two of them have
+// the same name.
 func V2(crds []*apiextensionsv1.CustomResourceDefinition) (json.RawMessage, error) {
 	var parts []*spec.Swagger
 	err := eachServed(crds, func(crd *apiextensionsv1.CustomResourceDefinition, version string) error {
@@ -90,8 +91,7 @@ func eachServed(crds []*apiextensionsv1.CustomResourceDefinition, do func(*apiex
 	return nil
 }
 
-// sorted is a document with all its keys in order: the same CRDs give the same
-// bytes.
+// sorted encodes a document with sorted keys, so that equal CRDs produce equal bytes.
 func sorted(document any) (json.RawMessage, error) {
 	data, err := json.Marshal(document)
 	if err != nil {

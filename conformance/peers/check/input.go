@@ -12,15 +12,15 @@ import (
 	"github.com/celadon-cel/celadon/conformance"
 )
 
-// input are the files that all programs read.
+// input holds the files that all programs read.
 type input struct {
 	crdDir, crd, crdName string
 	objects              string
 	refused              int
 }
 
-// makeInput writes the CRD and objects of the corpus, each case again under
-// another name until there are enough.
+// makeInput writes a CRD and objects from the corpus. It repeats cases with different names until
+// there are enough files.
 func makeInput(dir string, files int) (*input, error) {
 	accepted, refused, err := readCases()
 	if err != nil {
@@ -56,7 +56,7 @@ func makeInput(dir string, files int) (*input, error) {
 	return in, nil
 }
 
-// write gives the object a name of its own.
+// write writes an object with a unique name.
 func (in *input) write(i int, object map[string]any) error {
 	name := fmt.Sprintf("route-%04d", i)
 	metadata, _ := object["metadata"].(map[string]any)
@@ -68,7 +68,7 @@ func (in *input) write(i int, object map[string]any) error {
 	metadata["name"] = name
 	object = maps.Clone(object)
 	object["metadata"] = metadata
-	delete(object, "status") // a server drops it on create, kubectl-validate judges it
+	delete(object, "status") // a server drops the status on create, whereas kubectl-validate validates it
 	data, err := yaml.Marshal(object)
 	if err != nil {
 		return err
@@ -76,8 +76,8 @@ func (in *input) write(i int, object map[string]any) error {
 	return os.WriteFile(filepath.Join(in.objects, name+".yaml"), data, 0o644)
 }
 
-// readCases are the creates of one CRD: those that the API server accepts and
-// those that a rule or the schema refuses.
+// readCases returns the creates of a CRD: those that the API server accepts, and those that a
+// rule or the schema rejects.
 func readCases() (accepted, refused []*conformance.Case, err error) {
 	var crd *conformance.CRD
 	for _, dir := range filepath.SplitList(os.Getenv("CELADON_CORPUS")) {

@@ -1,13 +1,13 @@
-// Command check measures celadon check as a whole process, against two others
-// on the same files: kubectl-validate, and a program that only reads and decodes
-// them (peers/floor).
+// Command check compares the run time of the celadon check process with that of two other programs
+// on the same files: kubectl-validate, and a program that only reads and decodes them
+// (peers/floor).
 //
 //	go install sigs.k8s.io/kubectl-validate@v0.0.4
 //	CELADON_CORPUS=../corpus go run ./peers/check
 //
-// The files are HTTPRoutes of the corpus, one in ten of them refused. Each
-// program runs with one core and with two, in turns, and medians are compared.
-// Verdicts have to be equal, file by file.
+// The files are HTTPRoutes of the corpus; one tenth are rejected. The programs run in
+// turns, with one core and with two, and their median times are compared. The verdicts of celadon
+// and kubectl-validate must be equal for each file.
 package main
 
 import (
@@ -22,7 +22,7 @@ import (
 
 const (
 	crdPrefix = "httproutes.gateway.networking.k8s.io"
-	refusedIn = 10 // one in so many
+	refusedIn = 10 // one of this many files
 )
 
 func main() {
@@ -75,7 +75,7 @@ func run(files, turns, peerTurns int, peerPath string) error {
 	return nil
 }
 
-// build compiles a command of a module with that module's own dependencies.
+// build compiles a command of a module with the module's own dependencies.
 func build(to, module, command string) error {
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
 	if err != nil {

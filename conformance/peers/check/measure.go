@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// program is what is measured, how often, and how long it took.
+// program is a measured command, with the number of runs and their times.
 type program struct {
 	name  string
 	args  []string
@@ -17,8 +17,8 @@ type program struct {
 	times []time.Duration
 }
 
-// measure runs the programs in turns, so that a busy machine slows all of them.
-// What came before, building and comparing verdicts, has warmed all of them up.
+// measure runs the programs in turns, so that a busy machine affects all of them. Building them and
+// comparing the verdicts has already warmed up the caches.
 func measure(programs []*program, cores int) error {
 	turns := 0
 	for _, p := range programs {
@@ -40,8 +40,8 @@ func measure(programs []*program, cores int) error {
 	return nil
 }
 
-// run is the wall time of one process; exit code 1 says that objects are
-// refused.
+// run returns the wall time of a process. Exit code 1 means that objects were rejected and is not
+// an error.
 func (p *program) run(cores int) (time.Duration, error) {
 	cmd := exec.Command(p.args[0], p.args[1:]...)
 	cmd.Env = environment(cores)
@@ -63,7 +63,7 @@ func (p *program) median() time.Duration {
 	return sorted[len(sorted)/2]
 }
 
-// print shows the first program's time as a part or a multiple of the others'.
+// print prints the median times, and the first program's time relative to those of the others.
 func print(out io.Writer, programs []*program, cores int) {
 	ours := programs[0].median()
 	fmt.Fprintf(out, "GOMAXPROCS=%d\n", cores)
@@ -76,7 +76,7 @@ func print(out io.Writer, programs []*program, cores int) {
 	}
 }
 
-// times is "1/300 of it" or "1.20 times it".
+// times formats a ratio, for example as "1/300 of it" or "1.20 times it".
 func times(ratio float64) string {
 	if ratio < 0.1 {
 		return fmt.Sprintf("1/%.0f of it", 1/ratio)

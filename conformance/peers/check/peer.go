@@ -18,7 +18,7 @@ const (
 	peerVersion = "v0.0.4"
 )
 
-// findPeer is where kubectl-validate is; it tells where it is not, or is of
+// findPeer returns the path of kubectl-validate. It prints a message if it is not installed or has
 // another version.
 func findPeer(path string) string {
 	if path == "" {
@@ -61,8 +61,8 @@ func peerArgs(peer string, in *input) []string {
 	return []string{peer, "--local-crds", in.crdDir, in.objects}
 }
 
-// sameVerdicts holds that both programs refuse the same files, as many as were
-// made to be refused.
+// sameVerdicts returns an error unless both programs reject the same files, and as many as
+// expected.
 func sameVerdicts(celadon, peer string, in *input) error {
 	ours, err := celadonRefuses(celadon, in)
 	if err != nil {
@@ -117,8 +117,8 @@ func peerRefuses(peer string, in *input) (map[string]bool, error) {
 	return refuses, nil
 }
 
-// runJSON decodes what a program prints; exit code 1 says that objects are
-// refused.
+// runJSON runs a program and decodes its output. Exit code 1 means that objects were rejected and
+// is not an error.
 func runJSON(to any, name string, args ...string) error {
 	cmd := exec.Command(name, args...)
 	cmd.Env = environment(2)

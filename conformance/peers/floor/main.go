@@ -1,5 +1,5 @@
-// Command floor reads YAML files and decodes each with sigs.k8s.io/yaml, and
-// does nothing else: the least that a program which checks them has to do.
+// Command floor reads YAML files, decodes each with sigs.k8s.io/yaml, and does nothing else. It
+// measures the minimum work of a program that checks them.
 //
 //	floor CRD OBJECTS...
 package main

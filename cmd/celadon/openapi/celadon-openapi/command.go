@@ -19,7 +19,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/openapi"
 )
 
-// options are the flags.
+// options holds the values of the command's flags.
 type options struct {
 	crds         []string
 	groupVersion string
@@ -86,8 +86,8 @@ func (o *options) check() error {
 	return nil
 }
 
-// publish writes the documents that are asked for: to a folder, or the one that
-// there is.
+// publish writes the requested documents to the folder o.out. Without a folder, it writes the only
+// document to standard output, and returns an error if there are several.
 func (o *options) publish(s command.Streams, crds []*apiextensionsv1.CustomResourceDefinition) error {
 	files, err := o.documents(crds)
 	if err != nil {
@@ -113,7 +113,7 @@ func (o *options) publish(s command.Streams, crds []*apiextensionsv1.CustomResou
 	return err
 }
 
-// documents are those that are asked for, by the name of a file.
+// documents returns the requested documents by file name.
 func (o *options) documents(crds []*apiextensionsv1.CustomResourceDefinition) (map[string][]byte, error) {
 	if o.v2 {
 		data, err := openapi.V2(crds)

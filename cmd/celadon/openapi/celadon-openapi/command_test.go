@@ -22,8 +22,8 @@ func run(t *testing.T, stdin string, args ...string) (stdout, stderr string, cod
 	return out.String(), errs.String(), code
 }
 
-// TestDocuments holds where documents go and that they do not change; what is in
-// them the module conformance holds to a real server.
+// TestDocuments checks where documents are written and that the output is deterministic. Module
+// conformance compares their content with a real server.
 func TestDocuments(t *testing.T) {
 	v3, stderr, code := run(t, "", "--crd", crontab)
 	if code != 0 || stderr != "" {
@@ -66,7 +66,7 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// TestRefused are command lines and inputs that end with exit code 2.
+// TestRefused checks command lines and inputs that end with exit code 2.
 func TestRefused(t *testing.T) {
 	unserved := `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"as.b.c"},"spec":{"group":"b.c","names":{"kind":"A","plural":"as"},"scope":"Cluster","versions":[{"name":"v1","served":false,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}`
 	for _, test := range []struct {
@@ -94,7 +94,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestBrokenSchemas are CRDs of which a server says only that there are objects.
+// TestBrokenSchemas checks CRDs with invalid schemas, for which a server publishes only the kind
+// without its fields.
 func TestBrokenSchemas(t *testing.T) {
 	for _, schema := range []string{`{}`, `{"type":"object","properties":{"a":{}}}`, `{"type":"string"}`, `{"type":"object","properties":{"a":{"type":"nosuch"}}}`, `null`} {
 		crd := `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"as.b.c"},"spec":{"group":"b.c","names":{"kind":"A","plural":"as"},"scope":"Cluster","versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":` + schema + `}}]}}`

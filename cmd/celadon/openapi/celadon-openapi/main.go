@@ -1,5 +1,5 @@
-// Command celadon-openapi prints the OpenAPI documents that a Kubernetes API
-// server publishes of CRDs.
+// Command celadon-openapi prints the OpenAPI documents that a Kubernetes API server publishes for
+// CRDs.
 package main
 
 import (

@@ -18,7 +18,7 @@ func nightly() *v1.Backup {
 
 func TestBackup(t *testing.T) {
 	crds := celadontest.New(t, "../../config/crd")
-	crds.Cover(t, 100) // percent of the rules that these tests let run and refuse
+	crds.Cover(t, 100) // the percentage of rules that these tests must make both pass and fail
 
 	crds.Accepts(t, nightly())
 

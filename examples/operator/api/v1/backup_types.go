@@ -48,7 +48,7 @@ type Backup struct {
 	Status BackupStatus `json:"status,omitempty"`
 }
 
-// BackupList is several.
+// BackupList is a list of Backups.
 // +kubebuilder:object:root=true
 type BackupList struct {
 	metav1.TypeMeta `json:",inline"`

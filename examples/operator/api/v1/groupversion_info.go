@@ -1,4 +1,4 @@
-// Package v1 is the API of an operator that makes backups, as kubebuilder lays it out.
+// Package v1 is the API of an operator that makes backups, in the layout of kubebuilder.
 // +kubebuilder:object:generate=true
 // +groupName=example.com
 package v1
@@ -9,10 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// GroupVersion is that of all kinds here.
+// GroupVersion is the group and version of all kinds in this package.
 var GroupVersion = schema.GroupVersion{Group: "example.com", Version: "v1"}
 
-// AddToScheme registers the kinds.
+// AddToScheme adds the kinds of this package to s.
 func AddToScheme(s *runtime.Scheme) error {
 	s.AddKnownTypes(GroupVersion, &Backup{}, &BackupList{})
 	metav1.AddToGroupVersion(s, GroupVersion)

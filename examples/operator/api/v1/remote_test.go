@@ -12,7 +12,7 @@ func TestBackupByCommand(t *testing.T) {
 	crds := remote.Start(t, "../../config/crd")
 
 	backup := nightly()
-	backup.SetGroupVersionKind(v1.GroupVersion.WithKind("Backup")) // there is no scheme to ask
+	backup.SetGroupVersionKind(v1.GroupVersion.WithKind("Backup")) // there is no scheme to get the kind from
 	crds.Accepts(t, backup)
 
 	backup.Spec.Schedule = "@daily"

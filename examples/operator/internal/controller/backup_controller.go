@@ -10,10 +10,10 @@ import (
 	v1 "example.com/operator/api/v1"
 )
 
-// BackupReconciler tells of each Backup that it is scheduled.
+// BackupReconciler sets the status of each Backup to Scheduled.
 type BackupReconciler struct{ client.Client }
 
-// Reconcile brings a Backup's status up to its spec.
+// Reconcile updates the status of a Backup whose spec has changed.
 func (r *BackupReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	backup := &v1.Backup{}
 	if err := r.Get(ctx, req.NamespacedName, backup); err != nil {
