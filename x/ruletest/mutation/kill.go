@@ -9,7 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// runner tries mutants. Several work at once, each with what it compiled itself.
+// runner tries mutants. It is not safe for concurrent use; each worker has its own.
 type runner struct {
 	cfg       Config
 	rewriters map[*baseline]*engine.Rewriter
@@ -20,7 +20,7 @@ func newRunner(cfg Config) *runner {
 	return &runner{cfg: cfg, rewriters: map[*baseline]*engine.Rewriter{}, analyses: map[analysisKey]*analysis{}}
 }
 
-// try finds out what becomes of a mutant.
+// try determines the status of a mutant.
 func (h *runner) try(ctx context.Context, m *Mutant) error {
 	m.Status = NotCovered
 	for _, t := range m.change.targets {
@@ -44,7 +44,7 @@ func (h *runner) try(ctx context.Context, m *Mutant) error {
 	return nil
 }
 
-// tried is try, with a bug of ours as its error.
+// tried is like try, but converts a panic to an internal error.
 func (h *runner) tried(ctx context.Context, m *Mutant) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -54,7 +54,7 @@ func (h *runner) tried(ctx context.Context, m *Mutant) (err error) {
 	return h.try(ctx, m)
 }
 
-// hits are the writes that may tell the mutant.
+// hits returns the writes whose result the mutant can change.
 func (t *target) hits(m *Mutant) []hit {
 	switch {
 	case t.ref == nil:
@@ -65,7 +65,7 @@ func (t *target) hits(m *Mutant) []hit {
 	return t.suite.ran[t.ref]
 }
 
-// engine is the target's engine with the mutant in it.
+// engine returns the target's engine with the mutant applied.
 func (h *runner) engine(m *Mutant, t target) (*engine.Engine, error) {
 	w := h.rewriters[t.suite]
 	if w == nil {
@@ -84,7 +84,7 @@ func (h *runner) engine(m *Mutant, t target) (*engine.Engine, error) {
 	return nil, fmt.Errorf("version %q: no such version", t.version)
 }
 
-// run asks the mutant about writes until a case fails.
+// run repeats writes on the mutant until a case fails.
 func (m *Mutant) run(ctx context.Context, s *baseline, changed *engine.Engine, hits []hit) error {
 	for _, at := range hits {
 		c := &s.Cases[at.index]
@@ -111,7 +111,7 @@ func (m *Mutant) run(ctx context.Context, s *baseline, changed *engine.Engine, h
 	return nil
 }
 
-// firstLine is what is wrong with a changed rule, without the excerpt.
+// firstLine returns the error in a changed rule without its excerpt.
 func firstLine(err error) string {
 	var compile *engine.CompileError
 	if errors.As(err, &compile) {

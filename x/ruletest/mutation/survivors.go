@@ -11,10 +11,10 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// analysis looks at the survivors of one version of one suite's CRD.
+// analysis holds the prover and the search for one version of one suite's CRD.
 type analysis struct {
-	prover *prove.Prover  // nil where the version cannot be analysed
-	search *search.Search // nil where it cannot be searched
+	prover *prove.Prover  // nil if the version cannot be analyzed
+	search *search.Search // nil if it cannot be searched
 }
 
 type analysisKey struct {
@@ -38,8 +38,8 @@ func (h *runner) analysisOf(t target) *analysis {
 	return j
 }
 
-// analyze asks whether a survivor differs from the original at all, and for a
-// write that shows it.
+// analyze tries to prove that a surviving mutant is equivalent to the original. Otherwise it
+// searches for a write that distinguishes them.
 func (h *runner) analyze(ctx context.Context, m *Mutant) error {
 	t := m.change.targets[0]
 	j := h.analysisOf(t)
@@ -59,8 +59,8 @@ func (h *runner) analyze(ctx context.Context, m *Mutant) error {
 	return h.seek(ctx, m, t, j)
 }
 
-// seek looks for a write that the original refuses and the mutant accepts, and
-// then for one the other way round.
+// seek searches for a write that the original rejects and the mutant accepts, and then for the
+// opposite.
 func (h *runner) seek(ctx context.Context, m *Mutant, t target, j *analysis) error {
 	changed, err := h.engine(m, t)
 	if err != nil || j.search == nil {
