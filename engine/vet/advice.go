@@ -234,7 +234,7 @@ func (t *trial) single(least values, list []*bound) (best values) {
 	return best
 }
 
-// mostPairs limits the number of bounds of which pairs are tried.
+// mostPairs limits the number of bounds from which pairs are tried.
 const mostPairs = 24
 
 // pair returns t with the first two bounds that suffice, or nil if no pair does.

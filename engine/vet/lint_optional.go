@@ -20,7 +20,7 @@ func optionalImmutable(r *rule) string {
 	for b.kind == atProperty && (!b.removable() || r.unit.guards(b)) {
 		b = b.parent
 	}
-	if b.kind != atProperty || b != r.at && b.parent.parent == nil { // nobody removes a whole spec
+	if b.kind != atProperty || b != r.at && b.parent.parent == nil { // users do not remove a whole spec
 		return ""
 	}
 	parent := b.parent.place()

@@ -22,7 +22,8 @@ type exprPlace struct {
 	// not a field.
 	step  string
 	above *exprPlace
-	// some is set if the path stands for any of several elements.
+	// some is set if the value is any of several elements, so equal paths can mean different
+	// values.
 	some bool
 }
 

@@ -38,8 +38,9 @@ type halves struct {
 // maxKeys limits x-kubernetes-list-map-keys in a reduced schema, because keys are looked up linearly.
 const maxKeys = 32
 
-// reduce returns nil if the validity of a plain schema depends on its content, if the server's
-// functions might take too long (see overworked), or if a schema with rules cannot be converted.
+// reduce returns nil if the CRD preserves unknown fields, because its content then determines
+// whether the schema must be structural; if the server's functions might take too long (see
+// overworked); or if a schema with rules cannot be converted.
 func reduce(crd *apiextensionsv1.CustomResourceDefinition, v types.Version, trees bool) *halves {
 	if crd.Spec.PreserveUnknownFields {
 		return nil

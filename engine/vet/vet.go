@@ -23,8 +23,8 @@ type Report struct {
 	// Status is the server's response to a rejected CRD: 422 with causes, or 400 or 500 without. It
 	// is nil if the CRD is accepted or only Undecided keeps it from being accepted.
 	Status *metav1.Status
-	// Undecided is set if a rule that runs on a default, or a pattern, needs too much work. Apart
-	// from Causes, the server might accept the CRD.
+	// Undecided is set if a rule that runs on a default, or a pattern, needs too much work. The
+	// server might accept the CRD if Causes is empty.
 	Undecided *engine.WorkLimitError
 	// Causes are sorted, so the same input gives the same bytes. A cause of a rule has its RuleRef.
 	// Use Place to locate a cause's field in the CRD.

@@ -16,7 +16,7 @@ import (
 type Config struct {
 	// Run selects cases by "suite/case"; nil selects all.
 	Run *regexp.Regexp
-	// Exact is set if expected messages must not differ from the server's in printed values.
+	// Exact fails cases whose expected messages differ from the server's in printed values.
 	Exact bool
 	// FailFast stops a suite at the first case that does not pass.
 	FailFast bool

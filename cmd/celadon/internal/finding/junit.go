@@ -24,8 +24,9 @@ type JUnit struct {
 	lacks  string // parts that a merged report lacks
 }
 
-// NewJUnit returns a JUnit for the report of a command. All strings are escaped; encoding/xml
-// replaces characters that XML cannot represent by U+FFFD, except in CDATA.
+// NewJUnit returns a JUnit for the report of a command. The strings of cases must already be
+// escaped, because encoding/xml writes characters that XML cannot represent unchanged in CDATA, and
+// as U+FFFD elsewhere.
 func NewJUnit(w io.Writer, command string) *JUnit { return &JUnit{w: w, name: command} }
 
 // junitPrinter writes one test case per object.

@@ -58,8 +58,8 @@ const (
 // Has reports whether the run has a flag.
 func (h *PartHead) Has(flag string) bool { return slices.Contains(h.Flags, flag) }
 
-// Shard is a part of a run. Index starts at 0 and Of is at least 1, except in the zero value, which
-// stands for a run without shards.
+// Shard is a part of a run. Index starts at 0. A run without shards is {0, 1}, so Of is at least 1;
+// the zero value is not valid.
 type Shard struct {
 	Index int `json:"index"`
 	Of    int `json:"of"`

@@ -254,5 +254,5 @@ func (o *Object) undecided(b *strings.Builder) {
 	untrusted.Fprintf(b, "        %s\n", decide)
 }
 
-// decide tells how to make an undecided object decidable.
+// decide is the advice for an undecided object.
 const decide = "bound what it reads with maxLength, maxItems or maxProperties in the CRD, or write the rule so that it does less"

@@ -18,8 +18,9 @@ type Excerpts struct {
 	spans []input.Span
 }
 
-// NewExcerpts returns the Excerpts of doc. They hide the secrets in s, and lines that contain a
-// string of more. width is the width of an excerpt; 0 is the default.
+// NewExcerpts returns the Excerpts of doc. They cut off the values at the paths in s, and are empty
+// for lines that contain a secret string, from s or more. width is the width of an excerpt; 0 is
+// the default.
 func NewExcerpts(doc *input.Document, width int, s *secret.Secrets, more secret.Texts) *Excerpts {
 	return &Excerpts{doc, slices.Concat(s.Texts, more), width, doc.Spans(s.Paths)}
 }
