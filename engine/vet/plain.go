@@ -35,7 +35,7 @@ func (r *reducer) plainItself(s *props) bool {
 	return plainKind(s) && (s.Default == nil || plainDefault(s))
 }
 
-// plainKind checks the keywords that are specific to a type.
+// plainKind reports whether the keywords that depend on the type are plain.
 func plainKind(s *props) bool {
 	switch s.Type {
 	case "string", "integer", "number", "boolean":

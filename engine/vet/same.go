@@ -41,8 +41,8 @@ func schemaOf(v *apiextensionsv1.CustomResourceDefinitionVersion) props {
 	return *v.Schema.OpenAPIV3Schema
 }
 
-// mayBeSame quickly rules out schemas that differ; it returns true if in doubt. The arguments are
-// values, because pointers to map elements would allocate.
+// mayBeSame reports whether a quick comparison finds no difference between the schemas. The
+// arguments are values, because pointers to map elements would allocate.
 func mayBeSame(a, b props) bool {
 	if a.Type != b.Type || a.Description != b.Description || len(a.Properties) != len(b.Properties) {
 		return false

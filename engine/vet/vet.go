@@ -104,8 +104,8 @@ func Vet(ctx context.Context, raw []byte, cfg Config) (*Report, error) {
 	return r.vet(ctx, crd, cfg)
 }
 
-// VetCRD is like Vet for a decoded CRD, so Report.Strict is empty. It does not modify crd. The
-// report shares memory with crd, so crd must not be modified while the report is in use.
+// VetCRD validates a decoded CRD like Vet. Report.Strict is always empty. VetCRD does not modify
+// crd. The report shares memory with crd, so crd must not be modified while the report is in use.
 func VetCRD(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (*Report, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err

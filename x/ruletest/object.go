@@ -121,7 +121,7 @@ func (d *differ) tell(path, want, got string) {
 	d.found = append(d.found, fmt.Sprintf("%s: %s, want %s", path, got, want))
 }
 
-// sameScalar compares two scalars. Numbers are compared by value, as in JSON.
+// sameScalar reports whether two scalars are equal. Numbers are compared by value, as in JSON.
 func sameScalar(a, b any) bool {
 	x, isNumber := asFloat(a)
 	y, isToo := asFloat(b)

@@ -200,7 +200,7 @@ func (r *reader) fieldValidation(f field) string {
 	return text
 }
 
-// expectation reads expect. It returns true if nothing is expected.
+// expectation reads expect, and reports whether it is open: whether nothing is expected.
 func (r *reader) expectation(b *own, f field, decoded map[string]any) (open bool) {
 	e := &b.expect
 	if !f.given() || f.null() {

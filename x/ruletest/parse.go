@@ -46,8 +46,8 @@ func Parse(file string, line int, text []byte) *Suite {
 	return parse(file, line, text, decode.Decode)
 }
 
-// ParseDecoded is like Parse for a document without duplicate keys that is already decoded. The
-// suite shares memory with decoded, which must not be modified.
+// ParseDecoded parses a document like Parse, if it is already decoded and has no duplicate keys.
+// The suite shares memory with decoded, which must not be modified.
 func ParseDecoded(file string, line int, text []byte, decoded map[string]any) *Suite {
 	return parse(file, line, text, func([]byte) (any, error, error) { return decoded, nil, nil })
 }

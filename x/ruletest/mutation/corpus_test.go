@@ -42,7 +42,7 @@ func corpusSuites(t testing.TB, folder string) map[string][]Suite {
 	return suites
 }
 
-// asBefore passes results that are equal to the engine's current result.
+// asBefore returns a function that reports whether a result equals the engine's current result.
 func asBefore(t testing.TB, e *engine.Engine, req engine.Request) func(*engine.Result, error) bool {
 	t.Helper()
 	want, err := e.Validate(context.Background(), req)

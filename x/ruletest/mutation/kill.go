@@ -44,7 +44,7 @@ func (h *runner) try(ctx context.Context, m *Mutant) error {
 	return nil
 }
 
-// tried is like try, but converts a panic to an internal error.
+// tried calls try and converts a panic to an internal error.
 func (h *runner) tried(ctx context.Context, m *Mutant) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -174,7 +174,7 @@ func versions(r *vet.Report) (list []vet.Version) {
 	return list
 }
 
-// sameRules compares the rules of two versions, but not their paths in the CRD.
+// sameRules reports whether two versions have the same rules at the same costs.
 func sameRules(a, b vet.Version) bool {
 	return slices.EqualFunc(a.Rules, b.Rules, func(x, y vet.Rule) bool {
 		return x.Path == y.Path && x.Rule == y.Rule && x.MessageExpression == y.MessageExpression && x.Broken == y.Broken &&
