@@ -19,7 +19,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// admission validates one CRD as the API server does. The server's own function checks everything
+// admission validates a CRD as the API server does. The server's own function checks everything
 // but rules: it gets the schemas without rules, and the errors of rules are added.
 type admission struct {
 	ctx      context.Context

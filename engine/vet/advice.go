@@ -15,7 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/cost"
 )
 
-// Advice is one bound to set in the schema.
+// Advice is a bound to set in the schema.
 type Advice struct {
 	// Path is the path of the value to bound, such as "spec.hosts[*]".
 	Path string
@@ -76,7 +76,7 @@ func (f floor) of(b *bound) int64 {
 	return max(v, b.least)
 }
 
-// advise returns the bounds to set; none if the rules are already under their limits. stuck are the
+// advise returns the bounds to set; nil if the rules are already under their limits. stuck are the
 // rules that no bounds can bring under the limit, or all expensive rules if only their sum cannot
 // be reduced enough. They are ignored in set.
 func (ad *advisor) advise() (set values, stuck []*rule) {

@@ -27,7 +27,7 @@ type bound struct {
 	declared int64
 	// least is the smallest value that can be set.
 	least int64
-	// bytes is how many units of the estimate correspond to one unit of the bound.
+	// bytes is how many units of the estimate correspond to a unit of the bound.
 	bytes int64
 }
 
@@ -60,14 +60,14 @@ func (b *bound) of(d *types.Decl) *bound {
 	return b
 }
 
-// bounds holds the bounds on which the rules of one schema depend.
+// bounds holds the bounds on which the rules of a schema depend.
 type bounds struct {
 	byPath map[string]*bound
 	// ofRule caches the dependence of each rule.
 	ofRule map[*rule]*dependence
 }
 
-// dependence holds the bounds on which one rule's cost depends.
+// dependence holds the bounds on which a rule's cost depends.
 type dependence struct {
 	sizes   map[string]*bound // by cost.Path from self
 	factors []*bound          // the lists and maps around the rule, as in its cardinality
@@ -197,7 +197,7 @@ func stepsOf(d *types.Decl, path []string) []engine.Step {
 // values maps bounds to the values to try.
 type values map[*bound]int64
 
-// price returns the rule's cost if set is applied: its total, and the cost of one evaluation of its
+// price returns the rule's cost if set is applied: its total, and the cost of an evaluation of its
 // messageExpression.
 func (bs *bounds) price(r *rule, set values) (total, message uint64) {
 	d := bs.of(r)

@@ -18,7 +18,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// compiled is one expression compiled with one declaration.
+// compiled is an expression compiled with a declaration.
 type compiled struct {
 	// detail is the server's error for a rejected expression; "" if accepted.
 	detail  string

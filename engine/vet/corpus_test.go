@@ -80,7 +80,7 @@ func said(errs field.ErrorList) []string {
 	return texts
 }
 
-// diff returns the difference, or "" if there is none.
+// diff returns the difference, or "" if they are equal.
 func diff(ours, upstream []string) string {
 	if slices.Equal(ours, upstream) {
 		return ""
@@ -131,7 +131,7 @@ func countRules(crd *apiextensionsv1.CustomResourceDefinition) int {
 
 const contributed = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"
 
-// compare returns the difference, or "" if there is none. If several rules are equally expensive,
+// compare returns the difference, or "" if they are equal. If several rules are equally expensive,
 // the server reports a random one, so these errors are only counted.
 func compare(ours, upstream field.ErrorList) string {
 	return diff(said(anonymous(ours)), said(anonymous(upstream)))

@@ -71,7 +71,7 @@ func sizeOf(v any) int64 {
 	return 0
 }
 
-// schemaBelow returns the schema of a step, or nil if s has none.
+// schemaBelow returns the schema of a step, or nil if s has no such child.
 func schemaBelow(s *apiextensions.JSONSchemaProps, step engine.Step) *apiextensions.JSONSchemaProps {
 	switch {
 	case step.Any && s.Items != nil:

@@ -19,7 +19,7 @@ type Lint struct {
 	Message string
 }
 
-// lint checks one rule that compiles. look returns the message, or "" if it finds nothing.
+// lint checks a rule that compiles. look returns the message, or "" if it finds nothing.
 type lint struct {
 	name string
 	look func(*rule) string

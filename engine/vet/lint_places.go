@@ -15,7 +15,7 @@ import (
 type exprPlace struct {
 	path string // as in the rule, such as "self.spec.hosts"
 	decl *types.Decl
-	// node is the schema of the path, nil if it has none. decl is shared by paths with equal
+	// node is the schema of the path, nil if there is no schema. decl is shared by paths with equal
 	// declarations.
 	node *schema.Structural
 	// step is the field's name and above the object that contains it; "" and nil if the value is

@@ -137,7 +137,7 @@ type part struct {
 	// plain is set if no error is possible in the schema or below it.
 	plain bool
 	// rest is the reduced schema, if the schema is not plain: without plain properties, except
-	// pinned ones.
+	// pinned properties.
 	rest *props
 	// tree holds the rules, nil if there are none. It points into the schema.
 	tree *branch
@@ -172,7 +172,7 @@ func (r *reducer) node(s *props, pinned []string) part {
 	}
 	switch {
 	case s.XEmbeddedResource || s.Default != nil && len(s.Properties) > 0:
-		p.rest, p.plain = s, false // its properties cannot be checked one by one
+		p.rest, p.plain = s, false // its properties cannot be checked separately
 	case !p.plain:
 		p.rest = r.without(s, items, values, kept)
 	}
@@ -203,13 +203,13 @@ func (r *reducer) without(s, items, values *props, kept map[string]props) *props
 			c.AdditionalProperties = &apiextensionsv1.JSONSchemaPropsOrBool{Allows: s.AdditionalProperties.Allows, Schema: values}
 		}
 	}
-	if len(s.Properties) > 0 && s.AdditionalProperties == nil { // a schema can have only one of them
+	if len(s.Properties) > 0 && s.AdditionalProperties == nil { // a schema can have only one of the two
 		c.Properties = r.withMentioned(s, kept)
 	}
 	return &c
 }
 
-// outer returns a plain schema without its properties, except pinned ones.
+// outer returns a plain schema without its properties, except pinned properties.
 func (r *reducer) outer(s *props, pinned []string) *props {
 	var kept map[string]props
 	for _, name := range pinned {

@@ -19,7 +19,7 @@ import (
 )
 
 // TestReducedFindsNothing mutates CRDs without rules and checks that the server's function accepts
-// the whole CRD if it accepts the reduced one.
+// the whole CRD if it accepts the reduced CRD.
 func TestReducedFindsNothing(t *testing.T) {
 	t.Parallel()
 	files, seeds := smaller(t, corpus.CRDFiles(t), 120), 20

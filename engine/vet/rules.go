@@ -14,7 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// rule is a compiled rule of one schema.
+// rule is a compiled rule of a schema.
 type rule struct {
 	unit   *unit
 	at     *branch
@@ -26,11 +26,11 @@ type rule struct {
 	cardinality cost.Cardinality
 	times       uint64
 	expr        *compiled // nil if the rule is empty
-	message     *compiled // nil if there is none or the rule does not compile
+	message     *compiled // nil if missing or the rule does not compile
 	total       uint64
 }
 
-// cost returns the estimate of one evaluation, or 0 if the rule does not compile.
+// cost returns the estimate of an evaluation, or 0 if the rule does not compile.
 func (r *rule) cost() uint64 {
 	if r.expr == nil || r.expr.refused {
 		return 0
@@ -56,7 +56,7 @@ type visit struct {
 	suppress bool // the schema is unchanged: no cost limit for a single rule
 }
 
-// unit returns the errors of the rules of one schema. own are the errors of the server's function
+// unit returns the errors of the rules of a schema. own are the errors of the server's function
 // in the same schema.
 func (a *admission) unit(u *unit, own field.ErrorList) (field.ErrorList, error) {
 	v := &visit{a: a, u: u, errs: u.ofSchema(own), suppress: a.unchanged[u.name] || a.cfg.Stored}
@@ -132,7 +132,7 @@ func (v *visit) branch(b *branch, path *field.Path, c cost.Cardinality, barrier 
 	return tainted, v.node(b, at, v.u.rules[first:], barrier, shown)
 }
 
-// node compiles the rules of one node. It also compiles rules that the server does not reach, for
+// node compiles the rules of a node. It also compiles rules that the server does not reach, for
 // the report; shown is set if the server compiles them.
 func (v *visit) node(b *branch, at *field.Path, rules []*rule, barrier *field.Path, shown bool) error {
 	s, err := b.typed(v.a.compiler.decls)

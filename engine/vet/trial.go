@@ -13,7 +13,7 @@ type trial struct {
 	set    values
 	prices map[*rule]price
 	sum    wide
-	over   int // rules that pass the limit of one rule
+	over   int // rules that pass the limit of a single rule
 }
 
 func (ad *advisor) newTrial(set values) *trial {

@@ -47,7 +47,7 @@ type Report struct {
 	Versions []Version
 }
 
-// Version holds the cost estimates of one version's rules.
+// Version holds the cost estimates of a version's rules.
 type Version struct {
 	Name string
 	// EstimatedCost is the sum over all rules, Limit the largest sum that is accepted.
@@ -60,7 +60,7 @@ type Version struct {
 	Rules []Rule
 }
 
-// Rule holds the estimate of one rule, in CEL cost units.
+// Rule holds the estimate of a rule, in CEL cost units.
 type Rule struct {
 	// Path is the path in objects, such as "spec.hosts[*]"; "" is the root.
 	Path string

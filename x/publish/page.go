@@ -31,7 +31,7 @@ type Page struct {
 	Versions []*Version
 }
 
-// Version holds the content for one version.
+// Version holds the content of a version.
 type Version struct {
 	*apiextensionsv1.CustomResourceDefinitionVersion
 	// Root is nil if the schema is not structural.

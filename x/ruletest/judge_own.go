@@ -110,7 +110,7 @@ func said(res *engine.Result) []engine.Cause {
 	return []engine.Cause{{Reason: metav1.CauseType(res.Failure.Reason), Message: res.Failure.Message}}
 }
 
-// judgeCauses matches expected causes with actual ones. Expected causes with a field are matched
+// judgeCauses matches expected causes with actual causes. Expected causes with a field are matched
 // first.
 func (b *own) judgeCauses(t *trial) {
 	causes := said(t.result)

@@ -16,7 +16,7 @@ var generated = []string{
 // maxDifferences limits the number of differences that are reported.
 const maxDifferences = 5
 
-// differences describes how a persisted object differs from the expected one. The metadata fields
+// differences describes how a persisted object differs from the expected object. The metadata fields
 // in maybe are compared only if they are expected.
 func differences(want, got map[string]any, maybe ...string) []string {
 	d := differ{}

@@ -55,7 +55,7 @@ type expectation struct {
 	costAt  Place
 }
 
-// expectedCause is one cause. Empty fields are not compared.
+// expectedCause is a cause. Empty fields are not compared.
 type expectedCause struct {
 	Place
 	field   *string

@@ -40,7 +40,7 @@ func hasKey(m map[string]any, key string) bool {
 	return ok
 }
 
-// Parse parses one YAML document. line is the number of its first line in file. Errors are reported
+// Parse parses a YAML document. line is the number of its first line in file. Errors are reported
 // in the Problems of the suite and its cases.
 func Parse(file string, line int, text []byte) *Suite {
 	return parse(file, line, text, decode.Decode)

@@ -110,7 +110,7 @@ type Status struct {
 	Message string `json:"message"`
 }
 
-// Cause is one cause of a rejection. Its position in the suite is set only if the case failed.
+// Cause is a cause of a rejection. Its position in the suite is set only if the case failed.
 type Cause struct {
 	Reason  string `json:"reason"`
 	Field   string `json:"field"`

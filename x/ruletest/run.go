@@ -33,7 +33,7 @@ type Config struct {
 	Writes func(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, suite *Suite, c *Case, writes []Write)
 }
 
-// Write is one write of a case. Passes reports whether the case would pass with another result.
+// Write is a write of a case. Passes reports whether the case would pass with another result.
 type Write struct {
 	Request engine.Request
 	Passes  func(*engine.Result, error) bool

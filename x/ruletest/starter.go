@@ -65,7 +65,7 @@ func (s *Starter) Suite(ctx context.Context) (*Started, error) {
 	return w.proven()
 }
 
-// starting is the state of generating one suite.
+// starting is the state of generating a suite.
 type starting struct {
 	*Starter
 	ctx     context.Context
@@ -77,7 +77,7 @@ type starting struct {
 	limited string         // why some rules were omitted, or ""
 }
 
-// evidence holds the objects found for one rule.
+// evidence holds the objects found for a rule.
 type evidence struct {
 	refused, accepted *engine.Request
 	alone             bool

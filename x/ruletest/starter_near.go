@@ -11,7 +11,7 @@ import (
 // The search can start from any object, but a case is easiest to read if it differs from base only
 // in what it tests. Therefore each difference is removed if the case still works without it.
 
-// maxNearer limits the writes that are tried for one case.
+// maxNearer limits the writes that are tried for a case.
 const maxNearer = 60
 
 // nearer returns the write with the fewest differences from base that still has the wanted result.

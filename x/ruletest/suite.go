@@ -18,7 +18,7 @@ type Problem struct {
 	Message string `json:"message"`
 }
 
-// Suite is a document with tests of one version of one CRD. It is immutable.
+// Suite is a document with tests of a version of a CRD. It is immutable.
 type Suite struct {
 	// File is the file name for reports.
 	File string
@@ -44,7 +44,7 @@ type Suite struct {
 	whole bool
 }
 
-// Case is one test.
+// Case is a test.
 type Case struct {
 	Name string
 	Place

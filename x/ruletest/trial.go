@@ -7,7 +7,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// trial is a run of one case on one target.
+// trial is a run of a case on a target.
 type trial struct {
 	ctx context.Context
 	cfg *Config

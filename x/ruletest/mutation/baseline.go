@@ -63,7 +63,7 @@ func (b *baseline) telling(hits []hit) []hit {
 	return hits
 }
 
-// write does one write and records the rules and paths that it reaches.
+// write does a write and records the rules and paths that it reaches.
 func (b *baseline) write(ctx context.Context, index, n int) error {
 	w := &b.Cases[index].Writes[n]
 	req := w.Request

@@ -25,7 +25,7 @@ type loosening struct {
 // maxValues limits how many values of one enum are removed, one per mutant.
 const maxValues = 20
 
-// loosenings returns the changes of one node.
+// loosenings returns the changes of a node.
 func loosenings(s *schemaProps) (all []loosening) {
 	bound := func(name string, value any, there bool, edit func(*schemaProps)) {
 		if there {

@@ -64,7 +64,7 @@ func (b *breeder) suite(s *baseline, rulesOnly bool) error {
 	return nil
 }
 
-// rule adds the mutants of one rule.
+// rule adds the mutants of a rule.
 func (b *breeder) rule(s *baseline, scope *types.Scope, ref *engine.RuleRef) {
 	spec := specOf(s.CRD, ref)
 	node, err := s.Engine.At(ref.Version, ref.Path)

@@ -75,7 +75,7 @@ func suiteOf(t testing.TB, crd *apiextensionsv1.CustomResourceDefinition, cases 
 	return s
 }
 
-// changesOf returns the mutants of one rule by operator.
+// changesOf returns the mutants of a rule by operator.
 func changesOf(t testing.TB, rule string) map[string][]string {
 	t.Helper()
 	r, err := Run(context.Background(), []Suite{suiteOf(t, widgets(t, apiextensionsv1.ValidationRule{Rule: rule}), nil)}, Config{RulesOnly: true, Steps: -1})

@@ -36,7 +36,7 @@ type edit struct {
 	text       string
 }
 
-// rewriter collects the edits of one rule.
+// rewriter collects the edits of a rule.
 type rewriter struct {
 	text   []rune
 	tokens []lex.Token
@@ -46,7 +46,7 @@ type rewriter struct {
 	edits  []edit
 }
 
-// maxEdits limits the mutants of one rule. Further mutants add little information.
+// maxEdits limits the mutants of a rule. Further mutants add little information.
 const maxEdits = 200
 
 // edits returns the edits of a rule, in the order of its expression. more is set if some were

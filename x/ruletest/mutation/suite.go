@@ -7,7 +7,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// Suite holds the cases that are run on one engine.
+// Suite holds the cases that are run on the same engine.
 type Suite struct {
 	// CRD is the definition from which Engine was compiled.
 	CRD    *apiextensionsv1.CustomResourceDefinition
@@ -15,14 +15,14 @@ type Suite struct {
 	Cases  []Case
 }
 
-// Case is one test.
+// Case is a test.
 type Case struct {
 	Name string
-	// Writes are in order. The old object of each is the persisted one.
+	// Writes are in order. The old object of each is the persisted object.
 	Writes []Write
 }
 
-// Write is one write of a case.
+// Write is a write of a case.
 type Write struct {
 	Request engine.Request
 	// Passes reports whether a result is as expected. It is called concurrently.
@@ -63,7 +63,7 @@ const (
 	NotViable Status = "notViable"
 )
 
-// Mutant is one change of a CRD.
+// Mutant is a change of a CRD.
 type Mutant struct {
 	CRD string `json:"crd"`
 	// Version is the first of the versions with equal schemas.

@@ -11,7 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// analysis holds the prover and the search for one version of one suite's CRD.
+// analysis holds the prover and the search for a version of a suite's CRD.
 type analysis struct {
 	prover *prove.Prover  // nil if the version cannot be analyzed
 	search *search.Search // nil if it cannot be searched

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Finding is one problem of an object at one location, for formats that list findings.
+// Finding is a problem of an object at a location, for formats that list findings.
 type Finding struct {
 	// ID and Description identify the check: a CEL rule, or a check of the server.
 	ID, Description string
@@ -18,7 +18,7 @@ type Finding struct {
 	Cause *Cause
 }
 
-// Findings returns the findings of an object. Most objects have none.
+// Findings returns the findings of an object. Most objects have no findings.
 func (o *Object) Findings() iter.Seq[Finding] { return o.findings(false) }
 
 func (o *Object) findings(strictKinds bool) iter.Seq[Finding] {

@@ -90,7 +90,7 @@ func (o *Object) undecidedText() untrusted.Own {
 	return untrusted.Own(strings.TrimSpace(b.String()))
 }
 
-// Annotate writes one workflow command. level is error, warning, or notice. message may have
+// Annotate writes a workflow command. level is error, warning, or notice. message may have
 // several lines.
 func Annotate(w *untrusted.Writer, level string, at Place, title string, message untrusted.Own) error {
 	var b strings.Builder

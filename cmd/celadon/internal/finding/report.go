@@ -27,7 +27,7 @@ const (
 	Elsewhere = "elsewhere"
 )
 
-// Object is the result for one object. The JSON form is a published contract.
+// Object is the result for an object. The JSON form is a published contract.
 type Object struct {
 	// Source names the origin of the objects, if the run has a name for it.
 	Source   string `json:"source,omitempty"`
@@ -91,7 +91,7 @@ type Status struct {
 	Message string `json:"message"`
 }
 
-// Cause is one cause of a rejection. Reason, Field, and Message equal the API server's.
+// Cause is a cause of a rejection. Reason, Field, and Message equal the API server's.
 type Cause struct {
 	Reason  string `json:"reason"`
 	Field   string `json:"field"`

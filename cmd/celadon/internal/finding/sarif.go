@@ -99,7 +99,7 @@ func (s *SARIF) rule(id, description string) int {
 	return index
 }
 
-// write writes one result, preceded by the beginning of the log if it is the first.
+// write writes a result, preceded by the beginning of the log if it is the first.
 func (s *SARIF) write(result *sarifResult) error {
 	if s.results++; s.results == 1 {
 		if err := s.begin(); err != nil {

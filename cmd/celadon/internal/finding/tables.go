@@ -15,7 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// KindRow holds the counts of one kind.
+// KindRow holds the counts of a kind.
 type KindRow struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -25,7 +25,7 @@ type KindRow struct {
 	Cost       int64  `json:"cost"`
 }
 
-// RuleRow holds the counts of one rule.
+// RuleRow holds the counts of a rule.
 type RuleRow struct {
 	Kind   string `json:"kind"`
 	Path   string `json:"path"`

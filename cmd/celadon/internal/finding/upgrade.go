@@ -6,7 +6,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// Upgrade is the effect of a new CRD on an object stored under the old one.
+// Upgrade is the effect of a new CRD on an object stored under the old CRD.
 type Upgrade struct {
 	// Before and Now are the verdicts on creating the object under the old and the new CRD: valid,
 	// invalid, or undecided.
@@ -33,7 +33,7 @@ func (u *Upgrade) RefusedOnCreate() bool { return u.Before == Valid && u.Now == 
 // RefusedOnUpdate reports whether every update is rejected, even without changes.
 func (u *Upgrade) RefusedOnUpdate() bool { return u.Unchanged == Invalid }
 
-// Undecided reports whether one of the verdicts is undecided.
+// Undecided reports whether any of the verdicts is undecided.
 func (u *Upgrade) Undecided() bool {
 	return u.Before == Undecided || u.Now == Undecided || u.Unchanged == Undecided
 }
@@ -60,7 +60,7 @@ type UpgradeSummary struct {
 	Undecided       int `json:"undecided,omitempty"`
 }
 
-// Add adds one object to the counts.
+// Add adds an object to the counts.
 func (s *UpgradeSummary) Add(u *Upgrade) {
 	if u.RefusedOnCreate() {
 		s.RefusedOnCreate++
@@ -98,7 +98,7 @@ func (o *Object) Upgraded() string {
 	return strings.TrimSpace(b.String())
 }
 
-// show writes the effect on one object, if there is any.
+// show writes the effect on an object, if there is any.
 func (u *Upgrade) show(b *strings.Builder, o *Object) {
 	var what []string
 	if u.RefusedOnCreate() {

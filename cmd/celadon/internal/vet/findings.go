@@ -10,7 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// crdFinding is one problem at one position.
+// crdFinding is a problem at a position.
 type crdFinding struct {
 	id, description, message string
 	rule                     string   // the rule with the problem, or ""

@@ -88,7 +88,7 @@ type goFinding struct {
 	write  string // a marker to add above the position, or ""
 }
 
-// add maps one CRD to Go.
+// add maps a CRD to Go.
 func (r *goRun) add(one *vetted) {
 	crd, err := resource.DecodeCompact(one.doc)
 	r.sum.count(one)

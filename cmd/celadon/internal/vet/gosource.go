@@ -30,7 +30,7 @@ func goPatterns(paths []string) (dirs []string, err error) {
 	return dirs, nil
 }
 
-// goSource holds the Go packages of one module.
+// goSource holds the Go packages of a module.
 type goSource struct {
 	*markers.Source
 	tree  *gotree.Tree
@@ -58,7 +58,7 @@ func (c closers) close() {
 	}
 }
 
-// readGo parses the packages in folders of one module. Access to the module is confined to its
+// readGo parses the packages in folders of a module. Access to the module is confined to its
 // repository, including symbolic links, and the go command is never run. texts holds unsaved
 // contents by file name; they replace those on disk.
 func readGo(dirs []string, open *closers, texts map[string][]byte) (*goSource, error) {

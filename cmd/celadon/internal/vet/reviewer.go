@@ -28,7 +28,7 @@ type Reviewed struct {
 	one      *vetted
 }
 
-// Finding is one problem at one position.
+// Finding is a problem at a position.
 type Finding struct {
 	// ID identifies the check. Level is error, warning, or note.
 	ID, Level, Text string

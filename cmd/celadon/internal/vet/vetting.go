@@ -20,7 +20,7 @@ import (
 	"github.com/celadon-cel/celadon/x/markers/markervet"
 )
 
-// vetted is one CRD with its report.
+// vetted is a CRD with its report.
 type vetted struct {
 	doc    *input.Document
 	report *vet.Report
@@ -59,7 +59,7 @@ func Run(ctx context.Context, streams command.Streams, o *Options, paths []strin
 		return err
 	}
 	bar := progress.On(streams.Stderr, "vetting", "CRDs")
-	out, _ := bar.Beside(streams.Stdout) // a CRD's report is written with one call
+	out, _ := bar.Beside(streams.Stdout) // a CRD's report is written with a single call
 	printer, err := o.printer(streams.Stdout, out)
 	if err != nil {
 		return err

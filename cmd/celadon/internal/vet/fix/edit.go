@@ -76,7 +76,7 @@ func (e *edit) follow(c crd) error {
 	return nil
 }
 
-// piece returns the document that contains a CRD. The CRDs of a YAML List share one.
+// piece returns the document that contains a CRD. The CRDs of a YAML List share a document.
 func (e *edit) piece(doc *input.Document) (*piece, error) {
 	source, line, inList := doc.Source()
 	if source == nil {

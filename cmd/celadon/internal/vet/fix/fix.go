@@ -6,7 +6,7 @@
 //	err := f.End(ctx)
 package fix
 
-// How it works: the CRDs of one file are collected until the next file begins. Then the file is
+// How it works: the CRDs of a file are collected until the next file begins. Then the file is
 // read again and checked to still contain the text of each CRD, and all edits are applied. The
 // result is vetted before it is written, so that errors that remain are reported. It is written as
 // a whole, if the file has not changed in the meantime.
@@ -55,7 +55,7 @@ type Fixer struct {
 
 // Summary counts CRDs.
 type Summary struct {
-	// CRDs counts all CRDs, Fixed the changed ones, and Refused those that the server would reject
+	// CRDs counts all CRDs, Fixed the changed CRDs, and Refused those that the server would reject
 	// after fixing.
 	CRDs, Fixed, Refused int
 	// Failed counts files that could not be fixed, and CRDs that could not be decoded.
