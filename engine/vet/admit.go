@@ -19,24 +19,23 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// admission is one CRD on its way through the API server. The server's own
-// function looks at everything but rules: it is given the schemas without
-// them, and what it would have said of them is added.
+// admission validates a CRD as the API server does. The server's own function checks everything
+// but rules: it gets the schemas without rules, and the errors of rules are added.
 type admission struct {
 	ctx      context.Context
 	cfg      Config
 	crd, old *apiextensions.CustomResourceDefinition // old is nil on create
-	// rest is the CRD without what is plain, where the server's function finds
-	// nothing in it; else nil.
+	// rest is the CRD without its plain parts, if the server's function finds no errors in it;
+	// otherwise nil.
 	rest    *apiextensions.CustomResourceDefinition
 	version types.Version
 	limits  cost.Limits
 	units   []*unit
 	dropped []Need
-	// undecided: a rule on a default asks for too much work.
+	// undecided is set if a rule on a default needs too much work.
 	undecided *engine.WorkLimitError
 	compiler  *compiler
-	// what a CRD that was there before is excused
+	// Expressions and versions of the old CRD, which are exempt from some checks.
 	oldRules, oldMessages map[string]bool
 	unchanged             map[string]bool
 
@@ -58,23 +57,23 @@ func newAdmission(ctx context.Context, crd, old *apiextensions.CustomResourceDef
 	return a
 }
 
-// errPanics is for a CRD whose validation makes the API server itself panic.
+// errPanics is the error for a CRD whose validation makes the API server panic.
 var errPanics = errors.New("This request caused apiserver to panic. Look in the logs for details.") //lint:ignore ST1005 the server's text
 
-// panicsAt is an errPanics of which the place is known.
+// panicsAt is an errPanics with a known location.
 type panicsAt struct{ engine.Cause }
 
 func (e *panicsAt) Error() string { return errPanics.Error() }
 func (e *panicsAt) Unwrap() error { return errPanics }
 
-// panics is the error of a part of a rule over which the server panics.
+// panics returns the error for a part of a rule that makes the server panic.
 func (a *admission) panics(r *rule, part, why string) error {
 	err := field.InternalError(r.path.Child(part), errors.New(why))
 	a.refs[err] = r
 	return &panicsAt{a.cause(err, why)}
 }
 
-// run collects all errors, those of rules included.
+// run collects all errors, including those of rules.
 func (a *admission) run() (err error) {
 	defer func() {
 		p := recover()
@@ -109,8 +108,9 @@ func (a *admission) run() (err error) {
 	return nil
 }
 
-// leaveUnreadable gives the server's function the rules of schemas that cannot
-// be read as structural: it then says what it says with rules in them.
+// leaveUnreadable leaves the rules in schemas that cannot be converted to structural schemas, so
+// that the server's function reports the same errors as with rules. It reports whether there are
+// such schemas.
 func (a *admission) leaveUnreadable(errs field.ErrorList) bool {
 	found := false
 	for _, u := range a.units {
@@ -126,7 +126,7 @@ func (a *admission) leaveUnreadable(errs field.ErrorList) bool {
 	return found
 }
 
-// withoutRules asks the server's function.
+// withoutRules returns the errors of the server's function for the CRD without rules.
 func (a *admission) withoutRules() (errs field.ErrorList, err error) {
 	defer func() {
 		if recover() != nil {
@@ -169,8 +169,8 @@ func pathSegment(name string, beginning bool) []string {
 	return content.IsPathSegmentName(name)
 }
 
-// keepStructural marks a schema whose rules were its only extension: with any,
-// even a CRD that preserves unknown fields must be structural.
+// keepStructural keeps a CRD with preserveUnknownFields subject to the structural check, which the
+// server applies if the schema has any extension. Rules may have been the only extension.
 func (a *admission) keepStructural(crd *apiextensions.CustomResourceDefinition) {
 	if p := crd.Spec.PreserveUnknownFields; p == nil || !*p {
 		return
@@ -184,8 +184,8 @@ func (a *admission) keepStructural(crd *apiextensions.CustomResourceDefinition) 
 	}
 }
 
-// withoutBuild drops the complaint about a schema that no validator can be
-// built from, which the server makes only of schemas without other errors.
+// withoutBuild drops the error that no validator can be built from a schema. The server reports it
+// only for schemas without other errors.
 func withoutBuild(errs field.ErrorList, u *unit) field.ErrorList {
 	path := u.path.String()
 	return slices.DeleteFunc(errs, func(err *field.Error) bool {
@@ -195,7 +195,8 @@ func withoutBuild(errs field.ErrorList, u *unit) field.ErrorList {
 
 const identicalDetail = "per-version schemas may not all be set to identical values (top-level validation should be used instead)"
 
-// restore undoes what the missing rules did to the texts of errors.
+// restore replaces the values of errors that show schemas without rules, and drops errors that
+// occur only without rules.
 func (a *admission) restore(errs field.ErrorList) field.ErrorList {
 	kept := errs[:0]
 	for _, err := range errs {
@@ -203,7 +204,7 @@ func (a *admission) restore(errs field.ErrorList) field.ErrorList {
 		case []apiextensions.CustomResourceDefinitionVersion:
 			err.BadValue = a.crd.Spec.Versions
 			if err.Detail == identicalDetail && !a.identicalSchemas() {
-				continue // identical but for their rules
+				continue // the versions differ in rules only
 			}
 		case apiextensions.JSONSchemaProps:
 			for _, u := range a.units {
@@ -227,7 +228,7 @@ func (a *admission) identicalSchemas() bool {
 	return true
 }
 
-// unchangedVersions have the schema that they had before.
+// unchangedVersions returns the versions whose schema equals their old schema.
 func unchangedVersions(crd, old *apiextensions.CustomResourceDefinition) map[string]bool {
 	unchanged := map[string]bool{}
 	for _, v := range crd.Spec.Versions {
@@ -243,7 +244,7 @@ func unchangedVersions(crd, old *apiextensions.CustomResourceDefinition) map[str
 	return unchanged
 }
 
-// expressions are the texts of all rules and messageExpressions of a CRD.
+// expressions returns the set of rules and the set of messageExpressions in a CRD.
 func expressions(spec *apiextensions.CustomResourceDefinitionSpec) (rules, messages map[string]bool) {
 	rules, messages = map[string]bool{}, map[string]bool{}
 	validation.HasSchemaWith(spec, func(root *apiextensions.JSONSchemaProps) bool {

@@ -11,8 +11,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// TestCorpusVerdicts holds every CRD of the corpus against the API server's
-// own function.
+// TestCorpusVerdicts compares the verdict on each CRD of the corpus with the API server's own
+// function.
 func TestCorpusVerdicts(t *testing.T) {
 	t.Parallel()
 	rules, refused, differences := 0, 0, 0
@@ -38,8 +38,8 @@ func TestCorpusVerdicts(t *testing.T) {
 	t.Logf("%d CRDs with %d rules, %d refused: %d differences; ours %v, upstream's %v", len(files), rules, refused, differences, mine, theirs)
 }
 
-// TestMutantVerdicts spoils CRDs of the corpus and holds ours against the API
-// server's own function, on create and on update from and to the original.
+// TestMutantVerdicts compares verdicts on mutated CRDs of the corpus with the API server's own
+// function, on create and on updates from and to the original.
 func TestMutantVerdicts(t *testing.T) {
 	t.Parallel()
 	files := smaller(t, corpus.CRDFiles(t), 60)

@@ -15,26 +15,26 @@ import (
 	"github.com/celadon-cel/celadon/cost"
 )
 
-// Advice is one bound to set in the schema.
+// Advice is a bound to set in the schema.
 type Advice struct {
-	// Path is the place of the value to bound, as "spec.hosts[*]".
+	// Path is the path of the value to bound, such as "spec.hosts[*]".
 	Path string
-	// Set is maxLength, maxItems or maxProperties, Value what to set it to.
+	// Set is maxLength, maxItems, or maxProperties. Value is the bound to set.
 	Set   string
 	Value int64
-	// Now is the bound that is there; 0 when there is none.
+	// Now is the current bound; 0 if there is none.
 	Now int64
-	// Field is the place of the value's schema in the CRD.
+	// Field is the path of the value's schema in the CRD.
 	Field string
 }
 
-// advisor looks for the fewest bounds with which all rules of a schema fit,
-// and for the largest round values of them. It estimates again with each
-// choice; there is no formula.
+// An advisor searches for the smallest set of bounds that brings all rules of a schema under their
+// limits, and for the largest round values of these bounds. There is no formula: it repeats the
+// estimate for each choice.
 type advisor struct {
 	*bounds
 	perRule, perSchema uint64
-	rules              []*rule // all that the estimates add up
+	rules              []*rule // the rules that count toward the total
 	users              map[*bound][]*rule
 	prices             map[string]price
 	macroEnvs          map[macroKey]*cel.Env
@@ -59,10 +59,10 @@ func (a *admission) newAdvisor(u *unit) *advisor {
 	return ad
 }
 
-// floor is the least value that is tried of a bound.
+// floor holds the smallest values that are tried for a bound.
 type floor struct{ items, length int64 }
 
-// floors are first useful values, then any.
+// floors are tried in this order: values that leave room for real objects first.
 var floors = [...]floor{{16, 64}, {4, 16}, {1, 1}}
 
 func (f floor) of(b *bound) int64 {
@@ -76,9 +76,9 @@ func (f floor) of(b *bound) int64 {
 	return max(v, b.least)
 }
 
-// advise finds the bounds to set. It is empty when the rules fit already. Rules
-// that no bounds make fit are left out: stuck are these, or all that are over
-// when only their sum cannot be mended.
+// advise returns the bounds to set; nil if the rules are already under their limits. stuck are the
+// rules that no bounds can bring under the limit, or all expensive rules if only their sum cannot
+// be reduced enough. They are ignored in set.
 func (ad *advisor) advise() (set values, stuck []*rule) {
 	for _, r := range ad.over() {
 		least := values{}
@@ -122,8 +122,8 @@ func (ad *advisor) improve() (set values, ok bool) {
 	return nil, false
 }
 
-// over are the rules that pass a limit, and where their sum does the dearest:
-// so many that the rest is a small part of the limit.
+// over returns the rules that exceed a limit. If the sum exceeds the limit of the schema, it also
+// returns the most expensive rules; all others together are a small part of that limit.
 func (ad *advisor) over() []*rule {
 	var sum uint64
 	for _, r := range ad.rules {
@@ -142,8 +142,8 @@ func (ad *advisor) over() []*rule {
 	return over
 }
 
-// dear is the cost from which on rules count: all that cost less make up at
-// most a tenth of the limit.
+// dear returns the smallest cost that over reports for a sum over the limit. All cheaper rules
+// together cost at most a tenth of the limit.
 func (ad *advisor) dear() uint64 {
 	costs := make([]uint64, len(ad.rules))
 	for i, r := range ad.rules {
@@ -159,8 +159,7 @@ func (ad *advisor) dear() uint64 {
 	return math.MaxUint64
 }
 
-// candidates are the bounds that those rules depend on, with the most rules
-// first.
+// candidates returns the bounds on which the rules over a limit depend, most frequently used first.
 func (ad *advisor) candidates() (missing, declared []*bound) {
 	uses := map[*bound]int{}
 	for _, r := range ad.over() {
@@ -180,7 +179,8 @@ func (ad *advisor) candidates() (missing, declared []*bound) {
 	return missing, declared
 }
 
-// price remembers what a rule costs with the bounds that it depends on.
+// price returns the cost of a rule if set is applied. Results are cached by the bounds that affect
+// the rule.
 func (ad *advisor) price(r *rule, set values) price {
 	if len(set) == 0 {
 		return price{r.total, r.messageCost()}
@@ -200,8 +200,8 @@ func (ad *advisor) price(r *rule, set values) price {
 	return p
 }
 
-// choose picks the fewest of the bounds that fit at their least values, and
-// raises them. In all all of them are set.
+// choose selects the fewest bounds of list that suffice at their least values, and raises them. In
+// all, every bound of list is set.
 func (ad *advisor) choose(all *trial, least values, list []*bound) values {
 	none := ad.newTrial(nil)
 	if set := none.single(least, list); set != nil {
@@ -218,7 +218,8 @@ func (ad *advisor) choose(all *trial, least values, list []*bound) values {
 	return all.raise()
 }
 
-// single prefers the bound that can be raised most.
+// single tries each bound alone and returns the one that can be raised most, or nil if no single
+// bound suffices.
 func (t *trial) single(least values, list []*bound) (best values) {
 	raised := 0.0
 	for _, b := range list {
@@ -233,10 +234,10 @@ func (t *trial) single(least values, list []*bound) (best values) {
 	return best
 }
 
-// mostPairs bounds the work of trying pairs.
+// mostPairs limits the number of bounds from which pairs are tried.
 const mostPairs = 24
 
-// pair is t with the first two bounds that fit; nil when none do.
+// pair returns t with the first two bounds that suffice, or nil if no pair does.
 func (t *trial) pair(least values, list []*bound) *trial {
 	if len(list) > mostPairs {
 		return nil
@@ -254,8 +255,7 @@ func (t *trial) pair(least values, list []*bound) *trial {
 	return nil
 }
 
-// raise takes turns in setting each bound to its next round value, until none
-// can be raised.
+// raise sets the bounds in turn to their next round value until no bound can be raised further.
 func (t *trial) raise() values {
 	list := slices.SortedFunc(maps.Keys(t.set), func(x, y *bound) int { return cmp.Compare(x.path, y.path) })
 	for len(list) > 0 {
@@ -275,8 +275,7 @@ func (t *trial) raise() values {
 	return maps.Clone(t.set)
 }
 
-// roundUp is the next value that people like to read: a power of two, or 1, 2
-// or 5 times a power of ten.
+// roundUp returns the next power of two, or 1, 2, or 5 times a power of ten, after v.
 func roundUp(v int64) int64 {
 	next := int64(1)
 	for next <= v {
@@ -292,7 +291,7 @@ func roundUp(v int64) int64 {
 	return next
 }
 
-// list is the advice in the order of the schema's paths.
+// list returns the advice, sorted by path.
 func (set values) list() []Advice {
 	var out []Advice
 	for b, v := range set {

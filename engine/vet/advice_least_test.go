@@ -8,8 +8,8 @@ import (
 	"github.com/celadon-cel/celadon/cost"
 )
 
-// TestAdviceLeavesDefaults advises no bound that the schema's own defaults, or its
-// lower bound, do not fit: the server refuses a CRD of which a default is too long.
+// TestAdviceLeavesDefaults checks that advised bounds fit the schema's defaults and lower bounds.
+// The server rejects a CRD with a default that is too long.
 func TestAdviceLeavesDefaults(t *testing.T) {
 	t.Parallel()
 	short, long := strings.Repeat("a", 100), strings.Repeat("a", 1000) // 100 is the largest round value that fits the limit

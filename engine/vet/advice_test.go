@@ -13,8 +13,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// TestAdviceMends removes bounds from CRDs until their rules cost too much,
-// and follows the advice. Each bound is removed alone, pairs of them and all.
+// TestAdviceMends removes bounds from CRDs until their rules cost too much, and checks that the
+// advice fixes them. It removes each bound alone, pairs of bounds, and all bounds.
 func TestAdviceMends(t *testing.T) {
 	t.Parallel()
 	files := corpus.CRDFiles(t)
@@ -50,7 +50,7 @@ func TestAdviceMends(t *testing.T) {
 
 type adviceStats struct{ over, crds, mendable, accepted, minimal, largest int }
 
-// removals are the sets of bounds to remove, of those that rules depend on.
+// removals returns the sets of bounds to remove, among those on which rules depend.
 func removals(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, random *rand.Rand) (sets [][]string) {
 	a, _, err := admit(context.Background(), crd, Config{})
 	if err != nil {
@@ -112,8 +112,8 @@ func (s *adviceStats) try(t *testing.T, crd *apiextensionsv1.CustomResourceDefin
 			minimal = false
 			t.Errorf("%s without %v: advice %v is accepted without %s too", crd.Name, removed, items, key)
 		}
-		if v < 1<<20 && accepted(t, follow(crd, items, key, roundUp(v))) { // more does not fit into a request
-			largest = false // can be where lists are nested: the estimate knows what fits into a request
+		if v < 1<<20 && accepted(t, follow(crd, items, key, roundUp(v))) { // a larger value does not fit into a request
+			largest = false // possible for nested lists, because the estimate considers the request size
 			t.Logf("%s without %v: advice %v is accepted with a larger %s too", crd.Name, removed, items, key)
 		}
 	}
@@ -139,15 +139,15 @@ func report(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition) *Report
 	return r
 }
 
-// adviceOf is nil where some version cannot be mended. Keys are version, path
-// and word.
+// adviceOf returns the advice by version, path, and keyword, or nil if bounds do not suffice for
+// some version.
 func adviceOf(r *Report) map[string]int64 {
 	items := map[string]int64{}
 	for _, v := range r.Versions {
 		if !v.Mendable {
 			return nil
 		}
-		for _, rule := range v.Rules { // those of the version are those of its rules
+		for _, rule := range v.Rules { // the version's advice is that of its rules
 			for _, a := range rule.Advice {
 				items[fmt.Sprintf("%s|%s|%s", v.Name, a.Path, a.Set)] = a.Value
 			}
@@ -156,8 +156,8 @@ func adviceOf(r *Report) map[string]int64 {
 	return items
 }
 
-// follow sets the bounds in a copy; but one with another value, or not at all
-// when that is -1.
+// follow sets the bounds in a copy of crd. The bound `but` gets another value, or none if value is
+// -1.
 func follow(crd *apiextensionsv1.CustomResourceDefinition, items map[string]int64, but string, value int64) *apiextensionsv1.CustomResourceDefinition {
 	c := crd.DeepCopy()
 	for i := range c.Spec.Versions {

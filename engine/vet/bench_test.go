@@ -9,8 +9,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// BenchmarkVerdict vets the largest CRD files of the corpus; conformance/peers
-// holds the time against upstream's.
+// BenchmarkVerdict vets the largest CRD files of the corpus. conformance/peers compares the time
+// with upstream's.
 func BenchmarkVerdict(b *testing.B) {
 	for _, path := range largest(b, corpus.CRDFiles(b), 5) {
 		crd := corpus.ReadCRD(b, path)
@@ -22,7 +22,7 @@ func BenchmarkVerdict(b *testing.B) {
 	}
 }
 
-// largest are the n files with most bytes.
+// largest returns the n largest files.
 func largest(t testing.TB, files []string, n int) []string {
 	t.Helper()
 	files = slices.Clone(files)

@@ -13,27 +13,28 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// bound is a place in a schema whose greatest size decides what rules cost.
+// bound is the size limit of a value in the schema, present or missing, that affects the cost of
+// rules.
 type bound struct {
 	path string // "spec.hosts[*]"
-	// field is the schema's place in the CRD, props the schema.
+	// field is the path of the value's schema props in the CRD.
 	field string
 	props *apiextensions.JSONSchemaProps
 	word  string // maxLength, maxItems, maxProperties
-	// assumed is the size that stands for a missing bound; 0 when declared.
+	// assumed is the size that the estimate uses for a missing bound; 0 if the bound is declared.
 	assumed int64
-	// declared is the value of a bound that is there.
+	// declared is the value of a bound in the schema.
 	declared int64
 	// least is the smallest value that can be set.
 	least int64
-	// bytes is how many units of the estimate one unit of the value is.
+	// bytes is how many units of the estimate correspond to a unit of the bound.
 	bytes int64
 }
 
 func (b *bound) missing() bool { return b.assumed > 0 }
 
-// of sizes a bound by the declaration of its place. It is nil for places whose
-// size no word of the schema can bound.
+// of fills in b from the declaration of its value and returns b, or nil if no keyword of the schema
+// can bound the value.
 func (b *bound) of(d *types.Decl) *bound {
 	b.bytes = 1
 	switch d.Kind {
@@ -59,15 +60,14 @@ func (b *bound) of(d *types.Decl) *bound {
 	return b
 }
 
-// bounds are those of all rules of one schema.
+// bounds holds the bounds on which the rules of a schema depend.
 type bounds struct {
 	byPath map[string]*bound
-	// ofRule are the bounds that a rule's cost depends on, by the paths that
-	// its estimates use.
+	// ofRule caches the dependence of each rule.
 	ofRule map[*rule]*dependence
 }
 
-// dependence is what one rule's cost depends on.
+// dependence holds the bounds on which a rule's cost depends.
 type dependence struct {
 	sizes   map[string]*bound // by cost.Path from self
 	factors []*bound          // the lists and maps around the rule, as in its cardinality
@@ -105,7 +105,8 @@ func (bs *bounds) intern(b *bound) *bound {
 	return b
 }
 
-// of finds what a rule depends on, by listening to its estimates.
+// of returns the bounds on which a rule's cost depends. It records which sizes the estimator
+// requests.
 func (bs *bounds) of(r *rule) *dependence {
 	if d := bs.ofRule[r]; d != nil {
 		return d
@@ -142,7 +143,7 @@ func (bs *bounds) of(r *rule) *dependence {
 	return d
 }
 
-// above is the list or map at a path, of those around b.
+// above returns the list or map with the given path among the ancestors of b.
 func (b *branch) above(path string) *branch {
 	for b.place() != path {
 		b = b.parent
@@ -150,7 +151,7 @@ func (b *branch) above(path string) *branch {
 	return b
 }
 
-// assumed is the size that stands for the missing bound of a list or map.
+// assumed returns the size that the estimate uses for a list or map without a bound.
 func (b *branch) assumed() int64 {
 	node, err := b.structuralNode()
 	if err != nil {
@@ -159,10 +160,10 @@ func (b *branch) assumed() int64 {
 	if size := types.FromSchema(node, types.Subtree).Max.Max; size > 0 {
 		return size
 	}
-	return math.MaxInt64 // nothing that CEL can see is in it
+	return math.MaxInt64 // it contains nothing visible to CEL
 }
 
-// compiledParts are the rule and its messageExpression, where they compile.
+// compiledParts returns the rule and its messageExpression, unless they do not compile.
 func (r *rule) compiledParts() []*compiled {
 	var parts []*compiled
 	for _, x := range []*compiled{r.expr, r.message} {
@@ -173,7 +174,7 @@ func (r *rule) compiledParts() []*compiled {
 	return parts
 }
 
-// stepsOf turns a path as the checker writes it into one of an object.
+// stepsOf converts a path of the checker to a path in an object.
 func stepsOf(d *types.Decl, path []string) []engine.Step {
 	steps := make([]engine.Step, 0, len(path))
 	for _, name := range path {
@@ -193,11 +194,11 @@ func stepsOf(d *types.Decl, path []string) []engine.Step {
 	return steps
 }
 
-// values are bounds that are tried.
+// values maps bounds to the values to try.
 type values map[*bound]int64
 
-// price is what a rule costs with some bounds set: its own total, and one
-// evaluation of its messageExpression.
+// price returns the rule's cost if set is applied: its total, and the cost of an evaluation of its
+// messageExpression.
 func (bs *bounds) price(r *rule, set values) (total, message uint64) {
 	d := bs.of(r)
 	assume := &cost.Assumption{Sizes: map[string]int64{}}
@@ -246,9 +247,9 @@ func (bs *bounds) times(r *rule, d *dependence, set values) uint64 {
 	return c.Times(r.expr.key.Decl)
 }
 
-// find is the schema of a place in objects. It is nil for places
-// that the schema does not have and yet rules can name: metadata.name, and
-// apiVersion and kind where they are not declared.
+// find returns the schema of a path in objects and its path in the CRD. It returns nil for paths
+// that rules can use although the schema does not declare them: metadata.name, and possibly
+// apiVersion and kind.
 func (u *unit) find(steps []engine.Step) (*field.Path, *apiextensions.JSONSchemaProps) {
 	if len(steps) > 0 && steps[0].Name == "metadata" {
 		return nil, nil

@@ -18,13 +18,12 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// compiled is one expression at one declaration.
+// compiled is an expression compiled with a declaration.
 type compiled struct {
-	// detail is the server's text for an expression that it refuses; "" when
-	// accepted.
+	// detail is the server's error for a rejected expression; "" if accepted.
 	detail  string
 	refused bool
-	// panics is true when the server's checker or planner panics over it.
+	// panics is set if the server's checker or planner panics.
 	panics  bool
 	usesOld bool
 	cost    cost.Estimate
@@ -34,8 +33,8 @@ type compiled struct {
 	base    *types.Env // of env
 }
 
-// compiler compiles expressions: new ones as the version takes them, stored ones
-// with all that it runs. Equal ones over equal declarations are compiled once.
+// compiler compiles new expressions with the environment of the version and stored ones with
+// everything that the version can run. Equal expressions with equal declarations are compiled once.
 type compiler struct {
 	decls        *types.Interner
 	news, stored *parts.Compiler[*compiled]
@@ -48,7 +47,7 @@ func newCompiler(v types.Version) *compiler {
 	return c
 }
 
-// expr compiles an expression of a rule.
+// expr compiles an expression of a rule; stored is set if the old CRD has it too.
 func (c *compiler) expr(key parts.Key, stored bool) (*compiled, error) {
 	of := c.news
 	if stored {
@@ -69,7 +68,7 @@ func (c *compiler) expr(key parts.Key, stored bool) (*compiled, error) {
 	return x, nil
 }
 
-// finish plans where the server's planner may refuse, and prices.
+// finish plans the expression if the server's planner may reject it, and estimates its cost.
 func finish(checked *parts.Checked) (x *compiled, err error) {
 	x = &compiled{key: checked.Key, ast: checked.AST, env: checked.Env, usesOld: checked.UsesOldSelf()}
 	if planCanFail(checked.AST) && !types.LargePattern(checked.AST) {
@@ -95,10 +94,10 @@ func (x *compiled) refuse(why *parts.Refusal) {
 	}
 }
 
-// plan plans as the server does; errPanics is for what panics there.
+// plan plans the expression as the server does. It returns errPanics if the planner panics.
 func plan(env *cel.Env, checked *cel.Ast) (err error) {
 	defer func() {
-		if recover() != nil { // nothing but upstream's function is below
+		if recover() != nil { // only upstream's function can panic here
 			err = errPanics
 		}
 	}()
@@ -127,7 +126,7 @@ func planCanFail(checked *cel.Ast) bool {
 	return found
 }
 
-// mapPlanCanFail is true for keys that cannot be hashed: constant bytes.
+// mapPlanCanFail reports whether a map may have keys that cannot be hashed: constant bytes.
 func mapPlanCanFail(a *ast.AST, m ast.MapExpr) bool {
 	return slices.ContainsFunc(m.Entries(), func(e ast.EntryExpr) bool {
 		kind := a.GetType(e.AsMapEntry().Key().ID()).Kind()
@@ -141,7 +140,7 @@ func callPlanCanFail(a *ast.AST, call ast.CallExpr) bool {
 	case overloads.Matches, "find", "findAll":
 		pattern := args[len(args)-1]
 		if name != overloads.Matches && call.IsMemberFunction() {
-			pattern = args[0] // findAll may have a limit behind it
+			pattern = args[0] // findAll may have a limit as its last argument
 		}
 		if pattern.Kind() == ast.LiteralKind {
 			return !check.Takes(overloads.Matches, pattern)

@@ -8,8 +8,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// TestPlanned plans what the compiler does not: the server's planner must take it.
-// Versions before 1.29 check no literal.
+// TestPlanned checks that the server's planner accepts expressions that the compiler does not plan.
+// Versions before 1.29 do not check literals.
 func TestPlanned(t *testing.T) {
 	t.Parallel()
 	d := types.FromSchema(&schema.Structural{

@@ -13,47 +13,42 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Config is how a vetting differs from a create on the newest API server that
-// this build knows.
+// Config holds the options of Vet. The zero value is a create on the newest supported API server.
 type Config struct {
-	// KubeVersion is the Kubernetes minor to stand for, as "1.33"; "" is the
-	// newest this build knows. It decides what new rules may use; costs and
-	// error texts are always those of the linked release.
+	// KubeVersion is the Kubernetes minor version to emulate, such as "1.33"; "" is the newest
+	// supported one. It determines what new rules can use. Costs and error messages are always
+	// those of the linked release.
 	KubeVersion string
-	// Old is the CRD before an update, complete: the server compares schemas with
-	// their descriptions. If it is nil, the CRD is created. It counts as established
-	// unless its status says otherwise.
+	// Old is the CRD before an update, including descriptions, because the server compares whole
+	// schemas. If it is nil, the CRD is created. The CRD counts as established unless its status
+	// contradicts.
 	Old *apiextensionsv1.CustomResourceDefinition
-	// Stored asks about a CRD that a server has, as its list shows it: whether
-	// the server serves it as it stands, rather than whether it would take it
-	// today. The CRD is held against itself, as in an update that changes
-	// nothing; keys that Kubernetes does not know are passed over, and limits of
-	// estimated cost, which a server never looks at again.
+	// Stored checks a CRD that a server has already stored, as its list returns it: whether the
+	// server serves it, not whether it would accept it today. The CRD is compared with itself, as
+	// in an update without changes. Unknown keys and limits of estimated cost are ignored, because
+	// the server does not check them again.
 	Stored bool
-	// FieldValidation is what happens to keys that Kubernetes does not know and
-	// to those that stand twice: "Strict" (or "") refuses, "Warn" warns,
-	// "Ignore" drops them in silence. It is kubectl's --validate.
+	// FieldValidation controls unknown and duplicate keys, like kubectl --validate: "Strict" (or
+	// "") rejects them, "Warn" warns, and "Ignore" drops them silently.
 	FieldValidation string
-	// Beta takes a CRD of apiextensions.k8s.io/v1beta1 for what a server converts
-	// it to, and tells of that in a warning; without it such a CRD is refused, as
-	// by the endpoint that creates CRDs.
+	// Beta accepts a CRD of apiextensions.k8s.io/v1beta1, converted as a server would convert it,
+	// with a warning. Without it such a CRD is rejected, as by the endpoint that creates CRDs.
 	Beta bool
-	// DuplicateKeys is what a YAML decoder found, since they are lost on YAML's
-	// way to JSON.
+	// DuplicateKeys is the error of a YAML decoder, because duplicate keys are lost when YAML is
+	// converted to JSON.
 	DuplicateKeys error
-	// Limits replaces the API server's cost limits; zero fields keep them.
+	// Limits replaces the API server's cost limits; zero fields keep the default.
 	Limits cost.Limits
-	// WithoutLints names lints that are switched off.
+	// WithoutLints names the lints to disable.
 	WithoutLints []string
-	// Explain gives the reasons for the cost of every rule, not only of those
-	// over a limit.
+	// Explain adds a Reason to every rule, not only to rules over a limit.
 	Explain bool
-	// VerdictOnly leaves out all that the server does not say: Lints, Needs,
-	// MinKubeVersion, and Versions with their estimates, reasons and advice.
+	// VerdictOnly omits everything that the server does not return: Lints, Needs, MinKubeVersion, and
+	// Versions.
 	VerdictOnly bool
 }
 
-// Check says what is wrong with a Config: every call with it would say that too.
+// Check returns the error with which any call with cfg would fail, or nil.
 func (cfg *Config) Check() error {
 	if _, err := types.ParseVersion(cfg.KubeVersion); err != nil {
 		return err
@@ -74,9 +69,9 @@ func (cfg *Config) Check() error {
 	return nil
 }
 
-// fieldValidation is the directive of the request that is stood for. A server
-// that lists its CRDs has dropped what it does not know, and what a newer one
-// knows is no mistake.
+// fieldValidation returns the directive of the emulated request. For a stored CRD it is Ignore: the
+// server has already dropped keys that it does not know, and a key of a newer server is not a
+// mistake.
 func (cfg *Config) fieldValidation() string {
 	switch {
 	case cfg.Stored:

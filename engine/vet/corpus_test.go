@@ -22,7 +22,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/brokencrd"
 )
 
-// upstream is what the API server's own function says of a CRD.
+// upstream returns the errors of the API server's own function for a CRD.
 func upstream(t testing.TB, crd, old *apiextensionsv1.CustomResourceDefinition) (errs field.ErrorList) {
 	t.Helper()
 	defer func() {
@@ -70,7 +70,7 @@ func ours(t testing.TB, crd, old *apiextensionsv1.CustomResourceDefinition) fiel
 
 var selfTypeNumber = regexp.MustCompile(`selfType\d+`)
 
-// said are errors as text, sorted, without what changes from run to run.
+// said returns the errors as sorted strings, without parts that change from run to run.
 func said(errs field.ErrorList) []string {
 	texts := make([]string, len(errs))
 	for i, err := range errs {
@@ -80,7 +80,7 @@ func said(errs field.ErrorList) []string {
 	return texts
 }
 
-// diff is "" when both say the same.
+// diff returns the difference, or "" if they are equal.
 func diff(ours, upstream []string) string {
 	if slices.Equal(ours, upstream) {
 		return ""
@@ -95,7 +95,7 @@ func diff(ours, upstream []string) string {
 	return b.String()
 }
 
-// missing are the texts of b that a has not, or not as often.
+// missing returns the strings of b that are not in a, or not as often.
 func missing(a, b []string) []string {
 	count := map[string]int{}
 	for _, s := range a {
@@ -110,8 +110,8 @@ func missing(a, b []string) []string {
 	return out
 }
 
-// sample is every fourth of the corpus, whose upstream answers take nearly all of
-// the tests' time; with CELADON_FULL it is all.
+// sample returns every fourth file, because upstream's validation takes nearly all of the tests'
+// time. With CELADON_FULL it returns all files.
 func sample(files []string) (some []string) {
 	for i, path := range files {
 		if i%4 == 1 || full() {
@@ -131,8 +131,8 @@ func countRules(crd *apiextensionsv1.CustomResourceDefinition) int {
 
 const contributed = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"
 
-// compare is "" when both say the same. Which of several equally expensive
-// rules the server names is chance, so those are counted only.
+// compare returns the difference, or "" if they are equal. If several rules are equally expensive,
+// the server reports a random one, so these errors are only counted.
 func compare(ours, upstream field.ErrorList) string {
 	return diff(said(anonymous(ours)), said(anonymous(upstream)))
 }
@@ -147,8 +147,7 @@ func anonymous(errs field.ErrorList) field.ErrorList {
 	return out
 }
 
-// smaller picks the n smallest files of different CRDs with different folders
-// first.
+// smaller returns the n smallest files of different CRDs, preferring files in different folders.
 func smaller(t testing.TB, files []string, n int) []string {
 	t.Helper()
 	perFolder := map[string]int{}

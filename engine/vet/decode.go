@@ -20,26 +20,24 @@ import (
 
 const crdKind = "CustomResourceDefinition"
 
-// strictSerializer reads a request's body as the API server does, and finds what
-// it tells a client of that asks for strict field validation.
+// strictSerializer decodes a request's body as the API server does with strict field validation.
 var strictSerializer = sync.OnceValue(func() runtime.Decoder {
 	scheme := runtime.NewScheme()
 	install.Install(scheme)
 	return json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme, scheme, json.SerializerOptions{Strict: true})
 })
 
-// decoded is a body as the server's decoder gives it.
+// decoded is the result of the server's decoder.
 type decoded struct {
-	crd    *apiextensionsv1.CustomResourceDefinition // nil for one of another version
+	crd    *apiextensionsv1.CustomResourceDefinition // nil if the CRD has another API version
 	gvk    *runtimeschema.GroupVersionKind
-	strict []error // what is wrong with its keys
+	strict []error // errors about keys
 	beta   bool    // crd was converted
 
-	undecided *engine.WorkLimitError // why it was not
+	undecided *engine.WorkLimitError // why crd was not converted
 }
 
-// decode reads a CRD from JSON. The status, if any, is the server's answer to a
-// body that it cannot read.
+// decode decodes a CRD from JSON. failure is the server's response if it cannot decode the body.
 func decode(raw []byte, beta bool) (d decoded, failure *metav1.Status) {
 	defaults := apiextensionsv1.SchemeGroupVersion.WithKind(crdKind)
 	obj, gvk, err := strictSerializer().Decode(raw, &defaults, nil)
@@ -78,8 +76,8 @@ func unreadable(gvk *runtimeschema.GroupVersionKind, raw []byte, err error) *met
 	return respond.Unreadable(*gvk, crdKind, raw, err)
 }
 
-// internal is a CRD as the API server validates it: defaulted, and with what
-// all versions share moved to the top. It shares parts of schemas with the CRD.
+// internal returns the CRD as the API server validates it: with defaults, and with shared fields of
+// the versions moved to the top. The result shares memory with crd.
 func internal(crd *apiextensionsv1.CustomResourceDefinition) (*apiextensions.CustomResourceDefinition, error) {
 	v1 := shallow(crd)
 	v1.Spec.Conversion = crd.Spec.Conversion.DeepCopy()

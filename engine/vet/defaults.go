@@ -13,9 +13,8 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// defaultRules runs rules over the defaults in a schema, under one budget as
-// the API server does. Defaults that are refused for another reason are passed
-// over.
+// defaultRules runs rules on the defaults in a schema, with one shared budget as in the API server.
+// It skips defaults that are rejected for another reason.
 type defaultRules struct {
 	ctx         context.Context
 	kubeVersion string
@@ -29,8 +28,7 @@ func newDefaultRules(ctx context.Context, kubeVersion string, refused errorPaths
 	return &defaultRules{ctx: ctx, kubeVersion: kubeVersion, refused: refused, budget: celconfig.RuntimeCELCostBudget}
 }
 
-// walk goes the way of the API server: not into additionalProperties, where
-// there are no defaults.
+// walk visits the nodes that the API server visits: not additionalProperties, which have no defaults.
 func (r *defaultRules) walk(path *field.Path, b *branch, root bool) error {
 	if b.props.Default != nil {
 		if err := r.run(path.Child("default"), b, root || b.props.XEmbeddedResource); err != nil {
@@ -68,10 +66,10 @@ func (r *defaultRules) run(path *field.Path, b *branch, root bool) error {
 	if rules == nil {
 		return fmt.Errorf("rules of a default: %w", err)
 	}
-	// an error means that rules are broken: those fail the default
+	// An error means that some rules do not compile; these fail the default.
 	errs, left := r.decided(rules.Validate(r.ctx, path, value, value, r.budget))
 	r.errs = append(r.errs, errs...)
-	if len(errs) == 0 { // rules with optionalOldSelf see a new value too
+	if len(errs) == 0 { // rules with optionalOldSelf also run on a new value
 		errs, alone := r.decided(rules.Validate(r.ctx, path, value, nil, r.budget))
 		r.errs = append(r.errs, errs...)
 		left = min(left, alone)
@@ -80,7 +78,7 @@ func (r *defaultRules) run(path *field.Path, b *branch, root bool) error {
 	return nil
 }
 
-// decided takes out the error of a rule that asks for too much work.
+// decided removes the error of a rule that exceeds the work limit, and records it.
 func (r *defaultRules) decided(errs field.ErrorList, left int64) (field.ErrorList, int64) {
 	last := len(errs) - 1
 	if last < 0 || errs[last].Origin != engine.WorkLimit {
@@ -92,8 +90,8 @@ func (r *defaultRules) decided(errs field.ErrorList, left int64) (field.ErrorLis
 	return errs[:last], left
 }
 
-// reached is a node without the rules that no part of a value gets to: they
-// need not be compiled.
+// reached returns the node without rules that cannot run on any part of value, because they need
+// not be compiled. some reports whether any rules are left.
 func (b *branch) reached(s *schema.Structural, value any) (out *schema.Structural, some bool) {
 	c := *s
 	some = len(s.XValidations) > 0
@@ -115,8 +113,8 @@ func (b *branch) reached(s *schema.Structural, value any) (out *schema.Structura
 	return &c, some
 }
 
-// reachedBelow is the child's node; of lists and maps with anything in them
-// all rules are kept.
+// reachedBelow does for a child of parent what reached does for a node. It keeps all rules of lists
+// and maps that are not empty.
 func (b *branch) reachedBelow(parent *schema.Structural, value any) (*schema.Structural, bool) {
 	list, _ := value.([]any)
 	object, _ := value.(map[string]any)
@@ -139,7 +137,7 @@ func (b *branch) reachedBelow(parent *schema.Structural, value any) (*schema.Str
 	return b.bare(&prop), false
 }
 
-// bare is a node without its rules and those below.
+// bare returns the node without its rules and those of its descendants.
 func (b *branch) bare(s *schema.Structural) *schema.Structural {
 	c := *s
 	c.XValidations = nil
@@ -160,10 +158,10 @@ func (b *branch) bare(s *schema.Structural) *schema.Structural {
 	return &c
 }
 
-// errorPaths are the fields that the API server complains of apart from rules.
+// errorPaths holds the API server's errors apart from those of rules.
 type errorPaths []schemaError
 
-// below is true when some error is at the path or below it.
+// below reports whether an error is at or below the path.
 func (e errorPaths) below(path string) bool {
 	for _, err := range e {
 		if isBelow(err.owner, path) {
@@ -173,8 +171,8 @@ func (e errorPaths) below(path string) bool {
 	return false
 }
 
-// defaultRefused is true when rules do not get to see the default at path. An
-// unknown field in it does not keep them from it, nor that no default may be there.
+// defaultRefused reports whether errors keep rules from running on the default at path. Unknown
+// fields in the default do not, nor does the error that no default is allowed there.
 func (e errorPaths) defaultRefused(path string) bool {
 	for _, err := range e {
 		forbidden := err.Field == path && err.Type == field.ErrorTypeForbidden

@@ -20,7 +20,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// estimates holds the estimates of every rule of a CRD against upstream's.
+// estimates compares the estimates of each rule of a CRD with upstream's.
 func estimates(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition) (rules, messages int) {
 	t.Helper()
 	a, failure, err := admit(context.Background(), crd, Config{})
@@ -68,7 +68,7 @@ func TestCorpusEstimates(t *testing.T) {
 	rules, messages, files := 0, 0, sample(corpus.CRDFiles(t))
 	for i, path := range files {
 		crd := corpus.ReadCRD(t, path)
-		if i%4 == 0 { // no CRD here has any: make one of each rule
+		if i%4 == 0 { // no CRD of the corpus has one: make one from each rule
 			brokencrd.EachSchema(crd, func(s *schemaProps) {
 				for i := range s.XValidations {
 					s.XValidations[i].MessageExpression = "(" + s.XValidations[i].Rule + ") ? 'yes' : 'no'"
@@ -81,8 +81,8 @@ func TestCorpusEstimates(t *testing.T) {
 	t.Logf("%d CRDs: %d estimates of rules and %d of messageExpressions equal upstream's", len(files), rules, messages)
 }
 
-// TestUnitEstimates does the same with the schemas of upstream's unit tests,
-// which call every function there is.
+// TestUnitEstimates compares estimates on the schemas of upstream's unit tests, which call every
+// function.
 func TestUnitEstimates(t *testing.T) {
 	t.Parallel()
 	rules, messages, verdicts := 0, 0, 0
@@ -115,7 +115,7 @@ func TestUnitEstimates(t *testing.T) {
 	t.Logf("%d schemas: %d estimates of rules and %d of messageExpressions, and all verdicts, equal upstream's", verdicts, rules, messages)
 }
 
-// unitCRD has a schema as its spec.
+// unitCRD returns a CRD with the given schema as its spec.
 func unitCRD(spec apiextensionsv1.JSONSchemaProps) *apiextensionsv1.CustomResourceDefinition {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	crd.Name = "things.example.com"

@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// FuzzVet vets any bytes as a CRD: no error of ours, no lack of an answer, no
-// memory beyond what the text is worth, and the same verdict without a report.
+// FuzzVet vets arbitrary bytes as a CRD. It checks that there is no internal error, that there is
+// always a verdict, that memory use is in proportion to the input, and that VerdictOnly gives the
+// same verdict.
 func FuzzVet(f *testing.F) {
 	for _, spec := range []schemaProps{
 		{Type: "object"},
@@ -45,7 +46,7 @@ func FuzzVet(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// What no rule names may be what made the whole too much work.
+		// The whole CRD can be too much work because of parts that no rule refers to.
 		if alone.Accepted != r.Accepted && r.Undecided == nil {
 			t.Errorf("the verdict alone: accepted %t, undecided %v; with its report %t", alone.Accepted, alone.Undecided, r.Accepted)
 		}

@@ -10,9 +10,9 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// TestLarge vets CRDs that are large in every way. The answer is the one wanted,
-// and comes within a number of bytes allocated, which no other load of the machine
-// changes. What grows is vetted in a size and in four times that size.
+// TestLarge vets CRDs that are large in various ways. It checks the verdict and the number of bytes
+// allocated, which is independent of the load of the machine. If growth is limited, it vets a size
+// and four times that size.
 func TestLarge(t *testing.T) {
 	one := func(rule string) func(int) schemaProps {
 		return func(int) schemaProps { return many(1, func(int) aRule { return aRule{Rule: rule} }) }
@@ -20,10 +20,10 @@ func TestLarge(t *testing.T) {
 	const overBudget, notCompiled, overworked = "exceeds budget", "compilation failed", "too complex"
 	for name, c := range map[string]struct {
 		schema func(n int) schemaProps
-		n      int // the smaller size; 0 is no size
+		n      int // the smaller size; 0 if size does not apply
 		want   string
-		mib    uint64 // at most
-		growth uint64 // at most so many times as much for four times the size
+		mib    uint64 // upper limit
+		growth uint64 // upper limit of the factor for four times the size
 	}{
 		"rules on one node": {func(n int) schemaProps {
 			return many(n, func(i int) aRule {
@@ -47,7 +47,7 @@ func TestLarge(t *testing.T) {
 		"number without end": {one("quantity('1e2000000000').isGreaterThan(quantity('1'))"), 0, "", 2, 1},
 		"loop without end":   {one("lists.range(9000000000).all(a, a >= 0)"), 0, overBudget, 3, 1},
 	} {
-		vetLarge(t, many(1, func(int) aRule { return aRule{Rule: "true"} })) // what is made once
+		vetLarge(t, many(1, func(int) aRule { return aRule{Rule: "true"} })) // allocate shared data first
 		t.Run(name, func(t *testing.T) {
 			whole, answer := vetLarge(t, c.schema(4*c.n))
 			if !strings.Contains(answer, c.want) || c.want == "" && answer != "" {
@@ -66,8 +66,7 @@ func TestLarge(t *testing.T) {
 	}
 }
 
-// vetLarge is how many bytes a vetting allocates, and what is said against the
-// CRD.
+// vetLarge returns the bytes that vetting allocates, and the errors in the CRD.
 func vetLarge(t *testing.T, s schemaProps) (bytes uint64, answer string) {
 	t.Helper()
 	raw := rawCRD(t, unitCRD(s))

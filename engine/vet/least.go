@@ -8,9 +8,8 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// least is the smallest bound that can be set at a place: the schema's defaults,
-// its own and those of what is around it, must fit, or the server refuses the CRD;
-// and no value fits a bound below its lower one.
+// least returns the smallest bound that can be set at a path. Defaults at the path must fit, or the
+// server rejects the CRD; and the bound must not be less than the lower bound.
 func (u *unit) least(steps []engine.Step) int64 {
 	s := u.root
 	var values []any
@@ -38,7 +37,7 @@ func (u *unit) least(steps []engine.Step) int64 {
 	return size
 }
 
-// valuesBelow are the values that a step leads to.
+// valuesBelow returns the values that a step leads to.
 func valuesBelow(values []any, step engine.Step) (out []any) {
 	for _, v := range values {
 		switch v := v.(type) {
@@ -59,7 +58,7 @@ func valuesBelow(values []any, step engine.Step) (out []any) {
 	return out
 }
 
-// sizeOf is a value's size as maxLength, maxItems and maxProperties count it.
+// sizeOf returns a value's size as maxLength, maxItems, and maxProperties count it.
 func sizeOf(v any) int64 {
 	switch v := v.(type) {
 	case string:
@@ -72,7 +71,7 @@ func sizeOf(v any) int64 {
 	return 0
 }
 
-// schemaBelow is nil where a schema has no such place.
+// schemaBelow returns the schema of a step, or nil if s has no such child.
 func schemaBelow(s *apiextensions.JSONSchemaProps, step engine.Step) *apiextensions.JSONSchemaProps {
 	switch {
 	case step.Any && s.Items != nil:

@@ -4,28 +4,28 @@ import (
 	"slices"
 )
 
-// Lint is something that the server accepts and that authors regret.
+// Lint is a problem in a rule that the server accepts.
 type Lint struct {
-	// Name is what switches the lint off.
+	// Name is the name for Config.WithoutLints.
 	Name string
-	// Version, Path, Index and Rule say which rule.
+	// Version, Path, Index, and Rule identify the rule.
 	Version string
 	Path    string
 	Index   int
 	Rule    string
-	// Field is the rule's place in the CRD.
+	// Field is the rule's path in the CRD.
 	Field string
-	// Message says what is wrong and what to do.
+	// Message describes the problem and the fix.
 	Message string
 }
 
-// lint looks at one rule that compiles; "" is no finding.
+// lint checks a rule that compiles. look returns the message, or "" if it finds nothing.
 type lint struct {
 	name string
 	look func(*rule) string
 }
 
-// lints are all there are; docs/lints.md has a section for each.
+// lints returns all lints. docs/lints.md has a section for each.
 func lints() []lint {
 	return []lint{
 		{"optional-immutable", optionalImmutable},
@@ -36,7 +36,7 @@ func lints() []lint {
 	}
 }
 
-// LintNames are the names that Config.WithoutLints may have.
+// LintNames returns the valid names for Config.WithoutLints.
 func LintNames() []string {
 	var names []string
 	for _, l := range lints() {

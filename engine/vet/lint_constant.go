@@ -15,8 +15,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// constantRule finds rules that no valid object can fail, or none can pass, as
-// far as the schema tells.
+// constantRule finds rules that every valid object satisfies, or none, as far as the schema
+// determines that.
 func constantRule(r *rule) string {
 	c := &constancy{walk: newPlaceWalk(r, r.expr)}
 	e := r.expr.ast.NativeRep().Expr()
@@ -68,7 +68,7 @@ func readsObject(e ast.Expr) (reads bool) {
 	return reads
 }
 
-// evaluated is the cost up to which a rule that reads nothing is evaluated.
+// evaluated is the cost limit for evaluating a rule that does not read the object.
 const evaluated = 100_000
 
 func evaluate(x *compiled) truth {
@@ -77,7 +77,7 @@ func evaluate(x *compiled) truth {
 		return maybe
 	}
 	nothing := eval.Bind(x.key.Decl, nil)
-	nothing.LimitWork(eval.MaxWork / 64) // a lint is not worth more
+	nothing.LimitWork(eval.MaxWork / 64) // keep the lint fast
 	out := prog.Eval(context.Background(), nothing)
 	if b, ok := out.Value.(celtypes.Bool); ok && out.Err == nil {
 		return truthOf(bool(b))
@@ -85,7 +85,7 @@ func evaluate(x *compiled) truth {
 	return maybe
 }
 
-// constancy evaluates with what the schema says of values instead of values.
+// constancy evaluates expressions abstractly: instead of values it uses the schema's restrictions.
 type constancy struct{ walk *placeWalk }
 
 func (c *constancy) truth(e ast.Expr) truth {
@@ -108,7 +108,7 @@ func (c *constancy) truth(e ast.Expr) truth {
 	return maybe
 }
 
-// loop knows all() and exists() of what is the same for each element.
+// loop evaluates all() and exists() if the condition has the same result for every element.
 func (c *constancy) loop(loop ast.ComprehensionExpr) truth {
 	start, step := c.truth(loop.AccuInit()), loop.LoopStep()
 	if start == maybe || step.Kind() != ast.CallKind || len(step.AsCall().Args()) != 2 {
@@ -165,7 +165,7 @@ func (c *constancy) call(call ast.CallExpr) truth {
 	return maybe
 }
 
-// span is what a number can be.
+// span is the range of a number.
 type span struct{ min, max float64 }
 
 func (c *constancy) compare(op string, a, b ast.Expr) truth {
@@ -206,7 +206,7 @@ func (c *constancy) compare(op string, a, b ast.Expr) truth {
 	return maybe
 }
 
-// differ is true when a text of the object can never be a literal.
+// differ reports whether a string of the object can never equal a literal.
 func (c *constancy) differ(value, literal ast.Expr) bool {
 	at := c.walk.place(value)
 	if literal.Kind() != ast.LiteralKind || !at.is(types.String) {
@@ -232,7 +232,8 @@ func less(x, y span) truth {
 	return maybe
 }
 
-// span knows numbers, integer fields with bounds, and sizes.
+// span returns the range of an int literal, an integer field, or a size. It returns false for other
+// expressions.
 func (c *constancy) span(e ast.Expr) (span, bool) {
 	switch e.Kind() {
 	case ast.LiteralKind:
@@ -259,13 +260,12 @@ func (c *constancy) span(e ast.Expr) (span, bool) {
 	return span{}, false
 }
 
-// is true of places of one kind whose values the schema restricts, and that
-// are never null.
+// is reports whether values at p have kind k, are never null, and are restricted by the schema.
 func (p *exprPlace) is(k types.Kind) bool {
 	return p != nil && p.decl.Kind == k && !p.decl.Nullable && p.node != nil && p.node.ValueValidation != nil
 }
 
-// size is how large a value can be.
+// size returns the range of a value's size.
 func (p *exprPlace) size() span {
 	s := span{0, math.Inf(1)}
 	set := func(least, most *int64) {
@@ -287,7 +287,7 @@ func (p *exprPlace) size() span {
 	return s
 }
 
-// number is what an integer can be.
+// number returns the range of an integer.
 func (p *exprPlace) number() span {
 	s := span{math.Inf(-1), math.Inf(1)}
 	if least := p.node.ValueValidation.Minimum; least != nil {
@@ -299,7 +299,7 @@ func (p *exprPlace) number() span {
 	return s
 }
 
-// in knows whether an enum's values are in a list of literals.
+// in evaluates `value in list` for an enum value and a list of literals.
 func (c *constancy) in(value, list ast.Expr) truth {
 	at := c.walk.place(value)
 	if list.Kind() != ast.ListKind || !at.is(types.String) {

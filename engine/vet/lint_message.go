@@ -14,8 +14,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// messageLimits finds messageExpressions that can pass a limit when they run:
-// the server then uses the message instead, or stops.
+// messageLimits finds messageExpressions that can exceed a limit at run time. The server then uses
+// message instead, or stops the validation.
 func messageLimits(r *rule) string {
 	m := r.message
 	if m == nil || m.refused {
@@ -35,8 +35,7 @@ func messageLimits(r *rule) string {
 	return ""
 }
 
-// length is the greatest number of bytes that a text can have; calls that are
-// not known are taken to give short ones.
+// length returns the greatest length in bytes that a string can have. Unknown calls count as 0.
 func length(w *placeWalk, e ast.Expr) int64 {
 	switch e.Kind() {
 	case ast.LiteralKind:

@@ -10,9 +10,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// optionalImmutable finds self == oldSelf on a field that may be left out, or
-// on one in an object that may be: remove it, add it again with another value,
-// and no rule has run.
+// optionalImmutable finds self == oldSelf on a field that is optional or is in an optional object.
+// A user can remove it and add it again with another value, and the rule does not run.
 func optionalImmutable(r *rule) string {
 	if !comparesSelves(r.expr.ast.NativeRep().Expr()) || r.expr.key.Optional {
 		return ""
@@ -21,7 +20,7 @@ func optionalImmutable(r *rule) string {
 	for b.kind == atProperty && (!b.removable() || r.unit.guards(b)) {
 		b = b.parent
 	}
-	if b.kind != atProperty || b != r.at && b.parent.parent == nil { // nobody removes a whole spec
+	if b.kind != atProperty || b != r.at && b.parent.parent == nil { // users do not remove a whole spec
 		return ""
 	}
 	parent := b.parent.place()
@@ -39,19 +38,19 @@ func optionalImmutable(r *rule) string {
 	return fmt.Sprintf("%s can be removed and then set to another value, since the rule runs only where both values exist: add the rule \"!has(oldSelf.%s) || has(self.%s)\" to %s, or make %s required", b.place(), ident, ident, parent, what)
 }
 
-// removable is true of a property that an object may be without.
+// removable reports whether b is an optional property without a default.
 func (b *branch) removable() bool {
 	return b.kind == atProperty && b.props.Default == nil && !slices.Contains(b.parent.props.Required, b.name)
 }
 
-// guards is true when a transition rule above asks for the property.
+// guards reports whether a transition rule of an ancestor tests for the property.
 func (u *unit) guards(b *branch) bool {
 	return slices.ContainsFunc(u.rules, func(r *rule) bool {
 		return r.at != b && b.within(r.at) && r.expr != nil && !r.expr.refused && r.expr.usesOld && tests(r.expr, b.name)
 	})
 }
 
-// within is true of a branch and those below it.
+// within reports whether b is above or a descendant of it.
 func (b *branch) within(above *branch) bool {
 	for b != nil && b != above {
 		b = b.parent
@@ -68,7 +67,7 @@ func comparesSelves(e ast.Expr) bool {
 	return is(args[0], types.Self) && is(args[1], types.OldSelf) || is(args[0], types.OldSelf) && is(args[1], types.Self)
 }
 
-// tests is true when a rule asks whether some value has the field.
+// tests reports whether an expression applies has() to a field of this name.
 func tests(x *compiled, field string) (found bool) {
 	ident, _ := types.Escape(field)
 	ast.PreOrderVisit(x.ast.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
@@ -79,8 +78,8 @@ func tests(x *compiled, field string) (found bool) {
 	return found
 }
 
-// optionalRead finds fields that may be absent and are read without has():
-// the rule then fails to evaluate, and says "no such key".
+// optionalRead finds optional fields that are read without has(). If such a field is absent,
+// evaluation fails with "no such key".
 func optionalRead(r *rule) string {
 	w := newPlaceWalk(r, r.expr)
 	read := ""
@@ -98,13 +97,13 @@ func optionalRead(r *rule) string {
 	return fmt.Sprintf("%s is optional and read without has(): where it is absent the rule fails with \"no such key\"; write has(%s) && …, or !has(%s) || …", read, read, read)
 }
 
-// alwaysThere is true of fields that any valid object has.
+// alwaysThere reports whether every valid object has the field.
 func (p *exprPlace) alwaysThere() bool {
 	f, ok := p.above.decl.ByIdent(p.step)
 	if !ok || p.node == nil || f.Required || p.node.Default.Object != nil {
 		return true
 	}
-	if p.above.decl.Root { // the server fills these in
+	if p.above.decl.Root { // the server sets these
 		return f.Name == "metadata" || f.Name == "apiVersion" || f.Name == "kind"
 	}
 	return false

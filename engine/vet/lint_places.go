@@ -11,22 +11,23 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// exprPlace is the place of a value that an expression reads.
+// exprPlace is the path of a value that an expression reads.
 type exprPlace struct {
-	path string // as the rule writes it: "self.spec.hosts"
+	path string // as in the rule, such as "self.spec.hosts"
 	decl *types.Decl
-	// node is the place's own schema, nil where it has none: places with equal
-	// declarations share decl.
+	// node is the schema of the path, nil if there is no schema. decl is shared by paths with equal
+	// declarations.
 	node *schema.Structural
-	// step is the field's name, and above the object that it is of; "" and nil
-	// of what is no field.
+	// step is the field's name and above the object that contains it; "" and nil if the value is
+	// not a field.
 	step  string
 	above *exprPlace
-	// some is true of one of several elements: the path does not say which.
+	// some is set if the value is any of several elements, so equal paths can mean different
+	// values.
 	some bool
 }
 
-// placeWalk follows self, oldSelf and the variables of macros.
+// placeWalk resolves self, oldSelf, and the variables of macros.
 type placeWalk struct {
 	vars   map[string]*exprPlace
 	tested map[string]bool // by has() or an optional selection
@@ -54,8 +55,8 @@ func newPlaceWalk(r *rule, x *compiled) *placeWalk {
 	return w
 }
 
-// optional is the path of an optional selection, as self.?a or self.?a.b; "" of
-// others.
+// optional returns the path of an optional selection, such as self.?a or self.?a.b, or "" for other
+// expressions.
 func (w *placeWalk) optional(e ast.Expr) string {
 	switch e.Kind() {
 	case ast.SelectKind:
@@ -78,7 +79,7 @@ func (w *placeWalk) optional(e ast.Expr) string {
 	return ""
 }
 
-// visit calls f for each part of an expression, with its place if it has one.
+// visit calls f for each subexpression, with its path or nil.
 func (w *placeWalk) visit(e ast.Expr, f func(ast.Expr, *exprPlace)) {
 	f(e, w.place(e))
 	switch e.Kind() {
@@ -119,7 +120,7 @@ func (w *placeWalk) loop(loop ast.ComprehensionExpr, f func(ast.Expr, *exprPlace
 	})
 }
 
-// within calls f where the variables of a loop are known.
+// within calls f with the variables of a loop in scope.
 func (w *placeWalk) within(loop ast.ComprehensionExpr, f func()) {
 	outer, elem := w.vars, w.element(loop.IterRange())
 	w.vars = maps.Clone(outer)
@@ -133,8 +134,8 @@ func (w *placeWalk) within(loop ast.ComprehensionExpr, f func()) {
 	w.vars = outer
 }
 
-// element is what a loop over a list goes through; the variable of a loop over
-// a map is a key.
+// element returns the element that a loop over a list visits. It returns nil for a map, because the
+// variable of such a loop is a key.
 func (w *placeWalk) element(e ast.Expr) *exprPlace {
 	if p := w.place(e); p != nil && p.decl.Kind == types.List {
 		return p.element()
@@ -142,7 +143,7 @@ func (w *placeWalk) element(e ast.Expr) *exprPlace {
 	return nil
 }
 
-// element is one of a list or map.
+// element returns the path of any element of a list or map.
 func (p *exprPlace) element() *exprPlace {
 	elem := &exprPlace{path: p.path + "[…]", decl: p.decl.Elem, some: true}
 	switch {
@@ -155,7 +156,8 @@ func (p *exprPlace) element() *exprPlace {
 	return elem
 }
 
-// named is a loop's variable, which is one and the same within the loop.
+// named returns p under the name of a loop variable, which is the same element throughout one
+// iteration.
 func named(p *exprPlace, name string) *exprPlace {
 	if p == nil {
 		return nil
@@ -163,7 +165,7 @@ func named(p *exprPlace, name string) *exprPlace {
 	return &exprPlace{path: name, decl: p.decl, node: p.node}
 }
 
-// field is nil where the object has no such field.
+// field returns nil if the object has no such field.
 func (p *exprPlace) field(ident string) *exprPlace {
 	f, ok := p.decl.ByIdent(ident)
 	if !ok {
@@ -178,7 +180,7 @@ func (p *exprPlace) field(ident string) *exprPlace {
 	return below
 }
 
-// place is nil where an expression is not simply a place of the object.
+// place returns the path that an expression reads, or nil if the expression is not a plain selection.
 func (w *placeWalk) place(e ast.Expr) *exprPlace {
 	switch e.Kind() {
 	case ast.IdentKind:

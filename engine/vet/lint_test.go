@@ -126,7 +126,7 @@ func TestLintsSwitchedOff(t *testing.T) {
 	}
 }
 
-// TestLintsHavePages keeps a section of docs/lints.md for each lint.
+// TestLintsHavePages checks that docs/lints.md has a section for each lint.
 func TestLintsHavePages(t *testing.T) {
 	page, err := os.ReadFile("../../docs/lints.md")
 	if err != nil {

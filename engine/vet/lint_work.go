@@ -13,24 +13,24 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// sizes are how large a text, a list and all of a value are made on which a rule
-// is tried.
+// sizes limits a generated value: the length of its strings, the items of its lists, and its total
+// size in bytes.
 type sizes struct{ text, items, bytes int }
 
 var (
 	few = sizes{text: 1 << 10, items: 16, bytes: 1 << 15}
-	// huge are within what a request can carry.
+	// huge sizes still fit into a request.
 	huge = []sizes{{1 << 20, 64, 5 << 19}, {1 << 20, 3000, 5 << 19}}
 )
 
 const (
-	// maxTrials bounds the rules of a schema that are tried on large values.
+	// maxTrials limits how many rules of a schema are run on large values.
 	maxTrials = 4
 	perCall   = 1_000_000 // CEL units
 )
 
-// hiddenWork tries a rule on a small value, and on large ones where it then
-// seems to do far more than its cost says.
+// hiddenWork finds expressions that need far more work than their cost suggests. It runs each on a
+// small value and, if the work extrapolates to too much, on large values.
 func hiddenWork(r *rule) string {
 	for _, x := range []*compiled{r.expr, r.message} {
 		if x == nil || x.refused || x.panics {
@@ -73,13 +73,13 @@ func tryOn(prog *eval.Program, d *types.Decl, s sizes, limit uint64) (over *eval
 	return over, a.Work(), out
 }
 
-// maker makes values that are as large as their declaration allows.
+// maker generates values as large as their declaration and sizes allow.
 type maker struct {
 	sizes
 	left int // bytes
 }
 
-// maxDepth is how deep values are made.
+// maxDepth limits the depth of generated values.
 const maxDepth = 12
 
 func (m *maker) value(d *types.Decl, text, depth int) any {
@@ -112,7 +112,7 @@ func (m *maker) value(d *types.Decl, text, depth int) any {
 	return m.scalar(d, text)
 }
 
-// count is how many items a list or map gets.
+// count returns the number of items to generate for a list or map.
 func (m *maker) count(d *types.Decl) int {
 	n := min(int64(m.items), d.Max.Max)
 	if m.left <= 0 {

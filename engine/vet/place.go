@@ -2,8 +2,8 @@ package vet
 
 import "strings"
 
-// shared are the fields that the server moves out of the versions where all of
-// them have the same, with their names in a version.
+// shared lists the fields that the server moves out of the versions if all versions agree, with
+// their names in a version.
 var shared = []struct{ atTop, inVersion string }{
 	{"validation", "schema"},
 	{"subresources", "subresources"},
@@ -12,9 +12,9 @@ var shared = []struct{ atTop, inVersion string }{
 	{"version", "name"},
 }
 
-// Place is where a cause's field stands in the CRD that was given. The server
-// names what all versions share, such as spec.validation.openAPIV3Schema, at a
-// place of its own: the first version has it.
+// Place returns where the field of a cause is in the CRD. The server uses internal paths, such as
+// spec.validation.openAPIV3Schema, for fields that all versions share; Place returns the path in
+// the first version.
 func Place(field string) string {
 	for _, s := range shared {
 		if isBelow(field, "spec."+s.atTop) {

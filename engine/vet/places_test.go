@@ -8,9 +8,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestErrorsBesideRules holds against the API server which rules it still
-// looks at when it complains of a node near by, and where it panics. The rules
-// use optionalOldSelf without oldSelf, which it says of those that it looks at.
+// TestErrorsBesideRules compares with the API server which rules it still checks if it reports an
+// error in a nearby node, and when it panics. The rules use optionalOldSelf without oldSelf, an
+// error that the server reports for every rule that it checks.
 func TestErrorsBesideRules(t *testing.T) {
 	t.Parallel()
 	const rule = "x-kubernetes-validations: [{rule: 'true', optionalOldSelf: true}]"
@@ -76,7 +76,7 @@ properties: {a: {type: string, ` + rule + `, x-kubernetes-map-type: atomic}, b: 
 	}
 }
 
-// TestPanics: a CRD that makes the API server panic is answered as it answers.
+// TestPanics checks the response to CRDs that make the API server panic.
 func TestPanics(t *testing.T) {
 	t.Parallel()
 	for name, s := range map[string]schemaProps{

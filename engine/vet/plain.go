@@ -12,12 +12,11 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/structural"
 )
 
-// What is plain is a short list of shapes, and all else is not:
-// TestReducedFindsNothing holds it to the server's whole function, and
-// TestSchemaFields to the fields that a schema can have.
+// A schema is plain only if it has one of a few known shapes. TestReducedFindsNothing compares this
+// with the server's function, and TestSchemaFields fails if schemas get new fields.
 
-// plainItself says whether a schema is plain, but for its rules, and for what is below
-// it as far as that can be looked at apart.
+// plainItself reports whether a schema is plain apart from its rules and its children. The children
+// are checked separately.
 func (r *reducer) plainItself(s *props) bool {
 	switch {
 	case s.ID != "", s.Schema != "", s.Ref != nil, s.UniqueItems, s.AdditionalItems != nil,
@@ -36,7 +35,7 @@ func (r *reducer) plainItself(s *props) bool {
 	return plainKind(s) && (s.Default == nil || plainDefault(s))
 }
 
-// plainKind looks at what only one type has.
+// plainKind reports whether the keywords that depend on the type are plain.
 func plainKind(s *props) bool {
 	switch s.Type {
 	case "string", "integer", "number", "boolean":
@@ -54,7 +53,7 @@ func plainKind(s *props) bool {
 	return false
 }
 
-// intOrString is the one anyOf that x-kubernetes-int-or-string allows.
+// intOrString is the only anyOf that x-kubernetes-int-or-string allows.
 var intOrString = []props{{Type: "integer"}, {Type: "string"}}
 
 func plainList(s *props) bool {
@@ -81,13 +80,13 @@ func plainList(s *props) bool {
 	return false
 }
 
-// plainEnum is true of no values, and of a string's texts.
+// plainEnum reports whether there is no enum, or an enum of plain strings.
 func plainEnum(s *props) bool {
 	return len(s.Enum) == 0 || s.Type == "string" && !slices.ContainsFunc(s.Enum, func(one apiextensionsv1.JSON) bool { return !structural.PlainText(one.Raw) })
 }
 
-// plainDefault is true of a default that nothing but its type restricts, a text of the
-// enum, and an integer between plain bounds.
+// plainDefault reports whether the default is valid at a glance: a value restricted only by its
+// type, a string of the enum, or an integer between plain bounds.
 func plainDefault(s *props) bool {
 	raw := s.Default.Raw
 	switch s.Type {
@@ -104,13 +103,13 @@ func plainDefault(s *props) bool {
 	return false
 }
 
-// plainBound is true of a bound that is of every integer type with a sign: the server
-// holds the bounds of a default to their type, too.
+// plainBound reports whether a bound fits every signed integer type. If there is a default, the
+// server also checks its bounds against the type.
 func plainBound(bound float64) bool {
 	return bound == math.Trunc(bound) && math.Abs(bound) <= math.MaxInt32
 }
 
-// knows is true where the server does not warn of a format.
+// knows reports whether the server recognizes the format.
 func (r *reducer) knows(s *props) bool {
 	f := format{s.Format, s.Type}
 	ok, known := r.formats[f]

@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestBoundsOfDefaults: beside a default, bounds must be of the integer's type.
+// TestBoundsOfDefaults checks that bounds of a value with a default must fit the integer's type.
 func TestBoundsOfDefaults(t *testing.T) {
 	t.Parallel()
 	refused := 0

@@ -16,31 +16,30 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Reason is why a rule costs what it does.
+// Reason explains the cost of a rule.
 type Reason struct {
-	// Expression is the part of the rule that costs most, EstimatedCost what
-	// the rule would cost less without it.
+	// Expression is the most expensive part of the rule. EstimatedCost is how much less the rule
+	// would cost without it.
 	Expression    string
 	EstimatedCost uint64
-	// Missing are the bounds whose absence makes it so, the one that matters
-	// most first.
+	// Missing lists the missing bounds that cause the cost, most significant first.
 	Missing []Missing
-	// Notes are known traps that the rule is in.
+	// Notes describe known pitfalls that apply to the rule.
 	Notes []string
-	// Mendable is false when no bounds make the rule fit: rewrite Expression.
+	// Mendable is false if no bounds bring the rule under its limit. Expression must then be
+	// rewritten.
 	Mendable bool
 }
 
-// Missing is a bound that the schema does not have.
+// Missing is a bound that the schema lacks.
 type Missing struct {
 	Path string
-	// Set is the word to bound the value with, Assumed the size that stands
-	// for it: bytes, items or entries.
+	// Set is the bound to add. Assumed is the size that the estimate uses without it: bytes, items,
+	// or entries.
 	Set     string
 	Assumed int64
 }
 
-// reason explains one rule.
 func (ad *advisor) reason(r *rule) *Reason {
 	out := &Reason{Missing: ad.missing(r)}
 	p := ad.price(r, nil)
@@ -53,7 +52,7 @@ func (ad *advisor) reason(r *rule) *Reason {
 	return out
 }
 
-// missing orders the bounds that are not there by what each alone would save.
+// missing returns the missing bounds, those that alone would save most first.
 func (ad *advisor) missing(r *rule) []Missing {
 	type saving struct {
 		b    *bound
@@ -68,7 +67,7 @@ func (ad *advisor) missing(r *rule) []Missing {
 	}
 	matters := slices.DeleteFunc(slices.Clone(list), func(s saving) bool { return s.cost > base-base/10 })
 	if len(matters) == 0 {
-		matters = list // only together do they matter
+		matters = list // only several of them together reduce the cost
 	}
 	slices.SortStableFunc(matters, func(x, y saving) int { return cmp.Compare(x.cost, y.cost) })
 	var out []Missing
@@ -78,7 +77,7 @@ func (ad *advisor) missing(r *rule) []Missing {
 	return out
 }
 
-// notes are about traps that many authors fall into.
+// notes returns hints about common pitfalls.
 func notes(r *rule, d *dependence, message bool) (out []string) {
 	unbounded := 0
 	for _, f := range r.cardinality.Factors {
@@ -116,10 +115,10 @@ func callsStringOfNumber(checked *cel.Ast) bool {
 	return found
 }
 
-// dearest is the smallest part of an expression, of those that are true or
-// false or a piece of its text, that makes at least half of its cost; loops
-// over many elements are not taken apart. It is found by estimating again with
-// a constant in each part's place.
+// dearest returns the smallest subexpression that accounts for at least half of the cost, and that
+// cost. It considers only bool operands and operands of the expression's own type, and does not
+// descend into loops over many elements. Each candidate is measured by replacing it with a constant
+// and estimating again.
 func (ad *advisor) dearest(x *compiled) (text string, saved uint64) {
 	tracked := ad.withMacros(x)
 	if tracked == nil {
@@ -142,14 +141,15 @@ func (ad *advisor) dearest(x *compiled) (text string, saved uint64) {
 	return text, saved
 }
 
-// macroKey is what an environment that keeps macros is made for.
+// macroKey identifies an environment that tracks macro calls.
 type macroKey struct {
 	base     *types.Env
 	decl     *types.Decl
 	optional bool
 }
 
-// withMacros compiles again so that macros can be written as they were.
+// withMacros compiles x again with macro tracking, so that Unparse prints macros as the author
+// wrote them. It returns nil on error.
 func (ad *advisor) withMacros(x *compiled) *cel.Ast {
 	key := macroKey{x.base, x.key.Decl, x.key.Optional}
 	env := ad.macroEnvs[key]
@@ -184,8 +184,7 @@ func (f *partFinder) estimate(a *ast.AST) uint64 {
 	return est.Max
 }
 
-// dearestBelow is the part directly below e, of the same type, without which
-// the expression costs least.
+// dearestBelow returns the direct part of e whose removal saves most, and the saving.
 func (f *partFinder) dearestBelow(e ast.Expr) (best ast.Expr, saved uint64) {
 	for _, part := range f.parts(e) {
 		if s := f.without(part); s > saved {
@@ -195,7 +194,7 @@ func (f *partFinder) dearestBelow(e ast.Expr) (best ast.Expr, saved uint64) {
 	return best, saved
 }
 
-// without is what the expression costs less with a constant in part's place.
+// without returns how much less the expression costs if part is replaced with a constant.
 func (f *partFinder) without(part ast.Expr) uint64 {
 	a := ast.Copy(f.ast)
 	exprs := ast.NewExprFactory()
@@ -217,7 +216,7 @@ func (f *partFinder) without(part ast.Expr) uint64 {
 
 func (f *partFinder) kind(e ast.Expr) celtypes.Kind { return f.ast.GetType(e.ID()).Kind() }
 
-// parts are the operands that carry an expression's own type.
+// parts returns the operands of e that are bool or of the expression's own type.
 func (f *partFinder) parts(e ast.Expr) (list []ast.Expr) {
 	add := func(e ast.Expr) {
 		if k := f.kind(e); (k == celtypes.BoolKind || k == f.kind(f.ast.Expr())) && e.Kind() != ast.LiteralKind && e.Kind() != ast.IdentKind {
@@ -240,10 +239,10 @@ func (f *partFinder) parts(e ast.Expr) (list []ast.Expr) {
 	return list
 }
 
-// short is true of a range of few elements.
+// short reports whether e is a list literal, which has few elements.
 func (f *partFinder) short(e ast.Expr) bool { return e.Kind() == ast.ListKind }
 
-// body finds the macro's own argument in the step that it was expanded to.
+// body passes the macro's argument, found in the expanded loop step, to add.
 func (f *partFinder) body(step ast.Expr, accu string, add func(ast.Expr)) {
 	if step.Kind() != ast.CallKind {
 		return

@@ -16,37 +16,35 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Most of a schema is plain: nothing that the server's function could say of it,
-// and it says nothing of any other part because of it. That function takes long,
-// and so does the conversion to what it reads, so it is first given the CRD without
-// what is plain. When it finds nothing there, it would find nothing at all; else it
-// is asked for its words with the whole.
+// Most of a schema is plain: the server's function has no errors to report for it or because of it.
+// That function is slow, and so is the conversion to its input type. It therefore first gets the
+// CRD without the plain parts. If it finds no errors there, the whole CRD has none. Otherwise it
+// validates the whole CRD, to produce the error messages.
 //
 // Without it, celadon check of a folder of CRDs takes 1.5 to 2 times the processor time (cluster-api 1.6, argo-workflows
 // 1.8 to 1.9, hypershift-capi-providers 1.5 to 1.7), and celadon vet, which also explains costs, 1.0 to 1.3 times. Measured in
 // November 2026 as the ratio of the median user times of 7 to 15 alternating runs.
 
-// props is a schema as it is written.
+// props is a schema as decoded.
 type props = apiextensionsv1.JSONSchemaProps
 
-// halves are what is not plain of a CRD, and its rules.
+// halves holds the parts of a CRD that are not plain, and its rules.
 type halves struct {
-	// rest is a CRD that shares parts with the whole, without what is plain.
+	// rest is the CRD without its plain parts. It shares memory with the CRD.
 	rest *apiextensionsv1.CustomResourceDefinition
-	// moved: the conversion moves the one schema of all versions to the top.
+	// moved is set if the conversion moves the schema that all versions share to the top.
 	moved bool
-	// trees are the rules of each schema, nil where it has none; they are only for a
-	// verdict alone.
+	// trees holds the rules of each schema, nil for a schema without rules. They are needed only with
+	// VerdictOnly.
 	trees []*branch
 }
 
-// maxKeys is how many keys a list of a reduced schema can have: they are looked for
-// one by one.
+// maxKeys limits x-kubernetes-list-map-keys in a reduced schema, because keys are looked up linearly.
 const maxKeys = 32
 
-// reduce is nil where what a schema must be depends on what is in it, where the
-// server's functions might take too long (overworked says whether they do), and
-// where a schema with rules cannot be converted.
+// reduce returns nil if the CRD preserves unknown fields, because its content then determines
+// whether the schema must be structural; if the server's functions might take too long (see
+// overworked); or if a schema with rules cannot be converted.
 func reduce(crd *apiextensionsv1.CustomResourceDefinition, v types.Version, trees bool) *halves {
 	if crd.Spec.PreserveUnknownFields {
 		return nil
@@ -76,7 +74,7 @@ func reduce(crd *apiextensionsv1.CustomResourceDefinition, v types.Version, tree
 			p.rest = r.outer(schema.OpenAPIV3Schema, metadataFields)
 		}
 		rest := *p.rest
-		if !h.moved { // nor must these be the same
+		if !h.moved { // the versions must stay different
 			rest.Description = fmt.Sprint(i)
 		}
 		h.rest.Spec.Versions[i].Schema = &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &rest}
@@ -84,16 +82,15 @@ func reduce(crd *apiextensionsv1.CustomResourceDefinition, v types.Version, tree
 	return h
 }
 
-// shallow is a copy whose versions can be given other schemas.
+// shallow returns a copy whose versions can get other schemas.
 func shallow(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
 	c := *crd
 	c.Spec.Versions = slices.Clone(crd.Spec.Versions)
 	return &c
 }
 
-// sound asks the server's function about what is not plain. It gives that as the
-// server sees it, or nil where the function finds anything or panics: it is then
-// asked about the whole.
+// sound validates the reduced CRD with the server's function. It returns the CRD in the internal
+// version, or nil if the function finds an error or panics; the whole CRD must then be validated.
 func (h *halves) sound(ctx context.Context) (rest *apiextensions.CustomResourceDefinition) {
 	crd, err := internal(h.rest)
 	if err != nil {
@@ -105,7 +102,7 @@ func (h *halves) sound(ctx context.Context) (rest *apiextensions.CustomResourceD
 	prepareCreate(crd)
 	for _, u := range units(&crd.Spec) {
 		if u.whole {
-			return nil // what a rule says depends on what is plain, too
+			return nil // errors of these rules depend on plain parts, too
 		}
 		if u.tree != nil {
 			u.place(&crd.Spec, u.stripped)
@@ -117,42 +114,42 @@ func (h *halves) sound(ctx context.Context) (rest *apiextensions.CustomResourceD
 	return crd
 }
 
-// findsNothing asks the server's function, which may panic.
+// findsNothing reports whether the server's function returns no error and does not panic.
 func findsNothing(ctx context.Context, crd *apiextensions.CustomResourceDefinition) bool {
-	defer func() { _ = recover() }() // nothing but upstream's function is below
+	defer func() { _ = recover() }() // only upstream's function can panic here
 	return len(validation.ValidateCustomResourceDefinition(ctx, crd)) == 0
 }
 
-// reducer takes out of schemas what is plain.
+// reducer removes the plain parts of schemas.
 type reducer struct {
 	patterns patterns
-	formats  map[format]bool // those that the server knows
+	formats  map[format]bool // whether the server knows the format
 	version  *version.Version
 	work     *patternWork
 	spare    []*props
-	trees    bool // rules are wanted, too
-	failed   bool // to convert something, or to look at that many keys
+	trees    bool // collect the rules, too
+	failed   bool // a node could not be converted or has too many keys
 }
 
 type format struct{ name, of string }
 
-// metadataFields are what the server looks at in an object with a kind.
+// metadataFields are the fields that the server checks in an object with a kind.
 var metadataFields = []string{"apiVersion", "kind", "metadata"}
 
-// part is what is left of a schema.
+// part is the result of reducing a schema.
 type part struct {
-	// plain: nothing could be said of the schema, or of any below it.
+	// plain is set if no error is possible in the schema or below it.
 	plain bool
-	// rest is what is left of one that is not: the schema without the properties that
-	// are plain, but for the pinned ones.
+	// rest is the reduced schema, if the schema is not plain: without plain properties, except
+	// pinned properties.
 	rest *props
-	// tree are the rules, nil where there are none; it points to the schema.
+	// tree holds the rules, nil if there are none. It points into the schema.
 	tree *branch
-	// perByte is as patternWork.node gives it.
+	// perByte is the result of patternWork.node.
 	perByte float64
 }
 
-// node takes a schema apart.
+// node reduces a schema. Properties named in pinned are kept.
 func (r *reducer) node(s *props, pinned []string) part {
 	if len(s.XListMapKeys) > maxKeys {
 		r.failed = true
@@ -179,7 +176,7 @@ func (r *reducer) node(s *props, pinned []string) part {
 	}
 	switch {
 	case s.XEmbeddedResource || s.Default != nil && len(s.Properties) > 0:
-		p.rest, p.plain = s, false // its properties are not looked at one by one
+		p.rest, p.plain = s, false // its properties cannot be checked separately
 	case !p.plain:
 		p.rest = r.without(s, items, values, kept)
 	}
@@ -190,11 +187,11 @@ func (r *reducer) node(s *props, pinned []string) part {
 	return p
 }
 
-// without is a schema with what is left of those below it: nil of what is plain.
+// without returns s with its children replaced by their reduced forms; nil stands for a plain child.
 func (r *reducer) without(s, items, values *props, kept map[string]props) *props {
 	c := *s
 	if s.Default == nil && s.Pattern != "" && r.patterns.measure(s.Pattern).valid {
-		c.Pattern = "" // which nothing but a default is held to
+		c.Pattern = "" // only defaults are matched with it
 	}
 	if len(s.AllOf)+len(s.AnyOf)+len(s.OneOf) == 0 && s.Not == nil && s.Default == nil {
 		if s.Items != nil && s.Items.Schema != nil {
@@ -210,13 +207,13 @@ func (r *reducer) without(s, items, values *props, kept map[string]props) *props
 			c.AdditionalProperties = &apiextensionsv1.JSONSchemaPropsOrBool{Allows: s.AdditionalProperties.Allows, Schema: values}
 		}
 	}
-	if len(s.Properties) > 0 && s.AdditionalProperties == nil { // of which there may be only one
+	if len(s.Properties) > 0 && s.AdditionalProperties == nil { // a schema can have only one of the two
 		c.Properties = r.withMentioned(s, kept)
 	}
 	return &c
 }
 
-// outer is a plain schema without the properties, but for the pinned ones.
+// outer returns a plain schema without its properties, except pinned properties.
 func (r *reducer) outer(s *props, pinned []string) *props {
 	var kept map[string]props
 	for _, name := range pinned {
@@ -230,7 +227,7 @@ func (r *reducer) outer(s *props, pinned []string) *props {
 	return r.without(s, nil, nil, kept)
 }
 
-// with adds a part below, and its rules to the children.
+// with adds the result for a child and appends its rules to children.
 func (p *part) with(children []*branch, sub part, kind stepKind, name string) []*branch {
 	p.plain = p.plain && sub.plain
 	p.perByte += sub.perByte
@@ -249,10 +246,10 @@ func (r *reducer) branch(s *props, children []*branch) *branch {
 	return &branch{props: alone, source: s, children: children}
 }
 
-// wordsOf are all that can be names in the expressions of a tree, and the names of
-// its nodes.
+// wordsOf returns all identifiers in the expressions of a tree, and the names of its nodes.
 func wordsOf(b *branch) map[string]bool {
-	// A resource's root is declared by whether it has all of these (model.WithTypeAndObjectMeta).
+	// The declaration of a resource's root depends on whether it has all of these
+	// (model.WithTypeAndObjectMeta).
 	words := map[string]bool{"kind": true, "apiVersion": true, "metadata": true, "name": true, "generateName": true}
 	var visit func(*branch)
 	visit = func(b *branch) {
@@ -276,12 +273,12 @@ func isWord(c rune) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// properties are those that are not plain, with the pinned ones, and the rules of
-// all; p is the part that they are of.
+// properties reduces the properties of s. It returns those that are not plain or are pinned, and
+// the rules of all; it updates p, the result for s.
 func (r *reducer) properties(p *part, s *props, pinned []string) (kept map[string]props, ruled []*branch) {
 	for name, prop := range s.Properties {
 		isPinned := slices.Contains(pinned, name)
-		if isLeaf(&prop) && !isPinned { // as most are
+		if isLeaf(&prop) && !isPinned { // fast path for most properties
 			perByte := r.work.pattern("", &prop)
 			if r.plainItself(&prop) {
 				p.perByte += perByte
@@ -301,7 +298,7 @@ func (r *reducer) properties(p *part, s *props, pinned []string) (kept map[strin
 			}
 			kept[name] = *sub.rest
 		}
-		if sub.tree == nil { // which would have it
+		if sub.tree == nil { // a tree would keep a pointer to it
 			r.spare = append(r.spare, one)
 		}
 	}
@@ -309,7 +306,7 @@ func (r *reducer) properties(p *part, s *props, pinned []string) (kept map[strin
 	return kept, ruled
 }
 
-// scratch is a schema's, to be written over.
+// scratch returns a schema that can be overwritten.
 func (r *reducer) scratch() *props {
 	last := len(r.spare) - 1
 	if last < 0 {
@@ -320,13 +317,14 @@ func (r *reducer) scratch() *props {
 	return room
 }
 
-// isLeaf is true of a schema without others below it, a default, or rules.
+// isLeaf reports whether a schema has no children, default, or rules.
 func isLeaf(s *props) bool {
 	return s.Properties == nil && s.Items == nil && s.AdditionalProperties == nil && s.Default == nil && s.XValidations == nil
 }
 
-// withMentioned adds what the junctors of a schema speak of, which must be outside of
-// them as well: whole where they speak of what is in it.
+// withMentioned adds the properties that the junctors of s mention, because a structural schema
+// must also declare them outside of junctors. A property is added unreduced if a junctor also
+// restricts its children.
 func (r *reducer) withMentioned(s *props, kept map[string]props) map[string]props {
 	var junctor func(*props)
 	of := func(s *props) {
@@ -360,7 +358,7 @@ func (r *reducer) withMentioned(s *props, kept map[string]props) map[string]prop
 	return kept
 }
 
-// speaksOfParts is true of a schema in a junctor that is of more than the value itself.
+// speaksOfParts reports whether a schema in a junctor restricts more than the value itself.
 func speaksOfParts(s *props) bool {
 	return s.Properties != nil || s.Items != nil || s.AdditionalProperties != nil || len(s.AllOf)+len(s.AnyOf)+len(s.OneOf) > 0 || s.Not != nil
 }

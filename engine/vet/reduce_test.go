@@ -18,8 +18,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// TestReducedFindsNothing spoils CRDs without rules, and holds that the server's
-// function finds nothing in the whole where it finds nothing in what is not plain.
+// TestReducedFindsNothing mutates CRDs without rules and checks that the server's function accepts
+// the whole CRD if it accepts the reduced CRD.
 func TestReducedFindsNothing(t *testing.T) {
 	t.Parallel()
 	files, seeds := smaller(t, corpus.CRDFiles(t), 120), 20
@@ -59,8 +59,8 @@ func TestReducedFindsNothing(t *testing.T) {
 	}
 }
 
-// TestTakenApart holds the one walk that takes a schema apart to the three that it
-// stands for: the rules' tree, the work of patterns, and that of defaults.
+// TestTakenApart compares the single walk of reducer with the three walks that it replaces: the
+// tree of rules, the work of patterns, and the work of defaults.
 func TestTakenApart(t *testing.T) {
 	t.Parallel()
 	files := corpus.CRDFiles(t)
@@ -83,7 +83,7 @@ func TestTakenApart(t *testing.T) {
 				continue
 			}
 			u := list[0]
-			if now.Spec.Validation == nil { // where one schema is all versions'
+			if now.Spec.Validation == nil { // all versions share one schema
 				list = list[1:]
 			}
 			r := reducer{patterns: patterns{}, formats: map[format]bool{}, version: formatVersion(types.Version{Minor: types.Newest}), trees: true, work: quickWork(patterns{})}
@@ -109,10 +109,10 @@ func TestTakenApart(t *testing.T) {
 	}
 }
 
-// near allows for sums in another order.
+// near reports whether a and b are equal up to rounding, because the order of summation differs.
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(a, b) }
 
-// outline tells of a tree of rules what they stand on.
+// outline returns a tree of rules as a string.
 func outline(b *branch) string {
 	if b == nil {
 		return ""
@@ -131,7 +131,7 @@ func outline(b *branch) string {
 	return text + "."
 }
 
-// TestManyKeys: a list whose keys are many is looked at as a whole.
+// TestManyKeys checks that a list with many keys is not reduced.
 func TestManyKeys(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{maxKeys, maxKeys + 1} {
@@ -152,7 +152,7 @@ func TestManyKeys(t *testing.T) {
 	}
 }
 
-// TestSchemaFields fails when a schema can have more fields than plain.go knows.
+// TestSchemaFields fails if schemas have fields that plain.go does not handle.
 func TestSchemaFields(t *testing.T) {
 	t.Parallel()
 	known := strings.Fields(`ID Schema Ref Description Type Nullable Format Title Default Maximum ExclusiveMaximum Minimum ExclusiveMinimum

@@ -15,9 +15,9 @@ import (
 	parts "github.com/celadon-cel/celadon/engine/x/rule"
 )
 
-// report fills in what the admission found.
+// report copies the results of the admission into r.
 func (a *admission) report(r *Report) {
-	bodies := make(map[*field.Error]string, len(a.errs)) // some hold a whole CRD
+	bodies := make(map[*field.Error]string, len(a.errs)) // some contain a whole CRD
 	for _, err := range a.errs {
 		bodies[err] = err.ErrorBody()
 	}
@@ -27,7 +27,7 @@ func (a *admission) report(r *Report) {
 	r.Accepted, r.Undecided = len(a.errs) == 0 && a.undecided == nil, a.undecided
 	if r.Accepted {
 		crd := a.crd
-		if a.rest != nil { // what it would warn of is not plain
+		if a.rest != nil { // the reduced CRD has the same warnings
 			crd = a.rest
 		}
 		r.Warnings = append(r.Warnings, warnings(crd, a.old, a.version)...)
@@ -62,7 +62,7 @@ func (a *admission) cause(err *field.Error, message string) engine.Cause {
 		Detail:  err.Detail,
 		Value:   err.BadValue,
 	}
-	if _, omitted := err.BadValue.(field.OmitValueType); omitted || err.Type == field.ErrorTypeInternal { // whose value is the error
+	if _, omitted := err.BadValue.(field.OmitValueType); omitted || err.Type == field.ErrorTypeInternal { // the value of an internal error is the error
 		c.Value = nil
 	}
 	if rule := a.refs[err]; rule != nil {
@@ -74,7 +74,7 @@ func (a *admission) cause(err *field.Error, message string) engine.Cause {
 	return c
 }
 
-// versions are the estimates of each version's rules.
+// versions returns the estimates for each version.
 func (a *admission) versions() []Version {
 	byName := map[string]Version{}
 	for _, u := range a.units {
@@ -96,7 +96,7 @@ func (a *admission) versions() []Version {
 	return list
 }
 
-// estimates are the rules, without reasons and advice.
+// estimates returns the version's rules without reasons and advice.
 func (a *admission) estimates(u *unit) Version {
 	v := Version{Limit: uint64(a.limits.EstimatedPerCRD), Rules: []Rule{}, Mendable: true}
 	for _, r := range u.rules {
@@ -112,7 +112,7 @@ func (a *admission) unitReport(u *unit) Version {
 	var set values
 	var stuck []*rule
 	if len(over) > 0 {
-		// Bounds change the schema: what was unchanged is excused no more.
+		// Bounds change the schema, so the exemption for unchanged schemas no longer applies.
 		ad.perRule = uint64(a.limits.EstimatedPerRule)
 		set, stuck = ad.advise()
 		v.Advice, v.Mendable = set.list(), len(stuck) == 0
@@ -132,7 +132,7 @@ func (a *admission) unitReport(u *unit) Version {
 	return v
 }
 
-// of is what of the advice bears on one rule.
+// of returns the part of the advice that affects a rule.
 func (set values) of(d *dependence) []Advice {
 	own := values{}
 	for _, b := range d.all() {
@@ -160,7 +160,7 @@ func (a *admission) rule(r *rule) Rule {
 	}
 }
 
-// nameOf reads the name of a CRD that does not decode.
+// nameOf returns the name of a CRD that cannot be decoded, or "".
 func nameOf(raw []byte) string {
 	var crd struct {
 		Metadata struct {

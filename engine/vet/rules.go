@@ -14,7 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// rule is one rule of one schema, compiled.
+// rule is a compiled rule of a schema.
 type rule struct {
 	unit   *unit
 	at     *branch
@@ -25,12 +25,12 @@ type rule struct {
 
 	cardinality cost.Cardinality
 	times       uint64
-	expr        *compiled // nil: no text
-	message     *compiled // nil: none, or the rule does not compile
+	expr        *compiled // nil if the rule is empty
+	message     *compiled // nil if missing or the rule does not compile
 	total       uint64
 }
 
-// cost is the estimate of one evaluation; a broken rule costs nothing.
+// cost returns the estimate of an evaluation, or 0 if the rule does not compile.
 func (r *rule) cost() uint64 {
 	if r.expr == nil || r.expr.refused {
 		return 0
@@ -45,19 +45,19 @@ func (r *rule) messageCost() uint64 {
 	return r.message.cost.Max
 }
 
-// visit is one walk over the rules of a schema.
+// visit is a walk over the rules of a schema.
 type visit struct {
 	a        *admission
 	u        *unit
-	errs     errorPaths // what the server's function says of the schema
+	errs     errorPaths // errors of the server's function in the schema
 	schema   field.ErrorList
 	cel      field.ErrorList
 	sound    bool
 	suppress bool // the schema is unchanged: no cost limit for a single rule
 }
 
-// unit adds what the server says of the rules of one schema; own is what it
-// says of the rest.
+// unit returns the errors of the rules of a schema. own are the errors of the server's function
+// in the same schema.
 func (a *admission) unit(u *unit, own field.ErrorList) (field.ErrorList, error) {
 	v := &visit{a: a, u: u, errs: u.ofSchema(own), suppress: a.unchanged[u.name] || a.cfg.Stored}
 	u.total = cost.NewTotal(a.limits)
@@ -100,9 +100,9 @@ func (a *admission) totalErrors(u *unit) field.ErrorList {
 	return append(errs, field.Forbidden(u.schemaPath(), cost.ExceedsText("x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema", u.total.Sum, uint64(a.limits.EstimatedPerCRD))))
 }
 
-// branch visits what is below a node first: an error there keeps the node's
-// rules from compiling. barrier is the first node above whose parts have no
-// old value.
+// branch visits the children of b first, because an error in them keeps the rules of b from being
+// compiled; tainted reports such an error. barrier is the outermost ancestor whose parts cannot be
+// correlated, or nil.
 func (v *visit) branch(b *branch, path *field.Path, c cost.Cardinality, barrier *field.Path) (tainted bool, err error) {
 	below := b.cardinality(c)
 	for _, child := range b.children {
@@ -132,8 +132,8 @@ func (v *visit) branch(b *branch, path *field.Path, c cost.Cardinality, barrier 
 	return tainted, v.node(b, at, v.u.rules[first:], barrier, shown)
 }
 
-// node compiles the rules of one node. Rules that the server does not look at
-// are compiled too, for the report.
+// node compiles the rules of a node. It also compiles rules that the server does not reach, for
+// the report; shown is set if the server compiles them.
 func (v *visit) node(b *branch, at *field.Path, rules []*rule, barrier *field.Path, shown bool) error {
 	s, err := b.typed(v.a.compiler.decls)
 	if err == nil && s.decl == nil {
@@ -164,7 +164,7 @@ func (v *visit) node(b *branch, at *field.Path, rules []*rule, barrier *field.Pa
 	return nil
 }
 
-// panics is the error of a rule over which the server panics.
+// panics returns an error if the rule makes the server panic.
 func (v *visit) panics(r *rule) error {
 	switch {
 	case r.expr != nil && r.expr.panics:
@@ -175,8 +175,7 @@ func (v *visit) panics(r *rule) error {
 	return nil
 }
 
-// compileRule compiles a rule and its messageExpression, which the server
-// looks at only where the rule compiles.
+// compileRule compiles a rule and, if that succeeds, its messageExpression, as the server does.
 func (a *admission) compileRule(spec *apiextensions.ValidationRule, d *types.Decl) (expr, message *compiled, err error) {
 	if blank(spec.Rule) {
 		return nil, nil, nil
@@ -191,7 +190,7 @@ func (a *admission) compileRule(spec *apiextensions.ValidationRule, d *types.Dec
 	return expr, message, err
 }
 
-// checkRule says what the server says of a compiled rule.
+// checkRule adds the server's errors for a compiled rule.
 func (v *visit) checkRule(r *rule, barrier *field.Path) {
 	limit, id := uint64(v.a.limits.EstimatedPerRule), 2*r.number
 	if !v.suppress && r.total > limit {
@@ -214,7 +213,7 @@ func (v *visit) checkRule(r *rule, barrier *field.Path) {
 	v.old(r, barrier)
 }
 
-// old judges the use of oldSelf.
+// old checks the use of oldSelf.
 func (v *visit) old(r *rule, barrier *field.Path) {
 	usesOld := r.expr != nil && r.expr.usesOld
 	switch {
@@ -232,12 +231,12 @@ func (v *visit) fail(r *rule, err *field.Error) {
 
 func hasLineBreak(s string) bool { return strings.ContainsAny(s, "\n\r") }
 
-// supportedReasons are sorted, as the server lists them.
+// supportedReasons is sorted, because the server lists them in this order.
 var supportedReasons = []apiextensions.FieldValueErrorReason{
 	apiextensions.FieldValueDuplicate, apiextensions.FieldValueForbidden, apiextensions.FieldValueInvalid, apiextensions.FieldValueRequired,
 }
 
-// texts judges what of a rule needs no compiling.
+// texts checks the parts of a rule that are not compiled.
 func (v *visit) texts(r *rule) (errs field.ErrorList) {
 	s, message := r.spec, strings.TrimSpace(r.spec.Message)
 	fail := func(err *field.Error) {

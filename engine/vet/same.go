@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/conversion"
 )
 
-// sameSchemas is true where the conversion moves the one schema to the top: it
-// compares what was decoded.
+// sameSchemas reports whether all versions have equal schemas, so that the conversion moves the
+// schema to the top.
 func sameSchemas(crd *apiextensionsv1.CustomResourceDefinition) bool {
 	versions := crd.Spec.Versions
 	if len(versions) == 0 || versions[0].Schema == nil {
@@ -41,8 +41,8 @@ func schemaOf(v *apiextensionsv1.CustomResourceDefinitionVersion) props {
 	return *v.Schema.OpenAPIV3Schema
 }
 
-// mayBeSame is false of schemas that differ in what is quickly compared; they are
-// values, since pointers to those of a map would be made on the heap.
+// mayBeSame reports whether a quick comparison finds no difference between the schemas. The
+// arguments are values, because pointers to map elements would allocate.
 func mayBeSame(a, b props) bool {
 	if a.Type != b.Type || a.Description != b.Description || len(a.Properties) != len(b.Properties) {
 		return false
@@ -58,7 +58,7 @@ func mayBeSame(a, b props) bool {
 	return mayBeSame(*a.Items.Schema, *b.Items.Schema)
 }
 
-// sameJSON is true of texts that stand for one value.
+// sameJSON reports whether a and b encode the same value.
 func sameJSON(a, b apiextensionsv1.JSON) bool {
 	if bytes.Equal(a.Raw, b.Raw) {
 		return true

@@ -10,9 +10,9 @@ import (
 
 var errNotVisible = errors.New("unable to convert structural schema to CEL declarations")
 
-// typed finds what the rules of a node compile with. Below a node with rules
-// that is the declaration seen from there, which matters at a resource's root
-// alone: there metadata is declared whether the schema has it or not.
+// typed returns the declaration with which a node's rules are compiled. Below a node with rules
+// this is the parent's view of the node, which makes a difference only at a resource's root:
+// metadata is declared there even if the schema lacks it.
 func (b *branch) typed(decls *types.Interner) (*scope, error) {
 	if b.scope == nil && b.scopeErr == nil {
 		b.scope, b.scopeErr = b.newScope(decls)
@@ -48,7 +48,8 @@ func (b *branch) newScope(decls *types.Interner) (*scope, error) {
 	return &scope{node, d}, nil
 }
 
-// seenFrom is nil where the parent's declaration does not show the node.
+// seenFrom returns the node in the parent's scope, or nil if the parent's declaration does not
+// contain it.
 func (b *branch) seenFrom(above *scope) *scope {
 	switch b.kind {
 	case atProperty:
@@ -80,8 +81,8 @@ func (s *scope) element() *types.Decl {
 	return s.decl.Elem
 }
 
-// sought is true where the API server looks for the node in the parent's
-// declaration, there or not.
+// sought reports whether the API server looks up the node in the parent's declaration, even if it
+// is not there.
 func (b *branch) sought(above *scope) bool {
 	switch b.kind {
 	case atProperty:
@@ -93,8 +94,7 @@ func (b *branch) sought(above *scope) bool {
 	return above.node.AdditionalProperties != nil
 }
 
-// internalText is the API server's complaint about a node whose rules cannot
-// compile at all.
+// internalText returns the API server's error for a node whose rules cannot be compiled.
 func internalText(err error) error {
 	if errors.Is(err, parts.ErrNoType) {
 		return err

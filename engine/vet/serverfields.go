@@ -6,8 +6,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// prepareCreate drops from a new CRD what clients do not set, so that a dump
-// of a cluster can be vetted too.
+// prepareCreate resets the fields that clients do not set, so that a CRD read from a cluster can be
+// vetted as new.
 func prepareCreate(crd *apiextensions.CustomResourceDefinition) {
 	resetMeta(&crd.ObjectMeta)
 	crd.Generation = 1
@@ -25,7 +25,7 @@ func resetMeta(meta *metav1.ObjectMeta) {
 	meta.ManagedFields = nil
 }
 
-// storeVersion notes that objects are stored in the storage version.
+// storeVersion adds the storage version to the stored versions.
 func storeVersion(crd *apiextensions.CustomResourceDefinition) {
 	for i := range crd.Spec.Versions {
 		if name := crd.Spec.Versions[i].Name; crd.Spec.Versions[i].Storage {
@@ -38,8 +38,7 @@ func storeVersion(crd *apiextensions.CustomResourceDefinition) {
 	}
 }
 
-// prepareOld gives a CRD from a file what a cluster would have added: it was
-// stored, and its names were accepted.
+// prepareOld completes a CRD from a file as if it were stored in a cluster with accepted names.
 func prepareOld(crd *apiextensions.CustomResourceDefinition) {
 	crd.Namespace = ""
 	if crd.ResourceVersion == "" {

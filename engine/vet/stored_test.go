@@ -15,7 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// rawCRD is a CRD as JSON, with replacements made in its text.
+// rawCRD returns a CRD as JSON, with replacements made in the JSON.
 func rawCRD(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, pairs ...string) []byte {
 	t.Helper()
 	crd.APIVersion, crd.Kind = "apiextensions.k8s.io/v1", crdKind
@@ -33,8 +33,7 @@ func rawCRD(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, pairs .
 	return []byte(text)
 }
 
-// misspelt is a CRD with a key that Kubernetes does not know, and one that
-// stands twice.
+// misspelt returns a CRD with an unknown key and a duplicate key.
 func misspelt(t *testing.T) []byte {
 	return rawCRD(t, unitCRD(schemaProps{Type: "object"}),
 		`"kind":"Thing"`, `"kind":"Thing","kind":"Thing"`,
@@ -73,7 +72,7 @@ func TestFieldValidation(t *testing.T) {
 	}
 }
 
-// TestDuplicateBesideMisspelt: a server tells of both where the body is YAML.
+// TestDuplicateBesideMisspelt checks that both kinds of keys are reported if the body is YAML.
 func TestDuplicateBesideMisspelt(t *testing.T) {
 	t.Parallel()
 	duplicate := errors.New("yaml: unmarshal errors:\n  line 3: key \"kind\" already set in map")
@@ -93,8 +92,8 @@ func TestDuplicateBesideMisspelt(t *testing.T) {
 	}
 }
 
-// TestUndecodableIsNoStrictError: what does not decode at all is refused
-// whatever is asked of keys.
+// TestUndecodableIsNoStrictError checks that a body that cannot be decoded is rejected whatever
+// FieldValidation is.
 func TestUndecodableIsNoStrictError(t *testing.T) {
 	t.Parallel()
 	raw := rawCRD(t, unitCRD(schemaProps{Type: "object"}), `"scope":"Namespaced"`, `"scope":["Namespaced"]`)
@@ -106,7 +105,7 @@ func TestUndecodableIsNoStrictError(t *testing.T) {
 	}
 }
 
-// TestStored judges what a server serves though it would not take it today.
+// TestStored checks CRDs that a server still serves although it would not accept them today.
 func TestStored(t *testing.T) {
 	t.Parallel()
 	dear := many(20, func(i int) aRule {
@@ -116,7 +115,7 @@ func TestStored(t *testing.T) {
 	served.UID, served.ResourceVersion = "9", "4711"
 	for name, c := range map[string]struct {
 		raw    []byte
-		stored bool // is it well as a stored one
+		stored bool // whether it is valid as a stored CRD
 	}{
 		"over the limit of a rule": {rawCRD(t, costly()), true},
 		"over the limit of all":    {rawCRD(t, unitCRD(dear)), true},
@@ -139,7 +138,7 @@ func TestStored(t *testing.T) {
 	}
 }
 
-// TestStoredIsNoUpdate: there is nothing that a stored CRD replaces.
+// TestStoredIsNoUpdate checks that Stored cannot be combined with Old.
 func TestStoredIsNoUpdate(t *testing.T) {
 	t.Parallel()
 	if _, err := VetCRD(context.Background(), costly(), Config{Stored: true, Old: costly()}); err == nil {
@@ -147,8 +146,8 @@ func TestStoredIsNoUpdate(t *testing.T) {
 	}
 }
 
-// TestOldDropsUnknownToo: an old server has dropped from the stored CRD what it
-// drops from the new one, so that equal schemas stay equal there.
+// TestOldDropsUnknownToo checks that an old server drops the same fields from the stored CRD as
+// from the new one, so equal schemas stay equal.
 func TestOldDropsUnknownToo(t *testing.T) {
 	t.Parallel()
 	reason := apiextensionsv1.FieldValueForbidden
@@ -166,7 +165,7 @@ func TestOldDropsUnknownToo(t *testing.T) {
 	}
 }
 
-// TestPlace: what versions share stands in each of them.
+// TestPlace checks the paths of fields that versions share.
 func TestPlace(t *testing.T) {
 	t.Parallel()
 	for field, want := range map[string]string{
@@ -187,8 +186,7 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// A CRD from a file is judged as a new one, one that a cluster lists as what it
-// stores.
+// A CRD from a file is checked as new. A CRD listed by a cluster is checked as stored.
 func ExampleConfig_stored() {
 	crd := unitCRD(schemaProps{Type: "object", Properties: map[string]schemaProps{
 		"hosts": {
@@ -215,8 +213,8 @@ func ExampleConfig_stored() {
 	// spec.versions[0].schema.openAPIV3Schema.properties[spec].properties[hosts].x-kubernetes-validations[0].rule
 }
 
-// TestOldVersionWithUnknownKeys: a server decodes a CRD of any version, strictly,
-// before it says that it wants another.
+// TestOldVersionWithUnknownKeys checks that a server strictly decodes a CRD of any version before
+// it rejects the version.
 func TestOldVersionWithUnknownKeys(t *testing.T) {
 	t.Parallel()
 	raw := rawCRD(t, unitCRD(schemaProps{Type: "object"}), `apiextensions.k8s.io/v1"`, `apiextensions.k8s.io/v1beta1"`, `"kind":"Thing"`, `"kind":"Thing","nosuch":1`)

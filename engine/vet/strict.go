@@ -14,8 +14,8 @@ import (
 	"github.com/celadon-cel/celadon/engine/internal/respond"
 )
 
-// decode reads the CRD, and tells in the report of what strict decoding finds.
-// There is none where it cannot be read, or is refused for that.
+// decode decodes the CRD and adds the results of strict decoding to the report. It returns nil if
+// the CRD cannot be decoded or is rejected for its keys.
 func (r *Report) decode(raw []byte, cfg Config) *apiextensionsv1.CustomResourceDefinition {
 	d, failure := decode(raw, cfg.Beta)
 	if failure != nil {
@@ -51,7 +51,7 @@ func (r *Report) decode(raw []byte, cfg Config) *apiextensionsv1.CustomResourceD
 	return d.crd
 }
 
-// betaWarning is in the words of the last servers that took such CRDs.
+// betaWarning is the message of the last servers that supported v1beta1.
 const betaWarning = "apiextensions.k8s.io/v1beta1 CustomResourceDefinition is deprecated in v1.16+, unavailable in v1.22+; use apiextensions.k8s.io/v1 CustomResourceDefinition"
 
 func strictError(err error) engine.StrictError {
@@ -63,7 +63,7 @@ func strictError(err error) engine.StrictError {
 	return e
 }
 
-// strictWarnings are one for each line of the YAML decoder's.
+// strictWarnings returns one warning per error; an error of the YAML decoder gives one per line.
 func strictWarnings(strict []error) (list []string) {
 	for _, err := range strict {
 		text, ofYAML := strings.CutPrefix(err.Error(), "yaml: unmarshal errors:\n")
@@ -78,7 +78,7 @@ func strictWarnings(strict []error) (list []string) {
 	return list
 }
 
-// sent are the warnings that reach the client: what headers can hold.
+// sent returns the warnings that fit into the response headers.
 func sent(all []string) []string {
 	var w respond.Warnings
 	for _, text := range all {

@@ -18,7 +18,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// stepKind is how a schema node hangs below its parent.
+// stepKind is how a schema node is reached from its parent.
 type stepKind uint8
 
 const (
@@ -28,19 +28,18 @@ const (
 	atValues // additionalProperties
 )
 
-// branch is a schema node with rules on it or below it; nodes without any are
-// left out of the tree.
+// branch is a schema node with rules at or below it. The tree has no other nodes.
 type branch struct {
 	parent *branch
 	kind   stepKind
 	name   string // of a property
 	props  *apiextensions.JSONSchemaProps
-	// source is the node as it is written, where props is the node alone.
+	// source is the original node, if props is a converted copy without children.
 	source *apiextensionsv1.JSONSchemaProps
-	// words are, at a root that has a source, all that rules can name.
+	// words is set at a root with a source: all names that rules can refer to.
 	words    map[string]bool
 	children []*branch // items, then values, then properties by name
-	// inScope is true when rules stand here or above.
+	// inScope is set if this node or an ancestor has rules.
 	inScope bool
 
 	placeText  string
@@ -50,15 +49,15 @@ type branch struct {
 	structural *schema.Structural
 }
 
-// scope is what the rules of a node compile with.
+// scope is the schema and declaration with which a node's rules are compiled.
 type scope struct {
 	node *schema.Structural
-	decl *types.Decl // nil: hidden
+	decl *types.Decl // nil if hidden
 }
 
-// strip returns a schema without the rules on its structural spine, and the
-// tree of these rules; s is not changed. ok is false where rules stand in
-// places that can have none: under a junctor, or on the root's metadata.
+// strip returns a copy of a schema without the rules on its structural spine, and the tree of these
+// rules. It does not modify s. ok is false if there are rules where none are allowed: inside a
+// junctor, or at the root's metadata.
 func strip(s *apiextensions.JSONSchemaProps) (stripped *apiextensions.JSONSchemaProps, tree *branch, ok bool) {
 	st := stripper{ok: true}
 	stripped, tree = st.node(s, atRoot, "")
@@ -96,7 +95,7 @@ func (st *stripper) node(s *apiextensions.JSONSchemaProps, kind stepKind, name s
 		}
 	}
 	first := len(children)
-	var spare *apiextensions.JSONSchemaProps // of a property without rules: used again
+	var spare *apiextensions.JSONSchemaProps // reused, because a property without rules needs no copy
 	for name, prop := range s.Properties {
 		if spare == nil {
 			spare = new(apiextensions.JSONSchemaProps)
@@ -123,8 +122,8 @@ func (st *stripper) node(s *apiextensions.JSONSchemaProps, kind stepKind, name s
 	return out, &branch{kind: kind, name: name, props: s, children: children}
 }
 
-// junctorRules is true when rules stand below a node where the schema is not
-// structural with them.
+// junctorRules reports whether s has rules below a keyword where a structural schema cannot have
+// them.
 func junctorRules(s *apiextensions.JSONSchemaProps) bool {
 	if s.Not != nil && anyRules(s.Not) {
 		return true
@@ -182,7 +181,7 @@ func anyRules(s *apiextensions.JSONSchemaProps) bool {
 	return false
 }
 
-// link gives branches their parents.
+// link sets the parents of b and its descendants.
 func (b *branch) link(parent *branch) {
 	b.parent = parent
 	b.inScope = len(b.props.XValidations) > 0 || parent != nil && parent.inScope
@@ -191,7 +190,7 @@ func (b *branch) link(parent *branch) {
 	}
 }
 
-// below is the child's path in the CRD.
+// below returns b's path in the CRD; parent is the path of its parent.
 func (b *branch) below(parent *field.Path) *field.Path {
 	switch b.kind {
 	case atItems:
@@ -204,7 +203,7 @@ func (b *branch) below(parent *field.Path) *field.Path {
 	return parent
 }
 
-// place is the node's place in an object: "spec.hosts[*]"; "" is the root.
+// place returns the node's path in an object, such as "spec.hosts[*]"; "" is the root.
 func (b *branch) place() string {
 	if b.placeText == "" && b.parent != nil {
 		b.placeText = engine.FormatPath(b.steps())
@@ -225,7 +224,7 @@ func (b *branch) steps() []engine.Step {
 	return b.placeSteps
 }
 
-// cardinality is how often the children of b can occur, when b can c.
+// cardinality returns the cardinality of b's children; c is the cardinality of b.
 func (b *branch) cardinality(c cost.Cardinality) cost.Cardinality {
 	switch s := b.props; s.Type {
 	case "object":
@@ -238,7 +237,7 @@ func (b *branch) cardinality(c cost.Cardinality) cost.Cardinality {
 	return c
 }
 
-// correlates is true when an old value can be found for the child's value.
+// correlates reports whether the server can find an old value for the child's value.
 func (b *branch) correlates(child *branch) bool {
 	switch child.kind {
 	case atProperty:
@@ -249,7 +248,7 @@ func (b *branch) correlates(child *branch) bool {
 	return true
 }
 
-// structuralNode is the node as a structural schema.
+// structuralNode returns the node as a structural schema.
 func (b *branch) structuralNode() (*schema.Structural, error) {
 	if b.structural != nil {
 		return b.structural, nil
@@ -263,7 +262,7 @@ func (b *branch) structuralNode() (*schema.Structural, error) {
 	return b.structural, err
 }
 
-// declaredNode is the node as far as expressions can name its parts.
+// declaredNode returns the structural schema reduced to the parts that expressions can name.
 func (b *branch) declaredNode() (*schema.Structural, error) {
 	if b.source == nil {
 		return b.structuralNode()
@@ -277,7 +276,7 @@ func (b *branch) declaredNode() (*schema.Structural, error) {
 			return false
 		}
 		ident, ok := types.Escape(name)
-		return !ok || ident == name // others can be written in several ways
+		return !ok || ident == name // other names can be spelled in several ways
 	})
 }
 

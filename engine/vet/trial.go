@@ -6,14 +6,14 @@ import (
 	"github.com/celadon-cel/celadon/cost"
 )
 
-// trial is a choice of bounds and what all rules cost with it. Setting one
-// estimates again only the rules that depend on it.
+// trial is a choice of bounds with the resulting costs of all rules. Setting a bound estimates only
+// the rules that depend on it.
 type trial struct {
 	ad     *advisor
 	set    values
 	prices map[*rule]price
 	sum    wide
-	over   int // rules that pass the limit of one rule
+	over   int // rules that pass the limit of a single rule
 }
 
 func (ad *advisor) newTrial(set values) *trial {
@@ -44,12 +44,11 @@ func (t *trial) leave(r *rule) {
 	}
 }
 
-// put sets a bound.
 func (t *trial) put(b *bound, v int64) {
 	t.change(b, func() { t.set[b] = v })
 }
 
-// drop leaves a bound as it is in the schema.
+// drop restores the bound of the schema.
 func (t *trial) drop(b *bound) {
 	t.change(b, func() { delete(t.set, b) })
 }
@@ -65,18 +64,17 @@ func (t *trial) change(b *bound, do func()) {
 	}
 }
 
-// fits is true when all rules are within their limits.
+// fits reports whether all rules and their sum are within the limits.
 func (t *trial) fits() bool { return t.over == 0 && !t.sum.exceeds(t.ad.perSchema) }
 
-// tooDear is true of a rule that passes the limit of one rule.
+// tooDear reports whether a rule exceeds the limit of a single rule.
 func (ad *advisor) tooDear(p price) bool { return p.total > ad.perRule || p.message > ad.perRule }
 
 type price struct{ total, message uint64 }
 
 func (p price) all() uint64 { return cost.Add(p.total, p.message) }
 
-// wide is a sum that does not overflow, so that what was added can be taken
-// away again.
+// wide is a 128-bit sum. It does not saturate, so summands can be subtracted again.
 type wide struct{ high, low uint64 }
 
 func (w *wide) add(n uint64) {

@@ -13,33 +13,32 @@ import (
 	"github.com/celadon-cel/celadon/cost"
 )
 
-// unit is one schema of a CRD: that of a version, or the one that all versions
-// share.
+// unit is one schema of a CRD: of one version, or shared by all versions.
 type unit struct {
-	// name is the version that decides whether the schema is unchanged;
-	// versions are all that have it.
+	// name is the version that determines whether the schema is unchanged. versions are all
+	// versions that use the schema.
 	name     string
 	versions []string
-	// path is the schema's place in the CRD, of openAPIV3Schema's parent.
+	// path is the path of openAPIV3Schema's parent in the CRD.
 	path *field.Path
 	root *apiextensions.JSONSchemaProps
-	// stripped is root without rules, tree the rules; nil when there are none.
+	// stripped is root without rules. tree holds the rules, nil if there are none.
 	stripped *apiextensions.JSONSchemaProps
 	tree     *branch
-	// whole is set when the API server's own function looks at the rules too,
-	// because the schema is one whose rules never compile.
+	// whole is set if the API server's own function also gets the rules, because the rules of such
+	// a schema are never compiled.
 	whole bool
-	// trials counts rules that were tried on large values.
+	// trials counts the rules that were run on large values.
 	trials int
-	// place puts a schema in a copy of the CRD.
+	// place sets the schema in a copy of the CRD.
 	place func(*apiextensions.CustomResourceDefinitionSpec, *apiextensions.JSONSchemaProps)
 
-	// rules are the compiled ones, in the order of the schema.
+	// rules are the compiled rules in schema order.
 	rules []*rule
 	total *cost.Total
 }
 
-// units are the schemas of a CRD, in its order.
+// units returns the schemas of a CRD in its order.
 func units(spec *apiextensions.CustomResourceDefinitionSpec) []*unit {
 	var list []*unit
 	top := field.NewPath("spec")
@@ -81,10 +80,10 @@ func units(spec *apiextensions.CustomResourceDefinitionSpec) []*unit {
 	return list
 }
 
-// schemaPath is the place of the schema's root.
+// schemaPath returns the path of the schema's root.
 func (u *unit) schemaPath() *field.Path { return u.path.Child("openAPIV3Schema") }
 
-// own are the errors at the schema's root or below it.
+// own returns the errors at or below the schema's root.
 func (u *unit) own(errs field.ErrorList) field.ErrorList {
 	var own field.ErrorList
 	path := u.schemaPath().String()
@@ -96,7 +95,7 @@ func (u *unit) own(errs field.ErrorList) field.ErrorList {
 	return own
 }
 
-// ofSchema drops what is said of the resource rather than of its schema.
+// ofSchema drops errors about the resource rather than its schema.
 func (u *unit) ofSchema(errs field.ErrorList) errorPaths {
 	path := u.schemaPath().String()
 	var kept errorPaths
@@ -114,14 +113,14 @@ func (u *unit) ofSchema(errs field.ErrorList) errorPaths {
 	return kept
 }
 
-// schemaError is an error and the place of the node that it is about, which
-// can be above the place that it names.
+// schemaError is an error with the path of the node that it concerns, which can be an ancestor of
+// the error's field.
 type schemaError struct {
 	*field.Error
 	owner string
 }
 
-// owner finds the node that an error about its items or values speaks of.
+// owner returns the node that an error about its items or values concerns.
 func owner(err *field.Error) string {
 	last := func(word string) string {
 		if i := strings.LastIndex(err.Field, word); i >= 0 {
@@ -145,9 +144,9 @@ func owner(err *field.Error) string {
 
 const rootTypeDetail = `only "object" is allowed as the type at the root of the schema if the status subresource is enabled`
 
-// structure says how far a schema with errors comes on its way through the API
-// server: convertible when it can be read as a structural one at all, sound
-// when its rules compile. refused are the errors of its defaults.
+// structure reports how far the API server processes a schema with errors: convertible is set if it
+// can be converted to a structural schema, sound if its rules are compiled. refused are the errors
+// of its defaults.
 func (u *unit) structure(ctx context.Context, errs errorPaths) (convertible, sound bool, refused errorPaths) {
 	if len(errs) == 0 {
 		return true, true, nil
@@ -174,7 +173,7 @@ func (u *unit) defaultErrors(ctx context.Context, s *schema.Structural) field.Er
 	return errs
 }
 
-// shared are the errors that stand in both lists.
+// shared returns the errors that are in both lists.
 func (e errorPaths) shared(others field.ErrorList) errorPaths {
 	said := map[string]bool{}
 	for _, err := range others {

@@ -16,8 +16,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// TestVerdictAlone holds a verdict that comes from what is not plain, and from what
-// rules can name, to one that comes from the whole: also its estimates and warnings.
+// TestVerdictAlone compares a verdict on the reduced CRD with a verdict on the whole CRD, including
+// estimates and warnings.
 func TestVerdictAlone(t *testing.T) {
 	t.Parallel()
 	files, seeds := smaller(t, corpus.CRDFiles(t), 120), 4
@@ -49,7 +49,7 @@ func TestVerdictAlone(t *testing.T) {
 			prepareCreate(now)
 			newest := types.Version{Minor: types.Newest}
 			a := newAdmission(context.Background(), now, nil, newest, Config{VerdictOnly: true})
-			var complex *types.ComplexError // what no rule names is work, too
+			var complex *types.ComplexError // parts that no rule refers to are work, too
 			if err := a.run(); err != nil {
 				if got.Accepted && !errors.As(err, &complex) {
 					t.Fatalf("%s, seed %d: accepted alone, and the whole gives %v", file, seed, err)
@@ -86,7 +86,7 @@ func TestVerdictAlone(t *testing.T) {
 	}
 }
 
-// shortWay is nil where the whole has to be looked at.
+// shortWay returns nil if the whole CRD must be validated.
 func shortWay(h *halves) *admission {
 	rest := h.sound(context.Background())
 	if rest == nil {
@@ -95,8 +95,8 @@ func shortWay(h *halves) *admission {
 	return admitRules(context.Background(), rest, h.trees, types.Version{Minor: types.Newest}, Config{VerdictOnly: true})
 }
 
-// TestAlikePlaces: rules that compare objects of two places are refused, however alike
-// their schemas are.
+// TestAlikePlaces checks that rules that compare objects at two paths are rejected even if their
+// schemas are equal.
 func TestAlikePlaces(t *testing.T) {
 	t.Parallel()
 	object := func() schemaProps {
@@ -117,7 +117,8 @@ func TestAlikePlaces(t *testing.T) {
 	}
 }
 
-// TestShortWay are CRDs of which a part that is plain, or that no rule names, decides.
+// TestShortWay vets CRDs whose verdict depends on a plain part, or on a part that no rule refers
+// to.
 func TestShortWay(t *testing.T) {
 	t.Parallel()
 	text := func() schemaProps { return schemaProps{Type: "string"} }

@@ -13,14 +13,13 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Need says that a rule asks for a Kubernetes version.
+// Need is a part of a rule that requires a Kubernetes version.
 type Need struct {
-	// KubeVersion is the first that accepts the rule, as "1.31"; "" when this
-	// build knows none. With Silent, older ones accept the rule but drop What.
+	// KubeVersion is the first version that accepts the rule, such as "1.31"; "" if this build
+	// knows none. If Silent is set, older versions accept the rule but drop What.
 	KubeVersion string
 	Silent      bool
-	// Path and Index are the rule's place, What is what in it asks for the
-	// version.
+	// Path and Index identify the rule. What is the part that requires the version.
 	Path  string
 	Index int
 	What  string
@@ -37,9 +36,8 @@ func (n Need) String() string {
 	return fmt.Sprintf("%s in %s: %s", n.What, place, n.KubeVersion)
 }
 
-// needs finds for each rule the lowest version that accepts it, and tells of
-// those that some version since types.Oldest does not accept. The first result
-// is the lowest that accepts them all; ok is false when none does.
+// needs returns the lowest version that accepts all rules, and the parts of rules that some version
+// since types.Oldest does not accept. ok is false if no version accepts all rules.
 func (a *admission) needs() (lowest types.Version, needs []Need, ok bool) {
 	lowest, ok = types.Version{Minor: types.Oldest}, true
 	finder := versionFinder{envs: map[int]*types.Env{}, known: map[parts.Key]int{}}
@@ -56,13 +54,13 @@ func (a *admission) needs() (lowest types.Version, needs []Need, ok bool) {
 	return lowest, needs, ok
 }
 
-// versionFinder asks the environments of the versions, from the oldest on.
+// versionFinder compiles expressions in the environments of all versions, oldest first.
 type versionFinder struct {
 	envs  map[int]*types.Env
 	known map[parts.Key]int
 }
 
-// rule is the lowest minor that accepts a rule and what asks for it.
+// rule returns the lowest minor that accepts a rule, and the parts that require it.
 func (f *versionFinder) rule(r *rule) (needs []Need, minor int) {
 	minor = types.Oldest
 	ask := func(since int, silent bool, what string) {
@@ -79,7 +77,7 @@ func (f *versionFinder) rule(r *rule) (needs []Need, minor int) {
 		}
 		m, what := f.expr(x)
 		if x == r.message && m <= since {
-			continue // dropped before it could be refused
+			continue // an older version drops it before it can reject it
 		}
 		if m > types.Oldest {
 			ask(m, false, what)
@@ -94,7 +92,8 @@ func (f *versionFinder) rule(r *rule) (needs []Need, minor int) {
 	return needs, minor
 }
 
-// expr is the lowest minor that accepts an expression which the newest does.
+// expr returns the lowest minor that accepts an expression, and the part that requires it. The
+// newest minor accepts the expression.
 func (f *versionFinder) expr(x *compiled) (minor int, what string) {
 	if types.Plain(x.ast) {
 		return types.Oldest, ""
@@ -126,7 +125,7 @@ func (f *versionFinder) accepts(x *compiled, minor int) bool {
 	return err == nil && x.key.Part.Takes(checked) && types.Version{Minor: minor}.NotYet(checked) == ""
 }
 
-// what names the first call of an expression that the version before does not have.
+// what returns the first call in an expression that the previous version does not support.
 func (f *versionFinder) what(x *compiled, minor int) string {
 	before := f.functions(minor - 1)
 	name := ""
@@ -159,12 +158,12 @@ func (f *versionFinder) what(x *compiled, minor int) string {
 	return "the expression"
 }
 
-// functions are the overloads that servers of a minor accept in new rules.
+// functions returns the overloads that servers of a minor accept in new rules.
 func (f *versionFinder) functions(minor int) map[string]bool {
 	return types.Version{Minor: max(minor, types.Oldest)}.Overloads()
 }
 
-// callName is how a function is written.
+// callName returns the notation of a function in CEL.
 func callName(function string) string {
 	switch function {
 	case "_?._":
@@ -179,7 +178,7 @@ func callName(function string) string {
 	return function
 }
 
-// fieldsOf are the fields of a rule that not every version knows.
+// fieldsOf returns the rule's fields that some version does not support.
 func fieldsOf(r *apiextensions.ValidationRule) (names []string) {
 	if r.MessageExpression != "" {
 		names = append(names, "messageExpression")
@@ -196,8 +195,8 @@ func fieldsOf(r *apiextensions.ValidationRule) (names []string) {
 	return names
 }
 
-// dropUnknown drops what a server of version v drops from rules in silence,
-// and tells of it.
+// dropUnknown removes the fields of rules that a server of version v drops silently, and returns
+// them. It modifies spec.
 func dropUnknown(spec *apiextensions.CustomResourceDefinitionSpec, v types.Version) (dropped []Need) {
 	if v.Minor == types.Newest {
 		return nil
@@ -213,11 +212,11 @@ func dropUnknown(spec *apiextensions.CustomResourceDefinitionSpec, v types.Versi
 	return dropped
 }
 
-// dropsLate knows optionalOldSelf and drops it after conversion; what other
-// versions drop they never decode.
+// dropsLate is the minor that decodes optionalOldSelf and drops it after conversion. Other versions
+// never decode the fields that they drop.
 const dropsLate = 29
 
-// join makes schemas of versions that are equal the CRD's own, as conversion does.
+// join moves the schema to the top if all versions have equal schemas, as conversion does.
 func join(spec *apiextensions.CustomResourceDefinitionSpec) {
 	first := spec.Versions[0].Schema
 	if first == nil || slices.ContainsFunc(spec.Versions, func(v apiextensions.CustomResourceDefinitionVersion) bool {

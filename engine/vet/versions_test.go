@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestVersionAnswers holds verdicts by version against those of real servers.
+// TestVersionAnswers compares verdicts by version with those of real servers.
 func TestVersionAnswers(t *testing.T) {
 	folder := os.Getenv("CELADON_VERSIONS")
 	if folder == "" {
@@ -49,7 +49,7 @@ func TestVersionAnswers(t *testing.T) {
 	t.Logf("%d answers: %d differ", answers, wrong)
 }
 
-// lowest holds the lowest version against the first that accepted the probe.
+// lowest compares MinKubeVersion with the first version that accepted the probe.
 func lowest(t *testing.T, crd []byte, probe string, first *string) {
 	t.Helper()
 	r, err := Vet(context.Background(), crd, Config{})
@@ -57,7 +57,7 @@ func lowest(t *testing.T, crd []byte, probe string, first *string) {
 		t.Fatal(err)
 	}
 	want := ""
-	if first != nil && r.Accepted { // string(int) in a messageExpression is accepted where it is dropped
+	if first != nil && r.Accepted { // string(int) in a messageExpression is accepted by versions that drop it
 		want = *first
 	}
 	if r.MinKubeVersion != want {

@@ -15,87 +15,82 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Report is what the API server would answer to a CRD, and why.
+// Report is the API server's verdict on a CRD, with causes, estimates, and advice.
 type Report struct {
 	Name string
-	// Accepted is true when the server would store the CRD.
+	// Accepted is set if the server would store the CRD.
 	Accepted bool
-	// Status is the server's refusal: 422 with causes, or 400 or 500 without any;
-	// nil when accepted, and where nothing but Undecided keeps it from that.
+	// Status is the server's response to a rejected CRD: 422 with causes, or 400 or 500 without. It
+	// is nil if the CRD is accepted or only Undecided keeps it from being accepted.
 	Status *metav1.Status
-	// Undecided is set where a rule that runs on a default, or a pattern, asks
-	// for too much work: the server might accept the CRD, were it not refused
-	// for what Causes say.
+	// Undecided is set if a rule that runs on a default, or a pattern, needs too much work. The
+	// server might accept the CRD if Causes is empty.
 	Undecided *engine.WorkLimitError
-	// Causes are sorted, so that the same input gives the same bytes. A cause
-	// about a rule names it. Place finds a cause's field in the CRD.
+	// Causes are sorted, so the same input gives the same bytes. A cause of a rule has its RuleRef.
+	// Use Place to locate a cause's field in the CRD.
 	Causes []engine.Cause
-	// Panic is what of a rule makes the server panic, where Status says that it does
-	// (500) and it is a rule.
+	// Panic locates the part of a rule that makes the server panic. It is set only if Status is 500
+	// for that reason.
 	Panic *engine.Cause
-	// Strict are the keys that Kubernetes does not know, and those that stand
-	// twice; none where FieldValidation is "Ignore".
+	// Strict lists unknown and duplicate keys. It is empty if FieldValidation is "Ignore".
 	Strict []engine.StrictError
-	// Warnings are the server's; it gives them with accepted CRDs only, but for
-	// those of keys.
+	// Warnings are the server's warnings. Only warnings about keys are sent with a rejected CRD.
 	Warnings []string
-	// Lints are what the server accepts and authors regret.
+	// Lints are problems that the server does not report.
 	Lints []Lint
-	// MinKubeVersion is the lowest Kubernetes version that accepts all rules,
-	// as "1.31"; it is "" for a refused CRD, and with a KubeVersion. Needs tell
-	// what asks for it; with a KubeVersion they tell what has no effect there.
+	// MinKubeVersion is the lowest Kubernetes version that accepts all rules, such as "1.31". It is
+	// "" if the CRD is rejected or Config.KubeVersion is set. Needs lists the parts of rules that
+	// require it; if Config.KubeVersion is set, the parts that have no effect in that version.
 	MinKubeVersion string
 	Needs          []Need
-	// Versions are the CRD's, in its order; nil with VerdictOnly.
+	// Versions are in the order of the CRD; nil if Config.VerdictOnly is set.
 	Versions []Version
 }
 
-// Version is what the rules of one version are estimated to cost.
+// Version holds the cost estimates of a version's rules.
 type Version struct {
 	Name string
-	// EstimatedCost is the sum over all rules, Limit what it may be.
+	// EstimatedCost is the sum over all rules, Limit the largest sum that is accepted.
 	EstimatedCost, Limit uint64
-	// Advice is the fewest bounds, with the largest round values, that make all
-	// rules fit that bounds can make fit. Mendable is true when those are all.
+	// Advice is the smallest set of bounds, with the largest round values, that brings under their
+	// limits all rules for which bounds suffice. Mendable is set if it covers every rule.
 	Advice   []Advice
 	Mendable bool
-	// Rules are in the order of the schema.
+	// Rules are in schema order.
 	Rules []Rule
 }
 
-// Rule is one rule and its estimate, in CEL cost units.
+// Rule holds the estimate of a rule, in CEL cost units.
 type Rule struct {
-	// Path is the rule's place in objects, as "spec.hosts[*]"; "" is the root.
+	// Path is the path in objects, such as "spec.hosts[*]"; "" is the root.
 	Path string
-	// Index is the rule's position in x-kubernetes-validations there.
+	// Index is the index in x-kubernetes-validations at Path.
 	Index int
-	// Field is the rule's place in the CRD.
-	Field string
-	// Rule and MessageExpression are the expressions.
+	// Field is the rule's path in the CRD.
+	Field                   string
 	Rule, MessageExpression string
-	// EstimatedCost is that of one evaluation, Cardinality how often the place
-	// can occur, EstimatedTotal the product.
+	// EstimatedCost is for one evaluation. Cardinality is how often the rule can run in one object.
+	// EstimatedTotal is the product.
 	EstimatedCost, Cardinality, EstimatedTotal uint64
-	// Factors are the lists and maps that multiply the rule, outermost first.
+	// Factors are the lists and maps around the rule that multiply its cost, outermost first.
 	Factors []cost.Factor
-	// MessageExpressionCost is that of one evaluation.
+	// MessageExpressionCost is for one evaluation.
 	MessageExpressionCost uint64
-	// Limit is what EstimatedTotal, and MessageExpressionCost, may be.
+	// Limit applies to EstimatedTotal and to MessageExpressionCost.
 	Limit uint64
-	// Broken is true when the rule does not compile.
+	// Broken is set if the rule does not compile.
 	Broken bool
-	// Over is true when the rule passes its limit, or is part of a sum that
-	// does.
+	// Over is set if the rule exceeds its limit or is part of a sum that exceeds the limit of the
+	// schema.
 	Over bool
-	// Reason says why the rule costs what it does; nil unless it is Over or
-	// Config.Explain is set.
+	// Reason explains the cost. It is nil unless Over or Config.Explain is set.
 	Reason *Reason
-	// Advice is what of the version's advice bears on the rule.
+	// Advice is the part of the version's advice that affects the rule.
 	Advice []Advice
 }
 
-// Vet decides a CRD in JSON. A refused CRD is data in the report; the error is
-// for a bad Config, a cancelled context and bugs of ours.
+// Vet validates a CRD in JSON. A rejected CRD is not an error: see Report.Accepted. Vet returns an
+// error if cfg is invalid, ctx is done, or on an internal error.
 func Vet(ctx context.Context, raw []byte, cfg Config) (*Report, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
@@ -109,9 +104,8 @@ func Vet(ctx context.Context, raw []byte, cfg Config) (*Report, error) {
 	return r.vet(ctx, crd, cfg)
 }
 
-// VetCRD is Vet for a CRD that was decoded before, when what strict decoding
-// finds is lost already. The CRD is not changed, and must not be as long as the
-// report is read, which shares values with it.
+// VetCRD validates a decoded CRD like Vet. Report.Strict is always empty. VetCRD does not modify
+// crd. The report shares memory with crd, so crd must not be modified while the report is in use.
 func VetCRD(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (*Report, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
@@ -119,7 +113,7 @@ func VetCRD(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, 
 	return new(Report).vet(ctx, crd, cfg)
 }
 
-// vet completes the report on a CRD that was read.
+// vet completes the report for a decoded CRD.
 func (r *Report) vet(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (_ *Report, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -159,14 +153,14 @@ func (r *Report) vet(ctx context.Context, crd *apiextensionsv1.CustomResourceDef
 	return r, nil
 }
 
-// admit takes a CRD through the server's steps. The error is an
-// engine.WorkLimitError for a CRD that the server's functions are not given.
+// admit validates a CRD as the server does. It returns an engine.WorkLimitError if the CRD would
+// take the server's functions too long.
 func admit(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (*admission, *metav1.Status, error) {
 	v, err := types.ParseVersion(cfg.KubeVersion)
 	if err != nil {
 		return nil, nil, err
 	}
-	if v.Minor < types.Newest { // what it does not know is dropped in place
+	if v.Minor < types.Newest { // dropUnknown modifies both CRDs
 		crd, cfg.Old = crd.DeepCopy(), cfg.Old.DeepCopy()
 	}
 	var h *halves
@@ -197,7 +191,7 @@ func admit(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, c
 		if old, err = internal(cfg.Old); err != nil {
 			return nil, nil, fmt.Errorf("old CRD: %w", err)
 		}
-		dropUnknown(&old.Spec, v) // it was dropped when this one was stored
+		dropUnknown(&old.Spec, v) // they were dropped when it was stored
 		prepareOld(old)
 		prepareUpdate(now, old)
 	}
@@ -206,12 +200,12 @@ func admit(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, c
 	return a, nil, a.run()
 }
 
-// admitRules takes only rules through the steps, where all else is sound. It gives
-// nil unless the CRD is accepted: words are found with the whole.
+// admitRules validates only the rules, if the rest of the CRD is known to be valid. It returns nil
+// unless the CRD is accepted; error messages need the whole CRD.
 func admitRules(ctx context.Context, rest *apiextensions.CustomResourceDefinition, trees []*branch, v types.Version, cfg Config) *admission {
 	a := newAdmission(ctx, rest, nil, v, cfg)
 	a.rest = rest
-	for i, u := range a.units { // one, where all schemas are the same
+	for i, u := range a.units { // a single unit if all versions have the same schema
 		u.tree = trees[i]
 	}
 	if err := a.run(); err != nil || len(a.errs) > 0 || a.undecided != nil {

@@ -21,7 +21,7 @@ func ptr[T any](v T) *T { return &v }
 
 const slowPattern = "'[a-z]+[a-z]+[a-z]+[a-z]+[a-z]+[a-z]+[a-z]+'"
 
-// costly is a CRD with rules over their limits, each in a trap.
+// costly returns a CRD with rules over their limits, each with a known pitfall.
 func costly() *apiextensionsv1.CustomResourceDefinition {
 	text := schemaProps{Type: "string", XValidations: []aRule{{Rule: "self.matches('^a+$')"}}}
 	inner := schemaProps{Type: "array", Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &text}}
@@ -66,7 +66,7 @@ func hasNote(r Rule, text string) bool {
 	return r.Reason != nil && strings.Contains(strings.Join(r.Reason.Notes, "; "), text)
 }
 
-// TestSameTwice: the same input gives the same report.
+// TestSameTwice checks that the same input gives the same report.
 func TestSameTwice(t *testing.T) {
 	t.Parallel()
 	first := ""
@@ -88,7 +88,7 @@ func TestSameTwice(t *testing.T) {
 	}
 }
 
-// TestInputUnchanged: vetting changes neither CRD.
+// TestInputUnchanged checks that vetting modifies neither CRD.
 func TestInputUnchanged(t *testing.T) {
 	t.Parallel()
 	crd, old := costly(), costly()
@@ -136,9 +136,9 @@ func TestWithoutEffect(t *testing.T) {
 	}
 }
 
-// TestVersionsThatDifferInNothingKnown: a field that a server never decodes does not
-// keep two versions' schemas apart, so causes name the CRD's own; one that it drops
-// later does.
+// TestVersionsThatDifferInNothingKnown checks versions whose schemas differ only in a field that
+// the server drops. If the server never decodes the field, the schemas count as equal, so causes
+// have the path of the shared schema. If it drops the field later, they stay different.
 func TestVersionsThatDifferInNothingKnown(t *testing.T) {
 	t.Parallel()
 	const own, apart = "spec.validation.openAPIV3Schema", "spec.versions[0].schema.openAPIV3Schema"
@@ -194,7 +194,7 @@ func ExampleVetCRD() {
 	// spec.hosts[*]: maxLength: 512
 }
 
-// TestPanicIsPlaced: the part of a rule over which a server panics is named.
+// TestPanicIsPlaced checks that the report locates the part of a rule that makes the server panic.
 func TestPanicIsPlaced(t *testing.T) {
 	t.Parallel()
 	message := aRule{Rule: "has(self.m)", MessageExpression: "string([?dyn(self)].size())"}

@@ -14,8 +14,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// warnings are what the server warns of; what it warned of before it does not
-// repeat.
+// warnings returns the server's warnings. The server does not repeat warnings that apply to the old
+// CRD.
 func warnings(crd, old *apiextensions.CustomResourceDefinition, v types.Version) []string {
 	formats := formatVersion(v)
 	now := schemaWarnings(&crd.Spec, formats)
@@ -26,7 +26,7 @@ func warnings(crd, old *apiextensions.CustomResourceDefinition, v types.Version)
 	return slices.DeleteFunc(now, func(w string) bool { return slices.Contains(before, w) })
 }
 
-// formatVersion is the version whose formats a server of version v warns by.
+// formatVersion returns the version whose formats a server of version v recognizes.
 func formatVersion(v types.Version) *version.Version { return version.MajorMinor(1, uint(v.Minor-1)) }
 
 func unrecognized(format, of string, v *version.Version) []string {
@@ -34,8 +34,8 @@ func unrecognized(format, of string, v *version.Version) []string {
 	return apiservervalidation.GetUnrecognizedFormats(&one, v)
 }
 
-// schemaWarnings are those of formats, then those of sets, each once and
-// sorted: the server's order is that of a Go map.
+// schemaWarnings returns warnings about formats, then about sets, each sorted and without
+// duplicates. The server's order is random.
 func schemaWarnings(crd *apiextensions.CustomResourceDefinitionSpec, formats *version.Version) []string {
 	unknown, sets := map[string]bool{}, map[string]bool{}
 	validation.HasSchemaWith(crd, func(root *apiextensions.JSONSchemaProps) bool {

@@ -12,12 +12,12 @@ import (
 	"github.com/celadon-cel/celadon/internal/regexp/regexcost"
 )
 
-// maxDefaults is what the server's functions may take to match the defaults of
-// a CRD, at most, with its patterns: in nanoseconds, and reckoned high.
+// maxDefaults limits the time, in nanoseconds and estimated conservatively, that the server's
+// functions may need to match a CRD's defaults with its patterns.
 const maxDefaults = 1 << 32
 
-// overworked finds what the server's functions, which know no limit of work,
-// would take too long or too much memory for.
+// overworked returns an error if the server's functions, which have no work limit, would need too
+// much time or memory for one of the CRDs.
 func overworked(crds ...*apiextensionsv1.CustomResourceDefinition) *engine.WorkLimitError {
 	for _, crd := range crds {
 		if crd == nil {
@@ -41,8 +41,8 @@ func overworked(crds ...*apiextensionsv1.CustomResourceDefinition) *engine.WorkL
 	return nil
 }
 
-// patternWork goes through a schema, in order and with places only where it must say
-// where something is.
+// patternWork estimates the work of a schema's patterns. It visits properties in order and tracks
+// paths only if places is set, for error messages.
 type patternWork struct {
 	version  string
 	limit    float64 // of defaults
@@ -52,10 +52,10 @@ type patternWork struct {
 	patterns patterns
 }
 
-// patterns are those that were parsed.
+// patterns caches the measured patterns.
 type patterns map[string]measured
 
-// measured is what regexcost.Measure says.
+// measured is a result of regexcost.Measure.
 type measured struct {
 	states float64
 	valid  bool
@@ -70,10 +70,11 @@ func (p patterns) measure(src string) measured {
 	return m
 }
 
-// quickWork is without order, which rounds otherwise: it must be well below the limit.
+// quickWork visits properties in random order, which changes rounding. Its limit is therefore well
+// below maxDefaults.
 func quickWork(p patterns) *patternWork { return &patternWork{limit: maxDefaults / 2, patterns: p} }
 
-// node gives what a byte of a value may take with all patterns there and below.
+// node returns the time per byte of a value for all patterns at or below s.
 func (w *patternWork) node(path string, s *apiextensionsv1.JSONSchemaProps) (perByte float64) {
 	perByte = w.pattern(path, s)
 	each := func(below string, sub *apiextensionsv1.JSONSchemaProps) {
@@ -102,7 +103,7 @@ func (w *patternWork) node(path string, s *apiextensionsv1.JSONSchemaProps) (per
 	return perByte
 }
 
-// pattern is what a byte may take with a node's own pattern.
+// pattern returns the time per byte for a node's own pattern.
 func (w *patternWork) pattern(path string, s *apiextensionsv1.JSONSchemaProps) float64 {
 	if s.Pattern == "" {
 		return 0
@@ -114,8 +115,8 @@ func (w *patternWork) pattern(path string, s *apiextensionsv1.JSONSchemaProps) f
 	return regexcost.PerState * n
 }
 
-// beside is what it may take with the schemas that are not of a part of the value,
-// or that structural schemas cannot have.
+// beside returns the time per byte for schemas that apply to the whole value or that structural
+// schemas cannot have.
 func (w *patternWork) beside(path string, s *apiextensionsv1.JSONSchemaProps) (perByte float64) {
 	each := func(below string, sub *apiextensionsv1.JSONSchemaProps) {
 		if sub != nil {
@@ -145,7 +146,7 @@ func (w *patternWork) beside(path string, s *apiextensionsv1.JSONSchemaProps) (p
 	return perByte
 }
 
-// matched adds what a node's default may take.
+// matched adds the time for a node's default.
 func (w *patternWork) matched(path string, s *apiextensionsv1.JSONSchemaProps, perByte float64) {
 	if s.Default == nil {
 		return

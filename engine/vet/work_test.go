@@ -12,8 +12,8 @@ func jsonDefault(text string) *apiextensionsv1.JSON {
 	return &apiextensionsv1.JSON{Raw: []byte(text)}
 }
 
-// TestUndecided: a rule on a default, or a pattern, that asks for too much work
-// leaves a CRD undecided, unless something else refuses it.
+// TestUndecided checks that a CRD is undecided if a rule on a default, or a pattern, needs too much
+// work, unless it is rejected for another reason.
 func TestUndecided(t *testing.T) {
 	t.Parallel()
 	greedy := []aRule{{Rule: "self.replace('', self).size() > 0 || self.replace('', self) != ''"}}
@@ -47,7 +47,7 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
-// TestHiddenWork finds rules whose work is far beyond their price, and no others.
+// TestHiddenWork checks that exactly the rules with far more work than cost are reported.
 func TestHiddenWork(t *testing.T) {
 	t.Parallel()
 	spec := schemaProps{Type: "object", Properties: map[string]schemaProps{
@@ -82,7 +82,7 @@ func TestHiddenWork(t *testing.T) {
 	}
 }
 
-// TestUndecidedBeta: a schema that is written once and stands in every version.
+// TestUndecidedBeta checks a v1beta1 CRD whose only schema applies to every version.
 func TestUndecidedBeta(t *testing.T) {
 	t.Parallel()
 	versions := strings.Repeat(`{"name":"v1","served":true,"storage":true},`, 1000) + `{"name":"v2","served":true,"storage":false}`

@@ -12,17 +12,17 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/preview"
 )
 
-// shownDefault is how much of a default is shown where a line is for all.
+// shownDefault limits the length of a default in a list of fields.
 const shownDefault = 60
 
-// bounds are what a schema wants of a value beside its type and enum.
+// bounds returns a schema's constraints apart from type and enum.
 func bounds(s node) string {
 	s = maps.Clone(s)
 	delete(s, "enum")
 	return s.Bounds()
 }
 
-// oneLine is what kubectl leaves out of a field, where fields are listed.
+// oneLine returns the information that kubectl omits, for a list of fields.
 func oneLine(s node) string {
 	var parts []string
 	if words := bounds(s); words != "" {
@@ -37,7 +37,7 @@ func oneLine(s node) string {
 	return strings.Join(parts, "; ")
 }
 
-// beside is what kubectl leaves out of the place itself.
+// beside writes the information that kubectl omits, for the explained field itself.
 func (e *explainer) beside() {
 	if words := bounds(e.schema); words != "" {
 		e.block("BOUNDS", wrapped(words, 76))
@@ -57,14 +57,14 @@ func (e *explainer) beside() {
 	}
 }
 
-// part is a schema with its path as rules name it.
+// part is a schema with its path in the syntax of rules.
 type part struct {
 	path   string
 	schema node
 }
 
-// parts are a value and what it is made of as far as no name leads there: the
-// items of a list, the entries of a map.
+// parts returns a value and its unnamed parts: the items of a list, the entries of a map, and so
+// on.
 func parts(path string, s node) (all []part) {
 	for ; s != nil; s = elements(s) {
 		all = append(all, part{path, s})
@@ -73,7 +73,7 @@ func parts(path string, s node) (all []part) {
 	return all
 }
 
-// rule is a validation rule as its schema has it.
+// rule is a validation rule as declared in a schema.
 type rule struct {
 	index                                               int
 	text, message, messageExpression, reason, fieldPath string
@@ -111,7 +111,7 @@ func (e *explainer) rule(r rule, path, here string) (lines []string) {
 	return lines
 }
 
-// Fact is one thing that is said of a rule.
+// Fact is a property of a rule, version, or resource.
 type Fact struct{ Name, Text string }
 
 func (r *rule) facts() (all []Fact) {
@@ -126,7 +126,7 @@ func (r *rule) facts() (all []Fact) {
 	return all
 }
 
-// String is an estimate in words.
+// String returns the estimate as a phrase.
 func (c Cost) String() string {
 	text := fmt.Sprintf("at most %s of %s units", phrase.Number(c.All), phrase.Number(c.Limit))
 	if c.All != c.One {

@@ -1,9 +1,8 @@
-// Package publish shows CRDs to those who write objects of them: what kubectl
-// explain says of a field, with the bounds, defaults and rules that kubectl
-// leaves out, and a reference page of a whole CRD with examples that the API
-// server accepts.
+// Package publish renders CRDs for the authors of their objects: Find and Place.Explain produce the
+// text of kubectl explain, extended by the bounds, defaults, and rules that kubectl omits. NewPage
+// produces a reference page of a whole CRD with examples that the API server accepts, in HTML or
+// Markdown.
 //
-// It works on the schema as a server publishes it in OpenAPI v3. The documents
-// themselves are made by the server's own builder, which is heavy: see the
-// module cmd/celadon/openapi.
+// It works on the schema as a server publishes it in OpenAPI v3. The server's own builder of these
+// documents is a heavy dependency, so it is used only in the module cmd/celadon/openapi.
 package publish

@@ -10,38 +10,37 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// How it works: the layout is that of kubectl explain, line by line, over the
-// same document. What kubectl does not say stands between its lines, in lines of
-// the same form; Plain leaves it out.
+// How it works: the layout equals that of kubectl explain, line by line, for the same document.
+// Information that kubectl omits is added in lines of the same form, unless Plain is set.
 
-// MaxText is how long an explanation may be, or what a CRD says on a page, in
-// bytes: a small CRD whose fields lie deep in one another has one of gigabytes.
+// MaxText limits the size of an explanation, and of the CRD's text on a page, in bytes. A small CRD
+// with deeply nested fields could otherwise produce gigabytes.
 const MaxText = 16 << 20
 
-// TooLongError says that an explanation or a page would be longer than MaxText,
-// and what to do where there is something.
+// TooLongError reports that an explanation or a page would exceed MaxText. Mend is a hint how to
+// reduce it, or "".
 type TooLongError struct{ Name, Mend string }
 
 func (e *TooLongError) Error() string {
 	return fmt.Sprintf("%s: the text is longer than %d MiB%s", e.Name, MaxText>>20, e.Mend)
 }
 
-// Layout says how much of a place is explained.
+// Layout selects the parts of an explanation.
 type Layout struct {
 	Recursive bool
-	MaxDepth  int // of Recursive; 0 is all
-	// Plain is kubectl's text, byte for byte.
+	MaxDepth  int // limit for Recursive; 0 is unlimited
+	// Plain produces exactly the text of kubectl.
 	Plain bool
-	// Costs are the estimates of rules by version, path and index; those that
-	// are not there are not shown.
+	// Costs holds estimates by version, path, and index of the rule. A rule without an entry is
+	// shown without cost.
 	Costs map[engine.RuleRef]Cost
 }
 
 // Cost is an estimate in CEL cost units.
 type Cost struct{ One, All, Limit uint64 }
 
-// Explain is the text of kubectl explain, and bounds, default and rules beside
-// it. A *TooLongError is the only error.
+// Explain returns the text of kubectl explain, with bounds, defaults, and rules unless Plain is
+// set. The only possible error is a *TooLongError.
 func (p *Place) Explain(l Layout) (string, error) {
 	e := &explainer{Place: p, layout: l}
 	e.head()
@@ -61,7 +60,7 @@ type explainer struct {
 	*Place
 	layout Layout
 	text   strings.Builder
-	begun  bool // FIELDS stands above fields, if there are any
+	begun  bool // FIELDS has been written
 	full   bool
 }
 
@@ -72,7 +71,7 @@ func (e *explainer) line(text string) {
 	}
 }
 
-// block is a headline and what stands below it.
+// block writes a headline and indented lines.
 func (e *explainer) block(headline string, lines ...string) {
 	e.line(headline + ":")
 	for _, line := range lines {
@@ -108,8 +107,8 @@ func (e *explainer) describe() {
 	}
 }
 
-// descriptions are those of a value and of what it is made of: kubectl shows the
-// items' with the list's.
+// descriptions writes the descriptions of a value and its parts. Like kubectl, it includes those of
+// a list's items.
 func (e *explainer) descriptions(b *strings.Builder, s node) {
 	s = e.resolved(s)
 	if text := s.Text("description"); text != "" {
@@ -125,7 +124,7 @@ func (e *explainer) descriptions(b *strings.Builder, s node) {
 	}
 }
 
-// externalDocs are the lines of a schema's link to other documents.
+// externalDocs returns the lines of a schema's link to other documents.
 func externalDocs(s node, width int) (lines []string) {
 	docs := s.Child("externalDocs")
 	if text := docs.Text("description"); text != "" {
@@ -137,8 +136,8 @@ func externalDocs(s node, width int) (lines []string) {
 	return lines
 }
 
-// fieldList lists the fields of an object, and of what a list, a map or allOf has
-// in their stead.
+// fieldList lists the fields of an object, or of the elements of a list or map, or of the parts of
+// allOf.
 func (e *explainer) fieldList(s node, level int) {
 	s = e.resolved(s)
 	properties := s.Child("properties")
@@ -163,7 +162,7 @@ func (e *explainer) fieldList(s node, level int) {
 	}
 }
 
-// listed is one line in a recursive list, and else a line and what is said of it.
+// listed writes the line of a field and, if the list is not recursive, its description.
 func (e *explainer) listed(name string, s node, required bool, level int) {
 	if !e.begun {
 		e.line("FIELDS:")
@@ -202,7 +201,7 @@ func (e *explainer) listed(name string, s node, required bool, level int) {
 	e.line("")
 }
 
-// shownChoices is how many values of an enum stand in a list of fields.
+// shownChoices limits how many enum values are shown in a list of fields.
 const shownChoices = 4
 
 func choices(enum []any) []string {
@@ -219,7 +218,7 @@ func choices(enum []any) []string {
 	return texts
 }
 
-// typeOf is a type in kubectl's words.
+// typeOf returns the name of a type as kubectl prints it.
 func (e *explainer) typeOf(s node) string {
 	if items := s.Child("items"); len(items) > 0 {
 		return "[]" + e.typeOf(items)

@@ -30,7 +30,7 @@ func readCRD(t testing.TB, path string) *apiextensionsv1.CustomResourceDefinitio
 	return crd
 }
 
-// explained asks as a command line does.
+// explained explains with the arguments of a command line.
 func explained(t testing.TB, crd *apiextensionsv1.CustomResourceDefinition, line string, plain bool) (string, error) {
 	t.Helper()
 	f := flag.NewFlagSet("explain", flag.ContinueOnError)
@@ -49,9 +49,9 @@ func explained(t testing.TB, crd *apiextensionsv1.CustomResourceDefinition, line
 	return at.Explain(layout)
 }
 
-// TestExplainIsKubectls holds what is said to what a kubectl said of the same CRD
-// on a real server; the module conformance records it. Ours has all lines of
-// kubectl's, in their order, and more.
+// TestExplainIsKubectls compares explanations with those of kubectl for the same CRD on a real
+// server, as recorded by the module conformance. Our text must contain all lines of kubectl's in
+// the same order.
 func TestExplainIsKubectls(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*.txtar")
@@ -88,8 +88,7 @@ func TestExplainIsKubectls(t *testing.T) {
 	}
 }
 
-// refusal is what kubectl refuses with. Names with a dot in them, which it cannot
-// find, ours can.
+// refusal returns kubectl's error. kubectl does not find names that contain a dot; we do.
 func refusal(answer string) string {
 	lines := strings.Split(strings.TrimSpace(answer), "\n")
 	words, refused := strings.CutPrefix(lines[len(lines)-1], "error: ")
@@ -99,7 +98,7 @@ func refusal(answer string) string {
 	return ""
 }
 
-// firstMissing is the first line that is not in the others, in order.
+// firstMissing returns the first line that does not occur in others in the same order.
 func firstMissing(lines, others []string) string {
 	for _, line := range lines {
 		for len(others) > 0 && others[0] != line {

@@ -22,7 +22,7 @@ func crdOf(schema apiextensionsv1.JSONSchemaProps) *apiextensionsv1.CustomResour
 	return crd
 }
 
-// nested is a schema of so many objects in one another, each with a few fields.
+// nested returns a schema of nested objects, each with a few fields.
 func nested(depth, fields int) apiextensionsv1.JSONSchemaProps {
 	s := apiextensionsv1.JSONSchemaProps{Type: "string"}
 	for range depth {
@@ -43,8 +43,8 @@ func lists(depth int) apiextensionsv1.JSONSchemaProps {
 	return apiextensionsv1.JSONSchemaProps{Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{"l": s}}
 }
 
-// TestHostileCRDs: texts of megabytes, many fields and deep nesting take bounded
-// time and text, in explanations and pages alike.
+// TestHostileCRDs checks that megabytes of text, many fields, and deep nesting take bounded time
+// and produce bounded text.
 func TestHostileCRDs(t *testing.T) {
 	t.Parallel()
 	many := apiextensionsv1.JSONSchemaProps{Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{}}

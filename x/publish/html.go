@@ -16,8 +16,8 @@ var style string
 //go:embed page.html.tmpl
 var pageTemplate string
 
-// HTML is the page as one file that loads nothing and runs nothing. Whatever the
-// CRD says stays text: html/template writes it.
+// HTML returns the page as a single file without scripts or external resources. html/template
+// escapes all text of the CRD.
 func (p *Page) HTML() ([]byte, error) {
 	t, err := template.New("page").Parse(pageTemplate)
 	if err != nil {

@@ -8,9 +8,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// Markdown is the page in GitHub's Markdown. Whatever the CRD says stays text:
-// its own marks and HTML are shown, not followed. Bare addresses stay as they
-// are, and GitHub makes them links to where they say.
+// Markdown returns the page in GitHub's Markdown. Markup and HTML in the CRD's text are escaped.
+// Bare URLs stay, and GitHub turns them into links to the visible address.
 func (p *Page) Markdown() []byte {
 	m := &markdown{}
 	m.line("# " + marked(p.CRD.Spec.Names.Kind))
@@ -106,7 +105,7 @@ func (m *markdown) example(x Example) {
 	}
 }
 
-// fenced is a block of code, within a fence that is not in it.
+// fenced writes a code block with a fence that does not occur in text.
 func (m *markdown) fenced(language, text string) {
 	fence := fence(text, 3)
 	m.line("")
@@ -115,8 +114,7 @@ func (m *markdown) fenced(language, text string) {
 	m.line(fence)
 }
 
-// code is text in a line of code; where there is a backtick in it, the marks are
-// longer.
+// code returns text as an inline code span, with as many backticks as needed.
 func code(text string) string {
 	line := lex.OneLine(text)
 	marks := fence(line, 1)
@@ -136,14 +134,13 @@ func fence(text string, least int) string {
 }
 
 var (
-	// What means something anywhere in Markdown, and what does at the beginning
-	// of a line.
+	// Characters with a meaning anywhere in Markdown, and at the beginning of a line.
 	marks     = regexp.MustCompile("[\\\\`*_\\[\\]<>&|~$@!]")
 	beginning = regexp.MustCompile(`^[#+=:-]`)
 	numbered  = regexp.MustCompile(`^(\d+)([.)])`)
 )
 
-// marked is text as it reads, line by line.
+// marked escapes Markdown in text, line by line.
 func marked(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

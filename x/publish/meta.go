@@ -7,14 +7,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// What servers say of apiVersion and kind in objects within objects; of those at
-// the root they say more.
+// Descriptions that servers publish for apiVersion and kind in embedded objects. Those at the root
+// are longer.
 const (
 	embeddedAPIVersion = "apiVersion defines the versioned schema of this representation of an object. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources"
 	embeddedKind       = "kind is a string value representing the type of this object. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds"
 )
 
-// typeMeta are the fields of every object.
+// typeMeta returns the fields that every object has.
 func typeMeta() map[string]any {
 	words := metav1.TypeMeta{}.SwaggerDoc()
 	return metaFields(words["apiVersion"], words["kind"])
@@ -32,9 +32,9 @@ func metaFields(apiVersion, kind string) map[string]any {
 	}
 }
 
-// definitions are the schemas of the types that metadata refers to, by name. They
-// are read off the Go types: OpenAPI's own definitions of these say the same and
-// need a web framework to be linked.
+// definitions returns the schemas of the types that metadata refers to, by name. They are derived
+// from the Go types, because OpenAPI's own definitions have the same content but depend on a web
+// framework.
 func definitions() map[string]node {
 	all := map[string]node{
 		"Time": {"type": "string", "format": "date-time", "description": "Time is a wrapper around time.Time which supports correct marshaling to YAML and JSON.  Wrappers are provided for many of the factory methods that the time package offers."},
@@ -48,7 +48,7 @@ func definitions() map[string]node {
 	return all
 }
 
-// goType is the schema of a Go type; a struct is referred to.
+// goType returns the schema of a Go type. A struct becomes a reference.
 func goType(t reflect.Type) map[string]any {
 	switch t.Kind() {
 	case reflect.Pointer:

@@ -15,27 +15,26 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/work"
 )
 
-// Config says what a page is made with. The same configuration and the same CRD
-// give the same bytes.
+// Config holds the options of NewPage. The same options and CRD give the same bytes.
 type Config struct {
-	// Costs are the estimates of rules, as in Layout.
+	// Costs holds the estimates of rules, as in Layout.
 	Costs map[engine.RuleRef]Cost
-	// Steps and Seed are those of the search for examples; 0 is its default.
+	// Steps and Seed configure the search for examples; 0 is the default.
 	Steps int
 	Seed  uint64
 }
 
-// Page is the reference page of a CRD.
+// Page holds the content of a CRD's reference page.
 type Page struct {
 	CRD *apiextensionsv1.CustomResourceDefinition
-	// Versions are in the order of their priority.
+	// Versions are sorted by priority.
 	Versions []*Version
 }
 
-// Version is what a page says of one version.
+// Version holds the content of a version.
 type Version struct {
 	*apiextensionsv1.CustomResourceDefinitionVersion
-	// Root is nil where the schema is not structural.
+	// Root is nil if the schema is not structural.
 	Root     *Field
 	Fields   []*Field
 	Examples []Example
@@ -43,19 +42,19 @@ type Version struct {
 	deepest int
 }
 
-// Example is an object that the server accepts, or why there is none.
+// Example is an object that the server accepts, or the reason why it is Missing.
 type Example struct {
 	Title, YAML, Missing string
-	// MadeUp are the places of passwords.
+	// MadeUp lists the paths of passwords in the example.
 	MadeUp []string
 }
 
-// deepest is how deep a schema may be for which examples are looked for: that
-// takes time with the third power of the depth, and real schemas have 30.
+// deepest limits the depth of a schema for which examples are searched. The search takes time cubic
+// in the depth, and real schemas have at most 30 levels.
 const deepest = 200
 
-// NewPage finds out all that stands on a page. The error is the context's, a
-// *TooLongError, or a bug of ours.
+// NewPage collects the content of a page. It returns ctx's error, a *TooLongError, or an internal
+// error.
 func NewPage(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (*Page, error) {
 	p := &Page{CRD: crd}
 	e, broken := engine.Compile(crd, engine.Config{})
@@ -85,7 +84,7 @@ func NewPage(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition,
 	return p, nil
 }
 
-// find looks for the two examples.
+// find searches for a minimal and a full example. The engine has validated both as a server would.
 func (v *Version) find(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, cfg Config) error {
 	a, err := analysis.New(crd, e, v.Name, analysis.Config{Steps: cfg.Steps, Seed: cfg.Seed})
 	if err != nil {
@@ -119,7 +118,7 @@ func (v *Version) find(ctx context.Context, crd *apiextensionsv1.CustomResourceD
 	return nil
 }
 
-// Examples are the objects on the page, in YAML.
+// Examples returns the page's example objects in YAML.
 func (p *Page) Examples() (all []string) {
 	for _, v := range p.Versions {
 		for _, x := range v.Examples {

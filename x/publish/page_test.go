@@ -33,8 +33,7 @@ func page(t testing.TB, crd *apiextensionsv1.CustomResourceDefinition) (markdown
 	return string(p.Markdown()), string(data)
 }
 
-// TestPages holds whole pages; -update writes them. A second time gives the same
-// bytes.
+// TestPages compares pages with golden files, and checks that they are deterministic.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	crd := readCRD(t, "testdata/everything.yaml")
@@ -58,7 +57,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// harm is what a CRD tries in every text that it has.
+// harm is an attack that a CRD can put into any of its strings.
 const harm = "</code></pre></style></title><script>alert(1)</script><img src=x onerror=alert(1)> [a](javascript:alert(1)) ![b](https://example.com/x.png) `c` ``` <!-- " +
 	"{{.Hash}} & \x1b[31m \u202e\n# head\n1. one\n- two\n> three\n\n    four\n```\nfive\n=====\n| a | b |\n|---|---|\n<svg onload=alert(1)>" +
 	"\n+ six\n2) seven\n:-: \n*a* _b_ ~~c~~ $d$ @e &amp; \\[f](g)\n[h]: https://example.com"
@@ -89,8 +88,8 @@ func harmful() *apiextensionsv1.CustomResourceDefinition {
 	return crd
 }
 
-// TestPagesKeepTextText: whatever a CRD says, in its names too, is shown and not
-// followed.
+// TestPagesKeepTextText checks that the text of a CRD, including names, is shown but not
+// interpreted.
 func TestPagesKeepTextText(t *testing.T) {
 	t.Parallel()
 	markdown, html := page(t, harmful())
@@ -122,26 +121,26 @@ func TestPagesKeepTextText(t *testing.T) {
 }
 
 var (
-	// followed has a mark that no backslash, or an escaped one, stands before.
+	// followed matches a mark that is not escaped by a backslash.
 	followed = regexp.MustCompile("(^|[^\\\\])(\\\\\\\\)*[`*_\\[\\]<>&|~$@!]")
 	begun    = regexp.MustCompile(`^ *([#+=:-]|\d+[.)])|^ {4}`)
 	ownLine  = regexp.MustCompile(`^(##? \\<|### ((Minimal |Full )?[Ee]xample|Fields)$|#### CODE$|- ([A-Za-z ]+: )?CODE)`)
 
-	// In all code of harmful CRDs there are three backticks, or none.
+	// Code in pages of harmful CRDs is delimited by more than three backticks.
 	blocks = regexp.MustCompile("(?sm)^````+\n.*?\n````+$")
 	spans  = regexp.MustCompile("````+.*?````+")
 	short  = regexp.MustCompile("(^|[^\\\\`])`[^`\n]+`")
 )
 
-// outsideCode is Markdown with one word for all code in it.
+// outsideCode returns Markdown with all code replaced by a word.
 func outsideCode(text string) string {
 	text = blocks.ReplaceAllString(text, "CODE")
 	text = spans.ReplaceAllString(text, "CODE")
 	return short.ReplaceAllString(text, "${1}CODE")
 }
 
-// TestExamplesAreReadAsDecided: what a reader copies from a page is the object
-// that the engine has accepted, whatever is in its texts.
+// TestExamplesAreReadAsDecided checks that the YAML on a page decodes to the object that the engine
+// accepted, whatever strings it contains.
 func TestExamplesAreReadAsDecided(t *testing.T) {
 	t.Parallel()
 	texts := []string{"a\u200bb", "\u202eb", "it's\u00ad: \"x\"", "one\n\ttwo\r", "x\n::error::y", "a ##[b", "```\n<b>&amp;</b>", "end\n\n\n"}
@@ -182,7 +181,7 @@ func TestExamplesAreReadAsDecided(t *testing.T) {
 	}
 }
 
-// TestStyleIsAllowed: the page's own style is the one that its policy allows.
+// TestStyleIsAllowed checks that the page's policy allows its own style.
 func TestStyleIsAllowed(t *testing.T) {
 	t.Parallel()
 	_, html := page(t, readCRD(t, root+"examples/crontab/crd.yaml"))

@@ -10,36 +10,36 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/preview"
 )
 
-// Field is a field, or the root, which has no name.
+// Field is a field of a version, or its root, which has an empty Path.
 type Field struct {
 	Path string
-	// Says is its type, bounds and default in one line, Also what is combined
-	// by allOf and the like.
+	// Says holds the type, bounds, and default in one line. Also holds the schemas of allOf, anyOf,
+	// oneOf, and not.
 	Says        string
 	Also        []Fact
 	Description string
 	Rules       []Rule
 }
 
-// Rule is a rule with what is said of it.
+// Rule is a rule with its details.
 type Rule struct {
-	Of    string // the place, where that is not the field's own
+	Of    string // the path, if it is not the field's own
 	Text  string
 	Facts []Fact
-	Cost  string // "" where it is not known
+	Cost  string // "" if unknown
 }
 
 const (
-	// shownJunctor is how much of an anyOf is shown.
+	// shownJunctor limits the length of a junctor's JSON.
 	shownJunctor = 300
-	// fieldCost is about what a field takes on a page beside its texts.
+	// fieldCost estimates the bytes per field or rule in addition to its text.
 	fieldCost = 300
-	// pathTimes is how often HTML has a field's path.
+	// pathTimes is how often HTML repeats a field's path.
 	pathTimes = 5
 )
 
-// read takes the fields from the schema, each before what is in it. room is how
-// many bytes of text there may be; it ends below zero where that is not enough.
+// read collects the fields of the schema, each before its children. It subtracts their size in
+// bytes from room and stops as soon as room is negative.
 func (v *Version) read(costs map[engine.RuleRef]Cost, room *int) error {
 	s := structural(v.CustomResourceDefinitionVersion)
 	if s == nil {
@@ -88,8 +88,8 @@ func (w *pageWalk) walk(path string, depth int, s node, required bool) {
 	}
 }
 
-// says is a field's type, bounds and default, and what it takes beside its
-// fields. The root says no type.
+// says returns a field's type, bounds, default, and whether it accepts other fields. The root has
+// no type.
 func says(s node, required, root bool) string {
 	words := s.Says(required)
 	if words == "" && !root {
@@ -106,13 +106,13 @@ func says(s node, required, root bool) string {
 	return words
 }
 
-// descriptionOf is what a schema says of itself.
+// descriptionOf returns the schema's description.
 func descriptionOf(s node) string { return tabless(s.Text("description")) }
 
-// tabless is a text without tabs, which are shown as foreign.
+// tabless replaces tabs, which would be shown as untrusted characters.
 func tabless(text string) string { return strings.ReplaceAll(strings.TrimSpace(text), "\t", "    ") }
 
-// add takes what a field has of the room.
+// add appends a field and subtracts its size from the room.
 func (w *pageWalk) add(f *Field) {
 	size := fieldCost + pathTimes*len(f.Path) + len(f.Says) + len(f.Description)
 	for _, r := range f.Rules {
@@ -125,12 +125,12 @@ func (w *pageWalk) add(f *Field) {
 	w.all = append(w.all, f)
 }
 
-// below are the fields of an object. What every object has stands on a page only
-// where the CRD says something of it.
+// below visits the fields of an object. apiVersion, kind, and metadata are included only if the CRD
+// declares properties or rules for them.
 func (w *pageWalk) below(path string, s node) {
 	steps, err := engine.ParsePath(path)
 	if err != nil {
-		return // FormatPath has made it
+		return // impossible for a path from FormatPath
 	}
 	required := list(s["required"])
 	properties := s.Child("properties")

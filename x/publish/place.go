@@ -15,12 +15,12 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/spell"
 )
 
-// Place is a field of a version of a CRD, or its root.
+// Place is a field in a version of a CRD, or the root.
 type Place struct {
 	CRD     *apiextensionsv1.CustomResourceDefinition
 	Version string
-	// Path is the field's in the schema, as engine.FormatPath has it: what
-	// kubectl walks through without a word, [*], is in it.
+	// Path is the path of the field in the format of engine.FormatPath. It includes [*], which
+	// names in kubectl explain omit.
 	Path string
 
 	name   string // of the field, "" at the root
@@ -28,11 +28,9 @@ type Place struct {
 	types  map[string]node
 }
 
-// Find finds what a name such as crontabs.spec.replicas means among CRDs, as
-// kubectl explain does: the resource by its plural, singular or short name, then
-// fields. The group may stand behind the plural. apiVersion is a group and
-// version, or "" for the version that a server prefers. A CRD's kind serves as a
-// name too.
+// Find resolves a name such as crontabs.spec.replicas as kubectl explain does: first the resource
+// by its plural, singular, or short name, then fields. The group may follow the plural. The CRD's
+// kind is also accepted. apiVersion is GROUP/VERSION, or "" for the server's preferred version.
 func Find(crds []*apiextensionsv1.CustomResourceDefinition, name, apiVersion string) (*Place, error) {
 	steps, err := fieldNames(strings.TrimSuffix(name, "."))
 	if err != nil {
@@ -79,8 +77,8 @@ func fieldNames(name string) (names []string, err error) {
 	return names, nil
 }
 
-// resource finds the CRD that the first name means, and the fields behind it. Of
-// several the one counts whose group follows, or else the first.
+// resource returns the CRD for the first name, and the remaining names. If several CRDs match, it
+// prefers the one whose group follows, then the first.
 func resource(crds []*apiextensionsv1.CustomResourceDefinition, steps []string) (*apiextensionsv1.CustomResourceDefinition, []string, error) {
 	var found []*apiextensionsv1.CustomResourceDefinition
 	for _, means := range []func(*apiextensionsv1.CustomResourceDefinitionNames, string) bool{exactly, shortly, loosely} {
@@ -126,8 +124,8 @@ func loosely(n *apiextensionsv1.CustomResourceDefinitionNames, name string) bool
 	return exactly(n, strings.ToLower(name)) || strings.EqualFold(name, n.Kind)
 }
 
-// preferred is the version that a server's discovery has first, nil where none
-// is served.
+// preferred returns the version that is first in a server's discovery, or nil if no version is
+// served.
 func preferred(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinitionVersion {
 	var best *apiextensionsv1.CustomResourceDefinitionVersion
 	for i := range crd.Spec.Versions {
@@ -139,7 +137,7 @@ func preferred(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.C
 	return best
 }
 
-// atVersion is the resource of that name in another group and version.
+// atVersion returns the resource with the same plural in another group and version.
 func atVersion(crds []*apiextensionsv1.CustomResourceDefinition, like *apiextensionsv1.CustomResourceDefinition, apiVersion string) (*apiextensionsv1.CustomResourceDefinition, *apiextensionsv1.CustomResourceDefinitionVersion, error) {
 	group, name, ok := strings.Cut(apiVersion, "/")
 	if !ok || group == "" || name == "" || strings.Contains(name, "/") {
@@ -170,8 +168,8 @@ func preferredName(crd *apiextensionsv1.CustomResourceDefinition) string {
 	return ""
 }
 
-// walk goes down to a field. Lists and maps are walked through; what only allOf
-// has is found last.
+// walk descends to a field, passing through lists and maps. Fields that only allOf declares are
+// tried last.
 func (p *Place) walk(names []string) error {
 	var steps []engine.Step
 	for i, name := range names {

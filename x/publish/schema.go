@@ -12,13 +12,11 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/schemawords"
 )
 
-// node is a schema in JSON, as a client decodes it: kubectl's numbers are
-// float64, and so are these.
+// node is a schema decoded from JSON. Numbers are float64, as in kubectl.
 type node = schemawords.Node
 
-// published is the schema of a version as a server publishes it in OpenAPI v3:
-// what a structural schema keeps, with the fields of every object beside it.
-// Where the schema is not structural a server says no more than that it is an
+// published returns the schema of a version as a server publishes it in OpenAPI v3: the structural
+// schema with the fields that every object has. If the schema is not structural, it is just an
 // object.
 func published(v *apiextensionsv1.CustomResourceDefinitionVersion) (node, error) {
 	s := structural(v)
@@ -34,7 +32,7 @@ func published(v *apiextensionsv1.CustomResourceDefinitionVersion) (node, error)
 	return root, nil
 }
 
-// decoded is a schema in JSON, without what a structural one does not keep.
+// decoded returns a structural schema as JSON.
 func decoded(s *structuralschema.Structural) (root node, err error) {
 	data, err := json.Marshal(s.ToKubeOpenAPI())
 	if err != nil {
@@ -58,7 +56,7 @@ func structural(v *apiextensionsv1.CustomResourceDefinitionVersion) *structurals
 	return s
 }
 
-// addMeta adds apiVersion, kind and metadata to an object's properties.
+// addMeta adds apiVersion, kind, and metadata to an object's properties.
 func addMeta(object node, fields map[string]any) {
 	properties := object.Child("properties")
 	if properties == nil {
@@ -70,7 +68,7 @@ func addMeta(object node, fields map[string]any) {
 	}
 }
 
-// embedded completes the objects within an object.
+// embedded adds the fields of every object to embedded resources.
 func embedded(s node) {
 	properties := s.Child("properties")
 	for name := range properties {

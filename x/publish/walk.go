@@ -2,7 +2,7 @@ package publish
 
 import "maps"
 
-// resolved is what a schema refers to, or the schema itself.
+// resolved returns the schema that s refers to, or s.
 func (p *Place) resolved(s node) node {
 	if to := p.types[s.Text("$ref")]; to != nil {
 		return to
@@ -10,9 +10,8 @@ func (p *Place) resolved(s node) node {
 	return s
 }
 
-// field finds a field as kubectl does: among the properties, or those of a list's
-// items or a map's entries, or of a part of allOf. through is how many lists and
-// maps lie between.
+// field finds a field as kubectl does: in the properties of s, of its items or entries, or of a
+// part of allOf. through is the number of lists and maps in between.
 func (p *Place) field(s node, name string) (found node, through int) {
 	for ; s != nil; s, through = elements(s), through+1 {
 		s = p.resolved(s)
@@ -31,7 +30,7 @@ func (p *Place) field(s node, name string) (found node, through int) {
 	return nil, 0
 }
 
-// names are all that field finds.
+// names returns all fields that field finds.
 func (p *Place) names(s node) map[string]any {
 	all := map[string]any{}
 	for ; s != nil; s = elements(s) {
@@ -47,8 +46,7 @@ func (p *Place) names(s node) map[string]any {
 	return all
 }
 
-// elements are a list's items or else a map's entries; nil where a schema says
-// nothing of them.
+// elements returns the schema of a list's items or a map's entries, or nil.
 func elements(s node) node {
 	for _, below := range []string{"items", "additionalProperties"} {
 		if part := s.Child(below); len(part) > 0 {
@@ -58,7 +56,7 @@ func elements(s node) node {
 	return nil
 }
 
-// junctor are the schemas that a schema combines.
+// junctor returns the schemas in a list such as allOf.
 func junctor(s node, word string) (all []node) {
 	for _, part := range list(s[word]) {
 		part, _ := part.(map[string]any)

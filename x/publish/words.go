@@ -7,7 +7,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// About are the names of a CRD's resource.
+// About returns the names and the scope of the CRD's resource.
 func (p *Page) About() []Fact {
 	n := &p.CRD.Spec.Names
 	scope := "one namespace each"
@@ -24,7 +24,7 @@ func (p *Page) About() []Fact {
 	return append(all, Fact{"Objects are in", scope})
 }
 
-// Standing says what a server does with a version.
+// Standing returns whether the version is served, stored, and deprecated, in words.
 func (v *Version) Standing() string {
 	words := []string{"not served"}
 	if v.Served {
@@ -42,7 +42,7 @@ func (v *Version) Standing() string {
 	return strings.Join(words, ", ")
 }
 
-// Extras are what a version has beside its schema.
+// Extras returns the version's settings outside its schema.
 func (v *Version) Extras() (all []Fact) {
 	if sub := v.Subresources; sub != nil {
 		var names []string
@@ -72,10 +72,10 @@ func (v *Version) Extras() (all []Fact) {
 	return all
 }
 
-// Accepted stands above an example.
+// Accepted returns the sentence that precedes an example.
 func (Example) Accepted() string { return "The API server accepts this object." }
 
-// Note stands below an example with passwords.
+// Note returns the sentence that follows an example with passwords, or "".
 func (x Example) Note() string {
 	if len(x.MadeUp) == 0 {
 		return ""

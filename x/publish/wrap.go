@@ -6,9 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// wrapped breaks lines between words so that they have at most limit runes, as
-// kubectl does: spaces are kept but for those at a break, and a word that is
-// longer than a line stands whole.
+// wrapped breaks lines between words after at most limit runes, as kubectl does: it keeps spaces
+// except at a break, and does not split a word that is longer than a line.
 func wrapped(text string, limit int) string {
 	var b strings.Builder
 	for i, line := range strings.Split(text, "\n") {
@@ -42,8 +41,8 @@ func wrapLine(b *strings.Builder, line string, limit int) {
 	}
 }
 
-// cut is the space, or the word, that a line begins with. A no-break space is
-// part of a word.
+// cut splits off the leading spaces of a line, or its leading word. A no-break space is part of a
+// word.
 func cut(line string, space bool) (begin, rest string) {
 	end := strings.IndexFunc(line, func(r rune) bool { return (unicode.IsSpace(r) && r != '\u00a0') != space })
 	if end < 0 {
@@ -52,7 +51,7 @@ func cut(line string, space bool) (begin, rest string) {
 	return line[:end], line[end:]
 }
 
-// indented sets every line in, the empty ones too.
+// indented indents every line, including empty ones.
 func indented(text string, by int) string {
 	pad := strings.Repeat(" ", by)
 	return pad + strings.ReplaceAll(text, "\n", "\n"+pad)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestHostileSuites asks for more than a suite may.
+// TestHostileSuites checks that the limits of suites are enforced.
 func TestHostileSuites(t *testing.T) {
 	t.Parallel()
 	bomb := `a: &a ["xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"]` + "\n"
@@ -42,7 +42,7 @@ func TestHostileSuites(t *testing.T) {
 	}
 }
 
-// changedCRDs are cases with as many forms of the CRD.
+// changedCRDs returns n cases with different patches of the CRD.
 func changedCRDs(n int) string {
 	var b strings.Builder
 	for i := range n {

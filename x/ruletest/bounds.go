@@ -2,23 +2,21 @@ package ruletest
 
 import "fmt"
 
-// What one suite can ask for. OpenShift's largest has 170 KiB, 124 cases and 12
-// changed CRDs.
+// Limits of a suite. OpenShift's largest has 170 KiB, 124 cases, and 12 changed CRDs.
 const (
 	maxText  = 8 << 20
 	maxCases = 20_000
-	// maxChanged is how many changed forms of its CRD a suite may have: each is
-	// compiled.
+	// maxChanged limits the number of changed CRDs in a suite, because each is compiled.
 	maxChanged = 100
-	maxPatches = 64 << 10 // bytes, as JSON
-	// maxMerged is how much of base all patches together may begin with.
+	maxPatches = 64 << 10 // bytes of JSON
+	// maxMerged limits the total bytes of base that a suite's patches are merged with.
 	maxMerged = 512 << 20
-	// maxShared is how large, together, what aliases repeat in a suite's strings may
-	// become.
+	// maxShared limits the total bytes of objects that contain aliases, because aliases multiply
+	// their content.
 	maxShared = 64 << 20
 )
 
-// weigh is about how many bytes a value has as JSON.
+// weigh estimates the size of a value's JSON in bytes.
 func weigh(v any) int {
 	n := 8
 	switch v := v.(type) {

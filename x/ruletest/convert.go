@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/x/roundtrip"
 )
 
-// conversion reads where a case's object has to come back from.
+// conversion reads the conversion of a case.
 func (r *reader) conversion(b *own, convert, patch field, decoded map[string]any) {
 	b.convert = r.text(convert)
 	b.convertPatch, _ = r.object(patch, decoded)
@@ -27,7 +27,7 @@ func (r *reader) conversion(b *own, convert, patch field, decoded map[string]any
 	}
 }
 
-// judgeConversion sends the accepted object to the other version and back.
+// judgeConversion converts the accepted object to the other version and back.
 func (b *own) judgeConversion(t *trial) {
 	c, ask := t.on.crd.Spec.Conversion, t.cfg.Converter
 	switch webhook := c != nil && c.Strategy == apiextensionsv1.WebhookConverter; {
@@ -56,7 +56,7 @@ func (b *own) judgeConversion(t *trial) {
 	}
 }
 
-// trips are compiled once for a target, whose converter is always the same.
+// trips is the converter of a target, created on first use.
 type trips struct {
 	once sync.Once
 	made *roundtrip.Trips

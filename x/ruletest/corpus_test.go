@@ -20,7 +20,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/yaml/decode"
 )
 
-// corpusCase is a case of a corpus, and what an API server answered.
+// corpusCase is a case of a corpus with the API server's response.
 type corpusCase struct {
 	CRD             string         `json:"crd"`
 	AlsoCRDs        []string       `json:"alsoCrds"`
@@ -96,7 +96,7 @@ func readCorpusCases(t testing.TB, folder string) (all []*corpusCase) {
 	return all
 }
 
-// test is the case in Celadon's format, which expects what the server answered.
+// test returns the case in Celadon's format, expecting the server's response.
 func (c *corpusCase) test() map[string]any {
 	meta, _ := c.Object["metadata"].(map[string]any)
 	for _, name := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink"} {
@@ -133,15 +133,15 @@ func (c *corpusCase) test() map[string]any {
 
 var clock = regexp.MustCompile(`selfType\d+`)
 
-// corpusSuite is one suite of cases, and the CRDs of it.
+// corpusSuite is a suite of cases with its CRDs.
 type corpusSuite struct {
 	crds  []string
 	tests []any
 	cases []*corpusCase
 }
 
-// corpusSuites puts the cases of a file against the same CRDs together. Those with
-// further CRDs are there twice, for these expect no more than the verdict.
+// corpusSuites groups the cases of a file by their CRDs. Cases with variant CRDs occur twice,
+// because only the verdict is known for variants.
 func corpusSuites(t testing.TB, folder string) (all []*corpusSuite) {
 	t.Helper()
 	byKey := map[string]*corpusSuite{}
@@ -179,8 +179,8 @@ func (s *corpusSuite) text(t testing.TB) []byte {
 	return data
 }
 
-// TestCorpusAnswers writes the cases of a corpus as suites that expect what the API
-// server answered, and runs them. Of variants of a CRD only the verdict is known.
+// TestCorpusAnswers writes the cases of a corpus as suites that expect the API server's responses,
+// and runs them. For variants of a CRD it checks only the verdict.
 func TestCorpusAnswers(t *testing.T) {
 	for _, folder := range corpus.Folders(t) {
 		crds := map[string]*CRD{}

@@ -1,5 +1,5 @@
-// Package ruletest runs tests of CRDs: suites of objects, each with what the API
-// server has to say of it, without a server.
+// Package ruletest runs tests of CRDs without a server. A suite is a list of objects, each with the
+// response that is expected from the API server.
 //
 //	suite := ruletest.Parse("widgets.testsuite.yaml", 1, text)
 //	r := ruletest.New(ruletest.Config{})
@@ -8,17 +8,16 @@
 //		fmt.Println(c.Name, c.Outcome, c.Message)
 //	}
 //
-// Two formats are read: OpenShift's suites as they are, and Celadon's own, a
-// document of kind RuleTest. Both are read strictly: what would never be tested is
-// a [Problem] with its place, never a silent pass.
+// It supports two formats: OpenShift's suites, unchanged, and Celadon's own, a document of kind
+// RuleTest. Both are decoded strictly: anything that would silently not be tested is reported as a
+// [Problem] with its position.
 package ruletest
 
-// How it works: a document is decoded as kubectl does (internal/yaml/decode), and read
-// a second time for its places (reader.go over internal/yaml/position). openshift.go and
-// own.go make cases of it, each with a body that knows its writes and what they have
-// to give. A Runner (run.go) compiles each CRD version once (target.go), gives each
-// body a trial to do its writes with (trial.go), and the body says what is not as
-// expected (judge_openshift.go, judge_own.go; message.go compares texts, object.go
-// objects), and what it would have to expect (golden.go, update.go). A first suite is
-// searched for, brought near its base, written and run (starter*.go). Whoever wrote a suite may be hostile: what it can ask for is bounded
-// (bounds.go).
+// How it works: a document is decoded as kubectl does (internal/yaml/decode), and parsed again for
+// its positions (reader.go with internal/yaml/position). openshift.go and own.go convert it to
+// cases. The body of each case holds its writes and expectations. A Runner (run.go) compiles each
+// CRD version once (target.go) and gives each body a trial for its writes (trial.go). The body
+// compares the results with its expectations (judge_openshift.go, judge_own.go; message.go compares
+// messages, object.go objects) and can derive the expectations that would pass (golden.go,
+// update.go). A generated suite is searched for, reduced to few differences from its base, written,
+// and run (starter*.go). Suites are untrusted, so their work is limited (bounds.go).

@@ -11,21 +11,21 @@ import (
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
 
-// What a case would have to expect is told as changes of the suite's text, as few as
-// can be: what still holds stays as it is written, with its comments.
+// The expectations that would pass are expressed as a minimal set of changes to the suite's text.
+// Expectations that still hold keep their formatting and comments.
 
-// pathBelow is a path further down.
+// pathBelow returns path extended by steps, without sharing memory.
 func pathBelow(path position.Path, steps ...position.Step) position.Path {
 	return append(path[:len(path):len(path)], steps...)
 }
 
-// fieldChanges make one value of another.
+// fieldChanges returns the changes that turn one value into another.
 func fieldChanges(at position.Path, was, is any) (all []position.Change) {
 	switch was := was.(type) {
 	case map[string]any:
 		is, ok := is.(map[string]any)
 		if !ok || !slices.ContainsFunc(slices.Collect(maps.Keys(was)), func(key string) bool { _, stays := is[key]; return stays }) {
-			break // nothing stays
+			break // no key is kept
 		}
 		for _, key := range slices.Sorted(maps.Keys(was)) {
 			if v, ok := is[key]; ok {
@@ -68,7 +68,7 @@ func (b *own) golden(c *Case, got *outcome) (changes []position.Change) {
 	case n == nil || e.valid != res.Allowed:
 		return []position.Change{position.Set(at, b.expected(res))}
 	case n.Kind != position.Mapping:
-		return nil // valid, as it is
+		return nil // valid stays
 	}
 	if !res.Allowed {
 		changes = b.goldenCauses(pathBelow(at, position.Key("causes")), said(res))
@@ -95,7 +95,7 @@ func list(texts []string) []any {
 	return all
 }
 
-// expected is an answer as a whole expectation, of what the case asked about.
+// expected returns a complete expectation for a result, with the properties that the case checks.
 func (b *own) expected(res *engine.Result) any {
 	e := &b.expect
 	var expect position.Map
@@ -121,7 +121,7 @@ func (b *own) expected(res *engine.Result) any {
 	return append(position.Map{{Key: "valid", Value: true}}, expect...)
 }
 
-// causeText is a cause as a suite has it.
+// causeText returns a cause in the suite's format.
 func causeText(c *engine.Cause) position.Map {
 	one := position.Map{}
 	if c.Field != "" {
@@ -130,9 +130,9 @@ func causeText(c *engine.Cause) position.Map {
 	return append(one, position.Entry{Key: "reason", Value: string(c.Reason)}, position.Entry{Key: "message", Value: c.Message})
 }
 
-// goldenCauses keeps the expected causes that there are, gives those of a field that
-// has another now what that says, puts what is new in place of the rest, and adds or
-// drops what is left: never all, for there is a cause.
+// goldenCauses returns the changes of expected causes. Matching causes stay. A cause with the same
+// field gets the new reason and message. Other new causes replace those that are left; the rest is
+// added or removed. The list never becomes empty, because there is a cause.
 func (b *own) goldenCauses(at position.Path, causes []engine.Cause) (changes []position.Change) {
 	left := make([]*engine.Cause, len(causes))
 	for i := range causes {
@@ -153,7 +153,7 @@ func (b *own) goldenCauses(at position.Path, causes []engine.Cause) (changes []p
 			open = append(open, i)
 		}
 	}
-	var spare []int // of which there is nothing of that field
+	var spare []int // no actual cause has this field
 	for _, i := range open {
 		want, item := b.expect.causes[i], pathBelow(at, position.Item(i))
 		c := take(func(c *engine.Cause) bool { return want.field != nil && *want.field == c.Field })
@@ -203,8 +203,8 @@ func (b *openShift) golden(c *Case, got *outcome) (changes []position.Change) {
 	return changes
 }
 
-// stored is a persisted object as the text that is expected, with what of that still
-// holds.
+// stored returns the persisted object as YAML. Parts of the expected YAML that still hold stay as
+// they are.
 func (b *openShift) stored(object map[string]any) string {
 	if b.expected != nil {
 		was, is := compared(b.unnamed(b.expected.object), b.unnamed(object))
@@ -215,19 +215,19 @@ func (b *openShift) stored(object map[string]any) string {
 		}
 	}
 	data, err := yaml.Marshal(b.unnamed(tidy(object)))
-	if err != nil { // of a decoded object it cannot be
+	if err != nil { // impossible for a decoded object
 		return ""
 	}
 	return string(data)
 }
 
-// tidy is a persisted object without what a server fills in.
+// tidy returns a persisted object without fields that the server fills in.
 func tidy(object map[string]any) map[string]any {
 	_, out := compared(nil, object)
 	return out
 }
 
-// causesText is a refusal without the object's name, which is made up.
+// causesText returns the error message without the object's name, which is generated.
 func causesText(res *engine.Result) string {
 	message := res.Failure.Message
 	if _, after, ok := strings.Cut(message, " is invalid: "); ok {

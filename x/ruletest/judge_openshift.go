@@ -7,9 +7,8 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// run does what OpenShift's harness does: a create; or a create, the status through
-// its subresource, an update of the spec, one of the status, and a look at what is
-// stored.
+// run does the writes of OpenShift's harness: a create; or a create, a write of the status through
+// its subresource, an update of the spec, an update of the status, and a read of the stored object.
 func (b *openShift) run(t *trial) {
 	t.where = func(field string) Place { return b.reader.cause(b.initial, field) }
 	initial := b.dressed(t.on, b.initial.object)
@@ -28,7 +27,7 @@ func (b *openShift) run(t *trial) {
 	b.update(t, updated, stored)
 }
 
-// dressed is an object with the namespace and name that the harness gives it.
+// dressed returns the object with the namespace and name that the harness sets.
 func (b *openShift) dressed(on *target, object map[string]any) map[string]any {
 	out := maps.Clone(object)
 	meta := metadata(object)
@@ -60,7 +59,7 @@ func (b *openShift) create(t *trial, initial map[string]any) {
 	b.compareResult(t, b.expectedError, b.expected)
 }
 
-// store is the old object as it stands in storage; nil where it does not get there.
+// store returns the stored old object, or nil if it is rejected.
 func (b *openShift) store(t *trial, initial map[string]any) map[string]any {
 	at := b.reader.place(b.initial.node)
 	res := t.set(t.before, "initial", at, engine.Request{Object: initial})
@@ -77,14 +76,14 @@ func (b *openShift) store(t *trial, initial map[string]any) map[string]any {
 	if t.before == t.on {
 		return stored
 	}
-	// Under today's CRD the harness first updates the object without a change.
+	// The harness first updates the object under the current CRD, without a change.
 	if res = t.set(t.on, "initial, unchanged under today's CRD,", at, engine.Request{Object: stored, OldObject: stored}); res == nil {
 		return nil
 	}
 	return res.Object
 }
 
-// status sets the stage with a status.
+// status writes the status of the old object.
 func (b *openShift) status(t *trial, on *target, stored map[string]any, status any, at Place) *engine.Result {
 	if !b.statusful(t, on, at) {
 		return nil
@@ -129,7 +128,8 @@ func (b *openShift) update(t *trial, updated, stored map[string]any) {
 	b.compareResult(t, b.expectedStatusError, b.expected)
 }
 
-// passes is the judgement on another answer to the same write.
+// passes returns a function that reports whether the case would pass with another result of the
+// same write.
 func (b *openShift) passes(t *trial, refusal string, expected *embedded) func(*engine.Result) bool {
 	return func(res *engine.Result) bool {
 		again := &trial{cfg: t.cfg, on: t.on, outcome: outcome{result: res}}
@@ -138,9 +138,8 @@ func (b *openShift) passes(t *trial, refusal string, expected *embedded) func(*e
 	}
 }
 
-// compareResult holds the answer to the last write against a part of its refusal, or the
-// object that has to be stored; against nothing more than that it is accepted where
-// neither is given.
+// compareResult compares the result of the last write with a part of the expected error, or with
+// the expected object. If both are empty, the write must only be accepted.
 func (b *openShift) compareResult(t *trial, refusal string, expected *embedded) {
 	res := t.result
 	switch {
@@ -168,7 +167,7 @@ func (b *openShift) compareResult(t *trial, refusal string, expected *embedded) 
 	}
 }
 
-// unnamed is an object without the names that the harness gives it.
+// unnamed returns an object without the name and namespace that the harness sets.
 func (b *openShift) unnamed(object map[string]any) map[string]any {
 	out, meta := maps.Clone(object), metadata(object)
 	delete(meta, "name")

@@ -30,7 +30,7 @@ func (b *own) run(t *trial) {
 	b.compareResult(t)
 }
 
-// request is the write of the case.
+// request returns the write of the case.
 func (b *own) request() engine.Request {
 	req := engine.Request{Object: b.object, Subresource: b.subresource, FieldValidation: b.fieldValidation}
 	if b.object == nil {
@@ -52,8 +52,7 @@ func (b *own) of(patch map[string]any, patched bool) map[string]any {
 	return valuediff.Merge(b.base.object, patch).(map[string]any)
 }
 
-// place is where a field of the object stands: in the patch, or else in what it
-// changes.
+// place returns the position of an object's field: in the patch, or in the object that it changes.
 func (b *own) place(field string) Place {
 	for _, name := range []string{"object", "patch"} {
 		if _, n := b.item.Get(name); n != nil {
@@ -95,11 +94,12 @@ func (b *own) compareResult(t *trial) {
 	}
 }
 
-// unchecked is what a server adds where rules did not run because of other causes.
+// unchecked is the detail of the cause that a server adds if rules did not run because of other
+// causes.
 const unchecked = "some validation rules were not checked because the object was invalid"
 
-// said are the causes of a refusal, and of none where it only adds that not all was
-// checked; a refusal without any is a cause of its own.
+// said returns the causes of a rejection without the cause for unchecked rules, if there are
+// others. A rejection without causes is returned as a single cause.
 func said(res *engine.Result) []engine.Cause {
 	causes := slices.DeleteFunc(slices.Clone(res.Causes), func(c engine.Cause) bool {
 		return len(res.Causes) > 1 && c.Rule == nil && strings.HasPrefix(c.Detail, unchecked)
@@ -110,12 +110,12 @@ func said(res *engine.Result) []engine.Cause {
 	return []engine.Cause{{Reason: metav1.CauseType(res.Failure.Reason), Message: res.Failure.Message}}
 }
 
-// judgeCauses pairs what is expected with what was said: those that name their field
-// choose first.
+// judgeCauses matches expected causes with actual causes. Expected causes with a field are matched
+// first.
 func (b *own) judgeCauses(t *trial) {
 	causes := said(t.result)
 	if len(b.expect.causes) > len(causes) && len(t.result.Causes) > 0 {
-		causes = t.result.Causes // the test may expect that one, too
+		causes = t.result.Causes // the test may expect the unchecked cause, too
 	}
 	left := make([]int, len(causes))
 	for i := range left {
@@ -179,8 +179,8 @@ func (e *expectation) causesText() string {
 	return strings.Join(all, "; ")
 }
 
-// judgeWarnings compares all warnings where any are expected. Else a field that the
-// CRD does not know is told: what it was to test, it does not.
+// judgeWarnings compares all warnings if any are expected. Otherwise an unknown field is a
+// mismatch, because the test does not test that field.
 func (b *own) judgeWarnings(t *trial) {
 	if !b.expect.warned {
 		if b.fieldValidation == "" {

@@ -6,18 +6,17 @@ import (
 	"sync"
 )
 
-// Texts are compared as they are. Where that fails, a text that differs only in the
-// value that it shows of the object passes all the same: up to Kubernetes 1.36
-// servers showed the type's name there ("object"), now they show the value itself, or
-// nothing of an object.
+// Messages are compared literally. If that fails, a message that differs only in the printed value
+// passes, too: up to Kubernetes 1.36 servers printed the type's name ("object"), newer ones print
+// the value, or nothing for an object.
 
-// older is what compared texts are beyond being equal.
+// older reports that messages are equal only apart from printed values.
 type older bool
 
-// olderRemark is what such a case is told.
+// olderRemark is the remark on such a case.
 const olderRemark = "as an older server words it"
 
-// contains is true of a text with another in it.
+// contains reports whether text contains part.
 func contains(text, part string, exact bool) (ok bool, by older) {
 	if strings.Contains(text, part) {
 		return true, false
@@ -29,8 +28,7 @@ func contains(text, part string, exact bool) (ok bool, by older) {
 	return strings.Contains(text, part) || strings.Contains(withoutValues(text), withoutValues(part)), true
 }
 
-// equals is true of a cause's message that is expected: whole, or without the type
-// and value before the detail.
+// equals reports whether e matches a cause's message, or its detail.
 func (e *expectedText) equals(message, detail string, exact bool) (ok bool, by older) {
 	switch {
 	case e.re != nil:
@@ -45,16 +43,15 @@ func (e *expectedText) equals(message, detail string, exact bool) (ok bool, by o
 	return withoutValues(respelled(e.text)) == withoutValues(respelled(message)), true
 }
 
-// matches is equals for a text without parts.
+// matches reports whether e matches text exactly.
 func (e *expectedText) matches(text string) bool {
 	ok, _ := e.equals(text, "", true)
 	return ok
 }
 
-// shown are the values that a server shows: behind the words for a wrong one, or at
-// the beginning of what is only a part of a message. A value is a text in quotes, a
-// number or a word, or what Go or JSON shows of a list or map, up to five of them deep.
-// It is large, and most programs never look at a message.
+// shown matches the values that a server prints after words such as "Invalid value". A value is a
+// quoted string, a number, a word, or a list or map as printed by Go or JSON, up to five levels
+// deep. The expression is large and rarely needed, so it is compiled on first use.
 var shown = sync.OnceValue(func() *regexp.Regexp {
 	value := `(?:` + quoted + `|null|true|false|-?[0-9][0-9.e+-]*|` + nested(5) + `)`
 	return regexp.MustCompile(`(Invalid value|Duplicate value|Unsupported value|Too long|Too many|Required value): ` + value + `(: |[,\]]|$)`)
@@ -72,8 +69,8 @@ func nested(depth int) string {
 	return `(?:(?:map\[[a-z]+\]|\[\])(?:interface \{\}|any|string))?(?:\{` + inner + `\}|\[` + inner + `\])`
 }
 
-// spelled are other words for the same: a map as Go shows it, and the names of a
-// number's type.
+// spelled lists replacements for equivalent notations: maps as printed by Go, and names of number
+// types.
 var spelled = []struct {
 	pattern *regexp.Regexp
 	to      string
@@ -91,7 +88,7 @@ func respelled(text string) string {
 	return text
 }
 
-// withoutValues is a text without the values that it shows.
+// withoutValues returns text without printed values.
 func withoutValues(text string) string {
 	text = shown().ReplaceAllString(torn.ReplaceAllString(text, ""), "$1: $2")
 	return strings.ReplaceAll(text, ": : ", ": ")

@@ -2,7 +2,7 @@ package ruletest
 
 import "testing"
 
-// TestMessages compares texts as newer servers say them with those that suites have.
+// TestMessages compares messages of newer servers with those in suites.
 func TestMessages(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

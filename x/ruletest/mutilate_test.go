@@ -12,7 +12,7 @@ import (
 
 const exampleFolder = "../../examples/crontab/"
 
-// exampleOpenShift is a suite in OpenShift's format for the example.
+// exampleOpenShift is a suite in OpenShift's format for the example CRD.
 const exampleOpenShift = `name: CronTab
 crdName: crontabs.stable.example.com
 version: v1
@@ -66,8 +66,8 @@ func exampleCRD(t testing.TB) []*CRD {
 	return []*CRD{{File: "crd.yaml", Definition: corpus.ReadCRD(t, exampleFolder+"crd.yaml")}}
 }
 
-// structure are the keys of a suite itself, with their values; what tests are made
-// of, objects and texts, is left out.
+// structure visits the keys of a suite with their values, but not the contents of objects and
+// strings.
 func structure(n *position.Node, yield func(key, value *position.Node)) {
 	for i, item := range n.Items {
 		if n.Kind != position.Mapping {
@@ -83,7 +83,7 @@ func structure(n *position.Node, yield func(key, value *position.Node)) {
 	}
 }
 
-// mutilations are texts that say something else than a suite, or cannot be read.
+// mutilations returns mutated suites that cannot be parsed or have another meaning.
 func mutilations(t testing.TB, text string) map[string]string {
 	doc, err := position.Parse([]byte(text))
 	if err != nil {
@@ -121,8 +121,8 @@ func mutilations(t testing.TB, text string) map[string]string {
 	return all
 }
 
-// TestMutilatedSuites spoils suites in more than a thousand ways: each is an error
-// with its place, or a case that fails, and never passes as if nothing were.
+// TestMutilatedSuites mutates suites in more than a thousand ways, and checks that each mutant has
+// a problem with a position, or a case that fails.
 func TestMutilatedSuites(t *testing.T) {
 	t.Parallel()
 	r, crds := New(Config{}), exampleCRD(t)
@@ -178,8 +178,8 @@ func cmpOr(a, b string) string {
 	return b
 }
 
-// FuzzSuite reads and runs any text as a suite, and writes its goldens: nothing
-// panics, what is wrong has its place, and what was written reads as it should.
+// FuzzSuite parses and runs arbitrary text as a suite, and updates it. It checks that nothing
+// panics, that problems have positions, and that an updated suite parses as intended.
 func FuzzSuite(f *testing.F) {
 	for _, text := range exampleSuites(f) {
 		f.Add(text)

@@ -8,15 +8,16 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/preview"
 )
 
-// generated are the fields of metadata that a server or client fills in.
+// generated lists the metadata fields that a server or client fills in.
 var generated = []string{
 	"uid", "generation", "creationTimestamp", "resourceVersion", "managedFields", "deletionGracePeriodSeconds", "deletionTimestamp", "selfLink", "generateName",
 }
 
-// maxDifferences is how many are told.
+// maxDifferences limits the number of differences that are reported.
 const maxDifferences = 5
 
-// differences are what a persisted object has otherwise than expected.
+// differences describes how a persisted object differs from the expected object. The metadata fields
+// in maybe are compared only if they are expected.
 func differences(want, got map[string]any, maybe ...string) []string {
 	d := differ{}
 	want, got = compared(want, got, maybe...)
@@ -24,8 +25,8 @@ func differences(want, got map[string]any, maybe ...string) []string {
 	return d.found
 }
 
-// compared are an expected and a persisted object without the metadata that is
-// filled in, and of the names in maybe without those that are not expected.
+// compared returns the two objects without generated metadata, and got without the fields in maybe
+// that want does not have.
 func compared(want, got map[string]any, maybe ...string) (w, g map[string]any) {
 	w, g = maps.Clone(want), maps.Clone(got)
 	wanted, meta := metadata(w), metadata(g)
@@ -43,13 +44,13 @@ func compared(want, got map[string]any, maybe ...string) (w, g map[string]any) {
 	return w, g
 }
 
-// metadata is a copy of an object's.
+// metadata returns a copy of an object's metadata.
 func metadata(obj map[string]any) map[string]any {
 	meta, _ := obj["metadata"].(map[string]any)
 	return maps.Clone(meta)
 }
 
-// settle puts metadata into an object; of none nothing is left.
+// settle sets an object's metadata, or removes it if it is empty.
 func settle(obj, meta map[string]any) {
 	if len(meta) == 0 {
 		delete(obj, "metadata")
@@ -120,7 +121,7 @@ func (d *differ) tell(path, want, got string) {
 	d.found = append(d.found, fmt.Sprintf("%s: %s, want %s", path, got, want))
 }
 
-// sameScalar compares numbers as JSON has them.
+// sameScalar reports whether two scalars are equal. Numbers are compared by value, as in JSON.
 func sameScalar(a, b any) bool {
 	x, isNumber := asFloat(a)
 	y, isToo := asFloat(b)

@@ -10,26 +10,26 @@ import (
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
 
-// OpenShift's format, as openshift/api's tests/types.go has it, with the keys that
-// others who took it over have added. Its own harness reads it as JSON is read by Go
-// programs: what it does not know it drops, and what was meant to be tested is not.
+// OpenShift's format is defined in tests/types.go of openshift/api. We also accept keys that other
+// projects have added. OpenShift's own harness decodes leniently: it drops unknown keys, so their
+// tests never run.
 
-// openShift is a case of OpenShift's format.
+// openShift is a case in OpenShift's format.
 type openShift struct {
 	initial, updated, expected *embedded
-	// expectedError is part of what refuses the write of the spec, or on update
-	// expectedStatusError that of the status.
+	// expectedError is part of the error that rejects the write of the spec; expectedStatusError,
+	// for updates, that of the status.
 	expectedError, expectedStatusError string
 	errorPlace                         Place
 	changes                            []byte // of the CRD, as JSON
-	// name is what the object is called, or where generate is set its beginning;
-	// where unnamed it has its own, or "test-" is the beginning.
+	// name is the object's name, or its prefix if generate is set. If named is not set, the object
+	// keeps its own name or gets a generated one.
 	name            string
 	named, generate bool
 	reader          *reader
 }
 
-// defaultName is what OpenShift's harness has names generated from.
+// defaultName is the prefix of names that OpenShift's harness generates.
 const defaultName = "test-"
 
 func (r *reader) openShift(s *Suite, m map[string]any) {
@@ -106,7 +106,7 @@ func (r *reader) openShiftCase(s *Suite, operation string, item *position.Node, 
 	}
 }
 
-// openShiftWhole says what a case lacks.
+// openShiftWhole reports missing parts of a case.
 func (r *reader) openShiftWhole(b *openShift, c *Case, item *position.Node) {
 	update := c.Operation == "update"
 	switch {
@@ -124,7 +124,7 @@ func (r *reader) openShiftWhole(b *openShift, c *Case, item *position.Node) {
 	}
 }
 
-// crdPatches are a JSON patch (RFC 6902).
+// crdPatches returns a JSON patch (RFC 6902), encoded as JSON.
 func (r *reader) crdPatches(f field, decoded any) []byte {
 	items := r.items(f)
 	if len(items) == 0 {
@@ -167,7 +167,7 @@ func (r *reader) crdPatches(f field, decoded any) []byte {
 	return data
 }
 
-// entry is an item of a decoded list.
+// entry returns an item of a decoded list, or nil.
 func entry(list any, i int) any {
 	if items, _ := list.([]any); i < len(items) {
 		return items[i]

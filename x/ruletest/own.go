@@ -11,51 +11,51 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// own is a case of Celadon's format.
+// own is a case in Celadon's format.
 type own struct {
 	reader *reader
 	item   *position.Node
-	// object, and old where it is an update: each whole, or a merge patch of base.
+	// The object and, for an update, the old object: whole, or as a merge patch of base.
 	object, old      map[string]any
 	patch, oldPatch  map[string]any
-	patched, updated bool // by patch; oldPatch is there
+	patched, updated bool // patch is set; the case is an update
 	base             *based
 	subresource      string
 	fieldValidation  string
 	versions         []string
 	expect           expectation
-	// convert is a version from which the object has to come back as it is, with
-	// convertPatch made in it in between, if there is one.
+	// convert is the version to which the object is converted and back, which must not change it.
+	// convertPatch, if any, is applied in between.
 	convert      string
 	convertAt    Place
 	convertPatch map[string]any
 }
 
-// based is a suite's base.
+// based is the base object of a suite.
 type based struct {
 	object map[string]any
 	node   *position.Node
 	bytes  int
 }
 
-// expectation is what a case demands of the server's answer.
+// expectation holds the expected result of a write.
 type expectation struct {
 	place Place
 	valid bool
-	// causes are all that there are, where it is not valid.
+	// causes are all causes, if valid is not set.
 	causes []*expectedCause
-	// warnings are all that there are, where warned.
+	// warnings are all warnings, if warned is set.
 	warnings []*expectedText
 	warned   bool
 	object   map[string]any
 	objectAt Place
-	// maxCost is no bound where it is not costed.
+	// maxCost is the cost limit, if costed is set.
 	maxCost int64
 	costed  bool
 	costAt  Place
 }
 
-// expectedCause is one cause; what is not given is not compared.
+// expectedCause is a cause. Empty fields are not compared.
 type expectedCause struct {
 	Place
 	field   *string
@@ -63,8 +63,7 @@ type expectedCause struct {
 	message *expectedText
 }
 
-// expectedText is a whole text, or where it begins with ~ a regular expression for
-// a part of it.
+// expectedText is a whole message, or, after "~", a regular expression that must match part of it.
 type expectedText struct {
 	text string
 	re   *regexp.Regexp
@@ -148,7 +147,7 @@ func (r *reader) ownCase(s *Suite, b *own, path position.Path, decoded map[strin
 	}
 }
 
-// object is a key's value as it was decoded.
+// object returns the decoded value of a key.
 func (r *reader) object(f field, decoded map[string]any) (object map[string]any, given bool) {
 	if !f.given() {
 		return nil, false
@@ -160,7 +159,7 @@ func (r *reader) object(f field, decoded map[string]any) (object map[string]any,
 	return object, true
 }
 
-// ownWrites says what is wrong with how a case gives its objects.
+// ownWrites reports invalid combinations of objects and patches.
 func (r *reader) ownWrites(b *own, f []field) {
 	object, patch, old, oldPatch := f[1], f[2], f[3], f[4]
 	switch {
@@ -201,7 +200,7 @@ func (r *reader) fieldValidation(f field) string {
 	return text
 }
 
-// expectation reads expect; it is open where that says nothing.
+// expectation reads expect, and reports whether it is open: whether nothing is expected.
 func (r *reader) expectation(b *own, f field, decoded map[string]any) (open bool) {
 	e := &b.expect
 	if !f.given() || f.null() {
@@ -234,7 +233,7 @@ func (r *reader) expectation(b *own, f field, decoded map[string]any) (open bool
 	if e.maxCost, e.costed = r.number(p[4]); e.costed {
 		e.costAt = r.place(p[4].key)
 	}
-	// What can only be asked of an accepted object says that it is one.
+	// Expectations that only make sense for an accepted object imply valid.
 	e.valid = e.valid || !p[0].given() && !p[1].given() && (e.object != nil || e.warned || e.costed)
 	switch {
 	case e.valid && len(e.causes) > 0:
@@ -264,7 +263,7 @@ func (r *reader) expectedCause(n *position.Node) *expectedCause {
 	return c
 }
 
-// maxPattern is how long a regular expression may be.
+// maxPattern limits the length of a regular expression in bytes.
 const maxPattern = 4 << 10
 
 func (r *reader) expectedText(f field, text string) *expectedText {
@@ -287,8 +286,8 @@ func (r *reader) expectedText(f field, text string) *expectedText {
 	return e
 }
 
-// afford counts a pattern's states, of which the patterns of a suite together
-// may have some: they live as long as the suite.
+// afford reports whether the suite's patterns, including this one, stay below the limit of states.
+// They are kept as long as the suite.
 func (r *reader) afford(pattern string) bool {
 	if n, err := regexcost.States(pattern); err == nil {
 		r.states += n

@@ -10,13 +10,13 @@ import (
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
 
-// Kind and APIVersion are those of a suite in Celadon's own format.
+// Kind and APIVersion identify suites in Celadon's own format.
 const (
 	Kind       = "RuleTest"
 	APIVersion = "celadon/v1"
 )
 
-// Holds is true of a decoded document that is a suite, by what it holds.
+// Holds reports whether a decoded document is a suite, judging by its content.
 func Holds(v any) bool {
 	doc, _ := v.(map[string]any)
 	if doc == nil {
@@ -40,14 +40,14 @@ func hasKey(m map[string]any, key string) bool {
 	return ok
 }
 
-// Parse reads one YAML document, which begins on a line of its file. What is wrong
-// with it is among the suite's problems, or those of its cases.
+// Parse parses a YAML document. line is the number of its first line in file. Errors are reported
+// in the Problems of the suite and its cases.
 func Parse(file string, line int, text []byte) *Suite {
 	return parse(file, line, text, decode.Decode)
 }
 
-// ParseDecoded is Parse for a text that is known to have no duplicate keys, and what
-// it was decoded to. The suite keeps parts of that, which must not change.
+// ParseDecoded parses a document like Parse, if it is already decoded and has no duplicate keys.
+// The suite shares memory with decoded, which must not be modified.
 func ParseDecoded(file string, line int, text []byte, decoded map[string]any) *Suite {
 	return parse(file, line, text, func([]byte) (any, error, error) { return decoded, nil, nil })
 }
@@ -90,8 +90,8 @@ func parse(file string, line int, text []byte, decode func([]byte) (v any, dupli
 	return s
 }
 
-// plainly is a decoder's error, whose line becomes the suite's place. The decoder may
-// count one behind the last.
+// plainly returns a decoder's error message and sets the position of the suite to the error's line.
+// The decoder may count one line more than the text has.
 func plainly(err error, s *Suite, text []byte) string {
 	if match := yamlLine.FindStringSubmatch(err.Error()); match != nil {
 		n, _ := strconv.Atoi(match[1])
@@ -100,7 +100,7 @@ func plainly(err error, s *Suite, text []byte) string {
 	return plainMessage(err)
 }
 
-// broken is true where a case has a problem.
+// broken reports whether a case has a problem.
 func (s *Suite) broken() bool {
 	for _, c := range s.Cases {
 		if c.Problem != nil {
@@ -110,7 +110,7 @@ func (s *Suite) broken() bool {
 	return false
 }
 
-// add takes a case; what was found wrong since the mark is the case's own problem.
+// add adds a case. The first problem found since mark becomes the problem of the case.
 func (r *reader) add(s *Suite, c *Case, mark int) {
 	if len(r.problems) > mark {
 		first := r.problems[mark]

@@ -11,8 +11,8 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
-// TestPasswordsInValues: the values of a rule that refused are shown without passwords,
-// and without pieces of them.
+// TestPasswordsInValues checks that the values of a failed rule are shown without passwords or
+// parts of them.
 func TestPasswordsInValues(t *testing.T) {
 	t.Parallel()
 	crd := &apiextensionsv1.CustomResourceDefinition{}

@@ -15,13 +15,13 @@ import (
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
 
-// reader reads a suite's document by its places, and collects what is wrong.
+// reader reads a suite's document with positions, and collects problems.
 type reader struct {
 	doc      *position.Document
 	line     int // of the document's first line in the file
 	problems []Problem
-	shared   int     // bytes that aliases in embedded texts have become
-	states   float64 // of all patterns
+	shared   int     // bytes of embedded objects that contain aliases
+	states   float64 // of all regular expressions
 }
 
 func (r *reader) at(offset int) Place {
@@ -35,16 +35,16 @@ func (r *reader) bad(n *position.Node, format string, args ...any) {
 	r.problems = append(r.problems, Problem{r.place(n), fmt.Sprintf(format, args...)})
 }
 
-// field is a key of a mapping with its value; both are nil where it has none.
+// field is a key of a mapping with its value. Both are nil if the key is missing.
 type field struct{ key, value *position.Node }
 
 func (f field) given() bool { return f.value != nil }
 
-// null is true of a key that is given nothing.
+// null reports whether the key is present and its value is null.
 func (f field) null() bool { return f.given() && f.value.Resolve().Tag == "!!null" }
 
-// fields are the values of a mapping's keys, in the order of known. A key that is
-// not known, or given twice, is a problem.
+// fields returns the values of a mapping's keys, in the order of known. An unknown or duplicate key
+// is a problem.
 func (r *reader) fields(what string, n *position.Node, known ...string) []field {
 	n = n.Resolve()
 	if n.Kind != position.Mapping {
@@ -71,7 +71,7 @@ func (r *reader) fields(what string, n *position.Node, known ...string) []field 
 	return out
 }
 
-// dropped tells of a key that is given again further down, which is what counts.
+// dropped reports a duplicate key. The last one takes effect.
 func (r *reader) dropped(what string, key, value, again *position.Node) {
 	loss := ""
 	if items := value.Resolve(); items.Kind == position.Sequence {
@@ -87,7 +87,7 @@ func meant(name string, known []string) string {
 	return ": want " + strings.Join(known, ", ")
 }
 
-// text is a scalar as a text, whatever it looks like; "" where there is none.
+// text returns a scalar's source as a string, whatever its type; "" if missing.
 func (r *reader) text(f field) string {
 	if !f.given() || f.null() {
 		return ""
@@ -100,7 +100,7 @@ func (r *reader) text(f field) string {
 	return v.Value
 }
 
-// texts are the scalars of a list.
+// texts returns the scalars of a list.
 func (r *reader) texts(f field) (all []string) {
 	for _, item := range r.items(f) {
 		all = append(all, r.text(field{f.key, item}))
@@ -144,7 +144,7 @@ func (r *reader) number(f field) (int64, bool) {
 	return n, true
 }
 
-// embedded is an object that a suite has as YAML in a string.
+// embedded is an object that a suite contains as YAML in a string.
 type embedded struct {
 	object map[string]any
 	node   *position.Node
@@ -153,7 +153,7 @@ type embedded struct {
 
 var yamlLine = regexp.MustCompile(`(?:yaml: )?line (\d+): `)
 
-// embedded is nil where there is none, or a problem.
+// embedded returns nil if the string is empty, or invalid, which is a problem.
 func (r *reader) embedded(f field) *embedded {
 	text := r.text(f)
 	if strings.TrimSpace(text) == "" {
@@ -182,7 +182,7 @@ func (r *reader) embedded(f field) *embedded {
 	return e
 }
 
-// plainMessage is a decoder's error without its own count of lines.
+// plainMessage returns a decoder's error without its line numbers.
 func plainMessage(err error) string {
 	text := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")
 	text = strings.TrimPrefix(text, "yaml: ")
@@ -190,7 +190,7 @@ func plainMessage(err error) string {
 	return strings.ReplaceAll(text, "\n  ", "; ")
 }
 
-// within is the place of a decoder's error in an embedded text, as far as it tells.
+// within returns the position of a decoder's error in an embedded string, or that of the string.
 func (r *reader) within(e *embedded, err error) Place {
 	match := yamlLine.FindStringSubmatch(err.Error())
 	if match == nil {
@@ -208,7 +208,7 @@ func (r *reader) within(e *embedded, err error) Place {
 	return r.source(e.node, offset)
 }
 
-// source is the place of a byte of a scalar's value.
+// source returns the position of a byte in a scalar's value.
 func (r *reader) source(n *position.Node, offset int) Place {
 	text, ok := r.doc.Text(n)
 	if !ok {
@@ -217,7 +217,7 @@ func (r *reader) source(n *position.Node, offset int) Place {
 	return r.at(text.Source(offset))
 }
 
-// cause is the place of a field in an embedded object.
+// cause returns the position of a field in an embedded object.
 func (r *reader) cause(e *embedded, path string) Place {
 	doc, err := position.Parse([]byte(e.text))
 	if err != nil {
@@ -226,11 +226,11 @@ func (r *reader) cause(e *embedded, path string) Place {
 	return r.source(e.node, position.Nearest(doc.Root, path).Start)
 }
 
-// looks are what a document that holds a suite has somewhere in its text.
+// looks lists words; every suite contains at least one of them.
 var looks = [][]byte{[]byte("crdName"), []byte("onCreate"), []byte("onUpdate"), []byte("RuleTest")}
 
-// Looks is true of a text that may hold a suite, cheaply: most files of a folder
-// hold none.
+// Looks reports whether text may contain a suite. It is a fast filter, because most files contain
+// none.
 func Looks(text []byte) bool {
 	return slices.ContainsFunc(looks, func(look []byte) bool { return bytes.Contains(text, look) })
 }

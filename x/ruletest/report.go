@@ -10,11 +10,10 @@ import (
 	"github.com/celadon-cel/celadon/x/trace"
 )
 
-// Outcome is what became of a case.
+// Outcome is the result of a case.
 type Outcome string
 
-// The outcomes. Error is neither passed nor failed: the case is not well written, or
-// has no verdict.
+// The outcomes. A case with Error has a problem or no verdict, so it neither passed nor failed.
 const (
 	Passed  Outcome = "passed"
 	Failed  Outcome = "failed"
@@ -22,19 +21,19 @@ const (
 	Error   Outcome = "error"
 )
 
-// Summary counts.
+// Summary counts suites and outcomes.
 type Summary struct {
 	Suites  int `json:"suites"`
 	Passed  int `json:"passed"`
 	Failed  int `json:"failed"`
 	Skipped int `json:"skipped"`
-	// Errors are those of suites, and cases without a verdict.
+	// Errors counts problems of suites and cases without a verdict.
 	Errors int `json:"errors"`
-	// Older are cases that passed by a text as an older server words it.
+	// Older counts cases that passed only because messages of older servers are accepted.
 	Older int `json:"older,omitempty"`
 }
 
-// Add counts a suite.
+// Add adds the counts of a suite.
 func (s *Summary) Add(r *SuiteReport) {
 	s.Suites++
 	s.Errors += len(r.Errors)
@@ -55,47 +54,47 @@ func (s *Summary) Add(r *SuiteReport) {
 	}
 }
 
-// Ran is how many cases have a verdict.
+// Ran returns the number of cases with a verdict.
 func (s *Summary) Ran() int { return s.Passed + s.Failed }
 
-// SuiteReport is what became of a suite. Its JSON form is fixed: scripts read it.
+// SuiteReport is the result of a suite. Its JSON form is a published contract.
 type SuiteReport struct {
 	File    string `json:"file"`
 	Line    int    `json:"line"`
 	Name    string `json:"name"`
 	CRD     string `json:"crd"`
 	Version string `json:"version"`
-	// CRDFiles are those that the suite was run against; of those that are equal in
-	// the version under test, the first.
+	// CRDFiles lists the files against which the suite was run. Files whose version under test is
+	// equal are listed once.
 	CRDFiles []string      `json:"crdFiles,omitempty"`
 	Errors   []Problem     `json:"errors"`
 	Cases    []*CaseReport `json:"cases"`
 }
 
-// CaseReport is what became of a case.
+// CaseReport is the result of a case.
 type CaseReport struct {
 	Name        string `json:"name"`
 	Operation   string `json:"operation"`
 	Subresource string `json:"subresource,omitempty"`
 	Place
 	Outcome Outcome `json:"outcome"`
-	// Message says why it is not passed.
+	// Message explains why the case did not pass.
 	Message string `json:"message,omitempty"`
-	// Remarks are about a case that passed.
+	// Remarks are notes on a case that passed.
 	Remarks []string `json:"remarks,omitempty"`
-	// Against is the CRD's file or the Kubernetes version that it did not pass with,
-	// where there are several.
+	// Against is the CRD's file or the Kubernetes version with which the case did not pass, if
+	// there are several.
 	Against    string     `json:"against,omitempty"`
 	Mismatches []Mismatch `json:"mismatches,omitempty"`
 	Got        *Got       `json:"got,omitempty"`
-	// Bug is a failure of ours.
+	// Bug is an internal error.
 	Bug error `json:"-"`
 
 	of    *Case
 	trial *trial
 }
 
-// Got is the server's answer to the write that a case is about.
+// Got is the result of the write that a case checks.
 type Got struct {
 	Verdict  string   `json:"verdict"`
 	Status   *Status  `json:"status,omitempty"`
@@ -104,24 +103,23 @@ type Got struct {
 	Cost     int64    `json:"cost"`
 }
 
-// Status is the answer to a refused object.
+// Status is the response to a rejected object.
 type Status struct {
 	Code    int32  `json:"code"`
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
 }
 
-// Cause is one reason for a refusal, with its place in the suite where the case did
-// not pass.
+// Cause is a cause of a rejection. Its position in the suite is set only if the case failed.
 type Cause struct {
 	Reason  string `json:"reason"`
 	Field   string `json:"field"`
 	Message string `json:"message"`
 	Rule    string `json:"rule,omitempty"`
 	*Place
-	// Values are those in the rule.
+	// Values are the values that the rule read.
 	Values []trace.Value `json:"-"`
-	// NotShown is why values are missing; "" if none are.
+	// NotShown is the reason why Values is incomplete, or "".
 	NotShown string `json:"-"`
 }
 
@@ -132,7 +130,7 @@ func newSuiteReport(s *Suite) *SuiteReport {
 	}
 }
 
-// unrun is a case without a verdict.
+// unrun returns the report of a case without a verdict.
 func (c *Case) unrun(outcome Outcome, message string) *CaseReport {
 	return &CaseReport{Name: c.Name, Operation: c.Operation, Subresource: c.Subresource, Place: c.Place, Outcome: outcome, Message: message, of: c}
 }
@@ -146,7 +144,7 @@ func (r *CaseReport) remark(text string) {
 	r.Remarks = append(r.Remarks, text)
 }
 
-// report tells of a case that was run.
+// report returns the report of a case that was run.
 func (c *Case) report(ctx context.Context, t *trial, explained *trace.Run) *CaseReport {
 	r := c.unrun(Passed, "")
 	r.trial, r.Remarks, r.Mismatches, r.Bug = t, t.remarks, t.wrong, t.bug
@@ -190,16 +188,16 @@ func got(res *engine.Result) *Got {
 	return g
 }
 
-// maxExplained is how many causes of a case are.
+// maxExplained limits the number of causes per case that are explained.
 const maxExplained = 10
 
-// explain adds the positions of causes that were not expected, and the values in their
-// rules, without passwords.
+// explain adds the positions of the causes of a failed case, and the values in their rules.
+// Passwords are masked.
 func (r *CaseReport) explain(ctx context.Context, t *trial, explained *trace.Run) {
 	n := min(len(r.Got.Causes), maxExplained)
 	seen := t.result.Prepared()
 	all, _ := t.on.explain.Explain(ctx, seen, t.result.Causes[:n], explained.Allowance())
-	explained.Settle(all.Work) // cases run in order, so each can be shown
+	explained.Settle(all.Work) // in order of the cases, which run sequentially
 	var mask secret.Mask
 	if seen != nil {
 		mask = secret.MaskOf(t.on.crd, seen.Self(), seen.Old())

@@ -12,44 +12,43 @@ import (
 	"github.com/celadon-cel/celadon/x/trace"
 )
 
-// Config is how suites are run; with the zero value all of their cases are.
+// Config holds the options of a Runner. With the zero value all cases run.
 type Config struct {
-	// Run selects cases by "suite/case"; nil is all.
+	// Run selects cases by "suite/case"; nil selects all.
 	Run *regexp.Regexp
-	// Exact: an expected text that differs in the printed value alone fails.
+	// Exact fails cases whose expected messages differ from the server's in printed values.
 	Exact bool
-	// FailFast ends a suite at the first case that does not pass.
+	// FailFast stops a suite at the first case that does not pass.
 	FailFast bool
-	// Fill runs cases that expect nothing: they fail, and Suite.Update has something
-	// to write.
+	// Fill runs cases without expectations. They fail, so that Suite.Update can add the
+	// expectations.
 	Fill bool
-	// Converter stands for the webhook of CRDs that convert by one. nil is none.
+	// Converter replaces the conversion webhook of a CRD. It can be nil.
 	Converter engine.Converter
-	// Watch is called once for each CRD version that is compiled; what it returns is
-	// told of each run of a rule, from several goroutines. Nil is nothing.
+	// Watch is called once for each compiled CRD version, and can be nil. The function that it
+	// returns is called for each evaluation of a rule, concurrently.
 	Watch func(*apiextensionsv1.CustomResourceDefinition, *engine.Engine) func(engine.RuleRun)
-	// Writes is told what the cases of a suite wrote to a CRD version, in order. It
-	// is called from several goroutines where Run is. Nil is nothing.
+	// Writes is called with the writes of each passed case, in order. It is called concurrently if
+	// Run is. It can be nil.
 	Writes func(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, suite *Suite, c *Case, writes []Write)
 }
 
-// Write is one write of a case, and whether another answer to it would pass.
+// Write is a write of a case. Passes reports whether the case would pass with another result.
 type Write struct {
 	Request engine.Request
 	Passes  func(*engine.Result, error) bool
 }
 
-// Runner runs suites. It compiles each CRD version once, and is safe for concurrent
-// use.
+// Runner runs suites. It compiles each CRD version once. It is safe for concurrent use.
 type Runner struct {
 	cfg     Config
 	targets targets
 }
 
-// New makes a Runner.
+// New returns a Runner.
 func New(cfg Config) *Runner { return &Runner{cfg: cfg} }
 
-// Selected is how many of a suite's cases Config.Run selects.
+// Selected returns the number of cases that Config.Run selects.
 func (r *Runner) Selected(s *Suite) (n int) {
 	for _, c := range s.Cases {
 		if r.selects(s, c) {
@@ -63,8 +62,8 @@ func (r *Runner) selects(s *Suite, c *Case) bool {
 	return r.cfg.Run == nil || r.cfg.Run.MatchString(s.Name+"/"+c.Name)
 }
 
-// Run runs a suite against CRDs of one name, of which each case has to hold for
-// each. With none, unresolved says why.
+// Run runs a suite against all CRDs of one name; each case must pass with each CRD. If crds is
+// empty, unresolved is the reason.
 func (r *Runner) Run(ctx context.Context, s *Suite, crds []*CRD, unresolved error) *SuiteReport {
 	report := newSuiteReport(s)
 	var on []aim
@@ -100,7 +99,7 @@ func (r *Runner) Run(ctx context.Context, s *Suite, crds []*CRD, unresolved erro
 		case alone && !c.Only:
 			one = c.unrun(Skipped, "another case is marked only")
 		case len(on) == 0:
-			continue // of which the suite's error tells
+			continue // reported as an error of the suite
 		default:
 			if patches := c.body.patches(); len(patches) > 0 {
 				changed[string(patches)] = true
@@ -115,7 +114,7 @@ func (r *Runner) Run(ctx context.Context, s *Suite, crds []*CRD, unresolved erro
 	return report
 }
 
-// alone is true where a case is marked only.
+// alone reports whether a case is marked only.
 func (s *Suite) alone() bool {
 	for _, c := range s.Cases {
 		if c.Only {
@@ -125,8 +124,7 @@ func (s *Suite) alone() bool {
 	return false
 }
 
-// resolve are the targets of a suite, each once; an error is of one that cannot be
-// used as it is.
+// resolve returns the distinct targets of a suite. It returns an error if any CRD cannot be used.
 func (r *Runner) resolve(s *Suite, crds []*CRD, kubeVersion, patches string) (all []aim, err error) {
 	seen := map[*target]bool{}
 	for _, crd := range crds {
@@ -147,13 +145,14 @@ func (r *Runner) resolve(s *Suite, crds []*CRD, kubeVersion, patches string) (al
 	return all, err
 }
 
-// aim is a target, and the file of the suite's CRD by which it came to it.
+// aim is a target with the file of its CRD.
 type aim struct {
 	*target
 	file string
 }
 
-// version is how it is told from others of the case.
+// version returns the Kubernetes version or file that distinguishes the target from others of the
+// case.
 func (a aim) version() string {
 	if a.kubeVersion != "" {
 		return fmt.Sprintf("Kubernetes %s", a.kubeVersion)
@@ -161,13 +160,13 @@ func (a aim) version() string {
 	return a.file
 }
 
-// pair is what a case runs on.
+// pair holds the target of a case and the target under which the old object is stored.
 type pair struct {
 	on     aim
 	before *target
 }
 
-// pairs are those of a case.
+// pairs returns the targets on which a case must pass.
 func (r *Runner) pairs(s *Suite, c *Case, crds []*CRD, on []aim) (all []pair, err error) {
 	for _, version := range c.body.kubeVersions() {
 		at, err := r.resolve(s, crds, version, "")
@@ -207,7 +206,7 @@ func (r *Runner) pairs(s *Suite, c *Case, crds []*CRD, on []aim) (all []pair, er
 	return all, nil
 }
 
-// run runs a case on all that it has to hold for, up to the first that it does not.
+// run runs a case on all its targets until one does not pass.
 func (r *Runner) run(ctx context.Context, s *Suite, c *Case, crds []*CRD, on []aim, changed int, explained *trace.Run) *CaseReport {
 	if changed > maxChanged {
 		return c.unrun(Error, tooMuch("different initialCRDPatches", changed, maxChanged))

@@ -18,36 +18,34 @@ import (
 	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
-// Starter makes a first suite for a version of a CRD: for each rule an object that
-// it refuses, and one that is accepted and that it ran on.
+// Starter generates a first suite for a version of a CRD: for each rule, an object that it rejects
+// and an accepted object on which it runs.
 type Starter struct {
 	Definition *apiextensionsv1.CustomResourceDefinition
-	// Engine is what the definition compiles to.
+	// Engine is compiled from Definition.
 	Engine *engine.Engine
-	// Version is one of its versions, which is served.
+	// Version is a served version of the CRD.
 	Version string
-	// CRDPath is what the suite names its CRD by.
+	// CRDPath is the suite's reference to its CRD.
 	CRDPath string
-	// Samples are objects of that version; they are preferred where they show
-	// something.
+	// Samples are objects of that version. They are preferred to generated objects.
 	Samples []map[string]any
-	// Search determines how much is searched for other objects.
+	// Search configures the search for objects.
 	Search analysis.Config
 }
 
-// Started is a first suite, and what it shows.
+// Started is a generated suite with statistics.
 type Started struct {
 	Text []byte
-	// Rules is how many the version has, Accepted and Refused for how many there is
-	// such an object, Alone how many refuse one that nothing else refuses.
+	// Rules is the number of rules. Accepted and Refused count the rules with such an object, Alone
+	// those with an object that no other rule rejects.
 	Rules, Accepted, Refused, Alone int
-	// Limited says why not all rules were looked at; "" if they were.
+	// Limited is the reason why some rules were not searched, or "".
 	Limited string
 }
 
-// Suite makes the suite. Each of its cases has passed; a rule for which nothing was
-// found stands in it with the reason. The same samples and search give the same
-// bytes. It is nil for a version without rules.
+// Suite generates the suite. All its cases pass; a rule without an object is skipped with a reason.
+// The same samples and search give the same bytes. Suite returns nil if the version has no rules.
 func (s *Starter) Suite(ctx context.Context) (*Started, error) {
 	w := &starting{Starter: s, ctx: ctx}
 	var err error
@@ -66,27 +64,27 @@ func (s *Starter) Suite(ctx context.Context) (*Started, error) {
 	return w.proven()
 }
 
-// starting is the work on one suite.
+// starting is the state of generating a suite.
 type starting struct {
 	*Starter
 	ctx      context.Context
 	analyzer *analysis.Analyzer
 	refs     []engine.RuleRef
-	base     map[string]any // accepted; nil where there is none
-	why      string         // there is none
-	shown    []*evidence    // of each rule
-	limited  string         // why some rules were left out; "" if none was
+	base     map[string]any // an accepted object; nil if none was found
+	why      string         // the reason if base is nil
+	shown    []*evidence    // by rule
+	limited  string         // why some rules were omitted, or ""
 }
 
-// evidence is what was found for one rule.
+// evidence holds the objects found for a rule.
 type evidence struct {
 	refused, accepted *engine.Request
 	alone             bool
-	none              string // why nothing is refused
+	none              string // why there is no rejected object
 	noneAccepted      string
 }
 
-// begin finds what the cases begin with.
+// begin finds the base object of the suite.
 func (w *starting) begin() error {
 	for _, sample := range w.Samples {
 		res, err := w.Engine.Validate(w.ctx, engine.Request{Object: sample})
@@ -108,7 +106,7 @@ func (w *starting) begin() error {
 	return nil
 }
 
-// ask looks for evidence for all rules.
+// ask finds evidence for all rules.
 func (w *starting) ask() error {
 	w.shown = make([]*evidence, len(w.refs))
 	meters := work.Split(2*len(w.refs), crdcopy.Nodes(w.Definition))
@@ -183,8 +181,8 @@ func (w *starting) askRefused(out *evidence, a *analysis.Analyzer, ref engine.Ru
 	return nil
 }
 
-// sampled is the first sample that is accepted and that the rule ran on, or that the
-// rule alone refuses.
+// sampled returns the first sample that is accepted and on which the rule runs, or that only the
+// rule rejects.
 func (w *starting) sampled(ref engine.RuleRef, accepted bool) *engine.Request {
 	for _, sample := range w.Samples {
 		req := &engine.Request{Object: sample, Trace: true}
@@ -198,32 +196,31 @@ func (w *starting) sampled(ref engine.RuleRef, accepted bool) *engine.Request {
 	return nil
 }
 
-// shows is true of a write whose answer is wanted.
+// shows reports whether the result of a write is wanted.
 func (w *starting) shows(req *engine.Request, wanted func(*engine.Result) bool) bool {
 	res, err := w.Engine.Validate(w.ctx, *req)
 	return err == nil && wanted(res)
 }
 
-// ranIn is true of a rule that was evaluated.
+// ranIn reports whether a rule was evaluated.
 func ranIn(res *engine.Result, ref engine.RuleRef) bool {
 	return slices.ContainsFunc(res.Rules, func(r engine.RuleResult) bool { return r.RuleRef == ref && r.Runs > 0 })
 }
 
-// refusedAlone is true of a refusal by one rule and nothing else.
+// refusedAlone reports whether one rule, and nothing else, rejects the write.
 func refusedAlone(res *engine.Result, ref engine.RuleRef) bool {
 	return len(res.Causes) > 0 && !slices.ContainsFunc(res.Causes, func(c engine.Cause) bool { return c.Rule == nil || *c.Rule != ref })
 }
 
-// started is a case to be written.
+// started is a case of the generated suite.
 type started struct {
 	name, comment string
 	req           *engine.Request
 	skip          string
-	causes        []engine.Cause // none: it is accepted
+	causes        []engine.Cause // empty if accepted
 }
 
-// cases are those of all rules. An accepted object is there once, for the rules that
-// it is for.
+// cases returns the cases for all rules. An accepted object that serves several rules occurs once.
 func (w *starting) cases() (all []*started) {
 	if w.base != nil {
 		all = append(all, &started{name: "base is accepted", req: &engine.Request{Object: w.base}})
@@ -250,16 +247,16 @@ func sameWrite(a, b *engine.Request) bool {
 	return a.Subresource == b.Subresource && reflect.DeepEqual(a.Object, b.Object) && reflect.DeepEqual(a.OldObject, b.OldObject)
 }
 
-// causes are what the engine says of a write.
+// causes returns the causes with which the engine rejects a write.
 func (w *starting) causes(req *engine.Request) []engine.Cause {
 	res, err := w.Engine.Validate(w.ctx, *req)
 	if err != nil || res.Allowed {
-		return nil // which the run of the suite finds out
+		return nil // reported when the suite is run
 	}
 	return said(res)
 }
 
-// proven writes the suite, runs it, and takes out what does not pass.
+// proven writes the suite, runs it, and repeats without the cases that fail.
 func (w *starting) proven() (*Started, error) {
 	cases := w.cases()
 	for {

@@ -8,14 +8,14 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// What was found begins anywhere; a case reads best where it differs from base in
-// what it is about alone. So each difference is tried without.
+// The search can start from any object, but a case is easiest to read if it differs from base only
+// in what it tests. Therefore each difference is removed if the case still works without it.
 
-// maxNearer is how many writes are tried for one case.
+// maxNearer limits the writes that are tried for a case.
 const maxNearer = 60
 
-// nearer is the write with as few differences from base as still show what is wanted;
-// the write itself where that cannot be told, or it does not.
+// nearer returns the write with the fewest differences from base that still has the wanted result.
+// It returns req if there is no base or req does not have the wanted result.
 func (w *starting) nearer(req *engine.Request, wanted func(*engine.Result) bool) *engine.Request {
 	n := &nearing{starting: w, at: *req, wanted: wanted, left: maxNearer}
 	n.at.Trace = true
@@ -34,8 +34,7 @@ type nearing struct {
 	left   int
 }
 
-// drop takes over base's value at a path, or, where that shows something else, what
-// it can of what is below.
+// drop takes over base's value at each key below path or, if that changes the result, parts of it.
 func (n *nearing) drop(path []string) {
 	keys := map[string]bool{}
 	for _, object := range []map[string]any{n.base, n.at.Object, n.at.OldObject} {
@@ -63,8 +62,8 @@ func (n *nearing) drop(path []string) {
 	}
 }
 
-// storable is true of an old object that can come to be: it is created and, where the
-// status is written by itself, gets its status.
+// storable reports whether the old object can be stored: created and, if the status is a
+// subresource, updated with its status.
 func (n *nearing) storable(old map[string]any) bool {
 	if old == nil {
 		return true
@@ -85,7 +84,7 @@ func (n *nearing) differs(path []string) bool {
 	return !reflect.DeepEqual(get(n.at.Object, path), of) || n.at.OldObject != nil && !reflect.DeepEqual(get(n.at.OldObject, path), of)
 }
 
-// withOf is an object with another's value at a path.
+// withOf returns object with other's value at a path.
 func withOf(other, object map[string]any, path []string) map[string]any {
 	out := make(map[string]any, len(object)+1)
 	maps.Copy(out, object)
@@ -106,7 +105,7 @@ func inside(object map[string]any, key string) map[string]any {
 	return m
 }
 
-// get is the value at a path of keys.
+// get returns the value at a path of keys.
 func get(object map[string]any, path []string) any {
 	for i, key := range path {
 		if i == len(path)-1 {

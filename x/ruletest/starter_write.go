@@ -12,7 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// write writes the suite as people would.
+// write returns the suite as YAML.
 func (w *starting) write(cases []*started) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# Written by celadon test init: each case has passed. Make it yours.\nkind: %s\napiVersion: %s\n", Kind, APIVersion)
@@ -54,7 +54,7 @@ func (w *starting) writeCase(b *bytes.Buffer, c *started) {
 	b.Write(one.Bytes()[2:])
 }
 
-// writeExpected writes causes with their keys in the order in which people read them.
+// writeExpected writes causes with their keys in the usual order.
 func (c *started) writeExpected(b *bytes.Buffer) {
 	if len(c.causes) == 0 {
 		writeField(b, "  ", "expect", "valid")
@@ -75,7 +75,7 @@ func (c *started) writeExpected(b *bytes.Buffer) {
 	}
 }
 
-// put writes an object as a patch of base where that is shorter and makes it.
+// put writes an object, as a patch of base if that is shorter and produces the same object.
 func (w *starting) put(b *bytes.Buffer, whole, patch string, object map[string]any) {
 	var long, short bytes.Buffer
 	writeField(&long, "  ", whole, object)
@@ -89,7 +89,7 @@ func (w *starting) put(b *bytes.Buffer, whole, patch string, object map[string]a
 	b.Write(long.Bytes())
 }
 
-// patchOf is a merge patch (RFC 7386) from one object to another.
+// patchOf returns a merge patch (RFC 7386) from one object to another.
 func patchOf(from, to map[string]any) map[string]any {
 	patch := map[string]any{}
 	for _, key := range slices.Sorted(maps.Keys(from)) {
@@ -112,10 +112,10 @@ func patchOf(from, to map[string]any) map[string]any {
 	return patch
 }
 
-// writeField writes a key and its value, set in.
+// writeField writes a key and its value, indented.
 func writeField(b *bytes.Buffer, indent, key string, v any) {
 	data, err := untrusted.YAML(map[string]any{key: v})
-	if err != nil { // of decoded values it cannot be
+	if err != nil { // impossible for decoded values
 		return
 	}
 	for line := range strings.Lines(string(data)) {

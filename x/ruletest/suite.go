@@ -6,46 +6,45 @@ import (
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
 
-// Place is where something stands in a file, from 1; line 0 is nowhere.
+// Place is a position in a file. Lines and columns start at 1; line 0 means unknown.
 type Place struct {
 	Line   int `json:"line"`
 	Column int `json:"column,omitempty"`
 }
 
-// Problem is what is wrong with a suite itself: with it not all is tested.
+// Problem is an error in a suite that keeps part of it from being tested.
 type Problem struct {
 	Place
 	Message string `json:"message"`
 }
 
-// Suite is a document with tests of one version of one CRD. It is immutable.
+// Suite is a document with tests of a version of a CRD. It is immutable.
 type Suite struct {
-	// File is its name for reports.
+	// File is the file name for reports.
 	File string
 	Place
 	Name string
-	// CRDPath is the file of the CRD, from the suite's folder, or the CRD's name;
-	// CRDName is its name. Where both are "", Kind says which CRD is meant.
+	// CRDPath is the file of the CRD, relative to the suite's folder, or the name of the CRD.
+	// CRDName is its name. If both are "", Kind identifies the CRD.
 	CRDPath, CRDName string
 	Kind             schema.GroupKind
-	// CRDPlace is where the suite names its CRD.
+	// CRDPlace is the position where the suite names its CRD.
 	CRDPlace Place
-	// Version is "" for the only one of the CRD.
+	// Version is the version under test, or "" if the CRD has only one.
 	Version string
-	// FeatureGates are those that the tests are about; one that begins with "-" is
-	// off.
+	// FeatureGates lists the gates that the tests depend on. A leading "-" means disabled.
 	FeatureGates []string
 	Cases        []*Case
-	// Problems are those of no case.
+	// Problems are the problems that do not belong to a case.
 	Problems []Problem
 
 	reader *reader
-	// whole: all versions of the CRD are as they are; else the one alone is served
-	// and stored, as OpenShift's harness has it.
+	// whole is set if the CRD is used with all its versions. Otherwise only the version under test
+	// is served and stored, as in OpenShift's harness.
 	whole bool
 }
 
-// Case is one test.
+// Case is a test.
 type Case struct {
 	Name string
 	Place
@@ -53,29 +52,28 @@ type Case struct {
 	Operation string
 	// Subresource is "" or "status".
 	Subresource string
-	// Skip is why the case is not run; "" is run.
+	// Skip is the reason why the case is skipped, or "".
 	Skip string
-	// Only: of the suite's cases none without it is run.
+	// Only is set if cases without it are skipped.
 	Only bool
-	// Problem is what is wrong with the case itself, which then is not run.
+	// Problem is an error in the case, which is then not run.
 	Problem *Problem
 
 	path position.Path
 	body body
-	// open: nothing is expected, which is all that is wrong.
+	// open is set if the only problem is that nothing is expected.
 	open bool
 }
 
-// body is what a case does, and what has to come of it.
+// body holds the writes and expectations of a case.
 type body interface {
-	// run does the writes on a CRD version and says what is not as expected.
+	// run does the writes on a CRD version and adds mismatches to t.
 	run(t *trial)
-	// kubeVersions are those to run it at; none is the newest.
+	// kubeVersions returns the versions to run the case with; nil is the newest.
 	kubeVersions() []string
-	// patches change the CRD that the old object was stored under; none is no
-	// change. They are JSON.
+	// patches returns the JSON patches of the CRD under which the old object was stored; nil is
+	// none.
 	patches() []byte
-	// golden is what the case would expect, had it been right: changes of the
-	// suite's text.
+	// golden returns the changes of the suite's text after which the case would pass.
 	golden(c *Case, got *outcome) []position.Change
 }

@@ -16,14 +16,14 @@ import (
 	"github.com/celadon-cel/celadon/x/trace"
 )
 
-// CRD is one that suites are run against. It must not change while they are.
+// CRD is a CRD under test. It must not be modified while suites run.
 type CRD struct {
-	// File is its name for reports.
+	// File is the file name for reports.
 	File       string
 	Definition *apiextensionsv1.CustomResourceDefinition
 }
 
-// target is a CRD, or one version of it, compiled.
+// target is a compiled CRD, or a compiled version of a CRD.
 type target struct {
 	crd         *apiextensionsv1.CustomResourceDefinition
 	kubeVersion string
@@ -36,15 +36,14 @@ type target struct {
 	trips   trips
 }
 
-// targets are compiled once each: variants of a CRD mostly have a version in
-// common.
+// targets compiles each distinct CRD version once. Variants of a CRD often share versions.
 type targets struct {
 	mu    sync.Mutex
 	byAsk map[ask]*found
 	byKey map[key][]*target
 }
 
-// ask is what is asked for, key what can only be equal among its own.
+// ask identifies a requested target. Only targets with the same key can be equal.
 type ask struct {
 	crd                  *CRD
 	version, kubeVersion string
@@ -54,14 +53,14 @@ type ask struct {
 
 type key struct{ name, version, kubeVersion string }
 
-// found is the answer to an ask.
+// found is the cached result for an ask.
 type found struct {
 	once   sync.Once
 	target *target
 	err    error
 }
 
-// get finds or makes the target for a version of a CRD; "" is its only version.
+// get returns the target for a version of a CRD; "" is its only version.
 func (t *targets) get(a ask) (*target, error) {
 	t.mu.Lock()
 	if t.byAsk == nil {
@@ -90,7 +89,7 @@ func (t *targets) get(a ask) (*target, error) {
 	return f.target, f.err
 }
 
-// same is a target with that very CRD version.
+// same returns the known target with an equal spec, or adds one.
 func (t *targets) same(crd *apiextensionsv1.CustomResourceDefinition, a ask) *target {
 	k := key{crd.Name, a.version, a.kubeVersion}
 	t.mu.Lock()
@@ -105,8 +104,8 @@ func (t *targets) same(crd *apiextensionsv1.CustomResourceDefinition, a ask) *ta
 	return made
 }
 
-// only is a CRD with one version alone, served and stored; or the whole CRD, where
-// it has that version.
+// only returns the CRD with a single version, served and stored. If whole is set, it returns the
+// CRD unchanged. It returns an error if the version does not exist.
 func only(crd *apiextensionsv1.CustomResourceDefinition, version string, whole bool) (*apiextensionsv1.CustomResourceDefinition, error) {
 	if whole && version == "" {
 		return crd, nil
@@ -133,11 +132,11 @@ func only(crd *apiextensionsv1.CustomResourceDefinition, version string, whole b
 	return nil, fmt.Errorf("version %q: %s has %s", version, crd.Name, strings.Join(names, ", "))
 }
 
-// maxCRD is how large a CRD may become by patches.
+// maxCRD limits the size of a patched CRD, in bytes of JSON.
 const maxCRD = 8 << 20
 
-// patched is a CRD after a JSON patch. It is applied step by step where a step
-// copies: a few dozen of those make any size.
+// patched returns the CRD after a JSON patch. The size is checked after each copy operation,
+// because a few dozen of them can produce any size.
 func patched(crd *apiextensionsv1.CustomResourceDefinition, patches []byte) (*apiextensionsv1.CustomResourceDefinition, error) {
 	patch, err := jsonpatch.DecodePatch(patches)
 	if err != nil {
@@ -164,8 +163,8 @@ func patched(crd *apiextensionsv1.CustomResourceDefinition, patches []byte) (*ap
 	return out, nil
 }
 
-// compile compiles the target; the error is of a CRD that cannot be used at all, or
-// of which rules do not compile: these never run.
+// compile compiles the target. It returns an error if the CRD cannot be used, or if some rules do
+// not compile; these rules never run.
 func (t *target) compile(cfg *Config) error {
 	t.once.Do(func() {
 		t.engine, t.err = engine.Compile(t.crd, engine.Config{KubeVersion: t.kubeVersion, Converter: cfg.Converter})
@@ -184,7 +183,7 @@ func (t *target) compile(cfg *Config) error {
 	return t.err
 }
 
-// statusful is true where status is written on its own.
+// statusful reports whether the version has a status subresource.
 func (t *target) statusful() bool {
 	s := t.crd.Spec.Versions[0].Subresources
 	return s != nil && s.Status != nil

@@ -7,35 +7,35 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// trial is one case on one target.
+// trial is a run of a case on a target.
 type trial struct {
 	ctx context.Context
 	cfg *Config
-	// on is the CRD version under test, before the one that the old object is
-	// stored under: on itself, or on with the case's patches.
+	// on is the CRD version under test. before is the version under which the old object is stored:
+	// on, or on with the case's patches.
 	on, before *target
 	outcome
 	recorded []Write
 }
 
-// outcome is what came of a case.
+// outcome is the result of a trial.
 type outcome struct {
-	// result is the answer to the write that the case is about, and where the place
-	// of a field of what was written.
+	// result is the result of the write that the case checks. where returns the position of a field
+	// of the written object.
 	result *engine.Result
 	where  func(field string) Place
-	// staged: the case did not get to that write; status: it is one of the status.
+	// staged is set if an earlier write was rejected; status if the write is a status update.
 	staged, status bool
 	wrong          []Mismatch
 	remarks        []string
-	// problem is why there is no verdict.
+	// problem is the reason why there is no verdict.
 	problem string
 	bug     error
 }
 
-// Mismatch is one thing that is not as expected.
+// Mismatch is a difference from an expectation.
 type Mismatch struct {
-	// Place is where it is expected.
+	// Place is the position of the expectation.
 	Place
 	Want string `json:"want"`
 	Got  string `json:"got"`
@@ -54,7 +54,8 @@ func (o *outcome) remark(text string) {
 	o.remarks = append(o.remarks, text)
 }
 
-// write asks a target; nil where there is no answer, of which the outcome tells.
+// write validates req on a target. It returns nil if there is no verdict, and then sets the
+// outcome's problem.
 func (t *trial) write(on *target, req engine.Request) *engine.Result {
 	req.Observe = on.observe
 	res, err := on.engine.Validate(t.ctx, req)
@@ -73,7 +74,7 @@ func (t *trial) write(on *target, req engine.Request) *engine.Result {
 	return nil
 }
 
-// keep notes a write for who measures tests: what of its answer the case asks for.
+// keep records a write for Config.Writes. passes reports whether the case passes with a result.
 func (t *trial) keep(on *target, req engine.Request, passes func(*engine.Result) bool) {
 	if t.cfg.Writes == nil || on != t.on {
 		return
@@ -81,7 +82,7 @@ func (t *trial) keep(on *target, req engine.Request, passes func(*engine.Result)
 	t.recorded = append(t.recorded, Write{req, func(res *engine.Result, err error) bool { return err == nil && passes(res) }})
 }
 
-// set does a write that only sets the stage; it has to be accepted.
+// set does a preparatory write, which must be accepted. It returns nil otherwise.
 func (t *trial) set(on *target, what string, at Place, req engine.Request) *engine.Result {
 	res := t.write(on, req)
 	if res == nil {

@@ -6,10 +6,9 @@ import (
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
 
-// Update is the suite's text with what came of its cases in place of what they
-// expect, where that is something else; every other byte is the same. Changed is the
-// number of cases. The errors are of what has to be edited by hand; what can be
-// changed is changed all the same.
+// Update returns the suite's text with the actual results in place of expectations that failed. All
+// other bytes stay. changed is the number of changed cases. errs lists the cases that must be
+// edited by hand; the other changes are made nevertheless.
 func (s *Suite) Update(r *SuiteReport) (text []byte, changed int, errs []error) {
 	var all []position.Change
 	for _, one := range r.Cases {

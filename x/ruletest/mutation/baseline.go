@@ -10,22 +10,21 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// baseline is a suite with what its cases come to without a mutant.
+// baseline is a suite with the results of its cases on the original CRD.
 type baseline struct {
 	*Suite
-	// failing cases kill every mutant, and so none.
+	// failing holds the cases that fail without a mutant. They are ignored.
 	failing map[int]bool
-	// ran are the writes by the rules that ran in them.
+	// ran holds, by rule, the writes in which the rule ran.
 	ran map[*engine.RuleRef][]hit
-	// reached are the writes by version and place of the schema.
+	// reached holds the writes by version and path.
 	reached map[string]map[string][]hit
 }
 
 // hit is a write of a case.
 type hit struct {
 	index, write int
-	// refused: the rule refused there, so that a change of it is likely to be
-	// noticed.
+	// refused is set if the rule failed in the write. Such writes are likely to kill mutants.
 	refused bool
 }
 
@@ -49,8 +48,7 @@ func newBaseline(ctx context.Context, s *Suite) (*baseline, error) {
 	return b, nil
 }
 
-// telling are the writes of cases that pass, those first in which the rule
-// refused.
+// telling returns the writes of passing cases, those first in which the rule failed.
 func (b *baseline) telling(hits []hit) []hit {
 	hits = slices.DeleteFunc(hits, func(h hit) bool { return b.failing[h.index] })
 	slices.SortStableFunc(hits, func(x, y hit) int {
@@ -65,7 +63,7 @@ func (b *baseline) telling(hits []hit) []hit {
 	return hits
 }
 
-// write makes one write, and notes what it reaches.
+// write does a write and records the rules and paths that it reaches.
 func (b *baseline) write(ctx context.Context, index, n int) error {
 	w := &b.Cases[index].Writes[n]
 	req := w.Request
@@ -99,7 +97,7 @@ func (b *baseline) write(ctx context.Context, index, n int) error {
 	return nil
 }
 
-// places notes all places that an object has.
+// places records all paths of an object.
 func (b *baseline) places(version string, object map[string]any, h hit) {
 	if b.reached[version] == nil {
 		b.reached[version] = map[string][]hit{}

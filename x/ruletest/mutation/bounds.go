@@ -8,25 +8,24 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// The kinds of changes of schemas.
+// Kinds of changes of schemas.
 const (
 	opBound    = "bound removed"
 	opRequired = "required"
 	opEnum     = "enum"
 )
 
-// loosening is a change of a schema's node that lets more objects through, or one
-// value of an enum fewer.
+// loosening is a change of a schema node: it removes a bound, or a single value of an enum.
 type loosening struct {
 	operator string
-	was, is  string // as "maxItems: 3"; "" for nothing
+	was, is  string // such as "maxItems: 3"; "" if removed
 	edit     func(*schemaProps)
 }
 
-// maxValues is how many values of one enum are taken away.
+// maxValues limits how many values of one enum are removed, one per mutant.
 const maxValues = 20
 
-// loosenings are the changes of one node.
+// loosenings returns the changes of a node.
 func loosenings(s *schemaProps) (all []loosening) {
 	bound := func(name string, value any, there bool, edit func(*schemaProps)) {
 		if there {
@@ -50,7 +49,7 @@ func loosenings(s *schemaProps) (all []loosening) {
 	return append(all, enumChanges(s.Enum)...)
 }
 
-// enumChanges take the whole enum away, and each of its values.
+// enumChanges removes the whole enum, and each of its values.
 func enumChanges(enum []apiextensionsv1.JSON) (all []loosening) {
 	if len(enum) == 0 {
 		return nil

@@ -10,30 +10,29 @@ import (
 	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
-// schemaProps is a schema as a CRD has it.
+// schemaProps is a schema as in a CRD.
 type schemaProps = apiextensionsv1.JSONSchemaProps
 
-// change is what a mutant changes: a rule, or a node of a schema. It is made in
-// all versions that have the same.
+// change is the change of a mutant: in a rule or in a schema node. It applies to all versions with
+// an equal rule or node.
 type change struct {
-	// node edits a node of the schema; nil where a rule is changed.
+	// node edits a schema node; nil if a rule is changed.
 	node func(*schemaProps)
-	// spec stands in the rule's place; nil: nothing does.
+	// spec replaces the rule; nil removes it.
 	spec *apiextensionsv1.ValidationRule
-	// targets are the engines that have what is changed.
+	// targets are the engines with the rule or node.
 	targets []target
 }
 
-// target is what a mutant changes in one version of one suite's CRD.
+// target is a version of a suite's CRD that the mutant changes.
 type target struct {
 	suite   *baseline
 	version string
-	ref     *engine.RuleRef // nil for a change of the schema
+	ref     *engine.RuleRef // nil if the schema is changed
 }
 
-// Apply gives a copy of a CRD with the mutant's change, in the version that it
-// names; it shares what is not changed. The CRD must be one that the mutant was
-// made of.
+// Apply returns a copy of crd with the change in m.Version. The copy shares unchanged parts with
+// crd. The mutant must have been generated from crd.
 func (m *Mutant) Apply(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
 	return m.change.apply(crd, m.Version, m.Path, m.Index)
 }
@@ -45,7 +44,7 @@ func (c *change) apply(crd *apiextensionsv1.CustomResourceDefinition, version, p
 	return crd
 }
 
-// edit changes one node, which is a copy.
+// edit changes a node in place. The node is a copy.
 func (c *change) edit(s *schemaProps, index int) {
 	switch {
 	case c.node != nil:
@@ -59,7 +58,7 @@ func (c *change) edit(s *schemaProps, index int) {
 	}
 }
 
-// eachNode visits the spine of a schema, properties by name.
+// eachNode visits the structural nodes of a schema, properties by name.
 func eachNode(s *schemaProps, steps []engine.Step, visit func([]engine.Step, *schemaProps)) {
 	if s == nil {
 		return

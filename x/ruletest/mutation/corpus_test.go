@@ -11,11 +11,11 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// measured are the projects whose rules are mutated.
+// measured lists the projects whose rules are mutated.
 var measured = []string{"karpenter", "karpenter-provider-aws", "nginx-gateway-fabric", "postgres-operator"}
 
-// corpusSuites are the projects' cases, one suite a CRD: a case passes where the
-// answer is the original's, in verdict and causes.
+// corpusSuites returns the projects' cases, one suite per CRD. A case passes if its verdict and
+// causes are those of the original.
 func corpusSuites(t testing.TB, folder string) map[string][]Suite {
 	t.Helper()
 	suites, byFile := map[string][]Suite{}, map[string]int{}
@@ -42,7 +42,7 @@ func corpusSuites(t testing.TB, folder string) map[string][]Suite {
 	return suites
 }
 
-// asBefore passes what an engine answers now.
+// asBefore returns a function that reports whether a result equals the engine's current result.
 func asBefore(t testing.TB, e *engine.Engine, req engine.Request) func(*engine.Result, error) bool {
 	t.Helper()
 	want, err := e.Validate(context.Background(), req)
@@ -54,7 +54,7 @@ func asBefore(t testing.TB, e *engine.Engine, req engine.Request) func(*engine.R
 	}
 }
 
-// places are the causes as tests tell them: where, and in what words.
+// places returns the fields and messages of all causes, as tests compare them.
 func places(r *engine.Result) (all []string) {
 	for _, c := range r.Causes {
 		all = append(all, c.Field+": "+c.Message)
@@ -62,7 +62,7 @@ func places(r *engine.Result) (all []string) {
 	return all
 }
 
-// TestCorpusMutants measures four projects' tests.
+// TestCorpusMutants measures the tests of four projects.
 func TestCorpusMutants(t *testing.T) {
 	for _, folder := range corpus.Folders(t) {
 		for project, suites := range corpusSuites(t, folder) {

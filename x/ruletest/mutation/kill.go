@@ -10,7 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis"
 )
 
-// runner tries mutants. Several work at once, each with what it compiled itself.
+// runner tries mutants. It is not safe for concurrent use; each worker has its own.
 type runner struct {
 	cfg       Config
 	rewriters map[*baseline]*engine.Rewriter
@@ -21,7 +21,7 @@ func newRunner(cfg Config) *runner {
 	return &runner{cfg: cfg, rewriters: map[*baseline]*engine.Rewriter{}, analyzers: map[analysisKey]*analysis.Analyzer{}}
 }
 
-// try finds out what becomes of a mutant.
+// try determines the status of a mutant.
 func (h *runner) try(ctx context.Context, m *Mutant) error {
 	m.Status = NotCovered
 	for _, t := range m.change.targets {
@@ -45,7 +45,7 @@ func (h *runner) try(ctx context.Context, m *Mutant) error {
 	return nil
 }
 
-// tried is try, with a bug of ours as its error.
+// tried calls try and converts a panic to an internal error.
 func (h *runner) tried(ctx context.Context, m *Mutant) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -55,7 +55,7 @@ func (h *runner) tried(ctx context.Context, m *Mutant) (err error) {
 	return h.try(ctx, m)
 }
 
-// hits are the writes that may tell the mutant.
+// hits returns the writes whose result the mutant can change.
 func (t *target) hits(m *Mutant) []hit {
 	switch {
 	case t.ref == nil:
@@ -66,7 +66,7 @@ func (t *target) hits(m *Mutant) []hit {
 	return t.suite.ran[t.ref]
 }
 
-// engine is the target's engine with the mutant in it.
+// engine returns the target's engine with the mutant applied.
 func (h *runner) engine(m *Mutant, t target) (*engine.Engine, error) {
 	w := h.rewriters[t.suite]
 	if w == nil {
@@ -85,7 +85,7 @@ func (h *runner) engine(m *Mutant, t target) (*engine.Engine, error) {
 	return nil, fmt.Errorf("version %q: no such version", t.version)
 }
 
-// run asks the mutant about writes until a case fails.
+// run repeats writes on the mutant until a case fails.
 func (m *Mutant) run(ctx context.Context, s *baseline, changed *engine.Engine, hits []hit) error {
 	for _, at := range hits {
 		c := &s.Cases[at.index]
@@ -112,7 +112,7 @@ func (m *Mutant) run(ctx context.Context, s *baseline, changed *engine.Engine, h
 	return nil
 }
 
-// firstLine is what is wrong with a changed rule, without the excerpt.
+// firstLine returns the error in a changed rule without its excerpt.
 func firstLine(err error) string {
 	var compile *engine.CompileError
 	if errors.As(err, &compile) {

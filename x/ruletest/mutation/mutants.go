@@ -12,20 +12,20 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// key is what makes two changes one: variants of a CRD, as those of feature
-// gates, share what they have in common, and versions what their schemas do.
+// key identifies equal changes. Variants of a CRD, such as those of feature gates, share their
+// equal parts, and so do versions with equal schemas.
 type key struct{ crd, version, path, was, is, operator string }
 
-// breeder makes all mutants of all suites.
+// breeder generates the mutants of all suites.
 type breeder struct {
 	known    map[key]*Mutant
 	all      []*Mutant
 	cut      int
-	first    map[string]string                                             // of the suite at hand: the version that stands for each
+	first    map[string]string                                             // for the current suite: the first version with an equal schema
 	versions map[string][]*apiextensionsv1.CustomResourceDefinitionVersion // by CRD
 }
 
-// version is the first version of a CRD, in whatever suite, with the same schema.
+// version returns the first version of a CRD, in any suite, with an equal schema.
 func (b *breeder) version(crd *apiextensionsv1.CustomResourceDefinition, name string) string {
 	at := slices.IndexFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == name })
 	v := &crd.Spec.Versions[at]
@@ -52,7 +52,7 @@ func (b *breeder) suite(s *baseline, rulesOnly bool) error {
 		v := &s.CRD.Spec.Versions[i]
 		b.first[v.Name] = b.version(s.CRD, v.Name)
 		if !v.Served {
-			continue // nothing in it can be tested
+			continue // it cannot be tested
 		}
 		for _, ref := range s.Engine.Rules(v.Name) {
 			b.rule(s, scope, ref)
@@ -64,7 +64,7 @@ func (b *breeder) suite(s *baseline, rulesOnly bool) error {
 	return nil
 }
 
-// rule makes the mutants of one rule.
+// rule adds the mutants of a rule.
 func (b *breeder) rule(s *baseline, scope *types.Scope, ref *engine.RuleRef) {
 	spec := specOf(s.CRD, ref)
 	node, err := s.Engine.At(ref.Version, ref.Path)
@@ -80,7 +80,7 @@ func (b *breeder) rule(s *baseline, scope *types.Scope, ref *engine.RuleRef) {
 	}
 	checked, err := scope.Compile(node.Decl(), ref.OptionalOldSelf, ref.Rule)
 	if err != nil {
-		return // it is broken, or too complex: there is nothing that could be tested
+		return // the rule does not compile or is too complex, so it cannot be tested
 	}
 	found, more := edits(checked, ref.Rule)
 	if more {
@@ -93,7 +93,7 @@ func (b *breeder) rule(s *baseline, scope *types.Scope, ref *engine.RuleRef) {
 	}
 }
 
-// add makes a rule's mutant, or adds a target to one that is there.
+// add adds a mutant of a rule, or adds a target to an equal mutant.
 func (b *breeder) add(at target, m *Mutant, spec *apiextensionsv1.ValidationRule) {
 	m.Path, m.Index, m.Original, m.change.spec = at.ref.Path, at.ref.Index, at.ref.Rule, spec
 	b.put(at, m, at.ref.Rule)
@@ -111,8 +111,8 @@ func (b *breeder) put(at target, m *Mutant, was string) {
 	b.all = append(b.all, m)
 }
 
-// schema makes the mutants of a schema's bounds. What is below metadata is the
-// server's own.
+// schema adds the mutants of a schema's bounds. It skips metadata, which the server validates
+// itself.
 func (b *breeder) schema(s *baseline, version string, root *schemaProps) {
 	eachNode(root, nil, func(steps []engine.Step, node *schemaProps) {
 		if len(steps) > 0 && steps[0].Name == "metadata" {
@@ -127,7 +127,7 @@ func (b *breeder) schema(s *baseline, version string, root *schemaProps) {
 	})
 }
 
-// specOf is a rule as the CRD has it.
+// specOf returns the rule in the CRD, or nil.
 func specOf(crd *apiextensionsv1.CustomResourceDefinition, ref *engine.RuleRef) *apiextensionsv1.ValidationRule {
 	steps, err := engine.ParsePath(ref.Path)
 	if err != nil {
@@ -158,13 +158,12 @@ func specOf(crd *apiextensionsv1.CustomResourceDefinition, ref *engine.RuleRef) 
 	return &s.XValidations[ref.Index]
 }
 
-// aboutChange is true where a rule may run, or may run no more, because of
-// oldSelf.
+// aboutChange reports whether the mutant removes oldSelf, which changes when the rule runs.
 func aboutChange(m *Mutant) bool {
 	return strings.Contains(m.Rule, types.OldSelf) && !strings.Contains(m.Changed, types.OldSelf)
 }
 
-// String is the mutant in one line.
+// String describes the mutant in one line.
 func (m *Mutant) String() string {
 	place := m.Path
 	if place == "" {

@@ -40,7 +40,7 @@ spec:
               names: {type: array, maxItems: 4, items: {type: string, maxLength: 8}}
 `
 
-// widgets is the CRD with rules on spec.
+// widgets returns the CRD with the given rules on spec.
 func widgets(t testing.TB, rules ...apiextensionsv1.ValidationRule) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	crd := &apiextensionsv1.CustomResourceDefinition{}
@@ -58,7 +58,8 @@ func widget(spec m) m {
 	return m{"apiVersion": "example.com/v1", "kind": "Widget", "metadata": m{"name": "w"}, "spec": spec}
 }
 
-// suiteOf has a case for each object, which passes as the CRD answers now.
+// suiteOf returns a suite with a case per object. A case passes if the result equals that of the
+// given CRD.
 func suiteOf(t testing.TB, crd *apiextensionsv1.CustomResourceDefinition, cases map[string]m) Suite {
 	t.Helper()
 	e, err := engine.Compile(crd, engine.Config{})
@@ -74,7 +75,7 @@ func suiteOf(t testing.TB, crd *apiextensionsv1.CustomResourceDefinition, cases 
 	return s
 }
 
-// changesOf are the mutants of one rule, by operator.
+// changesOf returns the mutants of a rule by operator.
 func changesOf(t testing.TB, rule string) map[string][]string {
 	t.Helper()
 	r, err := Run(context.Background(), []Suite{suiteOf(t, widgets(t, apiextensionsv1.ValidationRule{Rule: rule}), nil)}, Config{RulesOnly: true, Steps: -1})
@@ -91,7 +92,7 @@ func changesOf(t testing.TB, rule string) map[string][]string {
 	return all
 }
 
-// TestChanges says what mutants rules have.
+// TestChanges checks the mutants of rules.
 func TestChanges(t *testing.T) {
 	t.Parallel()
 	for rule, want := range map[string]map[string][]string{
@@ -138,7 +139,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// TestStatuses: what becomes of mutants.
+// TestStatuses checks the statuses of mutants.
 func TestStatuses(t *testing.T) {
 	t.Parallel()
 	crd := widgets(t,
@@ -190,8 +191,8 @@ func TestStatuses(t *testing.T) {
 	holdTests(t, r, crd, s.Engine)
 }
 
-// holdTests holds that what would kill a survivor is answered by the original as it
-// says, and by the mutated CRD, compiled as a whole, the other way.
+// holdTests checks that the test of each survivor has the stated verdict on the original, and the
+// opposite on the mutated CRD, compiled as a whole.
 func holdTests(t *testing.T, r *Report, crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine) {
 	t.Helper()
 	found := 0
@@ -220,8 +221,8 @@ func holdTests(t *testing.T, r *Report, crd *apiextensionsv1.CustomResourceDefin
 	}
 }
 
-// TestSameReport: how many work at once changes nothing, and neither does a second
-// suite of an equal version.
+// TestSameReport checks that neither the number of workers nor a second suite of an equal version
+// changes the report.
 func TestSameReport(t *testing.T) {
 	t.Parallel()
 	crd := widgets(t, apiextensionsv1.ValidationRule{Rule: "!has(self.max) || self.min <= self.max"}, apiextensionsv1.ValidationRule{Rule: "self.min > 0 && self.min < 10"})
@@ -262,7 +263,7 @@ func TestSameReport(t *testing.T) {
 	}
 }
 
-// TestHostileRules: the mutants of a rule are no more than can be tried.
+// TestHostileRules checks that the number of mutants per rule is limited.
 func TestHostileRules(t *testing.T) {
 	t.Parallel()
 	long := strings.TrimSuffix(strings.Repeat("self.min != 1000 && ", 300), " && ")
@@ -277,7 +278,7 @@ func TestHostileRules(t *testing.T) {
 	}
 }
 
-// TestTimedOut: a mutant that asks for more work than is done is no survivor.
+// TestTimedOut checks that a mutant that exceeds the work limit does not count as a survivor.
 func TestTimedOut(t *testing.T) {
 	t.Parallel()
 	rule := "self.min != 1 || self.names.exists(n, n.replace('', n) != '')"
@@ -299,7 +300,7 @@ func TestTimedOut(t *testing.T) {
 	}
 }
 
-// TestCancelled: a cancelled run is an error, and no report.
+// TestCancelled checks that a canceled run returns an error and no report.
 func TestCancelled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())

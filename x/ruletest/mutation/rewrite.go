@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 )
 
-// The kinds of changes of rules.
+// Kinds of changes of rules.
 const (
 	opComparison = "comparison"
 	opArithmetic = "arithmetic"
@@ -29,28 +29,28 @@ const (
 	opRemoved    = "removed rule"
 )
 
-// edit is a replacement in a rule's text, in code points.
+// edit is a replacement in a rule's source. Offsets are in code points.
 type edit struct {
 	operator   string
 	start, end int
 	text       string
 }
 
-// rewriter finds the edits of one rule.
+// rewriter collects the edits of a rule.
 type rewriter struct {
 	text   []rune
 	tokens []lex.Token
-	at     map[int]int // token by its start
+	at     map[int]int // token index by start
 	source *lex.Source
 	info   *ast.SourceInfo
 	edits  []edit
 }
 
-// maxEdits is how many mutants one rule has: beyond, they tell little that is new.
+// maxEdits limits the mutants of a rule. Further mutants add little information.
 const maxEdits = 200
 
-// edits are the changes of a rule, in the order of its expression; more is true
-// where there would be others.
+// edits returns the edits of a rule, in the order of its expression. more is set if some were
+// omitted.
 func edits(checked *cel.Ast, src string) (all []edit, more bool) {
 	w := &rewriter{text: []rune(src), at: map[int]int{}, source: lex.NewSource(src, checked), info: checked.NativeRep().SourceInfo()}
 	w.tokens = lex.Tokens(w.text)
@@ -73,7 +73,7 @@ func edits(checked *cel.Ast, src string) (all []edit, more bool) {
 	return all, false
 }
 
-// apply is the text with the edit made.
+// apply returns src with the edit applied.
 func (e *edit) apply(src string) string {
 	text := []rune(src)
 	return string(text[:e.start]) + e.text + string(text[e.end:])
@@ -85,14 +85,14 @@ func (w *rewriter) add(operator string, start, end int, text string) {
 	}
 }
 
-// swap replaces the token of an operator or a function's name.
+// swap replaces the token of an operator or a function name.
 func (w *rewriter) swap(operator string, e ast.Expr, was, becomes string) {
 	o, ok := w.info.GetOffsetRange(e.ID())
 	if !ok {
 		return
 	}
 	i, ok := w.at[int(o.Start)]
-	for ok && i > 0 && w.tokens[i].Text == "(" { // a call stands at its bracket
+	for ok && i > 0 && w.tokens[i].Text == "(" { // the offset of a call is its parenthesis
 		i--
 	}
 	if ok && w.tokens[i].Text == was {
@@ -100,7 +100,7 @@ func (w *rewriter) swap(operator string, e ast.Expr, was, becomes string) {
 	}
 }
 
-// span is where a node stands, with the brackets around it.
+// span returns the range of a node, including the parentheses around it.
 func (w *rewriter) span(e ast.Expr) (start, end int, ok bool) {
 	start, end, ok = w.source.Range(e)
 	if !ok {
@@ -116,14 +116,14 @@ func (w *rewriter) span(e ast.Expr) (start, end int, ok bool) {
 	return w.tokens[first].Start, w.tokens[last].End, true
 }
 
-// replace puts a text in a node's place.
+// replace replaces a node.
 func (w *rewriter) replace(operator string, e ast.Expr, text string) {
 	if start, end, ok := w.source.Range(e); ok {
 		w.add(operator, start, end, text)
 	}
 }
 
-// negate turns a condition round, where no other change does.
+// negate negates a condition, unless other edits already have that effect.
 func (w *rewriter) negate(e ast.Expr) {
 	if e.Kind() == ast.CallKind {
 		switch e.AsCall().FunctionName() {
@@ -137,7 +137,7 @@ func (w *rewriter) negate(e ast.Expr) {
 	}
 }
 
-// expr goes through a node and all that its author wrote below it.
+// expr adds the edits of a node and its descendants in the author's source.
 func (w *rewriter) expr(e ast.Expr) {
 	switch e.Kind() {
 	case ast.LiteralKind:
@@ -161,7 +161,7 @@ func (w *rewriter) expr(e ast.Expr) {
 	}
 }
 
-// comparisons and what they become.
+// comparisons maps operators to their tokens and the replacements.
 var comparisons = map[string][2]string{
 	operators.Equals: {"==", "!="}, operators.NotEquals: {"!=", "=="},
 	operators.Less: {"<", "<= >="}, operators.LessEquals: {"<=", "< >"},
@@ -206,7 +206,9 @@ func (w *rewriter) call(e ast.Expr) {
 	}
 }
 
-// junction changes && or ||: the operator as a whole, and each operand taken away.
+// junction adds edits of && or
+//
+// : replacing the operator, and removing each operand.
 func (w *rewriter) junction(e ast.Expr, name string) {
 	was, becomes := "&&", "||"
 	if name == operators.LogicalOr {
@@ -236,7 +238,7 @@ func (w *rewriter) junction(e ast.Expr, name string) {
 	}
 }
 
-// flat flattens a nest of one operator.
+// flat returns the operands of a chain of one operator, and calls each for every operator.
 func flat(e ast.Expr, name string, each func(ast.Expr), terms []ast.Expr) []ast.Expr {
 	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != name {
 		return append(terms, e)
@@ -247,7 +249,7 @@ func flat(e ast.Expr, name string, each func(ast.Expr), terms []ast.Expr) []ast.
 	return flat(args[1], name, each, terms)
 }
 
-// choice takes each branch of ?: for the whole.
+// choice replaces a ?: with each of its branches.
 func (w *rewriter) choice(e ast.Expr) {
 	from, to, ok := w.span(e)
 	if !ok {
@@ -260,7 +262,7 @@ func (w *rewriter) choice(e ast.Expr) {
 	}
 }
 
-// list takes the items of a list of constants away, one by one.
+// list removes each constant item of a list.
 func (w *rewriter) list(e ast.Expr) {
 	items := e.AsList().Elements()
 	for i, item := range items {
@@ -283,7 +285,7 @@ func (w *rewriter) list(e ast.Expr) {
 	}
 }
 
-// literalSpan is where a constant stands, with its sign.
+// literalSpan returns the range of a constant, including its sign.
 func (w *rewriter) literalSpan(e ast.Expr) (start, end int, ok bool) {
 	start, end, ok = w.source.Range(e)
 	if i := w.at[start]; ok && w.tokens[i].Text == "-" && i+1 < len(w.tokens) {
@@ -292,7 +294,7 @@ func (w *rewriter) literalSpan(e ast.Expr) (start, end int, ok bool) {
 	return start, end, ok
 }
 
-// literal changes a constant.
+// literal replaces a constant.
 func (w *rewriter) literal(e ast.Expr) {
 	start, end, ok := w.literalSpan(e)
 	if !ok {
@@ -315,7 +317,7 @@ func (w *rewriter) literal(e ast.Expr) {
 	}
 }
 
-// macro changes a quantifier, turns its predicate round, and goes on below.
+// macro replaces a quantifier, negates its predicate, and visits the predicate.
 func (w *rewriter) macro(e ast.Expr) {
 	for _, q := range [...][2]string{{"all", "exists"}, {"exists", "all"}, {"exists_one", "exists"}, {"existsOne", "exists"}} {
 		w.swap(opQuantifier, e, q[0], q[1])
@@ -325,7 +327,7 @@ func (w *rewriter) macro(e ast.Expr) {
 	step := x.LoopStep()
 	if x.IterRange().Kind() == ast.ListKind && x.IterRange().AsList().Size() == 0 {
 		w.expr(x.AccuInit())
-		w.expr(x.Result()) // what optMap binds
+		w.expr(x.Result()) // the body of optMap
 		return
 	}
 	if step.Kind() != ast.CallKind {
@@ -345,7 +347,8 @@ func (w *rewriter) macro(e ast.Expr) {
 	}
 }
 
-// item goes on in what a macro puts into a list; what it counts by is its own.
+// item visits the elements that a macro adds to a list. Other parts are generated by the macro's
+// expansion.
 func (w *rewriter) item(sum ast.Expr) {
 	if sum.Kind() != ast.CallKind {
 		return

@@ -12,8 +12,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// Run makes all mutants of the suites' CRDs and tries them. The error is of a
-// cancelled context or of a bug of ours.
+// Run generates all mutants of the suites' CRDs and tries them. It returns ctx's error or an
+// internal error.
 func Run(ctx context.Context, suites []Suite, cfg Config) (*Report, error) {
 	if cfg.Steps == 0 {
 		cfg.Steps = DefaultSteps
@@ -52,8 +52,7 @@ func Run(ctx context.Context, suites []Suite, cfg Config) (*Report, error) {
 	return report, nil
 }
 
-// tryAll tries mutants, several at once: what becomes of one depends on nothing
-// but itself.
+// tryAll tries mutants concurrently. Their results are independent of each other.
 func tryAll(ctx context.Context, all []*Mutant, cfg Config) error {
 	var mu sync.Mutex
 	var failed error

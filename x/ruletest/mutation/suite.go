@@ -7,108 +7,105 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// Suite is the cases that are run on one engine.
+// Suite holds the cases that are run on the same engine.
 type Suite struct {
-	// CRD is what the engine was compiled from.
+	// CRD is the definition from which Engine was compiled.
 	CRD    *apiextensionsv1.CustomResourceDefinition
 	Engine *engine.Engine
 	Cases  []Case
 }
 
-// Case is one test.
+// Case is a test.
 type Case struct {
 	Name string
-	// Writes are in order; the old object of each is what the engine persisted.
+	// Writes are in order. The old object of each is the persisted object.
 	Writes []Write
 }
 
-// Write is one write of a case.
+// Write is a write of a case.
 type Write struct {
 	Request engine.Request
-	// Passes is the case's own judgement of an answer. It is asked by several
-	// goroutines.
+	// Passes reports whether a result is as expected. It is called concurrently.
 	Passes func(*engine.Result, error) bool
 }
 
-// Config is how much is done. The same suites and the same configuration always
-// give the same report.
+// Config holds the options of Run. The same suites and options result in the same report.
 type Config struct {
-	// Steps is how many writes are tried for each survivor to find a test that
-	// would kill it; 0 is DefaultSteps, below 0 none is looked for.
+	// Steps limits the writes that are tried per survivor to find a test that kills it. 0 means
+	// DefaultSteps; a negative value disables the search.
 	Steps int
-	// RulesOnly leaves the bounds of schemas alone.
+	// RulesOnly excludes the bounds of schemas.
 	RulesOnly bool
-	// Workers is how many mutants are tried at once; 0 is one a processor.
+	// Workers is the number of mutants that are tried concurrently; 0 means GOMAXPROCS.
 	Workers int
-	// Progress is told of mutants that are done; it may be nil.
+	// Progress, if not nil, is called after each mutant.
 	Progress func(done, of int)
 }
 
-// DefaultSteps finds most of the tests that there are.
+// DefaultSteps suffices to find most of the existing tests.
 const DefaultSteps = 100
 
-// Status is what became of a mutant.
+// Status is the result of trying a mutant.
 type Status string
 
 const (
-	// Killed: a case fails.
+	// Killed means that a case fails.
 	Killed Status = "killed"
-	// Survived: no case fails.
+	// Survived means that no case fails.
 	Survived Status = "survived"
-	// NotCovered: the rule runs in no case, and the bound's place is in none.
+	// NotCovered means that the rule runs in no case, or no case has a value at the bound's path.
 	NotCovered Status = "notCovered"
-	// Equivalent: it is proved that no write tells the mutant from the original.
+	// Equivalent means that no write distinguishes the mutant from the original. This is proved.
 	Equivalent Status = "equivalent"
-	// TimedOut: the mutant asks for more work than is done for one object.
+	// TimedOut means that the mutant exceeds the work limit for one object.
 	TimedOut Status = "timedOut"
-	// NotViable: the changed rule or schema does not compile.
+	// NotViable means that the changed rule or schema does not compile.
 	NotViable Status = "notViable"
 )
 
-// Mutant is one change of a CRD.
+// Mutant is a change of a CRD.
 type Mutant struct {
 	CRD string `json:"crd"`
-	// Version is the first that has the rule, of those with equal schemas.
+	// Version is the first of the versions with equal schemas.
 	Version string `json:"version"`
 	Path    string `json:"path"`
-	// Index is the rule's; -1 for a change of the schema.
+	// Index is the index of the rule; -1 for a change of the schema.
 	Index int `json:"index"`
-	// Rule is the original: a rule, or a bound such as "maxItems: 3". Changed is
-	// what stands there instead, "" where nothing does.
+	// Rule is the original: a rule, or a bound such as "maxItems: 3". Changed is its replacement,
+	// or "" if it is removed.
 	Rule    string `json:"rule"`
 	Changed string `json:"mutant"`
-	// Original is the rule that the mutant is one of; "" for a change of the schema.
+	// Original is the changed rule; "" for a change of the schema.
 	Original string `json:"-"`
-	// Start and End are where in the rule something was replaced, in code points;
-	// both 0 where the rule as a whole, or its fieldPath, was.
+	// Start and End are the replaced range of the rule, in code points. Both are 0 if the whole
+	// rule or its fieldPath is changed.
 	Start int `json:"start"`
 	End   int `json:"end"`
-	// Operator names the kind of change.
+	// Operator is the kind of change.
 	Operator string `json:"operator"`
 	Status   Status `json:"status"`
-	// KilledBy is the case that fails.
+	// KilledBy is the name of the case that fails.
 	KilledBy string `json:"killedBy,omitempty"`
-	// Reason says why a mutant is equivalent, timed out or not viable.
+	// Reason explains the statuses Equivalent, TimedOut, and NotViable.
 	Reason string `json:"reason,omitempty"`
-	// Test is a write that the original and the mutant answer differently; nil
-	// where none was found.
+	// Test is a write that the original and the mutant decide differently; nil if none was found.
 	Test *Test `json:"test,omitempty"`
 
 	change change
 }
 
-// Test is a write that would kill a survivor.
+// Test is a write that would kill a surviving mutant.
 type Test struct {
 	Operation search.Operation `json:"operation"`
 	Object    map[string]any   `json:"object"`
 	Old       map[string]any   `json:"old,omitempty"`
-	// Allowed is the original's verdict; the mutant's is the other.
+	// Allowed is the verdict of the original. The mutant's is the opposite.
 	Allowed bool `json:"allowed"`
 }
 
-// Report is what became of all mutants.
+// Report holds the results of all mutants.
 type Report struct {
-	// Total is how many mutants there are, and then how many of each status.
+	// Total is the number of mutants; the fields below count them by status.
 	Total      int `json:"mutants"`
 	Killed     int `json:"killed"`
 	Survived   int `json:"survived"`
@@ -116,15 +113,15 @@ type Report struct {
 	Equivalent int `json:"equivalent"`
 	TimedOut   int `json:"timedOut"`
 	NotViable  int `json:"notViable"`
-	// Score is killed / (killed + survived + notCovered), 1 where that is nothing.
+	// Score is killed / (killed + survived + notCovered), or 1 if the denominator is 0.
 	Score float64 `json:"score"`
-	// Mutants are in the order of their CRDs and rules.
+	// Mutants are sorted by CRD and rule.
 	Mutants []*Mutant `json:"-"`
-	// Survivors are those of them that survived.
+	// Survivors are the mutants with status Survived.
 	Survivors []*Mutant `json:"survivors"`
-	// Failing are cases that fail without any mutant, and so can tell nothing.
+	// Failing lists cases that fail on the original CRD. They are ignored.
 	Failing []string `json:"failing,omitempty"`
-	// Cut are rules and schemas that have more mutants than were tried.
+	// Cut counts rules and schemas for which mutants were omitted.
 	Cut int `json:"cut,omitempty"`
 }
 

@@ -36,8 +36,8 @@ func (h *runner) newAnalyzer(crd *apiextensionsv1.CustomResourceDefinition, e *e
 	return a
 }
 
-// analyze looks for a proof that a survivor does not differ from the original, or for a
-// write that shows that it does.
+// analyze tries to prove that a surviving mutant is equivalent to the original. Otherwise it
+// searches for a write that distinguishes them.
 func (h *runner) analyze(ctx context.Context, m *Mutant) error {
 	t := m.change.targets[0]
 	a := h.analyzerOf(t)
@@ -60,8 +60,8 @@ func (h *runner) analyze(ctx context.Context, m *Mutant) error {
 	return h.seek(ctx, m, t, a)
 }
 
-// seek looks for a write that the original rejects and the mutant accepts, and then for one
-// the other way round.
+// seek searches for a write that the original rejects and the mutant accepts, and then for the
+// opposite.
 func (h *runner) seek(ctx context.Context, m *Mutant, t target, a *analysis.Analyzer) error {
 	changed, err := h.engine(m, t)
 	if err != nil {

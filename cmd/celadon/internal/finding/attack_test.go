@@ -16,7 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/hostile"
 )
 
-// objectsOf are objects of every verdict and form with nothing but a text in them.
+// objectsOf returns objects of every verdict and form whose strings are all set to text.
 func objectsOf(text string) (objects []*Object) {
 	add := func(verdict string, change func(*Object)) {
 		o := &Object{}
@@ -64,8 +64,7 @@ func hostileReport(t *testing.T, format, text string, o Options) []byte {
 	return b.Bytes()
 }
 
-// TestAttackPrinters holds that no text of others does anything but show, in
-// whatever field of a report it stands.
+// TestAttackPrinters checks that untrusted text in any field of a report is only displayed.
 func TestAttackPrinters(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"text", "wide", "yaml", "json", "jsonl", "junit", "sarif", "github"} {
@@ -74,7 +73,7 @@ func TestAttackPrinters(t *testing.T) {
 				what := fmt.Sprintf("%s %+v", format, o)
 				out := hostileReport(t, format, text, o)
 				hostile.Harmless(t, what, out)
-				// What is no UTF-8 is base64 in YAML.
+				// Strings that are not UTF-8 are base64 in YAML.
 				if !bytes.Contains(out, []byte("PWNED")) && !bytes.Contains(out, []byte("!!binary")) {
 					t.Errorf("%s does not show the text", what)
 				}
@@ -92,7 +91,7 @@ func TestAttackPrinters(t *testing.T) {
 	}
 }
 
-// TestAttackExact holds that what programs read is what the server says.
+// TestAttackExact checks that machine-readable formats contain the server's strings unchanged.
 func TestAttackExact(t *testing.T) {
 	t.Parallel()
 	want := objectsOf(hostile.Text)

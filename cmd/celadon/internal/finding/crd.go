@@ -5,8 +5,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// CRD is what the API server would say of a CRD that objects are checked by. The
-// JSON form is fixed: scripts read it.
+// CRD is the API server's verdict on a CRD that validates objects. The JSON form is a published
+// contract.
 type CRD struct {
 	Source   string   `json:"source,omitempty"`
 	File     string   `json:"file"`
@@ -16,17 +16,17 @@ type CRD struct {
 	Status   *Status  `json:"status,omitempty"`
 	Causes   []Cause  `json:"causes"`
 	Warnings []string `json:"warnings,omitempty"`
-	// Undecided: the answer asks for more work than is done. Problem says why.
+	// Undecided is set if the CRD exceeds the work limit. Problem has the details.
 	Undecided bool   `json:"undecided,omitempty"`
 	Problem   string `json:"problem,omitempty"`
-	// Known: a baseline has all that is wrong.
+	// Known is set if a baseline contains all errors of the CRD.
 	Known bool `json:"known,omitempty"`
-	// Strict are the places of unknown and duplicate fields.
+	// Strict lists the positions of unknown and duplicate fields.
 	Strict []Place `json:"strict,omitempty"`
 
-	// Update is true where the CRD replaces another.
+	// Update is set if the CRD replaces another.
 	Update bool `json:"-"`
-	// Bug is a failure of ours, not of the CRD.
+	// Bug is an internal error.
 	Bug error `json:"-"`
 }
 
@@ -37,10 +37,10 @@ type CRDSummary struct {
 	Undecided int `json:"undecided,omitempty"`
 }
 
-// Refused is true where the API server would not take the CRD.
+// Refused reports whether the API server would reject the CRD.
 func (c *CRD) Refused() bool { return !c.Accepted && !c.Undecided && c.Bug == nil }
 
-// AsObject is the CRD as the object that it is, for reports that list findings.
+// AsObject returns the CRD as an Object, for formats that list findings.
 func (c *CRD) AsObject() *Object {
 	o := &Object{
 		Source: c.Source, Known: c.Known, File: c.File, Line: c.Line, Causes: c.Causes, Warnings: c.Warnings, Status: c.Status, Strict: c.Strict, Problem: c.Problem,
@@ -61,7 +61,7 @@ func (c *CRD) AsObject() *Object {
 	return o
 }
 
-// quiet is true where there is nothing to tell of the CRD.
+// quiet reports whether the CRD is accepted without warnings.
 func (c *CRD) quiet() bool { return c.Accepted && len(c.Warnings) == 0 }
 
 func (p *textPrinter) CRD(c *CRD) error {
@@ -73,7 +73,7 @@ func (p *textPrinter) CRD(c *CRD) error {
 
 func (p *junitPrinter) CRD(c *CRD) error {
 	if c.quiet() {
-		return nil // no test that anybody asked for
+		return nil // not a test of the user
 	}
 	return p.Object(c.AsObject())
 }
@@ -87,7 +87,7 @@ func (p *jsonPrinter) CRD(c *CRD) error {
 	return nil
 }
 
-// CRD leaves accepted ones out: who reads lines as they come expects objects.
+// CRD omits accepted CRDs, because consumers of JSON lines expect objects.
 func (p *jsonLinesPrinter) CRD(c *CRD) error {
 	if c.quiet() {
 		return nil
@@ -97,7 +97,7 @@ func (p *jsonLinesPrinter) CRD(c *CRD) error {
 	}{c})
 }
 
-// text is what the last line of a report says of the CRDs.
+// text returns the CRDs' part of the last line of a report.
 func (s *CRDSummary) text() untrusted.Own {
 	var text untrusted.Own
 	if s != nil && s.Refused > 0 {

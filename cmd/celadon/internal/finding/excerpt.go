@@ -12,21 +12,21 @@ import (
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
-// Excerpt is a line of a file with the index of the character that is meant.
+// Excerpt is a line of a file with the index of a character in it.
 type Excerpt struct {
 	Line  string `json:"line"`
 	Index int    `json:"index"`
 }
 
 const (
-	lineWidth  = 100 // columns of an excerpt where nothing sets a bound
-	valueWidth = 120 // characters of a value
+	lineWidth  = 100 // default and largest width in columns
+	valueWidth = 120 // in characters
 	ellipsis   = "…"
 )
 
-// NewExcerpt cuts a long line to a width around its index; width 0, or more than
-// is good to read, is a usual one. What stands from character hide on is left
-// out, and a line that then still holds a secret.
+// NewExcerpt shortens a long line to width columns around index. If width is 0 or too large, it
+// uses lineWidth. Characters from index hide on are replaced. If the rest still contains a secret,
+// the excerpt is empty.
 func NewExcerpt(line string, index, hide, width int, secrets secret.Texts) Excerpt {
 	if width == 0 || width > lineWidth {
 		width = lineWidth
@@ -44,8 +44,8 @@ func NewExcerpt(line string, index, hide, width int, secrets secret.Texts) Excer
 	return cut(runes, min(index, len(runes)), width)
 }
 
-// printable puts a blank for what has no width of its own, so that the caret
-// stands below its character.
+// printable replaces characters that have no width, so that the caret is aligned with its
+// character.
 func printable(r rune) rune {
 	if !unicode.IsPrint(r) && !unicode.Is(unicode.Zs, r) {
 		return ' '
@@ -53,12 +53,11 @@ func printable(r rune) rune {
 	return r
 }
 
-// cut keeps as many columns of a line as there is room for: of those before the
-// character that is meant a quarter, or more where the line ends sooner. It looks
-// no further than that, however long the line is.
+// cut keeps width columns of the line, a quarter of them before the character at index, or more if
+// the line ends early. Its running time does not depend on the length of the line.
 func cut(runes []rune, index, width int) Excerpt {
 	low, high := max(0, index-width), min(len(runes), index+width+1)
-	columns := make([]int, high-low+1) // before each character
+	columns := make([]int, high-low+1) // columns before each character
 	for i, r := range runes[low:high] {
 		columns[i+1] = columns[i] + termwidth.Width(string(r))
 	}
@@ -84,7 +83,7 @@ func cut(runes []rune, index, width int) Excerpt {
 	return Excerpt{text, index}
 }
 
-// Show writes where the place is, and the line with a caret.
+// Show writes the location, and the line with a caret.
 func (p Place) Show(b *strings.Builder) {
 	untrusted.Fprintf(b, "  --> %s\n", p)
 	p.Excerpt.show(b, p.Line)
@@ -93,7 +92,7 @@ func (p Place) Show(b *strings.Builder) {
 // ShowLine writes only the line with a caret.
 func (p Place) ShowLine(b *strings.Builder) { p.Excerpt.show(b, p.Line) }
 
-// show writes the line and a caret under it.
+// show writes the line with a caret below it.
 func (e Excerpt) show(b *strings.Builder, number int) {
 	if e.Line == "" {
 		return
@@ -109,8 +108,8 @@ func (e Excerpt) indent() int {
 	return termwidth.Width(string(runes[:min(max(e.Index, 0), len(runes))]))
 }
 
-// Preview is a value as JSON, a long one shortened in the middle; map keys are
-// sorted. Strings that hold a secret or are a piece of one are hidden.
+// Preview returns a value as JSON, with sorted keys and shortened in the middle. Strings that
+// contain a secret or are part of a secret are hidden.
 func Preview(v any, secrets secret.Texts) string {
 	if len(secrets) > 0 {
 		v = secrets.HidePieces(v)

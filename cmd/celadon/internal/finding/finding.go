@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// Finding is one thing to say of an object at one place, for forms that list findings.
+// Finding is a problem of an object at a location, for formats that list findings.
 type Finding struct {
-	// ID and Description name what was found: a CEL rule, or a check of the server.
+	// ID and Description identify the check: a CEL rule, or a check of the server.
 	ID, Description string
 	// Level is error or warning.
 	Level string
 	At    Place
 	Text  string
-	// Cause is what it tells of; nil for none.
+	// Cause is the cause that the finding describes, or nil.
 	Cause *Cause
 }
 
-// Findings are what is to be said of an object, most of which have none.
+// Findings returns the findings of an object. Most objects have no findings.
 func (o *Object) Findings() iter.Seq[Finding] { return o.findings(false) }
 
 func (o *Object) findings(strictKinds bool) iter.Seq[Finding] {
@@ -64,7 +64,7 @@ func (o *Object) errors(strictKinds bool) iter.Seq[Finding] {
 	}
 }
 
-// cause is a finding whose rule is the CEL rule, or else the server's reason.
+// cause returns the finding of a cause. Its ID is the CEL rule, or else the server's reason.
 func (o *Object) cause(c *Cause) Finding {
 	f := Finding{ID: c.Reason, Description: "A check of the API server: " + c.Reason, At: o.whole(), Text: o.title() + " is invalid: " + c.text(), Cause: c}
 	if c.Ref != nil {
@@ -78,7 +78,7 @@ func (o *Object) cause(c *Cause) Finding {
 	return f
 }
 
-// text is the cause with its rule and the values in it.
+// text returns the cause with its rule and values.
 func (c *Cause) text() string {
 	text := c.Field + ": " + c.Message
 	if c.Rule == "" {

@@ -22,8 +22,8 @@ func TestJUnit(t *testing.T) {
 	}
 }
 
-// TestCutShort holds that reports of no object and of interrupted runs are
-// documents too, and that the latter say so.
+// TestCutShort checks that reports of no objects and of interrupted runs are valid documents, and
+// that the latter state the interruption.
 func TestCutShort(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"text", "json", "jsonl", "junit", "sarif", "github"} {
@@ -50,15 +50,15 @@ func TestCutShort(t *testing.T) {
 	}
 }
 
-// command is a workflow command of GitHub: a name, properties and data.
+// command is a workflow command of GitHub: a name, properties, and data.
 type command struct {
 	name       string
 	properties map[string]string
 	data       string
 }
 
-// parseCommand reads a line as GitHub's runner does: properties end at the
-// first "::" behind the name, and are told apart by commas.
+// parseCommand parses a line as GitHub's runner does: properties end at the first "::" after the
+// name and are separated by commas.
 func parseCommand(line string) (c command, err error) {
 	rest, ok := strings.CutPrefix(line, "::")
 	head, data, found := strings.Cut(rest, "::")
@@ -79,7 +79,7 @@ func parseCommand(line string) (c command, err error) {
 
 func unescape(s string, pairs ...string) string { return strings.NewReplacer(pairs...).Replace(s) }
 
-// TestGitHub holds that the runner reads out of each command what was put in.
+// TestGitHub checks that the runner parses the values that were written.
 func TestGitHub(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
@@ -116,7 +116,7 @@ func TestGitHub(t *testing.T) {
 	}
 }
 
-// checkSchema is of the report of celadon check.
+// checkSchema is the schema of the report of celadon check.
 const checkSchema = "../../../../docs/check-report.schema.json"
 
 func TestJSON(t *testing.T) {

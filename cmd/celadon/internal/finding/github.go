@@ -7,8 +7,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// githubPrinter writes workflow commands, which GitHub shows as annotations of
-// a pull request's lines. See
+// githubPrinter writes workflow commands, which GitHub shows as annotations in a pull request. See
 // https://docs.github.com/en/actions/reference/workflow-commands-for-github-actions.
 type githubPrinter struct {
 	w           *untrusted.Writer
@@ -69,7 +68,7 @@ func (p *githubPrinter) refused(o *Object) error {
 	return p.annotate(o, "error", whole, o.title()+" is invalid", Sentence(o.Status.Message))
 }
 
-// annotation is the cause with its rule and the values in it, escaped.
+// annotation returns the cause with its rule and values, escaped.
 func (c *Cause) annotation() untrusted.Own {
 	var b strings.Builder
 	untrusted.Fprintf(&b, "%s: %s\n", c.Field, Sentence(c.Message))
@@ -83,7 +82,7 @@ func (c *Cause) annotation() untrusted.Own {
 	return untrusted.Own(strings.TrimSuffix(b.String(), "\n"))
 }
 
-// undecidedText is the problem with the rule and what to do.
+// undecidedText returns the problem of an undecided object, with the rule and the fix.
 func (o *Object) undecidedText() untrusted.Own {
 	var b strings.Builder
 	untrusted.Fprintf(&b, "%s\n", o.Problem)
@@ -91,8 +90,8 @@ func (o *Object) undecidedText() untrusted.Own {
 	return untrusted.Own(strings.TrimSpace(b.String()))
 }
 
-// Annotate writes one workflow command; a level is error, warning or notice. The
-// message may have several lines.
+// Annotate writes a workflow command. level is error, warning, or notice. message may have
+// several lines.
 func Annotate(w *untrusted.Writer, level string, at Place, title string, message untrusted.Own) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "file=%s", escapeProperty(at.File))

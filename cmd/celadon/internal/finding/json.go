@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// jsonPrinter writes one document. Its summary comes first and is known last,
-// so objects wait in a spool.
+// jsonPrinter writes a single document. Its summary comes first but is known last, so objects are
+// kept in a spool.
 type jsonPrinter struct {
 	w           io.Writer
 	kubeVersion string
@@ -27,7 +27,7 @@ func (p *jsonPrinter) Object(o *Object) error {
 	if err := enc.Encode(o); err != nil {
 		return err
 	}
-	b.Truncate(b.Len() - 1) // Encode ends the line
+	b.Truncate(b.Len() - 1) // remove the newline that Encode adds
 	_, err := p.objects.Write(b.Bytes())
 	return err
 }
@@ -63,7 +63,7 @@ func (p *jsonPrinter) End(s *Summary) error {
 	return err
 }
 
-// jsonLinesPrinter writes a line an object, then one for the summary.
+// jsonLinesPrinter writes one line per object, then the summary.
 type jsonLinesPrinter struct{ w io.Writer }
 
 func (p *jsonLinesPrinter) Object(o *Object) error {
@@ -78,7 +78,7 @@ func (p *jsonLinesPrinter) End(s *Summary) error {
 	}{s})
 }
 
-// Encoder leaves <, > and & in rules as they are.
+// Encoder returns a JSON encoder that does not escape <, >, and &, so that rules stay readable.
 func Encoder(w io.Writer) *json.Encoder {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

@@ -12,8 +12,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// JUnit writes a suite a file, each when the file is done. A suite begins with
-// its counts, so its cases wait in a spool.
+// JUnit writes one suite per file, when the file is complete. A suite starts with its counts, so
+// its cases are kept in a spool until then.
 type JUnit struct {
 	w      io.Writer
 	name   string
@@ -21,15 +21,15 @@ type JUnit struct {
 	suite  *junit.Testsuite // without its cases
 	cases  spool
 	suites int
-	lacks  string // what a report lacks that is not interrupted
+	lacks  string // parts that a merged report lacks
 }
 
-// NewJUnit starts a report of a command. All texts of its cases are escaped:
-// encoding/xml writes what XML cannot hold as it is in CDATA and as U+FFFD
-// elsewhere.
+// NewJUnit returns a JUnit for the report of a command. The strings of cases must already be
+// escaped, because encoding/xml writes characters that XML cannot represent unchanged in CDATA, and
+// as U+FFFD elsewhere.
 func NewJUnit(w io.Writer, command string) *JUnit { return &JUnit{w: w, name: command} }
 
-// junitPrinter is JUnit of objects, a case each.
+// junitPrinter writes one test case per object.
 type junitPrinter struct {
 	*JUnit
 	strictKinds bool
@@ -42,7 +42,7 @@ func (p *junitPrinter) End(s *Summary) error {
 	return p.Close(s.Interrupted)
 }
 
-// Add puts a case into the suite of a file.
+// Add adds a case to the suite of a file.
 func (p *JUnit) Add(file string, c junit.Testcase) error {
 	if p.suite != nil && p.file != file {
 		if err := p.flush(); err != nil {
@@ -54,7 +54,7 @@ func (p *JUnit) Add(file string, c junit.Testcase) error {
 		p.suite = &junit.Testsuite{Name: string(untrusted.Line(file)), File: string(untrusted.Line(file)), ID: p.suites, Time: "0"}
 		p.suites++
 	}
-	p.suite.AddTestcase(c) // which counts it
+	p.suite.AddTestcase(c) // updates the counts
 	p.suite.Testcases = p.suite.Testcases[:0]
 	enc := xml.NewEncoder(&p.cases)
 	enc.Indent("    ", "  ")
@@ -99,12 +99,12 @@ func (p *junitPrinter) testcase(o *Object) junit.Testcase {
 	return c
 }
 
-// JUnitResult is why a case has not passed.
+// JUnitResult returns the reason why a case did not pass.
 func JUnitResult(message, kind, data untrusted.Own) *junit.Result {
 	return &junit.Result{Message: strings.TrimSpace(string(message)), Type: string(kind), Data: string(data)}
 }
 
-// caseName tells objects of one file apart.
+// caseName distinguishes the objects in a file.
 func (o *Object) caseName() untrusted.Own {
 	if o.Name == "" {
 		return untrusted.Sprintf("document %d, item %d", o.Document, o.Item)
@@ -149,7 +149,7 @@ func (p *JUnit) flush() error {
 	return err
 }
 
-// Close ends the report, which says so where the run was interrupted.
+// Close completes the report. If the run was interrupted, it adds a case with an error.
 func (p *JUnit) Close(interrupted bool) error {
 	if interrupted || p.lacks != "" {
 		file := "celadon"

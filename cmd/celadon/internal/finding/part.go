@@ -11,14 +11,12 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// How it works: what is checked in parts, by shards or cluster by cluster, leaves a
-// report each, in JSON lines, that celadon merge makes one of. Beside each object
-// stands where in the whole input it was and what only other forms show. The first
-// line says what run it was, the last how much was read: a report without its last
-// line was cut off.
+// How it works: runs that each check a part of the input, by shard or by cluster, write reports in
+// JSON lines, which celadon merge combines. Each object is accompanied by its index in the whole
+// input and by data that other formats need. The first line describes the run, and the last one how
+// much was read; a report without the last line is truncated.
 
-// PartLine is a line of such a report: the first, one of a CRD or an object, or the
-// last.
+// PartLine is a line of such a report: the first line, a CRD, an object, or the last line.
 type PartLine struct {
 	Report  *PartHead `json:"report,omitempty"`
 	CRD     *CRD      `json:"crd,omitempty"`
@@ -28,29 +26,29 @@ type PartLine struct {
 	End     *PartEnd  `json:"end,omitempty"`
 }
 
-// PartHead says what run a report is of.
+// PartHead describes the run of a report.
 type PartHead struct {
 	Kind        string `json:"kind"`
 	APIVersion  string `json:"apiVersion"`
 	KubeVersion string `json:"kubeVersion"`
-	// Version is Celadon's own.
+	// Version is the version of Celadon.
 	Version string `json:"version"`
-	// Source names what the objects are of; "" where there is only one.
+	// Source names the origin of the objects; "" if there is only one.
 	Source string `json:"source,omitempty"`
 	Shard  Shard  `json:"shard"`
-	// Sources is how many there are; 0 is not known.
+	// Sources is the number of sources; 0 if unknown.
 	Sources int `json:"sources,omitempty"`
-	// Run names the run, so that a report of another is not taken for one of this.
+	// Run identifies the run, so that reports of other runs are not mixed in.
 	Run string `json:"run,omitempty"`
-	// Live: the input changes under the run, so that shards see not quite the same.
+	// Live is set if the input can change during the run, so that shards can see different states.
 	Live bool `json:"live,omitempty"`
-	// Flags are those that make another verdict or another report.
+	// Flags lists the flags that affect verdicts or the report.
 	Flags []string `json:"flags"`
-	// CRDs is a digest of what objects are decided by.
+	// CRDs is a digest of the CRDs that validate the objects.
 	CRDs string `json:"crds"`
 }
 
-// Flags of a head that matter to other reports.
+// Flags of a PartHead that affect merging.
 const (
 	StrictKinds   = "--strict-kinds"
 	NoVet         = "--no-vet"
@@ -58,10 +56,11 @@ const (
 	WithTables    = "--summary"
 )
 
-// Has is true of a run with a flag.
+// Has reports whether the run has a flag.
 func (h *PartHead) Has(flag string) bool { return slices.Contains(h.Flags, flag) }
 
-// Shard is a part of a run. The zero one is the first of none: Of is at least 1.
+// Shard is a part of a run. Index starts at 0. A run without shards is {0, 1}, so Of is at least 1;
+// the zero value is not valid.
 type Shard struct {
 	Index int `json:"index"`
 	Of    int `json:"of"`
@@ -69,43 +68,43 @@ type Shard struct {
 
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Of) }
 
-// The kind and version of a report.
+// Kind and version of a report.
 const (
 	Kind       = "CheckReport"
 	APIVersion = "celadon/v1"
 )
 
-// PartEnd is what of a part's end no other form shows.
+// PartEnd holds data of a summary that is needed only for merging.
 type PartEnd struct {
-	// Documents is how many the run read, those of other shards too, and Input a
-	// digest of what they are.
+	// Documents is the number of documents that the run read, including those of other shards.
+	// Input is a digest of their identities.
 	Documents int64  `json:"documents"`
 	Input     string `json:"input"`
-	// Unselected counts the objects that were not asked for.
+	// Unselected counts the objects that were not selected.
 	Unselected int `json:"unselected,omitempty"`
-	// Problems are what else is wrong: CRDs and old objects that cannot be used.
+	// Problems lists other errors: CRDs and old objects that cannot be used.
 	Problems []string `json:"problems,omitempty"`
-	// Stale are the lines of the baseline that nothing has any more.
+	// Stale lists the baseline entries that no longer match anything.
 	Stale []string `json:"stale,omitempty"`
-	// Rules are those of the summary, told apart.
+	// Rules are the rules of the summary with full identity.
 	Rules []PartRule `json:"rules,omitempty"`
 }
 
-// PartRule is a row of a table and what else tells its rule from others.
+// PartRule is a row of the rules' table with the rest of the rule's identity.
 type PartRule struct {
 	RuleRow
 	APIVersion string `json:"apiVersion"`
 	Version    string `json:"version"`
 }
 
-// Part is what of an object or a CRD only other forms show.
+// Part holds data of an object or CRD that is needed only for merging.
 type Part struct {
 	At int64 `json:"at"`
-	// Key is what shards tell the object by, where that is not Called.
+	// Key is the object's key, if it differs from Called.
 	Key    string      `json:"key,omitempty"`
 	Causes []PartCause `json:"causes,omitempty"`
 	Strict []Excerpt   `json:"strict,omitempty"`
-	// Duplicate, Update and Bug are those of Object and CRD; Limit is the rule of an
+	// Duplicate, Update, and Bug are the fields of Object and CRD. Limit is the rule of an
 	// undecided object.
 	Duplicate bool     `json:"duplicate,omitempty"`
 	Update    bool     `json:"update,omitempty"`
@@ -113,13 +112,13 @@ type Part struct {
 	Limit     *PartRef `json:"limit,omitempty"`
 }
 
-// PartCause is what of a cause only other forms show.
+// PartCause holds data of a cause that is needed only for merging.
 type PartCause struct {
 	Ref     *PartRef `json:"ref,omitempty"`
 	Excerpt *Excerpt `json:"excerpt,omitempty"`
 }
 
-// PartRef is where a rule stands. The rule of a cause is there already.
+// PartRef identifies a rule. Rule is omitted for a cause, which contains it.
 type PartRef struct {
 	Version string `json:"version"`
 	Path    string `json:"path"`
@@ -130,11 +129,11 @@ type PartRef struct {
 // partPrinter writes JSON lines that can be merged.
 type partPrinter struct {
 	enc  *json.Encoder
-	head *PartHead // nil once it is written
+	head *PartHead // nil after it is written
 }
 
-// write writes a line, and before it the first: what that says is not known when the
-// printer is made.
+// write writes a line, preceded by the head if it is the first. The head is still incomplete when
+// the printer is created.
 func (p *partPrinter) write(l PartLine) error {
 	if head := p.head; head != nil {
 		p.head = nil

@@ -6,8 +6,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// yamlPrinter writes accepted objects as they are stored, and nothing else, so
-// that others can read it. What is to be told goes where errors go.
+// yamlPrinter writes accepted objects as they would be stored. Findings go to stderr, so that the
+// output can be piped.
 type yamlPrinter struct {
 	w     *untrusted.Writer
 	rest  *textPrinter
@@ -35,7 +35,7 @@ func (p *yamlPrinter) Object(o *Object) error {
 
 func (p *yamlPrinter) End(s *Summary) error { return p.rest.End(s) }
 
-// diff shows what of an object is stored otherwise than it was given.
+// diff writes how the persisted object differs from the input, in color on a terminal.
 func (p *textPrinter) diff(b *strings.Builder, diff []byte) {
 	for line := range strings.Lines(string(diff)) {
 		text := untrusted.Sprintf("%s\n", strings.TrimSuffix(line, "\n"))

@@ -1,5 +1,5 @@
-// Package finding writes what celadon check found, in the forms that people,
-// scripts and code-review pages read.
+// Package finding defines the report of celadon check and writes it in the formats that people,
+// scripts, and code-review pages read. See New for the formats.
 package finding
 
 import (
@@ -11,26 +11,25 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// The verdicts of a report.
+// Verdicts of a report.
 const (
 	Valid      = "valid"
 	Invalid    = "invalid"
 	Skipped    = "skipped"
 	Unreadable = "unreadable"
-	// Undecided: the answer asks for more work than is done.
+	// Undecided means that the object exceeds the work limit.
 	Undecided = "undecided"
-	// Ignored is what is no object at all; only text tells of it.
+	// Ignored marks documents that are not objects. Only text reports mention them.
 	Ignored = "ignored"
-	// Unselected is what was not asked for; no report tells of it.
+	// Unselected marks objects that the user did not select. They are not reported.
 	Unselected = "unselected"
-	// Elsewhere is what another shard decides; no report tells of it.
+	// Elsewhere marks objects that another shard validates. They are not reported.
 	Elsewhere = "elsewhere"
 )
 
-// Object is what was decided of one object. The JSON form is fixed: scripts
-// read it.
+// Object is the result for an object. The JSON form is a published contract.
 type Object struct {
-	// Source names what the objects are of, where the run was given a name for it.
+	// Source names the origin of the objects, if the run has a name for it.
 	Source   string `json:"source,omitempty"`
 	File     string `json:"file"`
 	Document int    `json:"document"`
@@ -44,56 +43,55 @@ type Object struct {
 	Status      *Status  `json:"status,omitempty"`
 	Causes      []Cause  `json:"causes"`
 	Warnings    []string `json:"warnings"`
-	// Problem says why an object is skipped, unreadable or undecided.
+	// Problem is the reason why an object is skipped, unreadable, or undecided.
 	Problem string `json:"problem,omitempty"`
-	// Upgrade is what another CRD does to the object.
+	// Upgrade describes the effect of another CRD on the object.
 	Upgrade *Upgrade `json:"upgrade,omitempty"`
-	// Known: a baseline has all that is wrong, so that it is no finding.
+	// Known is set if a baseline contains all errors of the object, so that they do not fail the
+	// run.
 	Known bool `json:"known,omitempty"`
-	// Strict are the places of unknown and duplicate fields, which have no
-	// causes.
+	// Strict lists the positions of unknown and duplicate fields, which have no causes.
 	Strict []Place `json:"strict,omitempty"`
 
-	// Persisted is an accepted object as it is stored, where that was asked for,
-	// and SelectableFields what field selectors find in it.
+	// Persisted is an accepted object as it would be stored, and SelectableFields the values for
+	// field selectors. Both are set on request.
 	Persisted        map[string]any    `json:"persisted,omitempty"`
 	SelectableFields map[string]string `json:"selectableFields,omitempty"`
 
-	// Diff is how what is stored differs from what was given.
+	// Diff shows how the persisted object differs from the input.
 	Diff []byte `json:"-"`
-	// Row is what kubectl get shows of it.
+	// Row is the object's row in kubectl get.
 	Row *Row `json:"-"`
-	// Template is set where the whole file cannot be read; it counts once.
+	// Template is set if the whole file cannot be decoded. The file counts as one object.
 	Template bool `json:"-"`
-	// Duplicate is true where Status is about duplicate keys in YAML: kubectl
-	// does not print that, since it decodes YAML itself and keeps the last.
+	// Duplicate is set if Status is about duplicate keys in YAML. kubectl does not print such an
+	// error, because it decodes YAML itself and keeps the last key.
 	Duplicate bool `json:"-"`
-	// Bug is a failure of ours, not of the object.
+	// Bug is an internal error.
 	Bug error `json:"-"`
-	// Explained is the work that finding the values took.
+	// Explained is the work of computing the values in rules.
 	Explained uint64 `json:"-"`
-	// Limit is what an undecided object meets.
+	// Limit is the limit that an undecided object exceeds.
 	Limit *engine.WorkLimitError `json:"-"`
-	// Rules tells of each rule that ran, where that was asked for.
+	// Rules has a result for each rule that ran, if requested.
 	Rules []engine.RuleResult `json:"-"`
-	// Key tells objects apart: shards go by it. At is the place of the object in
-	// all that was read.
+	// Key identifies the object; it determines the shard. At is the object's index in the whole
+	// input.
 	Key string `json:"-"`
 	At  int64  `json:"-"`
 }
 
-// Identity is what names an object.
+// Identity holds the fields that identify an object.
 type Identity = input.Identity
 
-// Status is the API server's answer to a refused object.
+// Status is the API server's response to a rejected object.
 type Status struct {
 	Code    int32  `json:"code"`
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
 }
 
-// Cause is one reason for a refusal. Reason, Field and Message are exactly the
-// API server's.
+// Cause is a cause of a rejection. Reason, Field, and Message equal the API server's.
 type Cause struct {
 	Reason  string `json:"reason"`
 	Field   string `json:"field"`
@@ -102,33 +100,33 @@ type Cause struct {
 	File    string `json:"file,omitempty"`
 	Line    int    `json:"line,omitempty"`
 	Column  int    `json:"column,omitempty"`
-	// Values are the values in the rule, where they were asked for.
+	// Values are the values that the rule read, if requested.
 	Values []Value `json:"values,omitempty"`
-	// NotShown is why values are missing; "" if none are.
+	// NotShown is the reason why Values is incomplete, or "".
 	NotShown string `json:"valuesNotShown,omitempty"`
 
 	Ref     *engine.RuleRef `json:"-"`
 	Excerpt Excerpt         `json:"-"`
 }
 
-// Place is where the cause stands.
+// Place returns the location of the cause.
 func (c *Cause) Place() Place {
 	return Place{File: c.File, Line: c.Line, Column: c.Column, Field: c.Field, Excerpt: c.Excerpt}
 }
 
-// Value is a part of a rule and its value as JSON, shortened.
+// Value is a subexpression of a rule with its value as shortened JSON.
 type Value struct {
 	Expr string `json:"expr"`
 	Text string `json:"value"`
 }
 
-// Place is where something stands.
+// Place is a location: a position in a file, with the field there.
 type Place struct {
 	File   string `json:"file"`
 	Line   int    `json:"line"`
 	Column int    `json:"column"`
 	Field  string `json:"field"`
-	// Message is the server's, where the place has one of its own.
+	// Message is the server's message for this location, or "".
 	Message string  `json:"message,omitempty"`
 	Excerpt Excerpt `json:"-"`
 }
@@ -145,72 +143,72 @@ type Summary struct {
 	Skipped    int `json:"skipped"`
 	Unreadable int `json:"unreadable"`
 	Undecided  int `json:"undecided,omitempty"`
-	// Ignored counts the documents below folders that are no objects.
+	// Ignored counts documents in folders that are not objects.
 	Ignored int `json:"ignored,omitempty"`
-	// Vanished counts the old objects that have no new one.
+	// Vanished counts old objects without a new version.
 	Vanished int `json:"vanished,omitempty"`
-	// Omitted counts the findings that the report leaves out.
+	// Omitted counts findings that the report leaves out.
 	Omitted int `json:"omitted,omitempty"`
-	// Interrupted is true when objects after these were not looked at.
+	// Interrupted is set if the run stopped before the end of the input.
 	Interrupted bool `json:"interrupted,omitempty"`
-	// Missing are the parts that a merged report lacks.
+	// Missing lists the parts that a merged report lacks.
 	Missing []string `json:"missing,omitempty"`
-	// Baseline is where one was given.
+	// Baseline is set if a baseline was given.
 	Baseline *BaselineSummary `json:"baseline,omitempty"`
-	// CRDs counts those that objects are checked by, where they are judged.
+	// CRDs counts the CRDs of the objects, if these are validated too.
 	CRDs *CRDSummary `json:"crds,omitempty"`
-	// Upgrade counts what another CRD does to the objects.
+	// Upgrade counts the effects of another CRD on the objects.
 	Upgrade *UpgradeSummary `json:"upgrade,omitempty"`
-	// Kinds and Rules are tables, where they were asked for.
+	// Kinds and Rules are tables, filled on request.
 	Kinds []KindRow `json:"kinds,omitempty"`
 	Rules []RuleRow `json:"rules,omitempty"`
 
-	// End is what only other runs want to know.
+	// End holds data for merging reports.
 	End *PartEnd `json:"-"`
 }
 
-// BaselineSummary counts what a baseline says of a run.
+// BaselineSummary counts the entries of a baseline.
 type BaselineSummary struct {
-	// Known counts objects and CRDs of which all that is wrong stands in it, and
-	// Stale its entries that nothing has any more.
+	// Known counts objects and CRDs whose errors are all in the baseline. Stale counts entries that
+	// no longer match anything.
 	Known int `json:"known"`
 	Stale int `json:"stale"`
 }
 
-// Partial is what a report says that ended early.
+// Partial is the message of an interrupted report.
 const Partial = "interrupted: the report is of the objects before"
 
-// Printer writes a report as objects are decided.
+// Printer writes a report while objects are validated.
 type Printer interface {
-	// CRD comes before all objects.
+	// CRD is called for each CRD, before the first Object.
 	CRD(*CRD) error
 	Object(*Object) error
 	End(*Summary) error
 }
 
-// Options say how a report looks.
+// Options controls the content and style of a report.
 type Options struct {
 	KubeVersion string
-	// StrictKinds: an object without a CRD is a finding.
+	// StrictKinds makes an object without a CRD a finding.
 	StrictKinds bool
 	Quiet       bool
 	Verbose     bool
-	// Version is Celadon's own.
+	// Version is the version of Celadon.
 	Version string
-	// Colour and Width are the terminal's, for text; 0 is any width.
+	// Colour and Width apply to text on a terminal. Width 0 is unlimited.
 	Colour bool
 	Width  int
-	// Part makes JSON lines a report that can be merged; nil does not.
+	// Part, if not nil, makes JSON lines a report that can be merged.
 	Part *PartHead
-	// Stderr is where the forms that hold objects tell of everything else.
+	// Stderr receives findings in formats whose output consists of objects.
 	Stderr io.Writer
 }
 
-// Formats are the names that New knows.
+// Formats lists the formats that New supports.
 const Formats = "text, wide, yaml, json, jsonl, junit, sarif or github"
 
-// New makes the printer of a format. What steers a terminal, or who reads a log,
-// does not get through, whatever the format.
+// New returns the printer of a format. Every printer escapes characters that could control a
+// terminal or mislead the reader of a log.
 func New(format string, to io.Writer, o Options) (Printer, error) {
 	w := untrusted.NewWriter(to)
 	switch format {
@@ -238,7 +236,7 @@ func New(format string, to io.Writer, o Options) (Printer, error) {
 	return nil, fmt.Errorf("--output %q: want %s", format, Formats)
 }
 
-// beside is a text report for stderr, which is wrapped for any reader.
+// beside returns a text printer for stderr. The text is not wrapped.
 func (o Options) beside() *textPrinter {
 	to := o.Stderr
 	if to == nil {
@@ -248,10 +246,10 @@ func (o Options) beside() *textPrinter {
 	return &textPrinter{w: untrusted.NewWriter(to), Options: o}
 }
 
-// Finding is true for an object that fails the run.
+// Finding reports whether the object fails the run.
 func (o *Object) Finding(strictKinds bool) bool { return !o.Known && o.Wrong(strictKinds) }
 
-// Wrong is true for an object that fails the run unless it is known.
+// Wrong reports whether the object fails the run unless it is in the baseline.
 func (o *Object) Wrong(strictKinds bool) bool {
 	return o.Verdict == Invalid || o.Verdict == Skipped && strictKinds || o.Upgrade != nil && o.Upgrade.Finding()
 }
@@ -265,7 +263,7 @@ func (o *Object) placeInFile() string {
 	return fmt.Sprintf("%s:%d", o.File, o.Line)
 }
 
-// inSource is a text about the object with its source, where it has one.
+// inSource prefixes text with the object's source, if any.
 func (o *Object) inSource(text string) string {
 	if o.Source == "" {
 		return text
@@ -273,7 +271,7 @@ func (o *Object) inSource(text string) string {
 	return o.Source + ": " + text
 }
 
-// Count counts an object.
+// Count adds an object to the counts.
 func (s *Summary) Count(o *Object) {
 	s.known(o.Known)
 	switch o.Verdict {
@@ -319,7 +317,7 @@ func (s *Summary) Lines() int {
 	return n
 }
 
-// CountCRD counts a CRD.
+// CountCRD adds a CRD to the counts.
 func (s *Summary) CountCRD(c *CRD) {
 	s.known(c.Known)
 	if s.CRDs == nil {

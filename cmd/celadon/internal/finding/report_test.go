@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
-// nasty holds what formats have to escape.
+// nasty contains characters that formats must escape.
 const nasty = "a<b>&\"c\" 'd' ]]> 100%, x:y\r\n\x00\x1b é …"
 
 func sample() []*Object {
@@ -60,7 +60,7 @@ func renderSome(t *testing.T, format string, objects []*Object, s *Summary) []by
 	return b.Bytes()
 }
 
-// sarifLog is what is written of a log.
+// sarifLog is the part of a log that tests read.
 type sarifLog struct {
 	Schema  string `json:"$schema"`
 	Version string `json:"version"`
@@ -70,7 +70,7 @@ type sarifLog struct {
 	} `json:"runs"`
 }
 
-// readSARIF holds a log against the schema and reads it.
+// readSARIF validates a log against the schema and decodes it.
 func readSARIF(t *testing.T, data []byte) (log sarifLog) {
 	t.Helper()
 	findingtest.SARIF(t, data)
@@ -100,8 +100,8 @@ func TestSARIF(t *testing.T) {
 	}
 }
 
-// TestStreams holds that what reports write is not kept: a finding is there
-// before the next one, or waits in a spool.
+// TestStreams checks that reports are not kept in memory: a finding is written before the next one,
+// or kept in a spool.
 func TestStreams(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"text", "jsonl", "sarif", "github"} {
@@ -122,7 +122,7 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// TestSpool writes more than is held in memory.
+// TestSpool writes more than the spool keeps in memory.
 func TestSpool(t *testing.T) {
 	t.Parallel()
 	var s spool

@@ -10,20 +10,20 @@ import (
 	"strings"
 )
 
-// SARIF writes a log, each finding as it comes. The rules that findings refer to
-// follow at the end: JSON objects have no order.
+// SARIF writes a log. Each result is written immediately. The rules to which results refer follow
+// at the end, because JSON objects are unordered.
 type SARIF struct {
 	w       io.Writer
 	run     sarifRun // without its results
 	rules   map[string]int
 	results int
-	known   bool   // what comes is suppressed
-	lacks   string // what a log lacks that is not interrupted
+	known   bool   // the next results are suppressed
+	lacks   string // parts that a merged report lacks
 }
 
 const home = "https://github.com/celadon-cel/celadon"
 
-// NewSARIF starts a log; version is Celadon's own.
+// NewSARIF returns a SARIF. version is the version of Celadon.
 func NewSARIF(w io.Writer, version string) *SARIF {
 	driver := sarifDriver{InformationURI: home, Name: "celadon", Version: version}
 	return &SARIF{
@@ -33,7 +33,8 @@ func NewSARIF(w io.Writer, version string) *SARIF {
 	}
 }
 
-// sarifPrinter is SARIF of objects' findings, with CEL rules as its rules.
+// sarifPrinter writes the findings of objects. The rules of the log are CEL rules and the server's
+// checks.
 type sarifPrinter struct {
 	*SARIF
 	strictKinds bool
@@ -61,9 +62,8 @@ func (p *sarifPrinter) End(s *Summary) error {
 	return p.Close(s.Interrupted)
 }
 
-// Add writes a finding; a level is error, warning or note. What it was found in
-// has an identity, by which a code-scanning page knows the finding again when
-// its line moved.
+// Add writes a result. level is error, warning, or note. identity identifies the object with the
+// finding, so that a code-scanning page can track the finding when its line moves.
 func (s *SARIF) Add(id, description, level string, at Place, message string, identity ...string) error {
 	uri := url.URL{Path: filepath.ToSlash(at.File)}
 	place := sarifPhysical{ArtifactLocation: sarifArtifact{URI: uri.String()}}
@@ -88,7 +88,7 @@ func (s *SARIF) Add(id, description, level string, at Place, message string, ide
 	})
 }
 
-// rule is the index of a rule, which is added where it is new.
+// rule returns the index of a rule, adding it if necessary.
 func (s *SARIF) rule(id, description string) int {
 	index, ok := s.rules[id]
 	if !ok {
@@ -99,7 +99,7 @@ func (s *SARIF) rule(id, description string) int {
 	return index
 }
 
-// write writes one result, and before the first what stands around them.
+// write writes a result, preceded by the beginning of the log if it is the first.
 func (s *SARIF) write(result *sarifResult) error {
 	if s.results++; s.results == 1 {
 		if err := s.begin(); err != nil {
@@ -126,7 +126,7 @@ func fingerprint(identity []string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// Close ends the log, which says so where the run was interrupted.
+// Close completes the log. If the run was interrupted, it adds a notification.
 func (s *SARIF) Close(interrupted bool) error {
 	end := "\n      ]"
 	if s.results == 0 {
@@ -152,7 +152,7 @@ func (s *SARIF) Close(interrupted bool) error {
 	return err
 }
 
-// indented is v as JSON whose first line stands behind the prefix.
+// indented returns v as JSON with each line but the first prefixed.
 func indented(v any, prefix string) (string, error) {
 	var b strings.Builder
 	enc := Encoder(&b)

@@ -1,8 +1,8 @@
 package finding
 
-// What Celadon writes of SARIF 2.1.0, and no more: a library for all of it brings
-// a validator of JSON schemas and the schema itself into the command, and writes
-// an empty value for whatever is not set. Tests hold the logs against the schema.
+// The subset of SARIF 2.1.0 that Celadon writes. A complete library would add a JSON Schema
+// validator and the schema to the binary, and would write an empty value for every unset field.
+// Tests validate the logs against the schema.
 
 const (
 	sarifVersion = "2.1.0"
@@ -46,7 +46,7 @@ type (
 		PartialFingerprints map[string]string `json:"partialFingerprints"`
 		RuleID              string            `json:"ruleId"`
 		RuleIndex           int               `json:"ruleIndex"`
-		// Suppressions are why nobody need mend it.
+		// Suppressions are reasons to ignore the result.
 		Suppressions []sarifSuppression `json:"suppressions,omitempty"`
 	}
 	sarifSuppression struct {
@@ -64,7 +64,7 @@ type (
 	sarifArtifact struct {
 		URI string `json:"uri"`
 	}
-	// sarifRegion counts lines and columns from 1.
+	// sarifRegion is a region of a file. Lines and columns start at 1.
 	sarifRegion struct {
 		Snippet     *sarifText `json:"snippet,omitempty"`
 		StartColumn int        `json:"startColumn,omitempty"`

@@ -7,11 +7,10 @@ import (
 	"os"
 )
 
-// maxSpool is what a spool holds in memory.
+// maxSpool is the number of bytes that a spool keeps in memory.
 const maxSpool = 1 << 20
 
-// spool keeps what is written until what stands before it is known, in a
-// temporary file when it is much.
+// spool holds output until everything before it is known. Large output is kept in a temporary file.
 type spool struct {
 	mem  bytes.Buffer
 	file *os.File
@@ -24,7 +23,7 @@ func (s *spool) Write(data []byte) (int, error) {
 			return 0, fmt.Errorf("no place for a large report: %w", err)
 		}
 		s.file = f
-		_ = os.Remove(f.Name()) // it goes with us, however we end; not so on Windows
+		_ = os.Remove(f.Name()) // deleted even if the process is killed; has no effect on Windows
 	}
 	n, _ := s.mem.Write(data)
 	if s.file != nil && s.mem.Len() > readAhead {
@@ -51,7 +50,7 @@ func (s *spool) copyTo(w io.Writer) error {
 	return err
 }
 
-// reset empties the spool, which can then be used again.
+// reset empties the spool for reuse.
 func (s *spool) reset() {
 	s.mem.Reset()
 	if s.file != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// KindRow is what was found of one kind.
+// KindRow holds the counts of a kind.
 type KindRow struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -25,7 +25,7 @@ type KindRow struct {
 	Cost       int64  `json:"cost"`
 }
 
-// RuleRow is what was found of one rule.
+// RuleRow holds the counts of a rule.
 type RuleRow struct {
 	Kind   string `json:"kind"`
 	Path   string `json:"path"`
@@ -34,11 +34,11 @@ type RuleRow struct {
 	Runs   int    `json:"runs"`
 	Failed int    `json:"failed"`
 	Cost   int64  `json:"cost"`
-	// CostShare is the rule's part of all cost, from 0 to 1.
+	// CostShare is the rule's share of the total cost, from 0 to 1.
 	CostShare float64 `json:"costShare"`
 }
 
-// Tables add up objects by kind and by rule.
+// Tables sums the results of objects by kind and by rule.
 type Tables struct {
 	kinds map[[2]string]*KindRow
 	rules map[ruleKey]*PartRule
@@ -50,12 +50,12 @@ type ruleKey struct {
 	engine.RuleRef
 }
 
-// NewTables makes empty ones.
+// NewTables returns empty Tables.
 func NewTables() *Tables {
 	return &Tables{kinds: map[[2]string]*KindRow{}, rules: map[ruleKey]*PartRule{}}
 }
 
-// Add counts an object that was checked, or is undecided.
+// Add adds an object that was validated or is undecided.
 func (t *Tables) Add(o *Object) {
 	if o.Verdict != Valid && o.Verdict != Invalid && o.Verdict != Undecided {
 		return
@@ -93,7 +93,7 @@ func (t *Tables) rule(add PartRule) {
 	row.Cost += add.Cost
 }
 
-// AddPart adds the tables of a part.
+// AddPart adds the tables of a partial report.
 func (t *Tables) AddPart(kinds []KindRow, rules []PartRule) {
 	for _, add := range kinds {
 		key := [2]string{add.APIVersion, add.Kind}
@@ -113,7 +113,7 @@ func (t *Tables) AddPart(kinds []KindRow, rules []PartRule) {
 	}
 }
 
-// Fill puts the tables into a summary, the worst rule first.
+// Fill copies the tables into a summary, rules with most failures first.
 func (t *Tables) Fill(s *Summary) {
 	for _, row := range t.kinds {
 		s.Kinds = append(s.Kinds, *row)
@@ -146,14 +146,14 @@ const (
 	ruleWidth   = 60
 )
 
-// tables are printed only when they were filled.
+// tables writes the tables, if they were filled.
 func (s *Summary) tables(b *strings.Builder) {
 	if len(s.Kinds) == 0 {
 		return
 	}
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	s.kindRows(t)
-	_ = t.Flush() // a strings.Builder takes all
+	_ = t.Flush() // a strings.Builder never fails
 	if len(s.Rules) == 0 {
 		return
 	}
@@ -172,7 +172,8 @@ func (s *Summary) tables(b *strings.Builder) {
 	}
 }
 
-// kindRows have a column for undecided objects where there are any.
+// kindRows writes the table of kinds. The column for undecided objects is omitted if there are
+// none.
 func (s *Summary) kindRows(t io.Writer) {
 	head := "\nKIND\tAPIVERSION\tCHECKED\tINVALID"
 	if s.Undecided > 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// paint colours text on a terminal, line by line.
+// paint colors text on a terminal, line by line.
 func (p *textPrinter) paint(c untrusted.Colour, text untrusted.Own) string {
 	if !p.Colour || text == "" {
 		return string(text)
@@ -23,8 +23,8 @@ func (p *textPrinter) paint(c untrusted.Colour, text untrusted.Own) string {
 
 var painted = regexp.MustCompile("\x1b\\[[0-9]*m")
 
-// fit breaks lines that are wider than the terminal between words; what follows
-// is set in by two more. Excerpts have been made to fit.
+// fit wraps lines that are wider than the terminal between words, with continuation lines indented
+// by two more. Excerpts already fit.
 func (p *textPrinter) fit(text string) string {
 	if p.Width == 0 {
 		return text

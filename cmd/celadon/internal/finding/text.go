@@ -8,8 +8,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// textPrinter writes for people: first what kubectl would print, then where and
-// why.
+// textPrinter writes for people: first what kubectl would print, then locations and explanations.
 type textPrinter struct {
 	w io.Writer
 	Options
@@ -54,12 +53,12 @@ func (p *textPrinter) Object(o *Object) error {
 	text := p.fit(b.String())
 	b.Reset()
 	b.WriteString(text)
-	p.diff(&b, o.Diff) // whose lines are no sentences
+	p.diff(&b, o.Diff) // whose lines must not be wrapped
 	_, err := io.WriteString(p.w, b.String())
 	return err
 }
 
-// warnings are a line each, as kubectl prints them.
+// warnings returns one line per warning, as kubectl prints them.
 func (o *Object) warnings() (lines untrusted.Own) {
 	for _, warning := range o.Warnings {
 		lines += untrusted.Sprintf("Warning: %s\n", warning)
@@ -91,7 +90,7 @@ func (p *textPrinter) End(s *Summary) error {
 	return err
 }
 
-// counts are the last lines of a report.
+// counts writes the last lines of a report.
 func (s *Summary) counts(b *strings.Builder) {
 	if s.Omitted > 0 {
 		untrusted.Fprintf(b, "%s more not shown\n", phrase.Count(s.Omitted, "finding"))
@@ -131,7 +130,7 @@ func (s *Summary) counts(b *strings.Builder) {
 
 const known = "known from the baseline"
 
-// lacks says which parts a merged report lacks; "" where it is whole.
+// lacks describes the parts that a merged report lacks, or returns "".
 func (s *Summary) lacks() string {
 	if len(s.Missing) == 0 {
 		return ""
@@ -139,8 +138,9 @@ func (s *Summary) lacks() string {
 	return "the report lacks " + strings.Join(s.Missing, ", ")
 }
 
-// KubectlError is the error in kubectl's three forms: one cause, several, none. Of
-// duplicate keys in YAML kubectl says nothing.
+// KubectlError returns the error as kubectl prints it, which depends on whether there is one cause,
+// several, or none. For duplicate keys in YAML, about which kubectl prints nothing, it returns our
+// own message.
 func KubectlError(o *Object) untrusted.Own {
 	var messages []string
 	seen := map[string]bool{}
@@ -169,14 +169,13 @@ func KubectlError(o *Object) untrusted.Own {
 	return head + "\n* " + untrusted.Own(strings.Join(messages, "\n* ")) + "\n"
 }
 
-// Sentence is a message of the server. It has line breaks of its own only where
-// it shows what is wrong in an expression.
+// Sentence returns a message of the server, escaped. Line breaks are kept only in the excerpt of an
+// expression.
 func Sentence(message string) untrusted.Own {
 	return untrusted.Lines(message, " | ", "ERROR: <input>:")
 }
 
-// where shows the places of the causes, each once, and below each the rules
-// that failed there.
+// where writes the locations of the causes, each once, and below each the rules that failed there.
 func (o *Object) where(b *strings.Builder) {
 	places := o.Strict[:min(len(o.Strict), maxStrict):min(len(o.Strict), maxStrict)]
 	rules := map[Place][]*Cause{}
@@ -206,11 +205,11 @@ func (o *Object) where(b *strings.Builder) {
 	why(b, rules[Place{}])
 }
 
-// maxStrict is the number of unknown and duplicate fields of an object whose positions
-// are shown; the message names all of them.
+// maxStrict limits how many positions of unknown and duplicate fields are shown per object. The
+// message names all of them.
 const maxStrict = 100
 
-// why shows each failed rule once, with the values in it.
+// why writes each failed rule once, with its values.
 func why(b *strings.Builder, causes []*Cause) {
 	shown := map[string]bool{}
 	for _, c := range causes {
@@ -226,17 +225,17 @@ func why(b *strings.Builder, causes []*Cause) {
 	}
 }
 
-// ShowMissing shows why values of a rule are missing, below those that are shown.
+// ShowMissing writes why values of a rule are missing.
 func ShowMissing(b *strings.Builder, why string) {
 	if why != "" {
 		untrusted.Fprintf(b, "          values not shown: %s\n", why)
 	}
 }
 
-// ShowRule shows the text of a rule below a place.
+// ShowRule writes a rule below a location.
 func ShowRule(b *strings.Builder, text string) { rule(b, "        rule: ", text) }
 
-// rule shows the text of a rule, which may have several lines.
+// rule writes a rule, which may have several lines, after head.
 func rule(b *strings.Builder, head, text string) {
 	for line := range strings.Lines(strings.TrimSpace(text)) {
 		untrusted.Fprintf(b, "%s%s\n", head, strings.TrimSuffix(line, "\n"))
@@ -244,7 +243,7 @@ func rule(b *strings.Builder, head, text string) {
 	}
 }
 
-// undecided shows the rule that nobody can tell the answer of, and what to do.
+// undecided writes the rule that exceeds the work limit, and the fix.
 func (o *Object) undecided(b *strings.Builder) {
 	if o.Limit == nil {
 		return
@@ -255,5 +254,5 @@ func (o *Object) undecided(b *strings.Builder) {
 	untrusted.Fprintf(b, "        %s\n", decide)
 }
 
-// decide is what makes an undecided object decided.
+// decide is the advice for an undecided object.
 const decide = "bound what it reads with maxLength, maxItems or maxProperties in the CRD, or write the rule so that it does less"

@@ -6,39 +6,39 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// Upgrade is what a new CRD does to an object that exists under the old one.
+// Upgrade is the effect of a new CRD on an object stored under the old CRD.
 type Upgrade struct {
-	// Before and Now are the verdicts on a create under the old and the new CRD:
-	// valid, invalid or undecided.
+	// Before and Now are the verdicts on creating the object under the old and the new CRD: valid,
+	// invalid, or undecided.
 	Before string `json:"before"`
 	Now    string `json:"now"`
-	// Unchanged is the new CRD's verdict on an update that changes nothing.
+	// Unchanged is the new CRD's verdict on an update without changes.
 	Unchanged string `json:"unchanged"`
-	// Ratcheted is true where only ratcheting lets that update pass.
+	// Ratcheted is set if that update is accepted only because of ratcheting.
 	Ratcheted bool `json:"ratcheted,omitempty"`
-	// Changes are made silently, by pruning and defaulting.
+	// Changes are silent changes by pruning and defaulting.
 	Changes []Change `json:"changes,omitempty"`
 }
 
-// Change is a field that is not what it was. "" is no field.
+// Change is a changed field. An empty Before or After means that the field is absent.
 type Change struct {
 	Field  string `json:"field"`
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
 }
 
-// RefusedOnCreate: accepted before and refused now.
+// RefusedOnCreate reports whether the object was accepted before and is rejected now.
 func (u *Upgrade) RefusedOnCreate() bool { return u.Before == Valid && u.Now == Invalid }
 
-// RefusedOnUpdate: every update is refused, whatever it changes elsewhere.
+// RefusedOnUpdate reports whether every update is rejected, even without changes.
 func (u *Upgrade) RefusedOnUpdate() bool { return u.Unchanged == Invalid }
 
-// Undecided is true where nobody can tell one of the verdicts.
+// Undecided reports whether any of the verdicts is undecided.
 func (u *Upgrade) Undecided() bool {
 	return u.Before == Undecided || u.Now == Undecided || u.Unchanged == Undecided
 }
 
-// Lossy is true where the object loses what it had.
+// Lossy reports whether a field is removed or gets another value.
 func (u *Upgrade) Lossy() bool {
 	for _, c := range u.Changes {
 		if c.Before != "" {
@@ -48,10 +48,10 @@ func (u *Upgrade) Lossy() bool {
 	return false
 }
 
-// Finding is true where the upgrade hurts the object.
+// Finding reports whether the upgrade breaks or changes the object.
 func (u *Upgrade) Finding() bool { return u.RefusedOnCreate() || u.RefusedOnUpdate() || u.Lossy() }
 
-// UpgradeSummary counts what an upgrade does.
+// UpgradeSummary counts the effects of an upgrade.
 type UpgradeSummary struct {
 	RefusedOnCreate int `json:"refusedOnCreate"`
 	RefusedOnUpdate int `json:"refusedOnUpdate"`
@@ -60,7 +60,7 @@ type UpgradeSummary struct {
 	Undecided       int `json:"undecided,omitempty"`
 }
 
-// Add counts one object.
+// Add adds an object to the counts.
 func (s *UpgradeSummary) Add(u *Upgrade) {
 	if u.RefusedOnCreate() {
 		s.RefusedOnCreate++
@@ -91,14 +91,14 @@ func (s *UpgradeSummary) show(b *strings.Builder) {
 	b.WriteString("\nceladon diff OLD NEW compares the CRDs themselves: it finds what they break beyond these objects\n")
 }
 
-// Upgraded is what an upgrade does to the object, in a few lines.
+// Upgraded describes the effect of an upgrade on the object in a few lines.
 func (o *Object) Upgraded() string {
 	var b strings.Builder
 	o.Upgrade.show(&b, o)
 	return strings.TrimSpace(b.String())
 }
 
-// show tells of one object that the upgrade touches.
+// show writes the effect on an object, if there is any.
 func (u *Upgrade) show(b *strings.Builder, o *Object) {
 	var what []string
 	if u.RefusedOnCreate() {

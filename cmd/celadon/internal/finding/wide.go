@@ -11,28 +11,27 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// Table is what the rows of one kind and version have in common.
+// Table holds the common properties of the rows of one kind and version.
 type Table struct {
 	Kind       schema.GroupVersionKind
 	Namespaced bool
-	// Columns are the names of those behind the object's.
+	// Columns are the names of the columns after NAMESPACE and NAME.
 	Columns []string
 }
 
-// Row is an object as kubectl get shows it.
+// Row is an object as a row of kubectl get.
 type Row struct {
 	*Table
 	Namespace, Name string
-	// Cells are one a column; nil shows nothing.
+	// Cells has one cell per column; nil is an empty cell.
 	Cells []any
 }
 
-// maxCell is how much of a cell is kept: rows wait for each other.
+// maxCell limits the size of a cell in bytes, because rows are kept in memory.
 const maxCell = 4 << 10
 
-// widePrinter writes tables as kubectl get -A -o wide does: one a kind and
-// version, in the order in which these come. What is to be told goes where errors
-// go.
+// widePrinter writes tables as kubectl get -A -o wide does, one per kind and version in order of
+// appearance. Findings go to stderr.
 type widePrinter struct {
 	w      *untrusted.Writer
 	rest   *textPrinter
@@ -52,8 +51,8 @@ func (p *widePrinter) Object(o *Object) error {
 	return p.rest.Object(o)
 }
 
-// line is a row's texts between tabs, without the namespace and what of the name
-// depends on other tables.
+// line returns a row's cells, separated by tabs. The kind, which is shown only if there are several
+// tables, is added later.
 func (r *Row) line() string {
 	texts := []string{cellText(r.Name)}
 	if r.Namespaced {
@@ -65,7 +64,7 @@ func (r *Row) line() string {
 	return strings.Join(texts, "\t")
 }
 
-// cellText is a cell up to where it breaks the line, as kubectl has it.
+// cellText returns a cell up to its first line break, as kubectl does.
 func cellText(v any) string {
 	if v == nil {
 		return ""
@@ -82,7 +81,7 @@ func (p *widePrinter) End(s *Summary) error {
 		if i > 0 {
 			fmt.Fprintln(p.w)
 		}
-		// kubectl's own widths.
+		// The widths of kubectl.
 		out := tabwriter.NewWriter(p.w, 6, 4, 3, ' ', 0)
 		fmt.Fprintln(out, t.header())
 		for _, line := range p.rows[t] {
@@ -109,7 +108,7 @@ func (t *Table) header() string {
 	return strings.Join(names, "\t")
 }
 
-// withKind puts the kind before the name, as kubectl does where it shows several.
+// withKind prefixes the name with the kind, as kubectl does if it shows several kinds.
 func (t *Table) withKind(line string) string {
 	kind := cellText(strings.ToLower(t.Kind.GroupKind().String())) + "/"
 	if !t.Namespaced {

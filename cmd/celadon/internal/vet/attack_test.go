@@ -14,12 +14,12 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// hostileReports are reports of CRDs with nothing but a text in them.
+// hostileReports returns reports whose strings are all set to the given text.
 func hostileReports(text string) (list []*vetted) {
 	add := func(change func(*vetted)) {
 		one := &vetted{doc: &input.Document{File: text, Line: 3}, report: &vet.Report{}, operation: "create"}
 		hostile.Fill(one.report, text)
-		for i := range one.report.Versions { // the schema's words are ours
+		for i := range one.report.Versions { // keywords of the schema are not untrusted
 			v := &one.report.Versions[i]
 			v.Advice[0].Set, v.Rules[0].Advice[0].Set, v.Rules[0].Reason.Missing[0].Set = "maxItems", "maxItems", "maxItems"
 		}
@@ -43,8 +43,8 @@ func hostileReports(text string) (list []*vetted) {
 	return list
 }
 
-// TestAttackVetPrinters holds the reports of vet in whatever field of them a
-// text stands, on a terminal too, where colours are ours and no others.
+// TestAttackPrinters checks that hostile text in any field of a report has no effect, including on
+// a terminal, where only our own colors are allowed.
 func TestAttackPrinters(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{hostile.Text, hostile.Broken} {
@@ -83,7 +83,7 @@ func printHostile(t *testing.T, p printer, text string) {
 	}
 }
 
-// document holds that an output of a format is a document of it.
+// document checks that an output is a valid document of its format.
 func document(t *testing.T, format string, out []byte) {
 	t.Helper()
 	switch format {

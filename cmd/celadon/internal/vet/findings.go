@@ -10,18 +10,17 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// finding is one thing to show at one place.
+// crdFinding is a problem at a position.
 type crdFinding struct {
 	id, description, message string
-	rule                     string   // that it is about; "" is none
-	shown                    []string // lines that show it
-	level                    string   // error, warning or note
+	rule                     string   // the rule with the problem, or ""
+	shown                    []string // details
+	level                    string   // error, warning, or note
 	at                       finding.Place
-	ref                      *engine.RuleRef // the rule that it is about, where it has a place
+	ref                      *engine.RuleRef // the rule in the CRD, if it can be located
 }
 
-// findings are what keeps a CRD from being accepted, what the server warns of,
-// lints, and advice.
+// findings returns the errors, warnings, lints, and advice of a CRD.
 func (one *vetted) findings() (list []crdFinding) {
 	whole := finding.Place{File: one.doc.File, Line: one.doc.Line}
 	add := func(f crdFinding) {
@@ -60,7 +59,7 @@ func (one *vetted) findings() (list []crdFinding) {
 	}
 	for i, at := range one.lintPlaces(0) {
 		l := &one.lints[i]
-		at.Field = l.Path + " " + l.Rule // its identity, whatever rules come before it
+		at.Field = l.Path + " " + l.Rule // identifies the lint even if rules are inserted before it
 		add(crdFinding{id: l.Name, description: "What the API server accepts and authors regret", level: "warning", message: l.Message, rule: l.Rule, shown: shown(l), at: at})
 	}
 	for _, v := range r.Versions {
@@ -73,7 +72,7 @@ func (one *vetted) findings() (list []crdFinding) {
 	return list
 }
 
-// gitHubPrinter writes workflow commands, which GitHub shows beside the lines.
+// gitHubPrinter writes workflow commands, which GitHub shows as annotations.
 type gitHubPrinter struct{ out *untrusted.Writer }
 
 func (p *gitHubPrinter) crd(one *vetted) error {
@@ -120,7 +119,7 @@ func (p *sarifPrinter) crd(one *vetted) error {
 	return nil
 }
 
-// body is the whole text of a finding.
+// body returns the message with the rule and details.
 func (f *crdFinding) body() string {
 	text := f.message
 	if f.rule != "" {
@@ -132,7 +131,8 @@ func (f *crdFinding) body() string {
 	return text
 }
 
-// finding adds one in what has an identity: a CRD, or a type of Go.
+// finding adds a finding. of identifies the CRD or Go type, so that its results can be tracked
+// across revisions.
 func (p *sarifPrinter) finding(f *crdFinding, of string) error {
 	return p.log.Add(f.id, f.description, f.level, f.at, f.body(), f.at.File, of)
 }

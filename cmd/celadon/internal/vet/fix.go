@@ -17,7 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/x/crdedit"
 )
 
-// fixes says whether files are to be fixed.
+// fixes reports whether --fix is set. It returns an error if the flags contradict each other.
 func (o *Options) fixes(paths []string) (bool, error) {
 	switch {
 	case o.DryRun && !o.Fix:
@@ -30,7 +30,7 @@ func (o *Options) fixes(paths []string) (bool, error) {
 	return o.Fix, nil
 }
 
-// runFix is the whole of celadon vet --fix.
+// runFix runs celadon vet --fix.
 func runFix(ctx context.Context, s command.Streams, o *Options, paths []string) error {
 	v, err := newVetter(ctx, s, o)
 	if err != nil {
@@ -85,7 +85,8 @@ func runFix(ctx context.Context, s command.Streams, o *Options, paths []string) 
 	return nil
 }
 
-// fixes are what --fix does: what is accepted stays the same but for bounds.
+// fixes returns the bounds and rules that --fix changes. It omits rewrites that accept more objects
+// than now.
 func (one *vetted) fixes() *fix.Vetted {
 	v := &fix.Vetted{Report: one.report}
 	for i := range one.lints {
@@ -104,8 +105,8 @@ func (one *vetted) fixes() *fix.Vetted {
 	return v
 }
 
-// opening are lints whose mends all accept more than now: those are for a person to
-// choose.
+// opening returns lints whose rewrites all accept more objects than now. A person must choose one
+// of them.
 func (one *vetted) opening() (list []*lint.Lint) {
 	for i := range one.lints {
 		if l := &one.lints[i]; len(l.Rewrites) > 0 && l.Keeping() == nil {

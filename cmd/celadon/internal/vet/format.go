@@ -19,13 +19,13 @@ func (p *textPrinter) paint(c untrusted.Colour, text untrusted.Own) untrusted.Ow
 
 var painted = regexp.MustCompile("\x1b\\[[0-9]*m")
 
-// columns is how wide a text stands on a terminal.
+// columns returns the width of text on a terminal.
 func columns(text untrusted.Own) int {
 	return termwidth.Width(painted.ReplaceAllString(string(text), ""))
 }
 
-// line writes one line, on a terminal broken between words where it is too
-// long; what follows is set in by two more.
+// line writes a line. On a terminal, it is wrapped between words, with continuation lines indented
+// by two more.
 func (p *textPrinter) line(b *strings.Builder, indent int, text untrusted.Own) {
 	left := strings.Repeat(" ", indent)
 	if p.width == 0 {
@@ -47,7 +47,7 @@ func (p *textPrinter) line(b *strings.Builder, indent int, text untrusted.Own) {
 	b.WriteString(line + "\n")
 }
 
-// bar is how much of a limit a cost takes, on a terminal.
+// bar returns a bar for the share of a limit, on a terminal.
 func (p *textPrinter) bar(cost, limit uint64) untrusted.Own {
 	if !p.terminal || limit == 0 {
 		return ""
@@ -67,7 +67,7 @@ func (p *textPrinter) bar(cost, limit uint64) untrusted.Own {
 	return " " + filled + untrusted.Own(strings.Repeat("░", width-full))
 }
 
-// oneLine makes a rule one line of at most n columns.
+// oneLine returns a rule in one line of at most n columns.
 func oneLine(rule string, n int) untrusted.Own {
 	return untrusted.Own(termwidth.Cut(string(untrusted.Line(lex.Flat(rule))), n))
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/x/markers/markervet"
 )
 
-// runGo is the whole of celadon vet ./api/...
+// runGo runs celadon vet on Go packages, such as ./api/...
 func runGo(ctx context.Context, streams command.Streams, o *Options, dirs []string) error {
 	if o.Fix {
 		return errors.New("--fix: CRDs that are generated are mended in Go: want no Go packages")
@@ -66,7 +66,7 @@ func runGo(ctx context.Context, streams command.Streams, o *Options, dirs []stri
 	return run.sum.verdict(paths)
 }
 
-// goRun is what is known of the CRDs and their Go.
+// goRun collects the CRDs of a run and their Go sources.
 type goRun struct {
 	src     *goSource
 	without []string
@@ -75,26 +75,26 @@ type goRun struct {
 	sum      summary
 	crds     []*vetted
 	mapped   []*markervet.CRD
-	of       []int // of mapped: the index in crds
+	of       []int // for each of mapped: its index in crds
 	unread   []goFinding
 	findings []goFinding
 }
 
-// goFinding is a finding in a form that can be shown.
+// goFinding is a finding with its locations.
 type goFinding struct {
 	crdFinding
 	of     string
 	places []markervet.Place
-	write  string // a marker that is missing above
+	write  string // a marker to add above the position, or ""
 }
 
-// add maps one CRD.
+// add maps a CRD to Go.
 func (r *goRun) add(one *vetted) {
 	crd, err := resource.DecodeCompact(one.doc)
 	r.sum.count(one)
 	r.crds = append(r.crds, one)
 	if one.report == nil || err != nil || crd == nil {
-		for _, f := range one.findings() { // nothing in Go is known to have made it
+		for _, f := range one.findings() { // no Go source is known
 			r.unread = append(r.unread, goFinding{crdFinding: f})
 		}
 		return
@@ -104,7 +104,7 @@ func (r *goRun) add(one *vetted) {
 	r.of = append(r.of, len(r.crds)-1)
 }
 
-// end gathers all findings.
+// end collects all findings and counts.
 func (r *goRun) end() *goRun {
 	r.cannotRead()
 	for _, f := range markervet.Find(r.src.Source, r.mapped, r.without) {
@@ -130,7 +130,7 @@ func (r *goRun) end() *goRun {
 	return r
 }
 
-// inFile is a place in the CRD's own file, or else the CRD's.
+// inFile returns the position of a field in the CRD's file, or that of the CRD.
 func (one *vetted) inFile(field string, width int) finding.Place {
 	at := one.inYAML([]string{field}, width)[0]
 	if at.Line == 0 {
@@ -139,7 +139,7 @@ func (one *vetted) inFile(field string, width int) finding.Place {
 	return at
 }
 
-// cannotRead tells of Go that is not read, and of packages that rules need.
+// cannotRead reports Go files that cannot be parsed, and missing packages that rules need.
 func (r *goRun) cannotRead() {
 	add := func(at finding.Place, text string) {
 		r.sum.Unreadable++
@@ -162,16 +162,15 @@ func (r *goRun) cannotRead() {
 	}
 }
 
-// goSummary counts what was mapped.
+// goSummary counts files, markers, and mapped rules.
 type goSummary struct {
 	Files   int `json:"files"`
 	Markers int `json:"markers"`
 	Rules   int `json:"rules"`
-	// Mapped are the rules that have a marker, Ambiguous those of them that have
-	// several.
+	// Mapped counts rules with a marker, Ambiguous those with several.
 	Mapped    int `json:"mapped"`
 	Ambiguous int `json:"ambiguous,omitempty"`
-	// Foreign are CRDs of kinds that the packages do not have.
+	// Foreign counts CRDs whose kind the packages do not declare.
 	Foreign int `json:"foreign,omitempty"`
 }
 
@@ -198,7 +197,7 @@ func (r *goRun) count() *goSummary {
 // goPrinter writes the report of a goRun.
 type goPrinter interface {
 	report(*goRun) error
-	// excerpt is how wide excerpts are; 0 is the usual.
+	// excerpt returns the width of excerpts; 0 is the default.
 	excerpt() int
 }
 

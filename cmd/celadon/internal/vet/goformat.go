@@ -10,10 +10,10 @@ import (
 	"github.com/celadon-cel/celadon/x/markers/markervet"
 )
 
-// mostPlaces of a finding are shown.
+// mostPlaces limits the locations shown per finding.
 const mostPlaces = 5
 
-// lines are what stands below a finding: its places, and what shows it.
+// lines returns the details and locations of a finding.
 func (f *goFinding) lines() (lines []string) {
 	lines = append(lines, f.shown...)
 	for i, p := range f.places {
@@ -25,7 +25,7 @@ func (f *goFinding) lines() (lines []string) {
 	return lines
 }
 
-// goEach is a form that tells of each CRD, as without Go.
+// goEach writes a report per CRD, as without Go packages.
 type goEach struct{ printer }
 
 func (p goEach) excerpt() int { return 0 }
@@ -42,7 +42,7 @@ func (p goEach) report(r *goRun) error {
 	return p.end(&r.sum)
 }
 
-// goText begins each finding as a compiler does.
+// goText writes findings in the format of compiler errors.
 type goText struct{ *textPrinter }
 
 func (p goText) excerpt() int { return p.textPrinter.excerpt() }
@@ -85,7 +85,7 @@ func (p goText) report(r *goRun) error {
 	return err
 }
 
-// oneLine is the verdict on a CRD.
+// oneLine writes the verdict on a CRD in one line.
 func (one *vetted) oneLine(p *textPrinter, b *strings.Builder) {
 	r := one.report
 	switch {
@@ -137,7 +137,7 @@ func (p goSARIF) report(r *goRun) error {
 	return p.end(&r.sum)
 }
 
-// goReport is a finding in JSON.
+// goReport is the JSON form of a finding.
 type goReport struct {
 	ID      string            `json:"id"`
 	Level   string            `json:"level"`

@@ -11,27 +11,27 @@ import (
 	"github.com/celadon-cel/celadon/x/markers"
 )
 
-// GoReviewer vets Go packages that an editor has open. It is safe for concurrent use.
+// GoReviewer vets Go packages that are open in an editor. It is safe for concurrent use.
 type GoReviewer struct {
 	desk    *Reviewer
 	without []string
 
 	mu    sync.Mutex
-	known map[[sha256.Size]byte]*vetted // CRDs do not change with each key
+	known map[[sha256.Size]byte]*vetted // cache, because CRDs rarely change while a user types
 }
 
-// NewGoReviewer makes one, of the same options as NewReviewer.
+// NewGoReviewer returns a GoReviewer. It takes the same options as NewReviewer.
 func NewGoReviewer(d *Reviewer, o *Options) *GoReviewer {
 	return &GoReviewer{desk: d, without: o.NoLints, known: map[[sha256.Size]byte]*vetted{}}
 }
 
-// GoReviewed is what celadon vet says of a Go package.
+// GoReviewed is the result of vetting a Go package.
 type GoReviewed struct {
 	Findings []Finding
 	Rules    []GoRule
 }
 
-// GoRule is a rule of a CRD and the marker that made it.
+// GoRule is a rule of a CRD with the marker from which it was generated.
 type GoRule struct {
 	Marker        *markers.Marker
 	CRD           *resource.Compact
@@ -39,9 +39,8 @@ type GoRule struct {
 	Index         int
 }
 
-// Vet vets the packages in a folder, from the root, with the CRDs that the module has
-// where generators write them; texts are those that are not saved, by their files. The
-// error says why nothing can be said.
+// Vet vets the packages in dir, an absolute path, with the CRDs in the module's usual folders.
+// texts holds unsaved contents by file name. It returns an error if the packages cannot be vetted.
 func (d *GoReviewer) Vet(ctx context.Context, dir string, texts map[string][]byte) (*GoReviewed, error) {
 	var open closers
 	defer open.close()
@@ -86,7 +85,7 @@ func (d *GoReviewer) Vet(ctx context.Context, dir string, texts map[string][]byt
 	return r, nil
 }
 
-// vet vets a CRD once.
+// vet vets a CRD, or returns the cached result.
 func (d *GoReviewer) vet(ctx context.Context, doc *input.Document) *vetted {
 	data, err := doc.JSON()
 	if err != nil || doc.Object["kind"] != resource.Kind {
@@ -111,7 +110,7 @@ func (d *GoReviewer) vet(ctx context.Context, doc *input.Document) *vetted {
 	return one
 }
 
-// mostKnown are how many CRDs are kept.
+// mostKnown limits the number of cached CRDs.
 const mostKnown = 1000
 
 func rulesOf(m *markers.Map, one *vetted) (rules []GoRule) {

@@ -13,11 +13,11 @@ import (
 	"github.com/celadon-cel/celadon/x/markers/gotree"
 )
 
-// dots is what an argument ends in that names Go packages.
+// dots is the suffix of arguments that name Go packages.
 const dots = "/..."
 
-// goPatterns are the folders of Go packages that the arguments name; none where they
-// are CRDs.
+// goPatterns returns the folders of Go packages in the arguments, or nil if the arguments are CRDs.
+// Mixing both is an error.
 func goPatterns(paths []string) (dirs []string, err error) {
 	for _, p := range paths {
 		if dir, ok := strings.CutSuffix(filepath.ToSlash(p), dots); ok {
@@ -30,17 +30,17 @@ func goPatterns(paths []string) (dirs []string, err error) {
 	return dirs, nil
 }
 
-// goSource are the Go packages of one module.
+// goSource holds the Go packages of a module.
 type goSource struct {
 	*markers.Source
 	tree  *gotree.Tree
 	files int
-	// top is the repository's folder, here the working directory; "" where the user
-	// named files from the root.
+	// top is the repository's folder. here is the working directory, or "" if the user gave
+	// absolute paths.
 	top, here string
 }
 
-// closers are folders that are open.
+// closers are open folders.
 type closers []*os.Root
 
 func (c *closers) open(dir string) (*os.Root, error) {
@@ -58,9 +58,9 @@ func (c closers) close() {
 	}
 }
 
-// readGo reads the packages in folders of one module. What is read of the module
-// stays in its repository, links or not; go itself is never run. Of files that texts
-// has, by their names, these count.
+// readGo parses the packages in folders of a module. Access to the module is confined to its
+// repository, including symbolic links, and the go command is never run. texts holds unsaved
+// contents by file name; they replace those on disk.
 func readGo(dirs []string, open *closers, texts map[string][]byte) (*goSource, error) {
 	g, err := locate(dirs[0])
 	if err != nil {
@@ -111,8 +111,8 @@ func unsaved(files []markers.File, texts map[string][]byte) []markers.File {
 	return files
 }
 
-// locate finds the repository of a folder: the top of its work tree, or else the
-// nearest folder with a go.mod.
+// locate finds the repository of a folder: the top of its work tree, or else the nearest folder
+// with a go.mod.
 func locate(dir string) (*goSource, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil, errors.New("no such folder")
@@ -135,7 +135,7 @@ func locate(dir string) (*goSource, error) {
 	return &goSource{top: top, here: here}, err
 }
 
-// resolved is a path from the root, without links.
+// resolved returns an absolute path without symbolic links.
 func resolved(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err == nil {
@@ -144,7 +144,7 @@ func resolved(path string) (string, error) {
 	return path, err
 }
 
-// name is how the user would call what stands below the repository.
+// name returns the path of a file in the repository as the user would write it.
 func (g *goSource) name(file string) string {
 	file = filepath.Join(g.top, filepath.FromSlash(file))
 	if rel, err := filepath.Rel(g.here, file); g.here != "" && err == nil {
@@ -153,7 +153,7 @@ func (g *goSource) name(file string) string {
 	return file
 }
 
-// relative is a folder's name in the repository.
+// relative returns the path of a folder in the repository.
 func (g *goSource) relative(dir string) (string, error) {
 	dir, err := resolved(dir)
 	if err != nil {

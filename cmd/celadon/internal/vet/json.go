@@ -9,7 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// The report's form is fixed: scripts read it.
+// The JSON form is a published contract.
 
 type wholeReport struct {
 	Kind        string      `json:"kind"`
@@ -17,8 +17,8 @@ type wholeReport struct {
 	KubeVersion string      `json:"kubeVersion"`
 	Summary     *summary    `json:"summary"`
 	CRDs        []crdReport `json:"crds"`
-	// Findings come with Go packages: what the CRDs' causes, lints and advice say,
-	// once for each marker, and what only Go shows.
+	// Findings is set for Go packages: causes, lints, and advice, once per marker, and findings
+	// about the Go source itself.
 	Findings []goReport `json:"findings,omitempty"`
 }
 
@@ -30,14 +30,14 @@ type crdReport struct {
 	Name     string `json:"name"`
 	Accepted bool   `json:"accepted"`
 	Problem  string `json:"problem,omitempty"`
-	// Undecided: Problem says why.
+	// Undecided is set if the CRD exceeds the work limit. Problem has the details.
 	Undecided bool `json:"undecided,omitempty"`
-	// ShortNames and Categories are what else kubectl get knows the objects by.
+	// ShortNames and Categories are other names in kubectl get.
 	ShortNames []string        `json:"shortNames,omitempty"`
 	Categories []string        `json:"categories,omitempty"`
 	Status     *finding.Status `json:"status,omitempty"`
 	Causes     []finding.Cause `json:"causes"`
-	// Panic is what makes the server panic, where it does.
+	// Panic is the part of a rule that makes the server panic, if known.
 	Panic    *finding.Cause  `json:"panic,omitempty"`
 	Warnings []string        `json:"warnings"`
 	Lints    []lintReport    `json:"lints"`
@@ -56,7 +56,7 @@ type lintReport struct {
 	File    string `json:"file,omitempty"`
 	Line    int    `json:"line,omitempty"`
 	Column  int    `json:"column,omitempty"`
-	// Witness, Proof and Mends come with --find.
+	// Witness, Proof, and Mends are set with --find.
 	Witness *witnessReport `json:"witness,omitempty"`
 	Proof   string         `json:"proof,omitempty"`
 	Mends   []mendReport   `json:"mends,omitempty"`
@@ -66,16 +66,16 @@ type witnessReport struct {
 	Operation search.Operation `json:"operation"`
 	Object    map[string]any   `json:"object"`
 	Old       map[string]any   `json:"old,omitempty"`
-	// MadeUp are places of format password.
+	// MadeUp lists paths with format password.
 	MadeUp []string `json:"madeUp,omitempty"`
 }
 
 type mendReport struct {
 	Rule string `json:"rule"`
-	// Keeps: the CRD accepts no more than before.
+	// Keeps is set if the CRD accepts no more objects than before.
 	Keeps bool `json:"keeps"`
-	// Proof is that the rule never fails; where there is none, it failed on none of
-	// so many objects.
+	// Proof is set if it is proved that the rule never fails. Otherwise the rule did not fail on
+	// the number of objects in Searched.
 	Proof    string `json:"proof,omitempty"`
 	Searched int    `json:"searched,omitempty"`
 }
@@ -117,7 +117,7 @@ type ruleReport struct {
 type factorReport struct {
 	Path string `json:"path"`
 	Set  string `json:"bound"`
-	// Max is null where the bound is missing.
+	// Max is null if the bound is missing.
 	Max *uint64 `json:"max"`
 }
 
@@ -142,7 +142,7 @@ type adviceReport struct {
 	Now   int64  `json:"now,omitempty"`
 }
 
-// jsonPrinter writes one document at the end.
+// jsonPrinter writes a single document at the end.
 type jsonPrinter struct {
 	out         io.Writer
 	kubeVersion string
@@ -214,7 +214,7 @@ func (one *vetted) lintReports() []lintReport {
 	return list
 }
 
-// proofText is what a proof rests on; "" where there is none.
+// proofText returns the summary of a proof, or "".
 func proofText(p *prove.Proof) string {
 	if p == nil {
 		return ""

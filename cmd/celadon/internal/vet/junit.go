@@ -10,8 +10,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// junitPrinter writes a case a CRD. What keeps a CRD from being accepted is its
-// failure; warnings, lints and advice are its output.
+// junitPrinter writes one test case per CRD. Errors are its failure. Warnings, lints, and advice
+// are its output.
 type junitPrinter struct{ log *finding.JUnit }
 
 func (p *junitPrinter) crd(one *vetted) error { return p.log.Add(one.doc.File, one.testcase()) }
@@ -46,7 +46,7 @@ func (one *vetted) testcase() junit.Testcase {
 	return c
 }
 
-// text is a finding with its place and rule, lines of their own.
+// text returns the finding with its location and rule on separate lines.
 func (f *crdFinding) text() untrusted.Own {
 	var b strings.Builder
 	untrusted.Fprintf(&b, "%s: %s\n", f.id, finding.Sentence(f.message))
@@ -64,7 +64,7 @@ func (f *crdFinding) text() untrusted.Own {
 	return untrusted.Own(b.String())
 }
 
-// caseName tells CRDs of one file apart.
+// caseName distinguishes the CRDs in a file.
 func (one *vetted) caseName() untrusted.Own {
 	if one.report == nil || one.report.Name == "" {
 		return untrusted.Own(fmt.Sprintf("document %d, item %d", one.doc.Index, one.doc.Item))

@@ -18,7 +18,7 @@ import (
 	"github.com/celadon-cel/celadon/x/markers"
 )
 
-// Options are the flags of celadon vet.
+// Options holds the flags of celadon vet.
 type Options struct {
 	CRDs, Olds  []string
 	KubeVersion string
@@ -31,10 +31,10 @@ type Options struct {
 	Config      config.Flags
 }
 
-// Outputs are the forms that a report has.
+// Outputs returns the values of --output.
 func Outputs() []string { return []string{"text", "json", "junit", "sarif", "github"} }
 
-// KubeVersions are what --kube-version may be, the newest first.
+// KubeVersions returns the values of --kube-version, newest first.
 func KubeVersions() (list []string) {
 	for minor := types.Newest; minor >= types.Oldest; minor-- {
 		list = append(list, types.Version{Minor: minor}.String())
@@ -42,7 +42,7 @@ func KubeVersions() (list []string) {
 	return list
 }
 
-// Flags are those of celadon vet.
+// Flags adds the flags to f.
 func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.CRDs, "crd", nil, "with Go packages (./api/...): the CRDs that a generator makes of them, `PATH` of a file, a folder or - (repeatable; default config/crd, manifests, payload-manifests)")
 	f.StringArrayVar(&o.Olds, "old", nil, "CRDs as they were stored before: `PATH` of a file, a folder or - (repeatable)")
@@ -57,7 +57,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	o.Config.Add(f)
 }
 
-// vetConfig is what the flags ask of the engine.
+// vetConfig returns the engine's configuration for the flags.
 func (o *Options) vetConfig() (vet.Config, error) {
 	if _, err := types.ParseVersion(o.KubeVersion); err != nil {
 		return vet.Config{}, fmt.Errorf("--kube-version: %w", err)
@@ -74,24 +74,24 @@ func (o *Options) vetConfig() (vet.Config, error) {
 	return cfg, cfg.Check()
 }
 
-// LintNames are what --no-lint may be.
+// LintNames returns the values of --no-lint.
 func LintNames() []string {
 	return slices.Concat(vet.LintNames(), lint.Names(), markers.LintNames())
 }
 
-// printer writes a report as CRDs are vetted.
+// printer writes a report while CRDs are vetted.
 type printer interface {
 	crd(*vetted) error
 	end(*summary) error
 }
 
-// printer writes to a stream, and asks the terminal, if it is one, how wide it is.
+// printer returns a printer that writes to a stream. The width and colors depend on terminal.
 func (o *Options) printer(terminal, to io.Writer) (printer, error) {
 	v, err := types.ParseVersion(o.KubeVersion)
 	if err != nil {
 		return nil, err
 	}
-	out := untrusted.NewWriter(to) // whatever the format, as finding.New has it
+	out := untrusted.NewWriter(to) // for every format, as in finding.New
 	switch o.Output {
 	case "text":
 		return newText(terminal, out, o.All), nil

@@ -14,14 +14,14 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/preview"
 )
 
-// Vetted is what celadon vet says of a whole text that stands in no file, as a page
-// has it: of a Reviewer an editor asks document by document.
+// Vetted is the result of vetting a whole text that is not a file, such as the playground's. An
+// editor uses a Reviewer instead, document by document.
 type Vetted struct {
-	// Report is that of -o json.
+	// Report is the output of -o json.
 	Report []byte
-	// Refusals are what kubectl would print, by CRD; "" of one that is accepted.
+	// Refusals holds the error that kubectl would print for each CRD; "" if it is accepted.
 	Refusals []string
-	// Places are where rules stand, and the schemas that advice is about.
+	// Places holds the positions of rules, and of schemas with advice.
 	Places []Place
 	// Problems are the reasons for a missing verdict, or for a rejection without causes.
 	Problems []Problem
@@ -30,8 +30,7 @@ type Vetted struct {
 	crds []*vetted
 }
 
-// Place is where in the text something of a version stands: the rule with an index
-// at a path, or the schema there that wants a bound set.
+// Place is the position of a rule, or of a schema for which a bound (Set) is advised.
 type Place struct {
 	CRD     string `json:"crd"`
 	Version string `json:"version"`
@@ -42,15 +41,14 @@ type Place struct {
 	Column  int    `json:"column"`
 }
 
-// Problem is a reason why a CRD cannot be read or decoded.
+// Problem is a reason why a CRD cannot be decoded or validated.
 type Problem struct {
 	Message string `json:"message"`
 	Line    int    `json:"line"`
 	Column  int    `json:"column,omitempty"` // 0 for the whole line
 }
 
-// Text vets the CRDs of a text. The error is the context's, of the version, or of a
-// bug of ours.
+// Text vets the CRDs in a text. The error is ctx's, an invalid kubeVersion, or an internal error.
 func Text(ctx context.Context, text input.Text, kubeVersion string) (*Vetted, error) {
 	o := Options{KubeVersion: kubeVersion, Output: "json"}
 	d, err := NewReviewer(ctx, &o)
@@ -92,7 +90,7 @@ func Text(ctx context.Context, text input.Text, kubeVersion string) (*Vetted, er
 	return all, err
 }
 
-// noCRD returns the problem of a text without CRDs. Other is its first document, if there is one.
+// noCRD returns the problem of a text without CRDs. other is its first document, or nil.
 func noCRD(other *input.Document) Problem {
 	if other == nil {
 		return Problem{Message: "no CustomResourceDefinition: the text is empty", Line: 1}
@@ -107,10 +105,10 @@ func noCRD(other *input.Document) Problem {
 	return p
 }
 
-// maxKind is how much of a value is shown that is not the wanted kind.
+// maxKind limits how much of an unexpected kind is shown.
 const maxKind = 60
 
-// problems returns the reasons for the lack of a verdict or causes.
+// problems returns the reasons for a missing verdict or for missing causes.
 func (one *vetted) problems() (list []Problem) {
 	var syntax *input.SyntaxError
 	if one.problem != nil {
@@ -169,7 +167,7 @@ func (v *Vetted) add(one *vetted) {
 	v.Places = append(v.Places, places...)
 }
 
-// Fixed is the text with the bounds set that are advised and wanted.
+// Fixed returns the text with the advised bounds that wanted selects.
 func (v *Vetted) Fixed(wanted func(crd, version string, a vet.Advice) bool) ([]byte, error) {
 	var docs []*input.Document
 	var fixes []*fix.Vetted

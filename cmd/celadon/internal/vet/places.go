@@ -10,7 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
-// places are where fields of the CRD stand in Go, where they do, or else in its file.
+// places returns the locations of fields of the CRD: in Go if known, otherwise in its file.
 func (one *vetted) places(fields []string, width int) []finding.Place {
 	places := one.inYAML(fields, width)
 	if one.source != nil {
@@ -23,13 +23,13 @@ func (one *vetted) places(fields []string, width int) []finding.Place {
 	return places
 }
 
-// inGo is a place in a Go file with its line.
+// inGo returns a location in a Go file with its line.
 func inGo(at markers.Position, line, field string, width int) finding.Place {
 	return finding.Place{File: at.File, Line: at.Line, Column: at.Column, Field: field, Excerpt: finding.NewExcerpt(line, at.Column-1, len(line), width, nil)}
 }
 
-// inYAML finds fields of the CRD in its file, with an excerpt of each of the
-// first; what is not found has no line. Width is that of excerpts, 0 the usual.
+// inYAML returns the locations of fields in the CRD's file. Fields that are not found have no line.
+// The first excerpt.Shown locations have an excerpt of the given width; 0 is the default.
 func (one *vetted) inYAML(fields []string, width int) []finding.Place {
 	mapped := make([]string, len(fields))
 	for i, f := range fields {
@@ -49,12 +49,12 @@ func (one *vetted) inYAML(fields []string, width int) []finding.Place {
 	return places
 }
 
-// excerpts are lines of the CRD, in which nothing is secret.
+// excerpts returns excerpts of the CRD, which contains no secrets.
 func (one *vetted) excerpts(width int) *excerpt.Excerpts {
 	return excerpt.NewExcerpts(one.doc, width, &secret.Secrets{}, nil)
 }
 
-// strict are the keys that strict decoding refuses, as far as they are found.
+// strict returns the locations of keys that strict decoding rejects, as far as they are found.
 func (one *vetted) strict(width int) []finding.Place {
 	if one.report.Status == nil || len(one.report.Strict) == 0 {
 		return nil
@@ -66,7 +66,7 @@ func (one *vetted) strict(width int) []finding.Place {
 	return append(found, excerpt.Strict(one.doc, one.report.Strict, one.excerpts(width))...)
 }
 
-// causes are the server's, each with its place.
+// causes returns the server's causes with their locations.
 func (one *vetted) causes(width int) []finding.Cause {
 	list := one.placed(one.report.Causes, width)
 	if one.source == nil {
@@ -80,7 +80,8 @@ func (one *vetted) causes(width int) []finding.Cause {
 	return list
 }
 
-// panic is what makes the server panic, with its place; nil where nothing is known.
+// panic returns the part of a rule that makes the server panic, with its location, or nil if
+// unknown.
 func (one *vetted) panic(width int) *finding.Cause {
 	if one.report.Panic == nil {
 		return nil
@@ -104,12 +105,12 @@ func (one *vetted) placed(causes []engine.Cause, width int) []finding.Cause {
 	return list
 }
 
-// stand says where a cause stands.
+// stand sets the location of a cause.
 func stand(c *finding.Cause, at finding.Place) {
 	c.File, c.Line, c.Column, c.Excerpt = at.File, at.Line, at.Column, at.Excerpt
 }
 
-// lintPlaces are where the rules of lints stand.
+// lintPlaces returns the locations of the lints' rules.
 func (one *vetted) lintPlaces(width int) []finding.Place {
 	fields := make([]string, len(one.lints))
 	for i, l := range one.lints {
@@ -118,7 +119,7 @@ func (one *vetted) lintPlaces(width int) []finding.Place {
 	return one.places(fields, width)
 }
 
-// advicePlaces are where the schemas stand that bounds are missing in.
+// advicePlaces returns the locations of the schemas that lack bounds.
 func (one *vetted) advicePlaces(list []vet.Advice) []finding.Place {
 	fields := make([]string, len(list))
 	for i, a := range list {

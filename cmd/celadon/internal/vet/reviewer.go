@@ -11,35 +11,36 @@ import (
 	"github.com/celadon-cel/celadon/engine/vet"
 )
 
-// Reviewer vets documents that an editor has open. It is safe for concurrent use.
+// Reviewer vets documents that are open in an editor. It is safe for concurrent use.
 type Reviewer struct{ v *vetter }
 
-// NewReviewer makes one; of the options those count that say what is vetted.
+// NewReviewer returns a Reviewer. Options for output are ignored.
 func NewReviewer(ctx context.Context, o *Options) (*Reviewer, error) {
 	v, err := newVetter(ctx, command.Streams{}, o)
 	return &Reviewer{v}, err
 }
 
-// Reviewed is what celadon vet says of a document.
+// Reviewed is the result of vetting a document.
 type Reviewed struct {
-	// Report is nil where there is none; the findings say why.
+	// Report is nil if the document could not be vetted; Findings then holds the reason.
 	Report   *vet.Report
 	Findings []Finding
 	one      *vetted
 }
 
-// Finding is one thing to say at one place.
+// Finding is a problem at a position.
 type Finding struct {
-	// ID names what was found; Level is error, warning or note.
+	// ID identifies the check. Level is error, warning, or note.
 	ID, Level, Text string
 	At              finding.Place
-	// Rule is the rule that it is about; nil where it is about none.
+	// Rule is the rule with the problem, or nil.
 	Rule *engine.RuleRef
-	// Write is a marker that is missing above the place in Go; "" is none.
+	// Write is a Go marker to add above the position, or "".
 	Write string
 }
 
-// Vet is nil for a document that is no CRD. The error is the context's, or a bug.
+// Vet vets a document. It returns nil if the document is not a CRD. The error is ctx's or an
+// internal error.
 func (d *Reviewer) Vet(ctx context.Context, doc *input.Document) (*Reviewed, error) {
 	one := d.v.vet(ctx, doc)
 	switch {
@@ -55,7 +56,7 @@ func (d *Reviewer) Vet(ctx context.Context, doc *input.Document) (*Reviewed, err
 	return r, nil
 }
 
-// Fixes are what celadon vet --fix does of itself; nil where there is no report.
+// Fixes returns what celadon vet --fix would change, or nil if there is no report.
 func (r *Reviewed) Fixes() *fix.Vetted {
 	if r.Report == nil {
 		return nil

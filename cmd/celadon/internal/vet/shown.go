@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/lint"
 )
 
-// mendWords say what a mend does.
+// mendWords describes a rewrite.
 func mendWords(m *lint.Rewrite) string {
 	does := "that accepts more than now"
 	if m.Keeps {
@@ -25,7 +25,7 @@ func mendWords(m *lint.Rewrite) string {
 	return fmt.Sprintf("%s (failed on none of %s)", does, phrase.Count(m.Searched, "object"))
 }
 
-// shown are lines that show what a lint says: its object, and texts for the rule.
+// shown returns the details of a lint: its example object and rewrites of the rule.
 func shown(l *lint.Lint) (lines []string) {
 	if w := l.Witness; w != nil {
 		if w.Old != nil {
@@ -50,7 +50,7 @@ func compact(obj map[string]any) string {
 	return string(text)
 }
 
-// shown writes them for people: objects as they are written.
+// shown writes the details of a lint for people, with objects as YAML.
 func (p *textPrinter) shown(b *strings.Builder, l *lint.Lint) {
 	if w := l.Witness; w != nil {
 		if w.Old != nil {

@@ -17,11 +17,11 @@ type summary struct {
 	Undecided   int  `json:"undecided,omitempty"`
 	Lints       int  `json:"lints"`
 	Interrupted bool `json:"interrupted,omitempty"`
-	// Go counts what was mapped to Go packages; nil where none were named.
+	// Go counts the rules mapped to Go packages; nil if none were given.
 	Go *goSummary `json:"go,omitempty"`
 
 	bug     error
-	limited bool // --find did not look for all lints
+	limited bool // --find did not search for all lints
 }
 
 func (s *summary) count(one *vetted) {
@@ -60,7 +60,7 @@ func (s *summary) verdict(paths []string) error {
 	return nil
 }
 
-// String is the closing line.
+// String returns the last line of a report.
 func (s *summary) String() string {
 	text := fmt.Sprintf("%s vetted: %d accepted, %d refused", phrase.Count(s.CRDs, "CRD"), s.Accepted, s.Refused)
 	if s.Lints > 0 {

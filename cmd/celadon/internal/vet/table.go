@@ -10,19 +10,19 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// tableRow is one expression and what it costs.
+// tableRow is an expression with its cost.
 type tableRow struct {
 	total   uint64
-	numbers [5]untrusted.Own // total, of the rule's limit, of the CRD's, once, times
+	numbers [5]untrusted.Own // total, percentage of the rule's limit, percentage of the schema's limit, single, cardinality
 	where   untrusted.Own
 	rule    string
 }
 
-// shownRule is how much of a rule stands in a table.
+// shownRule limits the width of a rule in a table.
 const shownRule = 60
 
-// rows are those of rules, and of the messageExpressions that cost more than
-// their rules; the most expensive first.
+// rows returns the rows of rules, and of messageExpressions that cost more than their rules, most
+// expensive first.
 func (p *textPrinter) rows(v *vet.Version) []tableRow {
 	var rows []tableRow
 	row := func(r *vet.Rule, where untrusted.Own, rule string, total, once, times uint64) {
@@ -47,8 +47,8 @@ func (p *textPrinter) rows(v *vet.Version) []tableRow {
 	return rows
 }
 
-// table shows rows, a line each; where that is too wide for the terminal, the
-// numbers on a line, and the place and the rule below.
+// table writes one line per row. If that is too wide for the terminal, the path and the rule are
+// written below the numbers.
 func (p *textPrinter) table(b *strings.Builder, rows []tableRow) {
 	const indent = 4
 	rows = slices.Insert(rows, 0, tableRow{numbers: [5]untrusted.Own{"TOTAL", "LIMIT", "CRD", "ONCE", "TIMES"}, where: "WHERE", rule: "RULE"})
@@ -67,7 +67,7 @@ func (p *textPrinter) table(b *strings.Builder, rows []tableRow) {
 	narrow := p.width > 0 && wide > p.width
 	for i, row := range rows {
 		line := strings.Repeat(" ", indent-1)
-		for i, cell := range row.numbers { // to the right
+		for i, cell := range row.numbers { // right-aligned
 			line += " " + strings.Repeat(" ", widths[i]-columns(cell)) + string(cell)
 		}
 		if !narrow {
@@ -83,14 +83,14 @@ func (p *textPrinter) table(b *strings.Builder, rows []tableRow) {
 
 func placeOf(r *vet.Rule) untrusted.Own { return untrusted.Line(phrase.Place(r.Path)) }
 
-// formatNumber and share are texts of ours.
+// formatNumber and share return trusted text.
 func formatNumber(n uint64) untrusted.Own    { return untrusted.Own(phrase.Number(n)) }
 func share(part, limit uint64) untrusted.Own { return untrusted.Own(phrase.Share(part, limit)) }
 
-// lastStep is a place's own name: the rest stands before it already.
+// lastStep returns the last step of a path; the rest is already shown.
 func lastStep(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 
-// because names the lists and maps that multiply a rule.
+// because lists the lists and maps that multiply a rule's cost.
 func because(r *vet.Rule) untrusted.Own {
 	if len(r.Factors) == 0 {
 		return ""

@@ -13,12 +13,12 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// textPrinter writes for people: the verdict as kubectl would print it, then what
-// the rules cost, then what can be done.
+// textPrinter writes for people: the verdict as kubectl would print it, then the cost of the rules,
+// then advice.
 type textPrinter struct {
 	out *untrusted.Writer
 	all bool
-	// terminal gets colour and bars, and lines of its width; 0 is any.
+	// terminal enables colors and bars. width is the line width; 0 is unlimited.
 	terminal bool
 	width    int
 	written  bool
@@ -100,7 +100,7 @@ func (p *textPrinter) verdict(b *strings.Builder, one *vetted) {
 	}
 }
 
-// names tells what else kubectl get knows the objects by.
+// names writes the short names and categories of the CRD.
 func (p *textPrinter) names(b *strings.Builder, one *vetted) {
 	var parts []string
 	if short := one.names("shortNames"); len(short) > 0 {
@@ -114,7 +114,7 @@ func (p *textPrinter) names(b *strings.Builder, one *vetted) {
 	}
 }
 
-// kubectl is a refused CRD as an object that check would report.
+// kubectl returns a rejected CRD as an object of celadon check.
 func (one *vetted) kubectl(width int) *finding.Object {
 	s := one.report.Status
 	o := &finding.Object{
@@ -126,7 +126,7 @@ func (one *vetted) kubectl(width int) *finding.Object {
 	return o
 }
 
-// lints shows each with its rule, as check shows what it finds.
+// lints writes each lint with its rule, as check does for findings.
 func (p *textPrinter) lints(b *strings.Builder, one *vetted) {
 	for i, at := range one.lintPlaces(p.excerpt()) {
 		l := &one.lints[i]
@@ -142,7 +142,7 @@ func (p *textPrinter) lints(b *strings.Builder, one *vetted) {
 	}
 }
 
-// rule shows the text of a rule, which may have several lines, below a place.
+// rule writes a rule, which may have several lines, below a location.
 func (p *textPrinter) rule(b *strings.Builder, text string) {
 	const head = "rule: "
 	indent, first := 8, untrusted.Own(head)
@@ -152,7 +152,7 @@ func (p *textPrinter) rule(b *strings.Builder, text string) {
 	}
 }
 
-// excerpt is how wide an excerpt may be, behind what stands before it.
+// excerpt returns the width of excerpts after their gutter; 0 is the default.
 func (p *textPrinter) excerpt() int {
 	const gutter = 10
 	if p.width == 0 {
@@ -161,7 +161,8 @@ func (p *textPrinter) excerpt() int {
 	return max(2*gutter, p.width-gutter)
 }
 
-// versions are those to show: those with the same rules at the same cost once.
+// versions returns the versions to show. Versions with the same rules at the same costs are
+// combined.
 func versions(r *vet.Report) (list []vet.Version) {
 	for _, v := range r.Versions {
 		if i := slices.IndexFunc(list, func(o vet.Version) bool { return sameRules(o, v) }); i >= 0 {
@@ -173,7 +174,7 @@ func versions(r *vet.Report) (list []vet.Version) {
 	return list
 }
 
-// sameRules compares all but where the versions stand in the CRD.
+// sameRules reports whether two versions have the same rules at the same costs.
 func sameRules(a, b vet.Version) bool {
 	return slices.EqualFunc(a.Rules, b.Rules, func(x, y vet.Rule) bool {
 		return x.Path == y.Path && x.Rule == y.Rule && x.MessageExpression == y.MessageExpression && x.Broken == y.Broken &&
@@ -181,7 +182,7 @@ func sameRules(a, b vet.Version) bool {
 	})
 }
 
-// mostRows are shown without --all.
+// mostRows limits the number of rules shown without --all.
 const mostRows = 10
 
 func (p *textPrinter) version(b *strings.Builder, one *vetted, v *vet.Version) {
@@ -197,7 +198,7 @@ func (p *textPrinter) version(b *strings.Builder, one *vetted, v *vet.Version) {
 	p.why(b, one, v)
 }
 
-// needs tells of each function and field once, and of the first place.
+// needs writes each function and field once, with its first path.
 func (p *textPrinter) needs(b *strings.Builder, r *vet.Report) {
 	for i, n := range r.Needs {
 		same := func(o vet.Need) bool {

@@ -1,5 +1,5 @@
-// Package vet is celadon vet: it reads CRDs, asks engine/vet about each, and
-// reports in the forms that people, scripts and code-review pages read.
+// Package vet implements celadon vet. It reads CRDs, validates each with engine/vet, and writes
+// reports for people, scripts, and code-review pages.
 package vet
 
 import (
@@ -20,24 +20,24 @@ import (
 	"github.com/celadon-cel/celadon/x/markers/markervet"
 )
 
-// vetted is one CRD and its report.
+// vetted is a CRD with its report.
 type vetted struct {
 	doc    *input.Document
 	report *vet.Report
-	// lints are the report's or, with --find, what lint.Find makes of them.
+	// lints are those of the report or, with --find, the results of lint.Find.
 	lints []lint.Lint
-	// operation is create, or update where --old has the CRD.
+	// operation is "update" if --old has the CRD, otherwise "create".
 	operation string
-	// problem says why there is no report.
+	// problem is the reason why report is nil.
 	problem error
 	bug     bool
-	// limited says why --find did not look for all lints; nil if it did.
+	// limited is set if --find did not search for all lints.
 	limited *lint.LimitError
-	// source has the markers of the CRD's rules; nil where no Go was named.
+	// source maps the CRD's rules to Go markers; nil if no Go packages were given.
 	source *markervet.CRD
 }
 
-// Run is the whole of celadon vet.
+// Run runs celadon vet.
 func Run(ctx context.Context, streams command.Streams, o *Options, paths []string) error {
 	if dirs, err := goPatterns(paths); err != nil || len(dirs) > 0 {
 		if err == nil {
@@ -59,7 +59,7 @@ func Run(ctx context.Context, streams command.Streams, o *Options, paths []strin
 		return err
 	}
 	bar := progress.On(streams.Stderr, "vetting", "CRDs")
-	out, _ := bar.Beside(streams.Stdout) // a CRD's report is written at once
+	out, _ := bar.Beside(streams.Stdout) // a CRD's report is written with a single call
 	printer, err := o.printer(streams.Stdout, out)
 	if err != nil {
 		return err
@@ -93,12 +93,12 @@ func Run(ctx context.Context, streams command.Streams, o *Options, paths []strin
 	return sum.verdict(paths)
 }
 
-// vetter vets documents; it is safe for concurrent use.
+// vetter vets documents. It is safe for concurrent use.
 type vetter struct {
 	cfg vet.Config
-	// find is nil without --find.
+	// find is nil unless --find is set.
 	find *lint.Config
-	// olds are the CRDs that vetted ones replace.
+	// olds holds the old versions of the CRDs.
 	olds *catalog.Catalog
 }
 
@@ -147,7 +147,7 @@ func readOld(doc *input.Document) oldRead {
 	return oldRead{doc.Place(), crd, err}
 }
 
-// old returns the CRD that a CRD of that name replaces, or nil.
+// old returns the old version of a CRD by name, or nil.
 func (v *vetter) old(name string) *apiextensionsv1.CustomResourceDefinition {
 	if e := v.olds.Named(name); e != nil {
 		return e.CRD
@@ -155,7 +155,8 @@ func (v *vetter) old(name string) *apiextensionsv1.CustomResourceDefinition {
 	return nil
 }
 
-// found returns vet for documents that were found in paths: it returns nil for patches of CRDs in folders, too.
+// found returns a variant of vet for documents found in paths. It also returns nil for patches of
+// CRDs that were found in folders.
 func (v *vetter) found(ctx context.Context, paths []string) func(*input.Document) *vetted {
 	return func(doc *input.Document) *vetted {
 		if resource.FoundPatch(doc, paths) {
@@ -165,7 +166,7 @@ func (v *vetter) found(ctx context.Context, paths []string) func(*input.Document
 	}
 }
 
-// vet returns nil for a document that is not a CRD.
+// vet returns nil if the document is not a CRD.
 func (v *vetter) vet(ctx context.Context, doc *input.Document) *vetted {
 	one := &vetted{doc: doc, operation: "create"}
 	data, err := doc.JSON()
@@ -196,7 +197,7 @@ func (v *vetter) vet(ctx context.Context, doc *input.Document) *vetted {
 	return one
 }
 
-// lints are what is to be said of a CRD that is read.
+// lints returns the lints of a CRD.
 func (v *vetter) lints(ctx context.Context, doc *input.Document, r *vet.Report) ([]lint.Lint, error) {
 	if v.find == nil {
 		return lint.Of(r), nil
@@ -208,7 +209,7 @@ func (v *vetter) lints(ctx context.Context, doc *input.Document, r *vet.Report) 
 	return lint.Find(ctx, crd.ForEngine(), r, *v.find)
 }
 
-// names are those in a list of the CRD's spec.names.
+// names returns a list in the CRD's spec.names, such as shortNames.
 func (one *vetted) names(list string) (names []string) {
 	spec, _ := one.doc.Object["spec"].(map[string]any)
 	all, _ := spec["names"].(map[string]any)
@@ -221,8 +222,7 @@ func (one *vetted) names(list string) (names []string) {
 	return names
 }
 
-// undecided is true where nothing but too much work keeps the CRD from being
-// accepted.
+// undecided reports whether the CRD exceeds the work limit and has no other errors.
 func (one *vetted) undecided() bool {
 	return one.report != nil && one.report.Undecided != nil && one.report.Status == nil
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
-// run is celadon vet with a command line.
+// run runs celadon vet with the given arguments.
 func run(t *testing.T, args ...string) (stdout string, code int) {
 	t.Helper()
 	var o Options
@@ -41,7 +41,7 @@ const (
 	acceptedCRD = "../../../../examples/crontab/crd.yaml"
 )
 
-// files writes files into a folder of their own.
+// files writes files into a temporary folder.
 func files(t *testing.T, texts map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -53,8 +53,8 @@ func files(t *testing.T, texts map[string]string) string {
 	return dir
 }
 
-// TestDocuments holds whole reports against the schemas of their formats, those
-// of no CRD too.
+// TestDocuments validates reports against the schemas of their formats, including reports without
+// CRDs.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
 	broken := files(t, map[string]string{"a.yaml": "a: [", "beta.yaml": "{apiVersion: apiextensions.k8s.io/v1beta1, kind: CustomResourceDefinition}"})
@@ -77,8 +77,7 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// TestFoundDocuments holds reports with objects, proofs and mends against the
-// schemas of their formats.
+// TestFoundDocuments validates reports with example objects, proofs, and rewrites.
 func TestFoundDocuments(t *testing.T) {
 	t.Parallel()
 	for _, output := range Outputs() {
@@ -90,7 +89,8 @@ func TestFoundDocuments(t *testing.T) {
 	}
 }
 
-// TestInterrupted: a report that ends early is a document, and says so.
+// TestInterrupted checks that an interrupted report is a valid document that states the
+// interruption.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	for _, output := range Outputs() {
@@ -116,8 +116,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestLintsStandWithTheirRules: a lint shows the line of its rule, or where that
-// does not hold the rule, the rule.
+// TestLintsStandWithTheirRules checks that a lint shows the line of its rule, or the rule if that
+// line does not contain it.
 func TestLintsStandWithTheirRules(t *testing.T) {
 	t.Parallel()
 	crd := func(rule string) string {

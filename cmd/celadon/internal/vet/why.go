@@ -10,7 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// why explains what rules cost, the most expensive first, and what to do.
+// why explains the costs of rules, most expensive first, and lists the advice.
 func (p *textPrinter) why(b *strings.Builder, one *vetted, v *vet.Version) {
 	rules := slices.DeleteFunc(slices.Clone(v.Rules), func(r vet.Rule) bool { return r.Reason == nil })
 	slices.SortStableFunc(rules, func(x, y vet.Rule) int {
@@ -59,7 +59,7 @@ func (p *textPrinter) reason(b *strings.Builder, r *vet.Rule, line untrusted.Own
 	}
 }
 
-// counted is an assumed size and what it is a number of.
+// counted returns an assumed size with its unit.
 func counted(m vet.Missing) untrusted.Own {
 	unit := map[string]untrusted.Own{"maxItems": "items", "maxProperties": "entries", "maxLength": "bytes"}[m.Set]
 	return formatNumber(uint64(m.Assumed)) + " " + unit
@@ -83,7 +83,7 @@ func (p *textPrinter) advice(b *strings.Builder, v *vet.Version, lines map[strin
 	}
 }
 
-// lines are where in the file rules and advice stand, by their field in the CRD.
+// lines returns the locations of rules and advice by their path in the CRD.
 func (one *vetted) lines(v *vet.Version, rules []vet.Rule) map[string]untrusted.Own {
 	var fields []string
 	for i := range rules {

@@ -1,5 +1,5 @@
-// Package excerpt finds in a document what a report is about: lines, columns, and
-// the text that stands there, without what is secret.
+// Package excerpt locates the fields of a report in a document. It returns lines, columns, and the
+// text of the line with secrets hidden.
 package excerpt
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
-// Excerpts are lines of a document, without the secrets that stand on them.
+// Excerpts returns lines of a document with secrets hidden.
 type Excerpts struct {
 	Doc   *input.Document
 	Texts secret.Texts
@@ -18,13 +18,14 @@ type Excerpts struct {
 	spans []input.Span
 }
 
-// NewExcerpts hides the secrets, and more of them where they are part of a line. Width
-// is how wide an excerpt is, 0 the usual.
+// NewExcerpts returns the Excerpts of doc. They cut off the values at the paths in s, and are empty
+// for lines that contain a secret string, from s or more. width is the width of an excerpt; 0 is
+// the default.
 func NewExcerpts(doc *input.Document, width int, s *secret.Secrets, more secret.Texts) *Excerpts {
 	return &Excerpts{doc, slices.Concat(s.Texts, more), width, doc.Spans(s.Paths)}
 }
 
-// At is the line of a place.
+// At returns the line at a position.
 func (e *Excerpts) At(place input.Position) finding.Excerpt {
 	line, index, ok := e.Doc.SourceLine(place)
 	if !ok {

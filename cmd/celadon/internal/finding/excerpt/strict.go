@@ -6,12 +6,12 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// Shown is how many causes of one object come with the line that they are about
-// and the values in it: an object may have half a million.
+// Shown limits the number of causes per object that have an excerpt and values. An object can have
+// half a million causes.
 const Shown = 100
 
-// Strict finds the fields that strict decoding refuses; there are no causes for
-// them. One that is not found, or has no name, is left out.
+// Strict returns the locations of fields that strict decoding rejects; these have no causes. Fields
+// without a name, or that are not found, are omitted.
 func Strict(doc *input.Document, strict []engine.StrictError, excerpts *Excerpts) []finding.Place {
 	fields := make([]string, len(strict))
 	for i, e := range strict {
@@ -31,13 +31,14 @@ func Strict(doc *input.Document, strict []engine.StrictError, excerpts *Excerpts
 	return places
 }
 
-// Duplicates finds the keys that stand twice.
+// Duplicates returns the locations of duplicate keys.
 func Duplicates(doc *input.Document, excerpts *Excerpts) []finding.Place {
 	var places []finding.Place
 	for i, key := range doc.DuplicateKeys() {
 		place := finding.Place{File: doc.File, Line: key.Line, Column: key.Column, Field: key.Key, Message: key.Complaint}
-		// Of a secret the key's other value is not known. A List's own keys are told
-		// with each of its items, and their line may be long.
+		// No excerpt if the document has secrets, because the secrets do not include the values
+		// that duplicate keys overwrote. Keys of a List are reported for each item, and their lines
+		// may be long.
 		if i < Shown && !key.Around && len(excerpts.Texts) == 0 {
 			place.Excerpt = excerpts.At(key.Position)
 		}

@@ -1,4 +1,4 @@
-// Package findingtest holds reports against the schemas of their formats.
+// Package findingtest validates reports against the schemas of their formats, for tests.
 package findingtest
 
 import (
@@ -13,13 +13,13 @@ import (
 //go:embed sarif-2.1.0.schema.json
 var sarifSchema []byte
 
-// SARIF holds a log against the schema of SARIF 2.1.0 (of OASIS, errata 01).
+// SARIF validates a log against the schema of SARIF 2.1.0 (OASIS, errata 01).
 func SARIF(t *testing.T, data []byte) {
 	t.Helper()
 	valid(t, gojsonschema.NewBytesLoader(sarifSchema), data)
 }
 
-// JSON holds a document against the schema in a file, or a part of it.
+// JSON validates a document against the schema in a file, or against a part of that schema.
 func JSON(t *testing.T, file, part string, data []byte) {
 	t.Helper()
 	text, err := os.ReadFile(file)

@@ -10,12 +10,12 @@ import (
 	"testing"
 )
 
-// element is what a JUnit report may hold in one place, as the schema of
-// Jenkins' xUnit plugin (junit-10.xsd) has it.
+// element describes the permitted content of an XML element in a JUnit report, according to the
+// schema of Jenkins' xUnit plugin (junit-10.xsd).
 type element struct {
-	need, may []string // attributes
-	children  []string // in any order and number, but for single
-	single    bool     // each child once at most
+	need, may []string // names of attributes
+	children  []string // in any order and number, unless single
+	single    bool     // each child at most once
 	text      bool
 }
 
@@ -43,14 +43,13 @@ var junitElements = map[string]element{
 	"system-err": {text: true},
 }
 
-// counts are the attributes of a suite that count its cases, by the element in
-// a case that is counted.
+// counts maps elements to the attribute of the suite that counts them.
 var counts = map[string]string{"testcase": "tests", "failure": "failures", "error": "errors", "skipped": "skipped"}
 
 var surefireTime = regexp.MustCompile(`^(([0-9]{0,3},)*[0-9]{3}|[0-9]{0,3})*(\.[0-9]*)?$`)
 
-// JUnit holds a report against the elements, and a suite's counts
-// against its cases. It returns the names of the suites.
+// JUnit validates a report against the permitted elements, and the counts of each suite against its
+// cases. It returns the names of the suites.
 func JUnit(t *testing.T, data []byte) (suites []string) {
 	t.Helper()
 	type open struct {

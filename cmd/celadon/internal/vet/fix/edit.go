@@ -12,7 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/x/crdedit"
 )
 
-// Text is a text with the CRDs in it fixed, which stand in their order.
+// Text returns text with its CRDs fixed. docs must be in the order of the text.
 func Text(text []byte, docs []*input.Document, vetted []*Vetted) ([]byte, error) {
 	e := edit{text: text}
 	for i, doc := range docs {
@@ -23,8 +23,7 @@ func Text(text []byte, docs []*input.Document, vetted []*Vetted) ([]byte, error)
 	return e.result()
 }
 
-// Each is a text in which change makes something else of the source of each
-// document.
+// Each returns text with the source of each document replaced by the result of change.
 func Each(text []byte, docs []*input.Document, change func(i int, source []byte) ([]byte, error)) ([]byte, error) {
 	e := edit{text: text}
 	for i, doc := range docs {
@@ -39,7 +38,7 @@ func Each(text []byte, docs []*input.Document, change func(i int, source []byte)
 	return e.result()
 }
 
-// edit is what becomes of a file's text.
+// edit is a file's text with pending changes.
 type edit struct {
 	text   []byte
 	pieces []piece
@@ -55,7 +54,7 @@ type piece struct {
 	after  []byte
 }
 
-// follow sets the bounds that a CRD's report advises, and the texts of rules.
+// follow applies a CRD's advice and rewrites.
 func (e *edit) follow(c crd) error {
 	p, err := e.piece(c.doc)
 	if err != nil {
@@ -77,7 +76,7 @@ func (e *edit) follow(c crd) error {
 	return nil
 }
 
-// piece is the document that a CRD stands in. The CRDs of a YAML List share one.
+// piece returns the document that contains a CRD. The CRDs of a YAML List share a document.
 func (e *edit) piece(doc *input.Document) (*piece, error) {
 	source, line, inList := doc.Source()
 	if source == nil {
@@ -99,7 +98,7 @@ func (e *edit) piece(doc *input.Document) (*piece, error) {
 	return &e.pieces[len(e.pieces)-1], nil
 }
 
-// result is the file with all pieces as they are after the edits.
+// result returns the text with all changes.
 func (e *edit) result() ([]byte, error) {
 	var out []byte
 	done := 0
@@ -113,7 +112,7 @@ func (e *edit) result() ([]byte, error) {
 	return append(out, e.text[done:]...), nil
 }
 
-// done says what was done, or is to be.
+// done returns a summary of the changes.
 func (e *edit) done(dry bool) untrusted.Own {
 	set, guarded := "set", "guarded"
 	if dry {

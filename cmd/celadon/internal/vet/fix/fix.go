@@ -1,17 +1,15 @@
-// Package fix is celadon vet --fix: it sets the bounds that vet advises, and with
-// --find other texts for rules, in the files that the CRDs were read from, and shows
-// what it changes.
+// Package fix implements celadon vet --fix. It sets the bounds that vet advises and, with --find,
+// rewrites rules, in the files from which the CRDs were read. It shows the changes as diffs.
 //
 //	f := fix.New(fix.Config{Vet: vet, Out: stdout, Err: stderr})
 //	err := f.Add(ctx, doc, vetted) // for each CRD, in the order of the input
 //	err := f.End(ctx)
 package fix
 
-// How it works. The CRDs of one file are held until the next file begins. Then the
-// file is read again: the text of each CRD must still stand in it, and the edits of
-// all of them are put in at once. What comes out is vetted before it is written, so
-// that the last line can say what the server would still refuse; and it is written
-// whole, if the file is still what was read.
+// How it works: the CRDs of a file are collected until the next file begins. Then the file is
+// read again and checked to still contain the text of each CRD, and all edits are applied. The
+// result is vetted before it is written, so that errors that remain are reported. It is written as
+// a whole, if the file has not changed in the meantime.
 
 import (
 	"context"
@@ -29,25 +27,24 @@ import (
 	"github.com/celadon-cel/celadon/x/crdedit"
 )
 
-// Config is what a Fixer works with.
+// Config holds the options of a Fixer.
 type Config struct {
-	// Vet is what is known of a CRD; nil for a document that is none.
+	// Vet vets a document. It returns nil if the document is not a CRD.
 	Vet func(context.Context, *input.Document) (*Vetted, error)
-	// Out gets the diffs, Err a line a file. Both are written through
-	// untrusted.Writer.
+	// Out receives the diffs, Err a line per file. Both are wrapped in untrusted.Writer.
 	Out, Err io.Writer
-	// DryRun shows the diffs alone.
+	// DryRun shows the diffs without writing files.
 	DryRun bool
 }
 
-// Vetted is what is known of a CRD.
+// Vetted is a CRD's report with rewrites.
 type Vetted struct {
 	Report *vet.Report
-	// Rules are other texts for rules.
+	// Rules are the rules to rewrite.
 	Rules []crdedit.Text
 }
 
-// Fixer fixes files one after the other.
+// Fixer fixes files one after another.
 type Fixer struct {
 	cfg      Config
 	out, err io.Writer
@@ -58,26 +55,26 @@ type Fixer struct {
 
 // Summary counts CRDs.
 type Summary struct {
-	// CRDs are all, Fixed those that were changed, Refused those that the
-	// server would not accept, fixed or not.
+	// CRDs counts all CRDs, Fixed the changed CRDs, and Refused those that the server would reject
+	// after fixing.
 	CRDs, Fixed, Refused int
-	// Failed counts files that could not be fixed, and CRDs that could not be read.
+	// Failed counts files that could not be fixed, and CRDs that could not be decoded.
 	Failed int
 }
 
-// crd is a CRD and what is known of it.
+// crd is a CRD document with its report.
 type crd struct {
 	doc *input.Document
 	*Vetted
 }
 
-// New makes a Fixer.
+// New returns a Fixer.
 func New(cfg Config) *Fixer {
 	return &Fixer{cfg: cfg, out: untrusted.NewWriter(cfg.Out), err: untrusted.NewWriter(cfg.Err)}
 }
 
-// Add takes the next CRD; one whose file is another than the last one's ends that.
-// The error is one of writing the diff, or the context's.
+// Add adds a CRD. If it is from another file than the last one, Add first fixes that file. The
+// error is ctx's or that of writing the diff.
 func (f *Fixer) Add(ctx context.Context, doc *input.Document, v *Vetted) error {
 	if doc.File != f.file {
 		if err := f.End(ctx); err != nil {
@@ -90,13 +87,13 @@ func (f *Fixer) Add(ctx context.Context, doc *input.Document, v *Vetted) error {
 	return nil
 }
 
-// Unreadable tells of a document that no CRD could be made of.
+// Unreadable reports a document that cannot be decoded as a CRD.
 func (f *Fixer) Unreadable(doc *input.Document, err error) {
 	f.sum.Failed++
 	untrusted.Fprintf(f.err, "%s: %s\n", doc.Place(), err.Error())
 }
 
-// Summary is of all CRDs in files that are ended.
+// Summary returns the counts for all completed files.
 func (f *Fixer) Summary() Summary { return f.sum }
 
 // End fixes the last file.
@@ -130,7 +127,7 @@ func (f *Fixer) End(ctx context.Context) error {
 	return f.write(ctx, crds, &e, before)
 }
 
-// write shows and writes what an edit made of a file.
+// write writes the diff and the edited file.
 func (f *Fixer) write(ctx context.Context, crds []crd, e *edit, before []byte) error {
 	after, err := e.result()
 	if err != nil {
@@ -166,13 +163,13 @@ func (f *Fixer) write(ctx context.Context, crds []crd, e *edit, before []byte) e
 	f.sum.Fixed += e.fixed
 	untrusted.Fprintf(f.err, "%s: %s\n", f.file, e.done(f.cfg.DryRun))
 	for i := range now {
-		now[i].doc = crds[i].doc // its line is that of the file as the user knows it
+		now[i].doc = crds[i].doc // report lines of the original file
 	}
 	f.refused(now)
 	return nil
 }
 
-// vetted are the CRDs of a file's text.
+// vetted returns the CRDs in a file's text with their reports.
 func (f *Fixer) vetted(ctx context.Context, text []byte) (crds []crd, err error) {
 	input.SplitText(f.file, text, func(c input.Chunk) bool {
 		return c.Each(func(doc *input.Document) bool {
@@ -186,7 +183,7 @@ func (f *Fixer) vetted(ctx context.Context, text []byte) (crds []crd, err error)
 	return crds, err
 }
 
-// refused tells which CRDs the server would not accept.
+// refused reports the CRDs that the server would reject.
 func (f *Fixer) refused(crds []crd) {
 	for _, c := range crds {
 		if !c.Report.Accepted {
@@ -196,13 +193,13 @@ func (f *Fixer) refused(crds []crd) {
 	}
 }
 
-// failed tells why a file is left as it is.
+// failed reports why a file was not changed.
 func (f *Fixer) failed(err error) {
 	f.sum.Failed++
 	untrusted.Fprintf(f.err, "%s: not fixed: %s\n", f.file, err.Error())
 }
 
-// withoutPath is an error without its file.
+// withoutPath returns the error without the file name.
 func withoutPath(err error) error {
 	if inner := errors.Unwrap(err); inner != nil {
 		return inner

@@ -38,7 +38,7 @@ func read(t *testing.T, f *Fixer, file string) {
 	})
 }
 
-// TestFileChanged changes a file between its vetting and its fixing.
+// TestFileChanged changes a file between vetting and fixing.
 func TestFileChanged(t *testing.T) {
 	t.Parallel()
 	costly, err := os.ReadFile("../../../../../examples/costly/crd.yaml")
@@ -52,7 +52,7 @@ func TestFileChanged(t *testing.T) {
 		refused bool
 	}{
 		"not at all":           {string(costly), 1, false},
-		"in another document":  {"# more\n" + string(costly) + "---\nkind: Other\n", 1, false}, // what was vetted is what is fixed
+		"in another document":  {"# more\n" + string(costly) + "---\nkind: Other\n", 1, false}, // the vetted document is fixed
 		"in the CRD":           {strings.Replace(string(costly), "unique", "Unique", 1), 0, true},
 		"another CRD is there": {string(costly) + "---\n" + second, 0, true},
 		"gone":                 {"", 0, true},
@@ -83,7 +83,7 @@ func TestFileChanged(t *testing.T) {
 	}
 }
 
-// TestDiffIsForeign holds that what stands in a file cannot steer a terminal.
+// TestDiffIsForeign checks that text in a file cannot control a terminal.
 func TestDiffIsForeign(t *testing.T) {
 	t.Parallel()
 	costly, err := os.ReadFile("../../../../../examples/costly/crd.yaml")
