@@ -63,7 +63,8 @@ func CheckOperands(flags *pflag.FlagSet, paths []string) error {
 	return first
 }
 
-// CheckPaths is CheckOperands for paths that are in no flag. Links are not followed if flags is nil.
+// CheckPaths returns an error if one of paths goes through a link out of its git work tree, unless
+// --follow is set in flags. flags may be nil.
 func CheckPaths(flags *pflag.FlagSet, paths ...string) error {
 	if flags != nil {
 		if follow, err := flags.GetBool(FollowFlag); follow && err == nil {
