@@ -53,7 +53,7 @@ func TestTurns(t *testing.T) {
 			t.Errorf("order %v, want %v", order, want)
 		}
 		turns.End(50)
-		<-done // more than there is, alone
+		<-done // heavier than the total weight: runs alone
 		turns.End(1000)
 		if turns.number != 2 || turns.weight != 100 || len(turns.waiting) != 0 {
 			t.Errorf("left: %+v", turns)

@@ -136,7 +136,7 @@ func (f *File) Write(data []byte) (int, error) {
 	return n, withoutPath(f.name, err)
 }
 
-// Commit makes the written content that of the file.
+// Commit replaces the file's content by the content that was written.
 func (f *File) Commit() error {
 	temp := f.temp
 	f.temp = nil

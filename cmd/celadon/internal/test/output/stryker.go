@@ -10,7 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest/mutation"
 )
 
-// The form of Stryker's mutation-testing-report, whose viewers show it:
+// These types define Stryker's mutation-testing-report format:
 // https://github.com/stryker-mutator/mutation-testing-elements.
 type (
 	strykerReport struct {
@@ -65,8 +65,8 @@ var strykerStatus = map[mutation.Status]string{
 	mutation.Equivalent: "Ignored", mutation.TimedOut: "Timeout", mutation.NotViable: "CompileError",
 }
 
-// Stryker writes mutants as a mutation-testing-report. Mutants of a CRD whose text
-// no file has stand under the CRD's name.
+// Stryker writes mutants as a mutation-testing-report. Mutants of a CRD that is not found in a file are
+// listed under the CRD's name.
 func Stryker(w io.Writer, r *mutation.Report, sources *Sources) error {
 	out := &strykerReport{
 		Schema:        "https://git.io/mutation-testing-schema",
@@ -108,7 +108,7 @@ func (r *strykerReport) file(name string, sources *Sources) *strykerFile {
 	return r.Files[name]
 }
 
-// tests lists the cases that kill something.
+// tests adds the names of the cases that kill a mutant.
 func (r *strykerReport) tests(names map[string]bool) {
 	if len(names) == 0 {
 		return
