@@ -130,7 +130,8 @@ func TestAttackConfig(t *testing.T) {
 	}
 }
 
-// TestAttackKubeVersion: an object that fails is valid for Kubernetes 1.30, which only the user may choose.
+// TestAttackKubeVersion checks an object that is only valid for Kubernetes 1.30, a version that only
+// the user may select.
 func TestAttackKubeVersion(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, map[string]string{"host.yaml": shortName, "file.yaml": "check: {kube-version: '1.30'}\n", config.Name: "check: {kube-version: '1.30'}\n"})

@@ -25,10 +25,10 @@ const (
 type explainAttack struct {
 	rules   []string       // of spec
 	spec    map[string]any // of the object
-	objects int            // so many; 0 is one
+	objects int            // number of copies; 0 means one
 }
 
-// explainAttacks are those that were found, and others of their kind.
+// explainAttacks returns the attacks that were found, and similar ones.
 func explainAttacks() map[string]explainAttack {
 	numbers := func(n int) map[string]any {
 		list := make([]any, n)
@@ -91,14 +91,14 @@ func (a *explainAttack) lines(t *testing.T) (lines []string) {
 	return lines
 }
 
-// badCronTab is an honest object that its rule rejects, and explained how it is explained.
+// badCronTab is an honest object that its rule rejects, and explained is a part of its explanation.
 const (
 	badCronTab = `{"apiVersion": "stable.example.com/v1", "kind": "CronTab", "metadata": {"name": "nightly"}, "spec": {"schedule": "0 3 * * *", "image": "a", "replicas": 11}}`
 	explained  = "self.replicas: 11"
 )
 
-// TestAttackExplanations: what explains a rejected object ends in time and memory, and
-// leaves the honest object after it decided and explained.
+// TestAttackExplanations checks that explaining a rejected object takes bounded time and memory, and
+// that the honest object after it still gets its verdict and its explanation.
 func TestAttackExplanations(t *testing.T) {
 	small := tree(t, map[string]string{"m/a.yaml": badCronTab})
 	_, code, resting := attacked(t, small, 0, "check", "--no-vet", "--crd", "crds", "m")

@@ -44,7 +44,7 @@ func testConfigKeys(t *testing.T, cmd *cobra.Command, keys map[string]config.Cla
 			t.Errorf("%s: %s is no flag", cmd.Name(), key)
 		}
 	}
-	// These have one meaning in all commands.
+	// In no command may a file in the tree set these keys.
 	for _, key := range []string{
 		"base", "old", "crd-old", "subresource", "max-findings", "exclude", "skip", "solver", "exec", "convert", "cluster",
 		"fix", "update", "no-vet", "no-lint", "allow", "watch", "config", "no-config", "baseline", "follow", "kube-version", "validate",

@@ -8,8 +8,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
-// openapiCommand says where the command is that does it: the server's own builder
-// of these documents would make this one larger by a quarter.
+// openapiCommand returns a command that only refers to celadon-openapi. Linking the API server's own
+// builder of OpenAPI documents would make this command a quarter larger.
 func openapiCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "openapi --crd PATH",

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestTurns: there are never more at once, nor more weight; the lightest that
-// waits is next; and who no longer waits takes none.
+// TestTurns checks that the limits on number and weight hold, that the lightest waiting request is
+// next, and that a canceled request takes no turn.
 func TestTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

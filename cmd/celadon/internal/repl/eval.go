@@ -137,7 +137,7 @@ type estimateReport struct {
 
 type evalError struct {
 	Message string `json:"message"`
-	// Hint says in words how to mend it, where that is known.
+	// Hint describes a fix, if one is known.
 	Hint   string `json:"hint,omitempty"`
 	Line   int    `json:"line,omitempty"`
 	Column int    `json:"column,omitempty"`
