@@ -21,7 +21,7 @@ import (
 
 // Limits of an attack beyond a run on one small object.
 const (
-	attackTime   = 2 * time.Minute // less than 5 seconds on an idle machine; more means that it has no end
+	attackTime   = 2 * time.Minute // less than 5 seconds on an idle machine; reaching it means unbounded work
 	attackMemory = 512 << 20
 )
 
@@ -50,7 +50,7 @@ func attackedThrough(t *testing.T, dir string, resting int64, stdin string, args
 		for ; ctx.Err() == nil; time.Sleep(5 * time.Millisecond) {
 			now := highWater(cmd.Process.Pid)
 			if now == 0 {
-				break // it has ended
+				break // it has exited
 			}
 			if most = max(most, now); most > resting+attackMemory {
 				_ = cmd.Process.Kill()

@@ -14,14 +14,15 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/playground/service"
 )
 
-// Limits of a command that explains: its time, and its memory beyond that of a small run. On an idle machine each takes
-// less than 5 seconds. The limit on time only finds an explanation without bounds, so that a busy machine does not fail.
+// Limits of a command that explains: its time, and its memory beyond that of a small run. On an idle
+// machine each takes less than 5 seconds. The generous time limit only detects unbounded explanations,
+// so the test does not fail on a busy machine.
 const (
 	explainTime   = time.Minute
 	explainMemory = 256 << 20
 )
 
-// explainAttack is a rejected object whose explanation takes far more than its verdict.
+// explainAttack is a rejected object whose explanation is far more expensive than its verdict.
 type explainAttack struct {
 	rules   []string       // of spec
 	spec    map[string]any // of the object

@@ -117,7 +117,8 @@ func slicesRepeat(text string, n int) []string {
 }
 
 // TestAttackGo checks that a hostile tree of Go source is read in bounded time, that unreadable files
-// are reported, and that no program runs. The go command in $PATH is a fake that leaves a mark.
+// are reported, and that no program runs, not even go: the programs in $PATH are fakes that leave a
+// mark.
 func TestAttackGo(t *testing.T) {
 	ran := filepath.Join(t.TempDir(), "ran")
 	path := t.TempDir()

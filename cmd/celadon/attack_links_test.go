@@ -27,7 +27,7 @@ func run(t *testing.T, args ...string) (out string, code int) {
 	return b.String(), code
 }
 
-// eachCommand calls do with each command and its name without celadon.
+// eachCommand calls do with each command and its name without "celadon".
 func eachCommand(cmd *cobra.Command, name string, do func(name string, cmd *cobra.Command)) {
 	for _, sub := range cmd.Commands() {
 		path := strings.TrimSpace(name + " " + sub.Name())
@@ -38,7 +38,7 @@ func eachCommand(cmd *cobra.Command, name string, do func(name string, cmd *cobr
 
 const secret = "TOP-SECRET"
 
-// outside creates a work tree, repo, next to files that are not in it.
+// outside creates a work tree, repo, next to files outside of it.
 func outside(t *testing.T) (dir string) {
 	t.Helper()
 	dir = tree(t, map[string]string{
@@ -65,7 +65,8 @@ func refused(out string, code int) bool {
 	return code == command.Usage && (strings.Contains(out, "leads out of the work tree") || strings.Contains(out, "leads to git's own files"))
 }
 
-// TestAttackLinkedOperands names links, in each flag of each command that is a path to read, and as arguments.
+// TestAttackLinkedOperands passes links as arguments, and to each flag of each command that reads a
+// path.
 func TestAttackLinkedOperands(t *testing.T) {
 	t.Parallel()
 	dir := outside(t)

@@ -225,7 +225,7 @@ func TestAttackCheckOutput(t *testing.T) {
 	}
 }
 
-// TestAttackVetOutput vets hostile CRDs, in every format.
+// TestAttackVetOutput vets hostile CRDs in every format.
 func TestAttackVetOutput(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{hostile.Text, hostile.Broken} {

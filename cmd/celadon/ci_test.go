@@ -105,8 +105,8 @@ func (s workflowStep) run(dir string, env ...string) (string, error) {
 	return string(out), err
 }
 
-// TestWorkflow runs the steps of the workflows in docs on the examples. The objects are
-// given as one line and as several.
+// TestWorkflow runs the steps of the workflows in docs on the examples, with the objects on one line
+// and on several.
 func TestWorkflow(t *testing.T) {
 	t.Parallel()
 	const good = "examples/crontab/objects/good.yaml"

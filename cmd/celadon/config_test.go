@@ -10,8 +10,9 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
 )
 
-// TestConfigKeys fails if a flag of a command that reads a configuration file has no class. A new flag is ByHand until its author
-// has considered a hostile tree: TestAttackConfig tries those that a tree may set.
+// TestConfigKeys fails if a flag of a command that reads a configuration file has no class. A new flag
+// is ByHand until its author has considered a hostile tree: TestAttackConfig tests the flags that a
+// tree may set.
 func TestConfigKeys(t *testing.T) {
 	t.Parallel()
 	served := 0

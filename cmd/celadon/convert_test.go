@@ -346,9 +346,9 @@ func TestConvertTestByWebhook(t *testing.T) {
 	}
 }
 
-// TestConvertEndsChildren checks that the process group of a program is killed, both when
-// its time is over and after its answer, which counts. A child that started a session keeps
-// running, as docs/security.md promises no more, but celadon does not wait for it.
+// TestConvertEndsChildren checks that the process group of a program is killed, both after a timeout
+// and after its response, which counts. A child that started its own session keeps running, which
+// docs/security.md allows, but celadon does not wait for it.
 func TestConvertEndsChildren(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()

@@ -1,4 +1,4 @@
-// Package command provides what all subcommands share: streams, exit codes, flags, and errors.
+// Package command provides the streams, exit codes, flags, and errors that all subcommands share.
 package command
 
 import (
@@ -18,7 +18,7 @@ import (
 const (
 	OK          = 0
 	Findings    = 1
-	Usage       = 2 // usage, unreadable input, nothing checked
+	Usage       = 2 // usage error, unreadable input, or nothing checked
 	Bug         = 3
 	Interrupted = 130
 )

@@ -11,8 +11,9 @@ import (
 type Report struct {
 	Kind       string `json:"kind"`
 	APIVersion string `json:"apiVersion"`
-	// Compatible is set if every breaking change is allowed. Proved is set if this does not rest on a
-	// search that found nothing.
+	// Compatible is set if no change breaks anything, apart from allowed changes, no CRD is rejected,
+	// and no given object is affected. Proved is set if that is proved for each change, without
+	// allowances, and all input was compared.
 	Compatible bool    `json:"compatible"`
 	Proved     bool    `json:"proved"`
 	Summary    Summary `json:"summary"`

@@ -57,7 +57,7 @@ func (c *Change) effect() untrusted.Own {
 	return text
 }
 
-// none describes a search without a result.
+// none describes an unsuccessful search.
 func (c *Change) none() untrusted.Own {
 	text := untrusted.Sprintf("nothing found in %s, nothing proved", phrase.Count(c.Searched, "object"))
 	if c.Reason != "" {
@@ -164,7 +164,7 @@ func (r *Report) conclusion() string {
 	return "compatible, but for what is allowed"
 }
 
-// text describes what the change does to the given objects.
+// text describes how the change affects the given objects.
 func (o *Objects) text() string {
 	return fmt.Sprintf("%s: %d accepted before and refused on create now, %d refused on update even when unchanged, %d saved by ratcheting, %d silently changed",
 		phrase.Count(o.Checked, "object"), o.RefusedOnCreate, o.RefusedOnUpdate, o.Ratcheted, o.Changed)

@@ -31,8 +31,9 @@ const (
 	Never
 )
 
-// keys are all flags of the commands that read a file, and the keys for their arguments. A key can have another class in
-// another command. A new flag is ByHand until its author has considered a hostile tree and added it to the attack test.
+// keys holds all flags of the commands that read a file, and the keys for their arguments. A key can
+// have another class in another command. A new flag is ByHand until its author has considered a hostile
+// tree and added it to the attack test.
 var keys = map[string]map[string]Class{
 	"check": {
 		"objects":      FromTree,
@@ -236,7 +237,8 @@ func Keys(command string) map[string]Class { return maps.Clone(keys[command]) }
 // positional holds the keys for arguments, that is, for values without a flag.
 var positional = []string{"objects", "crds", "suites"}
 
-// The values of these keys are paths, relative to the folder of the file. The package wholefile checks links in outputPaths.
+// The values of these keys are paths, relative to the folder of the file. The package outfile checks
+// links in outputPaths.
 var (
 	inputPaths  = []string{"objects", "crds", "suites", "crd", "object", "old", "crd-old", "allow", "convert-ca", "baseline"}
 	outputPaths = []string{"cover-out", "mutate-out", "cases-out", "baseline-out", "out"}

@@ -161,7 +161,7 @@ func (f *File) Commit() error {
 	return nil
 }
 
-// Discard drops content that was not committed.
+// Discard drops content that was not committed. It does nothing after Commit.
 func (f *File) Discard() {
 	if f.temp == nil {
 		return
