@@ -12,8 +12,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
-// crdAttacks returns schemas with expensive rules. Each makes the CRD about as large as the limit on
-// its size allows, with many rules or with long ones.
+// crdAttacks returns schemas with expensive rules. Many short rules, or a few long rules, make each CRD
+// about as large as the size limit allows.
 func crdAttacks() map[string]string {
 	rules := func(n int, rule func(i int) string) string {
 		var b strings.Builder

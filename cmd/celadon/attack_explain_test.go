@@ -29,7 +29,7 @@ type explainAttack struct {
 	objects int            // number of copies; 0 means one
 }
 
-// explainAttacks returns the attacks that were found, and similar ones.
+// explainAttacks returns known attacks and variants of them.
 func explainAttacks() map[string]explainAttack {
 	numbers := func(n int) map[string]any {
 		list := make([]any, n)

@@ -248,8 +248,8 @@ func TestAttackLinkedOutputs(t *testing.T) {
 	}
 }
 
-// TestAttackLinkedEdits runs commands that edit their own input, and one that writes a page over a
-// link.
+// TestAttackLinkedEdits runs commands that edit their own input, and a command that writes a page over
+// a link.
 func TestAttackLinkedEdits(t *testing.T) {
 	t.Parallel()
 	dir := outside(t)

@@ -27,7 +27,7 @@ const megabyte = 1 << 20
 
 func letters(n int) string { return strings.Repeat("a", n) }
 
-// ruleAttacks returns the attacks that were found, and similar ones.
+// ruleAttacks returns known attacks and variants of them.
 func ruleAttacks() map[string]ruleAttack {
 	nest := func(n int) string { return strings.Repeat("[", n) + "1" + strings.Repeat("]", n) + " == []" }
 	shared := "[dyn('b')]" + strings.Repeat(".map(x, dyn([x, x]))", 40)

@@ -109,7 +109,7 @@ func TestClusterReport(t *testing.T) {
 	}
 }
 
-// TestClusterUpgrade checks that with --crd, the cluster's CRDs are the old ones.
+// TestClusterUpgrade checks that with --crd, the cluster's CRDs are the old CRDs of an upgrade.
 func TestClusterUpgrade(t *testing.T) {
 	exampleCluster(t)
 	const next = "../../examples/crontab-next/crd.yaml"

@@ -250,8 +250,8 @@ func TestPipeConverts(t *testing.T) {
 	}
 }
 
-// TestConvertIsNeverAskedUnnamed checks that no webhook is called without the flag, even if the CRD and
-// a file in the tree name one.
+// TestConvertIsNeverAskedUnnamed checks that no webhook is called without the flag, even if the CRD or
+// a file in the tree names a webhook.
 func TestConvertIsNeverAskedUnnamed(t *testing.T) {
 	t.Parallel()
 	url, _, asked := reviewServer(t, "good")
@@ -327,8 +327,8 @@ func TestConvertTestEndsEarly(t *testing.T) {
 	}
 }
 
-// TestConvertTestByWebhook tests a webhook that loses no data in 1,000 objects, and one that loses the
-// image of some.
+// TestConvertTestByWebhook tests a webhook that loses no data in 1,000 objects, and a webhook that
+// loses the image of some objects.
 func TestConvertTestByWebhook(t *testing.T) {
 	t.Parallel()
 	for mode, want := range map[string]string{"good": "nothing was found in 1000 trips there and back between v1beta1 and v1", "drop": "spec.image is lost by way of v1beta1"} {

@@ -46,8 +46,8 @@ const (
 	entryKinds
 )
 
-// An entry is one file, folder, or link in a fuzzed tree. It is encoded as its kind, the length of its
-// name, the name, two bytes for the length of the content, and the content.
+// An entry is a file, folder, link, pipe, or other item of a fuzzed tree. It is encoded as its kind,
+// the length of its name, the name, two bytes for the length of the content, and the content.
 type entry struct {
 	kind          entryKind
 	name, content string

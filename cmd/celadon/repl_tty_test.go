@@ -239,7 +239,7 @@ func TestTerminalStopsEvaluation(t *testing.T) {
 	c.typed("lists.range(100000).all(a, lists.range(100000).all(b, a + b >= 0))\r")
 	c.expect("b >= 0))\r\n") // the line is accepted, and the terminal is no longer in raw mode
 	c.pressUntil(ctrlC, "operation interrupted")
-	// An explanation has its own limits, even if evaluation has none.
+	// An explanation has its own limits, even if evaluation is unlimited.
 	c.typed(":explain lists.range(100000).all(a, lists.range(100000).all(b, a + b >= 0))\r")
 	c.expect("too many to record each")
 	c.expect("CronTab/v1> ")

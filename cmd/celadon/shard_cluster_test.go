@@ -45,8 +45,8 @@ func TestShardsOfCluster(t *testing.T) {
 	}
 }
 
-// TestEmptyCluster checks that a cluster without objects is not an error if it is one of several
-// sources, and that merge reports a cluster that rejected the requests as missing.
+// TestEmptyCluster checks that a cluster without objects is not an error if there are several sources,
+// and that merge reports a cluster that rejected the requests as missing.
 func TestEmptyCluster(t *testing.T) {
 	s := clustertest.Start(t)
 	s.Define(t, readFile(t, crontabCRD), 0, func(int) string { return "{}" })

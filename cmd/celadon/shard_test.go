@@ -266,7 +266,7 @@ func TestShardAgain(t *testing.T) {
 	}
 }
 
-// folder returns the content of all files in a folder, including hidden ones.
+// folder returns the content of all files in dir, including hidden files.
 func folder(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

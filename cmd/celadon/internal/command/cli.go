@@ -78,7 +78,7 @@ func Execute(ctx context.Context, s Streams, root *cobra.Command, args []string)
 	return s.Exit(ctx, err)
 }
 
-// Exit returns the exit code for err and writes its message to stderr, if it has one.
+// Exit returns the exit code for err, and writes its message, if any, to stderr.
 func (s Streams) Exit(ctx context.Context, err error) int {
 	if err == nil {
 		return OK

@@ -13,8 +13,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Complete prepares root, to which all commands have been added: usage errors suggest similar names,
-// and "help" and "completion" reject unknown arguments, for which cobra would print help.
+// Complete prepares root, to which all commands have been added. Usage errors then suggest similar
+// names, and "help" and "completion" reject unknown arguments. By default, cobra prints help for these.
 func Complete(root *cobra.Command) {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return SeeHelp(cmd, flagError(cmd, err)) })
 	root.Version = Version()

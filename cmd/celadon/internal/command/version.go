@@ -16,9 +16,9 @@ func Version() string {
 	return "devel"
 }
 
-// Versions returns a line each for the versions of Celadon, the Kubernetes libraries, and cel-go, and
-// one for the commit if go built a checkout. All come from the build information (see `go version -m`),
-// so builds need no linker flags.
+// Versions returns a line for each of the versions of Celadon, the Kubernetes libraries, and cel-go,
+// and a line for the commit if go built a checkout. All come from the build information (see `go
+// version -m`), so builds need no linker flags.
 func Versions() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

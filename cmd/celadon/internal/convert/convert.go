@@ -99,7 +99,7 @@ type definition struct {
 	crd  *apiextensionsv1.CustomResourceDefinition
 }
 
-// read reads CRDs. It returns an error if there are none; see resource.All.
+// read reads CRDs. It returns an error if paths contain no CRD; see resource.All.
 func read(ctx context.Context, s command.Streams, paths []string) (crds []*definition, broken bool, err error) {
 	return resource.All(ctx, s, paths, func(doc *input.Document) (*definition, error) {
 		crd, err := resource.DecodeCompact(doc)
@@ -110,7 +110,7 @@ func read(ctx context.Context, s command.Streams, paths []string) (crds []*defin
 	})
 }
 
-// run holds the state of one celadon convert.
+// run holds the state of a run of celadon convert.
 type run struct {
 	command.Streams
 	ctx   context.Context

@@ -12,7 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/compare"
 )
 
-// An allowance accepts a breaking change.
+// An allowance accepts a breaking or unproved change.
 type allowance struct {
 	crd, version, path, what, reason string
 	place                            string

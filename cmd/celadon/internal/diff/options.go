@@ -1,5 +1,5 @@
-// Package diff implements celadon diff: it reports what a change of CRDs breaks, and demonstrates each
-// break with an example object.
+// Package diff implements celadon diff, which reports the incompatible changes between two versions of
+// CRDs and demonstrates each with an example object.
 package diff
 
 import (

@@ -97,7 +97,7 @@ func (o *DocsOptions) names(crds []*apiextensionsv1.CustomResourceDefinition) er
 	return nil
 }
 
-// made is a page, or the error why there is none.
+// made is a page, or the error that prevented it.
 type made struct {
 	crd  *apiextensionsv1.CustomResourceDefinition
 	page []byte

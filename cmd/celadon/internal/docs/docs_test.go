@@ -102,7 +102,7 @@ func TestDocsInterrupted(t *testing.T) {
 	}
 }
 
-// TestDocsTellsBugs checks the exit code of an internal error. vet returns one for a nil CRD.
+// TestDocsTellsBugs checks the exit code of an internal error, which vet returns for a nil CRD.
 func TestDocsTellsBugs(t *testing.T) {
 	t.Parallel()
 	all, err := costs(t.Context(), nil)

@@ -81,7 +81,7 @@ func (r *Budget) wake() {
 	r.freed = make(chan struct{})
 }
 
-// Evict ends the slowest transfer that has lingered, and reports whether there was one.
+// Evict ends the slowest transfer that has lingered, and reports whether it found such a transfer.
 func (r *Budget) Evict() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -89,7 +89,7 @@ func (r *Budget) Evict() bool {
 }
 
 // evict ends the slowest transfer that has lingered and for which may returns true. It reports whether
-// there was one.
+// it found such a transfer.
 func (r *Budget) evict(may func(*Transfer, time.Time) bool) bool {
 	var slowest *Transfer
 	now := time.Now()

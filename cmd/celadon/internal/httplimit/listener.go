@@ -15,10 +15,10 @@ import (
 // TLS handshake with certificates, a header, and the data that arrives with it.
 const Unrequested = 64 << 10
 
-// Listener limits the number of open connections. To accept one more, it closes the connection that has
-// waited longest for its first request, or else evicts a transfer, or else closes the connection that
-// has waited longest for another request. Each of these must have lingered. If none has, the new
-// connection is closed.
+// Listener limits the number of open connections. To accept another connection, it closes the
+// connection that has waited longest for its first request, or else evicts a transfer, or else closes
+// the connection that has waited longest for another request. Only connections and transfers that have
+// lingered give way. If nothing can give way, the new connection is closed.
 type Listener struct {
 	net.Listener
 	limit int
@@ -26,8 +26,8 @@ type Listener struct {
 
 	mu   sync.Mutex
 	open int
-	// fresh lists the connections without a request so far, and idle those that wait for another one.
-	// In both, the one that has waited longest is first.
+	// fresh lists the connections without a request so far, and idle those that wait for another
+	// request, longest wait first.
 	fresh, idle list.List
 }
 
@@ -49,8 +49,8 @@ type conn struct {
 	closed  bool
 }
 
-// fullPause is the pause before a connection displaces another, which gives the displaced one time for
-// its handshake.
+// fullPause is the pause before a connection displaces another, so that the other connection has time
+// for its handshake.
 const fullPause = time.Millisecond
 
 // Accept waits for the next connection. It closes connections for which there is no room.

@@ -16,7 +16,7 @@ func (d dialled) Accept() (net.Conn, error) { return <-d, nil }
 func (d dialled) Close() error              { return nil }
 func (d dialled) Addr() net.Addr            { return nil }
 
-// TestListener checks which connection gives way when there is one too many.
+// TestListener checks which connection gives way when the limit is exceeded.
 func TestListener(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -63,7 +63,7 @@ func TestListener(t *testing.T) {
 		}
 		l.State(sixth, http.StateActive)
 		l.State(first, http.StateIdle) // it was closed in the meantime
-		// All connections have a request, so the next one finds no room until one of them ends.
+		// All connections have a request, so a new connection finds no room until a request ends.
 		l.State(fifth, http.StateIdle) // this one is waiting, but has not lingered
 		refused, theirs := wire(t)
 		network <- refused

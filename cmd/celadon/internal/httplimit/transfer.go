@@ -153,7 +153,7 @@ func (t *Transfer) Send(ctx context.Context, to io.Writer, data []byte) error {
 	return nil
 }
 
-// pace counts what moved in the current window. A new window opens once that is enough.
+// pace counts the bytes moved in the current window. A new window opens once they are enough.
 type pace struct {
 	ends  time.Time
 	moved int

@@ -105,8 +105,8 @@ func TestReceive(t *testing.T) {
 	}
 }
 
-// TestEviction checks that the slowest transfer is evicted when bytes run out, even if it is the one
-// that needs them, and that completed transfers are waited for.
+// TestEviction checks that the slowest transfer is evicted when bytes run out, even if it is the
+// transfer that needs them, and that completed transfers are waited for.
 func TestEviction(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -169,8 +169,8 @@ func TestEviction(t *testing.T) {
 	})
 }
 
-// TestSend checks that a response that nobody reads is ended, and that one that is read at the minimum
-// pace is not.
+// TestSend checks that a response that is not read is ended, and that a response that is read at the
+// minimum pace is not.
 func TestSend(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

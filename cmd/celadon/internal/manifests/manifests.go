@@ -96,7 +96,7 @@ func Job(ctx context.Context, s command.Streams, o *Options) error {
 }
 
 // manifest fills in the template. Inserted text is not expanded again. It uses no template package,
-// because linking one keeps all exported methods of all types in the binary.
+// because linking such a package keeps all exported methods of all types in the binary.
 func (o *Options) manifest(crds map[string]string, rules []rule) string {
 	var lists, data strings.Builder
 	for _, r := range rules {

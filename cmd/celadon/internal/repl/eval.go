@@ -40,7 +40,7 @@ func (o *EvalOptions) Flags(f *pflag.FlagSet) {
 	o.Config.Add(f)
 }
 
-// evaluation holds the state of one celadon eval.
+// evaluation holds the state of a run of celadon eval.
 type evaluation struct {
 	host
 	*EvalOptions

@@ -17,7 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/repl"
 )
 
-// host gives a session access to files and to the report of celadon check.
+// host provides files and the report of celadon check to a session.
 type host struct {
 	command.Streams
 	given *pflag.FlagSet // the command line

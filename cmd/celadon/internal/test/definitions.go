@@ -120,7 +120,7 @@ func (d *definition) is(s *ruletest.Suite) bool {
 	return err == nil && crd.Definition.Spec.Group == s.Kind.Group && crd.Definition.Spec.Names.Kind == s.Kind.Kind
 }
 
-// fitting returns the definitions for which is holds and whose feature set matches the suite's feature
+// fitting returns the CRDs for which is returns true and whose feature set matches the suite's feature
 // gates.
 func (d *definitions) fitting(s *ruletest.Suite, all []*definition, is func(*definition) bool) (found []*ruletest.CRD, err error) {
 	var t table
@@ -199,7 +199,8 @@ func (d *definitions) mayRead(path string) bool {
 	return slices.ContainsFunc(d.roots, func(root string) bool { return worktree.Inside(root, path) })
 }
 
-// laidOut returns the CRDs in the nearest usual folder that contains one for which is holds.
+// laidOut returns the CRDs in the nearest of the usual folders that contains a CRD for which is returns
+// true.
 func (d *definitions) laidOut(s *ruletest.Suite, is func(*definition) bool) []*definition {
 	if s.File == "-" {
 		return nil

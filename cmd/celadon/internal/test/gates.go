@@ -12,7 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/worktree"
 )
 
-// OpenShift generates several CRDs with the same name: one for each feature set and, if they differ,
+// OpenShift generates several CRDs with the same name: a CRD for each feature set and, if they differ,
 // for each cluster profile. A table at the top of the repository lists the gates that each of them
 // enables.
 
@@ -61,7 +61,7 @@ func parseTable(text string) table {
 	return t
 }
 
-// tableFor returns the table of the first of dirs that has one, or nil.
+// tableFor returns the first table found in dirs, or nil.
 func (d *definitions) tableFor(dirs []string) table {
 	d.mu.Lock()
 	defer d.mu.Unlock()

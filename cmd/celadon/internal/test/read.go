@@ -107,7 +107,7 @@ func (s *suspects) has(file string) bool {
 	return looks
 }
 
-// readGiven reads the CRDs of --crd. It returns an error if there are none.
+// readGiven reads the CRDs of --crd. It returns an error if paths contain no CRD.
 func (r *run) readGiven(ctx context.Context, paths []string) error {
 	if len(paths) == 0 {
 		return nil

@@ -93,7 +93,8 @@ type done struct {
 
 var errEnough = errors.New("a case has not passed")
 
-// runAll runs suites concurrently and passes their reports to take, in the order of suites.
+// runAll runs the selected suites concurrently and passes their reports to take, in the order of
+// suites. With --fail-fast, it stops at the first case that does not pass.
 func (r *run) runAll(ctx context.Context, suites []*found, take func(*found, *ruletest.SuiteReport) error) error {
 	cfg := ruletest.Config{Run: r.o.run, Exact: r.o.Exact, FailFast: r.o.FailFast && !r.o.Update, Fill: r.o.Update}
 	var err error

@@ -87,7 +87,7 @@ func Init(ctx context.Context, s command.Streams, o *InitOptions) error {
 	return nil
 }
 
-// initial holds the state of one celadon test init.
+// initial holds the state of a run of celadon test init.
 type initial struct {
 	command.Streams
 	o        *InitOptions

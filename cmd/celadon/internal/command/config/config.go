@@ -117,7 +117,7 @@ func setDefault(flags *pflag.FlagSet, key string, values []string) error {
 	return nil
 }
 
-// find returns the file that --config names, or else the nearest one, or nil if there is none. With
+// find returns the file that --config names, or else the nearest file, or nil if there is no file. With
 // --base, the nearest file of that revision applies: the change under check must not configure its own
 // check.
 func (c *Flags) find(ctx context.Context, stderr io.Writer) (*file, error) {

@@ -37,7 +37,7 @@ func given() bool { return os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") !=
 
 // Seldom sets the garbage percentage, and a memory limit in bytes near which Go collects more often. A
 // percentage above 100 only applies after a first collection at a heap of 64 MB. The returned function
-// restores the previous settings.
+// restores the memory limit and sets the default percentage.
 func Seldom(percent int, limit int64) (undo func()) {
 	if given() {
 		return func() {}

@@ -94,7 +94,7 @@ func (p *Bar) clear() {
 
 // Beside returns a writer for a report to w, which may be the bar's terminal: it clears the bar before
 // each write. If whole is set, each write must consist of whole lines, because the bar would overwrite
-// an incomplete one.
+// an incomplete line.
 func (p *Bar) Beside(w io.Writer) (beside io.Writer, whole bool) {
 	if f, ok := w.(*os.File); p == nil || !ok || !term.IsTerminal(int(f.Fd())) {
 		return w, false

@@ -10,9 +10,9 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest/coverage"
 )
 
-// Lcov writes coverage in the lcov format. A rule is a function on the line where it starts, with one
-// branch for acceptance and one for rejection. Each condition of the rule is two branches. Rules that
-// are not found in a file are left out.
+// Lcov writes coverage in the lcov format. A rule is a function on the line where it starts, with a
+// branch for acceptance and a branch for rejection. Each condition of the rule is two branches. Rules
+// that are not found in a file are left out.
 func Lcov(w io.Writer, r *coverage.Report, sources *Sources) error {
 	files := map[string]*tracefile{}
 	for i := range r.Items {

@@ -90,8 +90,8 @@ func TestManyGaps(t *testing.T) {
 	}
 }
 
-// TestUnderlined checks that gaps are underlined below each line that contains a part of one, and that
-// the whole rule is only underlined if there is no other gap.
+// TestUnderlined checks that gaps are underlined below each line that contains a part of a gap, and
+// that the whole rule is only underlined if there is no other gap.
 func TestUnderlined(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

@@ -75,7 +75,7 @@ func (s *Sources) add(doc *input.Document) {
 	s.crds = append(s.crds, one)
 }
 
-// schema returns the node of the schema at path in a version, or nil if the source has none.
+// schema returns the node of the schema at path in a version, or nil if it is not in the source.
 func (s *source) schema(version, path string) *position.Node {
 	at := slices.Index(s.versions, version)
 	steps, err := engine.ParsePath(path)
