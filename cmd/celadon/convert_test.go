@@ -280,8 +280,8 @@ func TestConvertIsNeverAskedUnnamed(t *testing.T) {
 	}
 }
 
-// TestConvertHangs checks that a webhook that hangs is waited for once, up to the timeout, and not once
-// for each object.
+// TestConvertHangs checks that a webhook that hangs is waited for no longer than the timeout, and not
+// once for each object.
 func TestConvertHangs(t *testing.T) {
 	t.Parallel()
 	url, ca, asked := reviewServer(t, "hang")

@@ -241,7 +241,7 @@ func TestShardKilled(t *testing.T) {
 	}
 }
 
-// TestShardAgain checks that an interrupted run leaves no files, and that repeating a shard writes the
+// TestShardAgain checks that an interrupted run changes no files, and that repeating a shard writes the
 // same bytes to the same file.
 func TestShardAgain(t *testing.T) {
 	t.Parallel()

@@ -28,7 +28,8 @@ func NewTurns(number int, weight int64) *Turns {
 	return &Turns{all: weight, number: number, weight: weight}
 }
 
-// Take waits for a turn. It returns false if ctx is done first.
+// Take waits for a turn and reports whether it got one. It returns false if ctx is done first. A
+// successful Take needs an End with the same weight.
 func (t *Turns) Take(ctx context.Context, weight int64) bool {
 	weight = min(weight, t.all)
 	t.mu.Lock()

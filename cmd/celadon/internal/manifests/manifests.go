@@ -46,8 +46,8 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringVar(&o.Reports, "reports", "celadon-reports", "a PersistentVolumeClaim for the reports: its `NAME`")
 }
 
-// isImage compiles its pattern when it is called, because that takes 0.8 ms, which no other command
-// should spend.
+// isImage reports whether name looks like an image reference. It compiles its pattern when it is
+// called, because that takes 0.8 ms, which no other command should spend.
 func isImage(name string) bool {
 	return regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._:/@-]{0,510}$`).MatchString(name)
 }

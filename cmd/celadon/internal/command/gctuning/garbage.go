@@ -12,7 +12,7 @@ import (
 	"sync"
 )
 
-// The percentages at which the first collection happens at a heap of 16 MB and of 64 MB.
+// With these percentages, Go first collects at a heap of 16 MB and of 64 MB.
 const (
 	start = 400
 	run   = 1600
