@@ -15,13 +15,13 @@ import (
 	"testing"
 )
 
-// public are the packages that keep what they export. At most ten may.
+// public lists the packages with a compatibility promise. There may be at most ten.
 var public = []string{
 	"celadontest", "cost", "engine", "engine/admission", "engine/catalog", "engine/conversion", "engine/vet", "repl", "types",
 }
 
-// TestAPI holds what the public packages export in testdata/api, so that a
-// change of it is seen. go test . -run TestAPI -update writes it anew.
+// TestAPI compares the exported declarations of the public packages with testdata/api, so that
+// reviewers see each change. Run go test . -run TestAPI -update to update the files.
 func TestAPI(t *testing.T) {
 	t.Parallel()
 	known := map[string]bool{}
@@ -53,7 +53,7 @@ func TestAPI(t *testing.T) {
 	}
 }
 
-// TestStability: docs/stability.md says of each public package how stable it is.
+// TestStability checks that docs/stability.md describes the stability of each public package.
 func TestStability(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("docs/stability.md")
@@ -77,7 +77,7 @@ func firstDifference(want, got []byte) string {
 	return "one has more than the other"
 }
 
-// exported are the declarations of a package as go doc lists them, without words.
+// exported returns the declarations of a package as go doc lists them, without comments.
 func exported(t *testing.T, name string) []byte {
 	t.Helper()
 	found, err := build.ImportDir(name, 0)
@@ -129,8 +129,8 @@ func exported(t *testing.T, name string) []byte {
 	return []byte(strings.TrimLeft(text, "\n"))
 }
 
-// What comments leave behind, and what aligns columns: a longer name would
-// change every line.
+// blankLines matches gaps that removed comments leave. spaces matches column alignment, which would
+// change on every line if a longer name were added.
 var (
 	blankLines = regexp.MustCompile(`\n\n+\t`)
 	spaces     = regexp.MustCompile(`(\S)\t+`)

@@ -14,24 +14,24 @@ import (
 
 const module = "github.com/celadon-cel/celadon"
 
-// floors are the folders of the house from the ground. A package imports packages of its
-// own floor and of lower ones.
+// floors lists the top-level folders from the bottom layer up. A package may import packages of its own
+// layer and of lower ones.
 var floors = []string{"internal", "types", "cost", "engine", "x", "celadontest", "repl", "cmd", "examples"}
 
-// maxLevels is the greatest length of a chain of imports within the house.
+// maxLevels is the maximum length of a chain of imports within the module.
 const maxLevels = 15
 
-// light are the packages that users embed, and heavy what these must not bring.
+// light lists the packages that users embed, and heavy those that these must not depend on.
 var (
 	light = []string{"types", "cost", "engine", "engine/x/eval", "engine/admission", "engine/x/schema", "internal/cel/lex", "x/trace", "engine/catalog", "x/analysis", "x/analysis/compare", "x/analysis/search", "celadontest", "engine/conversion", "x/roundtrip", "x/publish", "x/assist"}
 	heavy = []string{"go.etcd.io", "google.golang.org/grpc", "k8s.io/client-go", "k8s.io/apiserver/pkg/server", "k8s.io/apiserver/pkg/registry", "k8s.io/apiextensions-apiserver/pkg/registry"}
 )
 
-// maxLinked is the greatest number of packages of others, the standard library's included,
-// that engine links: whoever embeds it compiles them.
+// maxLinked is the maximum number of external packages, including the standard library, that engine
+// links. Every program that embeds it compiles them.
 const maxLinked = 475
 
-// TestLinkedPackages holds what embedding costs.
+// TestLinkedPackages checks the number of packages that embedding engine links.
 func TestLinkedPackages(t *testing.T) {
 	t.Parallel()
 	foreign := 0
@@ -45,8 +45,8 @@ func TestLinkedPackages(t *testing.T) {
 	}
 }
 
-// TestToolsStandApart keeps what only checks the code out of the modules that
-// users of the library resolve.
+// TestToolsStandApart checks that tools that only check the code are not in the modules that users of
+// the library resolve.
 func TestToolsStandApart(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"go.mod", "go.sum"} {
@@ -60,7 +60,7 @@ func TestToolsStandApart(t *testing.T) {
 	}
 }
 
-// goPackage is what go list tells of a package.
+// goPackage holds the fields of go list that the tests use.
 type goPackage struct {
 	ImportPath    string
 	Imports, Deps []string
@@ -88,14 +88,14 @@ func list(t *testing.T) map[string]goPackage {
 	}
 }
 
-// floorOf returns the index of a package's floor, or -1.
+// floorOf returns the index of a package's layer, or -1.
 func floorOf(name string) int {
 	folder, _, _ := strings.Cut(name, "/")
 	return slices.Index(floors, folder)
 }
 
-// TestImportDirection checks that no import leads to a higher floor, and that chains of
-// imports stay short.
+// TestImportDirection checks that no package imports a higher layer, and that chains of imports stay
+// short.
 func TestImportDirection(t *testing.T) {
 	t.Parallel()
 	packages := list(t)
@@ -133,7 +133,7 @@ func TestImportDirection(t *testing.T) {
 	}
 }
 
-// TestLightPackages keeps what users embed free of servers and clients.
+// TestLightPackages checks that packages for embedding depend on no servers or clients.
 func TestLightPackages(t *testing.T) {
 	t.Parallel()
 	packages := list(t)
@@ -152,8 +152,7 @@ func TestLightPackages(t *testing.T) {
 	}
 }
 
-// TestClusterStandsApart keeps the client of clusters, and all that it brings, in one
-// package of the command.
+// TestClusterStandsApart checks that only one package of the command depends on the client of clusters.
 func TestClusterStandsApart(t *testing.T) {
 	t.Parallel()
 	const client = "k8s.io/client-go/"
@@ -174,7 +173,7 @@ func TestClusterStandsApart(t *testing.T) {
 	}
 }
 
-// TestNames forbids packages that say nothing.
+// TestNames forbids package names without a meaning, such as utils.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	for name := range list(t) {

@@ -21,8 +21,8 @@ var update = flag.Bool("update", false, "rewrite the list of licences, or testda
 
 const licenseList = "THIRD_PARTY_LICENSES.md"
 
-// TestLicenses holds the list of licences against the modules that the command
-// links, and wants of each a licence that may be linked.
+// TestLicenses compares the list of licenses with the modules that the command links, and checks that
+// each has a license that permits linking.
 func TestLicenses(t *testing.T) {
 	t.Parallel()
 	var list strings.Builder
@@ -74,7 +74,7 @@ func linkedModules(t *testing.T) (modules []linkedModule) {
 	}
 }
 
-// licenseOf are the licences that a module's own files name.
+// licenseOf returns the licenses in a module's own files.
 func licenseOf(t *testing.T, dir string) string {
 	t.Helper()
 	var ids []string

@@ -9,15 +9,15 @@ import (
 	"testing"
 )
 
-// What the command may weigh. It is weighed on one platform, stripped as releases are,
-// and grows with each feature: more than some hundred KiB needs a reason, which a
-// commit gives that changes the number.
+// Limits of the command's size, measured on one platform with a stripped binary as in releases. It
+// grows with each feature. A change of more than a few hundred KiB needs a reason in the commit that
+// changes the limit.
 const (
 	maxCommand  = 47_500_000
-	maxPackages = 800 // of all, as go list -deps has them
+	maxPackages = 800 // all packages that go list -deps prints
 )
 
-// TestWeight builds the stripped command.
+// TestWeight builds the stripped command and checks its size.
 func TestWeight(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
@@ -36,12 +36,12 @@ func TestWeight(t *testing.T) {
 	}
 }
 
-// needless are packages that would bring much for little. (gRPC, telemetry and
-// html/template come by upstream's validation of CRDs, which looks at a webhook's URL
-// with a package that can call webhooks: about 9 MB.)
+// needless lists packages that would add much code for little use. Upstream's validation of CRDs
+// already brings gRPC, telemetry, and html/template (about 9 MB), because it checks a webhook's URL
+// with a package that can call webhooks.
 var needless = []string{"k8s.io/apiserver/pkg/registry", "k8s.io/client-go/kubernetes", "k8s.io/client-go/discovery", "go.etcd.io/etcd"}
 
-// TestPackagesOfCommand holds what is linked.
+// TestPackagesOfCommand checks the packages that the command links.
 func TestPackagesOfCommand(t *testing.T) {
 	t.Parallel()
 	packages := list(t)

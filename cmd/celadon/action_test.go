@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// action is what of action.yml is held.
+// action holds the fields of action.yml.
 type action struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
@@ -36,8 +36,9 @@ type action struct {
 	} `json:"runs"`
 }
 
-// readAction reads action.yml: no field but those above, all inputs declared and
-// used, and no expression in a script, where a hostile name would be run.
+// readAction reads action.yml. It checks that there are no fields except those of action, that all
+// inputs are declared and used, and that no script contains an expression, which would run a hostile
+// name as code.
 func readAction(t *testing.T) (install, check string) {
 	t.Helper()
 	data, err := os.ReadFile("../../action.yml")
@@ -68,7 +69,7 @@ func readAction(t *testing.T) (install, check string) {
 	return scripts["install"], scripts["check"]
 }
 
-// actionStep runs a script as a step of an action is run.
+// actionStep runs a script the way GitHub runs a step of an action.
 func actionStep(t *testing.T, dir, script string, env ...string) (string, error) {
 	t.Helper()
 	cmd := exec.Command("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script)
@@ -78,7 +79,7 @@ func actionStep(t *testing.T, dir, script string, env ...string) (string, error)
 	return string(out), err
 }
 
-// TestActionInstalls runs the first step on made-up releases in a folder.
+// TestActionInstalls runs the first step against fake releases in a folder.
 func TestActionInstalls(t *testing.T) {
 	t.Parallel()
 	install, _ := readAction(t)
@@ -153,8 +154,7 @@ func TestActionChecks(t *testing.T) {
 	}
 }
 
-// TestPinned: what the pages and action.yml pin is the newest version of the
-// changelog.
+// TestPinned checks that the docs and action.yml pin the newest version of the changelog.
 func TestPinned(t *testing.T) {
 	t.Parallel()
 	changes, err := os.ReadFile("../../CHANGELOG.md")

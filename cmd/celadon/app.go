@@ -10,18 +10,18 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
-// app is the command with its streams, so that tests run it in-process.
+// An app is the command with its streams, so that tests can run it in-process.
 type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	name           string // what it was called; "" is celadon
+	name           string // the name to show in messages; "" means celadon
 }
 
 func (a *app) streams() command.Streams {
 	return command.Streams{Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr, Name: a.name}
 }
 
-// run executes one command line and returns its exit code.
+// run runs one command line and returns its exit code.
 func (a *app) run(ctx context.Context, args []string) (code int) {
 	s := a.streams().Guarded()
 	a = &app{stdin: s.Stdin, stdout: s.Stdout, stderr: s.Stderr, name: a.name}

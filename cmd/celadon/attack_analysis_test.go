@@ -12,8 +12,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
-// analysisAttacks are schemas of spec for which the search, the proofs, or the
-// comparison would do unbounded work.
+// analysisAttacks returns schemas of spec for which the search, the proofs, or the comparison could do
+// unbounded work.
 func analysisAttacks() map[string]string {
 	r := strings.Repeat
 	rules := func(n int, rule func(i int) string) string {
@@ -43,13 +43,13 @@ func analysisAttacks() map[string]string {
 	}
 }
 
-// analysisMemory is how much an analysis may take beyond a run on one small object. Each
-// takes at most 256 MiB; the rest is for a collector that comes late.
+// analysisMemory limits the memory of an analysis beyond that of a run on one small object. An analysis
+// needs at most 256 MiB. The rest allows for a late garbage collection.
 const analysisMemory = 384 << 20
 
-// TestAttackAnalysis asks about CRDs that are hard to analyze, each by a process of
-// its own: it ends in time and memory, and never in an internal error. An honest CRD
-// next to the hostile one keeps its answer.
+// TestAttackAnalysis analyzes CRDs that are hard to analyze, each in its own process. It checks that
+// time and memory are bounded, that no internal error occurs, and that the result for an honest CRD
+// next to the hostile one does not change.
 func TestAttackAnalysis(t *testing.T) {
 	small := tree(t, map[string]string{"m/a.yaml": goodCronTab})
 	_, _, resting := attacked(t, small, 0, "check", "--crd", "crds", "m")
@@ -85,8 +85,8 @@ func TestAttackAnalysis(t *testing.T) {
 	}
 }
 
-// TestAttackUnknownFields checks an object of 200,000 unknown fields: all of them are
-// in the server's message, and 100 positions are shown.
+// TestAttackUnknownFields checks an object with 200,000 unknown fields. The server's message contains
+// all of them, and 100 positions are shown.
 func TestAttackUnknownFields(t *testing.T) {
 	small := tree(t, map[string]string{"m/a.yaml": goodCronTab})
 	_, _, resting := attacked(t, small, 0, "check", "--crd", "crds", "m")

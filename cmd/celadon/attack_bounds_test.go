@@ -19,20 +19,20 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
 )
 
-// What an attack may cost beyond a run on one small object.
+// Limits of an attack beyond a run on one small object.
 const (
-	attackTime   = 2 * time.Minute // less than 5 seconds on an idle machine; more means that it has no end
+	attackTime   = 2 * time.Minute // less than 5 seconds on an idle machine; reaching it means unbounded work
 	attackMemory = 512 << 20
 )
 
-// attacked runs the command as a process of its own and ends it as soon as it
-// takes more than an attack may; resting is what a run takes in any case.
+// attacked runs the command in its own process, and kills it if it exceeds the limits of an attack.
+// resting is the memory of a run on one small object.
 func attacked(t *testing.T, dir string, resting int64, args ...string) (out string, code int, peak int64) {
 	t.Helper()
 	return attackedThrough(t, dir, resting, "", args...)
 }
 
-// attackedThrough is attacked with a standard input.
+// attackedThrough is like attacked, with a standard input.
 func attackedThrough(t *testing.T, dir string, resting int64, stdin string, args ...string) (out string, code int, peak int64) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), attackTime)
@@ -50,7 +50,7 @@ func attackedThrough(t *testing.T, dir string, resting int64, stdin string, args
 		for ; ctx.Err() == nil; time.Sleep(5 * time.Millisecond) {
 			now := highWater(cmd.Process.Pid)
 			if now == 0 {
-				break // it has ended
+				break // it has exited
 			}
 			if most = max(most, now); most > resting+attackMemory {
 				_ = cmd.Process.Kill()
@@ -73,7 +73,7 @@ func attackedThrough(t *testing.T, dir string, resting int64, stdin string, args
 	return both.String(), cmd.ProcessState.ExitCode(), peak
 }
 
-// highWater is the most memory that a process has had; 0 when it is gone.
+// highWater returns the peak memory of a process, or 0 if it has exited.
 func highWater(pid int) int64 {
 	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	_, after, _ := strings.Cut(string(data), "VmHWM:")
@@ -81,13 +81,12 @@ func highWater(pid int) int64 {
 	return kib << 10
 }
 
-// attackObject begins an object that the CRD of attackCRD accepts, whatever is
-// below spec.
+// attackObject is the start of an object that attackCRD accepts with any spec.
 const attackObject = "apiVersion: g.io/v1\nkind: T\nmetadata: {name: a}\nspec:\n"
 
 const attackCRD = attackCRDHead + "x-kubernetes-preserve-unknown-fields: true\n"
 
-// attackCRDHead is a CRD up to what its spec is, after twelve blanks.
+// attackCRDHead is a CRD up to the schema of its spec, which is indented by twelve spaces.
 const attackCRDHead = `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: ts.g.io}
@@ -107,14 +106,14 @@ spec:
             type: object
             `
 
-// treeAttack is a tree, or one file of it that is as a generator says.
+// treeAttack is a hostile tree.
 type treeAttack struct {
 	files map[string]string
-	make  func(dir string) error // what files cannot say
-	args  []string               // of check, in place of the folder m
+	make  func(dir string) error // creates what files cannot describe
+	args  []string               // of check, instead of the folder m
 	code  int
-	want  string // in what is printed
-	long  bool   // too much for each run of the tests
+	want  string // in the output
+	long  bool   // too slow for every run of the tests
 }
 
 func one(text string) map[string]string { return map[string]string{"m/a.yaml": text} }
@@ -123,11 +122,11 @@ func pipe(name string) func(string) error {
 	return func(dir string) error { return syscall.Mkfifo(filepath.Join(dir, name), 0o600) }
 }
 
-// attacks are made one by one, for some are large.
+// attacks returns functions that build the attacks one at a time, because some are large.
 func attacks() map[string]func() treeAttack {
 	r := strings.Repeat
 	bomb := func(text string) string { return `x: &b "` + r("x", 1_000_000) + "\"\n" + text }
-	// values is as many in one object as there may be.
+	// values contains the maximum number of values in one object.
 	values := attackObject + "  l: [" + r(r("a,", 4000)+"\n    ", 255) + "a]\n"
 	block := attackObject + "  l:\n" + r("  - a\n", 1_000_000)
 	object := func(spec string) string {
@@ -249,7 +248,7 @@ func numbered(format string, n int) string {
 	return b.String()
 }
 
-// manyFiles are names of one file.
+// manyFiles returns a function that creates many names for one file.
 func manyFiles(folder string, n int) func(string) error {
 	return func(dir string) error {
 		text := strings.TrimSuffix(attackObject, "\n") + " {}\n"
@@ -261,9 +260,8 @@ func manyFiles(folder string, n int) func(string) error {
 	}
 }
 
-// TestAttackTree checks hostile trees, each by a process of its own: it answers
-// in time and memory, with the right exit code. CELADON_ATTACK=long adds those
-// that take long to make.
+// TestAttackTree checks hostile trees, each in its own process: time and memory are bounded, and the
+// exit code is right. CELADON_ATTACK=long adds trees that take long to create.
 func TestAttackTree(t *testing.T) {
 	small := tree(t, map[string]string{"m/a.yaml": goodCronTab})
 	_, code, resting := attacked(t, small, 0, "check", "--crd", "crds", "m")

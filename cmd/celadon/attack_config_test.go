@@ -50,8 +50,8 @@ tests:
   expect: valid
 `
 
-// hostileSettings has, for each key that a file in the tree may set, the values that could weaken a check. A key that is
-// missing here fails TestAttackConfig until its author has considered a hostile tree.
+// hostileSettings lists, for each key that a file in the tree may set, values that could weaken a
+// check. A key without an entry fails TestAttackConfig until its author has considered a hostile tree.
 var hostileSettings = map[string][]string{
 	"objects":        {"good", "[good, good/a.yaml]", "[]"}, // paths on the command line go before them
 	"crds":           {"lax", "[]"},
@@ -80,7 +80,8 @@ func olderVersions() (all []string) {
 	return append(all, "1.30", "''", "['1.30', '1.37']", "['1.30']")
 }
 
-// failing are command lines that find something wrong, for each command that reads a file, but for those that find nothing.
+// failing maps each command that reports findings and reads a configuration file to arguments that
+// cause a finding.
 var failing = map[string][]string{
 	"check": {"--crd", "crd.yaml", "--strict-kinds", "bad"},
 	"vet":   {"refused.yaml"},
@@ -89,7 +90,8 @@ var failing = map[string][]string{
 	"eval":  {"--crd", "crd.yaml", "--exit-status", "isIP('x')"},
 }
 
-// TestAttackConfig commits a .celadon.yaml with each value of each key that it may set. Each command still reports its findings.
+// TestAttackConfig commits a .celadon.yaml with each value of each key that it may set, and checks that
+// each command still reports its findings.
 func TestAttackConfig(t *testing.T) {
 	t.Parallel()
 	for name, args := range failing {
@@ -130,7 +132,8 @@ func TestAttackConfig(t *testing.T) {
 	}
 }
 
-// TestAttackKubeVersion: an object that fails is valid for Kubernetes 1.30, which only the user may choose.
+// TestAttackKubeVersion checks an object that is only valid for Kubernetes 1.30, a version that only
+// the user may select.
 func TestAttackKubeVersion(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, map[string]string{"host.yaml": shortName, "file.yaml": "check: {kube-version: '1.30'}\n", config.Name: "check: {kube-version: '1.30'}\n"})

@@ -12,8 +12,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
-// crdAttacks are rules, or a schema, that a CRD of the most that is read can
-// hold: so many of them, or so large ones.
+// crdAttacks returns schemas with expensive rules. Many short rules, or a few long rules, make each CRD
+// about as large as the size limit allows.
 func crdAttacks() map[string]string {
 	rules := func(n int, rule func(i int) string) string {
 		var b strings.Builder
@@ -50,8 +50,8 @@ func crdAttacks() map[string]string {
 	}
 }
 
-// TestAttackCRDs compiles, vets and applies CRDs that are hard on who does, each
-// by a process of its own: it answers in time and memory.
+// TestAttackCRDs compiles, vets, and applies expensive CRDs, each in its own process, and checks that
+// time and memory are bounded.
 func TestAttackCRDs(t *testing.T) {
 	small := tree(t, map[string]string{"m/a.yaml": goodCronTab})
 	_, _, resting := attacked(t, small, 0, "check", "--crd", "crds", "m")

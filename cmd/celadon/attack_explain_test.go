@@ -14,21 +14,22 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/playground/service"
 )
 
-// Limits of a command that explains: its time, and its memory beyond that of a small run. On an idle machine each takes
-// less than 5 seconds. The limit on time only finds an explanation without bounds, so that a busy machine does not fail.
+// Limits of a command that explains: its time, and its memory beyond that of a small run. On an idle
+// machine each takes less than 5 seconds. The generous time limit only detects unbounded explanations,
+// so the test does not fail on a busy machine.
 const (
 	explainTime   = time.Minute
 	explainMemory = 256 << 20
 )
 
-// explainAttack is a rejected object whose explanation takes far more than its verdict.
+// explainAttack is a rejected object whose explanation is far more expensive than its verdict.
 type explainAttack struct {
 	rules   []string       // of spec
 	spec    map[string]any // of the object
-	objects int            // so many; 0 is one
+	objects int            // number of copies; 0 means one
 }
 
-// explainAttacks are those that were found, and others of their kind.
+// explainAttacks returns known attacks and variants of them.
 func explainAttacks() map[string]explainAttack {
 	numbers := func(n int) map[string]any {
 		list := make([]any, n)
@@ -91,14 +92,14 @@ func (a *explainAttack) lines(t *testing.T) (lines []string) {
 	return lines
 }
 
-// badCronTab is an honest object that its rule rejects, and explained how it is explained.
+// badCronTab is an honest object that its rule rejects, and explained is a part of its explanation.
 const (
 	badCronTab = `{"apiVersion": "stable.example.com/v1", "kind": "CronTab", "metadata": {"name": "nightly"}, "spec": {"schedule": "0 3 * * *", "image": "a", "replicas": 11}}`
 	explained  = "self.replicas: 11"
 )
 
-// TestAttackExplanations: what explains a rejected object ends in time and memory, and
-// leaves the honest object after it decided and explained.
+// TestAttackExplanations checks that explaining a rejected object takes bounded time and memory, and
+// that the honest object after it still gets its verdict and its explanation.
 func TestAttackExplanations(t *testing.T) {
 	small := tree(t, map[string]string{"m/a.yaml": badCronTab})
 	_, code, resting := attacked(t, small, 0, "check", "--no-vet", "--crd", "crds", "m")

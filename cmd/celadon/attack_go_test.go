@@ -12,7 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/hostile"
 )
 
-// goCRD is the CRD of a kind App with rules at spec.
+// goCRD returns the CRD of a kind App with rules at spec.
 func goCRD(rules ...string) string {
 	text := `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -42,7 +42,7 @@ spec:
 
 const goApp = "type App struct {\n\tTypeMeta `json:\",inline\"`\n\tSpec Spec `json:\"spec\"`\n}\n\ntype TypeMeta struct{}\n\n"
 
-// goAttack is a tree of Go and what is said of it.
+// goAttack is a tree of Go source and the expected output.
 type goAttack struct {
 	files map[string]string
 	crd   string
@@ -116,8 +116,9 @@ func slicesRepeat(text string, n int) []string {
 	return list
 }
 
-// TestAttackGo: a hostile tree of Go is read in bounded time, what cannot be read is
-// named, and nothing of it is run: not even go, of which there is only one that tells.
+// TestAttackGo checks that a hostile tree of Go source is read in bounded time, that unreadable files
+// are reported, and that no program runs, not even go: the programs in $PATH are fakes that leave a
+// mark.
 func TestAttackGo(t *testing.T) {
 	ran := filepath.Join(t.TempDir(), "ran")
 	path := t.TempDir()
@@ -157,7 +158,8 @@ func TestAttackGo(t *testing.T) {
 	}
 }
 
-// TestAttackGoOutput: what markers, types and file names hold steers no report.
+// TestAttackGoOutput checks that text in markers, types, and file names cannot inject control
+// characters into a report.
 func TestAttackGoOutput(t *testing.T) {
 	const text = "\x1b[31mPWNED\u202e"
 	dir := t.TempDir()

@@ -15,10 +15,10 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
-// The attacker of this file commits links to a work tree. They lead out of it, or into .git, in which a checkout can keep a
-// token.
+// The attacker in this file commits links to a work tree. They lead out of it, or into .git, where a
+// checkout can store a token.
 
-// run runs a command line in the test's own process and returns all that it prints.
+// run runs a command line in-process and returns its combined output.
 func run(t *testing.T, args ...string) (out string, code int) {
 	t.Helper()
 	var b bytes.Buffer
@@ -27,7 +27,7 @@ func run(t *testing.T, args ...string) (out string, code int) {
 	return b.String(), code
 }
 
-// eachCommand calls do with each command and its name without celadon.
+// eachCommand calls do with each command and its name without "celadon".
 func eachCommand(cmd *cobra.Command, name string, do func(name string, cmd *cobra.Command)) {
 	for _, sub := range cmd.Commands() {
 		path := strings.TrimSpace(name + " " + sub.Name())
@@ -38,7 +38,7 @@ func eachCommand(cmd *cobra.Command, name string, do func(name string, cmd *cobr
 
 const secret = "TOP-SECRET"
 
-// outside creates a work tree, repo, next to files that are not in it.
+// outside creates a work tree, repo, next to files outside of it.
 func outside(t *testing.T) (dir string) {
 	t.Helper()
 	dir = tree(t, map[string]string{
@@ -58,14 +58,15 @@ func outside(t *testing.T) (dir string) {
 	return dir
 }
 
-// escaping are paths in repo that go through a link.
+// escaping lists paths in repo that go through a link.
 var escaping = []string{"folder", "folder/sub", "a.yaml", "text.yaml", "absolute", "again", "config.yaml", "git", "plain/../folder", "inside/../folder"}
 
 func refused(out string, code int) bool {
 	return code == command.Usage && (strings.Contains(out, "leads out of the work tree") || strings.Contains(out, "leads to git's own files"))
 }
 
-// TestAttackLinkedOperands names links, in each flag of each command that is a path to read, and as arguments.
+// TestAttackLinkedOperands passes links as arguments, and to each flag of each command that reads a
+// path.
 func TestAttackLinkedOperands(t *testing.T) {
 	t.Parallel()
 	dir := outside(t)
@@ -109,7 +110,7 @@ func TestAttackLinkedOperands(t *testing.T) {
 		t.Errorf("%d flags and arguments: where are the others?", found)
 	}
 
-	// Links that stay in the tree, and links above it, are the user's business.
+	// Links that stay in the tree, and links above it, are followed.
 	plant(t, dir, map[string]string{"above -> repo": ""})
 	for _, path := range []string{"inside", "inside/a.yaml", "plain/a.yaml", "../above/plain", "../outside/a.yaml"} {
 		if out, code := run(t, "check", "--crd", dir+"/crds", dir+"/repo/"+path); code != command.OK {
@@ -133,10 +134,11 @@ func TestAttackLinkedOperands(t *testing.T) {
 	}
 }
 
-// notOperands are flags whose values look like paths of files to read, but are not.
+// notOperands lists flags whose values look like paths of files to read, but are not.
 var notOperands = []string{"eval --at", "find --at", "convert test --ignore"}
 
-// outputs are the flags that name files to write, or if they end in / folders, with a command line that writes them.
+// outputs maps each flag that names a file to write, or a folder if the value ends in /, to a command
+// line that writes it.
 var outputs = map[string][]string{
 	"check --out":               {"check", "--crd", crontabCRD, "../../examples/crontab/objects"},
 	"check --baseline-out":      {"check", "--crd", crontabCRD, "../../examples/crontab/objects"},
@@ -148,7 +150,7 @@ var outputs = map[string][]string{
 	"convert test --cases-out/": {"convert", "test", "--no-config", "--crd", "../../examples/conversion/crd.yaml", "--exec", "converter drop", "--objects", "6"},
 }
 
-// TestEachPathIsClassified fails for a flag that takes a path unless the attacks of this file know it.
+// TestEachPathIsClassified fails for each flag with a path that the attacks in this file do not cover.
 func TestEachPathIsClassified(t *testing.T) {
 	t.Parallel()
 	known := map[string]bool{}
@@ -245,7 +247,8 @@ func TestAttackLinkedOutputs(t *testing.T) {
 	}
 }
 
-// TestAttackLinkedEdits lets commands write their own input, and a page over a link.
+// TestAttackLinkedEdits runs commands that edit their own input, and a command that writes a page over
+// a link.
 func TestAttackLinkedEdits(t *testing.T) {
 	t.Parallel()
 	dir := outside(t)
@@ -257,7 +260,7 @@ func TestAttackLinkedEdits(t *testing.T) {
 	before := files(t, dir)
 	for _, args := range [][]string{
 		{"vet", "--fix", dir + "/repo/costly/crd.yaml"},
-		{"vet", "--fix", "--follow", dir + "/repo/costly/crd.yaml"}, // read, and still not written
+		{"vet", "--fix", "--follow", dir + "/repo/costly/crd.yaml"}, // read, but not written
 		{"vet", "--fix", dir + "/repo/costly"},                      // a link below a folder
 		{"docs", "--crd", crontabCRD, "--steps", "50", "--out", dir + "/repo/pages"},
 	} {

@@ -18,8 +18,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/hostile"
 )
 
-// hostileCRD has hostile texts wherever a CRD has texts; each version has other
-// faults. It is JSON, so that it reads whatever is in it.
+// hostileCRD returns a CRD with hostile text in every string. Each version has different faults. It is
+// JSON, so that it parses with any text.
 func hostileCRD(kind, text string) string {
 	rule := func(rule, message string) map[string]any {
 		r := map[string]any{"rule": rule}
@@ -55,7 +55,7 @@ func hostileCRD(kind, text string) string {
 	}
 	spec := crd["spec"].(map[string]any)
 	switch kind {
-	case "broken": // rules that do not compile, defaults that do not fit, names that are none
+	case "broken": // rules that do not compile, invalid defaults, invalid names
 		broken := props(rule("self == "+string(literal)+" +", text), rule(text, ""), map[string]any{"rule": "true", "message": text, "reason": text, "fieldPath": text}, rule("self.nope\n== 'a'", "nope + "+string(literal)))
 		inner := broken["properties"].(map[string]any)["spec"].(map[string]any)["properties"].(map[string]any)
 		inner[text] = map[string]any{"type": text, "default": text, "pattern": "(" + text, "format": text, "x-kubernetes-validations": []any{rule("self", "")}}
@@ -63,7 +63,7 @@ func hostileCRD(kind, text string) string {
 		spec["versions"] = []any{version("v1", true, broken), version(text, false, props())}
 		spec["conversion"] = map[string]any{"strategy": text}
 		spec["names"].(map[string]any)["shortNames"] = []any{text}
-	case "costly": // rules over their limits, below names that are hostile
+	case "costly": // rules over their limits, below hostile names
 		costly := props()
 		inner := costly["properties"].(map[string]any)["spec"].(map[string]any)["properties"].(map[string]any)
 		for _, name := range []string{text, "costly"} {
@@ -87,7 +87,7 @@ func hostileCRD(kind, text string) string {
 	return string(data)
 }
 
-// hostileObjects are objects by the names of their files.
+// hostileObjects maps file names to objects with hostile text.
 func hostileObjects(text string) map[string]string {
 	object := func(change func(obj, meta, spec map[string]any)) string {
 		meta, spec := map[string]any{"name": "x"}, map[string]any{}
@@ -141,7 +141,7 @@ func hostileObjects(text string) map[string]string {
 	return files
 }
 
-// writeFiles makes a folder of files.
+// writeFiles writes files to a new folder.
 func writeFiles(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -153,7 +153,7 @@ func writeFiles(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// runs holds a command line's outputs and returns them.
+// runs runs a command line, checks its outputs for unsafe text, and returns them.
 func runs(t *testing.T, args ...string) (code int, stdout []byte) {
 	t.Helper()
 	var out, stderr bytes.Buffer
@@ -168,7 +168,7 @@ func runs(t *testing.T, args ...string) (code int, stdout []byte) {
 	return code, out.Bytes()
 }
 
-// parses holds that an output of a format is a document.
+// parses checks that out is a valid document of the format.
 func parses(t *testing.T, format string, out []byte) {
 	t.Helper()
 	var err error
@@ -195,8 +195,7 @@ func parses(t *testing.T, format string, out []byte) {
 	}
 }
 
-// TestAttackCheckOutput checks a folder as a hostile pull request may have it,
-// in every format.
+// TestAttackCheckOutput checks, in every format, a folder as a hostile pull request might contain it.
 func TestAttackCheckOutput(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{hostile.Text, hostile.Broken} {
@@ -226,7 +225,7 @@ func TestAttackCheckOutput(t *testing.T) {
 	}
 }
 
-// TestAttackVetOutput vets hostile CRDs, in every format.
+// TestAttackVetOutput vets hostile CRDs in every format.
 func TestAttackVetOutput(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{hostile.Text, hostile.Broken} {
@@ -253,8 +252,8 @@ func TestAttackVetOutput(t *testing.T) {
 	}
 }
 
-// TestAttackArguments gives what a workflow may pass on from a pull request: the
-// name of a branch or a file.
+// TestAttackArguments passes arguments that a workflow might take from a pull request: the name of a
+// branch or a file.
 func TestAttackArguments(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{strings.ReplaceAll(hostile.Text, "\x00", ""), "\n::error::PWNED", "-\x1b[31m\nPWNED", "--\x1b[31m\n::error::PWNED", "##[error]x"} {

@@ -13,21 +13,21 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
-// ruleAttack is a CRD and an object that ask for more than can be done.
+// ruleAttack is a CRD and an object that require more work than the limits allow.
 type ruleAttack struct {
 	rule, message string // of spec
 	schema        string // of spec.a, in place of a string
 	a             any    // spec.a
 	items         int    // of spec.l
 	code          int
-	short         bool // run by every run of the tests
+	short         bool // included in short tests
 }
 
 const megabyte = 1 << 20
 
 func letters(n int) string { return strings.Repeat("a", n) }
 
-// ruleAttacks are those that were found, and others of their kind.
+// ruleAttacks returns known attacks and variants of them.
 func ruleAttacks() map[string]ruleAttack {
 	nest := func(n int) string { return strings.Repeat("[", n) + "1" + strings.Repeat("]", n) + " == []" }
 	shared := "[dyn('b')]" + strings.Repeat(".map(x, dyn([x, x]))", 40)
@@ -104,9 +104,9 @@ func (a *ruleAttack) object(t *testing.T) string {
 	return string(data)
 }
 
-// TestAttackRules checks objects that rules and schemas take too long for, each
-// by a process of its own beside an honest object of another kind: it answers in
-// time and memory, undecided where it must, and decides the honest one.
+// TestAttackRules checks objects whose rules or schemas are expensive, each in its own process and next
+// to an honest object of another kind. Time and memory are bounded, the hostile object is undecided if
+// necessary, and the honest one gets its verdict.
 func TestAttackRules(t *testing.T) {
 	small := tree(t, map[string]string{"m/a.yaml": goodCronTab})
 	if _, code, _ := attacked(t, small, 0, "check", "--crd", "crds", "m"); code != command.OK {

@@ -11,8 +11,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
-// TestAttackShell: what a CRD and an object hold steers no terminal that the
-// shell or eval writes to.
+// TestAttackShell checks that text in a CRD or an object cannot inject control characters into a
+// terminal through repl or eval.
 func TestAttackShell(t *testing.T) {
 	t.Parallel()
 	const nasty = "\x1b]0;owned\x07\u009b31m\u202e\x7f"

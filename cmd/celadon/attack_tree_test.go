@@ -17,8 +17,8 @@ metadata: {name: nightly}
 spec: {schedule: "0 3 * * *", image: a}
 `
 
-// tree writes files below a new folder, with the example's CRD in crds/. The
-// names of links end with " -> TARGET".
+// tree writes files to a new folder, with the example's CRD in crds/. A name that ends in " -> TARGET"
+// creates a link.
 func tree(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -51,7 +51,7 @@ func plant(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// in runs a command in a folder, as in a new shell, and gives what it prints.
+// in runs a command in a folder, as in a new shell, and returns its output and exit code.
 func in(t *testing.T, dir string, args ...string) (out string, code int) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
@@ -65,7 +65,7 @@ func in(t *testing.T, dir string, args ...string) (out string, code int) {
 	return string(data), cmd.ProcessState.ExitCode()
 }
 
-// commit puts all that stands in a folder into a repository there.
+// commit creates a repository in dir with one commit of all its files.
 func commit(t *testing.T, dir string) {
 	t.Helper()
 	for _, args := range [][]string{{"git", "init", "-q"}, {"git", "add", "."}, {"git", "commit", "-qm", "all"}} {
@@ -75,11 +75,11 @@ func commit(t *testing.T, dir string) {
 	}
 }
 
-// missing is a revision that no repository has.
+// missing is a revision that does not exist in any repository.
 const missing = "0123456789012345678901234567890123456789"
 
-// bareRepository is a folder laid out as a bare repository, whose settings run a command
-// when an object is missing.
+// bareRepository returns the files of a bare repository whose configuration runs a command when an
+// object is missing.
 func bareRepository(under, marker string) map[string]string {
 	return map[string]string{
 		under + "HEAD":             "ref: refs/heads/main\n",
@@ -107,9 +107,8 @@ func bareRepository(under, marker string) map[string]string {
 	}
 }
 
-// TestAttackBase commits folders that git takes for repositories, and holds
-// that nothing of their settings is run, wherever celadon is started and
-// whatever it is given.
+// TestAttackBase commits folders that git recognizes as repositories, and checks that no command of
+// their configuration runs, whatever the working directory and arguments are.
 func TestAttackBase(t *testing.T) {
 	t.Parallel()
 	marker := filepath.Join(t.TempDir(), "marker")

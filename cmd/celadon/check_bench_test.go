@@ -12,8 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 )
 
-// benchCRD and benchObjects are read by the benchmarks; HTTPRoutes are the
-// usual ones.
+// benchPaths returns the CRD and the objects of the benchmarks. HTTPRoutes are the usual choice.
 func benchPaths(b *testing.B) (crd, objects string) {
 	b.Helper()
 	crd, objects = os.Getenv("CELADON_BENCH_CRD"), os.Getenv("CELADON_BENCH_OBJECTS")
@@ -23,7 +22,7 @@ func benchPaths(b *testing.B) (crd, objects string) {
 	return crd, objects
 }
 
-// BenchmarkCheck is one whole run of check.
+// BenchmarkCheck measures a complete run of check.
 func BenchmarkCheck(b *testing.B) {
 	crd, objects := benchPaths(b)
 	a := &app{stdout: io.Discard, stderr: io.Discard}
@@ -32,8 +31,8 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-// BenchmarkDecode reads the objects as check does; BenchmarkUnmarshal with
-// sigs.k8s.io/yaml and nothing else.
+// BenchmarkDecode reads the objects as check does. BenchmarkUnmarshal only decodes them with
+// sigs.k8s.io/yaml.
 func BenchmarkDecode(b *testing.B) {
 	_, objects := benchPaths(b)
 	for b.Loop() {

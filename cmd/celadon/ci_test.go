@@ -105,8 +105,8 @@ func (s workflowStep) run(dir string, env ...string) (string, error) {
 	return string(out), err
 }
 
-// TestWorkflow runs the steps of the workflows in docs on the examples. The objects are
-// given as one line and as several.
+// TestWorkflow runs the steps of the workflows in docs on the examples, with the objects on one line
+// and on several.
 func TestWorkflow(t *testing.T) {
 	t.Parallel()
 	const good = "examples/crontab/objects/good.yaml"
@@ -208,7 +208,7 @@ func unquoted(script string) (list []string) {
 	return list
 }
 
-// TestUnquoted tests unquoted.
+// TestUnquoted checks unquoted.
 func TestUnquoted(t *testing.T) {
 	t.Parallel()
 	for script, want := range map[string][]string{
@@ -224,8 +224,8 @@ func TestUnquoted(t *testing.T) {
 	}
 }
 
-// TestHook holds the hook of pre-commit: it has no field but these, and what it
-// runs checks what .celadon.yaml names.
+// TestHook checks that the pre-commit hook has only known fields, and that its command checks the files
+// that .celadon.yaml names.
 func TestHook(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("../../.pre-commit-hooks.yaml")

@@ -14,8 +14,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster/clustertest"
 )
 
-// TestClusterPod checks from within a pod: without a kubeconfig, with the files that
-// are mounted there. Their paths are fixed, so that the command gets a /run of its own.
+// TestClusterPod runs a check as in a pod: without a kubeconfig, and with the mounted service account
+// files. Their paths are fixed, so the command gets its own /run.
 func TestClusterPod(t *testing.T) {
 	const own = "unshare --user --map-root-user --mount sh -ec "
 	shell := strings.Fields(own)

@@ -22,7 +22,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster/clustertest"
 )
 
-// exampleCluster has the example's CRD and objects, and is what $KUBECONFIG names.
+// exampleCluster starts a server with the example's CRD and objects, and sets $KUBECONFIG.
 func exampleCluster(t *testing.T) *clustertest.Server {
 	t.Helper()
 	var items []string
@@ -40,7 +40,7 @@ func exampleCluster(t *testing.T) *clustertest.Server {
 	return s
 }
 
-// exampleObjects are those of the example, in a namespace.
+// exampleObjects returns the example's objects, in a namespace.
 func exampleObjects(t *testing.T) (objects []map[string]any) {
 	t.Helper()
 	for _, file := range []string{"bad.yaml", "good.yaml"} {
@@ -65,7 +65,7 @@ func readFile(t *testing.T, name string) []byte {
 	return data
 }
 
-// ran is what a command line prints, and its exit code.
+// ran runs a command line and returns its output and exit code.
 func ran(ctx context.Context, stdin string, args ...string) (stdout, stderr string, code int) {
 	var out, errs bytes.Buffer
 	a := &app{stdin: strings.NewReader(stdin), stdout: &out, stderr: &errs}
@@ -73,7 +73,7 @@ func ran(ctx context.Context, stdin string, args ...string) (stdout, stderr stri
 	return out.String(), errs.String(), code
 }
 
-// kubectlList is what kubectl get -o json prints.
+// kubectlList returns the output of kubectl get -o json.
 func kubectlList(t *testing.T, items ...map[string]any) string {
 	t.Helper()
 	text, err := json.MarshalIndent(map[string]any{"apiVersion": "v1", "kind": "List", "items": items, "metadata": map[string]any{"resourceVersion": ""}}, "", "    ")
@@ -83,10 +83,11 @@ func kubectlList(t *testing.T, items ...map[string]any) string {
 	return string(text) + "\n"
 }
 
-// placeless is a JSON report without where things stand, which is another text.
+// placeless matches the positions in a JSON report, which depend on the source.
 var placeless = regexp.MustCompile(`,?\s*"(file|document|item|line|column)": ("[^"]*"|\d+),?`)
 
-// TestClusterReport: what is read from a cluster is judged as what kubectl get prints.
+// TestClusterReport checks that objects from a cluster get the same report as the output of kubectl
+// get.
 func TestClusterReport(t *testing.T) {
 	exampleCluster(t)
 	var crd map[string]any
@@ -108,7 +109,7 @@ func TestClusterReport(t *testing.T) {
 	}
 }
 
-// TestClusterUpgrade: with --crd the cluster's CRDs are those before.
+// TestClusterUpgrade checks that with --crd, the cluster's CRDs are the old CRDs of an upgrade.
 func TestClusterUpgrade(t *testing.T) {
 	exampleCluster(t)
 	const next = "../../examples/crontab-next/crd.yaml"
@@ -127,7 +128,7 @@ func TestClusterUpgrade(t *testing.T) {
 	}
 }
 
-// TestClusterShell: eval and repl over an object of a cluster.
+// TestClusterShell checks eval and repl with an object of a cluster.
 func TestClusterShell(t *testing.T) {
 	s := exampleCluster(t)
 	out, complaint, code := ran(t.Context(), "", "eval", "--cluster", "--object", "CronTab/nightly", "self.metadata.name")
@@ -143,7 +144,7 @@ func TestClusterShell(t *testing.T) {
 	}
 }
 
-// TestClusterFlags are command lines that say too much or too little.
+// TestClusterFlags checks the errors for command lines with too many or too few flags.
 func TestClusterFlags(t *testing.T) {
 	for line, want := range map[string]string{
 		"check --cluster x.yaml":                  "want no OBJECTS",
@@ -168,7 +169,8 @@ func TestClusterFlags(t *testing.T) {
 	}
 }
 
-// TestClusterForbidden: what may not be read is named, the rest is checked.
+// TestClusterForbidden checks that a kind that may not be listed is reported, and that the other kinds
+// are checked.
 func TestClusterForbidden(t *testing.T) {
 	s := exampleCluster(t)
 	s.Define(t, []byte(attackCRD), 1, func(int) string {
@@ -187,8 +189,8 @@ func TestClusterForbidden(t *testing.T) {
 	}
 }
 
-// TestClusterNoFile: what of a cluster cannot be read is named as a file might be, and
-// no such file is looked at.
+// TestClusterNoFile checks that an unreadable part of a cluster is reported with a name like that of a
+// file, and that no such file is read.
 func TestClusterNoFile(t *testing.T) {
 	s := exampleCluster(t)
 	s.Before = func(w http.ResponseWriter, r *http.Request) bool {
@@ -208,8 +210,7 @@ func TestClusterNoFile(t *testing.T) {
 	}
 }
 
-// TestClusterBadCRD: a CRD of the cluster that cannot be read is a problem where it is
-// needed, and none where it is not.
+// TestClusterBadCRD checks that an unreadable CRD of the cluster is only an error if it is needed.
 func TestClusterBadCRD(t *testing.T) {
 	const next = "../../examples/crontab-next/crd.yaml"
 	for name, needed := range map[string]bool{"crontabs.stable.example.com": true, "others.g.io": false} {
@@ -234,8 +235,7 @@ func TestClusterBadCRD(t *testing.T) {
 	}
 }
 
-// TestClusterUpdate: a CRD that was read from another server is still an update of the
-// cluster's.
+// TestClusterUpdate checks that a CRD read from another server is still an update of the cluster's CRD.
 func TestClusterUpdate(t *testing.T) {
 	exampleCluster(t)
 	text := strings.Replace(string(readFile(t, "../../examples/crontab-next/crd.yaml")), "scope: Namespaced", "scope: Cluster", 1)
@@ -249,8 +249,8 @@ func TestClusterUpdate(t *testing.T) {
 	}
 }
 
-// TestClusterOld: of an older cluster check and diff say the same: it lets no old
-// object live that a new rule refuses.
+// TestClusterOld checks that check and diff report the same for a cluster of an older version, which
+// does not ratchet: a new rule also rejects updates of old objects.
 func TestClusterOld(t *testing.T) {
 	s := exampleCluster(t)
 	s.Minor = "29"
@@ -269,7 +269,7 @@ func TestClusterOld(t *testing.T) {
 	if u := checked.Summary.Upgrade; u != compared.Summary.Objects || u.RefusedOnCreate == 0 {
 		t.Errorf("check %+v, diff %+v", u, compared.Summary.Objects)
 	}
-	if u := checked.Summary.Upgrade; u.Ratcheted > 0 || u.RefusedOnUpdate == 0 { // as before 1.30
+	if u := checked.Summary.Upgrade; u.Ratcheted > 0 || u.RefusedOnUpdate == 0 { // no ratcheting before 1.30
 		t.Errorf("%+v", u)
 	}
 	if strings.Contains(told, "1.37") {
@@ -277,7 +277,7 @@ func TestClusterOld(t *testing.T) {
 	}
 }
 
-// TestClusterInterrupted: Ctrl-C leaves a report of what was read.
+// TestClusterInterrupted checks that Ctrl-C leaves a report on the objects read so far.
 func TestClusterInterrupted(t *testing.T) {
 	s := clustertest.Start(t)
 	s.Define(t, []byte(attackCRD), 2000, func(i int) string {
@@ -301,7 +301,7 @@ func TestClusterInterrupted(t *testing.T) {
 	}
 }
 
-// TestClusterTree: no file in a tree chooses a cluster, or what is asked of one.
+// TestClusterTree checks that no file in the tree selects a cluster or its objects.
 func TestClusterTree(t *testing.T) {
 	exampleCluster(t)
 	root, err := filepath.Abs("../..")
@@ -338,7 +338,7 @@ func TestClusterTree(t *testing.T) {
 			}
 		}
 	}
-	// One that loosens what is checked does not count beside --cluster.
+	// With --cluster, settings from the tree that weaken the check do not apply.
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, ".celadon.yaml"), []byte("check: {crd: [crd.yaml], objects: [a], kube-version: \"1.26\"}"), 0o600); err != nil {
 		t.Fatal(err)
@@ -350,7 +350,7 @@ func TestClusterTree(t *testing.T) {
 	}
 }
 
-// quietCommands are command lines that have no business with a server.
+// quietCommands lists command lines that must not open a connection.
 var quietCommands = [][]string{
 	{"check", "--crd", "examples/crontab/crd.yaml", "examples/crontab/objects"},
 	{"vet", "examples/crontab/crd.yaml"},
@@ -361,8 +361,8 @@ var quietCommands = [][]string{
 	{"version"},
 }
 
-// TestAttackNoSocket: without --cluster no server is asked, whatever KUBECONFIG says; where
-// there is strace, no socket is even made.
+// TestAttackNoSocket checks that no connection is opened without --cluster, whatever KUBECONFIG is set
+// to. If strace is installed, it checks that no socket is created.
 func TestAttackNoSocket(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

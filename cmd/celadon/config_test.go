@@ -10,8 +10,9 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
 )
 
-// TestConfigKeys fails if a flag of a command that reads a configuration file has no class. A new flag is ByHand until its author
-// has considered a hostile tree: TestAttackConfig tries those that a tree may set.
+// TestConfigKeys fails if a flag of a command that reads a configuration file has no class. A new flag
+// is ByHand until its author has considered a hostile tree: TestAttackConfig tests the flags that a
+// tree may set.
 func TestConfigKeys(t *testing.T) {
 	t.Parallel()
 	served := 0
@@ -44,7 +45,7 @@ func testConfigKeys(t *testing.T, cmd *cobra.Command, keys map[string]config.Cla
 			t.Errorf("%s: %s is no flag", cmd.Name(), key)
 		}
 	}
-	// These have one meaning in all commands.
+	// In no command may a file in the tree set these keys.
 	for _, key := range []string{
 		"base", "old", "crd-old", "subresource", "max-findings", "exclude", "skip", "exec", "convert", "cluster",
 		"fix", "update", "no-vet", "no-lint", "allow", "watch", "config", "no-config", "baseline", "follow", "kube-version", "validate",

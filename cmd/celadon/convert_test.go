@@ -24,8 +24,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/findingtest"
 )
 
-// converterMain is a converter for the CRD of examples/conversion that does what
-// its argument says. It is a program of its own in scripts.
+// converterMain is a converter for the CRD of examples/conversion. Its argument selects its behavior.
+// Scripts run it as a program.
 func converterMain() {
 	mode := os.Args[1]
 	switch mode {
@@ -65,8 +65,9 @@ func converterMain() {
 	}
 }
 
-// answerReview splits hostPort; the objects that it cannot split keep it in an
-// annotation, so that nothing is lost. drop loses the image, forget on the way to v1.
+// answerReview converts by splitting hostPort. An object whose hostPort cannot be split keeps it in an
+// annotation, so that no data is lost. Mode "drop" loses the image, and "forget" loses it on the way to
+// v1.
 func answerReview(body []byte, mode string) []byte {
 	var r struct {
 		APIVersion string `json:"apiVersion"`
@@ -145,8 +146,7 @@ func splitHostPort(obj map[string]any, apiVersion string) {
 	meta["annotations"] = notes
 }
 
-// reviewServer is a conversion webhook that answers as the converter does; asked
-// counts.
+// reviewServer starts a conversion webhook that responds like the converter. asked counts its requests.
 func reviewServer(t *testing.T, mode string) (url, ca string, asked *atomic.Int64) {
 	t.Helper()
 	asked = &atomic.Int64{}
@@ -162,7 +162,7 @@ func reviewServer(t *testing.T, mode string) (url, ca string, asked *atomic.Int6
 			}
 		case "panic":
 			panic(http.ErrAbortHandler)
-		case "dropped": // and then the line is
+		case "dropped": // loses the image, and after 1,000 requests aborts connections
 			if n > 1000 {
 				panic(http.ErrAbortHandler)
 			}
@@ -184,7 +184,7 @@ func reviewServer(t *testing.T, mode string) (url, ca string, asked *atomic.Int6
 	return s.URL + "/convert", ca, asked
 }
 
-// told runs a command line in the folder of the example.
+// told runs a command line in the example's folder.
 func told(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -195,7 +195,8 @@ func told(t *testing.T, args ...string) (code int, stdout, stderr string) {
 
 const conversionCRD, conversionObject = "../../examples/conversion/crd.yaml", "../../examples/conversion/crontab.yaml"
 
-// A check asks the webhook that the user named, and says what the server would.
+// TestCheckConverts checks that check calls the webhook that the user named, and reports the API
+// server's verdict.
 func TestCheckConverts(t *testing.T) {
 	t.Parallel()
 	v1 := filepath.Join(t.TempDir(), "v1.yaml")
@@ -221,7 +222,7 @@ func TestCheckConverts(t *testing.T) {
 			if strings.Contains(out+errs, "\x1b") {
 				t.Errorf("the webhook steers the terminal: %q", out+errs)
 			}
-			// An update of what is stored in the other version.
+			// An update of an object that is stored in the other version.
 			code, out, errs = told(t, "check", "--no-config", "--crd", conversionCRD, "--convert", url, "--convert-ca", ca, "--old", conversionObject, v1)
 			if code != want.code {
 				t.Errorf("update: exit code %d, want %d:\n%s%s", code, want.code, out, errs)
@@ -234,7 +235,8 @@ func TestCheckConverts(t *testing.T) {
 	}
 }
 
-// A pipe asks the webhook too: of an update of what is stored in the other version.
+// TestPipeConverts checks that check --pipe calls the webhook for an update of an object that is stored
+// in the other version.
 func TestPipeConverts(t *testing.T) {
 	t.Parallel()
 	url, ca, asked := reviewServer(t, "good")
@@ -248,7 +250,8 @@ func TestPipeConverts(t *testing.T) {
 	}
 }
 
-// Without the flag nobody is asked, whatever the CRD and a file in the tree say.
+// TestConvertIsNeverAskedUnnamed checks that no webhook is called without the flag, even if the CRD or
+// a file in the tree names a webhook.
 func TestConvertIsNeverAskedUnnamed(t *testing.T) {
 	t.Parallel()
 	url, _, asked := reviewServer(t, "good")
@@ -277,7 +280,8 @@ func TestConvertIsNeverAskedUnnamed(t *testing.T) {
 	}
 }
 
-// What hangs is waited for as long as was said, and not for each object.
+// TestConvertHangs checks that a webhook that hangs is waited for no longer than the timeout, and not
+// once for each object.
 func TestConvertHangs(t *testing.T) {
 	t.Parallel()
 	url, ca, asked := reviewServer(t, "hang")
@@ -291,7 +295,8 @@ func TestConvertHangs(t *testing.T) {
 	}
 }
 
-// What was found before a converter is gone, or the user is, is shown.
+// TestConvertTestEndsEarly checks that findings are still reported if the converter fails later or the
+// user interrupts the run.
 func TestConvertTestEndsEarly(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]struct {
@@ -322,7 +327,8 @@ func TestConvertTestEndsEarly(t *testing.T) {
 	}
 }
 
-// A webhook loses nothing of 1,000 objects, and then the image of some.
+// TestConvertTestByWebhook tests a webhook that loses no data in 1,000 objects, and a webhook that
+// loses the image of some objects.
 func TestConvertTestByWebhook(t *testing.T) {
 	t.Parallel()
 	for mode, want := range map[string]string{"good": "nothing was found in 1000 trips there and back between v1beta1 and v1", "drop": "spec.image is lost by way of v1beta1"} {
@@ -340,9 +346,9 @@ func TestConvertTestByWebhook(t *testing.T) {
 	}
 }
 
-// TestConvertEndsChildren checks that the process group of a program is killed, both when
-// its time is over and after its answer, which counts. A child that started a session keeps
-// running, as docs/security.md promises no more, but celadon does not wait for it.
+// TestConvertEndsChildren checks that the process group of a program is killed, both after a timeout
+// and after its response, which counts. A child that started its own session keeps running, which
+// docs/security.md allows, but celadon does not wait for it.
 func TestConvertEndsChildren(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()
@@ -362,7 +368,7 @@ func TestConvertEndsChildren(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			program, noted := filepath.Join(dir, "converter"), filepath.Join(dir, "pid")
-			if err := os.Symlink(self, program); err != nil { // testscript goes by the name
+			if err := os.Symlink(self, program); err != nil { // testscript selects the program by this name
 				t.Fatal(err)
 			}
 			begin := time.Now()
@@ -398,7 +404,7 @@ func TestConvertEndsChildren(t *testing.T) {
 	}
 }
 
-// alive: a process runs; one that nobody has waited for yet does not.
+// alive reports whether a process is running. Zombies are not.
 func alive(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false

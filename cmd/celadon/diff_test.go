@@ -11,7 +11,7 @@ import (
 	"github.com/xeipuuv/gojsonschema"
 )
 
-// TestDiffReportSchema holds reports against the schema that is published.
+// TestDiffReportSchema validates reports against the published schema.
 func TestDiffReportSchema(t *testing.T) {
 	t.Parallel()
 	schema, err := os.ReadFile("../../docs/diff-report.schema.json")
@@ -50,8 +50,8 @@ func TestDiffReportSchema(t *testing.T) {
 	}
 }
 
-// TestDiffBase: the old CRDs, and what is allowed, come from git; what the change
-// itself allows does not count.
+// TestDiffBase checks that the old CRDs and the allowances are read from git, and that allowances in
+// the change itself do not apply.
 func TestDiffBase(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

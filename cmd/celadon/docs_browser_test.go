@@ -12,10 +12,10 @@ import (
 	"testing"
 )
 
-// TestPagesInBrowser looks at a page in a headless Chromium, which CELADON_BROWSER
-// names, narrow and wide, light and dark: something is there, nothing is cut off
-// on the right, and no text of the CRD has become part of the page. make shown
-// runs it; with CELADON_SHOTS the pictures are kept in that folder.
+// TestPagesInBrowser renders a page in a headless Chromium (CELADON_BROWSER), narrow and wide, light
+// and dark. It checks that the page is not empty, that nothing is cut off on the right, and that text
+// from the CRD is escaped. Run it by make shown. CELADON_SHOTS names a folder that keeps the
+// screenshots.
 func TestPagesInBrowser(t *testing.T) {
 	browser := os.Getenv("CELADON_BROWSER")
 	if browser == "" {
@@ -78,8 +78,8 @@ func screenshot(t *testing.T, browser, page, shot string, width int, dark bool) 
 	return picture
 }
 
-// lookAt finds the background in a corner, text that differs from it, and nothing
-// on the right edge.
+// lookAt checks that the corner has the expected background, that there is text in another color, and
+// that the right edge is empty.
 func lookAt(t *testing.T, shot string, picture image.Image, dark bool) {
 	t.Helper()
 	bounds := picture.Bounds()

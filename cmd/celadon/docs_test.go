@@ -12,11 +12,11 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// everyDocsCRD is which of the corpus's CRDs a short test takes.
+// everyDocsCRD is the sampling interval of a short test in the corpus.
 const everyDocsCRD = 50
 
-// TestDocsExamples: celadon check accepts every example of a page, and each served
-// version has two. CELADON_DOCS=long asks it of the whole corpus.
+// TestDocsExamples checks that celadon check accepts every example on a page, and that each served
+// version has two examples. CELADON_DOCS=long tests the whole corpus.
 func TestDocsExamples(t *testing.T) {
 	t.Parallel()
 	files := []string{crontabCRD, kindsCRD, "../../x/publish/testdata/everything.yaml"}
@@ -47,7 +47,7 @@ func TestDocsExamples(t *testing.T) {
 	}
 }
 
-// pageExamples are the blocks of YAML on a page, which nothing else on it is.
+// pageExamples returns the YAML blocks on a page. All of them are examples.
 func pageExamples(page string) (all []string) {
 	for _, block := range regexp.MustCompile("(?ms)^(`{3,})yaml\n(.*?)^```").FindAllStringSubmatch(page, -1) {
 		all = append(all, block[2])

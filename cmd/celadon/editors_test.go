@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// editors are how each is started with a script; what is not installed is left out.
+// editors maps each editor to the command line that runs its script. Editors that are not installed are
+// skipped.
 var editors = map[string][]string{
 	"emacs": {"emacs", "--no-init-file", "--batch", "-l", "emacs.el"},
 	"nvim":  {"nvim", "--headless", "-u", "NONE", "-c", "luafile nvim.lua", "-c", "cquit"},
 }
 
-// editorSettings are the blocks of docs/editors.md that the scripts load: the last of a
-// language.
+// editorSettings returns the last block of each language in docs/editors.md, which the scripts load.
 func editorSettings(t *testing.T) map[string]string {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/editors.md")
@@ -37,8 +37,8 @@ func editorSettings(t *testing.T) map[string]string {
 	return found
 }
 
-// TestEditors drives celadon lsp with real editors, set up as docs/editors.md says: each shows a diagnostic, completes,
-// applies a code action that takes the diagnostic away, and hovers.
+// TestEditors drives celadon lsp with real editors, configured as docs/editors.md describes. Each shows
+// a diagnostic, completes, applies a code action that fixes the diagnostic, and shows a hover.
 func TestEditors(t *testing.T) {
 	if os.Getenv("CELADON_EDITORS") == "" {
 		t.Skip("CELADON_EDITORS is not set: make editors")

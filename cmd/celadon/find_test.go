@@ -16,7 +16,7 @@ import (
 
 const kindsCRD = "internal/find/testdata/kinds.yaml"
 
-// foundReport is what the test reads of a report.
+// foundReport holds the fields of a report that the test reads.
 type foundReport struct {
 	CRDs []struct {
 		Versions []struct {
@@ -31,9 +31,8 @@ type foundObject struct {
 	Object, Old                json.RawMessage
 }
 
-// TestFindReport holds the report against the schema that is published, and what
-// it shows against celadon check: each object is ready for it, and gets the
-// verdict and the message that find tells.
+// TestFindReport validates the report against the published schema, and compares it with celadon check:
+// each object is accepted or rejected as reported, with the same message.
 func TestFindReport(t *testing.T) {
 	t.Parallel()
 	for _, crd := range []string{kindsCRD, crontabCRD} {
@@ -59,7 +58,7 @@ func TestFindReport(t *testing.T) {
 	}
 }
 
-// checkFound has celadon check decide what was found.
+// checkFound runs celadon check on a found object.
 func checkFound(t *testing.T, crd string, valid bool, found *foundObject, checked map[string]int) {
 	t.Helper()
 	if found == nil || found.Status != "found" {
@@ -91,7 +90,7 @@ func checkFound(t *testing.T, crd string, valid bool, found *foundObject, checke
 	}
 }
 
-// jsonOf runs a command line that can be answered.
+// jsonOf runs a command line, which may report findings, and returns its output.
 func jsonOf(t *testing.T, args ...string) []byte {
 	t.Helper()
 	var out, stderr bytes.Buffer

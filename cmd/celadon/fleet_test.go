@@ -63,8 +63,7 @@ func fleetDocuments(t *testing.T, text []byte) (objects []any) {
 	}
 }
 
-// argoWorkflow has the fields of argoproj.io/v1alpha1 that the example uses, as its
-// reference names them.
+// argoWorkflow holds the fields of argoproj.io/v1alpha1 that the example uses.
 type argoWorkflow struct {
 	APIVersion string         `json:"apiVersion"`
 	Kind       string         `json:"kind"`
@@ -102,8 +101,8 @@ type argoStep struct {
 	WithSequence map[string]string `json:"withSequence"`
 }
 
-// TestFleetExamples: each container of the examples has a command line that is one,
-// writes where a volume is, and may do no more than it needs.
+// TestFleetExamples checks that each container of the examples has a valid command line, writes only to
+// a volume, and has the least privileges that it needs.
 func TestFleetExamples(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(fleetExample + "*.yaml")
@@ -143,7 +142,7 @@ func fleetJob(t *testing.T, job *batchv1.Job) {
 		shards = max(shards, fleetContainer(t, &c, spec.Volumes))
 	}
 	if job.Spec.CompletionMode == nil {
-		return // the merge
+		return // the merge Job
 	}
 	if *job.Spec.CompletionMode != batchv1.IndexedCompletion || *job.Spec.BackoffLimitPerIndex < 1 || *job.Spec.Parallelism > *job.Spec.Completions {
 		t.Errorf("job %+v", job.Spec)
@@ -175,8 +174,8 @@ func fleetPod(t *testing.T, s *corev1.PodSecurityContext) {
 	}
 }
 
-// fleetContainer holds one container, and gives how many shards it is one of; 0 is
-// none.
+// fleetContainer checks a container, and returns the number of shards of its command, or 0 if it is not
+// a shard.
 func fleetContainer(t *testing.T, c *corev1.Container, volumes []corev1.Volume) (shards int) {
 	t.Helper()
 	s := c.SecurityContext
@@ -249,11 +248,11 @@ func mounted(c *corev1.Container, path string, toRead bool) bool {
 
 var argoExpression = regexp.MustCompile(`\{\{[a-z.]+\}\}`)
 
-// fleetArgo holds a workflow as the Job.
+// fleetArgo checks a workflow in the same way as the Job.
 func fleetArgo(t *testing.T, w *argoWorkflow) {
 	t.Helper()
 	fleetPod(t, w.Spec.SecurityContext)
-	if w.Spec.Automount == nil || !*w.Spec.Automount { // the account of job.yaml has it off
+	if w.Spec.Automount == nil || !*w.Spec.Automount { // the service account in job.yaml turns it off
 		t.Error("the pods have no token")
 	}
 	names := []string{}
@@ -317,8 +316,8 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// TestFleetJob: celadon manifests job prints the example, which may list what it
-// checks and nothing else, and mounts the CRDs that it was given.
+// TestFleetJob checks that celadon manifests job prints the example. The Job may list the objects that
+// it checks, and no others, and mounts the given CRDs.
 func TestFleetJob(t *testing.T) {
 	t.Parallel()
 	text, stderr, code := shardRun(t, "manifests", "job", "--crd", crontabCRD, "--image", fleetImage, "--shards", "20")
@@ -368,8 +367,8 @@ func TestFleetJob(t *testing.T) {
 	}
 }
 
-// TestFleetJobCRDs: CRDs come from folders as those of check do, and nothing that a
-// CRD says may be listed but its own objects.
+// TestFleetJobCRDs checks that CRDs can be in folders, as for check, and that a hostile CRD cannot add
+// permissions beyond listing its own objects.
 func TestFleetJobCRDs(t *testing.T) {
 	t.Parallel()
 	crd, err := os.ReadFile(crontabCRD)

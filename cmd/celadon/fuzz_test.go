@@ -19,7 +19,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
 )
 
-// fuzzArgs are command lines, of which the first byte of a fuzzed tree picks one.
+// fuzzArgs holds command lines. The first byte of a fuzzed tree selects one.
 var fuzzArgs = [][]string{
 	{"--crd", "crds", "m"},
 	{"--crd", "crds", "-o", "json", "--verbose", "m"},
@@ -33,7 +33,7 @@ var fuzzArgs = [][]string{
 	{},
 }
 
-// entryKind is what stands in a fuzzed tree.
+// entryKind is the kind of an entry in a fuzzed tree.
 type entryKind byte
 
 const (
@@ -46,8 +46,8 @@ const (
 	entryKinds
 )
 
-// entry is one thing in a fuzzed tree: its kind, the length of its name, the
-// name, two bytes of length, the content.
+// An entry is a file, folder, link, pipe, or other item of a fuzzed tree. It is encoded as its kind,
+// the length of its name, the name, two bytes for the length of the content, and the content.
 type entry struct {
 	kind          entryKind
 	name, content string
@@ -76,10 +76,10 @@ func parseEntries(data []byte) (entries []entry) {
 	return entries
 }
 
-// build makes what can be made of the entries, nothing of it outside of root.
+// build creates the entries that can be created, all of them below root.
 func build(root *os.Root, entries []entry) {
 	for _, e := range entries {
-		// No file system takes more, or these.
+		// File systems reject longer names and these characters.
 		name := strings.NewReplacer("\x00", "", "/", "-").Replace(e.name)
 		if len(name) > 200 || name == "" {
 			continue
@@ -102,7 +102,7 @@ func build(root *os.Root, entries []entry) {
 	}
 }
 
-// listing is what stands below a folder.
+// listing describes all files below a folder.
 func listing(t *testing.T, dir string) string {
 	var b strings.Builder
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -171,8 +171,8 @@ func FuzzCheck(f *testing.F) {
 
 func control(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }
 
-// ranToAnEnd is what a command line prints; one without an answer ends the test,
-// also where it no longer listens to its context.
+// ranToAnEnd runs a command line and returns its output and exit code. If the command hangs, the test
+// fails, even if the command ignores its context.
 func ranToAnEnd(t *testing.T, args []string) (out string, code int) {
 	ctx, cancel := context.WithTimeout(t.Context(), fuzzHang)
 	defer cancel()
@@ -184,7 +184,7 @@ func ranToAnEnd(t *testing.T, args []string) (out string, code int) {
 	return both.String(), code
 }
 
-// fuzzSeeds are small forms of the attacks, one for each command line at least.
+// fuzzSeeds returns small versions of the attacks, at least one for each command line.
 func fuzzSeeds(crd string) [][]entry {
 	bomb := "x: &b \"" + strings.Repeat("x", 2000) + "\"\n"
 	rejected := strings.Replace(goodCronTab, "image: a", "image: a, replicas: 11, env: [{name: a}]", 1)

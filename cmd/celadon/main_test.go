@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"celadon": main, "kubectl-celadon": main, "celadon-unlimited": unlimited, "converter": converterMain})
 }
 
-// TestScripts runs command lines and holds what they print.
+// TestScripts runs the scripts in testdata/script and checks the output of their commands.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
@@ -31,7 +31,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// execCode is exec with a demanded exit code: exec_code 2 celadon …
+// execCode is exec with a required exit code: exec_code 2 celadon …
 func execCode(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exec_code CODE COMMAND…")

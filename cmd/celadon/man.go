@@ -12,8 +12,9 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
-// Built with the tag man, the command writes its manual pages into a folder instead,
-// as of a date: what turns help into roff is nothing that users have to carry.
+// With the build tag man, the command writes its manual pages, dated by an argument, to a folder and
+// exits. Release builds do not set the tag, because users do not need the code that converts help to
+// roff.
 func init() {
 	if err := writeManual(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -10,8 +10,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
 )
 
-// TestManyCauses: each cause of an object has its place, the first ones their
-// line as well. A line for each would be as many copies of the object.
+// TestManyCauses checks that each cause of an object has its position, but only the first causes have
+// an excerpt. An excerpt for each cause would copy the object many times.
 func TestManyCauses(t *testing.T) {
 	t.Parallel()
 	const causes = 5000

@@ -15,14 +15,14 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
-// TestPages runs every command in a console block of the README and of docs/,
-// from the repository's root, and holds the output that the page shows.
+// TestPages runs every command in a console block of the README and of docs/ from the repository's
+// root, and compares the output with the page.
 func TestPages(t *testing.T) {
 	pages, err := filepath.Glob("../../docs/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	exampleCluster(t) // for the pages that read one
+	exampleCluster(t) // for pages that read a cluster
 	ran := 0
 	for _, page := range append(pages, "../../README.md") {
 		t.Run(filepath.Base(page), func(t *testing.T) {
@@ -45,7 +45,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestCheckPageFlags: the page of check names all its flags.
+// TestCheckPageFlags checks that the page about check documents all its flags.
 func TestCheckPageFlags(t *testing.T) {
 	page, err := os.ReadFile("../../docs/check.md")
 	if err != nil {
@@ -64,8 +64,8 @@ type step struct {
 	want, got string
 }
 
-// consoleSteps reads blocks that begin with ```console: lines after "$ " are
-// commands, others what they print.
+// consoleSteps parses the blocks that begin with ```console. Lines after "$ " are commands, and the
+// lines between them are their output.
 func consoleSteps(page []byte) []*step {
 	var steps []*step
 	var current *step
@@ -90,7 +90,7 @@ func consoleSteps(page []byte) []*step {
 	return steps
 }
 
-// runStep runs a command; "make" is the Makefile's own to test.
+// runStep runs a command. It skips make, because the Makefile tests itself, and commands that download.
 func runStep(t *testing.T, s *step) {
 	t.Helper()
 	if strings.HasPrefix(s.command, "make ") || strings.HasPrefix(s.command, "git clone") || strings.HasPrefix(s.command, "go install") {

@@ -11,7 +11,8 @@ import (
 	"github.com/celadon-cel/celadon/celadontest"
 )
 
-// TestPatchesOfCRDs holds that check --crd DIR and celadontest.New(t, DIR) skip the same documents next to a CRD.
+// TestPatchesOfCRDs checks that check --crd DIR and celadontest.New(t, DIR) skip the same documents
+// next to a CRD.
 func TestPatchesOfCRDs(t *testing.T) {
 	t.Parallel()
 	crd, err := os.ReadFile(crontabCRD)
@@ -57,7 +58,7 @@ func TestPatchesOfCRDs(t *testing.T) {
 	}
 }
 
-// fatal is a test that keeps why it failed.
+// fatal is a testing.TB that records why it failed.
 type fatal struct {
 	testing.TB
 	text *string

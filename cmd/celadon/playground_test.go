@@ -17,16 +17,15 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// playgroundCase is what of a case of CELADON_CORPUS a page is given.
+// playgroundCase holds the fields of a CELADON_CORPUS case that the page uses.
 type playgroundCase struct {
 	CRD, Subresource  string
 	Object, OldObject any
 }
 
-// TestAnswersOfCorpus: over cases of the corpus the answers have in them what the
-// command says. CELADON_PLAYGROUND=long takes 200 cases; with CELADON_ANSWERS the
-// questions and what the command says are written into that folder, a file each, for
-// the page's own test.
+// TestAnswersOfCorpus checks that the playground's responses contain the command's output for cases of
+// the corpus. CELADON_PLAYGROUND=long takes 200 cases. With CELADON_ANSWERS, the requests and the
+// command's output are written to that folder, one file each, for the page's own test.
 func TestAnswersOfCorpus(t *testing.T) {
 	t.Parallel()
 	want := 12
@@ -94,7 +93,7 @@ func caseYAML(t *testing.T, v any) string {
 	return string(text)
 }
 
-// TestAnswers: the answers of the page have in them what the command says.
+// TestAnswers checks that the playground's responses contain the command's output.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	read := func(name string) string {
@@ -117,7 +116,7 @@ func TestAnswers(t *testing.T) {
 	sameAsCommand(t, service.New(), service.Request{CRD: "a: [", Object: read("crontab/objects/bad.yaml")})
 }
 
-// sameAsCommand gives what the command says.
+// sameAsCommand compares the response with the command's report, and returns the report.
 func sameAsCommand(t *testing.T, r *service.Service, req service.Request) map[string]any {
 	t.Helper()
 	said := map[string]any{}
@@ -134,7 +133,7 @@ func sameAsCommand(t *testing.T, r *service.Service, req service.Request) map[st
 	} {
 		var out bytes.Buffer
 		a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: io.Discard}
-		a.run(t.Context(), args) // what the exit code says, the report does too
+		a.run(t.Context(), args) // the report includes the verdict of the exit code
 		want := unmarshalled(t, bytes.ReplaceAll(out.Bytes(), []byte(dir+"/"), nil))
 		req.Do = do
 		question, err := json.Marshal(req)

@@ -12,7 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
-// TestPlugin: what kubectl starts says so.
+// TestPlugin checks that help and messages name kubectl celadon if kubectl started the command.
 func TestPlugin(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ line, want, never string }{
@@ -39,7 +39,7 @@ func TestPlugin(t *testing.T) {
 	}
 }
 
-// pluginFiles makes a plugin as docs/cluster.md says, and has it complete a flag.
+// pluginFiles creates a plugin as docs/cluster.md describes, and completes a flag.
 func pluginFiles(t *testing.T) {
 	t.Helper()
 	page := string(readFile(t, "../../docs/cluster.md"))
@@ -49,7 +49,7 @@ func pluginFiles(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	// As kubectl does, which looks for these two in $PATH.
+	// This stub looks for plugins in $PATH as kubectl does.
 	kubectl := "#!/bin/sh\nname=kubectl-$1\nshift\nexec $name \"$@\"\n"
 	if err := os.WriteFile(filepath.Join(dir, "bin", "kubectl"), []byte(kubectl), 0o700); err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/progress"
 )
 
-// screen is what a terminal shows in the end of text with carriage returns.
+// screen returns the final state of a terminal after text with carriage returns.
 func screen(text string) string {
 	var lines []string
 	for _, line := range strings.Split(text, "\n") {
@@ -38,9 +38,9 @@ func screen(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestProgressAndReport has both on one terminal, of 80 columns and of 30: all
-// of the report stays readable, and the bar goes. It feeds objects until the bar
-// is there, or what would be long enough for it.
+// TestProgressAndReport writes a progress bar and a report to the same terminal of 80 or 30 columns.
+// All of the report stays readable, and the bar is removed. The test feeds objects until the bar has
+// appeared or should have appeared.
 func TestProgressAndReport(t *testing.T) {
 	t.Parallel()
 	for _, columns := range []uint16{80, 30} {

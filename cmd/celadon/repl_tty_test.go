@@ -34,7 +34,7 @@ type console struct {
 
 	mu   sync.Mutex
 	out  bytes.Buffer
-	read int // of out, by expect
+	read int // offset in out, moved by expect
 }
 
 func openConsole(t testing.TB, env []string, args ...string) *console {
@@ -80,8 +80,8 @@ func (c *console) typed(keys string) {
 
 var escapes = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]|[\x07\b]")
 
-// expect waits for text behind what was expected before, and returns all up to
-// its end, without colours.
+// expect waits for text in the output after the last expected text. It returns the output up to the end
+// of text, without colors.
 func (c *console) expect(text string) string {
 	c.t.Helper()
 	deadline := time.Now().Add(waitsFor)
@@ -101,8 +101,8 @@ func (c *console) expect(text string) string {
 	}
 }
 
-// pressUntil presses a key again and again until text comes: a key that came
-// before the line was taken was one of the line editor's.
+// pressUntil presses a key repeatedly until text appears, because the line editor discards keys that
+// arrive before the previous line was accepted.
 func (c *console) pressUntil(key, text string) {
 	c.t.Helper()
 	for range waitsFor / pressEvery {
@@ -124,14 +124,14 @@ func (c *console) raw() string {
 	return c.out.String()
 }
 
-// leave presses Ctrl-D until the shell ends: one that came before the line was
-// taken was the terminal's.
+// leave presses Ctrl-D until the shell exits, because the terminal consumes a Ctrl-D that arrives
+// before the line was accepted.
 func (c *console) leave() error {
 	c.t.Helper()
 	done := make(chan error, 1)
 	go func() { done <- c.cmd.Wait() }()
 	for range waitsFor / pressEvery {
-		_, _ = io.WriteString(c.tty, ctrlD) // fails when it has ended
+		_, _ = io.WriteString(c.tty, ctrlD) // fails if the shell has exited
 		select {
 		case err := <-done:
 			return err
@@ -142,7 +142,7 @@ func (c *console) leave() error {
 	return nil
 }
 
-// waitsFor is long for machines with a lot to do.
+// waitsFor is long because the machine may be busy.
 const (
 	waitsFor   = time.Minute
 	pressEvery = 50 * time.Millisecond
@@ -178,21 +178,21 @@ func TestTerminalKeys(t *testing.T) {
 	c.expect("1\r\n  : integer; cost 3")
 	c.expect("CronTab/v1> ")
 
-	c.typed("self.spec.\t\t") // twice: a list of what fits
+	c.typed("self.spec.\t\t") // twice, to list the matches
 	c.expect("maxReplicas")
 	c.expect("schedule")
-	c.typed(ctrlC + ctrlC) // leaves the list, then the line
+	c.typed(ctrlC + ctrlC) // close the list, then discard the line
 	c.expect("^C")
 	c.expect("CronTab/v1> ")
 
-	c.typed("1 + 2" + left + left + "0" + "\r") // 1 +0 2 is no expression
+	c.typed("1 + 2" + left + left + "0" + "\r") // 1 +0 2 is not a valid expression
 	c.expect("error:")
 	c.expect("CronTab/v1> ")
 	c.typed(up + up + "\r")
 	c.expect("self.spec.replicas")
 	c.expect("integer; cost 3")
 
-	c.typed("'日本' + '語'" + left + left + "国" + "\r") // the cursor goes by characters
+	c.typed("'日本' + '語'" + left + left + "国" + "\r") // the cursor moves by characters
 	c.expect("\"日本国語\"\r\n")
 	c.expect("CronTab/v1> ")
 	c.typed("'half a line" + ctrlC)
@@ -220,8 +220,8 @@ func TestTerminalInterrupt(t *testing.T) {
 	}
 }
 
-// unlimited is celadon repl without cost limits, so that an evaluation can take
-// as long as a test needs.
+// unlimited runs celadon repl without cost limits, so that an evaluation can take as long as a test
+// needs.
 func unlimited() {
 	s := command.Streams{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
 	o := &repl.Options{Inputs: repl.Inputs{CRD: os.Args[1]}, NoHistory: true, Limits: cost.Limits{PerCall: math.MaxInt64}}
@@ -231,15 +231,15 @@ func unlimited() {
 	}
 }
 
-// TestTerminalStopsEvaluation presses Ctrl-C in an evaluation that would go on
-// for hours: it ends, and the session does not.
+// TestTerminalStopsEvaluation presses Ctrl-C during an evaluation that would take hours, and checks
+// that the evaluation stops and the session continues.
 func TestTerminalStopsEvaluation(t *testing.T) {
 	c := startConsole(t, nil, exec.Command("celadon-unlimited", "../../examples/crontab/crd.yaml"))
 	c.expect("CronTab/v1> ")
 	c.typed("lists.range(100000).all(a, lists.range(100000).all(b, a + b >= 0))\r")
-	c.expect("b >= 0))\r\n") // the line is taken, and the terminal ours no more
+	c.expect("b >= 0))\r\n") // the line is accepted, and the terminal is no longer in raw mode
 	c.pressUntil(ctrlC, "operation interrupted")
-	// An explanation has limits of its own, also if evaluation has none.
+	// An explanation has its own limits, even if evaluation is unlimited.
 	c.typed(":explain lists.range(100000).all(a, lists.range(100000).all(b, a + b >= 0))\r")
 	c.expect("too many to record each")
 	c.expect("CronTab/v1> ")
@@ -349,7 +349,7 @@ func TestTerminalNoHistory(t *testing.T) {
 	}
 }
 
-// BenchmarkTerminalStart opens the largest CRD of the corpus, up to the prompt.
+// BenchmarkTerminalStart measures the time to the prompt for the largest CRD of the corpus.
 func BenchmarkTerminalStart(b *testing.B) {
 	largest := corpus.Largest(b, corpus.CRDFiles(b))
 	for b.Loop() {
@@ -363,9 +363,8 @@ func BenchmarkTerminalStart(b *testing.B) {
 	}
 }
 
-// TestTerminalHistoryOfPastedLines pastes an expression over several lines, both
-// ways that lines may be broken: what the up key finds is the whole, here and in
-// the next session.
+// TestTerminalHistoryOfPastedLines pastes a multi-line expression with both kinds of line breaks, and
+// checks that the up key recalls it as a whole, in this session and the next.
 func TestTerminalHistoryOfPastedLines(t *testing.T) {
 	state := t.TempDir()
 	c := cronTabConsole(t, "XDG_STATE_HOME="+state)
@@ -386,7 +385,7 @@ func TestTerminalHistoryOfPastedLines(t *testing.T) {
 		c.expect("CronTab/v1> ")
 	}
 	recalled(c)
-	c.typed(up + up + "\r") // the one before: the same again is one entry more
+	c.typed(up + up + "\r") // the entry before; repeating an expression adds an entry
 	c.expect(`"a\nbc"`)
 	c.typed(up + up + up + up + up + "\r")
 	c.expect("[10, 20].size()")
@@ -407,8 +406,8 @@ func TestTerminalHistoryOfPastedLines(t *testing.T) {
 	again.expect("2\r\n")
 }
 
-// TestTerminalGreets holds that the first line says where help is, and that the
-// words that a newcomer tries do what they say.
+// TestTerminalGreets checks that the first line refers to :help, and that words such as help and exit
+// work.
 func TestTerminalGreets(t *testing.T) {
 	c := cronTabConsole(t, "XDG_STATE_HOME="+t.TempDir())
 	c.expect(":help lists the commands.\r\n")
@@ -422,8 +421,8 @@ func TestTerminalGreets(t *testing.T) {
 	}
 }
 
-// TestTerminalPager shows what is longer than the screen through the pager, as it
-// is, and no more than that.
+// TestTerminalPager checks that output longer than the screen is shown through the pager unchanged, and
+// that shorter output is not.
 func TestTerminalPager(t *testing.T) {
 	pager := filepath.Join(t.TempDir(), "pager")
 	if err := os.WriteFile(pager, []byte("#!/bin/sh\necho \"paged with $1, $LESSSECURE\"\ncat\necho 'end of pages'\n"), 0o700); err != nil {
@@ -436,7 +435,7 @@ func TestTerminalPager(t *testing.T) {
 		t.Errorf("one line is paged: %q", text)
 	}
 	c.typed(":help\r")
-	c.expect("paged with $(echo, 1\r\n") // no shell has read it
+	c.expect("paged with $(echo, 1\r\n") // not interpreted by a shell
 	c.expect(":quit")
 	c.expect("end of pages\r\n")
 	c.expect("CronTab/v1> ")

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestSameBytes checks the same files 100 times, in any order: each is reported
-// in the same bytes.
+// TestSameBytes checks the same files 100 times. The report must always have the same bytes, and with
+// -o jsonl the lines about each file must not depend on the order of the files.
 func TestSameBytes(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../../examples/crontab/[ou]*s/*.yaml")
@@ -31,7 +31,7 @@ func TestSameBytes(t *testing.T) {
 				t.Fatalf("-o %s, run %d:\n%s\nat first:\n%s", format, round, whole, first)
 			}
 			if format != "jsonl" {
-				continue // the others mix what they say of several files
+				continue // other formats mix the reports on several files
 			}
 			mixed := append([]string{}, files...)
 			order.Shuffle(len(mixed), func(i, j int) { mixed[i], mixed[j] = mixed[j], mixed[i] })
@@ -59,7 +59,7 @@ func checked(t *testing.T, format string, files []string) string {
 	return out.String()
 }
 
-// byFile are the lines that name each file.
+// byFile returns the lines that name each file.
 func byFile(out string, files []string) map[string]string {
 	parts := map[string]string{}
 	for line := range strings.Lines(out) {

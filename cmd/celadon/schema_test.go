@@ -10,8 +10,7 @@ import (
 	"github.com/xeipuuv/gojsonschema"
 )
 
-// TestCheckReportSchema holds reports on CRDs and on strict decoding against the
-// schema that is published.
+// TestCheckReportSchema validates reports on CRDs and on strict decoding against the published schema.
 func TestCheckReportSchema(t *testing.T) {
 	t.Parallel()
 	schema, err := os.ReadFile("../../docs/check-report.schema.json")

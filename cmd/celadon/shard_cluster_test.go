@@ -14,8 +14,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster/clustertest"
 )
 
-// TestShardsOfCluster: the shards of a cluster's objects merged are the report of one
-// run, also where a kind may not be listed.
+// TestShardsOfCluster checks that the merged shards of a cluster equal the report of one run, even if
+// listing a kind is forbidden.
 func TestShardsOfCluster(t *testing.T) {
 	s := exampleCluster(t)
 	s.Define(t, []byte(strings.NewReplacer("stable.example.com", "secret.example.com").Replace(string(readFile(t, crontabCRD)))), 1, func(int) string { return "{}" })
@@ -45,8 +45,8 @@ func TestShardsOfCluster(t *testing.T) {
 	}
 }
 
-// TestEmptyCluster: a cluster without objects of these kinds is no failure where it is
-// one of many, and one that cannot be reached is missed.
+// TestEmptyCluster checks that a cluster without objects is not an error if there are several sources,
+// and that merge reports a cluster that rejected the requests as missing.
 func TestEmptyCluster(t *testing.T) {
 	s := clustertest.Start(t)
 	s.Define(t, readFile(t, crontabCRD), 0, func(int) string { return "{}" })

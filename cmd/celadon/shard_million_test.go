@@ -14,12 +14,11 @@ import (
 	"time"
 )
 
-// shardMemory is what a shard may take.
+// shardMemory limits the memory of a shard.
 const shardMemory = 200 << 20
 
-// TestMillionInShards checks a million objects as updates of as many, in 20 shards of
-// which each holds the old objects of its own, and merges them; without
-// CELADON_SHARDS=long fewer.
+// TestMillionInShards checks a million updates in 20 shards, each of which holds only its own old
+// objects, and merges the reports. Without CELADON_SHARDS=long, it uses fewer objects.
 func TestMillionInShards(t *testing.T) {
 	objects, shards := 20_000, 2
 	if os.Getenv("CELADON_SHARDS") == "long" {
@@ -49,7 +48,7 @@ func TestMillionInShards(t *testing.T) {
 	}
 }
 
-// million writes a dump of objects of 1 KiB.
+// million writes objects of 1 KiB each to a file.
 func million(t *testing.T, name string, objects int) {
 	t.Helper()
 	var env []string
@@ -75,8 +74,8 @@ func million(t *testing.T, name string, objects int) {
 	}
 }
 
-// used is the most memory that a command took, and its processor time. What the system
-// says at its end is no less than what the test's own process took.
+// used runs a command and returns its peak memory and processor time. The peak memory that the system
+// reports at the end is at least that of the test process.
 func used(t *testing.T, args ...string) (most int64, processor time.Duration) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "celadon", args...)

@@ -19,8 +19,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/findingtest"
 )
 
-// shardTree is a folder with all that a report can tell of: the files of scripts,
-// and a folder m with much else.
+// shardTree creates a folder with input for everything that a report can contain: the files of some
+// scripts, and a folder m with more.
 func shardTree(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -66,7 +66,7 @@ func shardTree(t *testing.T) string {
 	return dir
 }
 
-// shardCases are command lines without a format.
+// shardCases returns command lines without an output format.
 func shardCases(dir string) map[string][]string {
 	in := func(names ...string) []string {
 		for i := range names {
@@ -89,7 +89,7 @@ func shardCases(dir string) map[string][]string {
 	}
 }
 
-// shardRun is what a command line prints, and its exit code.
+// shardRun runs a command line and returns its output and exit code.
 func shardRun(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -98,7 +98,7 @@ func shardRun(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	return out.String(), errs.String(), code
 }
 
-// shardReports runs all shards into a folder.
+// shardReports runs all shards and returns the folder of their reports.
 func shardReports(t *testing.T, of int, args []string) string {
 	t.Helper()
 	reports := t.TempDir()
@@ -112,15 +112,14 @@ func shardReports(t *testing.T, of int, args []string) string {
 	return reports
 }
 
-// shardFormats are the forms of a report that all can have; the whole run of one with
-// a source is itself to be merged.
+// shardFormats are the output formats that all cases support.
 var shardFormats = [][]string{
 	{"-o", "text"}, {"-o", "text", "--verbose"}, {"-o", "text", "--quiet"}, {"-o", "text", "--max-findings", "3"},
 	{"-o", "json"}, {"-o", "json", "--verbose"}, {"-o", "jsonl"}, {"-o", "junit"}, {"-o", "sarif"}, {"-o", "github"}, {"-o", "yaml"},
 }
 
-// TestShardsMerged: the reports of n shards merged are the report of one run, byte
-// for byte, with its exit code.
+// TestShardsMerged checks that the merged reports of n shards equal the report of one run byte for
+// byte, with the same exit code.
 func TestShardsMerged(t *testing.T) {
 	t.Parallel()
 	dir := shardTree(t)
@@ -136,7 +135,7 @@ func TestShardsMerged(t *testing.T) {
 			for _, format := range shardFormats {
 				yaml, lines := format[1] == "yaml", format[1] == "jsonl"
 				if yaml && !slices.Contains(args, "--persisted") || lines && slices.Contains(args, "--source") {
-					continue // without objects; itself a part
+					continue // yaml needs objects, and jsonl with a source is itself a part
 				}
 				whole := args
 				if !lines && format[1] != "json" {
@@ -165,7 +164,7 @@ func TestShardsMerged(t *testing.T) {
 	}
 }
 
-// holdCases: the cases have all that a report can tell of.
+// holdCases checks that the cases cover everything that a report can contain.
 func holdCases(t *testing.T, dir string) {
 	t.Helper()
 	var all strings.Builder
@@ -184,8 +183,8 @@ func holdCases(t *testing.T, dir string) {
 	}
 }
 
-// TestShardKilled: a shard that is killed while it writes leaves the report that was
-// there; the next one writes the same bytes and clears up behind it.
+// TestShardKilled kills a shard while it writes. The previous report must stay, and the next run must
+// write the same bytes and remove temporary files.
 func TestShardKilled(t *testing.T) {
 	t.Parallel()
 	reports := t.TempDir()
@@ -200,7 +199,7 @@ func TestShardKilled(t *testing.T) {
 		cmd.Stdin = in
 		return cmd
 	}
-	_ = run(strings.NewReader(whole.String())).Run() // there are findings
+	_ = run(strings.NewReader(whole.String())).Run() // it has findings
 	first := folder(t, reports)
 	if len(first) != 1 || strings.Count(first["0.jsonl"], "\n") != 2002 {
 		t.Fatalf("%d files: %.1000s", len(first), first["0.jsonl"])
@@ -212,9 +211,9 @@ func TestShardKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	go func() {
-		_, _ = io.WriteString(feed, whole.String()) // and no end
+		_, _ = io.WriteString(feed, whole.String()) // without EOF
 	}()
-	for left := ""; len(left) < 64<<10; { // it has begun to write
+	for left := ""; len(left) < 64<<10; { // wait until it has started to write
 		for name, text := range folder(t, reports) {
 			if name != "0.jsonl" {
 				left = text
@@ -242,8 +241,8 @@ func TestShardKilled(t *testing.T) {
 	}
 }
 
-// TestShardAgain: a run that is interrupted leaves nothing, a second one of a shard
-// writes the same bytes in the place of the same file.
+// TestShardAgain checks that an interrupted run changes no files, and that repeating a shard writes the
+// same bytes to the same file.
 func TestShardAgain(t *testing.T) {
 	t.Parallel()
 	dir := shardTree(t)
@@ -267,7 +266,7 @@ func TestShardAgain(t *testing.T) {
 	}
 }
 
-// folder is what stands in one, hidden files too.
+// folder returns the content of all files in dir, including hidden files.
 func folder(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -285,8 +284,7 @@ func folder(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// TestPartSchema holds the lines of parts, and a merged report, against the schema
-// that is published.
+// TestPartSchema validates the lines of parts and a merged report against the published schema.
 func TestPartSchema(t *testing.T) {
 	t.Parallel()
 	const schema = "../../docs/check-report.schema.json"

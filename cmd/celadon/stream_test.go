@@ -19,7 +19,7 @@ const (
 	crontab    = `{"apiVersion":"stable.example.com/v1","kind":"CronTab","metadata":{"name":"n%d"},"spec":{"schedule":%q,"image":"a"}}` + "\n"
 )
 
-// watchedBuffer is an output that tells when a text has come.
+// watchedBuffer is an output that signals when it contains a text.
 type watchedBuffer struct {
 	mu   sync.Mutex
 	buf  bytes.Buffer
@@ -44,8 +44,8 @@ func (w *watchedBuffer) String() string {
 	return w.buf.String()
 }
 
-// TestInterrupted cancels a run that waits for input: what was decided is in
-// the report, which says that it is not all.
+// TestInterrupted cancels a run that is waiting for input. The report must contain the verdicts so far,
+// and note that it is incomplete.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	for format, want := range map[string][]string{
@@ -64,7 +64,7 @@ func TestInterrupted(t *testing.T) {
 			defer cancel()
 			go func() {
 				fmt.Fprintf(feed, crontab+crontab, 0, "@daily", 1, "0 3 * * *")
-				<-out.seen // it comes while the input is open
+				<-out.seen // arrives while the input is open
 				cancel()
 			}()
 			code := a.run(ctx, []string{"check", "--crd", crontabCRD, "-o", format, "-"})
@@ -80,8 +80,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestInterruptedEarly cancels runs that still wait for their CRDs or old
-// objects: a report is a document that says so.
+// TestInterruptedEarly cancels runs that are waiting for their CRDs or old objects. The report must be
+// a valid document that notes the interruption.
 func TestInterruptedEarly(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"text", "json", "jsonl", "junit", "sarif", "github"} {
@@ -110,7 +110,7 @@ func interruptedEarly(t *testing.T, args []string, wantOut, wantErr string) {
 	}
 }
 
-// full is a disk with room for n bytes.
+// full is a disk with room for n more bytes.
 type full struct{ n int }
 
 func (f *full) Write(p []byte) (int, error) {
@@ -135,8 +135,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestOrder holds that many objects on many cores are reported in the order of
-// the input.
+// TestOrder checks that the objects are reported in the order of the input when many workers run.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	const objects = 2000
@@ -162,7 +161,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestWatch changes a file under a watched run, which checks again.
+// TestWatch changes a file during check --watch, which must check it again.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestTestReportSchema holds reports of the suites in the scripts against the schema
-// that is published, and those of the suites that are well written against theirs.
+// TestTestReportSchema validates reports of the suites in the scripts, and the well-formed suites
+// themselves, against the published schemas.
 func TestTestReportSchema(t *testing.T) {
 	t.Parallel()
 	reports, suites := schemaOf(t, "test-report"), schemaOf(t, "rule-test")

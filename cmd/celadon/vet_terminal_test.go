@@ -23,8 +23,8 @@ import (
 
 var painted = regexp.MustCompile("\x1b\\[[0-9]*m")
 
-// TestVetOnTerminal holds the report as people see it: with colour and bars, in
-// lines of the terminal's width, whatever stands in the CRD.
+// TestVetOnTerminal checks the report with colors and bars. Lines must fit the terminal's width with
+// any text in the CRD.
 func TestVetOnTerminal(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -54,7 +54,7 @@ func TestVetOnTerminal(t *testing.T) {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 			for _, line := range ownLines(string(got)) {
-				words := strings.Contains(strings.TrimSpace(line), " ") // one word alone cannot be broken
+				words := strings.Contains(strings.TrimSpace(line), " ") // a single word cannot be wrapped
 				if n := display.Width(painted.ReplaceAllString(line, "")); n > int(c.columns) && words {
 					t.Errorf("%d columns: %q", n, line)
 				}
@@ -63,7 +63,7 @@ func TestVetOnTerminal(t *testing.T) {
 	}
 }
 
-// ownLines are those that are not the API server's words.
+// ownLines returns the lines that are not the API server's messages.
 func ownLines(report string) []string {
 	_, own, _ := strings.Cut(report, "\n  v1, v2: ")
 	return strings.Split(own, "\n")
@@ -81,7 +81,7 @@ func onTerminal(t *testing.T, width uint16, env string, args ...string) []byte {
 	}
 	defer tty.Close()
 	out, err := io.ReadAll(tty)
-	if err != nil && !errors.Is(err, syscall.EIO) { // the end of a terminal
+	if err != nil && !errors.Is(err, syscall.EIO) { // the end of the terminal's output
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != command.Findings {

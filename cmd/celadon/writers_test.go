@@ -11,14 +11,14 @@ import (
 	"testing"
 )
 
-// writing are the functions of os that create or change files. Those in inRoot are also methods of *os.Root, with names that
-// nothing else in the command has.
+// writing lists the functions of os that create or change files. Those in inRoot are also methods of
+// *os.Root, whose names are not used otherwise in the command.
 var (
 	inRoot  = []string{"WriteFile", "Create", "OpenFile", "Mkdir", "MkdirAll"}
 	writing = append([]string{"CreateTemp", "MkdirTemp", "Rename", "Symlink", "Link", "CopyFS", "Truncate"}, inRoot...)
 )
 
-// mayWrite are the only files that use them, each with the reason.
+// mayWrite maps the only files that may use them to the reason.
 var mayWrite = map[string]string{
 	"internal/command/outfile/outfile.go":          "all output files",
 	"internal/command/outfile/target.go":           "all output files",
@@ -27,7 +27,8 @@ var mayWrite = map[string]string{
 	"internal/input/cluster/clustertest/server.go": "serves tests alone",
 }
 
-// TestOneWriter fails if a command writes files without the package outfile, which refuses links out of the work tree.
+// TestOneWriter fails if a command writes files without the package outfile, which rejects links out of
+// the work tree.
 func TestOneWriter(t *testing.T) {
 	t.Parallel()
 	used := map[string]bool{}

@@ -1,5 +1,4 @@
-// Package command is what all subcommands share: streams, exit codes, and how a
-// command line ends.
+// Package command provides the streams, exit codes, flags, and errors that all subcommands share.
 package command
 
 import (
@@ -15,31 +14,31 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// Exit codes, as kubectl diff has them.
+// Exit codes, in the style of kubectl diff.
 const (
 	OK          = 0
 	Findings    = 1
-	Usage       = 2 // usage, unreadable input, nothing checked
+	Usage       = 2 // usage error, unreadable input, or nothing checked
 	Bug         = 3
 	Interrupted = 130
 )
 
-// Streams are what a command reads and writes, so that tests run it in-process.
+// Streams holds a command's input and outputs, so that tests can run it in-process.
 type Streams struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	// Name is what the command was called, for messages; "" is celadon.
+	// Name is the command's name in messages; "" means celadon.
 	Name string
 }
 
-// Complain writes an error to stderr. What it has to show below its first line
-// is set in; no other line can follow from it.
+// Complain writes err to stderr. Lines after the first are indented, so untrusted text in err cannot
+// forge a message.
 func (s Streams) Complain(err error) {
 	text := strings.Replace(err.Error(), "(see "+own+" ", "(see "+s.called()+" ", 1)
 	untrusted.Fprintf(s.Stderr, "%s: %s\n", s.called(), untrusted.Lines(text, "  "))
 }
 
-// ExitError ends the command with a code; its text, if any, goes to stderr.
+// An ExitError ends the command with Code. If Err is not nil, it is written to stderr.
 type ExitError struct {
 	Code int
 	Err  error
@@ -54,7 +53,7 @@ func (e *ExitError) Error() string {
 
 func (e *ExitError) Unwrap() error { return e.Err }
 
-// Guarded are streams of which nothing that others wrote reaches stderr as it is.
+// Guarded returns s with a Stderr that neutralizes untrusted text.
 func (s Streams) Guarded() Streams {
 	if _, ok := s.Stderr.(*untrusted.Writer); !ok {
 		s.Stderr = untrusted.NewWriter(s.Stderr)
@@ -62,9 +61,8 @@ func (s Streams) Guarded() Streams {
 	return s
 }
 
-// Execute runs one command line and returns its exit code. A panic is a bug of
-// ours and never a stack trace. The root's commands have been given the same
-// streams.
+// Execute runs root with args and returns the exit code. A panic is reported as an internal error
+// without a stack trace. root's commands must have been created with s.
 func Execute(ctx context.Context, s Streams, root *cobra.Command, args []string) (code int) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -75,13 +73,12 @@ func Execute(ctx context.Context, s Streams, root *cobra.Command, args []string)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil && cmd == root && root.HasSubCommands() {
-		err = SeeHelp(cmd, err) // there is no such command
+		err = SeeHelp(cmd, err) // no such command
 	}
 	return s.Exit(ctx, err)
 }
 
-// Exit says why a command ends, if there is anything to say, and gives its exit
-// code.
+// Exit returns the exit code for err, and writes its message, if any, to stderr.
 func (s Streams) Exit(ctx context.Context, err error) int {
 	if err == nil {
 		return OK
@@ -94,22 +91,22 @@ func (s Streams) Exit(ctx context.Context, err error) int {
 	default:
 		exit = &ExitError{Usage, err}
 	}
-	if exit.Err != nil && !errors.Is(exit.Err, syscall.EPIPE) { // who reads no more knows it
+	if exit.Err != nil && !errors.Is(exit.Err, syscall.EPIPE) { // a closed pipe needs no message
 		s.Complain(exit.Err)
 	}
 	return exit.Code
 }
 
-// SeeHelp tells behind the first line of a usage error where there is help.
+// SeeHelp returns err as a usage error whose first line refers to cmd's help.
 func SeeHelp(cmd *cobra.Command, err error) *ExitError {
 	text, more, _ := strings.Cut(strings.TrimSpace(err.Error()), "\n")
-	if more = strings.TrimSpace(more); more != "" { // the names that were perhaps meant
+	if more = strings.TrimSpace(more); more != "" { // suggested names
 		more = "\n  " + strings.ReplaceAll(more, "\n\t", "\n    ")
 	}
 	return &ExitError{Usage, fmt.Errorf("%s (see %s --help)%s", text, cmd.CommandPath(), more)}
 }
 
-// NoArguments is the Args of a command that takes none.
+// NoArguments is the Args function of a command without arguments.
 func NoArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

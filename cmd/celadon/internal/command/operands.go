@@ -16,15 +16,15 @@ const FollowFlag = "follow"
 // operandKey annotates the flags whose values are paths that a command reads.
 const operandKey = "celadon_operand"
 
-// Operands declares which flags of cmd hold paths that it reads, and whether its arguments do. It adds --follow. Before cmd
-// runs, it refuses each of these paths that goes through a link out of its git work tree: any author of a commit can add such
-// a link, and cmd would print the content of its target.
+// Operands declares which flags of cmd hold paths that it reads, and whether its arguments do. It adds
+// --follow. Before cmd runs, each of these paths that goes through a link out of its git work tree is
+// rejected: any author of a commit can add such a link, and cmd would print the content of its target.
 func Operands(cmd *cobra.Command, arguments bool, flags ...string) {
 	f := cmd.Flags()
 	f.Bool(FollowFlag, false, "also read paths that go through a link out of the git work tree")
 	for _, flag := range flags {
 		if err := f.SetAnnotation(flag, operandKey, nil); err != nil {
-			panic(err) // a flag that cmd does not have
+			panic(err) // cmd has no such flag
 		}
 	}
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
@@ -63,7 +63,8 @@ func CheckOperands(flags *pflag.FlagSet, paths []string) error {
 	return first
 }
 
-// CheckPaths is CheckOperands for paths that are in no flag. Links are not followed if flags is nil.
+// CheckPaths returns an error if one of paths goes through a link out of its git work tree, unless
+// --follow is set in flags. flags may be nil.
 func CheckPaths(flags *pflag.FlagSet, paths ...string) error {
 	if flags != nil {
 		if follow, err := flags.GetBool(FollowFlag); follow && err == nil {

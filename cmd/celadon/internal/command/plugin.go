@@ -11,11 +11,11 @@ import (
 
 const (
 	own     = "celadon"
-	plugin  = "kubectl-celadon" // what kubectl looks for in $PATH
-	kubectl = "kubectl celadon" // and what it is for then
+	plugin  = "kubectl-celadon" // the file name that kubectl looks for in $PATH
+	kubectl = "kubectl celadon" // the name to show when run by kubectl
 )
 
-// Called is the name that the command is called by, of its first argument.
+// Called returns the command's name to show to users. program is os.Args[0].
 func Called(program string) string {
 	if strings.TrimSuffix(filepath.Base(program), ".exe") == plugin {
 		return kubectl
@@ -30,7 +30,7 @@ func (s Streams) called() string {
 	return s.Name
 }
 
-// Rename lets the usage and all help say what the command is called.
+// Rename replaces "celadon" by name in usage and help texts.
 func Rename(root *cobra.Command, name string) {
 	if name == "" || name == own {
 		return

@@ -13,9 +13,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Complete makes a root, to which all commands have been added, say what was
-// meant: cobra takes what it does not know behind help and completion for a wish
-// for help.
+// Complete prepares root, to which all commands have been added. Usage errors then suggest similar
+// names, and "help" and "completion" reject unknown arguments. By default, cobra prints help for these.
 func Complete(root *cobra.Command) {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return SeeHelp(cmd, flagError(cmd, err)) })
 	root.Version = Version()
@@ -47,7 +46,7 @@ func Complete(root *cobra.Command) {
 	}
 }
 
-// names are those of the commands below one.
+// names returns the sorted names of cmd's subcommands.
 func names(cmd *cobra.Command) []string {
 	var all []string
 	for _, sub := range cmd.Commands() {
@@ -64,7 +63,7 @@ func meant(prefix, word string, known []string) string {
 	return ""
 }
 
-// flagError adds the flag that was perhaps meant.
+// flagError adds a similar flag's name, or the expected kind of value, to an error of the flag library.
 func flagError(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) {
@@ -82,19 +81,19 @@ func flagError(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w%s", err, meant("--", name, known))
 }
 
-// wanted are values of flags that the flag library words as strconv does.
+// wanted maps flag types, for which pflag would print strconv's error, to the expected values.
 var wanted = map[string]string{
 	"bool": "true or false", "int": "a whole number", "int64": "a whole number", "uint64": "a whole number from 0", "uint": "a whole number from 0",
 	"float64": "a number", "duration": "a duration, as 10s or 5m",
 }
 
-// Values completes the value of a flag with what it may be; with nothing, it
-// keeps file names away.
+// Values completes the value of a flag with values. Without values, it only turns off the completion of
+// file names.
 func Values(cmd *cobra.Command, flag string, values ...string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// KubeVersions completes --kube-version.
+// KubeVersions completes --kube-version with the supported versions.
 func KubeVersions(cmd *cobra.Command) {
 	var versions []string
 	for minor := types.Newest; minor >= types.Oldest; minor-- {

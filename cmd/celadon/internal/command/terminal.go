@@ -7,8 +7,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Width is how many columns the terminal has that w is, 0 where that is not
-// known; false where w is none.
+// Width reports whether w is a terminal, and returns its number of columns, or 0 if that is unknown.
 func Width(w io.Writer) (columns int, terminal bool) {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
@@ -21,7 +20,7 @@ func Width(w io.Writer) (columns int, terminal bool) {
 	return columns, true
 }
 
-// Colour is true where w is a terminal whose user wants colours.
+// Colour reports whether w is a terminal whose user has not turned off colors.
 func Colour(w io.Writer) bool {
 	_, terminal := Width(w)
 	return terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"

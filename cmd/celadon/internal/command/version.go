@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Version is "devel" in a build that is no release.
+// Version returns the module version of this build, or "devel" if it is not a release.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
@@ -16,9 +16,9 @@ func Version() string {
 	return "devel"
 }
 
-// Versions tells of Celadon, Kubernetes and CEL, a line each, and of the commit and
-// its date where go built a checkout: what `go version -m` shows, so that no build
-// has to pass flags to the linker.
+// Versions returns a line for each of the versions of Celadon, the Kubernetes libraries, and cel-go,
+// and a line for the commit if go built a checkout. All come from the build information (see `go
+// version -m`), so builds need no linker flags.
 func Versions() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -36,7 +36,7 @@ func Versions() string {
 	return fmt.Sprintf("celadon %s\n%skubernetes libraries %s\ncel-go %s\n", Version(), commit(info.Settings), cmp.Or(kube, "unknown"), cmp.Or(cel, "unknown"))
 }
 
-// commit is the line of the commit, or nothing.
+// commit returns the line that describes the commit, or "".
 func commit(settings []debug.BuildSetting) string {
 	var revision, date, changed string
 	for _, s := range settings {

@@ -14,8 +14,8 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
-// writeCases writes a suite for each version that findings begin in. A file that
-// is there already is not touched.
+// writeCases writes a suite for each version in which a finding's trip starts. It does not overwrite
+// existing files.
 func writeCases(s command.Streams, o *TestOptions, r *Report) error {
 	for _, c := range r.CRDs {
 		byVersion := map[string][]*Finding{}
@@ -53,8 +53,8 @@ func (o *TestOptions) write(s command.Streams, c *CRD, version string, findings 
 	return nil
 }
 
-// suite has, for each finding, the object that shows it, which has to come back as
-// it is.
+// suite returns a test suite with the example object of each finding. Its cases expect the objects to
+// come back unchanged.
 func suite(c *CRD, version string, findings []*Finding, seed uint64) ([]byte, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# Written by celadon convert test --seed %d: objects that do not come back from another version as they were.\n", seed)
@@ -97,7 +97,7 @@ func suite(c *CRD, version string, findings []*Finding, seed uint64) ([]byte, er
 	return b.Bytes(), nil
 }
 
-// writeField writes a key and its value, set in.
+// writeField writes a key and its value with indentation.
 func writeField(b *bytes.Buffer, indent, key string, v any) error {
 	data, err := untrusted.YAML(map[string]any{key: v})
 	for line := range strings.Lines(string(data)) {

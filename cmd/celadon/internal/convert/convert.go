@@ -1,5 +1,5 @@
-// Package convert is celadon convert: an object in another version of its CRD, and
-// what a converter between the versions loses.
+// Package convert implements celadon convert, which shows objects in another version of their CRD, and
+// celadon convert test, which finds data that a converter loses.
 package convert
 
 import (
@@ -26,14 +26,14 @@ import (
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
-// Options are the flags of celadon convert.
+// Options holds the flags of celadon convert.
 type Options struct {
 	CRDs      []string
 	To        string
 	Converter converter.OrCommand
 }
 
-// Flags adds the flags to a set.
+// Flags adds the flags to f.
 func (o *Options) Flags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file, a folder or - (repeatable)")
@@ -41,7 +41,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	o.Converter.Add(f)
 }
 
-// Check says what is wrong with the flags.
+// Check returns an error if the flags or paths are invalid.
 func (o *Options) Check(paths []string) error {
 	switch all := slices.Concat(o.CRDs, paths); {
 	case len(o.CRDs) == 0:
@@ -56,8 +56,8 @@ func (o *Options) Check(paths []string) error {
 	return nil
 }
 
-// Run shows objects in a version: as a client reads them there that were created
-// as they stand.
+// Run prints the objects in another version, as a client would read them after creating them as they
+// are in the files.
 func Run(ctx context.Context, s command.Streams, o *Options, paths []string) error {
 	ask, err := o.Converter.Open()
 	if err != nil {
@@ -72,7 +72,7 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 	for i, c := range crds {
 		definitions[i] = c.crd
 	}
-	if err := known.Apply(definitions, nil); err != nil { // the others are known
+	if err := known.Apply(definitions, nil); err != nil { // the other CRDs are known
 		broken = true
 		s.Complain(err)
 	}
@@ -92,14 +92,14 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 	return nil
 }
 
-// definition is a CRD and where it stands.
+// definition is a CRD and its location.
 type definition struct {
 	file string
 	line int
 	crd  *apiextensionsv1.CustomResourceDefinition
 }
 
-// read reads CRDs, of which there must be one; see resource.All.
+// read reads CRDs. It returns an error if paths contain no CRD; see resource.All.
 func read(ctx context.Context, s command.Streams, paths []string) (crds []*definition, broken bool, err error) {
 	return resource.All(ctx, s, paths, func(doc *input.Document) (*definition, error) {
 		crd, err := resource.DecodeCompact(doc)
@@ -110,7 +110,7 @@ func read(ctx context.Context, s command.Streams, paths []string) (crds []*defin
 	})
 }
 
-// run is one celadon convert.
+// run holds the state of a run of celadon convert.
 type run struct {
 	command.Streams
 	ctx   context.Context
@@ -145,7 +145,7 @@ func (r *run) one(doc *input.Document) error {
 	return err
 }
 
-// converted is an object in the version; code is for an error, where there is one.
+// converted returns the object in the requested version. If err is not nil, code is the exit code.
 func (r *run) converted(doc *input.Document) (out map[string]any, code int, err error) {
 	if doc.Err != nil {
 		return nil, command.Usage, doc.Err
@@ -169,7 +169,7 @@ func (r *run) converted(doc *input.Document) (out map[string]any, code int, err 
 	if !res.Allowed {
 		return nil, command.Findings, errors.New(res.Failure.Message)
 	}
-	// not res.Object, which is what comes back of it
+	// Convert the stored object. res.Object has already been converted back.
 	if out, err = e.Convert(r.ctx, res.Stored, r.to); err != nil {
 		return nil, command.Usage, unanswered(err)
 	}
@@ -177,7 +177,7 @@ func (r *run) converted(doc *input.Document) (out map[string]any, code int, err 
 	return mask.Object(withOwnMetadata(out, doc.Object)), command.OK, nil
 }
 
-// unanswered says of a converter that does not answer that nothing is known.
+// unanswered marks an error as "not checked" if the converter did not respond.
 func unanswered(err error) error {
 	var failed *conversion.Error
 	var unknown *engine.NotCheckedError
@@ -190,8 +190,8 @@ func unanswered(err error) error {
 	return err
 }
 
-// withOwnMetadata gives the object what its file says of its metadata, and the
-// labels and annotations that conversion gives: the rest is the server's.
+// withOwnMetadata returns out with the metadata of the given object, plus the labels and annotations
+// that the conversion set. Other metadata in out was set by the server.
 func withOwnMetadata(out, given map[string]any) map[string]any {
 	meta := map[string]any{}
 	own, _ := given["metadata"].(map[string]any)

@@ -14,7 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/x/roundtrip"
 )
 
-// Report is that of celadon convert test, as -o json shows it.
+// Report is the result of celadon convert test. -o json prints it.
 type Report struct {
 	Kind       string  `json:"kind"`
 	APIVersion string  `json:"apiVersion"`
@@ -23,16 +23,16 @@ type Report struct {
 	CRDs       []*CRD  `json:"crds"`
 }
 
-// Summary counts.
+// Summary holds the counts of a report.
 type Summary struct {
 	CRDs     int `json:"crds"`
 	Trips    int `json:"trips"`
 	Findings int `json:"findings"`
-	// Single are CRDs with one version, which were not looked at.
+	// Single counts the CRDs with one version, which were not tested.
 	Single int `json:"single,omitempty"`
 }
 
-// CRD is what was found of one.
+// CRD is the result for one CRD.
 type CRD struct {
 	File     string     `json:"file"`
 	Line     int        `json:"line"`
@@ -44,7 +44,7 @@ type CRD struct {
 	crd *apiextensionsv1.CustomResourceDefinition
 }
 
-// Pair is a way there and back.
+// Pair counts round trips from one version to another and back.
 type Pair struct {
 	From    string `json:"from"`
 	To      string `json:"to"`
@@ -53,7 +53,7 @@ type Pair struct {
 	Changed int    `json:"changed"`
 }
 
-// Finding is one thing that a converter does wrong.
+// Finding is one defect of a converter.
 type Finding struct {
 	Kind      roundtrip.Kind `json:"kind"`
 	From      string         `json:"from"`
@@ -67,7 +67,7 @@ type Finding struct {
 	Back      map[string]any `json:"back,omitempty"`
 }
 
-// Change is what was changed in the other version in between.
+// Change is a change that was made in the other version during a round trip.
 type Change struct {
 	Path    string         `json:"path"`
 	Value   any            `json:"value,omitempty"`
@@ -95,7 +95,7 @@ func (r *Report) add(of *definition, made *roundtrip.Report) {
 	r.Summary.Findings += len(c.Findings)
 }
 
-// write shows the report, and then writes the cases.
+// write prints the report, and then writes the cases.
 func (r *Report) write(s command.Streams, o *TestOptions) error {
 	if err := r.print(untrusted.NewWriter(s.Stdout), o); err != nil || o.CasesOut == "" {
 		return err
@@ -123,7 +123,7 @@ func (r *Report) print(out io.Writer, o *TestOptions) error {
 	return err
 }
 
-// print is for people.
+// print writes the findings for people.
 func (c *CRD) print(b *strings.Builder) error {
 	for _, f := range c.Findings {
 		untrusted.Fprintf(b, "%s: %s, %s to %s and back, %s: %s\n", c.Name, f.Kind, f.From, f.To, phrase.Count(f.Times, "object"), f.Text)
@@ -154,7 +154,7 @@ func (c *CRD) print(b *strings.Builder) error {
 	return nil
 }
 
-// between are the versions.
+// between names the versions.
 func (c *CRD) between() string {
 	var names []string
 	last := ""

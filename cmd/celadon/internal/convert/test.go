@@ -21,10 +21,10 @@ import (
 	"github.com/celadon-cel/celadon/x/roundtrip"
 )
 
-// Outputs are the forms of a report.
+// Outputs lists the values of --output.
 var Outputs = []string{"text", "json"}
 
-// TestOptions are the flags of celadon convert test.
+// TestOptions holds the flags of celadon convert test.
 type TestOptions struct {
 	CRDs      []string
 	Converter converter.OrCommand
@@ -36,7 +36,7 @@ type TestOptions struct {
 	Config    config.Flags
 }
 
-// Flags adds the flags to a set.
+// Flags adds the flags to f.
 func (o *TestOptions) Flags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file, a folder or - (repeatable)")
@@ -50,7 +50,7 @@ func (o *TestOptions) Flags(f *pflag.FlagSet) {
 	o.Config.Add(f)
 }
 
-// Check says what is wrong with the flags.
+// Check returns an error if the flags are invalid.
 func (o *TestOptions) Check() error {
 	switch {
 	case len(o.CRDs) == 0:
@@ -68,7 +68,7 @@ func (o *TestOptions) Check() error {
 	return nil
 }
 
-// Test is the whole of celadon convert test.
+// Test implements celadon convert test.
 func Test(ctx context.Context, s command.Streams, o *TestOptions) error {
 	ask, err := o.Converter.Open()
 	if err != nil {
@@ -123,9 +123,9 @@ func Test(ctx context.Context, s command.Streams, o *TestOptions) error {
 	return nil
 }
 
-// one tests a CRD; what was found before an error is in the report. Who converts is
-// asked of CRDs that a webhook converts; lone: also of one that does not say, for
-// a tool may add that later.
+// one tests a CRD. If it fails, the report contains the findings before the error. The converter ask is
+// used for CRDs with a webhook. If lone is set, it is also used for a CRD without a conversion
+// strategy, because a tool may add the strategy later.
 func (o *TestOptions) one(ctx context.Context, s command.Streams, crd *apiextensionsv1.CustomResourceDefinition, ask engine.Converter, lone bool) (*roundtrip.Report, error) {
 	if o.CasesOut != "" {
 		for _, v := range crd.Spec.Versions {
@@ -150,7 +150,7 @@ func (o *TestOptions) one(ctx context.Context, s command.Streams, crd *apiextens
 	return roundtrip.Test(ctx, crd, ask, roundtrip.Config{Seed: o.Seed, Objects: o.Objects, Slow: o.Converter.Timeout, Ignore: o.Ignore})
 }
 
-// versions is how many a client or the storage can hold.
+// versions returns the number of versions that are served or stored.
 func versions(crd *apiextensionsv1.CustomResourceDefinition) (n int) {
 	for _, v := range crd.Spec.Versions {
 		if v.Served || v.Storage {

@@ -12,19 +12,18 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/compare"
 )
 
-// allowance is a break that is accepted.
+// An allowance accepts a breaking or unproved change.
 type allowance struct {
 	crd, version, path, what, reason string
 	place                            string
 	used                             bool
 }
 
-// maxAllowances is how many a file may have.
+// maxAllowances is the maximum number of allowances in a file.
 const maxAllowances = 1000
 
-// allowances reads the file of --allow: as it was at the base, for whoever makes a
-// change must not say that it is accepted. Without --base it may not stand among
-// the new CRDs.
+// allowances reads the file of --allow. With --base, it reads the file's version at the base, because a
+// change must not allow itself. Without --base, the file may not be among the new CRDs.
 func allowances(ctx context.Context, o *Options, paths []string) (list []*allowance, err error) {
 	if o.Allow == "" {
 		return nil, nil
@@ -54,7 +53,7 @@ func allowances(ctx context.Context, o *Options, paths []string) (list []*allowa
 	return list, nil
 }
 
-// allowed adds those of a document.
+// allowed appends the allowances in doc to list.
 func allowed(doc *input.Document, list []*allowance) ([]*allowance, error) {
 	if doc.Err != nil {
 		return nil, doc.Err
@@ -90,7 +89,7 @@ func allowed(doc *input.Document, list []*allowance) ([]*allowance, error) {
 	return list, nil
 }
 
-// allow marks the changes that are accepted.
+// allow marks the accepted changes of crd.
 func allow(list []*allowance, crd *CRD) {
 	for _, c := range crd.Changes {
 		if !c.breaks() && c.Effect != compare.Unknown && !c.unproved() {
@@ -106,8 +105,7 @@ func allow(list []*allowance, crd *CRD) {
 	}
 }
 
-// permitsOf allow a change in each of its versions; there are none where one of them
-// has none.
+// permitsOf returns the allowances that cover c in every version, or nil if any version is not covered.
 func permitsOf(list []*allowance, crd string, c *Change) (permits []*allowance) {
 	for _, version := range append([]string{c.Version}, c.Also...) {
 		i := slices.IndexFunc(list, func(a *allowance) bool {

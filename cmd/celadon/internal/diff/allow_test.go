@@ -6,8 +6,8 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/compare"
 )
 
-// TestAllowInEachVersion: a change in several versions is allowed where each of them
-// is.
+// TestAllowInEachVersion checks that a change in several versions is only allowed if it is allowed in
+// each of them.
 func TestAllowInEachVersion(t *testing.T) {
 	of := func(versions ...string) (list []*allowance) {
 		for _, v := range versions {

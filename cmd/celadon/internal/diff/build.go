@@ -17,12 +17,12 @@ import (
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
-// judgeError is a failure of ours to judge a CRD.
+// judgeError is an internal error while comparing a CRD.
 type judgeError struct{ error }
 
 func (e *judgeError) Unwrap() error { return e.error }
 
-// compared is what was found of one pair.
+// compared returns the result of comparing one pair.
 func compared(ctx context.Context, p *pair, o *Options) (*CRD, error) {
 	crd := &CRD{Name: p.name, Changes: []*Change{}}
 	if p.before != nil {
@@ -91,7 +91,7 @@ func (p *pair) change(c *compare.CRDChange) *Change {
 	}
 }
 
-// differs is the old version where it has another name.
+// differs returns old if it differs from new, and "" otherwise.
 func differs(old, new string) string {
 	if old == new {
 		return ""
@@ -99,7 +99,7 @@ func differs(old, new string) string {
 	return old
 }
 
-// witness is one without its passwords.
+// witness returns a copy of w without passwords. It returns nil if w is nil.
 func (p *pair) witness(w *compare.Witness) *Witness {
 	if w == nil {
 		return nil
@@ -112,7 +112,7 @@ func (p *pair) witness(w *compare.Witness) *Witness {
 			message = strings.ReplaceAll(message, strconv.Quote(text), strconv.Quote(secret.Hidden))
 		}
 		if what, _, ok := strings.Cut(message, ":"); ok && slices.Contains(out.Hidden, c.Field) {
-			message = what + ": " + secret.Hidden // the server tells what else there could be
+			message = what + ": " + secret.Hidden // the message may contain other values
 		}
 		out.Causes = append(out.Causes, Cause{Reason: string(c.Reason), Field: c.Field, Message: message})
 	}
@@ -129,7 +129,7 @@ func (p *pair) witness(w *compare.Witness) *Witness {
 	return out
 }
 
-// hide copies the objects without their passwords, which it returns.
+// hide copies the objects to out without their passwords, and returns the passwords.
 func (p *pair) hide(w *compare.Witness, out *Witness) (secrets secret.Texts) {
 	out.Object, out.Old = runtime.DeepCopyJSON(w.Object), runtime.DeepCopyJSON(w.Old)
 	for _, d := range []*definition{p.before, p.after} {

@@ -20,7 +20,7 @@ func (p *jsonPrinter) end(r *Report) error {
 	return enc.Encode(r)
 }
 
-// level is that of an annotation; "" is none.
+// level returns the annotation level of c, or "" if it needs no annotation.
 func (c *Change) level() string {
 	switch {
 	case c.Allowed != "":
@@ -33,7 +33,7 @@ func (c *Change) level() string {
 	return ""
 }
 
-// told is a change in a few lines, for an annotation.
+// told returns a description of c in a few lines, for an annotation.
 func (c *Change) told() untrusted.Own {
 	var b strings.Builder
 	untrusted.Fprintf(&b, "%s\n", c.effect())
@@ -56,8 +56,7 @@ func (c *Change) told() untrusted.Own {
 	return untrusted.Own(strings.TrimSpace(b.String()))
 }
 
-// at is where a change is shown: in the new CRD, or in the old where there is no
-// new one.
+// at returns the location to show for c: in the new CRD, or in the old CRD if there is no new one.
 func (c *Change) at(crd *CRD) finding.Place {
 	if crd.NewFile == "" {
 		return finding.Place{File: crd.OldFile, Line: c.OldLine, Field: c.Path}
@@ -65,7 +64,7 @@ func (c *Change) at(crd *CRD) finding.Place {
 	return finding.Place{File: crd.NewFile, Line: max(c.NewLine, crd.NewLine), Field: c.Path + " " + c.What}
 }
 
-// gitHubPrinter writes workflow commands, which GitHub shows beside the lines.
+// gitHubPrinter writes GitHub workflow commands, which are shown next to the lines.
 type gitHubPrinter struct{ out *untrusted.Writer }
 
 func (p *gitHubPrinter) crd(crd *CRD) error {

@@ -9,15 +9,15 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/compare"
 )
 
-// markdownPrinter writes a comment for a pull request. What comes from files stands
-// in code, where markdown means nothing, behind fences longer than any inside.
+// markdownPrinter writes a comment for a pull request. Untrusted text is put into code spans and blocks
+// whose fences are longer than any run of backticks in it, so markdown in it has no effect.
 type markdownPrinter struct {
 	out  *untrusted.Writer
 	b    strings.Builder
-	file string // of the CRD at hand
+	file string // of the current CRD
 }
 
-// maxComment is somewhat below what GitHub takes of a comment.
+// maxComment is the maximum length of a comment. GitHub's limit is slightly larger.
 const maxComment = 60_000
 
 func (p *markdownPrinter) crd(crd *CRD) error {
@@ -77,7 +77,7 @@ func (p *markdownPrinter) change(c *Change) {
 	}
 }
 
-// verb is the effect in a word or two.
+// verb returns the effect in a word or two.
 func (c *Change) verb() string {
 	switch {
 	case c.Effect == compare.Breaking:
@@ -112,7 +112,7 @@ func (p *markdownPrinter) witness(c *Change, w *Witness) {
 	p.b.WriteString("  </details>\n\n")
 }
 
-// table lists what needs no look.
+// table lists the changes that need no review.
 func (p *markdownPrinter) table(list []*Change) {
 	if len(list) == 0 {
 		return
@@ -143,7 +143,7 @@ func (p *markdownPrinter) end(r *Report) error {
 	return err
 }
 
-// cut keeps whole changes of a comment that is too long.
+// cut shortens a comment to room bytes. It only keeps whole changes.
 func cut(body string, room int) string {
 	end := strings.LastIndex(body[:room-100], "\n- **")
 	if head := strings.LastIndex(body[:room-100], "\n### "); head > end {
@@ -152,7 +152,7 @@ func cut(body string, room int) string {
 	return body[:max(end, 0)] + "\n\nMore than a comment holds: `celadon diff` shows the rest.\n"
 }
 
-// fence sets lines in a code block within a list item.
+// fence writes text as a code block in a list item.
 func (p *markdownPrinter) fence(language, text string) {
 	if text == "" {
 		return
@@ -165,7 +165,7 @@ func (p *markdownPrinter) fence(language, text string) {
 	p.b.WriteString("  " + marks + "\n\n")
 }
 
-// code sets a text in a line of code.
+// code returns text as a code span on one line.
 func code(text string) untrusted.Own {
 	line := string(untrusted.Line(text))
 	marks := strings.Repeat("`", longest(line)+1)
@@ -175,7 +175,7 @@ func code(text string) untrusted.Own {
 	return untrusted.Own(marks + line + marks)
 }
 
-// longest is the longest row of backticks in a text.
+// longest returns the length of the longest run of backticks in text.
 func longest(text string) (most int) {
 	n := 0
 	for _, r := range text {

@@ -1,5 +1,5 @@
-// Package diff is celadon diff: what a change of CRDs breaks, each break with an
-// object that shows it.
+// Package diff implements celadon diff, which reports the incompatible changes between two versions of
+// CRDs and demonstrates each with an example object.
 package diff
 
 import (
@@ -17,10 +17,10 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/compare"
 )
 
-// Outputs are the forms that a report has.
+// Outputs lists the values of --output.
 var Outputs = []string{"text", "json", "github", "sarif", "markdown"}
 
-// Options are the flags of celadon diff.
+// Options holds the flags of celadon diff.
 type Options struct {
 	Base    string
 	Objects []string
@@ -36,7 +36,7 @@ type Options struct {
 	KubeVersion string
 }
 
-// Flags adds the flags to a set.
+// Flags adds the flags to f.
 func (o *Options) Flags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringVar(&o.Base, "base", "", "the old CRDs: those of PATH at a git `REV`")
@@ -53,7 +53,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	o.Config.Add(f)
 }
 
-// check says what is wrong with the flags.
+// check returns an error if the flags or paths are invalid.
 func (o *Options) check(paths []string) error {
 	all := slices.Concat(paths, o.Objects)
 	dashes := len(all) - len(slices.DeleteFunc(slices.Clone(all), func(p string) bool { return p == "-" }))
@@ -83,5 +83,5 @@ func (o *Options) check(paths []string) error {
 	return o.Cluster.Check()
 }
 
-// two is true where both sides of the comparison are files.
+// two reports whether both sides of the comparison are files.
 func (o *Options) two() bool { return o.Base == "" && !o.Cluster.On }

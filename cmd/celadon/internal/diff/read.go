@@ -15,28 +15,28 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 )
 
-// definition is a CRD and where it stands.
+// definition is a CRD and the document that contains it.
 type definition struct {
 	doc *input.Document
 	crd *resource.Compact
 	err error
 }
 
-// pair is one CRD before and after; one of them may be nil.
+// pair is a CRD before and after the change. One of the two may be nil.
 type pair struct {
 	name          string
 	before, after *definition
 }
 
-// sides are the CRDs before and after, by name.
+// sides holds the old and new CRDs.
 type sides struct {
 	pairs    []*pair
 	byName   map[string]*pair
 	problems []error
 }
 
-// read reads both sides. Of a cluster, which client is, it takes the CRDs that the
-// other side has; it is nil without --cluster.
+// read reads both sides. With --cluster, client is not nil, and the old side consists of the cluster's
+// CRDs that are also on the new side.
 func read(ctx context.Context, s command.Streams, o *Options, paths []string, client *cluster.Client) (*sides, error) {
 	both := &sides{byName: map[string]*pair{}}
 	var from []string
@@ -78,7 +78,7 @@ func read(ctx context.Context, s command.Streams, o *Options, paths []string, cl
 	return both, both.complete(o, paths)
 }
 
-// readCluster reads the CRDs of a cluster in the place of those that were read.
+// readCluster reads the old side from the cluster: the CRDs whose names are on the new side.
 func (s *sides) readCluster(ctx context.Context, client *cluster.Client) error {
 	all, failed := client.CRDs(ctx, func(name string) bool { return s.byName[name] != nil })
 	decode := func(doc *input.Document) *definition { return one(doc, nil) }
@@ -92,7 +92,7 @@ func (s *sides) readCluster(ctx context.Context, client *cluster.Client) error {
 	return err
 }
 
-// one is nil for a document that is no CRD.
+// one returns the definition in doc, or nil if doc is not a CRD.
 func one(doc *input.Document, named []string) *definition {
 	resource.Complete(doc)
 	if verdict.Ignored(doc, named) {
@@ -134,10 +134,11 @@ func (s *sides) add(d *definition, where string, before bool) {
 	*slot = d
 }
 
-// complete says what is missing for a comparison.
+// complete returns an error if there is nothing to compare: a path without CRDs, or two files with
+// different CRDs.
 func (s *sides) complete(o *Options, paths []string) error {
 	if len(s.problems) > 0 {
-		return nil // that says enough
+		return nil // the problems are reported instead
 	}
 	has := func(side func(*pair) *definition) bool {
 		return slices.ContainsFunc(s.pairs, func(p *pair) bool { return side(p) != nil })
@@ -158,7 +159,7 @@ func (s *sides) complete(o *Options, paths []string) error {
 	return nil
 }
 
-// of: one of two files has the CRD, and the other has not.
+// of reports whether the CRD is only in one of the two files.
 func (p *pair) of(paths []string) bool {
 	return p.before == nil && p.after.doc.File == paths[1] || p.after == nil && p.before.doc.File == paths[0]
 }

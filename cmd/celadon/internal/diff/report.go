@@ -7,39 +7,40 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/compare"
 )
 
-// Report is the report of celadon diff, as -o json writes it.
+// Report is the result of celadon diff. -o json prints it.
 type Report struct {
 	Kind       string `json:"kind"`
 	APIVersion string `json:"apiVersion"`
-	// Compatible: nothing breaks, but for what is allowed. Proved: that is no
-	// matter of what was found.
+	// Compatible is set if no change breaks anything, apart from allowed changes, no CRD is rejected,
+	// and no given object is affected. Proved is set if that is proved for each change, without
+	// allowances, and all input was compared.
 	Compatible bool    `json:"compatible"`
 	Proved     bool    `json:"proved"`
 	Summary    Summary `json:"summary"`
 	CRDs       []*CRD  `json:"crds"`
-	// Objects are those of --objects to which the change does something.
+	// Objects holds those objects of --objects that the change affects.
 	Objects []*finding.Object `json:"objects,omitempty"`
 }
 
-// Summary counts changes, and objects.
+// Summary counts changes and objects.
 type Summary struct {
 	CRDs       int `json:"crds"`
 	Breaking   int `json:"breaking"`
 	Loosening  int `json:"loosening"`
 	Equivalent int `json:"equivalent"`
 	Unknown    int `json:"unknown"`
-	// Allowed are the breaking and the unknown changes that a file allows; they
-	// are not counted as such.
+	// Allowed counts breaking and unknown changes that the file of --allow accepts. They are not
+	// included in the other counts.
 	Allowed int `json:"allowed,omitempty"`
-	// Refused are CRDs that the server would not take.
+	// Refused counts CRDs that the API server would reject.
 	Refused    int `json:"refused,omitempty"`
 	Unreadable int `json:"unreadable,omitempty"`
-	// Objects are those that were given, and what the change does to them.
+	// Objects counts the given objects by the effect of the change; nil without objects.
 	Objects *Objects `json:"objects,omitempty"`
-	// Interrupted: not all was compared.
+	// Interrupted is set if some CRDs or objects were not compared.
 	Interrupted bool `json:"interrupted,omitempty"`
 
-	unproved int // changes of which nothing is known but that nothing was found
+	unproved int // changes for which a search found nothing and that have no proof
 }
 
 // Objects counts the objects of --objects.
@@ -48,19 +49,19 @@ type Objects struct {
 	finding.UpgradeSummary
 }
 
-// CRD is what was found of one.
+// CRD is the result for one CRD.
 type CRD struct {
 	Name string `json:"name"`
-	// OldFile and NewFile are where it stands; "" where it does not.
+	// OldFile and NewFile are the CRD's files, or "" if it does not exist on that side.
 	OldFile string `json:"oldFile,omitempty"`
 	NewFile string `json:"newFile,omitempty"`
 	OldLine int    `json:"oldLine,omitempty"`
 	NewLine int    `json:"newLine,omitempty"`
-	// Update is what the server says to the CRD itself, in the place of the old.
+	// Update is the API server's verdict on replacing the old CRD by the new one.
 	Update  *finding.CRD `json:"update,omitempty"`
 	Changes []*Change    `json:"changes"`
 
-	limited int // changes for which the work budget was too small
+	limited int // changes that exceeded the work budget
 }
 
 // Change is one change of a CRD.
@@ -82,11 +83,11 @@ type Change struct {
 	Kept       *Witness       `json:"kept,omitempty"`
 	OldLine    int            `json:"oldLine,omitempty"`
 	NewLine    int            `json:"newLine,omitempty"`
-	// Allowed is the reason why the change is accepted.
+	// Allowed is the reason why the change is accepted, or "".
 	Allowed string `json:"allowed,omitempty"`
 }
 
-// Witness is an object, and what the other CRD makes of it.
+// Witness is an example object and the verdicts of the CRD on the other side.
 type Witness struct {
 	Operation       string           `json:"operation,omitempty"`
 	Object          map[string]any   `json:"object"`
@@ -96,21 +97,21 @@ type Witness struct {
 	UnchangedUpdate compare.Verdict  `json:"unchangedUpdate,omitempty"`
 	Causes          []Cause          `json:"causes,omitempty"`
 	Kept            []finding.Change `json:"kept,omitempty"`
-	// Hidden are places of format password.
+	// Hidden lists the paths of values with format password, which are hidden.
 	Hidden []string `json:"hidden,omitempty"`
 }
 
-// Cause is one reason for a refusal, in the server's words.
+// Cause is one cause of a rejection, as the API server words it.
 type Cause struct {
 	Reason  string `json:"reason"`
 	Field   string `json:"field"`
 	Message string `json:"message"`
 }
 
-// breaks: something that was served is not served as well.
+// breaks reports whether some object or write that was accepted is no longer accepted.
 func (c *Change) breaks() bool { return c.Effect == compare.Breaking || c.Effect == compare.Both }
 
-// unproved: nothing was found to break, and nothing shows that nothing does.
+// unproved reports whether a search found no break, but there is no proof that none exists.
 func (c *Change) unproved() bool { return !c.breaks() && c.By == compare.BySearch }
 
 func (s *Summary) count(crd *CRD) {
@@ -138,7 +139,7 @@ func (s *Summary) count(crd *CRD) {
 	}
 }
 
-// seal draws the conclusions.
+// seal computes Compatible and Proved.
 func (r *Report) seal() {
 	s := &r.Summary
 	hurt := slices.ContainsFunc(r.Objects, func(o *finding.Object) bool { return o.Upgrade.Finding() })

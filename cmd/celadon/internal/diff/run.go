@@ -21,7 +21,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// Run is the whole of celadon diff. Its error carries the exit code.
+// Run implements celadon diff. The error determines the exit code.
 func Run(ctx context.Context, s command.Streams, o *Options, paths []string) error {
 	if err := o.check(paths); err != nil {
 		return err
@@ -76,7 +76,7 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 	return d.verdict()
 }
 
-// differ is the work on all CRDs.
+// A differ compares all CRDs and objects.
 type differ struct {
 	command.Streams
 	options *Options
@@ -92,7 +92,7 @@ func (d *differ) crds(ctx context.Context, take func(*CRD) error) error {
 	var failure *judgeError
 	for _, p := range d.sides.pairs {
 		if unread && p.alone() {
-			continue // its other side may be what cannot be read
+			continue // its other side may be in an unreadable file
 		}
 		crd, err := compared(ctx, p, d.options)
 		switch {
@@ -118,7 +118,7 @@ func (d *differ) crds(ctx context.Context, take func(*CRD) error) error {
 	return nil
 }
 
-// objects tells of those that there are what the change does to them.
+// objects compares the verdicts of the old and new CRDs on each given object.
 func (d *differ) objects(ctx context.Context, cfg engine.Config, take func(*finding.Object) error) error {
 	var before, after []resource.Read
 	for _, p := range d.sides.pairs {
@@ -151,8 +151,8 @@ func (d *differ) objects(ctx context.Context, cfg engine.Config, take func(*find
 	return err
 }
 
-// source gives the objects that there are: those of --objects, or of the kinds that
-// both sides have in a cluster.
+// source returns the objects to check: those of --objects, or those in the cluster of the kinds that
+// both sides define.
 func (d *differ) source(ctx context.Context) batch.Source {
 	if d.client == nil {
 		return func(wait func(), yield func(input.Chunk) bool) { input.Scan(d.Stdin, d.options.Objects, wait, yield) }
@@ -168,7 +168,7 @@ func (d *differ) source(ctx context.Context) batch.Source {
 	return d.client.Objects(ctx, kinds)
 }
 
-// connect finds the cluster; nil without --cluster.
+// connect opens the connection to the cluster. It returns nil without --cluster.
 func connect(ctx context.Context, s command.Streams, o *Options) (*cluster.Client, error) {
 	if !o.Cluster.On {
 		return nil, nil
@@ -184,7 +184,7 @@ func connect(ctx context.Context, s command.Streams, o *Options) (*cluster.Clien
 	return client, err
 }
 
-// verdict is the exit code, as an error.
+// verdict returns the error that determines the exit code.
 func (d *differ) verdict() error {
 	s := &d.report.Summary
 	for _, problem := range d.sides.problems {

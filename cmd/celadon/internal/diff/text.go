@@ -9,7 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/compare"
 )
 
-// printer writes a report as CRDs are compared.
+// A printer writes a report while CRDs are compared.
 type printer interface {
 	crd(*CRD) error
 	object(*finding.Object) error
@@ -30,7 +30,7 @@ func newPrinter(out *untrusted.Writer, o *Options) printer {
 	return &textPrinter{out: out, o: o}
 }
 
-// textPrinter is for people.
+// textPrinter writes for people.
 type textPrinter struct {
 	out     *untrusted.Writer
 	o       *Options
@@ -70,7 +70,7 @@ func (p *textPrinter) crd(crd *CRD) error {
 	return err
 }
 
-// update is what the server says to the CRD itself.
+// update writes the API server's verdict on the CRD itself.
 func (p *textPrinter) update(b *strings.Builder, u *finding.CRD) {
 	if u.Undecided {
 		untrusted.Fprintf(b, "  the update of the CRD is undecided: %s\n", u.Problem)
@@ -135,7 +135,7 @@ func (p *textPrinter) witness(b *strings.Builder, c *Change, w *Witness) {
 	}
 	for _, cause := range w.Causes {
 		if cause.Field == "<nil>" {
-			continue // that rules were not looked at
+			continue // only notes that rules were not evaluated
 		}
 		untrusted.Fprintf(b, "      %s: %s\n", cause.Field, cause.Message)
 	}
@@ -150,7 +150,7 @@ func (p *textPrinter) witness(b *strings.Builder, c *Change, w *Witness) {
 	}
 }
 
-// kept says what becomes of a value.
+// kept describes how a persisted value changes.
 func kept(c *finding.Change) untrusted.Own {
 	switch {
 	case c.After == "":
@@ -161,7 +161,7 @@ func kept(c *finding.Change) untrusted.Own {
 	return untrusted.Sprintf("%s becomes %s", c.Before, c.After)
 }
 
-// document is an object in YAML.
+// document returns obj as YAML.
 func document(obj map[string]any) string {
 	data, err := untrusted.YAML(obj)
 	if err != nil {
@@ -170,7 +170,7 @@ func document(obj map[string]any) string {
 	return string(data)
 }
 
-// places are where the change stands on both sides.
+// places returns the locations of a change on both sides.
 func (p *textPrinter) places(crd *CRD, c *Change) untrusted.Own {
 	var parts []string
 	if c.OldLine > 0 && crd.OldFile != "" {

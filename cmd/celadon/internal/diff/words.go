@@ -11,9 +11,9 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/compare"
 )
 
-// The words in which a reviewer is told, whatever the format.
+// The descriptions of changes that all formats share.
 
-// title names a change: "v1, v1beta1 spec.size: bound".
+// title returns the name of a change, such as "v1, v1beta1 spec.size: bound".
 func (c *Change) title() untrusted.Own {
 	versions := strings.Join(append([]string{c.Version}, c.Also...), ", ")
 	if c.OldVersion != "" {
@@ -28,7 +28,7 @@ func (c *Change) title() untrusted.Own {
 	return untrusted.Sprintf("%s %s: %s", versions, phrase.Place(c.Path), c.What)
 }
 
-// effect says what a change does, and how that is known.
+// effect describes the effect of a change and how it was determined.
 func (c *Change) effect() untrusted.Own {
 	var text untrusted.Own
 	switch c.Effect {
@@ -57,7 +57,7 @@ func (c *Change) effect() untrusted.Own {
 	return text
 }
 
-// none says how long was looked.
+// none describes an unsuccessful search.
 func (c *Change) none() untrusted.Own {
 	text := untrusted.Sprintf("nothing found in %s, nothing proved", phrase.Count(c.Searched, "object"))
 	if c.Reason != "" {
@@ -67,10 +67,10 @@ func (c *Change) none() untrusted.Own {
 	return text
 }
 
-// shown is how much of a text of a CRD is shown.
+// shown is the maximum length of a text from a CRD.
 const shown = 400
 
-// flat is a rule or another text on one line.
+// flat returns a rule or another text on one line.
 func flat(c *Change, text string) untrusted.Own {
 	if c.What == "rule" {
 		text = lex.Flat(text)
@@ -78,7 +78,7 @@ func flat(c *Change, text string) untrusted.Own {
 	return untrusted.Line(preview.Middle(text, shown))
 }
 
-// says are the three answers, in words.
+// says describes the three verdicts.
 func (w *Witness) says() string {
 	var parts []string
 	if w.Create == w.ChangedUpdate && w.Create == w.UnchangedUpdate {
@@ -103,7 +103,7 @@ var verdicts = map[compare.Verdict]string{
 	compare.Undecided: "undecided",
 }
 
-// head says what a witness is an example of.
+// head introduces the example object w.
 func (c *Change) head(w *Witness) string {
 	write := "this object"
 	switch {
@@ -121,7 +121,7 @@ func (c *Change) head(w *Witness) string {
 	return write + " was accepted and is refused now"
 }
 
-// summary is the last line of a report.
+// summary returns the last line of a report.
 func (r *Report) summary() string {
 	s := &r.Summary
 	parts := []string{phrase.Count(s.CRDs, "CRD") + " compared"}
@@ -147,7 +147,7 @@ func (r *Report) summary() string {
 	return strings.Join(parts, ", ")
 }
 
-// conclusion is the answer to the question that was asked.
+// conclusion returns whether the change is compatible, in words.
 func (r *Report) conclusion() string {
 	switch {
 	case r.Summary.Interrupted:
@@ -164,7 +164,7 @@ func (r *Report) conclusion() string {
 	return "compatible, but for what is allowed"
 }
 
-// objectsText says what the change does to the objects that there are.
+// text describes how the change affects the given objects.
 func (o *Objects) text() string {
 	return fmt.Sprintf("%s: %d accepted before and refused on create now, %d refused on update even when unchanged, %d saved by ratcheting, %d silently changed",
 		phrase.Count(o.Checked, "object"), o.RefusedOnCreate, o.RefusedOnUpdate, o.Ratcheted, o.Changed)

@@ -21,10 +21,10 @@ import (
 	"github.com/celadon-cel/celadon/x/publish"
 )
 
-// DocsOutputs are what --output of celadon docs may be.
+// DocsOutputs lists the values of --output of celadon docs.
 var DocsOutputs = []string{"md", "html"}
 
-// DocsOptions are the flags of celadon docs.
+// DocsOptions holds the flags of celadon docs.
 type DocsOptions struct {
 	CRDs   []string
 	Output string
@@ -33,7 +33,7 @@ type DocsOptions struct {
 	Seed   uint64
 }
 
-// Flags adds the flags to a set.
+// Flags adds the flags to f.
 func (o *DocsOptions) Flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file, a folder or - (repeatable)")
 	f.StringVarP(&o.Output, "output", "o", "md", "write "+strings.Join(DocsOutputs, " or "))
@@ -42,7 +42,7 @@ func (o *DocsOptions) Flags(f *pflag.FlagSet) {
 	f.Uint64Var(&o.Seed, "seed", 1, "choose other examples")
 }
 
-// Check says what is wrong with the flags.
+// Check returns an error if the flags are invalid.
 func (o *DocsOptions) Check() error {
 	switch {
 	case len(o.CRDs) == 0:
@@ -55,7 +55,7 @@ func (o *DocsOptions) Check() error {
 	return nil
 }
 
-// Docs is the whole of celadon docs.
+// Docs implements celadon docs.
 func Docs(ctx context.Context, s command.Streams, o *DocsOptions) error {
 	crds, broken, err := Read(ctx, s, o.CRDs)
 	if err != nil {
@@ -78,8 +78,8 @@ func Docs(ctx context.Context, s command.Streams, o *DocsOptions) error {
 	return nil
 }
 
-// names says what keeps each page from having a file of its own: a name is
-// foreign.
+// names returns an error if the pages cannot each have a file of their own. The names of CRDs are
+// untrusted.
 func (o *DocsOptions) names(crds []*apiextensionsv1.CustomResourceDefinition) error {
 	if o.Out == "" && len(crds) > 1 {
 		return fmt.Errorf("%d CRDs: want --out DIR, for a page each", len(crds))
@@ -97,15 +97,15 @@ func (o *DocsOptions) names(crds []*apiextensionsv1.CustomResourceDefinition) er
 	return nil
 }
 
-// made is a page, or why it would be too long.
+// made is a page, or the error that prevented it.
 type made struct {
 	crd  *apiextensionsv1.CustomResourceDefinition
 	page []byte
 	err  error
 }
 
-// pages are made on all cores; their order is that of the CRDs. The error is the
-// context's, or a bug of ours.
+// pages builds the pages concurrently and returns them in the order of the CRDs. The error is that of
+// ctx or an internal error.
 func (o *DocsOptions) pages(ctx context.Context, s command.Streams, crds []*apiextensionsv1.CustomResourceDefinition) (all []made, err error) {
 	bar := progress.On(s.Stderr, "writing", "pages")
 	defer bar.Done()
@@ -150,7 +150,7 @@ func (o *DocsOptions) page(ctx context.Context, crd *apiextensionsv1.CustomResou
 	return p.Markdown(), nil
 }
 
-// write writes the pages there are, and tells why the missing are.
+// write writes the pages and reports those that are missing.
 func (o *DocsOptions) write(s command.Streams, pages []made) (missing bool, err error) {
 	if o.Out != "" {
 		if err := outfile.MkdirAll(o.Out, 0o777); err != nil {

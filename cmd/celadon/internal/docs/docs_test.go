@@ -18,7 +18,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
-// crdOf is a CRD of a field with so many fields in it, and a name as long.
+// crdOf returns a CRD with a field whose name is fields letters long and that has as many fields.
 func crdOf(plural string, fields int) *apiextensionsv1.CustomResourceDefinition {
 	above := apiextensionsv1.JSONSchemaProps{Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{}}
 	for i := range fields {
@@ -37,8 +37,8 @@ func crdOf(plural string, fields int) *apiextensionsv1.CustomResourceDefinition 
 	}
 }
 
-// TestDocsWithoutOnePage: a page that would be too long is told, and keeps no
-// other from being written.
+// TestDocsWithoutOnePage checks that a page that would be too long is reported, and that the other
+// pages are still written.
 func TestDocsWithoutOnePage(t *testing.T) {
 	t.Parallel()
 	in, out := t.TempDir(), t.TempDir()
@@ -83,8 +83,8 @@ func TestDocsWithoutOnePage(t *testing.T) {
 	}
 }
 
-// TestDocsInterrupted: an interrupt is told once, however many pages it keeps
-// from being made.
+// TestDocsInterrupted checks that an interrupt is reported once, regardless of how many pages are
+// missing.
 func TestDocsInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -102,8 +102,7 @@ func TestDocsInterrupted(t *testing.T) {
 	}
 }
 
-// TestDocsTellsBugs holds the exit code of a bug of ours. vet takes no nil for a
-// CRD.
+// TestDocsTellsBugs checks the exit code of an internal error, which vet returns for a nil CRD.
 func TestDocsTellsBugs(t *testing.T) {
 	t.Parallel()
 	all, err := costs(t.Context(), nil)
@@ -116,7 +115,7 @@ func TestDocsTellsBugs(t *testing.T) {
 	}
 }
 
-// TestDocsPanics: a panic of a worker is one of the command, which tells it.
+// TestDocsPanics checks that a panic in a worker reaches the caller of the command.
 func TestDocsPanics(t *testing.T) {
 	t.Parallel()
 	defer func() {

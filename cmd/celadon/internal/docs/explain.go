@@ -15,11 +15,11 @@ import (
 	"github.com/celadon-cel/celadon/x/publish"
 )
 
-// ExplainOutputs are what --output of celadon explain may be: plaintext is
-// kubectl's word for its own text.
+// ExplainOutputs lists the values of --output of celadon explain. kubectl calls its own format
+// plaintext.
 var ExplainOutputs = []string{"text", "plaintext"}
 
-// ExplainOptions are the flags of celadon explain.
+// ExplainOptions holds the flags of celadon explain.
 type ExplainOptions struct {
 	CRDs       []string
 	APIVersion string
@@ -28,7 +28,7 @@ type ExplainOptions struct {
 	Output     string
 }
 
-// Flags adds the flags to a set.
+// Flags adds the flags to f.
 func (o *ExplainOptions) Flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file, a folder or - (repeatable)")
 	f.StringVar(&o.APIVersion, "api-version", "", "another version than the one a server prefers: `GROUP/VERSION`")
@@ -37,7 +37,7 @@ func (o *ExplainOptions) Flags(f *pflag.FlagSet) {
 	f.StringVarP(&o.Output, "output", "o", "text", "text, or plaintext for what kubectl says and no more")
 }
 
-// Check says what is wrong with the command line.
+// Check returns an error if the command line is invalid.
 func (o *ExplainOptions) Check(args []string) error {
 	switch {
 	case len(args) == 0:
@@ -56,7 +56,7 @@ func (o *ExplainOptions) Check(args []string) error {
 	return nil
 }
 
-// Explain is the whole of celadon explain.
+// Explain implements celadon explain.
 func Explain(ctx context.Context, s command.Streams, o *ExplainOptions, name string) error {
 	crds, broken, err := Read(ctx, s, o.CRDs)
 	if err != nil {
@@ -85,7 +85,7 @@ func Explain(ctx context.Context, s command.Streams, o *ExplainOptions, name str
 	return nil
 }
 
-// shown is a text as a terminal may have it, with the tabs of kubectl's layout.
+// shown returns text made safe for a terminal. It keeps tabs, which kubectl's layout uses.
 func shown(text string) string {
 	parts := strings.Split(text, "\t")
 	for i, part := range parts {

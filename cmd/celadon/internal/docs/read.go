@@ -1,5 +1,5 @@
-// Package docs is celadon explain and celadon docs: CRDs shown to those who
-// write objects of them.
+// Package docs implements celadon explain and celadon docs, which document CRDs for the authors of
+// objects.
 package docs
 
 import (
@@ -27,8 +27,7 @@ func Read(ctx context.Context, s command.Streams, paths []string) (crds []*apiex
 	})
 }
 
-// bug is an error about a CRD that is a bug of ours where it does not come of an
-// interrupt.
+// bug returns an internal error about crd, or the error of ctx if it is done.
 func bug(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -36,8 +35,8 @@ func bug(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, err
 	return &command.ExitError{Code: command.Bug, Err: fmt.Errorf("%s: %w", crd.Name, err)}
 }
 
-// costs are the estimates of a CRD's rules; none where vet refuses it. The error
-// is the context's, or a bug of ours.
+// costs returns the estimates of a CRD's rules. The map is empty if vet rejects the CRD. The error is
+// that of ctx or an internal error.
 func costs(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) (map[engine.RuleRef]publish.Cost, error) {
 	all := map[engine.RuleRef]publish.Cost{}
 	r, err := vet.VetCRD(ctx, crd, vet.Config{Stored: true})

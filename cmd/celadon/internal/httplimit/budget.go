@@ -6,30 +6,30 @@ import (
 	"time"
 )
 
-// Budget is a number of bytes that transfers share.
+// A Budget is a number of bytes that transfers share.
 type Budget struct {
 	mu sync.Mutex
-	// left is what nobody holds; leaving is held by evicted transfers, which
-	// give it back at once.
+	// left is the number of free bytes. leaving is held by evicted transfers, which are about to return
+	// it.
 	left, leaving int64
-	// moving are the transfers that are not whole yet.
+	// moving holds the transfers that are still in progress.
 	moving map[*Transfer]struct{}
-	// freed is closed, and made anew, when bytes are given back.
+	// freed is closed and replaced when bytes are returned.
 	freed chan struct{}
 }
 
-// NewBudget is room for so many bytes.
+// NewBudget returns a budget of size bytes.
 func NewBudget(size int64) *Budget {
 	return &Budget{left: size, moving: map[*Transfer]struct{}{}, freed: make(chan struct{})}
 }
 
-// lingering is how long a transfer must have been under way before it gives way to
-// others. Who sends at full speed and is thrown out at once would only come again.
+// lingering is how long a transfer must have been in progress before it can be evicted. A client that
+// sends at full speed would only retry if it were evicted at once.
 const lingering = Window / 4
 
-// take gives a transfer more bytes, and makes slower ones that linger give way
-// until there are so many. Where there are none, it waits: for one that is whole,
-// or lingers, or until it must give way itself.
+// take gives t n more bytes. If too few are free, it evicts slower transfers that have lingered. If
+// that does not suffice, it waits until bytes are returned, another transfer has lingered, or t is
+// evicted itself. It returns ErrNoRoom if ctx is done.
 func (r *Budget) take(ctx context.Context, t *Transfer, n int64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -51,7 +51,7 @@ func (r *Budget) take(ctx context.Context, t *Transfer, n int64) error {
 	}
 }
 
-// wait returns when there may be more room.
+// wait returns when more bytes may be free. The caller holds the mutex.
 func (r *Budget) wait(ctx context.Context) {
 	freed := r.freed
 	r.mu.Unlock()
@@ -63,7 +63,7 @@ func (r *Budget) wait(ctx context.Context) {
 	}
 }
 
-// give takes bytes back from a transfer.
+// give returns n bytes of t to the budget.
 func (r *Budget) give(t *Transfer, n int64) {
 	if n == 0 {
 		return
@@ -81,15 +81,15 @@ func (r *Budget) wake() {
 	r.freed = make(chan struct{})
 }
 
-// Evict ends the slowest of the transfers that linger, and says whether there was
-// one.
+// Evict ends the slowest transfer that has lingered, and reports whether it found such a transfer.
 func (r *Budget) Evict() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.evict(func(*Transfer, time.Time) bool { return true })
 }
 
-// evict ends the slowest of the transfers that linger and may be ended.
+// evict ends the slowest transfer that has lingered and for which may returns true. It reports whether
+// it found such a transfer.
 func (r *Budget) evict(may func(*Transfer, time.Time) bool) bool {
 	var slowest *Transfer
 	now := time.Now()
@@ -104,9 +104,9 @@ func (r *Budget) evict(may func(*Transfer, time.Time) bool) bool {
 	slowest.evicted = true
 	r.leaving += slowest.held
 	slowest.deadline(past)
-	r.wake() // it may be one that waits for bytes
+	r.wake() // it may be waiting for bytes
 	return true
 }
 
-// past is a time that is over.
+// past is a deadline that has expired.
 var past = time.Unix(1, 0)

@@ -1,15 +1,12 @@
-// Package httplimit bounds what clients nobody knows can hold of a server: its
-// connections, the bytes of bodies and answers on their way, the time for them
-// and the turns in which requests are decided. Where room runs out, what moves
-// slowest makes way, so that a fast and small request is never held up by slow
-// or large ones.
+// Package httplimit limits the resources of a server that unknown clients can hold: connections, bytes
+// of request and response bodies, time, and turns for handling requests. When a limit is reached, the
+// slowest client gives way, so that slow or large requests never delay a fast and small one.
 package httplimit
 
-// How it works: a Listener (listener.go) counts connections and, when there are
-// too many, closes the one that has waited longest for a request. A Transfer
-// (transfer.go) is one body or answer on its way: it keeps a least pace, and
-// takes the bytes that it holds from a Budget (budget.go) before they are read. What
-// has come whole waits in Turns (turns.go), the lightest first.
+// How it works: a Listener (listener.go) counts connections. If there are too many, it closes the one
+// that has waited longest for a request. A Transfer (transfer.go) is one request or response body in
+// progress. It must keep a minimum pace, and takes the bytes it holds from a Budget (budget.go) before
+// they are read. Complete requests wait in Turns (turns.go), the lightest first.
 //
 // Why no library: netutil.LimitListener lets silent connections block new ones (TestListener). With the timeouts of
 // http.Server and MaxBytesReader alone, a slow client holds a connection and its bytes for 30 seconds instead of two

@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// Unrequested is how many bytes may come over a connection before a request
-// begins: a TLS handshake with certificates, a header, and what comes with it.
+// Unrequested is the maximum number of bytes that a connection may receive before a request starts: a
+// TLS handshake with certificates, a header, and the data that arrives with it.
 const Unrequested = 64 << 10
 
-// Listener bounds the connections that are open. One too many closes the one
-// that has waited longest for its first request; or else evicts a transfer; or
-// else closes the one that has waited longest for another request. Each must
-// linger: where none does, it is closed itself.
+// Listener limits the number of open connections. To accept another connection, it closes the
+// connection that has waited longest for its first request, or else evicts a transfer, or else closes
+// the connection that has waited longest for another request. Only connections and transfers that have
+// lingered give way. If nothing can give way, the new connection is closed.
 type Listener struct {
 	net.Listener
 	limit int
@@ -26,34 +26,34 @@ type Listener struct {
 
 	mu   sync.Mutex
 	open int
-	// fresh are connections that had no request yet, and idle those that wait
-	// for another, from the one that has waited longest.
+	// fresh lists the connections without a request so far, and idle those that wait for another
+	// request, longest wait first.
 	fresh, idle list.List
 }
 
-// Listen bounds a listener. Its State must be told of each change of a
-// connection.
+// Listen returns a Listener that accepts at most limit connections from inner. Set
+// http.Server.ConnState to its State. evict must end a transfer if it can, and report whether it did.
 func Listen(inner net.Listener, limit int, evict func() bool) *Listener {
 	return &Listener{Listener: inner, limit: limit, evict: evict}
 }
 
-// conn is one of a Listener's.
+// conn is a connection that a Listener accepted.
 type conn struct {
 	net.Conn
 	of *Listener
-	// unrequested is what may still come before a request begins.
+	// unrequested is the number of bytes that may still arrive before a request starts.
 	unrequested atomic.Int64
-	// element is the connection's in one of the lists since then, or nil.
+	// element is the connection's entry in one of the two lists since the time since, or nil.
 	element *list.Element
 	since   time.Time
 	closed  bool
 }
 
-// fullPause is between connections that push out others, so that one has time
-// for its handshake before it is its turn to go.
+// fullPause is the pause before a connection displaces another, so that the other connection has time
+// for its handshake.
 const fullPause = time.Millisecond
 
-// Accept waits for the next connection.
+// Accept waits for the next connection. It closes connections for which there is no room.
 func (l *Listener) Accept() (net.Conn, error) {
 	for {
 		inner, err := l.Listener.Accept()
@@ -87,8 +87,7 @@ func (l *Listener) full() bool {
 	return l.open >= l.limit
 }
 
-// closeFirst closes the connection that has been longest in a list, if that
-// lingers.
+// closeFirst closes the first connection in a list if it has lingered, and reports whether it did.
 func (l *Listener) closeFirst(in *list.List) bool {
 	l.mu.Lock()
 	first := in.Front()
@@ -100,7 +99,7 @@ func (l *Listener) closeFirst(in *list.List) bool {
 	return lingers
 }
 
-// State is for http.Server.ConnState.
+// State records the state of a connection. Use it as http.Server.ConnState.
 func (l *Listener) State(c net.Conn, state http.ConnState) {
 	if t, ok := c.(interface{ NetConn() net.Conn }); ok {
 		c = t.NetConn()
@@ -130,7 +129,7 @@ func (c *conn) wait(in *list.List) {
 func (c *conn) requested() {
 	c.unrequested.Store(math.MaxInt64)
 	if c.element != nil {
-		c.of.fresh.Remove(c.element) // of the two lists it is in one
+		c.of.fresh.Remove(c.element) // it is in one of the two lists
 		c.of.idle.Remove(c.element)
 		c.element = nil
 	}
@@ -148,7 +147,7 @@ func (c *conn) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// Close also takes the connection out of the count.
+// Close closes the connection and removes it from the count.
 func (c *conn) Close() error {
 	c.of.mu.Lock()
 	if !c.closed {
@@ -160,8 +159,8 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// CloseWrite is for http.Server, which so lets a client read an answer to a
-// request that was not read to its end.
+// CloseWrite is used by http.Server, so that a client can read the response to a request that was not
+// read completely.
 func (c *conn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// dialled is a listener that a test dials by hand.
+// dialled is a listener whose connections a test sends by hand.
 type dialled chan net.Conn
 
 func (d dialled) Accept() (net.Conn, error) { return <-d, nil }
 func (d dialled) Close() error              { return nil }
 func (d dialled) Addr() net.Addr            { return nil }
 
-// TestListener: which connection makes way for one too many.
+// TestListener checks which connection gives way when the limit is exceeded.
 func TestListener(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -62,9 +62,9 @@ func TestListener(t *testing.T) {
 			t.Error("then the one that waits for another request")
 		}
 		l.State(sixth, http.StateActive)
-		l.State(first, http.StateIdle) // it was closed meanwhile
-		// All have a request: the next finds no room until one ends.
-		l.State(fifth, http.StateIdle) // and this one waits, but not for long
+		l.State(first, http.StateIdle) // it was closed in the meantime
+		// All connections have a request, so a new connection finds no room until a request ends.
+		l.State(fifth, http.StateIdle) // this one is waiting, but has not lingered
 		refused, theirs := wire(t)
 		network <- refused
 		accepted := make(chan net.Conn)
@@ -86,7 +86,7 @@ func TestListener(t *testing.T) {
 	})
 }
 
-// TestUnrequested: so much may come before a request, and afterwards more.
+// TestUnrequested checks the limit on bytes before a request, and that more may arrive afterwards.
 func TestUnrequested(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

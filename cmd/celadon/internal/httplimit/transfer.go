@@ -9,52 +9,51 @@ import (
 )
 
 const (
-	// Free is how many bytes a transfer may hold that are not taken from its
-	// Budget: the bound on connections is theirs, too.
+	// Free is the number of bytes that a transfer may hold without taking them from its Budget. The
+	// limit on connections bounds these bytes, too.
 	Free = 64 << 10
-	// A transfer that does not move LeastBytes in each Window, or what is left
-	// of it, is ended.
+	// A transfer must move LeastBytes, or the rest of its data, in each Window. Otherwise it is ended.
 	LeastBytes = 32 << 10
 	Window     = 2 * time.Second
 )
 
 var (
-	// ErrSlow is of a transfer that kept no pace, or had no time left.
+	// ErrSlow reports a transfer that did not keep the minimum pace or ran out of time.
 	ErrSlow = errors.New("too slow")
-	// ErrEvicted is of a transfer that was the slowest when room was needed.
+	// ErrEvicted reports a transfer that was the slowest when bytes were needed.
 	ErrEvicted = errors.New("the slowest when room was needed")
-	// ErrNoRoom is of a transfer for which there was no room in time.
+	// ErrNoRoom reports a transfer that did not get bytes from its budget in time.
 	ErrNoRoom = errors.New("no room")
 )
 
-// Transfer is a body or an answer on its way.
+// A Transfer is a request or response body in progress.
 type Transfer struct {
 	room *Budget
-	// deadline ends a read or write that is under way.
+	// deadline sets the deadline of the current read or write.
 	deadline func(time.Time)
 	began    time.Time
 
-	// The rest is guarded by the room's mutex.
+	// The fields below are guarded by room.mu.
 
 	held    int64
 	evicted bool
-	// moved is what came in the time spent reading or writing; since is when
-	// the read or write under way began, if one is.
+	// moved is the number of bytes moved in the time spent reading or writing. since is the start of
+	// the current read or write, or zero.
 	moved int64
 	spent time.Duration
 	since time.Time
 }
 
-// Begin is a transfer whose reads or writes end at the deadline that is set.
+// Begin starts a transfer. deadline sets the deadline of its reads or writes.
 func (r *Budget) Begin(deadline func(time.Time) error) *Transfer {
-	t := &Transfer{room: r, began: time.Now(), deadline: func(at time.Time) { _ = deadline(at) }} // a recorder in a test has none
+	t := &Transfer{room: r, began: time.Now(), deadline: func(at time.Time) { _ = deadline(at) }} // an httptest.ResponseRecorder has no deadline
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.moving[t] = struct{}{}
 	return t
 }
 
-// End gives back what the transfer holds. It may be called more than once.
+// End returns the bytes that the transfer holds. It may be called more than once.
 func (t *Transfer) End() {
 	t.whole()
 	t.room.mu.Lock()
@@ -62,19 +61,18 @@ func (t *Transfer) End() {
 	t.room.give(t, t.held)
 }
 
-// whole says that nothing more will move: it is no longer one that gives way.
+// whole marks the transfer as complete. It can no longer be evicted.
 func (t *Transfer) whole() {
 	t.room.mu.Lock()
 	defer t.room.mu.Unlock()
 	delete(t.room.moving, t)
-	if t.evicted { // it was too late for that, or it is about to end
+	if t.evicted { // too late: it is complete or about to end
 		t.evicted = false
 		t.room.leaving -= t.held
 	}
 }
 
-// rate is in bytes a second. Time in which the transfer waited for room does not
-// count.
+// rate returns bytes per second. Time spent waiting for the budget does not count.
 func (t *Transfer) rate(now time.Time) float64 {
 	spent := t.spent
 	if !t.since.IsZero() {
@@ -83,11 +81,11 @@ func (t *Transfer) rate(now time.Time) float64 {
 	return float64(t.moved) / (spent + time.Microsecond).Seconds()
 }
 
-// Receive appends to into what a reader gives until its end, of which no more
-// than most bytes are kept. The bytes are held until End.
+// Receive reads from until EOF and appends to into. It keeps at most most bytes. The bytes are held
+// until End.
 func (t *Transfer) Receive(ctx context.Context, into []byte, from io.Reader, most int) ([]byte, error) {
 	defer t.whole()
-	p := pace{moved: LeastBytes} // so that a window opens
+	p := pace{moved: LeastBytes} // so that the first move opens a window
 	for {
 		if len(into) == cap(into) {
 			start := time.Now()
@@ -96,7 +94,7 @@ func (t *Transfer) Receive(ctx context.Context, into []byte, from io.Reader, mos
 				return nil, err
 			}
 			into = bigger
-			p.ends = p.ends.Add(time.Since(start)) // it was not the sender who waited
+			p.ends = p.ends.Add(time.Since(start)) // the sender did not cause this wait
 		}
 		n, err := t.move(ctx, &p, func() (int, error) { return from.Read(into[len(into):cap(into)]) })
 		into = into[:len(into)+n]
@@ -110,8 +108,8 @@ func (t *Transfer) Receive(ctx context.Context, into []byte, from io.Reader, mos
 	}
 }
 
-// grow gives four times the room, and one byte more than most at the end: it is
-// the reader who says where that is.
+// grow returns full with four times the capacity, up to one byte more than most. The extra byte lets
+// the reader report EOF.
 func (t *Transfer) grow(ctx context.Context, full []byte, most int) ([]byte, error) {
 	size := max(4*cap(full), Free/8)
 	if cap(full) < Free {
@@ -133,7 +131,7 @@ func (t *Transfer) grow(ctx context.Context, full []byte, most int) ([]byte, err
 	return bigger, nil
 }
 
-// Hold takes bytes that are there already.
+// Hold takes size bytes that are already in memory.
 func (t *Transfer) Hold(ctx context.Context, size int) error {
 	if size <= Free {
 		return nil
@@ -141,7 +139,7 @@ func (t *Transfer) Hold(ctx context.Context, size int) error {
 	return t.room.take(ctx, t, int64(size))
 }
 
-// Send writes data piece by piece.
+// Send writes data in pieces.
 func (t *Transfer) Send(ctx context.Context, to io.Writer, data []byte) error {
 	defer t.whole()
 	p := pace{moved: LeastBytes}
@@ -155,14 +153,13 @@ func (t *Transfer) Send(ctx context.Context, to io.Writer, data []byte) error {
 	return nil
 }
 
-// pace is what moved in the window that is open. A new one opens when it was
-// enough.
+// pace counts the bytes moved in the current window. A new window opens once they are enough.
 type pace struct {
 	ends  time.Time
 	moved int
 }
 
-// move reads or writes once, within the window.
+// move calls once with the window's end as the deadline.
 func (t *Transfer) move(ctx context.Context, p *pace, once func() (int, error)) (int, error) {
 	start := time.Now()
 	if p.moved >= LeastBytes {

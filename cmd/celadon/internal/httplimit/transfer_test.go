@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// wire is both ends of a connection in memory.
+// wire returns both ends of an in-memory connection.
 func wire(t *testing.T) (ours, theirs net.Conn) {
 	t.Helper()
 	ours, theirs = net.Pipe()
@@ -19,7 +19,7 @@ func wire(t *testing.T) (ours, theirs net.Conn) {
 	return ours, theirs
 }
 
-// drip writes a piece each time, until nobody reads.
+// drip writes a piece at each interval until the other end stops reading.
 func drip(ctx context.Context, to io.Writer, piece string, each time.Duration) {
 	for ctx.Err() == nil {
 		if _, err := io.WriteString(to, piece); err != nil {
@@ -32,8 +32,8 @@ func drip(ctx context.Context, to io.Writer, piece string, each time.Duration) {
 	}
 }
 
-// TestPace: what moves too slowly is ended, whether it stops, drips, or only its
-// time is over. The clock is the test's own.
+// TestPace checks, with a fake clock, that a slow transfer is ended, whether it stops, drips, or runs
+// out of time.
 func TestPace(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -80,8 +80,8 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// TestReceive: a body comes whole, and what it holds follows what came, not what
-// its length said.
+// TestReceive checks that a body arrives whole, and that the bytes held depend on the received data and
+// not on the announced length.
 func TestReceive(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{0, 1, Free - 1, Free, Free + 1, 300 << 10, 3 << 20} {
@@ -105,8 +105,8 @@ func TestReceive(t *testing.T) {
 	}
 }
 
-// TestEviction: where room runs out, the slowest gives way, be it the one that
-// asks, and what is whole is waited for.
+// TestEviction checks that the slowest transfer is evicted when bytes run out, even if it is the
+// transfer that needs them, and that completed transfers are waited for.
 func TestEviction(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -127,16 +127,16 @@ func TestEviction(t *testing.T) {
 			synctest.Wait()
 			return theirs
 		}
-		begin("tiny", 10) // the slowest of all, but nothing is won by its end
+		begin("tiny", 10) // the slowest, but evicting it would free no bytes
 		begin("slow", 600<<10)
 		time.Sleep(time.Second)
 		fast := begin("fast", 600<<10)
 		time.Sleep(time.Millisecond)
-		faster := begin("faster", 600<<10) // for this the slow one gives way
+		faster := begin("faster", 600<<10) // the slow one is evicted for this
 		if err := <-outcomes["slow"]; !errors.Is(err, ErrEvicted) {
 			t.Errorf("the slow one: %v", err)
 		}
-		fast.Close() // whole, and held on to
+		fast.Close() // complete, and still held
 		if err := <-outcomes["fast"]; err != nil {
 			t.Errorf("the fast one: %v", err)
 		}
@@ -155,7 +155,7 @@ func TestEviction(t *testing.T) {
 			t.Errorf("where all is held by what is whole: %v after %s", err, time.Since(start))
 		}
 		late.End()
-		if !room.Evict() { // for a connection, though it frees no bytes
+		if !room.Evict() { // for a connection, although it frees no bytes
 			t.Error("nobody gives way")
 		}
 		if err := <-outcomes["tiny"]; !errors.Is(err, ErrEvicted) {
@@ -169,8 +169,8 @@ func TestEviction(t *testing.T) {
 	})
 }
 
-// TestSend: an answer that nobody reads is ended, one that is read slowly but at
-// the least pace is not.
+// TestSend checks that a response that is not read is ended, and that a response that is read at the
+// minimum pace is not.
 func TestSend(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -6,17 +6,16 @@ import (
 	"sync"
 )
 
-// Turns lets so many requests go on at once, and only so much weight of them.
-// Of those that wait, the lightest is next: a heavy one waits while lighter
-// ones come.
+// Turns limits how many requests run at once, and their total weight. The lightest waiting request is
+// next, so a heavy one waits while lighter ones arrive.
 type Turns struct {
-	// all is the weight that can go on at once, also that of one request.
+	// all is the total weight that can run at once. It is also the maximum weight of one request.
 	all int64
 
 	mu      sync.Mutex
 	number  int
 	weight  int64
-	waiting []*waiter // from the lightest, and of equals from the first
+	waiting []*waiter // lightest first; equal weights in order of arrival
 }
 
 type waiter struct {
@@ -24,12 +23,13 @@ type waiter struct {
 	turn   chan struct{}
 }
 
-// NewTurns is for so many at once, of so much weight together.
+// NewTurns returns turns for number requests at once with a total of weight.
 func NewTurns(number int, weight int64) *Turns {
 	return &Turns{all: weight, number: number, weight: weight}
 }
 
-// Take waits for a turn. It returns false when the context ends before that.
+// Take waits for a turn and reports whether it got one. It returns false if ctx is done first. A
+// successful Take needs an End with the same weight.
 func (t *Turns) Take(ctx context.Context, weight int64) bool {
 	weight = min(weight, t.all)
 	t.mu.Lock()
@@ -52,13 +52,13 @@ func (t *Turns) Take(ctx context.Context, weight int64) bool {
 	defer t.mu.Unlock()
 	i = slices.Index(t.waiting, w)
 	if i < 0 {
-		return true // both at once
+		return true // the turn was granted at the same moment
 	}
 	t.waiting = slices.Delete(t.waiting, i, i+1)
 	return false
 }
 
-// End gives a turn back.
+// End returns a turn of the given weight.
 func (t *Turns) End(weight int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -67,7 +67,7 @@ func (t *Turns) End(weight int64) {
 	t.next()
 }
 
-// next lets go on who can.
+// next grants turns to waiting requests while possible.
 func (t *Turns) next() {
 	for len(t.waiting) > 0 && t.number > 0 && t.waiting[0].weight <= t.weight {
 		w := t.waiting[0]

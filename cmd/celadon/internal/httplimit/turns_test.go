@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestTurns: there are never more at once, nor more weight; the lightest that
-// waits is next; and who no longer waits takes none.
+// TestTurns checks that the limits on number and weight hold, that the lightest waiting request is
+// next, and that a canceled request takes no turn.
 func TestTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -53,7 +53,7 @@ func TestTurns(t *testing.T) {
 			t.Errorf("order %v, want %v", order, want)
 		}
 		turns.End(50)
-		<-done // more than there is, alone
+		<-done // heavier than the total weight: runs alone
 		turns.End(1000)
 		if turns.number != 2 || turns.weight != 100 || len(turns.waiting) != 0 {
 			t.Errorf("left: %+v", turns)

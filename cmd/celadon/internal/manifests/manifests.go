@@ -1,5 +1,5 @@
-// Package manifests is what is behind celadon manifests: it prints what a cluster is
-// given so that celadon runs in it.
+// Package manifests implements celadon manifests, which prints Kubernetes manifests for running celadon
+// in a cluster.
 package manifests
 
 import (
@@ -26,15 +26,15 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// Options are the flags of celadon manifests job.
+// Options holds the flags of celadon manifests job.
 type Options struct {
 	CRDs                   []string
 	Shards, Parallelism    int
 	Name, Namespace, Image string
-	Reports                string // a PersistentVolumeClaim
+	Reports                string // name of a PersistentVolumeClaim
 }
 
-// Flags are those of celadon manifests job.
+// Flags adds the flags of celadon manifests job to f.
 func (o *Options) Flags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringArrayVar(&o.CRDs, "crd", nil, "the CRDs that the cluster's objects are checked by: `PATH` of a file, a folder or - (repeatable)")
@@ -46,8 +46,8 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringVar(&o.Reports, "reports", "celadon-reports", "a PersistentVolumeClaim for the reports: its `NAME`")
 }
 
-// isImage compiles its pattern at the one call: every other command would wait 0.8 ms
-// for it.
+// isImage reports whether name looks like an image reference. It compiles its pattern when it is
+// called, because that takes 0.8 ms, which no other command should spend.
 func isImage(name string) bool {
 	return regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._:/@-]{0,510}$`).MatchString(name)
 }
@@ -76,13 +76,13 @@ func (o *Options) check() error {
 //go:embed job.yaml
 var jobText string
 
-// rule is one of RBAC: what of a group may be listed.
+// rule is an RBAC rule that allows listing resources of a group.
 type rule struct {
 	Group     string
 	Resources []string
 }
 
-// Job prints a Job in N shards, with all that it needs and not more.
+// Job prints a Job that checks a cluster in N shards, with the permissions that it needs and no others.
 func Job(ctx context.Context, s command.Streams, o *Options) error {
 	if err := o.check(); err != nil {
 		return err
@@ -95,8 +95,8 @@ func Job(ctx context.Context, s command.Streams, o *Options) error {
 	return err
 }
 
-// manifest fills in the text. What it puts in is not looked at again, and no package of
-// templates is linked, which would bring all methods of all types.
+// manifest fills in the template. Inserted text is not expanded again. It uses no template package,
+// because linking such a package keeps all exported methods of all types in the binary.
 func (o *Options) manifest(crds map[string]string, rules []rule) string {
 	var lists, data strings.Builder
 	for _, r := range rules {
@@ -112,8 +112,8 @@ func (o *Options) manifest(crds map[string]string, rules []rule) string {
 	).Replace(jobText)
 }
 
-// read gives the CRDs as they are kept in a ConfigMap, by the names of files, and
-// what has to be listed.
+// read returns the CRDs as file names and contents for a ConfigMap, and the RBAC rules to list their
+// objects.
 func (o *Options) read(ctx context.Context, s command.Streams) (map[string]string, []rule, error) {
 	data, byGroup, size := map[string]string{}, map[string][]string{}, 0
 	type one struct {
@@ -164,10 +164,10 @@ func (o *Options) read(ctx context.Context, s command.Streams) (map[string]strin
 	return data, rules, err
 }
 
-// maxConfigMap is what of CRDs fits beside everything else.
+// maxConfigMap is the maximum size of the CRDs. A ConfigMap needs the rest for other data.
 const maxConfigMap = 1000 << 10
 
-// indented is a text as it stands in a block of YAML below a key of data.
+// indented returns text as the content of a YAML block below a key of data.
 func indented(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

@@ -9,8 +9,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// CompleteInputs completes the values of the flags of Inputs. Files are the
-// user's shell's to complete.
+// CompleteInputs completes the values of the flags in Inputs, except for file names, which the user's
+// shell completes.
 func CompleteInputs(cmd *cobra.Command, s command.Streams, in *Inputs) {
 	var versions []string
 	for minor := types.Newest; minor >= types.Oldest; minor-- {
@@ -20,7 +20,7 @@ func CompleteInputs(cmd *cobra.Command, s command.Streams, in *Inputs) {
 	command.Values(cmd, "subresource", "status")
 	complete(cmd, "name", func(string) ([]string, cobra.ShellCompDirective) {
 		if in.Object == "-" || in.Cluster.On {
-			return nil, cobra.ShellCompDirectiveNoFileComp // nobody has written it yet
+			return nil, cobra.ShellCompDirectiveNoFileComp // standard input and clusters are not read for completion
 		}
 		docs, err := (&host{s, in.given}).load(cmd.Context(), in.Object)
 		if err != nil {
@@ -30,8 +30,7 @@ func CompleteInputs(cmd *cobra.Command, s command.Streams, in *Inputs) {
 	})
 }
 
-// CompletePlaces completes versions and paths, which takes the CRD that the
-// command line names.
+// CompletePlaces completes versions and paths from the CRD that the command line names.
 func CompletePlaces(cmd *cobra.Command, s command.Streams, o *EvalOptions) {
 	session := func() *repl.Session {
 		if o.Cluster.On || o.CRD == "" || o.CRD == "-" || o.Object == "-" || o.Old == "-" {

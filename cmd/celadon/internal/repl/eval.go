@@ -19,7 +19,7 @@ import (
 	"github.com/celadon-cel/celadon/repl"
 )
 
-// EvalOptions are the flags of celadon eval.
+// EvalOptions holds the flags of celadon eval.
 type EvalOptions struct {
 	Inputs
 	Config config.Flags
@@ -30,7 +30,7 @@ type EvalOptions struct {
 	ExitStatus bool
 }
 
-// Flags are those of celadon eval.
+// Flags adds the flags of celadon eval to f.
 func (o *EvalOptions) Flags(f *pflag.FlagSet) {
 	o.flags(f)
 	f.StringVar(&o.At, "at", "", "what self is: a `PATH` such as spec.env[0]")
@@ -40,13 +40,13 @@ func (o *EvalOptions) Flags(f *pflag.FlagSet) {
 	o.Config.Add(f)
 }
 
-// evaluation is one run of celadon eval.
+// evaluation holds the state of a run of celadon eval.
 type evaluation struct {
 	host
 	*EvalOptions
 }
 
-// Eval is celadon eval.
+// Eval implements celadon eval.
 func Eval(ctx context.Context, streams command.Streams, o *EvalOptions, src string) error {
 	e := &evaluation{host{streams, o.given}, o}
 	switch {
@@ -91,7 +91,7 @@ func noteText(n *repl.StatusNote) string {
 	return n.Why + "; --subresource status evaluates a write of the status"
 }
 
-// inFlags words what a session lacks for the command line.
+// inFlags rewords an error about missing input to name the flags that supply it.
 func (o *EvalOptions) inFlags(err error) error {
 	var lacking *repl.NoValueError
 	switch {
@@ -105,11 +105,11 @@ func (o *EvalOptions) inFlags(err error) error {
 	return errors.New(lacking.Why)
 }
 
-// evalReport is the form of -o json; scripts read it.
+// evalReport is the report of -o json. Its form is a published contract.
 type evalReport struct {
 	Kind       string `json:"kind"`
 	APIVersion string `json:"apiVersion"`
-	// Value is the value as JSON has it; CEL is how CEL writes it.
+	// Value is the value as JSON. CEL is the value as a CEL literal.
 	Value json.RawMessage `json:"value,omitempty"`
 	CEL   string          `json:"cel,omitempty"`
 	Type  string          `json:"type,omitempty"`
@@ -120,10 +120,10 @@ type evalReport struct {
 	Note string `json:"note,omitempty"`
 }
 
-// priceReport is what is known of an expression that compiles.
+// priceReport holds the cost of an expression that compiles.
 type priceReport struct {
-	// EstimatedCost is that of one evaluation; Cardinality how often a rule
-	// there may run for one object.
+	// EstimatedCost is the estimate for one evaluation. Cardinality is how often a rule at this path
+	// may run for one object.
 	EstimatedCost  estimateReport `json:"estimatedCost"`
 	Cardinality    uint64         `json:"cardinality"`
 	EstimatedTotal uint64         `json:"estimatedTotal"`
@@ -137,7 +137,7 @@ type estimateReport struct {
 
 type evalError struct {
 	Message string `json:"message"`
-	// Hint says in words how to mend it, where that is known.
+	// Hint describes a fix, if one is known.
 	Hint   string `json:"hint,omitempty"`
 	Line   int    `json:"line,omitempty"`
 	Column int    `json:"column,omitempty"`
@@ -180,8 +180,7 @@ func (e *evaluation) printReport(rep evalReport) error {
 	return enc.Encode(rep)
 }
 
-// broken tells of an expression that does not compile: on stderr, or as
-// JSON.
+// broken reports an expression that does not compile, on stderr or as JSON.
 func (e *evaluation) broken(s *repl.Session, err error) error {
 	var bug *engine.InternalError
 	if errors.As(err, &bug) {

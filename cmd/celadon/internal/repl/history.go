@@ -9,21 +9,21 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/outfile"
 )
 
-// The history file holds no more than this; older lines go first.
+// Limits of the history file. The oldest lines are removed first.
 const (
 	historyLines = 1000
 	historyBytes = 256 << 10
 )
 
-// history is the entries of earlier sessions, in a file that only its user can
-// read. An entry is a line; where it has several, those behind the first begin
-// with a tab. Where it cannot be kept, the shell works without.
+// history stores the entries of earlier sessions in a file that only its user can read. Each entry is a
+// line. The further lines of a multi-line entry start with a tab. If the file cannot be written, the
+// shell works without a history.
 type history struct{ path string }
 
-// openHistory finds the file in the user's state folder.
+// openHistory returns the history in the user's state folder.
 func openHistory() *history {
 	state := os.Getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(state) { // as the XDG specification wants it
+	if !filepath.IsAbs(state) { // the XDG specification requires an absolute path
 		home, err := os.UserHomeDir()
 		if err != nil {
 			return &history{}
@@ -37,7 +37,7 @@ func openHistory() *history {
 	return &history{filepath.Join(folder, "history")}
 }
 
-// entries reads what is there, and makes the file smaller where it has grown.
+// entries returns the stored entries, and shortens the file if it exceeds the limits.
 func (h *history) entries() []string {
 	data, err := os.ReadFile(h.path)
 	if err != nil || len(data) == 0 {
@@ -55,10 +55,10 @@ func (h *history) entries() []string {
 		lines = lines[over:]
 	}
 	for len(lines) > 0 && strings.HasPrefix(lines[0], more) {
-		lines = lines[1:] // the entry's beginning is gone
+		lines = lines[1:] // the start of the entry was removed
 	}
 	if text := strings.Join(lines, "\n") + "\n"; len(text) < len(data) {
-		_ = outfile.Write(h.path, []byte(text)) // the next session tries again
+		_ = outfile.Write(h.path, []byte(text)) // on an error, the next session tries again
 	}
 	var entries []string
 	for _, line := range lines {
@@ -71,7 +71,7 @@ func (h *history) entries() []string {
 	return entries
 }
 
-// more begins a line that belongs to the entry before.
+// more is the prefix of a line that continues an entry.
 const more = "\t"
 
 func (h *history) remember(entry string) {

@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// TestHistoryLimits reads a history that has grown too large, and leaves a
-// smaller one.
+// TestHistoryLimits checks that reading a history that is too large shortens it.
 func TestHistoryLimits(t *testing.T) {
 	state := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", state)
@@ -56,8 +55,8 @@ func TestHistoryLimits(t *testing.T) {
 	}
 }
 
-// TestHistoryOfSeveralLines keeps entries whole, and reads what was written
-// before there were any with several lines.
+// TestHistoryOfSeveralLines checks that multi-line entries stay whole, and that files from before
+// multi-line entries can be read.
 func TestHistoryOfSeveralLines(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	h := openHistory()

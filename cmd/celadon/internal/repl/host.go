@@ -17,7 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/repl"
 )
 
-// host gives a session files and the report of check.
+// host provides files and the report of celadon check to a session.
 type host struct {
 	command.Streams
 	given *pflag.FlagSet // the command line
@@ -57,8 +57,7 @@ func editable(d *input.Document) editableRead {
 	return editableRead{doc: repl.Document{File: d.File, Text: text, Line: line, InList: inList, Item: d.Item, JSON: data}}
 }
 
-// filesBelow are the paths that begin so: folders, and files that may hold
-// objects.
+// filesBelow returns the paths with a prefix that are folders or may contain objects.
 func filesBelow(prefix string) []string {
 	folder, name := filepath.Split(prefix)
 	entries, err := os.ReadDir(filepath.Join(".", folder))

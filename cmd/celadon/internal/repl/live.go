@@ -9,7 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/repl"
 )
 
-// noFile is the file of what stands in none.
+// noFile is the File of a document that was not read from a file.
 const noFile = "-"
 
 func (in *Inputs) check() error {
@@ -24,11 +24,11 @@ func (in *Inputs) check() error {
 	return in.Cluster.Check()
 }
 
-// liveInputs are an object of a cluster and its CRD.
+// liveInputs holds an object of a cluster and its CRD.
 type liveInputs struct{ object, crd []repl.Document }
 
-// live reads the object that --object names in the cluster, whose version is that of
-// the session unless another is asked for.
+// live reads the object that --object names, and its CRD, from the cluster. If in.KubeVersion is empty,
+// live sets it to the version of the cluster.
 func (h *host) live(ctx context.Context, in *Inputs) (liveInputs, error) {
 	var l liveInputs
 	client, err := in.Cluster.Open()
@@ -52,7 +52,8 @@ func (h *host) live(ctx context.Context, in *Inputs) (liveInputs, error) {
 	return l, err
 }
 
-// documents are those of a chunk. They stand in no file: their names are a server's.
+// documents returns the documents of a chunk from a cluster. They have no file, and their names come
+// from the server.
 func documents(chunk input.Chunk) (docs []repl.Document, err error) {
 	chunk.Each(func(doc *input.Document) bool {
 		read := editable(doc)

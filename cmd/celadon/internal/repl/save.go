@@ -12,8 +12,8 @@ import (
 	"github.com/celadon-cel/celadon/repl"
 )
 
-// saveDocument is the shell's Host.Save. What is precious and not the CRD is never
-// written over: the objects that are loaded, and without a word any other file.
+// saveDocument implements Host.Save for the shell. It never overwrites the files of loaded objects, and
+// overwrites other existing files only if r.Over is set.
 func saveDocument(r repl.SaveRequest) (file string, err error) {
 	own := r.Document.File
 	if own == "-" && r.File == "" {
@@ -41,7 +41,7 @@ func saveDocument(r repl.SaveRequest) (file string, err error) {
 	return r.File, outfile.Write(r.File, after)
 }
 
-// overwritable is an error where a file that is not the CRD's must stay.
+// overwritable returns an error if the file must not be overwritten.
 func overwritable(r repl.SaveRequest) error {
 	for _, keep := range r.Keep {
 		if sameFile(r.File, keep) {
@@ -56,7 +56,7 @@ func overwritable(r repl.SaveRequest) error {
 	return nil
 }
 
-// sameFile is true for two names of one file that is there.
+// sameFile reports whether a and b name the same existing file.
 func sameFile(a, b string) bool {
 	first, err1 := os.Stat(a)
 	second, err2 := os.Stat(b)

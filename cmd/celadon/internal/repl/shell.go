@@ -1,5 +1,5 @@
-// Package repl is celadon repl and celadon eval: it gives sessions of the
-// package repl files, a terminal and a history.
+// Package repl implements celadon repl and celadon eval: it connects the sessions of the public package
+// repl to files, the terminal, and a history.
 package repl
 
 import (
@@ -23,20 +23,20 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Options are the flags of celadon repl.
+// Options holds the flags of celadon repl.
 type Options struct {
 	Inputs
 	Config config.Flags
 
 	Echo, NoHistory bool
-	// Limits are the API server's, but in tests.
+	// Limits are the API server's limits, except in tests.
 	Limits cost.Limits
 }
 
-// Inputs are what a session begins with, of eval as of repl.
+// Inputs holds the initial state of a session, for eval and repl.
 type Inputs struct {
 	CRD, Object, Old string
-	// Name chooses among several objects.
+	// Name selects one of several objects.
 	Name        string
 	KubeVersion string
 	// Subresource is "status" to evaluate a write of the status.
@@ -57,7 +57,7 @@ func (in *Inputs) flags(f *pflag.FlagSet) {
 	in.Cluster.Add(f, "--object is KIND/NAME in a cluster, and the CRD is its own unless --crd is given (see docs/cluster.md)")
 }
 
-// Flags are those of celadon repl.
+// Flags adds the flags of celadon repl to f.
 func (o *Options) Flags(f *pflag.FlagSet) {
 	o.flags(f)
 	f.BoolVar(&o.Echo, "echo", false, "print each line of a pipe with its prompt")
@@ -65,7 +65,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	o.Config.Add(f)
 }
 
-// Run is celadon repl.
+// Run implements celadon repl.
 func Run(ctx context.Context, streams command.Streams, o *Options) error {
 	h := &host{streams, o.given}
 	s, err := h.session(ctx, &o.Inputs, o.Limits)
@@ -85,12 +85,12 @@ func Run(ctx context.Context, streams command.Streams, o *Options) error {
 	return nil
 }
 
-// untilTerminated lets Ctrl-C end an evaluation and not the shell; SIGTERM
-// still ends that.
+// untilTerminated returns a context that Ctrl-C does not cancel, because Ctrl-C ends an evaluation and
+// not the shell. SIGTERM cancels the context.
 func untilTerminated(ctx context.Context, leave func()) (context.Context, func()) {
 	terminated := make(chan os.Signal, 1)
 	signal.Notify(terminated, syscall.SIGTERM)
-	signal.Notify(make(chan os.Signal, 1), os.Interrupt) // never the end of the process
+	signal.Notify(make(chan os.Signal, 1), os.Interrupt) // so that it does not end the process
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	go func() {
 		select {
@@ -103,7 +103,8 @@ func untilTerminated(ctx context.Context, leave func()) (context.Context, func()
 	return ctx, func() { signal.Stop(terminated); cancel() }
 }
 
-// lineReader is the terminal where there is one.
+// lineReader returns a reader that edits lines on the terminal if input and output are terminals, and
+// otherwise reads plain lines.
 func (h *host) lineReader(s *repl.Session, o *Options) (repl.LineReader, func()) {
 	in, inFile := h.Stdin.(*os.File)
 	out, outFile := h.Stdout.(*os.File)
@@ -123,8 +124,8 @@ func (h *host) lineReader(s *repl.Session, o *Options) (repl.LineReader, func())
 	return repl.Lines(h.Stdin), func() {}
 }
 
-// pager is the user's, as git has it: $PAGER, else less; none where it is empty
-// or cat. It is run as it is, not by a shell.
+// pager returns the user's pager as git determines it: $PAGER, or else less. It returns nil if that is
+// empty or cat. The pager is run directly and not by a shell.
 func pager() []string {
 	command, ok := os.LookupEnv("PAGER")
 	if !ok {
@@ -136,7 +137,7 @@ func pager() []string {
 	return strings.Fields(command)
 }
 
-// session loads what the flags name.
+// session opens a session with the input that the flags name.
 func (h *host) session(ctx context.Context, in *Inputs, limits cost.Limits) (*repl.Session, error) {
 	if _, err := types.ParseVersion(in.KubeVersion); err != nil {
 		return nil, fmt.Errorf("--kube-version: %w", err)
@@ -151,7 +152,7 @@ func (h *host) session(ctx context.Context, in *Inputs, limits cost.Limits) (*re
 			return nil, err
 		}
 	}
-	// A large CRD leaves much garbage once: what is waited for is the prompt.
+	// Loading a large CRD creates much garbage once. Collecting it would delay the prompt.
 	defer gctuning.Seldom(400, math.MaxInt64)()
 	s, err := repl.NewSession(repl.Config{KubeVersion: in.KubeVersion, Limits: limits, Subresource: in.Subresource, Host: h.ofSession()})
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
-// definition is a CRD in a file, decoded when a suite asks for it.
+// A definition is a CRD in a file. It is decoded on first use.
 type definition struct {
 	file string
 	name string
@@ -50,15 +50,14 @@ func (d *definition) decode() (*ruletest.CRD, error) {
 	return d.crd, d.err
 }
 
-// definitions are the CRDs that suites may be run against. Whoever wrote a suite may
-// be a stranger: no file is read but below the roots, and where the layout of a
-// repository has CRDs.
+// definitions holds the CRDs that suites can run against. The author of a suite may be hostile, so it
+// only reads files below the roots and in the usual CRD folders of the repository.
 type definitions struct {
-	given  []*definition // by --crd
-	walked []*definition // where suites were looked for
-	roots  []string      // folders that a suite may name files in
+	given  []*definition // from --crd
+	walked []*definition // found while searching for suites
+	roots  []string      // folders in which a suite may name files
 
-	mu     sync.Mutex // suites are run on all cores
+	mu     sync.Mutex // suites run concurrently
 	dirs   map[string][]*definition
 	files  map[string][]*definition
 	tables map[string]table
@@ -71,14 +70,14 @@ func newDefinitions(suites, crds []string) *definitions {
 	}
 }
 
-// layouts are where, from a folder at or above that of a suite, its CRDs stand:
-// openshift/api, controller-gen, and what others do.
+// layouts are the usual CRD folders, relative to a suite's folder or one of its parents: those of
+// openshift/api, of controller-gen, and others.
 var layouts = []string{"zz_generated.crd-manifests", filepath.Join("config", "crd", "bases"), filepath.Join("config", "crd"), "crds"}
 
-// maxUp is how far above a suite that is looked for.
+// maxUp is the number of parent folders that are searched.
 const maxUp = 6
 
-// find is what a suite is run against.
+// find returns the CRDs that suite s runs against.
 func (d *definitions) find(s *ruletest.Suite) ([]*ruletest.CRD, error) {
 	if s.CRDPath != "" && !slices.ContainsFunc(d.given, func(def *definition) bool { return def.name == s.CRDPath }) {
 		return d.named(s)
@@ -103,7 +102,7 @@ func (d *definitions) find(s *ruletest.Suite) ([]*ruletest.CRD, error) {
 	return nil, fmt.Errorf("%s is missing: want --crd PATH%s", name, d.meant(name))
 }
 
-// meant is a CRD that was given, of a name like the one that is missing.
+// meant returns a suggestion with the known CRD name nearest to name.
 func (d *definitions) meant(name string) string {
 	var names []string
 	for _, def := range slices.Concat(d.given, d.walked) {
@@ -115,13 +114,14 @@ func (d *definitions) meant(name string) string {
 	return ""
 }
 
-// is true of the CRD of a suite's kind.
+// is reports whether d defines the suite's kind.
 func (d *definition) is(s *ruletest.Suite) bool {
 	crd, err := d.decode()
 	return err == nil && crd.Definition.Spec.Group == s.Kind.Group && crd.Definition.Spec.Names.Kind == s.Kind.Kind
 }
 
-// fitting are those of a name whose set of feature gates fits.
+// fitting returns the CRDs for which is returns true and whose feature set matches the suite's feature
+// gates.
 func (d *definitions) fitting(s *ruletest.Suite, all []*definition, is func(*definition) bool) (found []*ruletest.CRD, err error) {
 	var t table
 	if len(s.FeatureGates) > 0 {
@@ -148,7 +148,7 @@ func (d *definitions) fitting(s *ruletest.Suite, all []*definition, is func(*def
 	return found, nil
 }
 
-// named is the file that a suite names, from its own folder.
+// named returns the CRDs in the file that the suite names by a path relative to its own folder.
 func (d *definitions) named(s *ruletest.Suite) ([]*ruletest.CRD, error) {
 	path := filepath.Join(filepath.Dir(s.File), filepath.FromSlash(s.CRDPath))
 	if s.File == "-" || filepath.IsAbs(s.CRDPath) || !d.mayRead(path) {
@@ -168,7 +168,7 @@ func (d *definitions) named(s *ruletest.Suite) ([]*ruletest.CRD, error) {
 	return found, err
 }
 
-// file are the CRDs in a file.
+// file returns the CRDs in a file. Results are cached.
 func (d *definitions) file(path string) ([]*definition, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -185,7 +185,7 @@ func (d *definitions) file(path string) ([]*definition, error) {
 	return all, nil
 }
 
-// collect takes the CRDs among documents.
+// collect returns a function that appends each document that is a CRD to all.
 func collect(all *[]*definition) func(*input.Document) bool {
 	return func(doc *input.Document) bool {
 		if def := newDefinition(doc); def != nil {
@@ -199,7 +199,8 @@ func (d *definitions) mayRead(path string) bool {
 	return slices.ContainsFunc(d.roots, func(root string) bool { return worktree.Inside(root, path) })
 }
 
-// laidOut are the CRDs in the nearest folder that has the one.
+// laidOut returns the CRDs in the nearest of the usual folders that contains a CRD for which is returns
+// true.
 func (d *definitions) laidOut(s *ruletest.Suite, is func(*definition) bool) []*definition {
 	if s.File == "-" {
 		return nil
@@ -218,8 +219,8 @@ func (d *definitions) laidOut(s *ruletest.Suite, is func(*definition) bool) []*d
 	return nil
 }
 
-// above are a folder and those above it, up to the top of the repository, or, where
-// there is none, as far as a layout goes.
+// above returns dir and its parents, at most maxUp folders, up to the top of the repository. Outside of
+// a repository it returns only dir.
 func above(dir string) (dirs []string) {
 	top, err := worktree.Top(dir)
 	if err != nil {
@@ -235,8 +236,8 @@ func above(dir string) (dirs []string) {
 	return dirs
 }
 
-// folder are the CRDs in a folder, not below it, whose links do not lead out of one
-// above.
+// folder returns the CRDs in the folder path, without subfolders. Files behind links that lead out of
+// top are skipped. Results are cached.
 func (d *definitions) folder(path, top string) []*definition {
 	d.mu.Lock()
 	defer d.mu.Unlock()

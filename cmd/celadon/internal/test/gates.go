@@ -12,29 +12,29 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/worktree"
 )
 
-// OpenShift generates several CRDs of one name: one for each set of feature gates,
-// and where these differ by cluster profile too. Which gates are on in which, a
-// table at the top of the repository says.
+// OpenShift generates several CRDs with the same name: a CRD for each feature set and, if they differ,
+// for each cluster profile. A table at the top of the repository lists the gates that each of them
+// enables.
 
 const (
 	featureSetKey = "release.openshift.io/feature-set"
 	profileKey    = "include.release.openshift.io/"
-	custom        = "CustomNoUpgrade" // has all gates
+	custom        = "CustomNoUpgrade" // enables all gates
 	tableName     = "features.md"
 	maxTable      = 1 << 20
 )
 
-// profiles are the table's names for them.
+// profiles maps cluster profiles in annotations to their names in the table.
 var profiles = map[string]string{
 	"ibm-cloud-managed":              "Hypershift",
 	"self-managed-high-availability": "SelfManagedHA",
 	"single-node-developer":          "SingleNode",
 }
 
-// table says of gates which sets, as "Default on Hypershift", have them.
+// table maps each gate to the feature sets that enable it, such as "Default on Hypershift".
 type table map[string]map[string]bool
 
-// parseTable reads a table in Markdown whose first column is the gate.
+// parseTable parses a Markdown table whose first column is the gate.
 func parseTable(text string) table {
 	t := table{}
 	var sets []string
@@ -61,7 +61,7 @@ func parseTable(text string) table {
 	return t
 }
 
-// tableFor is that of the nearest folder above; nil where there is none.
+// tableFor returns the first table found in dirs, or nil.
 func (d *definitions) tableFor(dirs []string) table {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -81,8 +81,8 @@ func (d *definitions) tableFor(dirs []string) table {
 	return nil
 }
 
-// goes is true of a CRD whose set of feature gates goes with what a suite asks for,
-// as openshift/api's tests/crd_filter.go has it.
+// goes reports whether the feature set of crd matches the gates that a suite requires. It follows
+// tests/crd_filter.go in openshift/api.
 func goes(crd *apiextensionsv1.CustomResourceDefinition, gates []string, t table) bool {
 	set := crd.Annotations[featureSetKey]
 	if slices.Contains(strings.Split(set, ","), custom) {
@@ -92,7 +92,7 @@ func goes(crd *apiextensionsv1.CustomResourceDefinition, gates []string, t table
 	for _, key := range slices.Sorted(maps.Keys(crd.Annotations)) {
 		if name, ok := strings.CutPrefix(key, profileKey); ok && crd.Annotations[key] == "true" {
 			profile = profiles[name]
-			break // of several the schema is the same
+			break // the schema is the same for each of them
 		}
 	}
 	if profile == "" || t == nil {
@@ -110,7 +110,7 @@ func goes(crd *apiextensionsv1.CustomResourceDefinition, gates []string, t table
 	return true
 }
 
-// withGates is true of a suite that goes with the gates that are on.
+// withGates reports whether the gates of a suite match the gates that are on.
 func withGates(suite, on []string) bool {
 	for _, gate := range suite {
 		name, off := strings.CutPrefix(gate, "-")

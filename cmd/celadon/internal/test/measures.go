@@ -28,7 +28,7 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest/mutation"
 )
 
-// Measures are the flags for what tests are worth.
+// Measures holds the flags for coverage and mutation testing.
 type Measures struct {
 	Cover, Mutate       bool
 	CoverMin, MutateMin float64
@@ -61,8 +61,8 @@ func (m *Measures) check(f *pflag.FlagSet, o *Options) error {
 	return nil
 }
 
-// measures gathers what cases ask of CRDs; nil gathers nothing. It is told by
-// several goroutines.
+// measures collects coverage and mutation data of a run. A nil *measures collects nothing. It is safe
+// for concurrent use.
 type measures struct {
 	o   *Measures
 	rec *coverage.Recorder
@@ -80,7 +80,7 @@ func newMeasures(o *Measures) *measures {
 	return &measures{o: o, rec: coverage.New(), files: map[string]bool{}, suites: map[*engine.Engine]*mutation.Suite{}}
 }
 
-// attach has the runner tell what it does.
+// attach adds the hooks that collect data to cfg.
 func (m *measures) attach(cfg *ruletest.Config) {
 	if m == nil {
 		return
@@ -117,7 +117,7 @@ func (m *measures) writes(crd *apiextensionsv1.CustomResourceDefinition, e *engi
 	m.suites[e].Cases = append(m.suites[e].Cases, one)
 }
 
-// use notes the files of CRDs.
+// use records the files of crds.
 func (m *measures) use(crds []*ruletest.CRD) {
 	if m == nil {
 		return
@@ -159,7 +159,7 @@ func (m *measures) finish(ctx context.Context, s command.Streams, r *Report) (er
 	return nil
 }
 
-// ordered are the suites in an order that does not depend on which was run first.
+// ordered returns the suites sorted, so that the order does not depend on which finished first.
 func (m *measures) ordered() []mutation.Suite {
 	type keyed struct {
 		mutation.Suite
@@ -201,7 +201,7 @@ func write(file string, to func(io.Writer) error) error {
 	return outfile.Write(file, b.Bytes())
 }
 
-// gate is the error of too little.
+// gate returns an error if coverage or the mutation score is below its minimum.
 func (m *measures) gate(r *Report) error {
 	if m == nil {
 		return nil

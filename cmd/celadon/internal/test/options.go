@@ -13,10 +13,10 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/converter"
 )
 
-// Outputs are the names of the forms of a report.
+// Outputs lists the values of --output.
 var Outputs = []string{"text", "json", "junit", "github"}
 
-// Options are the flags of celadon test.
+// Options holds the flags of celadon test.
 type Options struct {
 	CRDs          []string
 	Run           string
@@ -34,7 +34,7 @@ type Options struct {
 	gates []string
 }
 
-// Flags adds the flags to a set.
+// Flags adds the flags to f.
 func (o *Options) Flags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file or a folder (repeatable); without it those that stand where suites have theirs")
@@ -51,7 +51,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	o.Config.Add(f)
 }
 
-// Check says what is wrong with the flags; f is the set that they were parsed by.
+// Check returns an error if the flags are invalid. f is the set that parsed them.
 func (o *Options) Check(f *pflag.FlagSet, paths []string) error {
 	if o.Run != "" {
 		re, err := regexp.Compile(o.Run)

@@ -15,17 +15,17 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
-// found is what a document is to a test run; most are nothing.
+// found is the result of reading a document. All fields are empty if it is neither a suite nor a CRD.
 type found struct {
 	suite *ruletest.Suite
-	text  []byte // of the suite, which begins on a line of its file
+	text  []byte // source of the suite, which starts at a line
 	line  int
 	crd   *definition
-	err   error // of a file that was named, or looks like a suite
+	err   error // only if the file was named or looks like a suite
 }
 
-// read reads suites, and CRDs beside them. A file that was named has to be a suite;
-// below folders what is none is passed over.
+// read reads suites, and the CRDs next to them. A named file must contain a suite. Other files in
+// folders are skipped.
 func (r *run) read(ctx context.Context, paths []string) ([]*found, error) {
 	named := map[string]bool{}
 	for _, path := range paths {
@@ -55,7 +55,7 @@ func (r *run) read(ctx context.Context, paths []string) ([]*found, error) {
 	return suites, err
 }
 
-// look says what a document is.
+// look classifies a document.
 func look(doc *input.Document, named bool, s *suspects) *found {
 	text, line, inList := doc.Source()
 	switch {
@@ -78,20 +78,20 @@ func look(doc *input.Document, named bool, s *suspects) *found {
 	return &found{crd: newDefinition(doc)}
 }
 
-// isSuite is true of a file that says in its name that it is one.
+// isSuite reports whether the file's name ends in .testsuite before its extension.
 func isSuite(file string) bool {
 	name := strings.TrimSuffix(file, filepath.Ext(file))
 	return strings.HasSuffix(name, ".testsuite")
 }
 
-// suspects remembers which files look like suites: one may have millions of
-// documents that cannot be read.
+// suspects caches which files look like suites, because one file can have millions of unreadable
+// documents.
 type suspects struct {
 	mu    sync.Mutex
 	files map[string]bool
 }
 
-// has is true of a file that cannot be read, and looks like a suite.
+// has reports whether an unreadable file looks like a suite.
 func (s *suspects) has(file string) bool {
 	if isSuite(file) {
 		return true
@@ -107,7 +107,7 @@ func (s *suspects) has(file string) bool {
 	return looks
 }
 
-// readGiven reads the CRDs of --crd; there has to be one.
+// readGiven reads the CRDs of --crd. It returns an error if paths contain no CRD.
 func (r *run) readGiven(ctx context.Context, paths []string) error {
 	if len(paths) == 0 {
 		return nil
@@ -136,7 +136,7 @@ func (r *run) readGiven(ctx context.Context, paths []string) error {
 	return err
 }
 
-// roots are the folders that suites may name files in.
+// roots returns the folders in which suites may name files.
 func roots(paths []string) (all []string) {
 	for _, path := range paths {
 		if path == "-" {

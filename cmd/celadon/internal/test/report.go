@@ -15,22 +15,22 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest/mutation"
 )
 
-// Report is a test run. Its JSON form is fixed: scripts read it.
+// Report is the result of a test run. Its JSON form is a published contract.
 type Report struct {
 	Kind       string                  `json:"kind"`
 	APIVersion string                  `json:"apiVersion"`
 	Summary    ruletest.Summary        `json:"summary"`
 	Suites     []*ruletest.SuiteReport `json:"suites"`
-	// Coverage and Mutation are there where they are asked for.
+	// Coverage and Mutation are set if they were requested.
 	Coverage *coverage.Report `json:"coverage,omitempty"`
 	Mutation *mutation.Report `json:"mutation,omitempty"`
-	// Updated are the files that --update changed.
+	// Updated lists the files that --update changed.
 	Updated []string `json:"updated,omitempty"`
-	// Interrupted: not all was run.
+	// Interrupted is set if some cases were not run.
 	Interrupted bool `json:"interrupted,omitempty"`
 }
 
-// printer writes a report as suites are run.
+// A printer writes a report while suites run.
 type printer interface {
 	suite(*found, *ruletest.SuiteReport) error
 	end(*Report) error
@@ -62,7 +62,7 @@ func (p *jsonPrinter) end(r *Report) error {
 	return enc.Encode(r)
 }
 
-// junitPrinter writes a suite for each file, with a case for each.
+// junitPrinter writes one JUnit suite for each test suite.
 type junitPrinter struct{ *finding.JUnit }
 
 func (p *junitPrinter) suite(_ *found, s *ruletest.SuiteReport) error {
@@ -101,7 +101,7 @@ func firstLine(text string) string {
 	return line
 }
 
-// githubPrinter writes workflow commands, which GitHub shows as annotations.
+// githubPrinter writes GitHub workflow commands, which are shown as annotations.
 type githubPrinter struct{ w *untrusted.Writer }
 
 func (p *githubPrinter) suite(_ *found, s *ruletest.SuiteReport) error {

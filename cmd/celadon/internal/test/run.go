@@ -1,5 +1,5 @@
-// Package test is celadon test: it finds suites and their CRDs, runs them on all
-// cores, and reports in the forms that people, scripts and code-review pages read.
+// Package test implements celadon test: it finds suites and their CRDs, runs them concurrently, and
+// prints reports for people, scripts, and code review.
 package test
 
 import (
@@ -19,18 +19,18 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
-// run is one celadon test.
+// run holds the state of one test run.
 type run struct {
 	command.Streams
 	o        *Options
 	crds     *definitions
-	problems []error // of files
+	problems []error // unreadable files and failed updates
 	edits    edits
-	measures *measures // nil where nothing is measured
+	measures *measures // nil if nothing is measured
 	bug      error
 }
 
-// Run is the whole of celadon test. Its error carries the exit code.
+// Run implements celadon test. The error determines the exit code.
 func Run(ctx context.Context, s command.Streams, o *Options, paths []string) error {
 	if o.Watch {
 		return rerun.Run(ctx, s, slices.Concat(paths, o.CRDs), func() error { return test(ctx, s, o, paths) })
@@ -79,20 +79,22 @@ func test(ctx context.Context, s command.Streams, o *Options, paths []string) er
 	return r.verdict(report, paths)
 }
 
-// enoughMemory is where garbage, which may be a multiple of what lives, grows no more.
+// enoughMemory is the memory limit near which garbage is collected more often, because garbage may be a
+// multiple of the live heap.
 const enoughMemory = 1 << 30
 
-// done is a suite that was run.
+// done is the result of running a suite.
 type done struct {
 	of     *found
 	report *ruletest.SuiteReport
-	text   []byte // after --update; nil where nothing changes
+	text   []byte // the updated source after --update, or nil if it is unchanged
 	errs   []error
 }
 
 var errEnough = errors.New("a case has not passed")
 
-// runAll runs suites on all cores and takes what came of them in order.
+// runAll runs the selected suites concurrently and passes their reports to take, in the order of
+// suites. With --fail-fast, it stops at the first case that does not pass.
 func (r *run) runAll(ctx context.Context, suites []*found, take func(*found, *ruletest.SuiteReport) error) error {
 	cfg := ruletest.Config{Run: r.o.run, Exact: r.o.Exact, FailFast: r.o.FailFast && !r.o.Update, Fill: r.o.Update}
 	var err error
@@ -141,7 +143,8 @@ func (r *run) runAll(ctx context.Context, suites []*found, take func(*found, *ru
 	return pipe.Run(ctx)
 }
 
-// verdict is the exit code: what is unreadable or was not run wins over what failed.
+// verdict returns the error that determines the exit code. Unreadable files and suites that did not run
+// take precedence over failed cases.
 func (r *run) verdict(report *Report, paths []string) error {
 	for _, problem := range r.problems {
 		r.Complain(problem)

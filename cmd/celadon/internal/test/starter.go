@@ -27,14 +27,14 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
-// InitOptions are the flags of celadon test init.
+// InitOptions holds the flags of celadon test init.
 type InitOptions struct {
 	CRDs, Samples []string
 	Out           string
 	Steps         int
 }
 
-// Flags adds the flags to a set.
+// Flags adds the flags to f.
 func (o *InitOptions) Flags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file, a folder or - (repeatable)")
@@ -43,7 +43,7 @@ func (o *InitOptions) Flags(f *pflag.FlagSet) {
 	f.IntVar(&o.Steps, "steps", search.DefaultSteps, "how much is tried for one rule, in objects")
 }
 
-// Check says what is wrong with the flags.
+// Check returns an error if the flags are invalid.
 func (o *InitOptions) Check() error {
 	switch all := slices.Concat(o.CRDs, o.Samples); {
 	case len(o.CRDs) == 0:
@@ -56,7 +56,7 @@ func (o *InitOptions) Check() error {
 	return nil
 }
 
-// Init is the whole of celadon test init.
+// Init implements celadon test init.
 func Init(ctx context.Context, s command.Streams, o *InitOptions) error {
 	i := &initial{Streams: s, o: o, samples: map[string][]map[string]any{}, named: map[string]bool{}}
 	if err := i.read(ctx); err != nil {
@@ -88,7 +88,7 @@ func Init(ctx context.Context, s command.Streams, o *InitOptions) error {
 	return nil
 }
 
-// initial is one celadon test init.
+// initial holds the state of a run of celadon test init.
 type initial struct {
 	command.Streams
 	o        *InitOptions
@@ -96,7 +96,7 @@ type initial struct {
 	samples  map[string][]map[string]any // by apiVersion and kind
 	problems []error
 	named    map[string]bool
-	parts    int // on standard output
+	parts    int // number of suites on standard output
 }
 
 func (i *initial) read(ctx context.Context) error {
@@ -136,7 +136,7 @@ func (i *initial) read(ctx context.Context) error {
 	})
 }
 
-// start writes the suites of a CRD.
+// start writes a suite for each version of the CRD and returns how many it wrote.
 func (i *initial) start(ctx context.Context, d *definition, step func()) (written int, err error) {
 	read, err := d.decode()
 	if err != nil {
@@ -184,8 +184,8 @@ func (i *initial) suite(ctx context.Context, file string, crd *apiextensionsv1.C
 	return s.Suite(ctx)
 }
 
-// pathTo is how a suite names its CRD: by the file, from where the suite is written,
-// or where there is no such way by its name.
+// pathTo returns how a suite refers to its CRD: by the path of file relative to the output folder, or
+// by name if there is no such path.
 func (i *initial) pathTo(file, name string) string {
 	if file == "-" {
 		return name
@@ -199,7 +199,8 @@ func (i *initial) pathTo(file, name string) string {
 	return filepath.ToSlash(rel)
 }
 
-// name is that of a suite's file; of further CRDs of a name it has their files'.
+// name returns the name of a suite's file. Further CRDs of the same name use the name of their own
+// file.
 func (i *initial) name(d *definition, version string) string {
 	name := d.name + "-" + version
 	if i.named[name] {
@@ -209,7 +210,7 @@ func (i *initial) name(d *definition, version string) string {
 	return name + ".testsuite.yaml"
 }
 
-// write writes a suite, and what it shows.
+// write writes a suite, and prints a summary.
 func (i *initial) write(name string, made *ruletest.Started) error {
 	said := fmt.Sprintf("%s: %d with a refused object, %d of them by this rule alone; %d with an accepted one", phrase.Count(made.Rules, "rule"), made.Refused, made.Alone, made.Accepted)
 	if i.o.Out == "" {

@@ -9,17 +9,17 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
-// SuiteRunner runs suites that an editor has open.
+// SuiteRunner runs suites that are open in an editor.
 type SuiteRunner struct {
-	// Roots are the folders that a suite may name files in.
+	// Roots are the folders in which a suite may name files.
 	Roots []string
-	// Open are texts that count in place of files, by their paths.
+	// Open maps the paths of open files to their unsaved content.
 	Open map[string][]byte
-	// Known are CRDs of the workspace, for a suite beside which there is none.
+	// Known holds the workspace's CRDs. They apply to suites without a CRD next to them.
 	Known []resource.Read
 }
 
-// Run is what celadon test says of a suite; nil where the document is none.
+// Run runs the suite in doc as celadon test would. It returns nil if doc is not a suite.
 func (d *SuiteRunner) Run(ctx context.Context, doc *input.Document) *ruletest.SuiteReport {
 	of := look(doc, true, nil)
 	if of.suite == nil {
@@ -42,7 +42,7 @@ func (d *SuiteRunner) Run(ctx context.Context, doc *input.Document) *ruletest.Su
 	return ruletest.New(ruletest.Config{}).Run(ctx, of.suite, crds, err)
 }
 
-// Why says, in lines, why a case has its outcome.
+// Why returns lines that explain the outcome of case c.
 func Why(s *ruletest.SuiteReport, c *ruletest.CaseReport) string {
 	var b strings.Builder
 	showCase(&b, s, c)

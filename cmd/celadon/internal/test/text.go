@@ -11,7 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
-// textPrinter writes for people: what has not passed, and why.
+// textPrinter writes the cases that did not pass, with explanations, for people.
 type textPrinter struct {
 	w       *untrusted.Writer
 	verbose bool
@@ -61,7 +61,7 @@ func (p *textPrinter) head(b *strings.Builder, colour untrusted.Colour, word unt
 	b.WriteByte('\n')
 }
 
-// showCase says why a case has its outcome.
+// showCase writes the explanation of a case's outcome.
 func showCase(b *strings.Builder, s *ruletest.SuiteReport, c *ruletest.CaseReport) {
 	if c.Against != "" {
 		untrusted.Fprintf(b, "  against %s\n", c.Against)
@@ -121,7 +121,7 @@ func (p *textPrinter) end(r *Report) error {
 	return err
 }
 
-// counts is the last line of a report.
+// counts writes the last lines of a report.
 func counts(b *strings.Builder, r *Report) {
 	s := &r.Summary
 	for _, file := range r.Updated {

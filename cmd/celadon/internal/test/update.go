@@ -11,8 +11,8 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
-// update makes the suite expect what came of its failed cases; the report is then
-// that of the suite as it is to be written.
+// update changes the suite to expect the actual results of its failed cases, and replaces the report by
+// that of the changed suite.
 func (d *done) update(ctx context.Context, runner *ruletest.Runner, crds []*ruletest.CRD, unresolved error) {
 	text, changed, errs := d.of.suite.Update(d.report)
 	d.errs = errs
@@ -23,7 +23,7 @@ func (d *done) update(ctx context.Context, runner *ruletest.Runner, crds []*rule
 	d.text, d.report = text, runner.Run(ctx, after, crds, unresolved)
 }
 
-// edits are the changed documents of files, in their order.
+// edits holds the changed documents of each file, in order.
 type edits struct {
 	files []string
 	of    map[string][]edit
@@ -31,7 +31,7 @@ type edits struct {
 
 type edit struct{ before, after []byte }
 
-// edited notes what a suite becomes.
+// edited records the new source of a suite.
 func (r *run) edited(d *done) {
 	for _, err := range d.errs {
 		r.problems = append(r.problems, fmt.Errorf("--update: %w", err))
@@ -49,7 +49,7 @@ func (r *run) edited(d *done) {
 	r.edits.of[file] = append(r.edits.of[file], edit{d.of.text, d.text})
 }
 
-// write writes the files.
+// write writes the changed files.
 func (r *run) write(report *Report) error {
 	for _, file := range r.edits.files {
 		if err := rewrite(file, r.edits.of[file]); err != nil {
@@ -62,7 +62,7 @@ func (r *run) write(report *Report) error {
 
 var errMoved = errors.New("the file has changed since it was read")
 
-// rewrite changes documents of a file.
+// rewrite replaces documents of a file.
 func rewrite(file string, edits []edit) error {
 	data, err := os.ReadFile(file)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package config takes defaults of flags from .celadon.yaml, as far as whoever
-// wrote it may set them.
+// Package config sets default values of flags from a configuration file. A file that was found in the
+// tree under check can only set flags that cannot weaken the check.
 package config
 
 import (
@@ -25,33 +25,32 @@ import (
 )
 
 const (
-	// Name is the file's.
+	// Name is the name of the configuration file.
 	Name = ".celadon.yaml"
-	// Most is how many bytes it may have.
+	// Most is the maximum size in bytes.
 	Most = 1 << 20
-	// maxValues is how many a setting may have.
+	// maxValues is the maximum number of values of one setting.
 	maxValues = 1000
 )
 
-// file is a configuration file that counts.
+// file is a configuration file to apply.
 type file struct {
-	path string // from the working directory; the paths in it begin there
+	path string // from the working directory; relative paths in the file start at its folder
 	name string // for messages
-	tree string // that the file and its paths are in; "" for a file named by hand
+	tree string // the tree that must contain the file's paths; "" for a file that the user named
 	data []byte
 }
 
-// Flags are those of a command that a file serves.
+// Flags holds the configuration flags of a command.
 type Flags struct {
-	// Base is the revision whose file counts; "" is none.
+	// Base is the git revision whose configuration file applies; "" means the working tree.
 	Base string
-	// NoTree: what is checked stands in no tree, so that only a file counts that the
-	// user named.
+	// NoTree is set if the input is in no tree. Then only a file that the user named applies.
 	NoTree bool
-	// Section is the file's for the command; "" is the command's name.
+	// Section is the command's section in the file; "" means the command's name.
 	Section string
 
-	file string // named by hand
+	file string // the file that the user named
 	off  bool
 }
 
@@ -61,9 +60,8 @@ func (c *Flags) Add(f *pflag.FlagSet) {
 	f.BoolVar(&c.off, "no-config", false, "look for no .celadon.yaml")
 }
 
-// Defaults sets the flags that the command line does not from the section of a
-// configuration file that has the command's name, and returns what that gives
-// for the arguments.
+// Defaults sets the flags of cmd that the command line does not set from the command's section of the
+// configuration file. It returns the section's values for the command's arguments.
 func (c *Flags) Defaults(cmd *cobra.Command, stderr io.Writer) (arguments []string, err error) {
 	f, err := c.find(cmd.Context(), stderr)
 	if f == nil || err != nil {
@@ -115,13 +113,13 @@ func setDefault(flags *pflag.FlagSet, key string, values []string) error {
 			return fmt.Errorf("%q: %w", value, err)
 		}
 	}
-	flag.Changed = true // what asks whether it was given means the file, too
+	flag.Changed = true // callers that check Changed must also see the file's values
 	return nil
 }
 
-// find is the file that --config names, or else the nearest one; nil is
-// none. With --base what is checked is a change of what stands there, which must
-// not say itself how it is judged: then the nearest file of the revision counts.
+// find returns the file that --config names, or else the nearest file, or nil if there is no file. With
+// --base, the nearest file of that revision applies: the change under check must not configure its own
+// check.
 func (c *Flags) find(ctx context.Context, stderr io.Writer) (*file, error) {
 	switch {
 	case c.off && c.file != "":
@@ -154,7 +152,7 @@ func (c *Flags) find(ctx context.Context, stderr io.Writer) (*file, error) {
 	return &file{path: path, name: path + " at " + c.Base, tree: tree, data: data}, nil
 }
 
-// named reads the file that the user named, which may be a pipe.
+// named reads the file that the user named. It may be a pipe.
 func named(path string) (*file, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -168,9 +166,9 @@ func named(path string) (*file, error) {
 	return &file{path: path, name: path, data: data}, nil
 }
 
-// nearest looks in this folder and above it up to the top of the tree, or
-// where there is none only here; nil is none. Its path is relative, so that
-// reports read well.
+// nearest reads the nearest file in the working directory and its parents, up to the top of the tree.
+// Without a tree, it only tries the working directory. It returns nil if there is no file. The returned
+// path is relative, which makes reports readable.
 func nearest(tree string) (*file, error) {
 	here, err := filepath.Abs(".")
 	if err == nil {
@@ -202,7 +200,7 @@ func nearest(tree string) (*file, error) {
 	return found, nil
 }
 
-// settings are what the file says of a command.
+// settings returns the file's section for the command.
 func (f *file) settings(command string) (map[string]any, error) {
 	v, duplicate, err := decode.Decode(f.data)
 	if err == nil {
@@ -251,7 +249,7 @@ func KubeVersion(data []byte, command string) (version, note string, err error) 
 	return values[0], "", nil
 }
 
-// valuesOf are one or more values of a flag.
+// valuesOf converts the setting v of the flag name, a scalar or a list of scalars, to flag values.
 func valuesOf(name string, v any) ([]string, error) {
 	switch v := v.(type) {
 	case string, bool, int64:

@@ -27,12 +27,13 @@ const (
 	// ByHand keys may only be set by a file that the user named with --config. They run programs, open connections,
 	// write files, weaken a check, hide findings, or supply old objects, next to which an error may be tolerated.
 	ByHand
-	// Never is what no file sets.
+	// Never keys may not be set by any file.
 	Never
 )
 
-// keys are all flags of the commands that read a file, and the keys for their arguments. A key can have another class in
-// another command. A new flag is ByHand until its author has considered a hostile tree and added it to the attack test.
+// keys holds all flags of the commands that read a file, and the keys for their arguments. A key can
+// have another class in another command. A new flag is ByHand until its author has considered a hostile
+// tree and added it to the attack test.
 var keys = map[string]map[string]Class{
 	"check": {
 		"objects":      FromTree,
@@ -57,7 +58,7 @@ var keys = map[string]map[string]Class{
 		"persisted":    ByHand,
 		"diff":         ByHand,
 
-		"baseline":           ByHand, // which hides findings
+		"baseline":           ByHand, // hides findings
 		"baseline-out":       ByHand,
 		"out":                ByHand,
 		"findings-exit-code": ByHand,
@@ -66,12 +67,12 @@ var keys = map[string]map[string]Class{
 		"sources":            Never,
 		"run":                Never,
 
-		"field-selector": ByHand, // which leaves objects out
+		"field-selector": ByHand, // leaves objects out
 		"now":            ByHand,
 
-		"pipe":  Never, // requests come from who starts it
+		"pipe":  Never, // the calling program sends the requests
 		"watch": Never,
-		// Which server is asked, and whether one is, says who starts it.
+		// Only the user decides whether to connect to a cluster, and to which one.
 		"cluster":   Never,
 		"context":   Never,
 		"namespace": Never,
@@ -105,7 +106,7 @@ var keys = map[string]map[string]Class{
 		"crd":            FromTree,
 		"output":         FromTree,
 		"verbose":        FromTree,
-		"exact-messages": FromTree, // which is stricter
+		"exact-messages": FromTree, // stricter than the default
 		"cover":          FromTree,
 		"cover-min":      FromTree,
 
@@ -114,7 +115,7 @@ var keys = map[string]map[string]Class{
 		"fail-fast":     ByHand,
 		"update":        ByHand,
 		"cover-out":     ByHand,
-		"mutate":        ByHand, // which is much work
+		"mutate":        ByHand, // expensive
 		"mutate-min":    ByHand,
 		"convert":       ByHand,
 		"convert-ca":    ByHand,
@@ -140,7 +141,7 @@ var keys = map[string]map[string]Class{
 		"convert":    ByHand,
 		"convert-ca": ByHand,
 
-		"objects":   Never, // here a flag, in other sections what stands without one
+		"objects":   Never, // a flag here; arguments in other sections
 		"cluster":   Never,
 		"context":   Never,
 		"namespace": Never,
@@ -154,12 +155,12 @@ var keys = map[string]map[string]Class{
 		"crd":    FromTree,
 		"output": FromTree,
 
-		"ignore":     ByHand, // which weakens
+		"ignore":     ByHand, // weakens the check
 		"convert":    ByHand,
 		"convert-ca": ByHand,
 		"exec":       ByHand,
 		"timeout":    ByHand,
-		"objects":    Never, // here a number, in other sections paths
+		"objects":    Never, // a number here; paths in other sections
 		"seed":       ByHand,
 		"cases-out":  ByHand,
 
@@ -202,7 +203,7 @@ var keys = map[string]map[string]Class{
 		"steps":   ByHand,
 		"seed":    ByHand,
 
-		"at":        Never, // one question
+		"at":        Never, // selects one value to explain
 		"rule":      Never,
 		"config":    Never,
 		"no-config": Never,
@@ -230,19 +231,20 @@ var keys = map[string]map[string]Class{
 	},
 }
 
-// Keys are the keys of a command; nil of one that no file serves.
+// Keys returns a copy of the keys that a file can set for command, or nil if the command reads no file.
 func Keys(command string) map[string]Class { return maps.Clone(keys[command]) }
 
-// positional are the keys for what stands on a command line without a flag.
+// positional holds the keys for arguments, that is, for values without a flag.
 var positional = []string{"objects", "crds", "suites"}
 
-// The values of these keys are paths, relative to the folder of the file. Package outfile checks links in outputPaths.
+// The values of these keys are paths, relative to the folder of the file. The package outfile checks
+// links in outputPaths.
 var (
 	inputPaths  = []string{"objects", "crds", "suites", "crd", "object", "old", "crd-old", "allow", "convert-ca", "baseline"}
 	outputPaths = []string{"cover-out", "cases-out", "baseline-out", "out"}
 )
 
-// commands are those that a file serves, for messages.
+// commands lists the commands that read a file, for messages.
 func commands() string {
 	names := slices.Sorted(maps.Keys(keys))
 	last := len(names) - 1

@@ -1,8 +1,8 @@
-// Package gctuning says how much of it may lie about. Go collects for the first time
-// at 4 MB, which the tables of what a program imports nearly are, and then at twice
-// what lives, which of a short run is little: most of those need no collection.
+// Package gctuning adjusts the garbage collector for short-lived commands. By default, Go first
+// collects at a heap of 4 MB, which the imported packages' tables nearly fill, and then whenever the
+// heap has doubled. Most short runs need no collection at all.
 //
-// Whoever sets GOGC or GOMEMLIMIT is obeyed.
+// The package does nothing if GOGC or GOMEMLIMIT is set.
 package gctuning
 
 import (
@@ -12,16 +12,16 @@ import (
 	"sync"
 )
 
-// The percentages at which Go collects at 16 and at 64 MB for the first time.
+// With these percentages, Go first collects at a heap of 16 MB and of 64 MB.
 const (
 	start = 400
 	run   = 1600
 )
 
-// usual is Go's own.
+// usual is Go's default percentage.
 const usual = 100
 
-// said counts what was set: what comes due later must not undo it.
+// said counts the calls that set a percentage, so that a delayed change does not undo a later call.
 var said struct {
 	sync.Mutex
 	times int
@@ -35,8 +35,9 @@ func init() {
 
 func given() bool { return os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" }
 
-// Seldom collects when garbage is a percentage of what lives, or memory nears a limit
-// in bytes; of more than 100 %, at first only at 64 MB. It returns what undoes it.
+// Seldom sets the garbage percentage, and a memory limit in bytes near which Go collects more often. A
+// percentage above 100 only applies after a first collection at a heap of 64 MB. The returned function
+// restores the memory limit and sets the default percentage.
 func Seldom(percent int, limit int64) (undo func()) {
 	if given() {
 		return func() {}
@@ -53,7 +54,7 @@ func Seldom(percent int, limit int64) (undo func()) {
 	}
 }
 
-// Often keeps garbage at half of what lives: where that is much.
+// Often limits garbage to half of the live heap. Use it if the live heap is large.
 func Often() {
 	if !given() {
 		setPercent(usual / 2)
@@ -68,8 +69,7 @@ func setPercent(percent int) (times int) {
 	return said.times
 }
 
-// until sets a percentage for the time before the first collection from now on, and
-// another behind it.
+// until sets the percentage first until the next collection, and then from that collection on.
 func until(first, then int) {
 	times := setPercent(first)
 	runtime.AddCleanup(new(sentinel), func(then int) {
@@ -81,6 +81,6 @@ func until(first, then int) {
 	}, then)
 }
 
-// sentinel is found dead by the first collection. It has a pointer: without one it
-// might share a block with what lives on.
+// sentinel is allocated only to be freed by the next collection. It contains a pointer because the
+// allocator may combine pointer-free objects with live ones in a block.
 type sentinel struct{ _ *sentinel }

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// percentage is what is set, which one only learns by setting.
+// percentage returns the current percentage, which can only be read by setting it.
 func percentage() int {
 	p := debug.SetGCPercent(usual)
 	debug.SetGCPercent(p)
 	return p
 }
 
-// collected runs the collector, and waits for what comes due behind it.
+// collected runs the garbage collector and waits until a new sentinel's cleanup has run.
 func collected() {
 	runtime.GC()
 	done := make(chan struct{})

@@ -15,7 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/worktree"
 )
 
-// TestLinksOutOfTheTree writes by way of links in a work tree and next to it.
+// TestLinksOutOfTheTree checks writes through links in a work tree and next to it.
 func TestLinksOutOfTheTree(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -83,7 +83,7 @@ func TestLinksOutOfTheTree(t *testing.T) {
 	}
 }
 
-// TestDevices writes to files that are not regular.
+// TestDevices checks writes to files that are not regular.
 func TestDevices(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -139,7 +139,7 @@ func (f *File) Write(data []byte) (int, error) {
 	return n, withoutPath(f.name, err)
 }
 
-// Commit makes the written content that of the file.
+// Commit replaces the file's content by the content that was written.
 func (f *File) Commit() error {
 	temp := f.temp
 	f.temp = nil
@@ -164,7 +164,7 @@ func (f *File) Commit() error {
 	return nil
 }
 
-// Discard drops content that was not committed.
+// Discard drops content that was not committed. It does nothing after Commit.
 func (f *File) Discard() {
 	if f.temp == nil {
 		return

@@ -14,8 +14,9 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/worktree"
 )
 
-// A target is where an output goes: a path below an open folder. In a tree the folder is its top, so that the system
-// itself refuses links out of the tree that are created after locate has looked for them.
+// A target is the destination of an output: a path below an open folder. In a work tree, the folder is
+// the top of the tree, so the system itself rejects links out of the tree that are created after locate
+// has checked.
 type target struct {
 	root   *os.Root
 	rel    string // from root, without links

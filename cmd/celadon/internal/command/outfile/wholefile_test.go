@@ -16,7 +16,7 @@ func TestWrite(t *testing.T) {
 		if err := os.WriteFile(in(name), []byte("before"), mode); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Chmod(in(name), mode); err != nil { // whatever the umask
+		if err := os.Chmod(in(name), mode); err != nil { // independent of the umask
 			t.Fatal(err)
 		}
 	}

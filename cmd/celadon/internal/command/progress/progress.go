@@ -1,4 +1,4 @@
-// Package progress shows on a terminal how much is done.
+// Package progress shows a progress bar on a terminal.
 package progress
 
 import (
@@ -12,25 +12,23 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// Bar shows on a terminal how many objects are done, when that takes long. A nil
-// Bar shows nothing.
+// Bar shows how many objects are done if the work takes longer than Patience. A nil Bar shows nothing.
 type Bar struct {
 	bar *progressbar.ProgressBar
 	out *patient
 }
 
 const (
-	// Patience is how long nothing is shown.
+	// Patience is the time before the bar appears.
 	Patience = time.Second
-	// Width is how wide a terminal has to be: what does not fit a line cannot
-	// be taken away.
+	// Width is the minimum width of the terminal. A bar that wraps could not be cleared.
 	Width = 60
 )
 
-// On says on a terminal what is done to what; it is nil where out is none.
+// On returns a bar on out, or nil if out is not a terminal or too narrow.
 func On(out io.Writer, verb, noun string) *Bar {
 	if own, ok := out.(*untrusted.Writer); ok {
-		out = own.Unwrap() // the bar is ours
+		out = own.Unwrap() // the bar contains no untrusted text
 	}
 	f, ok := out.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
@@ -56,7 +54,7 @@ func start(w io.Writer, patience time.Duration, verb, noun string) *Bar {
 	return &Bar{bar, out}
 }
 
-// patient drops what is written before a time.
+// patient drops everything written before the time from.
 type patient struct {
 	w     io.Writer
 	from  time.Time
@@ -71,14 +69,14 @@ func (p *patient) Write(text []byte) (int, error) {
 	return p.w.Write(text)
 }
 
-// Add counts what is done.
+// Add counts n more objects as done.
 func (p *Bar) Add(n int) {
 	if p != nil {
-		_ = p.bar.Add(n) // what cannot be shown is no failure
+		_ = p.bar.Add(n) // failing to draw the bar is not an error
 	}
 }
 
-// Done takes the bar away.
+// Done removes the bar.
 func (p *Bar) Done() {
 	if p != nil {
 		_ = p.bar.Finish()
@@ -86,7 +84,7 @@ func (p *Bar) Done() {
 	}
 }
 
-// clear takes the bar away until it is drawn again.
+// clear removes the bar until it is drawn again.
 func (p *Bar) clear() {
 	if p.out.wrote {
 		_ = p.bar.Clear()
@@ -94,9 +92,9 @@ func (p *Bar) clear() {
 	}
 }
 
-// Beside is for a report that goes to a terminal, which may be the bar's: the
-// bar makes room for each text. Whole is true where texts have to be whole lines
-// then, for the bar is drawn over what is left of one.
+// Beside returns a writer for a report to w, which may be the bar's terminal: it clears the bar before
+// each write. If whole is set, each write must consist of whole lines, because the bar would overwrite
+// an incomplete line.
 func (p *Bar) Beside(w io.Writer) (beside io.Writer, whole bool) {
 	if f, ok := w.(*os.File); p == nil || !ok || !term.IsTerminal(int(f.Fd())) {
 		return w, false

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestProgressWaits holds that short work shows nothing, and long work a bar
-// that is taken away.
+// TestProgressWaits checks that short work shows nothing, and that the bar of long work is removed at
+// the end.
 func TestProgressWaits(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -30,7 +30,7 @@ func TestProgressWaits(t *testing.T) {
 	}
 }
 
-// TestProgressInPipes holds that what is no terminal gets no bar.
+// TestProgressInPipes checks that there is no bar if the output is not a terminal.
 func TestProgressInPipes(t *testing.T) {
 	t.Parallel()
 	r, w, err := os.Pipe()
@@ -44,7 +44,7 @@ func TestProgressInPipes(t *testing.T) {
 		if p != nil {
 			t.Errorf("a bar goes to %T", out)
 		}
-		p.Add(1) // none shows nothing
+		p.Add(1) // a nil Bar shows nothing
 		p.Done()
 	}
 }

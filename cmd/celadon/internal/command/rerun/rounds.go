@@ -1,4 +1,4 @@
-// Package rerun does a command's work again whenever a file changes, for --watch.
+// Package rerun implements --watch: it repeats a command's work when a file changes.
 package rerun
 
 import (
@@ -18,9 +18,10 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 )
 
-// Run does a round, and another after each change of or below the paths, until
-// the context ends or nobody reads any more. Each round says when it is; on a
-// terminal it begins on an empty screen. What a round finds is its own to tell.
+// Run calls round once, and again after each change at or below paths, until ctx is done or round
+// returns EPIPE. Before each round it writes the time to stderr, and clears the screen of a terminal.
+// It does not report errors of round that only carry an exit code, because round has printed its own
+// findings.
 func Run(ctx context.Context, s command.Streams, paths []string, round func() error) error {
 	warn := func(path string, err error) {
 		if path == "" {
@@ -60,13 +61,13 @@ func Run(ctx context.Context, s command.Streams, paths []string, round func() er
 	}
 }
 
-// matters leaves out what is no input: a report may be written into a folder that
-// is watched. A folder that is gone cannot be told from a file without a suffix.
+// matters reports whether a change of path may affect the input. It ignores, for example, a report that
+// is written into a watched folder. A path that no longer exists is assumed to have been a folder if it
+// has no suffix.
 func matters(path string) bool {
 	info, err := os.Stat(path)
 	return input.Readable(path) || err == nil && info.IsDir() || errors.Is(err, fs.ErrNotExist) && filepath.Ext(path) == ""
 }
 
-// clearScreen moves what was there out of sight, and not out of the terminal's
-// memory.
+// clearScreen clears the visible screen and keeps the terminal's scrollback.
 const clearScreen = "\x1b[H\x1b[2J"

@@ -1,4 +1,4 @@
-// Package watch tells when files change, for what reads them again.
+// Package watch reports changes of files.
 package watch
 
 import (
@@ -15,31 +15,29 @@ import (
 )
 
 const (
-	// quiet is how long nothing must happen before a change counts as whole;
-	// settleTime is how long that is waited for.
+	// A change is complete when no event has arrived for quiet, or after settleTime at the latest.
 	quiet      = 250 * time.Millisecond
 	settleTime = 2 * time.Second
-	// recheck is for file systems that tell of nothing.
+	// recheck is the interval of Run's unconditional calls, for file systems that send no events.
 	recheck = time.Minute
 )
 
-// Watcher tells when files at or below its paths were written, made, moved or
-// removed.
+// A Watcher reports when files at or below its paths are written, created, moved, or removed.
 type Watcher struct {
 	paths  []string
 	warn   func(path string, err error)
 	events <-chan fsnotify.Event
 	errors <-chan error
-	// Only says what matters; nil is all. To be set before Run or Wait.
+	// Only reports whether a change of path matters; nil means that all do. Set it before Run or Wait.
 	Only func(path string) bool
-	// watch is told of a folder, again and again.
+	// watch adds a folder. It can be called repeatedly for the same folder.
 	watch func(path string) error
 	close func() error
 }
 
-// New watches files, folders and what is below them from now on; Run and Wait
-// tell of it. Warn is told of what cannot be watched; a path of "" is where events
-// were lost.
+// New starts to watch paths: files, and folders with everything below them. Call Run or Wait to receive
+// the changes. warn is called for each path that cannot be watched, and with the path "" if events were
+// lost.
 func New(paths []string, warn func(path string, err error)) (*Watcher, error) {
 	notify, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -50,8 +48,8 @@ func New(paths []string, warn func(path string, err error)) (*Watcher, error) {
 	return w, nil
 }
 
-// add watches each path's folder, for the path may be replaced as a whole, and
-// all folders below it. Those watched already stay as they are.
+// add watches the folder of each path, because the path itself may be replaced, and all folders below
+// it. It can be called again to add new folders.
 func (w *Watcher) add() {
 	for _, path := range w.paths {
 		w.folder(filepath.Dir(filepath.Clean(path)))
@@ -62,16 +60,16 @@ func (w *Watcher) add() {
 			switch {
 			case err != nil || !d.IsDir():
 			case strings.HasPrefix(d.Name(), ".") && !within(path, w.paths):
-				return fs.SkipDir // hidden, as for who reads
+				return fs.SkipDir // readers skip hidden folders, too
 			default:
 				w.folder(path)
 			}
-			return nil // what cannot be read is the reader's to say
+			return nil // reading the folder will report the error
 		})
 	}
 }
 
-// within is true of a path that was given.
+// within reports whether path is one of paths.
 func within(path string, paths []string) bool {
 	return slices.ContainsFunc(paths, func(given string) bool { return filepath.Clean(given) == filepath.Clean(path) })
 }
@@ -82,12 +80,11 @@ func (w *Watcher) folder(path string) {
 	}
 }
 
-// Close ends the watching.
+// Close stops watching.
 func (w *Watcher) Close() error { return w.close() }
 
-// Run calls changed once for all that happens in quick succession, when changed
-// asked to be called again, and once a minute in any case. It ends with the
-// context.
+// Run calls changed after each series of events, when the duration that changed returned has passed (if
+// positive), and once a minute in any case. It returns when ctx is done.
 func (w *Watcher) Run(ctx context.Context, changed func() (again time.Duration)) {
 	each := time.NewTicker(recheck)
 	defer each.Stop()
@@ -103,8 +100,8 @@ func (w *Watcher) Run(ctx context.Context, changed func() (again time.Duration))
 	}
 }
 
-// Wait returns after a change, and what follows it in quick succession: what
-// changed first, "" where events were lost. It is false at the end of the context.
+// Wait blocks until a series of events has ended and returns the first path that changed, or "" if
+// events were lost. ok is false if ctx is done.
 func (w *Watcher) Wait(ctx context.Context) (what string, ok bool) { return w.next(ctx, nil, nil) }
 
 func (w *Watcher) next(ctx context.Context, each, asked <-chan time.Time) (what string, ok bool) {
@@ -129,7 +126,7 @@ func (w *Watcher) next(ctx context.Context, each, asked <-chan time.Time) (what 
 			if !open {
 				return "", false
 			}
-			// Events were lost: that is a change, too.
+			// Lost events count as a change.
 			w.warn("", err)
 		case <-each:
 		case <-settled:
@@ -141,7 +138,8 @@ func (w *Watcher) next(ctx context.Context, each, asked <-chan time.Time) (what 
 	}
 }
 
-// concerns leaves out what else happens in the folder of a path.
+// concerns reports whether event affects one of the paths, and not only another file in the same
+// folder.
 func (w *Watcher) concerns(event fsnotify.Event) bool {
 	if event.Op == fsnotify.Chmod || w.Only != nil && !w.Only(filepath.Clean(event.Name)) {
 		return false
@@ -150,7 +148,7 @@ func (w *Watcher) concerns(event fsnotify.Event) bool {
 	for _, path := range w.paths {
 		path = filepath.Clean(path)
 		below := strings.HasPrefix(name, strings.TrimSuffix(path, string(filepath.Separator))+string(filepath.Separator))
-		// A mounted file is a link by way of ..data, which is what changes.
+		// A file mounted by the kubelet is a link through ..data, and only ..data changes.
 		mounted := filepath.Dir(name) == filepath.Dir(path) && MountInternal(filepath.Base(name))
 		if name == path || below || mounted || path == "." {
 			return true
@@ -159,8 +157,8 @@ func (w *Watcher) concerns(event fsnotify.Event) bool {
 	return false
 }
 
-// MountInternal is true below the folders in which the kubelet keeps the
-// versions of a mounted ConfigMap: each file stands there a second time.
+// MountInternal reports whether path is in one of the folders in which the kubelet keeps the versions
+// of a mounted ConfigMap. These folders hold each file a second time.
 func MountInternal(path string) bool {
 	for element := range strings.SplitSeq(filepath.ToSlash(path), "/") {
 		if len(element) > 2 && strings.HasPrefix(element, "..") {

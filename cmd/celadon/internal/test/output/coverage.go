@@ -9,18 +9,17 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest/coverage"
 )
 
-// maxListed is how much of one rule is told.
+// maxListed is the maximum number of gaps that are listed for one rule.
 const maxListed = 10
 
-// CoverageRules shows the rules of which something is not asked, what is not
-// underlined.
+// CoverageRules writes each rule that is not fully covered, with the uncovered parts underlined.
 func CoverageRules(b *strings.Builder, r *coverage.Report) {
 	for i := range r.Items {
 		itemText(b, &r.Items[i])
 	}
 }
 
-// CoverageLine is all in one line.
+// CoverageLine writes a one-line summary of coverage.
 func CoverageLine(b *strings.Builder, r *coverage.Report) {
 	untrusted.Fprintf(b, "coverage: %.1f %%: of %s %d ran and %d refused; of %s %d were true and false, %d decided\n",
 		r.Percent(), phrase.Count(r.Rules, "rule"), r.Ran, r.Refused, phrase.Count(r.Conditions, "condition"), r.Both, r.Decisive)
@@ -46,12 +45,11 @@ func itemText(b *strings.Builder, item *coverage.Item) {
 	b.WriteByte('\n')
 }
 
-// maxColumns is how much of a line of a rule is shown.
+// maxColumns is the maximum number of columns to show of one line of a rule.
 const maxColumns = 200
 
-// underlined shows a rule line by line, with a line below where some of it is not
-// covered. What is said of the rule as a whole is not underlined beside what is
-// said of its parts.
+// underlined writes a rule line by line, and marks uncovered parts on an extra line below. A gap that
+// spans the whole rule is only underlined if there is no other gap.
 func underlined(b *strings.Builder, rule string, gaps []coverage.Gap) {
 	all := []rune(rule)
 	marked := make([]bool, len(all))

@@ -1,3 +1,3 @@
-// Package output prints what tests were found to ask of CRDs: coverage as text,
-// lcov, JSON and HTML, mutants as text.
+// Package output prints the results of measuring tests: coverage as text, lcov, JSON, and HTML, and
+// mutants as text.
 package output

@@ -22,9 +22,8 @@ table { border-collapse: collapse } td, th { padding: .15em .8em; text-align: le
 .gap { text-decoration: underline wavy #c00; text-underline-offset: 3px }
 `
 
-// HTML writes a page that opens from a file: each CRD's text, its rules coloured by
-// what tests ask of them. It loads nothing and runs nothing; whatever stands in a
-// CRD stays text.
+// HTML writes a self-contained page: the source of each CRD, with the rules colored by their coverage.
+// The page loads no resources and runs no scripts, and text from CRDs is escaped.
 func HTML(w io.Writer, r *coverage.Report, sources *Sources) error {
 	hash := sha256.Sum256([]byte(style))
 	b := &strings.Builder{}
@@ -49,14 +48,14 @@ func HTML(w io.Writer, r *coverage.Report, sources *Sources) error {
 	return err
 }
 
-// safe is foreign text in a page.
+// safe escapes untrusted text for use in the page.
 func safe(text string) string { return html.EscapeString(string(untrusted.Text(text))) }
 
-// missing is what is not asked of a rule.
+// missing lists the gaps in a rule's coverage.
 func missing(item *coverage.Item) string {
 	var texts []string
 	for i, gap := range item.Gaps() {
-		if i == maxListed { // it stands beside each part of the rule
+		if i == maxListed { // the list is repeated for each part of the rule
 			texts = append(texts, fmt.Sprintf("and %d more", len(item.Gaps())-maxListed))
 			break
 		}
@@ -71,7 +70,7 @@ func missing(item *coverage.Item) string {
 	return strings.Join(texts, "; ")
 }
 
-// pages writes each CRD with its rules; what no text has is given back.
+// pages writes each CRD with its rules. It returns the items whose rule was not found in any source.
 func pages(b *strings.Builder, r *coverage.Report, sources *Sources) (left []*coverage.Item) {
 	marks := map[*source][]mark{}
 	for i := range r.Items {
@@ -92,7 +91,7 @@ func pages(b *strings.Builder, r *coverage.Report, sources *Sources) (left []*co
 	return left
 }
 
-// mark colours a stretch of a text.
+// mark assigns a color class and a tooltip to a range of the source.
 type mark struct {
 	from, to     int
 	class, title string
@@ -119,8 +118,8 @@ func marksOf(src *source, node *position.Node, item *coverage.Item) []mark {
 	return marks
 }
 
-// page writes a text line by line. Of marks inside each other the inner counts:
-// each stretch between two ends of marks gets the narrowest around it.
+// page writes the source line by line. If marks are nested, the innermost applies: each range between
+// two mark boundaries gets the narrowest mark that contains it.
 func (s *source) page(b *strings.Builder, marks []mark) {
 	cuts := []int{0, len(s.text)}
 	for _, m := range marks {
@@ -129,7 +128,7 @@ func (s *source) page(b *strings.Builder, marks []mark) {
 	slices.Sort(cuts)
 	cuts = slices.Compact(cuts)
 	slices.SortStableFunc(marks, func(x, y mark) int { return (y.to - y.from) - (x.to - x.from) })
-	narrowest := map[int]mark{} // by the stretch's begin
+	narrowest := map[int]mark{} // by the start of the range
 	for _, m := range marks {
 		i, _ := slices.BinarySearch(cuts, m.from)
 		for ; i < len(cuts) && cuts[i] < m.to; i++ {
@@ -147,7 +146,7 @@ func (s *source) page(b *strings.Builder, marks []mark) {
 	b.WriteString("</pre>\n")
 }
 
-// row writes one line, in the stretches that it has.
+// row writes one line, split into ranges at cuts.
 func (s *source) row(b *strings.Builder, at int, line string, cuts []int, marks map[int]mark) {
 	end := at + len(line)
 	i, exact := slices.BinarySearch(cuts, at)
@@ -172,7 +171,7 @@ func (s *source) row(b *strings.Builder, at int, line string, cuts []int, marks 
 	}
 }
 
-// keyed colours a mapping's key.
+// keyed colors the key of a mapping.
 func keyed(text string) string {
 	key, rest, ok := strings.Cut(text, ":")
 	if !ok || strings.ContainsAny(key, `"'{}[]#`) {

@@ -10,9 +10,9 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest/coverage"
 )
 
-// Lcov writes coverage as lcov reads it: a rule is a function on the line where it
-// begins, with a branch for passing and one for refusing; each of its conditions
-// is two branches. Rules whose text no file has are left out.
+// Lcov writes coverage in the lcov format. A rule is a function on the line where it starts, with a
+// branch for acceptance and a branch for rejection. Each condition of the rule is two branches. Rules
+// that are not found in a file are left out.
 func Lcov(w io.Writer, r *coverage.Report, sources *Sources) error {
 	files := map[string]*tracefile{}
 	for i := range r.Items {
@@ -40,7 +40,7 @@ func Lcov(w io.Writer, r *coverage.Report, sources *Sources) error {
 	return err
 }
 
-// tracefile is what is told of one file.
+// tracefile is the record of one file.
 type tracefile struct {
 	functions, hits, branches []string
 	found, hit, forks, taken  int

@@ -25,7 +25,7 @@ spec:
               && self.b
 `
 
-// TestHostileTexts: whatever stands in a CRD stays text on a page, in lcov and on a
+// TestHostileTexts checks that untrusted text in a CRD is escaped on the page, in lcov, and on a
 // terminal.
 func TestHostileTexts(t *testing.T) {
 	t.Parallel()
@@ -66,7 +66,7 @@ func TestHostileTexts(t *testing.T) {
 	}
 }
 
-// TestManyGaps: a page is not larger than its rules by far.
+// TestManyGaps checks that the page's size is proportional to the size of its rules.
 func TestManyGaps(t *testing.T) {
 	t.Parallel()
 	const parts = 1000
@@ -90,8 +90,8 @@ func TestManyGaps(t *testing.T) {
 	}
 }
 
-// TestUnderlined: what is missing is underlined under each line that has some of it,
-// and the rule as a whole only where nothing else is.
+// TestUnderlined checks that gaps are underlined below each line that contains a part of a gap, and
+// that the whole rule is only underlined if there is no other gap.
 func TestUnderlined(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

@@ -14,8 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest/mutation"
 )
 
-// Survivors shows the mutants that no case kills, each as a difference with a
-// write that would kill it.
+// Survivors writes the mutants that no case kills, each as a diff with a write that would kill it.
 func Survivors(b *strings.Builder, r *mutation.Report) {
 	for _, name := range r.Failing {
 		untrusted.Fprintf(b, "left out, for it fails without any mutant: %s\n", name)
@@ -25,7 +24,7 @@ func Survivors(b *strings.Builder, r *mutation.Report) {
 	}
 }
 
-// MutationLine is all in one line.
+// MutationLine writes a one-line summary of mutation testing.
 func MutationLine(b *strings.Builder, r *mutation.Report) {
 	untrusted.Fprintf(b, "mutation: score %.1f %%: of %s %d killed, %d survived, %d not covered", 100*r.Score, phrase.Count(r.Total, "mutant"), r.Killed, r.Survived, r.NotCovered)
 	for _, rest := range []struct {
@@ -61,7 +60,7 @@ func survivor(b *strings.Builder, m *mutation.Mutant) {
 	b.WriteByte('\n')
 }
 
-// difference shows what the mutant changes, line by line.
+// difference writes the mutant's change as a line diff.
 func difference(b *strings.Builder, was, is string) {
 	diff := linediff.Unified("", "", lines(was), lines(is))
 	if _, hunks, ok := bytes.Cut(diff, []byte("\n+++ \n")); ok {
@@ -74,7 +73,7 @@ func difference(b *strings.Builder, was, is string) {
 	}
 }
 
-// lines is a text that ends a line.
+// lines returns text with exactly one newline at its end, or nil if text is empty.
 func lines(text string) []byte {
 	if text == "" {
 		return nil
@@ -82,7 +81,7 @@ func lines(text string) []byte {
 	return []byte(strings.TrimRight(text, "\n") + "\n")
 }
 
-// maxObject is how much of an object is shown.
+// maxObject is the maximum number of bytes to show of an object.
 const maxObject = 4 << 10
 
 func object(b *strings.Builder, name string, v map[string]any) {

@@ -10,15 +10,15 @@ import (
 	"github.com/celadon-cel/celadon/x/crdedit"
 )
 
-// Sources are the texts of the CRDs that were measured.
+// Sources holds the source files of the measured CRDs.
 type Sources struct {
 	crds []*source
 }
 
-// source is a CRD as it stands in a file.
+// source is a CRD in a file.
 type source struct {
 	file     string
-	line     int // of the text's first
+	line     int // line of the file where text starts
 	text     []byte
 	name     string
 	versions []string
@@ -26,8 +26,7 @@ type source struct {
 	doc      *position.Document
 }
 
-// ReadSources reads the files that have the CRDs. One that cannot be read any
-// more is left out: then no more is known of its rules than what they say.
+// ReadSources reads the files that contain the CRDs. Files that can no longer be read are skipped.
 func ReadSources(files []string) *Sources {
 	s := &Sources{}
 	for i, name := range files {
@@ -72,7 +71,7 @@ func (s *Sources) add(doc *input.Document) {
 	s.crds = append(s.crds, one)
 }
 
-// schema is the node of a schema; nil where the text has none.
+// schema returns the node of the schema at path in a version, or nil if it is not in the source.
 func (s *source) schema(version, path string) *position.Node {
 	at := slices.Index(s.versions, version)
 	steps, err := engine.ParsePath(path)
@@ -83,7 +82,7 @@ func (s *source) schema(version, path string) *position.Node {
 	return node
 }
 
-// rule is the scalar of a rule's text; nil where the CRD has another one there.
+// rule returns the scalar node of the rule text at index, or nil if the CRD has another rule there.
 func (s *source) rule(version, path string, index int, text string) *position.Node {
 	node := s.schema(version, path)
 	if node == nil {
@@ -104,7 +103,7 @@ func (s *source) rule(version, path string, index int, text string) *position.No
 	return rule.Resolve()
 }
 
-// find gives the first file that has a rule, and its place there.
+// find returns the first source that contains a rule, and the rule's node in it.
 func (s *Sources) find(crd, version, path string, index int, text string) (*source, *position.Node) {
 	for _, one := range s.crds {
 		if one.name == crd {
@@ -116,13 +115,13 @@ func (s *Sources) find(crd, version, path string, index int, text string) (*sour
 	return nil, nil
 }
 
-// lineOf is the line in the file.
+// lineOf returns the node's line in the file.
 func (s *source) lineOf(node *position.Node) int {
 	return s.doc.Position(node.Start).Line + s.line - 1
 }
 
-// span is where a part of a rule, in code points, stands in the text; all of the
-// scalar where that is not known.
+// span returns the range of the source that holds the code points start to end of the rule in node. If
+// it is unknown, span returns the range of the whole scalar.
 func (s *source) span(node *position.Node, start, end int) (from, to int) {
 	t, ok := s.doc.Text(node)
 	if !ok {
