@@ -112,7 +112,7 @@ func (v *asking) ask() (*VersionPart, error) {
 			part.Rules = append(part.Rules, &RulePart{Path: ref.Path, Index: ref.Index, Rule: ref.Rule})
 		}
 	}
-	meters := work.Split(len(rules)*len(v.o.wants()), crdcopy.Nodes(v.crd))
+	meters := work.Split(len(rules)*v.o.questions(), crdcopy.Nodes(v.crd))
 	if v.o.samples() || v.o.whole() {
 		a.Charge(meters[0])
 		sample, err := a.Sample(v.ctx, v.o.Full)

@@ -12,6 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/analysis/search"
+	"github.com/celadon-cel/celadon/x/analysis/work"
 )
 
 // Wants and Outputs are what --want and --output may be.
@@ -100,6 +101,16 @@ func (o *Options) wants() []search.Want {
 		return []search.Want{search.Refused, search.Accepted, search.Errs, search.OverBudget}
 	}
 	return []search.Want{search.Want(o.Want)}
+}
+
+// questions returns the number of questions about a rule, for the work budget.
+func (o *Options) questions() (n int) {
+	for _, want := range o.wants() {
+		if n++; want == search.Errs || want == search.OverBudget {
+			n += work.RareQuestion - 1
+		}
+	}
+	return n
 }
 
 // selects is true of the rules that are asked about.
