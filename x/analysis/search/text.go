@@ -135,7 +135,7 @@ func (t *texts) forQuestion(m *work.Meter) *texts {
 }
 
 // maxKept bounds the text that is kept for later questions, in bytes.
-const maxKept = 8 << 20
+const maxKept = 48 << 20
 
 // keep remembers the texts of a want. All are forgotten if they become too many; a
 // question that finds them again is charged the same.
