@@ -13,11 +13,11 @@ import (
 	"github.com/celadon-cel/celadon/x/trace/record"
 )
 
-// loop is a macro that goes over a list or a map.
+// A loop is a macro over a list or a map.
 type loop struct {
 	record.Loop
 	kind   loopKind
-	filter ast.Expr // of map with a condition
+	filter ast.Expr // the condition of map with three arguments
 }
 
 type loopKind uint8
