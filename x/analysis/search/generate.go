@@ -18,13 +18,13 @@ type maker struct {
 	rng   *rand.Rand
 	texts *texts
 	work  *work.Meter
-	// density is how likely an optional field is there.
+	// density is the probability that an optional field is set.
 	density float64
-	// plain: texts are a word where they may be, not the shortest.
+	// plain prefers an ordinary word to the shortest string that the schema allows.
 	plain bool
-	// left bounds the number of values of one object.
+	// left is the number of values that may still be generated for the object.
 	left int
-	// fresh counts the values that are made to be unlike others.
+	// fresh counts the values that were generated to be unique.
 	fresh int
 }
 
