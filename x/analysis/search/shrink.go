@@ -180,7 +180,7 @@ func (m *maker) smallerTexts(n node, s string) []string {
 	}
 	f := m.facts(n, nil)
 	if len(f.enum) > 0 {
-		return nil // which of them is not a matter of size
+		return nil // enum values are not simplified
 	}
 	var pool []string
 	if short := m.texts.all(f.text); len(short) > 0 {

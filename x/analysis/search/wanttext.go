@@ -88,7 +88,7 @@ func (b *adjuster) wantSum(args []ast.Expr, sc *scope, w textWant) bool {
 		if !ok {
 			continue
 		}
-		if n := utf8.RuneCountInString(string(other)); len(w.match)+len(w.avoid) == 0 { // only of a length
+		if n := utf8.RuneCountInString(string(other)); len(w.match)+len(w.avoid) == 0 { // only a length is required
 			rest := textWant{min: max(w.min-n, 0), max: -1}
 			if w.max >= 0 {
 				rest.max = w.max - n
