@@ -54,7 +54,7 @@ func differences(before, after map[string]any, s *schemaProps, ignore [][]engine
 	return d.found
 }
 
-// written is an object without what conversion cannot change.
+// written returns a copy of the object without the fields that conversion cannot change.
 func written(obj map[string]any) map[string]any {
 	out := maps.Clone(obj)
 	delete(out, "apiVersion")

@@ -219,7 +219,7 @@ var planted = map[string]struct {
 		}
 		return out, nil
 	}, roundtrip.Stale, ""},
-	// What is kept is kept once.
+	// Data is kept in the annotation only once.
 	"second": {func(obj map[string]any, to string) (map[string]any, error) {
 		const been = "g.test/been"
 		out, err := lossless(obj, to)

@@ -16,7 +16,7 @@ import (
 // An answer is the result of pursuing a goal.
 type answer struct {
 	witness  *Witness
-	proof    string // that there is none
+	proof    string // that there is no witness
 	searched int
 	reason   string // why there is no answer
 	limited  bool   // because the work budget is used up
@@ -25,8 +25,8 @@ type answer struct {
 // nothingAsked is the answer if a side has no requirement that the other does not have.
 var nothingAsked = answer{proof: "it asks for less"}
 
-// pursue looks for an object that base admits and other refuses, or keeps less
-// of, because of what the goal says.
+// pursue looks for an object that base admits and that other, because of the goal, rejects or
+// persists with fewer fields.
 func (c *comparison) pursue(g *goal, base, other *side, m *work.Meter) (answer, error) {
 	switch {
 	case g == nil:
@@ -77,7 +77,7 @@ func (a *asking) ask() error {
 		return nil
 	}
 	q, err := a.compiled(h)
-	if err != nil && a.from != nil { // it speaks of what the base does not have
+	if err != nil && a.from != nil { // the rule refers to fields that base does not have
 		if h, ok = hybridOf(a.base, a.goal, true); ok {
 			q, err = a.compiled(h)
 		}
@@ -217,7 +217,7 @@ func (a *asking) prove(h *hybrid) *prove.Proof {
 // nil.
 func (a *asking) passes(rule engine.RuleRef) *prove.Proof {
 	if a.base.crd.Spec.PreserveUnknownFields {
-		return nil // new fields may have had values before, of which a version says nothing
+		return nil // objects of base may have values for the new fields, unvalidated
 	}
 	base := a.prover(a.base.crd, a.base.version.Name)
 	return base.Passes(a.prover(a.other.crd, a.other.version.Name), rule)

@@ -193,7 +193,7 @@ func (c *comparison) settle() error {
 // decide determines the effect of a change.
 func (c *comparison) decide(ch *change, m *work.Meter) error {
 	if ch.Effect != "" {
-		return nil // known as it stands
+		return nil // known without a search
 	}
 	breaks, err := c.pursue(ch.breaks, ch.before, ch.after, m)
 	if err != nil {

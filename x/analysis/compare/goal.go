@@ -19,19 +19,20 @@ type goal struct {
 	from   *apiextensionsv1.ValidationRule
 	schema *props
 	index  int // index of the rule at its path
-	// of is the schema that the values there have.
+	// of is the schema of the values at the path.
 	of *props
-	// within is where a refusal is looked for, if not at the rule's place.
+	// within is the path at which a rejection is expected, if that is not the path of the rule.
 	within place
-	// values are put there one after the other, where no rule says what is asked;
-	// under is the field of the place that gets them.
+	// values are inserted at the path one after the other, if no rule can express the requirement.
+	// under is the field below the path that gets them.
 	values []any
 	under  string
-	// kept: it is also a loss where less of the object is kept.
+	// kept is set if it also counts as a loss that less of the object is persisted.
 	kept bool
-	// items is how many a list is to have, where that is the question.
+	// items is the number of items that a list should have, if the goal is about the length of a
+	// list.
 	items int64
-	// defaulted: a default may fill in the place.
+	// defaulted is set if a default may set the path.
 	defaulted bool
 }
 

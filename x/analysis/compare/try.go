@@ -28,7 +28,7 @@ func (a *asking) try(q *analysis.Analyzer, h *hybrid) error {
 		found.Witness.Operation, found.Witness.Old = search.Create, nil
 	}
 	path := a.first(found.Witness.Object)
-	if path == nil { // a default makes the place
+	if path == nil { // a default sets the path
 		res, err := a.base.engine.Validate(a.ctx, found.Witness.Request())
 		if err != nil || !res.Allowed {
 			return undecidable(err)

@@ -124,9 +124,8 @@ func condition(x *expr.Expr, s *spot) *spot {
 	return nil
 }
 
-// decisive is the condition, or the smallest around it, that has no value where it
-// has none and of which it is known what its truth means for the whole; nil where
-// there is none.
+// decisive returns the smallest part that contains s, fails if s fails, and has a known influence
+// on the result of the whole expression. It returns nil if there is none.
 func decisive(x *expr.Expr, s *spot) *spot {
 	for ; s != nil && !s.lazy && s.polarity() == 0; s = s.above {
 	}

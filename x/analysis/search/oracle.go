@@ -22,7 +22,7 @@ import (
 type oracle struct {
 	ctx    context.Context
 	engine *engine.Engine
-	other  *engine.Engine // nil where there is none
+	other  *engine.Engine // or nil
 	asked  int
 	limit  int
 	judged bool
