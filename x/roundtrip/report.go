@@ -12,17 +12,17 @@ type Kind string
 
 // The kinds.
 const (
-	Dropped  Kind = "dropped"  // a value does not come back
-	Changed  Kind = "changed"  // another value comes back
-	Added    Kind = "added"    // a value comes back that was not there
-	Order    Kind = "order"    // a list comes back in another order
-	Second   Kind = "second"   // the first trip is fine, the second is not
+	Dropped  Kind = "dropped"  // a value is lost
+	Changed  Kind = "changed"  // a value has changed
+	Added    Kind = "added"    // there is a new value
+	Order    Kind = "order"    // the items of a list have another order
+	Second   Kind = "second"   // the first conversion there and back is fine, the second is not
 	Stale    Kind = "stale"    // a change made in the other version is undone
-	Invalid  Kind = "invalid"  // the other version does not admit what was made
-	Failed   Kind = "failed"   // the converter says that it cannot
-	Wrong    Kind = "wrong"    // the server would refuse what was made
+	Invalid  Kind = "invalid"  // the other version does not admit the converted object
+	Failed   Kind = "failed"   // the converter reports a failure
+	Wrong    Kind = "wrong"    // the API server would reject the converter's result
 	Panicked Kind = "panicked" // the converter panicked
-	NoAnswer Kind = "noAnswer" // nobody answered, or none can read it
+	NoAnswer Kind = "noAnswer" // there was no answer, or it was unreadable
 	Slow     Kind = "slow"     // there was no answer in time
 )
 

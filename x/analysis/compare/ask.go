@@ -26,7 +26,7 @@ type answer struct {
 var nothingAsked = answer{proof: "it asks for less"}
 
 // pursue looks for an object that base admits and that other, because of the goal, rejects or
-// persists with fewer fields.
+// persists with fewer values. It returns an error if the context is done, or on an internal error.
 func (c *comparison) pursue(g *goal, base, other *side, m *work.Meter) (answer, error) {
 	switch {
 	case g == nil:

@@ -88,7 +88,7 @@ type CRDChange struct {
 	// Limited is set if the effect is unknown because the work budget is used up.
 	Limited bool
 	// Refused is served by the old CRD but not by the new one; Admitted is the opposite. Kept is
-	// served by both, but the new CRD persists more values.
+	// served by both, but a default of the new CRD adds values to it.
 	Refused, Admitted, Kept *Witness
 }
 

@@ -108,8 +108,8 @@ func operation(req engine.Request) search.Operation {
 	return search.Create
 }
 
-// undecidable returns nil if the engine could not decide the write, which demonstrates nothing but
-// is no failure. It returns other errors unchanged.
+// undecidable returns nil instead of an error that only means that the engine could not decide the
+// write. It returns other errors unchanged.
 func undecidable(err error) error {
 	var overwork *engine.WorkLimitError
 	var unknown *engine.NotCheckedError

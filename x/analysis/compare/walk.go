@@ -81,7 +81,8 @@ func (w *walker) node(at place, o, n *props) {
 	w.below(at, o, n)
 }
 
-// metadata compares the root's metadata, of which a CRD may only constrain the names.
+// metadata compares the constraints on the names of objects. A CRD cannot constrain other fields of
+// the root's metadata.
 func (w *walker) metadata(at place, o, n *props) {
 	for _, name := range []string{"name", "generateName"} {
 		before, after := o.Properties[name], n.Properties[name]

@@ -13,11 +13,11 @@
 package lint
 
 // How it works. Lints are based only on certain answers of x/analysis, which are witnesses and
-// proofs (lint.go). A search without a result is no lint.
+// proofs (lint.go). A search without a result never causes a lint.
 //
 // A rule that fails on an object gets a guard (rewrite.go, x/analysis/guard): the condition A that
 // reads the absent value becomes has(x) && A, or !has(x) || A. Wherever A has a value, the guarded
-// condition has the same value. An operator in CEL that has a result despite an error in an operand
-// has the same result if the operand has a value, so the same holds for the whole rule. It remains
-// to show that the rewritten rule has a value on the witness, and fails on no other object. The
-// latter is proved or searched.
+// condition has the same value. If an operator in CEL has a result although an operand fails, it
+// has the same result for any value of that operand. So wherever the original rule has a value, the
+// guarded rule has the same value. It remains to show that the guarded rule has a value on the
+// witness, and fails on no other object. The latter is proved or searched.

@@ -138,8 +138,7 @@ func (h *solver) partRule(w *candidate, r *rule) {
 	}
 }
 
-// cross sets p to a value that its schema accepts and that, with some luck, the other form's schema
-// does not.
+// cross sets p to a value that its schema accepts and that may violate the other form's schema.
 func (h *solver) cross(w *candidate, p place, there node) {
 	m := h.maker
 	mine, other := m.facts(p.node, nil), m.facts(there, nil)
@@ -204,8 +203,7 @@ func (h *solver) crossObject(b *adjuster, p place, v map[string]any, other *fact
 	b.perturb(handle{place: p})
 }
 
-// beyond returns a random scalar that satisfies mine and probably violates other, or nil if none is
-// found.
+// beyond returns a random scalar that satisfies mine but not other, or nil if it finds none.
 func (m *maker) beyond(mine, other *facts) any {
 	var pool []any
 	for _, e := range mine.enum {

@@ -15,8 +15,8 @@ import (
 )
 
 // How it works. A requirement on a part of a string, such as self.split(':')[1], is translated to a
-// pattern for the whole string that leaves everything else open. texts.go can then intersect it
-// with the requirements of other rules on the same string.
+// pattern for the whole string that leaves everything else open. text.go can then intersect it with
+// the requirements of other rules on the same string.
 
 // maxRepeat is the maximum repeat count of a pattern, as in package regexp.
 const maxRepeat = 1000

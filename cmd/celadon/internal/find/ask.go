@@ -17,7 +17,8 @@ import (
 	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
-// answered is the result for one CRD. part is nil if the search was interrupted before it started.
+// answered is the result for one CRD. part is nil if err is set or if the run was interrupted
+// before the CRD's turn.
 type answered struct {
 	part *CRDPart
 	err  error
