@@ -78,7 +78,7 @@ func (a *Analyzer) Prove(rule engine.RuleRef, want search.Want) *prove.Proof {
 	return proof
 }
 
-// Search is like Ask but does not look for a proof first.
+// Search returns the answer of Ask without looking for a proof first.
 func (a *Analyzer) Search(ctx context.Context, rule engine.RuleRef, want search.Want) (*Answer, error) {
 	return a.answer(a.search.Find(ctx, rule, want))
 }

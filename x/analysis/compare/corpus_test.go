@@ -19,8 +19,8 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// sample is the number of corpus rules to test. CELADON_COMPARE=long tests as many as the figures
-// in docs are based on.
+// sample returns the number of corpus rules to test. CELADON_COMPARE=long tests as many as the
+// figures in docs are based on.
 func sample(long, short int) int {
 	if os.Getenv("CELADON_COMPARE") == "long" {
 		return long

@@ -325,7 +325,8 @@ func lastLetter(text string) string {
 // maxLeaves limits the values that are changed one after the other.
 const maxLeaves = 200
 
-// leaves visits all values, children before parents, until visit returns false.
+// leaves visits all values, children before parents, until visit returns false, and reports whether
+// it visited all.
 func leaves(path []engine.Step, v any, visit func([]engine.Step, any) bool) bool {
 	switch v := v.(type) {
 	case map[string]any:

@@ -131,7 +131,8 @@ func (a *asking) another(item any, i int) any {
 	return item
 }
 
-// put sets a value whose parent exists, or removes it if value is absent.
+// put sets a value whose parent exists, or removes it if value is absent. It reports whether that
+// is possible.
 func put(obj map[string]any, path []engine.Step, value any) bool {
 	if _, ok := value.(unchanged); ok {
 		return true

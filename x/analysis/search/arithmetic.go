@@ -8,7 +8,8 @@ import (
 	"github.com/google/cel-go/common/operators"
 )
 
-// arithmetic makes an arithmetic call result in v by changing one operand.
+// arithmetic makes an arithmetic call result in v by changing one operand, and reports whether it
+// set one.
 func (b *adjuster) arithmetic(call ast.CallExpr, sc *scope, v any) bool {
 	switch call.FunctionName() {
 	case operators.Add, operators.Subtract, operators.Multiply, operators.Divide, operators.Modulo:

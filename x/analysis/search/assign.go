@@ -75,7 +75,8 @@ func (b *adjuster) listed(n node, v any) bool {
 	return false
 }
 
-// rename changes the key of a map entry.
+// rename changes the key of a map entry and reports whether it did. It does not replace an existing
+// entry.
 func (b *adjuster) rename(p place, name string) bool {
 	v, ok := b.w.get(p)
 	if !ok {
@@ -113,7 +114,7 @@ func (b *adjuster) ensureParent(p place) bool {
 	return b.ensure(p.parent(b.s.root))
 }
 
-// fill adds items to a list until p's index exists.
+// fill adds items to a list until p's index exists, and reports whether it does.
 func (b *adjuster) fill(p place) bool {
 	up := p.parent(b.s.root)
 	for range p.path[len(p.path)-1].Index + 1 {

@@ -178,7 +178,8 @@ func proverOf(crd *apiextensionsv1.CustomResourceDefinition, version string) *pr
 	return nil
 }
 
-// proof checks for a proof that there is no witness. A witness must contradict it.
+// proof reports whether there is a proof that there is no witness. It fails the test if a witness
+// contradicts the proof.
 func (q *questions) proof(t *testing.T, p *prove.Prover, ref engine.RuleRef, want Want, a *Answer) bool {
 	outcome, ok := map[Want]prove.Outcome{Refused: prove.Refused, Errs: prove.Failed}[want]
 	if !ok || p == nil {

@@ -21,7 +21,8 @@ import (
 // maxRepeat is the maximum repeat count of a pattern, as in package regexp.
 const maxRepeat = 1000
 
-// through sets the values that a function reads so that it returns a string that meets w.
+// through sets the values that a function reads so that it returns a string that meets w. It
+// reports whether it set a value.
 func (b *adjuster) through(e ast.Expr, sc *scope, w textWant) bool {
 	switch e.Kind() {
 	case ast.IdentKind:
@@ -37,7 +38,7 @@ func (b *adjuster) through(e ast.Expr, sc *scope, w textWant) bool {
 // throughTries is the number of strings that are tried for one part.
 const throughTries = 3
 
-// throughUntil calls through until done reports success.
+// throughUntil calls through until done returns true, and reports whether it did.
 func (b *adjuster) throughUntil(e ast.Expr, sc *scope, w textWant, done func() bool) bool {
 	for range throughTries {
 		if !b.through(e, sc, w) {
@@ -198,7 +199,8 @@ func (b *adjuster) splittingOf(e ast.Expr, sc *scope) (s splitting, ok bool) {
 	return s, true
 }
 
-// throughPart is through for one part of a string that is split.
+// throughPart does the same as through for one part of a string that is split, and reports whether
+// it set a value.
 func (b *adjuster) throughPart(list ast.Expr, sc *scope, i int, w textWant) bool {
 	s, ok := b.splittingOf(list, sc)
 	if !ok || s.limit > 0 && i >= s.limit {
@@ -218,7 +220,8 @@ func (b *adjuster) throughPart(list ast.Expr, sc *scope, i int, w textWant) bool
 	return ok && b.wantText(s.of, sc, whole)
 }
 
-// edit replaces one part of the current string, if the string still meets all other requirements.
+// edit replaces one part of the current string, if the string then still meets all other
+// requirements. It reports whether it did.
 func (b *adjuster) edit(s splitting, sc *scope, i int, part string, w textWant) bool {
 	h, ok := b.locate(s.of, sc)
 	if !ok || h.key {
@@ -252,7 +255,7 @@ func repeat(min, max int) string {
 	return fmt.Sprintf("{%d,%d}", min, max)
 }
 
-// sizeSplit makes a split string have lo to hi parts.
+// sizeSplit makes a split string have lo to hi parts and reports whether it succeeded.
 func (b *adjuster) sizeSplit(e ast.Expr, sc *scope, lo, hi int) bool {
 	s, ok := b.splittingOf(e, sc)
 	if !ok || lo > maxRepeat || hi == 0 {
@@ -268,7 +271,7 @@ func (b *adjuster) sizeSplit(e ast.Expr, sc *scope, lo, hi int) bool {
 	return false
 }
 
-// sizeFound makes a pattern match lo to hi times in a string.
+// sizeFound makes a pattern match lo to hi times in a string and reports whether it succeeded.
 func (b *adjuster) sizeFound(call ast.CallExpr, sc *scope, lo, hi int) bool {
 	p, ok := b.eval(call.Args()[0], sc).(celtypes.String)
 	if !ok || max(lo, hi) >= maxRepeat {
@@ -284,8 +287,8 @@ func (b *adjuster) sizeFound(call ast.CallExpr, sc *scope, lo, hi int) bool {
 	return b.wantText(call.Target(), sc, w)
 }
 
-// eachPart makes a condition hold for all parts of a split string, if it only requires a pattern or
-// a length.
+// eachPart makes a condition hold for all parts of a split string, if the condition only requires a
+// pattern or a length. It reports whether it succeeded.
 func (b *adjuster) eachPart(l loop, sc *scope) bool {
 	s, ok := b.splittingOf(l.Over, sc)
 	if !ok || l.Index != "" {

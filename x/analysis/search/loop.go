@@ -147,7 +147,8 @@ func (b *adjuster) dropElement(of binding) bool {
 	return ok && b.w.drop(h.place)
 }
 
-// some makes the body evaluate to want for one element, which is added if necessary.
+// some makes the body evaluate to want for one element, which is added if necessary, and reports
+// whether it succeeded.
 func (b *adjuster) some(l loop, sc *scope, want bool) bool {
 	elements := b.elements(l.Over, sc)
 	if len(elements) == 0 || b.m.rng.IntN(6) == 0 {
@@ -219,7 +220,7 @@ func (b *adjuster) second(l loop, sc *scope) {
 	}
 }
 
-// grow adds an element to the list or map that a macro iterates over.
+// grow adds an element to the list or map that a macro iterates over, and reports whether it did.
 func (b *adjuster) grow(e ast.Expr, sc *scope) bool {
 	if b.spent() {
 		return false
@@ -260,7 +261,7 @@ func (b *adjuster) growCall(call ast.CallExpr, sc *scope) bool {
 	return false
 }
 
-// another makes one more element pass a filter.
+// another makes one more element pass a filter and reports whether it succeeded.
 func (b *adjuster) another(l loop, sc *scope) bool {
 	before := b.elements(l.Over, sc)
 	for _, of := range before {
@@ -275,7 +276,7 @@ func (b *adjuster) another(l loop, sc *scope) bool {
 	return len(elements) > 0 && b.truth(l.Body, l.enter(b, sc, elements[len(elements)-1]), true)
 }
 
-// add adds an item to a list or an entry to a map.
+// add adds an item to a list or an entry to a map, and reports whether it did.
 func (b *adjuster) add(p place) bool { return b.addMany(p, 1) }
 
 // addMany adds up to n items or entries and reports whether it added any.

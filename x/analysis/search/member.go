@@ -34,7 +34,7 @@ func (b *adjuster) member(e ast.Expr, sc *scope, want bool) {
 	}
 }
 
-// expel removes a value from a list or a key from a map.
+// expel removes a value from a list or a key from a map, and reports whether it did.
 func (b *adjuster) expel(x, of ast.Expr, sc *scope) bool {
 	v := b.eval(x, sc)
 	for _, el := range b.elements(of, sc) {
@@ -45,7 +45,8 @@ func (b *adjuster) expel(x, of ast.Expr, sc *scope) bool {
 	return false
 }
 
-// admit adds a value to a list, or ensures that a map has it as a key.
+// admit adds a value to a list, or ensures that a map has it as a key, and reports whether it
+// succeeded.
 func (b *adjuster) admit(x, of ast.Expr, sc *scope) bool {
 	v, ok := b.native(x, sc)
 	if !ok {

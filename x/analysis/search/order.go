@@ -53,8 +53,8 @@ func (b *adjuster) order(e ast.Expr, sc *scope, want bool) {
 	}
 }
 
-// sizeOrder makes x less than y by at least gap, if one of them is a call of size. The size is only
-// bounded, not set exactly.
+// sizeOrder makes x less than y by at least gap, if one of them is a call of size, and reports
+// whether it succeeded. The size is only bounded, not set exactly.
 func (b *adjuster) sizeOrder(x, y ast.Expr, sc *scope, gap int) bool {
 	if of := sizeOf(x); of != nil {
 		if n, ok := b.eval(y, sc).(celtypes.Int); ok && int(n) >= gap && n < huge && b.size(of, sc, 0, int(n)-gap) {

@@ -61,7 +61,8 @@ func (b *adjuster) giveOld() {
 	b.in.before, b.in.hasOld = b.w.correlate(b.in.self, b.s.root)
 }
 
-// absent removes p or, if p is required, its closest parent that is optional.
+// absent removes p or, if p is required, its closest parent that is optional. It reports whether it
+// removed a value.
 func (b *adjuster) absent(p place) bool {
 	for len(p.path) > len(b.in.self.path) {
 		if b.optional(p) {

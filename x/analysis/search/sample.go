@@ -84,7 +84,8 @@ func readsField(e ast.Expr, name string) (found bool) {
 	return found
 }
 
-// sample tries values for the handles that a condition reads, if no better strategy is known.
+// sample tries values for the handles that a condition reads, if no better strategy is known. It
+// reports whether the condition now evaluates to want.
 func (b *adjuster) sample(e ast.Expr, sc *scope, want bool) bool {
 	return b.sampleOutcome(e, sc, func() bool { return b.is(e, sc, want) })
 }

@@ -6,8 +6,8 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// size changes the number of elements or characters to at least lo and at most hi. There is no
-// upper bound if hi < 0.
+// size changes the number of elements or characters to at least lo and at most hi, and reports
+// whether it succeeded. There is no upper bound if hi < 0.
 func (b *adjuster) size(e ast.Expr, sc *scope, lo, hi int) bool {
 	if b.spent() {
 		return false

@@ -104,7 +104,7 @@ func (b *adjuster) junction(args []ast.Expr, sc *scope, neutral, want bool) {
 }
 
 // conditional applies bend to one branch of ?:, usually the one that is selected now, and makes the
-// condition select that branch.
+// condition select that branch. It reports whether bend succeeded.
 func (b *adjuster) conditional(args []ast.Expr, sc *scope, bend func(branch ast.Expr) bool) bool {
 	now := b.is(args[0], sc, true)
 	first := now != (b.m.rng.IntN(4) == 0)
@@ -154,7 +154,7 @@ func (b *adjuster) equals(x, y ast.Expr, sc *scope) bool {
 	return v != nil && w != nil && v.Equal(w) == celtypes.True
 }
 
-// alike sets x to the value of y.
+// alike sets x to the value of y and reports whether it succeeded.
 func (b *adjuster) alike(x, y ast.Expr, sc *scope) bool {
 	v := b.eval(y, sc)
 	if v == nil || celtypes.IsUnknownOrError(v) {

@@ -7,7 +7,7 @@ import (
 	"github.com/google/cel-go/common/ast"
 )
 
-// equalURL makes a part of a URL equal to part.
+// equalURL makes a part of a URL equal to part and reports whether it set the URL.
 func (b *adjuster) equalURL(call ast.CallExpr, sc *scope, part string) bool {
 	now, ok := b.native(call.Target(), sc)
 	if target := call.Target(); !ok && target.Kind() == ast.CallKind && operandOf(target.AsCall()) != nil {
@@ -44,7 +44,7 @@ func (b *adjuster) equalURL(call ast.CallExpr, sc *scope, part string) bool {
 }
 
 // wantURL makes a part of a URL equal to part by a pattern, which respects other requirements on
-// the URL.
+// the URL. It reports whether the result is a valid URL.
 func (b *adjuster) wantURL(call ast.CallExpr, sc *scope, part string) bool {
 	target := call.Target()
 	if target.Kind() != ast.CallKind || target.AsCall().FunctionName() != "url" {

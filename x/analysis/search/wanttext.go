@@ -11,7 +11,8 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// textCall makes matches, startsWith, endsWith, or contains evaluate to want.
+// textCall makes matches, startsWith, endsWith, or contains evaluate to want, and reports whether
+// it succeeded.
 func (b *adjuster) textCall(call ast.CallExpr, sc *scope, want bool) bool {
 	operand, arg := call.Target(), ast.Expr(nil)
 	switch {
@@ -45,7 +46,7 @@ func (b *adjuster) textCall(call ast.CallExpr, sc *scope, want bool) bool {
 	return b.wantText(operand, sc, w)
 }
 
-// wantText makes a part evaluate to a string that meets w.
+// wantText makes a part evaluate to a string that meets w, and reports whether it succeeded.
 func (b *adjuster) wantText(e ast.Expr, sc *scope, w textWant) bool {
 	if b.spent() {
 		return false
@@ -80,7 +81,7 @@ func (b *adjuster) wantText(e ast.Expr, sc *scope, w textWant) bool {
 	return b.sampleOutcome(e, sc, done)
 }
 
-// wantSum changes one operand of + so that the sum meets w.
+// wantSum changes one operand of + so that the sum meets w, and reports whether it set one.
 func (b *adjuster) wantSum(args []ast.Expr, sc *scope, w textWant) bool {
 	first := b.m.rng.IntN(2)
 	for _, i := range []int{first, 1 - first} {
@@ -107,6 +108,7 @@ func (b *adjuster) wantSum(args []ast.Expr, sc *scope, w textWant) bool {
 }
 
 // textAt sets a handle to a string that meets w, its schema and, if possible, earlier requirements.
+// It reports whether it found such a string and set it.
 func (b *adjuster) textAt(h handle, w textWant) bool {
 	f := &facts{text: anyText()}
 	if !h.key {
@@ -195,8 +197,8 @@ func (b *adjuster) remember(h handle, also, w textWant) {
 // maxKnown limits the patterns that are remembered per schema path.
 const maxKnown = 8
 
-// bytesAt is like textAt for bytes. Objects hold them in base64, and the lengths in the schema
-// apply to that form.
+// bytesAt does the same as textAt for bytes, and reports whether it succeeded. Objects hold bytes
+// in base64, and the lengths in the schema apply to that form.
 func (b *adjuster) bytesAt(h handle, w textWant) bool {
 	f := b.m.facts(h.node, nil)
 	bounds := textWant{min: (f.text.min + 3) / 4 * 3, max: -1}

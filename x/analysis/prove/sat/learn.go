@@ -102,7 +102,8 @@ func (o *order) add(v int) {
 	o.push(v)
 }
 
-// before breaks ties by number, so that answers do not depend on chance.
+// before reports whether a precedes b. Ties are broken by number, so that answers do not depend on
+// chance.
 func (o *order) before(a, b int) bool {
 	return o.weight[a] > o.weight[b] || o.weight[a] == o.weight[b] && a < b
 }
