@@ -107,7 +107,7 @@ func TestMalformedReports(t *testing.T) {
 	}
 }
 
-// TestHostileTexts checks that the texts of a report cannot control a terminal or forge
+// TestHostileTexts checks that untrusted text in a report cannot control a terminal or forge
 // lines of a log, in any format.
 func TestHostileTexts(t *testing.T) {
 	t.Parallel()
