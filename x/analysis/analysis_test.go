@@ -104,8 +104,8 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// TestAskCharges checks that a question charges the meter, and that an empty meter is the
-// reason for no answer.
+// TestAskCharges checks that a question charges the meter, and that Ask returns no answer if the
+// meter is empty.
 func TestAskCharges(t *testing.T) {
 	t.Parallel()
 	a := analyzer(t, definition(t, "!has(self.num) || self.num > 3"), "v1")
@@ -132,8 +132,8 @@ func TestSampleOfNothing(t *testing.T) {
 	}
 }
 
-// TestInLanes checks that each rule is asked about once, by an Analyzer that charges the
-// meter of its lane, and that a panic is an error.
+// TestInLanes checks that ask is called once per rule, with an Analyzer that charges the meter of
+// its lane, and that a panic becomes an error.
 func TestInLanes(t *testing.T) {
 	t.Parallel()
 	a := analyzer(t, definition(t, "true", "!has(self.num)"), "v1")
@@ -158,7 +158,7 @@ func TestInLanes(t *testing.T) {
 	}
 }
 
-// TestCompile checks that an Analyzer proves without an engine, and searches after Compile,
+// TestCompile checks that an Analyzer can prove without an engine, and can search after Compile
 // even if other rules do not compile.
 func TestCompile(t *testing.T) {
 	t.Parallel()
@@ -176,7 +176,7 @@ func TestCompile(t *testing.T) {
 	}
 }
 
-// TestRefusal checks that two forms of a version are told apart in both directions.
+// TestRefusal checks that a search between two forms of a version works in both directions.
 func TestRefusal(t *testing.T) {
 	t.Parallel()
 	crd, other := definition(t, "!has(self.num) || self.num > 3"), definition(t, "!has(self.num) || self.num > 4")

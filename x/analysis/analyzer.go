@@ -20,8 +20,8 @@ type Config struct {
 	Steps int
 	// Seed chooses among the objects that show an outcome.
 	Seed uint64
-	// CostProof, if not nil, returns why a rule cannot cost too much, or "" if it may. It must
-	// be safe for concurrent use. Package budget has such a function.
+	// CostProof, if not nil, returns the reason why a rule cannot exceed a cost limit, or "" if it
+	// may. It must be safe for concurrent use. Package budget provides such a function.
 	CostProof func(ctx context.Context, rule engine.RuleRef) (string, error)
 	// Beside, if not nil, is another form of the same CRD version. Searches then find only
 	// writes that this form admits.

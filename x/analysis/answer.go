@@ -11,22 +11,21 @@ import (
 // Never is the status of a question if there is a proof that no object shows the outcome.
 const Never search.StatusWord = "never"
 
-// An Answer is the result of a question: a witness, which is a write that shows the
-// outcome, a proof that there is none, or neither.
+// An Answer is the result of a question: a witness, which is a write that has the outcome, a proof
+// that there is no such write, or neither.
 type Answer struct {
 	search.Answer
-	// Proof is set if the status is Never, unless Estimates is.
+	// Proof is set if the status is Never and Estimates is empty.
 	Proof *prove.Proof
-	// Estimates are the cost estimates by which the rule cannot cost too much.
+	// Estimates are the cost estimates that show that the rule cannot exceed a cost limit.
 	Estimates string
-	// Place is the path that no accepted object has, if that is what Proof shows; "" is the
-	// whole object.
+	// Place is the path that no accepted object has, if Proof shows that; "" is the whole object.
 	Place string
-	// MadeUp are the paths of the witness whose values are passwords.
+	// MadeUp lists the paths of the witness whose values are passwords.
 	MadeUp []string
 }
 
-// ProofText returns what a proof rests on, or "" if there is no proof.
+// ProofText returns the assumptions of a proof, or "" if there is no proof.
 func (a *Answer) ProofText() string {
 	if a.Proof != nil {
 		return a.Proof.String()

@@ -28,9 +28,9 @@ func (a *Analyzer) Charge(m *work.Meter) {
 // Meter returns the meter that questions charge.
 func (a *Analyzer) Meter() *work.Meter { return a.meter }
 
-// Ask returns a write by which rule has an outcome, a proof that there is none, or neither.
-// It returns an error if ctx is done, if the version does not have the rule, or on an
-// internal error.
+// Ask looks for a write with which rule has the outcome want, and returns it, a proof that there is
+// no such write, or neither. It returns an error if ctx is done, if the version does not have the
+// rule, or on an internal error.
 func (a *Analyzer) Ask(ctx context.Context, rule engine.RuleRef, want search.Want) (*Answer, error) {
 	m := a.meter
 	if m.Empty() {
@@ -38,14 +38,14 @@ func (a *Analyzer) Ask(ctx context.Context, rule engine.RuleRef, want search.Wan
 	}
 	before := m.Spent()
 	answer, err := a.ask(ctx, rule, want)
-	if err == nil && answer.Status == search.Unknown && want != search.OverBudget { // whose objects are large
+	if err == nil && answer.Status == search.Unknown && want != search.OverBudget { // its witnesses are large, so searches take long
 		m.Unanswered(m.Spent() - before)
 	}
 	return answer, err
 }
 
 func (a *Analyzer) ask(ctx context.Context, rule engine.RuleRef, want search.Want) (*Answer, error) {
-	if a.version.Served { // the search reports that another version is not
+	if a.version.Served { // otherwise Search reports the unserved version
 		if want == search.OverBudget && a.cfg.CostProof != nil {
 			proof, err := a.cfg.CostProof(ctx, rule)
 			if err != nil {
@@ -78,7 +78,7 @@ func (a *Analyzer) Prove(rule engine.RuleRef, want search.Want) *prove.Proof {
 	return proof
 }
 
-// Search is Ask without proofs.
+// Search returns the answer of Ask without looking for a proof first.
 func (a *Analyzer) Search(ctx context.Context, rule engine.RuleRef, want search.Want) (*Answer, error) {
 	return a.answer(a.search.Find(ctx, rule, want))
 }
@@ -99,7 +99,7 @@ func (a *Analyzer) Samples(ctx context.Context, n int, yield func(obj map[string
 	return a.search.Samples(ctx, n, yield)
 }
 
-// answer completes the answer of a search.
+// answer converts the answer of a search and lists the made-up passwords of its witness.
 func (a *Analyzer) answer(found *search.Answer, err error) (*Answer, error) {
 	if err != nil {
 		return nil, err
@@ -169,10 +169,10 @@ type Form struct {
 	engine *engine.Engine
 }
 
-// Form returns the version with the rules of e.
+// Form returns a's version with the rules of e.
 func (a *Analyzer) Form(e *engine.Engine) Form { return Form{a.search, e} }
 
-// Refusal looks for a write that f rejects and other admits.
+// Refusal searches for a write that f rejects and other admits.
 func (f Form) Refusal(ctx context.Context, other Form) (*search.Answer, error) {
 	return f.schema.Form(f.engine, other.schema.Form(other.engine, nil)).Refusal(ctx)
 }

@@ -1,6 +1,6 @@
-// Package analysis answers questions about the rules of a CRD with an object or a proof:
-// which write a rule rejects, which write it accepts, on which it fails to evaluate, and
-// which makes it cost too much.
+// Package analysis determines how the rules of a CRD can turn out. For each rule it returns an
+// object or a proof: a write that the rule rejects, a write that it accepts, a write on which it
+// fails to evaluate, or a write on which it exceeds a cost limit.
 //
 //	a, err := analysis.New(crd, e, "v1", analysis.Config{})
 //	for _, rule := range a.Rules() {
@@ -9,12 +9,12 @@
 //	}
 package analysis
 
-// How it works. Ask first tries to prove that no such object exists (x/analysis/prove),
-// which takes milliseconds. Without a proof it searches (x/analysis/search), which cannot
-// end before all of its steps if there is nothing to find. An object that is accepted
-// usually exists, so that search comes before the proof.
+// How it works. Ask first tries to prove that no such object exists (x/analysis/prove), which takes
+// milliseconds. Without a proof it searches (x/analysis/search). A search that finds nothing always
+// uses all of its steps. For accepted objects, the search runs before the proof, because such an
+// object usually exists.
 //
-// Both engines compile the rules that they need. Over the rules of real CRDs that takes less
-// than 1 % of the time, so they do not share what they compile.
+// prove and search compile the rules separately. For the rules of real CRDs this takes less than 1
+// % of the time, so sharing is not worth the effort.
 //
-// An Analyzer is not safe for concurrent use, so InLanes makes one for each lane of a run.
+// An Analyzer is not safe for concurrent use, so InLanes creates one for each lane of a run.

@@ -8,10 +8,10 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/work"
 )
 
-// InLanes divides rules among lanes, those of one path into one lane, and runs the lanes on
-// all cores. In each lane it calls ask for one rule after another, with the rule's index and
-// an Analyzer that charges the lane's meter. Except for the budget of its lane, an answer
-// does not depend on other questions.
+// InLanes distributes rules over lanes and runs the lanes on all cores. Rules with the same path
+// share a lane. In each lane it calls ask for one rule after another, with the rule's index and an
+// Analyzer that charges the lane's meter. Apart from the lane's shared budget, an answer does not
+// depend on other questions.
 func (a *Analyzer) InLanes(rules []engine.RuleRef, meters [work.Lanes]*work.Meter, ask func(lane *Analyzer, i int) error) error {
 	lanes := divide(rules)
 	return work.InLanes(func(n int) (err error) {

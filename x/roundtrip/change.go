@@ -11,8 +11,8 @@ import (
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// changeTo is a difference between an object and another of its version, by lot;
-// nil where there is none.
+// changeTo returns a random difference between an object and another of the same version, or nil if
+// there is none.
 func changeTo(rng *rand.Rand, obj, other map[string]any) *Change {
 	var all []valuediff.Change
 	for c := range valuediff.Values(obj, other) {
@@ -32,8 +32,8 @@ func changeTo(rng *rand.Rand, obj, other map[string]any) *Change {
 	}
 }
 
-// patchOf is a merge patch that sets a value, or with removed takes it away; a list
-// stands in it as a whole.
+// patchOf returns a merge patch that sets a value, or removes it if removed is set. Lists are
+// patched as a whole.
 func patchOf(obj map[string]any, steps []engine.Step, v any, removed bool) map[string]any {
 	whole := runtime.DeepCopyJSONValue(v)
 	for i := len(steps) - 1; i >= 0; i-- {
@@ -52,15 +52,15 @@ func patchOf(obj map[string]any, steps []engine.Step, v any, removed bool) map[s
 	return whole.(map[string]any)
 }
 
-// apply is the object with the change.
+// apply returns a copy of the object with the change applied.
 func (c *Change) apply(obj map[string]any) map[string]any {
 	return valuediff.Merge(obj, c.Patch).(map[string]any)
 }
 
-// in: an object has the change.
+// in reports whether an object has the change.
 func (c *Change) in(obj map[string]any) bool { return reflect.DeepEqual(c.apply(obj), obj) }
 
-// valueAt is the value of a place.
+// valueAt returns the value at a path and whether it exists.
 func valueAt(v any, steps []engine.Step) (any, bool) {
 	for _, s := range steps {
 		switch parent := v.(type) {

@@ -15,21 +15,21 @@ import (
 
 type schemaProps = apiextensionsv1.JSONSchemaProps
 
-// difference is a place at which an object came back as another.
+// A difference is a path at which an object was changed by the conversion.
 type difference struct {
 	kind          Kind
 	path          []engine.Step
 	before, after any
 }
 
-// differ compares objects of one version.
+// A differ compares objects of one version.
 type differ struct {
 	ignore [][]engine.Step
 	found  []difference
 }
 
-// differences are those of what users and controllers write: labels and
-// annotations that a converter adds are its own.
+// differences returns the differences in values that users and controllers write. It ignores labels
+// and annotations that only the converter adds.
 func differences(before, after map[string]any, s *schemaProps, ignore [][]engine.Step) []difference {
 	d := &differ{ignore: ignore}
 	was, is := written(before), written(after)
@@ -54,7 +54,7 @@ func differences(before, after map[string]any, s *schemaProps, ignore [][]engine
 	return d.found
 }
 
-// written is an object without what conversion cannot change.
+// written returns a copy of the object without the fields that conversion cannot change.
 func written(obj map[string]any) map[string]any {
 	out := maps.Clone(obj)
 	delete(out, "apiVersion")
@@ -76,7 +76,7 @@ func (d *differ) add(kind Kind, path []engine.Step, before, after any) {
 	}
 }
 
-// covers: the place is at or below what the pattern names.
+// covers reports whether path is at or below the path that pattern describes.
 func covers(pattern, path []engine.Step) bool {
 	if len(path) < len(pattern) {
 		return false
@@ -89,8 +89,8 @@ func covers(pattern, path []engine.Step) bool {
 	return true
 }
 
-// ordered is what came back with its lists in the order that they had, of which it
-// tells where the order counts.
+// ordered returns after with its lists in the order of before. It adds a difference for lists whose
+// order is significant.
 func (d *differ) ordered(path []engine.Step, before, after any, s *schemaProps) any {
 	switch is := after.(type) {
 	case map[string]any:
@@ -134,12 +134,12 @@ func (d *differ) list(path []engine.Step, was, is []any, s *schemaProps) []any {
 	return out
 }
 
-// sameItems: the lists have the same items, as often.
+// sameItems reports whether the lists have the same items with the same frequency.
 func sameItems(a, b []any) bool {
 	return len(a) == len(b) && reflect.DeepEqual(sorted(a), sorted(b))
 }
 
-// sorted has the items in the order of their JSON, by which 1 and 1.0 are one.
+// sorted returns the items in the order of their JSON, in which 1 and 1.0 are equal.
 func sorted(list []any) []any {
 	type item struct {
 		text string
@@ -147,7 +147,7 @@ func sorted(list []any) []any {
 	}
 	items := make([]item, len(list))
 	for i, v := range list {
-		data, _ := json.Marshal(v) // decoded JSON always is
+		data, _ := json.Marshal(v) // cannot fail for decoded JSON
 		items[i] = item{string(data), v}
 	}
 	slices.SortStableFunc(items, func(a, b item) int { return strings.Compare(a.text, b.text) })
@@ -158,8 +158,8 @@ func sorted(list []any) []any {
 	return out
 }
 
-// byKeys has the items of a map list stand where those of the same keys stood;
-// others follow.
+// byKeys sorts the items of a map list by the positions of the items with the same keys in was. New
+// items follow.
 func byKeys(was, is []any, keys []string) []any {
 	key := func(v any) string {
 		m, _ := v.(map[string]any)

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Another order is that of the same items, and of nothing else.
+// TestDifferencesOfLists checks that Order is only reported for lists with the same items in
+// another order.
 func TestDifferencesOfLists(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

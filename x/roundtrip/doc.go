@@ -1,20 +1,20 @@
-// Package roundtrip finds what a converter between the versions of a CRD loses:
-// objects that one version admits and that do not come back from another as they
-// were.
+// Package roundtrip finds data that a converter between the versions of a CRD loses. It looks for
+// objects that one version admits and that change when they are converted to another version and
+// back.
 //
 //	r, err := roundtrip.Test(ctx, crd, conversion.Func(convert), roundtrip.Config{})
 //	for _, f := range r.Findings {
 //		fmt.Println(f)
 //	}
 //
-// That nothing was found proves nothing: it was looked at so many objects.
+// A test without findings is not a proof; it only covers the objects that were tried.
 package roundtrip
 
-// How it works: for each ordered pair of versions x/analysis/search makes objects that
-// the first admits (worlds.go). Each is converted to the other version, which has
-// to admit what comes, and back, twice; and once with a change in between, as a
-// client makes it who only knows the other version (trip.go). Conversion is the
-// engine's own, with pruning as between server and storage, but with a CRD that
-// has no defaults: what a default adds is not the converter's doing. What differs
-// (differ.go) is a finding for its place in the schema; the first object that
-// shows it is made smaller (shrink.go). The same seed gives the same objects.
+// How it works. For each ordered pair of versions, x/analysis/search generates objects that the
+// first version admits (forms.go). Each object is converted to the other version, which must admit
+// the result, and back, twice. It is also converted with a change in between, like that of a client
+// that only knows the other version (trip.go). The engine performs the conversions, with pruning as
+// between server and storage, but with a CRD without defaults, because values from defaults are not
+// the converter's work. Each difference (differ.go) is a finding for its path in the schema. The
+// first object that demonstrates a finding is shrunk (shrink.go). The same seed gives the same
+// objects.

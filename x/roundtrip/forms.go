@@ -12,15 +12,15 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis"
 )
 
-// crdForms are the forms of a CRD that a test asks.
+// crdForms holds the variants of a CRD that a test uses.
 type crdForms struct {
-	// plainEngine decides objects of each version by themselves.
+	// plainEngine validates objects of each version without conversion.
 	plainEngine *engine.Engine
-	plain       *apiextensionsv1.CustomResourceDefinition // that judge was compiled from
-	// stored converts, by the version that is stored.
+	plain       *apiextensionsv1.CustomResourceDefinition // the CRD of plainEngine
+	// stored holds engines for conversion, by storage version.
 	stored  map[string]*engine.Engine
 	schemas map[string]*apiextensionsv1.JSONSchemaProps
-	// versions are those that clients or the storage can hold, hub the one stored.
+	// versions are the versions that are served or stored; hub is the storage version.
 	versions []string
 	hub      string
 }
@@ -51,8 +51,8 @@ func newForms(crd *apiextensionsv1.CustomResourceDefinition, c engine.Converter)
 	return w, nil
 }
 
-// judged is the CRD with a status as any other field, so that an object is decided
-// as a whole, and with conversion by a webhook, whatever it says.
+// judged returns the CRD with the status as an ordinary field, so that objects are validated as a
+// whole, and with conversion by a webhook.
 func judged(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
 	crd = crd.DeepCopy()
 	reviews := []string{"v1", "v1beta1"}
@@ -73,7 +73,8 @@ func judged(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.Cust
 	return crd
 }
 
-// withoutRulesAndDefaults is a CRD without defaults and rules that stores a version.
+// withoutRulesAndDefaults returns a CRD without defaults and rules and with the given storage
+// version.
 func withoutRulesAndDefaults(crd *apiextensionsv1.CustomResourceDefinition, stored string) *apiextensionsv1.CustomResourceDefinition {
 	crd = crd.DeepCopy()
 	for i := range crd.Spec.Versions {
@@ -98,7 +99,7 @@ func strip(s *apiextensionsv1.JSONSchemaProps) {
 	}
 }
 
-// samples gives objects that a version admits.
+// samples calls yield with objects that a version admits.
 func (w *crdForms) samples(ctx context.Context, version string, seed uint64, n int, yield func(map[string]any) bool) error {
 	a, err := analysis.New(w.plain, w.plainEngine, version, analysis.Config{Seed: seed})
 	if err != nil {
@@ -107,7 +108,8 @@ func (w *crdForms) samples(ctx context.Context, version string, seed uint64, n i
 	return a.Samples(ctx, n, yield)
 }
 
-// admits decides an object; whole is the object with its defaults.
+// admits validates an object and returns it with defaults if it is accepted. Both results are nil
+// if the work limit is exceeded.
 func (w *crdForms) admits(ctx context.Context, obj map[string]any) (whole map[string]any, res *engine.Result, err error) {
 	res, err = w.plainEngine.Validate(ctx, engine.Request{Object: obj, FieldValidation: "Ignore"})
 	var limit *engine.WorkLimitError

@@ -7,70 +7,70 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/preview"
 )
 
-// Kind is what a finding is about.
+// A Kind is the kind of a finding.
 type Kind string
 
 // The kinds.
 const (
-	Dropped  Kind = "dropped"  // a value does not come back
-	Changed  Kind = "changed"  // another value comes back
-	Added    Kind = "added"    // a value comes back that was not there
-	Order    Kind = "order"    // a list comes back in another order
-	Second   Kind = "second"   // the first trip is fine, the second is not
+	Dropped  Kind = "dropped"  // a value is lost
+	Changed  Kind = "changed"  // a value has changed
+	Added    Kind = "added"    // there is a new value
+	Order    Kind = "order"    // the items of a list have another order
+	Second   Kind = "second"   // the first conversion there and back is fine, the second is not
 	Stale    Kind = "stale"    // a change made in the other version is undone
-	Invalid  Kind = "invalid"  // the other version does not admit what was made
-	Failed   Kind = "failed"   // the converter says that it cannot
-	Wrong    Kind = "wrong"    // the server would refuse what was made
+	Invalid  Kind = "invalid"  // the other version does not admit the converted object
+	Failed   Kind = "failed"   // the converter reports a failure
+	Wrong    Kind = "wrong"    // the API server would reject the converter's result
 	Panicked Kind = "panicked" // the converter panicked
-	NoAnswer Kind = "noAnswer" // nobody answered, or none can read it
+	NoAnswer Kind = "noAnswer" // there was no answer, or it was unreadable
 	Slow     Kind = "slow"     // there was no answer in time
 )
 
-// Report is what came of a test. The same seed and converter give the same.
+// A Report is the result of a test. The same seed and converter give the same report.
 type Report struct {
 	Seed uint64
-	// Pairs are the ordered pairs of versions.
+	// Pairs are the tested ordered pairs of versions.
 	Pairs    []Pair
 	Findings []*Finding
-	// More says that there were more findings than are told.
+	// More is set if there were more findings than are included.
 	More bool
 }
 
-// Pair is a way there and back.
+// A Pair is a conversion from one version to another and back.
 type Pair struct {
 	From, To string
-	// Role is that of To as Kubernetes developers say it: "hub-spoke-hub" where
-	// From is the storage version, "spoke-hub-spoke" where To is, else
-	// "spoke-spoke".
+	// Role describes the versions in the terms of Kubernetes: "hub-spoke-hub" if From is the
+	// storage version, "spoke-hub-spoke" if To is, else "spoke-spoke".
 	Role string
-	// Objects went this way; Changed of them with a change in between.
+	// Objects is the number of objects that were converted, Changed the number of those that were
+	// also converted with a change in between.
 	Objects, Changed int
 }
 
-// Finding is one thing that a converter does wrong, with an object that shows it.
+// A Finding is an error of a converter, with an object that demonstrates it.
 type Finding struct {
 	Kind     Kind
 	From, To string
-	// Path is where, in version From, or in To where Kind is Stale or Invalid; ""
-	// where it is no place of the object.
+	// Path is the path in version From, or in To if Kind is Stale or Invalid. It is "" if the
+	// finding does not concern a path.
 	Path string
-	// Text says what, in one line.
+	// Text describes the finding in one line.
 	Text string
-	// Object is one that From admits.
+	// Object is an object that From admits.
 	Object map[string]any
-	// Change is what was changed in To in between; nil: nothing.
+	// Change is the change made in To in between, or nil if there was none.
 	Change *Change
-	// Converted and Back are the object in To and on its return; nil where it did
-	// not come so far.
+	// Converted and Back are the object in To and after its return. They are nil if the conversion
+	// did not get that far.
 	Converted, Back map[string]any
-	// Times is how many objects showed it.
+	// Times is the number of objects that demonstrate the finding.
 	Times int
 }
 
-// Change is one change of an object.
+// A Change is a single change of an object.
 type Change struct {
 	Path string
-	// Value is the new value; Removed says that there is none.
+	// Value is the new value. Removed is set if the value is removed.
 	Value   any
 	Removed bool
 	// Patch is the change as a merge patch (RFC 7386).
@@ -89,14 +89,14 @@ func (c *Change) String() string {
 	return c.Path + " set to " + shown(c.Value)
 }
 
-// shown is a value in a text.
+// shown returns a value as JSON, shortened for messages.
 func shown(v any) string { return preview.JSON(v, 80) }
 
 func (f *Finding) String() string {
 	return fmt.Sprintf("%s, %s to %s: %s", f.Kind, f.From, f.To, f.Text)
 }
 
-// Objects is how many went some way.
+// Objects returns the number of converted objects, over all pairs.
 func (r *Report) Objects() (n int) {
 	for _, p := range r.Pairs {
 		n += p.Objects

@@ -13,27 +13,26 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// Config is how much is tried. The zero value is sensible.
+// Config determines the scope of a test. Its zero value is a sensible default.
 type Config struct {
-	// Seed chooses other objects.
+	// Seed selects the objects.
 	Seed uint64
-	// Objects is how many are made, in all versions together; 0 is
-	// DefaultObjects.
+	// Objects is the number of objects to generate, over all versions; 0 is DefaultObjects.
 	Objects int
-	// Slow is when a conversion takes too long; 0: never. A Go function that does
-	// not look at its context is waited for all the same.
+	// Slow is the time limit for a conversion; 0 is unlimited. Test still waits for Go functions
+	// that ignore their context.
 	Slow time.Duration
-	// Ignore are places, as spec.hosts[*].name, that may come back as others.
+	// Ignore lists paths, such as spec.hosts[*].name, that may change.
 	Ignore []string
 }
 
-// DefaultObjects is a matter of seconds with a converter in this process.
+// DefaultObjects takes a few seconds with a converter in the same process.
 const DefaultObjects = 1000
 
 const (
-	// maxFindings is how many are told.
+	// maxFindings limits the findings in a report.
 	maxFindings = 50
-	// others is how many objects of a version changes are taken from.
+	// others is the number of objects per version from which changes are taken.
 	others = 40
 )
 
@@ -45,17 +44,18 @@ type tester struct {
 	report *Report
 	known  map[string]*Finding
 	pool   map[string][]map[string]any
-	// shrunk is how many smaller objects were tried.
+	// shrunk is the number of smaller objects that were tried.
 	shrunk int
-	// answered: the converter once did; unanswered is how often in a row it did not.
+	// answered is set once the converter has answered. unanswered counts consecutive failures to
+	// answer.
 	answered   bool
 	unanswered int
 }
 
-// Test makes objects and looks at what the converter makes of them. The error is
-// for a cancelled context, a CRD that cannot be used, a converter that does not
-// answer any more (an *engine.NotCheckedError within), or a bug of ours; beside it
-// stands the report of what was found before, if there is one.
+// Test converts generated objects and reports the data that the converter loses. It returns an
+// error if ctx is done, if the CRD cannot be used, if the converter no longer answers (the error
+// wraps an *engine.NotCheckedError), or on an internal error. With an error, it also returns the
+// report of earlier findings, if there are any.
 func Test(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, c engine.Converter, cfg Config) (*Report, error) {
 	if cfg.Objects == 0 {
 		cfg.Objects = DefaultObjects
@@ -81,7 +81,7 @@ func Test(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, c 
 	return t.report, nil
 }
 
-// sofar is the report where something was found of who does answer, else nil.
+// sofar returns the report if the converter has answered and there are findings, else nil.
 func (t *tester) sofar() *Report {
 	if !t.answered || len(t.report.Findings) == 0 {
 		return nil
@@ -103,10 +103,10 @@ func newTester(crd *apiextensionsv1.CustomResourceDefinition, c engine.Converter
 	return t, err
 }
 
-// Trips sends single objects as Test does. It is safe for concurrent use.
+// Trips converts single objects as Test does. It is safe for concurrent use.
 type Trips struct{ worlds *crdForms }
 
-// NewTrips compiles the CRD.
+// NewTrips compiles the CRD and returns Trips for it.
 func NewTrips(crd *apiextensionsv1.CustomResourceDefinition, c engine.Converter) (*Trips, error) {
 	w, err := newForms(crd, c)
 	if err != nil {
@@ -115,9 +115,8 @@ func NewTrips(crd *apiextensionsv1.CustomResourceDefinition, c engine.Converter)
 	return &Trips{w}, nil
 }
 
-// Trip sends one object to a version and back, with the merge patch in between where
-// it is not nil. What is sent is the object as its own version takes it, pruned and
-// with defaults; it is not validated.
+// Trip converts an object to a version and back, and applies the merge patch in between if patch is
+// not nil. The object is first pruned and defaulted in its own version; it is not validated.
 func (r *Trips) Trip(ctx context.Context, object map[string]any, to string, patch map[string]any) ([]*Finding, error) {
 	w := r.worlds
 	apiVersion, _ := object["apiVersion"].(string)
@@ -130,7 +129,7 @@ func (r *Trips) Trip(ctx context.Context, object map[string]any, to string, patc
 	if from == to {
 		return nil, fmt.Errorf("version %q: the object is in it: want another", to)
 	}
-	object, err := w.plainEngine.Convert(ctx, object, from) // nobody is asked for that
+	object, err := w.plainEngine.Convert(ctx, object, from) // does not call the converter
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +141,7 @@ func (r *Trips) Trip(ctx context.Context, object map[string]any, to string, patc
 	return trip.found, err
 }
 
-// version sends objects of one version to all others.
+// version converts objects of one version to all other versions.
 func (t *tester) version(ctx context.Context, from string) error {
 	first := len(t.report.Pairs)
 	for _, to := range t.worlds.versions {
@@ -181,7 +180,7 @@ func (t *tester) role(from, to string) string {
 	return "spoke-spoke"
 }
 
-// named gives an object labels and annotations, by lot.
+// named sets the object's name and, at random, a label and an annotation.
 func (t *tester) named(obj map[string]any) {
 	meta := map[string]any{"name": "example"}
 	if t.rng.IntN(3) == 0 {
@@ -193,7 +192,7 @@ func (t *tester) named(obj map[string]any) {
 	obj["metadata"] = meta
 }
 
-// pair sends an object to a version, as it is and with a change.
+// pair converts an object to a version and back, unchanged and with a change.
 func (t *tester) pair(ctx context.Context, p *Pair, obj map[string]any) error {
 	p.Objects++
 	plain := &trip{tester: t, ctx: ctx, from: p.From, to: p.To, object: obj}
@@ -219,7 +218,7 @@ func (t *tester) pair(ctx context.Context, p *Pair, obj map[string]any) error {
 	return t.take(ctx, changed.found)
 }
 
-// take counts findings, and makes new ones smaller.
+// take counts findings and shrinks new ones.
 func (t *tester) take(ctx context.Context, found []*Finding) error {
 	for _, f := range found {
 		key := f.key()
@@ -241,7 +240,7 @@ func (t *tester) take(ctx context.Context, found []*Finding) error {
 	return nil
 }
 
-// key is what tells findings apart: items of a list are one place.
+// key returns a string that identifies equal findings. All items of a list have the same key.
 func (f *Finding) key() string {
 	steps, err := engine.ParsePath(f.Path)
 	if err != nil {

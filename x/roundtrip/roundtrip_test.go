@@ -20,7 +20,7 @@ import (
 	"github.com/celadon-cel/celadon/x/roundtrip"
 )
 
-// Host and port stand together in v2, which has no only; v3 is v1 again.
+// In v2, host and port are one field and there is no field "only". v3 equals v1.
 const gadgets = `
 metadata: {name: gadgets.g.test}
 spec:
@@ -83,7 +83,7 @@ func gadgetCRD(t testing.TB) *apiextensionsv1.CustomResourceDefinition {
 
 const keeps = "g.test/only"
 
-// lossless keeps in an annotation what v2 cannot say.
+// lossless keeps data that v2 cannot represent in an annotation.
 func lossless(obj map[string]any, to string) (map[string]any, error) {
 	from := obj["apiVersion"].(string)
 	obj["apiVersion"] = to
@@ -128,7 +128,7 @@ func lossless(obj map[string]any, to string) (map[string]any, error) {
 	return obj, nil
 }
 
-// spec gives the spec of an object, which may not be there.
+// spec returns the spec of an object, which may be missing.
 func spec(obj map[string]any) map[string]any {
 	s, _ := obj["spec"].(map[string]any)
 	if s == nil {
@@ -139,8 +139,7 @@ func spec(obj map[string]any) map[string]any {
 
 type convert func(obj map[string]any, to string) (map[string]any, error)
 
-// spoilt is the lossless converter with something done to what it makes in a
-// version.
+// spoilt returns the lossless converter with a change of its results in one version.
 func spoilt(version string, change func(in, out map[string]any)) convert {
 	return func(obj map[string]any, to string) (map[string]any, error) {
 		in := runtime.DeepCopyJSON(obj)
@@ -152,7 +151,7 @@ func spoilt(version string, change func(in, out map[string]any)) convert {
 	}
 }
 
-// planted is what is wrong with each converter.
+// planted lists the error in each converter.
 var planted = map[string]struct {
 	convert convert
 	kind    roundtrip.Kind
@@ -194,7 +193,7 @@ var planted = map[string]struct {
 		}
 	}), roundtrip.Changed, "spec.mode"},
 	"wrong kind": {spoilt("v2", func(_, out map[string]any) { out["kind"] = "Widget" }), roundtrip.Wrong, ""},
-	// All of v1 is kept in an annotation and put back, whatever v2 says since.
+	// All of v1 is kept in an annotation and restored, even if v2 was changed since.
 	"stale": {func(obj map[string]any, to string) (map[string]any, error) {
 		const all = "g.test/all"
 		before, from := runtime.DeepCopyJSON(obj), obj["apiVersion"]
@@ -220,7 +219,7 @@ var planted = map[string]struct {
 		}
 		return out, nil
 	}, roundtrip.Stale, ""},
-	// What is kept is kept once.
+	// Data is kept in the annotation only once.
 	"second": {func(obj map[string]any, to string) (map[string]any, error) {
 		const been = "g.test/been"
 		out, err := lossless(obj, to)
@@ -254,7 +253,7 @@ func test(t testing.TB, c convert, cfg roundtrip.Config) *roundtrip.Report {
 	return r
 }
 
-// How much is tried; CELADON_SEARCH=long tries more.
+// effort returns how much is tried; CELADON_SEARCH=long tries more.
 func effort() (seeds uint64, objects int) {
 	if os.Getenv("CELADON_SEARCH") == "long" {
 		return 20, 10_000
@@ -262,8 +261,8 @@ func effort() (seeds uint64, objects int) {
 	return 1, 3_000
 }
 
-// What was planted is found among 1,000 objects, by every seed, and shown by an
-// object that has little else; the same seed finds it in the same bytes.
+// TestPlanted checks that each planted error is found among 1,000 objects with every seed, that its
+// object has few other values, and that the same seed gives the same bytes.
 func TestPlanted(t *testing.T) {
 	t.Parallel()
 	for name, p := range planted {
@@ -293,7 +292,7 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// A converter that loses nothing has no finding.
+// TestLossless checks that a converter that loses nothing has no findings.
 func TestLossless(t *testing.T) {
 	t.Parallel()
 	_, objects := effort()
@@ -325,8 +324,8 @@ func TestLossless(t *testing.T) {
 	}
 }
 
-// The one thing that is wrong with the plain one is a matter of empty addresses;
-// what may be lost is not told of.
+// TestIgnore checks that ignored paths are not reported. The only error of the plain converter
+// concerns empty addresses.
 func TestIgnore(t *testing.T) {
 	t.Parallel()
 	drop := planted["dropped"].convert
@@ -360,7 +359,7 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// A converter that never answers is not judged.
+// TestNobodyAnswers checks that a converter that never answers has no report.
 func TestNobodyAnswers(t *testing.T) {
 	t.Parallel()
 	asked := 0
@@ -380,7 +379,7 @@ func TestNobodyAnswers(t *testing.T) {
 	}
 }
 
-// TestPasswordsLost: what is lost is told, and not shown where it is a password.
+// TestPasswordsLost checks that a lost password is reported but not shown.
 func TestPasswordsLost(t *testing.T) {
 	t.Parallel()
 	crd := &apiextensionsv1.CustomResourceDefinition{}

@@ -12,14 +12,15 @@ import (
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// How many smaller objects are tried for one finding, and for all of a CRD.
+// The maximum number of smaller objects that are tried for one finding, and for all findings
+// together.
 const (
 	shrinkTrips    = 200
 	allShrinkTrips = 2000
 )
 
-// shrink takes from the object of a finding what is not needed to show it. What
-// takes long to show is let be.
+// shrink removes values that are not needed to demonstrate a finding. It does not shrink findings
+// that take long to reproduce.
 func (t *tester) shrink(ctx context.Context, f *Finding) (*Finding, error) {
 	if f.Kind == Slow || f.Kind == NoAnswer {
 		return f, nil
@@ -48,7 +49,7 @@ func (t *tester) shrink(ctx context.Context, f *Finding) (*Finding, error) {
 	return f, nil
 }
 
-// shows is the same finding by another object; nil where that does not show it.
+// shows returns the same finding for another object, or nil if that object does not demonstrate it.
 func (t *tester) shows(ctx context.Context, f *Finding, obj map[string]any) (*Finding, error) {
 	whole, _, err := t.worlds.admits(ctx, obj)
 	if err != nil || whole == nil || reflect.DeepEqual(whole, f.Object) {
@@ -65,8 +66,8 @@ func (t *tester) shows(ctx context.Context, f *Finding, obj map[string]any) (*Fi
 	return again.found[i], nil
 }
 
-// without is a copy of the object that lacks its nth value, from the outside
-// inwards; not ok where there are no more.
+// without returns a copy of the object without its nth value, counted from the root. ok is false if
+// there are not so many values.
 func without(obj map[string]any, n int) (map[string]any, bool) {
 	steps, ok := nth(obj, n)
 	if !ok {
@@ -85,7 +86,7 @@ func without(obj map[string]any, n int) (map[string]any, bool) {
 	return out, true
 }
 
-// nth is the place of the nth value that may go.
+// nth returns the path of the nth value that may be removed.
 func nth(obj map[string]any, n int) ([]engine.Step, bool) {
 	type level struct {
 		path []engine.Step
@@ -113,7 +114,7 @@ func nth(obj map[string]any, n int) ([]engine.Step, bool) {
 	return nil, false
 }
 
-// fixed places are in every object.
+// fixed reports whether every object has the path.
 func fixed(path []engine.Step) bool {
 	switch path[0].Name {
 	case "apiVersion", "kind":

@@ -10,7 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/conversion"
 )
 
-// All making smaller of a CRD's findings together has a bound.
+// TestShrinkingIsBounded checks the limit on shrinking all findings of a CRD together.
 func TestShrinkingIsBounded(t *testing.T) {
 	t.Parallel()
 	open, crd := true, &apiextensionsv1.CustomResourceDefinition{}
@@ -35,7 +35,7 @@ func TestShrinkingIsBounded(t *testing.T) {
 	for i := range 100 {
 		object[fmt.Sprint("field", i)] = "x"
 	}
-	for range 50 { // none of which smaller objects show
+	for range 50 { // smaller objects demonstrate none of them
 		if _, err := ts.shrink(t.Context(), &Finding{Kind: Dropped, From: "v1", To: "v2", Path: "field1", Object: object}); err != nil {
 			t.Fatal(err)
 		}

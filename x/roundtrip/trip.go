@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
-// trip is one object on its way from a version to another and back.
+// A trip is the conversion of an object to another version and back.
 type trip struct {
 	*tester
 	ctx      context.Context
@@ -25,10 +25,11 @@ type trip struct {
 	found           []*Finding
 }
 
-// errEnd: the trip is at its end, by what was found.
+// errEnd means that the trip has ended because of a finding.
 var errEnd = errors.New("the trip is at its end")
 
-// run goes there and back. The error is for a cancelled context or a bug of ours.
+// run converts the object there and back. It returns an error if the context is done or on an
+// internal error.
 func (t *trip) run() error {
 	err := t.there()
 	if err == nil {
@@ -40,7 +41,7 @@ func (t *trip) run() error {
 	return err
 }
 
-// hop converts an object, where from is stored.
+// hop converts an object to a version. where is a prefix for the text of findings.
 func (t *trip) hop(obj map[string]any, to, where string) (map[string]any, error) {
 	ctx, cancel := t.ctx, context.CancelFunc(func() {})
 	if t.cfg.Slow > 0 {
@@ -72,13 +73,14 @@ func (t *trip) hop(obj map[string]any, to, where string) (map[string]any, error)
 	return nil, errEnd
 }
 
-// How often in a row a converter may fail to answer, before it ever did and since.
+// The maximum number of consecutive failures to answer, before the converter has answered for the
+// first time and afterwards.
 const (
 	patience     = 3
 	morePatience = 20
 )
 
-// patient gives up a converter that does not answer.
+// patient returns an error if the converter has failed to answer too often.
 func (t *tester) patient(kind Kind, failed error) error {
 	if kind != NoAnswer && kind != Slow {
 		t.answered, t.unanswered = true, 0
@@ -98,7 +100,7 @@ func (t *trip) add(kind Kind, path []engine.Step, text string) {
 	})
 }
 
-// there converts the object and, with a change, changes it.
+// there converts the object and applies the change, if any.
 func (t *trip) there() (err error) {
 	if t.converted, err = t.hop(t.object, t.to, ""); err != nil {
 		return err
@@ -110,7 +112,7 @@ func (t *trip) there() (err error) {
 	if refused := res != nil && !res.Allowed; refused && t.change == nil {
 		t.invalid(res)
 	} else if refused {
-		return errEnd // it is told of without a change
+		return errEnd // the trip without a change reports it
 	}
 	if t.change != nil {
 		t.converted = t.change.apply(t.converted)
@@ -118,7 +120,7 @@ func (t *trip) there() (err error) {
 			return err
 		}
 		if res == nil || !res.Allowed {
-			return errEnd // no client can make that change
+			return errEnd // no client can make the change
 		}
 	}
 	return nil
@@ -129,7 +131,7 @@ func (t *trip) invalid(res *engine.Result) {
 		t.add(Invalid, nil, t.to+" does not admit what is made: "+res.Failure.Message)
 		return
 	}
-	// What says that rules did not run stands first.
+	// A cause that rules did not run comes first.
 	cause := res.Causes[len(res.Causes)-1]
 	path, err := engine.ParsePath(cause.Field)
 	if err != nil {
@@ -138,7 +140,7 @@ func (t *trip) invalid(res *engine.Result) {
 	t.add(Invalid, path, fmt.Sprintf("%s does not admit what is made: %s: %s", t.to, cause.Field, cause.Message))
 }
 
-// again comes back, and goes a second time: there must be nothing to see.
+// again converts the object back, and a second time there and back. No difference may result.
 func (t *trip) again() (err error) {
 	if t.back, err = t.hop(t.converted, t.from, "on the way back: "); err != nil {
 		return err
@@ -163,7 +165,7 @@ func (t *trip) again() (err error) {
 	return nil
 }
 
-// compare tells in what the object came back as another, without its passwords.
+// compare adds findings for the differences between the object and back, with passwords masked.
 func (t *trip) compare(back map[string]any, when string) {
 	mask := sync.OnceValue(func() secret.Mask { return secret.MaskOf(t.worlds.plain, t.object, t.converted, back) })
 	shown := func(v any) string { return shown(mask().Value(v)) }
@@ -188,8 +190,9 @@ func (t *trip) compare(back map[string]any, when string) {
 	}
 }
 
-// stale asks whether the change is still there when the object is shown again
-// where it was made, and would be without what the converter left in the metadata.
+// stale checks that a change is still there when the object is converted again to the version in
+// which it was made. It adds a finding if the change is lost only because of data that the
+// converter keeps in the metadata.
 func (t *trip) stale() error {
 	survives := func(obj map[string]any) (bool, error) {
 		shown, err := t.hop(obj, t.to, "after a change: ")

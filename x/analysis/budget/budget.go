@@ -1,5 +1,6 @@
-// Package budget shows by cost estimates that rules cannot cost too much. It is apart from
-// x/analysis because engine/vet, which estimates, needs far more packages.
+// Package budget proves with cost estimates that rules cannot exceed the cost limits. It is
+// separate from x/analysis because engine/vet, which provides the estimates, has far more
+// dependencies.
 package budget
 
 import (
@@ -33,14 +34,14 @@ func Proofs(crd *apiextensionsv1.CustomResourceDefinition, kubeVersion string, l
 	}
 }
 
-// estimates are the upper bounds of the costs of a CRD's rules.
+// estimates holds the upper bounds of the costs of a CRD's rules.
 type estimates struct {
 	rules map[engine.RuleRef]uint64 // one evaluation, of rule or message
 	whole map[string]uint64         // by version, all rules together
 }
 
-// estimate returns no estimates for a CRD that vet rejects. It returns an error if ctx is
-// done, or on an internal error.
+// estimate estimates the costs of a CRD's rules. The result is empty if vet rejects the CRD. It
+// returns an error if ctx is done, or on an internal error.
 func estimate(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, kubeVersion string) (*estimates, error) {
 	e := &estimates{map[engine.RuleRef]uint64{}, map[string]uint64{}}
 	r, err := vet.VetCRD(ctx, crd, vet.Config{Stored: true, KubeVersion: kubeVersion})

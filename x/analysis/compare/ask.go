@@ -13,21 +13,20 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/work"
 )
 
-// answer is what became of a goal.
+// An answer is the result of pursuing a goal.
 type answer struct {
 	witness  *Witness
-	proof    string // that there is none
+	proof    string // that there is no witness
 	searched int
 	reason   string // why there is no answer
 	limited  bool   // because the work budget is used up
 }
 
-// nothingAsked is the answer where a side asks for nothing that the other does
-// not.
+// nothingAsked is the answer if a side has no requirement that the other does not have.
 var nothingAsked = answer{proof: "it asks for less"}
 
-// pursue looks for an object that base admits and other refuses, or keeps less
-// of, because of what the goal says.
+// pursue looks for an object that base admits and that other, because of the goal, rejects or
+// persists with fewer values. It returns an error if the context is done, or on an internal error.
 func (c *comparison) pursue(g *goal, base, other *side, m *work.Meter) (answer, error) {
 	switch {
 	case g == nil:
@@ -62,7 +61,7 @@ type asking struct {
 	work *work.Meter
 	answer
 	base, other *side
-	relabel     bool // the other side's version has another name
+	relabel     bool // the versions of the two sides have different names
 }
 
 func relabelling(base, other *side) bool { return base.version.Name != other.version.Name }
@@ -78,7 +77,7 @@ func (a *asking) ask() error {
 		return nil
 	}
 	q, err := a.compiled(h)
-	if err != nil && a.from != nil { // it speaks of what the base does not have
+	if err != nil && a.from != nil { // the rule refers to fields that base does not have
 		if h, ok = hybridOf(a.base, a.goal, true); ok {
 			q, err = a.compiled(h)
 		}
@@ -92,7 +91,7 @@ func (a *asking) ask() error {
 		a.reason = err.Error()
 	case a.values != nil:
 		return a.try(q, h)
-	case a.items > 0: // a copy is quick, where a search mends each pair of items
+	case a.items > 0: // copying items is fast; a search must repair each pair of items
 		if err := a.many(); a.witness != nil || err != nil {
 			return err
 		}
@@ -106,8 +105,8 @@ func (a *asking) ask() error {
 	return err
 }
 
-// unknownTo asks a goal that speaks of what the base does not know, as a new field
-// that is required at once: then what the base admits as it is shows the change.
+// unknownTo handles a goal whose rule refers to fields that base does not have, such as a new
+// required field. Any object that base admits may then demonstrate the change.
 func (a *asking) unknownTo(why error) error {
 	g := *a.goal
 	g.rule, g.values = "false", []any{}
@@ -123,8 +122,8 @@ func (a *asking) unknownTo(why error) error {
 	return a.try(q, h)
 }
 
-// findBeside searches the other CRD as it is: what keeps a rule's witness from
-// showing may be all else that has changed.
+// findBeside searches in the complete other CRD. Its other changes may be the reason that the
+// witness of a rule was not confirmed.
 func (a *asking) findBeside() error {
 	if a.relabel {
 		return nil
@@ -171,7 +170,7 @@ func (a *asking) compiled(h *hybrid) (*analysis.Analyzer, error) {
 	return q, nil
 }
 
-// analyzer returns an Analyzer for a side alone, which charges the meter of the question.
+// analyzer returns an Analyzer for one side alone that charges the meter of the question.
 func (a *asking) analyzer(s *side, cfg analysis.Config) (*analysis.Analyzer, error) {
 	q, err := analysis.New(alone(s, s.schema()), s.engine, s.version.Name, cfg)
 	if err == nil {
@@ -192,8 +191,8 @@ func (a *asking) uncompiled(crd *apiextensionsv1.CustomResourceDefinition, versi
 	return q
 }
 
-// schemaSteps is how much more is tried for what a schema asks: a text of the
-// length that shows it is dear where rules ask for its form.
+// schemaSteps is the factor by which more writes are tried for constraints of the schema. A string
+// of the length that demonstrates the change is expensive to find if rules also constrain it.
 const schemaSteps = 3
 
 // prove returns a proof that the goal's rule rejects nothing that base admits, or nil. If
@@ -218,17 +217,17 @@ func (a *asking) prove(h *hybrid) *prove.Proof {
 // nil.
 func (a *asking) passes(rule engine.RuleRef) *prove.Proof {
 	if a.base.crd.Spec.PreserveUnknownFields {
-		return nil // new fields may have had values before, of which a version says nothing
+		return nil // objects of base may have values for the new fields, unvalidated
 	}
 	base := a.prover(a.base.crd, a.base.version.Name)
 	return base.Passes(a.prover(a.other.crd, a.other.version.Name), rule)
 }
 
-// find searches for an object that the rule refuses, or fails on.
+// find searches for an object that the rule rejects or on which it fails.
 func (a *asking) find(q *analysis.Analyzer, rule engine.RuleRef, grafted bool) error {
 	for _, want := range []search.Want{search.Refused, search.Errs} {
 		if want == search.Errs && a.from == nil {
-			continue // what is made of the schema does not fail
+			continue // rules generated from the schema do not fail
 		}
 		found, err := q.Search(a.ctx, rule, want)
 		if err != nil {

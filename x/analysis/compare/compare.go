@@ -12,29 +12,29 @@ import (
 	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
-// Config is how long is looked. The same configuration and the same CRDs always
-// give the same report.
+// Config determines the search effort. The same configuration and the same CRDs always give the
+// same report.
 type Config struct {
-	// Steps is how many objects may be tried for one question about a rule, and
-	// three times as many for one about the schema; 0 is DefaultSteps.
+	// Steps limits the objects that may be tried for one question about a rule. Questions about the
+	// schema may use three times as many. 0 is DefaultSteps.
 	Steps int
-	// Seed chooses among witnesses.
+	// Seed selects among possible witnesses.
 	Seed uint64
-	// KubeVersion is engine.Config's: the Kubernetes minor that decides objects.
+	// KubeVersion is the Kubernetes minor whose API server is emulated, as in engine.Config.
 	KubeVersion string
 }
 
 func (c *Config) engine() engine.Config { return engine.Config{KubeVersion: c.KubeVersion} }
 
-// DefaultSteps is some tenths of a second for most CRDs.
+// DefaultSteps takes some tenths of a second for most CRDs.
 const DefaultSteps = 500
 
-// Effect is what a change does to objects.
+// An Effect is the effect of a change on objects.
 type Effect string
 
-// The effects. A change is Breaking where an object, or a client, that was served
-// before is not served as well now; Loosening where it is the other way round at
-// most; Unknown where nothing was found to break and nothing was proved.
+// The effects. A change is Breaking if an object or a client that was served before is now rejected
+// or served with less. It is Loosening if it is at most the other way round, and Both if it is
+// both. It is Unknown if no broken object was found and nothing was proved.
 const (
 	Breaking   Effect = "breaking"
 	Loosening  Effect = "loosening"
@@ -43,60 +43,60 @@ const (
 	Unknown    Effect = "unknown"
 )
 
-// Basis is how it is known whether a change breaks anything.
+// A Basis is the evidence for whether a change breaks anything.
 type Basis string
 
-// The bases. What was searched for and not found is not known.
+// The bases. BySearch means that a search found nothing, which is not certain.
 const (
 	ByWitness Basis = "witness"
 	ByProof   Basis = "proof"
 	BySearch  Basis = "search"
 )
 
-// Report is all in which two forms of a CRD differ.
+// A Report holds all differences between two forms of a CRD.
 type Report struct {
 	Name string
-	// Changes are the worst first, then by place.
+	// Changes are sorted by effect, most severe first, then by path.
 	Changes []CRDChange
 }
 
-// CRDChange is one change of a CRD.
+// A CRDChange is one change of a CRD.
 type CRDChange struct {
-	// Version is that of the new CRD, OldVersion the one it is held against;
-	// both are "" for what all versions share.
+	// Version is a version of the new CRD, OldVersion the version to which it is compared. Both are
+	// "" for changes that do not belong to a version.
 	Version, OldVersion string
-	// Also are other versions with the same change.
+	// Also lists other versions with the same change.
 	Also []string
-	// Path is the place in objects, as "spec.hosts[*]"; "" is the root.
+	// Path is the path in objects, such as "spec.hosts[*]"; "" is the root.
 	Path string
-	// What changed: rule, message, bound, pattern, type, enum, required, default,
-	// field, pruning, list type, nullable, format, version, storage and so on.
+	// What is the kind of the changed element: rule, message, bound, pattern, type, enum, required,
+	// default, field, pruning, list type, nullable, format, version, storage, and so on.
 	What string
-	// Old and New are the texts of it; "" is none.
+	// Old and New are its texts; "" means that it is absent.
 	Old, New string
-	// OldField and NewField are the places in the CRDs, as causes name them; ""
-	// where a side has none.
+	// OldField and NewField are the paths in the CRDs, in the form of causes; "" if a side does not
+	// have the element.
 	OldField, NewField string
 	Effect             Effect
 	By                 Basis
-	// Proof says on what a proof rests, or why it needs none.
+	// Proof is the basis of a proof, or the reason why none is needed.
 	Proof string
-	// Reason says why nothing is known.
+	// Reason is the reason why the effect is unknown.
 	Reason string
-	// Searched is how many objects were tried.
+	// Searched is the number of objects that were tried.
 	Searched int
-	// Limited is set if nothing is known because the work budget is used up.
+	// Limited is set if the effect is unknown because the work budget is used up.
 	Limited bool
-	// Refused is served by the old CRD and not by the new one, Admitted the other
-	// way round. Kept is served by both, and gets values from the new one.
+	// Refused is served by the old CRD but not by the new one; Admitted is the opposite. Kept is
+	// served by both, but a default of the new CRD adds values to it.
 	Refused, Admitted, Kept *Witness
 }
 
-// Breaks is true where an object shows that the change breaks something, or
-// where it takes no object to know.
+// Breaks reports whether the change breaks an object or client. That is shown by a witness or
+// evident from the change.
 func (c *CRDChange) Breaks() bool { return c.Effect == Breaking || c.Effect == Both }
 
-// side is one of the two CRDs, in one version.
+// A side is one of the two CRDs, in one version.
 type side struct {
 	crd     *apiextensionsv1.CustomResourceDefinition
 	engine  *engine.Engine
@@ -112,8 +112,8 @@ func (s *side) schema() *props {
 	return s.version.Schema.OpenAPIV3Schema
 }
 
-// CRDs compares two forms of one CRD, before and after a change. The error is for
-// a CRD that has no usable schema, a cancelled context, and bugs of ours.
+// CRDs compares two forms of a CRD, before and after a change. It returns an error if a CRD has no
+// usable schema, if ctx is done, or on an internal error.
 func CRDs(ctx context.Context, before, after *apiextensionsv1.CustomResourceDefinition, cfg Config) (_ *Report, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -139,12 +139,12 @@ func CRDs(ctx context.Context, before, after *apiextensionsv1.CustomResourceDefi
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, err // what was cut short looks like what was not found
+		return nil, err // interrupted searches look like searches without a result
 	}
 	return c.report(), nil
 }
 
-// compiled may have broken rules: what they would do is not known.
+// compiled returns a side. Its CRD may have invalid rules, whose effect is then unknown.
 func compiled(crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (*side, error) {
 	e, err := engine.Compile(crd, cfg.engine())
 	if e == nil {
@@ -153,25 +153,25 @@ func compiled(crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (*side,
 	return &side{crd: crd, engine: e, size: crdcopy.CompileWork(crd)}, nil
 }
 
-// comparison is the work on one pair of CRDs.
+// A comparison is the work on one pair of CRDs.
 type comparison struct {
 	ctx           context.Context
 	cfg           Config
-	before, after *side // without a version
+	before, after *side // version is nil
 	changes       []*change
 }
 
-// change is one that is being looked into.
+// A change is a change whose effect is being determined.
 type change struct {
 	CRDChange
-	before, after *side // nil: known as it stands
-	// breaks is what the new side asks and the old does not, loosens the other
-	// way round; nil is nothing.
+	before, after *side // nil if the effect is known without a search
+	// breaks is the requirement that only the new side has, loosens the requirement that only the
+	// old side has. They are nil if there is no such requirement.
 	breaks, loosens *goal
 }
 
-// settle looks into all changes. Except for the budget of its lane, no answer depends on
-// another.
+// settle determines the effects of all changes. Apart from the lane's shared budget, answers do not
+// depend on each other.
 func (c *comparison) settle() error {
 	meters := work.Split(len(c.changes), max(crdcopy.Nodes(c.before.crd), crdcopy.Nodes(c.after.crd)))
 	return work.InLanes(func(lane int) (err error) {
@@ -190,10 +190,10 @@ func (c *comparison) settle() error {
 	})
 }
 
-// decide finds out what a change does.
+// decide determines the effect of a change.
 func (c *comparison) decide(ch *change, m *work.Meter) error {
 	if ch.Effect != "" {
-		return nil // known as it stands
+		return nil // known without a search
 	}
 	breaks, err := c.pursue(ch.breaks, ch.before, ch.after, m)
 	if err != nil {
@@ -228,7 +228,7 @@ func (c *comparison) decide(ch *change, m *work.Meter) error {
 	case ch.By == ByProof:
 		ch.Effect = Equivalent
 		if ch.breaks == nil {
-			ch.Proof = loosens.proof // that it asks for less says nothing
+			ch.Proof = loosens.proof // "it asks for less" would be no explanation
 		}
 	default:
 		ch.Effect = Unknown
@@ -246,7 +246,7 @@ func (c *comparison) untouched(ch *change, m *work.Meter) (proof string) {
 			return ""
 		}
 		if here.MaxProperties != nil || here.Not != nil || len(here.AllOf)+len(here.AnyOf)+len(here.OneOf) > 0 {
-			return "" // the schema may mind it
+			return "" // the schema may reject the default
 		}
 		for index := range here.XValidations {
 			if a.passes(engine.RuleRef{Path: engine.FormatPath(steps[:i]), Index: index}) == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/compare"
 )
 
-// crdOf is a CRD whose spec has a schema.
+// crdOf returns a CRD with the given schema of spec.
 func crdOf(t testing.TB, spec string) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	crd := &apiextensionsv1.CustomResourceDefinition{}
@@ -24,7 +24,7 @@ func crdOf(t testing.TB, spec string) *apiextensionsv1.CustomResourceDefinition 
 	return crd
 }
 
-// TestChanges: each kind of change, what it does and how that is known.
+// TestChanges checks the effect and basis of each kind of change.
 func TestChanges(t *testing.T) {
 	t.Parallel()
 	field := func(schema string) string { return "{type: object, properties: {a: " + schema + "}}" }
@@ -100,7 +100,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// TestThreeAnswers: ratcheting lets a stored object live.
+// TestThreeAnswers checks that ratcheting preserves a stored object.
 func TestThreeAnswers(t *testing.T) {
 	t.Parallel()
 	before, after := crdOf(t, "{type: object, properties: {a: {type: integer}}}"), crdOf(t, "{type: object, properties: {a: {type: integer, maximum: 5}}}")
@@ -114,8 +114,8 @@ func TestThreeAnswers(t *testing.T) {
 	}
 }
 
-// TestKeptFields: where spec.preserveUnknownFields keeps what a version does not
-// know, a field that the next one adds may have any value, and its rules refuse.
+// TestKeptFields checks that a field that a new version adds may already have any value if
+// spec.preserveUnknownFields is set, so that its rules can reject stored objects.
 func TestKeptFields(t *testing.T) {
 	t.Parallel()
 	for _, kept := range []bool{true, false} {

@@ -19,8 +19,8 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// sample is how many of the corpus's rules are taken: CELADON_COMPARE=long takes
-// as many as the figures in docs speak of.
+// sample returns the number of corpus rules to test. CELADON_COMPARE=long tests as many as the
+// figures in docs are based on.
 func sample(long, short int) int {
 	if os.Getenv("CELADON_COMPARE") == "long" {
 		return long
@@ -33,7 +33,7 @@ type (
 	aRule = apiextensionsv1.ValidationRule
 )
 
-// corpusRule is a rule of the corpus, in a CRD that has nothing but its version.
+// A corpusRule is a rule of the corpus, in a CRD with only its version.
 type corpusRule struct {
 	file, version string
 	crd           *apiextensionsv1.CustomResourceDefinition
@@ -42,7 +42,8 @@ type corpusRule struct {
 	text          string
 }
 
-// corpusRules are the rules of all served versions, each text of a file once.
+// corpusRules returns the rules of all served versions. Rules with the same source in a file are
+// included once.
 func corpusRules(t *testing.T) (all []*corpusRule) {
 	t.Helper()
 	for _, file := range corpus.CRDFiles(t) {
@@ -74,7 +75,7 @@ func oneVersion(crd *apiextensionsv1.CustomResourceDefinition, i int) *apiextens
 	return &one
 }
 
-// eachProps visits the places that rules can stand at, in order.
+// eachProps visits the schema nodes that can have rules, in order.
 func eachProps(s *props, steps []engine.Step, visit func(path string, s *props)) {
 	visit(engine.FormatPath(steps), s)
 	names := make([]string, 0, len(s.Properties))
@@ -95,8 +96,8 @@ func eachProps(s *props, steps []engine.Step, visit func(path string, s *props))
 	}
 }
 
-// with is the rule's CRD with other rules at its place; the error is of a rule that
-// does not compile.
+// with returns the rule's CRD with other rules at its path. It returns an error if a rule does not
+// compile.
 func (r *corpusRule) with(edit func(rules []aRule) []aRule) (*apiextensionsv1.CustomResourceDefinition, error) {
 	crd := r.crd.DeepCopy()
 	eachProps(crd.Spec.Versions[0].Schema.OpenAPIV3Schema, nil, func(path string, s *props) {
@@ -115,7 +116,7 @@ func (r *corpusRule) instead(text string) (*apiextensionsv1.CustomResourceDefini
 	})
 }
 
-// mutated is a rule with one token changed; "" where the chosen one cannot be.
+// mutated returns a rule with one token changed, or "" if the chosen token cannot be changed.
 func mutated(rng *rand.Rand, text string) string {
 	runes := []rune(text)
 	tokens := lex.Tokens(runes)
@@ -159,8 +160,8 @@ func parallel(n int, run func(i int)) {
 	all.Wait()
 }
 
-// TestMutantsOfCorpus: a rule that was changed is told from what it was, by an
-// object that the one accepts and the other refuses.
+// TestMutantsOfCorpus checks that a changed rule is distinguished from the original by an object
+// that one accepts and the other rejects.
 func TestMutantsOfCorpus(t *testing.T) {
 	rules := corpusRules(t)
 	want := sample(1000, 24)
@@ -222,7 +223,7 @@ func summary(r *compare.Report) (text string) {
 	return text
 }
 
-// held asks the engines of both CRDs once more.
+// held validates the witness with the engines of both CRDs again.
 func held(t *testing.T, admits, refuses *apiextensionsv1.CustomResourceDefinition, w *compare.Witness) {
 	t.Helper()
 	if w == nil || len(w.Kept) > 0 {
@@ -247,7 +248,7 @@ func held(t *testing.T, admits, refuses *apiextensionsv1.CustomResourceDefinitio
 	}
 }
 
-// TestRewordingsOfCorpus: rules in other words, or split in two, break nothing.
+// TestRewordingsOfCorpus checks that rules that are reworded or split in two break nothing.
 func TestRewordingsOfCorpus(t *testing.T) {
 	rules := corpusRules(t)
 	want := sample(500, 24)

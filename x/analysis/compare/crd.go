@@ -13,7 +13,8 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/work"
 )
 
-// fact lists a change that takes no object to know.
+// fact adds a change whose effect is known without an object. It returns nil if old and new are
+// equal.
 func (c *comparison) fact(field, what, old, new string, effect Effect, why string) *change {
 	if old == new {
 		return nil
@@ -23,7 +24,7 @@ func (c *comparison) fact(field, what, old, new string, effect Effect, why strin
 	return ch
 }
 
-// whole compares what is said once in a CRD.
+// whole compares the fields of a CRD that do not belong to a version.
 func (c *comparison) whole() {
 	o, n := &c.before.crd.Spec, &c.after.crd.Spec
 	const gone = "clients of the old one find nothing"
@@ -51,7 +52,7 @@ func (c *comparison) whole() {
 	}
 }
 
-// names compares those that people type.
+// names compares names that users type.
 func (c *comparison) names(field string, old, new []string) {
 	old, new = sortedSet(old), sortedSet(new)
 	effect := Loosening
@@ -68,8 +69,8 @@ func conversion(of *apiextensionsv1.CustomResourceConversion) string {
 	return string(of.Strategy)
 }
 
-// versions pairs those of both CRDs: by name or, where a version is new and objects
-// come to it as they are, with the one that they are stored in.
+// versions pairs the versions of both CRDs by name. A new version is compared to the old storage
+// version, if objects are converted by strategy None.
 func (c *comparison) versions() {
 	for i := range c.before.crd.Spec.Versions {
 		if old := c.before.at(i); c.after.named(old.version.Name) == nil {
@@ -97,7 +98,7 @@ func (c *comparison) versions() {
 	c.stored()
 }
 
-// at is a CRD's version of an index, named one of a name; nil where there is none.
+// at returns the CRD's version with the given index.
 func (s *side) at(i int) *side {
 	return &side{crd: s.crd, engine: s.engine, version: &s.crd.Spec.Versions[i], index: i, size: s.size}
 }
@@ -111,7 +112,7 @@ func (s *side) named(name string) *side {
 	return nil
 }
 
-// storage is a CRD's version that objects are stored in.
+// storage returns the CRD's storage version.
 func (s *side) storage() *side {
 	for i := range s.crd.Spec.Versions {
 		if s.crd.Spec.Versions[i].Storage {
@@ -128,7 +129,7 @@ func served(s *side) string {
 	return "not served"
 }
 
-// gone is a version that the new CRD does not have.
+// gone adds a change for a version that the new CRD does not have.
 func (c *comparison) gone(old *side) {
 	effect, why := Breaking, "its clients find nothing"
 	if !old.version.Served {
@@ -139,7 +140,7 @@ func (c *comparison) gone(old *side) {
 	c.sample(ch, old)
 }
 
-// sample shows a break of all clients of a version by an object of it.
+// sample adds an example object to a change that breaks all clients of a version.
 func (c *comparison) sample(ch *change, old *side) {
 	if ch.Effect != Breaking {
 		return
@@ -155,7 +156,7 @@ func (c *comparison) sample(ch *change, old *side) {
 	}
 }
 
-// version compares what is said of a version beside its schema.
+// version compares the fields of a version other than its schema.
 func (c *comparison) version(old, now *side) {
 	o, n := old.version, now.version
 	add := func(field, what, before, after string, effect Effect, why string) *change {
@@ -232,8 +233,8 @@ func (c *comparison) subresources(add func(field, what, before, after string, ef
 	add(".subresources.scale", "subresource", scale(o.Scale), scale(n.Scale), effect, "clients of /scale read other values")
 }
 
-// stored tells what is lost where objects are stored in another version: all
-// that its schema has no place for.
+// stored reports a change of the storage version, and the fields that objects lose because its
+// schema does not have them.
 func (c *comparison) stored() {
 	was, is := c.before.storage(), c.after.storage()
 	if was.version.Name == is.version.Name {
@@ -252,8 +253,7 @@ func (c *comparison) stored() {
 	}
 }
 
-// homeless lists the fields that a version has and the one it is stored in has
-// not.
+// homeless adds a change for each field of a version that its storage version does not have.
 func (w *walker) homeless(at place, o, n *props) {
 	if preserves(n) {
 		return

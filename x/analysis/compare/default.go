@@ -5,8 +5,8 @@ import (
 	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
-// byDefault: what the other side refuses it would accept, did it fill in at the
-// goal's place what base does.
+// byDefault reports whether the other side would accept the write if it had base's default at the
+// goal's path.
 func (a *asking) byDefault(req engine.Request) (bool, error) {
 	steps := append(a.goal.at.steps[:len(a.goal.at.steps):len(a.goal.at.steps)], engine.Step{Name: a.under})
 	was := at(a.base.schema(), steps)

@@ -10,13 +10,13 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// facet is one thing that a schema asks of a value.
+// A facet is one constraint of a schema on a value.
 type facet struct {
 	what, key string
-	// text is what is asked; "" is nothing.
+	// text returns the constraint, or "" if the schema does not have it.
 	text func(s *props) string
-	// rule says the same in CEL of a value x; "" where CEL cannot. Type is that of
-	// the schema, which allOf and its like do not repeat.
+	// rule returns the constraint on a value x as a CEL rule, or "" if CEL cannot express it. typ
+	// is the type in the schema; schemas within allOf and the like do not repeat it.
 	rule func(s *props, typ, x string) string
 }
 
@@ -78,7 +78,7 @@ var facets = []facet{
 	}, func(s *props, typ, x string) string { return unique(s, x) }},
 }
 
-// count is a facet about a number of letters, items or entries.
+// count returns a facet for a number of characters, items, or entries.
 func count(what, key, of, relation string, get func(*props) *int64) facet {
 	return facet{what, key, func(s *props) string {
 		if n := get(s); n != nil {
@@ -96,7 +96,7 @@ func count(what, key, of, relation string, get func(*props) *int64) facet {
 	}}
 }
 
-// entries counts the fields of an object, which has no size in CEL.
+// entries returns a rule on the number of an object's fields, because objects have no size in CEL.
 func entries(s *props, x, relation string, n int64) string {
 	var all []string
 	for _, name := range sortedKeys(s.Properties) {
@@ -112,7 +112,7 @@ func entries(s *props, x, relation string, n int64) string {
 	return fmt.Sprintf("%s %s %d", strings.Join(all, " + "), relation, n)
 }
 
-// limit is a facet about a number itself.
+// limit returns a facet for the value of a number.
 func limit(key, relation string, get func(*props) (*float64, bool)) facet {
 	return facet{"bound", key, func(s *props) string {
 		f, exclusive := get(s)
@@ -150,7 +150,7 @@ func double(f float64) string {
 	return number(f) + ".0"
 }
 
-// unique says that no two items are the same, or have the same keys.
+// unique returns a rule that no two items are equal or have the same keys.
 func unique(s *props, x string) string {
 	same := []string{"a == b"}
 	if s.XListType != nil && *s.XListType == "map" {
@@ -170,7 +170,7 @@ func unique(s *props, x string) string {
 	return fmt.Sprintf("%s.all(a, %s.exists_one(b, %s))", x, x, strings.Join(same, " && "))
 }
 
-// literal is a JSON scalar in CEL.
+// literal returns a JSON scalar as a CEL literal.
 func literal(raw []byte, typ string) string {
 	v, err := decoded(raw)
 	if err != nil {
@@ -179,7 +179,7 @@ func literal(raw []byte, typ string) string {
 	switch v := v.(type) {
 	case int64:
 		if text := strconv.FormatInt(v, 10); typ != "number" {
-			return text // a float64 does not hold all of them
+			return text // a float64 cannot represent all of them
 		}
 		return double(float64(v))
 	case float64:
@@ -191,7 +191,7 @@ func literal(raw []byte, typ string) string {
 	return compact(v)
 }
 
-// typeOf names what values a schema takes.
+// typeOf returns a name for the values that a schema accepts.
 func typeOf(s *props) string {
 	switch {
 	case s.XIntOrString:
@@ -206,8 +206,8 @@ func typeOf(s *props) string {
 	return ""
 }
 
-// shown is what a change is told by: bounds with their names, and nothing of
-// passwords.
+// shown returns the text for reports: bounds include their names, and enums of passwords are
+// hidden.
 func (f *facet) shown(s *props) string {
 	text := f.text(s)
 	switch {
@@ -221,13 +221,13 @@ func (f *facet) shown(s *props) string {
 	return text
 }
 
-// password is the format of what is not shown.
+// Values with the format password are replaced by hidden in reports.
 const (
 	password = "password"
 	hidden   = "(hidden)"
 )
 
-// facets compares what both ask of a value.
+// facets compares the constraints of both schemas on a value.
 func (w *walker) facets(at place, o, n *props) {
 	for i := range facets {
 		f := &facets[i]
@@ -239,14 +239,14 @@ func (w *walker) facets(at place, o, n *props) {
 	}
 }
 
-// letters is the length that a bound on a text speaks of.
+// letters returns the length in a bound on strings, or 1 if the facet is not a length.
 func (f *facet) letters(s *props) int64 {
-	n, _ := strconv.ParseInt(f.text(s), 10, 64) // of what is no length, none
+	n, _ := strconv.ParseInt(f.text(s), 10, 64) // 0 if it is not a length
 	return max(n, 1)
 }
 
-// asked is the goal of what one side asks of the values of the other; nil where
-// that is nothing.
+// asked returns the goal for the constraint of one side on values of the other, or nil if there is
+// no constraint.
 func (w *walker) asked(at place, f *facet, by, of *props) *goal {
 	if f.text(by) == "" || typeOf(by) != typeOf(of) && typeOf(of) == "" {
 		return nil

@@ -2,9 +2,9 @@ package compare
 
 import "strings"
 
-// formatted are texts of a format that CEL reads as no text, some longer and some
-// shorter than n letters: no rule says what a schema asks of the texts themselves.
-// Nil is of every other format.
+// formatted returns strings of a format that CEL does not represent as strings, some longer and
+// some shorter than n characters. No rule can express a constraint on such strings. It returns nil
+// for all other formats.
 func formatted(format string, n int64) []any {
 	n = min(n, maxFormatted)
 	switch strings.ReplaceAll(format, "-", "") {
@@ -20,5 +20,5 @@ func formatted(format string, n int64) []any {
 	return nil
 }
 
-// maxFormatted bounds the texts that are made.
+// maxFormatted limits the length of generated strings.
 const maxFormatted = 1 << 20

@@ -11,36 +11,36 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// goal is what one side asks of objects and the other does not, as a rule.
+// A goal is a requirement of one side that the other does not have, as a rule.
 type goal struct {
 	at   place
 	rule string
-	// from is the whole rule where it is one of the CRD's, and schema what stands
-	// at its place there.
+	// from is the rule if it is one of the CRD's, and schema is the schema at its path there.
 	from   *apiextensionsv1.ValidationRule
 	schema *props
-	index  int // among the rules there
-	// of is the schema that the values there have.
+	index  int // index of the rule at its path
+	// of is the schema of the values at the path.
 	of *props
-	// within is where a refusal is looked for, if not at the rule's place.
+	// within is the path at which a rejection is expected, if that is not the path of the rule.
 	within place
-	// values are put there one after the other, where no rule says what is asked;
-	// under is the field of the place that gets them.
+	// values are inserted at the path one after the other, if no rule can express the requirement.
+	// under is the field below the path that gets them.
 	values []any
 	under  string
-	// kept: it is also a loss where less of the object is kept.
+	// kept is set if it also counts as a loss that less of the object is persisted.
 	kept bool
-	// items is how many a list is to have, where that is the question.
+	// items is the number of items that a list should have, if the goal is about the length of a
+	// list.
 	items int64
-	// defaulted: a default may fill in the place.
+	// defaulted is set if a default may set the path.
 	defaulted bool
 }
 
-// absent is a value that is not there.
+// absent represents the absence of a value.
 type absent struct{}
 
-// samples are values to try where CEL cannot say what is asked: of each type, and
-// of each kind of text.
+// samples returns values to try if CEL cannot express a requirement: values of each type, and
+// strings in many formats.
 func samples(s *props) []any {
 	values := []any{"", "x", "1", "a b", "!", "A_", "::", "1.2.3.4", "https://example.com/a", "2020-01-01", "2020-01-01T00:00:00Z", "1h", "aGk=", "a@b.example", "a.example", int64(0), int64(1), int64(-1), int64(1) << 40, 1.5, true, nil, []any{}, map[string]any{}}
 	if s == nil {
@@ -54,7 +54,7 @@ func samples(s *props) []any {
 	return values
 }
 
-// wrapped are objects with one key of each value.
+// wrapped returns an object with a single key for each value.
 func wrapped(values []any) []any {
 	all := make([]any, len(values))
 	for i, v := range values {
@@ -63,16 +63,17 @@ func wrapped(values []any) []any {
 	return all
 }
 
-// typed compares values of two types.
+// typed adds a change of type.
 func (w *walker) typed(at place, o, n *props) {
 	old, new := typeOf(o), typeOf(n)
 	w.add(at, ".type", "type", old, new, w.takes(at, n, o), w.takes(at, o, n))
 }
 
-// wider are the types that take all values of another.
+// wider lists the types that accept all values of a type.
 var wider = map[string][]string{"integer": {"number", "int-or-string"}, "string": {"int-or-string"}}
 
-// takes is the goal that values of one schema have the type of another.
+// takes returns the goal that values of one schema have the type of another, or nil if they always
+// do.
 func (w *walker) takes(at place, by, of *props) *goal {
 	if slices.Contains(wider[typeOf(of)], typeOf(by)) || typeOf(by) == "anything" {
 		return nil
@@ -80,7 +81,7 @@ func (w *walker) takes(at place, by, of *props) *goal {
 	return &goal{at: at, rule: "false", of: of, within: at, values: samples(of), kept: true}
 }
 
-// nullable compares whether null is a value.
+// nullable compares whether null is allowed.
 func (w *walker) nullable(at place, o, n *props) {
 	if o.Nullable == n.Nullable {
 		return
@@ -94,14 +95,14 @@ func (w *walker) nullable(at place, o, n *props) {
 	w.add(at, ".nullable", "nullable", fmt.Sprint(o.Nullable), fmt.Sprint(n.Nullable), g(o), g(n))
 }
 
-// defaulted compares what is filled in.
+// defaulted compares defaults.
 func (w *walker) defaulted(at place, o, n *props) {
 	if old, new := compact(o.Default), compact(n.Default); old != new && len(at.steps) > 0 && !at.steps[len(at.steps)-1].Any {
 		w.add(at, ".default", "default", defaultOf(o), defaultOf(n), w.filled(at), nil)
 	}
 }
 
-// defaultOf is a schema's default without passwords.
+// defaultOf returns a schema's default as JSON, with passwords hidden.
 func defaultOf(s *props) string {
 	if s.Default == nil {
 		return ""
@@ -113,8 +114,7 @@ func defaultOf(s *props) string {
 	return compact(veiled(s, v))
 }
 
-// veiled is a value without what its schema calls a password; it shares memory
-// with the one given.
+// veiled returns a value without its passwords. The result shares memory with v.
 func veiled(s *props, v any) any {
 	if s == nil {
 		return v
@@ -144,7 +144,7 @@ func veiled(s *props, v any) any {
 	return v
 }
 
-// preserved compares whether unknown fields are kept.
+// preserved compares whether unknown fields are preserved.
 func (w *walker) preserved(at place, o, n *props) {
 	if preserves(o) == preserves(n) || typeOf(o) != typeOf(n) {
 		return
@@ -159,7 +159,7 @@ func (w *walker) preserved(at place, o, n *props) {
 	w.add(at, ".x-kubernetes-preserve-unknown-fields", "pruning", text[preserves(o)], text[preserves(n)], g(o), g(n))
 }
 
-// required compares which fields must be there, one by one.
+// required compares required fields one by one.
 func (w *walker) required(at place, o, n *props) {
 	for _, name := range sortedSet(o.Required, n.Required) {
 		had, has := slices.Contains(o.Required, name), slices.Contains(n.Required, name)
@@ -171,13 +171,13 @@ func (w *walker) required(at place, o, n *props) {
 	}
 }
 
-// lift moves the change's places in the CRDs to the list of required fields.
+// lift sets the change's fields in the CRDs to the list of required fields.
 func (ch *change) lift(at place) {
 	ch.OldField, ch.NewField = at.oldField+".required", at.newField+".required"
 }
 
-// requires is the goal of a required field; nil where it is not, or where a
-// default fills it in.
+// requires returns the goal for a required field, or nil if the field is not required or has a
+// default.
 func (w *walker) requires(at place, name string, required bool, by *props) *goal {
 	if p := by.Properties[name]; !required || p.Default != nil {
 		return nil
@@ -188,7 +188,7 @@ func (w *walker) requires(at place, name string, required bool, by *props) *goal
 	return &goal{at: place{steps: at.steps}, rule: "false", under: name, values: []any{absent{}}}
 }
 
-// logic compares allOf, anyOf, oneOf and not.
+// logic compares allOf, anyOf, oneOf, and not.
 func (w *walker) logic(at place, o, n *props) {
 	for _, key := range []string{"allOf", "anyOf", "oneOf", "not"} {
 		before, after := logicOf(o, key), logicOf(n, key)
@@ -199,7 +199,7 @@ func (w *walker) logic(at place, o, n *props) {
 	}
 }
 
-// logicOf is a schema with only one of its combinations.
+// logicOf returns a schema with only one of the combinations of s.
 func logicOf(s *props, key string) *props {
 	only := &props{}
 	switch key {
@@ -222,8 +222,8 @@ func compactLogic(s *props) string {
 	return ""
 }
 
-// reasoned is the goal of a combination; what CEL cannot say of it is looked for
-// among sample values.
+// reasoned returns the goal for a combination. If CEL cannot express the combination, sample values
+// are tried.
 func (w *walker) reasoned(at place, only, whole *props) *goal {
 	if compactLogic(only) == "" {
 		return nil
@@ -234,11 +234,11 @@ func (w *walker) reasoned(at place, only, whole *props) *goal {
 	return &goal{at: at, rule: "false", of: whole, within: at, values: samples(whole)}
 }
 
-// maxSaid bounds how deep a combination is followed.
+// maxSaid limits the depth of combinations.
 const maxSaid = 6
 
-// said is what a part of a schema asks of x, in CEL; whole is the schema that
-// tells the types.
+// said returns the constraints of a partial schema on x as a CEL expression. whole is the schema
+// that has the types. ok is false if CEL cannot express a constraint.
 func said(s, whole *props, x string, depth int) (string, bool) {
 	if depth > maxSaid {
 		return "", false

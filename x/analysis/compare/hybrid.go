@@ -12,18 +12,18 @@ import (
 	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
-// hybrid is one side, alone in its version, with one more rule: that of a goal.
+// A hybrid is a CRD with only one side's version, to which the rule of a goal is added.
 type hybrid struct {
 	crd *apiextensionsv1.CustomResourceDefinition
 	ref engine.RuleRef
-	// grafted: fields that the side does not have were added, for the rule to
-	// speak of; objects cannot have them.
+	// grafted is set if the rule needed fields that the side does not have. They were added, but
+	// objects cannot have them.
 	grafted bool
 }
 
-// hybridOf puts a goal's rule into a side; ok is false where the place is not
-// there. With graft, what the rule's own side has at the place and this one has
-// not is added: no object of this side has it.
+// hybridOf adds a goal's rule to a side. If graft is set, it also adds fields that the rule's own
+// side has at the path and this side does not have; no object of this side has them. ok is false if
+// the path does not exist.
 func hybridOf(s *side, g *goal, graft bool) (h *hybrid, ok bool) {
 	h = &hybrid{grafted: graft}
 	rule := aRule{Rule: g.rule}
@@ -48,7 +48,7 @@ func hybridOf(s *side, g *goal, graft bool) (h *hybrid, ok bool) {
 	return h, true
 }
 
-// alone is a side's CRD with nothing but its version, which has a schema.
+// alone returns a side's CRD with only its version and the given root schema.
 func alone(s *side, root *props) *apiextensionsv1.CustomResourceDefinition {
 	crd := *s.crd
 	v := *s.version
@@ -59,8 +59,8 @@ func alone(s *side, root *props) *apiextensionsv1.CustomResourceDefinition {
 	return &crd
 }
 
-// pinned is a root schema that says of apiVersion and kind the one value that they
-// can have.
+// pinned returns a root schema in which apiVersion and kind have their only possible value as an
+// enum.
 func (s *side) pinned(root *props) *props {
 	only := map[string]string{"apiVersion": s.crd.Spec.Group + "/" + s.version.Name, "kind": s.crd.Spec.Names.Kind}
 	for _, name := range sortedKeys(only) {
@@ -74,8 +74,8 @@ func (s *side) pinned(root *props) *props {
 	return root
 }
 
-// grafted adds to a schema the fields that another has, and rules that no object
-// has them: but for defaults, which every object gets there.
+// grafted adds fields of src that dst does not have, and rules that forbid them. Fields with a
+// scalar default must have it instead, because every object gets it.
 func grafted(dst, src *props) {
 	if src == nil {
 		return
@@ -112,7 +112,7 @@ func grafted(dst, src *props) {
 	}
 }
 
-// scalar is a default that is a text, a number or a truth.
+// scalar returns the JSON of a default that is a string, a number, or a bool.
 func scalar(v *apiextensionsv1.JSON) ([]byte, bool) {
 	if v == nil {
 		return nil, false
@@ -128,7 +128,7 @@ func scalar(v *apiextensionsv1.JSON) ([]byte, bool) {
 	return nil, false
 }
 
-// decoded is a JSON value as engines take it.
+// decoded decodes a JSON value as engines do.
 func decoded(raw []byte) (any, error) {
 	obj, err := engine.Decode(slices.Concat([]byte(`{"v":`), raw, []byte("}")))
 	if err != nil {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// rank has the worst first.
+// rank orders effects by severity.
 var rank = map[Effect]int{Breaking: 0, Both: 1, Unknown: 2, Loosening: 3, Equivalent: 4}
 
-// report has the changes in order, those that several versions share once.
+// report returns the changes in order. A change that several versions share is included once.
 func (c *comparison) report() *Report {
 	r := &Report{Name: c.after.crd.Name}
 	for _, ch := range c.changes {
@@ -25,7 +25,7 @@ func (c *comparison) report() *Report {
 	return r
 }
 
-// sameAs: two versions have one change, with one effect.
+// sameAs reports whether c and o are the same change, with the same effect, in two versions.
 func (c *CRDChange) sameAs(o CRDChange) bool {
 	return c.Version != "" && o.Version != c.Version && c.OldVersion == c.Version && o.OldVersion == o.Version &&
 		c.Path == o.Path && c.What == o.What && c.Old == o.Old && c.New == o.New && c.Effect == o.Effect && c.By == o.By

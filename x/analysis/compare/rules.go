@@ -16,16 +16,16 @@ import (
 
 type aRule = apiextensionsv1.ValidationRule
 
-// match is a rule before and the one that it became; nil is none.
+// A match is an old rule and the new rule that replaces it. Either is nil if there is none.
 type match struct {
 	old, new   *aRule
 	oldI, newI int
-	// same: the expression is the same, but for white space.
+	// same is set if the expressions are equal apart from their formatting.
 	same bool
 }
 
-// rules compares those of one place: they are matched by their texts, then as
-// expressions, then by what they say to users.
+// rules compares the rules at one path. They are matched by source, then as expressions, then by
+// their messages.
 func (w *walker) rules(at place, o, n *props) {
 	for _, m := range matched(o.XValidations, n.XValidations) {
 		if m.same {
@@ -52,7 +52,8 @@ func (w *walker) rule(at place, m match, o, n *props) {
 	ch.OldField, ch.NewField = at.oldField+oldKey, at.newField+newKey
 }
 
-// reworded is a rule whose expression is the same: what it says may not be.
+// reworded adds a change for a rule whose expression is the same but whose source or messages may
+// differ.
 func (w *walker) reworded(at place, m match) {
 	if told(m.old) == told(m.new) && m.old.Rule == m.new.Rule {
 		return
@@ -67,7 +68,7 @@ func (w *walker) reworded(at place, m match) {
 	ch.Effect, ch.By, ch.Proof = Equivalent, ByProof, "the same expression"
 }
 
-// told is all that a rule tells users.
+// told returns all texts of a rule that users see.
 func told(r *aRule) string {
 	var parts []string
 	for _, p := range []struct{ name, text string }{
@@ -85,7 +86,7 @@ func told(r *aRule) string {
 
 func optional(r *aRule) bool { return r.OptionalOldSelf != nil && *r.OptionalOldSelf }
 
-// matched pairs rules.
+// matched pairs old and new rules.
 func matched(old, new []aRule) (all []match) {
 	taken := map[int]bool{} // of old
 	partner := make([]int, len(new))
@@ -144,8 +145,7 @@ func unpaired(partner []int, olds int, taken map[int]bool) (left, right []int) {
 	return left, right
 }
 
-// normal are expressions without what does not matter: white space, comments,
-// brackets, quotes.
+// normal caches normalized expressions.
 type normal map[string]string
 
 func (n normal) of(text string) string {
@@ -156,10 +156,11 @@ func (n normal) of(text string) string {
 	return n[text]
 }
 
-// plain is an environment to parse in: no variable is known to it.
+// plain returns an environment for parsing. It declares no variables.
 var plain = sync.OnceValues(func() (*cel.Env, error) { return types.StoredEnv(types.Version{Minor: types.Newest}).With(nil) })
 
-// normalised is the text itself where it is no expression.
+// normalised returns an expression without differences in white space, comments, parentheses, and
+// quotes. It returns text itself if it does not parse.
 func normalised(text string) string {
 	env, err := plain()
 	if err != nil {

@@ -2,7 +2,7 @@ package compare
 
 import "github.com/celadon-cel/celadon/engine"
 
-// at is the schema at a place; nil where there is none.
+// at returns the schema at a path, or nil if there is none.
 func at(s *props, steps []engine.Step) *props {
 	for _, step := range steps {
 		switch {
@@ -26,8 +26,8 @@ func at(s *props, steps []engine.Step) *props {
 	return s
 }
 
-// sameValues: whatever is read by one schema is read as the same values by the
-// other. Fields may be added, if no default fills them in.
+// sameValues reports whether both schemas read any object as the same values. Fields may be added,
+// if they have no default.
 func sameValues(before, after *props) bool {
 	if typeOf(before) != typeOf(after) || before.Nullable != after.Nullable ||
 		compact(before.Default) != compact(after.Default) || preserves(before) != preserves(after) {

@@ -13,12 +13,11 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// Verdict is how one write fares.
+// A Verdict is the result of one write.
 type Verdict string
 
-// The verdicts. Ratcheted is accepted only because nothing is changed; Changed is
-// accepted, and other values are kept than before; "" is a write that there is
-// not.
+// The verdicts. Ratcheted writes are accepted only because nothing is changed. Changed writes are
+// accepted, but other values are persisted than before. "" means that there is no such write.
 const (
 	Accepted  Verdict = "accepted"
 	Refused   Verdict = "refused"
@@ -27,26 +26,25 @@ const (
 	Undecided Verdict = "undecided"
 )
 
-// Witness is an object that one CRD serves and the other does not, or not as
-// well, by the verdicts of both engines.
+// A Witness is an object that one CRD serves and the other does not, or with less, as confirmed by
+// both engines.
 type Witness struct {
-	// Operation is the write that shows it; Object is what is written, and Old
-	// what it replaces, nil on create.
+	// Operation is the write that demonstrates the change. Object is written, and Old is the object
+	// that it replaces, nil on create.
 	Operation   search.Operation
 	Object, Old map[string]any
-	// Create is the answer to a create of the object, ChangedUpdate to an update to
-	// it from another object, as near as can be, UnchangedUpdate to one of the
-	// stored object that changes nothing.
+	// Create is the verdict on creating the object, ChangedUpdate on updating to it from another,
+	// similar object, and UnchangedUpdate on an update of the stored object that changes nothing.
 	Create, ChangedUpdate, UnchangedUpdate Verdict
-	// Causes are those of the first of them that is refused.
+	// Causes are the causes of the first of these writes that is rejected.
 	Causes []engine.Cause
-	// Kept are the values that are kept otherwise.
+	// Kept lists the values that are persisted differently.
 	Kept []Change
 }
 
-// show is what both sides make of a write that base admits; nil where that shows
-// nothing. The object is taken as it was written or, where that shows nothing, as
-// base keeps it: a default that changes was filled in long ago.
+// show confirms a write that base admits with both sides, and returns nil if it does not
+// demonstrate the change. The object is tried as written and then as base persists it, because a
+// changed default was applied long ago.
 func (a *asking) show(found *search.Witness, grafted bool) (*Witness, error) {
 	req := found.Request()
 	req.FieldValidation = "Ignore"
@@ -65,7 +63,7 @@ func (a *asking) show(found *search.Witness, grafted bool) (*Witness, error) {
 		}
 	}
 	if a.defaulted {
-		return nil, nil // what is kept has the default
+		return nil, nil // the persisted object has the default
 	}
 	written := req.Object
 	req.Object = maps.Clone(before.Object)
@@ -73,7 +71,7 @@ func (a *asking) show(found *search.Witness, grafted bool) (*Witness, error) {
 	return a.shown(req, before)
 }
 
-// shown is the write as a witness, if it is one.
+// shown returns the write as a witness, or nil if it is not one.
 func (a *asking) shown(req engine.Request, before *engine.Result) (*Witness, error) {
 	after, err := a.ask1(req)
 	if err != nil || after == nil {
@@ -110,7 +108,8 @@ func operation(req engine.Request) search.Operation {
 	return search.Create
 }
 
-// undecidable errors show nothing, and are no failure.
+// undecidable returns nil instead of an error that only means that the engine could not decide the
+// write. It returns other errors unchanged.
 func undecidable(err error) error {
 	var overwork *engine.WorkLimitError
 	var unknown *engine.NotCheckedError
@@ -120,14 +119,14 @@ func undecidable(err error) error {
 	return err
 }
 
-// ask1 asks the other side, in its version.
+// ask1 validates the write with the other side, in its version.
 func (a *asking) ask1(req engine.Request) (*engine.Result, error) {
 	req.Object = a.versioned(req.Object)
 	req.FieldValidation = "Ignore"
 	return a.other.engine.Validate(a.ctx, req)
 }
 
-// versioned is an object as conversion None gives it in the other side's version.
+// versioned returns the object in the other side's version, as the conversion strategy None does.
 func (a *asking) versioned(obj map[string]any) map[string]any {
 	if !a.relabel || obj == nil {
 		return obj
@@ -137,7 +136,7 @@ func (a *asking) versioned(obj map[string]any) map[string]any {
 	return obj
 }
 
-// due: what is refused is so because of the goal, as far as causes tell.
+// due reports whether the causes indicate that the goal is the reason for the rejection.
 func (a *asking) due(causes []engine.Cause) bool {
 	if a.from != nil {
 		return slices.ContainsFunc(causes, func(c engine.Cause) bool {
@@ -157,11 +156,11 @@ func (a *asking) due(causes []engine.Cause) bool {
 	})
 }
 
-// combined is how the server tells of oneOf and its like: the place stands in the
-// message alone.
+// combined matches the API server's messages for oneOf and the like, which contain the path only in
+// the message.
 var combined = regexp.MustCompile(`"([^"]+)" must (?:not )?validate `)
 
-// fieldOf is what a cause is about.
+// fieldOf returns the path of a cause.
 func fieldOf(c engine.Cause) string {
 	if m := combined.FindStringSubmatch(c.Message); m != nil && c.Field == "<nil>" {
 		return m[1]
@@ -169,7 +168,7 @@ func fieldOf(c engine.Cause) string {
 	return c.Field
 }
 
-// covers: a place in an object is at or below a place of the schema.
+// covers reports whether an object path is at or below a schema path.
 func covers(schema, object []engine.Step) bool {
 	if len(object) < len(schema) {
 		return false
@@ -182,8 +181,7 @@ func covers(schema, object []engine.Step) bool {
 	return true
 }
 
-// otherwise are the values at the goal's place that the other side keeps
-// otherwise than base does.
+// otherwise returns the values at the goal's path that the two sides persist differently.
 func (a *asking) otherwise(was, is map[string]any) (all []Change) {
 	steps := a.goal.at.steps
 	if a.under != "" {
@@ -201,13 +199,13 @@ func (a *asking) otherwise(was, is map[string]any) (all []Change) {
 	return slices.DeleteFunc(all, func(c Change) bool { return len(c.Path) == 1 && c.Path[0].Name == "apiVersion" })
 }
 
-// loses: something that was kept is not kept, or not as it was.
+// loses reports whether a persisted value is lost or changed.
 func (w *Witness) loses() bool {
 	return len(w.Kept) == 0 || slices.ContainsFunc(w.Kept, func(c Change) bool { return !c.Added })
 }
 
-// three asks for the three answers: to a create, to an update from another object,
-// to one that changes nothing.
+// three sets the three verdicts: on a create, on an update from another object, and on an update
+// that changes nothing.
 func (a *asking) three(w *Witness, req engine.Request, after *engine.Result) error {
 	stored := req.Object
 	unchanged := engine.Request{Object: stored, OldObject: stored, Subresource: req.Subresource}
@@ -242,7 +240,7 @@ func (a *asking) three(w *Witness, req engine.Request, after *engine.Result) err
 	return nil
 }
 
-// ratcheted: what a create is refused for is let through on an update.
+// ratcheted returns the verdict on an accepted update of an object whose create is rejected.
 func (v Verdict) ratcheted() Verdict {
 	if v == Accepted {
 		return Ratcheted
@@ -262,9 +260,8 @@ func (a *asking) verdict(res *engine.Result, w *Witness) Verdict {
 	return Accepted
 }
 
-// variant is an object that base admits too and that differs from another at the
-// goal's place or beside it: what an update may come from. nil where none is
-// found.
+// variant returns an object that base admits and that differs from obj at or near the goal's path,
+// as the old object of an update. It returns nil if none is found.
 func (a *asking) variant(obj map[string]any) map[string]any {
 	left := maxLeaves
 	for n := len(a.goal.at.steps); n >= 0; n-- {
@@ -280,7 +277,7 @@ func (a *asking) variant(obj map[string]any) map[string]any {
 			for _, value := range others(v) {
 				other := runtime.DeepCopyJSON(obj)
 				if !put(other, path, value) {
-					continue // an item cannot be taken away
+					continue // an item cannot be removed
 				}
 				if res, err := a.base.engine.Validate(a.ctx, engine.Request{Object: other}); err == nil && res.Allowed && a.admits(obj, other) {
 					made = other
@@ -296,13 +293,13 @@ func (a *asking) variant(obj map[string]any) map[string]any {
 	return nil
 }
 
-// admits: base lets an object replace another.
+// admits reports whether base allows obj to replace old.
 func (a *asking) admits(obj, old map[string]any) bool {
 	res, err := a.base.engine.Validate(a.ctx, engine.Request{Object: obj, OldObject: old})
 	return err == nil && res.Allowed
 }
 
-// others are values near to one.
+// others returns values similar to v.
 func others(v any) []any {
 	switch v := v.(type) {
 	case string:
@@ -325,10 +322,11 @@ func lastLetter(text string) string {
 	return string(r[len(r)-1:])
 }
 
-// maxLeaves bounds the values that are changed one after the other.
+// maxLeaves limits the values that are changed one after the other.
 const maxLeaves = 200
 
-// leaves goes through all values, what is below before what is above.
+// leaves visits all values, children before parents, until visit returns false, and reports whether
+// it visited all.
 func leaves(path []engine.Step, v any, visit func([]engine.Step, any) bool) bool {
 	switch v := v.(type) {
 	case map[string]any:

@@ -15,8 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/compare"
 )
 
-// tightening makes a schema ask for more; it is false where there is nothing to
-// ask for.
+// A tightening adds a constraint to a schema. It returns false if that is not possible.
 type tightening struct {
 	what  string // as the report names it
 	apply func(s *props) bool
@@ -29,7 +28,7 @@ var tightenings = []tightening{
 		}
 		return lower(&s.MaxLength, 10)
 	}},
-	{"bound", func(s *props) bool { // half of maxLength, whatever else the text must be
+	{"bound", func(s *props) bool { // half of maxLength, together with the other constraints on the string
 		if s.MaxLength == nil || *s.MaxLength < 4 || s.MinLength != nil && *s.MinLength > *s.MaxLength/2 {
 			return false
 		}
@@ -166,8 +165,8 @@ func sortedNames(m map[string]props) []string {
 	return names
 }
 
-// TestTighteningsOfCorpus: each kind of change of a schema is shown by an object
-// that was accepted and is refused, or loses what it had.
+// TestTighteningsOfCorpus checks that each kind of schema change is demonstrated by an object that
+// was accepted and is now rejected or loses values.
 func TestTighteningsOfCorpus(t *testing.T) {
 	files := corpus.CRDFiles(t)
 	each := sample(500/len(tightenings)+1, 2)
@@ -224,8 +223,8 @@ func TestTighteningsOfCorpus(t *testing.T) {
 	}
 }
 
-// tightened is a CRD that asks for more at one place; nil where the chosen one
-// does not have that.
+// tightened returns a CRD that is stricter at one path, or nil if that is not possible at the
+// chosen path.
 func tightened(rng *rand.Rand, before *apiextensionsv1.CustomResourceDefinition, kind tightening) (after *apiextensionsv1.CustomResourceDefinition, path string) {
 	var paths []string
 	eachProps(before.DeepCopy().Spec.Versions[0].Schema.OpenAPIV3Schema, nil, func(path string, s *props) {
@@ -243,7 +242,7 @@ func tightened(rng *rand.Rand, before *apiextensionsv1.CustomResourceDefinition,
 			kind.apply(s)
 		}
 	})
-	if _, err := engine.Compile(after, engine.Config{}); err != nil { // a server takes no such CRD
+	if _, err := engine.Compile(after, engine.Config{}); err != nil { // a server would reject the CRD
 		return nil, ""
 	}
 	return after, path

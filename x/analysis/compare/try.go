@@ -12,8 +12,8 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// try puts values where the goal's place is, in an object that has it: for what
-// CEL cannot say.
+// try inserts values at the goal's path into an object that has the path. It is used if CEL cannot
+// express the goal.
 func (a *asking) try(q *analysis.Analyzer, h *hybrid) error {
 	found, err := q.Search(a.ctx, h.ref, search.Refused)
 	if err != nil {
@@ -24,11 +24,11 @@ func (a *asking) try(q *analysis.Analyzer, h *hybrid) error {
 		a.reason = found.Reason
 		return nil
 	}
-	if found.Witness.Operation == search.Update { // an object as it is created shows as much
+	if found.Witness.Operation == search.Update { // creating the object demonstrates as much
 		found.Witness.Operation, found.Witness.Old = search.Create, nil
 	}
 	path := a.first(found.Witness.Object)
-	if path == nil { // a default makes the place
+	if path == nil { // a default sets the path
 		res, err := a.base.engine.Validate(a.ctx, found.Witness.Request())
 		if err != nil || !res.Allowed {
 			return undecidable(err)
@@ -59,7 +59,7 @@ func (a *asking) try(q *analysis.Analyzer, h *hybrid) error {
 	return nil
 }
 
-// first is where in an object the goal's place is; nil is nowhere.
+// first returns the first path in an object that matches the goal's path, or nil if there is none.
 func (a *asking) first(obj map[string]any) (place []engine.Step) {
 	leaves(nil, obj, func(path []engine.Step, v any) bool {
 		if len(path) == len(a.goal.at.steps) && covers(a.goal.at.steps, path) {
@@ -70,14 +70,14 @@ func (a *asking) first(obj map[string]any) (place []engine.Step) {
 	return place
 }
 
-// unchanged is a value as it is.
+// unchanged represents the existing value.
 type unchanged struct{}
 
-// maxMany bounds a list that is made by copying.
+// maxMany limits the length of lists that are made by copying.
 const maxMany = 5000
 
-// many makes a long list of an item that there is: where no two may be the same,
-// a search would have to mend each pair.
+// many makes a long list by copying an existing item. If items must be unique, a search would have
+// to repair each pair.
 func (a *asking) many() error {
 	item := &goal{at: a.goal.at.any(""), rule: "false"}
 	h, ok := hybridOf(a.base, item, false)
@@ -104,7 +104,7 @@ func (a *asking) many() error {
 		first = below(first, step)
 	}
 	if first == nil {
-		return nil // it is another list that has items
+		return nil // another list has items
 	}
 	all := make([]any, a.items)
 	for i := range all {
@@ -116,7 +116,7 @@ func (a *asking) many() error {
 	return err
 }
 
-// another is an item told from others by a number, in all of it or in its keys.
+// another makes an item unique by adding a number to it or to its keys.
 func (a *asking) another(item any, i int) any {
 	switch v := item.(type) {
 	case string:
@@ -131,13 +131,14 @@ func (a *asking) another(item any, i int) any {
 	return item
 }
 
-// put sets a value of which the parent is there, or takes it away.
+// put sets a value whose parent exists, or removes it if value is absent. It reports whether that
+// is possible.
 func put(obj map[string]any, path []engine.Step, value any) bool {
 	if _, ok := value.(unchanged); ok {
 		return true
 	}
 	if len(path) == 0 {
-		return false // an object is no value of a field
+		return false // the root cannot be replaced
 	}
 	var parent any = obj
 	for _, step := range path[:len(path)-1] {

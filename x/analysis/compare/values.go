@@ -9,17 +9,17 @@ import (
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// Change is a place in which two objects differ.
+// A Change is a path at which two objects differ.
 type Change = valuediff.Change
 
-// Values are the places in which two decoded values differ, in the order of
-// their fields. Lists of different lengths differ as wholes.
+// Values returns the paths at which two decoded values differ, in the order of their fields. Lists
+// of different lengths differ as a whole.
 func Values(before, after any) iter.Seq[Change] { return valuediff.Values(before, after) }
 
-// Kept is an object as it is kept under the CRDs before and after a change of
-// them, by an update that changes nothing; unchanged is the answer of the CRD
-// after. Where either refuses that, the object is as it is read. Metadata, which
-// no CRD changes, is left out. Nil is one that cannot be read.
+// Kept returns an object as the CRDs before and after a change persist it in an update that changes
+// nothing. unchanged is the result of that update under the new CRD. If either CRD rejects the
+// update, both objects are returned as read. Metadata is omitted, because CRDs do not change it.
+// The results are nil if the object cannot be read.
 func Kept(ctx context.Context, before, after *engine.Engine, update engine.Request, unchanged *engine.Result) (was, is map[string]any) {
 	update.Trace = false
 	is = unchanged.Object

@@ -14,13 +14,13 @@ import (
 
 type props = apiextensionsv1.JSONSchemaProps
 
-// walker goes down the schemas of two versions side by side.
+// A walker walks the schemas of two versions in parallel.
 type walker struct {
 	*comparison
 	before, after *side
 }
 
-// place is one place in both schemas: in objects, and in either CRD.
+// A place is a path in both schemas: in objects, and as a field of either CRD.
 type place struct {
 	steps              []engine.Step
 	oldField, newField string
@@ -35,10 +35,10 @@ func (p place) any(below string) place {
 	return place{append(slices.Clip(p.steps), engine.Step{Any: true}), p.oldField + below, p.newField + below}
 }
 
-// last is the name of the field that the place is.
+// last returns the name of the field at the path.
 func (p place) last() string { return p.steps[len(p.steps)-1].Name }
 
-// pair compares one version of the old CRD with one of the new.
+// pair compares a version of the old CRD with a version of the new one.
 func (c *comparison) pair(before, after *side) {
 	w := &walker{c, before, after}
 	root := place{
@@ -50,7 +50,7 @@ func (c *comparison) pair(before, after *side) {
 	}
 }
 
-// add lists a change at a place; key is where in the schema it stands.
+// add adds a change at a path. key is the field within the schema at that path.
 func (w *walker) add(at place, key, what, old, new string, breaks, loosens *goal) *change {
 	ch := &change{before: w.before, after: w.after, breaks: breaks, loosens: loosens}
 	ch.CRDChange = CRDChange{
@@ -62,7 +62,7 @@ func (w *walker) add(at place, key, what, old, new string, breaks, loosens *goal
 	return ch
 }
 
-// node compares what stands at one place, and then all below.
+// node compares two schema nodes and everything below them.
 func (w *walker) node(at place, o, n *props) {
 	if len(at.steps) == 1 && at.last() == "metadata" {
 		w.metadata(at, o, n)
@@ -81,7 +81,8 @@ func (w *walker) node(at place, o, n *props) {
 	w.below(at, o, n)
 }
 
-// metadata is the object's own, of which a CRD may bound the name alone.
+// metadata compares the constraints on the names of objects. A CRD cannot constrain other fields of
+// the root's metadata.
 func (w *walker) metadata(at place, o, n *props) {
 	for _, name := range []string{"name", "generateName"} {
 		before, after := o.Properties[name], n.Properties[name]
@@ -89,7 +90,7 @@ func (w *walker) metadata(at place, o, n *props) {
 	}
 }
 
-// below compares fields, items and the values of maps.
+// below compares fields, items, and the values of maps.
 func (w *walker) below(at place, o, n *props) {
 	names := slices.Sorted(maps.Keys(o.Properties))
 	for name := range n.Properties {
@@ -127,7 +128,7 @@ func (w *walker) below(at place, o, n *props) {
 	}
 }
 
-// valuesOf are a map's; nil of what is none.
+// valuesOf returns the schema of a map's values, or nil if s is not a map.
 func valuesOf(s *props) *props {
 	if s.AdditionalProperties == nil {
 		return nil
@@ -137,7 +138,8 @@ func valuesOf(s *props) *props {
 
 func preserves(s *props) bool { return s.XPreserveUnknownFields != nil && *s.XPreserveUnknownFields }
 
-// removed: what stood there is pruned, or kept and no longer looked at.
+// removed adds a change for a removed field. Its values are now pruned, or preserved without
+// validation.
 func (w *walker) removed(at place, o, parent *props) {
 	if preserves(parent) || valuesOf(parent) != nil {
 		ch := w.add(at, "", "field", typeOf(o), "", nil, w.present(at, o, samples(o)))
@@ -151,7 +153,7 @@ func (w *walker) removed(at place, o, parent *props) {
 	ch.NewField = upper(ch.NewField)
 }
 
-// added: what was pruned there is kept now, and what was kept is looked at.
+// added adds a change for a new field. Its values were pruned or preserved without validation.
 func (w *walker) added(at place, parent, n *props) {
 	loosens := w.present(at, n, nil)
 	var breaks *goal
@@ -169,7 +171,7 @@ func (w *walker) added(at place, parent, n *props) {
 	ch.OldField = upper(ch.OldField)
 }
 
-// upper is the field above.
+// upper returns the parent of a field.
 func upper(field string) string {
 	if i := strings.LastIndex(field, "."); i >= 0 {
 		return field[:i]
@@ -177,20 +179,19 @@ func upper(field string) string {
 	return field
 }
 
-// present is the goal of an object that has the place; of values, those are put
-// there.
+// present returns the goal of an object that has the path. values, if any, are inserted there.
 func (w *walker) present(at place, s *props, values []any) *goal {
 	return &goal{at: at, rule: "false", of: s, values: values, kept: true}
 }
 
-// filled is the goal of an object in which a default stands for a field: it has
-// nothing there.
+// filled returns the goal of an object in which a default sets a field, because the object does not
+// have it.
 func (w *walker) filled(at place) *goal {
 	parent := place{steps: at.steps[:len(at.steps)-1]}
 	return &goal{at: parent, rule: "false", under: at.last(), values: []any{absent{}}, kept: true, defaulted: true}
 }
 
-// compact is JSON on one line.
+// compact returns v as JSON on one line, or "" for null.
 func compact(v any) string {
 	if v == nil {
 		return ""

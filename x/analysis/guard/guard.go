@@ -1,5 +1,5 @@
-// Package guard puts a question before a part of an expression that may have no value:
-// has(x) && …, or !has(x) || ….
+// Package guard adds conditions that protect parts of an expression from being evaluated without a
+// value: has(x) && …, or !has(x) || ….
 package guard
 
 import (
@@ -18,35 +18,35 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Way is what a guard makes of a condition that has no value.
+// A Way is the result of a guarded condition whose operand is absent.
 type Way uint8
 
 const (
-	// Refuse makes the whole rule false: it refuses what it refused, in its own
-	// words.
+	// Refuse makes the whole rule false, so that it rejects the objects that it rejected before,
+	// with its own message.
 	Refuse Way = iota
 	// Accept makes the whole rule true, as far as the condition decides it.
 	Accept
-	// AsFalse makes the condition false, AsTrue true, wherever it stands.
+	// AsFalse makes the condition itself false, and AsTrue makes it true.
 	AsFalse
 	AsTrue
 )
 
-// read is a part of an expression that has no value for some reason, and what asks
-// for that: present is true where the part has a value, absent where it has none.
+// A read is a part of an expression that fails for a certain reason, with tests for it: present is
+// true if the part has a value, absent is true if it has none.
 type read struct {
 	*spot
 	present, absent string
 }
 
-// Insertion is text to put before a code point of an expression.
+// An Insertion is text to insert before a code point of an expression.
 type Insertion struct {
 	At   int
 	Text string
 }
 
-// First guards the first part of an expression that has no value for a reason and
-// is not guarded yet. It is "" where there is none, or no guard is known for it.
+// First returns the source with a guard for the first part that can fail for reason and is not
+// guarded yet. It returns "" if there is no such part or no guard is known for it.
 func First(x *expr.Expr, env *cel.Env, reason string, how Way) string {
 	insertions := guarded(x, env, reason, how, func(ast.Expr) bool { return true })
 	if len(insertions) == 0 {
@@ -55,8 +55,8 @@ func First(x *expr.Expr, env *cel.Env, reason string, how Way) string {
 	return apply([]rune(x.Source()), insertions)
 }
 
-// Field is what guards one selection of a field that may be absent, in the order of the
-// text; none where that is guarded, or no guard is known.
+// Field returns the insertions that guard the selection of an optional field, in order of position.
+// It returns none if the selection is already guarded or no guard is known.
 func Field(x *expr.Expr, env *cel.Env, at ast.Expr, how Way) []Insertion {
 	return guarded(x, env, "no such key: "+at.AsSelect().FieldName(), how, func(e ast.Expr) bool { return e.ID() == at.ID() })
 }
@@ -107,8 +107,7 @@ func guarded(x *expr.Expr, env *cel.Env, reason string, how Way, wanted func(ast
 	return insert(x, env, src, at, test, and)
 }
 
-// condition is the smallest part of type bool that has no value where the one in it
-// has none; nil where there is none.
+// condition returns the smallest part of type bool that fails if s fails, or nil if there is none.
 func condition(x *expr.Expr, s *spot) *spot {
 	types := x.AST().NativeRep()
 	for ; s != nil; s = s.above {
@@ -125,9 +124,8 @@ func condition(x *expr.Expr, s *spot) *spot {
 	return nil
 }
 
-// decisive is the condition, or the smallest around it, that has no value where it
-// has none and of which it is known what its truth means for the whole; nil where
-// there is none.
+// decisive returns the smallest part that contains s, fails if s fails, and has a known influence
+// on the result of the whole expression. It returns nil if there is none.
 func decisive(x *expr.Expr, s *spot) *spot {
 	for ; s != nil && !s.lazy && s.polarity() == 0; s = s.above {
 	}
@@ -137,8 +135,8 @@ func decisive(x *expr.Expr, s *spot) *spot {
 	return s
 }
 
-// insert puts the test before the condition. It is none where that would come to mean
-// something else.
+// insert returns the insertions that put the test before the condition, or nil if that would change
+// the meaning of the expression.
 func insert(x *expr.Expr, env *cel.Env, src *lex.Source, at *spot, test string, and bool) []Insertion {
 	start, end, ok := src.Range(at.e)
 	if !ok {
@@ -172,7 +170,7 @@ func insert(x *expr.Expr, env *cel.Env, src *lex.Source, at *spot, test string, 
 	return insertions
 }
 
-// needsNoParens is true where a chain of && or || needs no brackets.
+// needsNoParens reports whether a chain of && or || needs no parentheses at this position.
 func needsNoParens(at *spot, and bool) bool {
 	if at.above == nil {
 		return true
@@ -188,7 +186,7 @@ func needsNoParens(at *spot, and bool) bool {
 	return false
 }
 
-// guarded is true of a part that is reached only where it has a value.
+// guarded reports whether r is evaluated only if it has a value.
 func (r *read) guarded(src *lex.Source) bool {
 	among := func(e ast.Expr, operator, text string) bool {
 		return slices.ContainsFunc(terms(e, operator), func(term ast.Expr) bool { return sameExpression(src.Of(term), text) })
@@ -210,7 +208,7 @@ func (r *read) guarded(src *lex.Source) bool {
 	return false
 }
 
-// sameExpression compares two texts but for spaces.
+// sameExpression reports whether two sources are equal apart from spaces.
 func sameExpression(a, b string) bool {
 	return strings.ReplaceAll(a, " ", "") == strings.ReplaceAll(b, " ", "")
 }
@@ -220,7 +218,7 @@ var (
 	noIndex = regexp.MustCompile(`^index out of bounds: (-?\d+)$`)
 )
 
-// readOf is what a part reads, if that can be what has no value.
+// readOf returns the read of a part that can fail for reason, or nil if it cannot.
 func readOf(s *spot, src *lex.Source, reason string) *read {
 	text := src.Of
 	switch {

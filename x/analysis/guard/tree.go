@@ -11,18 +11,18 @@ import (
 	"github.com/celadon-cel/celadon/x/trace/record"
 )
 
-// spot is a part of an expression and the way to it.
+// A spot is a part of an expression and the path to it.
 type spot struct {
 	e     ast.Expr
 	above *spot
-	// lazy: the part above can have a value where this one has none.
+	// lazy is set if the part above can have a value although this part fails.
 	lazy bool
-	// sign says what becomes of the part above where this one goes from false to
-	// true: 1 the same, -1 the opposite, 0 anything.
+	// sign is the effect on the part above if this part changes from false to true: 1 is the same
+	// change, -1 the opposite, and 0 is unknown.
 	sign int
 }
 
-// polarity is the sign of the part in the whole.
+// polarity returns the effect of the part on the whole expression, as a sign.
 func (s *spot) polarity() int {
 	sign := 1
 	for ; s.above != nil; s = s.above {
@@ -31,7 +31,7 @@ func (s *spot) polarity() int {
 	return sign
 }
 
-// walk visits the parts of an expression in the order of its text.
+// walk visits the parts of an expression in source order.
 func walk(s *spot, visit func(*spot)) {
 	visit(s)
 	for _, below := range s.parts() {
@@ -39,7 +39,7 @@ func walk(s *spot, visit func(*spot)) {
 	}
 }
 
-// parts are those that the part is made of.
+// parts returns the operands of the part.
 func (s *spot) parts() (all []*spot) {
 	add := func(e ast.Expr, lazy bool, sign int) { all = append(all, &spot{e, s, lazy, sign}) }
 	switch s.e.Kind() {
@@ -92,12 +92,12 @@ func (s *spot) operands(add func(e ast.Expr, lazy bool, sign int)) {
 	}
 }
 
-// isCall is true of a call of a function or operator.
+// isCall reports whether e calls the given function or operator.
 func isCall(e ast.Expr, name string) bool {
 	return e.Kind() == ast.CallKind && e.AsCall().FunctionName() == name
 }
 
-// terms are the sides of a chain of && or ||; of anything else it is the only one.
+// terms returns the operands of a chain of && or ||, or just e if it is no such chain.
 func terms(e ast.Expr, operator string) []ast.Expr {
 	if !isCall(e, operator) {
 		return []ast.Expr{e}
@@ -106,9 +106,8 @@ func terms(e ast.Expr, operator string) []ast.Expr {
 	return append(terms(args[0], operator), terms(args[1], operator)...)
 }
 
-// shape is equal for expressions that mean the same for being written the same,
-// whatever their brackets and spaces. A part whose id has another shape in instead gets
-// that.
+// shape returns a string that is equal for expressions with the same syntax tree, regardless of
+// parentheses and spaces. Parts whose id is in instead have that shape.
 func shape(e ast.Expr, instead map[int64]string) string {
 	if text, ok := instead[e.ID()]; ok {
 		return text
@@ -154,8 +153,7 @@ func shape(e ast.Expr, instead map[int64]string) string {
 	return "?"
 }
 
-// joined is the shape of a chain of && or ||, whose terms the parser groups as it
-// likes.
+// joined returns the shape of a chain of && or ||, regardless of how the parser groups its terms.
 func joined(e ast.Expr, operator string, instead map[int64]string) string {
 	if text, ok := instead[e.ID()]; ok {
 		return text
@@ -167,7 +165,7 @@ func joined(e ast.Expr, operator string, instead map[int64]string) string {
 	return joined(args[0], operator, instead) + operator + joined(args[1], operator, instead)
 }
 
-// literal is a constant's value, and false for any other expression.
+// literal returns the value of a string or int constant, and false for any other expression.
 func literal(e ast.Expr) (any, bool) {
 	if e.Kind() != ast.LiteralKind {
 		return nil, false

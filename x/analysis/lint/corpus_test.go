@@ -14,8 +14,8 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/lint"
 )
 
-// TestLintCorpus looks at real CRDs: all where CELADON_SEARCH=long, which takes
-// minutes, else some.
+// TestLintCorpus checks lints of real CRDs: all of them if CELADON_SEARCH=long, which takes
+// minutes, else a sample.
 func TestLintCorpus(t *testing.T) {
 	files, every := corpus.CRDFiles(t), 24
 	if os.Getenv("CELADON_SEARCH") == "long" {

@@ -1,7 +1,7 @@
-// Package lint says of a CRD's rules what takes an object or a proof to say: that
-// a rule fails to evaluate on this object, that it refuses nothing which the rest
-// lets through, that a place accepts nothing. It goes on where engine/vet ends,
-// which looks at the rules alone and is done in milliseconds.
+// Package lint finds problems in a CRD's rules whose detection requires a witness or a proof: a
+// rule fails to evaluate on an example object, a rule never rejects anything that the rest of the
+// CRD lets through, or a path accepts no value. It complements engine/vet, which only looks at the
+// rules and finishes in milliseconds.
 //
 //	report, err := vet.VetCRD(ctx, crd, vet.Config{})
 //	lints, err := lint.Find(ctx, crd, report, lint.Config{})
@@ -9,15 +9,15 @@
 //		fmt.Println(l.Path, l.Index, l.Message, l.Rewrites)
 //	}
 //
-// To ask a single question about a rule, use x/analysis.
+// Use x/analysis for single questions about a rule.
 package lint
 
-// How it works. Lints are made only of answers of x/analysis that are certain: a witness,
-// or a proof (lint.go). That nothing was found is no lint.
+// How it works. Lints are based only on certain answers of x/analysis, which are witnesses and
+// proofs (lint.go). A search without a result never causes a lint.
 //
-// A rule that fails on an object is guarded (rewrite.go): the condition that reads
-// what is absent, A, becomes has(x) && A, or !has(x) || A (x/analysis/guard). Either gives
-// what A gave wherever A gave anything; since CEL's operators never take back a
-// value for want of an error, so does the whole rule. What is to be shown of a
-// rewrite beside that is that the witness has a value now, and that no other object
-// is left without one, which is proved or searched.
+// A rule that fails on an object gets a guard (rewrite.go, x/analysis/guard): the condition A that
+// reads the absent value becomes has(x) && A, or !has(x) || A. Wherever A has a value, the guarded
+// condition has the same value. If an operator in CEL has a result although an operand fails, it
+// has the same result for any value of that operand. So wherever the original rule has a value, the
+// guarded rule has the same value. It remains to show that the guarded rule has a value on the
+// witness, and fails on no other object. The latter is proved or searched.

@@ -14,8 +14,8 @@ import (
 	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
-// acceptsNothing looks at the places of rules, the outer ones first: what stands
-// in one that accepts nothing need not be asked about.
+// acceptsNothing looks for paths of rules that accept no value, parents first. Paths below such a
+// path are skipped.
 func (f *finder) acceptsNothing() {
 	for i := range f.unit.rules {
 		r := &f.unit.rules[i]
@@ -41,8 +41,8 @@ func (f *finder) acceptsNothing() {
 	}
 }
 
-// meant is true of a place that is closed on purpose: its rule is no condition at
-// all, as false or self == null, or a rule above says that it may not be there.
+// meant reports whether the proof suggests that path accepts nothing on purpose: its rule is
+// constant, such as false or self == null, or a rule above forbids it.
 func (f *finder) meant(path string, proof *prove.Proof) bool {
 	return slices.ContainsFunc(proof.Siblings, func(ref engine.RuleRef) bool {
 		flat := strings.ReplaceAll(lex.Flat(ref.Rule), " ", "")
@@ -50,7 +50,7 @@ func (f *finder) meant(path string, proof *prove.Proof) bool {
 	})
 }
 
-// rule is the first of a proof's that stands at a place; nil where none does.
+// rule returns the first rule of the proof at path, or nil if there is none.
 func (f *finder) rule(proof *prove.Proof, path string) *vet.Rule {
 	for i := range f.unit.rules {
 		r := &f.unit.rules[i]
@@ -61,7 +61,7 @@ func (f *finder) rule(proof *prove.Proof, path string) *vet.Rule {
 	return nil
 }
 
-// isClosed is true of what stands in a place that accepts nothing.
+// isClosed reports whether path is equal to or below a path that accepts nothing.
 func (f *finder) isClosed(path string) bool {
 	for closed := range f.closed {
 		rest, below := strings.CutPrefix(path, closed)
@@ -72,8 +72,8 @@ func (f *finder) isClosed(path string) bool {
 	return false
 }
 
-// redundant are rules that refuse nothing which the rest lets through. Of rules that
-// make each other redundant the first is left out.
+// redundant returns the rules that reject nothing that the rest of the CRD lets through, with
+// proofs. If rules make each other redundant, the first of them is not included.
 func (f *finder) redundant() map[engine.RuleRef]*prove.Proof {
 	all := map[engine.RuleRef]*prove.Proof{}
 	if f.off(NeverRefuses) {
@@ -91,7 +91,7 @@ func (f *finder) redundant() map[engine.RuleRef]*prove.Proof {
 	return all
 }
 
-// neverRefuses tells of a rule that is redundant; proof is nil for any other.
+// neverRefuses adds a lint for a redundant rule. proof is nil for any other rule.
 func (f *finder) neverRefuses(r *vet.Rule, proof *prove.Proof) {
 	if proof == nil {
 		return
@@ -109,8 +109,8 @@ func (f *finder) neverRefuses(r *vet.Rule, proof *prove.Proof) {
 	f.lints = append(f.lints, l)
 }
 
-// rests is true of a proof that needs a rule, itself or by way of other rules that
-// are redundant. What was seen is not gone through again.
+// rests reports whether a proof depends on a rule, directly or through other redundant rules. seen
+// holds the rules that have been visited.
 func rests(proof *prove.Proof, on engine.RuleRef, redundant map[engine.RuleRef]*prove.Proof, seen map[engine.RuleRef]bool) bool {
 	return slices.ContainsFunc(proof.Siblings, func(ref engine.RuleRef) bool {
 		if ref == on {
@@ -124,7 +124,7 @@ func rests(proof *prove.Proof, on engine.RuleRef, redundant map[engine.RuleRef]*
 	})
 }
 
-// failsToEvaluate looks for an object on which the rule has no value.
+// failsToEvaluate looks for an object on which the rule fails to evaluate.
 func (f *finder) failsToEvaluate(r *vet.Rule) error {
 	if f.off(FailsToEvaluate) {
 		return nil
@@ -164,13 +164,13 @@ func (f *finder) failsToEvaluate(r *vet.Rule) error {
 	return nil
 }
 
-// optionalRead is vet's lint on rules that read what may be absent.
+// optionalRead is vet's lint for rules that read fields that may be absent.
 const optionalRead = "optional-read"
 
-// amongFailing asks about a rule that fails where others do, too, so that no object
-// shows it alone: of a CRD without the others, whose finder it gives. What it finds
-// is refused by rules that fail, and by nothing else. before is the answer where
-// there are no others.
+// amongFailing analyzes a rule that only fails on objects on which other rules fail too. It
+// searches in a copy of the CRD in which those other rules are true, and returns the finder for
+// that copy. In the original CRD, the witness is rejected only by rules that fail on it. before is
+// returned if there are no such rules.
 func (f *finder) amongFailing(ref engine.RuleRef, before *analysis.Answer) (*finder, *analysis.Answer, error) {
 	unknown := &analysis.Answer{Answer: search.Answer{Status: search.Unknown}}
 	without := *f
@@ -202,7 +202,7 @@ func (f *finder) amongFailing(ref engine.RuleRef, before *analysis.Answer) (*fin
 		return f, answer, err
 	}
 	if answer.Witness.Result, err = f.engine.Validate(f.ctx, answer.Witness.Request()); err != nil {
-		return f, unknown, f.ctx.Err() // what is undecided shows nothing
+		return f, unknown, f.ctx.Err() // an undecided write is not a witness
 	}
 	for _, c := range answer.Witness.Result.Causes {
 		if c.Rule == nil || !f.fails(*c.Rule, answer.Witness) {
@@ -212,7 +212,7 @@ func (f *finder) amongFailing(ref engine.RuleRef, before *analysis.Answer) (*fin
 	return &without, answer, nil
 }
 
-// fails is true of a rule that has no value somewhere in a write.
+// fails reports whether a rule fails to evaluate at any path of a write.
 func (f *finder) fails(ref engine.RuleRef, w *search.Witness) bool {
 	at, err := newSite(f.engine, ref)
 	if err != nil {

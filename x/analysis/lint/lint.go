@@ -19,23 +19,23 @@ import (
 	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
-// Config is how long is looked and for what. The same configuration and the same
-// CRD always give the same bytes.
+// Config determines the lints and the search effort. The same configuration and the same CRD always
+// give the same bytes.
 type Config struct {
-	// KubeVersion is as in vet.Config.
+	// KubeVersion has the same meaning as in vet.Config.
 	KubeVersion string
-	// Steps is how many writes may be tried for one question; 0 is DefaultSteps.
+	// Steps limits the writes that may be tried for one question; 0 is DefaultSteps.
 	Steps int
-	// Seed chooses among witnesses.
+	// Seed selects among possible witnesses.
 	Seed uint64
-	// Without names lints that are switched off.
+	// Without lists the names of lints to disable.
 	Without []string
 
-	work *work.Meter // of one schema; nil if it has no limit
+	work *work.Meter // of one schema; nil if unlimited
 }
 
-// DefaultSteps finds nearly all that more steps find: where a rule fails on any
-// object, it mostly does so on one of the first.
+// DefaultSteps finds nearly all lints that more steps find. A rule that can fail usually fails on
+// one of the first objects.
 const DefaultSteps = 300
 
 // analyzer returns an Analyzer for a version of a CRD that e was compiled from.
@@ -54,28 +54,26 @@ const (
 	AcceptsNothing  = "accepts-nothing"
 )
 
-// Names are what Config.Without may have.
+// Names returns the names of all lints, for Config.Without.
 func Names() []string { return []string{FailsToEvaluate, NeverRefuses, AcceptsNothing} }
 
-// Lint is something that the server accepts and that authors regret, and what
-// shows it.
+// A Lint is a problem in a CRD that the API server accepts, with a witness or a proof.
 type Lint struct {
 	vet.Lint
-	// Witness is the write on which the rule fails; nil where there is a proof.
+	// Witness is a write on which the rule fails. It is nil if there is a proof.
 	Witness *search.Witness
-	// MadeUp are the places of the witness whose values are passwords.
+	// MadeUp lists the paths of the witness whose values are passwords.
 	MadeUp []string
-	// Proof is why there is no object; nil where there is a witness.
+	// Proof shows that there is no object. It is nil if there is a witness.
 	Proof *prove.Proof
-	// Rewrites are other texts for the rule that are known to work; the first is the
-	// one to take.
+	// Rewrites are replacements for the rule that are known to work, best first.
 	Rewrites []Rewrite
 }
 
-// Find gives all lints of a CRD: those of vet's report on it, without what is
-// settled by a witness or a proof, and those that take one. The error is for a
-// cancelled context and bugs of ours; with a cancelled context come the lints that
-// are known.
+// Find returns all lints of a CRD: those of vet's report, except lints that a witness or proof
+// supersedes, and those that Find adds. It returns an error if ctx is done, if the work budget is
+// used up (*LimitError), or on an internal error. With an error, it also returns the lints found so
+// far.
 func Find(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, report *vet.Report, cfg Config) (all []Lint, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -85,7 +83,7 @@ func Find(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, re
 	all = Of(report)
 	e, _ := engine.Compile(crd, engine.Config{KubeVersion: cfg.KubeVersion})
 	if e == nil {
-		return all, nil // the report says why
+		return all, nil // the report contains the reason
 	}
 	for _, u := range units(crd, report) {
 		cfg.work = work.NewRun(len(u.rules), crdcopy.Nodes(crd))
@@ -102,15 +100,15 @@ func Find(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, re
 	return all, err
 }
 
-// LimitError reports that not all lints of a version were looked for, because the work
-// budget is used up.
+// A LimitError reports that the search for lints of a version is incomplete because the work budget
+// is used up.
 type LimitError struct{ Version, Reason string }
 
 func (e *LimitError) Error() string {
 	return "version " + e.Version + ": not all lints were looked for: " + e.Reason
 }
 
-// Of are a report's lints, which took no object.
+// Of converts the lints of a vet report.
 func Of(report *vet.Report) []Lint {
 	all := make([]Lint, len(report.Lints))
 	for i, l := range report.Lints {
@@ -119,15 +117,15 @@ func Of(report *vet.Report) []Lint {
 	return all
 }
 
-// unit is one schema of a CRD: of a version, or of all.
+// A unit is a distinct schema of a CRD. It belongs to one version or to all versions.
 type unit struct {
-	// version stands for the unit; name is it, or "" where all versions have the
-	// schema.
+	// version is a version that has the schema. name is that version, or "" if all versions have
+	// it.
 	version, name string
 	rules         []vet.Rule
 }
 
-// units are the schemas of which objects can be written.
+// units returns the distinct schemas of served versions that have rules.
 func units(crd *apiextensionsv1.CustomResourceDefinition, report *vet.Report) (all []unit) {
 	for i := range report.Versions {
 		v := &report.Versions[i]
@@ -146,7 +144,7 @@ func units(crd *apiextensionsv1.CustomResourceDefinition, report *vet.Report) (a
 	return all
 }
 
-// finder looks at one unit.
+// A finder looks for the lints of one unit.
 type finder struct {
 	ctx      context.Context
 	cfg      *Config
@@ -155,11 +153,10 @@ type finder struct {
 	report   *vet.Report
 	unit     unit
 	analyzer *analysis.Analyzer
-	// closed are places that accept nothing; true are those that seem not to be
-	// meant to.
+	// closed maps each path that accepts no value to whether that looks unintentional.
 	closed map[string]bool
-	// settled are rules, by their field in the CRD, of which it is known whether
-	// they fail to evaluate.
+	// settled holds, by field in the CRD, the rules for which it is known whether they can fail to
+	// evaluate.
 	settled map[string]bool
 	lints   []Lint
 	refs    map[engine.RuleRef]engine.RuleRef // the analyzer's rules, by path and index
@@ -206,7 +203,7 @@ func (f *finder) lint(name string, r *vet.Rule, message string) Lint {
 	return Lint{Lint: vet.Lint{Name: name, Version: f.unit.name, Path: r.Path, Index: r.Index, Rule: r.Rule, Field: r.Field, Message: message}}
 }
 
-// told: vet has the lint already.
+// told reports whether vet reports the lint for the rule.
 func (f *finder) told(name string, r *vet.Rule) bool {
 	return slices.ContainsFunc(f.report.Lints, func(l vet.Lint) bool { return l.Name == name && l.Field == r.Field })
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// things is a CRD with rules over spec, each a line.
+// things returns a CRD with the given rules on spec.
 func things(t testing.TB, rules ...string) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	text := `
@@ -73,8 +73,8 @@ func find(t testing.TB, crd *apiextensionsv1.CustomResourceDefinition, cfg lint.
 	return lints
 }
 
-// TestMends holds the texts that are offered for rules that fail: one that keeps
-// what is accepted, one that accepts more; "" is none.
+// TestMends checks the rewrites of rules that fail: one that accepts no more than before and one
+// that accepts more. "" means that there is none.
 func TestMends(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ rule, keeps, opens string }{
@@ -126,7 +126,7 @@ func TestMends(t *testing.T) {
 	}
 }
 
-// works holds what a mend promises of the write that a rule fails on.
+// works checks that a rewrite has the promised effect on the write on which the rule fails.
 func works(t *testing.T, w *search.Witness, m lint.Rewrite) {
 	t.Helper()
 	e, err := engine.Compile(things(t, m.Rule), engine.Config{})
@@ -144,7 +144,7 @@ func works(t *testing.T, w *search.Witness, m lint.Rewrite) {
 	}
 }
 
-// TestLints holds which lints rules have.
+// TestLints checks which lints rules have.
 func TestLints(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -158,8 +158,8 @@ func TestLints(t *testing.T) {
 		{[]string{"self.name != 'x'", "self.name != 'x'"}, "1 never-refuses rule 0 of spec"},
 		{[]string{"self.name != 'x'", "self.name != 'x' || has(self.a)"}, "1 never-refuses rule 0 of spec"},
 		{[]string{"!has(self.a) || self.a != 3 || self.a == 3"}, "0 never-refuses the rule itself"},
-		{[]string{"size(self.name) <= 9"}, "0 constant-rule"}, // which vet tells without
-		{[]string{"false"}, "0 constant-rule"},                // what is closed on purpose
+		{[]string{"size(self.name) <= 9"}, "0 constant-rule"}, // vet reports it
+		{[]string{"false"}, "0 constant-rule"},                // intentionally closed
 		{[]string{"self.a > 3", "self.a > 2"}, "0 fails-to-evaluate; 1 never-refuses rule 0 of spec; 1 fails-to-evaluate"},
 		{[]string{"self.a > 3", "self.b > self.a"}, "0 fails-to-evaluate; 1 fails-to-evaluate"},
 		{[]string{"self.name == 'x'", "self.name == 'y'"}, "0 accepts-nothing rules 0 and 1 of spec"},
@@ -179,7 +179,7 @@ func TestLints(t *testing.T) {
 	}
 }
 
-// TestWithout switches each lint off.
+// TestWithout checks that each lint can be disabled.
 func TestWithout(t *testing.T) {
 	t.Parallel()
 	crd := things(t, "self.a > 3", "self.name != 'x'", "self.name != 'x'")
@@ -192,7 +192,8 @@ func TestWithout(t *testing.T) {
 	}
 }
 
-// TestCancelled: a cancelled context is an error, and what is known comes with it.
+// TestCancelled checks that a canceled context causes an error, and that known lints are returned
+// with it.
 func TestCancelled(t *testing.T) {
 	t.Parallel()
 	crd := things(t, "self.a > 3")
@@ -207,8 +208,8 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestVersions: what versions share is told once, for all, and of no version that is
-// not served.
+// TestVersions checks that a lint in a schema that all versions share is reported once, and that
+// versions that are not served have no lints.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	crd := things(t, "self.a > 3")
@@ -228,7 +229,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestNotStructural: of what has no engine there is what vet says.
+// TestNotStructural checks that a CRD without an engine has the lints of vet.
 func TestNotStructural(t *testing.T) {
 	t.Parallel()
 	crd := things(t, "self.a > 3")

@@ -14,23 +14,23 @@ import (
 	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
-// Rewrite is another text for a rule that fails to evaluate. Wherever the rule has a
-// value, the text has the same.
+// A Rewrite is a replacement for a rule that can fail to evaluate. Wherever the rule has a value,
+// the replacement has the same value.
 type Rewrite struct {
 	Rule string
-	// Keeps: what the rule failed on the text refuses, in the rule's own words, so
-	// that the CRD accepts no more than before. Else it accepts more.
+	// Keeps is set if the replacement rejects the objects on which the rule fails, so that the CRD
+	// accepts no more than before. Otherwise it accepts more.
 	Keeps bool
-	// Proof is that the text never fails; nil where that was not proved, but
-	// searched in so many objects.
+	// Proof shows that the replacement never fails. If it is nil, a search of that many objects
+	// found no failure.
 	Proof    *prove.Proof
 	Searched int
 
 	how guard.Way
 }
 
-// Keeping is the mend with which the CRD accepts no more than before; nil where
-// there is none.
+// Keeping returns the rewrite with which the CRD accepts no more than before, or nil if there is
+// none.
 func (l *Lint) Keeping() *Rewrite {
 	i := slices.IndexFunc(l.Rewrites, func(m Rewrite) bool { return m.Keeps })
 	if i < 0 {
@@ -39,38 +39,39 @@ func (l *Lint) Keeping() *Rewrite {
 	return &l.Rewrites[i]
 }
 
-// compileWork returns the work of compiling a rule. A long rule is mostly a deep tree, for
-// which that grows with the square of the length.
+// compileWork returns the work of compiling a rule. Long rules are usually deep trees, for which
+// the work grows with the square of the length.
 func compileWork(text string) int { return len(text) * (20 + len(text)/100) }
 
 const (
-	// maxWitnesses is how many objects a rule may fail on, each for another reason.
+	// maxWitnesses limits the objects on which a rule may fail, each for another reason.
 	maxWitnesses = 6
-	// maxGuards is how many parts of a rule are guarded for one object.
+	// maxGuards limits the guards that are added for one object.
 	maxGuards = 12
 )
 
-// rewriter looks for mends of one rule.
+// A rewriter looks for rewrites of one rule.
 type rewriter struct {
 	*finder
 	site *site
 	rule engine.RuleRef
-	// fails are writes that some text failed on, and reasons why; shown are others
-	// that show what the rule does.
+	// fails are writes on which some version of the rule failed, and reasons the errors. shown are
+	// writes that demonstrate other outcomes of the rule.
 	fails, shown []*search.Witness
 	reasons      []string
 }
 
-// maxRounds: what is learned of a rule by one way of guarding it serves the others.
+// maxRounds is the number of rounds over all ways of guarding. Failures found with one way are
+// useful for the others.
 const maxRounds = 2
 
-// rewrites are the texts for a rule that are known to work, one that keeps what is
-// accepted before one that does not.
+// rewrites returns the replacements for a rule that are known to work: first one that accepts no
+// more than before, then one that accepts more.
 func (f *finder) rewrites(at *site, rule engine.RuleRef, w *search.Witness) (all []Rewrite, err error) {
 	m := &rewriter{finder: f, site: at, rule: rule, fails: []*search.Witness{w}}
 	ways := []guard.Way{guard.Refuse, guard.Accept, guard.AsFalse, guard.AsTrue}
 	if f.isClosed(rule.Path) {
-		ways = []guard.Way{guard.AsFalse, guard.AsTrue} // to go on accepting nothing mends nothing
+		ways = []guard.Way{guard.AsFalse, guard.AsTrue} // accepting nothing as before would not be a fix
 	}
 	for _, want := range []search.Want{search.Refused, search.Accepted} {
 		if want == search.Accepted && f.analyzer.AcceptsNothing(rule.Path) != nil {
@@ -85,7 +86,7 @@ func (f *finder) rewrites(at *site, rule engine.RuleRef, w *search.Witness) (all
 		}
 	}
 	made := map[bool]*Rewrite{}    // by Keeps
-	learned := map[guard.Way]int{} // before it was tried
+	learned := map[guard.Way]int{} // number of known failures when it was last tried
 	for range maxRounds {
 		for _, how := range ways {
 			now, known := made[how == guard.Refuse], len(m.fails)+len(m.reasons)
@@ -110,8 +111,8 @@ func (f *finder) rewrites(at *site, rule engine.RuleRef, w *search.Witness) (all
 	return all, nil
 }
 
-// rewrite guards the rule until no object is known on which it fails. It is nil where
-// that comes to nothing.
+// rewrite adds guards until no object is known on which the rule fails. It returns nil if that does
+// not succeed.
 func (m *rewriter) rewrite(how guard.Way) (*Rewrite, error) {
 	text := m.rule.Rule
 	for range maxWitnesses {
@@ -143,7 +144,7 @@ func (m *rewriter) rewrite(how guard.Way) (*Rewrite, error) {
 	return nil, nil
 }
 
-// trial is a CRD with another text for the rule, and whether that fails.
+// A trial is a CRD with a replacement for the rule, and the answer to whether that rule can fail.
 type trial struct {
 	crd      *apiextensionsv1.CustomResourceDefinition
 	engine   *engine.Engine
@@ -152,7 +153,7 @@ type trial struct {
 	answer   *analysis.Answer
 }
 
-// try is nil for a text that the CRD cannot have.
+// try returns nil if the CRD with the replacement does not compile or the budget is used up.
 func (m *rewriter) try(text string) (*trial, error) {
 	t := &trial{crd: withRule(m.crd, m.unit.version, m.site.steps, m.rule.Index, text), rule: m.rule}
 	t.rule.Rule = text
@@ -164,7 +165,7 @@ func (m *rewriter) try(text string) (*trial, error) {
 		return nil, err
 	}
 	cfg := *m.cfg
-	cfg.Steps = max(cfg.Steps, search.DefaultSteps) // what is offered is looked at longer
+	cfg.Steps = max(cfg.Steps, search.DefaultSteps) // search longer before a rewrite is offered
 	if t.analyzer, err = cfg.analyzer(t.crd, t.engine, m.unit.version); err != nil {
 		return nil, err
 	}
@@ -172,11 +173,11 @@ func (m *rewriter) try(text string) (*trial, error) {
 	return t, err
 }
 
-// judged is a mend after a last look at what is known of the rule; nil where it is
-// not what it should be, or the server would not take it.
+// judged verifies a rewrite against the known witnesses and vet. It returns nil if the rewrite has
+// a wrong outcome or the API server would reject the CRD.
 func (m *rewriter) judged(t *trial, mend *Rewrite) (*Rewrite, error) {
 	closed := m.isClosed(m.rule.Path)
-	if closed { // then it must accept something
+	if closed { // the rewritten rule must accept something
 		if t.analyzer.AcceptsNothing(m.rule.Path) != nil {
 			return nil, nil
 		}
@@ -188,7 +189,7 @@ func (m *rewriter) judged(t *trial, mend *Rewrite) (*Rewrite, error) {
 		res, err := t.engine.Validate(m.ctx, w.Request())
 		switch {
 		case err != nil:
-			return nil, m.ctx.Err() // what is undecided is no mend
+			return nil, m.ctx.Err() // an undecided rewrite is not offered
 		case i == 0 && mend.Keeps == res.Allowed && !closed, i > 0 && res.Allowed != w.Result.Allowed:
 			return nil, nil
 		}
@@ -198,7 +199,7 @@ func (m *rewriter) judged(t *trial, mend *Rewrite) (*Rewrite, error) {
 	if err != nil || m.report.Accepted && !report.Accepted {
 		return nil, err
 	}
-	// What is not proved must not even look as if it could fail.
+	// Without a proof, a rewrite must not even look as if it could fail.
 	if slices.ContainsFunc(report.Lints, func(l vet.Lint) bool {
 		return l.Name == optionalRead && l.Path == m.rule.Path && l.Rule == mend.Rule
 	}) {
@@ -207,8 +208,8 @@ func (m *rewriter) judged(t *trial, mend *Rewrite) (*Rewrite, error) {
 	return mend, nil
 }
 
-// guarded is a text with guards for all that it fails for on any known write; ""
-// where it fails for something that no guard is known for.
+// guarded returns the rule with guards for all failures on known writes, or "" if no guard is known
+// for a failure.
 func (m *rewriter) guarded(text string, how guard.Way) string {
 	env, err := m.site.desk.Env(m.site.optional)
 	if err != nil {
@@ -242,8 +243,8 @@ func (m *rewriter) guarded(text string, how guard.Way) string {
 	return ""
 }
 
-// guardAll is a text with guards for whatever might fail for a reason that some text
-// failed for, though no object is known for it.
+// guardAll returns the rule with guards for every part that could fail for one of the known
+// reasons, even if no object is known on which it does.
 func (m *rewriter) guardAll(text string, how guard.Way) string {
 	env, err := m.site.desk.Env(m.site.optional)
 	if err != nil {
@@ -268,7 +269,7 @@ func (m *rewriter) guardAll(text string, how guard.Way) string {
 	return text
 }
 
-// withRule is a CRD with another text for a rule of a version.
+// withRule returns a copy of the CRD with another source for one rule of a version.
 func withRule(crd *apiextensionsv1.CustomResourceDefinition, version string, steps []engine.Step, index int, text string) *apiextensionsv1.CustomResourceDefinition {
 	crd, _ = crdcopy.With(crd, version, steps, func(at *apiextensionsv1.JSONSchemaProps) {
 		at.XValidations = slices.Clone(at.XValidations)

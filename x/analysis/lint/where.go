@@ -13,15 +13,15 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/preview"
 )
 
-// failure is a place of an object where a rule has no value, and why.
+// A failure is a path of an object at which a rule fails to evaluate, with its error.
 type failure struct {
 	steps []engine.Step
 	self  any
 	err   error
 }
 
-// place says what stands where the rule fails: "spec.tls is {}". Of a whole object
-// it leaves out what every object has.
+// place returns a phrase with the path and its value, such as "spec.tls is {}". For a whole object
+// it omits the fields that every object has.
 func (f *failure) place() string {
 	self := f.self
 	if obj, ok := self.(map[string]any); ok && len(f.steps) == 0 {
@@ -34,14 +34,14 @@ func (f *failure) place() string {
 	return phrase.Place(engine.FormatPath(f.steps)) + " is " + preview.JSON(self, maxShown)
 }
 
-// maxShown is how many characters of a value are shown.
+// maxShown limits the characters of a value in a message.
 const maxShown = 72
 
-// site is where texts of one rule are tried.
+// A site compiles and evaluates sources at the path of one rule.
 type site struct {
 	desk     *expr.Compiler
 	steps    []engine.Step
-	optional bool // oldSelf
+	optional bool // optionalOldSelf
 }
 
 func newSite(e *engine.Engine, rule engine.RuleRef) (*site, error) {
@@ -57,10 +57,10 @@ func newSite(e *engine.Engine, rule engine.RuleRef) (*site, error) {
 	return &site{desk, steps, rule.OptionalOldSelf}, err
 }
 
-// compile compiles a text for the rule.
+// compile compiles a source at the rule's path.
 func (s *site) compile(text string) (*expr.Expr, error) { return s.desk.Compile(text, s.optional) }
 
-// failure is the first of a write; nil where the rule has a value everywhere.
+// failure returns the first failure in a write, or nil if the rule has a value everywhere.
 func (s *site) failure(ctx context.Context, x *expr.Expr, seen *engine.Prepared) *failure {
 	var overwork *eval.OverworkError
 	for _, steps := range places(seen.Self(), s.steps, nil) {
@@ -76,7 +76,7 @@ func (s *site) failure(ctx context.Context, x *expr.Expr, seen *engine.Prepared)
 	return nil
 }
 
-// places are what a path with [*] stands for in a value, in order.
+// places returns the existing paths in v that match path, which may contain [*], in order.
 func places(v any, path, at []engine.Step) [][]engine.Step {
 	if len(path) == 0 {
 		return [][]engine.Step{slices.Clone(at)}

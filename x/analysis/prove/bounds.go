@@ -79,7 +79,7 @@ func (p *place) eachNested(all []schema.NestedValueValidation) []sat.Lit {
 	return lits
 }
 
-// nested is satisfies for schemas below allOf, anyOf, oneOf, and not.
+// nested returns the same as satisfies for schemas below allOf, anyOf, oneOf, and not.
 func (p *place) nested(v *schema.NestedValueValidation) sat.Lit {
 	g := &p.world.gates
 	holds := []sat.Lit{p.satisfies(&v.ValueValidation)}

@@ -1,9 +1,9 @@
 package prove
 
-// How it works. The script has the formula as it is, propositions and clauses, and what the
-// propositions mean: a number is below a cut, a pattern matches a string, two values are
-// equal. So z3 and cvc5 know arithmetic and strings where our solver only knows orders and
-// automata. Propositions without a meaning in SMT-LIB stay free, as for our solver.
+// How it works. A script contains the formula (propositions and clauses) and the meaning of its
+// propositions: a number is below a cut, a pattern matches a string, two values are equal. z3 and
+// cvc5 can therefore use arithmetic and strings, where our solver only has orders and automata.
+// Propositions without a meaning in SMT-LIB stay unconstrained, as in our solver.
 
 import (
 	"fmt"
@@ -93,7 +93,7 @@ func (s *scriptWriter) declare(c *content) {
 	}
 }
 
-// meanings say what the propositions of a content mean.
+// meanings writes the meanings of the propositions of a content.
 func (s *scriptWriter) meanings(c *content) {
 	switch c.kind {
 	case types.Int, types.Double:
@@ -126,7 +126,7 @@ func (s *scriptWriter) cut(l sat.Lit, term string, c cut, whole bool) {
 	s.line("(assert (= %s (%s %s %s)))", literalName(l), op, term, value)
 }
 
-// memberTerm says what a text is a member of; see content.in.
+// memberTerm returns the term that a string is in the set given by key; see content.in.
 func memberTerm(text, key string) (term string, ok bool) {
 	if exact, ok := strings.CutPrefix(key, "="); ok {
 		quoted, err := smtlib.Text(exact)
@@ -164,7 +164,7 @@ func (s *scriptWriter) atom(a atom) {
 	}
 }
 
-// value is the term of a value; without a sort where it has none.
+// value returns the term of a value. It has no sort if the value has none.
 func (s *scriptWriter) value(a alt) (term, sort string) {
 	switch v := a.constant.(type) {
 	case celtypes.Int:

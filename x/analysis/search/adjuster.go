@@ -14,8 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// adjuster changes a candidate so that parts of a rule, at one instance, have other
-// values.
+// An adjuster changes a candidate so that parts of a rule, at one instance, get other values.
 type adjuster struct {
 	ctx    context.Context
 	s      *Search
@@ -24,36 +23,36 @@ type adjuster struct {
 	w      *candidate
 	r      *rule
 	in     instance
-	wants  map[string]textWant // of texts, on this walk
-	known  map[string]textWant // of texts at places like these, ever
-	// mending: the rule is to be true like all that are not asked about.
+	wants  map[string]textWant // wanted strings by handle, for this round
+	known  map[string]textWant // wanted strings by schema path, for the whole search
+	// mending is set if the rule should become true, as all rules that are not the target.
 	mending bool
-	// fuel bounds the steps of one change.
+	// fuel limits the steps of one change.
 	fuel int
-	// quiet: no values are tried, for what asks will do that itself.
+	// quiet disables trying sample values, because the caller does that itself.
 	quiet bool
 }
 
-// scope has the variables of the macros around a part of a rule.
+// A scope holds the variables of the macros around a part of a rule.
 type scope struct {
 	up   *scope
 	name string
 	of   binding
 }
 
-// binding is what a variable stands for: a place of an object, which may be a
-// map's key, or another part of the rule, or a value.
+// A binding is the meaning of a variable: a path in an object (possibly a map key), another part of
+// the rule, or a value.
 type binding struct {
 	at   *handle
 	from ast.Expr
 	in   *scope
 	val  ref.Val
-	// list is a computed list of which this is element index.
+	// list is a computed list that has the variable's value at index.
 	list  ast.Expr
 	index int
 }
 
-// handle is what can be set: a value, or the key that it has in a map.
+// A handle identifies a value that can be set, or its key in a map.
 type handle struct {
 	place
 	key bool
@@ -67,7 +66,7 @@ func (s *scope) find(name string) *scope {
 
 func (s *scope) with(name string, of binding) *scope { return &scope{s, name, of} }
 
-// bound is a variable's value as things are now; nil where it has none.
+// bound returns a variable's current value, or nil if it has none.
 func (b *adjuster) bound(of binding) ref.Val {
 	switch {
 	case of.at != nil && of.at.key:
@@ -92,7 +91,7 @@ func (b *adjuster) bound(of binding) ref.Val {
 	return of.val
 }
 
-// eval is the value of a part, or a CEL error.
+// eval returns the value of a part of the rule, or a CEL error.
 func (b *adjuster) eval(e ast.Expr, sc *scope) ref.Val {
 	if e.Kind() == ast.LiteralKind {
 		return e.AsLiteral()
@@ -129,8 +128,7 @@ func (b *adjuster) is(e ast.Expr, sc *scope, want bool) bool {
 	return b.eval(e, sc) == celtypes.Bool(want)
 }
 
-// native is the value of a part as an object would hold it; ok is false where
-// it has none.
+// native returns the value of a part in JSON form. ok is false if evaluation fails.
 func (b *adjuster) native(e ast.Expr, sc *scope) (any, bool) {
 	v := b.eval(e, sc)
 	if v == nil || celtypes.IsUnknownOrError(v) {
@@ -139,14 +137,15 @@ func (b *adjuster) native(e ast.Expr, sc *scope) (any, bool) {
 	return expr.Native(v), true
 }
 
-// spent takes a step of what one change may take.
+// spent uses one step of the current change's fuel and reports whether fuel or budget is used up.
 func (b *adjuster) spent() bool {
 	b.fuel--
 	b.m.work.Spend(1 + len(b.in.self.path))
 	return b.fuel < 0 || b.m.work.Empty()
 }
 
-// locate finds what a part of the rule reads, there or not.
+// locate returns the handle that a part of the rule reads, whether or not it has a value. ok is
+// false if the part is computed.
 func (b *adjuster) locate(e ast.Expr, sc *scope) (handle, bool) {
 	if b.spent() {
 		return handle{}, false
@@ -264,7 +263,7 @@ func (b *adjuster) handleOf(of binding) (handle, bool) {
 	return handle{}, false
 }
 
-// elements are what a macro goes over, or an index takes from.
+// elements returns the elements that a macro iterates over or an index selects from.
 func (b *adjuster) elements(e ast.Expr, sc *scope) []binding {
 	if b.spent() {
 		return nil
@@ -289,7 +288,7 @@ func (b *adjuster) elements(e ast.Expr, sc *scope) []binding {
 	return b.computed(e, sc)
 }
 
-// elementsAt are the items of a list, or the keys of a map.
+// elementsAt returns bindings for the items of a list or the keys of a map.
 func (b *adjuster) elementsAt(p place) (all []binding) {
 	v, _ := b.w.get(p)
 	switch v := v.(type) {
@@ -325,7 +324,7 @@ func (b *adjuster) elementsOfCall(call ast.CallExpr, sc *scope) ([]binding, bool
 	return nil, false
 }
 
-// branch is the argument of ?: that counts.
+// branch returns the index of the argument that ?: currently evaluates to.
 func (b *adjuster) branch(call ast.CallExpr, sc *scope) int {
 	if b.is(call.Args()[0], sc, true) {
 		return 1
@@ -333,7 +332,7 @@ func (b *adjuster) branch(call ast.CallExpr, sc *scope) int {
 	return 2
 }
 
-// elementsOfMacro are those of filter and map.
+// elementsOfMacro returns the elements of a filter or map macro.
 func (b *adjuster) elementsOfMacro(e ast.Expr, sc *scope) (all []binding) {
 	l, ok := loopOf(e)
 	if !ok {
@@ -355,7 +354,7 @@ func (b *adjuster) elementsOfMacro(e ast.Expr, sc *scope) (all []binding) {
 	return all
 }
 
-// computed are elements of a list that a function gives, as split.
+// computed returns the elements of a list that a function computes, such as split.
 func (b *adjuster) computed(e ast.Expr, sc *scope) (all []binding) {
 	for i := range elementsOf(b.eval(e, sc)) {
 		all = append(all, binding{list: e, in: sc, index: i})

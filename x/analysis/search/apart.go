@@ -12,19 +12,21 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// How it works: two forms of a CRD differ in some rules and at some places of
-// their schemas. Objects are made and repaired by the form that is to admit them;
-// each walk picks one difference by lot and makes there what the other form
-// refuses: a rule of its own is bent to be false, a bound is crossed.
+// How it works. Two forms of a CRD differ in some rules and at some schema paths. Objects are
+// generated and repaired for the form that should admit them. Each attempt picks one random
+// difference and violates the other form there: it makes one of that form's rules false or exceeds
+// one of its bounds.
 
-// differences are where one form of a CRD may refuse what another admits.
+// differences holds the rules and schema paths at which one form of a CRD may reject objects that
+// another admits.
 type differences struct {
 	rules  []*rule
 	places [][]engine.Step
 }
 
-// Refusal looks for a write that the version refuses, for whatever reason, and
-// that Config.Beside admits. The witness is alone where one cause is all.
+// Refusal searches for a write that the version rejects, for any reason, and that Config.Beside
+// admits. The witness is Alone if it has a single cause. Refusal returns an error if Config.Beside
+// is not set.
 func (s *Search) Refusal(ctx context.Context) (*Answer, error) {
 	admits := s.cfg.Beside
 	if admits == nil {
@@ -43,7 +45,7 @@ func (s *Search) Refusal(ctx context.Context) (*Answer, error) {
 	return h.run()
 }
 
-// apart compares the version with the form beside it.
+// apart compares the version with Config.Beside.
 func (s *Search) apart() *differences {
 	d := &differences{}
 	had := map[engine.RuleRef]bool{}
@@ -59,14 +61,14 @@ func (s *Search) apart() *differences {
 	return d
 }
 
-// anywhere names a rule by what it says and where, not by its index.
+// anywhere returns a reference that identifies a rule by its path and source, without its index.
 func (r *rule) anywhere() engine.RuleRef {
 	ref := r.ref
 	ref.Index = 0
 	return ref
 }
 
-// schemas collects the places where two schemas ask for other values.
+// schemas collects the paths at which two schemas have different constraints.
 func (d *differences) schemas(a, b *schema.Structural, path []engine.Step) {
 	if a == b {
 		return
@@ -91,8 +93,7 @@ func (d *differences) schemas(a, b *schema.Structural, path []engine.Step) {
 	}
 }
 
-// itself is what a schema asks of a value, without what stands below it and its
-// rules.
+// itself returns the constraints of a schema node without its children, rules, and documentation.
 func itself(s *schema.Structural) schema.Structural {
 	own := *s
 	own.Items, own.Properties, own.AdditionalProperties = nil, nil, nil
@@ -101,7 +102,7 @@ func itself(s *schema.Structural) schema.Structural {
 	return own
 }
 
-// part makes at one difference what the other form refuses.
+// part violates the other form at one random difference.
 func (h *solver) part(w *candidate) {
 	d, rng := h.apart, h.maker.rng
 	at := rng.IntN(len(d.rules) + len(d.places))
@@ -137,8 +138,7 @@ func (h *solver) partRule(w *candidate, r *rule) {
 	}
 }
 
-// cross makes a value that the schema here takes and that of the other form, by
-// lot, does not.
+// cross sets p to a value that its schema accepts and that may violate the other form's schema.
 func (h *solver) cross(w *candidate, p place, there node) {
 	m := h.maker
 	mine, other := m.facts(p.node, nil), m.facts(there, nil)
@@ -164,7 +164,7 @@ func (h *solver) cross(w *candidate, p place, there node) {
 	}
 }
 
-// crossList has an item twice, or more or fewer than the other form takes.
+// crossList duplicates an item, or makes the list longer or shorter than the other form allows.
 func crossList(b *adjuster, p place, v []any, there node, other *facts) {
 	unique := there.isSet() || there.listKeys() != nil
 	switch {
@@ -179,8 +179,8 @@ func crossList(b *adjuster, p place, v []any, there node, other *facts) {
 	}
 }
 
-// crossObject leaves out what the other form requires, or has more or fewer
-// entries than it takes.
+// crossObject removes a field that the other form requires, or makes the object larger or smaller
+// than the other form allows.
 func (h *solver) crossObject(b *adjuster, p place, v map[string]any, other *facts) {
 	for _, name := range shuffled(other.required, h.maker.rng) {
 		if at := p.field(name); b.optional(at) && b.w.drop(at) {
@@ -203,8 +203,7 @@ func (h *solver) crossObject(b *adjuster, p place, v map[string]any, other *fact
 	b.perturb(handle{place: p})
 }
 
-// beyond is a scalar that fits some facts and, by lot, not others; nil where none
-// is found.
+// beyond returns a random scalar that satisfies mine but not other, or nil if it finds none.
 func (m *maker) beyond(mine, other *facts) any {
 	var pool []any
 	for _, e := range mine.enum {

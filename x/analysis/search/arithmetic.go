@@ -8,7 +8,8 @@ import (
 	"github.com/google/cel-go/common/operators"
 )
 
-// arithmetic solves for one operand.
+// arithmetic makes an arithmetic call result in v by changing one operand, and reports whether it
+// set one.
 func (b *adjuster) arithmetic(call ast.CallExpr, sc *scope, v any) bool {
 	switch call.FunctionName() {
 	case operators.Add, operators.Subtract, operators.Multiply, operators.Divide, operators.Modulo:
@@ -28,7 +29,7 @@ func (b *adjuster) arithmetic(call ast.CallExpr, sc *scope, v any) bool {
 	return false
 }
 
-// solve is what operand i must be for the result v, beside the other.
+// solve returns the value of operand i for which the operator returns v, given the other operand.
 func solve(operator string, i int, v, other any) (any, bool) {
 	switch v := v.(type) {
 	case int64:

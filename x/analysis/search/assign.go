@@ -7,8 +7,8 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// assign sets a handle to a value, and makes what leads there. It refuses what
-// its schema surely does not take.
+// assign sets a handle to a value, creates its parents if necessary, and reports whether it
+// succeeded. It rejects values whose type or enum does not match the schema.
 func (b *adjuster) assign(h handle, v any) bool {
 	if v == nil {
 		return !h.key && b.absent(h.place)
@@ -24,7 +24,8 @@ func (b *adjuster) assign(h handle, v any) bool {
 	return b.w.put(h.place, copied(v))
 }
 
-// suits brings a value into the form of a schema.
+// suits converts a value to the form that a schema expects and reports whether the value fits its
+// type and enum.
 func (b *adjuster) suits(n node, v any) (any, bool) {
 	switch n.kind() {
 	case "integer":
@@ -61,7 +62,7 @@ func (b *adjuster) suits(n node, v any) (any, bool) {
 	return v, true
 }
 
-// listed: an enum has the value.
+// listed reports whether n has no enum or its enum contains v.
 func (b *adjuster) listed(n node, v any) bool {
 	if n.s == nil || n.s.ValueValidation == nil || len(n.s.ValueValidation.Enum) == 0 {
 		return true
@@ -74,7 +75,8 @@ func (b *adjuster) listed(n node, v any) bool {
 	return false
 }
 
-// rename gives a map's entry another key.
+// rename changes the key of a map entry and reports whether it did. It does not replace an existing
+// entry.
 func (b *adjuster) rename(p place, name string) bool {
 	v, ok := b.w.get(p)
 	if !ok {
@@ -89,7 +91,7 @@ func (b *adjuster) rename(p place, name string) bool {
 	return b.w.put(to, v)
 }
 
-// ensure makes a place be there, with what leads to it.
+// ensure makes p exist, including its parents, and reports whether it does.
 func (b *adjuster) ensure(p place) bool {
 	b.m.work.Spend(len(p.path))
 	if v, ok := b.w.get(p); ok && v != nil {
@@ -112,7 +114,7 @@ func (b *adjuster) ensureParent(p place) bool {
 	return b.ensure(p.parent(b.s.root))
 }
 
-// fill adds items until there is one at an index.
+// fill adds items to a list until p's index exists, and reports whether it does.
 func (b *adjuster) fill(p place) bool {
 	up := p.parent(b.s.root)
 	for range p.path[len(p.path)-1].Index + 1 {
@@ -127,7 +129,7 @@ func (b *adjuster) fill(p place) bool {
 	return ok
 }
 
-// where names a handle's place in the schema.
+// where returns the handle's schema path, with [*] for list indexes.
 func (h handle) where() string {
 	steps := slices.Clone(h.path)
 	for i := range steps {
@@ -141,7 +143,7 @@ func (h handle) where() string {
 	return engine.FormatPath(steps)
 }
 
-// id names a handle in one world.
+// id returns a string that identifies the handle within one candidate.
 func (h handle) id() string {
 	var b strings.Builder
 	if h.old {

@@ -10,8 +10,8 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// TestFindEndsOnBadSchemas: whatever a schema asks for, there is an answer after
-// a bounded number of steps.
+// TestFindEndsOnBadSchemas checks that Find returns after a bounded number of steps, whatever the
+// schema requires.
 func TestFindEndsOnBadSchemas(t *testing.T) {
 	t.Parallel()
 	enum := make([]string, 5000)
@@ -60,7 +60,7 @@ func TestFindEndsOnBadSchemas(t *testing.T) {
 			if got == Found {
 				holds(t, s, s.Rules()[0], Refused, a.Witness)
 				if !a.Witness.Alone {
-					got = Unknown // the schema refuses it too
+					got = Unknown // the schema rejects it too
 				}
 			}
 			if got != test.want {
@@ -127,7 +127,7 @@ func TestSearchOfAnUnservedVersion(t *testing.T) {
 	}
 }
 
-// TestFindIsInterrupted: a cancelled context is an error, and soon.
+// TestFindIsInterrupted checks that a canceled context soon causes an error.
 func TestFindIsInterrupted(t *testing.T) {
 	t.Parallel()
 	s := searching(t, specWith("true", "a: {type: string}"), Config{Steps: 1 << 30})
@@ -138,7 +138,8 @@ func TestFindIsInterrupted(t *testing.T) {
 	}
 }
 
-// TestUndecidedIsNoWitness: what takes more work than is done shows nothing.
+// TestUndecidedIsNoWitness checks that a write whose validation exceeds the work limit is not a
+// witness.
 func TestUndecidedIsNoWitness(t *testing.T) {
 	t.Parallel()
 	v := &verdict{undecided: true}

@@ -7,7 +7,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// beside is a search in one form of a CRD beside another.
+// beside returns a search in one form of a CRD with Config.Beside set to another.
 func beside(t *testing.T, schema, other string) *Search {
 	t.Helper()
 	crd := widgets(t, schema)
@@ -33,7 +33,7 @@ func admitted(t *testing.T, s *Search, w *Witness) bool {
 	return res.Allowed
 }
 
-// TestFindBeside: what is refused alone is admitted by the form beside.
+// TestFindBeside checks that the other form admits a write that only one rule rejects.
 func TestFindBeside(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -70,7 +70,7 @@ func TestFindBeside(t *testing.T) {
 	}
 }
 
-// TestRefusal: each way in which a new form of a CRD is stricter is found.
+// TestRefusal checks each way in which a new form of a CRD can be stricter.
 func TestRefusal(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

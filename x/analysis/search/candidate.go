@@ -10,23 +10,22 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// Operation is what a write does.
+// Operation is the kind of a write.
 type Operation string
 
-// The operations.
 const (
 	Create Operation = "create"
 	Update Operation = "update"
 	Status Operation = "status"
 )
 
-// candidate is a write while it is being made. Both objects have the form that
-// rules see: with defaults.
+// A candidate is a write under construction. Its objects include defaults, because rules see them
+// in that form.
 type candidate struct {
 	op  Operation
 	obj map[string]any
 	old map[string]any // nil on create
-	// split: the status is written by an operation of its own.
+	// split is set if the status is a subresource with its own update operation.
 	split bool
 }
 
@@ -39,7 +38,7 @@ func (w *candidate) clone() *candidate {
 	return &c
 }
 
-// id tells worlds apart.
+// id returns a string that is equal for equal candidates.
 func (w *candidate) id() string {
 	data, err := json.Marshal([]any{w.op, w.obj, w.old})
 	if err != nil {
@@ -50,7 +49,7 @@ func (w *candidate) id() string {
 
 func copied(v any) any { return runtime.DeepCopyJSONValue(v) }
 
-// place is a value in one of a world's objects, there or not.
+// A place is a path in one of a candidate's objects, whether or not it has a value.
 type place struct {
 	old  bool
 	path []engine.Step
@@ -76,7 +75,7 @@ func (w *candidate) root(old bool) map[string]any {
 	return w.obj
 }
 
-// get is the value of a place; ok is false where there is none.
+// get returns the value at p. ok is false if there is no such value.
 func (w *candidate) get(p place) (v any, ok bool) {
 	root := w.root(p.old)
 	if root == nil {
@@ -104,8 +103,7 @@ func child(v any, s engine.Step) (any, bool) {
 	return nil, false
 }
 
-// places are those below a place that a path with [*] names and that hold
-// something.
+// places appends the existing paths below p that match steps, which may contain [*].
 func (w *candidate) places(p place, steps []engine.Step, all []place) []place {
 	v, ok := w.get(p)
 	if !ok || len(all) >= maxInstances {
@@ -130,8 +128,8 @@ func (w *candidate) places(p place, steps []engine.Step, all []place) []place {
 	return all
 }
 
-// shared is true of what the operation cannot change: one value stands in both
-// objects.
+// shared reports whether the operation cannot change p, so that both objects must have the same
+// value there.
 func (w *candidate) shared(p place) bool {
 	if w.old == nil || len(p.path) == 0 {
 		return false
@@ -148,7 +146,8 @@ func (w *candidate) shared(p place) bool {
 	return false
 }
 
-// put sets a value whose parent is there.
+// put sets a value whose parent exists, and reports whether it does. Shared values are set in both
+// objects.
 func (w *candidate) put(p place, v any) bool {
 	ok := w.putIn(p, v)
 	if w.shared(p) {
@@ -202,7 +201,7 @@ func (w *candidate) setList(p place, list []any) bool {
 	return false
 }
 
-// drop takes a value away.
+// drop removes a value and reports whether it existed. Shared values are removed from both objects.
 func (w *candidate) drop(p place) bool {
 	ok := w.dropIn(p)
 	if w.shared(p) {
@@ -235,7 +234,7 @@ func (w *candidate) dropIn(p place) bool {
 	return false
 }
 
-// keep remembers what stands at a place, to put it back.
+// keep returns a function that restores the current value at p.
 func (w *candidate) keep(p place) (restore func()) {
 	for n := range p.path {
 		at := place{old: p.old, path: p.path[:n+1]}
@@ -257,7 +256,7 @@ func (w *candidate) keep(p place) (restore func()) {
 	return func() { *w = *before }
 }
 
-// parent is the place above; not for the root.
+// parent returns the path above p. p must not be the root.
 func (p place) parent(root node) place {
 	up := place{p.old, p.path[:len(p.path)-1], root}
 	for _, s := range up.path {
@@ -266,7 +265,7 @@ func (p place) parent(root node) place {
 	return up
 }
 
-// key is a step's name in an object or a map.
+// key returns a step's name in an object or a map.
 func key(s engine.Step) string {
 	if s.Item {
 		return strconv.Itoa(s.Index)

@@ -12,9 +12,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// TestFindsWhatMaintainersRefuse: a rule that some case of a CRD's maintainers
-// refuses alone is found alone. The cases say which rules; the search never sees
-// one of their objects.
+// TestFindsWhatMaintainersRefuse checks that the search finds a witness for each rule that is the
+// only cause in a test case of the CRD's maintainers. The search never sees their objects.
 func TestFindsWhatMaintainersRefuse(t *testing.T) {
 	if os.Getenv("CELADON_SEARCH") != "long" {
 		t.Skip("CELADON_SEARCH=long asks of each rule that a maintainers' case refuses alone")
@@ -72,8 +71,8 @@ func searchOf(t *testing.T, file, version string) *Search {
 	return s
 }
 
-// refusesAlone is the rule by which a case is refused and by nothing else, where
-// its old object can be stored under the same CRD.
+// refusesAlone returns the rule that is the only cause of rejection in a test case, if its old
+// object can be stored under the same CRD.
 func refusesAlone(t *testing.T, s *Search, c corpus.Case) (engine.RuleRef, bool) {
 	w := &candidate{op: Create, obj: c.Object, old: c.OldObject, split: s.split}
 	switch {

@@ -18,40 +18,41 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/prove"
 )
 
-// How it works: each distinct rule of a corpus is asked about once, in steps and
-// so with the same answers on each machine. CELADON_SEARCH=long asks all of them
-// everything, otherwise some of them the cheap questions. The floors are held for
-// the projects that the search was built with and for those kept aside alike.
+// How it works. Each distinct rule of a corpus is searched once. Limits are in steps, so answers
+// are the same on each machine. CELADON_SEARCH=long asks all questions about all rules; otherwise a
+// sample of the rules is used for fast questions. The floors apply to the projects that the search
+// was developed with and to those kept aside.
 
-// keptAside are projects whose rules nobody looked at to make the search better.
+// keptAside holds projects whose rules were not used to improve the search.
 var keptAside = []string{
 	"argo-workflows", "cert-manager", "cilium", "crossplane", "grafana-operator", "kuadrant-operator", "kubeflow-trainer",
 	"mongodb-atlas-kubernetes", "postgres-operator", "tetragon",
 }
 
-// tally counts what was found of rules, each text once.
+// A tally counts results for rules. Rules with the same source count once.
 type tally struct {
 	name string
 	sync.Mutex
-	// rules are those asked about; alone, proved (or never run) and accepted those
-	// refused alone, proved to refuse nothing alone, and run on an accepted object.
+	// rules is the number of searched rules. alone, proved, and accepted count those that are the
+	// only cause of a rejection, those for which a proof shows that this is impossible (or that
+	// they never run), and those that ran on an accepted object.
 	rules, alone, proved, accepted int
-	// quick are those refused alone after no more than a few writes.
+	// quick counts rules for which alone needed only a few writes.
 	quick        int
 	errs, budget int
-	sizes        []int // of the refused objects, in bytes
+	sizes        []int // of the rejected objects, in bytes
 	frames       []int // of their apiVersion, kind and metadata
-	// slack is what a sample may fall short of the floors.
+	// slack is the margin by which a sample may miss the floors.
 	slack float64
 }
 
-// The least that is found, in percent of the rules.
+// The floors, in percent of the rules.
 const (
 	leastDecided  = 95
 	leastAccepted = 98.5
 	leastQuick    = 65
 	medianSize    = 260
-	// leastErrs is how many rules of the whole corpus fail on something admitted.
+	// leastErrs is the minimum number of rules in the whole corpus that fail on an admitted object.
 	leastErrs = 60
 )
 
@@ -90,7 +91,7 @@ func TestFindInCorpus(t *testing.T) {
 			work = append(work, q)
 		}
 	}
-	// The longest first, so that no core waits for another's.
+	// Longest first, so that the cores finish at about the same time.
 	slices.SortStableFunc(work, func(a, b *questions) int { return len(b.rules) - len(a.rules) })
 	share(work, func(q *questions) {
 		q.ask(t)
@@ -106,7 +107,7 @@ func TestFindInCorpus(t *testing.T) {
 	}
 }
 
-// share gives all cores work.
+// share distributes work over all cores.
 func share[T any](work []T, do func(T)) {
 	queue := make(chan T, len(work))
 	for _, w := range work {
@@ -126,7 +127,7 @@ func share[T any](work []T, do func(T)) {
 	workers.Wait()
 }
 
-// questions are those about one CRD.
+// questions runs the questions about one CRD.
 type questions struct {
 	crd   *apiextensionsv1.CustomResourceDefinition
 	file  string
@@ -177,7 +178,8 @@ func proverOf(crd *apiextensionsv1.CustomResourceDefinition, version string) *pr
 	return nil
 }
 
-// proof asks whether nothing can be found; a witness says otherwise.
+// proof reports whether there is a proof that there is no witness. It fails the test if a witness
+// contradicts the proof.
 func (q *questions) proof(t *testing.T, p *prove.Prover, ref engine.RuleRef, want Want, a *Answer) bool {
 	outcome, ok := map[Want]prove.Outcome{Refused: prove.Refused, Errs: prove.Failed}[want]
 	if !ok || p == nil {
@@ -252,12 +254,12 @@ func (sum *tally) hold(t *testing.T) {
 	}
 }
 
-// isMinimal: with any field or item less, or a scalar as in the old object, the write
-// shows no longer what it does.
+// isMinimal checks that the write no longer demonstrates its outcome if any field or item is
+// removed or a scalar is set to its old value.
 func isMinimal(t *testing.T, s *Search, ref engine.RuleRef, want Want, found *Witness) {
 	t.Helper()
 	if want == OverBudget {
-		return // each write is dear: it is shrunk with few steps
+		return // OverBudget writes are slow, so shrinking uses few steps
 	}
 	h := s.newSolver(t.Context(), "", 1<<30)
 	h.rule, h.want = s.byRef[ref], want
@@ -275,7 +277,7 @@ func isMinimal(t *testing.T, s *Search, ref engine.RuleRef, want Want, found *Wi
 	}
 }
 
-// TestCorpusAnswersAreTheSameEachTime: two searches, one asked backwards, give
+// TestCorpusAnswersAreTheSameEachTime checks that two searches, one with reversed questions, give
 // the same bytes.
 func TestCorpusAnswersAreTheSameEachTime(t *testing.T) {
 	files := corpus.CRDFiles(t)
@@ -294,7 +296,7 @@ func TestCorpusAnswersAreTheSameEachTime(t *testing.T) {
 	})
 }
 
-// answersOf are those to questions about a few rules of a CRD.
+// answersOf returns the answers to questions about a few rules of a CRD.
 func answersOf(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, backwards bool) map[string]string {
 	e, err := engine.Compile(crd, engine.Config{})
 	if e == nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// differ changes a part until the comparison around it, whole, is the other way.
+// differ changes a part until the comparison that contains it, whole, has the opposite result. It
+// reports whether it succeeded.
 func (b *adjuster) differ(e ast.Expr, sc *scope, whole ast.Expr) bool {
 	was := b.eval(whole, sc)
 	done := func() bool {
@@ -30,7 +31,7 @@ func (b *adjuster) differ(e ast.Expr, sc *scope, whole ast.Expr) bool {
 	return false
 }
 
-// otherwise gives a part another value.
+// otherwise changes the value of a part and reports whether it did.
 func (b *adjuster) otherwise(e ast.Expr, sc *scope) bool {
 	if b.spent() {
 		return false
@@ -92,7 +93,7 @@ func (b *adjuster) otherwiseCall(e ast.Expr, sc *scope, now ref.Val) bool {
 	return false
 }
 
-// perturb changes a value, or something in it.
+// perturb changes a value, or a value inside it, and reports whether it did.
 func (b *adjuster) perturb(h handle) bool {
 	if b.spent() {
 		return false

@@ -1,6 +1,6 @@
-// Package search finds objects that show what a CRD's rules do: one that a rule
-// refuses and nothing else does, one on which it runs and passes, one on which it
-// fails to evaluate, one that is accepted.
+// Package search finds objects that demonstrate the effect of a CRD's rules: an object that only
+// one rule rejects, an object on which a rule runs and passes, an object on which it fails to
+// evaluate, or an object that is accepted.
 //
 //	s, err := search.New(crd, e, "v1", search.Config{})
 //	for _, rule := range s.Rules() {
@@ -10,22 +10,19 @@
 //		}
 //	}
 //
-// A witness is always the engine's own verdict. That none was found proves
-// nothing.
+// Every witness has been validated by the engine. A search without a result proves nothing.
 //
-// Two forms of a CRD, as an old and a new one, are told apart by a search in one
-// with the other beside it: then [Search.Refusal] is a write that one refuses and
-// the other admits.
+// To compare two forms of a CRD, such as an old and a new one, set Config.Beside. [Search.Refusal]
+// then looks for a write that one form rejects and the other admits.
 package search
 
-// How it works: an object is begun (start.go, generate.go), one place in it is
-// bent until the rule does there what is wanted (truth.go, equal.go, loop.go,
-// fail.go), and all else that the engine complains of is repaired: rules by
-// bending them to be true, the schema from the schema (repair.go, facts.go).
-// That goes round until the verdict is what is wanted, or another object is begun
-// (hunt.go). Goals that are no rule are in hold.go and apart.go. What was found is shrunk (shrink.go) or, for a full sample, grown
-// (grow.go). The engine is asked in verdict.go, parts of rules are evaluated by
-// x/trace in scope.go.
+// How it works. The solver generates an object (start.go, generate.go) and changes one path in it
+// until the rule has the wanted outcome there (truth.go, equal.go, loop.go, fail.go). Then it
+// repairs everything else that the engine rejects: it makes other rules true and replaces values
+// that violate the schema (repair.go, facts.go). This repeats until the engine's verdict is the
+// wanted one or the solver starts with a new object (solver.go). Goals that do not concern a rule
+// are in hold.go and apart.go. Witnesses are shrunk (shrink.go) or, for a full sample, grown
+// (grow.go). oracle.go runs the engine.
 //
-// All chance comes from the seed and the question, steps are counted, and no map
-// is gone through unsorted: the same question has the same answer.
+// All randomness comes from the seed and the question, steps are counted, and maps are iterated in
+// sorted order, so the same question always has the same answer.

@@ -15,8 +15,8 @@ import (
 
 func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
 
-// equal sets what a part reads so that its value may be v, in the form that an
-// object holds it. It says whether something was set.
+// equal sets the values that a part reads so that the part may evaluate to v, which has JSON form.
+// It reports whether it set anything, not whether the part equals v.
 func (b *adjuster) equal(e ast.Expr, sc *scope, v any) bool {
 	if b.spent() {
 		return false
@@ -145,14 +145,14 @@ func (b *adjuster) equalCall(e ast.Expr, sc *scope, v any) bool {
 	if want, ok := v.(bool); ok {
 		return b.truth(e, sc, want)
 	}
-	if operand != nil && b.equal(operand, sc, v) && done() { // as with find, replace, format
+	if operand != nil && b.equal(operand, sc, v) && done() { // for functions such as find, replace, format
 		return true
 	}
 	return b.sampleOutcome(e, sc, done)
 }
 
-// operandOf is what a method is called on, or a function's first argument; nil
-// where there is none.
+// operandOf returns the receiver of a method or the first argument of a function, or nil if there
+// is neither.
 func operandOf(call ast.CallExpr) ast.Expr {
 	if call.IsMemberFunction() {
 		return call.Target()
@@ -163,7 +163,7 @@ func operandOf(call ast.CallExpr) ast.Expr {
 	return nil
 }
 
-// parsedAs is v in the form that the operand of a conversion has it.
+// parsedAs converts v to the form that the operand of a conversion has.
 func parsedAs(b *adjuster, operand ast.Expr, v any) any {
 	s, ok := v.(string)
 	if !ok {
@@ -207,7 +207,8 @@ func (b *adjuster) joined(call ast.CallExpr, sc *scope, parts []any) string {
 	return strings.Join(texts, by)
 }
 
-// equalIndex sets one part of a text that is split, or one element.
+// equalIndex sets one part of a string that is split, or one element of a list, and reports whether
+// it set anything.
 func (b *adjuster) equalIndex(args []ast.Expr, sc *scope, v any) bool {
 	at, ok := b.native(args[1], sc)
 	i, isInt := at.(int64)

@@ -8,22 +8,22 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 )
 
-// facts are what a schema asks of one value, allOf, anyOf and oneOf included: of
-// the alternatives one is chosen by lot.
+// facts are the constraints of a schema on one value, including those of allOf, anyOf, and oneOf.
+// One random alternative is chosen.
 type facts struct {
 	enum                       []any
 	text                       textWant
 	min, max                   *float64
 	exclusiveMin, exclusiveMax bool
 	multipleOf                 float64
-	integral                   bool // of int-or-string: an integer
-	minItems, maxItems         int  // maxItems < 0: no bound
+	integral                   bool // an int-or-string must be an integer
+	minItems, maxItems         int  // maxItems < 0: no limit
 	minProperties              int
 	maxProperties              int
 	required                   []string
-	requires                   map[string]bool // the same
+	requires                   map[string]bool // the names in required
 	excluded                   map[string]bool
-	// deeper are validations for what stands below.
+	// deeper holds validations that constrain children.
 	deeper []*nested
 }
 
@@ -95,7 +95,7 @@ func (m *maker) collect(f *facts, v *schema.ValueValidation) {
 	}
 }
 
-// not takes back what must not be: of anyOf nothing may hold.
+// not adds constraints that violate v.
 func (m *maker) not(f *facts, v *nested) {
 	if len(v.Required) > 0 {
 		f.exclude(v.Required[m.rng.IntN(len(v.Required)):][:1])
@@ -152,7 +152,7 @@ func (f *facts) sizes(v *schema.ValueValidation) {
 	f.text.max = atMost(f.text.max, v.MaxLength)
 }
 
-// huge is more than any size that is made.
+// huge is larger than any size that is generated.
 const huge = 1 << 30
 
 func atLeast(have int, bound *int64) int {
@@ -216,7 +216,7 @@ func (s values) has(v any) bool {
 	return s.scalar[asNumber(v)]
 }
 
-// asNumber returns the float that equals an integer, and other scalars as they are.
+// asNumber returns an integer as the equal float, and other scalars unchanged.
 func asNumber(v any) any {
 	if i, ok := v.(int64); ok {
 		return float64(i)
@@ -224,7 +224,7 @@ func asNumber(v any) any {
 	return v
 }
 
-// below are the validations for a property.
+// below returns the validations for a property.
 func (f *facts) below(name string) (more []*nested) {
 	for _, v := range f.deeper {
 		if prop, ok := v.Properties[name]; ok {
@@ -236,7 +236,7 @@ func (f *facts) below(name string) (more []*nested) {
 	return more
 }
 
-// items are the validations for a list's items.
+// items returns the validations for a list's items.
 func (f *facts) items() (more []*nested) {
 	for _, v := range f.deeper {
 		if v.Items != nil {
@@ -246,7 +246,7 @@ func (f *facts) items() (more []*nested) {
 	return more
 }
 
-// fits is true of a number within the bounds.
+// fits reports whether a number is within the bounds and a multiple of multipleOf.
 func (f *facts) fits(v float64) bool {
 	switch {
 	case f.min != nil && (v < *f.min || f.exclusiveMin && v == *f.min):
@@ -257,7 +257,7 @@ func (f *facts) fits(v float64) bool {
 	return f.multipleOf == 0 || math.Mod(v, f.multipleOf) == 0
 }
 
-// constrained are the properties that some alternative speaks of.
+// constrained returns the sorted names of the properties that validations in deeper mention.
 func (f *facts) constrained() []string {
 	names := map[string]bool{}
 	for _, v := range f.deeper {

@@ -6,13 +6,13 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// fails: the part has no value.
+// fails reports whether the part evaluates to an error.
 func (b *adjuster) fails(e ast.Expr, sc *scope) bool {
 	v := b.eval(e, sc)
 	return v != nil && celtypes.IsError(v)
 }
 
-// fail makes a part have no value, and says whether it now has none.
+// fail changes the candidate so that a part fails to evaluate, and reports whether it now does.
 func (b *adjuster) fail(e ast.Expr, sc *scope) bool {
 	if b.fails(e, sc) {
 		return true
@@ -41,7 +41,7 @@ func (b *adjuster) fail(e ast.Expr, sc *scope) bool {
 	return b.fails(e, sc)
 }
 
-// failChain takes away one of the fields that a selection goes through.
+// failChain removes one of the fields that a selection goes through.
 func (b *adjuster) failChain(e ast.Expr, sc *scope) {
 	if e.Kind() == ast.SelectKind && e.AsSelect().IsTestOnly() {
 		b.fail(e.AsSelect().Operand(), sc)
@@ -98,7 +98,8 @@ func (b *adjuster) failMacro(e ast.Expr, sc *scope) {
 	}
 }
 
-// unsettle keeps other elements from settling all or exists before the failure.
+// unsettle drops other elements that would determine the result of all or exists despite the
+// failure.
 func (b *adjuster) unsettle(l loop, sc *scope, failed int) {
 	if l.Settled == nil {
 		return
@@ -150,7 +151,7 @@ func (b *adjuster) failCall(e ast.Expr, sc *scope) {
 	}
 }
 
-// failIndex makes a key or an item be missing.
+// failIndex removes the key or item that an index refers to.
 func (b *adjuster) failIndex(e ast.Expr, sc *scope) {
 	args := e.AsCall().Args()
 	switch at := b.eval(args[1], sc).(type) {

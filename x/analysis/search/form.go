@@ -6,10 +6,10 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// Form is a search in another form of the same CRD version, whose schema is this
-// one's and whose engine may have other rules, as an engine.Rewriter makes them.
-// Beside is as in Config. What one of them finds is of no use to the other: the
-// answers are those of a search that is made anew, which takes far longer.
+// Form returns a search in another form of the same CRD version. It has the same schema; its engine
+// may have other rules, for example from an engine.Rewriter. beside is Config.Beside of the new
+// search. The two searches do not share results, so the answers are those of a search created with
+// New, which takes far longer.
 func (s *Search) Form(e *engine.Engine, beside *Search) *Search {
 	form := *s
 	form.engine, form.cfg.Beside = e, beside

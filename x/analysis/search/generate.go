@@ -12,31 +12,32 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/work"
 )
 
-// maker makes values of a schema. What it makes is a proposal: the engine says
-// whether it stands.
+// A maker generates values for a schema. It only proposes values; the engine decides whether they
+// are valid.
 type maker struct {
 	rng   *rand.Rand
 	texts *texts
 	work  *work.Meter
-	// density is how likely an optional field is there.
+	// density is the probability that an optional field is set.
 	density float64
-	// plain: texts are a word where they may be, not the shortest.
+	// plain prefers an ordinary word to the shortest string that the schema allows.
 	plain bool
-	// left bounds the number of values of one object.
+	// left is the number of values that may still be generated for the object.
 	left int
-	// fresh counts the values that are made to be unlike others.
+	// fresh counts the values that were generated to be unique.
 	fresh int
 }
 
-// maxValues is how many values one object may have that is made.
+// maxValues limits the number of values in a generated object.
 const maxValues = 20_000
 
-// maxDepth bounds schemas whose required fields go down and down.
+// maxDepth limits the depth for schemas with deeply nested required fields.
 const maxDepth = 40
 
 type nested = schema.NestedValueValidation
 
-// value makes a value; more are the validations that stand above it for it.
+// value generates a value for n, or nil if a limit is reached. more holds validations for the value
+// from schema nodes above it.
 func (m *maker) value(n node, more []*nested, depth int) any {
 	m.work.Spend(perValue + n.breadth())
 	if m.left--; m.left < 0 || depth > maxDepth || m.work.Empty() {
@@ -68,13 +69,13 @@ func (m *maker) value(n node, more []*nested, depth int) any {
 	case "string":
 		return m.text(f)
 	}
-	return map[string]any{} // anything goes
+	return map[string]any{} // any value is allowed
 }
 
-// perValue is the work of making one value.
+// perValue is the work of generating one value.
 const perValue = 60
 
-// breadth returns the length of the lists that a schema has for one value.
+// breadth returns the total length of the schema's lists that are processed for one value.
 func (n node) breadth() int {
 	if n.s == nil {
 		return 0
@@ -86,7 +87,7 @@ func (n node) breadth() int {
 	return b
 }
 
-// text makes a string, which counts like as many values as its length is worth.
+// text generates a string, which counts as one value per bytesPerValue bytes.
 func (m *maker) text(f *facts) any {
 	s := m.anyText(f)
 	m.left -= len(s) / bytesPerValue
@@ -94,7 +95,7 @@ func (m *maker) text(f *facts) any {
 	return s
 }
 
-// bytesPerValue bounds the text of an object by maxValues, too.
+// bytesPerValue makes maxValues also limit the total length of strings in an object.
 const bytesPerValue = 256
 
 func (m *maker) anyText(f *facts) string {
@@ -103,7 +104,7 @@ func (m *maker) anyText(f *facts) string {
 		return word
 	}
 	if w.min == 0 && w.max != 0 && m.rng.IntN(10) > 0 {
-		w.min = 1 // people rarely write an empty text
+		w.min = 1 // empty strings are unusual in real objects
 	}
 	if s, ok := m.texts.one(w, m.rng); ok {
 		return s
@@ -114,7 +115,7 @@ func (m *maker) anyText(f *facts) string {
 	return word
 }
 
-// word is a text that says that it is none.
+// word is a string that is obviously a placeholder.
 const word = "example"
 
 func (m *maker) object(n node, f *facts, depth int) any {
@@ -140,7 +141,7 @@ func (m *maker) object(n node, f *facts, depth int) any {
 			m.property(out, n, f, mapKey(i), depth)
 		}
 	}
-	for _, name := range n.names() { // minProperties asks for some, whichever
+	for _, name := range n.names() { // minProperties may require more fields
 		if len(out) >= f.minProperties {
 			break
 		}
@@ -154,7 +155,7 @@ func (m *maker) object(n node, f *facts, depth int) any {
 	return out
 }
 
-// embedded gives an embedded resource what it must have.
+// embedded sets the fields that an embedded resource must have.
 func embedded(out map[string]any) {
 	for name, v := range map[string]any{"apiVersion": "v1", "kind": "ConfigMap"} {
 		if s, _ := out[name].(string); s == "" {

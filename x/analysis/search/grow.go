@@ -8,14 +8,15 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/work"
 )
 
-// growSteps is how many writes the engine is asked about for a full sample.
+// growSteps limits the writes that may be validated for a full sample.
 const growSteps = 6000
 
-// growTries is how often one field is tried, with other values.
+// growTries is how often a single field is tried, each time with other values.
 const growTries = 5
 
-// grow adds to an accepted object whatever the engine goes on accepting: level by
-// level all that is missing at once, or else half of it, down to single fields.
+// grow adds fields to an accepted object as long as the engine accepts it. It adds all missing
+// fields of a level at once; if the object is rejected, it adds half of them, down to single
+// fields.
 func (h *solver) grow(w *candidate, _ bool) (*candidate, *verdict, error) {
 	h.oracle = h.newOracle(growSteps)
 	last, err := h.oracle.decide(w)
@@ -73,8 +74,8 @@ func (h *solver) addAll(w *candidate, last *verdict, missing []place) (*candidat
 	return w, last, nil
 }
 
-// repaired is the verdict on a world that is accepted, after repairs if they are
-// wanted; nil where it is refused, or lost more than it gained.
+// repaired returns the verdict on a candidate that is accepted, if repairs is set after repairs. It
+// returns nil if the candidate is rejected or loses more values than it gained.
 func (h *solver) repaired(w *candidate, repairs bool) (*verdict, error) {
 	h.wants, h.stuck = map[string]textWant{}, map[string]int{}
 	before := count(w.obj)
@@ -93,8 +94,8 @@ func (h *solver) repaired(w *candidate, repairs bool) (*verdict, error) {
 	}
 }
 
-// missing are the fields that an object could have besides, and the lists and
-// maps that are empty, of the level next to the root first.
+// missing returns the fields that the object could have in addition and the first elements of empty
+// lists and maps. It returns only the level closest to the root that has any.
 func (h *solver) missing(w *candidate, tried map[string]bool) []place {
 	level := []reached{{node: h.root, v: w.obj}}
 	for len(level) > 0 && !h.work.Empty() {
@@ -126,14 +127,15 @@ func (h *solver) missing(w *candidate, tried map[string]bool) []place {
 	return nil
 }
 
-// reached is a value of an object and its schema. The value is nil if the object has none at that path.
+// A reached is a value of an object and its schema. The value is nil if the object has none at that
+// path.
 type reached struct {
 	*trail
 	node node
 	v    any
 }
 
-// below is all that can stand in a value.
+// below returns all existing and possible children of a value.
 func (h *solver) below(w *candidate, at reached) (all []reached) {
 	switch v := at.v.(type) {
 	case map[string]any:
@@ -162,7 +164,7 @@ func (h *solver) below(w *candidate, at reached) (all []reached) {
 	return all
 }
 
-// inflate makes what a rule reads larger, so that it costs more.
+// inflate enlarges the values that a rule reads, so that it costs more.
 func (b *adjuster) inflate(root ast.Expr) {
 	for _, h := range b.handles(root, nil) {
 		v, ok := b.w.get(h.place)
@@ -183,11 +185,11 @@ func (b *adjuster) inflate(root ast.Expr) {
 	}
 }
 
-// multiply adds many elements, as long as the object is not too large.
+// multiply adds many elements, up to maxValues values in the object.
 func (b *adjuster) multiply(p place, more int) {
 	more = max(4, more)
 	for done := 0; done < more && count(b.w.obj) <= maxValues; {
-		n := min(1+done/8, more-done) // the object is not counted through for each
+		n := min(1+done/8, more-done) // in batches, because counting the object's values takes time
 		if b.fuel, b.m.left = fuel, maxValues; !b.addMany(p, n) {
 			return
 		}

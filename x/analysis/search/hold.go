@@ -7,25 +7,25 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// holding is what an object is to have at a place, or at one of several places of
-// lists and maps; absent is nothing at all.
+// A holding is a value that the object must have at a path, or at any one of the paths that match
+// it. If absent is set, the path must not exist.
 type holding struct {
 	steps  []engine.Step
 	value  any
 	absent bool
 }
 
-// Holding looks for a write that the version accepts and whose object holds a
-// value, in the form that Decode gives, at a path: "spec.hosts[2]",
-// "spec.hosts[*].name" (some item's name), "spec.labels['a']". The error is also
-// for a path that the schema does not have.
+// Holding searches for a write that the version accepts and whose object has value at path. The
+// value has the form that Decode returns. Paths are written as "spec.hosts[2]",
+// "spec.hosts[*].name" (the name of any item), or "spec.labels['a']". Holding returns an error if
+// the schema does not have the path.
 func (s *Search) Holding(ctx context.Context, path string, value any) (*Answer, error) {
 	return s.accepting(ctx, path, holding{value: value})
 }
 
-// Lacking looks for a write that the version accepts and whose object, with its
-// defaults, has nothing at a path but has what stands above it: without
-// "spec.hosts[*].name" is an item that has no name.
+// Lacking searches for a write that the version accepts and whose object, after defaulting, has
+// nothing at path but has its parent. For example, an object lacks "spec.hosts[*].name" if an item
+// has no name.
 func (s *Search) Lacking(ctx context.Context, path string) (*Answer, error) {
 	return s.accepting(ctx, path, holding{absent: true})
 }
@@ -49,7 +49,7 @@ func (s *Search) accepting(ctx context.Context, path string, want holding) (*Ans
 	return h.run()
 }
 
-// has: values can be at a path.
+// has reports whether the schema allows values at a path.
 func (n node) has(steps []engine.Step) bool {
 	for i, s := range steps {
 		if n.s != nil && n.s.XPreserveUnknownFields || i > 0 && steps[0].Name == "metadata" {
@@ -62,7 +62,7 @@ func (n node) has(steps []engine.Step) bool {
 	return true
 }
 
-// in: the object has at one of the places what is wanted.
+// in reports whether the object meets the requirement at any of the matching paths.
 func (h *holding) in(w *candidate, root node) bool {
 	up := h.steps[:len(h.steps)-1]
 	for _, p := range w.places(place{node: root}, up, nil) {
@@ -79,7 +79,7 @@ func (h *holding) in(w *candidate, root node) bool {
 	return false
 }
 
-// put gives the object what is wanted at one of the places.
+// put makes the object meet the requirement at one of the matching paths.
 func (h *holding) put(hunt *solver, w *candidate) {
 	if h.in(w, hunt.root) {
 		return

@@ -14,14 +14,15 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works: what is wanted of a part of a text, as self.split(':')[1], is
-// said of the whole text, as a pattern that leaves all else free. So it can stand
-// beside what other rules want of that text: texts.go intersects them.
+// How it works. A requirement on a part of a string, such as self.split(':')[1], is translated to a
+// pattern for the whole string that leaves everything else open. text.go can then intersect it with
+// the requirements of other rules on the same string.
 
-// maxRepeat is how often a pattern may repeat a part: regexp's own limit.
+// maxRepeat is the maximum repeat count of a pattern, as in package regexp.
 const maxRepeat = 1000
 
-// through makes what a function reads such that it gives a text as wanted.
+// through sets the values that a function reads so that it returns a string that meets w. It
+// reports whether it set a value.
 func (b *adjuster) through(e ast.Expr, sc *scope, w textWant) bool {
 	switch e.Kind() {
 	case ast.IdentKind:
@@ -34,10 +35,10 @@ func (b *adjuster) through(e ast.Expr, sc *scope, w textWant) bool {
 	return false
 }
 
-// throughTries is how many texts are tried for one part of them.
+// throughTries is the number of strings that are tried for one part.
 const throughTries = 3
 
-// throughUntil is through, until that did it.
+// throughUntil calls through until done returns true, and reports whether it did.
 func (b *adjuster) throughUntil(e ast.Expr, sc *scope, w textWant, done func() bool) bool {
 	for range throughTries {
 		if !b.through(e, sc, w) {
@@ -64,7 +65,7 @@ func (b *adjuster) throughCall(call ast.CallExpr, sc *scope, w textWant) bool {
 		if !strings.HasPrefix(string(p), "^") {
 			f.before = `\A(?s:.*)`
 		}
-		f.after = "" // how far the pattern reaches is seen when it is tried
+		f.after = "" // trying the pattern determines where its match ends
 		w = w.and(textWant{match: []string{string(p)}, max: -1})
 	case "trim":
 		f.before, f.after = `\A\s*`, `\s*\z`
@@ -92,11 +93,11 @@ func (b *adjuster) throughCall(call ast.CallExpr, sc *scope, w textWant) bool {
 	return ok && b.wantText(call.Target(), sc, whole)
 }
 
-// frame is what stands around a part of a text, and the pattern of one letter of
-// the part.
+// A frame holds the patterns around a part of a string, and the pattern for one character of the
+// part.
 type frame struct{ before, free, after string }
 
-// around is what is wanted of the whole text.
+// around returns the requirement on the whole string.
 func (f frame) around(w textWant) (whole textWant, ok bool) {
 	whole.max = -1
 	put := func(to *[]string, patterns []string) {
@@ -115,8 +116,8 @@ func (f frame) around(w textWant) (whole textWant, ok bool) {
 	return whole, ok
 }
 
-// filled is a pattern that matches the whole of a text in which another is found;
-// ok is false where that has an anchor within.
+// filled returns a pattern that matches the whole of any string in which p matches. ok is false if
+// p has an anchor that is not at its start or end.
 func filled(p, free string) (whole string, ok bool) {
 	re, err := syntax.Parse(p, syntax.Perl)
 	if err != nil {
@@ -157,7 +158,7 @@ func filled(p, free string) (whole string, ok bool) {
 	return before + inner.String() + after, true
 }
 
-// looks: a pattern has an anchor or a boundary.
+// looks reports whether a pattern has an anchor or a word boundary.
 func looks(re *syntax.Regexp) bool {
 	switch re.Op {
 	case syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
@@ -166,13 +167,13 @@ func looks(re *syntax.Regexp) bool {
 	return slices.ContainsFunc(re.Sub, looks)
 }
 
-// splitting is text.split(separator).
+// A splitting is a call of split on a string.
 type splitting struct {
 	of    ast.Expr
 	by    string
 	sep   string // by, quoted
-	free  string // the pattern of one letter of a part
-	limit int    // of parts; 0 is none
+	free  string // the pattern of one character of a part
+	limit int    // maximum number of parts; 0: unlimited
 }
 
 func (b *adjuster) splittingOf(e ast.Expr, sc *scope) (s splitting, ok bool) {
@@ -198,7 +199,8 @@ func (b *adjuster) splittingOf(e ast.Expr, sc *scope) (s splitting, ok bool) {
 	return s, true
 }
 
-// throughPart is through for one part of a text that is split.
+// throughPart does the same as through for one part of a string that is split, and reports whether
+// it set a value.
 func (b *adjuster) throughPart(list ast.Expr, sc *scope, i int, w textWant) bool {
 	s, ok := b.splittingOf(list, sc)
 	if !ok || s.limit > 0 && i >= s.limit {
@@ -218,8 +220,8 @@ func (b *adjuster) throughPart(list ast.Expr, sc *scope, i int, w textWant) bool
 	return ok && b.wantText(s.of, sc, whole)
 }
 
-// edit changes one part of a text that is there, if all else that was wanted of
-// the text still holds.
+// edit replaces one part of the current string, if the string then still meets all other
+// requirements. It reports whether it did.
 func (b *adjuster) edit(s splitting, sc *scope, i int, part string, w textWant) bool {
 	h, ok := b.locate(s.of, sc)
 	if !ok || h.key {
@@ -245,7 +247,7 @@ func (b *adjuster) edit(s splitting, sc *scope, i int, part string, w textWant) 
 	return b.assign(h, whole)
 }
 
-// repeat is the pattern's end for from min to max times; max < 0 is no bound.
+// repeat returns the quantifier for min to max repetitions. There is no upper limit if max < 0.
 func repeat(min, max int) string {
 	if max < 0 || max > maxRepeat {
 		return fmt.Sprintf("{%d,}", min)
@@ -253,13 +255,13 @@ func repeat(min, max int) string {
 	return fmt.Sprintf("{%d,%d}", min, max)
 }
 
-// sizeSplit gives a text that is split so many parts.
+// sizeSplit makes a split string have lo to hi parts and reports whether it succeeded.
 func (b *adjuster) sizeSplit(e ast.Expr, sc *scope, lo, hi int) bool {
 	s, ok := b.splittingOf(e, sc)
 	if !ok || lo > maxRepeat || hi == 0 {
 		return false
 	}
-	for _, least := range []string{"+", "*"} { // people write no empty parts
+	for _, least := range []string{"+", "*"} { // prefer parts that are not empty
 		part := s.free + least
 		p := fmt.Sprintf(`\A(?:%s%s)%s%s\z`, part, s.sep, repeat(max(lo-1, 0), hi-1), part)
 		if b.wantText(s.of, sc, textWant{match: []string{p}, max: -1}) {
@@ -269,7 +271,7 @@ func (b *adjuster) sizeSplit(e ast.Expr, sc *scope, lo, hi int) bool {
 	return false
 }
 
-// sizeFound makes a pattern be found so often in a text.
+// sizeFound makes a pattern match lo to hi times in a string and reports whether it succeeded.
 func (b *adjuster) sizeFound(call ast.CallExpr, sc *scope, lo, hi int) bool {
 	p, ok := b.eval(call.Args()[0], sc).(celtypes.String)
 	if !ok || max(lo, hi) >= maxRepeat {
@@ -285,8 +287,8 @@ func (b *adjuster) sizeFound(call ast.CallExpr, sc *scope, lo, hi int) bool {
 	return b.wantText(call.Target(), sc, w)
 }
 
-// eachPart makes a condition hold for all parts of a text that is split, where
-// it asks for a pattern or a length alone.
+// eachPart makes a condition hold for all parts of a split string, if the condition only requires a
+// pattern or a length. It reports whether it succeeded.
 func (b *adjuster) eachPart(l loop, sc *scope) bool {
 	s, ok := b.splittingOf(l.Over, sc)
 	if !ok || l.Index != "" {
@@ -300,8 +302,8 @@ func (b *adjuster) eachPart(l loop, sc *scope) bool {
 	return b.wantText(s.of, sc, textWant{match: []string{p}, max: -1})
 }
 
-// partPattern is a pattern whose texts, all of free letters, meet a condition on
-// a variable.
+// partPattern returns a pattern that only matches strings of free characters that meet the
+// condition e on variable.
 func (b *adjuster) partPattern(e ast.Expr, variable, free string) (string, bool) {
 	if e.Kind() != ast.CallKind {
 		return "", false
@@ -338,5 +340,5 @@ func (b *adjuster) partPattern(e ast.Expr, variable, free string) (string, bool)
 	return "", false
 }
 
-// isBytes: a part of the rule reads bytes there.
+// isBytes reports whether the schema declares the value as bytes.
 func (h handle) isBytes() bool { return h.node.d != nil && h.node.d.Kind == types.Bytes }

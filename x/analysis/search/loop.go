@@ -13,11 +13,11 @@ import (
 	"github.com/celadon-cel/celadon/x/trace/record"
 )
 
-// loop is a macro that goes over a list or a map.
+// A loop is a macro over a list or a map.
 type loop struct {
 	record.Loop
 	kind   loopKind
-	filter ast.Expr // of map with a condition
+	filter ast.Expr // the condition of map with three arguments
 }
 
 type loopKind uint8
@@ -64,7 +64,7 @@ func loopOf(e ast.Expr) (loop, bool) {
 	return l, true
 }
 
-// enter is the scope of the macro's body for one element.
+// enter returns the scope of the macro's body for one element.
 func (l loop) enter(b *adjuster, sc *scope, of binding) *scope {
 	if l.Index == "" {
 		return sc.with(l.Variable, of)
@@ -80,7 +80,7 @@ func (l loop) enter(b *adjuster, sc *scope, of binding) *scope {
 	return sc.with(l.Index, binding{val: index}).with(l.Variable, of)
 }
 
-// elementsOf are the items of a list, or the keys of a map.
+// elementsOf returns the items of a list or the keys of a map, at most maxItems.
 func elementsOf(v ref.Val) (all []ref.Val) {
 	if o, ok := v.(*celtypes.Optional); ok && o.HasValue() {
 		v = o.GetValue()
@@ -95,12 +95,12 @@ func elementsOf(v ref.Val) (all []ref.Val) {
 	return all
 }
 
-// maxItems bounds the elements of a list that are looked at.
+// maxItems limits the number of list elements that are processed.
 const maxItems = 2000
 
 func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
 
-// macro makes all, exists and exists_one what is wanted.
+// macro changes the candidate so that an all, exists, or exists_one macro evaluates to want.
 func (b *adjuster) macro(e ast.Expr, sc *scope, want bool) {
 	l, ok := loopOf(e)
 	if !ok {
@@ -122,14 +122,13 @@ func (b *adjuster) macro(e ast.Expr, sc *scope, want bool) {
 	}
 }
 
-// each makes the body what is wanted for all elements, and drops one where that
-// cannot be.
+// each makes the body evaluate to want for all elements. It drops elements for which that fails.
 func (b *adjuster) each(l loop, sc *scope, want bool) {
 	if want && b.eachPart(l, sc) {
 		return
 	}
 	elements := b.elements(l.Over, sc)
-	for i := len(elements) - 1; i >= 0; i-- { // dropping moves those behind
+	for i := len(elements) - 1; i >= 0; i-- { // backwards, because dropping moves later elements
 		inner := l.enter(b, sc, elements[i])
 		if b.is(l.Body, inner, want) {
 			continue
@@ -148,7 +147,8 @@ func (b *adjuster) dropElement(of binding) bool {
 	return ok && b.w.drop(h.place)
 }
 
-// some makes the body what is wanted for one element, a new one if need be.
+// some makes the body evaluate to want for one element, which is added if necessary, and reports
+// whether it succeeded.
 func (b *adjuster) some(l loop, sc *scope, want bool) bool {
 	elements := b.elements(l.Over, sc)
 	if len(elements) == 0 || b.m.rng.IntN(6) == 0 {
@@ -220,7 +220,7 @@ func (b *adjuster) second(l loop, sc *scope) {
 	}
 }
 
-// grow adds an element to what a macro goes over.
+// grow adds an element to the list or map that a macro iterates over, and reports whether it did.
 func (b *adjuster) grow(e ast.Expr, sc *scope) bool {
 	if b.spent() {
 		return false
@@ -261,7 +261,7 @@ func (b *adjuster) growCall(call ast.CallExpr, sc *scope) bool {
 	return false
 }
 
-// another makes one more element pass a filter.
+// another makes one more element pass a filter and reports whether it succeeded.
 func (b *adjuster) another(l loop, sc *scope) bool {
 	before := b.elements(l.Over, sc)
 	for _, of := range before {
@@ -276,10 +276,10 @@ func (b *adjuster) another(l loop, sc *scope) bool {
 	return len(elements) > 0 && b.truth(l.Body, l.enter(b, sc, elements[len(elements)-1]), true)
 }
 
-// add adds an item to a list, or an entry to a map.
+// add adds an item to a list or an entry to a map, and reports whether it did.
 func (b *adjuster) add(p place) bool { return b.addMany(p, 1) }
 
-// addMany adds up to n of them, and tells whether there are more now.
+// addMany adds up to n items or entries and reports whether it added any.
 func (b *adjuster) addMany(p place, n int) bool {
 	v, ok := b.w.get(p)
 	if !ok || v == nil {
@@ -321,7 +321,7 @@ func (b *adjuster) addMany(p place, n int) bool {
 
 func (b *adjuster) addKey(p place, m map[string]any) bool {
 	first := 0
-	if _, taken := m[mapKey(len(m))]; !taken && len(m) > 32 { // as where many are added
+	if _, taken := m[mapKey(len(m))]; !taken && len(m) > 32 { // probably many are added
 		first = len(m)
 	}
 	for i := first; i <= len(m); i++ {

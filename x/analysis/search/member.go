@@ -7,7 +7,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/expr"
 )
 
-// member makes "in" what is wanted.
+// member changes the candidate so that the in operator evaluates to want.
 func (b *adjuster) member(e ast.Expr, sc *scope, want bool) {
 	x, of := e.AsCall().Args()[0], e.AsCall().Args()[1]
 	if !want {
@@ -34,7 +34,7 @@ func (b *adjuster) member(e ast.Expr, sc *scope, want bool) {
 	}
 }
 
-// expel takes a value out of a list or map.
+// expel removes a value from a list or a key from a map, and reports whether it did.
 func (b *adjuster) expel(x, of ast.Expr, sc *scope) bool {
 	v := b.eval(x, sc)
 	for _, el := range b.elements(of, sc) {
@@ -45,7 +45,8 @@ func (b *adjuster) expel(x, of ast.Expr, sc *scope) bool {
 	return false
 }
 
-// admit puts a value into a list, or as a key into a map.
+// admit adds a value to a list, or ensures that a map has it as a key, and reports whether it
+// succeeded.
 func (b *adjuster) admit(x, of ast.Expr, sc *scope) bool {
 	v, ok := b.native(x, sc)
 	if !ok {

@@ -16,34 +16,34 @@ import (
 	"github.com/celadon-cel/celadon/x/trace/record"
 )
 
-// All that is asked of the engine is asked here.
+// All validation by the engine goes through this file.
 
-// oracle asks the engine what it makes of writes, and counts.
+// An oracle validates writes with the engine and counts the work.
 type oracle struct {
 	ctx    context.Context
 	engine *engine.Engine
-	other  *engine.Engine // nil where there is none
+	other  *engine.Engine // or nil
 	asked  int
 	limit  int
 	judged bool
 	work   *work.Meter
 	root   node
-	// weight is what large objects cost beside being asked about.
+	// weight is the additional cost of large objects, in writes.
 	weight int
-	// lists is the length of the longest list that was asked about.
+	// lists is the length of the longest list in the validated objects.
 	lists int
 	texts *texts
-	// evaluated counts parts of rules that were evaluated.
+	// evaluated counts evaluations of parts of rules.
 	evaluated int
 }
 
-// perWrite is how many parts of rules are evaluated at the price of one write.
+// perWrite is the number of evaluations of parts of rules that count as one write.
 const perWrite = 16
 
-// perWeight is how many values an object may have at the price of one write.
+// perWeight is the number of values in an object that count as one write.
 const perWeight = 500
 
-// count is how many values there are in one.
+// count returns the number of values in v. Long strings count more than once.
 func count(v any) (n int) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -60,7 +60,7 @@ func count(v any) (n int) {
 	return n + 1
 }
 
-// longest is the length of the longest list in a value.
+// longest returns the length of the longest list in v.
 func longest(v any) (n int) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -76,8 +76,8 @@ func longest(v any) (n int) {
 	return n
 }
 
-// The work of a write: in any case, for each value of the object and each property
-// of the schema that is looked at, and for the cost of the rules.
+// The work of a write: a fixed part, a part for each value of the object and each property of the
+// schema that is visited, and a part for the cost of the rules.
 const (
 	perAsk   = 500
 	perVisit = 40
@@ -85,7 +85,7 @@ const (
 	costPerUnit = 4
 )
 
-// visits returns how many values and properties are looked at in a value.
+// visits returns the approximate number of values and properties that validating v visits.
 func (n node) visits(v any) (sum int) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -123,35 +123,35 @@ func (n node) property(name string) node {
 	return node{}
 }
 
-// overBudget: rules stopped because all together cost too much.
+// overBudget reports whether rules were stopped because of their total cost.
 func overBudget(cause engine.Cause) bool {
 	return cause.Rule == nil && strings.Contains(cause.Detail, "running out of cost budget")
 }
 
-// spent is what was done, in writes.
+// spent returns the work done so far, in writes.
 func (j *oracle) spent() int {
 	return j.asked + j.weight + j.evaluated/perWrite + j.texts.spent/perText
 }
 
-// perText is how many steps in search of a text are the price of one write.
+// perText is the number of steps of a string search that count as one write.
 const perText = 6000
 
-// errSpent means that as many writes were asked for as may be.
+// errSpent means that the limit of writes is reached.
 var errSpent = errors.New("as many objects as may be were tried")
 
-// verdict is what the engine makes of a world.
+// A verdict is the engine's result for a candidate.
 type verdict struct {
 	complaints []complaint
-	// ran are the rules that the write ran.
+	// ran counts the runs of each rule.
 	ran map[engine.RuleRef]int
-	// undecided: some rule asks for more work than is done.
+	// undecided is set if a rule exceeded the work limit.
 	undecided bool
 	result    *engine.Result
 	byOther   *engine.Result
 }
 
-// complaint is why a write is refused or, with old, why there cannot be its old
-// object. Those of the other form of the CRD are marked.
+// A complaint is a reason to reject the write or, if old is set, to reject the old object. other is
+// set for complaints of the other form of the CRD.
 type complaint struct {
 	old, other bool
 	cause      engine.Cause
@@ -159,13 +159,13 @@ type complaint struct {
 
 func (v *verdict) accepted() bool { return len(v.complaints) == 0 && !v.undecided }
 
-// refusedByOther: the write is, by the other form of the CRD alone.
+// refusedByOther reports whether the write is rejected only by the other form of the CRD.
 func (v *verdict) refusedByOther() bool {
 	return !v.undecided && v.byOther != nil && !v.byOther.Allowed &&
 		!slices.ContainsFunc(v.complaints, func(c complaint) bool { return c.old || !c.other })
 }
 
-// request is the write itself.
+// request returns the write as a request to the engine.
 func (w *candidate) request() engine.Request {
 	req := engine.Request{Object: w.obj, OldObject: w.old, Trace: true}
 	if w.op == Status {
@@ -174,7 +174,7 @@ func (w *candidate) request() engine.Request {
 	return req
 }
 
-// newOracle asks the hunt's forms of the CRD.
+// newOracle returns an oracle for the solver's forms of the CRD.
 func (h *solver) newOracle(limit int) *oracle {
 	h.maker.texts.spent = 0
 	j := &oracle{ctx: h.ctx, engine: h.engine, texts: h.maker.texts, limit: limit, work: h.work, root: h.root}
@@ -184,13 +184,12 @@ func (h *solver) newOracle(limit int) *oracle {
 	return j
 }
 
-// decide decides the write, and those that lead to its old object, by each form of
-// the CRD.
+// decide validates the write, and the writes that create its old object, with each form of the CRD.
 func (j *oracle) decide(w *candidate) (*verdict, error) {
 	if j.judged && j.work.Empty() {
 		return nil, errSpent
 	}
-	j.judged = true // the first time in any case: a witness needs its verdict
+	j.judged = true // the first write is always validated: a witness needs its verdict
 	v := &verdict{ran: map[engine.RuleRef]int{}}
 	var err error
 	if v.result, err = j.by(j.engine, w, v); err != nil {
@@ -220,8 +219,8 @@ func (j *oracle) by(e *engine.Engine, w *candidate, v *verdict) (*engine.Result,
 	return j.ask(e, w.request(), v, false)
 }
 
-// stored asks for the writes by which the old object comes to be: it is created
-// and, where the status has an operation of its own, gets its status.
+// stored validates the writes that create the old object: a create and, if the status is a
+// subresource, an update of the status.
 func (j *oracle) stored(e *engine.Engine, w *candidate, v *verdict) error {
 	if w.old == nil {
 		return nil
@@ -236,7 +235,7 @@ func (j *oracle) stored(e *engine.Engine, w *candidate, v *verdict) error {
 	if err != nil || !w.split || !ok || status == nil {
 		return err
 	}
-	if res != nil && equalJSON(res.Object["status"], status) { // its default
+	if res != nil && equalJSON(res.Object["status"], status) { // the default status
 		return nil
 	}
 	_, err = j.ask(e, engine.Request{Object: w.old, OldObject: created, Subresource: "status"}, v, true)
@@ -273,7 +272,7 @@ func (j *oracle) ask(e *engine.Engine, req engine.Request, v *verdict, old bool)
 	return res, nil
 }
 
-// outcome is what a rule gives at one place.
+// An outcome is the result of evaluating a rule at one path.
 type outcome uint8
 
 const (
@@ -284,7 +283,7 @@ const (
 	unclear
 )
 
-// unanalysed says why a rule cannot be asked about.
+// unanalysed returns why a rule cannot be analyzed.
 func unanalysed(err error) string {
 	var bad *engine.CompileError
 	if errors.As(err, &bad) {
@@ -293,7 +292,7 @@ func unanalysed(err error) string {
 	return err.Error()
 }
 
-// program is a rule that can be asked at one place, as a whole and in parts.
+// A program is a compiled rule that can be evaluated at one path, as a whole or in parts.
 type program struct {
 	expr  *expr.Expr
 	desk  *expr.Compiler
@@ -302,7 +301,7 @@ type program struct {
 	cost  int           // of the last evaluation of the whole rule
 }
 
-// compileRule compiles a rule once more, with its parts.
+// compileRule compiles a rule so that its parts can be evaluated.
 func compileRule(e *engine.Engine, ref engine.RuleRef, optionalOldSelf bool) (*program, error) {
 	at, err := e.At(ref.Version, ref.Path)
 	if err != nil {
@@ -323,9 +322,8 @@ func compileRule(e *engine.Engine, ref engine.RuleRef, optionalOldSelf bool) (*p
 	return &program{expr: x, desk: desk, parts: parts, sizes: map[int64]int{}}, nil
 }
 
-// size returns the work of evaluating a part: its expressions and, of a macro, the cost
-// of the whole rule, which is about as much. The first time it is larger, because the
-// part is then planned.
+// size returns the work of evaluating a part: the number of its expressions plus, for a macro, the
+// cost of the whole rule. The first evaluation counts more, because the part is then planned.
 func (p *program) size(e ast.Expr) int {
 	if n, ok := p.sizes[e.ID()]; ok {
 		if e.Kind() == ast.ComprehensionKind {
@@ -339,16 +337,16 @@ func (p *program) size(e ast.Expr) int {
 	return n * planned
 }
 
-// planned is the work of planning an expression, which is evaluated for 1.
+// planned is the work of planning one expression. Evaluating it counts as 1.
 const planned = 20
 
-// cheap is true where the estimate of one evaluation is so far below what it may
-// cost that it would have to be quite wrong, which it is by a few units at most.
+// cheap reports whether the cost estimate is so far below the limit that exceeding it is
+// practically impossible. Estimates are wrong by a few units at most.
 func (p *program) cheap() bool {
 	return p.expr.Estimate().Max < uint64(p.desk.Limit())/10
 }
 
-// outcome evaluates the whole rule; old is nil when there is none.
+// outcome evaluates the whole rule. old is nil if there is no old value.
 func (p *program) outcome(ctx context.Context, optionalOldSelf bool, self, old any) outcome {
 	out := p.desk.Eval(ctx, p.expr, optionalOldSelf, self, old)
 	p.cost = int(out.Cost)

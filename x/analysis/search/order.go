@@ -9,7 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/expr"
 )
 
-// order makes a comparison what is wanted.
+// order changes the candidate so that a comparison evaluates to want.
 func (b *adjuster) order(e ast.Expr, sc *scope, want bool) {
 	x, y := e.AsCall().Args()[0], e.AsCall().Args()[1]
 	name := e.AsCall().FunctionName()
@@ -53,7 +53,8 @@ func (b *adjuster) order(e ast.Expr, sc *scope, want bool) {
 	}
 }
 
-// sizeOrder makes a size be below a number, or above, and leaves it free within.
+// sizeOrder makes x less than y by at least gap, if one of them is a call of size, and reports
+// whether it succeeded. The size is only bounded, not set exactly.
 func (b *adjuster) sizeOrder(x, y ast.Expr, sc *scope, gap int) bool {
 	if of := sizeOf(x); of != nil {
 		if n, ok := b.eval(y, sc).(celtypes.Int); ok && int(n) >= gap && n < huge && b.size(of, sc, 0, int(n)-gap) {
@@ -68,7 +69,7 @@ func (b *adjuster) sizeOrder(x, y ast.Expr, sc *scope, gap int) bool {
 	return false
 }
 
-// sizeOf is what a call of size is about; nil where it is no such call.
+// sizeOf returns the operand of a call of size, or nil if e is a different expression.
 func sizeOf(e ast.Expr) ast.Expr {
 	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != "size" {
 		return nil
@@ -76,7 +77,8 @@ func sizeOf(e ast.Expr) ast.Expr {
 	return operandOf(e.AsCall())
 }
 
-// shifted is a value so much above another.
+// shifted returns v increased by the given amount. Durations and timestamps change by seconds,
+// strings by one character.
 func shifted(v ref.Val, by int) (ref.Val, bool) {
 	switch v := v.(type) {
 	case celtypes.Int:

@@ -2,8 +2,8 @@ package search
 
 import "github.com/celadon-cel/celadon/engine"
 
-// Passwords are the places of an object whose format is password: what stands
-// there was made up, as all else, and is to be told so.
+// Passwords returns the paths of values in obj whose format is password. The search made them up
+// like any other value, and users must be warned about that.
 func (s *Search) Passwords(obj map[string]any) (paths []string) {
 	var walk func(n node, v any, path []engine.Step)
 	walk = func(n node, v any, path []engine.Step) {

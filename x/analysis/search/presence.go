@@ -6,7 +6,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// presence makes has() what is wanted.
+// presence changes the candidate so that has() evaluates to want.
 func (b *adjuster) presence(e ast.Expr, sc *scope, want bool) {
 	h, ok := b.locateField(e.AsSelect().Operand(), e.AsSelect().FieldName(), sc)
 	if !ok || h.key {
@@ -36,7 +36,7 @@ func (b *adjuster) hasValue(e ast.Expr, sc *scope, want bool) {
 	}
 }
 
-// giveOld makes an old value for the instance, like the new one.
+// giveOld creates an old value for the instance, equal to the new one.
 func (b *adjuster) giveOld() {
 	if b.w.op == Create {
 		b.w.op, b.w.old = Update, copied(b.w.obj).(map[string]any)
@@ -61,7 +61,8 @@ func (b *adjuster) giveOld() {
 	b.in.before, b.in.hasOld = b.w.correlate(b.in.self, b.s.root)
 }
 
-// absent takes a field away, or the nearest above that may go.
+// absent removes p or, if p is required, its closest parent that is optional. It reports whether it
+// removed a value.
 func (b *adjuster) absent(p place) bool {
 	for len(p.path) > len(b.in.self.path) {
 		if b.optional(p) {
@@ -72,7 +73,7 @@ func (b *adjuster) absent(p place) bool {
 	return false
 }
 
-// optional: the place may be taken away, and stays away.
+// optional reports whether p may be removed and is not restored by a default.
 func (b *adjuster) optional(p place) bool {
 	if len(p.path) == 0 || p.node.hasDefault() {
 		return false
@@ -92,7 +93,7 @@ func (b *adjuster) optional(p place) bool {
 	return true
 }
 
-// parentKeys are the keys of the map list that an item stands in.
+// parentKeys returns the keys of the map list that contains an item.
 func (p place) parentKeys(root node) []string {
 	if len(p.path) == 0 || !p.path[len(p.path)-1].Item {
 		return nil
@@ -100,7 +101,7 @@ func (p place) parentKeys(root node) []string {
 	return p.parent(root).node.listKeys()
 }
 
-// exist makes all that a part reads be there.
+// exist creates the values that a part reads.
 func (b *adjuster) exist(e ast.Expr, sc *scope) {
 	for _, h := range b.handles(e, sc) {
 		if _, ok := b.w.get(h.place); !ok {

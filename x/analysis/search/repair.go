@@ -8,10 +8,10 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// maxRepairs is how many complaints are seen to before the engine is asked again.
+// maxRepairs limits the number of complaints that are repaired before the engine validates again.
 const maxRepairs = 12
 
-// repair sees to what else is wrong with a write.
+// repair tries to fix the complaints about a write that are not wanted.
 func (h *solver) repair(w *candidate, v *verdict) {
 	seen := map[string]bool{}
 	for _, c := range v.complaints {
@@ -43,14 +43,14 @@ func (h *solver) repair(w *candidate, v *verdict) {
 	}
 }
 
-// as is the hunt as the other form of the CRD sees it.
+// as returns a solver that uses the schema and rules of s, the other form of the CRD.
 func (h *solver) as(s *Search) *solver {
 	seen := *h
 	seen.Search = s
 	return &seen
 }
 
-// followed is an object changed as another was, where it was like that.
+// followed applies the difference between before and after to obj where obj equals before.
 func followed(before, after, obj any) any {
 	if equalJSON(before, after) {
 		return obj
@@ -104,7 +104,7 @@ func (c *complaint) id() string {
 	return id
 }
 
-// repairRule makes a rule pass that refuses, or takes away what it is about.
+// repairRule makes a rule true that rejects the write, or removes the values that it checks.
 func (h *solver) repairRule(w *candidate, c complaint, times int) {
 	r := h.byRef[*c.cause.Rule]
 	if r == nil || r.compile(h.engine) != nil {
@@ -118,7 +118,7 @@ func (h *solver) repairRule(w *candidate, c complaint, times int) {
 		b.mending = true
 		if h.maker.rng.IntN(8) == 0 || times > 6 && h.maker.rng.IntN(2) == 0 {
 			if h.remove(b, in.self) {
-				return // what comes behind has moved
+				return // later items have moved
 			}
 		}
 		if !b.truth(r.program.parts.Root(), nil, true) && h.maker.rng.IntN(2) == 0 && h.remove(b, in.self) {
@@ -127,8 +127,8 @@ func (h *solver) repairRule(w *candidate, c complaint, times int) {
 	}
 }
 
-// remove takes away what may go, at a place or above it, unless the rule that is
-// asked about stands there.
+// remove removes p or its closest optional parent, and reports whether it did. It keeps paths that
+// the target rule needs.
 func (h *solver) remove(b *adjuster, p place) bool {
 	for ; len(p.path) > 0; p = p.parent(h.root) {
 		if h.needed(p) {
@@ -141,7 +141,7 @@ func (h *solver) remove(b *adjuster, p place) bool {
 	return false
 }
 
-// needed: the place is on the way to the rule that is asked about.
+// needed reports whether p is on the path of the target rule.
 func (h *solver) needed(p place) bool {
 	if h.rule == nil || len(p.path) > len(h.rule.steps) {
 		return false
@@ -154,7 +154,7 @@ func (h *solver) needed(p place) bool {
 	return true
 }
 
-// repairSchema brings into shape what the schema complains of.
+// repairSchema fixes a value that violates its schema.
 func (h *solver) repairSchema(w *candidate, c complaint, times int) {
 	p, ok := h.placeOf(w, c)
 	if !ok {
@@ -187,7 +187,7 @@ func (h *solver) repairSchema(w *candidate, c complaint, times int) {
 	h.fix(b, p, v, more)
 }
 
-// placeOf is where a cause points.
+// placeOf returns the path to which a cause points.
 func (h *solver) placeOf(w *candidate, c complaint) (place, bool) {
 	steps, err := engine.ParsePath(strings.ReplaceAll(c.cause.Field, ".[", "["))
 	if err != nil || len(steps) > 0 && steps[0].Name == "<nil>" {
@@ -200,7 +200,8 @@ func (h *solver) placeOf(w *candidate, c complaint) (place, bool) {
 	return p, true
 }
 
-// validations are those of allOf, anyOf and oneOf above a place, by lot.
+// validations returns the validations for p from allOf, anyOf, and oneOf of its parents.
+// Alternatives are chosen randomly.
 func (h *solver) validations(w *candidate, p place) (more []*nested) {
 	at := place{old: p.old, node: h.root}
 	for _, s := range p.path {
@@ -215,7 +216,7 @@ func (h *solver) validations(w *candidate, p place) (more []*nested) {
 	return more
 }
 
-// fix changes a value as little as its schema asks for.
+// fix changes a value as little as necessary to satisfy its schema.
 func (h *solver) fix(b *adjuster, p place, v any, more []*nested) {
 	f := h.maker.facts(p.node, more)
 	switch v := v.(type) {

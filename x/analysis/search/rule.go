@@ -12,7 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/work"
 )
 
-// rule is one rule of a version.
 type rule struct {
 	ref      engine.RuleRef
 	steps    []engine.Step
@@ -23,7 +22,7 @@ type rule struct {
 	err      error
 }
 
-// rulesOf are the rules of a schema, by place, as the engine names them.
+// rulesOf returns the rules of a schema, ordered by path, with references as in the engine.
 func rulesOf(version string, s *schema.Structural) (all []*rule) {
 	var walk func(s *schema.Structural, steps []engine.Step)
 	walk = func(s *schema.Structural, steps []engine.Step) {
@@ -51,7 +50,7 @@ func rulesOf(version string, s *schema.Structural) (all []*rule) {
 	return all
 }
 
-// compile compiles the rule when it is first asked for.
+// compile compiles the rule on its first call and returns the error of that compilation.
 func (r *rule) compile(e *engine.Engine) error {
 	if !r.compiled {
 		r.compiled = true
@@ -62,18 +61,18 @@ func (r *rule) compile(e *engine.Engine) error {
 
 func (r *rule) usesOld() bool { return r.program != nil && r.program.expr.UsesOldSelf() }
 
-// transition rules run only where there is an old value.
+// transition reports whether the rule only runs if there is an old value.
 func (r *rule) transition() bool { return r.usesOld() && !r.optional }
 
-// instance is a place where a rule runs; before is what its oldSelf is.
+// An instance is a path at which a rule runs. before is the path of its oldSelf.
 type instance struct {
 	self   place
 	before place
 	hasOld bool
 }
 
-// instances are all places where the rule runs in a world or, with old, in the
-// old object when that is created.
+// instances returns the paths at which the rule runs in a candidate. If old is set, these are the
+// paths in the old object when that is created.
 func (r *rule) instances(w *candidate, root node, old bool) (all []instance) {
 	for _, p := range w.places(place{old: old, node: root}, r.steps, nil) {
 		if v, _ := w.get(p); v == nil {
@@ -90,10 +89,11 @@ func (r *rule) instances(w *candidate, root node, old bool) (all []instance) {
 	return all
 }
 
-// maxInstances bounds how many places of one rule are looked at.
+// maxInstances limits the number of paths per rule.
 const maxInstances = 1000
 
-// correlate finds what the server would take for a place's old value.
+// correlate returns the path in the old object that the API server correlates with p, and reports
+// whether it has a value.
 func (w *candidate) correlate(p place, root node) (place, bool) {
 	before := place{old: true, node: root}
 	at := place{node: root}
@@ -117,7 +117,7 @@ func (w *candidate) correlate(p place, root node) (place, bool) {
 	return before, ok && v != nil
 }
 
-// sameKeys finds, in an old map list, the item with the keys of another.
+// sameKeys returns the index of the item in an old map list that has the same keys as item.
 func (w *candidate) sameKeys(n node, item, oldList place) (int, bool) {
 	keys := n.listKeys()
 	v, _ := w.get(item)
@@ -134,7 +134,7 @@ func (w *candidate) sameKeys(n node, item, oldList place) (int, bool) {
 	return i, i >= 0
 }
 
-// at evaluates the rule at one place.
+// at evaluates the rule at one path.
 func (r *rule) at(ctx context.Context, w *candidate, in instance, m *work.Meter) outcome {
 	self, ok := w.get(in.self)
 	if !ok {
@@ -149,10 +149,10 @@ func (r *rule) at(ctx context.Context, w *candidate, in instance, m *work.Meter)
 	return out
 }
 
-// mentionsStatus: the rule, which stands at the root, reads the status.
+// mentionsStatus reports whether the rule is on the root and reads the status.
 func (r *rule) mentionsStatus() bool {
 	return len(r.steps) == 0 && readsField(r.program.parts.Root(), "status")
 }
 
-// isStatus: the rule stands in the status.
+// isStatus reports whether the rule is in the status.
 func (r *rule) isStatus() bool { return len(r.steps) > 0 && r.steps[0].Name == "status" }

@@ -8,7 +8,8 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// handles are what a part reads, outside of the bodies of macros.
+// handles returns the handles that a part reads. Macro bodies are evaluated for the first three
+// elements only.
 func (b *adjuster) handles(e ast.Expr, sc *scope) (all []handle) {
 	if b.spent() {
 		return nil
@@ -51,7 +52,7 @@ func (b *adjuster) handles(e ast.Expr, sc *scope) (all []handle) {
 	return all
 }
 
-// literals are the constants in a part.
+// literals returns the constants in a part.
 func literals(e ast.Expr) (all []any) {
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
 		if e.Kind() == ast.LiteralKind {
@@ -68,7 +69,7 @@ func literals(e ast.Expr) (all []any) {
 	return all
 }
 
-// readsField: an expression mentions self.NAME.
+// readsField reports whether an expression selects a field with the given name.
 func readsField(e ast.Expr, name string) (found bool) {
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
 		switch e.Kind() {
@@ -83,12 +84,13 @@ func readsField(e ast.Expr, name string) (found bool) {
 	return found
 }
 
-// sample tries values for what a condition reads, where nothing better is known.
+// sample tries values for the handles that a condition reads, if no better strategy is known. It
+// reports whether the condition now evaluates to want.
 func (b *adjuster) sample(e ast.Expr, sc *scope, want bool) bool {
 	return b.sampleOutcome(e, sc, func() bool { return b.is(e, sc, want) })
 }
 
-// sampleTries is how many values are tried where nothing better is known.
+// sampleTries is the number of values that sampling tries.
 const sampleTries = 30
 
 func (b *adjuster) sampleOutcome(e ast.Expr, sc *scope, done func() bool) bool {
@@ -121,7 +123,7 @@ func (b *adjuster) sampleOutcome(e ast.Expr, sc *scope, done func() bool) bool {
 	return false
 }
 
-// candidate is a value for a handle, by lot.
+// candidate returns a random value for a handle.
 func (b *adjuster) candidate(h handle, known []any) (any, bool) {
 	rng := b.m.rng
 	switch kind := h.node.kind(); {

@@ -9,16 +9,15 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// sampleSteps is how many writes the engine may be asked about for one of many
-// samples.
+// sampleSteps limits the writes that may be validated for one of many samples.
 const sampleSteps = 200
 
-// fruitless is how many samples in a row may come to nothing.
+// fruitless limits the consecutive samples without a result.
 const fruitless = 50
 
-// Samples gives up to n objects that the version accepts, by lot, none of them
-// shrunk; they have their defaults. It ends when yield is false. The error is for
-// a cancelled context or a bug of ours.
+// Samples calls yield with up to n random objects that the version accepts, until yield returns
+// false. The objects are not shrunk and include defaults. Samples returns an error if ctx is done
+// or on an internal error.
 func (s *Search) Samples(ctx context.Context, n int, yield func(obj map[string]any) bool) error {
 	if !s.served {
 		return nil
@@ -48,13 +47,14 @@ func (s *Search) Samples(ctx context.Context, n int, yield func(obj map[string]a
 	return nil
 }
 
-// variations is how many values of a sample are made uncommon, where that stands.
+// variations is the number of values in a sample that are replaced by uncommon values, if the
+// object is then still accepted.
 const variations = 2
 
-// maxVaried is how many values of a large sample are looked at for that.
+// maxVaried limits the number of values of a large sample that may be varied.
 const maxVaried = 300
 
-// vary gives an accepted object values that people rarely write.
+// vary sets some values of an accepted object to values that are rare in practice.
 func (h *solver) vary(w *candidate) (*candidate, error) {
 	for range variations {
 		all := leaves(w.obj)
@@ -80,7 +80,7 @@ func (h *solver) vary(w *candidate) (*candidate, error) {
 	return w, nil
 }
 
-// leaves are the places of numbers and texts.
+// leaves returns the paths of numbers and strings.
 func leaves(obj map[string]any) (all [][]engine.Step) {
 	w := candidate{obj: obj}
 	for n := range maxVaried {
@@ -96,7 +96,7 @@ func leaves(obj map[string]any) (all [][]engine.Step) {
 	return all
 }
 
-// uncommon is another value of a kind.
+// uncommon returns a different, unusual value of the same type.
 func (h *solver) uncommon(v any) any {
 	rng := h.maker.rng
 	switch v := v.(type) {

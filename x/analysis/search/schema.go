@@ -10,9 +10,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// node is a place in a version's schema. The declaration is what rules see of
-// it, nil where they see nothing; the schema is nil for metadata, which no CRD
-// describes.
+// A node is a node of a version's schema. d is its declaration for rules, or nil if rules cannot
+// read it. s is nil for metadata, which is not part of the CRD's schema.
 type node struct {
 	s *schema.Structural
 	d *types.Decl
@@ -48,8 +47,8 @@ func declared(k types.Kind) string {
 	return "string"
 }
 
-// field is a property, or the value of a map's key; not known where the schema
-// has neither.
+// field returns the node of a property or of a map's values. It is not known if the schema has
+// neither.
 func (n node) field(name string) node {
 	var below node
 	if n.s != nil {
@@ -81,7 +80,7 @@ func (n node) items() node {
 	return below
 }
 
-// values is what a map's keys have; not known where it is no map.
+// values returns the node of a map's values. It is not known if n is not a map.
 func (n node) values() node {
 	if !n.isMap() {
 		return node{}
@@ -114,7 +113,7 @@ func (n node) step(s engine.Step) node {
 	return n.field(s.Name)
 }
 
-// names are the properties, in order.
+// names returns the sorted names of the properties.
 func (n node) names() []string {
 	if n.s == nil {
 		return nil
@@ -133,7 +132,7 @@ func (n node) nullable() bool { return n.s != nil && n.s.Nullable }
 
 func (n node) hasDefault() bool { return n.s != nil && n.s.Default.Object != nil }
 
-// listKeys are the keys of a map list; nil of another.
+// listKeys returns the keys of a map list, or nil if n is a different list.
 func (n node) listKeys() []string {
 	if n.s == nil || n.s.XListType == nil || *n.s.XListType != "map" {
 		return nil
@@ -141,7 +140,7 @@ func (n node) listKeys() []string {
 	return n.s.XListMapKeys
 }
 
-// isSet: no two items may be the same.
+// isSet reports whether the items must be unique.
 func (n node) isSet() bool {
 	return n.s != nil && (n.s.XListType != nil && *n.s.XListType == "set" || n.s.ValueValidation != nil && n.s.ValueValidation.UniqueItems)
 }

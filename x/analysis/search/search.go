@@ -13,46 +13,46 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/work"
 )
 
-// Config is how long and from where is searched. The same configuration and the
+// Config determines the effort and the starting point of searches. The same configuration and the
 // same CRD always give the same bytes.
 type Config struct {
-	// Steps is how many writes the engine may be asked about for one question;
-	// 0 is DefaultSteps.
+	// Steps is the number of writes that may be validated for one question; 0 is DefaultSteps.
 	Steps int
-	// Seed chooses among witnesses.
+	// Seed selects among possible witnesses.
 	Seed uint64
-	// Beside is a search in another form of the same CRD version, as an older one
-	// or one with a changed rule: what is found is a write that that form admits
-	// and prunes nothing from. nil asks for nothing more.
+	// Beside, if not nil, is a search in another form of the same CRD version, such as an older one
+	// or one with a changed rule. Witnesses are then limited to writes that the other form admits
+	// without pruning.
 	Beside *Search
 }
 
-// cheapSteps are enough to look for what a cheap rule will hardly do: each object is
-// large, and so is dear.
+// cheapSteps limits searches for OverBudget on rules with a low cost estimate. A result is
+// unlikely, and the objects are large and therefore slow to validate.
 const cheapSteps = 50
 
-// DefaultSteps is a matter of a second for most CRDs.
+// DefaultSteps takes about a second for most CRDs.
 const DefaultSteps = 2000
 
-// Want is an outcome that is looked for.
+// Want is a wanted outcome.
 type Want string
 
 // The outcomes.
 const (
-	// Refused: the rule is false, and nothing else is wrong with the write.
+	// Refused: the rule is false and is the only reason for rejection.
 	Refused Want = "refused"
 	// Accepted: the write is accepted, and the rule ran.
 	Accepted Want = "accepted"
-	// Errs: the rule fails to evaluate, and nothing else is wrong.
+	// Errs: the rule fails to evaluate, which is the only reason for rejection.
 	Errs Want = "error"
-	// OverBudget: the rule, or all rules together, cost more than they may.
+	// OverBudget: the rule, or all rules together, exceed a cost limit.
 	OverBudget Want = "budget"
 )
 
-// StatusWord is whether a witness was found.
+// StatusWord is the status of an Answer.
 type StatusWord string
 
-// The words for that. Unknown says no more than that none was found.
+// The statuses. Unknown only means that no witness was found. NotAnalysed means that the rule could
+// not be compiled.
 const (
 	Found       StatusWord = "found"
 	Unknown     StatusWord = "unknown"
@@ -60,36 +60,35 @@ const (
 	NotAnalysed StatusWord = "notAnalysed"
 )
 
-// Answer is what became of one question.
+// An Answer is the result of a question.
 type Answer struct {
 	Status StatusWord
-	// Witness is there when the status is Found.
+	// Witness is set if the status is Found.
 	Witness *Witness
-	// Searched is how many writes the engine was asked about.
+	// Searched is the number of writes that were validated.
 	Searched int
-	// Lists is how many items the longest list in them had.
+	// Lists is the length of the longest list in them.
 	Lists int
-	// Limited is set if the work budget is used up; Reason then says which one.
+	// Limited is set if the work budget is used up. Reason then describes the budget.
 	Limited bool
-	// Reason says why nothing was found or analysed; "" where there is no more
-	// to say.
+	// Reason explains why no witness was found or the rule was not analyzed. It may be empty.
 	Reason string
 }
 
-// Witness is a write that shows what was asked for. The engine has decided it.
+// A Witness is a write that demonstrates the wanted outcome. The engine has validated it.
 type Witness struct {
 	Operation Operation
 	Object    map[string]any
-	// Old is what the write replaces; nil on create.
+	// Old is the object that the write replaces; nil on create.
 	Old map[string]any
-	// Alone: nothing else is wrong with the write than what was asked for. With
-	// Config.Beside that form admits the write in any case.
+	// Alone is set if the write has no cause other than the wanted one. If Config.Beside is set,
+	// that form always admits the write.
 	Alone bool
 	// Result is the engine's verdict.
 	Result *engine.Result
 }
 
-// Request is the write, as the engine takes it.
+// Request returns the write as a request to the engine.
 func (w *Witness) Request() engine.Request {
 	req := engine.Request{Object: w.Object, OldObject: w.Old}
 	if w.Operation == Status {
@@ -98,8 +97,7 @@ func (w *Witness) Request() engine.Request {
 	return req
 }
 
-// Search looks for witnesses in one version of a CRD. It is not safe for
-// concurrent use.
+// A Search looks for witnesses in one version of a CRD. It is not safe for concurrent use.
 type Search struct {
 	engine     *engine.Engine
 	cfg        Config
@@ -107,17 +105,17 @@ type Search struct {
 	apiVersion string
 	kind       string
 	served     bool
-	split      bool // a status subresource
+	split      bool // the version has a status subresource
 	root       node
 	rules      []*rule
 	byRef      map[engine.RuleRef]*rule
 	texts      *texts
-	pools      map[string][]*candidate // admitted objects, by the place where rules ran
-	work       *work.Meter             // of the run; nil if it has no limit
+	pools      map[string][]*candidate // admitted objects, by path of the rules
+	work       *work.Meter             // of the run; nil if unlimited
 }
 
-// New prepares a search in a version of a CRD that the engine was compiled from;
-// "" is the storage version. The CRD must not change afterwards.
+// New returns a Search in a version of a CRD; "" is the storage version. The engine must have been
+// compiled from the CRD, which must not change afterwards.
 func New(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, version string, cfg Config) (*Search, error) {
 	if cfg.Steps == 0 {
 		cfg.Steps = DefaultSteps
@@ -150,11 +148,11 @@ func New(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, versio
 	return s, nil
 }
 
-// Charge lets the questions that follow charge a meter, too. A question that uses it
-// up, or that takes more than work.QuestionLimit, is answered with Unknown.
+// Charge makes the following questions also charge m. A question that exhausts m or takes more than
+// work.QuestionLimit is answered with Unknown.
 func (s *Search) Charge(m *work.Meter) { s.work = m }
 
-// Rules are the version's rules, by place.
+// Rules returns the version's rules, ordered by path.
 func (s *Search) Rules() []engine.RuleRef {
 	refs := make([]engine.RuleRef, len(s.rules))
 	for i, r := range s.rules {
@@ -163,8 +161,8 @@ func (s *Search) Rules() []engine.RuleRef {
 	return refs
 }
 
-// Find looks for a write by which a rule does what is wanted. The error is for a
-// cancelled context, a rule that the version does not have, or a bug of ours.
+// Find searches for a write with which a rule has the wanted outcome. It returns an error if ctx is
+// done, if the version does not have the rule, or on an internal error.
 func (s *Search) Find(ctx context.Context, ref engine.RuleRef, want Want) (*Answer, error) {
 	r := s.byRef[ref]
 	if r == nil {
@@ -188,8 +186,8 @@ func (s *Search) Find(ctx context.Context, ref engine.RuleRef, want Want) (*Answ
 	return h.run()
 }
 
-// Sample looks for an object that the version accepts: one with as many fields as
-// can stand together if full, else one with as few.
+// Sample searches for an object that the version accepts, with as many fields as possible if full
+// is set, else with as few as possible.
 func (s *Search) Sample(ctx context.Context, full bool) (*Answer, error) {
 	if !s.served {
 		return s.unserved(), nil
@@ -203,8 +201,8 @@ func (s *Search) unserved() *Answer {
 	return &Answer{Status: Unserved, Reason: "version " + s.version + " is not served"}
 }
 
-// newSolver begins the work on one question, by a lot of its own: the answer does not
-// depend on what else is asked.
+// newSolver returns a solver for one question. It has its own random source, so the answer does not
+// depend on other questions.
 func (s *Search) newSolver(ctx context.Context, question string, steps int) *solver {
 	sum := fnv.New64a()
 	sum.Write([]byte(question))

@@ -14,7 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// widgets is a CRD with a schema, in YAML, and a status subresource.
+// widgets returns a CRD with a schema, in YAML, and a status subresource.
 func widgets(t testing.TB, schema string) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	crd := &apiextensionsv1.CustomResourceDefinition{}
@@ -57,7 +57,7 @@ func searching(t testing.TB, schema string, cfg Config) *Search {
 	return s
 }
 
-// specWith is a schema with properties of spec, one a line, and a rule on it.
+// specWith returns a schema with properties of spec, one per line, and a rule on it.
 func specWith(rule string, properties ...string) string {
 	return fmt.Sprintf(`
 properties:
@@ -69,7 +69,7 @@ properties:
 %s`, rule, indent(strings.Join(properties, "\n"), "      "))
 }
 
-// TestFindByOperator has a rule for each operator that is turned round.
+// TestFindByOperator checks a rule for each operator that is inverted.
 func TestFindByOperator(t *testing.T) {
 	t.Parallel()
 	const (
@@ -149,7 +149,7 @@ func TestFindByOperator(t *testing.T) {
 	}
 }
 
-// holds asks the engine once more, as anybody could.
+// holds validates the write again through the public API.
 func holds(t testing.TB, s *Search, ref engine.RuleRef, want Want, w *Witness) {
 	t.Helper()
 	req := w.Request()
@@ -243,8 +243,8 @@ func TestFindOverBudget(t *testing.T) {
 	}
 }
 
-// TestFindOverBudgetOfCheap: what is estimated to cost next to nothing is not long
-// searched for a write that costs too much.
+// TestFindOverBudgetOfCheap checks that the search for a costly write is short if the cost estimate
+// is very low.
 func TestFindOverBudgetOfCheap(t *testing.T) {
 	t.Parallel()
 	s := searching(t, specWith("!has(self.s) || self.s == 'x'", "s: {type: string}"), Config{})
@@ -254,7 +254,7 @@ func TestFindOverBudgetOfCheap(t *testing.T) {
 	}
 }
 
-// TestFindOverBudgetInMap: a rule over a map needs as many keys as an object may have.
+// TestFindOverBudgetInMap checks a rule over a map that needs as many keys as an object may have.
 func TestFindOverBudgetInMap(t *testing.T) {
 	t.Parallel()
 	s := searching(t, specWith("!has(self.m) || self.m.all(k, self.m.all(l, k == l || self.m[k] != self.m[l] || k.size() > 0))", "m: {type: object, additionalProperties: {type: string}}"), Config{})
@@ -264,8 +264,8 @@ func TestFindOverBudgetInMap(t *testing.T) {
 	}
 }
 
-// TestMultiply: many elements come at once, up to what the schema allows, and
-// differ where they must; the list is not copied for each.
+// TestMultiply checks that many elements are added at once, up to the schema's limit, that they are
+// unique where required, and that the list is not copied for each.
 func TestMultiply(t *testing.T) {
 	const listMap = "x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name, port], items: {type: object, required: [name, port], properties: {name: {type: string, maxLength: 9, pattern: '^[a-z]([-a-z0-9]*[a-z0-9])?$'}, port: {type: integer, minimum: 1, maximum: 9}}}"
 	s := searching(t, specWith("true",
@@ -312,8 +312,7 @@ func TestMultiply(t *testing.T) {
 	}
 }
 
-// TestFindManyThatDiffer: what takes more items that differ than there are samples
-// of a text is found.
+// TestFindManyThatDiffer checks a list that needs more unique items than there are sample strings.
 func TestFindManyThatDiffer(t *testing.T) {
 	t.Parallel()
 	for name, items := range map[string]string{
@@ -355,7 +354,7 @@ x-kubernetes-validations:
 	}
 }
 
-// TestFindShrinks: nothing of a witness that could go is left.
+// TestFindShrinks checks that a witness contains nothing unnecessary.
 func TestFindShrinks(t *testing.T) {
 	t.Parallel()
 	s := searching(t, `
@@ -395,7 +394,7 @@ properties:
 	}
 }
 
-// TestFindIsTheSameEachTime: neither the run nor what was asked before matters.
+// TestFindIsTheSameEachTime checks that answers do not depend on the run or on earlier questions.
 func TestFindIsTheSameEachTime(t *testing.T) {
 	t.Parallel()
 	schema := `

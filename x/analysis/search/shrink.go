@@ -9,10 +9,10 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// shrinkSteps is how many writes the engine is asked about to shrink a witness.
+// shrinkSteps limits the writes that may be validated to shrink a witness.
 const shrinkSteps = 3000
 
-// shrinkSteps are fewer where each write is dear.
+// shrinkSteps returns a lower limit for OverBudget, because each of those writes takes long.
 func (h *solver) shrinkSteps() int {
 	if h.want == OverBudget {
 		return shrinkSteps / 20
@@ -20,8 +20,8 @@ func (h *solver) shrinkSteps() int {
 	return shrinkSteps
 }
 
-// shrink takes fields and items away until each that is left is needed, and
-// makes values smaller.
+// shrink removes all fields and items that are not needed, then simplifies the remaining values. It
+// returns the smallest candidate found, also when the step limit is reached.
 func (h *solver) shrink(w *candidate, alone bool) (*candidate, *verdict, error) {
 	h.oracle = h.newOracle(h.shrinkSteps())
 	last, err := h.oracle.decide(w)
@@ -45,7 +45,7 @@ func (h *solver) shrink(w *candidate, alone bool) (*candidate, *verdict, error) 
 	return s.w, s.last, nil
 }
 
-// shrinker is a world that becomes smaller and goes on showing what is wanted.
+// A shrinker holds the smallest candidate that still demonstrates the wanted outcome.
 type shrinker struct {
 	*solver
 	w     *candidate
@@ -53,8 +53,8 @@ type shrinker struct {
 	alone bool
 }
 
-// pass tries a change at each place, from the outside inwards, and says whether
-// some held. One that drops the place has what stood behind it stand there.
+// pass applies change to each path, outermost first, and reports whether any change was kept. If
+// change removes a list element, the next element takes its index.
 func (s *shrinker) pass(change func(place) (held, gone bool, err error)) (changed bool, err error) {
 	for _, old := range []bool{false, true} {
 		for at := 0; ; {
@@ -75,13 +75,14 @@ func (s *shrinker) pass(change func(place) (held, gone bool, err error)) (change
 	return changed, nil
 }
 
-// drop takes a place away.
+// drop removes the value at p.
 func (s *shrinker) drop(p place) (held, gone bool, err error) {
 	held, err = s.try(p, func(w *candidate, p place) bool { return w.drop(p) })
 	return held, held, err
 }
 
-// lessen gives a place the smallest of some smaller values that will do.
+// lessen replaces the value at p by the smallest of some smaller values, if the candidate still
+// demonstrates the outcome.
 func (s *shrinker) lessen(p place) (held, gone bool, err error) {
 	v, _ := s.w.get(p)
 	at := place{old: p.old, node: s.root}
@@ -101,8 +102,7 @@ func (s *shrinker) lessen(p place) (held, gone bool, err error) {
 	return false, false, nil
 }
 
-// alike gives a scalar the value that it has in the old object: what differs is what
-// the write is about.
+// alike sets a scalar to its value in the old object, so that only relevant differences remain.
 func (s *shrinker) alike(p place) (held, gone bool, err error) {
 	was, ok := s.w.get(place{old: true, path: p.path})
 	if ok && !p.old && isScalar(was) {
@@ -122,8 +122,8 @@ func isScalar(v any) bool {
 	return true
 }
 
-// try makes a change in both objects at once, or else in one, and keeps it where
-// the write still shows what is wanted.
+// try applies a change to both objects or, if that fails, to one. It keeps the change if the write
+// still demonstrates the outcome.
 func (s *shrinker) try(p place, change func(*candidate, place) bool) (bool, error) {
 	ways := [][]bool{{p.old}}
 	if s.w.old != nil && !p.old {
@@ -153,8 +153,7 @@ func (s *shrinker) try(p place, change func(*candidate, place) bool) (bool, erro
 	return false, nil
 }
 
-// smaller are values of a place that are simpler than the one there, the
-// simplest first.
+// smaller returns simpler values for n than v, simplest first.
 func (m *maker) smaller(n node, v any) (all []any) {
 	switch v := v.(type) {
 	case string:
@@ -181,7 +180,7 @@ func (m *maker) smallerTexts(n node, s string) []string {
 	}
 	f := m.facts(n, nil)
 	if len(f.enum) > 0 {
-		return nil // which of them is not a matter of size
+		return nil // enum values are not simplified
 	}
 	var pool []string
 	if short := m.texts.all(f.text); len(short) > 0 {
@@ -192,12 +191,12 @@ func (m *maker) smallerTexts(n node, s string) []string {
 		pool = append(pool, string(runes[:n]), string(runes[len(runes)-n:]))
 	}
 	return slices.DeleteFunc(slices.Compact(pool), func(t string) bool {
-		return strings.TrimSpace(t) != t || t == "" || len(t) >= len(s) // no blank ends: they are hard to see
+		return strings.TrimSpace(t) != t || t == "" || len(t) >= len(s) // no blanks at the ends: they are hard to see
 	})
 }
 
-// nth returns the path of the nth value of an object that may go, from the outside
-// inwards, and how many values it visited.
+// nth returns the path of the nth removable value of an object, outermost first, and the number of
+// values that it visited.
 func nth(obj map[string]any, n int) (path []engine.Step, visited int, ok bool) {
 	type value struct {
 		*trail
@@ -226,8 +225,8 @@ func nth(obj map[string]any, n int) (path []engine.Step, visited int, ok bool) {
 	return nil, visited, false
 }
 
-// A trail is a path that shares its beginning with others, so that it takes no copy
-// to go down. A nil trail is the root.
+// A trail is a path that shares its beginning with other paths, so that descending does not copy
+// it. A nil trail is the root.
 type trail struct {
 	above *trail
 	step  engine.Step

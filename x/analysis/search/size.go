@@ -6,8 +6,8 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// size brings the number of elements, or of letters, between two bounds; hi < 0
-// is none.
+// size changes the number of elements or characters to at least lo and at most hi, and reports
+// whether it succeeded. There is no upper bound if hi < 0.
 func (b *adjuster) size(e ast.Expr, sc *scope, lo, hi int) bool {
 	if b.spent() {
 		return false
@@ -33,7 +33,7 @@ func (b *adjuster) size(e ast.Expr, sc *scope, lo, hi int) bool {
 	return b.resize(func() []binding { return b.elements(e, sc) }, func() bool { return b.grow(e, sc) }, lo, hi)
 }
 
-// resize adds and drops elements.
+// resize adds or drops elements until their number is in bounds, and reports whether it succeeded.
 func (b *adjuster) resize(elements func() []binding, grow func() bool, lo, hi int) bool {
 	if lo > maxItems {
 		return false

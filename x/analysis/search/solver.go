@@ -12,42 +12,42 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/work"
 )
 
-// solver is the work on one question. Its Search is the form of the CRD by which
-// objects are made and repaired.
+// A solver answers one question. Its Search is the form of the CRD for which objects are generated
+// and repaired.
 type solver struct {
 	*Search
-	other  *Search // the form that decides too; nil where there is none
+	other  *Search // the form that must also decide, or nil
 	ctx    context.Context
 	oracle *oracle
 	maker  *maker
 	work   *work.Meter // of this question
-	rule   *rule       // nil: the whole CRD
+	rule   *rule       // the target rule; nil: the whole CRD
 	want   Want
-	full   bool     // of a sample: as many fields as can stand together
-	hold   *holding // what an object is to have at a place, too
-	// apart is where the other form may refuse what this one admits: that is then
-	// what is wanted.
+	full   bool     // of a sample: as many fields as possible
+	hold   *holding // a value that the object must have, or nil
+	// apart, if not nil, holds the differences at which the other form may reject; such a rejection
+	// is then the goal.
 	apart *differences
-	// second is what was found where something else is wrong too.
+	// second is the first candidate that has the outcome but also other causes.
 	second *candidate
-	// wants are the texts that were wanted on this walk, by place; known those that
-	// repairs wanted, by the path in the schema.
+	// wants holds the required strings of the current attempt, by handle; known those that repairs
+	// required, by schema path.
 	wants, known map[string]textWant
-	// stuck counts how often the same complaint came on this walk.
+	// stuck counts how often each complaint occurred in the current attempt.
 	stuck map[string]int
 }
 
-// maxRepairRounds is how often one object is repaired before another is begun.
+// maxRepairRounds limits the repairs of one object before a new one is started.
 const maxRepairRounds = 24
 
-// walks is how many objects are begun at least: one that is dear is often a dead
-// end.
+// walks is the minimum number of objects that are started. An object that uses many steps is often
+// a dead end.
 const walks = 8
 
-// maxRepeats is how often a walk may come by the same object.
+// maxRepeats limits how often an attempt may reach the same object.
 const maxRepeats = 2
 
-// fuel is how many steps one change of an object may take.
+// fuel limits the steps of one change of an object.
 const fuel = 1500
 
 func (h *solver) run() (*Answer, error) {
@@ -74,7 +74,7 @@ func (h *solver) run() (*Answer, error) {
 	return &Answer{Status: Unknown, Searched: h.oracle.asked, Lists: h.oracle.lists, Limited: h.work.Empty(), Reason: h.work.Reason()}, nil
 }
 
-// finish shrinks what was found and asks the engine for the last time.
+// finish shrinks or grows the found candidate and returns it with the engine's final verdict.
 func (h *solver) finish(w *candidate, alone bool) (*Answer, error) {
 	asked, lists := h.oracle.asked, h.oracle.lists
 	end := h.shrink
@@ -92,8 +92,7 @@ func (h *solver) finish(w *candidate, alone bool) (*Answer, error) {
 	return &Answer{Status: Found, Witness: found, Searched: asked, Lists: lists}, nil
 }
 
-// walk repairs one object until it is what is wanted; nil where that comes to
-// nothing.
+// walk repairs one object until it demonstrates the wanted outcome. It returns nil if that fails.
 func (h *solver) walk(w *candidate) (*candidate, error) {
 	h.wants, h.stuck = map[string]textWant{}, map[string]int{}
 	h.aim(w)
@@ -130,7 +129,7 @@ func (h *solver) walk(w *candidate) (*candidate, error) {
 	return nil, nil
 }
 
-// settle gives a world the form that rules see.
+// settle prunes and defaults the objects, as rules see them.
 func (h *solver) settle(w *candidate) {
 	if w.split && w.op == Create {
 		delete(w.obj, "status")
@@ -139,7 +138,7 @@ func (h *solver) settle(w *candidate) {
 		if obj == nil {
 			continue
 		}
-		pruning.Prune(obj, h.root.s, true) // rules over dyn(self) would see more
+		pruning.Prune(obj, h.root.s, true) // rules over dyn(self) would read unknown fields
 		defaulting.Default(obj, h.root.s)
 		if h.other != nil {
 			pruning.Prune(obj, h.other.root.s, true)
@@ -147,8 +146,8 @@ func (h *solver) settle(w *candidate) {
 	}
 }
 
-// satisfied says whether a verdict is what is wanted, and nothing else is wrong;
-// also is true where something else is wrong, but not with the old object.
+// satisfied reports whether a verdict is the wanted one without any other cause (alone), or with
+// other causes that do not concern the old object (also).
 func (h *solver) satisfied(w *candidate, v *verdict) (alone, also bool) {
 	switch {
 	case v.undecided:
@@ -176,7 +175,7 @@ func (h *solver) satisfied(w *candidate, v *verdict) (alone, also bool) {
 	return alone, !alone && h.want == Refused && slices.ContainsFunc(v.complaints, h.targets)
 }
 
-// targets: the complaint is what is wanted.
+// targets reports whether a complaint is the wanted one.
 func (h *solver) targets(c complaint) bool {
 	switch {
 	case h.apart != nil:
@@ -189,8 +188,8 @@ func (h *solver) targets(c complaint) bool {
 	return c.cause.Rule != nil && h.rule != nil && *c.cause.Rule == h.rule.ref
 }
 
-// showing: the rule does at some place what is wanted, and nothing worse at
-// others.
+// showing reports whether the rule has the wanted outcome at some path, and does not fail at
+// another path if a rejection is wanted.
 func (h *solver) showing(w *candidate) (shown bool) {
 	for _, in := range h.rule.instances(w, h.root, false) {
 		switch out := h.rule.at(h.ctx, w, in, h.work); {
@@ -215,7 +214,7 @@ func (h *solver) goal() outcome {
 	return passes
 }
 
-// aim bends a world at one place until the rule does there what is wanted.
+// aim changes the candidate at one path to achieve the wanted outcome there.
 func (h *solver) aim(w *candidate) {
 	switch {
 	case h.hold != nil:
@@ -244,8 +243,8 @@ func (h *solver) aim(w *candidate) {
 	h.bend(w, h.rule, at[h.maker.rng.IntN(len(at))], h.want)
 }
 
-// change makes one place of a rule differ from what was there before: where it is
-// the same, ratcheting lets it be.
+// change makes the value at one path of a rule differ from its old value, because ratcheting
+// ignores violations in unchanged values.
 func (h *solver) change(w *candidate, at []instance) {
 	if h.want != Refused || h.rule.usesOld() {
 		return
@@ -260,7 +259,7 @@ func (h *solver) change(w *candidate, at []instance) {
 	h.newAdjuster(w, h.rule, in).perturb(handle{place: in.self})
 }
 
-// bend makes a rule do what is wanted at one place.
+// bend changes the candidate to give a rule the wanted outcome at one path.
 func (h *solver) bend(w *candidate, r *rule, in instance, want Want) {
 	b := h.newAdjuster(w, r, in)
 	root := r.program.parts.Root()
@@ -279,7 +278,7 @@ func (h *solver) newAdjuster(w *candidate, r *rule, in instance) *adjuster {
 	return &adjuster{ctx: h.ctx, s: h.Search, oracle: h.oracle, m: h.maker, w: w, r: r, in: in, wants: h.wants, known: h.known, fuel: fuel}
 }
 
-// materialise makes a place where the rule runs.
+// materialise creates a path at which the rule runs.
 func (h *solver) materialise(w *candidate) {
 	for _, old := range []bool{true, false} {
 		if w.root(old) != nil && (!old || h.rule.transition()) {
@@ -288,7 +287,7 @@ func (h *solver) materialise(w *candidate) {
 	}
 }
 
-// reach makes the values that lead to a place, and one there.
+// reach creates the values at a path and its parents.
 func (h *solver) reach(w *candidate, steps []engine.Step, old bool) (place, bool) {
 	b := h.newAdjuster(w, h.rule, instance{})
 	p := place{old: old, node: h.root}
@@ -297,7 +296,7 @@ func (h *solver) reach(w *candidate, steps []engine.Step, old bool) (place, bool
 		if !b.ensure(p) {
 			return p, false
 		}
-		if old { // the same in the new object, so that both are compared
+		if old { // also in the new object, so that they correlate
 			fresh := p
 			if fresh.old = false; !hasPlace(w, fresh) {
 				v, _ := w.get(p)
@@ -313,8 +312,8 @@ func hasPlace(w *candidate, p place) bool {
 	return ok
 }
 
-// into is one step towards a place: of a list or a map an element that is there,
-// or else the first.
+// into returns the path one step below p. For [*] it chooses a random existing element, or the
+// first if there is none.
 func (h *solver) into(w *candidate, p place, s engine.Step) place {
 	if !s.Any {
 		return p.step(s)

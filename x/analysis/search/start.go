@@ -2,13 +2,13 @@ package search
 
 import "errors"
 
-// start is the object that a walk begins with.
+// start returns the object that an attempt begins with.
 func (h *solver) start(attempt int) *candidate {
 	w := h.begin(attempt)
 	if h.hold != nil && w.split && h.hold.steps[0].Name == "status" {
 		w.op, w.old = Status, copied(w.obj).(map[string]any)
 	}
-	// One of the pool may be an update already.
+	// A candidate from the pool may already be an update.
 	if h.rule == nil || w.op != Create {
 		return w
 	}
@@ -30,8 +30,8 @@ func (h *solver) start(attempt int) *candidate {
 	return w
 }
 
-// begin is an object of the schema: the least at first, then those of the pool,
-// and now and then one by lot.
+// begin returns an object of the schema: the smallest on the first attempt, later one from the pool
+// or a random one.
 func (h *solver) begin(attempt int) *candidate {
 	rng := h.maker.rng
 	h.maker.density = 0
@@ -50,7 +50,7 @@ func (h *solver) begin(attempt int) *candidate {
 	return w
 }
 
-// fresh is a new object, as like as not refused.
+// fresh returns a new object, which may well be invalid.
 func (h *solver) fresh() *candidate {
 	h.maker.left = maxValues
 	obj, ok := h.maker.value(h.root, nil, 0).(map[string]any)
@@ -62,15 +62,15 @@ func (h *solver) fresh() *candidate {
 	return &candidate{op: Create, obj: obj, split: h.split}
 }
 
-// poolSize is how many admitted objects with a value at one place are kept, and
-// poolSteps how many writes are asked about to find them.
+// poolSize is the number of admitted objects that are kept per path. poolSteps limits the writes
+// that may be validated to find them.
 const (
 	poolSize  = 4
 	poolSteps = 600
 )
 
-// fillPool finds admitted objects on which a rule ran that stands where the rule
-// at hand does. What is found does not depend on which rule is at hand.
+// fillPool collects admitted objects on which a rule with the same path as the target rule ran. The
+// result does not depend on which of these rules is the target.
 func (h *solver) fillPool() error {
 	key, first := h.poolOf()
 	if _, ok := h.pools[key]; ok {
@@ -96,8 +96,8 @@ func (h *solver) fillPool() error {
 	return nil
 }
 
-// poolOf names the pool of the rule at hand, and the rule that it is for: the
-// first at the place that is a transition rule too, or is none.
+// poolOf returns the key of the target rule's pool and the rule for which the pool is filled: the
+// first rule with the same path that is also a transition rule, or also is not.
 func (h *solver) poolOf() (key string, first *rule) {
 	key = h.rule.ref.Path
 	if h.rule.transition() {

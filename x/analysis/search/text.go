@@ -13,11 +13,11 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/work"
 )
 
-// textWant is what a string must be like.
+// A textWant holds requirements on a string.
 type textWant struct {
-	// match are patterns that it must match, avoid those that it must not.
+	// match holds patterns that the string must match, avoid those that it must not match.
 	match, avoid []string
-	// min and max bound it in code points; max < 0 is no bound.
+	// min and max limit the length in code points; max < 0 is unlimited.
 	min, max int
 }
 
@@ -33,8 +33,8 @@ func (w textWant) and(more textWant) textWant {
 	return out
 }
 
-// free is what is wanted but for single texts that are not; ok is false where
-// there are none.
+// free returns w without the requirements to differ from single strings. ok is false if there are
+// none.
 func (w textWant) free() (out textWant, ok bool) {
 	out = w
 	out.avoid = nil
@@ -56,7 +56,7 @@ func union(a, b []string) []string {
 	return out
 }
 
-// has is true of a text that is as wanted.
+// has reports whether s meets w.
 func (t *texts) has(w textWant, s string) bool {
 	n := utf8.RuneCountInString(s)
 	if n < w.min || w.max >= 0 && n > w.max {
@@ -76,21 +76,21 @@ func (t *texts) has(w textWant, s string) bool {
 	return true
 }
 
-// The work of texts: a step of an automaton and a byte that a pattern reads are less
-// than a unit.
+// stepsPerUnit and bytesPerUnit convert steps of an automaton and bytes that a pattern reads to
+// work units.
 const (
 	stepsPerUnit = 4
 	bytesPerUnit = 16
 )
 
-// perInstruction is the work of compiling one instruction of a pattern, and
-// largePattern that of a pattern that automata do not take.
+// perInstruction is the work of compiling one instruction of a pattern, largePattern that of
+// compiling a pattern that is too large for automata.
 const (
 	perInstruction = 2
 	largePattern   = 200_000
 )
 
-// regexp returns nil if the pattern does not compile.
+// regexp returns the compiled pattern, or nil if it does not compile.
 func (t *texts) regexp(p string) *regexp.Regexp {
 	re, ok := t.regexps[p]
 	if !ok {
@@ -105,14 +105,14 @@ func (t *texts) regexp(p string) *regexp.Regexp {
 	return re
 }
 
-// texts finds strings, and remembers what it found.
+// texts finds strings that meet requirements, and caches them.
 type texts struct {
 	patterns map[string]*automaton.Language
 	regexps  map[string]*regexp.Regexp
 	found    map[string]*foundTexts
 	kept     *int // bytes of found
-	// spent is the work for one question, in steps. What was found for another one
-	// counts too, once, so that an answer depends on nothing else.
+	// spent is the work for one question, in steps. Cached strings are charged once too, so that an
+	// answer does not depend on the cache.
 	spent   int
 	charged map[string]bool
 	work    *work.Meter
@@ -127,18 +127,18 @@ func newTexts() *texts {
 	return &texts{patterns: map[string]*automaton.Language{}, regexps: map[string]*regexp.Regexp{}, found: map[string]*foundTexts{}, kept: new(int), charged: map[string]bool{}}
 }
 
-// forQuestion shares the texts that were found, and counts the work of a question.
+// forQuestion returns texts that share the cache of t and count the work of one question.
 func (t *texts) forQuestion(m *work.Meter) *texts {
 	fresh := *t
 	fresh.spent, fresh.charged, fresh.work = 0, map[string]bool{}, m
 	return &fresh
 }
 
-// maxKept bounds the text that is kept for later questions, in bytes.
+// maxKept limits the cached strings, in bytes.
 const maxKept = 48 << 20
 
-// keep remembers the texts of a want. All are forgotten if they become too many; a
-// question that finds them again is charged the same.
+// keep caches found strings. It clears the cache if it becomes too large; a question that finds the
+// strings again is charged the same.
 func (t *texts) keep(key string, found *foundTexts) {
 	size := len(key)
 	for _, s := range found.texts {
@@ -151,14 +151,14 @@ func (t *texts) keep(key string, found *foundTexts) {
 	t.found[key] = found
 }
 
-// samples is how many texts are found for one want: there is choice, and lists
-// have items that differ.
+// samples is the number of strings that are found per textWant, for variety and for lists of unique
+// items.
 const samples = 12
 
-// textSteps bounds the work for one want.
+// textSteps limits the work per textWant.
 const textSteps = 60_000
 
-// one is a text as wanted; ok is false where none is found.
+// one returns a random string that meets w. ok is false if none is found.
 func (t *texts) one(w textWant, rng *rand.Rand) (s string, ok bool) {
 	all := t.all(w)
 	if len(all) == 0 {
@@ -168,7 +168,7 @@ func (t *texts) one(w textWant, rng *rand.Rand) (s string, ok bool) {
 }
 
 func (t *texts) all(w textWant) []string {
-	if free, ok := w.free(); ok { // texts that are at hand, less a few, cost nothing
+	if free, ok := w.free(); ok { // filtering known strings costs nothing
 		if left := t.those(w, t.all(free)); len(left) > 0 {
 			return left
 		}
@@ -183,7 +183,7 @@ func (t *texts) all(w textWant) []string {
 	return found.texts
 }
 
-// those are the texts that are as wanted.
+// those returns the strings that meet w.
 func (t *texts) those(w textWant, all []string) (left []string) {
 	for _, s := range all {
 		if t.has(w, s) {
@@ -230,7 +230,7 @@ func (t *texts) find(w textWant) (texts []string, steps int) {
 	}
 	within := automaton.Search{MinLength: w.min, MaxLength: max(w.max, 0), Count: samples, Steps: textSteps}
 	if w.min > shortText {
-		within.Count = 1 // others are varied from it
+		within.Count = 1 // varied derives the others from it
 	}
 	t.work.Spend(whole.Size())
 	found := whole.Find(within)
@@ -258,8 +258,7 @@ func (t *texts) find(w textWant) (texts []string, steps int) {
 	return t.varied(w, found.Texts, found.Texts), steps
 }
 
-// varied adds to texts that are as wanted others that differ from some in one
-// letter.
+// varied adds strings to found that differ from those in from in one character and meet w.
 func (t *texts) varied(w textWant, from, found []string) []string {
 	for _, s := range from {
 		runes := []rune(s)
@@ -280,7 +279,7 @@ func (t *texts) varied(w textWant, from, found []string) []string {
 	return found
 }
 
-// language compiles a pattern; nil where it is none, or too large.
+// language returns the automaton of a pattern, or nil if the pattern is invalid or too large.
 func (t *texts) language(p string) *automaton.Language {
 	if l, ok := t.patterns[p]; ok {
 		return l
@@ -296,17 +295,17 @@ func (t *texts) language(p string) *automaton.Language {
 	return l
 }
 
-// shortText is up to what length several texts are looked for letter by letter.
+// shortText is the length up to which several strings are searched for with automata.
 const shortText = 60
 
-// longText is how long a text may be that is looked for letter by letter.
+// longText is the length up to which a string is searched for with automata.
 const longText = 300
 
-// maxText bounds the texts that are made.
+// maxText limits the length of generated strings.
 const maxText = 1 << 20
 
-// padded are long texts: short ones with a piece of them repeated, the last letter
-// first.
+// padded returns long strings: short strings with a repeated piece, beginning with the last
+// character.
 func (t *texts) padded(w textWant) (found []string, steps int) {
 	if w.min > maxText {
 		return nil, 0
@@ -327,21 +326,19 @@ func (t *texts) padded(w textWant) (found []string, steps int) {
 	return found, steps
 }
 
-// stretch is a way to make a text longer: some letters of it again and again, with
-// something between.
+// A stretch is a way to lengthen a string: a piece of it is repeated with a separator.
 type stretch struct {
 	piece   int
 	between string
 }
 
-// ways are tried in turn, and stretches is how many are of one text.
+// ways are tried in turn. stretches limits the tries per string.
 var ways = []stretch{{piece: 1}, {piece: 4}, {piece: 2}, {1, "."}, {1, "/"}}
 
 const stretches = 20
 
-// stretched is a text of at least some length that is another with a piece
-// repeated; ok is false where it is as long, there is no such piece, or nobody
-// wants so long a text.
+// stretched returns a string of at least the given length, made from s by repeating a piece. ok is
+// false if s is long enough, there is no such piece, or length exceeds maxText.
 func (w stretch) stretched(s []rune, from, length int) (long string, ok bool) {
 	if len(s) >= length || from < 0 || from+w.piece > len(s) || length > maxText {
 		return "", false
@@ -352,7 +349,7 @@ func (w stretch) stretched(s []rune, from, length int) (long string, ok bool) {
 	return string(s[:from+w.piece]) + strings.Repeat(unit, times) + string(s[from+w.piece:]), true
 }
 
-// plain tries usual texts where a pattern is too large to be walked through.
+// plain returns the usual strings that meet w. It is used if a pattern is too large for automata.
 func (t *texts) plain(w textWant) (found []string) {
 	for _, s := range usual {
 		if t.has(w, s) {
@@ -362,8 +359,7 @@ func (t *texts) plain(w textWant) (found []string) {
 	return found
 }
 
-// usual are texts that something takes that is more than letters: where a
-// function's wish cannot be turned round, one of them may fit.
+// usual holds strings in common formats. They are tried if a function cannot be inverted.
 var usual = []string{
 	"a", "b", "example", "example.com", "a.example.com", "x-1", "A", "1", "0", "-1", "1.5", "true", "", "*", "*.example.com", "/", "/a", "/a/b",
 	"http://example.com", "https://example.com/a", "https://example.com:8443", "ftp://example.com", "https://user@example.com/a?b=c#d", "https://example.com/?a=b", "https://example.com/#a", "https://a@example.com",
@@ -375,8 +371,7 @@ var usual = []string{
 	"01234567-89ab-cdef-0123-456789abcdef", "arn:aws:iam::123456789012:role/a",
 }
 
-// formats are, of the strings of each format, some that the server takes: a
-// pattern whose texts are all of the format, and that people would write.
+// formats maps each format to a pattern. All strings that match it are valid and look realistic.
 var formats = map[string]string{
 	"bsonobjectid": `^[0-9a-f]{24}$`,
 	"uri":          `^https?://[a-z]+\.(example|com)(:8443)?(/[a-z0-9]*)?$`,
@@ -405,8 +400,8 @@ var formats = map[string]string{
 	"k8slongname":  `^[a-z][a-z0-9]{0,15}(\.[a-z]{1,8})*$`,
 }
 
-// wellFormed are texts for which a function is true. They are wider than those
-// of formats: other rules may ask for more.
+// wellFormed holds patterns of strings for which a function is true. They match more strings than
+// formats do, because other rules may add requirements.
 var wellFormed = map[string][]string{
 	"isURL":      {`^https?://[a-z]+\.example(:[1-9][0-9]{0,3})?([/?].*)?$`, `^[a-z]+://[a-z]+\.example(:[1-9][0-9]{0,3})?([/?].*)?$`},
 	"isIP":       {`^((10|192|127|169|224)\.(0|16|168|254)\.[0-9]\.[0-9]|(fd0[0-9]|fe80|ff02|2001:db8)::[0-9a-f]{1,3}|::1|2001:0db8(:[0-9a-f]{4}){6})$`},
@@ -414,7 +409,7 @@ var wellFormed = map[string][]string{
 	"isQuantity": {`^[0-9]{1,18}(\.[0-9])?(m|k|Ki|M|Mi|G|Gi)?$`},
 }
 
-// shapes are what the texts look like that a function gives.
+// shapes holds patterns of the strings that a function can return.
 var shapes = map[string]string{
 	"getScheme":      `^[a-z]+$`,
 	"getHost":        `^[a-z0-9.-]*(:[1-9][0-9]{0,3})?$`,
@@ -426,16 +421,16 @@ var shapes = map[string]string{
 	"trim":           `^(\S(.*\S)?)?$`,
 }
 
-// formatPattern is the entry of formats; "" where the server does not look at
-// the format, or it says nothing, as password.
+// formatPattern returns the pattern for a format, or "" if the server does not validate the format
+// or it has no constraints, such as password.
 func formatPattern(format string) string {
 	return formats[strings.ReplaceAll(strings.ReplaceAll(format, "-", ""), "_", "")]
 }
 
-// exactly is the pattern of one text.
+// exactly returns the pattern that only matches s.
 func exactly(s string) string { return `\A` + regexp.QuoteMeta(s) + `\z` }
 
-// single is true of a pattern that exactly made.
+// single reports whether exactly returned the pattern.
 func single(p string) bool {
 	p, begins := strings.CutPrefix(p, `\A`)
 	p, ends := strings.CutSuffix(p, `\z`)
@@ -443,5 +438,5 @@ func single(p string) bool {
 	return begins && ends && err == nil && (re.Op == syntax.OpLiteral && re.Flags&syntax.FoldCase == 0 || re.Op == syntax.OpEmptyMatch)
 }
 
-// oneText wants one text.
+// oneText returns a textWant that only s meets.
 func oneText(s string) textWant { return textWant{match: []string{exactly(s)}, max: -1} }

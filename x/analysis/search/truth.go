@@ -8,13 +8,13 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/expr"
 )
 
-// How it works: an expression is evaluated backwards. To make && true both sides
-// are made true, to make it false one of them, by lot; to make a == b one side
-// is set to what the other is, and so on down to the fields that are read.
-// Whether that did it is always asked of the engine's evaluation, so a move that
-// is wrong costs steps and nothing else.
+// How it works. Expressions are evaluated backwards. To make && true, both sides are made true; to
+// make it false, a random side is made false. To make a == b true, one side is set to the value of
+// the other, and so on down to the fields that the expression reads. The engine's evaluation always
+// verifies the result, so a wrong change only costs steps.
 
-// truth makes a condition true or false, and says whether it now is.
+// truth changes the candidate so that a condition evaluates to want, and reports whether it now
+// does.
 func (b *adjuster) truth(e ast.Expr, sc *scope, want bool) bool {
 	if b.is(e, sc, want) {
 		return true
@@ -84,7 +84,7 @@ func (b *adjuster) call(e ast.Expr, sc *scope, want bool) {
 	}
 }
 
-// junction makes && (neutral is true) or || (false) what is wanted.
+// junction makes && (neutral is true) or || (neutral is false) evaluate to want.
 func (b *adjuster) junction(args []ast.Expr, sc *scope, neutral, want bool) {
 	if want == neutral { // both
 		for range 2 {
@@ -103,7 +103,8 @@ func (b *adjuster) junction(args []ast.Expr, sc *scope, neutral, want bool) {
 	}
 }
 
-// conditional bends one branch of ?:, most often the one that counts now.
+// conditional applies bend to one branch of ?:, usually the one that is selected now, and makes the
+// condition select that branch. It reports whether bend succeeded.
 func (b *adjuster) conditional(args []ast.Expr, sc *scope, bend func(branch ast.Expr) bool) bool {
 	now := b.is(args[0], sc, true)
 	first := now != (b.m.rng.IntN(4) == 0)
@@ -126,7 +127,7 @@ func (b *adjuster) conditional(args []ast.Expr, sc *scope, bend func(branch ast.
 	return false
 }
 
-// same makes two parts equal or not.
+// same makes two parts equal if want is set, else different.
 func (b *adjuster) same(x, y ast.Expr, sc *scope, want bool, whole ast.Expr) {
 	if want {
 		if b.m.rng.IntN(2) == 0 {
@@ -153,7 +154,7 @@ func (b *adjuster) equals(x, y ast.Expr, sc *scope) bool {
 	return v != nil && w != nil && v.Equal(w) == celtypes.True
 }
 
-// alike sets x to what y is.
+// alike sets x to the value of y and reports whether it succeeded.
 func (b *adjuster) alike(x, y ast.Expr, sc *scope) bool {
 	v := b.eval(y, sc)
 	if v == nil || celtypes.IsUnknownOrError(v) {

@@ -5,13 +5,13 @@ import (
 	"strconv"
 )
 
-// uniqueItems are the items of a list, of which no two may be the same where it is
-// a set, or have the same keys where it is a map.
+// uniqueItems are the items of a list. In a set they must be unique; in a map list their keys must
+// be.
 type uniqueItems struct {
 	items []any
 	set   bool
 	keys  []string
-	seen  map[string]bool // nil where items may be the same
+	seen  map[string]bool // nil if items may be equal
 }
 
 func itemsOf(n node, items []any) *uniqueItems {
@@ -25,7 +25,7 @@ func itemsOf(n node, items []any) *uniqueItems {
 	return l
 }
 
-// id is the same for items that cannot stand side by side.
+// id returns a string that is equal for items that cannot be in the same list.
 func (l *uniqueItems) id(item any) string {
 	var of any = item
 	if len(l.keys) > 0 {
@@ -36,11 +36,11 @@ func (l *uniqueItems) id(item any) string {
 		}
 		of = values
 	}
-	data, _ := json.Marshal(of) // of what came as JSON
+	data, _ := json.Marshal(of) // marshaling cannot fail: the item came from JSON
 	return string(data)
 }
 
-// takes: the item can stand beside the others.
+// takes reports whether the item can be added to the list.
 func (l *uniqueItems) takes(item any) bool { return l.seen == nil || !l.seen[l.id(item)] }
 
 func (l *uniqueItems) add(item any) {
@@ -50,7 +50,7 @@ func (l *uniqueItems) add(item any) {
 	}
 }
 
-// another adds an item that differs from the others where it must, if there is one.
+// another adds a generated item, if one can be generated that is unique as required.
 func (m *maker) another(l *uniqueItems, n node, f *facts, depth int) {
 	items := n.items()
 	var item any
@@ -70,7 +70,7 @@ func (m *maker) another(l *uniqueItems, n node, f *facts, depth int) {
 	}
 }
 
-// distinguish changes the key of an item until no other has it.
+// distinguish changes an item or its keys until it is unique.
 func (m *maker) distinguish(l *uniqueItems, item any, n node) any {
 	obj, ok := item.(map[string]any)
 	if !ok {
@@ -94,7 +94,7 @@ func (m *maker) distinguish(l *uniqueItems, item any, n node) any {
 	return item
 }
 
-// unlike is another value of a scalar's schema that will do, or the value itself.
+// unlike returns another value for which will returns true, or v if none is found.
 func (m *maker) unlike(n node, v any, will func(any) bool) any {
 	f := m.facts(n, nil)
 	for _, e := range f.enum {
@@ -143,8 +143,8 @@ func (m *maker) unlike(n node, v any, will func(any) bool) any {
 	return v
 }
 
-// numbered are texts as wanted that have a number in them, in figures or in
-// letters, for where many have to differ.
+// numbered returns strings that meet w and contain n in digits or letters. They make many unique
+// strings possible.
 func (t *texts) numbered(w textWant, from string, n int) (all []string) {
 	if len(from) > longText {
 		from = word
@@ -165,7 +165,7 @@ func (t *texts) numbered(w textWant, from string, n int) (all []string) {
 				at = max(0, min(at, len(runes)))
 				try(string(runes[:at]) + number + string(runes[at:]))
 			}
-			if kept := len(runes) - len(number); kept >= 0 { // no longer than before
+			if kept := len(runes) - len(number); kept >= 0 { // not longer than before
 				try(string(runes[:kept]) + number)
 			}
 		}

@@ -2,8 +2,7 @@ package search
 
 import "testing"
 
-// TestNoUnknownFields: what a schema does not know a server prunes, so that no rule
-// shows anything by it.
+// TestNoUnknownFields checks that witnesses have no unknown fields, because the server prunes them.
 func TestNoUnknownFields(t *testing.T) {
 	t.Parallel()
 	for _, rule := range []string{

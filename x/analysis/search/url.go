@@ -7,7 +7,7 @@ import (
 	"github.com/google/cel-go/common/ast"
 )
 
-// equalURL puts a part into a URL.
+// equalURL makes a part of a URL equal to part and reports whether it set the URL.
 func (b *adjuster) equalURL(call ast.CallExpr, sc *scope, part string) bool {
 	now, ok := b.native(call.Target(), sc)
 	if target := call.Target(); !ok && target.Kind() == ast.CallKind && operandOf(target.AsCall()) != nil {
@@ -43,7 +43,8 @@ func (b *adjuster) equalURL(call ast.CallExpr, sc *scope, part string) bool {
 	return b.equal(call.Target(), sc, u.String())
 }
 
-// wantURL makes a part of a URL what is wanted, beside what else is wanted of it.
+// wantURL makes a part of a URL equal to part by a pattern, which respects other requirements on
+// the URL. It reports whether the result is a valid URL.
 func (b *adjuster) wantURL(call ast.CallExpr, sc *scope, part string) bool {
 	target := call.Target()
 	if target.Kind() != ast.CallKind || target.AsCall().FunctionName() != "url" {

@@ -11,7 +11,8 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// textCall makes matches, startsWith, endsWith or contains what is wanted.
+// textCall makes matches, startsWith, endsWith, or contains evaluate to want, and reports whether
+// it succeeded.
 func (b *adjuster) textCall(call ast.CallExpr, sc *scope, want bool) bool {
 	operand, arg := call.Target(), ast.Expr(nil)
 	switch {
@@ -45,7 +46,7 @@ func (b *adjuster) textCall(call ast.CallExpr, sc *scope, want bool) bool {
 	return b.wantText(operand, sc, w)
 }
 
-// wantText makes a part a text of some kind.
+// wantText makes a part evaluate to a string that meets w, and reports whether it succeeded.
 func (b *adjuster) wantText(e ast.Expr, sc *scope, w textWant) bool {
 	if b.spent() {
 		return false
@@ -80,7 +81,7 @@ func (b *adjuster) wantText(e ast.Expr, sc *scope, w textWant) bool {
 	return b.sampleOutcome(e, sc, done)
 }
 
-// wantSum makes one operand of + such that the sum is a text of some kind.
+// wantSum changes one operand of + so that the sum meets w, and reports whether it set one.
 func (b *adjuster) wantSum(args []ast.Expr, sc *scope, w textWant) bool {
 	first := b.m.rng.IntN(2)
 	for _, i := range []int{first, 1 - first} {
@@ -88,7 +89,7 @@ func (b *adjuster) wantSum(args []ast.Expr, sc *scope, w textWant) bool {
 		if !ok {
 			continue
 		}
-		if n := utf8.RuneCountInString(string(other)); len(w.match)+len(w.avoid) == 0 { // only of a length
+		if n := utf8.RuneCountInString(string(other)); len(w.match)+len(w.avoid) == 0 { // only a length is required
 			rest := textWant{min: max(w.min-n, 0), max: -1}
 			if w.max >= 0 {
 				rest.max = w.max - n
@@ -106,8 +107,8 @@ func (b *adjuster) wantSum(args []ast.Expr, sc *scope, w textWant) bool {
 	return false
 }
 
-// textAt sets a handle to a text of some kind, one that its schema takes and,
-// where there is one, that fits what was wanted of it before.
+// textAt sets a handle to a string that meets w, its schema and, if possible, earlier requirements.
+// It reports whether it found such a string and set it.
 func (b *adjuster) textAt(h handle, w textWant) bool {
 	f := &facts{text: anyText()}
 	if !h.key {
@@ -138,16 +139,16 @@ func (b *adjuster) textAt(h handle, w textWant) bool {
 			return b.assign(h, s)
 		}
 	}
-	if s, ok := b.m.texts.one(w, b.m.rng); ok { // let the schema be repaired
+	if s, ok := b.m.texts.one(w, b.m.rng); ok { // the schema violation is repaired later
 		b.remember(h, anyText(), w)
 		return b.assign(h, s)
 	}
 	return false
 }
 
-// longer is the text that is there with a piece of it repeated, now and then where
-// all that it lacks is length: what nobody can read out of a rule, as what a URL
-// may be, it keeps as like as not.
+// longer sometimes lengthens the current string by repeating a piece, if only its length is
+// insufficient. This often keeps properties that cannot be derived from a rule, such as being a
+// valid URL.
 func (b *adjuster) longer(h handle, w textWant) (string, bool) {
 	rng := b.m.rng
 	v, _ := b.w.get(h.place)
@@ -167,8 +168,8 @@ func (b *adjuster) longer(h handle, w textWant) (string, bool) {
 	return "", false
 }
 
-// remembered is what was wanted before of a text, the most first, nothing last:
-// at this place on this walk, and at such places wherever rules were mended.
+// remembered returns earlier requirements on a string, most restrictive first, ending with none:
+// those for this handle in this attempt, and those that repairs added for its schema path.
 func (b *adjuster) remembered(h handle) (all []textWant) {
 	before, had := b.wants[h.id()]
 	known, also := b.known[h.where()]
@@ -184,7 +185,7 @@ func (b *adjuster) remembered(h handle) (all []textWant) {
 	return append(all, anyText())
 }
 
-// remember keeps what is wanted of a text beside what it was found to go with.
+// remember records w together with the earlier requirements also.
 func (b *adjuster) remember(h handle, also, w textWant) {
 	w = also.and(w)
 	b.wants[h.id()] = w
@@ -193,11 +194,11 @@ func (b *adjuster) remember(h handle, also, w textWant) {
 	}
 }
 
-// maxKnown is how many patterns are remembered of one place.
+// maxKnown limits the patterns that are remembered per schema path.
 const maxKnown = 8
 
-// bytesAt is textAt for bytes, which an object has in base64: its schema's
-// lengths are those of that.
+// bytesAt does the same as textAt for bytes, and reports whether it succeeded. Objects hold bytes
+// in base64, and the lengths in the schema apply to that form.
 func (b *adjuster) bytesAt(h handle, w textWant) bool {
 	f := b.m.facts(h.node, nil)
 	bounds := textWant{min: (f.text.min + 3) / 4 * 3, max: -1}

@@ -11,8 +11,8 @@ import (
 	"sync"
 )
 
-// A Meter holds the rest of a budget. A nil Meter has no limit. A Meter is not
-// safe for concurrent use: each lane of a run has its own.
+// A Meter holds the rest of a budget. A nil Meter has no limit. A Meter is not safe for concurrent
+// use: each lane of a run has its own.
 type Meter struct {
 	left, spent int64
 	unanswered  int64  // the rest for questions without an answer
@@ -113,8 +113,8 @@ const (
 	maxNodes     = 1500 // that do
 )
 
-// InLanes calls ask for each lane, on all cores, and returns the errors. A panic of ask
-// is the caller's to recover.
+// InLanes calls ask for each lane, on all cores, and returns the joined errors. ask must recover
+// from its own panics.
 func InLanes(ask func(lane int) error) error {
 	queue := make(chan int, Lanes)
 	for i := range Lanes {
@@ -149,8 +149,7 @@ func NewRun(questions, nodes int) *Meter {
 	}
 }
 
-// Split returns a meter for each lane of such a run. A lane asks its questions one after
-// another.
+// Split returns a meter for each lane of a run. A lane asks its questions one after another.
 func Split(questions, nodes int) [Lanes]*Meter {
 	whole := NewRun(questions, nodes)
 	var lanes [Lanes]*Meter

@@ -34,7 +34,7 @@ func TestUnanswered(t *testing.T) {
 	}
 }
 
-// TestNoMeter checks that no meter is no limit.
+// TestNoMeter checks that a nil Meter has no limit.
 func TestNoMeter(t *testing.T) {
 	t.Parallel()
 	var m *Meter
@@ -43,7 +43,7 @@ func TestNoMeter(t *testing.T) {
 	}
 }
 
-// TestSplit checks that a run has a bounded budget, however much it asks.
+// TestSplit checks that the budget of a run is bounded for any number of questions.
 func TestSplit(t *testing.T) {
 	t.Parallel()
 	few, many, more := Split(1, 1)[0], Split(maxQuestions, maxNodes)[Lanes-1], Split(1<<30, 1<<30)[0]

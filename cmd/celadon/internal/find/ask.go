@@ -17,15 +17,15 @@ import (
 	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
-// answered is what became of one CRD; the part is nil where an interrupt came
-// first.
+// answered is the result for one CRD. part is nil if err is set or if the run was interrupted
+// before the CRD's turn.
 type answered struct {
 	part *CRDPart
 	err  error
 }
 
-// askAll asks of CRDs on all cores, and takes their answers in order. Of one CRD
-// more is asked at a time, too: there may be no other.
+// askAll processes CRDs on all cores and calls take with their results in order. The questions
+// about one CRD also run in parallel, because there may be only one CRD.
 func askAll(ctx context.Context, o *Options, crds []*definition, step func(), take func(*definition, answered) error) error {
 	var workers sync.WaitGroup
 	defer workers.Wait()
@@ -57,7 +57,7 @@ func askAll(ctx context.Context, o *Options, crds []*definition, step func(), ta
 	return nil
 }
 
-// ask asks about all versions of one CRD.
+// ask answers the questions about all versions of one CRD.
 func ask(ctx context.Context, o *Options, crd *definition, step func()) (*CRDPart, error) {
 	part := &CRDPart{File: crd.file, Name: crd.crd.Name, Versions: []*VersionPart{}}
 	e, err := engine.Compile(crd.crd, engine.Config{KubeVersion: o.KubeVersion})
@@ -97,7 +97,7 @@ type asking struct {
 	costs  func(context.Context, engine.RuleRef) (string, error)
 }
 
-// ask returns nil if there are no questions about the version.
+// ask returns the results for the version, or nil if there are no questions about it.
 func (v *asking) ask() (*VersionPart, error) {
 	a, err := analysis.New(v.crd, v.engine, v.name, analysis.Config{Steps: v.o.Steps, Seed: v.o.Seed, CostProof: v.costs})
 	if err != nil {
@@ -132,8 +132,8 @@ func (v *asking) ask() (*VersionPart, error) {
 	return part, err
 }
 
-// askRule adds the answers about a rule to part. If the context is done, the report has the
-// answers until then.
+// askRule adds the answers about a rule to part. If the context is done, it stops, and the report
+// keeps the earlier answers.
 func (v *asking) askRule(a *analysis.Analyzer, ref engine.RuleRef, part *RulePart) error {
 	for _, want := range v.o.wants() {
 		if v.ctx.Err() != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// describe is the schema of a version as it stands in the CRD, for a full sample;
-// nil where none is wanted.
+// describe returns the schema of a version as written in the CRD, for a full sample. It returns nil
+// if no full sample is wanted.
 func describe(crd *definition, version string, o *Options) schemawords.Node {
 	if !o.Full {
 		return nil
@@ -26,7 +26,7 @@ func describe(crd *definition, version string, o *Options) schemawords.Node {
 	return nil
 }
 
-// document is an object in YAML, with what each field is said to be.
+// document returns an object as YAML, with comments that describe its fields if schema is not nil.
 func document(obj map[string]any, schema schemawords.Node) ([]byte, error) {
 	data, err := untrusted.YAML(obj)
 	if err != nil || schema == nil {
@@ -37,7 +37,7 @@ func document(obj map[string]any, schema schemawords.Node) ([]byte, error) {
 		return nil, err
 	}
 	for _, n := range root.Content {
-		annotate(n, schema, "apiVersion", "kind", "metadata") // which everybody knows
+		annotate(n, schema, "apiVersion", "kind", "metadata") // well-known fields
 	}
 	var b bytes.Buffer
 	enc := yaml3.NewEncoder(&b)
@@ -48,8 +48,8 @@ func document(obj map[string]any, schema schemawords.Node) ([]byte, error) {
 	return b.Bytes(), enc.Close()
 }
 
-// annotate puts comments to the fields of a value, once to those of several items
-// or entries.
+// annotate adds comments to the fields of a value. Only the first of several items or entries gets
+// comments.
 func annotate(n *yaml3.Node, schema schemawords.Node, known ...string) {
 	switch n.Kind {
 	case yaml3.MappingNode:
@@ -76,8 +76,8 @@ func annotate(n *yaml3.Node, schema schemawords.Node, known ...string) {
 	}
 }
 
-// comment is what a schema says of a value: the first sentence of its
-// description, and its type and bounds.
+// comment returns the comment for a field: the first sentence of its description, and its type and
+// bounds.
 func comment(field schemawords.Node, required bool) string {
 	var lines []string
 	for _, text := range []string{sentence(field.Text("description")), field.Says(required)} {
@@ -88,11 +88,11 @@ func comment(field schemawords.Node, required bool) string {
 	return strings.Join(lines, "\n")
 }
 
-// widest is how long a description may be that is shown whole.
+// widest is the maximum length of a description.
 const widest = 120
 
-// sentence is the first of a description, on one line; one word, such as
-// "Required.", is none.
+// sentence returns the first sentence of a description, on one line. A single word, such as
+// "Required.", does not count as a sentence.
 func sentence(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	word := max(0, strings.Index(text, " "))

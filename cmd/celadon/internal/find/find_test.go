@@ -46,7 +46,8 @@ func running(t *testing.T, args ...string) (stdout string, code int) {
 
 const example = "../../../../examples/crontab/crd.yaml"
 
-// TestFindInterruptedTellsWhatIsKnown: what was answered before stays.
+// TestFindInterruptedTellsWhatIsKnown checks that the report of an interrupted run keeps earlier
+// answers.
 func TestFindInterruptedTellsWhatIsKnown(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -56,7 +57,7 @@ func TestFindInterruptedTellsWhatIsKnown(t *testing.T) {
 		t.Fatal(crds, broken, err)
 	}
 	var out bytes.Buffer
-	sum, err := report(ctx, command.Streams{Stderr: io.Discard}, o, crds, &out, cancel) // at the first answer
+	sum, err := report(ctx, command.Streams{Stderr: io.Discard}, o, crds, &out, cancel) // interrupts at the first answer
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +66,7 @@ func TestFindInterruptedTellsWhatIsKnown(t *testing.T) {
 	}
 }
 
-// TestFindOnManyCores: workers share nothing, and the answers are those of one.
+// TestFindOnManyCores checks that answers do not depend on the number of cores.
 func TestFindOnManyCores(t *testing.T) {
 	first, code := running(t, "--crd", example, "-o", "json", "--want", "accepted")
 	if code != command.OK {

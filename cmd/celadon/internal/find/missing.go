@@ -11,10 +11,10 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// known is what there is to ask about.
+// known holds the versions and rules that can be selected.
 type known struct {
 	versions []string
-	rules    []engine.RuleRef // of the versions that are asked about
+	rules    []engine.RuleRef // of the selected versions
 }
 
 func (k *known) add(more *known) {
@@ -22,7 +22,7 @@ func (k *known) add(more *known) {
 	k.rules = append(k.rules, more.rules...)
 }
 
-// nothing is the error where nothing is meant.
+// nothing returns an error that explains why the options select nothing.
 func (o *Options) nothing(k *known) error {
 	if o.Version != "" && !slices.Contains(k.versions, o.Version) {
 		return fmt.Errorf("--version %q: no such version%s", o.Version, offer(o.Version, k.versions))
@@ -47,7 +47,7 @@ func (o *Options) nothing(k *known) error {
 	return fmt.Errorf("--at %q: no rule there%s", o.At, offer(o.At, places))
 }
 
-// offer ends an error about a name with those that may be meant.
+// offer returns a suffix for an error message that suggests similar names.
 func offer(word string, names []string) string {
 	return string(untrusted.Line(spell.Offer(word, names)))
 }

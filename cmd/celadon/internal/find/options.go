@@ -1,4 +1,5 @@
-// Package find is celadon find: objects that show what the rules of CRDs do.
+// Package find implements celadon find, which looks for objects that demonstrate the effect of CRD
+// rules.
 package find
 
 import (
@@ -15,7 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/work"
 )
 
-// Wants and Outputs are what --want and --output may be.
+// Wants and Outputs are the valid values of --want and --output.
 var (
 	Wants   = []string{"refused", "accepted", "error", "budget", "all"}
 	Outputs = []string{"text", "json", "yaml"}
@@ -54,8 +55,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	o.Config.Add(f)
 }
 
-// Check says what is wrong with the flags; f is the set that they were parsed
-// by.
+// Check returns an error if the flags are invalid. f is the set that parsed them.
 func (o *Options) Check(f *pflag.FlagSet) error {
 	o.at, o.one = f.Changed("at"), f.Changed("rule")
 	switch {
@@ -86,7 +86,7 @@ func (o *Options) Check(f *pflag.FlagSet) error {
 	if err != nil {
 		return fmt.Errorf("--at %w", err)
 	}
-	for i := range steps { // spec.hosts[2] stands for every item
+	for i := range steps { // spec.hosts[2] selects the rules for all items
 		if steps[i].Item {
 			steps[i] = engine.Step{Any: true}
 		}
@@ -95,7 +95,7 @@ func (o *Options) Check(f *pflag.FlagSet) error {
 	return nil
 }
 
-// wants are the outcomes that are asked for.
+// wants returns the selected outcomes.
 func (o *Options) wants() []search.Want {
 	if o.Want == "all" {
 		return []search.Want{search.Refused, search.Accepted, search.Errs, search.OverBudget}
@@ -113,13 +113,13 @@ func (o *Options) questions() (n int) {
 	return n
 }
 
-// selects is true of the rules that are asked about.
+// selects reports whether the options select a rule.
 func (o *Options) selects(r engine.RuleRef) bool {
 	return !o.samples() && (!o.at || r.Path == o.At && (!o.one || r.Index == o.Rule))
 }
 
-// samples: CRDs are asked about, not rules.
+// samples reports whether the options select samples of CRDs instead of rules.
 func (o *Options) samples() bool { return o.Full || o.Minimal }
 
-// whole: the CRD is asked about beside its rules.
+// whole reports whether a sample of the CRD is wanted in addition to its rules.
 func (o *Options) whole() bool { return o.Want == "all" && !o.at }

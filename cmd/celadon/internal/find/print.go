@@ -14,14 +14,14 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// printer writes a report as CRDs are done.
+// A printer writes the report, CRD by CRD.
 type printer interface {
 	crd(*CRDPart, *definition) error
 	end(*Report) error
 }
 
-// newPrinter writes to a stream, and asks the terminal, if it is one, how wide it
-// is.
+// newPrinter returns a printer that writes to out. Text is cut to the width of terminal, if it is
+// one.
 func newPrinter(out, terminal io.Writer, o *Options) printer {
 	switch o.Output {
 	case "json":
@@ -44,11 +44,11 @@ func (p *jsonPrinter) end(r *Report) error {
 	return enc.Encode(r)
 }
 
-// textPrinter is for people.
+// textPrinter writes human-readable text.
 type textPrinter struct {
 	out   io.Writer
 	o     *Options
-	width int // of a terminal; 0 is any
+	width int // of the terminal; 0 means unlimited
 }
 
 func (p *textPrinter) crd(part *CRDPart, crd *definition) error {
@@ -65,7 +65,7 @@ func (p *textPrinter) crd(part *CRDPart, crd *definition) error {
 			last := ""
 			for _, a := range r.answers() {
 				if words := a.finding.words; words == last {
-					continue // a broken rule is broken whatever is asked
+					continue // a rule that does not compile has the same answer to all questions
 				} else {
 					last = words
 				}
@@ -79,7 +79,7 @@ func (p *textPrinter) crd(part *CRDPart, crd *definition) error {
 	return err
 }
 
-// cut makes a line fit the terminal.
+// cut shortens a line to the width of the terminal.
 func (p *textPrinter) cut(line string) string {
 	if p.width > 0 {
 		return termwidth.Cut(line, p.width)
@@ -115,7 +115,8 @@ func (p *textPrinter) finding(b *strings.Builder, indent string, f *Finding, sch
 	return indented(b, indent+"  ", f.Object, schema)
 }
 
-// What costs too much is large; a sample is shown whole.
+// The limits for objects in text output. Objects that exceed a cost limit are large. Samples have
+// no line limit.
 const (
 	maxLines   = 80
 	maxColumns = 300

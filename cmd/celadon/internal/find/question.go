@@ -12,16 +12,17 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/budget"
 )
 
-// A Question is a question of celadon find about one rule of a CRD that is in no file.
+// A Question is a question about one rule of a CRD that need not be in a file.
 type Question struct {
 	Version, Path string
 	Index         int
-	// Want is one of Wants, but all; Steps is how much is tried.
+	// Want is one of Wants except "all". Steps limits the writes that are tried.
 	Want  string
 	Steps int
 }
 
-// Ask is celadon find of one rule.
+// Ask answers a question about one rule, as celadon find does. It returns an error if the question
+// is invalid, if the rule does not exist or compile, if ctx is done, or on an internal error.
 func Ask(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, q Question) (*RulePart, error) {
 	if i := slices.Index(Wants, q.Want); i < 0 || q.Want == "all" {
 		return nil, fmt.Errorf("want %q: want one of %v", q.Want, Wants[:len(Wants)-1])
@@ -52,7 +53,7 @@ func Ask(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, q Q
 	return part.Rules[0], nil
 }
 
-// Said returns the answer that Ask gave, in words and in full.
+// Said returns the answer of a RulePart that Ask returned, as a phrase and in full.
 func (r *RulePart) Said() (words string, f *Finding) {
 	for _, a := range r.answers() {
 		words, f = a.finding.words, a.finding

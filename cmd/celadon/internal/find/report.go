@@ -7,7 +7,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// Report is the report of celadon find, as -o json writes it.
+// Report is the report of celadon find. -o json writes it.
 type Report struct {
 	Kind       string     `json:"kind"`
 	APIVersion string     `json:"apiVersion"`
@@ -16,28 +16,28 @@ type Report struct {
 	CRDs       []*CRDPart `json:"crds"`
 }
 
-// Summary counts rules.
+// Summary counts rules by result.
 type Summary struct {
 	Rules int `json:"rules"`
-	// Refused are rules that refuse an object, Never those that never do.
+	// Refused counts rules that reject an object, Never those that never do.
 	Refused int `json:"refused"`
 	Never   int `json:"never"`
-	// Unknown are rules, and samples, of which something asked is not known.
+	// Unknown counts rules and samples with an unanswered question.
 	Unknown int `json:"unknown"`
-	// Errors are rules that fail to evaluate on an object.
+	// Errors counts rules that fail to evaluate or are too expensive on an object.
 	Errors int `json:"errors"`
-	// Nothing are versions that accept no object.
+	// Nothing counts versions that accept no object.
 	Nothing int `json:"nothing,omitempty"`
-	// Unserved are rules of versions in which no object can be written.
+	// Unserved counts rules of versions that are not served.
 	Unserved   int `json:"unserved,omitempty"`
 	Unreadable int `json:"unreadable,omitempty"`
-	// Undecided are those of Unknown for which the work budget was too small.
+	// Undecided counts the part of Unknown for which the work budget was too small.
 	Undecided int `json:"undecided,omitempty"`
-	// Interrupted: not all was asked.
+	// Interrupted is set if not all questions were processed.
 	Interrupted bool `json:"interrupted,omitempty"`
 }
 
-// CRDPart is what was found of one CRD.
+// CRDPart holds the results for one CRD.
 type CRDPart struct {
 	File     string         `json:"file"`
 	Name     string         `json:"name"`
@@ -46,14 +46,14 @@ type CRDPart struct {
 	known known
 }
 
-// VersionPart is what was found of one version.
+// VersionPart holds the results for one version.
 type VersionPart struct {
 	Name     string      `json:"name"`
 	Accepted *Finding    `json:"accepted,omitempty"`
 	Rules    []*RulePart `json:"rules"`
 }
 
-// RulePart is what was found of one rule.
+// RulePart holds the results for one rule.
 type RulePart struct {
 	Path     string   `json:"path"`
 	Index    int      `json:"index"`
@@ -64,32 +64,32 @@ type RulePart struct {
 	Budget   *Finding `json:"budget,omitempty"`
 }
 
-// Finding answers one question.
+// Finding is the answer to one question.
 type Finding struct {
 	Status    search.StatusWord `json:"status"`
 	Alone     *bool             `json:"alone,omitempty"`
 	Operation search.Operation  `json:"operation,omitempty"`
 	Object    map[string]any    `json:"object,omitempty"`
 	Old       map[string]any    `json:"old,omitempty"`
-	// Field and Message are those of the rule's cause.
+	// Field and Message are from the cause.
 	Field   string `json:"field,omitempty"`
 	Message string `json:"message,omitempty"`
 	Proof   string `json:"proof"`
-	// Place is that of which the proof says that no accepted object has it.
+	// Place is the path that, according to Proof, no accepted object has.
 	Place string `json:"place,omitempty"`
-	// Reason is why nothing was found or analysed.
+	// Reason is the reason why nothing was found or analyzed.
 	Reason   string `json:"reason,omitempty"`
 	Searched int    `json:"searched"`
-	// Lists is how many items the longest list in what was searched had.
+	// Lists is the length of the longest list in the objects that were tried.
 	Lists int `json:"lists,omitempty"`
-	// MadeUp are places of format password.
+	// MadeUp lists paths of values with the format password.
 	MadeUp []string `json:"madeUp,omitempty"`
 
 	limited bool   // the work budget is used up
-	words   string // for people
+	words   string // human-readable
 }
 
-// finding converts an answer to the form of the report; rule is nil for a sample.
+// finding converts an answer for the report. rule is nil for a sample.
 func finding(want search.Want, rule *engine.RuleRef, a *analysis.Answer) *Finding {
 	f := &Finding{
 		Status: a.Status, Proof: a.ProofText(), Place: a.Place, Reason: a.Reason, Searched: a.Searched, Lists: a.Lists, MadeUp: a.MadeUp,
@@ -125,7 +125,7 @@ func (r *RulePart) set(want search.Want, f *Finding) {
 	}
 }
 
-// answers are what was asked of the rule, in order.
+// answers returns the answers for the rule, in order.
 func (r *RulePart) answers() (all []answer) {
 	for _, a := range []answer{{search.Refused, r.Refused}, {search.Accepted, r.Accepted}, {search.Errs, r.Error}, {search.OverBudget, r.Budget}} {
 		if a.finding != nil {
@@ -159,7 +159,7 @@ func (s *Summary) add(part *CRDPart) {
 	}
 }
 
-// acceptsNothing is false of what was not asked.
+// acceptsNothing reports whether there is a proof that the version accepts no object. f may be nil.
 func (f *Finding) acceptsNothing() bool {
 	return f != nil && f.Status == analysis.Never && f.Place == ""
 }
@@ -191,7 +191,7 @@ func (s *Summary) count(r *RulePart) {
 	}
 }
 
-// settled: all that was asked is known, and nothing that is found is amiss.
+// settled reports whether all questions are answered and no problem was found.
 func (s *Summary) settled() bool {
 	return s.Never == 0 && s.Nothing == 0 && s.Unknown == 0 && s.Errors == 0
 }

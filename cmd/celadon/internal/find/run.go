@@ -17,16 +17,16 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// definition is one CRD that is asked about.
+// A definition is a CRD with its source.
 type definition struct {
 	file string
 	crd  *apiextensionsv1.CustomResourceDefinition
-	// source is the document, whose descriptions a full sample shows. It is read-only.
+	// source is the decoded document, which has the descriptions for a full sample. It is
+	// read-only.
 	source map[string]any
 }
 
-// Run is the whole of celadon find. A cancelled context ends it with what is
-// known until then.
+// Run implements celadon find. If ctx is done, the report has the results so far.
 func Run(ctx context.Context, s command.Streams, o *Options) error {
 	crds, broken, err := read(ctx, s, o)
 	if err != nil {
@@ -50,7 +50,6 @@ func Run(ctx context.Context, s command.Streams, o *Options) error {
 	return nil
 }
 
-// read reads the CRDs.
 func read(ctx context.Context, s command.Streams, o *Options) (crds []*definition, broken bool, err error) {
 	return resource.All(ctx, s, o.CRDs, func(doc *input.Document) (*definition, error) {
 		crd, err := resource.DecodeCompact(doc)
@@ -65,7 +64,7 @@ func read(ctx context.Context, s command.Streams, o *Options) (crds []*definitio
 	})
 }
 
-// report asks all that the options say and writes the report; step is called at
+// report answers all questions that the options select and writes the report. It calls step after
 // each answer.
 func report(ctx context.Context, s command.Streams, o *Options, crds []*definition, out io.Writer, step func()) (*Summary, error) {
 	all := &Report{Kind: "FindReport", APIVersion: "celadon/v1", Seed: o.Seed, CRDs: []*CRDPart{}}
@@ -97,8 +96,8 @@ func report(ctx context.Context, s command.Streams, o *Options, crds []*definiti
 	return &all.Summary, p.end(all)
 }
 
-// ticker shows on a bar what several workers have done, beside the report; both
-// may be on one terminal.
+// A ticker counts the progress of several workers on a bar. The report and the bar may share a
+// terminal.
 type ticker struct {
 	mu  sync.Mutex
 	bar *progress.Bar
@@ -107,7 +106,7 @@ type ticker struct {
 
 func newTicker(s command.Streams) *ticker {
 	t := &ticker{bar: progress.On(s.Stderr, "finding", "answers")}
-	t.out, _ = t.bar.Beside(s.Stdout) // the report of a CRD is written at once
+	t.out, _ = t.bar.Beside(s.Stdout) // the report of a CRD is a single write
 	return t
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// yamlPrinter writes the objects themselves, ready to be checked.
+// yamlPrinter writes the objects in a form that celadon check accepts.
 type yamlPrinter struct {
 	out  io.Writer
 	o    *Options

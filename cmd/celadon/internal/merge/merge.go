@@ -1,5 +1,5 @@
-// Package merge is what is behind celadon merge: it makes one report of those of
-// shards and of several clusters.
+// Package merge implements celadon merge, which combines the reports of shards and of several
+// clusters.
 package merge
 
 import (
@@ -20,25 +20,25 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 )
 
-// How it works: each report is read twice. The first reading holds each against
-// itself, its own summary above all, and then all against each other: only of what
-// fits together is a report made. The second reading takes the objects of a source's
-// shards by their places in the input, a line of each report at a time, and tells of
-// them as celadon check would have.
+// How it works. Each report is read twice. The first pass checks each report against its own
+// summary, and then all reports against each other; only reports of one run are merged. The second
+// pass merges the objects of a source's shards by their positions in the input, reading one line of
+// each report at a time. It prints them as celadon check would.
 
 // Options are the flags of celadon merge.
 type Options struct {
 	check.Options
-	// Sources are those that must not be missing.
+	// Sources lists the sources that must have reports.
 	Sources []string
-	// Run is whose reports alone count; "" is any, of which there must be one.
+	// Run selects the reports of one run. If it is "", all reports must be of one run.
 	Run string
 }
 
-// Formats are those of a merged report. The tables of -o wide are of one run.
+// Formats lists the output formats of a merged report. The tables of -o wide only suit a single
+// run.
 const Formats = "text, yaml, json, jsonl, junit, sarif or github"
 
-// Flags are those of celadon merge.
+// Flags adds the flags of celadon merge to f.
 func (o *Options) Flags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringSliceVar(&o.Sources, "source", nil, "a source that must not be missing: `NAME`, several with a comma between (repeatable)")
@@ -66,7 +66,7 @@ func (o *Options) check(paths []string) error {
 	return nil
 }
 
-// Run is the whole of celadon merge. Its error carries the exit code.
+// Run implements celadon merge. Its error has the exit code.
 func Run(ctx context.Context, s command.Streams, o *Options, paths []string) error {
 	if err := o.check(paths); err != nil {
 		return err
@@ -106,8 +106,7 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 	})
 }
 
-// apart says what is wrong with a report that would be one of those of the next
-// merge.
+// apart returns an error if the new report would be an input of the next merge.
 func apart(out string, paths []string) error {
 	if filepath.Ext(out) != ".jsonl" {
 		return nil
@@ -121,8 +120,8 @@ func apart(out string, paths []string) error {
 	return nil
 }
 
-// find are the reports at and below the paths, and links there: below a folder what
-// is called .jsonl.
+// find returns the report files at the given paths, and symbolic links that are not followed. In
+// folders it selects files named *.jsonl.
 func find(paths []string) (files, links []string, err error) {
 	for _, path := range paths {
 		info, err := os.Stat(path)

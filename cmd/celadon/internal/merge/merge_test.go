@@ -14,7 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/hostile"
 )
 
-// The lines of a small report that is whole.
+// The lines of a complete small report.
 const (
 	headLine   = `{"report":{"kind":"CheckReport","apiVersion":"celadon/v1","kubeVersion":"1.37","version":"devel","shard":{"index":0,"of":1},"flags":[],"crds":"c"}}`
 	crdLine    = `{"crd":{"file":"c.yaml","line":1,"name":"n","accepted":true,"causes":[]},"part":{"at":0}}`
@@ -26,8 +26,8 @@ const (
 
 var wholeReport = strings.Join([]string{headLine, crdLine, objectLine, endLine, ""}, "\n")
 
-// mergeRun merges reports, by the names of their files, in all forms, and gives what
-// was printed and the highest exit code.
+// mergeRun merges reports, given by file name, in all formats. It returns the output and the
+// highest exit code.
 func mergeRun(t *testing.T, dir string, formats ...string) (out string, code int) {
 	t.Helper()
 	for _, format := range formats {
@@ -107,7 +107,7 @@ func TestMalformedReports(t *testing.T) {
 	}
 }
 
-// TestHostileTexts checks that the texts of a report cannot control a terminal or forge
+// TestHostileTexts checks that untrusted text in a report cannot control a terminal or forge
 // lines of a log, in any format.
 func TestHostileTexts(t *testing.T) {
 	t.Parallel()
@@ -128,7 +128,8 @@ func TestHostileTexts(t *testing.T) {
 	}
 }
 
-// TestDoubledObject: two shards that both decide a document are not of one run.
+// TestDoubledObject checks that two shards that both contain a document are rejected as not of one
+// run.
 func TestDoubledObject(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{}
@@ -140,11 +141,11 @@ func TestDoubledObject(t *testing.T) {
 	}
 }
 
-// heldBy500 is what a merge of 500 reports may hold: docs/fleet.md says so.
+// heldBy500 limits the memory for a merge of 500 reports, as documented in docs/fleet.md.
 const heldBy500 = 12 << 20
 
-// TestConstantMemory merges 500 reports, of shards of one source and of as many
-// sources, and of few and of many objects: what is held does not grow.
+// TestConstantMemory merges 500 reports, either shards of one source or different sources, with few
+// and with many objects. Memory must not grow with the number of objects.
 func TestConstantMemory(t *testing.T) {
 	for name, sources := range map[string]bool{"shards": false, "sources": true} {
 		few, many := merged500(t, sources, 4), merged500(t, sources, 40)
@@ -158,7 +159,7 @@ func TestConstantMemory(t *testing.T) {
 	}
 }
 
-// merged500 is how much a merge holds at its end.
+// merged500 returns the memory held by a merge, in bytes.
 func merged500(t *testing.T, sources bool, objects int) uint64 {
 	t.Helper()
 	const reports = 500
@@ -193,7 +194,7 @@ func merged500(t *testing.T, sources bool, objects int) uint64 {
 	return most.heap
 }
 
-// highest is a report that is thrown away: it measures what lives meanwhile.
+// highest discards a report and records the peak of the live heap.
 type highest struct {
 	writes, lines int
 	heap          uint64
@@ -207,7 +208,7 @@ func (h *highest) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// lives is how much does.
+// lives returns the size of the live heap in bytes.
 func lives() uint64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -215,8 +216,8 @@ func lives() uint64 {
 	return m.HeapAlloc
 }
 
-// FuzzMerge merges two reports of anybody beside a whole one: the command answers
-// with one of its exit codes, and nothing steers who reads.
+// FuzzMerge merges two untrusted reports with a valid one. The command must return one of its exit
+// codes, and its output must not contain control sequences.
 func FuzzMerge(f *testing.F) {
 	f.Add([]byte(wholeReport), []byte(strings.Replace(wholeReport, `"shard"`, `"source":"a","shard"`, 1)))
 	f.Add([]byte(strings.Replace(wholeReport, `"of":1`, `"of":2`, 1)), []byte(strings.Replace(wholeReport, `"index":0,"of":1`, `"index":1,"of":2`, 1)))

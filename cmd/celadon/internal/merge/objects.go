@@ -11,12 +11,12 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 )
 
-// broken is an error of a report, and not of writing the new one.
+// broken returns an error about an input report, as opposed to an error writing the new one.
 func broken(file string, err error) error {
 	return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("%s: %w", file, err)}
 }
 
-// crds gives the CRDs of each source: its shards have the same.
+// crds calls take with the CRDs of each source. All shards of a source have the same CRDs.
 func (p *plan) crds(take func(*finding.CRD) error) error {
 	for _, s := range p.sources {
 		first := s.parts()[0]
@@ -34,7 +34,7 @@ func (p *plan) crds(take func(*finding.CRD) error) error {
 	return nil
 }
 
-// each reads the lines of a report behind its first one, until one gives io.EOF.
+// each calls take with the lines of a report after the first one, until take returns io.EOF.
 func each(file string, take func(*finding.PartLine) error) error {
 	r, err := reopen(file)
 	if err != nil {
@@ -58,7 +58,7 @@ func each(file string, take func(*finding.PartLine) error) error {
 	}
 }
 
-// reopen opens a report that was read before, behind its first line.
+// reopen opens a report again and reads its first line.
 func reopen(file string) (*reader, error) {
 	r, err := open(file)
 	if err == nil {
@@ -72,14 +72,15 @@ func reopen(file string) (*reader, error) {
 	return r, nil
 }
 
-// ahead is a report with its next object, or its end.
+// ahead is an open report with its next object or its last line.
 type ahead struct {
 	*reader
 	name string
 	next *finding.PartLine
 }
 
-// at returns the place of the next object. The end of a report is after all objects.
+// at returns the position of the next object in the input. The end of a report sorts after all
+// objects.
 func (a *ahead) at() int64 {
 	if a.next.End != nil {
 		return atEnd
@@ -89,7 +90,7 @@ func (a *ahead) at() int64 {
 
 const atEnd = math.MaxInt64
 
-// heads is a heap of reports, ordered by the places of their next objects.
+// heads is a heap of reports, ordered by the positions of their next objects.
 type heads []*ahead
 
 func (h heads) Len() int           { return len(h) }
@@ -103,8 +104,7 @@ func (h *heads) Pop() any {
 	return last
 }
 
-// objects gives the objects of one source after the other, and the end of each
-// report.
+// objects calls take with the objects of each source in turn, and end at the end of each report.
 func (p *plan) objects(take func(*finding.Object) error, end func(string, *finding.PartLine)) error {
 	for _, s := range p.sources {
 		if err := s.objects(take, end); err != nil {
@@ -162,7 +162,7 @@ func (s *source) objects(take func(*finding.Object) error, end func(string, *fin
 	return nil
 }
 
-// forward reads the next object, or the end.
+// forward reads the next object or the last line.
 func (a *ahead) forward() error {
 	for {
 		text, err := a.reader.next()
@@ -180,8 +180,8 @@ func (a *ahead) forward() error {
 	}
 }
 
-// toldBefore is true of what of a cluster could not be read in another shard either:
-// each tells of it.
+// toldBefore reports whether another shard has already reported the same unreadable resource of a
+// cluster. Each shard reports it.
 func (s *source) toldBefore(o *finding.Object) bool {
 	if o.Verdict != finding.Unreadable {
 		return false

@@ -12,27 +12,26 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 )
 
-// plan is what is merged.
+// A plan holds the reports to merge.
 type plan struct {
 	head    *finding.PartHead
-	run     string    // whose reports alone count; "" is any
+	run     string    // only reports of this run are merged; "" is any run
 	other   int       // reports of other runs
 	sources []*source // by name
-	// missing are the parts that are not there, and problems what is wrong with
-	// those that are.
+	// missing lists missing parts, and problems the errors in existing ones.
 	missing  []string
 	problems []error
 }
 
-// source is what is of one name.
+// A source holds the reports with one source name.
 type source struct {
 	name   string
 	of     int
 	shards map[int]*part
-	unread map[string]bool // what of a cluster was told
+	unread map[string]bool // unreadable resources of a cluster that were reported
 }
 
-// read reads all reports. The error says why they are not of one run.
+// read reads all reports. It returns an error if they are not of one run.
 func read(ctx context.Context, files []string, o *Options) (*plan, error) {
 	p := &plan{run: o.Run}
 	var whole, known []*part
@@ -55,7 +54,7 @@ func read(ctx context.Context, files []string, o *Options) (*plan, error) {
 		}
 	}
 	sources := map[string]*source{}
-	for _, one := range known { // what is cut off is missing
+	for _, one := range known { // parts that are cut off count as missing
 		if s := sources[one.head.Source]; s == nil {
 			sources[one.head.Source] = &source{name: one.head.Source, of: one.head.Shard.Of, shards: map[int]*part{}}
 		} else if s.of != one.head.Shard.Of {
@@ -71,7 +70,7 @@ func read(ctx context.Context, files []string, o *Options) (*plan, error) {
 	return p, nil
 }
 
-// named is an error that begins with the name of a file.
+// named returns an error that names the file, if err does not name it already.
 func named(file string, err error) error {
 	if strings.HasPrefix(err.Error(), file+":") || strings.Contains(err.Error(), " "+file+":") {
 		return fmt.Errorf("%w: it is not merged", err)
@@ -79,7 +78,7 @@ func named(file string, err error) error {
 	return fmt.Errorf("%s: %w: it is not merged", file, err)
 }
 
-// add takes a report that fits to the first of all and to those of its source.
+// add adds a report after comparing it with the first report and with the reports of its source.
 func (p *plan) add(s *source, one, first *part) error {
 	if why := differs(one.head, first.head); why != "" {
 		return fmt.Errorf("%s and %s are not of one run: %s", first.file, one.file, why)
@@ -98,7 +97,7 @@ func (p *plan) add(s *source, one, first *part) error {
 		p.problems = append(p.problems, fmt.Errorf("%s and %s are both %s: the first counts", other.file, one.file, one.what()))
 		return nil
 	}
-	for _, other := range s.shards { // any: they are alike
+	for _, other := range s.shards { // any of them, because they agree
 		if why := disagrees(one, other); why != "" {
 			return fmt.Errorf("%s and %s are not of one run: %s", other.file, one.file, why)
 		}
@@ -108,7 +107,7 @@ func (p *plan) add(s *source, one, first *part) error {
 	return nil
 }
 
-// differs says in what two runs differ; "" is nothing.
+// differs returns the difference between two runs as a phrase, or "" if there is none.
 func differs(a, b *finding.PartHead) string {
 	switch {
 	case a.Run != b.Run:
@@ -123,7 +122,8 @@ func differs(a, b *finding.PartHead) string {
 	return ""
 }
 
-// disagrees says in what two shards of a source differ.
+// disagrees returns the difference between two shards of a source as a phrase, or "" if there is
+// none.
 func disagrees(a, b *part) string {
 	switch {
 	case a.head.KubeVersion != b.head.KubeVersion:
@@ -133,7 +133,7 @@ func disagrees(a, b *part) string {
 	case a.head.CRDs != b.head.CRDs || a.crds != b.crds:
 		return "they have other CRDs"
 	case a.head.Live:
-		return "" // the cluster goes on
+		return "" // the cluster may have changed
 	case a.documents != b.documents:
 		return fmt.Sprintf("one has read %d documents, the other %d", b.documents, a.documents)
 	case a.input != b.input:
@@ -142,10 +142,10 @@ func disagrees(a, b *part) string {
 	return ""
 }
 
-// maxMissing is how many missing parts are named.
+// maxMissing limits the missing parts that are named.
 const maxMissing = 100
 
-// order puts the sources in order and finds what is missing.
+// order sorts the sources and determines the missing parts.
 func (p *plan) order(sources map[string]*source, wanted []string) {
 	unnamed := 0
 	miss := func(text string) {
@@ -187,8 +187,8 @@ func (p *plan) order(sources map[string]*source, wanted []string) {
 	}
 }
 
-// counted is what stands before a number in the names of all sources, where they are
-// counted from zero, as a Job counts.
+// counted returns the common prefix of all source names if they end in numbers, as the pods of an
+// indexed Job do.
 func counted(sources map[string]*source) (prefix string, ok bool) {
 	for name := range sources {
 		before := strings.TrimRight(name, "0123456789")
@@ -201,7 +201,7 @@ func counted(sources map[string]*source) (prefix string, ok bool) {
 	return prefix, ok
 }
 
-// parts are the reports of a source, the first shard first.
+// parts returns the reports of a source, ordered by shard.
 func (s *source) parts() []*part {
 	var parts []*part
 	for _, i := range slices.Sorted(maps.Keys(s.shards)) {

@@ -18,26 +18,26 @@ import (
 )
 
 const (
-	// maxLine is the largest length of a line: of an object with all its causes, and
-	// as it would be stored.
+	// maxLine is the maximum length of a line in bytes. A line has an object with all its causes
+	// and its persisted form.
 	maxLine = 32 << 20
 	// readAhead is the size of the buffer of an open report. All shards of a source
 	// are open at the same time.
 	readAhead = 16 << 10
 )
 
-// part is one report, as far as it is known before it is merged.
+// A part is one report before merging.
 type part struct {
 	file string
 	head *finding.PartHead
-	// documents and input are what the run read.
+	// documents and input describe the input that the run read.
 	documents int64
 	input     string
-	// crds is a digest of what it says of CRDs, whole of all of it.
+	// crds is a digest of the report's CRD lines, whole of all its lines.
 	crds, whole string
 }
 
-// what names the part of a run.
+// what returns a name for the part of a run.
 func (p *part) what() string { return what(p.head.Source, p.head.Shard) }
 
 func what(source string, s finding.Shard) string {
@@ -50,14 +50,14 @@ func what(source string, s finding.Shard) string {
 	return source + ": shard " + s.String()
 }
 
-// reader reads a report line by line.
+// A reader reads a report line by line.
 type reader struct {
 	file *os.File
 	buf  *bufio.Reader
 	line int
 	last bool // the last line was read
-	// objects is set after the first object, at is the place of the latest object,
-	// and counts counts the lines so far.
+	// objects is set after the first object. at is the position of the latest object, and counts
+	// holds the counts of the lines read so far.
 	objects bool
 	at      int64
 	counts  finding.Summary
@@ -77,10 +77,10 @@ func open(name string) (*reader, error) {
 
 func (r *reader) close() { _ = r.file.Close() }
 
-// errCut says that a report does not end.
+// errCut means that a report has no end.
 var errCut = errors.New("cut off: its last line, with the summary, is missing")
 
-// next gives a line as it stands; io.EOF follows the last.
+// next returns the next line unchanged, and io.EOF after the last line.
 func (r *reader) next() ([]byte, error) {
 	var text []byte
 	for {
@@ -106,7 +106,7 @@ func (r *reader) next() ([]byte, error) {
 	}
 }
 
-// decode reads a line that is not the first.
+// decode decodes and checks a line other than the first.
 func (r *reader) decode(text []byte) (*finding.PartLine, error) {
 	l := &finding.PartLine{}
 	if err := strictly(text, l); err != nil {
@@ -126,7 +126,7 @@ func strictly(text []byte, into any) error {
 	return nil
 }
 
-// maxError is the largest length of the error of a decoder, which can quote the line.
+// maxError limits the length of a decoder's error, which can quote the line.
 const maxError = 300
 
 var errLine = errors.New("want a CRD or an object with its part, or at last summary and end")
@@ -160,7 +160,7 @@ func (r *reader) check(l *finding.PartLine) error {
 	return nil
 }
 
-// ends returns an error if the report lacks lines or objects.
+// ends returns an error if the report is missing lines or objects.
 func (r *reader) ends(l *finding.PartLine) error {
 	if got, want := r.counts.Lines(), l.Summary.Lines(); got != want {
 		return fmt.Errorf("%s of CRDs and objects (want %d, as the summary counts)", phrase.Count(got, "line"), want)
@@ -171,7 +171,7 @@ func (r *reader) ends(l *finding.PartLine) error {
 	return nil
 }
 
-// begin reads the first line.
+// begin reads and checks the first line. It also returns the line unchanged.
 func (r *reader) begin() (*finding.PartHead, []byte, error) {
 	text, err := r.next()
 	if err != nil {
@@ -190,8 +190,8 @@ func (r *reader) begin() (*finding.PartHead, []byte, error) {
 	return l.Report, text, nil
 }
 
-// inspect reads a whole report. The error says what is wrong with it; the part then
-// has a head, if that could be read.
+// inspect reads and checks a whole report. If it returns an error, the part still has a head if
+// that could be read.
 func inspect(name string) (*part, error) {
 	p := &part{file: name}
 	r, err := open(name)

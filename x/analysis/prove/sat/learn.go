@@ -2,8 +2,8 @@ package sat
 
 import "slices"
 
-// learn adds the clause that forbids what led to a conflict, and goes back to
-// where that clause says something new.
+// learn adds a clause that excludes the cause of a conflict, and backtracks to the level at which
+// the clause implies a literal.
 func (s *Solver) learn(conflict *clause) {
 	lits := s.analyse(conflict)
 	back := 0
@@ -24,8 +24,8 @@ func (s *Solver) learn(conflict *clause) {
 	s.assign(lits[0], c)
 }
 
-// analyse resolves a false clause with the reasons of its literals until one
-// literal of the current level is left, which comes first.
+// analyse resolves a false clause with the reasons of its literals until only one literal of the
+// current level is left. The result starts with that literal.
 func (s *Solver) analyse(conflict *clause) []Lit {
 	lits := []Lit{0}
 	open, at := 0, len(s.trail)
@@ -61,8 +61,7 @@ func (s *Solver) analyse(conflict *clause) []Lit {
 	return lits
 }
 
-// because are the assumptions that make one of them false, and that one. It is
-// called while all decisions are assumptions.
+// because returns failed and the assumptions that make it false. All decisions must be assumptions.
 func (s *Solver) because(failed Lit) []Lit {
 	core := []Lit{failed}
 	marked := map[int]bool{failed.variable(): true}
@@ -86,10 +85,10 @@ func (s *Solver) because(failed Lit) []Lit {
 	return core
 }
 
-// order is a heap of variables by how often they were in conflicts of late.
+// An order is a heap of variables, ordered by their recent number of conflicts.
 type order struct {
 	heap   []int
-	index  []int // of a variable in the heap; -1 where it is not in it
+	index  []int // of a variable in the heap; -1 if it is not in it
 	weight []float64
 	step   float64
 }
@@ -103,7 +102,8 @@ func (o *order) add(v int) {
 	o.push(v)
 }
 
-// before breaks ties by number, so that answers do not depend on chance.
+// before reports whether a precedes b. Ties are broken by number, so that answers do not depend on
+// chance.
 func (o *order) before(a, b int) bool {
 	return o.weight[a] > o.weight[b] || o.weight[a] == o.weight[b] && a < b
 }

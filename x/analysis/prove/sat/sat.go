@@ -1,4 +1,4 @@
-// Package sat decides whether a formula in conjunctive normal form can be true.
+// Package sat decides whether a formula in conjunctive normal form is satisfiable.
 //
 //	s := sat.New()
 //	a, b := s.Var(), s.Var()
@@ -7,39 +7,37 @@
 //	s.Solve(sat.DefaultSteps, b.Not()) // Unsatisfiable
 //	s.Core()                           // b.Not()
 //
-// Work is counted in steps, never in time: the same clauses and assumptions
-// always have the same answer. (Libraries that do the same can be stopped by a
-// clock only, or not at all.)
+// Work is counted in steps, not in time, so the same clauses and assumptions always have the same
+// answer. Existing libraries can only be limited by time, or not at all.
 package sat
 
-// How it works: conflict-driven clause learning, as in Eén and Sörensson, An
-// Extensible SAT-solver (2003): two watched literals a clause, learning up to the
-// first unique implication point, decisions by how often a variable was in
-// conflicts of late, restarts. What a final conflict rests on among the
-// assumptions is the core.
+// How it works. The solver uses conflict-driven clause learning, as in Eén and Sörensson, An
+// Extensible SAT-solver (2003): two watched literals per clause, learning up to the first unique
+// implication point, decisions by recent conflicts, and restarts. The core consists of the
+// assumptions that are responsible for the final conflict.
 
 import "slices"
 
-// Lit is a variable or its negation.
+// A Lit is a variable or its negation.
 type Lit int
 
-// Not is the opposite of a literal.
+// Not returns the negation of a literal.
 func (l Lit) Not() Lit { return l ^ 1 }
 
 func (l Lit) variable() int { return int(l >> 1) }
 
-// Answer is what is known of a formula.
+// An Answer is the result of Solve.
 type Answer uint8
 
 // The answers.
 const (
-	// Unknown: the steps ran out.
+	// Unknown means that the step limit was reached.
 	Unknown Answer = iota
 	Satisfiable
 	Unsatisfiable
 )
 
-// DefaultSteps is a matter of some ten milliseconds.
+// DefaultSteps takes some ten milliseconds.
 const DefaultSteps = 1_000_000
 
 type value int8
@@ -50,34 +48,34 @@ const (
 	isFalse
 )
 
-// clause is watched by its first two literals.
+// A clause is watched through its first two literals.
 type clause struct{ lits []Lit }
 
-// Solver holds clauses. It is not safe for concurrent use.
+// A Solver holds clauses. It is not safe for concurrent use.
 type Solver struct {
-	watches [][]*clause // by the literal whose falsehood they wait for
+	watches [][]*clause // by the literal that makes a watched literal false
 	values  []value     // by literal
 	level   []int       // by variable
 	reason  []*clause   // by variable; nil for decisions
-	phase   []bool      // by variable: what it was last
+	phase   []bool      // by variable: its latest value
 
 	trail  []Lit
-	limits []int // of the trail, where each level begins
-	head   int   // of the trail: what is propagated
+	limits []int // start of each level in trail
+	head   int   // trail before head has been propagated
 
 	order   order
 	seen    []bool
-	broken  bool // the clauses alone cannot be true
+	broken  bool // the clauses alone are unsatisfiable
 	model   []value
 	core    []Lit
-	steps   int // left
-	allowed int // at the beginning
+	steps   int // steps left
+	allowed int // initial value of steps
 }
 
-// New is a solver without clauses.
+// New returns a solver without clauses.
 func New() *Solver { return &Solver{} }
 
-// Var is a new variable.
+// Var returns a new variable.
 func (s *Solver) Var() Lit {
 	v := len(s.level)
 	s.watches = append(s.watches, nil, nil)
@@ -90,7 +88,7 @@ func (s *Solver) Var() Lit {
 	return Lit(2 * v)
 }
 
-// Add adds a clause: one of the literals must be true.
+// Add adds a clause: at least one of the literals must be true.
 func (s *Solver) Add(lits ...Lit) {
 	s.cancel(0)
 	kept := slices.Compact(slices.Sorted(slices.Values(lits)))
@@ -117,8 +115,8 @@ func (s *Solver) watch(c *clause) {
 	}
 }
 
-// Solve decides whether all clauses and the assumptions can be true together, in
-// a number of steps at most.
+// Solve decides whether all clauses and assumptions can be true together. It returns Unknown after
+// the given number of steps.
 func (s *Solver) Solve(steps int, assumptions ...Lit) Answer {
 	s.cancel(0)
 	s.core, s.model, s.steps, s.allowed = nil, nil, steps, steps
@@ -134,7 +132,7 @@ func (s *Solver) Solve(steps int, assumptions ...Lit) Answer {
 	}
 }
 
-// search runs until an answer, or some conflicts.
+// search runs until there is an answer or the given number of conflicts is exceeded.
 func (s *Solver) search(conflicts int, assumptions []Lit) (answer Answer, done bool) {
 	for {
 		conflict := s.propagate()
@@ -165,8 +163,8 @@ func (s *Solver) search(conflicts int, assumptions []Lit) (answer Answer, done b
 	}
 }
 
-// decide is the next literal to try, first the assumptions; negative when all
-// variables have values, not ok when an assumption cannot be true.
+// decide returns the next literal to try, assumptions first. next is negative if all variables have
+// values. ok is false if an assumption cannot be true.
 func (s *Solver) decide(assumptions []Lit) (next Lit, ok bool) {
 	for len(s.limits) < len(assumptions) {
 		l := assumptions[len(s.limits)]
@@ -175,7 +173,7 @@ func (s *Solver) decide(assumptions []Lit) (next Lit, ok bool) {
 			s.core = s.because(l)
 			return 0, false
 		case isTrue:
-			s.limits = append(s.limits, len(s.trail)) // a level of its own all the same
+			s.limits = append(s.limits, len(s.trail)) // each assumption has a level
 		default:
 			return l, true
 		}
@@ -199,11 +197,12 @@ func (s *Solver) decide(assumptions []Lit) (next Lit, ok bool) {
 // Spent returns the steps that the last Solve took.
 func (s *Solver) Spent() int { return s.allowed - s.steps }
 
-// Core are assumptions that cannot be true together with the clauses, after
+// Core returns assumptions that cannot be true together with the clauses. It is valid after
 // Unsatisfiable.
 func (s *Solver) Core() []Lit { return s.core }
 
-// True says whether a literal is true in the example that Satisfiable found.
+// True reports whether a literal is true in the example of the last Solve, which must have returned
+// Satisfiable.
 func (s *Solver) True(l Lit) bool { return s.model[l] == isTrue }
 
 func (s *Solver) assign(l Lit, why *clause) {
@@ -216,7 +215,7 @@ func (s *Solver) assign(l Lit, why *clause) {
 	s.trail = append(s.trail, l)
 }
 
-// cancel takes back all above a level.
+// cancel undoes all assignments above a level.
 func (s *Solver) cancel(level int) {
 	if len(s.limits) <= level {
 		return
@@ -230,7 +229,7 @@ func (s *Solver) cancel(level int) {
 	s.head = min(s.head, from)
 }
 
-// propagate draws all conclusions, and returns a clause that is false then.
+// propagate assigns all implied literals. It returns a clause that is false, or nil.
 func (s *Solver) propagate() *clause {
 	for s.head < len(s.trail) {
 		l := s.trail[s.head]
@@ -255,8 +254,8 @@ func (s *Solver) propagate() *clause {
 	return nil
 }
 
-// moves lets a clause wait for another literal than one that is false now. Where
-// there is none, its first literal is the only one that can be true.
+// moves watches another literal of a clause instead of one that became false, and reports whether
+// it found one. If not, only the clause's first literal can be true.
 func (s *Solver) moves(c *clause, falsified Lit) bool {
 	if c.lits[0] == falsified {
 		c.lits[0], c.lits[1] = c.lits[1], c.lits[0]

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// formula is some clauses over n variables.
+// A formula is a list of clauses over n variables.
 type formula struct {
 	n       int
 	clauses [][]Lit
@@ -23,7 +23,8 @@ func (f *formula) solver() *Solver {
 	return s
 }
 
-// holds says whether all clauses are true in a world given by bits.
+// holds reports whether all clauses and the literals in more are true under the assignment given by
+// the bits of world.
 func (f *formula) holds(world int, more ...Lit) bool {
 	is := func(l Lit) bool { return (world>>l.variable()&1 == 1) == (l&1 == 0) }
 	for _, c := range f.clauses {
@@ -70,8 +71,8 @@ func made(seed uint64) (*formula, []Lit) {
 	return f, assumptions
 }
 
-// TestSolve holds answers against trying all worlds, again and again with one
-// solver, whose clauses grow.
+// TestSolve compares answers with an exhaustive search. It reuses each solver and adds clauses to
+// it.
 func TestSolve(t *testing.T) {
 	t.Parallel()
 	count := map[Answer]int{}
@@ -120,7 +121,7 @@ func hold(t *testing.T, seed uint64, f *formula, s *Solver, assumptions []Lit) A
 	return answer
 }
 
-// pigeons says that n+1 pigeons sit in n holes, one in each.
+// pigeons returns a solver with the clauses that n+1 pigeons sit in n holes, one per hole.
 func pigeons(n int) *Solver {
 	s := New()
 	at := make([][]Lit, n+1)
