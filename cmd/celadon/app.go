@@ -31,7 +31,7 @@ func (a *app) run(ctx context.Context, args []string) (code int) {
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "celadon",
-		Short: "What would the API server say? CEL rules of CRDs, without a cluster",
+		Short: "Check custom resources and CEL rules as an API server does, without a cluster",
 		Long: `Celadon decides custom resources against their CustomResourceDefinitions as a
 Kubernetes API server does, and helps to write the CEL rules in them.`,
 		SilenceErrors: true,

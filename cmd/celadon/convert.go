@@ -29,7 +29,7 @@ func convertCommand(s command.Streams) *cobra.Command {
 	var o convert.Options
 	cmd := &cobra.Command{
 		Use:     "convert --crd PATH --to VERSION OBJECTS...",
-		Short:   "Show objects in another version of their CRD, or find what its converter loses",
+		Short:   "Convert objects to another version of their CRD, or find data that the converter loses",
 		Long:    convertHelp,
 		Example: convertExamples,
 		RunE: func(cmd *cobra.Command, paths []string) error {
@@ -70,7 +70,7 @@ func convertTestCommand(s command.Streams) *cobra.Command {
 	var o convert.TestOptions
 	cmd := &cobra.Command{
 		Use:   "test --crd PATH (--convert URL | --exec COMMAND)",
-		Short: "Find objects that a converter does not bring back as they were",
+		Short: "Find objects that a round trip through a converter changes",
 		Long:  convertTestHelp,
 		Example: `  celadon convert test --crd crd.yaml --exec ./converter
   celadon convert test --crd crd.yaml --convert https://localhost:9443/convert --convert-ca ca.crt --objects 10000

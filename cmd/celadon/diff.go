@@ -36,7 +36,7 @@ func diffCommand(s command.Streams) *cobra.Command {
 	var o diff.Options
 	cmd := &cobra.Command{
 		Use:     "diff OLD NEW | diff --base REV PATH... | diff --cluster NEW...",
-		Short:   "Tell what a change of CRDs breaks, by an object or a proof",
+		Short:   "Show what a change of CRDs breaks, with an example object or a proof",
 		Long:    diffHelp,
 		Example: diffExamples,
 		RunE: func(cmd *cobra.Command, paths []string) error {

@@ -11,7 +11,7 @@ func docsCommand(s command.Streams) *cobra.Command {
 	var o docs.DocsOptions
 	cmd := &cobra.Command{
 		Use:   "docs --crd PATH",
-		Short: "Write a reference page of a CRD, with examples that the API server accepts",
+		Short: "Write a reference page for a CRD, with examples that the API server accepts",
 		Long: `Docs writes a page for each CRD: its versions, its fields with their bounds, defaults
 and rules, and of each served version one minimal and one full example, which have
 been decided as the API server would decide them. An HTML page is one file that loads

@@ -30,7 +30,7 @@ func evalCommand(s command.Streams) *cobra.Command {
 	var o repl.EvalOptions
 	cmd := &cobra.Command{
 		Use:     "eval --crd PATH [--object FILE] [--old FILE] [--at PATH] EXPR",
-		Short:   "Evaluate one CEL expression over an object, with self of its CRD's type",
+		Short:   "Evaluate a CEL expression over an object, with self as its CRD declares it",
 		Long:    evalHelp,
 		Example: evalExamples,
 		Args: func(_ *cobra.Command, args []string) error {

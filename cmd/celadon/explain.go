@@ -11,7 +11,7 @@ func explainCommand(s command.Streams) *cobra.Command {
 	var o docs.ExplainOptions
 	cmd := &cobra.Command{
 		Use:   "explain TYPE[.FIELD...] --crd PATH",
-		Short: "Explain a field of a CRD as kubectl does, with its bounds, default and rules",
+		Short: "Explain a field of a CRD as kubectl does, with its bounds, default, and rules",
 		Long: `Explain says of a resource or one of its fields what kubectl explain says, from the
 CRD and without a cluster, and what kubectl leaves out: bounds, default, and rules
 with their messages and estimated costs. TYPE is a plural, singular or short name, or

@@ -11,7 +11,7 @@ func findCommand(s command.Streams) *cobra.Command {
 	var o find.Options
 	cmd := &cobra.Command{
 		Use:   "find --crd PATH",
-		Short: "Find the object that a rule refuses, accepts or fails on, or a sample of a CRD",
+		Short: "Find an example object that a rule rejects, accepts, or fails on",
 		Long: `Find makes objects that show what the rules of CRDs do: for each rule one that the
 rule refuses and nothing else does, with its old object where the rule compares with
 one. With --want it is one that is accepted and on which the rule ran, one on which

@@ -11,7 +11,7 @@ func lspCommand(s command.Streams) *cobra.Command {
 	var o lsp.Options
 	cmd := &cobra.Command{
 		Use:   "lsp",
-		Short: "Serve an editor: what vet, check and test say while you write, and help inside rules",
+		Short: "Run the language server: findings of vet, check, and test, and help inside rules",
 		Long: `Lsp is a language server. An editor starts it and speaks to it on standard input
 and output; docs/editors.md says how for VS Code, Neovim, Emacs and Helix.
 

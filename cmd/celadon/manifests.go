@@ -19,14 +19,14 @@ const manifestsJobExamples = `  celadon manifests job --crd new/ --image registr
 func manifestsCommand(s command.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "manifests",
-		Short: "Print what a cluster is given so that celadon runs in it",
+		Short: "Print manifests that run celadon in a cluster",
 		Args:  command.NoArguments,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	var o manifests.Options
 	job := &cobra.Command{
 		Use:     "job --crd PATH... --image IMAGE",
-		Short:   "An Indexed Job that checks a cluster's objects in shards",
+		Short:   "Print an Indexed Job that checks the objects of a cluster in shards",
 		Long:    manifestsJobHelp,
 		Example: manifestsJobExamples,
 		Args:    command.NoArguments,

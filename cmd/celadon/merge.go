@@ -31,7 +31,7 @@ func mergeCommand(s command.Streams) *cobra.Command {
 	var o merge.Options
 	cmd := &cobra.Command{
 		Use:     "merge REPORT...",
-		Short:   "Make one report of those of shards and clusters",
+		Short:   "Merge the reports of shards and clusters into one",
 		Long:    mergeHelp,
 		Example: mergeExamples,
 		RunE: func(cmd *cobra.Command, paths []string) error {

@@ -11,7 +11,7 @@ func playgroundCommand(s command.Streams) *cobra.Command {
 	var o playground.Options
 	cmd := &cobra.Command{
 		Use:   "playground",
-		Short: "Open a page to try a CRD and objects in, on this machine alone",
+		Short: "Open a local web page to try a CRD with objects",
 		Long: `Playground prints the address of a page on this machine that shows a CRD, an object,
 what the API server would say of both, why, and what each rule costs, while they are
 written. What is written stays on the machine; a link that the page makes holds all of

@@ -26,7 +26,7 @@ func replCommand(s command.Streams) *cobra.Command {
 	var o repl.Options
 	cmd := &cobra.Command{
 		Use:     "repl [--crd PATH] [--object FILE] [--old FILE]",
-		Short:   "Write, try and price CEL rules over an object of a CRD",
+		Short:   "Develop CEL rules interactively, with values, types, and costs",
 		Long:    replHelp,
 		Example: replExamples,
 		Args:    command.NoArguments,

@@ -11,7 +11,7 @@ func serveCommand(s command.Streams) *cobra.Command {
 	var o serve.Options
 	cmd := &cobra.Command{
 		Use:   "serve --crds PATH --tls-cert FILE --tls-key FILE",
-		Short: "Serve an admission webhook that decides objects by a folder of CRDs",
+		Short: "Serve an admission webhook that validates objects against a folder of CRDs",
 		Long: `Serve answers AdmissionReviews (admission.k8s.io/v1) over HTTPS:
 
   /validate  refuses what the CRDs refuse

@@ -46,7 +46,7 @@ func testCommand(s command.Streams) *cobra.Command {
 	var o test.Options
 	cmd := &cobra.Command{
 		Use:     "test PATH...",
-		Short:   "Run tests of CRDs: suites of objects with what the API server has to say of them",
+		Short:   "Run test suites: objects and the verdicts that the API server must give",
 		Long:    testHelp,
 		Example: testExamples,
 		RunE: func(cmd *cobra.Command, paths []string) error {
@@ -77,7 +77,7 @@ func testInitCommand(s command.Streams) *cobra.Command {
 	var o test.InitOptions
 	cmd := &cobra.Command{
 		Use:   "init --crd PATH",
-		Short: "Write a first suite for each version of a CRD",
+		Short: "Write a starter suite for each version of a CRD",
 		Long: `Init writes a suite with, for each rule of a CRD version, an object that the rule
 refuses, if it can be nothing but this rule, and one that is accepted and that the
 rule ran on: of the samples, or found by search. Each case has passed before it is

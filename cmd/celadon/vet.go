@@ -13,7 +13,7 @@ func vetCommand(s command.Streams) *cobra.Command {
 	var o vet.Options
 	cmd := &cobra.Command{
 		Use:   "vet [--old CRD] CRD... | vet [--crd CRD] GO-PACKAGES",
-		Short: "Vet CRDs: would the API server accept them, what do their rules cost, what would make them fit",
+		Short: "Vet CRDs: whether the API server accepts them, what rules cost, and which bounds help",
 		Long: `Vet decides each CRD as the API server would on create, or on update where --old
 has one of the same name, and shows what its rules may cost, why, and which bounds
 make rules fit that cost too much. CRDs are files, folders or -; documents of other
