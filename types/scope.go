@@ -83,14 +83,14 @@ func (s *Scope) compile(roots []Root, src string) (checked *cel.Ast, ok bool, er
 	if err != nil {
 		return nil, false, err // parse errors do not name types
 	}
-	if upstream.CEL {
-		return nil, false, nil
-	}
 	units, tooMuch := complexity(parsed.NativeRep().Expr())
 	if units > maxComplexity || s.complexity+units > scopeComplexity {
 		return nil, false, tooMuch
 	}
 	s.complexity += units
+	if upstream.CEL {
+		return nil, false, nil
+	}
 	variables := make([]*check.Variable, len(roots))
 	for i, r := range roots {
 		variables[i] = s.root(r)
