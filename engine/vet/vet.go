@@ -26,7 +26,7 @@ type Report struct {
 	// Undecided is set if a rule that runs on a default, or a pattern, needs too much work. The
 	// server might accept the CRD if Causes is empty.
 	Undecided *engine.WorkLimitError
-	// Causes are sorted, so the same input gives the same bytes. A cause of a rule has its RuleRef.
+	// Causes are sorted, so the same input produces identical output. A cause of a rule has its RuleRef.
 	// Use Place to locate a cause's field in the CRD.
 	Causes []engine.Cause
 	// Panic locates the part of a rule that makes the server panic. It is set only if Status is 500

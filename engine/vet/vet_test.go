@@ -66,7 +66,7 @@ func hasNote(r Rule, text string) bool {
 	return r.Reason != nil && strings.Contains(strings.Join(r.Reason.Notes, "; "), text)
 }
 
-// TestSameTwice checks that the same input gives the same report.
+// TestSameTwice checks that the same input produces the same report.
 func TestSameTwice(t *testing.T) {
 	t.Parallel()
 	first := ""

@@ -13,7 +13,7 @@ import (
 )
 
 // Config determines how much an Analyzer searches. The same configuration and the same CRD
-// always give the same answers.
+// always produce the same answers.
 type Config struct {
 	// Steps is the number of writes that may be tried for one question; 0 is
 	// search.DefaultSteps.

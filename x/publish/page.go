@@ -15,7 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/work"
 )
 
-// Config holds the options of NewPage. The same options and CRD give the same bytes.
+// Config holds the options of NewPage. The same options and CRD produce identical output.
 type Config struct {
 	// Costs holds the estimates of rules, as in Layout.
 	Costs map[engine.RuleRef]Cost

@@ -26,7 +26,7 @@ const (
 	Slow     Kind = "slow"     // there was no answer in time
 )
 
-// A Report is the result of a test. The same seed and converter give the same report.
+// A Report is the result of a test. The same seed and converter produce the same report.
 type Report struct {
 	Seed uint64
 	// Pairs are the tested ordered pairs of versions.

@@ -262,7 +262,7 @@ func effort() (seeds uint64, objects int) {
 }
 
 // TestPlanted checks that each planted error is found among 1,000 objects with every seed, that its
-// object has few other values, and that the same seed gives the same bytes.
+// object has few other values, and that the same seed produces identical output.
 func TestPlanted(t *testing.T) {
 	t.Parallel()
 	for name, p := range planted {

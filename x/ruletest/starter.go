@@ -45,7 +45,7 @@ type Started struct {
 }
 
 // Suite generates the suite. All its cases pass; a rule without an object is skipped with a reason.
-// The same samples and search give the same bytes. Suite returns nil if the version has no rules.
+// The same samples and search produce identical output. Suite returns nil if the version has no rules.
 func (s *Starter) Suite(ctx context.Context) (*Started, error) {
 	w := &starting{Starter: s, ctx: ctx}
 	var err error

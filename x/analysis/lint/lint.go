@@ -20,7 +20,7 @@ import (
 )
 
 // Config determines the lints and the search effort. The same configuration and the same CRD always
-// give the same bytes.
+// produce identical output.
 type Config struct {
 	// KubeVersion has the same meaning as in vet.Config.
 	KubeVersion string

@@ -14,7 +14,7 @@ import (
 )
 
 // Config determines the effort and the starting point of searches. The same configuration and the
-// same CRD always give the same bytes.
+// same CRD always produce identical output.
 type Config struct {
 	// Steps is the number of writes that may be validated for one question; 0 is DefaultSteps.
 	Steps int
