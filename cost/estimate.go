@@ -11,6 +11,7 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/cel/library"
 
+	"github.com/celadon-cel/celadon/internal/cel/upstream"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -18,13 +19,14 @@ import (
 // declaration allows.
 type Estimate struct{ Min, Max uint64 }
 
-// Of estimates the cost of a checked expression whose self is declared as d.
+// Of estimates the cost of a checked expression whose self is declared as d, as the newest version
+// does. env is the environment that checked it.
 func Of(env *cel.Env, ast *cel.Ast, d *types.Decl) (Estimate, error) {
-	est, err := env.EstimateCost(ast, Estimator(d))
-	if err != nil {
-		return Estimate{}, err
+	if upstream.CEL {
+		est, err := env.EstimateCost(ast, Estimator(d))
+		return Estimate{est.Min, est.Max}, err
 	}
-	return Estimate{est.Min, est.Max}, nil
+	return For(types.Version{Minor: types.Newest}).Of(ast, d), nil
 }
 
 // An Assumption replaces declared sizes in an estimate. Use it to find the cost of an expression if
@@ -41,16 +43,17 @@ type Assumption struct {
 // cel-go's checker: identifiers, @items, @values, and @keys.
 func Path(steps []string) string { return strings.Join(steps, "/") }
 
-// If estimates the cost of a checked expression under assumption a.
+// If estimates the cost of a checked expression under assumption a, as the newest version does.
 func If(env *cel.Env, ast *cel.Ast, d *types.Decl, a *Assumption) (Estimate, error) {
-	est, err := env.EstimateCost(ast, &library.CostEstimator{SizeEstimator: sizes{root: d, assume: a}})
-	if err != nil {
-		return Estimate{}, err
+	if upstream.CEL {
+		est, err := env.EstimateCost(ast, &library.CostEstimator{SizeEstimator: sizes{root: d, assume: a}})
+		return Estimate{est.Min, est.Max}, err
 	}
-	return Estimate{est.Min, est.Max}, nil
+	return For(types.Version{Minor: types.Newest}).If(ast, d, a), nil
 }
 
-// Estimator returns a cost estimator that prices calls as the API server does, with sizes from d.
+// Estimator returns cel-go's form of an estimator that prices calls as the linked release of
+// k8s.io/apiserver does, with sizes from d.
 // It works for estimates and for tracking actual cost.
 func Estimator(d *types.Decl) *library.CostEstimator {
 	return &library.CostEstimator{SizeEstimator: sizes{root: d}}

@@ -43,6 +43,7 @@ func newCompiler(cfg Config) (*compiler, error) {
 	gate := v.Minor >= ratchetsSince
 	cfg.NoRatcheting = cfg.NoRatcheting || !gate
 	c := &compiler{cfg: cfg, optional: gate, env: env, limits: cfg.Limits.WithDefaults(), decls: types.NewInterner()}
+	c.decls.Version = v
 	c.exprs = c.newExprs()
 	return c, nil
 }

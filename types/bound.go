@@ -3,6 +3,8 @@ package types
 import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	apiservercel "k8s.io/apiserver/pkg/cel"
+
+	"github.com/celadon-cel/celadon/internal/minors"
 )
 
 // Bound is the maximum size of a value.
@@ -66,37 +68,57 @@ func mapBound(s *schema.Structural, elem *Decl) Bound {
 
 // stringBound returns the bound of a string or an int-or-string. For int-or-string, format and enum
 // do not limit the length.
-func stringBound(s *schema.Structural) Bound {
-	v := s.ValueValidation
-	if v == nil {
-		v = &schema.ValueValidation{}
+func (v Version) stringBound(s *schema.Structural) Bound {
+	has := s.ValueValidation
+	if has == nil {
+		has = &schema.ValueValidation{}
 	}
-	if !s.XIntOrString {
-		switch v.Format {
-		case "duration":
-			return Bound{apiservercel.MaxDurationSizeJSON, Formatted}
-		case "date":
-			return Bound{apiservercel.JSONDateSize, Formatted}
-		case "date-time":
-			return Bound{apiservercel.MaxDatetimeSizeJSON, Formatted}
-		case "byte":
-			if v.MaxLength != nil {
-				return Bound{max(0, *v.MaxLength), Declared}
-			}
-			return Bound{maxRequest - 2, Assumed}
+	if s.XIntOrString {
+		if has.MaxLength != nil && intOrStringLength.Include(v.Minor) {
+			return Bound{max(0, *has.MaxLength) * maxRuneBytes, Declared}
 		}
+		return Bound{maxRequest - 2, Assumed}
 	}
-	if v.MaxLength != nil {
-		return Bound{max(0, *v.MaxLength) * maxRuneBytes, Declared}
-	}
-	if len(v.Enum) > 0 && !s.XIntOrString {
-		longest := 0
-		for _, e := range v.Enum {
-			if text, ok := e.Object.(string); ok {
-				longest = max(longest, len(text))
-			}
+	switch has.Format {
+	case "duration":
+		return Bound{apiservercel.MaxDurationSizeJSON, Formatted}
+	case "date":
+		return Bound{apiservercel.JSONDateSize, Formatted}
+	case "date-time":
+		return Bound{apiservercel.MaxDatetimeSizeJSON, Formatted}
+	case "byte":
+		if has.MaxLength != nil {
+			return Bound{max(0, *has.MaxLength), Declared}
 		}
-		return Bound{int64(longest), Enumerated}
+		return Bound{maxRequest - 2, Assumed}
+	}
+	if has.MaxLength != nil {
+		return Bound{max(0, *has.MaxLength) * maxRuneBytes, Declared}
+	}
+	if len(has.Enum) > 0 && enumLength.Include(v.Minor) {
+		return Bound{longestText(has.Enum), Enumerated}
 	}
 	return Bound{maxRequest - 2, Assumed}
 }
+
+func longestText(enum []schema.JSON) (bytes int64) {
+	for _, e := range enum {
+		if text, ok := e.Object.(string); ok {
+			bytes = max(bytes, int64(len(text)))
+		}
+	}
+	return bytes
+}
+
+// The versions that assume each bound; see SchemaDeclType in k8s.io/apiserver/pkg/cel/common and
+// WithTypeAndObjectMeta in k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model.
+var (
+	// enumLength: a string is at most as long as its longest enum value.
+	enumLength = minors.Since(29)
+	// intOrStringLength: maxLength applies to an int-or-string.
+	intOrStringLength = minors.Since(34)
+	// nameLength: metadata.name and generateName have the bound of a DNS subdomain.
+	nameLength = minors.Since(37)
+	// rootMaps: a resource's root can have additionalProperties.
+	rootMaps = minors.Since(31)
+)

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 )
 
@@ -130,8 +129,8 @@ const (
 	Subtree
 )
 
-// FromSchema declares a structural schema. It returns nil only if s is nil; the declaration of a
-// schema that CEL cannot see is Hidden.
+// FromSchema declares a structural schema as the newest version does. It returns nil only if s is
+// nil; the declaration of a schema that CEL cannot see is Hidden.
 func FromSchema(s *schema.Structural, at Place) *Decl {
 	return (&Interner{}).FromSchema(s, at)
 }
@@ -144,11 +143,11 @@ func (in *Interner) declareNode(s *schema.Structural, root bool) *Decl {
 	d := &Decl{Schema: s, Nullable: s.Nullable, Root: root}
 	if s.XIntOrString {
 		d.Kind, d.repr, d.MinSize = IntOrString, reprScalar, 1
-		d.Max = stringBound(s)
+		d.Max = in.version().stringBound(s)
 		return d
 	}
 	if root {
-		s = model.WithTypeAndObjectMeta(s)
+		s = in.version().withMetadata(s)
 	}
 	switch s.Type {
 	case "object":
@@ -156,7 +155,7 @@ func (in *Interner) declareNode(s *schema.Structural, root bool) *Decl {
 	case "array":
 		in.declareList(d, s)
 	case "string":
-		d.declareString()
+		d.declareString(in.version())
 	case "boolean":
 		d.Kind, d.repr, d.MinSize = Bool, reprScalar, apiservercel.MinBoolSize
 	case "number":
@@ -251,7 +250,7 @@ func (in *Interner) declareList(d *Decl, s *schema.Structural) {
 	}
 }
 
-func (d *Decl) declareString() {
+func (d *Decl) declareString(v Version) {
 	format := ""
 	if d.Schema.ValueValidation != nil {
 		format = d.Schema.ValueValidation.Format
@@ -267,7 +266,7 @@ func (d *Decl) declareString() {
 	case "date-time":
 		d.Kind, d.MinSize = Timestamp, apiservercel.MinDatetimeSizeJSON
 	}
-	d.Max = stringBound(d.Schema)
+	d.Max = v.stringBound(d.Schema)
 }
 
 // FieldNames returns the sorted JSON names of an object's fields. The caller must not modify the

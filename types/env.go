@@ -48,6 +48,7 @@ const keywordFields = 31
 
 // An Env creates the CEL environments of rules for one Kubernetes version.
 type Env struct {
+	version  Version
 	base     *cel.Env
 	keywords bool
 	number   int // index into checksOf
@@ -58,19 +59,24 @@ type Env struct {
 func StoredEnv(v Version) *Env {
 	if v.Minor >= Newest {
 		set := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
-		return &Env{base: set.StoredExpressionsEnv(), keywords: true, number: Newest}
+		return &Env{version: v, base: set.StoredExpressionsEnv(), keywords: true, number: Newest}
 	}
-	return expressionsEnv(v.Minor)
+	return v.expressionsEnv(v.Minor)
 }
 
 // NewRulesEnv returns the environment for new rules in a server of version v. It accepts only what
 // the previous minor version can run, so that the server can be rolled back.
-func NewRulesEnv(v Version) *Env { return expressionsEnv(v.Minor - 1) }
+func NewRulesEnv(v Version) *Env { return v.expressionsEnv(v.Minor - 1) }
 
-func expressionsEnv(minor int) *Env {
+// Version returns the version whose rules are compiled.
+func (e *Env) Version() Version { return e.version }
+
+// expressionsEnv returns the environment in which a server of version v compiles expressions that
+// must run in the given minor version.
+func (v Version) expressionsEnv(minor int) *Env {
 	minor = max(0, min(minor, Newest-1))
 	set := environment.MustBaseEnvSet(version.MajorMinor(1, uint(minor)))
-	return &Env{base: set.NewExpressionsEnv(), keywords: minor >= keywordFields, number: minor}
+	return &Env{version: v, base: set.NewExpressionsEnv(), keywords: minor >= keywordFields, number: minor}
 }
 
 // typeName is the suffix of a root type's name in error texts. Upstream uses the current time in

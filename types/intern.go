@@ -10,11 +10,15 @@ import (
 // the versions of a CRD. Results compiled for one node can then be reused for the others. An
 // Interner is not safe for concurrent use. The zero value does not share Decls.
 type Interner struct {
+	// Version is the Kubernetes version whose bounds Decls have; the zero value is the newest.
+	Version Version
+
 	decls map[string]*Decl // nil: do not share
 	ids   map[*Decl]uint64
 	key   []byte // buffer for fingerprint, reused
 }
 
+// NewInterner returns an Interner for the newest version.
 func NewInterner() *Interner {
 	return &Interner{decls: map[string]*Decl{}, ids: map[*Decl]uint64{}}
 }
@@ -25,6 +29,13 @@ func (in *Interner) FromSchema(s *schema.Structural, at Place) *Decl {
 		return nil
 	}
 	return in.declare(s, at == ResourceRoot)
+}
+
+func (in *Interner) version() Version {
+	if in.Version == (Version{}) {
+		return Version{Newest}
+	}
+	return in.Version
 }
 
 func (in *Interner) intern(d *Decl) *Decl {

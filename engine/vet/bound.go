@@ -1,7 +1,6 @@
 package vet
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -135,9 +134,7 @@ func (bs *bounds) of(r *rule) *dependence {
 				d.sizes[key] = bs.intern(b.of(decl))
 			}
 		}}
-		if _, err := cost.If(x.env, x.ast, x.key.Decl, listen); err != nil {
-			panic(fmt.Sprintf("estimating again: %v", err)) // it was estimated before
-		}
+		cost.For(x.base.Version()).If(x.ast, x.key.Decl, listen)
 	}
 	bs.ofRule[r] = d
 	return d
@@ -214,11 +211,7 @@ func (bs *bounds) price(r *rule, set values) (total, message uint64) {
 		if len(assume.Sizes) == 0 {
 			return x.cost.Max
 		}
-		e, err := cost.If(x.env, x.ast, x.key.Decl, assume)
-		if err != nil {
-			return cost.Unbounded
-		}
-		return e.Max
+		return cost.For(x.base.Version()).If(x.ast, x.key.Decl, assume).Max
 	}
 	total, message = estimate(r.expr), estimate(r.message)
 	if r.expr != nil {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/google/cel-go/cel"
-	"github.com/google/cel-go/checker"
 	"github.com/google/cel-go/common/ast"
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/parser"
@@ -124,7 +123,7 @@ func (ad *advisor) dearest(x *compiled) (text string, saved uint64) {
 	if tracked == nil {
 		return x.key.Source, x.cost.Max
 	}
-	f := &partFinder{ast: tracked.NativeRep(), decl: x.key.Decl}
+	f := &partFinder{version: x.base.Version(), ast: tracked.NativeRep(), decl: x.key.Decl}
 	f.whole = f.estimate(f.ast)
 	at, saved := f.ast.Expr(), f.whole
 	for {
@@ -171,17 +170,14 @@ func (ad *advisor) withMacros(x *compiled) *cel.Ast {
 }
 
 type partFinder struct {
-	ast   *ast.AST
-	decl  *types.Decl
-	whole uint64
+	version types.Version
+	ast     *ast.AST
+	decl    *types.Decl
+	whole   uint64
 }
 
 func (f *partFinder) estimate(a *ast.AST) uint64 {
-	est, err := checker.Cost(a, cost.Estimator(f.decl), checker.PresenceTestHasCost(false))
-	if err != nil {
-		return 0
-	}
-	return est.Max
+	return cost.For(f.version).OfTree(a, f.decl).Max
 }
 
 // dearestBelow returns the direct part of e whose removal saves most, and the saving.

@@ -29,8 +29,9 @@ type Key struct {
 // A Checked is an expression that passed the checker and has the type that its part requires.
 type Checked struct {
 	Key
-	AST *cel.Ast
-	Env *cel.Env
+	Version types.Version
+	AST     *cel.Ast
+	Env     *cel.Env
 }
 
 // UsesOldSelf reports whether the expression mentions oldSelf.
@@ -122,7 +123,7 @@ func (c *Compiler[T]) compile(key Key) (value T, err error) {
 			return value, key.Uncompilable(errors.New(text))
 		}
 	}
-	x := &Checked{Key: key, AST: checked, Env: scope.Env()}
+	x := &Checked{Key: key, Version: c.Env.Version(), AST: checked, Env: scope.Env()}
 	if !key.Part.Takes(checked) {
 		return value, x.mistyped()
 	}

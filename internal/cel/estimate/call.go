@@ -6,90 +6,147 @@ import (
 	"github.com/google/cel-go/checker"
 	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/overloads"
+	celtypes "github.com/google/cel-go/common/types"
 )
 
 // operands holds the operands of a call.
 type operands struct {
-	function string
-	target   *priced // nil if the call is not a member call
-	args     []priced
+	walk     *walk
+	call     ast.CallExpr
+	overload string
+	target   *operand // nil if the call is not a member call
+	args     []operand
 	sum      checker.CostEstimate // of args
 }
 
+type operand struct {
+	priced
+	expr ast.Expr
+}
+
+func (o *operands) typeOf(x *operand) *celtypes.Type { return o.walk.checked.GetType(x.expr.ID()) }
+
 func (w *walk) call(e ast.Expr) priced {
 	call := e.AsCall()
-	var few [3]priced
-	with := operands{function: call.FunctionName(), args: few[:0]}
-	for _, arg := range call.Args() {
-		of := w.expr(arg)
-		with.args, with.sum = append(with.args, of), with.sum.Add(of.cost)
-	}
-	if with.function == overloads.TypeConvertDyn {
-		of := with.args[0]
-		x := priced{cost: of.cost.Add(checker.FixedCostEstimate(1)), size: of.size, entries: of.entries}
-		w.measure(&x, e)
+	if w.has[entrySizes] && call.FunctionName() == overloads.TypeConvertDyn {
+		x := w.measured(call.Args()[0])
+		x.cost, x.at = x.cost.Add(checker.FixedCostEstimate(1)), place{}
 		return x
 	}
-	x := priced{cost: checker.CostEstimate{Min: math.MaxUint64}}
-	if call.IsMemberFunction() {
-		of := w.expr(call.Target())
-		with.target = &of
+	var few [3]operand
+	o := operands{walk: w, call: call, args: few[:0]}
+	for _, arg := range call.Args() {
+		of := w.operand(arg)
+		o.args, o.sum = append(o.args, of), o.sum.Add(of.cost)
 	}
 	ids := w.checked.GetOverloadIDs(e.ID())
-	for _, id := range ids {
-		if w.unknown || !w.overload(&x, id, &with, len(ids)) {
-			return w.stop()
-		}
-		w.measure(&x, e)
+	if len(ids) == 0 || w.ambiguous || w.has[freeOptionalFields] && call.FunctionName() == operators.OptSelect {
+		return priced{}
 	}
-	if len(ids) == 0 {
+	var cost checker.CostEstimate
+	if call.IsMemberFunction() {
+		of := w.operand(call.Target())
+		o.target, cost = &of, of.cost
+	}
+	if !w.has[entrySizes] && !o.measure() {
 		return w.stop()
 	}
-	if with.target != nil {
-		x.cost = x.cost.Add(with.target.cost)
+	x := o.price(e, ids)
+	x.cost = x.cost.Add(cost)
+	return x
+}
+
+// operand returns the estimate of an operand. The sizes of operands are those before the operands
+// to the right have been estimated; before entrySizes, those when all have.
+func (w *walk) operand(e ast.Expr) operand {
+	x := operand{w.expr(e), e}
+	if w.has[entrySizes] {
+		w.measure(&x.priced, e)
 	}
 	return x
 }
 
-// overload adds the estimate of overload id to x, where of is the number of overloads of the call.
-// It returns false if the overload is not supported.
-func (w *walk) overload(x *priced, id string, with *operands, of int) bool {
-	step := ""
-	switch id {
-	case overloads.IndexList:
-		step = "@items"
-	case overloads.IndexMap:
-		step = "@values"
+// measure measures all operands. It returns false if one may have changed the path of another.
+func (o *operands) measure() bool {
+	alone := len(o.args) == 1 && o.target == nil || len(o.args) == 0
+	sure := true
+	one := func(x *operand) {
+		o.walk.measure(&x.priced, x.expr)
+		sure = sure && (alone || o.walk.literalPaths || !x.at.overwritten())
 	}
-	if step != "" {
-		list := with.args[0]
-		if of > 1 || list.at.overwritten() {
-			return false
+	for i := range o.args {
+		one(&o.args[i])
+	}
+	if o.target != nil {
+		one(o.target)
+	}
+	return sure
+}
+
+// price returns the estimate of a call that can be dispatched to several overloads.
+func (o *operands) price(e ast.Expr, ids []string) priced {
+	w := o.walk
+	x := priced{cost: checker.CostEstimate{Min: math.MaxUint64}}
+	var declared size // once the path of x has been measured
+	for _, o.overload = range ids {
+		one := o.estimate()
+		x.cost = x.cost.Union(one.cost)
+		x.size = x.size.union(one.size)
+		if one.entries.known {
+			x.entries = one.entries
 		}
-		x.at, x.size = list.at.step(w.root, step), size{list.entries.of, list.entries.known}
+		if step := stepOf(o.overload); step != "" {
+			list := &o.args[0]
+			if !w.literalPaths && (len(ids) > 1 || list.at.overwritten()) {
+				return w.stop()
+			}
+			x.at = w.step(list.at, step)
+			if w.has[entrySizes] {
+				x.size = size{SizeEstimate: list.entries.val, known: list.entries.known}
+			}
+		}
+		if !w.has[entrySizes] || x.size.known {
+			continue
+		}
+		if !declared.known {
+			of := priced{at: x.at}
+			w.measure(&of, e)
+			if x.size = of.size; of.size.ofType {
+				continue
+			}
+			declared = of.size
+		}
+		x.size = declared
 	}
-	var one priced
-	switch {
-	case w.known.standard[id] && !with.ofLibrary():
-		one = with.price(id)
-	case w.known.standard[id], w.known.libraries[id]:
-		one = with.library(id)
-	default:
-		return false
+	return x
+}
+
+// stepOf returns the step of an index, or "" for other overloads.
+func stepOf(overload string) string {
+	switch overload {
+	case overloads.IndexList:
+		return "@items"
+	case overloads.IndexMap:
+		return "@values"
 	}
-	x.cost = x.cost.Union(one.cost)
-	if one.entries.known {
-		x.entries = one.entries
+	return ""
+}
+
+// estimate returns the estimate of one overload: the cost including the arguments, and the size of
+// the result if it follows from the arguments.
+func (o *operands) estimate() priced {
+	for _, price := range [...]price{o.walk.overloads[o.overload], o.walk.functions[o.call.FunctionName()]} {
+		if price == nil {
+			continue
+		}
+		if x, ok := price(o); ok {
+			x.cost = x.cost.Add(o.sum)
+			return x
+		}
 	}
-	switch {
-	case !one.size.known:
-	case x.size.known:
-		x.size.SizeEstimate = x.size.Union(one.size.SizeEstimate)
-	default:
-		x.size = one.size
-	}
-	return true
+	return o.standard()
 }
 
 func perRune(s checker.SizeEstimate) checker.CostEstimate {
@@ -98,40 +155,49 @@ func perRune(s checker.SizeEstimate) checker.CostEstimate {
 
 func (o *operands) size(i int) checker.SizeEstimate { return o.args[i].size.orAny() }
 
-// price returns the cost of an overload including its arguments, and the size of the result if it
-// follows from the arguments.
-func (o *operands) price(id string) (x priced) {
+// standard returns the estimate of a standard function, as functionCost of checker.Cost does.
+func (o *operands) standard() (x priced) {
 	x.cost = checker.FixedCostEstimate(1)
-	switch id {
+	switch o.overload {
 	case overloads.LogicalAnd, overloads.LogicalOr: // the left operand may be sufficient
 		x.cost = checker.CostEstimate{Min: o.args[0].cost.Min, Max: o.sum.Max}
 		return x
 	case overloads.Conditional:
 		yes, no := &o.args[1], &o.args[2]
 		x.cost = o.args[0].cost.Add(yes.cost.Union(no.cost))
-		x.size, x.entries = size{o.size(1).Union(o.size(2)), true}, yes.entries.union(no.entries)
+		x.size, x.entries = ranged(o.size(1).Union(o.size(2))), yes.entries.union(no.entries)
 		return x
 	case overloads.InList:
 		x.cost = o.size(1).AsCost()
+		if w := o.walk; w.has[overflows] && x.cost.Max == math.MaxUint64 {
+			x.cost.Max = 1 << 63 // on amd64
+		}
 	case overloads.StartsWithString, overloads.EndsWithString:
 		x.cost = perRune(o.size(0))
 	case overloads.ContainsString:
 		x.cost = perRune(o.target.size.orAny()).Multiply(perRune(o.size(0)))
 	case overloads.Matches:
-		x.cost = matching(o.size(0), o.size(1))
+		if o.walk.has[globalMatches] {
+			x.cost = matching(o.size(0), o.size(1))
+		}
 	case overloads.MatchesString:
 		x.cost = matching(o.target.size.orAny(), o.size(0))
 	case overloads.AddString, overloads.AddBytes:
-		x.size = size{o.size(0).Add(o.size(1)), true}
+		x.size, x.entries = ranged(o.size(0).Add(o.size(1))), o.args[0].entries.union(o.args[1].entries)
 		x.cost = perRune(x.size.SizeEstimate)
 	case overloads.AddList:
-		x.size, x.entries = size{o.size(0).Add(o.size(1)), true}, o.args[0].entries.union(o.args[1].entries)
+		x.size, x.entries = ranged(o.size(0).Add(o.size(1))), o.args[0].entries.union(o.args[1].entries)
 	case overloads.StringToBytes:
 		s := o.size(0)
-		x.cost, x.size = perRune(s), size{checker.SizeEstimate{Min: s.Min, Max: s.Max * 4}, true}
+		x.cost, x.size = perRune(s), ranged(checker.SizeEstimate{Min: s.Min, Max: s.Max * 4})
 	case overloads.BytesToString:
 		s := o.size(0)
-		x.cost, x.size = perRune(s), size{checker.SizeEstimate{Min: s.Min / 4, Max: s.Max}, true}
+		x.cost, x.size = perRune(s), ranged(checker.SizeEstimate{Min: s.Min / 4, Max: s.Max})
+	case overloads.ExtQuoteString:
+		s := o.size(0)
+		x.cost, x.size = perRune(s), ranged(checker.SizeEstimate{Min: s.Min + 2, Max: s.Max*2 + 2})
+	case overloads.ExtFormatString:
+		x.cost = perRune(o.target.size.orAny())
 	case overloads.Equals, overloads.NotEquals,
 		overloads.LessString, overloads.LessEqualsString, overloads.GreaterString, overloads.GreaterEqualsString,
 		overloads.LessBytes, overloads.LessEqualsBytes, overloads.GreaterBytes, overloads.GreaterEqualsBytes:

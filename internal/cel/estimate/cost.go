@@ -11,21 +11,27 @@ import (
 	"github.com/google/cel-go/parser"
 )
 
-// Of returns the estimate of checker.Cost for an expression whose variables are declared as root.
-// Presence tests cost nothing. ok is false if this package cannot estimate the expression.
-func Of(checked *ast.AST, root Declaration) (est checker.CostEstimate, ok bool) {
-	w := &walk{checked: checked, root: root, known: known()}
+// Of returns the estimate for an expression whose variables are declared as root.
+func (m *Model) Of(checked *ast.AST, root Declaration) checker.CostEstimate {
+	w := &walk{Model: m, checked: checked, root: root}
 	x := w.expr(checked.Expr())
-	return x.cost, !w.unknown
+	if w.ambiguous {
+		w = &walk{Model: m, checked: checked, root: root, literalPaths: true}
+		x = w.expr(checked.Expr())
+	}
+	return x.cost
 }
 
 // walk is the state of one walk over an expression.
 type walk struct {
+	*Model
 	checked *ast.AST
 	root    Declaration
-	known   *overloadSets
 	locals  []local
-	unknown bool
+	// literalPaths makes the walk hold paths as checker.Cost does.
+	literalPaths bool
+	// ambiguous reports that a path may have been overwritten. The walk ends.
+	ambiguous bool
 }
 
 // A local is a variable of a macro.
@@ -34,15 +40,21 @@ type local struct {
 	at      place
 	size    size
 	entries entries
+	// step is the name that each use of the variable appends to its path, if not empty.
+	step string
 }
 
 // A size is the size of a value, if known.
 type size struct {
 	checker.SizeEstimate
 	known bool
+	// ofType reports that the size only follows from the type.
+	ofType bool
 }
 
-func fixed(n uint64) size { return size{checker.FixedSizeEstimate(n), true} }
+func fixed(n uint64) size { return size{SizeEstimate: checker.FixedSizeEstimate(n), known: true} }
+
+func ranged(s checker.SizeEstimate) size { return size{SizeEstimate: s, known: true} }
 
 // orAny returns s, or the range of all sizes if s is not known.
 func (s size) orAny() checker.SizeEstimate {
@@ -52,17 +64,29 @@ func (s size) orAny() checker.SizeEstimate {
 	return checker.UnknownSizeEstimate()
 }
 
-// entries is the size of the items of a list that the expression creates, if known.
+// union returns the range of both sizes, or the one that is known.
+func (s size) union(other size) size {
+	if s.known && other.known {
+		return ranged(s.Union(other.SizeEstimate))
+	}
+	if s.known {
+		return s
+	}
+	return other
+}
+
+// entries holds the sizes of the entries of a list or map that the expression creates, if known.
 type entries struct {
-	of    checker.SizeEstimate
-	known bool
+	container celtypes.Kind
+	key, val  checker.SizeEstimate
+	known     bool
 }
 
 func (e entries) union(other entries) entries {
 	if !e.known || !other.known {
 		return entries{}
 	}
-	return entries{e.of.Union(other.of), true}
+	return entries{e.container, e.key.Union(other.key), e.val.Union(other.val), true}
 }
 
 // priced is the estimate of an expression.
@@ -71,23 +95,22 @@ type priced struct {
 	size    size
 	entries entries
 	at      place
-	kind    celtypes.Kind
-	typ     *celtypes.Type // nil for literals and lists
 }
 
-// stop ends the walk, because the expression is not supported.
+// stop ends the walk, because a path may have been overwritten.
 func (w *walk) stop() priced {
-	w.unknown = true
+	w.ambiguous = true
 	return priced{}
 }
 
+// expr returns the estimate of e. The size of a variable or field is left to measure.
 func (w *walk) expr(e ast.Expr) priced {
-	if w.unknown {
+	if w.ambiguous {
 		return priced{}
 	}
 	switch e.Kind() {
 	case ast.LiteralKind:
-		return w.literal(e)
+		return literal(e)
 	case ast.IdentKind:
 		return w.ident(e)
 	case ast.SelectKind:
@@ -96,60 +119,98 @@ func (w *walk) expr(e ast.Expr) priced {
 		return w.call(e)
 	case ast.ListKind:
 		return w.list(e)
+	case ast.MapKind:
+		return w.mapping(e)
+	case ast.StructKind:
+		return w.message(e)
 	case ast.ComprehensionKind:
+		if w.has[entrySizes] && isBind(e.AsComprehension()) {
+			return w.bind(e)
+		}
 		return w.macro(e)
 	}
-	return w.stop()
+	return priced{}
 }
 
-func (w *walk) literal(e ast.Expr) priced {
+func literal(e ast.Expr) priced {
 	x := priced{cost: checker.FixedCostEstimate(common.ConstCost), size: fixed(1)}
 	switch v := e.AsLiteral().(type) {
 	case celtypes.String:
 		x.size = fixed(uint64(utf8.RuneCountInString(string(v))))
-	case celtypes.Bool, celtypes.Int, celtypes.Uint, celtypes.Double, celtypes.Null:
-	default:
-		return w.stop()
+	case celtypes.Bytes:
+		x.size = fixed(uint64(len(v)))
 	}
 	return x
 }
 
-func (w *walk) ident(e ast.Expr) priced {
-	x := priced{cost: checker.FixedCostEstimate(common.SelectAndIdentCost), at: place{steps: 1, decl: w.root}}
-	name := e.AsIdent()
+// local returns the innermost variable of a macro with the given name, or nil.
+func (w *walk) local(name string) *local {
 	for i := len(w.locals) - 1; i >= 0; i-- {
-		if l := &w.locals[i]; l.name == name {
-			x.at, x.entries = l.at, l.entries
-			if w.measure(&x, e); !x.size.known {
-				x.size = l.size
-			}
-			return x
+		if w.locals[i].name == name {
+			return &w.locals[i]
 		}
 	}
+	return nil
+}
+
+func (w *walk) ident(e ast.Expr) priced {
+	x := priced{cost: checker.FixedCostEstimate(common.SelectAndIdentCost)}
+	name := e.AsIdent()
+	l := w.local(name)
+	switch {
+	case l == nil && accumulator(name):
+	case l == nil:
+		x.at = place{steps: 1, decl: w.root}
+		if w.literalPaths {
+			x.at.path = []string{name}
+		}
+	case l.step == "":
+		x.at, x.entries = l.at, l.entries
+	default:
+		x.at = w.step(l.at, l.step)
+		x.at.variable = x.at.steps
+	}
+	return x
+}
+
+func accumulator(name string) bool {
+	return name == parser.AccumulatorName || name == parser.HiddenAccumulatorName
+}
+
+// measure sets the size of x, the estimate of e, if it is not known yet: the declared maximum, 1 for
+// a scalar, or the size of a variable.
+func (w *walk) measure(x *priced, e ast.Expr) {
+	if x.size.known {
+		return
+	}
+	if d := w.declared(x.at); d != nil {
+		x.size = ranged(checker.SizeEstimate{Max: uint64(d.MaxSize())})
+		return
+	}
+	if w.scalar(w.checked.GetType(e.ID())) {
+		x.size = size{SizeEstimate: checker.FixedSizeEstimate(1), known: true, ofType: true}
+		return
+	}
+	if e.Kind() == ast.IdentKind {
+		if l := w.local(e.AsIdent()); l != nil {
+			x.size = l.size
+		}
+	}
+}
+
+// measured returns the estimate of e with its size.
+func (w *walk) measured(e ast.Expr) priced {
+	x := w.expr(e)
 	w.measure(&x, e)
 	return x
 }
 
-// measure sets the type of x and, if its size is not known, the size: the declared maximum, or 1
-// for a scalar.
-func (w *walk) measure(x *priced, e ast.Expr) {
-	t := w.checked.GetType(e.ID())
-	x.kind, x.typ = t.Kind(), t
-	switch {
-	case x.size.known:
-	case x.at.decl != nil:
-		x.size = size{checker.SizeEstimate{Max: uint64(x.at.decl.MaxSize())}, true}
-	case scalar(t):
-		x.size = fixed(1)
-	}
-}
-
-func scalar(t *celtypes.Type) bool {
+func (w *walk) scalar(t *celtypes.Type) bool {
 	switch t.Kind() {
 	case celtypes.BoolKind, celtypes.DoubleKind, celtypes.DurationKind, celtypes.IntKind, celtypes.TimestampKind, celtypes.UintKind:
 		return true
 	case celtypes.OpaqueKind:
-		return t.TypeName() == "optional_type" && scalar(t.Parameters()[0])
+		return w.has[optionalScalars] && t.TypeName() == "optional_type" && w.scalar(t.Parameters()[0])
 	}
 	return false
 }
@@ -159,74 +220,65 @@ func (w *walk) field(e ast.Expr) priced {
 	of, name := w.expr(sel.Operand()), sel.FieldName()
 	x := priced{cost: of.cost}
 	if sel.IsTestOnly() {
-		w.measure(&x, e)
+		if w.has[presenceCost] {
+			x.cost = x.cost.Add(checker.FixedCostEstimate(common.SelectAndIdentCost))
+		}
 		return x
 	}
-	switch of.kind {
+	switch w.checked.GetType(sel.Operand().ID()).Kind() {
 	case celtypes.MapKind, celtypes.StructKind, celtypes.TypeParamKind:
 		x.cost = x.cost.Add(checker.FixedCostEstimate(common.SelectAndIdentCost))
 	}
-	if name == parser.AccumulatorName || name == parser.HiddenAccumulatorName {
-		return w.stop() // checker.Cost ignores paths that begin with this name
-	}
-	x.at = of.at.step(w.root, name)
-	w.measure(&x, e)
+	x.at = w.step(of.at, name)
 	return x
 }
 
+// noSizes is the union of no sizes.
+var noSizes = checker.SizeEstimate{Min: math.MaxUint64}
+
 func (w *walk) list(e ast.Expr) priced {
 	items := e.AsList().Elements()
-	x := priced{cost: checker.FixedCostEstimate(common.ListCreateBaseCost), size: fixed(uint64(len(items))), kind: celtypes.ListKind}
-	sizes := checker.SizeEstimate{Min: math.MaxUint64}
+	x := priced{cost: checker.FixedCostEstimate(common.ListCreateBaseCost), size: fixed(uint64(len(items)))}
+	sizes := noSizes
 	if len(items) == 0 {
 		sizes.Min = 0
 	}
 	for _, item := range items {
-		of := w.expr(item)
+		of := w.measured(item)
 		x.cost = x.cost.Add(of.cost)
 		sizes = sizes.Union(of.size.orAny())
 	}
-	x.entries = entries{sizes, true}
+	if w.has[entrySizes] {
+		x.entries = entries{celtypes.ListKind, checker.FixedSizeEstimate(1), sizes, true}
+	}
 	return x
 }
 
-func (w *walk) macro(e ast.Expr) priced {
-	loop := e.AsComprehension()
-	over, start := w.expr(loop.IterRange()), w.expr(loop.AccuInit())
-	isList := loop.AccuInit().Kind() == ast.ListKind
-	switch {
-	case loop.HasIterVar2(), isBind(loop), !isList && loop.AccuInit().Kind() != ast.LiteralKind,
-		over.at.overwritten(), over.at.inRoom(over.at.steps + 1):
-		return w.stop()
+func (w *walk) mapping(e ast.Expr) priced {
+	all := e.AsMap().Entries()
+	x := priced{cost: checker.FixedCostEstimate(common.MapCreateBaseCost), size: fixed(uint64(len(all)))}
+	keys, values := noSizes, noSizes
+	if len(all) == 0 {
+		keys.Min, values.Min = 0, 0
 	}
-	w.locals = append(w.locals, local{name: loop.AccuVar(), size: start.size, entries: start.entries}, w.variable(loop.IterVar(), over))
-	cond, step := w.expr(loop.LoopCondition()), w.expr(loop.LoopStep())
-	w.locals = w.locals[:len(w.locals)-1]
-	result := w.expr(loop.Result())
-	w.locals = w.locals[:len(w.locals)-1]
-
-	times := over.size.orAny()
-	x := priced{cost: over.cost.Add(start.cost).Add(result.cost).Add(times.MultiplyByCost(step.cost.Add(cond.cost))), size: start.size}
-	if isList {
-		x.size, x.entries = size{times, true}, step.entries
+	for _, entry := range all {
+		key, value := entry.AsMapEntry().Key(), entry.AsMapEntry().Value()
+		k, v := w.expr(key), w.expr(value)
+		w.measure(&k, key)
+		w.measure(&v, value)
+		x.cost = x.cost.Add(k.cost).Add(v.cost)
+		keys, values = keys.Union(k.size.orAny()), values.Union(v.size.orAny())
 	}
-	w.measure(&x, e)
+	if w.has[entrySizes] {
+		x.entries = entries{celtypes.MapKind, keys, values, true}
+	}
 	return x
 }
 
-func isBind(loop ast.ComprehensionExpr) bool {
-	over := loop.IterRange()
-	return over.Kind() == ast.ListKind && over.AsList().Size() == 0
-}
-
-// variable returns the iteration variable of a macro over a list or map.
-func (w *walk) variable(name string, over priced) local {
-	l := local{name: name}
-	if over.kind == celtypes.ListKind || over.entries.known {
-		l.at, l.size = over.at.step(w.root, "@items"), size{over.entries.of, over.entries.known}
-	} else {
-		l.at = over.at.step(w.root, "@keys")
+func (w *walk) message(e ast.Expr) priced {
+	x := priced{cost: checker.FixedCostEstimate(common.StructCreateBaseCost)}
+	for _, field := range e.AsStruct().Fields() {
+		x.cost = x.cost.Add(w.expr(field.AsStructField().Value()).cost)
 	}
-	l.at.variable = l.at.steps
-	return l
+	return x
 }

@@ -1,15 +1,17 @@
-// Package estimate estimates the cost of checked CEL expressions like cel-go's checker.Cost with
-// the API server's estimator, but several times faster.
+// Package estimate estimates the cost of checked CEL expressions as the API server of a Kubernetes
+// minor version does.
 //
-// Of returns the same numbers for the expressions that it supports. For others it returns false;
-// use checker.Cost instead.
+// [For] returns the model of a minor version, and [Model.Of] estimates an expression with it:
+//
+//	est := estimate.For(31).Of(checked.NativeRep(), declaration)
+//
+// Estimates depend on the named version alone, never on the linked releases of k8s.io and cel-go.
 package estimate
 
 // How it works: one walk over the tree returns, for each expression, its cost and the data that the
-// parent needs: its size, the sizes of its entries, and the declaration of its path. checker.Cost
-// stores these in maps by expression, stores a path as a slice of names, and looks up each
-// declaration from the root. This takes most of its time.
+// parent needs: its size, the sizes of its entries, and its path. checker.Cost of cel-go stores
+// these in maps by expression and looks up the declaration of each path from the root. This takes
+// most of its time.
 //
-// Not supported: functions of cel-go's extensions and of lists, binds, macros with two variables,
-// map and message literals, bytes literals, and paths that checker.Cost confuses with others (see
-// place.go).
+// All versions share the walk. Where they differ, it reads a feature or a table of the Model; see
+// model.go.

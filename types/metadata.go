@@ -1,0 +1,54 @@
+package types
+
+import (
+	"maps"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// withMetadata returns the schema of a resource's root, in which apiVersion, kind, metadata.name, and
+// metadata.generateName are declared. It returns s if s declares all of them.
+func (v Version) withMetadata(s *schema.Structural) *schema.Structural {
+	if declaresMetadata(s) {
+		return s
+	}
+	root := &schema.Structural{
+		Generic: s.Generic, Extensions: s.Extensions,
+		ValueValidation: s.ValueValidation, ValidationExtensions: s.ValidationExtensions,
+	}
+	if rootMaps.Include(v.Minor) {
+		root.AdditionalProperties = s.AdditionalProperties
+	}
+	text := schema.Structural{Generic: schema.Generic{Type: "string"}}
+	name, generateName := text, text
+	if nameLength.Include(v.Minor) {
+		declared := s.Properties["metadata"].Properties
+		name = atMost(validation.DNS1123SubdomainMaxLength, declared["name"])
+		generateName = atMost(validation.DNS1123SubdomainMaxLength-1, declared["generateName"]) // a suffix follows
+	}
+	root.Properties = make(map[string]schema.Structural, len(s.Properties)+3)
+	maps.Copy(root.Properties, s.Properties)
+	root.Properties["apiVersion"], root.Properties["kind"] = text, text
+	root.Properties["metadata"] = schema.Structural{
+		Generic:    schema.Generic{Type: "object"},
+		Properties: map[string]schema.Structural{"name": name, "generateName": generateName},
+	}
+	return root
+}
+
+func declaresMetadata(s *schema.Structural) bool {
+	metadata := s.Properties["metadata"]
+	return s.Properties["kind"].Type == "string" && s.Properties["apiVersion"].Type == "string" &&
+		metadata.Type == "object" && metadata.Properties["name"].Type == "string" && metadata.Properties["generateName"].Type == "string"
+}
+
+// atMost returns the schema of a string with the given maximum length, or with the declared one if it
+// is smaller.
+func atMost(most int, declared schema.Structural) schema.Structural {
+	length := int64(most)
+	if v := declared.ValueValidation; v != nil && v.MaxLength != nil {
+		length = min(length, *v.MaxLength)
+	}
+	return schema.Structural{Generic: schema.Generic{Type: "string"}, ValueValidation: &schema.ValueValidation{MaxLength: &length}}
+}
