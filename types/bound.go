@@ -122,3 +122,13 @@ var (
 	// rootMaps: a resource's root can have additionalProperties.
 	rootMaps = minors.Since(31)
 )
+
+// SameBounds reports whether two versions declare all schemas with the same bounds.
+func (v Version) SameBounds(other Version) bool {
+	for _, in := range []minors.Range{enumLength, intOrStringLength, nameLength, rootMaps} {
+		if in.Include(v.Minor) != in.Include(other.Minor) {
+			return false
+		}
+	}
+	return true
+}

@@ -41,6 +41,8 @@ type admission struct {
 
 	errs field.ErrorList
 	refs map[*field.Error]*rule
+	// costErrs is the number of errors about estimates over a limit.
+	costErrs int
 }
 
 func newAdmission(ctx context.Context, crd, old *apiextensions.CustomResourceDefinition, v types.Version, cfg Config) *admission {

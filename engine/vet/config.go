@@ -16,9 +16,10 @@ import (
 // Config holds the options of Vet. The zero value is a create on the newest supported API server.
 type Config struct {
 	// KubeVersion is the Kubernetes minor version to emulate, such as "1.33"; "" is the newest
-	// supported one. It determines what new rules can use. Costs and error messages are always
-	// those of the linked release.
+	// supported one.
 	KubeVersion string
+	// KubeVersions are versions whose verdict is reported, too; see Report.KubeVersions.
+	KubeVersions []string
 	// Old is the CRD before an update, including descriptions, because the server compares whole
 	// schemas. If it is nil, the CRD is created. The CRD counts as established unless its status
 	// contradicts.
@@ -52,6 +53,11 @@ type Config struct {
 func (cfg *Config) Check() error {
 	if _, err := types.ParseVersion(cfg.KubeVersion); err != nil {
 		return err
+	}
+	for _, version := range cfg.KubeVersions {
+		if _, err := types.ParseVersion(version); err != nil {
+			return err
+		}
 	}
 	for _, name := range cfg.WithoutLints {
 		if !slices.Contains(LintNames(), name) {

@@ -80,7 +80,9 @@ func (a *admission) unit(u *unit, own field.ErrorList) (field.ErrorList, error) 
 	}
 	errs := append(append(defaults, v.schema...), v.cel...)
 	if v.sound && u.total.Exceeded() && !a.cfg.Stored {
-		errs = append(errs, a.totalErrors(u)...)
+		total := a.totalErrors(u)
+		a.costErrs += len(total)
+		errs = append(errs, total...)
 	}
 	return errs, nil
 }
@@ -194,7 +196,7 @@ func (a *admission) compileRule(spec *apiextensions.ValidationRule, d *types.Dec
 func (v *visit) checkRule(r *rule, barrier *field.Path) {
 	limit, id := uint64(v.a.limits.EstimatedPerRule), 2*r.number
 	if !v.suppress && r.total > limit {
-		v.fail(r, field.Forbidden(r.path.Child("rule"), cost.ExceedsText("estimated rule cost", r.total, limit)))
+		v.failCost(r, "rule", "estimated rule cost", r.total)
 	}
 	v.u.total.Add(id, r.total)
 	if r.expr != nil && r.expr.refused {
@@ -206,7 +208,7 @@ func (v *visit) checkRule(r *rule, barrier *field.Path) {
 		v.fail(r, field.Invalid(r.path.Child("messageExpression"), *r.spec, m.detail))
 	default:
 		if !v.suppress && r.messageCost() > limit {
-			v.fail(r, field.Forbidden(r.path.Child("messageExpression"), cost.ExceedsText("estimated messageExpression cost", r.messageCost(), limit)))
+			v.failCost(r, "messageExpression", "estimated messageExpression cost", r.messageCost())
 		}
 		v.u.total.Add(id+1, r.messageCost())
 	}
@@ -222,6 +224,12 @@ func (v *visit) old(r *rule, barrier *field.Path) {
 	case !usesOld && r.spec.OptionalOldSelf != nil:
 		v.fail(r, field.Invalid(r.path.Child("optionalOldSelf"), *r.spec.OptionalOldSelf, "may not be set if oldSelf is not used in rule"))
 	}
+}
+
+// failCost is like fail for an estimate over its limit.
+func (v *visit) failCost(r *rule, part, what string, estimate uint64) {
+	v.a.costErrs++
+	v.fail(r, field.Forbidden(r.path.Child(part), cost.ExceedsText(what, estimate, uint64(v.a.limits.EstimatedPerRule))))
 }
 
 func (v *visit) fail(r *rule, err *field.Error) {

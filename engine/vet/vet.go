@@ -45,6 +45,8 @@ type Report struct {
 	Needs          []Need
 	// Versions are in the order of the CRD; nil if Config.VerdictOnly is set.
 	Versions []Version
+	// KubeVersions are the verdicts of Config.KubeVersions, in that order.
+	KubeVersions []KubeVersion
 }
 
 // Version holds the cost estimates of a version's rules.
@@ -150,6 +152,9 @@ func (r *Report) vet(ctx context.Context, crd *apiextensionsv1.CustomResourceDef
 		return nil, fmt.Errorf("vetting interrupted: %w", err)
 	}
 	a.report(r)
+	if r.KubeVersions, err = a.kubeVersions(crd); err != nil {
+		return nil, err
+	}
 	return r, nil
 }
 

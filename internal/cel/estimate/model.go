@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"strconv"
 	"sync"
 
 	"github.com/celadon-cel/celadon/internal/minors"
@@ -56,16 +57,34 @@ var featureMinors = [features]minors.Range{
 // model and newer versions use the last.
 const first, last = 28, 37
 
-var models [last - first + 1]func() *Model
-
-func init() {
-	for i := range models {
-		models[i] = sync.OnceValue(func() *Model { return build(first + i) })
+// models holds a model for each version. Versions that estimate alike share theirs.
+var models = sync.OnceValue(func() (all [last - first + 1]*Model) {
+	known := map[string]*Model{}
+	for i := range all {
+		minor := first + i
+		key := fingerprint(minor)
+		if known[key] == nil {
+			known[key] = build(minor)
+		}
+		all[i] = known[key]
 	}
-}
+	return all
+})
 
 // For returns the model of Kubernetes 1.minor.
-func For(minor int) *Model { return models[min(max(minor, first), last)-first]() }
+func For(minor int) *Model { return models()[min(max(minor, first), last)-first] }
+
+// fingerprint returns the rows of the tables that include a minor version.
+func fingerprint(minor int) string {
+	var rows []byte
+	for _, in := range featureMinors {
+		rows = strconv.AppendBool(rows, in.Include(minor))
+	}
+	for _, l := range libraries {
+		rows = strconv.AppendBool(rows, l.in.Include(minor))
+	}
+	return string(rows)
+}
 
 func build(minor int) *Model {
 	m := &Model{functions: map[string]price{}, overloads: map[string]price{}}

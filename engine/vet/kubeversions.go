@@ -1,0 +1,179 @@
+package vet
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// A KubeVersion is the verdict of one Kubernetes minor version on a CRD.
+type KubeVersion struct {
+	// Version is the minor version, such as "1.33".
+	Version  string
+	Accepted bool
+	// EstimatedCost is the largest sum of estimates of a version of the CRD, in CEL cost units.
+	EstimatedCost uint64
+	// Causes are sorted like Report.Causes.
+	Causes []engine.Cause
+}
+
+// How it works: most CRDs differ between Kubernetes versions only in their estimates. If nothing
+// else in the CRD can differ (see differs), other versions reuse the compiled rules and estimate
+// them again, with the declarations and the model of the version. All other CRDs are validated
+// again as a whole.
+
+// kubeVersions returns the verdicts of Config.KubeVersions.
+func (a *admission) kubeVersions(crd *apiextensionsv1.CustomResourceDefinition) ([]KubeVersion, error) {
+	if len(a.cfg.KubeVersions) == 0 {
+		return nil, nil
+	}
+	others := &versionEstimates{a: a, shared: !a.differs()}
+	list := make([]KubeVersion, 0, len(a.cfg.KubeVersions))
+	for _, version := range a.cfg.KubeVersions {
+		v, err := types.ParseVersion(version)
+		if err != nil {
+			return nil, err
+		}
+		one, ok := KubeVersion{}, true
+		if v == a.version {
+			one = a.kubeVersion()
+		} else if one, ok = others.of(v); !ok {
+			if one, err = judge(a.ctx, crd, v, a.cfg); err != nil {
+				return nil, fmt.Errorf("kubernetes %s: %w", v, err)
+			}
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+// judge validates a CRD as a server of version v does.
+func judge(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, v types.Version, cfg Config) (KubeVersion, error) {
+	cfg.KubeVersion, cfg.KubeVersions, cfg.VerdictOnly = v.String(), nil, true
+	a, failure, err := admit(ctx, crd, cfg)
+	if err != nil {
+		return KubeVersion{}, err
+	}
+	if failure != nil {
+		return KubeVersion{Version: v.String()}, nil
+	}
+	return a.kubeVersion(), nil
+}
+
+// kubeVersion returns the verdict of a complete admission.
+func (a *admission) kubeVersion() KubeVersion {
+	var r Report
+	verdict := *a
+	verdict.cfg.VerdictOnly = true
+	verdict.report(&r)
+	one := KubeVersion{Version: a.version.String(), Accepted: r.Accepted, Causes: r.Causes}
+	for _, u := range a.units {
+		var sum uint64
+		for _, r := range u.rules {
+			sum = cost.Add(sum, cost.Add(r.total, r.messageCost()))
+		}
+		one.EstimatedCost = max(one.EstimatedCost, sum)
+	}
+	return one
+}
+
+// differs reports whether another version might judge the CRD by more than its estimates.
+func (a *admission) differs() bool {
+	if a.old != nil || a.undecided != nil || len(a.errs) != a.costErrs || len(a.dropped) > 0 {
+		return true
+	}
+	spec := &a.crd.Spec
+	if len(spec.SelectableFields) > 0 {
+		return true
+	}
+	for i := range spec.Versions {
+		if len(spec.Versions[i].SelectableFields) > 0 {
+			return true
+		}
+	}
+	for _, u := range a.units {
+		if u.whole || schemaDiffers(u.root, false) || u.tree != nil && u.tree.differs() {
+			return true
+		}
+		for _, r := range u.rules {
+			if !r.plain() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// plain reports whether all versions certainly compile the rule in the same way.
+func (r *rule) plain() bool {
+	if r.expr == nil || r.expr.refused || r.spec.OptionalOldSelf != nil || !types.Plain(r.expr.ast) {
+		return false
+	}
+	return r.message == nil || !r.message.refused && types.Plain(r.message.ast)
+}
+
+// differs reports whether rules run on a default: their costs and values depend on the version.
+func (b *branch) differs() bool {
+	if b.props.Default != nil {
+		return true
+	}
+	for _, child := range b.children {
+		if child.differs() {
+			return true
+		}
+	}
+	return false
+}
+
+// schemaDiffers reports whether some version judges a schema or its defaults differently. junctor
+// is set inside allOf, anyOf, oneOf, and not.
+func schemaDiffers(s *apiextensions.JSONSchemaProps, junctor bool) bool {
+	if s.Format == "k8s-short-name" || s.Format == "k8s-long-name" || junctor && s.AdditionalProperties != nil || boundsDiffer(s) {
+		return true
+	}
+	for name := range s.Properties {
+		prop := s.Properties[name]
+		if schemaDiffers(&prop, junctor) {
+			return true
+		}
+	}
+	if s.Items != nil && s.Items.Schema != nil && schemaDiffers(s.Items.Schema, junctor) {
+		return true
+	}
+	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil && schemaDiffers(s.AdditionalProperties.Schema, junctor) {
+		return true
+	}
+	if s.Not != nil && schemaDiffers(s.Not, true) {
+		return true
+	}
+	for _, list := range [][]apiextensions.JSONSchemaProps{s.AllOf, s.AnyOf, s.OneOf} {
+		for i := range list {
+			if schemaDiffers(&list[i], true) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// boundsDiffer reports whether a bound of a number is not a value of the number's type.
+func boundsDiffer(s *apiextensions.JSONSchemaProps) bool {
+	if s.Type != "integer" && s.Type != "number" {
+		return false
+	}
+	for _, bound := range []*float64{s.Minimum, s.Maximum, s.MultipleOf} {
+		if bound == nil {
+			continue
+		}
+		if s.Type == "integer" && float64(int32(*bound)) != *bound || s.Format == "float" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,128 @@
+package vet
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// versionEstimates estimates the rules of an admission as other versions do.
+type versionEstimates struct {
+	a      *admission
+	shared bool // the versions differ in nothing else
+	known  []estimated
+}
+
+type estimated struct {
+	version types.Version
+	verdict KubeVersion
+}
+
+// of returns the verdict of version v. It returns false if the CRD has to be validated again.
+func (e *versionEstimates) of(v types.Version) (KubeVersion, bool) {
+	if !e.shared {
+		return KubeVersion{}, false
+	}
+	for _, known := range e.known {
+		if known.version.SameBounds(v) && cost.For(known.version) == cost.For(v) {
+			one := known.verdict
+			one.Version = v.String()
+			return one, true
+		}
+	}
+	one := e.estimate(v)
+	e.known = append(e.known, estimated{v, one})
+	return one, true
+}
+
+// estimate returns the verdict of version v, with the errors of an admission whose rules have the
+// version's estimates.
+func (e *versionEstimates) estimate(v types.Version) KubeVersion {
+	a := *e.a
+	a.version, a.errs, a.costErrs, a.refs = v, nil, 0, map[*field.Error]*rule{}
+	other := reestimator{model: cost.For(v), decls: types.NewInterner(), of: map[*types.Decl]*types.Decl{}, known: map[*compiled]*compiled{}}
+	other.decls.Version = v
+	other.same = v.SameBounds(e.a.version)
+	a.units = nil
+	for _, u := range e.a.units {
+		next := *u
+		next.total = cost.NewTotal(a.limits)
+		next.rules = other.rules(u, &next)
+		a.units = append(a.units, &next)
+		visit := &visit{a: &a, u: &next}
+		for _, r := range next.rules {
+			visit.checkRule(r, nil)
+		}
+		a.errs = append(a.errs, visit.cel...)
+		if next.total.Exceeded() {
+			a.errs = append(a.errs, a.totalErrors(&next)...)
+		}
+	}
+	return a.kubeVersion()
+}
+
+// reestimator estimates compiled expressions with another model.
+type reestimator struct {
+	model cost.Model
+	decls *types.Interner
+	same  bool // declarations have the same bounds
+	of    map[*types.Decl]*types.Decl
+	known map[*compiled]*compiled
+}
+
+// rules returns copies of the rules of a schema with other estimates, for the unit next.
+func (w *reestimator) rules(u, next *unit) []*rule {
+	list := make([]*rule, len(u.rules))
+	for i, r := range slices.Backward(u.rules) { // parents first
+		c := *r
+		c.unit, c.expr, c.message = next, w.expr(r.expr), w.expr(r.message)
+		c.total = cost.Mul(c.cost(), c.times)
+		list[i] = &c
+	}
+	return list
+}
+
+func (w *reestimator) expr(x *compiled) *compiled {
+	if x == nil {
+		return nil
+	}
+	if known := w.known[x]; known != nil {
+		return known
+	}
+	c := *x
+	c.cost = w.model.Of(x.ast, w.declared(x.key.Decl))
+	w.known[x] = &c
+	return &c
+}
+
+// declared returns the declaration of the same schema in the other version.
+func (w *reestimator) declared(d *types.Decl) *types.Decl {
+	if w.same {
+		return d
+	}
+	if w.of[d] == nil {
+		at := types.Subtree
+		if d.Root {
+			at = types.ResourceRoot
+		}
+		w.pair(d, w.decls.FromSchema(d.Schema, at))
+	}
+	return w.of[d]
+}
+
+// pair records that other declares the same schema as d.
+func (w *reestimator) pair(d, other *types.Decl) {
+	if d == nil || other == nil || w.of[d] != nil {
+		return
+	}
+	w.of[d] = other
+	w.pair(d.Elem, other.Elem)
+	for name, f := range d.Fields {
+		if o := other.Fields[name]; o != nil {
+			w.pair(f.Decl, o.Decl)
+		}
+	}
+}
