@@ -40,6 +40,7 @@ func lookCommands() []command {
 		{name: "show", args: "[PATH]", help: "print the object here, as rules see it", run: showValue, complete: completePath},
 		{name: "type", args: "EXPR", help: "print an expression's type", run: typeOf, expression: true, complete: completeExpression},
 		{name: "cost", args: "EXPR", help: "print what an expression may cost, and what bounds would help", run: costOf, expression: true, complete: completeExpression},
+		{name: "versions", args: "N|EXPR", help: "print the cost and result of a rule or an expression in each Kubernetes version", run: versions, expression: true, complete: completeExpression},
 		{name: "explain", args: "EXPR", help: "print the value and the cost of every part", run: explain, expression: true, complete: completeExpression},
 		{name: "funcs", args: "[NAME]", help: "list functions, or explain one", run: funcs, complete: completeWords(functions)},
 	}

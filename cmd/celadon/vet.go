@@ -2,11 +2,13 @@ package main
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet"
+	"github.com/celadon-cel/celadon/types"
 )
 
 func vetCommand(s command.Streams) *cobra.Command {
@@ -19,8 +21,8 @@ has one of the same name, and shows what its rules may cost, why, and which boun
 make rules fit that cost too much. CRDs are files, folders or -; documents of other
 kinds are passed over.
 
-Without --kube-version it also tells the lowest Kubernetes version that accepts all
-rules. Lints, each with a section in docs/lints.md, never change the verdict. With
+The newest Kubernetes version decides, and the report names the other versions that
+differ. --kube-version names one or more versions that must accept the CRDs. Lints, each with a section in docs/lints.md, never change the verdict. With
 --find vet also looks for objects: one on which a rule fails to evaluate, with a text
 for the rule that does not, or the proof that a rule refuses nothing or a place
 accepts nothing. That takes seconds a CRD.
@@ -36,6 +38,10 @@ CRD that asks for more work than is done (2 wins over 1), 130 interrupted.`,
   celadon vet --find crd.yaml
   celadon vet ./api/...`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if f := cmd.Flags().Lookup("kube-version"); f.Changed && o.KubeVersion == "" {
+				_, err := types.ParseVersions("")
+				return fmt.Errorf("--kube-version: %w", err)
+			}
 			crds, err := o.Config.Defaults(cmd, s.Stderr)
 			if err != nil {
 				return err

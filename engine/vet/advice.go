@@ -48,6 +48,7 @@ func (a *admission) newAdvisor(u *unit) *advisor {
 		prices:    map[string]price{},
 		macroEnvs: map[macroKey]*cel.Env{},
 	}
+	ad.others = a.otherModels()
 	if a.unchanged[u.name] {
 		ad.perRule = math.MaxUint64
 	}

@@ -64,6 +64,8 @@ type bounds struct {
 	byPath map[string]*bound
 	// ofRule caches the dependence of each rule.
 	ofRule map[*rule]*dependence
+	// others are the other versions whose estimates must fit.
+	others []*reestimator
 }
 
 // dependence holds the bounds on which a rule's cost depends.
@@ -209,9 +211,17 @@ func (bs *bounds) price(r *rule, set values) (total, message uint64) {
 			return 0
 		}
 		if len(assume.Sizes) == 0 {
-			return x.cost.Max
+			most := x.cost.Max
+			for _, o := range bs.others {
+				most = max(most, o.expr(x).cost.Max)
+			}
+			return most
 		}
-		return cost.For(x.base.Version()).If(x.ast, x.key.Decl, assume).Max
+		most := cost.For(x.base.Version()).If(x.ast, x.key.Decl, assume).Max
+		for _, o := range bs.others {
+			most = max(most, o.model.If(x.ast, o.declared(x.key.Decl), assume).Max)
+		}
+		return most
 	}
 	total, message = estimate(r.expr), estimate(r.message)
 	if r.expr != nil {

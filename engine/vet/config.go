@@ -20,6 +20,8 @@ type Config struct {
 	KubeVersion string
 	// KubeVersions are versions whose verdict is reported, too; see Report.KubeVersions.
 	KubeVersions []string
+	// AdviseAll advises bounds that fit all of KubeVersions, not only KubeVersion.
+	AdviseAll bool
 	// Old is the CRD before an update, including descriptions, because the server compares whole
 	// schemas. If it is nil, the CRD is created. The CRD counts as established unless its status
 	// contradicts.

@@ -43,9 +43,7 @@ func (e *versionEstimates) of(v types.Version) (KubeVersion, bool) {
 func (e *versionEstimates) estimate(v types.Version) KubeVersion {
 	a := *e.a
 	a.version, a.errs, a.costErrs, a.refs = v, nil, 0, map[*field.Error]*rule{}
-	other := reestimator{model: cost.For(v), decls: types.NewInterner(), of: map[*types.Decl]*types.Decl{}, known: map[*compiled]*compiled{}}
-	other.decls.Version = v
-	other.same = v.SameBounds(e.a.version)
+	other := e.a.reestimator(v)
 	a.units = nil
 	for _, u := range e.a.units {
 		next := *u
@@ -71,6 +69,33 @@ type reestimator struct {
 	same  bool // declarations have the same bounds
 	of    map[*types.Decl]*types.Decl
 	known map[*compiled]*compiled
+}
+
+func (a *admission) reestimator(v types.Version) *reestimator {
+	w := &reestimator{
+		model: cost.For(v), decls: types.NewInterner(), same: v.SameBounds(a.version),
+		of: map[*types.Decl]*types.Decl{}, known: map[*compiled]*compiled{},
+	}
+	w.decls.Version = v
+	return w
+}
+
+// otherModels returns reestimators for the versions that advice has to fit, one for all that
+// estimate alike.
+func (a *admission) otherModels() (list []*reestimator) {
+	if !a.cfg.AdviseAll {
+		return nil
+	}
+	known := []types.Version{a.version}
+	for _, version := range a.cfg.KubeVersions {
+		v, err := types.ParseVersion(version)
+		if err != nil || slices.ContainsFunc(known, func(k types.Version) bool { return k.SameBounds(v) && cost.For(k) == cost.For(v) }) {
+			continue
+		}
+		known = append(known, v)
+		list = append(list, a.reestimator(v))
+	}
+	return list
 }
 
 // rules returns copies of the rules of a schema with other estimates, for the unit next.

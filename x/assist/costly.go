@@ -117,11 +117,7 @@ func (p *Place) pathBelow(path []string) string {
 }
 
 func (t *trial) estimate(a *cost.Assumption) uint64 {
-	e, err := cost.If(t.place.env(), t.x.AST(), t.place.Node.Decl(), a)
-	if err != nil {
-		return cost.Unbounded
-	}
-	return e.Max
+	return t.place.model().If(t.x.AST(), t.place.Node.Decl(), a).Max
 }
 
 // price returns the price of the expression if the bounds in list are set to value.

@@ -255,6 +255,5 @@ func (v *view) estimate(e ast.Expr) (cost.Estimate, bool) {
 	if checked == nil {
 		return cost.Estimate{}, false
 	}
-	out, err := cost.Of(v.env, checked, v.place.Node.Decl())
-	return out, err == nil
+	return v.place.model().Of(checked, v.place.Node.Decl()), true
 }

@@ -76,6 +76,15 @@ func NewPlace(e *engine.Engine, schema *apiextensionsv1.JSONSchemaProps, version
 }
 
 // env returns the environment of expressions at p, or nil if the schema is not visible to rules.
+// model returns the cost model of the version for which the rule is written.
+func (p *Place) model() cost.Model {
+	v := types.Version{Minor: types.Newest}
+	if c := p.compiler(); c != nil {
+		v = c.Version()
+	}
+	return cost.For(v)
+}
+
 func (p *Place) env() *cel.Env {
 	desk := p.compiler()
 	if desk == nil {

@@ -34,6 +34,9 @@ func NewCompiler(env *types.Env, d *types.Decl, limit int64, bad func(src string
 // Decl returns the declaration of self.
 func (d *Compiler) Decl() *types.Decl { return d.decl }
 
+// Version returns the Kubernetes version whose expressions are compiled.
+func (d *Compiler) Version() types.Version { return d.env.Version() }
+
 // Limit returns the cost limit of one evaluation.
 func (d *Compiler) Limit() int64 { return d.limit }
 
@@ -80,8 +83,8 @@ func (d *Compiler) compile(env *cel.Env, src string) (*Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.estimate, err = cost.Of(env, checked, d.decl)
-	return x, err
+	x.estimate = cost.For(d.Version()).Of(checked, d.decl)
+	return x, nil
 }
 
 // Eval evaluates an expression that d compiled with the same optionalOldSelf. old is nil if there

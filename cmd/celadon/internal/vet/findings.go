@@ -20,9 +20,14 @@ type crdFinding struct {
 	ref                      *engine.RuleRef // the rule in the CRD, if it can be located
 }
 
+// wholePlace is the position of a finding about the whole CRD.
+func (one *vetted) wholePlace() finding.Place {
+	return finding.Place{File: one.doc.File, Line: one.doc.Line}
+}
+
 // findings returns the errors, warnings, lints, and advice of a CRD.
 func (one *vetted) findings() (list []crdFinding) {
-	whole := finding.Place{File: one.doc.File, Line: one.doc.Line}
+	whole := one.wholePlace()
 	add := func(f crdFinding) {
 		if f.at.Line == 0 {
 			f.at.File, f.at.Line = whole.File, whole.Line
@@ -53,6 +58,9 @@ func (one *vetted) findings() (list []crdFinding) {
 			id: c.Reason, description: "A check of the API server: " + c.Reason, level: "error", message: c.Field + ": " + c.Message, rule: c.Rule, ref: c.Ref,
 			at: c.Place(),
 		})
+	}
+	if f, ok := one.kubeVersionFinding(); ok {
+		add(f)
 	}
 	for _, w := range r.Warnings {
 		add(crdFinding{id: "warning", description: "A warning of the API server", level: "warning", message: w, at: whole})

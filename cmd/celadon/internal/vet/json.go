@@ -44,6 +44,21 @@ type crdReport struct {
 	Minimum  string          `json:"minKubeVersion,omitempty"`
 	Needs    []needReport    `json:"needs"`
 	Versions []versionReport `json:"versions"`
+	// KubeVersions is set if several versions were asked for, or none in particular.
+	KubeVersions []kubeVersionReport `json:"kubeVersions,omitempty"`
+}
+
+type kubeVersionReport struct {
+	Version       string          `json:"version"`
+	Accepted      bool            `json:"accepted"`
+	EstimatedCost uint64          `json:"estimatedCost"`
+	Causes        []versionReason `json:"causes"`
+}
+
+type versionReason struct {
+	Reason  string `json:"reason"`
+	Field   string `json:"field"`
+	Message string `json:"message"`
 }
 
 type lintReport struct {
@@ -174,7 +189,7 @@ func newCRDReport(one *vetted) crdReport {
 		return rep
 	}
 	r := one.report
-	rep.Name, rep.Accepted, rep.Minimum = r.Name, r.Accepted, r.MinKubeVersion
+	rep.Name, rep.Accepted, rep.Minimum = r.Name, one.accepted(), r.MinKubeVersion
 	rep.ShortNames, rep.Categories = one.names("shortNames"), one.names("categories")
 	rep.Warnings = append(rep.Warnings, r.Warnings...)
 	if one.undecided() {
@@ -191,6 +206,13 @@ func newCRDReport(one *vetted) crdReport {
 	}
 	for _, v := range r.Versions {
 		rep.Versions = append(rep.Versions, newVersionReport(v))
+	}
+	for _, v := range r.KubeVersions {
+		one := kubeVersionReport{v.Version, v.Accepted, v.EstimatedCost, []versionReason{}}
+		for _, c := range v.Causes {
+			one.Causes = append(one.Causes, versionReason{string(c.Reason), c.Field, c.Message})
+		}
+		rep.KubeVersions = append(rep.KubeVersions, one)
 	}
 	return rep
 }

@@ -46,7 +46,7 @@ func KubeVersions() (list []string) {
 func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.CRDs, "crd", nil, "with Go packages (./api/...): the CRDs that a generator makes of them, `PATH` of a file, a folder or - (repeatable; default config/crd, manifests, payload-manifests)")
 	f.StringArrayVar(&o.Olds, "old", nil, "CRDs as they were stored before: `PATH` of a file, a folder or - (repeatable)")
-	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to stand for (default the newest known); costs and texts stay those of the linked release")
+	f.StringVar(&o.KubeVersion, "kube-version", "", "judge as the API servers of Kubernetes `X.Y`, a list of versions and ranges (1.33,1.35-1.37), or all (default the newest)")
 	f.StringVarP(&o.Output, "output", "o", "text", "report as text, json, junit, sarif or github")
 	f.BoolVar(&o.Explain, "explain", false, "say of every rule why it costs what it does")
 	f.BoolVar(&o.All, "all", false, "text: show every rule, not only the most expensive")
@@ -59,10 +59,10 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 
 // vetConfig returns the engine's configuration for the flags.
 func (o *Options) vetConfig() (vet.Config, error) {
-	if _, err := types.ParseVersion(o.KubeVersion); err != nil {
-		return vet.Config{}, fmt.Errorf("--kube-version: %w", err)
+	cfg := vet.Config{Explain: o.Explain, Beta: true}
+	if err := o.versions(&cfg); err != nil {
+		return cfg, err
 	}
-	cfg := vet.Config{KubeVersion: o.KubeVersion, Explain: o.Explain, Beta: true}
 	for _, name := range o.NoLints {
 		switch {
 		case slices.Contains(vet.LintNames(), name):
@@ -87,7 +87,11 @@ type printer interface {
 
 // printer returns a printer that writes to a stream. The width and colors depend on terminal.
 func (o *Options) printer(terminal, to io.Writer) (printer, error) {
-	v, err := types.ParseVersion(o.KubeVersion)
+	cfg, err := o.vetConfig()
+	if err != nil {
+		return nil, err
+	}
+	v, err := types.ParseVersion(cfg.KubeVersion)
 	if err != nil {
 		return nil, err
 	}

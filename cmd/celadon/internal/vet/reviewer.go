@@ -17,6 +17,9 @@ type Reviewer struct{ v *vetter }
 // NewReviewer returns a Reviewer. Options for output are ignored.
 func NewReviewer(ctx context.Context, o *Options) (*Reviewer, error) {
 	v, err := newVetter(ctx, command.Streams{}, o)
+	if err == nil {
+		v.cfg.KubeVersions = nil // an editor shows one version
+	}
 	return &Reviewer{v}, err
 }
 

@@ -32,7 +32,7 @@ func (s *summary) count(one *vetted) {
 			s.bug = one.problem
 		}
 		return
-	case one.report.Accepted:
+	case one.accepted():
 		s.Accepted++
 	case one.undecided():
 		s.Undecided++

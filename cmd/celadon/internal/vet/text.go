@@ -43,6 +43,7 @@ func (p *textPrinter) crd(one *vetted) error {
 		return err
 	}
 	p.verdict(&b, one)
+	p.kubeVersions(&b, one)
 	for _, v := range versions(one.report) {
 		p.version(&b, one, &v)
 	}
@@ -56,6 +57,11 @@ func (p *textPrinter) verdict(b *strings.Builder, one *vetted) {
 	r := one.report
 	for _, w := range r.Warnings {
 		untrusted.Fprintf(b, "Warning: %s\n", w)
+	}
+	if r.Accepted && !one.accepted() {
+		untrusted.Fprintf(b, "%s: %s\n", r.Name, p.paint(untrusted.Red, "rejected by some Kubernetes versions"))
+		untrusted.Fprintf(b, "  --> %s\n", one.doc.Place())
+		return
 	}
 	if r.Accepted {
 		untrusted.Fprintf(b, "%s: %s", r.Name, p.paint(untrusted.Green, "accepted"))

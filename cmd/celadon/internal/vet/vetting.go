@@ -33,6 +33,8 @@ type vetted struct {
 	bug     bool
 	// limited is set if --find did not search for all lints.
 	limited *lint.LimitError
+	// decisive is set if all versions in report.KubeVersions must accept the CRD.
+	decisive bool
 	// source maps the CRD's rules to Go markers; nil if no Go packages were given.
 	source *markervet.CRD
 }
@@ -109,7 +111,7 @@ func newVetter(ctx context.Context, streams command.Streams, o *Options) (*vette
 	}
 	v := &vetter{cfg: cfg, olds: catalog.New(catalog.Config{Lazy: true})}
 	if o.Find {
-		v.find = &lint.Config{KubeVersion: o.KubeVersion, Without: o.NoLints}
+		v.find = &lint.Config{KubeVersion: cfg.KubeVersion, Without: o.NoLints}
 	}
 	var places []string
 	var crds []*apiextensionsv1.CustomResourceDefinition
@@ -168,7 +170,7 @@ func (v *vetter) found(ctx context.Context, paths []string) func(*input.Document
 
 // vet returns nil if the document is not a CRD.
 func (v *vetter) vet(ctx context.Context, doc *input.Document) *vetted {
-	one := &vetted{doc: doc, operation: "create"}
+	one := &vetted{doc: doc, operation: "create", decisive: v.cfg.AdviseAll}
 	data, err := doc.JSON()
 	if err != nil {
 		one.problem = err

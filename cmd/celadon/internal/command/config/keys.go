@@ -285,12 +285,12 @@ func stricter(key string, values []string) error {
 		return nil
 	case kubeVersion:
 		for _, value := range values {
-			v, err := types.ParseVersion(value)
+			list, err := types.ParseVersions(value)
 			if err != nil {
 				return err
 			}
-			if v.Minor < types.Newest {
-				return &olderVersionError{v}
+			if newest := list[len(list)-1]; newest.Minor < types.Newest { // a list must be accepted by all
+				return &olderVersionError{newest}
 			}
 		}
 		return nil

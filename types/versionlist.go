@@ -1,0 +1,51 @@
+package types
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Versions returns all supported versions, oldest first.
+func Versions() (all []Version) {
+	for minor := Oldest; minor <= Newest; minor++ {
+		all = append(all, Version{minor})
+	}
+	return all
+}
+
+// ParseVersions parses a list of versions and ranges, such as "1.30,1.33-1.35" or "all". It returns
+// the versions oldest first. A version that occurs twice is an error.
+func ParseVersions(s string) ([]Version, error) {
+	if s == "all" {
+		return Versions(), nil
+	}
+	var list []Version
+	for part := range strings.SplitSeq(s, ",") {
+		first, last, isRange := strings.Cut(strings.TrimSpace(part), "-")
+		if first == "" || isRange && last == "" {
+			return nil, fmt.Errorf("kubernetes versions %q: want a list of versions and ranges of 1.%d to 1.%d, such as 1.33,1.35-1.37, or all", s, Oldest, Newest)
+		}
+		from, err := ParseVersion(first)
+		if err != nil {
+			return nil, err
+		}
+		to := from
+		if isRange {
+			if to, err = ParseVersion(last); err != nil {
+				return nil, err
+			}
+		}
+		if to.Minor < from.Minor {
+			return nil, fmt.Errorf("kubernetes versions %q: the range ends before it begins: want the older version first, of 1.%d to 1.%d", part, Oldest, Newest)
+		}
+		for minor := from.Minor; minor <= to.Minor; minor++ {
+			if slices.Contains(list, Version{minor}) {
+				return nil, fmt.Errorf("kubernetes versions %q: 1.%d occurs twice: want each of 1.%d to 1.%d at most once", s, minor, Oldest, Newest)
+			}
+			list = append(list, Version{minor})
+		}
+	}
+	slices.SortFunc(list, func(a, b Version) int { return a.Minor - b.Minor })
+	return list, nil
+}
