@@ -23,7 +23,7 @@ type Completion struct {
 }
 
 // Candidate is a text that can be inserted, with its type or kind as a hint. The text of a function
-// or macro ends with "(" if it takes arguments and with "()" if it takes none.
+// or macro ends with "(" if it takes arguments and with "()" if it takes no arguments.
 type Candidate struct {
 	Text, Hint string
 	Class      Class

@@ -12,7 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// The maximum number of smaller objects that are tried for one finding, and for all findings
+// The maximum number of smaller objects that are tried for each finding, and for all findings
 // together.
 const (
 	shrinkTrips    = 200

@@ -13,7 +13,7 @@ import (
 
 // Equal proves that a rule and its replacement reject the same objects among those that are
 // otherwise accepted. If the proof lists no siblings, that holds for all objects that satisfy the
-// schema. A rule that fails to evaluate rejects the object. Equal returns nil if there is no proof.
+// schema. A rule that fails to evaluate rejects the object. Equal returns nil if it finds no proof.
 func (p *Prover) Equal(ref engine.RuleRef, instead apiextensionsv1.ValidationRule) (*Proof, error) {
 	return p.prove(func(w *formula) error {
 		q, err := w.question(p, ref)

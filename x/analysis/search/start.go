@@ -30,8 +30,8 @@ func (h *solver) start(attempt int) *candidate {
 	return w
 }
 
-// begin returns an object of the schema: the smallest on the first attempt, later one from the pool
-// or a random one.
+// begin returns an object of the schema: the smallest on the first attempt, later an object from
+// the pool or a random object.
 func (h *solver) begin(attempt int) *candidate {
 	rng := h.maker.rng
 	h.maker.density = 0

@@ -238,7 +238,7 @@ func (w *rewriter) junction(e ast.Expr, name string) {
 	}
 }
 
-// flat returns the operands of a chain of one operator, and calls each for every operator.
+// flat returns the operands of a chain of the same operator, and calls each for every operator.
 func flat(e ast.Expr, name string, each func(ast.Expr), terms []ast.Expr) []ast.Expr {
 	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != name {
 		return append(terms, e)

@@ -4,7 +4,7 @@
 //	r := service.New()
 //	reply := r.Answer(ctx, []byte(`{"do":"check","crd":"…","object":"…"}`))
 //
-// A reply is {"value":…}, or {"error":"…"} if there is no value. The results of celadon check, vet,
+// A reply is {"value":…} or, on failure, {"error":"…"}. The results of celadon check, vet,
 // and find have the form of their -o json output.
 package service
 
@@ -41,7 +41,8 @@ type Request struct {
 	KubeVersion string `json:"kubeVersion"`
 	Subresource string `json:"subresource"`
 
-	// Item is the index of an object in the report of check. Run is the index of one of its runs.
+	// Item is the index of an object in the report of check. Run is the index of an evaluation in
+	// it.
 	Item int `json:"item"`
 	Run  int `json:"run"`
 
@@ -113,7 +114,7 @@ var answers = map[string]func(*Service, context.Context, *Request) (any, error){
 	"mends":    (*Service).fixes,
 }
 
-// Answer handles one request and returns the reply as JSON. It never panics.
+// Answer handles a request and returns the reply as JSON. It never panics.
 func (r *Service) Answer(ctx context.Context, request []byte) (reply []byte) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -191,7 +192,7 @@ func (r *Service) compiled(ctx context.Context, req *Request) (*compiledText, er
 	return d, nil
 }
 
-// makeRoom removes compiled texts from the cache before one with size bytes is added.
+// makeRoom removes compiled texts from the cache to make room for a text of size bytes.
 func (r *Service) makeRoom(size int) {
 	stay := 0
 	for _, d := range r.desks[:min(len(r.desks), kept-1)] {
