@@ -21,4 +21,3 @@ package markers
 //
 // Only types that lead to a rule are followed, so packages that are imported for other purposes are
 // never read.
-// things is never read.

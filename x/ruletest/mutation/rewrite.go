@@ -206,9 +206,7 @@ func (w *rewriter) call(e ast.Expr) {
 	}
 }
 
-// junction adds edits of && or
-//
-// : replacing the operator, and removing each operand.
+// junction adds edits of && or ||: replacing the operator, and removing each operand.
 func (w *rewriter) junction(e ast.Expr, name string) {
 	was, becomes := "&&", "||"
 	if name == operators.LogicalOr {

@@ -232,7 +232,7 @@ func (s *splitter) notJSON(end int, err error, first bool) bool {
 }
 
 // bad yields an error for the data at the window's start, and skips to the next line that begins an
-// object or a document.
+// object or a document. It reports whether to continue.
 func (s *splitter) bad(line int, err error) bool {
 	c := Chunk{File: s.file, index: s.index, line: line, err: err}
 	s.index++

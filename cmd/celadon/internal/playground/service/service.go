@@ -192,7 +192,7 @@ func (r *Service) compiled(ctx context.Context, req *Request) (*compiledText, er
 	return d, nil
 }
 
-// makeRoom removes compiled texts from the cache to make room for a text of size bytes.
+// makeRoom removes compiled texts from the cache before a text of size bytes is added.
 func (r *Service) makeRoom(size int) {
 	stay := 0
 	for _, d := range r.desks[:min(len(r.desks), kept-1)] {
