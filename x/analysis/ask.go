@@ -28,8 +28,8 @@ func (a *Analyzer) Charge(m *work.Meter) {
 // Meter returns the meter that questions charge.
 func (a *Analyzer) Meter() *work.Meter { return a.meter }
 
-// Ask looks for a write with which rule has the outcome want, and returns it, a proof that there is
-// no such write, or neither. It returns an error if ctx is done, if the version does not have the
+// Ask looks for a write with which rule has the outcome want, and returns it, a proof that no such
+// write exists, or neither. It returns an error if ctx is done, if the version does not have the
 // rule, or on an internal error.
 func (a *Analyzer) Ask(ctx context.Context, rule engine.RuleRef, want search.Want) (*Answer, error) {
 	m := a.meter

@@ -30,7 +30,7 @@ type Candidate struct {
 }
 
 // Only returns c with the candidates that begin with prefix. If there are no such candidates, it
-// compares without regard to case.
+// ignores case.
 func (c Completion) Only(prefix string) Completion {
 	all := c.Candidates
 	c.Candidates = nil

@@ -67,7 +67,7 @@ func (t *tester) shows(ctx context.Context, f *Finding, obj map[string]any) (*Fi
 }
 
 // without returns a copy of the object without its nth value, counted from the root. ok is false if
-// there are not so many values.
+// the object has fewer values.
 func without(obj map[string]any, n int) (map[string]any, bool) {
 	steps, ok := nth(obj, n)
 	if !ok {

@@ -27,7 +27,7 @@ func main() {
 	js.Global().Set("celadon", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		request := make([]byte, args[0].Length())
 		js.CopyBytesToGo(request, args[0])
-		// What waits must not wait in JavaScript's own turn.
+		// If the channel is full, sending must not block JavaScript's event loop.
 		go func() { requests <- request }()
 		return nil
 	}))

@@ -33,8 +33,8 @@ const DefaultSteps = 500
 type Effect string
 
 // The effects. A change is Breaking if an object or a client that was served before is now rejected
-// or served with less. It is Loosening if it is at most the other way round, and Both if it is
-// both. It is Unknown if no broken object was found and nothing was proved.
+// or served with fewer values. It is Loosening if it can only have the opposite effect, and Both if
+// it has both effects. It is Unknown if no broken object was found and nothing was proved.
 const (
 	Breaking   Effect = "breaking"
 	Loosening  Effect = "loosening"

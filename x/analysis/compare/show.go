@@ -26,8 +26,8 @@ const (
 	Undecided Verdict = "undecided"
 )
 
-// A Witness is an object that one CRD serves and the other does not, or with less, as confirmed by
-// both engines.
+// A Witness is an object that one CRD serves and the other does not, or serves with fewer values,
+// as confirmed by both engines.
 type Witness struct {
 	// Operation is the write that demonstrates the change. Object is written, and Old is the object
 	// that it replaces, nil on create.

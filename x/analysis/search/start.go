@@ -97,7 +97,7 @@ func (h *solver) fillPool() error {
 }
 
 // poolOf returns the key of the target rule's pool and the rule for which the pool is filled: the
-// first rule with the same path that is also a transition rule, or also is not.
+// first rule with the same path that is a transition rule if and only if the target rule is.
 func (h *solver) poolOf() (key string, first *rule) {
 	key = h.rule.ref.Path
 	if h.rule.transition() {

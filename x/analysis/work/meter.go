@@ -105,8 +105,8 @@ const (
 	unansweredPerQuestion = 230_000
 	unansweredPerNode     = 300 // and question
 
-	// RareQuestion is the number of questions as which a question about an error or an
-	// exceeded budget counts: 109 about errors of HTTPRoute take 84 million units.
+	// RareQuestion is the weight, in ordinary questions, of a question about an error or an
+	// exceeded budget: 109 about errors of HTTPRoute take 84 million units.
 	RareQuestion = 6
 
 	maxQuestions = 2000 // that make a budget larger
@@ -135,7 +135,7 @@ func InLanes(ask func(lane int) error) error {
 }
 
 // Lanes is the number of parts into which the questions of a run are divided. It
-// does not depend on the number of cores, because the answers must not.
+// does not depend on the number of cores, because the answers must not depend on it.
 const Lanes = 4
 
 // NewRun returns the meter of a run that asks a number of questions about a schema, one

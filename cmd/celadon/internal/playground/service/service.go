@@ -90,7 +90,7 @@ type compiledText struct {
 }
 
 // kept is the number of CRD texts that stay compiled. If together they have more than much bytes,
-// only the last one does, because memory is limited in a browser.
+// only the last stays, because memory is limited in a browser.
 const (
 	kept = 2
 	much = 1 << 20
