@@ -41,8 +41,8 @@ type Request struct {
 	KubeVersion string `json:"kubeVersion"`
 	Subresource string `json:"subresource"`
 
-	// Item is the index of an object in the report of check. Run is the index of an evaluation in
-	// it.
+	// Item is the index of an object in the report of check, and Run the index of an evaluation of
+	// its rules.
 	Item int `json:"item"`
 	Run  int `json:"run"`
 
