@@ -48,7 +48,7 @@ func DecodeReview(data []byte) (*admissionv1.AdmissionReview, error) {
 	return review, nil
 }
 
-// decoded returns fields as an object, or nil if there are none.
+// decoded returns fields as an object, or nil if fields is nil.
 func decoded(fields map[string]any) runtime.Object {
 	if fields == nil {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// defaultRules runs rules on the defaults in a schema, with one shared budget as in the API server.
+// defaultRules runs rules on the defaults in a schema, with a shared budget as in the API server.
 // It skips defaults that are rejected for another reason.
 type defaultRules struct {
 	ctx         context.Context
