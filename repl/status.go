@@ -57,7 +57,7 @@ func (st *state) checkSubresource() error {
 }
 
 // hiddenStatus returns a note if rules do not see the object's status. It returns nil if rules see
-// the status or if there is none.
+// the status or if the object has no status.
 func (st *state) hiddenStatus() *StatusNote {
 	if st.object == nil || st.subresource != "" || st.here() == nil || !st.crd.hasStatus(st.version) {
 		return nil
