@@ -17,7 +17,7 @@
 //     CELADON_FULL.
 //   - witnesses (TestWitnessesOnServer), world-witnesses (TestWitnessesOfWorlds): write the
 //     example objects that x/analysis/search finds for the rules of a corpus and of generated
-//     CRDs, and samples of each version. The server's answer must be the predicted one, and the
+//     CRDs, and samples of each version. The server's answer must be as predicted, and the
 //     server must have accepted the old objects. Some rules are tried, or all with CELADON_FULL.
 //   - unit-calls (TestUnitCalls): repeats calls recorded from the API server's own unit tests,
 //     and compares the results and the exact costs.

@@ -53,7 +53,7 @@ func (w *walk) call(e ast.Expr) priced {
 }
 
 // overload adds the estimate of overload id to x, where of is the number of overloads of the call.
-// It returns false if the overload is not supported.
+// It reports whether the overload is supported.
 func (w *walk) overload(x *priced, id string, with *operands, of int) bool {
 	step := ""
 	switch id {
