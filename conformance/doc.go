@@ -23,7 +23,7 @@
 //     and compares the results and the exact costs.
 //   - vet-corpus, vet-mutants and vet-slips (TestVet): create and update CRDs on the server, and
 //     compare the answers of engine/vet. They use the CRDs of a corpus, corrupted copies, and
-//     copies with typing errors: a sample, or with CELADON_FULL all CRDs and many more copies.
+//     copies with typos: a sample, or with CELADON_FULL all CRDs and many more copies.
 //   - openapi (TestOpenAPI): compares the output of celadon-openapi with the documents that the
 //     server publishes, for a sample of the CRDs or with CELADON_FULL for all.
 //   - explain (TestExplainCorpus, with CELADON_KUBECTL): compares the output of celadon explain

@@ -161,8 +161,8 @@ var (
 	claims     = aspects{code: true, warnings: true, object: true}
 )
 
-// varies reports whether the server's own answer changes between requests and ours is consistent
-// with its answers.
+// varies reports whether the server's answer changes between requests and Celadon's is consistent
+// with these answers.
 func (r *Resource) varies(ctx context.Context, c *Case, namespace string, first, ours Answer) bool {
 	seen := []Answer{first}
 	for range answersByChance {

@@ -110,7 +110,7 @@ type write struct {
 	obj, old *unstructured.Unstructured
 	// unmanaged is set if the server tracks no managers of the old object.
 	unmanaged bool
-	// bodyChanged is set if an update sends a change of more than metadata, whose manager the server tracks.
+	// bodyChanged is set if an update changes more than metadata. The server tracks the manager of such a change.
 	bodyChanged bool
 	// unprepared is set if storage may add defaults that the object does not have yet.
 	unprepared bool

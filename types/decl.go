@@ -67,8 +67,8 @@ type Decl struct {
 	names []string // names of Fields, sorted
 }
 
-// Child returns the declaration a step below d. A step is an identifier, @items, @values, or @keys,
-// as in the paths of cel-go's checker. Child returns nil if nothing is declared there.
+// Child returns the declaration one step below d. A step is an identifier, @items, @values, or
+// @keys, as in the paths of cel-go's checker. Child returns nil if nothing is declared there.
 func (d *Decl) Child(step string) *Decl {
 	switch step {
 	case "@items", "@values":

@@ -77,8 +77,8 @@ func (s *Scope) Join(other *Scope) bool {
 // earlier expressions. Use it, for example, when a rule temporarily replaces another.
 func (s *Scope) Forget() { s.complexity = 0 }
 
-// compile parses and checks an expression with our own checker. ok is false if only
-// cel-go's checker can decide it.
+// compile parses and checks an expression with Celadon's checker. ok is false if only cel-go's
+// checker can decide it.
 func (s *Scope) compile(roots []Root, src string) (checked *cel.Ast, ok bool, err error) {
 	parsed, err := parseWith(s.checks.parser, s.env.base, src)
 	if err != nil {

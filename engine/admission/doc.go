@@ -12,7 +12,7 @@
 // The package has no HTTP server, global state, or log. The command `celadon serve` provides it
 // over HTTPS.
 //
-// # What the API server sends
+// # Requests from the API server
 //
 // A validating webhook receives an object that the API server has already pruned, defaulted, and
 // validated against the CRD in the cluster. The object has a uid, a creationTimestamp,

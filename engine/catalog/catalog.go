@@ -7,7 +7,7 @@
 //
 // A Catalog is safe for concurrent use. Lookups never wait for a change: they use the CRDs that are
 // active when they start. A CRD that is replaced or removed can be garbage collected as soon as its
-// engine is no longer used.
+// engine is unused.
 //
 // Compiling does not check whether an API server would accept a CRD. Package engine/vet does; call
 // it from Config.Accept.

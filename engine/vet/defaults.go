@@ -113,8 +113,8 @@ func (b *branch) reached(s *schema.Structural, value any) (out *schema.Structura
 	return &c, some
 }
 
-// reachedBelow does for a child of parent what reached does for a node. It keeps all rules of lists
-// and maps that are not empty.
+// reachedBelow is like reached, for a child of parent. It keeps all rules of lists and maps that
+// are not empty.
 func (b *branch) reachedBelow(parent *schema.Structural, value any) (*schema.Structural, bool) {
 	list, _ := value.([]any)
 	object, _ := value.(map[string]any)

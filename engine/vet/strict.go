@@ -63,8 +63,8 @@ func strictError(err error) engine.StrictError {
 	return e
 }
 
-// strictWarnings returns a warning for each error. The YAML decoder's error contains several lines,
-// each of which becomes a warning.
+// strictWarnings returns a warning for each error. Each line of the YAML decoder's error becomes a
+// warning.
 func strictWarnings(strict []error) (list []string) {
 	for _, err := range strict {
 		text, ofYAML := strings.CutPrefix(err.Error(), "yaml: unmarshal errors:\n")

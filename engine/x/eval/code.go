@@ -10,10 +10,10 @@ import (
 // How it works: boxing makes CEL slow, because each int, string, and bool becomes an interface
 // value, is compared through dynamic dispatch, and is thrown away. So the planner compiles each
 // node to a Go function that returns its native Go type, and a parent requests the form that it can
-// use: ints returns nil if c may not be an int; boxed always works. Closures are called through a
-// pointer, without an instruction switch or bytecode. The second result of a function reports
-// whether it succeeded. The error itself is stored in the frame, because returning it would require
-// boxing.
+// use: ints returns nil if the value might not be an int; boxed always works. Closures are called
+// through a pointer, without an instruction switch or bytecode. The second result of a function
+// reports whether it succeeded. The error itself is stored in the frame, because returning it would
+// require boxing.
 
 // A kind is the form in which planned code computes its value.
 type kind uint8

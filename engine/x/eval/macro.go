@@ -15,7 +15,7 @@ import (
 // that a limit is exceeded at the same step.
 
 // macro plans a comprehension that is the expansion of all, exists, exists_one, filter, map, or
-// transformList. It returns nil for any other.
+// transformList. It returns nil for any other comprehension.
 //
 // The units charged in these loops are those of calls and variables that the expansion has and the
 // loop does not need.

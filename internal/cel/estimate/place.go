@@ -2,7 +2,7 @@ package estimate
 
 // A Declaration is the declaration of a path that an expression reads.
 type Declaration interface {
-	// Child returns the declaration a step below. A step is an identifier, @items, @values, or
+	// Child returns the declaration one step below. A step is an identifier, @items, @values, or
 	// @keys, as in the paths of cel-go's checker. Child returns nil if nothing is declared there.
 	Child(step string) Declaration
 	// MaxSize returns the maximum size of a value that the API server assumes.

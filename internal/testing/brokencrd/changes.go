@@ -10,7 +10,7 @@ import (
 // A change is a way to break a CRD.
 type change struct {
 	name string
-	// apply returns false if there is nothing to change.
+	// apply reports whether it found something to change.
 	apply func(m *maker) bool
 }
 

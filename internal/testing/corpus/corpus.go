@@ -25,7 +25,7 @@ func Folders(t testing.TB) []string {
 }
 
 // Named is like Folders for tests that can also run without a corpus. It looks for relative folders
-// in the working directory of go test and in its parents, because make was called in a parent.
+// in the working directory of go test and in its parents, because make may have been called there.
 func Named(t testing.TB) (folders []string) {
 	t.Helper()
 	for _, name := range filepath.SplitList(os.Getenv("CELADON_CORPUS")) {

@@ -12,7 +12,7 @@ import (
 // A way is an equivalent transformation.
 type way struct {
 	name string
-	// apply changes a node, or returns false if the transformation does not apply to it.
+	// apply changes a node and reports whether the transformation applies to it.
 	apply func(m *maker, e ast.Expr) bool
 }
 

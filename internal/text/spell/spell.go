@@ -75,8 +75,8 @@ func Offer(word string, known []string) string {
 	return ": want " + strings.Join(quoted, ", ") + more
 }
 
-// reach returns the maximum distance between a word and a suggestion: a single mistake, or a
-// mistake in three letters.
+// reach returns the maximum distance between a word and a suggestion: one mistake, or one per three
+// letters in longer words.
 func reach(word string) int { return max(1, len([]rune(word))/3) }
 
 // apart returns the distance between word and name, or a number above limit. If one is a prefix of

@@ -15,8 +15,8 @@ func Separator(line []byte) bool {
 	return ok && (len(rest) == 0 || rest[0] == '#')
 }
 
-// WrongSeparator reports whether line starts like a separator but contains more, as in "--- {a:
-// b}". The YAML specification allows such lines, but kubectl rejects the file.
+// WrongSeparator reports whether line, such as "--- {a: b}", starts like a separator but contains
+// more. The YAML specification allows such lines, but kubectl rejects the file.
 func WrongSeparator(line []byte) bool {
 	return bytes.HasPrefix(line, separator) && !Separator(line)
 }
