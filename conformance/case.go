@@ -101,7 +101,6 @@ func (c *CRD) variant() string {
 	return strings.TrimSuffix(filepath.Base(c.Path), filepath.Ext(c.Path))
 }
 
-// oldVersion returns the version of the old object.
 func (c *Case) oldVersion() string { return cmp.Or(c.OldVersion, c.Version) }
 
 // Group holds all cases of a CRD.

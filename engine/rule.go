@@ -14,7 +14,6 @@ import (
 
 type limits = cost.Limits
 
-// A compiledRule is a rule with its compiled expressions.
 type compiledRule struct {
 	ref  RuleRef
 	spec *apiextensionsv1.ValidationRule

@@ -291,7 +291,6 @@ func (r *run) entry(n *ruleNode, name string, obj, old any) {
 	r.frames = r.frames[:len(r.frames)-1]
 }
 
-// rulesAt evaluates the rules of n for obj.
 func (r *run) rulesAt(n *ruleNode, obj, old any) {
 	if n.noType != nil {
 		r.report(nil, r.invalid(n, "rule compiler initialization error: "+n.noType.Error()))

@@ -52,7 +52,6 @@ func (c *crd) compile() error {
 	return nil
 }
 
-// A schemaNode is a schema node in the CRD.
 type schemaNode = apiextensionsv1.JSONSchemaProps
 
 // schema returns the schema of a version, or nil if the version has no schema.

@@ -64,7 +64,6 @@ func (r *recall) tell(entries []string) {
 	}
 }
 
-// asLine returns entry on one line.
 func asLine(entry string) string {
 	if !strings.Contains(entry, "\n") {
 		return entry

@@ -29,7 +29,6 @@ type StatusNote struct {
 
 func (n *StatusNote) String() string { return n.Why + "; " + n.Do }
 
-// hasStatus reports whether a version has the status subresource.
 func (c *crd) hasStatus(version string) bool {
 	i := c.version(version)
 	return i >= 0 && c.def.Spec.Versions[i].Subresources != nil && c.def.Spec.Versions[i].Subresources.Status != nil

@@ -29,7 +29,6 @@ type path struct {
 	guards []string
 }
 
-// variable is a variable of a macro.
 type variable struct {
 	name string
 	t    *cel.Type

@@ -101,7 +101,7 @@ func checkRequest(req *admissionv1.AdmissionRequest) error {
 	return badRequest("operation %q (want CREATE, UPDATE, DELETE or CONNECT)", req.Operation)
 }
 
-// open converts a request to a request to an engine.
+// open converts an admission request to a request for an engine.
 func open(req *admissionv1.AdmissionRequest) (*engine.Request, error) {
 	obj, err := decode("object", &req.Object)
 	if err != nil {

@@ -58,7 +58,7 @@ type recording struct {
 	bodies   []*body
 }
 
-// A body is the body of a macro.
+// A body is the part of a macro that runs once per element.
 type body struct {
 	number        int
 	vars          []*variable

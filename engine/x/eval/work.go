@@ -84,7 +84,6 @@ func (f *frame) pollWork() {
 	f.close = limit < 3*pollWork // the next evaluation may have a lower limit
 }
 
-// workLimit returns the work limit of this evaluation.
 func (f *frame) workLimit() uint64 {
 	limit := uint64(MaxWork)
 	if f.act.work != 0 {

@@ -29,7 +29,6 @@ func (c *Checker) Check(parsed *ast.AST, provider celtypes.Provider, variables .
 	return checked, nil
 }
 
-// state is the state of a check.
 type state struct {
 	*Checker
 	provider celtypes.Provider

@@ -9,7 +9,6 @@ import (
 	"github.com/google/cel-go/common/overloads"
 )
 
-// operands holds the operands of a call.
 type operands struct {
 	function string
 	target   *priced // nil if the call is not a member call

@@ -154,7 +154,6 @@ func (s *state) selection(of operand) (operand, bool) {
 	return operand{s.factory.NewSelect(id, of.expr, field), of.height + 1}, at.Kind == scan.Ident
 }
 
-// field parses a field name.
 func (s *state) field() (name string, at token, ok bool) {
 	at = s.tok
 	switch at.Kind {
