@@ -7,8 +7,8 @@ import (
 )
 
 // An Interner declares schemas so that nodes with equal declarations share one Decl, also across
-// the versions of a CRD. Results compiled for one node can then be reused for the others. An
-// Interner is not safe for concurrent use. The zero value does not share Decls.
+// the versions of a CRD. Results compiled for a node can then be reused for the others. An Interner
+// is not safe for concurrent use. The zero value does not share Decls.
 type Interner struct {
 	decls map[string]*Decl // nil: do not share
 	ids   map[*Decl]uint64

@@ -16,12 +16,12 @@ import (
 // Config holds the options of Vet. The zero value is a create on the newest supported API server.
 type Config struct {
 	// KubeVersion is the Kubernetes minor version to emulate, such as "1.33"; "" is the newest
-	// supported one. It determines what new rules can use. Costs and error messages are always
-	// those of the linked release.
+	// supported version. It determines what new rules can use. Costs and error messages always
+	// match the linked release.
 	KubeVersion string
 	// Old is the CRD before an update, including descriptions, because the server compares whole
 	// schemas. If it is nil, the CRD is created. The CRD counts as established unless its status
-	// contradicts.
+	// contradicts this.
 	Old *apiextensionsv1.CustomResourceDefinition
 	// Stored checks a CRD that a server has already stored, as its list returns it: whether the
 	// server serves it, not whether it would accept it today. The CRD is compared with itself, as

@@ -12,7 +12,7 @@ import (
 
 // Cost returns the same estimate as cost.Of. An environment has dozens of options for the costs of
 // its libraries' functions, and setting them takes as long as estimating most rules. Expressions
-// that call none of these functions are estimated without the options.
+// without such calls are estimated without the options.
 func (c *Checked) Cost() (cost.Estimate, error) {
 	checked := c.AST.NativeRep()
 	if upstream.CEL {

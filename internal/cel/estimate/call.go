@@ -9,7 +9,6 @@ import (
 	"github.com/google/cel-go/common/overloads"
 )
 
-// operands holds the operands of a call.
 type operands struct {
 	function string
 	target   *priced // nil if the call is not a member call
@@ -53,7 +52,7 @@ func (w *walk) call(e ast.Expr) priced {
 }
 
 // overload adds the estimate of overload id to x, where of is the number of overloads of the call.
-// It returns false if the overload is not supported.
+// It reports whether the overload is supported.
 func (w *walk) overload(x *priced, id string, with *operands, of int) bool {
 	step := ""
 	switch id {

@@ -19,7 +19,7 @@ func Of(checked *ast.AST, root Declaration) (est checker.CostEstimate, ok bool) 
 	return x.cost, !w.unknown
 }
 
-// walk is the state of one walk over an expression.
+// walk is the state of a walk over an expression.
 type walk struct {
 	checked *ast.AST
 	root    Declaration

@@ -11,11 +11,11 @@ type Declaration interface {
 
 // A place is the destination of a path from a variable. checker.Cost stores the path as names.
 type place struct {
-	// steps is the number of names in the path, or 0 if there is no path.
+	// steps is the number of names in the path, or 0 without a path.
 	steps int
 	decl  Declaration // nil if nothing is declared
 	// variable is the number of steps of the macro variable with which the path begins, or 0 if it
-	// does not begin with one.
+	// does not begin with a macro variable.
 	variable int
 }
 
