@@ -26,7 +26,7 @@ const licenseList = "THIRD_PARTY_LICENSES.md"
 func TestLicenses(t *testing.T) {
 	t.Parallel()
 	var list strings.Builder
-	list.WriteString("# Licences of what the command links\n\n`go test . -run TestLicenses -update` writes this list.\n\n| module | version | licence |\n|---|---|---|\n")
+	list.WriteString("# Licenses of the modules linked into the command\n\n`go test . -run TestLicenses -update` writes this list.\n\n| module | version | license |\n|---|---|---|\n")
 	for _, m := range linkedModules(t) {
 		licence := licenseOf(t, m.Dir)
 		for _, id := range strings.Split(licence, ", ") {

@@ -52,7 +52,7 @@ func (c Cause) String() string {
 // running.
 const unchecked = "some validation rules were not checked because the object was invalid"
 
-// said returns the causes of a rejection. A rejection without causes is returned as one cause.
+// said returns the causes of a rejection. A rejection without causes is returned as a single cause.
 func said(res *engine.Result) []engine.Cause {
 	if len(res.Causes) == 0 {
 		return []engine.Cause{{Reason: metav1.CauseType(res.Failure.Reason), Message: res.Failure.Message}}

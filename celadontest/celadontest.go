@@ -56,7 +56,7 @@ func (cfg Config) New(t testing.TB, sources ...any) *CRDs {
 	return &CRDs{config: cfg, set: set}
 }
 
-// Definition returns the CRD of a kind, or nil if there is none. The CRD must not be modified.
+// Definition returns the CRD of a kind, or nil if no CRD defines it. The CRD must not be modified.
 func (c *CRDs) Definition(kind schema.GroupKind) *apiextensionsv1.CustomResourceDefinition {
 	if e := c.set.catalog.Find(kind); e != nil {
 		return e.CRD

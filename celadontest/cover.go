@@ -9,7 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest/coverage"
 )
 
-// watched records which rules ran in writes, and which rejected one.
+// watched records which rules ran in writes, and which rejected a write.
 type watched struct {
 	recorder *coverage.Recorder
 	byCRD    map[string]*coverage.Watch

@@ -8,7 +8,7 @@
 //		crds.Update(widget).Rejects(t, renamed, celadontest.Message("name is immutable"))
 //	}
 //
-// An object is a Go struct, an *unstructured.Unstructured, a map[string]any, or one YAML or JSON
+// An object is a Go struct, an *unstructured.Unstructured, a map[string]any, or a YAML or JSON
 // document as a string or []byte. A Go struct is encoded as JSON, as a client would send it. A
 // field without omitempty is therefore always sent, if only with its zero value, and its default is
 // never applied.

@@ -23,7 +23,6 @@ type set struct {
 	explainers map[*engine.Engine]*trace.Explainer
 }
 
-// explainer returns the explainer for the rejections of an engine.
 func (s *set) explainer(e *engine.Engine) *trace.Explainer {
 	s.mu.Lock()
 	defer s.mu.Unlock()

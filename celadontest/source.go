@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/catalog"
 )
 
-// A source holds the content of one argument of New.
+// A source holds the content of an argument of New.
 type source struct {
 	name  string
 	files []file

@@ -118,7 +118,7 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// TestGatewayAPI checks that the tests of a process share what was read from a folder: only the first one pays for it.
+// TestGatewayAPI checks that the tests of a process share the CRDs of a folder, so that only the first test reads them.
 func TestGatewayAPI(t *testing.T) {
 	var folder fs.FS
 	for _, root := range corpus.Folders(t) {

@@ -66,9 +66,9 @@ func (w Write) Accepts(t testing.TB, obj any) *unstructured.Unstructured {
 }
 
 // Rejects fails the test unless the object is rejected for exactly the given causes: each must
-// match at least one actual cause, and each actual cause must be matched. The cause that rules were
-// not checked because of other causes need not be given. Without causes, any rejection passes.
-// Rejects returns the error that a client would receive, or an empty error if nothing was rejected.
+// match an actual cause, and each actual cause must be matched. The cause that rules were not
+// checked because of other causes need not be given. Without causes, any rejection passes. Rejects
+// returns the error that a client would receive, or an empty error if nothing was rejected.
 func (w Write) Rejects(t testing.TB, obj any, causes ...Cause) *apierrors.StatusError {
 	t.Helper()
 	v := w.decide(obj)
@@ -112,7 +112,7 @@ type verdict struct {
 	object map[string]any
 	engine *engine.Engine
 	result *engine.Result
-	err    error // set if there is no verdict
+	err    error // set if the write is undecided
 }
 
 func (w Write) decide(obj any) (v verdict) {

@@ -114,7 +114,7 @@ func report(pass *analysis.Pass, files map[string]*token.File, f *markervet.Find
 	pass.Report(d)
 }
 
-// message formats a finding as one line that includes its first path.
+// message formats a finding as a line that includes its first path.
 func message(f *markervet.Finding) string {
 	text := f.ID + ": " + strings.ReplaceAll(f.Message, "\n", " ")
 	if at := f.Position; at.Line == 0 && f.Rule != "" {

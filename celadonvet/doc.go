@@ -8,7 +8,7 @@
 // names them.
 package celadonvet
 
-// How it works. A rule of one package can appear in CRDs of kinds from other packages, so the whole
+// How it works. A rule of a package can appear in CRDs of kinds from other packages, so the whole
 // module is vetted at once (module.go), when the first package with a marker is analyzed. Each pass
 // then reports the findings in its own files (analyzer.go). A process that analyzes many packages
 // vets the module once.

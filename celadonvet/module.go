@@ -116,7 +116,7 @@ func vetLints(names []string) []string {
 }
 
 // withMarkers returns the files of packages that contain a marker. Other packages are only read if
-// a marked type refers to one of their types.
+// a marked type refers to their types.
 func withMarkers(files []markers.File) []markers.File {
 	marked := map[string]bool{}
 	for _, f := range files {

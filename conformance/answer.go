@@ -20,7 +20,7 @@ type Answer struct {
 	// Code is the HTTP status code, or 0 if it was not recorded.
 	Code int
 	// Message is the message of a rejection. The server orders several causes at random, so
-	// messages are only compared for answers with at most one cause.
+	// messages of answers with several causes are not compared.
 	Message  string
 	Causes   []Cause
 	Warnings []string

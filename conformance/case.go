@@ -101,7 +101,6 @@ func (c *CRD) variant() string {
 	return strings.TrimSuffix(filepath.Base(c.Path), filepath.Ext(c.Path))
 }
 
-// oldVersion returns the version of the old object.
 func (c *Case) oldVersion() string { return cmp.Or(c.OldVersion, c.Version) }
 
 // Group holds all cases of a CRD.
@@ -130,8 +129,8 @@ func groups(cases []*Case) []*Group {
 	return out
 }
 
-// sample returns part of a corpus: for each project the CRDs with most cases, one variant of each,
-// and an even selection of their cases. It is deterministic.
+// sample returns part of a corpus: for each project the CRDs with most cases, a single variant of
+// each, and an even selection of their cases. It is deterministic.
 func sample(all []*Group, crdsPerProject, casesPerCRD int) []*Group {
 	taken := map[string]int{}
 	names := map[string]bool{}

@@ -123,7 +123,7 @@ func celadon(t *testing.T, command, kubeconfig, stdin string, args ...string) (s
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
-// kubectlGet returns what kubectl get -A -o json prints for the objects at the given API paths.
+// kubectlGet returns the output of kubectl get -A -o json for the objects at the given API paths.
 func (s *Server) kubectlGet(t *testing.T, paths ...string) string {
 	t.Helper()
 	items := []any{}

@@ -17,13 +17,13 @@
 //     CELADON_FULL.
 //   - witnesses (TestWitnessesOnServer), world-witnesses (TestWitnessesOfWorlds): write the
 //     example objects that x/analysis/search finds for the rules of a corpus and of generated
-//     CRDs, and samples of each version. The server's answer must be the predicted one, and the
+//     CRDs, and samples of each version. The server's answer must be as predicted, and the
 //     server must have accepted the old objects. Some rules are tried, or all with CELADON_FULL.
 //   - unit-calls (TestUnitCalls): repeats calls recorded from the API server's own unit tests,
 //     and compares the results and the exact costs.
 //   - vet-corpus, vet-mutants and vet-slips (TestVet): create and update CRDs on the server, and
 //     compare the answers of engine/vet. They use the CRDs of a corpus, corrupted copies, and
-//     copies with typing errors: a sample, or with CELADON_FULL all CRDs and many more copies.
+//     copies with typos: a sample, or with CELADON_FULL all CRDs and many more copies.
 //   - openapi (TestOpenAPI): compares the output of celadon-openapi with the documents that the
 //     server publishes, for a sample of the CRDs or with CELADON_FULL for all.
 //   - explain (TestExplainCorpus, with CELADON_KUBECTL): compares the output of celadon explain

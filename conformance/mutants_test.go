@@ -23,13 +23,13 @@ type killed struct {
 // TestKilledOnServer installs mutated rules on a real server and runs the cases that kill them. The
 // server's verdict must be the one that killed the mutant.
 func TestKilledOnServer(t *testing.T) {
-	n := 20
+	n, step := 20, 5 // one in five CRDs
 	if os.Getenv(fullVariable) != "" {
-		n = 200
+		n, step = 200, 1
 	}
 	var all []killed
-	for _, g := range groups(readCorpora(t).Cases) {
-		if slices.Contains(mutated, g.Cases[0].Project) {
+	for i, g := range groups(readCorpora(t).Cases) {
+		if i%step == 0 && slices.Contains(mutated, g.Cases[0].Project) {
 			all = append(all, killedOf(t, g)...)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// Own is one of Celadon's own cases, a txtar file in testdata. See testdata/README.md for the
+// Own is a case written for Celadon, a txtar file in testdata. See testdata/README.md for the
 // format.
 type Own struct {
 	*Case

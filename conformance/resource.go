@@ -126,7 +126,6 @@ func (r *Resource) storageVersion() string {
 	return ""
 }
 
-// statusSubresource reports whether a version has the status subresource.
 func (r *Resource) statusSubresource(version string) bool {
 	for _, v := range r.crd.Spec.Versions {
 		if v.Name == version {
@@ -145,7 +144,6 @@ type call struct {
 	body                         []byte
 }
 
-// response is the response to a call.
 type response struct {
 	code     int
 	body     []byte

@@ -22,8 +22,8 @@ spec:
     schema: {openAPIV3Schema: {type: object, properties: {text: {type: string}}}}
 `
 
-// TestTooLargeOnServer checks what an API server answers to objects that celadon check reports as too large, if its etcd
-// has the default limit. The limits are those of cmd/celadon/internal/check/size.go.
+// TestTooLargeOnServer checks the response of an API server to objects that celadon check reports as too large, if its
+// etcd has the default limit. The limits are those of cmd/celadon/internal/check/size.go.
 func TestTooLargeOnServer(t *testing.T) {
 	const (
 		etcdDefault = 3 << 19

@@ -11,7 +11,7 @@ import (
 func TestStartersOnServer(t *testing.T) {
 	crds, steps := witnessCRDs(t), 0
 	if os.Getenv(fullVariable) == "" {
-		crds, steps = oneOfEach(crds), 100
+		crds, steps = oneOfEach(crds), 50
 	}
 	report := NewReport("starters")
 	startServer(t).SweepStarters(t.Context(), crds, steps, report)

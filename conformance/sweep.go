@@ -60,7 +60,7 @@ func (s *Server) Sweep(ctx context.Context, all []*Group, report *Report) {
 }
 
 // chains groups the variants of a CRD, which run consecutively because the server can only serve
-// one of them at a time.
+// one at a time.
 func chains(all []*Group) [][]*Group {
 	index := map[string]int{}
 	var out [][]*Group
@@ -161,8 +161,8 @@ var (
 	claims     = aspects{code: true, warnings: true, object: true}
 )
 
-// varies reports whether the server's own answer changes between requests and ours is consistent
-// with one of its answers.
+// varies reports whether the server's answer changes between requests and Celadon's is consistent
+// with these answers.
 func (r *Resource) varies(ctx context.Context, c *Case, namespace string, first, ours Answer) bool {
 	seen := []Answer{first}
 	for range answersByChance {
@@ -181,8 +181,8 @@ func (r *Resource) varies(ctx context.Context, c *Case, namespace string, first,
 // answersByChance is the maximum number of repetitions.
 const answersByChance = 60
 
-// among reports whether the answers in seen differ, each of our causes is in one of them, and our
-// causes include those that all of them have.
+// among reports whether the answers in seen differ, each of our causes is in an answer, and our
+// causes include those that all answers have.
 func among(seen []Answer, ours Answer) bool {
 	var some, always []Cause
 	varies := false

@@ -201,7 +201,7 @@ func TestVetPanics(t *testing.T) {
 	finish(t, report)
 }
 
-// TestNamedForTotal checks that vet always reports the same rules among equally expensive ones, if
+// TestNamedForTotal checks that vet always reports the same rules among equally expensive rules, if
 // only the sum of their costs exceeds the limit.
 func TestNamedForTotal(t *testing.T) {
 	t.Parallel()

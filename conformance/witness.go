@@ -51,7 +51,7 @@ func witnesses(ctx context.Context, crds []*CRD, ask asking, asked map[string]bo
 	return out
 }
 
-// witnessing searches example objects for a CRD.
+// witnessing searches for example objects of a CRD.
 type witnessing struct {
 	ctx      context.Context
 	ask      asking

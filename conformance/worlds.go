@@ -17,7 +17,7 @@ import (
 // serve than its writes.
 const writesPerWorld = 8
 
-// Worlds returns generated CRDs with generated writes, one group per seed, for Sweep. It omits
+// Worlds returns generated CRDs with generated writes, as a group per seed, for Sweep. It omits
 // seeds whose schema no CRD can have.
 func Worlds(first, n uint64) []*Group {
 	library := fuzz.NewLibrary()

@@ -2,7 +2,7 @@ package cost
 
 import "github.com/celadon-cel/celadon/types"
 
-// Cardinality is the number of times that a schema node can occur in one object: the product of the
+// Cardinality is the number of times that a schema node can occur in an object: the product of the
 // bounds of the lists and maps that contain it. The zero value is the cardinality of the root,
 // which occurs once.
 type Cardinality struct {

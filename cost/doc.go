@@ -1,6 +1,6 @@
 // Package cost estimates the cost of CEL expressions and provides the API server's cost limits.
 //
-// [Of] estimates an expression. [Cardinality] counts how often its rule can run in one object.
+// [Of] estimates an expression. [Cardinality] counts how often its rule can run in an object.
 // [Total] adds up the estimates of a CRD version:
 //
 //	env, _ := types.StoredEnv(types.Version{Minor: 37}).For(decl, false)

@@ -7,14 +7,14 @@ import (
 // Limits holds the API server's limits on rules, in CEL cost units. A zero field means the API
 // server's constant, so the zero value is the server's behavior.
 type Limits struct {
-	// PerCall limits one evaluation of a rule or messageExpression (1,000,000).
+	// PerCall limits each evaluation of a rule or messageExpression (1,000,000).
 	PerCall int64
-	// PerObject limits all evaluations for one object together (10,000,000).
+	// PerObject limits all evaluations for an object together (10,000,000).
 	PerObject int64
-	// EstimatedPerRule limits the estimate of one rule times its cardinality, and the estimate of
-	// one messageExpression (10,000,000).
+	// EstimatedPerRule limits the estimate of a rule times its cardinality, and the estimate of a
+	// messageExpression (10,000,000).
 	EstimatedPerRule int64
-	// EstimatedPerCRD limits the sum of the estimates of one version's schema (100,000,000).
+	// EstimatedPerCRD limits the sum of the estimates of a version's schema (100,000,000).
 	EstimatedPerCRD int64
 }
 

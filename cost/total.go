@@ -2,7 +2,7 @@ package cost
 
 import "slices"
 
-// A Total adds up the estimates of all rules of one schema.
+// A Total adds up the estimates of all rules of a schema.
 type Total struct {
 	// Sum is the sum of all estimates, or Unbounded on overflow.
 	Sum uint64
@@ -13,7 +13,7 @@ type Total struct {
 	limit uint64
 }
 
-// A Share is the contribution of one expression to a Total.
+// A Share is the contribution of an expression to a Total.
 type Share struct {
 	// ID identifies the expression for the caller.
 	ID   int

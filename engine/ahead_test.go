@@ -10,7 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// TestCompileOnTwoProcessors checks that compiling many rules, some of them invalid, gives the same
+// TestCompileOnTwoProcessors checks that compiling many rules, some of them invalid, has the same
 // result on one processor and on two.
 func TestCompileOnTwoProcessors(t *testing.T) {
 	var b strings.Builder

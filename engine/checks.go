@@ -226,8 +226,8 @@ func (w *write) commonMeta() field.ErrorList {
 	return append(errs, metavalidation.ValidateObjectMetaAccessorUpdate(versioned{w.obj}, w.old, metadataPath)...)
 }
 
-// versioned is an object whose metadata validation finds a resourceVersion. Validation requires one on update, but
-// objects from files have none, and apply sends none.
+// versioned is an object whose metadata validation finds a resourceVersion. Validation requires it on update, but
+// objects from files lack it, and apply does not send it.
 type versioned struct{ metav1.Object }
 
 func (v versioned) GetResourceVersion() string { return someVersion(v.Object.GetResourceVersion()) }

@@ -211,7 +211,7 @@ func (e *Engine) owns(obj map[string]any) bool {
 }
 
 // wrongVersion returns the server's response to an object whose apiVersion has no endpoint in the
-// CRD, or nil if it has one.
+// CRD, or nil if it has an endpoint.
 func (e *Engine) wrongVersion(obj map[string]any) *metav1.Status {
 	if e.endpoint(obj) != nil {
 		return nil
@@ -220,7 +220,7 @@ func (e *Engine) wrongVersion(obj map[string]any) *metav1.Status {
 	return respond.BadRequest("the API version in the data (%s) does not match the expected API version (%s)", gv, runtimeschema.GroupVersion{Group: e.group, Version: e.preferred()})
 }
 
-// endpoint returns the served version that accepts the object, or nil if there is none.
+// endpoint returns the served version that accepts the object, or nil if no version does.
 func (e *Engine) endpoint(obj map[string]any) *crdVersion {
 	gv, _ := runtimeschema.ParseGroupVersion(asString(obj["apiVersion"]))
 	if v := e.versions[gv.Version]; gv.Group == e.group && v != nil && v.served {
@@ -261,7 +261,7 @@ func (r *Request) fieldValidation() string {
 }
 
 // checkTypes returns an error that names the first value in v that is not decoded JSON. v must
-// contain one.
+// contain such a value.
 func checkTypes(path string, v any) error {
 	switch v := v.(type) {
 	case map[string]any:

@@ -9,7 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// A compiler compiles one CRD or one schema. All versions share declarations and expressions.
+// A compiler compiles a CRD or a single schema. All versions share declarations and expressions.
 type compiler struct {
 	cfg Config
 	// optional is set if rules with optionalOldSelf run without an old value.
@@ -102,7 +102,7 @@ func (c *compiler) bug(p any) error {
 	return bugOf(c.at, p)
 }
 
-// compile compiles the rules of one schema, whose declaration is d. Errors name version.
+// compile compiles the rules of s, whose declaration is d. Errors name version.
 func (c *compiler) compile(version string, s *schema.Structural, d *types.Decl) (*Rules, error) {
 	c.version = version
 	r := &Rules{schema: s, decl: d, limits: c.limits, ratchet: !c.cfg.NoRatcheting}

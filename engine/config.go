@@ -21,8 +21,8 @@ type Config struct {
 	// NoRatcheting validates updates as strictly as creates, like a server whose feature gate
 	// CRDValidationRatcheting is off. Before 1.30 this is the default.
 	NoRatcheting bool
-	// Converter replaces the conversion webhook of CRDs that use one. If it is nil, objects of such
-	// CRDs are validated in their own version only.
+	// Converter replaces the conversion webhook of CRDs with the strategy Webhook. If it is nil,
+	// objects of such CRDs are validated in their own version only.
 	Converter Converter
 }
 

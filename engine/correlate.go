@@ -35,7 +35,7 @@ const (
 )
 
 // unchanged reports whether errors at the current node are ratcheted: whether its value, or that of
-// the nearest correlated node above if the node itself is not correlatable, equals the old one.
+// the nearest correlated node above if the node itself is not correlatable, equals the old value.
 func (fs frames) unchanged() bool {
 	at := len(fs) - 1
 	if at >= 0 && !fs[at].correlated {
@@ -65,7 +65,7 @@ func (fs frames) field(name string, s *schema.Structural) frame {
 		return child
 	}
 	if f.parent == noFrame && (name == "apiVersion" || name == "kind") {
-		return child // conversion to one version hides changes
+		return child // conversion to a common version hides changes
 	}
 	child.parent = len(fs) - 1
 	if obj, old, both := entryPair(f.obj, f.old, name); both {

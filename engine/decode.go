@@ -16,7 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/schema"
 )
 
-// Decode decodes one JSON object as the API server does: integers become int64 and other numbers
+// Decode decodes a JSON object as the API server does: integers become int64 and other numbers
 // float64, names are case-sensitive, and the last of duplicate keys wins. See sigs.k8s.io/json.
 func Decode(data []byte) (map[string]any, error) {
 	var obj map[string]any

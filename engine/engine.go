@@ -19,8 +19,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// An Engine validates objects of one CRD in all its versions. It is immutable and safe for
-// concurrent use.
+// An Engine validates objects of a CRD in all its versions. It is immutable and safe for concurrent
+// use.
 type Engine struct {
 	group, kind string
 	namespaced  bool
@@ -35,7 +35,7 @@ type Engine struct {
 	writes         *sync.Pool // of *write, to reuse their memory
 }
 
-// A crdVersion holds everything that is needed to validate objects of one version.
+// A crdVersion holds everything that is needed to validate objects of a version.
 type crdVersion struct {
 	name        string
 	apiVersion  string
@@ -115,8 +115,7 @@ func (c *compiler) compileVersion(crd *apiextensionsv1.CustomResourceDefinition,
 	return v, err
 }
 
-// A versionSchema is the compiled schema of one version, or of several versions with the same
-// schema.
+// A versionSchema is a compiled schema. Versions with the same schema share it.
 type versionSchema struct {
 	source     *apiextensionsv1.CustomResourceValidation
 	structural *structuralschema.Structural

@@ -10,8 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/expr"
 )
 
-// An Expr is an expression compiled for one schema node. It is immutable and safe for concurrent
-// use.
+// An Expr is an expression compiled for a schema node. It is immutable and safe for concurrent use.
 type Expr struct{ x *expr.Expr }
 
 // Source returns the source of the expression.
@@ -26,13 +25,13 @@ func (x *Expr) Estimate() cost.Estimate { return x.x.Estimate() }
 // UsesOldSelf reports whether the expression mentions oldSelf.
 func (x *Expr) UsesOldSelf() bool { return x.x.UsesOldSelf() }
 
-// An Outcome is the result of one evaluation.
+// An Outcome is the result of an evaluation.
 type Outcome struct {
 	// Value has the form of decoded JSON: durations and timestamps are strings, bytes are base64,
 	// and an empty optional is nil. It may share memory with the object.
 	Value any
-	// Err is the API server's error if there is no value. It is a *WorkLimitError if evaluation
-	// exceeds the work limit, and an *InternalError for a bug in Celadon.
+	// Err is the API server's error if evaluation returned no value. It is a *WorkLimitError if
+	// evaluation exceeds the work limit, and an *InternalError for a bug in Celadon.
 	Err error
 	// Cost is in CEL cost units.
 	Cost int64
@@ -45,7 +44,7 @@ type Outcome struct {
 const maxValue = 64 << 20
 
 // Eval evaluates the expression for a value of its schema node. If old is nil, oldSelf is an
-// unknown attribute. The cost limit is the one with which the expression was compiled.
+// unknown attribute. The cost limit was fixed when the expression was compiled.
 func (x *Expr) Eval(ctx context.Context, self, old any) (out Outcome) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -13,7 +13,7 @@ import (
 
 const outOfBudget = "validation failed due to running out of cost budget, no further validation rules will be run"
 
-// A finding is one error of a write.
+// A finding is an error of a write.
 type finding struct {
 	err  *field.Error
 	rule *compiledRule // nil if the error does not belong to a rule
@@ -81,7 +81,7 @@ func (r *run) ratchet(rule *compiledRule, err *field.Error) {
 }
 
 // invalid returns an error that shows the type instead of the value. Upstream does this for every
-// error but that of a false rule.
+// error except that of a false rule.
 func (r *run) invalid(n *ruleNode, detail string) *field.Error {
 	return &field.Error{Type: field.ErrorTypeInvalid, Field: r.here(""), BadValue: n.decl.Schema.Type, Detail: detail}
 }

@@ -17,9 +17,9 @@ func (w *write) comparesOld() bool {
 	return !w.unmanaged && root != nil && (root.usesOld || len(root.allOf) > 0)
 }
 
-// managed returns the managedFields that the object has on the server while rules compare it with the old object: the
-// old ones if the field manager finds no change, others if it finds one. It returns false if the object has none, or if
-// no rule sees them.
+// managed returns the managedFields that the object has on the server while rules compare it with the old object: those
+// of the old object if the field manager finds no change, and different entries otherwise. It returns false if the
+// object has no managedFields, or if no rule sees them.
 func (w *write) managed() (fields any, ok bool) {
 	if !w.comparesOld() {
 		return nil, false
@@ -68,9 +68,9 @@ func (w *write) manage() (unmanage func()) {
 	return func() { delete(meta, managedFields) }
 }
 
-// sameStatusOwners reports whether a status write leaves managedFields as they are. The field manager compares the
-// sent object with the old one by the rules of structured-merge-diff, and ignores metadata and spec. It fails, and so changes
-// nothing, if one of the two does not have the types of the schema.
+// sameStatusOwners reports whether a status write leaves managedFields as they are. The field manager compares the sent
+// object with the old object by the rules of structured-merge-diff, and ignores metadata and spec. It fails, and so
+// changes nothing, if either object does not have the types of the schema.
 func (v *crdVersion) sameStatusOwners(sent, old map[string]any) bool {
 	if sameBut("spec", sent, old) || !v.typed(sent) || !v.typed(old) {
 		return true
@@ -133,8 +133,8 @@ func sameFields(s *structuralschema.Structural, a, b map[string]any) bool {
 	return true
 }
 
-// sameElements compares lists of the same length. Elements that share a key are compared as
-// atomic values, in their order.
+// sameElements reports whether lists of the same length have the same elements. Elements that share
+// a key are compared as atomic values, in their order.
 func sameElements(s *structuralschema.Structural, a, b []any) bool {
 	if !associative(s) {
 		for i := range a {
@@ -172,7 +172,7 @@ func elementsByKey(s *structuralschema.Structural, list []any) map[string][]any 
 	return out
 }
 
-// elementKey returns the key of an element of a list of type set or map, or false if it has none.
+// elementKey returns the key of an element of a list of type set or map, or false if it has no key.
 func elementKey(s *structuralschema.Structural, element any) (key string, ok bool) {
 	fields, isMap := element.(map[string]any)
 	if *s.XListType == "set" {

@@ -36,8 +36,8 @@ func (r *run) refuse(rule *compiledRule, at *place) {
 // because the expression failed or its result is empty, has several lines, or is too long. A fatal
 // error ends all evaluation.
 func (r *run) message(rule *compiledRule) (text, fatal string) {
-	// The activation is that of rules without optionalOldSelf even if the rule has it, because
-	// upstream does the same. The expression then fails, and the message is used instead.
+	// The activation is that of rules without optionalOldSelf even if the rule sets it, as in
+	// upstream. The expression then fails, and the message is used instead.
 	r.activation.SetOptional(false)
 	out := rule.message.Run(r.ctx, &r.activation)
 	r.tally.spent(rule, out.Cost)

@@ -39,8 +39,8 @@ func fillCreate(u *unstructured.Unstructured) {
 // filledIn lists the metadata fields that only the server sets on a new object.
 var filledIn = []string{"creationTimestamp", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", selfLink, managedFields, "resourceVersion"}
 
-// fillUpdate copies the metadata that clients cannot set from the old object, so that the update is
-// the one that apply would send.
+// fillUpdate copies the metadata that clients cannot set from the old object, so that the update
+// equals the update that apply would send.
 func fillUpdate(u, old *unstructured.Unstructured) {
 	if fillPlainly(u.Object["metadata"], old.Object["metadata"]) {
 		return
@@ -58,8 +58,8 @@ func fillUpdate(u, old *unstructured.Unstructured) {
 	}
 }
 
-// fillPlainly does the same for plain metadata, which has no other such fields. It returns false,
-// without changes, if v or old is not plain.
+// fillPlainly does the same for plain metadata, which has no other such fields. It reports whether
+// it did; if v or old is not plain, it changes nothing.
 func fillPlainly(v, old any) bool {
 	if !plainMetadata(v) || !plainMetadata(old) {
 		return false

@@ -11,8 +11,8 @@ import (
 )
 
 // A Node is a node of the schema of a CRD version. Expressions compiled for it have self as its
-// type. It is safe for concurrent use. Compiling several expressions with one Node is much faster
-// than creating a Node for each.
+// type. It is safe for concurrent use. Compiling several expressions with the same Node is much
+// faster than creating a Node for each.
 type Node struct {
 	engine  *Engine
 	version string
@@ -115,7 +115,7 @@ func (n *Node) Compiler() (*expr.Compiler, error) {
 	return expr.NewCompiler(env, n.decl, n.engine.limits.PerCall, n.badRule)
 }
 
-// PerCallLimit returns the cost limit of one evaluation of a rule.
+// PerCallLimit returns the cost limit for each evaluation of a rule.
 func (n *Node) PerCallLimit() int64 { return n.engine.limits.PerCall }
 
 // Env returns the environment in which the engine's rules compile. Like Compiler, it has no

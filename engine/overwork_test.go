@@ -120,7 +120,7 @@ func TestManyOwners(t *testing.T) {
 	for i := range 20_000 {
 		owner := map[string]any{"apiVersion": "v1", "kind": "Pod", "name": fmt.Sprintf("p%d", i/2), "uid": fmt.Sprintf("u%d", i/2)}
 		if i%4 == 1 {
-			owner["blockOwnerDeletion"] = false // unlike the previous one, which has none
+			owner["blockOwnerDeletion"] = false // unlike the previous owner, which does not set it
 		}
 		owners = append(owners, owner)
 	}

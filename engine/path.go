@@ -2,7 +2,7 @@ package engine
 
 import "github.com/celadon-cel/celadon/types/path"
 
-// A Step is one step of a path into an object or a schema.
+// A Step is an element of a path into an object or a schema.
 type Step = path.Step
 
 // ParsePath parses a path such as "spec.hosts[2].labels['a.b'][*]". It also accepts the form

@@ -146,7 +146,7 @@ func isSubdomain(s string) bool {
 		case c != '-' && c != '.', i == 0, i == len(s)-1:
 			return false
 		case s[i-1] == '.', c == '.' && s[i-1] == '-':
-			return false // an empty label, or one that begins or ends with a dash
+			return false // the label is empty, or begins or ends with a dash
 		}
 	}
 	return true

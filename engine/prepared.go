@@ -110,8 +110,8 @@ func (p *Prepared) RunRules(ctx context.Context) (results []RuleResult, err erro
 }
 
 // Values returns the value at a path from the root. before is the value that the API server would
-// use as oldSelf, or nil if it would use none, as in lists that are not map lists. ok is false if
-// the object has no value at the path.
+// use as oldSelf, or nil without oldSelf, as in lists that are not map lists. ok is false if the
+// object has no value at the path.
 func (p *Prepared) Values(steps []Step) (self, before any, ok bool) {
 	d := p.version.rules.decl
 	self = p.self
@@ -130,7 +130,7 @@ func (p *Prepared) Values(steps []Step) (self, before any, ok bool) {
 	return self, before, true
 }
 
-// valuesBelow performs one step of Values.
+// valuesBelow performs a single step of Values.
 func valuesBelow(d *types.Decl, step Step, self, before any) (any, any, bool) {
 	switch self := self.(type) {
 	case []any:

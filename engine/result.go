@@ -12,7 +12,7 @@ type Request struct {
 	Object map[string]any
 	// OldObject is the object that the write replaces, or nil for a create. If
 	// metadata.managedFields is missing, it is assumed to have been hidden; if it is an empty list,
-	// the object has none.
+	// the object has no managedFields.
 	OldObject map[string]any
 	// Raw replaces Object. As JSON, it also shows duplicate keys.
 	Raw []byte
@@ -20,8 +20,8 @@ type Request struct {
 	// used.
 	Namespace, Name string
 	// Subresource is "", "status", or "scale". For scale, Object is a Scale of autoscaling/v1, or a
-	// custom resource whose replicas are the ones that kubectl scale requests. Nothing else of
-	// either is written.
+	// custom resource with the replicas that kubectl scale requests. Nothing else of either is
+	// written.
 	Subresource string
 	// FieldValidation is "Strict", "Warn", or "Ignore". The default is "Warn", as in the server.
 	FieldValidation string
@@ -38,18 +38,18 @@ type Request struct {
 	Observe func(RuleRun)
 }
 
-// A RuleRun is one run of a rule on one value of an object.
+// A RuleRun is a run of a rule on a value of an object.
 type RuleRun struct {
 	Rule *RuleRef
 	// Field is the path of the value, in the form that causes use.
 	Field string
-	// Self and Old are the values that the rule saw. Old is nil if there is no old value. Both
-	// share memory with the request; treat them as read-only.
+	// Self and Old are the values that the rule saw. Old is nil if the rule ran without an old
+	// value. Both share memory with the request; treat them as read-only.
 	Self, Old any
 	Outcome   RunOutcome
 }
 
-// A RunOutcome is the outcome of one run of a rule.
+// A RunOutcome is the outcome of a RuleRun.
 type RunOutcome uint8
 
 const (
@@ -106,7 +106,7 @@ type Result struct {
 	prepared *Prepared
 }
 
-// A Cause is one reason for a rejection: an entry of status.details.causes, with further details.
+// A Cause is a reason for a rejection: an entry of status.details.causes, with further details.
 type Cause struct {
 	// Type is the server's internal error type.
 	Type field.ErrorType
@@ -121,7 +121,7 @@ type Cause struct {
 	Rule *RuleRef
 }
 
-// A StrictError is one unknown or duplicate field.
+// A StrictError is an unknown or duplicate field.
 type StrictError struct {
 	// Field is the path of the field in the server's format, with unescaped keys.
 	Field string
@@ -131,7 +131,7 @@ type StrictError struct {
 	Message string
 }
 
-// A RuleRef identifies one rule of one CRD version.
+// A RuleRef identifies a rule of a CRD version.
 type RuleRef struct {
 	// Version is the CRD version. It is empty for rules compiled by CompileRules.
 	Version string
@@ -146,7 +146,7 @@ type RuleRef struct {
 	OptionalOldSelf bool
 }
 
-// A RuleResult summarizes the runs of one rule on one object.
+// A RuleResult summarizes the runs of a rule on an object.
 type RuleResult struct {
 	RuleRef
 	// Runs is the number of evaluations.

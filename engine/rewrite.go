@@ -52,8 +52,8 @@ type Rewriter struct {
 	made     int       // rules compiled by that compiler
 }
 
-// maxMade is the number of rules that one compiler compiles. A compiler keeps all of them and
-// limits their total complexity.
+// maxMade is the number of rules that a compiler compiles. A compiler keeps all of them and limits
+// their total complexity.
 const maxMade = 1000
 
 // Rewriter returns a new Rewriter for e.

@@ -14,7 +14,6 @@ import (
 
 type limits = cost.Limits
 
-// A compiledRule is a rule with its compiled expressions.
 type compiledRule struct {
 	ref  RuleRef
 	spec *apiextensionsv1.ValidationRule
@@ -22,9 +21,9 @@ type compiledRule struct {
 	// every object fails with compileErr.
 	expr       *expr.Expr
 	compileErr string
-	// message is nil if there is no messageExpression or if it did not compile.
+	// message is nil if messageExpression is not set or did not compile.
 	message *expr.Expr
-	// fieldPath is normalized. It is empty if the rule has none.
+	// fieldPath is normalized. It is empty if the rule does not set fieldPath.
 	fieldPath string
 	// optional is set if the rule also runs without an old value.
 	optional bool
@@ -87,7 +86,7 @@ func (c *compiler) rule(r *compiledRule, n *ruleNode) {
 	}
 }
 
-// part compiles one expression of a rule.
+// part compiles part p of r, whose source is src.
 func (c *compiler) part(r *compiledRule, d *types.Decl, p rule.Part, src string) (*expr.Expr, *rule.Refusal) {
 	key := r.key(d, p, src)
 	x, refused, err := c.exprs.Compile(key)

@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Rules holds the compiled x-kubernetes-validations of one structural schema. It is immutable and
+// Rules holds the compiled x-kubernetes-validations of a structural schema. It is immutable and
 // safe for concurrent use.
 type Rules struct {
 	root    *ruleNode // nil if there are no rules
@@ -24,8 +24,7 @@ type Rules struct {
 	passes  sync.Pool // of *run
 }
 
-// A ruleNode holds the rules of one schema node and its descendants. Nodes without rules are
-// omitted.
+// A ruleNode holds the rules of a schema node and its descendants. Nodes without rules are omitted.
 type ruleNode struct {
 	decl   *types.Decl
 	schema *schema.Structural
@@ -76,9 +75,9 @@ func CompileRules(s *schema.Structural, cfg Config) (r *Rules, err error) {
 	return r, c.err()
 }
 
-// node collects the rules of one schema node and its descendants, guided by the sketch. Under
-// allOf, s is the value validation that contains the rules, and everything else comes from node.
-// Otherwise both are the same.
+// node collects the rules of a schema node and its descendants, guided by the sketch. Under allOf,
+// s is the value validation that contains the rules, and everything else comes from node. Otherwise
+// both are the same.
 func (c *compiler) node(path string, at *sketch, s, node *schema.Structural, d *types.Decl) *ruleNode {
 	n := &ruleNode{decl: d, schema: node, path: path}
 	if len(s.XValidations) > 0 {

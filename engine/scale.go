@@ -181,7 +181,7 @@ func scaledTo(old map[string]any, replicas int32, spec, status string, selector 
 	return scaled, nil
 }
 
-// unknownFailure returns the server's Status for an error that has none.
+// unknownFailure returns the server's Status for an error without a Status.
 func unknownFailure(err error) *metav1.Status {
 	return &metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error()}
 }

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 )
 
-// A sketch locates the rules at and below a schema node. Most of a schema usually has none, and
+// A sketch locates the rules at and below a schema node. Most of a schema usually has no rules, and
 // walking it copies each property.
 type sketch struct {
 	fields        []fieldSketch // sorted by name
@@ -27,7 +27,7 @@ type validationSketch struct {
 	sketch *sketch
 }
 
-// sketchOf returns the sketch of s, or nil if there is no rule.
+// sketchOf returns the sketch of s, or nil if s contains no rules.
 func sketchOf(s *schema.Structural) *sketch {
 	if s == nil {
 		return nil

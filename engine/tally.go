@@ -12,7 +12,7 @@ import (
 type tally struct {
 	byRule  map[*compiledRule]*RuleResult // nil if runs are not counted
 	observe func(RuleRun)                 // nil if runs are not reported
-	at      RuleRun                       // the current run; Rule is nil if there is none
+	at      RuleRun                       // the current run; Rule is nil between runs
 }
 
 func newTally() *tally { return &tally{byRule: map[*compiledRule]*RuleResult{}} }

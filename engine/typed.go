@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// Typed converts a Go object, such as one of a kubebuilder type, to the form that Decode returns.
-// This is the object that the server receives from a client: a field without omitempty is present
-// with its zero value. If obj has neither apiVersion nor kind, Typed sets those of the CRD, as a
-// client's scheme does. An empty version is the storage version.
+// Typed converts a Go object, such as a value of a kubebuilder type, to the form that Decode
+// returns. This is the object that the server receives from a client: a field without omitempty is
+// present with its zero value. If obj has neither apiVersion nor kind, Typed sets those of the CRD,
+// as a client's scheme does. An empty version is the storage version.
 func (e *Engine) Typed(version string, obj any) (map[string]any, error) {
 	v, err := e.version(version)
 	if err != nil {

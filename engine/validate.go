@@ -97,7 +97,7 @@ func (r *Request) check() error {
 	return fmt.Errorf("request: field validation %q: want Strict, Warn or Ignore", r.FieldValidation)
 }
 
-// A write is one request and its state on the way through the server.
+// A write is a request and its state on the way through the server.
 type write struct {
 	engine   *Engine
 	req      Request
@@ -110,13 +110,13 @@ type write struct {
 	obj, old *unstructured.Unstructured
 	// unmanaged is set if the server tracks no managers of the old object.
 	unmanaged bool
-	// bodyChanged is set if an update sends a change of more than metadata, whose manager the server tracks.
+	// bodyChanged is set if an update changes more than metadata. The server tracks the manager of such a change.
 	bodyChanged bool
 	// unprepared is set if storage may add defaults that the object does not have yet.
 	unprepared bool
 	// The write is rejected if failure is set or if there are findings, but never both.
 	failure  *metav1.Status
-	unread   error // the decoding error, if failure is one
+	unread   error // the decoding error that caused failure, or nil
 	findings []finding
 	cost     int64
 	// bug is set if evaluating a rule met an internal error.
@@ -277,7 +277,7 @@ func (w *write) readOld() error {
 	return nil
 }
 
-// replace completes the new object with the fields of the old one that an update keeps.
+// replace copies the fields that an update keeps from the old object to the new object.
 func (w *write) replace() {
 	w.resetStatus()
 	fillUpdate(w.obj, w.old)

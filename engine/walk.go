@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/eval"
 )
 
-// A run is one evaluation of the rules for one object.
+// A run evaluates all rules for an object.
 type run struct {
 	ctx      context.Context
 	rules    *Rules
@@ -44,7 +44,7 @@ type run struct {
 	frames frames
 }
 
-// A step is one step of a path in an object.
+// A step is an element of a path in an object.
 type step struct {
 	kind stepKind
 	name string // of a field, or a map's key
@@ -59,7 +59,7 @@ const (
 	stepIndex
 )
 
-// run returns a run that reuses the memory of an earlier one, so that validating an accepted object
+// run returns a run that reuses the memory of an earlier run, so that validating an accepted object
 // does not allocate. done releases it.
 func (r *Rules) run(ctx context.Context, budget int64, t *tally) *run {
 	p, ok := r.passes.Get().(*run)
@@ -291,7 +291,6 @@ func (r *run) entry(n *ruleNode, name string, obj, old any) {
 	r.frames = r.frames[:len(r.frames)-1]
 }
 
-// rulesAt evaluates the rules of one node.
 func (r *run) rulesAt(n *ruleNode, obj, old any) {
 	if n.noType != nil {
 		r.report(nil, r.invalid(n, "rule compiler initialization error: "+n.noType.Error()))

@@ -60,7 +60,7 @@ func advice(ctx context.Context, s *Session, _ string) (string, error) {
 	return printable(b.String()), nil
 }
 
-// toldOf reports whether another part of the advice covers cause: the cost of one rule or of all
+// toldOf reports whether another part of the advice covers cause: the cost of a rule or of all
 // rules, or a rule that does not compile. i is the index of the version.
 func (s *Session) toldOf(cause engine.Cause, v *vet.Version, i int) bool {
 	if cause.Field == "spec.validation.openAPIV3Schema" || cause.Field == fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", i) {

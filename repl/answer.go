@@ -27,8 +27,8 @@ type Answer struct {
 	Value ref.Val
 	// Type is the type of the expression, in the terms of an OpenAPI schema.
 	Type string
-	// Estimate is the API server's cost estimate for one evaluation; it can be a few units below
-	// Cost. Occurrences is how often a rule at this path can run for one object, and Limit is the
+	// Estimate is the API server's cost estimate for an evaluation; it can be a few units below
+	// Cost. Occurrences is how often a rule at this path can run for an object, and Limit is the
 	// limit for the product of the two. Cost is the actual cost. All costs are in CEL cost units.
 	Estimate    cost.Estimate
 	Occurrences uint64
@@ -36,8 +36,8 @@ type Answer struct {
 	Cost        uint64
 	// Why lists the values that made the expression false or made it fail.
 	Why []record.Part
-	// Err is the reason why there is no value: a runtime error, or a *NoValueError if there was
-	// nothing to evaluate over.
+	// Err is set if evaluation returned no value: a runtime error, or a *NoValueError if self or
+	// oldSelf has no value.
 	Err error
 	// Hint describes how to fix an error, or is empty if no fix is known.
 	Hint string
@@ -50,7 +50,7 @@ type Answer struct {
 // maxAnswer limits the size of a value, in bytes.
 const maxAnswer = 64 << 20
 
-// Eval compiles and evaluates one expression at the session's path. It returns an
+// Eval compiles and evaluates an expression at the session's path. It returns an
 // *engine.CompileError if the expression does not compile and an *engine.InternalError for an
 // internal error. Runtime errors are in the Answer.
 func (s *Session) Eval(ctx context.Context, src string) (answer *Answer, err error) {
@@ -173,7 +173,7 @@ func (s *Session) noOld() error {
 	return &NoValueError{Old: true, Why: "the old object has nothing that corresponds to " + phrase.Place(s.state.place.path()), Do: ":old set it, or :cd elsewhere"}
 }
 
-// Total returns the API server's estimate of the rule's cost for one object.
+// Total returns the API server's estimate of the rule's cost for an object.
 func (a *Answer) Total() uint64 { return cost.Mul(a.Estimate.Max, a.Occurrences) }
 
 // text formats an answer for display.

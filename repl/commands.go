@@ -97,7 +97,7 @@ func commandNames(*Session) []string {
 }
 
 // findCommand returns the command with the given name, or the only command whose name begins with
-// it. A command and its variant with "!" count as one.
+// it. A command and its variant with "!" count as the same command.
 func findCommand(name string) (command, bool) {
 	var begun []command
 	for _, c := range commands() {

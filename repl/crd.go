@@ -12,7 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// A crd is the CRD of one session state. It is immutable, except for the compiled engine.
+// A crd is the CRD of a session state. It is immutable, except for the compiled engine.
 type crd struct {
 	doc    Document
 	def    *apiextensionsv1.CustomResourceDefinition
@@ -52,10 +52,9 @@ func (c *crd) compile() error {
 	return nil
 }
 
-// A schemaNode is a schema node in the CRD.
 type schemaNode = apiextensionsv1.JSONSchemaProps
 
-// schema returns the schema of a version, or nil if it has none.
+// schema returns the schema of a version, or nil if the version has no schema.
 func (c *crd) schema(version string) *schemaNode {
 	if v := c.version(version); v >= 0 && c.def.Spec.Versions[v].Schema != nil {
 		return c.def.Spec.Versions[v].Schema.OpenAPIV3Schema

@@ -9,13 +9,13 @@
 //	err = s.LoadCRD(doc)
 //	err = repl.Run(ctx, s, repl.Lines(os.Stdin), os.Stdout)
 //
-// [Session.Do] executes one line. [Session.Eval] evaluates one expression and returns its value,
-// type, cost, and estimate. [Session.Complete] returns completions at a position in a line.
+// [Session.Do] executes a line. [Session.Eval] evaluates an expression and returns its value, type,
+// cost, and estimate. [Session.Complete] returns completions at a position in a line.
 package repl
 
-// How it works: a Session is always in one state. A command builds the next state and commits it;
-// if the command fails, the state does not change. Undo returns to earlier states (session.go). All
-// commands are listed in one table (commands.go). x/crdedit applies the edit of a rule to the text
-// of the CRD, and the edited text is parsed and compared before it is accepted (ruleedit.go).
+// How it works: a Session has a current state. A command builds the next state and commits it; if
+// the command fails, the state does not change. Undo returns to earlier states (session.go). All
+// commands are listed in a table (commands.go). x/crdedit applies the edit of a rule to the text of
+// the CRD, and the edited text is parsed and compared before it is accepted (ruleedit.go).
 // Assistance that needs no session, such as completion in an expression, is in x/assist. Analysis
 // that needs an object is in x/analysis/lint.

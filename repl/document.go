@@ -36,9 +36,9 @@ type Host struct {
 	Save func(SaveRequest) (file string, err error)
 	// Files returns the paths that begin with prefix, for completion.
 	Files func(prefix string) []string
-	// Check returns the report of celadon check for one object.
+	// Check returns the report of celadon check for an object.
 	Check func(ctx context.Context, e *engine.Engine, obj, old *Document) (string, error)
-	// CheckStatus returns the report of celadon check --subresource status for one object.
+	// CheckStatus returns the report of celadon check --subresource status for an object.
 	CheckStatus func(ctx context.Context, e *engine.Engine, obj, old *Document) (string, error)
 }
 
@@ -53,7 +53,7 @@ type SaveRequest struct {
 	// unless Over is set. If File is empty, the CRD's own file is written.
 	File string
 	Over bool
-	// Keep lists files that must not be overwritten, unless one is the CRD's own file.
+	// Keep lists files that must not be overwritten, except for the CRD's own file.
 	Keep []string
 }
 

@@ -64,7 +64,7 @@ func drop(_ context.Context, s *Session, arg string) (string, error) {
 	return fmt.Sprintf("dropped %s\n", lex.Flat(dropped)), nil
 }
 
-// setPart returns the command that sets or removes one field of a rule.
+// setPart returns the command that sets or removes a field of a rule.
 func setPart(field string) func(context.Context, *Session, string) (string, error) {
 	return func(_ context.Context, s *Session, arg string) (string, error) {
 		n, value, err := s.target(arg)

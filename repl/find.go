@@ -112,7 +112,7 @@ const (
 	maxFoundColumns = 300
 )
 
-// cut shortens a text to what is shown of a large object.
+// cut shortens the text of a large object to maxFoundLines lines and maxFoundColumns columns.
 func cut(text string) string {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if more := len(lines) - maxFoundLines; more > 0 {

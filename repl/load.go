@@ -61,7 +61,7 @@ func load(_ context.Context, s *Session, arg string) (string, error) {
 	return "", s.LoadObject(doc)
 }
 
-// A choice selects one of a file's documents.
+// A choice selects a document of a file.
 type choice struct {
 	what string // "crd", "object" or "old"
 	file string
@@ -74,7 +74,7 @@ type choice struct {
 }
 
 // from selects by kind, then by name. An old object is selected by the identity of the current
-// object. If a file has only one candidate, it is selected regardless.
+// object. If a file has a single candidate, it is selected regardless.
 func (c *choice) from(docs []Document) (Document, error) {
 	var fit []Document
 	for _, doc := range docs {

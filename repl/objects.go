@@ -130,7 +130,7 @@ func (s *Session) edited(path string) ([]engine.Step, error) {
 	return steps, nil
 }
 
-// decodeJSON decodes one value. Numbers are decoded as in the API server.
+// decodeJSON decodes a value. Numbers are decoded as in the API server.
 func decodeJSON(text string) (any, error) {
 	text = strings.TrimSpace(text)
 	var raw json.RawMessage

@@ -44,8 +44,8 @@ func persisted(ctx context.Context, s *Session, arg string) (string, error) {
 	return printable(string(text)) + s.selectable(kept), err
 }
 
-// selectable returns a line that lists the selectable fields of obj, or "" if its CRD declares
-// none.
+// selectable returns a line that lists the selectable fields of obj, or "" if its CRD declares no
+// selectable fields.
 func (s *Session) selectable(obj map[string]any) string {
 	version, err := s.state.crd.engine.VersionOf(obj)
 	if err != nil {

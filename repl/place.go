@@ -99,7 +99,7 @@ func valueAt(v any, steps []engine.Step) (any, bool) {
 	return v, true
 }
 
-// declBelow returns the declaration one step below d, or nil if there is none.
+// declBelow returns the declaration one step below d, or nil if nothing is declared there.
 func declBelow(d *types.Decl, step engine.Step) *types.Decl {
 	if !step.Item && !step.Any {
 		if f := d.Fields[step.Name]; f != nil {

@@ -10,8 +10,8 @@ import (
 )
 
 // How it works: input that was typed or pasted over several lines is one history entry, and the up
-// key must recall it as one. The line editor supports only single lines, so it holds each entry on
-// one line, with line breaks in strings shown as ⏎ and restored when the line is read. The last
+// key must recall it as a whole. The line editor supports only single lines, so it holds each entry
+// on one line, with line breaks in strings shown as ⏎ and restored when the line is read. The last
 // entry may still continue in the next line. It is therefore reported to Remember only when the
 // next entry begins or the session ends.
 
@@ -30,7 +30,7 @@ type recall struct {
 }
 
 // take updates the editor with the entries of the session. It rebuilds the editor's history because
-// an editor that is positioned at an older entry would keep that entry instead of a new one.
+// an editor that is positioned at an older entry would keep that entry instead of a new entry.
 func (r *recall) take(entries []string) error {
 	n := len(entries)
 	if n == 0 || n == r.known && entries[n-1] == r.last {
@@ -64,7 +64,6 @@ func (r *recall) tell(entries []string) {
 	}
 }
 
-// asLine returns entry on one line.
 func asLine(entry string) string {
 	if !strings.Contains(entry, "\n") {
 		return entry

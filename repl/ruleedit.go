@@ -6,7 +6,7 @@ import (
 	"github.com/celadon-cel/celadon/x/crdedit"
 )
 
-// A ruleEdit is one change to the rules at one path in a CRD's text.
+// A ruleEdit is a change to the rules at a path in a CRD's text.
 type ruleEdit struct {
 	op    ruleOp
 	at    crdedit.Place

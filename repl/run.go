@@ -127,8 +127,8 @@ func style(in LineReader, r Reply) string {
 	return r.Text
 }
 
-// End handles the end of input. It evaluates an unfinished expression if there is one. Otherwise it
-// quits, but the first time it only warns if there are unsaved rules.
+// End handles the end of input. It evaluates an unfinished expression, if any. Otherwise it quits,
+// but the first time it only warns if there are unsaved rules.
 func (s *Session) End(ctx context.Context) Reply {
 	if s.partial != "" {
 		line := s.partial
@@ -146,7 +146,7 @@ func (s *Session) quit() Reply {
 	return Reply{Text: "there are unsaved rules: :save them, or leave again to drop them\n", Failed: true}
 }
 
-// Do executes one line: an expression, a command, or one line of an expression that spans several.
+// Do executes a line: an expression, a command, or part of an expression that spans several lines.
 // If the line ends with a tab, Do lists its completions. If it fails, the session does not change.
 func (s *Session) Do(ctx context.Context, line string) (reply Reply) {
 	defer func() {
@@ -271,7 +271,7 @@ func (s *Session) continued(ctx context.Context, line string) Reply {
 	if s.state == last.after {
 		s.restore(last.before)
 	}
-	s.history = slices.Delete(s.history, len(s.history)-1, len(s.history)) // both lines form one entry
+	s.history = slices.Delete(s.history, len(s.history)-1, len(s.history)) // both lines form a single entry
 	reply := s.finished(ctx, last.text+"\n"+line)
 	if reply.Failed {
 		s.restore(now)
@@ -326,7 +326,7 @@ type incompleteError struct{ text, draft string }
 func (e *incompleteError) Error() string { return e.text }
 
 // EchoLines is like Lines, but also writes the prompt and each line to out, so that a piped session
-// reads like one on a terminal.
+// reads like a session on a terminal.
 func EchoLines(r io.Reader, out io.Writer) LineReader {
 	return &echo{lines{bufio.NewReader(r)}, out}
 }

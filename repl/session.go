@@ -30,9 +30,9 @@ type Config struct {
 	Host        Host
 }
 
-// A Session is the state of a shell: a CRD and one of its versions, an object and its old version,
-// and a path in the schema. It performs no I/O except through its Host. A command that fails
-// changes nothing. A Session is not safe for concurrent use.
+// A Session is the state of a shell: a CRD and a version of it, an object and its old version, and
+// a path in the schema. It performs no I/O except through its Host. A command that fails changes
+// nothing. A Session is not safe for concurrent use.
 type Session struct {
 	host   Host
 	limits cost.Limits
@@ -58,10 +58,10 @@ type Session struct {
 	Width int
 }
 
-// A state is one state of a session. It is immutable, except for values derived from the other
+// A state is a snapshot of a session. It is immutable, except for values derived from the other
 // fields.
 type state struct {
-	crd         *crd // nil if none is loaded
+	crd         *crd // nil if no CRD is loaded
 	kube        string
 	subresource string // of the write that is evaluated: "" or statusName
 	version     string
@@ -72,7 +72,7 @@ type state struct {
 	seen *engine.Prepared
 	// rule is the index of the rule last added or changed, or -1.
 	rule int
-	// made is the command that created this state from the previous one, or "" for the initial
+	// made is the command that created this state from the previous state, or "" for the initial
 	// state and for loads.
 	made string
 }
@@ -217,8 +217,8 @@ func (o *object) as(prepared map[string]any) *object {
 	return &kept
 }
 
-// here returns the prepared objects. It returns nil if there is no object, or if the object is of
-// another version than the one in use.
+// here returns the prepared objects. It returns nil without an object, or if the object's version
+// differs from the version in use.
 func (st *state) here() *engine.Prepared {
 	if st.seen == nil || st.seen.Version() != st.version {
 		return nil
@@ -234,8 +234,8 @@ func (st *state) visible(o *object) map[string]any {
 	return o.prepared
 }
 
-// choose sets the version: the object's version if none is set, otherwise the version in use if the
-// CRD has it, otherwise the storage version.
+// choose sets the version: the object's version if no version is set, otherwise the version in use
+// if the CRD has it, otherwise the storage version.
 func (st *state) choose() error {
 	e := st.crd.engine
 	if st.object != nil {

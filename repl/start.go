@@ -15,7 +15,7 @@ import (
 type Inputs struct {
 	CRDs, Objects, Olds          []Document
 	CRDPath, ObjectPath, OldPath string
-	// Name selects one of several objects of a kind, as NAME or NAMESPACE/NAME.
+	// Name selects among several objects of a kind, as NAME or NAMESPACE/NAME.
 	Name string
 }
 

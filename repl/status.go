@@ -29,7 +29,6 @@ type StatusNote struct {
 
 func (n *StatusNote) String() string { return n.Why + "; " + n.Do }
 
-// hasStatus reports whether a version has the status subresource.
 func (c *crd) hasStatus(version string) bool {
 	i := c.version(version)
 	return i >= 0 && c.def.Spec.Versions[i].Subresources != nil && c.def.Spec.Versions[i].Subresources.Status != nil
@@ -57,7 +56,7 @@ func (st *state) checkSubresource() error {
 }
 
 // hiddenStatus returns a note if rules do not see the object's status. It returns nil if rules see
-// the status or if there is none.
+// the status or if the object has no status.
 func (st *state) hiddenStatus() *StatusNote {
 	if st.object == nil || st.subresource != "" || st.here() == nil || !st.crd.hasStatus(st.version) {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/celadon-cel/celadon/x/trace/record"
 )
 
-// maxValue limits the number of columns of one value in a list of values.
+// maxValue limits the number of columns of a value in a list of values.
 const maxValue = 72
 
 // leastLast is the minimum width of a table's last column. If the screen has less room, the column

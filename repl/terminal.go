@@ -40,8 +40,8 @@ type Terminal struct {
 	recall  recall
 }
 
-// keys reads what the user types. A Ctrl-D that arrives while no line is being edited looks like
-// the end of input, and readline would stop reading. keys therefore converts it to the Ctrl-D
+// keys reads the user's input. A Ctrl-D that arrives while no line is being edited looks like the
+// end of input, and readline would stop reading. keys therefore converts it to the Ctrl-D
 // character.
 type keys struct {
 	in   io.Reader

@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/parse"
 )
 
-// Check parses and checks one expression in an environment returned by For or Compile, so that many
+// Check parses and checks an expression in an environment returned by For or Compile, so that many
 // expressions at one path can share it. It returns the same errors as Env.Compile.
 func Check(env *cel.Env, src string) (*cel.Ast, error) {
 	return compile(env, src)

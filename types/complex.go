@@ -28,7 +28,7 @@ func (e *ComplexError) Error() string {
 	return fmt.Sprintf("a rule is too complex to be checked: %d operators and functions of any type, lists %d deep: split the rule", e.Generic, e.Depth)
 }
 
-// Limits on checking time, in units of about a microsecond: for one expression, and for all
+// Limits on checking time, in units of about a microsecond: for a single expression, and for all
 // expressions compiled in a Scope. Real rules need a hundredth of this.
 const (
 	maxComplexity   = 2_000_000

@@ -38,12 +38,12 @@ const (
 	MapList
 )
 
-// A Decl is the CEL declaration of one schema node. It is immutable.
+// A Decl is the CEL declaration of a schema node. It is immutable.
 type Decl struct {
 	// Kind is the declared type.
 	Kind Kind
-	// Schema is the node itself. A Decl made by an Interner can serve several nodes; Schema is one
-	// of them.
+	// Schema is the node itself. A Decl made by an Interner can serve several nodes; Schema is then
+	// any of them.
 	Schema *schema.Structural
 	// Nullable reports whether a value may be null. A null field of an object counts as absent.
 	Nullable bool

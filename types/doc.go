@@ -1,6 +1,6 @@
 // Package types maps structural schemas to CEL types, values, and environments.
 //
-// [FromSchema] declares a schema as a tree of [Decl]. A Decl holds the CEL type of one schema node,
+// [FromSchema] declares a schema as a tree of [Decl]. A Decl holds the CEL type of a schema node,
 // its fields, how its lists compare, and how large its values can be and why. Use it together with
 // an environment for a Kubernetes version to check expressions:
 //

@@ -46,7 +46,7 @@ func ParseVersion(s string) (Version, error) {
 // selected without escaping.
 const keywordFields = 31
 
-// An Env creates the CEL environments of rules for one Kubernetes version.
+// An Env creates the CEL environments of rules for a Kubernetes version.
 type Env struct {
 	version  Version
 	base     *cel.Env

@@ -31,11 +31,11 @@ func Same(a, b any, d *Decl, left *int) bool {
 	return false
 }
 
-// perNode is the work to compare one value, not counting its text.
+// perNode is the work to compare a value, not counting the bytes of strings.
 const perNode = 8
 
-// sameScalar compares scalars whose kind accepts every value of the right JSON type. It returns
-// false for other kinds.
+// sameScalar reports whether two scalars are equal if their kind accepts every value of the right
+// JSON type. For other kinds, it returns false.
 func sameScalar(a, b any, k Kind, left *int) bool {
 	switch k {
 	case String, IntOrString, Int, Bool:
@@ -84,7 +84,7 @@ func sameFields(x, y map[string]any, d *Decl, left *int) bool {
 				return false
 			}
 		case d.repr == reprObject && strings.Contains(name, "__"):
-			return false // Find would unescape the name to another one
+			return false // Find would unescape the name to another name
 		case d.repr == reprObject && v == nil && other == nil:
 		case !Same(v, other, child, left):
 			return false

@@ -7,8 +7,8 @@ import (
 )
 
 // An Interner declares schemas so that nodes with equal declarations share one Decl, also across
-// the versions of a CRD. Results compiled for one node can then be reused for the others. An
-// Interner is not safe for concurrent use. The zero value does not share Decls.
+// the versions of a CRD. Results compiled for a node can then be reused for the others. An Interner
+// is not safe for concurrent use. The zero value does not share Decls.
 type Interner struct {
 	// Version is the Kubernetes version whose bounds Decls have; the zero value is the newest.
 	Version Version

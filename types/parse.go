@@ -50,7 +50,7 @@ var errUpstream = errors.New("cel-go parses all expressions")
 const optionalTypes = "cel.lib.optional"
 
 // parsers caches the parsers of all environments until the process exits. There are few, because
-// the environments of one version share their macros.
+// the environments of a version share their macros.
 var parsers struct {
 	sync.RWMutex
 	known []knownParser

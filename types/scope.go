@@ -8,7 +8,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/upstream"
 )
 
-// A Scope compiles expressions at many paths of one or more schemas. It avoids creating an
+// A Scope compiles expressions at many paths, also of several schemas. It avoids creating an
 // environment for each path, which would cost far more than compiling the rules. A Scope is not
 // safe for concurrent use.
 //
@@ -63,7 +63,8 @@ func (s *Scope) CompileWith(roots []Root, src string) (*cel.Ast, error) {
 }
 
 // Join adds the complexity of other to s, as if its expressions had been compiled in s after the
-// existing ones. It reports whether the sum is within the limit of a scope; if not, s is unchanged.
+// existing expressions. It reports whether the sum is within the limit of a scope; if not, s is
+// unchanged.
 func (s *Scope) Join(other *Scope) bool {
 	if s.complexity+other.complexity > scopeComplexity {
 		return false
@@ -73,11 +74,11 @@ func (s *Scope) Join(other *Scope) bool {
 }
 
 // Forget resets the complexity count, so that expressions compiled from now on are independent of
-// earlier ones. Use it, for example, when a rule temporarily replaces another.
+// earlier expressions. Use it, for example, when a rule temporarily replaces another.
 func (s *Scope) Forget() { s.complexity = 0 }
 
-// compile parses and checks an expression with our own checker. ok is false if only
-// cel-go's checker can decide it.
+// compile parses and checks an expression with Celadon's checker. ok is false if only cel-go's
+// checker can decide it.
 func (s *Scope) compile(roots []Root, src string) (checked *cel.Ast, ok bool, err error) {
 	parsed, err := parseWith(s.checks.parser, s.env.base, src)
 	if err != nil {

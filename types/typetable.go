@@ -36,8 +36,7 @@ func (e *Env) newTypeTable() (*typeTable, error) {
 	}, err
 }
 
-// of returns the type of a root. Roots with the same Decl, such as self and oldSelf, share one
-// type.
+// of returns the type of a root. Roots with the same Decl, such as self and oldSelf, share a type.
 func (t *typeTable) of(d *Decl) *cel.Type {
 	known := t.roots[d]
 	if known == nil {
@@ -47,7 +46,7 @@ func (t *typeTable) of(d *Decl) *cel.Type {
 	return known
 }
 
-// place creates the type of d at one path. Objects at two paths get two types even if their
+// place creates the type of d at a path. Objects at two paths get two types even if their
 // declarations are equal, because the API server names types by path.
 func (t *typeTable) place(d *Decl) *cel.Type {
 	switch d.Kind {

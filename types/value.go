@@ -143,7 +143,7 @@ func formatted(s string, k Kind) ref.Val {
 
 // escapedKeys returns a map list's keys as CEL identifiers. As in upstream, these names are also
 // used to look up keys in the JSON. Therefore a key that contains a dash is never found, and all
-// items share one key.
+// items share the same key.
 func escapedKeys(names []string) []string {
 	keys := make([]string, len(names))
 	for i, name := range names {
@@ -155,7 +155,7 @@ func escapedKeys(names []string) []string {
 	return keys
 }
 
-// compositeKey returns one comparable value for the values of several keys.
+// compositeKey returns a comparable value for the values of several keys.
 func compositeKey(keys []string, get func(key string) any) any {
 	switch len(keys) {
 	case 1:

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// A call is one request.
+// A call is a client's request to the server, with the warnings for its response.
 type call struct {
 	kind            *kind
 	at              endpoint

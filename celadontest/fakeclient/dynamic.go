@@ -87,7 +87,7 @@ func (s *server) deleteCollection(k *kind, version string, a *clienttesting.Dele
 	return s.deleteAll(k, version, a.Namespace, selector, byField, &a.DeleteOptions)
 }
 
-// deleteAll deletes the objects of a collection one by one, like the server.
+// deleteAll deletes each object of a collection separately, like the server.
 func (s *server) deleteAll(k *kind, version, namespace string, by labels.Selector, byField fields.Selector, o *metav1.DeleteOptions) error {
 	all, err := s.newCollection(k, version, namespace, "deletecollection")
 	if err != nil {

@@ -60,7 +60,6 @@ func (k *kind) selectable(version string) (*crdfields.Selectable, error) {
 	return crdfields.SelectableOf(&k.crd.Spec.Versions[i], k.namespaced)
 }
 
-// hasStatus reports whether the version has the status subresource.
 func (k *kind) hasStatus(version string) bool { return k.serves(endpoint{version, "status"}) }
 
 // manager returns the field manager of an endpoint, configured as in the server.

@@ -60,8 +60,7 @@ func (s *server) kindOf(gvr schema.GroupVersionResource) *kind {
 }
 
 // decide validates a write. The object in the result is as persisted, except for the fields that
-// only a server sets. If there is no verdict, decide fails the test and returns the error of a
-// server.
+// only a server sets. If the write is undecided, decide fails the test and returns a server error.
 func (s *server) decide(c *call, req engine.Request) (*engine.Result, error) {
 	res, err := s.crds.Decide(context.Background(), c.request(req))
 	if err == nil && res.Undecided != nil {
@@ -156,7 +155,7 @@ func (s *server) read(k *kind, version string, obj map[string]any) (map[string]a
 	return e.Convert(context.Background(), obj, version)
 }
 
-// live returns the stored object of a call in the version of the call, or nil if there is none.
+// live returns the stored object of a call in the version of the call, or nil if it does not exist.
 func (s *server) live(c *call) (map[string]any, error) {
 	obj := s.store.get(c.kind, c.namespace, c.name)
 	if obj == nil {

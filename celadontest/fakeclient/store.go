@@ -11,8 +11,8 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// A store holds objects of kinds with a CRD in storage form and notifies watchers. Objects are
-// stored under one version per kind, regardless of their apiVersion.
+// A store holds objects of kinds with a CRD in storage form and notifies watchers. Objects of a
+// kind are stored under a single version, regardless of their apiVersion.
 type store struct {
 	mu      sync.Mutex
 	scheme  *runtime.Scheme

@@ -36,7 +36,7 @@ func (c cause) String() string { return strings.TrimPrefix(c.Field+": "+c.Messag
 // running.
 const unchecked = "some validation rules were not checked because the object was invalid"
 
-// said returns the causes of a rejection. A rejection without causes is returned as one cause.
+// said returns the causes of a rejection. A rejection without causes is returned as a single cause.
 func (a *answer) said() []cause {
 	if len(a.Causes) == 0 {
 		return []cause{{Reason: a.Status.Reason, Message: a.Status.Message}}

@@ -12,7 +12,7 @@
 // YAML, and schemes are not supported.
 package remote
 
-// How it works: celadon check --pipe reads one request per line and writes one line per response
-// (process.go). Each call of Start runs one process, which handles requests one at a time. At the
-// end of the test its standard input is closed, and it is killed if it does not exit. The size and
-// the duration of a response are limited.
+// How it works: celadon check --pipe reads a request from each line and writes each response as a
+// line (process.go). Each call of Start runs one process, which handles requests one at a time. At
+// the end of the test its standard input is closed, and it is killed if it does not exit. The size
+// and the duration of a response are limited.

@@ -93,8 +93,8 @@ func (w Write) Accepts(t testing.TB, obj any) map[string]any {
 }
 
 // Rejects fails the test unless the object is rejected for exactly the given causes: each must
-// match at least one actual cause, and each actual cause must be matched. The cause that rules were
-// not checked because of other causes need not be given. Without causes, any rejection passes.
+// match an actual cause, and each actual cause must be matched. The cause that rules were not
+// checked because of other causes need not be given. Without causes, any rejection passes.
 func (w Write) Rejects(t testing.TB, obj any, causes ...Cause) {
 	t.Helper()
 	a, err := w.ask(obj)
@@ -110,7 +110,7 @@ func (w Write) Rejects(t testing.TB, obj any, causes ...Cause) {
 	}
 }
 
-// ask sends the write to celadon. It returns an error if there is no verdict.
+// ask sends the write to celadon. It returns an error if celadon returns no verdict.
 func (w Write) ask(obj any) (*answer, error) {
 	object, err := text(obj)
 	if err != nil {

@@ -17,7 +17,7 @@ func newChoice(seed uint64) choice {
 // a status subresource.
 func isLenient(seed uint64) bool { return seed%4 == 1 || seed%4 == 2 }
 
-// one reports true with probability 1/n.
+// one reports whether a random event of probability 1/n occurs.
 func (c choice) one(n int) bool { return c.IntN(n) == 0 }
 
 func pick[T any](c choice, from []T) T { return from[c.IntN(len(from))] }

@@ -29,7 +29,6 @@ type path struct {
 	guards []string
 }
 
-// variable is a variable of a macro.
 type variable struct {
 	name string
 	t    *cel.Type
@@ -108,7 +107,7 @@ func (w *writer) atom() string {
 	expr := w.condition()
 	guards := w.guards
 	w.guards = outer
-	guarded := 2 // one in guarded conditions reads absent fields without a test
+	guarded := 2 // 1/guarded of the conditions read absent fields without a test
 	if w.lenient {
 		guarded = 6
 	}
@@ -154,7 +153,7 @@ func (w *writer) mapPath(otherwise path) path {
 	return otherwise
 }
 
-// samePlace returns a comparison of the values at one path in self and oldSelf, or of a value with
+// samePlace returns a comparison of the values at a path in self and oldSelf, or of a value with
 // itself.
 func (w *writer) samePlace(p path) string {
 	other := p

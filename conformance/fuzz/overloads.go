@@ -62,8 +62,8 @@ func head(t *cel.Type) string {
 // binding maps type parameters of an overload to types.
 type binding map[string]*cel.Type
 
-// bind returns a binding for which the overload's result has the wanted type, and whether there is
-// one.
+// bind returns a binding for which the overload's result has the wanted type, and reports whether
+// it exists.
 func (o overload) bind(want *cel.Type) (binding, bool) {
 	b := binding{}
 	return b, unify(o.decl.ResultType(), want, b)

@@ -56,7 +56,7 @@ func start(t *testing.T) *plane {
 		"--token-auth-file", p.path("tokens.csv"), "--authorization-mode=RBAC", "--service-cluster-ip-range=10.0.0.0/24",
 		"--service-account-issuer=https://celadon.test", "--service-account-key-file", p.path("accounts.key"), "--service-account-signing-key-file", p.path("accounts.key"),
 		"--audit-policy-file", p.path("audit.json"), "--audit-log-path", p.path("audit.log"), "--audit-log-mode=blocking-strict",
-		"--disable-admission-plugins=ServiceAccount") // there is no controller that creates service accounts
+		"--disable-admission-plugins=ServiceAccount") // no controller creates service accounts
 	p.config = p.write("kubeconfig", kubeconfig(p.server, adminToken))
 	p.until("the API server is ready", startWithin, func() error {
 		code, body, err := p.try(http.MethodGet, "/readyz", "")

@@ -30,7 +30,7 @@ import (
 type runner struct {
 	p      *plane
 	client kubernetes.Interface
-	// fate decides what happens to a pod while it runs.
+	// fate determines whether a pod is killed while it runs.
 	fate func(*corev1.Pod) fate
 
 	mu     sync.Mutex

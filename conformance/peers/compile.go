@@ -60,7 +60,8 @@ type compileRatios struct {
 	// version, shared is for Compile minus the time for the same CRD without rules, and whole is
 	// for Compile.
 	each, shared, whole float64
-	// The values of each, and of the other two, if our time consisted only of parsing and checking.
+	// Upper bounds of each, and of shared and whole: their values if Celadon only parsed and
+	// checked.
 	eachMost, most float64
 }
 

@@ -147,8 +147,8 @@ func (c *recordedCall) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 	return c.InterpretableV2.Exec(frame)
 }
 
-// binding returns the function that the environment binds to a call, or nil if there is none. It
-// compiles constant patterns in advance.
+// binding returns the function that the environment binds to a call, or nil if it binds no
+// function. It compiles constant patterns in advance.
 func binding(env *cel.Env, call interpreter.InterpretableCall) func(args []ref.Val) {
 	if re := constantPattern(call); re != nil {
 		switch call.Function() {

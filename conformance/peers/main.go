@@ -1,5 +1,5 @@
 // Command peers compares the speed of Celadon with that of the code inside the API server, on the
-// same objects in one run. It prints ratios: how many times as fast Celadon is.
+// same objects in the same run. It prints ratios: how many times as fast Celadon is.
 //
 //	CELADON_CORPUS=../corpus go run ./peers
 //

@@ -25,8 +25,8 @@ var allWanted = []wanted{
 	{work: "write", libraries: true, median: 20},
 }
 
-// least returns the ratio that every object should reach, or the target for the median if there is
-// none.
+// least returns the ratio that every object should reach, or the target for the median if no such
+// ratio is required.
 func (w wanted) least() float64 {
 	if w.worst > 0 {
 		return w.worst

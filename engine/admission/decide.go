@@ -32,11 +32,11 @@ const (
 	Undecided Verdict = "undecided"
 )
 
-// A Decision is the response to one request, with further details.
+// A Decision is the response to a request, with further details.
 type Decision struct {
 	// Kind is the kind in the request.
 	Kind schema.GroupVersionKind
-	// CRD is the name of the CRD that decided, or "" if none did.
+	// CRD is the name of the CRD that decided, or "" if no CRD decided.
 	CRD     string
 	Verdict Verdict
 	// Result is the engine's result. It is nil unless Verdict is Allowed or Refused, and always nil
@@ -52,7 +52,7 @@ func (d *Decision) RefusedBy() []engine.RuleRef {
 		return nil
 	}
 	var rules []engine.RuleRef
-	var last *engine.RuleRef // one rule may refuse a million items
+	var last *engine.RuleRef // a rule may reject a million items
 	seen := map[engine.RuleRef]bool{}
 	for _, c := range d.Result.Causes {
 		if c.Rule == nil || c.Rule == last || seen[*c.Rule] {

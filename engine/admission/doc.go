@@ -5,14 +5,14 @@
 //	err := set.Put(crd)                  // at any time, from any goroutine
 //	answer, err := set.Review(ctx, review)
 //
-// [Set.Review] takes an AdmissionReview and returns one. Programs that collect metrics or write
-// logs use [Set.Validate] and [Set.Mutate], which also return the CRD that decided, the cost, and
-// the rules that rejected the object.
+// [Set.Review] takes an AdmissionReview and returns another with the response. Programs that
+// collect metrics or write logs use [Set.Validate] and [Set.Mutate], which also return the CRD that
+// decided, the cost, and the rules that rejected the object.
 //
 // The package has no HTTP server, global state, or log. The command `celadon serve` provides it
 // over HTTPS.
 //
-// # What the API server sends
+// # Requests from the API server
 //
 // A validating webhook receives an object that the API server has already pruned, defaulted, and
 // validated against the CRD in the cluster. The object has a uid, a creationTimestamp,

@@ -85,7 +85,7 @@ func (p *patch) value(own, defaulted any) {
 	}
 }
 
-// item compares one list item. It replaces items, because "add" would insert one.
+// item compares a list item. It uses "replace", because "add" would insert an item.
 func (p *patch) item(i int, own, defaulted any) {
 	if defaulted == nil || isSameValue(own, defaulted) {
 		return

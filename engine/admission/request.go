@@ -48,7 +48,7 @@ func DecodeReview(data []byte) (*admissionv1.AdmissionReview, error) {
 	return review, nil
 }
 
-// decoded returns fields as an object, or nil if there are none.
+// decoded returns fields as an object, or nil if fields is nil.
 func decoded(fields map[string]any) runtime.Object {
 	if fields == nil {
 		return nil
@@ -101,7 +101,7 @@ func checkRequest(req *admissionv1.AdmissionRequest) error {
 	return badRequest("operation %q (want CREATE, UPDATE, DELETE or CONNECT)", req.Operation)
 }
 
-// open converts a request to a request to an engine.
+// open converts an admission request to a request for an engine.
 func open(req *admissionv1.AdmissionRequest) (*engine.Request, error) {
 	obj, err := decode("object", &req.Object)
 	if err != nil {

@@ -27,7 +27,8 @@ const (
 	// AuditCauses lists the reason and field of each cause, one per line. It omits values, which
 	// may be secret.
 	AuditCauses = "causes"
-	// AuditReason is the reason why an object is undecided, including the rule if there is one.
+	// AuditReason is the reason why an object is undecided, including the rule if a rule is the
+	// reason.
 	AuditReason = "reason"
 	// AuditDefaults lists the fields for which Mutate adds defaults, or would add them in the modes
 	// Warn and Audit. They are JSON pointers, one per line.
@@ -167,7 +168,7 @@ func ruleText(r engine.RuleRef) string {
 	return fmt.Sprintf("%s %s[%d]: %s", r.Version, strings.TrimPrefix(r.Path+".x-kubernetes-validations", "."), r.Index, r.Rule)
 }
 
-// annotate adds an annotation with n lines. If n is 0, it adds none.
+// annotate adds an annotation with n lines, unless n is 0.
 func annotate(annotations map[string]string, key string, n int, line func(int) string) {
 	if n > 0 {
 		annotations[key] = strings.Join(capped(n, func(i int) string { return shorten(line(i)) }), "\n")

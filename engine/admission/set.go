@@ -95,7 +95,7 @@ func (s *Set) Put(crd *apiextensionsv1.CustomResourceDefinition) error { return 
 // Remove removes a CRD and reports whether it was active.
 func (s *Set) Remove(name string) bool { return s.catalog.Remove(name) }
 
-// Apply removes CRDs by name and adds or replaces others in one atomic change. CRDs that cannot be
+// Apply removes CRDs by name and adds or replaces others in an atomic change. CRDs that cannot be
 // added are reported in *UpdateErrors and do not affect the others. A CRD whose spec has not
 // changed is not compiled again. The CRDs may be modified afterwards.
 func (s *Set) Apply(put []*apiextensionsv1.CustomResourceDefinition, remove []string) error {
@@ -108,7 +108,7 @@ type crd struct {
 	engine *engine.Engine
 }
 
-// lookup returns the CRD that serves a kind, or nil if there is none.
+// lookup returns the CRD that serves a kind, or nil if no CRD serves it.
 func (s *Set) lookup(gvk schema.GroupVersionKind) *crd {
 	e := s.catalog.Find(gvk.GroupKind())
 	if e == nil || !e.Serves(gvk.Version) {

@@ -7,7 +7,7 @@
 //
 // A Catalog is safe for concurrent use. Lookups never wait for a change: they use the CRDs that are
 // active when they start. A CRD that is replaced or removed can be garbage collected as soon as its
-// engine is no longer used.
+// engine is unused.
 //
 // Compiling does not check whether an API server would accept a CRD. Package engine/vet does; call
 // it from Config.Accept.
@@ -69,11 +69,11 @@ func (c *Catalog) Names() []string {
 	return slices.Sorted(maps.Keys(c.current.Load().byName))
 }
 
-// Named returns the CRD of the given name, or nil if there is none.
+// Named returns the CRD of the given name, or nil if it is not in the catalog.
 func (c *Catalog) Named(name string) *Entry { return c.current.Load().byName[name] }
 
-// Find returns the CRD of a kind regardless of the versions that it serves, or nil if there is
-// none.
+// Find returns the CRD of a kind regardless of the versions that it serves, or nil if the catalog
+// does not contain it.
 func (c *Catalog) Find(kind schema.GroupKind) *Entry { return c.current.Load().byKind[kind] }
 
 // Engine returns the engine for a group, version, and kind, or nil if no active CRD serves it.

@@ -76,9 +76,9 @@ func (c *Catalog) Remove(name string) bool {
 	return true
 }
 
-// Apply removes CRDs by name and adds or replaces others in one atomic change. CRDs that cannot be
+// Apply removes CRDs by name and adds or replaces others in an atomic change. CRDs that cannot be
 // added are reported in *Errors, in the order of put, and do not affect the others. If several CRDs
-// have the same name, none of them is added, because it is not clear which of them is meant. A CRD
+// have the same name, they are all rejected, because it is not clear which of them is meant. A CRD
 // whose spec has not changed is not compiled again. The CRDs may be modified afterwards, unless the
 // catalog is lazy.
 func (c *Catalog) Apply(put []*apiextensionsv1.CustomResourceDefinition, remove []string) error {

@@ -11,8 +11,8 @@ import (
 // read from storage.
 const APIVersionBeta = "apiextensions.k8s.io/v1beta1"
 
-// Decode decodes one CRD from JSON. A CRD of apiextensions.k8s.io/v1beta1 is converted as a server
-// converts a stored one, including the defaults of that version, such as preserveUnknownFields:
+// Decode decodes a CRD from JSON. A CRD of apiextensions.k8s.io/v1beta1 is converted as a server
+// converts a stored CRD, including the defaults of that version, such as preserveUnknownFields:
 // true. Decode returns a *engine.WorkLimitError if such a conversion would need too much memory.
 func Decode(data []byte) (*apiextensionsv1.CustomResourceDefinition, error) {
 	return crdjson.Decode(data, func(reason string) error {

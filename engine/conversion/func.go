@@ -11,8 +11,8 @@ import (
 )
 
 // Func returns a Converter that calls a Go function. The function receives a copy of the object,
-// which it may modify and return, and the requested apiVersion. Its error is treated like that of a
-// webhook that reports one; a panic is an error too. Its time is not limited, unless it checks its
+// which it may modify and return, and the requested apiVersion. Its error is treated like an error
+// that a webhook reports; a panic is an error too. Its time is not limited, unless it checks its
 // context.
 func Func(f func(ctx context.Context, obj map[string]any, apiVersion string) (map[string]any, error)) *Converter {
 	return &Converter{make: func(ctx context.Context, q engine.Conversion) (out map[string]any, err error) {

@@ -22,15 +22,15 @@ type Advice struct {
 	// Set is maxLength, maxItems, or maxProperties. Value is the bound to set.
 	Set   string
 	Value int64
-	// Now is the current bound; 0 if there is none.
+	// Now is the current bound, or 0 if it is not set.
 	Now int64
 	// Field is the path of the value's schema in the CRD.
 	Field string
 }
 
 // An advisor searches for the smallest set of bounds that brings all rules of a schema under their
-// limits, and for the largest round values of these bounds. There is no formula: it repeats the
-// estimate for each choice.
+// limits, and for the largest round values of these bounds. No formula computes them: the advisor
+// repeats the estimate for each choice.
 type advisor struct {
 	*bounds
 	perRule, perSchema uint64
@@ -219,7 +219,7 @@ func (ad *advisor) choose(all *trial, least values, list []*bound) values {
 	return all.raise()
 }
 
-// single tries each bound alone and returns the one that can be raised most, or nil if no single
+// single tries each bound alone and returns the bound that can be raised most, or nil if no single
 // bound suffices.
 func (t *trial) single(least values, list []*bound) (best values) {
 	raised := 0.0

@@ -156,8 +156,8 @@ func adviceOf(r *Report) map[string]int64 {
 	return items
 }
 
-// follow sets the bounds in a copy of crd. The bound `but` gets another value, or none if value is
-// -1.
+// follow sets the bounds in a copy of crd. The bound `but` gets another value, or is removed if
+// value is -1.
 func follow(crd *apiextensionsv1.CustomResourceDefinition, items map[string]int64, but string, value int64) *apiextensionsv1.CustomResourceDefinition {
 	c := crd.DeepCopy()
 	for i := range c.Spec.Versions {

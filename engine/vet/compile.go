@@ -33,8 +33,9 @@ type compiled struct {
 	base    *types.Env // of env
 }
 
-// compiler compiles new expressions with the environment of the version and stored ones with
-// everything that the version can run. Equal expressions with equal declarations are compiled once.
+// compiler compiles new expressions with the environment of the version, and stored expressions
+// with everything that the version can run. Equal expressions with equal declarations are compiled
+// once.
 type compiler struct {
 	decls        *types.Interner
 	news, stored *parts.Compiler[*compiled]

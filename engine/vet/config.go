@@ -24,7 +24,7 @@ type Config struct {
 	AdviseAll bool
 	// Old is the CRD before an update, including descriptions, because the server compares whole
 	// schemas. If it is nil, the CRD is created. The CRD counts as established unless its status
-	// contradicts.
+	// contradicts this.
 	Old *apiextensionsv1.CustomResourceDefinition
 	// Stored checks a CRD that a server has already stored, as its list returns it: whether the
 	// server serves it, not whether it would accept it today. The CRD is compared with itself, as

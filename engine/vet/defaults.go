@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// defaultRules runs rules on the defaults in a schema, with one shared budget as in the API server.
+// defaultRules runs rules on the defaults in a schema, with a shared budget as in the API server.
 // It skips defaults that are rejected for another reason.
 type defaultRules struct {
 	ctx         context.Context
@@ -113,8 +113,8 @@ func (b *branch) reached(s *schema.Structural, value any) (out *schema.Structura
 	return &c, some
 }
 
-// reachedBelow does for a child of parent what reached does for a node. It keeps all rules of lists
-// and maps that are not empty.
+// reachedBelow is like reached, for a child of parent. It keeps all rules of lists and maps that
+// are not empty.
 func (b *branch) reachedBelow(parent *schema.Structural, value any) (*schema.Structural, bool) {
 	list, _ := value.([]any)
 	object, _ := value.(map[string]any)

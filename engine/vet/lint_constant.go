@@ -15,7 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// constantRule finds rules that every valid object satisfies, or none, as far as the schema
+// constantRule finds rules that are true or false for every valid object, as far as the schema
 // determines that.
 func constantRule(r *rule) string {
 	c := &constancy{walk: newPlaceWalk(r, r.expr)}

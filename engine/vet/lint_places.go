@@ -15,8 +15,8 @@ import (
 type exprPlace struct {
 	path string // as in the rule, such as "self.spec.hosts"
 	decl *types.Decl
-	// node is the schema of the path, nil if there is no schema. decl is shared by paths with equal
-	// declarations.
+	// node is the schema of the path, or nil if the schema does not declare it. decl is shared by
+	// paths with equal declarations.
 	node *schema.Structural
 	// step is the field's name and above the object that contains it; "" and nil if the value is
 	// not a field.
@@ -156,7 +156,7 @@ func (p *exprPlace) element() *exprPlace {
 	return elem
 }
 
-// named returns p under the name of a loop variable, which is the same element throughout one
+// named returns p under the name of a loop variable, which is the same element throughout an
 // iteration.
 func named(p *exprPlace, name string) *exprPlace {
 	if p == nil {

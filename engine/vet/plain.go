@@ -80,7 +80,7 @@ func plainList(s *props) bool {
 	return false
 }
 
-// plainEnum reports whether there is no enum, or an enum of plain strings.
+// plainEnum reports whether enum is empty or contains only plain strings.
 func plainEnum(s *props) bool {
 	return len(s.Enum) == 0 || s.Type == "string" && !slices.ContainsFunc(s.Enum, func(one apiextensionsv1.JSON) bool { return !structural.PlainText(one.Raw) })
 }

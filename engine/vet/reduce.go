@@ -18,7 +18,7 @@ import (
 
 // Most of a schema is plain: the server's function has no errors to report for it or because of it.
 // That function is slow, and so is the conversion to its input type. It therefore first gets the
-// CRD without the plain parts. If it finds no errors there, the whole CRD has none. Otherwise it
+// CRD without the plain parts. If it finds no errors there, the whole CRD is valid. Otherwise it
 // validates the whole CRD, to produce the error messages.
 //
 // Without it, celadon check of a folder of CRDs takes 1.5 to 2 times the processor time (cluster-api 1.6, argo-workflows
@@ -143,7 +143,7 @@ type part struct {
 	// rest is the reduced schema, if the schema is not plain: without plain properties, except
 	// pinned properties.
 	rest *props
-	// tree holds the rules, nil if there are none. It points into the schema.
+	// tree holds the rules, or is nil without rules. It points into the schema.
 	tree *branch
 	// perByte is the result of patternWork.node.
 	perByte float64
@@ -187,7 +187,7 @@ func (r *reducer) node(s *props, pinned []string) part {
 	return p
 }
 
-// without returns s with its children replaced by their reduced forms; nil stands for a plain child.
+// without returns s with its children replaced by their reduced forms; nil represents a plain child.
 func (r *reducer) without(s, items, values *props, kept map[string]props) *props {
 	c := *s
 	if s.Default == nil && s.Pattern != "" && r.patterns.measure(s.Pattern).valid {

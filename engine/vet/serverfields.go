@@ -16,7 +16,7 @@ func prepareCreate(crd *apiextensions.CustomResourceDefinition) {
 }
 
 func resetMeta(meta *metav1.ObjectMeta) {
-	meta.Namespace = "" // CRDs have none
+	meta.Namespace = "" // CRDs are cluster-scoped
 	meta.UID = ""
 	meta.ResourceVersion = ""
 	meta.CreationTimestamp = metav1.Time{}

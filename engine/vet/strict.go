@@ -63,7 +63,8 @@ func strictError(err error) engine.StrictError {
 	return e
 }
 
-// strictWarnings returns one warning per error; an error of the YAML decoder gives one per line.
+// strictWarnings returns a warning for each error. Each line of the YAML decoder's error becomes a
+// warning.
 func strictWarnings(strict []error) (list []string) {
 	for _, err := range strict {
 		text, ofYAML := strings.CutPrefix(err.Error(), "yaml: unmarshal errors:\n")

@@ -56,8 +56,8 @@ type scope struct {
 }
 
 // strip returns a copy of a schema without the rules on its structural spine, and the tree of these
-// rules. It does not modify s. ok is false if there are rules where none are allowed: inside a
-// junctor, or at the root's metadata.
+// rules. It does not modify s. ok is false if there are rules where the API server does not allow
+// them: inside a junctor, or at the root's metadata.
 func strip(s *apiextensions.JSONSchemaProps) (stripped *apiextensions.JSONSchemaProps, tree *branch, ok bool) {
 	st := stripper{ok: true}
 	stripped, tree = st.node(s, atRoot, "")

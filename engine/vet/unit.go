@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/cost"
 )
 
-// unit is one schema of a CRD: of one version, or shared by all versions.
+// unit is a schema of a CRD, which belongs to one version or is shared by all versions.
 type unit struct {
 	// name is the version that determines whether the schema is unchanged. versions are all
 	// versions that use the schema.
@@ -22,7 +22,7 @@ type unit struct {
 	// path is the path of openAPIV3Schema's parent in the CRD.
 	path *field.Path
 	root *apiextensions.JSONSchemaProps
-	// stripped is root without rules. tree holds the rules, nil if there are none.
+	// stripped is root without rules. tree holds the rules, or is nil without rules.
 	stripped *apiextensions.JSONSchemaProps
 	tree     *branch
 	// whole is set if the API server's own function also gets the rules, because the rules of such

@@ -16,10 +16,10 @@ import (
 // Need is a part of a rule that requires a Kubernetes version.
 type Need struct {
 	// KubeVersion is the first version that accepts the rule, such as "1.31"; "" if this build
-	// knows none. If Silent is set, older versions accept the rule but drop What.
+	// supports no such version. If Silent is set, older versions accept the rule but drop What.
 	KubeVersion string
 	Silent      bool
-	// Path and Index identify the rule. What is the part that requires the version.
+	// Path and Index identify the rule. What names the part that requires the version.
 	Path  string
 	Index int
 	What  string

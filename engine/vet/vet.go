@@ -71,7 +71,7 @@ type Rule struct {
 	// Field is the rule's path in the CRD.
 	Field                   string
 	Rule, MessageExpression string
-	// EstimatedCost is for one evaluation. Cardinality is how often the rule can run in one object.
+	// EstimatedCost is for one evaluation. Cardinality is how often the rule can run in an object.
 	// EstimatedTotal is the product.
 	EstimatedCost, Cardinality, EstimatedTotal uint64
 	// Factors are the lists and maps around the rule that multiply its cost, outermost first.

@@ -17,7 +17,7 @@ import (
 const maxDefaults = 1 << 32
 
 // overworked returns an error if the server's functions, which have no work limit, would need too
-// much time or memory for one of the CRDs.
+// much time or memory for a CRD.
 func overworked(crds ...*apiextensionsv1.CustomResourceDefinition) *engine.WorkLimitError {
 	for _, crd := range crds {
 		if crd == nil {

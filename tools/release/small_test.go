@@ -14,7 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// unpublished lists modules that nobody else requires: checks, examples, and test data.
+// unpublished lists modules that no other module requires: checks, examples, and test data.
 var unpublished = []string{"celadonvet/testdata/app", "conformance", "conformance/kube", "conformance/kubectl", "examples/markers", "examples/operator", "tools", "tools/release"}
 
 // TestEveryModule checks that each module is in published or unpublished.

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A Step is one step of a path.
+// A Step is an element of a path.
 type Step struct {
 	Name  string // name of a field or key of a map
 	Item  bool   // set for an item of a list; Index is its index

@@ -15,7 +15,7 @@ import (
 // Config determines how much an Analyzer searches. The same configuration and the same CRD
 // always produce the same answers.
 type Config struct {
-	// Steps is the number of writes that may be tried for one question; 0 is
+	// Steps is the number of writes that may be tried for a question; 0 is
 	// search.DefaultSteps.
 	Steps int
 	// Seed chooses among the objects that show an outcome.
@@ -28,7 +28,7 @@ type Config struct {
 	Beside *Analyzer
 }
 
-// An Analyzer answers questions about the rules of one version of a CRD. It is not safe for
+// An Analyzer answers questions about the rules of a version of a CRD. It is not safe for
 // concurrent use.
 type Analyzer struct {
 	definition  *apiextensionsv1.CustomResourceDefinition

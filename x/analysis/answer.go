@@ -12,7 +12,7 @@ import (
 const Never search.StatusWord = "never"
 
 // An Answer is the result of a question: a witness, which is a write that has the outcome, a proof
-// that there is no such write, or neither.
+// that no such write exists, or neither.
 type Answer struct {
 	search.Answer
 	// Proof is set if the status is Never and Estimates is empty.
@@ -25,7 +25,7 @@ type Answer struct {
 	MadeUp []string
 }
 
-// ProofText returns the assumptions of a proof, or "" if there is no proof.
+// ProofText returns the assumptions of a proof, or "" if a has no proof.
 func (a *Answer) ProofText() string {
 	if a.Proof != nil {
 		return a.Proof.String()

@@ -28,8 +28,8 @@ func (a *Analyzer) Charge(m *work.Meter) {
 // Meter returns the meter that questions charge.
 func (a *Analyzer) Meter() *work.Meter { return a.meter }
 
-// Ask looks for a write with which rule has the outcome want, and returns it, a proof that there is
-// no such write, or neither. It returns an error if ctx is done, if the version does not have the
+// Ask looks for a write with which rule has the outcome want, and returns it, a proof that no such
+// write exists, or neither. It returns an error if ctx is done, if the version does not have the
 // rule, or on an internal error.
 func (a *Analyzer) Ask(ctx context.Context, rule engine.RuleRef, want search.Want) (*Answer, error) {
 	m := a.meter
@@ -66,7 +66,7 @@ func (a *Analyzer) ask(ctx context.Context, rule engine.RuleRef, want search.Wan
 	return answer, err
 }
 
-// Prove returns a proof that rule never rejects, or never fails, or nil if there is none or
+// Prove returns a proof that rule never rejects, or never fails, or nil if it finds no proof or
 // if want is another outcome.
 func (a *Analyzer) Prove(rule engine.RuleRef, want search.Want) *prove.Proof {
 	outcome, ok := map[search.Want]prove.Outcome{search.Refused: prove.Refused, search.Errs: prove.Failed}[want]
@@ -84,7 +84,7 @@ func (a *Analyzer) Search(ctx context.Context, rule engine.RuleRef, want search.
 }
 
 // Sample returns an object that the version accepts, with as many fields as possible if
-// full, else with as few as possible, or a proof that it accepts none.
+// full, else with as few as possible, or a proof that it accepts no object.
 func (a *Analyzer) Sample(ctx context.Context, full bool) (*Answer, error) {
 	answer, err := a.answer(a.search.Sample(ctx, full))
 	if err == nil {
@@ -122,7 +122,8 @@ func (a *Analyzer) AcceptsNothing(path string) *prove.Proof {
 }
 
 // proveNoneAccepted looks for a proof that no accepted object has a value at path, if the
-// search found none. Often a field exists for a rule that forbids it, or one above it.
+// search found no such object. Often the field, or a field above it, exists only for a rule that
+// forbids it.
 func (a *Analyzer) proveNoneAccepted(answer *Answer, path string) {
 	if answer.Status != search.Unknown {
 		return

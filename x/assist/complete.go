@@ -23,14 +23,14 @@ type Completion struct {
 }
 
 // Candidate is a text that can be inserted, with its type or kind as a hint. The text of a function
-// or macro ends with "(" if it takes arguments and with "()" if it takes none.
+// or macro ends with "(" if it takes arguments and with "()" if it takes no arguments.
 type Candidate struct {
 	Text, Hint string
 	Class      Class
 }
 
 // Only returns c with the candidates that begin with prefix. If there are no such candidates, it
-// compares without regard to case.
+// ignores case.
 func (c Completion) Only(prefix string) Completion {
 	all := c.Candidates
 	c.Candidates = nil

@@ -57,7 +57,7 @@ type size struct {
 	// lists and maps around the place, or -1.
 	key    string
 	factor int
-	// bytes is the size that the estimate assigns to one unit of the bound: 4 for a character, else
+	// bytes is the size that the estimate assigns to a unit of the bound: 4 for a character, else
 	// 1.
 	bytes int64
 }

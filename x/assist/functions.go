@@ -59,8 +59,8 @@ func (k *Functions) env(minor int) *cel.Env {
 	return env
 }
 
-// since returns the first minor version whose environment for new rules satisfies has, or 0 if none
-// does.
+// since returns the first minor version whose environment for new rules satisfies has, or 0 if no
+// version does.
 func (k *Functions) since(has func(*cel.Env) bool) int {
 	for minor := types.Oldest; minor <= types.Newest; minor++ {
 		if env := k.env(minor); env != nil && has(env) {

@@ -134,7 +134,7 @@ func functionAt(env *cel.Env, tokens []lex.Token, i int) string {
 	return tokens[i].Text
 }
 
-// viewAt returns the view at the node that token i belongs to, or nil if there is none.
+// viewAt returns the view at the node that token i belongs to, or nil if no view exists.
 func (p *Place) viewAt(env *cel.Env, tree *ast.AST, tokens []lex.Token, i int) *view {
 	places := []int{tokens[i].Start}
 	if tokens[i].Kind == lex.Ident {

@@ -47,7 +47,7 @@ type fault struct {
 	src    []rune
 	tokens []lex.Token
 	// offset is the position in code points, and token the index of the first token that ends after
-	// it, or the number of tokens if there is no such token.
+	// it, or the number of tokens if no token does.
 	offset, token int
 	names         func(before string) []string
 }
@@ -91,8 +91,8 @@ func (f *fault) isName(i int) bool {
 	return i >= 0 && i < len(f.tokens) && f.tokens[i].Kind == lex.Ident
 }
 
-// operand returns the text of the operand that ends with token last, or other if there is no such
-// operand or it is too long to quote.
+// operand returns the text of the operand that ends with token last, or other if that operand
+// does not exist or is too long to quote.
 func (f *fault) operand(last int, other string) string {
 	if last < 0 || last >= len(f.tokens) {
 		return other

@@ -146,8 +146,8 @@ func (p *Place) expand(src string) (string, error) {
 	return p.Expand(src)
 }
 
-// TypeOf returns the type of an expression in OpenAPI terms, taken from its declaration if it has
-// one.
+// TypeOf returns the type of an expression in OpenAPI terms, taken from its declaration if it is
+// declared.
 func (p *Place) TypeOf(x *expr.Expr) string {
 	r := resolver{place: p}
 	if found := r.expr(x.AST().NativeRep().Expr()); found.decl != nil && !isOptional(x.Type()) {
@@ -156,7 +156,7 @@ func (p *Place) TypeOf(x *expr.Expr) string {
 	return TypeWords(x)
 }
 
-// SchemaAt returns the schema at the end of steps, or nil if the CRD declares none.
+// SchemaAt returns the schema at the end of steps, or nil if the CRD does not declare it.
 func SchemaAt(s *apiextensionsv1.JSONSchemaProps, steps []engine.Step) *apiextensionsv1.JSONSchemaProps {
 	for _, step := range steps {
 		s = SchemaBelow(s, step)

@@ -36,7 +36,7 @@ type resolver struct {
 }
 
 // expr returns the referent of an expression. Its decl is nil if the expression has no declaration,
-// as the results of most functions.
+// such as the result of most functions.
 func (r *resolver) expr(e ast.Expr) found {
 	switch e.Kind() {
 	case ast.IdentKind:

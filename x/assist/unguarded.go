@@ -198,7 +198,8 @@ func (w *readWalk) each(e ast.Expr) {
 	w.vars, w.by = vars, by
 }
 
-// nameOf returns the name by which an expression reads the object, or "" if it is not a plain path.
+// nameOf returns the name under which an expression reads the object, or "" if it is not a plain
+// path.
 func (r *resolver) nameOf(e ast.Expr) string {
 	if r.expr(e).decl == nil && !isTest(e) {
 		return ""

@@ -118,7 +118,7 @@ func Bounds(d *types.Decl, node *apiextensionsv1.JSONSchemaProps) string {
 }
 
 // BoundName returns the keyword that bounds the size of a value: maxLength, maxItems,
-// maxProperties, or "" if none applies.
+// maxProperties, or "" if no bound applies.
 func BoundName(d *types.Decl) string {
 	switch d.Kind {
 	case types.List:

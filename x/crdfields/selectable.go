@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/util/jsonpath"
 )
 
-// Selectable holds the fields that a field selector can name for one version of a CRD. It is safe
+// Selectable holds the fields that a field selector can name for a version of a CRD. It is safe
 // for concurrent use.
 type Selectable struct {
 	namespaced bool

@@ -15,10 +15,9 @@ package markers
 // position of every byte (value.go), and assigned to a type or field by the same rules
 // (comments.go). The schema of a CRD and the Go types are then walked together (walk.go,
 // resolve.go): a field leads to its type, and embedded structs are part of the enclosing struct.
-// All markers on the way to a schema node may have made its rules; their text decides which one did
-// (match.go). If the types cannot be followed, for example because a module is missing, the text
-// alone decides.
+// All markers on the way to a schema node may have made its rules; their text decides which marker
+// did (match.go). If the types cannot be followed, for example because a module is missing, the
+// text alone decides.
 //
 // Only types that lead to a rule are followed, so packages that are imported for other purposes are
 // never read.
-// things is never read.

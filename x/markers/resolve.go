@@ -169,7 +169,7 @@ func (s *Source) plain(f *file, e ast.Expr) bool {
 }
 
 // importPath returns the path of the import that a file uses under name. For an import without an
-// explicit name, it guesses by the end of the path.
+// explicit name, it guesses from the end of the path.
 func (f *file) importPath(name string) string {
 	if p := f.imports[name]; p != "" {
 		return p

@@ -42,7 +42,7 @@ func (v *Value) offset(i int) int {
 			n = utf8.RuneLen(r)
 		}
 		if done+n > i {
-			break // inside the bytes of one escape
+			break // inside the bytes of an escape
 		}
 		done, rest = done+n, tail
 	}

@@ -17,7 +17,7 @@ import (
 // with deeply nested fields could otherwise produce gigabytes.
 const MaxText = 16 << 20
 
-// TooLongError reports that an explanation or a page would exceed MaxText. Mend is a hint how to
+// TooLongError reports that an explanation or a page would exceed MaxText. Mend is a hint on how to
 // reduce it, or "".
 type TooLongError struct{ Name, Mend string }
 

@@ -78,7 +78,7 @@ func fieldNames(name string) (names []string, err error) {
 }
 
 // resource returns the CRD for the first name, and the remaining names. If several CRDs match, it
-// prefers the one whose group follows, then the first.
+// prefers the CRD whose group follows, then the first.
 func resource(crds []*apiextensionsv1.CustomResourceDefinition, steps []string) (*apiextensionsv1.CustomResourceDefinition, []string, error) {
 	var found []*apiextensionsv1.CustomResourceDefinition
 	for _, means := range []func(*apiextensionsv1.CustomResourceDefinitionNames, string) bool{exactly, shortly, loosely} {

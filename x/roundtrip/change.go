@@ -12,7 +12,7 @@ import (
 )
 
 // changeTo returns a random difference between an object and another of the same version, or nil if
-// there is none.
+// they are equal.
 func changeTo(rng *rand.Rand, obj, other map[string]any) *Change {
 	var all []valuediff.Change
 	for c := range valuediff.Values(obj, other) {

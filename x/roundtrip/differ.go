@@ -22,7 +22,7 @@ type difference struct {
 	before, after any
 }
 
-// A differ compares objects of one version.
+// A differ compares objects of the same version.
 type differ struct {
 	ignore [][]engine.Step
 	found  []difference

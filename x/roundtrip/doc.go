@@ -16,5 +16,5 @@ package roundtrip
 // that only knows the other version (trip.go). The engine performs the conversions, with pruning as
 // between server and storage, but with a CRD without defaults, because values from defaults are not
 // the converter's work. Each difference (differ.go) is a finding for its path in the schema. The
-// first object that demonstrates a finding is shrunk (shrink.go). The same seed gives the same
+// first object that demonstrates a finding is shrunk (shrink.go). The same seed produces the same
 // objects.

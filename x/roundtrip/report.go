@@ -58,7 +58,7 @@ type Finding struct {
 	Text string
 	// Object is an object that From admits.
 	Object map[string]any
-	// Change is the change made in To in between, or nil if there was none.
+	// Change is the change made in To in between, or nil if nothing was changed.
 	Change *Change
 	// Converted and Back are the object in To and after its return. They are nil if the conversion
 	// did not get that far.

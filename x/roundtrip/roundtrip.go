@@ -141,7 +141,7 @@ func (r *Trips) Trip(ctx context.Context, object map[string]any, to string, patc
 	return trip.found, err
 }
 
-// version converts objects of one version to all other versions.
+// version converts objects of a version to all other versions.
 func (t *tester) version(ctx context.Context, from string) error {
 	first := len(t.report.Pairs)
 	for _, to := range t.worlds.versions {
@@ -218,7 +218,7 @@ func (t *tester) pair(ctx context.Context, p *Pair, obj map[string]any) error {
 	return t.take(ctx, changed.found)
 }
 
-// take counts findings and shrinks new ones.
+// take counts findings and shrinks new findings.
 func (t *tester) take(ctx context.Context, found []*Finding) error {
 	for _, f := range found {
 		key := f.key()

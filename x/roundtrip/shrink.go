@@ -12,7 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// The maximum number of smaller objects that are tried for one finding, and for all findings
+// The maximum number of smaller objects that are tried for each finding, and for all findings
 // together.
 const (
 	shrinkTrips    = 200
@@ -67,7 +67,7 @@ func (t *tester) shows(ctx context.Context, f *Finding, obj map[string]any) (*Fi
 }
 
 // without returns a copy of the object without its nth value, counted from the root. ok is false if
-// there are not so many values.
+// the object has fewer values.
 func without(obj map[string]any, n int) (map[string]any, bool) {
 	steps, ok := nth(obj, n)
 	if !ok {

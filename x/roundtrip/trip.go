@@ -140,7 +140,7 @@ func (t *trip) invalid(res *engine.Result) {
 	t.add(Invalid, path, fmt.Sprintf("%s does not admit what is made: %s: %s", t.to, cause.Field, cause.Message))
 }
 
-// again converts the object back, and a second time there and back. No difference may result.
+// again converts the object back, and a second time there and back. The object must not differ.
 func (t *trip) again() (err error) {
 	if t.back, err = t.hop(t.converted, t.from, "on the way back: "); err != nil {
 		return err

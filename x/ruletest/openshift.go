@@ -23,7 +23,7 @@ type openShift struct {
 	errorPlace                         Place
 	changes                            []byte // of the CRD, as JSON
 	// name is the object's name, or its prefix if generate is set. If named is not set, the object
-	// keeps its own name or gets a generated one.
+	// keeps its own name or gets a generated name.
 	name            string
 	named, generate bool
 	reader          *reader

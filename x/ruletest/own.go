@@ -286,8 +286,8 @@ func (r *reader) expectedText(f field, text string) *expectedText {
 	return e
 }
 
-// afford reports whether the suite's patterns, including this one, stay below the limit of states.
-// They are kept as long as the suite.
+// afford reports whether the suite's patterns, including this pattern, stay below the limit of
+// states. They are kept as long as the suite.
 func (r *reader) afford(pattern string) bool {
 	if n, err := regexcost.States(pattern); err == nil {
 		r.states += n

@@ -71,7 +71,7 @@ func (r *reader) fields(what string, n *position.Node, known ...string) []field 
 	return out
 }
 
-// dropped reports a duplicate key. The last one takes effect.
+// dropped reports a duplicate key. The last occurrence takes effect.
 func (r *reader) dropped(what string, key, value, again *position.Node) {
 	loss := ""
 	if items := value.Resolve(); items.Kind == position.Sequence {
@@ -230,7 +230,7 @@ func (r *reader) cause(e *embedded, path string) Place {
 var looks = [][]byte{[]byte("crdName"), []byte("onCreate"), []byte("onUpdate"), []byte("RuleTest")}
 
 // Looks reports whether text may contain a suite. It is a fast filter, because most files contain
-// none.
+// no suite.
 func Looks(text []byte) bool {
 	return slices.ContainsFunc(looks, func(look []byte) bool { return bytes.Contains(text, look) })
 }

@@ -62,8 +62,8 @@ func (r *Runner) selects(s *Suite, c *Case) bool {
 	return r.cfg.Run == nil || r.cfg.Run.MatchString(s.Name+"/"+c.Name)
 }
 
-// Run runs a suite against all CRDs of one name; each case must pass with each CRD. If crds is
-// empty, unresolved is the reason.
+// Run runs a suite against all CRDs with the same name; each case must pass with each CRD. If crds
+// is empty, unresolved is the reason.
 func (r *Runner) Run(ctx context.Context, s *Suite, crds []*CRD, unresolved error) *SuiteReport {
 	report := newSuiteReport(s)
 	var on []aim

@@ -70,7 +70,7 @@ type starting struct {
 	ctx      context.Context
 	analyzer *analysis.Analyzer
 	refs     []engine.RuleRef
-	base     map[string]any // an accepted object; nil if none was found
+	base     map[string]any // an accepted object; nil if the search failed
 	why      string         // the reason if base is nil
 	shown    []*evidence    // by rule
 	limited  string         // why some rules were omitted, or ""
@@ -80,7 +80,7 @@ type starting struct {
 type evidence struct {
 	refused, accepted *engine.Request
 	alone             bool
-	none              string // why there is no rejected object
+	none              string // why no rejected object is known
 	noneAccepted      string
 }
 
@@ -207,7 +207,7 @@ func ranIn(res *engine.Result, ref engine.RuleRef) bool {
 	return slices.ContainsFunc(res.Rules, func(r engine.RuleResult) bool { return r.RuleRef == ref && r.Runs > 0 })
 }
 
-// refusedAlone reports whether one rule, and nothing else, rejects the write.
+// refusedAlone reports whether only the rule at ref rejects the write.
 func refusedAlone(res *engine.Result, ref engine.RuleRef) bool {
 	return len(res.Causes) > 0 && !slices.ContainsFunc(res.Causes, func(c engine.Cause) bool { return c.Rule == nil || *c.Rule != ref })
 }

@@ -9,13 +9,13 @@ import (
 )
 
 // The search can start from any object, but a case is easiest to read if it differs from base only
-// in what it tests. Therefore each difference is removed if the case still works without it.
+// as its purpose requires. Therefore each difference is removed if the case still works without it.
 
 // maxNearer limits the writes that are tried for a case.
 const maxNearer = 60
 
 // nearer returns the write with the fewest differences from base that still has the wanted result.
-// It returns req if there is no base or req does not have the wanted result.
+// It returns req if w has no base or req does not have the wanted result.
 func (w *starting) nearer(req *engine.Request, wanted func(*engine.Result) bool) *engine.Request {
 	n := &nearing{starting: w, at: *req, wanted: wanted, left: maxNearer}
 	n.at.Trace = true

@@ -71,8 +71,8 @@ type body interface {
 	run(t *trial)
 	// kubeVersions returns the versions to run the case with; nil is the newest.
 	kubeVersions() []string
-	// patches returns the JSON patches of the CRD under which the old object was stored; nil is
-	// none.
+	// patches returns the JSON patches of the CRD under which the old object was stored; nil means
+	// no patches.
 	patches() []byte
 	// golden returns the changes of the suite's text after which the case would pass.
 	golden(c *Case, got *outcome) []position.Change

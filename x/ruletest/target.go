@@ -89,7 +89,7 @@ func (t *targets) get(a ask) (*target, error) {
 	return f.target, f.err
 }
 
-// same returns the known target with an equal spec, or adds one.
+// same returns the known target with an equal spec, or adds a target.
 func (t *targets) same(crd *apiextensionsv1.CustomResourceDefinition, a ask) *target {
 	k := key{crd.Name, a.version, a.kubeVersion}
 	t.mu.Lock()

@@ -28,7 +28,7 @@ type outcome struct {
 	staged, status bool
 	wrong          []Mismatch
 	remarks        []string
-	// problem is the reason why there is no verdict.
+	// problem is the reason why the verdict is missing.
 	problem string
 	bug     error
 }
@@ -54,7 +54,7 @@ func (o *outcome) remark(text string) {
 	o.remarks = append(o.remarks, text)
 }
 
-// write validates req on a target. It returns nil if there is no verdict, and then sets the
+// write validates req on a target. Without a verdict, it returns nil and sets the
 // outcome's problem.
 func (t *trial) write(on *target, req engine.Request) *engine.Result {
 	req.Observe = on.observe

@@ -1,8 +1,8 @@
 //go:build js && wasm
 
-// Command wasm is the engine for the page in a browser: it runs in a Worker, which
-// a page can end. It gives the Worker a function celadon(bytes), which answers as
-// celadon playground does, by a call of celadonAnswer(text).
+// Command wasm is the engine of the playground in a browser. It runs in a Worker, which
+// the page can terminate. The Worker calls celadon(bytes) with a request. The reply, the
+// same as that of celadon playground, is passed to celadonAnswer(text).
 package main
 
 import (
@@ -13,9 +13,9 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/playground/service"
 )
 
-// A collection looks at 20 MB of tables too, and takes tens of milliseconds of a
-// person's time; but a browser's memory is never given back. So garbage may be much
-// more than what is in use, up to a limit that few CRDs reach.
+// A collection also scans 20 MB of tables, which takes tens of milliseconds. But the
+// browser never gets memory back. Therefore garbage may be much larger than live
+// memory, up to a limit that few CRDs reach.
 const (
 	garbagePercent = 400
 	memoryLimit    = 48 << 20
@@ -27,7 +27,7 @@ func main() {
 	js.Global().Set("celadon", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		request := make([]byte, args[0].Length())
 		js.CopyBytesToGo(request, args[0])
-		// What waits must not wait in JavaScript's own turn.
+		// If the channel is full, sending must not block JavaScript's event loop.
 		go func() { requests <- request }()
 		return nil
 	}))

@@ -6,8 +6,8 @@
 //	CELADON_CORPUS=../corpus go run ./peers/check
 //
 // The files are HTTPRoutes of the corpus; one tenth are rejected. The programs run in
-// turns, with one core and with two, and their median times are compared. The verdicts of celadon
-// and kubectl-validate must be equal for each file.
+// turns, with one core and with two cores, and their median times are compared. The verdicts of
+// celadon and kubectl-validate must be equal for each file.
 package main
 
 import (
@@ -22,7 +22,7 @@ import (
 
 const (
 	crdPrefix = "httproutes.gateway.networking.k8s.io"
-	refusedIn = 10 // one of this many files
+	refusedIn = 10 // 1/refusedIn of the files are rejected
 )
 
 func main() {

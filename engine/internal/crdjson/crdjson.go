@@ -17,9 +17,9 @@ const (
 	apiVersionBeta = "apiextensions.k8s.io/v1beta1"
 )
 
-// Decode reads one CRD. It converts a v1beta1 CRD as a server does that has it stored,
-// including the defaults of that version. If the versions of a v1beta1 CRD share more
-// than may be copied to each of them, the error wraps tooLarge's.
+// Decode reads a CRD. It converts a v1beta1 CRD as a server converts a stored CRD,
+// including the defaults of that version. If the versions of a v1beta1 CRD share more than
+// may be copied to each of them, the error wraps tooLarge's.
 func Decode(data []byte, tooLarge func(reason string) error) (*apiextensionsv1.CustomResourceDefinition, error) {
 	var head metav1.TypeMeta
 	if err := json.Unmarshal(data, &head); err != nil {

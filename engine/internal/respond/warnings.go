@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/net"
 )
 
-// Warnings collects the Warning headers of one response. Like the server, it drops duplicates and
+// Warnings collects the Warning headers of a response. Like the server, it drops duplicates and
 // texts that a header cannot carry, and limits the total length. See
 // k8s.io/apiserver/pkg/endpoints/filters.WithWarningRecorder.
 type Warnings struct {

@@ -13,14 +13,14 @@ import (
 // a ref.Val at most once per binding, when code needs that. Each activation owns a frame, which is
 // the only memory that an evaluation allocates, so evaluating after a rebind allocates nothing.
 
-// An Activation holds the values of an expression's roots, such as self and oldSelf, for one or
-// more evaluations of programs with the same roots. It is not safe for concurrent use. It can be
-// bound again after its evaluations have ended; further evaluations then allocate no memory.
+// An Activation holds the values of an expression's roots, such as self and oldSelf, for
+// evaluations of programs with the same roots. It is not safe for concurrent use. It can be bound
+// again after its evaluations have ended; further evaluations then allocate no memory.
 type Activation struct {
 	roots []root // in the order in which programs number them
 
 	frame *frame // created on first use
-	// work limits one evaluation (0 means MaxWork); share limits the sum of all evaluations.
+	// work limits each evaluation (0 means MaxWork); share limits the sum of all evaluations.
 	work, share uint64
 }
 

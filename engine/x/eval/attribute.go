@@ -13,8 +13,8 @@ import (
 // lookups on ref.Vals if a type is only known at run time (path_boxed.go).
 
 // An attribute is a variable or a value with the selections and indexes that follow it. If it is a
-// conditional, both branches get the qualifiers that follow. CEL charges one unit for each
-// attempted selection or index and one for the attribute as a whole.
+// conditional, both branches get the qualifiers that follow. CEL charges a unit for each attempted
+// selection or index and another for the attribute as a whole.
 type attribute struct {
 	variable   *variable // or
 	operand    *code     // or

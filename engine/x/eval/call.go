@@ -147,7 +147,7 @@ type binding struct {
 	trait    int
 	lenient  bool // also called with errors as arguments
 	arity    int
-	// listed is set if arguments are evaluated one by one and the first error ends the evaluation.
+	// listed is set if arguments are evaluated in order and the first error ends the evaluation.
 	listed bool
 	exact  bool
 	// demands add the work of the possible overloads. It is empty if no work needs to be added.

@@ -10,10 +10,10 @@ import (
 // How it works: boxing makes CEL slow, because each int, string, and bool becomes an interface
 // value, is compared through dynamic dispatch, and is thrown away. So the planner compiles each
 // node to a Go function that returns its native Go type, and a parent requests the form that it can
-// use: ints returns nil if c may not be an int; boxed always works. Closures are called through one
-// pointer, without an instruction switch or bytecode. The second result of a function reports
-// whether it succeeded. The error itself is stored in the frame, because returning it would require
-// boxing.
+// use: ints returns nil if the value might not be an int; boxed always works. Closures are called
+// through a pointer, without an instruction switch or bytecode. The second result of a function
+// reports whether it succeeded. The error itself is stored in the frame, because returning it would
+// require boxing.
 
 // A kind is the form in which planned code computes its value.
 type kind uint8
@@ -42,7 +42,7 @@ type (
 )
 
 // A code is a planned expression. The function for its kind is always set. Other functions are set
-// if the value is also available in their form, so that a parent can choose the best one.
+// if the value is also available in their form, so that a parent can choose the best form.
 type code struct {
 	kind kind
 	typ  *celtypes.Type // the checker's type

@@ -71,7 +71,7 @@ func TestCorpusSelf(t *testing.T) {
 	}
 }
 
-// caseDecl returns the declaration of a case's object, or nil if there is none.
+// caseDecl returns the declaration of a case's object, or nil if it has no declaration.
 func caseDecl(t *testing.T, known map[string]*types.Decl, folder string, c *corpusCase) *types.Decl {
 	key := c.CRD + " " + c.Version
 	d, ok := known[key]
@@ -116,7 +116,7 @@ func wholeNumbers(v any) any {
 	return v
 }
 
-// withoutValue returns the path of a Go nil in v, or "" if there is none.
+// withoutValue returns the path of a Go nil in v, or "" if v contains no Go nil.
 func withoutValue(v ref.Val, path string) string {
 	switch v := v.(type) {
 	case nil:

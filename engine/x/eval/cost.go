@@ -83,8 +83,8 @@ func sizeOf(v ref.Val) uint64 {
 
 func runes(s string) uint64 { return uint64(utf8.RuneCountInString(s)) }
 
-// extensionCost returns the cost of a call of one of cel-go's extension functions, and reports
-// whether overload is one of them.
+// extensionCost returns the cost of a call of an extension function of cel-go, and reports whether
+// overload belongs to such a function.
 func extensionCost(overload string, args []ref.Val, result ref.Val) (uint64, bool) {
 	switch overload {
 	case "list_sets_contains_list", "list_sets_intersects_list":

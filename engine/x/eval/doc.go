@@ -4,8 +4,8 @@
 //	out := prog.Eval(ctx, eval.Bind(decl, self))
 //	if out.Err == nil && out.Value == types.True { … }
 //
-// A Program is immutable and safe for concurrent use. An Activation belongs to one goroutine and
-// can be bound repeatedly. Results, error messages, and costs equal those of the API server.
+// A Program is immutable and safe for concurrent use. An Activation belongs to a single goroutine
+// and can be bound repeatedly. Results, error messages, and costs equal those of the API server.
 //
 // New returns an error if cel-go cannot plan the expression. An evaluation that needs too much
 // work, which CEL's cost does not measure, ends with an OverworkError.

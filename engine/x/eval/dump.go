@@ -42,7 +42,7 @@ type dump struct {
 	out   strings.Builder
 }
 
-// node writes e and its planned subexpressions. A path is one node.
+// node writes e and its planned subexpressions. A path counts as a single node.
 func (d *dump) node(e ast.Expr, depth int) {
 	if c := d.notes[e.ID()]; c != nil {
 		fmt.Fprintf(&d.out, "%s%s  %s\n", strings.Repeat("  ", depth), c.form(), d.text(e))

@@ -8,8 +8,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works: scalars of one type are compared as Go values. Objects, maps, and lists with the
-// same declaration are first compared as JSON (types.Same). Most of them are equal, and then
+// How it works: scalars of the same type are compared as Go values. Objects, maps, and lists with
+// the same declaration are first compared as JSON (types.Same). Most of them are equal, and then
 // nothing is boxed. Otherwise the list types decide (sets and maps ignore order), which the boxed
 // values implement. The cost of an equality is based on the shorter operand, because no more has to
 // be read.

@@ -135,7 +135,7 @@ func (fo *fold) run(f *frame) ref.Val {
 	return v
 }
 
-// immutable converts a value made by mutable to an immutable one.
+// immutable converts a value made by mutable to an immutable value.
 func immutable(v ref.Val) ref.Val {
 	switch v := v.(type) {
 	case traits.MutableLister:

@@ -12,9 +12,9 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works: cost and work are counters with one comparison each. Exceeding a limit must end the
-// evaluation even inside && or ||, which would absorb an error. So it is a panic with a private
-// value, which finish recovers. With a flag, every step would have to check it.
+// How it works: cost and work are counters, each with a single comparison. Exceeding a limit must
+// end the evaluation even inside && or ||, which would absorb an error. So it is a panic with a
+// private value, which finish recovers. With a flag, every step would have to check it.
 //
 // slots hold macro variables by number. The stacks are shared by all calls and macros in progress.
 // Popped elements are cleared, so that a frame kept for reuse does not keep objects alive.

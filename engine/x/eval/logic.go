@@ -5,10 +5,10 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// How it works: the result of CEL's && and || can be decided by one operand although the other is
-// an error: false && error is false in both orders. So an error is saved until all terms are
-// evaluated; of several errors, the first is returned. Nested && are flattened into one list, which
-// costs the same and needs fewer calls.
+// How it works: the result of CEL's && and || can be decided by one operand even if the other is an
+// error: false && error is false in both orders. So an error is saved until all terms are
+// evaluated; of several errors, the first is returned. Nested && are flattened into a single list,
+// which costs the same and needs fewer calls.
 
 // and plans && over any number of terms: a false term takes precedence over errors.
 func and(terms []testFunc) testFunc { return junction(terms, no, yes) }

@@ -18,8 +18,8 @@ import (
 // to a stack and sorted, so that evaluation is deterministic. A loop is independent of the macro;
 // macro.go implements what happens to each item.
 
-// A loop is the range of a macro with the slots of its variables. One of list, entries, and boxed
-// is set.
+// A loop is the range of a macro with the slots of its variables. Exactly one of list, entries, and
+// boxed is set.
 type loop struct {
 	list      listFunc // the items of a list
 	entries   rawFunc  // a map, iterated in key order

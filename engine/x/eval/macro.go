@@ -10,12 +10,12 @@ import (
 
 // How it works: the parser does not keep the names of macros: a.all(x, p) becomes a fold with
 // accumulator true, condition @not_strictly_false(accu), and step accu && p. Each recognize
-// function accepts exactly one such shape. A fold with any difference runs as a fold. A loop needs
-// no accumulator, but charges the variables and calls that the fold would have, in cel-go's order,
-// so that a limit is exceeded at the same step.
+// function accepts exactly one shape. A fold with any difference runs as a fold. A loop needs no
+// accumulator, but charges the variables and calls that the fold would have, in cel-go's order, so
+// that a limit is exceeded at the same step.
 
 // macro plans a comprehension that is the expansion of all, exists, exists_one, filter, map, or
-// transformList. It returns nil for any other.
+// transformList. It returns nil for any other comprehension.
 //
 // The units charged in these loops are those of calls and variables that the expansion has and the
 // loop does not need.
@@ -55,7 +55,7 @@ func (p *planner) macro(e ast.Expr) (*code, error) {
 	if item.raw != nil && item.decl != nil {
 		return listCode(l.collect(pred, body.raw(item.raw, pred == nil)), item.decl), nil
 	}
-	// A list with one constant item is a constant too, and making it costs nothing.
+	// A list of a constant item is a constant too, and creating it costs nothing.
 	price := uint64(common.ListCreateBaseCost)
 	if item.isConst() {
 		price = 0

@@ -9,9 +9,9 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// MayPanic reports whether evaluating the expression can end with one of the known panics of
-// upstream. Such a panic is an error that no ||, &&, or macro absorbs, so it matters to code that
-// reasons about an expression without evaluating it.
+// MayPanic reports whether evaluating the expression can end with a known panic of upstream. Such a
+// panic is an error that no ||, &&, or macro absorbs, so it matters to code that reasons about an
+// expression without evaluating it.
 func MayPanic(checked *ast.AST) (may bool) {
 	odd := makesUnhashable(checked)
 	ast.PreOrderVisit(checked.Expr(), ast.NewExprVisitor(func(e ast.Expr) {

@@ -167,7 +167,7 @@ func noSuchKey(key ref.Val) *celtypes.Err { return newErr("no such key: %v", key
 
 func outOfBounds(key ref.Val) *celtypes.Err { return newErr("index out of bounds: %v", key) }
 
-// testOfCondition plans has() on a conditional. CEL charges it one unit less than it took.
+// testOfCondition plans has() on a conditional. CEL charges one unit less than c did.
 func testOfCondition(c *code) valFunc {
 	val := c.boxed()
 	return func(f *frame) ref.Val {

@@ -11,7 +11,8 @@ import (
 // the whole path an empty optional, and only steps that found a value are charged. A value that
 // does not fit its declaration is an error there, too.
 
-// An optFunc returns the value of an optional: yes with a value, no without one, or bad.
+// An optFunc returns the value of an optional: yes with a value, no if the optional is empty, or
+// bad.
 type optFunc = func(*frame) (any, truth)
 
 // optionalPath returns the code of an attribute that contains `?` and whose steps are all declared.
@@ -68,7 +69,7 @@ func boxOptional(opt optFunc, d *types.Decl) valFunc {
 	}
 }
 
-// findOptional takes the steps until one of them finds nothing or fails.
+// findOptional takes the steps until a step finds nothing or fails.
 func findOptional(f *frame, v any, steps []pathStep) (any, truth) {
 	for i := range steps {
 		var t truth

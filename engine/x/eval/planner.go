@@ -107,7 +107,7 @@ func unplanned(env *cel.Env, checked *cel.Ast) (_ *Program, err error) {
 	return Overworked("its work cannot be counted"), nil
 }
 
-// A function is a function of the environment.
+// A function holds the declared overloads of a function and their bindings.
 type function struct {
 	overloads []*decls.OverloadDecl
 	bindings  []*functions.Overload

@@ -9,7 +9,7 @@ import (
 // How it works: to measure a rule, it is planned a second time with probes. Programs without probes
 // contain no code for them.
 
-// A Probe observes the evaluations of one condition: Begin is called before each, and End with the
+// A Probe observes the evaluations of a condition: Begin is called before each, and End with the
 // result after it. If a limit ends the evaluation, End is not called.
 type Probe interface {
 	Begin()

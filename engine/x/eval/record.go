@@ -58,7 +58,7 @@ type recording struct {
 	bodies   []*body
 }
 
-// A body is the body of a macro.
+// A body is the part of a macro that runs once per element.
 type body struct {
 	number        int
 	vars          []*variable
@@ -169,8 +169,8 @@ func (r *Record) Element(step int64) (number int, vars map[string]ref.Val) {
 	return t.number, vars
 }
 
-// Failed reports whether the body of a macro failed for an element, and makes that
-// element the last one of the record: the macro may have gone on to others.
+// Failed reports whether the body of a macro failed for an element, and makes that element the last
+// of the record, because the macro may have continued with other elements.
 func (r *Record) Failed(step int64) bool {
 	n, ok := r.plan.steps[step]
 	if !ok || r.turns[n].failed == nil {

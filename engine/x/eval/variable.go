@@ -40,8 +40,8 @@ const (
 	rootForm               // a root of the activation; slot is its index
 )
 
-// named resolves an identifier, or a selection that the checker resolved as one, to a constant or a
-// variable.
+// named resolves an identifier, or a selection that the checker resolved like an identifier, to a
+// constant or a variable.
 func (p *planner) named(id int64, r *ast.ReferenceInfo) (ref.Val, *variable, error) {
 	if r.Value != nil {
 		return r.Value, nil, nil
@@ -86,7 +86,7 @@ func (p *planner) newSlot() int {
 	return p.slots - 1
 }
 
-// within plans e with vars added to the scope. Later variables shadow earlier ones.
+// within plans e with vars added to the scope. Later variables shadow earlier variables.
 func (p *planner) within(vars []*variable, e ast.Expr) (*code, error) {
 	outer := len(p.scope)
 	p.scope = append(p.scope, vars...)

@@ -9,7 +9,7 @@ import (
 )
 
 // How it works: each function of a node's code is wrapped by a function that records its result. A
-// parent calls only one of them, so each run is recorded once, in the form that the parent uses.
+// parent calls only one function, so each run is recorded once, in the form that the parent uses.
 
 // perNote is the work of recording a value.
 const perNote = 24

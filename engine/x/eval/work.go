@@ -33,7 +33,7 @@ func (e *OverworkError) Error() string {
 // The limits are in units of work: about a nanosecond, a byte that is read, or a byte of memory.
 // Evaluations within the cost limit stay a hundred times below, if their cost reflects their work.
 const (
-	// MaxWork is the limit of an evaluation, unless the activation sets a lower one.
+	// MaxWork is the work limit of an evaluation, unless the activation sets a lower limit.
 	MaxWork = 1 << 30
 	// noShare means that the activation's evaluations do not share a limit.
 	noShare = 0
@@ -43,7 +43,7 @@ const (
 	pollWork = 1 << 24
 )
 
-// Factors of work, in addition to one unit for each byte read.
+// Factors of work, in addition to a unit for each byte read.
 const (
 	perItem  = 24 // for an item that is boxed or copied
 	perByte8 = 8  // bytes that are compared or hashed at once
@@ -84,7 +84,6 @@ func (f *frame) pollWork() {
 	f.close = limit < 3*pollWork // the next evaluation may have a lower limit
 }
 
-// workLimit returns the work limit of this evaluation.
 func (f *frame) workLimit() uint64 {
 	limit := uint64(MaxWork)
 	if f.act.work != 0 {

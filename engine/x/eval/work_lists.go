@@ -146,7 +146,7 @@ func sliced(f *frame, args []ref.Val) {
 	}
 }
 
-// appended adds the work of +, which copies both lists unless a macro collects in the first one.
+// appended adds the work of +, which copies both lists unless a macro collects in the first list.
 func appended(f *frame, args []ref.Val) {
 	n := itemsOf(args, 1)
 	if _, ok := args[0].(traits.MutableLister); !ok {

@@ -11,8 +11,8 @@ import (
 )
 
 // How it works: the size of a quantity depends on its exponent: 1e1000000 is nine bytes of text,
-// but a million digits in a computation. Adding or comparing two quantities first brings them to
-// one scale.
+// but a million digits in a computation. Adding or comparing two quantities first brings them to a
+// common scale.
 
 func numberDemands(add func(demand, string)) {
 	add(quantityRead, "string_to_quantity is_quantity_string")

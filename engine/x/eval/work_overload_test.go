@@ -16,8 +16,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// largeOf returns an expression of type t whose value is as large as an object can be, or "" if
-// there is no such expression.
+// largeOf returns an expression of type t whose value is as large as an object can be, or "" if no
+// such expression exists.
 func largeOf(t *celtypes.Type) string {
 	switch t.Kind() {
 	case celtypes.StringKind:
@@ -115,7 +115,7 @@ func TestWorkOfOverloads(t *testing.T) {
 				calls++
 				s.ours.limit = noLimit
 				a := Bind(decl, largeSelf())
-				s.ours.Eval(context.Background(), a) // allocates what is kept for the next evaluation
+				s.ours.Eval(context.Background(), a) // allocates the memory that the next evaluation reuses
 				if took := spent(s, a); !took.accounted() {
 					t.Errorf("%s: %.120s: %+v", o.ID(), src, took)
 				}

@@ -77,7 +77,7 @@ func allFound(f *frame, args []ref.Val) {
 	}
 }
 
-// foundAtMost returns the limit argument of findAll, or -1 if there is none.
+// foundAtMost returns the limit argument of findAll, or -1 if the call has no limit.
 func foundAtMost(args []ref.Val) int64 {
 	if len(args) == 3 {
 		if n, ok := args[2].(celtypes.Int); ok {

@@ -72,7 +72,8 @@ func compareTexts(f *frame, args []ref.Val) {
 // keyed adds the work of a lookup, including that of writing the key in an error.
 func keyed(f *frame, args []ref.Val) { f.work(2 * textSize(args, 1)) }
 
-// searched compares each character of one string with each character of the other.
+// searched adds the work of comparing each character of one string with each character of the
+// other.
 func searched(f *frame, args []ref.Val) {
 	s, part := float64(textSize(args, 0)), float64(textSize(args, 1))
 	f.make(4 * (s + part))

@@ -10,9 +10,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// A Compiler compiles expressions for one schema node. It reuses one CEL environment, because
-// creating an environment costs far more than compiling an expression. It is not safe for
-// concurrent use.
+// A Compiler compiles expressions for a schema node. It reuses a CEL environment, because creating
+// an environment costs far more than compiling an expression. It is not safe for concurrent use.
 type Compiler struct {
 	env   *types.Env
 	decl  *types.Decl
@@ -37,7 +36,7 @@ func (d *Compiler) Decl() *types.Decl { return d.decl }
 // Version returns the Kubernetes version whose expressions are compiled.
 func (d *Compiler) Version() types.Version { return d.env.Version() }
 
-// Limit returns the cost limit of one evaluation.
+// Limit returns the cost limit of an evaluation.
 func (d *Compiler) Limit() int64 { return d.limit }
 
 // Env returns the environment of the expressions. If optionalOldSelf is set, oldSelf is an
@@ -87,8 +86,8 @@ func (d *Compiler) compile(env *cel.Env, src string) (*Expr, error) {
 	return x, nil
 }
 
-// Eval evaluates an expression that d compiled with the same optionalOldSelf. old is nil if there
-// is no old value.
+// Eval evaluates an expression that d compiled with the same optionalOldSelf. old is nil if oldSelf
+// has no value.
 func (d *Compiler) Eval(ctx context.Context, x *Expr, optionalOldSelf bool, self, old any) eval.Outcome {
 	vars := eval.BindOld(d.decl, self, old)
 	if optionalOldSelf {

@@ -14,7 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// An Expr is an expression compiled for one schema node: a rule, a messageExpression, or a line of
+// An Expr is an expression compiled for a schema node: a rule, a messageExpression, or a line of
 // the shell. It is immutable and safe for concurrent use.
 type Expr struct {
 	src     string
@@ -53,8 +53,8 @@ func (x *Expr) AST() *cel.Ast { return x.checked }
 // Type returns the type of the expression's value. Do not call it after Forget.
 func (x *Expr) Type() *cel.Type { return x.checked.OutputType() }
 
-// Estimate returns the estimated cost of one evaluation. Only expressions from Compiler.Compile
-// have an estimate.
+// Estimate returns the estimated cost of an evaluation. Only expressions from Compiler.Compile have
+// an estimate.
 func (x *Expr) Estimate() cost.Estimate { return x.estimate }
 
 // UsesOldSelf reports whether the expression mentions oldSelf.

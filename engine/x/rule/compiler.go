@@ -1,6 +1,6 @@
 // Package rule compiles the parts of x-kubernetes-validations rules: rule and messageExpression,
-// with the API server's error messages, optionalOldSelf, and fieldPath. The caller decides what a
-// checked expression becomes: the engine plans it, and vet estimates its cost.
+// with the API server's error messages, optionalOldSelf, and fieldPath. The caller's Finish
+// processes a checked expression: the engine plans it, and vet estimates its cost.
 package rule
 
 import (
@@ -14,7 +14,7 @@ import (
 )
 
 // How it works: an expression is identified by its Key. The first expression with a given key is
-// checked in a types.Scope, which is one environment for all declarations. Then its type is
+// checked in a types.Scope, which uses a single environment for all declarations. Then its type is
 // compared with the type that its part requires, and the caller's Finish is called. All later
 // expressions with the same key, in any rule or version, share that result.
 
@@ -134,7 +134,7 @@ func (c *Compiler[T]) compile(key Key) (value T, err error) {
 func (c *Compiler[T]) Knows(key Key) bool { return c.known[key] != nil }
 
 // Join adds the results of another compiler with the same Config. It adds nothing if the total
-// complexity of both exceeds the limit of one compiler.
+// complexity of both exceeds the limit of a compiler.
 func (c *Compiler[T]) Join(other *Compiler[T]) {
 	if c.scope == nil || other.scope == nil || !c.scope.Join(other.scope) {
 		return

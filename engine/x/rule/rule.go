@@ -26,7 +26,7 @@ func (p Part) String() string {
 	return "rule"
 }
 
-// words holds the API server's message prefixes for one part.
+// words holds the API server's message prefixes for a part.
 type words struct {
 	want                              *cel.Type
 	compilation, wrongType, plan, fee string
@@ -85,10 +85,10 @@ func (c *Checked) Unpriced(err error) *Refusal {
 // ErrNoType is the error for rules on a node that has no CEL type.
 var ErrNoType = errors.New("failed to convert to declType for CEL validation rules")
 
-// OptionalOldSelf returns the value of a rule's optionalOldSelf, which is false by default.
+// OptionalOldSelf reports whether a rule sets optionalOldSelf to true.
 func OptionalOldSelf(flag *bool) bool { return flag != nil && *flag }
 
-// ErrPathPanics is the error for a field path on which upstream's parser panics: one that goes
+// ErrPathPanics is the error for a field path on which upstream's parser panics because it goes
 // through additionalProperties without a schema.
 var ErrPathPanics = errors.New("does not refer to a valid field")
 

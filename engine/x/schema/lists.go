@@ -157,7 +157,7 @@ type noKey struct{}
 // encoded is a list or object as JSON, for comparison.
 type encoded string
 
-// twice reports the second occurrence of each key, but no further ones.
+// twice reports the second occurrence of each key, but not the third and later occurrences.
 func (r *listReport) twice(keys, shown []any, at *place) {
 	if len(keys) < 2 {
 		return

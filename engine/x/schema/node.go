@@ -138,8 +138,8 @@ func (k kinds) jsonType() (name, format string) {
 	return "", ""
 }
 
-// mistyped reports whether values of kind k have none of the node's types. want and got are the
-// types as named in the error. Strings and lists are never mistyped if the node has a format and no
+// mistyped reports whether values of kind k match no type of the node. want and got are the types
+// as named in the error. Strings and lists are never mistyped if the node has a format and no
 // numeric type.
 func (n *node) mistyped(k kinds) (want, got string, bad bool) {
 	if k == isNull {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Preparation selects the steps that Prepare applies. They are done in one walk, with the same
-// result as if each ran after the previous one.
+// Preparation selects the steps that Prepare applies. They are done in a single walk, with the same
+// result as if each step ran after the previous step.
 type Preparation struct {
 	// Prune drops unknown fields, and nulls of fields that are neither nullable nor have a default.
 	Prune bool
@@ -85,7 +85,8 @@ func (s *Schema) FillRoot(obj map[string]any) map[string]any {
 type preparer struct {
 	Preparation
 	unknown []string
-	// given is set if values must be checked with Decoded; foreign is set if a check failed.
+	// given is set if values must be checked with Decoded. foreign is set if a value is not decoded
+	// JSON.
 	given, foreign bool
 }
 

@@ -30,8 +30,8 @@ const (
 	maxBytes  = 16 << 20
 )
 
-// full reports whether a limit is reached. Errors are only dropped together with all later ones, so
-// a full report always keeps at least one error.
+// full reports whether a limit is reached. Errors are only dropped together with all later errors,
+// so a full report always keeps at least one error.
 func (r *report) full() bool { return len(r.errs) >= MaxErrors || r.bytes >= maxBytes }
 
 func (r *report) add(errs ...error) {

@@ -41,7 +41,7 @@ func Compile(props *apiextensionsv1.JSONSchemaProps, structural *structuralschem
 	return &Schema{root: root, marked: c.marked, settled: !c.unsettled && !root.embeds}, nil
 }
 
-// Property returns the schema of one of the root's properties, or nil if it does not exist.
+// Property returns the schema of a property of the root, or nil if it does not exist.
 func (s *Schema) Property(name string) *Schema {
 	n := s.root.properties[name]
 	if n == nil {

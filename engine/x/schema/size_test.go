@@ -78,7 +78,7 @@ func TestLong(t *testing.T) {
 		obj := map[string]any{"list": list, "unique": unique}
 		told := func(what string, errs field.ErrorList, all int) {
 			if all > MaxErrors {
-				all = MaxErrors / 2 // some of the first ones are the same
+				all = MaxErrors / 2 // some of the first errors are the same
 			}
 			if len(errs) < all || len(errs) > MaxErrors {
 				t.Errorf("%d items: %s: %d errors, want %d", n, what, len(errs), all)

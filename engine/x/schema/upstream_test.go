@@ -33,7 +33,7 @@ type subject struct {
 	internal   *apiextensions.JSONSchemaProps
 	structural *structuralschema.Structural
 	validator  validation.SchemaValidator
-	status     validation.SchemaValidator // nil if there is no status
+	status     validation.SchemaValidator // nil without a status property
 	compared   *int
 }
 

@@ -25,7 +25,7 @@ func TestOpen(t *testing.T) {
 }
 
 // TestNode compares Node with upstream's conversion and NewStructural, for the schemas of the
-// corpus and for corrupted ones.
+// corpus and for corrupted schemas.
 func TestNode(t *testing.T) {
 	t.Parallel()
 	same, refused := 0, 0

@@ -29,7 +29,6 @@ func (c *Checker) Check(parsed *ast.AST, provider celtypes.Provider, variables .
 	return checked, nil
 }
 
-// state is the state of one check.
 type state struct {
 	*Checker
 	provider celtypes.Provider
@@ -58,7 +57,7 @@ type local struct {
 	ref  *ast.ReferenceInfo
 }
 
-// A node is the result for one node of the tree.
+// A node is the result for a node of the tree.
 type node struct {
 	typ *celtypes.Type
 	ref *ast.ReferenceInfo
@@ -127,8 +126,8 @@ func (s *state) node(id int64) *node {
 	return &s.nodes[id]
 }
 
-// refer records the reference of an expression. It returns false if a different reference was
-// recorded before.
+// refer records the reference of an expression. It reports whether the ID is in range and no
+// different reference was recorded before.
 func (s *state) refer(e ast.Expr, ref *ast.ReferenceInfo) bool {
 	n := s.node(e.ID())
 	if n == nil || n.ref != nil && !n.ref.Equals(ref) {
@@ -176,7 +175,7 @@ func (s *state) clearUnused(checked *ast.AST) {
 	}
 }
 
-// use marks an ID that has no type as part of the tree. It returns false if the ID is out of range.
+// use marks an ID that has no type as part of the tree. It reports whether the ID is in range.
 func (s *state) use(id int64) bool {
 	n := s.node(id)
 	if n != nil {

@@ -19,7 +19,7 @@ type Config struct {
 	SameNumbers bool
 }
 
-// A Checker checks expressions of one environment. It is safe for concurrent use.
+// A Checker checks expressions of an environment. It is safe for concurrent use.
 type Checker struct {
 	functions map[string]*function
 	// spaces holds the first components of qualified function names.
@@ -112,7 +112,7 @@ func newOverload(decl *decls.OverloadDecl) overload {
 	return o
 }
 
-// renumber replaces type parameters by numbered ones.
+// renumber replaces type parameters by numbered parameters.
 func renumber(t *celtypes.Type, numbers map[string]*celtypes.Type) *celtypes.Type {
 	if t.Kind() == celtypes.TypeParamKind {
 		return numbers[t.TypeName()]

@@ -83,7 +83,7 @@ func (t term) param(i int) term { return term{t.Parameters()[i], t.base} }
 // variable returns the number of a term that is a variable.
 func (t term) variable() int { return t.base + parameterNumber(t.Type) }
 
-// isDyn and the following functions are equivalent to cel-go's.
+// isDyn reports whether t is dyn or any. It and the following functions are equivalent to cel-go's.
 func isDyn(t *celtypes.Type) bool {
 	return t.Kind() == celtypes.DynKind || t.Kind() == celtypes.AnyKind
 }

@@ -89,7 +89,7 @@ func (s *state) assignable(a, b *celtypes.Type) bool {
 	return false
 }
 
-// fits is like assignable, but does not undo bindings.
+// fits reports the same as assignable, but does not undo bindings if the result is false.
 func (s *state) fits(a, b term) bool {
 	if a == b {
 		return true

@@ -11,7 +11,6 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// operands holds the operands of a call.
 type operands struct {
 	walk     *walk
 	call     ast.CallExpr

@@ -22,7 +22,7 @@ func (m *Model) Of(checked *ast.AST, root Declaration) checker.CostEstimate {
 	return x.cost
 }
 
-// walk is the state of one walk over an expression.
+// walk is the state of a walk over an expression.
 type walk struct {
 	*Model
 	checked *ast.AST

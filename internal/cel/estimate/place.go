@@ -12,12 +12,12 @@ type Declaration interface {
 
 // A place is the destination of a path from a variable.
 type place struct {
-	// steps is the number of names in the path, or 0 if there is no path.
+	// steps is the number of names in the path, or 0 without a path.
 	steps int
 	// decl is the declaration, or nil if nothing is declared. It is not set in a literal walk.
 	decl Declaration
 	// variable is the number of steps of the macro variable with which the path begins, or 0 if it
-	// does not begin with one.
+	// does not begin with a macro variable.
 	variable int
 	// path holds the names. It is only set in a literal walk.
 	path []string

@@ -83,7 +83,7 @@ func LetterOrDigit(r rune) bool { return Letter(r) || digit(r) }
 func digit(r rune) bool { return r >= '0' && r <= '9' }
 
 // StringPrefix returns the position of the quote after the prefix r, b, or both at i. It returns i
-// if there is no such prefix.
+// if no such prefix starts there.
 func StringPrefix(src []rune, i int) (quote int, raw bool) {
 	for j := i; j < len(src) && j < i+3; j++ {
 		switch src[j] {

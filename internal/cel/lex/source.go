@@ -22,7 +22,7 @@ func NewSource(src string, checked *cel.Ast) *Source {
 	return &Source{text: text, tokens: Tokens(text), info: checked.NativeRep().SourceInfo()}
 }
 
-// Of returns the source of a node on one line, or "" if a macro generated the node.
+// Of returns the source of a node as a single line, or "" if a macro generated the node.
 func (s *Source) Of(e ast.Expr) string {
 	start, end, ok := s.Range(e)
 	if !ok {
@@ -64,7 +64,7 @@ func (s *Source) Token(e ast.Expr) string {
 	return s.tokens[i].Text
 }
 
-// token returns the index of the token at an offset, or -1 if there is none.
+// token returns the index of the token at an offset, or -1 if no token contains it.
 func (s *Source) token(offset int) int {
 	for i, t := range s.tokens {
 		if t.Start <= offset && offset < t.End {
@@ -127,7 +127,7 @@ func OneLine(text string) string {
 	return lineEnds.ReplaceAllString(strings.TrimSpace(text), " ")
 }
 
-// Flat returns an expression on one line, for display.
+// Flat returns an expression as a single line, for display.
 func Flat(src string) string {
 	if line, ok := Join(src); ok {
 		return line
@@ -135,7 +135,7 @@ func Flat(src string) string {
 	return OneLine(src)
 }
 
-// Join returns an equivalent expression on one line, without comments. ok is false if a string
+// Join returns an equivalent expression on a single line, without comments. ok is false if a string
 // spans several lines.
 func Join(src string) (line string, ok bool) {
 	text := []rune(src)

@@ -10,7 +10,7 @@ import (
 )
 
 // TestAttackParser parses the largest expressions that repeat or nest each construct, and larger
-// ones than cel-go accepts. Stack and time must stay bounded.
+// expressions than cel-go accepts. Stack and time must stay bounded.
 func TestAttackParser(t *testing.T) {
 	t.Parallel()
 	s, _ := kubernetes(t)

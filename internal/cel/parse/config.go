@@ -21,7 +21,7 @@ type Config struct {
 	NoEscapedIdents bool
 	// MacroCalls records the calls that macros replaced.
 	MacroCalls bool
-	// VariadicOperators represents a chain of && or || as one call instead of a balanced tree.
+	// VariadicOperators represents a chain of && or || as a single call instead of a balanced tree.
 	VariadicOperators bool
 	// OpenAccumulator uses the old name of the accumulator in comprehensions, which expressions can
 	// refer to.
@@ -37,7 +37,7 @@ const (
 	defaultSize  = 100_000
 )
 
-// A Parser parses expressions for one environment. It is safe for concurrent use.
+// A Parser parses expressions for an environment. It is safe for concurrent use.
 type Parser struct {
 	config  Config
 	factory ast.ExprFactory

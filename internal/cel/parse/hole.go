@@ -13,7 +13,7 @@ import (
 // A Hole is a syntax error found by a tolerant parse.
 type Hole struct {
 	Kind HoleKind
-	// ID is the node that represents or contains the hole, or 0 if there is no such node.
+	// ID is the node that represents or contains the hole, or 0 if no node does.
 	ID int64
 	// Start and End delimit the text of the hole, in code points. Missing text belongs between
 	// them.
@@ -120,7 +120,7 @@ func (s *state) missAfter(t token) (operand, path) {
 }
 
 // miss handles a missing operand. In a tolerant parse it skips tokens that cannot be part of an
-// operand, and returns the next operand or, if there is none, a hole.
+// operand, and returns the next operand or, if no operand follows, a hole.
 func (s *state) miss() (operand, path) {
 	if s.holes == nil {
 		return operand{}, path{}

@@ -51,8 +51,7 @@ func (s *state) primary() (of operand, name path) {
 // A path is the beginning of an operand that consists only of names and dots. It is zero for other
 // operands.
 type path struct {
-	// start is the byte offset of the operand plus one. ids is the number of IDs allocated before
-	// it.
+	// start is the byte offset of the operand plus 1. ids is the number of IDs allocated before it.
 	start, ids int32
 }
 
@@ -155,7 +154,6 @@ func (s *state) selection(of operand) (operand, bool) {
 	return operand{s.factory.NewSelect(id, of.expr, field), of.height + 1}, at.Kind == scan.Ident
 }
 
-// field parses a field name.
 func (s *state) field() (name string, at token, ok bool) {
 	at = s.tok
 	switch at.Kind {

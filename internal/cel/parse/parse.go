@@ -58,7 +58,6 @@ func (p *Parser) tooLarge(src *Source) bool {
 	return len(src.text) > p.config.MaxSize && utf8.RuneCountInString(src.text) > p.config.MaxSize
 }
 
-// state is the state of one parse.
 type state struct {
 	*Parser
 	src  *Source

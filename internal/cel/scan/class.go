@@ -15,7 +15,8 @@ const (
 // class holds the class of each byte, or 0 if no token begins with it.
 var class = classes()
 
-// singles holds the operators of one character that are not the beginning of a longer one.
+// singles holds the operators of one character that are not the beginning of a longer
+// operator.
 var singles = [128]Kind{
 	'?': Question, ':': Colon, ',': Comma, '.': Dot,
 	'(': OpenParen, ')': CloseParen, '[': OpenBracket, ']': CloseBracket, '{': OpenBrace, '}': CloseBrace,

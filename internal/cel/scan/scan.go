@@ -1,4 +1,4 @@
-// Package scan splits CEL source into tokens in one pass over its bytes.
+// Package scan splits CEL source into tokens in a single pass over its bytes.
 //
 // Like cel-go's lexer, it prefers the longest token. Invalid text also results in tokens, of kind
 // Bad or with the mark Open, so that editors can continue after it.
@@ -25,7 +25,7 @@ const (
 	Open
 )
 
-// Has reports whether m contains one.
+// Has reports whether m contains the mark.
 func (m Marks) Has(one Marks) bool { return m&one != 0 }
 
 // A Kind is the kind of a token.
@@ -101,7 +101,7 @@ func (s *Scanner) Next() (t Token) {
 }
 
 // Read is like Next, but stores the token in t. Copying tokens would dominate the time of a parser
-// that keeps only one.
+// that keeps only the current token.
 func (s *Scanner) Read(t *Token) {
 	src, i := s.src, s.pos
 	for i < len(src) && class[src[i]] == space || s.skips(i) {
@@ -327,7 +327,7 @@ func (s *Scanner) fraction(t *Token, start, point int) {
 	s.set(t, Float, start, s.exponent(s.digits(point+1)))
 }
 
-// exponent returns the end of the exponent at i, or i if there is none.
+// exponent returns the end of the exponent at i, or i if the number has no exponent.
 func (s *Scanner) exponent(i int) int {
 	if s.at(i)|0x20 != 'e' {
 		return i

@@ -9,7 +9,7 @@ import (
 )
 
 // TestScanTokens checks the tokens of some sources. ! marks tokens that are open or bad, and \
-// marks escaped ones.
+// marks escaped tokens.
 func TestScanTokens(t *testing.T) {
 	t.Parallel()
 	for src, want := range map[string]string{

@@ -8,7 +8,7 @@ import (
 // Search describes the wanted strings. The zero value requests the shortest string.
 type Search struct {
 	// MinLength and MaxLength limit the length of the strings in code points. If MaxLength is 0,
-	// there is no maximum.
+	// the length is not limited.
 	MinLength, MaxLength int
 	// Count is the number of strings to find. The default is 1.
 	Count int

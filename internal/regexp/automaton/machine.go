@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// A machine is the lazy deterministic automaton of one pattern. A state is the set of instructions
+// A machine is the lazy deterministic automaton of a pattern. A state is the set of instructions
 // that the pattern can be at before the next code point. If the pattern has anchors or word
 // boundaries, it also includes the kind of the last code point.
 type machine struct {

@@ -2,7 +2,7 @@ package automaton
 
 import "unicode/utf8"
 
-// A Table is a pattern compiled to a complete automaton for ASCII. It needs one lookup per byte,
+// A Table is a pattern compiled to a complete automaton for ASCII. It needs a lookup per byte,
 // while Go's engine tracks all ways of matching. It is immutable.
 type Table struct {
 	classes [utf8.RuneSelf]uint8 // of bytes

@@ -1,6 +1,6 @@
 // Package regexcost estimates the cost of a regular expression before it is compiled or run. Go's
 // engine never backtracks exponentially, but a pattern of a few characters can have millions of
-// states, each of which may take a step for every byte.
+// states, and each state may take a step for every byte.
 package regexcost
 
 import (
@@ -100,7 +100,7 @@ func treeStates(re *syntax.Regexp) float64 {
 	return n
 }
 
-// mayBeLarge returns false if the pattern has at most a few states per character.
+// mayBeLarge reports whether the pattern may have more than a few states per character.
 func mayBeLarge(src string) bool {
 	return len(src) > 2000 || strings.ContainsRune(src, '{') || strings.Contains(src, `\p`) || strings.Contains(src, `\P`)
 }
@@ -142,7 +142,7 @@ func (p *Pattern) measure() {
 	})
 }
 
-// rescans returns false if a match has bounded length, or if its only unbounded part is a simple
+// rescans reports whether a match has unbounded length, unless its only unbounded part is a simple
 // repetition at its end.
 func rescans(re *syntax.Regexp) bool {
 	if !unbounded(re) {

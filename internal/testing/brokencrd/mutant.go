@@ -75,7 +75,7 @@ func eachNode(s *schemaProps, f func(*schemaProps)) {
 	}
 }
 
-// A maker creates one mutant.
+// A maker creates a mutant.
 type maker struct {
 	*rand.Rand
 	crd *apiextensionsv1.CustomResourceDefinition
@@ -92,7 +92,7 @@ func (m *maker) schema() *schemaProps {
 	return v.Schema.OpenAPIV3Schema
 }
 
-// change edits a random node for which fits returns true.
+// change edits a random node for which fits returns true. It reports whether there is such a node.
 func (m *maker) change(fits func(*schemaProps) bool, edit func(*schemaProps)) bool {
 	s, n := m.schema(), 0
 	eachNode(s, func(s *schemaProps) {
@@ -128,7 +128,7 @@ func bounded(s *schemaProps) bool {
 	return s.MaxItems != nil || s.MaxLength != nil || s.MaxProperties != nil
 }
 
-// rule edits one rule.
+// rule edits a random rule and reports whether the schema has rules.
 func (m *maker) rule(edit func(*aRule)) bool {
 	return m.change(ruled, func(s *schemaProps) {
 		s.XValidations = append(apiextensionsv1.ValidationRules(nil), s.XValidations...)
@@ -136,7 +136,7 @@ func (m *maker) rule(edit func(*aRule)) bool {
 	})
 }
 
-// add adds a rule to a node for which fits returns true.
+// add adds a rule to a node for which fits returns true. It reports whether there is such a node.
 func (m *maker) add(fits func(*schemaProps) bool, rule aRule) bool {
 	return m.change(fits, func(s *schemaProps) { s.XValidations = append(s.XValidations, rule) })
 }

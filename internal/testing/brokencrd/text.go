@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// Text introduces one typo that a decoder detects into the JSON of a CRD, and returns its name. The
-// result depends only on the seed.
+// Text adds a typo that a decoder detects to the JSON of a CRD, and returns the name of the typo.
+// The result depends only on the seed.
 func Text(crd []byte, seed uint64) (out []byte, slip string) {
 	r := rand.New(rand.NewPCG(seed, 21))
 	for {
@@ -22,7 +22,7 @@ func Text(crd []byte, seed uint64) (out []byte, slip string) {
 	}
 }
 
-// slips holds typos. Each typo replaces one occurrence of from by to.
+// slips holds typos. Each typo replaces an occurrence of from by to.
 var slips = []struct{ name, from, to string }{
 	{"rules misspelt", `"x-kubernetes-validations":`, `"x-kubernetes-validation":`},
 	{"rule misspelt", `"rule":`, `"rules":`},

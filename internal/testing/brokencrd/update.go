@@ -111,7 +111,7 @@ func (m *maker) description() string {
 	return pick(m, "A field.", "two\nlines", " ", "description", `"quoted" and \ and é ☃`, strings.Repeat("long ", 60))
 }
 
-// changeDescription adds, removes, or changes a description.
+// changeDescription adds, removes, or changes a description, and reports whether it did.
 func (m *maker) changeDescription() bool {
 	return m.change(anyNode, func(s *schemaProps) {
 		if s.Description != "" && m.IntN(2) == 0 {
@@ -122,7 +122,8 @@ func (m *maker) changeDescription() bool {
 	})
 }
 
-// describeJunctor changes the description of a schema below allOf, anyOf, oneOf, or not.
+// describeJunctor adds a schema with a description to allOf, anyOf, oneOf, or not, and reports
+// whether it did.
 func (m *maker) describeJunctor() bool {
 	return m.change(anyNode, func(s *schemaProps) {
 		sub := schemaProps{Description: m.description()}
@@ -139,7 +140,8 @@ func (m *maker) describeJunctor() bool {
 	})
 }
 
-// fullRule adds a rule that sets several of the fields that a rule can have.
+// fullRule adds a rule that sets several of the fields that a rule can have, and reports whether it
+// did.
 func (m *maker) fullRule() bool {
 	return m.change(anyNode, func(s *schemaProps) {
 		rule := aRule{Rule: pick(m, "true", "self == self", "oldSelf == self", "oldSelf.hasValue() || self == self", "oldSelf.orValue(self) == self", "self != oldSelf.value()")}
@@ -175,7 +177,7 @@ func (m *maker) fieldPath(s *schemaProps) string {
 	return path
 }
 
-// tooExpensive adds a list whose rule costs 4.3 times the limit.
+// tooExpensive adds a list whose rule costs 4.3 times the limit, and reports whether it did.
 func (m *maker) tooExpensive() bool {
 	return m.change(object, func(s *schemaProps) {
 		s.Properties["expensive"] = schemaProps{
@@ -187,7 +189,7 @@ func (m *maker) tooExpensive() bool {
 }
 
 // expensive adds a list whose rule exceeds the limit per rule and, in some cases, the limit per
-// CRD, which is ten times as high.
+// CRD, which is ten times as high. It reports whether it did.
 func (m *maker) expensive() bool {
 	return m.change(object, func(s *schemaProps) {
 		s.Properties[pick(m, "expensive", "costly")] = schemaProps{
@@ -202,8 +204,8 @@ func (m *maker) expensive() bool {
 	})
 }
 
-// oneSchema gives all versions the schema of one: the API server then moves it out of the
-// versions before it validates the CRD.
+// oneSchema copies the schema of a version to all versions, and reports whether there are several.
+// The API server moves such a schema out of the versions before it validates the CRD.
 func (m *maker) oneSchema() bool {
 	schema := m.schema()
 	for i := range m.crd.Spec.Versions {
@@ -212,7 +214,8 @@ func (m *maker) oneSchema() bool {
 	return len(m.crd.Spec.Versions) > 1
 }
 
-// anotherVersion adds a copy of a version, sometimes with other descriptions.
+// anotherVersion adds a copy of a version, sometimes with other descriptions, and reports whether
+// it did.
 func (m *maker) anotherVersion() bool {
 	versions := m.crd.Spec.Versions
 	if len(versions) == 0 || len(versions) > 3 {
@@ -227,7 +230,7 @@ func (m *maker) anotherVersion() bool {
 	return true
 }
 
-// spoilMetadata changes metadata, usually to a value that is not valid.
+// spoilMetadata changes metadata, usually to an invalid value, and reports whether it did.
 func (m *maker) spoilMetadata() bool {
 	meta := &m.crd.ObjectMeta
 	meta.Labels, meta.Annotations = maps.Clone(meta.Labels), maps.Clone(meta.Annotations)

@@ -1,3 +1,3 @@
 // Package celexprs provides CEL expressions for tests: real rules, the expressions of upstream's
-// tests, and generated ones.
+// tests, and generated expressions.
 package celexprs

@@ -14,7 +14,7 @@ type maker struct {
 	wild bool
 }
 
-// sometimes returns one of words or, if wild is set, occasionally an invalid one.
+// sometimes returns a random element of words or, occasionally, of wild, which holds invalid words.
 func (m *maker) sometimes(words, wild []string) string {
 	if m.wild && m.IntN(8) == 0 {
 		return m.pick(wild...)

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// A Case is one write from the tests of a corpus's maintainers.
+// A Case is a write from the tests of a corpus's maintainers.
 type Case struct {
 	Name        string
 	CRD         string   // a file in the folder
@@ -28,8 +28,8 @@ type Case struct {
 	OldObject   map[string]any // nil on create
 }
 
-// Cases returns the cases in all files of the subfolder cases of folder, in order. There may be
-// none.
+// Cases returns the cases in all files of the subfolder cases of folder, in order. A folder without
+// cases is not an error.
 func Cases(t testing.TB, folder string) iter.Seq[Case] {
 	t.Helper()
 	return func(yield func(Case) bool) {

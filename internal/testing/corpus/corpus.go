@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Folders returns the folders in CELADON_CORPUS. It skips the test if there are none.
+// Folders returns the folders in CELADON_CORPUS. It skips the test if CELADON_CORPUS is empty.
 func Folders(t testing.TB) []string {
 	t.Helper()
 	folders := Named(t)
@@ -25,7 +25,7 @@ func Folders(t testing.TB) []string {
 }
 
 // Named is like Folders for tests that can also run without a corpus. It looks for relative folders
-// in the working directory of go test and in its parents, because make was called in one of them.
+// in the working directory of go test and in its parents, because make may have been called there.
 func Named(t testing.TB) (folders []string) {
 	t.Helper()
 	for _, name := range filepath.SplitList(os.Getenv("CELADON_CORPUS")) {
@@ -58,8 +58,8 @@ func findCorpus(name string) (string, error) {
 	return "", err
 }
 
-// CRDFiles returns the files with CRDs in all folders, in order. It skips the test if there are
-// none.
+// CRDFiles returns the files with CRDs in all folders, in order. It skips the test if there are no
+// such files.
 func CRDFiles(t testing.TB) []string {
 	t.Helper()
 	var files []string

@@ -12,7 +12,7 @@ import (
 // directory requires. The go command downloads a module only when it compiles one of its
 // packages, so Dir downloads a module that is not in the module cache. If that fails, for
 // example because the machine is offline, the test fails too: a skipped test would look
-// like a passed one.
+// like a passed test.
 func Dir(t testing.TB, module string) string {
 	t.Helper()
 	var found struct{ Path, Version, Dir string }

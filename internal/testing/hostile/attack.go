@@ -44,7 +44,7 @@ func hostileText() string {
 	return b.String()
 }
 
-// Fill sets every string that p leads to and adds one item to every list. New fields are therefore
+// Fill sets every string that p leads to and adds an item to every list. New fields are therefore
 // covered without changes to the tests.
 func Fill(p any, text string) { fill(reflect.ValueOf(p).Elem(), text) }
 

@@ -21,7 +21,7 @@ import (
 // NaN, which JSON does not have.
 
 // Rule returns text with one to four changes that keep its meaning, and their names. It makes no
-// changes if none applies.
+// changes if no rewording applies.
 func Rule(r *rand.Rand, text string) (reworded string, ways []string, err error) {
 	root, info, err := parse(text)
 	if err != nil {

@@ -9,14 +9,14 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// A way is one equivalent transformation.
+// A way is an equivalent transformation.
 type way struct {
 	name string
-	// apply changes a node, or returns false if the transformation does not apply to it.
+	// apply changes a node and reports whether the transformation applies to it.
 	apply func(m *maker, e ast.Expr) bool
 }
 
-// all holds all ways. Seeds select them by position, so add new ones at the end.
+// all holds all ways. Seeds select them by position, so add new ways at the end.
 var all = []way{
 	{"commuted", func(m *maker, e ast.Expr) bool {
 		return m.swapped(e, map[string]string{operators.LogicalAnd: operators.LogicalAnd, operators.LogicalOr: operators.LogicalOr})
@@ -60,7 +60,7 @@ func (m *maker) not(e ast.Expr) ast.Expr {
 	return m.call(operators.LogicalNot, e)
 }
 
-// become replaces node e by other. If other contains e itself, pass a copy.
+// become replaces node e by other and returns true. If other contains e itself, pass a copy.
 func (m *maker) become(e, other ast.Expr) bool {
 	e.SetKindCase(other)
 	return true
@@ -163,8 +163,8 @@ func (m *maker) quantifier(e ast.Expr) bool {
 	return m.become(e, m.call(operators.LogicalNot, m.NewMemberCall(m.id(), other, e.AsCall().Target(), args[0], m.not(args[1]))))
 }
 
-// choice rewrites a conditional whose results are bools. This is certain only if one of them is
-// surely a bool.
+// choice rewrites a conditional whose results are bools, and reports whether it did. They are bools
+// if either of them is certainly a bool.
 func (m *maker) choice(e ast.Expr) bool {
 	if !isCall(e, operators.Conditional, 3) {
 		return false
@@ -238,7 +238,7 @@ func (m *maker) size(e ast.Expr) bool {
 	return m.become(e, m.NewMemberCall(m.id(), "size", e.AsCall().Args()[0]))
 }
 
-// associated replaces (a op b) op c by a op (b op c).
+// associated replaces (a op b) op c by a op (b op c), and reports whether it did.
 func (m *maker) associated(e ast.Expr) bool {
 	if e.Kind() != ast.CallKind || dual[e.AsCall().FunctionName()] == "" {
 		return false

@@ -1,5 +1,5 @@
 // Package smtlib runs z3 and cvc5 with scripts in SMT-LIB 2 (https://smt-lib.org). Tests
-// use it to check the results of our own solver.
+// use it to check the results of Celadon's solver.
 package smtlib
 
 import "errors"

@@ -7,16 +7,16 @@ import (
 	"unicode"
 )
 
-// How it works. A pattern matches anywhere in a text unless it is anchored, and a
-// term of sort RegLan is of whole texts: what is not anchored gets re.all at that
-// side. Anchors count at the ends of a pattern, or of an alternative of it; any
-// others, and borders of words, cannot be said.
+// How it works: a term of sort RegLan matches whole strings, but a pattern
+// matches anywhere in a string unless it is anchored. So a pattern gets re.all at
+// each end without an anchor. Anchors are supported at the ends of a pattern and
+// of its alternatives. Other anchors and word boundaries cannot be expressed.
 //
-// SMT-LIB's characters end before Unicode's do. Where no class of a pattern ends
-// among those that are missing, they are like the last that is there, and what a
-// pattern says of texts with them it says of others.
+// SMT-LIB has fewer characters than Unicode. The characters after lastRune
+// represent the missing characters. This is exact if no class of the pattern
+// begins or ends among them. Other patterns cannot be expressed.
 
-// Regex returns a pattern of CEL's matches as a term of sort RegLan.
+// Regex converts a pattern for CEL's matches to a term of sort RegLan.
 func Regex(pattern string) (string, error) {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -33,15 +33,15 @@ func Regex(pattern string) (string, error) {
 	return term, nil
 }
 
-// maxTerm bounds the bytes of one term.
+// maxTerm limits the bytes of a term.
 const maxTerm = 256 << 10
 
 type regexWriter struct {
 	left int
-	bad  bool // something cannot be said
+	bad  bool // the pattern cannot be expressed
 }
 
-// anywhere is the language of the whole texts in which a pattern matches.
+// anywhere returns a term for the strings in which a pattern matches.
 func (w *regexWriter) anywhere(re *syntax.Regexp) string {
 	switch re.Op {
 	case syntax.OpCapture:
@@ -73,7 +73,8 @@ func (w *regexWriter) anchored(parts []*syntax.Regexp) string {
 	return w.joined("re.++", append(terms, after...), `(str.to_re "")`)
 }
 
-// term is the language of the texts that a pattern matches whole.
+// term returns a term for the strings that a pattern matches from beginning to
+// end.
 func (w *regexWriter) term(re *syntax.Regexp) string {
 	if w.bad || w.left < 0 {
 		return "re.none"
@@ -135,7 +136,7 @@ func (w *regexWriter) joined(with string, terms []string, none string) string {
 func (w *regexWriter) wrote(term string) string {
 	w.left -= len(term)
 	if w.left < 0 {
-		return "re.none" // an error comes of it
+		return "re.none" // Regex returns an error for it
 	}
 	return term
 }
@@ -157,7 +158,7 @@ func (w *regexWriter) literal(re *syntax.Regexp) string {
 	return w.joined("re.++", terms, `(str.to_re "")`)
 }
 
-// class is one character of some ranges.
+// class returns a term for a character in the given ranges.
 func (w *regexWriter) class(ranges []rune) string {
 	var terms []string
 	for i := 0; i+1 < len(ranges); i += 2 {

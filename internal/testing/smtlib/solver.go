@@ -16,7 +16,7 @@ type Solver struct {
 	args []string
 }
 
-// maxTime ends a question that the solver's own resource limit does not end.
+// maxTime ends a query that the solver's own resource limit does not end.
 const maxTime = 20 * time.Second
 
 // Installed returns the solvers on this machine.
@@ -33,10 +33,10 @@ func Installed() (all []*Solver) {
 	return all
 }
 
-// An Answer is the result of a question.
+// An Answer is the result of a query.
 type Answer uint8
 
-// The answers. A question that takes too much work is unknown.
+// The answers. A query that takes too much work is unknown.
 const (
 	AnswerUnknown Answer = iota
 	AnswerSatisfiable

@@ -10,8 +10,8 @@ import (
 )
 
 // How it works: Myers' algorithm finds the smallest number of lines to delete and insert.
-// Algorithms that anchor on lines that occur only once, such as the one in Go's internal/diff,
-// report half of a CRD as changed because its versions repeat each other.
+// Algorithms that anchor on lines that occur only once, such as Go's internal/diff, report half of
+// a CRD as changed because its versions repeat each other.
 
 // context is the number of unchanged lines around a change.
 const context = 3

@@ -58,7 +58,7 @@ func Searched(objects, longest int) string {
 	return text
 }
 
-// Range formats a range, or one number if both ends are equal.
+// Range formats a range, or a single number if both ends are equal.
 func Range(from, to uint64) string {
 	if from == to {
 		return Number(to)

@@ -13,13 +13,13 @@ import (
 // ignored.
 type Node map[string]any
 
-// Child returns a child schema, or nil if there is none.
+// Child returns a child schema, or nil if it does not exist.
 func (s Node) Child(name string) Node {
 	v, _ := s[name].(map[string]any)
 	return v
 }
 
-// Text returns a string field, or "" if there is none.
+// Text returns a string field, or "" if it is not set.
 func (s Node) Text(name string) string {
 	v, _ := s[name].(string)
 	return v

@@ -45,8 +45,8 @@ func Near(word string, known []string) []string {
 	return near
 }
 
-// DidYouMean returns the end of an error message that suggests names similar to word, or "" if
-// there are none.
+// DidYouMean returns the end of an error message that suggests names similar to word, or "" if no
+// name is similar.
 func DidYouMean(word string, known []string) string {
 	near := Near(word, known)
 	if len(near) == 0 {
@@ -75,12 +75,12 @@ func Offer(word string, known []string) string {
 	return ": want " + strings.Join(quoted, ", ") + more
 }
 
-// reach returns the maximum distance between a word and a suggestion: one mistake, or one in three
-// letters.
+// reach returns the maximum distance between a word and a suggestion: one mistake, or one per three
+// letters in longer words.
 func reach(word string) int { return max(1, len([]rune(word))/3) }
 
 // apart returns the distance between word and name, or a number above limit. If one is a prefix of
-// the other, the distance is at most one.
+// the other, the distance is at most 1.
 func apart(word, name string, limit int) int {
 	d := max(len(word)-len(name), len(name)-len(word)) / utf8.UTFMax // at least
 	if d <= limit {

@@ -22,11 +22,11 @@ import (
 // Own is text that is safe to print: Celadon's own, or already escaped.
 type Own string
 
-// Line escapes text so that it stays on one line.
+// Line escapes text so that it stays on a single line.
 func Line(text string) Own { return Lines(text) }
 
-// Lines escapes text, but keeps a line break if the next line starts with one of the strings in
-// begin. Untrusted lines that start with these must be harmless.
+// Lines escapes text, but keeps a line break if the next line starts with a string in begin.
+// Untrusted lines that start with such a string must be harmless.
 func Lines(text string, begin ...string) Own {
 	if strings.IndexFunc(text, replaced) < 0 {
 		return Own(text)

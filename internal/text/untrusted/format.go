@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// Sprintf is like fmt.Sprintf, but escapes each argument that is not Own so that it stays on one
-// line. %q is unchanged.
+// Sprintf is like fmt.Sprintf, but escapes each argument that is not Own so that it stays on a
+// single line. %q is unchanged.
 func Sprintf(format string, args ...any) Own { return Own(fmt.Sprintf(format, kept(args)...)) }
 
 // Fprintf writes the result of Sprintf to w.

@@ -145,7 +145,7 @@ func (p *parser) dedented(indent int) {
 	}
 }
 
-// below parses the value on the lines after this one.
+// below parses the value on the lines after the current line.
 func (p *parser) below(indent int, ofKey bool) any {
 	p.next()
 	switch {

@@ -36,7 +36,7 @@ func (p *parser) end(indent int) {
 	}
 }
 
-// plain parses a plain scalar of one or more lines.
+// plain parses a plain scalar, which can span several lines.
 func (p *parser) plain(s []byte, indent int) any {
 	comment := bytes.Contains(s, []byte(" #"))
 	if comment {
@@ -95,7 +95,7 @@ func (p *parser) folded(first []byte, from, indent int) string {
 	return b.String()
 }
 
-// quoted parses a quoted scalar of one or more lines.
+// quoted parses a quoted scalar, which can span several lines.
 func (p *parser) quoted(s []byte, indent int) any {
 	var b strings.Builder
 	quote := s[0]

@@ -15,8 +15,8 @@ func Separator(line []byte) bool {
 	return ok && (len(rest) == 0 || rest[0] == '#')
 }
 
-// WrongSeparator reports whether line starts like a separator but is not one, as in "--- {a: b}".
-// The YAML specification allows such lines, but kubectl rejects the file.
+// WrongSeparator reports whether line, such as "--- {a: b}", starts like a separator but contains
+// more. The YAML specification allows such lines, but kubectl rejects the file.
 func WrongSeparator(line []byte) bool {
 	return bytes.HasPrefix(line, separator) && !Separator(line)
 }
@@ -27,8 +27,8 @@ var (
 )
 
 // Around returns the bounds of the YAML document that contains offset, and its index in the text. The separator line
-// belongs to the document that it starts, so offset can be less than start. JSON counts as one document, even if it
-// consists of several values.
+// belongs to the document that it starts, so offset can be less than start. JSON counts as a single document, even if
+// it consists of several values.
 func Around(text []byte, offset int) (start, end, index int) {
 	n := 0
 	for from, to := range Documents(text) {

@@ -27,7 +27,7 @@ func (d *Document) At(offset int) Spot {
 	return s
 }
 
-// below returns the key or value of n at offset, one level down.
+// below returns the direct key or value of n at offset.
 func (d *Document) below(n *Node, offset int) (s Spot) {
 	for i, item := range n.Items {
 		step := Item(i)

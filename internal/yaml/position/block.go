@@ -67,7 +67,8 @@ func (g *gap) next(indent *int, parent int) {
 	}
 }
 
-// block matches a literal or folded scalar. parent is the column of the enclosing collection.
+// block matches a literal or folded scalar and reports whether it succeeded. parent is the column
+// of the enclosing collection.
 func (m *matcher) block(literal bool, parent int) bool {
 	h := header(m.text, m.at)
 	n, _ := lineBreak(m.text[h.line:])
@@ -98,7 +99,7 @@ func (m *matcher) block(literal bool, parent int) bool {
 	return m.chomp(h.chomp, before, g.start)
 }
 
-// join matches the line break between two lines.
+// join matches the line break between two lines and reports whether it succeeded.
 func (m *matcher) join(at int, folds, more bool) bool {
 	m.at = at
 	n, value := lineBreak(m.text[at:])
@@ -110,7 +111,7 @@ func (m *matcher) join(at int, folds, more bool) bool {
 	return m.stands(n, value)
 }
 
-// empty matches empty lines.
+// empty matches the empty lines at starts and reports whether it succeeded.
 func (m *matcher) empty(starts []int) bool {
 	for _, at := range starts {
 		m.at = at
@@ -122,7 +123,7 @@ func (m *matcher) empty(starts []int) bool {
 	return true
 }
 
-// chomp matches the line breaks after the last line.
+// chomp matches the line breaks after the last line and reports whether it succeeded.
 func (m *matcher) chomp(how byte, before int, starts []int) bool {
 	if how != '-' && before >= 0 && !m.join(before, false, false) {
 		return false
@@ -136,8 +137,8 @@ func (m *matcher) chomp(how byte, before int, starts []int) bool {
 	return m.empty(starts)
 }
 
-// contentIndent returns the indentation of the first non-empty line of a block scalar, or -1 if
-// there is none.
+// contentIndent returns the indentation of the first non-empty line of a block scalar, or -1 if all
+// lines are empty.
 func contentIndent(text string, n *Node) int {
 	for i := header(text, n.Start).line; i < n.End; {
 		size, _ := lineBreak(text[i:])

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A Change is one change to a document: Set, Insert, or Remove.
+// A Change is a change to a document: Set, Insert, or Remove.
 type Change struct {
 	do    func(p *plan, at *spot) error
 	path  Path
@@ -23,8 +23,8 @@ func Set(path Path, value any) Change { return Change{(*plan).set, path, value} 
 // number of items, the value is appended.
 func Insert(path Path, value any) Change { return Change{(*plan).insert, path, value} }
 
-// Remove returns a change that removes the key or item at path. It must not be the only one in its
-// collection; in that case, remove the collection.
+// Remove returns a change that removes the key or item at path. It must not be the only element of
+// its collection; in that case, remove the collection.
 func Remove(path Path) Change { return Change{(*plan).remove, path, nil} }
 
 // A Map is a mapping to write, in this order.

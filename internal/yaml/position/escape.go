@@ -2,7 +2,7 @@ package position
 
 import "strings"
 
-// Escape returns one line of text in the form that a scalar of style s requires, without quotes.
+// Escape returns a line of text in the form that a scalar of style s requires, without quotes.
 func (s Style) Escape(text string) string {
 	switch s {
 	case SingleQuoted:

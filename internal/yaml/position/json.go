@@ -69,7 +69,7 @@ func (p *jsonParser) value(depth int) *Node {
 	return n
 }
 
-// members reads the rest of an object or array.
+// members reads the rest of an object or array and reports whether it is valid.
 func (p *jsonParser) members(n *Node, object bool, depth int) bool {
 	n.Style, n.Kind, n.Tag = Flow, Sequence, "!!seq"
 	if object {

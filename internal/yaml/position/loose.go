@@ -3,7 +3,7 @@ package position
 import "strings"
 
 // How it works: a text that is not valid YAML was usually valid a moment ago, and the edit since is
-// within one scalar, typically a rule that the user is typing. Loose then takes the tree from
+// within a single scalar, typically a rule that the user is typing. Loose then takes the tree from
 // before the edit, and moves all nodes after the scalar (splice). Otherwise it parses the lines by
 // their indentation (outline.go). In both cases the scalars are read (read.go) with the matcher,
 // which then computes the value instead of comparing it with the parser's.
@@ -11,7 +11,7 @@ import "strings"
 // Loose parses a text that may be invalid YAML because it is being edited. If the text is valid,
 // Loose returns the result of Parse. Otherwise, it returns a document with the most plausible tree,
 // for which Broken returns an error and Edit fails. If before, an earlier version of the document,
-// differs only within one scalar, the tree is that of before. Otherwise, it is derived from the
+// differs only within a scalar, the tree is that of before. Otherwise, it is derived from the
 // indentation of the lines. before may be nil.
 func Loose(text []byte, before *Document) *Document {
 	d, err := Parse(text)
@@ -33,7 +33,7 @@ func Loose(text []byte, before *Document) *Document {
 // Broken returns the parser's error, or nil if the text is valid YAML.
 func (d *Document) Broken() error { return d.broken }
 
-// splice returns the tree with one scalar read from the new text, or nil if the two texts differ
+// splice returns the tree with a scalar read from the new text, or nil if the two texts differ
 // elsewhere too.
 func (d *Document) splice(text string) *Node {
 	from := commonPrefix(d.text, text)
@@ -66,7 +66,7 @@ func commonSuffix(a, b string) int {
 }
 
 // scalarAround returns the scalar that contains the bytes from and to, or that they follow. It
-// returns nil if there is no such scalar or if it has an anchor.
+// returns nil if no scalar matches or if the scalar has an anchor.
 func (d *Document) scalarAround(n *Node, from, to int) *Node {
 	if n.Kind == Scalar && n.Known && n.Anchor == "" {
 		end := n.End
@@ -100,7 +100,7 @@ type edit struct {
 	passed       bool // whether the scalar was passed
 }
 
-// read reads the scalar in the new text. It returns nil if the text is no longer one scalar.
+// read reads the scalar in the new text. It returns nil if the new text is not a single scalar.
 func (e *edit) read() *Node {
 	start, end := e.scalar.Start, max(e.scalar.End, e.to)+e.by
 	if !e.scalar.written() {

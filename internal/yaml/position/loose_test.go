@@ -11,7 +11,7 @@ import (
 )
 
 // written holds texts while they are being typed, with | at the cursor. Each has the value expected
-// at path, given the text before the edit, or by indentation if there was none.
+// at path, given the text before the edit, or by indentation without it.
 var written = map[string]struct{ before, text, path, value string }{
 	"quote not closed":          {"", "a:\n- rule: \"self.x|\n  message: m\n- rule: b\n", "a.[0].rule", "self.x"},
 	"quote in a quoted text":    {"", "a:\n- rule: \"self.x == \"|a\"\"\n  message: m\n", "a.[0].rule", "self.x == \"a\""},

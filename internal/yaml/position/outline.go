@@ -244,7 +244,8 @@ func (o *outline) rest(n *Node, col int) {
 	}
 }
 
-// key returns the length of the key at the next byte, including its colon, or 0 if there is no key.
+// key returns the length of the key at the next byte, including its colon, or 0 if no key starts
+// there.
 func (o *outline) key() int {
 	rest := o.text[o.at:lineEnd(o.text, o.at)]
 	i := 0

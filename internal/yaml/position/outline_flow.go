@@ -65,7 +65,7 @@ func (o *outline) entry(n *Node, parent int) {
 	n.append(first, null)
 }
 
-// member parses one value or key.
+// member parses a value or key.
 func (o *outline) member(parent int) *Node {
 	begin := o.at
 	anchor, _ := o.properties()
@@ -114,7 +114,8 @@ func (o *outline) flowScalar(parent int) *Node {
 }
 
 // flowClosing returns the offset after the first closing quote that is followed by a closing
-// bracket, a comma, a colon, a comment, or the end of the line. It returns -1 if there is none.
+// bracket, a comma, a colon, a comment, or the end of the line. It returns -1 if no quote
+// qualifies.
 func flowClosing(line string) int {
 	for i := 0; ; {
 		end := closing(line, i)

@@ -22,7 +22,7 @@ type Document struct {
 }
 
 // Parse parses the first document of a UTF-8 text. It returns the parser's error, or an error if
-// there is no document.
+// the text contains no document.
 func Parse(text []byte) (*Document, error) {
 	d := &Document{text: string(text)}
 	if strings.HasPrefix(d.text, "\xff\xfe") || strings.HasPrefix(d.text, "\xfe\xff") {
@@ -126,8 +126,8 @@ func style(y *yaml.Node) Style {
 	return Plain
 }
 
-// behindProperties returns the start of a node after its anchor and tag. A node has at most one of
-// each.
+// behindProperties returns the start of a node after its anchor and tag. A node has at most one
+// anchor and one tag.
 func (b *builder) behindProperties(n *Node, y *yaml.Node) int {
 	i := n.Begin
 	tagged := y.Style&yaml.TaggedStyle != 0 || y.Kind == yaml.ScalarNode

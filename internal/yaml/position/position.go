@@ -113,7 +113,7 @@ func (d *Document) measure() {
 const bom = "\ufeff"
 
 // lineBreak returns the length of the YAML 1.1 line break at the start of s, and its form in a
-// value. The length is 0 if there is none.
+// value. The length is 0 if s does not start with a line break.
 func lineBreak(s string) (n int, value string) {
 	if s == "" {
 		return 0, ""

@@ -49,7 +49,7 @@ func (m *matcher) scalar(n *Node) bool {
 	return ok && (m.reading || m.done == len(m.value))
 }
 
-// same matches n bytes that are equal in source and value.
+// same matches n bytes that are equal in source and value, and reports whether it succeeded.
 func (m *matcher) same(n int) bool {
 	if m.reading {
 		m.read = append(m.read, m.text[m.at:m.at+n]...)
@@ -60,7 +60,7 @@ func (m *matcher) same(n int) bool {
 	return true
 }
 
-// stands matches n source bytes that represent value.
+// stands matches n source bytes that represent value, and reports whether it succeeded.
 func (m *matcher) stands(n int, value string) bool {
 	if m.reading {
 		m.read = append(m.read, value...)
@@ -105,7 +105,8 @@ func (m *matcher) stretch(stop string, most int) int {
 	return i - m.at
 }
 
-// plain matches a plain scalar. The scalar ends where its value ends, because it has no delimiter.
+// plain matches a plain scalar and reports whether it succeeded. The scalar ends where its value
+// ends, because it has no delimiter.
 func (m *matcher) plain() bool {
 	for m.reading && m.at < len(m.text) || m.done < len(m.value) {
 		most := len(m.value) - m.done
@@ -159,7 +160,8 @@ func (m *matcher) quoted(quote byte) bool {
 	return m.reading // the closing quote is still missing
 }
 
-// jsonRune matches one character. JSON decoders replace invalid UTF-8.
+// jsonRune matches a character and reports whether it succeeded. JSON decoders replace invalid
+// UTF-8.
 func (m *matcher) jsonRune() bool {
 	r, n := utf8.DecodeRuneInString(m.text[m.at:])
 	if r == utf8.RuneError && n == 1 {
@@ -215,8 +217,8 @@ func hexRune(digits string, n int) (rune, bool) {
 	return rune(r), err == nil
 }
 
-// fold matches white space. Of a sequence of line breaks, a single one becomes a space, and
-// otherwise the first is dropped. White space around line breaks is dropped.
+// fold matches white space and reports whether it succeeded. A single line break becomes a space.
+// Of several line breaks, the first is dropped. White space around line breaks is dropped.
 func (m *matcher) fold() bool {
 	i := m.blanks(m.at)
 	n, value := lineBreak(m.text[i:])
@@ -234,8 +236,8 @@ func (m *matcher) fold() bool {
 	return m.stands(n, value) && m.breaks()
 }
 
-// breaks matches line breaks that are preserved in the value, and drops the white space around
-// them.
+// breaks matches line breaks that are preserved in the value, drops the white space around them,
+// and reports whether it succeeded.
 func (m *matcher) breaks() bool {
 	for {
 		m.at = m.blanks(m.at)

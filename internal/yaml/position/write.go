@@ -123,7 +123,7 @@ func (w *writer) behind(v *Node, col int, at place) string {
 	return indent + text
 }
 
-// inline formats a value on one line.
+// inline formats a value on a single line.
 func (w *writer) inline(v *Node) string {
 	if v.Kind == Scalar {
 		if v.Tag == "!!str" {
@@ -158,7 +158,7 @@ func (w *writer) flowKey(key *Node) string {
 	return w.quote(key.Value)
 }
 
-// scalar formats a scalar on one line, in style like if that can represent it.
+// scalar formats a scalar on a single line, in style like if that can represent it.
 func (w *writer) scalar(v *Node, like Style) string {
 	switch {
 	case v.Tag != "!!str":

@@ -36,7 +36,7 @@ func Proofs(crd *apiextensionsv1.CustomResourceDefinition, kubeVersion string, l
 
 // estimates holds the upper bounds of the costs of a CRD's rules.
 type estimates struct {
-	rules map[engine.RuleRef]uint64 // one evaluation, of rule or message
+	rules map[engine.RuleRef]uint64 // per evaluation, of rule or message
 	whole map[string]uint64         // by version, all rules together
 }
 

@@ -16,9 +16,9 @@ import (
 // An answer is the result of pursuing a goal.
 type answer struct {
 	witness  *Witness
-	proof    string // that there is no witness
+	proof    string // that no witness exists
 	searched int
-	reason   string // why there is no answer
+	reason   string // why the question has no answer
 	limited  bool   // because the work budget is used up
 }
 
@@ -54,7 +54,7 @@ func (c *comparison) pursue(g *goal, base, other *side, m *work.Meter) (answer, 
 	return a.answer, nil
 }
 
-// asking is the work on one goal.
+// asking is the work on a goal.
 type asking struct {
 	*comparison
 	*goal
@@ -170,7 +170,7 @@ func (a *asking) compiled(h *hybrid) (*analysis.Analyzer, error) {
 	return q, nil
 }
 
-// analyzer returns an Analyzer for one side alone that charges the meter of the question.
+// analyzer returns an Analyzer for a single side that charges the meter of the question.
 func (a *asking) analyzer(s *side, cfg analysis.Config) (*analysis.Analyzer, error) {
 	q, err := analysis.New(alone(s, s.schema()), s.engine, s.version.Name, cfg)
 	if err == nil {
@@ -191,8 +191,9 @@ func (a *asking) uncompiled(crd *apiextensionsv1.CustomResourceDefinition, versi
 	return q
 }
 
-// schemaSteps is the factor by which more writes are tried for constraints of the schema. A string
-// of the length that demonstrates the change is expensive to find if rules also constrain it.
+// schemaSteps multiplies the number of writes that are tried for constraints of the schema. A
+// string of the length that demonstrates the change is expensive to find if rules also constrain
+// it.
 const schemaSteps = 3
 
 // prove returns a proof that the goal's rule rejects nothing that base admits, or nil. If

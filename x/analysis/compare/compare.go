@@ -12,10 +12,10 @@ import (
 	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
-// Config determines the search effort. The same configuration and the same CRDs always give the
+// Config determines the search effort. The same configuration and the same CRDs always produce the
 // same report.
 type Config struct {
-	// Steps limits the objects that may be tried for one question about a rule. Questions about the
+	// Steps limits the objects that may be tried for a question about a rule. Questions about the
 	// schema may use three times as many. 0 is DefaultSteps.
 	Steps int
 	// Seed selects among possible witnesses.
@@ -33,8 +33,8 @@ const DefaultSteps = 500
 type Effect string
 
 // The effects. A change is Breaking if an object or a client that was served before is now rejected
-// or served with less. It is Loosening if it is at most the other way round, and Both if it is
-// both. It is Unknown if no broken object was found and nothing was proved.
+// or served with fewer values. It is Loosening if it can only have the opposite effect, and Both if
+// it has both effects. It is Unknown if no broken object was found and nothing was proved.
 const (
 	Breaking   Effect = "breaking"
 	Loosening  Effect = "loosening"
@@ -60,7 +60,7 @@ type Report struct {
 	Changes []CRDChange
 }
 
-// A CRDChange is one change of a CRD.
+// A CRDChange is a change of a CRD.
 type CRDChange struct {
 	// Version is a version of the new CRD, OldVersion the version to which it is compared. Both are
 	// "" for changes that do not belong to a version.
@@ -79,7 +79,7 @@ type CRDChange struct {
 	OldField, NewField string
 	Effect             Effect
 	By                 Basis
-	// Proof is the basis of a proof, or the reason why none is needed.
+	// Proof is the basis of a proof, or the reason why no proof is needed.
 	Proof string
 	// Reason is the reason why the effect is unknown.
 	Reason string
@@ -87,7 +87,7 @@ type CRDChange struct {
 	Searched int
 	// Limited is set if the effect is unknown because the work budget is used up.
 	Limited bool
-	// Refused is served by the old CRD but not by the new one; Admitted is the opposite. Kept is
+	// Refused is served by the old CRD but not by the new CRD; Admitted is the opposite. Kept is
 	// served by both, but a default of the new CRD adds values to it.
 	Refused, Admitted, Kept *Witness
 }
@@ -153,7 +153,7 @@ func compiled(crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (*side,
 	return &side{crd: crd, engine: e, size: crdcopy.CompileWork(crd)}, nil
 }
 
-// A comparison is the work on one pair of CRDs.
+// A comparison is the work on a pair of CRDs.
 type comparison struct {
 	ctx           context.Context
 	cfg           Config
@@ -166,7 +166,7 @@ type change struct {
 	CRDChange
 	before, after *side // nil if the effect is known without a search
 	// breaks is the requirement that only the new side has, loosens the requirement that only the
-	// old side has. They are nil if there is no such requirement.
+	// old side has. Each is nil if that side has no such requirement.
 	breaks, loosens *goal
 }
 
@@ -228,7 +228,7 @@ func (c *comparison) decide(ch *change, m *work.Meter) error {
 	case ch.By == ByProof:
 		ch.Effect = Equivalent
 		if ch.breaks == nil {
-			ch.Proof = loosens.proof // "it asks for less" would be no explanation
+			ch.Proof = loosens.proof // loosens explains the equivalence
 		}
 	default:
 		ch.Effect = Unknown
@@ -236,8 +236,8 @@ func (c *comparison) decide(ch *change, m *work.Meter) error {
 	return nil
 }
 
-// untouched returns a proof that a new default makes no rule of the new side reject what the
-// old side admits, or "".
+// untouched returns a proof that a new default makes no rule of the new side reject objects that
+// the old side admits, or "".
 func (c *comparison) untouched(ch *change, m *work.Meter) (proof string) {
 	a := &asking{comparison: c, work: m, base: ch.before, other: ch.after}
 	for s, steps, i := ch.after.schema(), ch.breaks.at.steps, 0; i <= len(steps); i++ {

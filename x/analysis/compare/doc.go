@@ -1,6 +1,6 @@
 // Package compare determines how a change of a CRD affects objects. For each change of a rule or of
 // the schema it reports an object that the change breaks, a proof that it breaks nothing, or how
-// far was searched.
+// much was searched.
 //
 //	r, err := compare.CRDs(ctx, before, after, compare.Config{})
 //	for _, c := range r.Changes {

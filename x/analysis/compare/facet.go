@@ -10,7 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// A facet is one constraint of a schema on a value.
+// A facet is a constraint of a schema on a value.
 type facet struct {
 	what, key string
 	// text returns the constraint, or "" if the schema does not have it.

@@ -15,7 +15,7 @@ import (
 type goal struct {
 	at   place
 	rule string
-	// from is the rule if it is one of the CRD's, and schema is the schema at its path there.
+	// from is the rule if the CRD has such a rule, and schema is the schema at its path there.
 	from   *apiextensionsv1.ValidationRule
 	schema *props
 	index  int // index of the rule at its path
@@ -23,7 +23,7 @@ type goal struct {
 	of *props
 	// within is the path at which a rejection is expected, if that is not the path of the rule.
 	within place
-	// values are inserted at the path one after the other, if no rule can express the requirement.
+	// values are inserted at the path in turn, if no rule can express the requirement.
 	// under is the field below the path that gets them.
 	values []any
 	under  string
@@ -159,7 +159,7 @@ func (w *walker) preserved(at place, o, n *props) {
 	w.add(at, ".x-kubernetes-preserve-unknown-fields", "pruning", text[preserves(o)], text[preserves(n)], g(o), g(n))
 }
 
-// required compares required fields one by one.
+// required compares required fields individually.
 func (w *walker) required(at place, o, n *props) {
 	for _, name := range sortedSet(o.Required, n.Required) {
 		had, has := slices.Contains(o.Required, name), slices.Contains(n.Required, name)

@@ -16,7 +16,7 @@ import (
 
 type aRule = apiextensionsv1.ValidationRule
 
-// A match is an old rule and the new rule that replaces it. Either is nil if there is none.
+// A match is an old rule and the new rule that replaces it. Either may be nil.
 type match struct {
 	old, new   *aRule
 	oldI, newI int
@@ -24,7 +24,7 @@ type match struct {
 	same bool
 }
 
-// rules compares the rules at one path. They are matched by source, then as expressions, then by
+// rules compares the rules at a path. They are matched by source, then as expressions, then by
 // their messages.
 func (w *walker) rules(at place, o, n *props) {
 	for _, m := range matched(o.XValidations, n.XValidations) {

@@ -2,7 +2,7 @@ package compare
 
 import "github.com/celadon-cel/celadon/engine"
 
-// at returns the schema at a path, or nil if there is none.
+// at returns the schema at a path, or nil if it does not exist.
 func at(s *props, steps []engine.Step) *props {
 	for _, step := range steps {
 		switch {

@@ -13,11 +13,11 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// A Verdict is the result of one write.
+// A Verdict is the result of a write.
 type Verdict string
 
 // The verdicts. Ratcheted writes are accepted only because nothing is changed. Changed writes are
-// accepted, but other values are persisted than before. "" means that there is no such write.
+// accepted, but other values are persisted than before. "" means that the write was not tried.
 const (
 	Accepted  Verdict = "accepted"
 	Refused   Verdict = "refused"
@@ -26,8 +26,8 @@ const (
 	Undecided Verdict = "undecided"
 )
 
-// A Witness is an object that one CRD serves and the other does not, or with less, as confirmed by
-// both engines.
+// A Witness is an object that one CRD serves and the other does not, or serves with fewer values,
+// as confirmed by both engines.
 type Witness struct {
 	// Operation is the write that demonstrates the change. Object is written, and Old is the object
 	// that it replaces, nil on create.
@@ -261,7 +261,7 @@ func (a *asking) verdict(res *engine.Result, w *Witness) Verdict {
 }
 
 // variant returns an object that base admits and that differs from obj at or near the goal's path,
-// as the old object of an update. It returns nil if none is found.
+// as the old object of an update. It returns nil if it finds no such object.
 func (a *asking) variant(obj map[string]any) map[string]any {
 	left := maxLeaves
 	for n := len(a.goal.at.steps); n >= 0; n-- {

@@ -59,7 +59,8 @@ func (a *asking) try(q *analysis.Analyzer, h *hybrid) error {
 	return nil
 }
 
-// first returns the first path in an object that matches the goal's path, or nil if there is none.
+// first returns the first path in an object that matches the goal's path, or nil if no path
+// matches.
 func (a *asking) first(obj map[string]any) (place []engine.Step) {
 	leaves(nil, obj, func(path []engine.Step, v any) bool {
 		if len(path) == len(a.goal.at.steps) && covers(a.goal.at.steps, path) {

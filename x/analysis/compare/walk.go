@@ -38,7 +38,7 @@ func (p place) any(below string) place {
 // last returns the name of the field at the path.
 func (p place) last() string { return p.steps[len(p.steps)-1].Name }
 
-// pair compares a version of the old CRD with a version of the new one.
+// pair compares a version of the old CRD with a version of the new CRD.
 func (c *comparison) pair(before, after *side) {
 	w := &walker{c, before, after}
 	root := place{

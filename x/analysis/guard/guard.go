@@ -33,7 +33,7 @@ const (
 )
 
 // A read is a part of an expression that fails for a certain reason, with tests for it: present is
-// true if the part has a value, absent is true if it has none.
+// true if the part has a value, absent is true if it has no value.
 type read struct {
 	*spot
 	present, absent string
@@ -46,7 +46,7 @@ type Insertion struct {
 }
 
 // First returns the source with a guard for the first part that can fail for reason and is not
-// guarded yet. It returns "" if there is no such part or no guard is known for it.
+// guarded yet. It returns "" if no such part exists or no guard is known for it.
 func First(x *expr.Expr, env *cel.Env, reason string, how Way) string {
 	insertions := guarded(x, env, reason, how, func(ast.Expr) bool { return true })
 	if len(insertions) == 0 {
@@ -56,7 +56,7 @@ func First(x *expr.Expr, env *cel.Env, reason string, how Way) string {
 }
 
 // Field returns the insertions that guard the selection of an optional field, in order of position.
-// It returns none if the selection is already guarded or no guard is known.
+// It returns nil if the selection is already guarded or no guard is known.
 func Field(x *expr.Expr, env *cel.Env, at ast.Expr, how Way) []Insertion {
 	return guarded(x, env, "no such key: "+at.AsSelect().FieldName(), how, func(e ast.Expr) bool { return e.ID() == at.ID() })
 }
@@ -107,7 +107,7 @@ func guarded(x *expr.Expr, env *cel.Env, reason string, how Way, wanted func(ast
 	return insert(x, env, src, at, test, and)
 }
 
-// condition returns the smallest part of type bool that fails if s fails, or nil if there is none.
+// condition returns the smallest part of type bool that fails if s fails, or nil if no part does.
 func condition(x *expr.Expr, s *spot) *spot {
 	types := x.AST().NativeRep()
 	for ; s != nil; s = s.above {
@@ -125,7 +125,7 @@ func condition(x *expr.Expr, s *spot) *spot {
 }
 
 // decisive returns the smallest part that contains s, fails if s fails, and has a known influence
-// on the result of the whole expression. It returns nil if there is none.
+// on the result of the whole expression. It returns nil if no part qualifies.
 func decisive(x *expr.Expr, s *spot) *spot {
 	for ; s != nil && !s.lazy && s.polarity() == 0; s = s.above {
 	}

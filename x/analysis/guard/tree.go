@@ -97,7 +97,7 @@ func isCall(e ast.Expr, name string) bool {
 	return e.Kind() == ast.CallKind && e.AsCall().FunctionName() == name
 }
 
-// terms returns the operands of a chain of && or ||, or just e if it is no such chain.
+// terms returns the operands of a chain of && or ||, or only e if e is not such a chain.
 func terms(e ast.Expr, operator string) []ast.Expr {
 	if !isCall(e, operator) {
 		return []ast.Expr{e}

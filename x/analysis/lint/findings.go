@@ -50,7 +50,7 @@ func (f *finder) meant(path string, proof *prove.Proof) bool {
 	})
 }
 
-// rule returns the first rule of the proof at path, or nil if there is none.
+// rule returns the first rule of the proof at path, or nil if no rule matches.
 func (f *finder) rule(proof *prove.Proof, path string) *vet.Rule {
 	for i := range f.unit.rules {
 		r := &f.unit.rules[i]

@@ -24,14 +24,14 @@ import (
 type Config struct {
 	// KubeVersion has the same meaning as in vet.Config.
 	KubeVersion string
-	// Steps limits the writes that may be tried for one question; 0 is DefaultSteps.
+	// Steps limits the writes that may be tried for a question; 0 is DefaultSteps.
 	Steps int
 	// Seed selects among possible witnesses.
 	Seed uint64
 	// Without lists the names of lints to disable.
 	Without []string
 
-	work *work.Meter // of one schema; nil if unlimited
+	work *work.Meter // of a schema; nil if unlimited
 }
 
 // DefaultSteps finds nearly all lints that more steps find. A rule that can fail usually fails on
@@ -64,7 +64,7 @@ type Lint struct {
 	Witness *search.Witness
 	// MadeUp lists the paths of the witness whose values are passwords.
 	MadeUp []string
-	// Proof shows that there is no object. It is nil if there is a witness.
+	// Proof shows that no such object exists. It is nil if there is a witness.
 	Proof *prove.Proof
 	// Rewrites are replacements for the rule that are known to work, best first.
 	Rewrites []Rewrite
@@ -144,7 +144,7 @@ func units(crd *apiextensionsv1.CustomResourceDefinition, report *vet.Report) (a
 	return all
 }
 
-// A finder looks for the lints of one unit.
+// A finder looks for the lints of a unit.
 type finder struct {
 	ctx      context.Context
 	cfg      *Config

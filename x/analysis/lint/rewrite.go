@@ -29,8 +29,8 @@ type Rewrite struct {
 	how guard.Way
 }
 
-// Keeping returns the rewrite with which the CRD accepts no more than before, or nil if there is
-// none.
+// Keeping returns the rewrite with which the CRD accepts no more than before, or nil if no
+// rewrite does.
 func (l *Lint) Keeping() *Rewrite {
 	i := slices.IndexFunc(l.Rewrites, func(m Rewrite) bool { return m.Keeps })
 	if i < 0 {
@@ -46,11 +46,11 @@ func compileWork(text string) int { return len(text) * (20 + len(text)/100) }
 const (
 	// maxWitnesses limits the objects on which a rule may fail, each for another reason.
 	maxWitnesses = 6
-	// maxGuards limits the guards that are added for one object.
+	// maxGuards limits the guards that are added for an object.
 	maxGuards = 12
 )
 
-// A rewriter looks for rewrites of one rule.
+// A rewriter looks for rewrites of a rule.
 type rewriter struct {
 	*finder
 	site *site
@@ -243,8 +243,8 @@ func (m *rewriter) guarded(text string, how guard.Way) string {
 	return ""
 }
 
-// guardAll returns the rule with guards for every part that could fail for one of the known
-// reasons, even if no object is known on which it does.
+// guardAll returns the rule with guards for every part that could fail for a known
+// reason, even if no object is known on which it does.
 func (m *rewriter) guardAll(text string, how guard.Way) string {
 	env, err := m.site.desk.Env(m.site.optional)
 	if err != nil {
@@ -269,7 +269,7 @@ func (m *rewriter) guardAll(text string, how guard.Way) string {
 	return text
 }
 
-// withRule returns a copy of the CRD with another source for one rule of a version.
+// withRule returns a copy of the CRD with another source for a rule of a version.
 func withRule(crd *apiextensionsv1.CustomResourceDefinition, version string, steps []engine.Step, index int, text string) *apiextensionsv1.CustomResourceDefinition {
 	crd, _ = crdcopy.With(crd, version, steps, func(at *apiextensionsv1.JSONSchemaProps) {
 		at.XValidations = slices.Clone(at.XValidations)

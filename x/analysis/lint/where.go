@@ -37,7 +37,7 @@ func (f *failure) place() string {
 // maxShown limits the characters of a value in a message.
 const maxShown = 72
 
-// A site compiles and evaluates sources at the path of one rule.
+// A site compiles and evaluates sources at the path of a rule.
 type site struct {
 	desk     *expr.Compiler
 	steps    []engine.Step

@@ -67,7 +67,7 @@ func (p *Prover) prove(ask func(*formula) error) (*Proof, error) {
 	return w.prove(), nil
 }
 
-// prove returns a proof that the formula is unsatisfiable, or nil if there is none.
+// prove returns a proof that the formula is unsatisfiable, or nil if it finds no proof.
 func (w *formula) prove() *Proof {
 	// The question alone often suffices, and everything else takes a hundred times as long.
 	if w.impossible(nil) {

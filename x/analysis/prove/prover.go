@@ -82,7 +82,7 @@ func (p *Prover) Charge(m *work.Meter) { p.work = m }
 // compile.
 var ErrNotAnalysed = errors.New("not analysed")
 
-// Never proves that a rule never has an outcome. It returns nil if there is no proof. The rule is
+// Never proves that a rule never has an outcome. It returns nil if it finds no proof. The rule is
 // identified by its path and index.
 func (p *Prover) Never(ref engine.RuleRef, what Outcome) (*Proof, error) {
 	if steps, err := engine.ParsePath(ref.Path); err != nil || len(steps) > work.MaxDepth {
@@ -141,7 +141,7 @@ func (p *Prover) nowhere(ref engine.RuleRef) (*Proof, error) {
 }
 
 // AcceptsNothing proves that the schema and rules accept no value at a path; "" is the root. It
-// returns nil if there is no proof.
+// returns nil if it finds no proof.
 func (p *Prover) AcceptsNothing(path string) (*Proof, error) {
 	steps, err := engine.ParsePath(path)
 	if err != nil || len(steps) > work.MaxDepth {

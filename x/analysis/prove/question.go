@@ -13,7 +13,7 @@ import (
 
 // Equal proves that a rule and its replacement reject the same objects among those that are
 // otherwise accepted. If the proof lists no siblings, that holds for all objects that satisfy the
-// schema. A rule that fails to evaluate rejects the object. Equal returns nil if there is no proof.
+// schema. A rule that fails to evaluate rejects the object. Equal returns nil if it finds no proof.
 func (p *Prover) Equal(ref engine.RuleRef, instead apiextensionsv1.ValidationRule) (*Proof, error) {
 	return p.prove(func(w *formula) error {
 		q, err := w.question(p, ref)
@@ -36,7 +36,7 @@ func (p *Prover) Equal(ref engine.RuleRef, instead apiextensionsv1.ValidationRul
 // Passes proves that a rule of another version rejects no object that this version accepts and that
 // satisfies the other version's schema. The object is either as it was written, without fields that
 // are unknown to this version, or as this version stored it. ref identifies a rule of next by path
-// and index. The siblings in the proof are rules of this version. Passes returns nil if there is no
+// and index. The siblings in the proof are rules of this version. Passes returns nil if it finds no
 // proof.
 func (p *Prover) Passes(next *Prover, ref engine.RuleRef) (*Proof, error) {
 	return p.prove(func(w *formula) error {

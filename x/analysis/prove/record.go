@@ -20,7 +20,7 @@ type atom struct {
 	a, b    alt
 }
 
-// meaning is what a proposition states about two values.
+// A meaning identifies the statement of a proposition about two values.
 type meaning string
 
 const (

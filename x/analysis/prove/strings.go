@@ -50,7 +50,7 @@ func literal(l sat.Lit, holds bool) sat.Lit {
 }
 
 // contradiction finds a place whose string cannot satisfy the solver's example, and returns
-// conflicting literals. It returns nil if there is no known conflict.
+// conflicting literals. It returns nil if no conflict is known.
 func (w *formula) contradiction() []sat.Lit {
 	for _, c := range w.contents {
 		if len(c.members) == 0 || !w.sat.True(c.present) {

@@ -5,7 +5,7 @@ package prove
 // different defaults, fields, or types. So a place of the next version has a twin in the first
 // version, and a literal that holds if both have the written value. If that always holds, the twins
 // share one content. If, in addition, both versions read everything below alike, they share one
-// place, so equal texts over it share one literal.
+// place, so equal texts over it share a literal.
 
 import (
 	"reflect"

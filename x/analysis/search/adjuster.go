@@ -14,7 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// An adjuster changes a candidate so that parts of a rule, at one instance, get other values.
+// An adjuster changes a candidate so that parts of a rule, at an instance, get other values.
 type adjuster struct {
 	ctx    context.Context
 	s      *Search
@@ -27,7 +27,7 @@ type adjuster struct {
 	known  map[string]textWant // wanted strings by schema path, for the whole search
 	// mending is set if the rule should become true, as all rules that are not the target.
 	mending bool
-	// fuel limits the steps of one change.
+	// fuel limits the steps of a change.
 	fuel int
 	// quiet disables trying sample values, because the caller does that itself.
 	quiet bool
@@ -66,7 +66,7 @@ func (s *scope) find(name string) *scope {
 
 func (s *scope) with(name string, of binding) *scope { return &scope{s, name, of} }
 
-// bound returns a variable's current value, or nil if it has none.
+// bound returns a variable's current value, or nil if it has no value.
 func (b *adjuster) bound(of binding) ref.Val {
 	switch {
 	case of.at != nil && of.at.key:

@@ -13,9 +13,9 @@ import (
 )
 
 // How it works. Two forms of a CRD differ in some rules and at some schema paths. Objects are
-// generated and repaired for the form that should admit them. Each attempt picks one random
-// difference and violates the other form there: it makes one of that form's rules false or exceeds
-// one of its bounds.
+// generated and repaired for the form that should admit them. Each attempt picks a random
+// difference and violates the other form there: it makes a rule of that form false or exceeds
+// a bound.
 
 // differences holds the rules and schema paths at which one form of a CRD may reject objects that
 // another admits.
@@ -102,7 +102,7 @@ func itself(s *schema.Structural) schema.Structural {
 	return own
 }
 
-// part violates the other form at one random difference.
+// part violates the other form at a random difference.
 func (h *solver) part(w *candidate) {
 	d, rng := h.apart, h.maker.rng
 	at := rng.IntN(len(d.rules) + len(d.places))
@@ -203,7 +203,8 @@ func (h *solver) crossObject(b *adjuster, p place, v map[string]any, other *fact
 	b.perturb(handle{place: p})
 }
 
-// beyond returns a random scalar that satisfies mine but not other, or nil if it finds none.
+// beyond returns a random scalar that satisfies mine but not other, or nil if it finds no such
+// value.
 func (m *maker) beyond(mine, other *facts) any {
 	var pool []any
 	for _, e := range mine.enum {

@@ -9,7 +9,7 @@ import (
 )
 
 // arithmetic makes an arithmetic call result in v by changing one operand, and reports whether it
-// set one.
+// set an operand.
 func (b *adjuster) arithmetic(call ast.CallExpr, sc *scope, v any) bool {
 	switch call.FunctionName() {
 	case operators.Add, operators.Subtract, operators.Multiply, operators.Divide, operators.Modulo:

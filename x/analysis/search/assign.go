@@ -143,7 +143,7 @@ func (h handle) where() string {
 	return engine.FormatPath(steps)
 }
 
-// id returns a string that identifies the handle within one candidate.
+// id returns a string that identifies the handle within a candidate.
 func (h handle) id() string {
 	var b strings.Builder
 	if h.old {

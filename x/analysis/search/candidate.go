@@ -75,7 +75,7 @@ func (w *candidate) root(old bool) map[string]any {
 	return w.obj
 }
 
-// get returns the value at p. ok is false if there is no such value.
+// get returns the value at p. ok is false if p has no value.
 func (w *candidate) get(p place) (v any, ok bool) {
 	root := w.root(p.old)
 	if root == nil {

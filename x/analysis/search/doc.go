@@ -12,15 +12,15 @@
 //
 // Every witness has been validated by the engine. A search without a result proves nothing.
 //
-// To compare two forms of a CRD, such as an old and a new one, set Config.Beside. [Search.Refusal]
-// then looks for a write that one form rejects and the other admits.
+// To compare two forms of a CRD, such as the old and the new form, set Config.Beside.
+// [Search.Refusal] then looks for a write that one form rejects and the other admits.
 package search
 
-// How it works. The solver generates an object (start.go, generate.go) and changes one path in it
+// How it works. The solver generates an object (start.go, generate.go) and changes a path in it
 // until the rule has the wanted outcome there (truth.go, equal.go, loop.go, fail.go). Then it
 // repairs everything else that the engine rejects: it makes other rules true and replaces values
-// that violate the schema (repair.go, facts.go). This repeats until the engine's verdict is the
-// wanted one or the solver starts with a new object (solver.go). Goals that do not concern a rule
+// that violate the schema (repair.go, facts.go). This repeats until the engine's verdict is as
+// wanted or the solver starts with a new object (solver.go). Goals that do not concern a rule
 // are in hold.go and apart.go. Witnesses are shrunk (shrink.go) or, for a full sample, grown
 // (grow.go). oracle.go runs the engine.
 //

@@ -207,7 +207,7 @@ func (b *adjuster) joined(call ast.CallExpr, sc *scope, parts []any) string {
 	return strings.Join(texts, by)
 }
 
-// equalIndex sets one part of a string that is split, or one element of a list, and reports whether
+// equalIndex sets a part of a string that is split, or an element of a list, and reports whether
 // it set anything.
 func (b *adjuster) equalIndex(args []ast.Expr, sc *scope, v any) bool {
 	at, ok := b.native(args[1], sc)

@@ -41,7 +41,7 @@ func (b *adjuster) fail(e ast.Expr, sc *scope) bool {
 	return b.fails(e, sc)
 }
 
-// failChain removes one of the fields that a selection goes through.
+// failChain removes a field that a selection goes through.
 func (b *adjuster) failChain(e ast.Expr, sc *scope) {
 	if e.Kind() == ast.SelectKind && e.AsSelect().IsTestOnly() {
 		b.fail(e.AsSelect().Operand(), sc)

@@ -72,10 +72,10 @@ func (m *maker) value(n node, more []*nested, depth int) any {
 	return map[string]any{} // any value is allowed
 }
 
-// perValue is the work of generating one value.
+// perValue is the work of generating a value.
 const perValue = 60
 
-// breadth returns the total length of the schema's lists that are processed for one value.
+// breadth returns the total length of the schema's lists that are processed for a value.
 func (n node) breadth() int {
 	if n.s == nil {
 		return 0

@@ -127,8 +127,8 @@ func (h *solver) missing(w *candidate, tried map[string]bool) []place {
 	return nil
 }
 
-// A reached is a value of an object and its schema. The value is nil if the object has none at that
-// path.
+// A reached is a value of an object and its schema. The value is nil if the object has no value at
+// that path.
 type reached struct {
 	*trail
 	node node

@@ -7,7 +7,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// A holding is a value that the object must have at a path, or at any one of the paths that match
+// A holding is a value that the object must have at a path, or at any path that matches
 // it. If absent is set, the path must not exist.
 type holding struct {
 	steps  []engine.Step
@@ -79,7 +79,7 @@ func (h *holding) in(w *candidate, root node) bool {
 	return false
 }
 
-// put makes the object meet the requirement at one of the matching paths.
+// put makes the object meet the requirement at a matching path.
 func (h *holding) put(hunt *solver, w *candidate) {
 	if h.in(w, hunt.root) {
 		return

@@ -35,7 +35,7 @@ func (b *adjuster) through(e ast.Expr, sc *scope, w textWant) bool {
 	return false
 }
 
-// throughTries is the number of strings that are tried for one part.
+// throughTries is the number of strings that are tried for a part.
 const throughTries = 3
 
 // throughUntil calls through until done returns true, and reports whether it did.
@@ -199,7 +199,7 @@ func (b *adjuster) splittingOf(e ast.Expr, sc *scope) (s splitting, ok bool) {
 	return s, true
 }
 
-// throughPart does the same as through for one part of a string that is split, and reports whether
+// throughPart does the same as through for a part of a string that is split, and reports whether
 // it set a value.
 func (b *adjuster) throughPart(list ast.Expr, sc *scope, i int, w textWant) bool {
 	s, ok := b.splittingOf(list, sc)
@@ -220,7 +220,7 @@ func (b *adjuster) throughPart(list ast.Expr, sc *scope, i int, w textWant) bool
 	return ok && b.wantText(s.of, sc, whole)
 }
 
-// edit replaces one part of the current string, if the string then still meets all other
+// edit replaces a part of the current string, if the string then still meets all other
 // requirements. It reports whether it did.
 func (b *adjuster) edit(s splitting, sc *scope, i int, part string, w textWant) bool {
 	h, ok := b.locate(s.of, sc)
@@ -247,7 +247,7 @@ func (b *adjuster) edit(s splitting, sc *scope, i int, part string, w textWant) 
 	return b.assign(h, whole)
 }
 
-// repeat returns the quantifier for min to max repetitions. There is no upper limit if max < 0.
+// repeat returns the quantifier for min to max repetitions. max < 0 means no upper limit.
 func repeat(min, max int) string {
 	if max < 0 || max > maxRepeat {
 		return fmt.Sprintf("{%d,}", min)

@@ -64,7 +64,7 @@ func loopOf(e ast.Expr) (loop, bool) {
 	return l, true
 }
 
-// enter returns the scope of the macro's body for one element.
+// enter returns the scope of the macro's body for an element.
 func (l loop) enter(b *adjuster, sc *scope, of binding) *scope {
 	if l.Index == "" {
 		return sc.with(l.Variable, of)

@@ -272,7 +272,7 @@ func (j *oracle) ask(e *engine.Engine, req engine.Request, v *verdict, old bool)
 	return res, nil
 }
 
-// An outcome is the result of evaluating a rule at one path.
+// An outcome is the result of evaluating a rule at a path.
 type outcome uint8
 
 const (
@@ -292,7 +292,7 @@ func unanalysed(err error) string {
 	return err.Error()
 }
 
-// A program is a compiled rule that can be evaluated at one path, as a whole or in parts.
+// A program is a compiled rule that can be evaluated at a path, as a whole or in parts.
 type program struct {
 	expr  *expr.Expr
 	desk  *expr.Compiler
@@ -337,7 +337,7 @@ func (p *program) size(e ast.Expr) int {
 	return n * planned
 }
 
-// planned is the work of planning one expression. Evaluating it counts as 1.
+// planned is the work of planning an expression. Evaluating it counts as 1.
 const planned = 20
 
 // cheap reports whether the cost estimate is so far below the limit that exceeding it is
@@ -346,7 +346,7 @@ func (p *program) cheap() bool {
 	return p.expr.Estimate().Max < uint64(p.desk.Limit())/10
 }
 
-// outcome evaluates the whole rule. old is nil if there is no old value.
+// outcome evaluates the whole rule. old is nil if no old value exists.
 func (p *program) outcome(ctx context.Context, optionalOldSelf bool, self, old any) outcome {
 	out := p.desk.Eval(ctx, p.expr, optionalOldSelf, self, old)
 	p.cost = int(out.Cost)

@@ -36,7 +36,7 @@ func (b *adjuster) hasValue(e ast.Expr, sc *scope, want bool) {
 	}
 }
 
-// giveOld creates an old value for the instance, equal to the new one.
+// giveOld creates an old value for the instance, equal to the new value.
 func (b *adjuster) giveOld() {
 	if b.w.op == Create {
 		b.w.op, b.w.old = Update, copied(b.w.obj).(map[string]any)

@@ -134,7 +134,7 @@ func (w *candidate) sameKeys(n node, item, oldList place) (int, bool) {
 	return i, i >= 0
 }
 
-// at evaluates the rule at one path.
+// at evaluates the rule at the path of an instance.
 func (r *rule) at(ctx context.Context, w *candidate, in instance, m *work.Meter) outcome {
 	self, ok := w.get(in.self)
 	if !ok {

@@ -9,7 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// sampleSteps limits the writes that may be validated for one of many samples.
+// sampleSteps limits the writes that may be validated for each of many samples.
 const sampleSteps = 200
 
 // fruitless limits the consecutive samples without a result.

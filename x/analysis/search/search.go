@@ -16,13 +16,13 @@ import (
 // Config determines the effort and the starting point of searches. The same configuration and the
 // same CRD always produce identical output.
 type Config struct {
-	// Steps is the number of writes that may be validated for one question; 0 is DefaultSteps.
+	// Steps is the number of writes that may be validated for a question; 0 is DefaultSteps.
 	Steps int
 	// Seed selects among possible witnesses.
 	Seed uint64
-	// Beside, if not nil, is a search in another form of the same CRD version, such as an older one
-	// or one with a changed rule. Witnesses are then limited to writes that the other form admits
-	// without pruning.
+	// Beside, if not nil, is a search in another form of the same CRD version, such as an older
+	// form or a form with a changed rule. Witnesses are then limited to writes that the other form
+	// admits without pruning.
 	Beside *Search
 }
 
@@ -97,7 +97,7 @@ func (w *Witness) Request() engine.Request {
 	return req
 }
 
-// A Search looks for witnesses in one version of a CRD. It is not safe for concurrent use.
+// A Search looks for witnesses in a version of a CRD. It is not safe for concurrent use.
 type Search struct {
 	engine     *engine.Engine
 	cfg        Config
@@ -201,7 +201,7 @@ func (s *Search) unserved() *Answer {
 	return &Answer{Status: Unserved, Reason: "version " + s.version + " is not served"}
 }
 
-// newSolver returns a solver for one question. It has its own random source, so the answer does not
+// newSolver returns a solver for a question. It has its own random source, so the answer does not
 // depend on other questions.
 func (s *Search) newSolver(ctx context.Context, question string, steps int) *solver {
 	sum := fnv.New64a()

@@ -7,7 +7,7 @@ import (
 )
 
 // size changes the number of elements or characters to at least lo and at most hi, and reports
-// whether it succeeded. There is no upper bound if hi < 0.
+// whether it succeeded. hi < 0 means no upper bound.
 func (b *adjuster) size(e ast.Expr, sc *scope, lo, hi int) bool {
 	if b.spent() {
 		return false

@@ -12,7 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/work"
 )
 
-// A solver answers one question. Its Search is the form of the CRD for which objects are generated
+// A solver answers a question. Its Search is the form of the CRD for which objects are generated
 // and repaired.
 type solver struct {
 	*Search
@@ -37,7 +37,7 @@ type solver struct {
 	stuck map[string]int
 }
 
-// maxRepairRounds limits the repairs of one object before a new one is started.
+// maxRepairRounds limits the repairs of an object before a new object is started.
 const maxRepairRounds = 24
 
 // walks is the minimum number of objects that are started. An object that uses many steps is often
@@ -47,7 +47,7 @@ const walks = 8
 // maxRepeats limits how often an attempt may reach the same object.
 const maxRepeats = 2
 
-// fuel limits the steps of one change of an object.
+// fuel limits the steps of a change of an object.
 const fuel = 1500
 
 func (h *solver) run() (*Answer, error) {
@@ -92,7 +92,7 @@ func (h *solver) finish(w *candidate, alone bool) (*Answer, error) {
 	return &Answer{Status: Found, Witness: found, Searched: asked, Lists: lists}, nil
 }
 
-// walk repairs one object until it demonstrates the wanted outcome. It returns nil if that fails.
+// walk repairs w until it demonstrates the wanted outcome. It returns nil if that fails.
 func (h *solver) walk(w *candidate) (*candidate, error) {
 	h.wants, h.stuck = map[string]textWant{}, map[string]int{}
 	h.aim(w)
@@ -175,7 +175,7 @@ func (h *solver) satisfied(w *candidate, v *verdict) (alone, also bool) {
 	return alone, !alone && h.want == Refused && slices.ContainsFunc(v.complaints, h.targets)
 }
 
-// targets reports whether a complaint is the wanted one.
+// targets reports whether c is the wanted complaint.
 func (h *solver) targets(c complaint) bool {
 	switch {
 	case h.apart != nil:
@@ -214,7 +214,7 @@ func (h *solver) goal() outcome {
 	return passes
 }
 
-// aim changes the candidate at one path to achieve the wanted outcome there.
+// aim changes the candidate at a path to achieve the wanted outcome there.
 func (h *solver) aim(w *candidate) {
 	switch {
 	case h.hold != nil:
@@ -243,7 +243,7 @@ func (h *solver) aim(w *candidate) {
 	h.bend(w, h.rule, at[h.maker.rng.IntN(len(at))], h.want)
 }
 
-// change makes the value at one path of a rule differ from its old value, because ratcheting
+// change makes the value at a path of a rule differ from its old value, because ratcheting
 // ignores violations in unchanged values.
 func (h *solver) change(w *candidate, at []instance) {
 	if h.want != Refused || h.rule.usesOld() {
@@ -259,7 +259,7 @@ func (h *solver) change(w *candidate, at []instance) {
 	h.newAdjuster(w, h.rule, in).perturb(handle{place: in.self})
 }
 
-// bend changes the candidate to give a rule the wanted outcome at one path.
+// bend changes the candidate so that a rule has the wanted outcome at a path.
 func (h *solver) bend(w *candidate, r *rule, in instance, want Want) {
 	b := h.newAdjuster(w, r, in)
 	root := r.program.parts.Root()
@@ -313,7 +313,7 @@ func hasPlace(w *candidate, p place) bool {
 }
 
 // into returns the path one step below p. For [*] it chooses a random existing element, or the
-// first if there is none.
+// first if no element exists.
 func (h *solver) into(w *candidate, p place, s engine.Step) place {
 	if !s.Any {
 		return p.step(s)

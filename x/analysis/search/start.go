@@ -30,8 +30,8 @@ func (h *solver) start(attempt int) *candidate {
 	return w
 }
 
-// begin returns an object of the schema: the smallest on the first attempt, later one from the pool
-// or a random one.
+// begin returns an object of the schema: the smallest on the first attempt, later an object from
+// the pool or a random object.
 func (h *solver) begin(attempt int) *candidate {
 	rng := h.maker.rng
 	h.maker.density = 0
@@ -97,7 +97,7 @@ func (h *solver) fillPool() error {
 }
 
 // poolOf returns the key of the target rule's pool and the rule for which the pool is filled: the
-// first rule with the same path that is also a transition rule, or also is not.
+// first rule with the same path that is a transition rule if and only if the target rule is.
 func (h *solver) poolOf() (key string, first *rule) {
 	key = h.rule.ref.Path
 	if h.rule.transition() {

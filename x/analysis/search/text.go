@@ -33,8 +33,8 @@ func (w textWant) and(more textWant) textWant {
 	return out
 }
 
-// free returns w without the requirements to differ from single strings. ok is false if there are
-// none.
+// free returns w without the requirements to differ from single strings. ok is false if w has
+// no such requirements.
 func (w textWant) free() (out textWant, ok bool) {
 	out = w
 	out.avoid = nil
@@ -83,7 +83,7 @@ const (
 	bytesPerUnit = 16
 )
 
-// perInstruction is the work of compiling one instruction of a pattern, largePattern that of
+// perInstruction is the work of compiling an instruction of a pattern, largePattern that of
 // compiling a pattern that is too large for automata.
 const (
 	perInstruction = 2
@@ -111,7 +111,7 @@ type texts struct {
 	regexps  map[string]*regexp.Regexp
 	found    map[string]*foundTexts
 	kept     *int // bytes of found
-	// spent is the work for one question, in steps. Cached strings are charged once too, so that an
+	// spent is the work for a question, in steps. Cached strings are charged once too, so that an
 	// answer does not depend on the cache.
 	spent   int
 	charged map[string]bool
@@ -127,7 +127,7 @@ func newTexts() *texts {
 	return &texts{patterns: map[string]*automaton.Language{}, regexps: map[string]*regexp.Regexp{}, found: map[string]*foundTexts{}, kept: new(int), charged: map[string]bool{}}
 }
 
-// forQuestion returns texts that share the cache of t and count the work of one question.
+// forQuestion returns texts that share the cache of t and count the work of a question.
 func (t *texts) forQuestion(m *work.Meter) *texts {
 	fresh := *t
 	fresh.spent, fresh.charged, fresh.work = 0, map[string]bool{}, m
@@ -158,7 +158,7 @@ const samples = 12
 // textSteps limits the work per textWant.
 const textSteps = 60_000
 
-// one returns a random string that meets w. ok is false if none is found.
+// one returns a random string that meets w. ok is false if it finds no such string.
 func (t *texts) one(w textWant, rng *rand.Rand) (s string, ok bool) {
 	all := t.all(w)
 	if len(all) == 0 {
@@ -338,7 +338,7 @@ var ways = []stretch{{piece: 1}, {piece: 4}, {piece: 2}, {1, "."}, {1, "/"}}
 const stretches = 20
 
 // stretched returns a string of at least the given length, made from s by repeating a piece. ok is
-// false if s is long enough, there is no such piece, or length exceeds maxText.
+// false if s is long enough, no such piece exists, or length exceeds maxText.
 func (w stretch) stretched(s []rune, from, length int) (long string, ok bool) {
 	if len(s) >= length || from < 0 || from+w.piece > len(s) || length > maxText {
 		return "", false

@@ -103,7 +103,7 @@ func (b *adjuster) junction(args []ast.Expr, sc *scope, neutral, want bool) {
 	}
 }
 
-// conditional applies bend to one branch of ?:, usually the one that is selected now, and makes the
+// conditional applies bend to one branch of ?:, usually the selected branch, and makes the
 // condition select that branch. It reports whether bend succeeded.
 func (b *adjuster) conditional(args []ast.Expr, sc *scope, bend func(branch ast.Expr) bool) bool {
 	now := b.is(args[0], sc, true)

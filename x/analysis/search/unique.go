@@ -50,7 +50,7 @@ func (l *uniqueItems) add(item any) {
 	}
 }
 
-// another adds a generated item, if one can be generated that is unique as required.
+// another adds a generated item, if it can generate an item that is unique as required.
 func (m *maker) another(l *uniqueItems, n node, f *facts, depth int) {
 	items := n.items()
 	var item any
@@ -94,7 +94,7 @@ func (m *maker) distinguish(l *uniqueItems, item any, n node) any {
 	return item
 }
 
-// unlike returns another value for which will returns true, or v if none is found.
+// unlike returns another value for which will returns true, or v if it finds no such value.
 func (m *maker) unlike(n node, v any, will func(any) bool) any {
 	f := m.facts(n, nil)
 	for _, e := range f.enum {

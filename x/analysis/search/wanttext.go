@@ -81,7 +81,7 @@ func (b *adjuster) wantText(e ast.Expr, sc *scope, w textWant) bool {
 	return b.sampleOutcome(e, sc, done)
 }
 
-// wantSum changes one operand of + so that the sum meets w, and reports whether it set one.
+// wantSum changes one operand of + so that the sum meets w, and reports whether it set an operand.
 func (b *adjuster) wantSum(args []ast.Expr, sc *scope, w textWant) bool {
 	first := b.m.rng.IntN(2)
 	for _, i := range []int{first, 1 - first} {
@@ -168,8 +168,9 @@ func (b *adjuster) longer(h handle, w textWant) (string, bool) {
 	return "", false
 }
 
-// remembered returns earlier requirements on a string, most restrictive first, ending with none:
-// those for this handle in this attempt, and those that repairs added for its schema path.
+// remembered returns earlier requirements on a string, most restrictive first, ending with no
+// requirement: those for this handle in this attempt, and those that repairs added for its schema
+// path.
 func (b *adjuster) remembered(h handle) (all []textWant) {
 	before, had := b.wants[h.id()]
 	known, also := b.known[h.where()]

@@ -1,7 +1,7 @@
 // Package work provides a meter for the work that an analysis may do.
 //
 // Work is counted, never timed, so the same input always gets the same answer. One
-// unit is about the work of visiting one value of an object.
+// unit is about the work of visiting a value of an object.
 package work
 
 import (
@@ -16,7 +16,7 @@ import (
 type Meter struct {
 	left, spent int64
 	unanswered  int64  // the rest for questions without an answer
-	outer       *Meter // also charged; nil if there is none
+	outer       *Meter // also charged, if not nil
 	name        string // of the budget
 }
 
@@ -86,7 +86,7 @@ func TooDeep(depth int) string {
 	return fmt.Sprintf("it is %d levels deep, and the analysis goes no deeper than %d", depth, MaxDepth)
 }
 
-// The budgets. A question about a large schema takes more work than one about a small
+// The budgets. A question about a large schema takes more work than a question about a small
 // schema, so a run gets more for each schema node. Questions with an answer may take
 // much more than those without, because real CRDs have few questions without an answer.
 // The largest real CRDs use up to two thirds of each budget: 369 questions about
@@ -105,8 +105,8 @@ const (
 	unansweredPerQuestion = 230_000
 	unansweredPerNode     = 300 // and question
 
-	// RareQuestion is the number of questions as which a question about an error or an
-	// exceeded budget counts: 109 about errors of HTTPRoute take 84 million units.
+	// RareQuestion is the weight, in ordinary questions, of a question about an error or an
+	// exceeded budget: 109 about errors of HTTPRoute take 84 million units.
 	RareQuestion = 6
 
 	maxQuestions = 2000 // that make a budget larger
@@ -135,7 +135,7 @@ func InLanes(ask func(lane int) error) error {
 }
 
 // Lanes is the number of parts into which the questions of a run are divided. It
-// does not depend on the number of cores, because the answers must not.
+// does not depend on the number of cores, because the answers must not depend on it.
 const Lanes = 4
 
 // NewRun returns the meter of a run that asks a number of questions about a schema, one

@@ -209,7 +209,7 @@ func (s *scale) down(i int) {
 	}
 }
 
-// branch returns the effect of value v in one branch of a ?:. The branch is taken if the condition
+// branch returns the effect of value v in a branch of a ?:. The branch is taken if the condition
 // has the value takes.
 func (s *scale) branch(whole *effect, cond, takes set, other int, v set) (out set) {
 	if cond&takes != 0 {

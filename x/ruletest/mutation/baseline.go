@@ -48,7 +48,7 @@ func newBaseline(ctx context.Context, s *Suite) (*baseline, error) {
 	return b, nil
 }
 
-// telling returns the writes of passing cases, those first in which the rule failed.
+// telling returns the writes of passing cases, starting with those in which the rule failed.
 func (b *baseline) telling(hits []hit) []hit {
 	hits = slices.DeleteFunc(hits, func(h hit) bool { return b.failing[h.index] })
 	slices.SortStableFunc(hits, func(x, y hit) int {

@@ -22,7 +22,7 @@ type loosening struct {
 	edit     func(*schemaProps)
 }
 
-// maxValues limits how many values of one enum are removed, one per mutant.
+// maxValues limits how many values of an enum are removed, one per mutant.
 const maxValues = 20
 
 // loosenings returns the changes of a node.

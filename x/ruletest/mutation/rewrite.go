@@ -206,9 +206,7 @@ func (w *rewriter) call(e ast.Expr) {
 	}
 }
 
-// junction adds edits of && or
-//
-// : replacing the operator, and removing each operand.
+// junction adds edits of && or ||: replacing the operator, and removing each operand.
 func (w *rewriter) junction(e ast.Expr, name string) {
 	was, becomes := "&&", "||"
 	if name == operators.LogicalOr {
@@ -238,7 +236,7 @@ func (w *rewriter) junction(e ast.Expr, name string) {
 	}
 }
 
-// flat returns the operands of a chain of one operator, and calls each for every operator.
+// flat returns the operands of a chain of the same operator, and calls each for every operator.
 func flat(e ast.Expr, name string, each func(ast.Expr), terms []ast.Expr) []ast.Expr {
 	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != name {
 		return append(terms, e)

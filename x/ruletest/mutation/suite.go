@@ -57,7 +57,7 @@ const (
 	NotCovered Status = "notCovered"
 	// Equivalent means that no write distinguishes the mutant from the original. This is proved.
 	Equivalent Status = "equivalent"
-	// TimedOut means that the mutant exceeds the work limit for one object.
+	// TimedOut means that the mutant exceeds the work limit for an object.
 	TimedOut Status = "timedOut"
 	// NotViable means that the changed rule or schema does not compile.
 	NotViable Status = "notViable"
@@ -88,7 +88,8 @@ type Mutant struct {
 	KilledBy string `json:"killedBy,omitempty"`
 	// Reason explains the statuses Equivalent, TimedOut, and NotViable.
 	Reason string `json:"reason,omitempty"`
-	// Test is a write that the original and the mutant decide differently; nil if none was found.
+	// Test is a write that the original and the mutant decide differently; nil if no such write was
+	// found.
 	Test *Test `json:"test,omitempty"`
 
 	change change

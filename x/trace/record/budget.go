@@ -34,8 +34,8 @@ func NewBudget(units uint64) *Budget {
 	return &Budget{total: units, left: units}
 }
 
-// Spent returns the work that was done. It is more than the budget had if the budget
-// ended before all was done.
+// Spent returns the work that was done. It exceeds the budget if the budget
+// ended before all parts were shown.
 func (b *Budget) Spent() uint64 {
 	if b.ended {
 		return b.total + 1
@@ -69,7 +69,7 @@ func (b *Budget) show(bytes int, fits bool) {
 	b.spend(perByte * uint64(bytes))
 }
 
-// part spends the work of a part, and reports whether that was left.
+// part spends the work of a part, and reports whether the budget sufficed.
 func (b *Budget) part(units uint64) bool {
 	if units > b.left {
 		b.left, b.ended = 0, true

@@ -57,7 +57,7 @@ func (p *Parts) Root() ast.Expr { return p.checked.NativeRep().Expr() }
 // Type returns the type that the checker computed for a part.
 func (p *Parts) Type(part ast.Expr) *celtypes.Type { return p.checked.NativeRep().GetType(part.ID()) }
 
-// Value evaluates a part for self and old; old is nil if there is no old value. variable returns
+// Value evaluates a part for self and old; old is nil if no old value exists. variable returns
 // the value of a variable of an enclosing macro, or nil if it has no value. Failures are returned
 // as a CEL error, and so is a part that takes too much work.
 func (p *Parts) Value(ctx context.Context, e ast.Expr, self, old any, variable func(name string) ref.Val) (v ref.Val) {

@@ -76,7 +76,7 @@ func (p *Program) constant(e ast.Expr) bool { return !p.varying[e.ID()] }
 
 func (p *Program) root() ast.Expr { return p.checked.NativeRep().Expr() }
 
-// Run evaluates the expression as a rule is evaluated; old is nil if there is no old value. The
+// Run evaluates the expression as a rule is evaluated; old is nil if no old value exists. The
 // error is an *eval.OverworkError if the evaluation takes more work than the budget allows, or an
 // *eval.InternalError for a bug in Celadon.
 func (p *Program) Run(ctx context.Context, self, old any, budget *Budget) (*Trace, error) {

@@ -273,8 +273,8 @@ func (w *why) element(l Loop, last element, size, depth int) {
 	w.bound = outer
 }
 
-// difference adds the first difference between two objects or lists, and reports whether there
-// is one.
+// difference adds the first difference between two objects or lists, and reports whether they
+// differ.
 func (w *why) difference(args []ast.Expr, depth int) bool {
 	a, b := w.value(args[0]), w.value(args[1])
 	if a == nil || b == nil || simple(args[0]) || simple(args[1]) {

@@ -106,7 +106,7 @@ type baseline struct {
 	today map[knownFinding]int // findings of this run; nil unless a baseline is written
 }
 
-// readBaseline reads the baseline. It returns nil if there is none. With --base, it reads the
+// readBaseline reads the baseline. It returns nil if o uses no baseline. With --base, it reads the
 // baseline as of that revision, so that the author of a change cannot declare its findings known.
 func readBaseline(ctx context.Context, o *Options, complain func(error)) (*baseline, error) {
 	if !o.baselined() {

@@ -17,7 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// A run is one invocation of celadon check.
+// A run is an invocation of celadon check.
 type run struct{ command.Streams }
 
 // Run implements celadon check: it checks the objects at paths and writes a report. Its error
@@ -62,7 +62,7 @@ func (a *run) check(ctx context.Context, o *Options, paths []string) error {
 	return a.end(ctx, t, err)
 }
 
-// enoughMemory is the heap size in bytes from which garbage may no longer grow faster: one malicious
+// enoughMemory is the heap size in bytes from which garbage may no longer grow faster: a malicious
 // object can leave hundreds of megabytes of it.
 const enoughMemory = 384 << 20
 

@@ -48,7 +48,7 @@ func clusterCRDs(ctx context.Context, client *cluster.Client, wanted func(string
 	if err == nil {
 		err = failed()
 	}
-	if wanted != nil { // missing CRDs are reported one by one
+	if wanted != nil { // missing CRDs are reported individually
 		d.Problems = slices.DeleteFunc(d.Problems, func(err error) bool { return errors.Is(err, verdict.ErrNoCRD) })
 	}
 	return d, err

@@ -60,7 +60,7 @@ func (o *Options) unpiped(paths []string) string {
 // accept.
 const maxRequest = 8 << 20
 
-// A request is one line of standard input.
+// A request is a line of standard input.
 type request struct {
 	Object      json.RawMessage `json:"object"`
 	Old         json.RawMessage `json:"old"`
@@ -103,7 +103,7 @@ func (a *run) pipe(ctx context.Context, o *Options) error {
 	}
 }
 
-// A line is the result of reading one line. Text is nil if the line is too long.
+// A line is the result of reading a line. Text is nil if the line is too long.
 type line struct {
 	text []byte
 	err  error
@@ -134,7 +134,7 @@ func readRequests(ctx context.Context, stdin io.Reader) <-chan line {
 	return out
 }
 
-// readRequest reads one line. If the line is too long, it returns nil text.
+// readRequest reads a line. If the line is too long, it returns nil text.
 func readRequest(r *bufio.Reader) (text []byte, err error) {
 	text = []byte{}
 	for {

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A FlagGroup names flags that a command's help lists under one title.
+// A FlagGroup names flags that a command's help lists under a title.
 type FlagGroup struct {
 	Title string
 	Flags []string

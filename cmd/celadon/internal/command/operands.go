@@ -41,7 +41,7 @@ func IsOperand(f *pflag.Flag) bool {
 	return ok
 }
 
-// CheckOperands returns an error if one of the paths, or of the paths in flags, goes through a link out of its git work tree,
+// CheckOperands returns an error if any of paths, or any path in flags, goes through a link out of its git work tree,
 // unless --follow is set.
 func CheckOperands(flags *pflag.FlagSet, paths []string) error {
 	if err := CheckPaths(flags, paths...); err != nil {
@@ -63,7 +63,7 @@ func CheckOperands(flags *pflag.FlagSet, paths []string) error {
 	return first
 }
 
-// CheckPaths returns an error if one of paths goes through a link out of its git work tree, unless
+// CheckPaths returns an error if any of paths goes through a link out of its git work tree, unless
 // --follow is set in flags. flags may be nil.
 func CheckPaths(flags *pflag.FlagSet, paths ...string) error {
 	if flags != nil {

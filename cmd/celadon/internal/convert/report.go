@@ -32,7 +32,7 @@ type Summary struct {
 	Single int `json:"single,omitempty"`
 }
 
-// CRD is the result for one CRD.
+// CRD holds the results for a CRD.
 type CRD struct {
 	File     string     `json:"file"`
 	Line     int        `json:"line"`
@@ -53,7 +53,7 @@ type Pair struct {
 	Changed int    `json:"changed"`
 }
 
-// Finding is one defect of a converter.
+// Finding is a defect of a converter.
 type Finding struct {
 	Kind      roundtrip.Kind `json:"kind"`
 	From      string         `json:"from"`

@@ -22,7 +22,7 @@ type judgeError struct{ error }
 
 func (e *judgeError) Unwrap() error { return e.error }
 
-// compared returns the result of comparing one pair.
+// compared returns the result of comparing the CRDs of p.
 func compared(ctx context.Context, p *pair, o *Options) (*CRD, error) {
 	crd := &CRD{Name: p.name, Changes: []*Change{}}
 	if p.before != nil {

@@ -56,7 +56,7 @@ func (c *Change) told() untrusted.Own {
 	return untrusted.Own(strings.TrimSpace(b.String()))
 }
 
-// at returns the location to show for c: in the new CRD, or in the old CRD if there is no new one.
+// at returns the location to show for c: in the new CRD, or in the old CRD if it was removed.
 func (c *Change) at(crd *CRD) finding.Place {
 	if crd.NewFile == "" {
 		return finding.Place{File: crd.OldFile, Line: c.OldLine, Field: c.Path}

@@ -22,7 +22,7 @@ type definition struct {
 	err error
 }
 
-// pair is a CRD before and after the change. One of the two may be nil.
+// pair is a CRD before and after the change. Either may be nil, but not both.
 type pair struct {
 	name          string
 	before, after *definition

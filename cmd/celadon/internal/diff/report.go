@@ -49,7 +49,7 @@ type Objects struct {
 	finding.UpgradeSummary
 }
 
-// CRD is the result for one CRD.
+// CRD holds the results for a CRD.
 type CRD struct {
 	Name string `json:"name"`
 	// OldFile and NewFile are the CRD's files, or "" if it does not exist on that side.
@@ -57,14 +57,14 @@ type CRD struct {
 	NewFile string `json:"newFile,omitempty"`
 	OldLine int    `json:"oldLine,omitempty"`
 	NewLine int    `json:"newLine,omitempty"`
-	// Update is the API server's verdict on replacing the old CRD by the new one.
+	// Update is the API server's verdict on replacing the old CRD with the new CRD.
 	Update  *finding.CRD `json:"update,omitempty"`
 	Changes []*Change    `json:"changes"`
 
 	limited int // changes that exceeded the work budget
 }
 
-// Change is one change of a CRD.
+// Change is a change of a CRD.
 type Change struct {
 	Version    string         `json:"version,omitempty"`
 	OldVersion string         `json:"oldVersion,omitempty"`
@@ -101,17 +101,17 @@ type Witness struct {
 	Hidden []string `json:"hidden,omitempty"`
 }
 
-// Cause is one cause of a rejection, as the API server words it.
+// Cause is a cause of a rejection, as the API server words it.
 type Cause struct {
 	Reason  string `json:"reason"`
 	Field   string `json:"field"`
 	Message string `json:"message"`
 }
 
-// breaks reports whether some object or write that was accepted is no longer accepted.
+// breaks reports whether some object or write that was accepted is now rejected.
 func (c *Change) breaks() bool { return c.Effect == compare.Breaking || c.Effect == compare.Both }
 
-// unproved reports whether a search found no break, but there is no proof that none exists.
+// unproved reports whether c breaks nothing according to a search, but without proof.
 func (c *Change) unproved() bool { return !c.breaks() && c.By == compare.BySearch }
 
 func (s *Summary) count(crd *CRD) {

@@ -34,7 +34,8 @@ type Expression struct {
 	Start int // offset of Tree in the text
 }
 
-// Expression returns the part of a rule around an offset of the document, and whether there is one.
+// Expression returns the part of a rule around an offset of the document. ok is false if the offset
+// is not in a part of a rule.
 func (p Piece) Expression(within int) (e *Expression, ok bool) {
 	spot := p.Tree.At(within)
 	at, ok := RuleOf(spot.Path)

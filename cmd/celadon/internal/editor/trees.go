@@ -24,7 +24,7 @@ type Trees struct {
 	known []Piece
 }
 
-// A Piece is one document of a text.
+// A Piece is a document in a text.
 type Piece struct {
 	Start, Index int // offset of its first byte, and index of the document
 	Bytes        []byte

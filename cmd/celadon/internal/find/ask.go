@@ -17,7 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
-// answered is the result for one CRD. part is nil if err is set or if the run was interrupted
+// answered is the result for a CRD. part is nil if err is set or if the run was interrupted
 // before the CRD's turn.
 type answered struct {
 	part *CRDPart
@@ -25,7 +25,7 @@ type answered struct {
 }
 
 // askAll processes CRDs on all cores and calls take with their results in order. The questions
-// about one CRD also run in parallel, because there may be only one CRD.
+// about a CRD also run in parallel, because there may be only one CRD.
 func askAll(ctx context.Context, o *Options, crds []*definition, step func(), take func(*definition, answered) error) error {
 	var workers sync.WaitGroup
 	defer workers.Wait()
@@ -57,7 +57,7 @@ func askAll(ctx context.Context, o *Options, crds []*definition, step func(), ta
 	return nil
 }
 
-// ask answers the questions about all versions of one CRD.
+// ask answers the questions about all versions of a CRD.
 func ask(ctx context.Context, o *Options, crd *definition, step func()) (*CRDPart, error) {
 	part := &CRDPart{File: crd.file, Name: crd.crd.Name, Versions: []*VersionPart{}}
 	e, err := engine.Compile(crd.crd, engine.Config{KubeVersion: o.KubeVersion})
@@ -85,7 +85,7 @@ func ask(ctx context.Context, o *Options, crd *definition, step func()) (*CRDPar
 	return part, nil
 }
 
-// asking is the work on one version.
+// asking is the work on a version.
 type asking struct {
 	ctx    context.Context
 	o      *Options

@@ -20,8 +20,8 @@ type printer interface {
 	end(*Report) error
 }
 
-// newPrinter returns a printer that writes to out. Text is cut to the width of terminal, if it is
-// one.
+// newPrinter returns a printer that writes to out. If terminal is a terminal, text is cut to its
+// width.
 func newPrinter(out, terminal io.Writer, o *Options) printer {
 	switch o.Output {
 	case "json":

@@ -12,7 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/budget"
 )
 
-// A Question is a question about one rule of a CRD that need not be in a file.
+// A Question is a question about a rule of a CRD. The CRD need not be in a file.
 type Question struct {
 	Version, Path string
 	Index         int
@@ -21,7 +21,7 @@ type Question struct {
 	Steps int
 }
 
-// Ask answers a question about one rule, as celadon find does. It returns an error if the question
+// Ask answers a question about a rule, as celadon find does. It returns an error if the question
 // is invalid, if the rule does not exist or compile, if ctx is done, or on an internal error.
 func Ask(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, q Question) (*RulePart, error) {
 	if i := slices.Index(Wants, q.Want); i < 0 || q.Want == "all" {

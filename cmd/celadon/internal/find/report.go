@@ -37,7 +37,7 @@ type Summary struct {
 	Interrupted bool `json:"interrupted,omitempty"`
 }
 
-// CRDPart holds the results for one CRD.
+// CRDPart holds the results for a CRD.
 type CRDPart struct {
 	File     string         `json:"file"`
 	Name     string         `json:"name"`
@@ -46,14 +46,14 @@ type CRDPart struct {
 	known known
 }
 
-// VersionPart holds the results for one version.
+// VersionPart holds the results for a version.
 type VersionPart struct {
 	Name     string      `json:"name"`
 	Accepted *Finding    `json:"accepted,omitempty"`
 	Rules    []*RulePart `json:"rules"`
 }
 
-// RulePart holds the results for one rule.
+// RulePart holds the results for a rule.
 type RulePart struct {
 	Path     string   `json:"path"`
 	Index    int      `json:"index"`
@@ -64,7 +64,7 @@ type RulePart struct {
 	Budget   *Finding `json:"budget,omitempty"`
 }
 
-// Finding is the answer to one question.
+// Finding is the answer to a question.
 type Finding struct {
 	Status    search.StatusWord `json:"status"`
 	Alone     *bool             `json:"alone,omitempty"`

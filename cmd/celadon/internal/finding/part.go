@@ -13,8 +13,8 @@ import (
 
 // How it works: runs that each check a part of the input, by shard or by cluster, write reports in
 // JSON lines, which celadon merge combines. Each object is accompanied by its index in the whole
-// input and by data that other formats need. The first line describes the run, and the last one how
-// much was read; a report without the last line is truncated.
+// input and by data that other formats need. The first line describes the run, and the last line
+// the amount that was read; a report without the last line is truncated.
 
 // PartLine is a line of such a report: the first line, a CRD, an object, or the last line.
 type PartLine struct {
@@ -33,7 +33,7 @@ type PartHead struct {
 	KubeVersion string `json:"kubeVersion"`
 	// Version is the version of Celadon.
 	Version string `json:"version"`
-	// Source names the origin of the objects; "" if there is only one.
+	// Source names the origin of the objects; "" if the run has a single source.
 	Source string `json:"source,omitempty"`
 	Shard  Shard  `json:"shard"`
 	// Sources is the number of sources; 0 if unknown.

@@ -172,8 +172,8 @@ func (s *Summary) tables(b *strings.Builder) {
 	}
 }
 
-// kindRows writes the table of kinds. The column for undecided objects is omitted if there are
-// none.
+// kindRows writes the table of kinds. The column for undecided objects is omitted if it would
+// be empty.
 func (s *Summary) kindRows(t io.Writer) {
 	head := "\nKIND\tAPIVERSION\tCHECKED\tINVALID"
 	if s.Undecided > 0 {

@@ -138,8 +138,8 @@ func (s *Summary) lacks() string {
 	return "the report lacks " + strings.Join(s.Missing, ", ")
 }
 
-// KubectlError returns the error as kubectl prints it, which depends on whether there is one cause,
-// several, or none. For duplicate keys in YAML, about which kubectl prints nothing, it returns our
+// KubectlError returns the error as kubectl prints it, which depends on the number of
+// causes. For duplicate keys in YAML, about which kubectl prints nothing, it returns our
 // own message.
 func KubectlError(o *Object) untrusted.Own {
 	var messages []string

@@ -11,7 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// Table holds the common properties of the rows of one kind and version.
+// Table holds the common properties of the rows of a kind and version.
 type Table struct {
 	Kind       schema.GroupVersionKind
 	Namespaced bool

@@ -53,7 +53,7 @@ type conn struct {
 // for its handshake.
 const fullPause = time.Millisecond
 
-// Accept waits for the next connection. It closes connections for which there is no room.
+// Accept waits for the next connection. It closes new connections that exceed the limits.
 func (l *Listener) Accept() (net.Conn, error) {
 	for {
 		inner, err := l.Listener.Accept()

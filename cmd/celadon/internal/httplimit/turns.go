@@ -7,9 +7,9 @@ import (
 )
 
 // Turns limits how many requests run at once, and their total weight. The lightest waiting request is
-// next, so a heavy one waits while lighter ones arrive.
+// next, so a heavy request waits while lighter requests arrive.
 type Turns struct {
-	// all is the total weight that can run at once. It is also the maximum weight of one request.
+	// all is the total weight that can run at once. It is also the maximum weight of a request.
 	all int64
 
 	mu      sync.Mutex
@@ -28,7 +28,7 @@ func NewTurns(number int, weight int64) *Turns {
 	return &Turns{all: weight, number: number, weight: weight}
 }
 
-// Take waits for a turn and reports whether it got one. It returns false if ctx is done first. A
+// Take waits for a turn and reports whether it succeeded. It returns false if ctx is done first. A
 // successful Take needs an End with the same weight.
 func (t *Turns) Take(ctx context.Context, weight int64) bool {
 	weight = min(weight, t.all)

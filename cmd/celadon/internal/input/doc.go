@@ -13,5 +13,5 @@ package input
 // How it works. A window is a section of the input that moves forward. The splitter examines the
 // front of the window. For JSON, it finds the end of the value from brackets and strings alone. For
 // YAML, it takes everything up to the next separator. Syntax errors are left to the decoder, so that
-// a malformed value does not affect the next one. If brackets do not match, the splitter reports the
-// error itself, and continues at the next line that begins an object or a document.
+// a malformed value does not affect the next value. If brackets do not match, the splitter reports
+// the error itself, and continues at the next line that begins an object or a document.

@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/yaml/decode"
 )
 
-// A Document is one object of the input.
+// A Document is an object in the input.
 type Document struct {
 	File  string // as the user named it; "-" is standard input
 	Index int    // of the document in the file, from 0

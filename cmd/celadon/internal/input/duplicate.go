@@ -91,7 +91,8 @@ func keyOf(key *position.Node) (name any, ok bool) {
 	return name, name != nil // the server ignores duplicate null keys
 }
 
-// complain returns the server's error for duplicate keys in a YAML body, or nil if there are none.
+// complain returns the server's error for duplicate keys in a YAML body, or nil if duplicates is
+// empty.
 func complain(duplicates []duplicateKey) error {
 	if len(duplicates) == 0 {
 		return nil
@@ -130,7 +131,7 @@ type DuplicateKey struct {
 	Around bool
 }
 
-// DuplicateKeys returns the duplicate keys that are strings. It returns none if their positions are
+// DuplicateKeys returns the duplicate keys that are strings. It omits keys if their positions are
 // unknown.
 func (d *Document) DuplicateKeys() []DuplicateKey {
 	keys := make([]DuplicateKey, 0, len(d.duplicates))

@@ -37,7 +37,7 @@ func (c *Chunk) glimpse() map[string]any {
 
 // fields returns the raw values of the wanted fields of the JSON object at offset i. It returns
 // false if a wanted field occurs twice, or if a name contains an escape sequence and could therefore
-// be one of them.
+// be a wanted name.
 func fields(w *window, i int, wanted ...string) (map[string][]byte, bool) {
 	found := map[string][]byte{}
 	if c, ok := w.at(i); !ok || c != '{' {

@@ -31,10 +31,10 @@ func Identify(obj map[string]any) Identity {
 	return Identity{APIVersion: text(obj, "apiVersion"), Kind: text(obj, "kind"), Namespace: text(meta, "namespace"), Name: name}
 }
 
-// Called returns the kind, group, namespace, and name as one string.
+// Called returns the kind, group, namespace, and name as a string.
 func (id Identity) Called() string { return Called(id.GroupKind(), id.Namespace, id.Name) }
 
-// Called returns gk, namespace, and name as one string.
+// Called returns gk, namespace, and name as a string.
 func Called(gk schema.GroupKind, namespace, name string) string {
 	return strings.Join([]string{gk.String(), namespace, name}, "/")
 }

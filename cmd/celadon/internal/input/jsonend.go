@@ -97,7 +97,7 @@ func (w *window) wordEnd(i int) int {
 }
 
 // blank returns the offset of the first byte at or after i that is not JSON white space, and whether
-// there is one.
+// it found such a byte.
 func (w *window) blank(i int) (int, bool) {
 	for ; ; i++ {
 		c, ok := w.at(i)

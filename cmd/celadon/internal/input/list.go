@@ -14,7 +14,7 @@ type object struct {
 	*splitter
 	kind, apiVersion string
 	items            int  // offset of the items if they come before the kind, else 0
-	streamed         bool // the items were yielded, one by one
+	streamed         bool // the items were yielded, individually
 	stopped          bool // yield returned false
 }
 
@@ -268,7 +268,7 @@ var itemStart = regexp.MustCompile(`,\s*\{\s*"(?:apiVersion|kind)"\s*:`)
 
 // nextItem skips from a malformed item to the next one: a line with the same indentation that begins
 // an object, or, in a List without line breaks, the next match of itemStart. It reports whether
-// there is one, or the end of the List.
+// it found an item or the end of the List.
 func (o *object) nextItem(before []byte) bool {
 	if !ownLine(before) {
 		return o.nextInline()

@@ -16,7 +16,7 @@ import (
 // characters.
 type Position struct{ Line, Column int }
 
-// A text is the source of a document. The items of a YAML List share one text.
+// A text is the source of a document. The items of a YAML List share a text.
 type text struct {
 	text         []byte
 	before       []byte // before text on its first line, as far as known
@@ -56,7 +56,7 @@ func (t *text) position(offset int) Position {
 	return Position{at.Line + t.line - 1, at.Column}
 }
 
-// items returns the items of a List, or nil if there are none.
+// items returns the items of a List, or nil if the text has no items.
 func (t *text) items() *position.Node {
 	root := t.root()
 	if root == nil {

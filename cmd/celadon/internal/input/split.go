@@ -17,7 +17,7 @@ const (
 	maxObject = 16 << 20
 	// maxDocument limits the size of a YAML document. A YAML List is one document.
 	maxDocument = 32 << 20
-	// maxVain limits how many bytes of one input are read in searches for the end of an object that
+	// maxVain limits how many bytes of an input are read in searches for the end of an object that
 	// fail. Such a search can start again at each line.
 	maxVain = 128 << 20
 	// maxUndecided limits how much of a JSON object with items is held until its kind, which may
@@ -27,7 +27,7 @@ const (
 	maxFlow = 1 << 20
 )
 
-// A splitter divides one input into chunks. Its methods report whether to continue, which is false
+// A splitter divides an input into chunks. Its methods report whether to continue, which is false
 // after yield returned false.
 type splitter struct {
 	file      string
@@ -232,7 +232,7 @@ func (s *splitter) notJSON(end int, err error, first bool) bool {
 }
 
 // bad yields an error for the data at the window's start, and skips to the next line that begins an
-// object or a document.
+// object or a document. It reports whether to continue.
 func (s *splitter) bad(line int, err error) bool {
 	c := Chunk{File: s.file, index: s.index, line: line, err: err}
 	s.index++

@@ -12,7 +12,7 @@ func (d *Document) Tree() (*position.Document, *position.Node) {
 }
 
 // Token returns the start and end in Source of the key or scalar value that begins at a position. It
-// returns false if there is none.
+// returns false if no key or scalar begins there.
 func (d *Document) Token(at Position) (from, to int, ok bool) {
 	tree, _ := d.Tree()
 	line := 0

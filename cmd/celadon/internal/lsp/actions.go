@@ -25,8 +25,8 @@ const (
 	fixAll   = "source.fixAll"
 )
 
-// codeAction offers actions that fix the findings in a range, and one that applies all fixes of
-// celadon vet --fix.
+// codeAction offers actions that fix the findings in a range, and an action that applies all fixes
+// of celadon vet --fix.
 func (s *server) codeAction(p protocol.CodeActionParams) func(context.Context) (any, error) {
 	v := s.view(p.TextDocument.URI)
 	return func(ctx context.Context) (any, error) {
@@ -72,7 +72,7 @@ func (a *actor) edit(p editor.Piece, after []byte) protocol.TextEdit {
 	return protocol.TextEdit{Range: a.text.rangeOf(p.Start+edit.from, p.Start+edit.to), NewText: edit.text}
 }
 
-// offer adds an action, unless there is one with the same title and kind.
+// offer adds an action, unless an action with the same title and kind exists.
 func (a *actor) offer(kind, title string, edits []protocol.TextEdit, preferred bool, mends fixFilter) {
 	if slices.ContainsFunc(a.actions, func(other protocol.CodeAction) bool { return other.Title == shown(title) && other.Kind == kind }) {
 		return

@@ -24,7 +24,7 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
-// An analysis is the result of a round for one document.
+// An analysis is the result of a round for a document.
 type analysis struct {
 	text        *text
 	parts       []*part
@@ -46,7 +46,8 @@ const maxFindings = 1000
 // A docFinding is a finding in a document.
 type docFinding struct {
 	diagnostic protocol.Diagnostic
-	// rule is the rule that the finding is about; nil if there is none. Of is the kind of its CRD.
+	// rule is the rule that the finding is about; nil if no rule is concerned. Of is the kind of
+	// its CRD.
 	rule *engine.RuleRef
 	of   schema.GroupKind
 	// advice is the path in the CRD of the advised bound, or "".
@@ -158,8 +159,8 @@ func (v *view) kept(a *analysis, reads []read) (kept []read) {
 	return kept
 }
 
-// compiler returns a function that compiles a CRD once. A CRD in force shares its engine with the
-// one for objects.
+// compiler returns a function that compiles a CRD once. A CRD in force uses the engine that also
+// validates objects.
 func (s *server) compiler(c *crdPart) func() (*engine.Engine, error) {
 	return sync.OnceValues(func() (*engine.Engine, error) {
 		return s.crds.live().Compile(c.read.CRD)

@@ -48,7 +48,7 @@ func (s *server) configure(ctx context.Context, change func(before settings) (se
 	return true, crds, nil
 }
 
-// reconfigure is configure for use after documents were opened.
+// reconfigure calls configure after documents were opened, and analyzes them again if necessary.
 func (s *server) reconfigure(change func(settings) (settings, error)) {
 	documents, crds, err := s.configure(s.ctx, change)
 	if err != nil {

@@ -78,8 +78,8 @@ func (c *crdPart) place(at *editor.RuleAt, optionalOldSelf bool, functions *assi
 	return place
 }
 
-// first returns ref with the first version if it has none. Versions with the same schema share their
-// findings, which then have no version.
+// first returns ref with the first version if ref has no version. Versions with the same schema
+// share their findings, which then have no version.
 func (c *crdPart) first(ref *engine.RuleRef) *engine.RuleRef {
 	if ref == nil || ref.Version != "" || c.read.CRD == nil || len(c.read.CRD.Spec.Versions) == 0 {
 		return ref

@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// crds holds all known CRDs, on disk and in the editor. If several have the same name, the one with
+// crds holds all known CRDs, on disk and in the editor. If several have the same name, the CRD with
 // the shortest path is in force, and among those the first. A repository may contain copies.
 type crds struct {
 	mu      sync.Mutex

@@ -39,7 +39,7 @@ func (p *part) schemaNode(version int, steps []engine.Step) *position.Node {
 }
 
 // ruleNode returns the key and value of a part of a rule in the CRD's text, or the whole rule if
-// at.Key is "". It returns nil if there is none.
+// at.Key is "". It returns nil if the text does not contain it.
 func (p *part) ruleNode(at editor.RuleAt) (key, value *position.Node) {
 	schema := p.schemaNode(at.Version, at.Steps)
 	if schema == nil {

@@ -37,7 +37,7 @@ func (v *view) fieldInRule(e *expression) []protocol.Location {
 	return (&sourced{v.uri, e.crd.text, e.crd}).schemaAt(e.At.Version, steps)
 }
 
-// schemaAt returns the location of the schema of a field: its name if it has one.
+// schemaAt returns the location of the schema of a field: the name under properties, if any.
 func (s *sourced) schemaAt(version int, steps []engine.Step) []protocol.Location {
 	node := s.part.schemaNode(version, steps)
 	if node == nil {

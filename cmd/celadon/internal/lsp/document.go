@@ -28,7 +28,7 @@ type document struct {
 	known *analysis
 	// trees holds the trees of text and its predecessors.
 	trees *editor.Trees
-	// cancel cancels the current analysis; nil if there is none.
+	// cancel, if not nil, cancels the current analysis.
 	cancel context.CancelFunc
 	// lost is set if a change could not be applied, so that text differs from the editor's. It is
 	// reset by the next complete text.

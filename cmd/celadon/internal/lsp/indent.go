@@ -165,7 +165,7 @@ func (c *climb) itemsAt(dashes []int, column int) bool {
 }
 
 // items adds a step for each dash of a line. It reports whether there are dashes; then the search
-// continues with the list of the first one.
+// continues with the list of the first dash.
 func (c *climb) items(dashes []int) bool {
 	for range dashes {
 		c.found = append(c.found, engine.Step{Item: true})

@@ -43,7 +43,7 @@ func (a *actor) refused() bool {
 	})
 }
 
-// unknownIn returns the fields of a schema that a mapping does not have. It returns none if the
+// unknownIn returns the fields of a schema that a mapping does not have. It returns nil if the
 // schema permits other fields.
 func unknownIn(s *apiextensionsv1.JSONSchemaProps, parent *position.Node, root bool) (names []string) {
 	if s == nil || s.AdditionalProperties != nil || s.XPreserveUnknownFields != nil && *s.XPreserveUnknownFields {

@@ -2,5 +2,6 @@
 
 package lsp
 
-// gone reports false, because this platform has no such check. The server ends with the stream.
+// gone reports whether a process has ended. It is always false here, because this platform has no
+// such check. The server ends with the stream.
 func gone(int) bool { return false }

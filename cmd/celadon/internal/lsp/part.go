@@ -18,7 +18,7 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
-// what is the type of a document.
+// A what identifies the type of a document.
 type what uint8
 
 const (
@@ -29,7 +29,7 @@ const (
 	broken
 )
 
-// A part is one document of a file.
+// A part is a document in a file.
 type part struct {
 	doc *input.Document
 	// start is the offset of the document's source in the file, or -1 if unknown. Line is the offset

@@ -121,7 +121,7 @@ func (s *server) round(ctx context.Context) {
 	}
 }
 
-// look analyzes one document, and prepares its CRDs for requests.
+// look analyzes a document, and prepares its CRDs for requests.
 func (s *server) look(ctx context.Context, uri string, changed map[schema.GroupKind]bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -25,7 +25,7 @@ type objectAt struct {
 	root    *apiextensionsv1.JSONSchemaProps
 }
 
-// objectAt returns the object in a document, or nil if there is none whose CRD is known.
+// objectAt returns the object in a document, or nil if no CRD is known for it.
 func (v *view) objectAt(p editor.Piece) *objectAt {
 	if p.Tree.Root == nil {
 		return nil

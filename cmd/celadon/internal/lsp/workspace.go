@@ -20,7 +20,7 @@ import (
 // Limits of the walk for CRDs. The workspace is untrusted, and the user may open the root of a disk.
 const (
 	maxEntries = 200_000   // files and folders that are visited
-	maxFile    = 16 << 20  // bytes of one file
+	maxFile    = 16 << 20  // bytes of a file
 	maxRead    = 512 << 20 // bytes of all files
 	maxDepth   = 32
 	maxCRDs    = 5_000
@@ -29,7 +29,7 @@ const (
 // passedOver lists folders that do not contain the user's own CRDs.
 var passedOver = []string{"node_modules", "vendor", "testdata"}
 
-// A walk is the search of one folder for CRDs.
+// A walk is a search for CRDs in a folder.
 type walk struct {
 	*server
 	root    string
@@ -146,7 +146,7 @@ func (s *server) onDisk(path string) ([]byte, error) {
 }
 
 // folderOf returns the workspace folder that contains a file, and the file's path relative to it. It
-// returns "" if there is none.
+// returns "" if no folder contains it.
 func (s *server) folderOf(path string) (root, rel string) {
 	for _, folder := range s.folders() {
 		if below, err := filepath.Rel(folder, path); err == nil && filepath.IsLocal(below) && len(folder) > len(root) && input.Readable(path) {

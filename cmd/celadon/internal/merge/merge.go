@@ -21,16 +21,16 @@ import (
 )
 
 // How it works. Each report is read twice. The first pass checks each report against its own
-// summary, and then all reports against each other; only reports of one run are merged. The second
-// pass merges the objects of a source's shards by their positions in the input, reading one line of
-// each report at a time. It prints them as celadon check would.
+// summary, and then all reports against each other; only reports of the same run are merged. The
+// second pass merges the objects of a source's shards by their positions in the input, reading one
+// line of each report at a time. It prints them as celadon check would.
 
 // Options are the flags of celadon merge.
 type Options struct {
 	check.Options
 	// Sources lists the sources that must have reports.
 	Sources []string
-	// Run selects the reports of one run. If it is "", all reports must be of one run.
+	// Run selects the reports of a run. If it is "", all reports must be of the same run.
 	Run string
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 )
 
-// broken returns an error about an input report, as opposed to an error writing the new one.
+// broken returns an error about an input report, as opposed to an error writing the new report.
 func broken(file string, err error) error {
 	return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("%s: %w", file, err)}
 }
@@ -34,7 +34,7 @@ func (p *plan) crds(take func(*finding.CRD) error) error {
 	return nil
 }
 
-// each calls take with the lines of a report after the first one, until take returns io.EOF.
+// each calls take with the lines of a report after the first line, until take returns io.EOF.
 func each(file string, take func(*finding.PartLine) error) error {
 	r, err := reopen(file)
 	if err != nil {

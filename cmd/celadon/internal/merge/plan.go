@@ -18,12 +18,12 @@ type plan struct {
 	run     string    // only reports of this run are merged; "" is any run
 	other   int       // reports of other runs
 	sources []*source // by name
-	// missing lists missing parts, and problems the errors in existing ones.
+	// missing lists missing parts, and problems the errors in existing parts.
 	missing  []string
 	problems []error
 }
 
-// A source holds the reports with one source name.
+// A source holds the reports with the same source name.
 type source struct {
 	name   string
 	of     int
@@ -31,7 +31,7 @@ type source struct {
 	unread map[string]bool // unreadable resources of a cluster that were reported
 }
 
-// read reads all reports. It returns an error if they are not of one run.
+// read reads all reports. It returns an error if they are not of the same run.
 func read(ctx context.Context, files []string, o *Options) (*plan, error) {
 	p := &plan{run: o.Run}
 	var whole, known []*part
@@ -107,7 +107,7 @@ func (p *plan) add(s *source, one, first *part) error {
 	return nil
 }
 
-// differs returns the difference between two runs as a phrase, or "" if there is none.
+// differs returns the difference between two runs as a phrase, or "" if they agree.
 func differs(a, b *finding.PartHead) string {
 	switch {
 	case a.Run != b.Run:
@@ -122,8 +122,8 @@ func differs(a, b *finding.PartHead) string {
 	return ""
 }
 
-// disagrees returns the difference between two shards of a source as a phrase, or "" if there is
-// none.
+// disagrees returns the difference between two shards of a source as a phrase, or "" if they
+// agree.
 func disagrees(a, b *part) string {
 	switch {
 	case a.head.KubeVersion != b.head.KubeVersion:

@@ -26,7 +26,7 @@ const (
 	readAhead = 16 << 10
 )
 
-// A part is one report before merging.
+// A part is a report before merging.
 type part struct {
 	file string
 	head *finding.PartHead

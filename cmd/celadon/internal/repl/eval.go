@@ -123,7 +123,7 @@ type evalReport struct {
 // priceReport holds the cost of an expression that compiles.
 type priceReport struct {
 	// EstimatedCost is the estimate for one evaluation. Cardinality is how often a rule at this path
-	// may run for one object.
+	// may run per object.
 	EstimatedCost  estimateReport `json:"estimatedCost"`
 	Cardinality    uint64         `json:"cardinality"`
 	EstimatedTotal uint64         `json:"estimatedTotal"`
@@ -137,7 +137,7 @@ type estimateReport struct {
 
 type evalError struct {
 	Message string `json:"message"`
-	// Hint describes a fix, if one is known.
+	// Hint describes a fix, if known.
 	Hint   string `json:"hint,omitempty"`
 	Line   int    `json:"line,omitempty"`
 	Column int    `json:"column,omitempty"`

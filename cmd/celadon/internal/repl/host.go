@@ -81,7 +81,7 @@ func filesBelow(prefix string) []string {
 	return out
 }
 
-// checkDocument returns a function that checks one object as celadon check --subresource does, and returns the text report.
+// checkDocument returns a function that checks an object as celadon check --subresource does, and returns the text report.
 func checkDocument(subresource string) func(context.Context, *engine.Engine, *repl.Document, *repl.Document) (string, error) {
 	return func(ctx context.Context, e *engine.Engine, obj, old *repl.Document) (string, error) {
 		return checkOne(ctx, e, obj, old, subresource)

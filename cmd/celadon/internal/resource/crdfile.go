@@ -17,7 +17,7 @@ const (
 	// Kind and APIVersion are those of CRDs. Older CRDs have catalog.APIVersionBeta.
 	Kind       = "CustomResourceDefinition"
 	APIVersion = "apiextensions.k8s.io/v1"
-	// maxJSON is etcd's default limit for one object. Descriptions do not count: a decoded
+	// maxJSON is etcd's default limit for an object. Descriptions do not count: a decoded
 	// schema needs up to three hundred times the memory of its JSON, its descriptions do not.
 	maxJSON = 3 << 19
 )

@@ -7,7 +7,7 @@ import (
 )
 
 // CheckNames returns an error if a server would reject a CRD's name or versions. They are untrusted,
-// and valid ones can safely be used in file names.
+// and valid names can safely be used in file names.
 func CheckNames(name string, versions ...string) error {
 	if errs := validation.IsDNS1123Subdomain(name); len(errs) > 0 {
 		return fmt.Errorf("%q: not the name of a CRD: %s", name, errs[0])

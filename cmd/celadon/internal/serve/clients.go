@@ -96,7 +96,7 @@ type client struct {
 
 type clientKey struct{}
 
-// rememberClient is a http.Server.ConnContext that adds an empty client.
+// rememberClient adds an empty client to the context of a connection, for http.Server.ConnContext.
 func rememberClient(ctx context.Context, _ net.Conn) context.Context {
 	return context.WithValue(ctx, clientKey{}, &client{})
 }

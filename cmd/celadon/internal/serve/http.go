@@ -54,7 +54,7 @@ type server struct {
 	concurrency      int
 	limits           limits
 	clients          *clientCA // nil if every client is authorized
-	buffers          sync.Pool // of *[]byte, none larger than httplimit.Free
+	buffers          sync.Pool // of *[]byte, each at most httplimit.Free bytes
 	draining         atomic.Bool
 	log              *slog.Logger
 	metrics          *metrics

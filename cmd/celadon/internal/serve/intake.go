@@ -18,7 +18,7 @@ const (
 	// connectionsEach is the number of open connections per request that may be decided at once.
 	connectionsEach = 4
 	// bodyRoom limits the bytes of large bodies that are being received or waiting. answerRoom
-	// limits the bytes of large responses that are being sent. Small ones do not count.
+	// limits the bytes of large responses that are being sent. Small responses do not count.
 	bodyRoom   = 32 << 20
 	answerRoom = 32 << 20
 	// maxValues limits the JSON values in a body, because each may take much more memory than its
@@ -28,8 +28,9 @@ const (
 	// while the request is decided.
 	valueMemory = 1 << 10
 	byteMemory  = 4
-	// largeMemory limits the memory for deciding large bodies. It is the most that a single one can
-	// need. smallMemory limits the memory for small ones, so that they never wait for large ones.
+	// largeMemory limits the memory for deciding large bodies. It is the most that a single body
+	// can need. smallMemory limits the memory for small bodies, so that they never wait for large
+	// bodies.
 	largeMemory = maxValues*valueMemory + maxBody*byteMemory
 	smallMemory = 96 << 20
 )
@@ -49,8 +50,8 @@ func newLimits(concurrency int) limits {
 	}
 }
 
-// evict ends the slowest transfer of a body or, if there is none, of a response. It reports whether
-// it ended one.
+// evict ends the slowest transfer of a body or, without a body, of a response. It reports whether
+// it ended a transfer.
 func (l *limits) evict() bool { return l.bodies.Evict() || l.answers.Evict() }
 
 // receive reads a body. It does not hold a turn, so a slow client delays only its own request.
@@ -129,12 +130,13 @@ func (h *admissionHandler) send(w http.ResponseWriter, data []byte, answer *http
 func refuse(w http.ResponseWriter, err *httpError) {
 	if err.unread {
 		w.Header().Set("Connection", "close")
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(refuseTimeout)) // a recorder in a test has none
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(refuseTimeout)) // a recorder in a test has no deadline
 	}
 	http.Error(w, err.text, err.code)
 }
 
-// jsonValues returns an upper bound of the number of values in a JSON text, including nested ones.
+// jsonValues returns an upper bound of the number of values in a JSON text, including nested
+// values.
 func jsonValues(data []byte) int {
 	n := 1
 	for i := 0; i < len(data); i++ {

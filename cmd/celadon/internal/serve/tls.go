@@ -15,7 +15,7 @@ type certificate struct {
 	current           atomic.Pointer[tls.Certificate]
 }
 
-// load reads the files. If certificate and key do not match, the previous ones stay.
+// load reads the files. If certificate and key do not match, the previous pair stays.
 func (c *certificate) load() error {
 	cert, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
 	if err != nil {

@@ -236,7 +236,7 @@ func above(dir string) (dirs []string) {
 	return dirs
 }
 
-// folder returns the CRDs in the folder path, without subfolders. Files behind links that lead out of
+// folder returns the CRDs in the folder path, without subfolders. Links that lead out of
 // top are skipped. Results are cached.
 func (d *definitions) folder(path, top string) []*definition {
 	d.mu.Lock()

@@ -84,7 +84,7 @@ func isSuite(file string) bool {
 	return strings.HasSuffix(name, ".testsuite")
 }
 
-// suspects caches which files look like suites, because one file can have millions of unreadable
+// suspects caches which files look like suites, because a file can have millions of unreadable
 // documents.
 type suspects struct {
 	mu    sync.Mutex

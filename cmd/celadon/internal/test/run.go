@@ -19,7 +19,7 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
-// run holds the state of one test run.
+// run holds the state of a test run.
 type run struct {
 	command.Streams
 	o        *Options

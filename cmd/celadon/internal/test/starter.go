@@ -185,7 +185,7 @@ func (i *initial) suite(ctx context.Context, file string, crd *apiextensionsv1.C
 }
 
 // pathTo returns how a suite refers to its CRD: by the path of file relative to the output folder, or
-// by name if there is no such path.
+// by name if file has no relative path.
 func (i *initial) pathTo(file, name string) string {
 	if file == "-" {
 		return name

@@ -59,7 +59,7 @@ func (d *Reviewer) Vet(ctx context.Context, doc *input.Document) (*Reviewed, err
 	return r, nil
 }
 
-// Fixes returns what celadon vet --fix would change, or nil if there is no report.
+// Fixes returns what celadon vet --fix would change, or nil without a report.
 func (r *Reviewed) Fixes() *fix.Vetted {
 	if r.Report == nil {
 		return nil

@@ -17,7 +17,7 @@ type summary struct {
 	Undecided   int  `json:"undecided,omitempty"`
 	Lints       int  `json:"lints"`
 	Interrupted bool `json:"interrupted,omitempty"`
-	// Go counts the rules mapped to Go packages; nil if none were given.
+	// Go counts the rules mapped to Go packages; nil without Go packages.
 	Go *goSummary `json:"go,omitempty"`
 
 	bug     error

@@ -29,7 +29,7 @@ const (
 	Name = ".celadon.yaml"
 	// Most is the maximum size in bytes.
 	Most = 1 << 20
-	// maxValues is the maximum number of values of one setting.
+	// maxValues is the maximum number of values of a setting.
 	maxValues = 1000
 )
 
@@ -117,7 +117,7 @@ func setDefault(flags *pflag.FlagSet, key string, values []string) error {
 	return nil
 }
 
-// find returns the file that --config names, or else the nearest file, or nil if there is no file. With
+// find returns the file that --config names, or else the nearest file, or nil if neither exists. With
 // --base, the nearest file of that revision applies: the change under check must not configure its own
 // check.
 func (c *Flags) find(ctx context.Context, stderr io.Writer) (*file, error) {
@@ -167,7 +167,7 @@ func named(path string) (*file, error) {
 }
 
 // nearest reads the nearest file in the working directory and its parents, up to the top of the tree.
-// Without a tree, it only tries the working directory. It returns nil if there is no file. The returned
+// Without a tree, it only tries the working directory. It returns nil if no file is found. The returned
 // path is relative, which makes reports readable.
 func nearest(tree string) (*file, error) {
 	here, err := filepath.Abs(".")
@@ -225,8 +225,8 @@ func (f *file) settings(command string) (map[string]any, error) {
 	return settings, nil
 }
 
-// KubeVersion returns the Kubernetes version that data, a file in a tree, sets for a command, or "" if it sets none. If the
-// version is ignored, note is the reason.
+// KubeVersion returns the Kubernetes version that data, a file in a tree, sets for a command, or "" if data sets no
+// version. If the version is ignored, note is the reason.
 func KubeVersion(data []byte, command string) (version, note string, err error) {
 	settings, err := (&file{data: data}).settings(command)
 	if err != nil || settings[kubeVersion] == nil {

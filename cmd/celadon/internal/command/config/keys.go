@@ -62,7 +62,7 @@ var keys = map[string]map[string]Class{
 		"baseline-out":       ByHand,
 		"out":                ByHand,
 		"findings-exit-code": ByHand,
-		"shard":              Never, // a part of one run
+		"shard":              Never, // a part of a run
 		"source":             Never,
 		"sources":            Never,
 		"run":                Never,
@@ -72,7 +72,7 @@ var keys = map[string]map[string]Class{
 
 		"pipe":  Never, // the calling program sends the requests
 		"watch": Never,
-		// Only the user decides whether to connect to a cluster, and to which one.
+		// Only the user decides whether to connect, and to which cluster.
 		"cluster":   Never,
 		"context":   Never,
 		"namespace": Never,
@@ -203,7 +203,7 @@ var keys = map[string]map[string]Class{
 		"steps":   ByHand,
 		"seed":    ByHand,
 
-		"at":        Never, // selects one value to explain
+		"at":        Never, // selects a value to explain
 		"rule":      Never,
 		"config":    Never,
 		"no-config": Never,

@@ -82,5 +82,5 @@ func until(first, then int) {
 }
 
 // sentinel is allocated only to be freed by the next collection. It contains a pointer because the
-// allocator may combine pointer-free objects with live ones in a block.
+// allocator may place pointer-free objects in a block with live objects.
 type sentinel struct{ _ *sentinel }

@@ -1,5 +1,5 @@
 // Package outfile writes output files. All commands use it, so that no author of a commit can redirect an output with a
-// link, and so that readers see the old or the new content of a file, also after a crash.
+// link, and so that readers see the old or the new content of a file, even after a crash.
 //
 //	err := outfile.Replace("crd.yaml", before, after) // fails if the file has changed
 //	err := outfile.Write("new.yaml", data)

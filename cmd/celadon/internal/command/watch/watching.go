@@ -69,7 +69,7 @@ func (w *Watcher) add() {
 	}
 }
 
-// within reports whether path is one of paths.
+// within reports whether paths contains path.
 func within(path string, paths []string) bool {
 	return slices.ContainsFunc(paths, func(given string) bool { return filepath.Clean(given) == filepath.Clean(path) })
 }
@@ -138,7 +138,7 @@ func (w *Watcher) next(ctx context.Context, each, asked <-chan time.Time) (what 
 	}
 }
 
-// concerns reports whether event affects one of the paths, and not only another file in the same
+// concerns reports whether event affects any of the paths, and not only another file in the same
 // folder.
 func (w *Watcher) concerns(event fsnotify.Event) bool {
 	if event.Op == fsnotify.Chmod || w.Only != nil && !w.Only(filepath.Clean(event.Name)) {
@@ -157,8 +157,8 @@ func (w *Watcher) concerns(event fsnotify.Event) bool {
 	return false
 }
 
-// MountInternal reports whether path is in one of the folders in which the kubelet keeps the versions
-// of a mounted ConfigMap. These folders hold each file a second time.
+// MountInternal reports whether path is in a folder in which the kubelet keeps the versions
+// of a mounted ConfigMap. Such folders hold each file a second time.
 func MountInternal(path string) bool {
 	for element := range strings.SplitSeq(filepath.ToSlash(path), "/") {
 		if len(element) > 2 && strings.HasPrefix(element, "..") {

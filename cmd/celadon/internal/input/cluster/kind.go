@@ -52,7 +52,7 @@ func KindOf(crd *apiextensionsv1.CustomResourceDefinition) (Kind, error) {
 	return k, err
 }
 
-// String returns the resource name and version, and the note if there is one.
+// String returns the resource name and version, and the note, if any.
 func (k Kind) String() string {
 	if k.note != "" {
 		return fmt.Sprintf("%s %s (%s)", k.Resource, k.version, k.note)

@@ -71,7 +71,7 @@ func (l *listing) list(ctx context.Context, wait func()) error {
 	}
 }
 
-// page reads one page. It returns more as false after the last page.
+// page reads the next page. more is false after the last page.
 func (l *listing) page(ctx context.Context) (more bool, err error) {
 	if l.requests++; l.requests > freeRequests+l.given/objectsPerRequest {
 		return false, fmt.Errorf("the list has no end: %d requests returned %d objects", l.requests-1, l.given)

@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// maxValue limits the size of one value of a list, such as an object. A server accepts objects
+	// maxValue limits the size of a value in a list, such as an object. A server accepts objects
 	// of at most 3 MiB.
 	maxValue = 8 << 20
 	// maxFields limits the fields of a list other than its items.
 	maxFields = 100
 )
 
-// A page holds the metadata of one page of a list.
+// A page holds the metadata of a page of a list.
 type page struct {
 	Continue string
 	items    int

@@ -13,7 +13,7 @@ const (
 	// maxStatus limits the size of a response that is not a list, such as an error.
 	maxStatus = 64 << 10
 	// silence limits the time without any data from the server, slowness the total time spent
-	// waiting for one response.
+	// waiting for a response.
 	silence  = 2 * time.Minute
 	slowness = 10 * time.Minute
 	// maxWait limits the Retry-After delay that is honored. A request is repeated at most ten times.
@@ -55,8 +55,8 @@ func (t *careful) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// patient adjusts the Retry-After header: if a busy server sent none, the request is repeated soon;
-// if the delay is too long, the request is not repeated.
+// patient adjusts the Retry-After header: if a busy server sends no such header, the request is
+// repeated soon; if the delay is too long, the request is not repeated.
 func patient(res *http.Response) {
 	const header = "Retry-After"
 	switch seconds, err := strconv.Atoi(res.Header.Get(header)); {

@@ -65,7 +65,7 @@ func read(ctx context.Context, rev string, known map[string]revision, path strin
 
 // Nearest reads the file with the given name, as of a revision, in the working directory or the
 // nearest folder above it, up to the top of the work tree. It returns the path relative to the
-// working directory, or "" if there is no such file. A file of more than limit bytes is an error.
+// working directory, or "" if the file does not exist. A file of more than limit bytes is an error.
 func Nearest(ctx context.Context, rev, name string, limit int64) (found string, data []byte, err error) {
 	top, rel, err := home(".")
 	if err != nil {

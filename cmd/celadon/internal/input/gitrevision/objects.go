@@ -118,7 +118,7 @@ func (r revision) contents(ctx context.Context, files []file, read func(file, io
 // themselves.
 var errMissing = errors.New("its content is not in the repository")
 
-// blob reads one response of git cat-file --batch.
+// blob reads a response of git cat-file --batch.
 func (p *process) blob(f file, read func(file, io.Reader) error) error {
 	head, err := p.ReadString('\n')
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package parallel processes items on several goroutines and delivers the results one by one, in the
-// order of the items.
+// Package parallel processes items on several goroutines and delivers the results sequentially, in
+// the order of the items.
 package parallel
 
 import (
@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// A Pipe describes one run. It holds only a few items at a time, however many there are.
+// A Pipe describes a run. It holds only a few items at a time, however many there are.
 type Pipe[In, Out any] struct {
 	Workers int
 	// Produce sends the items, until it has no more or send returns false.

@@ -17,7 +17,7 @@ import (
 	"syscall"
 )
 
-// Top returns the top of the git work tree that contains dir, or "" if there is none. The top is the nearest folder, at or
+// Top returns the top of the git work tree that contains dir, or "" if no tree does. The top is the nearest folder, at or
 // above dir, that contains .git. Top does not run git, because git also accepts a folder with the layout of a bare
 // repository, and a commit can contain such a folder. A commit cannot contain .git.
 func Top(dir string) (string, error) {
@@ -116,7 +116,7 @@ func CheckLinks(paths ...string) error {
 // A Location is a resolved path.
 type Location struct {
 	Path string // absolute, without links
-	Tree string // the tree that contains Path; "" if there is none
+	Tree string // the tree that contains Path; "" outside all trees
 }
 
 // Locate resolves the path of a file or folder to be written. Its error wraps an EscapeError if the path goes through a link
@@ -148,10 +148,10 @@ const maxLinks = 255
 // ErrLoop reports a path with too many links.
 var ErrLoop = fmt.Errorf("too many links: %w", syscall.ELOOP)
 
-// A resolver follows links one by one. filepath.EvalSymlinks would not report where each of them is.
+// A resolver follows links individually. filepath.EvalSymlinks would not report where each of them is.
 type resolver struct {
 	here  string                  // the working directory, once it is known
-	top   func(dir string) string // the tree that dir is in; "" if there is none
+	top   func(dir string) string // the tree that dir is in; "" outside all trees
 	tops  map[string]string       // results of top by folder, because many paths share a link
 	links int
 }
@@ -215,7 +215,7 @@ func (r *resolver) follow(dir, path string) (string, error) {
 	return dir, nil
 }
 
-// step resolves one name in dir.
+// step resolves a name in dir.
 func (r *resolver) step(dir, name string) (string, error) {
 	at := filepath.Join(dir, name)
 	info, err := os.Lstat(at)

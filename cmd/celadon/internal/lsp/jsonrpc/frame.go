@@ -18,7 +18,7 @@ const (
 	maxHeader = 4 << 10
 )
 
-// readFrame reads one message. It returns io.EOF if the stream ends between messages.
+// readFrame reads a message. It returns io.EOF if the stream ends between messages.
 func readFrame(r *bufio.Reader) ([]byte, error) {
 	length, err := readHeader(r)
 	if err != nil {

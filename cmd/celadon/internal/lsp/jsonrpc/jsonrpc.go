@@ -17,11 +17,11 @@ package jsonrpc
 // is queued, the connection ends.
 //
 // Why no library: golang.org/x/exp/jsonrpc2 and github.com/sourcegraph/jsonrpc2 end the connection at a body that is not
-// JSON, which is to be answered (TestMessages), read header lines of any length, and accept bodies of 2 and 4 GB, which
-// the first allocates before it reads them (TestNotFramed). Neither limits running requests or unread answers, and both
-// write in the handler's goroutine, where a client that does not read blocks it. With these limits, the framing and
-// the queue would stay here. go.lsp.dev/jsonrpc2 is made for go.lsp.dev/protocol, which decodes untrusted input with
-// 70,000 generated lines on package unsafe and makes the command 3.5 MB larger.
+// JSON, which requires a response (TestMessages), read header lines of any length, and accept bodies of 2 and 4 GB,
+// which the first allocates before it reads them (TestNotFramed). Neither limits running requests or unread answers,
+// and both write in the handler's goroutine, where a client that does not read blocks it. With these limits, the
+// framing and the queue would stay here. go.lsp.dev/jsonrpc2 is made for go.lsp.dev/protocol, which decodes untrusted
+// input with 70,000 generated lines on package unsafe and makes the command 3.5 MB larger.
 
 import (
 	"bufio"

@@ -87,7 +87,7 @@ type Registration struct {
 	Registrations []Registered `json:"registrations"`
 }
 
-// A Registered is one kind of notification.
+// A Registered requests notifications of a method.
 type Registered struct {
 	ID      string `json:"id"`
 	Method  string `json:"method"`

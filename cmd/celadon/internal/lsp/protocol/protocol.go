@@ -157,7 +157,7 @@ type Hover struct {
 	Range    *Range `json:"range,omitempty"`
 }
 
-// A CompletionItem is one proposal.
+// A CompletionItem is a proposal in a completion list.
 type CompletionItem struct {
 	Label    string    `json:"label"`
 	Kind     int       `json:"kind,omitempty"`
@@ -191,7 +191,7 @@ type SignatureHelp struct {
 	ActiveParameter uint32      `json:"activeParameter"`
 }
 
-// A Signature is one signature of a function.
+// A Signature describes an overload of a function.
 type Signature struct {
 	Label      string      `json:"label"`
 	Doc        *Markup     `json:"documentation,omitempty"`

@@ -74,7 +74,7 @@ func (r *Service) hover(ctx context.Context, req *Request) (any, error) {
 	return &hovered{e.at(h.Start), e.at(h.End), h.Lines()}, nil
 }
 
-// A problem is one problem of an expression, in the response to the request mends.
+// A problem describes a problem of an expression, in the response to the request mends.
 type problem struct {
 	From    int        `json:"from"`
 	To      int        `json:"to"`
@@ -122,7 +122,7 @@ func (r *Service) fixes(ctx context.Context, req *Request) (any, error) {
 	return list, nil
 }
 
-// expression returns the expression at req.At, or nil if there is none.
+// expression returns the expression at req.At, or nil if req.At is not in an expression.
 func (r *Service) expression(ctx context.Context, req *Request) (*expression, error) {
 	d, err := r.compiled(ctx, req)
 	if err != nil {

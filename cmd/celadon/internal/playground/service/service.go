@@ -4,7 +4,7 @@
 //	r := service.New()
 //	reply := r.Answer(ctx, []byte(`{"do":"check","crd":"…","object":"…"}`))
 //
-// A reply is {"value":…}, or {"error":"…"} if there is no value. The results of celadon check, vet,
+// A reply is {"value":…} or, on failure, {"error":"…"}. The results of celadon check, vet,
 // and find have the form of their -o json output.
 package service
 
@@ -41,7 +41,8 @@ type Request struct {
 	KubeVersion string `json:"kubeVersion"`
 	Subresource string `json:"subresource"`
 
-	// Item is the index of an object in the report of check. Run is the index of one of its runs.
+	// Item is the index of an object in the report of check, and Run the index of an evaluation of
+	// its rules.
 	Item int `json:"item"`
 	Run  int `json:"run"`
 
@@ -89,7 +90,7 @@ type compiledText struct {
 }
 
 // kept is the number of CRD texts that stay compiled. If together they have more than much bytes,
-// only the last one does, because memory is limited in a browser.
+// only the last stays, because memory is limited in a browser.
 const (
 	kept = 2
 	much = 1 << 20
@@ -113,7 +114,7 @@ var answers = map[string]func(*Service, context.Context, *Request) (any, error){
 	"mends":    (*Service).fixes,
 }
 
-// Answer handles one request and returns the reply as JSON. It never panics.
+// Answer handles a request and returns the reply as JSON. It never panics.
 func (r *Service) Answer(ctx context.Context, request []byte) (reply []byte) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -191,7 +192,7 @@ func (r *Service) compiled(ctx context.Context, req *Request) (*compiledText, er
 	return d, nil
 }
 
-// makeRoom removes compiled texts from the cache before one with size bytes is added.
+// makeRoom removes compiled texts from the cache before a text of size bytes is added.
 func (r *Service) makeRoom(size int) {
 	stay := 0
 	for _, d := range r.desks[:min(len(r.desks), kept-1)] {

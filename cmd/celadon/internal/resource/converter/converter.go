@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// timeout is the default timeout of one conversion.
+	// timeout is the default timeout of a conversion.
 	timeout = 10 * time.Second
 	// Patience is how many times a command waits for a converter that has never responded.
 	Patience = 3
@@ -35,7 +35,7 @@ func (f *Flags) Add(fs *pflag.FlagSet) {
 }
 
 // Open returns a converter, or nil if no webhook is selected. Patience is how many times a webhook
-// that has never responded may time out before it is no longer called; 0 means no limit and is for
+// that has never responded may time out before calls to it stop; 0 means no limit and is for
 // servers.
 func (f *Flags) Open(patience int64) (engine.Converter, error) {
 	if f.URL == "" {

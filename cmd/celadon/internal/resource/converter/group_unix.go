@@ -17,6 +17,6 @@ func ownGroup(cmd *exec.Cmd) {
 // number of a process group that still has a process.
 func endGroup(cmd *exec.Cmd) {
 	if cmd.Process != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // usually none are left
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // usually, no processes are left
 	}
 }

@@ -67,8 +67,8 @@ func ReviewCRD(ctx context.Context, kubeVersion string, doc *input.Document, dat
 	return (&CRDReviewer{KubeVersion: kubeVersion, old: old}).review(ctx, doc, data)
 }
 
-// review returns the verdict on a CRD as one that a cluster has stored, as an update, or as new. It
-// returns nil if the context is canceled. Data is the CRD's complete JSON.
+// review returns the verdict on a CRD that a cluster has stored, that is an update, or that is new.
+// It returns nil if the context is canceled. Data is the CRD's complete JSON.
 func (j *CRDReviewer) review(ctx context.Context, doc *input.Document, data []byte) *finding.CRD {
 	cfg := vet.Config{KubeVersion: j.KubeVersion, FieldValidation: j.Validation, DuplicateKeys: doc.Duplicate, VerdictOnly: true, Beta: true}
 	c := &finding.CRD{File: doc.File, Line: doc.Line, Name: doc.Identity().Name, Causes: []finding.Cause{}}

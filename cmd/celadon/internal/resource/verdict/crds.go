@@ -33,7 +33,7 @@ type CRDs struct {
 	byEntry map[*catalog.Entry]*Definition
 }
 
-// A Definition is one CRD.
+// A Definition is a CRD with its compiled rules.
 type Definition struct {
 	CRD      *resource.Compact
 	complete *apiextensionsv1.CustomResourceDefinition // nil unless an update of the CRD may be vetted
@@ -157,7 +157,7 @@ func (d *CRDs) add(given []crdRead) {
 	}
 }
 
-// find returns the compiled definition of a kind, or nil if there is no usable one.
+// find returns the compiled definition of a kind, or nil if the kind has no usable CRD.
 func (d *CRDs) find(gk schema.GroupKind) *Definition {
 	def := d.byEntry[d.catalog.Find(gk)]
 	if def == nil {

@@ -72,7 +72,7 @@ func (c *Decider) Problems() []error {
 	return problems
 }
 
-// Decide returns the verdict on one document, or nil if the context is canceled.
+// Decide returns the verdict on a document, or nil if the context is canceled.
 func (c *Decider) Decide(ctx context.Context, doc *input.Document) *finding.Object {
 	if ctx.Err() != nil {
 		return nil
@@ -160,7 +160,7 @@ func unserved(e *engine.Engine, rep *finding.Object) bool {
 }
 
 // noSubresource reports whether the object's version lacks the subresource to be written, and
-// rejects the write if so. There is no endpoint for it.
+// rejects the write if so. The server has no such endpoint.
 func (c *Decider) noSubresource(def *Definition, doc *input.Document, rep *finding.Object) bool {
 	sub, v := c.Subresource, def.view(doc.Object)
 	if sub == "" || v == nil || slices.Contains(v.subresources, sub) {
@@ -221,7 +221,7 @@ func (c *Decider) request(ctx context.Context, def *Definition, req engine.Reque
 	return doc.Object
 }
 
-// validate returns the result of req. If there is no result, it records the reason in rep and
+// validate returns the result of req. Without a result, it records the reason in rep and
 // returns false.
 func validate(ctx context.Context, e *engine.Engine, req engine.Request, rep *finding.Object) (*engine.Result, bool) {
 	res, err := e.Validate(ctx, req)

@@ -57,7 +57,7 @@ func (l *Live) Apply(put []resource.Read, remove []string) error {
 	return err
 }
 
-// Compile compiles a CRD. If the CRD equals the current one of that name, Compile returns its
+// Compile compiles a CRD. If the CRD equals the current CRD of that name, Compile returns its
 // engine, which is compiled once. The errors are those of engine.Compile.
 func (l *Live) Compile(of *resource.Compact) (*engine.Engine, error) {
 	crd := of.ForEngine()
@@ -70,7 +70,8 @@ func (l *Live) Compile(of *resource.Compact) (*engine.Engine, error) {
 	return engine.Compile(crd, engine.Config{KubeVersion: l.c.KubeVersion})
 }
 
-// Definition returns the current CRD of a kind and its engine, or nil if there is no usable one.
+// Definition returns the current CRD of a kind and its engine, or nil if the kind has no usable
+// CRD.
 func (l *Live) Definition(kind schema.GroupKind) (*apiextensionsv1.CustomResourceDefinition, *engine.Engine) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -88,7 +89,7 @@ func (l *Live) Knows(kind schema.GroupKind) bool {
 	return l.c.CRDs.catalog.Find(kind) != nil
 }
 
-// Decide returns the verdict on one document, or nil if the context is canceled.
+// Decide returns the verdict on a document, or nil if the context is canceled.
 func (l *Live) Decide(ctx context.Context, doc *input.Document) *finding.Object {
 	l.mu.RLock()
 	defer l.mu.RUnlock()

@@ -11,8 +11,8 @@ import (
 	"github.com/celadon-cel/celadon/x/trace"
 )
 
-// One checks one object and returns the text report. The write is an update if there is an old object; one of a
-// subresource needs it. Nothing in the report is hidden as secret, because the user has the object open.
+// One checks an object and returns the text report. The write is an update if old is not nil; a write to a
+// subresource needs old. Nothing in the report is hidden as secret, because the user has the object open.
 func One(ctx context.Context, e *engine.Engine, doc *input.Document, old map[string]any, subresource string) (string, error) {
 	def := &Definition{engine: e, explainer: trace.NewExplainer(e)}
 	c := &Decider{Config: Config{Validation: "Strict", Locate: true, Explain: true}}

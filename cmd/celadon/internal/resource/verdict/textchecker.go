@@ -71,10 +71,10 @@ type Checked struct {
 	Problems []error
 }
 
-// An Answer is the result for one object.
+// An Answer is the result for an object.
 type Answer struct {
 	*finding.Object
-	// CRD is the name of the object's CRD, or "" if none was given. Engine is nil then.
+	// CRD is the name of the object's CRD, or "" if no CRD was given. Engine is nil then.
 	CRD    string
 	Engine *engine.Engine
 	// Runs holds all runs of rules on the object.
@@ -153,7 +153,7 @@ func (d *TextChecker) Check(ctx context.Context, w Writes) (*Checked, error) {
 func (d *TextChecker) Readable() bool { return len(d.crds.All) > 0 }
 
 // Definition returns the CRD with the given name and its engine. If there is only one CRD, it
-// returns that. It returns nil if there is no usable CRD.
+// returns that. It returns nil if no CRD is usable.
 func (d *TextChecker) Definition(name string) (*apiextensionsv1.CustomResourceDefinition, *engine.Engine) {
 	for _, def := range d.crds.All {
 		if def.CRD.Name == name || len(d.crds.All) == 1 {

@@ -62,9 +62,9 @@ type answer struct {
 	verdict string
 }
 
-// answered returns the verdict on req. If there is none, it records the reason in rep and returns
-// false. If several verdicts are undecided, rep keeps the first reason, even if a later request is
-// not checked.
+// answered returns the verdict on req. If req cannot be decided, it records the reason in rep and
+// returns false. If several verdicts are undecided, rep keeps the first reason, even if a later
+// request is not checked.
 func answered(ctx context.Context, def *Definition, req engine.Request, rep *finding.Object) (answer, bool) {
 	problem, limit := rep.Problem, rep.Limit
 	res, ok := validate(ctx, def.engine, req, rep)
@@ -86,7 +86,7 @@ func answered(ctx context.Context, def *Definition, req engine.Request, rep *fin
 }
 
 // silent returns the differences between the object as persisted under the old CRD and under the new
-// one, after an update without changes.
+// CRD, after an update without changes.
 func silent(ctx context.Context, before, now *Definition, update engine.Request, unchanged *engine.Result) []finding.Change {
 	was, is := compare.Kept(ctx, before.engine, now.engine, update, unchanged)
 	secrets := append(secret.Of(before.CRD.ForEngine(), was).Texts, secret.Of(now.CRD.ForEngine(), is).Texts...)

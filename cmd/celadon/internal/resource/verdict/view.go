@@ -19,7 +19,7 @@ import (
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
-// A view holds the printer columns and the selectable fields of one version of a CRD. Their paths are
+// A view holds the printer columns and the selectable fields of a version of a CRD. Their paths are
 // parsed when they are needed.
 type view struct {
 	table      func() table
@@ -142,7 +142,7 @@ func aged(obj map[string]any, now time.Time, forms []map[string]any) map[string]
 	return withField(obj, "metadata", withField(meta, "creationTimestamp", created))
 }
 
-// withField returns a copy of obj with one field set.
+// withField returns a copy of obj with the named field set to value.
 func withField(obj map[string]any, name string, value any) map[string]any {
 	out := maps.Clone(obj)
 	if out == nil {

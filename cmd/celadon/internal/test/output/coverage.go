@@ -9,7 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest/coverage"
 )
 
-// maxListed is the maximum number of gaps that are listed for one rule.
+// maxListed is the maximum number of gaps that are listed for a rule.
 const maxListed = 10
 
 // CoverageRules writes each rule that is not fully covered, with the uncovered parts underlined.
@@ -45,11 +45,11 @@ func itemText(b *strings.Builder, item *coverage.Item) {
 	b.WriteByte('\n')
 }
 
-// maxColumns is the maximum number of columns to show of one line of a rule.
+// maxColumns is the maximum number of columns to show of a line of a rule.
 const maxColumns = 200
 
 // underlined writes a rule line by line, and marks uncovered parts on an extra line below. A gap that
-// spans the whole rule is only underlined if there is no other gap.
+// spans the whole rule is only underlined if it is the only gap.
 func underlined(b *strings.Builder, rule string, gaps []coverage.Gap) {
 	all := []rune(rule)
 	marked := make([]bool, len(all))

@@ -146,7 +146,7 @@ func (s *source) page(b *strings.Builder, marks []mark) {
 	b.WriteString("</pre>\n")
 }
 
-// row writes one line, split into ranges at cuts.
+// row writes a line, split into ranges at cuts.
 func (s *source) row(b *strings.Builder, at int, line string, cuts []int, marks map[int]mark) {
 	end := at + len(line)
 	i, exact := slices.BinarySearch(cuts, at)

@@ -40,7 +40,7 @@ func Lcov(w io.Writer, r *coverage.Report, sources *Sources) error {
 	return err
 }
 
-// tracefile is the record of one file.
+// tracefile is the record of a file.
 type tracefile struct {
 	functions, hits, branches []string
 	found, hit, forks, taken  int
