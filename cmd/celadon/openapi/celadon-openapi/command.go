@@ -32,14 +32,14 @@ func newCommand(s command.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "celadon-openapi --crd PATH",
 		Short: "Print the OpenAPI documents that an API server publishes of CRDs",
-		Long: `Celadon-openapi prints what an API server has at /openapi/v3/apis/GROUP/VERSION
-of CRDs, or with --v2 what these add to its /openapi/v2, byte for byte but for the
-order of keys, which is sorted. It is made by the server's own code, of the version
-that celadon version tells.
+		Long: `Celadon-openapi prints the document that an API server publishes for CRDs at
+/openapi/v3/apis/GROUP/VERSION, or with --v2 the part that they add to /openapi/v2,
+byte for byte except that keys are sorted. The document is built by the server's own
+code, in the version that celadon version prints.
 
-Whether a server would accept the CRDs is not looked at: celadon vet says that.
+It does not check whether a server would accept the CRDs: use celadon vet for that.
 
-Exit codes: 0, or 2 for usage or unreadable input.`,
+Exit codes: 0 success, 2 usage error or unreadable input.`,
 		Example: `  celadon-openapi --crd crd.yaml
   celadon-openapi --crd crds/ --group-version stable.example.com/v1
   celadon-openapi --crd crds/ --out openapi/
