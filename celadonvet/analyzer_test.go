@@ -22,7 +22,7 @@ import (
 // by position.
 var said = []string{
 	`api/v1/types.go:10:6: FieldValueForbidden: Forbidden: x-kubernetes-validations estimated rule cost total`,
-	`api/v1/types.go:13:2: rule-without-marker: no marker of these packages has this rule: generate the CRD again, or write the rule where its type is declared: self.hosts.size() > 0 (apps.example.com v1 spec)`,
+	`api/v1/types.go:13:2: rule-without-marker: no marker in these packages has this rule: regenerate the CRD, or write the rule where its type is declared: self.hosts.size() > 0 (apps.example.com v1 spec)`,
 	`api/v1/types.go:18:69: FieldValueInvalid: rule does not compile: undefined field 'bakc' (apps.example.com v1 spec)`,
 	`api/v1/types.go:23:47: FieldValueForbidden: estimated rule cost exceeds budget`,
 	`api/v1/types.go:24:2: advice: write // +kubebuilder:validation:MaxItems=200 above AppSpec.hosts`,

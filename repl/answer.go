@@ -161,7 +161,7 @@ func (s *Session) noSelf() error {
 	case st.object == nil:
 		return errNoObject
 	case st.visible(st.object) == nil:
-		return &NoValueError{Why: "the object is not of version " + st.version, Do: ":use its own, or load another"}
+		return &NoValueError{Why: "the object is not of version " + st.version, Do: "switch to its version with :use, or load another object"}
 	}
 	return &NoValueError{Why: "the object has nothing at " + phrase.Place(st.place.path()), Do: ":set it, or :cd elsewhere"}
 }

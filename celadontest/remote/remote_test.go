@@ -166,8 +166,8 @@ func TestHostile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for how, want := range map[string]string{
-		"silent":  "no answer within 100ms",
-		"wrapped": "no answer within 100ms",
+		"silent":  "no response within 100ms",
+		"wrapped": "no response within 100ms",
 		"endless": "an answer of more than 64 MiB",
 		"garbage": "invalid character",
 		"dies":    "no CRD",

@@ -77,7 +77,7 @@ func TestAttackAnalysis(t *testing.T) {
 				if peak-resting > analysisMemory {
 					t.Errorf("%s: %d MiB beyond a small run, want at most %d", args[0], (peak-resting)>>20, analysisMemory>>20)
 				}
-				if args[len(args)-1] == "crds" && !strings.Contains(out, "spec, rule 0: self.replicas <= self.maxReplicas\n    refused: this object") {
+				if args[len(args)-1] == "crds" && !strings.Contains(out, "spec, rule 0: self.replicas <= self.maxReplicas\n    rejected: this object") {
 					t.Errorf("%s: no answer for the honest CRD: %.1000s", args[0], out)
 				}
 			}

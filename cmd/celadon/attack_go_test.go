@@ -100,7 +100,7 @@ func goAttacks() map[string]goAttack {
 		"a missing module": {map[string]string{
 			"api/types.go": "package v1\n\nimport \"example.com/gone/v2/api\"\n\n" + goApp + "type Spec = api.Spec\n",
 			"go.mod":       "module example.com/app\nrequire example.com/gone/v2 v2.0.1\n",
-		}, goCRD(rule), 2, []string{"package example.com/gone/v2/api, whose types this rule is of: module example.com/gone/v2 v2.0.1 is not in the cache of modules: go mod download example.com/gone/v2"}},
+		}, goCRD(rule), 2, []string{"package example.com/gone/v2/api, whose types this rule is of: module example.com/gone/v2 v2.0.1 is not in the module cache: run go mod download example.com/gone/v2"}},
 		"a module out of the tree": {map[string]string{
 			"api/types.go": "package v1\n\nimport \"example.com/gone\"\n\n" + goApp + "type Spec = gone.Spec\n",
 			"go.mod":       "module example.com/app\nreplace example.com/gone => ../../../../../../etc\n",

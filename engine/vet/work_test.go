@@ -28,7 +28,7 @@ func TestUndecided(t *testing.T) {
 		want   string
 		causes int
 	}{
-		"rule": {text(func(s *schemaProps) { s.Default, s.XValidations = long, greedy }), "undecided: spec.validation.openAPIV3Schema.properties[spec].properties[a].default: default: call of replace: over 96 MiB of memory would be made", 0},
+		"rule": {text(func(s *schemaProps) { s.Default, s.XValidations = long, greedy }), "undecided: spec.validation.openAPIV3Schema.properties[spec].properties[a].default: default: call of replace: it would allocate over 96 MiB of memory", 0},
 		"message": {text(func(s *schemaProps) {
 			s.Default, s.XValidations = long, []aRule{{Rule: "false", MessageExpression: "self.replace('', self)"}}
 		}), "call of replace", 1},

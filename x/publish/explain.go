@@ -51,7 +51,7 @@ func (p *Place) Explain(l Layout) (string, error) {
 	e.fieldList(e.schema, 1)
 	e.line("")
 	if e.full {
-		return "", &TooLongError{strings.TrimSuffix(p.CRD.Spec.Names.Plural+"."+p.Path, "."), ": want a field below it, or less depth"}
+		return "", &TooLongError{strings.TrimSuffix(p.CRD.Spec.Names.Plural+"."+p.Path, "."), ": name a field below it, or lower --max-depth"}
 	}
 	return e.text.String(), nil
 }

@@ -72,7 +72,7 @@ func TestGaps(t *testing.T) {
 		{"self.a || self.b", []m{{"b": false}, {"a": true, "b": false}}, []string{"never refused", "`self.a` never false", "`self.b` never true"}},
 		// If a is false, b decides
 		{"self.a || self.b", []m{{"a": true}, {"a": false, "b": true}},
-			[]string{"never refused", "`self.a` true and false, but never what the outcome hung on", "`self.b` never false"}},
+			[]string{"never refused", "`self.a` true and false, but never decisive for the result", "`self.b` never false"}},
 		{"self.a && self.b || self.c", []m{{"a": false, "c": true}, {"a": true, "b": true}, {"c": false, "a": false}},
 			[]string{"`self.b` never false"}},
 	} {

@@ -52,7 +52,7 @@ func newReference(d *expr.Compiler, checked *cel.Ast, src string, optionalOldSel
 		return nil, err
 	}
 	if types.LargePattern(checked) {
-		return nil, &eval.OverworkError{Why: "a pattern has too many states to be made once more"}
+		return nil, &eval.OverworkError{Why: "a pattern has too many states to be compiled again"}
 	}
 	r, err := p.plan()
 	if err != nil {

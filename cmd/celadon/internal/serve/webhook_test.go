@@ -104,7 +104,7 @@ func TestServeModes(t *testing.T) {
 	t.Parallel()
 	s := startServe(t, "--crds", exampleD, "--mode", "warn", "--plain-http")
 	r := s.review("/validate", cronTab(badSpec))
-	if want := `celadon would refuse this: spec.schedule: Invalid value: "@daily": must have five fields`; !r.Allowed || fmt.Sprint(r.Warnings) != "["+want+"]" {
+	if want := `celadon would reject this: spec.schedule: Invalid value: "@daily": must have five fields`; !r.Allowed || fmt.Sprint(r.Warnings) != "["+want+"]" {
 		t.Errorf("warn: %+v", r)
 	}
 	s = startServe(t, "--crds", exampleD, "--unknown-crd", "refuse", "--plain-http")

@@ -27,7 +27,7 @@ async function readExamples() {
 		list.push({ crd: of("crd.yaml"), object: of("object.yaml"), old: of("old.yaml") });
 	}
 	list.push({ title: "Three CronTabs, each wrong", crd: "crontab/crd.yaml", object: "crontab/objects/bad.yaml" });
-	list.push({ title: "A rule that costs too much", crd: "costly/crd.yaml" });
+	list.push({ title: "A rule on which it exceeds its cost limit", crd: "costly/crd.yaml" });
 	list.push({ title: "A rule that is not guarded", crd: "unguarded/crd.yaml" });
 	for (const example of list) {
 		for (const pane of ["crd", "object", "old"]) {
