@@ -116,7 +116,7 @@ const (
 func cut(text string) string {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if more := len(lines) - maxFoundLines; more > 0 {
-		lines = append(lines[:maxFoundLines], fmt.Sprintf("# … %s more: :find use, then :show", phrase.Count(more, "line")))
+		lines = append(lines[:maxFoundLines], fmt.Sprintf("# … %s more: run :find use, then :show", phrase.Count(more, "line")))
 	}
 	for i, line := range lines {
 		lines[i] = termwidth.Cut(line, maxFoundColumns)

@@ -88,7 +88,7 @@ func checkCommand(s command.Streams) *cobra.Command {
 				paths = objects
 			}
 			if len(paths) == 0 && !o.Pipe && !o.Cluster.On {
-				return errors.New("no objects given: want files, folders or - (see celadon check --help)")
+				return errors.New("no objects given: want files, folders, or - (see celadon check --help)")
 			}
 			return check.Run(cmd.Context(), s, &o, paths)
 		},

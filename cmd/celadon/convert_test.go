@@ -320,7 +320,7 @@ func TestConvertTestEndsEarly(t *testing.T) {
 			var out, errs bytes.Buffer
 			a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &errs}
 			code := a.run(ctx, []string{"convert", "test", "--no-config", "--crd", conversionCRD, "--convert", url, "--convert-ca", ca, "--objects", "100000"})
-			if code != want.code || !strings.Contains(out.String(), "spec.image is lost by way of") || !strings.Contains(errs.String(), want.text) {
+			if code != want.code || !strings.Contains(out.String(), "spec.image is lost via") || !strings.Contains(errs.String(), want.text) {
 				t.Errorf("exit code %d:\n%s%s", code, out.String(), errs.String())
 			}
 		})
@@ -331,7 +331,7 @@ func TestConvertTestEndsEarly(t *testing.T) {
 // loses the image of some objects.
 func TestConvertTestByWebhook(t *testing.T) {
 	t.Parallel()
-	for mode, want := range map[string]string{"good": "nothing was found in 1000 trips there and back between v1beta1 and v1", "drop": "spec.image is lost by way of v1beta1"} {
+	for mode, want := range map[string]string{"good": "no findings in 1000 round trips between v1beta1 and v1", "drop": "spec.image is lost via v1beta1"} {
 		url, ca, _ := reviewServer(t, mode)
 		args := []string{"convert", "test", "--no-config", "--crd", conversionCRD, "--convert", url, "--convert-ca", ca, "-o", "text"}
 		code, out, errs := told(t, args...)

@@ -36,7 +36,7 @@ func evalCommand(s command.Streams) *cobra.Command {
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) != 1:
-				return fmt.Errorf("want one expression (got %d); quote it for the shell", len(args))
+				return fmt.Errorf("want one expression (got %d): quote it for the shell", len(args))
 			case strings.TrimSpace(args[0]) == "":
 				return errors.New("want one expression (got an empty one)")
 			}

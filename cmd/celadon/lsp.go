@@ -24,8 +24,8 @@ that the user trusts the workspace.`,
 		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return lsp.Run(cmd.Context(), s, &o) },
 	}
-	cmd.Flags().StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to stand for, unless the editor's settings say otherwise (default the newest known)")
-	cmd.Flags().Bool("stdio", true, "what some editors say to every server; there is no other way")
+	cmd.Flags().StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to emulate, unless set in the editor (default: the newest supported)")
+	cmd.Flags().Bool("stdio", true, "accepted because some editors pass it; standard input and output are always used")
 	command.KubeVersions(cmd)
 	return cmd
 }

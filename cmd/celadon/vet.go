@@ -44,7 +44,7 @@ or a CRD that exceeds the work limit (2 takes precedence over 1), 130 interrupte
 				args = crds
 			}
 			if len(args) == 0 {
-				return errors.New("no CRDs given: want files, folders or - (see celadon vet --help)")
+				return errors.New("no CRDs given: want files, folders, or - (see celadon vet --help)")
 			}
 			return vet.Run(cmd.Context(), s, &o, args)
 		},

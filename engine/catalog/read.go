@@ -135,7 +135,7 @@ func readFile(fsys fs.FS, name string) ([]byte, error) {
 		return nil, err
 	}
 	if len(data) > maxFile {
-		return nil, fmt.Errorf("more than %d MiB: want less", maxFile>>20)
+		return nil, fmt.Errorf("more than %d MiB", maxFile>>20)
 	}
 	return data, nil
 }

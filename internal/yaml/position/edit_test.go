@@ -75,11 +75,11 @@ var editCases = map[string]struct {
 	"through an alias":         {"a: &x {b: 1}\nc: *x\n", Set(at("c", "b"), 2), "!an alias, *x"},
 	"through a used anchor":    {"a: &x {b: 1}\nc: *x\n", Set(at("a", "b"), 2), "!an anchor that others use, &x"},
 	"a used anchor":            {"a: &x 1\nc: *x\n", Set(at("a"), 2), "!an anchor that others use, &x"},
-	"a key given twice":        {"a: 1\na: 2\n", Set(at("a"), 3), "!a is given twice"},
+	"a key given twice":        {"a: 1\na: 2\n", Set(at("a"), 3), "!a is a duplicate"},
 	"a merge behind":           {"a: 1\n<<: {a: 2}\n", Set(at("a"), 3), "!a merge behind it"},
 	"a merged key":             {"x: &x {a: 1}\ny:\n  <<: *x\n", Set(at("y", "a"), 2), "x: &x {a: 1}\ny:\n  <<: *x\n  a: 2\n"},
 	"no such place":            {"a: 1\n", Set(at("b", "c"), 2), "!there is no b"},
-	"not a mapping":            {"a: 1\n", Set(at("a", "c"), 2), "!c does not lead on from here"},
+	"not a mapping":            {"a: 1\n", Set(at("a", "c"), 2), "!c cannot be followed here"},
 	"the document":             {"a: 1\n", Set(nil, 2), "!the document itself"},
 	"no number":                {"a: 1\n", Set(at("a"), struct{}{}), "!a value of type struct {}"},
 

@@ -213,7 +213,7 @@ func TestBounds(t *testing.T) {
 	}
 	want := []string{
 		"a/abs.go: path escapes from parent", "a/dangling.go: no such file or directory", "a/dir.go: want a regular file",
-		"a/huge.go: more than 16 MiB: want less", "a/out.go: path escapes from parent",
+		"a/huge.go: more than 16 MiB", "a/out.go: path escapes from parent",
 	}
 	if diff := cmp.Diff(want, bad); diff != "" {
 		t.Errorf("bad files (-want +got):\n%s", diff)
@@ -246,7 +246,7 @@ func TestEndlessFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tree.Packages("a"); err == nil || err.Error() != "a: more than 100000 entries: want less" {
+	if _, err := tree.Packages("a"); err == nil || err.Error() != "a: more than 100000 entries" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -60,7 +60,7 @@ func TestNoFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer socket.Close()
-	link := "link: %s: want one to a file of the same folder"
+	link := "link: %s: want a link to a file in the same folder"
 	want := []string{
 		"a.yaml 0/0:1: a",
 		"b-out.yaml 0/0:0: " + fmt.Sprintf(link, "path escapes from parent"),
@@ -80,8 +80,8 @@ func TestNoFiles(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for name, want := range map[string]string{
-		"d-zero.yaml": "a link to a device: want one to a regular file",
-		"i-pipe.yaml": "a link to a named pipe: want one to a regular file",
+		"d-zero.yaml": "a link to a device: want a link to a regular file",
+		"i-pipe.yaml": "a link to a named pipe: want a link to a regular file",
 		"..data":      "0/0:1: mounted", // a link to a folder
 		"b-out.yaml":  "0/0:1: out",
 	} {

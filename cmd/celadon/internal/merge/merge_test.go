@@ -70,13 +70,13 @@ func TestMalformedReports(t *testing.T) {
 		return strings.Replace(wholeReport, old, new, 1)
 	}
 	for name, c := range map[string]struct{ text, want string }{
-		"empty":                  {"", "cut off"},
-		"cut before the end":     {wholeReport[:len(wholeReport)-len(endLine)-1], "cut off: its last line"},
-		"cut in the last line":   {wholeReport[:len(wholeReport)-9], "cut off"},
-		"a line is gone":         {edit(objectLine+"\n", ""), "1 line of CRDs and objects (want 2, as the summary counts)"},
-		"a line is twice":        {edit(objectLine, objectLine+"\n"+objectLine), "line 4: part.at: 4 behind 4"},
-		"a CRD behind an object": {edit(objectLine, objectLine+"\n"+crdLine), "line 4: a CRD behind an object"},
-		"something behind":       {wholeReport + objectLine + "\n", "line 5: something behind the summary"},
+		"empty":                  {"", "truncated"},
+		"cut before the end":     {wholeReport[:len(wholeReport)-len(endLine)-1], "truncated: its last line"},
+		"cut in the last line":   {wholeReport[:len(wholeReport)-9], "truncated"},
+		"a line is gone":         {edit(objectLine+"\n", ""), "1 line of CRDs and objects (want 2, the count in the summary)"},
+		"a line is twice":        {edit(objectLine, objectLine+"\n"+objectLine), "line 4: part.at: 4 after 4"},
+		"a CRD after an object":  {edit(objectLine, objectLine+"\n"+crdLine), "line 4: a CRD after an object"},
+		"something behind":       {wholeReport + objectLine + "\n", "line 5: unexpected data after the summary"},
 		"two heads":              {edit(crdLine, headLine), "line 2: a second report"},
 		"no head":                {edit(headLine+"\n", ""), "line 1: not a part of a run"},
 		"another kind":           {edit(`"kind":"CheckReport"`, `"kind":"VetReport"`), `kind "VetReport"`},

@@ -208,7 +208,7 @@ func (s *server) run(ctx context.Context, inner net.Listener, cert *certificate,
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	if err := srv.Shutdown(stop); err != nil {
-		return fmt.Errorf("requests were cut off: %w", err)
+		return fmt.Errorf("requests were aborted: %w", err)
 	}
 	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
 		return err

@@ -17,12 +17,12 @@ import (
 func mendWords(m *lint.Rewrite) string {
 	does := "that accepts more than now"
 	if m.Keeps {
-		does = "that refuses it in the rule's own words"
+		does = "that rejects it with the rule's own message"
 	}
 	if m.Proof != nil {
 		return does + " (never fails, proved: " + m.Proof.String() + ")"
 	}
-	return fmt.Sprintf("%s (failed on none of %s)", does, phrase.Count(m.Searched, "object"))
+	return fmt.Sprintf("%s (did not fail on any of %s)", does, phrase.Count(m.Searched, "object"))
 }
 
 // shown returns the details of a lint: its example object and rewrites of the rule.
@@ -37,7 +37,7 @@ func shown(l *lint.Lint) (lines []string) {
 		lines = append(lines, path+" is made up: its format is password")
 	}
 	for i := range l.Rewrites {
-		lines = append(lines, fmt.Sprintf("mend %s: %s", mendWords(&l.Rewrites[i]), lex.Flat(l.Rewrites[i].Rule)))
+		lines = append(lines, fmt.Sprintf("fix %s: %s", mendWords(&l.Rewrites[i]), lex.Flat(l.Rewrites[i].Rule)))
 	}
 	return lines
 }

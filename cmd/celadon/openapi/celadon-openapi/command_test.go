@@ -74,7 +74,7 @@ func TestRefused(t *testing.T) {
 		stdin string
 		want  string
 	}{
-		{"", "", "no CRDs given: want --crd PATH (see celadon-openapi --help)"},
+		{"", "", "no CRDs given: use --crd PATH (see celadon-openapi --help)"},
 		{"--crds x", "", "unknown flag: --crds; did you mean --crd?"},
 		{"x --crd y", "", `"x": celadon-openapi takes no arguments`},
 		{"--crd nosuch.yaml", "", "nosuch.yaml"},

@@ -157,7 +157,7 @@ func TestForbidden(t *testing.T) {
 	}
 	c := opened(t, s, Flags{})
 	names, errs := read(t.Context(), c, kind(t, "as"), kind(t, "bs"), kind(t, "things"))
-	if len(names) != 2 || len(errs) != 2 || !strings.Contains(errs[1].Error(), "not read, for want of permission to list it: /apis/g.io/v1/bs is forbidden") {
+	if len(names) != 2 || len(errs) != 2 || !strings.Contains(errs[1].Error(), "not read, because of missing permission to list it: /apis/g.io/v1/bs is forbidden") {
 		t.Errorf("%v, %v", names, errs)
 	}
 }

@@ -45,7 +45,7 @@ var hostile = []struct {
 	{"empty pages", "empty pages without end", func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, `{"items":[],"metadata":{"continue":"%sa"}}`, r.URL.Query().Get("continue"))
 	}},
-	{"an endless page", "the server sent more than the 500 objects that the request asked for", func(w http.ResponseWriter, _ *http.Request) {
+	{"an endless page", "the server sent more than the 500 requested objects", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(w, `{"items":[%s`, thing(0))
 		for i := 1; ; i++ {
 			if _, err := fmt.Fprint(w, ",", thing(i)); err != nil {
@@ -53,11 +53,11 @@ var hostile = []struct {
 			}
 		}
 	}},
-	{"endless pages of one object", "the list has no end: 102 requests returned 102 objects", func(w http.ResponseWriter, r *http.Request) {
+	{"endless pages of one object", "the list does not end: 102 requests returned 102 objects", func(w http.ResponseWriter, r *http.Request) {
 		from, _ := strconv.Atoi(r.URL.Query().Get("continue"))
 		fmt.Fprintf(w, `{"items":[%s],"metadata":{"continue":"%d"}}`, thing(from), from+1)
 	}},
-	{"expired after each object", "the list has no end: 101 requests returned 51 objects", func(w http.ResponseWriter, r *http.Request) {
+	{"expired after each object", "the list does not end: 101 requests returned 51 objects", func(w http.ResponseWriter, r *http.Request) {
 		from, _ := strconv.Atoi(r.URL.Query().Get("continue"))
 		if from%2 == 1 {
 			w.WriteHeader(http.StatusGone)

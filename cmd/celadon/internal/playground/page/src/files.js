@@ -16,7 +16,7 @@ export function save(name, text, type = "application/yaml") {
 // CRD to its own, anything else to the one that it was dropped on, or the object's.
 export async function read(files, page, pane) {
 	for (const file of files) {
-		if (file.size > most) throw new Error(`${file.name}: more than ${most >> 20} MiB: want less`);
+		if (file.size > most) throw new Error(`${file.name}: more than ${most >> 20} MiB`);
 		const text = await file.text();
 		if (/^\s*\{/.test(text) && /"crd"\s*:/.test(text.slice(0, 1000))) page.take(parse(text));
 		else page.set(pane ?? (/^\s*["']?kind["']?\s*:\s*["']?CustomResourceDefinition/m.test(text) ? "crd" : "object"), text);
