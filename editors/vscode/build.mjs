@@ -1,4 +1,4 @@
-// Bundles the client, and gathers the licences of what is in the bundle.
+// Bundles the client and collects the licenses of the bundled packages.
 import { build } from "esbuild";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 

@@ -63,7 +63,7 @@ func (p *textPrinter) shown(b *strings.Builder, l *lint.Lint) {
 	}
 	for i := range l.Rewrites {
 		m := &l.Rewrites[i]
-		p.line(b, 8, untrusted.Sprintf("mend %s:", mendWords(m)))
+		p.line(b, 8, untrusted.Sprintf("fix %s:", mendWords(m)))
 		for line := range strings.Lines(m.Rule) {
 			p.line(b, 10, untrusted.Line(strings.TrimSuffix(line, "\n")))
 		}
