@@ -49,7 +49,7 @@ const examplesModule = {
 	},
 };
 
-async function licences(metafile) {
+async function licenses(metafile) {
 	const packages = new Set();
 	for (const input of Object.keys(metafile.inputs)) {
 		const found = input.match(/node_modules\/((?:@[^/]+\/)?[^/]+)\//);
@@ -79,7 +79,7 @@ async function bundle() {
 		if (/\.(js|css)$/.test(file)) await source(path.join(here, "src", file));
 	}
 	for (const file of ["package-lock.json", "package.json", "build.mjs"]) await source(path.join(here, file));
-	files.set("LICENSES.txt", await licences(result.metafile));
+	files.set("LICENSES.txt", await licenses(result.metafile));
 	files.set("sources.txt", sources.sort((a, b) => (a.slice(64) < b.slice(64) ? -1 : 1)).join("\n") + "\n");
 	return files;
 }

@@ -72,7 +72,7 @@ for (const engine of [native, ...(hasSite ? [inBrowser] : [])]) {
 		});
 
 		test("advice is followed by a button", async () => {
-			await choose(one.page, "nobody has bounded");
+			await choose(one.page, "have no bounds");
 			assert.match(await words(one.page, "#vet"), /would be rejected[^]*With these bounds, all rules fit/);
 			await one.page.evaluate(() => { delete document.documentElement.dataset.vet; });
 			await press(one.page, ".advice button", "Set all");
@@ -176,8 +176,8 @@ for (const engine of [native, ...(hasSite ? [inBrowser] : [])]) {
 		test("links that are damaged or hostile are explained", async () => {
 			const good = link({ crd: "a: 1" });
 			for (const [fragment, want] of [
-				[good.slice(0, -3), /damaged/], ["#v1.!!!", /characters that no link has/], ["#v1.", /damaged/], ["#v9.AAAA", /no version that this page knows/],
-				[link("{"), /no JSON/], [link({ crd: {} }), /crd is no text/], [link(Buffer.alloc(30 << 20, " ").toString("latin1")), /more than a page should/], ["#v1.AAAA", /damaged/],
+				[good.slice(0, -3), /damaged/], ["#v1.!!!", /invalid characters/], ["#v1.", /damaged/], ["#v9.AAAA", /not supported/],
+				[link("{"), /not JSON/], [link({ crd: {} }), /crd is not a string/], [link(Buffer.alloc(30 << 20, " ").toString("latin1")), /too much data/], ["#v1.AAAA", /damaged/],
 			]) {
 				await one.page.evaluate((fragment) => {
 					document.getElementById("notice").hidden = true;
@@ -206,7 +206,7 @@ for (const engine of [native, ...(hasSite ? [inBrowser] : [])]) {
 
 		test("the page is accessible in both themes, and none of it is cut off", async () => {
 			const axe = await readFile(path.join(import.meta.dirname, "../node_modules/axe-core/axe.min.js"), "utf8");
-			await choose(one.page, "nobody has bounded");
+			await choose(one.page, "have no bounds");
 			for (const [theme, width] of [["light", 1440], ["dark", 1440], ["light", 390], ["dark", 390]]) {
 				await one.page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: theme }]);
 				await one.page.setViewport({ width, height: 844 });
