@@ -79,7 +79,7 @@ func answerText(a *analysis.Answer, want search.Want, rule int) (string, error) 
 		}
 	}
 	for _, path := range a.MadeUp {
-		fmt.Fprintf(&b, "  %s is made up: its format is password\n", printable(path))
+		fmt.Fprintf(&b, "  %s is a placeholder: its format is password\n", printable(path))
 	}
 	for _, part := range []struct {
 		title string

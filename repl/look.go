@@ -157,7 +157,7 @@ func showValue(_ context.Context, s *Session, arg string) (string, error) {
 		return "", s.noSelf()
 	}
 	if !p.has {
-		return "", fmt.Errorf("the object has nothing at %s", phrase.Place(p.path()))
+		return "", fmt.Errorf("the object has no value at %s", phrase.Place(p.path()))
 	}
 	text, err := yaml.Marshal(p.self)
 	return printable(string(text)), err

@@ -210,7 +210,7 @@ func take(obj map[string]any, steps []engine.Step) error {
 			return putValue(obj, parent, any(rest))
 		}
 	}
-	return fmt.Errorf("%s: the object has nothing there", engine.FormatPath(steps))
+	return fmt.Errorf("%s: the object has no value there", engine.FormatPath(steps))
 }
 
 func check(ctx context.Context, s *Session, _ string) (string, error) {

@@ -22,7 +22,7 @@ const MaxText = 16 << 20
 type TooLongError struct{ Name, Mend string }
 
 func (e *TooLongError) Error() string {
-	return fmt.Sprintf("%s: the text is longer than %d MiB%s", e.Name, MaxText>>20, e.Mend)
+	return fmt.Sprintf("%s: the output is longer than %d MiB%s", e.Name, MaxText>>20, e.Mend)
 }
 
 // Layout selects the parts of an explanation.

@@ -272,7 +272,7 @@ func (c *CRD) why(cause *engine.Cause) (lines []string) {
 	if r := c.over[cause.Field[:strings.LastIndexByte(cause.Field, '.')]]; r != nil {
 		cost, what := max(r.EstimatedTotal, r.MessageExpressionCost), "a large part of a sum over its limit"
 		if cost > r.Limit {
-			what = "where " + phrase.Number(r.Limit) + " is the limit"
+			what = "over the limit of " + phrase.Number(r.Limit)
 		}
 		lines = append(lines, fmt.Sprintf("it costs %s, %s; most of it in: %s", phrase.Number(cost), what, r.Reason.Expression))
 		for _, m := range r.Reason.Missing {
@@ -298,7 +298,7 @@ func (c *CRD) unmarked(all *findings, index int) {
 			near, _, _ := c.Schema(r.Field)
 			all.add(Finding{
 				ID: markers.RuleWithoutMarker, Near: near, Description: descriptions[markers.RuleWithoutMarker], Level: Warning, Rule: r.Rule, CRD: index, Field: r.Field,
-				Message: "no marker in these packages has this rule: regenerate the CRD, or write the rule where its type is declared",
+				Message: "no marker in these packages has this rule: regenerate the CRD, or write the rule over the limit of its type is declared",
 			}, Place{c.report.Name, v.Name, r.Path})
 		}
 	}

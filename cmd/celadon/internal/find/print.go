@@ -102,7 +102,7 @@ func (p *textPrinter) finding(b *strings.Builder, indent string, f *Finding, sch
 		fmt.Fprintf(b, "%s  %s\n", indent, untrusted.Line(field+f.Message))
 	}
 	for _, path := range f.MadeUp {
-		fmt.Fprintf(b, "%s  %s is made up: its format is password\n", indent, untrusted.Line(path))
+		fmt.Fprintf(b, "%s  %s is a placeholder: its format is password\n", indent, untrusted.Line(path))
 	}
 	if f.Old != nil {
 		fmt.Fprintf(b, "%s  old object:\n", indent)

@@ -102,7 +102,7 @@ func fewFields(next http.Handler) http.Handler {
 func refuseBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength != 0 {
-			refuse(w, &httpError{http.StatusRequestEntityTooLarge, "want no body", true})
+			refuse(w, &httpError{http.StatusRequestEntityTooLarge, "a request body is not allowed", true})
 			return
 		}
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(bareTimeout)) // a recorder in a test does not support it

@@ -21,7 +21,7 @@ import (
 func (o *Options) fixes(paths []string) (bool, error) {
 	switch {
 	case o.DryRun && !o.Fix:
-		return false, errors.New("--dry-run: want --fix, too")
+		return false, errors.New("--dry-run: use it with --fix")
 	case o.Fix && o.Output != "text":
 		return false, errors.New("--fix prints its changes: do not set --output")
 	case o.Fix && slices.Contains(paths, "-"):

@@ -34,7 +34,7 @@ func shown(l *lint.Lint) (lines []string) {
 		lines = append(lines, fmt.Sprintf("object (%s): %s", w.Operation, compact(w.Object)))
 	}
 	for _, path := range l.MadeUp {
-		lines = append(lines, path+" is made up: its format is password")
+		lines = append(lines, path+" is a placeholder: its format is password")
 	}
 	for i := range l.Rewrites {
 		lines = append(lines, fmt.Sprintf("fix %s: %s", mendWords(&l.Rewrites[i]), lex.Flat(l.Rewrites[i].Rule)))
@@ -59,7 +59,7 @@ func (p *textPrinter) shown(b *strings.Builder, l *lint.Lint) {
 		p.object(b, fmt.Sprintf("on this object (%s)", w.Operation), w.Object)
 	}
 	for _, path := range l.MadeUp {
-		p.line(b, 10, untrusted.Sprintf("%s is made up: its format is password", path))
+		p.line(b, 10, untrusted.Sprintf("%s is a placeholder: its format is password", path))
 	}
 	for i := range l.Rewrites {
 		m := &l.Rewrites[i]

@@ -39,7 +39,7 @@ func (p *textPrinter) reason(b *strings.Builder, r *vet.Rule, line untrusted.Own
 	head := untrusted.Sprintf("why %s%s costs %s", what, line, formatNumber(cost))
 	switch {
 	case cost > r.Limit:
-		head += untrusted.Sprintf(" where %s is the limit", formatNumber(r.Limit))
+		head += untrusted.Sprintf(", over the limit of %s", formatNumber(r.Limit))
 	case r.Over:
 		head += ", a large part of a sum over its limit"
 	}
