@@ -48,7 +48,7 @@ func newMetrics(set *admission.Set) *metrics {
 			Name: "celadon_rule_refusals_total", Help: "Objects that a rule rejected, in any mode.",
 		}, []string{"crd", "version", "path", "index"}),
 		inFlight:          gauge("celadon_requests_in_flight", "Admission requests being decided."),
-		panics:            counter("celadon_panics_total", "Bugs: panics, and requests that could not be decided."),
+		panics:            counter("celadon_panics_total", "Internal errors: panics, and requests that could not be decided."),
 		compileErrors:     counter("celadon_crd_compile_errors_total", "CRDs and rules that could not be read or compiled."),
 		crdProblems:       gauge("celadon_crd_problems", "CRDs and rules of the last reload that are not in force."),
 		crdsRefused:       gauge("celadon_crds_refused", "CRDs of the last reload that an API server would reject, in force or not."),

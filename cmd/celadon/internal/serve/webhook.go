@@ -62,7 +62,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringVar(&o.Unknown, "unknown-crd", "allow", "objects without a CRD: allow (with a warning) or refuse")
 	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to emulate (default: the newest supported)")
 	f.BoolVar(&o.NoVet, "no-vet", false, "also load CRDs that an API server would reject, if they compile")
-	f.DurationVar(&o.Grace, "remove-after", defaultGrace, "remove a CRD that is no longer in the files after the files have been unchanged for this time")
+	f.DurationVar(&o.Grace, "remove-after", defaultGrace, "how long the files must be unchanged before CRDs that are missing from them are removed")
 	f.IntVar(&o.Concurrency, "max-concurrent", defaultConcurrency, "number of concurrent requests; others wait until their timeout")
 	f.DurationVar(&o.Drain, "drain", defaultDrain, "how long to continue after SIGTERM, while clients may still send requests")
 	o.Convert.Add(f)

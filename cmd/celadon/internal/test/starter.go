@@ -38,7 +38,7 @@ type InitOptions struct {
 func (o *InitOptions) Flags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file, a folder, or - (repeatable)")
-	f.StringArrayVar(&o.Samples, "from", nil, "objects to use in preference to generated ones: `SAMPLES`, files or folders (repeatable)")
+	f.StringArrayVar(&o.Samples, "from", nil, "preferred objects: `SAMPLES`, files or folders (repeatable)")
 	f.StringVar(&o.Out, "out", "", "write one file per CRD version into `DIR` (default: standard output)")
 	f.IntVar(&o.Steps, "steps", search.DefaultSteps, "number of objects to try for each rule")
 }

@@ -50,7 +50,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringVarP(&o.Output, "output", "o", "text", "report format: text, json, junit, sarif, or github")
 	f.BoolVar(&o.Explain, "explain", false, "explain the cost of every rule")
 	f.BoolVar(&o.All, "all", false, "in text: show every rule, not only the most expensive")
-	f.BoolVar(&o.Find, "find", false, "also search for objects on which a rule fails to evaluate, or prove that it rejects nothing (seconds per CRD)")
+	f.BoolVar(&o.Find, "find", false, "also search for objects on which a rule fails to evaluate, and for proofs that a rule rejects nothing (takes seconds per CRD)")
 	f.BoolVar(&o.Fix, "fix", false, "set the suggested bounds in the files, with --find also guard rules that fail, and show the changes (see docs/fix.md)")
 	f.BoolVar(&o.DryRun, "dry-run", false, "with --fix: write nothing; exit with 1 if there is something to fix")
 	f.StringArrayVar(&o.NoLints, "no-lint", nil, "disable a lint: `NAME` (repeatable)")
