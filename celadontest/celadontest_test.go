@@ -194,7 +194,7 @@ func TestMismatch(t *testing.T) {
 		"unchecked": {func(t testing.TB) {
 			crds.Rejects(t, spec+"{schedule: 1, image: a}", celadontest.Field("spec.schedule"))
 		}, ""},
-		"no kind":   {func(t testing.TB) { crds.Accepts(t, "a: 1") }, "celadontest: no CRD of"},
+		"no kind":   {func(t testing.TB) { crds.Accepts(t, "a: 1") }, "celadontest: no CRD for"},
 		"another":   {func(t testing.TB) { crds.Rejects(t, "apiVersion: v1\nkind: Pod") }, "celadontest: no CRD for Pod (got CRDs for crontabs.stable.example.com)"},
 		"old":       {func(t testing.TB) { crds.Update(nil).Accepts(t, bad) }, "celadontest: old object: no object given: nil"},
 		"no status": {func(t testing.TB) { crds.Err(t, (*CronTab)(nil)) }, "celadontest: no object given: nil"},
@@ -262,7 +262,7 @@ func TestCover(t *testing.T) {
 		crds.Cover(t, 0)
 		crds.Cover(t, 0)
 	})
-	if !strings.HasPrefix(got, "celadontest: Cover is on already") {
+	if !strings.HasPrefix(got, "celadontest: Cover is already on") {
 		t.Error(got)
 	}
 }

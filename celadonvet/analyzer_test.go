@@ -115,8 +115,8 @@ func TestBadConfig(t *testing.T) {
 	}{
 		"no such folder": {celadonvet.Config{CRDs: []string{"none"}}, "-crd: "},
 		"outside":        {celadonvet.Config{CRDs: []string{"../other"}}, "-crd: "},
-		"no CRDs":        {celadonvet.Config{CRDs: []string{"api"}}, "no CRDs: want -crd"},
-		"only patches":   {celadonvet.Config{CRDs: []string{"config/crd/patches"}}, "no CRDs: want -crd"},
+		"no CRDs":        {celadonvet.Config{CRDs: []string{"api"}}, "no CRDs: use -crd"},
+		"only patches":   {celadonvet.Config{CRDs: []string{"config/crd/patches"}}, "no CRDs: use -crd"},
 		"no version":     {celadonvet.Config{KubeVersion: "x"}, "x"},
 		"no lint":        {celadonvet.Config{WithoutLints: []string{"nope"}}, `lint "nope"`},
 	} {

@@ -98,7 +98,7 @@ func TestAttackUnknownFields(t *testing.T) {
 	start := time.Now()
 	out, code, peak := attacked(t, dir, resting, "check", "--crd", "crds", "m")
 	t.Logf("%.1fs, %d MiB beyond %d", time.Since(start).Seconds(), (peak-resting)>>20, resting>>20)
-	for _, want := range []string{`unknown field "spec.k199999"`, "199900 more fields: -o json has all of them", "2 objects checked: 1 valid, 1 invalid"} {
+	for _, want := range []string{`unknown field "spec.k199999"`, "199900 more fields: use -o json to see all of them", "2 objects checked: 1 valid, 1 invalid"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("not in the report: %q", want)
 		}

@@ -147,8 +147,8 @@ func TestClusterShell(t *testing.T) {
 // TestClusterFlags checks the errors for command lines with too many or too few flags.
 func TestClusterFlags(t *testing.T) {
 	for line, want := range map[string]string{
-		"check --cluster x.yaml":                  "want no OBJECTS",
-		"check --cluster --old x":                 "want no --old",
+		"check --cluster x.yaml":                  "do not name OBJECTS",
+		"check --cluster --old x":                 "do not set --old",
 		"check --cluster --watch":                 "--watch",
 		"check --context a --crd x y":             "--context: use it with --cluster",
 		"check -n a --crd x y":                    "--namespace: use it with --cluster",
@@ -156,8 +156,8 @@ func TestClusterFlags(t *testing.T) {
 		"check --cluster -n ../a":                 `--namespace "../a"`,
 		"check --cluster -l ===":                  `--selector "==="`,
 		"check --cluster --crd x -o yaml":         "--cluster --crd: tells of two stored objects",
-		"diff --cluster --base a x":               "want no --base",
-		"diff --cluster --objects a x":            "want no --base or --objects",
+		"diff --cluster --base a x":               "do not set --base",
+		"diff --cluster --objects a x":            "do not set --base or --objects",
 		"diff --cluster":                          "no CRDs given",
 		"eval --cluster true":                     "--cluster: use --object KIND/NAME",
 		"eval --cluster --object a --name b true": "--name",
@@ -205,7 +205,7 @@ func TestClusterNoFile(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(cmd.Dir, "crontabs.stable.example.com"), []byte("{{ a }}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, _ := cmd.CombinedOutput(); !bytes.Contains(out, []byte("not read, for want of permission")) || bytes.Contains(out, []byte("Helm")) {
+	if out, _ := cmd.CombinedOutput(); !bytes.Contains(out, []byte("not read, because of missing permission")) || bytes.Contains(out, []byte("Helm")) {
 		t.Errorf("%s", out)
 	}
 }

@@ -76,7 +76,7 @@ var editCases = map[string]struct {
 	"through a used anchor":    {"a: &x {b: 1}\nc: *x\n", Set(at("a", "b"), 2), "!an anchor that others use, &x"},
 	"a used anchor":            {"a: &x 1\nc: *x\n", Set(at("a"), 2), "!an anchor that others use, &x"},
 	"a key given twice":        {"a: 1\na: 2\n", Set(at("a"), 3), "!a is a duplicate"},
-	"a merge behind":           {"a: 1\n<<: {a: 2}\n", Set(at("a"), 3), "!a merge behind it"},
+	"a merge behind":           {"a: 1\n<<: {a: 2}\n", Set(at("a"), 3), "!a later merge key"},
 	"a merged key":             {"x: &x {a: 1}\ny:\n  <<: *x\n", Set(at("y", "a"), 2), "x: &x {a: 1}\ny:\n  <<: *x\n  a: 2\n"},
 	"no such place":            {"a: 1\n", Set(at("b", "c"), 2), "!there is no b"},
 	"not a mapping":            {"a: 1\n", Set(at("a", "c"), 2), "!c cannot be followed here"},

@@ -171,7 +171,7 @@ func TestObject(t *testing.T) {
 	c := opened(t, s, Flags{})
 	for ref, want := range map[string]string{
 		"things/n000001": "", "Things.g.io/n000001": "",
-		"thing/n000001": "is of things.g.io and of others.g.io", "th/n000001": "want one of these",
+		"thing/n000001": "is of things.g.io and of others.g.io", "th/n000001": "choose one",
 		"things/none": "not found", "gizmo/a": "has no CustomResourceDefinition for",
 		"things": "want KIND/NAME", "things/../a": "the name may not contain '/'", "things/..": "may not be '..'", "/a": "want KIND/NAME",
 	} {

@@ -89,7 +89,7 @@ func TestUnordered(t *testing.T) {
 	}
 	c := opened(t, s, Flags{})
 	names, errs := read(t.Context(), c, kind(t, "things"))
-	if len(names) != 2 || len(errs) != 1 || !strings.Contains(errs[0].Error(), "not read to its end, for its objects are in no order") {
+	if len(names) != 2 || len(errs) != 1 || !strings.Contains(errs[0].Error(), "not read completely, because its objects are not sorted") {
 		t.Errorf("%v, %v", names, errs)
 	}
 }

@@ -106,8 +106,8 @@ func TestNotFramed(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                                     "",
 		"Content-Length: 2\r\n\r\n{":           "a message of 2 bytes ends after 1",
-		"Content-Length: 99999999999\r\n\r\n{": "want no more than",
-		"Content-Length: -1\r\n\r\n{":          "want no more than",
+		"Content-Length: 99999999999\r\n\r\n{": "want at most",
+		"Content-Length: -1\r\n\r\n{":          "want at most",
 		"Content-Type: x\r\n\r\n{}":            "a header without Content-Length",
 		"GET / HTTP/1.1\r\n":                   "want a header line",
 		"Content-Le":                           "unexpected EOF",
