@@ -161,7 +161,7 @@ func (b *openShift) compareResult(t *trial, refusal string, expected *embedded) 
 	default:
 		if expected != nil {
 			if found := differences(b.unnamed(expected.object), b.unnamed(res.Object)); len(found) > 0 {
-				t.wrongAt(b.reader.place(expected.node), "this object", "another: "+strings.Join(found, "; "))
+				t.wrongAt(b.reader.place(expected.node), "this object", "a different object: "+strings.Join(found, "; "))
 			}
 		}
 	}

@@ -83,7 +83,7 @@ func (b *own) compareResult(t *trial) {
 	}
 	if e.object != nil {
 		if found := differences(e.object, res.Object, "name", "namespace"); len(found) > 0 {
-			t.wrongAt(e.objectAt, "this object", "another: "+strings.Join(found, "; "))
+			t.wrongAt(e.objectAt, "this object", "a different object: "+strings.Join(found, "; "))
 		}
 	}
 	if e.costed && res.Cost > e.maxCost {

@@ -147,7 +147,7 @@ func (c *CRD) print(b *strings.Builder) error {
 	if n := len(c.Findings); n > 0 {
 		said = phrase.Count(n, "finding")
 	}
-	untrusted.Fprintf(b, "%s: %s in %s round trips between %s\n", c.Name, said, phrase.Count(trips, "round trip"), c.between())
+	untrusted.Fprintf(b, "%s: %s in %s between %s\n", c.Name, said, phrase.Count(trips, "round trip"), c.between())
 	if c.More {
 		fmt.Fprintf(b, "  only the first findings are shown\n")
 	}
