@@ -98,7 +98,7 @@ func TestMend(t *testing.T) {
 		{"null != self.spec.image", "this is never null; to test whether it is present, use has(self.spec.image)", "has(self.spec.image)"},
 		{"self.spec.env[0].name.split('')[0] == null", "this is never null; to test whether a field is present, use has(self.name)", "has(self.metadata.name)"},
 		{"self.spec.?image == 'a'", "an optional is not a value: end with .orValue(…), or test .hasValue()", "self.spec.?image.orValue('') == 'a'"},
-		{"self.spec.?image.orValue(1) == 1", "the default for an absent value must have its type: a text", "self.spec.?image.orValue('') == ''"},
+		{"self.spec.?image.orValue(1) == 1", "the default for an absent value must have its type: a string", "self.spec.?image.orValue('') == ''"},
 		{"1 < self.spec.replicas < 5", "comparisons do not chain: use 1 < x && x < 5", "1 < self.spec.replicas && self.spec.replicas < 5"},
 		{"!self.spec.replicas", "an integer is not a condition: use self.spec.replicas != 0", "self.spec.replicas != 0"},
 		{"self.spec.image && true", "a string is not a condition: use self.spec.image != ''", "self.spec.image != '' && true"},
