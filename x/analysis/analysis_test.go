@@ -90,8 +90,8 @@ func TestAsk(t *testing.T) {
 		{"false", "v1", search.Accepted, "never set: no accepted object has spec: proved (rule 0 of spec)"},
 		{"self.nonsense", "v1", search.Refused, "not analyzed: undefined field 'nonsense'"},
 		{"!has(self.names) || " + unbounded, "v1", search.OverBudget, "exceeds its cost limit: this object (create)"},
-		{"!has(self.num) || self.num < 10", "v0", search.Refused, "not asked: version v0 is not served"},
-		{"!has(self.num) || self.num < 10", "v0", search.OverBudget, "not asked: version v0 is not served"},
+		{"!has(self.num) || self.num < 10", "v0", search.Refused, "not searched: version v0 is not served"},
+		{"!has(self.num) || self.num < 10", "v0", search.OverBudget, "not searched: version v0 is not served"},
 	} {
 		a := analyzer(t, definition(t, tt.rule), tt.version)
 		answer, err := a.Ask(t.Context(), a.Rules()[0], tt.want)

@@ -244,7 +244,7 @@ func Example() {
 		fmt.Println(gap.Text)
 	}
 	// Output:
-	// never refused
+	// never rejected
 	// `has(self.a)` never false
 	// `self.b` never false
 }

@@ -104,7 +104,7 @@ func TestPipeBounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := strings.Split(strings.TrimSpace(out.String()), "\n")
-	want := []string{"the request is too large (want at most 8 MiB)", "no CRD given for Pod", "not a request: ", "no CRD given for Pod"}
+	want := []string{"the request is too large (want at most 8 MiB)", "no usable CRD given for Pod", "not a request: ", "no usable CRD given for Pod"}
 	if len(got) != len(want) {
 		t.Fatalf("%d answers: %.500s", len(got), out.String())
 	}

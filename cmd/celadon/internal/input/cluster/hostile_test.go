@@ -90,7 +90,7 @@ var hostile = []struct {
 	{"nested", "", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"items":[`+strings.Repeat("[", 1<<20))
 	}},
-	{"another kind", "sent kind Secret of v1: want Thing of g.io/v1", func(w http.ResponseWriter, _ *http.Request) {
+	{"another kind", "response has kind Secret of v1: want Thing of g.io/v1", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"items":[{"apiVersion":"v1","kind":"Secret","metadata":{"name":"../../etc/passwd"}}]}`)
 	}},
 	{"an empty object", "is not a list", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{}`) }},

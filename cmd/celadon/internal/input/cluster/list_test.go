@@ -37,7 +37,7 @@ func TestExpired(t *testing.T) {
 			if !failed || !slices.Equal(names, all(3600)) || errs != nil {
 				t.Errorf("%d objects, %v", len(names), errs)
 			}
-			if len(told) != 1 || !strings.Contains(told[0].Error(), "things: the list expired behind "+test.at+" objects") {
+			if len(told) != 1 || !strings.Contains(told[0].Error(), "things: the list expired after "+test.at+" objects") {
 				t.Errorf("told %v", told)
 			}
 		})
