@@ -173,7 +173,7 @@ func TestMismatch(t *testing.T) {
 		run  func(testing.TB)
 		want string
 	}{
-		"refused": {func(t testing.TB) { crds.Accepts(t, bad) }, `celadontest: the create of CronTab "nightly" was refused: want it accepted
+		"refused": {func(t testing.TB) { crds.Accepts(t, bad) }, `celadontest: the create of CronTab "nightly" was rejected, want accepted
   spec.replicas: Invalid value: replicas is 3, more than maxReplicas: 2
     rule: self.replicas <= self.maxReplicas
       self.replicas: 3
@@ -183,10 +183,10 @@ func TestMismatch(t *testing.T) {
       self.split(' ').size(): 1
       self: "now\n::error::"`},
 		"accepted": {func(t testing.TB) { crds.Rejects(t, nightly(), celadontest.Field("spec")) },
-			`celadontest: the create of CronTab "nightly" was accepted: want it refused` + "\n  for: spec"},
+			`celadontest: the create of CronTab "nightly" was accepted, want rejected` + "\n  for: spec"},
 		"another cause": {func(t testing.TB) {
 			crds.Update(nightly()).Rejects(t, bad, celadontest.Field("spec.schedule"), celadontest.Cause{Field: "spec.image", Message: "x"})
-		}, `celadontest: the update of CronTab "nightly" was refused
+		}, `celadontest: the update of CronTab "nightly" was rejected
   not for: spec.image: x
   and also for: spec.replicas: Invalid value: replicas is 3, more than maxReplicas: 2
   spec.replicas: Invalid`},
@@ -194,15 +194,15 @@ func TestMismatch(t *testing.T) {
 		"unchecked": {func(t testing.TB) {
 			crds.Rejects(t, spec+"{schedule: 1, image: a}", celadontest.Field("spec.schedule"))
 		}, ""},
-		"no kind":   {func(t testing.TB) { crds.Accepts(t, "a: 1") }, "celadontest: no CRD of"},
-		"another":   {func(t testing.TB) { crds.Rejects(t, "apiVersion: v1\nkind: Pod") }, "celadontest: no CRD of Pod here (there are crontabs.stable.example.com)"},
+		"no kind":   {func(t testing.TB) { crds.Accepts(t, "a: 1") }, "celadontest: no CRD for"},
+		"another":   {func(t testing.TB) { crds.Rejects(t, "apiVersion: v1\nkind: Pod") }, "celadontest: no CRD for Pod (got CRDs for crontabs.stable.example.com)"},
 		"old":       {func(t testing.TB) { crds.Update(nil).Accepts(t, bad) }, "celadontest: old object: no object given: nil"},
 		"no status": {func(t testing.TB) { crds.Err(t, (*CronTab)(nil)) }, "celadontest: no object given: nil"},
 		"number":    {func(t testing.TB) { crds.Err(t, 3) }, "celadontest: object of Go type int: not a JSON object"},
 		"function":  {func(t testing.TB) { crds.Err(t, func() {}) }, "celadontest: object of Go type func(): json: unsupported type: func()"},
-		"two":       {func(t testing.TB) { crds.Err(t, spec+"{}\n---\nb: 1") }, "celadontest: two objects in the text: want one"},
-		"empty":     {func(t testing.TB) { crds.Err(t, "# nothing") }, "celadontest: no object in the text"},
-		"a list":    {func(t testing.TB) { crds.Err(t, "- a") }, "celadontest: a []interface {} in the text: want an object"},
+		"two":       {func(t testing.TB) { crds.Err(t, spec+"{}\n---\nb: 1") }, "celadontest: two objects in the string: want one"},
+		"empty":     {func(t testing.TB) { crds.Err(t, "# nothing") }, "celadontest: no object in the string"},
+		"a list":    {func(t testing.TB) { crds.Err(t, "- a") }, "celadontest: a []interface {} in the string: want an object"},
 		"duplicate": {func(t testing.TB) { crds.Err(t, spec+"{}\nspec: {}") }, "celadontest: yaml: unmarshal errors:\n  line 5: key \"spec\" already set in map"},
 		"no YAML":   {func(t testing.TB) { crds.Err(t, "a: b: c") }, "celadontest: not YAML: "},
 		"no field validation": {func(t testing.TB) {
@@ -252,7 +252,7 @@ func TestCover(t *testing.T) {
 		crds.Cover(t, 30)
 		crds.Rejects(t, broken)
 	})
-	want := `celadontest: coverage is 20.0 %: want 30; of 5 rules 3 ran and 1 refused
+	want := `celadontest: coverage is 20.0 %, want 30; of 5 rules, 3 ran and 1 rejected
   crontabs.stable.example.com v1 spec: never refused: self.replicas <= self.maxReplicas`
 	if !strings.HasPrefix(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -262,7 +262,7 @@ func TestCover(t *testing.T) {
 		crds.Cover(t, 0)
 		crds.Cover(t, 0)
 	})
-	if !strings.HasPrefix(got, "celadontest: Cover is on already") {
+	if !strings.HasPrefix(got, "celadontest: Cover is already on") {
 		t.Error(got)
 	}
 }

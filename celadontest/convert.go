@@ -22,12 +22,12 @@ func (c *CRDs) Converts(t testing.TB, kind schema.GroupKind, convert func(ctx co
 	t.Helper()
 	crd := c.Definition(kind)
 	if crd == nil {
-		t.Fatalf("celadontest: no CRD of %s here", kind)
+		t.Fatalf("celadontest: no CRD for %s", kind)
 	}
 	r, err := roundtrip.Test(t.Context(), crd, conversion.Func(convert), cfg)
 	var unknown *engine.NotCheckedError
 	if errors.As(err, &unknown) {
-		t.Errorf("celadontest: %s: nothing was found out: %v", kind, err)
+		t.Errorf("celadontest: %s: no result: %v", kind, err)
 		return
 	}
 	if err != nil {
@@ -45,6 +45,6 @@ func (c *CRDs) Converts(t testing.TB, kind schema.GroupKind, convert func(ctx co
 		t.Errorf("celadontest: %s (seed %d, %d times)\n%s%s", f, r.Seed, f.Times, shown, change)
 	}
 	if r.More {
-		t.Errorf("celadontest: %s: there are more findings: these are the first", kind)
+		t.Errorf("celadontest: %s: only the first findings are shown", kind)
 	}
 }

@@ -27,8 +27,8 @@ func TestConverts(t *testing.T) {
 	}
 	all := said(kind, relabelled, roundtrip.Config{Objects: 100})
 	for _, want := range []string{
-		"celadontest: dropped, v1beta1 to v1: spec.hostPort is lost by way of v1 (was ", "(seed 0, ",
-		"celadontest: dropped, v1 to v1beta1: spec.port is lost by way of v1beta1 (was ", "apiVersion: stable.example.com/v1\nkind: CronTab\n",
+		"celadontest: dropped, v1beta1 to v1: spec.hostPort is lost via v1 (was ", "(seed 0, ",
+		"celadontest: dropped, v1 to v1beta1: spec.port is lost via v1beta1 (was ", "apiVersion: stable.example.com/v1\nkind: CronTab\n",
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("want %q in:\n%s", want, all)

@@ -35,13 +35,13 @@ func (c *CRDs) Cover(t testing.TB, percent float64) {
 		}
 	}
 	if !c.watched.CompareAndSwap(nil, w) {
-		t.Fatalf("celadontest: Cover is on already: want one call for all tests of these CRDs, before their writes")
+		t.Fatalf("celadontest: Cover is already on: call it once for all tests of these CRDs, before their writes")
 	}
 	t.Cleanup(func() {
 		t.Helper()
 		c.watched.Store(nil)
 		if report := w.recorder.Report(); report.Percent() < percent {
-			t.Errorf("celadontest: coverage is %.1f %%: want %v; of %d rules %d ran and %d refused%s",
+			t.Errorf("celadontest: coverage is %.1f %%, want %v; of %d rules, %d ran and %d rejected%s",
 				report.Percent(), percent, report.Rules, report.Ran, report.Refused, gaps(report))
 		}
 	})
@@ -61,7 +61,7 @@ func gaps(report *coverage.Report) string {
 			continue
 		}
 		shown++
-		what := "never refused"
+		what := "never rejected"
 		if item.Ran == 0 {
 			what = "never ran"
 		}

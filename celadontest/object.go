@@ -59,7 +59,7 @@ func document(text []byte) (obj map[string]any, err error) {
 		doc, err := reader.Read()
 		switch {
 		case errors.Is(err, io.EOF) && obj == nil:
-			return nil, errors.New("no object in the text")
+			return nil, errors.New("no object in the string")
 		case errors.Is(err, io.EOF):
 			return obj, nil
 		case err != nil:
@@ -74,11 +74,11 @@ func document(text []byte) (obj map[string]any, err error) {
 		case v == nil:
 			continue // empty or only comments
 		case obj != nil:
-			return nil, errors.New("two objects in the text: want one")
+			return nil, errors.New("two objects in the string: want one")
 		}
 		var ok bool
 		if obj, ok = v.(map[string]any); !ok {
-			return nil, fmt.Errorf("a %T in the text: want an object", v)
+			return nil, fmt.Errorf("a %T in the string: want an object", v)
 		}
 	}
 }
@@ -125,11 +125,11 @@ func (c *CRDs) kindNamed(name, version string) (gvk schema.GroupVersionKind, err
 	case len(named) == 1:
 		return named[0], nil
 	case crds > 1:
-		return gvk, fmt.Errorf("kind %s is that of several CRDs: set its TypeMeta, or Config.Scheme", name)
+		return gvk, fmt.Errorf("several CRDs have kind %s: set the object's TypeMeta, or Config.Scheme", name)
 	case len(all) == 1:
 		return all[0], nil
 	}
-	return gvk, fmt.Errorf("no CRD here is of kind %s and serves version %q, as its package is called: set its TypeMeta, or Config.Scheme", name, version)
+	return gvk, fmt.Errorf("no CRD has kind %s and serves version %q (the name of the object's package): set its TypeMeta, or Config.Scheme", name, version)
 }
 
 func servedBy(e *catalog.Entry) (served []string) {
@@ -149,7 +149,7 @@ func (c *CRDs) engineOf(obj map[string]any) (name string, compiled *engine.Engin
 func (c *CRDs) compiled(kind schema.GroupKind) (name string, compiled *engine.Engine, err error) {
 	e := c.set.catalog.Find(kind)
 	if e == nil {
-		return "", nil, fmt.Errorf("no CRD of %s here (there are %s)", kind, strings.Join(c.set.catalog.Names(), ", "))
+		return "", nil, fmt.Errorf("no CRD for %s (got CRDs for %s)", kind, strings.Join(c.set.catalog.Names(), ", "))
 	}
 	compiled, err = e.Engine()
 	if err != nil {

@@ -81,7 +81,7 @@ func TestKinds(t *testing.T) {
 		t.Error(got)
 	}
 	got = failures(t, func(t testing.TB) { celadontest.New(t, two).Accepts(t, nightly()) })
-	if !strings.HasSuffix(got, `no CRD here is of kind CronTab and serves version "celadontest_test", as its package is called: set its TypeMeta, or Config.Scheme`) {
+	if !strings.HasSuffix(got, `no CRD has kind CronTab and serves version "celadontest_test" (the name of the object's package): set its TypeMeta, or Config.Scheme`) {
 		t.Error(got)
 	}
 	typed := nightly()

@@ -58,7 +58,7 @@ func (w Write) Accepts(t testing.TB, obj any) *unstructured.Unstructured {
 	case v.err != nil:
 		t.Errorf("celadontest: %v", v.err)
 	case !v.result.Allowed:
-		t.Errorf("celadontest: %s was refused: want it accepted%s", v, v.why())
+		t.Errorf("celadontest: %s was rejected, want accepted%s", v, v.why())
 	default:
 		return &unstructured.Unstructured{Object: v.result.Object}
 	}
@@ -77,11 +77,11 @@ func (w Write) Rejects(t testing.TB, obj any, causes ...Cause) *apierrors.Status
 		t.Errorf("celadontest: %v", v.err)
 		return &apierrors.StatusError{}
 	case v.result.Allowed:
-		t.Errorf("celadontest: %s was accepted: want it refused%s", v, wanted(causes))
+		t.Errorf("celadontest: %s was accepted, want rejected%s", v, wanted(causes))
 		return &apierrors.StatusError{}
 	}
 	if wrong := mismatch(causes, v.result); wrong != "" {
-		t.Errorf("celadontest: %s was refused%s%s", v, wrong, v.why())
+		t.Errorf("celadontest: %s was rejected%s%s", v, wrong, v.why())
 	}
 	return statusError(v.result.Failure)
 }

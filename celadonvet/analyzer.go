@@ -31,14 +31,14 @@ func New(cfg Config) *analysis.Analyzer {
 	v := &vetter{cfg: cfg, modules: map[string]*module{}}
 	a := &analysis.Analyzer{
 		Name: "celadonvet",
-		Doc:  "check the CEL rules in markers against the CRDs that were generated of them\n\nSee docs/go-markers.md of github.com/celadon-cel/celadon.",
+		Doc:  "check the CEL rules in markers against the CRDs generated from them\n\nSee docs/go-markers.md of github.com/celadon-cel/celadon.",
 		URL:  "https://github.com/celadon-cel/celadon",
 		Run:  v.run,
 	}
-	a.Flags.Var((*list)(&v.cfg.CRDs), "crd", "generated CRDs: `PATHS` of files and folders, from the module's folder, with commas (default config/crd,manifests,payload-manifests)")
-	a.Flags.StringVar(&v.cfg.KubeVersion, "kube-version", cfg.KubeVersion, "Kubernetes `X.Y` to stand for (default the newest known)")
-	a.Flags.Var((*list)(&v.cfg.WithoutLints), "no-lint", "switch off lints: `NAMES`, with commas")
-	a.Flags.BoolVar(&v.cfg.NoAdvice, "no-advice", cfg.NoAdvice, "leave out the bounds that would make rules fit")
+	a.Flags.Var((*list)(&v.cfg.CRDs), "crd", "generated CRDs: `PATHS` of files and folders, relative to the module, separated by commas (default config/crd,manifests,payload-manifests)")
+	a.Flags.StringVar(&v.cfg.KubeVersion, "kube-version", cfg.KubeVersion, "Kubernetes `X.Y` to emulate (default: the newest supported)")
+	a.Flags.Var((*list)(&v.cfg.WithoutLints), "no-lint", "disable lints: `NAMES`, separated by commas")
+	a.Flags.BoolVar(&v.cfg.NoAdvice, "no-advice", cfg.NoAdvice, "do not report bounds that would make rules fit")
 	return a
 }
 

@@ -22,7 +22,7 @@ import (
 // by position.
 var said = []string{
 	`api/v1/types.go:10:6: FieldValueForbidden: Forbidden: x-kubernetes-validations estimated rule cost total`,
-	`api/v1/types.go:13:2: rule-without-marker: no marker of these packages has this rule: generate the CRD again, or write the rule where its type is declared: self.hosts.size() > 0 (apps.example.com v1 spec)`,
+	`api/v1/types.go:13:2: rule-without-marker: no marker in these packages has this rule: regenerate the CRD, or write the rule where its type is declared: self.hosts.size() > 0 (apps.example.com v1 spec)`,
 	`api/v1/types.go:18:69: FieldValueInvalid: rule does not compile: undefined field 'bakc' (apps.example.com v1 spec)`,
 	`api/v1/types.go:23:47: FieldValueForbidden: estimated rule cost exceeds budget`,
 	`api/v1/types.go:24:2: advice: write // +kubebuilder:validation:MaxItems=200 above AppSpec.hosts`,
@@ -115,8 +115,8 @@ func TestBadConfig(t *testing.T) {
 	}{
 		"no such folder": {celadonvet.Config{CRDs: []string{"none"}}, "-crd: "},
 		"outside":        {celadonvet.Config{CRDs: []string{"../other"}}, "-crd: "},
-		"no CRDs":        {celadonvet.Config{CRDs: []string{"api"}}, "no CRDs: want -crd"},
-		"only patches":   {celadonvet.Config{CRDs: []string{"config/crd/patches"}}, "no CRDs: want -crd"},
+		"no CRDs":        {celadonvet.Config{CRDs: []string{"api"}}, "no CRDs: use -crd"},
+		"only patches":   {celadonvet.Config{CRDs: []string{"config/crd/patches"}}, "no CRDs: use -crd"},
 		"no version":     {celadonvet.Config{KubeVersion: "x"}, "x"},
 		"no lint":        {celadonvet.Config{WithoutLints: []string{"nope"}}, `lint "nope"`},
 	} {

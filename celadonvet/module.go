@@ -84,7 +84,7 @@ func vetModule(dir string, cfg Config) ([]markervet.Finding, error) {
 	}
 	if len(paths) == 0 {
 		if paths, err = tree.CRDFolders(); err != nil {
-			return nil, fmt.Errorf("%w: want -crd with what a generator makes of this module", err)
+			return nil, fmt.Errorf("%w: use -crd with the CRDs generated from this module", err)
 		}
 	}
 	crds, err := readCRDs(root.FS(), paths)
@@ -103,7 +103,7 @@ func vetModule(dir string, cfg Config) ([]markervet.Finding, error) {
 		mapped = append(mapped, markervet.New(src, crd, report, lint.Of(report), nil))
 	}
 	if len(mapped) == 0 {
-		return nil, errors.New("no CRDs: want -crd with what a generator makes of this module")
+		return nil, errors.New("no CRDs: use -crd with the CRDs generated from this module")
 	}
 	found := markervet.Find(src, mapped, cfg.WithoutLints)
 	return slices.DeleteFunc(found, func(f markervet.Finding) bool { return cfg.NoAdvice && f.Level == markervet.Note }), nil

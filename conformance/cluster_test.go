@@ -200,7 +200,7 @@ func (s *Server) clusterReport(t *testing.T, command string, paths []string) {
 	}
 	config := s.kubeconfig(t, s.host)
 	live, told, code := celadon(t, command, config, "", "check", "--cluster", "-o", "json")
-	if !strings.Contains(told, "10 kinds at the version that is stored: kind0s.fleet.io v1, kind1s.fleet.io v1") {
+	if !strings.Contains(told, "10 kinds in the storage version: kind0s.fleet.io v1, kind1s.fleet.io v1") {
 		t.Error(told)
 	}
 	version := regexp.MustCompile(`"kubeVersion": "([0-9.]+)"`).FindStringSubmatch(live)

@@ -55,9 +55,9 @@ func compare(right, ours Answer, what aspects) []Difference {
 
 func verdictDifference(right, ours Answer) Difference {
 	if right.Allowed {
-		return Difference{"refused, should be accepted: " + gist(ours), ours.Message}
+		return Difference{"rejected, want accepted: " + gist(ours), ours.Message}
 	}
-	return Difference{"accepted, should be refused: " + gist(right), right.Message}
+	return Difference{"accepted, want rejected: " + gist(right), right.Message}
 }
 
 // compareCauses compares causes as multisets, because the server ranges over Go maps and so returns

@@ -52,7 +52,7 @@ func (s *Server) tryOne(ctx context.Context, o *Own, update bool) ([]Difference,
 			return nil, err
 		}
 	}
-	out := append(converted, o.differs("the server's answer is not what the file wants (see -update)", t.answer)...)
+	out := append(converted, o.differs("the server's response differs from the file (see -update)", t.answer)...)
 	e, err := compile(o.CRD)
 	if err != nil {
 		return out, err

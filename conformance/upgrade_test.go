@@ -34,7 +34,7 @@ func TestUpgrades(t *testing.T) {
 		}
 		claims, refused = claims+done.claims, refused+done.refusedUpdates
 	}
-	t.Logf("%d breaks of %d upgrades replayed; %d updates of a CRD are refused", claims, len(pairs)+len(history), refused)
+	t.Logf("%d breaks of %d upgrades replayed; %d updates of a CRD are rejected", claims, len(pairs)+len(history), refused)
 	if claims == 0 {
 		t.Error("no break was replayed")
 	}

@@ -100,7 +100,7 @@ func (w *witnessing) work() {
 			w.add(v.name, map[bool]string{false: "minimal", true: "full"}[full], "", a, err)
 		}
 		for _, ref := range v.rules {
-			w.report.Note("rules asked about")
+			w.report.Note("rules searched")
 			for _, want := range w.ask.wants {
 				a, err := v.analyzer.Ask(w.ctx, ref, want)
 				w.add(v.name, string(want), fmt.Sprintf(" %s[%d]", ref.Path, ref.Index), a, err)
@@ -146,7 +146,7 @@ func (c *Case) claimed(t *trial, ours Answer) []Difference {
 	}
 	out := compare(ours, *c.Claim, claims)
 	for i := range out {
-		out[i].Reason = "the search says otherwise: " + out[i].Reason
+		out[i].Reason = "the search disagrees: " + out[i].Reason
 	}
 	if t.seeded {
 		out = append(out, Difference{Reason: "the server refuses the old object of a witness"})

@@ -277,5 +277,5 @@ func checkTypes(path string, v any) error {
 			}
 		}
 	}
-	return fmt.Errorf("%s: Go type %T in the request's object (want what engine.Decode gives: map[string]any, []any, string, int64, float64, bool or nil)", path, v)
+	return fmt.Errorf("%s: Go type %T in the request's object (want a type that engine.Decode returns: map[string]any, []any, string, int64, float64, bool, or nil)", path, v)
 }

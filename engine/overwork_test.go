@@ -29,7 +29,7 @@ func TestOverwork(t *testing.T) {
 	}
 	var undecided *engine.WorkLimitError
 	res, err := decide(2)
-	if res != nil || !errors.As(err, &undecided) || err.Error() != "undecided: spec: x-kubernetes-validations[1].rule: call of replace: over 96 MiB of memory would be made" {
+	if res != nil || !errors.As(err, &undecided) || err.Error() != "undecided: spec: x-kubernetes-validations[1].rule: call of replace: it would allocate over 96 MiB of memory" {
 		t.Errorf("got %+v, %v", res, err)
 	}
 	res, err = decide(1)
@@ -61,7 +61,7 @@ func TestOverworkOfRules(t *testing.T) {
 		}
 		errs, remaining := rules.Validate(t.Context(), nil, strings.Repeat("x", 100_000), nil, celconfig.RuntimeCELCostBudget)
 		last := errs[len(errs)-1]
-		if len(errs) != others+1 || last.Type != field.ErrorTypeInternal || last.Origin != engine.WorkLimit || !strings.HasPrefix(last.Detail, "call of replace: over 96 MiB of memory would be made: for rule: ") || remaining >= 0 {
+		if len(errs) != others+1 || last.Type != field.ErrorTypeInternal || last.Origin != engine.WorkLimit || !strings.HasPrefix(last.Detail, "call of replace: it would allocate over 96 MiB of memory: for rule: ") || remaining >= 0 {
 			t.Errorf("%s: got %d, %d errors, %.300s", rule, remaining, len(errs), last)
 		}
 	}

@@ -15,7 +15,7 @@ func (e *Engine) stored(ctx context.Context, old map[string]any, v *crdVersion) 
 	}
 	from := e.versions[versionOf(old)]
 	if e.webhook && from != v && e.config.Converter == nil {
-		return nil, &NotCheckedError{fmt.Sprintf("the old object is in version %s, the new one in %s, and the CRD converts by a webhook: give both in one version", versionOf(old), v.name)}
+		return nil, &NotCheckedError{fmt.Sprintf("the old object is in version %s, the new one in %s, and the CRD converts with a webhook: use the same version for both", versionOf(old), v.name)}
 	}
 	if e.webhook && from != nil && from != e.home(v) {
 		var err error // a converter gets objects as they were accepted in their version

@@ -90,14 +90,14 @@ func (w *write) scaleBody() (body []byte, v *crdVersion, err error) {
 		return nil, nil, fmt.Errorf("request: subresource scale: apiVersion %q: the CRD serves no such version", asString(at["apiVersion"]))
 	}
 	if v.scale == nil {
-		return nil, nil, fmt.Errorf("request: subresource scale: version %s has none", v.name)
+		return nil, nil, fmt.Errorf("request: subresource scale: version %s does not have it", v.name)
 	}
 	switch {
 	case own:
 		path := v.scale.SpecReplicasPath
 		replicas, found, err := unstructured.NestedInt64(obj, scaleFields(path)...)
 		if err != nil || !found || replicas < math.MinInt32 || replicas > math.MaxInt32 {
-			return nil, nil, &NotCheckedError{fmt.Sprintf("the object has no whole number at %s to scale to", path)}
+			return nil, nil, &NotCheckedError{fmt.Sprintf("the object has no integer at %s to scale to", path)}
 		}
 		meta, _ := obj["metadata"].(map[string]any)
 		obj = map[string]any{"apiVersion": scaleVersion, "kind": scaleKind, "spec": map[string]any{"replicas": replicas},

@@ -63,7 +63,7 @@ func TestScale(t *testing.T) {
 		"the smallest":         {scale(`spec: {replicas: -2147483648}`), five, "", `400 the spec replicas field ".spec.nodes.count" cannot be empty`},
 		"a text":               {scale(`spec: {replicas: x}`), five, "", "400 no kind is registered for the type v1.Scale"},
 		"too large":            {scale(`spec: {replicas: 2147483648}`), five, "", "400 no kind is registered for the type v1.Scale"},
-		"a text in a resource": {pool(`spec: {nodes: {count: x}}`), five, "", "not checked: the object has no whole number at .spec.nodes.count to scale to"},
+		"a text in a resource": {pool(`spec: {nodes: {count: x}}`), five, "", "not checked: the object has no integer at .spec.nodes.count to scale to"},
 		"strict":               {scale(`spec: {replicas: 4, x: 1}`), five, "Strict", "400 no kind is registered for the type v1.Scale"},
 		"lenient":              {scale(`spec: {replicas: 4, x: 1}`), five, "Ignore", "4"},
 		"another version":      {strings.Replace(scale(`spec: {replicas: 4}`), "scaling/v1", "scaling/v2", 1), five, "", "400 no kind is registered"},
@@ -71,8 +71,8 @@ func TestScale(t *testing.T) {
 		"another namespace":    {strings.Replace(scale(`spec: {replicas: 4}`), "namespace: d", "namespace: e", 1), five, "", "4"},
 		"a bad selector":       {scale(`spec: {replicas: 4}`), pool(`status: {selector: 1}`), "", "500 .status.selector accessor error"},
 		"a bad count":          {scale(`spec: {replicas: 4}`), pool(`spec: {nodes: {count: x}}`), "", "500 .spec.nodes.count accessor error"},
-		"nothing to scale to":  {pool(`spec: {}`), five, "", "not checked: the object has no whole number at .spec.nodes.count to scale to"},
-		"no such subresource":  {strings.Replace(pool(`spec: {}`), "org/v1", "org/v2", 1), five, "", "request: subresource scale: version v2 has none"},
+		"nothing to scale to":  {pool(`spec: {}`), five, "", "not checked: the object has no integer at .spec.nodes.count to scale to"},
+		"no such subresource":  {strings.Replace(pool(`spec: {}`), "org/v1", "org/v2", 1), five, "", "request: subresource scale: version v2 does not have it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

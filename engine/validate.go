@@ -84,7 +84,7 @@ func (r *Request) check() error {
 	case r.Object == nil && r.Raw == nil:
 		return fmt.Errorf("request: no object: want Object or Raw")
 	case r.Object != nil && r.Raw != nil:
-		return fmt.Errorf("request: Object and Raw both given: want one")
+		return fmt.Errorf("request: Object and Raw both given: want only one of them")
 	case r.Subresource != "" && r.Subresource != "status" && r.Subresource != scaleSubresource:
 		return fmt.Errorf("request: subresource %q: want \"\", \"status\" or \"scale\"", r.Subresource)
 	case r.Subresource != "" && r.OldObject == nil:
@@ -300,7 +300,7 @@ func (w *write) resetStatus() {
 // updateStatus takes only the status from the request.
 func (w *write) updateStatus() error {
 	if !w.version.hasStatus {
-		return fmt.Errorf("request: subresource status: version %s has none", w.version.name)
+		return fmt.Errorf("request: subresource status: version %s does not have it", w.version.name)
 	}
 	// The server tracks the manager of the sent object before it restores all fields but the status.
 	w.bodyChanged = w.comparesOld() && !w.version.sameStatusOwners(w.obj.Object, w.old.Object)

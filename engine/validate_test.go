@@ -237,10 +237,10 @@ func TestValidateRequests(t *testing.T) {
 		want string
 	}{
 		{"nothing", engine.Request{}, "request: no object: want Object or Raw"},
-		{"both", engine.Request{Object: obj, Raw: []byte(`{}`)}, "request: Object and Raw both given: want one"},
+		{"both", engine.Request{Object: obj, Raw: []byte(`{}`)}, "request: Object and Raw both given: want only one of them"},
 		{"subresource", engine.Request{Object: obj, Subresource: "exec"}, `request: subresource "exec": want "", "status" or "scale"`},
 		{"status of nothing", engine.Request{Object: obj, Subresource: "status"}, "request: subresource status: want an old object"},
-		{"status that is not there", engine.Request{Object: object(t, `{apiVersion: example.org/v1beta1, kind: Widget, metadata: {name: w, namespace: d}}`), OldObject: old, Subresource: "status"}, "request: subresource status: version v1beta1 has none"},
+		{"status that is not there", engine.Request{Object: object(t, `{apiVersion: example.org/v1beta1, kind: Widget, metadata: {name: w, namespace: d}}`), OldObject: old, Subresource: "status"}, "request: subresource status: version v1beta1 does not have it"},
 		{"field validation", engine.Request{Object: obj, FieldValidation: "warn"}, `request: field validation "warn": want Strict, Warn or Ignore`},
 		{"int", engine.Request{Object: map[string]any{"kind": "Widget", "spec": map[string]any{"b": []any{int64(1), 2}}}}, "spec.b[1]: Go type int in the request's object (want what engine.Decode gives"},
 		{"json.Number", engine.Request{Object: map[string]any{"a": json.Number("1")}}, "a: Go type json.Number"},

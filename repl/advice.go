@@ -30,7 +30,7 @@ func advice(ctx context.Context, s *Session, _ string) (string, error) {
 	}
 	var b strings.Builder
 	for _, key := range r.Strict {
-		fmt.Fprintf(&b, "the CRD: %s: kubectl and strict servers refuse it, others drop it\n", key.Message)
+		fmt.Fprintf(&b, "the CRD: %s: kubectl and strict servers reject it, others drop it\n", key.Message)
 	}
 	i := slices.IndexFunc(r.Versions, func(v vet.Version) bool { return v.Name == st.version })
 	if i < 0 {
@@ -50,7 +50,7 @@ func advice(ctx context.Context, s *Session, _ string) (string, error) {
 	s.writeBounds(&b, v)
 	s.writeLints(&b, r.Lints)
 	if b.Len() == 0 {
-		b.WriteString("nothing to mend\n")
+		b.WriteString("nothing to fix\n")
 	}
 	verdict := ""
 	if v.EstimatedCost > v.Limit {
@@ -92,7 +92,7 @@ func (s *Session) brokenAt(rule *vet.Rule) *engine.CompileError {
 // true.
 func writeCauses(b *strings.Builder, r *vet.Report, told func(engine.Cause) bool) {
 	if r.Status != nil && len(r.Causes) == 0 {
-		fmt.Fprintf(b, "the API server would refuse the CRD: %s\n", r.Status.Message)
+		fmt.Fprintf(b, "the API server would reject the CRD: %s\n", r.Status.Message)
 	}
 	causes := r.Causes
 	if r.Panic != nil {
@@ -100,7 +100,7 @@ func writeCauses(b *strings.Builder, r *vet.Report, told func(engine.Cause) bool
 	}
 	for _, cause := range causes {
 		if !told(cause) {
-			fmt.Fprintf(b, "the API server would refuse the CRD: %s: %s\n", cause.Field, cause.Message)
+			fmt.Fprintf(b, "the API server would reject the CRD: %s: %s\n", cause.Field, cause.Message)
 		}
 	}
 }
@@ -124,7 +124,7 @@ func writeOver(b *strings.Builder, rule *vet.Rule) {
 		fmt.Fprintf(b, "  note: %s\n", note)
 	}
 	if !rule.Reason.Mendable {
-		b.WriteString("  no bounds make it fit: write this part another way\n")
+		b.WriteString("  no bounds make it fit: rewrite this part\n")
 	}
 }
 

@@ -151,8 +151,8 @@ type NoValueError struct {
 func (e *NoValueError) Error() string { return e.Why + ": " + e.Do }
 
 var (
-	errNoObject = &NoValueError{Why: "no object is loaded", Do: ":load object FILE"}
-	errNoOld    = &NoValueError{Old: true, Why: "no old object is loaded", Do: ":load old FILE, or :old copy"}
+	errNoObject = &NoValueError{Why: "no object is loaded", Do: "use :load object FILE"}
+	errNoOld    = &NoValueError{Old: true, Why: "no old object is loaded", Do: "use :load old FILE, or :old copy"}
 )
 
 func (s *Session) noSelf() error {
@@ -161,16 +161,16 @@ func (s *Session) noSelf() error {
 	case st.object == nil:
 		return errNoObject
 	case st.visible(st.object) == nil:
-		return &NoValueError{Why: "the object is not of version " + st.version, Do: ":use its own, or load another"}
+		return &NoValueError{Why: "the object is not of version " + st.version, Do: "switch to its version with :use, or load another object"}
 	}
-	return &NoValueError{Why: "the object has nothing at " + phrase.Place(st.place.path()), Do: ":set it, or :cd elsewhere"}
+	return &NoValueError{Why: "the object has no value at " + phrase.Place(st.place.path()), Do: "use :set, or :cd to another path"}
 }
 
 func (s *Session) noOld() error {
 	if s.state.old == nil {
 		return errNoOld
 	}
-	return &NoValueError{Old: true, Why: "the old object has nothing that corresponds to " + phrase.Place(s.state.place.path()), Do: ":old set it, or :cd elsewhere"}
+	return &NoValueError{Old: true, Why: "the old object has no value that corresponds to " + phrase.Place(s.state.place.path()), Do: "use :old set, or :cd to another path"}
 }
 
 // Total returns the API server's estimate of the rule's cost for an object.
@@ -206,7 +206,7 @@ func (a *Answer) estimateText() string {
 	price := assist.Price{Estimate: a.Estimate, Times: a.Occurrences, Total: a.Total(), Limit: a.Limit}
 	text := price.Words()
 	if a.Evaluated && a.Cost > a.Estimate.Max {
-		text += " (the server's, though less than the cost)"
+		text += " (the server's estimate, which can be lower than the cost)"
 	}
 	return text
 }

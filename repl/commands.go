@@ -32,14 +32,14 @@ func commands() []command {
 func lookCommands() []command {
 	return []command{
 		{name: "load", args: "[crd|object|old] FILE", help: "load a CRD, an object, or its old form", run: load, complete: completeLoad},
-		{name: "use", args: "VERSION", help: "go to a version of the CRD", run: use, complete: completeWords(completeVersions)},
+		{name: "use", args: "VERSION", help: "switch to a version of the CRD", run: use, complete: completeWords(completeVersions)},
 		{name: "kube", args: "[VERSION]", help: "write rules for a Kubernetes version", run: kube, complete: completeWords(completeKube)},
 		{name: "cd", args: "[PATH]", help: "make self the value at a path; .. is up, / the root", run: cd, complete: completePath},
 		{name: "ls", args: "[PATH]", help: "list fields with types, bounds and rules", run: ls, complete: completePath},
-		{name: "pwd", help: "print the place", run: pwd},
+		{name: "pwd", help: "print the current path", run: pwd},
 		{name: "show", args: "[PATH]", help: "print the object here, as rules see it", run: showValue, complete: completePath},
 		{name: "type", args: "EXPR", help: "print an expression's type", run: typeOf, expression: true, complete: completeExpression},
-		{name: "cost", args: "EXPR", help: "print what an expression may cost, and what bounds would help", run: costOf, expression: true, complete: completeExpression},
+		{name: "cost", args: "EXPR", help: "print an expression's cost estimate and the bounds that would lower it", run: costOf, expression: true, complete: completeExpression},
 		{name: "versions", args: "N|EXPR", help: "print the cost and result of a rule or an expression in each Kubernetes version", run: versions, expression: true, complete: completeExpression},
 		{name: "explain", args: "EXPR", help: "print the value and the cost of every part", run: explain, expression: true, complete: completeExpression},
 		{name: "funcs", args: "[NAME]", help: "list functions, or explain one", run: funcs, complete: completeWords(functions)},
@@ -49,42 +49,42 @@ func lookCommands() []command {
 func objectCommands() []command {
 	return []command{
 		{name: "set", args: "PATH = JSON", help: "change the object", run: setCommand, complete: completeSet},
-		{name: "unset", args: "PATH", help: "take a value out of the object", run: unset, complete: completePath},
+		{name: "unset", args: "PATH", help: "remove a value from the object", run: unset, complete: completePath},
 		{name: "old", args: "[set PATH = JSON|unset PATH|copy|none]", help: "show or change the old object; copy makes it the object", run: oldObject, complete: completeOld},
-		{name: "as", args: "[status|object]", help: "evaluate a write of the status, or of the object", run: writeAs, complete: completeWords(func(*Session) []string { return []string{"object", statusName} })},
-		{name: "check", help: "decide the object as celadon check does", run: check},
-		{name: "persisted", args: "[diff]", help: "print the object as it would be stored, or what that changes", run: persisted, complete: completeWords(func(*Session) []string { return []string{"diff"} })},
+		{name: "as", args: "[status|object]", help: "evaluate writes of the status, or of the object", run: writeAs, complete: completeWords(func(*Session) []string { return []string{"object", statusName} })},
+		{name: "check", help: "validate the object as celadon check does", run: check},
+		{name: "persisted", args: "[diff]", help: "print the persisted object, or how it differs from the object", run: persisted, complete: completeWords(func(*Session) []string { return []string{"diff"} })},
 	}
 }
 
 func ruleCommands() []command {
 	return []command{
 		{name: "rules", args: "[all|N]", help: "list the rules here, or all, with verdict, cost and headroom; one in full", run: rules, complete: completeWords(func(s *Session) []string { return append(s.ruleNumbers(), "all") })},
-		{name: "find", args: "[N] [WANT|use]", help: "find an object that a rule refuses, or for WANT accepted, error or budget; use makes it the object", run: findWitness, complete: completeNumbered(completeWords(func(*Session) []string { return append(slices.Clone(wants), useFound) }))},
+		{name: "find", args: "[N] [WANT|use]", help: "find an object that a rule rejects, or for WANT accepted, error, or budget; use makes it the object", run: findWitness, complete: completeNumbered(completeWords(func(*Session) []string { return append(slices.Clone(wants), useFound) }))},
 		{name: "add", args: "RULE", help: "add a rule here", run: addCommand, expression: true, complete: completeExpression},
-		{name: "edit", args: "N [RULE]", help: "replace a rule; without one, begin the next line with it", run: edit, expression: true, complete: completeNumbered(completeExpression)},
+		{name: "edit", args: "N [RULE]", help: "replace a rule; without RULE, start the next line with the current one", run: edit, expression: true, complete: completeNumbered(completeExpression)},
 		{name: "drop", args: "N", help: "remove a rule", run: drop, complete: completeNumbered(nil)},
 		{name: "message", args: "[N] TEXT", help: "set a rule's message; - removes it", run: setPart("message"), complete: completeNumbered(nil)},
 		{name: "messageExpression", args: "[N] EXPR", help: "set a rule's messageExpression; - removes it", run: setPart("messageExpression"), expression: true, removes: true, complete: completeNumbered(completeExpression)},
 		{name: "reason", args: "[N] REASON", help: "set a rule's reason; - removes it", run: setPart("reason"), complete: completeNumbered(completeWords(func(*Session) []string { return reasons }))},
 		{name: "fieldPath", args: "[N] PATH", help: "set a rule's fieldPath; - removes it", run: setPart("fieldPath"), complete: completeNumbered(completeFieldPath)},
-		{name: "optionalOldSelf", args: "[N] true|-", help: "let a transition rule run on create", run: setPart("optionalOldSelf"), complete: completeNumbered(completeWords(func(*Session) []string { return []string{"true", "-"} }))},
-		{name: "advice", help: "print which rules cost too much, what bounds to set, and what else to mend", run: advice},
+		{name: "optionalOldSelf", args: "[N] true|-", help: "set optionalOldSelf, so that a transition rule runs on create", run: setPart("optionalOldSelf"), complete: completeNumbered(completeWords(func(*Session) []string { return []string{"true", "-"} }))},
+		{name: "advice", help: "print which rules cost too much, which bounds to set, and other problems", run: advice},
 		{name: "fix", help: "set the bounds that :advice names, in all versions of the CRD", run: fix},
-		{name: "diff", help: "print what changed in the CRD", run: diffCRD},
-		{name: "save", args: "[FILE]", help: "write the CRD, into no other file that exists; all that did not change stays as it is", run: save, complete: completeFiles},
-		{name: "save!", args: "FILE", help: "write the CRD over another file", run: saveOver, complete: completeFiles},
+		{name: "diff", help: "print the changes to the CRD", run: diffCRD},
+		{name: "save", args: "[FILE]", help: "write the CRD to its file or a new one; unchanged parts stay as they are", run: save, complete: completeFiles},
+		{name: "save!", args: "FILE", help: "write the CRD and overwrite another file", run: saveOver, complete: completeFiles},
 	}
 }
 
 func sessionCommands() []command {
 	return []command{
-		{name: "undo", help: "take the last change back", run: undo},
-		{name: "redo", help: "make it again", run: redo},
-		{name: "let", args: "[NAME = EXPR|NAME -]", help: "name an expression, or list what is named; _ is the last one", run: letCommand, expression: true, removes: true, complete: completeLet},
+		{name: "undo", help: "undo the last change", run: undo},
+		{name: "redo", help: "redo it", run: redo},
+		{name: "let", args: "[NAME = EXPR|NAME -]", help: "name an expression, or list the names; _ is the last expression", run: letCommand, expression: true, removes: true, complete: completeLet},
 		{name: "history", help: "print the lines of this session", run: history},
-		{name: "help", args: "[COMMAND]", help: "print this, or one line of it", run: help, complete: completeWords(commandNames)},
-		{name: "quit", help: "leave; twice to leave unsaved rules behind", run: nil},
+		{name: "help", args: "[COMMAND]", help: "print this help, or one line of it", run: help, complete: completeWords(commandNames)},
+		{name: "quit", help: "quit; repeat to discard unsaved rules", run: nil},
 	}
 }
 
@@ -144,7 +144,7 @@ func help(_ context.Context, s *Session, arg string) (string, error) {
 	}
 	text := ""
 	if arg == "" {
-		text = "An expression is answered with its value, type and cost. Commands:\n"
+		text = "Enter an expression to print its value, type, and cost. Commands:\n"
 	}
 	return text + table(rows, s.Width), nil
 }

@@ -35,10 +35,10 @@ func edit(_ context.Context, s *Session, arg string) (string, error) {
 	if rule = strings.TrimSpace(rule); rule == "" {
 		now, ok := lex.Join(s.rulesHere()[n].Rule)
 		if !ok {
-			return "", fmt.Errorf("no rule given: want :edit %d RULE (it is now: %s)", n, s.rulesHere()[n].Rule)
+			return "", fmt.Errorf("no rule given: use :edit %d RULE (current rule: %s)", n, s.rulesHere()[n].Rule)
 		}
 		return "", &incompleteError{
-			fmt.Sprintf("no rule given: want :edit %d RULE (it is now: %s)", n, now),
+			fmt.Sprintf("no rule given: use :edit %d RULE (current rule: %s)", n, now),
 			fmt.Sprintf(":edit %d %s", n, now),
 		}
 	}
@@ -73,7 +73,7 @@ func setPart(field string) func(context.Context, *Session, string) (string, erro
 		}
 		if value == "" {
 			cmd, _ := findCommand(field)
-			return "", fmt.Errorf("no %s given: want :%s %s, or - to remove it", field, field, cmd.args)
+			return "", fmt.Errorf("no %s given: use :%s %s, or - to remove it", field, field, cmd.args)
 		}
 		e := ruleEdit{op: setField, index: n, field: field, value: value}
 		if value == "-" {
@@ -101,13 +101,13 @@ func (s *Session) target(arg string) (n int, value string, err error) {
 	case s.state.crd == nil:
 		return 0, "", errNoCRD
 	case here == 0:
-		return 0, "", fmt.Errorf("no rules at %s: :add RULE first", phrase.Place(s.state.place.path()))
+		return 0, "", fmt.Errorf("no rules at %s: add one with :add RULE", phrase.Place(s.state.place.path()))
 	case s.state.rule >= 0 && s.state.rule < here:
 		return s.state.rule, arg, nil
 	case here == 1:
 		return 0, arg, nil
 	}
-	return 0, "", fmt.Errorf("which of %d rules? begin with its number", here)
+	return 0, "", fmt.Errorf("which of the %d rules? give its number first", here)
 }
 
 func (s *Session) numbered(text string) (int, error) {
@@ -227,11 +227,11 @@ func (s *Session) oneRule(n int) (string, error) {
 func (s *Session) lacks(n int) string {
 	rule, text := s.rulesHere()[n], ""
 	if rule.Message == "" && strings.ContainsAny(rule.Rule, "\n\r") {
-		text += "a rule of several lines must have a message: :message TEXT\n"
+		text += "a multi-line rule must have a message: set it with :message TEXT\n"
 	}
 	if rule.OptionalOldSelf != nil {
 		if x, err := s.compile(rule.Rule, *rule.OptionalOldSelf); err == nil && !x.UsesOldSelf() {
-			text += "a rule with optionalOldSelf must use oldSelf: :edit it\n"
+			text += "a rule with optionalOldSelf must use oldSelf: change it with :edit\n"
 		}
 	}
 	return text
@@ -260,7 +260,7 @@ func (s *Session) save(file string, over bool) (string, error) {
 	case c == nil:
 		return "", errNoCRD
 	case s.host.Save == nil:
-		return "", errors.New("there are no files here")
+		return "", errors.New("files are not available here")
 	case file == "" && !s.Unsaved():
 		return "nothing has changed\n", nil
 	}

@@ -42,7 +42,7 @@ func findWitness(ctx context.Context, s *Session, arg string) (string, error) {
 	answer, err := s.ask(ctx, n, want)
 	switch {
 	case ctx.Err() != nil:
-		return "stopped: none found until now\n", nil
+		return "stopped: no object found so far\n", nil
 	case err != nil:
 		return "", err
 	case answer.Witness == nil:
@@ -62,7 +62,7 @@ func (s *Session) ask(ctx context.Context, n int, want search.Want) (*analysis.A
 	rules := a.Rules()
 	i := slices.IndexFunc(rules, func(r engine.RuleRef) bool { return r.Path == st.place.pattern() && r.Index == n })
 	if i < 0 {
-		return nil, errors.New("rules under allOf and the like are not analysed")
+		return nil, errors.New("rules under allOf, anyOf, oneOf, and not are not analyzed")
 	}
 	return a.Ask(ctx, rules[i], want)
 }
@@ -79,7 +79,7 @@ func answerText(a *analysis.Answer, want search.Want, rule int) (string, error) 
 		}
 	}
 	for _, path := range a.MadeUp {
-		fmt.Fprintf(&b, "  %s is made up: its format is password\n", printable(path))
+		fmt.Fprintf(&b, "  %s is a placeholder: its format is password\n", printable(path))
 	}
 	for _, part := range []struct {
 		title string
@@ -116,7 +116,7 @@ const (
 func cut(text string) string {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if more := len(lines) - maxFoundLines; more > 0 {
-		lines = append(lines[:maxFoundLines], fmt.Sprintf("# … %s more: :find use, then :show", phrase.Count(more, "line")))
+		lines = append(lines[:maxFoundLines], fmt.Sprintf("# … %s more: run :find use, then :show", phrase.Count(more, "line")))
 	}
 	for i, line := range lines {
 		lines[i] = termwidth.Cut(line, maxFoundColumns)
@@ -130,7 +130,7 @@ func (s *Session) useFound() error {
 		return errNoCRD
 	}
 	if s.found == nil {
-		return errors.New("nothing was found yet: :find first")
+		return errors.New("nothing found yet: run :find first")
 	}
 	next := *s.state
 	next.old, next.version = nil, ""

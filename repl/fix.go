@@ -28,7 +28,7 @@ func fix(ctx context.Context, s *Session, _ string) (string, error) {
 	case err != nil:
 		return "", err
 	case n == 0 && stuck(r):
-		return "", errors.New("no bounds make the rules fit: :advice says why")
+		return "", errors.New("no bounds make the rules fit: run :advice for details")
 	case n == 0:
 		return "nothing to fix\n", nil
 	}
@@ -47,7 +47,7 @@ func fix(ctx context.Context, s *Session, _ string) (string, error) {
 	}
 	answer := printable(table(advised(r), s.Width))
 	if stuck(r) {
-		answer += "some rules fit with no bounds: :advice says why\n"
+		answer += "no bounds make some of the rules fit: run :advice for details\n"
 	}
 	return answer, nil
 }

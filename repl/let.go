@@ -69,11 +69,11 @@ func (s *Session) expand(src string) (string, error) {
 			continue
 		}
 		if l := s.lets[n]; l.place != s.standing() {
-			return "", fmt.Errorf("%s was given at %s of version %s: self is another here", l.name, phrase.Place(l.place[1]), l.place[0])
+			return "", fmt.Errorf("%s was defined at %s of version %s, where self is a different value", l.name, phrase.Place(l.place[1]), l.place[0])
 		}
 		b.WriteString(string(text[last:t.Start]) + s.lets[n].operand())
 		if last = t.End; b.Len() > maxExpanded {
-			return "", fmt.Errorf("with what its names stand for the expression has over %d KiB", maxExpanded>>10)
+			return "", fmt.Errorf("the expression has over %d KiB after its names are expanded", maxExpanded>>10)
 		}
 	}
 	return b.String() + string(text[last:]), nil
@@ -126,7 +126,7 @@ func letCommand(ctx context.Context, s *Session, arg string) (string, error) {
 		if gone, removed := strings.CutSuffix(name, " -"); removed {
 			return "", s.forget(strings.TrimSpace(gone))
 		}
-		return "", errors.New("want :let NAME = EXPR, or NAME - to remove it")
+		return "", errors.New("use :let NAME = EXPR, or :let NAME - to remove it")
 	}
 	if err := nameable(name); err != nil {
 		return "", err
@@ -158,7 +158,7 @@ func nameable(name string) error {
 	taken := append([]string{types.Self, types.OldSelf, "true", "false", "null", "in", lastValue}, bareWords...)
 	switch {
 	case len(tokens) != 1 || tokens[0].Kind != lex.Ident || tokens[0].Text != name:
-		return fmt.Errorf("name %q: want letters and digits, as n1", name)
+		return fmt.Errorf("name %q: want letters and digits, such as n1", name)
 	case slices.Contains(taken, name):
 		return fmt.Errorf("name %q: taken", name)
 	}

@@ -17,7 +17,7 @@ import (
 
 func load(_ context.Context, s *Session, arg string) (string, error) {
 	if s.host.Load == nil {
-		return "", errors.New("there are no files here")
+		return "", errors.New("files are not available here")
 	}
 	var c choice
 	arg, c.name, _ = strings.Cut(arg, " --name ")
@@ -27,7 +27,7 @@ func load(_ context.Context, s *Session, arg string) (string, error) {
 		c.what, c.file = first, strings.TrimSpace(rest)
 	}
 	if c.file == "" {
-		return "", errors.New("no file given: want :load [crd|object|old] FILE")
+		return "", errors.New("no file given: use :load [crd|object|old] FILE")
 	}
 	docs, err := s.host.Load(c.file)
 	if err != nil {
@@ -52,7 +52,7 @@ func load(_ context.Context, s *Session, arg string) (string, error) {
 	switch c.what {
 	case "crd":
 		if s.Unsaved() {
-			return "", errors.New("unsaved rules would be left behind: :save them, or :undo")
+			return "", errors.New("unsaved rules would be lost: run :save or :undo first")
 		}
 		return "", s.LoadCRD(doc)
 	case "old":
@@ -96,7 +96,7 @@ func (c *choice) from(docs []Document) (Document, error) {
 	case c.name != "":
 		fit = slices.DeleteFunc(slices.Clone(fit), func(doc Document) bool { return !identify(doc).called(c.name) })
 		if len(fit) == 0 {
-			return Document{}, fmt.Errorf("%s: nothing is called %s%s", c.file, c.name, spell.DidYouMean(c.name, Names(ofKind)))
+			return Document{}, fmt.Errorf("%s: no object is named %s%s", c.file, c.name, spell.DidYouMean(c.name, Names(ofKind)))
 		}
 	case len(fit) > 1 && c.what == "old" && c.like != identity{}:
 		if i := slices.IndexFunc(fit, func(doc Document) bool { return identify(doc) == c.like }); i >= 0 {

@@ -32,7 +32,7 @@ func use(_ context.Context, s *Session, arg string) (string, error) {
 func kube(_ context.Context, s *Session, arg string) (string, error) {
 	if arg == "" {
 		if s.state.kube == "" {
-			return fmt.Sprintf("all that this build knows (1.%d)\n", types.Newest), nil
+			return fmt.Sprintf("all supported versions (up to 1.%d)\n", types.Newest), nil
 		}
 		return s.state.kube + "\n", nil
 	}
@@ -53,7 +53,7 @@ func kube(_ context.Context, s *Session, arg string) (string, error) {
 	var b strings.Builder
 	if next.crd != nil {
 		for _, bad := range next.crd.broken {
-			fmt.Fprintf(&b, "%s refuses a rule at %s: %s: %s\n", next.kube, phrase.Place(bad.Path), termwidth.Cut(lex.Flat(bad.Rule), maxValue), summary(bad)+s.hint(bad))
+			fmt.Fprintf(&b, "%s rejects a rule at %s: %s: %s\n", next.kube, phrase.Place(bad.Path), termwidth.Cut(lex.Flat(bad.Rule), maxValue), summary(bad)+s.hint(bad))
 		}
 	}
 	return b.String(), nil
@@ -157,7 +157,7 @@ func showValue(_ context.Context, s *Session, arg string) (string, error) {
 		return "", s.noSelf()
 	}
 	if !p.has {
-		return "", fmt.Errorf("the object has nothing at %s", phrase.Place(p.path()))
+		return "", fmt.Errorf("the object has no value at %s", phrase.Place(p.path()))
 	}
 	text, err := yaml.Marshal(p.self)
 	return printable(string(text)), err
@@ -186,7 +186,7 @@ func costOf(_ context.Context, s *Session, arg string) (string, error) {
 	a := s.price(x)
 	text := a.estimateText() + "\n"
 	if a.Total() > a.Limit {
-		text += fmt.Sprintf("too expensive: a rule may be estimated at %d for one object\n", a.Limit)
+		text += fmt.Sprintf("too expensive: the limit of a rule's estimate is %d for one object\n", a.Limit)
 	}
 	return text + table(s.unbounded(x), s.Width), nil
 }

@@ -35,7 +35,7 @@ func TestNarrow(t *testing.T) {
 				t.Errorf("%s: no %q on %d columns:\n%s", c.line, c.has, width, text)
 			}
 			for line := range strings.Lines(text) {
-				facts := strings.HasPrefix(line, "  : ") || strings.HasPrefix(line, "estimate ") || strings.Contains(line, "all rules: ") || strings.HasPrefix(line, "An expression") || strings.HasPrefix(line, "  e.g. ")
+				facts := strings.HasPrefix(line, "  : ") || strings.HasPrefix(line, "estimate ") || strings.Contains(line, "all rules: ") || strings.HasPrefix(line, "Enter an expression") || strings.HasPrefix(line, "  e.g. ")
 				if w := runewidth.StringWidth(strings.TrimRight(line, "\n")); w > width && !facts {
 					t.Errorf("%s: %d of %d columns: %q", c.line, w, width, line)
 				}

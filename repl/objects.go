@@ -47,7 +47,7 @@ func oldObject(_ context.Context, s *Session, arg string) (string, error) {
 		text, err := yaml.Marshal(s.state.old.prepared)
 		return printable(string(text)), err
 	}
-	return "", fmt.Errorf(":old %s: want set, unset, copy, none or nothing", what)
+	return "", fmt.Errorf(":old %s: want set, unset, copy, none, or no argument", what)
 }
 
 // change applies edit to a copy of the object, or of the old object, and makes the copy the
@@ -109,10 +109,10 @@ func (s *Session) edited(path string) ([]engine.Step, error) {
 		return nil, err
 	}
 	if len(steps) == 0 {
-		return nil, fmt.Errorf("path %q: the root itself cannot be changed: want a field", path)
+		return nil, fmt.Errorf("path %q: the root cannot be changed: want a field", path)
 	}
 	if slices.ContainsFunc(steps, func(step engine.Step) bool { return step.Any }) {
-		return nil, fmt.Errorf("path %q: want one element, not [*]", strings.TrimSpace(path))
+		return nil, fmt.Errorf("path %q: want a single element, not [*]", strings.TrimSpace(path))
 	}
 	d := p.root
 	for i, step := range steps {
@@ -138,7 +138,7 @@ func decodeJSON(text string) (any, error) {
 		if text == "" || strings.ContainsRune(`{["-0123456789`, rune(text[0])) {
 			return nil, fmt.Errorf("value %s: not JSON: %w", termwidth.Cut(text, maxValue), err)
 		}
-		return nil, fmt.Errorf("value %s: want JSON, a text as %s", termwidth.Cut(text, maxValue), formatJSON(termwidth.Cut(text, maxValue)))
+		return nil, fmt.Errorf("value %s: want JSON: quote a string like %s", termwidth.Cut(text, maxValue), formatJSON(termwidth.Cut(text, maxValue)))
 	}
 	wrapped, err := engine.Decode([]byte(`{"value":` + text + `}`))
 	if err != nil {
@@ -210,7 +210,7 @@ func take(obj map[string]any, steps []engine.Step) error {
 			return putValue(obj, parent, any(rest))
 		}
 	}
-	return fmt.Errorf("%s: the object has nothing there", engine.FormatPath(steps))
+	return fmt.Errorf("%s: the object has no value there", engine.FormatPath(steps))
 }
 
 func check(ctx context.Context, s *Session, _ string) (string, error) {

@@ -20,7 +20,7 @@ func persisted(ctx context.Context, s *Session, arg string) (string, error) {
 	st := s.state
 	switch {
 	case arg != "" && arg != "diff":
-		return "", fmt.Errorf(":persisted %s: want diff or nothing", arg)
+		return "", fmt.Errorf(":persisted %s: want diff or no argument", arg)
 	case st.crd == nil:
 		return "", errNoCRD
 	case st.object == nil:
@@ -32,7 +32,7 @@ func persisted(ctx context.Context, s *Session, arg string) (string, error) {
 	case err != nil:
 		return "", err
 	case !res.Allowed:
-		return "", errors.New("the object is refused, so nothing is stored: :check says why")
+		return "", errors.New("the object is rejected, so it is not persisted: run :check for details")
 	}
 	mask := secret.MaskOf(st.crd.def, req.Object, req.OldObject, res.Object)
 	kept := mask.Object(res.Object)

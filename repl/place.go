@@ -161,7 +161,7 @@ func (p *place) meant(steps []engine.Step) string {
 	for _, step := range steps {
 		next := declBelow(d, step)
 		if next == nil && d.Kind == types.List {
-			return ": want an element, as [0] or [*]"
+			return ": want an element, such as [0] or [*]"
 		}
 		if next == nil {
 			return spell.DidYouMean(step.Name, d.FieldNames())

@@ -37,7 +37,7 @@ func (e ruleEdit) apply(doc Document) (Document, error) {
 	}
 	edited, err := doc.convert(text)
 	if err != nil {
-		return doc, fmt.Errorf("the text cannot be edited here: %w", err)
+		return doc, fmt.Errorf("the file cannot be edited here: %w", err)
 	}
 	return edited, nil
 }

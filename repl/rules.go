@@ -54,7 +54,7 @@ func rules(ctx context.Context, s *Session, arg string) (string, error) {
 		return s.rulesAll(ran)
 	}
 	if _, ok := ruleNumber(arg); !ok {
-		return "", fmt.Errorf(":rules %s: want all, a number, or nothing", arg)
+		return "", fmt.Errorf(":rules %s: want all, a number, or no argument", arg)
 	}
 	n, err := s.numbered(arg)
 	if err != nil {
@@ -104,7 +104,7 @@ type listing struct {
 
 func (l *listing) text(s *Session, width int) string {
 	if len(l.rows) == 0 {
-		return fmt.Sprintf("no rules at %s: :add RULE, or :rules all\n", phrase.Place(s.state.place.path()))
+		return fmt.Sprintf("no rules at %s: run :add RULE, or :rules all\n", phrase.Place(s.state.place.path()))
 	}
 	head := []string{"", "verdict", "cost", "estimate", "limit", "rule"}
 	text := table(append([][]string{head[:len(l.rows[0])]}, l.rows...), width)
@@ -116,7 +116,7 @@ func (l *listing) text(s *Session, width int) string {
 
 const (
 	tooExpensive = "too expensive"
-	costlyHint   = tooExpensive + ": :advice says what would help\n"
+	costlyHint   = tooExpensive + ": run :advice for suggestions\n"
 )
 
 // rulesAt lists the rules at p. If parts is set, it includes their messages and other fields.
@@ -185,13 +185,13 @@ func (s *Session) whyNot(p *place, rule *apiextensionsv1.ValidationRule, obj map
 	case err != nil:
 		return "broken"
 	case !anyAt(obj, p.pattern()):
-		return "nothing there"
+		return "no value"
 	case spent >= int64(s.limits.WithDefaults().PerObject):
 		return "budget spent"
 	case x.UsesOldSelf() && s.state.visible(s.state.old) == nil:
 		return "no old object"
 	case x.UsesOldSelf():
-		return "nothing old there"
+		return "no old value"
 	}
 	return "not reached"
 }

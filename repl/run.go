@@ -115,7 +115,7 @@ type evaluator interface {
 }
 
 // greeting is the first line that a shell on a terminal prints.
-const greeting = "An expression is answered with its value, type and cost; :help lists the commands.\n"
+const greeting = "Enter an expression to print its value, type, and cost; :help lists the commands.\n"
 
 // A drafter is a LineReader that can prefill the next line.
 type drafter interface{ draft(line string) }
@@ -143,7 +143,7 @@ func (s *Session) quit() Reply {
 		return Reply{Quit: true}
 	}
 	s.warned = true
-	return Reply{Text: "there are unsaved rules: :save them, or leave again to drop them\n", Failed: true}
+	return Reply{Text: "there are unsaved rules: run :save, or quit again to discard them\n", Failed: true}
 }
 
 // Do executes a line: an expression, a command, or part of an expression that spans several lines.
@@ -287,9 +287,9 @@ func (s *Session) command(ctx context.Context, line string) Reply {
 	case !ok:
 		return s.failed(noCommand(name))
 	case cmd.args == "" && arg != "":
-		return s.failed(fmt.Errorf(":%s %s: want nothing behind :%s", cmd.name, termwidth.Cut(arg, maxValue), cmd.name))
+		return s.failed(fmt.Errorf(":%s %s: :%s takes no arguments", cmd.name, termwidth.Cut(arg, maxValue), cmd.name))
 	case arg == "" && cmd.args != "" && cmd.args[0] != '[':
-		return s.failed(fmt.Errorf("nothing given: want :%s %s", cmd.name, cmd.args))
+		return s.failed(fmt.Errorf("no argument given: use :%s %s", cmd.name, cmd.args))
 	case cmd.name == "quit":
 		return s.quit()
 	case cmd.expression:

@@ -150,7 +150,7 @@ func (s *Session) load(doc Document, old bool) error {
 }
 
 // errNoCRD is the error of commands that require a CRD.
-var errNoCRD = errors.New("no CRD is loaded: :load crd FILE")
+var errNoCRD = errors.New("no CRD is loaded: run :load crd FILE")
 
 // settle derives the version, the prepared objects, and the place from the other fields of st. The
 // place is at steps, or at the nearest parent of steps that exists.
@@ -321,12 +321,12 @@ func undo(_ context.Context, s *Session, _ string) (string, error) {
 
 func redo(_ context.Context, s *Session, _ string) (string, error) {
 	err := s.travel(&s.future, &s.past, "redo")
-	return "did again " + changeText(s.state.made), err
+	return "redid " + changeText(s.state.made), err
 }
 
 func changeText(made string) string {
 	if made == "" {
-		return "what was loaded\n"
+		return "the loaded files\n"
 	}
 	return termwidth.Cut(lex.OneLine(made), maxValue) + "\n"
 }

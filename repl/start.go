@@ -32,7 +32,7 @@ func (s *Session) Start(in Inputs) error {
 	c := choice{what: "object", file: in.ObjectPath, name: in.Name, kinds: kinds}
 	if in.ObjectPath == "" {
 		if len(crds) > 1 {
-			return fmt.Errorf("%s: %s: want one, or --object FILE to choose", in.CRDPath, phrase.Count(len(crds), "CRD"))
+			return fmt.Errorf("%s: %s: want one CRD, or use --object FILE to choose", in.CRDPath, phrase.Count(len(crds), "CRD"))
 		}
 		if err := s.LoadCRD(crds[0]); err != nil {
 			return err

@@ -65,9 +65,9 @@ func (st *state) hiddenStatus() *StatusNote {
 	if !ok || reflect.DeepEqual(given, st.object.prepared[statusName]) {
 		return nil
 	}
-	n := &StatusNote{Why: "the API server drops the object's status on a create (the CRD has the status subresource)", Do: ":as status evaluates a write of the status"}
+	n := &StatusNote{Why: "the API server drops the object's status on create (the CRD has the status subresource)", Do: "use :as status to evaluate a write of the status"}
 	if st.old != nil {
-		n.Why = "the API server keeps the old object's status on an update (the CRD has the status subresource)"
+		n.Why = "the API server keeps the old object's status on update (the CRD has the status subresource)"
 	}
 	return n
 }

@@ -31,7 +31,7 @@ type PanicError struct {
 }
 
 func (e *PanicError) Error() string {
-	return "CEL's libraries panic over it, as over `[?x]` with an x of type dyn (optional.of(x) says what is meant): " + e.Panic
+	return "CEL's libraries panic on it, as on `[?x]` if x has type dyn (use optional.of(x)): " + e.Panic
 }
 
 // An IssuesError holds the errors found by the parser or the checker.

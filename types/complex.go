@@ -25,7 +25,7 @@ func (e *ComplexError) Error() string {
 	if e.flood != nil {
 		return "a rule is too complex to be parsed: " + e.flood.Error()
 	}
-	return fmt.Sprintf("a rule is too complex to be checked: %d operators and functions of any type, lists %d deep: split the rule", e.Generic, e.Depth)
+	return fmt.Sprintf("a rule is too complex to be checked: %d generic operators and functions, lists %d deep: split the rule", e.Generic, e.Depth)
 }
 
 // Limits on checking time, in units of about a microsecond: for a single expression, and for all

@@ -94,7 +94,7 @@ func TestSchemeOfBuilder(t *testing.T) {
 	t.Parallel()
 	c := fakeclient.NewClientBuilder(t, celadontest.New(t, crontabs)).WithScheme(newScheme(t)).Build()
 	err := c.Create(t.Context(), newCronTab("a"))
-	if err == nil || !strings.Contains(err.Error(), "want the scheme in Config, and no WithScheme") {
+	if err == nil || !strings.Contains(err.Error(), "set the scheme in Config, and do not call WithScheme") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -23,7 +23,7 @@ import (
 func (s *server) gvkOf(obj runtime.Object) (schema.GroupVersionKind, error) {
 	gvk, err := apiutil.GVKForObject(obj, s.types)
 	if runtime.IsNotRegisteredError(err) {
-		err = fmt.Errorf("fakeclient: %w: want the scheme in Config, and no WithScheme", err)
+		err = fmt.Errorf("fakeclient: %w: set the scheme in Config, and do not call WithScheme", err)
 	}
 	return gvk, err
 }

@@ -38,7 +38,7 @@ func (s *server) seed(obj runtime.Object) error {
 	}
 	stored, err := s.seeded(c.options(s, "", "", nil), given)
 	if err != nil && !s.config.InvalidSeeds {
-		s.t.Errorf("fakeclient: a seed that is refused (Config.InvalidSeeds says that it is meant): %v", err)
+		s.t.Errorf("fakeclient: a seed is rejected (set Config.InvalidSeeds if this is intended): %v", err)
 	}
 	s.fill(&unstructured.Unstructured{Object: stored})
 	s.mu.Lock()

@@ -26,7 +26,7 @@ type tracker struct {
 }
 
 // errBypassed is the error for a write that did not come through the interceptors.
-var errBypassed = errors.New("fakeclient: a write that nothing validates: do not call WithInterceptorFuncs, which replaces what validates; wrap the client with interceptor.NewClient")
+var errBypassed = errors.New("fakeclient: a write is not validated: do not call WithInterceptorFuncs, which replaces the validation; wrap the client with interceptor.NewClient")
 
 func (t *tracker) Add(obj runtime.Object) error {
 	gvk, err := t.server.gvkOf(obj)

@@ -86,7 +86,7 @@ func (p *process) ask(request []byte, to any) error {
 	select {
 	case got = <-done:
 	case <-timer.C:
-		got.err = fmt.Errorf("no answer within %v", p.timeout)
+		got.err = fmt.Errorf("no response within %v", p.timeout)
 	}
 	if got.err == nil {
 		got.err = json.Unmarshal(got.line, to)
@@ -104,14 +104,14 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	for {
 		part, err := r.ReadSlice('\n')
 		if len(line)+len(part) > maxAnswer {
-			return nil, fmt.Errorf("an answer of more than %d MiB", maxAnswer>>20)
+			return nil, fmt.Errorf("a response of more than %d MiB", maxAnswer>>20)
 		}
 		line = append(line, part...)
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
 			continue
 		case errors.Is(err, io.EOF):
-			return nil, errors.New("it ended without an answer")
+			return nil, errors.New("it ended without a response")
 		}
 		return line, err
 	}

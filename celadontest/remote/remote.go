@@ -42,7 +42,7 @@ func (cfg Config) Start(t testing.TB, crds ...string) *CRDs {
 	}
 	p, err := start(exec.Command(name, append(args, cfg.Flags...)...), cfg.Timeout)
 	if err != nil {
-		t.Fatalf("celadon: %v: want the command, in PATH or as Config.Command (see docs/go.md#without-our-dependencies)", err)
+		t.Fatalf("celadon: %v: install the command in PATH or set Config.Command (see docs/go.md#without-our-dependencies)", err)
 	}
 	t.Cleanup(p.end)
 	return &CRDs{p}
@@ -85,7 +85,7 @@ func (w Write) Accepts(t testing.TB, obj any) map[string]any {
 	case err != nil:
 		t.Errorf("celadon: %v", err)
 	case a.Verdict != "valid":
-		t.Errorf("celadon: the object was refused: want it accepted%s", a.why())
+		t.Errorf("celadon: the object was rejected, want accepted%s", a.why())
 	default:
 		return a.Object
 	}
@@ -102,10 +102,10 @@ func (w Write) Rejects(t testing.TB, obj any, causes ...Cause) {
 	case err != nil:
 		t.Errorf("celadon: %v", err)
 	case a.Verdict == "valid":
-		t.Errorf("celadon: the object was accepted: want it refused%s", wanted(causes))
+		t.Errorf("celadon: the object was accepted, want rejected%s", wanted(causes))
 	default:
 		if wrong := a.mismatch(causes); wrong != "" {
-			t.Errorf("celadon: the object was refused%s%s", wrong, a.why())
+			t.Errorf("celadon: the object was rejected%s%s", wrong, a.why())
 		}
 	}
 }

@@ -120,12 +120,12 @@ func TestMismatch(t *testing.T) {
 		run  func(testing.TB)
 		want string
 	}{
-		"refused": {func(t testing.TB) { crds.Accepts(t, bad) }, "celadon: the object was refused: want it accepted\n  spec.replicas: Invalid value: replicas is 20, more than maxReplicas: 10\n" +
+		"refused": {func(t testing.TB) { crds.Accepts(t, bad) }, "celadon: the object was rejected, want accepted\n  spec.replicas: Invalid value: replicas is 20, more than maxReplicas: 10\n" +
 			"    rule: self.replicas <= self.maxReplicas\n      self.replicas: 20\n      self.maxReplicas: 10\n  spec.schedule: Invalid value: \"now\": must have five fields"},
-		"accepted":  {func(t testing.TB) { crds.Rejects(t, good, Cause{Field: "spec.x", Message: "m"}, Cause{}) }, "celadon: the object was accepted: want it refused\n  for: spec.x: m\n  for: any cause"},
+		"accepted":  {func(t testing.TB) { crds.Rejects(t, good, Cause{Field: "spec.x", Message: "m"}, Cause{}) }, "celadon: the object was accepted, want rejected\n  for: spec.x: m\n  for: any cause"},
 		"not there": {func(t testing.TB) { Config{Command: "no-such-celadon"}.Start(t, crd) }, `celadon: exec: "no-such-celadon": executable file not found in $PATH: want the command, in PATH or as Config.Command`},
 		"another": {func(t testing.TB) { crds.Rejects(t, bad, Cause{Field: "spec.schedule"}, Cause{Field: "spec.x"}) },
-			"celadon: the object was refused\n  not for: spec.x\n  and also for: spec.replicas: Invalid value"},
+			"celadon: the object was rejected\n  not for: spec.x\n  and also for: spec.replicas: Invalid value"},
 		"no kind":  {func(t testing.TB) { crds.Accepts(t, struct{}{}) }, "celadon: an object (struct {}) without apiVersion and kind: set them"},
 		"no JSON":  {func(t testing.TB) { crds.Accepts(t, "a: 1") }, "celadon: not a JSON object: "},
 		"no CRD":   {func(t testing.TB) { crds.Rejects(t, `{"apiVersion":"v1","kind":"Pod"}`) }, "celadon: skipped: no CRD given for Pod"},
@@ -166,9 +166,9 @@ func TestHostile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for how, want := range map[string]string{
-		"silent":  "no answer within 100ms",
-		"wrapped": "no answer within 100ms",
-		"endless": "an answer of more than 64 MiB",
+		"silent":  "no response within 100ms",
+		"wrapped": "no response within 100ms",
+		"endless": "a response of more than 64 MiB",
 		"garbage": "invalid character",
 		"dies":    "no CRD",
 		"stays":   "",
@@ -221,7 +221,7 @@ func Example() {
 	crds.Accepts(t, good)
 	crds.Rejects(t, bad, Cause{Field: "spec.schedule", Message: "must have five fields"})
 	// Output:
-	// celadon: the object was refused
+	// celadon: the object was rejected
 	//   and also for: spec.replicas: Invalid value: replicas is 20, more than maxReplicas: 10
 	//   spec.replicas: Invalid value: replicas is 20, more than maxReplicas: 10
 	//     rule: self.replicas <= self.maxReplicas

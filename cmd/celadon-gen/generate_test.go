@@ -30,7 +30,7 @@ func TestRun(t *testing.T) {
 		code     int
 		out, err string
 	}{
-		{"made", []string{"./testdata/api/..."}, 0, "# As controller-gen " + toolsVersion, ""},
+		{"made", []string{"./testdata/api/..."}, 0, "# Generated as by controller-gen " + toolsVersion, ""},
 		{"no patterns", nil, 2, "", "usage: celadon-gen PACKAGES"},
 		{"help", []string{"--help"}, 0, "usage: celadon-gen PACKAGES", ""},
 		{"a flag", []string{"--no-such"}, 2, "", "usage: celadon-gen PACKAGES"},

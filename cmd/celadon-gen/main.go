@@ -20,12 +20,12 @@ import (
 
 const usage = `usage: celadon-gen PACKAGES
 
-Writes to stdout the CustomResourceDefinitions that controller-gen ` + toolsVersion + `
-makes of the packages, as ./api/... or an import path. Packages are loaded by the
-go command, which connects to nothing and runs nothing of theirs.
+Writes to standard output the CustomResourceDefinitions that controller-gen ` + toolsVersion + `
+generates from the packages, such as ./api/... or an import path. The go command loads
+the packages, without a network connection and without running any of their code.
 
-Exit codes: 0 made, 2 usage, or something that cannot be made: then nothing is
-written.
+Exit codes: 0 success, 2 usage error, or a package without a complete result; nothing
+is written then.
 `
 
 func main() {
@@ -61,7 +61,7 @@ func run(ctx context.Context, patterns []string, stdout, stderr io.Writer) int {
 		untrusted.Fprintf(stderr, "celadon-gen: no kinds in %s: want packages with types that have +kubebuilder:object:root=true or +kubebuilder:resource markers\n", strings.Join(patterns, " "))
 		return 2
 	}
-	fmt.Fprintf(stdout, "# As controller-gen %s makes it; the project's own generator may differ.\n", toolsVersion)
+	fmt.Fprintf(stdout, "# Generated as by controller-gen %s; the project's own generator may differ.\n", toolsVersion)
 	for _, crd := range made.crds {
 		if _, err := stdout.Write(crd); err != nil {
 			return 2

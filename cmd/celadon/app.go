@@ -32,8 +32,8 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "celadon",
 		Short: "Check custom resources and CEL rules as an API server does, without a cluster",
-		Long: `Celadon decides custom resources against their CustomResourceDefinitions as a
-Kubernetes API server does, and helps to write the CEL rules in them.`,
+		Long: `Celadon validates custom resources against their CustomResourceDefinitions as a
+Kubernetes API server does, and helps you write their CEL rules.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}

@@ -77,7 +77,7 @@ func TestAttackAnalysis(t *testing.T) {
 				if peak-resting > analysisMemory {
 					t.Errorf("%s: %d MiB beyond a small run, want at most %d", args[0], (peak-resting)>>20, analysisMemory>>20)
 				}
-				if args[len(args)-1] == "crds" && !strings.Contains(out, "spec, rule 0: self.replicas <= self.maxReplicas\n    refused: this object") {
+				if args[len(args)-1] == "crds" && !strings.Contains(out, "spec, rule 0: self.replicas <= self.maxReplicas\n    rejected: this object") {
 					t.Errorf("%s: no answer for the honest CRD: %.1000s", args[0], out)
 				}
 			}
@@ -98,7 +98,7 @@ func TestAttackUnknownFields(t *testing.T) {
 	start := time.Now()
 	out, code, peak := attacked(t, dir, resting, "check", "--crd", "crds", "m")
 	t.Logf("%.1fs, %d MiB beyond %d", time.Since(start).Seconds(), (peak-resting)>>20, resting>>20)
-	for _, want := range []string{`unknown field "spec.k199999"`, "199900 more fields: -o json has all of them", "2 objects checked: 1 valid, 1 invalid"} {
+	for _, want := range []string{`unknown field "spec.k199999"`, "199900 more fields: use -o json to see all of them", "2 objects checked: 1 valid, 1 invalid"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("not in the report: %q", want)
 		}

@@ -182,7 +182,7 @@ func attacks() map[string]func() treeAttack {
 			return treeAttack{files: one(r("\x00", 200<<20)), code: 2, want: "a line of more than 16 MiB"}
 		},
 		"a string without end": func() treeAttack {
-			return treeAttack{files: one(`{"a": "` + r("x", 200<<20)), code: 2, want: "no end found"}
+			return treeAttack{files: one(`{"a": "` + r("x", 200<<20)), code: 2, want: "the end was not found"}
 		},
 		"sixteen MiB of values": func() treeAttack {
 			return treeAttack{files: one(attackObject + "  l: [" + r(r("a,", 4000)+"\n    ", 2000) + "a]\n"), code: 2, want: "values"}
@@ -210,11 +210,11 @@ func attacks() map[string]func() treeAttack {
 			return treeAttack{files: one(object(r(`{"a":`, 9_000) + "1" + r("}", 9_000))), code: 0, want: "1 valid"}
 		},
 		"a million separators": func() treeAttack {
-			return treeAttack{files: one(r("---\n", 1_000_000)), code: 2, want: "there is no object"}
+			return treeAttack{files: one(r("---\n", 1_000_000)), code: 2, want: "the input has no objects"}
 		},
 		"a hundred thousand errors": func() treeAttack { return treeAttack{files: one(r("{\n", 100_000)), code: 2, want: "not JSON"} },
 		"a CRD of many properties": func() treeAttack {
-			return treeAttack{files: map[string]string{"crds/b.yaml": attackCRD + "            properties:\n" + numbered("              a%d: {}\n", 400_000)}, code: 2, want: "that etcd takes"}
+			return treeAttack{files: map[string]string{"crds/b.yaml": attackCRD + "            properties:\n" + numbered("              a%d: {}\n", 400_000)}, code: 2, want: "the limit of etcd"}
 		},
 		"a long name": func() treeAttack {
 			return treeAttack{files: map[string]string{"m/" + r("n", 200) + ".yaml": object("{}")}, code: 0, want: "1 valid"}

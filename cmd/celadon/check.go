@@ -10,50 +10,53 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
 )
 
-const checkHelp = `Check decides each object as the API server would: pruning, defaults, schema,
-metadata, list types and CEL rules. OBJECTS and the flags' PATHs are files,
-folders (.yaml, .yml and .json below them) or - for standard input; files may
-hold several documents, JSON lines or a List.
+const checkHelp = `Check validates objects against their CRDs as the API server does: pruning, defaults,
+schema, metadata, list types, and CEL rules. OBJECTS and PATHs are files, folders
+(searched for .yaml, .yml, and .json), or - for standard input. A file can hold
+several YAML documents, JSON lines, or a List.
 
-With --old, an object whose group, kind, namespace and name are found there is
-an update of it, so that transition rules run; any other is a create. --base
-takes the old objects from a git revision, as a pull request needs it.
+With --old, an object is an update if its old version (the same group, kind,
+namespace, and name) is found there, so transition rules run; any other object is a
+create. --base takes the old versions from a git revision, for example the base of a
+pull request.
 
-With --crd-old, check tells what an upgrade of the CRDs does to the objects:
-which were accepted and are refused now, which cannot be updated any more even
-when unchanged, which ratcheting saves, and which are silently changed.
+With --crd-old, check reports how replacing the old CRDs by --crd affects each object:
+newly rejected, rejected on update even when unchanged, accepted only because of
+ratcheting, or silently changed.
 
-With --cluster the objects are those of a cluster, and so are the CRDs; with --crd
-too, check tells what an upgrade to these does to the objects. Kinds are read at the
-version that is stored. Without --cluster nothing is asked of any server.
+With --cluster, check reads objects and CRDs from a cluster; with --crd too, it
+reports how upgrading to those CRDs would affect the objects. Kinds are read in their
+storage version. Without --cluster, check connects to no API server.
 
--o yaml and -o wide print what would be stored, as kubectl get does; --diff shows
-what of it is otherwise than given, and --persisted adds it to JSON. --field-selector
-leaves out what kubectl get would. --subresource scale is a write of kubectl scale.
+-o yaml and -o wide print the persisted objects, as kubectl get does. --diff shows how
+each persisted object differs from the input, and --persisted adds it to JSON.
+--field-selector skips objects as kubectl get does. --subresource scale simulates
+kubectl scale.
 
-Below what kubectl would print stand the place and an excerpt of each cause, the
-rule that failed and the values in it.
+For each rejected object, check prints the message that kubectl would print, followed
+by the location and an excerpt of each cause, the failed rule, and the values in it.
 
-Flags may also stand in .celadon.yaml, in this folder or above it in the
-repository, as far as they weaken nothing; with --base in that of REV.
+Flags can also be set in .celadon.yaml, in this folder or a parent folder within the
+repository, unless they could weaken the check. With --base, the .celadon.yaml of that
+revision applies.
 
-Exit codes: 0 all accepted, 1 findings, 2 usage, unreadable input or nothing
-checked (2 wins over 1), 3 a bug in celadon, 130 interrupted.`
+Exit codes: 0 all accepted, 1 findings, 2 usage error, unreadable input, or nothing
+checked (2 takes precedence over 1), 3 internal error, 130 interrupted.`
 
-const checkExamples = `  # A folder of objects against one CRD.
+const checkExamples = `  # Check a folder of objects against one CRD.
   celadon check --crd crd.yaml objects/
 
-  # A whole cluster, before it gets new CRDs.
+  # Check a whole cluster before you upgrade its CRDs.
   kubectl get httproutes -A -o json | celadon check --crd new/ --crd-old old/ -
   celadon check --cluster --context prod --crd new/
 
-  # A pull request: updates of what main has, shown inline.
+  # Check a pull request as updates to main, with inline annotations.
   celadon check --crd crds/ --base origin/main -o github manifests/
 
-  # Which rules fail most, and what they cost.
+  # Show which rules fail most and how much they cost.
   celadon check --crd crds/ --summary --quiet objects/
 
-  # Again at each save.
+  # Check again whenever a file is saved.
   celadon check --crd crd.yaml --watch objects/`
 
 // checkFlagGroups is the order of the flags in the help of check.
@@ -85,7 +88,7 @@ func checkCommand(s command.Streams) *cobra.Command {
 				paths = objects
 			}
 			if len(paths) == 0 && !o.Pipe && !o.Cluster.On {
-				return errors.New("no objects given: want files, folders or - (see celadon check --help)")
+				return errors.New("no objects given: want files, folders, or - (see celadon check --help)")
 			}
 			return check.Run(cmd.Context(), s, &o, paths)
 		},

@@ -136,7 +136,7 @@ func TestClusterShell(t *testing.T) {
 		t.Errorf("eval: exit code %d, %q, %q", code, out, complaint)
 	}
 	out, complaint, code = ran(t.Context(), ":add true\n:save\n", "repl", "--cluster", "--object", "CronTab/nightly", "--namespace", "other", "--no-history")
-	if code != 0 || !strings.Contains(out, "the CRD came from no file: want :save FILE") {
+	if code != 0 || !strings.Contains(out, "the CRD was not read from a file: use :save FILE") {
 		t.Errorf("repl: exit code %d\n%s%s", code, out, complaint)
 	}
 	if asked := strings.Join(s.Requests(), "\n"); !strings.Contains(asked, "/namespaces/default/crontabs/nightly") || !strings.Contains(asked, "/namespaces/other/crontabs/nightly") {
@@ -147,21 +147,21 @@ func TestClusterShell(t *testing.T) {
 // TestClusterFlags checks the errors for command lines with too many or too few flags.
 func TestClusterFlags(t *testing.T) {
 	for line, want := range map[string]string{
-		"check --cluster x.yaml":                  "want no OBJECTS",
-		"check --cluster --old x":                 "want no --old",
+		"check --cluster x.yaml":                  "do not name OBJECTS",
+		"check --cluster --old x":                 "do not set --old",
 		"check --cluster --watch":                 "--watch",
-		"check --context a --crd x y":             "--context: want --cluster too",
-		"check -n a --crd x y":                    "--namespace: want --cluster too",
-		"check -l a=b --crd x y":                  "--selector: want --cluster too",
+		"check --context a --crd x y":             "--context: use it with --cluster",
+		"check -n a --crd x y":                    "--namespace: use it with --cluster",
+		"check -l a=b --crd x y":                  "--selector: use it with --cluster",
 		"check --cluster -n ../a":                 `--namespace "../a"`,
 		"check --cluster -l ===":                  `--selector "==="`,
 		"check --cluster --crd x -o yaml":         "--cluster --crd: tells of two stored objects",
-		"diff --cluster --base a x":               "want no --base",
-		"diff --cluster --objects a x":            "want no --base or --objects",
+		"diff --cluster --base a x":               "do not set --base",
+		"diff --cluster --objects a x":            "do not set --base or --objects",
 		"diff --cluster":                          "no CRDs given",
-		"eval --cluster true":                     "--cluster: want --object KIND/NAME",
+		"eval --cluster true":                     "--cluster: use --object KIND/NAME",
 		"eval --cluster --object a --name b true": "--name",
-		"repl --context a":                        "--context: want --cluster too",
+		"repl --context a":                        "--context: use it with --cluster",
 	} {
 		if _, stderr, code := ran(t.Context(), "", strings.Fields(line)...); code != command.Usage || !strings.Contains(stderr, want) {
 			t.Errorf("%s: exit code %d, %s", line, code, stderr)
@@ -184,7 +184,7 @@ func TestClusterForbidden(t *testing.T) {
 		return true
 	}
 	out, _, code := ran(t.Context(), "", "check", "--cluster")
-	if code != command.Usage || !strings.Contains(out, `crontabs.stable.example.com: not read, for want of permission to list it: crontabs.stable.example.com is forbidden: User "u" cannot list`) || !strings.Contains(out, "1 object checked: 1 valid") {
+	if code != command.Usage || !strings.Contains(out, `crontabs.stable.example.com: not read, because of missing permission to list it: crontabs.stable.example.com is forbidden: User "u" cannot list`) || !strings.Contains(out, "1 object checked: 1 valid") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 }
@@ -205,7 +205,7 @@ func TestClusterNoFile(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(cmd.Dir, "crontabs.stable.example.com"), []byte("{{ a }}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, _ := cmd.CombinedOutput(); !bytes.Contains(out, []byte("not read, for want of permission")) || bytes.Contains(out, []byte("Helm")) {
+	if out, _ := cmd.CombinedOutput(); !bytes.Contains(out, []byte("not read, because of missing permission")) || bytes.Contains(out, []byte("Helm")) {
 		t.Errorf("%s", out)
 	}
 }
@@ -228,7 +228,7 @@ func TestClusterBadCRD(t *testing.T) {
 		}
 		for _, args := range [][]string{{"diff", "--cluster", next}, {"check", "--cluster", "--crd", next}} {
 			out, stderr, code := ran(t.Context(), "", args...)
-			if (code == command.Usage) != needed || needed && !strings.Contains(stderr, "customresourcedefinitions.apiextensions.k8s.io/"+name+":1: the server sent what is no object: more than") {
+			if (code == command.Usage) != needed || needed && !strings.Contains(stderr, "customresourcedefinitions.apiextensions.k8s.io/"+name+":1: the server's response is not an object: more than") {
 				t.Errorf("%v with a bad %s: exit code %d\n%s%.300s", args, name, code, stderr, out)
 			}
 		}
@@ -295,7 +295,7 @@ func TestClusterInterrupted(t *testing.T) {
 			return true
 		}
 		out, stderr, code := ran(ctx, "", "check", "--cluster", "-o", "json")
-		if code != command.Interrupted || !strings.Contains(out, want) || !strings.Contains(out, `"interrupted": true`) || !strings.Contains(stderr, "interrupted: the report is of the objects before") {
+		if code != command.Interrupted || !strings.Contains(out, want) || !strings.Contains(out, `"interrupted": true`) || !strings.Contains(stderr, "interrupted: the report covers only the objects before") {
 			t.Errorf("%s: exit code %d, %.300s\n%s", where, code, out, stderr)
 		}
 	}

@@ -7,22 +7,22 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/convert"
 )
 
-const convertHelp = `Convert shows objects in another version of their CRD, as a client reads them there:
-pruned and defaulted in the version that they are written in, taken to the storage
-version and its defaults, and from there to the one asked for.
+const convertHelp = `Convert shows objects in another version of their CRD, as a client of that version
+reads them: pruned and defaulted in their own version, converted to the storage
+version and defaulted there, and then converted to the requested version.
 
-A CRD with conversion Webhook needs who converts: --convert URL, or --exec COMMAND,
-which gets a ConversionReview on standard input and writes one. The webhook that
-the CRD itself names is never asked.
+A CRD with conversion Webhook needs a converter: --convert URL, or --exec COMMAND, a
+program that reads a ConversionReview from standard input and writes one to standard
+output. The webhook that the CRD itself names is never called.
 
-Exit codes: 0 all were shown, 1 the API server would refuse one, 2 usage, unreadable
-input, or a converter that does not convert (2 wins over 1).`
+Exit codes: 0 all objects were shown, 1 the API server would reject an object, 2 usage
+error, unreadable input, or a failing converter (2 takes precedence over 1).`
 
 const convertExamples = `  celadon convert --crd crd.yaml --to v2 object.yaml
   celadon convert --crd crd.yaml --to v2 --convert https://localhost:9443/convert --convert-ca ca.crt object.yaml
   celadon convert --crd crd.yaml --to v2 --exec ./converter object.yaml
 
-  # What does the converter lose?
+  # Find data that the converter loses.
   celadon convert test --crd crd.yaml --exec ./converter`
 
 func convertCommand(s command.Streams) *cobra.Command {
@@ -48,23 +48,23 @@ func convertCommand(s command.Streams) *cobra.Command {
 	return cmd
 }
 
-const convertTestHelp = `Test finds what a converter loses. It makes objects that a version of the CRD admits,
-has each converted to every other version and back, twice, and once with a change in
-between, as a client makes it who only knows the other version. It tells of fields
-that are lost, changed or added, lists in another order, changes that are undone by
-what the converter keeps in annotations, objects that the other version does not
-admit, and of converters that fail, panic or take longer than --timeout.
+const convertTestHelp = `Test finds data that a converter loses. It generates objects that a version of the CRD
+accepts and converts each to every other version and back: twice, and once more with a
+change in between, as from a client that only knows the other version. It reports
+fields that are lost, changed, or added, reordered lists, changes that are undone by
+data the converter keeps in annotations, objects that the other version rejects, and
+converters that fail, panic, or take longer than --timeout.
 
-Each finding is shown by an object as small as could be made. The same seed gives
-the same objects. That nothing was found proves nothing. A CRD with conversion None
-needs no converter: what is found is what pruning loses.
+Each finding is shown with an example object that is as small as possible. The same
+seed generates the same objects. If nothing is found, that is not a proof. A CRD with
+conversion None needs no converter: the findings are then the data that pruning loses.
 
-Labels and annotations that the converter adds are its own; order does not count in
-lists of type set and map. --ignore, or the setting ignore of the section
-convert-test in a file named with --config, names what may be lost.
+Labels and annotations that the converter adds are not findings, and the order of
+lists of type set and map does not matter. --ignore, or the setting ignore in the
+section convert-test of a file named with --config, lists fields that may be lost.
 
-Exit codes: 0 nothing was found, 1 findings, 2 usage, unreadable input, or a
-converter that does not answer, 130 interrupted.`
+Exit codes: 0 nothing found, 1 findings, 2 usage error, unreadable input, or a
+converter that does not respond, 130 interrupted.`
 
 func convertTestCommand(s command.Streams) *cobra.Command {
 	var o convert.TestOptions

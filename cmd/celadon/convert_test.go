@@ -286,7 +286,7 @@ func TestConvertHangs(t *testing.T) {
 	t.Parallel()
 	url, ca, asked := reviewServer(t, "hang")
 	code, out, errs := told(t, "convert", "test", "--no-config", "--crd", conversionCRD, "--convert", url, "--convert-ca", ca, "--timeout", "30ms")
-	if code != 2 || !strings.Contains(errs, "not checked: the converter does not answer: no answer within 30ms") || asked.Load() > 4 {
+	if code != 2 || !strings.Contains(errs, "not checked: the converter does not respond: no response within 30ms") || asked.Load() > 4 {
 		t.Errorf("exit code %d, asked %d times:\n%s%s", code, asked.Load(), out, errs)
 	}
 	code, out, errs = told(t, "convert", "--crd", conversionCRD, "--convert", url, "--convert-ca", ca, "--timeout", "30ms", "--to", "v1", conversionObject)
@@ -302,7 +302,7 @@ func TestConvertTestEndsEarly(t *testing.T) {
 	for name, want := range map[string]struct {
 		code int
 		text string
-	}{"gone": {2, "celadon: " + conversionCRD + ":2: crontabs.stable.example.com: not checked: the converter does not answer: "}, "interrupted": {130, "celadon: interrupted\n"}} {
+	}{"gone": {2, "celadon: " + conversionCRD + ":2: crontabs.stable.example.com: not checked: the converter does not respond: "}, "interrupted": {130, "celadon: interrupted\n"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithCancel(t.Context())
@@ -320,7 +320,7 @@ func TestConvertTestEndsEarly(t *testing.T) {
 			var out, errs bytes.Buffer
 			a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &errs}
 			code := a.run(ctx, []string{"convert", "test", "--no-config", "--crd", conversionCRD, "--convert", url, "--convert-ca", ca, "--objects", "100000"})
-			if code != want.code || !strings.Contains(out.String(), "spec.image is lost by way of") || !strings.Contains(errs.String(), want.text) {
+			if code != want.code || !strings.Contains(out.String(), "spec.image is lost via") || !strings.Contains(errs.String(), want.text) {
 				t.Errorf("exit code %d:\n%s%s", code, out.String(), errs.String())
 			}
 		})
@@ -331,7 +331,7 @@ func TestConvertTestEndsEarly(t *testing.T) {
 // loses the image of some objects.
 func TestConvertTestByWebhook(t *testing.T) {
 	t.Parallel()
-	for mode, want := range map[string]string{"good": "nothing was found in 1000 trips there and back between v1beta1 and v1", "drop": "spec.image is lost by way of v1beta1"} {
+	for mode, want := range map[string]string{"good": "no findings in 1000 round trips between v1beta1 and v1", "drop": "spec.image is lost via v1beta1"} {
 		url, ca, _ := reviewServer(t, mode)
 		args := []string{"convert", "test", "--no-config", "--crd", conversionCRD, "--convert", url, "--convert-ca", ca, "-o", "text"}
 		code, out, errs := told(t, args...)
@@ -360,7 +360,7 @@ func TestConvertEndsChildren(t *testing.T) {
 		code    int
 		text    string
 	}{
-		"child":   {"2s", 2, "no answer within 2s"},
+		"child":   {"2s", 2, "no response within 2s"},
 		"leave":   {"1m", 0, "apiVersion: stable.example.com/v1\n"},
 		"session": {"1m", 0, "apiVersion: stable.example.com/v1\n"},
 	} {

@@ -8,27 +8,27 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
 )
 
-const diffHelp = `Diff tells what a change of CRDs does to objects: which the old CRD serves and the
-new one refuses, or keeps less of, each shown by an object; what is proved to break
-nothing; and what is not known, with how far was looked. OLD and NEW are files,
-folders or -, compared by the names of their CRDs; with --base the old CRDs are
-those of PATH at a git revision, and with --cluster those of a cluster, whose objects
-are looked at too.
+const diffHelp = `Diff reports how a change of CRDs affects objects: objects that the old CRD serves and
+the new one rejects or keeps less of, each with an example object; changes that are
+proved to break nothing; and changes whose effect is unknown, with the extent of the
+search. OLD and NEW are files, folders, or -, and their CRDs are paired by name. With
+--base, the old CRDs are those of PATH at a git revision. With --cluster, the old CRDs
+are those of a cluster, and its objects are checked too.
 
-Each object is shown as a create, as an update to it from another object, and as an
-update that changes nothing: ratcheting lets many old objects live. First comes
-what the API server says to the new CRD in the place of the old one.
+Each object is shown as a create, as an update from another object, and as an update
+that changes nothing, because ratcheting accepts many old objects. The report begins
+with the API server's verdict on replacing the old CRD by the new one.
 
-Exit codes: 0 nothing breaks, by proof or because nothing was found (the report says
-which), 1 something breaks, 2 usage or unreadable input (2 wins over 1), 130
-interrupted.`
+Exit codes: 0 nothing breaks, either proved or because nothing was found (the report
+distinguishes them), 1 something breaks, 2 usage error or unreadable input (2 takes
+precedence over 1), 130 interrupted.`
 
 const diffExamples = `  celadon diff old.yaml new.yaml
 
-  # A pull request, as a comment.
+  # Comment on a pull request.
   celadon diff --base origin/main -o markdown config/crd
 
-  # What it would do to what a cluster has.
+  # Show how the change affects the objects of a cluster.
   kubectl get crontabs -A -o json | celadon diff --objects - old.yaml new.yaml
   celadon diff --cluster new.yaml`
 

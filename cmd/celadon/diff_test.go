@@ -87,7 +87,7 @@ func TestDiffBase(t *testing.T) {
 		{[]string{crds}, 1, []string{"crd.yaml at HEAD:43 and ", "2 changes break"}},
 		{[]string{"--allow", allow, crds}, 1, []string{"spec.image: rule: breaks, which is allowed", "spec.suspended: field: breaks\n", "1 change breaks, 1 is allowed"}},
 		{[]string{filepath.Join(dir, "nothing")}, 2, []string{"no such file"}},
-		{[]string{"--allow", filepath.Join(dir, "none.yaml"), crds}, 2, []string{"there is no such file at HEAD"}},
+		{[]string{"--allow", filepath.Join(dir, "none.yaml"), crds}, 2, []string{"the file does not exist at HEAD"}},
 	} {
 		var out bytes.Buffer
 		a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &out}

@@ -12,12 +12,12 @@ func docsCommand(s command.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "docs --crd PATH",
 		Short: "Write a reference page for a CRD, with examples that the API server accepts",
-		Long: `Docs writes a page for each CRD: its versions, its fields with their bounds, defaults
-and rules, and of each served version one minimal and one full example, which have
-been decided as the API server would decide them. An HTML page is one file that loads
-nothing and runs nothing. The same CRD gives the same bytes.
+		Long: `Docs writes a page for each CRD: its versions, its fields with their bounds, defaults,
+and rules, and one minimal and one full example for each served version. The examples
+are validated as the API server would validate them. An HTML page is a single file
+without scripts or external resources. The same CRD always produces the same bytes.
 
-Exit codes: 0, or 2 for usage, unreadable input or a page that is missing; 130
+Exit codes: 0 success, 2 usage error, unreadable input, or a missing page, 130
 interrupted, without a page.`,
 		Example: `  celadon docs --crd crd.yaml
   celadon docs --crd crds/ -o html --out site/`,

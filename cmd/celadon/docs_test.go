@@ -36,7 +36,7 @@ func TestDocsExamples(t *testing.T) {
 		page := string(jsonOf(t, "docs", "--crd", file))
 		found := pageExamples(page)
 		examples += len(found)
-		missing += strings.Count(page, "\n\nnone found among ") + strings.Count(page, "\n\nnone: ")
+		missing += strings.Count(page, "\n\nno example found among ") + strings.Count(page, "\n\nno example: ")
 		if len(found) > 0 {
 			checkPageExamples(t, file, found)
 		}

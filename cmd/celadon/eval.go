@@ -12,15 +12,15 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/repl"
 )
 
-const evalHelp = `Eval evaluates one expression as a rule of the CRD would be: self is the object,
-or what --at leads to, oldSelf its old form. It prints the value; with -o json
-also type, cost and estimate.
+const evalHelp = `Eval evaluates an expression as a rule of the CRD would be evaluated: self is the
+object, or its value at --at, and oldSelf is the old value. Eval prints the result;
+with -o json, also its type, cost, and cost estimate.
 
-Of a file with several objects it takes the one of the CRD's kind; --name
-chooses where there are several of that.
+If a file holds several objects, eval uses the one of the CRD's kind; use --name to
+choose among several.
 
-Exit codes: 0 evaluated, 1 with --exit-status when the value is false, 2 usage,
-unreadable input, or no value, 3 a bug in celadon, 130 interrupted.`
+Exit codes: 0 evaluated, 1 with --exit-status if the value is false, 2 usage error,
+unreadable input, or no value, 3 internal error, 130 interrupted.`
 
 const evalExamples = `  celadon eval --crd crd.yaml --object obj.yaml 'self.spec.replicas > 1'
   celadon eval --cluster -n default --object crontab/nightly 'self.spec.replicas > 1'
@@ -36,7 +36,7 @@ func evalCommand(s command.Streams) *cobra.Command {
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) != 1:
-				return fmt.Errorf("want one expression (got %d); quote it for the shell", len(args))
+				return fmt.Errorf("want one expression (got %d): quote it for the shell", len(args))
 			case strings.TrimSpace(args[0]) == "":
 				return errors.New("want one expression (got an empty one)")
 			}

@@ -12,13 +12,12 @@ func explainCommand(s command.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain TYPE[.FIELD...] --crd PATH",
 		Short: "Explain a field of a CRD as kubectl does, with its bounds, default, and rules",
-		Long: `Explain says of a resource or one of its fields what kubectl explain says, from the
-CRD and without a cluster, and what kubectl leaves out: bounds, default, and rules
-with their messages and estimated costs. TYPE is a plural, singular or short name, or
-the kind; fields of items follow the list's name.
+		Long: `Explain prints the documentation of a resource or one of its fields as kubectl explain
+does, but reads it from a CRD instead of a cluster. It adds bounds, defaults, and rules
+with their messages and estimated costs. TYPE is the plural, singular, or short name,
+or the kind; for fields of list items, append the field to the list's name.
 
-Exit codes: 0, or 2 for usage, unreadable input, or a type or field that is not
-there.`,
+Exit codes: 0 success, 2 usage error, unreadable input, or an unknown type or field.`,
 		Example: `  celadon explain crontabs --crd crd.yaml
   celadon explain crontabs.spec.replicas --crd crd.yaml
   celadon explain crontabs --crd crds/ --api-version stable.example.com/v1 --recursive

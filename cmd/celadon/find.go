@@ -12,18 +12,20 @@ func findCommand(s command.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "find --crd PATH",
 		Short: "Find an example object that a rule rejects, accepts, or fails on",
-		Long: `Find makes objects that show what the rules of CRDs do: for each rule one that the
-rule refuses and nothing else does, with its old object where the rule compares with
-one. With --want it is one that is accepted and on which the rule ran, one on which
-the rule fails to evaluate, or one that costs more than it may. --full and --minimal
-write a sample of each CRD instead.
+		Long: `Find generates example objects for the rules of CRDs: for each rule, an object that is
+rejected by this rule alone, with an old object if the rule compares with one. Use
+--want for an accepted object on which the rule ran, an object on which the rule fails
+to evaluate, or an object on which the rule exceeds its cost limit. --full and
+--minimal write a sample of each CRD instead.
 
-Every object has been decided as the API server would decide it. Where there is no
-such object, a proof says so if there is one; that none was found proves nothing.
+Every object is validated as the API server would validate it. If no such object
+exists, find prints a proof if it has one. If an object is merely not found, it may
+still exist.
 
-Exit codes: 0 all that was asked was found or proved, 1 something is not known, a
-rule never refuses, fails or costs too much, or a version accepts nothing, 2 usage
-or unreadable input (2 wins over 1), 130 interrupted with what was known.`,
+Exit codes: 0 every object was found or proved not to exist, 1 a result is unknown, a
+rule never rejects, fails, or costs too much, or a version accepts nothing, 2 usage
+error or unreadable input (2 takes precedence over 1), 130 interrupted, with the
+results so far.`,
 		Example: `  celadon find --crd crd.yaml
   celadon find --crd crd.yaml --at spec --rule 0 -o yaml
   celadon find --crd crd.yaml --want error

@@ -396,8 +396,8 @@ func TestFleetJobCRDs(t *testing.T) {
 		"deployments.yaml": "not the name of a CRD",
 		"all.yaml":         "not the name of a CRD",
 		"escape.yaml":      "not the name of a CRD",
-		"twice":            "is given twice",
-		"large.yaml":       "which no ConfigMap holds",
+		"twice":            "is a duplicate",
+		"large.yaml":       "the limit of a ConfigMap",
 		"none":             "no CustomResourceDefinition in",
 		"nowhere":          "no such file or directory",
 	} {
@@ -405,7 +405,7 @@ func TestFleetJobCRDs(t *testing.T) {
 			t.Errorf("%s: exit code %d, want %q: %s%.2000s", name, code, want, out, stderr)
 		}
 	}
-	if out, stderr, code := shardRun(t, "manifests", "job", "--crd", crontabCRD); code != command.Usage || out != "" || !strings.Contains(stderr, "want --image IMAGE") {
+	if out, stderr, code := shardRun(t, "manifests", "job", "--crd", crontabCRD); code != command.Usage || out != "" || !strings.Contains(stderr, "use --image IMAGE") {
 		t.Errorf("without an image: exit code %d: %s%s", code, out, stderr)
 	}
 	for _, args := range [][]string{

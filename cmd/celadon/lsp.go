@@ -12,20 +12,20 @@ func lspCommand(s command.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lsp",
 		Short: "Run the language server: findings of vet, check, and test, and help inside rules",
-		Long: `Lsp is a language server. An editor starts it and speaks to it on standard input
-and output; docs/editors.md says how for VS Code, Neovim, Emacs and Helix.
+		Long: `Lsp is a language server. An editor starts it and communicates over standard input and
+output; docs/editors.md shows the configuration for VS Code, Neovim, Emacs, and Helix.
 
-A CRD gets what celadon vet says, an object what celadon check says by the CRDs of
-the workspace, a suite what celadon test says, each from its text in the editor. Inside
-rules there is completion, hover, signature help and what mends a rule.
+CRDs show the findings of celadon vet, objects those of celadon check with the CRDs of
+the workspace, and suites those of celadon test, all for the text in the editor. Rules
+have completion, hover, signature help, and quick fixes.
 
-Nothing of a workspace is run. Its Go packages are read only where the editor says
-that the user trusts it.`,
+Lsp runs nothing from the workspace. It reads Go packages only if the editor reports
+that the user trusts the workspace.`,
 		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return lsp.Run(cmd.Context(), s, &o) },
 	}
-	cmd.Flags().StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to stand for, unless the editor's settings say otherwise (default the newest known)")
-	cmd.Flags().Bool("stdio", true, "what some editors say to every server; there is no other way")
+	cmd.Flags().StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to emulate, unless set in the editor (default: the newest supported)")
+	cmd.Flags().Bool("stdio", true, "accepted because some editors pass it; standard input and output are always used")
 	command.KubeVersions(cmd)
 	return cmd
 }

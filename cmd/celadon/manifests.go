@@ -7,12 +7,13 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/manifests"
 )
 
-const manifestsJobHelp = `Job prints an Indexed Job that checks a cluster's objects from within, a shard a
-completion, and what the Job needs: a service account that may list the CRDs and the
-kinds that --crd has, a ConfigMap with these CRDs, and a volume for the reports.
+const manifestsJobHelp = `Job prints an Indexed Job that checks the objects of a cluster from inside it, one
+shard per completion, and the resources that the Job needs: a service account that may
+list CRDs and the kinds of the CRDs in --crd, a ConfigMap with those CRDs, and a
+volume for the reports.
 
-An eviction retries, input that cannot be read fails its index alone, and findings
-are no failure: celadon merge says what was found.`
+Evicted pods are retried. Unreadable input fails its index only. Findings do not fail
+the Job: celadon merge reports them.`
 
 const manifestsJobExamples = `  celadon manifests job --crd new/ --image registry.example.com/celadon:v0.1.0 --shards 20 | kubectl apply --server-side -f -`
 

@@ -7,24 +7,24 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/merge"
 )
 
-const mergeHelp = `Merge makes one report of those that celadon check -o jsonl wrote with --shard or
---source: the report that one run over all of it would have written, byte for byte.
-A REPORT is a file, or a folder with files that end in .jsonl.
+const mergeHelp = `Merge combines the reports that celadon check -o jsonl wrote with --shard or --source.
+The result is byte for byte the report that a single run over all input would have
+written. A REPORT is a file, or a folder with files that end in .jsonl.
 
-The objects of a source stand in the order of the input, the sources in the order
-of their names. Reports of other runs, flags, CRDs or input than the first are refused.
-Of what is cut off nothing is merged. Missing shards are named, in the report too; a
-source that has no report at all is missed where celadon check --sources said how many
-there are, or --source names it.
+The objects of a source are in the order of the input; sources are sorted by name.
+Reports of other runs, flags, CRDs, or input than the first report are rejected.
+Truncated reports are not merged. Missing shards are listed, also in the report. A
+source without any report is detected if celadon check --sources gave the number of
+sources, or if --source names it.
 
-Exit codes are those of celadon check: 0 all accepted, 1 findings, 2 a report that
-is missing, cut off or there twice, or an exit code 2 of a part, 3 a bug in celadon,
-130 interrupted.`
+Exit codes are those of celadon check: 0 all accepted, 1 findings, 2 a missing,
+truncated, or duplicate report, or a part with exit code 2, 3 internal error, 130
+interrupted.`
 
-const mergeExamples = `  # The shards of one run.
+const mergeExamples = `  # Merge the shards of one run.
   celadon merge reports/
 
-  # A fleet, for code scanning.
+  # Merge the reports of a fleet for code scanning.
   celadon merge -o sarif --out fleet.sarif --source eu-1,eu-2,us-1 reports/`
 
 func mergeCommand(s command.Streams) *cobra.Command {

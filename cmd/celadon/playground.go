@@ -12,13 +12,13 @@ func playgroundCommand(s command.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "playground",
 		Short: "Open a local web page to try a CRD with objects",
-		Long: `Playground prints the address of a page on this machine that shows a CRD, an object,
-what the API server would say of both, why, and what each rule costs, while they are
-written. What is written stays on the machine; a link that the page makes holds all of
-it behind the # of an address, which no server sees.
+		Long: `Playground prints the address of a local web page. The page shows a CRD and an object,
+the API server's verdict on both, the reasons, and the cost of each rule, updated as
+you type. Your input stays on this machine. A link that the page creates holds all of
+the input after the # of its address, which browsers do not send to servers.
 
-The address has a token in it: only who has it can use the page. It works until the
-command is ended.`,
+The address contains a token: only users with the token can open the page. It works
+until you stop the command.`,
 		Example: `  celadon playground
   celadon playground --crd crd.yaml --object object.yaml --listen 127.0.0.1:8080`,
 		Args: command.NoArguments,

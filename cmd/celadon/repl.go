@@ -8,15 +8,15 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/repl"
 )
 
-const replHelp = `Repl is a shell for the authors of CRDs. An expression is answered with its
-value, type, estimated and actual cost; self is the object, or what :cd leads
-to. Commands edit the object and the rules, and write the rules back into the
-CRD without touching the rest of it; :help lists them.
+const replHelp = `Repl is a shell for CRD authors. For each expression, it prints the value, type,
+estimated cost, and actual cost; self is the object, or the value selected with :cd.
+Commands edit the object and the rules, and write the rules back into the CRD without
+changing the rest of the file; :help lists the commands.
 
-Of a file with several objects it takes the one of the CRD's kind; --name
-chooses where there are several of that.
+If a file holds several objects, repl uses the one of the CRD's kind; use --name to
+choose among several.
 
-It reads a pipe as well as a terminal; :quit or the end of input ends it.`
+Repl reads a terminal or a pipe. It ends at :quit or at the end of input.`
 
 const replExamples = `  celadon repl --crd crd.yaml --object obj.yaml
   celadon repl --cluster -n default --object crontab/nightly

@@ -14,18 +14,19 @@ func serveCommand(s command.Streams) *cobra.Command {
 		Short: "Serve an admission webhook that validates objects against a folder of CRDs",
 		Long: `Serve answers AdmissionReviews (admission.k8s.io/v1) over HTTPS:
 
-  /validate  refuses what the CRDs refuse
-  /mutate    fills in the CRDs' defaults
+  /validate  rejects objects that the CRDs reject
+  /mutate    sets the CRDs' defaults
   /healthz   the process is alive
   /readyz    the CRDs are loaded and the server is not draining
-  /metrics   for Prometheus
+  /metrics   metrics for Prometheus
 
-The CRDs and certificates are read again when they change. A CRD that does
-not compile leaves the one before in force; at the start it is an error. So does
-one that an API server would refuse; only in the modes warn and audit it comes
-into force where none of its name was before.
-Logs are JSON lines on stderr. SIGTERM drains: /readyz says 503 for --drain,
-then open requests are answered, then the process ends with exit code 0.`,
+CRDs and certificates are reloaded when they change. If a changed CRD does not compile
+or an API server would reject it, the previous CRD stays in force; at startup this is
+an error. In modes warn and audit, a CRD that compiles but would be rejected comes into
+force if no CRD of its name was in force before.
+
+Logs are JSON lines on standard error. SIGTERM drains the server: /readyz returns 503
+for --drain, then open requests are answered, then the process ends with exit code 0.`,
 		Example: `  celadon serve --crds crds/ --tls-cert tls.crt --tls-key tls.key --mode warn
   celadon serve --crds crds/ --plain-http --listen 127.0.0.1:8080`,
 		Args: command.NoArguments,

@@ -69,7 +69,7 @@ func TestEmptyCluster(t *testing.T) {
 		t.Errorf("nobody may: exit code %d: %s", code, stderr)
 	}
 	out, stderr, code := shardRun(t, "merge", reports)
-	if code != command.Usage || !strings.Contains(out, "the report lacks cluster-1\n") {
+	if code != command.Usage || !strings.Contains(out, "missing from the report: cluster-1\n") {
 		t.Errorf("exit code %d: %s%s", code, out, stderr)
 	}
 }

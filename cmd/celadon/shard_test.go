@@ -174,8 +174,8 @@ func holdCases(t *testing.T, dir string) {
 		all.WriteString(out)
 	}
 	for _, text := range []string{
-		"Warning: ", "is valid (update", "undecided", "unreadable", "skipped: no CRD", "ignored: ", "not JSON", "a Helm template", "without a new one",
-		"silently changed", "duplicate key", "RUNS", "KIND", "CRD refused", "(hidden)", "strict decoding error", "source: eu-1", "\\x1b", "unknown field",
+		"Warning: ", "is valid (update", "undecided", "unreadable", "skipped: no CRD", "ignored: ", "not JSON", "a Helm template", "without a new object",
+		"silently changed", "duplicate key", "RUNS", "KIND", "CRD rejected", "(hidden)", "strict decoding error", "source: eu-1", "\\x1b", "unknown field",
 	} {
 		if !strings.Contains(all.String(), text) {
 			t.Errorf("no case has %q", text)

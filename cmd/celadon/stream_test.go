@@ -68,7 +68,7 @@ func TestInterrupted(t *testing.T) {
 				cancel()
 			}()
 			code := a.run(ctx, []string{"check", "--crd", crontabCRD, "-o", format, "-"})
-			if code != command.Interrupted || !strings.Contains(stderr.String(), "interrupted: the report is of the objects before") {
+			if code != command.Interrupted || !strings.Contains(stderr.String(), "interrupted: the report covers only the objects before") {
 				t.Errorf("exit code %d, stderr %q", code, stderr.String())
 			}
 			for _, text := range want {

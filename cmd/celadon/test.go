@@ -7,39 +7,40 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/test"
 )
 
-const testHelp = `Test runs suites: objects, each with what the API server has to say of it. PATHs
-are suites, or folders in which what is one is found by what it holds: Celadon's
-own (kind: RuleTest), and OpenShift's as they are (crdName and tests).
+const testHelp = `Test runs suites: objects with the verdicts expected from the API server. PATHs are
+suites, or folders that are searched for them. Suites are recognized by their content:
+Celadon's own format (kind: RuleTest), or OpenShift's (crdName and tests), unchanged.
 
-A suite names its CRD by a file, or by its name; then --crd is where it is, or
-the folder that the layout of the repository has for CRDs. Each case has to
-hold for all CRDs of that name that go with the suite's feature gates.
+A suite names its CRD by file or by name. CRDs are looked up by name in --crd, or in
+the folder where the repository's layout keeps CRDs. Each case must hold for all CRDs
+of that name that match the suite's feature gates.
 
-An expected text that differs from the server's in the printed value alone
-passes, as an older server words it; --exact-messages turns that off.
+An expected message that differs from the server's in the printed value only passes,
+because older servers print it differently; --exact-messages turns that off.
 
---cover tells what the cases do not test: --cover-min is in percent of the rules
-that ran and refused. --mutate changes the CRD's rules and bounds one at a time, and
-tells which changes no case notices: --mutate-min is in percent of the changes that
-a case notices, of those that are not proved to change nothing.
+--cover reports rules and conditions that the cases do not test; --cover-min sets the
+minimum percentage of rules that ran and rejected an object. --mutate changes the CRD's
+rules and bounds one at a time and reports changes that no case detects; --mutate-min
+sets the minimum percentage of detected changes, not counting those that are proved to
+have no effect.
 
-Exit codes: 0 all passed, 1 a case failed, 2 usage, a suite or CRD that cannot be
-read, a case that is not well written, or nothing was run (2 wins over 1), 3 a bug
-in celadon, 130 interrupted.`
+Exit codes: 0 all passed, 1 a case failed, 2 usage error, unreadable suite or CRD,
+malformed case, or nothing was run (2 takes precedence over 1), 3 internal error, 130
+interrupted.`
 
-const testExamples = `  # All suites below a folder.
+const testExamples = `  # Run all suites in a folder.
   celadon test config/
 
-  # Some cases, with a CRD that is elsewhere.
+  # Run some of the cases, with a CRD from another folder.
   celadon test --crd crd.yaml --run 'replicas' tests/
 
-  # What the cases do not test, on a page, and at least 80 %.
+  # Show untested rules on a page, and require 80 % coverage.
   celadon test --cover-out cover.html --cover-min 80 tests/
 
-  # A first suite for a CRD, each case proven.
+  # Write a first suite for a CRD; each of its cases passes.
   celadon test init --crd crd.yaml --out tests/
 
-  # The CRD has changed as it should: write what it says now into the suites.
+  # After an intended change of the CRD, update the expectations in the suites.
   celadon test --update tests/`
 
 func testCommand(s command.Streams) *cobra.Command {
@@ -78,12 +79,12 @@ func testInitCommand(s command.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init --crd PATH",
 		Short: "Write a starter suite for each version of a CRD",
-		Long: `Init writes a suite with, for each rule of a CRD version, an object that the rule
-refuses, if it can be nothing but this rule, and one that is accepted and that the
-rule ran on: of the samples, or found by search. Each case has passed before it is
-written; a rule for which nothing was found stands there with the reason.
+		Long: `Init writes a suite for each version of a CRD. For each rule, it has an object that is
+rejected, by this rule alone if possible, and an accepted object on which the rule ran.
+The objects are samples, or found by search. Each case has passed before it is written.
+For a rule without an object, the suite gives the reason.
 
-A file that is there already is not touched.`,
+Existing files are not changed.`,
 		Example: `  celadon test init --crd crd.yaml --out tests/
   celadon test init --crd config/crd --from config/samples --out tests/`,
 		Args: command.NoArguments,

@@ -16,22 +16,22 @@ func vetCommand(s command.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "vet [--old CRD] CRD... | vet [--crd CRD] GO-PACKAGES",
 		Short: "Vet CRDs: whether the API server accepts them, what rules cost, and which bounds help",
-		Long: `Vet decides each CRD as the API server would on create, or on update where --old
-has one of the same name, and shows what its rules may cost, why, and which bounds
-make rules fit that cost too much. CRDs are files, folders or -; documents of other
-kinds are passed over.
+		Long: `Vet validates each CRD as the API server would on create, or on update if --old has a
+CRD of the same name. It shows how much each rule may cost and why, and which bounds
+make expensive rules fit the limit. CRDs are files, folders, or -; documents of other
+kinds are skipped.
 
 The newest Kubernetes version decides, and the report names the other versions that
-differ. --kube-version names one or more versions that must accept the CRDs. Lints, each with a section in docs/lints.md, never change the verdict. With
---find vet also looks for objects: one on which a rule fails to evaluate, with a text
-for the rule that does not, or the proof that a rule refuses nothing or a place
-accepts nothing. That takes seconds a CRD.
+differ. --kube-version names the versions that must accept the CRDs. Lints, each described in docs/lints.md, never change the verdict. With --find,
+vet also searches for objects on which a rule fails to evaluate and suggests a guarded
+rule, or proves that a rule rejects nothing or that a path accepts nothing. This takes
+a few seconds per CRD.
 
-Arguments that end in /... are Go packages: what vet says of the CRDs that a generator
-made of them (--crd) is said of the marker comments in Go. See docs/go-markers.md.
+Arguments that end in /... are Go packages: findings about the CRDs that were generated
+from them (--crd) are reported at their marker comments. See docs/go-markers.md.
 
-Exit codes: 0 all accepted, 1 some refused, 2 usage, unreadable input, no CRD, or a
-CRD that asks for more work than is done (2 wins over 1), 130 interrupted.`,
+Exit codes: 0 all accepted, 1 some rejected, 2 usage error, unreadable input, no CRD,
+or a CRD that exceeds the work limit (2 takes precedence over 1), 130 interrupted.`,
 		Example: `  celadon vet crd.yaml
   celadon vet --kube-version 1.30 config/crd/ -o json
   celadon vet --old released/ config/crd/
@@ -50,7 +50,7 @@ CRD that asks for more work than is done (2 wins over 1), 130 interrupted.`,
 				args = crds
 			}
 			if len(args) == 0 {
-				return errors.New("no CRDs given: want files, folders or - (see celadon vet --help)")
+				return errors.New("no CRDs given: want files, folders, or - (see celadon vet --help)")
 			}
 			return vet.Run(cmd.Context(), s, &o, args)
 		},

@@ -95,7 +95,7 @@ func compareRules(w *World, budget int64) (difference string, ours outcome) {
 	ours = ourRules(rules, w, budget)
 	for _, text := range ours.errs {
 		if strings.Contains(text, "internal error in celadon") {
-			return "a bug of ours: " + text, ours
+			return "an internal error: " + text, ours
 		}
 	}
 	if again := ourRules(rules, w, budget); !equalOutcome(ours, again) {

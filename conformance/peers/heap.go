@@ -15,7 +15,7 @@ import (
 // printHeap measures the memory that compiled CRDs retain, in addition to their schemas and the
 // environments that all CRDs share.
 func printHeap(out io.Writer, subjects []*subject) error {
-	fmt.Fprintln(out, "heap kept of a CRD in all versions, beside the structural schemas and the base environment: Validators against Rules; Engine with its schemas")
+	fmt.Fprintln(out, "heap kept per CRD, for all versions, without the structural schemas and the base environment: Validators against Rules; Engine with its schemas")
 	var ratios []float64
 	for _, s := range subjects {
 		schemas, err := s.schemas()

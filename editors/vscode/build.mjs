@@ -1,4 +1,4 @@
-// Bundles the client, and gathers the licences of what is in the bundle.
+// Bundles the client and collects the licenses of the bundled packages.
 import { build } from "esbuild";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 
@@ -16,9 +16,9 @@ for (const input of Object.keys(metafile.inputs)) {
 }
 const texts = [...folders].sort().map((folder) => {
   const { name, version, license } = JSON.parse(readFileSync(`${folder}/package.json`, "utf8"));
-  if (!allowed.includes(license)) throw new Error(`${name}: licence ${license}: want one of ${allowed.join(", ")}`);
+  if (!allowed.includes(license)) throw new Error(`${name}: license ${license}: want one of ${allowed.join(", ")}`);
   const file = readdirSync(folder).find((f) => /^(licen[cs]e|copying)/i.test(f));
-  if (!file) throw new Error(`${name}: no text of its licence ${license}`);
+  if (!file) throw new Error(`${name}: no file with its license ${license}`);
   return `${name} ${version} (${license})\n\n${readFileSync(`${folder}/${file}`, "utf8").trim()}\n`;
 });
 writeFileSync("dist/THIRD_PARTY_LICENSES.txt", texts.join(`\n${"-".repeat(72)}\n\n`));

@@ -1,19 +1,19 @@
-// The client starts `celadon lsp` and leaves all else to it.
+// The client starts `celadon lsp`, which does everything else.
 "use strict";
 const vscode = require("vscode");
 const { LanguageClient, TransportKind } = require("vscode-languageclient/node");
 
 let client;
 
-// settings are what the server wants to know; whether the workspace is trusted is the
-// editor's to say, never a file's in it.
+// settings returns the settings of the server. Whether the workspace is trusted comes from the
+// editor, never from a file in the workspace.
 function settings() {
   const c = vscode.workspace.getConfiguration("celadon");
   return { kubeVersion: c.get("kubeVersion"), noLint: c.get("noLint"), trusted: vscode.workspace.isTrusted };
 }
 
 async function start() {
-  // In a workspace that is not trusted its own settings do not say what is run: see
+  // In an untrusted workspace, its settings cannot choose the command: see
   // restrictedConfigurations.
   const command = vscode.workspace.getConfiguration("celadon").get("path") || "celadon";
   const next = new LanguageClient(
@@ -36,19 +36,19 @@ async function stop() {
   await old?.stop();
 }
 
-function tell() {
+function sendSettings() {
   client?.sendNotification("workspace/didChangeConfiguration", { settings: { celadon: settings() } });
 }
 
 async function activate(context) {
   context.subscriptions.push(
-    vscode.workspace.onDidGrantWorkspaceTrust(tell),
+    vscode.workspace.onDidGrantWorkspaceTrust(sendSettings),
     vscode.workspace.onDidChangeConfiguration(async (e) => {
       if (e.affectsConfiguration("celadon.path")) {
         await stop();
         await start();
       } else if (e.affectsConfiguration("celadon")) {
-        tell();
+        sendSettings();
       }
     }),
     vscode.commands.registerCommand("celadon.restart", async () => {
@@ -59,7 +59,7 @@ async function activate(context) {
   try {
     await start();
   } catch (e) {
-    vscode.window.showErrorMessage(`celadon lsp does not start: ${e.message}. The setting celadon.path names the command.`);
+    vscode.window.showErrorMessage(`celadon lsp does not start: ${e.message}. Set celadon.path to the command.`);
   }
 }
 

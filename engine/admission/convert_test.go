@@ -49,7 +49,7 @@ func TestConverter(t *testing.T) {
 			switch {
 			case d.Verdict == admission.Refused && (d.Response.Allowed || d.Response.Result.Code != 500 || d.Response.Result.Message != test.text):
 				t.Errorf("got %+v, want %s", d.Response.Result, test.text)
-			case d.Verdict == admission.Undecided && (d.Response.Allowed || d.Response.Result.Code != 504 || d.Response.Result.Message != test.text || d.Response.AuditAnnotations[admission.AuditReason] != "undecided: the converter does not answer"):
+			case d.Verdict == admission.Undecided && (d.Response.Allowed || d.Response.Result.Code != 504 || d.Response.Result.Message != test.text || d.Response.AuditAnnotations[admission.AuditReason] != "undecided: the converter does not respond"):
 				t.Errorf("got %+v, want %s", d.Response, test.text)
 			}
 			if d, err := set.Mutate(t.Context(), create(`"spec":{"size":3}`)); err != nil || d.Verdict != admission.Allowed {

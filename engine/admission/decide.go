@@ -110,7 +110,7 @@ func (s *Set) Validate(ctx context.Context, req *admissionv1.AdmissionRequest) (
 	var overwork *engine.WorkLimitError
 	switch {
 	case errors.As(err, &unknowable) && s.config.Engine.Converter != nil: // the converter failed
-		return s.undecided(d, crd, "undecided: "+shorten(unknowable.Reason), "undecided: the converter does not answer"), nil
+		return s.undecided(d, crd, "undecided: "+shorten(unknowable.Reason), "undecided: the converter does not respond"), nil
 	case errors.As(err, &unknowable):
 		return s.notChecked(d, unknowable.Reason), nil
 	case errors.As(err, &overwork):
@@ -141,7 +141,7 @@ func (s *Set) route(req *admissionv1.AdmissionRequest) (*crd, *Decision, error) 
 		return nil, d, nil
 	}
 	if req.SubResource != "" && req.SubResource != statusSubresource {
-		return nil, s.notChecked(d, "subresource "+req.SubResource+" is not one of a custom resource"), nil
+		return nil, s.notChecked(d, "custom resources have no subresource "+req.SubResource), nil
 	}
 	crd := s.lookup(d.Kind)
 	if crd == nil {

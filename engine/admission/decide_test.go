@@ -79,7 +79,7 @@ func TestValidate(t *testing.T) {
 		},
 		"other subresource": {
 			req:     with(update("", ""), func(r *admissionv1.AdmissionRequest) { r.SubResource = "log" }),
-			verdict: admission.NotChecked, warnings: []string{"celadon: not checked: subresource log is not one of a custom resource"},
+			verdict: admission.NotChecked, warnings: []string{"celadon: not checked: custom resources have no subresource log"},
 		},
 		"object of another version than the request": {
 			req:     with(create(""), raw(`{"apiVersion":"example.com/v7","kind":"Widget","metadata":{"name":"w"}}`)),
@@ -136,7 +136,7 @@ func TestModes(t *testing.T) {
 		warnings []string
 	}{
 		"enforce": {admission.Enforce, false, nil},
-		"warn":    {admission.Warn, true, []string{"celadon would refuse this: spec.size: Invalid value: 30: too big"}},
+		"warn":    {admission.Warn, true, []string{"celadon would reject this: spec.size: Invalid value: 30: too big"}},
 		"audit":   {admission.Audit, true, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -72,7 +72,7 @@ func TestMutateLimit(t *testing.T) {
 		if err != nil || sent != (len(ops) == n) || sent != (d.Response.Patch != nil) {
 			t.Errorf("%d: %v, %d operations", n, err, len(ops))
 		}
-		if want := []string{"celadon: no defaults: the object lacks too many"}; !sent && !slices.Equal(d.Response.Warnings, want) {
+		if want := []string{"celadon: no defaults: too many fields to default"}; !sent && !slices.Equal(d.Response.Warnings, want) {
 			t.Errorf("%d: warnings %q", n, d.Response.Warnings)
 		}
 	}

@@ -47,7 +47,7 @@ func (s *Set) Mutate(ctx context.Context, req *admissionv1.AdmissionRequest) (*D
 	ops, ok := additions(writable(crd, req, obj), defaulted.Self())
 	annotate(d.Response.AuditAnnotations, AuditDefaults, len(ops), func(i int) string { return ops[i].Path })
 	if !ok {
-		return s.noDefaults(d, "the object lacks too many"), nil
+		return s.noDefaults(d, "too many fields to default"), nil
 	}
 	if len(ops) == 0 {
 		return d, nil

@@ -155,7 +155,7 @@ func fitting(status *metav1.Status) (n int, whole bool) {
 
 // wouldRefuse returns the warnings for a rejected object.
 func wouldRefuse(res *engine.Result) []string {
-	const text = "celadon would refuse this: "
+	const text = "celadon would reject this: "
 	if len(res.Causes) == 0 {
 		return []string{text + shorten(res.Failure.Message)}
 	}

@@ -101,7 +101,7 @@ func TestApply(t *testing.T) {
 		t.Errorf("names %q, want %q", set.Names(), want)
 	}
 	twice := []*apiextensionsv1.CustomResourceDefinition{widgetCRD(t, "20"), widgetCRD(t, "30")}
-	if err := set.Apply(twice, []string{"crontabs.stable.example.com"}); err == nil || !strings.Contains(err.Error(), "given twice") {
+	if err := set.Apply(twice, []string{"crontabs.stable.example.com"}); err == nil || !strings.Contains(err.Error(), "duplicate") {
 		t.Errorf("given twice: %v", err)
 	}
 	if len(set.Names()) != 1 || allowed(t, set, 25) {

@@ -54,7 +54,7 @@ func (e *Errors) Unwrap() []error {
 }
 
 // ErrTwice is the error for a CRD that has the same name as another CRD of the same change.
-var ErrTwice = errors.New("given twice: keep one")
+var ErrTwice = errors.New("a duplicate: keep one of them")
 
 // Put adds a CRD, or replaces the CRD of the same name. If any part of it does not compile, even a
 // single rule, the catalog is unchanged and the error is *Errors.

@@ -69,7 +69,7 @@ func appendCRDs(crds []*apiextensionsv1.CustomResourceDefinition, text []byte, w
 	}
 	switch {
 	case depth > deepest:
-		return nil, fmt.Errorf("a List in more than %d others: want none in another", deepest)
+		return nil, fmt.Errorf("Lists nested more than %d deep: do not nest Lists", deepest)
 	case head.Kind == "List" || head.Kind == crdKind+"List":
 		for i, item := range head.Items {
 			var err error
@@ -135,7 +135,7 @@ func readFile(fsys fs.FS, name string) ([]byte, error) {
 		return nil, err
 	}
 	if len(data) > maxFile {
-		return nil, fmt.Errorf("more than %d MiB: want less", maxFile>>20)
+		return nil, fmt.Errorf("more than %d MiB", maxFile>>20)
 	}
 	return data, nil
 }

@@ -75,7 +75,7 @@ func (c *client) once(ctx context.Context, review []byte) (*answer, error) {
 	case err != nil:
 		return nil, fmt.Errorf("unexpected error when reading response body. Please retry. Original error: %w", err)
 	case int64(len(body)) > c.MaxBytes:
-		return nil, fmt.Errorf("the answer is too large (got more than %d bytes)", c.MaxBytes)
+		return nil, fmt.Errorf("the response is too large (got more than %d bytes)", c.MaxBytes)
 	}
 	return &answer{resp.StatusCode, resp.Header, body}, nil
 }

@@ -72,7 +72,7 @@ func boundedBody(body []byte) bool {
 // decode decodes a response as the API server's client does.
 func decode(codec runtime.Codec, body []byte, into runtime.Object) error {
 	if !boundedBody(body) {
-		return fmt.Errorf("the answer is no JSON (got %d bytes, want JSON beyond %d)", len(body), maxOther)
+		return fmt.Errorf("the response is not JSON (got %d bytes, want JSON if longer than %d)", len(body), maxOther)
 	}
 	out, _, err := codec.Decode(body, nil, into)
 	if err != nil || out == into {

@@ -66,7 +66,7 @@ func newClient(w Webhook) (*client, error) {
 	case err != nil:
 		return nil, errors.New("the URL cannot be parsed")
 	case u.Scheme != "https" || u.Host == "":
-		return nil, fmt.Errorf("the URL is not one of https (got %q, want https://HOST/PATH)", u.Redacted())
+		return nil, fmt.Errorf("not an https URL (got %q, want https://HOST/PATH)", u.Redacted())
 	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		return nil, fmt.Errorf("the URL has a user, a query or a fragment (got %q, want https://HOST/PATH)", u.Redacted())
 	}
@@ -135,7 +135,7 @@ func (c *client) call(ctx context.Context, review []byte, into runtime.Object) e
 	}
 	if n := c.waiting.Add(1); c.MaxWaiting > 0 && n > c.MaxWaiting {
 		c.waiting.Add(-1)
-		return fmt.Errorf("%d conversions wait for it already", c.MaxWaiting)
+		return fmt.Errorf("%d conversions are already waiting for it", c.MaxWaiting)
 	}
 	defer c.waiting.Add(-1)
 	timed, cancel := context.WithTimeout(ctx, c.Timeout)

@@ -119,14 +119,14 @@ func TestWebhookIsBounded(t *testing.T) {
 		answer http.HandlerFunc
 		want   string
 	}{
-		"huge": {answered(`{"a":"` + strings.Repeat("x", 2<<20) + `"}`), "failed: the answer is too large (got more than 1048576 bytes)"},
+		"huge": {answered(`{"a":"` + strings.Repeat("x", 2<<20) + `"}`), "failed: the response is too large (got more than 1048576 bytes)"},
 		"a bomb": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			z := gzip.NewWriter(w)
 			_, _ = io.WriteString(z, strings.Repeat(" ", 8<<20))
 			_ = z.Close()
-		}, "failed: the answer is too large (got more than 1048576 bytes)"},
-		"huge, no JSON": {answered(strings.Repeat("- x\n", 100_000)), "failed: the answer is no JSON (got 400000 bytes, want JSON beyond 65536)"},
+		}, "failed: the response is too large (got more than 1048576 bytes)"},
+		"huge, no JSON": {answered(strings.Repeat("- x\n", 100_000)), "failed: the response is not JSON (got 400000 bytes, want JSON if longer than 65536)"},
 		"deep":          {answered(deep), "exceeded max depth"},
 		"empty":         {answered(""), "failed: 0-length response with status code: 200 and content type: application/json"},
 		"other address": {func(w http.ResponseWriter, r *http.Request) {
@@ -247,7 +247,7 @@ func TestWebhookMaxWaiting(t *testing.T) {
 	<-asked
 	_, err = c.Convert(t.Context(), question())
 	var unknown *engine.NotCheckedError
-	if !errors.As(err, &unknown) || !strings.HasSuffix(err.Error(), "failed: 1 conversions wait for it already") {
+	if !errors.As(err, &unknown) || !strings.HasSuffix(err.Error(), "failed: 1 conversions are already waiting for it") {
 		t.Errorf("got %v", err)
 	}
 	close(release)
@@ -277,9 +277,9 @@ func TestWebhookRedirects(t *testing.T) {
 func TestWebhookThatCannotBe(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]string{
-		"":                      `the URL is not one of https (got "", want https://HOST/PATH)`,
-		"http://a/":             `the URL is not one of https (got "http://a/", want https://HOST/PATH)`,
-		"https://":              `the URL is not one of https (got "https:", want https://HOST/PATH)`,
+		"":                      `not an https URL (got "", want https://HOST/PATH)`,
+		"http://a/":             `not an https URL (got "http://a/", want https://HOST/PATH)`,
+		"https://":              `not an https URL (got "https:", want https://HOST/PATH)`,
 		"https://u:secret@a/":   `the URL has a user, a query or a fragment (got "https://u:xxxxx@a/", want https://HOST/PATH)`,
 		"https://a/?x":          `the URL has a user, a query or a fragment (got "https://a/?x", want https://HOST/PATH)`,
 		"https://a/#x":          `the URL has a user, a query or a fragment (got "https://a/#x", want https://HOST/PATH)`,

@@ -72,7 +72,7 @@ func (cfg *Config) Check() error {
 		return fmt.Errorf("field validation %q: want Strict, Warn or Ignore", cfg.FieldValidation)
 	}
 	if cfg.Stored && cfg.Old != nil {
-		return errors.New("a stored CRD replaces none: want either Stored or Old")
+		return errors.New("a stored CRD replaces no other: set either Stored or Old")
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func constantRule(r *rule) string {
 	}
 	switch v {
 	case always:
-		return "the rule can never fail: the schema allows no value for which it is false; remove it, or see whether it says what is meant"
+		return "the rule can never fail: the schema allows no value for which it is false; remove it, or correct it if it should reject something"
 	case never:
 		return "the rule can never pass: the schema allows no value for which it is true"
 	}

@@ -22,7 +22,7 @@ func messageLimits(r *rule) string {
 		return ""
 	}
 	if m.cost.Max > celconfig.PerCallLimit {
-		return fmt.Sprintf("messageExpression may cost %s units where one evaluation may cost %s: over that the server stops all validation; leave out what has no bound, or bound it", phrase.Number(m.cost.Max), phrase.Number(celconfig.PerCallLimit))
+		return fmt.Sprintf("messageExpression may cost %s units, but one evaluation may cost only %s; over this limit, the server stops all validation: remove unbounded values, or set bounds for them", phrase.Number(m.cost.Max), phrase.Number(celconfig.PerCallLimit))
 	}
 	w := newPlaceWalk(r, m)
 	if n := length(w, m.ast.NativeRep().Expr()); n > celconfig.MaxEvaluatedMessageExpressionSizeBytes {
@@ -30,7 +30,7 @@ func messageLimits(r *rule) string {
 		if n < math.MaxInt64 {
 			size = fmt.Sprintf("of up to %s bytes", phrase.Number(uint64(n)))
 		}
-		return fmt.Sprintf("messageExpression can give a text %s where %s bytes are allowed: over that the server shows the message instead; leave long values out, or bound them", size, phrase.Number(celconfig.MaxEvaluatedMessageExpressionSizeBytes))
+		return fmt.Sprintf("messageExpression can produce a string %s, but only %s bytes are allowed; over this limit, the server shows the message instead: remove long values, or set bounds for them", size, phrase.Number(celconfig.MaxEvaluatedMessageExpressionSizeBytes))
 	}
 	return ""
 }

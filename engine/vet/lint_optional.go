@@ -35,7 +35,7 @@ func optionalImmutable(r *rule) string {
 	if b != r.at {
 		what = b.place()
 	}
-	return fmt.Sprintf("%s can be removed and then set to another value, since the rule runs only where both values exist: add the rule \"!has(oldSelf.%s) || has(self.%s)\" to %s, or make %s required", b.place(), ident, ident, parent, what)
+	return fmt.Sprintf("%s can be removed and then set to another value, because the rule runs only if both values exist: add the rule \"!has(oldSelf.%s) || has(self.%s)\" to %s, or make %s required", b.place(), ident, ident, parent, what)
 }
 
 // removable reports whether b is an optional property without a default.
@@ -94,7 +94,7 @@ func optionalRead(r *rule) string {
 	if read == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s is optional and read without has(): where it is absent the rule fails with \"no such key\"; write has(%s) && …, or !has(%s) || …", read, read, read)
+	return fmt.Sprintf("%s is optional and is read without has(): if it is absent, the rule fails with \"no such key\"; write has(%s) && …, or !has(%s) || …", read, read, read)
 }
 
 // alwaysThere reports whether every valid object has the field.

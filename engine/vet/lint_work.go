@@ -60,7 +60,7 @@ func hiddenWork(r *rule) string {
 }
 
 func workText(over *eval.OverworkError, s sizes) string {
-	return fmt.Sprintf("the rule can take far more work than its cost says (%v) on a value with texts of up to %s bytes and lists of up to %s items: bound these with maxLength, maxItems and maxProperties, or keep the call out of the loop", over, phrase.Number(uint64(s.text)), phrase.Number(uint64(s.items)))
+	return fmt.Sprintf("the rule can take far more work than its cost suggests (%v) on a value with strings of up to %s bytes and lists of up to %s items: set maxLength, maxItems, and maxProperties, or move the call out of the loop", over, phrase.Number(uint64(s.text)), phrase.Number(uint64(s.items)))
 }
 
 func tryOn(prog *eval.Program, d *types.Decl, s sizes, limit uint64) (over *eval.OverworkError, work uint64, out eval.Outcome) {

@@ -85,17 +85,17 @@ func notes(r *rule, d *dependence, message bool) (out []string) {
 		}
 	}
 	if unbounded > 1 {
-		out = append(out, "the rule is inside nested lists or maps without bounds: it is assumed to run as often as its value fits into a request until each of them has a bound")
+		out = append(out, "the rule is inside nested lists or maps without bounds: until each of them has a bound, the estimate assumes as many runs as values fit into a request")
 	}
 	missing := slices.DeleteFunc(d.all(), func(b *bound) bool { return !b.missing() })
 	if slices.ContainsFunc(missing, func(b *bound) bool { return b.props.XIntOrString }) {
-		out = append(out, "an int-or-string counts as 3 MiB of text: set maxLength beside x-kubernetes-int-or-string")
+		out = append(out, "an int-or-string counts as a 3 MiB string: set maxLength next to x-kubernetes-int-or-string")
 	}
 	if slices.ContainsFunc(missing, func(b *bound) bool { return slices.ContainsFunc(b.props.AllOf, bounded) }) {
-		out = append(out, "bounds inside allOf are not seen by the estimate: set them beside the type")
+		out = append(out, "the estimate ignores bounds inside allOf: set them next to the type")
 	}
 	if message && r.message != nil && callsStringOfNumber(r.message.ast) {
-		out = append(out, "string() of a number has no bound that the estimate knows: leave the number out of messageExpression")
+		out = append(out, "the estimate assumes no bound for string() of a number: remove the number from messageExpression")
 	}
 	return out
 }

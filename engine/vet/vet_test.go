@@ -202,9 +202,9 @@ func TestPanicIsPlaced(t *testing.T) {
 		rule        aRule
 		field, text string
 	}{
-		"checking":   {aRule{Rule: "[?dyn(self)].size() == 0"}, ".rule", "CEL's libraries panic over it, as over `[?x]`"},
+		"checking":   {aRule{Rule: "[?dyn(self)].size() == 0"}, ".rule", "CEL's libraries panic on it, as on `[?x]`"},
 		"planning":   {aRule{Rule: "{b'a': 1}.size() > 0"}, ".rule", "CEL's libraries panic when they plan it"},
-		"message":    {message, ".messageExpression", "CEL's libraries panic over it"},
+		"message":    {message, ".messageExpression", "CEL's libraries panic on it"},
 		"field path": {aRule{Rule: "true", FieldPath: ".m['a'].b"}, ".fieldPath", "the server's parser panics"},
 	} {
 		crd := unitCRD(schemaProps{Type: "object", XValidations: []aRule{{Rule: "true", Message: "always"}, tt.rule}, Properties: map[string]schemaProps{

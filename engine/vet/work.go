@@ -152,7 +152,7 @@ func (w *patternWork) matched(path string, s *apiextensionsv1.JSONSchemaProps, p
 		return
 	}
 	if w.defaults += float64(len(s.Default.Raw)) * perByte; w.defaults > w.limit {
-		w.stop(path, "its default is matched with patterns for too long")
+		w.stop(path, "matching its default against patterns takes too long")
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 const usage = `usage:
   release tag REPOSITORY VERSION        commit and tag a release, of all modules
   release proxy REPOSITORY VERSION DIR  write the modules as a GOPROXY
-  release notices REPOSITORY            print the licences of what the command links
-  release sbom BINARY FILE              write what a binary links, as CycloneDX
+  release notices REPOSITORY            print the licenses of the linked modules
+  release sbom BINARY FILE              write the modules that a binary links as CycloneDX
   release image DIST DIR                write an OCI image of the archives in DIST
 `
 
@@ -41,5 +41,5 @@ func run(args []string) error {
 	case command == "image" && len(args) == 2:
 		return writeImage(args[0], args[1])
 	}
-	return fmt.Errorf("%s: no such command, or not its arguments\n%s", command, usage)
+	return fmt.Errorf("%s: unknown command, or wrong arguments\n%s", command, usage)
 }

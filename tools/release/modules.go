@@ -33,7 +33,7 @@ var published = []string{"", "celadontest/fakeclient", "celadontest/remote", "ce
 // so their go.sum files can include its hash in the same commit.
 func tag(repo, version string) error {
 	if semver.Canonical(version) != version || semver.Major(version) != "v0" && semver.Major(version) != "v1" {
-		return fmt.Errorf("%q: want a version as v0.1.0", version) // v2 and later need another module path
+		return fmt.Errorf("%q: want a version such as v0.1.0", version) // v2 and later need another module path
 	}
 	if status, err := git(repo, "status", "--porcelain"); err != nil || status != "" {
 		return errors.Join(err, fmt.Errorf("%s has changes: commit them first\n%s", repo, status))
@@ -99,7 +99,7 @@ func release(dir, version string, sums []string) error {
 	}
 	for _, r := range f.Replace {
 		if r.Old.Path != root {
-			return fmt.Errorf("replaces %s: want none but %s", r.Old.Path, root)
+			return fmt.Errorf("replaces %s: only %s may be replaced", r.Old.Path, root)
 		}
 	}
 	if err := errors.Join(f.DropReplace(root, ""), f.AddRequire(root, version)); err != nil {

@@ -31,7 +31,7 @@ func notices(w io.Writer, repo string) error {
 		return err
 	}
 	modules["Go"] = linkedModule{Path: "Go", Dir: strings.TrimSpace(string(goroot))}
-	fmt.Fprint(w, "Celadon has code of others in it, under these licences.\n")
+	fmt.Fprint(w, "Celadon contains third-party code under these licenses.\n")
 	for _, name := range slices.Sorted(maps.Keys(modules)) {
 		if err := notice(w, modules[name]); err != nil {
 			return err
@@ -81,7 +81,7 @@ func notice(w io.Writer, m linkedModule) error {
 		fmt.Fprintf(w, "\n%s\n%s\n\n%s\n", strings.Repeat("=", 80), strings.TrimSpace(m.Path+" "+m.Version+" "+filepath.Base(file)), bytes.TrimSpace(text))
 	}
 	if texts == 0 {
-		return fmt.Errorf("%s %s has no licence", m.Path, m.Version)
+		return fmt.Errorf("%s %s has no license", m.Path, m.Version)
 	}
 	return nil
 }

@@ -81,17 +81,17 @@ func TestAsk(t *testing.T) {
 		want          search.Want
 		words         string
 	}{
-		{"!has(self.num) || self.num > 3", "v1", search.Refused, "refused: this object (create)"},
+		{"!has(self.num) || self.num > 3", "v1", search.Refused, "rejected: this object (create)"},
 		{"!has(self.num) || self.num > 3", "v1", search.Accepted, "accepted: this object (create)"},
 		{"!has(self.num) || self.num > 3", "v1", search.Errs, "no object on which the rule fails: proved (the rule itself)"},
-		{"!has(self.num) || self.num > 3", "v1", search.OverBudget, "no object on which it costs too much: proved (estimates: 5 of 1,000,000 units at a time, 5 of 10,000,000 in all)"},
+		{"!has(self.num) || self.num > 3", "v1", search.OverBudget, "no object on which it exceeds its cost limit: proved (estimates: 5 of 1,000,000 units per run, 5 of 10,000,000 in total)"},
 		{"!has(self.num) || self.num < 10", "v1", search.Refused, "no such object: proved (schema)"},
 		{"self.num > 3", "v1", search.Errs, "fails to evaluate: this object (create)"},
-		{"false", "v1", search.Accepted, "never set: no object that is accepted has spec: proved (rule 0 of spec)"},
-		{"self.nonsense", "v1", search.Refused, "not analysed: undefined field 'nonsense'"},
-		{"!has(self.names) || " + unbounded, "v1", search.OverBudget, "costs more than it may: this object (create)"},
-		{"!has(self.num) || self.num < 10", "v0", search.Refused, "not asked: version v0 is not served"},
-		{"!has(self.num) || self.num < 10", "v0", search.OverBudget, "not asked: version v0 is not served"},
+		{"false", "v1", search.Accepted, "never set: no accepted object has spec: proved (rule 0 of spec)"},
+		{"self.nonsense", "v1", search.Refused, "not analyzed: undefined field 'nonsense'"},
+		{"!has(self.names) || " + unbounded, "v1", search.OverBudget, "exceeds its cost limit: this object (create)"},
+		{"!has(self.num) || self.num < 10", "v0", search.Refused, "not searched: version v0 is not served"},
+		{"!has(self.num) || self.num < 10", "v0", search.OverBudget, "not searched: version v0 is not served"},
 	} {
 		a := analyzer(t, definition(t, tt.rule), tt.version)
 		answer, err := a.Ask(t.Context(), a.Rules()[0], tt.want)

@@ -33,21 +33,21 @@ func (a *Answer) ProofText() string {
 	return a.Estimates
 }
 
-// Words returns the answer as a phrase, such as "refused: this object (create)". It may
+// Words returns the answer as a phrase, such as "rejected: this object (create)". It may
 // contain names from the CRD.
 func (a *Answer) Words(want search.Want) string {
 	switch a.Status {
 	case search.Unserved:
-		return "not asked: " + a.Reason
+		return "not searched: " + a.Reason
 	case search.NotAnalysed:
-		return "not analysed: " + a.Reason
+		return "not analyzed: " + a.Reason
 	case Never:
 		if a.Place != "" {
-			return fmt.Sprintf("never set: no object that is accepted has %s: proved (%s)", a.Place, a.Proof)
+			return fmt.Sprintf("never set: no accepted object has %s: proved (%s)", a.Place, a.Proof)
 		}
 		return fmt.Sprintf("%s: proved (%s)", outcomeWords[want].impossible, a.ProofText())
 	case search.Unknown:
-		text := fmt.Sprintf("none found%s: %s", outcomeWords[want].missing, phrase.Searched(a.Searched, a.Lists))
+		text := fmt.Sprintf("no object found%s: %s", outcomeWords[want].missing, phrase.Searched(a.Searched, a.Lists))
 		if a.Limited {
 			text += "; " + a.Reason
 		}
@@ -61,8 +61,8 @@ func (a *Answer) Words(want search.Want) string {
 }
 
 var outcomeWords = map[search.Want]struct{ found, impossible, missing string }{
-	search.Refused:    {"refused", "no such object", ""},
+	search.Refused:    {"rejected", "no such object", ""},
 	search.Accepted:   {"accepted", "no object is accepted", " that is accepted"},
 	search.Errs:       {"fails to evaluate", "no object on which the rule fails", " on which the rule fails"},
-	search.OverBudget: {"costs more than it may", "no object on which it costs too much", " that costs too much"},
+	search.OverBudget: {"exceeds its cost limit", "no object on which it exceeds its cost limit", " on which it exceeds its cost limit"},
 }

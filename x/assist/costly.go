@@ -45,7 +45,7 @@ func (p *Place) costly(x *expr.Expr) *Problem {
 		out.Fixes = append(out.Fixes, *together)
 	}
 	if len(out.Fixes) == 0 {
-		out.Words = "no bounds make it fit: write it another way"
+		out.Words = "no bounds make it fit: rewrite it"
 	}
 	return out
 }

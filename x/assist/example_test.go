@@ -47,6 +47,6 @@ func ExampleNewPlace() {
 	// maxLength 64
 	// estimate 0 to 64
 	// the rule: estimate 3 to 163, <0.1% of the limit
-	// = is no operator: compare with ==
+	// use == to compare; = is not a CEL operator
 	// self.replicas == 3 && self.suspended
 }

@@ -9,7 +9,7 @@ const (
 	kindBool     kind = "a condition"
 	kindInt      kind = "an integer"
 	kindDouble   kind = "a number"
-	kindString   kind = "a text"
+	kindString   kind = "a string"
 	kindBytes    kind = "bytes"
 	kindNull     kind = "null"
 	kindTime     kind = "a date-time"

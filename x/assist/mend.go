@@ -38,7 +38,7 @@ func Advise(bad *engine.CompileError, names func(before string) []string) Advice
 	return Advice{Words: words}
 }
 
-const hasArgument = "has() takes a field: has(self.name); of a map it is 'key' in self.labels, of a list size(self.items) > 0"
+const hasArgument = "has() takes a field: has(self.name); for a map use 'key' in self.labels, for a list size(self.items) > 0"
 
 var unknownName = regexp.MustCompile(`^(?:undefined field|undeclared reference to) '([^']+)'`)
 

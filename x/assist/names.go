@@ -13,36 +13,36 @@ import (
 var elsewhere = map[string]string{
 	"length": sizeOf, "len": sizeOf, "count": sizeOf,
 	"isEmpty": empty, "empty": empty, "notEmpty": empty, "nonEmpty": empty,
-	"any": "want list.exists(e, e > 0)", "some": "want list.exists(e, e > 0)", "anyMatch": "want list.exists(e, e > 0)",
-	"every": "want list.all(e, e > 0)", "forall": "want list.all(e, e > 0)", "forAll": "want list.all(e, e > 0)",
+	"any": "use list.exists(e, e > 0)", "some": "use list.exists(e, e > 0)", "anyMatch": "use list.exists(e, e > 0)",
+	"every": "use list.all(e, e > 0)", "forall": "use list.all(e, e > 0)", "forAll": "use list.all(e, e > 0)",
 	"forEach": loop, "foreach": loop, "for": loop, "while": loop,
-	"one": "want list.exists_one(e, e > 0)", "select": "want list.filter(e, e > 0)", "where": "want list.filter(e, e > 0)",
-	"toLowerCase": "want .lowerAscii()", "toLower": "want .lowerAscii()", "lower": "want .lowerAscii()", "lowercase": "want .lowerAscii()",
-	"toUpperCase": "want .upperAscii()", "toUpper": "want .upperAscii()", "upper": "want .upperAscii()", "uppercase": "want .upperAscii()",
+	"one": "use list.exists_one(e, e > 0)", "select": "use list.filter(e, e > 0)", "where": "use list.filter(e, e > 0)",
+	"toLowerCase": "use .lowerAscii()", "toLower": "use .lowerAscii()", "lower": "use .lowerAscii()", "lowercase": "use .lowerAscii()",
+	"toUpperCase": "use .upperAscii()", "toUpper": "use .upperAscii()", "upper": "use .upperAscii()", "uppercase": "use .upperAscii()",
 	"match": pattern, "regex": pattern, "regexp": pattern, "test": pattern, "re": pattern,
-	"substr": "want text.substring(0, 3)", "strip": "want text.trim()", "hasPrefix": "want text.startsWith('a')", "hasSuffix": "want text.endsWith('a')",
-	"toString": "want string(value)", "str": "want string(value)", "parseInt": "want int(text)", "toInt": "want int(text)", "integer": "want int(text)", "number": "want double(text)", "float": "want double(text)", "boolean": "want bool(text)",
-	"hasKey": key, "containsKey": key, "has_key": key, "hasOwnProperty": key, "hasField": "want has(self.name)", "defined": "want has(self.name)", "exist": "want has(self.name)",
-	"keys": "a map's macros go over its keys: want self.labels.all(k, k != '')", "values": "want self.labels.all(k, v, v != ''), or self.labels.all(k, self.labels[k] != '')",
-	"equals": "compare with ==", "eq": "compare with ==",
-	"concat": "join texts and lists with +", "append": "join lists with +", "push": "join lists with +",
+	"substr": "use text.substring(0, 3)", "strip": "use text.trim()", "hasPrefix": "use text.startsWith('a')", "hasSuffix": "use text.endsWith('a')",
+	"toString": "use string(value)", "str": "use string(value)", "parseInt": "use int(text)", "toInt": "use int(text)", "integer": "use int(text)", "number": "use double(text)", "float": "use double(text)", "boolean": "use bool(text)",
+	"hasKey": key, "containsKey": key, "has_key": key, "hasOwnProperty": key, "hasField": "use has(self.name)", "defined": "use has(self.name)", "exist": "use has(self.name)",
+	"keys": "macros on a map iterate over its keys: self.labels.all(k, k != '')", "values": "use self.labels.all(k, v, v != ''), or self.labels.all(k, self.labels[k] != '')",
+	"equals": "use == to compare", "eq": "use == to compare",
+	"concat": "use + to join strings and lists", "append": "use + to join lists", "push": "use + to join lists",
 	"now": clock, "today": clock, "time": clock, "date": clock,
-	"typeof": "want type(value)", "instanceof": "want type(value) == string", "isinstance": "want type(value) == string",
+	"typeof": "use type(value)", "instanceof": "use type(value) == string", "isinstance": "use type(value) == string",
 	"None": null, "nil": null, "undefined": null, "NULL": null, "Null": null,
-	"TRUE": "want true", "FALSE": "want false",
+	"TRUE": "use true", "FALSE": "use false",
 	"this": "the value is called self", "object": "the value is called self", "obj": "the value is called self", "value": "the value is called self", "resource": "the value is called self",
 	"oldObject": "the value before the change is called oldSelf", "old": "the value before the change is called oldSelf",
 	"request": admissionOnly, "params": admissionOnly, "namespaceObject": admissionOnly, "authorizer": admissionOnly, "variables": admissionOnly,
 }
 
 const (
-	sizeOf        = "want size(), of a text, a list or a map"
-	empty         = "want size() == 0, or size() > 0"
-	pattern       = "want text.matches('^[a-z]+$')"
-	key           = "want 'key' in self.labels"
-	clock         = "a rule knows no clock: the same object must always get the same answer"
-	null          = "want null; to ask whether a field is there: has(self.name)"
-	admissionOnly = "rules of a CRD know self and oldSelf only; this is of admission policies"
+	sizeOf        = "use size(), which takes a string, a list, or a map"
+	empty         = "use size() == 0 or size() > 0"
+	pattern       = "use text.matches('^[a-z]+$')"
+	key           = "use 'key' in self.labels"
+	clock         = "rules have no clock: the same object must always get the same verdict"
+	null          = "use null; to test whether a field is present, use has(self.name)"
+	admissionOnly = "CRD rules can use only self and oldSelf; this variable belongs to admission policies"
 )
 
 // unknown returns advice for an unknown name.
@@ -83,7 +83,7 @@ func (f *fault) arguments(name string, i int) string {
 		return ""
 	}
 	list := f.operand(i-2, "list")
-	return fmt.Sprintf("a macro names its variable, then a comma: %s.%s(e, …)", list, name)
+	return fmt.Sprintf("the first argument of a macro is its variable: %s.%s(e, …)", list, name)
 }
 
 // tokenOf returns the index of the identifier name that is nearest to the error, or -1.
@@ -130,9 +130,9 @@ func (f *fault) selection(text string) Advice {
 	case elsewhere[name] != "" && f.at(i+1) != "(":
 		return Advice{Words: elsewhere[name]}
 	case k == kindList:
-		return Advice{Words: fmt.Sprintf("%s is a list: want a field of one element, %s[0].%s, or of each, %s.all(e, e.%s …)", what, what, name, what, name)}
+		return Advice{Words: fmt.Sprintf("%s is a list: select a field of one element, %s[0].%s, or of each, %s.all(e, e.%s …)", what, what, name, what, name)}
 	case k == kindOptional:
-		return Advice{Words: fmt.Sprintf("%s is an optional: go on with .?%s, or end it with .orValue(…)", what, name)}
+		return Advice{Words: fmt.Sprintf("%s is an optional: continue with .?%s, or end with .orValue(…)", what, name)}
 	case k != kindObject:
 		return Advice{Words: fmt.Sprintf("%s is %s: it has no fields", what, k)}
 	}

@@ -35,7 +35,7 @@ func (f *fault) overload(text string) string {
 	case "_<_", "_<=_", "_>_", "_>=_":
 		if a == kindBool {
 			op := f.at(f.token)
-			return fmt.Sprintf("comparisons do not chain: want 1 %s x && x %s 5", op, op)
+			return fmt.Sprintf("comparisons do not chain: use 1 %s x && x %s 5", op, op)
 		}
 		return together(a, b, left)
 	case "_&&_", "_||_":
@@ -69,12 +69,12 @@ func (f *fault) equality(a, b kind, left string) string {
 		field = f.operandFrom(f.token+1, "x")
 	}
 	if !strings.Contains(field, ".") || strings.HasSuffix(field, "]") || strings.HasSuffix(field, ")") {
-		return "this is never null; to ask whether a field is there: has(self.name)"
+		return "this is never null; to test whether a field is present, use has(self.name)"
 	}
 	if f.at(f.token) == "!=" {
-		return "this is never null; to ask whether it is there: has(" + field + ")"
+		return "this is never null; to test whether it is present, use has(" + field + ")"
 	}
-	return "this is never null; to ask whether it is absent: !has(" + field + ")"
+	return "this is never null; to test whether it is absent, use !has(" + field + ")"
 }
 
 // operandFrom returns the operand that begins with token i if it consists of names and dots only.
@@ -105,27 +105,27 @@ func together(a, b kind, left string) string {
 	has := func(k kind) bool { return a == k || b == k }
 	switch {
 	case has(kindOptional):
-		return "an optional is no value yet: end it with .orValue(…), or ask .hasValue()"
+		return "an optional is not a value: end with .orValue(…), or test .hasValue()"
 	case a == b:
 		return ""
 	case has(kindInt) && has(kindDouble):
-		return "an integer and a number do not mix: write 2 in place of 2.0, or convert with double(…) or int(…)"
+		return "an integer and a double do not mix: write 2 instead of 2.0, or convert with double(…) or int(…)"
 	case has(kindString) && has(kindInt):
-		return "a text and an integer do not mix: convert with string(…) or int(…), or leave the quotes out"
+		return "a string and an integer do not mix: convert with string(…) or int(…), or remove the quotes"
 	case has(kindString) && has(kindDouble):
-		return "a text and a number do not mix: convert with string(…) or double(…), or leave the quotes out"
+		return "a string and a number do not mix: convert with string(…) or double(…), or remove the quotes"
 	case has(kindString) && has(kindBool):
-		return "true and false are no texts: leave the quotes out"
+		return "true and false are not strings: remove the quotes"
 	case has(kindInt) && has(kindBool):
 		return "a condition is true or false, never 1 or 0"
 	case has(kindString) && has(kindTime):
-		return "convert the text: timestamp('2026-01-02T03:04:05Z')"
+		return "convert the string: timestamp('2026-01-02T03:04:05Z')"
 	case has(kindString) && has(kindDuration):
-		return "convert the text: duration('1h30m')"
+		return "convert the string: duration('1h30m')"
 	case has(kindQuantity):
-		return "quantities have methods: a.isLessThan(b), a.compareTo(quantity('1Gi'))"
+		return "use methods to compare quantities: a.isLessThan(b), a.compareTo(quantity('1Gi'))"
 	case (has(kindList) || has(kindMap)) && (has(kindInt) || has(kindDouble)):
-		return fmt.Sprintf("the number of elements is size(%s)", left)
+		return fmt.Sprintf("use size(%s) for the number of elements", left)
 	}
 	return ""
 }
@@ -134,9 +134,9 @@ func together(a, b kind, left string) string {
 func sum(a, b kind, left string) string {
 	switch {
 	case (a == kindString) != (b == kindString) && !slices.Contains([]kind{a, b}, kindOptional):
-		return "+ joins texts with texts only: convert the other with string(…)"
+		return "+ joins strings only with strings: convert the other operand with string(…)"
 	case (a == kindList) != (b == kindList):
-		return "+ joins lists with lists only: put the one element in [ ]"
+		return "+ joins lists only with lists: put the element in [ ]"
 	}
 	return together(a, b, left)
 }
@@ -146,24 +146,24 @@ func choice(types []string, left string) string {
 	if kindOf(types[0]) != kindBool {
 		return asCondition(kindOf(types[0]), left)
 	}
-	return "both values must be of one type: convert one, with string(…) say, or both with dyn(…)"
+	return "both values must have the same type: convert one, for example with string(…), or both with dyn(…)"
 }
 
 // asCondition returns a hint on how to turn a value of kind k into a condition.
 func asCondition(k kind, text string) string {
 	switch k {
 	case kindString:
-		return fmt.Sprintf("a text is no condition: want %s != ''", text)
+		return fmt.Sprintf("a string is not a condition: use %s != ''", text)
 	case kindInt:
-		return fmt.Sprintf("an integer is no condition: want %s != 0", text)
+		return fmt.Sprintf("an integer is not a condition: use %s != 0", text)
 	case kindDouble:
-		return fmt.Sprintf("a number is no condition: want %s != 0.0", text)
+		return fmt.Sprintf("a number is not a condition: use %s != 0.0", text)
 	case kindList, kindMap:
-		return fmt.Sprintf("%s is no condition: want size(%s) > 0", k, text)
+		return fmt.Sprintf("%s is not a condition: use size(%s) > 0", k, text)
 	case kindOptional:
-		return "an optional is no condition: want .hasValue(), or end it with .orValue(false)"
+		return "an optional is not a condition: use .hasValue(), or end with .orValue(false)"
 	case kindObject:
-		return "an object is no condition; to ask whether a field is there: has(self.name)"
+		return "an object is not a condition; to test whether a field is present, use has(self.name)"
 	}
 	return ""
 }
@@ -174,11 +174,11 @@ func (f *fault) membership(types []string, left string) string {
 	right := f.operandFrom(f.token+1, "text")
 	switch {
 	case in == kindString:
-		return fmt.Sprintf("in is for lists and maps; of a text: %s.contains(%s)", right, left)
+		return fmt.Sprintf("in works on lists and maps; for a string, use %s.contains(%s)", right, left)
 	case in == kindObject:
-		return fmt.Sprintf("in is for lists and maps; of an object: has(%s.name)", right)
+		return fmt.Sprintf("in works on lists and maps; for an object, use has(%s.name)", right)
 	case in == kindOptional:
-		return "an optional is no list yet: end it with .orValue([])"
+		return "an optional is not a list: end with .orValue([])"
 	case in == kindList:
 		return together(kindOf(types[0]), kindOf(within(types[1])), left)
 	}
@@ -189,15 +189,15 @@ func (f *fault) membership(types []string, left string) string {
 func indexed(of, by kind, left string) string {
 	switch {
 	case of == kindList && by == kindString:
-		return fmt.Sprintf("a list is read by position, as [0]; the one with a name is %s.filter(e, e.name == 'x')", left)
+		return fmt.Sprintf("a list index is a number, such as [0]; to select by name, use %s.filter(e, e.name == 'x')", left)
 	case of == kindObject:
-		return "fields of an object are read with a dot"
+		return "use a dot to select a field of an object"
 	case of == kindMap && by == kindInt:
-		return "the keys of a map are texts: want ['0']"
+		return "the keys of a map are strings: use ['0']"
 	case of == kindString:
-		return "a character of a text is .charAt(0)"
+		return "use .charAt(0) for a character of a string"
 	case of == kindOptional:
-		return "an optional is read with [?0], or ended with .orValue(…) before"
+		return "use [?0] on an optional, or end it with .orValue(…) first"
 	}
 	return ""
 }
@@ -211,15 +211,15 @@ func (f *fault) method(name, target string) string {
 	what := f.receiverOf(name, "x")
 	switch {
 	case on == kindOptional && (name == "orValue" || name == "or"):
-		return "what stands in for an absent value must be of its type: " + string(kindOf(within(target)))
+		return "the default for an absent value must have its type: " + string(kindOf(within(target)))
 	case on == kindOptional:
-		return "an optional is no value yet: end it with .orValue(…) before"
+		return "an optional is not a value: end it with .orValue(…) first"
 	case name == "contains" && (on == kindList || on == kindMap):
-		return fmt.Sprintf("contains is of texts: want 'a' in %s", what)
+		return fmt.Sprintf("contains is a method of strings: use 'a' in %s", what)
 	case on == kindList && slices.Contains(ofTexts, name):
-		return fmt.Sprintf("%s is of texts: of each of the list it is %s.all(e, e.%s(…))", name, what, name)
+		return fmt.Sprintf("%s is a method of strings: for each item of the list, use %s.all(e, e.%s(…))", name, what, name)
 	case on != kindString && slices.Contains(ofTexts, name):
-		return fmt.Sprintf("%s is of texts: convert with string(%s)", name, what)
+		return fmt.Sprintf("%s is a method of strings: convert with string(%s)", name, what)
 	}
 	return ""
 }
@@ -245,7 +245,7 @@ func (f *fault) expected(text string) string {
 	}
 	switch f.at(f.token - 1) {
 	case ",", "[", "{", ":":
-		return "all elements must be of one type: convert one, or each with dyn(…)"
+		return "all elements must have the same type: convert one, or each with dyn(…)"
 	}
 	return ""
 }

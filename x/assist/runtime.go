@@ -16,13 +16,13 @@ func Failed(src string, err error) string {
 	}
 	switch {
 	case negativeIndex.MatchString(text):
-		return "positions count from 0; the last is list[size(list) - 1], of a list that has one"
+		return "indexes start at 0; the last element of a non-empty list is list[size(list) - 1]"
 	case strings.HasPrefix(text, "index out of bounds: "):
-		return "ask first: size(list) > " + strings.TrimPrefix(text, "index out of bounds: ") + " && …"
+		return "test first: size(list) > " + strings.TrimPrefix(text, "index out of bounds: ") + " && …"
 	case text == "division by zero" || text == "modulus by zero":
-		return "ask first: x != 0 && …"
+		return "test first: x != 0 && …"
 	case strings.HasPrefix(text, "optional.none() dereference"):
-		return "want .orValue(…), or ask .hasValue() first"
+		return "use .orValue(…), or test .hasValue() first"
 	}
 	return ""
 }
@@ -46,11 +46,11 @@ func absent(src, name string) string {
 		if base == path {
 			continue
 		}
-		return fmt.Sprintf("ask first: has(%s) && …; or read it with %s.?%s.orValue(…)", path, base, name)
+		return fmt.Sprintf("test first: has(%s) && …; or use %s.?%s.orValue(…)", path, base, name)
 	}
 	for i, t := range tokens {
 		if t.Kind == lex.String && i > 0 && tokens[i-1].Text == "[" && len(t.Text) > 2 && t.Text[1:len(t.Text)-1] == name {
-			return fmt.Sprintf("ask first: %s in map && …; or read it with [?%s].orValue(…)", t.Text, t.Text)
+			return fmt.Sprintf("test first: %s in map && …; or use [?%s].orValue(…)", t.Text, t.Text)
 		}
 	}
 	return ""

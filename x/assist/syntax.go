@@ -9,79 +9,79 @@ import (
 
 // misused maps operators of other languages to hints.
 var misused = map[string]string{
-	"=":   "= is no operator: compare with ==",
-	"===": "=== is no operator: compare with ==",
-	"!==": "!== is no operator: compare with !=",
-	"<>":  "<> is no operator: compare with !=",
-	"=<":  "=< is no operator: want <=",
-	"&":   "& is no operator: join conditions with &&",
-	"|":   "| is no operator: join conditions with ||",
-	"^":   "^ is no operator: of two conditions, a != b is true when one of them is",
-	"~":   "~ is no operator: hold a text against a pattern with text.matches('^[a-z]+$')",
-	"=~":  "=~ is no operator: hold a text against a pattern with text.matches('^[a-z]+$')",
-	"~=":  "~= is no operator: hold a text against a pattern with text.matches('^[a-z]+$')",
-	"!~":  "!~ is no operator: hold a text against a pattern with !text.matches('^[a-z]+$')",
-	"??":  "?? is no operator: a value for an absent field is self.?name.orValue('none')",
-	"?.":  "a field that may be absent is read with .? and not ?.",
-	"**":  "** is no operator: CEL has no powers, multiply",
-	"++":  "++ is no operator: an expression changes nothing",
-	"--":  "-- is no operator: an expression changes nothing",
-	"+=":  "+= is no operator: an expression changes nothing",
-	"-=":  "-= is no operator: an expression changes nothing",
-	"->":  "-> is no operator: read fields with a dot; a macro names its variable, then a comma: list.all(e, e > 0)",
-	"=>":  "=> is no operator: want >=; a macro names its variable, then a comma: list.all(e, e > 0)",
-	":=":  ":= is no operator: an expression sets no variables",
-	"$":   "CEL has no $: write self, or what :cd leads to, as it is",
-	";":   "one expression only: join conditions with &&",
+	"=":   "use == to compare; = is not a CEL operator",
+	"===": "use == to compare; === is not a CEL operator",
+	"!==": "use != to compare; !== is not a CEL operator",
+	"<>":  "use != to compare; <> is not a CEL operator",
+	"=<":  "use <=; =< is not a CEL operator",
+	"&":   "use && to join conditions; & is not a CEL operator",
+	"|":   "use || to join conditions; | is not a CEL operator",
+	"^":   "use a != b for an exclusive or of two conditions; ^ is not a CEL operator",
+	"~":   "use text.matches('^[a-z]+$') to match a pattern; ~ is not a CEL operator",
+	"=~":  "use text.matches('^[a-z]+$') to match a pattern; =~ is not a CEL operator",
+	"~=":  "use text.matches('^[a-z]+$') to match a pattern; ~= is not a CEL operator",
+	"!~":  "use !text.matches('^[a-z]+$') to match a pattern; !~ is not a CEL operator",
+	"??":  "use self.?name.orValue('none') for a default value; ?? is not a CEL operator",
+	"?.":  "use .? to select a field that may be absent, not ?.",
+	"**":  "multiply instead; CEL has no ** operator",
+	"++":  "++ is not a CEL operator: expressions cannot change values",
+	"--":  "-- is not a CEL operator: expressions cannot change values",
+	"+=":  "+= is not a CEL operator: expressions cannot change values",
+	"-=":  "-= is not a CEL operator: expressions cannot change values",
+	"->":  "use a dot to select a field; the first argument of a macro is its variable: list.all(e, e > 0)",
+	"=>":  "use >= to compare; the first argument of a macro is its variable: list.all(e, e > 0)",
+	":=":  ":= is not a CEL operator: expressions cannot set variables",
+	"$":   "CEL has no $: write self, or a field, without it",
+	";":   "only one expression is allowed: use && to join conditions",
 	"@":   "CEL has no @",
-	"#":   "a comment begins with //",
-	"`":   "a text stands in ' or \"",
-	"\\":  "outside of a text \\ means nothing: want no line continuation, lines go on by themselves",
+	"#":   "use // for a comment",
+	"`":   "use ' or \" to quote a string",
+	"\\":  "remove the \\: it is only valid in strings, and a rule can span lines without it",
 }
 
 // words maps words that are operators or keywords in other languages to hints.
 var words = map[string]string{
-	"and":      "and is no operator: join conditions with &&",
-	"or":       "or is no operator: join conditions with ||",
-	"xor":      "xor is no operator: of two conditions, a != b is true when one of them is",
-	"not":      "not is no operator: negate with !",
-	"is":       "is is no operator: compare with ==",
-	"eq":       "eq is no operator: compare with ==",
-	"equals":   "equals is no operator: compare with ==",
-	"ne":       "ne is no operator: compare with !=",
-	"gt":       "gt is no operator: compare with >",
-	"lt":       "lt is no operator: compare with <",
-	"ge":       "ge is no operator: compare with >=",
-	"le":       "le is no operator: compare with <=",
-	"mod":      "mod is no operator: want %",
-	"like":     "like is no operator: want text.startsWith('a'), or text.matches('^a')",
-	"matches":  "matches is a method: text.matches('^[a-z]+$')",
-	"between":  "between is no operator: want 1 <= x && x <= 5",
+	"and":      "use && to join conditions; and is not a CEL operator",
+	"or":       "use || to join conditions; or is not a CEL operator",
+	"xor":      "use a != b for an exclusive or of two conditions; xor is not a CEL operator",
+	"not":      "use ! to negate; not is not a CEL operator",
+	"is":       "use == to compare; is is not a CEL operator",
+	"eq":       "use == to compare; eq is not a CEL operator",
+	"equals":   "use == to compare; equals is not a CEL operator",
+	"ne":       "use != to compare; ne is not a CEL operator",
+	"gt":       "use > to compare; gt is not a CEL operator",
+	"lt":       "use < to compare; lt is not a CEL operator",
+	"ge":       "use >= to compare; ge is not a CEL operator",
+	"le":       "use <= to compare; le is not a CEL operator",
+	"mod":      "use % for the remainder; mod is not a CEL operator",
+	"like":     "use text.startsWith('a') or text.matches('^a'); like is not a CEL operator",
+	"matches":  "use text.matches('^[a-z]+$'); matches is a method",
+	"between":  "use 1 <= x && x <= 5; between is not a CEL operator",
 	"if":       condition,
 	"then":     condition,
 	"else":     condition,
 	"unless":   condition,
 	"when":     condition,
-	"where":    "where is no operator: want list.filter(e, e > 0)",
+	"where":    "use list.filter(e, e > 0); where is not a CEL operator",
 	"for":      loop,
 	"foreach":  loop,
 	"while":    loop,
-	"let":      "an expression sets no variables: write the value where it is used",
-	"var":      "an expression sets no variables: write the value where it is used",
-	"return":   "an expression is its value: leave return out",
-	"lambda":   "a macro names its variable, then a comma: list.all(e, e > 0)",
-	"contains": "contains is a method: text.contains('a'); of a list it is 'a' in list",
+	"let":      "write the value where it is used; expressions cannot set variables",
+	"var":      "write the value where it is used; expressions cannot set variables",
+	"return":   "remove return; an expression is its own result",
+	"lambda":   "the first argument of a macro is its variable: list.all(e, e > 0)",
+	"contains": "use text.contains('a'), or 'a' in list for a list; contains is a method",
 }
 
 const (
-	condition = "CEL has no if: want condition ? value : other; for \"if a then b must hold\", !a || b"
-	loop      = "CEL has no loops: want list.all(e, e > 0), .exists, .filter or .map"
+	condition = "CEL has no if: use condition ? value : other, or !a || b for \"if a, then b must hold\""
+	loop      = "CEL has no loops: use list.all(e, e > 0), .exists, .filter, or .map"
 )
 
 // syntax returns a hint for an expression that does not parse.
 func (f *fault) syntax() string {
 	if open := slices.IndexFunc(f.tokens, func(t lex.Token) bool { return t.Open }); open >= 0 && open <= f.token {
-		return "the text has no closing quote"
+		return "the string has no closing quote"
 	}
 	if text := misused[f.run()]; text != "" {
 		return text
@@ -95,13 +95,13 @@ func (f *fault) syntax() string {
 		}
 	}
 	if f.at(f.token) == "," {
-		return "one expression only: join conditions with &&"
+		return "only one expression is allowed: use && to join conditions"
 	}
 	if f.at(f.token) == "in" && f.at(f.token-1) == "." {
-		return "in is an operator: want value in list"
+		return "use value in list; in is an operator"
 	}
 	if i := f.token; f.at(i) == "." && i+1 < len(f.tokens) && f.tokens[i+1].Kind == lex.Number {
-		return "an element is read with brackets: want [" + f.at(i+1) + "]"
+		return "use brackets for an element: [" + f.at(i+1) + "]"
 	}
 	if strings.Contains(string(f.src), "?.") && !strings.Contains(string(f.src), ":") {
 		return misused["?."]
@@ -147,7 +147,7 @@ func (f *fault) unbalanced() string {
 			open = append(open, t.Text)
 		case -1:
 			if len(open) == 0 {
-				return "this " + t.Text + " closes nothing"
+				return "this " + t.Text + " has no opening bracket"
 			}
 			open = open[:len(open)-1]
 		}

@@ -45,7 +45,7 @@ func (p *Place) unguarded(x *expr.Expr) (all []Problem) {
 			return
 		}
 		problem := Problem{Kind: Unguarded, Start: start, End: end}
-		problem.Message = fmt.Sprintf("%s is optional and read without has(): where it is absent the rule fails with \"no such key\"", of.name)
+		problem.Message = fmt.Sprintf("%s is optional and is read without has(): if it is absent, the rule fails with \"no such key\"", of.name)
 		problem.Words = fmt.Sprintf("write has(%s) && …, or !has(%s) || …", of.name, of.name)
 		for _, how := range []guard.Way{guard.Refuse, guard.Accept} {
 			if edits := p.guarded(x, of, how); len(all) < maxGuarded && len(edits) > 0 {

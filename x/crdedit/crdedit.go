@@ -156,13 +156,13 @@ func (c *CRD) schema(at Place) (position.Path, error) {
 		}
 		below := stepBelow(node, step)
 		if below == nil {
-			return nil, fmt.Errorf("%s: the CRD does not declare it, so no rule can stand there", engine.FormatPath(at.Steps[:i+1]))
+			return nil, fmt.Errorf("%s: the CRD does not declare this path, so it cannot have a rule", engine.FormatPath(at.Steps[:i+1]))
 		}
 		path = append(path, below...)
 		_, node = c.doc.Find(path)
 	}
 	if node == nil {
-		return nil, fmt.Errorf("the text has no %s where it should", path)
+		return nil, fmt.Errorf("%s is missing at the expected position in the file", path)
 	}
 	return path[:len(path):len(path)], nil
 }

@@ -40,7 +40,7 @@ func ColumnsOf(v *apiextensionsv1.CustomResourceDefinitionVersion) (*Columns, er
 	c := &Columns{}
 	for i, d := range defs {
 		if i == maxColumns {
-			return c, fmt.Errorf("additionalPrinterColumns: %d of them: want no more than %d", len(defs), maxColumns)
+			return c, fmt.Errorf("additionalPrinterColumns: too many (got %d, want at most %d)", len(defs), maxColumns)
 		}
 		p, err := parse(d.Name, d.JSONPath)
 		if err != nil {

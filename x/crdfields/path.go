@@ -12,7 +12,7 @@ import (
 
 // errMany rejects a path that can produce too many values. The server accepts such a path, but runs
 // out of memory for a nested object.
-var errMany = errors.New("want one path with no more than one of .., ?() and [a,b], and of [a,b] no more than 8 members")
+var errMany = errors.New("want one path with at most one of .., ?(), and [a,b], and at most 8 members in [a,b]")
 
 const (
 	// maxPath limits the length of a path. The parser recurses for every character, and a stack
@@ -25,7 +25,7 @@ const (
 // parse parses a JSONPath. Evaluating the result does not fail for a missing field.
 func parse(name, path string) (*jsonpath.JSONPath, error) {
 	if len(path) > maxPath {
-		return nil, fmt.Errorf("jsonPath: %d characters: want no more than %d", len(path), maxPath)
+		return nil, fmt.Errorf("jsonPath: too long (got %d characters, want at most %d)", len(path), maxPath)
 	}
 	text := "{" + path + "}"
 	parsed, err := jsonpath.Parse(name, text)

@@ -29,7 +29,7 @@ const maxSelectable = 8
 // namespace of the object.
 func SelectableOf(v *apiextensionsv1.CustomResourceDefinitionVersion, namespaced bool) (*Selectable, error) {
 	if n := len(v.SelectableFields); n > maxSelectable {
-		return nil, fmt.Errorf("selectableFields: %d of them: want no more than %d", n, maxSelectable)
+		return nil, fmt.Errorf("selectableFields: too many (got %d, want at most %d)", n, maxSelectable)
 	}
 	s := &Selectable{namespaced: namespaced}
 	for _, f := range v.SelectableFields {

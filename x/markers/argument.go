@@ -31,16 +31,16 @@ func arguments(text string, start int, strict bool) (list []Argument, bad *badAr
 	p.Error = func(_ *scanner.Scanner, message string) { p.fail(p.Position.Offset, message) }
 	for p.bad == nil {
 		if p.Scan() != scanner.Ident {
-			p.fail(p.Position.Offset, "want an argument's name, such as message")
+			p.fail(p.Position.Offset, "want the name of an argument, such as message")
 			break
 		}
 		name, at := p.TokenText(), p.Position.Offset
 		if p.Scan() != '=' {
-			p.fail(p.Position.Offset, "want = behind "+name)
+			p.fail(p.Position.Offset, "want = after "+name)
 			break
 		}
 		if strict && !stringArguments[name] && name != boolArgument {
-			p.fail(at, "no argument is named "+name)
+			p.fail(at, "unknown argument "+name)
 			break
 		}
 		value, ok := p.value(name)
@@ -52,11 +52,11 @@ func arguments(text string, start int, strict bool) (list []Argument, bad *badAr
 			break
 		}
 		if p.Scan() != ',' {
-			p.fail(p.Position.Offset, "want a comma behind the value of "+name)
+			p.fail(p.Position.Offset, "want a comma after the value of "+name)
 		}
 	}
 	if strict && !slices.ContainsFunc(list, func(a Argument) bool { return a.Name == "rule" }) {
-		p.fail(len(text), "want an argument rule")
+		p.fail(len(text), "the argument rule is missing")
 	}
 	return list, p.bad
 }
@@ -99,7 +99,7 @@ func (p *argumentParser) value(name string) (Value, bool) {
 		raw := p.TokenText()
 		text, err := strconv.Unquote(raw)
 		if err != nil {
-			p.fail(from, "the value of "+name+" is no Go string")
+			p.fail(from, "the value of "+name+" is not a Go string")
 			return Value{}, false
 		}
 		return Value{Text: text, raw: raw, start: p.start + from}, true

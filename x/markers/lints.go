@@ -40,21 +40,21 @@ func (s *Source) Lints() (all []Lint) {
 	kinds, made := s.reached(), s.mapped()
 	for _, m := range s.given {
 		if at, why := m.cut(); why != "" {
-			add(CutShort, m, at, "a generator reads the marker no further than here: %s; write \" in a quoted rule as \\\", or quote the rule with backticks", why)
+			add(CutShort, m, at, "generators ignore the rest of the marker: %s; write \" in a quoted rule as \\\", or quote the rule with backticks", why)
 		}
 		if at := m.typographic(); at >= 0 {
-			add(TypographicQuotes, m, at, "gofmt turns '' and `` in a type's comment into ” and “, which CEL does not read: write \"\" for an empty text, in a quoted marker \\\"\\\"")
+			add(TypographicQuotes, m, at, "gofmt turns '' and `` in a type's comment into ” and “, which are not valid in CEL: write \"\" for an empty string, or \\\"\\\" in a quoted marker")
 		}
 		switch to := m.misplaced(); {
 		case to != "":
-			add(UnusedMarker, m, m.start, "no generator reads %s here: move it %s", m.Name, to)
+			add(UnusedMarker, m, m.start, "generators ignore %s here: move it %s", m.Name, to)
 		case m.used || m.bad != nil:
 		case m.decl == nil:
-			add(UnusedMarker, m, m.start, "the marker stands at no type and no field, so no generator reads it: move it into the comment of what it is about")
+			add(UnusedMarker, m, m.start, "the marker belongs to no type or field, so generators ignore it: move it into the doc comment of its type or field")
 		case len(kinds) > 0 && !kinds[m.decl]:
-			add(UnusedMarker, m, m.start, "no kind of these packages uses %s: the rule is never asked", m.decl.name)
+			add(UnusedMarker, m, m.start, "no kind in these packages uses %s: the rule is never evaluated", m.decl.name)
 		case made[m.decl]:
-			add(MarkerWithoutRule, m, m.start, "no CRD that was given has this rule: generate them again")
+			add(MarkerWithoutRule, m, m.start, "none of the CRDs has this rule: regenerate them")
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Lint) int {
@@ -75,7 +75,7 @@ func (m *Marker) cut() (offset int, why string) {
 	case unbalanced(v.Text):
 		return v.offset(len(v.Text)), "a bare rule ends at its first comma, semicolon or closing brace"
 	case v.cut:
-		return v.offset(len(v.Text)), "a space before the comma takes the last word of a bare rule away"
+		return v.offset(len(v.Text)), "a space before the comma removes the last word of a bare rule"
 	}
 	return 0, ""
 }

@@ -135,7 +135,7 @@ func (m *Marker) misplaced() string {
 	case oneOf[m.Name] != nil && m.Field != "":
 		return "to the type of the field"
 	case m.hidden:
-		return "to a field that objects have"
+		return "to a field that is part of objects"
 	}
 	return ""
 }

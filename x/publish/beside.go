@@ -130,7 +130,7 @@ func (r *rule) facts() (all []Fact) {
 func (c Cost) String() string {
 	text := fmt.Sprintf("at most %s of %s units", phrase.Number(c.All), phrase.Number(c.Limit))
 	if c.All != c.One {
-		text += fmt.Sprintf(" for a whole object, %s at a time", phrase.Number(c.One))
+		text += fmt.Sprintf(" per object, %s per run", phrase.Number(c.One))
 	}
 	return text
 }

@@ -22,7 +22,7 @@ const MaxText = 16 << 20
 type TooLongError struct{ Name, Mend string }
 
 func (e *TooLongError) Error() string {
-	return fmt.Sprintf("%s: the text is longer than %d MiB%s", e.Name, MaxText>>20, e.Mend)
+	return fmt.Sprintf("%s: the output is longer than %d MiB%s", e.Name, MaxText>>20, e.Mend)
 }
 
 // Layout selects the parts of an explanation.
@@ -51,7 +51,7 @@ func (p *Place) Explain(l Layout) (string, error) {
 	e.fieldList(e.schema, 1)
 	e.line("")
 	if e.full {
-		return "", &TooLongError{strings.TrimSuffix(p.CRD.Spec.Names.Plural+"."+p.Path, "."), ": want a field below it, or less depth"}
+		return "", &TooLongError{strings.TrimSuffix(p.CRD.Spec.Names.Plural+"."+p.Path, "."), ": name a field below it, or lower --max-depth"}
 	}
 	return e.text.String(), nil
 }

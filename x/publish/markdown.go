@@ -51,7 +51,7 @@ func (m *markdown) version(v *Version) {
 	if v.Root != nil {
 		m.field(v.Root)
 	} else {
-		m.paragraph("The schema is not structural: a server keeps nothing of it.")
+		m.paragraph("The schema is not structural, so the server drops it.")
 	}
 	for _, x := range v.Examples {
 		m.example(x)

@@ -70,9 +70,9 @@ func NewPage(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition,
 		switch {
 		case !v.Served:
 		case e == nil:
-			v.Examples = []Example{{Title: "Example", Missing: "none: " + broken.Error()}}
+			v.Examples = []Example{{Title: "Example", Missing: "no example: " + broken.Error()}}
 		case v.deepest > deepest:
-			v.Examples = []Example{{Title: "Example", Missing: fmt.Sprintf("none: the schema is %d deep, and none is looked for beyond %d", v.deepest, deepest)}}
+			v.Examples = []Example{{Title: "Example", Missing: fmt.Sprintf("no example: the schema is %d levels deep (limit %d)", v.deepest, deepest)}}
 		default:
 			if err := v.find(ctx, crd, e, cfg); err != nil {
 				return nil, err
@@ -88,7 +88,7 @@ func NewPage(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition,
 func (v *Version) find(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, cfg Config) error {
 	a, err := analysis.New(crd, e, v.Name, analysis.Config{Steps: cfg.Steps, Seed: cfg.Seed})
 	if err != nil {
-		v.Examples = []Example{{Title: "Example", Missing: "none: " + err.Error()}}
+		v.Examples = []Example{{Title: "Example", Missing: "no example: " + err.Error()}}
 		return nil
 	}
 	a.Charge(work.NewRun(1, 1))
@@ -103,9 +103,9 @@ func (v *Version) find(ctx context.Context, crd *apiextensionsv1.CustomResourceD
 		x := Example{Title: one.title}
 		switch {
 		case found.Witness == nil && found.Reason != "":
-			x.Missing = "none: " + found.Reason
+			x.Missing = "no example: " + found.Reason
 		case found.Witness == nil:
-			x.Missing = fmt.Sprintf("none found among %s objects", phrase.Number(uint64(found.Searched)))
+			x.Missing = fmt.Sprintf("no example found among %s objects", phrase.Number(uint64(found.Searched)))
 		default:
 			data, err := untrusted.YAML(found.Witness.Object)
 			if err != nil {

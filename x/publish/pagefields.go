@@ -96,8 +96,8 @@ func says(s node, required, root bool) string {
 		words = cmp.Or(s.Kind(), "anything")
 	}
 	for _, more := range []struct{ key, words string }{
-		{"x-kubernetes-embedded-resource", "a whole object of its own"},
-		{"x-kubernetes-preserve-unknown-fields", "any fields are kept"},
+		{"x-kubernetes-embedded-resource", "a complete embedded object"},
+		{"x-kubernetes-preserve-unknown-fields", "unknown fields are kept"},
 	} {
 		if s[more.key] == true {
 			words = strings.TrimPrefix(words+", "+more.words, ", ")

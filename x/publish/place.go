@@ -47,7 +47,7 @@ func Find(crds []*apiextensionsv1.CustomResourceDefinition, name, apiVersion str
 		}
 	}
 	if v == nil {
-		return nil, fmt.Errorf("%s: no version is served, and a server publishes no other", crd.Name)
+		return nil, fmt.Errorf("%s: no version is served, so nothing is published", crd.Name)
 	}
 	root, err := published(v)
 	if err != nil {
@@ -67,12 +67,12 @@ func fieldNames(name string) (names []string, err error) {
 	}
 	for _, s := range steps {
 		if s.Any || s.Item {
-			return nil, fmt.Errorf("invalid jsonpath syntax, first node must be field node (got %s, want no [0] and no [*]: the fields of items follow the list's name)", name)
+			return nil, fmt.Errorf("invalid jsonpath syntax, first node must be field node (got %s, want a path without [0] or [*]: append the fields of items to the list's name)", name)
 		}
 		names = append(names, s.Name)
 	}
 	if len(names) == 0 {
-		return nil, errors.New("no type of resource: want TYPE or TYPE.FIELD, as crontabs.spec")
+		return nil, errors.New("no type of resource: want TYPE or TYPE.FIELD, such as crontabs.spec")
 	}
 	return names, nil
 }
@@ -141,7 +141,7 @@ func preferred(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.C
 func atVersion(crds []*apiextensionsv1.CustomResourceDefinition, like *apiextensionsv1.CustomResourceDefinition, apiVersion string) (*apiextensionsv1.CustomResourceDefinition, *apiextensionsv1.CustomResourceDefinitionVersion, error) {
 	group, name, ok := strings.Cut(apiVersion, "/")
 	if !ok || group == "" || name == "" || strings.Contains(name, "/") {
-		return nil, nil, fmt.Errorf("API version %q: want GROUP/VERSION, as %s/%s", apiVersion, like.Spec.Group, cmp.Or(preferredName(like), "v1"))
+		return nil, nil, fmt.Errorf("API version %q: want GROUP/VERSION, such as %s/%s", apiVersion, like.Spec.Group, cmp.Or(preferredName(like), "v1"))
 	}
 	var known []string
 	for _, crd := range crds {

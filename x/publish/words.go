@@ -80,5 +80,5 @@ func (x Example) Note() string {
 	if len(x.MadeUp) == 0 {
 		return ""
 	}
-	return "Made up, because the format is password: " + strings.Join(x.MadeUp, ", ") + "."
+	return "Placeholders, because the format is password: " + strings.Join(x.MadeUp, ", ") + "."
 }

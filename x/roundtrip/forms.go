@@ -46,7 +46,7 @@ func newForms(crd *apiextensionsv1.CustomResourceDefinition, c engine.Converter)
 		}
 	}
 	if len(w.versions) < 2 {
-		return nil, fmt.Errorf("%s: nothing to convert (got the version %s alone, want two that are served or stored)", crd.Name, w.hub)
+		return nil, fmt.Errorf("%s: nothing to convert (got only version %s, want two that are served or stored)", crd.Name, w.hub)
 	}
 	return w, nil
 }

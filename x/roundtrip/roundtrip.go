@@ -123,11 +123,11 @@ func (r *Trips) Trip(ctx context.Context, object map[string]any, to string, patc
 	from := strings.TrimPrefix(apiVersion, w.plain.Spec.Group+"/")
 	for _, version := range []string{from, to} {
 		if !slices.Contains(w.versions, version) {
-			return nil, fmt.Errorf("version %q: want one that is served or stored: %s", version, strings.Join(w.versions, ", "))
+			return nil, fmt.Errorf("version %q: want a served or stored version: %s", version, strings.Join(w.versions, ", "))
 		}
 	}
 	if from == to {
-		return nil, fmt.Errorf("version %q: the object is in it: want another", to)
+		return nil, fmt.Errorf("version %q: want a version other than the object's own", to)
 	}
 	object, err := w.plainEngine.Convert(ctx, object, from) // does not call the converter
 	if err != nil {
@@ -165,7 +165,7 @@ func (t *tester) version(ctx context.Context, from string) error {
 		return failed
 	}
 	if err == nil && made == 0 {
-		return fmt.Errorf("version %s: no object was found that it admits: nothing to convert", from)
+		return fmt.Errorf("version %s: no accepted object was found, so there is nothing to convert", from)
 	}
 	return err
 }

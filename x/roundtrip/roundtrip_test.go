@@ -353,7 +353,7 @@ func TestSlow(t *testing.T) {
 		return lossless(obj, to)
 	}), roundtrip.Config{Objects: 12, Slow: 200 * time.Millisecond})
 	if err != nil || !slices.ContainsFunc(r.Findings, func(f *roundtrip.Finding) bool {
-		return f.Kind == roundtrip.Slow && strings.HasSuffix(f.Text, "no answer within 200ms")
+		return f.Kind == roundtrip.Slow && strings.HasSuffix(f.Text, "no response within 200ms")
 	}) {
 		t.Errorf("%v, found %v", err, r)
 	}
@@ -374,7 +374,7 @@ func TestNobodyAnswers(t *testing.T) {
 	}
 	one := gadgetCRD(t)
 	one.Spec.Versions = one.Spec.Versions[:1]
-	if _, err := roundtrip.Test(t.Context(), one, nobody, roundtrip.Config{}); err == nil || err.Error() != "gadgets.g.test: nothing to convert (got the version v1 alone, want two that are served or stored)" {
+	if _, err := roundtrip.Test(t.Context(), one, nobody, roundtrip.Config{}); err == nil || err.Error() != "gadgets.g.test: nothing to convert (got only version v1, want two that are served or stored)" {
 		t.Error(err)
 	}
 }
@@ -394,7 +394,7 @@ func TestPasswordsLost(t *testing.T) {
 		"apiVersion": "g.test/v1", "kind": "Gadget", "metadata": map[string]any{"name": "a", "namespace": "default"},
 		"spec": map[string]any{"only": "geheim", "mode": "fast"},
 	}, "v2", nil)
-	if err != nil || len(found) != 1 || found[0].Text != `spec.only is lost by way of v2 (was "(hidden)")` {
+	if err != nil || len(found) != 1 || found[0].Text != `spec.only is lost via v2 (was "(hidden)")` {
 		t.Errorf("got %v, %v", found, err)
 	}
 }

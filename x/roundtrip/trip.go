@@ -26,7 +26,7 @@ type trip struct {
 }
 
 // errEnd means that the trip has ended because of a finding.
-var errEnd = errors.New("the trip is at its end")
+var errEnd = errors.New("the round trip has ended")
 
 // run converts the object there and back. It returns an error if the context is done or on an
 // internal error.
@@ -62,7 +62,7 @@ func (t *trip) hop(obj map[string]any, to, where string) (map[string]any, error)
 	case errors.As(err, &bug):
 		return nil, err
 	case errors.Is(err, context.DeadlineExceeded):
-		kind, err = Slow, fmt.Errorf("no answer within %s", t.cfg.Slow)
+		kind, err = Slow, fmt.Errorf("no response within %s", t.cfg.Slow)
 	case errors.As(err, &failed):
 		kind = [...]Kind{NoAnswer, Slow, Panicked, Failed, Wrong}[failed.Failure]
 	}
@@ -90,7 +90,7 @@ func (t *tester) patient(kind Kind, failed error) error {
 	if t.unanswered <= patience || t.answered && t.unanswered <= morePatience {
 		return nil
 	}
-	return fmt.Errorf("the converter does not answer: %w", &conversion.Error{Failure: conversion.NoAnswer, Text: failed.Error()})
+	return fmt.Errorf("the converter does not respond: %w", &conversion.Error{Failure: conversion.NoAnswer, Text: failed.Error()})
 }
 
 func (t *trip) add(kind Kind, path []engine.Step, text string) {
@@ -128,7 +128,7 @@ func (t *trip) there() (err error) {
 
 func (t *trip) invalid(res *engine.Result) {
 	if len(res.Causes) == 0 {
-		t.add(Invalid, nil, t.to+" does not admit what is made: "+res.Failure.Message)
+		t.add(Invalid, nil, t.to+" rejects the converted object: "+res.Failure.Message)
 		return
 	}
 	// A cause that rules did not run comes first.
@@ -137,7 +137,7 @@ func (t *trip) invalid(res *engine.Result) {
 	if err != nil {
 		path = nil
 	}
-	t.add(Invalid, path, fmt.Sprintf("%s does not admit what is made: %s: %s", t.to, cause.Field, cause.Message))
+	t.add(Invalid, path, fmt.Sprintf("%s rejects the converted object: %s: %s", t.to, cause.Field, cause.Message))
 }
 
 // again converts the object back, and a second time there and back. The object must not differ.
@@ -174,13 +174,13 @@ func (t *trip) compare(back map[string]any, when string) {
 		text := ""
 		switch d.kind {
 		case Dropped:
-			text = fmt.Sprintf("%s is lost %sby way of %s (was %s)", path, when, t.to, shown(d.before))
+			text = fmt.Sprintf("%s is lost %svia %s (was %s)", path, when, t.to, shown(d.before))
 		case Added:
-			text = fmt.Sprintf("%s comes back %sfrom %s, where nothing was (got %s)", path, when, t.to, shown(d.after))
+			text = fmt.Sprintf("%s is added %svia %s (got %s, want no value)", path, when, t.to, shown(d.after))
 		case Order:
-			text = fmt.Sprintf("%s comes back %sfrom %s in another order (got %s, want %s)", path, when, t.to, shown(d.after), shown(d.before))
+			text = fmt.Sprintf("%s is reordered %svia %s (got %s, want %s)", path, when, t.to, shown(d.after), shown(d.before))
 		default:
-			text = fmt.Sprintf("%s comes back %sfrom %s as another (got %s, want %s)", path, when, t.to, shown(d.after), shown(d.before))
+			text = fmt.Sprintf("%s is changed %svia %s (got %s, want %s)", path, when, t.to, shown(d.after), shown(d.before))
 		}
 		kind := d.kind
 		if when != "" {
@@ -210,7 +210,7 @@ func (t *trip) stale() error {
 		return err
 	}
 	if ok, err = survives(back); ok && err == nil {
-		t.add(Stale, t.change.steps, fmt.Sprintf("%s in %s is undone by what the converter keeps in the metadata", t.change, t.to))
+		t.add(Stale, t.change.steps, fmt.Sprintf("%s in %s is undone by data that the converter keeps in the metadata", t.change, t.to))
 	}
 	return err
 }

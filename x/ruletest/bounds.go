@@ -35,5 +35,5 @@ func weigh(v any) int {
 }
 
 func tooMuch(what string, got, most int) string {
-	return fmt.Sprintf("%s: %d: want no more than %d in one suite", what, got, most)
+	return fmt.Sprintf("%s: too many in one suite (got %d, want at most %d)", what, got, most)
 }

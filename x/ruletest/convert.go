@@ -19,7 +19,7 @@ func (r *reader) conversion(b *own, convert, patch field, decoded map[string]any
 	b.convertPatch, _ = r.object(patch, decoded)
 	switch {
 	case patch.given() && !convert.given():
-		r.bad(patch.key, "convertPatch: want convert too: the version that it changes the object in")
+		r.bad(patch.key, "convertPatch: set convert to the version in which it changes the object")
 	case convert.given() && b.convert == "":
 		r.bad(convert.key, "convert: want a version of the CRD")
 	case convert.given():
@@ -32,7 +32,7 @@ func (b *own) judgeConversion(t *trial) {
 	c, ask := t.on.crd.Spec.Conversion, t.cfg.Converter
 	switch webhook := c != nil && c.Strategy == apiextensionsv1.WebhookConverter; {
 	case webhook && ask == nil:
-		t.problem = "not checked: the CRD converts by a webhook: want --convert URL or --exec COMMAND"
+		t.problem = "not checked: the CRD converts with a webhook: use --convert URL or --exec COMMAND"
 		return
 	case ask == nil || c != nil && !webhook:
 		ask = conversion.None()
@@ -52,7 +52,7 @@ func (b *own) judgeConversion(t *trial) {
 			t.problem = "not checked: " + f.Text
 			return
 		}
-		t.wrongAt(b.convertAt, fmt.Sprintf("what %s gives back is as it was", b.convert), f.Text)
+		t.wrongAt(b.convertAt, fmt.Sprintf("the object unchanged after conversion to %s and back", b.convert), f.Text)
 	}
 }
 

@@ -93,7 +93,7 @@ func (b *openShift) status(t *trial, on *target, stored map[string]any, status a
 
 func (b *openShift) statusful(t *trial, on *target, at Place) bool {
 	if !on.statusful() {
-		t.wrongAt(at, "a status subresource, to write status to", "none in the CRD version")
+		t.wrongAt(at, "a status subresource, so that status can be written", "no status subresource in the CRD version")
 	}
 	return on.statusful()
 }
@@ -144,11 +144,11 @@ func (b *openShift) compareResult(t *trial, refusal string, expected *embedded) 
 	res := t.result
 	switch {
 	case refusal != "" && res.Allowed:
-		t.wrongAt(b.errorPlace, "refused: …"+refusal+"…", "accepted")
+		t.wrongAt(b.errorPlace, "rejected: …"+refusal+"…", "accepted")
 	case refusal != "":
 		ok, by := contains(res.Failure.Message, refusal, t.cfg.Exact)
 		if !ok {
-			t.wrongAt(b.errorPlace, "refused: …"+refusal+"…", "refused: "+res.Failure.Message)
+			t.wrongAt(b.errorPlace, "rejected: …"+refusal+"…", "rejected: "+res.Failure.Message)
 		} else if by {
 			t.remark(olderRemark)
 		}
@@ -157,11 +157,11 @@ func (b *openShift) compareResult(t *trial, refusal string, expected *embedded) 
 		if b.expected != nil {
 			at = b.reader.place(b.expected.node)
 		}
-		t.wrongAt(at, "accepted", "refused: "+res.Failure.Message)
+		t.wrongAt(at, "accepted", "rejected: "+res.Failure.Message)
 	default:
 		if expected != nil {
 			if found := differences(b.unnamed(expected.object), b.unnamed(res.Object)); len(found) > 0 {
-				t.wrongAt(b.reader.place(expected.node), "this object", "another: "+strings.Join(found, "; "))
+				t.wrongAt(b.reader.place(expected.node), "this object", "a different object: "+strings.Join(found, "; "))
 			}
 		}
 	}

@@ -71,9 +71,9 @@ func (b *own) compareResult(t *trial) {
 	res, e := t.result, &b.expect
 	switch {
 	case e.valid && !res.Allowed:
-		t.wrongAt(e.place, "valid", "refused: "+res.Failure.Message)
+		t.wrongAt(e.place, "valid", "rejected: "+res.Failure.Message)
 	case !e.valid && res.Allowed:
-		t.wrongAt(e.place, "refused, with "+e.causesText(), "valid")
+		t.wrongAt(e.place, "rejected, with "+e.causesText(), "valid")
 	case !e.valid:
 		b.judgeCauses(t)
 	}
@@ -83,11 +83,11 @@ func (b *own) compareResult(t *trial) {
 	}
 	if e.object != nil {
 		if found := differences(e.object, res.Object, "name", "namespace"); len(found) > 0 {
-			t.wrongAt(e.objectAt, "this object", "another: "+strings.Join(found, "; "))
+			t.wrongAt(e.objectAt, "this object", "a different object: "+strings.Join(found, "; "))
 		}
 	}
 	if e.costed && res.Cost > e.maxCost {
-		t.wrongAt(e.costAt, fmt.Sprintf("a cost of no more than %d", e.maxCost), fmt.Sprintf("%d", res.Cost))
+		t.wrongAt(e.costAt, fmt.Sprintf("a cost of at most %d", e.maxCost), fmt.Sprintf("%d", res.Cost))
 	}
 	if b.convert != "" && res.Allowed && t.ctx != nil {
 		b.judgeConversion(t)
@@ -133,7 +133,7 @@ func (b *own) judgeCauses(t *trial) {
 				t.wrongAt(want.Place, want.String(), "no such cause")
 				continue
 			case len(fits) > 1 && !named:
-				t.wrongAt(want.Place, want.String()+", once", fmt.Sprintf("it fits %d causes, of %s and %s: say which with field", len(fits), causes[fits[0]].Field, causes[fits[1]].Field))
+				t.wrongAt(want.Place, want.String()+", once", fmt.Sprintf("it matches %d causes, of %s and %s: add field to choose one", len(fits), causes[fits[0]].Field, causes[fits[1]].Field))
 			}
 			if _, by = want.fits(&causes[fits[0]], t.cfg.Exact); by {
 				t.remark(olderRemark)

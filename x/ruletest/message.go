@@ -14,7 +14,7 @@ import (
 type older bool
 
 // olderRemark is the remark on such a case.
-const olderRemark = "as an older server words it"
+const olderRemark = "in the wording of an older server"
 
 // contains reports whether text contains part.
 func contains(text, part string, exact bool) (ok bool, by older) {

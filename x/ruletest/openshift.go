@@ -38,11 +38,11 @@ func (r *reader) openShift(s *Suite, m map[string]any) {
 	for _, misplaced := range f[7:9] {
 		if misplaced.given() {
 			n := phrase.Count(len(misplaced.value.Resolve().Items), "test")
-			r.bad(misplaced.key, "%s stands beside tests, not in it, so what it has, %s, never runs: move it below tests", misplaced.key.Value, n)
+			r.bad(misplaced.key, "%s is next to tests, not in it, so it never runs (%s): move it below tests", misplaced.key.Value, n)
 		}
 	}
 	if gate := f[9]; gate.given() {
-		r.bad(gate.key, "featureGate is no key, so the tests run whether %s is on or off: want featureGates: [%s]", r.text(gate), r.text(gate))
+		r.bad(gate.key, "featureGate is not a key, so the tests run whether %s is on or off: use featureGates: [%s]", r.text(gate), r.text(gate))
 	}
 	s.Name, s.CRDName, s.CRDPath, s.Version = r.text(name), r.text(crdName), r.text(crd), r.text(version)
 	s.FeatureGates = r.texts(gates)
@@ -52,7 +52,7 @@ func (r *reader) openShift(s *Suite, m map[string]any) {
 	case crd.given():
 		s.CRDPlace = r.place(crd.key)
 	default:
-		r.bad(r.doc.Root, "suite: crdName is missing: want the name of the CRD under test")
+		r.bad(r.doc.Root, "suite: crdName is missing: set it to the name of the CRD under test")
 	}
 	if !tests.given() || tests.null() {
 		r.bad(r.doc.Root, "an empty suite: tests is missing")
@@ -120,7 +120,7 @@ func (r *reader) openShiftWhole(b *openShift, c *Case, item *position.Node) {
 		c.open = true
 		r.bad(item, "test %q: no expectation: want expected, expectedError%s", c.Name, map[bool]string{true: " or expectedStatusError"}[update])
 	case b.expectedStatusError != "" && b.expectedError == "" && b.updated.object["status"] == nil:
-		r.bad(item, "test %q: expectedStatusError, but updated has no status, so none is written", c.Name)
+		r.bad(item, "test %q: expectedStatusError has no effect: updated has no status", c.Name)
 	}
 }
 
@@ -145,7 +145,7 @@ func (r *reader) crdPatches(f field, decoded any) []byte {
 		case op.Op != "add" && op.Op != "remove" && op.Op != "replace" && op.Op != "move" && op.Op != "copy" && op.Op != "test":
 			r.bad(item, "patch: op %q: want add, remove, replace, move, copy or test", op.Op)
 		case op.Path == "" || op.Path[0] != '/':
-			r.bad(item, "patch: path %q: want a JSON pointer, as /spec/versions/0", op.Path)
+			r.bad(item, "patch: path %q: want a JSON pointer, such as /spec/versions/0", op.Path)
 		}
 		if p[2].given() {
 			patch, _ := entry(test["initialCRDPatches"], i).(map[string]any)
@@ -159,7 +159,7 @@ func (r *reader) crdPatches(f field, decoded any) []byte {
 	}
 	data, err := json.Marshal(all)
 	if err == nil && len(data) > maxPatches {
-		err = fmt.Errorf("%d bytes: want no more than %d", len(data), maxPatches)
+		err = fmt.Errorf("too long (got %d bytes, want at most %d)", len(data), maxPatches)
 	}
 	if err != nil {
 		r.bad(f.key, "initialCRDPatches: %v", err)

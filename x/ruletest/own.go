@@ -131,7 +131,7 @@ func (r *reader) ownCase(s *Suite, b *own, path position.Path, decoded map[strin
 	}
 	if f[8].given() {
 		if c.Skip = strings.TrimSpace(r.text(f[8])); c.Skip == "" {
-			r.bad(f[8].key, "skip: want the reason")
+			r.bad(f[8].key, "skip: want a reason")
 		}
 	}
 	if f[10].given() {
@@ -164,18 +164,18 @@ func (r *reader) ownWrites(b *own, f []field) {
 	object, patch, old, oldPatch := f[1], f[2], f[3], f[4]
 	switch {
 	case object.given() && patch.given():
-		r.bad(patch.key, "object and patch: want one")
+		r.bad(patch.key, "object and patch: want only one of them")
 	case old.given() && oldPatch.given():
-		r.bad(oldPatch.key, "old and oldPatch: want one")
+		r.bad(oldPatch.key, "old and oldPatch: want only one of them")
 	case b.base.object == nil && patch.given():
-		r.bad(patch.key, "patch: it changes base, and the suite has none")
+		r.bad(patch.key, "patch: it changes base, but the suite has no base")
 	case b.base.object == nil && oldPatch.given():
-		r.bad(oldPatch.key, "oldPatch: it changes base, and the suite has none")
+		r.bad(oldPatch.key, "oldPatch: it changes base, but the suite has no base")
 	case f[8].given():
 	case b.base.object == nil && !object.given():
 		r.bad(b.item, "test: want object, or patch and a base in the suite")
 	case b.subresource == "status" && !b.updated:
-		r.bad(f[5].key, "subresource status: want old or oldPatch: a status is only ever updated")
+		r.bad(f[5].key, "subresource status: want old or oldPatch: a status can only be updated")
 	}
 }
 
@@ -183,7 +183,7 @@ func (r *reader) kubeVersions(f field) []string {
 	versions := r.texts(f)
 	for _, version := range versions {
 		if _, err := types.ParseVersion(version); err != nil || version == "" {
-			r.bad(f.key, "kubeVersions: %q: want versions in quotes, as \"1.30\"", version)
+			r.bad(f.key, "kubeVersions: %q: want versions in quotes, such as \"1.30\"", version)
 		}
 	}
 	if f.given() && len(versions) == 0 {
@@ -237,9 +237,9 @@ func (r *reader) expectation(b *own, f field, decoded map[string]any) (open bool
 	e.valid = e.valid || !p[0].given() && !p[1].given() && (e.object != nil || e.warned || e.costed)
 	switch {
 	case e.valid && len(e.causes) > 0:
-		r.bad(p[1].key, "expect: valid and causes: want one")
+		r.bad(p[1].key, "expect: valid and causes: want only one of them")
 	case !e.valid && e.object != nil:
-		r.bad(p[3].key, "expect: causes and object: what is refused is not persisted")
+		r.bad(p[3].key, "expect: causes and object: a rejected object is not persisted")
 	case !e.valid && len(e.causes) == 0:
 		r.bad(f.key, "expect: no expectation: want valid: true, or causes")
 		return true
@@ -258,7 +258,7 @@ func (r *reader) expectedCause(n *position.Node) *expectedCause {
 		c.message = r.expectedText(f[2], text)
 	}
 	if c.field == nil && c.reason == "" && c.message == nil {
-		r.bad(n, "cause: nothing is expected of it: want field, reason or message")
+		r.bad(n, "cause: no expectation: want field, reason, or message")
 	}
 	return c
 }
@@ -274,11 +274,11 @@ func (r *reader) expectedText(f field, text string) *expectedText {
 	}
 	var err error
 	if len(source) > maxPattern {
-		err = fmt.Errorf("%d bytes: want no more than %d", len(source), maxPattern)
+		err = fmt.Errorf("too long (got %d bytes, want at most %d)", len(source), maxPattern)
 	} else if r.afford(source) {
 		e.re, err = regexp.Compile(source)
 	} else {
-		err = errors.New("the suite's patterns have too many states: want fewer repetitions")
+		err = errors.New("the suite's patterns have too many states: use fewer repetitions")
 	}
 	if err != nil {
 		r.bad(f.key, "%s: not a regular expression: %v", f.key.Value, err)

@@ -58,7 +58,7 @@ func (r *reader) fields(what string, n *position.Node, known ...string) []field 
 		switch {
 		case key.IsMerge():
 		case key.Kind != position.Scalar || !slices.Contains(known, name):
-			r.bad(key, "%s: %q is no key here%s", what, name, meant(name, known))
+			r.bad(key, "%s: unknown key %q%s", what, name, meant(name, known))
 		case twice:
 			r.dropped(what, n.Keys[first], n.Items[first], key)
 		}
@@ -75,9 +75,9 @@ func (r *reader) fields(what string, n *position.Node, known ...string) []field 
 func (r *reader) dropped(what string, key, value, again *position.Node) {
 	loss := ""
 	if items := value.Resolve(); items.Kind == position.Sequence {
-		loss = fmt.Sprintf(", so what stands here, %s, never runs", phrase.Count(len(items.Items), "test"))
+		loss = fmt.Sprintf(", which drops %s here", phrase.Count(len(items.Items), "test"))
 	}
-	r.bad(key, "%s: %s is given again in line %d, which is what counts%s: keep one", what, key.Value, r.place(again).Line, loss)
+	r.bad(key, "%s: duplicate key %s: only the one in line %d takes effect%s: remove the other", what, key.Value, r.place(again).Line, loss)
 }
 
 func meant(name string, known []string) string {
@@ -166,7 +166,7 @@ func (r *reader) embedded(f field) *embedded {
 	}
 	if err == nil && strings.Contains(text, "*") {
 		if r.shared += weigh(v); r.shared > maxShared {
-			err = fmt.Errorf("what aliases repeat in the suite's objects is more than %d MiB: want less", maxShared>>20)
+			err = fmt.Errorf("the suite's objects have more than %d MiB after alias expansion: use fewer aliases", maxShared>>20)
 		}
 	}
 	if err == nil {

@@ -100,7 +100,7 @@ func (w *starting) begin() error {
 	if err != nil {
 		return err
 	}
-	if w.why = cmp.Or(a.Reason, "none found"); a.Status == search.Found {
+	if w.why = cmp.Or(a.Reason, "not found by search"); a.Status == search.Found {
 		w.base = a.Witness.Object
 	}
 	return nil
@@ -112,7 +112,7 @@ func (w *starting) ask() error {
 	meters := work.Split(2*len(w.refs), crdcopy.Nodes(w.Definition))
 	err := w.analyzer.InLanes(w.refs, meters, func(lane *analysis.Analyzer, i int) (err error) {
 		if m := lane.Meter(); m.Empty() {
-			w.shown[i] = &evidence{none: "no object found that the rule refuses: " + m.Reason(), noneAccepted: m.Reason()}
+			w.shown[i] = &evidence{none: "no object found that the rule rejects: " + m.Reason(), noneAccepted: m.Reason()}
 			return nil
 		}
 		before := lane.Meter().Spent()
@@ -152,7 +152,7 @@ func (w *starting) askOne(a *analysis.Analyzer, ref engine.RuleRef) (*evidence, 
 	if err != nil {
 		return nil, err
 	}
-	if out.noneAccepted = cmp.Or(found.Reason, "none found"); found.Status == search.Found {
+	if out.noneAccepted = cmp.Or(found.Reason, "not found by search"); found.Status == search.Found {
 		req := found.Witness.Request()
 		out.accepted = w.nearer(&req, ran)
 	}
@@ -171,12 +171,12 @@ func (w *starting) askRefused(out *evidence, a *analysis.Analyzer, ref engine.Ru
 		out.refused, out.alone = &req, found.Witness.Alone
 		return nil
 	}
-	out.none = "no object found that the rule refuses, of " + phrase.Searched(found.Searched, found.Lists)
+	out.none = "no object found that the rule rejects, of " + phrase.Searched(found.Searched, found.Lists)
 	if found.Reason != "" {
 		out.none += ": " + found.Reason
 	}
 	if proof := a.Prove(ref, search.Refused); proof != nil {
-		out.none = "the rule refuses nothing: proved (" + proof.String() + ")"
+		out.none = "the rule rejects nothing: proved (" + proof.String() + ")"
 	}
 	return nil
 }
@@ -227,13 +227,13 @@ func (w *starting) cases() (all []*started) {
 	}
 	for i, ref := range w.refs {
 		one, name := w.shown[i], phrase.Rule(ref.Path, ref.Index)
-		refused := &started{name: name + ": refused", comment: ref.Rule, req: one.refused, skip: one.none}
+		refused := &started{name: name + ": rejected", comment: ref.Rule, req: one.refused, skip: one.none}
 		if one.refused != nil {
 			refused.causes = w.causes(one.refused)
 		}
 		all = append(all, refused)
 		if one.accepted == nil {
-			all = append(all, &started{name: name + ": accepted", skip: "no accepted object found that the rule runs on: " + one.noneAccepted})
+			all = append(all, &started{name: name + ": accepted", skip: "no accepted object found on which the rule runs: " + one.noneAccepted})
 			continue
 		}
 		if !slices.ContainsFunc(all, func(c *started) bool { return c.req != nil && len(c.causes) == 0 && sameWrite(c.req, one.accepted) }) {
@@ -273,7 +273,7 @@ func (w *starting) proven() (*Started, error) {
 		for i, c := range report.Cases {
 			if cases[i].skip == "" && c.Outcome != Passed {
 				passed = false
-				cases[i].skip, cases[i].req = "what was found does not pass as it is written: "+firstLine(c.Message), nil
+				cases[i].skip, cases[i].req = "the object that was found does not pass after it is written to the suite: "+firstLine(c.Message), nil
 			}
 		}
 		if passed {
@@ -295,7 +295,7 @@ func (w *starting) count(text []byte, cases []*started) *Started {
 	}
 	for i, one := range w.shown {
 		name := phrase.Rule(w.refs[i].Path, w.refs[i].Index)
-		if one.refused != nil && !gone[name+": refused"] {
+		if one.refused != nil && !gone[name+": rejected"] {
 			out.Refused++
 			if one.alone {
 				out.Alone++

@@ -15,7 +15,7 @@ import (
 // write returns the suite as YAML.
 func (w *starting) write(cases []*started) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Written by celadon test init: each case has passed. Make it yours.\nkind: %s\napiVersion: %s\n", Kind, APIVersion)
+	fmt.Fprintf(&b, "# Written by celadon test init. Each case passed when it was written. Edit as you like.\nkind: %s\napiVersion: %s\n", Kind, APIVersion)
 	writeField(&b, "", "name", w.Definition.Spec.Names.Plural+" "+w.Version)
 	writeField(&b, "", "crd", w.CRDPath)
 	writeField(&b, "", "version", w.Version)

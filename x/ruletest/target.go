@@ -127,7 +127,7 @@ func only(crd *apiextensionsv1.CustomResourceDefinition, version string, whole b
 		return &out, nil
 	}
 	if version == "" && len(names) > 0 {
-		return nil, fmt.Errorf("%s has the versions %s: want version: one of them in the suite", crd.Name, strings.Join(names, ", "))
+		return nil, fmt.Errorf("%s has the versions %s: set version in the suite to one of them", crd.Name, strings.Join(names, ", "))
 	}
 	return nil, fmt.Errorf("version %q: %s has %s", version, crd.Name, strings.Join(names, ", "))
 }
@@ -158,7 +158,7 @@ func patched(crd *apiextensionsv1.CustomResourceDefinition, patches []byte) (*ap
 	}
 	out := &apiextensionsv1.CustomResourceDefinition{}
 	if err := json.Unmarshal(data, out); err != nil {
-		return nil, fmt.Errorf("initialCRDPatches: what they make is no CRD: %w", err)
+		return nil, fmt.Errorf("initialCRDPatches: the result is not a CRD: %w", err)
 	}
 	return out, nil
 }

@@ -93,6 +93,6 @@ func (t *trial) set(on *target, what string, at Place, req engine.Request) *engi
 		return res
 	}
 	t.result, t.staged = res, true
-	t.wrongAt(at, what+" is accepted", "refused: "+res.Failure.Message)
+	t.wrongAt(at, what+" is accepted", "rejected: "+res.Failure.Message)
 	return nil
 }

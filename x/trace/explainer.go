@@ -103,7 +103,7 @@ func (x *Explainer) explain(ctx context.Context, seen *engine.Prepared, cause en
 	}
 	why.Values = values(t.Why())
 	if t.Cut() {
-		why.NotShown = "the rest takes too much work"
+		why.NotShown = "the rest exceeds the work limit"
 	}
 	return why, nil
 }
@@ -123,7 +123,7 @@ func values(parts []record.Part) (out []Value) {
 	return out
 }
 
-var errNotFound = errors.New("the cause's place is not found in the object")
+var errNotFound = errors.New("the cause's path was not found in the object")
 
 // trace evaluates the rule of a cause again, for the value for which it failed.
 func (x *Explainer) trace(ctx context.Context, seen *engine.Prepared, cause engine.Cause, budget *record.Budget) (*record.Trace, error) {

@@ -30,7 +30,7 @@ type Explanations struct {
 
 // NotShown is the reason for omitting an object's explanations because those of earlier objects
 // used up the budget: see Run.
-const NotShown = "the explanations of the objects before it took too much work"
+const NotShown = "the explanations of the previous objects used up the work limit"
 
 const (
 	// maxRunWork limits the work of all explanations of a run.

@@ -45,9 +45,9 @@ func TestExplainIsBounded(t *testing.T) {
 	}{
 		{"a simple rule", "{rule: self.count > 3}", "{count: 1}", "", full},
 		{"a call that the cost limit stops", "{rule: 'lists.range(340000).distinct().size() > 0'}", "{}", "", full},
-		{"many elements", "{rule: '!self.list.all(x, x == 1)'}", "{list: [" + strings.Repeat("1, ", 5000) + "1]}", "a macro goes over more than 5000 elements", full},
-		{"little is left", "{rule: '!self.list.all(x, x == 1)'}", "{list: [" + strings.Repeat("1, ", 4000) + "1]}", "the explanations of the object take too much work", 1 << 15},
-		{"less is left", "{rule: self.count > 3 && self.m > 3}", "{count: 1}", "the rest takes too much work", 300},
+		{"many elements", "{rule: '!self.list.all(x, x == 1)'}", "{list: [" + strings.Repeat("1, ", 5000) + "1]}", "a macro iterates over more than 5000 elements", full},
+		{"little is left", "{rule: '!self.list.all(x, x == 1)'}", "{list: [" + strings.Repeat("1, ", 4000) + "1]}", "the explanations of the object exceed the work limit", 1 << 15},
+		{"less is left", "{rule: self.count > 3 && self.m > 3}", "{count: 1}", "the rest exceeds the work limit", 300},
 	} {
 		all := explained(t, test.rules, test.spec, test.allowance)
 		if len(all.Causes) != 1 || !strings.Contains(all.Causes[0].NotShown, test.notShown) || (test.notShown == "") != (all.Causes[0].NotShown == "") {

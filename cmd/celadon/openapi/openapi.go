@@ -61,7 +61,7 @@ func V2(crds []*apiextensionsv1.CustomResourceDefinition) (json.RawMessage, erro
 		return nil, err
 	}
 	if len(parts) == 0 {
-		return nil, errors.New("no version is served, and a server publishes no other")
+		return nil, errors.New("no version is served, so nothing is published")
 	}
 	whole, err := builder.MergeSpecs(parts[0], parts[1:]...)
 	if err != nil {
@@ -74,7 +74,7 @@ func eachServed(crds []*apiextensionsv1.CustomResourceDefinition, do func(*apiex
 	seen := map[string]bool{}
 	for _, crd := range crds {
 		if seen[crd.Name] {
-			return fmt.Errorf("%s: given twice: want one, as a server has", crd.Name)
+			return fmt.Errorf("%s: duplicate: a server can have only one", crd.Name)
 		}
 		seen[crd.Name] = true
 		crd = crd.DeepCopy()

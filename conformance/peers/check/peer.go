@@ -30,7 +30,7 @@ func findPeer(path string) string {
 	}
 	info, err := buildinfo.ReadFile(path)
 	if err != nil || info.Main.Path != peerModule || info.Main.Version != peerVersion {
-		fmt.Printf("%s is not %s@%s: its figures are of what it is\n", path, peerModule, peerVersion)
+		fmt.Printf("%s is not %s@%s: the figures are those of the installed version\n", path, peerModule, peerVersion)
 	}
 	return path
 }

@@ -53,7 +53,7 @@ const maxShared = 4 << 20
 func checkShared(spec *v1beta1.CustomResourceDefinitionSpec, tooLarge func(reason string) error) error {
 	shared, err := json.Marshal([]any{spec.Validation, spec.Subresources, spec.AdditionalPrinterColumns, spec.SelectableFields})
 	if n := len(spec.Versions); err == nil && n > 1 && len(shared) > maxShared/n {
-		return tooLarge(fmt.Sprintf("%d KiB that %d versions share: want no more than %d KiB in all (give versions schemas of their own)", len(shared)>>10, n, maxShared>>10))
+		return tooLarge(fmt.Sprintf("%d KiB that %d versions share: want at most %d KiB in all (give each version its own schema)", len(shared)>>10, n, maxShared>>10))
 	}
 	return err
 }

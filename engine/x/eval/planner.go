@@ -90,7 +90,7 @@ func (p *Planner) planner(checked *ast.AST, roots []types.Root) *planner {
 }
 
 func unplannable(panicked any) error {
-	return fmt.Errorf("CEL's libraries cannot plan it, as with a map whose keys are no strings, numbers or bools: %v", panicked)
+	return fmt.Errorf("CEL's libraries cannot plan it, as with a map whose keys are not strings, numbers, or bools: %v", panicked)
 }
 
 // unplanned returns cel-go's error for an expression that the planner does not support. If cel-go

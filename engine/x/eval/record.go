@@ -193,7 +193,7 @@ func (r *Record) Failed(step int64) bool {
 type tooManyElements int
 
 func (n tooManyElements) overwork() *OverworkError {
-	return &OverworkError{Why: fmt.Sprintf("a macro goes over more than %d elements: too many to record each", int(n))}
+	return &OverworkError{Why: fmt.Sprintf("a macro iterates over more than %d elements: too many to record", int(n))}
 }
 
 // beginElement clears the values that the body recorded for the previous element, and records the

@@ -64,7 +64,7 @@ func (f *frame) much(units float64) { f.work(int(min(units, MaxWork+1))) }
 func (f *frame) make(bytes float64) {
 	f.made += bytes
 	if f.made > maxMemory {
-		f.overwork(fmt.Sprintf("over %d MiB of memory would be made", maxMemory>>20))
+		f.overwork(fmt.Sprintf("it would allocate over %d MiB of memory", maxMemory>>20))
 	}
 	f.much(bytes)
 }
@@ -73,7 +73,7 @@ func (f *frame) make(bytes float64) {
 func (f *frame) pollWork() {
 	limit := f.workLimit()
 	if f.worked-f.began > limit {
-		f.overwork(fmt.Sprintf("over %d million bytes and steps of work would be done", limit/1_000_000))
+		f.overwork(fmt.Sprintf("it would take over %d million bytes and steps of work", limit/1_000_000))
 	}
 	select {
 	case <-f.done:

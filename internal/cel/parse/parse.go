@@ -12,12 +12,12 @@ import (
 
 // ErrNotAccepted reports that an expression is not valid CEL or exceeds a limit of cel-go. Use
 // cel-go's parser to get the error message.
-var ErrNotAccepted = errors.New("no CEL expression that cel-go accepts")
+var ErrNotAccepted = errors.New("not a CEL expression that cel-go accepts")
 
 // ErrFlood reports that macros expand an expression to too many nodes. Each optMap copies its
 // receiver, so 25 of them in a row, in 300 bytes, result in 100 million nodes. Do not pass such an
 // expression to cel-go's parser, which has no limit.
-var ErrFlood = fmt.Errorf("macros copy each other: more than %d nodes (want fewer optMap and optFlatMap one behind the other)", maxIDs)
+var ErrFlood = fmt.Errorf("macros copy each other: more than %d nodes (want fewer nested optMap and optFlatMap calls)", maxIDs)
 
 // maxIDs limits the number of IDs. It is about twice the number of nodes in the largest expression
 // that cel-go accepts.

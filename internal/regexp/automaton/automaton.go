@@ -23,7 +23,7 @@ import (
 )
 
 // ErrTooLarge is returned for a pattern or string that would need too many states.
-var ErrTooLarge = errors.New("pattern too large: want fewer repetitions")
+var ErrTooLarge = errors.New("pattern too large: use fewer repetitions")
 
 // maxInstructions limits the size of a pattern. Patterns of real CRDs are far below it.
 const maxInstructions = 20_000

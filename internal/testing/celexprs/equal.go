@@ -20,7 +20,7 @@ func Difference(got, want *ast.AST) string {
 		return "types or references before they are checked"
 	}
 	if !reflect.DeepEqual(got, want) {
-		return "the trees differ in what no method shows"
+		return "the trees differ in state that no method returns"
 	}
 	return ""
 }

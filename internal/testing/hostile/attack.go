@@ -96,7 +96,7 @@ func Harmless(t *testing.T, what string, out []byte) {
 			t.Errorf("%s: the line %q is a command", what, text)
 		}
 		if command != "" {
-			Harmless(t, what+": what the runner reads", []byte(data.Replace(text[len(command):])))
+			Harmless(t, what+": the runner's input", []byte(data.Replace(text[len(command):])))
 		}
 	}
 }

@@ -17,8 +17,8 @@ const (
 )
 
 var (
-	errValues   = errors.New("more than 1048576 values: want less, or several documents")
-	errExpanded = errors.New("more than 32 MiB when its aliases are expanded: want less")
+	errValues   = errors.New("more than 1048576 values: split the document")
+	errExpanded = errors.New("more than 32 MiB when its aliases are expanded")
 )
 
 // Values returns an error if a YAML or JSON text has too many values. To be fast, it counts only

@@ -43,7 +43,7 @@ type Entry struct {
 // to values shared through aliases, to duplicate keys, and to nodes whose end is unknown.
 func (d *Document) Edit(changes ...Change) ([]byte, error) {
 	if d.broken != nil {
-		return nil, fmt.Errorf("no YAML: %w", d.broken)
+		return nil, fmt.Errorf("not YAML: %w", d.broken)
 	}
 	p := newPlan(d)
 	for _, c := range changes {
@@ -63,7 +63,7 @@ func (d *Document) Edit(changes ...Change) ([]byte, error) {
 	}
 	edited, err := Parse(text)
 	if err != nil || !equal(p.expected(d.Root), edited.Root) {
-		return nil, errors.New("the text cannot be edited here without changing more: edit it by hand")
+		return nil, errors.New("this cannot be edited without changing more: edit it by hand")
 	}
 	return text, nil
 }
@@ -127,7 +127,7 @@ func (s *spot) key() *Node {
 	return nil
 }
 
-var errRoot = errors.New("the document itself: write it anew")
+var errRoot = errors.New("the document itself cannot be replaced: rewrite it")
 
 // find resolves path to the target of a change.
 func (p *plan) find(path Path) (*spot, error) {
@@ -143,11 +143,11 @@ func (p *plan) find(path Path) (*spot, error) {
 		at := &spot{in: n, step: step, at: step.index}
 		switch {
 		case step.index >= 0 && n.Kind != Sequence, step.index < 0 && n.Kind != Mapping:
-			return nil, fmt.Errorf("%s: %s does not lead on from here", p.d.place(n), step)
+			return nil, fmt.Errorf("%s: %s cannot be followed here", p.d.place(n), step)
 		case step.index < 0:
 			at.at = n.own(step.key)
 			if at.at >= 0 && n.twice(step.key) {
-				return nil, fmt.Errorf("%s: %s is given twice: edit it by hand", p.d.place(at.key()), step)
+				return nil, fmt.Errorf("%s: %s is a duplicate key: edit it by hand", p.d.place(at.key()), step)
 			}
 		case step.index > len(n.Items):
 			return nil, fmt.Errorf("%s: there are %d items", p.d.place(n), len(n.Items))
@@ -167,11 +167,11 @@ func (p *plan) find(path Path) (*spot, error) {
 func (p *plan) free(n *Node) error {
 	switch {
 	case n.Kind == Alias:
-		return fmt.Errorf("%s: an alias, *%s: edit what it stands for by hand", p.d.place(n), n.Value)
+		return fmt.Errorf("%s: an alias, *%s: edit its anchor by hand", p.d.place(n), n.Value)
 	case p.shared[n]:
 		return fmt.Errorf("%s: an anchor that others use, &%s: edit it by hand", p.d.place(n), n.Anchor)
 	case !n.Known:
-		return fmt.Errorf("%s: it cannot be told where this ends: edit it by hand", p.d.place(n))
+		return fmt.Errorf("%s: the end of this value is ambiguous: edit it by hand", p.d.place(n))
 	}
 	return nil
 }
@@ -198,7 +198,7 @@ func (p *plan) set(s *spot) error {
 		return err
 	}
 	if m := s.in.merge(); s.in.Kind == Mapping && m > s.at {
-		return fmt.Errorf("%s: a merge behind it may have it, too: edit it by hand", p.d.place(s.in.Keys[m]))
+		return fmt.Errorf("%s: a later merge key may have it, too: edit it by hand", p.d.place(s.in.Keys[m]))
 	}
 	s.value.Anchor = old.Anchor
 	p.replaced[old] = s.value
@@ -266,7 +266,7 @@ func (p *plan) text() ([]byte, error) {
 	done := 0
 	for _, s := range p.splices {
 		if s.start < done || s.end < s.start {
-			return nil, errors.New("two changes at one place: make one after the other")
+			return nil, errors.New("two changes at the same position: apply them one after the other")
 		}
 		out = append(append(out, p.d.text[done:s.start]...), s.text...)
 		done = s.end

@@ -26,7 +26,7 @@ type Document struct {
 func Parse(text []byte) (*Document, error) {
 	d := &Document{text: string(text)}
 	if strings.HasPrefix(d.text, "\xff\xfe") || strings.HasPrefix(d.text, "\xfe\xff") {
-		return nil, errors.New("a text in UTF-16: want UTF-8")
+		return nil, errors.New("the file is UTF-16: want UTF-8")
 	}
 	d.measure()
 	if d.Root = parseJSON(d.text); d.Root != nil {

@@ -32,7 +32,7 @@ func (p *plan) replace(s *spot, old *Node) (splice, error) {
 		start--
 	}
 	if c := p.d.text[max(start-1, 0)]; c != ':' && c != '-' || old.Begin != old.Start {
-		return splice{}, fmt.Errorf("%s: a comment, an anchor or a tag stands before it: edit it by hand", p.d.place(old))
+		return splice{}, fmt.Errorf("%s: a comment, an anchor, or a tag precedes it: edit it by hand", p.d.place(old))
 	}
 	return splice{start, old.End, text}, nil
 }

@@ -31,7 +31,7 @@ func newNode(v any) (*Node, error) {
 		n.Value = strconv.FormatInt(v, 10)
 	case float64:
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("%v: want a number that JSON has", v)
+			return nil, fmt.Errorf("%v: want a number that JSON can represent", v)
 		}
 		n.Value = strconv.FormatFloat(v, 'g', -1, 64)
 	case Map:

@@ -75,6 +75,6 @@ func (e *estimates) neverExceeds(ref engine.RuleRef, limits cost.Limits) string 
 	if !ok || one > uint64(limits.PerCall) || whole > uint64(limits.PerObject) {
 		return ""
 	}
-	return fmt.Sprintf("estimates: %s of %s units at a time, %s of %s in all",
+	return fmt.Sprintf("estimates: %s of %s units per run, %s of %s in total",
 		phrase.Number(one), phrase.Number(uint64(limits.PerCall)), phrase.Number(whole), phrase.Number(uint64(limits.PerObject)))
 }

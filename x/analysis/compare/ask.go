@@ -23,7 +23,7 @@ type answer struct {
 }
 
 // nothingAsked is the answer if a side has no requirement that the other does not have.
-var nothingAsked = answer{proof: "it asks for less"}
+var nothingAsked = answer{proof: "the requirement is weaker"}
 
 // pursue looks for an object that base admits and that other, because of the goal, rejects or
 // persists with fewer values. It returns an error if the context is done, or on an internal error.
@@ -69,7 +69,7 @@ func relabelling(base, other *side) bool { return base.version.Name != other.ver
 func (a *asking) ask() error {
 	h, ok := hybridOf(a.base, a.goal, false)
 	if !ok {
-		a.reason = "the place is not there"
+		a.reason = "the path does not exist"
 		return nil
 	}
 	if proof := a.prove(h); proof != nil {

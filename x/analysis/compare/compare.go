@@ -254,5 +254,5 @@ func (c *comparison) untouched(ch *change, m *work.Meter) (proof string) {
 			}
 		}
 	}
-	return "no rule minds the default"
+	return "no rule depends on the default"
 }

@@ -27,9 +27,9 @@ func (c *comparison) fact(field, what, old, new string, effect Effect, why strin
 // whole compares the fields of a CRD that do not belong to a version.
 func (c *comparison) whole() {
 	o, n := &c.before.crd.Spec, &c.after.crd.Spec
-	const gone = "clients of the old one find nothing"
+	const gone = "clients of the old one get 404"
 	c.fact("spec.group", "group", o.Group, n.Group, Breaking, gone)
-	c.fact("spec.scope", "scope", string(o.Scope), string(n.Scope), Breaking, "paths and names of all objects change")
+	c.fact("spec.scope", "scope", string(o.Scope), string(n.Scope), Breaking, "the API paths and names of all objects change")
 	for _, name := range []struct{ field, old, new string }{
 		{"kind", o.Names.Kind, n.Names.Kind}, {"plural", o.Names.Plural, n.Names.Plural},
 		{"singular", cmp.Or(o.Names.Singular, strings.ToLower(o.Names.Kind)), cmp.Or(n.Names.Singular, strings.ToLower(n.Names.Kind))},
@@ -41,14 +41,14 @@ func (c *comparison) whole() {
 	c.names("categories", o.Names.Categories, n.Names.Categories)
 	before, after := conversion(o.Conversion), conversion(n.Conversion)
 	if ch := c.fact("spec.conversion.strategy", "conversion", before, after, Unknown, ""); ch != nil {
-		ch.By, ch.Reason = BySearch, "what a webhook makes of objects is not known"
+		ch.By, ch.Reason = BySearch, "the effect of a webhook on objects is unknown"
 	}
 	if o.PreserveUnknownFields != n.PreserveUnknownFields {
 		effect, text := Breaking, map[bool]string{true: "unknown fields are kept", false: "unknown fields are pruned"}
 		if n.PreserveUnknownFields {
 			effect = Loosening
 		}
-		c.fact("spec.preserveUnknownFields", "pruning", text[o.PreserveUnknownFields], text[n.PreserveUnknownFields], effect, "of every object")
+		c.fact("spec.preserveUnknownFields", "pruning", text[o.PreserveUnknownFields], text[n.PreserveUnknownFields], effect, "in every object")
 	}
 }
 
@@ -59,7 +59,7 @@ func (c *comparison) names(field string, old, new []string) {
 	if slices.ContainsFunc(old, func(name string) bool { return !slices.Contains(new, name) }) {
 		effect = Breaking
 	}
-	c.fact("spec.names."+field, "names", strings.Join(old, ", "), strings.Join(new, ", "), effect, "people type these names")
+	c.fact("spec.names."+field, "names", strings.Join(old, ", "), strings.Join(new, ", "), effect, "users type these names")
 }
 
 func conversion(of *apiextensionsv1.CustomResourceConversion) string {
@@ -85,7 +85,7 @@ func (c *comparison) versions() {
 			if !now.version.Served {
 				effect = Equivalent
 			}
-			ch := c.fact(fmt.Sprintf("spec.versions[%d]", i), "version", "", served(now), effect, "nothing has used it")
+			ch := c.fact(fmt.Sprintf("spec.versions[%d]", i), "version", "", served(now), effect, "it is new, so nothing uses it")
 			ch.Version, ch.OldField = now.version.Name, "spec.versions"
 			if conversion(c.after.crd.Spec.Conversion) == string(apiextensionsv1.NoneConverter) && now.version.Served {
 				c.pair(c.before.storage(), now)
@@ -131,7 +131,7 @@ func served(s *side) string {
 
 // gone adds a change for a version that the new CRD does not have.
 func (c *comparison) gone(old *side) {
-	effect, why := Breaking, "its clients find nothing"
+	effect, why := Breaking, "its clients get 404"
 	if !old.version.Served {
 		effect, why = Equivalent, "it was not served"
 	}
@@ -170,15 +170,15 @@ func (c *comparison) version(old, now *side) {
 		}
 		return ch
 	}
-	effect, why := Breaking, "its clients find nothing"
+	effect, why := Breaking, "its clients get 404"
 	if n.Served {
-		effect, why = Loosening, "nothing has used it"
+		effect, why = Loosening, "it is new, so nothing uses it"
 	}
 	if ch := add(".served", "version", served(old), served(now), effect, why); ch != nil {
 		c.sample(ch, old)
 	}
 	add(".deprecated", "version", deprecated(o), deprecated(n), Equivalent, "the server only warns")
-	add(".additionalPrinterColumns", "columns", compact(o.AdditionalPrinterColumns), compact(n.AdditionalPrinterColumns), Equivalent, "only what kubectl prints")
+	add(".additionalPrinterColumns", "columns", compact(o.AdditionalPrinterColumns), compact(n.AdditionalPrinterColumns), Equivalent, "it affects only the output of kubectl")
 	fields := func(v *apiextensionsv1.CustomResourceDefinitionVersion) (paths []string) {
 		for _, f := range v.SelectableFields {
 			paths = append(paths, f.JSONPath)
@@ -190,7 +190,7 @@ func (c *comparison) version(old, now *side) {
 	if slices.ContainsFunc(was, func(f string) bool { return !slices.Contains(is, f) }) {
 		effect = Breaking
 	}
-	add(".selectableFields", "selectable fields", strings.Join(was, ", "), strings.Join(is, ", "), effect, "clients select by them")
+	add(".selectableFields", "selectable fields", strings.Join(was, ", "), strings.Join(is, ", "), effect, "clients use them in field selectors")
 	c.subresources(add, o.Subresources, n.Subresources)
 }
 
@@ -217,7 +217,7 @@ func (c *comparison) subresources(add func(field, what, before, after string, ef
 	status := map[bool]string{true: "status"}
 	why := "writes of status to the object itself are dropped"
 	if o.Status != nil {
-		why = "writes to /status find nothing"
+		why = "writes to /status get 404"
 	}
 	add(".subresources.status", "subresource", status[o.Status != nil], status[n.Status != nil], Breaking, why)
 	effect := Breaking
@@ -240,7 +240,7 @@ func (c *comparison) stored() {
 	if was.version.Name == is.version.Name {
 		return
 	}
-	ch := c.fact(fmt.Sprintf("spec.versions[%d].storage", is.index), "storage", was.version.Name, is.version.Name, Equivalent, "what objects lose by it is listed with the fields that are lost")
+	ch := c.fact(fmt.Sprintf("spec.versions[%d].storage", is.index), "storage", was.version.Name, is.version.Name, Equivalent, "lost fields are listed separately")
 	ch.OldField = fmt.Sprintf("spec.versions[%d].storage", was.index)
 	same := c.after.named(was.version.Name)
 	if same == nil || !same.version.Served || conversion(c.after.crd.Spec.Conversion) != string(apiextensionsv1.NoneConverter) {

@@ -39,7 +39,7 @@ func (a *asking) try(q *analysis.Analyzer, h *hybrid) error {
 		path = a.first(res.Object)
 	}
 	if path == nil {
-		a.reason = "no object has the place"
+		a.reason = "no object has this path"
 		return nil
 	}
 	if a.under != "" {

@@ -96,15 +96,15 @@ func (f *finder) neverRefuses(r *vet.Rule, proof *prove.Proof) {
 	if proof == nil {
 		return
 	}
-	what, then := "anything that the rest lets through", "it adds no more than its message"
+	what, then := "anything that the rest accepts", "it adds only its message"
 	switch {
 	case len(proof.Siblings) > 0:
 	case proof.Schema:
-		then = "remove it, or see whether it says what is meant"
+		then = "remove it, or correct it if it should reject something"
 	default:
-		what, then = "anything", "remove it, or see whether it says what is meant"
+		what, then = "anything", "remove it, or correct it if it should reject something"
 	}
-	l := f.lint(NeverRefuses, r, "never refuses "+what+": proved ("+proof.String()+"); "+then)
+	l := f.lint(NeverRefuses, r, "never rejects "+what+": proved ("+proof.String()+"); "+then)
 	l.Proof = proof
 	f.lints = append(f.lints, l)
 }
@@ -152,7 +152,7 @@ func (f *finder) failsToEvaluate(r *vet.Rule) error {
 	if fails == nil {
 		return nil
 	}
-	l := f.lint(FailsToEvaluate, r, "fails to evaluate where "+fails.place()+": "+fails.err.Error())
+	l := f.lint(FailsToEvaluate, r, "fails to evaluate if "+fails.place()+": "+fails.err.Error())
 	l.Witness, l.MadeUp = answer.Witness, answer.MadeUp
 	if l.Rewrites, err = with.rewrites(at, ref, answer.Witness); err != nil {
 		return err

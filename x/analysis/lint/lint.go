@@ -105,7 +105,7 @@ func Find(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, re
 type LimitError struct{ Version, Reason string }
 
 func (e *LimitError) Error() string {
-	return "version " + e.Version + ": not all lints were looked for: " + e.Reason
+	return "version " + e.Version + ": some lints were skipped: " + e.Reason
 }
 
 // Of converts the lints of a vet report.

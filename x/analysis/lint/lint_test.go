@@ -267,8 +267,8 @@ func ExampleFind() {
 		}
 	}
 	// Output:
-	// spec[0] fails to evaluate where spec is {"mode":"Fixed"}: no such key: replicas; guard it
+	// spec[0] fails to evaluate if spec is {"mode":"Fixed"}: no such key: replicas; guard it
 	//    !has(self.mode) || self.mode != 'Fixed' || has(self.replicas) && self.replicas > 0
 	//    !has(self.mode) || self.mode != 'Fixed' || !has(self.replicas) || self.replicas > 0
-	// spec[1] never refuses anything that the rest lets through: proved (rule 0 of spec); it adds no more than its message
+	// spec[1] never rejects anything that the rest accepts: proved (rule 0 of spec); it adds only its message
 }

@@ -85,7 +85,7 @@ func TestBadInput(t *testing.T) {
 		"a pattern of 10 kB":              {"s: {type: string, pattern: '^(" + numbered(1500, "w%d", "|") + ")$'}", []string{"!has(self.s) || self.s.matches('^(" + numbered(1500, "w%d", "|") + ")$')"}, "schema"},
 		"two patterns of 10 kB":           {"s: {type: string, pattern: '^(" + numbered(1500, "w%d", "|") + ")$'}", []string{"!has(self.s) || self.s.matches('^(" + numbered(1500, "v%d", "|") + ")$')"}, ""},
 		"a pattern of millions of states": {"s: {type: string, pattern: '^(a{1000}){1000}$'}", []string{"!has(self.s) || self.s.matches('^(a|b|ab)*(a|b|ba)*c{200}')"}, ""},
-		"a bad pattern":                   {"s: {type: string, pattern: '('}", []string{"!has(self.s) || self.s.matches('(')"}, "not analysed"},
+		"a bad pattern":                   {"s: {type: string, pattern: '('}", []string{"!has(self.s) || self.s.matches('(')"}, "not analyzed"},
 		"minLength over maxLength":        {"s: {type: string, minLength: 5, maxLength: 3}", []string{"!has(self.s)"}, "schema"},
 		"minimum over maximum":            {"i: {type: integer, minimum: 5, maximum: 3}", []string{"!has(self.i)"}, "schema"},
 		"no items at all":                 {"l: {type: array, maxItems: 0, minItems: 1, items: {type: string}}", []string{"!has(self.l)"}, "schema"},
@@ -107,7 +107,7 @@ func TestBadInput(t *testing.T) {
 			w := newFormula(p)
 			q, err := w.question(p, engine.RuleRef{Path: "spec"})
 			if err != nil {
-				if c.want != "not analysed" || !errors.Is(err, ErrNotAnalysed) {
+				if c.want != "not analyzed" || !errors.Is(err, ErrNotAnalysed) {
 					t.Error(err)
 				}
 				return

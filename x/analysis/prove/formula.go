@@ -126,7 +126,7 @@ func (w *formula) tree(of *Prover, steps []engine.Step) *place {
 // reach asserts that there is a value at a path.
 func (w *formula) reach(of *Prover, steps []engine.Step) error {
 	if w.tree(of, steps) == nil {
-		return fmt.Errorf("%q: %w: the schema has no such place", engine.FormatPath(steps), ErrNotAnalysed)
+		return fmt.Errorf("%q: %w: the schema has no such path", engine.FormatPath(steps), ErrNotAnalysed)
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func (p *Prover) Charge(m *work.Meter) { p.work = m }
 
 // ErrNotAnalysed means that a question cannot be analyzed, for example because a rule does not
 // compile.
-var ErrNotAnalysed = errors.New("not analysed")
+var ErrNotAnalysed = errors.New("not analyzed")
 
 // Never proves that a rule never has an outcome. It returns nil if it finds no proof. The rule is
 // identified by its path and index.

@@ -70,7 +70,7 @@ func (w *formula) question(of *Prover, ref engine.RuleRef) (*question, error) {
 	}
 	self := w.tree(of, steps)
 	if self == nil || n.schema == nil || ref.Index < 0 || ref.Index >= len(n.schema.XValidations) {
-		return nil, fmt.Errorf("rule %d of %q: %w: the schema has none there", ref.Index, ref.Path, ErrNotAnalysed)
+		return nil, fmt.Errorf("rule %d of %q: %w: no such rule in the schema", ref.Index, ref.Path, ErrNotAnalysed)
 	}
 	r := of.rule(steps, n.schema, n.decl, ref.Index)
 	if r == nil {

@@ -30,7 +30,7 @@ type differences struct {
 func (s *Search) Refusal(ctx context.Context) (*Answer, error) {
 	admits := s.cfg.Beside
 	if admits == nil {
-		return nil, errors.New("a refusal is looked for beside another form of the CRD: want Config.Beside")
+		return nil, errors.New("searching for a rejection relative to another form of the CRD requires Config.Beside")
 	}
 	if !s.served || !admits.served {
 		return s.unserved(), nil

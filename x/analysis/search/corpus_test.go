@@ -95,7 +95,7 @@ func TestFindInCorpus(t *testing.T) {
 	slices.SortStableFunc(work, func(a, b *questions) int { return len(b.rules) - len(a.rules) })
 	share(work, func(q *questions) {
 		q.ask(t)
-		t.Logf("%s: %d rules asked about", q.file, len(q.rules))
+		t.Logf("%s: %d rules searched", q.file, len(q.rules))
 	})
 	built.hold(t)
 	if !long {

@@ -36,7 +36,7 @@ func (s *Search) accepting(ctx context.Context, path string, want holding) (*Ans
 		return nil, err
 	}
 	if len(want.steps) == 0 {
-		return nil, fmt.Errorf("path %q: names no field (want one as spec.hosts[*].name)", path)
+		return nil, fmt.Errorf("path %q: not a field (want a path such as spec.hosts[*].name)", path)
 	}
 	if !s.root.has(want.steps) {
 		return nil, fmt.Errorf("path %q: the schema of version %s has no such field", path, s.version)

@@ -137,7 +137,7 @@ func (j *oracle) spent() int {
 const perText = 6000
 
 // errSpent means that the limit of writes is reached.
-var errSpent = errors.New("as many objects as may be were tried")
+var errSpent = errors.New("the limit of objects to try was reached")
 
 // A verdict is the engine's result for a candidate.
 type verdict struct {

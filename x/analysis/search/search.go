@@ -143,7 +143,7 @@ func New(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, versio
 		s.byRef[r.ref] = r
 	}
 	if b := cfg.Beside; b != nil && (b.apiVersion != s.apiVersion || b.kind != s.kind) {
-		return nil, fmt.Errorf("search beside another kind (got %s %s, want %s %s)", b.apiVersion, b.kind, s.apiVersion, s.kind)
+		return nil, fmt.Errorf("search relative to another kind (got %s %s, want %s %s)", b.apiVersion, b.kind, s.apiVersion, s.kind)
 	}
 	return s, nil
 }

@@ -27,7 +27,7 @@ func NewMeter(limit int64) *Meter {
 
 // Within returns a meter with a limit of its own that also charges m.
 func (m *Meter) Within(limit int64) *Meter {
-	return &Meter{left: limit, unanswered: limit, name: "one question", outer: m}
+	return &Meter{left: limit, unanswered: limit, name: "one search", outer: m}
 }
 
 const run = "this run"

@@ -9,7 +9,7 @@ func TestMeter(t *testing.T) {
 	if question.Spend(59); question.Empty() || question.Reason() != "" {
 		t.Error("59 of 60 units: the budget is used up")
 	}
-	if question.Spend(1); !question.Empty() || run.Empty() || question.Reason() != "the work budget of one question is used up" {
+	if question.Spend(1); !question.Empty() || run.Empty() || question.Reason() != "the work budget of one search is used up" {
 		t.Errorf("60 of 60 units: %q", question.Reason())
 	}
 	next := run.Within(60)

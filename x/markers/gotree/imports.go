@@ -25,14 +25,14 @@ func (t *Tree) Import(importPath string) ([]markers.File, error) {
 	}
 	module, version, rest := t.provider(importPath)
 	if module == "" {
-		return nil, errors.New("no module of go.mod has this package: go mod tidy")
+		return nil, errors.New("no module in go.mod provides this package: run go mod tidy")
 	}
 	if t.cache == nil {
-		return nil, fmt.Errorf("module %s %s: no cache of modules: want GOMODCACHE", module, version)
+		return nil, fmt.Errorf("module %s %s: no module cache: set GOMODCACHE", module, version)
 	}
 	dir = path.Join(escape(module)+"@"+escape(version), rest)
 	if _, err := fs.Stat(t.cache, dir); err != nil {
-		return nil, fmt.Errorf("module %s %s is not in the cache of modules: go mod download %s", module, version, module)
+		return nil, fmt.Errorf("module %s %s is not in the module cache: run go mod download %s", module, version, module)
 	}
 	return t.one(t.cache, dir, filepath.Join(t.cacheName, filepath.FromSlash(dir)))
 }

@@ -43,7 +43,7 @@ func (t *Tree) read(of fs.FS, name string) ([]byte, error) {
 	case err != nil:
 		return nil, withoutPath(err)
 	case len(data) > maxFile:
-		return nil, fmt.Errorf("more than %d MiB: want less", maxFile>>20)
+		return nil, fmt.Errorf("more than %d MiB", maxFile>>20)
 	}
 	t.files++
 	t.bytes += int64(len(data))
@@ -81,7 +81,7 @@ func folder(of fs.FS, name string) ([]fs.DirEntry, error) {
 		return nil, withoutPath(err)
 	}
 	if len(list) > maxEntries {
-		return nil, fmt.Errorf("more than %d entries: want less", maxEntries)
+		return nil, fmt.Errorf("more than %d entries", maxEntries)
 	}
 	slices.SortFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return list, nil

@@ -133,7 +133,7 @@ func (t *Tree) Packages(dir string) ([]markers.File, error) {
 
 func (t *Tree) packages(dir string, depth int) ([]markers.File, error) {
 	if depth > maxDepth {
-		return nil, fmt.Errorf("%s: folders more than %d deep: want less", t.display(dir), maxDepth)
+		return nil, fmt.Errorf("%s: folders more than %d deep", t.display(dir), maxDepth)
 	}
 	list, err := folder(t.repository, dir)
 	if err != nil {

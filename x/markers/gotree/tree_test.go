@@ -146,13 +146,13 @@ func TestImport(t *testing.T) {
 		"example.com/newer":              "CACHE/example.com/newer@v1.1.0/n.go",
 		"example.com/absolute":           "/elsewhere/absolute is not in the repository",
 		"example.com/inwork":             "third/local/p/g.go",
-		"example.com/gone/p":             "module example.com/gone v1.0.0 is not in the cache of modules: go mod download example.com/gone",
-		"example.com/quoted":             "module example.com/quoted v1.0.0 is not in the cache of modules: go mod download example.com/quoted",
-		"example.com/modern":             "no module of go.mod has this package: go mod tidy",
+		"example.com/gone/p":             "module example.com/gone v1.0.0 is not in the module cache: run go mod download example.com/gone",
+		"example.com/quoted":             "module example.com/quoted v1.0.0 is not in the module cache: run go mod download example.com/quoted",
+		"example.com/modern":             "no module in go.mod provides this package: run go mod tidy",
 		"example.com/outside":            "../../outside is not in the repository",
-		"example.com/evil/passwd":        "module example.com/evil v1.0.0/../../../etc is not in the cache of modules: go mod download example.com/evil",
+		"example.com/evil/passwd":        "module example.com/evil v1.0.0/../../../etc is not in the module cache: run go mod download example.com/evil",
 		"example.com/m/../../../etc":     "../../../etc is not in the repository",
-		"example.com/Big/mod/../../evil": "module example.com/Big/mod v1.2.3 is not in the cache of modules: go mod download example.com/Big/mod",
+		"example.com/Big/mod/../../evil": "module example.com/Big/mod v1.2.3 is not in the module cache: run go mod download example.com/Big/mod",
 	} {
 		tree, err := Open(Config{Repository: work, Cache: mapFS(cache), CacheName: "CACHE"}, "a")
 		if err != nil {
@@ -213,7 +213,7 @@ func TestBounds(t *testing.T) {
 	}
 	want := []string{
 		"a/abs.go: path escapes from parent", "a/dangling.go: no such file or directory", "a/dir.go: want a regular file",
-		"a/huge.go: more than 16 MiB: want less", "a/out.go: path escapes from parent",
+		"a/huge.go: more than 16 MiB", "a/out.go: path escapes from parent",
 	}
 	if diff := cmp.Diff(want, bad); diff != "" {
 		t.Errorf("bad files (-want +got):\n%s", diff)
@@ -246,7 +246,7 @@ func TestEndlessFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tree.Packages("a"); err == nil || err.Error() != "a: more than 100000 entries: want less" {
+	if _, err := tree.Packages("a"); err == nil || err.Error() != "a: more than 100000 entries" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -62,10 +62,10 @@ func Find(src *markers.Source, crds []*CRD, without []string) []Finding {
 }
 
 var descriptions = map[string]string{
-	markers.RuleWithoutMarker: "A rule of a CRD that no marker has",
-	markers.MarkerWithoutRule: "A marker whose rule no CRD has",
-	markers.UnusedMarker:      "A marker that no generator reads",
-	markers.CutShort:          "A marker that a generator reads in part",
+	markers.RuleWithoutMarker: "A rule of a CRD without a marker",
+	markers.MarkerWithoutRule: "A marker whose rule is in no CRD",
+	markers.UnusedMarker:      "A marker that generators ignore",
+	markers.CutShort:          "A marker that generators read only in part",
 	markers.TypographicQuotes: "Quotes that gofmt turns into others",
 }
 
@@ -85,7 +85,7 @@ func (c *CRD) find(all *findings, index int, without []string) {
 	for i := range c.lints {
 		l := &c.lints[i]
 		f := Finding{
-			ID: l.Name, Description: "What the API server accepts and authors regret", Level: Warning, Message: l.Message, Rule: l.Rule, CRD: index, lint: true,
+			ID: l.Name, Description: "An accepted definition that causes problems later", Level: Warning, Message: l.Message, Rule: l.Rule, CRD: index, lint: true,
 		}
 		if c.show != nil {
 			f.Shown = c.show(l)
@@ -106,7 +106,7 @@ func (c *CRD) find(all *findings, index int, without []string) {
 // causes adds the reasons for which the CRD is rejected.
 func (c *CRD) causes(all *findings, index int) {
 	if s := c.report.Status; s != nil && len(c.report.Causes) == 0 {
-		f := Finding{ID: string(s.Reason), Description: "A request that the API server does not take", Level: Error, Message: s.Message, CRD: index}
+		f := Finding{ID: string(s.Reason), Description: "A request that the API server cannot process", Level: Error, Message: s.Message, CRD: index}
 		if at := c.report.Panic; at != nil {
 			part, _, _ := location(at)
 			f.Message, f.Rule = s.Message+" "+at.Message, at.Rule.Rule
@@ -116,7 +116,7 @@ func (c *CRD) causes(all *findings, index int) {
 		}
 	}
 	if c.report.Undecided != nil {
-		c.schema(all, Finding{ID: "undecided", Description: "A CRD that asks for more work than is done", Level: Error, Message: c.report.Undecided.Error(), CRD: index}, "")
+		c.schema(all, Finding{ID: "undecided", Description: "A CRD that exceeds the work limit", Level: Error, Message: c.report.Undecided.Error(), CRD: index}, "")
 	}
 	for i := range c.report.Causes {
 		cause := &c.report.Causes[i]
@@ -238,7 +238,7 @@ func (c *CRD) rule(all *findings, f Finding, field, part string, line, column in
 		at.Position, at.Line, at.Of, at.CRD = m.At(part, line, column), m.Line(), fieldOf(m), 0
 		if r := c.m.Rule(vet.Place(field)); r != nil && r.Marker == m && len(r.Others) > 0 {
 			other := r.Others[0].Position()
-			at.Shown = append(slices.Clip(at.Shown), fmt.Sprintf("the marker at %s:%d may have made the rule as well", other.File, other.Line))
+			at.Shown = append(slices.Clip(at.Shown), fmt.Sprintf("the rule may also come from the marker at %s:%d", other.File, other.Line))
 		}
 		all.add(at, place)
 	}
@@ -270,9 +270,9 @@ func (c *CRD) advice(all *findings, index int, v *vet.Version, a vet.Advice) {
 // why returns lines that explain the cost of a rule that is too expensive.
 func (c *CRD) why(cause *engine.Cause) (lines []string) {
 	if r := c.over[cause.Field[:strings.LastIndexByte(cause.Field, '.')]]; r != nil {
-		cost, what := max(r.EstimatedTotal, r.MessageExpressionCost), "much of a sum that is over its limit"
+		cost, what := max(r.EstimatedTotal, r.MessageExpressionCost), "a large part of a sum over its limit"
 		if cost > r.Limit {
-			what = "where " + phrase.Number(r.Limit) + " is the limit"
+			what = "over the limit of " + phrase.Number(r.Limit)
 		}
 		lines = append(lines, fmt.Sprintf("it costs %s, %s; most of it in: %s", phrase.Number(cost), what, r.Reason.Expression))
 		for _, m := range r.Reason.Missing {
@@ -298,7 +298,7 @@ func (c *CRD) unmarked(all *findings, index int) {
 			near, _, _ := c.Schema(r.Field)
 			all.add(Finding{
 				ID: markers.RuleWithoutMarker, Near: near, Description: descriptions[markers.RuleWithoutMarker], Level: Warning, Rule: r.Rule, CRD: index, Field: r.Field,
-				Message: "no marker of these packages has this rule: generate the CRD again, or write the rule where its type is declared",
+				Message: "no marker in these packages has this rule: regenerate the CRD, or write the rule over the limit of its type is declared",
 			}, Place{c.report.Name, v.Name, r.Path})
 		}
 	}

@@ -133,11 +133,11 @@ func (all *findings) advice(b *markers.Bound, a vet.Advice, mendable bool, place
 		now = fmt.Sprintf(" (now %d)", a.Now)
 	}
 	if !mendable {
-		fit = "the rules fit that bounds can make fit"
+		fit = "all rules fit that can fit with bounds"
 	}
 	marker := func(value int64) string { return fmt.Sprintf("// %s%s=%d", prefix, markerName(a.Set), value) }
 	text := func(value int64) string {
-		return fmt.Sprintf("write %s%s above %s: with all bounds that are noted, %s", marker(value), now, b.Of, fit)
+		return fmt.Sprintf("write %s%s above %s: with all of the suggested bounds, %s", marker(value), now, b.Of, fit)
 	}
 	value, set := a.Value, a.Set
 	k := boundKey{b.Position, set}

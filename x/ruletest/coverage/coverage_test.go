@@ -64,15 +64,15 @@ func TestGaps(t *testing.T) {
 		want    []string
 	}{
 		{"!has(self.a) || self.b", nil, []string{"never ran"}},
-		{"!has(self.a) || self.b", []m{{"a": true, "b": true}}, []string{"never refused", "`has(self.a)` never false", "`self.b` never false"}},
+		{"!has(self.a) || self.b", []m{{"a": true, "b": true}}, []string{"never rejected", "`has(self.a)` never false", "`self.b` never false"}},
 		{"!has(self.a) || self.b", []m{{"a": true, "b": false}}, []string{"never passed", "`has(self.a)` never false", "`self.b` never true"}},
-		{"!has(self.a) || self.b", []m{{}}, []string{"never refused", "`has(self.a)` never true", "`self.b` never evaluated"}},
+		{"!has(self.a) || self.b", []m{{}}, []string{"never rejected", "`has(self.a)` never true", "`self.b` never evaluated"}},
 		{"!has(self.a) || self.b", []m{{}, {"a": true, "b": true}, {"a": true, "b": false}}, nil},
-		{"self.a || self.b", []m{{"b": true}, {"a": true}}, []string{"never refused", "`self.a` never false", "`self.b` never false"}},
-		{"self.a || self.b", []m{{"b": false}, {"a": true, "b": false}}, []string{"never refused", "`self.a` never false", "`self.b` never true"}},
+		{"self.a || self.b", []m{{"b": true}, {"a": true}}, []string{"never rejected", "`self.a` never false", "`self.b` never false"}},
+		{"self.a || self.b", []m{{"b": false}, {"a": true, "b": false}}, []string{"never rejected", "`self.a` never false", "`self.b` never true"}},
 		// If a is false, b decides
 		{"self.a || self.b", []m{{"a": true}, {"a": false, "b": true}},
-			[]string{"never refused", "`self.a` true and false, but never what the outcome hung on", "`self.b` never false"}},
+			[]string{"never rejected", "`self.a` true and false, but never decisive for the result", "`self.b` never false"}},
 		{"self.a && self.b || self.c", []m{{"a": false, "c": true}, {"a": true, "b": true}, {"c": false, "a": false}},
 			[]string{"`self.b` never false"}},
 	} {
@@ -244,7 +244,7 @@ func Example() {
 		fmt.Println(gap.Text)
 	}
 	// Output:
-	// never refused
+	// never rejected
 	// `has(self.a)` never false
 	// `self.b` never false
 }

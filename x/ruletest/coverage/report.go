@@ -161,7 +161,7 @@ func (i *Item) Gaps() (gaps []Gap) {
 		whole("never ran")
 		return gaps
 	case i.Refused == 0:
-		whole("never refused")
+		whole("never rejected")
 	}
 	if i.Passed == 0 {
 		whole("never passed")
@@ -180,13 +180,13 @@ func (c *Condition) missing() string {
 	case c.True == 0 && c.False == 0 && c.Errors == 0:
 		return "never evaluated"
 	case c.True == 0 && c.False == 0:
-		return fmt.Sprintf("never true and never false, %d times an error", c.Errors)
+		return fmt.Sprintf("never true or false, an error %d times", c.Errors)
 	case c.True == 0:
 		return "never true"
 	case c.False == 0:
 		return "never false"
 	case !c.MCDC:
-		return "true and false, but never what the outcome hung on"
+		return "true and false, but never decisive for the result"
 	}
 	return ""
 }

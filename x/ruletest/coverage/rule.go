@@ -44,7 +44,7 @@ func (r *rule) look(checked *cel.Ast) map[int64]eval.Probe {
 	}
 	if len(a.conditions) != len(r.item.Conditions) || len(a.decisions) != len(r.scales) {
 		// The same text has other types in a variant, for example another kind of ?:.
-		r.unmeasured = "it is taken apart otherwise in another variant of the CRD"
+		r.unmeasured = "its conditions differ in another variant of the CRD"
 		return nil
 	}
 	probes := map[int64]eval.Probe{}

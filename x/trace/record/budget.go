@@ -19,7 +19,7 @@ const (
 	perPart = 256
 )
 
-var errBudget = &eval.OverworkError{Why: "the explanations of the object take too much work"}
+var errBudget = &eval.OverworkError{Why: "the explanations of the object exceed the work limit"}
 
 // A Budget limits the work of the explanations of an object. It counts work, not time,
 // so the same object always has the same explanations. It is not safe for concurrent use.

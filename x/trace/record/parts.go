@@ -43,7 +43,7 @@ func NewParts(d *expr.Compiler, x *expr.Expr, optionalOldSelf bool) (*Parts, err
 		return nil, err
 	}
 	if types.LargePattern(x.AST()) {
-		return nil, &eval.OverworkError{Why: "a pattern has too many states to be made once more"}
+		return nil, &eval.OverworkError{Why: "a pattern has too many states to be compiled again"}
 	}
 	return &Parts{
 		planner: eval.NewPlanner(env), checked: x.AST(), decl: d.Decl(), limit: d.Limit(),

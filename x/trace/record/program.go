@@ -60,7 +60,7 @@ func Compile(scope *types.Scope, d *types.Decl, limit int64, src string, optiona
 
 func newProgram(env *cel.Env, d *types.Decl, limit int64, checked *cel.Ast, src string, optionalOldSelf bool, elements int) (*Program, error) {
 	if types.LargePattern(checked) {
-		return nil, &eval.OverworkError{Why: "a pattern has too many states to be made once more"}
+		return nil, &eval.OverworkError{Why: "a pattern has too many states to be compiled again"}
 	}
 	p := &Program{
 		checked: checked, source: lex.NewSource(src, checked), decl: d, optional: optionalOldSelf,

@@ -52,7 +52,7 @@ func newReference(d *expr.Compiler, checked *cel.Ast, src string, optionalOldSel
 		return nil, err
 	}
 	if types.LargePattern(checked) {
-		return nil, &eval.OverworkError{Why: "a pattern has too many states to be made once more"}
+		return nil, &eval.OverworkError{Why: "a pattern has too many states to be compiled again"}
 	}
 	r, err := p.plan()
 	if err != nil {
@@ -74,7 +74,7 @@ var refErrTooManyElements error = refTooManyElements{}
 type refTooManyElements struct{}
 
 func (refTooManyElements) Error() string {
-	return fmt.Sprintf("a macro goes over more than %d elements: too many to tell of each", refMaxElements)
+	return fmt.Sprintf("a macro iterates over more than %d elements: too many to record", refMaxElements)
 }
 
 // refMaxWork limits the work of an evaluation to trace. cel-go's planner has no work limit and

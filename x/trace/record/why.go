@@ -244,7 +244,7 @@ func (w *why) loop(e ast.Expr, depth int) {
 		w.add(l.Over, Part{Depth: depth, Value: over, Note: "has no element"})
 		return
 	case l.Settled == celtypes.True && v == celtypes.False:
-		w.add(l.Over, Part{Depth: depth, Value: over, Note: fmt.Sprintf("none of %d", size)})
+		w.add(l.Over, Part{Depth: depth, Value: over, Note: fmt.Sprintf("all %d absent", size)})
 		return
 	}
 	w.operand(l.Over, depth)

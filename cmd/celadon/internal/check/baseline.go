@@ -143,7 +143,7 @@ func baselineData(ctx context.Context, o *Options, complain func(error)) ([]byte
 	}
 	data, err := gitrevision.File(ctx, o.Base, o.Baseline, input.MaxFile)
 	if err == nil && data == nil {
-		complain(fmt.Errorf("%s is not at --base %s, which counts: nothing is known", o.Baseline, o.Base))
+		complain(fmt.Errorf("%s does not exist at --base %s: the baseline is empty", o.Baseline, o.Base))
 	}
 	return data, err
 }
@@ -252,7 +252,7 @@ func (a *run) writeBaseline(t *tally) error {
 		err = outfile.Write(t.options.BaselineOut, text)
 	}
 	if err == nil {
-		untrusted.Fprintf(a.Stderr, "celadon: %s: %s known from now on\n", t.options.BaselineOut, phrase.Count(len(t.baseline.today), "finding"))
+		untrusted.Fprintf(a.Stderr, "celadon: %s: %s added to the baseline\n", t.options.BaselineOut, phrase.Count(len(t.baseline.today), "finding"))
 	}
 	return err
 }

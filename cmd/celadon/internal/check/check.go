@@ -84,7 +84,7 @@ func collectLess(o *Options) func() {
 func (a *run) files(o *Options, paths []string) batch.Source {
 	from := o.selection()
 	from.Linked = func(path string) {
-		a.Complain(fmt.Errorf("%s: a link to a folder is not followed: name it to check it", path))
+		a.Complain(fmt.Errorf("%s: links to folders are not followed: name it as an argument to check it", path))
 	}
 	return func(wait func(), yield func(input.Chunk) bool) { from.Scan(a.Stdin, paths, wait, yield) }
 }
@@ -157,7 +157,7 @@ func (a *run) verdict(t *tally) error {
 	case unclear:
 		return &command.ExitError{Code: command.Usage}
 	case s.Checked == 0 && t.findings == 0 && (s.Baseline == nil || s.Baseline.Known == 0) && !t.options.partial():
-		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("not one object was checked%s", t.whyNone())}
+		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("no object was checked%s", t.whyNone())}
 	case t.options.BaselineOut != "":
 		return a.writeBaseline(t)
 	case t.findings > 0 && t.options.FindingsExitCode != command.OK:
@@ -172,9 +172,9 @@ func (t *tally) whyNone() string {
 		return fmt.Sprintf(": no CRD was given for %s", phrase.Count(s.Skipped, "object"))
 	}
 	if t.unselected > 0 {
-		return fmt.Sprintf(": --field-selector chooses none of %s", phrase.Count(t.unselected, "object"))
+		return fmt.Sprintf(": --field-selector matches none of %s", phrase.Count(t.unselected, "object"))
 	}
-	text := ": there is no object in what was given"
+	text := ": the input has no objects"
 	if s.Ignored > 0 {
 		text += fmt.Sprintf(" (%s ignored)", phrase.Count(s.Ignored, "document"))
 	}

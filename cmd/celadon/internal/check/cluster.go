@@ -88,7 +88,7 @@ func (a *run) objectsOf(ctx context.Context, client *cluster.Client, c *checker)
 		crd := def.CRD.ForEngine()
 		if c.Before != nil {
 			if crd = c.Before.Complete(crd.Name); crd == nil {
-				a.Complain(fmt.Errorf("%s: %s: %s has no such CRD, and so no objects", def.Place, def.CRD.Name, client))
+				a.Complain(fmt.Errorf("%s: %s: %s has no such CRD, so it has no objects", def.Place, def.CRD.Name, client))
 				continue
 			}
 		}
@@ -113,5 +113,5 @@ func (a *run) announce(client *cluster.Client, o *Options, kinds []cluster.Kind)
 	if err != nil {
 		return // Check has validated the version
 	}
-	a.Complain(fmt.Errorf("%s, as Kubernetes %s: %s at the version that is stored: %s", client, v, phrase.Count(len(kinds), "kind"), cluster.Names(kinds, most)))
+	a.Complain(fmt.Errorf("%s, as Kubernetes %s: %s in the storage version: %s", client, v, phrase.Count(len(kinds), "kind"), cluster.Names(kinds, most)))
 }

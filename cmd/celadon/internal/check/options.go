@@ -52,29 +52,29 @@ type Options struct {
 // Flags adds the flags of celadon check to f.
 func (o *Options) Flags(f *pflag.FlagSet) {
 	f.SortFlags = false
-	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file, a folder or - (repeatable)")
-	f.StringArrayVar(&o.Olds, "old", nil, "old objects: `PATH` of a file, a folder or - (repeatable)")
-	f.StringArrayVar(&o.Exclude, "exclude", nil, "leave out what a `GLOB` matches below the folders: a name, or with / a path (repeatable)")
-	f.StringVar(&o.Base, "base", "", "old objects: those of OBJECTS at a git `REV`")
-	f.StringArrayVar(&o.CRDOlds, "crd-old", nil, "CRDs before an upgrade to --crd: `PATH` of a file, a folder or - (repeatable)")
+	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file, a folder, or - (repeatable)")
+	f.StringArrayVar(&o.Olds, "old", nil, "old objects: `PATH` of a file, a folder, or - (repeatable)")
+	f.StringArrayVar(&o.Exclude, "exclude", nil, "in folders, skip files that match `GLOB`: a name, or a path if it contains / (repeatable)")
+	f.StringVar(&o.Base, "base", "", "read the old objects from OBJECTS at a git `REV`")
+	f.StringArrayVar(&o.CRDOlds, "crd-old", nil, "CRDs before an upgrade to --crd: `PATH` of a file, a folder, or - (repeatable)")
 	f.StringVar(&o.Subresource, "subresource", "", "update through a subresource: status, or scale as kubectl scale does")
-	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to stand for (default the newest known); costs and texts stay those of the linked release")
-	f.StringVar(&o.Validate, "validate", "strict", "unknown and duplicate fields: strict, warn or ignore")
-	f.BoolVar(&o.NoVet, "no-vet", false, "do not tell of CRDs that the API server would refuse")
-	f.BoolVar(&o.StrictKinds, "strict-kinds", false, "an object whose CRD was not given is a finding")
+	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to emulate (default: the newest supported); costs and messages are always those of the linked release")
+	f.StringVar(&o.Validate, "validate", "strict", "unknown and duplicate fields: strict, warn, or ignore")
+	f.BoolVar(&o.NoVet, "no-vet", false, "do not report CRDs that the API server would reject")
+	f.BoolVar(&o.StrictKinds, "strict-kinds", false, "report objects without a CRD as findings")
 	o.ReportFlags(f, finding.Formats)
-	f.BoolVar(&o.Persisted, "persisted", false, "in json and jsonl: add each accepted object as it would be stored")
-	f.BoolVar(&o.Diff, "diff", false, "in text: show what would be stored otherwise than it is given")
-	f.StringVar(&o.FieldSelector, "field-selector", "", "check only the objects with these `FIELDS`, as kubectl get: metadata.name, metadata.namespace and the CRD's selectable fields")
-	f.StringVar(&o.Now, "now", "", "in wide: ages as they are at a `TIME` (RFC 3339)")
-	f.StringVar(&o.Shard, "shard", "", "check shard `I/N`: of N parts the one with number I, from 0; -o jsonl can be merged")
-	f.StringVar(&o.Source, "source", "", "`NAME` what the objects are of in each record, as a cluster; -o jsonl can be merged")
-	f.IntVar(&o.Sources, "sources", 0, "with --source: it is one of `N`, so that celadon merge misses one that left no report")
-	f.StringVar(&o.Run, "run", "", "with --shard or --source: the `NAME` of the run, so that celadon merge takes no report of another")
-	f.BoolVar(&o.Summary, "summary", false, "add tables by kind and by rule, the worst rule first, with its share of the cost")
-	f.BoolVar(&o.Pipe, "pipe", false, "answer requests, a line of JSON each on standard input, with a line each (see docs/go.md)")
+	f.BoolVar(&o.Persisted, "persisted", false, "in json and jsonl: add each accepted object as persisted")
+	f.BoolVar(&o.Diff, "diff", false, "in text: show how the persisted object differs from the input")
+	f.StringVar(&o.FieldSelector, "field-selector", "", "check only objects with these `FIELDS`, as in kubectl get: metadata.name, metadata.namespace, and the CRD's selectable fields")
+	f.StringVar(&o.Now, "now", "", "in wide: show ages as of `TIME` (RFC 3339)")
+	f.StringVar(&o.Shard, "shard", "", "check only shard `I/N`, with I from 0; use -o jsonl for celadon merge")
+	f.StringVar(&o.Source, "source", "", "`NAME` of the objects' source in each record, such as a cluster; use -o jsonl for celadon merge")
+	f.IntVar(&o.Sources, "sources", 0, "with --source: there are `N` sources, so that celadon merge detects missing reports")
+	f.StringVar(&o.Run, "run", "", "with --shard or --source: the `NAME` of the run, so that celadon merge rejects reports of other runs")
+	f.BoolVar(&o.Summary, "summary", false, "add tables by kind and by rule, worst rule first, with shares of the cost")
+	f.BoolVar(&o.Pipe, "pipe", false, "read requests from standard input, one line of JSON each, and answer each with a line (see docs/go.md)")
 	f.BoolVarP(&o.Watch, "watch", "w", false, "check again whenever a file changes")
-	o.Cluster.Add(f, "check the objects of a cluster, by its CRDs; with --crd what these would do to them (see docs/cluster.md)")
+	o.Cluster.Add(f, "check the objects of a cluster against its CRDs; with --crd, report the effect of an upgrade to these (see docs/cluster.md)")
 	o.Cluster.AddSelector(f)
 	o.Convert.Add(f)
 	o.Config.Add(f)
@@ -83,13 +83,13 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 // ReportFlags adds the flags that control the report.
 func (o *Options) ReportFlags(f *pflag.FlagSet, formats string) {
 	f.StringVarP(&o.Output, "output", "o", "text", "report as "+formats)
-	f.StringVar(&o.Out, "out", "", "write the report to `FILE`, whole or not at all")
-	f.BoolVarP(&o.Quiet, "quiet", "q", false, "print only what kubectl would")
+	f.StringVar(&o.Out, "out", "", "write the report to `FILE`, completely or not at all")
+	f.BoolVarP(&o.Quiet, "quiet", "q", false, "print only the output of kubectl")
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "print every object, and in json the values in failed rules")
-	f.IntVar(&o.MaxFindings, "max-findings", 0, "print no more than `N` findings; all are counted")
-	f.IntVar(&o.FindingsExitCode, "findings-exit-code", command.Findings, "exit with `N` where there are findings, as 0 in a Job")
-	f.StringVar(&o.Baseline, "baseline", "", "what stands in `FILE` is known and no finding; with --base that of REV")
-	f.StringVar(&o.BaselineOut, "baseline-out", "", "write today's findings to `FILE`, from now on the baseline")
+	f.IntVar(&o.MaxFindings, "max-findings", 0, "print at most `N` findings; all are counted")
+	f.IntVar(&o.FindingsExitCode, "findings-exit-code", command.Findings, "exit with `N` if there are findings, for example 0 in a Job")
+	f.StringVar(&o.Baseline, "baseline", "", "do not report the findings in `FILE`; with --base, its version at REV")
+	f.StringVar(&o.BaselineOut, "baseline-out", "", "write the current findings to `FILE` as the new baseline")
 }
 
 // checkReport returns an error if the flags of the report are invalid.
@@ -97,11 +97,11 @@ func (o *Options) checkReport() error {
 	code := o.FindingsExitCode
 	switch {
 	case code < 0 || code > 125 || code == command.Usage || code == command.Bug:
-		return fmt.Errorf("--findings-exit-code %d: want 0 to 125, but not 2 and 3, which say that something else is wrong", code)
+		return fmt.Errorf("--findings-exit-code %d: want 0 to 125, except 2 and 3, which report other problems", code)
 	case o.MaxFindings < 0:
 		return fmt.Errorf("--max-findings %d: want 1 or more, or 0 for all", o.MaxFindings)
 	case o.Quiet && o.Verbose:
-		return errors.New("--quiet and --verbose: want one")
+		return errors.New("--quiet and --verbose: want only one of them")
 	case o.Out == "-":
 		return errors.New("--out -: want a file; without --out the report goes to standard output")
 	case o.BaselineOut == "-":
@@ -114,33 +114,33 @@ func (o *Options) checkReport() error {
 func (o *Options) Check(paths []string) error {
 	switch {
 	case len(o.CRDs) == 0 && !o.Cluster.On:
-		return errors.New("no CRD given: want --crd PATH (see celadon check --help)")
+		return errors.New("no CRD given: use --crd PATH (see celadon check --help)")
 	case !slices.Contains([]string{"", "status", "scale"}, o.Subresource):
 		return fmt.Errorf("--subresource %q: want status or scale", o.Subresource)
 	case o.Subresource != "" && len(o.Olds) == 0 && o.Base == "":
-		return fmt.Errorf("--subresource %s: want --old PATH with the objects that it updates", o.Subresource)
+		return fmt.Errorf("--subresource %s: use --old PATH with the objects that it updates", o.Subresource)
 	case o.Cluster.On && len(paths) > 0:
-		return errors.New("--cluster: the objects are those of the cluster: want no OBJECTS")
+		return errors.New("--cluster: the objects are read from the cluster: do not name OBJECTS")
 	case o.Cluster.On && (len(o.Olds) > 0 || o.Base != "" || len(o.CRDOlds) > 0 || o.Subresource != "" || o.Pipe || o.Watch):
-		return errors.New("--cluster: looks at the objects of a cluster as they are: want no --old, --base, --crd-old, --subresource, --pipe or --watch")
+		return errors.New("--cluster: checks the objects as stored: do not set --old, --base, --crd-old, --subresource, --pipe, or --watch")
 	case o.upgrades() && (o.Output == "yaml" || o.Output == "wide" || o.Persisted || o.Diff):
-		return errors.New(o.upgrade() + ": tells of two stored objects: want no -o yaml, -o wide, --persisted or --diff")
+		return errors.New(o.upgrade() + ": compares two persisted objects: do not set -o yaml, -o wide, --persisted, or --diff")
 	case o.Persisted && o.Output != "json" && o.Output != "jsonl":
-		return errors.New("--persisted: want -o json or -o jsonl (-o yaml prints the objects alone)")
+		return errors.New("--persisted: use -o json or -o jsonl (-o yaml prints only the objects)")
 	case o.Diff && o.Output != "text":
-		return errors.New("--diff: want -o text (-o yaml prints the objects, --persisted adds them to json)")
+		return errors.New("--diff: use -o text (-o yaml prints the objects, --persisted adds them to json)")
 	case len(o.CRDOlds) > 0 && (len(o.Olds) > 0 || o.Base != "" || o.Subresource != ""):
-		return errors.New("--crd-old: looks at objects as they are: want no --old, --base or --subresource")
+		return errors.New("--crd-old: checks the objects as stored: do not set --old, --base, or --subresource")
 	case o.Pipe && o.unpiped(paths) != "":
-		return fmt.Errorf("--pipe: the objects come as requests, and the answers are JSON: want no %s", o.unpiped(paths))
+		return fmt.Errorf("--pipe: objects are read as requests and answered in JSON: do not set %s", o.unpiped(paths))
 	case o.Pipe && slices.Contains(o.CRDs, "-"):
-		return errors.New("--pipe: standard input has the requests: want files or folders for --crd")
+		return errors.New("--pipe: standard input holds the requests: use files or folders for --crd")
 	case count(slices.Concat(paths, o.CRDs, o.Olds, o.CRDOlds), "-") > 1:
 		return errors.New("- is given more than once: standard input can be read only once")
 	case o.Base != "" && slices.Contains(paths, "-"):
 		return errors.New("--base: standard input has no revision: want files or folders")
 	case o.Watch && (o.Out != "" || o.BaselineOut != "" || o.partial()):
-		return errors.New("--watch: each round is another report: want no --out, --baseline-out, --shard or --source")
+		return errors.New("--watch: each run writes a new report: do not set --out, --baseline-out, --shard, or --source")
 	case o.Watch && slices.Contains(slices.Concat(paths, o.CRDs, o.Olds, o.CRDOlds), "-"):
 		return errors.New("--watch: standard input does not change: want files or folders")
 	}
@@ -159,7 +159,7 @@ func (o *Options) Check(paths []string) error {
 	}
 	if o.Now != "" {
 		if o.now, err = time.Parse(time.RFC3339, o.Now); err != nil {
-			return fmt.Errorf("--now %q: want a time as 2026-01-31T12:00:00Z", o.Now)
+			return fmt.Errorf("--now %q: want a time such as 2026-01-31T12:00:00Z", o.Now)
 		}
 	}
 	if o.validation, err = o.fieldValidation(); err != nil {
@@ -201,7 +201,7 @@ func (o *Options) fieldValidation() (string, error) {
 	case "ignore", "false":
 		return "Ignore", nil
 	}
-	return "", fmt.Errorf("--validate %q: want strict, warn or ignore", o.Validate)
+	return "", fmt.Errorf("--validate %q: want strict, warn, or ignore", o.Validate)
 }
 
 // explains reports whether the report shows the values in failed rules.

@@ -152,7 +152,7 @@ func readRequest(r *bufio.Reader) (text []byte, err error) {
 
 func answer(ctx context.Context, d *verdict.Decider, text []byte) *verdict.Reply {
 	if text == nil {
-		return verdict.Unanswered(finding.Unreadable, fmt.Errorf("a request of more than %d MiB: want less", maxRequest>>20))
+		return verdict.Unanswered(finding.Unreadable, fmt.Errorf("the request is too large (want at most %d MiB)", maxRequest>>20))
 	}
 	req, err := decodeRequest(text)
 	if err != nil {
@@ -170,7 +170,7 @@ func decodeRequest(text []byte) (*engine.Request, error) {
 		return nil, fmt.Errorf("not a request: %w (want {\"object\": {…}, \"old\": {…}, \"subresource\": \"\"} on one line)", err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something behind the request: want one on a line")
+		return nil, errors.New("unexpected data after the request: want one JSON object per line")
 	}
 	if len(r.Object) == 0 {
 		return nil, errors.New("object: missing from the request")

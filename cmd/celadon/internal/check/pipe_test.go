@@ -66,7 +66,7 @@ func TestPipeRefusesFlags(t *testing.T) {
 			t.Fatal(err)
 		}
 		name, _, _ := strings.Cut(args, " ")
-		if err := o.Check(nil); err == nil || !strings.HasPrefix(err.Error(), "--pipe: ") || !strings.HasSuffix(err.Error(), ": want no "+name) {
+		if err := o.Check(nil); err == nil || !strings.HasPrefix(err.Error(), "--pipe: ") || !strings.HasSuffix(err.Error(), ": do not set "+name) {
 			t.Errorf("%s: got %v", args, err)
 		}
 	}
@@ -104,7 +104,7 @@ func TestPipeBounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := strings.Split(strings.TrimSpace(out.String()), "\n")
-	want := []string{"a request of more than 8 MiB", "no CRD given for Pod", "not a request: ", "no CRD given for Pod"}
+	want := []string{"the request is too large (want at most 8 MiB)", "no usable CRD given for Pod", "not a request: ", "no usable CRD given for Pod"}
 	if len(got) != len(want) {
 		t.Fatalf("%d answers: %.500s", len(got), out.String())
 	}

@@ -21,4 +21,4 @@ func parseSelector(text string) (fields.Selector, error) {
 	return selector, nil
 }
 
-var errEmptySelector = errors.New("want FIELD=VALUE or FIELD!=VALUE, several with a comma between")
+var errEmptySelector = errors.New("want FIELD=VALUE or FIELD!=VALUE, separated by commas")

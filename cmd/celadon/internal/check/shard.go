@@ -68,15 +68,15 @@ func (o *Options) checkParts() (err error) {
 	}
 	switch {
 	case o.Sources < 0 || o.Sources > finding.MaxShards:
-		return fmt.Errorf("--sources %d: want 1 to %d, or 0 where that is not known", o.Sources, finding.MaxShards)
+		return fmt.Errorf("--sources %d: want 1 to %d, or 0 if unknown", o.Sources, finding.MaxShards)
 	case o.Sources > 0 && o.Source == "":
-		return errors.New("--sources: want --source too")
+		return errors.New("--sources: use it with --source")
 	case o.Run != "" && !o.partial():
-		return errors.New("--run: want --shard or --source too")
+		return errors.New("--run: use it with --shard or --source")
 	case o.partial() && o.Output == "jsonl" && o.MaxFindings > 0:
-		return errors.New("--max-findings: a report to merge has all findings: want it at celadon merge")
+		return errors.New("--max-findings: a report to merge must have all findings: use it with celadon merge")
 	case o.Shard != "" && o.BaselineOut != "":
-		return errors.New("--baseline-out: a shard has not all findings: want it at celadon merge")
+		return errors.New("--baseline-out: a shard does not have all findings: use it with celadon merge")
 	}
 	return o.checkReport()
 }

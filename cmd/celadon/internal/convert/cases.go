@@ -40,7 +40,7 @@ func (o *TestOptions) write(s command.Streams, c *CRD, version string, findings 
 	}
 	path := filepath.Join(o.CasesOut, c.Name+"-"+version+".convert.testsuite.yaml")
 	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("%s: there is a suite already: remove it, or name another folder with --cases-out", path)
+		return fmt.Errorf("%s: the suite exists: remove it, or choose another folder with --cases-out", path)
 	}
 	data, err := suite(c, version, findings, o.Seed)
 	if err != nil {
@@ -57,7 +57,7 @@ func (o *TestOptions) write(s command.Streams, c *CRD, version string, findings 
 // come back unchanged.
 func suite(c *CRD, version string, findings []*Finding, seed uint64) ([]byte, error) {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Written by celadon convert test --seed %d: objects that do not come back from another version as they were.\n", seed)
+	fmt.Fprintf(&b, "# Written by celadon convert test --seed %d: objects that a round trip through another version changes.\n", seed)
 	head := []struct {
 		key string
 		v   any
@@ -70,7 +70,7 @@ func suite(c *CRD, version string, findings []*Finding, seed uint64) ([]byte, er
 	b.WriteString("tests:\n")
 	for i, f := range findings {
 		fmt.Fprintf(&b, "# %s\n", untrusted.Line(f.Text))
-		name := fmt.Sprintf("%d: %s by way of %s", i+1, f.Kind, f.To)
+		name := fmt.Sprintf("%d: %s via %s", i+1, f.Kind, f.To)
 		if f.Path != "" {
 			name += ": " + f.Path
 		}

@@ -36,7 +36,7 @@ type Options struct {
 // Flags adds the flags to f.
 func (o *Options) Flags(f *pflag.FlagSet) {
 	f.SortFlags = false
-	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file, a folder or - (repeatable)")
+	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file, a folder, or - (repeatable)")
 	f.StringVar(&o.To, "to", "", "the `VERSION` to show the objects in")
 	o.Converter.Add(f)
 }
@@ -45,11 +45,11 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 func (o *Options) Check(paths []string) error {
 	switch all := slices.Concat(o.CRDs, paths); {
 	case len(o.CRDs) == 0:
-		return errors.New("no CRDs given: want --crd PATH")
+		return errors.New("no CRDs given: use --crd PATH")
 	case len(paths) == 0:
-		return errors.New("no objects given: want files, folders or -")
+		return errors.New("no objects given: want files, folders, or -")
 	case o.To == "":
-		return errors.New("no version given: want --to VERSION")
+		return errors.New("no version given: use --to VERSION")
 	case len(all)-len(slices.DeleteFunc(all, func(path string) bool { return path == "-" })) > 1:
 		return errors.New("- is given more than once: standard input can be read only once")
 	}
@@ -185,7 +185,7 @@ func unanswered(err error) error {
 	case errors.As(err, &failed) && errors.As(err, &unknown):
 		return fmt.Errorf("not checked: %w", err)
 	case !errors.As(err, &failed) && errors.As(err, &unknown):
-		return errors.New("the CRD converts by a webhook: want --convert URL or --exec COMMAND")
+		return errors.New("the CRD converts with a webhook: use --convert URL or --exec COMMAND")
 	}
 	return err
 }

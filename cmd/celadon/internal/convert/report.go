@@ -143,13 +143,13 @@ func (c *CRD) print(b *strings.Builder) error {
 	for _, p := range c.Pairs {
 		trips += p.Trips
 	}
-	said := "nothing was found"
+	said := "no findings"
 	if n := len(c.Findings); n > 0 {
 		said = phrase.Count(n, "finding")
 	}
-	untrusted.Fprintf(b, "%s: %s in %s there and back between %s\n", c.Name, said, phrase.Count(trips, "trip"), c.between())
+	untrusted.Fprintf(b, "%s: %s in %s between %s\n", c.Name, said, phrase.Count(trips, "round trip"), c.between())
 	if c.More {
-		fmt.Fprintf(b, "  there are more: these are the first\n")
+		fmt.Fprintf(b, "  only the first findings are shown\n")
 	}
 	return nil
 }

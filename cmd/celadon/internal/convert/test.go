@@ -39,12 +39,12 @@ type TestOptions struct {
 // Flags adds the flags to f.
 func (o *TestOptions) Flags(f *pflag.FlagSet) {
 	f.SortFlags = false
-	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file, a folder or - (repeatable)")
+	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file, a folder, or - (repeatable)")
 	o.Converter.Add(f)
-	f.IntVar(&o.Objects, "objects", roundtrip.DefaultObjects, "how many objects are made, in all versions together")
-	f.Uint64Var(&o.Seed, "seed", 1, "choose other objects")
-	f.StringArrayVar(&o.Ignore, "ignore", nil, "what may come back as another: a `PATH` as spec.hosts[*].name, with all below (repeatable)")
-	f.StringVar(&o.CasesOut, "cases-out", "", "write what was found as suites for celadon test into `DIR`")
+	f.IntVar(&o.Objects, "objects", roundtrip.DefaultObjects, "number of generated objects, over all versions")
+	f.Uint64Var(&o.Seed, "seed", 1, "seed of the generator")
+	f.StringArrayVar(&o.Ignore, "ignore", nil, "ignore changes at a `PATH` such as spec.hosts[*].name and below (repeatable)")
+	f.StringVar(&o.CasesOut, "cases-out", "", "write the findings as suites for celadon test into `DIR`")
 	f.StringVarP(&o.Output, "output", "o", "text", "report as "+strings.Join(Outputs, ", "))
 	o.Config.Section = "convert-test"
 	o.Config.Add(f)
@@ -54,7 +54,7 @@ func (o *TestOptions) Flags(f *pflag.FlagSet) {
 func (o *TestOptions) Check() error {
 	switch {
 	case len(o.CRDs) == 0:
-		return errors.New("no CRDs given: want --crd PATH")
+		return errors.New("no CRDs given: use --crd PATH")
 	case o.Objects <= 0:
 		return fmt.Errorf("--objects %d: want 1 or more", o.Objects)
 	case !slices.Contains(Outputs, o.Output):
@@ -62,7 +62,7 @@ func (o *TestOptions) Check() error {
 	}
 	for _, path := range o.Ignore {
 		if _, err := engine.ParsePath(path); err != nil || path == "" {
-			return fmt.Errorf("--ignore %q: want a path as spec.hosts[*].name", path)
+			return fmt.Errorf("--ignore %q: want a path such as spec.hosts[*].name", path)
 		}
 	}
 	return nil
@@ -116,7 +116,7 @@ func Test(ctx context.Context, s command.Streams, o *TestOptions) error {
 	case broken || len(problems) > 0:
 		return &command.ExitError{Code: command.Usage}
 	case len(r.CRDs) == 0:
-		return fmt.Errorf("no CRD in %s has two versions: there is nothing to convert", strings.Join(o.CRDs, ", "))
+		return fmt.Errorf("no CRD in %s has two versions, so there is nothing to convert", strings.Join(o.CRDs, ", "))
 	case r.Summary.Findings > 0:
 		return &command.ExitError{Code: command.Findings}
 	}
@@ -137,13 +137,13 @@ func (o *TestOptions) one(ctx context.Context, s command.Streams, crd *apiextens
 	c := crd.Spec.Conversion
 	switch webhook := c != nil && c.Strategy == apiextensionsv1.WebhookConverter; {
 	case webhook && ask == nil:
-		return nil, errors.New("the CRD converts by a webhook: want --convert URL or --exec COMMAND")
+		return nil, errors.New("the CRD converts with a webhook: use --convert URL or --exec COMMAND")
 	case webhook:
 	case ask != nil && c == nil && lone:
-		untrusted.Fprintf(s.Stderr, "%s: the CRD has no spec.conversion: taken to convert by a webhook\n", crd.Name)
+		untrusted.Fprintf(s.Stderr, "%s: the CRD has no spec.conversion: assuming conversion by a webhook\n", crd.Name)
 	default:
 		if ask != nil {
-			untrusted.Fprintf(s.Stderr, "%s: the CRD does not convert by a webhook: none is asked\n", crd.Name)
+			untrusted.Fprintf(s.Stderr, "%s: the CRD does not convert by a webhook: the converter is not called\n", crd.Name)
 		}
 		ask = conversion.None()
 	}

@@ -35,10 +35,10 @@ func allowances(ctx context.Context, o *Options, paths []string) (list []*allowa
 	if o.Base != "" {
 		err = gitrevision.Read(ctx, o.Base, []string{o.Allow}, func(chunk input.Chunk) error { each(chunk); return nil })
 		if err == nil && len(docs) == 0 {
-			err = fmt.Errorf("there is no such file at %s", o.Base)
+			err = fmt.Errorf("the file does not exist at %s", o.Base)
 		}
 	} else if worktree.Inside(paths[1], o.Allow) {
-		err = errors.New("stands among the new CRDs: want a file that the change cannot write")
+		err = errors.New("is among the new CRDs: use a file that the change cannot modify")
 	} else {
 		input.Selection{}.Scan(nil, []string{o.Allow}, func() {}, each)
 	}
@@ -60,30 +60,30 @@ func allowed(doc *input.Document, list []*allowance) ([]*allowance, error) {
 	}
 	entries, ok := doc.Object["allow"].([]any)
 	if !ok || len(doc.Object) != 1 {
-		return nil, errors.New("want a list of the name allow, and nothing else")
+		return nil, errors.New("want only a list named allow")
 	}
 	for i, entry := range entries {
 		fields, ok := entry.(map[string]any)
 		if !ok {
-			return nil, fmt.Errorf("allow[%d]: want crd, path, what and reason", i)
+			return nil, fmt.Errorf("allow[%d]: want crd, path, what, and reason", i)
 		}
 		a := &allowance{place: fmt.Sprintf("allow[%d]", i)}
 		for name, value := range fields {
 			to, known := map[string]*string{"crd": &a.crd, "version": &a.version, "path": &a.path, "what": &a.what, "reason": &a.reason}[name]
 			text, isText := value.(string)
 			if !known || !isText {
-				return nil, fmt.Errorf("allow[%d].%s: want texts for crd, version, path, what and reason", i, name)
+				return nil, fmt.Errorf("allow[%d].%s: want strings for crd, version, path, what, and reason", i, name)
 			}
 			*to = text
 		}
 		switch {
 		case a.crd == "" || a.what == "":
-			return nil, fmt.Errorf("allow[%d]: want crd and what, as the report has them", i)
+			return nil, fmt.Errorf("allow[%d]: want crd and what, as in the report", i)
 		case a.reason == "":
 			return nil, fmt.Errorf("allow[%d]: want a reason", i)
 		}
 		if list = append(list, a); len(list) > maxAllowances {
-			return nil, fmt.Errorf("more than %d: want less", maxAllowances)
+			return nil, fmt.Errorf("more than %d", maxAllowances)
 		}
 	}
 	return list, nil

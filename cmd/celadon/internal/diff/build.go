@@ -33,10 +33,10 @@ func compared(ctx context.Context, p *pair, o *Options) (*CRD, error) {
 	}
 	switch {
 	case p.after == nil:
-		crd.Changes = append(crd.Changes, &Change{What: "CRD", Old: p.name, Effect: compare.Breaking, By: compare.ByProof, Proof: "its clients find nothing", OldLine: crd.OldLine})
+		crd.Changes = append(crd.Changes, &Change{What: "CRD", Old: p.name, Effect: compare.Breaking, By: compare.ByProof, Proof: "its clients get 404", OldLine: crd.OldLine})
 		return crd, nil
 	case p.before == nil:
-		crd.Changes = append(crd.Changes, &Change{What: "CRD", New: p.name, Effect: compare.Loosening, By: compare.ByProof, Proof: "nothing has used it", NewLine: crd.NewLine})
+		crd.Changes = append(crd.Changes, &Change{What: "CRD", New: p.name, Effect: compare.Loosening, By: compare.ByProof, Proof: "it is new, so nothing uses it", NewLine: crd.NewLine})
 		return crd, nil
 	}
 	var err error

@@ -23,7 +23,7 @@ const maxComment = 60_000
 func (p *markdownPrinter) crd(crd *CRD) error {
 	untrusted.Fprintf(&p.b, "### %s\n\n", code(crd.Name))
 	if u := crd.Update; u != nil && u.Refused() {
-		p.b.WriteString("The API server **refuses the update of the CRD**:\n\n")
+		p.b.WriteString("The API server **rejects the update of the CRD**:\n\n")
 		text := ""
 		for _, c := range u.Causes {
 			text += c.Field + ": " + c.Message + "\n"
@@ -43,7 +43,7 @@ func (p *markdownPrinter) crd(crd *CRD) error {
 		}
 	}
 	if len(crd.Changes) == 0 {
-		p.b.WriteString("No change that objects could meet.\n\n")
+		p.b.WriteString("No change affects objects.\n\n")
 	}
 	for _, c := range rows {
 		p.change(c)
@@ -83,13 +83,13 @@ func (c *Change) verb() string {
 	case c.Effect == compare.Breaking:
 		return "breaks"
 	case c.Effect == compare.Both:
-		return "breaks, and admits more"
+		return "breaks, and accepts more"
 	case c.Effect == compare.Unknown:
 		return "unknown"
 	case c.Effect == compare.Loosening:
-		return "admits more"
+		return "accepts more"
 	}
-	return "changes nothing"
+	return "has no effect"
 }
 
 func (p *markdownPrinter) witness(c *Change, w *Witness) {
@@ -149,7 +149,7 @@ func cut(body string, room int) string {
 	if head := strings.LastIndex(body[:room-100], "\n### "); head > end {
 		end = head
 	}
-	return body[:max(end, 0)] + "\n\nMore than a comment holds: `celadon diff` shows the rest.\n"
+	return body[:max(end, 0)] + "\n\nThe report is too long for a comment: run `celadon diff` to see the rest.\n"
 }
 
 // fence writes text as a code block in a list item.

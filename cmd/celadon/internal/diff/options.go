@@ -39,15 +39,15 @@ type Options struct {
 // Flags adds the flags to f.
 func (o *Options) Flags(f *pflag.FlagSet) {
 	f.SortFlags = false
-	f.StringVar(&o.Base, "base", "", "the old CRDs: those of PATH at a git `REV`")
-	f.StringArrayVar(&o.Objects, "objects", nil, "objects that there are: tell what the change does to each: `PATH` of a file, a folder or - (repeatable)")
-	f.BoolVar(&o.Strict, "strict", false, "what nothing was found to break, and nothing proves, is a finding")
-	f.StringVar(&o.Allow, "allow", "", "breaks that are accepted, each with a reason: `FILE`; with --base that of REV")
-	f.IntVar(&o.Steps, "steps", compare.DefaultSteps, "how much is tried for one question, in objects")
-	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` that decides objects (default the newest known, or the cluster's)")
-	f.Uint64Var(&o.Seed, "seed", 1, "choose other objects")
+	f.StringVar(&o.Base, "base", "", "read the old CRDs from PATH at a git `REV`")
+	f.StringArrayVar(&o.Objects, "objects", nil, "existing objects: report the effect of the change on each: `PATH` of a file, a folder, or - (repeatable)")
+	f.BoolVar(&o.Strict, "strict", false, "report changes as findings unless they are proved to break nothing")
+	f.StringVar(&o.Allow, "allow", "", "`FILE` of accepted breaking changes, each with a reason; with --base, its version at REV")
+	f.IntVar(&o.Steps, "steps", compare.DefaultSteps, "number of objects to try for each change")
+	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to emulate (default: the newest supported, or the cluster's)")
+	f.Uint64Var(&o.Seed, "seed", 1, "seed of the search")
 	f.StringVarP(&o.Output, "output", "o", "text", "report as "+strings.Join(Outputs, ", "))
-	o.Cluster.Add(f, "the old CRDs and the objects are those of a cluster (see docs/cluster.md)")
+	o.Cluster.Add(f, "read the old CRDs and the objects from a cluster (see docs/cluster.md)")
 	o.Cluster.AddSelector(f)
 	o.Convert.Add(f)
 	o.Config.Add(f)
@@ -61,7 +61,7 @@ func (o *Options) check(paths []string) error {
 	case o.two() && len(paths) != 2:
 		return fmt.Errorf("%d paths: want OLD and NEW, or PATH with --base REV", len(paths))
 	case o.Cluster.On && (o.Base != "" || len(o.Objects) > 0):
-		return errors.New("--cluster: has the old CRDs and the objects: want no --base or --objects")
+		return errors.New("--cluster: provides the old CRDs and the objects: do not set --base or --objects")
 	case len(paths) == 0:
 		return errors.New("no CRDs given: want a file or a folder")
 	case !slices.Contains(Outputs, o.Output):
@@ -69,11 +69,11 @@ func (o *Options) check(paths []string) error {
 	case o.Steps <= 0:
 		return fmt.Errorf("--steps %d: want 1 or more", o.Steps)
 	case o.Convert.URL != "" && len(o.Objects) == 0 && !o.Cluster.On:
-		return errors.New("--convert: asks about objects: want --objects PATH too")
+		return errors.New("--convert: only applies to objects: use --objects PATH too")
 	case dashes > 1:
 		return errors.New("- is given more than once: standard input can be read only once")
 	case o.Allow == "-":
-		return errors.New("--allow -: want a file, which the change cannot write")
+		return errors.New("--allow -: want a file that the change cannot modify")
 	case o.Base != "" && slices.Contains(paths, "-"):
 		return errors.New("--base: standard input has no revision: want files or folders")
 	}

@@ -128,7 +128,7 @@ func (s *sides) add(d *definition, where string, before bool) {
 		slot = &p.before
 	}
 	if *slot != nil {
-		s.problems = append(s.problems, fmt.Errorf("%s%s: %s is given twice, also in %s: keep one", where, d.doc.Place(), d.crd.Name, (*slot).doc.Place()))
+		s.problems = append(s.problems, fmt.Errorf("%s%s: %s is a duplicate, also in %s: keep one of them", where, d.doc.Place(), d.crd.Name, (*slot).doc.Place()))
 		return
 	}
 	*slot = d
@@ -154,7 +154,7 @@ func (s *sides) complete(o *Options, paths []string) error {
 	case o.two() && !after:
 		return none(paths[1])
 	case o.two() && len(s.pairs) == 2 && s.pairs[0].of(paths) && s.pairs[1].of(paths):
-		return fmt.Errorf("%s and %s are two CRDs: want two forms of one", s.pairs[0].name, s.pairs[1].name)
+		return fmt.Errorf("%s and %s are different CRDs: want two versions of one CRD", s.pairs[0].name, s.pairs[1].name)
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 	}
 	for _, a := range allowances {
 		if !a.used && ctx.Err() == nil {
-			s.Complain(fmt.Errorf("--allow %s: %s: no change of %s is that (%s %s): it can go", o.Allow, a.place, a.crd, a.what, a.path))
+			s.Complain(fmt.Errorf("--allow %s: %s: no change of %s matches (%s %s): remove the entry", o.Allow, a.place, a.crd, a.what, a.path))
 		}
 	}
 	all.Summary.Interrupted = ctx.Err() != nil
@@ -108,7 +108,7 @@ func (d *differ) crds(ctx context.Context, take func(*CRD) error) error {
 			d.sides.problems = append(d.sides.problems, fmt.Errorf("%s: the update of the CRD is undecided: %s", p.name, crd.Update.Problem))
 		}
 		if crd.limited > 0 {
-			d.sides.problems = append(d.sides.problems, fmt.Errorf("%s: %s not known: the work budget is used up", p.name, phrase.Count(crd.limited, "change")))
+			d.sides.problems = append(d.sides.problems, fmt.Errorf("%s: %s unknown: the work budget is used up", p.name, phrase.Count(crd.limited, "change")))
 		}
 		d.report.CRDs = append(d.report.CRDs, crd)
 		if err := take(crd); err != nil {
@@ -192,7 +192,7 @@ func (d *differ) verdict() error {
 	}
 	switch {
 	case s.Interrupted:
-		return &command.ExitError{Code: command.Interrupted, Err: errors.New("interrupted: the report has what was known")}
+		return &command.ExitError{Code: command.Interrupted, Err: errors.New("interrupted: the report is incomplete")}
 	case len(d.sides.problems) > 0:
 		return &command.ExitError{Code: command.Usage}
 	case !d.report.Compatible, d.options.Strict && s.unproved > 0:

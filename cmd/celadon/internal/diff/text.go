@@ -59,7 +59,7 @@ func (p *textPrinter) crd(crd *CRD) error {
 		p.change(&b, crd, c)
 	}
 	if quiet == 0 && len(crd.Changes) == 0 {
-		b.WriteString("  no change that objects could meet\n")
+		b.WriteString("  no change affects objects\n")
 	}
 	for _, c := range crd.Changes {
 		if c.Effect == compare.Equivalent {
@@ -76,7 +76,7 @@ func (p *textPrinter) update(b *strings.Builder, u *finding.CRD) {
 		untrusted.Fprintf(b, "  the update of the CRD is undecided: %s\n", u.Problem)
 		return
 	}
-	untrusted.Fprintf(b, "  %s\n", p.paint(untrusted.Red, "the API server refuses the update of the CRD:"))
+	untrusted.Fprintf(b, "  %s\n", p.paint(untrusted.Red, "the API server rejects the update of the CRD:"))
 	for _, c := range u.Causes {
 		untrusted.Fprintf(b, "    %s: %s\n", c.Field, c.Message)
 		if c.Line > 0 {

@@ -35,16 +35,16 @@ func (c *Change) effect() untrusted.Own {
 	case compare.Breaking:
 		text = "breaks"
 	case compare.Both:
-		text = "breaks, and admits more"
+		text = "breaks, and accepts more"
 	case compare.Unknown:
-		return "not known to break: " + c.none()
+		return "unknown effect: " + c.none()
 	case compare.Loosening:
 		text = "breaks nothing"
 		if c.Admitted != nil || c.Kept == nil {
-			text = "admits more"
+			text = "accepts more"
 		}
 	default:
-		text = "changes nothing"
+		text = "has no effect"
 	}
 	switch c.By {
 	case compare.ByProof:
@@ -59,7 +59,7 @@ func (c *Change) effect() untrusted.Own {
 
 // none describes an unsuccessful search.
 func (c *Change) none() untrusted.Own {
-	text := untrusted.Sprintf("nothing found in %s, nothing proved", phrase.Count(c.Searched, "object"))
+	text := untrusted.Sprintf("nothing found in %s, not proved", phrase.Count(c.Searched, "object"))
 	if c.Reason != "" {
 		reason, _, _ := strings.Cut(c.Reason, "\n")
 		text += untrusted.Sprintf("; %s", preview.Middle(reason, 200))
@@ -82,12 +82,12 @@ func flat(c *Change, text string) untrusted.Own {
 func (w *Witness) says() string {
 	var parts []string
 	if w.Create == w.ChangedUpdate && w.Create == w.UnchangedUpdate {
-		return "a create of it is " + verdicts[w.Create] + ", and so is every update"
+		return "creating it is " + verdicts[w.Create] + ", and so is every update"
 	}
 	for _, a := range []struct {
 		verdict compare.Verdict
 		of      string
-	}{{w.Create, "a create of it"}, {w.ChangedUpdate, "an update to it from another object"}, {w.UnchangedUpdate, "an update that changes nothing"}} {
+	}{{w.Create, "creating it"}, {w.ChangedUpdate, "updating another object to it"}, {w.UnchangedUpdate, "updating it without a change"}} {
 		if words := verdicts[a.verdict]; words != "" {
 			parts = append(parts, a.of+" is "+words)
 		}
@@ -97,9 +97,9 @@ func (w *Witness) says() string {
 
 var verdicts = map[compare.Verdict]string{
 	compare.Accepted:  "accepted",
-	compare.Refused:   "refused",
-	compare.Ratcheted: "let through (ratcheting)",
-	compare.Changed:   "accepted, and kept otherwise",
+	compare.Refused:   "rejected",
+	compare.Ratcheted: "accepted (ratcheting)",
+	compare.Changed:   "accepted, but persisted differently",
 	compare.Undecided: "undecided",
 }
 
@@ -114,11 +114,11 @@ func (c *Change) head(w *Witness) string {
 	}
 	switch {
 	case w == c.Admitted:
-		return write + " was refused and is accepted now"
+		return write + " was rejected and is accepted now"
 	case len(w.Kept) > 0:
-		return write + " is kept otherwise now"
+		return write + " is persisted differently now"
 	}
-	return write + " was accepted and is refused now"
+	return write + " was accepted and is rejected now"
 }
 
 // summary returns the last line of a report.
@@ -129,12 +129,12 @@ func (r *Report) summary() string {
 		count       int
 		one, others string
 	}{
-		{s.Refused, "update of a CRD is refused", "updates of CRDs are refused"},
+		{s.Refused, "update of a CRD is rejected", "updates of CRDs are rejected"},
 		{s.Breaking, "change breaks", "changes break"},
-		{s.Unknown, "is not known", "are not known"},
+		{s.Unknown, "is unknown", "are unknown"},
 		{s.Allowed, "is allowed", "are allowed"},
-		{s.Loosening, "admits more", "admit more"},
-		{s.Equivalent, "changes nothing", "change nothing"},
+		{s.Loosening, "accepts more", "accept more"},
+		{s.Equivalent, "has no effect", "have no effect"},
 		{s.Unreadable, "document is unreadable", "documents are unreadable"},
 	} {
 		switch {
@@ -151,21 +151,21 @@ func (r *Report) summary() string {
 func (r *Report) conclusion() string {
 	switch {
 	case r.Summary.Interrupted:
-		return "interrupted: not all was compared"
+		return "interrupted: the comparison is incomplete"
 	case !r.Compatible:
 		return "not compatible"
 	case r.Proved:
 		return "compatible (proved)"
 	case r.Summary.Unreadable > 0:
-		return "not known: not all was read"
+		return "unknown: some input is unreadable"
 	case r.Summary.unproved > 0:
-		return "nothing found that breaks (not proved)"
+		return "no breaking change found (not proved)"
 	}
-	return "compatible, but for what is allowed"
+	return "compatible, except for allowed changes"
 }
 
 // text describes how the change affects the given objects.
 func (o *Objects) text() string {
-	return fmt.Sprintf("%s: %d accepted before and refused on create now, %d refused on update even when unchanged, %d saved by ratcheting, %d silently changed",
+	return fmt.Sprintf("%s: %d accepted before and rejected on create now, %d rejected on update even when unchanged, %d accepted by ratcheting, %d silently changed",
 		phrase.Count(o.Checked, "object"), o.RefusedOnCreate, o.RefusedOnUpdate, o.Ratcheted, o.Changed)
 }

@@ -35,18 +35,18 @@ type DocsOptions struct {
 
 // Flags adds the flags to f.
 func (o *DocsOptions) Flags(f *pflag.FlagSet) {
-	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file, a folder or - (repeatable)")
+	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file, a folder, or - (repeatable)")
 	f.StringVarP(&o.Output, "output", "o", "md", "write "+strings.Join(DocsOutputs, " or "))
-	f.StringVar(&o.Out, "out", "", "a file for each CRD in the folder `DIR`, which is made")
-	f.IntVar(&o.Steps, "steps", search.DefaultSteps, "how much is tried for one example, in objects")
-	f.Uint64Var(&o.Seed, "seed", 1, "choose other examples")
+	f.StringVar(&o.Out, "out", "", "write one file per CRD into `DIR`, which is created")
+	f.IntVar(&o.Steps, "steps", search.DefaultSteps, "number of objects to try for each example")
+	f.Uint64Var(&o.Seed, "seed", 1, "seed for the examples")
 }
 
 // Check returns an error if the flags are invalid.
 func (o *DocsOptions) Check() error {
 	switch {
 	case len(o.CRDs) == 0:
-		return errors.New("no CRDs given: want --crd PATH")
+		return errors.New("no CRDs given: use --crd PATH")
 	case !slices.Contains(DocsOutputs, o.Output):
 		return fmt.Errorf("--output %q: want %s", o.Output, strings.Join(DocsOutputs, ", "))
 	case o.Steps <= 0:
@@ -82,7 +82,7 @@ func Docs(ctx context.Context, s command.Streams, o *DocsOptions) error {
 // untrusted.
 func (o *DocsOptions) names(crds []*apiextensionsv1.CustomResourceDefinition) error {
 	if o.Out == "" && len(crds) > 1 {
-		return fmt.Errorf("%d CRDs: want --out DIR, for a page each", len(crds))
+		return fmt.Errorf("%d CRDs: use --out DIR to write one page per CRD", len(crds))
 	}
 	seen := map[string]bool{}
 	for _, crd := range crds {
@@ -90,7 +90,7 @@ func (o *DocsOptions) names(crds []*apiextensionsv1.CustomResourceDefinition) er
 			return err
 		}
 		if seen[crd.Name] {
-			return fmt.Errorf("%s: given twice: want one, as a server has", crd.Name)
+			return fmt.Errorf("%s: duplicate: a server can have only one", crd.Name)
 		}
 		seen[crd.Name] = true
 	}

@@ -64,7 +64,7 @@ func TestDocsWithoutOnePage(t *testing.T) {
 		if exit := new(command.ExitError); !errors.As(err, &exit) || exit.Code != command.Usage || exit.Err != nil {
 			t.Errorf("%v, want exit code %d and nothing more to say", err, command.Usage)
 		}
-		if want := "celadon: bs.example.com: the text is longer than 16 MiB\n"; stderr.String() != want || stdout.Len() > 0 {
+		if want := "celadon: bs.example.com: the output is longer than 16 MiB\n"; stderr.String() != want || stdout.Len() > 0 {
 			t.Errorf("stderr %q, want %q; stdout of %d bytes", &stderr, want, stdout.Len())
 		}
 		var files []string

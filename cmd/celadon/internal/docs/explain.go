@@ -30,22 +30,22 @@ type ExplainOptions struct {
 
 // Flags adds the flags to f.
 func (o *ExplainOptions) Flags(f *pflag.FlagSet) {
-	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file, a folder or - (repeatable)")
-	f.StringVar(&o.APIVersion, "api-version", "", "another version than the one a server prefers: `GROUP/VERSION`")
-	f.BoolVarP(&o.Recursive, "recursive", "R", false, "the fields of fields too, one line each")
-	f.IntVar(&o.MaxDepth, "max-depth", 0, "with --recursive: no deeper than `N` (0 is all)")
-	f.StringVarP(&o.Output, "output", "o", "text", "text, or plaintext for what kubectl says and no more")
+	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file, a folder, or - (repeatable)")
+	f.StringVar(&o.APIVersion, "api-version", "", "`GROUP/VERSION` to explain (default: the version that a server prefers)")
+	f.BoolVarP(&o.Recursive, "recursive", "R", false, "print the names and types of nested fields, one per line")
+	f.IntVar(&o.MaxDepth, "max-depth", 0, "with --recursive: maximum depth `N` (0 is unlimited)")
+	f.StringVarP(&o.Output, "output", "o", "text", "text, or plaintext for exactly the output of kubectl")
 }
 
 // Check returns an error if the command line is invalid.
 func (o *ExplainOptions) Check(args []string) error {
 	switch {
 	case len(args) == 0:
-		return errors.New("you must specify the type of resource to explain: want TYPE or TYPE.FIELD, as crontabs.spec")
+		return errors.New("you must specify the type of resource to explain: want TYPE or TYPE.FIELD, such as crontabs.spec")
 	case len(args) > 1:
 		return fmt.Errorf("%d arguments: we accept only this format: explain RESOURCE", len(args))
 	case len(o.CRDs) == 0:
-		return errors.New("no CRDs given: want --crd PATH")
+		return errors.New("no CRDs given: use --crd PATH")
 	case o.MaxDepth < 0:
 		return fmt.Errorf("--max-depth %d: must be non-negative", o.MaxDepth)
 	case o.MaxDepth > 0 && !o.Recursive:

@@ -28,10 +28,10 @@ func (o *Options) nothing(k *known) error {
 		return fmt.Errorf("--version %q: no such version%s", o.Version, offer(o.Version, k.versions))
 	}
 	if len(k.rules) == 0 && o.Version != "" {
-		return fmt.Errorf("--version %q: no rules there: with --minimal or --full there is a sample all the same", o.Version)
+		return fmt.Errorf("--version %q: it has no rules: use --minimal or --full for a sample", o.Version)
 	}
 	if len(k.rules) == 0 {
-		return errors.New("no CRD has rules: with --minimal or --full there is a sample all the same")
+		return errors.New("no CRD has rules: use --minimal or --full for a sample")
 	}
 	var places []string
 	there := 0
@@ -42,9 +42,9 @@ func (o *Options) nothing(k *known) error {
 		}
 	}
 	if there > 0 {
-		return fmt.Errorf("--rule %d: no such rule: want less than %d, %s at %s", o.Rule, there, phrase.Count(there, "rule"), phrase.Place(o.At))
+		return fmt.Errorf("--rule %d: no such rule: want less than %d (%s at %s)", o.Rule, there, phrase.Count(there, "rule"), phrase.Place(o.At))
 	}
-	return fmt.Errorf("--at %q: no rule there%s", o.At, offer(o.At, places))
+	return fmt.Errorf("--at %q: no rule at this path%s", o.At, offer(o.At, places))
 }
 
 // offer returns a suffix for an error message that suggests similar names.

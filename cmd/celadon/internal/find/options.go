@@ -41,16 +41,16 @@ type Options struct {
 
 // Flags adds the flags to a set.
 func (o *Options) Flags(f *pflag.FlagSet) {
-	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file, a folder or - (repeatable)")
-	f.StringVar(&o.Version, "version", "", "only this version of the CRDs: `NAME` (default all)")
-	f.StringVar(&o.At, "at", "", "only rules at this place of the schema: `PATH` as spec.hosts[*]; \"\" is the root (default all)")
+	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file, a folder, or - (repeatable)")
+	f.StringVar(&o.Version, "version", "", "only this version of the CRDs: `NAME` (default: all)")
+	f.StringVar(&o.At, "at", "", "only rules at this path in the schema: `PATH` such as spec.hosts[*]; \"\" is the root (default: all)")
 	f.IntVar(&o.Rule, "rule", 0, "with --at: only the rule with this index, from 0")
-	f.StringVar(&o.Want, "want", "refused", "what the object is to show: "+strings.Join(Wants, ", "))
-	f.BoolVar(&o.Full, "full", false, "no rule: an accepted object with as many fields as can stand together")
-	f.BoolVar(&o.Minimal, "minimal", false, "no rule: an accepted object with as few fields as can be")
-	f.IntVar(&o.Steps, "steps", search.DefaultSteps, "how much is tried for one question, in objects")
-	f.Uint64Var(&o.Seed, "seed", 1, "choose other objects")
-	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` that decides objects (default the newest known)")
+	f.StringVar(&o.Want, "want", "refused", "wanted outcome: "+strings.Join(Wants, ", "))
+	f.BoolVar(&o.Full, "full", false, "write a sample instead: an accepted object with as many fields as possible")
+	f.BoolVar(&o.Minimal, "minimal", false, "write a sample instead: an accepted object with as few fields as possible")
+	f.IntVar(&o.Steps, "steps", search.DefaultSteps, "number of objects to try for each rule")
+	f.Uint64Var(&o.Seed, "seed", 1, "seed of the search")
+	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to emulate (default: the newest supported)")
 	f.StringVarP(&o.Output, "output", "o", "text", "report as "+strings.Join(Outputs, ", "))
 	o.Config.Add(f)
 }
@@ -60,21 +60,21 @@ func (o *Options) Check(f *pflag.FlagSet) error {
 	o.at, o.one = f.Changed("at"), f.Changed("rule")
 	switch {
 	case len(o.CRDs) == 0:
-		return fmt.Errorf("no CRDs given: want --crd PATH")
+		return fmt.Errorf("no CRDs given: use --crd PATH")
 	case !slices.Contains(Wants, o.Want):
 		return fmt.Errorf("--want %q: want %s", o.Want, strings.Join(Wants, ", "))
 	case !slices.Contains(Outputs, o.Output):
 		return fmt.Errorf("--output %q: want %s", o.Output, strings.Join(Outputs, ", "))
 	case o.one && !o.at:
-		return fmt.Errorf("--rule %d: want --at PATH too: rules are numbered at each place", o.Rule)
+		return fmt.Errorf("--rule %d: use it with --at PATH, because rules are numbered per path", o.Rule)
 	case o.Rule < 0:
 		return fmt.Errorf("--rule %d: want 0 or more", o.Rule)
 	case o.Steps <= 0:
 		return fmt.Errorf("--steps %d: want 1 or more", o.Steps)
 	case o.Full && o.Minimal:
-		return fmt.Errorf("--full and --minimal both given: want one")
+		return fmt.Errorf("--full and --minimal both given: want only one of them")
 	case (o.Full || o.Minimal) && (o.at || f.Changed("want") && o.Want != "accepted"):
-		return fmt.Errorf("--full and --minimal are samples of a whole CRD: want no --at, and no --want but accepted")
+		return fmt.Errorf("--full and --minimal write a sample of a whole CRD: do not set --at, or a --want other than accepted")
 	}
 	if _, err := types.ParseVersion(o.KubeVersion); err != nil {
 		return fmt.Errorf("--kube-version: %w", err)

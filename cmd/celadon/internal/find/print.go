@@ -102,7 +102,7 @@ func (p *textPrinter) finding(b *strings.Builder, indent string, f *Finding, sch
 		fmt.Fprintf(b, "%s  %s\n", indent, untrusted.Line(field+f.Message))
 	}
 	for _, path := range f.MadeUp {
-		fmt.Fprintf(b, "%s  %s is made up: its format is password\n", indent, untrusted.Line(path))
+		fmt.Fprintf(b, "%s  %s is a placeholder: its format is password\n", indent, untrusted.Line(path))
 	}
 	if f.Old != nil {
 		fmt.Fprintf(b, "%s  old object:\n", indent)
@@ -130,7 +130,7 @@ func indented(b *strings.Builder, indent string, obj map[string]any, schema sche
 	lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
 	more := len(lines) - maxLines
 	if schema == nil && more > 0 {
-		lines = append(lines[:maxLines], fmt.Sprintf("# … %s more: -o yaml shows all", phrase.Count(more, "line")))
+		lines = append(lines[:maxLines], fmt.Sprintf("# … %s more: use -o yaml to see all", phrase.Count(more, "line")))
 	}
 	for _, line := range lines {
 		b.WriteString(indent + termwidth.Cut(line, maxColumns) + "\n")
@@ -147,7 +147,7 @@ func (p *textPrinter) end(r *Report) error {
 	for _, n := range []struct {
 		count int
 		what  string
-	}{{s.Refused, "refusing an object"}, {s.Never, "never refusing one"}, {s.Errors, "failing or too expensive on one"}, {s.Nothing, "versions that accept nothing"}, {s.Unserved, "not served"}, {s.Unknown, "not answered"}} {
+	}{{s.Refused, "rejecting an object"}, {s.Never, "never rejecting an object"}, {s.Errors, "failing or exceeding a limit"}, {s.Nothing, "versions that accept nothing"}, {s.Unserved, "not served"}, {s.Unknown, "unknown"}} {
 		if n.count > 0 {
 			parts = append(parts, fmt.Sprintf("%s: %d", n.what, n.count))
 		}

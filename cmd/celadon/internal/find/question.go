@@ -25,7 +25,7 @@ type Question struct {
 // is invalid, if the rule does not exist or compile, if ctx is done, or on an internal error.
 func Ask(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, q Question) (*RulePart, error) {
 	if i := slices.Index(Wants, q.Want); i < 0 || q.Want == "all" {
-		return nil, fmt.Errorf("want %q: want one of %v", q.Want, Wants[:len(Wants)-1])
+		return nil, fmt.Errorf("want %q: use one of %v", q.Want, Wants[:len(Wants)-1])
 	}
 	if q.Steps <= 0 {
 		return nil, fmt.Errorf("steps %d: want 1 or more", q.Steps)

@@ -39,9 +39,9 @@ func Run(ctx context.Context, s command.Streams, o *Options) error {
 	case err != nil:
 		return err
 	case sum.Interrupted:
-		return &command.ExitError{Code: command.Interrupted, Err: errors.New("interrupted: the report has what was known")}
+		return &command.ExitError{Code: command.Interrupted, Err: errors.New("interrupted: the report is incomplete")}
 	case sum.Undecided > 0:
-		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("%s left open: the work budget is used up; narrow the question with --at and --rule", phrase.Count(sum.Undecided, "question"))}
+		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("%s unanswered: the work budget is used up: select fewer rules with --at and --rule", phrase.Count(sum.Undecided, "question"))}
 	case broken || sum.Unreadable > 0:
 		return &command.ExitError{Code: command.Usage}
 	case !sum.settled():

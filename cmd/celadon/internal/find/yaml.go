@@ -43,7 +43,7 @@ func (p *yamlPrinter) finding(name string, f *Finding, schema schemawords.Node) 
 	p.more = true
 	fmt.Fprintf(&b, "# %s: %s\n", name, f.words)
 	for _, path := range f.MadeUp {
-		fmt.Fprintf(&b, "# %s is made up: its format is password\n", untrusted.Line(path))
+		fmt.Fprintf(&b, "# %s is a placeholder: its format is password\n", untrusted.Line(path))
 	}
 	if f.Old != nil {
 		old, err := untrusted.YAML(f.Old)

@@ -101,7 +101,7 @@ func (p *jsonLinesPrinter) CRD(c *CRD) error {
 func (s *CRDSummary) text() untrusted.Own {
 	var text untrusted.Own
 	if s != nil && s.Refused > 0 {
-		text += untrusted.Sprintf("; %s refused", phrase.Count(s.Refused, "CRD"))
+		text += untrusted.Sprintf("; %s rejected", phrase.Count(s.Refused, "CRD"))
 	}
 	if s != nil && s.Undecided > 0 {
 		text += untrusted.Sprintf("; %s undecided", phrase.Count(s.Undecided, "CRD"))

@@ -43,16 +43,16 @@ func (o *Object) errors(strictKinds bool) iter.Seq[Finding] {
 		more := true
 		switch at := o.whole(); {
 		case o.Verdict == Unreadable:
-			more = yield(Finding{ID: "unreadable", Description: "What cannot be read as a Kubernetes object", At: at, Text: o.Problem})
+			more = yield(Finding{ID: "unreadable", Description: "A document that cannot be read as a Kubernetes object", At: at, Text: o.Problem})
 		case o.Verdict == Undecided:
-			more = yield(Finding{ID: "undecided", Description: "An object whose answer asks for more work than is done", At: at, Text: o.title() + ": " + string(o.undecidedText())})
+			more = yield(Finding{ID: "undecided", Description: "An object whose validation exceeds the work limit", At: at, Text: o.title() + ": " + string(o.undecidedText())})
 		case o.Verdict == Skipped && strictKinds:
 			more = yield(Finding{ID: "skipped", Description: "An object whose CRD was not given", At: at, Text: o.Problem})
 		case o.Verdict == Invalid && len(o.Causes) == 0:
 			if len(o.Strict) > 0 {
 				at = o.Strict[0]
 			}
-			more = yield(Finding{ID: o.Status.Reason, Description: "A request that the API server does not take", At: at, Text: o.Status.Message})
+			more = yield(Finding{ID: o.Status.Reason, Description: "A request that the API server cannot process", At: at, Text: o.Status.Message})
 		case o.Verdict == Invalid:
 			for i := 0; more && i < len(o.Causes); i++ {
 				more = yield(o.cause(&o.Causes[i]))

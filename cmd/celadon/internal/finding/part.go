@@ -193,7 +193,7 @@ func (l *PartLine) Join() error {
 	if c := l.CRD; c != nil {
 		c.Update = p.Update
 		if c.Refused() && c.Status == nil {
-			return errors.New("crd: no status (want one if the CRD is rejected)")
+			return errors.New("crd: no status (want a status if the CRD is rejected)")
 		}
 		return p.join(c.Causes, c.Strict, &c.Bug)
 	}
@@ -203,7 +203,7 @@ func (l *PartLine) Join() error {
 		o.Limit = &engine.WorkLimitError{Rule: engine.RuleRef{Version: p.Limit.Version, Path: p.Limit.Path, Index: p.Limit.Index, Rule: p.Limit.Rule}}
 	}
 	if o.Verdict == Invalid && o.Status == nil {
-		return errors.New("object: no status (want one if the object is rejected)")
+		return errors.New("object: no status (want a status if the object is rejected)")
 	}
 	return p.join(o.Causes, o.Strict, &o.Bug)
 }
@@ -258,7 +258,7 @@ func CheckSource(name string) error {
 	case name == "":
 		return errors.New("want a name")
 	case len(name) > maxSource:
-		return fmt.Errorf("%d bytes: want no more than %d", len(name), maxSource)
+		return fmt.Errorf("too long (got %d bytes, want at most %d)", len(name), maxSource)
 	case strings.ContainsFunc(name, bad):
 		return fmt.Errorf("%q: want letters, digits and - _ . : / @", name)
 	}

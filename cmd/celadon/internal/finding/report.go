@@ -176,7 +176,7 @@ type BaselineSummary struct {
 }
 
 // Partial is the message of an interrupted report.
-const Partial = "interrupted: the report is of the objects before"
+const Partial = "interrupted: the report covers only the objects before"
 
 // Printer writes a report while objects are validated.
 type Printer interface {
@@ -205,7 +205,7 @@ type Options struct {
 }
 
 // Formats lists the formats that New supports.
-const Formats = "text, wide, yaml, json, jsonl, junit, sarif or github"
+const Formats = "text, wide, yaml, json, jsonl, junit, sarif, or github"
 
 // New returns the printer of a format. Every printer escapes characters that could control a
 // terminal or mislead the reader of a log.

@@ -20,7 +20,7 @@ func (s *spool) Write(data []byte) (int, error) {
 	if s.file == nil && s.mem.Len()+len(data) > maxSpool {
 		f, err := os.CreateTemp("", "celadon-report-")
 		if err != nil {
-			return 0, fmt.Errorf("no place for a large report: %w", err)
+			return 0, fmt.Errorf("no temporary storage for a large report: %w", err)
 		}
 		s.file = f
 		_ = os.Remove(f.Name()) // deleted even if the process is killed; has no effect on Windows

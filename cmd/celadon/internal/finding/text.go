@@ -117,10 +117,10 @@ func (s *Summary) counts(b *strings.Builder) {
 	}
 	b.WriteByte('\n')
 	if s.Vanished > 0 {
-		untrusted.Fprintf(b, "%s without a new one: not checked\n", phrase.Count(s.Vanished, "old object"))
+		untrusted.Fprintf(b, "%s without a new object: not checked\n", phrase.Count(s.Vanished, "old object"))
 	}
 	if s.Baseline != nil && s.Baseline.Stale > 0 {
-		untrusted.Fprintf(b, "%s of the baseline: write it again with --baseline-out\n", phrase.Count(s.Baseline.Stale, "stale line"))
+		untrusted.Fprintf(b, "%s in the baseline: rewrite it with --baseline-out\n", phrase.Count(s.Baseline.Stale, "stale line"))
 	}
 	if lacks := s.lacks(); lacks != "" {
 		untrusted.Fprintf(b, "%s\n", lacks)
@@ -135,7 +135,7 @@ func (s *Summary) lacks() string {
 	if len(s.Missing) == 0 {
 		return ""
 	}
-	return "the report lacks " + strings.Join(s.Missing, ", ")
+	return "missing from the report: " + strings.Join(s.Missing, ", ")
 }
 
 // KubectlError returns the error as kubectl prints it, which depends on the number of
@@ -155,7 +155,7 @@ func KubectlError(o *Object) untrusted.Own {
 	switch len(messages) {
 	case 0:
 		if o.Duplicate {
-			return untrusted.Sprintf("%s: %s %q: a duplicate key, of which kubectl keeps the last; a server that is sent this YAML says (%s): %s\n", o.place(), o.Kind, o.Name, o.Status.Reason, Sentence(o.Status.Message))
+			return untrusted.Sprintf("%s: %s %q: a duplicate key: kubectl keeps the last one; a server that receives this YAML reports (%s): %s\n", o.place(), o.Kind, o.Name, o.Status.Reason, Sentence(o.Status.Message))
 		}
 		verb := map[string]string{"create": "creating", "update": "applying patch to"}[o.Operation]
 		who := untrusted.Own("Error from server")
@@ -200,7 +200,7 @@ func (o *Object) where(b *strings.Builder) {
 		why(b, rules[place])
 	}
 	if more := len(o.Strict) - maxStrict; more > 0 {
-		untrusted.Fprintf(b, "  … %s: -o json has all of them\n", phrase.Count(more, "more field"))
+		untrusted.Fprintf(b, "  … %s: use -o json to see all of them\n", phrase.Count(more, "more field"))
 	}
 	why(b, rules[Place{}])
 }
@@ -255,4 +255,4 @@ func (o *Object) undecided(b *strings.Builder) {
 }
 
 // decide is the advice for an undecided object.
-const decide = "bound what it reads with maxLength, maxItems or maxProperties in the CRD, or write the rule so that it does less"
+const decide = "bound its input with maxLength, maxItems, or maxProperties in the CRD, or simplify the rule"

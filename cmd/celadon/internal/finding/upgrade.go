@@ -83,12 +83,12 @@ func (s *UpgradeSummary) show(b *strings.Builder) {
 	if s == nil {
 		return
 	}
-	untrusted.Fprintf(b, "upgrade: %d accepted before and refused on create now, %d refused on update even when unchanged, %d saved by ratcheting, %d silently changed",
+	untrusted.Fprintf(b, "upgrade: %d accepted before and rejected on create now, %d rejected on update even when unchanged, %d accepted by ratcheting, %d silently changed",
 		s.RefusedOnCreate, s.RefusedOnUpdate, s.Ratcheted, s.Changed)
 	if s.Undecided > 0 {
 		untrusted.Fprintf(b, ", %d undecided", s.Undecided)
 	}
-	b.WriteString("\nceladon diff OLD NEW compares the CRDs themselves: it finds what they break beyond these objects\n")
+	b.WriteString("\nceladon diff OLD NEW compares the CRDs themselves and finds breaking changes beyond these objects\n")
 }
 
 // Upgraded describes the effect of an upgrade on the object in a few lines.
@@ -102,10 +102,10 @@ func (o *Object) Upgraded() string {
 func (u *Upgrade) show(b *strings.Builder, o *Object) {
 	var what []string
 	if u.RefusedOnCreate() {
-		what = append(what, "accepted before, refused on create now")
+		what = append(what, "accepted before, rejected on create now")
 	}
 	if u.RefusedOnUpdate() {
-		what = append(what, "refused on update even when unchanged")
+		what = append(what, "rejected on update even when unchanged")
 	}
 	if u.Before == Undecided {
 		what = append(what, "undecided before")
@@ -117,7 +117,7 @@ func (u *Upgrade) show(b *strings.Builder, o *Object) {
 		what = append(what, "undecided on an unchanged update")
 	}
 	if u.Ratcheted {
-		what = append(what, "saved by ratcheting on an unchanged update")
+		what = append(what, "accepted by ratcheting on an unchanged update")
 	}
 	if len(u.Changes) > 0 {
 		what = append(what, "silently changed")

@@ -21,9 +21,9 @@ var (
 	// ErrSlow reports a transfer that did not keep the minimum pace or ran out of time.
 	ErrSlow = errors.New("too slow")
 	// ErrEvicted reports a transfer that was the slowest when bytes were needed.
-	ErrEvicted = errors.New("the slowest when room was needed")
+	ErrEvicted = errors.New("the slowest when memory was needed")
 	// ErrNoRoom reports a transfer that did not get bytes from its budget in time.
-	ErrNoRoom = errors.New("no room")
+	ErrNoRoom = errors.New("no memory left")
 )
 
 // A Transfer is a request or response body in progress.

@@ -60,7 +60,7 @@ func TestNoFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer socket.Close()
-	link := "link: %s: want one to a file of the same folder"
+	link := "link: %s: want a link to a file in the same folder"
 	want := []string{
 		"a.yaml 0/0:1: a",
 		"b-out.yaml 0/0:0: " + fmt.Sprintf(link, "path escapes from parent"),
@@ -80,8 +80,8 @@ func TestNoFiles(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for name, want := range map[string]string{
-		"d-zero.yaml": "a link to a device: want one to a regular file",
-		"i-pipe.yaml": "a link to a named pipe: want one to a regular file",
+		"d-zero.yaml": "a link to a device: want a link to a regular file",
+		"i-pipe.yaml": "a link to a named pipe: want a link to a regular file",
 		"..data":      "0/0:1: mounted", // a link to a folder
 		"b-out.yaml":  "0/0:1: out",
 	} {
@@ -165,11 +165,11 @@ func TestBounds(t *testing.T) {
 		"document":       {io.MultiReader(many("name: x\n", 100<<20), good("---\nname: good")), "a YAML document of more than 32 MiB", true},
 		"line":           {io.MultiReader(many("x", 40<<20), good("\n---\nname: good")), "a line of more than 16 MiB", true},
 		"endless line":   {many("\x00", 1<<30), "a line of more than 16 MiB", false},
-		"string":         {io.MultiReader(good(`{"a": "`), many("x", 1<<30)), "no end found", false},
-		"key":            {io.MultiReader(good(`{"`), many("x", 1<<30)), "no end found", false},
+		"string":         {io.MultiReader(good(`{"a": "`), many("x", 1<<30)), "the end was not found", false},
+		"key":            {io.MultiReader(good(`{"`), many("x", 1<<30)), "the end was not found", false},
 		"word":           {io.MultiReader(good(`{"a": `), many("x", 1<<30)), "invalid character 'x' after a field's value", false},
 		"blanks":         {io.MultiReader(good(`{"a": `), many(" ", 1<<30)), "unexpected EOF", false},
-		"nested":         {many(`{"a":[`, 1<<30), "no end found", false},
+		"nested":         {many(`{"a":[`, 1<<30), "the end was not found", false},
 		"nested lines":   {many("{\"a\":[\n", 2<<20), "unexpected EOF", false},
 		"nested items":   {io.MultiReader(good("{\"apiVersion\":\"v1\",\"items\":[\n"), many("{\"a\":[\n", 2<<20)), "unexpected EOF", false},
 		"nested lists":   {many("{\"kind\":\"List\",\"items\":[\n", 4<<20), "unexpected EOF", false},

@@ -5,10 +5,10 @@ import "errors"
 var (
 	errCut     = errors.New("unexpected EOF")
 	errBracket = errors.New("brackets do not match")
-	errValue   = errors.New("a value begins where none can stand")
-	errComma   = errors.New("a comma stands where a value must")
+	errValue   = errors.New("unexpected value")
+	errComma   = errors.New("unexpected comma")
 	errString  = errors.New("line break in a string")
-	errTooLong = errors.New("no end found")
+	errTooLong = errors.New("the end was not found")
 )
 
 // valueEnd returns the offset after the JSON value at offset i. It checks only brackets, strings,

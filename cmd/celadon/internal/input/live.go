@@ -32,7 +32,7 @@ func (c *Chunk) live() *Document {
 		err = ErrNoObject
 	}
 	if err != nil {
-		d.Err = fmt.Errorf("the server sent what is no object: %w", err)
+		d.Err = fmt.Errorf("the server's response is not an object: %w", err)
 		var head struct {
 			Metadata struct{ Namespace, Name string }
 		}
@@ -50,7 +50,7 @@ func (c *Chunk) live() *Document {
 	name, _ := meta["name"].(string)
 	d.File = liveName(c.File, namespace, name)
 	if obj["apiVersion"] != c.apiVersion || obj["kind"] != c.kind {
-		d.Err = fmt.Errorf("the server sent kind %v of %v: want %s of %s", obj["kind"], obj["apiVersion"], c.kind, c.apiVersion)
+		d.Err = fmt.Errorf("the server's response has kind %v of %v: want %s of %s", obj["kind"], obj["apiVersion"], c.kind, c.apiVersion)
 		return d
 	}
 	delete(meta, "managedFields")

@@ -19,7 +19,7 @@ import (
 func found(folder *os.Root, name string) (*os.File, error) {
 	info, err := folder.Stat(name)
 	if err != nil {
-		return nil, fmt.Errorf("link: %w: want one to a file of the same folder", WithoutPath(err))
+		return nil, fmt.Errorf("link: %w: want a link to a file in the same folder", WithoutPath(err))
 	}
 	if err := regular(info); err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func sizeOf(r io.Reader) int64 {
 func ReadAll(r io.Reader, limit int64) ([]byte, error) {
 	data, err := sized(io.LimitReader(r, limit+1), min(sizeOf(r), limit))
 	if err == nil && int64(len(data)) > limit {
-		return nil, fmt.Errorf("more than %d KiB: want less", limit>>10)
+		return nil, fmt.Errorf("more than %d KiB", limit>>10)
 	}
 	return data, WithoutPath(err)
 }

@@ -144,7 +144,7 @@ func (w *walker) named() bool {
 	case info.Mode().IsRegular():
 		return w.regular(w.root, info)
 	case !given(w.root, info):
-		return w.lost(w.root, fmt.Errorf("a link to %s: want one to a regular file", kind(info.Mode())))
+		return w.lost(w.root, fmt.Errorf("a link to %s: want a link to a regular file", kind(info.Mode())))
 	}
 	f, err := os.Open(w.root)
 	return w.read(w.root, f, err)

@@ -115,15 +115,15 @@ func (s *splitter) yaml() bool {
 	}
 	c := Chunk{File: s.file, form: yamlDocument, index: s.index, line: line, text: text}
 	if first, _, _ := bytes.Cut(text, newline); decode.WrongSeparator(first) {
-		c = Chunk{File: s.file, index: s.index, line: line, err: fmt.Errorf("%q begins no document: want --- alone on its line", preview.Bytes(string(first), maxShown))}
+		c = Chunk{File: s.file, index: s.index, line: line, err: fmt.Errorf("%q does not start a document: want --- alone on its line", preview.Bytes(string(first), maxShown))}
 	}
 	s.index++
 	return s.yield(c)
 }
 
-var errLarge = errors.New("a YAML document of more than 32 MiB: want less, or JSON, of which a List is read item by item")
+var errLarge = errors.New("a YAML document of more than 32 MiB: split it, or use JSON, where a List is read item by item")
 
-var errLongLine = errors.New("a line of more than 16 MiB: no object is that large")
+var errLongLine = errors.New("a line of more than 16 MiB: objects cannot be that large")
 
 // partEnd returns the length n of the part before the next separator, and the length of that
 // separator in behind. Brace is the offset of the first line, after other content, that begins like
@@ -165,7 +165,7 @@ func (s *splitter) json() bool {
 	case o.stopped || errors.Is(err, errAbandoned):
 		return !o.stopped
 	case err != nil && o.streamed:
-		return s.bad(s.w.line, fmt.Errorf("not JSON: behind the items of a List: %w", err))
+		return s.bad(s.w.line, fmt.Errorf("not JSON: after the items of a List: %w", err))
 	case err != nil:
 		if s.inVain(end) {
 			return true
@@ -193,7 +193,7 @@ func (s *splitter) inVain(n int) (gaveUp bool) {
 	return true
 }
 
-var errVain = errors.New("too many objects have no end: the rest is not read")
+var errVain = errors.New("too many objects are unterminated: the rest is not read")
 
 // flow reports whether the object may be YAML in flow style: it must be the only object in its
 // document. For a stream, valid JSON is never taken for YAML, so that the object can be yielded

@@ -123,7 +123,7 @@ func (v *view) crdsOf(ctx context.Context, a *analysis, changed map[schema.Group
 			return
 		}
 		if err != nil {
-			v.log(protocol.Error, fmt.Sprintf("%s: a bug in celadon: %v", p.doc.Place(), err))
+			v.log(protocol.Error, fmt.Sprintf("%s: internal error in celadon: %v", p.doc.Place(), err))
 		}
 		p.crd = newCRDPart(p.doc)
 		p.crd.vetted = vetted
@@ -243,7 +243,7 @@ func (v *view) ofObject(ctx context.Context, p *part) {
 		return
 	}
 	if p.verdict.Bug != nil {
-		v.log(protocol.Error, fmt.Sprintf("%s: a bug in celadon: %v", p.doc.Place(), p.verdict.Bug))
+		v.log(protocol.Error, fmt.Sprintf("%s: internal error in celadon: %v", p.doc.Place(), p.verdict.Bug))
 	}
 	for f := range p.verdict.Findings() {
 		if len(p.findings) > maxFindings {

@@ -99,7 +99,7 @@ func (s *server) didChange(p protocol.DidChange) {
 		}
 		var err error
 		if d.text, err = d.text.change(c); err != nil {
-			s.log(protocol.Error, d.name+": a change that cannot be made: nothing is said of the file until it is opened again: "+err.Error())
+			s.log(protocol.Error, d.name+": a change cannot be applied: the file has no diagnostics until it is opened again: "+err.Error())
 			_ = s.conn.Notify("textDocument/publishDiagnostics", protocol.PublishDiagnostics{URI: d.uri, Diagnostics: []protocol.Diagnostic{}})
 		}
 		d.lost = err != nil

@@ -44,7 +44,7 @@ func (v *view) ofGo(ctx context.Context, a *analysis) {
 	r, err := desk.Vet(ctx, filepath.Dir(v.name), v.openGo())
 	name := resolved(v.name)
 	if err != nil && ctx.Err() == nil {
-		v.once(protocol.Warning, filepath.Dir(v.name)+": its markers are not looked at: "+err.Error())
+		v.once(protocol.Warning, filepath.Dir(v.name)+": its markers are not checked: "+err.Error())
 	}
 	if err != nil {
 		return

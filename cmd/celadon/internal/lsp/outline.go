@@ -91,7 +91,7 @@ func (v *view) hints(context.Context) []protocol.InlayHint {
 			}
 			end := v.text.trimmedEnd(v.text.offset(rng.Start))
 			hint := protocol.InlayHint{Position: v.text.position(end), Label: "cost " + phrase.Number(r.EstimatedTotal) + " (" + phrase.Share(r.EstimatedTotal, r.Limit) + ")", PaddingLeft: true}
-			hint.Tooltip = fmt.Sprintf("estimated: %s a run, %s at most, limit %s", phrase.Number(r.EstimatedCost), phrase.Count(int(min(r.Cardinality, 1<<53)), "run"), phrase.Number(r.Limit))
+			hint.Tooltip = fmt.Sprintf("estimated: %s per run, %s at most, limit %s", phrase.Number(r.EstimatedCost), phrase.Count(int(min(r.Cardinality, 1<<53)), "run"), phrase.Number(r.Limit))
 			if r.MessageExpressionCost > 0 {
 				hint.Tooltip += "; its message " + phrase.Number(r.MessageExpressionCost)
 			}
@@ -119,7 +119,7 @@ func (v *view) lenses(context.Context) []protocol.CodeLens {
 func summary(r *vet.Report) string {
 	words := []string{"accepted"}
 	if !r.Accepted {
-		words[0] = "the API server refuses it"
+		words[0] = "the API server rejects it"
 	}
 	if r.MinKubeVersion != "" {
 		words = append(words, "needs Kubernetes "+r.MinKubeVersion)

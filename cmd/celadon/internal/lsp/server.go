@@ -73,7 +73,7 @@ func Run(ctx context.Context, streams command.Streams, o *Options) error {
 	rounds.Wait()
 	switch {
 	case err != nil:
-		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("what the editor sends is not the Language Server Protocol: %w", err)}
+		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("the editor's input is not valid Language Server Protocol: %w", err)}
 	case s.exited && !s.shutDown:
 		return &command.ExitError{Code: command.Findings} // as the protocol requires
 	}
@@ -137,7 +137,7 @@ func (s *server) asked(method string, params json.RawMessage) func(context.Conte
 	s.mu.Unlock()
 	switch {
 	case early:
-		return failed(&jsonrpc.Error{Code: notInitialized, Message: "want initialize first"})
+		return failed(&jsonrpc.Error{Code: notInitialized, Message: "the first request must be initialize"})
 	case late:
 		return failed(&jsonrpc.Error{Code: jsonrpc.InvalidParams, Message: "the server is shut down"})
 	}
@@ -259,8 +259,8 @@ func (s *server) guard(what string, do func()) {
 
 // bug reports an internal error in the editor's log, and its stack on stderr.
 func (s *server) bug(what string, v any) {
-	s.log(protocol.Error, fmt.Sprintf("%s: a bug in celadon: %v", what, v))
-	untrusted.Fprintf(untrusted.NewWriter(s.stderr), "celadon: %s: a bug in celadon: %s\n%s\n", what, fmt.Sprint(v), string(debug.Stack()))
+	s.log(protocol.Error, fmt.Sprintf("%s: internal error in celadon: %v", what, v))
+	untrusted.Fprintf(untrusted.NewWriter(s.stderr), "celadon: %s: internal error in celadon: %s\n%s\n", what, fmt.Sprint(v), string(debug.Stack()))
 }
 
 // once logs a message unless it has been logged before.

@@ -412,13 +412,13 @@ func FuzzSession(f *testing.F) {
 		c.tell("textDocument/didOpen", map[string]any{"textDocument": map[string]any{"uri": "u", "version": 1, "text": text}})
 		c.tell("textDocument/didChange", map[string]any{"textDocument": map[string]any{"uri": "u", "version": 2}, "contentChanges": []any{map[string]any{"text": text[:min(len(text), int(cut))]}}})
 		var e *jsonrpc.Error
-		if err := c.conn.Call(context.Background(), method, json.RawMessage(params), nil); err != nil && (!errors.As(err, &e) || strings.Contains(e.Message, "a bug in celadon")) {
+		if err := c.conn.Call(context.Background(), method, json.RawMessage(params), nil); err != nil && (!errors.As(err, &e) || strings.Contains(e.Message, "internal error in celadon")) {
 			t.Error(err)
 		}
 		for _, m := range []string{"hover", "completion", "signatureHelp", "definition", "references", "documentSymbol", "codeLens", "inlayHint", "semanticTokens/full", "codeAction"} {
 			at := newText(text).position(int(cut))
 			p := map[string]any{"textDocument": map[string]any{"uri": "u"}, "position": at, "range": protocol.Range{Start: at, End: at}}
-			if err := c.conn.Call(context.Background(), "textDocument/"+m, p, nil); err != nil && (!errors.As(err, &e) || strings.Contains(e.Message, "a bug in celadon")) {
+			if err := c.conn.Call(context.Background(), "textDocument/"+m, p, nil); err != nil && (!errors.As(err, &e) || strings.Contains(e.Message, "internal error in celadon")) {
 				t.Error(m, err)
 			}
 		}

@@ -115,7 +115,7 @@ func width(r rune) int64 {
 	return 1
 }
 
-var errRange = errors.New("a range that ends before it begins")
+var errRange = errors.New("the range ends before it starts")
 
 // change returns the text after a change. If the change is invalid, it returns t and an error.
 func (t *text) change(c protocol.Change) (*text, error) {

@@ -79,7 +79,7 @@ func (w *walk) below(ctx context.Context, root string) error {
 		return nil
 	})
 	if errors.Is(err, errEnough) {
-		return fmt.Errorf("more than %d files and folders, %d MiB or %d CRDs: the rest is not looked at for CRDs until it is opened", maxEntries, maxRead>>20, maxCRDs)
+		return fmt.Errorf("more than %d files and folders, %d MiB, or %d CRDs: other files are searched for CRDs only when they are opened", maxEntries, maxRead>>20, maxCRDs)
 	}
 	return err
 }

@@ -37,13 +37,13 @@ type Options struct {
 // Flags adds the flags of celadon manifests job to f.
 func (o *Options) Flags(f *pflag.FlagSet) {
 	f.SortFlags = false
-	f.StringArrayVar(&o.CRDs, "crd", nil, "the CRDs that the cluster's objects are checked by: `PATH` of a file, a folder or - (repeatable)")
-	f.IntVar(&o.Shards, "shards", 10, "in how many parts, `N`: a completion each")
-	f.IntVar(&o.Parallelism, "parallelism", 5, "how many parts at a time, `N`")
-	f.StringVar(&o.Image, "image", "", "the `IMAGE` of celadon, in a registry of yours (required)")
-	f.StringVar(&o.Name, "name", "celadon-check", "`NAME` of all objects")
-	f.StringVar(&o.Namespace, "namespace", "celadon", "the `NAMESPACE` that they are in")
-	f.StringVar(&o.Reports, "reports", "celadon-reports", "a PersistentVolumeClaim for the reports: its `NAME`")
+	f.StringArrayVar(&o.CRDs, "crd", nil, "the CRDs to check the cluster's objects against: `PATH` of a file, a folder, or - (repeatable)")
+	f.IntVar(&o.Shards, "shards", 10, "number `N` of shards: one completion each")
+	f.IntVar(&o.Parallelism, "parallelism", 5, "number `N` of shards to run at a time")
+	f.StringVar(&o.Image, "image", "", "the `IMAGE` of celadon in your registry (required)")
+	f.StringVar(&o.Name, "name", "celadon-check", "`NAME` of all resources")
+	f.StringVar(&o.Namespace, "namespace", "celadon", "`NAMESPACE` of the resources")
+	f.StringVar(&o.Reports, "reports", "celadon-reports", "`NAME` of the PersistentVolumeClaim for the reports")
 }
 
 // isImage reports whether name looks like an image reference. It compiles its pattern when it is
@@ -55,13 +55,13 @@ func isImage(name string) bool {
 func (o *Options) check() error {
 	switch {
 	case len(o.CRDs) == 0:
-		return errors.New("no CRD given: want --crd PATH with those that the objects are checked by (see celadon manifests job --help)")
+		return errors.New("no CRD given: use --crd PATH with the CRDs to check against (see celadon manifests job --help)")
 	case o.Shards < 1 || o.Shards > finding.MaxShards:
 		return fmt.Errorf("--shards %d: want 1 to %d", o.Shards, finding.MaxShards)
 	case o.Parallelism < 1 || o.Parallelism > finding.MaxShards:
 		return fmt.Errorf("--parallelism %d: want 1 to %d", o.Parallelism, finding.MaxShards)
 	case o.Image == "":
-		return errors.New("no image given: want --image IMAGE, the name under which you pushed the image of a release")
+		return errors.New("no image given: use --image IMAGE, the name under which you pushed a release image")
 	case !isImage(o.Image):
 		return fmt.Errorf("--image %q: want the name of an image", o.Image)
 	}
@@ -140,14 +140,14 @@ func (o *Options) read(ctx context.Context, s command.Streams) (map[string]strin
 		}
 		file := name + ".yaml"
 		if _, twice := data[file]; twice {
-			return fmt.Errorf("%s: %s is given twice", r.Place, name)
+			return fmt.Errorf("%s: %s is a duplicate", r.Place, name)
 		}
 		text, err := untrusted.YAML(resource.WithoutDescriptions(r.object))
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.Place, err)
 		}
 		if size += len(text); size > maxConfigMap {
-			return fmt.Errorf("%s: with it the CRDs are more than %d KiB, which no ConfigMap holds: put them into an image of your own", r.Place, maxConfigMap>>10)
+			return fmt.Errorf("%s: with it, the CRDs exceed %d KiB, the limit of a ConfigMap: put them into your own image", r.Place, maxConfigMap>>10)
 		}
 		data[file] = indented(string(text))
 		byGroup[r.CRD.Spec.Group] = append(byGroup[r.CRD.Spec.Group], names.Plural)

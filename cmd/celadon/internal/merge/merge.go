@@ -36,13 +36,13 @@ type Options struct {
 
 // Formats lists the output formats of a merged report. The tables of -o wide only suit a single
 // run.
-const Formats = "text, yaml, json, jsonl, junit, sarif or github"
+const Formats = "text, yaml, json, jsonl, junit, sarif, or github"
 
 // Flags adds the flags of celadon merge to f.
 func (o *Options) Flags(f *pflag.FlagSet) {
 	f.SortFlags = false
-	f.StringSliceVar(&o.Sources, "source", nil, "a source that must not be missing: `NAME`, several with a comma between (repeatable)")
-	f.StringVar(&o.Run, "run", "", "leave out the reports that celadon check --run did not write with this `NAME`")
+	f.StringSliceVar(&o.Sources, "source", nil, "a source that must not be missing: `NAME`, or several separated by commas (repeatable)")
+	f.StringVar(&o.Run, "run", "", "merge only reports that celadon check --run wrote with this `NAME`")
 	o.ReportFlags(f, Formats)
 }
 
@@ -86,7 +86,7 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 		p.problems = append(p.problems, fmt.Errorf("%s: a link in a folder is not followed: name it to merge it", name))
 	}
 	if p.other > 0 {
-		s.Complain(fmt.Errorf("left out: %s of other runs than %q", phrase.Count(p.other, "report"), o.Run))
+		s.Complain(fmt.Errorf("skipped: %s of runs other than %q", phrase.Count(p.other, "report"), o.Run))
 	}
 	for _, problem := range p.problems {
 		s.Complain(problem)
@@ -95,7 +95,7 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 	case len(p.sources) == 0:
 		return &command.ExitError{Code: command.Usage, Err: errors.New("no report can be merged")}
 	case o.Output == "yaml" && !p.head.Has(finding.WithPersisted):
-		return fmt.Errorf("--output yaml: the reports have no objects as they are stored: want them of celadon check %s", finding.WithPersisted)
+		return fmt.Errorf("--output yaml: the reports have no persisted objects: create them with celadon check %s", finding.WithPersisted)
 	}
 	return check.Again(ctx, s, &o.Options, &check.Decided{
 		Head:    p.head,
@@ -114,7 +114,7 @@ func apart(out string, paths []string) error {
 	for _, path := range paths {
 		below, err := filepath.Rel(path, out)
 		if info, bad := os.Stat(path); err == nil && bad == nil && info.IsDir() && filepath.IsLocal(below) {
-			return fmt.Errorf("--out %s: in %s it would be taken for a report to merge: want another folder, or another end of its name", out, path)
+			return fmt.Errorf("--out %s: in %s it would be read as a report to merge: use another folder or file extension", out, path)
 		}
 	}
 	return nil

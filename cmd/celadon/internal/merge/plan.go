@@ -58,7 +58,7 @@ func read(ctx context.Context, files []string, o *Options) (*plan, error) {
 		if s := sources[one.head.Source]; s == nil {
 			sources[one.head.Source] = &source{name: one.head.Source, of: one.head.Shard.Of, shards: map[int]*part{}}
 		} else if s.of != one.head.Shard.Of {
-			return nil, fmt.Errorf("%s: %s, elsewhere there are %d: want the reports of one run", one.file, one.what(), s.of)
+			return nil, fmt.Errorf("%s: %s, but other reports have %d shards: want the reports of one run", one.file, one.what(), s.of)
 		}
 	}
 	for _, one := range whole {
@@ -92,9 +92,9 @@ func (p *plan) add(s *source, one, first *part) error {
 	}
 	if other := s.shards[one.head.Shard.Index]; other != nil {
 		if other.whole != one.whole {
-			return fmt.Errorf("%s and %s are both %s, and differ: keep one", other.file, one.file, one.what())
+			return fmt.Errorf("%s and %s are both %s, but differ: keep one of them", other.file, one.file, one.what())
 		}
-		p.problems = append(p.problems, fmt.Errorf("%s and %s are both %s: the first counts", other.file, one.file, one.what()))
+		p.problems = append(p.problems, fmt.Errorf("%s and %s are both %s: the first is used", other.file, one.file, one.what()))
 		return nil
 	}
 	for _, other := range s.shards { // any of them, because they agree
@@ -111,13 +111,13 @@ func (p *plan) add(s *source, one, first *part) error {
 func differs(a, b *finding.PartHead) string {
 	switch {
 	case a.Run != b.Run:
-		return fmt.Sprintf("one is of --run %q, the other of %q: choose one with celadon merge --run", b.Run, a.Run)
+		return fmt.Sprintf("one has --run %q, the other %q: choose one with celadon merge --run", b.Run, a.Run)
 	case a.Sources != b.Sources:
-		return fmt.Sprintf("one is with --sources %d, the other with %d", b.Sources, a.Sources)
+		return fmt.Sprintf("one has --sources %d, the other %d", b.Sources, a.Sources)
 	case a.Version != b.Version:
-		return fmt.Sprintf("one is of celadon %s, the other of %s", b.Version, a.Version)
+		return fmt.Sprintf("one was written by celadon %s, the other by %s", b.Version, a.Version)
 	case !slices.Equal(a.Flags, b.Flags):
-		return fmt.Sprintf("one is with %q, the other with %q", b.Flags, a.Flags)
+		return fmt.Sprintf("one has %q, the other %q", b.Flags, a.Flags)
 	}
 	return ""
 }
@@ -127,17 +127,17 @@ func differs(a, b *finding.PartHead) string {
 func disagrees(a, b *part) string {
 	switch {
 	case a.head.KubeVersion != b.head.KubeVersion:
-		return fmt.Sprintf("one is with --kube-version %s, the other with %s", b.head.KubeVersion, a.head.KubeVersion)
+		return fmt.Sprintf("one has --kube-version %s, the other %s", b.head.KubeVersion, a.head.KubeVersion)
 	case a.head.Live != b.head.Live:
 		return "only one is of a cluster"
 	case a.head.CRDs != b.head.CRDs || a.crds != b.crds:
-		return "they have other CRDs"
+		return "their CRDs differ"
 	case a.head.Live:
 		return "" // the cluster may have changed
 	case a.documents != b.documents:
-		return fmt.Sprintf("one has read %d documents, the other %d", b.documents, a.documents)
+		return fmt.Sprintf("one read %d documents, the other %d", b.documents, a.documents)
 	case a.input != b.input:
-		return "they have read other documents, or in another order"
+		return "they read different documents, or in a different order"
 	}
 	return ""
 }

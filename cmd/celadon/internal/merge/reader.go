@@ -70,7 +70,7 @@ func open(name string) (*reader, error) {
 	}
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		f.Close()
-		return nil, cmp.Or(err, fmt.Errorf("%s: not a regular file: a report is read twice", name))
+		return nil, cmp.Or(err, fmt.Errorf("%s: not a regular file: reports are read twice", name))
 	}
 	return &reader{file: f, buf: bufio.NewReaderSize(f, readAhead), at: -1}, nil
 }
@@ -78,7 +78,7 @@ func open(name string) (*reader, error) {
 func (r *reader) close() { _ = r.file.Close() }
 
 // errCut means that a report has no end.
-var errCut = errors.New("cut off: its last line, with the summary, is missing")
+var errCut = errors.New("truncated: its last line, with the summary, is missing")
 
 // next returns the next line unchanged, and io.EOF after the last line.
 func (r *reader) next() ([]byte, error) {
@@ -86,7 +86,7 @@ func (r *reader) next() ([]byte, error) {
 	for {
 		part, err := r.buf.ReadSlice('\n')
 		if len(text)+len(part) > maxLine {
-			return nil, fmt.Errorf("line %d: more than %d MiB: want less", r.line+1, maxLine>>20)
+			return nil, fmt.Errorf("line %d: more than %d MiB", r.line+1, maxLine>>20)
 		}
 		text = append(text, part...)
 		switch {
@@ -99,7 +99,7 @@ func (r *reader) next() ([]byte, error) {
 		case err != nil:
 			return nil, err
 		case r.last:
-			return nil, fmt.Errorf("line %d: something behind the summary", r.line+1)
+			return nil, fmt.Errorf("line %d: unexpected data after the summary", r.line+1)
 		}
 		r.line++
 		return text, nil
@@ -129,21 +129,21 @@ func strictly(text []byte, into any) error {
 // maxError limits the length of a decoder's error, which can quote the line.
 const maxError = 300
 
-var errLine = errors.New("want a CRD or an object with its part, or at last summary and end")
+var errLine = errors.New("want a CRD or an object with its part, or the final summary")
 
 // check returns an error if l cannot follow the lines before it.
 func (r *reader) check(l *finding.PartLine) error {
 	crd, object := l.CRD != nil, l.Object != nil
 	switch {
 	case l.Report != nil:
-		return errors.New("a second report: want one in a file")
+		return errors.New("a second report: want one report per file")
 	case l.Summary != nil && l.End != nil && !crd && !object && l.Part == nil:
 		r.last = true
 		return r.ends(l)
 	case l.Summary != nil || l.End != nil || l.Part == nil || crd == object:
 		return errLine
 	case crd && r.objects:
-		return errors.New("a CRD behind an object")
+		return errors.New("a CRD after an object")
 	}
 	if err := l.Join(); err != nil {
 		return err
@@ -153,7 +153,7 @@ func (r *reader) check(l *finding.PartLine) error {
 		return nil
 	}
 	if l.Object.At <= r.at {
-		return fmt.Errorf("part.at: %d behind %d: want the order of the input", l.Object.At, r.at)
+		return fmt.Errorf("part.at: %d after %d: want the order of the input", l.Object.At, r.at)
 	}
 	r.objects, r.at = true, l.Object.At
 	r.counts.Count(l.Object)
@@ -163,10 +163,10 @@ func (r *reader) check(l *finding.PartLine) error {
 // ends returns an error if the report is missing lines or objects.
 func (r *reader) ends(l *finding.PartLine) error {
 	if got, want := r.counts.Lines(), l.Summary.Lines(); got != want {
-		return fmt.Errorf("%s of CRDs and objects (want %d, as the summary counts)", phrase.Count(got, "line"), want)
+		return fmt.Errorf("%s of CRDs and objects (want %d, the count in the summary)", phrase.Count(got, "line"), want)
 	}
 	if l.Summary.Interrupted || l.Summary.Omitted > 0 || len(l.Summary.Missing) > 0 {
-		return errors.New("the report is not of all objects")
+		return errors.New("the report does not cover all objects")
 	}
 	return nil
 }
@@ -182,7 +182,7 @@ func (r *reader) begin() (*finding.PartHead, []byte, error) {
 		return nil, nil, fmt.Errorf("line 1: %w", err)
 	}
 	if l.Report == nil || l.CRD != nil || l.Object != nil || l.Part != nil || l.Summary != nil || l.End != nil {
-		return nil, nil, errors.New("line 1: not a part of a run: want what celadon check -o jsonl writes with --shard or --source")
+		return nil, nil, errors.New("line 1: not a part of a run: want the output of celadon check -o jsonl with --shard or --source")
 	}
 	if err := l.Report.Check(); err != nil {
 		return nil, nil, fmt.Errorf("line 1: report: %w", err)

@@ -88,11 +88,11 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set(name, value)
 	}
 	if !slices.Contains(p.hosts, r.Host) {
-		http.Error(w, "want the address that celadon playground printed", http.StatusMisdirectedRequest)
+		http.Error(w, "use the address that celadon playground printed", http.StatusMisdirectedRequest)
 		return
 	}
 	if origin := r.Header.Get("Origin"); origin != "" && origin != "http://"+r.Host || r.Method == http.MethodPost && origin == "" {
-		http.Error(w, "not from another page", http.StatusForbidden)
+		http.Error(w, "requests from other pages are not allowed", http.StatusForbidden)
 		return
 	}
 	token, name, ok := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
@@ -104,7 +104,7 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodPost && name == "answer":
 		p.answer(w, r)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
-		http.Error(w, "want GET, or POST of a question", http.StatusMethodNotAllowed)
+		http.Error(w, "want GET, or POST of a request", http.StatusMethodNotAllowed)
 	case name == "start.json":
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(p.start) // the client has gone, so the error is dropped
@@ -140,13 +140,13 @@ func (p *page) answer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err != nil {
-		http.Error(w, "the question did not come whole", http.StatusBadRequest)
+		http.Error(w, "the request is incomplete", http.StatusBadRequest)
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), p.patience(body))
 	defer cancel()
 	if !p.turns.Take(ctx, 1) {
-		http.Error(w, "too many questions at once", http.StatusServiceUnavailable)
+		http.Error(w, "too many requests at once", http.StatusServiceUnavailable)
 		return
 	}
 	defer p.turns.End(1)

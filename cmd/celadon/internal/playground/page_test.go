@@ -121,17 +121,17 @@ func TestOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, o := range map[string]Options{
-		"want a loopback address":     {Listen: "0.0.0.0:0"},
-		"want a loopback address, as": {Listen: "[::]:0"},
-		"192.0.2.1:80: want":          {Listen: "192.0.2.1:80"},
-		"localhost:0: want":           {Listen: "localhost:0"},
-		":8080: want":                 {Listen: ":8080"},
-		"missing port":                {Listen: "127.0.0.1"},
-		"--crd nowhere.yaml: ":        {Listen: "127.0.0.1:0", CRD: "nowhere.yaml"},
-		"--object /dev/null: ":        {Listen: "127.0.0.1:0", Object: "/dev/null"},
-		"--old " + large + ": more":   {Listen: "127.0.0.1:0", Old: large},
-		"--kube-version: ":            {Listen: "127.0.0.1:0", KubeVersion: "2.0"},
-		"cannot listen: ":             {Listen: "127.0.0.1:99999"},
+		"want a loopback address":          {Listen: "0.0.0.0:0"},
+		"want a loopback address, such as": {Listen: "[::]:0"},
+		"192.0.2.1:80: want":               {Listen: "192.0.2.1:80"},
+		"localhost:0: want":                {Listen: "localhost:0"},
+		":8080: want":                      {Listen: ":8080"},
+		"missing port":                     {Listen: "127.0.0.1"},
+		"--crd nowhere.yaml: ":             {Listen: "127.0.0.1:0", CRD: "nowhere.yaml"},
+		"--object /dev/null: ":             {Listen: "127.0.0.1:0", Object: "/dev/null"},
+		"--old " + large + ": more":        {Listen: "127.0.0.1:0", Old: large},
+		"--kube-version: ":                 {Listen: "127.0.0.1:0", KubeVersion: "2.0"},
+		"cannot listen: ":                  {Listen: "127.0.0.1:99999"},
 	} {
 		err := Run(t.Context(), command.Streams{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard}, &o)
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -32,11 +32,11 @@ type Options struct {
 // Flags adds the flags of celadon playground to f.
 func (o *Options) Flags(f *pflag.FlagSet) {
 	f.SortFlags = false
-	f.StringVar(&o.Listen, "listen", "127.0.0.1:0", "loopback `ADDRESS` to listen on; port 0 is any that is free")
-	f.StringVar(&o.CRD, "crd", "", "begin with the CRD in this `FILE`")
-	f.StringVar(&o.Object, "object", "", "begin with the object in this `FILE`")
-	f.StringVar(&o.Old, "old", "", "begin with the old object in this `FILE`")
-	f.StringVar(&o.KubeVersion, "kube-version", "", "begin with Kubernetes `X.Y` (default the newest known)")
+	f.StringVar(&o.Listen, "listen", "127.0.0.1:0", "loopback `ADDRESS` to listen on; port 0 selects a free port")
+	f.StringVar(&o.CRD, "crd", "", "start with the CRD in this `FILE`")
+	f.StringVar(&o.Object, "object", "", "start with the object in this `FILE`")
+	f.StringVar(&o.Old, "old", "", "start with the old object in this `FILE`")
+	f.StringVar(&o.KubeVersion, "kube-version", "", "start with Kubernetes `X.Y` (default: the newest supported)")
 }
 
 // start is the initial content of the page.
@@ -84,7 +84,7 @@ func loopback(address string) error {
 		return fmt.Errorf("--listen: %w", err)
 	}
 	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
-		return fmt.Errorf("--listen %s: want a loopback address, as 127.0.0.1:8080", address)
+		return fmt.Errorf("--listen %s: want a loopback address, such as 127.0.0.1:8080", address)
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ func Run(ctx context.Context, s command.Streams, o *Options) error {
 	if _, err := fmt.Fprintf(s.Stdout, "%s\n", p.url()); err != nil {
 		return fmt.Errorf("cannot write the address: %w", err)
 	}
-	fmt.Fprintln(s.Stderr, "open this address in a browser; who has it can use the page until it is ended (Ctrl-C)")
+	fmt.Fprintln(s.Stderr, "open this address in a browser; anyone who has it can use the page until you stop the command (Ctrl-C)")
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(connections) }()
 	select {

@@ -33,10 +33,10 @@ type EvalOptions struct {
 // Flags adds the flags of celadon eval to f.
 func (o *EvalOptions) Flags(f *pflag.FlagSet) {
 	o.flags(f)
-	f.StringVar(&o.At, "at", "", "what self is: a `PATH` such as spec.env[0]")
-	f.StringVar(&o.Version, "version", "", "the CRD's `VERSION` (default the object's, or the storage version)")
-	f.StringVarP(&o.Output, "output", "o", "text", "print as text or json")
-	f.BoolVar(&o.ExitStatus, "exit-status", false, "exit with 1 when the value is false")
+	f.StringVar(&o.At, "at", "", "path of self: a `PATH` such as spec.env[0]")
+	f.StringVar(&o.Version, "version", "", "the CRD's `VERSION` (default: the object's, or the storage version)")
+	f.StringVarP(&o.Output, "output", "o", "text", "output format: text or json")
+	f.BoolVar(&o.ExitStatus, "exit-status", false, "exit with 1 if the value is false")
 	o.Config.Add(f)
 }
 
@@ -51,7 +51,7 @@ func Eval(ctx context.Context, streams command.Streams, o *EvalOptions, src stri
 	e := &evaluation{host{streams, o.given}, o}
 	switch {
 	case o.CRD == "" && !o.Cluster.On:
-		return errors.New("no CRD given: want --crd PATH (see celadon eval --help)")
+		return errors.New("no CRD given: use --crd PATH (see celadon eval --help)")
 	case o.Output != "text" && o.Output != "json":
 		return fmt.Errorf("--output %q: want text or json", o.Output)
 	}
@@ -88,7 +88,7 @@ func Eval(ctx context.Context, streams command.Streams, o *EvalOptions, src stri
 
 // noteText returns a note on a hidden status with the flag that helps.
 func noteText(n *repl.StatusNote) string {
-	return n.Why + "; --subresource status evaluates a write of the status"
+	return n.Why + "; use --subresource status to evaluate a write of the status"
 }
 
 // inFlags rewords an error about missing input to name the flags that supply it.
@@ -98,9 +98,9 @@ func (o *EvalOptions) inFlags(err error) error {
 	case !errors.As(err, &lacking):
 		return err
 	case o.Object == "":
-		return errors.New("self has no value: want --object FILE")
+		return errors.New("self has no value: use --object FILE")
 	case lacking.Old && o.Old == "":
-		return errors.New("oldSelf has no value: want --old FILE")
+		return errors.New("oldSelf has no value: use --old FILE")
 	}
 	return errors.New(lacking.Why)
 }

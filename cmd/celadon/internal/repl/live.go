@@ -17,9 +17,9 @@ func (in *Inputs) check() error {
 	case in.Subresource != "" && in.Subresource != "status":
 		return fmt.Errorf("--subresource %q: want status", in.Subresource)
 	case in.Cluster.On && in.Object == "":
-		return errors.New("--cluster: want --object KIND/NAME")
+		return errors.New("--cluster: use --object KIND/NAME")
 	case in.Cluster.On && in.Name != "":
-		return errors.New("--name: --object KIND/NAME names one: want --namespace, or nothing")
+		return errors.New("--name: --object KIND/NAME already gives the name: use --namespace instead")
 	}
 	return in.Cluster.Check()
 }

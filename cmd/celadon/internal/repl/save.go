@@ -17,7 +17,7 @@ import (
 func saveDocument(r repl.SaveRequest) (file string, err error) {
 	own := r.Document.File
 	if own == "-" && r.File == "" {
-		return "", errors.New("the CRD came from no file: want :save FILE")
+		return "", errors.New("the CRD was not read from a file: use :save FILE")
 	}
 	before := r.Document.Text
 	if own != "-" {
@@ -28,7 +28,7 @@ func saveDocument(r repl.SaveRequest) (file string, err error) {
 	start := outfile.LineStart(before, r.Document.Line)
 	at := bytes.Index(before[start:], r.Document.Text)
 	if at < 0 {
-		return "", fmt.Errorf("%s: the file has changed since it was read: :load it again, or :save to another FILE", own)
+		return "", fmt.Errorf("%s: the file has changed since it was read: load it again with :load, or use :save with another FILE", own)
 	}
 	start += at
 	after := slices.Concat(before[:start], r.Text, before[start+len(r.Document.Text):])
@@ -45,13 +45,13 @@ func saveDocument(r repl.SaveRequest) (file string, err error) {
 func overwritable(r repl.SaveRequest) error {
 	for _, keep := range r.Keep {
 		if sameFile(r.File, keep) {
-			return fmt.Errorf("%s: an object is loaded from it: want another FILE", r.File)
+			return fmt.Errorf("%s: an object was loaded from it: use another FILE", r.File)
 		}
 	}
 	if info, err := os.Lstat(r.File); err == nil && info.IsDir() {
-		return fmt.Errorf("%s: a folder: want a FILE", r.File)
+		return fmt.Errorf("%s: a folder: use a FILE", r.File)
 	} else if err == nil && !r.Over {
-		return fmt.Errorf("%s: the file exists: want :save! %s to write over it", r.File, r.File)
+		return fmt.Errorf("%s: the file exists: use :save! %s to overwrite it", r.File, r.File)
 	}
 	return nil
 }

@@ -48,13 +48,13 @@ type Inputs struct {
 
 func (in *Inputs) flags(f *pflag.FlagSet) {
 	in.given = f
-	f.StringVar(&in.CRD, "crd", "", "the CRD: `PATH` of a file, a folder or -")
+	f.StringVar(&in.CRD, "crd", "", "the CRD: `PATH` of a file, a folder, or -")
 	f.StringVar(&in.Object, "object", "", "the object: a `FILE`")
-	f.StringVar(&in.Old, "old", "", "the object before: a `FILE`")
-	f.StringVar(&in.Name, "name", "", "the object's `NAME`, or NAMESPACE/NAME, where FILE has several of the CRD's kind")
-	f.StringVar(&in.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to write rules for (default all that is known)")
-	f.StringVar(&in.Subresource, "subresource", "", "evaluate a write of a subresource: status (default a write of the object, which does not change the status)")
-	in.Cluster.Add(f, "--object is KIND/NAME in a cluster, and the CRD is its own unless --crd is given (see docs/cluster.md)")
+	f.StringVar(&in.Old, "old", "", "the old object: a `FILE`")
+	f.StringVar(&in.Name, "name", "", "the object's `NAME`, or NAMESPACE/NAME, if FILE has several of the CRD's kind")
+	f.StringVar(&in.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to write rules for (default: all supported versions)")
+	f.StringVar(&in.Subresource, "subresource", "", "evaluate a write of a subresource: status (default: a write of the object, which does not change the status)")
+	in.Cluster.Add(f, "read --object KIND/NAME from a cluster, and its CRD too unless --crd is given (see docs/cluster.md)")
 }
 
 // Flags adds the flags of celadon repl to f.
@@ -177,7 +177,7 @@ func (h *host) session(ctx context.Context, in *Inputs, limits cost.Limits) (*re
 		crdPath = noFile
 	}
 	if crdPath == "" && (in.Object != "" || in.Old != "") {
-		return nil, errors.New("no CRD given: want --crd PATH")
+		return nil, errors.New("no CRD given: use --crd PATH")
 	}
 	return s, s.Start(repl.Inputs{
 		CRDs: crds, Objects: objects, Olds: olds,

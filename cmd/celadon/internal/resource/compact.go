@@ -41,7 +41,7 @@ func DecodeCompact(doc *input.Document) (*Compact, error) {
 func compactJSON(crd map[string]any) ([]byte, error) {
 	data, err := json.Marshal(WithoutDescriptions(crd))
 	if err == nil && len(data) > maxJSON {
-		err = fmt.Errorf("a CustomResourceDefinition of %d KiB without its descriptions: want no more than the %d that etcd takes", len(data)>>10, maxJSON>>10)
+		err = fmt.Errorf("a CustomResourceDefinition of %d KiB without its descriptions: want at most %d, the limit of etcd", len(data)>>10, maxJSON>>10)
 	}
 	return data, err
 }

@@ -14,7 +14,7 @@ func CheckNames(name string, versions ...string) error {
 	}
 	for _, v := range versions {
 		if errs := validation.IsDNS1035Label(v); len(errs) > 0 {
-			return fmt.Errorf("%s: version %q: not the name of one: %s", name, v, errs[0])
+			return fmt.Errorf("%s: version %q: not the name of a version: %s", name, v, errs[0])
 		}
 	}
 	return nil

@@ -68,7 +68,7 @@ func poolOf(data []byte) (*x509.CertPool, error) {
 	}
 	switch {
 	case bytes.Contains(data, []byte("-----")):
-		return nil, fmt.Errorf("what stands behind certificate %d is no PEM: is the file being written?", n)
+		return nil, fmt.Errorf("the data after certificate %d is not PEM: is the file being written?", n)
 	case n == 0:
 		return nil, errors.New("has no certificate in PEM")
 	}
@@ -104,7 +104,7 @@ func rememberClient(ctx context.Context, _ net.Conn) context.Context {
 // check returns an error if a request is not from an authorized client.
 func (c *clientCA) check(r *http.Request) *httpError {
 	if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
-		return &httpError{code: http.StatusUnauthorized, text: "want a client certificate (see --client-ca)", unread: true}
+		return &httpError{code: http.StatusUnauthorized, text: "a client certificate is required (see --client-ca)", unread: true}
 	}
 	known, now := c.current.Load(), time.Now()
 	remembered, _ := r.Context().Value(clientKey{}).(*client) // requests of a connection are sequential

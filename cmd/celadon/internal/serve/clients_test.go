@@ -98,7 +98,7 @@ func TestServeClientCA(t *testing.T) {
 		code  int
 		want  string
 	}{
-		"none":             {nil, 401, "want a client certificate"},
+		"none":             {nil, 401, "a client certificate is required"},
 		"good":             {[]tls.Certificate{good}, 200, `"allowed":true`},
 		"another CA's":     {[]tls.Certificate{other.client("kube-apiserver", later, x509.ExtKeyUsageClientAuth)}, 403, "unknown authority"},
 		"expired":          {[]tls.Certificate{ours.client("kube-apiserver", time.Now().Add(-time.Second), x509.ExtKeyUsageClientAuth)}, 403, "expired"},

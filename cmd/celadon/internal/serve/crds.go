@@ -86,12 +86,12 @@ func (f *crdFolder) choose(found []readCRD, inForce []string) (put []readCRD, pr
 			continue
 		}
 		refused++
-		why := fmt.Errorf("%s: %s: an API server would refuse it: %w", crd.place, crd.Name, crd.refused)
+		why := fmt.Errorf("%s: %s: an API server would reject it: %w", crd.place, crd.Name, crd.refused)
 		switch {
 		case f.enforce || slices.Contains(inForce, crd.Name):
 			problems = append(problems, why)
 		default:
-			f.server.log.Warn("CRD in force that an API server would refuse", "crd", crd.Name, "error", brief(why.Error()))
+			f.server.log.Warn("CRD in force that an API server would reject", "crd", crd.Name, "error", brief(why.Error()))
 			put = append(put, crd)
 		}
 	}
@@ -116,7 +116,7 @@ func (f *crdFolder) reload() (again time.Duration) {
 	}
 	f.server.metrics.compileErrors.Add(float64(len(problems)))
 	f.server.metrics.reloads.Inc()
-	f.server.log.Info("CRDs read again", "crds", len(after), "added", without(after, before), "removed", without(before, after), "missing", missing, "problems", len(problems))
+	f.server.log.Info("CRDs reloaded", "crds", len(after), "added", without(after, before), "removed", without(before, after), "missing", missing, "problems", len(problems))
 	return again
 }
 

@@ -105,7 +105,7 @@ func TestServeRemoves(t *testing.T) {
 	}
 	s.await("the end is seen and done", func() bool { return s.reloads() == 2 })
 	for i, want := range []struct{ removed, missing string }{{"", "betas.stable.example.com"}, {"betas.stable.example.com", ""}} {
-		record := s.log.records("CRDs read again")[i]
+		record := s.log.records("CRDs reloaded")[i]
 		for key, want := range map[string]string{"removed": want.removed, "missing": want.missing} {
 			if got := strings.Join(texts(record[key]), " "); got != want {
 				t.Errorf("reading %d: %s %q, want %q", i, key, got, want)

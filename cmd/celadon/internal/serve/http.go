@@ -102,7 +102,7 @@ func fewFields(next http.Handler) http.Handler {
 func refuseBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength != 0 {
-			refuse(w, &httpError{http.StatusRequestEntityTooLarge, "want no body", true})
+			refuse(w, &httpError{http.StatusRequestEntityTooLarge, "a request body is not allowed", true})
 			return
 		}
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(bareTimeout)) // a recorder in a test does not support it
@@ -208,7 +208,7 @@ func (s *server) run(ctx context.Context, inner net.Listener, cert *certificate,
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	if err := srv.Shutdown(stop); err != nil {
-		return fmt.Errorf("requests were cut off: %w", err)
+		return fmt.Errorf("requests were aborted: %w", err)
 	}
 	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
 		return err

@@ -78,7 +78,7 @@ func (h *admissionHandler) receive(ctx context.Context, w http.ResponseWriter, r
 var (
 	errTooLarge = &httpError{http.StatusRequestEntityTooLarge, fmt.Sprintf("body of more than %d bytes", maxBody), true}
 	errTooMuch  = &httpError{http.StatusRequestEntityTooLarge, fmt.Sprintf("body of more than %d JSON values", maxValues), false}
-	errSlow     = &httpError{http.StatusRequestTimeout, fmt.Sprintf("the body did not come in time: want %d bytes each %s", httplimit.LeastBytes, httplimit.Window), true}
+	errSlow     = &httpError{http.StatusRequestTimeout, fmt.Sprintf("the body did not arrive in time: want %d bytes each %s", httplimit.LeastBytes, httplimit.Window), true}
 	errNoRoom   = &httpError{http.StatusServiceUnavailable, "too many large or slow bodies at once", true}
 	errTooMany  = &httpError{http.StatusServiceUnavailable, "too many requests at once", false}
 )

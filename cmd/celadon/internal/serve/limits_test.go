@@ -84,17 +84,17 @@ func TestServeHostileHTTP(t *testing.T) {
 		"chunks of nothing but noise":  {posting("Transfer-Encoding: chunked\r\n", strings.Repeat("1;x="+strings.Repeat("y", 3000)+"\r\n \r\n", 30)), []int{400}, ""},
 		"chunked without end":          {posting("Transfer-Encoding: chunked\r\n", strings.Repeat("10000\r\n"+strings.Repeat(" ", 1<<16)+"\r\n", 60)), []int{413}, "more than 3276800 bytes"},
 		"says it is too long":          {posting("Content-Length: 999999999999\r\n", ""), []int{413}, "more than 3276800 bytes"},
-		"says it is longer than it is": {posting("Content-Length: 3000000\r\n", good), []int{408}, "did not come in time"},
+		"says it is longer than it is": {posting("Content-Length: 3000000\r\n", good), []int{408}, "did not arrive in time"},
 		"compressed":                   {strings.Replace(ofLength(good), "Host", "Content-Encoding: gzip\r\nHost", 1), []int{415}, "without Content-Encoding"},
 		"both lengths":                 {posting("Transfer-Encoding: chunked\r\nContent-Length: 5\r\n", chunked+"\r\n"), []int{200}, ""},
 		"HTTP/2":                       {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", []int{400}, ""},
-		"body for probes":              {"GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n", []int{413}, "want no body"},
-		"body for metrics":             {"GET /metrics HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", []int{413}, "want no body"},
+		"body for probes":              {"GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n", []int{413}, "a request body is not allowed"},
+		"body for metrics":             {"GET /metrics HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", []int{413}, "a request body is not allowed"},
 		"too many values":              {ofLength(dense(maxValues)), []int{413}, "more than 262144 JSON values"},
 		"the same key twice":           {ofLength(strings.Replace(good, `"image":"a"`, `"image":7,"image":"a"`, 1)), []int{200}, `"allowed":true`},
 		"the object twice":             {ofLength(strings.Replace(good, `"object":`, `"object":{"apiVersion":"v1","kind":"Pod"},"object":`, 1)), []int{200}, `"allowed":true`},
 		"no time":                      {strings.Replace(ofLength(good), "5s", "1ns", 1), []int{504}, "not decided in time"},
-		"no time, and a long body":     {strings.Replace(ofLength(good+strings.Repeat(" ", 1<<20)), "5s", "1ns", 1), []int{408}, "did not come in time"},
+		"no time, and a long body":     {strings.Replace(ofLength(good+strings.Repeat(" ", 1<<20)), "5s", "1ns", 1), []int{408}, "did not arrive in time"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

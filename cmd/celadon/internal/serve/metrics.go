@@ -37,7 +37,7 @@ func newMetrics(set *admission.Set) *metrics {
 			Name: "celadon_admission_requests_total", Help: "Admission requests answered.",
 		}, []string{"path", "kind", "verdict"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "celadon_http_request_duration_seconds", Help: "Time to answer an HTTP request, its body's way here included.",
+			Name: "celadon_http_request_duration_seconds", Help: "Time to answer an HTTP request, including the transfer of its body.",
 			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
 		}, []string{"path", "code"}),
 		cost: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -45,15 +45,15 @@ func newMetrics(set *admission.Set) *metrics {
 			Buckets: prometheus.ExponentialBuckets(10, 10, 7),
 		}, []string{"kind"}),
 		ruleRefusals: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "celadon_rule_refusals_total", Help: "Objects that a rule refused, whatever the mode made of it.",
+			Name: "celadon_rule_refusals_total", Help: "Objects that a rule rejected, in any mode.",
 		}, []string{"crd", "version", "path", "index"}),
 		inFlight:          gauge("celadon_requests_in_flight", "Admission requests being decided."),
-		panics:            counter("celadon_panics_total", "Bugs: panics, and requests that could not be decided."),
+		panics:            counter("celadon_panics_total", "Internal errors: panics, and requests that could not be decided."),
 		compileErrors:     counter("celadon_crd_compile_errors_total", "CRDs and rules that could not be read or compiled."),
-		crdProblems:       gauge("celadon_crd_problems", "CRDs and rules of the last reading that are not in force."),
-		crdsRefused:       gauge("celadon_crds_refused", "CRDs of the last reading that an API server would refuse, in force or not."),
-		reloads:           counter("celadon_crd_reloads_total", "How often the CRDs were read again."),
-		certificateExpiry: gauge("celadon_certificate_expiry_timestamp_seconds", "When the serving certificate ends."),
+		crdProblems:       gauge("celadon_crd_problems", "CRDs and rules of the last reload that are not in force."),
+		crdsRefused:       gauge("celadon_crds_refused", "CRDs of the last reload that an API server would reject, in force or not."),
+		reloads:           counter("celadon_crd_reloads_total", "Number of CRD reloads."),
+		certificateExpiry: gauge("celadon_certificate_expiry_timestamp_seconds", "When the serving certificate expires."),
 	}
 	crds := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "celadon_crds", Help: "CRDs in force."},
 		func() float64 { return float64(len(set.Names())) })

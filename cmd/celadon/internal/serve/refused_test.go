@@ -23,12 +23,12 @@ func TestServeRefusedAtStart(t *testing.T) {
 	write(t, filepath.Join(dir, "a.yaml"), misspelt(t, "Alpha"))
 	var out bytes.Buffer
 	code := serveArgs(t.Context(), &out, []string{"serve", "--crds", dir, "--plain-http", "--listen", "127.0.0.1:0"})
-	if code != command.Usage || !strings.Contains(out.String(), "an API server would refuse it") || !strings.Contains(out.String(), "x-kubernetes-validation") {
+	if code != command.Usage || !strings.Contains(out.String(), "an API server would reject it") || !strings.Contains(out.String(), "x-kubernetes-validation") {
 		t.Errorf("exit code %d: %s", code, &out)
 	}
 	for _, args := range [][]string{{"--mode", "warn"}, {"--mode", "audit"}, {"--no-vet"}} {
 		s := startServe(t, append(args, "--crds", dir, "--plain-http")...)
-		if told := len(s.log.records("CRD in force that an API server would refuse")) == 1; told != (args[0] == "--mode") {
+		if told := len(s.log.records("CRD in force that an API server would reject")) == 1; told != (args[0] == "--mode") {
 			t.Errorf("%q: told %t: %s", args, told, s.log)
 		}
 		if _, text := s.get("/metrics"); strings.Contains(text, "celadon_crds_refused 1") != (args[0] == "--mode") || !strings.Contains(text, "celadon_crds 1") {
@@ -46,7 +46,7 @@ func TestServeRefusedLater(t *testing.T) {
 		s := startServe(t, "--crds", dir, "--plain-http", "--mode", mode)
 		replace(t, filepath.Join(dir, "a.yaml"), misspelt(t, "Alpha"))
 		s.await("the change is seen", func() bool { return s.reloads() == 1 })
-		if problems := s.log.records("CRD not changed"); len(problems) != 1 || !strings.Contains(problems[0]["error"].(string), "an API server would refuse it") {
+		if problems := s.log.records("CRD not changed"); len(problems) != 1 || !strings.Contains(problems[0]["error"].(string), "an API server would reject it") {
 			t.Errorf("%s: %v", mode, problems)
 		}
 		if r := s.review("/validate", replicas("Alpha", "15")); r.Allowed != (mode == "warn") || r.Allowed != (len(r.Warnings) > 0) {

@@ -31,7 +31,7 @@ func replace(t testing.TB, path, text string) {
 	}
 }
 
-func (s *serving) reloads() int { return len(s.log.records("CRDs read again")) }
+func (s *serving) reloads() int { return len(s.log.records("CRDs reloaded")) }
 
 // TestServeFolderChanges replaces a folder, and checks that no request is decided with only some of
 // the new files, and that one change is logged.
@@ -55,7 +55,7 @@ func TestServeFolderChanges(t *testing.T) {
 	s := startServe(t, "--crds", filepath.Join(dir, "crds"), "--plain-http", "--remove-after", "0s")
 	folder("2", map[string]string{"a.yaml": crdOf(t, "Alpha", "20"), "more/c.yaml": crdOf(t, "Gamma", "10")})
 	s.await("the change is seen", func() bool { return s.reloads() == 1 })
-	record := s.log.records("CRDs read again")[0]
+	record := s.log.records("CRDs reloaded")[0]
 	if got := record["added"]; len(got.([]any)) != 1 || got.([]any)[0] != "gammas.stable.example.com" {
 		t.Errorf("added %v", got)
 	}
@@ -89,7 +89,7 @@ func TestServeBadChange(t *testing.T) {
 		{"a.yaml", crdOf(t, "Alpha", "self.replica"), "undefined field 'replica'"},
 		{"a.yaml", "kind: CustomResourceDefinition\napiVersion: [", "a.yaml"},
 		{"a.yaml", "", "a.yaml: is empty"},
-		{"a.yaml", crdOf(t, "Beta", "20"), "given twice"},
+		{"a.yaml", crdOf(t, "Beta", "20"), "duplicate"},
 		{"a.yaml", strings.Replace(crdOf(t, "Beta", "20"), "name: betas", "name: alphas", 1), "is already that of CRD betas"},
 	} {
 		replace(t, filepath.Join(dir, change.name), change.text)

@@ -56,22 +56,22 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringVar(&o.Listen, "listen", defaultListen, "`ADDRESS` to listen on")
 	f.StringVar(&o.TLSCert, "tls-cert", "", "certificate chain in PEM: a `FILE`, watched")
 	f.StringVar(&o.TLSKey, "tls-key", "", "its private key in PEM: a `FILE`, watched")
-	f.StringVar(&o.ClientCA, "client-ca", "", "decide only for clients with a certificate of these authorities in PEM: a `FILE`, watched")
+	f.StringVar(&o.ClientCA, "client-ca", "", "require client certificates from these authorities in PEM: a `FILE`, watched")
 	f.BoolVar(&o.PlainHTTP, "plain-http", false, "no TLS; only with --listen on a loopback address")
-	f.StringVar(&o.Mode, "mode", "enforce", "what a refusal does: enforce, warn (allow with warnings) or audit (only record)")
+	f.StringVar(&o.Mode, "mode", "enforce", "effect of a rejection: enforce, warn (allow with warnings), or audit (only record)")
 	f.StringVar(&o.Unknown, "unknown-crd", "allow", "objects without a CRD: allow (with a warning) or refuse")
-	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to stand for (default the newest known)")
-	f.BoolVar(&o.NoVet, "no-vet", false, "take CRDs that an API server would refuse, too, if they compile")
-	f.DurationVar(&o.Grace, "remove-after", defaultGrace, "how long the files must have been the same before a CRD that they lack is removed")
-	f.IntVar(&o.Concurrency, "max-concurrent", defaultConcurrency, "requests decided at once; others wait until their time is up")
-	f.DurationVar(&o.Drain, "drain", defaultDrain, "how long to go on after SIGTERM, until no more requests are sent here")
+	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to emulate (default: the newest supported)")
+	f.BoolVar(&o.NoVet, "no-vet", false, "also load CRDs that an API server would reject, if they compile")
+	f.DurationVar(&o.Grace, "remove-after", defaultGrace, "how long the files must be unchanged before CRDs that are missing from them are removed")
+	f.IntVar(&o.Concurrency, "max-concurrent", defaultConcurrency, "number of concurrent requests; others wait until their timeout")
+	f.DurationVar(&o.Drain, "drain", defaultDrain, "how long to continue after SIGTERM, while clients may still send requests")
 	o.Convert.Add(f)
 }
 
 // config returns the configuration that the flags describe, or an error if they are invalid.
 func (o *Options) config() (cfg admission.Config, err error) {
 	if len(o.CRDs) == 0 {
-		return cfg, errors.New("no CRDs given: want --crds PATH (see celadon serve --help)")
+		return cfg, errors.New("no CRDs given: use --crds PATH (see celadon serve --help)")
 	}
 	if slices.Contains(o.CRDs, "-") {
 		return cfg, errors.New("--crds -: want a file or a folder, which can be watched")
@@ -111,7 +111,7 @@ func (o *Options) admissionMode() (admission.Mode, error) {
 			return mode, nil
 		}
 	}
-	return 0, fmt.Errorf("--mode %q: want enforce, warn or audit", o.Mode)
+	return 0, fmt.Errorf("--mode %q: want enforce, warn, or audit", o.Mode)
 }
 
 // listener returns an error if objects, which may contain secrets, would be sent unencrypted over a
@@ -119,19 +119,19 @@ func (o *Options) admissionMode() (admission.Mode, error) {
 func (o *Options) listener() error {
 	if !o.PlainHTTP {
 		if o.TLSCert == "" || o.TLSKey == "" {
-			return errors.New("no certificate given: want --tls-cert FILE and --tls-key FILE (see celadon serve --help)")
+			return errors.New("no certificate given: use --tls-cert FILE and --tls-key FILE (see celadon serve --help)")
 		}
 		return nil
 	}
 	if o.TLSCert != "" || o.TLSKey != "" || o.ClientCA != "" {
-		return errors.New("--plain-http together with a certificate: want one of them")
+		return errors.New("--plain-http together with a certificate: want only one of them")
 	}
 	host, _, err := net.SplitHostPort(o.Listen)
 	if err != nil {
 		return fmt.Errorf("--listen: %w", err)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return fmt.Errorf("--plain-http with --listen %s: want a loopback address, as 127.0.0.1:8080", o.Listen)
+		return fmt.Errorf("--plain-http with --listen %s: want a loopback address, such as 127.0.0.1:8080", o.Listen)
 	}
 	return nil
 }

@@ -104,7 +104,7 @@ func TestServeModes(t *testing.T) {
 	t.Parallel()
 	s := startServe(t, "--crds", exampleD, "--mode", "warn", "--plain-http")
 	r := s.review("/validate", cronTab(badSpec))
-	if want := `celadon would refuse this: spec.schedule: Invalid value: "@daily": must have five fields`; !r.Allowed || fmt.Sprint(r.Warnings) != "["+want+"]" {
+	if want := `celadon would reject this: spec.schedule: Invalid value: "@daily": must have five fields`; !r.Allowed || fmt.Sprint(r.Warnings) != "["+want+"]" {
 		t.Errorf("warn: %+v", r)
 	}
 	s = startServe(t, "--crds", exampleD, "--unknown-crd", "refuse", "--plain-http")
@@ -238,14 +238,14 @@ func TestServeUsage(t *testing.T) {
 		"no CRDs":         {"--plain-http", "no CRDs given"},
 		"stdin":           {"--crds -", "can be watched"},
 		"no certificate":  {"--crds x", "no certificate given"},
-		"both":            {"--crds x --plain-http --tls-cert x", "want one of them"},
-		"client CA too":   {"--crds x --plain-http --client-ca x", "want one of them"},
+		"both":            {"--crds x --plain-http --tls-cert x", "want only one of them"},
+		"client CA too":   {"--crds x --plain-http --client-ca x", "want only one of them"},
 		"client CA":       {"--crds " + exampleD + " --tls-key k --tls-cert c --client-ca " + dir + "/tls.crt", "has no certificate in PEM"},
 		"remove after":    {"--crds x --plain-http --remove-after -1s", "want 0 or more"},
 		"not loopback":    {"--crds x --plain-http --listen 0.0.0.0:1", "want a loopback address"},
 		"every interface": {"--crds x --plain-http --listen :1", "want a loopback address"},
 		"no port":         {"--crds x --plain-http --listen 127.0.0.1", "--listen: "},
-		"mode":            {"--crds x --mode loud", "want enforce, warn or audit"},
+		"mode":            {"--crds x --mode loud", "want enforce, warn, or audit"},
 		"unknown":         {"--crds x --unknown-crd x", "want allow or refuse"},
 		"version":         {"--crds x --kube-version x", "--kube-version: "},
 		"concurrency":     {"--crds x --plain-http --max-concurrent 0", "want at least 1"},

@@ -99,7 +99,7 @@ func (d *definitions) find(s *ruletest.Suite) ([]*ruletest.CRD, error) {
 			return found, err
 		}
 	}
-	return nil, fmt.Errorf("%s is missing: want --crd PATH%s", name, d.meant(name))
+	return nil, fmt.Errorf("%s is missing: use --crd PATH%s", name, d.meant(name))
 }
 
 // meant returns a suggestion with the known CRD name nearest to name.
@@ -143,7 +143,7 @@ func (d *definitions) fitting(s *ruletest.Suite, all []*definition, is func(*def
 		found = append(found, crd)
 	}
 	if len(found) == 0 && others > 0 {
-		return nil, fmt.Errorf("featureGates: of the %d CRDs of that name none has %s", others, strings.Join(s.FeatureGates, ", "))
+		return nil, fmt.Errorf("featureGates: none of the %d CRDs of that name has %s", others, strings.Join(s.FeatureGates, ", "))
 	}
 	return found, nil
 }
@@ -152,7 +152,7 @@ func (d *definitions) fitting(s *ruletest.Suite, all []*definition, is func(*def
 func (d *definitions) named(s *ruletest.Suite) ([]*ruletest.CRD, error) {
 	path := filepath.Join(filepath.Dir(s.File), filepath.FromSlash(s.CRDPath))
 	if s.File == "-" || filepath.IsAbs(s.CRDPath) || !d.mayRead(path) {
-		return nil, fmt.Errorf("crd: %s: a suite may only name files in the folders that were given: give --crd PATH", s.CRDPath)
+		return nil, fmt.Errorf("crd: %s: a suite may only name files in the folders on the command line: use --crd PATH", s.CRDPath)
 	}
 	all, err := d.file(path)
 	if err != nil {
@@ -163,7 +163,7 @@ func (d *definitions) named(s *ruletest.Suite) ([]*ruletest.CRD, error) {
 	}
 	found, err := d.fitting(s, all, is)
 	if err == nil && len(found) == 0 {
-		err = fmt.Errorf("crd: %s: no CustomResourceDefinition for the suite in it", s.CRDPath)
+		err = fmt.Errorf("crd: %s: it has no CustomResourceDefinition for the suite", s.CRDPath)
 	}
 	return found, err
 }

@@ -36,11 +36,11 @@ type Measures struct {
 }
 
 func (m *Measures) flags(f *pflag.FlagSet) {
-	f.BoolVar(&m.Cover, "cover", false, "tell which rules and conditions the cases do not test")
-	f.Float64Var(&m.CoverMin, "cover-min", 0, "fail where fewer than `N` percent of the rules ran and refused")
-	f.StringVar(&m.CoverOut, "cover-out", "", "write the coverage to a `FILE` that ends in .json, .lcov or .html")
-	f.BoolVar(&m.Mutate, "mutate", false, "change rules and bounds one at a time, and tell which changes no case notices")
-	f.Float64Var(&m.MutateMin, "mutate-min", 0, "fail where the cases notice fewer than `N` percent of the changes")
+	f.BoolVar(&m.Cover, "cover", false, "report rules and conditions that the cases do not test")
+	f.Float64Var(&m.CoverMin, "cover-min", 0, "fail if fewer than `N` percent of the rules ran and rejected an object")
+	f.StringVar(&m.CoverOut, "cover-out", "", "write the coverage to a `FILE` that ends in .json, .lcov, or .html")
+	f.BoolVar(&m.Mutate, "mutate", false, "change rules and bounds one at a time, and report changes that no case detects")
+	f.Float64Var(&m.MutateMin, "mutate-min", 0, "fail if the cases detect fewer than `N` percent of the changes")
 }
 
 var coverForms = []string{".json", ".lcov", ".html"}
@@ -207,10 +207,10 @@ func (m *measures) gate(r *Report) error {
 		return nil
 	}
 	if c := r.Coverage; c != nil && c.Percent() < m.o.CoverMin {
-		return &command.ExitError{Code: command.Findings, Err: fmt.Errorf("coverage is %.1f %%: --cover-min wants %v", c.Percent(), m.o.CoverMin)}
+		return &command.ExitError{Code: command.Findings, Err: fmt.Errorf("coverage is %.1f %%: --cover-min requires %v", c.Percent(), m.o.CoverMin)}
 	}
 	if c := r.Mutation; c != nil && 100*c.Score < m.o.MutateMin {
-		return &command.ExitError{Code: command.Findings, Err: fmt.Errorf("the mutation score is %.1f %%: --mutate-min wants %v", 100*c.Score, m.o.MutateMin)}
+		return &command.ExitError{Code: command.Findings, Err: fmt.Errorf("the mutation score is %.1f %%: --mutate-min requires %v", 100*c.Score, m.o.MutateMin)}
 	}
 	return nil
 }

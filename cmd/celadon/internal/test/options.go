@@ -37,12 +37,12 @@ type Options struct {
 // Flags adds the flags to f.
 func (o *Options) Flags(f *pflag.FlagSet) {
 	f.SortFlags = false
-	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file or a folder (repeatable); without it those that stand where suites have theirs")
+	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file or a folder (repeatable; default: the usual folders next to the suites)")
 	f.StringVar(&o.Run, "run", "", "only the cases whose \"suite/case\" matches a `REGEXP`")
-	f.BoolVar(&o.FailFast, "fail-fast", false, "end at the first case that does not pass")
-	f.BoolVar(&o.Exact, "exact-messages", false, "an expected text that differs in the printed value alone fails")
-	f.StringSliceVar(&o.FeatureGates, "feature-gates", nil, "run only suites that go with the gates of this `LIST`, as A,B,-C; those not named are off")
-	f.BoolVar(&o.Update, "update", false, "write what came of failed cases into the suites, as what is expected")
+	f.BoolVar(&o.FailFast, "fail-fast", false, "stop at the first case that does not pass")
+	f.BoolVar(&o.Exact, "exact-messages", false, "fail if an expected message differs from the server's in the printed value only")
+	f.StringSliceVar(&o.FeatureGates, "feature-gates", nil, "run only suites that match the feature gates in this `LIST`, such as A,B,-C; gates not listed are off")
+	f.BoolVar(&o.Update, "update", false, "write the actual results of failed cases into the suites as expectations")
 	f.BoolVarP(&o.Watch, "watch", "w", false, "test again whenever a file changes")
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "print every case")
 	f.StringVarP(&o.Output, "output", "o", "text", "report as "+strings.Join(Outputs, ", "))
@@ -70,11 +70,11 @@ func (o *Options) Check(f *pflag.FlagSet, paths []string) error {
 	case !slices.Contains(Outputs, o.Output):
 		return fmt.Errorf("--output %q: want %s", o.Output, strings.Join(Outputs, ", "))
 	case stdin && (o.Watch || o.Update):
-		return errors.New("--watch and --update: standard input is no file: want files or folders")
+		return errors.New("--watch and --update: standard input is not a file: want files or folders")
 	case slices.Contains(o.CRDs, "-") && slices.Contains(paths, "-"):
 		return errors.New("- is given more than once: standard input can be read only once")
 	case o.Update && o.Watch:
-		return errors.New("--update and --watch: want one")
+		return errors.New("--update and --watch: want only one of them")
 	}
 	return o.Measures.check(f, o)
 }

@@ -49,7 +49,7 @@ func (r *run) read(ctx context.Context, paths []string) ([]*found, error) {
 	})
 	for _, path := range paths {
 		if info, err := os.Stat(path); err == nil && !info.IsDir() && !held[path] && len(r.problems) == 0 {
-			r.problems = append(r.problems, fmt.Errorf("%s: no suite in it: want kind: %s, or crdName and tests as OpenShift has them", path, ruletest.Kind))
+			r.problems = append(r.problems, fmt.Errorf("%s: no suite found: want kind: %s, or OpenShift's crdName and tests", path, ruletest.Kind))
 		}
 	}
 	return suites, err

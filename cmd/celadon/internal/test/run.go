@@ -91,7 +91,7 @@ type done struct {
 	errs   []error
 }
 
-var errEnough = errors.New("a case has not passed")
+var errEnough = errors.New("not all cases passed")
 
 // runAll runs the selected suites concurrently and passes their reports to take, in the order of
 // suites. With --fail-fast, it stops at the first case that does not pass.
@@ -152,7 +152,7 @@ func (r *run) verdict(report *Report, paths []string) error {
 	s := &report.Summary
 	switch {
 	case report.Interrupted:
-		return &command.ExitError{Code: command.Interrupted, Err: errors.New("interrupted: the report has what was run")}
+		return &command.ExitError{Code: command.Interrupted, Err: errors.New("interrupted: the report covers only the cases that were run")}
 	case r.bug != nil:
 		return &command.ExitError{Code: command.Bug, Err: r.bug}
 	case len(r.problems) > 0 || s.Errors > 0:
@@ -170,9 +170,9 @@ func (r *run) whyNone(s *ruletest.Summary, paths []string) string {
 	case s.Skipped > 0:
 		return fmt.Sprintf("no case was run: %s skipped", phrase.Count(s.Skipped, "case"))
 	case r.o.Run != "":
-		return fmt.Sprintf("no case was run: --run %q matches none", r.o.Run)
+		return fmt.Sprintf("no case was run: --run %q matches no case", r.o.Run)
 	case r.o.gates != nil:
-		return "no case was run: no suite goes with --feature-gates"
+		return "no case was run: no suite matches --feature-gates"
 	}
 	return "no suite in " + strings.Join(paths, ", ")
 }

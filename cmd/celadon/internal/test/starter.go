@@ -37,17 +37,17 @@ type InitOptions struct {
 // Flags adds the flags to f.
 func (o *InitOptions) Flags(f *pflag.FlagSet) {
 	f.SortFlags = false
-	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file, a folder or - (repeatable)")
-	f.StringArrayVar(&o.Samples, "from", nil, "objects that are preferred to made-up ones: `SAMPLES`, files or folders (repeatable)")
-	f.StringVar(&o.Out, "out", "", "write a file for each CRD version into `DIR` (default standard output)")
-	f.IntVar(&o.Steps, "steps", search.DefaultSteps, "how much is tried for one rule, in objects")
+	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file, a folder, or - (repeatable)")
+	f.StringArrayVar(&o.Samples, "from", nil, "preferred objects: `SAMPLES`, files or folders (repeatable)")
+	f.StringVar(&o.Out, "out", "", "write one file per CRD version into `DIR` (default: standard output)")
+	f.IntVar(&o.Steps, "steps", search.DefaultSteps, "number of objects to try for each rule")
 }
 
 // Check returns an error if the flags are invalid.
 func (o *InitOptions) Check() error {
 	switch all := slices.Concat(o.CRDs, o.Samples); {
 	case len(o.CRDs) == 0:
-		return errors.New("no CRDs given: want --crd PATH")
+		return errors.New("no CRDs given: use --crd PATH")
 	case o.Steps <= 0:
 		return fmt.Errorf("--steps %d: want 1 or more", o.Steps)
 	case len(slices.DeleteFunc(slices.Clone(all), func(path string) bool { return path != "-" })) > 1:
@@ -83,7 +83,7 @@ func Init(ctx context.Context, s command.Streams, o *InitOptions) error {
 	case len(i.problems) > 0:
 		return &command.ExitError{Code: command.Usage}
 	case written == 0:
-		return &command.ExitError{Code: command.Usage, Err: errors.New("no served version of the CRDs has rules: there is nothing to test")}
+		return &command.ExitError{Code: command.Usage, Err: errors.New("no served version of the CRDs has rules, so there is nothing to test")}
 	}
 	return nil
 }
@@ -212,7 +212,7 @@ func (i *initial) name(d *definition, version string) string {
 
 // write writes a suite, and prints a summary.
 func (i *initial) write(name string, made *ruletest.Started) error {
-	said := fmt.Sprintf("%s: %d with a refused object, %d of them by this rule alone; %d with an accepted one", phrase.Count(made.Rules, "rule"), made.Refused, made.Alone, made.Accepted)
+	said := fmt.Sprintf("%s: %d with a rejected object, %d of them by this rule alone; %d with an accepted object", phrase.Count(made.Rules, "rule"), made.Refused, made.Alone, made.Accepted)
 	if i.o.Out == "" {
 		if i.parts++; i.parts > 1 {
 			_, _ = io.WriteString(i.Stdout, "---\n")
@@ -226,7 +226,7 @@ func (i *initial) write(name string, made *ruletest.Started) error {
 	}
 	path := filepath.Join(i.o.Out, name)
 	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("%s: there is a suite already: remove it, or name another folder with --out", path)
+		return fmt.Errorf("%s: the suite exists: remove it, or choose another folder with --out", path)
 	}
 	if err := outfile.Write(path, made.Text); err != nil {
 		return err

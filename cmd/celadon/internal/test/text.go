@@ -125,7 +125,7 @@ func (p *textPrinter) end(r *Report) error {
 func counts(b *strings.Builder, r *Report) {
 	s := &r.Summary
 	for _, file := range r.Updated {
-		untrusted.Fprintf(b, "%s is updated: read what is expected now\n", file)
+		untrusted.Fprintf(b, "%s is updated: review the new expectations\n", file)
 	}
 	untrusted.Fprintf(b, "%s in %s: %d passed, %d failed", phrase.Count(s.Passed+s.Failed+s.Skipped, "case"), phrase.Count(s.Suites, "suite"), s.Passed, s.Failed)
 	if s.Skipped > 0 {
@@ -135,7 +135,7 @@ func counts(b *strings.Builder, r *Report) {
 		untrusted.Fprintf(b, "; %s", phrase.Count(s.Errors, "error"))
 	}
 	if s.Older > 0 {
-		untrusted.Fprintf(b, "; %d by a message as an older server words it", s.Older)
+		untrusted.Fprintf(b, "; %d with a message in the wording of an older server", s.Older)
 	}
 	if r.Interrupted {
 		b.WriteString("; interrupted")

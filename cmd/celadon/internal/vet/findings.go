@@ -35,15 +35,15 @@ func (one *vetted) findings() (list []crdFinding) {
 		list = append(list, f)
 	}
 	if one.problem != nil {
-		add(crdFinding{id: "unreadable", description: "What cannot be read as a CustomResourceDefinition", level: "error", message: one.problem.Error(), at: whole})
+		add(crdFinding{id: "unreadable", description: "A document that cannot be read as a CustomResourceDefinition", level: "error", message: one.problem.Error(), at: whole})
 		return list
 	}
 	r := one.report
 	if one.undecided() {
-		add(crdFinding{id: "undecided", description: "A CRD that asks for more work than is done", level: "error", message: r.Undecided.Error(), at: whole})
+		add(crdFinding{id: "undecided", description: "A CRD that exceeds the work limit", level: "error", message: r.Undecided.Error(), at: whole})
 	}
 	if r.Status != nil && len(r.Causes) == 0 {
-		f := crdFinding{id: string(r.Status.Reason), description: "A request that the API server does not take", level: "error", message: r.Status.Message, at: whole}
+		f := crdFinding{id: string(r.Status.Reason), description: "A request that the API server cannot process", level: "error", message: r.Status.Message, at: whole}
 		if strict := one.strict(0); len(strict) > 0 {
 			f.at = strict[0]
 		}
@@ -68,7 +68,7 @@ func (one *vetted) findings() (list []crdFinding) {
 	for i, at := range one.lintPlaces(0) {
 		l := &one.lints[i]
 		at.Field = l.Path + " " + l.Rule // identifies the lint even if rules are inserted before it
-		add(crdFinding{id: l.Name, description: "What the API server accepts and authors regret", level: "warning", message: l.Message, rule: l.Rule, shown: shown(l), at: at})
+		add(crdFinding{id: l.Name, description: "An accepted definition that causes problems later", level: "warning", message: l.Message, rule: l.Rule, shown: shown(l), at: at})
 	}
 	for _, v := range r.Versions {
 		for i, at := range one.advicePlaces(v.Advice) {

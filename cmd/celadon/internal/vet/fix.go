@@ -21,11 +21,11 @@ import (
 func (o *Options) fixes(paths []string) (bool, error) {
 	switch {
 	case o.DryRun && !o.Fix:
-		return false, errors.New("--dry-run: want --fix, too")
+		return false, errors.New("--dry-run: use it with --fix")
 	case o.Fix && o.Output != "text":
-		return false, errors.New("--fix shows what it changes: want no --output")
+		return false, errors.New("--fix prints its changes: do not set --output")
 	case o.Fix && slices.Contains(paths, "-"):
-		return false, errors.New("--fix: standard input cannot be written: want files or folders")
+		return false, errors.New("--fix: standard input cannot be changed: want files or folders")
 	}
 	return o.Fix, nil
 }
@@ -58,7 +58,7 @@ func runFix(ctx context.Context, s command.Streams, o *Options, paths []string) 
 			return nil
 		}
 		for _, l := range one.opening() {
-			untrusted.Fprintf(s.Stderr, "%s: %s: %s: not guarded, since what guards it accepts more than now: celadon vet --find shows it\n", one.doc.Place(), one.report.Name, phrase.Rule(l.Path, l.Index))
+			untrusted.Fprintf(s.Stderr, "%s: %s: %s: not guarded, because the guarded rule would accept more than now: celadon vet --find shows it\n", one.doc.Place(), one.report.Name, phrase.Rule(l.Path, l.Index))
 		}
 		return f.Add(ctx, one.doc, one.fixes())
 	}).Run(ctx)
@@ -66,7 +66,7 @@ func runFix(ctx context.Context, s command.Streams, o *Options, paths []string) 
 		err = f.End(ctx)
 	}
 	if ctx.Err() != nil {
-		return &command.ExitError{Code: command.Interrupted, Err: errors.New("interrupted: the files shown before are fixed")}
+		return &command.ExitError{Code: command.Interrupted, Err: errors.New("interrupted: only the files shown above are fixed")}
 	}
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ import (
 // runGo runs celadon vet on Go packages, such as ./api/...
 func runGo(ctx context.Context, streams command.Streams, o *Options, dirs []string) error {
 	if o.Fix {
-		return errors.New("--fix: CRDs that are generated are mended in Go: want no Go packages")
+		return errors.New("--fix: generated CRDs are fixed in their Go types: do not name Go packages")
 	}
 	var open closers
 	defer open.close()
@@ -29,7 +29,7 @@ func runGo(ctx context.Context, streams command.Streams, o *Options, dirs []stri
 	if len(paths) == 0 {
 		folders, err := g.tree.CRDFolders()
 		if err != nil {
-			return fmt.Errorf("%w: want --crd with what a generator makes of these packages (celadon-gen makes it of packages that have none)", err)
+			return fmt.Errorf("%w: use --crd with the CRDs generated from these packages (celadon-gen generates them if there are none)", err)
 		}
 		for _, dir := range folders {
 			paths = append(paths, g.name(dir))
@@ -143,7 +143,7 @@ func (one *vetted) inFile(field string, width int) finding.Place {
 func (r *goRun) cannotRead() {
 	add := func(at finding.Place, text string) {
 		r.sum.Unreadable++
-		r.unread = append(r.unread, goFinding{crdFinding: crdFinding{id: "unreadable", description: "What cannot be read", level: "error", message: text, at: at}})
+		r.unread = append(r.unread, goFinding{crdFinding: crdFinding{id: "unreadable", description: "An unreadable file", level: "error", message: text, at: at}})
 	}
 	for _, p := range r.src.Problems() {
 		add(finding.Place{File: p.File, Line: p.Line, Column: p.Column}, p.Message)
@@ -156,7 +156,7 @@ func (r *goRun) cannotRead() {
 		for _, rule := range m.Map().Rules {
 			if err := r.src.Missing(rule.Missing); err != nil && !said[rule.Missing] {
 				said[rule.Missing] = true
-				add(r.crds[r.of[i]].inFile(rule.Field, r.excerpt), fmt.Sprintf("package %s, whose types this rule is of: %v", rule.Missing, err))
+				add(r.crds[r.of[i]].inFile(rule.Field, r.excerpt), fmt.Sprintf("package %s, whose types have this rule: %v", rule.Missing, err))
 			}
 		}
 	}

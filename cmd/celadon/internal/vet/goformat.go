@@ -78,7 +78,7 @@ func (p goText) report(r *goRun) error {
 	s := r.sum.Go
 	untrusted.Fprintf(&b, "%d of %s found in %s", s.Mapped, phrase.Count(s.Rules, "rule"), phrase.Count(s.Files, "Go file"))
 	if s.Foreign > 0 {
-		untrusted.Fprintf(&b, "; %s of kinds that these packages do not have", phrase.Count(s.Foreign, "CRD"))
+		untrusted.Fprintf(&b, "; %s of kinds that are not in these packages", phrase.Count(s.Foreign, "CRD"))
 	}
 	untrusted.Fprintf(&b, "\n%s\n", r.sum.String())
 	_, err := p.out.Write([]byte(b.String()))
@@ -99,7 +99,7 @@ func (one *vetted) oneLine(p *textPrinter, b *strings.Builder) {
 	case one.undecided():
 		untrusted.Fprintf(b, "%s: %s", r.Name, p.paint(untrusted.Red, "undecided"))
 	default:
-		untrusted.Fprintf(b, "%s: %s", r.Name, p.paint(untrusted.Red, "refused"))
+		untrusted.Fprintf(b, "%s: %s", r.Name, p.paint(untrusted.Red, "rejected"))
 	}
 	for _, v := range versions(r) {
 		untrusted.Fprintf(b, "; %s: %s, %s of the cost limit", v.Name, phrase.Count(len(v.Rules), "rule"), share(v.EstimatedCost, v.Limit))

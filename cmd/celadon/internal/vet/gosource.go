@@ -25,7 +25,7 @@ func goPatterns(paths []string) (dirs []string, err error) {
 		}
 	}
 	if len(dirs) > 0 && len(dirs) < len(paths) {
-		return nil, fmt.Errorf("%s: want either CRDs or Go packages (%s): CRDs that were made of these go with --crd", strings.Join(paths, ", "), dots[1:])
+		return nil, fmt.Errorf("%s: want either CRDs or Go packages (%s): pass CRDs that were generated from Go packages with --crd", strings.Join(paths, ", "), dots[1:])
 	}
 	return dirs, nil
 }
@@ -161,7 +161,7 @@ func (g *goSource) relative(dir string) (string, error) {
 	}
 	rel, err := filepath.Rel(g.top, dir)
 	if err != nil || !filepath.IsLocal(rel) {
-		return "", errors.New("not in the repository of the other packages: vet them one by one")
+		return "", errors.New("not in the repository of the other packages: vet each repository separately")
 	}
 	return filepath.ToSlash(rel), nil
 }

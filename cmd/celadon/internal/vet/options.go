@@ -44,16 +44,16 @@ func KubeVersions() (list []string) {
 
 // Flags adds the flags to f.
 func (o *Options) Flags(f *pflag.FlagSet) {
-	f.StringArrayVar(&o.CRDs, "crd", nil, "with Go packages (./api/...): the CRDs that a generator makes of them, `PATH` of a file, a folder or - (repeatable; default config/crd, manifests, payload-manifests)")
-	f.StringArrayVar(&o.Olds, "old", nil, "CRDs as they were stored before: `PATH` of a file, a folder or - (repeatable)")
-	f.StringVar(&o.KubeVersion, "kube-version", "", "judge as the API servers of Kubernetes `X.Y`, a list of versions and ranges (1.33,1.35-1.37), or all (default the newest)")
-	f.StringVarP(&o.Output, "output", "o", "text", "report as text, json, junit, sarif or github")
-	f.BoolVar(&o.Explain, "explain", false, "say of every rule why it costs what it does")
-	f.BoolVar(&o.All, "all", false, "text: show every rule, not only the most expensive")
-	f.BoolVar(&o.Find, "find", false, "look for objects too: on which a rule fails to evaluate, or the proof that it refuses nothing (seconds a CRD)")
-	f.BoolVar(&o.Fix, "fix", false, "set the bounds that vet advises in the files, with --find guard rules that fail, and show what changes (see docs/fix.md)")
-	f.BoolVar(&o.DryRun, "dry-run", false, "with --fix: write nothing; exit code 1 where something is to be fixed")
-	f.StringArrayVar(&o.NoLints, "no-lint", nil, "switch off a lint: `NAME` (repeatable)")
+	f.StringArrayVar(&o.CRDs, "crd", nil, "with Go packages (./api/...): the CRDs generated from them, `PATH` of a file, a folder, or - (repeatable; default config/crd, manifests, payload-manifests)")
+	f.StringArrayVar(&o.Olds, "old", nil, "the stored CRDs that an update replaces: `PATH` of a file, a folder, or - (repeatable)")
+	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to emulate, a list of versions and ranges (1.33,1.35-1.37), or all (default: the newest supported)")
+	f.StringVarP(&o.Output, "output", "o", "text", "report format: text, json, junit, sarif, or github")
+	f.BoolVar(&o.Explain, "explain", false, "explain the cost of every rule")
+	f.BoolVar(&o.All, "all", false, "in text: show every rule, not only the most expensive")
+	f.BoolVar(&o.Find, "find", false, "also search for objects on which a rule fails to evaluate, and for proofs that a rule rejects nothing (takes seconds per CRD)")
+	f.BoolVar(&o.Fix, "fix", false, "set the suggested bounds in the files, with --find also guard rules that fail, and show the changes (see docs/fix.md)")
+	f.BoolVar(&o.DryRun, "dry-run", false, "with --fix: write nothing; exit with 1 if there is something to fix")
+	f.StringArrayVar(&o.NoLints, "no-lint", nil, "disable a lint: `NAME` (repeatable)")
 	o.Config.Add(f)
 }
 
@@ -108,5 +108,5 @@ func (o *Options) printer(terminal, to io.Writer) (printer, error) {
 	case "sarif":
 		return &sarifPrinter{finding.NewSARIF(out, command.Version())}, nil
 	}
-	return nil, fmt.Errorf("--output %q: want text, json, junit, sarif or github", o.Output)
+	return nil, fmt.Errorf("--output %q: want text, json, junit, sarif, or github", o.Output)
 }

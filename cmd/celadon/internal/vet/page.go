@@ -93,7 +93,7 @@ func Text(ctx context.Context, text input.Text, kubeVersion string) (*Vetted, er
 // noCRD returns the problem of a text without CRDs. other is its first document, or nil.
 func noCRD(other *input.Document) Problem {
 	if other == nil {
-		return Problem{Message: "no CustomResourceDefinition: the text is empty", Line: 1}
+		return Problem{Message: "no CustomResourceDefinition: the input is empty", Line: 1}
 	}
 	p := Problem{Message: "not a CustomResourceDefinition: kind is missing", Line: other.Line}
 	if kind := other.Object["kind"]; kind != nil {

@@ -17,12 +17,12 @@ import (
 func mendWords(m *lint.Rewrite) string {
 	does := "that accepts more than now"
 	if m.Keeps {
-		does = "that refuses it in the rule's own words"
+		does = "that rejects it with the rule's own message"
 	}
 	if m.Proof != nil {
 		return does + " (never fails, proved: " + m.Proof.String() + ")"
 	}
-	return fmt.Sprintf("%s (failed on none of %s)", does, phrase.Count(m.Searched, "object"))
+	return fmt.Sprintf("%s (did not fail on any of %s)", does, phrase.Count(m.Searched, "object"))
 }
 
 // shown returns the details of a lint: its example object and rewrites of the rule.
@@ -34,10 +34,10 @@ func shown(l *lint.Lint) (lines []string) {
 		lines = append(lines, fmt.Sprintf("object (%s): %s", w.Operation, compact(w.Object)))
 	}
 	for _, path := range l.MadeUp {
-		lines = append(lines, path+" is made up: its format is password")
+		lines = append(lines, path+" is a placeholder: its format is password")
 	}
 	for i := range l.Rewrites {
-		lines = append(lines, fmt.Sprintf("mend %s: %s", mendWords(&l.Rewrites[i]), lex.Flat(l.Rewrites[i].Rule)))
+		lines = append(lines, fmt.Sprintf("fix %s: %s", mendWords(&l.Rewrites[i]), lex.Flat(l.Rewrites[i].Rule)))
 	}
 	return lines
 }
@@ -59,11 +59,11 @@ func (p *textPrinter) shown(b *strings.Builder, l *lint.Lint) {
 		p.object(b, fmt.Sprintf("on this object (%s)", w.Operation), w.Object)
 	}
 	for _, path := range l.MadeUp {
-		p.line(b, 10, untrusted.Sprintf("%s is made up: its format is password", path))
+		p.line(b, 10, untrusted.Sprintf("%s is a placeholder: its format is password", path))
 	}
 	for i := range l.Rewrites {
 		m := &l.Rewrites[i]
-		p.line(b, 8, untrusted.Sprintf("mend %s:", mendWords(m)))
+		p.line(b, 8, untrusted.Sprintf("fix %s:", mendWords(m)))
 		for line := range strings.Lines(m.Rule) {
 			p.line(b, 10, untrusted.Line(strings.TrimSuffix(line, "\n")))
 		}

@@ -47,7 +47,7 @@ func (s *summary) count(one *vetted) {
 func (s *summary) verdict(paths []string) error {
 	switch {
 	case s.Interrupted:
-		return &command.ExitError{Code: command.Interrupted, Err: fmt.Errorf("interrupted: the report is of the CRDs before")}
+		return &command.ExitError{Code: command.Interrupted, Err: fmt.Errorf("interrupted: the report covers only the CRDs before")}
 	case s.bug != nil:
 		return &command.ExitError{Code: command.Bug, Err: s.bug}
 	case s.Unreadable > 0 || s.Undecided > 0 || s.limited:
@@ -62,7 +62,7 @@ func (s *summary) verdict(paths []string) error {
 
 // String returns the last line of a report.
 func (s *summary) String() string {
-	text := fmt.Sprintf("%s vetted: %d accepted, %d refused", phrase.Count(s.CRDs, "CRD"), s.Accepted, s.Refused)
+	text := fmt.Sprintf("%s vetted: %d accepted, %d rejected", phrase.Count(s.CRDs, "CRD"), s.Accepted, s.Refused)
 	if s.Lints > 0 {
 		text += "; " + phrase.Count(s.Lints, "lint")
 	}

@@ -48,7 +48,7 @@ func Run(ctx context.Context, streams command.Streams, o *Options, paths []strin
 		return err
 	}
 	if len(o.CRDs) > 0 {
-		return errors.New("--crd goes with Go packages, as ./api/...: CRDs to vet are arguments")
+		return errors.New("--crd is only for Go packages, such as ./api/...: name the CRDs to vet as arguments")
 	}
 	if fix, err := o.fixes(paths); err != nil || fix {
 		if err == nil {

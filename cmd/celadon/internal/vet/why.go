@@ -18,7 +18,7 @@ func (p *textPrinter) why(b *strings.Builder, one *vetted, v *vet.Version) {
 	})
 	lines := one.lines(v, rules)
 	if slices.ContainsFunc(rules, func(r vet.Rule) bool { return r.Over }) {
-		p.line(b, 4, untrusted.Sprintf("Cost is counted in units, about one for each step that a rule takes, for the largest object that the schema lets in. One rule may cost %s in all the places where it runs, all rules of a version together %s.", formatNumber(rules[0].Limit), formatNumber(v.Limit)))
+		p.line(b, 4, untrusted.Sprintf("Cost is counted in units, about one for each step of a rule, for the largest object that the schema accepts. One rule may cost %s over all of its runs in an object; all rules of a version together may cost %s.", formatNumber(rules[0].Limit), formatNumber(v.Limit)))
 	}
 	for i := range rules {
 		if i == mostRows && !p.all {
@@ -39,9 +39,9 @@ func (p *textPrinter) reason(b *strings.Builder, r *vet.Rule, line untrusted.Own
 	head := untrusted.Sprintf("why %s%s costs %s", what, line, formatNumber(cost))
 	switch {
 	case cost > r.Limit:
-		head += untrusted.Sprintf(" where %s is the limit", formatNumber(r.Limit))
+		head += untrusted.Sprintf(", over the limit of %s", formatNumber(r.Limit))
 	case r.Over:
-		head += ", much of a sum that is over its limit"
+		head += ", a large part of a sum over its limit"
 	}
 	p.line(b, 4, head+":")
 	p.line(b, 6, "most of it in: "+p.paint(untrusted.Bold, oneLine(r.Reason.Expression, 100)))
@@ -69,9 +69,9 @@ func (p *textPrinter) advice(b *strings.Builder, v *vet.Version, lines map[strin
 	if len(v.Advice) == 0 {
 		return
 	}
-	what := untrusted.Own("set these bounds and all rules fit")
+	what := untrusted.Own("with these bounds, all rules fit")
 	if !v.Mendable {
-		what = "set these bounds and the other rules fit"
+		what = "with these bounds, the other rules fit"
 	}
 	p.line(b, 4, p.paint(untrusted.Green, what)+":")
 	for _, a := range v.Advice {

@@ -31,15 +31,15 @@ func newCommand(s command.Streams) *cobra.Command {
 	o := &options{}
 	cmd := &cobra.Command{
 		Use:   "celadon-openapi --crd PATH",
-		Short: "Print the OpenAPI documents that an API server publishes of CRDs",
-		Long: `Celadon-openapi prints what an API server has at /openapi/v3/apis/GROUP/VERSION
-of CRDs, or with --v2 what these add to its /openapi/v2, byte for byte but for the
-order of keys, which is sorted. It is made by the server's own code, of the version
-that celadon version tells.
+		Short: "Print the OpenAPI documents that an API server publishes for CRDs",
+		Long: `Celadon-openapi prints the document that an API server publishes for CRDs at
+/openapi/v3/apis/GROUP/VERSION, or with --v2 the part that they add to /openapi/v2,
+byte for byte except that keys are sorted. The document is built by the server's own
+code, in the version that celadon version prints.
 
-Whether a server would accept the CRDs is not looked at: celadon vet says that.
+It does not check whether a server would accept the CRDs: use celadon vet for that.
 
-Exit codes: 0, or 2 for usage or unreadable input.`,
+Exit codes: 0 success, 2 usage error or unreadable input.`,
 		Example: `  celadon-openapi --crd crd.yaml
   celadon-openapi --crd crds/ --group-version stable.example.com/v1
   celadon-openapi --crd crds/ --out openapi/
@@ -67,10 +67,10 @@ Exit codes: 0, or 2 for usage or unreadable input.`,
 	cmd.SetOut(s.Stdout)
 	cmd.SetErr(s.Stderr)
 	f := cmd.Flags()
-	f.StringArrayVar(&o.crds, "crd", nil, "CRDs: `PATH` of a file, a folder or - (repeatable)")
-	f.StringVar(&o.groupVersion, "group-version", "", "the document of one `GROUP/VERSION`")
-	f.BoolVar(&o.v2, "v2", false, "OpenAPI v2: one document of all CRDs")
-	f.StringVar(&o.out, "out", "", "a file for each document in the folder `DIR`, which is made")
+	f.StringArrayVar(&o.crds, "crd", nil, "CRDs: `PATH` of a file, a folder, or - (repeatable)")
+	f.StringVar(&o.groupVersion, "group-version", "", "print only the document of one `GROUP/VERSION`")
+	f.BoolVar(&o.v2, "v2", false, "print OpenAPI v2: one document for all CRDs")
+	f.StringVar(&o.out, "out", "", "write one file per document into `DIR`, which is created")
 	command.Operands(cmd, false, "crd")
 	command.Complete(cmd)
 	return cmd
@@ -79,9 +79,9 @@ Exit codes: 0, or 2 for usage or unreadable input.`,
 func (o *options) check() error {
 	switch {
 	case len(o.crds) == 0:
-		return errors.New("no CRDs given: want --crd PATH")
+		return errors.New("no CRDs given: use --crd PATH")
 	case o.v2 && o.groupVersion != "":
-		return errors.New("--v2 and --group-version both given: in OpenAPI v2 there is one document of all")
+		return errors.New("--v2 and --group-version both given: OpenAPI v2 has a single document for all versions")
 	}
 	return nil
 }
@@ -105,7 +105,7 @@ func (o *options) publish(s command.Streams, crds []*apiextensionsv1.CustomResou
 		return nil
 	}
 	if len(files) > 1 {
-		return fmt.Errorf("%d documents: want --group-version for one of them, or --out DIR for all", len(files))
+		return fmt.Errorf("%d documents: use --group-version for one of them, or --out DIR for all", len(files))
 	}
 	for _, data := range files {
 		_, err = s.Stdout.Write(data)
@@ -133,7 +133,7 @@ func (o *options) documents(crds []*apiextensionsv1.CustomResourceDefinition) (m
 		return files, nil
 	}
 	if len(all) == 0 {
-		return nil, errors.New("no version is served, and a server publishes no other")
+		return nil, errors.New("no version is served, so nothing is published")
 	}
 	return nil, fmt.Errorf("--group-version %q: no such version is served: want %s", o.groupVersion, strings.ReplaceAll(strings.Join(slices.Sorted(maps.Keys(all)), ", "), "apis/", ""))
 }

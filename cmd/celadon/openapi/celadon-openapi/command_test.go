@@ -74,7 +74,7 @@ func TestRefused(t *testing.T) {
 		stdin string
 		want  string
 	}{
-		{"", "", "no CRDs given: want --crd PATH (see celadon-openapi --help)"},
+		{"", "", "no CRDs given: use --crd PATH (see celadon-openapi --help)"},
 		{"--crds x", "", "unknown flag: --crds; did you mean --crd?"},
 		{"x --crd y", "", `"x": celadon-openapi takes no arguments`},
 		{"--crd nosuch.yaml", "", "nosuch.yaml"},
@@ -84,7 +84,7 @@ func TestRefused(t *testing.T) {
 		{"--crd " + crontab + " --group-version v1", "", `--group-version "v1": no such version is served: want stable.example.com/v1`},
 		{"--crd " + crontab + " --group-version stable.example.com/v1 --v2", "", "--v2 and --group-version both given"},
 		{"--crd " + crontab + " --crd " + crontab, "", "crontabs.stable.example.com: given twice"},
-		{"--crd " + crontab + " --crd ../../../../examples/costly", "", "2 documents: want --group-version"},
+		{"--crd " + crontab + " --crd ../../../../examples/costly", "", "2 documents: use --group-version"},
 		{"--crd " + crontab + " --out " + crontab, "", "not a directory"},
 	} {
 		stdout, stderr, code := run(t, test.stdin, strings.Fields(test.args)...)

@@ -56,8 +56,8 @@ type Flags struct {
 
 // Add adds --config and --no-config.
 func (c *Flags) Add(f *pflag.FlagSet) {
-	f.StringVar(&c.file, "config", "", "defaults: `FILE` instead of the nearest .celadon.yaml")
-	f.BoolVar(&c.off, "no-config", false, "look for no .celadon.yaml")
+	f.StringVar(&c.file, "config", "", "read defaults from `FILE` instead of the nearest .celadon.yaml")
+	f.BoolVar(&c.off, "no-config", false, "do not read .celadon.yaml")
 }
 
 // Defaults sets the flags of cmd that the command line does not set from the command's section of the
@@ -106,7 +106,7 @@ func setDefault(flags *pflag.FlagSet, key string, values []string) error {
 		return nil
 	}
 	if _, many := flag.Value.(pflag.SliceValue); !many && len(values) != 1 {
-		return fmt.Errorf("%d values: want one", len(values))
+		return fmt.Errorf("want one value (got %d)", len(values))
 	}
 	for _, value := range values {
 		if err := flag.Value.Set(value); err != nil {
@@ -123,7 +123,7 @@ func setDefault(flags *pflag.FlagSet, key string, values []string) error {
 func (c *Flags) find(ctx context.Context, stderr io.Writer) (*file, error) {
 	switch {
 	case c.off && c.file != "":
-		return nil, errors.New("--config and --no-config: want one")
+		return nil, errors.New("--config and --no-config: want only one of them")
 	case c.off:
 		return nil, nil
 	case c.file != "":
@@ -144,7 +144,7 @@ func (c *Flags) find(ctx context.Context, stderr io.Writer) (*file, error) {
 		return nil, err
 	}
 	if (path != "") != (near != nil) || near != nil && (path != near.path || !bytes.Equal(data, near.data)) {
-		fmt.Fprintf(stderr, "celadon: %s is not that of --base %s, which counts\n", Name, c.Base)
+		fmt.Fprintf(stderr, "celadon: %s differs from --base %s, whose version applies\n", Name, c.Base)
 	}
 	if path == "" {
 		return nil, nil
@@ -234,7 +234,7 @@ func KubeVersion(data []byte, command string) (version, note string, err error) 
 	}
 	values, err := valuesOf(kubeVersion, settings[kubeVersion])
 	if err == nil && len(values) != 1 {
-		err = fmt.Errorf("%d values: want one", len(values))
+		err = fmt.Errorf("want one value (got %d)", len(values))
 	}
 	if err == nil {
 		err = stricter(kubeVersion, values)
@@ -261,7 +261,7 @@ func valuesOf(name string, v any) ([]string, error) {
 		return []string{strconv.FormatFloat(v, 'f', -1, 64)}, nil
 	case []any:
 		if len(v) > maxValues {
-			return nil, fmt.Errorf("more than %d values: want less", maxValues)
+			return nil, fmt.Errorf("more than %d values", maxValues)
 		}
 		var all []string
 		for _, item := range v {

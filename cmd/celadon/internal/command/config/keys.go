@@ -259,7 +259,7 @@ func (f *file) allows(command, key string, values []string) error {
 	case f.tree == "":
 		return nil
 	case class == ByHand:
-		return fmt.Errorf("not taken from a file in the tree under check: give --%s, or name the file with --config", key)
+		return fmt.Errorf("not read from a file in the checked tree: use --%s, or name the file with --config", key)
 	case class == Stricter:
 		return stricter(key, values)
 	}
@@ -280,7 +280,7 @@ func stricter(key string, values []string) error {
 	switch key {
 	case "validate":
 		if !slices.Equal(values, []string{"strict"}) && !slices.Equal(values, []string{"true"}) {
-			return errors.New("a file in the tree under check may only say strict: give --validate, or name the file with --config")
+			return errors.New("a file in the checked tree may only set strict: use --validate, or name the file with --config")
 		}
 		return nil
 	case kubeVersion:
@@ -295,7 +295,7 @@ func stricter(key string, values []string) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("no value is known to be safe: give --%s, or name the file with --config", key)
+	return fmt.Errorf("no value is known to be safe: use --%s, or name the file with --config", key)
 }
 
 func unknownKey(command string) error {
@@ -320,7 +320,7 @@ func (f *file) paths(flags *pflag.FlagSet, key string, values []string) ([]strin
 			out[i] = filepath.Join(filepath.Dir(f.path), path)
 		}
 		if f.tree != "" && (path == "-" || !worktree.Inside(f.tree, out[i])) {
-			return nil, fmt.Errorf("%s: not in the tree %s: give it on the command line, or name the file with --config", strings.TrimSpace(path), f.tree)
+			return nil, fmt.Errorf("%s: not in the tree %s: set it on the command line, or name the file with --config", strings.TrimSpace(path), f.tree)
 		}
 	}
 	if reads {

@@ -131,7 +131,7 @@ func isLink(name string) bool {
 }
 
 func errNowhere(name string) error {
-	return fmt.Errorf("%s: a link that leads nowhere: want a file", name)
+	return fmt.Errorf("%s: a dangling link: want a file", name)
 }
 
 func (f *File) Write(data []byte) (int, error) {

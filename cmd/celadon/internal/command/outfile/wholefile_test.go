@@ -27,8 +27,8 @@ func TestWrite(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"plain": "", "secret": "", "link": "", "new": "",
-		"nowhere": "a link that leads nowhere: want a file",
-		"loop":    "a link that leads nowhere: want a file",
+		"nowhere": "a dangling link: want a file",
+		"loop":    "a dangling link: want a file",
 		".":       "not a regular file",
 		"no/new":  "no such file or directory",
 	} {

@@ -25,7 +25,7 @@ import (
 func Run(ctx context.Context, s command.Streams, paths []string, round func() error) error {
 	warn := func(path string, err error) {
 		if path == "" {
-			s.Complain(fmt.Errorf("--watch: changes were lost, so all counts as changed: %w", err))
+			s.Complain(fmt.Errorf("--watch: changes were lost, so everything is checked again: %w", err))
 			return
 		}
 		s.Complain(fmt.Errorf("--watch: %s is not watched: %w", path, err))

@@ -94,7 +94,7 @@ func (c *Client) connect(cfg *rest.Config) error {
 		return err
 	}
 	client.CheckRedirect = func(to *http.Request, _ []*http.Request) error {
-		return fmt.Errorf("the server sends on to %s: an API server does not", to.URL.Host)
+		return fmt.Errorf("the server redirects to %s, which an API server does not do", to.URL.Host)
 	}
 	c.rest, err = rest.UnversionedRESTClientForConfigAndClient(cfg, client)
 	return err
@@ -127,7 +127,7 @@ func (c *Client) KubeVersion(ctx context.Context) (string, error) {
 	body, err := c.get(ctx, []string{"/version"}, nil)
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {
-		c.Tell(fmt.Errorf("%s does not tell its version: taken for %s: %w", c, types.Version{Minor: types.Newest}, err))
+		c.Tell(fmt.Errorf("%s does not report its version: assuming %s: %w", c, types.Version{Minor: types.Newest}, err))
 		return "", nil
 	}
 	if err != nil {
@@ -136,15 +136,15 @@ func (c *Client) KubeVersion(ctx context.Context) (string, error) {
 	defer body.Close()
 	var told struct{ Major, Minor string }
 	if err := json.NewDecoder(io.LimitReader(body, maxStatus)).Decode(&told); err != nil {
-		return "", fmt.Errorf("%s: no answer of an API server: %w", c, err)
+		return "", fmt.Errorf("%s: no response from an API server: %w", c, err)
 	}
 	minor, err := strconv.Atoi(strings.TrimRight(told.Minor, "+")) // providers may return 31+
 	if err != nil || told.Major != "1" {
-		return "", fmt.Errorf("%s: Kubernetes %q.%q: want --kube-version X.Y", c, told.Major, told.Minor)
+		return "", fmt.Errorf("%s: Kubernetes %q.%q: use --kube-version X.Y", c, told.Major, told.Minor)
 	}
 	known := types.Version{Minor: min(max(minor, types.Oldest), types.Newest)}
 	if known.Minor != minor {
-		c.Tell(fmt.Errorf("%s is of Kubernetes 1.%d, which this build does not know: taken for %s", c, minor, known))
+		c.Tell(fmt.Errorf("%s runs Kubernetes 1.%d, which this build does not support: assuming %s", c, minor, known))
 	}
 	return known.String(), nil
 }

@@ -157,7 +157,7 @@ func TestForbidden(t *testing.T) {
 	}
 	c := opened(t, s, Flags{})
 	names, errs := read(t.Context(), c, kind(t, "as"), kind(t, "bs"), kind(t, "things"))
-	if len(names) != 2 || len(errs) != 2 || !strings.Contains(errs[1].Error(), "not read, for want of permission to list it: /apis/g.io/v1/bs is forbidden") {
+	if len(names) != 2 || len(errs) != 2 || !strings.Contains(errs[1].Error(), "not read, because of missing permission to list it: /apis/g.io/v1/bs is forbidden") {
 		t.Errorf("%v, %v", names, errs)
 	}
 }
@@ -171,7 +171,7 @@ func TestObject(t *testing.T) {
 	c := opened(t, s, Flags{})
 	for ref, want := range map[string]string{
 		"things/n000001": "", "Things.g.io/n000001": "",
-		"thing/n000001": "is of things.g.io and of others.g.io", "th/n000001": "want one of these",
+		"thing/n000001": "is of things.g.io and of others.g.io", "th/n000001": "choose one",
 		"things/none": "not found", "gizmo/a": "has no CustomResourceDefinition for",
 		"things": "want KIND/NAME", "things/../a": "the name may not contain '/'", "things/..": "may not be '..'", "/a": "want KIND/NAME",
 	} {

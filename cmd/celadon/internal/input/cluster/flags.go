@@ -38,20 +38,20 @@ type Flags struct {
 // --cluster.
 func (f *Flags) Add(fs *pflag.FlagSet, what string) {
 	fs.BoolVar(&f.On, "cluster", false, what)
-	fs.StringVar(&f.Context, "context", "", "with --cluster: the kubeconfig's `CONTEXT` (default its current one)")
-	fs.StringVarP(&f.Namespace, "namespace", "n", "", "with --cluster: read only what is in a `NAMESPACE`")
+	fs.StringVar(&f.Context, "context", "", "with --cluster: the kubeconfig's `CONTEXT` (default: the current context)")
+	fs.StringVarP(&f.Namespace, "namespace", "n", "", "with --cluster: read only objects in a `NAMESPACE`")
 }
 
 // AddSelector adds the flag that chooses objects.
 func (f *Flags) AddSelector(fs *pflag.FlagSet) {
-	fs.StringVarP(&f.Selector, "selector", "l", "", "with --cluster: read only objects with these `LABELS`, as kubectl get")
+	fs.StringVarP(&f.Selector, "selector", "l", "", "with --cluster: read only objects with these `LABELS`, as in kubectl get")
 }
 
 // Check returns an error if the flags are invalid.
 func (f *Flags) Check() error {
 	for _, flag := range []struct{ name, value string }{{"context", f.Context}, {"namespace", f.Namespace}, {"selector", f.Selector}} {
 		if flag.value != "" && !f.On {
-			return fmt.Errorf("--%s: want --cluster too", flag.name)
+			return fmt.Errorf("--%s: use it with --cluster", flag.name)
 		}
 	}
 	if f.Namespace != "" {
@@ -98,4 +98,4 @@ func rules() *clientcmd.ClientConfigLoadingRules {
 	return r
 }
 
-var errNoConfig = errors.New("no kubeconfig: want one in $KUBECONFIG or ~/.kube/config, or to run in a pod")
+var errNoConfig = errors.New("no kubeconfig: set $KUBECONFIG, create ~/.kube/config, or run in a pod")

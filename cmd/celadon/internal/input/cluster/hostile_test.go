@@ -31,7 +31,7 @@ var hostile = []struct {
 		fmt.Fprint(w, `{"items":[`)
 		endless(w, strings.Repeat(" ", 1<<16))
 	}},
-	{"endless fields", "what is no list", func(w http.ResponseWriter, _ *http.Request) {
+	{"endless fields", "is not a list", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"a":1`)
 		endless(w, strings.Repeat(`,"a":1`, 1000))
 	}},
@@ -39,13 +39,13 @@ var hostile = []struct {
 		fmt.Fprint(w, `{"metadata":{"continue":"`)
 		endless(w, strings.Repeat("x", 1<<16))
 	}},
-	{"the same page again", "again and again", func(w http.ResponseWriter, _ *http.Request) {
+	{"the same page again", "the same page repeatedly", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(w, `{"items":[%s],"metadata":{"continue":"a"}}`, thing(1))
 	}},
 	{"empty pages", "empty pages without end", func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, `{"items":[],"metadata":{"continue":"%sa"}}`, r.URL.Query().Get("continue"))
 	}},
-	{"an endless page", "the server sent more than the 500 objects that the request asked for", func(w http.ResponseWriter, _ *http.Request) {
+	{"an endless page", "the server sent more than the 500 requested objects", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(w, `{"items":[%s`, thing(0))
 		for i := 1; ; i++ {
 			if _, err := fmt.Fprint(w, ",", thing(i)); err != nil {
@@ -53,11 +53,11 @@ var hostile = []struct {
 			}
 		}
 	}},
-	{"endless pages of one object", "the list has no end: 102 requests returned 102 objects", func(w http.ResponseWriter, r *http.Request) {
+	{"endless pages of one object", "the list does not end: 102 requests returned 102 objects", func(w http.ResponseWriter, r *http.Request) {
 		from, _ := strconv.Atoi(r.URL.Query().Get("continue"))
 		fmt.Fprintf(w, `{"items":[%s],"metadata":{"continue":"%d"}}`, thing(from), from+1)
 	}},
-	{"expired after each object", "the list has no end: 101 requests returned 51 objects", func(w http.ResponseWriter, r *http.Request) {
+	{"expired after each object", "the list does not end: 101 requests returned 51 objects", func(w http.ResponseWriter, r *http.Request) {
 		from, _ := strconv.Atoi(r.URL.Query().Get("continue"))
 		if from%2 == 1 {
 			w.WriteHeader(http.StatusGone)
@@ -85,19 +85,19 @@ var hostile = []struct {
 	{"elsewhere", "an API server does not", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "http://169.254.169.254/", http.StatusFound)
 	}},
-	{"no list", "what is no list", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `[]`) }},
-	{"no JSON", "what is no list", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `<html>`) }},
+	{"no list", "is not a list", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `[]`) }},
+	{"no JSON", "is not a list", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `<html>`) }},
 	{"nested", "", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"items":[`+strings.Repeat("[", 1<<20))
 	}},
-	{"another kind", "sent kind Secret of v1: want Thing of g.io/v1", func(w http.ResponseWriter, _ *http.Request) {
+	{"another kind", "response has kind Secret of v1: want Thing of g.io/v1", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"items":[{"apiVersion":"v1","kind":"Secret","metadata":{"name":"../../etc/passwd"}}]}`)
 	}},
-	{"an empty object", "what is no list", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{}`) }},
-	{"a failure that is said to be good", "what is no list", func(w http.ResponseWriter, _ *http.Request) {
+	{"an empty object", "is not a list", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{}`) }},
+	{"a failure that is said to be good", "is not a list", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"kind":"Status","items":[]}`)
 	}},
-	{"null", "what is no object", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"items":[null]}`) }},
+	{"null", "is not an object", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"items":[null]}`) }},
 	{"many values", "more than 1048576 values", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(w, `{"items":[{"a":[1%s]}]}`, strings.Repeat(",1", 2<<20))
 	}},
@@ -202,7 +202,7 @@ func TestLargePage(t *testing.T) {
 		want     string
 	}{
 		{2, int64(len(two)), ""},
-		{1, int64(len(two)), "more than the 1 objects that the request asked for"},
+		{1, int64(len(two)), "more than the 1 requested objects"},
 		{2, int64(len(two)) - 1, "a page that is too large: more than "},
 	} {
 		_, err := readPage(iotest.OneByteReader(strings.NewReader(two)), c.maxItems, c.maxBytes, func([]byte) error { return nil })

@@ -37,7 +37,7 @@ func KindOf(crd *apiextensionsv1.CustomResourceDefinition) (Kind, error) {
 		case v.Storage && v.Served:
 			k.version, k.note = v.Name, ""
 		case v.Storage:
-			k.note = fmt.Sprintf("%s is stored and not served", v.Name)
+			k.note = fmt.Sprintf("%s is stored but not served", v.Name)
 		case v.Served && k.version == "":
 			k.version = v.Name
 		}
@@ -150,9 +150,9 @@ func (c *Client) crds(ctx context.Context, wait func(), each func(name string, r
 func notRead(err error) error {
 	switch {
 	case apierrors.IsForbidden(err):
-		return fmt.Errorf("not read, for want of permission to list it: %w", err)
+		return fmt.Errorf("not read, because of missing permission to list it: %w", err)
 	case apierrors.IsUnauthorized(err):
-		return fmt.Errorf("not read: the kubeconfig's user is not known: %w", err)
+		return fmt.Errorf("not read: the server does not accept the kubeconfig's user: %w", err)
 	}
 	return fmt.Errorf("not read: %w", err)
 }

@@ -74,7 +74,7 @@ func (l *listing) list(ctx context.Context, wait func()) error {
 // page reads the next page. more is false after the last page.
 func (l *listing) page(ctx context.Context) (more bool, err error) {
 	if l.requests++; l.requests > freeRequests+l.given/objectsPerRequest {
-		return false, fmt.Errorf("the list has no end: %d requests returned %d objects", l.requests-1, l.given)
+		return false, fmt.Errorf("the list does not end: %d requests returned %d objects", l.requests-1, l.given)
 	}
 	body, err := l.client.get(ctx, l.path, map[string]string{
 		"limit": strconv.Itoa(pageSize), "continue": l.token, "labelSelector": l.client.selector,
@@ -94,9 +94,9 @@ func (l *listing) page(ctx context.Context) (more bool, err error) {
 	case p.Continue == "":
 		return false, nil
 	case p.Continue == l.token:
-		return false, errors.New("the server gives a page again and again")
+		return false, errors.New("the server returns the same page repeatedly")
 	case l.empty >= maxFailures:
-		return false, errors.New("the server gives empty pages without end")
+		return false, errors.New("the server returns empty pages without end")
 	}
 	l.token = p.Continue
 	return true, nil
@@ -121,7 +121,7 @@ func (l *listing) take(raw []byte) error {
 	return l.each(key, raw)
 }
 
-var errEndless = errors.New("the list has no end: more objects than any cluster has")
+var errEndless = errors.New("the list does not end: more objects than any cluster has")
 
 // again prepares to continue after the last object if err is an expired list or a broken connection.
 // If the list expired, it continues with the token that the server sent, or from the beginning. It
@@ -139,11 +139,11 @@ func (l *listing) again(ctx context.Context, err error) error {
 	case !expired && !broken, l.failures >= maxFailures:
 		return err
 	case l.given > 0 && l.unordered:
-		return fmt.Errorf("not read to its end, for its objects are in no order: %w", err)
+		return fmt.Errorf("not read completely, because its objects are not sorted: %w", err)
 	}
 	if (expired || l.token == "") && l.given > 0 && !l.told { // the rest has a newer state of the cluster
 		l.told = true
-		l.client.Tell(fmt.Errorf("%s: the list %s behind %d objects: the rest is as it is now (%w)", l.path[len(l.path)-1], ended(expired), l.given, err))
+		l.client.Tell(fmt.Errorf("%s: the list %s after %d objects: the rest is newer (%w)", l.path[len(l.path)-1], ended(expired), l.given, err))
 	}
 	l.behind = l.given > 0
 	if !expired {

@@ -37,7 +37,7 @@ func TestExpired(t *testing.T) {
 			if !failed || !slices.Equal(names, all(3600)) || errs != nil {
 				t.Errorf("%d objects, %v", len(names), errs)
 			}
-			if len(told) != 1 || !strings.Contains(told[0].Error(), "things: the list expired behind "+test.at+" objects") {
+			if len(told) != 1 || !strings.Contains(told[0].Error(), "things: the list expired after "+test.at+" objects") {
 				t.Errorf("told %v", told)
 			}
 		})
@@ -89,7 +89,7 @@ func TestUnordered(t *testing.T) {
 	}
 	c := opened(t, s, Flags{})
 	names, errs := read(t.Context(), c, kind(t, "things"))
-	if len(names) != 2 || len(errs) != 1 || !strings.Contains(errs[0].Error(), "not read to its end, for its objects are in no order") {
+	if len(names) != 2 || len(errs) != 1 || !strings.Contains(errs[0].Error(), "not read completely, because its objects are not sorted") {
 		t.Errorf("%v, %v", names, errs)
 	}
 }

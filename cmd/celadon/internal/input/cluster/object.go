@@ -20,7 +20,7 @@ import (
 func (c *Client) Object(ctx context.Context, ref string) (crd, object input.Chunk, err error) {
 	word, name, ok := strings.Cut(ref, "/")
 	if !ok || word == "" || name == "" {
-		return crd, object, fmt.Errorf("--object %q: with --cluster want KIND/NAME", ref)
+		return crd, object, fmt.Errorf("--object %q: with --cluster, want KIND/NAME", ref)
 	}
 	if bad := content.IsPathSegmentName(name); len(bad) > 0 {
 		return crd, object, fmt.Errorf("--object %q: the name %s", ref, bad[0])
@@ -71,7 +71,7 @@ func (c *Client) defining(ctx context.Context, word string) (found []byte, err e
 	case len(names) == 0:
 		return nil, fmt.Errorf("%s has no CustomResourceDefinition for %q", c, word)
 	case len(names) > 1:
-		return nil, fmt.Errorf("%q is of %s: want one of these", word, strings.Join(names, " and of "))
+		return nil, fmt.Errorf("%q is of %s: choose one", word, strings.Join(names, " and of "))
 	}
 	return found, nil
 }

@@ -41,7 +41,7 @@ func readPage(r io.Reader, maxItems int, maxBytes int64, item func([]byte) error
 
 var (
 	errBroken = errors.New("the list broke off")
-	errList   = errors.New("the server sent what is no list")
+	errList   = errors.New("the server's response is not a list")
 )
 
 func (p *page) read(m *metered, dec *json.Decoder, item func([]byte) error) error {
@@ -95,7 +95,7 @@ func (p *page) list(m *metered, dec *json.Decoder, item func([]byte) error) erro
 		}
 		m.taken = 0
 		if p.items++; p.items > p.maxItems {
-			return fmt.Errorf("the server sent more than the %d objects that the request asked for", p.maxItems)
+			return fmt.Errorf("the server sent more than the %d requested objects", p.maxItems)
 		}
 		if err := item(raw); err != nil {
 			return err
@@ -137,7 +137,7 @@ type metered struct {
 
 var errLargePage = errors.New("the server sent a page that is too large")
 
-var errLarge = fmt.Errorf("more than %d MiB for one object: no server takes that", maxValue>>20)
+var errLarge = fmt.Errorf("more than %d MiB for one object: no server accepts that", maxValue>>20)
 
 func (m *metered) Read(p []byte) (int, error) {
 	if m.taken > maxValue {

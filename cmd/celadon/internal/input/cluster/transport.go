@@ -28,8 +28,8 @@ type careful struct {
 }
 
 var (
-	errSilent = errors.New("the server is silent")
-	errSlow   = errors.New("the server takes too long for one answer")
+	errSilent = errors.New("the server does not respond")
+	errSlow   = errors.New("the server takes too long for one response")
 )
 
 func (t *careful) RoundTrip(req *http.Request) (*http.Response, error) {

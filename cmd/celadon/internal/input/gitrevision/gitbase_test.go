@@ -109,7 +109,7 @@ func TestRepositories(t *testing.T) {
 	wants(t, "HEAD", "shallow/m", "shallow/m/a.yaml new <nil>")
 	refused(t, "HEAD", ".", "not in a git work tree")
 	t.Chdir(dir + "/super")
-	refused(t, "HEAD", "sub/m", "stands in a repository of its own: run celadon in "+filepath.Join(dir, "super/sub"))
+	refused(t, "HEAD", "sub/m", "is in another repository: run celadon in "+filepath.Join(dir, "super/sub"))
 	wants(t, "HEAD", "../shallow/m", "../shallow/m/a.yaml new <nil>")
 }
 

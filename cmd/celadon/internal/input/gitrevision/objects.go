@@ -24,7 +24,7 @@ const (
 	maxName = 64 << 10
 )
 
-var errNames = errors.New("more than 64 MiB of file names: name folders further down")
+var errNames = errors.New("more than 64 MiB of file names: name subfolders")
 
 // list returns the entries at or below paths whose names are wanted.
 func (r revision) list(ctx context.Context, wanted func(name string) bool, paths ...string) ([]entry, error) {

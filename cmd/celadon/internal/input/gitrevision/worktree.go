@@ -33,9 +33,9 @@ func home(path string) (top, rel string, err error) {
 	rel, ok := worktree.Rel(top, path)
 	switch {
 	case nearest == "":
-		return "", "", errors.New("not in a git work tree: want files or folders of one")
+		return "", "", errors.New("not in a git work tree: want files or folders in a work tree")
 	case nearest != top || !ok:
-		return "", "", fmt.Errorf("stands in a repository of its own: run celadon in %s", nearest)
+		return "", "", fmt.Errorf("is in another repository: run celadon in %s", nearest)
 	}
 	return top, rel, nil
 }

@@ -59,7 +59,7 @@ func readHeader(r *bufio.Reader) (length int, err error) {
 		}
 		length, err = strconv.Atoi(strings.TrimSpace(value))
 		if err != nil || length < 0 || length > maxBody {
-			return 0, fmt.Errorf("Content-Length %q: want no more than %d", strings.TrimSpace(value), maxBody)
+			return 0, fmt.Errorf("Content-Length %q: want at most %d", strings.TrimSpace(value), maxBody)
 		}
 	}
 }

@@ -273,7 +273,7 @@ func (c *Conn) bug(method string, v any) error {
 	if c.handler.Bug != nil {
 		c.handler.Bug(method, v)
 	}
-	return &Error{internalError, string(untrusted.Sprintf("a bug in celadon: %s", fmt.Sprint(v)))}
+	return &Error{internalError, string(untrusted.Sprintf("internal error in celadon: %s", fmt.Sprint(v)))}
 }
 
 // cancel cancels the context of a request.

@@ -1,6 +1,6 @@
 // Builds the page into dist/, which is committed, so that go build needs no npm.
 //   npm ci && node build.mjs           writes dist/
-//   npm ci && node build.mjs --check   fails where dist/ is not what would be written
+//   npm ci && node build.mjs --check   fails if dist/ is out of date
 import { build } from "esbuild";
 import { mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { createHash } from "node:crypto";
@@ -9,8 +9,8 @@ import path from "node:path";
 const here = import.meta.dirname;
 const examples = path.join(here, "../../../../../examples");
 
-// sources are what dist/ depends on, each with its hash in dist/sources.txt: a test
-// without npm holds that none has changed since.
+// sources lists the inputs of dist/. Their hashes are in dist/sources.txt, so that a test without
+// npm can check that dist/ is up to date.
 const sources = [];
 async function source(file) {
 	const data = await readFile(file);
@@ -18,17 +18,17 @@ async function source(file) {
 	return data.toString();
 }
 
-// The examples of the page: a title stands in the first line of each CRD of
-// examples/playground; others are examples/ of the repository.
+// The examples of the page. For examples/playground, the title is the first line of the CRD; the
+// others are in examples/ of the repository.
 async function readExamples() {
 	const list = [];
 	for (const name of (await readdir(path.join(examples, "playground"))).sort()) {
 		const of = (file) => `playground/${name}/${file}`;
 		list.push({ crd: of("crd.yaml"), object: of("object.yaml"), old: of("old.yaml") });
 	}
-	list.push({ title: "Three CronTabs, each wrong", crd: "crontab/crd.yaml", object: "crontab/objects/bad.yaml" });
-	list.push({ title: "A rule that costs too much", crd: "costly/crd.yaml" });
-	list.push({ title: "A rule that is not guarded", crd: "unguarded/crd.yaml" });
+	list.push({ title: "Three invalid CronTabs", crd: "crontab/crd.yaml", object: "crontab/objects/bad.yaml" });
+	list.push({ title: "A rule that exceeds its cost limit", crd: "costly/crd.yaml" });
+	list.push({ title: "A rule without a guard", crd: "unguarded/crd.yaml" });
 	for (const example of list) {
 		for (const pane of ["crd", "object", "old"]) {
 			example[pane] = example[pane] ? await source(path.join(examples, example[pane])).catch((err) => {
@@ -49,7 +49,7 @@ const examplesModule = {
 	},
 };
 
-async function licences(metafile) {
+async function licenses(metafile) {
 	const packages = new Set();
 	for (const input of Object.keys(metafile.inputs)) {
 		const found = input.match(/node_modules\/((?:@[^/]+\/)?[^/]+)\//);
@@ -79,7 +79,7 @@ async function bundle() {
 		if (/\.(js|css)$/.test(file)) await source(path.join(here, "src", file));
 	}
 	for (const file of ["package-lock.json", "package.json", "build.mjs"]) await source(path.join(here, file));
-	files.set("LICENSES.txt", await licences(result.metafile));
+	files.set("LICENSES.txt", await licenses(result.metafile));
 	files.set("sources.txt", sources.sort((a, b) => (a.slice(64) < b.slice(64) ? -1 : 1)).join("\n") + "\n");
 	return files;
 }

@@ -72,7 +72,7 @@ func (r *Service) check(ctx context.Context, req *Request) (any, error) {
 	}
 	for i := range all.Objects {
 		if bug := all.Objects[i].Bug; bug != nil {
-			return nil, fmt.Errorf("a bug of ours, please report it: %w", bug)
+			return nil, fmt.Errorf("internal error, please report it: %w", bug)
 		}
 		answer.Objects = append(answer.Objects, newDecided(&all.Objects[i]))
 	}

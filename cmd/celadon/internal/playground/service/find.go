@@ -27,7 +27,7 @@ func (r *Service) find(ctx context.Context, req *Request) (any, error) {
 	}
 	crd, _ := d.Definition(req.Of)
 	if crd == nil {
-		return nil, fmt.Errorf("%q: no such CRD that can be read", req.Of)
+		return nil, fmt.Errorf("%q: no readable CRD of that name", req.Of)
 	}
 	part, err := find.Ask(ctx, crd, find.Question{Version: req.Version, Path: req.Path, Index: req.Index, Want: req.Want, Steps: req.Steps})
 	if err != nil {

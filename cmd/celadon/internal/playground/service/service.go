@@ -118,7 +118,7 @@ var answers = map[string]func(*Service, context.Context, *Request) (any, error){
 func (r *Service) Answer(ctx context.Context, request []byte) (reply []byte) {
 	defer func() {
 		if p := recover(); p != nil {
-			reply = failed(fmt.Errorf("a bug of ours, please report it: %v\n%s", p, debug.Stack()))
+			reply = failed(fmt.Errorf("internal error, please report it: %v\n%s", p, debug.Stack()))
 		}
 	}()
 	value, err := r.answer(ctx, request)
@@ -132,7 +132,7 @@ func (r *Service) Answer(ctx context.Context, request []byte) (reply []byte) {
 
 func (r *Service) answer(ctx context.Context, request []byte) (any, error) {
 	if len(request) > MaxRequest {
-		return nil, fmt.Errorf("a request of more than %d MiB: want less", MaxRequest>>20)
+		return nil, fmt.Errorf("the request is too large (want at most %d MiB)", MaxRequest>>20)
 	}
 	var req Request
 	dec := json.NewDecoder(bytes.NewReader(request))
@@ -142,7 +142,7 @@ func (r *Service) answer(ctx context.Context, request []byte) (any, error) {
 	}
 	do := answers[req.Do]
 	if do == nil {
-		return nil, fmt.Errorf("do: %q: no such question", req.Do)
+		return nil, fmt.Errorf("do: %q: unknown request", req.Do)
 	}
 	return do(r, ctx, &req)
 }
@@ -160,7 +160,7 @@ func failed(err error) []byte {
 func encoded(v any) []byte {
 	var b bytes.Buffer
 	if err := finding.Encoder(&b).Encode(v); err != nil {
-		return []byte(`{"error":"the answer cannot be written as JSON"}`)
+		return []byte(`{"error":"the response cannot be encoded as JSON"}`)
 	}
 	return b.Bytes()
 }

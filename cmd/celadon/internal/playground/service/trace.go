@@ -44,7 +44,7 @@ func (r *Service) trace(ctx context.Context, req *Request) (any, error) {
 	var over *eval.OverworkError
 	switch {
 	case errors.As(err, &over):
-		return nil, fmt.Errorf("too much to be told: %w", err)
+		return nil, fmt.Errorf("too much to explain: %w", err)
 	case err != nil:
 		return nil, err
 	}

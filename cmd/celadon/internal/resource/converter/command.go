@@ -31,7 +31,7 @@ func command(line string, timeout time.Duration) (engine.Converter, error) {
 		defer cancel()
 		answer, err := runConverter(timed, path, args, review)
 		if timed.Err() != nil && ctx.Err() == nil {
-			return nil, &conversion.Error{Failure: conversion.TooSlow, Text: fmt.Sprintf("%s: no answer within %s", args[0], timeout)}
+			return nil, &conversion.Error{Failure: conversion.TooSlow, Text: fmt.Sprintf("%s: no response within %s", args[0], timeout)}
 		}
 		return answer, err
 	}), nil
@@ -61,7 +61,7 @@ func runConverter(ctx context.Context, path string, args []string, review []byte
 	}
 	switch {
 	case out.over:
-		return nil, fmt.Errorf("%s: the answer is too large (got more than %d bytes)", args[0], out.most)
+		return nil, fmt.Errorf("%s: the response is too large (got more than %d bytes)", args[0], out.most)
 	case err == nil:
 		return out.kept.Bytes(), nil
 	}

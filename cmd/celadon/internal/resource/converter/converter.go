@@ -30,8 +30,8 @@ type Flags struct{ URL, CA string }
 
 // Add adds the flags to a set.
 func (f *Flags) Add(fs *pflag.FlagSet) {
-	fs.StringVar(&f.URL, "convert", "", "ask a conversion webhook where a CRD has one: the https `URL` of it; the CRD's own is never asked")
-	fs.StringVar(&f.CA, "convert-ca", "", "with --convert: the authorities that its certificate must come from, in PEM: a `FILE` (default the system's)")
+	fs.StringVar(&f.URL, "convert", "", "https `URL` of the conversion webhook to call for CRDs that convert with one; the URL in the CRD is never called")
+	fs.StringVar(&f.CA, "convert-ca", "", "with --convert: the authorities that may sign its certificate, in PEM: a `FILE` (default: the system's)")
 }
 
 // Open returns a converter, or nil if no webhook is selected. Patience is how many times a webhook
@@ -40,7 +40,7 @@ func (f *Flags) Add(fs *pflag.FlagSet) {
 func (f *Flags) Open(patience int64) (engine.Converter, error) {
 	if f.URL == "" {
 		if f.CA != "" {
-			return nil, errors.New("--convert-ca: want --convert URL too")
+			return nil, errors.New("--convert-ca: use it with --convert URL")
 		}
 		return nil, nil
 	}
@@ -78,8 +78,8 @@ type OrCommand struct {
 // Add adds the flags to a set.
 func (f *OrCommand) Add(fs *pflag.FlagSet) {
 	f.Flags.Add(fs)
-	fs.StringVar(&f.Exec, "exec", "", "ask a program instead: `COMMAND` with its arguments, without a shell, that is started for each conversion and gets a ConversionReview on standard input")
-	fs.DurationVar(&f.Timeout, "timeout", timeout, "how long one conversion may take")
+	fs.StringVar(&f.Exec, "exec", "", "run a program instead: `COMMAND` with its arguments, without a shell; it is started for each conversion and reads a ConversionReview from standard input")
+	fs.DurationVar(&f.Timeout, "timeout", timeout, "time limit of one conversion")
 }
 
 // Open returns a converter, or nil if neither a webhook nor a program is selected.
@@ -88,7 +88,7 @@ func (f *OrCommand) Open() (engine.Converter, error) {
 	case f.Timeout <= 0:
 		return nil, fmt.Errorf("--timeout %s: want more than 0", f.Timeout)
 	case f.Exec != "" && (f.URL != "" || f.CA != ""):
-		return nil, errors.New("--exec and --convert: want one")
+		return nil, errors.New("--exec and --convert: want only one of them")
 	case f.Exec != "":
 		return command(f.Exec, f.Timeout)
 	case f.URL == "":

@@ -23,7 +23,7 @@ func isBelowFolder(doc *input.Document, named []string) bool {
 // them: they are reported as errors.
 func noObject(doc *input.Document) string {
 	if errors.Is(doc.Err, input.ErrNoObject) {
-		return "no Kubernetes object: no mapping"
+		return "not a Kubernetes object: not a mapping"
 	}
 	if doc.Err != nil {
 		return ""
@@ -32,11 +32,11 @@ func noObject(doc *input.Document) string {
 	group := id.GroupKind().Group
 	switch {
 	case id.Kind == "" && group == "" && doc.Object["kind"] == nil && !resource.Stored(doc.Object): // Chart.yaml has an apiVersion
-		return "no Kubernetes object: apiVersion and kind are missing"
+		return "not a Kubernetes object: apiVersion and kind are missing"
 	case group == own:
-		return "no Kubernetes object: Celadon's own"
+		return "not a Kubernetes object: it is Celadon's"
 	case group == "kustomize.config.k8s.io":
-		return "no Kubernetes object: kustomize's own"
+		return "not a Kubernetes object: it is kustomize's"
 	case id.Kind == resource.Kind && catalog.IsPatchObject(doc.Object):
 		return "a patch of a CustomResourceDefinition"
 	}
@@ -46,7 +46,7 @@ func noObject(doc *input.Document) string {
 // own is the group of files that Celadon writes, and of test suites.
 const own = "celadon"
 
-var errTemplate = errors.New("a Helm template: check what helm template makes of it, or leave it out with --exclude")
+var errTemplate = errors.New("a Helm template: check the output of helm template, or skip it with --exclude")
 
 // maxDocument limits the bytes of a file that are searched for a template.
 const maxDocument = 1 << 20

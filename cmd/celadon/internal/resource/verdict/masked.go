@@ -26,7 +26,7 @@ func (d *TextChecker) Masked(texts ...input.Text) (masked [][]byte, n int, err e
 			case doc.Err != nil:
 				err = fmt.Errorf("%s: %w", doc.Place(), doc.Err)
 			case def == nil:
-				err = fmt.Errorf("%s: no CRD given for it, or none that can be used", doc.Place())
+				err = fmt.Errorf("%s: no usable CRD given for it", doc.Place())
 			default:
 				n += len(secret.Of(def.CRD.ForEngine(), doc.Object).Places())
 				mask.Add(def.CRD.ForEngine(), doc.Object)

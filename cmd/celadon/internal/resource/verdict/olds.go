@@ -124,7 +124,7 @@ func (o *Olds) add(r Old, crds *CRDs, owns func(key string) bool) error {
 	}
 	key := crds.key(r.object)
 	if o.byKey[key] != nil {
-		return fmt.Errorf("%s is given twice: keep one", key)
+		return fmt.Errorf("%s: duplicate: keep one of them", key)
 	}
 	o.byKey[key] = newOldObject(r)
 	return nil

@@ -40,7 +40,7 @@ func (c *Decider) Reply(ctx context.Context, req *engine.Request) *Reply {
 	id := input.Identify(obj)
 	def, typed := c.CRDs.addressee(obj)
 	if def == nil {
-		return Unanswered(finding.Skipped, fmt.Errorf("no CRD given for %s, or none that can be used", id.GroupKind()))
+		return Unanswered(finding.Skipped, fmt.Errorf("no usable CRD given for %s", id.GroupKind()))
 	}
 	rep := &finding.Object{Identity: id}
 	if typed && unserved(def.engine, rep) {

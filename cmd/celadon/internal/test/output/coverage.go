@@ -21,7 +21,7 @@ func CoverageRules(b *strings.Builder, r *coverage.Report) {
 
 // CoverageLine writes a one-line summary of coverage.
 func CoverageLine(b *strings.Builder, r *coverage.Report) {
-	untrusted.Fprintf(b, "coverage: %.1f %%: of %s %d ran and %d refused; of %s %d were true and false, %d decided\n",
+	untrusted.Fprintf(b, "coverage: %.1f %%: of %s, %d ran and %d rejected; of %s, %d were both true and false, %d decided\n",
 		r.Percent(), phrase.Count(r.Rules, "rule"), r.Ran, r.Refused, phrase.Count(r.Conditions, "condition"), r.Both, r.Decisive)
 }
 
@@ -30,7 +30,7 @@ func itemText(b *strings.Builder, item *coverage.Item) {
 	if len(gaps) == 0 && item.Unmeasured == "" {
 		return
 	}
-	untrusted.Fprintf(b, "%s %s: %s, rule %d: ran %s, refused %s\n", item.CRD, item.Version, phrase.Place(item.Path), item.Index, phrase.Count(item.Ran, "time"), phrase.Count(item.Refused, "time"))
+	untrusted.Fprintf(b, "%s %s: %s, rule %d: ran %s, rejected %s\n", item.CRD, item.Version, phrase.Place(item.Path), item.Index, phrase.Count(item.Ran, "time"), phrase.Count(item.Refused, "time"))
 	underlined(b, item.Rule, gaps)
 	for i, gap := range gaps {
 		if i == maxListed {

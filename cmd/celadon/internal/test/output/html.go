@@ -32,12 +32,12 @@ func HTML(w io.Writer, r *coverage.Report, sources *Sources) error {
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-%s'; base-uri 'none'; form-action 'none'">
 <title>Coverage of CRD rules</title><style>%s</style></head><body>
 <h1>Coverage of CRD rules</h1>
-<p>%.0f %% of %d rules ran and refused: %d ran, %d refused. Of %d conditions %d were true and false, %d decided.</p>
-<p><span class="full">nothing is missing</span> <span class="part">something is missing</span> <span class="none">never ran</span> <span class="gap">what is missing</span></p>
+<p>%.0f %% of %d rules ran and rejected: %d ran, %d rejected. Of %d conditions, %d were both true and false, %d decided.</p>
+<p><span class="full">fully covered</span> <span class="part">partly covered</span> <span class="none">never ran</span> <span class="gap">not covered</span></p>
 `, base64.StdEncoding.EncodeToString(hash[:]), style, r.Percent(), r.Rules, r.Ran, r.Refused, r.Conditions, r.Both, r.Decisive)
 	left := pages(b, r, sources)
 	if len(left) > 0 {
-		b.WriteString("<h2>Rules whose text was not found</h2>\n<ul>\n")
+		b.WriteString("<h2>Rules whose source was not found</h2>\n<ul>\n")
 		for _, item := range left {
 			fmt.Fprintf(b, "<li>%s: <code>%s</code>: %s</li>\n", safe(item.CRD+" "+item.Version+" "+item.Path), safe(item.Rule), safe(missing(item)))
 		}
@@ -65,7 +65,7 @@ func missing(item *coverage.Item) string {
 		texts = append(texts, item.Unmeasured)
 	}
 	if len(texts) == 0 {
-		return fmt.Sprintf("ran %d, refused %d", item.Ran, item.Refused)
+		return fmt.Sprintf("ran %d, rejected %d", item.Ran, item.Refused)
 	}
 	return strings.Join(texts, "; ")
 }

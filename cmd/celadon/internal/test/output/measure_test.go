@@ -95,7 +95,7 @@ func TestManyGaps(t *testing.T) {
 func TestUnderlined(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	underlined(&b, "日本 == self.a\n\t&& self.b", []coverage.Gap{{Start: 0, End: 23, Text: "never refused"}, {Start: 6, End: 12}, {Start: 17, End: 23}})
+	underlined(&b, "日本 == self.a\n\t&& self.b", []coverage.Gap{{Start: 0, End: 23, Text: "never rejected"}, {Start: 6, End: 12}, {Start: 17, End: 23}})
 	const want = "    日本 == self.a\n            ~~~~~~\n        && self.b\n           ~~~~~~\n"
 	if b.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)

@@ -17,7 +17,7 @@ import (
 // Survivors writes the mutants that no case kills, each as a diff with a write that would kill it.
 func Survivors(b *strings.Builder, r *mutation.Report) {
 	for _, name := range r.Failing {
-		untrusted.Fprintf(b, "left out, for it fails without any mutant: %s\n", name)
+		untrusted.Fprintf(b, "skipped because it fails without any mutant: %s\n", name)
 	}
 	for _, m := range r.Survivors {
 		survivor(b, m)
@@ -36,7 +36,7 @@ func MutationLine(b *strings.Builder, r *mutation.Report) {
 		}
 	}
 	if r.Cut > 0 {
-		untrusted.Fprintf(b, "; of %s there are too many to try all", phrase.Count(r.Cut, "rule"))
+		untrusted.Fprintf(b, "; too many mutants of %s to try all", phrase.Count(r.Cut, "rule"))
 	}
 	b.WriteByte('\n')
 }
@@ -48,7 +48,7 @@ func survivor(b *strings.Builder, m *mutation.Mutant) {
 		b.WriteString("  no write was found that would kill it\n\n")
 		return
 	}
-	verdict, other := "refuses", "accepts"
+	verdict, other := "rejects", "accepts"
 	if m.Test.Allowed {
 		verdict, other = other, verdict
 	}

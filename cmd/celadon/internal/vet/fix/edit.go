@@ -80,7 +80,7 @@ func (e *edit) follow(c crd) error {
 func (e *edit) piece(doc *input.Document) (*piece, error) {
 	source, line, inList := doc.Source()
 	if source == nil {
-		return nil, errors.New("its text is not known")
+		return nil, errors.New("its source is unknown")
 	}
 	start := outfile.LineStart(e.text, line)
 	if last := len(e.pieces) - 1; last >= 0 {

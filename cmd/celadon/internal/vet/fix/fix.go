@@ -143,7 +143,7 @@ func (f *Fixer) write(ctx context.Context, crds []crd, e *edit, before []byte) e
 		return nil
 	}
 	if i := slices.IndexFunc(now, func(c crd) bool { return len(c.Rules) > 0 }); i >= 0 {
-		f.failed(fmt.Errorf("%s: its rules would still fail: celadon vet --find shows how to guard each", now[i].Report.Name))
+		f.failed(fmt.Errorf("%s: its rules would still fail: run celadon vet --find to see how to guard each", now[i].Report.Name))
 		return nil
 	}
 	if e.fixed == 0 {
@@ -188,7 +188,7 @@ func (f *Fixer) refused(crds []crd) {
 	for _, c := range crds {
 		if !c.Report.Accepted {
 			f.sum.Refused++
-			untrusted.Fprintf(f.err, "%s: %s: the API server refuses it: celadon vet says why\n", c.doc.Place(), c.Report.Name)
+			untrusted.Fprintf(f.err, "%s: %s: the API server rejects it: run celadon vet for details\n", c.doc.Place(), c.Report.Name)
 		}
 	}
 }

@@ -1,9 +1,9 @@
-// Completion, hover and mends within the rules of the CRD.
+// Completion, hover, and fixes for the rules of the CRD.
 import { autocompletion } from "@codemirror/autocomplete";
 import { hoverTooltip } from "@codemirror/view";
 import { h } from "./dom.js";
 
-// ask is silent where there is nothing to say, or too late.
+// quietly returns null instead of an error, for example if the request was aborted.
 async function quietly(page, request) {
 	try {
 		return await page.ask(request);
@@ -32,7 +32,7 @@ export function assist(page) {
 	return [autocompletion({ override: [complete], interactionDelay: 50 }), hover];
 }
 
-// mendsOf are actions that mend what is wrong with an expression at a place.
+// mendsOf returns actions that fix the problems of the expression at an offset.
 export async function mendsOf(page, editor, at) {
 	const asked = editor.state.doc;
 	const problems = await quietly(page, { do: "mends", at });

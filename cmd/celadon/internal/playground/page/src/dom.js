@@ -1,8 +1,8 @@
-// What others wrote is only ever set as text: nothing here reads HTML.
+// Untrusted data is only ever set as text: nothing here parses HTML.
 
 export const $ = (id) => document.getElementById(id);
 
-// h makes an element: h("p", { class: "note", onclick: f }, "text", child).
+// h creates an element: h("p", { class: "note", onclick: f }, "text", child).
 export function h(tag, props, ...children) {
 	const element = document.createElement(tag);
 	for (const [name, value] of Object.entries(props ?? {})) {
@@ -14,11 +14,11 @@ export function h(tag, props, ...children) {
 	return element;
 }
 
-// plain shows by their numbers the characters that would steer how others are read.
+// plain escapes control and direction characters.
 const steering = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
 const plain = (text) => text.replaceAll(steering, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-// message is the server's, whose line breaks show where in an expression something is.
+// message shows a message of the server. Multi-line messages point into an expression.
 export const message = (text) => (text.includes("\n") ? h("pre", { class: "message" }, text.trim()) : h("span", {}, text));
 
 export function number(n) {
@@ -34,7 +34,7 @@ export function share(n, of) {
 	return `${percent.toFixed(percent < 10 ? 1 : 0)} %`;
 }
 
-// count is "1 rule" or "3 rules".
+// count returns "1 rule" or "3 rules".
 export const count = (n, what) => `${number(n)} ${what}${n === 1 ? "" : "s"}`;
 
 // bar draws a cost against its limit.
@@ -57,9 +57,8 @@ export function lazily(summary, fill, props) {
 	return details;
 }
 
-// draw makes anew what an element shows of some data, where that has changed: what is
-// the same takes no time and keeps its opened parts, but not the answers that a person
-// asked for there, which are of what was.
+// draw replaces the children of an element if its data has changed. If the data is the same, open
+// parts stay open, except for results that the user requested there, which may be outdated.
 const drawn = new WeakMap();
 export function draw(element, data, make) {
 	const key = JSON.stringify(data);

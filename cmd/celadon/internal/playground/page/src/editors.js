@@ -1,5 +1,5 @@
-// The three editors. Each stands in a shadow root: there CodeMirror adopts its style
-// sheets, which a strict Content-Security-Policy lets it, and nothing else does.
+// The three editors. Each is in a shadow root, where CodeMirror can adopt its style sheets even under
+// a strict Content-Security-Policy.
 import { closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { yaml } from "@codemirror/lang-yaml";
@@ -56,7 +56,7 @@ export function newEditor(host, label, changed, extensions = []) {
 				lineNumbers(), foldGutter(), codeFolding(), lintGutter(), history(), drawSelection(), highlightSpecialChars(), crosshairCursor(),
 				highlightActiveLine(), indentOnInput(), bracketMatching(), closeBrackets(), highlightSelectionMatches(),
 				EditorState.tabSize.of(2), yaml(), syntaxHighlighting(colours), look,
-				// No key takes Tab away: it leaves the editor, as everywhere on the page.
+				// Tab is not bound: it leaves the editor, as everywhere on the page.
 				keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...completionKeymap, ...lintKeymap]),
 				EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0", autocapitalize: "off", spellcheck: "false" }),
 				EditorView.updateListener.of((update) => update.docChanged && changed(update)),
@@ -72,7 +72,7 @@ export function setText(editor, text) {
 	if (textOf(editor) !== text) editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: text } });
 }
 
-// offset is where a line and column of a report are, which count characters from 1.
+// offset returns the offset of a line and column of a report, which count characters from 1.
 export function offset(editor, line, column) {
 	const { doc } = editor.state;
 	const at = doc.line(Math.max(1, Math.min(line, doc.lines)));
@@ -90,8 +90,7 @@ export function go(editor, line, column = 1) {
 	editor.focus();
 }
 
-// mark shows findings: { line, column, severity, message, actions }, or with a range as
-// { from, to }.
+// mark shows findings: { line, column, severity, message, actions }, or with a range { from, to }.
 export function mark(editor, findings) {
 	const diagnostics = findings.filter((f) => f.to !== undefined || (f.line > 0 && f.line <= editor.state.doc.lines)).map((f) => {
 		if (f.to !== undefined) return f;

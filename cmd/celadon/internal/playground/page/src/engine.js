@@ -1,10 +1,10 @@
-// Where questions are answered: by celadon playground behind the page, or by the
-// engine in a Worker. Both have the same answers.
+// Requests are answered by celadon playground, which serves the page, or by the engine in a Worker.
+// Both return the same results.
 
-// Patience is how long an answer may take, in milliseconds; then the work is ended.
+// patience limits the duration of a request, in milliseconds.
 const patience = { find: 60_000, other: 15_000 };
 
-// rest is how long a Worker is kept that has nothing to do, in milliseconds.
+// rest is the time for which an idle Worker is kept, in milliseconds.
 const rest = 10_000;
 
 export class Stopped extends Error {}
@@ -41,21 +41,21 @@ class Native {
 			if (!response.ok) throw new Error((await response.text()).trim());
 			return valueOf(await response.text());
 		} catch (err) {
-			throw why ?? (err instanceof TypeError ? new Error("celadon playground does not answer: is it still running?") : err);
+			throw why ?? (err instanceof TypeError ? new Error("celadon playground does not respond: is it still running?") : err);
 		} finally {
 			done();
 		}
 	}
 }
 
-// OneWorker is a Worker that is made again when it was ended.
+// OneWorker is a Worker that is recreated after it was terminated.
 class OneWorker {
 	#worker;
 	#waiting = new Map();
 	#last = 0;
 
 	constructor(shared) {
-		this.shared = shared; // with the compiled module, once it is there
+		this.shared = shared; // holds the compiled module once it is available
 		this.start();
 	}
 
@@ -90,7 +90,7 @@ class OneWorker {
 		worker.postMessage({ kind: "begin", module: this.shared.module });
 	}
 
-	// end gives up all that is asked.
+	// end terminates the Worker and rejects all pending requests.
 	end(err) {
 		this.#worker.terminate();
 		const waiting = [...this.#waiting.values()];
@@ -116,14 +116,13 @@ class OneWorker {
 	}
 }
 
-// InBrowser has a Worker for what a person waits for, and another for what takes long:
-// it is made when it is needed, and ended some time after, as nothing else gives its
-// memory back.
+// InBrowser has one Worker for requests that the user waits for and another for slow requests. The
+// second is created on demand and terminated when idle, because only that frees its memory.
 class InBrowser {
 	#shared = {};
 	#quick = new OneWorker(this.#shared);
 	#slow;
-	#asked = 0; // of the slow one, and not answered
+	#asked = 0; // pending requests of the slow Worker
 	#idle;
 
 	constructor(progress) { this.#shared.progress = progress; }

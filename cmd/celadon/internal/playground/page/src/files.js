@@ -1,4 +1,4 @@
-// Files that are opened, dropped and saved.
+// Opening, dropping, and saving files.
 import { $ } from "./dom.js";
 import { parse } from "./share.js";
 
@@ -12,18 +12,18 @@ export function save(name, text, type = "application/yaml") {
 	setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-// read gives files to the panes that they are for: a state that was saved to all, a
-// CRD to its own, anything else to the one that it was dropped on, or the object's.
+// read loads files into panes: a saved state into all of them, a CRD into its pane, and any other file
+// into the pane on which it was dropped, or the object's.
 export async function read(files, page, pane) {
 	for (const file of files) {
-		if (file.size > most) throw new Error(`${file.name}: more than ${most >> 20} MiB: want less`);
+		if (file.size > most) throw new Error(`${file.name}: more than ${most >> 20} MiB`);
 		const text = await file.text();
 		if (/^\s*\{/.test(text) && /"crd"\s*:/.test(text.slice(0, 1000))) page.take(parse(text));
 		else page.set(pane ?? (/^\s*["']?kind["']?\s*:\s*["']?CustomResourceDefinition/m.test(text) ? "crd" : "object"), text);
 	}
 }
 
-// acceptFiles lets files be chosen, and dropped anywhere on the page.
+// acceptFiles lets the user choose files or drop them anywhere on the page.
 export function acceptFiles(page) {
 	const take = (files, pane) => read(files, page, pane).catch((err) => page.notice(err.message));
 	$("open").addEventListener("click", () => $("files").click());

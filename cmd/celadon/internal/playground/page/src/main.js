@@ -1,4 +1,4 @@
-// The page: it asks the engine at each change, and shows what it says.
+// The page sends its state to the engine after each change and shows the results.
 import examples from "examples";
 import { assist, mendsOf } from "./assist.js";
 import { $, h } from "./dom.js";
@@ -13,8 +13,8 @@ import "./style.css";
 
 const labels = { crd: "CRD", object: "Object", old: "Old object" };
 const editors = {};
-let places = new Map(); // where rules and advice stand, by placeKey
-let vetAnswer; // to the CRD as it is now, or nothing
+let places = new Map(); // positions of rules and suggested bounds, by placeKey
+let vetAnswer; // for the current CRD, or undefined
 let dirty = false;
 
 const placeKey = (crd, version, path, index, set) => JSON.stringify([crd, version, path, index, set ?? ""]);
@@ -29,7 +29,7 @@ const page = {
 	set(pane, text) {
 		setText(editors[pane], text);
 	},
-	// take puts in an object and its old one, or a whole state.
+	// take loads an object and its old version, or a complete state.
 	take(object, old) {
 		if (typeof object === "string") {
 			page.set("object", object);
@@ -61,25 +61,24 @@ const state = () => ({
 	kubeVersion: $("kube").value, subresource: $("subresource").value,
 });
 
-// choose sets a chooser to a value; one that it does not know is added.
+// choose selects a value in a select element and adds the option if it is missing.
 function choose(id, value) {
 	const chooser = $(id);
 	if (![...chooser.options].some((o) => o.value === value)) chooser.append(h("option", { value }, value));
 	chooser.value = value;
 }
 
-// How it works: a change makes a round a moment later: check first, whose answer a
-// person waits for, then vet if the CRD is another. A round that a change overtakes is
-// ended natively, and in a Worker let run to its end, which is sooner than to begin
-// anew.
+// How it works: shortly after a change, a round runs check, which the user waits for, and then vet
+// if the CRD has changed. If another change arrives during a round, a native engine aborts it. A
+// Worker completes it, because that is faster than starting a new Worker.
 const engine = newEngine((loaded, all) => {
 	const size = all ? ` of ${(all / 2 ** 20).toFixed(0)}` : "";
-	$("verdict").replaceChildren(h("p", { class: "wait" }, `Loading the engine: ${(loaded / 2 ** 20).toFixed(0)}${size} MB. You can write already.`));
+	$("verdict").replaceChildren(h("p", { class: "wait" }, `Loading the engine: ${(loaded / 2 ** 20).toFixed(0)}${size} MB. You can already edit.`));
 });
 let timer;
-let running; // the round under way, as an AbortController
+let running; // AbortController of the current round
 let again = false;
-let vetted = ""; // what was vetted last
+let vetted = ""; // key of the last vetted state
 const moment = (length) => (length > 100_000 ? 120 : 15);
 
 function edited(pane) {
@@ -117,7 +116,7 @@ async function round() {
 	}
 }
 
-// failed shows that there is no answer. The verdict on the CRD stays only if the CRD is still the same.
+// failed shows that there is no result. It keeps the verdict on the CRD only if the CRD is unchanged.
 function failed(message) {
 	fail(message);
 	mark(editors.object, []);
@@ -141,7 +140,7 @@ async function vet(answer) {
 	$("vet").classList.add("stale");
 	try {
 		const found = await page.ask({ do: "vet" }, running.signal);
-		if (textOf(editors.crd) !== asked.crd) return; // the next round is on its way
+		if (textOf(editors.crd) !== asked.crd) return; // the next round is pending
 		places = new Map(found.places.map((p) => [placeKey(p.crd, p.version, p.path, p.index, p.set), p]));
 		showVet(found, page);
 		showVerdict(answer, page); // now with the lines of rules
@@ -174,14 +173,13 @@ function markCRD() {
 	for (const p of vetAnswer.problems) findings.push({ line: p.line, column: p.column, severity: "error", message: p.message });
 	for (const p of vetAnswer.places) {
 		if (!p.set) continue;
-		findings.push({ line: p.line, column: p.column, severity: "info", message: `${p.path}: wants ${p.set}`, actions: [{ name: `Set ${p.set}`, apply: () => page.fix({ of: p.crd, version: p.version, path: p.path, set: p.set }) }] });
+		findings.push({ line: p.line, column: p.column, severity: "info", message: `${p.path}: set ${p.set}`, actions: [{ name: `Set ${p.set}`, apply: () => page.fix({ of: p.crd, version: p.version, path: p.path, set: p.set }) }] });
 	}
 	mark(editors.crd, findings);
 	addMends(findings);
 }
 
-// A CRD is marked with the mends of its first rules that are refused, or read what may
-// be absent.
+// mostMends limits the rules for which fixes are requested. Rules that do not compile come first.
 const mostMends = 20;
 
 async function addMends(findings) {
@@ -197,7 +195,8 @@ async function addMends(findings) {
 	if (more.length > 0) mark(editors.crd, [...findings, ...more]);
 }
 
-// ruleOffset is where a rule's own text begins, as far as its line shows it.
+// ruleOffset returns the offset of a rule's expression, or of its position if the expression is not on
+// that line.
 function ruleOffset(rule) {
 	const line = editors.crd.state.doc.line(rule.at.line);
 	const at = line.text.indexOf("rule", rule.at.column - 1);
@@ -211,7 +210,7 @@ function busy(on) {
 	if (on) busy.timer = setTimeout(() => ($("stop").hidden = false), 1500);
 }
 
-// show brings a pane to the front where there is room for one.
+// show selects the visible pane on narrow screens.
 function show(pane) {
 	document.querySelector("main").dataset.shown = pane;
 	for (const button of document.querySelectorAll("nav button")) button.setAttribute("aria-pressed", button.dataset.show === pane);
@@ -232,8 +231,8 @@ async function openShare() {
 	const some = words.passwords > 0 || (words.unknown && (state().object || state().old));
 	$("sharing-secrets").hidden = !some;
 	$("sharing-secrets").querySelector("span").textContent = words.unknown
-		? `Take the objects too, although nobody can tell what in them is secret (${words.unknown})`
-		: `Take ${words.passwords === 1 ? "the password" : `the ${words.passwords} passwords`} too`;
+		? `Include the objects, although secrets in them cannot be detected (${words.unknown})`
+		: `Include ${words.passwords === 1 ? "the password" : `the ${words.passwords} passwords`}`;
 	$("with-secrets").checked = false;
 	let shared;
 	const fill = async () => {
@@ -242,12 +241,12 @@ async function openShare() {
 		$("link").value = link;
 		const long = link.length > longest;
 		$("sharing-words").textContent = long
-			? `The link has ${link.length.toLocaleString("en-US")} characters, and many programs cut off what has more than ${longest.toLocaleString("en-US")}: rather save a file, and send that.`
-			: "The link holds all of it: nothing is stored anywhere.";
+			? `The link has ${link.length.toLocaleString("en-US")} characters, but many programs truncate links of more than ${longest.toLocaleString("en-US")}. Save a file and send it instead.`
+			: "The link contains everything. Nothing is stored on a server.";
 		$("sharing-words").className = long ? "warning" : "";
 		$("copy").className = long ? "" : "main";
 		$("save-all").className = long ? "main" : "";
-		if (isNative()) $("sharing-words").textContent += " It opens on a page of make site; here, only while this command runs.";
+		if (isNative()) $("sharing-words").textContent += " It opens on a page built with make site; on this page, only while the command runs.";
 		$("copied").textContent = "";
 	};
 	$("with-secrets").onchange = fill;
@@ -257,7 +256,7 @@ async function openShare() {
 			$("copied").textContent = "Copied.";
 		} catch {
 			$("link").select();
-			$("copied").textContent = "Press Ctrl+C to copy what is selected.";
+			$("copied").textContent = "Press Ctrl+C to copy the selected link.";
 		}
 	};
 	$("save-all").onclick = () => save("celadon-playground.json", JSON.stringify(shared, null, 2) + "\n", "application/json");
@@ -265,7 +264,7 @@ async function openShare() {
 	if (!$("sharing").open) $("sharing").showModal();
 }
 
-// fromLink opens what a link holds; false where there is nothing.
+// fromLink opens the state in the link and reports whether there was one.
 async function fromLink() {
 	if (location.hash.length < 2 || !location.hash.startsWith("#v")) return false;
 	try {
@@ -273,12 +272,12 @@ async function fromLink() {
 		page.notice("");
 		return true;
 	} catch (err) {
-		page.notice(`The link cannot be opened: ${err.message}. Ask for it anew, or for the file.`);
+		page.notice(`The link cannot be opened: ${err.message}. Request a new link, or the file.`);
 		return false;
 	}
 }
 
-// For who drives the page, as its tests do: a question, and its answer.
+// celadonAsk lets tests and scripts send a request to the engine.
 window.celadonAsk = (question) => engine.ask(question);
 
 async function begin() {

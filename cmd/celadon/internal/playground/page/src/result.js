@@ -1,11 +1,11 @@
-// What the API server would say of the objects, and why.
+// The API server's verdict on the objects, with reasons.
 import { $, bar, count, draw, h, lazily, message, number, share } from "./dom.js";
 
-// At run time a rule may cost so much in one call, all together so much for an object.
+// Runtime cost limits: of one call of a rule, and of all rules of an object.
 export const limits = { call: 1_000_000, object: 10_000_000 };
 
 const verdicts = {
-	valid: "Accepted", invalid: "Refused", skipped: "Not checked", unreadable: "Not readable", undecided: "Undecided", ignored: "No object",
+	valid: "Accepted", invalid: "Rejected", skipped: "Not checked", unreadable: "Unreadable", undecided: "Undecided", ignored: "Not an object",
 };
 
 const named = (o) => (o.kind ? `${o.kind} ${o.namespace ? o.namespace + "/" : ""}${o.name}` : `document ${o.document + 1}`);
@@ -16,17 +16,16 @@ function headline(o) {
 	return `${what} (${[o.operation, o.subresource].filter(Boolean).join(" of ")})`;
 }
 
-// decided are the objects, each with what the report does not say of it, and its
-// position.
+// decided returns the objects that are not ignored, each with its additional data and its index.
 const decided = (answer) => answer.report.objects.map((o, i) => [o, answer.objects[i], i]).filter(([o]) => o.verdict !== "ignored");
 
-// fail replaces the whole result by the reason why there is none: nothing of an earlier answer stays.
+// fail replaces the complete result by the reason why there is none.
 export function fail(message) {
-	draw($("verdict"), message, () => [h("p", { class: "headline undecided" }, "No answer"), h("pre", { class: "kubectl" }, message)]);
+	draw($("verdict"), message, () => [h("p", { class: "headline undecided" }, "No result"), h("pre", { class: "kubectl" }, message)]);
 	for (const id of ["causes", "persisted", "rules"]) draw($(id), message, () => []);
 }
 
-// showVerdict shows what check answered; nothing where there is no object.
+// showVerdict shows the results of check. If there is no object, it shows a hint.
 export function showVerdict(answer, page) {
 	const objects = decided(answer);
 	draw($("verdict"), [answer.problems, objects.map(([o, more]) => [headline(o), more.kubectl, o.problem, o.warnings])], () => verdict(answer, objects));
@@ -43,15 +42,15 @@ function verdict(answer, objects) {
 		if (words) parts.push(h("pre", { class: "kubectl" }, words.trim()));
 		for (const warning of o.warnings) parts.push(h("p", { class: "warning" }, `Warning: ${warning}`));
 	});
-	if (objects.length === 0) parts.push(h("p", { class: "wait" }, "Write an object to see whether it would be accepted."));
-	if (answer.problems.length > 0) parts.push(h("details", { class: "block" }, h("summary", {}, "What is wrong with the CRD or the old object"), h("pre", { class: "problems" }, answer.problems.join("\n"))));
+	if (objects.length === 0) parts.push(h("p", { class: "wait" }, "Enter an object to see whether the API server would accept it."));
+	if (answer.problems.length > 0) parts.push(h("details", { class: "block" }, h("summary", {}, "Problems of the CRD or the old object"), h("pre", { class: "problems" }, answer.problems.join("\n"))));
 	return parts;
 }
 
 function causes(o, more, page) {
 	const found = [...o.causes.map((c, i) => [c, more.rules[more.causes[i]]]), ...(o.strict ?? []).map((s) => [{ ...s, reason: "unknown or duplicate field", message: s.message ?? "" }])];
 	if (found.length === 0) return null;
-	return h("section", { "aria-label": `Why ${named(o)} is refused` },
+	return h("section", { "aria-label": `Why ${named(o)} is rejected` },
 		h("h3", {}, `Why (${count(found.length, "cause")})`),
 		h("ol", { class: "causes" }, found.map(([c, rule]) => cause(c, rule, more, page))));
 }
@@ -72,43 +71,42 @@ function persisted(o, more) {
 	if (!more.diff) return null;
 	const lines = more.diff.split("\n").slice(2);
 	const kinds = { "+": "add", "-": "del", "@": "at" };
-	return h("details", { class: "block" }, h("summary", {}, `What of ${named(o)} is stored otherwise (defaults and pruning)`),
+	return h("details", { class: "block" }, h("summary", {}, `How ${named(o)} is persisted (defaults and pruning)`),
 		h("pre", { class: "diff" }, lines.map((line) => h("span", { class: kinds[line[0]] }, line + "\n"))));
 }
 
-// showRules shows what rules ran over the objects, and what they gave. What is open
-// stays so.
+// showRules shows the rules that ran on the objects and their results. Open elements stay open.
 export function showRules(answer, page) {
 	const box = $("rules");
 	const open = new Set([...box.querySelectorAll("details[open]")].map((details) => details.dataset.key));
 	draw(box, decided(answer).map(([o, more, i]) => [named(o), o.cost, more.crd, more.rules, more.runs, i]), () => decided(answer).map(([o, more, i]) => {
 		if (more.rules.length === 0) return null;
-		return h("section", { "aria-label": `Rules that ran over ${named(o)}` },
-			h("h3", {}, `${count(more.rules.length, "rule")} ran over ${named(o)}`),
-			h("p", { class: "spent" }, bar(o.cost, limits.object, "Spent on the object"), ` spent ${number(o.cost)} of ${number(limits.object)} for an object (${share(o.cost, limits.object)})`),
+		return h("section", { "aria-label": `Rules that ran on ${named(o)}` },
+			h("h3", {}, `${count(more.rules.length, "rule")} ran on ${named(o)}`),
+			h("p", { class: "spent" }, bar(o.cost, limits.object, "Cost of the object"), ` cost ${number(o.cost)} of ${number(limits.object)} per object (${share(o.cost, limits.object)})`),
 			h("ul", { class: "rules" }, more.rules.map((rule, n) => ranRule(rule, n, more, i, open, page))));
 	}).filter(Boolean));
 }
 
 function ranRule(rule, n, more, item, open, page) {
-	const mark = rule.failed > 0 ? h("span", { class: "mark no", title: "refused" }, "✗") : h("span", { class: "mark yes", title: "passed" }, "✓");
+	const mark = rule.failed > 0 ? h("span", { class: "mark no", title: "rejected" }, "✗") : h("span", { class: "mark yes", title: "passed" }, "✓");
 	const summary = h("span", { class: "row" }, mark, h("code", { class: "rule" }, rule.rule.trim()),
-		h("span", { class: "costs" }, bar(rule.cost, limits.call, "Spent"), h("span", { class: "amount" }, number(rule.cost))));
+		h("span", { class: "costs" }, bar(rule.cost, limits.call, "Cost"), h("span", { class: "amount" }, number(rule.cost))));
 	const key = (...more) => JSON.stringify([item, rule.version, rule.path, rule.index, ...more]);
 	const kept = (key) => ({ "data-key": key, open: open.has(key) });
 	return h("li", {}, lazily(summary, () => {
 		const runs = more.runs.map((run, i) => [run, i]).filter(([run]) => run.rule === n);
 		const at = page.placeOf(more.crd, rule);
 		return h("div", { class: "inside" },
-			h("p", {}, h("code", {}, rule.path || "the whole object"), `: ${count(rule.runs, "run")}, ${rule.failed} failed, ${number(rule.cost)} spent`,
+			h("p", {}, h("code", {}, rule.path || "the whole object"), `: ${count(rule.runs, "run")}, ${rule.failed} failed, cost ${number(rule.cost)}`,
 				at?.line > 0 && [" ", h("button", { type: "button", onclick: () => page.go("crd", at.line, at.column) }, `Rule, line ${at.line}`)], " ",
 				finder(more.crd, rule, page)),
 			h("ul", { class: "runs" }, runs.map(([run, i]) => h("li", {}, lazily([h("code", {}, run.field === "<nil>" ? "the whole object" : run.field), ` ${run.outcome}`], () => tree(item, i, page), kept(key(run.field)))))),
-			runs.length < rule.runs && h("p", {}, `${rule.runs - runs.length} more runs are not shown`));
+			runs.length < rule.runs && h("p", {}, `${rule.runs - runs.length} more runs not shown`));
 	}, kept(key())));
 }
 
-// tree shows a run of a rule operand by operand.
+// tree shows the operands of one run of a rule.
 function tree(item, run, page) {
 	const box = h("div", { class: "tree" }, "…");
 	page.ask({ do: "trace", item, run }).then((answer) => {
@@ -132,20 +130,20 @@ function nodeItem({ part, children }) {
 	return h("li", {}, h("details", { open: part.depth < 3 }, h("summary", {}, row), h("ul", {}, children.map(nodeItem))));
 }
 
-// finder asks for an object that a rule refuses.
+// finder returns a button that searches for an object that a rule rejects.
 export function finder(crd, rule, page) {
 	const said = h("span", { role: "status", class: "found" });
-	const button = h("button", { type: "button", "aria-label": `Find an object that is refused by ${rule.rule.trim()}`, onclick: async () => {
+	const button = h("button", { type: "button", "aria-label": `Find an object that is rejected by ${rule.rule.trim()}`, onclick: async () => {
 		button.disabled = true;
-		said.replaceChildren(" looking …");
+		said.replaceChildren(" searching …");
 		try {
 			const answer = await page.ask({ do: "find", of: crd, version: rule.version, path: rule.path, index: rule.index, want: "refused", steps: 20_000 });
 			said.replaceChildren(` ${answer.words} `);
-			if (answer.object) said.append(h("button", { type: "button", onclick: () => page.take(answer.object, answer.old ?? "") }, "Take it"));
+			if (answer.object) said.append(h("button", { type: "button", onclick: () => page.take(answer.object, answer.old ?? "") }, "Use it"));
 		} catch (err) {
 			said.replaceChildren(` ${err.message}`);
 		}
 		button.disabled = false;
-	} }, "Find an object it refuses");
+	} }, "Find an object it rejects");
 	return [button, said];
 }

@@ -1,10 +1,10 @@
-// The whole state of the page in the fragment of a link, which no server is sent: JSON,
-// deflated, in base64url. A link may come from anybody.
+// The state of the page in the fragment of a link, which browsers do not send to servers: JSON,
+// deflated, in base64url. Links are untrusted.
 
 export const panes = ["crd", "object", "old"];
 const version = "v1.";
-export const longest = 8_000; // characters of a link that most programs pass on whole
-const mostText = 6 << 20; // of a state, in characters: far more than a server takes
+export const longest = 8_000; // characters of a link that most programs do not truncate
+const mostText = 6 << 20; // of a state, in characters: far more than an API server accepts
 
 async function through(stream, bytes, most) {
 	const reader = new Blob([bytes]).stream().pipeThrough(stream).getReader();
@@ -15,7 +15,7 @@ async function through(stream, bytes, most) {
 		if (done) break;
 		if ((size += value.length) > most) {
 			reader.cancel().catch(() => {});
-			throw new Error("it holds more than a page should");
+			throw new Error("it holds too much data");
 		}
 		parts.push(value);
 	}
@@ -29,17 +29,17 @@ export async function encode(state) {
 	return version + btoa(text).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-// decode reads a fragment. What is wrong with it is an Error in words.
+// decode reads a fragment. It throws an Error with a message for the user.
 export async function decode(fragment) {
-	if (!fragment.startsWith(version)) throw new Error("it is of no version that this page knows");
+	if (!fragment.startsWith(version)) throw new Error("its version is not supported by this page");
 	const text = fragment.slice(version.length);
-	if (!/^[\w-]*$/.test(text)) throw new Error("it has characters that no link has: was it cut or changed on the way?");
+	if (!/^[\w-]*$/.test(text)) throw new Error("it has invalid characters: was it truncated or changed?");
 	let json;
 	try {
 		const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
 		json = new TextDecoder("utf-8", { fatal: true }).decode(await through(new DecompressionStream("deflate-raw"), bytes, mostText));
 	} catch (err) {
-		throw err.message?.startsWith("it holds") ? err : new Error("it is damaged: was it cut off on the way?");
+		throw err.message?.startsWith("it holds") ? err : new Error("it is damaged: was it truncated?");
 	}
 	return parse(json);
 }
@@ -50,14 +50,14 @@ export function parse(json) {
 	try {
 		value = JSON.parse(json);
 	} catch {
-		throw new Error("it is damaged: what is in it is no JSON");
+		throw new Error("it is damaged: its content is not JSON");
 	}
 	const state = {};
 	for (const name of [...panes, "kubeVersion", "subresource"]) {
 		const text = value?.[name] ?? "";
-		if (typeof text !== "string") throw new Error(`it is damaged: ${name} is no text`);
+		if (typeof text !== "string") throw new Error(`it is damaged: ${name} is not a string`);
 		state[name] = text;
 	}
-	if (panes.reduce((n, pane) => n + state[pane].length, 0) > mostText) throw new Error("it holds more than a page should");
+	if (panes.reduce((n, pane) => n + state[pane].length, 0) > mostText) throw new Error("it holds too much data");
 	return state;
 }

@@ -1,6 +1,6 @@
-// Light, dark, or as the system has it. The choice is kept on this machine alone.
+// The theme: light, dark, or the system's. The choice is stored in this browser only.
 const names = ["system", "light", "dark"];
-const words = { system: "as the system has it", light: "light", dark: "dark" };
+const words = { system: "system", light: "light", dark: "dark" };
 
 export function themes(button) {
 	let at = Math.max(0, names.indexOf(kept()));
@@ -16,7 +16,7 @@ export function themes(button) {
 		try {
 			localStorage.setItem("theme", names[at]);
 		} catch {
-			// it is forgotten, then
+			// the choice is not stored
 		}
 		set();
 	});

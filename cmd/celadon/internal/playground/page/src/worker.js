@@ -1,14 +1,14 @@
-// The engine's side of a Worker: it gets the module, or fetches it, and then answers
-// questions in their order. The page may end it at any time.
+// The Worker that runs the engine: it receives or fetches the module and then answers requests in
+// order. The page may terminate it at any time.
 
 const waiting = [];
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-// compressed is the module in the best form that this browser can read by itself: no
-// host needs to be told how to send it.
+// compressed returns the module in the best format that the browser can decompress in JavaScript, so
+// that the host needs no configuration.
 async function compressed() {
-	let why = "this browser cannot decompress: want one of 2023 or later";
+	let why = "this browser cannot decompress the engine: use a browser of 2023 or later";
 	for (const [format, name] of [["brotli", "celadon.wasm.br"], ["gzip", "celadon.wasm.gz"]]) {
 		let decompress;
 		try {

@@ -117,7 +117,7 @@ export async function choose(page, title) {
 
 export async function press(page, selector, text) {
 	const found = await page.evaluateHandle((selector, text) => [...document.querySelectorAll(selector)].find((b) => b.textContent.includes(text) && b.offsetParent), selector, text);
-	if (!found.asElement()) throw new Error(`no ${selector} that says ${text}`);
+	if (!found.asElement()) throw new Error(`no ${selector} with the text ${text}`);
 	await found.click();
 }
 

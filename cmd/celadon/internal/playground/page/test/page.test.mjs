@@ -28,11 +28,11 @@ for (const engine of [native, ...(hasSite ? [inBrowser] : [])]) {
 			at?.end();
 		});
 
-		test("the example is refused, with causes, values, costs and lines", async () => {
+		test("the example is rejected, with causes, values, costs and lines", async () => {
 			const { page } = one;
-			assert.match(await words(page, "#verdict"), /Refused: Certificate shop\/web \(update\)[^]*renewBefore \(1000h\) must be shorter than duration \(720h\)/);
+			assert.match(await words(page, "#verdict"), /Rejected: Certificate shop\/web \(update\)[^]*renewBefore \(1000h\) must be shorter than duration \(720h\)/);
 			assert.match(await words(page, "#causes"), /duration\(self\.renewBefore\)\s+"3600000s"/);
-			assert.match(await words(page, "#rules"), /rules ran over Certificate shop\/web\s+spent \d+ of 10,000,000/);
+			assert.match(await words(page, "#rules"), /rules ran on Certificate shop\/web\s+cost \d+ of 10,000,000/);
 			assert.match(await words(page, "#vet"), /The CRD would be accepted[^]*Its rules need Kubernetes 1\.32/);
 			await press(page, "#causes button", "Object, line 11");
 			assert.equal(await page.evaluate(() => document.getElementById("editor-object").shadowRoot.querySelector(".cm-activeLine").textContent), "  renewBefore: 1000h");
@@ -40,8 +40,8 @@ for (const engine of [native, ...(hasSite ? [inBrowser] : [])]) {
 			assert.match(await page.evaluate(() => document.getElementById("editor-crd").shadowRoot.querySelector(".cm-activeLine").textContent), /rule: .*self\.renewBefore/);
 		});
 
-		test("what is stored otherwise is shown", async () => {
-			assert.match(await one.page.$eval("#persisted", (e) => e.textContent), /^$/, "nothing is stored of what is refused");
+		test("the persisted form is shown", async () => {
+			assert.match(await one.page.$eval("#persisted", (e) => e.textContent), /^$/, "a rejected object is not persisted");
 			await set(one.page, "object", (await example("playground/certificate/old.yaml")).replace("shop_old", "old"));
 			assert.match(await words(one.page, "#verdict"), /Accepted/);
 			assert.match(await one.page.$eval("#persisted", (e) => e.textContent), /\+ {2}isCA: false/);
@@ -72,8 +72,8 @@ for (const engine of [native, ...(hasSite ? [inBrowser] : [])]) {
 		});
 
 		test("advice is followed by a button", async () => {
-			await choose(one.page, "nobody has bounded");
-			assert.match(await words(one.page, "#vet"), /would be refused[^]*With these bounds all rules fit/);
+			await choose(one.page, "have no bounds");
+			assert.match(await words(one.page, "#vet"), /would be rejected[^]*With these bounds, all rules fit/);
 			await one.page.evaluate(() => { delete document.documentElement.dataset.vet; });
 			await press(one.page, ".advice button", "Set all");
 			await settled(one.page);
@@ -86,10 +86,10 @@ for (const engine of [native, ...(hasSite ? [inBrowser] : [])]) {
 		const bare = `apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: lamps.example.com}\n${spec}`;
 		for (const { name, crd, vet, problem, line } of [
 			{ name: "without rules", crd: bare, vet: /The CRD would be accepted: lamps\.example\.com[^]*v1: 0 rules/ },
-			{ name: "with a misspelt key", crd: bare.replace("scope:", "scoop:"), vet: /The CRD would be refused/, problem: /unknown field "spec\.scoop"/, line: 7 },
-			{ name: "empty", crd: "", vet: /There is no CRD to judge/, problem: /the text is empty/, line: 1 },
-			{ name: "broken", crd: bare.replace("scope:", "scope"), vet: /The CRD cannot be judged/, problem: /yaml: line 8/, line: 8 },
-			{ name: "of another kind", crd: bare.replace("kind: Custom", "kind: Costume"), vet: /There is no CRD to judge/, problem: /kind is "CostumeResourceDefinition"/, line: 2 },
+			{ name: "with a misspelt key", crd: bare.replace("scope:", "scoop:"), vet: /The CRD would be rejected/, problem: /unknown field "spec\.scoop"/, line: 7 },
+			{ name: "empty", crd: "", vet: /No CRD/, problem: /the input is empty/, line: 1 },
+			{ name: "broken", crd: bare.replace("scope:", "scope"), vet: /The CRD is undecided/, problem: /yaml: line 8/, line: 8 },
+			{ name: "of another kind", crd: bare.replace("kind: Custom", "kind: Costume"), vet: /No CRD/, problem: /kind is "CostumeResourceDefinition"/, line: 2 },
 		]) {
 			test(`a CRD ${name} has a verdict of its own`, async () => {
 				const { page } = one;
@@ -118,9 +118,9 @@ for (const engine of [native, ...(hasSite ? [inBrowser] : [])]) {
 				location.hash = hash;
 			}, link({ crd: bare, object: "", old: "", kubeVersion: "9.99", subresource: "" })); // which no server has
 			await settled(one.page);
-			assert.match(await words(one.page, "#verdict"), /No answer/);
-			assert.match(await words(one.page, "#vet"), /No answer/);
-			assert.doesNotMatch(await one.page.$eval("#result", (e) => e.innerText), /would be accepted|Refused|rules ran/);
+			assert.match(await words(one.page, "#verdict"), /No result/);
+			assert.match(await words(one.page, "#vet"), /No result/);
+			assert.doesNotMatch(await one.page.$eval("#result", (e) => e.innerText), /would be accepted|Rejected|rules ran/);
 			await one.page.evaluate(() => {
 				const kube = document.getElementById("kube");
 				kube.value = "";
@@ -128,13 +128,13 @@ for (const engine of [native, ...(hasSite ? [inBrowser] : [])]) {
 			});
 		});
 
-		test("an object is found that a rule refuses", async () => {
+		test("an object that a rule rejects is found", async () => {
 			await choose(one.page, "A cluster");
 			await one.page.evaluate(() => { document.querySelector("#rules > section > ul > li > details").open = true; });
 			await press(one.page, "#rules button", "Find an object");
-			await one.page.waitForFunction(() => document.querySelector("#rules .found")?.textContent.includes("Take it"), { timeout: slow });
+			await one.page.waitForFunction(() => document.querySelector("#rules .found")?.textContent.includes("Use it"), { timeout: slow });
 			await one.page.evaluate(() => { delete document.documentElement.dataset.verdict; });
-			await press(one.page, "#rules .found button", "Take it");
+			await press(one.page, "#rules .found button", "Use it");
 			await one.page.waitForFunction(() => document.documentElement.dataset.verdict === "invalid", { timeout: slow });
 		});
 
@@ -153,7 +153,7 @@ for (const engine of [native, ...(hasSite ? [inBrowser] : [])]) {
 			await one.page.keyboard.press("Escape");
 		});
 
-		test("links hold all, and no password", async () => {
+		test("links contain everything except passwords", async () => {
 			await choose(one.page, "A database");
 			const object = (await example("playground/database/object.yaml")).replace("name: orders", "name: orders # é 😀 \u2028");
 			await set(one.page, "object", object);
@@ -176,8 +176,8 @@ for (const engine of [native, ...(hasSite ? [inBrowser] : [])]) {
 		test("links that are damaged or hostile are explained", async () => {
 			const good = link({ crd: "a: 1" });
 			for (const [fragment, want] of [
-				[good.slice(0, -3), /damaged/], ["#v1.!!!", /characters that no link has/], ["#v1.", /damaged/], ["#v9.AAAA", /no version that this page knows/],
-				[link("{"), /no JSON/], [link({ crd: {} }), /crd is no text/], [link(Buffer.alloc(30 << 20, " ").toString("latin1")), /more than a page should/], ["#v1.AAAA", /damaged/],
+				[good.slice(0, -3), /damaged/], ["#v1.!!!", /invalid characters/], ["#v1.", /damaged/], ["#v9.AAAA", /not supported/],
+				[link("{"), /not JSON/], [link({ crd: {} }), /crd is not a string/], [link(Buffer.alloc(30 << 20, " ").toString("latin1")), /too much data/], ["#v1.AAAA", /damaged/],
 			]) {
 				await one.page.evaluate((fragment) => {
 					document.getElementById("notice").hidden = true;
@@ -189,12 +189,12 @@ for (const engine of [native, ...(hasSite ? [inBrowser] : [])]) {
 			await one.page.evaluate(() => { document.getElementById("notice").hidden = true; });
 		});
 
-		test("what a link says is text, whatever it says", async () => {
+		test("the content of a link is only text", async () => {
 			const html = `<img src=x onerror=document.title='owned'>`;
 			const crd = (await example("playground/policy/crd.yaml")).replaceAll("nobody can be allowed and denied the same", `"${html}"`).replace("policies.access.example.com", JSON.stringify(html)).replace("kind: Policy,", `kind: Policy, shortNames: [${JSON.stringify(html)}],`);
 			const object = (await example("playground/policy/object.yaml")).replace("name: readers", `name: ${JSON.stringify(html)}`).replaceAll("bo", JSON.stringify(html)) + "---\napiVersion: access.example.com/v1\nkind: Policy\nmetadata: {name: \"a\\u202Eb\"}\n";
 			const other = await open(browser, at, { fragment: link({ crd, object, kubeVersion: html, subresource: html }), wait: false });
-			await other.page.waitForFunction(() => document.getElementById("verdict").innerText.includes("No answer"), { timeout: slow });
+			await other.page.waitForFunction(() => document.getElementById("verdict").innerText.includes("No result"), { timeout: slow });
 			await other.page.evaluate(() => { for (const id of ["kube", "subresource"]) { document.getElementById(id).value = ""; document.getElementById(id).dispatchEvent(new Event("change")); } });
 			await settled(other.page);
 			assert.ok((await words(other.page, "#verdict")).includes("<img src=x"));
@@ -206,7 +206,7 @@ for (const engine of [native, ...(hasSite ? [inBrowser] : [])]) {
 
 		test("the page is accessible in both themes, and none of it is cut off", async () => {
 			const axe = await readFile(path.join(import.meta.dirname, "../node_modules/axe-core/axe.min.js"), "utf8");
-			await choose(one.page, "nobody has bounded");
+			await choose(one.page, "have no bounds");
 			for (const [theme, width] of [["light", 1440], ["dark", 1440], ["light", 390], ["dark", 390]]) {
 				await one.page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: theme }]);
 				await one.page.setViewport({ width, height: 844 });
