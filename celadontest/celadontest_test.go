@@ -253,7 +253,7 @@ func TestCover(t *testing.T) {
 		crds.Rejects(t, broken)
 	})
 	want := `celadontest: coverage is 20.0 %, want 30; of 5 rules, 3 ran and 1 rejected
-  crontabs.stable.example.com v1 spec: never refused: self.replicas <= self.maxReplicas`
+  crontabs.stable.example.com v1 spec: never rejected: self.replicas <= self.maxReplicas`
 	if !strings.HasPrefix(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

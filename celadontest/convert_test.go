@@ -39,7 +39,7 @@ func TestConverts(t *testing.T) {
 	all = said(schema.GroupKind{Kind: "Nothing"}, relabelled, roundtrip.Config{}) +
 		said(kind, relabelled, roundtrip.Config{Ignore: []string{"["}}) +
 		said(kind, panics, roundtrip.Config{Objects: 10})
-	for _, want := range []string{"no CRD of Nothing here", `path "[": at "[": unclosed bracket`, "panicked, v1beta1 to v1: conversion webhook for"} {
+	for _, want := range []string{"no CRD for Nothing", `path "[": at "[": unclosed bracket`, "panicked, v1beta1 to v1: conversion webhook for"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("want %q in:\n%s", want, all)
 		}

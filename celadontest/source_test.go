@@ -42,7 +42,7 @@ func TestSources(t *testing.T) {
 		"hidden":       {func(t testing.TB) { celadontest.New(t, t.TempDir()) }, "celadontest: /"},
 		"nil":          {func(t testing.TB) { celadontest.New(t, (*apiextensionsv1.CustomResourceDefinition)(nil)) }, "celadontest: source 1: a nil"},
 		"another type": {func(t testing.TB) { celadontest.New(t, 3) }, "celadontest: source 1: a int: want the name"},
-		"twice":        {func(t testing.TB) { celadontest.New(t, crontabs, crds[0]) }, "celadontest: crontabs.stable.example.com: given twice"},
+		"twice":        {func(t testing.TB) { celadontest.New(t, crontabs, crds[0]) }, "celadontest: crontabs.stable.example.com: a duplicate: keep one of them"},
 		"no YAML":      {func(t testing.TB) { celadontest.New(t, fstest.MapFS{"a.yaml": {Data: []byte("a: b: c")}}) }, "celadontest: source 1/a.yaml: document 1: "},
 		"broken rule":  {func(t testing.TB) { celadontest.New(t, broken).Rejects(t, nightly()) }, "celadontest: CRD crontabs.stable.example.com: "},
 	} {
@@ -63,7 +63,7 @@ func TestKinds(t *testing.T) {
 	other := crds[0].DeepCopy()
 	other.Name, other.Spec.Group = "crontabs.other.example.com", "other.example.com"
 	got := failures(t, func(t testing.TB) { celadontest.New(t, crds[0], other).Accepts(t, nightly()) })
-	if !strings.HasPrefix(got, "celadontest: object of Go type *celadontest_test.CronTab: kind CronTab is that of several CRDs") {
+	if !strings.HasPrefix(got, "celadontest: object of Go type *celadontest_test.CronTab: several CRDs have kind CronTab") {
 		t.Error(got)
 	}
 	scheme := runtime.NewScheme()
@@ -77,7 +77,7 @@ func TestKinds(t *testing.T) {
 	v.Name, v.Storage = "v1beta1", false
 	two.Spec.Versions = append(two.Spec.Versions, v)
 	got = failures(t, func(t testing.TB) { celadontest.New(t, two, other).Accepts(t, nightly()) })
-	if !strings.HasPrefix(got, "celadontest: object of Go type *celadontest_test.CronTab: kind CronTab is that of several CRDs") {
+	if !strings.HasPrefix(got, "celadontest: object of Go type *celadontest_test.CronTab: several CRDs have kind CronTab") {
 		t.Error(got)
 	}
 	got = failures(t, func(t testing.TB) { celadontest.New(t, two).Accepts(t, nightly()) })

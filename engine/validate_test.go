@@ -242,7 +242,7 @@ func TestValidateRequests(t *testing.T) {
 		{"status of nothing", engine.Request{Object: obj, Subresource: "status"}, "request: subresource status: want an old object"},
 		{"status that is not there", engine.Request{Object: object(t, `{apiVersion: example.org/v1beta1, kind: Widget, metadata: {name: w, namespace: d}}`), OldObject: old, Subresource: "status"}, "request: subresource status: version v1beta1 does not have it"},
 		{"field validation", engine.Request{Object: obj, FieldValidation: "warn"}, `request: field validation "warn": want Strict, Warn or Ignore`},
-		{"int", engine.Request{Object: map[string]any{"kind": "Widget", "spec": map[string]any{"b": []any{int64(1), 2}}}}, "spec.b[1]: Go type int in the request's object (want what engine.Decode gives"},
+		{"int", engine.Request{Object: map[string]any{"kind": "Widget", "spec": map[string]any{"b": []any{int64(1), 2}}}}, "spec.b[1]: Go type int in the request's object (want a type that engine.Decode returns"},
 		{"json.Number", engine.Request{Object: map[string]any{"a": json.Number("1")}}, "a: Go type json.Number"},
 		{"strings", engine.Request{Object: map[string]any{"a": []string{"b"}}}, "a: Go type []string"},
 		{"struct", engine.Request{Object: map[string]any{"a": struct{}{}}}, "a: Go type struct {}"},

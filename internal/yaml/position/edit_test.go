@@ -58,7 +58,7 @@ var editCases = map[string]struct {
 	"collection by a number":     {"a:\n  b: 1\n  # c\nd: 1\n", Set(at("a"), 5), "a: 5\n  # c\nd: 1\n"},
 	"list by a mapping":          {"a:\n- 1\n- 2\nd: 1\n", Set(at("a"), Map{{"z", 1}, {"w", []any{}}}), "a:\n  z: 1\n  w: []\nd: 1\n"},
 	"item by a mapping":          {"a:\n  - 1\n  - 2\n", Set(at("a", 0), map[string]any{"z": "1", "w": []any{1, Map{}}}), "a:\n  - w:\n      - 1\n      - {}\n    z: \"1\"\n  - 2\n"},
-	"comment before a block":     {"a: # c\n  b: 1\n", Set(at("a"), 5), "!a comment, an anchor or a tag stands before it"},
+	"comment before a block":     {"a: # c\n  b: 1\n", Set(at("a"), 5), "!a comment, an anchor, or a tag precedes it"},
 
 	"another key":              {"a: 1\nb: 2 # c\n\n# d\n", Set(at("z"), 3), "a: 1\nb: 2 # c\nz: 3\n\n# d\n"},
 	"another key below":        {"a:\n    b: # c\n        - 1\n    # about b\n# d\ne: 1\n", Set(at("a", "z"), Map{{"x", "y"}}), "a:\n    b: # c\n        - 1\n    z:\n        x: \"y\"\n    # about b\n# d\ne: 1\n"},
