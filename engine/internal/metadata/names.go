@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
@@ -69,4 +70,13 @@ func (v *Validator) labelValue(value string) (reasons []string) {
 		reasons = append(reasons, validation.RegexError(valueText, valueForm, "MyValue", "my_value", "12345"))
 	}
 	return reasons
+}
+
+// PathSegment checks a name, or the prefix of one, like the server does for all resources: it must be
+// a single segment of a URL.
+func PathSegment(name string, prefix bool) []string {
+	if prefix {
+		return content.IsPathSegmentPrefix(name)
+	}
+	return content.IsPathSegmentName(name)
 }

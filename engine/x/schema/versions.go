@@ -44,7 +44,6 @@ var (
 
 // A server holds what the API server of one minor version does differently from others.
 type server struct {
-	minor                                          int
 	formatsByType, numberRanges, sizeUnits, tooFew bool
 	tooLong, missingType                           string
 	metadata                                       *metadata.Validator
@@ -53,7 +52,6 @@ type server struct {
 
 func serverOf(minor int) *server {
 	return &server{
-		minor:         minor,
 		formatsByType: formatsByType.Include(minor),
 		numberRanges:  numberRanges.Include(minor),
 		sizeUnits:     sizeUnits.Include(minor),
