@@ -21,7 +21,7 @@ type Prepared struct {
 	self, old map[string]any
 	// unratcheted is set if false rules reject unchanged values, too.
 	unratcheted bool
-	warnings  []string
+	warnings    []string
 }
 
 // Prepare performs the steps of Validate that precede the rules. The error is the server's reason
