@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
+	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/internal/minors"
@@ -55,6 +57,10 @@ func (r Renderer) value(v any) string {
 		return strconv.Quote(v)
 	case int64, int32, float64, float32, bool:
 		return fmt.Sprint(v)
+	case []metav1.OwnerReference:
+		if !r.jsonValues {
+			return ownersInGo(v)
+		}
 	}
 	if r.jsonValues {
 		if text, err := json.Marshal(v); err == nil {
@@ -65,6 +71,24 @@ func (r Renderer) value(v any) string {
 		return v.String()
 	}
 	return fmt.Sprintf("%#v", v)
+}
+
+// ownersInGo returns refs in Go syntax. The server shows the addresses of the pointers in them, which
+// are random; here, all have the same address, so that the text is reproducible.
+func ownersInGo(refs []metav1.OwnerReference) string {
+	texts := make([]string, len(refs))
+	for i, ref := range refs {
+		texts[i] = fmt.Sprintf("v1.OwnerReference{APIVersion:%q, Kind:%q, Name:%q, UID:%q, Controller:%s, BlockOwnerDeletion:%s}",
+			ref.APIVersion, ref.Kind, ref.Name, ref.UID, flagInGo(ref.Controller), flagInGo(ref.BlockOwnerDeletion))
+	}
+	return "[]v1.OwnerReference{" + strings.Join(texts, ", ") + "}"
+}
+
+func flagInGo(b *bool) string {
+	if b == nil {
+		return "(*bool)(nil)"
+	}
+	return "(*bool)(0xc000000000)"
 }
 
 // pointee returns the value that v points to, or v if it is not a pointer. For nil it returns "null",

@@ -38,6 +38,7 @@ func TestBody(t *testing.T) {
 		{metav1.Time{}, "0001-01-01 00:00:00 +0000 UTC", "null"},
 		{types.UID("<"), `"<"`, `"\u003c"`},
 		{metav1.OwnerReference{APIVersion: "v1", Kind: "Event", Name: "x", UID: "1"}, `v1.OwnerReference{APIVersion:"v1", Kind:"Event", Name:"x", UID:"1", Controller:(*bool)(nil), BlockOwnerDeletion:(*bool)(nil)}`, `{"apiVersion":"v1","kind":"Event","name":"x","uid":"1"}`},
+		{[]metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "x", UID: "1", Controller: new(bool)}, {}}, `[]v1.OwnerReference{v1.OwnerReference{APIVersion:"v1", Kind:"Pod", Name:"x", UID:"1", Controller:(*bool)(0xc000000000), BlockOwnerDeletion:(*bool)(nil)}, v1.OwnerReference{APIVersion:"", Kind:"", Name:"", UID:"", Controller:(*bool)(nil), BlockOwnerDeletion:(*bool)(nil)}}`, `[{"apiVersion":"v1","kind":"Pod","name":"x","uid":"1","controller":false},{"apiVersion":"","kind":"","name":"","uid":""}]`},
 		{math.Inf(1), "+Inf", "+Inf"},
 		{[]float64{math.Inf(1)}, "[]float64{+Inf}", "[]float64{+Inf}"},
 		{field.OmitValueType{}, "", ""},
