@@ -150,7 +150,7 @@ func (w *Rewriter) rule(n *ruleNode, at RuleRef, spec *apiextensionsv1.Validatio
 		s.Forget()
 	}
 	was := at.Rule
-	at.Rule, at.OptionalOldSelf = spec.Rule, rule.OptionalOldSelf(spec.OptionalOldSelf)
+	at.Rule, at.OptionalOldSelf = spec.Rule, w.engine.server.has[optionalOldSelf] && rule.OptionalOldSelf(spec.OptionalOldSelf)
 	r := &compiledRule{spec: spec, ref: at}
 	w.compiler.errs = nil
 	w.compiler.rule(r, n)

@@ -203,7 +203,7 @@ func (c *compiler) rulesOf(n *ruleNode, rules []apiextensionsv1.ValidationRule) 
 	for i := range rules {
 		r := &compiledRule{spec: &rules[i], ref: RuleRef{
 			Version: c.version, Path: n.path, Index: i, Rule: rules[i].Rule,
-			OptionalOldSelf: rule.OptionalOldSelf(rules[i].OptionalOldSelf),
+			OptionalOldSelf: c.server.has[optionalOldSelf] && rule.OptionalOldSelf(rules[i].OptionalOldSelf),
 		}}
 		c.todo = append(c.todo, placedRule{n, r})
 		if n.noType == nil {

@@ -15,8 +15,10 @@ const (
 	ratchets feature = iota
 	// ratchetsStatus: so does an update of the status.
 	ratchetsStatus
-	// optionalOldSelf: rules with optionalOldSelf run without an old value.
+	// optionalOldSelf: the field exists. Before, its rules are ordinary transition rules.
 	optionalOldSelf
+	// runsWithoutOld: rules with optionalOldSelf run without an old value.
+	runsWithoutOld
 	// rulesInAllOf: rules under allOf run.
 	rulesInAllOf
 	// statusPaths: schema errors of a status update have the path of the status. Before, their path
@@ -44,7 +46,8 @@ const (
 var featureMinors = [features]minors.Range{
 	ratchets:          minors.Since(30), // features/kube_features.go, CRDValidationRatcheting is on by default
 	ratchetsStatus:    minors.Since(33), // registry/customresource/status_strategy.go, ValidateUpdate
-	optionalOldSelf:   minors.Since(30), // apiserver/schema/cel/validation.go, with the same gate as ratchets
+	optionalOldSelf:   minors.Since(29), // apis/apiextensions/v1/types_jsonschema.go, ValidationRule
+	runsWithoutOld:    minors.Since(30), // apiserver/schema/cel/validation.go, with the same gate as ratchets
 	rulesInAllOf:      minors.Since(31), // apiserver/schema/cel/validation.go, AllOfValidators
 	statusPaths:       minors.Since(31), // registry/customresource/validator.go, ValidateStatusUpdate
 	enumsBlockRules:   minors.Since(29), // registry/customresource/strategy.go, hasBlockingErr
