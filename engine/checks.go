@@ -4,18 +4,16 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/operation"
-	"k8s.io/apimachinery/pkg/api/validate/content"
 	metavalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/apiserver/pkg/features"
-	utilfeature "k8s.io/apiserver/pkg/util/feature"
 
+	"github.com/celadon-cel/celadon/engine/internal/metadata"
 	"github.com/celadon-cel/celadon/engine/x/schema"
 )
 
@@ -25,20 +23,20 @@ func (w *write) checkCreate() {
 	errs := w.typeMeta()
 	if len(errs) == 0 {
 		if !plain {
-			errs = append(errs, w.objectMeta(operation.Create)...)
+			errs = append(errs, w.newMeta()...)
 		}
 		errs = append(errs, w.decided(values.Validate(nil, w.obj.Object))...)
 		errs = append(errs, w.scaleSpec()...)
 		errs = append(errs, w.scaleStatus()...)
 	}
 	if values.Embedded() {
-		errs = append(errs, values.ValidateEmbedded(w.ctx, nil, w.obj.Object)...)
+		errs = append(errs, values.ValidateEmbedded(nil, w.obj.Object)...)
 	}
 	errs = append(errs, values.ListTypes(nil, w.obj.Object)...)
 	w.fail(errs)
 	w.rules(errs)
 	if !w.refused() && !plain {
-		w.fail(metavalidation.ValidateObjectMetaAccessor(w.obj, w.engine.namespaced, pathSegment, metadataPath))
+		w.fail(w.engine.server.metadata.Create(w.obj, w.engine.namespaced, metadata.PathSegment, metadataPath))
 	}
 }
 
@@ -52,14 +50,14 @@ func (w *write) checkUpdate() {
 	errs := w.typeMeta()
 	if len(errs) == 0 {
 		if !plain {
-			errs = append(errs, w.objectMeta(operation.Update)...)
+			errs = append(errs, w.updatedMeta()...)
 		}
 		errs = append(errs, w.changed(values, nil, w.obj.Object, w.old.Object)...)
 		errs = append(errs, w.scaleSpec()...)
 		errs = append(errs, w.scaleStatus()...)
 	}
 	if values.Embedded() {
-		errs = append(errs, values.ValidateEmbedded(w.ctx, nil, w.obj.Object)...)
+		errs = append(errs, values.ValidateEmbedded(nil, w.obj.Object)...)
 	}
 	errs = append(errs, w.listTypes()...)
 	w.fail(errs)
@@ -75,10 +73,14 @@ func (w *write) checkStatus() {
 	errs := w.typeMeta()
 	if len(errs) == 0 {
 		if !plain {
-			errs = append(errs, w.objectMeta(operation.Update)...)
+			errs = append(errs, w.updatedMeta()...)
 		}
 		if status, ok := w.obj.Object["status"]; ok && w.version.status != nil {
-			errs = append(errs, w.changed(w.version.status, field.NewPath("status"), status, w.old.Object["status"])...)
+			var path *field.Path
+			if w.engine.server.has[statusPaths] {
+				path = field.NewPath("status")
+			}
+			errs = append(errs, w.changed(w.version.status, path, status, w.old.Object["status"])...)
 		}
 		errs = append(errs, w.scaleStatus()...)
 	}
@@ -87,13 +89,20 @@ func (w *write) checkStatus() {
 	w.rules(errs)
 }
 
-// changed validates v against s. Unless ratcheting is off, errors in values equal to old are
-// ignored.
+// changed validates v against s. If the write is ratcheted, errors in values equal to old are ignored.
 func (w *write) changed(s *schema.Schema, path *field.Path, v, old any) field.ErrorList {
-	if w.engine.config.NoRatcheting {
+	if !w.ratcheted() {
 		return w.decided(s.Validate(path, v))
 	}
 	return w.decided(s.ValidateUpdate(path, v, old))
+}
+
+// ratcheted reports whether errors of unchanged values do not reject the update.
+func (w *write) ratcheted() bool {
+	if w.engine.config.NoRatcheting {
+		return false
+	}
+	return w.req.Subresource != "status" || w.engine.server.has[ratchetsStatus]
 }
 
 // decided returns errs, unless they consist of the error of a schema that exceeds the work limit.
@@ -147,12 +156,9 @@ func (w *write) rules(earlier field.ErrorList) {
 	if w.version.rules.root == nil {
 		return
 	}
-	for _, err := range earlier {
-		switch err.Type {
-		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
-			w.fail(field.ErrorList{field.Invalid(nil, nil, rulesSkipped)})
-			return
-		}
+	if slices.ContainsFunc(earlier, w.engine.server.blocksRules) {
+		w.fail(field.ErrorList{field.Invalid(nil, nil, rulesSkipped)})
+		return
 	}
 	var old any
 	if w.old != nil {
@@ -160,7 +166,7 @@ func (w *write) rules(earlier field.ErrorList) {
 		defer w.manage()()
 	}
 	run := w.version.rules.run(w.ctx, w.engine.limits.PerObject, w.tally)
-	run.warn = w.warnings.Add
+	run.warn, run.unratcheted = w.warnings.Add, !w.ratcheted()
 	defer run.done()
 	run.root(nil, w.obj.Object, old)
 	w.bug = run.bug
@@ -169,6 +175,15 @@ func (w *write) rules(earlier field.ErrorList) {
 		w.unknown = run.unknown
 	}
 	w.findings = append(w.findings, run.findings...)
+}
+
+// blocksRules reports whether rules do not run because of err.
+func (s *server) blocksRules(err *field.Error) bool {
+	switch err.Type {
+	case field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
+		return true
+	}
+	return err.Type == field.ErrorTypeNotSupported && s.has[enumsBlockRules]
 }
 
 func (w *write) typeMeta() field.ErrorList {
@@ -185,26 +200,35 @@ func (w *write) typeMeta() field.ErrorList {
 
 var metadataPath = field.NewPath("metadata")
 
-// objectMeta validates the metadata as the API server's custom resource strategy does.
-func (w *write) objectMeta(op operation.Type) field.ErrorList {
-	meta, errs := metadataOf(w.obj)
+// newMeta validates the metadata of a new object as the API server's custom resource strategy does.
+func (w *write) newMeta() field.ErrorList {
+	meta, errs := w.strategyMeta(w.obj)
 	if len(errs) > 0 {
 		return errs
 	}
-	var old *metav1.ObjectMeta
-	var name metavalidation.ValidateNameFunc = metavalidation.NameIsDNSSubdomain
-	if op == operation.Update {
-		name = nil
-		if old, errs = metadataOf(w.old); len(errs) > 0 {
-			return errs
-		}
-		meta.ResourceVersion = someVersion(meta.ResourceVersion)
-	}
-	beta := utilfeature.DefaultFeatureGate.Enabled(features.DeclarativeValidationBeta)
-	return metavalidation.ValidateObjectMetaDeclaratively(w.ctx, op, meta, old, w.engine.namespaced, name, metadataPath, beta)
+	check := w.engine.server.metadata
+	return check.Distinct(check.Create(meta, w.engine.namespaced, metavalidation.NameIsDNSSubdomain, metadataPath))
 }
 
-func metadataOf(u *unstructured.Unstructured) (*metav1.ObjectMeta, field.ErrorList) {
+// updatedMeta does the same for an update.
+func (w *write) updatedMeta() field.ErrorList {
+	meta, errs := w.strategyMeta(w.obj)
+	if len(errs) > 0 {
+		return errs
+	}
+	old, errs := w.strategyMeta(w.old)
+	if len(errs) > 0 {
+		return errs
+	}
+	check := w.engine.server.metadata
+	return check.Distinct(check.Update(versioned{meta}, old, metadataPath))
+}
+
+// strategyMeta returns the metadata of u in the form in which the strategy validates it.
+func (w *write) strategyMeta(u *unstructured.Unstructured) (metav1.Object, field.ErrorList) {
+	if !w.engine.server.has[decodedMetadata] {
+		return u, nil
+	}
 	meta := &metav1.ObjectMeta{}
 	raw := u.Object["metadata"]
 	if raw == nil {
@@ -222,25 +246,16 @@ func metadataOf(u *unstructured.Unstructured) (*metav1.ObjectMeta, field.ErrorLi
 
 // commonMeta validates the metadata as the API server does for every resource.
 func (w *write) commonMeta() field.ErrorList {
-	errs := metavalidation.ValidateObjectMetaAccessor(w.obj, w.engine.namespaced, pathSegment, metadataPath)
-	return append(errs, metavalidation.ValidateObjectMetaAccessorUpdate(versioned{w.obj}, w.old, metadataPath)...)
+	check := w.engine.server.metadata
+	errs := check.Create(w.obj, w.engine.namespaced, metadata.PathSegment, metadataPath)
+	return append(errs, check.Update(versioned{w.obj}, w.old, metadataPath)...)
 }
 
 // versioned is an object whose metadata validation finds a resourceVersion. Validation requires it on update, but
 // objects from files lack it, and apply does not send it.
 type versioned struct{ metav1.Object }
 
-func (v versioned) GetResourceVersion() string { return someVersion(v.Object.GetResourceVersion()) }
-
-// someVersion returns version, or an arbitrary version if it is empty.
-func someVersion(version string) string { return cmp.Or(version, "1") }
-
-func pathSegment(name string, prefix bool) []string {
-	if prefix {
-		return content.IsPathSegmentPrefix(name)
-	}
-	return content.IsPathSegmentName(name)
-}
+func (v versioned) GetResourceVersion() string { return cmp.Or(v.Object.GetResourceVersion(), "1") }
 
 func (w *write) scaleSpec() field.ErrorList {
 	if w.version.scale == nil {

@@ -12,24 +12,20 @@ import (
 // A compiler compiles a CRD or a single schema. All versions share declarations and expressions.
 type compiler struct {
 	cfg Config
-	// optional is set if rules with optionalOldSelf run without an old value.
-	optional bool
-	env      *types.Env
-	limits   limits
-	decls    *types.Interner
-	exprs    *rule.Compiler[*expr.Expr]
-	schemas  []*versionSchema
-	version  string
+	// server is that of cfg.KubeVersion.
+	server  *server
+	env     *types.Env
+	limits  limits
+	decls   *types.Interner
+	exprs   *rule.Compiler[*expr.Expr]
+	schemas []*versionSchema
+	version string
 	// todo holds the rules of the current version, in the order in which their errors are reported.
 	todo []placedRule
 	errs []*CompileError
 	// at is the current rule, for the report if compiling it panics.
 	at *RuleRef
 }
-
-// ratchetsSince is the Kubernetes minor since which the feature gate CRDValidationRatcheting is on
-// by default. The gate also controls optionalOldSelf.
-const ratchetsSince = 30
 
 func newCompiler(cfg Config) (*compiler, error) {
 	env, err := envOf(cfg)
@@ -40,9 +36,9 @@ func newCompiler(cfg Config) (*compiler, error) {
 	if err != nil {
 		return nil, err
 	}
-	gate := v.Minor >= ratchetsSince
-	cfg.NoRatcheting = cfg.NoRatcheting || !gate
-	c := &compiler{cfg: cfg, optional: gate, env: env, limits: cfg.Limits.WithDefaults(), decls: types.NewInterner()}
+	s := serverOf(v.Minor)
+	cfg.NoRatcheting = cfg.NoRatcheting || !s.has[ratchets]
+	c := &compiler{cfg: cfg, server: s, env: env, limits: cfg.Limits.WithDefaults(), decls: types.NewInterner()}
 	c.decls.Version = v
 	c.exprs = c.newExprs()
 	return c, nil
@@ -105,7 +101,7 @@ func (c *compiler) bug(p any) error {
 // compile compiles the rules of s, whose declaration is d. Errors name version.
 func (c *compiler) compile(version string, s *schema.Structural, d *types.Decl) (*Rules, error) {
 	c.version = version
-	r := &Rules{schema: s, decl: d, limits: c.limits, ratchet: !c.cfg.NoRatcheting}
+	r := &Rules{schema: s, decl: d, limits: c.limits, server: c.server, ratchet: !c.cfg.NoRatcheting}
 	at := sketchOf(s)
 	if !at.count() {
 		return r, nil

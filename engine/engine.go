@@ -10,9 +10,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/version"
 	apiversion "k8s.io/apimachinery/pkg/version"
-	"k8s.io/apiserver/pkg/cel/environment"
 
 	"github.com/celadon-cel/celadon/engine/x/schema"
 	"github.com/celadon-cel/celadon/engine/x/structural"
@@ -31,6 +29,7 @@ type Engine struct {
 	versions       map[string]*crdVersion
 	storage        *crdVersion
 	config         Config
+	server         *server
 	limits         limits
 	writes         *sync.Pool // of *write, to reuse their memory
 }
@@ -73,6 +72,7 @@ func Compile(crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (e *Engi
 		webhook:    crd.Spec.Conversion != nil && crd.Spec.Conversion.Strategy == apiextensionsv1.WebhookConverter,
 		versions:   map[string]*crdVersion{},
 		config:     c.cfg,
+		server:     c.server,
 		limits:     c.limits,
 		writes:     new(sync.Pool),
 
@@ -137,7 +137,7 @@ func (c *compiler) schemaOf(source *apiextensionsv1.CustomResourceValidation, pr
 }
 
 func (c *compiler) newSchema(source *apiextensionsv1.CustomResourceValidation, preserve bool) (*versionSchema, error) {
-	values, spine, err := valuesOf(source, preserve, c.cfg)
+	values, spine, err := valuesOf(source, preserve, c.server.minor)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func (c *compiler) newSchema(source *apiextensionsv1.CustomResourceValidation, p
 
 // valuesOf returns the compiled schema for validating values and the structural schema from which
 // everything else is derived.
-func valuesOf(source *apiextensionsv1.CustomResourceValidation, preserve bool, cfg Config) (*schema.Schema, *structuralschema.Structural, error) {
+func valuesOf(source *apiextensionsv1.CustomResourceValidation, preserve bool, minor int) (*schema.Schema, *structuralschema.Structural, error) {
 	read := structural.Of
 	if preserve {
 		read = structural.Open
@@ -155,25 +155,8 @@ func valuesOf(source *apiextensionsv1.CustomResourceValidation, preserve bool, c
 	if err != nil {
 		return nil, nil, err
 	}
-	formats, err := formatsVersion(cfg.KubeVersion)
-	if err != nil {
-		return nil, nil, err
-	}
-	values, err := schema.Compile(props, spine, formats)
+	values, err := schema.Compile(props, spine, minor)
 	return values, spine, err
-}
-
-// formatsVersion returns the minor whose string formats a server checks: the minor before its own,
-// so that the server can be rolled back.
-func formatsVersion(kubeVersion string) (*version.Version, error) {
-	if kubeVersion == "" {
-		return environment.DefaultCompatibilityVersion(), nil
-	}
-	v, err := types.ParseVersion(kubeVersion)
-	if err != nil {
-		return nil, err
-	}
-	return version.MajorMinor(1, uint(v.Minor-1)), nil
 }
 
 // deprecation returns the warning for requests to a deprecated version, or "".

@@ -71,9 +71,9 @@ func (r *run) ratchet(rule *compiledRule, err *field.Error) {
 			return
 		}
 		if r.warn != nil {
-			r.warn(err.Error())
+			r.warn(r.rules.server.render.Error(err))
 		} else {
-			warning.AddWarning(r.ctx, "", err.Error())
+			warning.AddWarning(r.ctx, "", r.rules.server.render.Error(err))
 		}
 		return
 	}
@@ -83,7 +83,7 @@ func (r *run) ratchet(rule *compiledRule, err *field.Error) {
 // invalid returns an error that shows the type instead of the value. Upstream does this for every
 // error except that of a false rule.
 func (r *run) invalid(n *ruleNode, detail string) *field.Error {
-	return &field.Error{Type: field.ErrorTypeInvalid, Field: r.here(""), BadValue: n.decl.Schema.Type, Detail: detail}
+	return &field.Error{Type: field.ErrorTypeInvalid, Field: r.here(r.leaked), BadValue: n.decl.Schema.Type, Detail: detail}
 }
 
 // here returns the path of the current node, or of below relative to it, in the format of

@@ -11,7 +11,7 @@ import (
 
 // refuse reports a false rule, with the result of its messageExpression or else with its message.
 func (r *run) refuse(rule *compiledRule, at *place) {
-	path := r.here(rule.fieldPath)
+	path := r.fieldPath(rule)
 	kind := at.node.decl.Schema.Type
 	detail := rule.defaultMessage()
 	if rule.message != nil {
@@ -26,10 +26,27 @@ func (r *run) refuse(rule *compiledRule, at *place) {
 		}
 	}
 	var value any = at.obj
-	if kind == "object" || kind == "array" {
+	switch {
+	case !r.rules.server.has[ruleValues]:
+		value = kind
+	case kind == "object" || kind == "array":
 		value = field.OmitValueType{}
 	}
 	r.ratchet(rule, refusal(path, value, detail, rule.spec.Reason))
+}
+
+// fieldPath returns the path of a false rule's error.
+func (r *run) fieldPath(rule *compiledRule) string {
+	if r.rules.server.has[ownFieldPaths] {
+		return r.here(rule.fieldPath)
+	}
+	switch {
+	case r.leaked == "":
+		r.leaked = rule.fieldPath
+	case rule.fieldPath != "":
+		r.leaked += "." + rule.fieldPath
+	}
+	return r.here(r.leaked)
 }
 
 // message evaluates a messageExpression. text is empty if the rule's message must be used instead,

@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/celadon-cel/celadon/engine/internal/respond"
 )
@@ -134,9 +133,9 @@ func ownerOf(ref metav1.OwnerReference) owner {
 
 func flagOf(b *bool) flag { return flag{set: b != nil, value: b != nil && *b} }
 
-// finalizerWarnings warns of new finalizers whose names may conflict with those of other writers.
-func finalizerWarnings(u, old *unstructured.Unstructured, warnings *respond.Warnings) {
-	if !hasMetadata(u, "finalizers") {
+// warnOfFinalizers warns of new finalizers whose names may conflict with those of other writers.
+func (s *server) warnOfFinalizers(u, old *unstructured.Unstructured, warnings *respond.Warnings) {
+	if !s.has[finalizerWarnings] || !hasMetadata(u, "finalizers") {
 		return
 	}
 	added := sets.New(u.GetFinalizers()...)
@@ -144,14 +143,14 @@ func finalizerWarnings(u, old *unstructured.Unstructured, warnings *respond.Warn
 		added = added.Difference(sets.New(old.GetFinalizers()...))
 	}
 	for _, name := range sets.List(added) {
-		for _, msg := range validation.IsQualifiedName(name) {
+		for _, msg := range s.metadata.QualifiedName(name) {
 			warnings.Add(fmt.Sprintf("metadata.finalizers: %q: %s", name, msg))
 		}
 		if strings.Contains(name, "/") || standardFinalizer(name) {
 			continue
 		}
 		form := "name"
-		if strings.Contains(name, ".") {
+		if strings.Contains(name, ".") && s.has[finalizerPaths] {
 			form = "name including a path (/)"
 		}
 		warnings.Add(fmt.Sprintf("metadata.finalizers: %q: prefer a domain-qualified finalizer %s to avoid accidental conflicts with other finalizer writers", name, form))

@@ -19,7 +19,9 @@ type Prepared struct {
 	version   *crdVersion
 	limits    limits
 	self, old map[string]any
-	warnings  []string
+	// unratcheted is set if false rules reject unchanged values, too.
+	unratcheted bool
+	warnings    []string
 }
 
 // Prepare performs the steps of Validate that precede the rules. The error is the server's reason
@@ -65,7 +67,7 @@ func (p *Prepared) Warnings() []string { return p.warnings }
 // prepared returns the current write. Rules see managedFields, which the object has only while they
 // run, so the result holds a copy with them.
 func (w *write) prepared() *Prepared {
-	p := &Prepared{version: w.version, limits: w.engine.limits, self: w.obj.Object}
+	p := &Prepared{version: w.version, limits: w.engine.limits, self: w.obj.Object, unratcheted: !w.ratcheted()}
 	if w.old == nil {
 		return p
 	}
@@ -92,6 +94,7 @@ func (p *Prepared) RunRules(ctx context.Context) (results []RuleResult, err erro
 	run := p.version.rules.run(ctx, p.limits.PerObject, tally)
 	defer run.done()
 	run.warn = func(string) {} // the tally records ratcheted errors
+	run.unratcheted = p.unratcheted
 	var old any
 	if p.old != nil {
 		old = p.old

@@ -83,7 +83,7 @@ func (w *Rewriter) Rule(at RuleRef, spec *apiextensionsv1.ValidationRule) (e *En
 		return nil, fmt.Errorf("%s: no such rule", at.where(rulePart))
 	}
 	changed := *v
-	changed.rules = &Rules{root: root, schema: v.rules.schema, decl: v.rules.decl, limits: v.rules.limits, ratchet: v.rules.ratchet}
+	changed.rules = &Rules{root: root, schema: v.rules.schema, decl: v.rules.decl, limits: v.rules.limits, server: v.rules.server, ratchet: v.rules.ratchet}
 	return w.engine.with(&changed), nil
 }
 
@@ -150,7 +150,7 @@ func (w *Rewriter) rule(n *ruleNode, at RuleRef, spec *apiextensionsv1.Validatio
 		s.Forget()
 	}
 	was := at.Rule
-	at.Rule, at.OptionalOldSelf = spec.Rule, rule.OptionalOldSelf(spec.OptionalOldSelf)
+	at.Rule, at.OptionalOldSelf = spec.Rule, w.engine.server.has[optionalOldSelf] && rule.OptionalOldSelf(spec.OptionalOldSelf)
 	r := &compiledRule{spec: spec, ref: at}
 	w.compiler.errs = nil
 	w.compiler.rule(r, n)
@@ -177,7 +177,7 @@ func (w *Rewriter) Schema(version string, source *apiextensionsv1.CustomResource
 		return nil, fmt.Errorf("version %q: no such version", version)
 	}
 	changed := *v
-	if changed.values, _, err = valuesOf(source, v.preserve, w.engine.config); err != nil {
+	if changed.values, _, err = valuesOf(source, v.preserve, w.engine.server.minor); err != nil {
 		return nil, err
 	}
 	changed.status = changed.values.Property("status")

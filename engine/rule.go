@@ -58,7 +58,7 @@ type placedRule struct {
 
 // rule compiles r, which belongs to n, and sets its compiled fields. Errors are added to c.errs.
 func (c *compiler) rule(r *compiledRule, n *ruleNode) {
-	r.optional = r.ref.OptionalOldSelf && c.optional
+	r.optional = r.ref.OptionalOldSelf && c.server.has[runsWithoutOld]
 	if n.noType != nil {
 		c.fail(r.ref, rule.Itself.String(), n.noType, n.noType.Error())
 		return

@@ -20,6 +20,7 @@ type Rules struct {
 	schema  *schema.Structural
 	decl    *types.Decl
 	limits  limits
+	server  *server
 	ratchet bool
 	passes  sync.Pool // of *run
 }
@@ -90,9 +91,11 @@ func (c *compiler) node(path string, at *sketch, s, node *schema.Structural, d *
 	if at.values != nil && additional(node) != nil {
 		n.values = c.node(path+"[*]", at.values, additional(s), additional(node), elem(d, additional(node)))
 	}
-	for _, v := range at.allOf {
-		if sub := c.node(path, v.sketch, v.schema, node, d); sub != nil {
-			n.allOf = append(n.allOf, sub)
+	if c.server.has[rulesInAllOf] {
+		for _, v := range at.allOf {
+			if sub := c.node(path, v.sketch, v.schema, node, d); sub != nil {
+				n.allOf = append(n.allOf, sub)
+			}
 		}
 	}
 	if len(n.rules) == 0 && n.noType == nil && n.items == nil && n.values == nil && len(n.fields) == 0 && len(n.allOf) == 0 {
@@ -199,7 +202,7 @@ func (c *compiler) rulesOf(n *ruleNode, rules []apiextensionsv1.ValidationRule) 
 	for i := range rules {
 		r := &compiledRule{spec: &rules[i], ref: RuleRef{
 			Version: c.version, Path: n.path, Index: i, Rule: rules[i].Rule,
-			OptionalOldSelf: rule.OptionalOldSelf(rules[i].OptionalOldSelf),
+			OptionalOldSelf: c.server.has[optionalOldSelf] && rule.OptionalOldSelf(rules[i].OptionalOldSelf),
 		}}
 		c.todo = append(c.todo, placedRule{n, r})
 		if n.noType == nil {

@@ -13,14 +13,14 @@ import (
 )
 
 // causes converts findings to causes with the server's messages.
-func causes(findings []finding) []Cause {
+func (s *server) causes(findings []finding) []Cause {
 	out := make([]Cause, len(findings))
 	for i, f := range findings {
 		out[i] = Cause{
 			Type:    f.err.Type,
 			Reason:  metav1.CauseType(f.err.Type),
 			Field:   f.err.Field,
-			Message: bodyOf(f.err),
+			Message: s.bodyOf(f.err),
 			Detail:  f.err.Detail,
 			Value:   f.err.BadValue,
 		}
@@ -34,10 +34,10 @@ func causes(findings []finding) []Cause {
 	return out
 }
 
-// bodyOf returns err.ErrorBody(). For the errors that most rules produce, it avoids fmt.
-func bodyOf(err *field.Error) string {
+// bodyOf returns the message of err. For the errors that most rules produce, it avoids fmt.
+func (s *server) bodyOf(err *field.Error) string {
 	if err.Type != field.ErrorTypeInvalid || err.Detail == "" {
-		return err.ErrorBody()
+		return s.render.Body(err)
 	}
 	switch value := err.BadValue.(type) {
 	case field.OmitValueType:
@@ -45,7 +45,7 @@ func bodyOf(err *field.Error) string {
 	case string:
 		return err.Type.String() + ": " + strconv.Quote(value) + ": " + err.Detail
 	}
-	return err.ErrorBody()
+	return s.render.Body(err)
 }
 
 func sortCauses(causes []Cause) {

@@ -174,7 +174,7 @@ func (w *write) check() {
 		w.checkUpdate()
 	}
 	if !w.refused() {
-		finalizerWarnings(w.obj, w.old, &w.warnings)
+		w.engine.server.warnOfFinalizers(w.obj, w.old, &w.warnings)
 	}
 }
 
@@ -368,7 +368,7 @@ func (w *write) result() (*Result, error) {
 		res.Failure = w.failure
 		return res, nil
 	}
-	res.Causes = causes(w.findings)
+	res.Causes = w.engine.server.causes(w.findings)
 	res.Failure = invalid(w.obj, res.Causes)
 	res.prepared = w.prepared()
 	return res, nil

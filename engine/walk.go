@@ -36,6 +36,10 @@ type run struct {
 	// warn receives ratcheted errors. If it is nil, they are passed to
 	// k8s.io/apiserver/pkg/warning.
 	warn func(string)
+	// unratcheted is set if false rules reject unchanged values, too.
+	unratcheted bool
+	// leaked is the fieldPath below which the current node reports errors, because of earlier rules.
+	leaked string
 	// activation is bound again at each node.
 	activation eval.Activation
 	// steps lead from the root to the current node. They are formatted as a path only for errors.
@@ -81,7 +85,7 @@ func (r *run) done() {
 	}
 	r.steps, r.frames = r.steps[:0], r.frames[:0]
 	r.ctx, r.path, r.findings, r.tally, r.unknown, r.overworked, r.warn, r.running, r.cost = nil, nil, nil, nil, nil, nil, nil, nil, 0
-	r.told, r.warned = 0, 0
+	r.told, r.warned, r.unratcheted, r.leaked = 0, 0, false, ""
 	r.rules.passes.Put(r)
 }
 
@@ -124,7 +128,7 @@ func (r *run) root(path *field.Path, obj, old any) {
 	defer r.caught()
 	r.path = path
 	old = nilIfEmpty(old)
-	if old != nil && r.rules.ratchet {
+	if old != nil && r.rules.ratchet && !r.unratcheted {
 		r.frames = append(r.frames, frame{parent: noFrame, correlated: true, schema: r.rules.schema, obj: obj, old: old})
 	}
 	r.node(r.rules.root, obj, old)
@@ -312,9 +316,10 @@ func (r *run) rulesAt(n *ruleNode, obj, old any) {
 			r.tally.tell()
 		}
 		if r.budget < 0 {
-			return
+			break
 		}
 	}
+	r.leaked = ""
 }
 
 // A place is a schema node with the values for which its rules run.

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
+	"github.com/celadon-cel/celadon/types"
 )
 
 // A benchCase is a valid object and its schema.
@@ -112,7 +113,7 @@ func BenchmarkCompile(b *testing.B) {
 	for _, c := range benchCases(b) {
 		s := c.subject
 		formats := environment.DefaultCompatibilityVersion()
-		run(b, c.name+"/ours", func() { _, _ = Compile(s.written, s.structural, formats) })
+		run(b, c.name+"/ours", func() { _, _ = Compile(s.written, s.structural, types.Newest) })
 		run(b, c.name+"/upstream", func() { _, _, _ = validation.NewSchemaValidatorForVersion(s.internal, formats) })
 	}
 }
@@ -138,6 +139,6 @@ func BenchmarkEmbedded(b *testing.B) {
 	s := parseSubject(b, `{"type":"object","properties":{"x":{"type":"object","x-kubernetes-embedded-resource":true,"x-kubernetes-preserve-unknown-fields":true}}}`)
 	obj := parse(b, `{"x":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"n"}}}`).(map[string]any)
 	ctx := context.Background()
-	run(b, "ours", func() { s.ours.ValidateEmbedded(ctx, nil, obj) })
+	run(b, "ours", func() { s.ours.ValidateEmbedded(nil, obj) })
 	run(b, "upstream", func() { objectmeta.Validate(ctx, nil, obj, s.structural, false) })
 }

@@ -9,13 +9,12 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
 type compiler struct {
-	strip    validation.PostProcessFunc
+	server   *server
 	types    map[string][]string
 	patterns map[string]*pattern
 	marked   bool
@@ -43,7 +42,7 @@ func (c *compiler) node(p *apiextensionsv1.JSONSchemaProps, s *structuralschema.
 		return nil, err
 	}
 	n.text = c.text(n, p)
-	n.number = newNumber(n, p)
+	n.number = newNumber(n, p, c.server.numberRanges)
 	properties, err := c.children(n, p, s)
 	if err != nil {
 		return nil, err
@@ -96,8 +95,11 @@ func (c *compiler) setFormat(n *node, format string) error {
 	if format == "" {
 		return nil
 	}
-	s := &spec.Schema{SchemaProps: spec.SchemaProps{Type: n.types, Format: format}}
-	err := c.strip(s)
+	s := &spec.Schema{SchemaProps: spec.SchemaProps{Format: format}}
+	if c.server.formatsByType {
+		s.Type = n.types
+	}
+	err := c.server.strip(s)
 	n.format = s.Format
 	return err
 }

@@ -2,7 +2,7 @@
 // server's results: value validation, ratcheting, pruning, defaulting, list types, and the metadata
 // of embedded resources. A schema is compiled once and is then safe for concurrent use:
 //
-//	s, err := schema.Compile(props, structural, formats)
+//	s, err := schema.Compile(props, structural, minor)
 //	obj, unknown := s.Prepare(obj, schema.Preparation{Prune: true, Track: true, Default: true})
 //	errs := s.Validate(nil, obj)            // create
 //	errs = s.ValidateUpdate(nil, obj, old)  // update
@@ -12,7 +12,7 @@
 //	}
 //	if s.Embedded() {
 //		obj, unknown, err := s.CoerceEmbedded(obj, schema.Coercion{})
-//		errs := s.ValidateEmbedded(ctx, nil, obj)
+//		errs := s.ValidateEmbedded(nil, obj)
 //	}
 //
 // Values are decoded JSON: map[string]any, []any, string, int64, float64, bool, and nil. No

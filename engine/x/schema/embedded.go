@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"context"
 	"maps"
 	"slices"
 
@@ -103,47 +102,4 @@ func (c *coercer) list(items []any, n *node, at *place) (out []any, changed bool
 		out[i] = next
 	}
 	return out, changed
-}
-
-// ValidateEmbedded validates the metadata of embedded resources. Errors are reported below path.
-func (s *Schema) ValidateEmbedded(ctx context.Context, path *field.Path, obj map[string]any) field.ErrorList {
-	r := embeddedReport{ctx: ctx, base: path}
-	r.value(obj, s.root, nil)
-	return r.errs
-}
-
-type embeddedReport struct {
-	ctx  context.Context
-	base *field.Path
-	errs field.ErrorList
-}
-
-func (r *embeddedReport) value(v any, n *node, at *place) {
-	if n == nil || !n.embeds {
-		return
-	}
-	here := place{up: at}
-	switch v := v.(type) {
-	case map[string]any:
-		if n.embedded {
-			if len(r.errs) >= MaxErrors {
-				return
-			}
-			r.errs = append(r.errs, objectmeta.Validate(r.ctx, at.field(r.base), v, embeddedResource, false)...)
-		}
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			here.name, here.step = name, property
-			child, ok := n.properties[name]
-			if !ok {
-				child, here.step = n.additional, additional
-			}
-			r.value(v[name], child, &here)
-		}
-	case []any:
-		here.step = item
-		for i, item := range v {
-			here.index = i
-			r.value(item, n.items, &here)
-		}
-	}
 }

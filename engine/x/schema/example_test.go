@@ -8,7 +8,6 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	"k8s.io/apimachinery/pkg/util/version"
 )
 
 func ExampleSchema() {
@@ -27,7 +26,7 @@ func ExampleSchema() {
 	if err != nil {
 		panic(err)
 	}
-	s, err := schema.Compile(&props, structural, version.MajorMinor(1, 36))
+	s, err := schema.Compile(&props, structural, 37)
 	if err != nil {
 		panic(err)
 	}

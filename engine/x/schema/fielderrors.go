@@ -10,7 +10,7 @@ import (
 
 // fieldErrors converts the report's errors to the API server's form. Equal messages are reported
 // once. Errors that have no field get path itself.
-func (r *report) fieldErrors(path *field.Path) field.ErrorList {
+func (r *report) fieldErrors(path *field.Path, by *server) field.ErrorList {
 	if len(r.errs) == 0 {
 		return nil
 	}
@@ -23,7 +23,7 @@ func (r *report) fieldErrors(path *field.Path) field.ErrorList {
 		}
 		seen[text] = struct{}{}
 		if v, ok := err.(*openapierrors.Validation); ok {
-			out = append(out, fieldError(v, path))
+			out = append(out, by.fieldError(v, path))
 		} else {
 			out = append(out, field.Invalid(path, "", text))
 		}
@@ -31,7 +31,7 @@ func (r *report) fieldErrors(path *field.Path) field.ErrorList {
 	return out
 }
 
-func fieldError(err *openapierrors.Validation, path *field.Path) *field.Error {
+func (s *server) fieldError(err *openapierrors.Validation, path *field.Path) *field.Error {
 	if err.Name != "" && err.Name != "." {
 		path = path.Child(strings.TrimPrefix(err.Name, "."))
 	}
@@ -41,9 +41,13 @@ func fieldError(err *openapierrors.Validation, path *field.Path) *field.Error {
 	case openapierrors.EnumFailCode:
 		return field.NotSupported(path, err.Value, supportedValues(err.Values))
 	case openapierrors.TooLongFailCode:
-		return field.TooLong(path, "", int(err.Valid.(int64)))
+		return s.tooLongError(path, err.Valid.(int64))
 	case openapierrors.MaxItemsFailCode, openapierrors.TooManyPropertiesCode:
-		return field.TooMany(path, int(err.Value.(int64)), int(err.Valid.(int64)))
+		return s.tooManyError(path, err.Value.(int64), err.Valid.(int64))
+	case openapierrors.MinItemsFailCode, openapierrors.TooFewPropertiesCode:
+		if s.tooFew {
+			return field.TooFew(path, int(err.Value.(int64)), int(err.Valid.(int64)))
+		}
 	}
 	value := err.Value
 	if value == nil {

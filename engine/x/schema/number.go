@@ -21,8 +21,10 @@ type number struct {
 	isInt, isInt32, isFloat bool
 }
 
-func newNumber(n *node, p *apiextensionsv1.JSONSchemaProps) *number {
-	ranged := len(n.types) == 1 && (n.types[0] == "integer" || n.types[0] == "number" && n.format == "float")
+// newNumber returns the checks of n, or nil if there are none. Types and formats limit the range of
+// numbers if ranges is set.
+func newNumber(n *node, p *apiextensionsv1.JSONSchemaProps, ranges bool) *number {
+	ranged := ranges && len(n.types) == 1 && (n.types[0] == "integer" || n.types[0] == "number" && n.format == "float")
 	if !ranged && p.MultipleOf == nil && p.Maximum == nil && p.Minimum == nil {
 		return nil
 	}
@@ -30,7 +32,7 @@ func newNumber(n *node, p *apiextensionsv1.JSONSchemaProps) *number {
 		multipleOf: p.MultipleOf, max: p.Maximum, min: p.Minimum,
 		exclusiveMax: p.ExclusiveMaximum, exclusiveMin: p.ExclusiveMinimum,
 	}
-	if len(n.types) == 1 && (n.types[0] == "integer" || n.types[0] == "number") {
+	if ranges && len(n.types) == 1 && (n.types[0] == "integer" || n.types[0] == "number") {
 		c.typeName, c.format = n.types[0], n.format // other types and formats are ignored
 	}
 	c.isInt, c.isInt32, c.isFloat = c.typeName == "integer", c.format == "int32", c.format == "float"

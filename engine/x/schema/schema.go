@@ -6,14 +6,13 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/apimachinery/pkg/util/version"
 )
 
 // Schema is a compiled schema, or the schema of a property. It is immutable.
 type Schema struct {
-	root *node
+	root   *node
+	server *server
 	// marked is set if a property's name starts with mark. Errors of branches can then count
 	// although another branch is valid, which only a thorough report detects.
 	marked bool
@@ -22,15 +21,15 @@ type Schema struct {
 }
 
 // Compile compiles a schema that is passed both as props and as the equivalent structural schema.
-// Values are validated against props, with the string formats that the API server of the given
-// minor supports. structural is used to prune, default, and correlate objects; the caller must have
+// Values are validated against props as the API server of Kubernetes 1.minor does; pruning,
+// defaulting, and list types are the same in all versions. structural is used to prune, default, and correlate objects; the caller must have
 // pruned its defaults. The result shares memory with both, so do not modify them afterwards.
-func Compile(props *apiextensionsv1.JSONSchemaProps, structural *structuralschema.Structural, formats *version.Version) (*Schema, error) {
-	if props == nil || structural == nil || formats == nil {
-		return nil, errors.New("schema: want a schema in both forms and a version of the formats")
+func Compile(props *apiextensionsv1.JSONSchemaProps, structural *structuralschema.Structural, minor int) (*Schema, error) {
+	if props == nil || structural == nil || minor <= 0 {
+		return nil, errors.New("schema: want a schema in both forms and a minor version")
 	}
 	c := &compiler{
-		strip:    validation.StripUnsupportedFormatsPostProcessorForVersion(formats),
+		server:   serverOf(minor),
 		types:    map[string][]string{},
 		patterns: map[string]*pattern{},
 	}
@@ -38,7 +37,7 @@ func Compile(props *apiextensionsv1.JSONSchemaProps, structural *structuralschem
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
-	return &Schema{root: root, marked: c.marked, settled: !c.unsettled && !root.embeds}, nil
+	return &Schema{root: root, server: c.server, marked: c.marked, settled: !c.unsettled && !root.embeds}, nil
 }
 
 // Property returns the schema of a property of the root, or nil if it does not exist.
@@ -47,7 +46,7 @@ func (s *Schema) Property(name string) *Schema {
 	if n == nil {
 		return nil
 	}
-	return &Schema{root: n, marked: s.marked}
+	return &Schema{root: n, server: s.server, marked: s.marked}
 }
 
 // Embedded reports whether objects can contain embedded resources. If not, CoerceEmbedded and
@@ -78,5 +77,5 @@ func (s *Schema) validate(path *field.Path, value any, was past) (errs field.Err
 	}
 	r := report{thorough: s.marked, meter: &meter{left: m.left}} // a new meter, so that m does not escape to the heap
 	r.value(s.root, value, nil, was)
-	return r.fieldErrors(path)
+	return r.fieldErrors(path, s.server)
 }

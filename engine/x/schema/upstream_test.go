@@ -24,6 +24,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/cel/common"
 	"k8s.io/apiserver/pkg/cel/environment"
+
+	"github.com/celadon-cel/celadon/types"
 )
 
 // A subject is a schema compiled by Celadon and by the API server's code.
@@ -49,7 +51,7 @@ func newSubject(props *apiextensionsv1.JSONSchemaProps) (*subject, error) {
 	s = s.DeepCopy()
 	_ = defaulting.PruneDefaults(s) // fails for roots that are not objects, equally for both
 	formats := environment.DefaultCompatibilityVersion()
-	ours, err := Compile(props, s, formats)
+	ours, err := Compile(props, s, types.Newest)
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +219,7 @@ func (s *subject) embedded(obj map[string]any) string {
 			d += s.diff("unknown metadata", wantUnknown, unknown)
 		}
 		want2 := lines(objectmeta.Validate(context.Background(), nil, want, s.structural, false))
-		d += s.diff("embedded metadata", want2, lines(s.ours.ValidateEmbedded(context.Background(), nil, got)))
+		d += s.diff("embedded metadata", want2, lines(s.ours.ValidateEmbedded(nil, got)))
 	}
 	return d
 }

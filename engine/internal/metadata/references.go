@@ -1,0 +1,125 @@
+package metadata
+
+import (
+	"fmt"
+	"unicode"
+
+	upstream "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+func (v *Validator) owners(refs []metav1.OwnerReference, path *field.Path) (errs field.ErrorList) {
+	controller := ""
+	for i, ref := range refs {
+		if v.has[strictOwners] {
+			errs = append(errs, owner(&ref, path.Index(i))...)
+		} else {
+			errs = append(errs, v.looseOwner(&ref, path)...)
+		}
+		if ref.Controller == nil || !*ref.Controller {
+			continue
+		}
+		name := ref.Kind + "/" + ref.Name
+		if controller != "" {
+			errs = append(errs, field.Invalid(path, refs, fmt.Sprintf("Only one reference can have Controller set to true. Found \"true\" in references for %v and %v", controller, name)))
+		} else {
+			controller = name
+		}
+	}
+	return errs
+}
+
+// ownerField is a field that every owner reference must have.
+type ownerField struct {
+	name  string
+	value any
+	empty bool
+}
+
+func ownerFields(ref *metav1.OwnerReference) []ownerField {
+	return []ownerField{{"kind", ref.Kind, ref.Kind == ""}, {"name", ref.Name, ref.Name == ""}, {"uid", ref.UID, ref.UID == ""}}
+}
+
+func owner(ref *metav1.OwnerReference, path *field.Path) (errs field.ErrorList) {
+	gv, err := schema.ParseGroupVersion(ref.APIVersion)
+	if ref.APIVersion == "" {
+		errs = append(errs, field.Required(path.Child("apiVersion"), "must not be empty"))
+	} else if err != nil || gv.Version == "" {
+		errs = append(errs, field.Invalid(path.Child("apiVersion"), ref.APIVersion, "must be <group>/<version> or <version>"))
+	}
+	for _, f := range ownerFields(ref) {
+		if f.empty {
+			errs = append(errs, field.Required(path.Child(f.name), "must not be empty"))
+		}
+	}
+	return append(errs, banned(ref, gv.WithKind(ref.Kind), path)...)
+}
+
+// looseOwner validates an owner reference for versions without strictOwners.
+func (v *Validator) looseOwner(ref *metav1.OwnerReference, path *field.Path) (errs field.ErrorList) {
+	gvk := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind)
+	if gvk.Version == "" {
+		errs = append(errs, field.Invalid(path.Child("apiVersion"), ref.APIVersion, "version must not be empty"))
+	}
+	for _, f := range ownerFields(ref) {
+		if !f.empty {
+			continue
+		}
+		detail := "must not be empty"
+		if v.has[namedOwnerFields] {
+			detail = f.name + " " + detail
+		}
+		errs = append(errs, field.Invalid(path.Child(f.name), f.value, detail))
+	}
+	return append(errs, banned(ref, gvk, path)...)
+}
+
+func banned(ref *metav1.OwnerReference, gvk schema.GroupVersionKind, path *field.Path) field.ErrorList {
+	if _, ok := upstream.BannedOwners[gvk]; !ok {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, *ref, fmt.Sprintf("%s is disallowed from being an owner", gvk))}
+}
+
+func (v *Validator) managedFields(entries []metav1.ManagedFieldsEntry, path *field.Path) (errs field.ErrorList) {
+	for i := range entries {
+		entry, at := &entries[i], path.Index(i)
+		errs = append(errs, v.operation(entry.Operation, at.Child("operation"))...)
+		if entry.FieldsType != "" && entry.FieldsType != "FieldsV1" {
+			errs = append(errs, field.Invalid(at.Child("fieldsType"), entry.FieldsType, "must be `FieldsV1`"))
+		}
+		errs = append(errs, v.manager(entry.Manager, at.Child("manager"))...)
+		if len(entry.Subresource) > validation.MaxSubresourceNameLength {
+			errs = append(errs, v.tooLong(at.Child("subresource"), validation.MaxSubresourceNameLength))
+		}
+	}
+	return errs
+}
+
+func (v *Validator) operation(op metav1.ManagedFieldsOperationType, path *field.Path) field.ErrorList {
+	const apply, update = metav1.ManagedFieldsOperationApply, metav1.ManagedFieldsOperationUpdate
+	switch {
+	case op == apply || op == update:
+		return nil
+	case !v.has[managedOperations]:
+		return field.ErrorList{field.Invalid(path, op, "must be `Apply` or `Update`")}
+	case op == "":
+		return field.ErrorList{field.Required(path, "must not be empty")}
+	}
+	return field.ErrorList{field.NotSupported(path, op, []metav1.ManagedFieldsOperationType{apply, update})}
+}
+
+func (v *Validator) manager(name string, path *field.Path) (errs field.ErrorList) {
+	if len(name) > validation.FieldManagerMaxLength {
+		errs = append(errs, v.tooLong(path, validation.FieldManagerMaxLength))
+	}
+	for i, r := range name {
+		if !unicode.IsPrint(r) {
+			errs = append(errs, field.Invalid(path, name, fmt.Sprintf("invalid character %#U (at position %d)", r, i)))
+		}
+	}
+	return errs
+}

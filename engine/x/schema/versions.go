@@ -1,0 +1,85 @@
+package schema
+
+import (
+	"fmt"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apimachinery/pkg/util/version"
+
+	"github.com/celadon-cel/celadon/engine/internal/metadata"
+	"github.com/celadon-cel/celadon/internal/minors"
+)
+
+// What differs between the API servers of different minor versions.
+var (
+	// formatsByType: a format applies only to the type for which it is defined. Before, the type did
+	// not matter, and formats of numbers were ignored.
+	// k8s.io/apiextensions-apiserver/pkg/apiserver/validation/formats.go
+	formatsByType = minors.Since(36)
+	// numberRanges: numbers and their bounds must be in the range of their type and format.
+	// k8s.io/kube-openapi/pkg/validation/validate/schema.go, numberValidator
+	numberRanges = minors.Since(36)
+	// sizeUnits: a limit of 1 has its unit in the singular.
+	// k8s.io/apimachinery/pkg/util/validation/field/errors.go, TooLong and TooMany
+	sizeUnits = minors.Since(34)
+	// tooFew: too few items or properties are an error of their own type.
+	// k8s.io/apiextensions-apiserver/pkg/apiserver/validation/validation.go, kubeOpenAPIResultToFieldErrors
+	tooFew = minors.Since(38)
+)
+
+// The texts of errors, with the limit.
+var (
+	// k8s.io/apimachinery/pkg/util/validation/field/errors.go, TooLongMaxLength and then TooLong
+	tooLong = minors.Texts{
+		{In: minors.Until(32), Text: "may not be longer than %d"},
+		{In: minors.Since(32), Text: "may not be more than %d bytes"},
+	}
+	// k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta/validation.go
+	missingType = minors.Texts{
+		{In: minors.Until(34), Text: "must not be empty"},
+		{In: minors.Since(34), Text: ""},
+	}
+)
+
+// A server holds what the API server of one minor version does differently from others.
+type server struct {
+	formatsByType, numberRanges, sizeUnits, tooFew bool
+	tooLong, missingType                           string
+	metadata                                       *metadata.Validator
+	strip                                          validation.PostProcessFunc
+}
+
+func serverOf(minor int) *server {
+	return &server{
+		formatsByType: formatsByType.Include(minor),
+		numberRanges:  numberRanges.Include(minor),
+		sizeUnits:     sizeUnits.Include(minor),
+		tooFew:        tooFew.Include(minor),
+		tooLong:       tooLong.For(minor),
+		missingType:   missingType.For(minor),
+		metadata:      metadata.For(minor),
+		// A server checks the formats of the minor before its own, so that it can be rolled back.
+		strip: validation.StripUnsupportedFormatsPostProcessorForVersion(version.MajorMinor(1, uint(minor-1))),
+	}
+}
+
+// tooLongError returns the error for a string of more than limit characters.
+func (s *server) tooLongError(path *field.Path, limit int64) *field.Error {
+	err := field.TooLong(path, "", int(limit))
+	err.Detail = fmt.Sprintf(s.tooLong, limit)
+	if limit == 1 && s.sizeUnits {
+		err.Detail = "may not be more than 1 byte"
+	}
+	return err
+}
+
+// tooManyError returns the error for a list or an object with n of at most limit entries.
+func (s *server) tooManyError(path *field.Path, n, limit int64) *field.Error {
+	err := field.TooMany(path, int(n), int(limit))
+	err.Detail = fmt.Sprintf("must have at most %d items", limit)
+	if limit == 1 && s.sizeUnits {
+		err.Detail = "must have at most 1 item"
+	}
+	return err
+}
