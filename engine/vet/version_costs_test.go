@@ -123,4 +123,3 @@ func vetAt(t *testing.T, path, name, minor string) *Report {
 		return r
 	}
 }
-
