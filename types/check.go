@@ -10,7 +10,6 @@ import (
 	"github.com/google/cel-go/common/ast"
 
 	"github.com/celadon-cel/celadon/internal/cel/check"
-	"github.com/celadon-cel/celadon/internal/cel/parse"
 )
 
 // Check parses and checks an expression in an environment returned by For or Compile, so that many
@@ -23,7 +22,7 @@ func Check(env *cel.Env, src string) (*cel.Ast, error) {
 // use.
 type checks struct {
 	env     *cel.Env
-	parser  *parse.Parser
+	parser  *knownParser
 	checker *check.Checker
 	// validators inspect the checked expression; they share config.
 	validators []cel.ASTValidator
@@ -31,15 +30,15 @@ type checks struct {
 }
 
 // checksOf caches the checks of each environment in use until the process exits, because creating
-// them costs as much as compiling many rules.
-var checksOf [Newest + 1]struct {
+// them costs as much as compiling many rules. The indices are those of olderEnvs.
+var checksOf [Newest + 1][2]struct {
 	once   sync.Once
 	checks *checks
 	err    error
 }
 
 func (e *Env) checks() (*checks, error) {
-	c := &checksOf[e.number]
+	c := &checksOf[min(max(e.version.Minor, 0), Newest)][e.stored]
 	c.once.Do(func() { c.checks, c.err = newChecks(e.base) })
 	return c.checks, c.err
 }

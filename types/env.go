@@ -17,7 +17,7 @@ const (
 	// Newest is the Kubernetes minor version of the linked k8s.io release.
 	Newest = 37
 	// Oldest is the oldest Kubernetes minor version that Celadon supports.
-	Oldest = 26
+	Oldest = 28
 )
 
 // A Version is the Kubernetes minor version 1.Minor.
@@ -51,7 +51,7 @@ type Env struct {
 	version  Version
 	base     *cel.Env
 	keywords bool
-	number   int // index into checksOf
+	stored   int // 1 for stored rules, otherwise 0
 }
 
 // StoredEnv returns the environment for rules that are already stored in a server of version v. For
@@ -59,25 +59,23 @@ type Env struct {
 func StoredEnv(v Version) *Env {
 	if v.Minor >= Newest {
 		set := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
-		return &Env{version: v, base: set.StoredExpressionsEnv(), keywords: true, number: Newest}
+		return &Env{version: v, base: set.StoredExpressionsEnv(), keywords: true, stored: 1}
 	}
-	return v.expressionsEnv(v.Minor)
+	return &Env{version: v, base: v.olderEnv(1), keywords: v.Minor >= keywordFields, stored: 1}
 }
 
 // NewRulesEnv returns the environment for new rules in a server of version v. It accepts only what
 // the previous minor version can run, so that the server can be rolled back.
-func NewRulesEnv(v Version) *Env { return v.expressionsEnv(v.Minor - 1) }
+func NewRulesEnv(v Version) *Env {
+	if v.Minor >= Newest {
+		set := environment.MustBaseEnvSet(version.MajorMinor(1, Newest-1))
+		return &Env{version: v, base: set.NewExpressionsEnv(), keywords: true}
+	}
+	return &Env{version: v, base: v.olderEnv(0), keywords: v.Minor > keywordFields}
+}
 
 // Version returns the version whose rules are compiled.
 func (e *Env) Version() Version { return e.version }
-
-// expressionsEnv returns the environment in which a server of version v compiles expressions that
-// must run in the given minor version.
-func (v Version) expressionsEnv(minor int) *Env {
-	minor = max(0, min(minor, Newest-1))
-	set := environment.MustBaseEnvSet(version.MajorMinor(1, uint(minor)))
-	return &Env{version: v, base: set.NewExpressionsEnv(), keywords: minor >= keywordFields, number: minor}
-}
 
 // typeName is the suffix of a root type's name in error texts. Upstream uses the current time in
 // nanoseconds, so that no rule can name the type.

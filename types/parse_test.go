@@ -27,6 +27,9 @@ func TestParseAsEnv(t *testing.T) {
 	for minor := Oldest; minor <= Newest; minor++ {
 		for _, env := range []*Env{StoredEnv(Version{minor}), NewRulesEnv(Version{minor})} {
 			for _, src := range texts {
+				if minor < EscapedNames && strings.Contains(src, "`") {
+					continue // cel.Env has no option that rejects it
+				}
 				compareParse(t, minor, env.base, src)
 			}
 		}

@@ -10,11 +10,11 @@ import (
 // ParseTolerant returns the largest tree that src can be read as, even if src is incomplete. If
 // Parse accepts src, both return the same tree.
 func ParseTolerant(env *cel.Env, src string) *ast.AST {
-	parser, err := parserOf(env)
+	known, err := parserOf(env)
 	if err != nil { // Parse fails for this environment, too
 		return ast.NewAST(ast.NewExprFactory().NewUnspecifiedExpr(1), ast.NewSourceInfo(nil))
 	}
-	tree, _ := parser.Tolerant(parse.NewSource(src))
+	tree, _ := known.of(src).Tolerant(parse.NewSource(src))
 	return tree
 }
 

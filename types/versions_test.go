@@ -1,23 +1,70 @@
-package types
+package types_test
 
 import (
-	"os"
-	"path/filepath"
+	"strings"
 	"testing"
+
+	"github.com/celadon-cel/celadon/types"
 )
 
-// TestCorrectionsHaveProbes checks that each correction has evidence.
-func TestCorrectionsHaveProbes(t *testing.T) {
-	folder := os.Getenv("CELADON_VERSIONS")
-	for _, c := range corrections {
-		if c.probe == "" || (c.overload == "") == (c.field == "") {
-			t.Errorf("%+v: want a probe, and either an overload or a field", c)
+// TestLanguageOfMinor checks expressions whose acceptance depends on the cel-go version of a
+// server. The libraries of each minor version give the same results.
+func TestLanguageOfMinor(t *testing.T) {
+	t.Parallel()
+	d := types.FromSchema(structural(t, `{type: object, properties: {a-b: {type: string}, l: {type: array, items: {type: integer}}}}`), types.Subtree)
+	const newRules, stored = 1, 2
+	tests := []struct {
+		src     string
+		since   int // first minor that accepts it
+		last    int // last minor that accepts it, or 0
+		rules   int
+		failure string
+	}{
+		// cel-go 0.23.0, cel/library.go, OptionalTypesVersion 2
+		{src: `optional.unwrap([optional.of(1)]) == [1]`, since: 33, rules: newRules | stored, failure: "undeclared reference to 'optional'"},
+		{src: `[optional.of(1)].unwrapOpt() == [1]`, since: 33, rules: newRules | stored, failure: "undeclared reference to 'unwrapOpt'"},
+		{src: `self.l.first().hasValue()`, since: 33, rules: newRules | stored, failure: "undeclared reference to 'first'"},
+		{src: `self.l.last().hasValue()`, since: 33, rules: newRules | stored, failure: "undeclared reference to 'last'"},
+		// cel-go 0.17.0, cel/library.go, OptionalTypesVersion 1
+		{src: `self.?l.optFlatMap(x, x[?0]).hasValue()`, since: 29, rules: stored, failure: "undeclared reference to 'optFlatMap'"},
+		{src: `self.?l.optFlatMap(x, x[?0]).hasValue()`, since: 29, rules: newRules, failure: "unsupported syntax '.?'"},
+		{src: `self.?l.optMap(x, x[0]).hasValue()`, since: 28, rules: stored},
+		{src: `self.?l.optMap(x, x[0]).hasValue()`, since: 29, rules: newRules},
+		// cel-go 0.23.0, parser/parser.go, HiddenAccumulatorName
+		{src: `self.l.all(x, __result__)`, last: 32, rules: newRules | stored, failure: "undeclared reference to '__result__'"},
+		{src: `self.l == [1].map(x, size(__result__))`, last: 32, rules: newRules | stored, failure: "undeclared reference to '__result__'"},
+		// cel-go 0.20.0, ext/strings.go, validateFormat
+		{src: `'%d'.format(['a']) == ''`, since: 29, last: 30, rules: stored, failure: "format"},
+		{src: `'%d'.format(['a']) == ''`, since: 30, last: 30, rules: newRules, failure: "format"},
+		// cel-go 0.29.0, parser/parser.go, enableIdentEscapeSyntax
+		{src: "{'a-b': 1}.`a-b` == 1", since: 37, rules: newRules | stored},
+	}
+	for _, tt := range tests {
+		for minor := types.Oldest; minor <= types.Newest; minor++ {
+			v := types.Version{Minor: minor}
+			want := minor >= tt.since && (tt.last == 0 || minor <= tt.last)
+			if tt.rules&newRules != 0 {
+				compilesTo(t, v.String()+" new", types.NewRulesEnv(v), d, tt.src, want, tt.failure)
+			}
+			if tt.rules&stored != 0 {
+				compilesTo(t, v.String()+" stored", types.StoredEnv(v), d, tt.src, want, tt.failure)
+			}
 		}
-		if folder == "" {
-			continue
-		}
-		if _, err := os.Stat(filepath.Join(folder, "probes", c.probe+".yaml")); err != nil {
-			t.Errorf("%+v: %v", c, err)
+	}
+}
+
+// compilesTo checks that src compiles, or fails with the given text, both in a scope and alone.
+func compilesTo(t *testing.T, name string, env *types.Env, d *types.Decl, src string, want bool, failure string) {
+	t.Helper()
+	scope, err := env.Scope()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, inScope := scope.Compile(d, false, src)
+	_, _, alone := env.Compile(d, false, src)
+	for _, err := range []error{inScope, alone} {
+		if got := err == nil; got != want || err != nil && !strings.Contains(err.Error(), failure) {
+			t.Errorf("%s: %s: compiles %t, want %t with %q: %v", name, src, got, want, failure, err)
 		}
 	}
 }

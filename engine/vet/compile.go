@@ -44,7 +44,7 @@ type compiler struct {
 func newCompiler(v types.Version) *compiler {
 	c := &compiler{decls: types.NewInterner()}
 	c.decls.Version = v
-	c.news = parts.NewCompiler(parts.Config[*compiled]{Env: types.NewRulesEnv(v), NotYet: v.NotYet, Finish: finish})
+	c.news = parts.NewCompiler(parts.Config[*compiled]{Env: types.NewRulesEnv(v), Finish: finish})
 	c.stored = parts.NewCompiler(parts.Config[*compiled]{Env: types.StoredEnv(v), Finish: finish})
 	return c
 }

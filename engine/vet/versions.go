@@ -3,6 +3,7 @@ package vet
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/google/cel-go/common/ast"
 
@@ -70,24 +71,18 @@ func (f *versionFinder) rule(r *rule) (needs []Need, minor int) {
 		}
 		needs = append(needs, n)
 	}
-	since := types.FieldSince("messageExpression")
 	for _, x := range []*compiled{r.expr, r.message} {
 		if x == nil || x.refused {
 			continue
 		}
 		m, what := f.expr(x)
-		if x == r.message && m <= since {
-			continue // an older version drops it before it can reject it
-		}
 		if m > types.Oldest {
 			ask(m, false, what)
 		}
 		minor = max(minor, m)
 	}
-	for _, name := range fieldsOf(r.spec) {
-		if since := types.FieldSince(name); since > minor {
-			ask(since, true, name)
-		}
+	if since := types.FieldSince(optionalOldSelf); r.spec.OptionalOldSelf != nil && since > minor {
+		ask(since, true, optionalOldSelf)
 	}
 	return needs, minor
 }
@@ -118,11 +113,11 @@ func (f *versionFinder) env(minor int) *types.Env {
 
 func (f *versionFinder) accepts(x *compiled, minor int) bool {
 	optional := x.key.Optional
-	if optional && minor < types.FieldSince("optionalOldSelf") {
+	if optional && minor < types.FieldSince(optionalOldSelf) {
 		optional = false
 	}
 	_, checked, err := f.env(minor).Compile(x.key.Decl, optional, x.key.Source)
-	return err == nil && x.key.Part.Takes(checked) && types.Version{Minor: minor}.NotYet(checked) == ""
+	return err == nil && x.key.Part.Takes(checked)
 }
 
 // what returns the first call in an expression that the previous version does not support.
@@ -152,8 +147,10 @@ func (f *versionFinder) what(x *compiled, minor int) string {
 	switch {
 	case name != "":
 		return name
-	case x.key.Optional && minor == types.FieldSince("optionalOldSelf"):
-		return "optionalOldSelf"
+	case minor == types.EscapedNames && strings.Contains(x.key.Source, "`"):
+		return "a name in backticks"
+	case x.key.Optional && minor == types.FieldSince(optionalOldSelf):
+		return optionalOldSelf
 	}
 	return "the expression"
 }
@@ -178,22 +175,8 @@ func callName(function string) string {
 	return function
 }
 
-// fieldsOf returns the rule's fields that some version does not support.
-func fieldsOf(r *apiextensions.ValidationRule) (names []string) {
-	if r.MessageExpression != "" {
-		names = append(names, "messageExpression")
-	}
-	if r.Reason != nil {
-		names = append(names, "reason")
-	}
-	if r.FieldPath != "" {
-		names = append(names, "fieldPath")
-	}
-	if r.OptionalOldSelf != nil {
-		names = append(names, "optionalOldSelf")
-	}
-	return names
-}
+// optionalOldSelf is the only field of rules that some versions do not support.
+const optionalOldSelf = "optionalOldSelf"
 
 // dropUnknown removes the fields of rules that a server of version v drops silently, and returns
 // them. It modifies spec.
@@ -231,25 +214,14 @@ func join(spec *apiextensions.CustomResourceDefinitionSpec) {
 }
 
 func (b *branch) drop(v types.Version, dropped *[]Need) {
+	since := types.FieldSince(optionalOldSelf)
 	for i := range b.props.XValidations {
 		r := &b.props.XValidations[i]
-		for _, name := range fieldsOf(r) {
-			since := types.FieldSince(name)
-			if since <= v.Minor {
-				continue
-			}
-			*dropped = append(*dropped, Need{KubeVersion: types.Version{Minor: since}.String(), Silent: true, Path: b.place(), Index: i, What: name})
-			switch name {
-			case "messageExpression":
-				r.MessageExpression = ""
-			case "reason":
-				r.Reason = nil
-			case "fieldPath":
-				r.FieldPath = ""
-			case "optionalOldSelf":
-				r.OptionalOldSelf = nil
-			}
+		if r.OptionalOldSelf == nil || since <= v.Minor {
+			continue
 		}
+		*dropped = append(*dropped, Need{KubeVersion: types.Version{Minor: since}.String(), Silent: true, Path: b.place(), Index: i, What: optionalOldSelf})
+		r.OptionalOldSelf = nil
 	}
 	for _, c := range b.children {
 		c.drop(v, dropped)

@@ -53,9 +53,6 @@ func (r *Refusal) Error() string { return r.Detail }
 // Config configures a Compiler.
 type Config[T any] struct {
 	Env *types.Env
-	// NotYet returns the reason why a server does not accept an expression that Env accepts, or ""
-	// if it does. A nil NotYet accepts all expressions.
-	NotYet func(*cel.Ast) string
 	// Finish converts a checked expression to the caller's form. If it returns an error other than
 	// a *Refusal, compiling ends.
 	Finish func(*Checked) (T, error)
@@ -117,11 +114,6 @@ func (c *Compiler[T]) compile(key Key) (value T, err error) {
 		return value, key.Uncompilable(err)
 	case err != nil:
 		return value, err
-	}
-	if c.NotYet != nil {
-		if text := c.NotYet(checked); text != "" {
-			return value, key.Uncompilable(errors.New(text))
-		}
 	}
 	x := &Checked{Key: key, Version: c.Env.Version(), AST: checked, Env: scope.Env()}
 	if !key.Part.Takes(checked) {
