@@ -48,7 +48,7 @@ func (a *admission) newAdvisor(u *unit) *advisor {
 		prices:    map[string]price{},
 		macroEnvs: map[macroKey]*cel.Env{},
 	}
-	if a.unchanged[u.name] {
+	if a.exempt(u) {
 		ad.perRule = math.MaxUint64
 	}
 	for _, r := range u.rules {
