@@ -16,8 +16,8 @@ import (
 // Config holds the options of Vet. The zero value is a create on the newest supported API server.
 type Config struct {
 	// KubeVersion is the Kubernetes minor version to emulate, such as "1.33"; "" is the newest
-	// supported one. It determines what new rules can use. Costs and error messages are always
-	// those of the linked release.
+	// supported one. It determines which CRDs are accepted, what rules can use, and what they cost.
+	// Most error messages are those of the linked release.
 	KubeVersion string
 	// Old is the CRD before an update, including descriptions, because the server compares whole
 	// schemas. If it is nil, the CRD is created. The CRD counts as established unless its status
