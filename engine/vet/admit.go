@@ -111,6 +111,9 @@ func (a *admission) run() (err error) {
 		added = append(added, found...)
 	}
 	a.errs = append(a.restore(errs), added...)
+	for _, err := range a.errs {
+		reword(err, a.version.Minor)
+	}
 	return nil
 }
 

@@ -255,3 +255,45 @@ func TestWarningsOfMinor(t *testing.T) {
 		}
 	}
 }
+
+// TestTextsOfMinor checks errors that the minor versions word differently. The texts are from
+// pkg/apis/apiextensions/validation/validation.go of each version.
+func TestTextsOfMinor(t *testing.T) {
+	t.Parallel()
+	rule := func(text string) []byte {
+		return minorCRD(t, fmt.Sprintf("{type: object, properties: {a: {type: string}}, x-kubernetes-validations: [%s]}", text), "", "", "")
+	}
+	service := "conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {service: {name: '', namespace: ''}}}}"
+	detail := "compilation failed: ERROR: <input>:1:1: undeclared reference to 'x' (in container '')\n | x\n | ^"
+	tests := []struct {
+		raw  []byte
+		from map[int]string // first version with the text
+	}{
+		{rule(`{rule: "true", message: " "}`), map[int]string{28: `message: Invalid value: " ": message must be non-empty if specified`, 34: `message: Invalid value: " ": must be non-empty if specified`}},
+		{rule(`{rule: "true", fieldPath: "b"}`), map[int]string{28: `fieldPath: Invalid value: "b": fieldPath must be a valid path`, 34: `fieldPath: Invalid value: "b": must be a valid path`}},
+		{minorCRD(t, "{type: object}", "", service, ""), map[int]string{28: "service.name: Required value: service name is required", 34: "service.name: Required value\n"}},
+		{rule(`{rule: x}`), map[int]string{
+			28: `rule: Invalid value: apiextensions.ValidationRule{Rule:"x", Message:"", MessageExpression:"", Reason:(*apiextensions.FieldValueErrorReason)(nil), FieldPath:""}: ` + detail,
+			29: `rule: Invalid value: apiextensions.ValidationRule{Rule:"x", Message:"", MessageExpression:"", Reason:(*apiextensions.FieldValueErrorReason)(nil), FieldPath:"", OptionalOldSelf:(*bool)(nil)}: ` + detail,
+			34: `rule: Invalid value: {"Rule":"x","Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}: ` + detail,
+		}},
+	}
+	for _, tt := range tests {
+		want := ""
+		for minor := types.Oldest; minor <= types.Newest; minor++ {
+			if text, ok := tt.from[minor]; ok {
+				want = text
+			}
+			r, err := Vet(context.Background(), tt.raw, Config{KubeVersion: types.Version{Minor: minor}.String()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(causesOf(r)+"\n", want) {
+				t.Errorf("1.%d: got %s\nwant %s", minor, causesOf(r), want)
+			}
+			if r.Status == nil || len(r.Status.Details.Causes) != len(r.Causes) || !strings.Contains(r.Status.Message, r.Causes[0].Message) {
+				t.Errorf("1.%d: got %+v", minor, r.Status)
+			}
+		}
+	}
+}

@@ -26,11 +26,14 @@ type newField struct {
 var newFields = []newField{
 	{path: "spec.versions.*", name: "selectableFields", known: minors.Since(30)},
 	{path: "spec", name: "selectableFields", known: minors.Since(30)}, // of v1beta1
-	{path: "spec.versions.*.schema.openAPIV3Schema.**.x-kubernetes-validations.*", name: optionalOldSelf, known: minors.Since(29)},
-	{path: "spec.validation.openAPIV3Schema.**.x-kubernetes-validations.*", name: optionalOldSelf, known: minors.Since(29)}, // of v1beta1
+	{path: "spec.versions.*.schema.openAPIV3Schema.**.x-kubernetes-validations.*", name: optionalOldSelf, known: optionalKnown},
+	{path: "spec.validation.openAPIV3Schema.**.x-kubernetes-validations.*", name: optionalOldSelf, known: optionalKnown}, // of v1beta1
 	{path: "status", name: "observedGeneration", known: minors.Since(35)},
 	{path: "status.conditions.*", name: "observedGeneration", known: minors.Since(35)},
 }
+
+// optionalKnown servers decode optionalOldSelf.
+var optionalKnown = minors.Since(29)
 
 // unknownMark follows the name of a field that the server does not know.
 const unknownMark = "\u0394unknown"
