@@ -52,8 +52,11 @@ func newAdmission(ctx context.Context, crd, old *apiextensions.CustomResourceDef
 		compiler: newCompiler(v),
 		refs:     map[*field.Error]*rule{},
 	}
+	for _, u := range a.units {
+		u.adapt(v)
+	}
 	if old != nil {
-		a.oldRules, a.oldMessages = expressions(&old.Spec)
+		a.oldRules, a.oldMessages = expressions(&old.Spec, storedMessages.Include(v.Minor))
 		a.unchanged = unchangedVersions(crd, old)
 	}
 	return a
@@ -86,6 +89,9 @@ func (a *admission) run() (err error) {
 		}
 	}()
 	errs, err := a.withoutRules()
+	if err == nil && a.adaptDefaults(errs) {
+		errs, err = a.withoutRules()
+	}
 	if err == nil && a.leaveUnreadable(errs) {
 		errs, err = a.withoutRules()
 	}
@@ -107,6 +113,9 @@ func (a *admission) run() (err error) {
 		added = append(added, found...)
 	}
 	a.errs = append(a.restore(errs), added...)
+	for _, err := range a.errs {
+		reword(err, a.version.Minor)
+	}
 	return nil
 }
 
@@ -141,16 +150,19 @@ func (a *admission) withoutRules() (errs field.ErrorList, err error) {
 	crd := *a.crd
 	crd.Spec.Versions = slices.Clone(crd.Spec.Versions)
 	for _, u := range a.units {
-		if u.tree != nil && !u.whole {
-			u.place(&crd.Spec, u.stripped)
+		if s := u.given(); s != u.root {
+			u.place(&crd.Spec, s)
 		}
+	}
+	if !checkedBundles.Include(a.version.Minor) {
+		withoutBundle(&crd)
 	}
 	if a.old == nil {
 		return validation.ValidateCustomResourceDefinition(a.ctx, &crd), nil
 	}
 	a.keepStructural(&crd)
 	errs = updatedMetadata(&crd.ObjectMeta, &a.old.ObjectMeta)
-	return append(errs, validation.ValidateCustomResourceDefinitionUpdate(a.ctx, &crd, a.old)...), nil
+	return append(errs, validation.ValidateCustomResourceDefinitionUpdate(a.ctx, &crd, a.oldGiven())...), nil
 }
 
 // updatedMetadata returns the errors that the server finds in the metadata of any updated
@@ -246,15 +258,21 @@ func unchangedVersions(crd, old *apiextensions.CustomResourceDefinition) map[str
 	return unchanged
 }
 
-// expressions returns the set of rules and the set of messageExpressions in a CRD.
-func expressions(spec *apiextensions.CustomResourceDefinitionSpec) (rules, messages map[string]bool) {
+// expressions returns the set of rules and the set of messageExpressions in a CRD. Without own, the
+// latter holds the rules that have a messageExpression.
+func expressions(spec *apiextensions.CustomResourceDefinitionSpec, own bool) (rules, messages map[string]bool) {
 	rules, messages = map[string]bool{}, map[string]bool{}
 	validation.HasSchemaWith(spec, func(root *apiextensions.JSONSchemaProps) bool {
 		return validation.SchemaHas(root, func(s *apiextensions.JSONSchemaProps) bool {
 			for i := range s.XValidations {
-				rules[s.XValidations[i].Rule] = true
-				if s.XValidations[i].MessageExpression != "" {
-					messages[s.XValidations[i].MessageExpression] = true
+				rule, message := s.XValidations[i].Rule, s.XValidations[i].MessageExpression
+				rules[rule] = true
+				switch {
+				case message == "":
+				case own:
+					messages[message] = true
+				default:
+					messages[rule] = true
 				}
 			}
 			return false

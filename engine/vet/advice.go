@@ -49,7 +49,7 @@ func (a *admission) newAdvisor(u *unit) *advisor {
 		macroEnvs: map[macroKey]*cel.Env{},
 	}
 	ad.others = a.otherModels()
-	if a.unchanged[u.name] {
+	if a.exempt(u) {
 		ad.perRule = math.MaxUint64
 	}
 	for _, r := range u.rules {

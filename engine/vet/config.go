@@ -16,7 +16,8 @@ import (
 // Config holds the options of Vet. The zero value is a create on the newest supported API server.
 type Config struct {
 	// KubeVersion is the Kubernetes minor version to emulate, such as "1.33"; "" is the newest
-	// supported one.
+	// supported one. It determines which CRDs are accepted, what rules can use, what they cost, and
+	// the error messages.
 	KubeVersion string
 	// KubeVersions are versions whose verdict is reported, too; see Report.KubeVersions.
 	KubeVersions []string

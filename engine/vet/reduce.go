@@ -91,7 +91,7 @@ func shallow(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.Cus
 
 // sound validates the reduced CRD with the server's function. It returns the CRD in the internal
 // version, or nil if the function finds an error or panics; the whole CRD must then be validated.
-func (h *halves) sound(ctx context.Context) (rest *apiextensions.CustomResourceDefinition) {
+func (h *halves) sound(ctx context.Context, v types.Version) (rest *apiextensions.CustomResourceDefinition) {
 	crd, err := internal(h.rest)
 	if err != nil {
 		return nil
@@ -104,8 +104,8 @@ func (h *halves) sound(ctx context.Context) (rest *apiextensions.CustomResourceD
 		if u.whole {
 			return nil // errors of these rules depend on plain parts, too
 		}
-		if u.tree != nil {
-			u.place(&crd.Spec, u.stripped)
+		if u.adapt(v); u.given() != u.root {
+			u.place(&crd.Spec, u.given())
 		}
 	}
 	if !findsNothing(ctx, crd) {

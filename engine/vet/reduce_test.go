@@ -41,7 +41,7 @@ func TestReducedFindsNothing(t *testing.T) {
 			}
 			errs := upstream(t, m, nil)
 			h := reduce(m, types.Version{Minor: types.Newest}, false)
-			reduced := h != nil && h.sound(context.Background()) != nil
+			reduced := h != nil && h.sound(context.Background(), types.Version{Minor: types.Newest}) != nil
 			switch {
 			case reduced && len(errs) > 0:
 				t.Fatalf("%s, seed %d: nothing found in what is not plain, but %v", file, seed, errs[0])

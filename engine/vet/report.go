@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/cost"
@@ -19,7 +17,7 @@ import (
 func (a *admission) report(r *Report) {
 	bodies := make(map[*field.Error]string, len(a.errs)) // some contain a whole CRD
 	for _, err := range a.errs {
-		bodies[err] = err.ErrorBody()
+		bodies[err] = a.body(err)
 	}
 	slices.SortStableFunc(a.errs, func(x, y *field.Error) int {
 		return cmp.Or(cmp.Compare(x.Field, y.Field), cmp.Compare(x.Type, y.Type), cmp.Compare(bodies[x], bodies[y]))
@@ -32,9 +30,7 @@ func (a *admission) report(r *Report) {
 		}
 		r.Warnings = append(r.Warnings, warnings(crd, a.old, a.version)...)
 	} else if len(a.errs) > 0 {
-		gk := runtimeschema.GroupKind{Group: "apiextensions.k8s.io", Kind: crdKind}
-		status := apierrors.NewInvalid(gk, a.crd.Name, a.errs).ErrStatus
-		r.Status = &status
+		r.Status = a.invalid(bodies)
 	}
 	r.Warnings = sent(r.Warnings)
 	for _, err := range a.errs {

@@ -59,7 +59,7 @@ type visit struct {
 // unit returns the errors of the rules of a schema. own are the errors of the server's function
 // in the same schema.
 func (a *admission) unit(u *unit, own field.ErrorList) (field.ErrorList, error) {
-	v := &visit{a: a, u: u, errs: u.ofSchema(own), suppress: a.unchanged[u.name] || a.cfg.Stored}
+	v := &visit{a: a, u: u, errs: u.ofSchema(own), suppress: a.exempt(u)}
 	u.total = cost.NewTotal(a.limits)
 	var refused errorPaths
 	_, v.sound, refused = u.structure(a.ctx, v.errs)
@@ -85,6 +85,11 @@ func (a *admission) unit(u *unit, own field.ErrorList) (field.ErrorList, error) 
 		errs = append(errs, total...)
 	}
 	return errs, nil
+}
+
+// exempt reports whether there is no cost limit for a single rule of a schema.
+func (a *admission) exempt(u *unit) bool {
+	return a.cfg.Stored || a.unchanged[u.name] && exemptUnchanged.Include(a.version.Minor)
 }
 
 func (a *admission) totalErrors(u *unit) field.ErrorList {

@@ -150,9 +150,9 @@ func TestStoredIsNoUpdate(t *testing.T) {
 // from the new one, so equal schemas stay equal.
 func TestOldDropsUnknownToo(t *testing.T) {
 	t.Parallel()
-	reason := apiextensionsv1.FieldValueForbidden
-	crd := unitCRD(schemaProps{Type: "string", XValidations: []aRule{{Rule: "[1, 2, 3, 4].all(x, self.matches(" + slowPattern + "))", Reason: &reason}}})
-	for _, version := range []string{"", "1.26"} {
+	yes := true
+	crd := unitCRD(schemaProps{Type: "string", XValidations: []aRule{{Rule: "[1, 2, 3, 4].all(x, self.matches(" + slowPattern + "))", OptionalOldSelf: &yes}}})
+	for _, version := range []string{"", "1.29"} {
 		r, err := VetCRD(context.Background(), crd, Config{Old: crd, KubeVersion: version})
 		if err != nil {
 			t.Fatal(err)

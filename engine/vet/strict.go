@@ -12,12 +12,14 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/internal/respond"
+	"github.com/celadon-cel/celadon/types"
 )
 
 // decode decodes the CRD and adds the results of strict decoding to the report. It returns nil if
 // the CRD cannot be decoded or is rejected for its keys.
 func (r *Report) decode(raw []byte, cfg Config) *apiextensionsv1.CustomResourceDefinition {
-	d, failure := decode(raw, cfg.Beta)
+	v, _ := types.ParseVersion(cfg.KubeVersion) // Config.Check has found no error in it
+	d, failure := decode(markUnknown(raw, v), cfg.Beta)
 	if failure != nil {
 		r.Status = failure
 		return nil
@@ -25,7 +27,7 @@ func (r *Report) decode(raw []byte, cfg Config) *apiextensionsv1.CustomResourceD
 	if r.Undecided = d.undecided; r.Undecided != nil {
 		return nil
 	}
-	strict, directive := d.strict, cfg.fieldValidation()
+	strict, directive := unmarked(d.strict), cfg.fieldValidation()
 	if cfg.DuplicateKeys != nil {
 		strict = slices.Insert(strict, 0, cfg.DuplicateKeys)
 	}

@@ -22,9 +22,10 @@ type unit struct {
 	// path is the path of openAPIV3Schema's parent in the CRD.
 	path *field.Path
 	root *apiextensions.JSONSchemaProps
-	// stripped is root without rules. tree holds the rules, or is nil without rules.
-	stripped *apiextensions.JSONSchemaProps
-	tree     *branch
+	// full is root as the API server's own function gets it (see adapt), and stripped is full
+	// without rules. tree holds the rules, nil if there are none.
+	full, stripped *apiextensions.JSONSchemaProps
+	tree           *branch
 	// whole is set if the API server's own function also gets the rules, because the rules of such
 	// a schema are never compiled.
 	whole bool
@@ -73,11 +74,20 @@ func units(spec *apiextensions.CustomResourceDefinitionSpec) []*unit {
 	}
 	for _, u := range list {
 		var ok bool
+		u.full = u.root
 		if u.stripped, u.tree, ok = strip(u.root); !ok {
 			u.whole = true
 		}
 	}
 	return list
+}
+
+// given returns the schema for the server's own function.
+func (u *unit) given() *apiextensions.JSONSchemaProps {
+	if u.tree == nil || u.whole {
+		return u.full
+	}
+	return u.stripped
 }
 
 // schemaPath returns the path of the schema's root.

@@ -178,11 +178,14 @@ func callName(function string) string {
 // optionalOldSelf is the only field of rules that some versions do not support.
 const optionalOldSelf = "optionalOldSelf"
 
-// dropUnknown removes the fields of rules that a server of version v drops silently, and returns
-// them. It modifies spec.
+// dropUnknown removes the fields that a server of version v drops silently, and returns those of
+// rules. It modifies spec.
 func dropUnknown(spec *apiextensions.CustomResourceDefinitionSpec, v types.Version) (dropped []Need) {
 	if v.Minor == types.Newest {
 		return nil
+	}
+	if !selectableFields.Include(v.Minor) {
+		dropSelectable(spec)
 	}
 	for _, u := range units(spec) {
 		if u.tree != nil {

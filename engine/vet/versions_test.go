@@ -63,7 +63,7 @@ func lowest(t *testing.T, crd []byte, probe string, first *string) {
 	if r.MinKubeVersion != want {
 		t.Errorf("%s: lowest version %q, want %q (needs %v)", probe, r.MinKubeVersion, want, r.Needs)
 	}
-	if want > "1.26" && len(r.Needs) == 0 {
+	if want > "1.28" && len(r.Needs) == 0 {
 		t.Errorf("%s: nothing asks for %s", probe, want)
 	}
 	t.Logf("%s: %s %v", probe, r.MinKubeVersion, r.Needs)

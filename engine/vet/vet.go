@@ -174,7 +174,7 @@ func admit(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, c
 	}
 	var rest *apiextensions.CustomResourceDefinition
 	if h != nil {
-		rest = h.sound(ctx)
+		rest = h.sound(ctx, v)
 	} else if over := overworked(crd, cfg.Old); over != nil {
 		return nil, nil, over
 	}

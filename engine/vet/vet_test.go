@@ -97,7 +97,7 @@ func TestInputUnchanged(t *testing.T) {
 	}}
 	old.Spec.Names.Kind = "Other"
 	wantCRD, wantOld := crd.DeepCopy(), old.DeepCopy()
-	for _, cfg := range []Config{{Old: old, KubeVersion: "1.26"}, {Old: old}, {Stored: true}, {}, {VerdictOnly: true}, {VerdictOnly: true, KubeVersion: "1.26"}} {
+	for _, cfg := range []Config{{Old: old, KubeVersion: "1.28"}, {Old: old}, {Stored: true}, {}, {VerdictOnly: true}, {VerdictOnly: true, KubeVersion: "1.28"}} {
 		if _, err := VetCRD(context.Background(), crd, cfg); err != nil {
 			t.Fatal(err)
 		}
@@ -118,11 +118,11 @@ func TestCancelled(t *testing.T) {
 
 func TestWithoutEffect(t *testing.T) {
 	t.Parallel()
-	reason := apiextensionsv1.FieldValueForbidden
+	yes := true
 	crd := unitCRD(schemaProps{Type: "object", Properties: map[string]schemaProps{
-		"a": {Type: "integer", XValidations: []aRule{{Rule: "self > 0", Reason: &reason, MessageExpression: "'a'"}}},
+		"a": {Type: "integer", XValidations: []aRule{{Rule: "self > 0 || oldSelf == oldSelf", OptionalOldSelf: &yes}}},
 	}})
-	r, err := VetCRD(context.Background(), crd, Config{KubeVersion: "1.26"})
+	r, err := VetCRD(context.Background(), crd, Config{KubeVersion: "1.29"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestWithoutEffect(t *testing.T) {
 	for _, n := range r.Needs {
 		got = append(got, n.String())
 	}
-	want := []string{"messageExpression in spec.a: without effect before 1.27", "reason in spec.a: without effect before 1.28"}
+	want := []string{"optionalOldSelf in spec.a: without effect before 1.30"}
 	if diff := cmp.Diff(want, got); diff != "" || !r.Accepted {
 		t.Errorf("accepted %v, (-want +got):\n%s", r.Accepted, diff)
 	}
@@ -147,12 +147,10 @@ func TestVersionsThatDifferInNothingKnown(t *testing.T) {
 		rule  aRule
 		minor map[string]string
 	}{
-		{aRule{Rule: "nothing"}, map[string]string{"1.26": own, "1.37": own}},
-		{aRule{Rule: "nothing", MessageExpression: "'a'"}, map[string]string{"1.26": own, "1.27": apart, "1.37": apart}},
-		{aRule{Rule: "nothing", Reason: &reason}, map[string]string{"1.26": own, "1.27": own, "1.28": apart, "1.37": apart}},
-		{aRule{Rule: "nothing", FieldPath: ".a"}, map[string]string{"1.27": own, "1.28": apart}},
+		{aRule{Rule: "nothing"}, map[string]string{"1.28": own, "1.37": own}},
+		{aRule{Rule: "nothing", MessageExpression: "'a'"}, map[string]string{"1.28": apart, "1.37": apart}},
 		{aRule{Rule: "nothing", OptionalOldSelf: &yes}, map[string]string{"1.28": own, "1.29": apart, "1.30": apart}},
-		{aRule{Rule: "nothing", Reason: &reason, OptionalOldSelf: &yes}, map[string]string{"1.27": own, "1.28": apart}},
+		{aRule{Rule: "nothing", Reason: &reason, OptionalOldSelf: &yes}, map[string]string{"1.28": apart}},
 	} {
 		schema := schemaProps{Type: "object", Properties: map[string]schemaProps{"a": {Type: "string"}}, XValidations: []aRule{tt.rule}}
 		crd := unitCRD(schema)

@@ -11,18 +11,26 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
+	"github.com/celadon-cel/celadon/internal/minors"
 	"github.com/celadon-cel/celadon/types"
+)
+
+// Versions that warn (apiextensions-apiserver, pkg/registry/customresourcedefinition/strategy.go and
+// pkg/apiserver/validation/formats.go).
+var (
+	stringFormatWarnings = minors.Since(34)
+	formatWarnings       = minors.Since(36)
+	setWarnings          = minors.Since(37)
 )
 
 // warnings returns the server's warnings. The server does not repeat warnings that apply to the old
 // CRD.
 func warnings(crd, old *apiextensions.CustomResourceDefinition, v types.Version) []string {
-	formats := formatVersion(v)
-	now := schemaWarnings(&crd.Spec, formats)
+	now := schemaWarnings(&crd.Spec, v)
 	if old == nil {
 		return now
 	}
-	before := schemaWarnings(&old.Spec, formats)
+	before := schemaWarnings(&old.Spec, v)
 	return slices.DeleteFunc(now, func(w string) bool { return slices.Contains(before, w) })
 }
 
@@ -36,16 +44,17 @@ func unrecognized(format, of string, v *version.Version) []string {
 
 // schemaWarnings returns warnings about formats, then about sets, each sorted and without
 // duplicates. The server's order is random.
-func schemaWarnings(crd *apiextensions.CustomResourceDefinitionSpec, formats *version.Version) []string {
+func schemaWarnings(crd *apiextensions.CustomResourceDefinitionSpec, v types.Version) []string {
+	formats := formatVersion(v)
 	unknown, sets := map[string]bool{}, map[string]bool{}
 	validation.HasSchemaWith(crd, func(root *apiextensions.JSONSchemaProps) bool {
 		return validation.SchemaHas(root, func(s *apiextensions.JSONSchemaProps) bool {
-			if s.Format != "" {
+			if s.Format != "" && (formatWarnings.Include(v.Minor) || s.Type == "string" && stringFormatWarnings.Include(v.Minor)) {
 				for _, f := range unrecognized(s.Format, s.Type, formats) {
 					unknown[fmt.Sprintf("unrecognized format %q", f)] = true
 				}
 			}
-			if text := setWarning(s); text != "" {
+			if text := setWarning(s); text != "" && setWarnings.Include(v.Minor) {
 				sets[text] = true
 			}
 			return false

@@ -1,0 +1,112 @@
+package vet
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/celadon-cel/celadon/engine/internal/respond"
+	"github.com/celadon-cel/celadon/internal/minors"
+)
+
+// An olderText is a detail of an error that some servers word differently than the newest.
+type olderText struct {
+	in            minors.Range
+	suffix        string // of the field
+	newest, older string
+	// beginning is set if newest is only the beginning of the detail.
+	beginning bool
+}
+
+// olderTexts are from apiextensions-apiserver, pkg/apis/apiextensions/validation/validation.go, and
+// apiserver, pkg/util/webhook/validation.go.
+var olderTexts = []olderText{
+	{in: minors.Until(34), suffix: "].message", newest: "must be non-empty if specified", older: "message must be non-empty if specified"},
+	{in: minors.Until(34), suffix: "].message", newest: "must not contain line breaks", older: "message must not contain line breaks"},
+	{in: minors.Until(34), suffix: "].fieldPath", newest: "must be non-empty if specified", older: "fieldPath must be non-empty if specified"},
+	{in: minors.Until(34), suffix: "].fieldPath", newest: "must not contain line breaks", older: "fieldPath must not contain line breaks"},
+	{in: minors.Until(34), suffix: "].fieldPath", newest: "must be a valid path", older: "fieldPath must be a valid path"},
+	{in: minors.Until(34), suffix: "].schema.openAPIV3Schema", newest: "", older: "schemas are required"},
+	{in: minors.Until(34), suffix: ".webhookClientConfig.service.name", newest: "", older: "service name is required"},
+	{in: minors.Until(34), suffix: ".webhookClientConfig.service.namespace", newest: "", older: "service namespace is required"},
+	{
+		in: minors.Until(34), suffix: ".selectableFields", newest: "may only be set when `version.schema.openAPIV3Schema` is not included",
+		older: "selectableFields may only be set when version.schema.openAPIV3Schema is not included",
+	},
+	{in: minors.Until(34), suffix: ".selectableFields", newest: "may only be set when validations.schema is included", older: "selectableFields may only be set when validations.schema is included"},
+	{in: minors.Until(33), suffix: "]", newest: "missing from spec.versions; ", beginning: true, older: "must appear in spec.versions"},
+}
+
+// reword gives err the detail of a server of the given minor version.
+func reword(err *field.Error, minor int) {
+	for _, t := range olderTexts {
+		same := err.Detail == t.newest || t.beginning && strings.HasPrefix(err.Detail, t.newest)
+		if same && strings.HasSuffix(err.Field, t.suffix) && t.in.Include(minor) {
+			err.Detail = t.older
+			return
+		}
+	}
+}
+
+// body returns the message of err.
+func (a *admission) body(err *field.Error) string {
+	if r, ok := err.BadValue.(apiextensions.ValidationRule); ok && !jsonRules.Include(a.version.Minor) {
+		shown := *err
+		shown.BadValue = ruleText(ruleInGo(&r, a.version.Minor))
+		err = &shown
+	}
+	return respond.RendererFor(a.version.Minor).Body(err)
+}
+
+// jsonRules servers show a rule as JSON (apimachinery, pkg/util/validation/field/errors.go).
+var jsonRules = minors.Since(34)
+
+// A ruleText is a rule in Go syntax.
+type ruleText string
+
+func (t ruleText) GoString() string { return string(t) }
+
+// ruleInGo returns a rule in Go syntax. The server shows the addresses of pointers, which are random;
+// here, all are the same.
+func ruleInGo(r *apiextensions.ValidationRule, minor int) string {
+	reason := "(*apiextensions.FieldValueErrorReason)(nil)"
+	if r.Reason != nil {
+		reason = "(*apiextensions.FieldValueErrorReason)(0xc000000000)"
+	}
+	text := fmt.Sprintf("apiextensions.ValidationRule{Rule:%q, Message:%q, MessageExpression:%q, Reason:%s, FieldPath:%q", r.Rule, r.Message, r.MessageExpression, reason, r.FieldPath)
+	switch {
+	case !optionalKnown.Include(minor):
+		return text + "}"
+	case r.OptionalOldSelf != nil:
+		return text + ", OptionalOldSelf:(*bool)(0xc000000000)}"
+	}
+	return text + ", OptionalOldSelf:(*bool)(nil)}"
+}
+
+// invalid returns the server's response with the errors.
+func (a *admission) invalid(bodies map[*field.Error]string) *metav1.Status {
+	gk := runtimeschema.GroupKind{Group: "apiextensions.k8s.io", Kind: crdKind}
+	if jsonRules.Include(a.version.Minor) {
+		return &apierrors.NewInvalid(gk, a.crd.Name, a.errs).ErrStatus
+	}
+	status := &apierrors.NewInvalid(gk, a.crd.Name, nil).ErrStatus
+	seen := map[string]bool{}
+	var texts []string
+	for _, err := range a.errs {
+		status.Details.Causes = append(status.Details.Causes, metav1.StatusCause{Type: metav1.CauseType(err.Type), Field: err.Field, Message: bodies[err]})
+		if text := err.Field + ": " + bodies[err]; !seen[text] {
+			texts, seen[text] = append(texts, text), true
+		}
+	}
+	list := strings.Join(texts, ", ")
+	if len(texts) > 1 {
+		list = "[" + list + "]"
+	}
+	status.Message = fmt.Sprintf("%s %q is invalid: %s", gk.String(), a.crd.Name, list)
+	return status
+}
