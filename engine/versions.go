@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"sync"
+
 	"github.com/celadon-cel/celadon/engine/internal/metadata"
 	"github.com/celadon-cel/celadon/engine/internal/respond"
 	"github.com/celadon-cel/celadon/internal/minors"
@@ -74,8 +76,20 @@ type server struct {
 	render   respond.Renderer
 }
 
+// servers holds the servers in use, by minor version.
+var servers sync.Map
+
 // serverOf returns the API server of Kubernetes 1.minor.
 func serverOf(minor int) *server {
+	if s, ok := servers.Load(minor); ok {
+		return s.(*server)
+	}
+	s := newServer(minor)
+	servers.Store(minor, s)
+	return s
+}
+
+func newServer(minor int) *server {
 	s := &server{minor: minor, metadata: metadata.For(minor), render: respond.RendererFor(minor)}
 	for f, in := range featureMinors {
 		s.has[f] = in.Include(minor)
