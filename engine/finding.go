@@ -81,9 +81,10 @@ func (r *run) ratchet(rule *compiledRule, err *field.Error) {
 }
 
 // invalid returns an error that shows the type instead of the value. Upstream does this for every
-// error except that of a false rule.
-func (r *run) invalid(n *ruleNode, detail string) *field.Error {
-	return &field.Error{Type: field.ErrorTypeInvalid, Field: r.here(r.leaked), BadValue: n.decl.Schema.Type, Detail: detail}
+// error but that of a false rule. The path of the error is below the current node, or its own if below is
+// empty.
+func (r *run) invalid(n *ruleNode, below, detail string) *field.Error {
+	return &field.Error{Type: field.ErrorTypeInvalid, Field: r.here(below), BadValue: n.decl.Schema.Type, Detail: detail}
 }
 
 // here returns the path of the current node, or of below relative to it, in the format of

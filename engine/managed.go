@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"slices"
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -68,11 +69,11 @@ func (w *write) manage() (unmanage func()) {
 	return func() { delete(meta, managedFields) }
 }
 
-// sameStatusOwners reports whether a status write leaves managedFields as they are. The field manager compares the sent
-// object with the old object by the rules of structured-merge-diff, and ignores metadata and spec. It fails, and so
-// changes nothing, if either object does not have the types of the schema.
-func (v *crdVersion) sameStatusOwners(sent, old map[string]any) bool {
-	if sameBut("spec", sent, old) || !v.typed(sent) || !v.typed(old) {
+// sameStatusOwners reports whether a status write leaves managedFields as they are. The field manager compares the
+// sent object with the old one by the rules of structured-merge-diff, and ignores metadata and spec. It fails, and so changes
+// nothing, if one of the two does not have the types of the schema.
+func (s *server) sameStatusOwners(v *crdVersion, sent, old map[string]any) bool {
+	if sameBut("spec", sent, old) || !s.typed(v, sent) || !s.typed(v, old) {
 		return true
 	}
 	if (sent["metadata"] == nil) != (old["metadata"] == nil) || without("spec", sent) != without("spec", old) {
@@ -219,33 +220,33 @@ func propertyOf(s *structuralschema.Structural, name string) *structuralschema.S
 }
 
 // typed reports whether an object has the types that the field manager requires.
-func (v *crdVersion) typed(obj map[string]any) bool {
-	return typedFields(v.schema, obj, v.preserve || v.schema.XPreserveUnknownFields, true)
+func (s *server) typed(v *crdVersion, obj map[string]any) bool {
+	return s.typedFields(v.schema, obj, v.preserve || v.schema.XPreserveUnknownFields, true)
 }
 
-// typedValue reports whether a value has the types of s. Below open schemas, fields may be undeclared.
-func typedValue(s *structuralschema.Structural, v any, open bool) bool {
-	if s == nil || v == nil {
+// typedValue reports whether a value has the types of of. Below open schemas, fields may be undeclared.
+func (s *server) typedValue(of *structuralschema.Structural, v any, open bool) bool {
+	if of == nil || v == nil {
 		return true
 	}
-	open = open || s.XPreserveUnknownFields
+	open = open || of.XPreserveUnknownFields
 	switch v := v.(type) {
 	case map[string]any:
-		return (s.Type == "" || s.Type == "object") && typedFields(s, v, open, s.XEmbeddedResource)
+		return (of.Type == "" || of.Type == "object") && s.typedFields(of, v, open, of.XEmbeddedResource)
 	case []any:
-		return (s.Type == "" || s.Type == "array") && typedElements(s, v, open)
+		return (of.Type == "" || of.Type == "array") && s.typedElements(of, v, open)
 	}
-	return typedScalar(s, v)
+	return typedScalar(of, v)
 }
 
-// typedFields reports whether the fields of an object have the types of s. The type and metadata of a
+// typedFields reports whether the fields of an object have the types of of. The type and metadata of a
 // resource are skipped, because decoding ensures their types.
-func typedFields(s *structuralschema.Structural, fields map[string]any, open, resource bool) bool {
+func (s *server) typedFields(of *structuralschema.Structural, fields map[string]any, open, resource bool) bool {
 	for name, v := range fields {
 		if resource && (name == "apiVersion" || name == "kind" || name == "metadata") {
 			continue
 		}
-		if !declared(s, name, open || len(s.Properties) == 0 && !resource) || !typedValue(propertyOf(s, name), v, open) {
+		if !declared(of, name, open || len(of.Properties) == 0 && !resource) || !s.typedValue(propertyOf(of, name), v, open) {
 			return false
 		}
 	}
@@ -262,14 +263,29 @@ func declared(s *structuralschema.Structural, name string, open bool) bool {
 	return open
 }
 
-func typedElements(s *structuralschema.Structural, list []any, open bool) bool {
+func (s *server) typedElements(of *structuralschema.Structural, list []any, open bool) bool {
+	if associative(of) && !s.typedKeys(of, list) {
+		return false
+	}
 	for _, v := range list {
-		if associative(s) {
-			if _, ok := elementKey(s, v); !ok {
-				return false
-			}
+		if !s.typedValue(of.Items, v, open) {
+			return false
 		}
-		if !typedValue(s.Items, v, open) {
+	}
+	return true
+}
+
+// typedKeys reports whether the elements of a list of type set or map have keys that the field manager accepts.
+func (s *server) typedKeys(of *structuralschema.Structural, list []any) bool {
+	seen := make(map[string]bool, len(list))
+	for _, v := range list {
+		key, ok := elementKey(of, v)
+		if !ok || seen[key] && !s.has[managedDuplicates] {
+			return false
+		}
+		seen[key] = true
+		fields, _ := v.(map[string]any)
+		if *of.XListType == "map" && !s.has[managedPartialKeys] && slices.ContainsFunc(of.XListMapKeys, func(name string) bool { _, ok := fields[name]; return !ok }) {
 			return false
 		}
 	}

@@ -1,9 +1,11 @@
 package engine_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/types"
 )
 
 const tracked = `
@@ -192,5 +194,34 @@ func TestServerFieldsOfUpdates(t *testing.T) {
 	}
 	if got := res.Object["metadata"]; got.(map[string]any)["resourceVersion"] != nil {
 		t.Errorf("stored with %v", got)
+	}
+}
+
+// TestManagedFieldsOfVersions checks which versions keep the old managedFields because the field
+// manager rejects an object.
+func TestManagedFieldsOfVersions(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		old, sent string
+		until     int // the last minor that keeps them
+	}{
+		"duplicates":      {`{tags: [a, a]}`, `{tags: [a, a, b]}`, 28},
+		"duplicate keys":  {`{parts: [{name: a, port: 1}, {name: a, port: 1}]}`, `{parts: [{name: a, port: 1}, {name: a, port: 1}, {name: b, port: 1}]}`, 28},
+		"a missing key":   {`{parts: [{name: a}]}`, `{parts: [{name: a}, {name: b}]}`, 33},
+		"another element": {`{tags: [a]}`, `{tags: [a, b]}`, 0},
+	} {
+		gizmo := func(status string) map[string]any {
+			return object(t, `{apiVersion: example.org/v1, kind: Gizmo, metadata: {name: a, namespace: d, resourceVersion: "2"}, spec: {a: 1}, status: `+status+`}`)
+		}
+		for minor := 28; minor <= types.Newest; minor++ {
+			e, err := engine.Compile(crd(t, reordered), engine.Config{KubeVersion: fmt.Sprintf("1.%d", minor)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := e.Validate(t.Context(), engine.Request{Object: gizmo(tt.sent), OldObject: gizmo(tt.old), Subresource: "status"})
+			if err != nil || res.Allowed != (minor <= tt.until) {
+				t.Errorf("1.%d: %s: managedFields are the same: got %+v (%v), want it until 1.%d", minor, name, res, err, tt.until)
+			}
+		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // refuse reports a false rule, with the result of its messageExpression or else with its message.
 func (r *run) refuse(rule *compiledRule, at *place) {
-	path := r.fieldPath(rule)
+	path := r.fieldPath(rule, at)
 	kind := at.node.decl.Schema.Type
 	detail := rule.defaultMessage()
 	if rule.message != nil {
@@ -36,17 +36,17 @@ func (r *run) refuse(rule *compiledRule, at *place) {
 }
 
 // fieldPath returns the path of a false rule's error.
-func (r *run) fieldPath(rule *compiledRule) string {
+func (r *run) fieldPath(rule *compiledRule, at *place) string {
 	if r.rules.server.has[ownFieldPaths] {
 		return r.here(rule.fieldPath)
 	}
 	switch {
-	case r.leaked == "":
-		r.leaked = rule.fieldPath
+	case at.leaked == "":
+		at.leaked = rule.fieldPath
 	case rule.fieldPath != "":
-		r.leaked += "." + rule.fieldPath
+		at.leaked += "." + rule.fieldPath
 	}
-	return r.here(r.leaked)
+	return r.here(at.leaked)
 }
 
 // message evaluates a messageExpression. text is empty if the rule's message must be used instead,

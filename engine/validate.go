@@ -303,7 +303,7 @@ func (w *write) updateStatus() error {
 		return fmt.Errorf("request: subresource status: version %s does not have it", w.version.name)
 	}
 	// The server tracks the manager of the sent object before it restores all fields but the status.
-	w.bodyChanged = w.comparesOld() && !w.version.sameStatusOwners(w.obj.Object, w.old.Object)
+	w.bodyChanged = w.comparesOld() && !w.engine.server.sameStatusOwners(w.version, w.obj.Object, w.old.Object)
 	status, ok := w.obj.Object["status"]
 	w.obj = owned(w.old.Object, w.old.Object)
 	w.obj.SetManagedFields(nil)

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"sync"
+
 	"github.com/celadon-cel/celadon/engine/internal/metadata"
 	"github.com/celadon-cel/celadon/engine/internal/respond"
 	"github.com/celadon-cel/celadon/internal/minors"
@@ -38,6 +40,11 @@ const (
 	// ruleValues: the error of a false rule shows the value, unless it is an object or a list. Before,
 	// it shows the type.
 	ruleValues
+	// managedDuplicates: the field manager accepts lists of type set and map with duplicates. Before, it
+	// keeps the old managedFields.
+	managedDuplicates
+	// managedPartialKeys: so do elements of a list of type map without some of the keys.
+	managedPartialKeys
 	features
 )
 
@@ -56,6 +63,9 @@ var featureMinors = [features]minors.Range{
 	finalizerPaths:    minors.Since(32), // registry/customresource/validator.go, validateKubeFinalizerName
 	ownFieldPaths:     minors.Since(30), // apiserver/schema/cel/validation.go, validateExpressions
 	ruleValues:        minors.Since(35), // apiserver/schema/cel/validation.go, validateExpressions
+
+	managedDuplicates:  minors.Since(29), // k8s.io/apimachinery/pkg/util/managedfields, AllowDuplicates
+	managedPartialKeys: minors.Since(34), // sigs.k8s.io/structured-merge-diff 6.3, keyedAssociativeListItemToPathElement
 }
 
 // A server describes the API server of one minor version. It is immutable.
@@ -66,8 +76,20 @@ type server struct {
 	render   respond.Renderer
 }
 
+// servers holds the servers in use, by minor version.
+var servers sync.Map
+
 // serverOf returns the API server of Kubernetes 1.minor.
 func serverOf(minor int) *server {
+	if s, ok := servers.Load(minor); ok {
+		return s.(*server)
+	}
+	s := newServer(minor)
+	servers.Store(minor, s)
+	return s
+}
+
+func newServer(minor int) *server {
 	s := &server{minor: minor, metadata: metadata.For(minor), render: respond.RendererFor(minor)}
 	for f, in := range featureMinors {
 		s.has[f] = in.Include(minor)

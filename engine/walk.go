@@ -38,8 +38,6 @@ type run struct {
 	warn func(string)
 	// unratcheted is set if false rules reject unchanged values, too.
 	unratcheted bool
-	// leaked is the fieldPath below which the current node reports errors, because of earlier rules.
-	leaked string
 	// activation is bound again at each node.
 	activation eval.Activation
 	// steps lead from the root to the current node. They are formatted as a path only for errors.
@@ -85,7 +83,7 @@ func (r *run) done() {
 	}
 	r.steps, r.frames = r.steps[:0], r.frames[:0]
 	r.ctx, r.path, r.findings, r.tally, r.unknown, r.overworked, r.warn, r.running, r.cost = nil, nil, nil, nil, nil, nil, nil, nil, 0
-	r.told, r.warned, r.unratcheted, r.leaked = 0, 0, false, ""
+	r.told, r.warned, r.unratcheted = 0, 0, false
 	r.rules.passes.Put(r)
 }
 
@@ -297,12 +295,12 @@ func (r *run) entry(n *ruleNode, name string, obj, old any) {
 
 func (r *run) rulesAt(n *ruleNode, obj, old any) {
 	if n.noType != nil {
-		r.report(nil, r.invalid(n, "rule compiler initialization error: "+n.noType.Error()))
+		r.report(nil, r.invalid(n, "", "rule compiler initialization error: "+n.noType.Error()))
 		return
 	}
 	at := place{node: n, obj: obj, old: old}
 	if r.budget <= 0 {
-		r.stop(nil, r.invalid(n, outOfBudget))
+		r.stop(nil, r.invalid(n, "", outOfBudget))
 		return
 	}
 	if n.usesOld {
@@ -316,21 +314,22 @@ func (r *run) rulesAt(n *ruleNode, obj, old any) {
 			r.tally.tell()
 		}
 		if r.budget < 0 {
-			break
+			return
 		}
 	}
-	r.leaked = ""
 }
 
 // A place is a schema node with the values for which its rules run.
 type place struct {
 	node     *ruleNode
 	obj, old any
+	// leaked is the fieldPath below which errors are reported because of earlier rules.
+	leaked string
 }
 
 func (r *run) rule(rule *compiledRule, at *place) {
 	if rule.compileErr != "" {
-		r.report(rule, r.invalid(at.node, "rule compile error: "+rule.compileErr))
+		r.report(rule, r.invalid(at.node, at.leaked, "rule compile error: "+rule.compileErr))
 		return
 	}
 	if rule.expr == nil {
@@ -344,15 +343,15 @@ func (r *run) rule(rule *compiledRule, at *place) {
 	out := rule.expr.Run(r.ctx, &r.activation)
 	r.tally.ran(r, rule, at, &out)
 	if !r.spend(out.Cost) {
-		r.stop(rule, r.invalid(at.node, outOfBudget))
+		r.stop(rule, r.invalid(at.node, at.leaked, outOfBudget))
 		return
 	}
 	switch {
 	case out.Stopped:
-		r.stop(rule, r.invalid(at.node, "'"+out.Err.Error()+"': no further validation rules will be run due to call cost exceeds limit for rule: "+rule.text()))
+		r.stop(rule, r.invalid(at.node, at.leaked, "'"+out.Err.Error()+"': no further validation rules will be run due to call cost exceeds limit for rule: "+rule.text()))
 	case out.Err != nil && r.giveUp(rule, rulePart, out.Err):
 	case out.Err != nil:
-		r.report(rule, r.invalid(at.node, runtimeError(out.Err, rule)))
+		r.report(rule, r.invalid(at.node, at.leaked, runtimeError(out.Err, rule)))
 	case out.False():
 		r.refuse(rule, at)
 	}

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"sync"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -42,7 +43,7 @@ var (
 	}
 )
 
-// A server holds what the API server of one minor version does differently from others.
+// A server describes the validation of one minor version. It is immutable.
 type server struct {
 	formatsByType, numberRanges, sizeUnits, tooFew bool
 	tooLong, missingType                           string
@@ -50,7 +51,20 @@ type server struct {
 	strip                                          validation.PostProcessFunc
 }
 
+// servers holds the servers in use, by minor version.
+var servers sync.Map
+
+// serverOf returns the API server of Kubernetes 1.minor.
 func serverOf(minor int) *server {
+	if s, ok := servers.Load(minor); ok {
+		return s.(*server)
+	}
+	s := newServer(minor)
+	servers.Store(minor, s)
+	return s
+}
+
+func newServer(minor int) *server {
 	return &server{
 		formatsByType: formatsByType.Include(minor),
 		numberRanges:  numberRanges.Include(minor),
