@@ -62,8 +62,17 @@ type Decl struct {
 	// MinSize is the minimum size of a value in JSON, in bytes.
 	MinSize int64
 
-	repr  repr
-	names []string // names of Fields, sorted
+	repr    repr
+	names   []string // names of Fields, sorted
+	version Version
+}
+
+// Version returns the Kubernetes version that declares the schema. Values and evaluation follow it.
+func (d *Decl) Version() Version {
+	if d.version == (Version{}) {
+		return Version{Newest}
+	}
+	return d.version
 }
 
 // Child returns the declaration one step below d. A step is an identifier, @items, @values, or
@@ -140,7 +149,7 @@ func (in *Interner) declare(s *schema.Structural, root bool) *Decl {
 }
 
 func (in *Interner) declareNode(s *schema.Structural, root bool) *Decl {
-	d := &Decl{Schema: s, Nullable: s.Nullable, Root: root}
+	d := &Decl{Schema: s, Nullable: s.Nullable, Root: root, version: in.version()}
 	if s.XIntOrString {
 		d.Kind, d.repr, d.MinSize = IntOrString, reprScalar, 1
 		d.Max = in.version().stringBound(s)

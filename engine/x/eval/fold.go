@@ -36,12 +36,15 @@ func (p *planner) comprehension(e ast.Expr) (*code, error) {
 	return p.fold(e)
 }
 
-// A fold is a comprehension on ref.Vals. The initial value of the accumulator is computed on
-// demand, which is how the cel.bind macro evaluates its variable.
+// A fold is a comprehension on ref.Vals. Unless the version has eagerAccumulators, the initial value
+// of the accumulator is computed on demand, which is how the cel.bind macro evaluates its variable.
 type fold struct {
 	overRange, cond, step, result valFunc
 	accu, key, item               int // slots
 	two                           bool
+	// init computes the initial value of the accumulator before the loop; nil if that is done on
+	// demand.
+	init valFunc
 }
 
 func (p *planner) fold(e ast.Expr) (*code, error) {
@@ -56,6 +59,9 @@ func (p *planner) fold(e ast.Expr) (*code, error) {
 	}
 	fo := &fold{overRange: overRange.boxed(), accu: p.newSlot(), key: p.newSlot(), item: p.newSlot(), two: x.HasIterVar2()}
 	accu := &variable{name: x.AccuVar(), form: lazyForm, slot: fo.accu, init: mutable(init.boxed(), fo.accu)}
+	if p.semantics.has[eagerAccumulators] {
+		fo.init = accu.init
+	}
 	vars := []*variable{accu}
 	loop := []*variable{{name: x.IterVar(), slot: fo.key}, accu}
 	if fo.two {
@@ -107,6 +113,10 @@ func (fo *fold) run(f *frame) ref.Val {
 		return v
 	}
 	f.slots[fo.accu] = slot{}
+	if fo.init != nil && v.Type().HasTrait(traits.IterableType) {
+		init := fo.init(f)
+		f.slots[fo.accu].val = init
+	}
 	done := false
 	if fo.two {
 		m, isMap := v.(traits.Mapper)

@@ -50,7 +50,7 @@ var knownPanics = []knownPanic{
 	{ours + "engine/x/eval.newMap", unhashable, "cel-go/interpreter.(*evalMap).Exec: a key of bytes, or a semver"},
 	{ours + "engine/x/eval.inConstants", unhashable, "cel-go/interpreter.(*evalSetMembership).Exec: bytes, or a semver, in a list of constants"},
 	{lookup, unhashable, "the same function: bytes, or a semver, in a map that the rule writes"},
-	{ours + "engine/x/eval.extensionCost", conversion, "cel-go/ext: the tracked cost of a call on a value that is an error, or null"},
+	{ours + "engine/x/eval.(*semantics).extensionCost", conversion, "cel-go/ext: the tracked cost of a call on a value that is an error, or null"},
 }
 
 // isKnown reports whether upstream also panics with r in the function named in.
