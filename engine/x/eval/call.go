@@ -72,7 +72,7 @@ func (p *planner) invoke(inv *invocation) (*code, error) {
 	case operators.Equals, operators.NotEquals:
 		return p.semantics.equalityCode(inv), nil
 	case "or", "orValue":
-		if c := optionalOr(inv); c != nil {
+		if c := p.semantics.optionalOr(inv); c != nil {
 			return c, nil
 		}
 	case overloads.Matches, "find", "findAll":

@@ -41,6 +41,12 @@ const (
 	// eagerAccumulators: the initial value of a macro's accumulator is computed, and charged, before
 	// the loop begins.
 	eagerAccumulators
+	// errorSteps: the first step after a variable is charged even if the variable is an error.
+	errorSteps
+	// goOptionals: steps after an optional do not know the schema of its value.
+	goOptionals
+	// anyOr: or() and orValue() of a value that is not an optional return that value.
+	anyOr
 	features
 )
 
@@ -53,6 +59,9 @@ var featureMinors = [features]minors.Range{
 	fixedEquality:     minors.Since(32), // k8s.io/apiserver 0.32, library/cost.go, CallCost
 	negativeDepths:    minors.Until(37), // cel-go 0.29.0, ext/lists.go, trackAllocatingListCall
 	eagerAccumulators: minors.Until(32), // cel-go 0.22.0, interpreter/interpretable.go, evalFold
+	errorSteps:        minors.Until(31), // cel-go 0.20.1, interpreter/attributes.go, absoluteAttribute.Resolve
+	goOptionals:       minors.Until(37), // cel-go 0.29.0, interpreter/attributes.go, applyQualifiers
+	anyOr:             minors.Until(37), // cel-go 0.29.0, cel/library.go, evalOptionalOr and evalOptionalOrValue
 }
 
 // first and last are the minor versions with semantics of their own. Older versions use the first

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 
 	"sigs.k8s.io/yaml"
@@ -76,6 +77,9 @@ func declareFor(t *testing.T, text string, minor int) *types.Decl {
 }
 
 func outcomeText(o Outcome) string {
+	if o.Err != nil && strings.HasPrefix(o.Err.Error(), "no such overload") {
+		return fmt.Sprintf("%d error: no such overload", o.Cost) // the server replaces the rest
+	}
 	if o.Err != nil {
 		return fmt.Sprintf("%d error: %s", o.Cost, goTypes.Replace(o.Err.Error()))
 	}
