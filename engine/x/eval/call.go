@@ -115,12 +115,18 @@ func (p *planner) junction(e ast.Expr, join func([]testFunc) testFunc) (*code, e
 	if err != nil {
 		return nil, err
 	}
+	if p.semantics.has[lateTypeErrors] {
+		if e.AsCall().FunctionName() == operators.LogicalAnd {
+			return boolCode(junctionLate(terms[0], terms[1], no, yes)), nil
+		}
+		return boolCode(junctionLate(terms[0], terms[1], yes, no)), nil
+	}
 	return boolCode(join(terms)), nil
 }
 
 func (p *planner) terms(e ast.Expr, function string, terms []testFunc) ([]testFunc, error) {
 	for _, arg := range e.AsCall().Args() {
-		if arg.Kind() == ast.CallKind && arg.AsCall().FunctionName() == function && p.probes[arg.ID()] == nil && p.recording == nil {
+		if arg.Kind() == ast.CallKind && arg.AsCall().FunctionName() == function && p.probes[arg.ID()] == nil && p.recording == nil && !p.semantics.has[lateTypeErrors] {
 			var err error
 			if terms, err = p.terms(arg, function, terms); err != nil {
 				return nil, err

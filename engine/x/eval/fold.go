@@ -45,6 +45,8 @@ type fold struct {
 	// init computes the initial value of the accumulator before the loop; nil if that is done on
 	// demand.
 	init valFunc
+	// badRange is like that of a loop.
+	badRange *celtypes.Err
 }
 
 func (p *planner) fold(e ast.Expr) (*code, error) {
@@ -57,7 +59,7 @@ func (p *planner) fold(e ast.Expr) (*code, error) {
 	if err != nil {
 		return nil, err
 	}
-	fo := &fold{overRange: overRange.boxed(), accu: p.newSlot(), key: p.newSlot(), item: p.newSlot(), two: x.HasIterVar2()}
+	fo := &fold{overRange: overRange.boxed(), accu: p.newSlot(), key: p.newSlot(), item: p.newSlot(), two: x.HasIterVar2(), badRange: p.badRange(x)}
 	accu := &variable{name: x.AccuVar(), form: lazyForm, slot: fo.accu, init: mutable(init.boxed(), fo.accu)}
 	if p.semantics.has[eagerAccumulators] {
 		fo.init = accu.init
@@ -110,6 +112,9 @@ func mutable(init valFunc, slot int) valFunc {
 func (fo *fold) run(f *frame) ref.Val {
 	v := fo.overRange(f)
 	if celtypes.IsUnknownOrError(v) {
+		if fo.badRange != nil {
+			return fo.badRange
+		}
 		return v
 	}
 	f.slots[fo.accu] = slot{}

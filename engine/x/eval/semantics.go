@@ -43,6 +43,10 @@ const (
 	eagerAccumulators
 	// errorSteps: the first step after a variable is charged even if the variable is an error.
 	errorSteps
+	// typedRanges: macros with two variables report an error of their range as a wrong type.
+	typedRanges
+	// lateTypeErrors: && and || report an operand that is not a bool only if no operand is an error.
+	lateTypeErrors
 	// goOptionals: steps after an optional do not know the schema of its value.
 	goOptionals
 	// anyOr: or() and orValue() of a value that is not an optional return that value.
@@ -60,6 +64,8 @@ var featureMinors = [features]minors.Range{
 	negativeDepths:    minors.Until(37), // cel-go 0.29.0, ext/lists.go, trackAllocatingListCall
 	eagerAccumulators: minors.Until(32), // cel-go 0.22.0, interpreter/interpretable.go, evalFold
 	errorSteps:        minors.Until(31), // cel-go 0.20.1, interpreter/attributes.go, absoluteAttribute.Resolve
+	typedRanges:       minors.Until(33), // cel-go 0.23.0, interpreter/interpretable.go, evalFold.Eval
+	lateTypeErrors:    minors.Until(29), // cel-go 0.17.0, interpreter/interpretable.go, evalAnd and evalOr
 	goOptionals:       minors.Until(37), // cel-go 0.29.0, interpreter/attributes.go, applyQualifiers
 	anyOr:             minors.Until(37), // cel-go 0.29.0, cel/library.go, evalOptionalOr and evalOptionalOrValue
 }
