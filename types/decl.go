@@ -62,8 +62,21 @@ type Decl struct {
 	// MinSize is the minimum size of a value in JSON, in bytes.
 	MinSize int64
 
-	repr  repr
-	names []string // names of Fields, sorted
+	repr    repr
+	quirks  quirk
+	names   []string // names of Fields, sorted
+	version Version
+}
+
+// Readable reports whether a value of d can be other than an error.
+func (d *Decl) Readable() bool { return d.repr != reprInvalid }
+
+// Version returns the Kubernetes version that declares the schema. Values and evaluation follow it.
+func (d *Decl) Version() Version {
+	if d.version == (Version{}) {
+		return Version{Newest}
+	}
+	return d.version
 }
 
 // Child returns the declaration one step below d. A step is an identifier, @items, @values, or
@@ -140,7 +153,7 @@ func (in *Interner) declare(s *schema.Structural, root bool) *Decl {
 }
 
 func (in *Interner) declareNode(s *schema.Structural, root bool) *Decl {
-	d := &Decl{Schema: s, Nullable: s.Nullable, Root: root}
+	d := &Decl{Schema: s, Nullable: s.Nullable, Root: root, version: in.version(), quirks: in.quirks()}
 	if s.XIntOrString {
 		d.Kind, d.repr, d.MinSize = IntOrString, reprScalar, 1
 		d.Max = in.version().stringBound(s)
@@ -189,6 +202,9 @@ func (in *Interner) declareObject(d *Decl, s *schema.Structural) {
 	d.Kind, d.repr = Object, reprObject
 	if s.Properties == nil {
 		d.repr = reprEmpty
+		if d.has(noEmptyObjects) && !s.XPreserveUnknownFields {
+			d.repr = reprInvalid
+		}
 	}
 	d.MinSize = minContainerSize
 	for _, name := range d.names {

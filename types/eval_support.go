@@ -86,6 +86,9 @@ func sameFields(x, y map[string]any, d *Decl, left *int) bool {
 		case d.repr == reprObject && strings.Contains(name, "__"):
 			return false // Find would unescape the name to another name
 		case d.repr == reprObject && v == nil && other == nil:
+			if d.has(strictFields) {
+				return false
+			}
 		case !Same(v, other, child, left):
 			return false
 		}
@@ -107,7 +110,7 @@ func sameList(x, y []any, d *Decl, left *int) bool {
 	}
 	switch d.ListType {
 	case Set:
-		return d.Elem.repr == reprScalar
+		return d.Elem.repr == reprScalar && (d.Elem.Kind != Double || !d.has(jsonSums)) // 1 and 1.0 differ there
 	case MapList:
 		*left -= perNode * len(x)
 		return distinctKeys(x, d.MapKeys)

@@ -13,6 +13,8 @@ type Interner struct {
 	// Version is the Kubernetes version whose bounds Decls have; the zero value is the newest.
 	Version Version
 
+	known *quirk // of Version
+
 	decls map[string]*Decl // nil: do not share
 	ids   map[*Decl]uint64
 	key   []byte // buffer for fingerprint, reused
@@ -36,6 +38,14 @@ func (in *Interner) version() Version {
 		return Version{Newest}
 	}
 	return in.Version
+}
+
+func (in *Interner) quirks() quirk {
+	if in.known == nil {
+		q := in.version().quirks()
+		in.known = &q
+	}
+	return *in.known
 }
 
 func (in *Interner) intern(d *Decl) *Decl {

@@ -151,7 +151,7 @@ func setKey(item ref.Val) (key any, err ref.Val) {
 
 // itemKey returns the key of a map list's item that is a CEL value.
 func itemKey(item ref.Val, keys []string) any {
-	return compositeKey(keys, func(key string) any {
+	return compositeKey(keys, "%#v", func(key string) any {
 		m, ok := item.(traits.Mapper)
 		if !ok {
 			return nil

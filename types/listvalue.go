@@ -54,6 +54,9 @@ func (l *listValue) Add(other ref.Val) ref.Val {
 	if !ok {
 		return celtypes.MaybeNoSuchOverloadErr(other)
 	}
+	if l.elem.has(jsonSums) {
+		return l.addJSON(o)
+	}
 	return newList(appendAll(l.values(), o))
 }
 
@@ -148,6 +151,9 @@ func (s *setValue) Equal(other ref.Val) ref.Val {
 	if s.Size() != o.Size() {
 		return celtypes.False
 	}
+	if s.elem.has(jsonSums) {
+		return s.equalJSON(o)
+	}
 	s.once.Do(func() { s.keys, s.err = setKeys(s.values()) })
 	if s.err != nil {
 		return s.err
@@ -155,7 +161,12 @@ func (s *setValue) Equal(other ref.Val) ref.Val {
 	return equalSet(s.keys, o)
 }
 
-func (s *setValue) Add(other ref.Val) ref.Val { return union(s.values(), other) }
+func (s *setValue) Add(other ref.Val) ref.Val {
+	if o, ok := other.(traits.Lister); ok && s.elem.has(jsonSums) {
+		return s.addJSON(o)
+	}
+	return union(s.values(), other)
+}
 
 // mapListValue is a list with x-kubernetes-list-type map: items are compared by key, order is
 // ignored, and + merges.
@@ -172,7 +183,11 @@ func (m *mapListValue) key(item any) any {
 	if !ok {
 		return celtypes.NewErr("unexpected data format for element of array with x-kubernetes-list-type=map: %T", item)
 	}
-	return compositeKey(m.keys, func(key string) any { return obj[key] })
+	format := "%#v"
+	if m.elem.has(ambiguousKeys) {
+		format = "%v"
+	}
+	return compositeKey(m.keys, format, func(key string) any { return obj[key] })
 }
 
 func (m *mapListValue) index() map[any]any {
@@ -207,7 +222,12 @@ func (m *mapListValue) Equal(other ref.Val) ref.Val {
 		}
 		seen[key] = struct{}{}
 	}
-	return celtypes.Bool(len(seen) == len(byKey))
+	return celtypes.Bool(len(seen) == len(byKey) || m.elem.has(oneSidedLists))
 }
 
-func (m *mapListValue) Add(other ref.Val) ref.Val { return merge(m.values(), other, m.keys) }
+func (m *mapListValue) Add(other ref.Val) ref.Val {
+	if o, ok := other.(traits.Lister); ok && m.elem.has(jsonSums) {
+		return m.addJSON(o)
+	}
+	return merge(m.values(), other, m.keys)
+}

@@ -135,6 +135,9 @@ func (m *mapValue) equalField(name string, other traits.Mapper) ref.Val {
 		v, ok := o.fields[name]
 		return celtypes.Bool(!ok || equality.Semantic.DeepEqual(m.fields[name], v))
 	}
+	if m.decl.has(strictFields) {
+		return m.equalStrictly(name, other)
+	}
 	v, found := m.Find(celtypes.String(name))
 	ov, oFound := other.Find(celtypes.String(name))
 	if found != oFound {
@@ -144,6 +147,15 @@ func (m *mapValue) equalField(name string, other traits.Mapper) ref.Val {
 		return celtypes.True
 	}
 	return v.Equal(ov)
+}
+
+// equalStrictly is equalField of versions with strictFields.
+func (m *mapValue) equalStrictly(name string, other traits.Mapper) ref.Val {
+	v, found := other.Find(celtypes.String(name))
+	if !found {
+		return celtypes.False
+	}
+	return Value(m.fields[name], m.child(name)).Equal(v)
 }
 
 // Keys returns the keys of a map, or the CEL names of an object's fields, in iteration order. Use

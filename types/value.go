@@ -27,7 +27,7 @@ func Value(v any, d *Decl) ref.Val {
 	case reprObject, reprMap, reprEmpty:
 		m, ok := v.(map[string]any)
 		if !ok {
-			return celtypes.NewErr("invalid data, expected a map for the provided schema with type=object")
+			return errNotMap()
 		}
 		return &mapValue{fields: m, decl: d}
 	case reprList:
@@ -56,11 +56,21 @@ func listOf(v any, d *Decl) ref.Val {
 	return &list
 }
 
+func errNotMap() ref.Val {
+	return celtypes.NewErr("invalid data, expected a map for the provided schema with type=object")
+}
+
 func errNotArray() ref.Val {
 	return celtypes.NewErr("invalid data, expected an array for the provided schema with type=array")
 }
 
 func invalid(v any, d *Decl) ref.Val {
+	if d.Schema.Type == "object" {
+		if _, ok := v.(map[string]any); !ok {
+			return errNotMap()
+		}
+		return celtypes.NewErr("invalid object type, expected either Properties or AdditionalProperties with Allows=true and non-empty Schema")
+	}
 	if d.Schema.Type != "array" {
 		return celtypes.NewErr("invalid type, expected object, array, number, integer, boolean or string, or no type with x-kubernetes-int-or-string or x-kubernetes-preserve-unknown-fields is true, got %s", d.Schema.Type)
 	}
@@ -155,8 +165,9 @@ func escapedKeys(names []string) []string {
 	return keys
 }
 
-// compositeKey returns a comparable value for the values of several keys.
-func compositeKey(keys []string, get func(key string) any) any {
+// compositeKey returns one comparable value for the values of several keys. More than three are
+// printed in the given format.
+func compositeKey(keys []string, format string, get func(key string) any) any {
 	switch len(keys) {
 	case 1:
 		return get(keys[0])
@@ -169,5 +180,5 @@ func compositeKey(keys []string, get func(key string) any) any {
 	for i, key := range keys {
 		all[i] = get(key)
 	}
-	return fmt.Sprintf("%#v", all)
+	return fmt.Sprintf(format, all)
 }

@@ -211,7 +211,7 @@ func (p *planner) resolve(a *attribute, counted bool) *code {
 		c = p.optionalPath(a, counted)
 	}
 	if c == nil {
-		c = boxedCode(asPath, boxedPath(a, counted))
+		c = boxedCode(asPath, p.semantics.boxedPath(a, counted))
 	}
 	c.typ = a.typ
 	return c

@@ -70,9 +70,9 @@ func (p *planner) invocation(e ast.Expr) (*invocation, error) {
 func (p *planner) invoke(inv *invocation) (*code, error) {
 	switch inv.function {
 	case operators.Equals, operators.NotEquals:
-		return equality(inv), nil
+		return p.semantics.equalityCode(inv), nil
 	case "or", "orValue":
-		if c := optionalOr(inv); c != nil {
+		if c := p.semantics.optionalOr(inv); c != nil {
 			return c, nil
 		}
 	case overloads.Matches, "find", "findAll":
@@ -87,7 +87,7 @@ func (p *planner) invoke(inv *invocation) (*code, error) {
 	}
 	folds := overloads.IsTypeConversionFunction(inv.function) && len(inv.args) == 1 && inv.args[0].isConst()
 	if !folds {
-		if c := typedCall(inv); c != nil {
+		if c := p.semantics.typedCall(inv); c != nil {
 			return c, nil
 		}
 	}
@@ -115,12 +115,18 @@ func (p *planner) junction(e ast.Expr, join func([]testFunc) testFunc) (*code, e
 	if err != nil {
 		return nil, err
 	}
+	if p.semantics.has[lateTypeErrors] {
+		if e.AsCall().FunctionName() == operators.LogicalAnd {
+			return boolCode(junctionLate(terms[0], terms[1], no, yes)), nil
+		}
+		return boolCode(junctionLate(terms[0], terms[1], yes, no)), nil
+	}
 	return boolCode(join(terms)), nil
 }
 
 func (p *planner) terms(e ast.Expr, function string, terms []testFunc) ([]testFunc, error) {
 	for _, arg := range e.AsCall().Args() {
-		if arg.Kind() == ast.CallKind && arg.AsCall().FunctionName() == function && p.probes[arg.ID()] == nil && p.recording == nil {
+		if arg.Kind() == ast.CallKind && arg.AsCall().FunctionName() == function && p.probes[arg.ID()] == nil && p.recording == nil && !p.semantics.has[lateTypeErrors] {
 			var err error
 			if terms, err = p.terms(arg, function, terms); err != nil {
 				return nil, err
@@ -138,6 +144,7 @@ func (p *planner) terms(e ast.Expr, function string, terms []testFunc) ([]testFu
 
 // A binding is a library function, with all that CEL's dispatch depends on.
 type binding struct {
+	semantics          *semantics
 	id                 int64
 	function, overload string
 
@@ -156,7 +163,7 @@ type binding struct {
 
 // library returns the function that the environment binds to the call, by overload or by name.
 func (p *planner) library(inv *invocation) (*binding, error) {
-	b := &binding{id: inv.id, function: inv.function, overload: inv.overload, arity: len(inv.args)}
+	b := &binding{semantics: p.semantics, id: inv.id, function: inv.function, overload: inv.overload, arity: len(inv.args)}
 	fn, ok, err := p.function(inv.function)
 	if err != nil {
 		return nil, err
@@ -181,6 +188,7 @@ func (p *planner) library(inv *invocation) (*binding, error) {
 	case inv.function == "cel.@mapInsert" && b.binary != nil:
 		b.binary = unnamedInsert(b.binary)
 	}
+	b.revise()
 	b.exact = fn.isExact(inv)
 	b.demands = demandsOf(inv)
 	return b, nil
@@ -219,6 +227,7 @@ func (b *binding) code(inv *invocation) *code {
 		args[i] = arg.boxed()
 	}
 	pricedFirst, joins := isPricedFirst(b.overload), b.function == operators.Add
+	cost := b.semantics.price(b.function, b.overload)
 	c := boxedCode(asCall, func(f *frame) ref.Val {
 		base := len(f.args)
 		for _, arg := range args {
@@ -231,12 +240,12 @@ func (b *binding) code(inv *invocation) *code {
 		}
 		vals := f.args[base:]
 		if pricedFirst {
-			f.charge(callCost(b.function, b.overload, vals, nil))
+			f.charge(cost(b.overload, vals, nil))
 		}
 		b.addWork(f, vals)
 		result := b.apply(vals)
 		if !pricedFirst {
-			f.charge(callCost(b.function, b.overload, vals, result))
+			f.charge(cost(b.overload, vals, result))
 		}
 		if joins {
 			result = flat(result)

@@ -10,48 +10,75 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
-
-	"k8s.io/apiserver/pkg/cel/library"
 )
 
 // How it works: the API server charges a call after it was made, by its arguments and its result.
-// Typed code has its cost next to it. This file is for calls on boxed values. It first consults the
-// Kubernetes estimator, as the API server does, and then uses the costs of cel-go's runtime
-// tracker. The costs that cel-go's extensions compute in trackers of their own are repeated here,
-// because they are not exported. TestOverloads compares the cost of every overload with cel-go's
-// tracker.
+// Typed code has its cost next to it. This file is for calls on boxed values: the costs of cel-go's
+// runtime tracker, and those that cel-go's extensions compute in trackers of their own. The costs of
+// the Kubernetes libraries, which take precedence over the standard ones, are in price.go.
+// TestOverloads compares the cost of every overload with cel-go's tracker.
 
-// prices returns the costs of the functions in the Kubernetes libraries, and nil for other
-// functions.
-var prices library.CostEstimator
-
-// callCost returns the cost of a call on boxed values.
-func callCost(function, overload string, args []ref.Val, result ref.Val) uint64 {
-	if c, ok := extensionCost(overload, args, result); ok {
-		return c
+// price returns the cost of calls of a function on boxed values. overload is "" if it depends on
+// the arguments' values.
+func (m *semantics) price(function, overload string) price {
+	switch {
+	case isExtension(overload):
+		return m.extensionCost
+	case m.prices[function] != nil:
+		return m.prices[function]
 	}
-	if c := prices.CallCost(function, overload, args, result); c != nil {
-		return *c
+	return m.standardPrice(overload)
+}
+
+func (m *semantics) standardPrice(overload string) price {
+	size := m.sizeOf
+	read := func(arg int) price {
+		return func(_ string, args []ref.Val, _ ref.Val) uint64 { return scanCost(size(args[arg])) }
 	}
 	switch overload {
 	case overloads.StartsWithString, overloads.EndsWithString:
-		return scanCost(sizeOf(args[1]))
+		if m.has[affixByReceiver] {
+			return read(0)
+		}
+		return read(1)
 	case overloads.StringToBytes, overloads.BytesToString, overloads.ExtQuoteString, overloads.ExtFormatString:
-		return scanCost(sizeOf(args[0]))
+		return read(0)
 	case overloads.InList:
-		return sizeOf(args[1])
+		return func(_ string, args []ref.Val, _ ref.Val) uint64 { return size(args[1]) }
 	case overloads.LessString, overloads.GreaterString, overloads.LessEqualsString, overloads.GreaterEqualsString,
-		overloads.LessBytes, overloads.GreaterBytes, overloads.LessEqualsBytes, overloads.GreaterEqualsBytes,
-		overloads.Equals, overloads.NotEquals:
-		return scanCost(min(sizeOf(args[0]), sizeOf(args[1])))
+		overloads.LessBytes, overloads.GreaterBytes, overloads.LessEqualsBytes, overloads.GreaterEqualsBytes, overloads.NotEquals:
+		return m.comparison
+	case overloads.Equals:
+		return m.equality
 	case overloads.AddString, overloads.AddBytes:
-		return scanCost(sizeOf(args[0]) + sizeOf(args[1]))
-	case overloads.Matches, overloads.MatchesString:
-		return matchCost(sizeOf(args[0]), sizeOf(args[1]))
+		return func(_ string, args []ref.Val, _ ref.Val) uint64 { return scanCost(size(args[0]) + size(args[1])) }
+	case overloads.Matches:
+		if m.has[globalMatches] {
+			return m.matching
+		}
+	case overloads.MatchesString:
+		return m.matching
 	case overloads.ContainsString:
-		return scanCost(sizeOf(args[0])) * scanCost(sizeOf(args[1]))
+		return func(_ string, args []ref.Val, _ ref.Val) uint64 {
+			return scanCost(size(args[0])) * scanCost(size(args[1]))
+		}
 	}
-	return 1
+	return fixedPrice(1)
+}
+
+func (m *semantics) comparison(_ string, args []ref.Val, _ ref.Val) uint64 {
+	return scanCost(min(m.sizeOf(args[0]), m.sizeOf(args[1])))
+}
+
+func (m *semantics) equality(overload string, args []ref.Val, result ref.Val) uint64 {
+	if m.has[fixedEquality] && hasFixedEquality(args[0]) {
+		return 1
+	}
+	return m.comparison(overload, args, result)
+}
+
+func (m *semantics) matching(_ string, args []ref.Val, _ ref.Val) uint64 {
+	return matchCost(m.sizeOf(args[0]), m.sizeOf(args[1]))
 }
 
 // scanCost returns the cost of reading n characters, items, or bytes.
@@ -83,34 +110,54 @@ func sizeOf(v ref.Val) uint64 {
 
 func runes(s string) uint64 { return uint64(utf8.RuneCountInString(s)) }
 
-// extensionCost returns the cost of a call of an extension function of cel-go, and reports whether
-// overload belongs to such a function.
-func extensionCost(overload string, args []ref.Val, result ref.Val) (uint64, bool) {
+// flatSizeOf is like sizeOf, but an optional has size 1.
+func flatSizeOf(v ref.Val) uint64 {
+	if s, ok := v.(celtypes.String); ok {
+		return runes(string(s))
+	}
+	return flatSize(v)
+}
+
+// isExtension reports whether overload is one of cel-go's extension functions with its own cost.
+func isExtension(overload string) bool {
+	switch overload {
+	case "list_sets_contains_list", "list_sets_intersects_list", "list_sets_equivalent_list", "list_slice", "lists_range", "list_reverse",
+		"list_flatten", "list_flatten_int", "list_distinct":
+		return true
+	}
+	return isSort(overload) || isSortBy(overload)
+}
+
+func isSort(overload string) bool {
+	return strings.HasPrefix(overload, "list_") && strings.HasSuffix(overload, "_sort")
+}
+
+func isSortBy(overload string) bool {
+	return strings.HasPrefix(overload, "list_") && strings.HasSuffix(overload, "_sortByAssociatedKeys")
+}
+
+// extensionCost returns the cost of a call of an extension function.
+func (m *semantics) extensionCost(overload string, args []ref.Val, result ref.Val) uint64 {
 	switch overload {
 	case "list_sets_contains_list", "list_sets_intersects_list":
-		return addSizes(1, flatSize(args[0])*flatSize(args[1])), true
+		return addSizes(1, flatSize(args[0])*flatSize(args[1]))
 	case "list_sets_equivalent_list":
-		return addSizes(1, uint64(float64(flatSize(args[0])*flatSize(args[1]))*2)), true
+		return addSizes(1, uint64(float64(flatSize(args[0])*flatSize(args[1]))*2))
 	case "list_slice", "lists_range", "list_reverse":
-		return newListCost(1, flatSize(result)), true
+		return newListCost(1, flatSize(result))
 	case "list_flatten", "list_flatten_int":
 		depth := 1.0
 		if len(args) == 2 {
 			depth = float64(args[1].(celtypes.Int))
 		}
-		return newListCost(depth, flatSize(args[0])), true
+		return m.flattenCost(depth, flatSize(args[0]))
 	case "list_distinct":
-		return selfCompareCost(args[0].(traits.Lister)), true
+		return selfCompareCost(args[0].(traits.Lister))
 	}
-	switch {
-	case !strings.HasPrefix(overload, "list_"):
-		return 0, false
-	case strings.HasSuffix(overload, "_sort"):
-		return selfCompareCost(args[0].(traits.Lister)), true
-	case strings.HasSuffix(overload, "_sortByAssociatedKeys"):
-		return selfCompareCost(args[1].(traits.Lister)), true
+	if isSortBy(overload) {
+		return selfCompareCost(args[1].(traits.Lister))
 	}
-	return 0, false
+	return selfCompareCost(args[0].(traits.Lister))
 }
 
 // flatSize returns the size that the extensions' costs are based on. Unlike sizeOf, it does not
@@ -134,10 +181,20 @@ func selfCompareCost(l traits.Lister) uint64 {
 	return newListCost(factor, mulSizes(n, n))
 }
 
-func newListCost(factor float64, n uint64) uint64 {
-	if factor < 0 {
-		factor = 1
+// flattenCost returns the cost of flattening a list of n items. A negative depth is an error, but the
+// call is charged.
+func (m *semantics) flattenCost(depth float64, n uint64) uint64 {
+	switch {
+	case depth >= 0:
+		return newListCost(depth, n)
+	case m.has[negativeDepths]:
+		// The conversion of a negative number to uint64, as on amd64: it reduces the cost so far.
+		return uint64(int64(max(float64(n)*depth, math.MinInt64))) + 1 + common.ListCreateBaseCost
 	}
+	return newListCost(1, n)
+}
+
+func newListCost(factor float64, n uint64) uint64 {
 	return addSizes(uint64(float64(n)*factor), 1+common.ListCreateBaseCost)
 }
 

@@ -14,8 +14,8 @@ import (
 // values implement. The cost of an equality is based on the shorter operand, because no more has to
 // be read.
 
-// equality plans == and !=. Both operands are evaluated, even if the first is an error.
-func equality(inv *invocation) *code {
+// equalityCode plans == and !=. Both operands are evaluated, even if the first is an error.
+func (m *semantics) equalityCode(inv *invocation) *code {
 	equal := inv.function == operators.Equals
 	a, b := inv.args[0], inv.args[1]
 	if a.isConst() && !b.isConst() && sameScalar(a, b) {
@@ -39,7 +39,7 @@ func equality(inv *invocation) *code {
 	case a.kind == rawKind && b.kind == rawKind && a.decl == b.decl:
 		test = equalStructures(a.raw, b.raw, a.decl, equal)
 	default:
-		test, how = equalBoxed(inv, equal), asEquality
+		test, how = m.equalBoxed(inv, equal), asEquality
 	}
 	c := boolCode(test)
 	c.how = how
@@ -169,12 +169,13 @@ func equalRaw(raw rawFunc, konst ref.Val, equal bool) testFunc {
 }
 
 // equalBoxed plans the comparison of ref.Vals by their own Equal method.
-func equalBoxed(inv *invocation, equal bool) testFunc {
+func (m *semantics) equalBoxed(inv *invocation, equal bool) testFunc {
 	x, y := inv.args[0].boxed(), inv.args[1].boxed()
 	function, overload := inv.function, "equals"
 	if !equal {
 		overload = "not_equals"
 	}
+	cost := m.price(function, overload)
 	return func(f *frame) truth {
 		base := len(f.args)
 		f.args = append(f.args, x(f))
@@ -182,7 +183,7 @@ func equalBoxed(inv *invocation, equal bool) testFunc {
 		args := f.args[base:]
 		f.demand(function, equated, args)
 		result := compareBoxed(args[0], args[1], equal)
-		f.charge(callCost(function, overload, args, result))
+		f.charge(cost(overload, args, result))
 		f.popArgs(base)
 		if b, ok := result.(celtypes.Bool); ok {
 			return truthOf(bool(b))

@@ -29,6 +29,9 @@ const (
 func fitOf(d *types.Decl) fit {
 	switch d.Kind {
 	case types.Object, types.Map:
+		if !d.Readable() {
+			return fitValue
+		}
 		return fitMap
 	case types.List:
 		return fitList
@@ -99,7 +102,7 @@ func (k fit) fitsOther(v any, d *types.Decl) bool {
 
 // isObject, isMap, isList, and walkable report whether paths can walk the values of a declaration:
 // types.Value represents all values of such a declaration in the same form.
-func isObject(d *types.Decl) bool { return d.Kind == types.Object }
+func isObject(d *types.Decl) bool { return d.Kind == types.Object && d.Readable() }
 
 func isMap(d *types.Decl) bool {
 	return d.Kind == types.Map && d.Schema.Properties == nil && !d.Root // a root has properties

@@ -36,12 +36,17 @@ func (p *planner) comprehension(e ast.Expr) (*code, error) {
 	return p.fold(e)
 }
 
-// A fold is a comprehension on ref.Vals. The initial value of the accumulator is computed on
-// demand, which is how the cel.bind macro evaluates its variable.
+// A fold is a comprehension on ref.Vals. Unless the version has eagerAccumulators, the initial value
+// of the accumulator is computed on demand, which is how the cel.bind macro evaluates its variable.
 type fold struct {
 	overRange, cond, step, result valFunc
 	accu, key, item               int // slots
 	two                           bool
+	// init computes the initial value of the accumulator before the loop; nil if that is done on
+	// demand.
+	init valFunc
+	// badRange is like that of a loop.
+	badRange *celtypes.Err
 }
 
 func (p *planner) fold(e ast.Expr) (*code, error) {
@@ -54,8 +59,11 @@ func (p *planner) fold(e ast.Expr) (*code, error) {
 	if err != nil {
 		return nil, err
 	}
-	fo := &fold{overRange: overRange.boxed(), accu: p.newSlot(), key: p.newSlot(), item: p.newSlot(), two: x.HasIterVar2()}
+	fo := &fold{overRange: overRange.boxed(), accu: p.newSlot(), key: p.newSlot(), item: p.newSlot(), two: x.HasIterVar2(), badRange: p.badRange(x)}
 	accu := &variable{name: x.AccuVar(), form: lazyForm, slot: fo.accu, init: mutable(init.boxed(), fo.accu)}
+	if p.semantics.has[eagerAccumulators] {
+		fo.init = accu.init
+	}
 	vars := []*variable{accu}
 	loop := []*variable{{name: x.IterVar(), slot: fo.key}, accu}
 	if fo.two {
@@ -104,9 +112,16 @@ func mutable(init valFunc, slot int) valFunc {
 func (fo *fold) run(f *frame) ref.Val {
 	v := fo.overRange(f)
 	if celtypes.IsUnknownOrError(v) {
+		if fo.badRange != nil {
+			return fo.badRange
+		}
 		return v
 	}
 	f.slots[fo.accu] = slot{}
+	if fo.init != nil && v.Type().HasTrait(traits.IterableType) {
+		init := fo.init(f)
+		f.slots[fo.accu].val = init
+	}
 	done := false
 	if fo.two {
 		m, isMap := v.(traits.Mapper)

@@ -59,6 +59,34 @@ func junction2(a, b testFunc, decides, rest truth) testFunc {
 	}
 }
 
+// errNotBool is the error of && and || with an operand that is not a bool, in versions with
+// lateTypeErrors. It differs from errNoOverload, which their operands have.
+var errNotBool = newErr("no such overload")
+
+// junctionLate is like junction2, for versions with lateTypeErrors.
+func junctionLate(a, b testFunc, decides, rest truth) testFunc {
+	return func(f *frame) truth {
+		x := a(f)
+		if x == decides {
+			return decides
+		}
+		err := f.err
+		y := b(f)
+		switch {
+		case y == decides:
+			return decides
+		case x == bad && err != errNoOverload:
+			f.err = err
+		case y == bad && f.err != errNoOverload:
+		case x == bad || y == bad:
+			f.err = errNotBool
+		default:
+			return rest
+		}
+		return bad
+	}
+}
+
 // not plans !, which costs one unit even if its operand is an error.
 func not(test testFunc) testFunc {
 	return func(f *frame) truth {

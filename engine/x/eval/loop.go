@@ -28,6 +28,8 @@ type loop struct {
 	two       bool
 	key, item int
 	null      *celtypes.Err
+	// badRange replaces an error of the range; nil if the error is kept.
+	badRange *celtypes.Err
 }
 
 // A cursor is the current position of a loop.
@@ -59,6 +61,7 @@ func (p *planner) loop(x ast.ComprehensionExpr) (*loop, error) {
 	if l.two {
 		l.null = newErr("unsupported comprehension range type: %s", types.GoType(celtypes.NullValue))
 	}
+	l.badRange = p.badRange(x)
 	items := listOf(over)
 	switch {
 	case over.kind == rawKind && isList(over.decl):
@@ -73,6 +76,16 @@ func (p *planner) loop(x ast.ComprehensionExpr) (*loop, error) {
 		l.boxed = over.boxed()
 	}
 	return l, nil
+}
+
+// errBadRange is the error of a macro with two variables over an error, in versions with typedRanges.
+var errBadRange = newErr("unsupported comprehension range type: *types.Err")
+
+func (p *planner) badRange(x ast.ComprehensionExpr) *celtypes.Err {
+	if x.HasIterVar2() && p.semantics.has[typedRanges] {
+		return errBadRange
+	}
+	return nil
 }
 
 func (l *loop) rawList(raw rawFunc) listFunc {
@@ -112,6 +125,14 @@ func (l *loop) variables(x ast.ComprehensionExpr) []*variable {
 
 // begin evaluates the range and reports whether it succeeded.
 func (l *loop) begin(f *frame, c *cursor) bool {
+	ok := l.beginRange(f, c)
+	if !ok && l.badRange != nil {
+		f.err = l.badRange
+	}
+	return ok
+}
+
+func (l *loop) beginRange(f *frame, c *cursor) bool {
 	switch {
 	case l.list != nil:
 		items, ok := l.list(f)

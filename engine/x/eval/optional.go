@@ -13,7 +13,7 @@ import (
 
 // optionalOr plans or() and orValue() of optionals. It returns nil for other functions of that
 // name.
-func optionalOr(inv *invocation) *code {
+func (m *semantics) optionalOr(inv *invocation) *code {
 	if len(inv.args) != 2 {
 		return nil
 	}
@@ -28,7 +28,7 @@ func optionalOr(inv *invocation) *code {
 			return c
 		}
 	}
-	c := boxedCode(asCall, boxedOr(inv.args[0].boxed(), inv.args[1].boxed(), unwrap))
+	c := boxedCode(asCall, boxedOr(inv.args[0].boxed(), inv.args[1].boxed(), unwrap, m.has[anyOr]))
 	if unwrap && inv.args[0].kind == optionalKind {
 		if c.list = orItems(inv.args[0], inv.args[1]); c.list != nil {
 			c.elem = inv.args[0].decl.Elem
@@ -37,7 +37,9 @@ func optionalOr(inv *invocation) *code {
 	return c
 }
 
-func boxedOr(x, y valFunc, unwrap bool) valFunc {
+// boxedOr plans or, or orValue if unwrap is set. If anyLeft is set, a left operand that is not an
+// optional is the result.
+func boxedOr(x, y valFunc, unwrap, anyLeft bool) valFunc {
 	return func(f *frame) ref.Val {
 		v := x(f)
 		if celtypes.IsUnknownOrError(v) {
@@ -45,6 +47,8 @@ func boxedOr(x, y valFunc, unwrap bool) valFunc {
 		}
 		opt, ok := v.(*celtypes.Optional)
 		switch {
+		case !ok && anyLeft:
+			return v
 		case !ok:
 			return errNoOverload
 		case !opt.HasValue():

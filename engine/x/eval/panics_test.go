@@ -22,10 +22,10 @@ func TestKnownPanics(t *testing.T) {
 		{lookup, "dyn(bytes(self.s)) in {'x': self.s}"},
 		{lookup, "dyn(semver(self.t)) in {'x': 1} || true"},
 		{lookup, "[b'a', b'b'].exists(x, dyn(x) in {1: 1})"},
-		{"eval.extensionCost", "[[1]].flatten([3][7]).size() == 1"},
-		{"eval.extensionCost", "[[2, 1]][7].distinct().size() == 1"},
-		{"eval.extensionCost", "dyn([null][0]).distinct().size() == 1"},
-		{"eval.extensionCost", "[[2, 1]][7].sort().size() == 1"},
+		{"eval.(*semantics).extensionCost", "[[1]].flatten([3][7]).size() == 1"},
+		{"eval.(*semantics).extensionCost", "[[2, 1]][7].distinct().size() == 1"},
+		{"eval.(*semantics).extensionCost", "dyn([null][0]).distinct().size() == 1"},
+		{"eval.(*semantics).extensionCost", "[[2, 1]][7].sort().size() == 1"},
 	}
 	self, old := decode(t, "{mapList: [{k: [1]}], s: x, t: 1.2.3}"), decode(t, "{mapList: [{k: [2]}]}")
 	seen := map[string]bool{}

@@ -25,6 +25,8 @@ type path struct {
 	last    *types.Decl // of the value
 	rootFit fit
 	key     bool // the value is used as an index
+	// onError is the first step if it is tried although the root is an error, else nil.
+	onError *pathStep
 }
 
 // A pathStart is the kind of value at which a path begins.
@@ -60,7 +62,7 @@ const (
 )
 
 // typedPath returns the code of an attribute whose steps are all declared, and nil otherwise.
-func (pl *Planner) typedPath(a *attribute, counted bool) *code {
+func (pl *planner) typedPath(a *attribute, counted bool) *code {
 	p := &path{key: a.key, steps: make([]pathStep, 0, len(a.qualifiers))}
 	if !p.from(a) {
 		return nil
@@ -84,11 +86,13 @@ func (pl *Planner) typedPath(a *attribute, counted bool) *code {
 		if n := len(p.steps); n > 0 {
 			p.steps[n-1].fit = fitAny // checked by the code of the value
 		}
+		p.tryOnError(pl, a, p.steps)
 		return p.code(a, counted)
 	}
 	if !isObject(d) && !isMap(d) || !p.step(pl, a.qualifiers[len(steps)], d) {
 		return nil
 	}
+	p.tryOnError(pl, a, p.steps)
 	last := p.steps[len(steps)]
 	p.steps = p.steps[:len(steps)]
 	return boolCode(p.has(last))
@@ -119,9 +123,16 @@ func (p *path) from(a *attribute) bool {
 	return p.decl.Kind != types.Hidden && (walkable(p.decl) || len(a.qualifiers) == 0)
 }
 
+// tryOnError sets onError for versions with errorSteps.
+func (p *path) tryOnError(pl *planner, a *attribute, steps []pathStep) {
+	if a.variable != nil && len(steps) > 0 && pl.semantics.has[errorSteps] {
+		p.onError = &steps[0]
+	}
+}
+
 // step resolves a qualifier of a value declared as d, and reports whether it can be a path's
 // step.
-func (p *path) step(pl *Planner, q qualifier, d *types.Decl) bool {
+func (p *path) step(pl *planner, q qualifier, d *types.Decl) bool {
 	s := pathStep{from: d}
 	if p.root == listStart && len(p.steps) == 0 {
 		s.op, s.to = indexOp, p.decl

@@ -14,7 +14,7 @@ import (
 // all steps after an optional are optional.
 
 // boxedPath evaluates an attribute on ref.Vals. It supports every attribute that CEL allows.
-func boxedPath(a *attribute, counted bool) valFunc {
+func (m *semantics) boxedPath(a *attribute, counted bool) valFunc {
 	var root valFunc
 	if a.variable != nil {
 		root = a.variable.boxed()
@@ -25,9 +25,16 @@ func boxedPath(a *attribute, counted bool) valFunc {
 	for i, q := range a.qualifiers {
 		steps[i] = boxedStep{key: q.key.boxed(), optional: q.optional, test: q.test}
 	}
-	has, key := a.has, a.key
+	has, key, unwrap := a.has, a.key, (*celtypes.Optional).GetValue
+	if m.has[goOptionals] {
+		unwrap = goValue
+	}
+	take := applySteps
+	if m.has[errorSteps] && a.variable != nil {
+		take = stepsOnError(a.variable.absent)
+	}
 	return func(f *frame) ref.Val {
-		v, found := applySteps(f, root(f), steps)
+		v, found := take(f, root(f), steps, unwrap)
 		if key && found && celtypes.IsError(v) {
 			return errKeyIsError
 		}
@@ -51,17 +58,32 @@ type boxedStep struct {
 }
 
 // applySteps takes steps from v and reports whether it found a value. The value can be an error: a
-// list item that does not fit its declaration.
-func applySteps(f *frame, v ref.Val, steps []boxedStep) (_ ref.Val, found bool) {
+// list item that does not fit its declaration. unwrap returns the value of an optional.
+func applySteps(f *frame, v ref.Val, steps []boxedStep, unwrap func(*celtypes.Optional) ref.Val) (_ ref.Val, found bool) {
 	if celtypes.IsError(v) {
 		return v, false
 	}
+	return tryUnwrapped(f, v, steps, unwrap)
+}
+
+// stepsOnError returns applySteps for versions in which the first step is tried on an error, too,
+// unless the error is that the variable is absent.
+func stepsOnError(absent *celtypes.Err) func(*frame, ref.Val, []boxedStep, func(*celtypes.Optional) ref.Val) (ref.Val, bool) {
+	return func(f *frame, v ref.Val, steps []boxedStep, unwrap func(*celtypes.Optional) ref.Val) (ref.Val, bool) {
+		if err, ok := v.(*celtypes.Err); ok && (len(steps) == 0 || err == absent) {
+			return v, false
+		}
+		return tryUnwrapped(f, v, steps, unwrap)
+	}
+}
+
+func tryUnwrapped(f *frame, v ref.Val, steps []boxedStep, unwrap func(*celtypes.Optional) ref.Val) (_ ref.Val, found bool) {
 	opt, isOpt := v.(*celtypes.Optional)
 	if isOpt {
 		if !opt.HasValue() {
 			return opt, true
 		}
-		v = opt.GetValue()
+		v = unwrap(opt)
 	}
 	for i := range steps {
 		s := &steps[i]
@@ -100,6 +122,11 @@ func applySteps(f *frame, v ref.Val, steps []boxedStep) (_ ref.Val, found bool) 
 		return celtypes.OptionalOf(v), true
 	}
 	return v, true
+}
+
+// goValue returns the value of an optional without its schema: decoded JSON.
+func goValue(opt *celtypes.Optional) ref.Val {
+	return celtypes.DefaultTypeAdapter.NativeToValue(opt.GetValue().Value())
 }
 
 var errKeyIsError = newErr("invalid qualifier type: %T", errNoOverload)

@@ -17,7 +17,7 @@ type optFunc = func(*frame) (any, truth)
 
 // optionalPath returns the code of an attribute that contains `?` and whose steps are all declared.
 // It returns nil for any other attribute.
-func (pl *Planner) optionalPath(a *attribute, counted bool) *code {
+func (pl *planner) optionalPath(a *attribute, counted bool) *code {
 	p := &path{steps: make([]pathStep, 0, len(a.qualifiers))}
 	if a.has || a.operand != nil || !p.from(a) {
 		return nil
@@ -41,6 +41,7 @@ func (pl *Planner) optionalPath(a *attribute, counted bool) *code {
 		step = 1
 	}
 	sure, maybe := p.steps[:first], p.steps[first:]
+	p.tryOnError(pl, a, sure)
 	opt := func(f *frame) (any, truth) {
 		v, ok := p.start(f)
 		if ok {

@@ -41,8 +41,23 @@ func (p *path) startsNull(f *frame, v any) bool {
 	case v == nil && p.decl.Nullable:
 		return true
 	}
-	f.misfit(v, p.decl)
+	if p.onError == nil || p.onError.tried(f) {
+		f.misfit(v, p.decl)
+	}
 	return false
+}
+
+// tried charges for a step that is tried on an error. It returns false if the key is an error, too.
+func (s *pathStep) tried(f *frame) bool {
+	ok := true
+	switch s.op {
+	case dynKeyOp:
+		_, ok = s.str(f)
+	case dynIndexOp:
+		_, ok = s.num(f)
+	}
+	f.charge(1)
+	return ok
 }
 
 // walk takes all steps, at a cost of 1 each. A list item that it returns may not fit its

@@ -27,9 +27,10 @@ var errReadsResult = errors.New("reads the macro's result")
 // A planner plans a checked expression. The resulting code holds no reference to it.
 type planner struct {
 	*Planner
-	roots []types.Root
-	refs  map[int64]*ast.ReferenceInfo
-	types map[int64]*celtypes.Type
+	semantics *semantics
+	roots     []types.Root
+	refs      map[int64]*ast.ReferenceInfo
+	types     map[int64]*celtypes.Type
 
 	scope []*variable
 	slots int

@@ -86,7 +86,7 @@ func (p *Planner) program(checked *cel.Ast, e ast.Expr, roots []types.Root, limi
 }
 
 func (p *Planner) planner(checked *ast.AST, roots []types.Root) *planner {
-	return &planner{Planner: p, roots: roots, refs: checked.ReferenceMap(), types: checked.TypeMap()}
+	return &planner{Planner: p, semantics: semanticsFor(roots), roots: roots, refs: checked.ReferenceMap(), types: checked.TypeMap()}
 }
 
 func unplannable(panicked any) error {

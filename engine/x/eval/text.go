@@ -17,12 +17,32 @@ import (
 // match (work_regex.go).
 
 // affix plans startsWith and endsWith.
-func affix(x, y strFunc, has func(s, t string) bool) testFunc {
+func (m *semantics) affix(x, y strFunc, has func(s, t string) bool) testFunc {
+	if m.has[affixByReceiver] {
+		return affixOfReceiver(x, y, has)
+	}
 	return func(f *frame) truth {
 		s, okS := x(f)
 		err := f.err
 		t, okT := y(f)
 		f.charge(scanCost(f.sizeOrOne(t, okT)))
+		if !okS {
+			f.err = err
+		}
+		if !okS || !okT {
+			return bad
+		}
+		return truthOf(has(s, t))
+	}
+}
+
+// affixOfReceiver plans startsWith and endsWith at the cost of reading x.
+func affixOfReceiver(x, y strFunc, has func(s, t string) bool) testFunc {
+	return func(f *frame) truth {
+		s, okS := x(f)
+		err := f.err
+		t, okT := y(f)
+		f.charge(scanCost(f.sizeOrOne(s, okS)))
 		if !okS {
 			f.err = err
 		}
@@ -52,7 +72,7 @@ func containsText(x, y strFunc) testFunc {
 // regexCall plans matches, find, and findAll with a constant pattern, which is compiled now. As in
 // cel-go, the pattern is then not an evaluated argument, so the call is not charged if the text is
 // an error.
-func (p *Planner) regexCall(inv *invocation) (*code, error) {
+func (p *planner) regexCall(inv *invocation) (*code, error) {
 	if len(inv.args) < 2 {
 		return nil, nil
 	}
@@ -66,12 +86,15 @@ func (p *Planner) regexCall(inv *invocation) (*code, error) {
 	}
 	x := inv.args[0].strings()
 	if x != nil && (inv.overload == overloads.Matches || inv.overload == overloads.MatchesString) {
+		if inv.overload == overloads.Matches && !p.semantics.has[globalMatches] {
+			return boolCode(matchesForOne(x, re)), nil
+		}
 		return boolCode(matches(x, re, runes(string(pattern)))), nil
 	}
 	if inv.overload == "string_find_string" && x != nil {
 		return stringCode(findText(x, re, runes(string(pattern)))), nil
 	}
-	b := &binding{id: inv.id, function: inv.function, overload: inv.overload, arity: len(inv.args), listed: true}
+	b := &binding{semantics: p.semantics, id: inv.id, function: inv.function, overload: inv.overload, arity: len(inv.args), listed: true}
 	b.demands = []demand{func(f *frame, args []ref.Val) { f.match(re, textOf(args, 0)) }}
 	switch inv.function {
 	case overloads.Matches:
@@ -93,6 +116,19 @@ func matches(x strFunc, re *regexcost.Pattern, pattern uint64) testFunc {
 			return bad
 		}
 		f.charge(matchCost(f.runes(s), pattern))
+		f.match(re, s)
+		return truthOf(re.MatchString(s))
+	}
+}
+
+// matchesForOne plans a match that costs 1.
+func matchesForOne(x strFunc, re *regexcost.Pattern) testFunc {
+	return func(f *frame) truth {
+		s, ok := x(f)
+		if !ok {
+			return bad
+		}
+		f.charge(1)
 		f.match(re, s)
 		return truthOf(re.MatchString(s))
 	}

@@ -18,12 +18,12 @@ import (
 
 // typedCall returns the code of a standard overload whose arguments are typed. It returns nil for
 // any other call.
-func typedCall(inv *invocation) *code {
+func (m *semantics) typedCall(inv *invocation) *code {
 	switch len(inv.args) {
 	case 1:
 		return typedUnary(inv, inv.args[0])
 	case 2:
-		return typedBinary(inv, inv.args[0], inv.args[1])
+		return m.typedBinary(inv, inv.args[0], inv.args[1])
 	}
 	return nil
 }
@@ -62,7 +62,7 @@ func typedUnary(inv *invocation, a *code) *code {
 	return nil
 }
 
-func typedBinary(inv *invocation, a, b *code) *code {
+func (m *semantics) typedBinary(inv *invocation, a, b *code) *code {
 	switch inv.function {
 	case operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals:
 		return ordering(inv, a, b)
@@ -77,9 +77,9 @@ func typedBinary(inv *invocation, a, b *code) *code {
 	}
 	switch inv.overload {
 	case overloads.StartsWithString:
-		return boolCode(affix(x, y, strings.HasPrefix))
+		return boolCode(m.affix(x, y, strings.HasPrefix))
 	case overloads.EndsWithString:
-		return boolCode(affix(x, y, strings.HasSuffix))
+		return boolCode(m.affix(x, y, strings.HasSuffix))
 	case overloads.ContainsString:
 		return boolCode(containsText(x, y))
 	}

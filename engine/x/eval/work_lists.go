@@ -130,6 +130,13 @@ func ranged(f *frame, args []ref.Val) {
 	}
 }
 
+// rangedBeyond is like ranged, for versions without a maximum.
+func rangedBeyond(f *frame, args []ref.Val) {
+	if n, ok := args[0].(celtypes.Int); ok && n > maxRange {
+		f.make(2 * perItem * float64(n))
+	}
+}
+
 // copied returns a demand for a list made of the items of an argument.
 func copied(arg int) demand {
 	return func(f *frame, args []ref.Val) { f.make(2 * perItem * float64(itemsOf(args, arg))) }

@@ -1,0 +1,121 @@
+package eval
+
+import (
+	"sync"
+
+	"github.com/google/cel-go/common/types/ref"
+
+	"github.com/celadon-cel/celadon/internal/minors"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// How it works: evaluation differs between Kubernetes versions. The version of an expression is
+// that of its roots' declarations. What differs is decided when the expression is planned, so
+// programs of the newest version do not check versions.
+
+// A semantics is the evaluation of one Kubernetes minor version. It is immutable.
+type semantics struct {
+	has [features]bool
+	// prices holds the costs of calls of the Kubernetes libraries' functions, by name.
+	prices map[string]price
+	// revised holds the functions with another result than the linked ones, by name.
+	revised map[string]revisedFunction
+	// sizeOf returns the size of a value for the costs of standard functions.
+	sizeOf func(ref.Val) uint64
+}
+
+// A feature is a part of evaluation that not all versions have.
+type feature uint8
+
+const (
+	// affixByReceiver: startsWith and endsWith cost as much as reading the receiver.
+	affixByReceiver feature = iota
+	// globalMatches: matches(text, pattern) costs as much as text.matches(pattern).
+	globalMatches
+	// optionalSizes: an optional has the size of its value.
+	optionalSizes
+	// fixedEquality: values of the libraries' types are equal at a cost of 1.
+	fixedEquality
+	// negativeDepths: flattening a list with a negative depth reduces the cost.
+	negativeDepths
+	// eagerAccumulators: the initial value of a macro's accumulator is computed, and charged, before
+	// the loop begins.
+	eagerAccumulators
+	// errorSteps: the first step after a variable is charged even if the variable is an error.
+	errorSteps
+	// typedRanges: macros with two variables report an error of their range as a wrong type.
+	typedRanges
+	// lateTypeErrors: && and || report an operand that is not a bool only if no operand is an error.
+	lateTypeErrors
+	// goOptionals: steps after an optional do not know the schema of its value.
+	goOptionals
+	// anyOr: or() and orValue() of a value that is not an optional return that value.
+	anyOr
+	features
+)
+
+// featureMinors holds the versions that have each feature. A minor version has a feature of cel-go
+// because k8s.io/apiserver requires that release; see its go.mod.
+var featureMinors = [features]minors.Range{
+	affixByReceiver:   minors.Until(37), // cel-go 0.29.0, interpreter/runtimecost.go, costCall
+	globalMatches:     minors.Since(37), // cel-go 0.29.0, interpreter/runtimecost.go, costCall
+	optionalSizes:     minors.Since(33), // cel-go 0.23.0, interpreter/runtimecost.go, actualSize
+	fixedEquality:     minors.Since(32), // k8s.io/apiserver 0.32, library/cost.go, CallCost
+	negativeDepths:    minors.Until(37), // cel-go 0.29.0, ext/lists.go, trackAllocatingListCall
+	eagerAccumulators: minors.Until(32), // cel-go 0.22.0, interpreter/interpretable.go, evalFold
+	errorSteps:        minors.Until(31), // cel-go 0.20.1, interpreter/attributes.go, absoluteAttribute.Resolve
+	typedRanges:       minors.Until(33), // cel-go 0.23.0, interpreter/interpretable.go, evalFold.Eval
+	lateTypeErrors:    minors.Until(29), // cel-go 0.17.0, interpreter/interpretable.go, evalAnd and evalOr
+	goOptionals:       minors.Until(37), // cel-go 0.29.0, interpreter/attributes.go, applyQualifiers
+	anyOr:             minors.Until(37), // cel-go 0.29.0, cel/library.go, evalOptionalOr and evalOptionalOrValue
+}
+
+// first and last are the minor versions with semantics of their own. Older versions use the first
+// and newer versions use the last.
+const first, last = 28, types.Newest
+
+var allSemantics [last - first + 1]func() *semantics
+
+func init() {
+	for i := range allSemantics {
+		allSemantics[i] = sync.OnceValue(func() *semantics { return newSemantics(first + i) })
+	}
+}
+
+func semanticsOf(v types.Version) *semantics {
+	return allSemantics[min(max(v.Minor, first), last)-first]()
+}
+
+// semanticsFor returns the semantics of the roots' version. Roots without a declaration have no version.
+func semanticsFor(roots []types.Root) *semantics {
+	for _, r := range roots {
+		if r.Decl != nil {
+			return semanticsOf(r.Decl.Version())
+		}
+	}
+	return semanticsOf(types.Version{Minor: types.Newest})
+}
+
+func newSemantics(minor int) *semantics {
+	m := &semantics{prices: map[string]price{}, revised: map[string]revisedFunction{}, sizeOf: flatSizeOf}
+	for f, in := range featureMinors {
+		m.has[f] = in.Include(minor)
+	}
+	if m.has[optionalSizes] {
+		m.sizeOf = sizeOf
+	}
+	for _, l := range libraryPrices {
+		if !l.in.Include(minor) {
+			continue
+		}
+		for _, name := range l.functions {
+			m.prices[name] = l.price
+		}
+	}
+	for _, r := range revisions {
+		if r.in.Include(minor) {
+			m.revised[r.function] = r
+		}
+	}
+	return m
+}
