@@ -88,12 +88,9 @@ func (a *admission) run() (err error) {
 			panic(p)
 		}
 	}()
-	errs, err := a.withoutRules()
-	if err == nil && a.adaptDefaults(errs) {
-		errs, err = a.withoutRules()
-	}
+	errs, err := a.ownErrors()
 	if err == nil && a.leaveUnreadable(errs) {
-		errs, err = a.withoutRules()
+		errs, err = a.ownErrors()
 	}
 	if err != nil {
 		return err

@@ -45,12 +45,24 @@ var (
 // adapt replaces the parts of the schema that servers of version v judge differently.
 func (u *unit) adapt(v types.Version) {
 	if !closedJunctors.Include(v.Minor) {
-		u.rewrite(withoutClosedJunctor)
+		u.rewrite(rewriter{node: withoutClosedJunctor})
 	}
 }
 
 func (u *unit) rewrite(f rewriter) {
 	u.stripped, u.full = f.schema(u.stripped, false), f.schema(u.full, false)
+}
+
+// ownErrors returns the errors of the server's function for the CRD without rules.
+func (a *admission) ownErrors() (field.ErrorList, error) {
+	errs, err := a.withoutRules()
+	if err == nil && a.adaptDefaults(errs) {
+		errs, err = a.withoutRules()
+	}
+	if rangedDefaults.Include(a.version.Minor) {
+		return errs, err
+	}
+	return slices.DeleteFunc(errs, func(err *field.Error) bool { return strings.Contains(err.Detail, rangeDetail) }), err
 }
 
 // adaptDefaults replaces the parts of schemas that only newer servers compare with defaults. It
@@ -63,9 +75,11 @@ func (a *admission) adaptDefaults(errs field.ErrorList) bool {
 		return false
 	}
 	for _, u := range a.units {
-		u.rewrite(withoutRange)
+		u.rewrite(rewriter{node: withoutRange, skip: func(s *apiextensions.JSONSchemaProps) bool {
+			return s.Default != nil && hasFloat(*s.Default)
+		}})
 		if !named {
-			u.rewrite(withoutNames)
+			u.rewrite(rewriter{node: withoutNames})
 		}
 	}
 	return true
@@ -113,9 +127,14 @@ func dropSelectable(spec *apiextensions.CustomResourceDefinitionSpec) {
 	}
 }
 
-// A rewriter returns the replacement of a schema node apart from its children, or the node itself.
-// nested is set below allOf, anyOf, oneOf, and not.
-type rewriter func(s *apiextensions.JSONSchemaProps, nested bool) *apiextensions.JSONSchemaProps
+// A rewriter replaces nodes of a schema.
+type rewriter struct {
+	// node returns the replacement of a node apart from its children, or the node itself. nested is
+	// set below allOf, anyOf, oneOf, and not.
+	node func(s *apiextensions.JSONSchemaProps, nested bool) *apiextensions.JSONSchemaProps
+	// skip reports whether a node and all below it are unchanged. It can be nil.
+	skip func(s *apiextensions.JSONSchemaProps) bool
+}
 
 // withoutClosedJunctor replaces additionalProperties: false by a schema, which the function rejects
 // with the error that older servers also return for false.
@@ -128,22 +147,38 @@ func withoutClosedJunctor(s *apiextensions.JSONSchemaProps, nested bool) *apiext
 	return &c
 }
 
-// withoutRange replaces bounds by those with which older servers compare integers, and formats by
-// the largest format of their type.
+// withoutRange replaces the bounds of integers by those that older servers compare with an integer.
+// An int32 with a larger bound becomes an int64, so that the function does compare it.
 func withoutRange(s *apiextensions.JSONSchemaProps, _ bool) *apiextensions.JSONSchemaProps {
+	if s.Type != "integer" {
+		return s
+	}
 	c := *s
-	switch {
-	case s.Type == "integer":
-		c.Minimum, c.Maximum, c.MultipleOf = truncated(s.Minimum), truncated(s.Maximum), truncated(s.MultipleOf)
-		if s.Format == "int32" {
+	c.Minimum, c.Maximum, c.MultipleOf = truncated(s.Minimum), truncated(s.Maximum), truncated(s.MultipleOf)
+	for _, bound := range []*float64{c.Minimum, c.Maximum, c.MultipleOf} {
+		if bound != nil && (*bound < math.MinInt32 || *bound > math.MaxInt32) && s.Format == "int32" {
 			c.Format = "int64"
 		}
-		return &c
-	case s.Type == "number" && s.Format == "float":
-		c.Format = "double"
-		return &c
 	}
-	return s
+	return &c
+}
+
+// hasFloat reports whether a value contains a number that is not decoded as an integer. All servers
+// compare it with the bounds as they are.
+func hasFloat(value any) bool {
+	switch v := value.(type) {
+	case float64:
+		return true
+	case []any:
+		return slices.ContainsFunc(v, hasFloat)
+	case map[string]any:
+		for _, one := range v {
+			if hasFloat(one) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func withoutNames(s *apiextensions.JSONSchemaProps, _ bool) *apiextensions.JSONSchemaProps {
@@ -172,7 +207,10 @@ func truncated(bound *float64) *float64 {
 
 // schema returns s with all nodes replaced. It shares unchanged parts with s.
 func (f rewriter) schema(s *apiextensions.JSONSchemaProps, nested bool) *apiextensions.JSONSchemaProps {
-	out := f(s, nested)
+	if f.skip != nil && f.skip(s) {
+		return s
+	}
+	out := f.node(s, nested)
 	edit := func() *apiextensions.JSONSchemaProps {
 		if out == s {
 			c := *s
