@@ -126,7 +126,7 @@ func (l *loop) variables(x ast.ComprehensionExpr) []*variable {
 // begin evaluates the range and reports whether it succeeded.
 func (l *loop) begin(f *frame, c *cursor) bool {
 	ok := l.beginRange(f, c)
-	if !ok && l.badRange != nil {
+	if !ok && l.badRange != nil && f.err != l.null {
 		f.err = l.badRange
 	}
 	return ok

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/cel-go/cel"
 	"sigs.k8s.io/yaml"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -76,6 +77,15 @@ func declareFor(t *testing.T, text string, minor int) *types.Decl {
 	return interner.FromSchema(s, types.Subtree)
 }
 
+func environmentFor(t *testing.T, d *types.Decl, minor int) *cel.Env {
+	t.Helper()
+	env, err := types.StoredEnv(types.Version{Minor: minor}).For(d, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return env
+}
+
 func outcomeText(o Outcome) string {
 	if o.Err != nil && strings.HasPrefix(o.Err.Error(), "no such overload") {
 		return fmt.Sprintf("%d error: no such overload", o.Cost) // the server replaces the rest
@@ -92,10 +102,7 @@ func TestVersions(t *testing.T) {
 	text, cases := versionCases(t)
 	for _, minor := range recorded {
 		decl := declareFor(t, text, minor)
-		env, err := types.StoredEnv(types.Version{Minor: minor}).For(decl, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env := environmentFor(t, decl, minor)
 		for _, c := range cases {
 			want := ""
 			for since := 28; since <= minor; since++ {
