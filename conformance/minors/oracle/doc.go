@@ -52,7 +52,7 @@
 //	 "causes": [{"type": "FieldValueInvalid", "field": "spec", "message": "…"}],
 //	 "warnings": ["…"], "unknownFields": ["spec.x"],
 //	 "cost": 12,           the actual cost of all rules; absent if the server skips them
-//	 "persisted": {…}}}    the object that is persisted, without metadata that a server manages
+//	 "persisted": {…}}}    the object as read back, without metadata that a server manages
 //
 // An exceeded budget has a cost of one more than the budget. CRDs are not validated, so that writes
 // can use those that a server would reject. Old objects are decoded like those in etcd. There are no

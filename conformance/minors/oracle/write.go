@@ -70,9 +70,9 @@ func (s *service) write(req *request) (*writeAnswer, error) {
 		a.Cost = s.cost(ctx, r.Resource, obj, old, req.Subresource != "")
 	}
 	if a.Accepted {
-		a.Persisted = persisted(obj)
+		a.Persisted, err = r.persisted(obj)
 	}
-	return a, nil
+	return a, err
 }
 
 // strategy returns the strategy that validates the write.
@@ -169,10 +169,19 @@ func (s *service) cost(ctx context.Context, r *Resource, obj, old *unstructured.
 	return &cost
 }
 
-// persisted returns obj without the metadata that a server manages.
-func persisted(obj *unstructured.Unstructured) map[string]any {
-	for _, name := range []string{"uid", "creationTimestamp", "resourceVersion", "generation", "managedFields"} {
-		unstructured.RemoveNestedField(obj.Object, "metadata", name)
+// persisted returns obj as it is read back from etcd, without the metadata that a server manages.
+// Reading sets defaults again, for example those of a status that the strategy removed.
+func (r *Resource) persisted(obj *unstructured.Unstructured) (map[string]any, error) {
+	data, err := obj.MarshalJSON()
+	if err != nil {
+		return nil, err
 	}
-	return obj.Object
+	stored, _, err := r.decode(data, true)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"uid", "creationTimestamp", "resourceVersion", "generation", "managedFields"} {
+		unstructured.RemoveNestedField(stored.Object, "metadata", name)
+	}
+	return stored.Object, nil
 }
