@@ -188,6 +188,14 @@ shown: ## Look at pages of celadon docs in a headless Chromium (CELADON_BROWSER)
 fuzz: ## Compare made-up worlds with the API server's code (WORLDS=n)
 	cd conformance && $(GO) test -v -timeout 0 -run TestWorlds ./fuzz -worlds $(WORLDS)
 
+# One module per Kubernetes minor, with the libraries of that minor.
+MINORS := $(patsubst conformance/minors/%/go.mod,%,$(wildcard conformance/minors/1.*/go.mod))
+
+.PHONY: oracles
+oracles: ## Check and build the oracles of all Kubernetes minors into bin/oracles, which takes several minutes
+	@set -e; for minor in oracle $(MINORS); do echo "$$minor"; (cd conformance/minors/$$minor && $(GO) vet . && $(GO) mod tidy -diff); done
+	@set -e; for minor in $(MINORS); do (cd conformance/minors/$$minor && $(GO) build -o $(CURDIR)/bin/oracles/$$minor .); done
+
 .PHONY: bench-peers
 bench-peers: ## Measure against the code inside the API server, as ratios
 	cd conformance && $(GO) run ./peers

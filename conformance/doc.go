@@ -37,6 +37,9 @@
 // A case that fails for a known reason is listed in known_failures.txt, as "mode case: reason".
 // It does not fail the run, unless it passes.
 //
+// Package engine implements several Kubernetes minors, and a server only one. The folder minors has a
+// program for each minor that answers with the libraries of that minor. See package minors/oracle.
+//
 // # Corpora
 //
 // A corpus is a folder with CRDs, one per file, and cases/<project>/*.yaml, whose documents are

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A minor is a Kubernetes minor and its latest patch release.
+type minor struct {
+	Minor, Patch   string
+	RatchetsStatus bool
+}
+
+// libraries is the module version of the Kubernetes libraries.
+func (m minor) libraries() string { return strings.Replace(m.Patch, "v1.", "v0.", 1) }
+
+// minors lists the minors, oldest first. Package oracle is compiled with the first.
+var minors = []minor{
+	{"1.28", "v1.28.15", false},
+	{"1.29", "v1.29.15", false},
+	{"1.30", "v1.30.14", false},
+	{"1.31", "v1.31.14", false},
+	{"1.32", "v1.32.13", false},
+	{"1.33", "v1.33.13", true},
+	{"1.34", "v1.34.13", true},
+	{"1.35", "v1.35.10", true},
+	{"1.36", "v1.36.6", true},
+	{"1.37", "v1.37.2", true},
+}
+
+// A variant is the form of a file since a minor.
+type variant struct {
+	since    int
+	template string
+}
+
+// variants lists the variants of each file that adapts package oracle to an interface that differs
+// between minors, oldest first.
+var variants = map[string][]variant{
+	"environment.go": {{28, "environment"}, {30, "environment_strict"}, {35, "environment"}},
+	"rules.go":       {{28, "rules_transition"}, {29, "rules"}},
+	"strategy.go":    {{28, "strategy_versions"}, {29, "strategy_version"}, {30, "strategy_selectable"}},
+	"validate.go":    {{28, "validate"}, {29, "validate_ratcheting"}},
+	"main.go":        {{28, "main"}},
+}
+
+// template returns the name of the template of file.
+func (m minor) template(file string) (string, error) {
+	n, err := strconv.Atoi(strings.TrimPrefix(m.Minor, "1."))
+	if err != nil {
+		return "", err
+	}
+	name := ""
+	for _, v := range variants[file] {
+		if v.since <= n {
+			name = v.template
+		}
+	}
+	if name == "" {
+		return "", fmt.Errorf("%s: no variant of %s", m.Minor, file)
+	}
+	return name + ".go.tmpl", nil
+}

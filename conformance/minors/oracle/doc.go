@@ -1,0 +1,96 @@
+// Package oracle implements a program that answers questions about custom resources with the API
+// server's own code. Each folder next to it, 1.28 to 1.37, links the package with the libraries of
+// that Kubernetes minor:
+//
+//	(cd 1.31 && go build -o oracle-1.31)
+//	oracle-1.31 < requests.jsonl > answers.jsonl
+//
+// The program reads one JSON object per line from stdin and writes one JSON object per line to
+// stdout, in the same order. A request can have an id, which its answer repeats. The answer to a
+// request is in one of the fields crd, write, schema, and info. Instead, an answer has error if the
+// request is malformed or a server rejects it before validation, and panic if the libraries panic,
+// as they do in a server.
+//
+// # CRDs
+//
+//	{"crd": {…}}                  the create of a CRD
+//	{"crd": {…}, "oldCRD": {…}}   an update
+//	{"crd": {…}, "stored": true}  an update that changes nothing; rules are compiled as stored ones
+//
+// The answer holds the errors and warnings of the registry's strategy, and the rules of each version:
+//
+//	{"crd": {"errors": [{"type": "FieldValueForbidden", "field": "spec.…", "detail": "…", "value": …, "message": "…"}],
+//	 "warnings": ["…"],
+//	 "versions": [{"name": "v1", "total": 14, "rules": [{
+//	   "path": "openAPIV3Schema.properties[spec]", "index": 0, "rule": "…",
+//	   "estimate": 7,          the estimated cost of one evaluation
+//	   "messageEstimate": 3,   that of messageExpression
+//	   "cardinality": 1,       the number of evaluations that fit into a request
+//	   "bound": 1,             the number that maxItems and maxProperties permit; absent without bound
+//	   "cost": 7,              what counts for the limits: estimate times bound, or times cardinality
+//	   "transition": true,     the rule uses oldSelf
+//	   "fieldPath": "…",       the normalized fieldPath
+//	   "error": "…",           why the rule does not compile; then the numbers are zero
+//	   "messageError": "…"}]}]}}
+//
+// The message of an error is that of the cause in the server's status, value is the value that the
+// error mentions. A version lists its rules in the order in which the server visits them: children
+// first, additionalProperties before properties before items. Properties are sorted, because the
+// server visits them in random order. The rules of a schema that is not structural are not compiled:
+// the version then has structuralErrors. Other errors do not keep rules from being compiled, although
+// the server skips the rules of a schema that is invalid otherwise. The total includes messages.
+//
+// # Writes
+//
+//	{"crd": {…}, "version": "v1", "object": {…}}                                      a create
+//	{"crd": {…}, "version": "v1", "object": {…}, "old": {…}}                          an update
+//	{"crd": {…}, "version": "v1", "object": {…}, "old": {…}, "subresource": "status"} a status update
+//
+// The answer is that of the registry, from decoding to validation:
+//
+//	{"write": {"accepted": false, "code": 422, "message": "…",
+//	 "causes": [{"type": "FieldValueInvalid", "field": "spec", "message": "…"}],
+//	 "warnings": ["…"], "unknownFields": ["spec.x"],
+//	 "cost": 12,           the actual cost of all rules; absent if the server skips them
+//	 "persisted": {…}}}    the object as read back, without metadata that a server manages
+//
+// An exceeded budget has a cost of one more than the budget. CRDs are not validated, so that writes
+// can use those that a server would reject. Old objects are decoded like those in etcd. There are no
+// conversions, no admission plugins, and no managedFields. An object without namespace is written to
+// namespace default, an update without resourceVersion replaces any old object, and a name that the
+// server would generate ends in 00000. The program keeps the last CRD and version: sort writes by CRD.
+//
+// # Expressions
+//
+//	{"schema": {…}, "rules": [{"rule": "self > 0", "messageExpression": "…"}], "resource": true, "stored": true}
+//
+// The answer is {"schema": …}, with a version as above. The schema is that of a field of a resource,
+// or with resource that of the whole resource. The rules are appended to those of the schema. A request
+// can have a value and an old value, which are neither pruned nor defaulted nor validated otherwise:
+//
+//	{"schema": {…}, "rules": […], "object": {…}, "old": {…}}
+//
+// Then the version has the errors of the rules and their actual cost. Rules on values are compiled as
+// stored ones, as in a server:
+//
+//	{"schema": {…, "errors": [{"type": "FieldValueInvalid", …}], "actualCost": 12}}
+//
+// # Libraries
+//
+//	{"info": true}
+//
+// The answer holds the minor, the compatibility version, whose functions and macros new rules can
+// use, and the version of each linked module:
+//
+//	{"info": {"minor": "1.31", "compatibility": "1.30", "modules": {"k8s.io/apiextensions-apiserver": "v0.31.14", …}}}
+package oracle
+
+// How it works. Main (main.go) reads requests and answers them: crd.go the CRDs, with rules.go for
+// their rules, write.go the writes, expressions.go the expressions. Most calls have the same form in
+// all minors. The others are in Library (library.go), which each minor's program implements.
+//
+// Writes call the functions of the generic registry with the strategy of custom resources, so they
+// depend on nothing that is copied from upstream, with three exceptions, which upstream does not
+// export: the decoding of objects (decode.go), the construction of the strategy (serve.go), and the
+// options of the CEL validator, which runs a second time to measure its cost
+// (Library.Validate).
