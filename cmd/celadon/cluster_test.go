@@ -155,7 +155,7 @@ func TestClusterFlags(t *testing.T) {
 		"check -l a=b --crd x y":                  "--selector: use it with --cluster",
 		"check --cluster -n ../a":                 `--namespace "../a"`,
 		"check --cluster -l ===":                  `--selector "==="`,
-		"check --cluster --crd x -o yaml":         "--cluster --crd: tells of two stored objects",
+		"check --cluster --crd x -o yaml":         "--cluster --crd: compares two persisted objects",
 		"diff --cluster --base a x":               "do not set --base",
 		"diff --cluster --objects a x":            "do not set --base or --objects",
 		"diff --cluster":                          "no CRDs given",

@@ -60,6 +60,9 @@ func compareCosts(t *testing.T, minor, file, folder string) {
 		if minor == "1.29" && slices.ContainsFunc(r.Needs, func(n Need) bool { return strings.Contains(n.What, "optionalOldSelf") }) {
 			continue // its servers drop the field, its library does not
 		}
+		if minor == "1.28" && len(r.Strict) > 0 && strings.Contains(r.Strict[0].Message, "optionalOldSelf") {
+			continue // an unknown field, which its library does not see
+		}
 		if got, want := costRow(r, row[2]), strings.Join(row[3:6], " "); got != want && !(row[3] == "compile" && strings.HasPrefix(got, "compile")) {
 			t.Errorf("%s %s: got %s, want %s (%s)", name, row[2], got, want, strings.Join(row[6:], " "))
 		}

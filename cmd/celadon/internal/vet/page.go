@@ -55,6 +55,9 @@ func Text(ctx context.Context, text input.Text, kubeVersion string) (*Vetted, er
 	if err != nil {
 		return nil, err
 	}
+	if err := o.versions(&d.v.cfg); err != nil {
+		return nil, err
+	}
 	var out bytes.Buffer
 	p, err := o.printer(nil, &out)
 	if err != nil {

@@ -18,7 +18,7 @@ type Reviewer struct{ v *vetter }
 func NewReviewer(ctx context.Context, o *Options) (*Reviewer, error) {
 	v, err := newVetter(ctx, command.Streams{}, o)
 	if err == nil {
-		v.cfg.KubeVersions = nil // an editor shows one version
+		v.cfg.KubeVersions = nil // an editor shows a single version
 	}
 	return &Reviewer{v}, err
 }
