@@ -41,7 +41,7 @@ func TestReadForms(t *testing.T) {
 		"v1beta1":      {strings.Replace(crontabs, "k8s.io/v1", "k8s.io/v1beta1", 1), 1, ""},
 		"v2":           {strings.Replace(crontabs, "k8s.io/v1", "k8s.io/v2", 1), 0, `document 1: apiVersion "apiextensions.k8s.io/v2": want apiextensions.k8s.io/v1`},
 		"another type": {strings.Replace(crontabs, "served: true", "served: [1]", 1), 0, "document 1: not a CustomResourceDefinition: "},
-		"deep lists":   {strings.Repeat(`{"kind":"List","items":[`, 6) + strings.Repeat("]}", 6), 0, "document 1: item 0: item 0: item 0: item 0: item 0: Lists nested more than 4 deep"},
+		"deep lists":   {strings.Repeat(`{"kind":"List","items":[`, 6) + strings.Repeat("]}", 6), 0, "document 1: item 0: item 0: item 0: item 0: item 0: a List is nested more than 4 deep"},
 		"in a list":    {"kind: List\napiVersion: v1\nitems:\n- {kind: CustomResourceDefinition, apiVersion: x}", 0, "document 1: item 0: "},
 	} {
 		crds, err := catalog.Read([]byte(c.text))

@@ -69,7 +69,7 @@ func appendCRDs(crds []*apiextensionsv1.CustomResourceDefinition, text []byte, w
 	}
 	switch {
 	case depth > deepest:
-		return nil, fmt.Errorf("Lists nested more than %d deep: do not nest Lists", deepest)
+		return nil, fmt.Errorf("a List is nested more than %d deep: do not nest Lists", deepest)
 	case head.Kind == "List" || head.Kind == crdKind+"List":
 		for i, item := range head.Items {
 			var err error
