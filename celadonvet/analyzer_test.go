@@ -28,7 +28,7 @@ var said = []string{
 	`api/v1/types.go:24:2: advice: write // +kubebuilder:validation:MaxItems=200 above AppSpec.hosts`,
 	`api/v1/types.go:24:2: advice: write // +kubebuilder:validation:items:MaxLength=512 above AppSpec.hosts`,
 	`api/v1/types.go:29:59: FieldValueInvalid: rule does not compile: undeclared reference to 'porrt' (in container '') (apps.example.com v1 spec.back.port and elsewhere)`,
-	`api/v1/types.go:33:4: unused-marker: the marker stands at no type and no field`,
+	`api/v1/types.go:33:4: unused-marker: the marker belongs to no type or field`,
 }
 
 // diagnostics runs an analyzer over the module in dir and returns its diagnostics as

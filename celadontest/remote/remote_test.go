@@ -123,12 +123,12 @@ func TestMismatch(t *testing.T) {
 		"refused": {func(t testing.TB) { crds.Accepts(t, bad) }, "celadon: the object was rejected, want accepted\n  spec.replicas: Invalid value: replicas is 20, more than maxReplicas: 10\n" +
 			"    rule: self.replicas <= self.maxReplicas\n      self.replicas: 20\n      self.maxReplicas: 10\n  spec.schedule: Invalid value: \"now\": must have five fields"},
 		"accepted":  {func(t testing.TB) { crds.Rejects(t, good, Cause{Field: "spec.x", Message: "m"}, Cause{}) }, "celadon: the object was accepted, want rejected\n  for: spec.x: m\n  for: any cause"},
-		"not there": {func(t testing.TB) { Config{Command: "no-such-celadon"}.Start(t, crd) }, `celadon: exec: "no-such-celadon": executable file not found in $PATH: want the command, in PATH or as Config.Command`},
+		"not there": {func(t testing.TB) { Config{Command: "no-such-celadon"}.Start(t, crd) }, `celadon: exec: "no-such-celadon": executable file not found in $PATH: install the command in PATH or set Config.Command`},
 		"another": {func(t testing.TB) { crds.Rejects(t, bad, Cause{Field: "spec.schedule"}, Cause{Field: "spec.x"}) },
 			"celadon: the object was rejected\n  not for: spec.x\n  and also for: spec.replicas: Invalid value"},
 		"no kind":  {func(t testing.TB) { crds.Accepts(t, struct{}{}) }, "celadon: an object (struct {}) without apiVersion and kind: set them"},
 		"no JSON":  {func(t testing.TB) { crds.Accepts(t, "a: 1") }, "celadon: not a JSON object: "},
-		"no CRD":   {func(t testing.TB) { crds.Rejects(t, `{"apiVersion":"v1","kind":"Pod"}`) }, "celadon: skipped: no CRD given for Pod"},
+		"no CRD":   {func(t testing.TB) { crds.Rejects(t, `{"apiVersion":"v1","kind":"Pod"}`) }, "celadon: skipped: no usable CRD given for Pod"},
 		"old":      {func(t testing.TB) { crds.Update("").Rejects(t, good) }, "celadon: old object: not a JSON object: "},
 		"function": {func(t testing.TB) { crds.Accepts(t, func() {}) }, "celadon: json: unsupported type"},
 	} {

@@ -298,7 +298,7 @@ func (c *CRD) unmarked(all *findings, index int) {
 			near, _, _ := c.Schema(r.Field)
 			all.add(Finding{
 				ID: markers.RuleWithoutMarker, Near: near, Description: descriptions[markers.RuleWithoutMarker], Level: Warning, Rule: r.Rule, CRD: index, Field: r.Field,
-				Message: "no marker in these packages has this rule: regenerate the CRD, or write the rule over the limit of its type is declared",
+				Message: "no marker in these packages has this rule: regenerate the CRD, or write the rule where its type is declared",
 			}, Place{c.report.Name, v.Name, r.Path})
 		}
 	}

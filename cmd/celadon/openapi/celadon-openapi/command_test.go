@@ -83,7 +83,7 @@ func TestRefused(t *testing.T) {
 		{"--crd - --v2", unserved, "no version is served"},
 		{"--crd " + crontab + " --group-version v1", "", `--group-version "v1": no such version is served: want stable.example.com/v1`},
 		{"--crd " + crontab + " --group-version stable.example.com/v1 --v2", "", "--v2 and --group-version both given"},
-		{"--crd " + crontab + " --crd " + crontab, "", "crontabs.stable.example.com: given twice"},
+		{"--crd " + crontab + " --crd " + crontab, "", "crontabs.stable.example.com: duplicate: a server can have only one"},
 		{"--crd " + crontab + " --crd ../../../../examples/costly", "", "2 documents: use --group-version"},
 		{"--crd " + crontab + " --out " + crontab, "", "not a directory"},
 	} {
