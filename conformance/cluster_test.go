@@ -425,7 +425,7 @@ func (s *Server) clusterExpired(t *testing.T, command string, r *Resource) {
 	if want := fmt.Sprintf(`"checked": %d`, objects+50); code == 2 || !strings.Contains(out, want) {
 		t.Errorf("exit code %d, want %s: %.500s\n%s", code, want, out, told)
 	}
-	if t.Logf("%d lists expired", gone); gone != 1 || gone != strings.Count(told, "the list expired behind 500 objects: the rest is as it is now") {
+	if t.Logf("%d lists expired", gone); gone != 1 || gone != strings.Count(told, "the list expired after 500 objects: the rest is newer") {
 		t.Errorf("%d expired, told:\n%s", gone, told)
 	}
 }
