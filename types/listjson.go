@@ -7,7 +7,7 @@ import (
 )
 
 // How it works: before Kubernetes 1.37, sums and keys of lists are based on the Go values of items:
-// decoded JSON, or what a rule computed. A Go map or slice as a key panics, as in the API server.
+// decoded JSON or a result of the rule. A Go map or slice as a key panics, as in the API server.
 // There, the sum of a list may also share its array with other sums of the list; here, it is a copy.
 
 // addJSON is Add of versions with jsonSums.

@@ -178,7 +178,7 @@ func proverOf(crd *apiextensionsv1.CustomResourceDefinition, version string) *pr
 	return nil
 }
 
-// proof reports whether there is a proof that there is no witness. It fails the test if a witness
+// proof reports whether no witness can exist. It fails the test if a witness
 // contradicts the proof.
 func (q *questions) proof(t *testing.T, p *prove.Prover, ref engine.RuleRef, want Want, a *Answer) bool {
 	outcome, ok := map[Want]prove.Outcome{Refused: prove.Refused, Errs: prove.Failed}[want]

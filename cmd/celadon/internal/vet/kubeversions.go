@@ -131,7 +131,7 @@ func versionSentence(list []vet.KubeVersion) string {
 	return strings.Join(parts, "; ")
 }
 
-// kubeVersions writes the verdicts of all versions if they are not what a reader expects.
+// kubeVersions writes the verdicts of all versions if the rest of the report does not imply them.
 func (p *textPrinter) kubeVersions(b *strings.Builder, one *vetted) {
 	if one.decisive || versionsDiffer(one.report) {
 		p.line(b, 2, untrusted.Line(versionSentence(one.report.KubeVersions)))
