@@ -99,7 +99,7 @@ func checkCommand(s command.Streams) *cobra.Command {
 	command.Values(cmd, "output", "text", "wide", "yaml", "json", "jsonl", "junit", "sarif", "github")
 	command.Values(cmd, "validate", "strict", "warn", "ignore")
 	command.Values(cmd, "subresource", "status", "scale")
-	command.KubeVersions(cmd)
+	command.KubeVersions(cmd, "kube-version")
 	cluster.Complete(cmd)
 	for _, flag := range []string{"base", "exclude", "max-findings", "field-selector", "now", "convert", "shard", "source", "sources", "run", "findings-exit-code"} {
 		command.Values(cmd, flag)

@@ -15,6 +15,10 @@ search. OLD and NEW are files, folders, or -, and their CRDs are paired by name.
 --base, the old CRDs are those of PATH at a git revision. With --cluster, the old CRDs
 are those of a cluster, and its objects are checked too.
 
+With --to-kube-version, the CRDs stay the same, and the report compares Kubernetes versions:
+whether both accept each CRD, rules with another estimated cost, and objects that they
+treat differently.
+
 Each object is shown as a create, as an update from another object, and as an update
 that changes nothing, because ratcheting accepts many old objects. The report begins
 with the API server's verdict on replacing the old CRD by the new one.
@@ -30,12 +34,15 @@ const diffExamples = `  celadon diff old.yaml new.yaml
 
   # Show how the change affects the objects of a cluster.
   kubectl get crontabs -A -o json | celadon diff --objects - old.yaml new.yaml
-  celadon diff --cluster new.yaml`
+  celadon diff --cluster new.yaml
+
+  # Show what an upgrade of Kubernetes changes.
+  celadon diff --kube-version 1.35 --to-kube-version 1.37 config/crd`
 
 func diffCommand(s command.Streams) *cobra.Command {
 	var o diff.Options
 	cmd := &cobra.Command{
-		Use:     "diff OLD NEW | diff --base REV PATH... | diff --cluster NEW...",
+		Use:     "diff OLD NEW | diff --base REV PATH... | diff --cluster NEW... | diff --to-kube-version X.Y PATH...",
 		Short:   "Show what a change of CRDs breaks, with an example object or a proof",
 		Long:    diffHelp,
 		Example: diffExamples,
@@ -55,7 +62,7 @@ func diffCommand(s command.Streams) *cobra.Command {
 	command.Operands(cmd, true, "objects", "allow", "convert-ca", "config")
 	command.Values(cmd, "output", diff.Outputs...)
 	cluster.Complete(cmd)
-	command.KubeVersions(cmd)
+	command.KubeVersions(cmd, "kube-version", "to-kube-version")
 	for _, flag := range []string{"base", "steps", "seed", "convert"} {
 		command.Values(cmd, flag)
 	}

@@ -35,6 +35,7 @@ func TestDiffReportSchema(t *testing.T) {
 		"objects":  {"--objects", "../../examples/crontab/objects/good.yaml", crontabCRD, next},
 		"folders":  {"../../examples/crontab", "../../examples/costly"},
 		"versions": {"testdata/diff/beta.yaml", "testdata/diff/both.yaml"},
+		"upgrade":  {"--kube-version", "1.28", "--to-kube-version", "1.37", "../../examples/crontab", "../../examples/costly"},
 	} {
 		var out, stderr bytes.Buffer
 		a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &stderr}

@@ -45,7 +45,7 @@ results so far.`,
 	command.Operands(cmd, false, "crd", "config")
 	command.Values(cmd, "want", find.Wants...)
 	command.Values(cmd, "output", find.Outputs...)
-	command.KubeVersions(cmd)
+	command.KubeVersions(cmd, "kube-version")
 	for _, flag := range []string{"version", "at", "rule", "steps", "seed"} {
 		command.Values(cmd, flag)
 	}

@@ -26,6 +26,6 @@ that the user trusts the workspace.`,
 	}
 	cmd.Flags().StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to emulate, unless set in the editor (default: the newest supported)")
 	cmd.Flags().Bool("stdio", true, "accepted because some editors pass it; standard input and output are always used")
-	command.KubeVersions(cmd)
+	command.KubeVersions(cmd, "kube-version")
 	return cmd
 }

@@ -28,7 +28,7 @@ until you stop the command.`,
 	}
 	o.Flags(cmd.Flags())
 	command.Operands(cmd, false, "crd", "object", "old")
-	command.KubeVersions(cmd)
+	command.KubeVersions(cmd, "kube-version")
 	command.Values(cmd, "listen")
 	return cmd
 }

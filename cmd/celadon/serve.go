@@ -38,7 +38,7 @@ for --drain, then open requests are answered, then the process ends with exit co
 	command.Operands(cmd, false, "crds", "tls-cert", "tls-key", "client-ca", "convert-ca")
 	command.Values(cmd, "mode", "enforce", "warn", "audit")
 	command.Values(cmd, "unknown-crd", "allow", "refuse")
-	command.KubeVersions(cmd)
+	command.KubeVersions(cmd, "kube-version")
 	for _, flag := range []string{"listen", "remove-after", "max-concurrent", "drain", "convert"} {
 		command.Values(cmd, flag)
 	}

@@ -156,7 +156,7 @@ func (a *asking) compiled(h *hybrid) (*analysis.Analyzer, error) {
 	if a.from == nil {
 		steps *= schemaSteps
 	}
-	q := a.uncompiled(h.crd, h.ref.Version, analysis.Config{Steps: steps, Seed: a.cfg.Seed})
+	q := a.uncompiled(a.base, h.crd, h.ref.Version, analysis.Config{Steps: steps, Seed: a.cfg.Seed})
 	err := q.Compile()
 	var broken *engine.CompileErrors
 	if !errors.As(err, &broken) {
@@ -180,13 +180,14 @@ func (a *asking) analyzer(s *side, cfg analysis.Config) (*analysis.Analyzer, err
 }
 
 // prover returns an Analyzer for proofs.
-func (a *asking) prover(crd *apiextensionsv1.CustomResourceDefinition, version string) *analysis.Analyzer {
+func (a *asking) prover(of *side, crd *apiextensionsv1.CustomResourceDefinition, version string) *analysis.Analyzer {
 	a.work.Spend(a.base.size / 4)
-	return a.uncompiled(crd, version, analysis.Config{})
+	return a.uncompiled(of, crd, version, analysis.Config{})
 }
 
-func (a *asking) uncompiled(crd *apiextensionsv1.CustomResourceDefinition, version string, cfg analysis.Config) *analysis.Analyzer {
-	q := analysis.Uncompiled(crd, a.cfg.KubeVersion, version, cfg)
+// uncompiled returns an Analyzer for a CRD that is served like a side.
+func (a *asking) uncompiled(of *side, crd *apiextensionsv1.CustomResourceDefinition, version string, cfg analysis.Config) *analysis.Analyzer {
+	q := analysis.Uncompiled(crd, of.kubeVersion, version, cfg)
 	q.Charge(a.work)
 	return q
 }
@@ -204,7 +205,7 @@ func (a *asking) prove(h *hybrid) *prove.Proof {
 	alike := before != nil && after != nil && (a.within.steps != nil || sameValues(before, after))
 	nowhere := a.values != nil && !a.base.crd.Spec.PreserveUnknownFields // no object has the path
 	if nowhere || a.values == nil && !a.kept && alike {
-		if proof := a.prover(h.crd, h.ref.Version).Prove(h.ref, search.Refused); proof != nil {
+		if proof := a.prover(a.base, h.crd, h.ref.Version).Prove(h.ref, search.Refused); proof != nil {
 			return proof
 		}
 	}
@@ -220,8 +221,8 @@ func (a *asking) passes(rule engine.RuleRef) *prove.Proof {
 	if a.base.crd.Spec.PreserveUnknownFields {
 		return nil // objects of base may have values for the new fields, unvalidated
 	}
-	base := a.prover(a.base.crd, a.base.version.Name)
-	return base.Passes(a.prover(a.other.crd, a.other.version.Name), rule)
+	base := a.prover(a.base, a.base.crd, a.base.version.Name)
+	return base.Passes(a.prover(a.other, a.other.crd, a.other.version.Name), rule)
 }
 
 // find searches for an object that the rule rejects or on which it fails.

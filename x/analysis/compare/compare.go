@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime/debug"
@@ -22,9 +23,13 @@ type Config struct {
 	Seed uint64
 	// KubeVersion is the Kubernetes minor whose API server is emulated, as in engine.Config.
 	KubeVersion string
+	// ToKubeVersion is the minor that serves the new CRD; "" is KubeVersion. If it is another
+	// minor, the report also has objects that the two minors treat differently.
+	ToKubeVersion string
 }
 
-func (c *Config) engine() engine.Config { return engine.Config{KubeVersion: c.KubeVersion} }
+// upgrades reports whether the two sides are served by different minors.
+func (c *Config) upgrades() bool { return c.ToKubeVersion != "" && c.ToKubeVersion != c.KubeVersion }
 
 // DefaultSteps takes some tenths of a second for most CRDs.
 const DefaultSteps = 500
@@ -103,6 +108,8 @@ type side struct {
 	version *apiextensionsv1.CustomResourceDefinitionVersion
 	index   int // in spec.versions
 	size    int // the work of compiling the CRD
+
+	kubeVersion string
 }
 
 func (s *side) schema() *props {
@@ -127,10 +134,10 @@ func CRDs(ctx context.Context, before, after *apiextensionsv1.CustomResourceDefi
 		return nil, fmt.Errorf("the schema is too deep: %s", work.TooDeep(depth))
 	}
 	c := &comparison{ctx: ctx, cfg: cfg}
-	if c.before, err = compiled(before, cfg); err != nil {
+	if c.before, err = compiled(before, cfg.KubeVersion); err != nil {
 		return nil, fmt.Errorf("the old CRD: %w", err)
 	}
-	if c.after, err = compiled(after, cfg); err != nil {
+	if c.after, err = compiled(after, cmp.Or(cfg.ToKubeVersion, cfg.KubeVersion)); err != nil {
 		return nil, fmt.Errorf("the new CRD: %w", err)
 	}
 	c.whole()
@@ -145,12 +152,12 @@ func CRDs(ctx context.Context, before, after *apiextensionsv1.CustomResourceDefi
 }
 
 // compiled returns a side. Its CRD may have invalid rules, whose effect is then unknown.
-func compiled(crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (*side, error) {
-	e, err := engine.Compile(crd, cfg.engine())
+func compiled(crd *apiextensionsv1.CustomResourceDefinition, kubeVersion string) (*side, error) {
+	e, err := engine.Compile(crd, engine.Config{KubeVersion: kubeVersion})
 	if e == nil {
 		return nil, err
 	}
-	return &side{crd: crd, engine: e, size: crdcopy.CompileWork(crd)}, nil
+	return &side{crd: crd, engine: e, size: crdcopy.CompileWork(crd), kubeVersion: kubeVersion}, nil
 }
 
 // A comparison is the work on a pair of CRDs.
@@ -168,6 +175,9 @@ type change struct {
 	// breaks is the requirement that only the new side has, loosens the requirement that only the
 	// old side has. Each is nil if that side has no such requirement.
 	breaks, loosens *goal
+	// upgrade is set if only the Kubernetes version changes. found then holds the differences.
+	upgrade bool
+	found   []CRDChange
 }
 
 // settle determines the effects of all changes. Apart from the lane's shared budget, answers do not
@@ -194,6 +204,9 @@ func (c *comparison) settle() error {
 func (c *comparison) decide(ch *change, m *work.Meter) error {
 	if ch.Effect != "" {
 		return nil // known without a search
+	}
+	if ch.upgrade {
+		return c.upgraded(ch, m)
 	}
 	breaks, err := c.pursue(ch.breaks, ch.before, ch.after, m)
 	if err != nil {

@@ -94,13 +94,14 @@ func (c *comparison) versions() {
 		}
 		c.version(old, now)
 		c.pair(old, now)
+		c.upgrade(old, now)
 	}
 	c.stored()
 }
 
 // at returns the CRD's version with the given index.
 func (s *side) at(i int) *side {
-	return &side{crd: s.crd, engine: s.engine, version: &s.crd.Spec.Versions[i], index: i, size: s.size}
+	return &side{crd: s.crd, engine: s.engine, version: &s.crd.Spec.Versions[i], index: i, size: s.size, kubeVersion: s.kubeVersion}
 }
 
 func (s *side) named(name string) *side {

@@ -18,7 +18,7 @@ func (a *asking) byDefault(req engine.Request) (bool, error) {
 	if !ok {
 		return false, nil
 	}
-	e, err := engine.Compile(alone(a.other, root), a.cfg.engine())
+	e, err := engine.Compile(alone(a.other, root), engine.Config{KubeVersion: a.other.kubeVersion})
 	if e == nil {
 		return false, err
 	}

@@ -13,11 +13,17 @@ var rank = map[Effect]int{Breaking: 0, Both: 1, Unknown: 2, Loosening: 3, Equiva
 func (c *comparison) report() *Report {
 	r := &Report{Name: c.after.crd.Name}
 	for _, ch := range c.changes {
-		if i := slices.IndexFunc(r.Changes, ch.CRDChange.sameAs); i >= 0 {
-			r.Changes[i].Also = append(r.Changes[i].Also, ch.Version)
-			continue
+		list := []CRDChange{ch.CRDChange}
+		if len(ch.found) > 0 {
+			list = ch.found
 		}
-		r.Changes = append(r.Changes, ch.CRDChange)
+		for _, one := range list {
+			if i := slices.IndexFunc(r.Changes, one.sameAs); i >= 0 {
+				r.Changes[i].Also = append(r.Changes[i].Also, one.Version)
+				continue
+			}
+			r.Changes = append(r.Changes, one)
+		}
 	}
 	slices.SortStableFunc(r.Changes, func(a, b CRDChange) int {
 		return cmp.Or(cmp.Compare(rank[a.Effect], rank[b.Effect]), strings.Compare(a.Path, b.Path))

@@ -94,10 +94,12 @@ func Values(cmd *cobra.Command, flag string, values ...string) {
 }
 
 // KubeVersions completes --kube-version with the supported versions.
-func KubeVersions(cmd *cobra.Command) {
+func KubeVersions(cmd *cobra.Command, flags ...string) {
 	var versions []string
 	for minor := types.Newest; minor >= types.Oldest; minor-- {
 		versions = append(versions, types.Version{Minor: minor}.String())
 	}
-	Values(cmd, "kube-version", versions...)
+	for _, flag := range flags {
+		Values(cmd, flag, versions...)
+	}
 }

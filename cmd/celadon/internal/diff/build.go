@@ -43,7 +43,11 @@ func compared(ctx context.Context, p *pair, o *Options) (*CRD, error) {
 	if crd.Update, err = p.update(ctx, o); err != nil {
 		return nil, err
 	}
-	r, err := compare.CRDs(ctx, p.before.crd.ForEngine(), p.after.crd.ForEngine(), compare.Config{Steps: o.Steps, Seed: o.Seed, KubeVersion: o.KubeVersion})
+	if crd.KubeVersions, err = p.upgrade(ctx, o); err != nil {
+		return nil, err
+	}
+	cfg := compare.Config{Steps: o.Steps, Seed: o.Seed, KubeVersion: o.KubeVersion, ToKubeVersion: o.ToKubeVersion}
+	r, err := compare.CRDs(ctx, p.before.crd.ForEngine(), p.after.crd.ForEngine(), cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -57,14 +61,20 @@ func compared(ctx context.Context, p *pair, o *Options) (*CRD, error) {
 		if r.Changes[i].Limited {
 			crd.limited++
 		}
-		change.OldLine, change.NewLine = olds[i].Line, news[i].Line
+		if change.NewLine = news[i].Line; o.ToKubeVersion == "" {
+			change.OldLine = olds[i].Line
+		}
 		crd.Changes = append(crd.Changes, change)
 	}
 	return crd, nil
 }
 
 // update returns the API server's verdict on the update of the CRD.
+// It returns nil if the CRD does not change.
 func (p *pair) update(ctx context.Context, o *Options) (*finding.CRD, error) {
+	if o.ToKubeVersion != "" {
+		return nil, nil
+	}
 	old, err := resource.Decode(p.before.doc)
 	if err != nil {
 		return nil, err

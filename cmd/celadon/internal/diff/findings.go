@@ -77,6 +77,12 @@ func (p *gitHubPrinter) crd(crd *CRD) error {
 			return err
 		}
 	}
+	if u := crd.KubeVersions; u.rejects() {
+		at := finding.Place{File: crd.NewFile, Line: crd.NewLine}
+		if err := finding.Annotate(p.out, "error", at, string(untrusted.Line(crd.Name)), u.text()); err != nil {
+			return err
+		}
+	}
 	for _, c := range crd.Changes {
 		level := c.level()
 		switch level {
@@ -118,6 +124,12 @@ func (p *sarifPrinter) crd(crd *CRD) error {
 			if err := p.log.Add(c.Reason, "A check of the API server: "+c.Reason, "error", at, c.Field+": "+c.Message, crd.NewFile, crd.Name); err != nil {
 				return err
 			}
+		}
+	}
+	if u := crd.KubeVersions; u.rejects() {
+		at := finding.Place{File: crd.NewFile, Line: crd.NewLine}
+		if err := p.log.Add("kube-version", "Another Kubernetes version rejects the CRD", "error", at, string(u.text()), crd.NewFile, crd.Name); err != nil {
+			return err
 		}
 	}
 	for _, c := range crd.Changes {

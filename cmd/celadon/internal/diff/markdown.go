@@ -33,6 +33,9 @@ func (p *markdownPrinter) crd(crd *CRD) error {
 		}
 		p.fence("", text)
 	}
+	if u := crd.KubeVersions; u != nil {
+		p.upgrade(u)
+	}
 	p.file = crd.NewFile
 	var rows, quiet []*Change
 	for _, c := range crd.Changes {
@@ -50,6 +53,24 @@ func (p *markdownPrinter) crd(crd *CRD) error {
 	}
 	p.table(quiet)
 	return nil
+}
+
+// upgrade writes the verdicts of two Kubernetes versions on the CRD.
+func (p *markdownPrinter) upgrade(u *KubeVersions) {
+	if verdict := u.verdict(); verdict != "" {
+		untrusted.Fprintf(&p.b, "%s\n\n", verdict)
+		text := ""
+		for _, c := range u.causes() {
+			text += string(causeText(c)) + "\n"
+		}
+		p.fence("", text)
+	}
+	for _, e := range u.Estimates {
+		untrusted.Fprintf(&p.b, "- %s\n", code(string(e.text())))
+	}
+	if len(u.Estimates) > 0 {
+		p.b.WriteString("\n")
+	}
 }
 
 func (p *markdownPrinter) change(c *Change) {
@@ -100,10 +121,8 @@ func (p *markdownPrinter) witness(c *Change, w *Witness) {
 	}
 	p.fence("yaml", text+document(w.Object))
 	text = ""
-	for _, cause := range w.Causes {
-		if cause.Field != "<nil>" {
-			text += string(untrusted.Sprintf("%s: %s\n", cause.Field, cause.Message))
-		}
+	for _, cause := range w.causes() {
+		text += string(cause) + "\n"
 	}
 	for _, change := range w.Kept {
 		text += string(untrusted.Sprintf("%s: %s\n", change.Field, kept(&change)))

@@ -33,7 +33,7 @@ type Options struct {
 	Convert converter.Flags
 	Cluster cluster.Flags
 
-	KubeVersion string
+	KubeVersion, ToKubeVersion string
 }
 
 // Flags adds the flags to f.
@@ -45,6 +45,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringVar(&o.Allow, "allow", "", "`FILE` of accepted breaking changes, each with a reason; with --base, its version at REV")
 	f.IntVar(&o.Steps, "steps", compare.DefaultSteps, "number of objects to try for each change")
 	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to emulate (default: the newest supported, or the cluster's)")
+	f.StringVar(&o.ToKubeVersion, "to-kube-version", "", "compare Kubernetes --kube-version with `X.Y` for the same CRDs")
 	f.Uint64Var(&o.Seed, "seed", 1, "seed of the search")
 	f.StringVarP(&o.Output, "output", "o", "text", "report as "+strings.Join(Outputs, ", "))
 	o.Cluster.Add(f, "read the old CRDs and the objects from a cluster (see docs/cluster.md)")
@@ -62,7 +63,11 @@ func (o *Options) check(paths []string) error {
 		return fmt.Errorf("%d paths: want OLD and NEW, or PATH with --base REV", len(paths))
 	case o.Cluster.On && (o.Base != "" || len(o.Objects) > 0):
 		return errors.New("--cluster: provides the old CRDs and the objects: do not set --base or --objects")
-	case len(paths) == 0:
+	case o.ToKubeVersion != "" && o.Base != "":
+		return errors.New("--to-kube-version: compares Kubernetes versions for the same CRDs: do not set --base")
+	case o.ToKubeVersion != "" && o.KubeVersion == "" && !o.Cluster.On:
+		return errors.New("--to-kube-version: set --kube-version to the version before the upgrade")
+	case len(paths) == 0 && !o.wholeCluster():
 		return errors.New("no CRDs given: want a file or a folder")
 	case !slices.Contains(Outputs, o.Output):
 		return fmt.Errorf("--output %q: want %s", o.Output, strings.Join(Outputs, ", "))
@@ -80,8 +85,14 @@ func (o *Options) check(paths []string) error {
 	if _, err := types.ParseVersion(o.KubeVersion); err != nil {
 		return fmt.Errorf("--kube-version: %w", err)
 	}
+	if _, err := types.ParseVersion(o.ToKubeVersion); err != nil {
+		return fmt.Errorf("--to-kube-version: %w", err)
+	}
 	return o.Cluster.Check()
 }
 
 // two reports whether both sides of the comparison are files.
-func (o *Options) two() bool { return o.Base == "" && !o.Cluster.On }
+func (o *Options) two() bool { return o.Base == "" && !o.Cluster.On && o.ToKubeVersion == "" }
+
+// wholeCluster reports whether all CRDs of the cluster may be compared.
+func (o *Options) wholeCluster() bool { return o.Cluster.On && o.ToKubeVersion != "" }

@@ -70,17 +70,30 @@ func read(ctx context.Context, s command.Streams, o *Options, paths []string, cl
 		}
 	}
 	if client != nil {
-		if err := both.readCluster(ctx, client); err != nil {
+		if err := both.readCluster(ctx, client, o.wholeCluster() && len(paths) == 0); err != nil {
 			return nil, err
 		}
+	}
+	if o.ToKubeVersion != "" {
+		both.double()
 	}
 	slices.SortFunc(both.pairs, func(a, b *pair) int { return strings.Compare(a.name, b.name) })
 	return both, both.complete(o, paths)
 }
 
-// readCluster reads the old side from the cluster: the CRDs whose names are on the new side.
-func (s *sides) readCluster(ctx context.Context, client *cluster.Client) error {
-	all, failed := client.CRDs(ctx, func(name string) bool { return s.byName[name] != nil })
+// double makes both sides equal. Only the Kubernetes version differs between them.
+func (s *sides) double() {
+	for _, p := range s.pairs {
+		if p.after == nil {
+			p.after = p.before
+		}
+		p.before = p.after
+	}
+}
+
+// readCluster reads the old side from the cluster: all CRDs, or those whose names are on the new side.
+func (s *sides) readCluster(ctx context.Context, client *cluster.Client, whole bool) error {
+	all, failed := client.CRDs(ctx, func(name string) bool { return whole || s.byName[name] != nil })
 	decode := func(doc *input.Document) *definition { return one(doc, nil) }
 	err := batch.From(all, decode, func(d *definition) error {
 		s.add(d, "", true)

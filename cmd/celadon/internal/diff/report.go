@@ -14,10 +14,13 @@ type Report struct {
 	// Compatible is set if no change breaks anything, apart from allowed changes, no CRD is rejected,
 	// and no given object is affected. Proved is set if that is proved for each change, without
 	// allowances, and all input was compared.
-	Compatible bool    `json:"compatible"`
-	Proved     bool    `json:"proved"`
-	Summary    Summary `json:"summary"`
-	CRDs       []*CRD  `json:"crds"`
+	Compatible bool `json:"compatible"`
+	Proved     bool `json:"proved"`
+	// KubeVersion and ToKubeVersion are set if two Kubernetes versions are compared.
+	KubeVersion   string  `json:"kubeVersion,omitempty"`
+	ToKubeVersion string  `json:"toKubeVersion,omitempty"`
+	Summary       Summary `json:"summary"`
+	CRDs          []*CRD  `json:"crds"`
 	// Objects holds those objects of --objects that the change affects.
 	Objects []*finding.Object `json:"objects,omitempty"`
 }
@@ -58,8 +61,10 @@ type CRD struct {
 	OldLine int    `json:"oldLine,omitempty"`
 	NewLine int    `json:"newLine,omitempty"`
 	// Update is the API server's verdict on replacing the old CRD with the new CRD.
-	Update  *finding.CRD `json:"update,omitempty"`
-	Changes []*Change    `json:"changes"`
+	Update *finding.CRD `json:"update,omitempty"`
+	// KubeVersions holds the verdicts of two Kubernetes versions on the CRD, if those are compared.
+	KubeVersions *KubeVersions `json:"kubeVersions,omitempty"`
+	Changes      []*Change     `json:"changes"`
 
 	limited int // changes that exceeded the work budget
 }
@@ -116,7 +121,7 @@ func (c *Change) unproved() bool { return !c.breaks() && c.By == compare.BySearc
 
 func (s *Summary) count(crd *CRD) {
 	s.CRDs++
-	if crd.Update != nil && crd.Update.Refused() {
+	if crd.Update != nil && crd.Update.Refused() || crd.KubeVersions.rejects() {
 		s.Refused++
 	}
 	for _, c := range crd.Changes {

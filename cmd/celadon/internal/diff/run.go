@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,6 +39,9 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 	if err != nil {
 		return err
 	}
+	if o.ToKubeVersion != "" && o.ToKubeVersion == o.KubeVersion {
+		return fmt.Errorf("--to-kube-version %s: is the version before the upgrade too: want another", o.ToKubeVersion)
+	}
 	both, err := read(ctx, s, o, paths, client)
 	if err != nil {
 		return err
@@ -48,6 +52,9 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 	out.Colours = command.Colour(s.Stdout) && o.Output == "text"
 	p := newPrinter(out, o)
 	all := &Report{Kind: "DiffReport", APIVersion: "celadon/v1", CRDs: []*CRD{}}
+	if o.ToKubeVersion != "" {
+		all.KubeVersion, all.ToKubeVersion = o.KubeVersion, o.ToKubeVersion
+	}
 	d := &differ{Streams: s, options: o, client: client, sides: both, report: all}
 	err = d.crds(ctx, func(crd *CRD) error {
 		bar.Add(1)
@@ -57,7 +64,7 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 	})
 	bar.Done()
 	if err == nil && (len(o.Objects) > 0 || client != nil) && ctx.Err() == nil {
-		err = d.objects(ctx, engine.Config{KubeVersion: o.KubeVersion, Converter: ask}, p.object)
+		err = d.objects(ctx, ask, p.object)
 	}
 	if err != nil && ctx.Err() == nil {
 		return err
@@ -119,17 +126,19 @@ func (d *differ) crds(ctx context.Context, take func(*CRD) error) error {
 }
 
 // objects compares the verdicts of the old and new CRDs on each given object.
-func (d *differ) objects(ctx context.Context, cfg engine.Config, take func(*finding.Object) error) error {
-	var before, after []resource.Read
+func (d *differ) objects(ctx context.Context, converter engine.Converter, take func(*finding.Object) error) error {
+	before := verdict.Side{Config: engine.Config{KubeVersion: d.options.KubeVersion, Converter: converter}}
+	after := before
+	after.Config.KubeVersion = cmp.Or(d.options.ToKubeVersion, d.options.KubeVersion)
 	for _, p := range d.sides.pairs {
 		if p.before != nil && p.after != nil {
-			before = append(before, resource.Read{Place: p.before.doc.Place(), CRD: p.before.crd})
-			after = append(after, resource.Read{Place: p.after.doc.Place(), CRD: p.after.crd})
+			before.CRDs = append(before.CRDs, resource.Read{Place: p.before.doc.Place(), CRD: p.before.crd})
+			after.CRDs = append(after.CRDs, resource.Read{Place: p.after.doc.Place(), CRD: p.after.crd})
 		}
 	}
 	sum := &Objects{}
 	d.report.Summary.Objects = sum
-	problems, err := verdict.Upgrade(ctx, cfg, before, after, d.source(ctx), d.options.Objects, func(o *finding.Object) error {
+	problems, err := verdict.Upgrade(ctx, before, after, d.source(ctx), d.options.Objects, func(o *finding.Object) error {
 		switch {
 		case o.Bug != nil:
 			return &command.ExitError{Code: command.Bug, Err: o.Bug}

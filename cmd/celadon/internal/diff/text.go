@@ -50,6 +50,9 @@ func (p *textPrinter) crd(crd *CRD) error {
 	if u := crd.Update; u != nil && !u.Accepted {
 		p.update(&b, u)
 	}
+	if crd.KubeVersions != nil {
+		p.upgrade(&b, crd.KubeVersions)
+	}
 	quiet := 0
 	for _, c := range crd.Changes {
 		if c.Effect == compare.Equivalent {
@@ -133,11 +136,8 @@ func (p *textPrinter) witness(b *strings.Builder, c *Change, w *Witness) {
 			b.WriteString(indent + line)
 		}
 	}
-	for _, cause := range w.Causes {
-		if cause.Field == "<nil>" {
-			continue // only notes that rules were not evaluated
-		}
-		untrusted.Fprintf(b, "      %s: %s\n", cause.Field, cause.Message)
+	for _, cause := range w.causes() {
+		untrusted.Fprintf(b, "      %s\n", cause)
 	}
 	for _, change := range w.Kept {
 		untrusted.Fprintf(b, "      %s: %s\n", change.Field, kept(&change))

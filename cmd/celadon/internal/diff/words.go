@@ -95,6 +95,20 @@ func (w *Witness) says() string {
 	return strings.Join(parts, "; ")
 }
 
+// causes returns the causes in a line each. The API server adds a cause without a field if it did not
+// evaluate some rules; it is omitted.
+func (w *Witness) causes() (lines []untrusted.Own) {
+	for _, c := range w.Causes {
+		switch {
+		case c.Field != "<nil>":
+			lines = append(lines, untrusted.Sprintf("%s: %s", c.Field, c.Message))
+		case !strings.Contains(c.Message, "some validation rules were not checked"):
+			lines = append(lines, untrusted.Line(c.Message))
+		}
+	}
+	return lines
+}
+
 var verdicts = map[compare.Verdict]string{
 	compare.Accepted:  "accepted",
 	compare.Refused:   "rejected",
@@ -125,11 +139,15 @@ func (c *Change) head(w *Witness) string {
 func (r *Report) summary() string {
 	s := &r.Summary
 	parts := []string{phrase.Count(s.CRDs, "CRD") + " compared"}
+	one, others := "update of a CRD is rejected", "updates of CRDs are rejected"
+	if r.ToKubeVersion != "" {
+		one, others = "is rejected by Kubernetes "+r.ToKubeVersion, "are rejected by Kubernetes "+r.ToKubeVersion
+	}
 	for _, n := range []struct {
 		count       int
 		one, others string
 	}{
-		{s.Refused, "update of a CRD is rejected", "updates of CRDs are rejected"},
+		{s.Refused, one, others},
 		{s.Breaking, "change breaks", "changes break"},
 		{s.Unknown, "is unknown", "are unknown"},
 		{s.Allowed, "is allowed", "are allowed"},

@@ -45,20 +45,7 @@ type crdReport struct {
 	Needs    []needReport    `json:"needs"`
 	Versions []versionReport `json:"versions"`
 	// KubeVersions is set if several versions were asked for, or none in particular.
-	KubeVersions []kubeVersionReport `json:"kubeVersions,omitempty"`
-}
-
-type kubeVersionReport struct {
-	Version       string          `json:"version"`
-	Accepted      bool            `json:"accepted"`
-	EstimatedCost uint64          `json:"estimatedCost"`
-	Causes        []versionReason `json:"causes"`
-}
-
-type versionReason struct {
-	Reason  string `json:"reason"`
-	Field   string `json:"field"`
-	Message string `json:"message"`
+	KubeVersions []finding.KubeVersion `json:"kubeVersions,omitempty"`
 }
 
 type lintReport struct {
@@ -208,11 +195,7 @@ func newCRDReport(one *vetted) crdReport {
 		rep.Versions = append(rep.Versions, newVersionReport(v))
 	}
 	for _, v := range r.KubeVersions {
-		one := kubeVersionReport{v.Version, v.Accepted, v.EstimatedCost, []versionReason{}}
-		for _, c := range v.Causes {
-			one.Causes = append(one.Causes, versionReason{string(c.Reason), c.Field, c.Message})
-		}
-		rep.KubeVersions = append(rep.KubeVersions, one)
+		rep.KubeVersions = append(rep.KubeVersions, finding.NewKubeVersion(v))
 	}
 	return rep
 }

@@ -26,7 +26,7 @@ type Live struct {
 // NewLive returns a Live without CRDs.
 func NewLive(cfg engine.Config) *Live {
 	c := Config{KubeVersion: cfg.KubeVersion, Validation: "Strict", Locate: true, Explain: true}
-	return &Live{c: &Decider{Config: c, CRDs: gathered(cfg, nil)}}
+	return &Live{c: &Decider{Config: c, CRDs: gathered(Side{Config: cfg})}}
 }
 
 // Apply removes CRDs by name and adds others, whose names must be distinct. A CRD that did not

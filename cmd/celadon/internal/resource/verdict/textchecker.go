@@ -50,7 +50,7 @@ func NewTextChecker(ctx context.Context, crds input.Text, kubeVersion string) (*
 	for _, r := range unreadable {
 		d.unreadable(r)
 	}
-	all := gathered(engine.Config{KubeVersion: kubeVersion}, given)
+	all := gathered(Side{engine.Config{KubeVersion: kubeVersion}, given})
 	all.Problems = append(d.Problems, all.Problems...)
 	return &TextChecker{kubeVersion, all}, nil
 }

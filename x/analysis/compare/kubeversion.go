@@ -1,0 +1,313 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/x/analysis"
+	"github.com/celadon-cel/celadon/x/analysis/search"
+	"github.com/celadon-cel/celadon/x/analysis/work"
+)
+
+// How it works. If the Kubernetes version changes, nothing in the CRD shows which objects are
+// affected. So writes are searched for that violate or satisfy each rule under either version, and
+// samples are varied at values that versions treat differently: numbers outside of the range of
+// their type, and strings with a format. The engines of both versions decide each write.
+
+// upgrade adds the change of the Kubernetes version for a version of the CRD.
+func (c *comparison) upgrade(before, after *side) {
+	if !c.cfg.upgrades() || !before.version.Served || !after.version.Served {
+		return
+	}
+	ch := &change{upgrade: true, before: before, after: after}
+	ch.CRDChange = CRDChange{
+		Version: after.version.Name, OldVersion: before.version.Name, What: kubeVersionChange,
+	}
+	c.changes = append(c.changes, ch)
+}
+
+// kubeVersionChange is CRDChange.What of a change of the Kubernetes version.
+const kubeVersionChange = "Kubernetes version"
+
+// besideSteps limits the writes that are tried for a rule that both versions have. Hardly any rule
+// differs.
+const besideSteps = 60
+
+// maxVaried limits the writes that are made from samples.
+const maxVaried = 4000
+
+// An upgrading is the search for writes that two Kubernetes versions treat differently.
+type upgrading struct {
+	change      *change
+	forth, back *asking // towards the new version, and towards the old version
+	seen        map[string]bool
+	varied      string // path of the value that the write varies, or ""
+	err         error
+}
+
+// upgraded determines the effect of a change of the Kubernetes version.
+func (c *comparison) upgraded(ch *change, m *work.Meter) error {
+	between := func(base, other *side) *asking {
+		return &asking{comparison: c, work: m, goal: &goal{kept: true}, base: base, other: other, relabel: relabelling(base, other)}
+	}
+	u := &upgrading{change: ch, forth: between(ch.before, ch.after), back: between(ch.after, ch.before), seen: map[string]bool{}}
+	for _, a := range []*asking{u.forth, u.back} {
+		if err := u.search(a); err != nil {
+			return err
+		}
+	}
+	if len(ch.found) > 0 {
+		for i := range ch.found {
+			ch.found[i].Searched = u.forth.searched
+		}
+		return nil
+	}
+	ch.Effect, ch.By, ch.Searched = Unknown, BySearch, u.forth.searched
+	if m.Empty() {
+		ch.Limited, ch.Reason = true, m.Reason()
+	}
+	return u.err
+}
+
+// search tries writes that are made for the base of a.
+func (u *upgrading) search(a *asking) error {
+	q, err := a.analyzer(a.base, analysis.Config{Steps: a.cfg.Steps, Seed: a.cfg.Seed})
+	if err != nil {
+		return err
+	}
+	if err := u.rules(a, q); err != nil {
+		return err
+	}
+	if err := u.beside(a, q); err != nil {
+		return err
+	}
+	for _, full := range []bool{true, false} {
+		sample, err := q.Sample(a.ctx, full)
+		if err != nil {
+			return err
+		}
+		if sample.Witness != nil {
+			u.try(sample.Witness.Request())
+			u.vary(a, sample.Witness.Object)
+		}
+	}
+	return u.err
+}
+
+// rules tries a write that each rule rejects, and a write that it accepts.
+func (u *upgrading) rules(a *asking, q *analysis.Analyzer) error {
+	for _, rule := range q.Rules() {
+		for _, want := range []search.Want{search.Refused, search.Accepted} {
+			if a.work.Empty() {
+				return nil
+			}
+			found, err := q.Search(a.ctx, rule, want)
+			if err != nil {
+				return err
+			}
+			if found.Witness == nil {
+				continue
+			}
+			u.try(found.Witness.Request())
+			if found.Witness.Operation == search.Create {
+				u.try(engine.Request{Object: found.Witness.Object, OldObject: found.Witness.Object})
+			}
+		}
+	}
+	return nil
+}
+
+// beside tries a write that each rule rejects in the other version and that the base of a admits.
+func (u *upgrading) beside(a *asking, base *analysis.Analyzer) error {
+	q, err := a.analyzer(a.other, analysis.Config{Steps: min(a.cfg.Steps, besideSteps), Seed: a.cfg.Seed, Beside: base})
+	if err != nil {
+		return err
+	}
+	for _, rule := range q.Rules() {
+		if a.work.Empty() {
+			return nil
+		}
+		found, err := q.Search(a.ctx, rule, search.Refused)
+		if err != nil {
+			return err
+		}
+		u.forth.searched += found.Searched
+		if found.Witness != nil {
+			u.try(found.Witness.Request())
+		}
+	}
+	return nil
+}
+
+// vary tries writes that differ from a sample in one value.
+func (u *upgrading) vary(a *asking, sample map[string]any) {
+	tried := 0
+	leaves(nil, sample, func(path []engine.Step, v any) bool {
+		if len(path) == 0 || path[0].Name == "metadata" {
+			return true
+		}
+		for _, value := range valuesBetweenVersions(at(a.base.schema(), path)) {
+			obj := runtime.DeepCopyJSON(sample)
+			if !put(obj, path, value) {
+				continue
+			}
+			u.varied = schemaPath(engine.FormatPath(path))
+			u.try(engine.Request{Object: obj})
+			if tried++; tried == maxVaried || u.err != nil {
+				return false
+			}
+		}
+		return a.ctx.Err() == nil
+	})
+	u.varied = ""
+}
+
+// valuesBetweenVersions returns values of a schema that some Kubernetes versions accept and others
+// reject.
+func valuesBetweenVersions(s *props) []any {
+	switch {
+	case s == nil:
+		return nil
+	case s.Type == "integer":
+		return []any{int64(math.MaxInt32) + 1, int64(math.MinInt32) - 1, int64(math.MaxInt64), int64(math.MinInt64), int64(-1), int64(0)}
+	case s.Type == "number":
+		return []any{math.MaxFloat32 * 2, math.MaxFloat64, 0.1, int64(math.MaxInt32) + 1, int64(math.MaxInt64), int64(-1)}
+	case s.Format != "":
+		return append(samples(s), formatted(s.Format, 10)...)
+	}
+	return nil
+}
+
+// try validates a write with both versions and records a difference.
+func (u *upgrading) try(req engine.Request) {
+	if u.err != nil {
+		return
+	}
+	u.forth.searched++
+	req.FieldValidation = "Ignore"
+	before, err := u.back.ask1(req)
+	if u.err = undecidable(err); err != nil {
+		return
+	}
+	after, err := u.forth.ask1(req)
+	if u.err = undecidable(err); err != nil {
+		return
+	}
+	switch {
+	case before.Allowed && !after.Allowed:
+		u.record(u.forth, req, after, Breaking)
+	case !before.Allowed && after.Allowed:
+		u.record(u.back, req, before, Loosening)
+	case before.Allowed:
+		if kept := slices.Collect(Values(withoutMetadata(before.Object), withoutMetadata(after.Object))); len(kept) > 0 {
+			u.keep(req, after, kept)
+		}
+	}
+}
+
+// record adds a write that only one version accepts. refused is the result of the other version.
+func (u *upgrading) record(a *asking, req engine.Request, refused *engine.Result, effect Effect) {
+	where, place := u.place(refused.Causes)
+	if u.again(effect, where) {
+		return
+	}
+	w := &Witness{Operation: operation(req), Object: req.Object, Old: req.OldObject, Causes: refused.Causes}
+	ch := u.difference(where, effect)
+	ch.NewField = place
+	if effect == Breaking {
+		ch.Refused, u.err = w, a.three(w, req, refused)
+	} else {
+		ch.Admitted = w
+	}
+	u.change.found = append(u.change.found, ch)
+}
+
+// place returns the schema path of the most telling cause, and its field in the CRD.
+func (u *upgrading) place(causes []engine.Cause) (where, field string) {
+	for _, c := range causes {
+		if c.Rule != nil {
+			return c.Rule.Path, u.fieldAt(c.Rule.Path) + fmt.Sprintf(".x-kubernetes-validations[%d]", c.Rule.Index)
+		}
+		if text := fieldOf(c); text != "<nil>" && where == "" {
+			where = schemaPath(text)
+		}
+	}
+	where = cmp.Or(where, u.varied)
+	return where, u.fieldAt(where)
+}
+
+// fieldAt returns the field of the new CRD with the schema at a path.
+func (u *upgrading) fieldAt(where string) string {
+	side := u.change.after
+	field := fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", side.index)
+	steps, err := engine.ParsePath(where)
+	if err != nil {
+		return field
+	}
+	for i, step := range steps {
+		s := at(side.schema(), steps[:i])
+		switch {
+		case s == nil:
+			return field
+		case s.Items != nil:
+			field += ".items"
+		case valuesOf(s) != nil && (step.Any || len(s.Properties) == 0):
+			field += ".additionalProperties"
+		default:
+			field += ".properties[" + step.Name + "]"
+		}
+	}
+	return field
+}
+
+// keep adds a write that both versions accept and persist differently.
+func (u *upgrading) keep(req engine.Request, after *engine.Result, kept []Change) {
+	where := schemaPath(engine.FormatPath(kept[0].Path))
+	w := &Witness{Operation: operation(req), Object: req.Object, Old: req.OldObject, Kept: kept}
+	effect := Loosening
+	if w.loses() {
+		effect = Breaking
+	}
+	if u.again(effect, where) {
+		return
+	}
+	ch := u.difference(where, effect)
+	ch.NewField = u.fieldAt(where)
+	ch.Kept, u.err = w, u.forth.three(w, req, after)
+	u.change.found = append(u.change.found, ch)
+}
+
+// again reports whether a difference with the same effect and path is known already.
+func (u *upgrading) again(effect Effect, where string) bool {
+	key := string(effect) + " " + where
+	known := u.seen[key]
+	u.seen[key] = true
+	return known
+}
+
+func (u *upgrading) difference(where string, effect Effect) CRDChange {
+	ch := u.change.CRDChange
+	if ch.Path, ch.Effect, ch.By = where, effect, ByWitness; effect == Loosening {
+		ch.By = BySearch // that nothing breaks is not certain
+	}
+	return ch
+}
+
+// schemaPath returns the path of a field without indexes, or "" if field is not a path.
+func schemaPath(field string) string {
+	steps, err := engine.ParsePath(field)
+	if err != nil {
+		return ""
+	}
+	for i, s := range steps {
+		if s.Item {
+			steps[i] = engine.Step{Any: true}
+		}
+	}
+	return engine.FormatPath(steps)
+}
