@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -42,7 +43,9 @@ type Terminal struct {
 
 // keys reads the user's input. A Ctrl-D that arrives while no line is being edited looks like the
 // end of input, and readline would stop reading. keys therefore converts it to the Ctrl-D
-// character.
+// character. It also drops NUL, which readline takes for the end of input too: Ctrl-Space sends it,
+// and so does a terminal for a Ctrl-D that waits when line editing begins. After that, readline
+// would hang when it is closed.
 type keys struct {
 	in   io.Reader
 	ends int
@@ -50,7 +53,7 @@ type keys struct {
 }
 
 func (k *keys) Read(p []byte) (int, error) {
-	n, err := k.in.Read(p)
+	n, err := k.readKeys(p)
 	switch {
 	case n > 0:
 		k.ends = 0
@@ -62,6 +65,16 @@ func (k *keys) Read(p []byte) (int, error) {
 		k.gone.Store(true)
 	}
 	return n, err
+}
+
+// readKeys reads at least one byte other than NUL, unless it returns an error or p is empty.
+func (k *keys) readKeys(p []byte) (int, error) {
+	for {
+		n, err := k.in.Read(p)
+		if kept := len(slices.DeleteFunc(p[:n], func(b byte) bool { return b == 0 })); kept > 0 || n == 0 || err != nil {
+			return kept, err
+		}
+	}
 }
 
 // maxEnds limits how many consecutive ends of input are treated as a key.

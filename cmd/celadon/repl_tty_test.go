@@ -337,6 +337,19 @@ func TestTerminalColours(t *testing.T) {
 	}
 }
 
+// TestTerminalNUL checks that Ctrl-Space neither ends the shell nor makes it hang.
+func TestTerminalNUL(t *testing.T) {
+	c := cronTabConsole(t, "XDG_STATE_HOME="+t.TempDir())
+	c.expect("CronTab/v1> ")
+	c.typed("\x00\x00111 +\x00 222\r")
+	c.expect("333")
+	c.expect("CronTab/v1> ")
+	c.typed("\x00")
+	if err := c.leave(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestTerminalNoHistory(t *testing.T) {
 	state := t.TempDir()
 	c := openConsole(t, []string{"XDG_STATE_HOME=" + state}, "--no-history")
