@@ -3,6 +3,7 @@ package vet
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -21,6 +22,21 @@ type KubeVersion struct {
 	EstimatedCost uint64
 	// Causes are sorted like Report.Causes.
 	Causes []engine.Cause
+	// Rules has the estimates of all rules, in the order of Report.Versions.
+	Rules []RuleEstimate
+}
+
+// A RuleEstimate is the estimated cost of a rule in a Kubernetes version.
+type RuleEstimate struct {
+	// Version is a version of the CRD.
+	Version string
+	Path    string
+	Index   int
+	// Total is the estimate for all runs of the rule on an object, or the larger estimate of its
+	// messageExpression, in CEL cost units. It is 0 if Broken is set.
+	Total uint64
+	// Broken is set if the rule or its messageExpression does not compile.
+	Broken bool
 }
 
 // How it works: most CRDs differ between Kubernetes versions only in their estimates. If nothing
@@ -80,7 +96,33 @@ func (a *admission) kubeVersion() KubeVersion {
 		}
 		one.EstimatedCost = max(one.EstimatedCost, sum)
 	}
+	one.Rules = a.ruleEstimates()
 	return one
+}
+
+// ruleEstimates returns the estimates of all rules in the order of the CRD's versions.
+func (a *admission) ruleEstimates() (list []RuleEstimate) {
+	for i := range a.crd.Spec.Versions {
+		name := a.crd.Spec.Versions[i].Name
+		for _, u := range a.units {
+			if !slices.Contains(u.versions, name) {
+				continue
+			}
+			for _, r := range u.rules {
+				one := RuleEstimate{Version: name, Path: r.at.place(), Index: r.index, Broken: r.broken()}
+				if !one.Broken {
+					one.Total = max(r.total, r.messageCost())
+				}
+				list = append(list, one)
+			}
+		}
+	}
+	return list
+}
+
+// broken reports whether the rule or its messageExpression does not compile.
+func (r *rule) broken() bool {
+	return r.expr == nil || r.expr.refused || r.message != nil && r.message.refused
 }
 
 // differs reports whether another version might judge the CRD by more than its estimates.

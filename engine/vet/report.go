@@ -152,7 +152,7 @@ func (a *admission) rule(r *rule) Rule {
 		Factors:               r.cardinality.Factors,
 		MessageExpressionCost: r.messageCost(),
 		Limit:                 uint64(a.limits.EstimatedPerRule),
-		Broken:                r.expr == nil || r.expr.refused || r.message != nil && r.message.refused,
+		Broken:                r.broken(),
 	}
 }
 

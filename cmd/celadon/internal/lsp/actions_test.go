@@ -167,6 +167,9 @@ func TestAsked(t *testing.T) {
 	if got := hover(place("crd.yaml", crd, "self.repl", true)); !strings.Contains(got, "integer") {
 		t.Errorf("hover: %q", got)
 	}
+	if got := hover(place("crd.yaml", crd, "self.repl", true)); !strings.Contains(got, "\nKubernetes 1.28 to 1.29: does not compile; 1.30 to 1.37: 19") {
+		t.Errorf("hover: %q, want the estimate in all Kubernetes versions", got)
+	}
 	if got := labels(place("crd.yaml", crd, "rule: self.", true)); !slices.Contains(got, "maxReplicas") {
 		t.Errorf("completion: %v", got)
 	}

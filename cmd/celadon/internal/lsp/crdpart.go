@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"slices"
@@ -14,6 +15,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/catalog"
+	enginevet "github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
@@ -27,6 +30,9 @@ type crdPart struct {
 	compile func() (*engine.Engine, error)
 
 	described func() *apiextensionsv1.CustomResourceDefinition
+
+	// versions returns the verdicts of all Kubernetes versions, or nil if there are none.
+	versions func() *enginevet.Report
 
 	places editor.Places
 }
@@ -42,6 +48,17 @@ func newCRDPart(doc *input.Document) *crdPart {
 			return nil
 		}
 		return crd
+	})
+	c.versions = sync.OnceValue(func() *enginevet.Report {
+		cfg := enginevet.Config{Beta: true}
+		for _, v := range types.Versions() {
+			cfg.KubeVersions = append(cfg.KubeVersions, v.String())
+		}
+		r, err := enginevet.Vet(context.Background(), c.data, cfg)
+		if err != nil {
+			return nil
+		}
+		return r
 	})
 	return c
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet"
+	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
@@ -60,7 +62,27 @@ func (v *view) hover(_ context.Context, offset int) *protocol.Hover {
 		return nil
 	}
 	at := e.rangeOf(h.Start, h.End)
-	return &protocol.Hover{Contents: plainText(strings.Join(h.Lines(), "\n")), Range: &at}
+	lines := h.Lines()
+	if text := e.versions(); text != "" {
+		lines = append(lines, text)
+	}
+	return &protocol.Hover{Contents: plainText(strings.Join(lines, "\n")), Range: &at}
+}
+
+// versions describes the estimates of a rule in all Kubernetes versions in a line, or returns "".
+func (e *expression) versions() string {
+	if e.crd == nil || e.crd.crd == nil {
+		return "" // a marker in Go source
+	}
+	crd := e.crd.crd.described()
+	if e.At.Key != "rule" || crd == nil || e.At.Version >= len(crd.Spec.Versions) {
+		return ""
+	}
+	r := e.crd.crd.versions()
+	if r == nil {
+		return ""
+	}
+	return vet.RuleVersions(r, crd.Spec.Versions[e.At.Version].Name, engine.FormatPath(e.At.Steps), e.At.Index)
 }
 
 // plainText returns text as plain text. It does not use Markdown, because untrusted CRDs could

@@ -2,6 +2,7 @@ package vet
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/celadon-cel/celadon/engine/vet"
@@ -129,6 +130,48 @@ func versionSentence(list []vet.KubeVersion) string {
 		}
 	}
 	return strings.Join(parts, "; ")
+}
+
+// RuleVersions describes the estimates of a rule in all Kubernetes versions of a report in a line,
+// such as "Kubernetes 1.28 to 1.30: does not compile; 1.31 to 1.37: 47". It returns "" if the report
+// has a single Kubernetes version or not this rule.
+func RuleVersions(r *vet.Report, version, path string, index int) string {
+	var parts []string
+	var ranges []versionRange
+	for _, v := range r.KubeVersions {
+		i := slices.IndexFunc(v.Rules, func(e vet.RuleEstimate) bool { return e.Version == version && e.Path == path && e.Index == index })
+		if i < 0 {
+			return ""
+		}
+		text := estimateText(r, &v.Rules[i])
+		if n := len(ranges); n > 0 && ranges[n-1].cause == text {
+			ranges[n-1].last = v.Version
+			continue
+		}
+		ranges = append(ranges, versionRange{first: v.Version, last: v.Version, cause: text})
+	}
+	for _, one := range ranges {
+		parts = append(parts, one.String()+": "+one.cause)
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "Kubernetes " + strings.Join(parts, "; ")
+}
+
+// estimateText describes the estimate of a rule.
+func estimateText(r *vet.Report, e *vet.RuleEstimate) string {
+	if e.Broken {
+		return "does not compile"
+	}
+	for _, v := range r.Versions {
+		for i := range v.Rules {
+			if limit := v.Rules[i].Limit; v.Name == e.Version && e.Total > limit {
+				return phrase.Number(e.Total) + ", " + phrase.Share(e.Total, limit) + " of the limit"
+			}
+		}
+	}
+	return phrase.Number(e.Total)
 }
 
 // kubeVersions writes the verdicts of all versions if the rest of the report does not imply them.

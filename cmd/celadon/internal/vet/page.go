@@ -140,6 +140,16 @@ func (one *vetted) problems() (list []Problem) {
 	return list
 }
 
+// Reports returns the reports of the CRDs that could be read.
+func (v *Vetted) Reports() (list []*vet.Report) {
+	for _, one := range v.crds {
+		if one.report != nil {
+			list = append(list, one.report)
+		}
+	}
+	return list
+}
+
 func (v *Vetted) add(one *vetted) {
 	v.crds = append(v.crds, one)
 	v.Problems = append(v.Problems, one.problems()...)

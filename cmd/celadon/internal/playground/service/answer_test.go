@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/playground/service"
+	"github.com/celadon-cel/celadon/types"
 )
 
 // ask sends a request to a new Service.
@@ -224,11 +226,40 @@ func TestShare(t *testing.T) {
 	}
 }
 
+// TestVersions checks the results of all Kubernetes versions.
+func TestVersions(t *testing.T) {
+	t.Parallel()
+	crd := strings.Replace(read(t, "crontab/crd.yaml"), "self.replicas <= self.maxReplicas", "self.replicas <= self.maxReplicas && isIP('1.2.3.4')", 1)
+	list := ask(t, service.Request{Do: "versions", CRD: crd, Object: refused, KubeVersion: "1.33"})["versions"].([]any)
+	if len(list) != types.Newest-types.Oldest+1 {
+		t.Fatalf("got %d versions", len(list))
+	}
+	for _, one := range []struct {
+		i                 int
+		version           string
+		accepted, broken  bool
+		objects, messages int
+	}{{0, "1.28", false, true, 1, 1}, {len(list) - 1, types.Version{Minor: types.Newest}.String(), true, false, 1, 1}} {
+		got := list[one.i].(map[string]any)
+		ofCRD, ofObject := got["crds"].([]any)[0].(map[string]any), got["objects"].([]any)
+		if got["version"] != one.version || ofCRD["accepted"] != one.accepted || len(ofObject) != one.objects {
+			t.Errorf("got %v", got)
+		}
+		broken := slices.ContainsFunc(ofCRD["rules"].([]any), func(r any) bool { return r.(map[string]any)["broken"] == true })
+		if broken != one.broken {
+			t.Errorf("%s: got rules %v", one.version, ofCRD["rules"])
+		}
+		if object := ofObject[0].(map[string]any); object["verdict"] != "invalid" || object["message"] == "" {
+			t.Errorf("%s: got object %v", one.version, object)
+		}
+	}
+}
+
 // TestHiddenValues checks that no response contains a password.
 func TestHiddenValues(t *testing.T) {
 	t.Parallel()
 	object := "apiVersion: example.com/v1\nkind: Login\nmetadata: {name: a}\nspec: {user: hunter2, token: hunter2}\n"
-	for _, do := range []string{"check", "trace"} {
+	for _, do := range []string{"check", "trace", "versions"} {
 		got := ask(t, service.Request{Do: do, CRD: secretCRD, Object: object})
 		text, err := json.Marshal(got)
 		if err != nil || bytes.Contains(text, []byte("hunter2")) {

@@ -108,7 +108,7 @@ func TestNoNullLists(t *testing.T) {
 				record("trace "+name+", "+of, answered(t, r, service.Request{Do: "trace", CRD: crd, Object: object, Old: old}))
 			}
 		}
-		for _, do := range []string{"vet", "fix", "about"} {
+		for _, do := range []string{"vet", "fix", "about", "versions"} {
 			record(do+" "+name, answered(t, r, service.Request{Do: do, CRD: crd}))
 		}
 		for _, want := range []string{"refused", "accepted", "error"} {

@@ -109,6 +109,8 @@ var answers = map[string]func(*Service, context.Context, *Request) (any, error){
 	"share": (*Service).share,
 	"about": (*Service).about,
 
+	"versions": (*Service).versions,
+
 	"complete": (*Service).complete,
 	"hover":    (*Service).hover,
 	"mends":    (*Service).fixes,

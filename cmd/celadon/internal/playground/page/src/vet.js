@@ -1,5 +1,6 @@
 // The API server's verdict on the CRD, and the cost estimates of its rules.
 import { $, bar, count, draw, h, lazily, message, number, share } from "./dom.js";
+import { crdVersions, ruleVersions } from "./versions.js";
 import { finder } from "./result.js";
 
 export function showVet(answer, page) {
@@ -28,7 +29,8 @@ function vetted(crd, kubectl, page) {
 		crd.causes.length > 0 && h("ol", { class: "causes" }, crd.causes.map((c) => finding(c.field, c.message, c.reason, c, page))),
 		crd.warnings.map((w) => h("p", { class: "warning" }, `Warning: ${w}`)),
 		crd.lints.length > 0 && h("div", {}, h("h4", {}, `Lints (${crd.lints.length})`), h("ol", { class: "causes" }, crd.lints.map((l) => finding(l.path || "the whole object", l.message, l.lint, l, page)))),
-		crd.versions.map((v) => version(crd, v, page)));
+		crd.versions.map((v) => version(crd, v, page)),
+		!crd.problem && crdVersions(crd, page));
 }
 
 function finding(where, words, kind, at, page) {
@@ -73,6 +75,7 @@ function estimated(crd, v, rule, page) {
 			rule.reason && h("div", {}, h("p", {}, "Most of it in: ", h("code", {}, rule.reason.expression)),
 				rule.reason.missing.map((m) => h("p", {}, h("code", {}, m.path || "the whole object"), ` has no ${m.bound}: ${number(m.assumed)} assumed`)),
 				rule.reason.notes.map((note) => h("p", {}, note))),
+			ruleVersions(crd, of, rule.limit, page),
 			h("p", { class: "places" }, at?.line > 0 && h("button", { type: "button", onclick: () => page.go("crd", at.line, at.column) }, `Rule, line ${at.line}`), " ", !rule.broken && finder(crd.name, of, page)));
 	}));
 }

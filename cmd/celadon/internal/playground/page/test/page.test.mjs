@@ -40,6 +40,13 @@ for (const engine of [native, ...(hasSite ? [inBrowser] : [])]) {
 			assert.match(await page.evaluate(() => document.getElementById("editor-crd").shadowRoot.querySelector(".cm-activeLine").textContent), /rule: .*self\.renewBefore/);
 		});
 
+		test("a table shows the Kubernetes versions", async () => {
+			const { page } = one;
+			await page.evaluate(() => { [...document.querySelectorAll("#vet details")].find((d) => d.textContent.startsWith("Kubernetes versions")).open = true; });
+			await page.waitForSelector("#vet .versions table");
+			assert.match(await words(page, "#vet .versions"), /1\.31\s+rejected[^]*1\.37\s+accepted\s+[\d,]+\s+rejected/);
+		});
+
 		test("the persisted form is shown", async () => {
 			assert.match(await one.page.$eval("#persisted", (e) => e.textContent), /^$/, "a rejected object is not persisted");
 			await set(one.page, "object", (await example("playground/certificate/old.yaml")).replace("shop_old", "old"));

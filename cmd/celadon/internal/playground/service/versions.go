@@ -1,0 +1,90 @@
+package service
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// A kubeVersion is the result for a Kubernetes version, in the response to versions.
+type kubeVersion struct {
+	Version string       `json:"version"`
+	CRDs    []versionCRD `json:"crds"`
+	// Objects are the verdicts on the objects, in the order of the report of check.
+	Objects []versionObject `json:"objects"`
+}
+
+type versionCRD struct {
+	finding.KubeVersion
+	Name  string        `json:"name"`
+	Rules []versionRule `json:"rules"`
+}
+
+// A versionRule is the estimated cost of a rule.
+type versionRule struct {
+	Version string `json:"version"`
+	Path    string `json:"path"`
+	Index   int    `json:"index"`
+	Total   uint64 `json:"total"`
+	Broken  bool   `json:"broken,omitempty"`
+}
+
+type versionObject struct {
+	Verdict string `json:"verdict"`
+	// Message is the first cause of a rejection, or the reason why there is no verdict.
+	Message string `json:"message,omitempty"`
+	Cost    int64  `json:"cost"`
+}
+
+// versions returns the results for each Kubernetes version, oldest first.
+func (r *Service) versions(ctx context.Context, req *Request) (any, error) {
+	all := *req
+	all.KubeVersion = ""
+	vetted, err := vetText(ctx, &all)
+	if err != nil {
+		return nil, err
+	}
+	list := []kubeVersion{}
+	for i, v := range types.Versions() {
+		one := kubeVersion{Version: v.String(), CRDs: []versionCRD{}, Objects: []versionObject{}}
+		for _, report := range vetted.Reports() {
+			if i >= len(report.KubeVersions) {
+				continue
+			}
+			of := &report.KubeVersions[i]
+			crd := versionCRD{KubeVersion: finding.NewKubeVersion(*of), Name: report.Name, Rules: []versionRule{}}
+			for _, e := range of.Rules {
+				crd.Rules = append(crd.Rules, versionRule(e))
+			}
+			one.CRDs = append(one.CRDs, crd)
+		}
+		all.KubeVersion = v.String()
+		checked, err := r.checkedOnce(ctx, &all)
+		if err != nil {
+			return nil, err
+		}
+		for j := range checked.Objects {
+			one.Objects = append(one.Objects, newVersionObject(checked.Objects[j].Object))
+		}
+		list = append(list, one)
+	}
+	return &struct {
+		Versions []kubeVersion `json:"versions"`
+	}{list}, nil
+}
+
+// checkedOnce is checked without the cache of compiled texts, which has room for few versions.
+func (r *Service) checkedOnce(ctx context.Context, req *Request) (*verdict.Checked, error) {
+	return New().checked(ctx, req)
+}
+
+func newVersionObject(o *finding.Object) versionObject {
+	one := versionObject{Verdict: o.Verdict, Message: o.Problem, Cost: o.Cost}
+	if len(o.Causes) > 0 {
+		one.Message = fmt.Sprintf("%s: %s", o.Causes[0].Field, o.Causes[0].Message)
+	}
+	return one
+}
