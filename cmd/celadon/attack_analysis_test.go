@@ -66,6 +66,7 @@ func TestAttackAnalysis(t *testing.T) {
 				{"test", "init", "--crd", "crds/t.yaml"},
 				{"docs", "--crd", "crds/t.yaml"},
 				{"diff", "crds/t.yaml", "new/t.yaml"},
+				{"diff", "--kube-version", "1.30", "--to-kube-version", "1.37", "crds/t.yaml"},
 				{"vet", "--find", "crds/t.yaml"},
 			} {
 				start := time.Now()

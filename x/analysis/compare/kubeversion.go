@@ -158,7 +158,7 @@ func (u *upgrading) vary(a *asking, sample map[string]any) {
 			}
 			u.varied = schemaPath(engine.FormatPath(path))
 			u.try(engine.Request{Object: obj})
-			if tried++; tried == maxVaried || u.err != nil {
+			if tried++; tried == maxVaried || u.err != nil || a.work.Empty() {
 				return false
 			}
 		}
@@ -189,6 +189,7 @@ func (u *upgrading) try(req engine.Request) {
 		return
 	}
 	u.forth.searched++
+	u.forth.work.Spend(2 * (sizeOf(req.Object) + sizeOf(req.OldObject)))
 	req.FieldValidation = "Ignore"
 	before, err := u.back.ask1(req)
 	if u.err = undecidable(err); err != nil {
@@ -280,6 +281,13 @@ func (u *upgrading) keep(req engine.Request, after *engine.Result, kept []Change
 	ch.NewField = u.fieldAt(where)
 	ch.Kept, u.err = w, u.forth.three(w, req, after)
 	u.change.found = append(u.change.found, ch)
+}
+
+// sizeOf returns the number of values in an object, which is about the work of validating it.
+func sizeOf(obj map[string]any) int {
+	n := 0
+	leaves(nil, obj, func([]engine.Step, any) bool { n++; return true })
+	return n
 }
 
 // again reports whether a difference with the same effect and path is known already.
