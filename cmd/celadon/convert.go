@@ -11,7 +11,7 @@ const convertHelp = `Convert shows objects in another version of their CRD, as a
 reads them: pruned and defaulted in their own version, converted to the storage
 version and defaulted there, and then converted to the requested version.
 
-A CRD with conversion Webhook needs a converter: --convert URL, or --exec COMMAND, a
+A CRD with conversion strategy Webhook needs a converter: --convert URL, or --exec COMMAND, a
 program that reads a ConversionReview from standard input and writes one to standard
 output. The webhook that the CRD itself names is never called.
 

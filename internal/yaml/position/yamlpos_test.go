@@ -49,7 +49,7 @@ var scalarCases = map[string]struct{ text, source, value string }{
 	"merged of several":           {"l: [&x {z: 1}, &y {k: a}]\n<<: [*x, *y]\n", "a", "a"},
 	"the last of equal keys":      {"k: a\nl: 1\nk: b\n", "b", "b"},
 	"a complex key":               {"? k\n: a\n", "a", "a"},
-	"behind a document":           {"# c\n---\nk: a\n---\nk: b\n", "a", "a"},
+	"after a document":            {"# c\n---\nk: a\n---\nk: b\n", "a", "a"},
 }
 
 func TestScalars(t *testing.T) {

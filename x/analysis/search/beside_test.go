@@ -64,7 +64,7 @@ func TestFindBeside(t *testing.T) {
 			}
 			holds(t, s, s.Rules()[0], Refused, a.Witness)
 			if !a.Witness.Alone || !admitted(t, s.cfg.Beside, a.Witness) {
-				t.Errorf("beside it is refused: %v", a.Witness.Object)
+				t.Errorf("the other rule rejects it: %v", a.Witness.Object)
 			}
 		})
 	}
@@ -165,7 +165,7 @@ properties:
 		}
 	}
 	if _, err := s.Refusal(t.Context()); err == nil {
-		t.Error("a refusal beside nothing")
+		t.Error("Refusal without Beside: got no error")
 	}
 }
 

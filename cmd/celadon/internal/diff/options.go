@@ -40,7 +40,7 @@ type Options struct {
 func (o *Options) Flags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringVar(&o.Base, "base", "", "read the old CRDs from PATH at a git `REV`")
-	f.StringArrayVar(&o.Objects, "objects", nil, "existing objects: report the effect of the change on each: `PATH` of a file, a folder, or - (repeatable)")
+	f.StringArrayVar(&o.Objects, "objects", nil, "report the effect of the change on each existing object in `PATH`: a file, a folder, or - (repeatable)")
 	f.BoolVar(&o.Strict, "strict", false, "report changes as findings unless they are proved to break nothing")
 	f.StringVar(&o.Allow, "allow", "", "`FILE` of accepted breaking changes, each with a reason; with --base, its version at REV")
 	f.IntVar(&o.Steps, "steps", compare.DefaultSteps, "number of objects to try for each change")

@@ -173,7 +173,7 @@ func TestAsked(t *testing.T) {
 	half := strings.Replace(crd, "self.replicas <= self.maxReplicas", "self.replicas <= ", 1)
 	c.send("crd.yaml", protocol.Change{Text: half})
 	if got := labels(place("crd.yaml", half, "self.replicas <= ", true)); !slices.Contains(got, "self") {
-		t.Errorf("completion behind a blank: %v", got)
+		t.Errorf("completion after a blank: %v", got)
 	}
 	c.change("crd.yaml", protocol.Change{Text: crd})
 	var help protocol.SignatureHelp
@@ -234,7 +234,7 @@ func TestHintsAndSymbols(t *testing.T) {
 	}
 	for _, h := range hints {
 		if line := strings.Split(crd, "\n")[h.Position.Line]; int(h.Position.Character) != len(line) || !strings.HasPrefix(h.Label, "cost ") {
-			t.Errorf("%+v behind %q", h, line)
+			t.Errorf("%+v: not at the end of %q", h, line)
 		}
 	}
 	var lenses []protocol.CodeLens

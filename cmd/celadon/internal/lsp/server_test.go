@@ -122,7 +122,7 @@ func TestBurst(t *testing.T) {
 	}
 	for i, p := range c.published[before:] {
 		if i > 0 && *p.Version <= *c.published[before+i-1].Version {
-			t.Errorf("version %d is published behind %d", *p.Version, *c.published[before+i-1].Version)
+			t.Errorf("version %d is published after %d", *p.Version, *c.published[before+i-1].Version)
 		}
 	}
 }

@@ -74,7 +74,7 @@ func TestServeHostileHTTP(t *testing.T) {
 		"many fields":                  {posting(strings.Repeat("A: b\r\n", 60), ""), []int{400}, "not an admission request"},
 		"too many fields":              {posting(manyFields(maxFields), ""), []int{431}, "more than 64 header fields"},
 		"pipelined":                    {strings.Repeat(ofLength(good), 3), []int{200, 200, 200}, `"allowed":true`},
-		"pipelined behind a refusal":   {ofLength("{") + ofLength(good), []int{400, 200}, ""},
+		"pipelined after a rejection":  {ofLength("{") + ofLength(good), []int{400, 200}, ""},
 		"expects to go on":             {posting(fmt.Sprintf("Expect: 100-continue\r\nContent-Length: %d\r\n", len(good)), good), []int{100, 200}, ""},
 		"expects, and is refused":      {strings.Replace(posting("Expect: 100-continue\r\nContent-Length: 5\r\n", ""), "json", "yaml", 1), []int{415}, ""},
 		"expects something else":       {posting("Expect: a miracle\r\nContent-Length: 5\r\n", ""), []int{417}, ""},

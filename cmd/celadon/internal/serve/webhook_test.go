@@ -125,7 +125,7 @@ func TestServeUndecided(t *testing.T) {
 		t.Errorf("got %+v", r)
 	}
 	if r := s.review("/validate", cronTab(goodSpec)); !r.Allowed {
-		t.Errorf("beside it: %+v", r)
+		t.Errorf("another object: %+v", r)
 	}
 	_, text := s.get("/metrics")
 	if want := `celadon_admission_requests_total{kind="CronTab.stable.example.com",path="validate",verdict="undecided"} 1`; !strings.Contains(text, want) {
