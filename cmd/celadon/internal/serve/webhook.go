@@ -56,7 +56,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringVar(&o.Listen, "listen", defaultListen, "`ADDRESS` to listen on")
 	f.StringVar(&o.TLSCert, "tls-cert", "", "read the certificate chain in PEM from `FILE`, watched")
 	f.StringVar(&o.TLSKey, "tls-key", "", "read the private key in PEM from `FILE`, watched")
-	f.StringVar(&o.ClientCA, "client-ca", "", "require client certificates from the authorities in `FILE`, in PEM, watched")
+	f.StringVar(&o.ClientCA, "client-ca", "", "require client certificates signed by an authority in `FILE` (PEM), watched")
 	f.BoolVar(&o.PlainHTTP, "plain-http", false, "serve without TLS; requires --listen on a loopback address")
 	f.StringVar(&o.Mode, "mode", "enforce", "effect of a rejection: enforce, warn (allow with warnings), or audit (only record)")
 	f.StringVar(&o.Unknown, "unknown-crd", "allow", "result for objects without a CRD: allow (with a warning) or refuse")
@@ -139,8 +139,8 @@ func (o *Options) listener() error {
 // Run implements celadon serve. It serves until ctx is done or the process receives a signal. A
 // second signal ends the process immediately.
 func Run(ctx context.Context, streams command.Streams, o *Options) error {
-	// Run handles the signals itself instead of main, because it drains before it ends. Tests stop a
-	// server in the same way.
+	// Run, not main, handles the signals, because it drains before it returns. Tests stop a server in
+	// the same way.
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
