@@ -43,8 +43,8 @@ type Options struct {
 func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.CRDs, "crd", nil, "read CRDs from `PATH`: a file, a folder, or - (repeatable)")
 	f.StringVar(&o.Version, "version", "", "search only the version `NAME` of the CRDs (default: all)")
-	f.StringVar(&o.At, "at", "", "only rules at the schema path `PATH`, such as spec.hosts[*]; \"\" is the root (default: all)")
-	f.IntVar(&o.Rule, "rule", 0, "with --at: only the rule with this index, counted from 0")
+	f.StringVar(&o.At, "at", "", "search only rules at the schema path `PATH`, such as spec.hosts[*]; \"\" is the root (default: all)")
+	f.IntVar(&o.Rule, "rule", 0, "with --at: search only the rule with this index, counted from 0")
 	f.StringVar(&o.Want, "want", "refused", "wanted outcome: "+strings.Join(Wants, ", "))
 	f.BoolVar(&o.Full, "full", false, "write a sample instead: an accepted object with as many fields as possible")
 	f.BoolVar(&o.Minimal, "minimal", false, "write a sample instead: an accepted object with as few fields as possible")
