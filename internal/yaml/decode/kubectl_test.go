@@ -45,7 +45,7 @@ func TestKubectlDecoder(t *testing.T) {
 				t.Errorf("read as %v, %v, want %v", got, err, want)
 			}
 			if (duplicate != nil) != c.duplicate {
-				t.Errorf("the strict decoder says %v", duplicate)
+				t.Errorf("the strict decoder reports %v", duplicate)
 			}
 		})
 	}

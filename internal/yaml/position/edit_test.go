@@ -54,7 +54,7 @@ var editCases = map[string]struct {
 	"not written in brackets":    {"{a, b: }", Set(at("a"), "x"), "{a: \"x\", b: }"},
 	"not written after a colon":  {"{a, b: }", Set(at("b"), "x"), "{a, b:  \"x\"}"},
 	"an alias is replaced":       {"a: &x 1\nb: *x\n", Set(at("b"), 2), "a: &x 1\nb: 2\n"},
-	"an anchor nobody uses":      {"a: &x 1\n", Set(at("a"), 2), "a: &x 2\n"},
+	"an unused anchor":           {"a: &x 1\n", Set(at("a"), 2), "a: &x 2\n"},
 	"collection by a number":     {"a:\n  b: 1\n  # c\nd: 1\n", Set(at("a"), 5), "a: 5\n  # c\nd: 1\n"},
 	"list by a mapping":          {"a:\n- 1\n- 2\nd: 1\n", Set(at("a"), Map{{"z", 1}, {"w", []any{}}}), "a:\n  z: 1\n  w: []\nd: 1\n"},
 	"item by a mapping":          {"a:\n  - 1\n  - 2\n", Set(at("a", 0), map[string]any{"z": "1", "w": []any{1, Map{}}}), "a:\n  - w:\n      - 1\n      - {}\n    z: \"1\"\n  - 2\n"},

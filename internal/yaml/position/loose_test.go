@@ -81,9 +81,9 @@ func TestTruncated(t *testing.T) {
 		}
 	}
 	if same*1000 < all*995 {
-		t.Errorf("%d of %d places are what they were", same, all)
+		t.Errorf("%d of %d positions are unchanged", same, all)
 	}
-	t.Logf("%d of %d places are what they were", same, all)
+	t.Logf("%d of %d positions are unchanged", same, all)
 }
 
 // FuzzLoose checks that any text has a tree whose nodes are inside their collections, and that

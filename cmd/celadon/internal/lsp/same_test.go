@@ -164,7 +164,7 @@ func TestSameAsVet(t *testing.T) {
 	}
 	t.Logf("%d texts, %d findings, %d at a word within a rule", n, found, words)
 	if words == 0 {
-		t.Error("no finding stands at a word within a rule")
+		t.Error("no finding is at a word within a rule")
 	}
 }
 

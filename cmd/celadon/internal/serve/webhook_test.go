@@ -178,7 +178,7 @@ func TestServeDrains(t *testing.T) {
 		terminate()
 		synctest.Wait()
 		if got := statusOf(client.Get("http://server/readyz")); got != "503 Service Unavailable" || len(log.records("draining")) != 1 {
-			t.Errorf("/readyz says %s", got)
+			t.Errorf("/readyz: got %s", got)
 		}
 		time.Sleep(1500 * time.Millisecond) // longer than draining
 		select {
