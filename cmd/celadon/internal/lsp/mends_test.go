@@ -132,7 +132,7 @@ type mender struct {
 	free  int // actions that fix no finding
 }
 
-// spoil returns text with one fault, in one of the styles and line ends, plain or in a List. It
+// spoil returns text with one fault, in one of the styles and line endings, plain or in a List. It
 // returns "" if the fault cannot be introduced.
 func (m *mender) spoil(text string, rules []position.Path, fault *struct {
 	name string

@@ -169,7 +169,7 @@ func TestSameAsVet(t *testing.T) {
 }
 
 // spoilt returns variants of a CRD: unchanged, with a wrong name or word in a rule, without bounds,
-// with other line ends, and with characters outside the Basic Multilingual Plane.
+// with other line endings, and with characters outside the Basic Multilingual Plane.
 func spoilt(text string, i int) map[string]string {
 	all := map[string]string{"asis": text}
 	switch i % 4 {
