@@ -597,8 +597,8 @@ spec:
   schedule: "0 3 * * *"
   image: registry.example.com/backup:1.4
   replica: 2
-`,old:""},{title:"A rule that exceeds its cost limit",crd:`# A CRD that the API server refuses: its rule compares each host with each
-# other host, and nothing says how many there may be or how long one may be.
+`,old:""},{title:"A rule that exceeds its cost limit",crd:`# A CRD that the API server rejects: its rule compares each host with all other
+# hosts, but the schema bounds neither their number nor their length.
 #
 #   celadon vet examples/costly/crd.yaml
 apiVersion: apiextensions.k8s.io/v1
@@ -628,7 +628,7 @@ spec:
                 - rule: self.all(h, self.exists_one(k, k == h))
                   message: hosts must be unique
 `,object:"",old:""},{title:"A rule without a guard",crd:`# A CRD that the API server accepts, with a rule that fails to evaluate on objects
-# without replicas, and one that refuses nothing.
+# without replicas, and a rule that rejects nothing.
 #
 #   celadon vet --find examples/unguarded/crd.yaml
 apiVersion: apiextensions.k8s.io/v1
