@@ -82,7 +82,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 
 // ReportFlags adds the flags that control the report.
 func (o *Options) ReportFlags(f *pflag.FlagSet, formats string) {
-	f.StringVarP(&o.Output, "output", "o", "text", "report as "+formats)
+	f.StringVarP(&o.Output, "output", "o", "text", "report format: "+formats)
 	f.StringVar(&o.Out, "out", "", "write the report to `FILE`, completely or not at all")
 	f.BoolVarP(&o.Quiet, "quiet", "q", false, "print only the output of kubectl")
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "print every object, and in json the values in failed rules")

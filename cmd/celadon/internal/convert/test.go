@@ -45,7 +45,7 @@ func (o *TestOptions) Flags(f *pflag.FlagSet) {
 	f.Uint64Var(&o.Seed, "seed", 1, "seed of the generator")
 	f.StringArrayVar(&o.Ignore, "ignore", nil, "ignore changes at and below `PATH`, such as spec.hosts[*].name (repeatable)")
 	f.StringVar(&o.CasesOut, "cases-out", "", "write the findings as suites for celadon test into `DIR`")
-	f.StringVarP(&o.Output, "output", "o", "text", "report as "+strings.Join(Outputs, ", "))
+	f.StringVarP(&o.Output, "output", "o", "text", "report format: "+strings.Join(Outputs, ", "))
 	o.Config.Section = "convert-test"
 	o.Config.Add(f)
 }

@@ -46,7 +46,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.IntVar(&o.Steps, "steps", compare.DefaultSteps, "number of objects to try for each change")
 	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to emulate (default: the newest supported, or the cluster's)")
 	f.Uint64Var(&o.Seed, "seed", 1, "seed of the search")
-	f.StringVarP(&o.Output, "output", "o", "text", "report as "+strings.Join(Outputs, ", "))
+	f.StringVarP(&o.Output, "output", "o", "text", "report format: "+strings.Join(Outputs, ", "))
 	o.Cluster.Add(f, "read the old CRDs and the objects from a cluster (see docs/cluster.md)")
 	o.Cluster.AddSelector(f)
 	o.Convert.Add(f)

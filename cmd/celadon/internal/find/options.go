@@ -51,7 +51,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.IntVar(&o.Steps, "steps", search.DefaultSteps, "number of objects to try for each rule")
 	f.Uint64Var(&o.Seed, "seed", 1, "seed of the search")
 	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to emulate (default: the newest supported)")
-	f.StringVarP(&o.Output, "output", "o", "text", "report as "+strings.Join(Outputs, ", "))
+	f.StringVarP(&o.Output, "output", "o", "text", "report format: "+strings.Join(Outputs, ", "))
 	o.Config.Add(f)
 }
 
