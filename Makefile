@@ -3,11 +3,10 @@ SHELL := bash
 
 GO ?= go
 BIN := bin/celadon
-# Corpora are folders of real CRDs and cases; where there is none, those tests
-# have nothing to do.
+# Corpora are folders of real CRDs and cases. Tests without their corpus are skipped.
 CELADON_CORPUS ?= $(wildcard $(abspath ../shared/corpus))
 export CELADON_CORPUS
-# What real servers of each Kubernetes version accept.
+# Recorded answers of real servers of each Kubernetes version.
 CELADON_VERSIONS ?= $(wildcard $(abspath ../shared/versions))
 export CELADON_VERSIONS
 WORLDS ?= 20000
@@ -34,8 +33,8 @@ demo: build ## Check the objects in examples/ against their CRDs
 	@echo '$$ celadon check --crd examples/crontab/crd.yaml --old examples/crontab/objects examples/crontab/updates'
 	@$(BIN) check --crd examples/crontab/crd.yaml --old examples/crontab/objects examples/crontab/updates; test $$? -eq 1
 
-# Modules of their own, beside conformance and tools: each is linted and tested like
-# the main one, with the celadon that build makes.
+# Separate modules, in addition to conformance and tools. Each is linted and tested like
+# the main module, with the celadon that make build builds.
 MODULES := celadontest/fakeclient celadontest/remote examples/operator cmd/celadon/openapi celadonvet cmd/celadon-gen tools/release
 
 # The tests of the main module leave a core idle half of the time, so those of the other modules run
@@ -75,11 +74,11 @@ parses: ## Parse and check made-up and mutated expressions with cel-go's code an
 	CELADON_PARSES=$(PARSES) $(GO) test -v -count=1 -timeout 0 -run 'TestMadeUpExpressions|TestTolerant' ./internal/cel/parse ./internal/cel/check ./internal/cel/estimate
 
 .PHONY: vulnerabilities
-vulnerabilities: ## Look for known holes in what is linked; needs the network
+vulnerabilities: ## Look for known vulnerabilities in linked modules; needs the network
 	$(GO) run golang.org/x/vuln/cmd/govulncheck@v1.9.0 ./...
 
 .PHONY: nightly
-nightly: ## What takes too long for each change
+nightly: ## Run the tests that take too long for each change
 	$(MAKE) attack ATTACK=long
 	CELADON_SEARCH=long $(GO) test -timeout 120m -run 'TestFindInCorpus|TestFindsWhatMaintainersRefuse' -v ./x/analysis/search
 	CELADON_SEARCH=long $(GO) test -timeout 60m -run TestLintCorpus -v ./x/analysis/lint
@@ -104,8 +103,8 @@ nightly: ## What takes too long for each change
 	$(MAKE) parses
 	$(MAKE) fuzz-inputs
 
-# The playground's page. What is built of it is committed, so that go build needs no
-# npm; what is built for browsers is not.
+# The playground's page. Its dist/ is committed, so that go build needs no npm. The files
+# that run the engine in the browser are not.
 PAGE := cmd/celadon/internal/playground/page
 SITE := bin/site
 
@@ -144,7 +143,7 @@ played-long: build site ## The same with the engine in the browser too, its size
 	cd $(PAGE) && CELADON_BROWSER=$(CELADON_BROWSER) CELADON_PLAYGROUND=long CELADON_ANSWERS=$(CURDIR)/bin/answers node --test --test-reporter=spec test/long.test.mjs
 
 .PHONY: release-files
-release-files: # what a release's archives hold beside the command: .goreleaser.yaml asks for it
+release-files: # additional files in a release's archives, for .goreleaser.yaml
 	rm -rf bin/release && mkdir -p bin/release/completions bin/release/man
 	$(GO) build -trimpath -o bin/release/celadon ./cmd/celadon
 	bin/release/celadon completion bash > bin/release/completions/celadon.bash
@@ -230,14 +229,14 @@ race: ## Run the engine's and the command's tests under the race detector
 	cd celadontest/fakeclient && $(GO) test -race ./...
 	cd celadontest/remote && $(GO) test -race ./...
 
-# The modules are those that go mod tidy reads, which include all that is compiled.
+# go mod tidy reads all modules that are compiled.
 .PHONY: modules
 modules: ## Download what make ci needs into the module cache
 	@for module in . conformance tools $(MODULES); do (cd $$module && $(GO) mod tidy -diff >/dev/null); done
 	@cd celadontest/fakeclient && $(GO) mod tidy -diff -modfile=newest.mod >/dev/null
 
-# The short form of the attacks is a part of the tests. Vet is a part of lint: the tests
-# would run some of its analyzers on all dependencies again.
+# The short attacks are part of the tests. Vet is part of lint; otherwise, the tests would
+# run some of its analyzers on all dependencies again.
 .PHONY: ci
 ci: export CELADON_ATTACK = $(ATTACK)
 ci: TESTFLAGS = -vet=off -timeout 30m

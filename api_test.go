@@ -39,7 +39,7 @@ func TestAPI(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(got, want) {
-			t.Errorf("%s exports something else than %s: if that is meant, go test . -run TestAPI -update\n%s", name, golden, firstDifference(want, got))
+			t.Errorf("the exports of %s differ from %s: if this is intended, run go test . -run TestAPI -update\n%s", name, golden, firstDifference(want, got))
 		}
 	}
 	files, err := filepath.Glob("testdata/api/*.txt")
@@ -48,7 +48,7 @@ func TestAPI(t *testing.T) {
 	}
 	for _, file := range files {
 		if !known[file] {
-			t.Errorf("%s is of no public package", file)
+			t.Errorf("%s: no such public package", file)
 		}
 	}
 }

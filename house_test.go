@@ -41,7 +41,7 @@ func TestLinkedPackages(t *testing.T) {
 		}
 	}
 	if foreign > maxLinked {
-		t.Errorf("engine links %d packages of others: want at most %d", foreign, maxLinked)
+		t.Errorf("engine links %d third-party packages: want at most %d", foreign, maxLinked)
 	}
 }
 

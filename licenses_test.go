@@ -46,7 +46,7 @@ func TestLicenses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(was) != list.String() {
-		t.Errorf("%s is not what is linked: write it anew with go test . -run TestLicenses -update", licenseList)
+		t.Errorf("%s does not match the linked modules: rewrite it with go test . -run TestLicenses -update", licenseList)
 	}
 }
 

@@ -27,7 +27,7 @@ type file struct {
 
 func read(args []any) ([]source, error) {
 	if len(args) == 0 {
-		return nil, errors.New("no CRDs given: want a folder, a file, an fs.FS or a CustomResourceDefinition")
+		return nil, errors.New("no CRDs given: want a folder, a file, an fs.FS, or a CustomResourceDefinition")
 	}
 	sources := make([]source, len(args))
 	for i, arg := range args {
@@ -45,7 +45,7 @@ func read(args []any) ([]source, error) {
 				err = errors.New("a nil CustomResourceDefinition")
 			}
 		default:
-			err = fmt.Errorf("a %T: want the name of a file or folder, an fs.FS or a *CustomResourceDefinition", arg)
+			err = fmt.Errorf("a %T: want the name of a file or folder, an fs.FS, or a *CustomResourceDefinition", arg)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.name, err)
@@ -106,7 +106,7 @@ func (s *source) crds() ([]*apiextensionsv1.CustomResourceDefinition, error) {
 		all = append(all, crds...)
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%s: no CustomResourceDefinition in it (looked in .yaml, .yml and .json)", s.name)
+		return nil, fmt.Errorf("%s: no CustomResourceDefinition in it (looked in .yaml, .yml, and .json)", s.name)
 	}
 	return all, nil
 }

@@ -105,7 +105,7 @@ func TestShared(t *testing.T) {
 	}
 	one.Spec.Versions[0].Schema = nil // a copy that belongs to the test
 	if first.Spec.Versions[0].Schema == nil {
-		t.Error("a test changes what others have")
+		t.Error("a test modified shared data")
 	}
 	for i := range 40 {
 		one.Annotations["test"] = fmt.Sprint(t.Name(), i)

@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// A Write is a kind of write. It can be applied to any object.
+// A Write is a create, an update, or a status update. It can be applied to any object.
 type Write struct {
 	crds        *CRDs
 	old         any

@@ -35,9 +35,9 @@ func New(cfg Config) *analysis.Analyzer {
 		URL:  "https://github.com/celadon-cel/celadon",
 		Run:  v.run,
 	}
-	a.Flags.Var((*list)(&v.cfg.CRDs), "crd", "generated CRDs: `PATHS` of files and folders, relative to the module, separated by commas (default config/crd,manifests,payload-manifests)")
+	a.Flags.Var((*list)(&v.cfg.CRDs), "crd", "read generated CRDs from `PATHS`: files and folders, relative to the module, separated by commas (default config/crd,manifests,payload-manifests)")
 	a.Flags.StringVar(&v.cfg.KubeVersion, "kube-version", cfg.KubeVersion, "Kubernetes `X.Y` to emulate (default: the newest supported)")
-	a.Flags.Var((*list)(&v.cfg.WithoutLints), "no-lint", "disable lints: `NAMES`, separated by commas")
+	a.Flags.Var((*list)(&v.cfg.WithoutLints), "no-lint", "disable the lints `NAMES`, separated by commas")
 	a.Flags.BoolVar(&v.cfg.NoAdvice, "no-advice", cfg.NoAdvice, "do not report bounds that would make rules fit")
 	return a
 }

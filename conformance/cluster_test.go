@@ -313,7 +313,7 @@ func (c clusterClaim) hold(t *testing.T) error {
 			return err
 		}
 		if got := answer.code < 300; got != (w.want == "valid") {
-			return fmt.Errorf("%s: foretold %s, but %d %s", w.what, w.want, answer.code, answer.body)
+			return fmt.Errorf("%s: predicted %s, but got %d %s", w.what, w.want, answer.code, answer.body)
 		}
 		if w.what == "unchanged update" && answer.code < 300 {
 			now, err := engine.Decode(answer.body)
@@ -321,7 +321,7 @@ func (c clusterClaim) hold(t *testing.T) error {
 				return err
 			}
 			if same := cmp.Equal(now["spec"], stored["spec"]); !same && len(c.Upgrade.Changes) == 0 {
-				return fmt.Errorf("%s: foretold no change: %s", w.what, cmp.Diff(stored["spec"], now["spec"]))
+				return fmt.Errorf("%s: predicted no change: %s", w.what, cmp.Diff(stored["spec"], now["spec"]))
 			}
 		}
 		// The report has the causes of the update without changes if that is rejected, otherwise
@@ -357,7 +357,7 @@ func (c clusterClaim) changed(t *testing.T, fresh func(string) map[string]any) e
 		return nil // a transition rule, which only this update evaluates
 	}
 	if got := answer.code < 300; got != (c.Upgrade.Now == "valid") {
-		return fmt.Errorf("update from %s: foretold %s, but %d %s", other, c.Upgrade.Now, answer.code, answer.body)
+		return fmt.Errorf("update from %s: predicted %s, but got %d %s", other, c.Upgrade.Now, answer.code, answer.body)
 	}
 	return nil
 }
@@ -426,7 +426,7 @@ func (s *Server) clusterExpired(t *testing.T, command string, r *Resource) {
 		t.Errorf("exit code %d, want %s: %.500s\n%s", code, want, out, told)
 	}
 	if t.Logf("%d lists expired", gone); gone != 1 || gone != strings.Count(told, "the list expired after 500 objects: the rest is newer") {
-		t.Errorf("%d expired, told:\n%s", gone, told)
+		t.Errorf("%d lists expired, reported:\n%s", gone, told)
 	}
 }
 

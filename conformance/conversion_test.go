@@ -273,7 +273,7 @@ func (c *converted) same(t *testing.T, got *response, ours said, name string) {
 	case res.Failure != nil:
 		text = res.Failure.Message
 		if int(res.Failure.Code) != got.code {
-			t.Errorf("code: got %d, the server says %d", res.Failure.Code, got.code)
+			t.Errorf("code: got %d, server %d", res.Failure.Code, got.code)
 		}
 	}
 	without := func(s string) string {

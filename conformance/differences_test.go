@@ -151,7 +151,7 @@ func TestSelfTypeWithoutClock(t *testing.T) {
 	}
 	for text := range texts {
 		if len(texts) > 1 || !strings.Contains(text, "selfType") || regexp.MustCompile(`selfType0*[1-9]`).MatchString(text) {
-			t.Errorf("want one text with a clock that stands at zero, got %q", text)
+			t.Errorf("want one message with the timestamp 0, got %q", text)
 		}
 	}
 }
@@ -308,7 +308,7 @@ func TestManyErrors(t *testing.T) {
 	errs, remaining := rules.Validate(t.Context(), nil, items, nil, budget)
 	all, left := cel.NewValidator(s, false, budget).Validate(t.Context(), nil, s, items, nil, budget)
 	if len(errs) != 10_000 || len(all) != len(items) || remaining != left {
-		t.Errorf("ours tells of %d, the server of %d; budget left %d and %d", len(errs), len(all), remaining, left)
+		t.Errorf("Celadon reports %d errors, the server %d; remaining budgets %d and %d", len(errs), len(all), remaining, left)
 	}
 }
 

@@ -54,7 +54,7 @@ func TestRootItems(t *testing.T) {
 			c.version, c.namespace = "v1", "default"
 			got, err := s.do(t.Context(), c.method, r.path(c), c.body)
 			if err != nil || got.code != want || want == http.StatusInternalServerError && !strings.Contains(string(got.body), rootItems) {
-				t.Errorf("%s of %s: %v, %d %s; should the server have mended it, end this difference", what, name, err, got.code, got.body)
+				t.Errorf("%s of %s: %v, %d %s; if the server has fixed this, remove this difference", what, name, err, got.code, got.body)
 			}
 		}
 		ask("create", call{method: http.MethodPost, body: []byte(body)}, http.StatusInternalServerError)

@@ -60,7 +60,7 @@ func TestKilledOnServer(t *testing.T) {
 		replayed++
 		want, err := decide(t.Context(), e, got.request)
 		if err != nil || got.answer.Allowed != want.Allowed || !reflect.DeepEqual(sortedCauses(got.answer.Causes), sortedCauses(want.Causes)) {
-			t.Errorf("%s: %s: the server says %+v, the engine %+v (%v)", k.mutant, k.by.ID, got.answer, want, err)
+			t.Errorf("%s: %s: server %+v, engine %+v (%v)", k.mutant, k.by.ID, got.answer, want, err)
 		}
 	}
 	if t.Logf("%d killed mutants, %d replayed, %d that no server takes", len(all), replayed, untried); untried > n/4 {

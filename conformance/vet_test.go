@@ -194,7 +194,7 @@ func TestVetPanics(t *testing.T) {
 		c.Spec.Versions[0].Schema.OpenAPIV3Schema.XValidations = apiextensionsv1.ValidationRules{{Rule: rule}}
 		wrong := c.DeepCopy()
 		wrong.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["wrong"] = apiextensionsv1.JSONSchemaProps{Type: "nothing"}
-		cases = append(cases, newVetCase(t, rule, c, nil), newVetCase(t, rule+" beside an error", wrong, nil))
+		cases = append(cases, newVetCase(t, rule, c, nil), newVetCase(t, rule+" and an error", wrong, nil))
 	}
 	report := NewReport("vet-panics")
 	startServer(t).sweepCRDs(t.Context(), cases, report)

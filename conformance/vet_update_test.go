@@ -66,7 +66,7 @@ func TestVetDescriptions(t *testing.T) {
 		"removed":            described("list", ""),
 		"changed":            described("list", "another"),
 		"added":              described("other", "new"),
-		"beside the schema":  moved,
+		"outside the schema": moved,
 		"elsewhere the same": described("other", ""),
 	})
 }

@@ -133,7 +133,7 @@ func TestRulesUnderAllOf(t *testing.T) {
 	t.Parallel()
 	runRuleCases(t, []ruleCase{
 		{name: "alone", schema: `{type: integer, allOf: [{x-kubernetes-validations: [{rule: "false"}]}]}`, obj: `1`},
-		{name: "beside a rule", schema: `{type: integer, x-kubernetes-validations: [{rule: "true"}], allOf: [{x-kubernetes-validations: [{rule: "self > 1"}]}, {}, {x-kubernetes-validations: [{rule: "self > 2"}]}]}`, obj: `1`, want: []string{
+		{name: "with another rule", schema: `{type: integer, x-kubernetes-validations: [{rule: "true"}], allOf: [{x-kubernetes-validations: [{rule: "self > 1"}]}, {}, {x-kubernetes-validations: [{rule: "self > 2"}]}]}`, obj: `1`, want: []string{
 			"root: Invalid value: 1: failed rule: self > 1",
 			"root: Invalid value: 1: failed rule: self > 2",
 		}},

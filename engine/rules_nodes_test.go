@@ -186,7 +186,7 @@ func TestRulesOnHidden(t *testing.T) {
 		{name: "items of an object", schema: `{type: object, items: {type: string, x-kubernetes-validations: [{rule: "self == 'x'"}]}}`, obj: `[a]`, broken: true, want: []string{
 			`root[0]: Invalid value: "string": rule compiler initialization error: failed to convert to declType for CEL validation rules`,
 		}},
-		{name: "items of no type", schema: `{x-kubernetes-preserve-unknown-fields: true, items: {type: string, x-kubernetes-validations: [{rule: "self == 'x'"}]}}`, obj: `[a]`, broken: true, want: []string{
+		{name: "items without a type", schema: `{x-kubernetes-preserve-unknown-fields: true, items: {type: string, x-kubernetes-validations: [{rule: "self == 'x'"}]}}`, obj: `[a]`, broken: true, want: []string{
 			`root[0]: Invalid value: "string": rule compiler initialization error: failed to convert to declType for CEL validation rules`,
 		}},
 		{name: "items of int-or-string", schema: `{x-kubernetes-int-or-string: true, items: {type: string, x-kubernetes-validations: [{rule: "self == 'x'"}]}}`, obj: `[a]`, broken: true, want: []string{
@@ -199,7 +199,7 @@ func TestRulesOnHidden(t *testing.T) {
 		{name: "values of a string", schema: `{type: string, additionalProperties: {type: string, x-kubernetes-validations: [{rule: "self == 'x'"}]}}`, obj: `{a: a}`, broken: true, want: []string{
 			`root[a]: Invalid value: "string": rule compiler initialization error: failed to convert to declType for CEL validation rules`,
 		}},
-		{name: "deep items of no type", schema: `{items: {items: {properties: {"9": {type: string, x-kubernetes-validations: [{rule: "self == 'x'"}]}}}}}`, obj: `[[{"9": a}]]`, want: []string{
+		{name: "deep items without a type", schema: `{items: {items: {properties: {"9": {type: string, x-kubernetes-validations: [{rule: "self == 'x'"}]}}}}}`, obj: `[[{"9": a}]]`, want: []string{
 			`root[0][0].9: Invalid value: "a": failed rule: self == 'x'`,
 		}},
 	})

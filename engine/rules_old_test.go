@@ -44,18 +44,18 @@ func TestTransitionRules(t *testing.T) {
 		}},
 		{name: "below an uncorrelatable list", schema: `{type: array, items: {type: object, properties: {a: {type: integer, ` + grow + `}}}}`, obj: `[{a: 1}]`, old: `[{a: 2}]`},
 		{name: "old of another type", schema: `{type: object, properties: {a: {type: object, properties: {b: {type: integer, ` + grow + `}}}}}`, obj: `{a: {b: 1}}`, old: `{a: [2]}`},
-		{name: "below what is new", schema: `{type: object, properties: {a: {type: object, additionalProperties: {type: array, items: {type: object, properties: {b: {type: integer, ` + grow + `}}}}}, c: {type: integer, ` + grow + `}}}`, obj: `{a: {x: [{b: 1}]}, c: 1}`, old: `{a: {}, c: 2}`, want: []string{
+		{name: "below a new value", schema: `{type: object, properties: {a: {type: object, additionalProperties: {type: array, items: {type: object, properties: {b: {type: integer, ` + grow + `}}}}}, c: {type: integer, ` + grow + `}}}`, obj: `{a: {x: [{b: 1}]}, c: 1}`, old: `{a: {}, c: 2}`, want: []string{
 			"root.c: Invalid value: 1: grow",
 		}},
-		{name: "beside a rule of another kind below", schema: `{type: object, properties: {a: {type: object, properties: {b: {type: integer, ` + grow + `}, c: {type: array, items: {type: integer, x-kubernetes-validations: [{rule: "self > 1"}]}}, d: {type: integer, x-kubernetes-validations: [{rule: "!oldSelf.hasValue() && self > 1", optionalOldSelf: true}]}, e: {type: integer, allOf: [{x-kubernetes-validations: [{rule: "self > 2"}]}]}}}}}`, obj: `{a: {b: 1, c: [1], d: 1, e: 1}}`, want: []string{
+		{name: "with rules of other kinds below", schema: `{type: object, properties: {a: {type: object, properties: {b: {type: integer, ` + grow + `}, c: {type: array, items: {type: integer, x-kubernetes-validations: [{rule: "self > 1"}]}}, d: {type: integer, x-kubernetes-validations: [{rule: "!oldSelf.hasValue() && self > 1", optionalOldSelf: true}]}, e: {type: integer, allOf: [{x-kubernetes-validations: [{rule: "self > 2"}]}]}}}}}`, obj: `{a: {b: 1, c: [1], d: 1, e: 1}}`, want: []string{
 			"root.a.c[0]: Invalid value: 1: failed rule: self > 1",
 			"root.a.d: Invalid value: 1: failed rule: !oldSelf.hasValue() && self > 1",
 			"root.a.e: Invalid value: 1: failed rule: self > 2",
 		}},
-		{name: "beside what does not compile", broken: true, schema: `{type: object, properties: {a: {type: object, properties: {b: {type: integer, ` + grow + `}, c: {type: integer, x-kubernetes-validations: [{rule: "oldSelf.x"}]}}}}}`, obj: `{a: {b: 1, c: 1}}`, want: []string{
+		{name: "with an invalid rule", broken: true, schema: `{type: object, properties: {a: {type: object, properties: {b: {type: integer, ` + grow + `}, c: {type: integer, x-kubernetes-validations: [{rule: "oldSelf.x"}]}}}}}`, obj: `{a: {b: 1, c: 1}}`, want: []string{
 			"root.a.c: Invalid value: \"integer\": rule compile error: compilation failed: ERROR: <input>:1:8: type 'int' does not support field selection\n | oldSelf.x\n | .......^",
 		}},
-		{name: "old that is bad", schema: `{type: integer, ` + grow + `}`, obj: `1`, old: `x`, want: []string{
+		{name: "old value of the wrong type", schema: `{type: integer, ` + grow + `}`, obj: `1`, old: `x`, want: []string{
 			`root: Invalid value: "integer": invalid data, expected int, got string evaluating rule: grow`,
 		}},
 		{name: "oldSelf as a macro's variable", schema: `{type: array, items: {type: integer}, x-kubernetes-validations: [{rule: "self.all(oldSelf, oldSelf > 1)"}]}`, obj: `[1]`},
@@ -86,11 +86,11 @@ func TestOptionalOldSelf(t *testing.T) {
 			`root: Invalid value: "integer": invalid data, expected int, got string evaluating rule: oldSelf.optMap(o, self > o).orValue(self > 5)`,
 		}},
 		{name: "false", schema: `{type: integer, x-kubernetes-validations: [{rule: "self > oldSelf", optionalOldSelf: false}]}`, obj: `1`},
-		{name: "beside others", schema: `{type: integer, x-kubernetes-validations: [{rule: "self > oldSelf"}, {rule: "oldSelf.hasValue()", optionalOldSelf: true}, {rule: "self > 1"}]}`, obj: `1`, want: []string{
+		{name: "with other rules", schema: `{type: integer, x-kubernetes-validations: [{rule: "self > oldSelf"}, {rule: "oldSelf.hasValue()", optionalOldSelf: true}, {rule: "self > 1"}]}`, obj: `1`, want: []string{
 			"root: Invalid value: 1: failed rule: oldSelf.hasValue()",
 			"root: Invalid value: 1: failed rule: self > 1",
 		}},
-		{name: "beside others, update", schema: `{type: integer, x-kubernetes-validations: [{rule: "self > oldSelf"}, {rule: "!oldSelf.hasValue()", optionalOldSelf: true}, {rule: "self > 1"}]}`, obj: `1`, old: `2`, want: []string{
+		{name: "with other rules, update", schema: `{type: integer, x-kubernetes-validations: [{rule: "self > oldSelf"}, {rule: "!oldSelf.hasValue()", optionalOldSelf: true}, {rule: "self > 1"}]}`, obj: `1`, old: `2`, want: []string{
 			"root: Invalid value: 1: failed rule: !oldSelf.hasValue()",
 			"root: Invalid value: 1: failed rule: self > 1",
 			"root: Invalid value: 1: failed rule: self > oldSelf",
@@ -107,7 +107,7 @@ func TestOptionalOldSelf(t *testing.T) {
 		{name: "as a plain value", broken: true, schema: `{type: integer, x-kubernetes-validations: [{rule: "self > oldSelf", optionalOldSelf: true}]}`, obj: `1`, old: `2`, want: []string{
 			"root: Invalid value: \"integer\": rule compile error: compilation failed: ERROR: <input>:1:6: found no matching overload for '_>_' applied to '(int, optional_type(int))'\n | self > oldSelf\n | .....^",
 		}},
-		{name: "as an optional where it is none", broken: true, schema: `{type: integer, x-kubernetes-validations: [{rule: "oldSelf.hasValue()"}]}`, obj: `1`, old: `2`, want: []string{
+		{name: "as an optional without optionalOldSelf", broken: true, schema: `{type: integer, x-kubernetes-validations: [{rule: "oldSelf.hasValue()"}]}`, obj: `1`, old: `2`, want: []string{
 			"root: Invalid value: \"integer\": rule compile error: compilation failed: ERROR: <input>:1:17: found no matching overload for 'hasValue' applied to 'int.()'\n | oldSelf.hasValue()\n | ................^",
 		}},
 		{name: "items", schema: `{type: array, items: {type: integer, x-kubernetes-validations: [{rule: "oldSelf.hasValue()", optionalOldSelf: true}]}}`, obj: `[1]`, old: `[1]`, want: []string{

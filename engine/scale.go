@@ -18,14 +18,13 @@ import (
 
 // How it works: a write to the scale subresource carries a Scale. The server copies its replicas to
 // the path in the stored object that the CRD names, and then validates the result like any other
-// update. See
-// k8s.io/apiextensions-apiserver/pkg/registry/customresource.ScaleREST.
+// update. See ScaleREST in k8s.io/apiextensions-apiserver/pkg/registry/customresource.
 
 const (
 	scaleSubresource = "scale"
 	scaleVersion     = "autoscaling/v1"
 	scaleKind        = "Scale"
-	// noReplicas is the replicas that the server puts into a Scale if the object lacks the field.
+	// noReplicas is the spec.replicas that the server reports if the object lacks the field.
 	noReplicas = -1 << 31
 )
 
@@ -139,8 +138,8 @@ func (w *write) decodeScale(body []byte) (to scaling, done bool) {
 // with a scheme in which Scale is not registered.
 const noScale = `no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"`
 
-// strictScale handles the strict errors of a Scale. It reports whether they reject the write, or
-// else adds warnings.
+// strictScale reports whether the strict decoding errors of a Scale reject the write. With
+// fieldValidation Warn, it adds them as warnings instead.
 func (w *write) strictScale(strict []error) (refused bool) {
 	directive := w.req.fieldValidation()
 	if len(strict) == 0 || directive == metav1.FieldValidationIgnore {

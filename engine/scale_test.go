@@ -56,7 +56,7 @@ func TestScale(t *testing.T) {
 		"the status of both":   {scale(`spec: {replicas: 4}, status: {replicas: 77}`), five, "", "4"},
 		"none before":          {scale(`spec: {replicas: 4}`), pool(`spec: {color: red}`), "", "4"},
 		"no spec before":       {scale(`spec: {replicas: 4}`), pool(`status: {}`), "", "4"},
-		"none asked for":       {scale(`spec: {}`), pool(`spec: {nodes: {count: 1}}`), "", "0"},
+		"no replicas given":    {scale(`spec: {}`), pool(`spec: {nodes: {count: 1}}`), "", "0"},
 		"the schema refuses":   {scale(`spec: {replicas: 10}`), five, "", "422 spec.nodes.count"},
 		"a rule refuses":       {scale(`spec: {replicas: 2}`), five, "", "422 too fast"},
 		"negative":             {scale(`spec: {replicas: -1}`), pool(`spec: {}`), "", "422 should be a non-negative integer"},

@@ -21,7 +21,7 @@ func TestTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	if plain.Rules != nil {
-		t.Errorf("not asked for: %+v", plain.Rules)
+		t.Errorf("not requested: %+v", plain.Rules)
 	}
 	req.Trace = true
 	res, err := e.Validate(t.Context(), req)

@@ -113,7 +113,7 @@ func TestValidate(t *testing.T) {
 		{name: "duplicate key", raw: `{"apiVersion": "example.org/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": {"size": 1, "size": 2}}`, warnings: []string{`duplicate field "spec.size"`}, persisted: `{size: 2, color: blue}`},
 		{name: "duplicate key, strict", fields: "Strict", raw: `{"apiVersion": "example.org/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": {"size": 1, "size": 2}}`, failure: `Widget in version "v1" cannot be handled as a Widget: strict decoding error: duplicate field "spec.size"`},
 		{name: "no JSON", raw: `kind: Widget`, failure: "the object provided is unrecognized (must be of type Widget): couldn't get version/kind; json parse error: invalid character 'k' looking for beginning of value (6b696e643a20576964676574)"},
-		{name: "JSON that is no object", raw: `[1]`, failure: "the object provided is unrecognized (must be of type Widget): couldn't get version/kind; json parse error: "},
+		{name: "JSON that is not an object", raw: `[1]`, failure: "the object provided is unrecognized (must be of type Widget): couldn't get version/kind; json parse error: "},
 		{name: "null", raw: `null`, failure: "the object provided is unrecognized (must be of type Widget): Object 'Kind' is missing in 'null' (6e756c6c)"},
 	}
 	e := mustCompile(t, widgets)

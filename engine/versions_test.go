@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// versioned is a CRD whose objects are judged differently by different minor versions.
+// versioned is a CRD whose objects have different verdicts in different minor versions.
 const versioned = `
 metadata: {name: things.example.org}
 spec:
@@ -74,7 +74,7 @@ spec:
               even: {type: integer, x-kubernetes-validations: [{rule: "self % 2 == 0", message: odd}]}
 `
 
-// A versionCase is a write that minor versions judge differently.
+// A versionCase is a write on which minor versions return different verdicts.
 type versionCase struct {
 	name     string
 	obj, old string // fields of the object besides apiVersion, kind, and metadata.name

@@ -198,9 +198,9 @@ func (r *run) node(n *ruleNode, obj, old any) {
 	}
 }
 
-// worksOn reports whether n must be visited. A node with only transition rules is skipped if there
-// are no old values, unless the budget is spent: then even rules that would not run report that.
-// olds is the number of old values.
+// worksOn reports whether n must be visited. olds is the number of old values. If it is 0, a node
+// with only transition rules is skipped, unless the budget is spent: the server then reports that
+// even at nodes whose rules would not run.
 func (r *run) worksOn(n *ruleNode, olds int) bool {
 	return n != nil && !(n.transition && olds == 0 && r.budget > 0)
 }

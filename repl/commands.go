@@ -35,7 +35,7 @@ func lookCommands() []command {
 		{name: "use", args: "VERSION", help: "switch to a version of the CRD", run: use, complete: completeWords(completeVersions)},
 		{name: "kube", args: "[VERSION]", help: "write rules for a Kubernetes version", run: kube, complete: completeWords(completeKube)},
 		{name: "cd", args: "[PATH]", help: "make self the value at a path; .. is up, / the root", run: cd, complete: completePath},
-		{name: "ls", args: "[PATH]", help: "list fields with types, bounds and rules", run: ls, complete: completePath},
+		{name: "ls", args: "[PATH]", help: "list fields with types, bounds, and rules", run: ls, complete: completePath},
 		{name: "pwd", help: "print the current path", run: pwd},
 		{name: "show", args: "[PATH]", help: "print the object here, as rules see it", run: showValue, complete: completePath},
 		{name: "type", args: "EXPR", help: "print an expression's type", run: typeOf, expression: true, complete: completeExpression},
@@ -59,8 +59,8 @@ func objectCommands() []command {
 
 func ruleCommands() []command {
 	return []command{
-		{name: "rules", args: "[all|N]", help: "list the rules here, or all, with verdict, cost and headroom; one in full", run: rules, complete: completeWords(func(s *Session) []string { return append(s.ruleNumbers(), "all") })},
-		{name: "find", args: "[N] [WANT|use]", help: "find an object that a rule rejects, or for WANT accepted, error, or budget; use makes it the object", run: findWitness, complete: completeNumbered(completeWords(func(*Session) []string { return append(slices.Clone(wants), useFound) }))},
+		{name: "rules", args: "[all|N]", help: "list the rules here, or all, with verdict, cost, and headroom; N shows one in full", run: rules, complete: completeWords(func(s *Session) []string { return append(s.ruleNumbers(), "all") })},
+		{name: "find", args: "[N] [WANT|use]", help: "find an object that a rule rejects, or with the outcome WANT: accepted, error, or budget; use makes it the object", run: findWitness, complete: completeNumbered(completeWords(func(*Session) []string { return append(slices.Clone(wants), useFound) }))},
 		{name: "add", args: "RULE", help: "add a rule here", run: addCommand, expression: true, complete: completeExpression},
 		{name: "edit", args: "N [RULE]", help: "replace a rule; without RULE, start the next line with the current one", run: edit, expression: true, complete: completeNumbered(completeExpression)},
 		{name: "drop", args: "N", help: "remove a rule", run: drop, complete: completeNumbered(nil)},

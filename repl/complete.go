@@ -88,8 +88,8 @@ func completeExpression(s *Session, arg string) assist.Completion {
 	return s.completeExpr([]rune(arg))
 }
 
-// completeNumbered returns a completer for a rule number followed by an argument that then
-// completes. then can be nil.
+// completeNumbered returns a completer for an optional rule number and an argument. then completes
+// the argument; it is nil for commands without one.
 func completeNumbered(then func(*Session, string) assist.Completion) func(*Session, string) assist.Completion {
 	return func(s *Session, arg string) assist.Completion {
 		first, rest, hasRest := strings.Cut(arg, " ")

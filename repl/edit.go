@@ -107,7 +107,7 @@ func (s *Session) target(arg string) (n int, value string, err error) {
 	case here == 1:
 		return 0, arg, nil
 	}
-	return 0, "", fmt.Errorf("which of the %d rules? give its number first", here)
+	return 0, "", fmt.Errorf("%d rules at this path: want a rule number first", here)
 }
 
 func (s *Session) numbered(text string) (int, error) {
@@ -143,7 +143,7 @@ func (s *Session) partFits(field, value string, n int) error {
 	switch field {
 	case "message":
 		if strings.ContainsAny(value, "\n\r") {
-			return errors.New("a message has no line breaks")
+			return errors.New("a message must not contain line breaks")
 		}
 	case "messageExpression":
 		x, err := s.compile(value, rule.OptionalOldSelf != nil && *rule.OptionalOldSelf)
@@ -166,8 +166,9 @@ func (s *Session) partFits(field, value string, n int) error {
 	return nil
 }
 
-// editRule applies e to the CRD's text, parses the result, and makes it the session's CRD. It fails
-// if the text differs from the old CRD in anything but the edit.
+// editRule applies e to the CRD's source, parses the result, and makes it the session's CRD. It
+// returns an error if the result is not the old CRD with only this edit, or if the edited part does
+// not compile.
 func (s *Session) editRule(e ruleEdit) error {
 	st := s.state
 	e.at = crdedit.Place{Version: st.crd.version(st.version), Steps: st.place.steps}

@@ -35,8 +35,8 @@ func funcs(_ context.Context, s *Session, arg string) (string, error) {
 	return text, nil
 }
 
-// noFunction returns the error for an unknown function, with the version that added it if it is
-// newer.
+// noFunction returns the error for an unknown function. If a later Kubernetes version has the
+// function, the error names that version.
 func (s *Session) noFunction(name string) error {
 	if err := s.laterFunction(name); err != nil {
 		return err
@@ -47,8 +47,8 @@ func (s *Session) noFunction(name string) error {
 	return fmt.Errorf("no function %s (:funcs lists them)", name)
 }
 
-// laterFunction returns an error that names the version that added the function, or nil if no
-// version has it.
+// laterFunction returns an error that names the version that added the function. It returns nil if
+// no version has the function or if the session is not limited to a version.
 func (s *Session) laterFunction(name string) error {
 	since := s.funcs.Since(name)
 	if since == "" || s.state.kube == "" {

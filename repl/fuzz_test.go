@@ -75,7 +75,7 @@ func FuzzSession(f *testing.F) {
 			}
 		}
 		if string(s.state.crd.doc.Text) != first {
-			t.Error("after :undo of all, the CRD is not what it was")
+			t.Error("after undoing everything, the CRD differs from the original")
 		}
 	})
 }

@@ -24,7 +24,7 @@ func TestValidators(t *testing.T) {
 			for _, v := range env.Validators() {
 				found[v.Name()] = true
 				if !slices.Contains(known, v.Name()) {
-					t.Errorf("1.%d: %s looks at what is not known here: see validators", minor, v.Name())
+					t.Errorf("1.%d: %s uses an unknown validator: see validators", minor, v.Name())
 				}
 			}
 		}

@@ -90,6 +90,6 @@ func TestManyComplex(t *testing.T) {
 	}
 	scope.complexity -= one
 	if _, err := scope.Compile(d, false, "self == 'a'"); err != nil {
-		t.Errorf("a simple one behind them: %v", err)
+		t.Errorf("a simple expression after them: %v", err)
 	}
 }

@@ -29,7 +29,7 @@ func TestFromSchema(t *testing.T) {
 			max: types.Bound{Max: anyText, Source: types.Assumed}, minSize: 2},
 		{name: "string, length", schema: `{type: string, maxLength: 10}`, kind: types.String, text: "string",
 			max: types.Bound{Max: 40, Source: types.Declared}, minSize: 2},
-		{name: "string, length below nothing", schema: `{type: string, maxLength: -3}`, kind: types.String, text: "string",
+		{name: "string, negative length", schema: `{type: string, maxLength: -3}`, kind: types.String, text: "string",
 			max: types.Bound{Max: 0, Source: types.Declared}, minSize: 2},
 		{name: "enum", schema: `{type: string, enum: [a, abcde, "", bcé]}`, kind: types.String, text: "string",
 			max: types.Bound{Max: 5, Source: types.Enumerated}, minSize: 2},
@@ -53,7 +53,7 @@ func TestFromSchema(t *testing.T) {
 			max: types.Bound{Max: 32, Source: types.Formatted}, minSize: 21},
 		{name: "other format", schema: `{type: string, format: ipv4}`, kind: types.String, text: "string",
 			max: types.Bound{Max: anyText, Source: types.Assumed}, minSize: 2},
-		{name: "format of no string", schema: `{type: integer, format: date}`, kind: types.Int, text: "integer", minSize: 1},
+		{name: "format without type string", schema: `{type: integer, format: date}`, kind: types.Int, text: "integer", minSize: 1},
 
 		{name: "int-or-string", schema: `{x-kubernetes-int-or-string: true}`, kind: types.IntOrString, text: "int-or-string",
 			max: types.Bound{Max: anyText, Source: types.Assumed}, minSize: 1},
@@ -70,7 +70,7 @@ func TestFromSchema(t *testing.T) {
 			max: types.Bound{Max: (request - 2) / 3, Source: types.Assumed}, minSize: 2},
 		{name: "list, length", schema: `{type: array, maxItems: 7, items: {type: integer}}`, kind: types.List, text: "list of integer",
 			max: types.Bound{Max: 7, Source: types.Declared}, minSize: 2},
-		{name: "list, length below nothing", schema: `{type: array, maxItems: -1, items: {type: integer}}`, kind: types.List, text: "list of integer",
+		{name: "list, negative length", schema: `{type: array, maxItems: -1, items: {type: integer}}`, kind: types.List, text: "list of integer",
 			max: types.Bound{Max: 0, Source: types.Declared}, minSize: 2},
 		{name: "list of lists", schema: `{type: array, items: {type: array, items: {type: boolean}}}`, kind: types.List, text: "list of list of boolean",
 			max: types.Bound{Max: (request - 2) / 3, Source: types.Assumed}, minSize: 2},
@@ -87,7 +87,7 @@ func TestFromSchema(t *testing.T) {
 			max: types.Bound{Max: (request - 2) / 8, Source: types.Assumed}, minSize: 2},
 		{name: "map, size", schema: `{type: object, maxProperties: 9, additionalProperties: {type: string}}`, kind: types.Map, text: "map of string",
 			max: types.Bound{Max: 9, Source: types.Declared}, minSize: 2},
-		{name: "map, size below nothing", schema: `{type: object, maxProperties: -9, additionalProperties: {type: string}}`, kind: types.Map, text: "map of string",
+		{name: "map, negative size", schema: `{type: object, maxProperties: -9, additionalProperties: {type: string}}`, kind: types.Map, text: "map of string",
 			max: types.Bound{Max: 0, Source: types.Declared}, minSize: 2},
 		{name: "map of the unknown", schema: `{type: object, additionalProperties: {x-kubernetes-preserve-unknown-fields: true}}`, kind: types.Hidden, text: "hidden", minSize: 2},
 		{name: "map of any", schema: `{type: object, additionalProperties: true}`, kind: types.Object, text: "object", minSize: 2},
@@ -130,7 +130,7 @@ func TestFromSchema(t *testing.T) {
 				t.Errorf("bound: got %+v, want %+v", d.Max, tt.max)
 			}
 			if d.MinSize != tt.minSize {
-				t.Errorf("least size: got %d, want %d", d.MinSize, tt.minSize)
+				t.Errorf("minimum size: got %d, want %d", d.MinSize, tt.minSize)
 			}
 			if d.Nullable != s.Nullable || d.Root != tt.root {
 				t.Errorf("got nullable %t root %t", d.Nullable, d.Root)

@@ -106,7 +106,7 @@ func TestDefaultOfStorage(t *testing.T) {
 	created, err := v1beta1.Create(ctx, ship("v1beta1", "a", map[string]any{"rig": "junk"}), metav1.CreateOptions{})
 	must(t, err)
 	if _, ok, _ := unstructured.NestedString(created.Object, "spec", "rig"); ok {
-		t.Errorf("storage keeps what it does not know: %v", created)
+		t.Errorf("the stored object has fields that the storage version does not declare: %v", created)
 	}
 	for i, want := range []bool{true, false} {
 		was, err := v1.Get(ctx, "a", metav1.GetOptions{})

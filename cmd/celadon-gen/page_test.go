@@ -18,7 +18,7 @@ func TestPage(t *testing.T) {
 	block, _, _ = strings.Cut(block, "```")
 	commands := strings.Split(strings.TrimSpace("go build -C cmd/celadon-gen "+block), "\n")
 	if len(commands) != 2 || !strings.HasPrefix(commands[1], "celadon-gen ") || !strings.Contains(string(page), "controller-gen "+toolsVersion+" does") {
-		t.Fatalf("the page says otherwise: %q", commands)
+		t.Fatalf("the page has different commands: %q", commands)
 	}
 	bin := t.TempDir()
 	for _, build := range []string{strings.Replace(commands[0], "../../bin", bin, 1), "go build -o " + bin + "/celadon ./cmd/celadon"} {

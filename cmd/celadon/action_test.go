@@ -147,7 +147,7 @@ func TestActionChecks(t *testing.T) {
 	}
 	dir := tree(t, map[string]string{"m/a b/*.yaml": goodCronTab, "m/a b/x.yaml": goodCronTab + "unknown: field\n", "m/--validate=ignore": goodCronTab + "unknown: field\n"})
 	if out, err := actionStep(t, filepath.Join(dir, "m"), check, "CRD=../crds", "KUBE_VERSION=", "BASE=", "OBJECTS=--validate=ignore"); err == nil || !strings.Contains(out, "::error") {
-		t.Errorf("a name is taken for a flag: %s", out)
+		t.Errorf("a name is parsed as a flag: %s", out)
 	}
 	if out, err := actionStep(t, filepath.Join(dir, "m"), check, "CRD=../crds", "KUBE_VERSION=", "BASE=", "OBJECTS=a b/*.yaml"); err != nil {
 		t.Errorf("a name with a space and a star: %v: %s", err, out)

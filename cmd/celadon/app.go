@@ -64,7 +64,7 @@ func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
 func versionCommand(s command.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Print the versions of Celadon, Kubernetes and CEL",
+		Short: "Print the versions of Celadon, Kubernetes, and CEL",
 		Args:  command.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprint(s.Stdout, command.Versions())

@@ -140,7 +140,7 @@ func TestAttackExplanations(t *testing.T) {
 					t.Errorf("%s: exit code %d, want %d and %q in:\n%.1500s\n…%s", what, code, line.code, line.want, out, out[max(0, len(out)-500):])
 				}
 				if took > explainTime || peak > resting+explainMemory {
-					t.Errorf("%s takes too much", what)
+					t.Errorf("%s exceeds its limits", what)
 				}
 			}
 			a.playground(t, lines)

@@ -67,7 +67,7 @@ func goAttacks() map[string]goAttack {
 		return b.String()
 	}
 	return map[string]goAttack{
-		"what a build would run": {map[string]string{
+		"files that a build runs": {map[string]string{
 			"api/types.go":              "//go:generate touch PWNED\n\npackage v1\n\n/*\n#cgo LDFLAGS: -fplugin=./evil.so\n#include \"evil.h\"\n*/\nimport \"C\"\n" + strings.TrimPrefix(spec, "package v1\n"),
 			"go.mod":                    "module example.com/app\n\ngo 1.26\n\ntoolchain go9.9.9-evil\n\ntool example.com/evil\n",
 			"go.work":                   "go 9.9\nuse .\nuse ../../../../etc\ntoolchain go9.9.9-evil\n",

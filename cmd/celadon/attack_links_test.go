@@ -172,7 +172,7 @@ func TestEachPathIsClassified(t *testing.T) {
 		})
 	})
 	for name := range known {
-		t.Errorf("%s: there is no such flag", name)
+		t.Errorf("%s: no such flag", name)
 	}
 }
 
@@ -231,7 +231,7 @@ func TestAttackLinkedOutputs(t *testing.T) {
 				}
 			}
 			if len(after) != len(before) {
-				t.Errorf("files are gone: %d of %d are left", len(after), len(before))
+				t.Errorf("files were removed: got %d, want %d", len(after), len(before))
 			}
 			path := "inside/new.json"
 			if folder {

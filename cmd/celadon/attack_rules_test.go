@@ -58,11 +58,11 @@ func ruleAttacks() map[string]ruleAttack {
 		"queries":                {rule: "lists.range(1000).all(i, url('http://h/?' + self.a).getQuery().size() > 0)", a: strings.Repeat("a=b&", 9000), code: 2},
 		"names":                  {rule: "lists.range(200).all(i, format.dns1123Subdomain().validate(self.a).hasValue())", a: letters(2 * megabyte), code: 1},
 		"a message of gigabytes": {rule: "false", message: "self.l.map(x, self.a).join()", a: letters(megabyte), items: 3000, code: 1},
-		"a false rule beside it": {rule: "self.a.replace('', self.a).size() > 0 && false", a: letters(9000), code: 1},
+		"a false rule, too":      {rule: "self.a.replace('', self.a).size() > 0 && false", a: letters(9000), code: 1},
 		"too many operators":     {rule: strings.Repeat("self.l[0] == 'a' || ", 4500) + "true", a: "", items: 1, code: 2},
 		"too deep":               {rule: nest(240), a: "", code: 2},
 		"too many values":        {rule: "self.l.all(x, x == 'y')", a: "", items: 700_000, code: 1},
-		"a type that is none":    {schema: "{type: array, items: {type: integer}}", rule: "true", a: manyOf("a", 700_000), code: 1},
+		"values of another type": {schema: "{type: array, items: {type: integer}}", rule: "true", a: manyOf("a", 700_000), code: 1},
 		"no value of an enum":    {schema: "{type: array, items: {type: string, enum: [" + strings.Repeat("BBBBBBBBBB, ", 50) + "C]}}", rule: "true", a: manyOf("a", 700_000), code: 1},
 		"defaults":               {schema: "{type: array, items: {type: object, properties: {x: {type: string, default: yyyyyyyy}, y: {type: integer, default: 3}}}}", rule: "true", a: manyOf(map[string]any{}, 500_000), code: 0},
 	}

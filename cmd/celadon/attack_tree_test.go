@@ -125,7 +125,7 @@ func TestAttackBase(t *testing.T) {
 					t.Errorf("in %s, --base %s %s: exit code %d: %s", at, rev, path, code, out)
 				}
 				if rev == missing && !strings.Contains(out, "fetch it first: git fetch origin "+missing) {
-					t.Errorf("in %s, --base %s %s does not say what to do: %s", at, rev, path, out)
+					t.Errorf("in %s, --base %s %s: no suggestion in: %s", at, rev, path, out)
 				}
 				if _, err := os.Stat(marker); err == nil {
 					t.Fatalf("in %s, --base %s %s ran a command of the tree's: %s", at, rev, path, out)

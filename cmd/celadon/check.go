@@ -40,8 +40,9 @@ Flags can also be set in .celadon.yaml, in this folder or a parent folder within
 repository, unless they could weaken the check. With --base, the .celadon.yaml of that
 revision applies.
 
-Exit codes: 0 all accepted, 1 findings, 2 usage error, unreadable input, or nothing
-checked (2 takes precedence over 1), 3 internal error, 130 interrupted.`
+Exit codes: 0 all accepted, 1 findings, 2 usage error, unreadable input, an undecided
+object, or nothing checked (2 takes precedence over 1), 3 internal error, 130
+interrupted.`
 
 const checkExamples = `  # Check a folder of objects against one CRD.
   celadon check --crd crd.yaml objects/

@@ -176,7 +176,7 @@ func TestAttackWorkflow(t *testing.T) {
 		for _, step := range w.steps(t, want.checks) {
 			out, err := step.run(filepath.Join(dir, "m"), "RUNNER_TEMP="+t.TempDir(), "CRD=../crds", "KUBE_VERSION=", "BASE=", "OBJECTS=--validate=ignore")
 			if step.Name == "annotate" && (err == nil || !strings.Contains(out, "::error")) {
-				t.Errorf("%s: a name is taken for a flag: %v: %s", name, err, out)
+				t.Errorf("%s: a name is parsed as a flag: %v: %s", name, err, out)
 			}
 		}
 		if info, err := os.Stat(filepath.Join(dir, "outside")); err != nil || info.Size() > 0 {

@@ -140,7 +140,7 @@ func TestClusterShell(t *testing.T) {
 		t.Errorf("repl: exit code %d\n%s%s", code, out, complaint)
 	}
 	if asked := strings.Join(s.Requests(), "\n"); !strings.Contains(asked, "/namespaces/default/crontabs/nightly") || !strings.Contains(asked, "/namespaces/other/crontabs/nightly") {
-		t.Errorf("asked for\n%s", asked)
+		t.Errorf("got requests for\n%s", asked)
 	}
 }
 
@@ -383,7 +383,7 @@ func TestAttackNoSocket(t *testing.T) {
 	}
 	strace, straceErr := exec.LookPath("strace")
 	if straceErr != nil {
-		if t.Log("there is no strace: only that no server is asked is seen"); os.Getenv("CELADON_ATTACK") == "long" {
+		if t.Log("strace is missing: the test only checks that no server is called"); os.Getenv("CELADON_ATTACK") == "long" {
 			t.Error("want strace")
 		}
 	}
@@ -410,7 +410,7 @@ func TestAttackNoSocket(t *testing.T) {
 	}
 	select {
 	case <-called:
-		t.Error("the server was asked")
+		t.Error("the server was called")
 	default:
 	}
 }

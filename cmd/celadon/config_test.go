@@ -42,7 +42,7 @@ func testConfigKeys(t *testing.T, cmd *cobra.Command, keys map[string]config.Cla
 	})
 	for key := range keys {
 		if !known[key] {
-			t.Errorf("%s: %s is no flag", cmd.Name(), key)
+			t.Errorf("%s: %s is not a flag", cmd.Name(), key)
 		}
 	}
 	// In no command may a file in the tree set these keys.

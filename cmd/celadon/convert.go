@@ -11,7 +11,7 @@ const convertHelp = `Convert shows objects in another version of their CRD, as a
 reads them: pruned and defaulted in their own version, converted to the storage
 version and defaulted there, and then converted to the requested version.
 
-A CRD with conversion Webhook needs a converter: --convert URL, or --exec COMMAND, a
+A CRD with conversion strategy Webhook needs a converter: --convert URL, or --exec COMMAND, a
 program that reads a ConversionReview from standard input and writes one to standard
 output. The webhook that the CRD itself names is never called.
 
@@ -56,8 +56,9 @@ data the converter keeps in annotations, objects that the other version rejects,
 converters that fail, panic, or take longer than --timeout.
 
 Each finding is shown with an example object that is as small as possible. The same
-seed generates the same objects. If nothing is found, that is not a proof. A CRD with
-conversion None needs no converter: the findings are then the data that pruning loses.
+seed generates the same objects. A run without findings does not prove that a converter
+is lossless. A CRD with conversion strategy None needs no converter: its findings are
+the data that pruning loses.
 
 Labels and annotations that the converter adds are not findings, and the order of
 lists of type set and map does not matter. --ignore, or the setting ignore in the

@@ -389,7 +389,7 @@ func TestConvertEndsChildren(t *testing.T) {
 			}
 			if mode == "session" {
 				if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-					t.Errorf("process %d is gone: docs/security.md can promise more: %v", pid, err)
+					t.Errorf("process %d has ended: docs/security.md can promise more: %v", pid, err)
 				}
 				return
 			}

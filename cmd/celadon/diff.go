@@ -8,12 +8,12 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
 )
 
-const diffHelp = `Diff reports how a change of CRDs affects objects: objects that the old CRD serves and
-the new one rejects or keeps less of, each with an example object; changes that are
-proved to break nothing; and changes whose effect is unknown, with the extent of the
-search. OLD and NEW are files, folders, or -, and their CRDs are paired by name. With
---base, the old CRDs are those of PATH at a git revision. With --cluster, the old CRDs
-are those of a cluster, and its objects are checked too.
+const diffHelp = `Diff reports how a change of CRDs affects objects: breaking changes, each with an
+example object that the old CRD serves and the new CRD rejects or persists with fewer
+values; changes that are proved to break nothing; and changes whose effect is unknown,
+with the extent of the search. OLD and NEW are files, folders, or -, and their CRDs are
+paired by name. With --base, the old CRDs are those of PATH at a git revision. With
+--cluster, the old CRDs are those of a cluster, and its objects are checked too.
 
 With --to-kube-version, the CRDs stay the same, and the report compares Kubernetes versions:
 whether both accept each CRD, rules with another estimated cost, and objects that they

@@ -17,8 +17,8 @@ and rules, and one minimal and one full example for each served version. The exa
 are validated as the API server would validate them. An HTML page is a single file
 without scripts or external resources. The same CRD always produces the same bytes.
 
-Exit codes: 0 success, 2 usage error, unreadable input, or a missing page, 130
-interrupted, without a page.`,
+Exit codes: 0 success, 2 usage error, unreadable input, or a CRD for which no page
+could be written, 130 interrupted before any page was written.`,
 		Example: `  celadon docs --crd crd.yaml
   celadon docs --crd crds/ -o html --out site/`,
 		Args: command.NoArguments,

@@ -68,7 +68,7 @@ func checkPageExamples(t *testing.T, crd string, examples []string) {
 	}
 	for i, o := range r.Objects {
 		if o.Verdict != "valid" || len(o.Warnings) > 0 && !strings.Contains(strings.Join(o.Warnings, " "), "deprecated") {
-			t.Errorf("%s: check says %s, %v, %v of\n%s", crd, o.Verdict, o.Causes, o.Warnings, examples[i])
+			t.Errorf("%s: check reports %s, %v, %v for\n%s", crd, o.Verdict, o.Causes, o.Warnings, examples[i])
 		}
 	}
 }

@@ -13,19 +13,19 @@ func findCommand(s command.Streams) *cobra.Command {
 		Use:   "find --crd PATH",
 		Short: "Find an example object that a rule rejects, accepts, or fails on",
 		Long: `Find generates example objects for the rules of CRDs: for each rule, an object that is
-rejected by this rule alone, with an old object if the rule compares with one. Use
---want for an accepted object on which the rule ran, an object on which the rule fails
-to evaluate, or an object on which the rule exceeds its cost limit. --full and
---minimal write a sample of each CRD instead.
+rejected by this rule alone, and an old object if it is a transition rule. Use --want
+for an accepted object on which the rule ran, an object on which the rule fails to
+evaluate, or an object on which the rule exceeds its cost limit. --full and --minimal
+write a sample of each CRD instead.
 
 Every object is validated as the API server would validate it. If no such object
-exists, find prints a proof if it has one. If an object is merely not found, it may
-still exist.
+exists, find prints a proof if it has one. If no object is found and there is no proof,
+such an object may still exist.
 
 Exit codes: 0 every object was found or proved not to exist, 1 a result is unknown, a
-rule never rejects, fails, or costs too much, or a version accepts nothing, 2 usage
-error or unreadable input (2 takes precedence over 1), 130 interrupted, with the
-results so far.`,
+rule fails, exceeds its cost limit, or rejects nothing, or a version accepts nothing,
+2 usage error, unreadable input, or a work budget that is used up (2 takes precedence
+over 1), 130 interrupted, with the results so far.`,
 		Example: `  celadon find --crd crd.yaml
   celadon find --crd crd.yaml --at spec --rule 0 -o yaml
   celadon find --crd crd.yaml --want error

@@ -210,11 +210,11 @@ func fleetContainer(t *testing.T, c *corev1.Container, volumes []corev1.Volume) 
 	}
 	flag := func(name string) string { return flags.Lookup(name).Value.String() }
 	if out := flag("out"); out != "" && !mounted(c, filepath.Dir(out), false) {
-		t.Errorf("%s writes to %s, which is no volume", c.Name, out)
+		t.Errorf("%s writes to %s, which is not a volume", c.Name, out)
 	}
 	for _, path := range flags.Args() {
 		if !mounted(c, path, true) && !mounted(c, filepath.Dir(path), true) {
-			t.Errorf("%s reads %s, which is no volume", c.Name, path)
+			t.Errorf("%s reads %s, which is not a volume", c.Name, path)
 		}
 	}
 	if c.Args[0] == "merge" {
@@ -226,13 +226,13 @@ func fleetContainer(t *testing.T, c *corev1.Container, volumes []corev1.Volume) 
 	if run := flag("run"); run != "{{workflow.uid}}" && (run != "$(RUN)" || !slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool {
 		return e.Name == "RUN" && e.ValueFrom.FieldRef.FieldPath == "metadata.labels['batch.kubernetes.io/controller-uid']"
 	})) {
-		t.Errorf("%s: a report of another run would be taken for one of this: %q", c.Name, run)
+		t.Errorf("%s: a report of another run would be accepted: %q", c.Name, run)
 	}
 	if flag("shard") == "" && flag("sources") == "0" {
-		t.Errorf("%s: nobody would miss it", c.Name)
+		t.Errorf("%s: a missing report would not be detected", c.Name)
 	}
 	if flag("shard") == "" && flag("source") == "" {
-		t.Errorf("%s: what it writes cannot be merged", c.Name)
+		t.Errorf("%s: its reports cannot be merged", c.Name)
 	}
 	of := flag("sources")
 	if _, n, ok := strings.Cut(flag("shard"), "/"); ok {
@@ -277,7 +277,7 @@ func fleetArgo(t *testing.T, w *argoWorkflow) {
 	}
 	for _, expression := range argoExpression.FindAllString(string(text), -1) {
 		if !slices.Contains([]string{"{{item}}", "{{inputs.parameters.shard}}", "{{workflow.parameters.shards}}", "{{workflow.uid}}"}, expression) {
-			t.Errorf("%s: nobody gives it a value", expression)
+			t.Errorf("%s: no value is set", expression)
 		}
 	}
 }
@@ -327,7 +327,7 @@ func TestFleetJob(t *testing.T) {
 	}
 	if text != string(want) {
 		if !*update {
-			t.Errorf("examples/fleet/job.yaml is not what celadon manifests job prints (-update rewrites it):\n%s", text)
+			t.Errorf("examples/fleet/job.yaml differs from the output of celadon manifests job (-update rewrites it):\n%s", text)
 		} else if err := os.WriteFile(fleetExample+"job.yaml", []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -362,7 +362,7 @@ func TestFleetJob(t *testing.T) {
 		"its own CRDs are fine": crd.Name == given.Name,
 	} {
 		if !ok {
-			t.Errorf("not so: %s", what)
+			t.Errorf("not true: %s", what)
 		}
 	}
 }

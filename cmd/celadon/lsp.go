@@ -15,9 +15,10 @@ func lspCommand(s command.Streams) *cobra.Command {
 		Long: `Lsp is a language server. An editor starts it and communicates over standard input and
 output; docs/editors.md shows the configuration for VS Code, Neovim, Emacs, and Helix.
 
-CRDs show the findings of celadon vet, objects those of celadon check with the CRDs of
-the workspace, and suites those of celadon test, all for the text in the editor. Rules
-have completion, hover, signature help, and quick fixes.
+The server reports the findings of celadon vet in CRDs, of celadon check in objects,
+and of celadon test in suites, for the text in the editor. Objects are checked against
+the CRDs of the workspace. In rules, it offers completion, hover, signature help, and
+quick fixes.
 
 Lsp runs nothing from the workspace. It reads Go packages only if the editor reports
 that the user trusts the workspace.`,

@@ -12,8 +12,8 @@ shard per completion, and the resources that the Job needs: a service account th
 list CRDs and the kinds of the CRDs in --crd, a ConfigMap with those CRDs, and a
 volume for the reports.
 
-Evicted pods are retried. Unreadable input fails its index only. Findings do not fail
-the Job: celadon merge reports them.`
+Evicted pods are retried. Unreadable input fails only the index of its shard. Findings
+do not fail the Job: celadon merge reports them.`
 
 const manifestsJobExamples = `  celadon manifests job --crd new/ --image registry.example.com/celadon:v0.1.0 --shards 20 | kubectl apply --server-side -f -`
 

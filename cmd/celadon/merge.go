@@ -11,15 +11,15 @@ const mergeHelp = `Merge combines the reports that celadon check -o jsonl wrote 
 The result is byte for byte the report that a single run over all input would have
 written. A REPORT is a file, or a folder with files that end in .jsonl.
 
-The objects of a source are in the order of the input; sources are sorted by name.
-Reports of other runs, flags, CRDs, or input than the first report are rejected.
-Truncated reports are not merged. Missing shards are listed, also in the report. A
-source without any report is detected if celadon check --sources gave the number of
-sources, or if --source names it.
+The objects of a source are in the order of the input; sources are sorted by name. A
+report is rejected if its run, flags, CRDs, or input differ from those of the first
+report. Truncated reports are not merged. Missing shards are listed, also in the
+report. A source without any report is detected if celadon check --sources gave the
+number of sources, or if --source names it.
 
 Exit codes are those of celadon check: 0 all accepted, 1 findings, 2 a missing,
-truncated, or duplicate report, or a part with exit code 2, 3 internal error, 130
-interrupted.`
+truncated, or duplicate report, or a report of a run that ended with exit code 2, 3
+internal error, 130 interrupted.`
 
 const mergeExamples = `  # Merge the shards of one run.
   celadon merge reports/

@@ -24,17 +24,17 @@ func TestPatchesOfCRDs(t *testing.T) {
 		text   string
 		usable bool // the folder with it
 	}{
-		"metadata":       {head, true},
-		"conversion":     {head + "spec: {conversion: {strategy: None}}\n", true},
-		"short names":    {head + "spec: {names: {shortNames: [ct]}}\n", true},
-		"empty fields":   {head + "spec: {group: '', names: {}, versions: []}\n", true},
-		"no version":     {"kind: CustomResourceDefinition\nmetadata: {annotations: {a: b}}\n", true},
-		"in a List":      {"apiVersion: v1\nkind: List\nitems:\n- kind: CustomResourceDefinition\n", true},
-		"behind another": {"a: 1\n--- # a patch\n" + head, true},
-		"JSON patch":     {"- {op: add, path: /spec/group, value: a}\n", true},
-		"versions":       {head + "spec: {versions: [{name: v2}]}\n", false},
-		"half a CRD":     {head + "spec: {group: stable.example.com}\n", false},
-		"no spec":        {head + "spec: [1]\n", false},
+		"metadata":      {head, true},
+		"conversion":    {head + "spec: {conversion: {strategy: None}}\n", true},
+		"short names":   {head + "spec: {names: {shortNames: [ct]}}\n", true},
+		"empty fields":  {head + "spec: {group: '', names: {}, versions: []}\n", true},
+		"no version":    {"kind: CustomResourceDefinition\nmetadata: {annotations: {a: b}}\n", true},
+		"in a List":     {"apiVersion: v1\nkind: List\nitems:\n- kind: CustomResourceDefinition\n", true},
+		"after another": {"a: 1\n--- # a patch\n" + head, true},
+		"JSON patch":    {"- {op: add, path: /spec/group, value: a}\n", true},
+		"versions":      {head + "spec: {versions: [{name: v2}]}\n", false},
+		"half a CRD":    {head + "spec: {group: stable.example.com}\n", false},
+		"no spec":       {head + "spec: [1]\n", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -457,7 +457,7 @@ func TestTerminalPager(t *testing.T) {
 	}
 	c.typed(":help\r")
 	if text := c.expect("CronTab/v1> "); strings.Contains(text, "paged") {
-		t.Error("what fits the screen is paged")
+		t.Error("output that fits the screen is paged")
 	}
 
 	missing := cronTabConsole(t, "XDG_STATE_HOME="+t.TempDir(), "PAGER=no-such-pager")

@@ -54,7 +54,7 @@ func checked(t *testing.T, format string, files []string) string {
 	a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &stderr}
 	a.run(context.Background(), append([]string{"check", "--crd", crontabCRD, "-o", format}, files...))
 	if out.Len() == 0 {
-		t.Fatalf("-o %s says nothing: %s", format, &stderr)
+		t.Fatalf("-o %s: no report: %s", format, &stderr)
 	}
 	return out.String()
 }

@@ -21,9 +21,9 @@ func serveCommand(s command.Streams) *cobra.Command {
   /metrics   metrics for Prometheus
 
 CRDs and certificates are reloaded when they change. If a changed CRD does not compile
-or an API server would reject it, the previous CRD stays in force; at startup this is
-an error. In modes warn and audit, a CRD that compiles but would be rejected comes into
-force if no CRD of its name was in force before.
+or an API server would reject it, the previous CRD stays in effect; at startup this is
+an error. In modes warn and audit, a CRD that compiles but would be rejected takes
+effect if no CRD of its name is in effect.
 
 Logs are JSON lines on standard error. SIGTERM drains the server: /readyz returns 503
 for --drain, then open requests are answered, then the process ends with exit code 0.`,

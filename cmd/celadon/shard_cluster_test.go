@@ -66,7 +66,7 @@ func TestEmptyCluster(t *testing.T) {
 		return true
 	}
 	if stderr, code := part("cluster-1"); code != command.Usage {
-		t.Errorf("nobody may: exit code %d: %s", code, stderr)
+		t.Errorf("without permission: exit code %d: %s", code, stderr)
 	}
 	out, stderr, code := shardRun(t, "merge", reports)
 	if code != command.Usage || !strings.Contains(out, "missing from the report: cluster-1\n") {

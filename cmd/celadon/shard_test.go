@@ -233,7 +233,7 @@ func TestShardKilled(t *testing.T) {
 		t.Errorf("killed: %d files, the same %t", len(killed), killed["0.jsonl"] == first["0.jsonl"])
 	}
 	if merged, _, code := shardRun(t, "merge", "-o", "jsonl", reports); code != command.Findings || strings.Count(merged, "\n") != 2001 {
-		t.Errorf("beside what is left: exit code %d, %d lines", code, strings.Count(merged, "\n"))
+		t.Errorf("merge with the reports of the killed run: exit code %d, %d lines", code, strings.Count(merged, "\n"))
 	}
 	_ = run(strings.NewReader(whole.String())).Run()
 	if diff := cmp.Diff(first, folder(t, reports)); diff != "" {

@@ -15,8 +15,8 @@ A suite names its CRD by file or by name. CRDs are looked up by name in --crd, o
 the folder where the repository's layout keeps CRDs. Each case must hold for all CRDs
 of that name that match the suite's feature gates.
 
-An expected message that differs from the server's in the printed value only passes,
-because older servers print it differently; --exact-messages turns that off.
+If an expected message differs from the server's only in the printed value, the case
+passes, because older servers print values differently; with --exact-messages, it fails.
 
 --cover reports rules and conditions that the cases do not test; --cover-min sets the
 minimum percentage of rules that ran and rejected an object. --mutate changes the CRD's

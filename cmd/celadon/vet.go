@@ -21,11 +21,12 @@ CRD of the same name. It shows how much each rule may cost and why, and which bo
 make expensive rules fit the limit. CRDs are files, folders, or -; documents of other
 kinds are skipped.
 
-The newest Kubernetes version decides, and the report names the other versions that
-differ. --kube-version names the versions that must accept the CRDs. Lints, each described in docs/lints.md, never change the verdict. With --find,
-vet also searches for objects on which a rule fails to evaluate and suggests a guarded
-rule, or proves that a rule rejects nothing or that a path accepts nothing. This takes
-a few seconds per CRD.
+The verdict is that of the newest Kubernetes version, and the report names the versions
+with another verdict. --kube-version selects the versions that must accept the CRDs.
+Lints never change the verdict; docs/lints.md describes them. With --find, vet also
+searches for objects on which a rule fails to evaluate and suggests a guarded rule, or
+proves that a rule rejects nothing or that a path accepts nothing. This takes a few
+seconds per CRD.
 
 Arguments that end in /... are Go packages: findings about the CRDs that were generated
 from them (--crd) are reported at their marker comments. See docs/go-markers.md.

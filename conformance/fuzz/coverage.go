@@ -31,7 +31,7 @@ func newCoverage() *coverage {
 	return &coverage{env: newestEnv(), lib: NewLibrary(), overload: map[string]int{}}
 }
 
-// world counts the rules of a world.
+// world counts the rules of a schema and its descendants.
 func (c *coverage) world(s *schema.Structural, d *types.Decl) {
 	for i := range s.XValidations {
 		c.rule(&s.XValidations[i], d)

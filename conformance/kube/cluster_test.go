@@ -146,7 +146,7 @@ func TestUpgradeCluster(t *testing.T) {
 		stored["metadata"] = map[string]any{"name": name + "-anew"}
 		now := verdict(p.do(http.MethodPost, cronTabs+"?dryRun=All", text(t, stored)))
 		if said["now"] != now || said["unchanged"] != unchanged || said["before"] != "valid" {
-			t.Errorf("%s: celadon says %v, the API server %s, and unchanged %s", name, said, now, unchanged)
+			t.Errorf("%s: celadon reports %v, the API server %s, and unchanged %s", name, said, now, unchanged)
 		}
 		seen[now+" "+unchanged]++
 	}

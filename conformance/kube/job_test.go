@@ -87,7 +87,7 @@ func TestJobFails(t *testing.T) {
 	}
 	for _, index := range []string{"0", "1", "2"} {
 		if runs, _, _ := r.told(index); runs != 1 {
-			t.Errorf("index %s ran %d times: what may not be read may not be read the second time", index, runs)
+			t.Errorf("index %s ran %d times: a retry cannot read objects without permission", index, runs)
 		}
 	}
 	if out, code := p.celadon("", "merge", r.claim("blind")); code != 2 {

@@ -103,7 +103,7 @@ func (p *plane) run(name string, args ...string) {
 	}
 	p.t.Cleanup(func() {
 		if text, err := os.ReadFile(log.Name()); err == nil && p.t.Failed() {
-			p.t.Logf("%s says last:\n%s", name, text[max(0, len(text)-2000):])
+			p.t.Logf("last output of %s:\n%s", name, text[max(0, len(text)-2000):])
 		}
 		_ = cmd.Process.Signal(os.Interrupt)
 		late := time.AfterFunc(20*time.Second, func() { _ = cmd.Process.Kill() })

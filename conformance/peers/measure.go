@@ -62,7 +62,7 @@ type work struct {
 	name, outcome string
 	object        string // case ID
 	theirs, ours  func()
-	// harness is the part of theirs that is only needed to make it repeatable.
+	// harness is the part of the peer's time that is only needed to make it repeatable.
 	harness func()
 	// library holds the calls of library functions within the work.
 	library []func()

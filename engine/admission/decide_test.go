@@ -51,7 +51,7 @@ func TestValidate(t *testing.T) {
 		"unknown field": {
 			req: create(`"spec":{"sise":3}`), verdict: admission.Allowed, warnings: []string{`unknown field "spec.sise"`},
 		},
-		"unknown field, asked to be strict": {
+		"unknown field, strict": {
 			req:     with(create(`"spec":{"sise":3}`), func(r *admissionv1.AdmissionRequest) { r.Options.Raw = []byte(`{"fieldValidation":"Strict"}`) }),
 			verdict: admission.Refused, message: `Widget in version "v1" cannot be handled as a Widget: strict decoding error: unknown field "spec.sise"`,
 		},

@@ -15,7 +15,7 @@ import (
 
 // The keys of audit annotations. The API server prefixes them with the webhook's name.
 const (
-	// AuditCRD is the name of the CRD that decided.
+	// AuditCRD is the name of the CRD with which the object was validated.
 	AuditCRD = "crd"
 	// AuditVerdict is the Decision's Verdict, even if the mode allows a rejected object.
 	AuditVerdict = "verdict"

@@ -38,7 +38,7 @@ func TestPutReplaceRemove(t *testing.T) {
 		t.Error("not in force after a second Put")
 	}
 	if !set.Remove("widgets.example.com") || set.Remove("widgets.example.com") {
-		t.Error("Remove does not say what it did")
+		t.Error("Remove does not report whether it removed the CRD")
 	}
 	if !allowed(t, set, 40) || set.Engine(widgetKind) != nil {
 		t.Error("in force after Remove")

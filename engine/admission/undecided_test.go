@@ -47,7 +47,7 @@ func TestUndecided(t *testing.T) {
 			}
 			for body, verdict := range map[string]admission.Verdict{`"spec":{"image":"x"}`: admission.Allowed, `"spec":{"size":30}`: admission.Refused} {
 				if d, err := set.Validate(t.Context(), create(body)); err != nil || d.Verdict != verdict {
-					t.Errorf("%s: %s beside it: %+v, %v", mode, body, d, err)
+					t.Errorf("%s: %s in another object: %+v, %v", mode, body, d, err)
 				}
 			}
 			if d, err := set.Mutate(t.Context(), req); err != nil || d.Verdict != admission.Allowed {

@@ -53,7 +53,7 @@ func TestAnswersMetadata(t *testing.T) {
 				t.Errorf("%v (-want +got):\n%s", err, d)
 			}
 			if d := cmp.Diff(before, q.Object["spec"]); d != "" {
-				t.Errorf("the object that was asked about is another:\n%s", d)
+				t.Errorf("the object in the request differs:\n%s", d)
 			}
 		})
 	}

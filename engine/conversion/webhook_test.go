@@ -163,7 +163,7 @@ func TestWebhookIsBounded(t *testing.T) {
 	}
 	t.Cleanup(func() {
 		if n := again.Load(); n != 11 {
-			t.Errorf("asked %d times, want once and 10 times again", n)
+			t.Errorf("got %d calls, want 1 and 10 retries", n)
 		}
 	})
 }
@@ -192,7 +192,7 @@ func TestWebhookHangs(t *testing.T) {
 		}
 	}
 	if n := asked.Load(); n > 2 {
-		t.Errorf("asked %d times, want 2", n)
+		t.Errorf("got %d calls, want 2", n)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -201,8 +201,8 @@ func (ad *advisor) price(r *rule, set values) price {
 	return p
 }
 
-// choose selects the fewest bounds of list that suffice at their least values, and raises them. In
-// all, every bound of list is set.
+// choose selects the fewest bounds of list that suffice at their least values, and raises them. all
+// is the trial in which every bound of list is set.
 func (ad *advisor) choose(all *trial, least values, list []*bound) values {
 	none := ad.newTrial(nil)
 	if set := none.single(least, list); set != nil {

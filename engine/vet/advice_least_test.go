@@ -20,14 +20,14 @@ func TestAdviceLeavesDefaults(t *testing.T) {
 		schema   string
 		mendable bool
 	}{
-		"none":                  {`"url": {"type": "string"}`, true},
-		"its own":               {`"url": {"type": "string", "default": "` + short + `"}`, true},
-		"its own, too long":     {`"url": {"type": "string", "default": "` + long + `"}`, false},
-		"of what is around it":  {around(short), true},
-		"around it, too long":   {around(long), false},
-		"a lower bound":         {`"url": {"type": "string", "minLength": 100}`, true},
-		"a higher lower bound":  {`"url": {"type": "string", "minLength": 1000}`, false},
-		"an item's of defaults": {`"url": {"type": "string"}, "l": {"type": "array", "default": ["` + long + `"], "items": {"type": "string"}}`, true},
+		"none":                   {`"url": {"type": "string"}`, true},
+		"its own":                {`"url": {"type": "string", "default": "` + short + `"}`, true},
+		"its own, too long":      {`"url": {"type": "string", "default": "` + long + `"}`, false},
+		"of the nodes around it": {around(short), true},
+		"around it, too long":    {around(long), false},
+		"a lower bound":          {`"url": {"type": "string", "minLength": 100}`, true},
+		"a higher lower bound":   {`"url": {"type": "string", "minLength": 1000}`, false},
+		"an item's of defaults":  {`"url": {"type": "string"}, "l": {"type": "array", "default": ["` + long + `"], "items": {"type": "string"}}`, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

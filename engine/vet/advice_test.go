@@ -39,7 +39,7 @@ func TestAdviceMends(t *testing.T) {
 			s.crds++
 		}
 	}
-	t.Logf("%d mutants of %d CRDs over budget, %d that bounds can mend: %d accepted with the advice (%.1f %%), %d of them minimal, %d with largest values", s.over, s.crds, s.mendable, s.accepted, 100*float64(s.accepted)/float64(s.mendable), s.minimal, s.largest)
+	t.Logf("%d mutants of %d CRDs over budget, %d that bounds can fix: %d accepted with the advice (%.1f %%), %d of them minimal, %d with largest values", s.over, s.crds, s.mendable, s.accepted, 100*float64(s.accepted)/float64(s.mendable), s.minimal, s.largest)
 	if len(files) >= 100 && (s.over < total*500/560 || s.crds < crds) { // fewer CRDs may not have as many
 		t.Errorf("want at least %d mutants of %d CRDs", total*500/560, crds)
 	}

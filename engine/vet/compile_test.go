@@ -35,7 +35,7 @@ func TestPlanned(t *testing.T) {
 		}
 		err = plan(env, checked)
 		if err != nil && !planCanFail(checked) {
-			t.Errorf("%s: not planned, the planner says %v", src, err)
+			t.Errorf("%s: not planned: %v", src, err)
 		}
 		if err == nil && !planCanFail(checked) {
 			planned++

@@ -125,7 +125,8 @@ func (r *rule) broken() bool {
 	return r.expr == nil || r.expr.refused || r.message != nil && r.message.refused
 }
 
-// differs reports whether another version might judge the CRD by more than its estimates.
+// differs reports whether another version might return another verdict for a reason other than its
+// estimates.
 func (a *admission) differs() bool {
 	if a.old != nil || a.undecided != nil || len(a.errs) != a.costErrs || len(a.dropped) > 0 {
 		return true
@@ -173,7 +174,7 @@ func (b *branch) differs() bool {
 	return false
 }
 
-// schemaDiffers reports whether some version judges a schema or its defaults differently. junctor
+// schemaDiffers reports whether any version validates a schema or its defaults differently. junctor
 // is set inside allOf, anyOf, oneOf, and not.
 func schemaDiffers(s *apiextensions.JSONSchemaProps, junctor bool) bool {
 	if s.Format == "k8s-short-name" || s.Format == "k8s-long-name" || junctor && s.AdditionalProperties != nil || boundsDiffer(s) {

@@ -14,7 +14,7 @@ import (
 )
 
 // How it works: the linked function validates a CRD for the newest version. For an older version,
-// it gets a CRD in which the parts that the versions judge differently are replaced, so that its
+// it gets a CRD in which the parts that the versions validate differently are replaced, so that its
 // errors and everything that depends on them are those of the older version.
 
 // Versions whose validation of CRDs has a property. The file is that of apiextensions-apiserver,
@@ -42,7 +42,7 @@ var (
 	rangedDefaults = minors.Since(36)
 )
 
-// adapt replaces the parts of the schema that servers of version v judge differently.
+// adapt replaces the parts of the schema that servers of version v validate differently.
 func (u *unit) adapt(v types.Version) {
 	if !closedJunctors.Include(v.Minor) {
 		u.rewrite(rewriter{node: withoutClosedJunctor})
@@ -119,7 +119,7 @@ func withoutBundle(crd *apiextensions.CustomResourceDefinition) {
 	}
 }
 
-// dropSelectable removes the selectableFields, which older servers do not know.
+// dropSelectable removes the selectableFields, which older servers do not have.
 func dropSelectable(spec *apiextensions.CustomResourceDefinitionSpec) {
 	spec.SelectableFields = nil
 	for i := range spec.Versions {

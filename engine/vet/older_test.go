@@ -64,7 +64,7 @@ func causesOf(r *Report) string {
 
 const inSpec = "spec.versions[0].schema.openAPIV3Schema.properties[spec]"
 
-// TestSchemasOfMinor checks schemas that the minor versions judge differently. The expected errors
+// TestSchemasOfMinor checks schemas that minor versions validate differently. The expected errors
 // are from the sources of each version.
 func TestSchemasOfMinor(t *testing.T) {
 	t.Parallel()
@@ -131,7 +131,7 @@ func TestSchemasOfMinor(t *testing.T) {
 	}
 }
 
-// TestUpdatesOfMinor checks updates that the minor versions judge differently.
+// TestUpdatesOfMinor checks updates that minor versions validate differently.
 func TestUpdatesOfMinor(t *testing.T) {
 	t.Parallel()
 	costly := `{type: object, properties: {a: {type: array, maxItems: 50, items: {type: string, x-kubernetes-validations: [{rule: "self.matches('a.*b')"}]}}}}`

@@ -49,7 +49,7 @@ items: {type: object, properties: {a: {type: string, ` + rule + `}}}`,
 x-kubernetes-int-or-string: true
 ` + rule + `
 additionalProperties: {type: array, items: {type: string, ` + rule + `}}`,
-		"unknown type beside": `
+		"unknown type of a sibling": `
 type: object
 properties: {a: {type: nope}, b: {type: string, ` + rule + `}}`,
 		"error below": `

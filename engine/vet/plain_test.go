@@ -27,7 +27,7 @@ func TestBoundsOfDefaults(t *testing.T) {
 		}
 		r, err := VetCRD(context.Background(), crd, Config{VerdictOnly: true})
 		if err != nil || r.Accepted != (len(want) == 0) {
-			t.Errorf("%s: accepted %v, %v, the server says %v", text, r.Accepted, err, want)
+			t.Errorf("%s: accepted %v, %v, server %v", text, r.Accepted, err, want)
 		}
 		refused += min(1, len(want))
 	}

@@ -44,7 +44,7 @@ func TestReducedFindsNothing(t *testing.T) {
 			reduced := h != nil && h.sound(context.Background(), types.Version{Minor: types.Newest}) != nil
 			switch {
 			case reduced && len(errs) > 0:
-				t.Fatalf("%s, seed %d: nothing found in what is not plain, but %v", file, seed, errs[0])
+				t.Fatalf("%s, seed %d: nothing found in the non-plain part, but %v", file, seed, errs[0])
 			case reduced:
 				short++
 			case len(errs) > 0:
@@ -161,7 +161,7 @@ func TestSchemaFields(t *testing.T) {
 		XEmbeddedResource XIntOrString XListMapKeys XListType XMapType XValidations`)
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[apiextensions.JSONSchemaProps]()) {
 		if !slices.Contains(known, f.Name) {
-			t.Errorf("what is plain does not look at %s", f.Name)
+			t.Errorf("the check for plain schemas ignores %s", f.Name)
 		}
 	}
 }

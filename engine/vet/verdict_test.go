@@ -167,7 +167,7 @@ func TestShortWay(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if alone.Accepted != (len(theirs) == 0) {
-			t.Errorf("%s: accepted alone %t, upstream says %v", name, alone.Accepted, theirs)
+			t.Errorf("%s: accepted alone %t, upstream %v", name, alone.Accepted, theirs)
 		}
 	}
 }

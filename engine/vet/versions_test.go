@@ -69,7 +69,7 @@ func lowest(t *testing.T, crd []byte, probe string, first *string) {
 		t.Errorf("%s: lowest version %q, want %q (needs %v)", probe, r.MinKubeVersion, want, r.Needs)
 	}
 	if want > "1.28" && len(r.Needs) == 0 {
-		t.Errorf("%s: nothing asks for %s", probe, want)
+		t.Errorf("%s: nothing requires %s", probe, want)
 	}
 	t.Logf("%s: %s %v", probe, r.MinKubeVersion, r.Needs)
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes a certificate for the Service by hand, good for a year, and from it what
-# a cluster needs: secret.yaml, and webhook.yaml that trusts its CA. Also one for
-# API servers to show, by a CA of its own: see --client-ca in docs/admission.md.
+# Creates a certificate for the Service, valid for a year, with the files that a cluster
+# needs: secret.yaml, and webhook.yaml, which trusts its CA. It also creates a client
+# certificate for API servers, from a separate CA: see --client-ca in docs/admission.md.
 # usage: certificate.sh DIRECTORY
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -11,12 +11,12 @@ umask 077
 mkdir -p "$dir"
 cd "$dir"
 
-# authority NAME: a CA, whose key and certificate are NAME.key and NAME.crt
+# authority NAME creates a CA with the key NAME.key and the certificate NAME.crt.
 authority() {
   openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 3650 \
     -subj "/CN=celadon $1" -keyout "$1.key" -out "$1.crt" 2>>openssl.log
 }
-# certificate CA NAME SUBJECT EXTENSIONS: one that the CA signs, NAME.key and NAME.crt
+# certificate CA NAME SUBJECT EXTENSIONS creates NAME.key, and NAME.crt signed by the CA.
 certificate() {
   openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes \
     -subj "/CN=$3" -keyout "$2.key" -out "$2.csr" 2>>openssl.log

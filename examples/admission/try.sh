@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Serves the CRDs of this example on loopback and asks what a cluster would ask,
-# with a certificate made on the spot: is the object in review.json admitted?
+# Serves the CRDs of this example on loopback with a temporary certificate, and sends
+# the AdmissionReview in review.json, as a cluster would.
 # usage: try.sh [FLAGS OF celadon serve]   (CELADON names the command)
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

@@ -155,10 +155,10 @@ func checkSums(t *testing.T, dist string) {
 		}
 	}
 	if !strings.Contains(cask, "if OS.mac?\n") || !strings.Contains(cask, `binary "celadon", target: "kubectl-celadon"`) {
-		t.Errorf("the cask lacks the plugin, or what macOS needs alone:\n%s", cask)
+		t.Errorf("the cask lacks the plugin or a part that only macOS needs:\n%s", cask)
 	}
 	if archives != 6 || bills != 6 {
-		t.Errorf("%d archives and %d lists of what is linked: want 6", archives, bills)
+		t.Errorf("got %d archives and %d lists of linked modules: want 6", archives, bills)
 	}
 }
 

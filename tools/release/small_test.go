@@ -29,7 +29,7 @@ func TestEveryModule(t *testing.T) {
 			return err
 		}
 		if err == nil && d.Name() == "go.mod" && !slices.Contains(known, strings.TrimPrefix(path.Dir(name), ".")) {
-			t.Errorf("%s is a module that is neither published nor said not to be: add it to one of the lists", path.Dir(name))
+			t.Errorf("%s: the module is in neither list, published or unpublished: add it to one", path.Dir(name))
 		}
 		return err
 	})

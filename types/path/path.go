@@ -66,7 +66,7 @@ func bracket(s string) (step Step, rest string, err error) {
 	case err == nil && strconv.Itoa(n) == inside && n >= 0: // "007" is a key
 		return Step{Item: true, Index: n}, rest, nil
 	case inside == "":
-		return Step{}, "", fmt.Errorf("empty brackets: want an index, a quoted key or *")
+		return Step{}, "", fmt.Errorf("empty brackets: want an index, a quoted key, or *")
 	}
 	return Step{Name: inside}, rest, nil
 }

@@ -76,7 +76,7 @@ func TestParsePathErrors(t *testing.T) {
 		{"a['b", `path "a['b": at "['b": unclosed quote`},
 		{"a['b'", `path "a['b'": at "['b'": unclosed quote`},
 		{`a["b']`, `path "a[\"b']": at "[\"b']": unclosed quote`},
-		{"a[]", `path "a[]": at "[]": empty brackets: want an index, a quoted key or *`},
+		{"a[]", `path "a[]": at "[]": empty brackets: want an index, a quoted key, or *`},
 	}
 	for _, tt := range tests {
 		if got, err := path.Parse(tt.path); err == nil || err.Error() != tt.want {

@@ -11,7 +11,7 @@ import (
 // Never is the status of a question if there is a proof that no object shows the outcome.
 const Never search.StatusWord = "never"
 
-// An Answer is the result of a question: a witness, which is a write that has the outcome, a proof
+// An Answer is the result of a question. It holds a witness (a write that has the outcome), a proof
 // that no such write exists, or neither.
 type Answer struct {
 	search.Answer
@@ -21,7 +21,7 @@ type Answer struct {
 	Estimates string
 	// Place is the path that no accepted object has, if Proof shows that; "" is the whole object.
 	Place string
-	// MadeUp lists the paths of the witness whose values are passwords.
+	// MadeUp lists the paths in the witness that hold generated passwords.
 	MadeUp []string
 }
 

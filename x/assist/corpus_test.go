@@ -102,11 +102,11 @@ func TestUnguardedCorpus(t *testing.T) {
 				}
 			}
 			if got != want {
-				t.Errorf("%s: %s[%d]: %s: %q, vet says %q", crd.Name, path, index, rule.Rule, got, want)
+				t.Errorf("%s: %s[%d]: %s: %q, vet reports %q", crd.Name, path, index, rule.Rule, got, want)
 			}
 		})
 	})
-	t.Logf("%d findings, %d with mends, %d mends", told, mended, offered)
+	t.Logf("%d findings, %d with fixes, %d fixes", told, mended, offered)
 }
 
 // TestBrokenCorpus introduces typical mistakes into rules and checks that each fix removes its
@@ -132,9 +132,9 @@ func TestBrokenCorpus(t *testing.T) {
 			}
 		})
 	})
-	t.Logf("%d broken rules, %d mends, %d rules are what they were with the first", broken, mends, back)
+	t.Logf("%d broken rules, %d fixes, %d rules are restored by the first fix", broken, mends, back)
 	if broken == 0 || back*100 < broken*75 {
-		t.Errorf("only %d of %d rules are mended to what they were, want 75 %%", back, broken)
+		t.Errorf("only %d of %d rules are restored, want 75 %%", back, broken)
 	}
 }
 

@@ -146,7 +146,7 @@ func TestMend(t *testing.T) {
 			t.Errorf("%s (%s): %q, want %q", c.src, bad.Summary(), got, c.want)
 		}
 		if _, err := desk.Compile(c.mended, false); c.mended != "" && err != nil {
-			t.Errorf("%s: what it leads to does not compile: %v", c.src, err)
+			t.Errorf("%s: the fixed rule does not compile: %v", c.src, err)
 		}
 	}
 }
@@ -178,7 +178,7 @@ func TestFailed(t *testing.T) {
 			t.Errorf("%s (%v): %q, want %q", c.src, err, got, c.want)
 		}
 		if err := eval(c.mended); err != nil {
-			t.Errorf("%s: what it leads to fails: %v", c.src, err)
+			t.Errorf("%s: the fixed rule fails: %v", c.src, err)
 		}
 	}
 }

@@ -40,7 +40,7 @@ var editCases = map[string]struct {
 	"another rule, indented list, no line break at the end": {
 		"x:\n  x-kubernetes-validations:\n    - rule: a\n      message: |-\n        # not a comment\n\n        more", add("b: c"),
 		"x:\n  x-kubernetes-validations:\n    - rule: a\n      message: |-\n        # not a comment\n\n        more\n    - rule: 'b: c'"},
-	"windows line ends": {
+	"windows line endings": {
 		"x:\r\n  type: string\r\ny: 1\r\n", add("a"),
 		"x:\r\n  type: string\r\n  x-kubernetes-validations:\r\n  - rule: a\r\ny: 1\r\n"},
 	"flow": {

@@ -73,7 +73,7 @@ func (m *Marker) cut() (offset int, why string) {
 	switch {
 	case m.Made != "" || v == nil || v.quote() != 0:
 	case unbalanced(v.Text):
-		return v.offset(len(v.Text)), "a bare rule ends at its first comma, semicolon or closing brace"
+		return v.offset(len(v.Text)), "a bare rule ends at its first comma, semicolon, or closing brace"
 	case v.cut:
 		return v.offset(len(v.Text)), "a space before the comma removes the last word of a bare rule"
 	}

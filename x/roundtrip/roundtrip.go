@@ -26,13 +26,14 @@ type Config struct {
 	Ignore []string
 }
 
-// DefaultObjects takes a few seconds with a converter in the same process.
+// DefaultObjects is the default of Config.Objects. Converting this many objects takes a few seconds
+// if the converter runs in the same process.
 const DefaultObjects = 1000
 
 const (
 	// maxFindings limits the findings in a report.
 	maxFindings = 50
-	// others is the number of objects per version from which changes are taken.
+	// others is the number of objects per version that provide values for changes.
 	others = 40
 )
 
@@ -115,8 +116,9 @@ func NewTrips(crd *apiextensionsv1.CustomResourceDefinition, c engine.Converter)
 	return &Trips{w}, nil
 }
 
-// Trip converts an object to a version and back, and applies the merge patch in between if patch is
-// not nil. The object is first pruned and defaulted in its own version; it is not validated.
+// Trip converts an object to a version and back, and returns a finding for each loss. If patch is
+// not nil, Trip applies it as a merge patch to the converted object. The object is first pruned and
+// defaulted in its own version; it is not validated.
 func (r *Trips) Trip(ctx context.Context, object map[string]any, to string, patch map[string]any) ([]*Finding, error) {
 	w := r.worlds
 	apiVersion, _ := object["apiVersion"].(string)

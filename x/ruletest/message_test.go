@@ -16,7 +16,7 @@ func TestMessages(t *testing.T) {
 		{"only the type", `spec: Invalid value: a is too large`, `"object": a is too large`, true, true},
 		{"a scalar's type", `spec.a: Invalid value: "x\"y": no`, `spec.a: Invalid value: "string": no`, true, true},
 		{"a number's", `spec.a: Invalid value: 7: no`, `Invalid value: "integer": no`, true, true},
-		{"another text behind it", `spec.a: Invalid value: 7: no`, `Invalid value: "integer": yes`, false, true},
+		{"another text after the type", `spec.a: Invalid value: 7: no`, `Invalid value: "integer": yes`, false, true},
 		{"another field", `spec.a: Invalid value: 7: no`, `spec.b: Invalid value: "integer": no`, false, true},
 		{"a map of Go", `a[1]: Duplicate value: {"name":"x","of":"y"}`, `Duplicate value: map[string]interface {}{"name":"x", "of":"y"}`, true, true},
 		{"the beginning of one", `a[1]: Duplicate value: {"name":"x"}`, `Duplicate value: map[string]interface {}{"name":"x"`, true, true},

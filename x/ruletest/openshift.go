@@ -143,7 +143,7 @@ func (r *reader) crdPatches(f field, decoded any) []byte {
 		op := operation{Op: r.text(p[0]), Path: r.text(p[1]), From: r.text(p[3])}
 		switch {
 		case op.Op != "add" && op.Op != "remove" && op.Op != "replace" && op.Op != "move" && op.Op != "copy" && op.Op != "test":
-			r.bad(item, "patch: op %q: want add, remove, replace, move, copy or test", op.Op)
+			r.bad(item, "patch: op %q: want add, remove, replace, move, copy, or test", op.Op)
 		case op.Path == "" || op.Path[0] != '/':
 			r.bad(item, "patch: path %q: want a JSON pointer, such as /spec/versions/0", op.Path)
 		}

@@ -1,4 +1,4 @@
-// The protocol's own client drives `celadon lsp`, which CELADON names.
+// Runs `celadon lsp` with the client library of the protocol. CELADON names the command.
 import { test } from "node:test";
 import assert from "node:assert";
 import { spawn } from "node:child_process";

@@ -11,7 +11,7 @@ const { Registry, parseRawGrammar, INITIAL } = require("vscode-textmate");
 const onigLib = oniguruma.loadWASM(readFileSync(require.resolve("vscode-oniguruma/release/onig.wasm")).buffer)
   .then(() => ({ createOnigScanner: (p) => new oniguruma.OnigScanner(p), createOnigString: (s) => new oniguruma.OnigString(s) }));
 
-// Hosts stand for the editor's own grammars, which mark keys and comments.
+// Hosts replace the editor's own grammars, which mark keys and comments.
 const hosts = {
   "source.yaml": { scopeName: "source.yaml", patterns: [{ name: "string.unquoted.yaml", match: "\\S+" }] },
   "source.go": { scopeName: "source.go", patterns: [{ name: "comment.line.double-slash.go", begin: "//", end: "$" }] },
@@ -27,7 +27,7 @@ const registry = new Registry({
   getInjections: (scope) => ({ "source.yaml": ["celadon.yaml.injection"], "source.go": ["celadon.go.injection"] })[scope],
 });
 
-// scopes are the innermost scopes of the words in a text.
+// scopes returns the innermost scopes of the words in a text.
 async function scopes(host, text) {
   const grammar = await registry.loadGrammar(host);
   const found = {};

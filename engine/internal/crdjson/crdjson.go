@@ -1,4 +1,4 @@
-// Package crdjson reads CustomResourceDefinitions of both versions from JSON.
+// Package crdjson decodes CustomResourceDefinitions of v1 and v1beta1 from JSON.
 package crdjson
 
 import (
@@ -17,9 +17,9 @@ const (
 	apiVersionBeta = "apiextensions.k8s.io/v1beta1"
 )
 
-// Decode reads a CRD. It converts a v1beta1 CRD as a server converts a stored CRD,
-// including the defaults of that version. If the versions of a v1beta1 CRD share more than
-// may be copied to each of them, the error wraps tooLarge's.
+// Decode decodes a CRD of v1 or v1beta1. It converts a v1beta1 CRD as a server converts a stored
+// CRD, including the defaults of v1beta1. If copying the fields that all versions share into each
+// version would exceed a limit, Decode returns an error that wraps the result of tooLarge.
 func Decode(data []byte, tooLarge func(reason string) error) (*apiextensionsv1.CustomResourceDefinition, error) {
 	var head metav1.TypeMeta
 	if err := json.Unmarshal(data, &head); err != nil {
@@ -44,12 +44,11 @@ func Decode(data []byte, tooLarge func(reason string) error) (*apiextensionsv1.C
 	return out, nil
 }
 
-// maxShared limits the total size of the copies of what all versions of a v1beta1 CRD
-// share. Without a limit, the copies of a CRD that fits into etcd could need more memory
-// than there is.
+// maxShared limits the total size, in bytes, of the copies of the fields that all versions of a
+// v1beta1 CRD share. Without a limit, the copies for a CRD that fits into etcd could exhaust memory.
 const maxShared = 4 << 20
 
-// checkShared returns tooLarge's error if the copies exceed maxShared.
+// checkShared returns the result of tooLarge if the copies would exceed maxShared.
 func checkShared(spec *v1beta1.CustomResourceDefinitionSpec, tooLarge func(reason string) error) error {
 	shared, err := json.Marshal([]any{spec.Validation, spec.Subresources, spec.AdditionalPrinterColumns, spec.SelectableFields})
 	if n := len(spec.Versions); err == nil && n > 1 && len(shared) > maxShared/n {

@@ -16,8 +16,9 @@ import (
 // conditional, both branches get the qualifiers that follow. CEL charges a unit for each attempted
 // selection or index and another for the attribute as a whole.
 type attribute struct {
-	variable   *variable // or
-	operand    *code     // or
+	// Exactly one of variable, operand, and cond is set.
+	variable   *variable
+	operand    *code
 	cond       testFunc
 	yes, no    *attribute
 	branch     int64 // the node's ID if it is a conditional's branch, else 0

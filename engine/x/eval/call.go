@@ -66,7 +66,7 @@ func (p *planner) invocation(e ast.Expr) (*invocation, error) {
 	return inv, err
 }
 
-// invoke returns typed code if the arguments allow it, and else a call of the library function.
+// invoke returns typed code if the arguments allow it, and otherwise a call of the library function.
 func (p *planner) invoke(inv *invocation) (*code, error) {
 	switch inv.function {
 	case operators.Equals, operators.NotEquals:

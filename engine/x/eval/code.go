@@ -48,7 +48,7 @@ type code struct {
 	typ  *celtypes.Type // the checker's type
 	how  how
 
-	// The functions that compute the value. boxed makes a ref.Val of any of them.
+	// The functions that compute the value. boxed converts the result of each to a ref.Val.
 	test testFunc // boolKind
 	num  numFunc  // intKind
 	dbl  dblFunc  // doubleKind

@@ -47,7 +47,7 @@ func TestDumpGolden(t *testing.T) {
 		return
 	}
 	if got.String() != want {
-		t.Errorf("plans have changed (-update writes them anew):\n%s", got.String())
+		t.Errorf("plans have changed (-update rewrites them):\n%s", got.String())
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 )
 
 // How it works: an object that was not validated may hold any value anywhere. In the API server, a
-// value that does not fit its schema is a CEL error at the step that reads it. So every step checks
-// that the value has the Go type of JSON with that declaration, which costs a type switch. Only
+// value that does not fit its schema causes a CEL error in the step that reads it. So each step
+// checks that the Go type of the value matches the declaration, which costs a type switch. Only
 // values with a format have to be parsed for the check.
 
 // A fit is the Go type that values of a declaration have.

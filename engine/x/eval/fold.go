@@ -21,8 +21,8 @@ import (
 // cel-go iterates over a map in Go's random order. Here the order is that of the keys, so that the
 // same object always gets the same result.
 
-// comprehension plans a macro as a loop if it recognizes the macro and its range, and else as the
-// fold that the parser made of it.
+// comprehension plans a macro as a loop if it recognizes the macro and its range. Otherwise, it
+// plans the fold to which the parser expanded the macro.
 func (p *planner) comprehension(e ast.Expr) (*code, error) {
 	slots := p.slots
 	c, err := p.macro(e)

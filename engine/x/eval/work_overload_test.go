@@ -156,7 +156,7 @@ func TestWorkBeyondPrice(t *testing.T) {
 			t.Errorf("%s: %+v", src, took)
 		}
 		if took.work = 0; took.accounted() {
-			t.Errorf("%s: its cost tells of it: %+v", src, took)
+			t.Errorf("%s: its cost covers the work: %+v", src, took)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func TestDemandsAreComplete(t *testing.T) {
 				for _, o := range fn.OverloadDecls() {
 					known[o.ID()] = true
 					if _, ok := demands[o.ID()]; !ok {
-						t.Errorf("1.%d: overload %s of %s is not in the table of work: add what it takes", minor, o.ID(), name)
+						t.Errorf("1.%d: overload %s of %s is missing in the table of work: add its work", minor, o.ID(), name)
 					}
 				}
 			}
@@ -38,7 +38,7 @@ func TestDemandsAreComplete(t *testing.T) {
 	}
 	for overload := range demands {
 		if !known[overload] && !strings.HasPrefix(overload, "list_google.protobuf.") && !strings.HasPrefix(overload, "list_") {
-			t.Errorf("the table of work has %s, which is no overload", overload)
+			t.Errorf("the table of work has %s, which is not an overload", overload)
 		}
 	}
 	if len(known) < 340 {

@@ -136,8 +136,8 @@ func byUpstream(s *apiextensionsv1.JSONSchemaProps, out *schema.Structural) erro
 	return nil
 }
 
-// Alone returns the internal version of a node without its items, map values, and properties. It
-// keeps the fact that the node has additionalProperties.
+// Alone returns the internal version of a node without the schemas of its items, map values, and
+// properties. The result still has additionalProperties if the node has it.
 func Alone(s *apiextensionsv1.JSONSchemaProps) (*apiextensions.JSONSchemaProps, error) {
 	alone := *s
 	alone.Properties = nil

@@ -31,7 +31,7 @@ type Checker struct {
 	states sync.Pool
 }
 
-// A function is a function with its overloads, separated by call style.
+// A function holds the overloads of a function: free for f(x), members for x.f().
 type function struct {
 	name          string
 	free, members []overload
@@ -39,7 +39,7 @@ type function struct {
 	logical bool
 }
 
-// An overload is an overload whose type parameters are numbered.
+// An overload is a signature whose type parameters are numbered, so that unification can index them.
 type overload struct {
 	args   []*celtypes.Type
 	result *celtypes.Type

@@ -103,7 +103,7 @@ func (w *walk) stop() priced {
 	return priced{}
 }
 
-// expr returns the estimate of e. The size of a variable or field is left to measure.
+// expr returns the estimate of e. It does not set the size of a variable or field; measure does.
 func (w *walk) expr(e ast.Expr) priced {
 	if w.ambiguous {
 		return priced{}
@@ -233,7 +233,7 @@ func (w *walk) field(e ast.Expr) priced {
 	return x
 }
 
-// noSizes is the union of no sizes.
+// noSizes is the neutral element of Union.
 var noSizes = checker.SizeEstimate{Min: math.MaxUint64}
 
 func (w *walk) list(e ast.Expr) priced {

@@ -95,7 +95,7 @@ func FuzzJoin(f *testing.F) {
 		end := 0
 		for _, token := range Tokens([]rune(src)) {
 			if token.Start < end || token.End <= token.Start {
-				t.Fatalf("%q: %+v behind %d", src, token, end)
+				t.Fatalf("%q: %+v after offset %d", src, token, end)
 			}
 			end = token.End
 		}

@@ -91,7 +91,7 @@ func textValue(t scan.Token, text string) (string, bool) {
 	return unescape(text, t.Kind == scan.Bytes)
 }
 
-// plainLines converts line ends to \n.
+// plainLines converts line endings to \n.
 var plainLines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 // unescape replaces the escape sequences in text. If a sequence is invalid, it returns the result

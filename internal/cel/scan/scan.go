@@ -18,7 +18,7 @@ type Token struct {
 type Marks uint8
 
 const (
-	// Escaped marks a string that contains a backslash or may contain line ends to be normalized,
+	// Escaped marks a string that contains a backslash or may contain line endings to be normalized,
 	// and a hexadecimal number.
 	Escaped Marks = 1 << iota
 	// Open marks a string or an escaped name without its closing quote.

@@ -73,7 +73,7 @@ func FuzzScan(f *testing.F) {
 		for {
 			token := scanner.Next()
 			if token.Start < end || token.End < token.Start || int(token.End) > len(src) || strings.Trim(src[end:token.Start], " \t\r\n\f") != "" {
-				t.Fatalf("%q: %s behind %d", src, fmt.Sprint(token), end)
+				t.Fatalf("%q: %s after offset %d", src, fmt.Sprint(token), end)
 			}
 			if token.Kind == scan.EOF {
 				break

@@ -58,7 +58,7 @@ func TestFind(t *testing.T) {
 		"fold":                  {language: compile(t, `(?i)^k$`).And(one(t, Text, "k").Not(), one(t, Text, "K").Not()), want: []string{"\u212a"}},
 		"word boundary":         {language: compile(t, `a\b.\bb`), want: []string{"a-b"}},
 		"no boundary":           {language: compile(t, `^a\Bb$`), want: []string{"ab"}},
-		"boundary that is none": {language: compile(t, `^a\bb$`), complete: true},
+		"boundary in a word":    {language: compile(t, `^a\bb$`), complete: true},
 		"lines":                 {language: compile(t, `(?m)^a$`).And(compile(t, `^b`)), want: []string{"b\na"}},
 		"dot":                   {language: compile(t, `^.$`).Not().And(compile(t, `(?s)^.$`)), want: []string{"\n"}},
 		"many states":           {language: compile(t, `(a|b)*a(a|b){18}$`), search: Search{Steps: 1000}},

@@ -16,7 +16,7 @@ type Search struct {
 	Steps int
 }
 
-// DefaultSteps takes a few milliseconds.
+// DefaultSteps is a step limit that takes a few milliseconds.
 const DefaultSteps = 200_000
 
 // Found is the result of Find.

@@ -44,7 +44,7 @@ func againstRegexp(t *testing.T, table *Table, re *regexp.Regexp, text string) {
 	t.Helper()
 	got, ok := table.Matches(text)
 	if ascii := strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0; ok != ascii {
-		t.Fatalf("%q on %q: told: %t", re, text, ok)
+		t.Fatalf("%q on %q: got %t", re, text, ok)
 	}
 	if want := re.MatchString(text); ok && got != want {
 		t.Fatalf("%q on %q: got %t, want %t", re, text, got, want)
@@ -70,7 +70,7 @@ func TestTableAsRegexp(t *testing.T) {
 		}
 	}
 	if All().Table() != nil {
-		t.Error("a table of no pattern")
+		t.Error("got a table without a pattern")
 	}
 }
 

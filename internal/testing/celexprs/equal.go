@@ -58,7 +58,7 @@ func treeDifference(got, want *ast.AST) string {
 	case !slices.Equal(g.LineOffsets(), w.LineOffsets()):
 		return fmt.Sprintf("lines: got %v, want %v", g.LineOffsets(), w.LineOffsets())
 	case g.Description() != w.Description() || g.SyntaxVersion() != w.SyntaxVersion() || len(g.Extensions()) != len(w.Extensions()):
-		return "description, syntax or extensions"
+		return "description, syntax, or extensions"
 	case g.ComputeOffset(1, 0) != w.ComputeOffset(1, 0):
 		return "base of lines"
 	case len(g.MacroCalls()) != len(w.MacroCalls()):

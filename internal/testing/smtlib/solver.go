@@ -63,5 +63,5 @@ func (s *Solver) Ask(ctx context.Context, script string, assumed []string) (Answ
 	case first == "unknown", first == "timeout", strings.Contains(first, "interrupted by"): // cvc5's resource limit
 		return AnswerUnknown, nil
 	}
-	return AnswerUnknown, fmt.Errorf("%s answered %.80q, want sat, unsat or unknown (%w)", s.Name, first, err)
+	return AnswerUnknown, fmt.Errorf("%s answered %.80q, want sat, unsat, or unknown (%w)", s.Name, first, err)
 }

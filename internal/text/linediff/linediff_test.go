@@ -33,7 +33,7 @@ func TestPatch(t *testing.T) {
 	t.Parallel()
 	patch, err := exec.LookPath("patch")
 	if err != nil {
-		t.Skip("there is no patch here")
+		t.Skip("the patch command is missing")
 	}
 	file := filepath.Join(t.TempDir(), "f")
 	random := rand.New(rand.NewPCG(1, 2))

@@ -101,7 +101,7 @@ func (s Node) Bounds() string {
 		parts = append(parts, "one of "+choices(all))
 	}
 	if pattern := s.Text("pattern"); pattern != "" {
-		parts = append(parts, "like "+preview.Middle(pattern, maxValue))
+		parts = append(parts, "matching "+preview.Middle(pattern, maxValue))
 	}
 	return joined(", ", parts...)
 }

@@ -14,7 +14,7 @@ func TestSays(t *testing.T) {
 		`{"type":"string","format":"date-time","default":"a"}`:                                           `string (date-time), default "a"`,
 		`{"type":"integer","minimum":1,"maximum":9,"multipleOf":2}`:                                      "integer, 1 to 9, a multiple of 2",
 		`{"type":"number","minimum":0,"exclusiveMinimum":true,"maximum":1}`:                              "number, more than 0, at most 1",
-		`{"type":"string","nullable":true,"enum":["a",""],"pattern":"^a$"}`:                              `string, may be null, one of a, "", like ^a$`,
+		`{"type":"string","nullable":true,"enum":["a",""],"pattern":"^a$"}`:                              `string, may be null, one of a, "", matching ^a$`,
 		`{"type":"array","maxItems":2,"items":{"type":"string","maxLength":3}}`:                          "list of string, at most 2 items, each at most 3 characters",
 		`{"type":"array","x-kubernetes-list-type":"set","items":{"type":"integer"}}`:                     "set of integer",
 		`{"type":"object","maxProperties":1,"additionalProperties":{"type":"integer","minimum":0}}`:      "map of integer, at most 1 field, each at least 0",

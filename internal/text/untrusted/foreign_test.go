@@ -111,7 +111,7 @@ func FuzzWriter(f *testing.F) {
 		}
 		for k, v := range want {
 			if got[k] != v {
-				t.Errorf("%q is %q behind the writer, want %q", k, got[k], v)
+				t.Errorf("%q: got %q from the writer, want %q", k, got[k], v)
 			}
 		}
 	})

@@ -138,7 +138,7 @@ func TestNasty(t *testing.T) {
 		"CRLF":               {"a: 1\r\nb:\r\n- c\r\n", false},
 		"CR":                 {"a: 1\rb: 2\r", false},
 		"a tab before":       {"\ta: 1\n", true},
-		"a tab behind":       {"a:\t1\t# x\n", false},
+		"a tab after":        {"a:\t1\t# x\n", false},
 		"beyond int64":       {"a: 9223372036854775808\nb: -9223372036854775809\nc: 18446744073709551616\n", false},
 		"beyond float64":     {"a: 1e400\n", false},
 		"number spellings":   {"a: 0x1F\nb: 1_000\nc: 0o7\nd: 007\ne: 0b11\nf: +1\ng: 1.\nh: 1:30\n", false},

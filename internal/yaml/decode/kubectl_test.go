@@ -19,13 +19,13 @@ func TestKubectlDecoder(t *testing.T) {
 		text, want string
 		duplicate  bool // strictly
 	}{
-		"a duplicate":            {"a: 1\na: 2\n", `{"a":2}`, true},
-		"a merged key":           {"x: {<<: &m {a: 1, b: 2}}\n", `{"x":{"a":1,"b":2}}`, false},
-		"overridden":             {"x: {<<: &m {a: 1, b: 2}, a: 3}\n", `{"x":{"a":3,"b":2}}`, true},
-		"a merge behind the key": {"x: {a: 3, <<: &m {a: 1, b: 2}}\n", `{"x":{"a":1,"b":2}}`, true},
-		"of several the first":   {"x: {<<: [{a: 1}, {a: 2, b: 3}]}\n", `{"x":{"a":1,"b":3}}`, true},
-		"two merges":             {"x:\n  <<: {a: 1}\n  <<: {a: 2}\n", `{"x":{"a":2}}`, true},
-		"a quoted one is a key":  {"x: {'<<': {a: 1}}\n", `{"x":{"\u003c\u003c":{"a":1}}}`, false},
+		"a duplicate":           {"a: 1\na: 2\n", `{"a":2}`, true},
+		"a merged key":          {"x: {<<: &m {a: 1, b: 2}}\n", `{"x":{"a":1,"b":2}}`, false},
+		"overridden":            {"x: {<<: &m {a: 1, b: 2}, a: 3}\n", `{"x":{"a":3,"b":2}}`, true},
+		"a merge after the key": {"x: {a: 3, <<: &m {a: 1, b: 2}}\n", `{"x":{"a":1,"b":2}}`, true},
+		"of several the first":  {"x: {<<: [{a: 1}, {a: 2, b: 3}]}\n", `{"x":{"a":1,"b":3}}`, true},
+		"two merges":            {"x:\n  <<: {a: 1}\n  <<: {a: 2}\n", `{"x":{"a":2}}`, true},
+		"a quoted one is a key": {"x: {'<<': {a: 1}}\n", `{"x":{"\u003c\u003c":{"a":1}}}`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -45,7 +45,7 @@ func TestKubectlDecoder(t *testing.T) {
 				t.Errorf("read as %v, %v, want %v", got, err, want)
 			}
 			if (duplicate != nil) != c.duplicate {
-				t.Errorf("the strict decoder says %v", duplicate)
+				t.Errorf("the strict decoder reports %v", duplicate)
 			}
 		})
 	}

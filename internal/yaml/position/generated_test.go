@@ -118,7 +118,7 @@ func exact(t *testing.T, d *Document, n *Node) {
 			t.Fatalf("%q: offset %d at %+v, and back to %d", d.text, at, p, back)
 		}
 		if got, _ := utf8.DecodeRuneInString(d.text[at:]); got != r && !strings.ContainsRune(" \t\r\n\\'", got) {
-			t.Fatalf("%q: %q at %d, where %q stands", d.text, r, at, got)
+			t.Fatalf("%q: %q at %d, want %q", d.text, r, at, got)
 		}
 		point++
 	}

@@ -17,11 +17,11 @@ var written = map[string]struct{ before, text, path, value string }{
 	"quote in a quoted text":    {"", "a:\n- rule: \"self.x == \"|a\"\"\n  message: m\n", "a.[0].rule", "self.x == \"a\""},
 	"quote not closed, lines":   {"", "a:\n- rule: 'self.x\n    && self.|\n  message: m\n", "a.[0].rule", "self.x && self."},
 	"choice in a plain text":    {"", "a:\n  rule: self.x ? a : b|\n  m: 1\n", "a.rule", "self.x ? a : b"},
-	"text behind a text":        {"", "a:\n  rule: 'a' in self.x|\n  m: 1\n", "a.rule", "'a' in self.x"},
-	"brackets behind a text":    {"", "a:\n  rule: [1].all(x, x == |)\n", "a.rule", "[1].all(x, x == )"},
+	"text after a string":       {"", "a:\n  rule: 'a' in self.x|\n  m: 1\n", "a.rule", "'a' in self.x"},
+	"brackets after a string":   {"", "a:\n  rule: [1].all(x, x == |)\n", "a.rule", "[1].all(x, x == )"},
 	"a word among keys":         {"", "a:\n  b: 1\n  ru|\n  c: 'x\n", "a.ru", "ru"},
 	"a word before keys":        {"", "a:\n  ru|\n  c: 'x\n", "a.ru", "ru"},
-	"nothing behind a key":      {"", "a:\n  rule: |\n  c: 'x\n", "a.rule", ""},
+	"nothing after a key":       {"", "a:\n  rule: |\n  c: 'x\n", "a.rule", ""},
 	"nothing in a list":         {"", "a:\n- |\n- 'x\n", "a.[0]", ""},
 	"an empty line of a block":  {"", "a:\n  rule: >\n    self.x\n    |\n  b: 'x\n", "a.rule", "self.x\n"},
 	"a key below":               {"", "a:\n  b: 1\n  |\nc: 'x\n", "a", ""},
@@ -81,9 +81,9 @@ func TestTruncated(t *testing.T) {
 		}
 	}
 	if same*1000 < all*995 {
-		t.Errorf("%d of %d places are what they were", same, all)
+		t.Errorf("%d of %d positions are unchanged", same, all)
 	}
-	t.Logf("%d of %d places are what they were", same, all)
+	t.Logf("%d of %d positions are unchanged", same, all)
 }
 
 // FuzzLoose checks that any text has a tree whose nodes are inside their collections, and that

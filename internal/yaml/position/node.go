@@ -39,7 +39,7 @@ type Node struct {
 	Known bool
 
 	indent int32 // column of the enclosing block collection
-	limit  int32 // end of the source of a scalar in a broken text
+	limit  int32 // end of the source of a scalar in invalid YAML
 	// Value is the decoded text of a scalar, or the name of an alias.
 	Value string
 	// Tag is the type of a scalar, such as "!!str".
@@ -48,8 +48,9 @@ type Node struct {
 	// Keys are the keys of a mapping in text order. Items are the values of a mapping or the items
 	// of a sequence.
 	Keys, Items []*Node
-	// Start and End delimit the node without its anchor and tag. Begin is the offset of the anchor
-	// or tag, or Start if the node has neither. If a null value is omitted, the node is empty.
+	// Byte offsets in the document. Start and End delimit the node without its anchor and tag. Begin
+	// is the start of the anchor or tag, or Start if the node has neither. If a null value is
+	// omitted, Start equals End.
 	Begin, Start, End int
 
 	rare *rare
@@ -122,7 +123,7 @@ func (d *Document) Find(path Path) (key, value *Node) {
 // are nil.
 func (n *Node) Get(name string) (key, value *Node) { return n.get(name, 0) }
 
-// maxMerges limits how deep nested merges are followed. Merges can be cyclic.
+// maxMerges limits the depth of nested merges that Get follows, because merges can be cyclic.
 const maxMerges = 10
 
 func (n *Node) get(name string, depth int) (key, value *Node) {

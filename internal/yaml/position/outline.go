@@ -2,10 +2,10 @@ package position
 
 import "strings"
 
-// An outline parses a broken text by the indentation of its lines. It parses valid parts like a
-// YAML parser. It interprets invalid parts as a human reader would: an unclosed quote ends with its
-// line, a single word in a mapping is a key without a value, and a line that is indented too far
-// belongs to the node above it.
+// An outline parses invalid YAML by the indentation of its lines. It parses valid parts like a YAML
+// parser. It interprets invalid parts as a human reader would: an unclosed quote ends with its line,
+// a single word in a mapping is a key without a value, and a line that is indented too far belongs
+// to the node above it.
 type outline struct {
 	text    string
 	at      int // the next byte
@@ -18,11 +18,11 @@ type outline struct {
 	returns int
 }
 
-// maxReturns limits how many brackets are parsed a second time, because each can contain the whole
-// text.
+// maxReturns limits the number of brackets that are parsed a second time, because each can contain
+// the whole source.
 const maxReturns = 20
 
-// looseDepth limits the nesting in a broken text, because each level can scan a line again.
+// looseDepth limits the nesting in invalid YAML, because each level can scan a line again.
 const looseDepth = 500
 
 func outlined(text string) *Node {

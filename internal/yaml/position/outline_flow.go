@@ -89,7 +89,7 @@ func (o *outline) member(parent int) *Node {
 	return n
 }
 
-// flowScalar parses a scalar in brackets. It ends on its line.
+// flowScalar parses a scalar in brackets, which ends on the line on which it starts.
 func (o *outline) flowScalar(parent int) *Node {
 	start := o.at
 	line := o.text[start:lineEnd(o.text, start)]

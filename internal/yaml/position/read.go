@@ -6,7 +6,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A reading reads scalars of a broken text.
+// A reading reads scalars of invalid YAML.
 type reading struct {
 	text string
 	json bool

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// scalarCases are texts with the source of the scalar at "k" and its value.
+// scalarCases are documents with a scalar at key "k". source is its source, value its decoded value.
 var scalarCases = map[string]struct{ text, source, value string }{
 	"plain":                       {"k: a b # c\n", "a b", "a b"},
 	"plain, many lines":           {"k: a\n  b  \n\n\n  c\nl: 1\n", "a\n  b  \n\n\n  c", "a b\n\nc"},
@@ -49,7 +49,7 @@ var scalarCases = map[string]struct{ text, source, value string }{
 	"merged of several":           {"l: [&x {z: 1}, &y {k: a}]\n<<: [*x, *y]\n", "a", "a"},
 	"the last of equal keys":      {"k: a\nl: 1\nk: b\n", "b", "b"},
 	"a complex key":               {"? k\n: a\n", "a", "a"},
-	"behind a document":           {"# c\n---\nk: a\n---\nk: b\n", "a", "a"},
+	"after a document":            {"# c\n---\nk: a\n---\nk: b\n", "a", "a"},
 }
 
 func TestScalars(t *testing.T) {
@@ -74,7 +74,7 @@ func TestScalars(t *testing.T) {
 			}
 			n = n.Resolve()
 			if got := c.text[n.Start:n.End]; !n.Known || got != c.source || n.Value != c.value {
-				t.Errorf("known %t: %q stands for %q, want %q for %q", n.Known, got, n.Value, c.source, c.value)
+				t.Errorf("known %t: source %q, value %q; want source %q, value %q", n.Known, got, n.Value, c.source, c.value)
 			}
 			thereAndBack(t, d, n)
 		})
@@ -86,7 +86,7 @@ func thereAndBack(t *testing.T, d *Document, n *Node) {
 	t.Helper()
 	text, ok := d.Text(n)
 	if !ok {
-		t.Fatalf("%q: no way to the source of %+v", d.text, *n)
+		t.Fatalf("%q: no source text for %+v", d.text, *n)
 	}
 	last := n.Start
 	for i := range n.Value {

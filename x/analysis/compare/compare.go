@@ -31,7 +31,7 @@ type Config struct {
 // upgrades reports whether the two sides are served by different minors.
 func (c *Config) upgrades() bool { return c.ToKubeVersion != "" && c.ToKubeVersion != c.KubeVersion }
 
-// DefaultSteps takes some tenths of a second for most CRDs.
+// DefaultSteps is the default of Config.Steps. It takes a few tenths of a second for most CRDs.
 const DefaultSteps = 500
 
 // An Effect is the effect of a change on objects.
@@ -51,7 +51,7 @@ const (
 // A Basis is the evidence for whether a change breaks anything.
 type Basis string
 
-// The bases. BySearch means that a search found nothing, which is not certain.
+// The bases. BySearch means that a search found no broken object. Such an object may still exist.
 const (
 	ByWitness Basis = "witness"
 	ByProof   Basis = "proof"
@@ -77,7 +77,7 @@ type CRDChange struct {
 	// What is the kind of the changed element: rule, message, bound, pattern, type, enum, required,
 	// default, field, pruning, list type, nullable, format, version, storage, and so on.
 	What string
-	// Old and New are its texts; "" means that it is absent.
+	// Old and New are the element as it is written in the CRDs, or "" if it is absent.
 	Old, New string
 	// OldField and NewField are the paths in the CRDs, in the form of causes; "" if a side does not
 	// have the element.
@@ -97,8 +97,8 @@ type CRDChange struct {
 	Refused, Admitted, Kept *Witness
 }
 
-// Breaks reports whether the change breaks an object or client. That is shown by a witness or
-// evident from the change.
+// Breaks reports whether the change breaks an object or client, as shown by a witness or as evident
+// from the change itself.
 func (c *CRDChange) Breaks() bool { return c.Effect == Breaking || c.Effect == Both }
 
 // A side is one of the two CRDs, in one version.
@@ -160,7 +160,7 @@ func compiled(crd *apiextensionsv1.CustomResourceDefinition, kubeVersion string)
 	return &side{crd: crd, engine: e, size: crdcopy.CompileWork(crd), kubeVersion: kubeVersion}, nil
 }
 
-// A comparison is the work on a pair of CRDs.
+// A comparison holds the state of comparing two CRDs.
 type comparison struct {
 	ctx           context.Context
 	cfg           Config
@@ -168,11 +168,11 @@ type comparison struct {
 	changes       []*change
 }
 
-// A change is a change whose effect is being determined.
+// A change holds a CRDChange and the data from which its effect is determined.
 type change struct {
 	CRDChange
 	before, after *side // nil if the effect is known without a search
-	// breaks is the requirement that only the new side has, loosens the requirement that only the
+	// breaks is the requirement that only the new side has. loosens is the requirement that only the
 	// old side has. Each is nil if that side has no such requirement.
 	breaks, loosens *goal
 	// upgrade is set if only the Kubernetes version changes. found then holds the differences.

@@ -206,13 +206,13 @@ func TestMutantsOfCorpus(t *testing.T) {
 		case proved:
 			equivalent++
 		default:
-			t.Logf("not told: %s %s:\n\t%s\n\t%s\n\t%s", r.file, r.path, r.text, texts[i], summary(report))
+			t.Logf("not reported: %s %s:\n\t%s\n\t%s\n\t%s", r.file, r.path, r.text, texts[i], summary(report))
 		}
 	})
 	alive := len(mutants) - broken - equivalent
-	t.Logf("%d mutants, %d do not compile, %d proved equivalent, %d of %d told apart (%.1f %%)", len(mutants), broken, equivalent, told, alive, 100*float64(told)/float64(alive))
+	t.Logf("%d mutants, %d do not compile, %d proved equivalent, %d of %d distinguished (%.1f %%)", len(mutants), broken, equivalent, told, alive, 100*float64(told)/float64(alive))
 	if float64(told) < 0.97*float64(alive)-1 {
-		t.Errorf("told apart: %d of %d: want 97 %%", told, alive)
+		t.Errorf("distinguished: %d of %d: want 97 %%", told, alive)
 	}
 }
 

@@ -150,7 +150,7 @@ func double(f float64) string {
 	return number(f) + ".0"
 }
 
-// unique returns a rule that no two items are equal or have the same keys.
+// unique returns a rule that rejects equal items or, in a map list, items with the same keys.
 func unique(s *props, x string) string {
 	same := []string{"a == b"}
 	if s.XListType != nil && *s.XListType == "map" {

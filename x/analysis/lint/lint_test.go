@@ -186,7 +186,7 @@ func TestWithout(t *testing.T) {
 	for _, name := range []string{lint.FailsToEvaluate, lint.NeverRefuses} {
 		for _, l := range find(t, crd, lint.Config{Without: []string{name}}) {
 			if l.Name == name {
-				t.Errorf("%s is told", name)
+				t.Errorf("%s is reported", name)
 			}
 		}
 	}

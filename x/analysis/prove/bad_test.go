@@ -66,8 +66,8 @@ func (w *formula) bytes() (longest, sum int) {
 	return longest, sum
 }
 
-// TestBadInput checks that input which is too large or makes no sense leads to an answer within a
-// bounded number of expressions and solver runs.
+// TestBadInput checks that oversized or invalid input leads to an answer within a bounded number of
+// expressions and solver runs.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	enum := "e: {type: string, enum: [" + numbered(5000, "v%d", ", ") + "]}"
@@ -96,7 +96,7 @@ func TestBadInput(t *testing.T) {
 		"macros in macros":                {fields, []string{"!has(self.l) || " + strings.Repeat("self.l.all(x, ", 10) + "x.a == 'a'" + strings.Repeat(")", 10)}, "?"},
 		"many macros over one list":       {fields, []string{"!has(self.l) || (" + numbered(60, "self.l.exists(x%[1]d, x%[1]d.a != 'v%[1]d' && self.l.all(y, y.a != 'w%[1]d'))", " && ") + ")"}, "?"},
 		"many choices":                    {fields, []string{"size([" + numbered(40, "(has(self.num) ? 1 : %d)", ", ") + "]) > 0 && " + numbered(40, "(has(self.num) ? 1 : %d)", " + ") + " > 0"}, "?"},
-		"patterns of which no two fit":    {"s: {type: string}", []string{"!has(self.s) || " + disjoint(24)}, ""},
+		"mutually exclusive patterns":     {"s: {type: string}", []string{"!has(self.s) || " + disjoint(24)}, ""},
 		"macros that name elements often": {fields, []string{nested(10)}, "?"},
 		"a long list in lists":            {fields, []string{"[" + strings.Repeat("1, ", 19_999) + "1] in [" + strings.Repeat("[], ", 4999) + "[]]"}, "?"},
 		"broken siblings":                 {fields, []string{"!has(self.num) || self.num > 0", "self.", "has(", "self.nosuch == 1", "self.num", "1"}, "schema"},

@@ -183,8 +183,8 @@ func (x *reading) ordered(left, right ast.Expr) bool {
 	return false
 }
 
-// unordered returns the truth of a comparison about which only its text is known. Nothing is known
-// about the opposite comparison either, because NaN is neither less nor greater.
+// unordered returns the truth of a comparison that is identified only by its source. The opposite
+// comparison is independent of it, because NaN is neither less nor greater.
 func (x *reading) unordered(left, right ast.Expr, closed bool) truth {
 	g := &x.world.gates
 	key := fmt.Sprintf("less %v (%s, %s)", closed, x.term(left), x.term(right))

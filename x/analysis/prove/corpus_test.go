@@ -125,7 +125,7 @@ func TestRewordedCorpus(t *testing.T) {
 	}
 	t.Logf("proved equal: %d of %d rewordings, %d of %d of wholly modelled rules; split in two: %d of %d", proved, asked, plainProved, plain, splitProved, split)
 	if 100*proved < 90*asked || 100*plainProved < 95*plain || 100*splitProved < 90*split {
-		t.Error("want at least 90 percent, 95 of what is modelled, 90 of what is split")
+		t.Error("want at least 90 percent of all, 95 percent of the modeled, and 90 percent of the split rules")
 	}
 }
 

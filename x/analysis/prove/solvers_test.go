@@ -91,13 +91,13 @@ func TestSolversAgree(t *testing.T) {
 					t.Errorf("%v: %v", r, err)
 				}
 				if proved && answer == smtlib.AnswerSatisfiable {
-					t.Errorf("%v: ours proves %v, %s has an example", r, what, s.Name)
+					t.Errorf("%v: Celadon proves %v, %s has a counterexample", r, what, s.Name)
 				}
 				line += ", " + s.Name + " " + words[answer]
 			}
 			count[line]++
 			if n++; n%50 == 0 {
-				t.Logf("%d asked", n)
+				t.Logf("%d questions", n)
 			}
 		}
 	}

@@ -1,11 +1,11 @@
 package prove
 
 // How it works. If one version accepts an object and the next version reads it, each place exists
-// in both. The written values are the same, but the values read differ if the versions have
-// different defaults, fields, or types. So a place of the next version has a twin in the first
-// version, and a literal that holds if both have the written value. If that always holds, the twins
-// share one content. If, in addition, both versions read everything below alike, they share one
-// place, so equal texts over it share a literal.
+// in both. The written values are the same, but the values that rules read can differ if the
+// versions have different defaults, fields, or types. So a place of the next version has a twin in
+// the first version, and a literal that holds if both have the written value. If that always holds,
+// the twins share one content. If, in addition, both versions read everything below alike, they
+// share one place, so the same expression over it has the same literal in both versions.
 
 import (
 	"reflect"

@@ -235,7 +235,7 @@ func (x *reading) sized(e ast.Expr) bool {
 func hasSize(k types.Kind) bool { return k == types.String || k == types.List || k == types.Map }
 
 // arithmetic returns exact values for sums of sizes and constants, and otherwise values that record
-// their operands. It fails if the result is not an int64.
+// their operands and are undefined if the result is not an int64.
 func (x *reading) arithmetic(function string, left, right ast.Expr) []alt {
 	g := &x.world.gates
 	op := map[string]string{operators.Add: "+", operators.Subtract: "-", operators.Multiply: "*"}[function]

@@ -64,7 +64,7 @@ func TestFindBeside(t *testing.T) {
 			}
 			holds(t, s, s.Rules()[0], Refused, a.Witness)
 			if !a.Witness.Alone || !admitted(t, s.cfg.Beside, a.Witness) {
-				t.Errorf("beside it is refused: %v", a.Witness.Object)
+				t.Errorf("the other rule rejects it: %v", a.Witness.Object)
 			}
 		})
 	}
@@ -108,7 +108,7 @@ func TestRefusal(t *testing.T) {
 				t.Fatalf("%s after %d (want %s)", a.Status, a.Searched, test.want)
 			}
 			if a.Status == Found && (admitted(t, s, a.Witness) || !admitted(t, s.cfg.Beside, a.Witness) || a.Witness.Result.Allowed) {
-				t.Errorf("not told apart: %v", a.Witness.Object)
+				t.Errorf("not distinguished: %v", a.Witness.Object)
 			}
 		})
 	}
@@ -161,11 +161,11 @@ properties:
 	}
 	for _, path := range []string{"", "spec.z", "spec.a.b", "spec["} {
 		if _, err := s.Holding(t.Context(), path, "x"); err == nil {
-			t.Errorf("%q is taken for a path", path)
+			t.Errorf("%q is accepted as a path", path)
 		}
 	}
 	if _, err := s.Refusal(t.Context()); err == nil {
-		t.Error("a refusal beside nothing")
+		t.Error("Refusal without Beside: got no error")
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // only cause in a test case of the CRD's maintainers. The search never sees their objects.
 func TestFindsWhatMaintainersRefuse(t *testing.T) {
 	if os.Getenv("CELADON_SEARCH") != "long" {
-		t.Skip("CELADON_SEARCH=long asks of each rule that a maintainers' case refuses alone")
+		t.Skip("CELADON_SEARCH=long searches for each rule that alone rejects a maintainers' case")
 	}
 	asked, missed := 0, 0
 	for _, folder := range corpus.Folders(t) {
@@ -51,7 +51,7 @@ func TestFindsWhatMaintainersRefuse(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d rules are refused alone by maintainers' cases, %d of them are not found so", asked, missed)
+	t.Logf("%d rules alone reject a maintainers' case; for %d of them, no such object was found", asked, missed)
 	if missed > 0 {
 		t.Errorf("%d rules that maintainers' cases refuse alone are not found so", missed)
 	}

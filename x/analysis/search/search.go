@@ -30,7 +30,7 @@ type Config struct {
 // unlikely, and the objects are large and therefore slow to validate.
 const cheapSteps = 50
 
-// DefaultSteps takes about a second for most CRDs.
+// DefaultSteps is the default of Config.Steps. It takes about a second for most CRDs.
 const DefaultSteps = 2000
 
 // Want is a wanted outcome.

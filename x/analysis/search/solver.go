@@ -129,7 +129,7 @@ func (h *solver) walk(w *candidate) (*candidate, error) {
 	return nil, nil
 }
 
-// settle prunes and defaults the objects, as rules see them.
+// settle prunes and defaults the objects, because rules see them in that form.
 func (h *solver) settle(w *candidate) {
 	if w.split && w.op == Create {
 		delete(w.obj, "status")

@@ -83,7 +83,7 @@ const (
 	bytesPerUnit = 16
 )
 
-// perInstruction is the work of compiling an instruction of a pattern, largePattern that of
+// perInstruction is the work of compiling one instruction of a pattern. largePattern is the work of
 // compiling a pattern that is too large for automata.
 const (
 	perInstruction = 2

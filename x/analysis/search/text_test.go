@@ -13,7 +13,7 @@ func TestFormatsAreThoseOfTheServer(t *testing.T) {
 	x := newTexts().forQuestion(nil)
 	for name, p := range formats {
 		if !strfmt.Default.ContainsName(name) {
-			t.Errorf("%s: the server knows no such format", name)
+			t.Errorf("%s: the server does not have this format", name)
 		}
 		found := x.all(textWant{match: []string{p}, max: -1})
 		if len(found) == 0 {

@@ -133,7 +133,7 @@ func (all *findings) advice(b *markers.Bound, a vet.Advice, mendable bool, place
 		now = fmt.Sprintf(" (now %d)", a.Now)
 	}
 	if !mendable {
-		fit = "all rules fit that can fit with bounds"
+		fit = "all rules fit except those that no bounds can make fit"
 	}
 	marker := func(value int64) string { return fmt.Sprintf("// %s%s=%d", prefix, markerName(a.Set), value) }
 	text := func(value int64) string {

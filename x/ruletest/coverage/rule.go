@@ -25,7 +25,8 @@ type rule struct {
 	unmeasured string
 }
 
-// look determines the rule's conditions on the first call, and returns probes for them.
+// look determines the rule's conditions on the first call, and returns probes for them by expression
+// ID. It returns nil if the conditions cannot be measured.
 func (r *rule) look(checked *cel.Ast) map[int64]eval.Probe {
 	source := lex.NewSource(r.item.Rule, checked)
 	a := dissect(checked.NativeRep(), source)
@@ -43,7 +44,7 @@ func (r *rule) look(checked *cel.Ast) map[int64]eval.Probe {
 		}
 	}
 	if len(a.conditions) != len(r.item.Conditions) || len(a.decisions) != len(r.scales) {
-		// The same text has other types in a variant, for example another kind of ?:.
+		// The same source has different types in another variant, so it has other conditions.
 		r.unmeasured = "its conditions differ in another variant of the CRD"
 		return nil
 	}

@@ -42,7 +42,7 @@ type Config struct {
 	Progress func(done, of int)
 }
 
-// DefaultSteps suffices to find most of the existing tests.
+// DefaultSteps is the default of Config.Steps. It is enough to find most of the tests that exist.
 const DefaultSteps = 100
 
 // Status is the result of trying a mutant.

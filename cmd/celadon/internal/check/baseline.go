@@ -159,7 +159,7 @@ func (b *baseline) read(data []byte) error {
 	}
 	for i, c := range f.Findings {
 		if c.Count < 1 || c.Object == "" || c.Reason == "" {
-			return fmt.Errorf("%s: findings[%d]: want object, reason and a count of 1 or more", b.name, i)
+			return fmt.Errorf("%s: findings[%d]: want object, reason, and a count of 1 or more", b.name, i)
 		}
 		b.left[c.knownFinding] += c.Count
 		b.files[[2]string{c.Source, c.File}] = false

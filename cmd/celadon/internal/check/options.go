@@ -52,14 +52,14 @@ type Options struct {
 // Flags adds the flags of celadon check to f.
 func (o *Options) Flags(f *pflag.FlagSet) {
 	f.SortFlags = false
-	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file, a folder, or - (repeatable)")
-	f.StringArrayVar(&o.Olds, "old", nil, "old objects: `PATH` of a file, a folder, or - (repeatable)")
+	f.StringArrayVar(&o.CRDs, "crd", nil, "read CRDs from `PATH`: a file, a folder, or - (repeatable)")
+	f.StringArrayVar(&o.Olds, "old", nil, "read old objects from `PATH`: a file, a folder, or - (repeatable)")
 	f.StringArrayVar(&o.Exclude, "exclude", nil, "in folders, skip files that match `GLOB`: a name, or a path if it contains / (repeatable)")
 	f.StringVar(&o.Base, "base", "", "read the old objects from OBJECTS at a git `REV`")
-	f.StringArrayVar(&o.CRDOlds, "crd-old", nil, "CRDs before an upgrade to --crd: `PATH` of a file, a folder, or - (repeatable)")
+	f.StringArrayVar(&o.CRDOlds, "crd-old", nil, "read the CRDs before an upgrade to --crd from `PATH`: a file, a folder, or - (repeatable)")
 	f.StringVar(&o.Subresource, "subresource", "", "update through a subresource: status, or scale as kubectl scale does")
-	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to emulate (default: the newest supported); costs and messages are always those of the linked release")
-	f.StringVar(&o.Validate, "validate", "strict", "unknown and duplicate fields: strict, warn, or ignore")
+	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to emulate (default: the newest supported)")
+	f.StringVar(&o.Validate, "validate", "strict", "treatment of unknown and duplicate fields: strict, warn, or ignore")
 	f.BoolVar(&o.NoVet, "no-vet", false, "do not report CRDs that the API server would reject")
 	f.BoolVar(&o.StrictKinds, "strict-kinds", false, "report objects without a CRD as findings")
 	o.ReportFlags(f, finding.Formats)
@@ -70,7 +70,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringVar(&o.Shard, "shard", "", "check only shard `I/N`, with I from 0; use -o jsonl for celadon merge")
 	f.StringVar(&o.Source, "source", "", "`NAME` of the objects' source in each record, such as a cluster; use -o jsonl for celadon merge")
 	f.IntVar(&o.Sources, "sources", 0, "with --source: there are `N` sources, so that celadon merge detects missing reports")
-	f.StringVar(&o.Run, "run", "", "with --shard or --source: the `NAME` of the run, so that celadon merge rejects reports of other runs")
+	f.StringVar(&o.Run, "run", "", "with --shard or --source: `NAME` of the run, so that celadon merge rejects reports of other runs")
 	f.BoolVar(&o.Summary, "summary", false, "add tables by kind and by rule, worst rule first, with shares of the cost")
 	f.BoolVar(&o.Pipe, "pipe", false, "read requests from standard input, one line of JSON each, and answer each with a line (see docs/go.md)")
 	f.BoolVarP(&o.Watch, "watch", "w", false, "check again whenever a file changes")
@@ -82,7 +82,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 
 // ReportFlags adds the flags that control the report.
 func (o *Options) ReportFlags(f *pflag.FlagSet, formats string) {
-	f.StringVarP(&o.Output, "output", "o", "text", "report as "+formats)
+	f.StringVarP(&o.Output, "output", "o", "text", "report format: "+formats)
 	f.StringVar(&o.Out, "out", "", "write the report to `FILE`, completely or not at all")
 	f.BoolVarP(&o.Quiet, "quiet", "q", false, "print only the output of kubectl")
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "print every object, and in json the values in failed rules")

@@ -21,7 +21,7 @@ const operandKey = "celadon_operand"
 // rejected: any author of a commit can add such a link, and cmd would print the content of its target.
 func Operands(cmd *cobra.Command, arguments bool, flags ...string) {
 	f := cmd.Flags()
-	f.Bool(FollowFlag, false, "also read paths through links that lead out of the git work tree")
+	f.Bool(FollowFlag, false, "also follow symbolic links that lead out of the git work tree")
 	for _, flag := range flags {
 		if err := f.SetAnnotation(flag, operandKey, nil); err != nil {
 			panic(err) // cmd has no such flag

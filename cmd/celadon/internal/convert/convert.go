@@ -36,7 +36,7 @@ type Options struct {
 // Flags adds the flags to f.
 func (o *Options) Flags(f *pflag.FlagSet) {
 	f.SortFlags = false
-	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file, a folder, or - (repeatable)")
+	f.StringArrayVar(&o.CRDs, "crd", nil, "read CRDs from `PATH`: a file, a folder, or - (repeatable)")
 	f.StringVar(&o.To, "to", "", "the `VERSION` to show the objects in")
 	o.Converter.Add(f)
 }

@@ -39,13 +39,13 @@ type TestOptions struct {
 // Flags adds the flags to f.
 func (o *TestOptions) Flags(f *pflag.FlagSet) {
 	f.SortFlags = false
-	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file, a folder, or - (repeatable)")
+	f.StringArrayVar(&o.CRDs, "crd", nil, "read CRDs from `PATH`: a file, a folder, or - (repeatable)")
 	o.Converter.Add(f)
 	f.IntVar(&o.Objects, "objects", roundtrip.DefaultObjects, "number of generated objects, over all versions")
 	f.Uint64Var(&o.Seed, "seed", 1, "seed of the generator")
-	f.StringArrayVar(&o.Ignore, "ignore", nil, "ignore changes at a `PATH` such as spec.hosts[*].name and below (repeatable)")
+	f.StringArrayVar(&o.Ignore, "ignore", nil, "ignore changes at and below `PATH`, such as spec.hosts[*].name (repeatable)")
 	f.StringVar(&o.CasesOut, "cases-out", "", "write the findings as suites for celadon test into `DIR`")
-	f.StringVarP(&o.Output, "output", "o", "text", "report as "+strings.Join(Outputs, ", "))
+	f.StringVarP(&o.Output, "output", "o", "text", "report format: "+strings.Join(Outputs, ", "))
 	o.Config.Section = "convert-test"
 	o.Config.Add(f)
 }

@@ -136,7 +136,7 @@ func (p *markdownPrinter) table(list []*Change) {
 	if len(list) == 0 {
 		return
 	}
-	untrusted.Fprintf(&p.b, "<details><summary>%d more that break nothing</summary>\n\n", len(list))
+	untrusted.Fprintf(&p.b, "<details><summary>%d more changes that break nothing</summary>\n\n", len(list))
 	for _, c := range list {
 		untrusted.Fprintf(&p.b, "- %s: %s\n", code(string(c.title())), code(string(c.effect())))
 	}

@@ -40,14 +40,14 @@ type Options struct {
 func (o *Options) Flags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringVar(&o.Base, "base", "", "read the old CRDs from PATH at a git `REV`")
-	f.StringArrayVar(&o.Objects, "objects", nil, "existing objects: report the effect of the change on each: `PATH` of a file, a folder, or - (repeatable)")
+	f.StringArrayVar(&o.Objects, "objects", nil, "report the effect of the change on each existing object in `PATH`: a file, a folder, or - (repeatable)")
 	f.BoolVar(&o.Strict, "strict", false, "report changes as findings unless they are proved to break nothing")
 	f.StringVar(&o.Allow, "allow", "", "`FILE` of accepted breaking changes, each with a reason; with --base, its version at REV")
 	f.IntVar(&o.Steps, "steps", compare.DefaultSteps, "number of objects to try for each change")
 	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to emulate (default: the newest supported, or the cluster's)")
 	f.StringVar(&o.ToKubeVersion, "to-kube-version", "", "compare Kubernetes --kube-version with `X.Y` for the same CRDs")
 	f.Uint64Var(&o.Seed, "seed", 1, "seed of the search")
-	f.StringVarP(&o.Output, "output", "o", "text", "report as "+strings.Join(Outputs, ", "))
+	f.StringVarP(&o.Output, "output", "o", "text", "report format: "+strings.Join(Outputs, ", "))
 	o.Cluster.Add(f, "read the old CRDs and the objects from a cluster (see docs/cluster.md)")
 	o.Cluster.AddSelector(f)
 	o.Convert.Add(f)

@@ -35,7 +35,7 @@ type DocsOptions struct {
 
 // Flags adds the flags to f.
 func (o *DocsOptions) Flags(f *pflag.FlagSet) {
-	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file, a folder, or - (repeatable)")
+	f.StringArrayVar(&o.CRDs, "crd", nil, "read CRDs from `PATH`: a file, a folder, or - (repeatable)")
 	f.StringVarP(&o.Output, "output", "o", "md", "write "+strings.Join(DocsOutputs, " or "))
 	f.StringVar(&o.Out, "out", "", "write one file per CRD into `DIR`, which is created")
 	f.IntVar(&o.Steps, "steps", search.DefaultSteps, "number of objects to try for each example")

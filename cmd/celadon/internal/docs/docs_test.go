@@ -107,7 +107,7 @@ func TestDocsTellsBugs(t *testing.T) {
 	t.Parallel()
 	all, err := costs(t.Context(), nil)
 	if err == nil {
-		t.Fatalf("%d costs of no CRD, want an error", len(all))
+		t.Fatalf("got %d costs without a CRD, want an error", len(all))
 	}
 	err = bug(t.Context(), crdOf("as", 1), err)
 	if exit := new(command.ExitError); !errors.As(err, &exit) || exit.Code != command.Bug || !strings.HasPrefix(err.Error(), "as.example.com: internal error") {

@@ -30,7 +30,7 @@ type ExplainOptions struct {
 
 // Flags adds the flags to f.
 func (o *ExplainOptions) Flags(f *pflag.FlagSet) {
-	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file, a folder, or - (repeatable)")
+	f.StringArrayVar(&o.CRDs, "crd", nil, "read CRDs from `PATH`: a file, a folder, or - (repeatable)")
 	f.StringVar(&o.APIVersion, "api-version", "", "`GROUP/VERSION` to explain (default: the version that a server prefers)")
 	f.BoolVarP(&o.Recursive, "recursive", "R", false, "print the names and types of nested fields, one per line")
 	f.IntVar(&o.MaxDepth, "max-depth", 0, "with --recursive: maximum depth `N` (0 is unlimited)")

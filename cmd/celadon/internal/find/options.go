@@ -41,17 +41,17 @@ type Options struct {
 
 // Flags adds the flags to a set.
 func (o *Options) Flags(f *pflag.FlagSet) {
-	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file, a folder, or - (repeatable)")
-	f.StringVar(&o.Version, "version", "", "only this version of the CRDs: `NAME` (default: all)")
-	f.StringVar(&o.At, "at", "", "only rules at this path in the schema: `PATH` such as spec.hosts[*]; \"\" is the root (default: all)")
-	f.IntVar(&o.Rule, "rule", 0, "with --at: only the rule with this index, from 0")
+	f.StringArrayVar(&o.CRDs, "crd", nil, "read CRDs from `PATH`: a file, a folder, or - (repeatable)")
+	f.StringVar(&o.Version, "version", "", "search only the version `NAME` of the CRDs (default: all)")
+	f.StringVar(&o.At, "at", "", "search only rules at the schema path `PATH`, such as spec.hosts[*]; \"\" is the root (default: all)")
+	f.IntVar(&o.Rule, "rule", 0, "with --at: search only the rule with this index, counted from 0")
 	f.StringVar(&o.Want, "want", "refused", "wanted outcome: "+strings.Join(Wants, ", "))
 	f.BoolVar(&o.Full, "full", false, "write a sample instead: an accepted object with as many fields as possible")
 	f.BoolVar(&o.Minimal, "minimal", false, "write a sample instead: an accepted object with as few fields as possible")
 	f.IntVar(&o.Steps, "steps", search.DefaultSteps, "number of objects to try for each rule")
 	f.Uint64Var(&o.Seed, "seed", 1, "seed of the search")
 	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to emulate (default: the newest supported)")
-	f.StringVarP(&o.Output, "output", "o", "text", "report as "+strings.Join(Outputs, ", "))
+	f.StringVarP(&o.Output, "output", "o", "text", "report format: "+strings.Join(Outputs, ", "))
 	o.Config.Add(f)
 }
 

@@ -81,7 +81,7 @@ func TestAttackPrinters(t *testing.T) {
 				case "junit":
 					findingtest.JUnit(t, out)
 					if bytes.ContainsRune(out, utf8.RuneError) {
-						t.Errorf("%s: a text is lost", what)
+						t.Errorf("%s: a string is missing", what)
 					}
 				case "sarif":
 					findingtest.SARIF(t, out)

@@ -164,7 +164,7 @@ func TestExcerpt(t *testing.T) {
 		"secret":      {"  password: hunter2", 2, 12, nil, Excerpt{"  password: (hidden)", 2}},
 		"its item":    {"- hunter2", 2, 2, nil, Excerpt{"- (hidden)", 2}},
 		"flow secret": {"x: {password: hunter2, a: 1}", 4, 14, nil, Excerpt{"x: {password: (hidden)", 4}},
-		"behind it":   {"x: {password: hunter2, a: 1}", 23, 14, nil, Excerpt{}},
+		"after it":    {"x: {password: hunter2, a: 1}", 23, 14, nil, Excerpt{}},
 		"elsewhere":   {"a: my hunter2", 0, 1 << 20, secret.Texts{"hunter2"}, Excerpt{}},
 		"all secret":  {"Hunter2: x", 0, 9, secret.Texts{"hunter2"}, Excerpt{}},
 	} {

@@ -138,9 +138,8 @@ func (s *Summary) lacks() string {
 	return "missing from the report: " + strings.Join(s.Missing, ", ")
 }
 
-// KubectlError returns the error as kubectl prints it, which depends on the number of
-// causes. For duplicate keys in YAML, about which kubectl prints nothing, it returns our
-// own message.
+// KubectlError returns the error as kubectl prints it, which depends on the number of causes.
+// kubectl prints nothing about duplicate keys in YAML, so for these it returns Celadon's message.
 func KubectlError(o *Object) untrusted.Own {
 	var messages []string
 	seen := map[string]bool{}

@@ -152,11 +152,11 @@ func TestEviction(t *testing.T) {
 		start := time.Now()
 		late := room.Begin(func(time.Time) error { return nil })
 		if err := late.Hold(ctx, 1<<20+1); !errors.Is(err, ErrNoRoom) || time.Since(start) != lingering {
-			t.Errorf("where all is held by what is whole: %v after %s", err, time.Since(start))
+			t.Errorf("all memory held by complete bodies: %v after %s", err, time.Since(start))
 		}
 		late.End()
 		if !room.Evict() { // for a connection, although it frees no bytes
-			t.Error("nobody gives way")
+			t.Error("no transfer was evicted")
 		}
 		if err := <-outcomes["tiny"]; !errors.Is(err, ErrEvicted) {
 			t.Errorf("the tiny one: %v", err)

@@ -141,7 +141,7 @@ func TestFileChanges(t *testing.T) {
 		t.Errorf("%d objects of a file that has grown, want 200000", len(grown))
 	}
 	if got := read(func() error { return os.Remove(path) }); len(got) != 1 || !strings.Contains(got[0], "no such file") {
-		t.Errorf("gone: %q", got)
+		t.Errorf("missing document: %q", got)
 	}
 	if got := read(func() error { return os.Rename(path, path+"x") }); len(got) != 1 {
 		t.Errorf("moved: %q", got)
@@ -193,7 +193,7 @@ func TestBounds(t *testing.T) {
 			s.run()
 			most = max(most, cap(s.w.buf))
 			if !strings.Contains(first, test.want) || after != test.after {
-				t.Errorf("%q, what follows is read: %t, want %q and %t", first, after, test.want, test.after)
+				t.Errorf("%q, following input is read: %t, want %q and %t", first, after, test.want, test.after)
 			}
 			if most > 4*maxDocument {
 				t.Errorf("%d bytes are held", most)

@@ -57,7 +57,7 @@ func TestActions(t *testing.T) {
 				said := e.open("crd.yaml", text)
 				i := slices.IndexFunc(said, func(d protocol.Diagnostic) bool { return strings.Contains(d.Message, c.about) })
 				if i < 0 {
-					t.Fatalf("%q is not said: %v", c.about, messages(said))
+					t.Fatalf("%q is not reported: %v", c.about, messages(said))
 				}
 				actions := e.actionsAt("crd.yaml", said[i].Range)
 				if len(actions) == 0 || !actions[0].IsPreferred || actions[0].Kind != quickFix {
@@ -68,10 +68,10 @@ func TestActions(t *testing.T) {
 					t.Errorf("%s: not %q in\n%s", actions[0].Title, c.want, after)
 				}
 				if again := e.change("crd.yaml", protocol.Change{Text: after}); len(again) >= len(said) {
-					t.Errorf("%s: still said: %v", actions[0].Title, messages(again))
+					t.Errorf("%s: still reported: %v", actions[0].Title, messages(again))
 				}
 				if only := e.actionsAt("crd.yaml", said[i].Range, "refactor"); len(only) > 0 {
-					t.Errorf("%+v: nobody wanted that", only)
+					t.Errorf("unexpected action: %+v", only)
 				}
 			}
 		})
@@ -116,7 +116,7 @@ func TestBounds(t *testing.T) {
 			after := applied(t, text, c.uri("crd.yaml"), a)
 			again := c.change("crd.yaml", protocol.Change{Text: after})
 			if len(again) >= len(said) {
-				t.Errorf("%s: all is still said: %v", a.Title, messages(again))
+				t.Errorf("%s: everything is still reported: %v", a.Title, messages(again))
 			}
 			kept := after
 			for line := range strings.Lines(after) {
@@ -135,7 +135,7 @@ func TestBounds(t *testing.T) {
 		t.Fatalf("%+v", all)
 	}
 	if again := c.change("crd.yaml", protocol.Change{Text: applied(t, text, c.uri("crd.yaml"), all[0])}); len(again) > 0 {
-		t.Errorf("still said: %v", messages(again))
+		t.Errorf("still reported: %v", messages(again))
 	}
 }
 
@@ -176,7 +176,7 @@ func TestAsked(t *testing.T) {
 	half := strings.Replace(crd, "self.replicas <= self.maxReplicas", "self.replicas <= ", 1)
 	c.send("crd.yaml", protocol.Change{Text: half})
 	if got := labels(place("crd.yaml", half, "self.replicas <= ", true)); !slices.Contains(got, "self") {
-		t.Errorf("completion behind a blank: %v", got)
+		t.Errorf("completion after a blank: %v", got)
 	}
 	c.change("crd.yaml", protocol.Change{Text: crd})
 	var help protocol.SignatureHelp
@@ -237,7 +237,7 @@ func TestHintsAndSymbols(t *testing.T) {
 	}
 	for _, h := range hints {
 		if line := strings.Split(crd, "\n")[h.Position.Line]; int(h.Position.Character) != len(line) || !strings.HasPrefix(h.Label, "cost ") {
-			t.Errorf("%+v behind %q", h, line)
+			t.Errorf("%+v: not at the end of %q", h, line)
 		}
 	}
 	var lenses []protocol.CodeLens

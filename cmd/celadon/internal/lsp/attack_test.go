@@ -55,7 +55,7 @@ spec:
 				hostile = c.latest("t.yaml")
 			}
 			if len(hostile) == 0 {
-				t.Error("nothing is said of the hostile file")
+				t.Error("nothing is reported about the hostile file")
 			}
 			if took := time.Since(began); took > attackLimit {
 				t.Errorf("diagnostics take %s", took)

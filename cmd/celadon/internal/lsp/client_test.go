@@ -207,7 +207,7 @@ func find(t testing.TB, text, what string, after bool) protocol.Position {
 	t.Helper()
 	i := bytes.Index([]byte(text), []byte(what))
 	if i < 0 {
-		t.Fatalf("%q: not there", what)
+		t.Fatalf("%q: not found", what)
 	}
 	if after {
 		i += len(what)

@@ -20,7 +20,7 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// A crdPart is a CRD in a text. It is safe for concurrent use.
+// A crdPart is a CRD in a document of the editor. It is safe for concurrent use.
 type crdPart struct {
 	// vetted is nil for a CRD in a file that is not open.
 	vetted *vet.Reviewed

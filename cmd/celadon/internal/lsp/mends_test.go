@@ -47,7 +47,7 @@ func TestMends(t *testing.T) {
 		}
 		n++
 	}
-	t.Logf("actions applied, by fault: %v; %d of no finding", m.tried, m.free)
+	t.Logf("actions applied, by fault: %v; %d without a finding", m.tried, m.free)
 	for _, f := range faults {
 		if m.tried[f.name] == 0 {
 			t.Errorf("%s: no action was offered", f.name)
@@ -132,7 +132,7 @@ type mender struct {
 	free  int // actions that fix no finding
 }
 
-// spoil returns text with one fault, in one of the styles and line ends, plain or in a List. It
+// spoil returns text with one fault, in one of the styles and line endings, plain or in a List. It
 // returns "" if the fault cannot be introduced.
 func (m *mender) spoil(text string, rules []position.Path, fault *struct {
 	name string
@@ -240,7 +240,7 @@ func (m *mender) mends(name, text, fault string) {
 				// report.
 				m.free++
 				if !boundOrGuard.MatchString(a.Title) {
-					m.t.Errorf("%s: %s: of no finding", name, a.Title)
+					m.t.Errorf("%s: %s: without a finding", name, a.Title)
 				}
 				if slices.ContainsFunc(m.actionsAt(file, d.Range), func(b protocol.CodeAction) bool { return b.Title == a.Title }) {
 					m.t.Errorf("%s: %s: offered again", name, a.Title)
@@ -287,7 +287,7 @@ func (m *mender) gone(name string, before, after []protocol.Diagnostic, mended [
 			there = func(o protocol.Diagnostic) bool { return later(o.Range.Start, d.Range.Start) == d.Range.Start }
 		}
 		if same(after, there) >= same(before, there) {
-			m.t.Errorf("%s: still said: %.500s", name, what)
+			m.t.Errorf("%s: still reported: %.500s", name, what)
 		}
 	}
 }

@@ -38,7 +38,7 @@ func TestObjectActions(t *testing.T) {
 				said := e.until("a.yaml", e.open("a.yaml", text), 1)
 				i := slices.IndexFunc(said, func(d protocol.Diagnostic) bool { return strings.Contains(d.Message, c.about) })
 				if i < 0 {
-					t.Fatalf("%q is not said: %v", c.about, messages(said))
+					t.Fatalf("%q is not reported: %v", c.about, messages(said))
 				}
 				actions := e.actionsAt("a.yaml", said[i].Range)
 				if len(actions) == 0 || !actions[0].IsPreferred {

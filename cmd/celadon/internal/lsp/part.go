@@ -32,7 +32,7 @@ const (
 // A part is a document in a file.
 type part struct {
 	doc *input.Document
-	// start is the offset of the document's source in the file, or -1 if unknown. Line is the offset
+	// start is the offset of the document's source in the file, or -1 if unknown. line is the offset
 	// of its first line.
 	start, line int
 	index       int // of the YAML document in the file

@@ -164,12 +164,12 @@ func TestSameAsVet(t *testing.T) {
 	}
 	t.Logf("%d texts, %d findings, %d at a word within a rule", n, found, words)
 	if words == 0 {
-		t.Error("no finding stands at a word within a rule")
+		t.Error("no finding is at a word within a rule")
 	}
 }
 
 // spoilt returns variants of a CRD: unchanged, with a wrong name or word in a rule, without bounds,
-// with other line ends, and with characters outside the Basic Multilingual Plane.
+// with other line endings, and with characters outside the Basic Multilingual Plane.
 func spoilt(text string, i int) map[string]string {
 	all := map[string]string{"asis": text}
 	switch i % 4 {

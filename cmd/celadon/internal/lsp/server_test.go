@@ -122,7 +122,7 @@ func TestBurst(t *testing.T) {
 	}
 	for i, p := range c.published[before:] {
 		if i > 0 && *p.Version <= *c.published[before+i-1].Version {
-			t.Errorf("version %d is published behind %d", *p.Version, *c.published[before+i-1].Version)
+			t.Errorf("version %d is published after %d", *p.Version, *c.published[before+i-1].Version)
 		}
 	}
 }
@@ -178,7 +178,7 @@ func TestParent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if gone(os.Getpid()) || !gone(child.Process.Pid) {
-		t.Error("it is not known which process is gone")
+		t.Error("the ID of the ended process is unknown")
 	}
 	in, ask := io.Pipe()
 	defer ask.Close()
@@ -291,7 +291,7 @@ func TestHarmless(t *testing.T) {
 		t.Error(err)
 	}
 	if err := c.conn.Call(context.Background(), "workspace/executeCommand", map[string]any{"command": "rm", "arguments": []any{"-rf"}}, nil); err == nil {
-		t.Error("runs what it does not know")
+		t.Error("runs an unknown command")
 	}
 	if err := c.conn.Call(context.Background(), "textDocument/hover", []int{1}, nil); !errors.As(err, &e) || e.Code != jsonrpc.InvalidParams {
 		t.Error(err)

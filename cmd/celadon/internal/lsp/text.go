@@ -26,7 +26,7 @@ type text struct {
 	}
 
 	fed   sync.Once
-	feeds []int // offsets after line feeds, the only line ends of reports
+	feeds []int // offsets after line feeds, the only line endings of reports
 }
 
 func newText(s string) *text { return &text{bytes: []byte(s)} }

@@ -80,7 +80,7 @@ func (e *encoder) expression(n *position.Node) {
 	}
 }
 
-// lines adds a token, split at line ends, because the protocol does not allow multiline tokens.
+// lines adds a token, split at line endings, because the protocol does not allow multiline tokens.
 func (e *encoder) lines(from, to int, kind uint32) {
 	for from < to {
 		end := min(to, e.text.lineEnd(int(e.text.position(from).Line)))

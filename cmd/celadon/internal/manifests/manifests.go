@@ -37,9 +37,9 @@ type Options struct {
 // Flags adds the flags of celadon manifests job to f.
 func (o *Options) Flags(f *pflag.FlagSet) {
 	f.SortFlags = false
-	f.StringArrayVar(&o.CRDs, "crd", nil, "the CRDs to check the cluster's objects against: `PATH` of a file, a folder, or - (repeatable)")
-	f.IntVar(&o.Shards, "shards", 10, "number `N` of shards: one completion each")
-	f.IntVar(&o.Parallelism, "parallelism", 5, "number `N` of shards to run at a time")
+	f.StringArrayVar(&o.CRDs, "crd", nil, "read the CRDs for the cluster's objects from `PATH`: a file, a folder, or - (repeatable)")
+	f.IntVar(&o.Shards, "shards", 10, "run `N` shards, one per completion")
+	f.IntVar(&o.Parallelism, "parallelism", 5, "run `N` shards at a time")
 	f.StringVar(&o.Image, "image", "", "the `IMAGE` of celadon in your registry (required)")
 	f.StringVar(&o.Name, "name", "celadon-check", "`NAME` of all resources")
 	f.StringVar(&o.Namespace, "namespace", "celadon", "`NAMESPACE` of the resources")

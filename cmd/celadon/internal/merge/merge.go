@@ -41,7 +41,7 @@ const Formats = "text, yaml, json, jsonl, junit, sarif, or github"
 // Flags adds the flags of celadon merge to f.
 func (o *Options) Flags(f *pflag.FlagSet) {
 	f.SortFlags = false
-	f.StringSliceVar(&o.Sources, "source", nil, "a source that must not be missing: `NAME`, or several separated by commas (repeatable)")
+	f.StringSliceVar(&o.Sources, "source", nil, "require reports from source `NAME`, or from several sources separated by commas (repeatable)")
 	f.StringVar(&o.Run, "run", "", "merge only reports that celadon check --run wrote with this `NAME`")
 	o.ReportFlags(f, Formats)
 }

@@ -76,7 +76,7 @@ func TestMalformedReports(t *testing.T) {
 		"a line is gone":         {edit(objectLine+"\n", ""), "1 line of CRDs and objects (want 2, the count in the summary)"},
 		"a line is twice":        {edit(objectLine, objectLine+"\n"+objectLine), "line 4: part.at: 4 after 4"},
 		"a CRD after an object":  {edit(objectLine, objectLine+"\n"+crdLine), "line 4: a CRD after an object"},
-		"something behind":       {wholeReport + objectLine + "\n", "line 5: unexpected data after the summary"},
+		"data after it":          {wholeReport + objectLine + "\n", "line 5: unexpected data after the summary"},
 		"two heads":              {edit(crdLine, headLine), "line 2: a second report"},
 		"no head":                {edit(headLine+"\n", ""), "line 1: not a part of a run"},
 		"another kind":           {edit(`"kind":"CheckReport"`, `"kind":"VetReport"`), `kind "VetReport"`},

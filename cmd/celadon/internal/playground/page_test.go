@@ -80,7 +80,7 @@ func TestWhoMayAsk(t *testing.T) {
 				t.Errorf("got %d, want %d: %.200s", w.Code, test.want, w.Body)
 			}
 			if w.Code != 200 && strings.Contains(w.Body.String(), token) {
-				t.Errorf("the token is told: %s", w.Body)
+				t.Errorf("the response contains the token: %s", w.Body)
 			}
 			for name := range headers {
 				if w.Header().Get(name) == "" {

@@ -33,7 +33,7 @@ type EvalOptions struct {
 // Flags adds the flags of celadon eval to f.
 func (o *EvalOptions) Flags(f *pflag.FlagSet) {
 	o.flags(f)
-	f.StringVar(&o.At, "at", "", "path of self: a `PATH` such as spec.env[0]")
+	f.StringVar(&o.At, "at", "", "`PATH` of self, such as spec.env[0]")
 	f.StringVar(&o.Version, "version", "", "the CRD's `VERSION` (default: the object's, or the storage version)")
 	f.StringVarP(&o.Output, "output", "o", "text", "output format: text or json")
 	f.BoolVar(&o.ExitStatus, "exit-status", false, "exit with 1 if the value is false")

@@ -48,9 +48,9 @@ type Inputs struct {
 
 func (in *Inputs) flags(f *pflag.FlagSet) {
 	in.given = f
-	f.StringVar(&in.CRD, "crd", "", "the CRD: `PATH` of a file, a folder, or -")
-	f.StringVar(&in.Object, "object", "", "the object: a `FILE`")
-	f.StringVar(&in.Old, "old", "", "the old object: a `FILE`")
+	f.StringVar(&in.CRD, "crd", "", "read the CRD from `PATH`: a file, a folder, or -")
+	f.StringVar(&in.Object, "object", "", "read the object from `FILE`")
+	f.StringVar(&in.Old, "old", "", "read the old object from `FILE`")
 	f.StringVar(&in.Name, "name", "", "the object's `NAME`, or NAMESPACE/NAME, if FILE has several of the CRD's kind")
 	f.StringVar(&in.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to write rules for (default: all supported versions)")
 	f.StringVar(&in.Subresource, "subresource", "", "evaluate a write of a subresource: status (default: a write of the object, which does not change the status)")
@@ -61,7 +61,7 @@ func (in *Inputs) flags(f *pflag.FlagSet) {
 func (o *Options) Flags(f *pflag.FlagSet) {
 	o.flags(f)
 	f.BoolVar(&o.Echo, "echo", false, "print each line of a pipe with its prompt")
-	f.BoolVar(&o.NoHistory, "no-history", false, "neither read nor write the history file")
+	f.BoolVar(&o.NoHistory, "no-history", false, "do not read or write the history file")
 	o.Config.Add(f)
 }
 

@@ -11,10 +11,10 @@ import (
 	"github.com/celadon-cel/celadon/engine/catalog"
 )
 
-// A Compact is a CRD for compiling and for walking schemas. It has no descriptions there,
-// because decoding and keeping them costs as much as all the rest. The API server compares
-// schemas with their descriptions, so a Compact must not be compared with another CRD. It
-// is a type of its own so that the compiler rejects it where a complete CRD is expected.
+// A Compact is a CRD for compiling and for walking schemas. Its schemas have no descriptions,
+// because decoding and keeping the descriptions costs as much as all the rest. The API server
+// compares schemas including descriptions, so a Compact must not be compared with another CRD. It is
+// a separate type, so the compiler rejects it where a complete CRD is expected.
 type Compact apiextensionsv1.CustomResourceDefinition
 
 // ForEngine returns c for functions that compile or walk schemas. Never pass the result to

@@ -128,10 +128,10 @@ func (t *turn) decode(data []byte) (req *admissionv1.AdmissionRequest, err error
 	return admission.RequestOf(review)
 }
 
-// inTime decides a request, but returns an error when its time is over. Some libraries of the API
-// server ignore the context, so a decision may continue in the background. It keeps its turn until
-// it ends, which limits the number of such decisions. If inTime returns a decision, the caller must
-// end the turn.
+// inTime decides a request. It returns the error of ctx when the request's timeout has passed. Some
+// libraries of the API server ignore the context, so a decision may continue in the background. It
+// keeps its turn until it ends, which limits the number of such decisions. If inTime returns a
+// decision, the caller must end the turn.
 func (h *admissionHandler) inTime(ctx context.Context, req *admissionv1.AdmissionRequest, turn *turn) (*admission.Decision, error) {
 	type outcome struct {
 		d   *admission.Decision

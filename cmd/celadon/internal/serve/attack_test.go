@@ -96,7 +96,7 @@ func (v *victim) memory(name string) int64 {
 	v.t.Helper()
 	found := regexp.MustCompile(name + `:\s+(\d+) kB`).FindStringSubmatch(read(v.t, fmt.Sprintf("/proc/%d/status", v.pid)))
 	if found == nil {
-		v.t.Fatalf("the server is gone: %s", v.log)
+		v.t.Fatalf("the server has ended: %s", v.log)
 	}
 	kib, err := strconv.ParseInt(found[1], 10, 64)
 	if err != nil {
@@ -128,7 +128,7 @@ func (v *victim) under(a siege, once func(context.Context)) {
 	v.t.Logf("%d connections for %s: honest reviews were answered %v, the slowest after %s; peak %.0f MiB, resting %.0f MiB",
 		a.connections, took.Round(time.Millisecond), answers, slowest.Round(time.Millisecond), mib(uint64(peak)), mib(uint64(v.resting)))
 	if answers[http.StatusOK] == 0 || len(answers) > 1 {
-		v.t.Errorf("honest reviews were answered %v (0 is no answer)", answers)
+		v.t.Errorf("status codes of valid reviews: %v (0 is no response)", answers)
 	}
 	if soft := resource.MustParse(strings.TrimSuffix(v.goMemLimit, "B")); peak > soft.Value() {
 		v.t.Errorf("it took %.0f MiB, beyond the example's GOMEMLIMIT of %s", mib(uint64(peak)), &soft)

@@ -57,10 +57,10 @@ func TestManifestMemory(t *testing.T) {
 	for _, row := range []string{
 		fmt.Sprintf("| %d MiB | the server and a few CRDs |", restMemory>>20),
 		fmt.Sprintf("| %d MiB | %d connections (`--max-concurrent` times %d) of %d KiB: buffers, TLS, a header and %d KiB of a body |", connectionsEach*defaultConcurrency*connectionMemory>>20, connectionsEach*defaultConcurrency, connectionsEach, connectionMemory>>10, httplimit.Free>>10),
-		fmt.Sprintf("| %d MiB | larger bodies on their way or waiting |", bodyRoom>>20),
-		fmt.Sprintf("| %d MiB | larger answers on their way |", answerRoom>>20),
+		fmt.Sprintf("| %d MiB | larger bodies in transit or waiting |", bodyRoom>>20),
+		fmt.Sprintf("| %d MiB | larger responses in transit |", answerRoom>>20),
 		fmt.Sprintf("| %.1f MiB | large reviews being decided: %d JSON values of %d KiB, and %d bytes for each of a body |", float64(largeMemory)/(1<<20), maxValues, valueMemory>>10, byteMemory),
-		fmt.Sprintf("| %d MiB | small reviews being decided, priced alike |", smallMemory>>20),
+		fmt.Sprintf("| %d MiB | small reviews being decided, with the same estimate |", smallMemory>>20),
 		fmt.Sprintf("| **%.1f MiB** | together", float64(memorySum())/(1<<20)),
 		"`GOMEMLIMIT` is " + goMemLimit(t), "the pod's limit " + limit.String(),
 	} {

@@ -180,7 +180,7 @@ func (s *serving) await(what string, is func() bool) {
 	s.t.Helper()
 	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			s.t.Fatalf("gave up waiting until %s\n%s", what, s.log)
+			s.t.Fatalf("timeout while waiting until %s\n%s", what, s.log)
 		}
 	}
 }

@@ -138,7 +138,7 @@ func TestManifests(t *testing.T) {
 		"the key is not public":  *pod.Spec.Volumes[1].Secret.DefaultMode == 0o440,
 	} {
 		if !ok {
-			t.Errorf("not so: %s", what)
+			t.Errorf("not true: %s", what)
 		}
 	}
 	for _, obj := range []metav1.Object{&m.crds, &m.account, &m.deployment, &m.service, &m.budget} {

@@ -29,10 +29,10 @@ func TestServeRefusedAtStart(t *testing.T) {
 	for _, args := range [][]string{{"--mode", "warn"}, {"--mode", "audit"}, {"--no-vet"}} {
 		s := startServe(t, append(args, "--crds", dir, "--plain-http")...)
 		if told := len(s.log.records("CRD in force that an API server would reject")) == 1; told != (args[0] == "--mode") {
-			t.Errorf("%q: told %t: %s", args, told, s.log)
+			t.Errorf("%q: logged %t: %s", args, told, s.log)
 		}
 		if _, text := s.get("/metrics"); strings.Contains(text, "celadon_crds_refused 1") != (args[0] == "--mode") || !strings.Contains(text, "celadon_crds 1") {
-			t.Errorf("%q: the metrics tell otherwise", args)
+			t.Errorf("%q: the metrics differ", args)
 		}
 	}
 }
@@ -53,7 +53,7 @@ func TestServeRefusedLater(t *testing.T) {
 			t.Errorf("%s: the old CRD is not in force: %+v", mode, r)
 		}
 		if _, text := s.get("/metrics"); !strings.Contains(text, "celadon_crds_refused 1") || !strings.Contains(text, "celadon_crd_problems 1") {
-			t.Errorf("%s: the metrics do not tell", mode)
+			t.Errorf("%s: the metrics do not count it", mode)
 		}
 	}
 }

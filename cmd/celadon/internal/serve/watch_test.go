@@ -114,7 +114,7 @@ func TestServeBadChange(t *testing.T) {
 		return strings.Contains(s.log.String(), "no CustomResourceDefinition in "+dir)
 	})
 	if _, text := s.get("/metrics"); !strings.Contains(text, "celadon_crd_problems 1") {
-		t.Error("the metrics do not tell")
+		t.Error("the metrics do not count it")
 	}
 	if r := s.review("/validate", replicas("Beta", "15")); r.Allowed {
 		t.Errorf("an empty folder: %+v", r)

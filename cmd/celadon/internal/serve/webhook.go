@@ -52,18 +52,18 @@ const (
 
 // Flags adds the flags of celadon serve to f.
 func (o *Options) Flags(f *pflag.FlagSet) {
-	f.StringArrayVar(&o.CRDs, "crds", nil, "CRDs: `PATH` of a file or a folder, watched (repeatable)")
+	f.StringArrayVar(&o.CRDs, "crds", nil, "read CRDs from `PATH`: a file or a folder, watched (repeatable)")
 	f.StringVar(&o.Listen, "listen", defaultListen, "`ADDRESS` to listen on")
-	f.StringVar(&o.TLSCert, "tls-cert", "", "certificate chain in PEM: a `FILE`, watched")
-	f.StringVar(&o.TLSKey, "tls-key", "", "its private key in PEM: a `FILE`, watched")
-	f.StringVar(&o.ClientCA, "client-ca", "", "require client certificates from these authorities in PEM: a `FILE`, watched")
-	f.BoolVar(&o.PlainHTTP, "plain-http", false, "no TLS; only with --listen on a loopback address")
+	f.StringVar(&o.TLSCert, "tls-cert", "", "read the certificate chain in PEM from `FILE`, watched")
+	f.StringVar(&o.TLSKey, "tls-key", "", "read the private key in PEM from `FILE`, watched")
+	f.StringVar(&o.ClientCA, "client-ca", "", "require client certificates signed by an authority in `FILE` (PEM), watched")
+	f.BoolVar(&o.PlainHTTP, "plain-http", false, "serve without TLS; requires --listen on a loopback address")
 	f.StringVar(&o.Mode, "mode", "enforce", "effect of a rejection: enforce, warn (allow with warnings), or audit (only record)")
-	f.StringVar(&o.Unknown, "unknown-crd", "allow", "objects without a CRD: allow (with a warning) or refuse")
+	f.StringVar(&o.Unknown, "unknown-crd", "allow", "result for objects without a CRD: allow (with a warning) or refuse")
 	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to emulate (default: the newest supported)")
 	f.BoolVar(&o.NoVet, "no-vet", false, "also load CRDs that an API server would reject, if they compile")
 	f.DurationVar(&o.Grace, "remove-after", defaultGrace, "how long the files must be unchanged before CRDs that are missing from them are removed")
-	f.IntVar(&o.Concurrency, "max-concurrent", defaultConcurrency, "number of concurrent requests; others wait until their timeout")
+	f.IntVar(&o.Concurrency, "max-concurrent", defaultConcurrency, "maximum number of concurrent requests; others wait until their timeout")
 	f.DurationVar(&o.Drain, "drain", defaultDrain, "how long to continue after SIGTERM, while clients may still send requests")
 	o.Convert.Add(f)
 }
@@ -139,8 +139,8 @@ func (o *Options) listener() error {
 // Run implements celadon serve. It serves until ctx is done or the process receives a signal. A
 // second signal ends the process immediately.
 func Run(ctx context.Context, streams command.Streams, o *Options) error {
-	// Run handles the signals itself instead of main, because it drains before it ends. Tests stop a
-	// server in the same way.
+	// Run, not main, handles the signals, because it drains before it returns. Tests stop a server in
+	// the same way.
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)

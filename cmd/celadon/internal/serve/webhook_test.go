@@ -125,7 +125,7 @@ func TestServeUndecided(t *testing.T) {
 		t.Errorf("got %+v", r)
 	}
 	if r := s.review("/validate", cronTab(goodSpec)); !r.Allowed {
-		t.Errorf("beside it: %+v", r)
+		t.Errorf("another object: %+v", r)
 	}
 	_, text := s.get("/metrics")
 	if want := `celadon_admission_requests_total{kind="CronTab.stable.example.com",path="validate",verdict="undecided"} 1`; !strings.Contains(text, want) {
@@ -178,7 +178,7 @@ func TestServeDrains(t *testing.T) {
 		terminate()
 		synctest.Wait()
 		if got := statusOf(client.Get("http://server/readyz")); got != "503 Service Unavailable" || len(log.records("draining")) != 1 {
-			t.Errorf("/readyz says %s", got)
+			t.Errorf("/readyz: got %s", got)
 		}
 		time.Sleep(1500 * time.Millisecond) // longer than draining
 		select {

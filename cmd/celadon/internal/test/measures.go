@@ -38,7 +38,7 @@ type Measures struct {
 func (m *Measures) flags(f *pflag.FlagSet) {
 	f.BoolVar(&m.Cover, "cover", false, "report rules and conditions that the cases do not test")
 	f.Float64Var(&m.CoverMin, "cover-min", 0, "fail if fewer than `N` percent of the rules ran and rejected an object")
-	f.StringVar(&m.CoverOut, "cover-out", "", "write the coverage to a `FILE` that ends in .json, .lcov, or .html")
+	f.StringVar(&m.CoverOut, "cover-out", "", "write the coverage to `FILE`, whose name ends in .json, .lcov, or .html")
 	f.BoolVar(&m.Mutate, "mutate", false, "change rules and bounds one at a time, and report changes that no case detects")
 	f.Float64Var(&m.MutateMin, "mutate-min", 0, "fail if the cases detect fewer than `N` percent of the changes")
 }

@@ -37,15 +37,15 @@ type Options struct {
 // Flags adds the flags to f.
 func (o *Options) Flags(f *pflag.FlagSet) {
 	f.SortFlags = false
-	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file or a folder (repeatable; default: the usual folders next to the suites)")
-	f.StringVar(&o.Run, "run", "", "only the cases whose \"suite/case\" matches a `REGEXP`")
+	f.StringArrayVar(&o.CRDs, "crd", nil, "read CRDs from `PATH`: a file or a folder (repeatable; default: the usual folders next to the suites)")
+	f.StringVar(&o.Run, "run", "", "run only the cases whose \"suite/case\" matches `REGEXP`")
 	f.BoolVar(&o.FailFast, "fail-fast", false, "stop at the first case that does not pass")
-	f.BoolVar(&o.Exact, "exact-messages", false, "fail if an expected message differs from the server's in the printed value only")
+	f.BoolVar(&o.Exact, "exact-messages", false, "fail if an expected message differs from the server's only in the printed value")
 	f.StringSliceVar(&o.FeatureGates, "feature-gates", nil, "run only suites that match the feature gates in this `LIST`, such as A,B,-C; gates not listed are off")
 	f.BoolVar(&o.Update, "update", false, "write the actual results of failed cases into the suites as expectations")
 	f.BoolVarP(&o.Watch, "watch", "w", false, "test again whenever a file changes")
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "print every case")
-	f.StringVarP(&o.Output, "output", "o", "text", "report as "+strings.Join(Outputs, ", "))
+	f.StringVarP(&o.Output, "output", "o", "text", "report format: "+strings.Join(Outputs, ", "))
 	o.Measures.flags(f)
 	o.Converter.Add(f)
 	o.Config.Add(f)

@@ -37,8 +37,8 @@ type InitOptions struct {
 // Flags adds the flags to f.
 func (o *InitOptions) Flags(f *pflag.FlagSet) {
 	f.SortFlags = false
-	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file, a folder, or - (repeatable)")
-	f.StringArrayVar(&o.Samples, "from", nil, "preferred objects: `SAMPLES`, files or folders (repeatable)")
+	f.StringArrayVar(&o.CRDs, "crd", nil, "read CRDs from `PATH`: a file, a folder, or - (repeatable)")
+	f.StringArrayVar(&o.Samples, "from", nil, "prefer the objects in `SAMPLES`, a file or a folder (repeatable)")
 	f.StringVar(&o.Out, "out", "", "write one file per CRD version into `DIR` (default: standard output)")
 	f.IntVar(&o.Steps, "steps", search.DefaultSteps, "number of objects to try for each rule")
 }

@@ -44,16 +44,16 @@ func KubeVersions() (list []string) {
 
 // Flags adds the flags to f.
 func (o *Options) Flags(f *pflag.FlagSet) {
-	f.StringArrayVar(&o.CRDs, "crd", nil, "with Go packages (./api/...): the CRDs generated from them, `PATH` of a file, a folder, or - (repeatable; default config/crd, manifests, payload-manifests)")
-	f.StringArrayVar(&o.Olds, "old", nil, "the stored CRDs that an update replaces: `PATH` of a file, a folder, or - (repeatable)")
+	f.StringArrayVar(&o.CRDs, "crd", nil, "with Go packages (./api/...): read the generated CRDs from `PATH`: a file, a folder, or - (repeatable; default config/crd, manifests, payload-manifests)")
+	f.StringArrayVar(&o.Olds, "old", nil, "read the stored CRDs that an update replaces from `PATH`: a file, a folder, or - (repeatable)")
 	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to emulate, a list of versions and ranges (1.33,1.35-1.37), or all (default: the newest supported)")
 	f.StringVarP(&o.Output, "output", "o", "text", "report format: text, json, junit, sarif, or github")
 	f.BoolVar(&o.Explain, "explain", false, "explain the cost of every rule")
-	f.BoolVar(&o.All, "all", false, "in text: show every rule, not only the most expensive")
+	f.BoolVar(&o.All, "all", false, "in text: show every rule, not only the most expensive ones")
 	f.BoolVar(&o.Find, "find", false, "also search for objects on which a rule fails to evaluate, and for proofs that a rule rejects nothing (takes seconds per CRD)")
-	f.BoolVar(&o.Fix, "fix", false, "set the suggested bounds in the files, with --find also guard rules that fail, and show the changes (see docs/fix.md)")
+	f.BoolVar(&o.Fix, "fix", false, "set the suggested bounds in the files and show the changes; with --find, also guard rules that fail (see docs/fix.md)")
 	f.BoolVar(&o.DryRun, "dry-run", false, "with --fix: write nothing; exit with 1 if there is something to fix")
-	f.StringArrayVar(&o.NoLints, "no-lint", nil, "disable a lint: `NAME` (repeatable)")
+	f.StringArrayVar(&o.NoLints, "no-lint", nil, "disable the lint `NAME` (repeatable)")
 	o.Config.Add(f)
 }
 

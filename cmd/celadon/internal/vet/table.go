@@ -90,7 +90,7 @@ func share(part, limit uint64) untrusted.Own { return untrusted.Own(phrase.Share
 // lastStep returns the last step of a path; the rest is already shown.
 func lastStep(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 
-// because lists the lists and maps that multiply a rule's cost.
+// because names the lists and maps that multiply a rule's cost.
 func because(r *vet.Rule) untrusted.Own {
 	if len(r.Factors) == 0 {
 		return ""

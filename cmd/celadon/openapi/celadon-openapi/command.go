@@ -67,7 +67,7 @@ Exit codes: 0 success, 2 usage error or unreadable input.`,
 	cmd.SetOut(s.Stdout)
 	cmd.SetErr(s.Stderr)
 	f := cmd.Flags()
-	f.StringArrayVar(&o.crds, "crd", nil, "CRDs: `PATH` of a file, a folder, or - (repeatable)")
+	f.StringArrayVar(&o.crds, "crd", nil, "read CRDs from `PATH`: a file, a folder, or - (repeatable)")
 	f.StringVar(&o.groupVersion, "group-version", "", "print only the document of one `GROUP/VERSION`")
 	f.BoolVar(&o.v2, "v2", false, "print OpenAPI v2: one document for all CRDs")
 	f.StringVar(&o.out, "out", "", "write one file per document into `DIR`, which is created")

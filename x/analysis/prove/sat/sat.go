@@ -37,7 +37,7 @@ const (
 	Unsatisfiable
 )
 
-// DefaultSteps takes some ten milliseconds.
+// DefaultSteps is a step limit that takes about ten milliseconds.
 const DefaultSteps = 1_000_000
 
 type value int8

@@ -273,5 +273,5 @@ func valuesOf(name string, v any) ([]string, error) {
 		}
 		return all, nil
 	}
-	return nil, fmt.Errorf("%v: want a string, a number, true, false or a list of strings", v)
+	return nil, fmt.Errorf("%v: want a string, a number, true, false, or a list of strings", v)
 }

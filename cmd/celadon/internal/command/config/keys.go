@@ -203,7 +203,7 @@ var keys = map[string]map[string]Class{
 		"steps":   ByHand,
 		"seed":    ByHand,
 
-		"at":        Never, // selects a value to explain
+		"at":        Never, // selects rules for a single run
 		"rule":      Never,
 		"config":    Never,
 		"no-config": Never,

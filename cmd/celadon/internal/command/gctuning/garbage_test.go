@@ -40,7 +40,7 @@ func TestSeldom(t *testing.T) {
 	}
 	collected()
 	if got := percentage(); got != 400 {
-		t.Errorf("behind it: got %d %%, want 400", got)
+		t.Errorf("after it: got %d %%, want 400", got)
 	}
 	undo()
 	if got := debug.SetMemoryLimit(-1); got != limit || percentage() != usual {
@@ -50,7 +50,7 @@ func TestSeldom(t *testing.T) {
 	Often()
 	collected()
 	if got := percentage(); got != usual/2 {
-		t.Errorf("often: got %d %% behind a collection, want %d", got, usual/2)
+		t.Errorf("often: got %d %% after a collection, want %d", got, usual/2)
 	}
 	setPercent(usual)
 }

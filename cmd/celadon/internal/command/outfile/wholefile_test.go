@@ -49,7 +49,7 @@ func TestWrite(t *testing.T) {
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 7 {
-		t.Errorf("left behind: %v, %v", entries, err)
+		t.Errorf("files in the directory: got %v, %v, want 7", entries, err)
 	}
 }
 

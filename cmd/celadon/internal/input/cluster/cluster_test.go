@@ -182,7 +182,7 @@ func TestObject(t *testing.T) {
 	}
 	for _, asked := range s.Requests() {
 		if !strings.HasPrefix(asked, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?") && !strings.HasPrefix(asked, "/apis/g.io/v1/namespaces/default/things/n") {
-			t.Errorf("%s was asked for", asked)
+			t.Errorf("%s was requested", asked)
 		}
 	}
 }
@@ -277,7 +277,7 @@ func TestOpen(t *testing.T) {
 			_, err = c.KubeVersion(ctx)
 		}
 		if _, missing := os.Stat(filepath.Join(dir, "ran")); missing == nil {
-			t.Errorf("context %q runs what another names (%v)", f.Context, err)
+			t.Errorf("context %q runs the program of another context (%v)", f.Context, err)
 		}
 	}
 }

@@ -38,8 +38,8 @@ type Flags struct {
 // --cluster.
 func (f *Flags) Add(fs *pflag.FlagSet, what string) {
 	fs.BoolVar(&f.On, "cluster", false, what)
-	fs.StringVar(&f.Context, "context", "", "with --cluster: the kubeconfig's `CONTEXT` (default: the current context)")
-	fs.StringVarP(&f.Namespace, "namespace", "n", "", "with --cluster: read only objects in a `NAMESPACE`")
+	fs.StringVar(&f.Context, "context", "", "with --cluster: use `CONTEXT` of the kubeconfig (default: the current context)")
+	fs.StringVarP(&f.Namespace, "namespace", "n", "", "with --cluster: read only objects in `NAMESPACE`")
 }
 
 // AddSelector adds the flag that chooses objects.

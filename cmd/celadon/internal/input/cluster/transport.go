@@ -12,7 +12,7 @@ import (
 const (
 	// maxStatus limits the size of a response that is not a list, such as an error.
 	maxStatus = 64 << 10
-	// silence limits the time without any data from the server, slowness the total time spent
+	// silence limits the time without any data from the server. slowness limits the total time spent
 	// waiting for a response.
 	silence  = 2 * time.Minute
 	slowness = 10 * time.Minute

@@ -188,7 +188,7 @@ func TestCall(t *testing.T) {
 	}
 	one.Close()
 	if err := one.Call(context.Background(), "wait", nil, nil); err == nil {
-		t.Error("asked who has left")
+		t.Error("a request was sent to a client that has disconnected")
 	}
 }
 

@@ -155,7 +155,7 @@ func TestFind(t *testing.T) {
 	}
 	report := askIn(t, r, service.Request{Do: "check", CRD: crd, Object: object, Old: text(got["old"])})
 	if words := report["objects"].([]any)[0].(map[string]any)["kubectl"]; words == nil {
-		t.Errorf("what was found is accepted: %s", object)
+		t.Errorf("the object that was found is accepted: %s", object)
 	}
 }
 

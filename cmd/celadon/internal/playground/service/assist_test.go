@@ -53,7 +53,7 @@ func TestComplete(t *testing.T) {
 		t.Errorf("in a comment: %v", got)
 	}
 	if got := ask(t, service.Request{Do: "complete", CRD: crd, At: 1 << 30}); got != nil {
-		t.Errorf("behind the end: %v", got)
+		t.Errorf("after the end: %v", got)
 	}
 }
 

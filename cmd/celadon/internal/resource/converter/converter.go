@@ -31,7 +31,7 @@ type Flags struct{ URL, CA string }
 // Add adds the flags to a set.
 func (f *Flags) Add(fs *pflag.FlagSet) {
 	fs.StringVar(&f.URL, "convert", "", "https `URL` of the conversion webhook to call for CRDs that convert with one; the URL in the CRD is never called")
-	fs.StringVar(&f.CA, "convert-ca", "", "with --convert: the authorities that may sign its certificate, in PEM: a `FILE` (default: the system's)")
+	fs.StringVar(&f.CA, "convert-ca", "", "with --convert: `FILE` with the certificate authorities to trust, in PEM (default: the system's)")
 }
 
 // Open returns a converter, or nil if no webhook is selected. Patience is how many times a webhook
@@ -78,8 +78,8 @@ type OrCommand struct {
 // Add adds the flags to a set.
 func (f *OrCommand) Add(fs *pflag.FlagSet) {
 	f.Flags.Add(fs)
-	fs.StringVar(&f.Exec, "exec", "", "run a program instead: `COMMAND` with its arguments, without a shell; it is started for each conversion and reads a ConversionReview from standard input")
-	fs.DurationVar(&f.Timeout, "timeout", timeout, "time limit of one conversion")
+	fs.StringVar(&f.Exec, "exec", "", "run `COMMAND` with its arguments instead, without a shell; it is started for each conversion and reads a ConversionReview from standard input")
+	fs.DurationVar(&f.Timeout, "timeout", timeout, "time limit for each conversion")
 }
 
 // Open returns a converter, or nil if neither a webhook nor a program is selected.

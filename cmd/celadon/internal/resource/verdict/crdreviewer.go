@@ -28,8 +28,8 @@ type CRDReviewer struct {
 	kept atomic.Int64 // bytes of source and JSON that wait for their verdict
 }
 
-// maxKept limits the bytes of CRDs whose verdict is postponed until the objects are decided, because
-// users wait for those.
+// maxKept limits the bytes of CRDs whose verdict is postponed. Objects are decided first, because
+// users wait for their results.
 const maxKept = 4 << 20
 
 // A CRDVerdict is a CRD and its verdict, which may be computed later.
@@ -67,8 +67,8 @@ func ReviewCRD(ctx context.Context, kubeVersion string, doc *input.Document, dat
 	return (&CRDReviewer{KubeVersion: kubeVersion, old: old}).review(ctx, doc, data)
 }
 
-// review returns the verdict on a CRD that a cluster has stored, that is an update, or that is new.
-// It returns nil if the context is canceled. Data is the CRD's complete JSON.
+// review returns the verdict on a CRD: as stored in a cluster, as an update, or as new. It returns
+// nil if the context is canceled. data is the CRD's complete JSON.
 func (j *CRDReviewer) review(ctx context.Context, doc *input.Document, data []byte) *finding.CRD {
 	cfg := vet.Config{KubeVersion: j.KubeVersion, FieldValidation: j.Validation, DuplicateKeys: doc.Duplicate, VerdictOnly: true, Beta: true}
 	c := &finding.CRD{File: doc.File, Line: doc.Line, Name: doc.Identity().Name, Causes: []finding.Cause{}}

@@ -35,7 +35,7 @@ func TestJudgedLater(t *testing.T) {
 		}
 		one := d.Verdicts[0]
 		if (one.report != nil) != c.now {
-			t.Errorf("%s: judged at once: %t", name, !c.now)
+			t.Errorf("%s: reviewed immediately: %t", name, !c.now)
 		}
 		if one.report == nil {
 			one.report = j.review(t.Context(), one.doc, one.data)

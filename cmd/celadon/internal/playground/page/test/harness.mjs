@@ -9,7 +9,7 @@ import path from "node:path";
 
 const root = path.join(import.meta.dirname, "../../../../../..");
 export const celadon = process.env.CELADON ?? path.join(root, "bin/celadon");
-export const siteDir = process.env.CELADON_SITE ?? path.join(root, "bin/site"); // "": there is none
+export const siteDir = process.env.CELADON_SITE ?? path.join(root, "bin/site"); // "" if it does not exist
 export const long = process.env.CELADON_PLAYGROUND === "long";
 export const example = (name) => readFile(path.join(root, "examples", name), "utf8");
 export const slow = Number(process.env.CELADON_PATIENCE ?? 60_000);
@@ -19,7 +19,7 @@ export const launch = () => puppeteer.launch({
 	args: ["--no-sandbox", "--disable-gpu", "--disable-extensions", "--disable-background-networking"], protocolTimeout: 3 * slow,
 });
 
-// engines are where the page can be opened: { name, url, end, pid }.
+// engines lists the hosts of the page: { name, url, end, pid }.
 export async function native(...args) {
 	const child = spawn(celadon, ["playground", ...args], { stdio: ["ignore", "pipe", "ignore"] });
 	process.once("exit", () => child.kill());
@@ -29,7 +29,7 @@ export async function native(...args) {
 
 const types = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".txt": "text/plain" };
 
-// inBrowser is as plain a host as there can be.
+// inBrowser starts a minimal web server for the page.
 export async function inBrowser() {
 	const server = http.createServer(async (request, response) => {
 		try {
@@ -45,7 +45,7 @@ export async function inBrowser() {
 	return { name: "in the browser", url: `http://127.0.0.1:${server.address().port}/`, end: () => server.close() };
 }
 
-// open opens the page; what it asks for and what goes wrong is kept in seen.
+// open opens the page. seen records its requests and errors.
 export async function open(browser, at, { fragment = "", width = 1440, height = 900, wait = true } = {}) {
 	const context = await browser.createBrowserContext();
 	const page = await context.newPage();
@@ -60,7 +60,7 @@ export async function open(browser, at, { fragment = "", width = 1440, height = 
 	return { page, seen, close: () => context.close() };
 }
 
-// settled waits until all is said.
+// settled waits until all results are shown.
 export const settled = (page) => page.waitForFunction(() => document.documentElement.dataset.vet !== undefined && document.getElementById("busy").hidden, { timeout: slow });
 
 const focus = (page, pane) => page.evaluate((pane) => {
@@ -74,7 +74,7 @@ async function control(page, key) {
 	await page.keyboard.up("Control");
 }
 
-// set puts a text into a pane, as a paste does, and waits for what is said of it.
+// set replaces the text of a pane, as a paste does, and waits for the results.
 export async function set(page, pane, text, wait = true) {
 	await page.evaluate(() => delete document.documentElement.dataset.verdict);
 	await focus(page, pane);
@@ -99,7 +99,7 @@ export async function type(page, pane, line, text) {
 	await page.keyboard.type(text);
 }
 
-// textIn is the text of a pane, as far as the editor has drawn it.
+// textIn returns the text of a pane, as far as the editor has drawn it.
 export const textIn = (page, pane) => page.evaluate((pane) => [...document.getElementById(`editor-${pane}`).shadowRoot.querySelectorAll(".cm-line")].map((l) => l.textContent).join("\n"), pane);
 
 export const words = (page, selector) => page.$eval(selector, (e) => e.innerText);
@@ -121,7 +121,7 @@ export async function press(page, selector, text) {
 	await found.click();
 }
 
-// cpu is the time that processes and all below them have taken, in milliseconds.
+// cpu returns the processor time of processes and their descendants, in milliseconds.
 export async function cpu(...pids) {
 	const parents = new Map();
 	for (const pid of await readdir("/proc")) {
@@ -134,7 +134,7 @@ export async function cpu(...pids) {
 	return times.reduce((sum, time) => sum + time, 0);
 }
 
-// spent is the time of a process's threads. What stat tells is in steps of 10 ms.
+// spent returns the processor time of a process's threads. stat has a resolution of 10 ms.
 async function spent(pid) {
 	const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
 	const times = await Promise.all(threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/schedstat`, "utf8").catch(() => "0")));

@@ -1,4 +1,4 @@
-// What takes too long for each change: CELADON_PLAYGROUND=long, after make site.
+// Tests that take too long for each change. Run make site, and set CELADON_PLAYGROUND=long.
 // CELADON_ANSWERS is a folder that TestAnswersOfCorpus of cmd/celadon has filled.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
@@ -9,8 +9,8 @@ import { brotliCompressSync } from "node:zlib";
 import { choose, cpu, example, inBrowser, launch, long, native, open, set, settled, siteDir, type } from "./harness.mjs";
 
 const options = { skip: long ? false : "CELADON_PLAYGROUND is not long" };
-// A busy machine makes all of it slower: times are of the processor, and can be given
-// more room.
+// Because a busy machine is slower, times are processor times, and their limits can be
+// raised.
 const room = Number(process.env.CELADON_ROOM ?? 1);
 const answers = process.env.CELADON_ANSWERS;
 
@@ -52,8 +52,8 @@ test("from opening to the first verdict", options, async (t) => {
 	assert.ok(Math.min(...first) <= 2 * 2_500 * room, `${first} ms of the processor, of which there are two`);
 });
 
-// An edit is a key that a person presses, from there to the verdict on the page: the
-// time of all the browser's processes, and with it what drawing takes.
+// An edit is measured from a key press to the verdict on the page: the time of all of the
+// browser's processes, including drawing.
 test("from an edit to its verdict", options, async (t) => {
 	const at = await inBrowser();
 	const { page, close } = await open(browser, at);
@@ -88,7 +88,7 @@ test("from an edit to its verdict", options, async (t) => {
 	at.end();
 });
 
-// largest is HTTPRoute, or what is nearest to it in size.
+// largest returns HTTPRoute, or the CRD that is closest to it in size.
 async function largest() {
 	const size = 429_000;
 	let nearest;
@@ -127,12 +127,12 @@ test("20 CRDs one after the other keep the heap small", options, async (t) => {
 		if (sum(now) > sum(peak)) peak = now;
 	}
 	t.diagnostic(`at most, beside each other: ${said(peak)}`);
-	// What is done for the CRD has ended: its Worker rests.
+	// The work for the CRD is done, and its Worker is idle.
 	while (page.workers().length > 1) await new Promise((done) => setTimeout(done, 500));
 	const after = await memory();
 	t.diagnostic(`after them: ${said(after)}`);
 	assert.ok(sum(after) <= 150, said(after));
-	await choose(page, "A cluster"); // whose vetting needs it again
+	await choose(page, "A cluster"); // vetting it needs the Worker again
 	assert.equal(page.workers().length, 2);
 	await close();
 	at.end();

@@ -123,7 +123,7 @@ for (const engine of [native, ...(hasSite ? [inBrowser] : [])]) {
 			await one.page.evaluate((hash) => {
 				delete document.documentElement.dataset.vet;
 				location.hash = hash;
-			}, link({ crd: bare, object: "", old: "", kubeVersion: "9.99", subresource: "" })); // which no server has
+			}, link({ crd: bare, object: "", old: "", kubeVersion: "9.99", subresource: "" })); // no server has this version
 			await settled(one.page);
 			assert.match(await words(one.page, "#verdict"), /No result/);
 			assert.match(await words(one.page, "#vet"), /No result/);
@@ -263,7 +263,7 @@ for (const engine of [native, ...(hasSite ? [inBrowser] : [])]) {
 				if (engine === inBrowser) assert.equal(r.method, "GET");
 			}
 			assert.deepEqual(one.seen.errors, []);
-			// A test's own script may evaluate text, a timer's may not.
+			// A script of the test may evaluate strings, but not a script of a timer.
 			await one.page.evaluate(() => setTimeout("window.evaluated = true"));
 			await new Promise((done) => setTimeout(done, 200));
 			assert.equal(await one.page.evaluate(() => window.evaluated), undefined);
@@ -271,13 +271,13 @@ for (const engine of [native, ...(hasSite ? [inBrowser] : [])]) {
 	});
 }
 
-// The picture in docs/playground.md is the page as it is: CELADON_PICTURE=update makes
-// it anew. Fonts differ from machine to machine, so it is held roughly.
+// The picture in docs/playground.md shows the current page. CELADON_PICTURE=update recreates
+// it. Fonts differ between machines, so the comparison is tolerant.
 test("the picture in the docs is of this page", async () => {
 	const file = path.join(import.meta.dirname, "../../../../../../docs/playground.png");
 	const at = await native();
 	const { page, close } = await open(browser, at, { width: 1360, height: 800 });
-	await new Promise((done) => setTimeout(done, 800)); // until the last marks stand
+	await new Promise((done) => setTimeout(done, 800)); // until the last marks are shown
 	const now = await page.screenshot({ type: "png" });
 	if (process.env.CELADON_PICTURE === "update") await writeFile(file, now);
 	const blank = await browser.newPage();
