@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -135,3 +136,20 @@ var (
 	blankLines = regexp.MustCompile(`\n\n+\t`)
 	spaces     = regexp.MustCompile(`(\S)\t+`)
 )
+
+// TestPackageExamples checks that each package with a compatibility promise has a runnable example.
+func TestPackageExamples(t *testing.T) {
+	t.Parallel()
+	for _, name := range append([]string{"celadonvet"}, public...) {
+		files, err := filepath.Glob(filepath.Join(name, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(files, func(file string) bool {
+			source, err := os.ReadFile(file)
+			return err == nil && bytes.Contains(source, []byte("\nfunc Example")) && bytes.Contains(source, []byte("// Output:"))
+		}) {
+			t.Errorf("%s has no example", name)
+		}
+	}
+}
