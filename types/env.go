@@ -34,7 +34,7 @@ func ParseVersion(s string) (Version, error) {
 	minor, _, _ := strings.Cut(rest, ".")
 	n, err := strconv.Atoi(minor)
 	if err != nil || major != "1" {
-		return Version{}, fmt.Errorf("kubernetes version %q: want the form 1.%d", s, Newest)
+		return Version{}, fmt.Errorf("kubernetes version %q: want 1.%d to 1.%d", s, Oldest, Newest)
 	}
 	if n < Oldest || n > Newest {
 		return Version{}, fmt.Errorf("kubernetes version %q: this build knows 1.%d to 1.%d", s, Oldest, Newest)

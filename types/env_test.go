@@ -33,13 +33,13 @@ func TestParseVersion(t *testing.T) {
 		{in: "1.27", failure: `kubernetes version "1.27": this build knows 1.28 to 1.37`},
 		{in: "1.38", failure: `kubernetes version "1.38": this build knows 1.28 to 1.37`},
 		{in: "1.-30", failure: `kubernetes version "1.-30": this build knows 1.28 to 1.37`},
-		{in: "2.30", failure: `kubernetes version "2.30": want the form 1.37`},
-		{in: "1", failure: `kubernetes version "1": want the form 1.37`},
-		{in: "1.", failure: `kubernetes version "1.": want the form 1.37`},
-		{in: "1.x", failure: `kubernetes version "1.x": want the form 1.37`},
-		{in: "33", failure: `kubernetes version "33": want the form 1.37`},
-		{in: "latest", failure: `kubernetes version "latest": want the form 1.37`},
-		{in: "1.99999999999999999999", failure: `kubernetes version "1.99999999999999999999": want the form 1.37`},
+		{in: "2.30", failure: `kubernetes version "2.30": want 1.28 to 1.37`},
+		{in: "1", failure: `kubernetes version "1": want 1.28 to 1.37`},
+		{in: "1.", failure: `kubernetes version "1.": want 1.28 to 1.37`},
+		{in: "1.x", failure: `kubernetes version "1.x": want 1.28 to 1.37`},
+		{in: "33", failure: `kubernetes version "33": want 1.28 to 1.37`},
+		{in: "latest", failure: `kubernetes version "latest": want 1.28 to 1.37`},
+		{in: "1.99999999999999999999", failure: `kubernetes version "1.99999999999999999999": want 1.28 to 1.37`},
 	}
 	for _, tt := range tests {
 		v, err := types.ParseVersion(tt.in)

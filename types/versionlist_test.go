@@ -15,7 +15,7 @@ func TestParseVersions(t *testing.T) {
 		"1.36, v1.30-v1.31.4": "[1.30 1.31 1.36]",
 		"1.99":                "this build knows",
 		"1.37-1.30":           "ends before it begins",
-		"x":                   "want the form",
+		"x":                   "want 1.28 to 1.37",
 		"":                    "want a list",
 		"1.30,":               "want a list",
 		"1.30-":               "want a list",
