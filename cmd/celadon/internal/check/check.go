@@ -11,6 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/gctuning"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/rerun"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
@@ -139,7 +140,7 @@ func (a *run) end(ctx context.Context, t *tally, err error) error {
 		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("cannot write the report: %w", a.unwrapWrite(err))}
 	}
 	if interrupted {
-		return &command.ExitError{Code: command.Interrupted, Err: errors.New(finding.Partial)}
+		return &command.ExitError{Code: command.Interrupted, Err: errors.New(print.Partial)}
 	}
 	return a.verdict(t)
 }

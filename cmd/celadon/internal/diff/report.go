@@ -95,17 +95,10 @@ type Witness struct {
 	Create          compare.Verdict  `json:"create,omitempty"`
 	ChangedUpdate   compare.Verdict  `json:"changedUpdate,omitempty"`
 	UnchangedUpdate compare.Verdict  `json:"unchangedUpdate,omitempty"`
-	Causes          []Cause          `json:"causes,omitempty"`
+	Causes          []finding.Cause  `json:"causes,omitempty"`
 	Kept            []finding.Change `json:"kept,omitempty"`
 	// Hidden lists the paths of values with format password, which are hidden.
 	Hidden []string `json:"hidden,omitempty"`
-}
-
-// Cause is a cause of a rejection, as the API server words it.
-type Cause struct {
-	Reason  string `json:"reason"`
-	Field   string `json:"field"`
-	Message string `json:"message"`
 }
 
 // breaks reports whether some object or write that was accepted is now rejected.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
@@ -245,7 +246,7 @@ func (v *view) ofObject(ctx context.Context, p *part) {
 	if p.verdict.Bug != nil {
 		v.log(protocol.Error, fmt.Sprintf("%s: internal error in celadon: %v", p.doc.Place(), p.verdict.Bug))
 	}
-	for f := range p.verdict.Findings() {
+	for f := range print.Findings(p.verdict) {
 		if len(p.findings) > maxFindings {
 			p.omitted++
 			continue

@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/x/analysis/prove"
 	"github.com/celadon-cel/celadon/x/analysis/search"
@@ -52,13 +53,7 @@ type kubeVersionReport struct {
 	Version       string          `json:"version"`
 	Accepted      bool            `json:"accepted"`
 	EstimatedCost uint64          `json:"estimatedCost"`
-	Causes        []versionReason `json:"causes"`
-}
-
-type versionReason struct {
-	Reason  string `json:"reason"`
-	Field   string `json:"field"`
-	Message string `json:"message"`
+	Causes        []finding.Cause `json:"causes"`
 }
 
 type lintReport struct {
@@ -174,9 +169,7 @@ func (p *jsonPrinter) end(s *summary) error {
 	if p.crds == nil {
 		p.crds = []crdReport{}
 	}
-	enc := finding.Encoder(p.out)
-	enc.SetIndent("", "  ")
-	return enc.Encode(wholeReport{Kind: "VetReport", APIVersion: "celadon/v1", KubeVersion: p.kubeVersion, Summary: s, CRDs: p.crds, Findings: p.findings})
+	return print.JSON(p.out, wholeReport{Kind: "VetReport", APIVersion: "celadon/v1", KubeVersion: p.kubeVersion, Summary: s, CRDs: p.crds, Findings: p.findings})
 }
 
 func newCRDReport(one *vetted) crdReport {
@@ -208,9 +201,9 @@ func newCRDReport(one *vetted) crdReport {
 		rep.Versions = append(rep.Versions, newVersionReport(v))
 	}
 	for _, v := range r.KubeVersions {
-		one := kubeVersionReport{v.Version, v.Accepted, v.EstimatedCost, []versionReason{}}
+		one := kubeVersionReport{v.Version, v.Accepted, v.EstimatedCost, []finding.Cause{}}
 		for _, c := range v.Causes {
-			one.Causes = append(one.Causes, versionReason{string(c.Reason), c.Field, c.Message})
+			one.Causes = append(one.Causes, finding.Cause{Reason: string(c.Reason), Field: c.Field, Message: c.Message})
 		}
 		rep.KubeVersions = append(rep.KubeVersions, one)
 	}
