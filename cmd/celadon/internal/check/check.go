@@ -40,7 +40,7 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 
 func (a *run) check(ctx context.Context, o *Options, paths []string) error {
 	defer collectLess(o)()
-	client, err := a.connect(ctx, o)
+	client, err := o.Cluster.Connect(ctx, a.Complain, &o.KubeVersion)
 	if err != nil && ctx.Err() == nil {
 		return err
 	}
