@@ -5,6 +5,7 @@ import (
 
 	"github.com/jstemmer/go-junit-report/v2/junit"
 
+	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
@@ -35,6 +36,8 @@ type Finding struct {
 	Subject []string
 	// Known is set if a baseline contains the errors of the object.
 	Known bool
-	// Cause is the cause that the finding describes, or nil.
-	Cause *Cause
+	// Rule is the rule that the finding is about, or nil if it cannot be located.
+	Rule *engine.RuleRef
+	// Write is a Go marker to add above the position, or "".
+	Write string
 }

@@ -115,7 +115,7 @@ func (f *crdFinding) listed(of string) finding.Finding {
 		note += "\n" + untrusted.Line(line)
 	}
 	return finding.Finding{
-		ID: f.id, Description: f.description, Level: f.level, At: f.at, Text: f.body(), Title: f.id, Note: note, Subject: []string{f.at.File, of},
+		ID: f.id, Description: f.description, Level: f.level, At: f.at, Text: f.body(), Title: f.id, Note: note, Subject: []string{f.at.File, of}, Rule: f.ref,
 	}
 }
 

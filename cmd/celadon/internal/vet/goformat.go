@@ -125,7 +125,8 @@ func (r *goRun) listed(yield func(finding.Finding) bool) {
 	for i := range r.findings {
 		f := r.findings[i].crdFinding
 		f.shown = r.findings[i].lines()
-		if !yield(f.listed(r.findings[i].of)) {
+		one := f.listed(r.findings[i].of)
+		if one.Write = r.findings[i].write; !yield(one) {
 			return
 		}
 	}

@@ -115,8 +115,7 @@ func (o object) errors(yield func(finding.Finding) bool) bool {
 func (o object) cause(c *finding.Cause) finding.Finding {
 	invalid := title(o.Object) + " is invalid"
 	f := o.finding(c.Reason, "A check of the API server: "+c.Reason, "error", invalid+": "+causeText(c), invalid, annotation(c))
-	f.Cause = c
-	if c.Ref != nil {
+	if f.Rule = c.Ref; c.Ref != nil {
 		group, _, _ := strings.Cut(o.APIVersion, "/")
 		f.ID = fmt.Sprintf("%s/%s/%s/%s[%d]", group, o.Kind, c.Ref.Version, c.Ref.Path, c.Ref.Index)
 		f.Description = c.Rule
