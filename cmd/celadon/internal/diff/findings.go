@@ -21,7 +21,7 @@ func (c *Change) level() string {
 	switch {
 	case c.Allowed != "":
 		return "note"
-	case c.breaks():
+	case c.Effect.Breaks():
 		return "error"
 	case c.unproved():
 		return "warning"

@@ -101,11 +101,8 @@ type Witness struct {
 	Hidden []string `json:"hidden,omitempty"`
 }
 
-// breaks reports whether some object or write that was accepted is now rejected.
-func (c *Change) breaks() bool { return c.Effect == compare.Breaking || c.Effect == compare.Both }
-
 // unproved reports whether c breaks nothing according to a search, but without proof.
-func (c *Change) unproved() bool { return !c.breaks() && c.By == compare.BySearch }
+func (c *Change) unproved() bool { return !c.Effect.Breaks() && c.By == compare.BySearch }
 
 func (s *Summary) count(crd *CRD) {
 	s.CRDs++
@@ -117,7 +114,7 @@ func (s *Summary) count(crd *CRD) {
 		case c.Allowed != "":
 			s.Allowed++
 			continue
-		case c.breaks():
+		case c.Effect.Breaks():
 			s.Breaking++
 		case c.Effect == compare.Unknown:
 			s.Unknown++

@@ -85,7 +85,7 @@ func (p *textPrinter) change(b *strings.Builder, crd *CRD, c *Change) {
 	switch {
 	case c.Allowed != "":
 		effect = p.out.Paint(untrusted.Yellow, effect+", which is allowed")
-	case c.breaks():
+	case c.Effect.Breaks():
 		effect = p.out.Paint(untrusted.Red, effect)
 	case c.unproved():
 		effect = p.out.Paint(untrusted.Yellow, effect)
