@@ -22,7 +22,7 @@ var (
 var mayWrite = map[string]string{
 	"internal/command/outfile/outfile.go":          "all output files",
 	"internal/command/outfile/target.go":           "all output files",
-	"internal/finding/spool.go":                    "a temporary file, in the system's folder and without a name",
+	"internal/finding/print/spool.go":              "a temporary file, in the system's folder and without a name",
 	"internal/input/open.go":                       "opens for reading alone, without waiting for a pipe",
 	"internal/input/cluster/clustertest/server.go": "serves tests alone",
 }

@@ -36,45 +36,50 @@ type Report struct {
 	More bool
 }
 
-// A Pair is a conversion from one version to another and back.
+// A Pair is a conversion from one version to another and back. Its JSON form, and that of Finding and
+// Change, is a published contract of celadon convert.
 type Pair struct {
-	From, To string
+	From string `json:"from"`
+	To   string `json:"to"`
 	// Role describes the versions in the terms of Kubernetes: "hub-spoke-hub" if From is the
 	// storage version, "spoke-hub-spoke" if To is, else "spoke-spoke".
-	Role string
+	Role string `json:"role"`
 	// Objects is the number of objects that were converted, Changed the number of those that were
 	// also converted with a change in between.
-	Objects, Changed int
+	Objects int `json:"trips"`
+	Changed int `json:"changed"`
 }
 
 // A Finding is an error of a converter, with an object that demonstrates it.
 type Finding struct {
-	Kind     Kind
-	From, To string
+	Kind Kind   `json:"kind"`
+	From string `json:"from"`
+	To   string `json:"to"`
 	// Path is the path in version From, or in To if Kind is Stale or Invalid. It is "" if the
 	// finding does not concern a path.
-	Path string
+	Path string `json:"path"`
 	// Text describes the finding in one line.
-	Text string
+	Text string `json:"text"`
+	// Times is the number of objects that demonstrate the finding.
+	Times int `json:"times"`
 	// Object is an object that From admits.
-	Object map[string]any
+	Object map[string]any `json:"object"`
 	// Change is the change made in To in between, or nil if nothing was changed.
-	Change *Change
+	Change *Change `json:"change,omitempty"`
 	// Converted and Back are the object in To and after its return. They are nil if the conversion
 	// did not get that far.
-	Converted, Back map[string]any
-	// Times is the number of objects that demonstrate the finding.
-	Times int
+	Converted map[string]any `json:"converted,omitempty"`
+	Back      map[string]any `json:"back,omitempty"`
 }
 
 // A Change is a single change of an object.
 type Change struct {
-	Path string
+	Path string `json:"path"`
 	// Value is the new value. Removed is set if the value is removed.
-	Value   any
-	Removed bool
+	Value   any  `json:"value,omitempty"`
+	Removed bool `json:"removed,omitempty"`
 	// Patch is the change as a merge patch (RFC 7386).
-	Patch map[string]any
+	Patch map[string]any `json:"patch"`
 
 	steps []engine.Step
 }

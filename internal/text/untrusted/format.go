@@ -56,6 +56,14 @@ const (
 // Paint colors a text. Only a Writer with Colours set passes the color.
 func Paint(c Colour, text Own) Own { return Own(c) + text + Own(none) }
 
+// Paint colors a text if w passes colors.
+func (w *Writer) Paint(c Colour, text Own) Own {
+	if !w.Colours {
+		return text
+	}
+	return Paint(c, text)
+}
+
 // paint returns the length of the color sequence that text begins with, or 0.
 func paint(text []byte) int {
 	if len(text) == 0 || text[0] != '\x1b' {

@@ -48,6 +48,10 @@ const (
 	Unknown    Effect = "unknown"
 )
 
+// Breaks reports whether a change with the effect breaks an object or client. That is shown by a witness
+// or evident from the change.
+func (e Effect) Breaks() bool { return e == Breaking || e == Both }
+
 // A Basis is the evidence for whether a change breaks anything.
 type Basis string
 
@@ -96,10 +100,6 @@ type CRDChange struct {
 	// served by both, but a default of the new CRD adds values to it.
 	Refused, Admitted, Kept *Witness
 }
-
-// Breaks reports whether the change breaks an object or client, as shown by a witness or as evident
-// from the change itself.
-func (c *CRDChange) Breaks() bool { return c.Effect == Breaking || c.Effect == Both }
 
 // A side is one of the two CRDs, in one version.
 type side struct {

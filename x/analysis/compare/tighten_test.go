@@ -191,7 +191,7 @@ func TestTighteningsOfCorpus(t *testing.T) {
 			switch i := slices.IndexFunc(report.Changes, func(c compare.CRDChange) bool { return c.What == kind.what }); {
 			case err != nil || i < 0:
 				t.Errorf("%s of %s %s: %v", name, before.Name, path, err)
-			case report.Changes[i].Breaks():
+			case report.Changes[i].Effect.Breaks():
 				count[0]++
 				held(t, before, after, report.Changes[i].Refused)
 			case report.Changes[i].By == compare.ByProof:

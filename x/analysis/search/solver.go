@@ -23,8 +23,7 @@ type solver struct {
 	work   *work.Meter // of this question
 	rule   *rule       // the target rule; nil: the whole CRD
 	want   Want
-	full   bool     // of a sample: as many fields as possible
-	hold   *holding // a value that the object must have, or nil
+	full   bool // of a sample: as many fields as possible
 	// apart, if not nil, holds the differences at which the other form may reject; such a rejection
 	// is then the goal.
 	apart *differences
@@ -155,7 +154,7 @@ func (h *solver) satisfied(w *candidate, v *verdict) (alone, also bool) {
 	case h.apart != nil:
 		return v.refusedByOther(), false
 	case h.want == Accepted:
-		return v.accepted() && (h.rule == nil || v.ran[h.rule.ref] > 0) && (h.hold == nil || h.hold.in(w, h.root)), false
+		return v.accepted() && (h.rule == nil || v.ran[h.rule.ref] > 0), false
 	}
 	if v.accepted() {
 		return false, false
@@ -217,9 +216,6 @@ func (h *solver) goal() outcome {
 // aim changes the candidate at a path to achieve the wanted outcome there.
 func (h *solver) aim(w *candidate) {
 	switch {
-	case h.hold != nil:
-		h.hold.put(h, w)
-		return
 	case h.apart != nil:
 		h.part(w)
 		return

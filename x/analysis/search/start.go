@@ -5,9 +5,6 @@ import "errors"
 // start returns the object that an attempt begins with.
 func (h *solver) start(attempt int) *candidate {
 	w := h.begin(attempt)
-	if h.hold != nil && w.split && h.hold.steps[0].Name == "status" {
-		w.op, w.old = Status, copied(w.obj).(map[string]any)
-	}
 	// A candidate from the pool may already be an update.
 	if h.rule == nil || w.op != Create {
 		return w

@@ -17,6 +17,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/outfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/gitrevision"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/worktree"
@@ -274,7 +275,7 @@ func (b *baseline) text() ([]byte, error) {
 		}
 		fmt.Fprint(w, sep)
 		var line bytes.Buffer
-		if err := finding.Encoder(&line).Encode(counted{f, b.today[f]}); err != nil {
+		if err := print.Encoder(&line).Encode(counted{f, b.today[f]}); err != nil {
 			return nil, err
 		}
 		if _, err := w.Write(bytes.TrimSuffix(line.Bytes(), []byte("\n"))); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/gctuning"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/rerun"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
@@ -39,7 +40,7 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 
 func (a *run) check(ctx context.Context, o *Options, paths []string) error {
 	defer collectLess(o)()
-	client, err := a.connect(ctx, o)
+	client, err := o.Cluster.Connect(ctx, a.Complain, &o.KubeVersion)
 	if err != nil && ctx.Err() == nil {
 		return err
 	}
@@ -139,7 +140,7 @@ func (a *run) end(ctx context.Context, t *tally, err error) error {
 		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("cannot write the report: %w", a.unwrapWrite(err))}
 	}
 	if interrupted {
-		return &command.ExitError{Code: command.Interrupted, Err: errors.New(finding.Partial)}
+		return &command.ExitError{Code: command.Interrupted, Err: errors.New(print.Partial)}
 	}
 	return a.verdict(t)
 }

@@ -24,23 +24,6 @@ import (
 // namedKinds limits the kinds that are listed without --verbose.
 const namedKinds = 10
 
-// connect returns a client for the cluster, or nil without --cluster. The cluster's Kubernetes
-// version is used unless --kube-version is set.
-func (a *run) connect(ctx context.Context, o *Options) (*cluster.Client, error) {
-	if !o.Cluster.On {
-		return nil, nil
-	}
-	client, err := o.Cluster.Open()
-	if err != nil {
-		return nil, err
-	}
-	client.Tell = a.Complain
-	if o.KubeVersion == "" {
-		o.KubeVersion, err = client.KubeVersion(ctx)
-	}
-	return client, err
-}
-
 // clusterCRDs returns the cluster's CRDs for which wanted returns true, or all if wanted is nil.
 func clusterCRDs(ctx context.Context, client *cluster.Client, wanted func(string) bool, use verdict.Use, cfg engine.Config) (*verdict.CRDs, error) {
 	all, failed := client.CRDs(ctx, wanted)

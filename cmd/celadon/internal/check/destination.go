@@ -10,12 +10,13 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/outfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/progress"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 )
 
 // A destination receives a report. Standard output is written as results arrive. A file gets its
 // name only when it is complete.
 type destination struct {
-	printer finding.Printer
+	printer print.Printer
 	out     *bufio.Writer
 	bar     *progress.Bar
 	beside  bool              // the progress bar shares a terminal with the report
@@ -26,7 +27,7 @@ type destination struct {
 // destination opens the destination of a report. KubeVersion is the emulated version.
 func (a *run) destination(o *Options, kubeVersion string) (d *destination, err error) {
 	d = &destination{bar: progress.On(a.Stderr, "checking", "objects"), head: o.head(kubeVersion)}
-	how := finding.Options{
+	how := print.Options{
 		KubeVersion: kubeVersion,
 		StrictKinds: o.StrictKinds,
 		Quiet:       o.Quiet,
@@ -50,7 +51,7 @@ func (a *run) destination(o *Options, kubeVersion string) (d *destination, err e
 		}
 	}
 	d.out = bufio.NewWriterSize(to, 64<<10)
-	if d.printer, err = finding.New(o.Output, d.out, how); err != nil {
+	if d.printer, err = print.New(o.Output, d.out, how); err != nil {
 		d.discard()
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/converter"
@@ -62,7 +63,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringVar(&o.Validate, "validate", "strict", "treatment of unknown and duplicate fields: strict, warn, or ignore")
 	f.BoolVar(&o.NoVet, "no-vet", false, "do not report CRDs that the API server would reject")
 	f.BoolVar(&o.StrictKinds, "strict-kinds", false, "report objects without a CRD as findings")
-	o.ReportFlags(f, finding.Formats)
+	o.ReportFlags(f, print.Formats)
 	f.BoolVar(&o.Persisted, "persisted", false, "in json and jsonl: add each accepted object as persisted")
 	f.BoolVar(&o.Diff, "diff", false, "in text: show how the persisted object differs from the input")
 	f.StringVar(&o.FieldSelector, "field-selector", "", "check only objects with these `FIELDS`, as in kubectl get: metadata.name, metadata.namespace, and the CRD's selectable fields")

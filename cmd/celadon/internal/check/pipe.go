@@ -11,6 +11,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
@@ -84,7 +85,7 @@ func (a *run) pipe(ctx context.Context, o *Options) error {
 		return &command.ExitError{Code: command.Usage}
 	}
 	d := &verdict.Decider{Config: o.decides(nil, 0), CRDs: crds}
-	requests, out := readRequests(ctx, a.Stdin), finding.Encoder(untrusted.NewWriter(a.Stdout))
+	requests, out := readRequests(ctx, a.Stdin), print.Encoder(untrusted.NewWriter(a.Stdout))
 	for {
 		select {
 		case <-ctx.Done(): // a read may be blocked

@@ -93,7 +93,7 @@ func (o *Options) sharded(source batch.Source, crds *verdict.CRDs) batch.Source 
 	if o.shard.Of <= 1 {
 		return source
 	}
-	skip := func(doc *input.Document) bool { return !o.owns(crds.Key(doc.Object)) }
+	skip := func(doc *input.Document) bool { return !o.owns(crds.Key(doc.Identity())) }
 	return func(wait func(), yield func(input.Chunk) bool) {
 		source(wait, func(c input.Chunk) bool {
 			c.Skip = skip

@@ -11,6 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/outfile"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/roundtrip"
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
@@ -18,7 +19,7 @@ import (
 // existing files.
 func writeCases(s command.Streams, o *TestOptions, r *Report) error {
 	for _, c := range r.CRDs {
-		byVersion := map[string][]*Finding{}
+		byVersion := map[string][]*roundtrip.Finding{}
 		for _, f := range c.Findings {
 			byVersion[f.From] = append(byVersion[f.From], f)
 		}
@@ -34,7 +35,7 @@ func writeCases(s command.Streams, o *TestOptions, r *Report) error {
 	return nil
 }
 
-func (o *TestOptions) write(s command.Streams, c *CRD, version string, findings []*Finding) error {
+func (o *TestOptions) write(s command.Streams, c *CRD, version string, findings []*roundtrip.Finding) error {
 	if err := outfile.MkdirAll(o.CasesOut, 0o755); err != nil {
 		return err
 	}
@@ -55,7 +56,7 @@ func (o *TestOptions) write(s command.Streams, c *CRD, version string, findings 
 
 // suite returns a test suite with the example object of each finding. Its cases expect the objects to
 // come back unchanged.
-func suite(c *CRD, version string, findings []*Finding, seed uint64) ([]byte, error) {
+func suite(c *CRD, version string, findings []*roundtrip.Finding, seed uint64) ([]byte, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# Written by celadon convert test --seed %d: objects that a round trip through another version changes.\n", seed)
 	head := []struct {

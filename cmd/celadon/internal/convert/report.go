@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/x/roundtrip"
@@ -34,61 +34,19 @@ type Summary struct {
 
 // CRD holds the results for a CRD.
 type CRD struct {
-	File     string     `json:"file"`
-	Line     int        `json:"line"`
-	Name     string     `json:"name"`
-	Pairs    []Pair     `json:"pairs"`
-	Findings []*Finding `json:"findings"`
-	More     bool       `json:"more,omitempty"`
+	File     string               `json:"file"`
+	Line     int                  `json:"line"`
+	Name     string               `json:"name"`
+	Pairs    []roundtrip.Pair     `json:"pairs"`
+	Findings []*roundtrip.Finding `json:"findings"`
+	More     bool                 `json:"more,omitempty"`
 
 	crd *apiextensionsv1.CustomResourceDefinition
 }
 
-// Pair counts round trips from one version to another and back.
-type Pair struct {
-	From    string `json:"from"`
-	To      string `json:"to"`
-	Role    string `json:"role"`
-	Trips   int    `json:"trips"`
-	Changed int    `json:"changed"`
-}
-
-// Finding is a defect of a converter.
-type Finding struct {
-	Kind      roundtrip.Kind `json:"kind"`
-	From      string         `json:"from"`
-	To        string         `json:"to"`
-	Path      string         `json:"path"`
-	Text      string         `json:"text"`
-	Times     int            `json:"times"`
-	Object    map[string]any `json:"object"`
-	Change    *Change        `json:"change,omitempty"`
-	Converted map[string]any `json:"converted,omitempty"`
-	Back      map[string]any `json:"back,omitempty"`
-}
-
-// Change is a change that was made in the other version during a round trip.
-type Change struct {
-	Path    string         `json:"path"`
-	Value   any            `json:"value,omitempty"`
-	Removed bool           `json:"removed,omitempty"`
-	Patch   map[string]any `json:"patch"`
-
-	said string
-}
-
 func (r *Report) add(of *definition, made *roundtrip.Report) {
-	c := &CRD{File: of.file, Line: of.line, Name: of.crd.Name, Findings: []*Finding{}, More: made.More, crd: of.crd}
-	for _, p := range made.Pairs {
-		c.Pairs = append(c.Pairs, Pair{p.From, p.To, p.Role, p.Objects, p.Changed})
-	}
-	for _, f := range made.Findings {
-		out := &Finding{f.Kind, f.From, f.To, f.Path, f.Text, f.Times, f.Object, nil, f.Converted, f.Back}
-		if f.Change != nil {
-			out.Change = &Change{f.Change.Path, f.Change.Value, f.Change.Removed, f.Change.Patch, f.Change.String()}
-		}
-		c.Findings = append(c.Findings, out)
-	}
+	findings := append([]*roundtrip.Finding{}, made.Findings...)
+	c := &CRD{File: of.file, Line: of.line, Name: of.crd.Name, Pairs: made.Pairs, Findings: findings, More: made.More, crd: of.crd}
 	r.CRDs = append(r.CRDs, c)
 	r.Summary.CRDs++
 	r.Summary.Trips += made.Objects()
@@ -105,10 +63,7 @@ func (r *Report) write(s command.Streams, o *TestOptions) error {
 
 func (r *Report) print(out io.Writer, o *TestOptions) error {
 	if o.Output == "json" {
-		enc := json.NewEncoder(out)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		return enc.Encode(r)
+		return print.JSON(out, r)
 	}
 	var b strings.Builder
 	for _, c := range r.CRDs {
@@ -133,7 +88,7 @@ func (c *CRD) print(b *strings.Builder) error {
 		}
 		indented(b, data)
 		if f.Change != nil {
-			untrusted.Fprintf(b, "    # and in %s: %s\n", f.To, f.Change.said)
+			untrusted.Fprintf(b, "    # and in %s: %s\n", f.To, f.Change.String())
 		}
 	}
 	if len(c.Findings) > 0 {
@@ -141,7 +96,7 @@ func (c *CRD) print(b *strings.Builder) error {
 	}
 	trips := 0
 	for _, p := range c.Pairs {
-		trips += p.Trips
+		trips += p.Objects
 	}
 	said := "no findings"
 	if n := len(c.Findings); n > 0 {

@@ -92,7 +92,7 @@ func allowed(doc *input.Document, list []*allowance) ([]*allowance, error) {
 // allow marks the accepted changes of crd.
 func allow(list []*allowance, crd *CRD) {
 	for _, c := range crd.Changes {
-		if !c.breaks() && c.Effect != compare.Unknown && !c.unproved() {
+		if !c.Effect.Breaks() && c.Effect != compare.Unknown && !c.unproved() {
 			continue
 		}
 		permits := permitsOf(list, crd.Name, c)

@@ -1,11 +1,12 @@
 package diff
 
 import (
-	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
@@ -13,19 +14,14 @@ type jsonPrinter struct{ out *untrusted.Writer }
 
 func (p *jsonPrinter) crd(*CRD) error               { return nil }
 func (p *jsonPrinter) object(*finding.Object) error { return nil }
-
-func (p *jsonPrinter) end(r *Report) error {
-	enc := finding.Encoder(p.out)
-	enc.SetIndent("", "  ")
-	return enc.Encode(r)
-}
+func (p *jsonPrinter) end(r *Report) error          { return print.JSON(p.out, r) }
 
 // level returns the annotation level of c, or "" if it needs no annotation.
 func (c *Change) level() string {
 	switch {
 	case c.Allowed != "":
 		return "note"
-	case c.breaks():
+	case c.Effect.Breaks():
 		return "error"
 	case c.unproved():
 		return "warning"
@@ -64,90 +60,86 @@ func (c *Change) at(crd *CRD) finding.Place {
 	return finding.Place{File: crd.NewFile, Line: max(c.NewLine, crd.NewLine), Field: c.Path + " " + c.What}
 }
 
-// gitHubPrinter writes GitHub workflow commands, which are shown next to the lines.
-type gitHubPrinter struct{ out *untrusted.Writer }
+// listPrinter writes the changes of CRDs in a format that lists findings.
+type listPrinter struct {
+	list print.List
+	// check writes objects and updates of CRDs as celadon check does. It is nil if only the errors of an
+	// update and the effects of the upgrade are listed.
+	check print.Printer
+}
 
-func (p *gitHubPrinter) crd(crd *CRD) error {
+func newList(out *untrusted.Writer, o *Options) *listPrinter {
+	p := &listPrinter{list: print.NewList(o.Output, out, "celadon diff", command.Version())}
+	if o.Output == "github" {
+		p.check = print.Objects(p.list, false)
+	}
+	return p
+}
+
+func (p *listPrinter) crd(crd *CRD) error {
+	if p.check == nil {
+		return p.add(slices.Concat(crd.refusals(), crd.findings()))
+	}
 	if crd.Update != nil {
-		refusal, err := finding.New("github", p.out, finding.Options{})
-		if err == nil {
-			err = refusal.CRD(crd.Update)
-		}
-		if err != nil {
+		if err := p.check.CRD(crd.Update); err != nil {
 			return err
 		}
 	}
+	return p.add(crd.findings())
+}
+
+func (p *listPrinter) object(o *finding.Object) error {
+	if p.check != nil {
+		return p.check.Object(o)
+	}
+	return p.add([]finding.Finding{{
+		ID: "upgrade", Description: "An object that an upgrade of its CRD affects", Level: "error", At: finding.Place{File: o.File, Line: o.Line},
+		Text: print.Upgraded(o), Subject: []string{o.File, o.APIVersion, o.Kind, o.Namespace, o.Name},
+	}})
+}
+
+func (p *listPrinter) end(r *Report) error {
+	return p.list.End(print.End{Text: r.summary() + ": " + r.conclusion() + "\n", Interrupted: r.Summary.Interrupted})
+}
+
+func (p *listPrinter) add(list []finding.Finding) error {
+	return p.list.Add(finding.Result{Findings: slices.Values(list)})
+}
+
+// refusals returns the API server's errors about the update of the CRD.
+func (crd *CRD) refusals() (list []finding.Finding) {
+	if crd.Update == nil || !crd.Update.Refused() {
+		return nil
+	}
+	for _, c := range crd.Update.Causes {
+		list = append(list, finding.Finding{
+			ID: c.Reason, Description: "A check of the API server: " + c.Reason, Level: "error", Text: c.Field + ": " + c.Message,
+			At:      finding.Place{File: crd.NewFile, Line: max(c.Line, crd.NewLine), Column: c.Column, Field: c.Field},
+			Subject: []string{crd.NewFile, crd.Name},
+		})
+	}
+	return list
+}
+
+// findings returns the changes that need attention.
+func (crd *CRD) findings() (list []finding.Finding) {
 	if u := crd.KubeVersions; u.rejects() {
-		at := finding.Place{File: crd.NewFile, Line: crd.NewLine}
-		if err := finding.Annotate(p.out, "error", at, string(untrusted.Line(crd.Name)), u.text()); err != nil {
-			return err
-		}
-	}
-	for _, c := range crd.Changes {
-		level := c.level()
-		switch level {
-		case "":
-			continue
-		case "note":
-			level = "notice"
-		}
-		if err := finding.Annotate(p.out, level, c.at(crd), string(untrusted.Line(crd.Name)+" "+c.title()), c.told()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (p *gitHubPrinter) object(o *finding.Object) error {
-	objects, err := finding.New("github", p.out, finding.Options{})
-	if err != nil {
-		return err
-	}
-	return objects.Object(o)
-}
-
-func (p *gitHubPrinter) end(r *Report) error {
-	_, err := fmt.Fprintf(p.out, "%s: %s\n", r.summary(), r.conclusion())
-	return err
-}
-
-type sarifPrinter struct{ log *finding.SARIF }
-
-func newSARIF(out *untrusted.Writer) *sarifPrinter {
-	return &sarifPrinter{finding.NewSARIF(out, command.Version())}
-}
-
-func (p *sarifPrinter) crd(crd *CRD) error {
-	if u := crd.Update; u != nil && u.Refused() {
-		for _, c := range u.Causes {
-			at := finding.Place{File: crd.NewFile, Line: max(c.Line, crd.NewLine), Column: c.Column, Field: c.Field}
-			if err := p.log.Add(c.Reason, "A check of the API server: "+c.Reason, "error", at, c.Field+": "+c.Message, crd.NewFile, crd.Name); err != nil {
-				return err
-			}
-		}
-	}
-	if u := crd.KubeVersions; u.rejects() {
-		at := finding.Place{File: crd.NewFile, Line: crd.NewLine}
-		if err := p.log.Add("kube-version", "Another Kubernetes version rejects the CRD", "error", at, string(u.text()), crd.NewFile, crd.Name); err != nil {
-			return err
-		}
+		list = append(list, finding.Finding{
+			ID: "kube-version", Description: "Another Kubernetes version rejects the CRD", Level: "error", Text: string(u.text()),
+			At:    finding.Place{File: crd.NewFile, Line: crd.NewLine},
+			Title: string(untrusted.Line(crd.Name)), Note: u.text(), Subject: []string{crd.NewFile, crd.Name},
+		})
 	}
 	for _, c := range crd.Changes {
 		level := c.level()
 		if level == "" {
 			continue
 		}
-		text := string(c.title() + ": " + c.told())
-		if err := p.log.Add(c.What, "A change of a CRD: "+c.What, level, c.at(crd), text, crd.Name, c.Version); err != nil {
-			return err
-		}
+		note := c.told()
+		list = append(list, finding.Finding{
+			ID: c.What, Description: "A change of a CRD: " + c.What, Level: level, At: c.at(crd), Text: string(c.title() + ": " + note),
+			Title: string(untrusted.Line(crd.Name) + " " + c.title()), Note: note, Subject: []string{crd.Name, c.Version},
+		})
 	}
-	return nil
+	return list
 }
-
-func (p *sarifPrinter) object(o *finding.Object) error {
-	at := finding.Place{File: o.File, Line: o.Line}
-	return p.log.Add("upgrade", "An object that an upgrade of its CRD affects", "error", at, o.Upgraded(), o.File, o.APIVersion, o.Kind, o.Namespace, o.Name)
-}
-
-func (p *sarifPrinter) end(r *Report) error { return p.log.Close(r.Summary.Interrupted) }

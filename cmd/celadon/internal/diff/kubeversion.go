@@ -162,7 +162,7 @@ func (p *textPrinter) upgrade(b *strings.Builder, u *KubeVersions) {
 		colour = untrusted.Red
 	}
 	if verdict := u.verdict(); verdict != "" {
-		untrusted.Fprintf(b, "  %s\n", p.paint(colour, verdict))
+		untrusted.Fprintf(b, "  %s\n", p.out.Paint(colour, verdict))
 		for _, c := range u.causes() {
 			untrusted.Fprintf(b, "    %s\n", causeText(c))
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/x/analysis/compare"
 )
@@ -144,7 +145,7 @@ func (p *markdownPrinter) table(list []*Change) {
 }
 
 func (p *markdownPrinter) object(o *finding.Object) error {
-	untrusted.Fprintf(&p.b, "- %s\n", code(o.Upgraded()))
+	untrusted.Fprintf(&p.b, "- %s\n", code(print.Upgraded(o)))
 	return nil
 }
 

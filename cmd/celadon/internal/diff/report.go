@@ -100,24 +100,14 @@ type Witness struct {
 	Create          compare.Verdict  `json:"create,omitempty"`
 	ChangedUpdate   compare.Verdict  `json:"changedUpdate,omitempty"`
 	UnchangedUpdate compare.Verdict  `json:"unchangedUpdate,omitempty"`
-	Causes          []Cause          `json:"causes,omitempty"`
+	Causes          []finding.Cause  `json:"causes,omitempty"`
 	Kept            []finding.Change `json:"kept,omitempty"`
 	// Hidden lists the paths of values with format password, which are hidden.
 	Hidden []string `json:"hidden,omitempty"`
 }
 
-// Cause is a cause of a rejection, as the API server words it.
-type Cause struct {
-	Reason  string `json:"reason"`
-	Field   string `json:"field"`
-	Message string `json:"message"`
-}
-
-// breaks reports whether some object or write that was accepted is now rejected.
-func (c *Change) breaks() bool { return c.Effect == compare.Breaking || c.Effect == compare.Both }
-
 // unproved reports whether c breaks nothing according to a search, but without proof.
-func (c *Change) unproved() bool { return !c.breaks() && c.By == compare.BySearch }
+func (c *Change) unproved() bool { return !c.Effect.Breaks() && c.By == compare.BySearch }
 
 func (s *Summary) count(crd *CRD) {
 	s.CRDs++
@@ -129,7 +119,7 @@ func (s *Summary) count(crd *CRD) {
 		case c.Allowed != "":
 			s.Allowed++
 			continue
-		case c.breaks():
+		case c.Effect.Breaks():
 			s.Breaking++
 		case c.Effect == compare.Unknown:
 			s.Unknown++

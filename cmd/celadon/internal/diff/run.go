@@ -35,7 +35,7 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 	if err != nil {
 		return err
 	}
-	client, err := connect(ctx, s, o)
+	client, err := o.Cluster.Connect(ctx, s.Complain, &o.KubeVersion)
 	if err != nil {
 		return err
 	}
@@ -175,22 +175,6 @@ func (d *differ) source(ctx context.Context) batch.Source {
 	kinds, problems := d.client.Kinds(crds)
 	d.sides.problems = append(d.sides.problems, problems...)
 	return d.client.Objects(ctx, kinds)
-}
-
-// connect opens the connection to the cluster. It returns nil without --cluster.
-func connect(ctx context.Context, s command.Streams, o *Options) (*cluster.Client, error) {
-	if !o.Cluster.On {
-		return nil, nil
-	}
-	client, err := o.Cluster.Open()
-	if err != nil {
-		return nil, err
-	}
-	client.Tell = s.Complain
-	if o.KubeVersion == "" {
-		o.KubeVersion, err = client.KubeVersion(ctx)
-	}
-	return client, err
 }
 
 // verdict returns the error that determines the exit code.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/x/analysis/compare"
 )
@@ -20,10 +21,8 @@ func newPrinter(out *untrusted.Writer, o *Options) printer {
 	switch o.Output {
 	case "json":
 		return &jsonPrinter{out}
-	case "github":
-		return &gitHubPrinter{out}
-	case "sarif":
-		return newSARIF(out)
+	case "github", "sarif":
+		return newList(out, o)
 	case "markdown":
 		return &markdownPrinter{out: out}
 	}
@@ -34,19 +33,12 @@ func newPrinter(out *untrusted.Writer, o *Options) printer {
 type textPrinter struct {
 	out     *untrusted.Writer
 	o       *Options
-	objects finding.Printer
-}
-
-func (p *textPrinter) paint(c untrusted.Colour, text untrusted.Own) untrusted.Own {
-	if !p.out.Colours {
-		return text
-	}
-	return untrusted.Paint(c, text)
+	objects print.Printer
 }
 
 func (p *textPrinter) crd(crd *CRD) error {
 	var b strings.Builder
-	untrusted.Fprintf(&b, "%s\n", p.paint(untrusted.Bold, untrusted.Line(crd.Name)))
+	untrusted.Fprintf(&b, "%s\n", p.out.Paint(untrusted.Bold, untrusted.Line(crd.Name)))
 	if u := crd.Update; u != nil && !u.Accepted {
 		p.update(&b, u)
 	}
@@ -79,7 +71,7 @@ func (p *textPrinter) update(b *strings.Builder, u *finding.CRD) {
 		untrusted.Fprintf(b, "  the update of the CRD is undecided: %s\n", u.Problem)
 		return
 	}
-	untrusted.Fprintf(b, "  %s\n", p.paint(untrusted.Red, "the API server rejects the update of the CRD:"))
+	untrusted.Fprintf(b, "  %s\n", p.out.Paint(untrusted.Red, "the API server rejects the update of the CRD:"))
 	for _, c := range u.Causes {
 		untrusted.Fprintf(b, "    %s: %s\n", c.Field, c.Message)
 		if c.Line > 0 {
@@ -95,11 +87,11 @@ func (p *textPrinter) change(b *strings.Builder, crd *CRD, c *Change) {
 	effect := c.effect()
 	switch {
 	case c.Allowed != "":
-		effect = p.paint(untrusted.Yellow, effect+", which is allowed")
-	case c.breaks():
-		effect = p.paint(untrusted.Red, effect)
+		effect = p.out.Paint(untrusted.Yellow, effect+", which is allowed")
+	case c.Effect.Breaks():
+		effect = p.out.Paint(untrusted.Red, effect)
 	case c.unproved():
-		effect = p.paint(untrusted.Yellow, effect)
+		effect = p.out.Paint(untrusted.Yellow, effect)
 	}
 	untrusted.Fprintf(b, "  %s: %s%s\n", c.title(), effect, p.places(crd, c))
 	if c.Allowed != "" {
@@ -194,7 +186,7 @@ func place(p finding.Place) string { return string(untrusted.Sprintf("%s:%d", p.
 func (p *textPrinter) object(o *finding.Object) error {
 	if p.objects == nil {
 		var err error
-		if p.objects, err = finding.New("text", p.out, finding.Options{Colour: p.out.Colours}); err != nil {
+		if p.objects, err = print.New("text", p.out, print.Options{Colour: p.out.Colours}); err != nil {
 			return err
 		}
 	}
@@ -213,7 +205,7 @@ func (p *textPrinter) end(r *Report) error {
 	case !r.Proved:
 		colour = untrusted.Yellow
 	}
-	untrusted.Fprintf(&b, "%s: %s\n", r.summary(), p.paint(colour, untrusted.Line(r.conclusion())))
+	untrusted.Fprintf(&b, "%s: %s\n", r.summary(), p.out.Paint(colour, untrusted.Line(r.conclusion())))
 	_, err := io.WriteString(p.out, b.String())
 	return err
 }

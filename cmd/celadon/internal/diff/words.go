@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/preview"
@@ -184,6 +185,5 @@ func (r *Report) conclusion() string {
 
 // text describes how the change affects the given objects.
 func (o *Objects) text() string {
-	return fmt.Sprintf("%s: %d accepted before and rejected on create now, %d rejected on update even when unchanged, %d accepted by ratcheting, %d silently changed",
-		phrase.Count(o.Checked, "object"), o.RefusedOnCreate, o.RefusedOnUpdate, o.Ratcheted, o.Changed)
+	return phrase.Count(o.Checked, "object") + ": " + print.UpgradeCounts(&o.UpgradeSummary)
 }

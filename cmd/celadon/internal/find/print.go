@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
-	reports "github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/schemawords"
@@ -38,11 +38,7 @@ type jsonPrinter struct{ out io.Writer }
 
 func (p *jsonPrinter) crd(*CRDPart, *definition) error { return nil }
 
-func (p *jsonPrinter) end(r *Report) error {
-	enc := reports.Encoder(p.out)
-	enc.SetIndent("", "  ")
-	return enc.Encode(r)
-}
+func (p *jsonPrinter) end(r *Report) error { return print.JSON(p.out, r) }
 
 // textPrinter writes human-readable text.
 type textPrinter struct {

@@ -1,10 +1,5 @@
 package finding
 
-import (
-	"github.com/celadon-cel/celadon/internal/text/phrase"
-	"github.com/celadon-cel/celadon/internal/text/untrusted"
-)
-
 // CRD is the API server's verdict on a CRD that validates objects. The JSON form is a published
 // contract.
 type CRD struct {
@@ -61,50 +56,5 @@ func (c *CRD) AsObject() *Object {
 	return o
 }
 
-// quiet reports whether the CRD is accepted without warnings.
-func (c *CRD) quiet() bool { return c.Accepted && len(c.Warnings) == 0 }
-
-func (p *textPrinter) CRD(c *CRD) error {
-	if c.quiet() {
-		return nil
-	}
-	return p.Object(c.AsObject())
-}
-
-func (p *junitPrinter) CRD(c *CRD) error {
-	if c.quiet() {
-		return nil // not a test of the user
-	}
-	return p.Object(c.AsObject())
-}
-
-func (p *githubPrinter) CRD(c *CRD) error { return p.Object(c.AsObject()) }
-
-func (p *sarifPrinter) CRD(c *CRD) error { return p.Object(c.AsObject()) }
-
-func (p *jsonPrinter) CRD(c *CRD) error {
-	p.crds = append(p.crds, c)
-	return nil
-}
-
-// CRD omits accepted CRDs, because consumers of JSON lines expect objects.
-func (p *jsonLinesPrinter) CRD(c *CRD) error {
-	if c.quiet() {
-		return nil
-	}
-	return Encoder(p.w).Encode(struct {
-		CRD *CRD `json:"crd"`
-	}{c})
-}
-
-// text returns the CRDs' part of the last line of a report.
-func (s *CRDSummary) text() untrusted.Own {
-	var text untrusted.Own
-	if s != nil && s.Refused > 0 {
-		text += untrusted.Sprintf("; %s rejected", phrase.Count(s.Refused, "CRD"))
-	}
-	if s != nil && s.Undecided > 0 {
-		text += untrusted.Sprintf("; %s undecided", phrase.Count(s.Undecided, "CRD"))
-	}
-	return text
-}
+// Quiet reports whether the CRD is accepted without warnings.
+func (c *CRD) Quiet() bool { return c.Accepted && len(c.Warnings) == 0 }

@@ -2,7 +2,6 @@ package finding
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -124,66 +123,6 @@ type PartRef struct {
 	Path    string `json:"path"`
 	Index   int    `json:"index"`
 	Rule    string `json:"rule,omitempty"`
-}
-
-// partPrinter writes JSON lines that can be merged.
-type partPrinter struct {
-	enc  *json.Encoder
-	head *PartHead // nil after it is written
-}
-
-// write writes a line, preceded by the head if it is the first. The head is still incomplete when
-// the printer is created.
-func (p *partPrinter) write(l PartLine) error {
-	if head := p.head; head != nil {
-		p.head = nil
-		if err := p.enc.Encode(PartLine{Report: head}); err != nil {
-			return err
-		}
-	}
-	return p.enc.Encode(l)
-}
-
-func (p *partPrinter) CRD(c *CRD) error {
-	part := partOf(c.Causes, c.Strict, c.Bug)
-	part.Update = c.Update
-	return p.write(PartLine{CRD: c, Part: part})
-}
-
-func (p *partPrinter) Object(o *Object) error {
-	part := partOf(o.Causes, o.Strict, o.Bug)
-	part.At, part.Duplicate = o.At, o.Duplicate
-	if o.Key != o.Called() {
-		part.Key = o.Key
-	}
-	if o.Limit != nil {
-		part.Limit = &PartRef{o.Limit.Rule.Version, o.Limit.Rule.Path, o.Limit.Rule.Index, o.Limit.Rule.Rule}
-	}
-	return p.write(PartLine{Object: o, Part: part})
-}
-
-func (p *partPrinter) End(s *Summary) error { return p.write(PartLine{Summary: s, End: s.End}) }
-
-func partOf(causes []Cause, strict []Place, bug error) *Part {
-	p := &Part{}
-	for i := range causes {
-		c := &causes[i]
-		var one PartCause
-		if c.Ref != nil {
-			one.Ref = &PartRef{Version: c.Ref.Version, Path: c.Ref.Path, Index: c.Ref.Index}
-		}
-		if c.Excerpt != (Excerpt{}) {
-			one.Excerpt = &c.Excerpt
-		}
-		p.Causes = append(p.Causes, one)
-	}
-	for i := range strict {
-		p.Strict = append(p.Strict, strict[i].Excerpt)
-	}
-	if bug != nil {
-		p.Bug = bug.Error()
-	}
-	return p
 }
 
 // Join restores the fields of the CRD or object of l that partPrinter moved to its

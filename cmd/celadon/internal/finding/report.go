@@ -1,14 +1,12 @@
-// Package finding defines the report of celadon check and writes it in the formats that people,
-// scripts, and code-review pages read. See New for the formats.
+// Package finding defines the findings of all commands, and the report of celadon check. Package
+// print writes them.
 package finding
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
 // Verdicts of a report.
@@ -109,6 +107,18 @@ type Cause struct {
 	Excerpt Excerpt         `json:"-"`
 }
 
+// NewCauses returns causes without positions.
+func NewCauses(list []engine.Cause) []Cause {
+	causes := make([]Cause, len(list))
+	for i, c := range list {
+		causes[i] = Cause{Reason: string(c.Reason), Field: c.Field, Message: c.Message, Ref: c.Rule}
+		if c.Rule != nil {
+			causes[i].Rule = c.Rule.Rule
+		}
+	}
+	return causes
+}
+
 // Place returns the location of the cause.
 func (c *Cause) Place() Place {
 	return Place{File: c.File, Line: c.Line, Column: c.Column, Field: c.Field, Excerpt: c.Excerpt}
@@ -175,100 +185,12 @@ type BaselineSummary struct {
 	Stale int `json:"stale"`
 }
 
-// Partial is the message of an interrupted report.
-const Partial = "interrupted: the report covers only the objects before"
-
-// Printer writes a report while objects are validated.
-type Printer interface {
-	// CRD is called for each CRD, before the first Object.
-	CRD(*CRD) error
-	Object(*Object) error
-	End(*Summary) error
-}
-
-// Options controls the content and style of a report.
-type Options struct {
-	KubeVersion string
-	// StrictKinds makes an object without a CRD a finding.
-	StrictKinds bool
-	Quiet       bool
-	Verbose     bool
-	// Version is the version of Celadon.
-	Version string
-	// Colour and Width apply to text on a terminal. Width 0 is unlimited.
-	Colour bool
-	Width  int
-	// Part, if not nil, makes JSON lines a report that can be merged.
-	Part *PartHead
-	// Stderr receives findings in formats whose output consists of objects.
-	Stderr io.Writer
-}
-
-// Formats lists the formats that New supports.
-const Formats = "text, wide, yaml, json, jsonl, junit, sarif, or github"
-
-// New returns the printer of a format. Every printer escapes characters that could control a
-// terminal or mislead the reader of a log.
-func New(format string, to io.Writer, o Options) (Printer, error) {
-	w := untrusted.NewWriter(to)
-	switch format {
-	case "text":
-		w.Colours = o.Colour
-		return &textPrinter{w: w, Options: o}, nil
-	case "wide":
-		return &widePrinter{w: w, rest: o.beside(), rows: map[*Table][]string{}}, nil
-	case "yaml":
-		return &yamlPrinter{w: w, rest: o.beside()}, nil
-	case "json":
-		return &jsonPrinter{w: w, kubeVersion: o.KubeVersion}, nil
-	case "jsonl":
-		if o.Part != nil {
-			return &partPrinter{Encoder(w), o.Part}, nil
-		}
-		return &jsonLinesPrinter{w: w}, nil
-	case "junit":
-		return &junitPrinter{NewJUnit(w, "celadon check"), o.StrictKinds}, nil
-	case "sarif":
-		return &sarifPrinter{NewSARIF(w, o.Version), o.StrictKinds}, nil
-	case "github":
-		return &githubPrinter{w: w, strictKinds: o.StrictKinds}, nil
-	}
-	return nil, fmt.Errorf("--output %q: want %s", format, Formats)
-}
-
-// beside returns a text printer for stderr. The text is not wrapped.
-func (o Options) beside() *textPrinter {
-	to := o.Stderr
-	if to == nil {
-		to = io.Discard
-	}
-	o.Colour, o.Width = false, 0
-	return &textPrinter{w: untrusted.NewWriter(to), Options: o}
-}
-
 // Finding reports whether the object fails the run.
 func (o *Object) Finding(strictKinds bool) bool { return !o.Known && o.Wrong(strictKinds) }
 
 // Wrong reports whether the object fails the run unless it is in the baseline.
 func (o *Object) Wrong(strictKinds bool) bool {
 	return o.Verdict == Invalid || o.Verdict == Skipped && strictKinds || o.Upgrade != nil && o.Upgrade.Finding()
-}
-
-func (o *Object) place() string { return o.inSource(o.placeInFile()) }
-
-func (o *Object) placeInFile() string {
-	if o.Line == 0 {
-		return o.File
-	}
-	return fmt.Sprintf("%s:%d", o.File, o.Line)
-}
-
-// inSource prefixes text with the object's source, if any.
-func (o *Object) inSource(text string) string {
-	if o.Source == "" {
-		return text
-	}
-	return o.Source + ": " + text
 }
 
 // Count adds an object to the counts.

@@ -1,11 +1,5 @@
 package finding
 
-import (
-	"strings"
-
-	"github.com/celadon-cel/celadon/internal/text/untrusted"
-)
-
 // Upgrade is the effect of a new CRD on an object stored under the old CRD.
 type Upgrade struct {
 	// Before and Now are the verdicts on creating the object under the old and the new CRD: valid,
@@ -76,62 +70,5 @@ func (s *UpgradeSummary) Add(u *Upgrade) {
 	}
 	if u.Undecided() {
 		s.Undecided++
-	}
-}
-
-func (s *UpgradeSummary) show(b *strings.Builder) {
-	if s == nil {
-		return
-	}
-	untrusted.Fprintf(b, "upgrade: %d accepted before and rejected on create now, %d rejected on update even when unchanged, %d accepted by ratcheting, %d silently changed",
-		s.RefusedOnCreate, s.RefusedOnUpdate, s.Ratcheted, s.Changed)
-	if s.Undecided > 0 {
-		untrusted.Fprintf(b, ", %d undecided", s.Undecided)
-	}
-	b.WriteString("\nceladon diff OLD NEW compares the CRDs themselves and finds breaking changes beyond these objects\n")
-}
-
-// Upgraded describes the effect of an upgrade on the object in a few lines.
-func (o *Object) Upgraded() string {
-	var b strings.Builder
-	o.Upgrade.show(&b, o)
-	return strings.TrimSpace(b.String())
-}
-
-// show writes the effect on an object, if there is any.
-func (u *Upgrade) show(b *strings.Builder, o *Object) {
-	var what []string
-	if u.RefusedOnCreate() {
-		what = append(what, "accepted before, rejected on create now")
-	}
-	if u.RefusedOnUpdate() {
-		what = append(what, "rejected on update even when unchanged")
-	}
-	if u.Before == Undecided {
-		what = append(what, "undecided before")
-	}
-	if u.Now == Undecided {
-		what = append(what, "undecided on create now")
-	}
-	if u.Unchanged == Undecided {
-		what = append(what, "undecided on an unchanged update")
-	}
-	if u.Ratcheted {
-		what = append(what, "accepted by ratcheting on an unchanged update")
-	}
-	if len(u.Changes) > 0 {
-		what = append(what, "silently changed")
-	}
-	if len(what) == 0 {
-		return
-	}
-	untrusted.Fprintf(b, "%s: upgrade: %s: %s\n", o.place(), o.title(), strings.Join(what, "; "))
-	for _, c := range u.Changes {
-		if c.Before != "" {
-			untrusted.Fprintf(b, "  - %s: %s\n", c.Field, c.Before)
-		}
-		if c.After != "" {
-			untrusted.Fprintf(b, "  + %s: %s\n", c.Field, c.After)
-		}
 	}
 }

@@ -37,16 +37,16 @@ type Document struct {
 	item bool // an item of the List in text
 
 	duplicates []duplicateKey
-	seen       map[string]any // apiVersion, kind, and names, read before decoding; see Chunk.glimpse
+	named      Identity // read before decoding, or zero; see Chunk.glimpse
 }
 
-// Named returns the object, or at least its apiVersion, kind, and names. If Chunk.Skip was set, these
-// may be known even if the object cannot be decoded. Named returns nil if they are unknown.
-func (d *Document) Named() map[string]any {
-	if d.seen != nil {
-		return d.seen
+// Named returns the identity of the object. If Chunk.Skip was set, it may be known even if the object
+// cannot be decoded.
+func (d *Document) Named() Identity {
+	if d.named != (Identity{}) {
+		return d.named
 	}
-	return d.Object
+	return d.Identity()
 }
 
 // Complete sets the object's apiVersion and kind.
@@ -95,9 +95,9 @@ func (c Chunk) Each(yield func(*Document) bool) bool {
 			if d.Object = seen; c.Skip(d) {
 				return yield(d)
 			}
-			decoded := yield
+			named, decoded := d.Identity(), yield
 			yield = func(d *Document) bool {
-				d.seen = seen
+				d.named = named
 				return decoded(d)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
@@ -173,7 +174,7 @@ func (v *view) ofCRD(p *part) {
 		return
 	}
 	for _, f := range p.crd.vetted.Findings {
-		d := protocol.Diagnostic{Range: p.rangeOf(v.text, f.At), Severity: severities[f.Level], Code: f.ID, Source: source, Message: shown(f.Text)}
+		d := diagnostic(p.rangeOf(v.text, f.At), &f)
 		rule := p.crd.first(f.Rule)
 		if rule != nil && f.Level == "error" {
 			if at, ok := p.within(v.text, rule, f.At.Field); ok {
@@ -186,6 +187,10 @@ func (v *view) ofCRD(p *part) {
 		}
 		p.findings = append(p.findings, one)
 	}
+}
+
+func diagnostic(at protocol.Range, f *finding.Finding) protocol.Diagnostic {
+	return protocol.Diagnostic{Range: at, Severity: severities[f.Level], Code: f.ID, Source: source, Message: shown(f.Text)}
 }
 
 var severities = map[string]protocol.Severity{"error": protocol.Error, "warning": protocol.Warning, "note": protocol.Information}
@@ -245,7 +250,7 @@ func (v *view) ofObject(ctx context.Context, p *part) {
 	if p.verdict.Bug != nil {
 		v.log(protocol.Error, fmt.Sprintf("%s: internal error in celadon: %v", p.doc.Place(), p.verdict.Bug))
 	}
-	for f := range p.verdict.Findings() {
+	for f := range print.Findings(p.verdict) {
 		if len(p.findings) > maxFindings {
 			p.omitted++
 			continue
@@ -255,11 +260,9 @@ func (v *view) ofObject(ctx context.Context, p *part) {
 }
 
 func (v *view) objectFinding(p *part, f *finding.Finding) docFinding {
-	d := protocol.Diagnostic{Range: p.rangeOf(v.text, f.At), Severity: severities[f.Level], Code: f.ID, Source: source, Message: shown(f.Text)}
-	out := docFinding{diagnostic: d, of: p.kind}
-	if f.Cause != nil && f.Cause.Ref != nil {
-		out.rule = f.Cause.Ref
-		if at, ok := v.ruleIn(p.kind, f.Cause.Ref); ok {
+	out := docFinding{diagnostic: diagnostic(p.rangeOf(v.text, f.At), f), rule: f.Rule, of: p.kind}
+	if f.Rule != nil {
+		if at, ok := v.ruleIn(p.kind, f.Rule); ok {
 			out.diagnostic.Related = []protocol.Related{{Location: at, Message: "the rule"}}
 		}
 	}

@@ -60,9 +60,7 @@ func (v *view) ofGo(ctx context.Context, a *analysis) {
 			continue
 		}
 		from := v.text.place(f.At.Line, f.At.Column)
-		a.diagnostics = append(a.diagnostics, protocol.Diagnostic{
-			Range: v.text.rangeOf(from, v.text.wordEnd(from)), Severity: severities[f.Level], Code: f.ID, Source: source, Message: shown(f.Text),
-		})
+		a.diagnostics = append(a.diagnostics, diagnostic(v.text.rangeOf(from, v.text.wordEnd(from)), &f))
 	}
 	a.more(omitted)
 }

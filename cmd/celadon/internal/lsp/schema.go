@@ -9,6 +9,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 	"github.com/celadon-cel/celadon/engine"
@@ -185,9 +186,7 @@ func (v *view) schemaCompletion(offset int) *protocol.CompletionList {
 func asJSON(raw []byte) string {
 	var v any
 	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if json.Unmarshal(raw, &v) != nil || enc.Encode(v) != nil {
+	if json.Unmarshal(raw, &v) != nil || print.Encoder(&b).Encode(v) != nil {
 		return string(raw)
 	}
 	return strings.TrimSpace(b.String())

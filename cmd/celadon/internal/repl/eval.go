@@ -12,6 +12,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/x/expr"
@@ -157,9 +158,7 @@ func (e *evaluation) printAnswer(answer *repl.Answer) error {
 	}}
 	if answer.Value != nil {
 		var b bytes.Buffer
-		enc := json.NewEncoder(&b)
-		enc.SetEscapeHTML(false)
-		if err := enc.Encode(expr.Native(answer.Value)); err != nil {
+		if err := print.Encoder(&b).Encode(expr.Native(answer.Value)); err != nil {
 			return err
 		}
 		rep.Value, rep.CEL = bytes.TrimSpace(b.Bytes()), repl.Format(answer.Value)
@@ -175,9 +174,7 @@ func (e *evaluation) printAnswer(answer *repl.Answer) error {
 
 func (e *evaluation) printReport(rep evalReport) error {
 	rep.Kind, rep.APIVersion = "EvalReport", "celadon/v1"
-	enc := json.NewEncoder(untrusted.NewWriter(e.Stdout))
-	enc.SetEscapeHTML(false)
-	return enc.Encode(rep)
+	return print.Encoder(untrusted.NewWriter(e.Stdout)).Encode(rep)
 }
 
 // broken reports an expression that does not compile, on stderr or as JSON.

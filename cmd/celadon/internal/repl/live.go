@@ -31,15 +31,9 @@ type liveInputs struct{ object, crd []repl.Document }
 // live sets it to the version of the cluster.
 func (h *host) live(ctx context.Context, in *Inputs) (liveInputs, error) {
 	var l liveInputs
-	client, err := in.Cluster.Open()
+	client, err := in.Cluster.Connect(ctx, h.Complain, &in.KubeVersion)
 	if err != nil {
 		return l, err
-	}
-	client.Tell = h.Complain
-	if in.KubeVersion == "" {
-		if in.KubeVersion, err = client.KubeVersion(ctx); err != nil {
-			return l, err
-		}
 	}
 	crd, object, err := client.Object(ctx, in.Object)
 	if err != nil {

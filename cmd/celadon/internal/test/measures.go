@@ -20,7 +20,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/outfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/progress"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/test/output"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/x/ruletest"
@@ -184,7 +184,7 @@ func (m *measures) ordered() []mutation.Suite {
 func (m *measures) writeCoverage(r *coverage.Report, sources *output.Sources) error {
 	switch filepath.Ext(m.o.CoverOut) {
 	case ".json":
-		return write(m.o.CoverOut, func(w io.Writer) error { return finding.Encoder(w).Encode(r) })
+		return write(m.o.CoverOut, func(w io.Writer) error { return print.Encoder(w).Encode(r) })
 	case ".lcov":
 		return write(m.o.CoverOut, func(w io.Writer) error { return output.Lcov(w, r, sources) })
 	case ".html":

@@ -1,7 +1,6 @@
 package test
 
 import (
-	"fmt"
 	"io"
 	"strings"
 
@@ -9,6 +8,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/x/ruletest"
 	"github.com/celadon-cel/celadon/x/ruletest/coverage"
@@ -32,104 +32,96 @@ type Report struct {
 
 // A printer writes a report while suites run.
 type printer interface {
-	suite(*found, *ruletest.SuiteReport) error
+	suite(*ruletest.SuiteReport) error
 	end(*Report) error
 }
 
-func newPrinter(o *Options, stdout, to io.Writer) (printer, error) {
+func newPrinter(o *Options, stdout, to io.Writer) printer {
 	w := untrusted.NewWriter(to)
 	switch o.Output {
 	case "json":
-		return &jsonPrinter{w}, nil
-	case "junit":
-		return &junitPrinter{finding.NewJUnit(w, "celadon test")}, nil
-	case "github":
-		return &githubPrinter{w}, nil
+		return &jsonPrinter{w}
 	case "text":
 		w.Colours = command.Colour(stdout)
-		return &textPrinter{w: w, verbose: o.Verbose}, nil
+		return &textPrinter{w: w, verbose: o.Verbose}
 	}
-	return nil, fmt.Errorf("--output %q: want %s", o.Output, strings.Join(Outputs, ", "))
+	return &listPrinter{print.NewList(o.Output, w, "celadon test", "")}
 }
 
 type jsonPrinter struct{ w io.Writer }
 
-func (p *jsonPrinter) suite(*found, *ruletest.SuiteReport) error { return nil }
+func (p *jsonPrinter) suite(*ruletest.SuiteReport) error { return nil }
 
-func (p *jsonPrinter) end(r *Report) error {
-	enc := finding.Encoder(p.w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(r)
+func (p *jsonPrinter) end(r *Report) error { return print.JSON(p.w, r) }
+
+// listPrinter writes the cases that did not pass in a format that lists findings.
+type listPrinter struct{ list print.List }
+
+func (p *listPrinter) suite(s *ruletest.SuiteReport) error {
+	return p.list.Add(finding.Result{Findings: suite{s}.findings, Cases: suite{s}.cases})
 }
 
-// junitPrinter writes one JUnit suite for each test suite.
-type junitPrinter struct{ *finding.JUnit }
+func (p *listPrinter) end(r *Report) error {
+	var b strings.Builder
+	counts(&b, r)
+	return p.list.End(print.End{Text: b.String(), Interrupted: r.Interrupted})
+}
 
-func (p *junitPrinter) suite(_ *found, s *ruletest.SuiteReport) error {
-	class := string(untrusted.Line(s.CRD))
+// A suite is the report on a suite, for formats that list findings.
+type suite struct{ *ruletest.SuiteReport }
+
+func (s suite) findings(yield func(finding.Finding) bool) {
 	for _, e := range s.Errors {
-		at := untrusted.Sprintf("%s:%d:%d", s.File, e.Line, e.Column)
-		c := junit.Testcase{Name: string(untrusted.Sprintf("line %d", e.Line)), Classname: class, Error: finding.JUnitResult(untrusted.Line(e.Message), "Suite", at)}
-		if err := p.Add(s.File, c); err != nil {
-			return err
-		}
-	}
-	for _, one := range s.Cases {
-		c := junit.Testcase{Name: string(untrusted.Sprintf("%s/%s", s.Name, one.Name)), Classname: class}
-		var b strings.Builder
-		showCase(&b, s, one)
-		message, kind, data := untrusted.Line(firstLine(one.Message)), untrusted.Own(one.Outcome), untrusted.Own(b.String())
-		switch one.Outcome {
-		case ruletest.Failed:
-			c.Failure = finding.JUnitResult(message, kind, data)
-		case ruletest.Error:
-			c.Error = finding.JUnitResult(message, kind, data)
-		case ruletest.Skipped:
-			c.Skipped = finding.JUnitResult(message, "", "")
-		}
-		if err := p.Add(s.File, c); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (p *junitPrinter) end(r *Report) error { return p.Close(r.Interrupted) }
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return line
-}
-
-// githubPrinter writes GitHub workflow commands, which are shown as annotations.
-type githubPrinter struct{ w *untrusted.Writer }
-
-func (p *githubPrinter) suite(_ *found, s *ruletest.SuiteReport) error {
-	for _, e := range s.Errors {
-		if err := finding.Annotate(p.w, "error", finding.Place{File: s.File, Line: e.Line, Column: e.Column}, s.Name, untrusted.Line(e.Message)); err != nil {
-			return err
+		if !yield(s.finding(e.Place, s.Name, untrusted.Line(e.Message))) {
+			return
 		}
 	}
 	for _, c := range s.Cases {
 		if c.Outcome != ruletest.Failed && c.Outcome != ruletest.Error {
 			continue
 		}
-		at := finding.Place{File: s.File, Line: c.Line, Column: c.Column}
+		at := c.Place
 		if len(c.Mismatches) > 0 && c.Mismatches[0].Line > 0 {
-			at.Line, at.Column = c.Mismatches[0].Line, c.Mismatches[0].Column
+			at = c.Mismatches[0].Place
 		}
 		var b strings.Builder
-		showCase(&b, s, c)
-		if err := finding.Annotate(p.w, "error", at, s.Name+"/"+c.Name, untrusted.Own(strings.TrimSpace(b.String()))); err != nil {
-			return err
+		showCase(&b, s.SuiteReport, c)
+		if !yield(s.finding(at, s.Name+"/"+c.Name, untrusted.Own(strings.TrimSpace(b.String())))) {
+			return
 		}
 	}
-	return nil
 }
 
-func (p *githubPrinter) end(r *Report) error {
-	var b strings.Builder
-	counts(&b, r)
-	_, err := io.WriteString(p.w, b.String())
-	return err
+func (s suite) finding(at ruletest.Place, title string, note untrusted.Own) finding.Finding {
+	return finding.Finding{Level: "error", At: finding.Place{File: s.File, Line: at.Line, Column: at.Column}, Title: title, Note: note}
+}
+
+// cases returns one case for each error of the suite and for each of its cases.
+func (s suite) cases() (file string, cases []junit.Testcase) {
+	class := string(untrusted.Line(s.CRD))
+	for _, e := range s.Errors {
+		at := untrusted.Sprintf("%s:%d:%d", s.File, e.Line, e.Column)
+		cases = append(cases, junit.Testcase{Name: string(untrusted.Sprintf("line %d", e.Line)), Classname: class, Error: print.JUnitResult(untrusted.Line(e.Message), "Suite", at)})
+	}
+	for _, one := range s.Cases {
+		c := junit.Testcase{Name: string(untrusted.Sprintf("%s/%s", s.Name, one.Name)), Classname: class}
+		var b strings.Builder
+		showCase(&b, s.SuiteReport, one)
+		message, kind, data := untrusted.Line(firstLine(one.Message)), untrusted.Own(one.Outcome), untrusted.Own(b.String())
+		switch one.Outcome {
+		case ruletest.Failed:
+			c.Failure = print.JUnitResult(message, kind, data)
+		case ruletest.Error:
+			c.Error = print.JUnitResult(message, kind, data)
+		case ruletest.Skipped:
+			c.Skipped = print.JUnitResult(message, "", "")
+		}
+		cases = append(cases, c)
+	}
+	return s.File, cases
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
 }

@@ -50,16 +50,13 @@ func test(ctx context.Context, s command.Streams, o *Options, paths []string) er
 	}
 	bar := progress.On(s.Stderr, "testing", "suites")
 	out, _ := bar.Beside(s.Stdout)
-	p, err := newPrinter(o, s.Stdout, out)
-	if err != nil {
-		return err
-	}
+	p := newPrinter(o, s.Stdout, out)
 	report := &Report{Kind: "TestReport", APIVersion: "celadon/v1", Suites: []*ruletest.SuiteReport{}}
-	err = r.runAll(ctx, suites, func(f *found, one *ruletest.SuiteReport) error {
+	err = r.runAll(ctx, suites, func(one *ruletest.SuiteReport) error {
 		bar.Add(1)
 		report.Summary.Add(one)
 		report.Suites = append(report.Suites, one)
-		return p.suite(f, one)
+		return p.suite(one)
 	})
 	bar.Done()
 	report.Interrupted = ctx.Err() != nil
@@ -95,7 +92,7 @@ var errEnough = errors.New("not all cases passed")
 
 // runAll runs the selected suites concurrently and passes their reports to take, in the order of
 // suites. With --fail-fast, it stops at the first case that does not pass.
-func (r *run) runAll(ctx context.Context, suites []*found, take func(*found, *ruletest.SuiteReport) error) error {
+func (r *run) runAll(ctx context.Context, suites []*found, take func(*ruletest.SuiteReport) error) error {
 	cfg := ruletest.Config{Run: r.o.run, Exact: r.o.Exact, FailFast: r.o.FailFast && !r.o.Update, Fill: r.o.Update}
 	var err error
 	if cfg.Converter, err = r.o.Converter.Open(); err != nil {
@@ -126,7 +123,7 @@ func (r *run) runAll(ctx context.Context, suites []*found, take func(*found, *ru
 		},
 		Take: func(d done) error {
 			r.edited(&d)
-			if err := take(d.of, d.report); err != nil {
+			if err := take(d.report); err != nil {
 				return err
 			}
 			for _, c := range d.report.Cases {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/test/output"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
@@ -17,7 +18,7 @@ type textPrinter struct {
 	verbose bool
 }
 
-func (p *textPrinter) suite(_ *found, s *ruletest.SuiteReport) error {
+func (p *textPrinter) suite(s *ruletest.SuiteReport) error {
 	var b strings.Builder
 	for _, e := range s.Errors {
 		p.head(&b, untrusted.Red, "ERROR", s, "", e.Place)
@@ -51,10 +52,7 @@ func (p *textPrinter) one(b *strings.Builder, s *ruletest.SuiteReport, c *rulete
 }
 
 func (p *textPrinter) head(b *strings.Builder, colour untrusted.Colour, word untrusted.Own, s *ruletest.SuiteReport, name string, at ruletest.Place) {
-	if p.w.Colours {
-		word = untrusted.Paint(colour, word)
-	}
-	untrusted.Fprintf(b, "%s %s:%d:%d: %s", word, s.File, at.Line, at.Column, s.Name)
+	untrusted.Fprintf(b, "%s %s:%d:%d: %s", p.w.Paint(colour, word), s.File, at.Line, at.Column, s.Name)
 	if name != "" {
 		untrusted.Fprintf(b, "/%s", name)
 	}
@@ -92,11 +90,11 @@ func showCase(b *strings.Builder, s *ruletest.SuiteReport, c *ruletest.CaseRepor
 			continue
 		}
 		shown[cause.Rule] = true
-		finding.ShowRule(b, cause.Rule)
+		print.ShowRule(b, cause.Rule)
 		for _, v := range cause.Values {
 			untrusted.Fprintf(b, "          %s: %s\n", v.Expr, finding.Preview(v.Value, nil))
 		}
-		finding.ShowMissing(b, cause.NotShown)
+		print.ShowMissing(b, cause.NotShown)
 	}
 }
 
@@ -114,8 +112,8 @@ func (p *textPrinter) end(r *Report) error {
 	b.Reset()
 	counts(&b, r)
 	text := untrusted.Own(b.String())
-	if s := &r.Summary; p.w.Colours && s.Failed == 0 && s.Errors == 0 && s.Passed > 0 {
-		text = untrusted.Paint(untrusted.Green, untrusted.Own(strings.TrimSuffix(string(text), "\n"))) + "\n"
+	if s := &r.Summary; s.Failed == 0 && s.Errors == 0 && s.Passed > 0 {
+		text = p.w.Paint(untrusted.Green, untrusted.Own(strings.TrimSuffix(string(text), "\n"))) + "\n"
 	}
 	_, err := io.WriteString(p.w, string(text))
 	return err

@@ -62,7 +62,7 @@ func TestAttackPrinters(t *testing.T) {
 			var b bytes.Buffer
 			out := untrusted.NewWriter(&b)
 			out.Colours = true
-			printHostile(t, &textPrinter{out: out, all: true, terminal: true, width: width}, text)
+			printHostile(t, &textPrinter{out: out, all: true, width: width}, text)
 			if strings.Contains(b.String(), "\x1b[31mPWNED") || !strings.Contains(b.String(), string(untrusted.Red)+"The ") {
 				t.Error("a colour is not ours, or ours are not there")
 			}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
@@ -80,51 +81,42 @@ func (one *vetted) findings() (list []crdFinding) {
 	return list
 }
 
-// gitHubPrinter writes workflow commands, which GitHub shows as annotations.
-type gitHubPrinter struct{ out *untrusted.Writer }
+// listPrinter writes the findings about CRDs in a format that lists findings.
+type listPrinter struct{ list print.List }
 
-func (p *gitHubPrinter) crd(one *vetted) error {
-	for _, f := range one.findings() {
-		if err := p.finding(&f); err != nil {
-			return err
-		}
-	}
-	return nil
+func (p *listPrinter) crd(one *vetted) error {
+	return p.list.Add(finding.Result{Findings: one.listed, Cases: one.cases})
 }
 
-func (p *gitHubPrinter) finding(f *crdFinding) error {
-	level := f.level
-	if level == "note" {
-		level = "notice"
-	}
-	text := finding.Sentence(f.message)
-	if f.rule != "" {
-		text += "\nrule: " + untrusted.Line(lex.Flat(f.rule))
-	}
-	for _, line := range f.shown {
-		text += "\n" + untrusted.Line(line)
-	}
-	return finding.Annotate(p.out, level, f.at, f.id, text)
+func (p *listPrinter) end(s *summary) error {
+	return p.list.End(print.End{Text: s.String() + "\n", Interrupted: s.Interrupted})
 }
 
-func (p *gitHubPrinter) end(s *summary) error {
-	_, err := fmt.Fprintln(p.out, s)
-	return err
-}
-
-type sarifPrinter struct{ log *finding.SARIF }
-
-func (p *sarifPrinter) crd(one *vetted) error {
+// listed yields the findings for a list.
+func (one *vetted) listed(yield func(finding.Finding) bool) {
 	name := ""
 	if one.report != nil {
 		name = one.report.Name
 	}
 	for _, f := range one.findings() {
-		if err := p.finding(&f, name); err != nil {
-			return err
+		if !yield(f.listed(name)) {
+			return
 		}
 	}
-	return nil
+}
+
+// listed returns the finding for a list. of is the CRD or Go type.
+func (f *crdFinding) listed(of string) finding.Finding {
+	note := print.Sentence(f.message)
+	if f.rule != "" {
+		note += "\nrule: " + untrusted.Line(lex.Flat(f.rule))
+	}
+	for _, line := range f.shown {
+		note += "\n" + untrusted.Line(line)
+	}
+	return finding.Finding{
+		ID: f.id, Description: f.description, Level: f.level, At: f.at, Text: f.body(), Title: f.id, Note: note, Subject: []string{f.at.File, of}, Rule: f.ref,
+	}
 }
 
 // body returns the message with the rule and details.
@@ -138,11 +130,3 @@ func (f *crdFinding) body() string {
 	}
 	return text
 }
-
-// finding adds a finding. of identifies the CRD or Go type, so that its results can be tracked
-// across revisions.
-func (p *sarifPrinter) finding(f *crdFinding, of string) error {
-	return p.log.Add(f.id, f.description, f.level, f.at, f.body(), f.at.File, of)
-}
-
-func (p *sarifPrinter) end(s *summary) error { return p.log.Close(s.Interrupted) }

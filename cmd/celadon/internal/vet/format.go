@@ -10,13 +10,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-func (p *textPrinter) paint(c untrusted.Colour, text untrusted.Own) untrusted.Own {
-	if !p.terminal {
-		return text
-	}
-	return untrusted.Paint(c, text)
-}
-
 var painted = regexp.MustCompile("\x1b\\[[0-9]*m")
 
 // columns returns the width of text on a terminal.
@@ -49,7 +42,7 @@ func (p *textPrinter) line(b *strings.Builder, indent int, text untrusted.Own) {
 
 // bar returns a bar for the share of a limit, on a terminal.
 func (p *textPrinter) bar(cost, limit uint64) untrusted.Own {
-	if !p.terminal || limit == 0 {
+	if !p.out.Colours || limit == 0 {
 		return ""
 	}
 	width := 10
@@ -62,7 +55,7 @@ func (p *textPrinter) bar(cost, limit uint64) untrusted.Own {
 	full := int(math.Ceil(float64(width) * math.Min(1, float64(cost)/float64(limit))))
 	filled := untrusted.Own(strings.Repeat("█", full))
 	if cost > limit {
-		filled = p.paint(untrusted.Red, filled)
+		filled = p.out.Paint(untrusted.Red, filled)
 	}
 	return " " + filled + untrusted.Own(strings.Repeat("░", width-full))
 }

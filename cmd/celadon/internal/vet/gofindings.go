@@ -209,10 +209,10 @@ func (o *Options) goPrinter(to io.Writer) (goPrinter, error) {
 	switch p := p.(type) {
 	case *textPrinter:
 		return goText{p}, nil
-	case *sarifPrinter:
-		return goSARIF{p}, nil
-	case *gitHubPrinter:
-		return goGitHub{p}, nil
+	case *listPrinter:
+		if o.Output != "junit" {
+			return goList{p}, nil
+		}
 	}
 	return goEach{p}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/x/markers/markervet"
@@ -63,7 +64,7 @@ func (p goText) report(r *goRun) error {
 		if f.level != markervet.Note {
 			name += " " + untrusted.Line(f.id)
 		}
-		untrusted.Fprintf(&b, "%s: %s: %s\n", head, p.paint(colour, name), finding.Sentence(f.message))
+		untrusted.Fprintf(&b, "%s: %s: %s\n", head, p.out.Paint(colour, name), print.Sentence(f.message))
 		f.at.ShowLine(&b)
 		if f.rule != "" && !strings.Contains(f.at.Excerpt.Line, f.rule) {
 			p.rule(&b, f.rule)
@@ -92,14 +93,14 @@ func (one *vetted) oneLine(p *textPrinter, b *strings.Builder) {
 	case r == nil:
 		return
 	case r.Accepted:
-		untrusted.Fprintf(b, "%s: %s", r.Name, p.paint(untrusted.Green, "accepted"))
+		untrusted.Fprintf(b, "%s: %s", r.Name, p.out.Paint(untrusted.Green, "accepted"))
 		if r.MinKubeVersion != "" {
 			untrusted.Fprintf(b, ", from Kubernetes %s", r.MinKubeVersion)
 		}
 	case one.undecided():
-		untrusted.Fprintf(b, "%s: %s", r.Name, p.paint(untrusted.Red, "undecided"))
+		untrusted.Fprintf(b, "%s: %s", r.Name, p.out.Paint(untrusted.Red, "undecided"))
 	default:
-		untrusted.Fprintf(b, "%s: %s", r.Name, p.paint(untrusted.Red, "rejected"))
+		untrusted.Fprintf(b, "%s: %s", r.Name, p.out.Paint(untrusted.Red, "rejected"))
 	}
 	for _, v := range versions(r) {
 		untrusted.Fprintf(b, "; %s: %s, %s of the cost limit", v.Name, phrase.Count(len(v.Rules), "rule"), share(v.EstimatedCost, v.Limit))
@@ -107,34 +108,28 @@ func (one *vetted) oneLine(p *textPrinter, b *strings.Builder) {
 	untrusted.Fprintf(b, " (%s)\n", one.doc.Place())
 }
 
-type goGitHub struct{ *gitHubPrinter }
+// goList lists findings at the positions of their markers.
+type goList struct{ *listPrinter }
 
-func (p goGitHub) excerpt() int { return 0 }
+func (p goList) excerpt() int { return 0 }
 
-func (p goGitHub) report(r *goRun) error {
-	for i := range r.findings {
-		f := r.findings[i].crdFinding
-		f.shown = r.findings[i].lines()
-		if err := p.finding(&f); err != nil {
-			return err
-		}
+func (p goList) report(r *goRun) error {
+	if err := p.list.Add(finding.Result{Findings: r.listed}); err != nil {
+		return err
 	}
 	return p.end(&r.sum)
 }
 
-type goSARIF struct{ *sarifPrinter }
-
-func (p goSARIF) excerpt() int { return 0 }
-
-func (p goSARIF) report(r *goRun) error {
+// listed yields the findings for a list.
+func (r *goRun) listed(yield func(finding.Finding) bool) {
 	for i := range r.findings {
 		f := r.findings[i].crdFinding
 		f.shown = r.findings[i].lines()
-		if err := p.finding(&f, r.findings[i].of); err != nil {
-			return err
+		one := f.listed(r.findings[i].of)
+		if one.Write = r.findings[i].write; !yield(one) {
+			return
 		}
 	}
-	return p.end(&r.sum)
 }
 
 // goReport is the JSON form of a finding.

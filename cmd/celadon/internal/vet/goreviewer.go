@@ -3,8 +3,10 @@ package vet
 import (
 	"context"
 	"crypto/sha256"
+	"slices"
 	"sync"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/engine/vet"
@@ -27,7 +29,7 @@ func NewGoReviewer(d *Reviewer, o *Options) *GoReviewer {
 
 // GoReviewed is the result of vetting a Go package.
 type GoReviewed struct {
-	Findings []Finding
+	Findings []finding.Finding
 	Rules    []GoRule
 }
 
@@ -68,17 +70,7 @@ func (d *GoReviewer) Vet(ctx context.Context, dir string, texts map[string][]byt
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	r := &GoReviewed{}
-	for _, f := range run.end().findings {
-		text := f.message
-		if f.rule != "" {
-			text += "\nrule: " + f.rule
-		}
-		for _, line := range f.lines() {
-			text += "\n" + line
-		}
-		r.Findings = append(r.Findings, Finding{f.id, f.level, text, f.at, nil, f.write})
-	}
+	r := &GoReviewed{Findings: slices.Collect(run.end().listed)}
 	for i, m := range run.mapped {
 		r.Rules = append(r.Rules, rulesOf(m.Map(), run.crds[run.of[i]])...)
 	}

@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/x/analysis/prove"
 	"github.com/celadon-cel/celadon/x/analysis/search"
@@ -161,9 +162,7 @@ func (p *jsonPrinter) end(s *summary) error {
 	if p.crds == nil {
 		p.crds = []crdReport{}
 	}
-	enc := finding.Encoder(p.out)
-	enc.SetIndent("", "  ")
-	return enc.Encode(wholeReport{Kind: "VetReport", APIVersion: "celadon/v1", KubeVersion: p.kubeVersion, Summary: s, CRDs: p.crds, Findings: p.findings})
+	return print.JSON(p.out, wholeReport{Kind: "VetReport", APIVersion: "celadon/v1", KubeVersion: p.kubeVersion, Summary: s, CRDs: p.crds, Findings: p.findings})
 }
 
 func newCRDReport(one *vetted) crdReport {

@@ -6,27 +6,25 @@ import (
 
 	"github.com/jstemmer/go-junit-report/v2/junit"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// junitPrinter writes one test case per CRD. Errors are its failure. Warnings, lints, and advice
-// are its output.
-type junitPrinter struct{ log *finding.JUnit }
-
-func (p *junitPrinter) crd(one *vetted) error { return p.log.Add(one.doc.File, one.testcase()) }
-
-func (p *junitPrinter) end(s *summary) error { return p.log.Close(s.Interrupted) }
+// cases returns the CRD as a test case. Errors are its failure. Warnings, lints, and advice are its
+// output.
+func (one *vetted) cases() (file string, cases []junit.Testcase) {
+	return one.doc.File, []junit.Testcase{one.testcase()}
+}
 
 func (one *vetted) testcase() junit.Testcase {
 	c := junit.Testcase{Name: string(one.caseName()), Classname: "CustomResourceDefinition"}
 	place := untrusted.Line(one.doc.Place())
 	switch {
 	case one.problem != nil:
-		c.Error = finding.JUnitResult(untrusted.Line(one.problem.Error()), "unreadable", place)
+		c.Error = print.JUnitResult(untrusted.Line(one.problem.Error()), "unreadable", place)
 		return c
 	case one.undecided():
-		c.Error = finding.JUnitResult(untrusted.Line(one.report.Undecided.Error()), "undecided", place)
+		c.Error = print.JUnitResult(untrusted.Line(one.report.Undecided.Error()), "undecided", place)
 	}
 	var refused, said []string
 	for _, f := range one.findings() {
@@ -38,7 +36,7 @@ func (one *vetted) testcase() junit.Testcase {
 		}
 	}
 	if s := one.report.Status; s != nil {
-		c.Failure = finding.JUnitResult(finding.KubectlError(one.kubectl(0)), untrusted.Line(string(s.Reason)), untrusted.Own(strings.Join(refused, "")))
+		c.Failure = print.JUnitResult(print.KubectlError(one.kubectl(0)), untrusted.Line(string(s.Reason)), untrusted.Own(strings.Join(refused, "")))
 	}
 	if len(said) > 0 {
 		c.SystemOut = &junit.Output{Data: strings.TrimSuffix(strings.Join(said, ""), "\n")}
@@ -49,14 +47,14 @@ func (one *vetted) testcase() junit.Testcase {
 // text returns the finding with its location and rule on separate lines.
 func (f *crdFinding) text() untrusted.Own {
 	var b strings.Builder
-	untrusted.Fprintf(&b, "%s: %s\n", f.id, finding.Sentence(f.message))
+	untrusted.Fprintf(&b, "%s: %s\n", f.id, print.Sentence(f.message))
 	if f.at.Column > 0 {
 		untrusted.Fprintf(&b, "  --> %s:%d:%d\n", f.at.File, f.at.Line, f.at.Column)
 	} else {
 		untrusted.Fprintf(&b, "  --> %s:%d\n", f.at.File, f.at.Line)
 	}
 	if f.rule != "" {
-		finding.ShowRule(&b, f.rule)
+		print.ShowRule(&b, f.rule)
 	}
 	for _, line := range f.shown {
 		untrusted.Fprintf(&b, "        %s\n", line)

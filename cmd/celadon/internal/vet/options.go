@@ -10,7 +10,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/types"
@@ -95,18 +95,15 @@ func (o *Options) printer(terminal, to io.Writer) (printer, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := untrusted.NewWriter(to) // for every format, as in finding.New
+	out := untrusted.NewWriter(to) // for every format, as in print.New
 	switch o.Output {
 	case "text":
 		return newText(terminal, out, o.All), nil
 	case "json":
 		return &jsonPrinter{out: out, kubeVersion: v.String()}, nil
-	case "junit":
-		return &junitPrinter{finding.NewJUnit(out, "celadon vet")}, nil
-	case "github":
-		return &gitHubPrinter{out: out}, nil
-	case "sarif":
-		return &sarifPrinter{finding.NewSARIF(out, command.Version())}, nil
+	}
+	if list := print.NewList(o.Output, out, "celadon vet", command.Version()); list != nil {
+		return &listPrinter{list}, nil
 	}
 	return nil, fmt.Errorf("--output %q: want text, json, junit, sarif, or github", o.Output)
 }

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet/fix"
 	"github.com/celadon-cel/celadon/engine/vet"
@@ -155,7 +155,7 @@ func (v *Vetted) add(one *vetted) {
 	v.Problems = append(v.Problems, one.problems()...)
 	refusal := ""
 	if one.report != nil && one.report.Status != nil {
-		refusal = string(finding.KubectlError(one.kubectl(0)))
+		refusal = string(print.KubectlError(one.kubectl(0)))
 	}
 	v.Refusals = append(v.Refusals, refusal)
 	if one.report == nil {

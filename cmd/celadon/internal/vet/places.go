@@ -90,13 +90,9 @@ func (one *vetted) panic(width int) *finding.Cause {
 }
 
 func (one *vetted) placed(causes []engine.Cause, width int) []finding.Cause {
-	list := make([]finding.Cause, len(causes))
+	list := finding.NewCauses(causes)
 	fields := make([]string, len(list))
 	for i, c := range causes {
-		list[i] = finding.Cause{Reason: string(c.Reason), Field: c.Field, Message: c.Message}
-		if c.Rule != nil {
-			list[i].Rule, list[i].Ref = c.Rule.Rule, c.Rule
-		}
 		fields[i] = c.Field
 	}
 	for i, at := range one.places(fields, width) {

@@ -2,12 +2,12 @@ package vet
 
 import (
 	"context"
+	"slices"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet/fix"
-	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/vet"
 )
 
@@ -27,19 +27,8 @@ func NewReviewer(ctx context.Context, o *Options) (*Reviewer, error) {
 type Reviewed struct {
 	// Report is nil if the document could not be vetted; Findings then holds the reason.
 	Report   *vet.Report
-	Findings []Finding
+	Findings []finding.Finding
 	one      *vetted
-}
-
-// Finding is a problem at a position.
-type Finding struct {
-	// ID identifies the check. Level is error, warning, or note.
-	ID, Level, Text string
-	At              finding.Place
-	// Rule is the rule with the problem, or nil.
-	Rule *engine.RuleRef
-	// Write is a Go marker to add above the position, or "".
-	Write string
 }
 
 // Vet vets a document. It returns nil if the document is not a CRD. The error is ctx's or an
@@ -52,11 +41,7 @@ func (d *Reviewer) Vet(ctx context.Context, doc *input.Document) (*Reviewed, err
 	case one.bug:
 		return nil, one.problem
 	}
-	r := &Reviewed{Report: one.report, one: one}
-	for _, f := range one.findings() {
-		r.Findings = append(r.Findings, Finding{f.id, f.level, f.body(), f.at, f.ref, ""})
-	}
-	return r, nil
+	return &Reviewed{Report: one.report, Findings: slices.Collect(one.listed), one: one}, nil
 }
 
 // Fixes returns what celadon vet --fix would change, or nil without a report.

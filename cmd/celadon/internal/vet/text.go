@@ -8,6 +8,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
@@ -18,16 +19,15 @@ import (
 type textPrinter struct {
 	out *untrusted.Writer
 	all bool
-	// terminal enables colors and bars. width is the line width; 0 is unlimited.
-	terminal bool
-	width    int
-	written  bool
+	// width is the line width; 0 is unlimited.
+	width   int
+	written bool
 }
 
 func newText(terminal io.Writer, out *untrusted.Writer, all bool) *textPrinter {
-	p := &textPrinter{out: out, all: all, terminal: command.Colour(terminal)}
+	out.Colours = command.Colour(terminal)
+	p := &textPrinter{out: out, all: all}
 	p.width, _ = command.Width(terminal)
-	out.Colours = p.terminal
 	return p
 }
 
@@ -59,12 +59,12 @@ func (p *textPrinter) verdict(b *strings.Builder, one *vetted) {
 		untrusted.Fprintf(b, "Warning: %s\n", w)
 	}
 	if r.Accepted && !one.accepted() {
-		untrusted.Fprintf(b, "%s: %s\n", r.Name, p.paint(untrusted.Red, "rejected by some Kubernetes versions"))
+		untrusted.Fprintf(b, "%s: %s\n", r.Name, p.out.Paint(untrusted.Red, "rejected by some Kubernetes versions"))
 		untrusted.Fprintf(b, "  --> %s\n", one.doc.Place())
 		return
 	}
 	if r.Accepted {
-		untrusted.Fprintf(b, "%s: %s", r.Name, p.paint(untrusted.Green, "accepted"))
+		untrusted.Fprintf(b, "%s: %s", r.Name, p.out.Paint(untrusted.Green, "accepted"))
 		if r.MinKubeVersion != "" {
 			untrusted.Fprintf(b, ", from Kubernetes %s", r.MinKubeVersion)
 		}
@@ -73,13 +73,13 @@ func (p *textPrinter) verdict(b *strings.Builder, one *vetted) {
 		return
 	}
 	if one.undecided() {
-		untrusted.Fprintf(b, "%s: %s\n", r.Name, p.paint(untrusted.Red, untrusted.Line(r.Undecided.Error())))
+		untrusted.Fprintf(b, "%s: %s\n", r.Name, p.out.Paint(untrusted.Red, untrusted.Line(r.Undecided.Error())))
 		untrusted.Fprintf(b, "  --> %s\n", one.doc.Place())
 		return
 	}
 	kubectl := one.kubectl(p.excerpt())
-	refused := strings.TrimRight(string(finding.KubectlError(kubectl)), "\n")
-	untrusted.Fprintf(b, "%s\n", p.paint(untrusted.Red, untrusted.Own(refused)))
+	refused := strings.TrimRight(string(print.KubectlError(kubectl)), "\n")
+	untrusted.Fprintf(b, "%s\n", p.out.Paint(untrusted.Red, untrusted.Own(refused)))
 	if at := one.panic(p.excerpt()); at != nil {
 		p.line(b, 2, untrusted.Line(at.Message))
 		at.Place().Show(b)
@@ -136,7 +136,7 @@ func (one *vetted) kubectl(width int) *finding.Object {
 func (p *textPrinter) lints(b *strings.Builder, one *vetted) {
 	for i, at := range one.lintPlaces(p.excerpt()) {
 		l := &one.lints[i]
-		p.line(b, 2, untrusted.Sprintf("lint %s: %s", p.paint(untrusted.Yellow, untrusted.Line(l.Name)), l.Message))
+		p.line(b, 2, untrusted.Sprintf("lint %s: %s", p.out.Paint(untrusted.Yellow, untrusted.Line(l.Name)), l.Message))
 		if at.Line > 0 {
 			at.Field = phrase.Rule(l.Path, l.Index)
 			at.Show(b)

@@ -44,7 +44,7 @@ func (p *textPrinter) reason(b *strings.Builder, r *vet.Rule, line untrusted.Own
 		head += ", a large part of a sum over its limit"
 	}
 	p.line(b, 4, head+":")
-	p.line(b, 6, "most of it in: "+p.paint(untrusted.Bold, oneLine(r.Reason.Expression, 100)))
+	p.line(b, 6, "most of it in: "+p.out.Paint(untrusted.Bold, oneLine(r.Reason.Expression, 100)))
 	if r.Cardinality > 1 && !message {
 		p.line(b, 6, untrusted.Sprintf("it runs %s times%s, for %s each", formatNumber(r.Cardinality), because(r), formatNumber(r.EstimatedCost)))
 	}
@@ -55,7 +55,7 @@ func (p *textPrinter) reason(b *strings.Builder, r *vet.Rule, line untrusted.Own
 		p.line(b, 6, untrusted.Sprintf("note: %s", note))
 	}
 	if !r.Reason.Mendable {
-		p.line(b, 6, p.paint(untrusted.Red, "no bounds make it fit: rewrite this part"))
+		p.line(b, 6, p.out.Paint(untrusted.Red, "no bounds make it fit: rewrite this part"))
 	}
 }
 
@@ -73,7 +73,7 @@ func (p *textPrinter) advice(b *strings.Builder, v *vet.Version, lines map[strin
 	if !v.Mendable {
 		what = "with these bounds, the other rules fit"
 	}
-	p.line(b, 4, p.paint(untrusted.Green, what)+":")
+	p.line(b, 4, p.out.Paint(untrusted.Green, what)+":")
 	for _, a := range v.Advice {
 		text := untrusted.Sprintf("%s: %s: %d", phrase.Place(a.Path), a.Set, a.Value)
 		if a.Now > 0 {

@@ -25,6 +25,19 @@ func NewExcerpts(doc *input.Document, width int, s *secret.Secrets, more secret.
 	return &Excerpts{doc, slices.Concat(s.Texts, more), width, doc.Spans(s.Paths)}
 }
 
+// Locate adds the positions of causes in the document. The first Shown of them also get excerpts.
+func (e *Excerpts) Locate(causes []finding.Cause, places []input.Position) {
+	for i, at := range places {
+		if at.Line == 0 {
+			continue
+		}
+		c := &causes[i]
+		if c.File, c.Line, c.Column = e.Doc.File, at.Line, at.Column; i < Shown {
+			c.Excerpt = e.At(at)
+		}
+	}
+}
+
 // At returns the line at a position.
 func (e *Excerpts) At(place input.Position) finding.Excerpt {
 	line, index, ok := e.Doc.SourceLine(place)

@@ -49,6 +49,23 @@ func (f *Flags) Open() (*Client, error) {
 	return f.open(Client{silence: silence, slowness: slowness, pause: time.Second})
 }
 
+// Connect returns a client that reports problems to tell, or nil without --cluster. If *kubeVersion is
+// "", Connect sets it to the version of the cluster.
+func (f *Flags) Connect(ctx context.Context, tell func(error), kubeVersion *string) (*Client, error) {
+	if !f.On {
+		return nil, nil
+	}
+	client, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	client.Tell = tell
+	if *kubeVersion == "" {
+		*kubeVersion, err = client.KubeVersion(ctx)
+	}
+	return client, err
+}
+
 // open is Open with the timeouts of from.
 func (f *Flags) open(from Client) (*Client, error) {
 	kube := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules(), &clientcmd.ConfigOverrides{CurrentContext: f.Context})

@@ -1,7 +1,7 @@
 // Package cluster reads CustomResourceDefinitions and objects from a Kubernetes API server, as
 // kubectl get does. It sends no other requests.
 //
-//	client, err := flags.Open()
+//	client, err := flags.Connect(ctx, complain, &kubeVersion)
 //	crds, failed := client.CRDs(ctx, nil)
 //	objects := client.Objects(ctx, kinds)
 //

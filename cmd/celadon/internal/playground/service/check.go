@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/engine"
@@ -94,7 +94,7 @@ func (r *Service) checked(ctx context.Context, req *Request) (*verdict.Checked, 
 func newDecided(o *verdict.Answer) decided {
 	d := decided{CRD: o.CRD, Causes: []int{}, Diff: string(o.Diff), Rules: []rule{}, Runs: []run{}, AllRuns: len(o.Runs)}
 	if o.Status != nil {
-		d.Kubectl = string(finding.KubectlError(o.Object))
+		d.Kubectl = string(print.KubectlError(o.Object))
 	}
 	at := map[engine.RuleRef]int{}
 	for _, ran := range o.Rules {

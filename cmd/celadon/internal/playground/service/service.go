@@ -19,7 +19,7 @@ import (
 	"sync"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/x/assist"
@@ -161,7 +161,7 @@ func failed(err error) []byte {
 
 func encoded(v any) []byte {
 	var b bytes.Buffer
-	if err := finding.Encoder(&b).Encode(v); err != nil {
+	if err := print.Encoder(&b).Encode(v); err != nil {
 		return []byte(`{"error":"the response cannot be encoded as JSON"}`)
 	}
 	return b.Bytes()

@@ -103,20 +103,11 @@ func (j *CRDReviewer) locate(c *finding.CRD, doc *input.Document, verdict *vet.R
 	for i, cause := range verdict.Causes {
 		fields[i] = resource.Place(doc, cause.Field)
 	}
-	places := doc.Locate(fields)
-	for i, cause := range verdict.Causes {
-		r := finding.Cause{Reason: string(cause.Reason), Field: cause.Field, Message: cause.Message}
-		if cause.Rule != nil {
-			r.Rule = cause.Rule.Rule
-		}
-		if at := places[i]; at.Line > 0 {
-			r.File, r.Line, r.Column = doc.File, at.Line, at.Column
-			if i < excerpt.Shown {
-				r.Excerpt = excerpts.At(at)
-			}
-		}
-		c.Causes = append(c.Causes, r)
+	c.Causes = finding.NewCauses(verdict.Causes)
+	for i := range c.Causes {
+		c.Causes[i].Ref = nil // the rule is part of the CRD, not of an object
 	}
+	excerpts.Locate(c.Causes, doc.Locate(fields))
 	c.Strict = excerpt.Strict(doc, verdict.Strict, excerpts)
 	if doc.Duplicate != nil {
 		c.Strict = append(excerpt.Duplicates(doc, excerpts), c.Strict...)

@@ -173,8 +173,7 @@ func (d *CRDs) find(gk schema.GroupKind) *Definition {
 // addressee returns the definition that decides an object, or nil if no usable CRD was given for it. If the object's
 // apiVersion or kind is not a string, it is not typed: the only CRD of its kind, or else of its group, then decides it,
 // because every endpoint rejects it in nearly the same words.
-func (d *CRDs) addressee(obj map[string]any) (def *Definition, typed bool) {
-	id := input.Identify(obj)
+func (d *CRDs) addressee(obj map[string]any, id input.Identity) (def *Definition, typed bool) {
 	if !mistyped(obj) {
 		return d.find(id.GroupKind()), true
 	}

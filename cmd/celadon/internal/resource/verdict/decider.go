@@ -96,12 +96,12 @@ func (c *Decider) Decide(ctx context.Context, doc *input.Document) *finding.Obje
 		rep.Template = true
 		return rep
 	}
-	def, typed := c.CRDs.addressee(doc.Object)
-	if err := readable(doc); err != nil && (typed || def == nil) {
+	id := doc.Identity()
+	def, typed := c.CRDs.addressee(doc.Object, id)
+	if err := readable(doc, id); err != nil && (typed || def == nil) {
 		rep.Verdict, rep.Problem = finding.Unreadable, err.Error()
 		return rep
 	}
-	id := doc.Identity()
 	rep.Identity = id
 	if def == nil {
 		rep.Verdict, rep.Problem = finding.Skipped, fmt.Sprintf("no CRD given for %s", id.GroupKind())
@@ -128,12 +128,10 @@ func newReport(doc *input.Document) *finding.Object {
 	return &finding.Object{File: doc.File, Document: doc.Index, Item: doc.Item, Line: doc.Line, Warnings: []string{}, Causes: []finding.Cause{}}
 }
 
-func readable(doc *input.Document) error {
-	if doc.Err != nil {
-		return doc.Err
-	}
-	id := doc.Identity()
+func readable(doc *input.Document, id input.Identity) error {
 	switch {
+	case doc.Err != nil:
+		return doc.Err
 	case id.APIVersion != "" && id.Kind != "":
 		return nil
 	case mistyped(doc.Object):
@@ -186,7 +184,7 @@ func (c *Decider) write(ctx context.Context, def *Definition, doc *input.Documen
 	if c.noSubresource(def, doc, rep) {
 		return doc.Object
 	}
-	if old, ok := c.Olds.find(c.CRDs, doc); ok {
+	if old, ok := c.Olds.find(c.CRDs, doc.File, rep.Identity); ok {
 		rep.Operation, req.OldObject = "update", old
 	} else if c.Subresource != "" {
 		rep.Verdict, rep.Problem = finding.Skipped, "no old object for a "+c.Subresource+" update"

@@ -52,12 +52,12 @@ func (o *oldObject) value() map[string]any {
 }
 
 // find returns the old version of an object.
-func (o *Olds) find(crds *CRDs, doc *input.Document) (map[string]any, bool) {
+func (o *Olds) find(crds *CRDs, file string, id input.Identity) (map[string]any, bool) {
 	if o == nil || len(o.byKey) == 0 {
 		return nil, false
 	}
-	key := crds.key(doc.Object)
-	old := o.byFile[[2]string{doc.File, key}]
+	key := crds.key(id)
+	old := o.byFile[[2]string{file, key}]
 	if old == nil {
 		old = o.byKey[key]
 	}
@@ -83,14 +83,11 @@ func (o *Olds) Vanished() int {
 }
 
 // knows reports whether there is a CRD for an object.
-func (d *CRDs) knows(obj map[string]any) bool {
-	return d.catalog.Find(input.Identify(obj).GroupKind()) != nil
-}
+func (d *CRDs) knows(id input.Identity) bool { return d.catalog.Find(id.GroupKind()) != nil }
 
 // key returns the key that pairs an object with its old version. If the kind is namespaced, a
 // missing namespace is "default".
-func (d *CRDs) key(obj map[string]any) string {
-	id := input.Identify(obj)
+func (d *CRDs) key(id input.Identity) string {
 	namespace := ""
 	if d.namespaced(id.GroupKind()) {
 		if namespace = id.Namespace; namespace == "" {
@@ -100,12 +97,12 @@ func (d *CRDs) key(obj map[string]any) string {
 	return input.Called(id.GroupKind(), namespace, id.Name)
 }
 
-// Key returns the key of an object in shards and baselines, or "" if obj has no apiVersion or kind.
-func (d *CRDs) Key(obj map[string]any) string {
-	if id := input.Identify(obj); id.APIVersion == "" || id.Kind == "" {
+// Key returns the key of an object in shards and baselines, or "" if id has no apiVersion or kind.
+func (d *CRDs) Key(id input.Identity) string {
+	if id.APIVersion == "" || id.Kind == "" {
 		return ""
 	}
-	return d.key(obj)
+	return d.key(id)
 }
 
 // Take adds an object of --old. It keeps an error for Decider.Problems.
@@ -119,10 +116,10 @@ func (o *Olds) add(r Old, crds *CRDs, owns func(key string) bool) error {
 	if owns != nil && !owns(crds.Key(r.named)) {
 		return nil
 	}
-	if r.Err != nil || !crds.knows(r.object) {
+	if r.Err != nil || !crds.knows(r.id) {
 		return r.Err
 	}
-	key := crds.key(r.object)
+	key := crds.key(r.id)
 	if o.byKey[key] != nil {
 		return fmt.Errorf("%s: duplicate: keep one of them", key)
 	}
@@ -139,10 +136,10 @@ func (o *Olds) TakeBase(r Old, crds *CRDs, owns func(key string) bool) error {
 	if r.Err != nil {
 		return r.Err
 	}
-	if !crds.knows(r.object) {
+	if !crds.knows(r.id) {
 		return nil
 	}
-	key := crds.key(r.object)
+	key := crds.key(r.id)
 	old := newOldObject(r)
 	o.byFile[[2]string{r.file, key}] = old
 	if o.byKey[key] == nil {
@@ -167,11 +164,12 @@ type Old struct {
 
 	file   string
 	object map[string]any
-	named  map[string]any // the object, or only the fields that identify it
+	id     input.Identity // of object
+	named  input.Identity // known even if the object cannot be decoded
 	json   []byte
 }
 
 // ReadOld reads a document as an old object.
 func ReadOld(doc *input.Document) Old {
-	return Old{Place: doc.Place(), Err: doc.Err, file: doc.File, object: doc.Object, named: doc.Named(), json: doc.FromJSON()}
+	return Old{Place: doc.Place(), Err: doc.Err, file: doc.File, object: doc.Object, id: doc.Identity(), named: doc.Named(), json: doc.FromJSON()}
 }

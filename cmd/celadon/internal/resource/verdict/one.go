@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/x/trace"
@@ -28,7 +29,7 @@ func One(ctx context.Context, e *engine.Engine, doc *input.Document, old map[str
 		return "", rep.Bug
 	}
 	var b bytes.Buffer
-	p, err := finding.New("text", &b, finding.Options{StrictKinds: true})
+	p, err := print.New("text", &b, print.Options{StrictKinds: true})
 	if err != nil {
 		return "", err
 	}

@@ -18,19 +18,13 @@ func (c *Decider) refuse(ctx context.Context, def *Definition, req engine.Reques
 	rep.Status = &finding.Status{Code: res.Failure.Code, Reason: string(res.Failure.Reason), Message: res.Failure.Message}
 	secrets := secret.Of(def.CRD.ForEngine(), doc.Object)
 	excerpts := excerpt.NewExcerpts(doc, c.Width, secrets, secret.Of(def.CRD.ForEngine(), req.OldObject).Texts)
-	places := c.locate(doc, res.Causes)
-	for i, cause := range res.Causes {
-		r := finding.Cause{Reason: string(cause.Reason), Field: cause.Field, Message: cause.Message, Ref: cause.Rule}
-		if cause.Rule != nil {
-			r.Rule = cause.Rule.Rule
+	rep.Causes = finding.NewCauses(res.Causes)
+	if c.Locate {
+		fields := make([]string, len(res.Causes))
+		for i, cause := range res.Causes {
+			fields[i] = cause.Field
 		}
-		if places[i].Line > 0 {
-			r.File, r.Line, r.Column = doc.File, places[i].Line, places[i].Column
-			if i < excerpt.Shown {
-				r.Excerpt = excerpts.At(places[i])
-			}
-		}
-		rep.Causes = append(rep.Causes, r)
+		excerpts.Locate(rep.Causes, doc.Locate(fields))
 	}
 	if c.Explain {
 		rep.Bug = c.explain(ctx, def, res, rep, excerpts.Texts)
@@ -38,17 +32,6 @@ func (c *Decider) refuse(ctx context.Context, def *Definition, req engine.Reques
 	if len(res.Causes) == 0 && c.Locate {
 		rep.Strict = excerpt.Strict(doc, res.Strict, excerpts)
 	}
-}
-
-func (c *Decider) locate(doc *input.Document, causes []engine.Cause) []input.Position {
-	if !c.Locate {
-		return make([]input.Position, len(causes))
-	}
-	fields := make([]string, len(causes))
-	for i, cause := range causes {
-		fields[i] = cause.Field
-	}
-	return doc.Locate(fields)
 }
 
 // explain adds the values in failed rules. Settle may remove them, if the objects before used up the

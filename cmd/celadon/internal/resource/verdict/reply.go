@@ -38,7 +38,7 @@ func (c *Decider) Reply(ctx context.Context, req *engine.Request) *Reply {
 		return Unanswered(finding.Unreadable, fmt.Errorf("object: %w", err))
 	}
 	id := input.Identify(obj)
-	def, typed := c.CRDs.addressee(obj)
+	def, typed := c.CRDs.addressee(obj, id)
 	if def == nil {
 		return Unanswered(finding.Skipped, fmt.Errorf("no usable CRD given for %s", id.GroupKind()))
 	}
@@ -68,13 +68,7 @@ func newReply(ctx context.Context, def *Definition, res *engine.Result) *Reply {
 	}
 	out.Verdict = finding.Invalid
 	out.Status = &finding.Status{Code: res.Failure.Code, Reason: string(res.Failure.Reason), Message: res.Failure.Message}
-	for _, cause := range res.Causes {
-		r := finding.Cause{Reason: string(cause.Reason), Field: cause.Field, Message: cause.Message}
-		if cause.Rule != nil {
-			r.Rule = cause.Rule.Rule
-		}
-		out.Causes = append(out.Causes, r)
-	}
+	out.Causes = finding.NewCauses(res.Causes)
 	if _, err := explain(ctx, def, res.Prepared(), res.Causes[:min(maxExplained, len(res.Causes))], out.Causes, new(trace.Run).Allowance(), nil); err != nil {
 		out.Problem = err.Error()
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/engine"
@@ -104,7 +105,7 @@ func (d *TextChecker) Check(ctx context.Context, w Writes) (*Checked, error) {
 	}
 	c.templates.hold(w.Objects)
 	var out bytes.Buffer
-	p, err := finding.New("json", &out, finding.Options{KubeVersion: v.String(), Verbose: true, Version: command.Version(), Stderr: io.Discard})
+	p, err := print.New("json", &out, print.Options{KubeVersion: v.String(), Verbose: true, Version: command.Version(), Stderr: io.Discard})
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +124,7 @@ func (d *TextChecker) Check(ctx context.Context, w Writes) (*Checked, error) {
 		}
 		if def := d.crds.find(one.GroupKind()); def != nil {
 			one.CRD, one.Engine, one.Secrets = def.entry.Name, def.engine, secret.Of(def.CRD.ForEngine(), doc.Object).Texts
-			if old, ok := c.Olds.find(d.crds, doc); ok {
+			if old, ok := c.Olds.find(d.crds, doc.File, one.Identity); ok {
 				one.Secrets = append(one.Secrets, secret.Of(def.CRD.ForEngine(), old).Texts...)
 			}
 		}

@@ -14,9 +14,9 @@ import (
 // update without changes. The update under the old CRD only determines the persisted object.
 func (c *Decider) upgrade(ctx context.Context, def *Definition, doc *input.Document, rep *finding.Object) {
 	rep.Operation = "create"
-	before := c.Before.find(doc.Identity().GroupKind())
+	before := c.Before.find(rep.GroupKind())
 	if before == nil {
-		rep.Verdict, rep.Problem = finding.Skipped, "no old CRD given for "+doc.Identity().GroupKind().String()
+		rep.Verdict, rep.Problem = finding.Skipped, "no old CRD given for "+rep.GroupKind().String()
 		return
 	}
 	create := engine.Request{Object: doc.Object, FieldValidation: "Ignore", Trace: c.Trace}

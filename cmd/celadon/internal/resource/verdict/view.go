@@ -75,7 +75,8 @@ func tableOf(crd *apiextensionsv1.CustomResourceDefinition, v *apiextensionsv1.C
 
 // view returns the view for an object's version, or nil if the CRD does not have that version.
 func (def *Definition) view(obj map[string]any) *view {
-	_, version, _ := strings.Cut(input.Identify(obj).APIVersion, "/")
+	apiVersion, _ := obj["apiVersion"].(string)
+	_, version, _ := strings.Cut(apiVersion, "/")
 	return def.views[version]
 }
 
@@ -98,7 +99,7 @@ func (c *Decider) show(def *Definition, req engine.Request, doc *input.Document,
 		rep.Diff, rep.Bug = linediff.Persisted(doc.Place(), mask.Object(doc.Object), shown)
 	}
 	if c.Row {
-		rep.Row = c.row(v, shown, doc.Object, req.OldObject)
+		rep.Row = c.row(v, rep.Identity, shown, doc.Object, req.OldObject)
 	}
 }
 
@@ -118,12 +119,12 @@ func selected(v *view, obj map[string]any) map[string]string {
 
 // row returns the row of kubectl get. If the object has no creation time, the time is taken from its
 // other forms, for example the old object, or else from the clock.
-func (c *Decider) row(v *view, obj map[string]any, forms ...map[string]any) *finding.Row {
+func (c *Decider) row(v *view, id input.Identity, obj map[string]any, forms ...map[string]any) *finding.Row {
 	now := c.Now
 	if now.IsZero() {
 		now = time.Now()
 	}
-	id, t := input.Identify(obj), v.table()
+	t := v.table()
 	return &finding.Row{Table: t.Table, Namespace: id.Namespace, Name: id.Name, Cells: t.columns.Cells(aged(obj, now, forms), now)}
 }
 

@@ -1,4 +1,4 @@
-package finding
+package print
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/findingtest"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
@@ -29,7 +30,7 @@ func TestCutShort(t *testing.T) {
 	for _, format := range []string{"text", "json", "jsonl", "junit", "sarif", "github"} {
 		for _, interrupted := range []bool{false, true} {
 			for n := range sample() {
-				data := renderSome(t, format, sample()[:n], &Summary{Interrupted: interrupted})
+				data := renderSome(t, format, sample()[:n], &finding.Summary{Interrupted: interrupted})
 				if got := bytes.Contains(data, []byte("interrupted")); got != interrupted {
 					t.Errorf("%s of %d objects: says interrupted %t, want %t:\n%s", format, n, got, interrupted, data)
 				}
@@ -84,7 +85,8 @@ func TestGitHub(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	title, file := "t: 100%,\n%0A", "a,b:c%25 \r\n.yaml"
-	if err := Annotate(untrusted.NewWriter(&b), "error", Place{File: file, Line: 3, Column: 4}, title, untrusted.Text(nasty)); err != nil {
+	f := finding.Finding{Level: "error", At: finding.Place{File: file, Line: 3, Column: 4}, Title: title, Note: untrusted.Text(nasty)}
+	if err := (githubPrinter{untrusted.NewWriter(&b)}).annotate(&f); err != nil {
 		t.Fatal(err)
 	}
 	c, err := parseCommand(strings.TrimSuffix(b.String(), "\n"))
@@ -117,13 +119,13 @@ func TestGitHub(t *testing.T) {
 }
 
 // checkSchema is the schema of the report of celadon check.
-const checkSchema = "../../../../docs/check-report.schema.json"
+const checkSchema = "../../../../../docs/check-report.schema.json"
 
 func TestJSON(t *testing.T) {
 	t.Parallel()
 	data := render(t, "json")
 	findingtest.JSON(t, checkSchema, "", data)
-	var r struct{ Objects []Object }
+	var r struct{ Objects []finding.Object }
 	if err := json.Unmarshal(data, &r); err != nil || len(r.Objects) != len(sample()) {
 		t.Errorf("%d objects: %v", len(r.Objects), err)
 	}

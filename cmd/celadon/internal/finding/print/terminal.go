@@ -1,4 +1,4 @@
-package finding
+package print
 
 import (
 	"regexp"
@@ -10,13 +10,10 @@ import (
 
 // paint colors text on a terminal, line by line.
 func (p *textPrinter) paint(c untrusted.Colour, text untrusted.Own) string {
-	if !p.Colour || text == "" {
-		return string(text)
-	}
 	var b strings.Builder
 	for line := range strings.Lines(string(text)) {
 		body := strings.TrimSuffix(line, "\n")
-		b.WriteString(string(untrusted.Paint(c, untrusted.Own(body))) + line[len(body):])
+		b.WriteString(string(p.w.Paint(c, untrusted.Own(body))) + line[len(body):])
 	}
 	return b.String()
 }

@@ -1,9 +1,11 @@
-package finding
+package print
 
 import (
 	"bytes"
 	"encoding/json"
 	"io"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 )
 
 // jsonPrinter writes a single document. Its summary comes first but is known last, so objects are
@@ -13,10 +15,15 @@ type jsonPrinter struct {
 	kubeVersion string
 	objects     spool
 	count       int
-	crds        []*CRD
+	crds        []*finding.CRD
 }
 
-func (p *jsonPrinter) Object(o *Object) error {
+func (p *jsonPrinter) CRD(c *finding.CRD) error {
+	p.crds = append(p.crds, c)
+	return nil
+}
+
+func (p *jsonPrinter) Object(o *finding.Object) error {
 	var b bytes.Buffer
 	if p.count++; p.count > 1 {
 		b.WriteByte(',')
@@ -32,18 +39,16 @@ func (p *jsonPrinter) Object(o *Object) error {
 	return err
 }
 
-func (p *jsonPrinter) End(s *Summary) error {
+func (p *jsonPrinter) End(s *finding.Summary) error {
 	defer p.objects.reset()
 	var b bytes.Buffer
-	enc := Encoder(&b)
-	enc.SetIndent("", "  ")
-	err := enc.Encode(struct {
-		Kind        string   `json:"kind"`
-		APIVersion  string   `json:"apiVersion"`
-		KubeVersion string   `json:"kubeVersion"`
-		Summary     *Summary `json:"summary"`
-		CRDs        []*CRD   `json:"crds,omitempty"`
-	}{"CheckReport", "celadon/v1", p.kubeVersion, s, p.crds})
+	err := JSON(&b, struct {
+		Kind        string           `json:"kind"`
+		APIVersion  string           `json:"apiVersion"`
+		KubeVersion string           `json:"kubeVersion"`
+		Summary     *finding.Summary `json:"summary"`
+		CRDs        []*finding.CRD   `json:"crds,omitempty"`
+	}{finding.Kind, finding.APIVersion, p.kubeVersion, s, p.crds})
 	if err != nil {
 		return err
 	}
@@ -66,16 +71,33 @@ func (p *jsonPrinter) End(s *Summary) error {
 // jsonLinesPrinter writes one line per object, then the summary.
 type jsonLinesPrinter struct{ w io.Writer }
 
-func (p *jsonLinesPrinter) Object(o *Object) error {
+// CRD omits accepted CRDs, because consumers of JSON lines expect objects.
+func (p *jsonLinesPrinter) CRD(c *finding.CRD) error {
+	if c.Quiet() {
+		return nil
+	}
 	return Encoder(p.w).Encode(struct {
-		Object *Object `json:"object"`
+		CRD *finding.CRD `json:"crd"`
+	}{c})
+}
+
+func (p *jsonLinesPrinter) Object(o *finding.Object) error {
+	return Encoder(p.w).Encode(struct {
+		Object *finding.Object `json:"object"`
 	}{o})
 }
 
-func (p *jsonLinesPrinter) End(s *Summary) error {
+func (p *jsonLinesPrinter) End(s *finding.Summary) error {
 	return Encoder(p.w).Encode(struct {
-		Summary *Summary `json:"summary"`
+		Summary *finding.Summary `json:"summary"`
 	}{s})
+}
+
+// JSON writes v as an indented document.
+func JSON(w io.Writer, v any) error {
+	enc := Encoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
 }
 
 // Encoder returns a JSON encoder that does not escape <, >, and &, so that rules stay readable.

@@ -1,31 +1,14 @@
-package finding
+package print
 
 import (
 	"fmt"
 	"strings"
 	"text/tabwriter"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/internal/text/preview"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
-
-// Table holds the common properties of the rows of a kind and version.
-type Table struct {
-	Kind       schema.GroupVersionKind
-	Namespaced bool
-	// Columns are the names of the columns after NAMESPACE and NAME.
-	Columns []string
-}
-
-// Row is an object as a row of kubectl get.
-type Row struct {
-	*Table
-	Namespace, Name string
-	// Cells has one cell per column; nil is an empty cell.
-	Cells []any
-}
 
 // maxCell limits the size of a cell in bytes, because rows are kept in memory.
 const maxCell = 4 << 10
@@ -35,25 +18,25 @@ const maxCell = 4 << 10
 type widePrinter struct {
 	w      *untrusted.Writer
 	rest   *textPrinter
-	tables []*Table
-	rows   map[*Table][]string
+	tables []*finding.Table
+	rows   map[*finding.Table][]string
 }
 
-func (p *widePrinter) CRD(c *CRD) error { return p.rest.CRD(c) }
+func (p *widePrinter) CRD(c *finding.CRD) error { return p.rest.CRD(c) }
 
-func (p *widePrinter) Object(o *Object) error {
+func (p *widePrinter) Object(o *finding.Object) error {
 	if r := o.Row; r != nil {
 		if p.rows[r.Table] == nil {
 			p.tables = append(p.tables, r.Table)
 		}
-		p.rows[r.Table] = append(p.rows[r.Table], r.line())
+		p.rows[r.Table] = append(p.rows[r.Table], rowLine(r))
 	}
 	return p.rest.Object(o)
 }
 
-// line returns a row's cells, separated by tabs. The kind, which is shown only if there are several
+// rowLine returns a row's cells, separated by tabs. The kind, which is shown only if there are several
 // tables, is added later.
-func (r *Row) line() string {
+func rowLine(r *finding.Row) string {
 	texts := []string{cellText(r.Name)}
 	if r.Namespaced {
 		texts = []string{cellText(r.Namespace), cellText(r.Name)}
@@ -76,17 +59,17 @@ func cellText(v any) string {
 	return string(untrusted.Line(strings.ReplaceAll(preview.Bytes(text, maxCell), "\t", " ")))
 }
 
-func (p *widePrinter) End(s *Summary) error {
+func (p *widePrinter) End(s *finding.Summary) error {
 	for i, t := range p.tables {
 		if i > 0 {
 			fmt.Fprintln(p.w)
 		}
 		// The widths of kubectl.
 		out := tabwriter.NewWriter(p.w, 6, 4, 3, ' ', 0)
-		fmt.Fprintln(out, t.header())
+		fmt.Fprintln(out, header(t))
 		for _, line := range p.rows[t] {
 			if len(p.tables) > 1 {
-				line = t.withKind(line)
+				line = withKind(t, line)
 			}
 			fmt.Fprintln(out, line)
 		}
@@ -97,7 +80,7 @@ func (p *widePrinter) End(s *Summary) error {
 	return p.rest.End(s)
 }
 
-func (t *Table) header() string {
+func header(t *finding.Table) string {
 	names := []string{"NAME"}
 	if t.Namespaced {
 		names = []string{"NAMESPACE", "NAME"}
@@ -109,7 +92,7 @@ func (t *Table) header() string {
 }
 
 // withKind prefixes the name with the kind, as kubectl does if it shows several kinds.
-func (t *Table) withKind(line string) string {
+func withKind(t *finding.Table, line string) string {
 	kind := cellText(strings.ToLower(t.Kind.GroupKind().String())) + "/"
 	if !t.Namespaced {
 		return kind + line

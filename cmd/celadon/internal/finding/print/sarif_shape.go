@@ -1,4 +1,4 @@
-package finding
+package print
 
 // The subset of SARIF 2.1.0 that Celadon writes. A complete library would add a JSON Schema
 // validator and the schema to the binary, and would write an empty value for every unset field.

@@ -1,8 +1,9 @@
-package finding
+package print
 
 import (
 	"strings"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
@@ -14,9 +15,9 @@ type yamlPrinter struct {
 	begun bool
 }
 
-func (p *yamlPrinter) CRD(c *CRD) error { return p.rest.CRD(c) }
+func (p *yamlPrinter) CRD(c *finding.CRD) error { return p.rest.CRD(c) }
 
-func (p *yamlPrinter) Object(o *Object) error {
+func (p *yamlPrinter) Object(o *finding.Object) error {
 	if o.Persisted != nil {
 		text, err := untrusted.YAML(o.Persisted)
 		if err != nil {
@@ -33,7 +34,7 @@ func (p *yamlPrinter) Object(o *Object) error {
 	return p.rest.Object(o)
 }
 
-func (p *yamlPrinter) End(s *Summary) error { return p.rest.End(s) }
+func (p *yamlPrinter) End(s *finding.Summary) error { return p.rest.End(s) }
 
 // diff writes how the persisted object differs from the input, in color on a terminal.
 func (p *textPrinter) diff(b *strings.Builder, diff []byte) {

@@ -1,4 +1,4 @@
-package finding
+package print
 
 import (
 	"crypto/sha256"
@@ -7,89 +7,67 @@ import (
 	"io"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 )
 
-// SARIF writes a log. Each result is written immediately. The rules to which results refer follow
-// at the end, because JSON objects are unordered.
-type SARIF struct {
+// sarifPrinter writes a log. Each result is written immediately. The rules to which results refer
+// follow at the end, because JSON objects are unordered.
+type sarifPrinter struct {
 	w       io.Writer
 	run     sarifRun // without its results
 	rules   map[string]int
 	results int
-	known   bool   // the next results are suppressed
-	lacks   string // parts that a merged report lacks
 }
 
 const home = "https://github.com/celadon-cel/celadon"
 
-// NewSARIF returns a SARIF. version is the version of Celadon.
-func NewSARIF(w io.Writer, version string) *SARIF {
+func newSARIF(w io.Writer, version string) *sarifPrinter {
 	driver := sarifDriver{InformationURI: home, Name: "celadon", Version: version}
-	return &SARIF{
+	return &sarifPrinter{
 		w:     w,
 		run:   sarifRun{ColumnKind: "unicodeCodePoints", Tool: sarifTool{Driver: driver}},
 		rules: map[string]int{},
 	}
 }
 
-// sarifPrinter writes the findings of objects. The rules of the log are CEL rules and the server's
-// checks.
-type sarifPrinter struct {
-	*SARIF
-	strictKinds bool
-}
-
-func (p *sarifPrinter) Object(o *Object) error {
-	identity := []string{o.File, o.APIVersion, o.Kind, o.Namespace, o.Name}
-	if o.Source != "" {
-		identity = append(identity, o.Source)
-	}
-	for f := range o.findings(p.strictKinds) {
-		text := f.Text
-		if p.known = o.Known && f.Level == "error"; o.Source != "" {
-			text = o.inSource(text)
-		}
-		if err := p.Add(f.ID, f.Description, f.Level, f.At, text, identity...); err != nil {
+func (s *sarifPrinter) Add(r finding.Result) error {
+	for f := range r.Findings {
+		if err := s.write(s.result(&f)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *sarifPrinter) End(s *Summary) error {
-	p.lacks = s.lacks()
-	return p.Close(s.Interrupted)
-}
-
-// Add writes a result. level is error, warning, or note. identity identifies the object with the
-// finding, so that a code-scanning page can track the finding when its line moves.
-func (s *SARIF) Add(id, description, level string, at Place, message string, identity ...string) error {
-	uri := url.URL{Path: filepath.ToSlash(at.File)}
+func (s *sarifPrinter) result(f *finding.Finding) *sarifResult {
+	uri := url.URL{Path: filepath.ToSlash(f.At.File)}
 	place := sarifPhysical{ArtifactLocation: sarifArtifact{URI: uri.String()}}
-	if at.Line > 0 {
-		place.Region = &sarifRegion{StartLine: at.Line, StartColumn: at.Column}
-		if at.Excerpt.Line != "" {
-			place.ContextRegion = &sarifRegion{StartLine: at.Line, Snippet: &sarifText{at.Excerpt.Line}}
+	if f.At.Line > 0 {
+		place.Region = &sarifRegion{StartLine: f.At.Line, StartColumn: f.At.Column}
+		if f.At.Excerpt.Line != "" {
+			place.ContextRegion = &sarifRegion{StartLine: f.At.Line, Snippet: &sarifText{f.At.Excerpt.Line}}
 		}
 	}
 	var suppressions []sarifSuppression
-	if s.known {
+	if f.Known && f.Level == "error" {
 		suppressions = []sarifSuppression{{Kind: "external", Justification: known}}
 	}
-	return s.write(&sarifResult{
+	return &sarifResult{
 		Suppressions:        suppressions,
-		Level:               level,
+		Level:               f.Level,
 		Locations:           []sarifLocation{{place}},
-		Message:             sarifText{message},
-		PartialFingerprints: map[string]string{"celadon/v1": fingerprint(append(identity, id, at.Field))},
-		RuleID:              id,
-		RuleIndex:           s.rule(id, description),
-	})
+		Message:             sarifText{f.Text},
+		PartialFingerprints: map[string]string{"celadon/v1": fingerprint(slices.Concat(f.Subject, []string{f.ID, f.At.Field}))},
+		RuleID:              f.ID,
+		RuleIndex:           s.rule(f.ID, f.Description),
+	}
 }
 
 // rule returns the index of a rule, adding it if necessary.
-func (s *SARIF) rule(id, description string) int {
+func (s *sarifPrinter) rule(id, description string) int {
 	index, ok := s.rules[id]
 	if !ok {
 		index = len(s.rules)
@@ -100,7 +78,7 @@ func (s *SARIF) rule(id, description string) int {
 }
 
 // write writes a result, preceded by the beginning of the log if it is the first.
-func (s *SARIF) write(result *sarifResult) error {
+func (s *sarifPrinter) write(result *sarifResult) error {
 	if s.results++; s.results == 1 {
 		if err := s.begin(); err != nil {
 			return err
@@ -116,7 +94,7 @@ func (s *SARIF) write(result *sarifResult) error {
 	return err
 }
 
-func (s *SARIF) begin() error {
+func (s *sarifPrinter) begin() error {
 	_, err := fmt.Fprintf(s.w, "{\n  \"$schema\": %q,\n  \"version\": %q,\n  \"runs\": [\n    {\n      \"results\": [", sarifSchema, sarifVersion)
 	return err
 }
@@ -126,8 +104,8 @@ func fingerprint(identity []string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// Close completes the log. If the run was interrupted, it adds a notification.
-func (s *SARIF) Close(interrupted bool) error {
+// End completes the log. If the report is incomplete, it adds a notification.
+func (s *sarifPrinter) End(e End) error {
 	end := "\n      ]"
 	if s.results == 0 {
 		if err := s.begin(); err != nil {
@@ -135,8 +113,8 @@ func (s *SARIF) Close(interrupted bool) error {
 		}
 		end = "]"
 	}
-	why := s.lacks
-	if interrupted {
+	why := e.Lacks
+	if e.Interrupted {
 		why = Partial
 	}
 	invocation := sarifInvocation{ExecutionSuccessful: why == ""}

@@ -1,4 +1,4 @@
-package finding
+package print
 
 import (
 	"bytes"
@@ -12,31 +12,32 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/findingtest"
 	"github.com/celadon-cel/celadon/internal/testing/hostile"
 )
 
 // objectsOf returns objects of every verdict and form whose strings are all set to text.
-func objectsOf(text string) (objects []*Object) {
-	add := func(verdict string, change func(*Object)) {
-		o := &Object{}
+func objectsOf(text string) (objects []*finding.Object) {
+	add := func(verdict string, change func(*finding.Object)) {
+		o := &finding.Object{}
 		hostile.Fill(o, text)
 		o.Verdict, o.Operation, o.Subresource = verdict, "create", ""
-		*o.Upgrade = Upgrade{Before: Valid, Now: Invalid, Unchanged: Invalid, Ratcheted: true, Changes: o.Upgrade.Changes}
+		*o.Upgrade = finding.Upgrade{Before: finding.Valid, Now: finding.Invalid, Unchanged: finding.Invalid, Ratcheted: true, Changes: o.Upgrade.Changes}
 		o.Persisted = map[string]any{text: text, "list": []any{text}}
 		o.Row.Cells = []any{strings.NewReplacer("\n", " ", "\r", " ", "\f", " ").Replace(text), text}
 		o.Diff = []byte(" " + strings.ReplaceAll(text, "\n", "\n+") + "\n")
 		change(o)
 		objects = append(objects, o)
 	}
-	for _, verdict := range []string{Valid, Invalid, Skipped, Unreadable, Undecided} {
-		add(verdict, func(*Object) {})
-		add(verdict, func(o *Object) { o.Upgrade = nil })
-		add(verdict, func(o *Object) { o.Line, o.Name, o.Limit = 0, "", nil })
+	for _, verdict := range []string{finding.Valid, finding.Invalid, finding.Skipped, finding.Unreadable, finding.Undecided} {
+		add(verdict, func(*finding.Object) {})
+		add(verdict, func(o *finding.Object) { o.Upgrade = nil })
+		add(verdict, func(o *finding.Object) { o.Line, o.Name, o.Limit = 0, "", nil })
 	}
-	add(Invalid, func(o *Object) { o.Causes = []Cause{} })
-	add(Invalid, func(o *Object) { o.Causes, o.Strict = []Cause{}, nil })
-	add(Invalid, func(o *Object) {
+	add(finding.Invalid, func(o *finding.Object) { o.Causes = []finding.Cause{} })
+	add(finding.Invalid, func(o *finding.Object) { o.Causes, o.Strict = []finding.Cause{}, nil })
+	add(finding.Invalid, func(o *finding.Object) {
 		other := o.Causes[0]
 		other.Line, other.Rule = 0, "a\n  ::b\t##[error]"
 		o.Causes = append(o.Causes, other)
@@ -56,7 +57,7 @@ func hostileReport(t *testing.T, format, text string, o Options) []byte {
 			t.Fatal(err)
 		}
 	}
-	s := &Summary{}
+	s := &finding.Summary{}
 	hostile.Fill(s, text)
 	if err := p.End(s); err != nil {
 		t.Fatal(err)
@@ -95,13 +96,13 @@ func TestAttackPrinters(t *testing.T) {
 func TestAttackExact(t *testing.T) {
 	t.Parallel()
 	want := objectsOf(hostile.Text)
-	var whole struct{ Objects []*Object }
+	var whole struct{ Objects []*finding.Object }
 	if err := json.Unmarshal(hostileReport(t, "json", hostile.Text, Options{}), &whole); err != nil {
 		t.Fatal(err)
 	}
-	var lines []*Object
+	var lines []*finding.Object
 	for line := range bytes.Lines(hostileReport(t, "jsonl", hostile.Text, Options{})) {
-		var one struct{ Object *Object }
+		var one struct{ Object *finding.Object }
 		if err := json.Unmarshal(line, &one); err != nil {
 			t.Fatal(err)
 		}
@@ -110,10 +111,10 @@ func TestAttackExact(t *testing.T) {
 		}
 	}
 	unprinted := cmp.Options{
-		cmpopts.IgnoreFields(Object{}, "Bug", "Strict", "Rules", "Explained", "Limit", "Diff", "Row", "Key", "At"),
-		cmpopts.IgnoreFields(Cause{}, "Ref", "Excerpt"),
+		cmpopts.IgnoreFields(finding.Object{}, "Bug", "Strict", "Rules", "Explained", "Limit", "Diff", "Row", "Key", "At"),
+		cmpopts.IgnoreFields(finding.Cause{}, "Ref", "Excerpt"),
 	}
-	for format, got := range map[string][]*Object{"json": whole.Objects, "jsonl": lines} {
+	for format, got := range map[string][]*finding.Object{"json": whole.Objects, "jsonl": lines} {
 		if diff := cmp.Diff(want, got, unprinted); diff != "" {
 			t.Errorf("%s: -want +got:\n%s", format, diff)
 		}

@@ -1,54 +1,62 @@
-package finding
+package print
 
 import (
 	"io"
 	"strings"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
 // textPrinter writes for people: first what kubectl would print, then locations and explanations.
 type textPrinter struct {
-	w io.Writer
+	w *untrusted.Writer
 	Options
 }
 
-func (p *textPrinter) Object(o *Object) error {
+func (p *textPrinter) CRD(c *finding.CRD) error {
+	if c.Quiet() {
+		return nil
+	}
+	return p.Object(c.AsObject())
+}
+
+func (p *textPrinter) Object(o *finding.Object) error {
 	if o.Known && !p.Verbose {
 		return nil
 	}
 	var b strings.Builder
-	b.WriteString(p.paint(untrusted.Yellow, o.warnings()))
+	b.WriteString(p.paint(untrusted.Yellow, warnings(o)))
 	switch o.Verdict {
-	case Invalid:
+	case finding.Invalid:
 		b.WriteString(p.paint(untrusted.Red, KubectlError(o)))
 		if !p.Quiet {
-			o.where(&b)
+			where(&b, o)
 		}
-	case Unreadable:
-		untrusted.Fprintf(&b, "%s: %s\n", o.place(), o.Problem)
-	case Undecided:
-		untrusted.Fprintf(&b, "%s: %s %q %s\n", o.place(), o.Kind, o.Name, o.Problem)
+	case finding.Unreadable:
+		untrusted.Fprintf(&b, "%s: %s\n", place(o), o.Problem)
+	case finding.Undecided:
+		untrusted.Fprintf(&b, "%s: %s %q %s\n", place(o), o.Kind, o.Name, o.Problem)
 		if !p.Quiet {
-			o.undecided(&b)
+			undecided(&b, o)
 		}
-	case Skipped:
+	case finding.Skipped:
 		if p.StrictKinds || p.Verbose || o.Operation != "" {
-			untrusted.Fprintf(&b, "%s: %s %q skipped: %s\n", o.place(), o.Kind, o.Name, o.Problem)
+			untrusted.Fprintf(&b, "%s: %s %q skipped: %s\n", place(o), o.Kind, o.Name, o.Problem)
 		}
-	case Ignored:
+	case finding.Ignored:
 		if p.Verbose {
-			untrusted.Fprintf(&b, "%s: ignored: %s\n", o.place(), o.Problem)
+			untrusted.Fprintf(&b, "%s: ignored: %s\n", place(o), o.Problem)
 		}
-	case Valid:
+	case finding.Valid:
 		p.valid(&b, o)
 	}
 	if o.Upgrade != nil && !p.Quiet {
-		o.Upgrade.show(&b, o)
+		showUpgrade(&b, o)
 	}
 	if o.Known {
-		untrusted.Fprintf(&b, "%s: %s: %s\n", o.place(), o.title(), known)
+		untrusted.Fprintf(&b, "%s: %s: %s\n", place(o), title(o), known)
 	}
 	text := p.fit(b.String())
 	b.Reset()
@@ -59,39 +67,39 @@ func (p *textPrinter) Object(o *Object) error {
 }
 
 // warnings returns one line per warning, as kubectl prints them.
-func (o *Object) warnings() (lines untrusted.Own) {
+func warnings(o *finding.Object) (lines untrusted.Own) {
 	for _, warning := range o.Warnings {
 		lines += untrusted.Sprintf("Warning: %s\n", warning)
 	}
 	return lines
 }
 
-func (p *textPrinter) valid(b *strings.Builder, o *Object) {
+func (p *textPrinter) valid(b *strings.Builder, o *finding.Object) {
 	if b.Len() > 0 && !p.Quiet {
-		untrusted.Fprintf(b, "  --> %s\n", o.place())
+		untrusted.Fprintf(b, "  --> %s\n", place(o))
 	}
 	if p.Verbose {
-		untrusted.Fprintf(b, "%s: %s %q is valid (%s, cost %d)\n", o.place(), o.Kind, o.Name, o.Operation, o.Cost)
+		untrusted.Fprintf(b, "%s: %s %q is valid (%s, cost %d)\n", place(o), o.Kind, o.Name, o.Operation, o.Cost)
 	}
 }
 
-func (p *textPrinter) End(s *Summary) error {
+func (p *textPrinter) End(s *finding.Summary) error {
 	var b strings.Builder
 	if !p.Quiet {
-		s.counts(&b)
+		counts(&b, s)
 	}
-	if s.Invalid == 0 && len(s.Missing) == 0 && s.CRDs.text() == "" && s.Unreadable == 0 && s.Undecided == 0 {
+	if s.Invalid == 0 && len(s.Missing) == 0 && crdCounts(s.CRDs) == "" && s.Unreadable == 0 && s.Undecided == 0 {
 		text := b.String()
 		b.Reset()
 		b.WriteString(p.paint(untrusted.Green, untrusted.Own(text)))
 	}
-	s.tables(&b)
+	tables(&b, s)
 	_, err := io.WriteString(p.w, b.String())
 	return err
 }
 
 // counts writes the last lines of a report.
-func (s *Summary) counts(b *strings.Builder) {
+func counts(b *strings.Builder, s *finding.Summary) {
 	if s.Omitted > 0 {
 		untrusted.Fprintf(b, "%s more not shown\n", phrase.Count(s.Omitted, "finding"))
 	}
@@ -108,7 +116,7 @@ func (s *Summary) counts(b *strings.Builder) {
 	if s.Ignored > 0 {
 		untrusted.Fprintf(b, "; %d ignored", s.Ignored)
 	}
-	b.WriteString(string(s.CRDs.text()))
+	b.WriteString(string(crdCounts(s.CRDs)))
 	if s.Baseline != nil {
 		untrusted.Fprintf(b, "; %d known from the baseline", s.Baseline.Known)
 	}
@@ -122,16 +130,28 @@ func (s *Summary) counts(b *strings.Builder) {
 	if s.Baseline != nil && s.Baseline.Stale > 0 {
 		untrusted.Fprintf(b, "%s in the baseline: rewrite it with --baseline-out\n", phrase.Count(s.Baseline.Stale, "stale line"))
 	}
-	if lacks := s.lacks(); lacks != "" {
+	if lacks := lacks(s); lacks != "" {
 		untrusted.Fprintf(b, "%s\n", lacks)
 	}
-	s.Upgrade.show(b)
+	showUpgrades(b, s.Upgrade)
+}
+
+// crdCounts returns the CRDs' part of the last line of a report.
+func crdCounts(s *finding.CRDSummary) untrusted.Own {
+	var text untrusted.Own
+	if s != nil && s.Refused > 0 {
+		text += untrusted.Sprintf("; %s rejected", phrase.Count(s.Refused, "CRD"))
+	}
+	if s != nil && s.Undecided > 0 {
+		text += untrusted.Sprintf("; %s undecided", phrase.Count(s.Undecided, "CRD"))
+	}
+	return text
 }
 
 const known = "known from the baseline"
 
 // lacks describes the parts that a merged report lacks, or returns "".
-func (s *Summary) lacks() string {
+func lacks(s *finding.Summary) string {
 	if len(s.Missing) == 0 {
 		return ""
 	}
@@ -140,7 +160,7 @@ func (s *Summary) lacks() string {
 
 // KubectlError returns the error as kubectl prints it, which depends on the number of causes.
 // kubectl prints nothing about duplicate keys in YAML, so for these it returns Celadon's message.
-func KubectlError(o *Object) untrusted.Own {
+func KubectlError(o *finding.Object) untrusted.Own {
 	var messages []string
 	seen := map[string]bool{}
 	for _, c := range o.Causes {
@@ -154,7 +174,7 @@ func KubectlError(o *Object) untrusted.Own {
 	switch len(messages) {
 	case 0:
 		if o.Duplicate {
-			return untrusted.Sprintf("%s: %s %q: a duplicate key: kubectl keeps the last one; a server that receives this YAML reports (%s): %s\n", o.place(), o.Kind, o.Name, o.Status.Reason, Sentence(o.Status.Message))
+			return untrusted.Sprintf("%s: %s %q: a duplicate key: kubectl keeps the last one; a server that receives this YAML reports (%s): %s\n", place(o), o.Kind, o.Name, o.Status.Reason, Sentence(o.Status.Message))
 		}
 		verb := map[string]string{"create": "creating", "update": "applying patch to"}[o.Operation]
 		who := untrusted.Own("Error from server")
@@ -175,14 +195,14 @@ func Sentence(message string) untrusted.Own {
 }
 
 // where writes the locations of the causes, each once, and below each the rules that failed there.
-func (o *Object) where(b *strings.Builder) {
+func where(b *strings.Builder, o *finding.Object) {
 	places := o.Strict[:min(len(o.Strict), maxStrict):min(len(o.Strict), maxStrict)]
-	rules := map[Place][]*Cause{}
+	rules := map[finding.Place][]*finding.Cause{}
 	for i := range o.Causes {
 		c := &o.Causes[i]
 		place := c.Place()
 		if c.Line == 0 {
-			place = Place{}
+			place = finding.Place{}
 		} else if _, seen := rules[place]; !seen {
 			places = append(places, place)
 		}
@@ -192,7 +212,7 @@ func (o *Object) where(b *strings.Builder) {
 		untrusted.Fprintf(b, "  source: %s\n", o.Source)
 	}
 	if len(places) == 0 {
-		untrusted.Fprintf(b, "  --> %s\n", o.placeInFile())
+		untrusted.Fprintf(b, "  --> %s\n", placeInFile(o))
 	}
 	for _, place := range places {
 		place.Show(b)
@@ -201,7 +221,7 @@ func (o *Object) where(b *strings.Builder) {
 	if more := len(o.Strict) - maxStrict; more > 0 {
 		untrusted.Fprintf(b, "  … %s: use -o json to see all of them\n", phrase.Count(more, "more field"))
 	}
-	why(b, rules[Place{}])
+	why(b, rules[finding.Place{}])
 }
 
 // maxStrict limits how many positions of unknown and duplicate fields are shown per object. The
@@ -209,7 +229,7 @@ func (o *Object) where(b *strings.Builder) {
 const maxStrict = 100
 
 // why writes each failed rule once, with its values.
-func why(b *strings.Builder, causes []*Cause) {
+func why(b *strings.Builder, causes []*finding.Cause) {
 	shown := map[string]bool{}
 	for _, c := range causes {
 		if c.Rule == "" || shown[c.Rule] {
@@ -243,7 +263,7 @@ func rule(b *strings.Builder, head, text string) {
 }
 
 // undecided writes the rule that exceeds the work limit, and the fix.
-func (o *Object) undecided(b *strings.Builder) {
+func undecided(b *strings.Builder, o *finding.Object) {
 	if o.Limit == nil {
 		return
 	}

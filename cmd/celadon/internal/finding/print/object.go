@@ -1,0 +1,232 @@
+package print
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/jstemmer/go-junit-report/v2/junit"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+)
+
+// Objects returns a Printer that adds the findings of objects and CRDs to a list. If strictKinds is
+// set, an object without a CRD is a finding.
+func Objects(list List, strictKinds bool) Printer {
+	_, annotates := list.(githubPrinter)
+	return &objectPrinter{list, object{strictKinds: strictKinds, warningsFirst: annotates}}
+}
+
+type objectPrinter struct {
+	list List
+	how  object
+}
+
+// CRD omits accepted CRDs, because they are not tests of the user.
+func (p *objectPrinter) CRD(c *finding.CRD) error {
+	if c.Quiet() {
+		return nil
+	}
+	return p.Object(c.AsObject())
+}
+
+func (p *objectPrinter) Object(o *finding.Object) error {
+	one := p.how
+	one.Object = o
+	return p.list.Add(finding.Result{Findings: one.findings, Cases: one.cases})
+}
+
+func (p *objectPrinter) End(s *finding.Summary) error {
+	var b strings.Builder
+	counts(&b, s)
+	tables(&b, s)
+	return p.list.End(End{Text: b.String(), Interrupted: s.Interrupted, Lacks: lacks(s)})
+}
+
+// Findings returns the findings of an object.
+func Findings(o *finding.Object) iter.Seq[finding.Finding] { return object{Object: o}.findings }
+
+// object is an object with the options for its findings.
+type object struct {
+	*finding.Object
+	strictKinds   bool
+	warningsFirst bool // as in text, for annotations
+}
+
+func (o object) findings(yield func(finding.Finding) bool) {
+	if o.warningsFirst {
+		_ = o.warned(yield) && o.errors(yield)
+	} else {
+		_ = o.errors(yield) && o.warned(yield)
+	}
+}
+
+// finding returns a finding about the whole object.
+func (o object) finding(id, description, level, text, title string, note untrusted.Own) finding.Finding {
+	subject := []string{o.File, o.APIVersion, o.Kind, o.Namespace, o.Name}
+	if o.Source != "" {
+		subject = append(subject, o.Source)
+	}
+	return finding.Finding{
+		ID: id, Description: description, Level: level, At: finding.Place{File: o.File, Line: o.Line},
+		Text: inSource(o.Object, text), Title: inSource(o.Object, title), Note: note, Subject: subject, Known: o.Known,
+	}
+}
+
+func (o object) warned(yield func(finding.Finding) bool) bool {
+	for _, warning := range o.Warnings {
+		if !yield(o.finding("warning", "A warning of the API server", "warning", warning, title(o.Object), Sentence(warning))) {
+			return false
+		}
+	}
+	return true
+}
+
+func (o object) errors(yield func(finding.Finding) bool) bool {
+	more, problem := true, untrusted.Line(o.Problem)
+	switch name := title(o.Object); {
+	case o.Verdict == finding.Unreadable:
+		more = yield(o.finding("unreadable", "A document that cannot be read as a Kubernetes object", "error", o.Problem, "unreadable", problem))
+	case o.Verdict == finding.Undecided:
+		note := undecidedText(o.Object)
+		more = yield(o.finding("undecided", "An object whose validation exceeds the work limit", "error", name+": "+string(note), name+" is undecided", note))
+	case o.Verdict == finding.Skipped && o.strictKinds:
+		more = yield(o.finding("skipped", "An object whose CRD was not given", "error", o.Problem, name+" skipped", problem))
+	case o.Verdict == finding.Invalid && len(o.Causes) == 0:
+		f := o.finding(o.Status.Reason, "A request that the API server cannot process", "error", o.Status.Message, name+" is invalid", Sentence(o.Status.Message))
+		if len(o.Strict) > 0 {
+			f.At = o.Strict[0]
+		}
+		more = yield(f)
+	case o.Verdict == finding.Invalid:
+		for i := 0; more && i < len(o.Causes); i++ {
+			more = yield(o.cause(&o.Causes[i]))
+		}
+	}
+	if more && o.Upgrade != nil && o.Upgrade.Finding() {
+		text := Upgraded(o.Object)
+		more = yield(o.finding("upgrade", "An object that an upgrade of its CRD affects", "error", text, title(o.Object)+" and the upgrade", untrusted.Own(text)))
+	}
+	return more
+}
+
+// cause returns the finding of a cause. Its ID is the CEL rule, or else the server's reason.
+func (o object) cause(c *finding.Cause) finding.Finding {
+	invalid := title(o.Object) + " is invalid"
+	f := o.finding(c.Reason, "A check of the API server: "+c.Reason, "error", invalid+": "+causeText(c), invalid, annotation(c))
+	if f.Rule = c.Ref; c.Ref != nil {
+		group, _, _ := strings.Cut(o.APIVersion, "/")
+		f.ID = fmt.Sprintf("%s/%s/%s/%s[%d]", group, o.Kind, c.Ref.Version, c.Ref.Path, c.Ref.Index)
+		f.Description = c.Rule
+	}
+	if c.Line > 0 {
+		f.At = c.Place()
+	}
+	return f
+}
+
+// causeText returns a cause with its rule and values.
+func causeText(c *finding.Cause) string {
+	text := c.Field + ": " + c.Message
+	if c.Rule == "" {
+		return text
+	}
+	text += "\nrule: " + c.Rule
+	for _, v := range c.Values {
+		text += "\n  " + v.Expr + ": " + v.Text
+	}
+	if c.NotShown != "" {
+		text += "\n  values not shown: " + c.NotShown
+	}
+	return text
+}
+
+// annotation returns a cause with its rule and values, escaped.
+func annotation(c *finding.Cause) untrusted.Own {
+	var b strings.Builder
+	untrusted.Fprintf(&b, "%s: %s\n", c.Field, Sentence(c.Message))
+	rule(&b, "rule: ", c.Rule)
+	for _, v := range c.Values {
+		untrusted.Fprintf(&b, "  %s: %s\n", v.Expr, v.Text)
+	}
+	if c.NotShown != "" {
+		untrusted.Fprintf(&b, "  values not shown: %s\n", c.NotShown)
+	}
+	return untrusted.Own(strings.TrimSuffix(b.String(), "\n"))
+}
+
+// undecidedText returns the problem of an undecided object, with the rule and the fix.
+func undecidedText(o *finding.Object) untrusted.Own {
+	var b strings.Builder
+	untrusted.Fprintf(&b, "%s\n", o.Problem)
+	undecided(&b, o)
+	return untrusted.Own(strings.TrimSpace(b.String()))
+}
+
+// cases returns the object as a test case.
+func (o object) cases() (file string, cases []junit.Testcase) {
+	c := junit.Testcase{Name: string(caseName(o.Object)), Classname: string(untrusted.Line(o.Kind))}
+	if c.Classname == "" {
+		c.Classname = "unknown"
+	}
+	problem, place := untrusted.Line(o.Problem), untrusted.Line(place(o.Object))
+	var b strings.Builder
+	switch {
+	case o.Verdict == finding.Invalid:
+		where(&b, o.Object)
+		c.Failure = JUnitResult(KubectlError(o.Object), untrusted.Line(o.Status.Reason), untrusted.Own(b.String()))
+	case o.Verdict == finding.Unreadable:
+		c.Error = JUnitResult(problem, finding.Unreadable, place)
+	case o.Verdict == finding.Undecided:
+		undecided(&b, o.Object)
+		c.Error = JUnitResult(problem, finding.Undecided, place+"\n"+untrusted.Own(b.String()))
+	case o.Verdict == finding.Skipped && o.strictKinds:
+		c.Failure = JUnitResult(problem, finding.Skipped, place)
+	case o.Verdict == finding.Skipped:
+		c.Skipped = JUnitResult(problem, "", "")
+	}
+	if o.Upgrade != nil && c.Failure == nil && o.Upgrade.Finding() {
+		showUpgrade(&b, o.Object)
+		c.Failure = JUnitResult("the upgrade changes the object", "Upgrade", untrusted.Own(b.String()))
+	}
+	if o.Known {
+		c.Failure, c.Skipped = nil, JUnitResult(known, "", "")
+	}
+	if len(o.Warnings) > 0 {
+		c.SystemOut = &junit.Output{Data: strings.TrimSuffix(string(warnings(o.Object)), "\n")}
+	}
+	return inSource(o.Object, o.File), []junit.Testcase{c}
+}
+
+// caseName distinguishes the objects in a file.
+func caseName(o *finding.Object) untrusted.Own {
+	switch {
+	case o.Name == "":
+		return untrusted.Sprintf("document %d, item %d", o.Document, o.Item)
+	case o.Namespace != "":
+		return untrusted.Sprintf("%s %s/%s", o.Kind, o.Namespace, o.Name)
+	}
+	return untrusted.Sprintf("%s %s", o.Kind, o.Name)
+}
+
+// title returns the kind and name of an object.
+func title(o *finding.Object) string { return strings.TrimSpace(o.Kind + " " + o.Name) }
+
+// place returns the location of an object, with its source.
+func place(o *finding.Object) string { return inSource(o, placeInFile(o)) }
+
+func placeInFile(o *finding.Object) string {
+	if o.Line == 0 {
+		return o.File
+	}
+	return fmt.Sprintf("%s:%d", o.File, o.Line)
+}
+
+// inSource prefixes text with the object's source, if any.
+func inSource(o *finding.Object, text string) string {
+	if o.Source == "" {
+		return text
+	}
+	return o.Source + ": " + text
+}

@@ -1,0 +1,69 @@
+package print
+
+import (
+	"encoding/json"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+)
+
+// partPrinter writes JSON lines that can be merged.
+type partPrinter struct {
+	enc  *json.Encoder
+	head *finding.PartHead // nil after it is written
+}
+
+// write writes a line, preceded by the head if it is the first. The head is still incomplete when
+// the printer is created.
+func (p *partPrinter) write(l finding.PartLine) error {
+	if head := p.head; head != nil {
+		p.head = nil
+		if err := p.enc.Encode(finding.PartLine{Report: head}); err != nil {
+			return err
+		}
+	}
+	return p.enc.Encode(l)
+}
+
+func (p *partPrinter) CRD(c *finding.CRD) error {
+	part := partOf(c.Causes, c.Strict, c.Bug)
+	part.Update = c.Update
+	return p.write(finding.PartLine{CRD: c, Part: part})
+}
+
+func (p *partPrinter) Object(o *finding.Object) error {
+	part := partOf(o.Causes, o.Strict, o.Bug)
+	part.At, part.Duplicate = o.At, o.Duplicate
+	if o.Key != o.Called() {
+		part.Key = o.Key
+	}
+	if o.Limit != nil {
+		part.Limit = &finding.PartRef{Version: o.Limit.Rule.Version, Path: o.Limit.Rule.Path, Index: o.Limit.Rule.Index, Rule: o.Limit.Rule.Rule}
+	}
+	return p.write(finding.PartLine{Object: o, Part: part})
+}
+
+func (p *partPrinter) End(s *finding.Summary) error {
+	return p.write(finding.PartLine{Summary: s, End: s.End})
+}
+
+func partOf(causes []finding.Cause, strict []finding.Place, bug error) *finding.Part {
+	p := &finding.Part{}
+	for i := range causes {
+		c := &causes[i]
+		var one finding.PartCause
+		if c.Ref != nil {
+			one.Ref = &finding.PartRef{Version: c.Ref.Version, Path: c.Ref.Path, Index: c.Ref.Index}
+		}
+		if c.Excerpt != (finding.Excerpt{}) {
+			one.Excerpt = &c.Excerpt
+		}
+		p.Causes = append(p.Causes, one)
+	}
+	for i := range strict {
+		p.Strict = append(p.Strict, strict[i].Excerpt)
+	}
+	if bug != nil {
+		p.Bug = bug.Error()
+	}
+	return p
+}
