@@ -79,7 +79,7 @@ func TestMutants(t *testing.T) {
 // them.
 func TestWorldsOnServer(t *testing.T) {
 	report := NewReport("worlds")
-	groups := Worlds(*firstWorld, *worlds)
+	groups := Scenarios(*firstWorld, *worlds)
 	BreakRules(groups, *firstWorld)
 	startServer(t).Sweep(t.Context(), groups, report)
 	finish(t, report)

@@ -13,22 +13,22 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// writesPerWorld is the number of writes for each generated CRD. A CRD takes the server longer to
+// writesPerScenario is the number of writes for each generated CRD. A CRD takes the server longer to
 // serve than its writes.
-const writesPerWorld = 8
+const writesPerScenario = 8
 
-// Worlds returns generated CRDs with generated writes, as a group per seed, for Sweep. It omits
+// Scenarios returns generated CRDs with generated writes, as a group per seed, for Sweep. It omits
 // seeds whose schema no CRD can have.
-func Worlds(first, n uint64) []*Group {
+func Scenarios(first, n uint64) []*Group {
 	library := fuzz.NewLibrary()
 	var out []*Group
 	for seed := first; seed < first+n; seed++ {
-		w := fuzz.NewWorld(seed, library)
+		w := fuzz.NewScenario(seed, library)
 		if w == nil {
 			continue
 		}
 		g := &Group{CRD: &CRD{Path: fmt.Sprintf("world-%d", seed), Definition: w.Definition()}}
-		for i, write := range w.Writes(writesPerWorld) {
+		for i, write := range w.Writes(writesPerScenario) {
 			g.Cases = append(g.Cases, &Case{
 				ID: fmt.Sprintf("%d/%d", seed, i), Project: "worlds", CRD: g.CRD,
 				Version: write.Version, OldVersion: write.OldVersion, Subresource: write.Subresource, FieldValidation: write.FieldValidation,

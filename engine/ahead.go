@@ -9,20 +9,20 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/rule"
 )
 
-// minAhead is the number of expressions from which a second goroutine pays off. It needs its own
+// minConcurrent is the number of expressions from which a second goroutine pays off. It needs its own
 // scope and planner, which cost as much as compiling a few expressions.
-const minAhead = 16
+const minConcurrent = 16
 
-// ahead compiles the expressions of c.todo, half of them in a second goroutine if there is a second
+// compileConcurrently compiles the expressions of c.todo, half of them in a second goroutine if there is a second
 // processor. Results are the same as without ahead: the first half is compiled in order, and the
 // second half is discarded if the total complexity would exceed the limit for all expressions. The
 // rules then find their expressions already compiled.
-func (c *compiler) ahead() {
+func (c *compiler) compileConcurrently() {
 	if runtime.GOMAXPROCS(0) < 2 {
 		return
 	}
 	keys := c.keys()
-	if len(keys) < minAhead {
+	if len(keys) < minConcurrent {
 		return
 	}
 	first, second := keys[:len(keys)/2], keys[len(keys)/2:]

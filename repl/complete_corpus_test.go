@@ -57,11 +57,11 @@ func completeAll(t *testing.T, doc Document, random *rand.Rand, most int) (asked
 		if v.Schema == nil {
 			continue
 		}
-		for _, steps := range rulePlaces(v.Schema.OpenAPIV3Schema, nil) {
+		for _, steps := range rulePaths(v.Schema.OpenAPIV3Schema, nil) {
 			path := engine.FormatPath(steps)
 			must(t, s, ":use "+v.Name)
 			must(t, s, ":cd /"+path)
-			place, err := assist.NewPlace(c.engine, v.Schema.OpenAPIV3Schema, v.Name, path)
+			place, err := assist.NewContext(c.engine, v.Schema.OpenAPIV3Schema, v.Name, path)
 			if err != nil {
 				t.Fatal(err)
 			}

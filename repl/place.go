@@ -13,22 +13,22 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// A place is the path at which expressions are evaluated: a schema node, and its value in the
+// A location is the path at which expressions are evaluated: a schema node, and its value in the
 // loaded object.
-type place struct {
-	desk  *expr.Compiler // nil if the schema is not visible to rules
-	node  *engine.Node
-	help  *assist.Place
-	root  *types.Decl
-	steps []engine.Step
+type location struct {
+	compiler *expr.Compiler // nil if the schema is not visible to rules
+	node     *engine.Node
+	help     *assist.Context
+	root     *types.Decl
+	steps    []engine.Step
 	// self and old are the values that expressions see. has is set if self has a value.
 	self, old any
 	has       bool
 }
 
-// newPlace returns the place at steps. seen holds the objects as rules see them, or is nil without
+// newLocation returns the place at steps. seen holds the objects as rules see them, or is nil without
 // an object.
-func newPlace(c *crd, version string, steps []engine.Step, seen *engine.Prepared) (*place, error) {
+func newLocation(c *crd, version string, steps []engine.Step, seen *engine.Prepared) (*location, error) {
 	var obj map[string]any
 	if seen != nil {
 		obj = seen.Self()
@@ -38,13 +38,13 @@ func newPlace(c *crd, version string, steps []engine.Step, seen *engine.Prepared
 		return nil, err
 	}
 	steps = concrete(obj, steps)
-	help, err := assist.NewPlace(c.engine, c.schema(version), version, engine.FormatPath(steps))
+	help, err := assist.NewContext(c.engine, c.schema(version), version, engine.FormatPath(steps))
 	if err != nil {
 		return nil, err
 	}
-	p := &place{node: help.Node, help: help, root: root.Decl(), steps: steps}
+	p := &location{node: help.Node, help: help, root: root.Decl(), steps: steps}
 	if p.node.Decl().Kind != types.Hidden {
-		if p.desk, err = p.node.Compiler(); err != nil {
+		if p.compiler, err = p.node.Compiler(); err != nil {
 			return nil, err
 		}
 	}
@@ -113,7 +113,7 @@ func declBelow(d *types.Decl, step engine.Step) *types.Decl {
 }
 
 // pattern returns the path in the schema, with every item and map key as [*].
-func (p *place) pattern() string {
+func (p *location) pattern() string {
 	steps := slices.Clone(p.steps)
 	d := p.root
 	for i, step := range steps {
@@ -127,7 +127,7 @@ func (p *place) pattern() string {
 
 // resolve parses a path in the syntax of :cd: relative to p, absolute with a leading slash, or with
 // ".." for the parent.
-func (p *place) resolve(arg string) ([]engine.Step, error) {
+func (p *location) resolve(arg string) ([]engine.Step, error) {
 	steps := slices.Clone(p.steps)
 	rest := strings.TrimSpace(arg)
 	if after, ok := strings.CutPrefix(rest, "/"); ok {
@@ -152,11 +152,11 @@ func (p *place) resolve(arg string) ([]engine.Step, error) {
 	return append(steps, more...), err
 }
 
-func (p *place) path() string { return engine.FormatPath(p.steps) }
+func (p *location) path() string { return engine.FormatPath(p.steps) }
 
-// meant returns the end of an error message for a path that does not exist, such as a suggestion of
+// suggestion returns the end of an error message for a path that does not exist, such as a suggestion of
 // a similar field.
-func (p *place) meant(steps []engine.Step) string {
+func (p *location) suggestion(steps []engine.Step) string {
 	d := p.root
 	for _, step := range steps {
 		next := declBelow(d, step)
@@ -171,8 +171,8 @@ func (p *place) meant(steps []engine.Step) string {
 	return ""
 }
 
-// leads reports whether the schema has the path arg.
-func (p *place) leads(arg string) bool {
+// hasPath reports whether the schema has the path arg.
+func (p *location) hasPath(arg string) bool {
 	steps, err := p.resolve(arg)
 	d := p.root
 	for _, step := range steps {

@@ -18,32 +18,32 @@ import (
 // shownBreak represents a line break in the line editor.
 const shownBreak = "⏎"
 
-// A recall manages the history of the up key.
-type recall struct {
+// editorHistory manages the history of the up key.
+type editorHistory struct {
 	old      []string // entries of earlier sessions
 	remember func(entry string)
 	rl       *readline.Instance
 
-	known int    // number of session entries in the editor
-	last  string // the last of them
-	told  int    // number of entries passed to remember
+	known      int    // number of session entries in the editor
+	last       string // the last of them
+	remembered int    // number of entries passed to remember
 }
 
 // take updates the editor with the entries of the session. It rebuilds the editor's history because
 // an editor that is positioned at an older entry would keep that entry instead of a new entry.
-func (r *recall) take(entries []string) error {
+func (r *editorHistory) take(entries []string) error {
 	n := len(entries)
 	if n == 0 || n == r.known && entries[n-1] == r.last {
 		return nil
 	}
 	r.known, r.last = n, entries[n-1]
-	r.tell(entries[:n-1])
+	r.passOn(entries[:n-1])
 	r.rl.ResetHistory()
 	return r.fill(entries)
 }
 
 // fill adds the entries of earlier sessions and of this session to an editor with an empty history.
-func (r *recall) fill(entries []string) error {
+func (r *editorHistory) fill(entries []string) error {
 	all := slices.Concat(r.old, entries)
 	for _, entry := range all[max(0, len(all)-maxHistory):] {
 		if err := r.rl.SaveHistory(asLine(entry)); err != nil {
@@ -54,12 +54,12 @@ func (r *recall) fill(entries []string) error {
 }
 
 // end passes the remaining entries to remember.
-func (r *recall) end(entries []string) { r.tell(entries) }
+func (r *editorHistory) end(entries []string) { r.passOn(entries) }
 
-func (r *recall) tell(entries []string) {
-	for ; r.told < len(entries); r.told++ {
+func (r *editorHistory) passOn(entries []string) {
+	for ; r.remembered < len(entries); r.remembered++ {
 		if r.remember != nil {
-			r.remember(entries[r.told])
+			r.remember(entries[r.remembered])
 		}
 	}
 }

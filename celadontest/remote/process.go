@@ -57,9 +57,9 @@ func start(cmd *exec.Cmd, timeout time.Duration) (*process, error) {
 	return p, nil
 }
 
-// ask sends a request and decodes the response into to. After an error or a timeout it kills the
+// roundTrip sends a request and decodes the response into to. After an error or a timeout it kills the
 // process, because a late response would be taken for the response to another request.
-func (p *process) ask(request []byte, to any) error {
+func (p *process) roundTrip(request []byte, to any) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.broken != nil {

@@ -23,8 +23,8 @@ var overKeys = []string{
 // ofKeys holds conditions on a key that may be null.
 var ofKeys = []string{"k == TEXT", "k != TEXT", "k == null", "k != null", "k.size() > 1", "k < TEXT", "k.startsWith(TEXT)", "type(k) == string", "k in [TEXT, 'b']", "!has(k.a)"}
 
-// unnamed returns an expression that iterates over an object or a map as dyn.
-func (w *writer) unnamed() string {
+// iterateAsDyn returns an expression that iterates over an object or a map as dyn.
+func (w *writer) iterateAsDyn() string {
 	p := pick(w.choice, w.paths)
 	for _, i := range w.Perm(len(w.paths)) {
 		if k := w.paths[i].decl.Kind; k == types.Object || k == types.Map {

@@ -12,8 +12,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// World is a generated CRD with rules, an object, and sometimes an old object.
-type World struct {
+// Scenario is a generated CRD with rules, an object, and sometimes an old object.
+type Scenario struct {
 	seed   uint64
 	props  *props
 	schema *schema.Structural
@@ -23,11 +23,11 @@ type World struct {
 	second *props
 }
 
-// NewWorld returns the world of a seed, or nil if no CRD can have the generated schemas. The rules
+// NewScenario returns the world of a seed, or nil if no CRD can have the generated schemas. The rules
 // call any function in the library.
-func NewWorld(seed uint64, lib *Library) *World {
+func NewScenario(seed uint64, lib *Library) *Scenario {
 	c := newChoice(seed)
-	w := &World{seed: seed, props: c.rootSchema()}
+	w := &Scenario{seed: seed, props: c.rootSchema()}
 	c.keyedStatus(w.props)
 	if w.schema = c.withRules(lib, w.props); w.schema == nil {
 		return nil
@@ -83,7 +83,7 @@ func (c choice) keyedStatus(s *props) {
 	s.Properties["status"] = status
 }
 
-func (w *World) objects(c choice) {
+func (w *Scenario) objects(c choice) {
 	wrong := pick(c, []int{0, 0, 40, 12})
 	w.obj = identified(c.fields(w.props, wrong), w.group()+"/"+version, c)
 	if c.one(3) {
@@ -221,7 +221,7 @@ type Write struct {
 }
 
 // Writes returns n requests of all kinds, for either version.
-func (w *World) Writes(n int) []Write {
+func (w *Scenario) Writes(n int) []Write {
 	c := newChoice(^w.seed)
 	c.lenient = isLenient(w.seed)
 	out := make([]Write, n)
@@ -231,7 +231,7 @@ func (w *World) Writes(n int) []Write {
 	return out
 }
 
-func (w *World) write(c choice) Write {
+func (w *Scenario) write(c choice) Write {
 	one := Write{Version: version, FieldValidation: pick(c, []string{"", "Ignore", "Warn", "Strict"})}
 	schema := w.props
 	if c.one(3) {
@@ -344,7 +344,7 @@ func owner(uid string, controller bool) map[string]any {
 
 // shuffled returns the world with rebuilt objects, because the iteration order of a small Go map
 // depends on how the map was built. For n = 0, keys are inserted in sorted order.
-func (w *World) shuffled(n int) *World {
+func (w *Scenario) shuffled(n int) *Scenario {
 	order := rand.New(rand.NewPCG(w.seed, uint64(n)))
 	out := *w
 	out.obj, _ = rebuilt(w.obj, n, order).(map[string]any)

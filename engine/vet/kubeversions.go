@@ -44,7 +44,7 @@ func (a *admission) kubeVersions(crd *apiextensionsv1.CustomResourceDefinition) 
 		if v == a.version {
 			one = a.kubeVersion()
 		} else if one, ok = others.of(v); !ok {
-			if one, err = judge(a.ctx, crd, v, a.cfg); err != nil {
+			if one, err = vetFor(a.ctx, crd, v, a.cfg); err != nil {
 				return nil, fmt.Errorf("kubernetes %s: %w", v, err)
 			}
 		}
@@ -53,8 +53,8 @@ func (a *admission) kubeVersions(crd *apiextensionsv1.CustomResourceDefinition) 
 	return list, nil
 }
 
-// judge validates a CRD as a server of version v does.
-func judge(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, v types.Version, cfg Config) (KubeVersion, error) {
+// vetFor validates a CRD as a server of version v does.
+func vetFor(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, v types.Version, cfg Config) (KubeVersion, error) {
 	cfg.KubeVersion, cfg.KubeVersions, cfg.VerdictOnly = v.String(), nil, true
 	a, failure, err := admit(ctx, crd, cfg)
 	if err != nil {

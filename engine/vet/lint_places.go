@@ -11,8 +11,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// exprPlace is the path of a value that an expression reads.
-type exprPlace struct {
+// exprPath is the path of a value that an expression reads.
+type exprPath struct {
 	path string // as in the rule, such as "self.spec.hosts"
 	decl *types.Decl
 	// node is the schema of the path, or nil if the schema does not declare it. decl is shared by
@@ -21,30 +21,30 @@ type exprPlace struct {
 	// step is the field's name and above the object that contains it; "" and nil if the value is
 	// not a field.
 	step  string
-	above *exprPlace
-	// some is set if the value is any of several elements, so equal paths can mean different
+	above *exprPath
+	// elements is set if the value is any of several elements, so equal paths can mean different
 	// values.
-	some bool
+	elements bool
 }
 
-// placeWalk resolves self, oldSelf, and the variables of macros.
-type placeWalk struct {
-	vars   map[string]*exprPlace
+// pathWalk resolves self, oldSelf, and the variables of macros.
+type pathWalk struct {
+	vars   map[string]*exprPath
 	tested map[string]bool // by has() or an optional selection
 }
 
-func newPlaceWalk(r *rule, x *compiled) *placeWalk {
-	self := exprPlace{path: types.Self, decl: x.key.Decl}
+func newPathWalk(r *rule, x *compiled) *pathWalk {
+	self := exprPath{path: types.Self, decl: x.key.Decl}
 	if r.at.scope != nil {
 		self.node = r.at.scope.node
 	}
-	w := &placeWalk{vars: map[string]*exprPlace{types.Self: &self}, tested: map[string]bool{}}
+	w := &pathWalk{vars: map[string]*exprPath{types.Self: &self}, tested: map[string]bool{}}
 	if !x.key.Optional {
 		old := self
 		old.path = types.OldSelf
 		w.vars[types.OldSelf] = &old
 	}
-	w.visit(x.ast.NativeRep().Expr(), func(e ast.Expr, at *exprPlace) {
+	w.visit(x.ast.NativeRep().Expr(), func(e ast.Expr, at *exprPath) {
 		if at != nil && e.Kind() == ast.SelectKind && e.AsSelect().IsTestOnly() {
 			w.tested[at.path] = true
 		}
@@ -57,7 +57,7 @@ func newPlaceWalk(r *rule, x *compiled) *placeWalk {
 
 // optional returns the path of an optional selection, such as self.?a or self.?a.b, or "" for other
 // expressions.
-func (w *placeWalk) optional(e ast.Expr) string {
+func (w *pathWalk) optional(e ast.Expr) string {
 	switch e.Kind() {
 	case ast.SelectKind:
 		if above := w.optional(e.AsSelect().Operand()); above != "" {
@@ -69,7 +69,7 @@ func (w *placeWalk) optional(e ast.Expr) string {
 			return ""
 		}
 		above := w.optional(call.Args()[0])
-		if at := w.place(call.Args()[0]); at != nil {
+		if at := w.pathOf(call.Args()[0]); at != nil {
 			above = at.path
 		}
 		if name, ok := call.Args()[1].AsLiteral().(celtypes.String); ok && above != "" {
@@ -80,8 +80,8 @@ func (w *placeWalk) optional(e ast.Expr) string {
 }
 
 // visit calls f for each subexpression, with its path or nil.
-func (w *placeWalk) visit(e ast.Expr, f func(ast.Expr, *exprPlace)) {
-	f(e, w.place(e))
+func (w *pathWalk) visit(e ast.Expr, f func(ast.Expr, *exprPath)) {
+	f(e, w.pathOf(e))
 	switch e.Kind() {
 	case ast.SelectKind:
 		w.visit(e.AsSelect().Operand(), f)
@@ -110,7 +110,7 @@ func (w *placeWalk) visit(e ast.Expr, f func(ast.Expr, *exprPlace)) {
 	}
 }
 
-func (w *placeWalk) loop(loop ast.ComprehensionExpr, f func(ast.Expr, *exprPlace)) {
+func (w *pathWalk) loop(loop ast.ComprehensionExpr, f func(ast.Expr, *exprPath)) {
 	w.visit(loop.IterRange(), f)
 	w.visit(loop.AccuInit(), f)
 	w.within(loop, func() {
@@ -121,7 +121,7 @@ func (w *placeWalk) loop(loop ast.ComprehensionExpr, f func(ast.Expr, *exprPlace
 }
 
 // within calls f with the variables of a loop in scope.
-func (w *placeWalk) within(loop ast.ComprehensionExpr, f func()) {
+func (w *pathWalk) within(loop ast.ComprehensionExpr, f func()) {
 	outer, elem := w.vars, w.element(loop.IterRange())
 	w.vars = maps.Clone(outer)
 	w.vars[loop.AccuVar()] = nil
@@ -136,16 +136,16 @@ func (w *placeWalk) within(loop ast.ComprehensionExpr, f func()) {
 
 // element returns the element that a loop over a list visits. It returns nil for a map, because the
 // variable of such a loop is a key.
-func (w *placeWalk) element(e ast.Expr) *exprPlace {
-	if p := w.place(e); p != nil && p.decl.Kind == types.List {
+func (w *pathWalk) element(e ast.Expr) *exprPath {
+	if p := w.pathOf(e); p != nil && p.decl.Kind == types.List {
 		return p.element()
 	}
 	return nil
 }
 
 // element returns the path of any element of a list or map.
-func (p *exprPlace) element() *exprPlace {
-	elem := &exprPlace{path: p.path + "[…]", decl: p.decl.Elem, some: true}
+func (p *exprPath) element() *exprPath {
+	elem := &exprPath{path: p.path + "[…]", decl: p.decl.Elem, elements: true}
 	switch {
 	case p.node == nil:
 	case p.node.Items != nil:
@@ -158,20 +158,20 @@ func (p *exprPlace) element() *exprPlace {
 
 // named returns p under the name of a loop variable, which is the same element throughout an
 // iteration.
-func named(p *exprPlace, name string) *exprPlace {
+func named(p *exprPath, name string) *exprPath {
 	if p == nil {
 		return nil
 	}
-	return &exprPlace{path: name, decl: p.decl, node: p.node}
+	return &exprPath{path: name, decl: p.decl, node: p.node}
 }
 
 // field returns nil if the object has no such field.
-func (p *exprPlace) field(ident string) *exprPlace {
+func (p *exprPath) field(ident string) *exprPath {
 	f, ok := p.decl.ByIdent(ident)
 	if !ok {
 		return nil
 	}
-	below := &exprPlace{path: p.path + "." + f.Escaped, decl: f.Decl, step: ident, above: p, some: p.some}
+	below := &exprPath{path: p.path + "." + f.Escaped, decl: f.Decl, step: ident, above: p, elements: p.elements}
 	if p.node != nil {
 		if s, ok := p.node.Properties[f.Name]; ok {
 			below.node = &s
@@ -180,13 +180,13 @@ func (p *exprPlace) field(ident string) *exprPlace {
 	return below
 }
 
-// place returns the path that an expression reads, or nil if the expression is not a plain selection.
-func (w *placeWalk) place(e ast.Expr) *exprPlace {
+// pathOf returns the path that an expression reads, or nil if the expression is not a plain selection.
+func (w *pathWalk) pathOf(e ast.Expr) *exprPath {
 	switch e.Kind() {
 	case ast.IdentKind:
 		return w.vars[e.AsIdent()]
 	case ast.SelectKind:
-		if above := w.place(e.AsSelect().Operand()); above != nil && above.decl != nil && above.decl.Kind == types.Object {
+		if above := w.pathOf(e.AsSelect().Operand()); above != nil && above.decl != nil && above.decl.Kind == types.Object {
 			return above.field(e.AsSelect().FieldName())
 		}
 	case ast.CallKind:
@@ -194,7 +194,7 @@ func (w *placeWalk) place(e ast.Expr) *exprPlace {
 		if call.FunctionName() != operators.Index {
 			return nil
 		}
-		if above := w.place(call.Args()[0]); above != nil && (above.decl.Kind == types.List || above.decl.Kind == types.Map) {
+		if above := w.pathOf(call.Args()[0]); above != nil && (above.decl.Kind == types.List || above.decl.Kind == types.Map) {
 			return above.element()
 		}
 	}

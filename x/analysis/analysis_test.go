@@ -171,7 +171,7 @@ func TestCompile(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	answer, err := a.Search(t.Context(), a.Rules()[1], search.Refused)
-	if err != nil || answer.Status != search.NotAnalysed {
+	if err != nil || answer.Status != search.NotAnalyzed {
 		t.Errorf("got %+v, %v", answer, err)
 	}
 }

@@ -34,7 +34,7 @@ func few(t *testing.T, every int, visit func(crd *apiextensionsv1.CustomResource
 }
 
 // eachRule visits the rules of a CRD with their places.
-func eachRule(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, visit func(p *assist.Place, version, path string, index int, rule apiextensionsv1.ValidationRule)) {
+func eachRule(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, visit func(p *assist.Context, version, path string, index int, rule apiextensionsv1.ValidationRule)) {
 	functions := &assist.Functions{}
 	for i := range crd.Spec.Versions {
 		v := &crd.Spec.Versions[i]
@@ -45,7 +45,7 @@ func eachRule(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, v
 		at = func(s *apiextensionsv1.JSONSchemaProps, steps []engine.Step) {
 			path := engine.FormatPath(steps)
 			for index, rule := range s.XValidations {
-				p, err := assist.NewPlace(e, v.Schema.OpenAPIV3Schema, v.Name, path)
+				p, err := assist.NewContext(e, v.Schema.OpenAPIV3Schema, v.Name, path)
 				if err != nil {
 					continue
 				}
@@ -77,7 +77,7 @@ func TestUnguardedCorpus(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		eachRule(crd, e, func(p *assist.Place, version, path string, index int, rule apiextensionsv1.ValidationRule) {
+		eachRule(crd, e, func(p *assist.Context, version, path string, index int, rule apiextensionsv1.ValidationRule) {
 			want, ok := "", false
 			for _, l := range report.Lints {
 				if l.Name == "optional-read" && (l.Version == version || l.Version == "") && l.Path == path && l.Index == index {
@@ -116,7 +116,7 @@ func TestBrokenCorpus(t *testing.T) {
 	random := rand.New(rand.NewPCG(22, 4))
 	broken, back, mends := 0, 0, 0
 	few(t, 12, func(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine) {
-		eachRule(crd, e, func(p *assist.Place, _, _ string, _ int, rule apiextensionsv1.ValidationRule) {
+		eachRule(crd, e, func(p *assist.Context, _, _ string, _ int, rule apiextensionsv1.ValidationRule) {
 			src := spoilt(random, rule.Rule)
 			problems := p.Problems(src)
 			if len(problems) != 1 || problems[0].Kind != assist.Broken {

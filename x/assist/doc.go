@@ -1,7 +1,7 @@
 // Package assist helps authors write expressions at a place in a schema. It provides completion,
 // hover information with types and costs, signatures, problems, and their fixes.
 //
-//	p, err := assist.NewPlace(e, schema, "v1", "spec.hosts[*]")
+//	p, err := assist.NewContext(e, schema, "v1", "spec.hosts[*]")
 //	p.Part = assist.Rule
 //	p.CompleteAt("self.na", 7)                  // name
 //	p.Hover("self.name != ''", 6).Lines()       // its type, bounds, cost, share of the limit

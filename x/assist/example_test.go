@@ -26,7 +26,7 @@ func ExampleNewPlace() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := assist.NewPlace(e, crd.Spec.Versions[0].Schema.OpenAPIV3Schema, "v1", "spec")
+	p, err := assist.NewContext(e, crd.Spec.Versions[0].Schema.OpenAPIV3Schema, "v1", "spec")
 	if err != nil {
 		log.Fatal(err)
 	}

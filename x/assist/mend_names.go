@@ -19,11 +19,11 @@ var renamed = map[string]string{
 	"this": types.Self, "object": types.Self, "obj": types.Self, "value": types.Self, "resource": types.Self, "oldObject": types.OldSelf, "old": types.OldSelf,
 }
 
-// asked maps emptiness tests from other languages to the comparison that CEL needs after size().
-var asked = map[string]string{"isEmpty": "== 0", "empty": "== 0", "notEmpty": "> 0", "nonEmpty": "> 0", "isNotEmpty": "> 0"}
+// emptinessTests maps emptiness tests from other languages to the comparison that CEL needs after size().
+var emptinessTests = map[string]string{"isEmpty": "== 0", "empty": "== 0", "notEmpty": "> 0", "nonEmpty": "> 0", "isNotEmpty": "> 0"}
 
 // nameEdits returns edits that replace an unknown name by each of names.
-func (m *mender) nameEdits(names []string) (all [][]Edit) {
+func (m *fixer) nameEdits(names []string) (all [][]Edit) {
 	i := m.nameToken()
 	if i < 0 {
 		return nil
@@ -42,7 +42,7 @@ func (m *mender) nameEdits(names []string) (all [][]Edit) {
 }
 
 // nameEverywhere returns edits that replace every occurrence of a name that does not follow a dot.
-func (m *mender) nameEverywhere(was, is string) (all []Edit) {
+func (m *fixer) nameEverywhere(was, is string) (all []Edit) {
 	for i, t := range m.tokens {
 		if m.isName(i) && t.Text == was && m.at(i-1) != "." && m.at(i-1) != ".?" {
 			all = append(all, Edit{t.Start, t.End, is})
@@ -52,7 +52,7 @@ func (m *mender) nameEverywhere(was, is string) (all []Edit) {
 }
 
 // nameToken returns the index of the token with the name that the error is about, or -1.
-func (m *mender) nameToken() int {
+func (m *fixer) nameToken() int {
 	if match := unknownName.FindStringSubmatch(m.text); match != nil {
 		return m.tokenOf(match[1])
 	}
@@ -65,7 +65,7 @@ func (m *mender) nameToken() int {
 }
 
 // elsewhereEdits returns edits that replace a name from another language by its CEL counterpart.
-func (m *mender) elsewhereEdits(name string) (all [][]Edit) {
+func (m *fixer) elsewhereEdits(name string) (all [][]Edit) {
 	i := m.nameToken()
 	if i < 0 {
 		return nil
@@ -83,7 +83,7 @@ func (m *mender) elsewhereEdits(name string) (all [][]Edit) {
 	case is != "":
 		all = append(all, replace(s, is))
 	}
-	if against := asked[name]; against != "" && m.at(i-1) == "." {
+	if against := emptinessTests[name]; against != "" && m.at(i-1) == "." {
 		end := i
 		if call && m.at(i+2) == ")" {
 			end = i + 2
@@ -103,7 +103,7 @@ func (m *mender) elsewhereEdits(name string) (all [][]Edit) {
 
 // operandStart returns the index of the first token of a method's receiver, or -1; i is the
 // method's name.
-func (m *mender) operandStart(i int) int {
+func (m *fixer) operandStart(i int) int {
 	if i < 2 {
 		return -1
 	}
@@ -111,7 +111,7 @@ func (m *mender) operandStart(i int) int {
 }
 
 // keyEdit rewrites m.containsKey(k) as k in m.
-func (m *mender) keyEdit(i int) [][]Edit {
+func (m *fixer) keyEdit(i int) [][]Edit {
 	from := m.operandStart(i)
 	if from < 0 || m.at(i+1) != "(" {
 		return nil
@@ -126,7 +126,7 @@ func (m *mender) keyEdit(i int) [][]Edit {
 }
 
 // selectionEdits returns edits for a field selection on a value that has no fields.
-func (m *mender) selectionEdits() (all [][]Edit) {
+func (m *fixer) selectionEdits() (all [][]Edit) {
 	i := m.nameToken()
 	if i < 1 {
 		return nil

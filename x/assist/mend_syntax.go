@@ -6,15 +6,15 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 )
 
-// spelled maps operators of other languages to CEL operators.
-var spelled = map[string]string{
+// celOperators maps operators of other languages to CEL operators.
+var celOperators = map[string]string{
 	"=": "==", "===": "==", "!==": "!=", "<>": "!=", "=<": "<=", "=>": ">=", "&": "&&", "|": "||", "^": "!=", "?.": ".?", "->": ".",
 	"and": "&&", "or": "||", "xor": "!=", "is": "==", "eq": "==", "equals": "==", "ne": "!=", "gt": ">", "lt": "<", "ge": ">=", "le": "<=", "mod": "%",
 	"AND": "&&", "OR": "||",
 }
 
 // syntaxEdits returns edits for expressions that do not parse.
-func (m *mender) syntaxEdits() (all [][]Edit) {
+func (m *fixer) syntaxEdits() (all [][]Edit) {
 	add := func(edits []Edit) {
 		if len(edits) > 0 {
 			all = append(all, edits)
@@ -33,7 +33,7 @@ func (m *mender) syntaxEdits() (all [][]Edit) {
 			add(edit)
 			add(m.everywhere(m.textOf(Span{edit[0].Start, edit[0].End})))
 		}
-		add(m.oddEdit(i))
+		add(m.tokenEdit(i))
 	}
 	add(m.everywhere("?.")) // the parser reports a?.b where it expects a conditional to continue
 	near, every := m.wordEdits()
@@ -41,13 +41,13 @@ func (m *mender) syntaxEdits() (all [][]Edit) {
 }
 
 // operatorEdit replaces the operator at token i by its CEL counterpart, or returns nil.
-func (m *mender) operatorEdit(i int) []Edit {
+func (m *fixer) operatorEdit(i int) []Edit {
 	first, last := m.runAt(i)
 	if first > last {
 		return nil
 	}
 	s := m.tokenSpan(first, last)
-	if is := spelled[m.textOf(s)]; is != "" {
+	if is := celOperators[m.textOf(s)]; is != "" {
 		return replace(s, is)
 	}
 	return nil
@@ -55,7 +55,7 @@ func (m *mender) operatorEdit(i int) []Edit {
 
 // everywhere replaces every operator written as like by its CEL counterpart. If like is "", it
 // replaces all operators of other languages.
-func (m *mender) everywhere(like string) (all []Edit) {
+func (m *fixer) everywhere(like string) (all []Edit) {
 	for at := 0; at < len(m.tokens); at++ {
 		first, last := m.runAt(at)
 		if first > last {
@@ -63,8 +63,8 @@ func (m *mender) everywhere(like string) (all []Edit) {
 		}
 		s := m.tokenSpan(first, last)
 		at = last
-		if text := m.textOf(s); spelled[text] != "" && (like == "" || text == like) {
-			all = append(all, Edit{s.Start, s.End, spelled[text]})
+		if text := m.textOf(s); celOperators[text] != "" && (like == "" || text == like) {
+			all = append(all, Edit{s.Start, s.End, celOperators[text]})
 		}
 	}
 	return all
@@ -72,12 +72,12 @@ func (m *mender) everywhere(like string) (all []Edit) {
 
 // wordEdits replaces words that are operators in other languages: near holds one edit for each word
 // near the error, and every replaces them all.
-func (m *mender) wordEdits() (near [][]Edit, every []Edit) {
+func (m *fixer) wordEdits() (near [][]Edit, every []Edit) {
 	for i, t := range m.tokens {
 		if t.Kind != lex.Ident || m.at(i-1) == "." || m.at(i+1) == "." && t.Text != "not" {
 			continue
 		}
-		is, end := spelled[t.Text], t.End
+		is, end := celOperators[t.Text], t.End
 		switch strings.ToLower(t.Text) {
 		case "not", "return":
 			if i+1 == len(m.tokens) {
@@ -100,8 +100,8 @@ func (m *mender) wordEdits() (near [][]Edit, every []Edit) {
 	return near, every
 }
 
-// oddEdit fixes a single token that has another meaning in other languages, or returns nil.
-func (m *mender) oddEdit(i int) []Edit {
+// tokenEdit fixes a single token that has another meaning in other languages, or returns nil.
+func (m *fixer) tokenEdit(i int) []Edit {
 	s := m.tokenSpan(i, i)
 	switch t := m.tokens[i]; {
 	case t.Text == "," || t.Text == ";":
@@ -121,7 +121,7 @@ func (m *mender) oddEdit(i int) []Edit {
 }
 
 // lambda fixes a macro call that introduces its variable with an arrow.
-func (m *mender) lambda(i int) []Edit {
+func (m *fixer) lambda(i int) []Edit {
 	first, last := m.runAt(i)
 	if first > last || first < 3 || !m.isName(first-1) || m.at(first-2) != "(" || !IsLoop(m.at(first-3)) {
 		return nil
@@ -133,7 +133,7 @@ func (m *mender) lambda(i int) []Edit {
 }
 
 // infix rewrites an operator between two operands as the method that CEL has for it.
-func (m *mender) infix(i int) []Edit {
+func (m *fixer) infix(i int) []Edit {
 	first, last := m.runAt(i)
 	if first > last {
 		first, last = i, i
@@ -166,7 +166,7 @@ func (m *mender) infix(i int) []Edit {
 
 // operandEnd returns the index of the last token of the operand that begins with token i. An
 // operand consists of names, dots, indexes, and calls.
-func (m *mender) operandEnd(i int) int {
+func (m *fixer) operandEnd(i int) int {
 	for i+1 < len(m.tokens) {
 		next := m.tokens[i+1]
 		switch {
@@ -187,7 +187,7 @@ func (m *mender) operandEnd(i int) int {
 }
 
 // closingEdits closes open quotes and brackets, or removes closing brackets without a counterpart.
-func (m *mender) closingEdits() (all [][]Edit) {
+func (m *fixer) closingEdits() (all [][]Edit) {
 	end := len(m.src)
 	for end > 0 && (m.src[end-1] == ' ' || m.src[end-1] == '\n' || m.src[end-1] == '\t') {
 		end--

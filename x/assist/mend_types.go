@@ -10,7 +10,7 @@ import (
 )
 
 // typeEdits returns edits for type errors.
-func (m *mender) typeEdits() [][]Edit {
+func (m *fixer) typeEdits() [][]Edit {
 	if m.nodes == nil {
 		return nil
 	}
@@ -27,7 +27,7 @@ func (m *mender) typeEdits() [][]Edit {
 	if rest, ok := strings.CutPrefix(m.text, "expected type '"); ok {
 		want, found, _ := strings.Cut(rest, "' but found '")
 		found = strings.TrimSuffix(found, "'")
-		path := pathTo(m.nodes, m.standsAt)
+		path := pathTo(m.nodes, m.isAtError)
 		if len(path) == 0 {
 			return nil
 		}
@@ -43,16 +43,16 @@ func (m *mender) typeEdits() [][]Edit {
 	return nil
 }
 
-// standsAt reports whether e is at the position of the error.
-func (m *mender) standsAt(e ast.Expr) bool {
+// isAtError reports whether e is at the position of the error.
+func (m *fixer) isAtError(e ast.Expr) bool {
 	r, ok := m.info.GetOffsetRange(e.ID())
 	return ok && int(r.Start) == m.offset
 }
 
 // callsAt returns the calls of a function at the position of the error.
-func (m *mender) callsAt(name string) (all []ast.CallExpr) {
+func (m *fixer) callsAt(name string) (all []ast.CallExpr) {
 	pathTo(m.nodes, func(e ast.Expr) bool {
-		if isCall(e, name) && m.standsAt(e) {
+		if isCall(e, name) && m.isAtError(e) {
 			all = append(all, e.AsCall())
 		}
 		return false
@@ -68,7 +68,7 @@ type operandPart struct {
 	kind kind
 }
 
-func (m *mender) overloadEdits(call ast.CallExpr, name, signature string) [][]Edit {
+func (m *fixer) overloadEdits(call ast.CallExpr, name, signature string) [][]Edit {
 	parts := call.Args()
 	target, args, method := strings.Cut(signature, ".(")
 	if method {
@@ -98,7 +98,7 @@ func (m *mender) overloadEdits(call ast.CallExpr, name, signature string) [][]Ed
 	return nil
 }
 
-func (m *mender) binaryEdits(name string, a, b operandPart) (all [][]Edit) {
+func (m *fixer) binaryEdits(name string, a, b operandPart) (all [][]Edit) {
 	whole := Span{a.Start, b.End}
 	left, right := m.textOf(a.Span), m.textOf(b.Span)
 	switch name {
@@ -163,7 +163,7 @@ func (m *mender) binaryEdits(name string, a, b operandPart) (all [][]Edit) {
 }
 
 // unchain rewrites 1 < x < 5 as 1 < x && x < 5.
-func (m *mender) unchain(a operandPart) [][]Edit {
+func (m *fixer) unchain(a operandPart) [][]Edit {
 	if a.e.Kind() != ast.CallKind || len(a.e.AsCall().Args()) != 2 {
 		return nil
 	}
@@ -175,7 +175,7 @@ func (m *mender) unchain(a operandPart) [][]Edit {
 }
 
 // notEdits returns edits for the negation of a value that is not a bool.
-func (m *mender) notEdits(of operandPart) [][]Edit {
+func (m *fixer) notEdits(of operandPart) [][]Edit {
 	at := m.offset
 	bang := Edit{at, at + 1, ""}
 	none := map[kind]string{kindString: " == ''", kindInt: " == 0", kindDouble: " == 0.0"}[of.kind]
@@ -206,7 +206,7 @@ func conditions(s Span, k kind) [][]Edit {
 }
 
 // choiceEdits returns edits for a conditional expression with type errors.
-func (m *mender) choiceEdits(on []operandPart) [][]Edit {
+func (m *fixer) choiceEdits(on []operandPart) [][]Edit {
 	if on[0].kind != kindBool {
 		return conditions(on[0].Span, on[0].kind)
 	}
@@ -214,7 +214,7 @@ func (m *mender) choiceEdits(on []operandPart) [][]Edit {
 }
 
 // methodEdits returns edits for a method called on the wrong type or with the wrong arguments.
-func (m *mender) methodEdits(name string, on []operandPart) [][]Edit {
+func (m *fixer) methodEdits(name string, on []operandPart) [][]Edit {
 	of := on[0]
 	switch {
 	case of.kind == kindOptional && name == "orValue" && len(on) == 2:
@@ -240,7 +240,7 @@ var zeros = map[kind]string{kindBool: "false", kindInt: "0", kindDouble: "0.0", 
 
 // convert returns edits that convert a part to another kind; typ is the type to convert
 // to, in cel-go's notation.
-func (m *mender) convert(s Span, e ast.Expr, from, to kind, typ string) (all [][]Edit) {
+func (m *fixer) convert(s Span, e ast.Expr, from, to kind, typ string) (all [][]Edit) {
 	text := m.textOf(s)
 	literal := e.Kind() == ast.LiteralKind
 	quoted := ""
@@ -282,8 +282,8 @@ func (m *mender) convert(s Span, e ast.Expr, from, to kind, typ string) (all [][
 }
 
 // typeOf returns the type of e in cel-go's notation, or other if it is unknown.
-func (m *mender) typeOf(e ast.Expr, other string) string {
-	v := m.place.view(m.place.env(), m.nodes, func(at ast.Expr) bool { return at.ID() == e.ID() })
+func (m *fixer) typeOf(e ast.Expr, other string) string {
+	v := m.context.view(m.context.env(), m.nodes, func(at ast.Expr) bool { return at.ID() == e.ID() })
 	if len(v.path) > 0 {
 		if t := v.typeOf(e); t != nil {
 			return t.String()

@@ -18,12 +18,12 @@ import (
 // mend_names.go, mend_types.go). Each edit is tried before it is offered: the result must compile,
 // or the next error must be after the edited part.
 
-// mender looks for fixes of a compile error.
-type mender struct {
+// fixer looks for fixes of a compile error.
+type fixer struct {
 	*fault
-	place *Place
-	bad   *engine.CompileError
-	text  string // the error message
+	context *Context
+	bad     *engine.CompileError
+	text    string // the error message
 	// nodes is the syntax tree, and info and source map it to the text. All three are nil if the
 	// expression does not parse.
 	nodes  ast.Expr
@@ -32,21 +32,21 @@ type mender struct {
 }
 
 const (
-	// maxMends limits how many fixes are offered, and maxTries how many are tried.
-	maxMends = 4
+	// maxFixes limits how many fixes are offered, and maxTries how many are tried.
+	maxFixes = 4
 	maxTries = 16
 )
 
-// maxMended limits the length in code points of expressions for which fixes are tried. It is ten
+// maxFixedLength limits the length in code points of expressions for which fixes are tried. It is ten
 // times the length of the longest real rules.
-const maxMended = 10_000
+const maxFixedLength = 10_000
 
 // fixes returns the fixes of an error that is described by advice.
-func (p *Place) fixes(bad *engine.CompileError, f *fault, advice Advice) []Fix {
-	if len(f.src) > maxMended {
+func (p *Context) fixes(bad *engine.CompileError, f *fault, advice Advice) []Fix {
+	if len(f.src) > maxFixedLength {
 		return nil
 	}
-	m := &mender{fault: f, place: p, bad: bad, text: bad.Summary()}
+	m := &fixer{fault: f, context: p, bad: bad, text: bad.Summary()}
 	if env := p.env(); env != nil {
 		if parsed, err := types.Parse(env, bad.Rule); err == nil {
 			m.nodes, m.info = parsed.NativeRep().Expr(), parsed.NativeRep().SourceInfo()
@@ -63,20 +63,20 @@ func (p *Place) fixes(bad *engine.CompileError, f *fault, advice Advice) []Fix {
 		if slices.ContainsFunc(whole, same) || slices.ContainsFunc(part, same) {
 			continue
 		}
-		mend := Fix{Title: titleOf(f.src, edits), Edits: edits}
+		fix := Fix{Title: titleOf(f.src, edits), Edits: edits}
 		switch compiles, gone := m.try(edits); {
 		case compiles:
-			whole = append(whole, mend)
+			whole = append(whole, fix)
 		case gone:
-			part = append(part, mend)
+			part = append(part, fix)
 		}
 	}
 	whole = append(whole, part...)
-	return whole[:min(len(whole), maxMends)]
+	return whole[:min(len(whole), maxFixes)]
 }
 
 // candidates returns edits that may fix the error, the most likely first.
-func (m *mender) candidates(advice Advice) (all [][]Edit) {
+func (m *fixer) candidates(advice Advice) (all [][]Edit) {
 	switch {
 	case strings.HasPrefix(m.text, "Syntax error: "), strings.HasPrefix(m.text, "reserved identifier: "), m.nodes == nil:
 		all = m.syntaxEdits()
@@ -85,7 +85,7 @@ func (m *mender) candidates(advice Advice) (all [][]Edit) {
 	}
 	if match := unknownName.FindStringSubmatch(m.text); match != nil {
 		all = append(all, m.elsewhereEdits(match[1])...)
-		if words[match[1]] != "" {
+		if wordHints[match[1]] != "" {
 			near, every := m.wordEdits()
 			all = append(append(all, near...), every)
 		}
@@ -98,9 +98,9 @@ func (m *mender) candidates(advice Advice) (all [][]Edit) {
 
 // try applies edits and compiles the result. It reports whether the result compiles, and whether at
 // least this error is gone because the next error is further right.
-func (m *mender) try(edits []Edit) (compiles, gone bool) {
-	mended := Apply(m.bad.Rule, edits)
-	_, err := m.place.compile(mended)
+func (m *fixer) try(edits []Edit) (compiles, gone bool) {
+	fixed := Apply(m.bad.Rule, edits)
+	_, err := m.context.compile(fixed)
 	var bad *engine.CompileError
 	if !errors.As(err, &bad) {
 		return err == nil, err == nil
@@ -145,12 +145,12 @@ func titleOf(src []rune, edits []Edit) string {
 }
 
 // span returns the range of e in the expression, and whether it is known.
-func (m *mender) span(e ast.Expr) (Span, bool) {
+func (m *fixer) span(e ast.Expr) (Span, bool) {
 	from, to, ok := m.source.Range(e)
 	return Span{from, to}, ok
 }
 
-func (m *mender) textOf(s Span) string { return string(m.src[s.Start:s.End]) }
+func (m *fixer) textOf(s Span) string { return string(m.src[s.Start:s.End]) }
 
 // wrap returns edits that insert text before and after s.
 func wrap(s Span, before, after string) []Edit {

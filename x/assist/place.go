@@ -12,12 +12,12 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Place is the context of an expression: a schema node, and everything known about the expression
-// there. NewPlace creates a Place. All fields except Node are optional. A Place is safe for
+// Context is the context of an expression: a schema node, and everything known about the expression
+// there. NewContext creates a Place. All fields except Node are optional. A Place is safe for
 // concurrent use as long as its fields do not change.
 //
 // All positions in expressions count code points from 0, as CEL does.
-type Place struct {
+type Context struct {
 	Node *engine.Node
 	// Schema is the node's schema as written in the CRD. Schemas that are equal for CEL share a
 	// declaration, so details such as enums are only found here.
@@ -57,9 +57,9 @@ func (p Part) String() string {
 	return [...]string{AnyExpression: "the whole", Rule: "the rule", MessageExpression: "the messageExpression"}[p]
 }
 
-// NewPlace returns the place of an expression at a path of a version, both as for engine.Engine.At.
+// NewContext returns the place of an expression at a path of a version, both as for engine.Engine.At.
 // schema is the whole schema of that version as written in the CRD, or nil.
-func NewPlace(e *engine.Engine, schema *apiextensionsv1.JSONSchemaProps, version, path string) (*Place, error) {
+func NewContext(e *engine.Engine, schema *apiextensionsv1.JSONSchemaProps, version, path string) (*Context, error) {
 	node, err := e.At(version, path)
 	if err != nil {
 		return nil, err
@@ -72,12 +72,12 @@ func NewPlace(e *engine.Engine, schema *apiextensionsv1.JSONSchemaProps, version
 	if err != nil {
 		return nil, err
 	}
-	return &Place{Node: node, Schema: SchemaAt(schema, steps), around: newAround(root.Decl(), steps)}, nil
+	return &Context{Node: node, Schema: SchemaAt(schema, steps), around: newAround(root.Decl(), steps)}, nil
 }
 
 // env returns the environment of expressions at p, or nil if the schema is not visible to rules.
 // model returns the cost model of the version for which the rule is written.
-func (p *Place) model() cost.Model {
+func (p *Context) model() cost.Model {
 	v := types.Version{Minor: types.Newest}
 	if c := p.compiler(); c != nil {
 		v = c.Version()
@@ -85,14 +85,14 @@ func (p *Place) model() cost.Model {
 	return cost.For(v)
 }
 
-func (p *Place) env() *cel.Env {
-	desk := p.compiler()
-	if desk == nil {
+func (p *Context) env() *cel.Env {
+	compiler := p.compiler()
+	if compiler == nil {
 		return nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	env, err := desk.Env(p.OptionalOldSelf)
+	env, err := compiler.Env(p.OptionalOldSelf)
 	if err != nil {
 		return nil
 	}
@@ -100,7 +100,7 @@ func (p *Place) env() *cel.Env {
 }
 
 // compiler returns the compiler for expressions at p, or nil if rules are not allowed there.
-func (p *Place) compiler() *expr.Compiler {
+func (p *Context) compiler() *expr.Compiler {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.known == nil && p.Node.Decl().Kind != types.Hidden {
@@ -110,18 +110,18 @@ func (p *Place) compiler() *expr.Compiler {
 }
 
 // compile compiles an expression of any type.
-func (p *Place) compile(src string) (*expr.Expr, error) {
-	desk := p.compiler()
-	if desk == nil {
+func (p *Context) compile(src string) (*expr.Expr, error) {
+	compiler := p.compiler()
+	if compiler == nil {
 		return nil, types.ErrHidden
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return desk.Compile(src, p.OptionalOldSelf)
+	return compiler.Compile(src, p.OptionalOldSelf)
 }
 
 // steps returns the path from the root to p; indexes and keys are wildcards.
-func (p *Place) steps() []engine.Step {
+func (p *Context) steps() []engine.Step {
 	if p.around.steps != nil {
 		return p.around.steps
 	}
@@ -130,7 +130,7 @@ func (p *Place) steps() []engine.Step {
 }
 
 // functions returns p.Functions, which it creates if necessary.
-func (p *Place) functions() *Functions {
+func (p *Context) functions() *Functions {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.Functions == nil {
@@ -139,7 +139,7 @@ func (p *Place) functions() *Functions {
 	return p.Functions
 }
 
-func (p *Place) expand(src string) (string, error) {
+func (p *Context) expand(src string) (string, error) {
 	if p.Expand == nil {
 		return src, nil
 	}
@@ -148,8 +148,8 @@ func (p *Place) expand(src string) (string, error) {
 
 // TypeOf returns the type of an expression in OpenAPI terms, taken from its declaration if it is
 // declared.
-func (p *Place) TypeOf(x *expr.Expr) string {
-	r := resolver{place: p}
+func (p *Context) TypeOf(x *expr.Expr) string {
+	r := resolver{context: p}
 	if found := r.expr(x.AST().NativeRep().Expr()); found.decl != nil && !isOptional(x.Type()) {
 		return found.decl.String()
 	}

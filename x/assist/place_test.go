@@ -15,7 +15,7 @@ import (
 )
 
 // placeIn returns a place in the first version of the CRD in a file.
-func placeIn(t testing.TB, file, path string) *assist.Place {
+func placeIn(t testing.TB, file, path string) *assist.Context {
 	t.Helper()
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -24,7 +24,7 @@ func placeIn(t testing.TB, file, path string) *assist.Place {
 	return placeOf(t, data, path)
 }
 
-func placeOf(t testing.TB, data []byte, path string) *assist.Place {
+func placeOf(t testing.TB, data []byte, path string) *assist.Context {
 	t.Helper()
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	if err := yaml.Unmarshal(data, crd); err != nil {
@@ -35,7 +35,7 @@ func placeOf(t testing.TB, data []byte, path string) *assist.Place {
 		t.Fatal(err)
 	}
 	v := &crd.Spec.Versions[0]
-	p, err := assist.NewPlace(e, v.Schema.OpenAPIV3Schema, v.Name, path)
+	p, err := assist.NewContext(e, v.Schema.OpenAPIV3Schema, v.Name, path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func TestMended(t *testing.T) {
 }
 
 // gone checks that a fix removes its problem.
-func gone(t *testing.T, p *assist.Place, src string, was assist.Problem, m assist.Fix) {
+func gone(t *testing.T, p *assist.Context, src string, was assist.Problem, m assist.Fix) {
 	t.Helper()
 	is := assist.Apply(src, m.Edits)
 	for _, other := range p.Problems(is) {

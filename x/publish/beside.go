@@ -37,8 +37,8 @@ func oneLine(s node) string {
 	return strings.Join(parts, "; ")
 }
 
-// beside writes the information that kubectl omits, for the explained field itself.
-func (e *explainer) beside() {
+// writeValidation writes the information that kubectl omits, for the explained field itself.
+func (e *explainer) writeValidation() {
 	if words := bounds(e.schema); words != "" {
 		e.block("BOUNDS", wrapped(words, 76))
 	}
@@ -94,19 +94,19 @@ func rules(s node) (all []rule) {
 
 func (e *explainer) rule(r rule, path, here string) (lines []string) {
 	lines = append(lines, lex.Flat(r.text))
-	say := func(what, text string) {
+	add := func(what, text string) {
 		if text != "" {
 			lines = append(lines, "    "+what+": "+lex.OneLine(text))
 		}
 	}
 	if path != here {
-		say("of", path)
+		add("of", path)
 	}
 	for _, fact := range r.facts() {
-		say(fact.Name, fact.Text)
+		add(fact.Name, fact.Text)
 	}
 	if c, ok := e.layout.Costs[engine.RuleRef{Version: e.Version, Path: path, Index: r.index}]; ok {
-		say("cost", c.String())
+		add("cost", c.String())
 	}
 	return lines
 }

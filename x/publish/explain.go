@@ -41,12 +41,12 @@ type Cost struct{ One, All, Limit uint64 }
 
 // Explain returns the text of kubectl explain, with bounds, defaults, and rules unless Plain is
 // set. The only possible error is a *TooLongError.
-func (p *Place) Explain(l Layout) (string, error) {
-	e := &explainer{Place: p, layout: l}
+func (p *Target) Explain(l Layout) (string, error) {
+	e := &explainer{Target: p, layout: l}
 	e.head()
 	e.describe()
 	if !l.Plain {
-		e.beside()
+		e.writeValidation()
 	}
 	e.fieldList(e.schema, 1)
 	e.line("")
@@ -57,7 +57,7 @@ func (p *Place) Explain(l Layout) (string, error) {
 }
 
 type explainer struct {
-	*Place
+	*Target
 	layout Layout
 	text   strings.Builder
 	begun  bool // FIELDS has been written

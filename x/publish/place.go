@@ -15,8 +15,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/spell"
 )
 
-// Place is a field in a version of a CRD, or the root.
-type Place struct {
+// Target is a field in a version of a CRD, or the root.
+type Target struct {
 	CRD     *apiextensionsv1.CustomResourceDefinition
 	Version string
 	// Path is the path of the field in the format of engine.FormatPath. It includes [*], which
@@ -31,7 +31,7 @@ type Place struct {
 // Find resolves a name such as crontabs.spec.replicas as kubectl explain does: first the resource
 // by its plural, singular, or short name, then fields. The group may follow the plural. The CRD's
 // kind is also accepted. apiVersion is GROUP/VERSION, or "" for the server's preferred version.
-func Find(crds []*apiextensionsv1.CustomResourceDefinition, name, apiVersion string) (*Place, error) {
+func Find(crds []*apiextensionsv1.CustomResourceDefinition, name, apiVersion string) (*Target, error) {
 	steps, err := fieldNames(strings.TrimSuffix(name, "."))
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func Find(crds []*apiextensionsv1.CustomResourceDefinition, name, apiVersion str
 	if err != nil {
 		return nil, err
 	}
-	at := &Place{CRD: crd, Version: v.Name, schema: root, types: definitions()}
+	at := &Target{CRD: crd, Version: v.Name, schema: root, types: definitions()}
 	if err := at.walk(steps); err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func fieldNames(name string) (names []string, err error) {
 // prefers the CRD whose group follows, then the first.
 func resource(crds []*apiextensionsv1.CustomResourceDefinition, steps []string) (*apiextensionsv1.CustomResourceDefinition, []string, error) {
 	var found []*apiextensionsv1.CustomResourceDefinition
-	for _, means := range []func(*apiextensionsv1.CustomResourceDefinitionNames, string) bool{exactly, shortly, loosely} {
+	for _, means := range []func(*apiextensionsv1.CustomResourceDefinitionNames, string) bool{matchesPlural, matchesShortName, matchesAnyCase} {
 		for _, crd := range crds {
 			if means(&crd.Spec.Names, steps[0]) {
 				found = append(found, crd)
@@ -112,16 +112,16 @@ func singular(n *apiextensionsv1.CustomResourceDefinitionNames) string {
 	return cmp.Or(n.Singular, strings.ToLower(n.Kind))
 }
 
-func exactly(n *apiextensionsv1.CustomResourceDefinitionNames, name string) bool {
+func matchesPlural(n *apiextensionsv1.CustomResourceDefinitionNames, name string) bool {
 	return name == n.Plural || name == singular(n)
 }
 
-func shortly(n *apiextensionsv1.CustomResourceDefinitionNames, name string) bool {
+func matchesShortName(n *apiextensionsv1.CustomResourceDefinitionNames, name string) bool {
 	return slices.Contains(n.ShortNames, name)
 }
 
-func loosely(n *apiextensionsv1.CustomResourceDefinitionNames, name string) bool {
-	return exactly(n, strings.ToLower(name)) || strings.EqualFold(name, n.Kind)
+func matchesAnyCase(n *apiextensionsv1.CustomResourceDefinitionNames, name string) bool {
+	return matchesPlural(n, strings.ToLower(name)) || strings.EqualFold(name, n.Kind)
 }
 
 // preferred returns the version that is first in a server's discovery, or nil if no version is
@@ -170,7 +170,7 @@ func preferredName(crd *apiextensionsv1.CustomResourceDefinition) string {
 
 // walk descends to a field, passing through lists and maps. Fields that only allOf declares are
 // tried last.
-func (p *Place) walk(names []string) error {
+func (p *Target) walk(names []string) error {
 	var steps []engine.Step
 	for i, name := range names {
 		next, through := p.field(p.schema, name)

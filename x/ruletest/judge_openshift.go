@@ -10,8 +10,8 @@ import (
 // run does the writes of OpenShift's harness: a create; or a create, a write of the status through
 // its subresource, an update of the spec, an update of the status, and a read of the stored object.
 func (b *openShift) run(t *trial) {
-	t.where = func(field string) Place { return b.reader.cause(b.initial, field) }
-	initial := b.dressed(t.on, b.initial.object)
+	t.where = func(field string) Position { return b.reader.cause(b.initial, field) }
+	initial := b.withName(t.on, b.initial.object)
 	if b.updated == nil {
 		b.create(t, initial)
 		return
@@ -20,15 +20,15 @@ func (b *openShift) run(t *trial) {
 	if stored == nil {
 		return
 	}
-	t.where = func(field string) Place { return b.reader.cause(b.updated, field) }
-	updated := b.dressed(t.on, b.updated.object)
+	t.where = func(field string) Position { return b.reader.cause(b.updated, field) }
+	updated := b.withName(t.on, b.updated.object)
 	meta := updated["metadata"].(map[string]any)
 	meta["name"] = metadata(stored)["name"]
 	b.update(t, updated, stored)
 }
 
-// dressed returns the object with the namespace and name that the harness sets.
-func (b *openShift) dressed(on *target, object map[string]any) map[string]any {
+// withName returns the object with the namespace and name that the harness sets.
+func (b *openShift) withName(on *target, object map[string]any) map[string]any {
 	out := maps.Clone(object)
 	meta := metadata(object)
 	if meta == nil {
@@ -55,14 +55,14 @@ func (b *openShift) create(t *trial, initial map[string]any) {
 	if t.result = t.write(t.on, req); t.result == nil {
 		return
 	}
-	t.keep(t.on, req, b.passes(t, b.expectedError, b.expected))
+	t.recordWrite(t.on, req, b.passes(t, b.expectedError, b.expected))
 	b.compareResult(t, b.expectedError, b.expected)
 }
 
 // store returns the stored old object, or nil if it is rejected.
 func (b *openShift) store(t *trial, initial map[string]any) map[string]any {
-	at := b.reader.place(b.initial.node)
-	res := t.set(t.before, "initial", at, engine.Request{Object: initial})
+	at := b.reader.positionOf(b.initial.node)
+	res := t.writeSetup(t.before, "initial", at, engine.Request{Object: initial})
 	if res == nil {
 		return nil
 	}
@@ -77,25 +77,25 @@ func (b *openShift) store(t *trial, initial map[string]any) map[string]any {
 		return stored
 	}
 	// The harness first updates the object under the current CRD, without a change.
-	if res = t.set(t.on, "initial, unchanged under today's CRD,", at, engine.Request{Object: stored, OldObject: stored}); res == nil {
+	if res = t.writeSetup(t.on, "initial, unchanged under today's CRD,", at, engine.Request{Object: stored, OldObject: stored}); res == nil {
 		return nil
 	}
 	return res.Object
 }
 
 // status writes the status of the old object.
-func (b *openShift) status(t *trial, on *target, stored map[string]any, status any, at Place) *engine.Result {
-	if !b.statusful(t, on, at) {
+func (b *openShift) status(t *trial, on *target, stored map[string]any, status any, at Position) *engine.Result {
+	if !b.hasStatusSubresource(t, on, at) {
 		return nil
 	}
-	return t.set(on, "the status of initial", at, statusWrite(stored, status))
+	return t.writeSetup(on, "the status of initial", at, statusWrite(stored, status))
 }
 
-func (b *openShift) statusful(t *trial, on *target, at Place) bool {
-	if !on.statusful() {
+func (b *openShift) hasStatusSubresource(t *trial, on *target, at Position) bool {
+	if !on.hasStatusSubresource() {
 		t.wrongAt(at, "a status subresource, so that status can be written", "no status subresource in the CRD version")
 	}
-	return on.statusful()
+	return on.hasStatusSubresource()
 }
 
 func statusWrite(stored map[string]any, status any) engine.Request {
@@ -111,12 +111,12 @@ func (b *openShift) update(t *trial, updated, stored map[string]any) {
 	}
 	status := updated["status"]
 	if b.expectedError != "" || status == nil {
-		t.keep(t.on, req, b.passes(t, b.expectedError, b.expected))
+		t.recordWrite(t.on, req, b.passes(t, b.expectedError, b.expected))
 		b.compareResult(t, b.expectedError, b.expected)
 		return
 	}
-	t.keep(t.on, req, b.passes(t, "", nil))
-	if b.compareResult(t, "", nil); len(t.wrong) > 0 || !b.statusful(t, t.on, b.errorPlace) {
+	t.recordWrite(t.on, req, b.passes(t, "", nil))
+	if b.compareResult(t, "", nil); len(t.wrong) > 0 || !b.hasStatusSubresource(t, t.on, b.errorPosition) {
 		return
 	}
 	t.status = true
@@ -124,7 +124,7 @@ func (b *openShift) update(t *trial, updated, stored map[string]any) {
 	if t.result = t.write(t.on, req); t.result == nil {
 		return
 	}
-	t.keep(t.on, req, b.passes(t, b.expectedStatusError, b.expected))
+	t.recordWrite(t.on, req, b.passes(t, b.expectedStatusError, b.expected))
 	b.compareResult(t, b.expectedStatusError, b.expected)
 }
 
@@ -144,31 +144,31 @@ func (b *openShift) compareResult(t *trial, refusal string, expected *embedded) 
 	res := t.result
 	switch {
 	case refusal != "" && res.Allowed:
-		t.wrongAt(b.errorPlace, "rejected: …"+refusal+"…", "accepted")
+		t.wrongAt(b.errorPosition, "rejected: …"+refusal+"…", "accepted")
 	case refusal != "":
 		ok, by := contains(res.Failure.Message, refusal, t.cfg.Exact)
 		if !ok {
-			t.wrongAt(b.errorPlace, "rejected: …"+refusal+"…", "rejected: "+res.Failure.Message)
+			t.wrongAt(b.errorPosition, "rejected: …"+refusal+"…", "rejected: "+res.Failure.Message)
 		} else if by {
 			t.remark(olderRemark)
 		}
 	case !res.Allowed:
-		at := b.errorPlace
+		at := b.errorPosition
 		if b.expected != nil {
-			at = b.reader.place(b.expected.node)
+			at = b.reader.positionOf(b.expected.node)
 		}
 		t.wrongAt(at, "accepted", "rejected: "+res.Failure.Message)
 	default:
 		if expected != nil {
-			if found := differences(b.unnamed(expected.object), b.unnamed(res.Object)); len(found) > 0 {
-				t.wrongAt(b.reader.place(expected.node), "this object", "a different object: "+strings.Join(found, "; "))
+			if found := differences(b.withoutName(expected.object), b.withoutName(res.Object)); len(found) > 0 {
+				t.wrongAt(b.reader.positionOf(expected.node), "this object", "a different object: "+strings.Join(found, "; "))
 			}
 		}
 	}
 }
 
-// unnamed returns an object without the name and namespace that the harness sets.
-func (b *openShift) unnamed(object map[string]any) map[string]any {
+// withoutName returns an object without the name and namespace that the harness sets.
+func (b *openShift) withoutName(object map[string]any) map[string]any {
 	out, meta := maps.Clone(object), metadata(object)
 	delete(meta, "name")
 	delete(meta, "namespace")

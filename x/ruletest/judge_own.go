@@ -13,12 +13,12 @@ import (
 )
 
 func (b *own) run(t *trial) {
-	t.where = b.place
+	t.where = b.positionOf
 	req := b.request()
 	if t.result = t.write(t.on, req); t.result == nil {
 		return
 	}
-	t.keep(t.on, req, func(res *engine.Result) bool {
+	t.recordWrite(t.on, req, func(res *engine.Result) bool {
 		again := &trial{cfg: t.cfg, on: t.on, outcome: outcome{result: res}}
 		b.compareResult(again)
 		return len(again.wrong) == 0 && again.problem == ""
@@ -52,32 +52,32 @@ func (b *own) of(patch map[string]any, patched bool) map[string]any {
 	return valuediff.Merge(b.base.object, patch).(map[string]any)
 }
 
-// place returns the position of an object's field: in the patch, or in the object that it changes.
-func (b *own) place(field string) Place {
+// positionOf returns the position of an object's field: in the patch, or in the object that it changes.
+func (b *own) positionOf(field string) Position {
 	for _, name := range []string{"object", "patch"} {
 		if _, n := b.item.Get(name); n != nil {
 			if at := position.Nearest(n.Resolve(), field); at != n.Resolve() {
-				return b.reader.place(at)
+				return b.reader.positionOf(at)
 			}
 		}
 	}
 	if b.object == nil && b.base.node != nil {
-		return b.reader.place(position.Nearest(b.base.node, field))
+		return b.reader.positionOf(position.Nearest(b.base.node, field))
 	}
-	return b.reader.place(b.item)
+	return b.reader.positionOf(b.item)
 }
 
 func (b *own) compareResult(t *trial) {
 	res, e := t.result, &b.expect
 	switch {
 	case e.valid && !res.Allowed:
-		t.wrongAt(e.place, "valid", "rejected: "+res.Failure.Message)
+		t.wrongAt(e.position, "valid", "rejected: "+res.Failure.Message)
 	case !e.valid && res.Allowed:
-		t.wrongAt(e.place, "rejected, with "+e.causesText(), "valid")
+		t.wrongAt(e.position, "rejected, with "+e.causesText(), "valid")
 	case !e.valid:
-		b.judgeCauses(t)
+		b.checkCauses(t)
 	}
-	b.judgeWarnings(t)
+	b.checkWarnings(t)
 	if len(t.wrong) > 0 {
 		return
 	}
@@ -90,7 +90,7 @@ func (b *own) compareResult(t *trial) {
 		t.wrongAt(e.costAt, fmt.Sprintf("a cost of at most %d", e.maxCost), fmt.Sprintf("%d", res.Cost))
 	}
 	if b.convert != "" && res.Allowed && t.ctx != nil {
-		b.judgeConversion(t)
+		b.checkConversion(t)
 	}
 }
 
@@ -98,9 +98,9 @@ func (b *own) compareResult(t *trial) {
 // causes.
 const unchecked = "some validation rules were not checked because the object was invalid"
 
-// said returns the causes of a rejection without the cause for unchecked rules, if there are
+// causesOf returns the causes of a rejection without the cause for unchecked rules, if there are
 // others. A rejection without causes is returned as a single cause.
-func said(res *engine.Result) []engine.Cause {
+func causesOf(res *engine.Result) []engine.Cause {
 	causes := slices.DeleteFunc(slices.Clone(res.Causes), func(c engine.Cause) bool {
 		return len(res.Causes) > 1 && c.Rule == nil && strings.HasPrefix(c.Detail, unchecked)
 	})
@@ -110,10 +110,10 @@ func said(res *engine.Result) []engine.Cause {
 	return []engine.Cause{{Reason: metav1.CauseType(res.Failure.Reason), Message: res.Failure.Message}}
 }
 
-// judgeCauses matches expected causes with actual causes. Expected causes with a field are matched
+// checkCauses matches expected causes with actual causes. Expected causes with a field are matched
 // first.
-func (b *own) judgeCauses(t *trial) {
-	causes := said(t.result)
+func (b *own) checkCauses(t *trial) {
+	causes := causesOf(t.result)
 	if len(b.expect.causes) > len(causes) && len(t.result.Causes) > 0 {
 		causes = t.result.Causes // the test may expect the unchecked cause, too
 	}
@@ -130,10 +130,10 @@ func (b *own) judgeCauses(t *trial) {
 			fits := slices.DeleteFunc(slices.Clone(left), func(i int) bool { ok, _ := want.fits(&causes[i], t.cfg.Exact); return !ok })
 			switch {
 			case len(fits) == 0:
-				t.wrongAt(want.Place, want.String(), "no such cause")
+				t.wrongAt(want.Position, want.String(), "no such cause")
 				continue
 			case len(fits) > 1 && !named:
-				t.wrongAt(want.Place, want.String()+", once", fmt.Sprintf("it matches %d causes, of %s and %s: add field to choose one", len(fits), causes[fits[0]].Field, causes[fits[1]].Field))
+				t.wrongAt(want.Position, want.String()+", once", fmt.Sprintf("it matches %d causes, of %s and %s: add field to choose one", len(fits), causes[fits[0]].Field, causes[fits[1]].Field))
 			}
 			if _, by = want.fits(&causes[fits[0]], t.cfg.Exact); by {
 				t.remark(olderRemark)
@@ -143,7 +143,7 @@ func (b *own) judgeCauses(t *trial) {
 	}
 	for _, i := range left {
 		c := causes[i]
-		t.wrongAt(b.expect.place, "no other cause", strings.TrimPrefix(c.Field+": "+c.Message, ": "))
+		t.wrongAt(b.expect.position, "no other cause", strings.TrimPrefix(c.Field+": "+c.Message, ": "))
 	}
 }
 
@@ -179,13 +179,13 @@ func (e *expectation) causesText() string {
 	return strings.Join(all, "; ")
 }
 
-// judgeWarnings compares all warnings if any are expected. Otherwise an unknown field is a
+// checkWarnings compares all warnings if any are expected. Otherwise an unknown field is a
 // mismatch, because the test does not test that field.
-func (b *own) judgeWarnings(t *trial) {
+func (b *own) checkWarnings(t *trial) {
 	if !b.expect.warned {
 		if b.fieldValidation == "" {
 			for _, unknown := range t.result.Strict {
-				t.wrongAt(b.place(unknown.Field), "only fields of the CRD, or the warning under expect.warnings", unknown.Message)
+				t.wrongAt(b.positionOf(unknown.Field), "only fields of the CRD, or the warning under expect.warnings", unknown.Message)
 			}
 		}
 		return
@@ -194,12 +194,12 @@ func (b *own) judgeWarnings(t *trial) {
 	for _, want := range b.expect.warnings {
 		i := slices.IndexFunc(left, want.matches)
 		if i < 0 {
-			t.wrongAt(b.expect.place, "the warning "+want.text, "no such warning")
+			t.wrongAt(b.expect.position, "the warning "+want.text, "no such warning")
 			continue
 		}
 		left = slices.Delete(left, i, i+1)
 	}
 	for _, text := range left {
-		t.wrongAt(b.expect.place, "no other warning", text)
+		t.wrongAt(b.expect.position, "no other warning", text)
 	}
 }

@@ -14,10 +14,10 @@ import (
 // maxNearer limits the writes that are tried for a case.
 const maxNearer = 60
 
-// nearer returns the write with the fewest differences from base that still has the wanted result.
+// nearBase returns the write with the fewest differences from base that still has the wanted result.
 // It returns req if w has no base or req does not have the wanted result.
-func (w *starting) nearer(req *engine.Request, wanted func(*engine.Result) bool) *engine.Request {
-	n := &nearing{starting: w, at: *req, wanted: wanted, left: maxNearer}
+func (w *suiteGenerator) nearBase(req *engine.Request, wanted func(*engine.Result) bool) *engine.Request {
+	n := &writeReducer{suiteGenerator: w, at: *req, wanted: wanted, left: maxNearer}
 	n.at.Trace = true
 	if w.base == nil || !w.shows(&n.at, wanted) {
 		return req
@@ -27,15 +27,15 @@ func (w *starting) nearer(req *engine.Request, wanted func(*engine.Result) bool)
 	return &n.at
 }
 
-type nearing struct {
-	*starting
+type writeReducer struct {
+	*suiteGenerator
 	at     engine.Request
 	wanted func(*engine.Result) bool
 	left   int
 }
 
 // drop takes over base's value at each key below path or, if that changes the result, parts of it.
-func (n *nearing) drop(path []string) {
+func (n *writeReducer) drop(path []string) {
 	keys := map[string]bool{}
 	for _, object := range []map[string]any{n.base, n.at.Object, n.at.OldObject} {
 		m, _ := get(object, path).(map[string]any)
@@ -64,7 +64,7 @@ func (n *nearing) drop(path []string) {
 
 // storable reports whether the old object can be stored: created and, if the status is a
 // subresource, updated with its status.
-func (n *nearing) storable(old map[string]any) bool {
+func (n *writeReducer) storable(old map[string]any) bool {
 	if old == nil {
 		return true
 	}
@@ -79,7 +79,7 @@ func (n *nearing) storable(old map[string]any) bool {
 	return n.shows(&set, func(res *engine.Result) bool { return res.Allowed })
 }
 
-func (n *nearing) differs(path []string) bool {
+func (n *writeReducer) differs(path []string) bool {
 	of := get(n.base, path)
 	return !reflect.DeepEqual(get(n.at.Object, path), of) || n.at.OldObject != nil && !reflect.DeepEqual(get(n.at.OldObject, path), of)
 }

@@ -11,86 +11,86 @@ import (
 // that the value has the Go type of JSON with that declaration, which costs a type switch. Only
 // values with a format have to be parsed for the check.
 
-// A fit is the Go type that values of a declaration have.
-type fit uint8
+// A goType is the Go type that values of a declaration have.
+type goType uint8
 
 const (
-	fitMap fit = iota
-	fitList
-	fitString
-	fitInt
-	fitDouble
-	fitBool
-	fitIntOrString
-	fitValue // must be checked by types.Value
-	fitAny   // not checked here; checked later
+	goMap goType = iota
+	goList
+	goString
+	goInt
+	goDouble
+	goBool
+	goIntOrString
+	goCheckedValue // must be checked by types.Value
+	goAny          // not checked here; checked later
 )
 
-func fitOf(d *types.Decl) fit {
+func goTypeOf(d *types.Decl) goType {
 	switch d.Kind {
 	case types.Object, types.Map:
 		if !d.Readable() {
-			return fitValue
+			return goCheckedValue
 		}
-		return fitMap
+		return goMap
 	case types.List:
-		return fitList
+		return goList
 	case types.String:
-		return fitString
+		return goString
 	case types.Int:
-		return fitInt
+		return goInt
 	case types.Double:
-		return fitDouble
+		return goDouble
 	case types.Bool:
-		return fitBool
+		return goBool
 	case types.IntOrString:
-		return fitIntOrString
+		return goIntOrString
 	}
-	return fitValue
+	return goCheckedValue
 }
 
-// fits reports whether types.Value would accept v. The caller handles null.
-func (k fit) fits(v any, d *types.Decl) bool {
-	if k == fitMap {
+// matches reports whether types.Value would accept v. The caller handles null.
+func (k goType) matches(v any, d *types.Decl) bool {
+	if k == goMap {
 		_, ok := v.(map[string]any)
 		return ok
 	}
-	return k == fitAny || k.fitsOther(v, d)
+	return k == goAny || k.matchesOther(v, d)
 }
 
-// fits reports whether v fits, and adds the work of the check. The intermediate values of a path
+// matches reports whether v fits, and adds the work of the check. The intermediate values of a path
 // are objects, maps, and lists, whose check needs no work.
-func (f *frame) fits(k fit, v any, d *types.Decl) bool {
-	if k == fitMap {
+func (f *frame) matches(k goType, v any, d *types.Decl) bool {
+	if k == goMap {
 		_, ok := v.(map[string]any)
 		return ok
 	}
-	return f.fitsOther(k, v, d)
+	return f.matchesOther(k, v, d)
 }
 
-func (f *frame) fitsOther(k fit, v any, d *types.Decl) bool {
-	if k == fitValue {
+func (f *frame) matchesOther(k goType, v any, d *types.Decl) bool {
+	if k == goCheckedValue {
 		f.parsed(v)
 	}
-	return k == fitAny || k.fitsOther(v, d)
+	return k == goAny || k.matchesOther(v, d)
 }
 
-func (k fit) fitsOther(v any, d *types.Decl) bool {
+func (k goType) matchesOther(v any, d *types.Decl) bool {
 	var ok bool
 	switch k {
-	case fitList:
+	case goList:
 		_, ok = v.([]any)
-	case fitString:
+	case goString:
 		_, ok = v.(string)
-	case fitInt:
+	case goInt:
 		_, ok = v.(int64)
-	case fitBool:
+	case goBool:
 		_, ok = v.(bool)
-	case fitDouble:
+	case goDouble:
 		if _, ok = v.(float64); !ok {
 			_, ok = v.(int64)
 		}
-	case fitIntOrString:
+	case goIntOrString:
 		if _, ok = v.(string); !ok {
 			_, ok = v.(int64)
 		}

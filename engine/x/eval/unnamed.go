@@ -23,8 +23,8 @@ type upstreamPanic string
 
 const nilDereference upstreamPanic = "runtime error: invalid memory address or nil pointer dereference"
 
-// unnamedFormat wraps format, which reads the type of each key of a map.
-func unnamedFormat(format functions.FunctionOp) functions.FunctionOp {
+// wrapFormat wraps format, which reads the type of each key of a map.
+func wrapFormat(format functions.FunctionOp) functions.FunctionOp {
 	return func(args ...ref.Val) ref.Val {
 		result := format(args...)
 		if failed(result, "no formatting function for map key of type null_type") && firstNullKey(args[1]) == unnamedKey {
@@ -34,17 +34,17 @@ func unnamedFormat(format functions.FunctionOp) functions.FunctionOp {
 	}
 }
 
-// unnamedInsert wraps the insertion of a map into another. In upstream, the call is dispatched by
+// wrapInsert wraps the insertion of a map into another. In upstream, the call is dispatched by
 // the type of the map's first key; nil keys are last.
-func unnamedInsert(insert functions.BinaryOp) functions.BinaryOp {
+func wrapInsert(insert functions.BinaryOp) functions.BinaryOp {
 	return func(target, with ref.Val) ref.Val {
 		to, ok := target.(traits.Mapper)
-		unnamed := types.Unnamed(with)
-		if unnamed == 0 || !ok {
+		undeclared := types.UndeclaredFields(with)
+		if undeclared == 0 || !ok {
 			return insert(target, with)
 		}
 		from := with.(traits.Mapper)
-		if from.Size() == celtypes.Int(unnamed) {
+		if from.Size() == celtypes.Int(undeclared) {
 			panic(nilDereference)
 		}
 		for it := from.Iterator(); it.HasNext() == celtypes.True; {
@@ -62,13 +62,13 @@ func unnamedInsert(insert functions.BinaryOp) functions.BinaryOp {
 	}
 }
 
-// unnamedFields checks the result of making a message, whose map fields convert each key.
-func unnamedFields(result ref.Val, fields map[string]ref.Val) {
+// checkMessageFields checks the result of making a message, whose map fields convert each key.
+func checkMessageFields(result ref.Val, fields map[string]ref.Val) {
 	if !failed(result, "type conversion error from 'null_type' to 'string'") {
 		return
 	}
 	for _, v := range fields {
-		if types.Unnamed(v) > 0 {
+		if types.UndeclaredFields(v) > 0 {
 			panic(nilDereference)
 		}
 	}
@@ -95,7 +95,7 @@ func firstNullKey(v ref.Val) nullKey {
 		for it := v.Iterator(); it.HasNext() == celtypes.True; {
 			key := it.Next()
 			if key == celtypes.NullValue {
-				if types.Unnamed(v) > 0 {
+				if types.UndeclaredFields(v) > 0 {
 					return unnamedKey
 				}
 				return ownNullKey

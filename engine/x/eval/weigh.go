@@ -12,24 +12,24 @@ import (
 // need little memory but have a thousand items when they are compared or printed. Weighing
 // traverses a value as such a call would, and stops at the work limit.
 
-// weigh adds per units of work for each byte that v has when written out, and returns the number of
+// addSizeWork adds per units of work for each byte that v has when written out, and returns the number of
 // bytes. Shared parts count each time they occur.
-func (f *frame) weigh(v ref.Val, per float64) float64 {
-	w := weighing{frame: f, per: per}
+func (f *frame) addSizeWork(v ref.Val, per float64) float64 {
+	w := sizer{frame: f, per: per}
 	w.value(v)
 	return w.bytes
 }
 
-// Fits reports whether v takes at most the given number of bytes when written out. Shared parts
+// SizeAtMost reports whether v takes at most the given number of bytes when written out. Shared parts
 // count each time they occur.
-func Fits(v ref.Val, bytes int) bool {
-	_, fits := Weigh(v, bytes)
+func SizeAtMost(v ref.Val, bytes int) bool {
+	_, fits := TextSize(v, bytes)
 	return fits
 }
 
-// Weigh returns the number of bytes that v takes when written out, and whether that is at most
+// TextSize returns the number of bytes that v takes when written out, and whether that is at most
 // limit. For a larger value it returns limit and stops early.
-func Weigh(v ref.Val, limit int) (bytes int, fits bool) {
+func TextSize(v ref.Val, limit int) (bytes int, fits bool) {
 	f := &frame{act: &Activation{work: uint64(max(limit, 1))}}
 	defer func() {
 		switch p := recover().(type) {
@@ -40,11 +40,11 @@ func Weigh(v ref.Val, limit int) (bytes int, fits bool) {
 			panic(p)
 		}
 	}()
-	return int(f.weigh(v, 1)), true
+	return int(f.addSizeWork(v, 1)), true
 }
 
-// A weighing stops as soon as the work of the following call would be too much.
-type weighing struct {
+// A sizer stops as soon as the work of the following call would be too much.
+type sizer struct {
 	*frame
 	per, bytes float64
 }
@@ -52,12 +52,12 @@ type weighing struct {
 // perNode is the size of each node in addition to its text.
 const perNode = 16
 
-func (w *weighing) add(bytes int) {
+func (w *sizer) add(bytes int) {
 	w.bytes += float64(bytes)
-	w.much(float64(bytes) * w.per)
+	w.workUnits(float64(bytes) * w.per)
 }
 
-func (w *weighing) value(v ref.Val) {
+func (w *sizer) value(v ref.Val) {
 	if raw, ok := types.Raw(v); ok {
 		w.raw(raw)
 		return
@@ -94,7 +94,7 @@ func (w *weighing) value(v ref.Val) {
 	}
 }
 
-func (w *weighing) raw(v any) {
+func (w *sizer) raw(v any) {
 	switch v := v.(type) {
 	case string:
 		w.add(perNode + len(v))

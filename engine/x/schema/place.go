@@ -6,10 +6,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// A place is the path of a value; nil is the root. It is only formatted for errors, in the notation
+// A errorPath is the path of a value; nil is the root. It is only formatted for errors, in the notation
 // of the check that reports the error.
-type place struct {
-	up    *place
+type errorPath struct {
+	up    *errorPath
 	name  string
 	index int
 	step  step
@@ -25,9 +25,9 @@ const (
 
 // String returns the notation of value errors. Fields that are not properties have a leading dot at
 // the root too.
-func (p *place) String() string { return string(p.write(nil)) }
+func (p *errorPath) String() string { return string(p.write(nil)) }
 
-func (p *place) write(b []byte) []byte {
+func (p *errorPath) write(b []byte) []byte {
 	if p == nil {
 		return b
 	}
@@ -41,7 +41,7 @@ func (p *place) write(b []byte) []byte {
 	return append(b, p.name...)
 }
 
-func (p *place) writeIndex(b []byte) []byte {
+func (p *errorPath) writeIndex(b []byte) []byte {
 	b = append(b, '[')
 	b = strconv.AppendInt(b, int64(p.index), 10)
 	return append(b, ']')
@@ -49,12 +49,12 @@ func (p *place) writeIndex(b []byte) []byte {
 
 // root reports whether the path is empty, which is true at the root and for a root property whose
 // name is empty.
-func (p *place) root() bool {
+func (p *errorPath) root() bool {
 	return p == nil || p.step == property && p.name == "" && p.up.root()
 }
 
 // unknown appends the notation of unknown fields to b.
-func (p *place) unknown(b []byte) []byte {
+func (p *errorPath) unknown(b []byte) []byte {
 	if p == nil {
 		return b
 	}
@@ -69,7 +69,7 @@ func (p *place) unknown(b []byte) []byte {
 }
 
 // field returns the notation of list and metadata errors.
-func (p *place) field(base *field.Path) *field.Path {
+func (p *errorPath) field(base *field.Path) *field.Path {
 	if p == nil {
 		return base
 	}

@@ -10,8 +10,8 @@ type Declaration interface {
 	MaxSize() int64
 }
 
-// A place is the destination of a path from a variable.
-type place struct {
+// A destination is the destination of a path from a variable.
+type destination struct {
 	// steps is the number of names in the path, or 0 without a path.
 	steps int
 	// decl is the declaration, or nil if nothing is declared. It is not set in a literal walk.
@@ -23,8 +23,8 @@ type place struct {
 	path []string
 }
 
-func (w *walk) step(p place, name string) place {
-	to := place{steps: p.steps + 1, variable: p.variable}
+func (w *walk) step(p destination, name string) destination {
+	to := destination{steps: p.steps + 1, variable: p.variable}
 	switch {
 	case w.literalPaths:
 		to.path = append(p.path, name) // may overwrite a name of another path, as in checker.Cost
@@ -37,7 +37,7 @@ func (w *walk) step(p place, name string) place {
 }
 
 // declared returns the declaration of p, or nil if nothing is declared.
-func (w *walk) declared(p place) Declaration {
+func (w *walk) declared(p destination) Declaration {
 	if !w.literalPaths {
 		return p.decl
 	}
@@ -59,18 +59,18 @@ func (w *walk) declared(p place) Declaration {
 // declaration. The API server's estimates include this error, so they depend on the capacity.
 // Where it can matter, the walk starts over and holds paths in slices as checker.Cost does.
 
-// inRoom reports whether a path with the given number of steps shares the slice of the variable
+// inSpareCapacity reports whether a path with the given number of steps shares the slice of the variable
 // with which it begins. Slices double their capacity when they are full.
-func (p place) inRoom(steps int) bool {
+func (p destination) inSpareCapacity(steps int) bool {
 	if p.variable == 0 {
 		return false
 	}
-	room := 1
-	for room < p.variable {
-		room *= 2
+	capacity := 1
+	for capacity < p.variable {
+		capacity *= 2
 	}
-	return steps <= room
+	return steps <= capacity
 }
 
 // overwritten reports whether another use of its variable can change the path.
-func (p place) overwritten() bool { return p.steps > p.variable && p.inRoom(p.steps) }
+func (p destination) overwritten() bool { return p.steps > p.variable && p.inSpareCapacity(p.steps) }

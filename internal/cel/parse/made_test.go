@@ -36,9 +36,9 @@ func TestMadeUpExpressions(t *testing.T) {
 				var src string
 				switch r.IntN(8) {
 				case 0, 1, 2, 3, 4:
-					src = celexprs.Made(r)
+					src = celexprs.Random(r)
 				case 5:
-					src = celexprs.Mutated(r, celexprs.Made(r), celexprs.Made(r))
+					src = celexprs.Mutated(r, celexprs.Random(r), celexprs.Random(r))
 				default:
 					src = celexprs.Mutated(r, texts[r.IntN(len(texts))], texts[r.IntN(len(texts))])
 				}

@@ -262,8 +262,8 @@ func (m *maker) text() string {
 	return b.String()
 }
 
-// Made returns a valid or slightly invalid expression.
-func Made(r *rand.Rand) string {
+// Random returns a valid or slightly invalid expression.
+func Random(r *rand.Rand) string {
 	m := &maker{Rand: r, wild: r.IntN(6) == 0}
 	m.expr(m.IntN(4))
 	return m.b.String()

@@ -19,17 +19,17 @@ import (
 	"unicode/utf8"
 )
 
-// Own is text that is safe to print: Celadon's own, or already escaped.
-type Own string
+// Safe is text that is safe to print: Celadon's own, or already escaped.
+type Safe string
 
 // Line escapes text so that it stays on a single line.
-func Line(text string) Own { return Lines(text) }
+func Line(text string) Safe { return Lines(text) }
 
 // Lines escapes text, but keeps a line break if the next line starts with a string in begin.
 // Untrusted lines that start with such a string must be harmless.
-func Lines(text string, begin ...string) Own {
+func Lines(text string, begin ...string) Safe {
 	if strings.IndexFunc(text, replaced) < 0 {
-		return Own(text)
+		return Safe(text)
 	}
 	var b []byte
 	for i := 0; i < len(text); {
@@ -47,16 +47,16 @@ func Lines(text string, begin ...string) Own {
 		}
 		i += size
 	}
-	return Own(b)
+	return Safe(b)
 }
 
 // Text escapes text like a Writer, which keeps all line breaks.
-func Text(text string) Own {
+func Text(text string) Safe {
 	b, rest := newState().append(nil, []byte(text))
 	for _, c := range rest {
 		b = appendByte(b, c)
 	}
-	return Own(b)
+	return Safe(b)
 }
 
 // replaced reports whether r must be escaped within a line: control and format characters (such as

@@ -34,7 +34,7 @@ func TestLine(t *testing.T) {
 
 func TestLines(t *testing.T) {
 	t.Parallel()
-	if got, want := Lines("a\n | b\nc\n  d\n", " | ", "ERROR: "), Own("a\n | b\\nc\\n  d\\n"); got != want {
+	if got, want := Lines("a\n | b\nc\n  d\n", " | ", "ERROR: "), Safe("a\n | b\\nc\\n  d\\n"); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -42,11 +42,11 @@ func TestLines(t *testing.T) {
 func TestSprintf(t *testing.T) {
 	t.Parallel()
 	type named string
-	for want, got := range map[Own]Own{
+	for want, got := range map[Safe]Safe{
 		`a\nb`:             Sprintf("%s", "a\nb"),
 		`"a\nb" 'x\ny' `:   Sprintf("%q '%s' ", "a\nb", "x\ny"),
 		`a\nb  | 007`:      Sprintf("%-6s| %03d", "a\nb", 7),
-		"own\n x\\n":       Sprintf("%s x%s", Own("own\n"), errors.New("\n")),
+		"own\n x\\n":       Sprintf("%s x%s", Safe("own\n"), errors.New("\n")),
 		`\x1b 1.5 9 10`:    Sprintf("%v %.1f %d %d", named("\x1b"), 1.5, uint64(9), int64(10)),
 		"\x1b[31mr\x1b[0m": Paint(Red, "r"),
 	} {
@@ -136,7 +136,7 @@ func TestColours(t *testing.T) {
 	} {
 		var b bytes.Buffer
 		w := NewWriter(&b)
-		w.Colours = colours
+		w.Colors = colours
 		_, _ = w.Write([]byte(text))
 		if b.String() != want {
 			t.Errorf("colours %t: got %q, want %q", colours, b.String(), want)

@@ -8,12 +8,12 @@ import "strings"
 // their indentation (outline.go). In both cases the scalars are read (read.go) with the matcher,
 // which then computes the value instead of comparing it with the parser's.
 
-// Loose parses a text that may be invalid YAML because it is being edited. If the text is valid,
+// ParseIndentation parses a text that may be invalid YAML because it is being edited. If the text is valid,
 // Loose returns the result of Parse. Otherwise, it returns a document with the most plausible tree,
 // for which Broken returns an error and Edit fails. If before, an earlier version of the document,
 // differs only within a scalar, the tree is that of before. Otherwise, it is derived from the
 // indentation of the lines. before may be nil.
-func Loose(text []byte, before *Document) *Document {
+func ParseIndentation(text []byte, before *Document) *Document {
 	d, err := Parse(text)
 	if err == nil {
 		return d

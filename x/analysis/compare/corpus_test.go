@@ -289,7 +289,7 @@ func TestRewordingsOfCorpus(t *testing.T) {
 		for _, c := range report.Changes {
 			if c.Refused != nil || c.Admitted != nil {
 				alarms++
-				t.Errorf("%s %s: %s: a rewording %s:\n\t%s\n\t%s\n\t%v", r.file, r.path, c.What, c.Effect, c.Old, c.New, c.Refused)
+				t.Errorf("%s %s: %s: a rewording %s:\n\t%s\n\t%s\n\t%v", r.file, r.path, c.Subject, c.Effect, c.Old, c.New, c.Refused)
 			}
 			all = all && c.Effect == compare.Equivalent && c.By == compare.ByProof
 		}

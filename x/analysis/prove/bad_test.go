@@ -107,12 +107,12 @@ func TestBadInput(t *testing.T) {
 			w := newFormula(p)
 			q, err := w.question(p, engine.RuleRef{Path: "spec"})
 			if err != nil {
-				if c.want != "not analyzed" || !errors.Is(err, ErrNotAnalysed) {
+				if c.want != "not analyzed" || !errors.Is(err, ErrNotAnalyzed) {
 					t.Error(err)
 				}
 				return
 			}
-			w.asked = &q.rule.ref
+			w.target = &q.rule.ref
 			w.clause(q.refuses(q.rule))
 			if got := told(t, w.prove(), nil); c.want != "?" && got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)

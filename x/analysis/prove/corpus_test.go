@@ -79,7 +79,7 @@ func (r *corpusRule) modelled() bool {
 		return false
 	}
 	q.truth(q.rule)
-	return w.vague == 0 && !w.tooMuch
+	return w.vague == 0 && !w.tooLarge
 }
 
 // TestRewordedCorpus checks that rules are proved equal to equivalent formulations.

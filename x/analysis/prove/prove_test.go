@@ -198,7 +198,7 @@ func TestBesideTooMuch(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if w.clause(q.refuses(q.rule)); !w.ruleless {
+		if w.clause(q.refuses(q.rule)); !w.withoutSiblings {
 			w.spend(maxWork + 1)
 		}
 		return nil

@@ -20,36 +20,36 @@ import (
 // differences holds the rules and schema paths at which one form of a CRD may reject objects that
 // another admits.
 type differences struct {
-	rules  []*rule
-	places [][]engine.Step
+	rules []*rule
+	paths [][]engine.Step
 }
 
 // Refusal searches for a write that the version rejects, for any reason, and that Config.Beside
 // admits. The witness is Alone if it has a single cause. Refusal returns an error if Config.Beside
 // is not set.
 func (s *Search) Refusal(ctx context.Context) (*Answer, error) {
-	admits := s.cfg.Beside
+	admits := s.cfg.OtherForm
 	if admits == nil {
 		return nil, errors.New("searching for a rejection relative to another form of the CRD requires Config.Beside")
 	}
 	if !s.served || !admits.served {
 		return s.unserved(), nil
 	}
-	d := s.apart()
-	if len(d.rules)+len(d.places) == 0 {
+	d := s.differencesFromOther()
+	if len(d.rules)+len(d.paths) == 0 {
 		return &Answer{Status: Unknown, Reason: "the two forms have the same rules and schema"}, nil
 	}
 	h := admits.newSolver(ctx, "refusal", s.cfg.Steps)
-	h.other, h.apart, h.want = s, d, Refused
+	h.other, h.differences, h.want = s, d, Refused
 	h.oracle = h.newOracle(s.cfg.Steps)
 	return h.run()
 }
 
-// apart compares the version with Config.Beside.
-func (s *Search) apart() *differences {
+// differencesFromOther compares the version with Config.Beside.
+func (s *Search) differencesFromOther() *differences {
 	d := &differences{}
 	had := map[engine.RuleRef]bool{}
-	for _, r := range s.cfg.Beside.rules {
+	for _, r := range s.cfg.OtherForm.rules {
 		had[r.anywhere()] = true
 	}
 	for _, r := range s.rules {
@@ -57,7 +57,7 @@ func (s *Search) apart() *differences {
 			d.rules = append(d.rules, r)
 		}
 	}
-	d.schemas(s.cfg.Beside.root.s, s.root.s, nil)
+	d.schemas(s.cfg.OtherForm.root.s, s.root.s, nil)
 	return d
 }
 
@@ -74,7 +74,7 @@ func (d *differences) schemas(a, b *schema.Structural, path []engine.Step) {
 		return
 	}
 	if !reflect.DeepEqual(itself(a), itself(b)) {
-		d.places = append(d.places, path)
+		d.paths = append(d.paths, path)
 	}
 	below := func(a, b *schema.Structural, s engine.Step) {
 		if a != nil && b != nil {
@@ -104,13 +104,13 @@ func itself(s *schema.Structural) schema.Structural {
 
 // part violates the other form at a random difference.
 func (h *solver) part(w *candidate) {
-	d, rng := h.apart, h.maker.rng
-	at := rng.IntN(len(d.rules) + len(d.places))
+	d, rng := h.differences, h.maker.rng
+	at := rng.IntN(len(d.rules) + len(d.paths))
 	if at < len(d.rules) {
 		h.partRule(w, d.rules[at])
 		return
 	}
-	steps := d.places[at-len(d.rules)]
+	steps := d.paths[at-len(d.rules)]
 	p, ok := h.reach(w, steps, false)
 	if !ok || len(steps) == 0 && rng.IntN(4) > 0 {
 		return
@@ -128,18 +128,18 @@ func (h *solver) partRule(w *candidate, r *rule) {
 	if w.old == nil && (r.transition() || r.usesOld() && h.maker.rng.IntN(2) == 0) {
 		w.op, w.old = Update, copied(w.obj).(map[string]any)
 	}
-	seen.materialise(w)
+	seen.createPath(w)
 	if at := r.instances(w, seen.root, false); len(at) > 0 {
 		want := Refused
 		if h.maker.rng.IntN(4) == 0 {
 			want = Errs
 		}
-		seen.bend(w, r, at[h.maker.rng.IntN(len(at))], want)
+		seen.steer(w, r, at[h.maker.rng.IntN(len(at))], want)
 	}
 }
 
 // cross sets p to a value that its schema accepts and that may violate the other form's schema.
-func (h *solver) cross(w *candidate, p place, there node) {
+func (h *solver) cross(w *candidate, p objectPath, there node) {
 	m := h.maker
 	mine, other := m.facts(p.node, nil), m.facts(there, nil)
 	b := h.newAdjuster(w, nil, instance{})
@@ -156,7 +156,7 @@ func (h *solver) cross(w *candidate, p place, there node) {
 		crossList(b, p, v, there, other)
 		return
 	}
-	if fresh := m.beyond(mine, other); fresh != nil && b.assign(handle{place: p}, fresh) {
+	if fresh := m.beyond(mine, other); fresh != nil && b.assign(handle{objectPath: p}, fresh) {
 		return
 	}
 	if fresh := m.value(p.node, nil, 0); fresh != nil {
@@ -165,7 +165,7 @@ func (h *solver) cross(w *candidate, p place, there node) {
 }
 
 // crossList duplicates an item, or makes the list longer or shorter than the other form allows.
-func crossList(b *adjuster, p place, v []any, there node, other *facts) {
+func crossList(b *adjuster, p objectPath, v []any, there node, other *facts) {
 	unique := there.isSet() || there.listKeys() != nil
 	switch {
 	case unique && (len(v) > 0 || b.add(p)) && b.m.rng.IntN(2) == 0:
@@ -173,15 +173,15 @@ func crossList(b *adjuster, p place, v []any, there node, other *facts) {
 		list, _ := b.w.get(p)
 		b.w.put(p, append(slices.Clone(list.([]any)), copied(item)))
 	case other.maxItems >= 0 && b.m.rng.IntN(4) > 0:
-		b.sizeAt(handle{place: p}, other.maxItems+1, -1)
+		b.sizeAt(handle{objectPath: p}, other.maxItems+1, -1)
 	default:
-		b.sizeAt(handle{place: p}, 0, max(other.minItems-1, 0))
+		b.sizeAt(handle{objectPath: p}, 0, max(other.minItems-1, 0))
 	}
 }
 
 // crossObject removes a field that the other form requires, or makes the object larger or smaller
 // than the other form allows.
-func (h *solver) crossObject(b *adjuster, p place, v map[string]any, other *facts) {
+func (h *solver) crossObject(b *adjuster, p objectPath, v map[string]any, other *facts) {
 	for _, name := range shuffled(other.required, h.maker.rng) {
 		if at := p.field(name); b.optional(at) && b.w.drop(at) {
 			return
@@ -200,7 +200,7 @@ func (h *solver) crossObject(b *adjuster, p place, v map[string]any, other *fact
 		}
 		return
 	}
-	b.perturb(handle{place: p})
+	b.perturb(handle{objectPath: p})
 }
 
 // beyond returns a random scalar that satisfies mine but not other, or nil if it finds no such

@@ -15,7 +15,7 @@ func beside(t *testing.T, schema, other string) *Search {
 	if e == nil {
 		t.Fatal(err)
 	}
-	s, err := New(crd, e, "v1", Config{Beside: searching(t, other, Config{})})
+	s, err := New(crd, e, "v1", Config{OtherForm: searching(t, other, Config{})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestFindBeside(t *testing.T) {
 				return
 			}
 			holds(t, s, s.Rules()[0], Refused, a.Witness)
-			if !a.Witness.Alone || !admitted(t, s.cfg.Beside, a.Witness) {
+			if !a.Witness.Alone || !admitted(t, s.cfg.OtherForm, a.Witness) {
 				t.Errorf("beside it is refused: %v", a.Witness.Object)
 			}
 		})
@@ -107,7 +107,7 @@ func TestRefusal(t *testing.T) {
 			if a.Status != test.want {
 				t.Fatalf("%s after %d (want %s)", a.Status, a.Searched, test.want)
 			}
-			if a.Status == Found && (admitted(t, s, a.Witness) || !admitted(t, s.cfg.Beside, a.Witness) || a.Witness.Result.Allowed) {
+			if a.Status == Found && (admitted(t, s, a.Witness) || !admitted(t, s.cfg.OtherForm, a.Witness) || a.Witness.Result.Allowed) {
 				t.Errorf("not told apart: %v", a.Witness.Object)
 			}
 		})
@@ -145,7 +145,7 @@ properties:
 		{"status.c", int64(5), Found},
 		{"metadata.labels.b", "x", Found},
 	} {
-		a, err := s.Holding(t.Context(), test.path, test.value)
+		a, err := s.WithValue(t.Context(), test.path, test.value)
 		if err != nil || a.Status != test.want {
 			t.Errorf("%s %v: %v %v (want %s)", test.path, test.value, a, err, test.want)
 		}
@@ -154,13 +154,13 @@ properties:
 		}
 	}
 	for path, want := range map[string]StatusWord{"spec.c": Unknown, "spec.a": Found, "spec.l": Found, "spec.l[*].k": Found, "spec.l[*].v": Unknown, "spec": Found} {
-		a, err := s.Lacking(t.Context(), path)
+		a, err := s.WithoutPath(t.Context(), path)
 		if err != nil || a.Status != want {
 			t.Errorf("without %s: %v %v (want %s)", path, a, err, want)
 		}
 	}
 	for _, path := range []string{"", "spec.z", "spec.a.b", "spec["} {
-		if _, err := s.Holding(t.Context(), path, "x"); err == nil {
+		if _, err := s.WithValue(t.Context(), path, "x"); err == nil {
 			t.Errorf("%q is taken for a path", path)
 		}
 	}
@@ -177,7 +177,7 @@ func TestBesideAnotherKind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := New(crd, e, "v1", Config{Beside: searching(t, specWith("true", "a: {type: string}"), Config{})}); err == nil || !strings.Contains(err.Error(), "other.example.com") {
+	if _, err := New(crd, e, "v1", Config{OtherForm: searching(t, specWith("true", "a: {type: string}"), Config{})}); err == nil || !strings.Contains(err.Error(), "other.example.com") {
 		t.Errorf("another group is taken: %v", err)
 	}
 }

@@ -7,30 +7,30 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// A holding is a value that the object must have at a path, or at any path that matches
+// A requirement is a value that the object must have at a path, or at any path that matches
 // it. If absent is set, the path must not exist.
-type holding struct {
+type requirement struct {
 	steps  []engine.Step
 	value  any
 	absent bool
 }
 
-// Holding searches for a write that the version accepts and whose object has value at path. The
+// WithValue searches for a write that the version accepts and whose object has value at path. The
 // value has the form that Decode returns. Paths are written as "spec.hosts[2]",
 // "spec.hosts[*].name" (the name of any item), or "spec.labels['a']". Holding returns an error if
 // the schema does not have the path.
-func (s *Search) Holding(ctx context.Context, path string, value any) (*Answer, error) {
-	return s.accepting(ctx, path, holding{value: value})
+func (s *Search) WithValue(ctx context.Context, path string, value any) (*Answer, error) {
+	return s.accepting(ctx, path, requirement{value: value})
 }
 
-// Lacking searches for a write that the version accepts and whose object, after defaulting, has
+// WithoutPath searches for a write that the version accepts and whose object, after defaulting, has
 // nothing at path but has its parent. For example, an object lacks "spec.hosts[*].name" if an item
 // has no name.
-func (s *Search) Lacking(ctx context.Context, path string) (*Answer, error) {
-	return s.accepting(ctx, path, holding{absent: true})
+func (s *Search) WithoutPath(ctx context.Context, path string) (*Answer, error) {
+	return s.accepting(ctx, path, requirement{absent: true})
 }
 
-func (s *Search) accepting(ctx context.Context, path string, want holding) (*Answer, error) {
+func (s *Search) accepting(ctx context.Context, path string, want requirement) (*Answer, error) {
 	var err error
 	if want.steps, err = engine.ParsePath(path); err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func (s *Search) accepting(ctx context.Context, path string, want holding) (*Ans
 		return s.unserved(), nil
 	}
 	h := s.newSolver(ctx, fmt.Sprintf("hold %s %v %v", path, want.absent, want.value), s.cfg.Steps)
-	h.want, h.hold = Accepted, &want
+	h.want, h.required = Accepted, &want
 	return h.run()
 }
 
@@ -63,10 +63,10 @@ func (n node) has(steps []engine.Step) bool {
 }
 
 // in reports whether the object meets the requirement at any of the matching paths.
-func (h *holding) in(w *candidate, root node) bool {
+func (h *requirement) in(w *candidate, root node) bool {
 	up := h.steps[:len(h.steps)-1]
-	for _, p := range w.places(place{node: root}, up, nil) {
-		below := w.places(p, h.steps[len(up):], nil)
+	for _, p := range w.matchingPaths(objectPath{node: root}, up, nil) {
+		below := w.matchingPaths(p, h.steps[len(up):], nil)
 		if h.absent && len(below) == 0 {
 			return true
 		}
@@ -80,21 +80,21 @@ func (h *holding) in(w *candidate, root node) bool {
 }
 
 // put makes the object meet the requirement at a matching path.
-func (h *holding) put(hunt *solver, w *candidate) {
-	if h.in(w, hunt.root) {
+func (h *requirement) put(attempt *solver, w *candidate) {
+	if h.in(w, attempt.root) {
 		return
 	}
 	last := len(h.steps) - 1
-	up, ok := hunt.reach(w, h.steps[:last], false)
+	up, ok := attempt.reach(w, h.steps[:last], false)
 	if !ok {
 		return
 	}
-	p := hunt.into(w, up, h.steps[last])
+	p := attempt.into(w, up, h.steps[last])
 	if h.absent {
 		w.drop(p)
 		return
 	}
-	if hunt.newAdjuster(w, nil, instance{}).ensure(p) {
+	if attempt.newAdjuster(w, nil, instance{}).ensure(p) {
 		w.put(p, copied(h.value))
 	}
 }

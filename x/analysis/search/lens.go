@@ -150,7 +150,7 @@ func filled(p, free string) (whole string, ok bool) {
 	}
 	var inner strings.Builder
 	for _, sub := range subs {
-		if looks(sub) {
+		if hasAssertion(sub) {
 			return "", false
 		}
 		inner.WriteString(`(?:` + sub.String() + `)`)
@@ -158,13 +158,13 @@ func filled(p, free string) (whole string, ok bool) {
 	return before + inner.String() + after, true
 }
 
-// looks reports whether a pattern has an anchor or a word boundary.
-func looks(re *syntax.Regexp) bool {
+// hasAssertion reports whether a pattern has an anchor or a word boundary.
+func hasAssertion(re *syntax.Regexp) bool {
 	switch re.Op {
 	case syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
 		return true
 	}
-	return slices.ContainsFunc(re.Sub, looks)
+	return slices.ContainsFunc(re.Sub, hasAssertion)
 }
 
 // A splitting is a call of split on a string.
@@ -227,7 +227,7 @@ func (b *adjuster) edit(s splitting, sc *scope, i int, part string, w textWant) 
 	if !ok || h.key {
 		return false
 	}
-	now, _ := b.w.get(h.place)
+	now, _ := b.w.get(h.objectPath)
 	text, _ := now.(string)
 	limit := s.limit
 	if limit == 0 {

@@ -5,7 +5,7 @@ import "errors"
 // start returns the object that an attempt begins with.
 func (h *solver) start(attempt int) *candidate {
 	w := h.begin(attempt)
-	if h.hold != nil && w.split && h.hold.steps[0].Name == "status" {
+	if h.required != nil && w.split && h.required.steps[0].Name == "status" {
 		w.op, w.old = Status, copied(w.obj).(map[string]any)
 	}
 	// A candidate from the pool may already be an update.
@@ -21,11 +21,11 @@ func (h *solver) start(attempt int) *candidate {
 	case before:
 		w.op = Update
 	default:
-		h.materialise(w)
+		h.createPath(w)
 		return w
 	}
 	if w.old = copied(w.obj).(map[string]any); before {
-		h.materialise(w)
+		h.createPath(w)
 	}
 	return w
 }

@@ -115,7 +115,7 @@ const (
 
 // InLanes calls ask for each lane, on all cores, and returns the joined errors. ask must recover
 // from its own panics.
-func InLanes(ask func(lane int) error) error {
+func InLanes(do func(lane int) error) error {
 	queue := make(chan int, Lanes)
 	for i := range Lanes {
 		queue <- i
@@ -126,7 +126,7 @@ func InLanes(ask func(lane int) error) error {
 	for range min(runtime.GOMAXPROCS(0), Lanes) {
 		workers.Go(func() {
 			for i := range queue {
-				errs[i] = ask(i)
+				errs[i] = do(i)
 			}
 		})
 	}

@@ -124,11 +124,11 @@ func (s *scale) end() {
 	if len(s.seen) < maxSeen {
 		s.seen[string(s.now)] = true
 	}
-	s.weigh()
+	s.analyze()
 }
 
-func (s *scale) weigh() {
-	s.up()
+func (s *scale) analyze() {
+	s.computeValues()
 	root := len(s.parts) - 1
 	outcome := s.value[root]
 	s.effects[root] = effect(values)
@@ -147,8 +147,8 @@ func (s *scale) weigh() {
 	}
 }
 
-// up computes the possible values of each part.
-func (s *scale) up() {
+// computeValues computes the possible values of each part.
+func (s *scale) computeValues() {
 	for i := range s.parts {
 		p := &s.parts[i]
 		switch p.op {

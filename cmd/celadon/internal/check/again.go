@@ -8,9 +8,9 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 )
 
-// Decided holds the results of other runs, in the order of their input. The functions return the
+// Results holds the results of other runs, in the order of their input. The functions return the
 // errors of take and end unchanged; their own errors are *command.ExitError.
-type Decided struct {
+type Results struct {
 	// Head holds the settings that all runs share.
 	Head *finding.PartHead
 	// Objects yields all objects and the end of each part. Afterwards, CRDs yields all CRDs.
@@ -22,8 +22,8 @@ type Decided struct {
 	Unclear bool
 }
 
-// Again writes the report of other runs' results, as a single run over all the input would.
-func Again(ctx context.Context, s command.Streams, o *Options, d *Decided) error {
+// WriteMerged writes the report of other runs' results, as a single run over all the input would.
+func WriteMerged(ctx context.Context, s command.Streams, o *Options, d *Results) error {
 	if err := o.checkReport(); err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ type Change struct {
 	Removed bool           `json:"removed,omitempty"`
 	Patch   map[string]any `json:"patch"`
 
-	said string
+	description string
 }
 
 func (r *Report) add(of *definition, made *roundtrip.Report) {
@@ -133,7 +133,7 @@ func (c *CRD) print(b *strings.Builder) error {
 		}
 		indented(b, data)
 		if f.Change != nil {
-			untrusted.Fprintf(b, "    # and in %s: %s\n", f.To, f.Change.said)
+			untrusted.Fprintf(b, "    # and in %s: %s\n", f.To, f.Change.description)
 		}
 	}
 	if len(c.Findings) > 0 {

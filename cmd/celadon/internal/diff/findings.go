@@ -33,8 +33,8 @@ func (c *Change) level() string {
 	return ""
 }
 
-// told returns a description of c in a few lines, for an annotation.
-func (c *Change) told() untrusted.Own {
+// summary returns a description of c in a few lines, for an annotation.
+func (c *Change) summary() untrusted.Safe {
 	var b strings.Builder
 	untrusted.Fprintf(&b, "%s\n", c.effect())
 	if c.Allowed != "" {
@@ -51,17 +51,17 @@ func (c *Change) told() untrusted.Own {
 		if w.Old != nil {
 			untrusted.Fprintf(&b, "old object: %s\n", finding.Preview(w.Old, nil))
 		}
-		untrusted.Fprintf(&b, "%s\n%s\n", finding.Preview(w.Object, nil), w.says())
+		untrusted.Fprintf(&b, "%s\n%s\n", finding.Preview(w.Object, nil), w.describe())
 	}
-	return untrusted.Own(strings.TrimSpace(b.String()))
+	return untrusted.Safe(strings.TrimSpace(b.String()))
 }
 
 // at returns the location to show for c: in the new CRD, or in the old CRD if it was removed.
-func (c *Change) at(crd *CRD) finding.Place {
+func (c *Change) at(crd *CRD) finding.Location {
 	if crd.NewFile == "" {
-		return finding.Place{File: crd.OldFile, Line: c.OldLine, Field: c.Path}
+		return finding.Location{File: crd.OldFile, Line: c.OldLine, Field: c.Path}
 	}
-	return finding.Place{File: crd.NewFile, Line: max(c.NewLine, crd.NewLine), Field: c.Path + " " + c.What}
+	return finding.Location{File: crd.NewFile, Line: max(c.NewLine, crd.NewLine), Field: c.Path + " " + c.Subject}
 }
 
 // gitHubPrinter writes GitHub workflow commands, which are shown next to the lines.
@@ -85,7 +85,7 @@ func (p *gitHubPrinter) crd(crd *CRD) error {
 		case "note":
 			level = "notice"
 		}
-		if err := finding.Annotate(p.out, level, c.at(crd), string(untrusted.Line(crd.Name)+" "+c.title()), c.told()); err != nil {
+		if err := finding.Annotate(p.out, level, c.at(crd), string(untrusted.Line(crd.Name)+" "+c.title()), c.summary()); err != nil {
 			return err
 		}
 	}
@@ -114,7 +114,7 @@ func newSARIF(out *untrusted.Writer) *sarifPrinter {
 func (p *sarifPrinter) crd(crd *CRD) error {
 	if u := crd.Update; u != nil && u.Refused() {
 		for _, c := range u.Causes {
-			at := finding.Place{File: crd.NewFile, Line: max(c.Line, crd.NewLine), Column: c.Column, Field: c.Field}
+			at := finding.Location{File: crd.NewFile, Line: max(c.Line, crd.NewLine), Column: c.Column, Field: c.Field}
 			if err := p.log.Add(c.Reason, "A check of the API server: "+c.Reason, "error", at, c.Field+": "+c.Message, crd.NewFile, crd.Name); err != nil {
 				return err
 			}
@@ -125,8 +125,8 @@ func (p *sarifPrinter) crd(crd *CRD) error {
 		if level == "" {
 			continue
 		}
-		text := string(c.title() + ": " + c.told())
-		if err := p.log.Add(c.What, "A change of a CRD: "+c.What, level, c.at(crd), text, crd.Name, c.Version); err != nil {
+		text := string(c.title() + ": " + c.summary())
+		if err := p.log.Add(c.Subject, "A change of a CRD: "+c.Subject, level, c.at(crd), text, crd.Name, c.Version); err != nil {
 			return err
 		}
 	}
@@ -134,7 +134,7 @@ func (p *sarifPrinter) crd(crd *CRD) error {
 }
 
 func (p *sarifPrinter) object(o *finding.Object) error {
-	at := finding.Place{File: o.File, Line: o.Line}
+	at := finding.Location{File: o.File, Line: o.Line}
 	return p.log.Add("upgrade", "An object that an upgrade of its CRD affects", "error", at, o.Upgraded(), o.File, o.APIVersion, o.Kind, o.Namespace, o.Name)
 }
 

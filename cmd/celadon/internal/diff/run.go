@@ -26,7 +26,7 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 	if err := o.check(paths); err != nil {
 		return err
 	}
-	ask, err := o.Convert.Open(converter.Patience)
+	webhook, err := o.Convert.Open(converter.Patience)
 	if err != nil {
 		return err
 	}
@@ -43,9 +43,9 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 		return err
 	}
 	bar := progress.On(s.Stderr, "comparing", "CRDs")
-	stdout, _ := bar.Beside(s.Stdout)
+	stdout, _ := bar.ReportWriter(s.Stdout)
 	out := untrusted.NewWriter(stdout)
-	out.Colours = command.Colour(s.Stdout) && o.Output == "text"
+	out.Colors = command.Color(s.Stdout) && o.Output == "text"
 	p := newPrinter(out, o)
 	all := &Report{Kind: "DiffReport", APIVersion: "celadon/v1", CRDs: []*CRD{}}
 	d := &differ{Streams: s, options: o, client: client, sides: both, report: all}
@@ -57,14 +57,14 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 	})
 	bar.Done()
 	if err == nil && (len(o.Objects) > 0 || client != nil) && ctx.Err() == nil {
-		err = d.objects(ctx, engine.Config{KubeVersion: o.KubeVersion, Converter: ask}, p.object)
+		err = d.objects(ctx, engine.Config{KubeVersion: o.KubeVersion, Converter: webhook}, p.object)
 	}
 	if err != nil && ctx.Err() == nil {
 		return err
 	}
 	for _, a := range allowances {
 		if !a.used && ctx.Err() == nil {
-			s.Complain(fmt.Errorf("--allow %s: %s: no change of %s matches (%s %s): remove the entry", o.Allow, a.place, a.crd, a.what, a.path))
+			s.Complain(fmt.Errorf("--allow %s: %s: no change of %s matches (%s %s): remove the entry", o.Allow, a.location, a.crd, a.subject, a.path))
 		}
 	}
 	all.Summary.Interrupted = ctx.Err() != nil
@@ -89,7 +89,7 @@ type differ struct {
 func (d *differ) crds(ctx context.Context, take func(*CRD) error) error {
 	unread := len(d.sides.problems) > 0
 	var bug *engine.InternalError
-	var failure *judgeError
+	var failure *internalError
 	for _, p := range d.sides.pairs {
 		if unread && p.alone() {
 			continue // its other side may be in an unreadable file
@@ -123,8 +123,8 @@ func (d *differ) objects(ctx context.Context, cfg engine.Config, take func(*find
 	var before, after []resource.Read
 	for _, p := range d.sides.pairs {
 		if p.before != nil && p.after != nil {
-			before = append(before, resource.Read{Place: p.before.doc.Place(), CRD: p.before.crd})
-			after = append(after, resource.Read{Place: p.after.doc.Place(), CRD: p.after.crd})
+			before = append(before, resource.Read{Location: p.before.doc.Location(), CRD: p.before.crd})
+			after = append(after, resource.Read{Location: p.after.doc.Location(), CRD: p.after.crd})
 		}
 	}
 	sum := &Objects{}
@@ -177,7 +177,7 @@ func connect(ctx context.Context, s command.Streams, o *Options) (*cluster.Clien
 	if err != nil {
 		return nil, err
 	}
-	client.Tell = s.Complain
+	client.Warn = s.Complain
 	if o.KubeVersion == "" {
 		o.KubeVersion, err = client.KubeVersion(ctx)
 	}

@@ -10,17 +10,17 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// maxPlaces limits the places that are kept, because each has its own environment.
-const maxPlaces = 50
+// maxContexts limits the places that are kept, because each has its own environment.
+const maxContexts = 50
 
-// Places creates and caches the places of expressions in CRDs. It is safe for concurrent use. The
+// Contexts creates and caches the places of expressions in CRDs. It is safe for concurrent use. The
 // zero value is ready to use.
-type Places struct {
+type Contexts struct {
 	mu    sync.Mutex
-	known map[placeKey]*assist.Place
+	known map[contextKey]*assist.Context
 }
 
-type placeKey struct {
+type contextKey struct {
 	crd, version, path string
 	part               assist.Part
 	optionalOldSelf    bool
@@ -29,7 +29,7 @@ type placeKey struct {
 // Of returns the place of a part of a rule. The engine e must be compiled from crd, which must
 // include its descriptions. Of returns nil if the CRD has no rules at that place. An error is always
 // internal.
-func (p *Places) Of(e *engine.Engine, crd *apiextensionsv1.CustomResourceDefinition, at *RuleAt, optionalOldSelf bool, functions *assist.Functions) (*assist.Place, error) {
+func (p *Contexts) Of(e *engine.Engine, crd *apiextensionsv1.CustomResourceDefinition, at *RuleAt, optionalOldSelf bool, functions *assist.Functions) (*assist.Context, error) {
 	if at.Version < 0 || at.Version >= len(crd.Spec.Versions) {
 		return nil, nil
 	}
@@ -37,25 +37,25 @@ func (p *Places) Of(e *engine.Engine, crd *apiextensionsv1.CustomResourceDefinit
 	if v.Schema == nil {
 		return nil, nil
 	}
-	key := placeKey{crd.Name, v.Name, engine.FormatPath(at.Steps), at.Part(), optionalOldSelf}
+	key := contextKey{crd.Name, v.Name, engine.FormatPath(at.Steps), at.Part(), optionalOldSelf}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if place, known := p.known[key]; known {
-		return place, nil
+	if cached, known := p.known[key]; known {
+		return cached, nil
 	}
-	place, err := assist.NewPlace(e, v.Schema.OpenAPIV3Schema, key.version, key.path)
+	exprContext, err := assist.NewContext(e, v.Schema.OpenAPIV3Schema, key.version, key.path)
 	var bug *engine.InternalError
 	switch {
 	case errors.As(err, &bug):
 		return nil, err
 	case err != nil: // the schema has changed since it was last valid
-		place = nil
+		exprContext = nil
 	default:
-		place.Part, place.OptionalOldSelf, place.Functions = key.part, optionalOldSelf, functions
+		exprContext.Part, exprContext.OptionalOldSelf, exprContext.Functions = key.part, optionalOldSelf, functions
 	}
-	if p.known == nil || len(p.known) >= maxPlaces {
-		p.known = map[placeKey]*assist.Place{}
+	if p.known == nil || len(p.known) >= maxContexts {
+		p.known = map[contextKey]*assist.Context{}
 	}
-	p.known[key] = place
-	return place, nil
+	p.known[key] = exprContext
+	return exprContext, nil
 }

@@ -22,7 +22,7 @@ type CRD struct {
 	// Known is set if a baseline contains all errors of the CRD.
 	Known bool `json:"known,omitempty"`
 	// Strict lists the positions of unknown and duplicate fields.
-	Strict []Place `json:"strict,omitempty"`
+	Strict []Location `json:"strict,omitempty"`
 
 	// Update is set if the CRD replaces another.
 	Update bool `json:"-"`
@@ -98,8 +98,8 @@ func (p *jsonLinesPrinter) CRD(c *CRD) error {
 }
 
 // text returns the CRDs' part of the last line of a report.
-func (s *CRDSummary) text() untrusted.Own {
-	var text untrusted.Own
+func (s *CRDSummary) text() untrusted.Safe {
+	var text untrusted.Safe
 	if s != nil && s.Refused > 0 {
 		text += untrusted.Sprintf("; %s rejected", phrase.Count(s.Refused, "CRD"))
 	}

@@ -12,7 +12,7 @@ type Finding struct {
 	ID, Description string
 	// Level is error or warning.
 	Level string
-	At    Place
+	At    Location
 	Text  string
 	// Cause is the cause that the finding describes, or nil.
 	Cause *Cause
@@ -29,19 +29,19 @@ func (o *Object) findings(strictKinds bool) iter.Seq[Finding] {
 			}
 		}
 		for _, warning := range o.Warnings {
-			if !yield(Finding{"warning", "A warning of the API server", "warning", o.whole(), warning, nil}) {
+			if !yield(Finding{"warning", "A warning of the API server", "warning", o.location(), warning, nil}) {
 				return
 			}
 		}
 	}
 }
 
-func (o *Object) whole() Place { return Place{File: o.File, Line: o.Line} }
+func (o *Object) location() Location { return Location{File: o.File, Line: o.Line} }
 
 func (o *Object) errors(strictKinds bool) iter.Seq[Finding] {
 	return func(yield func(Finding) bool) {
 		more := true
-		switch at := o.whole(); {
+		switch at := o.location(); {
 		case o.Verdict == Unreadable:
 			more = yield(Finding{ID: "unreadable", Description: "A document that cannot be read as a Kubernetes object", At: at, Text: o.Problem})
 		case o.Verdict == Undecided:
@@ -59,21 +59,21 @@ func (o *Object) errors(strictKinds bool) iter.Seq[Finding] {
 			}
 		}
 		if more && o.Upgrade != nil && o.Upgrade.Finding() {
-			yield(Finding{ID: "upgrade", Description: "An object that an upgrade of its CRD affects", At: o.whole(), Text: o.Upgraded()})
+			yield(Finding{ID: "upgrade", Description: "An object that an upgrade of its CRD affects", At: o.location(), Text: o.Upgraded()})
 		}
 	}
 }
 
 // cause returns the finding of a cause. Its ID is the CEL rule, or else the server's reason.
 func (o *Object) cause(c *Cause) Finding {
-	f := Finding{ID: c.Reason, Description: "A check of the API server: " + c.Reason, At: o.whole(), Text: o.title() + " is invalid: " + c.text(), Cause: c}
+	f := Finding{ID: c.Reason, Description: "A check of the API server: " + c.Reason, At: o.location(), Text: o.title() + " is invalid: " + c.text(), Cause: c}
 	if c.Ref != nil {
 		group, _, _ := strings.Cut(o.APIVersion, "/")
 		f.ID = fmt.Sprintf("%s/%s/%s/%s[%d]", group, o.Kind, c.Ref.Version, c.Ref.Path, c.Ref.Index)
 		f.Description = c.Rule
 	}
 	if c.Line > 0 {
-		f.At = c.Place()
+		f.At = c.Location()
 	}
 	return f
 }

@@ -84,7 +84,7 @@ func TestGitHub(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	title, file := "t: 100%,\n%0A", "a,b:c%25 \r\n.yaml"
-	if err := Annotate(untrusted.NewWriter(&b), "error", Place{File: file, Line: 3, Column: 4}, title, untrusted.Text(nasty)); err != nil {
+	if err := Annotate(untrusted.NewWriter(&b), "error", Location{File: file, Line: 3, Column: 4}, title, untrusted.Text(nasty)); err != nil {
 		t.Fatal(err)
 	}
 	c, err := parseCommand(strings.TrimSuffix(b.String(), "\n"))

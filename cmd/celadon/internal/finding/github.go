@@ -18,7 +18,7 @@ func (p *githubPrinter) Object(o *Object) error {
 	if o.Known {
 		return nil
 	}
-	whole := Place{File: o.File, Line: o.Line}
+	whole := Location{File: o.File, Line: o.Line}
 	for _, warning := range o.Warnings {
 		if err := p.annotate(o, "warning", whole, o.title(), Sentence(warning)); err != nil {
 			return err
@@ -36,26 +36,26 @@ func (p *githubPrinter) Object(o *Object) error {
 		err = p.refused(o)
 	}
 	if err == nil && o.Upgrade != nil && o.Upgrade.Finding() {
-		err = p.annotate(o, "error", whole, o.title()+" and the upgrade", untrusted.Own(o.Upgraded()))
+		err = p.annotate(o, "error", whole, o.title()+" and the upgrade", untrusted.Safe(o.Upgraded()))
 	}
 	return err
 }
 
-func (p *githubPrinter) annotate(o *Object, level string, at Place, title string, message untrusted.Own) error {
+func (p *githubPrinter) annotate(o *Object, level string, at Location, title string, message untrusted.Safe) error {
 	return Annotate(p.w, level, at, o.inSource(title), message)
 }
 
 func (o *Object) title() string { return strings.TrimSpace(o.Kind + " " + o.Name) }
 
 func (p *githubPrinter) refused(o *Object) error {
-	whole := Place{File: o.File, Line: o.Line}
+	whole := Location{File: o.File, Line: o.Line}
 	for i := range o.Causes {
 		c := &o.Causes[i]
-		place := Place{File: c.File, Line: c.Line, Column: c.Column}
+		location := Location{File: c.File, Line: c.Line, Column: c.Column}
 		if c.Line == 0 {
-			place = whole
+			location = whole
 		}
-		if err := p.annotate(o, "error", place, o.title()+" is invalid", c.annotation()); err != nil {
+		if err := p.annotate(o, "error", location, o.title()+" is invalid", c.annotation()); err != nil {
 			return err
 		}
 	}
@@ -69,7 +69,7 @@ func (p *githubPrinter) refused(o *Object) error {
 }
 
 // annotation returns the cause with its rule and values, escaped.
-func (c *Cause) annotation() untrusted.Own {
+func (c *Cause) annotation() untrusted.Safe {
 	var b strings.Builder
 	untrusted.Fprintf(&b, "%s: %s\n", c.Field, Sentence(c.Message))
 	rule(&b, "rule: ", c.Rule)
@@ -79,20 +79,20 @@ func (c *Cause) annotation() untrusted.Own {
 	if c.NotShown != "" {
 		untrusted.Fprintf(&b, "  values not shown: %s\n", c.NotShown)
 	}
-	return untrusted.Own(strings.TrimSuffix(b.String(), "\n"))
+	return untrusted.Safe(strings.TrimSuffix(b.String(), "\n"))
 }
 
 // undecidedText returns the problem of an undecided object, with the rule and the fix.
-func (o *Object) undecidedText() untrusted.Own {
+func (o *Object) undecidedText() untrusted.Safe {
 	var b strings.Builder
 	untrusted.Fprintf(&b, "%s\n", o.Problem)
 	o.undecided(&b)
-	return untrusted.Own(strings.TrimSpace(b.String()))
+	return untrusted.Safe(strings.TrimSpace(b.String()))
 }
 
 // Annotate writes a workflow command. level is error, warning, or notice. message may have
 // several lines.
-func Annotate(w *untrusted.Writer, level string, at Place, title string, message untrusted.Own) error {
+func Annotate(w *untrusted.Writer, level string, at Location, title string, message untrusted.Safe) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "file=%s", escapeProperty(at.File))
 	if at.Line > 0 {

@@ -70,25 +70,25 @@ func (p *junitPrinter) testcase(o *Object) junit.Testcase {
 	if c.Classname == "" {
 		c.Classname = "unknown"
 	}
-	problem, place := untrusted.Line(o.Problem), untrusted.Line(o.place())
+	problem, location := untrusted.Line(o.Problem), untrusted.Line(o.locationText())
 	var b strings.Builder
 	switch {
 	case o.Verdict == Invalid:
 		o.where(&b)
-		c.Failure = JUnitResult(KubectlError(o), untrusted.Line(o.Status.Reason), untrusted.Own(b.String()))
+		c.Failure = JUnitResult(KubectlError(o), untrusted.Line(o.Status.Reason), untrusted.Safe(b.String()))
 	case o.Verdict == Unreadable:
-		c.Error = JUnitResult(problem, Unreadable, place)
+		c.Error = JUnitResult(problem, Unreadable, location)
 	case o.Verdict == Undecided:
 		o.undecided(&b)
-		c.Error = JUnitResult(problem, Undecided, place+"\n"+untrusted.Own(b.String()))
+		c.Error = JUnitResult(problem, Undecided, location+"\n"+untrusted.Safe(b.String()))
 	case o.Verdict == Skipped && p.strictKinds:
-		c.Failure = JUnitResult(problem, Skipped, place)
+		c.Failure = JUnitResult(problem, Skipped, location)
 	case o.Verdict == Skipped:
 		c.Skipped = JUnitResult(problem, "", "")
 	}
 	if o.Upgrade != nil && c.Failure == nil && o.Upgrade.Finding() {
 		o.Upgrade.show(&b, o)
-		c.Failure = JUnitResult("the upgrade changes the object", "Upgrade", untrusted.Own(b.String()))
+		c.Failure = JUnitResult("the upgrade changes the object", "Upgrade", untrusted.Safe(b.String()))
 	}
 	if o.Known {
 		c.Failure, c.Skipped = nil, JUnitResult(known, "", "")
@@ -100,12 +100,12 @@ func (p *junitPrinter) testcase(o *Object) junit.Testcase {
 }
 
 // JUnitResult returns the reason why a case did not pass.
-func JUnitResult(message, kind, data untrusted.Own) *junit.Result {
+func JUnitResult(message, kind, data untrusted.Safe) *junit.Result {
 	return &junit.Result{Message: strings.TrimSpace(string(message)), Type: string(kind), Data: string(data)}
 }
 
 // caseName distinguishes the objects in a file.
-func (o *Object) caseName() untrusted.Own {
+func (o *Object) caseName() untrusted.Safe {
 	if o.Name == "" {
 		return untrusted.Sprintf("document %d, item %d", o.Document, o.Item)
 	}

@@ -51,7 +51,7 @@ type Object struct {
 	// run.
 	Known bool `json:"known,omitempty"`
 	// Strict lists the positions of unknown and duplicate fields, which have no causes.
-	Strict []Place `json:"strict,omitempty"`
+	Strict []Location `json:"strict,omitempty"`
 
 	// Persisted is an accepted object as it would be stored, and SelectableFields the values for
 	// field selectors. Both are set on request.
@@ -109,9 +109,9 @@ type Cause struct {
 	Excerpt Excerpt         `json:"-"`
 }
 
-// Place returns the location of the cause.
-func (c *Cause) Place() Place {
-	return Place{File: c.File, Line: c.Line, Column: c.Column, Field: c.Field, Excerpt: c.Excerpt}
+// Location returns the location of the cause.
+func (c *Cause) Location() Location {
+	return Location{File: c.File, Line: c.Line, Column: c.Column, Field: c.Field, Excerpt: c.Excerpt}
 }
 
 // Value is a subexpression of a rule with its value as shortened JSON.
@@ -120,8 +120,8 @@ type Value struct {
 	Text string `json:"value"`
 }
 
-// Place is a location: a position in a file, with the field there.
-type Place struct {
+// Location is a location: a position in a file, with the field there.
+type Location struct {
 	File   string `json:"file"`
 	Line   int    `json:"line"`
 	Column int    `json:"column"`
@@ -131,7 +131,7 @@ type Place struct {
 	Excerpt Excerpt `json:"-"`
 }
 
-func (p Place) String() string {
+func (p Location) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Field)
 }
 
@@ -195,9 +195,9 @@ type Options struct {
 	Verbose     bool
 	// Version is the version of Celadon.
 	Version string
-	// Colour and Width apply to text on a terminal. Width 0 is unlimited.
-	Colour bool
-	Width  int
+	// Color and Width apply to text on a terminal. Width 0 is unlimited.
+	Color bool
+	Width int
 	// Part, if not nil, makes JSON lines a report that can be merged.
 	Part *PartHead
 	// Stderr receives findings in formats whose output consists of objects.
@@ -213,12 +213,12 @@ func New(format string, to io.Writer, o Options) (Printer, error) {
 	w := untrusted.NewWriter(to)
 	switch format {
 	case "text":
-		w.Colours = o.Colour
+		w.Colors = o.Color
 		return &textPrinter{w: w, Options: o}, nil
 	case "wide":
-		return &widePrinter{w: w, rest: o.beside(), rows: map[*Table][]string{}}, nil
+		return &widePrinter{w: w, rest: o.stderrPrinter(), rows: map[*Table][]string{}}, nil
 	case "yaml":
-		return &yamlPrinter{w: w, rest: o.beside()}, nil
+		return &yamlPrinter{w: w, rest: o.stderrPrinter()}, nil
 	case "json":
 		return &jsonPrinter{w: w, kubeVersion: o.KubeVersion}, nil
 	case "jsonl":
@@ -236,13 +236,13 @@ func New(format string, to io.Writer, o Options) (Printer, error) {
 	return nil, fmt.Errorf("--output %q: want %s", format, Formats)
 }
 
-// beside returns a text printer for stderr. The text is not wrapped.
-func (o Options) beside() *textPrinter {
+// stderrPrinter returns a text printer for stderr. The text is not wrapped.
+func (o Options) stderrPrinter() *textPrinter {
 	to := o.Stderr
 	if to == nil {
 		to = io.Discard
 	}
-	o.Colour, o.Width = false, 0
+	o.Color, o.Width = false, 0
 	return &textPrinter{w: untrusted.NewWriter(to), Options: o}
 }
 
@@ -254,9 +254,9 @@ func (o *Object) Wrong(strictKinds bool) bool {
 	return o.Verdict == Invalid || o.Verdict == Skipped && strictKinds || o.Upgrade != nil && o.Upgrade.Finding()
 }
 
-func (o *Object) place() string { return o.inSource(o.placeInFile()) }
+func (o *Object) locationText() string { return o.inSource(o.locationInFile()) }
 
-func (o *Object) placeInFile() string {
+func (o *Object) locationInFile() string {
 	if o.Line == 0 {
 		return o.File
 	}

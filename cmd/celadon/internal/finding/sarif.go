@@ -64,13 +64,13 @@ func (p *sarifPrinter) End(s *Summary) error {
 
 // Add writes a result. level is error, warning, or note. identity identifies the object with the
 // finding, so that a code-scanning page can track the finding when its line moves.
-func (s *SARIF) Add(id, description, level string, at Place, message string, identity ...string) error {
+func (s *SARIF) Add(id, description, level string, at Location, message string, identity ...string) error {
 	uri := url.URL{Path: filepath.ToSlash(at.File)}
-	place := sarifPhysical{ArtifactLocation: sarifArtifact{URI: uri.String()}}
+	location := sarifPhysical{ArtifactLocation: sarifArtifact{URI: uri.String()}}
 	if at.Line > 0 {
-		place.Region = &sarifRegion{StartLine: at.Line, StartColumn: at.Column}
+		location.Region = &sarifRegion{StartLine: at.Line, StartColumn: at.Column}
 		if at.Excerpt.Line != "" {
-			place.ContextRegion = &sarifRegion{StartLine: at.Line, Snippet: &sarifText{at.Excerpt.Line}}
+			location.ContextRegion = &sarifRegion{StartLine: at.Line, Snippet: &sarifText{at.Excerpt.Line}}
 		}
 	}
 	var suppressions []sarifSuppression
@@ -80,7 +80,7 @@ func (s *SARIF) Add(id, description, level string, at Place, message string, ide
 	return s.write(&sarifResult{
 		Suppressions:        suppressions,
 		Level:               level,
-		Locations:           []sarifLocation{{place}},
+		Locations:           []sarifLocation{{location}},
 		Message:             sarifText{message},
 		PartialFingerprints: map[string]string{"celadon/v1": fingerprint(append(identity, id, at.Field))},
 		RuleID:              id,

@@ -9,23 +9,23 @@ import (
 )
 
 // paint colors text on a terminal, line by line.
-func (p *textPrinter) paint(c untrusted.Colour, text untrusted.Own) string {
-	if !p.Colour || text == "" {
+func (p *textPrinter) paint(c untrusted.Color, text untrusted.Safe) string {
+	if !p.Color || text == "" {
 		return string(text)
 	}
 	var b strings.Builder
 	for line := range strings.Lines(string(text)) {
 		body := strings.TrimSuffix(line, "\n")
-		b.WriteString(string(untrusted.Paint(c, untrusted.Own(body))) + line[len(body):])
+		b.WriteString(string(untrusted.Paint(c, untrusted.Safe(body))) + line[len(body):])
 	}
 	return b.String()
 }
 
 var painted = regexp.MustCompile("\x1b\\[[0-9]*m")
 
-// fit wraps lines that are wider than the terminal between words, with continuation lines indented
+// wrapText wraps lines that are wider than the terminal between words, with continuation lines indented
 // by two more. Excerpts already fit.
-func (p *textPrinter) fit(text string) string {
+func (p *textPrinter) wrapText(text string) string {
 	if p.Width == 0 {
 		return text
 	}

@@ -27,19 +27,19 @@ func (p *textPrinter) Object(o *Object) error {
 			o.where(&b)
 		}
 	case Unreadable:
-		untrusted.Fprintf(&b, "%s: %s\n", o.place(), o.Problem)
+		untrusted.Fprintf(&b, "%s: %s\n", o.locationText(), o.Problem)
 	case Undecided:
-		untrusted.Fprintf(&b, "%s: %s %q %s\n", o.place(), o.Kind, o.Name, o.Problem)
+		untrusted.Fprintf(&b, "%s: %s %q %s\n", o.locationText(), o.Kind, o.Name, o.Problem)
 		if !p.Quiet {
 			o.undecided(&b)
 		}
 	case Skipped:
 		if p.StrictKinds || p.Verbose || o.Operation != "" {
-			untrusted.Fprintf(&b, "%s: %s %q skipped: %s\n", o.place(), o.Kind, o.Name, o.Problem)
+			untrusted.Fprintf(&b, "%s: %s %q skipped: %s\n", o.locationText(), o.Kind, o.Name, o.Problem)
 		}
 	case Ignored:
 		if p.Verbose {
-			untrusted.Fprintf(&b, "%s: ignored: %s\n", o.place(), o.Problem)
+			untrusted.Fprintf(&b, "%s: ignored: %s\n", o.locationText(), o.Problem)
 		}
 	case Valid:
 		p.valid(&b, o)
@@ -48,9 +48,9 @@ func (p *textPrinter) Object(o *Object) error {
 		o.Upgrade.show(&b, o)
 	}
 	if o.Known {
-		untrusted.Fprintf(&b, "%s: %s: %s\n", o.place(), o.title(), known)
+		untrusted.Fprintf(&b, "%s: %s: %s\n", o.locationText(), o.title(), known)
 	}
-	text := p.fit(b.String())
+	text := p.wrapText(b.String())
 	b.Reset()
 	b.WriteString(text)
 	p.diff(&b, o.Diff) // whose lines must not be wrapped
@@ -59,7 +59,7 @@ func (p *textPrinter) Object(o *Object) error {
 }
 
 // warnings returns one line per warning, as kubectl prints them.
-func (o *Object) warnings() (lines untrusted.Own) {
+func (o *Object) warnings() (lines untrusted.Safe) {
 	for _, warning := range o.Warnings {
 		lines += untrusted.Sprintf("Warning: %s\n", warning)
 	}
@@ -68,10 +68,10 @@ func (o *Object) warnings() (lines untrusted.Own) {
 
 func (p *textPrinter) valid(b *strings.Builder, o *Object) {
 	if b.Len() > 0 && !p.Quiet {
-		untrusted.Fprintf(b, "  --> %s\n", o.place())
+		untrusted.Fprintf(b, "  --> %s\n", o.locationText())
 	}
 	if p.Verbose {
-		untrusted.Fprintf(b, "%s: %s %q is valid (%s, cost %d)\n", o.place(), o.Kind, o.Name, o.Operation, o.Cost)
+		untrusted.Fprintf(b, "%s: %s %q is valid (%s, cost %d)\n", o.locationText(), o.Kind, o.Name, o.Operation, o.Cost)
 	}
 }
 
@@ -83,7 +83,7 @@ func (p *textPrinter) End(s *Summary) error {
 	if s.Invalid == 0 && len(s.Missing) == 0 && s.CRDs.text() == "" && s.Unreadable == 0 && s.Undecided == 0 {
 		text := b.String()
 		b.Reset()
-		b.WriteString(p.paint(untrusted.Green, untrusted.Own(text)))
+		b.WriteString(p.paint(untrusted.Green, untrusted.Safe(text)))
 	}
 	s.tables(&b)
 	_, err := io.WriteString(p.w, b.String())
@@ -141,7 +141,7 @@ func (s *Summary) lacks() string {
 // KubectlError returns the error as kubectl prints it, which depends on the number of
 // causes. For duplicate keys in YAML, about which kubectl prints nothing, it returns our
 // own message.
-func KubectlError(o *Object) untrusted.Own {
+func KubectlError(o *Object) untrusted.Safe {
 	var messages []string
 	seen := map[string]bool{}
 	for _, c := range o.Causes {
@@ -155,54 +155,54 @@ func KubectlError(o *Object) untrusted.Own {
 	switch len(messages) {
 	case 0:
 		if o.Duplicate {
-			return untrusted.Sprintf("%s: %s %q: a duplicate key: kubectl keeps the last one; a server that receives this YAML reports (%s): %s\n", o.place(), o.Kind, o.Name, o.Status.Reason, Sentence(o.Status.Message))
+			return untrusted.Sprintf("%s: %s %q: a duplicate key: kubectl keeps the last one; a server that receives this YAML reports (%s): %s\n", o.locationText(), o.Kind, o.Name, o.Status.Reason, Sentence(o.Status.Message))
 		}
 		verb := map[string]string{"create": "creating", "update": "applying patch to"}[o.Operation]
-		who := untrusted.Own("Error from server")
+		who := untrusted.Safe("Error from server")
 		if o.Status.Reason != "" {
 			who = untrusted.Sprintf("Error from server (%s)", o.Status.Reason)
 		}
 		return untrusted.Sprintf("%s: error when %s %q: %s\n", who, verb, o.File, Sentence(o.Status.Message))
 	case 1:
-		return head + untrusted.Own(messages[0]) + "\n"
+		return head + untrusted.Safe(messages[0]) + "\n"
 	}
-	return head + "\n* " + untrusted.Own(strings.Join(messages, "\n* ")) + "\n"
+	return head + "\n* " + untrusted.Safe(strings.Join(messages, "\n* ")) + "\n"
 }
 
 // Sentence returns a message of the server, escaped. Line breaks are kept only in the excerpt of an
 // expression.
-func Sentence(message string) untrusted.Own {
+func Sentence(message string) untrusted.Safe {
 	return untrusted.Lines(message, " | ", "ERROR: <input>:")
 }
 
 // where writes the locations of the causes, each once, and below each the rules that failed there.
 func (o *Object) where(b *strings.Builder) {
-	places := o.Strict[:min(len(o.Strict), maxStrict):min(len(o.Strict), maxStrict)]
-	rules := map[Place][]*Cause{}
+	locations := o.Strict[:min(len(o.Strict), maxStrict):min(len(o.Strict), maxStrict)]
+	rules := map[Location][]*Cause{}
 	for i := range o.Causes {
 		c := &o.Causes[i]
-		place := c.Place()
+		location := c.Location()
 		if c.Line == 0 {
-			place = Place{}
-		} else if _, seen := rules[place]; !seen {
-			places = append(places, place)
+			location = Location{}
+		} else if _, seen := rules[location]; !seen {
+			locations = append(locations, location)
 		}
-		rules[place] = append(rules[place], c)
+		rules[location] = append(rules[location], c)
 	}
 	if o.Source != "" {
 		untrusted.Fprintf(b, "  source: %s\n", o.Source)
 	}
-	if len(places) == 0 {
-		untrusted.Fprintf(b, "  --> %s\n", o.placeInFile())
+	if len(locations) == 0 {
+		untrusted.Fprintf(b, "  --> %s\n", o.locationInFile())
 	}
-	for _, place := range places {
-		place.Show(b)
-		why(b, rules[place])
+	for _, location := range locations {
+		location.Show(b)
+		why(b, rules[location])
 	}
 	if more := len(o.Strict) - maxStrict; more > 0 {
 		untrusted.Fprintf(b, "  … %s: use -o json to see all of them\n", phrase.Count(more, "more field"))
 	}
-	why(b, rules[Place{}])
+	why(b, rules[Location{}])
 }
 
 // maxStrict limits how many positions of unknown and duplicate fields are shown per object. The

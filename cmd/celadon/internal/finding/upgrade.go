@@ -100,32 +100,32 @@ func (o *Object) Upgraded() string {
 
 // show writes the effect on an object, if there is any.
 func (u *Upgrade) show(b *strings.Builder, o *Object) {
-	var what []string
+	var effects []string
 	if u.RefusedOnCreate() {
-		what = append(what, "accepted before, rejected on create now")
+		effects = append(effects, "accepted before, rejected on create now")
 	}
 	if u.RefusedOnUpdate() {
-		what = append(what, "rejected on update even when unchanged")
+		effects = append(effects, "rejected on update even when unchanged")
 	}
 	if u.Before == Undecided {
-		what = append(what, "undecided before")
+		effects = append(effects, "undecided before")
 	}
 	if u.Now == Undecided {
-		what = append(what, "undecided on create now")
+		effects = append(effects, "undecided on create now")
 	}
 	if u.Unchanged == Undecided {
-		what = append(what, "undecided on an unchanged update")
+		effects = append(effects, "undecided on an unchanged update")
 	}
 	if u.Ratcheted {
-		what = append(what, "accepted by ratcheting on an unchanged update")
+		effects = append(effects, "accepted by ratcheting on an unchanged update")
 	}
 	if len(u.Changes) > 0 {
-		what = append(what, "silently changed")
+		effects = append(effects, "silently changed")
 	}
-	if len(what) == 0 {
+	if len(effects) == 0 {
 		return
 	}
-	untrusted.Fprintf(b, "%s: upgrade: %s: %s\n", o.place(), o.title(), strings.Join(what, "; "))
+	untrusted.Fprintf(b, "%s: upgrade: %s: %s\n", o.locationText(), o.title(), strings.Join(effects, "; "))
 	for _, c := range u.Changes {
 		if c.Before != "" {
 			untrusted.Fprintf(b, "  - %s: %s\n", c.Field, c.Before)

@@ -147,11 +147,11 @@ func TestEviction(t *testing.T) {
 		if len(outcomes["tiny"]) > 0 {
 			t.Error("the tiny one gave way")
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), lingering)
+		ctx, cancel := context.WithTimeout(t.Context(), minAge)
 		defer cancel()
 		start := time.Now()
 		late := room.Begin(func(time.Time) error { return nil })
-		if err := late.Hold(ctx, 1<<20+1); !errors.Is(err, ErrNoRoom) || time.Since(start) != lingering {
+		if err := late.Hold(ctx, 1<<20+1); !errors.Is(err, ErrNoRoom) || time.Since(start) != minAge {
 			t.Errorf("where all is held by what is whole: %v after %s", err, time.Since(start))
 		}
 		late.End()

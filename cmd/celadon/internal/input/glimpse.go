@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// glimpse returns the apiVersion, kind, name, generateName, and namespace of a JSON object without
+// scanIdentity returns the apiVersion, kind, name, generateName, and namespace of a JSON object without
 // decoding the rest. The values equal those that decoding would return. It returns nil if that is
 // not certain.
-func (c *Chunk) glimpse() map[string]any {
+func (c *Chunk) scanIdentity() map[string]any {
 	switch {
 	case c.form != jsonValue && c.form != jsonItem && c.form != liveObject, len(c.text) == 0 || c.text[0] != '{':
 		return nil

@@ -15,8 +15,8 @@ func glimpseNames(obj map[string]any) [5]any {
 // glimpsed returns the glimpses of the chunks of text, and the decoded objects.
 func glimpsed(text string) (seen []map[string]any, decoded []*Document) {
 	Split("f", strings.NewReader(text), func(c Chunk) bool {
-		seen = append(seen, c.glimpse())
-		if c.glimpse() == nil {
+		seen = append(seen, c.scanIdentity())
+		if c.scanIdentity() == nil {
 			seen = seen[:len(seen)-1]
 			return true
 		}

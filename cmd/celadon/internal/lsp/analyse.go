@@ -54,9 +54,9 @@ type docFinding struct {
 	advice string
 }
 
-// analyse analyzes the whole document. Its CRDs are in force afterwards. It adds the kinds whose CRD
+// analyze analyzes the whole document. Its CRDs are in force afterwards. It adds the kinds whose CRD
 // changed to changed.
-func (v *view) analyse(ctx context.Context, changed map[schema.GroupKind]bool) *analysis {
+func (v *view) analyze(ctx context.Context, changed map[schema.GroupKind]bool) *analysis {
 	a := &analysis{by: v.crds.changes(), text: v.text, diagnostics: []protocol.Diagnostic{}, good: map[spot]*part{}}
 	if len(v.text.bytes) > editor.MaxText {
 		return a
@@ -75,7 +75,7 @@ func (v *view) analyse(ctx context.Context, changed map[schema.GroupKind]bool) *
 		if ctx.Err() != nil {
 			return a
 		}
-		switch p.what {
+		switch p.documentType {
 		case crd:
 			v.ofCRD(p)
 		case object:
@@ -115,15 +115,15 @@ func (a *analysis) findings() (n int) {
 func (v *view) crdsOf(ctx context.Context, a *analysis, changed map[schema.GroupKind]bool) {
 	var reads []read
 	for _, p := range a.parts {
-		if p.what != crd {
+		if p.documentType != crd {
 			continue
 		}
-		vetted, err := v.desk().Vet(ctx, p.doc)
+		vetted, err := v.reviewer().Vet(ctx, p.doc)
 		if ctx.Err() != nil {
 			return
 		}
 		if err != nil {
-			v.log(protocol.Error, fmt.Sprintf("%s: internal error in celadon: %v", p.doc.Place(), err))
+			v.log(protocol.Error, fmt.Sprintf("%s: internal error in celadon: %v", p.doc.Location(), err))
 		}
 		p.crd = newCRDPart(p.doc)
 		p.crd.vetted = vetted
@@ -146,7 +146,7 @@ func (v *view) kept(a *analysis, reads []read) (kept []read) {
 	}
 	for _, p := range a.parts {
 		for at, old := range v.known.good {
-			if p.what != broken && (p.crd == nil || p.crd.read.CRD != nil) || at.index != p.index || a.good[at] != nil {
+			if p.documentType != broken && (p.crd == nil || p.crd.read.CRD != nil) || at.index != p.index || a.good[at] != nil {
 				continue
 			}
 			r := old.crd.known(v.name)
@@ -205,12 +205,12 @@ func (p *part) within(t *text, rule *engine.RuleRef, field string) (protocol.Ran
 	whole := at
 	whole.Key = ""
 	_, inText := p.ruleNode(whole)
-	place := p.crd.place(&at, editor.OptionalOldSelf(inText), nil)
+	exprContext := p.crd.expressionContext(&at, editor.OptionalOldSelf(inText), nil)
 	words, ok := p.words(node)
-	if !ok || place == nil {
+	if !ok || exprContext == nil {
 		return protocol.Range{}, false
 	}
-	problem := place.ProblemOf(bad)
+	problem := exprContext.ProblemOf(bad)
 	from, to := named(node.Resolve().Value, problem.Start, problem.End)
 	return t.rangeOf(p.start+words.SourcePoint(from), p.start+words.SourcePoint(to)), true
 }
@@ -243,7 +243,7 @@ func (v *view) ofObject(ctx context.Context, p *part) {
 		return
 	}
 	if p.verdict.Bug != nil {
-		v.log(protocol.Error, fmt.Sprintf("%s: internal error in celadon: %v", p.doc.Place(), p.verdict.Bug))
+		v.log(protocol.Error, fmt.Sprintf("%s: internal error in celadon: %v", p.doc.Location(), p.verdict.Bug))
 	}
 	for f := range p.verdict.Findings() {
 		if len(p.findings) > maxFindings {

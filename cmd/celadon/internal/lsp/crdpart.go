@@ -28,7 +28,7 @@ type crdPart struct {
 
 	described func() *apiextensionsv1.CustomResourceDefinition
 
-	places editor.Places
+	contexts editor.Contexts
 }
 
 // newCRDPart reads the CRD in a document.
@@ -64,18 +64,18 @@ func (c *crdPart) compiled() (*engine.Engine, []*engine.CompileError) {
 	return e, bad.Errors
 }
 
-// place returns the place of a part of a rule, or nil if it is unknown.
-func (c *crdPart) place(at *editor.RuleAt, optionalOldSelf bool, functions *assist.Functions) *assist.Place {
+// expressionContext returns the place of a part of a rule, or nil if it is unknown.
+func (c *crdPart) expressionContext(at *editor.RuleAt, optionalOldSelf bool, functions *assist.Functions) *assist.Context {
 	crd := c.described()
 	e, _ := c.compiled()
 	if crd == nil || e == nil {
 		return nil
 	}
-	place, err := c.places.Of(e, crd, at, optionalOldSelf, functions)
+	exprContext, err := c.contexts.Of(e, crd, at, optionalOldSelf, functions)
 	if err != nil {
 		return nil
 	}
-	return place
+	return exprContext
 }
 
 // first returns ref with the first version if ref has no version. Versions with the same schema

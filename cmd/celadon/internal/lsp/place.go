@@ -15,5 +15,5 @@ func partOf(field string) string {
 	return part
 }
 
-// samePlace reports whether path, as in reports, is the path of the rule's schema.
-func samePlace(path string, at editor.RuleAt) bool { return path == engine.FormatPath(at.Steps) }
+// samePath reports whether path, as in reports, is the path of the rule's schema.
+func samePath(path string, at editor.RuleAt) bool { return path == engine.FormatPath(at.Steps) }

@@ -97,7 +97,7 @@ func same(t *testing.T, name, content string, got []protocol.Diagnostic, want []
 		}
 		from, to := txt.offset(d.Range.Start), txt.offset(d.Range.End)
 		token := content[from:to]
-		at := txt.place(w.line, w.column)
+		at := txt.offsetAt(w.line, w.column)
 		if named := quoted.FindStringSubmatch(w.text); named != nil {
 			if from < at || token != named[1] && !strings.HasSuffix(token, "."+named[1]) {
 				t.Errorf("%s: %d: %q at %v, want %q below %d:%d: %.300s", name, i, token, d.Range.Start, named[1], w.line, w.column, d.Message)

@@ -35,7 +35,7 @@ func (h *host) live(ctx context.Context, in *Inputs) (liveInputs, error) {
 	if err != nil {
 		return l, err
 	}
-	client.Tell = h.Complain
+	client.Warn = h.Complain
 	if in.KubeVersion == "" {
 		if in.KubeVersion, err = client.KubeVersion(ctx); err != nil {
 			return l, err

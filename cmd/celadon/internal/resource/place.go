@@ -16,17 +16,17 @@ var atTop = map[string]string{
 	"name":                     "version",
 }
 
-// Place returns the path in a document of a CRD's field, which is named as in a report. In a v1beta1
+// DocumentPath returns the path in a document of a CRD's field, which is named as in a report. In a v1beta1
 // CRD, the field may be at the top level of the spec.
-func Place(doc *input.Document, field string) string {
-	place := vet.Place(field)
+func DocumentPath(doc *input.Document, field string) string {
+	path := vet.Place(field)
 	if !Beta(doc) {
-		return place
+		return path
 	}
-	rest, ok := strings.CutPrefix(place, "spec.versions[")
+	rest, ok := strings.CutPrefix(path, "spec.versions[")
 	_, rest, closed := strings.Cut(rest, "].")
 	if !ok || !closed {
-		return place
+		return path
 	}
 	name, end := rest, ""
 	if i := strings.IndexAny(rest, ".["); i >= 0 {
@@ -36,5 +36,5 @@ func Place(doc *input.Document, field string) string {
 	if top := atTop[name]; top != "" && spec[top] != nil {
 		return "spec." + top + end
 	}
-	return place
+	return path
 }

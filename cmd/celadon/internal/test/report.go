@@ -32,7 +32,7 @@ type Report struct {
 
 // A printer writes a report while suites run.
 type printer interface {
-	suite(*found, *ruletest.SuiteReport) error
+	suite(*readResult, *ruletest.SuiteReport) error
 	end(*Report) error
 }
 
@@ -46,7 +46,7 @@ func newPrinter(o *Options, stdout, to io.Writer) (printer, error) {
 	case "github":
 		return &githubPrinter{w}, nil
 	case "text":
-		w.Colours = command.Colour(stdout)
+		w.Colors = command.Color(stdout)
 		return &textPrinter{w: w, verbose: o.Verbose}, nil
 	}
 	return nil, fmt.Errorf("--output %q: want %s", o.Output, strings.Join(Outputs, ", "))
@@ -54,7 +54,7 @@ func newPrinter(o *Options, stdout, to io.Writer) (printer, error) {
 
 type jsonPrinter struct{ w io.Writer }
 
-func (p *jsonPrinter) suite(*found, *ruletest.SuiteReport) error { return nil }
+func (p *jsonPrinter) suite(*readResult, *ruletest.SuiteReport) error { return nil }
 
 func (p *jsonPrinter) end(r *Report) error {
 	enc := finding.Encoder(p.w)
@@ -65,7 +65,7 @@ func (p *jsonPrinter) end(r *Report) error {
 // junitPrinter writes one JUnit suite for each test suite.
 type junitPrinter struct{ *finding.JUnit }
 
-func (p *junitPrinter) suite(_ *found, s *ruletest.SuiteReport) error {
+func (p *junitPrinter) suite(_ *readResult, s *ruletest.SuiteReport) error {
 	class := string(untrusted.Line(s.CRD))
 	for _, e := range s.Errors {
 		at := untrusted.Sprintf("%s:%d:%d", s.File, e.Line, e.Column)
@@ -78,7 +78,7 @@ func (p *junitPrinter) suite(_ *found, s *ruletest.SuiteReport) error {
 		c := junit.Testcase{Name: string(untrusted.Sprintf("%s/%s", s.Name, one.Name)), Classname: class}
 		var b strings.Builder
 		showCase(&b, s, one)
-		message, kind, data := untrusted.Line(firstLine(one.Message)), untrusted.Own(one.Outcome), untrusted.Own(b.String())
+		message, kind, data := untrusted.Line(firstLine(one.Message)), untrusted.Safe(one.Outcome), untrusted.Safe(b.String())
 		switch one.Outcome {
 		case ruletest.Failed:
 			c.Failure = finding.JUnitResult(message, kind, data)
@@ -104,9 +104,9 @@ func firstLine(text string) string {
 // githubPrinter writes GitHub workflow commands, which are shown as annotations.
 type githubPrinter struct{ w *untrusted.Writer }
 
-func (p *githubPrinter) suite(_ *found, s *ruletest.SuiteReport) error {
+func (p *githubPrinter) suite(_ *readResult, s *ruletest.SuiteReport) error {
 	for _, e := range s.Errors {
-		if err := finding.Annotate(p.w, "error", finding.Place{File: s.File, Line: e.Line, Column: e.Column}, s.Name, untrusted.Line(e.Message)); err != nil {
+		if err := finding.Annotate(p.w, "error", finding.Location{File: s.File, Line: e.Line, Column: e.Column}, s.Name, untrusted.Line(e.Message)); err != nil {
 			return err
 		}
 	}
@@ -114,13 +114,13 @@ func (p *githubPrinter) suite(_ *found, s *ruletest.SuiteReport) error {
 		if c.Outcome != ruletest.Failed && c.Outcome != ruletest.Error {
 			continue
 		}
-		at := finding.Place{File: s.File, Line: c.Line, Column: c.Column}
+		at := finding.Location{File: s.File, Line: c.Line, Column: c.Column}
 		if len(c.Mismatches) > 0 && c.Mismatches[0].Line > 0 {
 			at.Line, at.Column = c.Mismatches[0].Line, c.Mismatches[0].Column
 		}
 		var b strings.Builder
 		showCase(&b, s, c)
-		if err := finding.Annotate(p.w, "error", at, s.Name+"/"+c.Name, untrusted.Own(strings.TrimSpace(b.String()))); err != nil {
+		if err := finding.Annotate(p.w, "error", at, s.Name+"/"+c.Name, untrusted.Safe(strings.TrimSpace(b.String()))); err != nil {
 			return err
 		}
 	}

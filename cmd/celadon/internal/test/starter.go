@@ -103,7 +103,7 @@ func (i *initial) read(ctx context.Context) error {
 	add := func(doc *input.Document) *definition {
 		resource.Complete(doc)
 		if doc.Err != nil && slices.Contains(i.o.CRDs, doc.File) {
-			return &definition{file: doc.Place(), err: doc.Err}
+			return &definition{file: doc.Location(), err: doc.Err}
 		}
 		return newDefinition(doc)
 	}
@@ -126,7 +126,7 @@ func (i *initial) read(ctx context.Context) error {
 	return batch.All(ctx, i.Stdin, i.o.Samples, func(doc *input.Document) *input.Document { return doc }, func(doc *input.Document) error {
 		if doc.Err != nil {
 			if !errors.Is(doc.Err, input.ErrNoObject) || slices.Contains(i.o.Samples, doc.File) {
-				i.problems = append(i.problems, fmt.Errorf("--from: %s: %w", doc.Place(), doc.Err))
+				i.problems = append(i.problems, fmt.Errorf("--from: %s: %w", doc.Location(), doc.Err))
 			}
 			return nil
 		}

@@ -17,10 +17,10 @@ type textPrinter struct {
 	verbose bool
 }
 
-func (p *textPrinter) suite(_ *found, s *ruletest.SuiteReport) error {
+func (p *textPrinter) suite(_ *readResult, s *ruletest.SuiteReport) error {
 	var b strings.Builder
 	for _, e := range s.Errors {
-		p.head(&b, untrusted.Red, "ERROR", s, "", e.Place)
+		p.head(&b, untrusted.Red, "ERROR", s, "", e.Position)
 		untrusted.Fprintf(&b, "  %s\n", e.Message)
 	}
 	for _, c := range s.Cases {
@@ -33,16 +33,16 @@ func (p *textPrinter) suite(_ *found, s *ruletest.SuiteReport) error {
 func (p *textPrinter) one(b *strings.Builder, s *ruletest.SuiteReport, c *ruletest.CaseReport) {
 	switch c.Outcome {
 	case ruletest.Failed:
-		p.head(b, untrusted.Red, "FAIL", s, c.Name, c.Place)
+		p.head(b, untrusted.Red, "FAIL", s, c.Name, c.Position)
 	case ruletest.Error:
-		p.head(b, untrusted.Red, "ERROR", s, c.Name, c.Place)
+		p.head(b, untrusted.Red, "ERROR", s, c.Name, c.Position)
 	case ruletest.Skipped:
 		if p.verbose {
-			p.head(b, untrusted.Yellow, "SKIP", s, c.Name, c.Place)
+			p.head(b, untrusted.Yellow, "SKIP", s, c.Name, c.Position)
 		}
 	case ruletest.Passed:
 		if p.verbose {
-			p.head(b, untrusted.Green, "PASS", s, c.Name, c.Place)
+			p.head(b, untrusted.Green, "PASS", s, c.Name, c.Position)
 		}
 	}
 	if p.verbose || c.Outcome == ruletest.Failed || c.Outcome == ruletest.Error {
@@ -50,9 +50,9 @@ func (p *textPrinter) one(b *strings.Builder, s *ruletest.SuiteReport, c *rulete
 	}
 }
 
-func (p *textPrinter) head(b *strings.Builder, colour untrusted.Colour, word untrusted.Own, s *ruletest.SuiteReport, name string, at ruletest.Place) {
-	if p.w.Colours {
-		word = untrusted.Paint(colour, word)
+func (p *textPrinter) head(b *strings.Builder, color untrusted.Color, word untrusted.Safe, s *ruletest.SuiteReport, name string, at ruletest.Position) {
+	if p.w.Colors {
+		word = untrusted.Paint(color, word)
 	}
 	untrusted.Fprintf(b, "%s %s:%d:%d: %s", word, s.File, at.Line, at.Column, s.Name)
 	if name != "" {
@@ -84,7 +84,7 @@ func showCase(b *strings.Builder, s *ruletest.SuiteReport, c *ruletest.CaseRepor
 	}
 	shown := map[string]bool{}
 	for _, cause := range c.Got.Causes {
-		if cause.Place == nil {
+		if cause.Position == nil {
 			continue
 		}
 		untrusted.Fprintf(b, "   --> %s:%d:%d: %s\n", s.File, cause.Line, cause.Column, cause.Field)
@@ -113,9 +113,9 @@ func (p *textPrinter) end(r *Report) error {
 	}
 	b.Reset()
 	counts(&b, r)
-	text := untrusted.Own(b.String())
-	if s := &r.Summary; p.w.Colours && s.Failed == 0 && s.Errors == 0 && s.Passed > 0 {
-		text = untrusted.Paint(untrusted.Green, untrusted.Own(strings.TrimSuffix(string(text), "\n"))) + "\n"
+	text := untrusted.Safe(b.String())
+	if s := &r.Summary; p.w.Colors && s.Failed == 0 && s.Errors == 0 && s.Passed > 0 {
+		text = untrusted.Paint(untrusted.Green, untrusted.Safe(strings.TrimSuffix(string(text), "\n"))) + "\n"
 	}
 	_, err := io.WriteString(p.w, string(text))
 	return err

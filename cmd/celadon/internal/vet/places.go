@@ -11,42 +11,42 @@ import (
 )
 
 // places returns the locations of fields of the CRD: in Go if known, otherwise in its file.
-func (one *vetted) places(fields []string, width int) []finding.Place {
-	places := one.inYAML(fields, width)
+func (one *vetted) locations(fields []string, width int) []finding.Location {
+	locations := one.inYAML(fields, width)
 	if one.source != nil {
 		for i, field := range fields {
-			if at, line, ok := one.source.Place(field); ok {
-				places[i] = inGo(at, line, field, width)
+			if at, line, ok := one.source.Position(field); ok {
+				locations[i] = inGo(at, line, field, width)
 			}
 		}
 	}
-	return places
+	return locations
 }
 
 // inGo returns a location in a Go file with its line.
-func inGo(at markers.Position, line, field string, width int) finding.Place {
-	return finding.Place{File: at.File, Line: at.Line, Column: at.Column, Field: field, Excerpt: finding.NewExcerpt(line, at.Column-1, len(line), width, nil)}
+func inGo(at markers.Position, line, field string, width int) finding.Location {
+	return finding.Location{File: at.File, Line: at.Line, Column: at.Column, Field: field, Excerpt: finding.NewExcerpt(line, at.Column-1, len(line), width, nil)}
 }
 
 // inYAML returns the locations of fields in the CRD's file. Fields that are not found have no line.
 // The first excerpt.Shown locations have an excerpt of the given width; 0 is the default.
-func (one *vetted) inYAML(fields []string, width int) []finding.Place {
+func (one *vetted) inYAML(fields []string, width int) []finding.Location {
 	mapped := make([]string, len(fields))
 	for i, f := range fields {
-		mapped[i] = resource.Place(one.doc, f)
+		mapped[i] = resource.DocumentPath(one.doc, f)
 	}
 	excerpts := one.excerpts(width)
-	places := make([]finding.Place, len(fields))
+	locations := make([]finding.Location, len(fields))
 	for i, at := range one.doc.Locate(mapped) {
 		if at.Line == 0 {
 			continue
 		}
-		places[i] = finding.Place{File: one.doc.File, Line: at.Line, Column: at.Column, Field: fields[i]}
+		locations[i] = finding.Location{File: one.doc.File, Line: at.Line, Column: at.Column, Field: fields[i]}
 		if i < excerpt.Shown {
-			places[i].Excerpt = excerpts.At(at)
+			locations[i].Excerpt = excerpts.At(at)
 		}
 	}
-	return places
+	return locations
 }
 
 // excerpts returns excerpts of the CRD, which contains no secrets.
@@ -55,11 +55,11 @@ func (one *vetted) excerpts(width int) *excerpt.Excerpts {
 }
 
 // strict returns the locations of keys that strict decoding rejects, as far as they are found.
-func (one *vetted) strict(width int) []finding.Place {
+func (one *vetted) strict(width int) []finding.Location {
 	if one.report.Status == nil || len(one.report.Strict) == 0 {
 		return nil
 	}
-	var found []finding.Place
+	var found []finding.Location
 	if one.doc.Duplicate != nil {
 		found = excerpt.Duplicates(one.doc, one.excerpts(width))
 	}
@@ -68,13 +68,13 @@ func (one *vetted) strict(width int) []finding.Place {
 
 // causes returns the server's causes with their locations.
 func (one *vetted) causes(width int) []finding.Cause {
-	list := one.placed(one.report.Causes, width)
+	list := one.located(one.report.Causes, width)
 	if one.source == nil {
 		return list
 	}
 	for i := range list {
 		if at, line, ok := one.source.Cause(i); ok {
-			stand(&list[i], inGo(at, line, list[i].Field, width))
+			setLocation(&list[i], inGo(at, line, list[i].Field, width))
 		}
 	}
 	return list
@@ -86,10 +86,10 @@ func (one *vetted) panic(width int) *finding.Cause {
 	if one.report.Panic == nil {
 		return nil
 	}
-	return &one.placed([]engine.Cause{*one.report.Panic}, width)[0]
+	return &one.located([]engine.Cause{*one.report.Panic}, width)[0]
 }
 
-func (one *vetted) placed(causes []engine.Cause, width int) []finding.Cause {
+func (one *vetted) located(causes []engine.Cause, width int) []finding.Cause {
 	list := make([]finding.Cause, len(causes))
 	fields := make([]string, len(list))
 	for i, c := range causes {
@@ -99,31 +99,31 @@ func (one *vetted) placed(causes []engine.Cause, width int) []finding.Cause {
 		}
 		fields[i] = c.Field
 	}
-	for i, at := range one.places(fields, width) {
-		stand(&list[i], at)
+	for i, at := range one.locations(fields, width) {
+		setLocation(&list[i], at)
 	}
 	return list
 }
 
-// stand sets the location of a cause.
-func stand(c *finding.Cause, at finding.Place) {
+// setLocation sets the location of a cause.
+func setLocation(c *finding.Cause, at finding.Location) {
 	c.File, c.Line, c.Column, c.Excerpt = at.File, at.Line, at.Column, at.Excerpt
 }
 
-// lintPlaces returns the locations of the lints' rules.
-func (one *vetted) lintPlaces(width int) []finding.Place {
+// lintLocations returns the locations of the lints' rules.
+func (one *vetted) lintLocations(width int) []finding.Location {
 	fields := make([]string, len(one.lints))
 	for i, l := range one.lints {
 		fields[i] = l.Field
 	}
-	return one.places(fields, width)
+	return one.locations(fields, width)
 }
 
-// advicePlaces returns the locations of the schemas that lack bounds.
-func (one *vetted) advicePlaces(list []vet.Advice) []finding.Place {
+// adviceLocations returns the locations of the schemas that lack bounds.
+func (one *vetted) adviceLocations(list []vet.Advice) []finding.Location {
 	fields := make([]string, len(list))
 	for i, a := range list {
 		fields[i] = a.Field
 	}
-	return one.places(fields, 0)
+	return one.locations(fields, 0)
 }

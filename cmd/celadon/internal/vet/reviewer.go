@@ -35,7 +35,7 @@ type Reviewed struct {
 type Finding struct {
 	// ID identifies the check. Level is error, warning, or note.
 	ID, Level, Text string
-	At              finding.Place
+	At              finding.Location
 	// Rule is the rule with the problem, or nil.
 	Rule *engine.RuleRef
 	// Write is a Go marker to add above the position, or "".

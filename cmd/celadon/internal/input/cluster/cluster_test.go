@@ -225,7 +225,7 @@ func TestVersions(t *testing.T) {
 		s.Minor = minor
 		c := opened(t, s, Flags{})
 		told := 0
-		c.Tell = func(error) { told++ }
+		c.Warn = func(error) { told++ }
 		got, err := c.KubeVersion(t.Context())
 		if got != want || (err != nil) != (want == "") || (told == 1) != (minor == "3" || minor == "99") {
 			t.Errorf("%s: %q, %v, told %d times", minor, got, err, told)

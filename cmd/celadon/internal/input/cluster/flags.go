@@ -36,8 +36,8 @@ type Flags struct {
 
 // Add adds the flags that choose a cluster and a namespace, with what as the help text of
 // --cluster.
-func (f *Flags) Add(fs *pflag.FlagSet, what string) {
-	fs.BoolVar(&f.On, "cluster", false, what)
+func (f *Flags) Add(fs *pflag.FlagSet, objects string) {
+	fs.BoolVar(&f.On, "cluster", false, objects)
 	fs.StringVar(&f.Context, "context", "", "with --cluster: the kubeconfig's `CONTEXT` (default: the current context)")
 	fs.StringVarP(&f.Namespace, "namespace", "n", "", "with --cluster: read only objects in a `NAMESPACE`")
 }

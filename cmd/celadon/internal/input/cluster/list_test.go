@@ -32,7 +32,7 @@ func TestExpired(t *testing.T) {
 			}
 			c := opened(t, s, Flags{})
 			var told []error
-			c.Tell = func(err error) { told = append(told, err) }
+			c.Warn = func(err error) { told = append(told, err) }
 			names, errs := read(t.Context(), c, kind(t, "things"))
 			if !failed || !slices.Equal(names, all(3600)) || errs != nil {
 				t.Errorf("%d objects, %v", len(names), errs)
@@ -66,7 +66,7 @@ func TestBroken(t *testing.T) {
 				}
 				c := opened(t, s, Flags{})
 				told := 0
-				c.Tell = func(error) { told++ }
+				c.Warn = func(error) { told++ }
 				names, errs := read(t.Context(), c, kind(t, "things"))
 				if cut != 2 || !slices.Equal(names, all(1700)) || errs != nil {
 					t.Errorf("%d objects, %v", len(names), errs)

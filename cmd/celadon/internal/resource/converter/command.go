@@ -48,8 +48,8 @@ const (
 func runConverter(ctx context.Context, path string, args []string, review []byte) ([]byte, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	out := &bounded{most: conversion.DefaultMaxBytes, full: cancel}
-	said := &bounded{most: maxSaid}
+	out := &bounded{limit: conversion.DefaultMaxBytes, onExceeded: cancel}
+	said := &bounded{limit: maxSaid}
 	cmd := exec.CommandContext(ctx, path, args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(review), out, said
 	cmd.WaitDelay = grace
@@ -60,8 +60,8 @@ func runConverter(ctx context.Context, path string, args []string, review []byte
 		err = nil
 	}
 	switch {
-	case out.over:
-		return nil, fmt.Errorf("%s: the response is too large (got more than %d bytes)", args[0], out.most)
+	case out.exceeded:
+		return nil, fmt.Errorf("%s: the response is too large (got more than %d bytes)", args[0], out.limit)
 	case err == nil:
 		return out.kept.Bytes(), nil
 	}
@@ -74,19 +74,19 @@ func runConverter(ctx context.Context, path string, args []string, review []byte
 // bounded keeps the beginning of the data that is written to it. It does not embed bytes.Buffer,
 // whose ReadFrom has no limit.
 type bounded struct {
-	kept bytes.Buffer
-	most int
-	over bool
-	full func() // called when the limit is exceeded; may be nil
+	kept       bytes.Buffer
+	limit      int
+	exceeded   bool
+	onExceeded func() // called when the limit is exceeded; may be nil
 }
 
 func (b *bounded) Write(p []byte) (int, error) {
-	keep := min(len(p), b.most-b.kept.Len())
+	keep := min(len(p), b.limit-b.kept.Len())
 	b.kept.Write(p[:keep])
 	if keep < len(p) {
-		b.over = true
-		if b.full != nil {
-			b.full()
+		b.exceeded = true
+		if b.onExceeded != nil {
+			b.onExceeded()
 		}
 	}
 	return len(p), nil

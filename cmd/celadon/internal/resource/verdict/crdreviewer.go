@@ -101,15 +101,15 @@ func (j *CRDReviewer) locate(c *finding.CRD, doc *input.Document, verdict *vet.R
 	excerpts := excerpt.NewExcerpts(doc, j.Width, &secret.Secrets{}, nil)
 	fields := make([]string, len(verdict.Causes))
 	for i, cause := range verdict.Causes {
-		fields[i] = resource.Place(doc, cause.Field)
+		fields[i] = resource.DocumentPath(doc, cause.Field)
 	}
-	places := doc.Locate(fields)
+	positions := doc.Locate(fields)
 	for i, cause := range verdict.Causes {
 		r := finding.Cause{Reason: string(cause.Reason), Field: cause.Field, Message: cause.Message}
 		if cause.Rule != nil {
 			r.Rule = cause.Rule.Rule
 		}
-		if at := places[i]; at.Line > 0 {
+		if at := positions[i]; at.Line > 0 {
 			r.File, r.Line, r.Column = doc.File, at.Line, at.Column
 			if i < excerpt.Shown {
 				r.Excerpt = excerpts.At(at)

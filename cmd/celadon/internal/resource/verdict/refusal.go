@@ -18,16 +18,16 @@ func (c *Decider) refuse(ctx context.Context, def *Definition, req engine.Reques
 	rep.Status = &finding.Status{Code: res.Failure.Code, Reason: string(res.Failure.Reason), Message: res.Failure.Message}
 	secrets := secret.Of(def.CRD.ForEngine(), doc.Object)
 	excerpts := excerpt.NewExcerpts(doc, c.Width, secrets, secret.Of(def.CRD.ForEngine(), req.OldObject).Texts)
-	places := c.locate(doc, res.Causes)
+	locations := c.locate(doc, res.Causes)
 	for i, cause := range res.Causes {
 		r := finding.Cause{Reason: string(cause.Reason), Field: cause.Field, Message: cause.Message, Ref: cause.Rule}
 		if cause.Rule != nil {
 			r.Rule = cause.Rule.Rule
 		}
-		if places[i].Line > 0 {
-			r.File, r.Line, r.Column = doc.File, places[i].Line, places[i].Column
+		if locations[i].Line > 0 {
+			r.File, r.Line, r.Column = doc.File, locations[i].Line, locations[i].Column
 			if i < excerpt.Shown {
-				r.Excerpt = excerpts.At(places[i])
+				r.Excerpt = excerpts.At(locations[i])
 			}
 		}
 		rep.Causes = append(rep.Causes, r)
