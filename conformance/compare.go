@@ -22,12 +22,12 @@ type Difference struct {
 // aspects selects what to compare in addition to verdict and causes.
 type aspects struct {
 	code, warnings, object bool
-	// here is set if right is the current server's answer to the same request, so that metadata is
+	// here is set if the expected answer is the current server's answer to the same request, so that metadata is
 	// compared too.
 	here bool
 }
 
-// compare returns the differences between the expected answer right and the engine's answer ours.
+// compare returns the differences between the expected answer want and the engine's answer ours.
 func compare(want, ours Answer, also aspects) []Difference {
 	if want.Allowed != ours.Allowed {
 		return []Difference{verdictDifference(want, ours)}

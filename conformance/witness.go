@@ -33,7 +33,7 @@ func (s *Server) SweepWitnesses(ctx context.Context, crds []*CRD, limits witness
 	}
 }
 
-// witnesses returns a group of cases for each CRD. asked holds the rules that were already
+// witnesses returns a group of cases for each CRD. done holds the rules that were already
 // examined, and is updated.
 func witnesses(ctx context.Context, crds []*CRD, limits witnessLimits, done map[string]bool, report *Report) []*Group {
 	works := make([]*witnessSearch, len(crds))

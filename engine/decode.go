@@ -29,7 +29,7 @@ func Decode(data []byte) (map[string]any, error) {
 	return obj, nil
 }
 
-// An decodeFailure is the server's response to an object that it cannot decode, and the reason.
+// A decodeFailure is the server's response to an object that it cannot decode, and the reason.
 type decodeFailure struct {
 	status *metav1.Status
 	why    error

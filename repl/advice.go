@@ -88,7 +88,7 @@ func (s *Session) brokenAt(rule *vet.Rule) *engine.CompileError {
 	return nil
 }
 
-// writeCauses writes the reasons why the CRD would be rejected, except those for which told returns
+// writeCauses writes the reasons why the CRD would be rejected, except those for which reported returns
 // true.
 func writeCauses(b *strings.Builder, r *vet.Report, reported func(engine.Cause) bool) {
 	if r.Status != nil && len(r.Causes) == 0 {

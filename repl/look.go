@@ -91,7 +91,7 @@ func pwd(_ context.Context, s *Session, _ string) (string, error) {
 	}}, s.Width), nil
 }
 
-// there returns the place at the path arg, or the session's place if arg is empty.
+// there returns the location at the path arg, or the session's location if arg is empty.
 func (s *Session) there(arg string) (*location, error) {
 	if s.state.crd == nil {
 		return nil, errNoCRD

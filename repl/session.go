@@ -152,8 +152,8 @@ func (s *Session) load(doc Document, old bool) error {
 // errNoCRD is the error of commands that require a CRD.
 var errNoCRD = errors.New("no CRD is loaded: run :load crd FILE")
 
-// settle derives the version, the prepared objects, and the place from the other fields of st. The
-// place is at steps, or at the nearest parent of steps that exists.
+// settle derives the version, the prepared objects, and the location from the other fields of st. The
+// location is at steps, or at the nearest parent of steps that exists.
 func (st *state) settle(steps []engine.Step) error {
 	if st.crd == nil {
 		st.location = nil
@@ -300,7 +300,7 @@ func (s *Session) enter(next *state) {
 	}
 }
 
-// A undoPoint is a saved position in the undo history.
+// An undoPoint is a saved position in the undo history.
 type undoPoint struct {
 	state        *state
 	past, future []*state

@@ -23,7 +23,7 @@ const statusName = "status"
 
 // A StatusNote reports that rules do not see the status of the session's object.
 type StatusNote struct {
-	// Reason is the reason. Do is the command that makes rules see the status.
+	// Reason describes why they do not. Command is the command that makes rules see the status.
 	Reason, Command string
 }
 

@@ -106,7 +106,7 @@ func problems(roots []*loader.Package) (list []string) {
 	return list
 }
 
-// near returns place relative to the working directory, if it is below it.
+// near returns location relative to the working directory, if it is below it.
 func near(location string) string {
 	here, err := os.Getwd()
 	if err != nil {

@@ -31,7 +31,7 @@ func newCoverage() *coverage {
 	return &coverage{env: newestEnv(), lib: NewLibrary(), overload: map[string]int{}}
 }
 
-// countRules counts the rules of a world.
+// countRules counts the rules of a schema.
 func (c *coverage) countRules(s *schema.Structural, d *types.Decl) {
 	for i := range s.XValidations {
 		c.rule(&s.XValidations[i], d)

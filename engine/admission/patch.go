@@ -43,7 +43,7 @@ func additions(o object, defaulted map[string]any) ([]operation, bool) {
 
 type patch struct {
 	ops []operation
-	// at is the current path. room is the rest of maxPatch.
+	// at is the current path. bytesLeft is the rest of maxPatch.
 	at        []string
 	bytesLeft int
 }

@@ -136,7 +136,7 @@ func bounded(status *metav1.Status) *metav1.Status {
 	return &out
 }
 
-// sendableCauses returns the number of causes that can be sent. whole reports whether that is the complete
+// sendableCauses returns the number of causes that can be sent. complete reports whether that is the whole
 // Status.
 func sendableCauses(status *metav1.Status) (n int, complete bool) {
 	if status.Details == nil {

@@ -20,8 +20,8 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// Reviews returns a Converter that calls ask with a ConversionReview in JSON and decodes a
-// ConversionReview from its untrusted result. If ask returns an *Error, its Failure is kept; any
+// Reviews returns a Converter that calls send with a ConversionReview in JSON and decodes a
+// ConversionReview from its untrusted result. If send returns an *Error, its Failure is kept; any
 // other error is NoAnswer.
 func Reviews(send func(ctx context.Context, review []byte) (answer []byte, err error)) *Converter {
 	codec := newCodec()

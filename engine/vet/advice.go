@@ -143,7 +143,7 @@ func (ad *advisor) overLimit() []*rule {
 	return exceeding
 }
 
-// costThreshold returns the smallest cost that over reports for a sum over the limit. All cheaper rules
+// costThreshold returns the smallest cost that overLimit reports for a sum over the limit. All cheaper rules
 // together cost at most a tenth of the limit.
 func (ad *advisor) costThreshold() uint64 {
 	costs := make([]uint64, len(ad.rules))
@@ -201,7 +201,7 @@ func (ad *advisor) price(r *rule, set values) price {
 	return p
 }
 
-// choose selects the fewest bounds of list that suffice at their least values, and raises them. In
+// choose selects the fewest bounds of list that suffice at their minimums, and raises them. In
 // all, every bound of list is set.
 func (ad *advisor) choose(all *trial, minimums values, list []*bound) values {
 	none := ad.newTrial(nil)

@@ -17,10 +17,10 @@ import (
 // Need is a part of a rule that requires a Kubernetes version.
 type Need struct {
 	// KubeVersion is the first version that accepts the rule, such as "1.31"; "" if this build
-	// supports no such version. If Silent is set, older versions accept the rule but drop What.
+	// supports no such version. If Silent is set, older versions accept the rule but drop Part.
 	KubeVersion string
 	Silent      bool
-	// Path and Index identify the rule. What names the part that requires the version.
+	// Path and Index identify the rule. Part names the part that requires the version.
 	Path  string
 	Index int
 	Part  string

@@ -55,7 +55,7 @@ type Version struct {
 	// EstimatedCost is the sum over all rules, Limit the largest sum that is accepted.
 	EstimatedCost, Limit uint64
 	// Advice is the smallest set of bounds, with the largest round values, that brings under their
-	// limits all rules for which bounds suffice. Mendable is set if it covers every rule.
+	// limits all rules for which bounds suffice. Fixable is set if it covers every rule.
 	Advice  []Advice
 	Fixable bool
 	// Rules are in schema order.
@@ -85,7 +85,7 @@ type Rule struct {
 	// OverLimit is set if the rule exceeds its limit or is part of a sum that exceeds the limit of the
 	// schema.
 	OverLimit bool
-	// Reason explains the cost. It is nil unless Over or Config.Explain is set.
+	// Reason explains the cost. It is nil unless OverLimit or Config.Explain is set.
 	Reason *Reason
 	// Advice is the part of the version's advice that affects the rule.
 	Advice []Advice

@@ -42,7 +42,7 @@ func overworked(crds ...*apiextensionsv1.CustomResourceDefinition) *engine.WorkL
 }
 
 // patternWork estimates the work of a schema's patterns. It visits properties in order and tracks
-// paths only if places is set, for error messages.
+// paths only if trackPaths is set, for error messages.
 type patternWork struct {
 	version    string
 	limit      float64 // of defaults

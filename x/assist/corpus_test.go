@@ -33,7 +33,7 @@ func few(t *testing.T, every int, visit func(crd *apiextensionsv1.CustomResource
 	}
 }
 
-// eachRule visits the rules of a CRD with their places.
+// eachRule visits the rules of a CRD with their contexts.
 func eachRule(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, visit func(p *assist.Context, version, path string, index int, rule apiextensionsv1.ValidationRule)) {
 	functions := &assist.Functions{}
 	for i := range crd.Spec.Versions {

@@ -54,7 +54,7 @@ func (p *Context) costly(x *expr.Expr) *Problem {
 type size struct {
 	Bound
 	// key is the path below self in the form that estimates use. factor is the index among the
-	// lists and maps around the place, or -1.
+	// lists and maps around the schema node, or -1.
 	key    string
 	factor int
 	// bytes is the size that the estimate assigns to a unit of the bound: 4 for a character, else

@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-func ExampleNewPlace() {
+func ExampleNewContext() {
 	data, err := os.ReadFile("../../examples/crontab/crd.yaml")
 	if err != nil {
 		log.Fatal(err)

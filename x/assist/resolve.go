@@ -14,7 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/x/trace/record"
 )
 
-// referent is the referent of an expression: a declaration, its path in the object, the schema node,
+// referent is the target of an expression: a declaration, its path in the object, the schema node,
 // and the values of the loaded object at that path.
 type referent struct {
 	decl   *types.Decl

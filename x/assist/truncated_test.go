@@ -37,7 +37,7 @@ func (a *asked) at(d *position.Document, offset int) (answer [3]any) {
 	return answer
 }
 
-// place returns the place of the rule at path, or nil.
+// place returns the context of the rule at path, or nil.
 func (a *asked) place(path position.Path) *assist.Context {
 	name := fmt.Sprint(path)
 	if p, ok := a.places[name]; ok {

@@ -198,7 +198,7 @@ func (s *Source) Bound(crd *apiextensionsv1.CustomResourceDefinition, field stri
 	return nil
 }
 
-// within reports whether field equals place or is below it.
+// within reports whether field equals parent or is below it.
 func within(field, parent string) bool {
 	rest, ok := strings.CutPrefix(field, parent)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')

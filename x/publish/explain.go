@@ -17,12 +17,12 @@ import (
 // with deeply nested fields could otherwise produce gigabytes.
 const MaxText = 16 << 20
 
-// TooLongError reports that an explanation or a page would exceed MaxText. Mend is a hint on how to
+// TooLongError reports that an explanation or a page would exceed MaxText. Hint is a hint on how to
 // reduce it, or "".
-type TooLongError struct{ Name, Mend string }
+type TooLongError struct{ Name, Hint string }
 
 func (e *TooLongError) Error() string {
-	return fmt.Sprintf("%s: the output is longer than %d MiB%s", e.Name, MaxText>>20, e.Mend)
+	return fmt.Sprintf("%s: the output is longer than %d MiB%s", e.Name, MaxText>>20, e.Hint)
 }
 
 // Layout selects the parts of an explanation.

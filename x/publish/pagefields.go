@@ -39,7 +39,7 @@ const (
 )
 
 // read collects the fields of the schema, each before its children. It subtracts their size in
-// bytes from room and stops as soon as room is negative.
+// bytes from bytesLeft and stops as soon as it is negative.
 func (v *Version) read(costs map[engine.RuleRef]Cost, bytesLeft *int) error {
 	s := structural(v.CustomResourceDefinitionVersion)
 	if s == nil {
@@ -114,7 +114,7 @@ func replaceTabs(text string) string {
 	return strings.ReplaceAll(strings.TrimSpace(text), "\t", "    ")
 }
 
-// add appends a field and subtracts its size from the room.
+// add appends a field and subtracts its size from bytesLeft.
 func (w *pageWalk) add(f *Field) {
 	size := fieldCost + pathTimes*len(f.Path) + len(f.Allowed) + len(f.Description)
 	for _, r := range f.Rules {

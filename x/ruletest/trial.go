@@ -35,7 +35,7 @@ type outcome struct {
 
 // Mismatch is a difference from an expectation.
 type Mismatch struct {
-	// Place is the position of the expectation.
+	// Position is the position of the expectation.
 	Position
 	Want string `json:"want"`
 	Got  string `json:"got"`

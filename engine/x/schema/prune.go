@@ -85,7 +85,7 @@ func (s *Schema) FillRoot(obj map[string]any) map[string]any {
 type preparer struct {
 	Preparation
 	unknown []string
-	// unchecked is set if values must be checked with Decoded. foreign is set if a value is not decoded
+	// unchecked is set if values must be checked with Decoded. notJSON is set if a value is not decoded
 	// JSON.
 	unchecked, notJSON bool
 }

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// A oldValue is the value before an update, if it is known.
+// An oldValue is the value before an update, if it is known.
 type oldValue struct {
 	known bool
 	value any
 }
 
-// field returns the past of a field in the schema. The API server converts apiVersion and kind of
-// both objects, so it cannot see a change of them; their past is unknown.
+// field returns the old value of a field in the schema. The API server converts apiVersion and kind of
+// both objects, so it cannot see a change of them; their old value is unknown.
 func (p oldValue) field(name string, at *errorPath) oldValue {
 	if !p.known || at.root() && (name == "apiVersion" || name == "kind") {
 		return oldValue{}

@@ -140,7 +140,7 @@ func nullable(t *celtypes.Type) bool {
 	return t.IsAssignableType(celtypes.NullType)
 }
 
-// bindTo reports whether a variable can represent t, and binds the variable if necessary. was
+// bindTo reports whether a variable can represent t, and binds the variable if necessary. wasBound
 // reports whether the variable was already bound.
 func (s *state) bindTo(variable, t term) (ok, wasBound bool) {
 	if sameTerm(t, variable) {

@@ -31,7 +31,7 @@ type Found struct {
 }
 
 // A searchNode is a node of the search: the states of all patterns after a string, and the index of the
-// previous place and the letter that led here.
+// previous node and the letter that led here.
 type searchNode struct {
 	states []int
 	length int
@@ -128,7 +128,7 @@ func (f *finder) spent() int {
 	return n
 }
 
-// expand visits the successors of a place by each class of code points.
+// expand visits the successors of a node by each class of code points.
 func (f *finder) expand(at int) {
 	p := f.nodes[at]
 	if f.search.MaxLength > 0 && p.length == f.search.MaxLength {
@@ -149,7 +149,7 @@ func (f *finder) expand(at int) {
 	}
 }
 
-// visit adds a new place from which a match may be reachable, and records its string if it matches.
+// visit adds a new node from which a match may be reachable, and records its string if it matches.
 // Lengths above MinLength are not distinguished.
 func (f *finder) visit(p searchNode) {
 	key := binary.AppendUvarint(nil, uint64(min(p.length, f.search.MinLength)))
@@ -183,7 +183,7 @@ func (f *finder) accepts(states []int) bool {
 	return v == always
 }
 
-// text returns the string that leads to a place.
+// text returns the string that leads to a node.
 func (f *finder) text(at int) string {
 	var runes []rune
 	for ; f.nodes[at].from >= 0; at = f.nodes[at].from {

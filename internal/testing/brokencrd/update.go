@@ -45,7 +45,7 @@ func UpdateOf(crd *apiextensionsv1.CustomResourceDefinition, seed uint64) *Updat
 	return u
 }
 
-// make makes n changes from list. If spoil is set, some of them come from changes instead, and can
+// make makes n changes from list. If broken is set, some of them come from changes instead, and can
 // break any CRD.
 func (m *maker) make(u *Update, n int, list []change, broken bool) {
 	for done, tries := 0, 0; done < n && tries < 50; tries++ {

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// Sprintf is like fmt.Sprintf, but escapes each argument that is not Own so that it stays on a
+// Sprintf is like fmt.Sprintf, but escapes each argument that is not Safe so that it stays on a
 // single line. %q is unchanged.
 func Sprintf(format string, args ...any) Safe { return Safe(fmt.Sprintf(format, escapeAll(args)...)) }
 
@@ -53,7 +53,7 @@ const (
 	none   Color = "\x1b[0m"
 )
 
-// Paint colors a text. Only a Writer with Colours set passes the color.
+// Paint colors a text. Only a Writer with Colors set passes the color.
 func Paint(c Color, text Safe) Safe { return Safe(c) + text + Safe(none) }
 
 // paint returns the length of the color sequence that text begins with, or 0.

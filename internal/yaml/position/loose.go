@@ -3,7 +3,7 @@ package position
 import "strings"
 
 // How it works: a text that is not valid YAML was usually valid a moment ago, and the edit since is
-// within a single scalar, typically a rule that the user is typing. Loose then takes the tree from
+// within a single scalar, typically a rule that the user is typing. ParseIndentation then takes the tree from
 // before the edit, and moves all nodes after the scalar (splice). Otherwise it parses the lines by
 // their indentation (outline.go). In both cases the scalars are read (read.go) with the matcher,
 // which then computes the value instead of comparing it with the parser's.

@@ -90,7 +90,7 @@ func (r run) continues(next run) bool {
 }
 
 // wordLength returns the number of bytes before the next white space, line break, or byte in stop. The
-// result is at most most.
+// result is at most limit.
 func (m *matcher) wordLength(stop string, limit int) int {
 	i := m.at
 	for end := m.at + min(limit, len(m.text)-m.at); i < end; i++ {

@@ -21,7 +21,7 @@ type hybrid struct {
 	grafted bool
 }
 
-// hybridOf adds a goal's rule to a side. If graft is set, it also adds fields that the rule's own
+// hybridOf adds a goal's rule to a side. If addPath is set, it also adds fields that the rule's own
 // side has at the path and this side does not have; no object of this side has them. ok is false if
 // the path does not exist.
 func hybridOf(s *side, g *goal, addPath bool) (h *hybrid, ok bool) {

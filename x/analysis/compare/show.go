@@ -95,7 +95,7 @@ func (a *goalSearch) shown(req engine.Request, before *engine.Result) (*Witness,
 	default:
 		return nil, nil
 	}
-	return w, a.compareUnchanged(w, req, after)
+	return w, a.setVerdicts(w, req, after)
 }
 
 func operation(req engine.Request) search.Operation {
@@ -204,9 +204,9 @@ func (w *Witness) losesValue() bool {
 	return len(w.Kept) == 0 || slices.ContainsFunc(w.Kept, func(c Change) bool { return !c.Added })
 }
 
-// compareUnchanged sets the three verdicts: on a create, on an update from another object, and on an update
+// setVerdicts sets the three verdicts: on a create, on an update from another object, and on an update
 // that changes nothing.
-func (a *goalSearch) compareUnchanged(w *Witness, req engine.Request, after *engine.Result) error {
+func (a *goalSearch) setVerdicts(w *Witness, req engine.Request, after *engine.Result) error {
 	stored := req.Object
 	unchanged := engine.Request{Object: stored, OldObject: stored, Subresource: req.Subresource}
 	still, err := a.validateOther(unchanged)

@@ -46,7 +46,7 @@ type Prover struct {
 	recording *recording              // of formulas; nil outside tests
 }
 
-// compiledRule is a compiled rule.
+// compiledRule is a checked rule with its syntax tree.
 type compiledRule struct {
 	ref     engine.RuleRef
 	checked *rule.Checked

@@ -49,7 +49,7 @@ func (w *candidate) id() string {
 
 func copied(v any) any { return runtime.DeepCopyJSONValue(v) }
 
-// A objectPath is a path in one of a candidate's objects, whether or not it has a value.
+// An objectPath is a path in one of a candidate's objects, whether or not it has a value.
 type objectPath struct {
 	old  bool
 	path []engine.Step

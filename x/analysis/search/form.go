@@ -7,7 +7,7 @@ import (
 )
 
 // Form returns a search in another form of the same CRD version. It has the same schema; its engine
-// may have other rules, for example from an engine.Rewriter. beside is Config.Beside of the new
+// may have other rules, for example from an engine.Rewriter. otherForm is Config.OtherForm of the new
 // search. The two searches do not share results, so the answers are those of a search created with
 // New, which takes far longer.
 func (s *Search) Form(e *engine.Engine, otherForm *Search) *Search {

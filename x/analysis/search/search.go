@@ -81,7 +81,7 @@ type Witness struct {
 	Object    map[string]any
 	// Old is the object that the write replaces; nil on create.
 	Old map[string]any
-	// Alone is set if the write has no cause other than the wanted one. If Config.Beside is set,
+	// Alone is set if the write has no cause other than the wanted one. If Config.OtherForm is set,
 	// that form always admits the write.
 	Alone bool
 	// Result is the engine's verdict.

@@ -113,7 +113,7 @@ const (
 	maxNodes     = 1500 // that do
 )
 
-// InLanes calls ask for each lane, on all cores, and returns the joined errors. ask must recover
+// InLanes calls do for each lane, on all cores, and returns the joined errors. do must recover
 // from its own panics.
 func InLanes(do func(lane int) error) error {
 	queue := make(chan int, Lanes)

@@ -123,7 +123,7 @@ func Test(ctx context.Context, s command.Streams, o *TestOptions) error {
 	return nil
 }
 
-// testCRD tests a CRD. If it fails, the report contains the findings before the error. The converter ask is
+// testCRD tests a CRD. If it fails, the report contains the findings before the error. The converter is
 // used for CRDs with a webhook. If lone is set, it is also used for a CRD without a conversion
 // strategy, because a tool may add the strategy later.
 func (o *TestOptions) testCRD(ctx context.Context, s command.Streams, crd *apiextensionsv1.CustomResourceDefinition, converter engine.Converter, lone bool) (*roundtrip.Report, error) {

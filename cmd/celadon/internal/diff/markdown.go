@@ -143,7 +143,7 @@ func (p *markdownPrinter) end(r *Report) error {
 	return err
 }
 
-// cut shortens a comment to room bytes. It only keeps whole changes.
+// cut shortens a comment to limit bytes. It only keeps whole changes.
 func cut(body string, limit int) string {
 	end := strings.LastIndex(body[:limit-100], "\n- **")
 	if head := strings.LastIndex(body[:limit-100], "\n### "); head > end {

@@ -120,7 +120,7 @@ type Value struct {
 	Text string `json:"value"`
 }
 
-// Location is a location: a position in a file, with the field there.
+// Location is a position in a file, with the field there.
 type Location struct {
 	File   string `json:"file"`
 	Line   int    `json:"line"`

@@ -88,7 +88,7 @@ func (r *Budget) Evict() bool {
 	return r.evict(func(*Transfer, time.Time) bool { return true })
 }
 
-// evict ends the slowest transfer that has lingered and for which may returns true. It reports whether
+// evict ends the slowest transfer that has lingered and for which evictable returns true. It reports whether
 // it found such a transfer.
 func (r *Budget) evict(evictable func(*Transfer, time.Time) bool) bool {
 	var slowest *Transfer

@@ -33,7 +33,7 @@ type Transfer struct {
 	deadline func(time.Time)
 	began    time.Time
 
-	// The fields below are guarded by room.mu.
+	// The fields below are guarded by budget.mu.
 
 	held    int64
 	evicted bool
@@ -81,7 +81,7 @@ func (t *Transfer) rate(now time.Time) float64 {
 	return float64(t.moved) / (spent + time.Microsecond).Seconds()
 }
 
-// Receive reads from until EOF and appends to into. It keeps at most most bytes. The bytes are held
+// Receive reads from until EOF and appends to into. It keeps at most limit bytes. The bytes are held
 // until End.
 func (t *Transfer) Receive(ctx context.Context, into []byte, from io.Reader, limit int) ([]byte, error) {
 	defer t.complete()
@@ -108,7 +108,7 @@ func (t *Transfer) Receive(ctx context.Context, into []byte, from io.Reader, lim
 	}
 }
 
-// grow returns full with four times the capacity, up to one byte more than most. The extra byte lets
+// grow returns full with four times the capacity, up to one byte more than limit. The extra byte lets
 // the reader report EOF.
 func (t *Transfer) grow(ctx context.Context, full []byte, limit int) ([]byte, error) {
 	size := max(4*cap(full), Free/8)

@@ -126,7 +126,7 @@ var errLarge = errors.New("a YAML document of more than 32 MiB: split it, or use
 var errLongLine = errors.New("a line of more than 16 MiB: objects cannot be that large")
 
 // partEnd returns the length n of the part before the next separator, and the length of that
-// separator in behind. Brace is the offset of the first line, after other content, that begins like
+// separator. Brace is the offset of the first line, after other content, that begins like
 // a JSON object, or 0. From there it reads at most maxUndecided bytes, because JSON may follow. On
 // an error, n is the number of bytes that were examined.
 func (s *splitter) partEnd(limit int) (n, separator, brace int, err error) {

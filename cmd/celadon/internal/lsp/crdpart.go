@@ -64,7 +64,7 @@ func (c *crdPart) compiled() (*engine.Engine, []*engine.CompileError) {
 	return e, bad.Errors
 }
 
-// expressionContext returns the place of a part of a rule, or nil if it is unknown.
+// expressionContext returns the context of a part of a rule, or nil if it is unknown.
 func (c *crdPart) expressionContext(at *editor.RuleAt, optionalOldSelf bool, functions *assist.Functions) *assist.Context {
 	crd := c.described()
 	e, _ := c.compiled()

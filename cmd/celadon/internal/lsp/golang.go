@@ -135,8 +135,8 @@ func (v *view) goExpression(offset int) *expression {
 	return nil
 }
 
-// goContext returns the place in a CRD of a marker's rule, according to the last round. If the marker
-// is new, the place of another marker of the same field or type is used.
+// goContext returns the context in a CRD of a marker's rule, according to the last round. If the marker
+// is new, the context of another marker of the same field or type is used.
 func (v *view) goContext(all []*markers.Marker, at int, part assist.Part) *assist.Context {
 	m, nth := all[at], 0
 	for _, before := range all[:at] {

@@ -101,7 +101,7 @@ func lineOf(text []byte) (l line) {
 	return l
 }
 
-// A ancestry goes from a line up to the top of its document.
+// An ancestry goes from a line up to the top of its document.
 type ancestry struct {
 	text      []byte // above
 	column    int    // of the mapping that contains the line

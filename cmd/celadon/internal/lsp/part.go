@@ -115,7 +115,7 @@ func (p *part) is() documentType {
 // whole returns the range of a document's first line.
 func (p *part) whole(t *text) protocol.Range { return t.line(p.doc.Line) }
 
-// rangeOf returns the range of the word at a place, or else of the rest of its line.
+// rangeOf returns the range of the word at a position, or else of the rest of its line.
 func (p *part) rangeOf(t *text, at finding.Location) protocol.Range {
 	if at.Line == 0 {
 		return p.whole(t)

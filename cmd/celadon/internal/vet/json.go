@@ -71,7 +71,7 @@ type lintReport struct {
 	File    string `json:"file,omitempty"`
 	Line    int    `json:"line,omitempty"`
 	Column  int    `json:"column,omitempty"`
-	// Witness, Proof, and Mends are set with --find.
+	// Witness, Proof, and Fixes are set with --find.
 	Witness *witnessReport `json:"witness,omitempty"`
 	Proof   string         `json:"proof,omitempty"`
 	Fixes   []fixReport    `json:"mends,omitempty"`

@@ -93,7 +93,7 @@ func (p *Bar) clear() {
 }
 
 // ReportWriter returns a writer for a report to w, which may be the bar's terminal: it clears the bar before
-// each write. If whole is set, each write must consist of whole lines, because the bar would overwrite
+// each write. If wholeLines is set, each write must consist of whole lines, because the bar would overwrite
 // an incomplete line.
 func (p *Bar) ReportWriter(w io.Writer) (out io.Writer, wholeLines bool) {
 	if f, ok := w.(*os.File); p == nil || !ok || !term.IsTerminal(int(f.Fd())) {

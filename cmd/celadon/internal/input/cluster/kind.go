@@ -157,7 +157,7 @@ func notRead(err error) error {
 	return fmt.Errorf("not read: %w", err)
 }
 
-// Names returns a list of the first most kinds for messages.
+// Names returns a list of the first limit kinds for messages.
 func Names(kinds []Kind, limit int) string {
 	var text []byte
 	for i, k := range kinds {

@@ -1,7 +1,7 @@
 // Package jsonrpc implements JSON-RPC 2.0 as used by language servers: messages with a
 // Content-Length header on two streams.
 //
-//	c := jsonrpc.New(in, out, jsonrpc.Handler{Notified: …, Asked: …})
+//	c := jsonrpc.New(in, out, jsonrpc.Handler{Notified: …, HandleRequest: …})
 //	go c.Notify("window/logMessage", params)
 //	err := c.Run() // until in ends
 //
@@ -10,7 +10,7 @@
 package jsonrpc
 
 // How it works. One goroutine reads. It handles notifications in order, so Notified must not block.
-// For a request, it calls Asked, which takes a snapshot of the data and returns a function that runs
+// For a request, it calls HandleRequest, which takes a snapshot of the data and returns a function that runs
 // on its own goroutine. Therefore a request sees the documents as they were when it was sent, a
 // long request blocks nothing, and $/cancelRequest reaches it. Messages to be written are queued,
 // and another goroutine writes them. A client that does not read blocks no handler; if too much data

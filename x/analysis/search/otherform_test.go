@@ -7,7 +7,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// beside returns a search in one form of a CRD with Config.Beside set to another.
+// beside returns a search in one form of a CRD with Config.OtherForm set to another.
 func beside(t *testing.T, schema, other string) *Search {
 	t.Helper()
 	crd := widgets(t, schema)

@@ -10,10 +10,10 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// maxContexts limits the places that are kept, because each has its own environment.
+// maxContexts limits the contexts that are kept, because each has its own environment.
 const maxContexts = 50
 
-// Contexts creates and caches the places of expressions in CRDs. It is safe for concurrent use. The
+// Contexts creates and caches the contexts of expressions in CRDs. It is safe for concurrent use. The
 // zero value is ready to use.
 type Contexts struct {
 	mu    sync.Mutex
@@ -26,8 +26,8 @@ type contextKey struct {
 	optionalOldSelf    bool
 }
 
-// Of returns the place of a part of a rule. The engine e must be compiled from crd, which must
-// include its descriptions. Of returns nil if the CRD has no rules at that place. An error is always
+// Of returns the context of a part of a rule. The engine e must be compiled from crd, which must
+// include its descriptions. Of returns nil if the CRD has no rules at that path. An error is always
 // internal.
 func (p *Contexts) Of(e *engine.Engine, crd *apiextensionsv1.CustomResourceDefinition, at *RuleAt, optionalOldSelf bool, functions *assist.Functions) (*assist.Context, error) {
 	if at.Version < 0 || at.Version >= len(crd.Spec.Versions) {

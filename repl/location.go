@@ -26,7 +26,7 @@ type location struct {
 	has       bool
 }
 
-// newLocation returns the place at steps. seen holds the objects as rules see them, or is nil without
+// newLocation returns the location at steps. seen holds the objects as rules see them, or is nil without
 // an object.
 func newLocation(c *crd, version string, steps []engine.Step, seen *engine.Prepared) (*location, error) {
 	var obj map[string]any

@@ -23,7 +23,7 @@ type Scenario struct {
 	second *props
 }
 
-// NewScenario returns the world of a seed, or nil if no CRD can have the generated schemas. The rules
+// NewScenario returns the scenario of a seed, or nil if no CRD can have the generated schemas. The rules
 // call any function in the library.
 func NewScenario(seed uint64, lib *Library) *Scenario {
 	c := newChoice(seed)

@@ -58,7 +58,7 @@ func (k goType) matches(v any, d *types.Decl) bool {
 	return k == goAny || k.matchesOther(v, d)
 }
 
-// matches reports whether v fits, and adds the work of the check. The intermediate values of a path
+// matches reports whether v matches, and adds the work of the check. The intermediate values of a path
 // are objects, maps, and lists, whose check needs no work.
 func (f *frame) matches(k goType, v any, d *types.Decl) bool {
 	if k == goMap {

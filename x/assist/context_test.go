@@ -14,7 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// placeIn returns a place in the first version of the CRD in a file.
+// placeIn returns a context in the first version of the CRD in a file.
 func placeIn(t testing.TB, file, path string) *assist.Context {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -109,7 +109,7 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// TestPlaceAtOnce uses one place from several goroutines.
+// TestPlaceAtOnce uses one Context from several goroutines.
 func TestPlaceAtOnce(t *testing.T) {
 	t.Parallel()
 	p := placeIn(t, "../../examples/crontab/crd.yaml", "spec")

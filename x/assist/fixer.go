@@ -14,8 +14,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How fixes are found. Each class of errors has edits that authors usually want (mend_syntax.go,
-// mend_names.go, mend_types.go). Each edit is tried before it is offered: the result must compile,
+// How fixes are found. Each class of errors has edits that authors usually want (fix_syntax.go,
+// fix_names.go, fix_types.go). Each edit is tried before it is offered: the result must compile,
 // or the next error must be after the edited part.
 
 // fixer looks for fixes of a compile error.

@@ -24,13 +24,13 @@ type differences struct {
 	paths [][]engine.Step
 }
 
-// Refusal searches for a write that the version rejects, for any reason, and that Config.Beside
-// admits. The witness is Alone if it has a single cause. Refusal returns an error if Config.Beside
+// Refusal searches for a write that the version rejects, for any reason, and that Config.OtherForm
+// admits. The witness is Alone if it has a single cause. Refusal returns an error if Config.OtherForm
 // is not set.
 func (s *Search) Refusal(ctx context.Context) (*Answer, error) {
 	admits := s.cfg.OtherForm
 	if admits == nil {
-		return nil, errors.New("searching for a rejection relative to another form of the CRD requires Config.Beside")
+		return nil, errors.New("searching for a rejection relative to another form of the CRD requires Config.OtherForm")
 	}
 	if !s.served || !admits.served {
 		return s.unserved(), nil
@@ -45,7 +45,7 @@ func (s *Search) Refusal(ctx context.Context) (*Answer, error) {
 	return h.run()
 }
 
-// differencesFromOther compares the version with Config.Beside.
+// differencesFromOther compares the version with Config.OtherForm.
 func (s *Search) differencesFromOther() *differences {
 	d := &differences{}
 	had := map[engine.RuleRef]bool{}

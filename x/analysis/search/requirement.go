@@ -17,7 +17,7 @@ type requirement struct {
 
 // WithValue searches for a write that the version accepts and whose object has value at path. The
 // value has the form that Decode returns. Paths are written as "spec.hosts[2]",
-// "spec.hosts[*].name" (the name of any item), or "spec.labels['a']". Holding returns an error if
+// "spec.hosts[*].name" (the name of any item), or "spec.labels['a']". WithValue returns an error if
 // the schema does not have the path.
 func (s *Search) WithValue(ctx context.Context, path string, value any) (*Answer, error) {
 	return s.accepting(ctx, path, requirement{value: value})

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// A errorPath is the path of a value; nil is the root. It is only formatted for errors, in the notation
+// An errorPath is the path of a value; nil is the root. It is only formatted for errors, in the notation
 // of the check that reports the error.
 type errorPath struct {
 	up    *errorPath

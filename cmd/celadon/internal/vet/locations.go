@@ -10,7 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
-// places returns the locations of fields of the CRD: in Go if known, otherwise in its file.
+// locations returns the locations of fields of the CRD: in Go if known, otherwise in its file.
 func (one *vetted) locations(fields []string, width int) []finding.Location {
 	locations := one.inYAML(fields, width)
 	if one.source != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // Context is the context of an expression: a schema node, and everything known about the expression
-// there. NewContext creates a Place. All fields except Node are optional. A Place is safe for
+// there. NewContext creates a Context. All fields except Node are optional. A Context is safe for
 // concurrent use as long as its fields do not change.
 //
 // All positions in expressions count code points from 0, as CEL does.
@@ -27,8 +27,8 @@ type Context struct {
 	OptionalOldSelf bool
 	// Limits are the limits that costs are compared with. Zero fields mean those of the API server.
 	Limits cost.Limits
-	// Functions describes functions. Places that share a Functions build each version's environment
-	// only once. If nil, the place creates its own.
+	// Functions describes functions. Contexts that share a Functions build each version's environment
+	// only once. If nil, the Context creates its own.
 	Functions *Functions
 	// Self and Old are the values of self and oldSelf, or nil.
 	Self, Old any
@@ -57,7 +57,7 @@ func (p Part) String() string {
 	return [...]string{AnyExpression: "the whole", Rule: "the rule", MessageExpression: "the messageExpression"}[p]
 }
 
-// NewContext returns the place of an expression at a path of a version, both as for engine.Engine.At.
+// NewContext returns the context of an expression at a path of a version, both as for engine.Engine.At.
 // schema is the whole schema of that version as written in the CRD, or nil.
 func NewContext(e *engine.Engine, schema *apiextensionsv1.JSONSchemaProps, version, path string) (*Context, error) {
 	node, err := e.At(version, path)

@@ -14,7 +14,7 @@ import (
 const minConcurrent = 16
 
 // compileConcurrently compiles the expressions of c.todo, half of them in a second goroutine if there is a second
-// processor. Results are the same as without ahead: the first half is compiled in order, and the
+// processor. Results are the same as without concurrency: the first half is compiled in order, and the
 // second half is discarded if the total complexity would exceed the limit for all expressions. The
 // rules then find their expressions already compiled.
 func (c *compiler) compileConcurrently() {
