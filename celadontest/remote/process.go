@@ -122,8 +122,8 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 func (p *process) failed(err error) error {
 	_ = p.cmd.Process.Kill()
 	_ = p.cmd.Wait()
-	if said := strings.TrimSpace(p.stderr.String()); said != "" {
-		return fmt.Errorf("%s: %w: %s", p.cmd.Path, err, said)
+	if message := strings.TrimSpace(p.stderr.String()); message != "" {
+		return fmt.Errorf("%s: %w: %s", p.cmd.Path, err, message)
 	}
 	return fmt.Errorf("%s: %w", p.cmd.Path, err)
 }

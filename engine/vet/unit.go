@@ -185,13 +185,13 @@ func (u *unit) defaultErrors(ctx context.Context, s *schema.Structural) field.Er
 
 // shared returns the errors that are in both lists.
 func (e errorPaths) shared(others field.ErrorList) errorPaths {
-	said := map[string]bool{}
+	reported := map[string]bool{}
 	for _, err := range others {
-		said[fmt.Sprint(err.Field, "\n", err.Detail)] = true
+		reported[fmt.Sprint(err.Field, "\n", err.Detail)] = true
 	}
 	var both errorPaths
 	for _, err := range e {
-		if said[fmt.Sprint(err.Field, "\n", err.Detail)] {
+		if reported[fmt.Sprint(err.Field, "\n", err.Detail)] {
 			both = append(both, err)
 		}
 	}

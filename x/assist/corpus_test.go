@@ -71,7 +71,7 @@ func eachRule(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, v
 // lint, and that each fix removes the problem.
 func TestUnguardedCorpus(t *testing.T) {
 	t.Parallel()
-	told, mended, offered := 0, 0, 0
+	explained, fixed, offered := 0, 0, 0
 	few(t, 12, func(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine) {
 		report, err := vet.VetCRD(context.Background(), crd, vet.Config{})
 		if err != nil {
@@ -92,13 +92,13 @@ func TestUnguardedCorpus(t *testing.T) {
 				if got == "" {
 					got, _, _ = strings.Cut(problem.Message, " is optional")
 				}
-				told++
+				explained++
 				for _, m := range problem.Fixes {
 					offered++
 					gone(t, p, rule.Rule, problem, m)
 				}
 				if ok = len(problem.Fixes) > 0; ok {
-					mended++
+					fixed++
 				}
 			}
 			if got != want {
@@ -106,7 +106,7 @@ func TestUnguardedCorpus(t *testing.T) {
 			}
 		})
 	})
-	t.Logf("%d findings, %d with mends, %d mends", told, mended, offered)
+	t.Logf("%d findings, %d with mends, %d mends", explained, fixed, offered)
 }
 
 // TestBrokenCorpus introduces typical mistakes into rules and checks that each fix removes its
@@ -114,7 +114,7 @@ func TestUnguardedCorpus(t *testing.T) {
 func TestBrokenCorpus(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(22, 4))
-	broken, back, mends := 0, 0, 0
+	broken, back, fixes := 0, 0, 0
 	few(t, 12, func(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine) {
 		eachRule(crd, e, func(p *assist.Context, _, _ string, _ int, rule apiextensionsv1.ValidationRule) {
 			src := spoilt(random, rule.Rule)
@@ -124,7 +124,7 @@ func TestBrokenCorpus(t *testing.T) {
 			}
 			broken++
 			for i, m := range problems[0].Fixes {
-				mends++
+				fixes++
 				gone(t, p, src, problems[0], m)
 				if is := assist.Apply(src, m.Edits); i == 0 && strings.Join(strings.Fields(is), "") == strings.Join(strings.Fields(rule.Rule), "") {
 					back++
@@ -132,7 +132,7 @@ func TestBrokenCorpus(t *testing.T) {
 			}
 		})
 	})
-	t.Logf("%d broken rules, %d mends, %d rules are what they were with the first", broken, mends, back)
+	t.Logf("%d broken rules, %d mends, %d rules are what they were with the first", broken, fixes, back)
 	if broken == 0 || back*100 < broken*75 {
 		t.Errorf("only %d of %d rules are mended to what they were, want 75 %%", back, broken)
 	}

@@ -34,11 +34,11 @@ func cronTab(t testing.TB) *expr.Compiler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	desk, err := root.Compiler()
+	compiler, err := root.Compiler()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return desk
+	return compiler
 }
 
 // known replaces completion. It returns the names that can follow some prefixes.
@@ -59,8 +59,8 @@ func known(before string) []string {
 // TestMend checks the hint for each expression that does not compile, and that the expression to
 // which it leads compiles.
 func TestMend(t *testing.T) {
-	desk := cronTab(t)
-	for _, c := range []struct{ src, want, mended string }{
+	compiler := cronTab(t)
+	for _, c := range []struct{ src, want, fixed string }{
 		{"self.spec.replicas = 3", "use == to compare; = is not a CEL operator", "self.spec.replicas == 3"},
 		{"self.spec.replicas === 3", "use == to compare; === is not a CEL operator", "self.spec.replicas == 3"},
 		{"self.spec.replicas !== 3", "use != to compare; !== is not a CEL operator", "self.spec.replicas != 3"},
@@ -131,7 +131,7 @@ func TestMend(t *testing.T) {
 		{"self.spec.zzzzzz", "", ""},
 		{"self.spec.image.matches('[')", "", ""},
 	} {
-		_, err := desk.Compile(c.src, false)
+		_, err := compiler.Compile(c.src, false)
 		var bad *engine.CompileError
 		if !errors.As(err, &bad) {
 			t.Errorf("%s: compiles (%v)", c.src, err)
@@ -145,16 +145,16 @@ func TestMend(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s (%s): %q, want %q", c.src, bad.Summary(), got, c.want)
 		}
-		if _, err := desk.Compile(c.mended, false); c.mended != "" && err != nil {
+		if _, err := compiler.Compile(c.fixed, false); c.fixed != "" && err != nil {
 			t.Errorf("%s: what it leads to does not compile: %v", c.src, err)
 		}
 	}
 }
 
 func TestFailed(t *testing.T) {
-	desk := cronTab(t)
+	compiler := cronTab(t)
 	object := map[string]any{"metadata": map[string]any{"name": "x"}, "spec": map[string]any{"env": []any{}, "image": "a"}}
-	for _, c := range []struct{ src, want, mended string }{
+	for _, c := range []struct{ src, want, fixed string }{
 		{"self.status.phase == 'a'", "test first: has(self.status) && …; or use self.?status.orValue(…)", "self.?status.phase.orValue('') == 'a'"},
 		{"self.spec.env[0].name == 'a'", "test first: size(list) > 0 && …", "size(self.spec.env) > 0 && self.spec.env[0].name == 'a'"},
 		{"self.spec.env[-1].name == 'a'", "indexes start at 0; the last element of a non-empty list is list[size(list) - 1]", "size(self.spec.env) > 0 && self.spec.env[size(self.spec.env) - 1].name == 'a'"},
@@ -163,11 +163,11 @@ func TestFailed(t *testing.T) {
 		{"self.spec.?schedule.value() == 'a'", "use .orValue(…), or test .hasValue() first", "self.spec.?schedule.orValue('') == ''"},
 	} {
 		eval := func(src string) error {
-			x, err := desk.Compile(src, false)
+			x, err := compiler.Compile(src, false)
 			if err != nil {
 				t.Fatalf("%s: %v", src, err)
 			}
-			return desk.Eval(context.Background(), x, false, object, nil).Err
+			return compiler.Eval(context.Background(), x, false, object, nil).Err
 		}
 		err := eval(c.src)
 		if err == nil {
@@ -177,7 +177,7 @@ func TestFailed(t *testing.T) {
 		if got := assist.Failed(c.src, err); got != c.want {
 			t.Errorf("%s (%v): %q, want %q", c.src, err, got, c.want)
 		}
-		if err := eval(c.mended); err != nil {
+		if err := eval(c.fixed); err != nil {
 			t.Errorf("%s: what it leads to fails: %v", c.src, err)
 		}
 	}

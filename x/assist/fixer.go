@@ -106,12 +106,12 @@ func (m *fixer) try(edits []Edit) (compiles, gone bool) {
 		return err == nil, err == nil
 	}
 	next, ok := newFault(bad)
-	behind, grown := 0, 0
+	lastEnd, grown := 0, 0
 	for _, e := range edits {
-		behind = max(behind, e.End)
+		lastEnd = max(lastEnd, e.End)
 		grown += len([]rune(e.Text)) - (e.End - e.Start)
 	}
-	return false, ok && next.offset >= behind+grown && next.offset > m.offset+max(grown, 0)
+	return false, ok && next.offset >= lastEnd+grown && next.offset > m.offset+max(grown, 0)
 }
 
 // titleOf returns a one-line description of edits.

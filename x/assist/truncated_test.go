@@ -18,13 +18,13 @@ import (
 
 // asked collects the answers at an offset of a CRD's text: completion and call information in a
 // rule, the path and node elsewhere.
-type asked struct {
+type answers struct {
 	e      *engine.Engine
 	crd    *apiextensionsv1.CustomResourceDefinition
 	places map[string]*assist.Context
 }
 
-func (a *asked) at(d *position.Document, offset int) (answer [3]any) {
+func (a *answers) at(d *position.Document, offset int) (answer [3]any) {
 	s := d.At(offset)
 	answer[0] = fmt.Sprint(s.Path, s.Key)
 	p := a.place(s.Path)
@@ -38,7 +38,7 @@ func (a *asked) at(d *position.Document, offset int) (answer [3]any) {
 }
 
 // place returns the context of the rule at path, or nil.
-func (a *asked) place(path position.Path) *assist.Context {
+func (a *answers) place(path position.Path) *assist.Context {
 	name := fmt.Sprint(path)
 	if p, ok := a.places[name]; ok {
 		return p
@@ -111,7 +111,7 @@ func TestTruncatedAnswers(t *testing.T) {
 		if err != nil || bad != nil {
 			continue
 		}
-		a := &asked{e: e, crd: crd, places: map[string]*assist.Context{}}
+		a := &answers{e: e, crd: crd, places: map[string]*assist.Context{}}
 		cut := random.IntN(len(data))
 		part := position.ParseIndentation(data[:cut], nil)
 		offsets := ruleOffsets(random, whole.Root, cut)

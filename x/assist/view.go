@@ -44,13 +44,13 @@ func (p *Context) tree(src string) (*cel.Env, *ast.AST) {
 		if err != nil {
 			continue
 		}
-		stands, err := types.Parse(env, text)
+		parsed, err := types.Parse(env, text)
 		if err != nil {
 			continue
 		}
 		ast.PreOrderVisit(tree.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 			if e.Kind() == ast.IdentKind && e.AsIdent() == named.Text {
-				e.SetKindCase(factory.CopyExpr(stands.NativeRep().Expr()))
+				e.SetKindCase(factory.CopyExpr(parsed.NativeRep().Expr()))
 			}
 		}))
 	}

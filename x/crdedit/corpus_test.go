@@ -42,7 +42,7 @@ func TestAdviceMends(t *testing.T) {
 		}
 		all++
 		for _, text := range bytes.Split(data, []byte("\n---\n")) {
-			if mends(t, filepath.Base(file), bounds.ReplaceAll(text, nil)) {
+			if fixes(t, filepath.Base(file), bounds.ReplaceAll(text, nil)) {
 				mended++
 			}
 		}
@@ -53,7 +53,7 @@ func TestAdviceMends(t *testing.T) {
 	t.Logf("%d of %d files with rules mended", mended, all)
 }
 
-func mends(t *testing.T, name string, text []byte) bool {
+func fixes(t *testing.T, name string, text []byte) bool {
 	t.Helper()
 	before := vetted(t, text)
 	if before == nil || !advised(before) {

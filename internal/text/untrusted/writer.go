@@ -50,8 +50,8 @@ func (w *Writer) Write(text []byte) (int, error) {
 func (w *Writer) Command(command, text string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	behind := state{begin: inLine}
-	w.buf, _ = behind.append(append(w.buf[:0], command...), []byte(Line(text)))
+	after := state{begin: inLine}
+	w.buf, _ = after.append(append(w.buf[:0], command...), []byte(Line(text)))
 	_, err := w.w.Write(append(w.buf, '\n'))
 	return err
 }

@@ -114,7 +114,7 @@ func TestBadInput(t *testing.T) {
 			}
 			w.target = &q.rule.ref
 			w.clause(q.refuses(q.rule))
-			if got := told(t, w.prove(), nil); c.want != "?" && got != c.want {
+			if got := proofText(t, w.prove(), nil); c.want != "?" && got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 			if w.work > 2*maxWork || w.rounds > maxRounds || len(w.places) > maxPlaces {

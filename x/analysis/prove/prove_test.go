@@ -203,8 +203,8 @@ func TestBesideTooMuch(t *testing.T) {
 		}
 		return nil
 	})
-	if told := told(t, proof, err); told != "schema" {
-		t.Errorf("proof %q, want schema", told)
+	if got := proofText(t, proof, err); got != "schema" {
+		t.Errorf("proof %q, want schema", got)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // beside returns a search in one form of a CRD with Config.OtherForm set to another.
-func beside(t *testing.T, schema, other string) *Search {
+func withOtherForm(t *testing.T, schema, other string) *Search {
 	t.Helper()
 	crd := widgets(t, schema)
 	e, err := engine.Compile(crd, engine.Config{})
@@ -50,7 +50,7 @@ func TestFindBeside(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			s := beside(t, specWith(test.rule, test.properties), specWith(test.other, test.otherProperties))
+			s := withOtherForm(t, specWith(test.rule, test.properties), specWith(test.other, test.otherProperties))
 			s.cfg.Steps = 300
 			a, err := s.Find(t.Context(), s.Rules()[0], Refused)
 			if err != nil {
@@ -98,7 +98,7 @@ func TestRefusal(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			s := beside(t, specWith("true", test.now), specWith("true", test.before))
+			s := withOtherForm(t, specWith("true", test.now), specWith("true", test.before))
 			s.cfg.Steps = 600
 			a, err := s.Refusal(t.Context())
 			if err != nil {

@@ -230,13 +230,13 @@ func (s *scale) downTerms(p *part, whole *effect) {
 		s.effects[term][0] = before
 		before = table[before][s.value[term]]
 	}
-	behind := none
+	rest := none
 	for i := len(p.below) - 1; i >= 0; i-- {
 		term := p.below[i]
-		others := table[s.effects[term][0]][behind]
+		others := table[s.effects[term][0]][rest]
 		for k, v := range values {
 			s.effects[term][k] = whole.of(table[v][others])
 		}
-		behind = table[behind][s.value[term]]
+		rest = table[rest][s.value[term]]
 	}
 }

@@ -92,7 +92,7 @@ const maxShown = 40
 // yaml yields everything up to the next separator as a document. If that contains JSON objects and is
 // not a YAML mapping, it yields only the part before them. It reports whether to continue.
 func (s *splitter) yaml() bool {
-	n, behind, brace, err := s.partEnd(maxDocument)
+	n, separator, brace, err := s.partEnd(maxDocument)
 	if n > maxDocument {
 		err = errLarge
 	}
@@ -104,12 +104,12 @@ func (s *splitter) yaml() bool {
 	if brace > 0 {
 		whole, _, err := decode.Decode(s.w.rest()[:n])
 		if _, ok := whole.(map[string]any); n > maxUndecided || err != nil || !ok {
-			n, behind = brace, 0
+			n, separator = brace, 0
 		}
 	}
 	line := s.w.line
 	text := s.w.take(n)
-	s.w.skip(behind)
+	s.w.skip(separator)
 	if blank(text) {
 		return true
 	}
@@ -215,13 +215,13 @@ func (s *splitter) notJSON(end int, err error, first bool) bool {
 		return true // end yields the reading error
 	}
 	if first {
-		n, behind, _, _ := s.partEnd(maxFlow)
+		n, separator, _, _ := s.partEnd(maxFlow)
 		text := s.w.rest()[:n]
 		if n <= maxFlow {
 			if _, _, err := decode.Decode(text); err == nil {
 				s.afterJSON = false
 				c := Chunk{File: s.file, form: yamlDocument, index: s.index, line: line, text: s.w.take(n)}
-				s.w.skip(behind)
+				s.w.skip(separator)
 				s.index++
 				return s.yield(c)
 			}

@@ -22,7 +22,7 @@ func TestMends(t *testing.T) {
 	t.Parallel()
 	files := corpus.CRDFiles(t)
 	long := every(2, 1) == 1
-	m := &mender{t: t, client: start(t, nil, nil), tried: map[string]int{}, most: 2}
+	m := &fixChecker{t: t, client: start(t, nil, nil), tried: map[string]int{}, most: 2}
 	each := 1 // faults per CRD
 	if long {
 		m.most, each = 5, 2
@@ -41,7 +41,7 @@ func TestMends(t *testing.T) {
 		for k, rules := 0, rulesIn(text); k < len(faults) && len(rules) > 0 && made < each; k++ {
 			f := &faults[(n+k)%len(faults)]
 			if spoilt := m.spoil(text, rules, f, n+k); spoilt != "" {
-				m.mends(filepath.Base(files[i])+" "+f.name, spoilt, f.name)
+				m.checkFixes(filepath.Base(files[i])+" "+f.name, spoilt, f.name)
 				made++
 			}
 		}
@@ -124,7 +124,7 @@ var styles = []func(rule, indent string) string{
 }
 
 // A mender is a client that applies actions.
-type mender struct {
+type fixChecker struct {
 	*client
 	t     *testing.T
 	tried map[string]int
@@ -134,7 +134,7 @@ type mender struct {
 
 // spoil returns text with one fault, in one of the styles and line ends, plain or in a List. It
 // returns "" if the fault cannot be introduced.
-func (m *mender) spoil(text string, rules []position.Path, fault *struct {
+func (m *fixChecker) spoil(text string, rules []position.Path, fault *struct {
 	name string
 	in   func(string) string
 }, n int) string {
@@ -207,7 +207,7 @@ func spoilRule(text string, rules []position.Path, in func(string) string, n int
 func sameStep(a, b position.Path) bool { return a.String() == b.String() }
 
 // mends applies every action for every finding of a text, like an editor that sends all findings.
-func (m *mender) mends(name, text, fault string) {
+func (m *fixChecker) checkFixes(name, text, fault string) {
 	m.t.Helper()
 	const file = "crd.yaml"
 	said := m.open(file, text)
@@ -266,9 +266,9 @@ func errorsIn(list []protocol.Diagnostic) (n int) {
 
 // gone checks that each fixed finding occurs once less or has moved: a rule that does not compile
 // may have several faults, which are fixed one by one.
-func (m *mender) gone(name string, before, after []protocol.Diagnostic, mended []json.RawMessage) {
+func (m *fixChecker) gone(name string, before, after []protocol.Diagnostic, fixed []json.RawMessage) {
 	m.t.Helper()
-	for _, raw := range mended {
+	for _, raw := range fixed {
 		var d protocol.Diagnostic
 		if err := json.Unmarshal(raw, &d); err != nil {
 			m.t.Fatal(err)

@@ -28,8 +28,8 @@ func TestServeRefusedAtStart(t *testing.T) {
 	}
 	for _, args := range [][]string{{"--mode", "warn"}, {"--mode", "audit"}, {"--no-vet"}} {
 		s := startServe(t, append(args, "--crds", dir, "--plain-http")...)
-		if told := len(s.log.records("CRD in force that an API server would reject")) == 1; told != (args[0] == "--mode") {
-			t.Errorf("%q: told %t: %s", args, told, s.log)
+		if logged := len(s.log.records("CRD in force that an API server would reject")) == 1; logged != (args[0] == "--mode") {
+			t.Errorf("%q: told %t: %s", args, logged, s.log)
 		}
 		if _, text := s.get("/metrics"); strings.Contains(text, "celadon_crds_refused 1") != (args[0] == "--mode") || !strings.Contains(text, "celadon_crds 1") {
 			t.Errorf("%q: the metrics tell otherwise", args)

@@ -212,12 +212,12 @@ func (i *initial) name(d *definition, version string) string {
 
 // write writes a suite, and prints a summary.
 func (i *initial) write(name string, made *ruletest.Started) error {
-	said := fmt.Sprintf("%s: %d with a rejected object, %d of them by this rule alone; %d with an accepted object", phrase.Count(made.Rules, "rule"), made.Refused, made.Alone, made.Accepted)
+	summary := fmt.Sprintf("%s: %d with a rejected object, %d of them by this rule alone; %d with an accepted object", phrase.Count(made.Rules, "rule"), made.Refused, made.Alone, made.Accepted)
 	if i.o.Out == "" {
 		if i.parts++; i.parts > 1 {
 			_, _ = io.WriteString(i.Stdout, "---\n")
 		}
-		untrusted.Fprintf(i.Stderr, "%s: %s\n", name, said)
+		untrusted.Fprintf(i.Stderr, "%s: %s\n", name, summary)
 		_, err := untrusted.NewWriter(i.Stdout).Write(made.Text)
 		return err
 	}
@@ -231,6 +231,6 @@ func (i *initial) write(name string, made *ruletest.Started) error {
 	if err := outfile.Write(path, made.Text); err != nil {
 		return err
 	}
-	_, err := io.WriteString(i.Stdout, string(untrusted.Sprintf("%s: %s\n", path, said)))
+	_, err := io.WriteString(i.Stdout, string(untrusted.Sprintf("%s: %s\n", path, summary)))
 	return err
 }

@@ -95,8 +95,8 @@ func (p *process) end(failed error) error {
 	if failed != nil && !cut {
 		return failed
 	}
-	if said := bytes.TrimSpace(p.stderr); err != nil && len(said) > 0 {
-		return fmt.Errorf("%w: %s", errGit, said)
+	if message := bytes.TrimSpace(p.stderr); err != nil && len(message) > 0 {
+		return fmt.Errorf("%w: %s", errGit, message)
 	}
 	return cmp.Or(err, failed)
 }

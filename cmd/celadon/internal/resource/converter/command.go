@@ -42,16 +42,16 @@ const (
 	// open.
 	grace = time.Second
 	// maxSaid limits the bytes of error output that are shown.
-	maxSaid = 2 << 10
+	maxStderr = 2 << 10
 )
 
 func runConverter(ctx context.Context, path string, args []string, review []byte) ([]byte, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	out := &bounded{limit: conversion.DefaultMaxBytes, onExceeded: cancel}
-	said := &bounded{limit: maxSaid}
+	stderr := &bounded{limit: maxStderr}
 	cmd := exec.CommandContext(ctx, path, args[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(review), out, said
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(review), out, stderr
 	cmd.WaitDelay = grace
 	ownGroup(cmd)
 	err := cmd.Run()
@@ -65,7 +65,7 @@ func runConverter(ctx context.Context, path string, args []string, review []byte
 	case err == nil:
 		return out.kept.Bytes(), nil
 	}
-	if text := strings.TrimSpace(said.kept.String()); text != "" {
+	if text := strings.TrimSpace(stderr.kept.String()); text != "" {
 		return nil, fmt.Errorf("%s: %w: %s", args[0], err, text)
 	}
 	return nil, fmt.Errorf("%s: %w", args[0], err)

@@ -65,8 +65,8 @@ func Read(ctx context.Context, source batch.Source, named []string, use Use, cfg
 	var t templates
 	read := func(doc *input.Document) crdRead { return readCRD(ctx, doc, named, &t, use) }
 	err := batch.From(source, read, func(r crdRead) error {
-		if r.judged != nil {
-			d.Verdicts = append(d.Verdicts, r.judged)
+		if r.vetted != nil {
+			d.Verdicts = append(d.Verdicts, r.vetted)
 		}
 		if r.CRD == nil && r.Err == nil {
 			return nil
@@ -93,7 +93,7 @@ func noCRD(paths []string) error { return fmt.Errorf("%w in %s", ErrNoCRD, strin
 type crdRead struct {
 	resource.Read
 	complete *apiextensionsv1.CustomResourceDefinition // see Definition
-	judged   *CRDVerdict                               // nil unless the CRD is vetted
+	vetted   *CRDVerdict                               // nil unless the CRD is vetted
 }
 
 // readCRD reads the CRD in a document. It skips documents of other kinds. Below folders, it also
@@ -115,7 +115,7 @@ func readCRD(ctx context.Context, doc *input.Document, named []string, t *templa
 	}
 	if use.Vet != nil {
 		if data, err := doc.JSON(); err == nil {
-			read.judged = use.Vet.soon(ctx, doc, data)
+			read.vetted = use.Vet.soon(ctx, doc, data)
 		}
 	}
 	return read
