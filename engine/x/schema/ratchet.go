@@ -25,8 +25,8 @@ func (p oldValue) field(name string, at *errorPath) oldValue {
 	return oldValue{known: ok, value: v}
 }
 
-// list returns the items of the old list by key, or nil if the list is not a map list or its past
-// is unknown.
+// list returns the items of the old list by key, or nil if the list is not a map list or its
+// old value is unknown.
 func (p oldValue) list(n *node) *keyed {
 	old, ok := p.value.([]any)
 	if !p.known || !ok || !n.correlates() {

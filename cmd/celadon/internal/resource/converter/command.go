@@ -41,7 +41,7 @@ const (
 	// grace is how long to wait for output after the program has ended, if another process holds it
 	// open.
 	grace = time.Second
-	// maxSaid limits the bytes of error output that are shown.
+	// maxStderr limits the bytes of error output that are shown.
 	maxStderr = 2 << 10
 )
 

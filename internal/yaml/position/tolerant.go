@@ -3,17 +3,17 @@ package position
 import "strings"
 
 // How it works: a text that is not valid YAML was usually valid a moment ago, and the edit since is
-// within a single scalar, typically a rule that the user is typing. ParseIndentation then takes the tree from
+// within a single scalar, typically a rule that the user is typing. ParseTolerant then takes the tree from
 // before the edit, and moves all nodes after the scalar (splice). Otherwise it parses the lines by
 // their indentation (outline.go). In both cases the scalars are read (read.go) with the matcher,
 // which then computes the value instead of comparing it with the parser's.
 
-// ParseIndentation parses a text that may be invalid YAML because it is being edited. If the text is valid,
-// Loose returns the result of Parse. Otherwise, it returns a document with the most plausible tree,
+// ParseTolerant parses a text that may be invalid YAML because it is being edited. If the text is valid,
+// ParseTolerant returns the result of Parse. Otherwise, it returns a document with the most plausible tree,
 // for which Broken returns an error and Edit fails. If before, an earlier version of the document,
 // differs only within a scalar, the tree is that of before. Otherwise, it is derived from the
 // indentation of the lines. before may be nil.
-func ParseIndentation(text []byte, before *Document) *Document {
+func ParseTolerant(text []byte, before *Document) *Document {
 	d, err := Parse(text)
 	if err == nil {
 		return d
