@@ -34,14 +34,14 @@ const maxLinked = 475
 // TestLinkedPackages checks the number of packages that embedding engine links.
 func TestLinkedPackages(t *testing.T) {
 	t.Parallel()
-	foreign := 0
+	external := 0
 	for _, dep := range list(t)["engine"].Deps {
 		if !strings.HasPrefix(dep, module) {
-			foreign++
+			external++
 		}
 	}
-	if foreign > maxLinked {
-		t.Errorf("engine links %d third-party packages: want at most %d", foreign, maxLinked)
+	if external > maxLinked {
+		t.Errorf("engine links %d third-party packages: want at most %d", external, maxLinked)
 	}
 }
 

@@ -52,8 +52,8 @@ func (c Cause) String() string {
 // running.
 const unchecked = "some validation rules were not checked because the object was invalid"
 
-// said returns the causes of a rejection. A rejection without causes is returned as a single cause.
-func said(res *engine.Result) []engine.Cause {
+// causesOf returns the causes of a rejection. A rejection without causes is returned as a single cause.
+func causesOf(res *engine.Result) []engine.Cause {
 	if len(res.Causes) == 0 {
 		return []engine.Cause{{Reason: metav1.CauseType(res.Failure.Reason), Message: res.Failure.Message}}
 	}
@@ -66,7 +66,7 @@ func mismatch(want []Cause, res *engine.Result) string {
 	if len(want) == 0 {
 		return ""
 	}
-	got := said(res)
+	got := causesOf(res)
 	var b strings.Builder
 	for _, w := range want {
 		if !slices.ContainsFunc(got, func(c engine.Cause) bool { return w.matches(&c) }) {

@@ -61,11 +61,11 @@ func gaps(report *coverage.Report) string {
 			continue
 		}
 		shown++
-		what := "never rejected"
+		remark := "never rejected"
 		if item.Ran == 0 {
-			what = "never ran"
+			remark = "never ran"
 		}
-		untrusted.Fprintf(&b, "\n  %s %s %s: %s: %s", item.CRD, item.Version, place(item.Path), what, item.Rule)
+		untrusted.Fprintf(&b, "\n  %s %s %s: %s: %s", item.CRD, item.Version, pathText(item.Path), remark, item.Rule)
 	}
 	if left > 0 {
 		untrusted.Fprintf(&b, "\n  and %d more", left)
@@ -73,7 +73,7 @@ func gaps(report *coverage.Report) string {
 	return b.String()
 }
 
-func place(path string) string {
+func pathText(path string) string {
 	if path == "" {
 		return "the root"
 	}

@@ -19,7 +19,7 @@ const (
 // why formats the causes of a rejection, each with its rule and the values in it.
 func (v verdict) why() string {
 	var b strings.Builder
-	causes := said(v.result)
+	causes := causesOf(v.result)
 	shown := causes[:min(len(causes), maxShown)]
 	explained, _ := v.write.crds.set.explainer(v.engine).Explain(context.Background(), v.result.Prepared(), shown, new(trace.Run).Allowance())
 	for i := range shown {

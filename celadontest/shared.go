@@ -45,7 +45,7 @@ type sets struct {
 
 type digest [sha256.Size]byte
 
-type kept struct {
+type cacheEntry struct {
 	key digest
 	set *set
 }
@@ -69,12 +69,12 @@ func (s *sets) find(key digest) *set {
 	defer s.mu.Unlock()
 	if e := s.known[key]; e != nil {
 		s.order.MoveToFront(e)
-		return e.Value.(*kept).set
+		return e.Value.(*cacheEntry).set
 	}
 	made := &set{explainers: map[*engine.Engine]*trace.Explainer{}}
-	s.known[key] = s.order.PushFront(&kept{key, made})
+	s.known[key] = s.order.PushFront(&cacheEntry{key, made})
 	if s.order.Len() > maxSets {
-		delete(s.known, s.order.Remove(s.order.Back()).(*kept).key)
+		delete(s.known, s.order.Remove(s.order.Back()).(*cacheEntry).key)
 	}
 	return made
 }

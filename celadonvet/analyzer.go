@@ -120,9 +120,9 @@ func message(f *markervet.Finding) string {
 	if at := f.Position; at.Line == 0 && f.Rule != "" {
 		text += ": " + strings.ReplaceAll(f.Rule, "\n", " ")
 	}
-	if len(f.Places) > 0 {
-		text += " (" + f.Places[0].String()
-		if more := len(f.Places) - 1; more > 0 {
+	if len(f.Paths) > 0 {
+		text += " (" + f.Paths[0].String()
+		if more := len(f.Paths) - 1; more > 0 {
 			text += " and elsewhere"
 		}
 		text += ")"

@@ -20,7 +20,7 @@ import (
 
 // said lists the beginnings of the diagnostics that the analyzer reports for testdata/app, sorted
 // by position.
-var said = []string{
+var wantFindings = []string{
 	`api/v1/types.go:10:6: FieldValueForbidden: Forbidden: x-kubernetes-validations estimated rule cost total`,
 	`api/v1/types.go:13:2: rule-without-marker: no marker in these packages has this rule: regenerate the CRD, or write the rule where its type is declared: self.hosts.size() > 0 (apps.example.com v1 spec)`,
 	`api/v1/types.go:18:69: FieldValueInvalid: rule does not compile: undefined field 'bakc' (apps.example.com v1 spec)`,
@@ -85,7 +85,7 @@ func TestAnalyzer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, got, said)
+	same(t, got, wantFindings)
 }
 
 // TestPlugin checks that the settings of golangci-lint reach the analyzer.
@@ -102,7 +102,7 @@ func TestPlugin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, got, slices.DeleteFunc(slices.Clone(said), func(s string) bool {
+	same(t, got, slices.DeleteFunc(slices.Clone(wantFindings), func(s string) bool {
 		return strings.Contains(s, " advice: ") || strings.Contains(s, "-marker: ")
 	}))
 }

@@ -22,42 +22,42 @@ type Difference struct {
 // aspects selects what to compare in addition to verdict and causes.
 type aspects struct {
 	code, warnings, object bool
-	// here is set if right is the current server's answer to the same request, so that metadata is
+	// here is set if the expected answer is the current server's answer to the same request, so that metadata is
 	// compared too.
 	here bool
 }
 
-// compare returns the differences between the expected answer right and the engine's answer ours.
-func compare(right, ours Answer, what aspects) []Difference {
-	if right.Allowed != ours.Allowed {
-		return []Difference{verdictDifference(right, ours)}
+// compare returns the differences between the expected answer want and the engine's answer ours.
+func compare(want, ours Answer, also aspects) []Difference {
+	if want.Allowed != ours.Allowed {
+		return []Difference{verdictDifference(want, ours)}
 	}
 	var out []Difference
-	if what.code && right.Code != ours.Code {
-		out = append(out, Difference{"HTTP code", lines(fmt.Sprintf("want %d, got %d", right.Code, ours.Code), right.Message)})
+	if also.code && want.Code != ours.Code {
+		out = append(out, Difference{"HTTP code", lines(fmt.Sprintf("want %d, got %d", want.Code, ours.Code), want.Message)})
 	}
-	out = append(out, compareCauses(right.Causes, ours.Causes)...)
-	if len(out) == 0 && len(right.Causes) < 2 && right.Message != ours.Message {
-		out = append(out, Difference{"message", lines("want "+right.Message, "got  "+ours.Message)})
+	out = append(out, compareCauses(want.Causes, ours.Causes)...)
+	if len(out) == 0 && len(want.Causes) < 2 && want.Message != ours.Message {
+		out = append(out, Difference{"message", lines("want "+want.Message, "got  "+ours.Message)})
 	}
-	if what.warnings {
-		out = append(out, compareWarnings(right.Warnings, ours.Warnings)...)
+	if also.warnings {
+		out = append(out, compareWarnings(want.Warnings, ours.Warnings)...)
 	}
-	if what.object && right.Allowed {
+	if also.object && want.Allowed {
 		fields := chosenByRun
-		if what.here {
-			fields = serverMetadata(right, ours)
+		if also.here {
+			fields = serverMetadata(want, ours)
 		}
-		out = append(out, compareObjects("persisted object", right.Object, ours.Object, fields)...)
+		out = append(out, compareObjects("persisted object", want.Object, ours.Object, fields)...)
 	}
 	return out
 }
 
 func verdictDifference(right, ours Answer) Difference {
 	if right.Allowed {
-		return Difference{"rejected, want accepted: " + gist(ours), ours.Message}
+		return Difference{"rejected, want accepted: " + genericMessage(ours), ours.Message}
 	}
-	return Difference{"accepted, want rejected: " + gist(right), right.Message}
+	return Difference{"accepted, want rejected: " + genericMessage(right), right.Message}
 }
 
 // compareCauses compares causes as multisets, because the server ranges over Go maps and so returns
@@ -82,7 +82,7 @@ func compareCauses(right, ours []Cause) []Difference {
 	case len(extra) > 0:
 		reason = "cause too many: "
 	}
-	return []Difference{{reason + generalise(first.Message), lines(detail...)}}
+	return []Difference{{reason + generalize(first.Message), lines(detail...)}}
 }
 
 // subtract returns the causes of a that are not in b, counting duplicates.
@@ -153,20 +153,20 @@ func lines(all ...string) string {
 	return strings.Join(all, "\n")
 }
 
-func shorten(s string, most int) string {
-	if len(s) <= most {
+func shorten(s string, limit int) string {
+	if len(s) <= limit {
 		return s
 	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
+	return strings.ToValidUTF8(s[:limit], "") + "…"
 }
 
-// gist returns the message of the first cause, or of the answer if it has no causes, without
+// genericMessage returns the message of the first cause, or of the answer if it has no causes, without
 // particulars.
-func gist(a Answer) string {
+func genericMessage(a Answer) string {
 	if len(a.Causes) == 0 {
-		return generalise(a.Message)
+		return generalize(a.Message)
 	}
-	return generalise(a.Causes[0].Message)
+	return generalize(a.Causes[0].Message)
 }
 
 var (
@@ -174,9 +174,9 @@ var (
 	numbers = regexp.MustCompile(`\d+`)
 )
 
-// generalise replaces quoted values and numbers in a message, so that messages about different
+// generalize replaces quoted values and numbers in a message, so that messages about different
 // objects are equal.
-func generalise(message string) string {
+func generalize(message string) string {
 	message = quoted.ReplaceAllString(message, `"…"`)
 	return shorten(numbers.ReplaceAllString(message, "0"), 100)
 }

@@ -25,7 +25,7 @@ const (
 
 var (
 	update     = flag.Bool("update", false, "TestCases: rewrite what testdata wants from the real server's answers")
-	worlds     = flag.Uint64("worlds", 60, "TestWorldsOnServer: how many made-up CRDs are tried")
+	scenarios  = flag.Uint64("worlds", 60, "TestWorldsOnServer: how many made-up CRDs are tried")
 	firstWorld = flag.Uint64("seed", 1, "TestWorldsOnServer: the first one's seed")
 )
 
@@ -79,7 +79,7 @@ func TestMutants(t *testing.T) {
 // them.
 func TestWorldsOnServer(t *testing.T) {
 	report := NewReport("worlds")
-	groups := Worlds(*firstWorld, *worlds)
+	groups := Scenarios(*firstWorld, *scenarios)
 	BreakRules(groups, *firstWorld)
 	startServer(t).Sweep(t.Context(), groups, report)
 	finish(t, report)

@@ -215,16 +215,16 @@ func (c *converted) tryWrong(t *testing.T, wrong string) {
 }
 
 // said is the engine's answer to a write.
-type said struct {
+type validated struct {
 	res *engine.Result
 	err error
 }
 
-func (c *converted) validate(t *testing.T, req engine.Request) <-chan said {
-	done := make(chan said, 1)
+func (c *converted) validate(t *testing.T, req engine.Request) <-chan validated {
+	done := make(chan validated, 1)
 	go func() {
 		res, err := c.engine.Validate(t.Context(), req)
-		done <- said{res, err}
+		done <- validated{res, err}
 	}()
 	return done
 }
@@ -256,7 +256,7 @@ var late = regexp.MustCompile(`(\?timeout=30s": )(context deadline exceeded|net/
 var anyUID = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
 // same compares the answers of the server and the engine, and the stored object.
-func (c *converted) same(t *testing.T, got *response, ours said, name string) {
+func (c *converted) same(t *testing.T, got *response, ours validated, name string) {
 	t.Helper()
 	var status struct{ Message string }
 	if err := json.Unmarshal(got.body, &status); err != nil {

@@ -188,8 +188,8 @@ func (r *reader) crd(path string) (*CRD, error) {
 	return crd, nil
 }
 
-// recorded is a line of answers/*.jsonl.
-type recorded struct {
+// recordedAnswer is a line of answers/*.jsonl.
+type recordedAnswer struct {
 	File      string          `json:"file"`
 	Index     int             `json:"index"`
 	Verdict   string          `json:"verdict"`
@@ -208,7 +208,7 @@ func (r *reader) readAnswers() error {
 	}
 	for _, file := range files {
 		err := eachLine(file, func(line []byte) error {
-			var a recorded
+			var a recordedAnswer
 			if err := json.Unmarshal(line, &a); err != nil {
 				return err
 			}
@@ -223,7 +223,7 @@ func (r *reader) readAnswers() error {
 	return nil
 }
 
-func (a *recorded) answer() (*Answer, error) {
+func (a *recordedAnswer) answer() (*Answer, error) {
 	out := &Answer{Allowed: a.Verdict == "valid", Message: withoutClock(a.Message)}
 	for _, c := range a.Causes {
 		c.Message = withoutClock(c.Message)

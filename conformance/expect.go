@@ -73,7 +73,7 @@ func splitErrors(text string) []string {
 // that is not in its answer is ignored.
 func demanded(c *Case, right *Answer, ours Answer) []Difference {
 	if c.Expect != "" && ours.Allowed != (c.Expect == "valid") {
-		return []Difference{{"maintainers expect " + c.Expect + ": " + gist(ours), ours.Message}}
+		return []Difference{{"maintainers expect " + c.Expect + ": " + genericMessage(ours), ours.Message}}
 	}
 	var out []Difference
 	for _, text := range c.ErrorContains {
@@ -94,8 +94,8 @@ func demanded(c *Case, right *Answer, ours Answer) []Difference {
 	return append(out, compareObjects(name, c.ExpectObject, ours.Object, chosenByRun)...)
 }
 
-// judge compares the engine's answer with the recorded answer and the maintainers' expectations.
-func judge(c *Case, ours Answer) []Difference {
+// compareWithRecorded compares the engine's answer with the recorded answer and the maintainers' expectations.
+func compareWithRecorded(c *Case, ours Answer) []Difference {
 	if c.Recorded == nil {
 		return demanded(c, nil, ours)
 	}

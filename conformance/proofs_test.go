@@ -18,17 +18,17 @@ func TestProofs(t *testing.T) {
 			continue // TestAnswers reports the error
 		}
 		provers := map[string]*prove.Prover{}
-		asked := map[string]bool{}
+		done := map[string]bool{}
 		for _, c := range g.Cases {
 			ref, failed := shown(t, e, c)
 			if ref == nil {
 				continue
 			}
 			id := fmt.Sprintf("%s %s[%d] %v", ref.Version, ref.Path, ref.Index, failed)
-			if asked[id] {
+			if done[id] {
 				continue
 			}
-			asked[id] = true
+			done[id] = true
 			if provers[ref.Version] == nil {
 				provers[ref.Version] = proverOf(t, g.CRD, ref.Version)
 			}

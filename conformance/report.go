@@ -44,25 +44,25 @@ func (r *Report) Add(id string, differences ...Difference) {
 
 // Error records that a case could not be run, which counts as a failure.
 func (r *Report) Error(id string, err error) {
-	r.Add(id, Difference{"not tried: " + generalise(err.Error()), shorten(err.Error(), 400)})
+	r.Add(id, Difference{"not tried: " + generalize(err.Error()), shorten(err.Error(), 400)})
 }
 
 // Note counts an event that is neither a pass nor a failure. Counts are printed above the closing
 // line.
-func (r *Report) Note(what string) { r.Count(what, 1) }
+func (r *Report) Note(event string) { r.Count(event, 1) }
 
 // Count is like Note for n events.
-func (r *Report) Count(what string, n int) {
+func (r *Report) Count(event string, n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.notes[what] += n
+	r.notes[event] += n
 }
 
 // Noted returns how often an event was noted.
-func (r *Report) Noted(what string) int {
+func (r *Report) Noted(event string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.notes[what]
+	return r.notes[event]
 }
 
 // shownFailures is the number of failures per reason that are printed with their differences. The

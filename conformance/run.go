@@ -20,8 +20,8 @@ type trial struct {
 	seeded bool
 }
 
-// patience is the maximum number of attempts for a request.
-const patience = 3
+// maxAttempts is the maximum number of attempts for a request.
+const maxAttempts = 3
 
 // errOldRefused is returned if the server cannot store the old object at all.
 var errOldRefused = errors.New("the server does not store the old object")
@@ -86,7 +86,7 @@ func (r *Resource) send(ctx context.Context, c *Case, t *trial, request call) (*
 	}
 	request.version, request.fieldValidation = c.Version, c.FieldValidation
 	t.request.Subresource, t.request.FieldValidation = c.Subresource, c.FieldValidation
-	response, err := r.patiently(ctx, request)
+	response, err := r.sendWithRetry(ctx, request)
 	if err != nil {
 		return nil, err
 	}
@@ -97,10 +97,10 @@ func (r *Resource) send(ctx context.Context, c *Case, t *trial, request call) (*
 	return t, err
 }
 
-// patiently repeats a request if the server timed out. Rules near the cost limit take long when
+// sendWithRetry repeats a request if the server timed out. Rules near the cost limit take long when
 // many of them share few cores.
-func (r *Resource) patiently(ctx context.Context, request call) (response *response, err error) {
-	for range patience {
+func (r *Resource) sendWithRetry(ctx context.Context, request call) (response *response, err error) {
+	for range maxAttempts {
 		response, err = r.do(ctx, request)
 		if err != nil || response.code != http.StatusGatewayTimeout && response.code != http.StatusTooManyRequests {
 			break

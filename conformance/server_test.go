@@ -48,9 +48,9 @@ func TestStoredIsAsUpdated(t *testing.T) {
 // TestAskedAgain checks that a request is repeated with the same body if the server is not ready.
 func TestAskedAgain(t *testing.T) {
 	t.Parallel()
-	asked := 0
+	requests := 0
 	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		if asked++; asked < 3 {
+		if requests++; requests < 3 {
 			w.Header().Set("Retry-After", "1")
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
@@ -60,8 +60,8 @@ func TestAskedAgain(t *testing.T) {
 	defer ts.Close()
 	s := &Server{host: ts.URL, client: ts.Client()}
 	got, err := s.do(t.Context(), http.MethodPost, "/x", []byte("body"))
-	if err != nil || got.code != http.StatusOK || string(got.body) != "body" || asked != 3 {
-		t.Error(got, err, asked)
+	if err != nil || got.code != http.StatusOK || string(got.body) != "body" || requests != 3 {
+		t.Error(got, err, requests)
 	}
 }
 

@@ -19,11 +19,11 @@ import (
 // equal.
 func (s *Server) SweepStarters(ctx context.Context, crds []*CRD, steps int, report *Report) {
 	for some := range slices.Chunk(crds, atATime) {
-		works := make([]*starting, len(some))
+		works := make([]*starterRun, len(some))
 		for i, crd := range some {
-			works[i] = &starting{ctx: ctx, crd: crd, steps: steps, report: report, group: &Group{CRD: crd}}
+			works[i] = &starterRun{ctx: ctx, crd: crd, steps: steps, report: report, group: &Group{CRD: crd}}
 		}
-		each(runtime.NumCPU(), works, (*starting).work)
+		each(runtime.NumCPU(), works, (*starterRun).work)
 		var groups []*Group
 		for _, w := range works {
 			if len(w.group.Cases) > 0 {
@@ -34,8 +34,8 @@ func (s *Server) SweepStarters(ctx context.Context, crds []*CRD, steps int, repo
 	}
 }
 
-// starting generates the starter suites of a CRD.
-type starting struct {
+// starterRun generates the starter suites of a CRD.
+type starterRun struct {
 	ctx    context.Context
 	crd    *CRD
 	steps  int
@@ -43,7 +43,7 @@ type starting struct {
 	group  *Group
 }
 
-func (w *starting) work() {
+func (w *starterRun) work() {
 	e, err := compile(w.crd)
 	if err != nil {
 		return // TestAnswers reports the error
@@ -72,15 +72,15 @@ func (w *starting) work() {
 	}
 }
 
-func (w *starting) note(suite *ruletest.Started) {
-	for what, n := range map[string]int{"rules": suite.Rules, "rules with an accepted object": suite.Accepted,
+func (w *starterRun) note(suite *ruletest.Started) {
+	for label, n := range map[string]int{"rules": suite.Rules, "rules with an accepted object": suite.Accepted,
 		"rules with a refused object": suite.Refused, "rules that refuse an object alone": suite.Alone} {
-		w.report.Count(what, n)
+		w.report.Count(label, n)
 	}
 }
 
 // run makes a case of the last write of each case of a suite. The preceding writes only prepare it.
-func (w *starting) run(id, version string, text []byte) {
+func (w *starterRun) run(id, version string, text []byte) {
 	suite := ruletest.Parse(id, 1, text)
 	runner := ruletest.New(ruletest.Config{Writes: func(_ *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, _ *ruletest.Suite, c *ruletest.Case, writes []ruletest.Write) {
 		req := writes[len(writes)-1].Request

@@ -47,7 +47,7 @@ func replay(ctx context.Context, e *engine.Engine, c *Case, report *Report) {
 		report.Error(c.ID, err)
 		return
 	}
-	report.Add(c.ID, judge(c, ours)...)
+	report.Add(c.ID, compareWithRecorded(c, ours)...)
 }
 
 // Sweep runs cases on a server and compares the engine's answers with the server's.

@@ -22,12 +22,12 @@ import (
 // CRD, stores the example object, updates the CRD, and writes the object again, as a create and as
 // an update without changes.
 
-// replayed counts the claims that were verified on the server.
-type replayed struct{ claims, refusedUpdates int }
+// replayCounts counts the claims that were verified on the server.
+type replayCounts struct{ claims, refusedUpdates int }
 
 // Upgrade verifies all breaking changes for which a comparison has an example object. It returns an
 // error for the first claim that the server does not confirm.
-func (s *Server) Upgrade(ctx context.Context, before, after *apiextensionsv1.CustomResourceDefinition) (done replayed, err error) {
+func (s *Server) Upgrade(ctx context.Context, before, after *apiextensionsv1.CustomResourceDefinition) (done replayCounts, err error) {
 	report, err := changes.CRDs(ctx, before, after, changes.Config{})
 	if err != nil {
 		return done, err
@@ -44,11 +44,11 @@ func (s *Server) Upgrade(ctx context.Context, before, after *apiextensionsv1.Cus
 	var claims []*claim
 	for i := range report.Changes {
 		c := &claim{resource: r, change: &report.Changes[i], namespace: fmt.Sprintf("claim-%d", i)}
-		if c.change.Refused == nil || c.change.Path == "" && c.change.What == "version" {
+		if c.change.Refused == nil || c.change.Path == "" && c.change.Subject == "version" {
 			continue
 		}
 		if err := c.store(ctx); err != nil {
-			return done, fmt.Errorf("%s %s under the old CRD: %w", c.change.Path, c.change.What, err)
+			return done, fmt.Errorf("%s %s under the old CRD: %w", c.change.Path, c.change.Subject, err)
 		}
 		claims = append(claims, c)
 	}
@@ -59,8 +59,8 @@ func (s *Server) Upgrade(ctx context.Context, before, after *apiextensionsv1.Cus
 		return done, err
 	}
 	for _, c := range claims {
-		if err := c.hold(ctx); err != nil {
-			return done, fmt.Errorf("%s %s: %w", c.change.Path, c.change.What, err)
+		if err := c.checkUntilApplied(ctx); err != nil {
+			return done, fmt.Errorf("%s %s: %w", c.change.Path, c.change.Subject, err)
 		}
 		done.claims++
 	}
@@ -137,11 +137,11 @@ func (c *claim) store(ctx context.Context) error {
 // settle is the maximum time until the server uses a new schema.
 const settle = 20 * time.Second
 
-// hold checks the server's answers. It repeats the check until the server uses the new schema.
-func (c *claim) hold(ctx context.Context) error {
+// checkUntilApplied checks the server's answers. It repeats the check until the server uses the new schema.
+func (c *claim) checkUntilApplied(ctx context.Context) error {
 	deadline := time.Now().Add(settle)
 	for {
-		err := c.ask(ctx)
+		err := c.checkWrite(ctx)
 		if err == nil || time.Now().After(deadline) || ctx.Err() != nil {
 			return err
 		}
@@ -149,7 +149,7 @@ func (c *claim) hold(ctx context.Context) error {
 	}
 }
 
-func (c *claim) ask(ctx context.Context) error {
+func (c *claim) checkWrite(ctx context.Context) error {
 	w := c.witness()
 	switch w.Operation {
 	case search.Update:
@@ -157,7 +157,7 @@ func (c *claim) ask(ctx context.Context) error {
 		setDefault(obj, "resourceVersion", metadataOf(c.stored)["resourceVersion"])
 		return c.put(ctx, obj, namespace, "", w.ChangedUpdate)
 	case search.Status:
-		return c.askStatus(ctx)
+		return c.checkStatus(ctx)
 	}
 	obj, namespace := c.named(w.Object, "-again")
 	got, err := c.write(ctx, http.MethodPost, obj, namespace, "", "")
@@ -171,10 +171,10 @@ func (c *claim) ask(ctx context.Context) error {
 	return c.put(ctx, c.stored, namespace, "", w.UnchangedUpdate)
 }
 
-// askStatus writes the status without changes, and then removes and restores it. It writes the same
+// checkStatus writes the status without changes, and then removes and restores it. It writes the same
 // status only until that succeeds, and repeats the rest with each call, because the server may
 // still have used the old schema.
-func (c *claim) askStatus(ctx context.Context) error {
+func (c *claim) checkStatus(ctx context.Context) error {
 	w := c.witness()
 	namespace, _ := metadataOf(c.stored)["namespace"].(string)
 	if !c.same {

@@ -34,7 +34,7 @@ func TestVetUpdates(t *testing.T) {
 		if seed%2 == 0 && len(files) > 0 {
 			f := files[int(seed/2)%len(files)]
 			id, crd = f.id, f.crd
-		} else if w := fuzz.NewWorld(seed, library); w != nil {
+		} else if w := fuzz.NewScenario(seed, library); w != nil {
 			id, crd = fmt.Sprintf("world-%d", seed), w.Definition()
 		} else {
 			continue // no CRD can have this schema

@@ -11,8 +11,8 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// asking limits the search for example objects in each CRD.
-type asking struct {
+// witnessLimits limits the search for example objects in each CRD.
+type witnessLimits struct {
 	wants []search.Want
 	// rules is the number of rules to examine in each version, evenly spaced; 0 means all.
 	rules int
@@ -26,22 +26,22 @@ const atATime = 24
 // SweepWitnesses writes to a server the example objects that x/analysis/search finds for the rules
 // of CRDs, and the samples of each version. It examines a rule that several variants of a CRD share
 // only once.
-func (s *Server) SweepWitnesses(ctx context.Context, crds []*CRD, ask asking, report *Report) {
-	asked := map[string]bool{}
+func (s *Server) SweepWitnesses(ctx context.Context, crds []*CRD, limits witnessLimits, report *Report) {
+	done := map[string]bool{}
 	for some := range slices.Chunk(crds, atATime) {
-		s.Sweep(ctx, witnesses(ctx, some, ask, asked, report), report)
+		s.Sweep(ctx, witnesses(ctx, some, limits, done, report), report)
 	}
 }
 
-// witnesses returns a group of cases for each CRD. asked holds the rules that were already
+// witnesses returns a group of cases for each CRD. done holds the rules that were already
 // examined, and is updated.
-func witnesses(ctx context.Context, crds []*CRD, ask asking, asked map[string]bool, report *Report) []*Group {
-	works := make([]*witnessing, len(crds))
+func witnesses(ctx context.Context, crds []*CRD, limits witnessLimits, done map[string]bool, report *Report) []*Group {
+	works := make([]*witnessSearch, len(crds))
 	for i, crd := range crds {
-		works[i] = &witnessing{ctx: ctx, ask: ask, report: report, group: &Group{CRD: crd}}
-		works[i].plan(asked)
+		works[i] = &witnessSearch{ctx: ctx, limits: limits, report: report, group: &Group{CRD: crd}}
+		works[i].plan(done)
 	}
-	each(runtime.NumCPU(), works, (*witnessing).work)
+	each(runtime.NumCPU(), works, (*witnessSearch).work)
 	var out []*Group
 	for _, w := range works {
 		if len(w.group.Cases) > 0 {
@@ -51,10 +51,10 @@ func witnesses(ctx context.Context, crds []*CRD, ask asking, asked map[string]bo
 	return out
 }
 
-// witnessing searches for example objects of a CRD.
-type witnessing struct {
+// witnessSearch searches for example objects of a CRD.
+type witnessSearch struct {
 	ctx      context.Context
-	ask      asking
+	limits   witnessLimits
 	report   *Report
 	group    *Group
 	versions []versionQuestions
@@ -68,32 +68,32 @@ type versionQuestions struct {
 }
 
 // plan selects the rules that were not yet examined.
-func (w *witnessing) plan(asked map[string]bool) {
+func (w *witnessSearch) plan(done map[string]bool) {
 	crd := w.group.CRD
 	e, err := compile(crd)
 	if err != nil {
 		return // TestAnswers reports the error
 	}
 	for _, version := range e.Versions() {
-		a, err := analysis.New(crd.Definition, e, version, analysis.Config{Steps: w.ask.steps})
+		a, err := analysis.New(crd.Definition, e, version, analysis.Config{Steps: w.limits.steps})
 		if err != nil {
 			w.report.Error(crd.variant()+" "+version, err)
 			continue
 		}
 		rules := slices.DeleteFunc(a.Rules(), func(r engine.RuleRef) bool {
 			id := fmt.Sprintf("%s %s %s %s", crd.Definition.Name, version, r.Path, r.Rule)
-			known := asked[id]
-			asked[id] = true
+			known := done[id]
+			done[id] = true
 			return known
 		})
-		if w.ask.rules > 0 {
-			rules = spread(rules, w.ask.rules)
+		if w.limits.rules > 0 {
+			rules = spread(rules, w.limits.rules)
 		}
 		w.versions = append(w.versions, versionQuestions{version, a, rules})
 	}
 }
 
-func (w *witnessing) work() {
+func (w *witnessSearch) work() {
 	for _, v := range w.versions {
 		for _, full := range []bool{false, true} {
 			a, err := v.analyzer.Sample(w.ctx, full)
@@ -101,7 +101,7 @@ func (w *witnessing) work() {
 		}
 		for _, ref := range v.rules {
 			w.report.Note("rules searched")
-			for _, want := range w.ask.wants {
+			for _, want := range w.limits.wants {
 				a, err := v.analyzer.Ask(w.ctx, ref, want)
 				w.add(v.name, string(want), fmt.Sprintf(" %s[%d]", ref.Path, ref.Index), a, err)
 			}
@@ -111,21 +111,21 @@ func (w *witnessing) work() {
 }
 
 // add makes a case of a witness.
-func (w *witnessing) add(version, what, rule string, a *analysis.Answer, err error) {
+func (w *witnessSearch) add(version, outcome, rule string, a *analysis.Answer, err error) {
 	crd := w.group.CRD
-	id := fmt.Sprintf("%s %s %s%s", crd.variant(), version, what, rule)
+	id := fmt.Sprintf("%s %s %s%s", crd.variant(), version, outcome, rule)
 	if err != nil {
 		w.report.Error(id, err)
 		return
 	}
 	if a.Status != search.Found {
-		w.report.Note(fmt.Sprintf("questions without a witness: %s, %s", what, a.Status))
+		w.report.Note(fmt.Sprintf("questions without a witness: %s, %s", outcome, a.Status))
 		return
 	}
-	if what == string(search.Refused) && !a.Witness.Alone {
-		what = "refused for other reasons too"
+	if outcome == string(search.Refused) && !a.Witness.Alone {
+		outcome = "refused for other reasons too"
 	}
-	w.report.Note(fmt.Sprintf("witnesses: %s, %s", what, a.Witness.Operation))
+	w.report.Note(fmt.Sprintf("witnesses: %s, %s", outcome, a.Witness.Operation))
 	claim := resultAnswer(a.Witness.Result, a.Witness.Old != nil)
 	w.group.Cases = append(w.group.Cases, &Case{
 		ID: id, Project: "witnesses", CRD: crd, Version: version,

@@ -13,7 +13,7 @@ import (
 // corpus to a real server, and checks that the verdict, causes, warnings, and persisted objects are
 // as predicted. A sample is some rules of one CRD of each project.
 func TestWitnessesOnServer(t *testing.T) {
-	ask := asking{wants: []search.Want{search.Refused, search.Accepted, search.Errs}}
+	ask := witnessLimits{wants: []search.Want{search.Refused, search.Accepted, search.Errs}}
 	crds := witnessCRDs(t)
 	if os.Getenv(fullVariable) == "" {
 		ask.rules, ask.steps = 4, 200
@@ -26,12 +26,12 @@ func TestWitnessesOnServer(t *testing.T) {
 
 // TestWitnessesOfWorlds does the same for generated CRDs and rules.
 func TestWitnessesOfWorlds(t *testing.T) {
-	n, ask := uint64(3), asking{wants: []search.Want{search.Refused, search.Accepted, search.Errs}, rules: 4, steps: 50}
+	n, ask := uint64(3), witnessLimits{wants: []search.Want{search.Refused, search.Accepted, search.Errs}, rules: 4, steps: 50}
 	if os.Getenv(fullVariable) != "" {
 		n, ask.rules, ask.steps = 100, 20, 200
 	}
 	var crds []*CRD
-	for _, g := range Worlds(*firstWorld, n) {
+	for _, g := range Scenarios(*firstWorld, n) {
 		crds = append(crds, g.CRD)
 	}
 	report := NewReport("world-witnesses")

@@ -35,8 +35,8 @@ type Assumption struct {
 	// Sizes holds maximum sizes by path from self, in the form of Path. Other paths keep their
 	// declared sizes.
 	Sizes map[string]int64
-	// Asked, if not nil, is called for each path whose size the estimate uses.
-	Asked func(path []string, d *types.Decl)
+	// OnSize, if not nil, is called for each path whose size the estimate uses.
+	OnSize func(path []string, d *types.Decl)
 }
 
 // Path returns the key of a path in Assumption.Sizes. The steps below self have the form of
@@ -102,8 +102,8 @@ func (s sizes) EstimateSize(node checker.AstNode) *checker.SizeEstimate {
 }
 
 func (a *Assumption) size(path []string, d *types.Decl) int64 {
-	if a.Asked != nil {
-		a.Asked(path, d)
+	if a.OnSize != nil {
+		a.OnSize(path, d)
 	}
 	if len(a.Sizes) > 0 {
 		if size, ok := a.Sizes[Path(path)]; ok {

@@ -2,10 +2,10 @@ package cost
 
 import "fmt"
 
-// ExceedsText returns the API server's message for an estimate that exceeds its limit. what names
+// ExceedsText returns the API server's message for an estimate that exceeds its limit. subject names
 // the estimate, for example "estimated rule cost".
-func ExceedsText(what string, cost, limit uint64) string {
-	return fmt.Sprintf("%s exceeds budget by factor of %s (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)", what, excessFactor(cost, limit))
+func ExceedsText(subject string, cost, limit uint64) string {
+	return fmt.Sprintf("%s exceeds budget by factor of %s (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)", subject, excessFactor(cost, limit))
 }
 
 // excessFactor formats the ratio of cost to limit like the API server.

@@ -33,9 +33,9 @@ type coercion struct {
 	given bool
 }
 
-// errForeign is the error for a caller's object that is not decoded JSON. checkTypes finds the
+// errNotDecoded is the error for a caller's object that is not decoded JSON. checkTypes finds the
 // value.
-var errForeign = errors.New("not decoded JSON")
+var errNotDecoded = errors.New("not decoded JSON")
 
 // coerce prunes an object as the API server does after decoding it from a request or from storage.
 // It does not modify obj; the result may share memory with it. Unknown fields are in the server's
@@ -104,7 +104,7 @@ func (c coercion) metadata(obj map[string]any) (meta map[string]any, unknown []s
 		return raw.(map[string]any), nil, nil
 	}
 	if c.given && !schema.Decoded(raw) {
-		return nil, nil, errForeign
+		return nil, nil, errNotDecoded
 	}
 	decoded, _, unknown, err := objectmeta.GetObjectMetaWithOptions(obj, objectmeta.ObjectMetaOptions{
 		DropMalformedFields:     c.repair,
@@ -125,9 +125,9 @@ func (c coercion) body(obj map[string]any, v *crdVersion) (coerced map[string]an
 	}
 	prune := schema.Preparation{Prune: !v.preserve, Track: c.track, Default: c.fill, NoStatus: c.noStatus}
 	if c.given {
-		coerced, unknown, ok := v.values.PrepareGiven(obj, prune)
+		coerced, unknown, ok := v.values.PrepareUnchecked(obj, prune)
 		if !ok {
-			return nil, nil, errForeign
+			return nil, nil, errNotDecoded
 		}
 		return coerced, unknown, nil
 	}
@@ -177,7 +177,7 @@ func stringField(obj map[string]any, name string) (string, error) {
 // received decodes, prunes, and defaults the request's object, and returns the findings of strict
 // decoding. If the server cannot decode the object, failed is set, and obj holds as much as could
 // be decoded.
-func (e *Engine) received(req *Request) (obj map[string]any, strict []StrictError, failed *unread, err error) {
+func (e *Engine) received(req *Request) (obj map[string]any, strict []StrictError, failed *decodeFailure, err error) {
 	obj, strict, failed, err = e.decode(req)
 	if failed != nil || err != nil || req.Merged {
 		return obj, nil, failed, err

@@ -21,7 +21,7 @@ type compiler struct {
 	schemas []*versionSchema
 	version string
 	// todo holds the rules of the current version, in the order in which their errors are reported.
-	todo []placedRule
+	todo []ruleAtNode
 	errs []*CompileError
 	// at is the current rule, for the report if compiling it panics.
 	at *RuleRef
@@ -111,7 +111,7 @@ func (c *compiler) compile(version string, s *schema.Structural, d *types.Decl) 
 	}
 	c.todo = nil
 	r.root = c.node("", at, s, s, d)
-	c.ahead()
+	c.compileConcurrently()
 	for _, p := range c.todo {
 		c.rule(p.rule, p.node)
 	}

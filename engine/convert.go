@@ -48,7 +48,7 @@ func (e *Engine) Convert(ctx context.Context, obj map[string]any, version string
 	case v == nil:
 		return nil, fmt.Errorf("version %q: want one of the CRD's: %v", version, e.Versions())
 	case from == nil || !e.owns(obj):
-		return nil, e.notOurs(obj)
+		return nil, e.wrongKind(obj)
 	}
 	return e.stored(ctx, obj, v)
 }
@@ -64,16 +64,16 @@ func (e *Engine) ToStorage(ctx context.Context, obj map[string]any) (out map[str
 	}()
 	from := e.versions[versionOf(obj)]
 	if from == nil || !e.owns(obj) {
-		return nil, e.notOurs(obj)
+		return nil, e.wrongKind(obj)
 	}
 	if !schema.Decoded(obj) {
 		return nil, checkTypes("", obj)
 	}
-	return e.converted(ctx, obj, e.home(from))
+	return e.converted(ctx, obj, e.storageVersionOf(from))
 }
 
-// notOurs returns the error for an object whose group, kind, or version is not in the CRD.
-func (e *Engine) notOurs(obj map[string]any) error {
+// wrongKind returns the error for an object whose group, kind, or version is not in the CRD.
+func (e *Engine) wrongKind(obj map[string]any) error {
 	return fmt.Errorf("object: got %s, kind %s: want %s in one of the versions %v", asString(obj["apiVersion"]), asString(obj["kind"]), e.GroupKind(), e.Versions())
 }
 
@@ -101,15 +101,15 @@ func (e *Engine) inVersion(ctx context.Context, obj map[string]any, v *crdVersio
 		return obj, nil
 	}
 	if e.webhook {
-		return e.ask(ctx, obj, v)
+		return e.callConverter(ctx, obj, v)
 	}
 	obj = maps.Clone(obj)
 	obj["apiVersion"] = v.apiVersion
 	return obj, nil
 }
 
-// ask calls the converter and prunes its result.
-func (e *Engine) ask(ctx context.Context, obj map[string]any, v *crdVersion) (map[string]any, error) {
+// callConverter calls the converter and prunes its result.
+func (e *Engine) callConverter(ctx context.Context, obj map[string]any, v *crdVersion) (map[string]any, error) {
 	if e.versions[versionOf(obj)] == nil {
 		return nil, conversionError{fmt.Errorf("request to convert CR from an invalid group/version: %s", asString(obj["apiVersion"]))}
 	}

@@ -124,18 +124,18 @@ func TestConverterOfTheOldObject(t *testing.T) {
 func TestConverterFails(t *testing.T) {
 	t.Parallel()
 	e := pairEngine(t, conversion.Func(convertPair))
-	const said = "conversion webhook for pair.test/v2, Kind=Pair failed: ab has no plus"
+	const message = "conversion webhook for pair.test/v2, Kind=Pair failed: ab has no plus"
 	bad := pair(t, "v2", "{ab: x}")
 	for name, req := range map[string]engine.Request{
 		"new": {Object: bad},
 		"old": {Object: pair(t, "v1", "{a: x, b: w}"), OldObject: bad},
 	} {
 		res, err := e.Validate(t.Context(), req)
-		if err != nil || res.Allowed || res.Object != nil || res.Failure.Code != 500 || res.Failure.Message != said {
+		if err != nil || res.Allowed || res.Object != nil || res.Failure.Code != 500 || res.Failure.Message != message {
 			t.Errorf("%s: %v, %v", name, res, err)
 		}
 	}
-	if _, err := e.Convert(t.Context(), bad, "v1"); err == nil || err.Error() != said {
+	if _, err := e.Convert(t.Context(), bad, "v1"); err == nil || err.Error() != message {
 		t.Error(err)
 	}
 	none := pairEngine(t, conversion.Func(func(context.Context, map[string]any, string) (map[string]any, error) { panic("oh") }))

@@ -29,14 +29,14 @@ func Decode(data []byte) (map[string]any, error) {
 	return obj, nil
 }
 
-// An unread is the server's response to an object that it cannot decode, and the reason.
-type unread struct {
+// A decodeFailure is the server's response to an object that it cannot decode, and the reason.
+type decodeFailure struct {
 	status *metav1.Status
 	why    error
 }
 
 // decode decodes a request's object. strict holds its duplicate keys.
-func (e *Engine) decode(req *Request) (obj map[string]any, strict []StrictError, failed *unread, err error) {
+func (e *Engine) decode(req *Request) (obj map[string]any, strict []StrictError, failed *decodeFailure, err error) {
 	body := req.Raw
 	if body == nil {
 		plain := plainType(req.Object)
@@ -55,7 +55,7 @@ func (e *Engine) decode(req *Request) (obj map[string]any, strict []StrictError,
 	}
 	obj, strict, gvk, err := decodeBody(body, e.kindOf(e.preferred()), req.fieldValidation() != metav1.FieldValidationIgnore)
 	if err != nil {
-		return req.Object, nil, &unread{respond.Unreadable(gvk, e.kind, body, err), err}, nil
+		return req.Object, nil, &decodeFailure{respond.Unreadable(gvk, e.kind, body, err), err}, nil
 	}
 	if req.Raw == nil {
 		obj = req.Object // encoding may have changed its numbers
@@ -156,7 +156,7 @@ func (e StrictError) Error() string { return e.Message }
 
 // unreadable returns the server's response to an object that is JSON but that the server does not
 // accept.
-func (e *Engine) unreadable(obj map[string]any, err error) *unread {
+func (e *Engine) unreadable(obj map[string]any, err error) *decodeFailure {
 	got := runtimeschema.GroupVersionKind{Version: versionOf(obj), Kind: asString(obj["kind"])}
-	return &unread{respond.Unreadable(got, e.kind, nil, err), err}
+	return &decodeFailure{respond.Unreadable(got, e.kind, nil, err), err}
 }

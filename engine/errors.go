@@ -43,10 +43,10 @@ func (e *CompileError) Error() string {
 
 // where returns the schema path of a part of the rule, for error messages.
 func (r RuleRef) where(part string) string {
-	return fmt.Sprintf("%s: x-kubernetes-validations[%d].%s", r.place(), r.Index, part)
+	return fmt.Sprintf("%s: x-kubernetes-validations[%d].%s", r.pathText(), r.Index, part)
 }
 
-func (r RuleRef) place() string {
+func (r RuleRef) pathText() string {
 	if r.Path == "" {
 		return "schema root"
 	}
@@ -108,7 +108,7 @@ func (e *WorkLimitError) Error() string { return "undecided: " + e.where() + ": 
 
 func (e *WorkLimitError) where() string {
 	if e.Part == "schema" || e.Part == "default" {
-		return e.Rule.place() + ": " + e.Part
+		return e.Rule.pathText() + ": " + e.Part
 	}
 	return e.Rule.where(e.Part)
 }

@@ -54,7 +54,7 @@ func (x *Expr) Eval(ctx context.Context, self, old any) (out Outcome) {
 	got := x.x.Eval(ctx, self, old)
 	out = Outcome{Err: got.Err, Cost: int64(min(got.Cost, 1<<63-1)), Stopped: got.Stopped}
 	if got.Err == nil {
-		if eval.Fits(got.Value, maxValue) {
+		if eval.SizeAtMost(got.Value, maxValue) {
 			out.Value = expr.Native(got.Value)
 		} else {
 			out.Err = &eval.OverworkError{Why: fmt.Sprintf("the value would have over %d MiB when written out", maxValue>>20)}

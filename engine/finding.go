@@ -23,10 +23,10 @@ type finding struct {
 // still run, so that the cost does not depend on these limits.
 func (r *run) report(rule *compiledRule, err *field.Error) {
 	r.tally.failed(rule)
-	if len(r.findings) >= maxFindings || r.told >= maxTold {
+	if len(r.findings) >= maxFindings || r.textSize >= maxTold {
 		return
 	}
-	r.told += len(err.Field) + len(err.Detail)
+	r.textSize += len(err.Field) + len(err.Detail)
 	r.findings = append(r.findings, finding{err, rule})
 }
 
@@ -48,7 +48,7 @@ func (r *run) stop(rule *compiledRule, err *field.Error) {
 // still run. An internal error ends the run.
 func (r *run) giveUp(rule *compiledRule, part string, err error) bool {
 	if broken, ok := err.(*eval.InternalError); ok {
-		r.broke(broken)
+		r.recordInternalError(broken)
 		return true
 	}
 	overwork, ok := err.(*eval.OverworkError)

@@ -53,14 +53,14 @@ func TestForeignValues(t *testing.T) {
 			n := 0
 			eachPlace("", whole, func(path string, set func(any)) {
 				n++
-				for _, foreign := range []any{1, int32(1), float32(1), json.Number("1"), []string{"a"}, map[string]string{"a": "b"}, struct{}{}, &whole} {
-					set(foreign)
+				for _, notJSON := range []any{1, int32(1), float32(1), json.Number("1"), []string{"a"}, map[string]string{"a": "b"}, struct{}{}, &whole} {
+					set(notJSON)
 					req := req
 					req.Object = whole
 					if req.OldObject != nil {
 						req.OldObject = object(t, `{apiVersion: example.org/v1, kind: Gizmo, metadata: {name: a, namespace: d}}`)
 					}
-					want := fmt.Sprintf("%s: Go type %T in the request's object", path, foreign)
+					want := fmt.Sprintf("%s: Go type %T in the request's object", path, notJSON)
 					if _, err := e.Validate(t.Context(), req); err == nil || !strings.HasPrefix(err.Error(), want) {
 						t.Errorf("%s: got %v, want %s", name, err, want)
 					}

@@ -40,8 +40,8 @@ func TestManagedFieldsOfStatusWrites(t *testing.T) {
 		return object(t, `{apiVersion: example.org/v1, kind: Gizmo, metadata: {name: a, namespace: d, `+metadata+`}`+body+`}`)
 	}
 	for name, tt := range map[string]struct {
-		old, body, asked string
-		same             bool
+		old, body, requested string
+		same                 bool
 	}{
 		"hidden":        {`resourceVersion: "2"`, `, more: a`, `, more: b`, false},
 		"shown":         {`resourceVersion: "2", managedFields: [{manager: m, operation: Update, apiVersion: example.org/v1, fieldsType: FieldsV1, fieldsV1: {"f:more": {}}}]`, `, more: a`, `, more: b`, false},
@@ -56,7 +56,7 @@ func TestManagedFieldsOfStatusWrites(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			res, err := e.Validate(t.Context(), engine.Request{
-				Object: head(`resourceVersion: "2"`, tt.asked), OldObject: head(tt.old, tt.body), Subresource: "status",
+				Object: head(`resourceVersion: "2"`, tt.requested), OldObject: head(tt.old, tt.body), Subresource: "status",
 			})
 			if err != nil || res.Allowed != tt.same {
 				t.Errorf("self == oldSelf is %v: want %v (%v)", res != nil && res.Allowed, tt.same, err)

@@ -10,7 +10,7 @@ import (
 )
 
 // refuse reports a false rule, with the result of its messageExpression or else with its message.
-func (r *run) refuse(rule *compiledRule, at *place) {
+func (r *run) refuse(rule *compiledRule, at *ruleTarget) {
 	path := r.fieldPath(rule, at)
 	kind := at.node.decl.Schema.Type
 	detail := rule.defaultMessage()
@@ -36,7 +36,7 @@ func (r *run) refuse(rule *compiledRule, at *place) {
 }
 
 // fieldPath returns the path of a false rule's error.
-func (r *run) fieldPath(rule *compiledRule, at *place) string {
+func (r *run) fieldPath(rule *compiledRule, at *ruleTarget) string {
 	if r.rules.server.has[ownFieldPaths] {
 		return r.here(rule.fieldPath)
 	}

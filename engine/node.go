@@ -19,8 +19,8 @@ type Node struct {
 	path    string
 	decl    *types.Decl
 
-	mu   sync.Mutex
-	desk *expr.Compiler // nil before the first expression
+	mu       sync.Mutex
+	compiler *expr.Compiler // nil before the first expression
 }
 
 // At returns the node at a path such as "spec.hosts[2].name", "spec.labels['a.b']", or
@@ -92,12 +92,12 @@ func (n *Node) Compile(src string) (x *Expr, err error) {
 			x, err = nil, bugOf(&RuleRef{Version: n.version, Path: n.path, Rule: src}, p)
 		}
 	}()
-	if n.desk == nil {
-		if n.desk, err = n.Compiler(); err != nil {
+	if n.compiler == nil {
+		if n.compiler, err = n.Compiler(); err != nil {
 			return nil, n.badRule(src, err)
 		}
 	}
-	compiled, err := n.desk.Compile(src, false)
+	compiled, err := n.compiler.Compile(src, false)
 	if err != nil {
 		return nil, err
 	}

@@ -17,13 +17,13 @@ func (e *Engine) stored(ctx context.Context, old map[string]any, v *crdVersion) 
 	if e.webhook && from != v && e.config.Converter == nil {
 		return nil, &NotCheckedError{fmt.Sprintf("the old object is in version %s, the new one in %s, and the CRD converts with a webhook: use the same version for both", versionOf(old), v.name)}
 	}
-	if e.webhook && from != nil && from != e.home(v) {
+	if e.webhook && from != nil && from != e.storageVersionOf(v) {
 		var err error // a converter gets objects as they were accepted in their version
 		if old, _, err = e.coerce(old, from, coercion{repair: true, fill: true}); err != nil {
 			return nil, err
 		}
 	}
-	kept, err := e.inVersion(ctx, old, e.home(v))
+	kept, err := e.inVersion(ctx, old, e.storageVersionOf(v))
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (e *Engine) stored(ctx context.Context, old map[string]any, v *crdVersion) 
 // is stored (kept). If prepared is set, obj already has the form of v, except that its status may
 // have been removed.
 func (e *Engine) persisted(ctx context.Context, obj map[string]any, v *crdVersion, prepared bool) (read, kept map[string]any, err error) {
-	home := e.home(v)
+	home := e.storageVersionOf(v)
 	if kept, err = e.converted(ctx, obj, home); err != nil {
 		return nil, nil, err
 	}
@@ -46,8 +46,8 @@ func (e *Engine) persisted(ctx context.Context, obj map[string]any, v *crdVersio
 	return read, kept, err
 }
 
-// home returns the version in which objects of v are stored, as far as it can be determined.
-func (e *Engine) home(v *crdVersion) *crdVersion {
+// storageVersionOf returns the version in which objects of v are stored, as far as it can be determined.
+func (e *Engine) storageVersionOf(v *crdVersion) *crdVersion {
 	if e.webhook && e.config.Converter == nil {
 		return v // the webhook's result is unknown
 	}
@@ -57,7 +57,7 @@ func (e *Engine) home(v *crdVersion) *crdVersion {
 // readBack reads an object from storage in version v. The result may share memory with kept. If
 // done is set, only the metadata is processed.
 func (e *Engine) readBack(ctx context.Context, kept map[string]any, v *crdVersion, done bool) (map[string]any, error) {
-	read, _, err := e.coerce(kept, e.home(v), coercion{repair: true, fill: true, done: done})
+	read, _, err := e.coerce(kept, e.storageVersionOf(v), coercion{repair: true, fill: true, done: done})
 	if err != nil {
 		return nil, err
 	}

@@ -50,8 +50,8 @@ func (r *compiledRule) defaultMessage() string {
 	return strings.TrimSpace(r.spec.Message)
 }
 
-// A placedRule is a rule to be compiled, with its node.
-type placedRule struct {
+// A ruleAtNode is a rule to be compiled, with its node.
+type ruleAtNode struct {
 	node *ruleNode
 	rule *compiledRule
 }

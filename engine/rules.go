@@ -204,7 +204,7 @@ func (c *compiler) rulesOf(n *ruleNode, rules []apiextensionsv1.ValidationRule) 
 			Version: c.version, Path: n.path, Index: i, Rule: rules[i].Rule,
 			OptionalOldSelf: c.server.has[optionalOldSelf] && rule.OptionalOldSelf(rules[i].OptionalOldSelf),
 		}}
-		c.todo = append(c.todo, placedRule{n, r})
+		c.todo = append(c.todo, ruleAtNode{n, r})
 		if n.noType == nil {
 			n.rules = append(n.rules, r)
 		}

@@ -50,7 +50,7 @@ func (w *write) prepareScale() error {
 	}
 	w.obj.SetNamespace(to.namespace)
 	w.obj.SetName(to.name)
-	if w.place() {
+	if w.checkIdentity() {
 		return nil
 	}
 	if err := w.readOld(); err != nil || w.failure != nil {

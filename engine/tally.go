@@ -29,8 +29,8 @@ func (r *Request) tally() *tally {
 	return t
 }
 
-// tell reports the current run, which has ended, to observe.
-func (t *tally) tell() {
+// reportRun reports the current run, which has ended, to observe.
+func (t *tally) reportRun() {
 	if t.observe != nil && t.at.Rule != nil {
 		t.observe(t.at)
 		t.at = RuleRun{}
@@ -46,7 +46,7 @@ func (t *tally) of(r *compiledRule) *RuleResult {
 	return res
 }
 
-func (t *tally) ran(p *run, r *compiledRule, at *place, out *eval.Outcome) {
+func (t *tally) ran(p *run, r *compiledRule, at *ruleTarget, out *eval.Outcome) {
 	if t == nil {
 		return
 	}

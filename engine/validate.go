@@ -151,7 +151,7 @@ func (w *write) prepare() error {
 		w.failure = w.engine.wrongVersion(obj)
 		return nil
 	}
-	if w.place() {
+	if w.checkIdentity() {
 		return nil
 	}
 	w.dedupOwners()
@@ -215,9 +215,9 @@ const (
 	nameMismatch      = "the name of the object (%s) does not match the name on the URL (%s)"
 )
 
-// place checks the object's namespace and name against those of the URL, and sets the namespace. It
+// checkIdentity checks the object's namespace and name against those of the URL, and sets the namespace. It
 // reports whether the write is rejected.
-func (w *write) place() (refused bool) {
+func (w *write) checkIdentity() (refused bool) {
 	namespace := ""
 	if w.engine.namespaced {
 		if namespace = w.req.Namespace; namespace == "" {
@@ -337,7 +337,7 @@ func without(name string, obj map[string]any) int {
 }
 
 // unreadable rejects an object that cannot be decoded.
-func (w *write) unreadable(u *unread) { w.failure, w.unread = u.status, u.why }
+func (w *write) unreadable(u *decodeFailure) { w.failure, w.unread = u.status, u.why }
 
 func (w *write) refused() bool { return w.failure != nil || len(w.findings) > 0 }
 

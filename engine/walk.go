@@ -21,10 +21,10 @@ type run struct {
 	budget   int64       // negative if evaluation stopped
 	cost     int64       // spent, including the cost of a stopped evaluation
 	findings []finding
-	// told is the number of bytes of text in findings, and warned the number of findings that
+	// textSize is the number of bytes of text in findings, and warned the number of findings that
 	// became warnings.
-	told, warned int
-	tally        *tally // nil if not requested
+	textSize, warned int
+	tally            *tally // nil if not requested
 	// running is the current rule. bug is set if it met an internal error, which invalidates the
 	// run.
 	running *compiledRule
@@ -83,7 +83,7 @@ func (r *run) done() {
 	}
 	r.steps, r.frames = r.steps[:0], r.frames[:0]
 	r.ctx, r.path, r.findings, r.tally, r.unknown, r.overworked, r.warn, r.running, r.cost = nil, nil, nil, nil, nil, nil, nil, nil, 0
-	r.told, r.warned, r.unratcheted = 0, 0, false
+	r.textSize, r.warned, r.unratcheted = 0, 0, false
 	r.rules.passes.Put(r)
 }
 
@@ -123,7 +123,7 @@ func (r *run) root(path *field.Path, obj, old any) {
 	if r.rules.root == nil {
 		return
 	}
-	defer r.caught()
+	defer r.recoverPanic()
 	r.path = path
 	old = nilIfEmpty(old)
 	if old != nil && r.rules.ratchet && !r.unratcheted {
@@ -132,15 +132,15 @@ func (r *run) root(path *field.Path, obj, old any) {
 	r.node(r.rules.root, obj, old)
 }
 
-// caught recovers from a panic and records it as an internal error of the current rule.
-func (r *run) caught() {
+// recoverPanic recovers from a panic and records it as an internal error of the current rule.
+func (r *run) recoverPanic() {
 	if p := recover(); p != nil {
-		r.broke(p)
+		r.recordInternalError(p)
 	}
 }
 
-// broke records an internal error and ends the run.
-func (r *run) broke(p any) {
+// recordInternalError records an internal error and ends the run.
+func (r *run) recordInternalError(p any) {
 	var rule *RuleRef
 	if r.running != nil {
 		rule = &r.running.ref
@@ -298,7 +298,7 @@ func (r *run) rulesAt(n *ruleNode, obj, old any) {
 		r.report(nil, r.invalid(n, "", "rule compiler initialization error: "+n.noType.Error()))
 		return
 	}
-	at := place{node: n, obj: obj, old: old}
+	at := ruleTarget{node: n, obj: obj, old: old}
 	if r.budget <= 0 {
 		r.stop(nil, r.invalid(n, "", outOfBudget))
 		return
@@ -311,7 +311,7 @@ func (r *run) rulesAt(n *ruleNode, obj, old any) {
 	for _, rule := range n.rules {
 		r.rule(rule, &at)
 		if r.tally != nil {
-			r.tally.tell()
+			r.tally.reportRun()
 		}
 		if r.budget < 0 {
 			return
@@ -319,15 +319,15 @@ func (r *run) rulesAt(n *ruleNode, obj, old any) {
 	}
 }
 
-// A place is a schema node with the values for which its rules run.
-type place struct {
+// A ruleTarget is a schema node with the values for which its rules run.
+type ruleTarget struct {
 	node     *ruleNode
 	obj, old any
 	// leaked is the fieldPath below which errors are reported because of earlier rules.
 	leaked string
 }
 
-func (r *run) rule(rule *compiledRule, at *place) {
+func (r *run) rule(rule *compiledRule, at *ruleTarget) {
 	if rule.compileErr != "" {
 		r.report(rule, r.invalid(at.node, at.leaked, "rule compile error: "+rule.compileErr))
 		return

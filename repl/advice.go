@@ -38,12 +38,12 @@ func advice(ctx context.Context, s *Session, _ string) (string, error) {
 		return b.String(), nil
 	}
 	v := &r.Versions[i]
-	writeCauses(&b, r, func(cause engine.Cause) bool { return s.toldOf(cause, v, i) })
+	writeCauses(&b, r, func(cause engine.Cause) bool { return s.isReported(cause, v, i) })
 	for _, rule := range v.Rules {
 		if bad := s.brokenAt(&rule); bad != nil {
 			fmt.Fprintf(&b, "%s: %s: %s\n", phrase.Rule(rule.Path, rule.Index), termwidth.Cut(lex.Flat(bad.Rule), maxValue), summary(bad)+s.hint(bad))
 		}
-		if costly(&rule) {
+		if isExplained(&rule) {
 			writeOver(&b, &rule)
 		}
 	}
@@ -60,9 +60,9 @@ func advice(ctx context.Context, s *Session, _ string) (string, error) {
 	return printable(b.String()), nil
 }
 
-// toldOf reports whether another part of the advice covers cause: the cost of a rule or of all
+// isReported reports whether another part of the advice covers cause: the cost of a rule or of all
 // rules, or a rule that does not compile. i is the index of the version.
-func (s *Session) toldOf(cause engine.Cause, v *vet.Version, i int) bool {
+func (s *Session) isReported(cause engine.Cause, v *vet.Version, i int) bool {
 	if cause.Field == "spec.validation.openAPIV3Schema" || cause.Field == fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", i) {
 		return v.EstimatedCost > v.Limit
 	}
@@ -71,12 +71,12 @@ func (s *Session) toldOf(cause engine.Cause, v *vet.Version, i int) bool {
 			return false
 		}
 		bad := s.brokenAt(&rule)
-		return costly(&rule) && cause.Type == field.ErrorTypeForbidden || bad != nil && cause.Field == rule.Field+"."+bad.Part
+		return isExplained(&rule) && cause.Type == field.ErrorTypeForbidden || bad != nil && cause.Field == rule.Field+"."+bad.Part
 	})
 }
 
-// costly reports whether the advice explains the cost of rule.
-func costly(rule *vet.Rule) bool { return rule.Over && rule.Reason != nil }
+// isExplained reports whether the advice explains the cost of rule.
+func isExplained(rule *vet.Rule) bool { return rule.OverLimit && rule.Reason != nil }
 
 // brokenAt returns the compile error of rule, or nil if it compiles.
 func (s *Session) brokenAt(rule *vet.Rule) *engine.CompileError {
@@ -88,9 +88,9 @@ func (s *Session) brokenAt(rule *vet.Rule) *engine.CompileError {
 	return nil
 }
 
-// writeCauses writes the reasons why the CRD would be rejected, except those for which told returns
+// writeCauses writes the reasons why the CRD would be rejected, except those for which reported returns
 // true.
-func writeCauses(b *strings.Builder, r *vet.Report, told func(engine.Cause) bool) {
+func writeCauses(b *strings.Builder, r *vet.Report, reported func(engine.Cause) bool) {
 	if r.Status != nil && len(r.Causes) == 0 {
 		fmt.Fprintf(b, "the API server would reject the CRD: %s\n", r.Status.Message)
 	}
@@ -99,7 +99,7 @@ func writeCauses(b *strings.Builder, r *vet.Report, told func(engine.Cause) bool
 		causes = []engine.Cause{*r.Panic}
 	}
 	for _, cause := range causes {
-		if !told(cause) {
+		if !reported(cause) {
 			fmt.Fprintf(b, "the API server would reject the CRD: %s: %s\n", cause.Field, cause.Message)
 		}
 	}
@@ -114,16 +114,16 @@ func writeOver(b *strings.Builder, rule *vet.Rule) {
 	}
 	for _, f := range rule.Factors {
 		if f.Bounded && f.Max > 1 {
-			fmt.Fprintf(b, "  %s: %s %d, so it may run that often\n", phrase.Place(f.Path), f.Word(), f.Max)
+			fmt.Fprintf(b, "  %s: %s %d, so it may run that often\n", phrase.Path(f.Path), f.Word(), f.Max)
 		}
 	}
 	for _, m := range rule.Reason.Missing {
-		fmt.Fprintf(b, "  %s: no %s, so %d is assumed\n", phrase.Place(m.Path), m.Set, m.Assumed)
+		fmt.Fprintf(b, "  %s: no %s, so %d is assumed\n", phrase.Path(m.Path), m.Set, m.Assumed)
 	}
 	for _, note := range rule.Reason.Notes {
 		fmt.Fprintf(b, "  note: %s\n", note)
 	}
-	if !rule.Reason.Mendable {
+	if !rule.Reason.Fixable {
 		b.WriteString("  no bounds make it fit: rewrite this part\n")
 	}
 }
@@ -134,7 +134,7 @@ func (s *Session) writeBounds(b *strings.Builder, v *vet.Version) {
 		return
 	}
 	which := "all rules"
-	if !v.Mendable {
+	if !v.Fixable {
 		which = "the other rules"
 	}
 	fmt.Fprintf(b, "set these bounds in the schema, and %s fit:\n", which)
@@ -149,14 +149,14 @@ func boundRows(v *vet.Version, indent, before string) (rows [][]string) {
 		if a.Now > 0 {
 			other = fmt.Sprintf("(%s %d)", before, a.Now)
 		}
-		rows = append(rows, []string{indent + phrase.Place(a.Path), fmt.Sprintf("%s: %d", a.Set, a.Value), other})
+		rows = append(rows, []string{indent + phrase.Path(a.Path), fmt.Sprintf("%s: %d", a.Set, a.Value), other})
 	}
 	return rows
 }
 
 // writeLints writes the lints of the rules at and below the session's path, and counts the others.
 func (s *Session) writeLints(b *strings.Builder, lints []vet.Lint) {
-	here, elsewhere := s.state.place.pattern(), 0
+	here, elsewhere := s.state.location.pattern(), 0
 	for _, l := range lints {
 		if l.Version != "" && l.Version != s.state.version {
 			continue

@@ -63,7 +63,7 @@ func (s *Session) Eval(ctx context.Context, src string) (answer *Answer, err err
 	if err != nil {
 		return nil, err
 	}
-	p := s.state.place
+	p := s.state.location
 	a := s.price(x)
 	a.Status = s.noteStatus(x, p.steps)
 	if needsSelf(x) && !p.has {
@@ -71,12 +71,12 @@ func (s *Session) Eval(ctx context.Context, src string) (answer *Answer, err err
 		return a, nil
 	}
 	a.Evaluated = true
-	out := p.desk.Eval(ctx, x, false, p.self, p.old)
+	out := p.compiler.Eval(ctx, x, false, p.self, p.old)
 	if err := internal(out.Err); err != nil {
 		return nil, err
 	}
 	a.Value, a.Cost, a.Err = out.Value, out.Cost, out.Err
-	if a.Value != nil && !eval.Fits(a.Value, maxAnswer) {
+	if a.Value != nil && !eval.SizeAtMost(a.Value, maxAnswer) {
 		a.Value, a.Err = nil, &eval.OverworkError{Why: fmt.Sprintf("the value would have over %d MiB when written out", maxAnswer>>20)}
 	}
 	if a.Err != nil && a.Status == nil { // otherwise the note explains it
@@ -108,8 +108,8 @@ func internal(err error) error {
 }
 
 func (s *Session) trace(ctx context.Context, x *expr.Expr) (*record.Trace, error) {
-	here := s.state.place
-	p, err := record.New(here.desk, x.AST(), x.Source(), false)
+	here := s.state.location
+	p, err := record.New(here.compiler, x.AST(), x.Source(), false)
 	if err != nil {
 		return nil, err
 	}
@@ -120,11 +120,11 @@ func (s *Session) compile(src string, optionalOldSelf bool) (*expr.Expr, error) 
 	if s.state.crd == nil {
 		return nil, errNoCRD
 	}
-	p := s.state.place
-	if p.desk == nil {
-		return nil, fmt.Errorf("%s: %w", phrase.Place(p.path()), types.ErrHidden)
+	p := s.state.location
+	if p.compiler == nil {
+		return nil, fmt.Errorf("%s: %w", phrase.Path(p.path()), types.ErrHidden)
 	}
-	return p.desk.Compile(src, optionalOldSelf)
+	return p.compiler.Compile(src, optionalOldSelf)
 }
 
 func (s *Session) price(x *expr.Expr) *Answer {
@@ -144,15 +144,15 @@ func needsSelf(x *expr.Expr) bool {
 
 // A NoValueError reports why self or oldSelf has no value, and the command that provides it.
 type NoValueError struct {
-	Old     bool
-	Why, Do string
+	Old             bool
+	Reason, Command string
 }
 
-func (e *NoValueError) Error() string { return e.Why + ": " + e.Do }
+func (e *NoValueError) Error() string { return e.Reason + ": " + e.Command }
 
 var (
-	errNoObject = &NoValueError{Why: "no object is loaded", Do: "use :load object FILE"}
-	errNoOld    = &NoValueError{Old: true, Why: "no old object is loaded", Do: "use :load old FILE, or :old copy"}
+	errNoObject = &NoValueError{Reason: "no object is loaded", Command: "use :load object FILE"}
+	errNoOld    = &NoValueError{Old: true, Reason: "no old object is loaded", Command: "use :load old FILE, or :old copy"}
 )
 
 func (s *Session) noSelf() error {
@@ -161,16 +161,16 @@ func (s *Session) noSelf() error {
 	case st.object == nil:
 		return errNoObject
 	case st.visible(st.object) == nil:
-		return &NoValueError{Why: "the object is not of version " + st.version, Do: "switch to its version with :use, or load another object"}
+		return &NoValueError{Reason: "the object is not of version " + st.version, Command: "switch to its version with :use, or load another object"}
 	}
-	return &NoValueError{Why: "the object has no value at " + phrase.Place(st.place.path()), Do: "use :set, or :cd to another path"}
+	return &NoValueError{Reason: "the object has no value at " + phrase.Path(st.location.path()), Command: "use :set, or :cd to another path"}
 }
 
 func (s *Session) noOld() error {
 	if s.state.old == nil {
 		return errNoOld
 	}
-	return &NoValueError{Old: true, Why: "the old object has no value that corresponds to " + phrase.Place(s.state.place.path()), Do: "use :old set, or :cd to another path"}
+	return &NoValueError{Old: true, Reason: "the old object has no value that corresponds to " + phrase.Path(s.state.location.path()), Command: "use :old set, or :cd to another path"}
 }
 
 // Total returns the API server's estimate of the rule's cost for an object.
@@ -183,7 +183,7 @@ func (a *Answer) text(width int) string {
 	case a.Value != nil:
 		value, readable := printable(Format(a.Value)), asYAML(a.Value)
 		if readable != "" {
-			value = fitLine(value, width) // the full value follows as YAML
+			value = cutLine(value, width) // the full value follows as YAML
 		}
 		b.WriteString(value + "\n" + indent(printable(readable)))
 		b.WriteString(whyText(a.Why, width))

@@ -14,8 +14,8 @@ import (
 // an expression.
 func TestBugIsNoVerdict(t *testing.T) {
 	s := crontab(t)
-	place := s.state.place
-	s.state.place = nil // no command leaves a session in this state
+	place := s.state.location
+	s.state.location = nil // no command leaves a session in this state
 	a, err := s.Eval(context.Background(), "self.spec.replicas > 0")
 	var bug *engine.InternalError
 	if a != nil || !errors.As(err, &bug) {
@@ -24,7 +24,7 @@ func TestBugIsNoVerdict(t *testing.T) {
 	if reply := s.Do(context.Background(), "1 + 1"); !reply.Failed || !strings.HasPrefix(reply.Text, "error: internal error in celadon") {
 		t.Errorf("%q", reply.Text)
 	}
-	s.state.place = place
+	s.state.location = place
 	if reply := s.Do(context.Background(), "40 + 2"); !strings.HasPrefix(reply.Text, "42\n") {
 		t.Errorf("%q", reply.Text)
 	}

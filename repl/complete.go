@@ -155,10 +155,10 @@ func completeFiles(s *Session, arg string) assist.Completion {
 }
 
 func completeLoad(s *Session, arg string) assist.Completion {
-	what, file, ok := strings.Cut(arg, " ")
-	if ok && slices.Contains(loadable, what) {
+	kind, file, ok := strings.Cut(arg, " ")
+	if ok && slices.Contains(loadable, kind) {
 		c := completeFiles(s, file)
-		c.Start = len([]rune(what)) + 1
+		c.Start = len([]rune(kind)) + 1
 		return c
 	}
 	c := wordsOf(loadable...).Only(arg)
@@ -170,7 +170,7 @@ var loadable = []string{"crd", "object", "old"}
 
 // completePath completes the last step of a path.
 func completePath(s *Session, arg string) assist.Completion {
-	p := s.state.place
+	p := s.state.location
 	if p == nil {
 		return assist.Completion{}
 	}
@@ -211,7 +211,7 @@ type target struct {
 }
 
 func (s *Session) pathTo(arg string) target {
-	p := s.state.place
+	p := s.state.location
 	steps, err := p.resolve(arg)
 	if err != nil {
 		return target{}
@@ -271,7 +271,7 @@ func fieldSteps(d *types.Decl, values []any, bare bool) []assist.Candidate {
 // completeSet completes a path and the value assigned to it.
 func completeSet(s *Session, arg string) assist.Completion {
 	path, value, ok := strings.Cut(arg, "=")
-	if !ok || s.state.place == nil {
+	if !ok || s.state.location == nil {
 		return completePath(s, arg)
 	}
 	trimmed := strings.TrimLeft(value, " ")
@@ -299,11 +299,11 @@ func completeLet(s *Session, arg string) assist.Completion {
 
 // completeOld completes the subcommands of :old and their paths.
 func completeOld(s *Session, arg string) assist.Completion {
-	what, rest, ok := strings.Cut(arg, " ")
+	kind, rest, ok := strings.Cut(arg, " ")
 	if !ok {
 		return wordsOf("copy", "none", "set", "show", "unset").Only(arg)
 	}
 	c := completeSet(s, rest)
-	c.Start += len([]rune(what)) + 1
+	c.Start += len([]rune(kind)) + 1
 	return c
 }

@@ -15,31 +15,31 @@ import (
 // is set.
 func TestCompleteCorpus(t *testing.T) {
 	t.Parallel()
-	want, asked := 400, 0
+	want, completions := 400, 0
 	if os.Getenv("CELADON_FULL") != "" {
 		want = 5000
 	}
 	files := corpusCRDs(t)
 	random := rand.New(rand.NewPCG(22, 3))
 	random.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
-	for round := 0; asked < want && round < 3; round++ {
+	for round := 0; completions < want && round < 3; round++ {
 		for _, file := range files {
-			if asked >= want {
+			if completions >= want {
 				break
 			}
 			for _, doc := range readDocuments(t, file) {
-				asked += completeAll(t, doc, random, 40)
+				completions += completeAll(t, doc, random, 40)
 			}
 		}
 	}
-	t.Logf("%d places", asked)
-	if asked == 0 {
+	t.Logf("%d places", completions)
+	if completions == 0 {
 		t.Error("no place has a rule")
 	}
 }
 
 // completeAll completes at up to most positions in the rules of a CRD.
-func completeAll(t *testing.T, doc Document, random *rand.Rand, most int) (asked int) {
+func completeAll(t *testing.T, doc Document, random *rand.Rand, most int) (completions int) {
 	t.Helper()
 	c, err := newCRD(doc, engine.Config{})
 	if err != nil {
@@ -57,21 +57,21 @@ func completeAll(t *testing.T, doc Document, random *rand.Rand, most int) (asked
 		if v.Schema == nil {
 			continue
 		}
-		for _, steps := range rulePlaces(v.Schema.OpenAPIV3Schema, nil) {
+		for _, steps := range rulePaths(v.Schema.OpenAPIV3Schema, nil) {
 			path := engine.FormatPath(steps)
 			must(t, s, ":use "+v.Name)
 			must(t, s, ":cd /"+path)
-			place, err := assist.NewPlace(c.engine, v.Schema.OpenAPIV3Schema, v.Name, path)
+			place, err := assist.NewContext(c.engine, v.Schema.OpenAPIV3Schema, v.Name, path)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, rule := range assist.SchemaAt(v.Schema.OpenAPIV3Schema, steps).XValidations {
 				for range min(5, 1+len(rule.Rule)/30) {
-					if asked >= most {
-						return asked
+					if completions >= most {
+						return completions
 					}
 					at := random.IntN(len([]rune(rule.Rule)) + 1)
-					asked++
+					completions++
 					shell, editor := s.Complete(rule.Rule, at), place.CompleteAt(rule.Rule, at)
 					if at == 0 { // the shell also completes commands
 						editor = shell
@@ -83,5 +83,5 @@ func completeAll(t *testing.T, doc Document, random *rand.Rand, most int) (asked
 			}
 		}
 	}
-	return asked
+	return completions
 }

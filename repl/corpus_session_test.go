@@ -51,7 +51,7 @@ func TestCorpusSessions(t *testing.T) {
 					}
 				}
 				if strings.Contains(reply.Text, "by hand") || strings.Contains(reply.Text, "internal error") {
-					t.Errorf("%s: at %s: %s: %s", file, s.state.place.path(), line, reply.Text)
+					t.Errorf("%s: at %s: %s: %s", file, s.state.location.path(), line, reply.Text)
 				}
 			}
 			if withoutRules(t, s.state.crd.doc.Text) != outside {
@@ -75,7 +75,7 @@ func TestCorpusSessions(t *testing.T) {
 func randomEdit(s *Session, random *rand.Rand) string {
 	c := s.state.crd
 	version := random.IntN(len(c.def.Spec.Versions))
-	places := rulePlaces(c.def.Spec.Versions[version].Schema.OpenAPIV3Schema, nil)
+	places := rulePaths(c.def.Spec.Versions[version].Schema.OpenAPIV3Schema, nil)
 	if len(places) == 0 || random.IntN(3) == 0 {
 		places = editablePlaces(c, version, nil, nil)
 	}
@@ -101,7 +101,7 @@ func randomEdit(s *Session, random *rand.Rand) string {
 		fmt.Sprintf(":reason %d -", n),
 		fmt.Sprintf(":fieldPath %d -", n),
 	}
-	for _, name := range s.state.place.node.Decl().FieldNames() {
+	for _, name := range s.state.location.node.Decl().FieldNames() {
 		lines = append(lines, fmt.Sprintf(":fieldPath %d .%s", n, name))
 		break
 	}

@@ -65,7 +65,7 @@ func TestCorpusEdits(t *testing.T) {
 
 func addAndDrop(t *testing.T, c *crd, version int, place []engine.Step) {
 	t.Helper()
-	e := ruleEdit{op: addRule, at: crdedit.Place{Version: version, Steps: place}, value: "self == self # \"not\" a 'comment'"}
+	e := ruleEdit{op: addRule, at: crdedit.SchemaNode{Version: version, Steps: place}, value: "self == self # \"not\" a 'comment'"}
 	if node := assist.SchemaAt(c.def.Spec.Versions[version].Schema.OpenAPIV3Schema, place); node != nil {
 		e.index = len(node.XValidations)
 	}
@@ -89,7 +89,7 @@ func addAndDrop(t *testing.T, c *crd, version int, place []engine.Step) {
 func changeOne(t *testing.T, c *crd, version int, random *rand.Rand) {
 	t.Helper()
 	schema := c.def.Spec.Versions[version].Schema.OpenAPIV3Schema
-	places := rulePlaces(schema, nil)
+	places := rulePaths(schema, nil)
 	if len(places) == 0 {
 		return
 	}
@@ -110,7 +110,7 @@ func changeOne(t *testing.T, c *crd, version int, random *rand.Rand) {
 		if e.op == dropField && rules[i].Message == "" {
 			continue
 		}
-		e.at, e.index = crdedit.Place{Version: version, Steps: place}, i
+		e.at, e.index = crdedit.SchemaNode{Version: version, Steps: place}, i
 		if _, err := e.apply(c.doc); err != nil {
 			t.Errorf("%s[%d]: %+v: %v", engine.FormatPath(place), i, e, err)
 		}

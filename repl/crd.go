@@ -73,19 +73,19 @@ func (c *crd) version(name string) int {
 
 // schemaHere returns the schema node at the session's path.
 func (s *Session) schemaHere() *schemaNode {
-	return assist.SchemaAt(s.state.crd.schema(s.state.version), s.state.place.steps)
+	return assist.SchemaAt(s.state.crd.schema(s.state.version), s.state.location.steps)
 }
 
 // helper returns the assistant for the session's path, or nil without a CRD.
-func (s *Session) helper() *assist.Place {
-	p := s.state.place
+func (s *Session) helper() *assist.Context {
+	p := s.state.location
 	if p == nil {
 		return nil
 	}
 	at := p.help
 	at.Limits, at.Functions, at.Expand, at.Named = s.limits, s.funcs, s.expand, nil
 	for _, l := range s.lets {
-		if l.place == s.standing() {
+		if l.scope == s.namespace() {
 			at.Named = append(at.Named, assist.Candidate{Text: l.name, Hint: lex.Flat(l.text)})
 		}
 	}

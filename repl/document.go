@@ -50,9 +50,9 @@ type SaveRequest struct {
 	// Text replaces Document.Text.
 	Text []byte
 	// File is another file to write the changed content of the CRD's file to. It must not exist
-	// unless Over is set. If File is empty, the CRD's own file is written.
-	File string
-	Over bool
+	// unless Overwrite is set. If File is empty, the CRD's own file is written.
+	File      string
+	Overwrite bool
 	// Keep lists files that must not be overwritten, except for the CRD's own file.
 	Keep []string
 }

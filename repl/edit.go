@@ -101,7 +101,7 @@ func (s *Session) target(arg string) (n int, value string, err error) {
 	case s.state.crd == nil:
 		return 0, "", errNoCRD
 	case here == 0:
-		return 0, "", fmt.Errorf("no rules at %s: add one with :add RULE", phrase.Place(s.state.place.path()))
+		return 0, "", fmt.Errorf("no rules at %s: add one with :add RULE", phrase.Path(s.state.location.path()))
 	case s.state.rule >= 0 && s.state.rule < here:
 		return s.state.rule, arg, nil
 	case here == 1:
@@ -119,7 +119,7 @@ func (s *Session) numbered(text string) (int, error) {
 	case !ok:
 		return 0, fmt.Errorf("rule %q: want its number (:rules lists them)", text)
 	case here == 0:
-		return 0, fmt.Errorf("no rules at %s", phrase.Place(s.state.place.path()))
+		return 0, fmt.Errorf("no rules at %s", phrase.Path(s.state.location.path()))
 	case n < 0 || n >= here:
 		return 0, fmt.Errorf("rule %s: %s here", text, phrase.Count(here, "rule"))
 	}
@@ -171,7 +171,7 @@ func (s *Session) partFits(field, value string, n int) error {
 // not compile.
 func (s *Session) editRule(e ruleEdit) error {
 	st := s.state
-	e.at = crdedit.Place{Version: st.crd.version(st.version), Steps: st.place.steps}
+	e.at = crdedit.SchemaNode{Version: st.crd.version(st.version), Steps: st.location.steps}
 	doc, err := e.apply(st.crd.doc)
 	if err != nil {
 		return err
@@ -196,7 +196,7 @@ func (s *Session) newlyBroken(c *crd, e ruleEdit) error {
 	if e.op == dropRule || e.op == dropField {
 		return nil
 	}
-	pattern := s.state.place.pattern()
+	pattern := s.state.location.pattern()
 	for _, bad := range c.broken {
 		if bad.Path == pattern && bad.Index == e.index && bad.Version == s.state.version && (bad.Part == e.field || e.field == "optionalOldSelf") {
 			return fmt.Errorf("%s %q: %s", bad.Part, e.value, summary(bad))
@@ -211,7 +211,7 @@ func (s *Session) oneRule(n int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	l := s.rulesAt(s.state.place, ran, true)
+	l := s.rulesAt(s.state.location, ran, true)
 	var rows [][]string
 	for _, row := range l.rows {
 		if row[0] == fmt.Sprint(n) || len(rows) > 0 && row[0] == "" {
@@ -221,11 +221,11 @@ func (s *Session) oneRule(n int) (string, error) {
 		}
 	}
 	costly := slices.ContainsFunc(rows, func(row []string) bool { return row[1] == tooExpensive })
-	return (&listing{rows: rows, costly: costly}).text(s, s.Width) + s.lacks(n), nil
+	return (&listing{rows: rows, costly: costly}).text(s, s.Width) + s.requirementHints(n), nil
 }
 
-// lacks returns hints on what rule n still requires before an API server accepts it.
-func (s *Session) lacks(n int) string {
+// requirementHints returns hints on what rule n still requires before an API server accepts it.
+func (s *Session) requirementHints(n int) string {
 	rule, text := s.rulesHere()[n], ""
 	if rule.Message == "" && strings.ContainsAny(rule.Rule, "\n\r") {
 		text += "a multi-line rule must have a message: set it with :message TEXT\n"
@@ -255,7 +255,7 @@ func save(_ context.Context, s *Session, arg string) (string, error) { return s.
 // saveOver saves the CRD and can overwrite an existing file.
 func saveOver(_ context.Context, s *Session, arg string) (string, error) { return s.save(arg, true) }
 
-func (s *Session) save(file string, over bool) (string, error) {
+func (s *Session) save(file string, overwrite bool) (string, error) {
 	c := s.state.crd
 	switch {
 	case c == nil:
@@ -265,7 +265,7 @@ func (s *Session) save(file string, over bool) (string, error) {
 	case file == "" && !s.Unsaved():
 		return "nothing has changed\n", nil
 	}
-	r := SaveRequest{Document: c.doc, Text: c.doc.Text, File: file, Over: over}
+	r := SaveRequest{Document: c.doc, Text: c.doc.Text, File: file, Overwrite: overwrite}
 	r.Document.Text = []byte(s.saved[savedKey(c.doc)])
 	for _, o := range []*object{s.state.object, s.state.old} {
 		if o != nil && o.file != "" {
@@ -287,7 +287,7 @@ func completeFieldPath(s *Session, arg string) assist.Completion {
 	if arg == "" {
 		arg = "."
 	}
-	p := s.state.place
+	p := s.state.location
 	if p == nil || arg[0] != '.' {
 		return assist.Completion{}
 	}

@@ -29,8 +29,8 @@ func snapshot(s *Session) map[string]string {
 			out[name] = fmt.Sprint(o.doc.File, string(o.doc.Text), o.value, o.prepared)
 		}
 	}
-	if st.place != nil {
-		out["self"] = fmt.Sprint(st.place.self, st.place.old, st.place.has)
+	if st.location != nil {
+		out["self"] = fmt.Sprint(st.location.self, st.location.old, st.location.has)
 	}
 	return out
 }
@@ -113,7 +113,7 @@ func TestEveryFailureChangesNothing(t *testing.T) {
 // fails executes a line, reports whether it failed, and restores the session.
 func fails(t *testing.T, s *Session, line string) bool {
 	t.Helper()
-	kept, saved := s.moment(), maps.Clone(s.saved)
+	kept, saved := s.undoPoint(), maps.Clone(s.saved)
 	reply := s.Do(context.Background(), line)
 	if s.partial != "" {
 		reply = s.End(context.Background())

@@ -39,7 +39,7 @@ func findWitness(ctx context.Context, s *Session, arg string) (string, error) {
 			return "", fmt.Errorf(":find %s: want %s or %s", word, strings.Join(wants, ", "), useFound)
 		}
 	}
-	answer, err := s.ask(ctx, n, want)
+	answer, err := s.search(ctx, n, want)
 	switch {
 	case ctx.Err() != nil:
 		return "stopped: no object found so far\n", nil
@@ -52,15 +52,15 @@ func findWitness(ctx context.Context, s *Session, arg string) (string, error) {
 	return answerText(answer, want, n)
 }
 
-// ask searches for a write that demonstrates the outcome want of rule n at the session's path.
-func (s *Session) ask(ctx context.Context, n int, want search.Want) (*analysis.Answer, error) {
+// search searches for a write that demonstrates the outcome want of rule n at the session's path.
+func (s *Session) search(ctx context.Context, n int, want search.Want) (*analysis.Answer, error) {
 	st := s.state
 	a, err := analysis.New(st.crd.def, st.crd.engine, st.version, analysis.Config{CostProof: budget.Proofs(st.crd.def, st.kube, s.limits)})
 	if err != nil {
 		return nil, err
 	}
 	rules := a.Rules()
-	i := slices.IndexFunc(rules, func(r engine.RuleRef) bool { return r.Path == st.place.pattern() && r.Index == n })
+	i := slices.IndexFunc(rules, func(r engine.RuleRef) bool { return r.Path == st.location.pattern() && r.Index == n })
 	if i < 0 {
 		return nil, errors.New("rules under allOf, anyOf, oneOf, and not are not analyzed")
 	}

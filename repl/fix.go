@@ -55,7 +55,7 @@ func fix(ctx context.Context, s *Session, _ string) (string, error) {
 // stuck reports whether r has rules that exceed their limit whatever the bounds are.
 func stuck(r *vet.Report) bool {
 	for i := range r.Versions {
-		if !r.Versions[i].Mendable {
+		if !r.Versions[i].Fixable {
 			return true
 		}
 	}

@@ -43,7 +43,7 @@ func FuzzSession(f *testing.F) {
 		s := afresh(loaded)
 		first := string(s.state.crd.doc.Text)
 		for _, line := range strings.Split(script, "\n")[:min(40, strings.Count(script, "\n")+1)] {
-			before, alone := s.moment(), s.partial == ""
+			before, alone := s.undoPoint(), s.partial == ""
 			reply := s.Do(t.Context(), line)
 			if strings.Contains(reply.Text, "internal error") {
 				var bug *engine.InternalError

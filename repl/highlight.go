@@ -10,16 +10,16 @@ import (
 
 // Terminal colors by purpose.
 const (
-	colourString   = "\x1b[32m"
-	colourNumber   = "\x1b[33m"
-	colourVariable = "\x1b[36m"
-	colourCall     = "\x1b[34m"
-	colourCommand  = "\x1b[35m"
-	colourComment  = "\x1b[90m"
-	colourError    = "\x1b[31m"
-	colourBracket  = "\x1b[1;7m"
-	colourLost     = "\x1b[31m"
-	colourNone     = "\x1b[0m"
+	colorString   = "\x1b[32m"
+	colorNumber   = "\x1b[33m"
+	colorVariable = "\x1b[36m"
+	colorCall     = "\x1b[34m"
+	colorCommand  = "\x1b[35m"
+	colorComment  = "\x1b[90m"
+	colorError    = "\x1b[31m"
+	colorBracket  = "\x1b[1;7m"
+	colorLost     = "\x1b[31m"
+	colorReset    = "\x1b[0m"
 )
 
 // highlight colors a line, and marks the bracket at the cursor and its partner.
@@ -31,7 +31,7 @@ func highlight(line []rune, pos int) string {
 		if i := slices.Index(line, ' '); i >= 0 {
 			from = i
 		}
-		b.WriteString(colourCommand + string(line[:from]) + colourNone)
+		b.WriteString(colorCommand + string(line[:from]) + colorReset)
 		cmd, ok := findCommand(string(line[1:from]))
 		if !ok || !cmd.expression {
 			b.WriteString(string(line[from:]))
@@ -44,14 +44,14 @@ func highlight(line []rune, pos int) string {
 	for i, t := range assist.Tokens(string(line[from:])) {
 		start, end := t.Start+from, t.End+from
 		b.WriteString(string(line[last:start]))
-		colour := colours[t.Class]
+		color := colors[t.Class]
 		if marks[i] != "" {
-			colour = marks[i]
+			color = marks[i]
 		}
-		if colour == "" {
+		if color == "" {
 			b.WriteString(string(line[start:end]))
 		} else {
-			b.WriteString(colour + string(line[start:end]) + colourNone)
+			b.WriteString(color + string(line[start:end]) + colorReset)
 		}
 		last = end
 	}
@@ -59,10 +59,10 @@ func highlight(line []rune, pos int) string {
 	return b.String()
 }
 
-// colours maps each class of expression tokens to its color.
-var colours = map[assist.Class]string{
-	assist.ClassText: colourString, assist.ClassNumber: colourNumber, assist.ClassWord: colourNumber, assist.ClassComment: colourComment,
-	assist.ClassVariable: colourVariable, assist.ClassFunction: colourCall, assist.ClassMethod: colourCall, assist.ClassMacro: colourCall,
+// colors maps each class of expression tokens to its color.
+var colors = map[assist.Class]string{
+	assist.ClassText: colorString, assist.ClassNumber: colorNumber, assist.ClassWord: colorNumber, assist.ClassComment: colorComment,
+	assist.ClassVariable: colorVariable, assist.ClassFunction: colorCall, assist.ClassMethod: colorCall, assist.ClassMacro: colorCall,
 }
 
 // brackets returns the colors, by token index, of the bracket at or before the cursor and its
@@ -76,13 +76,13 @@ func brackets(tokens []lex.Token, pos int) map[int]string {
 			open = append(open, i)
 		case -1:
 			if len(open) == 0 {
-				marks[i] = colourLost
+				marks[i] = colorLost
 				continue
 			}
 			partner := open[len(open)-1]
 			open = open[:len(open)-1]
 			if near(t, pos) || near(tokens[partner], pos) {
-				marks[i], marks[partner] = colourBracket, colourBracket
+				marks[i], marks[partner] = colorBracket, colorBracket
 			}
 		}
 	}

@@ -25,24 +25,24 @@ const lastValue = "_"
 // A let is a named expression.
 type let struct {
 	name, text string
-	// place is the version and path where the name was defined, to which self refers.
-	place [2]string
+	// scope is the version and path where the name was defined, to which self refers.
+	scope [2]string
 }
 
 // maxExpanded limits the size of an expression, in bytes, after names are replaced: _ + _ doubles
 // it each time.
 const maxExpanded = 64 << 10
 
-func (s *Session) standing() [2]string {
-	if s.state.place == nil {
+func (s *Session) namespace() [2]string {
+	if s.state.location == nil {
 		return [2]string{}
 	}
-	return [2]string{s.state.version, s.state.place.path()}
+	return [2]string{s.state.version, s.state.location.path()}
 }
 
 // letBe defines or redefines a name.
 func (s *Session) letBe(name, text string) {
-	l := let{name, text, s.standing()}
+	l := let{name, text, s.namespace()}
 	if i := s.letNamed(name); i >= 0 {
 		s.lets[i] = l
 		return
@@ -68,8 +68,8 @@ func (s *Session) expand(src string) (string, error) {
 		if n < 0 || t.Kind != lex.Ident || followsDot(tokens, i) || i+1 < len(tokens) && tokens[i+1].Text == "(" || ofMacro(tokens, i) {
 			continue
 		}
-		if l := s.lets[n]; l.place != s.standing() {
-			return "", fmt.Errorf("%s was defined at %s of version %s, where self is a different value", l.name, phrase.Place(l.place[1]), l.place[0])
+		if l := s.lets[n]; l.scope != s.namespace() {
+			return "", fmt.Errorf("%s was defined at %s of version %s, where self is a different value", l.name, phrase.Path(l.scope[1]), l.scope[0])
 		}
 		b.WriteString(string(text[last:t.Start]) + s.lets[n].operand())
 		if last = t.End; b.Len() > maxExpanded {

@@ -24,7 +24,7 @@ func load(_ context.Context, s *Session, arg string) (string, error) {
 	c.name = strings.TrimSpace(c.name)
 	c.file = strings.TrimSpace(arg)
 	if first, rest, ok := strings.Cut(arg, " "); ok && slices.Contains(loadable, first) {
-		c.what, c.file = first, strings.TrimSpace(rest)
+		c.kind, c.file = first, strings.TrimSpace(rest)
 	}
 	if c.file == "" {
 		return "", errors.New("no file given: use :load [crd|object|old] FILE")
@@ -33,10 +33,10 @@ func load(_ context.Context, s *Session, arg string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if c.what == "" {
-		c.what = "object"
+	if c.kind == "" {
+		c.kind = "object"
 		if len(docs) > 0 && docs[0].isCRD() {
-			c.what = "crd"
+			c.kind = "crd"
 		}
 	}
 	if st := s.state; st.crd != nil {
@@ -49,7 +49,7 @@ func load(_ context.Context, s *Session, arg string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	switch c.what {
+	switch c.kind {
 	case "crd":
 		if s.Unsaved() {
 			return "", errors.New("unsaved rules would be lost: run :save or :undo first")
@@ -63,7 +63,7 @@ func load(_ context.Context, s *Session, arg string) (string, error) {
 
 // A choice selects a document of a file.
 type choice struct {
-	what string // "crd", "object" or "old"
+	kind string // "crd", "object" or "old"
 	file string
 	// name is the name that the user gave, or "".
 	name string
@@ -76,44 +76,44 @@ type choice struct {
 // from selects by kind, then by name. An old object is selected by the identity of the current
 // object. If a file has a single candidate, it is selected regardless.
 func (c *choice) from(docs []Document) (Document, error) {
-	var fit []Document
+	var candidates []Document
 	for _, doc := range docs {
-		if doc.isCRD() == (c.what == "crd") {
-			fit = append(fit, doc)
+		if doc.isCRD() == (c.kind == "crd") {
+			candidates = append(candidates, doc)
 		}
 	}
-	all := fit
-	if len(fit) > 1 && c.what != "crd" {
-		fit = slices.DeleteFunc(slices.Clone(fit), func(doc Document) bool {
+	all := candidates
+	if len(candidates) > 1 && c.kind != "crd" {
+		candidates = slices.DeleteFunc(slices.Clone(candidates), func(doc Document) bool {
 			return len(c.kinds) > 0 && !slices.Contains(c.kinds, identify(doc).kind)
 		})
-		if len(fit) == 0 {
+		if len(candidates) == 0 {
 			return Document{}, fmt.Errorf("%s: %s, none of kind %s", c.file, phrase.Count(len(all), "object"), c.kinds[0].Kind)
 		}
 	}
-	ofKind := fit
+	ofKind := candidates
 	switch {
 	case c.name != "":
-		fit = slices.DeleteFunc(slices.Clone(fit), func(doc Document) bool { return !identify(doc).called(c.name) })
-		if len(fit) == 0 {
+		candidates = slices.DeleteFunc(slices.Clone(candidates), func(doc Document) bool { return !identify(doc).called(c.name) })
+		if len(candidates) == 0 {
 			return Document{}, fmt.Errorf("%s: no object is named %s%s", c.file, c.name, spell.DidYouMean(c.name, Names(ofKind)))
 		}
-	case len(fit) > 1 && c.what == "old" && c.like != identity{}:
-		if i := slices.IndexFunc(fit, func(doc Document) bool { return identify(doc) == c.like }); i >= 0 {
-			return fit[i], nil
+	case len(candidates) > 1 && c.kind == "old" && c.like != identity{}:
+		if i := slices.IndexFunc(candidates, func(doc Document) bool { return identify(doc) == c.like }); i >= 0 {
+			return candidates[i], nil
 		}
 	}
-	if len(fit) == 1 {
-		return fit[0], nil
+	if len(candidates) == 1 {
+		return candidates[0], nil
 	}
 	noun, hint := "object", ""
-	if c.what == "crd" {
+	if c.kind == "crd" {
 		noun = "CRD"
 	}
-	if len(fit) > 1 {
-		hint = ", or --name NAME: " + termwidth.Cut(strings.Join(Names(fit), ", "), maxValue)
+	if len(candidates) > 1 {
+		hint = ", or --name NAME: " + termwidth.Cut(strings.Join(Names(candidates), ", "), maxValue)
 	}
-	return Document{}, fmt.Errorf("%s: %s: want one%s", c.file, phrase.Count(len(fit), noun), hint)
+	return Document{}, fmt.Errorf("%s: %s: want one%s", c.file, phrase.Count(len(candidates), noun), hint)
 }
 
 // Names returns the names of the objects in docs.

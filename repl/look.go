@@ -53,7 +53,7 @@ func kube(_ context.Context, s *Session, arg string) (string, error) {
 	var b strings.Builder
 	if next.crd != nil {
 		for _, bad := range next.crd.broken {
-			fmt.Fprintf(&b, "%s rejects a rule at %s: %s: %s\n", next.kube, phrase.Place(bad.Path), termwidth.Cut(lex.Flat(bad.Rule), maxValue), summary(bad)+s.hint(bad))
+			fmt.Fprintf(&b, "%s rejects a rule at %s: %s: %s\n", next.kube, phrase.Path(bad.Path), termwidth.Cut(lex.Flat(bad.Rule), maxValue), summary(bad)+s.hint(bad))
 		}
 	}
 	return b.String(), nil
@@ -66,7 +66,7 @@ func cd(_ context.Context, s *Session, arg string) (string, error) {
 	var steps []engine.Step
 	if arg != "" {
 		var err error
-		if steps, err = s.state.place.resolve(arg); err != nil {
+		if steps, err = s.state.location.resolve(arg); err != nil {
 			return "", err
 		}
 	}
@@ -74,36 +74,36 @@ func cd(_ context.Context, s *Session, arg string) (string, error) {
 	switch {
 	case err == nil:
 		return "", nil
-	case s.state.place.leads("/" + arg):
+	case s.state.location.hasPath("/" + arg):
 		return "", fmt.Errorf("%w; did you mean /%s?", err, arg)
 	}
-	return "", fmt.Errorf("%w%s", err, s.state.place.meant(steps))
+	return "", fmt.Errorf("%w%s", err, s.state.location.suggestion(steps))
 }
 
 func pwd(_ context.Context, s *Session, _ string) (string, error) {
 	if s.state.crd == nil {
 		return "", errNoCRD
 	}
-	p := s.state.place
+	p := s.state.location
 	return table([][]string{{
-		fmt.Sprintf("%s/%s %s", s.state.crd.engine.GroupKind().Kind, s.state.version, phrase.Place(p.path())),
+		fmt.Sprintf("%s/%s %s", s.state.crd.engine.GroupKind().Kind, s.state.version, phrase.Path(p.path())),
 		p.node.Decl().String(), assist.Bounds(p.node.Decl(), s.schemaHere()),
 	}}, s.Width), nil
 }
 
-// there returns the place at the path arg, or the session's place if arg is empty.
-func (s *Session) there(arg string) (*place, error) {
+// there returns the location at the path arg, or the session's location if arg is empty.
+func (s *Session) there(arg string) (*location, error) {
 	if s.state.crd == nil {
 		return nil, errNoCRD
 	}
 	st := s.state
-	steps, err := st.place.resolve(arg)
+	steps, err := st.location.resolve(arg)
 	if err != nil {
 		return nil, err
 	}
-	p, err := newPlace(st.crd, st.version, steps, st.here())
+	p, err := newLocation(st.crd, st.version, steps, st.here())
 	if err != nil {
-		err = fmt.Errorf("%w%s", err, st.place.meant(steps))
+		err = fmt.Errorf("%w%s", err, st.location.suggestion(steps))
 	}
 	return p, err
 }
@@ -129,7 +129,7 @@ func ls(_ context.Context, s *Session, arg string) (string, error) {
 		rows = append(rows, lsRow(text, f.Decl, assist.SchemaBelow(schema, step), f.Required))
 	}
 	if len(rows) == 0 {
-		return fmt.Sprintf("%s has no fields: it is %s\n", phrase.Place(p.path()), d), nil
+		return fmt.Sprintf("%s has no fields: it is %s\n", phrase.Path(p.path()), d), nil
 	}
 	return table(rows, s.Width), nil
 }
@@ -157,7 +157,7 @@ func showValue(_ context.Context, s *Session, arg string) (string, error) {
 		return "", s.noSelf()
 	}
 	if !p.has {
-		return "", fmt.Errorf("the object has no value at %s", phrase.Place(p.path()))
+		return "", fmt.Errorf("the object has no value at %s", phrase.Path(p.path()))
 	}
 	text, err := yaml.Marshal(p.self)
 	return printable(string(text)), err
@@ -204,7 +204,7 @@ func explain(ctx context.Context, s *Session, arg string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p := s.state.place
+	p := s.state.location
 	s.noteStatus(x, p.steps)
 	if needsSelf(x) && !p.has {
 		return "", s.noSelf()

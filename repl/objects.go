@@ -25,15 +25,15 @@ func unset(_ context.Context, s *Session, arg string) (string, error) {
 }
 
 func oldObject(_ context.Context, s *Session, arg string) (string, error) {
-	what, rest, _ := strings.Cut(arg, " ")
-	switch what {
+	kind, rest, _ := strings.Cut(arg, " ")
+	switch kind {
 	case "set":
 		return "", s.change(true, func(value map[string]any) error { return s.assign(value, rest) })
 	case "unset":
 		return "", s.change(true, func(value map[string]any) error { return s.remove(value, rest) })
 	case "none", "copy":
 		next := *s.state
-		if next.old = nil; what == "copy" {
+		if next.old = nil; kind == "copy" {
 			if next.object == nil {
 				return "", errNoObject
 			}
@@ -47,7 +47,7 @@ func oldObject(_ context.Context, s *Session, arg string) (string, error) {
 		text, err := yaml.Marshal(s.state.old.prepared)
 		return printable(string(text)), err
 	}
-	return "", fmt.Errorf(":old %s: want set, unset, copy, none, or no argument", what)
+	return "", fmt.Errorf(":old %s: want set, unset, copy, none, or no argument", kind)
 }
 
 // change applies edit to a copy of the object, or of the old object, and makes the copy the
@@ -103,7 +103,7 @@ func (s *Session) remove(obj map[string]any, path string) error {
 
 // edited returns the path of a change. It must be the path of a single value in the schema.
 func (s *Session) edited(path string) ([]engine.Step, error) {
-	p := s.state.place
+	p := s.state.location
 	steps, err := p.resolve(strings.TrimSpace(path))
 	if err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (s *Session) edited(path string) ([]engine.Step, error) {
 		}
 		at := d
 		if d = declBelow(d, step); d == nil && !(at.Root && i == 1 && steps[0].Name == "metadata") && !(i > 0 && steps[0].Name == "metadata") {
-			return nil, fmt.Errorf("path %q: no %s in %s%s", strings.TrimSpace(path), engine.FormatPath(steps[i:i+1]), at, p.meant(steps))
+			return nil, fmt.Errorf("path %q: no %s in %s%s", strings.TrimSpace(path), engine.FormatPath(steps[i:i+1]), at, p.suggestion(steps))
 		}
 		if d == nil {
 			return steps, nil

@@ -87,11 +87,11 @@ func caret(bad *engine.CompileError, width int) string {
 	}
 	left := string(before)
 	if width > 2 && termwidth.Width(line) > width {
-		room := max(width-min(termwidth.Width(after), width/2)-2, 1)
-		if over := termwidth.Width(left) - room; over > 0 {
+		available := max(width-min(termwidth.Width(after), width/2)-2, 1)
+		if over := termwidth.Width(left) - available; over > 0 {
 			left = termwidth.CutLeft(left, over)
 		}
-		after = fitLine(after, width-termwidth.Width(left))
+		after = cutLine(after, width-termwidth.Width(left))
 	}
 	return left + after + "\n" + strings.Repeat(" ", termwidth.Width(left)) + "^"
 }

@@ -9,7 +9,7 @@ import (
 // A ruleEdit is a change to the rules at a path in a CRD's text.
 type ruleEdit struct {
 	op    ruleOp
-	at    crdedit.Place
+	at    crdedit.SchemaNode
 	index int
 	// field is a field of the rule, such as "rule" or "message".
 	field, value string

@@ -49,7 +49,7 @@ func rules(ctx context.Context, s *Session, arg string) (string, error) {
 	}
 	switch arg {
 	case "":
-		return s.rulesAt(s.state.place, ran, true).text(s, s.Width), nil
+		return s.rulesAt(s.state.location, ran, true).text(s, s.Width), nil
 	case "all":
 		return s.rulesAll(ran)
 	}
@@ -69,7 +69,7 @@ func (s *Session) wholeRule(n int, ran verdicts) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	l := s.rulesAt(s.state.place, ran, false)
+	l := s.rulesAt(s.state.location, ran, false)
 	l.rows, l.costly = l.rows[n:n+1], false
 	l.rows[0] = l.rows[0][:len(l.rows[0])-1]
 	return l.text(s, s.Width) + indent(printable(string(text))), nil
@@ -104,7 +104,7 @@ type listing struct {
 
 func (l *listing) text(s *Session, width int) string {
 	if len(l.rows) == 0 {
-		return fmt.Sprintf("no rules at %s: run :add RULE, or :rules all\n", phrase.Place(s.state.place.path()))
+		return fmt.Sprintf("no rules at %s: run :add RULE, or :rules all\n", phrase.Path(s.state.location.path()))
 	}
 	head := []string{"", "verdict", "cost", "estimate", "limit", "rule"}
 	text := table(append([][]string{head[:len(l.rows[0])]}, l.rows...), width)
@@ -120,7 +120,7 @@ const (
 )
 
 // rulesAt lists the rules at p. If parts is set, it includes their messages and other fields.
-func (s *Session) rulesAt(p *place, ran verdicts, parts bool) *listing {
+func (s *Session) rulesAt(p *location, ran verdicts, parts bool) *listing {
 	l := &listing{}
 	node := assist.SchemaAt(s.state.crd.schema(s.state.version), p.steps)
 	if node == nil {
@@ -155,11 +155,11 @@ func (s *Session) rulesAt(p *place, ran verdicts, parts bool) *listing {
 	return l
 }
 
-func (p *place) compile(src string, optional *bool) (*expr.Expr, error) {
-	if p.desk == nil {
+func (p *location) compile(src string, optional *bool) (*expr.Expr, error) {
+	if p.compiler == nil {
 		return nil, errNoCRD
 	}
-	return p.desk.Compile(src, optional != nil && *optional)
+	return p.compiler.Compile(src, optional != nil && *optional)
 }
 
 func (s *Session) verdict(r engine.RuleResult) (verdict, spent string) {
@@ -175,7 +175,7 @@ func (s *Session) verdict(r engine.RuleResult) (verdict, spent string) {
 }
 
 // whyNot returns the reason why a rule at p did not run for the object.
-func (s *Session) whyNot(p *place, rule *apiextensionsv1.ValidationRule, obj map[string]any, ran verdicts) string {
+func (s *Session) whyNot(p *location, rule *apiextensionsv1.ValidationRule, obj map[string]any, ran verdicts) string {
 	spent := int64(0)
 	for _, r := range ran {
 		spent += r.Cost
@@ -247,15 +247,15 @@ func (s *Session) rulesAll(ran verdicts) (string, error) {
 	var b strings.Builder
 	total, costly := uint64(0), false
 	st := s.state
-	for _, path := range rulePlaces(st.crd.schema(st.version), nil) {
-		p, err := newPlace(st.crd, st.version, path, nil)
+	for _, path := range rulePaths(st.crd.schema(st.version), nil) {
+		p, err := newLocation(st.crd, st.version, path, nil)
 		if err != nil {
 			return "", err
 		}
 		l := s.rulesAt(p, ran, false)
 		total, costly = cost.Add(total, l.total), costly || l.costly
 		l.costly = false // reported once
-		fmt.Fprintf(&b, "%s\n%s", phrase.Place(p.pattern()), indent(l.text(s, max(0, s.Width-2))))
+		fmt.Fprintf(&b, "%s\n%s", phrase.Path(p.pattern()), indent(l.text(s, max(0, s.Width-2))))
 	}
 	limit := uint64(s.limits.WithDefaults().EstimatedPerCRD)
 	if costly {
@@ -265,8 +265,8 @@ func (s *Session) rulesAll(ran verdicts) (string, error) {
 	return b.String(), nil
 }
 
-// rulePlaces returns the schema paths that have rules, sorted by field name.
-func rulePlaces(s *apiextensionsv1.JSONSchemaProps, at []engine.Step) [][]engine.Step {
+// rulePaths returns the schema paths that have rules, sorted by field name.
+func rulePaths(s *apiextensionsv1.JSONSchemaProps, at []engine.Step) [][]engine.Step {
 	if s == nil {
 		return nil
 	}
@@ -281,14 +281,14 @@ func rulePlaces(s *apiextensionsv1.JSONSchemaProps, at []engine.Step) [][]engine
 	slices.Sort(names)
 	for _, name := range names {
 		prop := s.Properties[name]
-		out = append(out, rulePlaces(&prop, append(slices.Clone(at), engine.Step{Name: name}))...)
+		out = append(out, rulePaths(&prop, append(slices.Clone(at), engine.Step{Name: name}))...)
 	}
 	each := append(slices.Clone(at), engine.Step{Any: true})
 	if s.Items != nil {
-		out = append(out, rulePlaces(s.Items.Schema, each)...)
+		out = append(out, rulePaths(s.Items.Schema, each)...)
 	}
 	if s.AdditionalProperties != nil {
-		out = append(out, rulePlaces(s.AdditionalProperties.Schema, each)...)
+		out = append(out, rulePaths(s.AdditionalProperties.Schema, each)...)
 	}
 	return out
 }

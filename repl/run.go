@@ -20,9 +20,9 @@ type LineReader interface {
 	ReadLine(prompt string) (string, error)
 }
 
-// errLineCancelled is returned by a LineReader on Ctrl-C. The line is discarded and the session
+// errLineCanceled is returned by a LineReader on Ctrl-C. The line is discarded and the session
 // continues.
-var errLineCancelled = errors.New("line cancelled")
+var errLineCanceled = errors.New("line cancelled")
 
 // Lines returns a LineReader for a pipe or a file. It displays no prompt.
 func Lines(r io.Reader) LineReader { return &lines{bufio.NewReader(r)} }
@@ -55,7 +55,7 @@ type Reply struct {
 func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 	evaluation, _ := in.(evaluator)
 	if t, ok := in.(*Terminal); ok {
-		defer func() { t.recall.end(s.history) }()
+		defer func() { t.history.end(s.history) }()
 	}
 	if evaluation != nil {
 		if _, err := io.WriteString(out, greeting); err != nil {
@@ -69,7 +69,7 @@ func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 		line, err := in.ReadLine(printable(s.Prompt()))
 		eof := errors.Is(err, io.EOF)
 		switch {
-		case errors.Is(err, errLineCancelled):
+		case errors.Is(err, errLineCanceled):
 			s.partial = ""
 			continue
 		case err != nil && !eof:
@@ -222,7 +222,7 @@ func goesOn(line string) bool {
 // session before and after it.
 type lastLine struct {
 	text   string
-	before moment
+	before undoPoint
 	after  *state
 }
 
@@ -230,7 +230,7 @@ type lastLine struct {
 func (s *Session) finished(ctx context.Context, line string) Reply {
 	line = strings.TrimSpace(line)
 	s.history = append(s.history, line)
-	s.last = lastLine{before: s.moment()}
+	s.last = lastLine{before: s.undoPoint()}
 	defer func() { s.last.after = s.state }()
 	return s.withNote(s.answered(ctx, line))
 }
@@ -267,7 +267,7 @@ var bareWords = []string{"quit", "exit", "help"}
 // continued executes the last line again with line appended to it. Changes made by the last line,
 // such as an added rule, are first undone.
 func (s *Session) continued(ctx context.Context, line string) Reply {
-	last, now := s.last, s.moment()
+	last, now := s.last, s.undoPoint()
 	if s.state == last.after {
 		s.restore(last.before)
 	}

@@ -50,10 +50,10 @@ type Session struct {
 	partial string
 	last    lastLine
 	warned  bool // the user was warned of unsaved rules
-	// readStatus is set if the current line read a status that rules do not see. toldStatus is set
+	// readStatus is set if the current line read a status that rules do not see. statusNoted is set
 	// if the user was informed of it.
-	readStatus, toldStatus bool
-	funcs                  *assist.Functions
+	readStatus, statusNoted bool
+	funcs                   *assist.Functions
 	// Width is the number of columns available for replies. 0 means unlimited.
 	Width int
 }
@@ -66,15 +66,15 @@ type state struct {
 	subresource string // of the write that is evaluated: "" or statusName
 	version     string
 	steps       []engine.Step
-	place       *place // nil without a CRD, or if it must be derived again
+	location    *location // nil without a CRD, or if it must be derived again
 	object, old *object
 	// seen holds object and old as rules see them. It is nil without an object.
 	seen *engine.Prepared
 	// rule is the index of the rule last added or changed, or -1.
 	rule int
-	// made is the command that created this state from the previous state, or "" for the initial
+	// command is the command that created this state from the previous state, or "" for the initial
 	// state and for loads.
-	made string
+	command string
 }
 
 // NewSession returns a session in which nothing is loaded. It returns an error if KubeVersion or
@@ -145,18 +145,18 @@ func (s *Session) load(doc Document, old bool) error {
 	} else {
 		next.object, next.version = o, ""
 	}
-	s.toldStatus = false
+	s.statusNoted = false
 	return s.commit(&next, next.steps)
 }
 
 // errNoCRD is the error of commands that require a CRD.
 var errNoCRD = errors.New("no CRD is loaded: run :load crd FILE")
 
-// settle derives the version, the prepared objects, and the place from the other fields of st. The
-// place is at steps, or at the nearest parent of steps that exists.
+// settle derives the version, the prepared objects, and the location from the other fields of st. The
+// location is at steps, or at the nearest parent of steps that exists.
 func (st *state) settle(steps []engine.Step) error {
 	if st.crd == nil {
-		st.place = nil
+		st.location = nil
 		return nil
 	}
 	if err := st.crd.compile(); err != nil {
@@ -169,9 +169,9 @@ func (st *state) settle(steps []engine.Step) error {
 		return err
 	}
 	for {
-		p, err := newPlace(st.crd, st.version, steps, st.here())
+		p, err := newLocation(st.crd, st.version, steps, st.here())
 		if err == nil {
-			st.place, st.steps = p, p.steps
+			st.location, st.steps = p, p.steps
 		}
 		if err == nil || len(steps) == 0 {
 			return err
@@ -270,7 +270,7 @@ func (s *Session) commit(next *state, steps []engine.Step) error {
 	if err := next.settle(steps); err != nil {
 		return err
 	}
-	next.made = s.doing
+	next.command = s.doing
 	s.past = append(s.past, s.state)
 	if len(s.past) > maxUndo {
 		s.past = slices.Delete(s.past, 0, 1)
@@ -295,49 +295,49 @@ func (s *Session) enter(next *state) {
 				kept[c] = true
 				continue
 			}
-			c.engine, states[i].place, states[i].seen = nil, nil, nil
+			c.engine, states[i].location, states[i].seen = nil, nil, nil
 		}
 	}
 }
 
-// A moment is a saved position in the undo history.
-type moment struct {
+// An undoPoint is a saved position in the undo history.
+type undoPoint struct {
 	state        *state
 	past, future []*state
 }
 
-func (s *Session) moment() moment {
-	return moment{s.state, slices.Clone(s.past), slices.Clone(s.future)}
+func (s *Session) undoPoint() undoPoint {
+	return undoPoint{s.state, slices.Clone(s.past), slices.Clone(s.future)}
 }
 
-func (s *Session) restore(m moment) { s.state, s.past, s.future = m.state, m.past, m.future }
+func (s *Session) restore(m undoPoint) { s.state, s.past, s.future = m.state, m.past, m.future }
 
 // undo returns to the previous state, and redo to the state that was undone. The reply names the
 // command.
 func undo(_ context.Context, s *Session, _ string) (string, error) {
-	made := s.state.made
-	return "undid " + changeText(made), s.travel(&s.past, &s.future, "undo")
+	made := s.state.command
+	return "undid " + commandText(made), s.moveTo(&s.past, &s.future, "undo")
 }
 
 func redo(_ context.Context, s *Session, _ string) (string, error) {
-	err := s.travel(&s.future, &s.past, "redo")
-	return "redid " + changeText(s.state.made), err
+	err := s.moveTo(&s.future, &s.past, "redo")
+	return "redid " + commandText(s.state.command), err
 }
 
-func changeText(made string) string {
-	if made == "" {
+func commandText(command string) string {
+	if command == "" {
 		return "the loaded files\n"
 	}
-	return termwidth.Cut(lex.OneLine(made), maxValue) + "\n"
+	return termwidth.Cut(lex.OneLine(command), maxValue) + "\n"
 }
 
-func (s *Session) travel(from, to *[]*state, what string) error {
+func (s *Session) moveTo(from, to *[]*state, command string) error {
 	n := len(*from)
 	if n == 0 {
-		return fmt.Errorf("nothing to %s", what)
+		return fmt.Errorf("nothing to %s", command)
 	}
 	target := *(*from)[n-1]
-	if target.place == nil {
+	if target.location == nil {
 		if err := target.settle(target.steps); err != nil {
 			return err
 		}
@@ -355,11 +355,11 @@ func (s *Session) move(steps []engine.Step) error {
 	}
 	next := *s.state
 	next.rule = -1
-	p, err := newPlace(next.crd, next.version, steps, next.here())
+	p, err := newLocation(next.crd, next.version, steps, next.here())
 	if err != nil {
 		return err
 	}
-	next.place, next.steps = p, p.steps
+	next.location, next.steps = p, p.steps
 	s.state = &next
 	return nil
 }
@@ -384,8 +384,8 @@ func (s *Session) Prompt() string {
 		return "celadon> "
 	default:
 		text := fmt.Sprintf("%s/%s", st.crd.engine.GroupKind().Kind, st.version)
-		if len(st.place.steps) > 0 {
-			text += " " + st.place.path()
+		if len(st.location.steps) > 0 {
+			text += " " + st.location.path()
 		}
 		if over := termwidth.Width(text) - s.Width/2; s.Width > 0 && over > 0 {
 			text = termwidth.CutLeft(text, over)

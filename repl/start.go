@@ -29,7 +29,7 @@ func (s *Session) Start(in Inputs) error {
 	if len(crds) == 0 {
 		return fmt.Errorf("no CustomResourceDefinition in %s", in.CRDPath)
 	}
-	c := choice{what: "object", file: in.ObjectPath, name: in.Name, kinds: kinds}
+	c := choice{kind: "object", file: in.ObjectPath, name: in.Name, kinds: kinds}
 	if in.ObjectPath == "" {
 		if len(crds) > 1 {
 			return fmt.Errorf("%s: %s: want one CRD, or use --object FILE to choose", in.CRDPath, phrase.Count(len(crds), "CRD"))
@@ -56,7 +56,7 @@ func (s *Session) Start(in Inputs) error {
 		c.kinds = kinds[i : i+1]
 	}
 	if in.OldPath != "" {
-		c.what, c.file = "old", in.OldPath
+		c.kind, c.file = "old", in.OldPath
 		old, err := c.from(in.Olds)
 		if err != nil {
 			return err

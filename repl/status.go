@@ -23,11 +23,11 @@ const statusName = "status"
 
 // A StatusNote reports that rules do not see the status of the session's object.
 type StatusNote struct {
-	// Why is the reason. Do is the command that makes rules see the status.
-	Why, Do string
+	// Reason describes why they do not. Command is the command that makes rules see the status.
+	Reason, Command string
 }
 
-func (n *StatusNote) String() string { return n.Why + "; " + n.Do }
+func (n *StatusNote) String() string { return n.Reason + "; " + n.Command }
 
 func (c *crd) hasStatus(version string) bool {
 	i := c.version(version)
@@ -65,9 +65,9 @@ func (st *state) hiddenStatus() *StatusNote {
 	if !ok || reflect.DeepEqual(given, st.object.prepared[statusName]) {
 		return nil
 	}
-	n := &StatusNote{Why: "the API server drops the object's status on create (the CRD has the status subresource)", Do: "use :as status to evaluate a write of the status"}
+	n := &StatusNote{Reason: "the API server drops the object's status on create (the CRD has the status subresource)", Command: "use :as status to evaluate a write of the status"}
 	if st.old != nil {
-		n.Why = "the API server keeps the old object's status on update (the CRD has the status subresource)"
+		n.Reason = "the API server keeps the old object's status on update (the CRD has the status subresource)"
 	}
 	return n
 }
@@ -113,9 +113,9 @@ func (s *Session) statusIsRead() *StatusNote {
 // loaded object.
 func (s *Session) withNote(reply Reply) Reply {
 	n := s.state.hiddenStatus()
-	if read := s.readStatus; read && n != nil && !s.toldStatus {
+	if read := s.readStatus; read && n != nil && !s.statusNoted {
 		reply.Text += "note: " + n.String() + "\n"
-		s.toldStatus = true
+		s.statusNoted = true
 	}
 	s.readStatus = false
 	return reply
@@ -145,6 +145,6 @@ func writeAs(_ context.Context, s *Session, arg string) (string, error) {
 	default:
 		return "", fmt.Errorf(":as %s: %w", arg, errWrite)
 	}
-	s.toldStatus = false
+	s.statusNoted = false
 	return "", s.commit(&next, next.steps)
 }

@@ -11,9 +11,9 @@ import (
 // maxValue limits the number of columns of a value in a list of values.
 const maxValue = 72
 
-// leastLast is the minimum width of a table's last column. If the screen has less room, the column
+// minLastColumn is the minimum width of a table's last column. If the screen has less room, the column
 // is printed on separate lines.
-const leastLast = 24
+const minLastColumn = 24
 
 // table arranges rows in columns by display width. The last column is cut at width. A width of 0
 // means unlimited.
@@ -33,7 +33,7 @@ func table(rows [][]string, width int) string {
 	for _, w := range widths[:max(0, len(widths)-1)] {
 		before += w + 2
 	}
-	narrow := width > 0 && width-before < leastLast && len(widths) > 1
+	narrow := width > 0 && width-before < minLastColumn && len(widths) > 1
 	var b strings.Builder
 	for _, row := range rows {
 		var line strings.Builder
@@ -56,11 +56,11 @@ func table(rows [][]string, width int) string {
 }
 
 func writeLine(b *strings.Builder, line string, width int) {
-	b.WriteString(fitLine(strings.TrimRight(line, " "), width) + "\n")
+	b.WriteString(cutLine(strings.TrimRight(line, " "), width) + "\n")
 }
 
-// fitLine cuts a line at width.
-func fitLine(line string, width int) string {
+// cutLine cuts a line at width.
+func cutLine(line string, width int) string {
 	if width <= 0 || termwidth.Width(line) <= width {
 		return line
 	}
@@ -83,11 +83,11 @@ func whyText(parts []record.Part, width int) string {
 		if note != "" {
 			note = "  (" + note + ")"
 		}
-		room := maxValue
+		available := maxValue
 		if width > 0 {
-			room = min(room, max(leastLast/2, width-widest-2-termwidth.Width(note)))
+			available = min(available, max(minLastColumn/2, width-widest-2-termwidth.Width(note)))
 		}
-		rows = append(rows, []string{texts[i], termwidth.Cut(printable(Format(p.Value)), room) + note})
+		rows = append(rows, []string{texts[i], termwidth.Cut(printable(Format(p.Value)), available) + note})
 	}
 	return table(rows, width)
 }

@@ -18,7 +18,7 @@ import (
 // TerminalConfig configures a terminal. The zero value has no colors and no history of earlier
 // sessions.
 type TerminalConfig struct {
-	Colour bool
+	Color bool
 	// History holds the entries of earlier sessions, oldest first. Remember is called with each new
 	// entry. An entry can span several lines.
 	History  []string
@@ -38,7 +38,7 @@ type Terminal struct {
 	session *Session
 	keys    *keys
 	begun   string // initial content of the next line
-	recall  recall
+	history editorHistory
 }
 
 // keys reads the user's input. A Ctrl-D that arrives while no line is being edited looks like the
@@ -95,7 +95,7 @@ func OpenTerminal(in, out *os.File, s *Session, cfg TerminalConfig) (*Terminal, 
 		DisableAutoSaveHistory: true,
 		FuncGetWidth:           t.width,
 	}
-	if cfg.Colour {
+	if cfg.Color {
 		rc.Painter = painter{}
 	}
 	rl, err := readline.NewEx(rc)
@@ -103,19 +103,19 @@ func OpenTerminal(in, out *os.File, s *Session, cfg TerminalConfig) (*Terminal, 
 		return nil, err
 	}
 	t.rl = rl
-	t.recall = recall{old: cfg.History, remember: cfg.Remember, rl: rl}
-	return t, t.recall.fill(nil)
+	t.history = editorHistory{old: cfg.History, remember: cfg.Remember, rl: rl}
+	return t, t.history.fill(nil)
 }
 
 // ReadLine implements LineReader.
 func (t *Terminal) ReadLine(prompt string) (string, error) {
-	if t.config.Colour {
-		prompt = "\x1b[1m" + prompt + colourNone
+	if t.config.Color {
+		prompt = "\x1b[1m" + prompt + colorReset
 	}
 	if t.keys.gone.Load() {
 		return "", io.EOF
 	}
-	if err := t.recall.take(t.session.history); err != nil {
+	if err := t.history.take(t.session.history); err != nil {
 		return "", err
 	}
 	t.rl.SetPrompt(prompt)
@@ -124,7 +124,7 @@ func (t *Terminal) ReadLine(prompt string) (string, error) {
 	line, err := t.rl.ReadlineWithDefault(begun)
 	switch {
 	case errors.Is(err, readline.ErrInterrupt):
-		return "", errLineCancelled
+		return "", errLineCanceled
 	case errors.Is(err, io.EOF):
 		return "", io.EOF
 	}
@@ -159,13 +159,13 @@ func (t *Terminal) size() (width, height int) {
 
 // style colors error messages.
 func (t *Terminal) style(r Reply) string {
-	if !t.config.Colour || !r.Failed {
+	if !t.config.Color || !r.Failed {
 		return r.Text
 	}
 	lines := strings.SplitAfter(r.Text, "\n")
 	for i, line := range lines {
 		if text, ok := strings.CutSuffix(line, "\n"); ok && (strings.HasPrefix(text, "error:") || strings.TrimLeft(text, " ") == "^") {
-			lines[i] = colourError + text + colourNone + "\n"
+			lines[i] = colorError + text + colorReset + "\n"
 		}
 	}
 	return strings.Join(lines, "")
@@ -185,12 +185,12 @@ func (t completer) Do(line []rune, pos int) (rest [][]rune, typed int) {
 			rest = append(rest, []rune(after))
 		}
 	}
-	return t.fitting(rest, typed), typed
+	return t.fitScreen(rest, typed), typed
 }
 
-// fitting returns the candidates that fit on the screen. If a candidate is wider than the screen,
+// fitScreen returns the candidates that fit on the screen. If a candidate is wider than the screen,
 // only the prefix that all candidates share is returned.
-func (t *Terminal) fitting(rest [][]rune, typed int) [][]rune {
+func (t *Terminal) fitScreen(rest [][]rune, typed int) [][]rune {
 	width, height := t.size()
 	if width <= 0 || height <= 0 || len(rest) < 2 {
 		return rest

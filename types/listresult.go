@@ -99,13 +99,13 @@ func merge(left []ref.Val, other ref.Val, keys []string) ref.Val {
 	if !ok {
 		return celtypes.MaybeNoSuchOverloadErr(other)
 	}
-	place := make(map[any]int, len(left))
+	index := make(map[any]int, len(left))
 	for i, item := range left {
-		place[itemKey(item, keys)] = i
+		index[itemKey(item, keys)] = i
 	}
 	for it := o.Iterator(); it.HasNext() == celtypes.True; {
 		v := it.Next()
-		if i, ok := place[itemKey(v, keys)]; ok {
+		if i, ok := index[itemKey(v, keys)]; ok {
 			left[i] = v
 		} else {
 			left = append(left, v)

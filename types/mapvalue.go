@@ -71,9 +71,9 @@ func (m *mapValue) Contains(key ref.Val) ref.Val {
 
 func (m *mapValue) Size() ref.Val { return celtypes.Int(len(m.fields)) }
 
-// Unnamed returns the number of fields in an object or map value that CEL cannot name because the
+// UndeclaredFields returns the number of fields in an object or map value that CEL cannot name because the
 // schema does not declare them. It returns 0 for other values.
-func Unnamed(v ref.Val) (n int) {
+func UndeclaredFields(v ref.Val) (n int) {
 	m, ok := v.(*mapValue)
 	if !ok || m.decl.repr == reprMap {
 		return 0
@@ -165,7 +165,7 @@ func Keys(m traits.Mapper) []ref.Val {
 	for it := m.Iterator(); it.HasNext() == celtypes.True; {
 		keys = append(keys, it.Next())
 	}
-	return keys[:len(keys)-Unnamed(m)] // unnamed fields come last
+	return keys[:len(keys)-UndeclaredFields(m)] // unnamed fields come last
 }
 
 func (m *mapValue) Type() ref.Type { return celtypes.MapType }

@@ -45,8 +45,8 @@ func declaresMetadata(s *schema.Structural) bool {
 
 // atMost returns the schema of a string with the given maximum length, or with the declared one if it
 // is smaller.
-func atMost(most int, declared schema.Structural) schema.Structural {
-	length := int64(most)
+func atMost(limit int, declared schema.Structural) schema.Structural {
+	length := int64(limit)
 	if v := declared.ValueValidation; v != nil && v.MaxLength != nil {
 		length = min(length, *v.MaxLength)
 	}

@@ -40,24 +40,24 @@ func (e *Env) newTypeTable() (*typeTable, error) {
 func (t *typeTable) of(d *Decl) *cel.Type {
 	known := t.roots[d]
 	if known == nil {
-		known = t.place(d)
+		known = t.newType(d)
 		t.roots[d] = known
 	}
 	return known
 }
 
-// place creates the type of d at a path. Objects at two paths get two types even if their
+// newType creates the type of d at a path. Objects at two paths get two types even if their
 // declarations are equal, because the API server names types by path.
-func (t *typeTable) place(d *Decl) *cel.Type {
+func (t *typeTable) newType(d *Decl) *cel.Type {
 	switch d.Kind {
 	case Object:
 		name := Self + typeName + ownName + strconv.Itoa(len(t.objects))
 		t.objects[name] = object{d, map[string]*celtypes.FieldType{}}
 		return cel.ObjectType(name)
 	case Map:
-		return cel.MapType(cel.StringType, t.place(d.Elem))
+		return cel.MapType(cel.StringType, t.newType(d.Elem))
 	case List:
-		return cel.ListType(t.place(d.Elem))
+		return cel.ListType(t.newType(d.Elem))
 	}
 	return d.CELType()
 }
@@ -77,7 +77,7 @@ func (t *typeTable) FindStructFieldType(name, field string) (*celtypes.FieldType
 	if !ok {
 		return nil, false
 	}
-	known := &celtypes.FieldType{Type: t.place(f.Decl)}
+	known := &celtypes.FieldType{Type: t.newType(f.Decl)}
 	o.fields[field] = known
 	return known, true
 }

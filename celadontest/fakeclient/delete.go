@@ -62,9 +62,9 @@ func (s *server) delete(c *call, options *metav1.DeleteOptions) error {
 
 // sameAs checks the preconditions of a deletion.
 func (c *call) sameAs(u *unstructured.Unstructured, p *metav1.Preconditions) error {
-	conflict := func(what, wanted, is, may string) error {
+	conflict := func(field, wanted, is, may string) error {
 		return apierrors.NewConflict(schema.GroupResource{Group: c.kind.group.Group, Resource: c.kind.group.Kind}, c.name,
-			fmt.Errorf("the %s in the precondition (%s) does not match the %s in record (%s). The object might have been %s", what, wanted, what, is, may))
+			fmt.Errorf("the %s in the precondition (%s) does not match the %s in record (%s). The object might have been %s", field, wanted, field, is, may))
 	}
 	switch {
 	case p == nil:

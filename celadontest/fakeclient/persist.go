@@ -64,10 +64,10 @@ const timeFormat = "2006-01-02T15:04:05Z"
 
 // same reports whether two objects are equal, ignoring the times in managedFields.
 func same(a, b map[string]any) bool {
-	return reflect.DeepEqual(timeless(a), timeless(b))
+	return reflect.DeepEqual(withoutTimes(a), withoutTimes(b))
 }
 
-func timeless(obj map[string]any) map[string]any {
+func withoutTimes(obj map[string]any) map[string]any {
 	u := (&unstructured.Unstructured{Object: obj}).DeepCopy()
 	metadata, _ := u.Object["metadata"].(map[string]any)
 	entries, _ := metadata["managedFields"].([]any)

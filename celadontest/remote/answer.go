@@ -36,8 +36,8 @@ func (c cause) String() string { return strings.TrimPrefix(c.Field+": "+c.Messag
 // running.
 const unchecked = "some validation rules were not checked because the object was invalid"
 
-// said returns the causes of a rejection. A rejection without causes is returned as a single cause.
-func (a *answer) said() []cause {
+// rejectionCauses returns the causes of a rejection. A rejection without causes is returned as a single cause.
+func (a *answer) rejectionCauses() []cause {
 	if len(a.Causes) == 0 {
 		return []cause{{Reason: a.Status.Reason, Message: a.Status.Message}}
 	}
@@ -50,10 +50,10 @@ func (a *answer) mismatch(want []Cause) string {
 		return ""
 	}
 	var b strings.Builder
-	matched := make([]bool, len(a.said()))
+	matched := make([]bool, len(a.rejectionCauses()))
 	for _, w := range want {
 		found := false
-		for i, got := range a.said() {
+		for i, got := range a.rejectionCauses() {
 			if w.matches(got) {
 				found, matched[i] = true, true
 			}
@@ -62,7 +62,7 @@ func (a *answer) mismatch(want []Cause) string {
 			fmt.Fprintf(&b, "\n  not for: %s", line(w))
 		}
 	}
-	for i, got := range a.said() {
+	for i, got := range a.rejectionCauses() {
 		if !matched[i] && (got.Rule != "" || !strings.Contains(got.Message, unchecked)) {
 			fmt.Fprintf(&b, "\n  and also for: %s", line(got))
 		}
@@ -85,9 +85,9 @@ const maxShown = 20
 // why formats the causes, each with its rule and the values in it.
 func (a *answer) why() string {
 	var b strings.Builder
-	for i, c := range a.said() {
+	for i, c := range a.rejectionCauses() {
 		if i == maxShown {
-			fmt.Fprintf(&b, "\n  and %d more", len(a.said())-maxShown)
+			fmt.Fprintf(&b, "\n  and %d more", len(a.rejectionCauses())-maxShown)
 			break
 		}
 		fmt.Fprintf(&b, "\n  %s", line(c))

@@ -57,9 +57,9 @@ func start(cmd *exec.Cmd, timeout time.Duration) (*process, error) {
 	return p, nil
 }
 
-// ask sends a request and decodes the response into to. After an error or a timeout it kills the
+// roundTrip sends a request and decodes the response into to. After an error or a timeout it kills the
 // process, because a late response would be taken for the response to another request.
-func (p *process) ask(request []byte, to any) error {
+func (p *process) roundTrip(request []byte, to any) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.broken != nil {
@@ -122,8 +122,8 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 func (p *process) failed(err error) error {
 	_ = p.cmd.Process.Kill()
 	_ = p.cmd.Wait()
-	if said := strings.TrimSpace(p.stderr.String()); said != "" {
-		return fmt.Errorf("%s: %w: %s", p.cmd.Path, err, said)
+	if message := strings.TrimSpace(p.stderr.String()); message != "" {
+		return fmt.Errorf("%s: %w: %s", p.cmd.Path, err, message)
 	}
 	return fmt.Errorf("%s: %w", p.cmd.Path, err)
 }

@@ -80,7 +80,7 @@ func (c *CRDs) Rejects(t testing.TB, obj any, causes ...Cause) {
 // persisted, or nil if the test failed.
 func (w Write) Accepts(t testing.TB, obj any) map[string]any {
 	t.Helper()
-	a, err := w.ask(obj)
+	a, err := w.send(obj)
 	switch {
 	case err != nil:
 		t.Errorf("celadon: %v", err)
@@ -97,7 +97,7 @@ func (w Write) Accepts(t testing.TB, obj any) map[string]any {
 // checked because of other causes need not be given. Without causes, any rejection passes.
 func (w Write) Rejects(t testing.TB, obj any, causes ...Cause) {
 	t.Helper()
-	a, err := w.ask(obj)
+	a, err := w.send(obj)
 	switch {
 	case err != nil:
 		t.Errorf("celadon: %v", err)
@@ -110,8 +110,8 @@ func (w Write) Rejects(t testing.TB, obj any, causes ...Cause) {
 	}
 }
 
-// ask sends the write to celadon. It returns an error if celadon returns no verdict.
-func (w Write) ask(obj any) (*answer, error) {
+// send sends the write to celadon. It returns an error if celadon returns no verdict.
+func (w Write) send(obj any) (*answer, error) {
 	object, err := text(obj)
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (w Write) ask(obj any) (*answer, error) {
 		return nil, err
 	}
 	a := &answer{}
-	if err := w.crds.process.ask(line, a); err != nil {
+	if err := w.crds.process.roundTrip(line, a); err != nil {
 		return nil, err
 	}
 	if a.Verdict != "valid" && a.Verdict != "invalid" {

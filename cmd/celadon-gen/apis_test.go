@@ -105,7 +105,7 @@ func TestMapping(t *testing.T) {
 						}
 					case len(r.Others) == 0:
 						unique++
-						stands(t, r)
+						checkPosition(t, r)
 					default:
 						t.Logf("%s: %s: %d markers", crd.Name, r.Field, 1+len(r.Others))
 					}
@@ -120,7 +120,7 @@ func TestMapping(t *testing.T) {
 }
 
 // stands checks that the rule's source begins at the position that its marker reports.
-func stands(t *testing.T, r markers.Rule) {
+func checkPosition(t *testing.T, r markers.Rule) {
 	t.Helper()
 	at := r.Marker.At("rule", 1, 1)
 	data, err := os.ReadFile(at.File)

@@ -23,16 +23,16 @@ import (
 // the two.
 const toolsVersion = "v0.23.0"
 
-// made holds generated CRDs as YAML, sorted by name, and the problems that prevented others from
+// generatedCRDs holds generated CRDs as YAML, sorted by name, and the problems that prevented others from
 // being generated.
-type made struct {
+type generatedCRDs struct {
 	crds     [][]byte
 	problems []string
 }
 
 // generate generates CRDs from the packages that patterns match in dir. If dir is "", it uses the
 // working directory. If a package has errors, generate returns only problems and no CRDs.
-func generate(ctx context.Context, dir string, patterns []string) (*made, error) {
+func generate(ctx context.Context, dir string, patterns []string) (*generatedCRDs, error) {
 	if _, err := exec.LookPath("go"); err != nil {
 		return nil, fmt.Errorf("no go command: %w", err)
 	}
@@ -42,7 +42,7 @@ func generate(ctx context.Context, dir string, patterns []string) (*made, error)
 	if err != nil {
 		return nil, err
 	}
-	m := &made{problems: problems(roots)}
+	m := &generatedCRDs{problems: problems(roots)}
 	if len(m.problems) > 0 {
 		return m, nil // a package with errors would produce incomplete CRDs
 	}
@@ -106,16 +106,16 @@ func problems(roots []*loader.Package) (list []string) {
 	return list
 }
 
-// near returns place relative to the working directory, if it is below it.
-func near(place string) string {
+// near returns location relative to the working directory, if it is below it.
+func near(location string) string {
 	here, err := os.Getwd()
 	if err != nil {
-		return place
+		return location
 	}
-	if rel, ok := strings.CutPrefix(place, here+string(filepath.Separator)); ok {
+	if rel, ok := strings.CutPrefix(location, here+string(filepath.Separator)); ok {
 		return rel
 	}
-	return place
+	return location
 }
 
 // memory is a genall.OutputRule that keeps generated files in memory.

@@ -55,6 +55,6 @@ func evalCommand(s command.Streams) *cobra.Command {
 	command.Values(cmd, "output", "text", "json")
 	repl.CompleteInputs(cmd, s, &o.Inputs)
 	cluster.Complete(cmd)
-	repl.CompletePlaces(cmd, s, &o)
+	repl.CompletePaths(cmd, s, &o)
 	return cmd
 }

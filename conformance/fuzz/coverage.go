@@ -24,31 +24,31 @@ type coverage struct {
 	// counts of evaluations
 	trues, falses, errors int
 	ratcheted             int
-	worlds, objects       int
+	scenarios, objects    int
 }
 
 func newCoverage() *coverage {
 	return &coverage{env: newestEnv(), lib: NewLibrary(), overload: map[string]int{}}
 }
 
-// world counts the rules of a schema and its descendants.
-func (c *coverage) world(s *schema.Structural, d *types.Decl) {
+// countRules counts the rules of a schema and its descendants.
+func (c *coverage) countRules(s *schema.Structural, d *types.Decl) {
 	for i := range s.XValidations {
 		c.rule(&s.XValidations[i], d)
 	}
 	for name, prop := range s.Properties {
 		if f := d.Fields[name]; f != nil {
-			c.world(&prop, f.Decl)
+			c.countRules(&prop, f.Decl)
 		}
 	}
 	if d.Elem == nil {
 		return
 	}
 	if s.Items != nil {
-		c.world(s.Items, d.Elem)
+		c.countRules(s.Items, d.Elem)
 	}
 	if s.AdditionalProperties != nil && s.AdditionalProperties.Structural != nil {
-		c.world(s.AdditionalProperties.Structural, d.Elem)
+		c.countRules(s.AdditionalProperties.Structural, d.Elem)
 	}
 }
 
@@ -99,9 +99,9 @@ func (c *coverage) outcome(o outcome, runs int) {
 // check returns a message for each count that is too low, or nil if the coverage is sufficient.
 func (c *coverage) check() []string {
 	var short []string
-	need := func(what string, n, of, percent int) {
+	need := func(label string, n, of, percent int) {
 		if of == 0 || n*100 < of*percent {
-			short = append(short, fmt.Sprintf("%s: %d of %d, want %d %%", what, n, of, percent))
+			short = append(short, fmt.Sprintf("%s: %d of %d, want %d %%", label, n, of, percent))
 		}
 	}
 	for _, o := range c.lib.overloads {
@@ -122,7 +122,7 @@ func (c *coverage) check() []string {
 
 func (c *coverage) print(out io.Writer) {
 	fmt.Fprintf(out, "worlds %d, rules %d, compiled %d, transition %d, over maps %d; results true %d, false %d, error %d; objects %d, ratcheted %d; overloads %d of %d\n",
-		c.worlds, c.rules, c.compiled, c.transition, c.overMaps, c.trues, c.falses, c.errors, c.objects, c.ratcheted, c.used(), len(c.lib.overloads))
+		c.scenarios, c.rules, c.compiled, c.transition, c.overMaps, c.trues, c.falses, c.errors, c.objects, c.ratcheted, c.used(), len(c.lib.overloads))
 }
 
 // used returns the number of overloads in the library that some rule calls.

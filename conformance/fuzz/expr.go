@@ -120,7 +120,7 @@ func (w *writer) atom() string {
 
 func (w *writer) condition() string {
 	if w.one(8) {
-		return w.unnamed()
+		return w.iterateAsDyn()
 	}
 	p := pick(w.choice, w.paths)
 	if w.one(5) {

@@ -27,7 +27,7 @@ func TestWorlds(t *testing.T) {
 	cover := newCoverage()
 	failed := 0
 	for seed := *first; seed < *first+uint64(*worlds) && failed < 10; seed++ {
-		w := NewWorld(seed, cover.lib)
+		w := NewScenario(seed, cover.lib)
 		if w == nil {
 			continue
 		}
@@ -37,7 +37,7 @@ func TestWorlds(t *testing.T) {
 		}
 	}
 	cover.print(os.Stdout)
-	fmt.Printf("fuzz: %d passed, %d failed\n", cover.worlds-failed, failed)
+	fmt.Printf("fuzz: %d passed, %d failed\n", cover.scenarios-failed, failed)
 	for _, short := range cover.check() {
 		if *worlds >= enough {
 			t.Error("the run does not count: " + short)
@@ -48,9 +48,9 @@ func TestWorlds(t *testing.T) {
 // enough is the number of worlds that reach every overload.
 const enough = 700
 
-func (c *coverage) compare(w *World) string {
-	c.worlds++
-	c.world(w.schema, types.FromSchema(w.schema, types.ResourceRoot))
+func (c *coverage) compare(w *Scenario) string {
+	c.scenarios++
+	c.countRules(w.schema, types.FromSchema(w.schema, types.ResourceRoot))
 	difference, ours := compareRules(w, budgetOf(w.seed))
 	if difference != "" {
 		return "rules: " + difference
@@ -79,7 +79,7 @@ func budgetOf(seed uint64) int64 {
 }
 
 // String formats a world for a report.
-func (w *World) String() string {
+func (w *Scenario) String() string {
 	schema, _ := yaml.Marshal(w.props)
 	obj, _ := yaml.Marshal(w.obj)
 	old, _ := yaml.Marshal(w.old)
@@ -91,7 +91,7 @@ func FuzzWorlds(f *testing.F) {
 	lib := newCoverage().lib
 	f.Add(uint64(1))
 	f.Fuzz(func(t *testing.T, seed uint64) {
-		w := NewWorld(seed, lib)
+		w := NewScenario(seed, lib)
 		if w == nil {
 			return
 		}

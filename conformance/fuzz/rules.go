@@ -52,7 +52,7 @@ var selfType = regexp.MustCompile(`selfType\d*`)
 func normal(s string) string { return selfType.ReplaceAllString(s, "selfType") }
 
 // upstreamRules evaluates the rules of a world with the API server's validator.
-func upstreamRules(v *upstreamcel.Validator, w *World, budget int64) outcome {
+func upstreamRules(v *upstreamcel.Validator, w *Scenario, budget int64) outcome {
 	r := &recorder{}
 	ctx := warning.WithWarningRecorder(context.Background(), r)
 	var old any
@@ -65,7 +65,7 @@ func upstreamRules(v *upstreamcel.Validator, w *World, budget int64) outcome {
 	return newOutcome(errs, r, left)
 }
 
-func ourRules(rules *engine.Rules, w *World, budget int64) outcome {
+func ourRules(rules *engine.Rules, w *Scenario, budget int64) outcome {
 	r := &recorder{}
 	ctx := warning.WithWarningRecorder(context.Background(), r)
 	var old any
@@ -82,7 +82,7 @@ const runs = 200
 
 // compareRules returns the difference between the results of both sides for a world, or "". If
 // upstream's result varies between runs, ours must be consistent with that range.
-func compareRules(w *World, budget int64) (difference string, ours outcome) {
+func compareRules(w *Scenario, budget int64) (difference string, ours outcome) {
 	validator := newValidator(w)
 	if validator == nil {
 		return "", outcome{}
@@ -119,7 +119,7 @@ func compareRules(w *World, budget int64) (difference string, ours outcome) {
 // stoppedAlike reports whether the errors of evaluations that exceeded the budget are plausible. In
 // upstream the rule at which that happens depends on the order of a Go map, but every other
 // reported error must also occur in a full evaluation.
-func stoppedAlike(v *upstreamcel.Validator, w *World, outcomes ...outcome) bool {
+func stoppedAlike(v *upstreamcel.Validator, w *Scenario, outcomes ...outcome) bool {
 	full := count(upstreamRules(v, w, celconfig.RuntimeCELCostBudget).errs)
 	for _, o := range outcomes {
 		for text, n := range count(o.errs) {
@@ -133,7 +133,7 @@ func stoppedAlike(v *upstreamcel.Validator, w *World, outcomes ...outcome) bool 
 
 // newValidator returns upstream's validator, or nil if upstream panics, so that there is nothing to
 // compare with.
-func newValidator(w *World) (v *upstreamcel.Validator) {
+func newValidator(w *Scenario) (v *upstreamcel.Validator) {
 	defer func() {
 		if recover() != nil {
 			v = nil

@@ -25,7 +25,7 @@ import (
 
 // Definition returns the CRD of a world. The API server would reject many of them because of the
 // costs of their rules, or because of rules in places where it forbids them.
-func (w *World) Definition() *apiextensionsv1.CustomResourceDefinition {
+func (w *Scenario) Definition() *apiextensionsv1.CustomResourceDefinition {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	crd.APIVersion, crd.Kind = apiextensionsv1.SchemeGroupVersion.String(), "CustomResourceDefinition"
 	crd.Name = "things." + w.group()
@@ -45,28 +45,28 @@ func (w *World) Definition() *apiextensionsv1.CustomResourceDefinition {
 }
 
 // alone returns the CRD with the first version only, because the strategy supports only one.
-func (w *World) alone() *apiextensionsv1.CustomResourceDefinition {
+func (w *Scenario) alone() *apiextensionsv1.CustomResourceDefinition {
 	crd := w.Definition()
 	crd.Spec.Versions = crd.Spec.Versions[:1]
 	crd.Spec.Versions[0].Storage = true
 	return crd
 }
 
-func (w *World) storage() string {
+func (w *Scenario) storage() string {
 	if w.seed%3 == 0 {
 		return other
 	}
 	return version
 }
 
-func (w *World) hasStatus() bool { return w.seed%2 == 0 }
+func (w *Scenario) hasStatus() bool { return w.seed%2 == 0 }
 
 // group returns the API group of a world, which differs from that of other worlds on the same
 // server.
-func (w *World) group() string { return fmt.Sprintf("w%d.example.com", w.seed) }
+func (w *Scenario) group() string { return fmt.Sprintf("w%d.example.com", w.seed) }
 
 // strategy returns the API server's own strategies for the CRD.
-func (w *World) strategy() (rest.RESTCreateStrategy, rest.RESTUpdateStrategy, error) {
+func (w *Scenario) strategy() (rest.RESTCreateStrategy, rest.RESTUpdateStrategy, error) {
 	internal := &apiextensions.JSONSchemaProps{}
 	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(w.props, internal, nil); err != nil {
 		return nil, nil, err
@@ -87,7 +87,7 @@ func (w *World) strategy() (rest.RESTCreateStrategy, rest.RESTUpdateStrategy, er
 // compareWrites returns the difference between the causes for which the engine and the API server's
 // strategies reject a world's object, or "". Both get the object as prepared by the engine; the
 // preparation is only compared with a real server.
-func compareWrites(w *World) (difference string, ours *engine.Result) {
+func compareWrites(w *Scenario) (difference string, ours *engine.Result) {
 	e, err := engine.Compile(w.alone(), engine.Config{})
 	if e == nil {
 		return fmt.Sprintf("our engine does not compile: %v", err), nil
@@ -126,7 +126,7 @@ func writeOutcome(res *engine.Result) outcome {
 }
 
 // upstreamWrite runs the API server's checks of a write, without storing the object.
-func (w *World) upstreamWrite(e *engine.Engine) (o outcome, err error) {
+func (w *Scenario) upstreamWrite(e *engine.Engine) (o outcome, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("upstream panics: %v", p)

@@ -140,13 +140,13 @@ func TestUpgradeCluster(t *testing.T) {
 	seen := map[string]int{}
 	for _, o := range readReport(t, out).Objects {
 		name := fmt.Sprint(o["name"])
-		said, _ := o["upgrade"].(map[string]any)
+		status, _ := o["upgrade"].(map[string]any)
 		stored := p.do(http.MethodGet, cronTabs+"/"+name, "").Body
 		unchanged := verdict(p.do(http.MethodPut, cronTabs+"/"+name+"?dryRun=All", text(t, stored)))
 		stored["metadata"] = map[string]any{"name": name + "-anew"}
 		now := verdict(p.do(http.MethodPost, cronTabs+"?dryRun=All", text(t, stored)))
-		if said["now"] != now || said["unchanged"] != unchanged || said["before"] != "valid" {
-			t.Errorf("%s: celadon reports %v, the API server %s, and unchanged %s", name, said, now, unchanged)
+		if status["now"] != now || status["unchanged"] != unchanged || status["before"] != "valid" {
+			t.Errorf("%s: celadon reports %v, the API server %s, and unchanged %s", name, status, now, unchanged)
 		}
 		seen[now+" "+unchanged]++
 	}

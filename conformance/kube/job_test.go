@@ -57,9 +57,9 @@ func TestJob(t *testing.T) {
 
 	p.apply(p.job("whole", 7))
 	condition, status := r.ended("whole")
-	runs, killed, said := r.told("3")
+	runs, killed, output := r.logsOf("3")
 	if condition != "Complete" || status["completedIndexes"] != "0-6" || runs != 4 || killed != 3 {
-		t.Fatalf("%s: %v, index 3 ran %d times, %d were killed\n%s", condition, status, runs, killed, said)
+		t.Fatalf("%s: %v, index 3 ran %d times, %d were killed\n%s", condition, status, runs, killed, output)
 	}
 	want, _ := p.celadon("", "check", "--cluster", "--crd", p.path("configmaps/whole"), "-q", "-o", "json")
 	got, code := p.celadon("", "merge", "-o", "json", r.claim("whole"))
@@ -81,12 +81,12 @@ func TestJobFails(t *testing.T) {
 	}
 	p.apply(p.write("blind.yaml", strings.ReplaceAll(manifest, may, "verbs: [watch]")))
 	condition, status := r.ended("blind")
-	_, _, said := r.told("")
-	if condition != "Failed" || status["failedIndexes"] != "0-2" || strings.Count(said, "forbidden") < 3 {
-		t.Errorf("%s: %v\n%s", condition, status, said)
+	_, _, output := r.logsOf("")
+	if condition != "Failed" || status["failedIndexes"] != "0-2" || strings.Count(output, "forbidden") < 3 {
+		t.Errorf("%s: %v\n%s", condition, status, output)
 	}
 	for _, index := range []string{"0", "1", "2"} {
-		if runs, _, _ := r.told(index); runs != 1 {
+		if runs, _, _ := r.logsOf(index); runs != 1 {
 			t.Errorf("index %s ran %d times: a retry cannot read objects without permission", index, runs)
 		}
 	}
@@ -102,14 +102,14 @@ func TestMergeJob(t *testing.T) {
 	p.crowd(20)
 	p.apply(p.job("celadon-check", 3))
 	if condition, status := r.ended("celadon-check"); condition != "Complete" {
-		_, _, said := r.told("")
-		t.Fatalf("%s: %v\n%s", condition, status, said)
+		_, _, output := r.logsOf("")
+		t.Fatalf("%s: %v\n%s", condition, status, output)
 	}
 	p.apply(p.write("merge.yaml", strings.ReplaceAll(readFile(t, examples+"/fleet/merge.yaml"), "claimName: celadon-reports", "claimName: celadon-check")))
 	condition, status := r.ended("celadon-merge")
-	_, _, said := r.told("")
-	if condition != "Failed" || !strings.Contains(said, "(index ) ends with 1: ") || !strings.Contains(said, "20 objects checked: ") {
-		t.Errorf("%s: %v\n%s", condition, status, said)
+	_, _, output := r.logsOf("")
+	if condition != "Failed" || !strings.Contains(output, "(index ) ends with 1: ") || !strings.Contains(output, "20 objects checked: ") {
+		t.Errorf("%s: %v\n%s", condition, status, output)
 	}
 }
 

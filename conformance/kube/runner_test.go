@@ -95,7 +95,7 @@ func (r *runner) run(ctx context.Context) {
 
 // told returns how often the pods of an index ran, how many pods were killed, and the end of the
 // output of all pods.
-func (r *runner) told(index string) (runs, killed int, said string) {
+func (r *runner) logsOf(index string) (runs, killed int, output string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.runs[index], r.killed, strings.Join(r.logs, "\n")
@@ -116,14 +116,14 @@ func (r *runner) pod(ctx context.Context, pod *corev1.Pod) {
 		return // the pod was deleted
 	}
 	var code int
-	var said string
+	var output string
 	for _, container := range append(pod.Spec.InitContainers, pod.Spec.Containers[0]) {
-		if code, said = r.process(ctx, pod, &container, fate); code != 0 {
+		if code, output = r.process(ctx, pod, &container, fate); code != 0 {
 			break
 		}
 	}
 	r.mu.Lock()
-	r.logs = append(r.logs, fmt.Sprintf("%s (index %s) ends with %d: %s", pod.Name, pod.Annotations[taskName], code, said))
+	r.logs = append(r.logs, fmt.Sprintf("%s (index %s) ends with %d: %s", pod.Name, pod.Annotations[taskName], code, output))
 	r.mu.Unlock()
 	if fate == evicted {
 		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI", LastTransitionTime: metav1.Now()}}
@@ -144,7 +144,7 @@ func (r *runner) report(ctx context.Context, pod *corev1.Pod, code int32) {
 }
 
 // process runs a container and returns its exit code and the end of its output.
-func (r *runner) process(ctx context.Context, pod *corev1.Pod, container *corev1.Container, fate fate) (code int, said string) {
+func (r *runner) process(ctx context.Context, pod *corev1.Pod, container *corev1.Container, fate fate) (code int, output string) {
 	account, err := r.account(ctx, pod)
 	if err != nil {
 		return 128, err.Error()

@@ -170,8 +170,8 @@ func TestServeEnforces(t *testing.T) {
 
 	nightly := absolute(t, examples+"/admission/nightly.yaml")
 	out, code := p.kubectl("", "apply", "-f", nightly)
-	if told, _ := p.celadon("", "check", "--crd", p.path("crds/crontab.yaml"), nightly); code != 1 || !strings.HasPrefix(told, out) {
-		t.Errorf("kubectl apply ends with %d and prints\n%scheck begins with\n%s", code, out, told)
+	if output, _ := p.celadon("", "check", "--crd", p.path("crds/crontab.yaml"), nightly); code != 1 || !strings.HasPrefix(output, out) {
+		t.Errorf("kubectl apply ends with %d and prints\n%scheck begins with\n%s", code, out, output)
 	}
 	if out, code := p.kubectl("", "apply", "-f", absolute(t, examples+"/crontab/objects/good.yaml")); code != 0 {
 		t.Errorf("kubectl apply ends with %d: %s", code, out)

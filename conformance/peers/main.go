@@ -84,9 +84,9 @@ func run(crds, works string, objects, turns, vetted int, profile string) error {
 	}
 	t.summarize(os.Stdout)
 	fmt.Println()
-	t.judge(os.Stdout)
+	t.printTargets(os.Stdout)
 	if len(scalings) > 0 {
-		judgeScaling(os.Stdout, scalings)
+		printScaling(os.Stdout, scalings)
 	}
 	return printCompiled(os.Stdout, all, works, turns, vetted)
 }

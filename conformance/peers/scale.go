@@ -112,7 +112,7 @@ func (s scaling) print(out io.Writer) {
 // twoCores is the minimum ratio that two cores should reach.
 const twoCores = 1.8
 
-func judgeScaling(out io.Writer, all []scaling) {
+func printScaling(out io.Writer, all []scaling) {
 	fmt.Fprintf(out, "wanted two cores")
 	for _, part := range []struct {
 		name string

@@ -96,7 +96,7 @@ func timeVet(crd *apiextensionsv1.CustomResourceDefinition, turns int) (*vetTime
 		}
 	}
 	verdict := vet.Config{VerdictOnly: true}
-	best := leastTimes(turns, theirs(crd), theirs(bare), ours(crd, verdict), ours(bare, verdict), ours(crd, vet.Config{}))
+	best := minTimes(turns, theirs(crd), theirs(bare), ours(crd, verdict), ours(bare, verdict), ours(crd, vet.Config{}))
 	t.theirs, t.theirsBare, t.ours, t.oursBare, t.report = best[0], best[1], best[2], best[3], best[4]
 	return t, err
 }
@@ -112,9 +112,9 @@ func validateCRD(crd *apiextensionsv1.CustomResourceDefinition) error {
 	return nil
 }
 
-// leastTimes returns the lowest processor time of each function over several turns, without garbage
+// minTimes returns the lowest processor time of each function over several turns, without garbage
 // collection. The minimum is least affected by other processes.
-func leastTimes(turns int, list ...func()) []time.Duration {
+func minTimes(turns int, list ...func()) []time.Duration {
 	best := make([]time.Duration, len(list))
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	for turn := range turns {

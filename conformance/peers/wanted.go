@@ -25,17 +25,17 @@ var allWanted = []wanted{
 	{work: "write", libraries: true, median: 20},
 }
 
-// least returns the ratio that every object should reach, or the target for the median if no such
+// required returns the ratio that every object should reach, or the target for the median if no such
 // ratio is required.
-func (w wanted) least() float64 {
+func (w wanted) required() float64 {
 	if w.worst > 0 {
 		return w.worst
 	}
 	return w.median
 }
 
-// judge prints the measurements compared with the targets.
-func (t *table) judge(out io.Writer) {
+// printTargets prints the measurements compared with the targets.
+func (t *table) printTargets(out io.Writer) {
 	for _, w := range allWanted {
 		var samples []sample
 		for k, r := range t.byKind {
@@ -52,17 +52,17 @@ func (t *table) judge(out io.Writer) {
 		compare(out, "median", ratios[len(ratios)/2], w.median, "%.0fx")
 		compare(out, "worst", ratios[0], w.worst, "%.0fx")
 		compare(out, "of bound, worst", 100*bounds[0], 100*w.bound, "%.0f %%")
-		if least := w.least(); least > 0 {
-			fmt.Fprintf(out, "  at least %.0fx: %.0f %% of objects", least, 100*share(samples, func(s sample) bool { return s.ratio >= least }))
+		if required := w.required(); required > 0 {
+			fmt.Fprintf(out, "  at least %.0fx: %.0f %% of objects", required, 100*share(samples, func(s sample) bool { return s.ratio >= required }))
 		}
 		fmt.Fprintln(out)
 	}
-	t.judgeAllocations(out)
+	t.printAllocations(out)
 }
 
-func compare(out io.Writer, what string, got, want float64, format string) {
+func compare(out io.Writer, label string, got, want float64, format string) {
 	if want > 0 {
-		fmt.Fprintf(out, "  %s "+format+" (wanted "+format+")", what, got, want)
+		fmt.Fprintf(out, "  %s "+format+" (wanted "+format+")", label, got, want)
 	}
 }
 
@@ -70,7 +70,7 @@ func compare(out io.Writer, what string, got, want float64, format string) {
 // hundredth of upstream's is more.
 const fewAllocations = 5
 
-func (t *table) judgeAllocations(out io.Writer) {
+func (t *table) printAllocations(out io.Writer) {
 	for _, work := range []string{"rules, create", "rules, update"} {
 		var samples []sample
 		for _, r := range t.byKind {

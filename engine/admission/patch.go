@@ -31,21 +31,21 @@ const maxPatch = 1 << 20
 // pruning removed are kept: a patch never loses data. It returns false if the patch would be too
 // large.
 func additions(o object, defaulted map[string]any) ([]operation, bool) {
-	p := &patch{room: maxPatch}
+	p := &patch{bytesLeft: maxPatch}
 	for _, name := range slices.Sorted(maps.Keys(defaulted)) {
 		if o.skip[name] || o.onlyStatus && name != statusSubresource {
 			continue
 		}
 		p.field(name, o.fields, defaulted[name])
 	}
-	return p.ops, p.room >= 0
+	return p.ops, p.bytesLeft >= 0
 }
 
 type patch struct {
 	ops []operation
-	// at is the current path. room is the rest of maxPatch.
-	at   []string
-	room int
+	// at is the current path. bytesLeft is the rest of maxPatch.
+	at        []string
+	bytesLeft int
 }
 
 // field compares a field of a map with its defaulted form. A null in place of a default is not
@@ -101,14 +101,14 @@ func (p *patch) item(i int, own, defaulted any) {
 
 // emit adds an operation at the current path if there is enough room.
 func (p *patch) emit(op string, value any) {
-	if p.room < 0 {
+	if p.bytesLeft < 0 {
 		return
 	}
 	for _, name := range p.at {
-		p.room -= len("/") + len(name)
+		p.bytesLeft -= len("/") + len(name)
 	}
 	p.spend(value)
-	if p.room < 0 {
+	if p.bytesLeft < 0 {
 		return
 	}
 	var path strings.Builder
@@ -124,20 +124,20 @@ func (p *patch) spend(value any) {
 	switch value := value.(type) {
 	case map[string]any:
 		for name, field := range value {
-			if p.room -= len(name); p.room < 0 {
+			if p.bytesLeft -= len(name); p.bytesLeft < 0 {
 				return
 			}
 			p.spend(field)
 		}
 	case []any:
 		for _, item := range value {
-			if p.room--; p.room < 0 {
+			if p.bytesLeft--; p.bytesLeft < 0 {
 				return
 			}
 			p.spend(item)
 		}
 	case string:
-		p.room -= len(value)
+		p.bytesLeft -= len(value)
 	}
 }
 

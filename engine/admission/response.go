@@ -121,7 +121,7 @@ func (s *Set) undecided(d *Decision, crd *crd, why, noted string) *Decision {
 // bounded returns a Status that is small enough to send. It returns status unchanged if that has at
 // most maxCauses causes with maxDetails bytes.
 func bounded(status *metav1.Status) *metav1.Status {
-	n, whole := fitting(status)
+	n, whole := sendableCauses(status)
 	if whole {
 		return status
 	}
@@ -136,9 +136,9 @@ func bounded(status *metav1.Status) *metav1.Status {
 	return &out
 }
 
-// fitting returns the number of causes that can be sent. whole reports whether that is the complete
+// sendableCauses returns the number of causes that can be sent. complete reports whether that is the whole
 // Status.
-func fitting(status *metav1.Status) (n int, whole bool) {
+func sendableCauses(status *metav1.Status) (n int, complete bool) {
 	if status.Details == nil {
 		return 0, len(status.Message) <= maxDetails
 	}

@@ -118,9 +118,9 @@ func TestTwiceInOneChange(t *testing.T) {
 // TestAccept checks that Accept can reject a CRD and is not called again for an active CRD.
 func TestAccept(t *testing.T) {
 	t.Parallel()
-	asked := 0
+	calls := 0
 	c := catalog.New(catalog.Config{Accept: func(crd *apiextensionsv1.CustomResourceDefinition) error {
-		asked++
+		calls++
 		if strings.Contains(crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].XValidations[0].Rule, "20") {
 			return errors.New("no")
 		}
@@ -128,8 +128,8 @@ func TestAccept(t *testing.T) {
 	}})
 	crd := readOne(t, crontabs)
 	for range 2 {
-		if err := c.Put(crd); err != nil || asked != 1 {
-			t.Fatalf("error %v, asked %d times", err, asked)
+		if err := c.Put(crd); err != nil || calls != 1 {
+			t.Fatalf("error %v, asked %d times", err, calls)
 		}
 	}
 	before := c.Engine(cronTab)

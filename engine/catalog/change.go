@@ -172,15 +172,15 @@ func (c *Catalog) swap(byName map[string]*Entry) {
 	c.current.Store(next)
 }
 
-// A defined is the result of define.
-type defined struct {
+// A defineResult is the result of define.
+type defineResult struct {
 	entry *Entry
 	err   error
 }
 
 // defineAll creates the entries of CRDs in parallel. It omits CRDs that are nil or given twice.
-func (c *Catalog) defineAll(crds []*apiextensionsv1.CustomResourceDefinition, known map[string]*Entry, twice map[string]bool) []defined {
-	all := make([]defined, len(crds))
+func (c *Catalog) defineAll(crds []*apiextensionsv1.CustomResourceDefinition, known map[string]*Entry, twice map[string]bool) []defineResult {
+	all := make([]defineResult, len(crds))
 	var next atomic.Int64
 	var workers sync.WaitGroup
 	for range min(len(crds), runtime.GOMAXPROCS(0)) {

@@ -49,8 +49,8 @@ func (e *Error) Unwrap() error {
 }
 
 // failed returns an error with the API server's wording.
-func failed(what Failure, q engine.Conversion, format string, args ...any) *Error {
-	return &Error{what, "conversion webhook for " + kindOf(q.Object).String() + " " + fmt.Sprintf(format, args...)}
+func failed(kind Failure, q engine.Conversion, format string, args ...any) *Error {
+	return &Error{kind, "conversion webhook for " + kindOf(q.Object).String() + " " + fmt.Sprintf(format, args...)}
 }
 
 // Convert converts an object to another version. Its errors are of type *Error, or that of ctx if

@@ -130,8 +130,8 @@ func (a *answer) refusal(codec runtime.Codec, text bool) error {
 		return err
 	}
 	out, _, notDecoded := codec.Decode(a.body, &runtimeschema.GroupVersionKind{Version: "v1"}, nil)
-	if said, ok := out.(*metav1.Status); ok && notDecoded == nil && said.Status == metav1.StatusFailure {
-		return apierrors.FromObject(said)
+	if status, ok := out.(*metav1.Status); ok && notDecoded == nil && status.Status == metav1.StatusFailure {
+		return apierrors.FromObject(status)
 	}
 	return err
 }

@@ -20,13 +20,13 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// Reviews returns a Converter that calls ask with a ConversionReview in JSON and decodes a
-// ConversionReview from its untrusted result. If ask returns an *Error, its Failure is kept; any
+// Reviews returns a Converter that calls send with a ConversionReview in JSON and decodes a
+// ConversionReview from its untrusted result. If send returns an *Error, its Failure is kept; any
 // other error is NoAnswer.
-func Reviews(ask func(ctx context.Context, review []byte) (answer []byte, err error)) *Converter {
+func Reviews(send func(ctx context.Context, review []byte) (answer []byte, err error)) *Converter {
 	codec := newCodec()
 	return reviews(codec, func(ctx context.Context, review []byte, into runtime.Object) error {
-		body, err := ask(ctx, review)
+		body, err := send(ctx, review)
 		if err != nil {
 			return err
 		}
@@ -42,12 +42,12 @@ func reviews(codec runtime.Codec, call func(ctx context.Context, review []byte, 
 			return nil, &Error{NoAnswer, err.Error()}
 		}
 		if err := call(ctx, r.body, r.answer); err != nil {
-			what := NoAnswer
+			kind := NoAnswer
 			var known *Error
 			if errors.As(err, &known) {
-				what = known.Failure
+				kind = known.Failure
 			}
-			return nil, failed(what, q, "failed: %v", err)
+			return nil, failed(kind, q, "failed: %v", err)
 		}
 		return r.converted(q)
 	}}

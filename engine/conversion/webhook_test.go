@@ -172,10 +172,10 @@ func TestWebhookIsBounded(t *testing.T) {
 // more.
 func TestWebhookHangs(t *testing.T) {
 	t.Parallel()
-	var asked atomic.Int64
+	var requests atomic.Int64
 	release := make(chan struct{})
 	w := webhook(t, func(http.ResponseWriter, *http.Request) {
-		asked.Add(1)
+		requests.Add(1)
 		<-release
 	})
 	t.Cleanup(func() { close(release) }) // before the server is closed
@@ -191,7 +191,7 @@ func TestWebhookHangs(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	}
-	if n := asked.Load(); n > 2 {
+	if n := requests.Load(); n > 2 {
 		t.Errorf("got %d calls, want 2", n)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -204,10 +204,10 @@ func TestWebhookHangs(t *testing.T) {
 // TestWebhookIsLate checks that a webhook that has responded once is always called again.
 func TestWebhookIsLate(t *testing.T) {
 	t.Parallel()
-	var asked atomic.Int64
+	var requests atomic.Int64
 	release := make(chan struct{})
 	w := webhook(t, func(w http.ResponseWriter, req *http.Request) {
-		if n := asked.Add(1); n == 2 || n == 3 {
+		if n := requests.Add(1); n == 2 || n == 3 {
 			<-release
 		}
 		relabel(w, req)
@@ -228,9 +228,9 @@ func TestWebhookIsLate(t *testing.T) {
 // TestWebhookMaxWaiting checks that conversions beyond MaxWaiting fail without waiting.
 func TestWebhookMaxWaiting(t *testing.T) {
 	t.Parallel()
-	asked, release := make(chan struct{}, 1), make(chan struct{})
+	requests, release := make(chan struct{}, 1), make(chan struct{})
 	w := webhook(t, func(w http.ResponseWriter, req *http.Request) {
-		asked <- struct{}{}
+		requests <- struct{}{}
 		<-release
 		relabel(w, req)
 	})
@@ -244,7 +244,7 @@ func TestWebhookMaxWaiting(t *testing.T) {
 		_, err := c.Convert(t.Context(), question())
 		first <- err
 	}()
-	<-asked
+	<-requests
 	_, err = c.Convert(t.Context(), question())
 	var unknown *engine.NotCheckedError
 	if !errors.As(err, &unknown) || !strings.HasSuffix(err.Error(), "failed: 1 conversions are already waiting for it") {

@@ -148,7 +148,7 @@ func (a *admission) withoutRules() (errs field.ErrorList, err error) {
 	crd.Spec.Versions = slices.Clone(crd.Spec.Versions)
 	for _, u := range a.units {
 		if s := u.given(); s != u.root {
-			u.place(&crd.Spec, s)
+			u.setSchema(&crd.Spec, s)
 		}
 	}
 	if !checkedBundles.Include(a.version.Minor) {
@@ -190,7 +190,7 @@ func (a *admission) keepStructural(crd *apiextensions.CustomResourceDefinition) 
 		if u.tree != nil && !u.whole && u.stripped.XPreserveUnknownFields == nil {
 			marked, yes := *u.stripped, true
 			marked.XPreserveUnknownFields = &yes
-			u.place(&crd.Spec, &marked)
+			u.setSchema(&crd.Spec, &marked)
 		}
 	}
 }

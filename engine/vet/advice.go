@@ -68,25 +68,25 @@ var floors = [...]floor{{16, 64}, {4, 16}, {1, 1}}
 
 func (f floor) of(b *bound) int64 {
 	v := f.items
-	if b.word == "maxLength" {
+	if b.keyword == "maxLength" {
 		v = f.length
 	}
 	if !b.missing() {
 		v = min(v, b.declared)
 	}
-	return max(v, b.least)
+	return max(v, b.minimum)
 }
 
 // advise returns the bounds to set; nil if the rules are already under their limits. stuck are the
 // rules that no bounds can bring under the limit, or all expensive rules if only their sum cannot
 // be reduced enough. They are ignored in set.
 func (ad *advisor) advise() (set values, stuck []*rule) {
-	for _, r := range ad.over() {
-		least := values{}
+	for _, r := range ad.overLimit() {
+		minimums := values{}
 		for _, b := range ad.of(r).all() {
-			least[b] = b.least
+			minimums[b] = b.minimum
 		}
-		if ad.tooDear(ad.price(r, least)) {
+		if ad.exceedsRuleLimit(ad.price(r, minimums)) {
 			stuck = append(stuck, r)
 		}
 	}
@@ -99,7 +99,7 @@ func (ad *advisor) advise() (set values, stuck []*rule) {
 	}
 	set, ok := ad.improve()
 	if !ok {
-		stuck = append(stuck, ad.over()...)
+		stuck = append(stuck, ad.overLimit()...)
 	}
 	return set, stuck
 }
@@ -107,45 +107,45 @@ func (ad *advisor) advise() (set values, stuck []*rule) {
 func (ad *advisor) improve() (set values, ok bool) {
 	missing, declared := ad.candidates()
 	if len(missing)+len(declared) == 0 {
-		return nil, ad.over() == nil
+		return nil, ad.overLimit() == nil
 	}
 	for _, list := range [][]*bound{missing, slices.Concat(missing, declared)} {
 		for _, f := range floors {
-			least := values{}
+			minimums := values{}
 			for _, b := range list {
-				least[b] = f.of(b)
+				minimums[b] = f.of(b)
 			}
-			if t := ad.newTrial(least); t.fits() {
-				return ad.choose(t, least, list), true
+			if t := ad.newTrial(minimums); t.fits() {
+				return ad.choose(t, minimums, list), true
 			}
 		}
 	}
 	return nil, false
 }
 
-// over returns the rules that exceed a limit. If the sum exceeds the limit of the schema, it also
+// overLimit returns the rules that exceed a limit. If the sum exceeds the limit of the schema, it also
 // returns the most expensive rules; all others together are a small part of that limit.
-func (ad *advisor) over() []*rule {
+func (ad *advisor) overLimit() []*rule {
 	var sum uint64
 	for _, r := range ad.rules {
 		sum = cost.Add(sum, ad.price(r, nil).all())
 	}
-	least := uint64(math.MaxUint64)
+	threshold := uint64(math.MaxUint64)
 	if sum > ad.perSchema {
-		least = ad.dear()
+		threshold = ad.costThreshold()
 	}
-	var over []*rule
+	var exceeding []*rule
 	for _, r := range ad.rules {
-		if p := ad.price(r, nil); ad.tooDear(p) || p.all() >= least {
-			over = append(over, r)
+		if p := ad.price(r, nil); ad.exceedsRuleLimit(p) || p.all() >= threshold {
+			exceeding = append(exceeding, r)
 		}
 	}
-	return over
+	return exceeding
 }
 
-// dear returns the smallest cost that over reports for a sum over the limit. All cheaper rules
+// costThreshold returns the smallest cost that overLimit reports for a sum over the limit. All cheaper rules
 // together cost at most a tenth of the limit.
-func (ad *advisor) dear() uint64 {
+func (ad *advisor) costThreshold() uint64 {
 	costs := make([]uint64, len(ad.rules))
 	for i, r := range ad.rules {
 		costs[i] = ad.price(r, nil).all()
@@ -163,13 +163,13 @@ func (ad *advisor) dear() uint64 {
 // candidates returns the bounds on which the rules over a limit depend, most frequently used first.
 func (ad *advisor) candidates() (missing, declared []*bound) {
 	uses := map[*bound]int{}
-	for _, r := range ad.over() {
+	for _, r := range ad.overLimit() {
 		for _, b := range ad.of(r).all() {
 			uses[b]++
 		}
 	}
 	for _, b := range slices.SortedFunc(maps.Keys(uses), func(x, y *bound) int {
-		return cmp.Or(cmp.Compare(uses[y], uses[x]), cmp.Compare(x.path, y.path), cmp.Compare(x.word, y.word))
+		return cmp.Or(cmp.Compare(uses[y], uses[x]), cmp.Compare(x.path, y.path), cmp.Compare(x.keyword, y.keyword))
 	}) {
 		if b.missing() {
 			missing = append(missing, b)
@@ -201,19 +201,19 @@ func (ad *advisor) price(r *rule, set values) price {
 	return p
 }
 
-// choose selects the fewest bounds of list that suffice at their least values, and raises them. all
-// is the trial in which every bound of list is set.
-func (ad *advisor) choose(all *trial, least values, list []*bound) values {
+// choose selects the fewest bounds of list that suffice at their minimums, and raises them. all is
+// the trial in which every bound of list is set.
+func (ad *advisor) choose(all *trial, minimums values, list []*bound) values {
 	none := ad.newTrial(nil)
-	if set := none.single(least, list); set != nil {
+	if set := none.single(minimums, list); set != nil {
 		return set
 	}
-	if t := none.pair(least, list); t != nil {
+	if t := none.pair(minimums, list); t != nil {
 		return t.raise()
 	}
 	for _, b := range slices.Backward(list) {
-		if all.drop(b); !all.fits() {
-			all.put(b, least[b])
+		if all.restoreBound(b); !all.fits() {
+			all.setBound(b, minimums[b])
 		}
 	}
 	return all.raise()
@@ -221,37 +221,37 @@ func (ad *advisor) choose(all *trial, least values, list []*bound) values {
 
 // single tries each bound alone and returns the bound that can be raised most, or nil if no single
 // bound suffices.
-func (t *trial) single(least values, list []*bound) (best values) {
+func (t *trial) single(minimums values, list []*bound) (best values) {
 	raised := 0.0
 	for _, b := range list {
-		if t.put(b, least[b]); t.fits() {
+		if t.setBound(b, minimums[b]); t.fits() {
 			set := t.raise()
-			if by := float64(set[b]) / float64(least[b]); by > raised {
+			if by := float64(set[b]) / float64(minimums[b]); by > raised {
 				best, raised = set, by
 			}
 		}
-		t.drop(b)
+		t.restoreBound(b)
 	}
 	return best
 }
 
-// mostPairs limits the number of bounds from which pairs are tried.
-const mostPairs = 24
+// maxPairBounds limits the number of bounds from which pairs are tried.
+const maxPairBounds = 24
 
 // pair returns t with the first two bounds that suffice, or nil if no pair does.
-func (t *trial) pair(least values, list []*bound) *trial {
-	if len(list) > mostPairs {
+func (t *trial) pair(minimums values, list []*bound) *trial {
+	if len(list) > maxPairBounds {
 		return nil
 	}
 	for i, b := range list {
-		t.put(b, least[b])
+		t.setBound(b, minimums[b])
 		for _, c := range list[i+1:] {
-			if t.put(c, least[c]); t.fits() {
+			if t.setBound(c, minimums[c]); t.fits() {
 				return t
 			}
-			t.drop(c)
+			t.restoreBound(c)
 		}
-		t.drop(b)
+		t.restoreBound(b)
 	}
 	return nil
 }
@@ -266,10 +266,10 @@ func (t *trial) raise() values {
 			if !b.missing() && next >= b.declared || next*b.bytes > celconfig.MaxRequestSizeBytes {
 				return true
 			}
-			if t.put(b, next); t.fits() {
+			if t.setBound(b, next); t.fits() {
 				return false
 			}
-			t.put(b, now)
+			t.setBound(b, now)
 			return true
 		})
 	}
@@ -296,7 +296,7 @@ func roundUp(v int64) int64 {
 func (set values) list() []Advice {
 	var out []Advice
 	for b, v := range set {
-		out = append(out, Advice{Path: b.path, Set: b.word, Value: v, Now: b.declared, Field: b.field})
+		out = append(out, Advice{Path: b.path, Set: b.keyword, Value: v, Now: b.declared, Field: b.field})
 	}
 	slices.SortFunc(out, func(x, y Advice) int { return cmp.Or(cmp.Compare(x.Path, y.Path), cmp.Compare(x.Set, y.Set)) })
 	return out

@@ -42,8 +42,8 @@ func TestAdviceLeavesDefaults(t *testing.T) {
 				t.Fatalf("%v: %+v", err, r.Status)
 			}
 			v := r.Versions[0]
-			if v.Mendable != c.mendable {
-				t.Errorf("mendable %t, want %t", v.Mendable, c.mendable)
+			if v.Fixable != c.mendable {
+				t.Errorf("mendable %t, want %t", v.Fixable, c.mendable)
 			}
 			if c.mendable && (len(v.Advice) != 1 || v.Advice[0].Value != 100) {
 				t.Errorf("advice %+v, want 100", v.Advice)

@@ -65,7 +65,7 @@ func removals(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, rando
 		for _, key := range sortedKeys(bs.byPath) {
 			if b := bs.byPath[key]; !b.missing() {
 				for _, version := range u.versions {
-					all = append(all, fmt.Sprintf("%s|%s|%s", version, b.path, b.word))
+					all = append(all, fmt.Sprintf("%s|%s|%s", version, b.path, b.keyword))
 				}
 			}
 		}
@@ -144,7 +144,7 @@ func report(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition) *Report
 func adviceOf(r *Report) map[string]int64 {
 	items := map[string]int64{}
 	for _, v := range r.Versions {
-		if !v.Mendable {
+		if !v.Fixable {
 			return nil
 		}
 		for _, rule := range v.Rules { // the version's advice is that of its rules

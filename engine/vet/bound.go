@@ -17,15 +17,15 @@ import (
 type bound struct {
 	path string // "spec.hosts[*]"
 	// field is the path of the value's schema props in the CRD.
-	field string
-	props *apiextensions.JSONSchemaProps
-	word  string // maxLength, maxItems, maxProperties
+	field   string
+	props   *apiextensions.JSONSchemaProps
+	keyword string // maxLength, maxItems, maxProperties
 	// assumed is the size that the estimate uses for a missing bound; 0 if the bound is declared.
 	assumed int64
 	// declared is the value of a bound in the schema.
 	declared int64
-	// least is the smallest value that can be set.
-	least int64
+	// minimum is the smallest value that can be set.
+	minimum int64
 	// bytes is how many units of the estimate correspond to a unit of the bound.
 	bytes int64
 }
@@ -38,13 +38,13 @@ func (b *bound) of(d *types.Decl) *bound {
 	b.bytes = 1
 	switch d.Kind {
 	case types.List:
-		b.word = "maxItems"
+		b.keyword = "maxItems"
 	case types.Map:
-		b.word = "maxProperties"
+		b.keyword = "maxProperties"
 	case types.String, types.IntOrString:
-		b.word, b.bytes = "maxLength", 4
+		b.keyword, b.bytes = "maxLength", 4
 	case types.Bytes:
-		b.word = "maxLength"
+		b.keyword = "maxLength"
 	default:
 		return nil
 	}
@@ -98,7 +98,7 @@ func (bs *bounds) intern(b *bound) *bound {
 	if b == nil {
 		return nil
 	}
-	key := b.path + " " + b.word
+	key := b.path + " " + b.keyword
 	if known := bs.byPath[key]; known != nil {
 		return known
 	}
@@ -116,7 +116,7 @@ func (bs *bounds) of(r *rule) *dependence {
 	for _, f := range r.cardinality.Factors {
 		at := r.at.above(f.Path)
 		field, _ := r.unit.find(at.steps())
-		b := &bound{path: f.Path, field: field.String(), props: at.props, word: f.Word(), bytes: 1, least: r.unit.least(at.steps()), declared: int64(f.Max)}
+		b := &bound{path: f.Path, field: field.String(), props: at.props, keyword: f.Word(), bytes: 1, minimum: r.unit.minimumBound(at.steps()), declared: int64(f.Max)}
 		if !f.Bounded {
 			b.assumed = at.assumed()
 		}
@@ -124,7 +124,7 @@ func (bs *bounds) of(r *rule) *dependence {
 	}
 	base := r.at.steps()
 	for _, x := range r.compiledParts() {
-		listen := &cost.Assumption{Asked: func(path []string, decl *types.Decl) {
+		listen := &cost.Assumption{OnSize: func(path []string, decl *types.Decl) {
 			key := cost.Path(path)
 			if _, ok := d.sizes[key]; ok {
 				return
@@ -132,7 +132,7 @@ func (bs *bounds) of(r *rule) *dependence {
 			d.sizes[key] = nil
 			steps := append(base[:len(base):len(base)], stepsOf(x.key.Decl, path)...)
 			if field, props := r.unit.find(steps); props != nil {
-				b := bound{path: engine.FormatPath(steps), field: field.String(), props: props, least: r.unit.least(steps)}
+				b := bound{path: engine.FormatPath(steps), field: field.String(), props: props, minimum: r.unit.minimumBound(steps)}
 				d.sizes[key] = bs.intern(b.of(decl))
 			}
 		}}
@@ -144,7 +144,7 @@ func (bs *bounds) of(r *rule) *dependence {
 
 // above returns the list or map with the given path among the ancestors of b.
 func (b *branch) above(path string) *branch {
-	for b.place() != path {
+	for b.objectPath() != path {
 		b = b.parent
 	}
 	return b
@@ -211,11 +211,11 @@ func (bs *bounds) price(r *rule, set values) (total, message uint64) {
 			return 0
 		}
 		if len(assume.Sizes) == 0 {
-			most := x.cost.Max
+			worstCost := x.cost.Max
 			for _, o := range bs.others {
-				most = max(most, o.expr(x).cost.Max)
+				worstCost = max(worstCost, o.expr(x).cost.Max)
 			}
-			return most
+			return worstCost
 		}
 		most := cost.For(x.base.Version()).If(x.ast, x.key.Decl, assume).Max
 		for _, o := range bs.others {

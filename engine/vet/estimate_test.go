@@ -44,18 +44,18 @@ func estimates(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition) (rul
 			decl := model.SchemaDeclType(s.node, b.parent == nil || b.props.XEmbeddedResource)
 			want, err := upstreamcel.Compile(s.node, decl, celconfig.PerCallLimit, env, upstreamcel.NewExpressionsEnvLoader())
 			if err != nil {
-				t.Fatalf("%s %s: %v", crd.Name, b.place(), err)
+				t.Fatalf("%s %s: %v", crd.Name, b.objectPath(), err)
 			}
 			for i, r := range rs {
 				rules++
 				if r.cost() != want[i].MaxCost || want[i].Error == nil && cost.Occurrences(s.decl.MinSize) != want[i].MaxCardinality {
-					t.Errorf("%s %s %q: cost %d, cardinality %d; upstream %d, %d", crd.Name, b.place(), r.spec.Rule, r.cost(), cost.Occurrences(s.decl.MinSize), want[i].MaxCost, want[i].MaxCardinality)
+					t.Errorf("%s %s %q: cost %d, cardinality %d; upstream %d, %d", crd.Name, b.objectPath(), r.spec.Rule, r.cost(), cost.Occurrences(s.decl.MinSize), want[i].MaxCost, want[i].MaxCardinality)
 				}
 				if r.spec.MessageExpression != "" {
 					messages++
 				}
 				if r.messageCost() != want[i].MessageExpressionMaxCost {
-					t.Errorf("%s %s %q: cost %d; upstream %d", crd.Name, b.place(), r.spec.MessageExpression, r.messageCost(), want[i].MessageExpressionMaxCost)
+					t.Errorf("%s %s %q: cost %d; upstream %d", crd.Name, b.objectPath(), r.spec.MessageExpression, r.messageCost(), want[i].MessageExpressionMaxCost)
 				}
 			}
 		}

@@ -60,7 +60,7 @@ func (a *admission) kubeVersions(crd *apiextensionsv1.CustomResourceDefinition) 
 		if v == a.version {
 			one = a.kubeVersion()
 		} else if one, ok = others.of(v); !ok {
-			if one, err = judge(a.ctx, crd, v, a.cfg); err != nil {
+			if one, err = vetFor(a.ctx, crd, v, a.cfg); err != nil {
 				return nil, fmt.Errorf("kubernetes %s: %w", v, err)
 			}
 		}
@@ -69,8 +69,8 @@ func (a *admission) kubeVersions(crd *apiextensionsv1.CustomResourceDefinition) 
 	return list, nil
 }
 
-// judge validates a CRD as a server of version v does.
-func judge(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, v types.Version, cfg Config) (KubeVersion, error) {
+// vetFor validates a CRD as a server of version v does.
+func vetFor(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, v types.Version, cfg Config) (KubeVersion, error) {
 	cfg.KubeVersion, cfg.KubeVersions, cfg.VerdictOnly = v.String(), nil, true
 	a, failure, err := admit(ctx, crd, cfg)
 	if err != nil {
@@ -109,7 +109,7 @@ func (a *admission) ruleEstimates() (list []RuleEstimate) {
 				continue
 			}
 			for _, r := range u.rules {
-				one := RuleEstimate{Version: name, Path: r.at.place(), Index: r.index, Broken: r.broken()}
+				one := RuleEstimate{Version: name, Path: r.at.objectPath(), Index: r.index, Broken: r.broken()}
 				if !one.Broken {
 					one.Total = max(r.total, r.messageCost())
 				}

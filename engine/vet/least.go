@@ -8,9 +8,9 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// least returns the smallest bound that can be set at a path. Defaults at the path must fit, or the
+// minimumBound returns the smallest bound that can be set at a path. Defaults at the path must fit, or the
 // server rejects the CRD; and the bound must not be less than the lower bound.
-func (u *unit) least(steps []engine.Step) int64 {
+func (u *unit) minimumBound(steps []engine.Step) int64 {
 	s := u.root
 	var values []any
 	for i := 0; ; i++ {

@@ -57,7 +57,7 @@ func (a *admission) lints() []Lint {
 					continue
 				}
 				if text := l.look(r); text != "" {
-					one := Lint{Name: l.name, Path: r.at.place(), Index: r.index, Rule: r.spec.Rule, Field: r.path.String(), Message: text}
+					one := Lint{Name: l.name, Path: r.at.objectPath(), Index: r.index, Rule: r.spec.Rule, Field: r.path.String(), Message: text}
 					if len(u.versions) == 1 {
 						one.Version = u.versions[0]
 					}

@@ -18,7 +18,7 @@ import (
 // constantRule finds rules that are true or false for every valid object, as far as the schema
 // determines that.
 func constantRule(r *rule) string {
-	c := &constancy{walk: newPlaceWalk(r, r.expr)}
+	c := &constancy{walk: newPathWalk(r, r.expr)}
 	e := r.expr.ast.NativeRep().Expr()
 	v := maybe
 	if !eval.MayPanic(r.expr.ast.NativeRep()) {
@@ -86,7 +86,7 @@ func evaluate(x *compiled) truth {
 }
 
 // constancy evaluates expressions abstractly: instead of values it uses the schema's restrictions.
-type constancy struct{ walk *placeWalk }
+type constancy struct{ walk *pathWalk }
 
 func (c *constancy) truth(e ast.Expr) truth {
 	switch e.Kind() {
@@ -95,7 +95,7 @@ func (c *constancy) truth(e ast.Expr) truth {
 			return truthOf(bool(b))
 		}
 	case ast.SelectKind:
-		if at := c.walk.place(e); at != nil && e.AsSelect().IsTestOnly() && at.above != nil {
+		if at := c.walk.pathOf(e); at != nil && e.AsSelect().IsTestOnly() && at.above != nil {
 			if at.alwaysThere() && !at.decl.Nullable {
 				return always
 			}
@@ -169,7 +169,7 @@ func (c *constancy) call(call ast.CallExpr) truth {
 type span struct{ min, max float64 }
 
 func (c *constancy) compare(op string, a, b ast.Expr) truth {
-	if x, y := c.walk.place(a), c.walk.place(b); x != nil && y != nil && !x.some && x.path == y.path && x.decl.Kind != types.Double {
+	if x, y := c.walk.pathOf(a), c.walk.pathOf(b); x != nil && y != nil && !x.elements && x.path == y.path && x.decl.Kind != types.Double {
 		switch op {
 		case operators.Equals:
 			return always
@@ -208,7 +208,7 @@ func (c *constancy) compare(op string, a, b ast.Expr) truth {
 
 // differ reports whether a string of the object can never equal a literal.
 func (c *constancy) differ(value, literal ast.Expr) bool {
-	at := c.walk.place(value)
+	at := c.walk.pathOf(value)
 	if literal.Kind() != ast.LiteralKind || !at.is(types.String) {
 		return false
 	}
@@ -249,11 +249,11 @@ func (c *constancy) span(e ast.Expr) (span, bool) {
 		if !call.IsMemberFunction() {
 			of = call.Args()[0]
 		}
-		if at := c.walk.place(of); at != nil {
+		if at := c.walk.pathOf(of); at != nil {
 			return at.size(), true
 		}
 	default:
-		if at := c.walk.place(e); at.is(types.Int) {
+		if at := c.walk.pathOf(e); at.is(types.Int) {
 			return at.number(), true
 		}
 	}
@@ -261,19 +261,19 @@ func (c *constancy) span(e ast.Expr) (span, bool) {
 }
 
 // is reports whether values at p have kind k, are never null, and are restricted by the schema.
-func (p *exprPlace) is(k types.Kind) bool {
+func (p *exprPath) is(k types.Kind) bool {
 	return p != nil && p.decl.Kind == k && !p.decl.Nullable && p.node != nil && p.node.ValueValidation != nil
 }
 
 // size returns the range of a value's size.
-func (p *exprPlace) size() span {
+func (p *exprPath) size() span {
 	s := span{0, math.Inf(1)}
-	set := func(least, most *int64) {
-		if least != nil {
-			s.min = math.Max(0, float64(*least))
+	set := func(minimum, maximum *int64) {
+		if minimum != nil {
+			s.min = math.Max(0, float64(*minimum))
 		}
-		if most != nil {
-			s.max = math.Max(0, float64(*most))
+		if maximum != nil {
+			s.max = math.Max(0, float64(*maximum))
 		}
 	}
 	switch {
@@ -288,20 +288,20 @@ func (p *exprPlace) size() span {
 }
 
 // number returns the range of an integer.
-func (p *exprPlace) number() span {
+func (p *exprPath) number() span {
 	s := span{math.Inf(-1), math.Inf(1)}
-	if least := p.node.ValueValidation.Minimum; least != nil {
-		s.min = *least
+	if minimum := p.node.ValueValidation.Minimum; minimum != nil {
+		s.min = *minimum
 	}
-	if most := p.node.ValueValidation.Maximum; most != nil {
-		s.max = *most
+	if maximum := p.node.ValueValidation.Maximum; maximum != nil {
+		s.max = *maximum
 	}
 	return s
 }
 
 // in evaluates `value in list` for an enum value and a list of literals.
 func (c *constancy) in(value, list ast.Expr) truth {
-	at := c.walk.place(value)
+	at := c.walk.pathOf(value)
 	if list.Kind() != ast.ListKind || !at.is(types.String) {
 		return maybe
 	}

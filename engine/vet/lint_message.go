@@ -24,7 +24,7 @@ func messageLimits(r *rule) string {
 	if m.cost.Max > celconfig.PerCallLimit {
 		return fmt.Sprintf("messageExpression may cost %s units, but one evaluation may cost only %s; over this limit, the server stops all validation: remove unbounded values, or set bounds for them", phrase.Number(m.cost.Max), phrase.Number(celconfig.PerCallLimit))
 	}
-	w := newPlaceWalk(r, m)
+	w := newPathWalk(r, m)
 	if n := length(w, m.ast.NativeRep().Expr()); n > celconfig.MaxEvaluatedMessageExpressionSizeBytes {
 		size := "of any length"
 		if n < math.MaxInt64 {
@@ -36,7 +36,7 @@ func messageLimits(r *rule) string {
 }
 
 // length returns the greatest length in bytes that a string can have. Unknown calls count as 0.
-func length(w *placeWalk, e ast.Expr) int64 {
+func length(w *pathWalk, e ast.Expr) int64 {
 	switch e.Kind() {
 	case ast.LiteralKind:
 		if s, ok := e.AsLiteral().(celtypes.String); ok {
@@ -56,7 +56,7 @@ func length(w *placeWalk, e ast.Expr) int64 {
 			return joined(w, call)
 		}
 	}
-	if at := w.place(e); at != nil {
+	if at := w.pathOf(e); at != nil {
 		switch at.decl.Kind {
 		case types.String, types.IntOrString:
 			return size(at.decl)
@@ -72,11 +72,11 @@ func size(d *types.Decl) int64 {
 	return d.Max.Max
 }
 
-func joined(w *placeWalk, call ast.CallExpr) int64 {
+func joined(w *pathWalk, call ast.CallExpr) int64 {
 	if !call.IsMemberFunction() {
 		return 0
 	}
-	list := w.place(call.Target())
+	list := w.pathOf(call.Target())
 	if list == nil || list.decl.Kind != types.List || list.decl.Elem.Kind != types.String {
 		return 0
 	}

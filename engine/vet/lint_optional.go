@@ -23,7 +23,7 @@ func optionalImmutable(r *rule) string {
 	if b.kind != atProperty || b != r.at && b.parent.parent == nil { // users do not remove a whole spec
 		return ""
 	}
-	parent := b.parent.place()
+	parent := b.parent.objectPath()
 	if parent == "" {
 		parent = "the root"
 	}
@@ -31,11 +31,11 @@ func optionalImmutable(r *rule) string {
 	if !ok {
 		ident = b.name
 	}
-	what := "the field"
+	operand := "the field"
 	if b != r.at {
-		what = b.place()
+		operand = b.objectPath()
 	}
-	return fmt.Sprintf("%s can be removed and then set to another value, because the rule runs only if both values exist: add the rule \"!has(oldSelf.%s) || has(self.%s)\" to %s, or make %s required", b.place(), ident, ident, parent, what)
+	return fmt.Sprintf("%s can be removed and then set to another value, because the rule runs only if both values exist: add the rule \"!has(oldSelf.%s) || has(self.%s)\" to %s, or make %s required", b.objectPath(), ident, ident, parent, operand)
 }
 
 // removable reports whether b is an optional property without a default.
@@ -81,9 +81,9 @@ func tests(x *compiled, field string) (found bool) {
 // optionalRead finds optional fields that are read without has(). If such a field is absent,
 // evaluation fails with "no such key".
 func optionalRead(r *rule) string {
-	w := newPlaceWalk(r, r.expr)
+	w := newPathWalk(r, r.expr)
 	read := ""
-	w.visit(r.expr.ast.NativeRep().Expr(), func(e ast.Expr, at *exprPlace) {
+	w.visit(r.expr.ast.NativeRep().Expr(), func(e ast.Expr, at *exprPath) {
 		if read != "" || e.Kind() != ast.SelectKind || e.AsSelect().IsTestOnly() || at == nil || at.above == nil {
 			return
 		}
@@ -98,7 +98,7 @@ func optionalRead(r *rule) string {
 }
 
 // alwaysThere reports whether every valid object has the field.
-func (p *exprPlace) alwaysThere() bool {
+func (p *exprPath) alwaysThere() bool {
 	f, ok := p.above.decl.ByIdent(p.step)
 	if !ok || p.node == nil || f.Required || p.node.Default.Object != nil {
 		return true

@@ -103,7 +103,7 @@ func (a *admission) oldGiven() *apiextensions.CustomResourceDefinition {
 	}
 	for _, u := range units(&old.Spec) {
 		if u.adapt(a.version); u.full != u.root {
-			u.place(&old.Spec, u.full)
+			u.setSchema(&old.Spec, u.full)
 		}
 	}
 	return &old

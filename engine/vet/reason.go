@@ -25,9 +25,9 @@ type Reason struct {
 	Missing []Missing
 	// Notes describe known pitfalls that apply to the rule.
 	Notes []string
-	// Mendable is false if no bounds bring the rule under its limit. Expression must then be
+	// Fixable is false if no bounds bring the rule under its limit. Expression must then be
 	// rewritten.
-	Mendable bool
+	Fixable bool
 }
 
 // Missing is a bound that the schema lacks.
@@ -46,7 +46,7 @@ func (ad *advisor) reason(r *rule) *Reason {
 	if r.message != nil && !r.message.refused && p.total <= ad.perRule && p.message > ad.perRule {
 		x, message = r.message, true
 	}
-	out.Expression, out.EstimatedCost = ad.dearest(x)
+	out.Expression, out.EstimatedCost = ad.mostExpensive(x)
 	out.Notes = notes(r, ad.of(r), message)
 	return out
 }
@@ -71,7 +71,7 @@ func (ad *advisor) missing(r *rule) []Missing {
 	slices.SortStableFunc(matters, func(x, y saving) int { return cmp.Compare(x.cost, y.cost) })
 	var out []Missing
 	for _, s := range matters {
-		out = append(out, Missing{s.b.path, s.b.word, s.b.assumed})
+		out = append(out, Missing{s.b.path, s.b.keyword, s.b.assumed})
 	}
 	return out
 }
@@ -114,11 +114,11 @@ func callsStringOfNumber(checked *cel.Ast) bool {
 	return found
 }
 
-// dearest returns the smallest subexpression that accounts for at least half of the cost, and that
+// mostExpensive returns the smallest subexpression that accounts for at least half of the cost, and that
 // cost. It considers only bool operands and operands of the expression's own type, and does not
 // descend into loops over many elements. Each candidate is measured by replacing it with a constant
 // and estimating again.
-func (ad *advisor) dearest(x *compiled) (text string, saved uint64) {
+func (ad *advisor) mostExpensive(x *compiled) (text string, saved uint64) {
 	tracked := ad.withMacros(x)
 	if tracked == nil {
 		return x.key.Source, x.cost.Max
@@ -127,7 +127,7 @@ func (ad *advisor) dearest(x *compiled) (text string, saved uint64) {
 	f.whole = f.estimate(f.ast)
 	at, saved := f.ast.Expr(), f.whole
 	for {
-		part, cost := f.dearestBelow(at)
+		part, cost := f.mostExpensiveChild(at)
 		if part == nil || cost < f.whole/2 {
 			break
 		}
@@ -180,18 +180,18 @@ func (f *partFinder) estimate(a *ast.AST) uint64 {
 	return cost.For(f.version).OfTree(a, f.decl).Max
 }
 
-// dearestBelow returns the direct part of e whose removal saves most, and the saving.
-func (f *partFinder) dearestBelow(e ast.Expr) (best ast.Expr, saved uint64) {
+// mostExpensiveChild returns the direct part of e whose removal saves most, and the saving.
+func (f *partFinder) mostExpensiveChild(e ast.Expr) (best ast.Expr, saved uint64) {
 	for _, part := range f.parts(e) {
-		if s := f.without(part); s > saved {
+		if s := f.savingWithout(part); s > saved {
 			best, saved = part, s
 		}
 	}
 	return best, saved
 }
 
-// without returns how much less the expression costs if part is replaced with a constant.
-func (f *partFinder) without(part ast.Expr) uint64 {
+// savingWithout returns how much less the expression costs if part is replaced with a constant.
+func (f *partFinder) savingWithout(part ast.Expr) uint64 {
 	a := ast.Copy(f.ast)
 	exprs := ast.NewExprFactory()
 	ast.PreOrderVisit(a.Expr(), ast.NewExprVisitor(func(e ast.Expr) {

@@ -28,8 +28,8 @@ import (
 // props is a schema as decoded.
 type props = apiextensionsv1.JSONSchemaProps
 
-// halves holds the parts of a CRD that are not plain, and its rules.
-type halves struct {
+// reducedCRD holds the parts of a CRD that are not plain, and its rules.
+type reducedCRD struct {
 	// rest is the CRD without its plain parts. It shares memory with the CRD.
 	rest *apiextensionsv1.CustomResourceDefinition
 	// moved is set if the conversion moves the schema that all versions share to the top.
@@ -45,11 +45,11 @@ const maxKeys = 32
 // reduce returns nil if the CRD preserves unknown fields, because its content then determines
 // whether the schema must be structural; if the server's functions might take too long (see
 // overworked); or if a schema with rules cannot be converted.
-func reduce(crd *apiextensionsv1.CustomResourceDefinition, v types.Version, trees bool) *halves {
+func reduce(crd *apiextensionsv1.CustomResourceDefinition, v types.Version, trees bool) *reducedCRD {
 	if crd.Spec.PreserveUnknownFields {
 		return nil
 	}
-	h := &halves{rest: shallow(crd), moved: sameSchemas(crd)}
+	h := &reducedCRD{rest: shallow(crd), moved: sameSchemas(crd)}
 	r := reducer{patterns: patterns{}, formats: map[format]bool{}, version: formatVersion(v), trees: trees}
 	for i := range crd.Spec.Versions {
 		if h.moved && i > 0 {
@@ -91,7 +91,7 @@ func shallow(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.Cus
 
 // sound validates the reduced CRD with the server's function. It returns the CRD in the internal
 // version, or nil if the function finds an error or panics; the whole CRD must then be validated.
-func (h *halves) sound(ctx context.Context, v types.Version) (rest *apiextensions.CustomResourceDefinition) {
+func (h *reducedCRD) sound(ctx context.Context, v types.Version) (rest *apiextensions.CustomResourceDefinition) {
 	crd, err := internal(h.rest)
 	if err != nil {
 		return nil
@@ -105,7 +105,7 @@ func (h *halves) sound(ctx context.Context, v types.Version) (rest *apiextension
 			return nil // errors of these rules depend on plain parts, too
 		}
 		if u.adapt(v); u.given() != u.root {
-			u.place(&crd.Spec, u.given())
+			u.setSchema(&crd.Spec, u.given())
 		}
 	}
 	if !findsNothing(ctx, crd) {
@@ -157,7 +157,7 @@ func (r *reducer) node(s *props, pinned []string) part {
 	}
 	p := part{perByte: r.work.pattern("", s)}
 	if p.plain = r.plainItself(s); !p.plain {
-		p.perByte += r.work.beside("", s)
+		p.perByte += r.work.otherSchemas("", s)
 	}
 	var items, values *props
 	var kept map[string]props
@@ -312,9 +312,9 @@ func (r *reducer) scratch() *props {
 	if last < 0 {
 		return new(props)
 	}
-	room := r.spare[last]
+	buffer := r.spare[last]
 	r.spare = r.spare[:last]
-	return room
+	return buffer
 }
 
 // isLeaf reports whether a schema has no children, default, or rules.

@@ -13,10 +13,10 @@ import (
 type versionEstimates struct {
 	a      *admission
 	shared bool // the versions differ in nothing else
-	known  []estimated
+	known  []knownVerdict
 }
 
-type estimated struct {
+type knownVerdict struct {
 	version types.Version
 	verdict KubeVersion
 }
@@ -34,7 +34,7 @@ func (e *versionEstimates) of(v types.Version) (KubeVersion, bool) {
 		}
 	}
 	one := e.estimate(v)
-	e.known = append(e.known, estimated{v, one})
+	e.known = append(e.known, knownVerdict{v, one})
 	return one, true
 }
 

@@ -62,7 +62,7 @@ func (a *admission) cause(err *field.Error, message string) engine.Cause {
 		c.Value = nil
 	}
 	if rule := a.refs[err]; rule != nil {
-		c.Rule = &engine.RuleRef{Path: rule.at.place(), Index: rule.index, Rule: rule.spec.Rule, OptionalOldSelf: parts.OptionalOldSelf(rule.spec.OptionalOldSelf)}
+		c.Rule = &engine.RuleRef{Path: rule.at.objectPath(), Index: rule.index, Rule: rule.spec.Rule, OptionalOldSelf: parts.OptionalOldSelf(rule.spec.OptionalOldSelf)}
 		if len(rule.unit.versions) == 1 {
 			c.Rule.Version = rule.unit.versions[0]
 		}
@@ -85,7 +85,7 @@ func (a *admission) versions() []Version {
 		name := a.crd.Spec.Versions[i].Name
 		v, ok := byName[name]
 		if !ok {
-			v = Version{Name: name, Limit: uint64(a.limits.EstimatedPerCRD), Rules: []Rule{}, Mendable: true}
+			v = Version{Name: name, Limit: uint64(a.limits.EstimatedPerCRD), Rules: []Rule{}, Fixable: true}
 		}
 		list = append(list, v)
 	}
@@ -94,7 +94,7 @@ func (a *admission) versions() []Version {
 
 // estimates returns the version's rules without reasons and advice.
 func (a *admission) estimates(u *unit) Version {
-	v := Version{Limit: uint64(a.limits.EstimatedPerCRD), Rules: []Rule{}, Mendable: true}
+	v := Version{Limit: uint64(a.limits.EstimatedPerCRD), Rules: []Rule{}, Fixable: true}
 	for _, r := range u.rules {
 		v.EstimatedCost = cost.Add(v.EstimatedCost, cost.Add(r.total, r.messageCost()))
 		v.Rules = append(v.Rules, a.rule(r))
@@ -104,14 +104,14 @@ func (a *admission) estimates(u *unit) Version {
 
 func (a *admission) unitReport(u *unit) Version {
 	v, ad := a.estimates(u), a.newAdvisor(u)
-	over := ad.over()
+	over := ad.overLimit()
 	var set values
 	var stuck []*rule
 	if len(over) > 0 {
 		// Bounds change the schema, so the exemption for unchanged schemas no longer applies.
 		ad.perRule = uint64(a.limits.EstimatedPerRule)
 		set, stuck = ad.advise()
-		v.Advice, v.Mendable = set.list(), len(stuck) == 0
+		v.Advice, v.Fixable = set.list(), len(stuck) == 0
 	}
 	for i, r := range u.rules {
 		isOver := slices.Contains(over, r)
@@ -119,8 +119,8 @@ func (a *admission) unitReport(u *unit) Version {
 			continue
 		}
 		rule := &v.Rules[i]
-		rule.Over, rule.Reason = isOver, ad.reason(r)
-		rule.Reason.Mendable = !slices.Contains(stuck, r)
+		rule.OverLimit, rule.Reason = isOver, ad.reason(r)
+		rule.Reason.Fixable = !slices.Contains(stuck, r)
 		if isOver {
 			rule.Advice = set.of(ad.of(r))
 		}
@@ -141,7 +141,7 @@ func (set values) of(d *dependence) []Advice {
 
 func (a *admission) rule(r *rule) Rule {
 	return Rule{
-		Path:                  r.at.place(),
+		Path:                  r.at.objectPath(),
 		Index:                 r.index,
 		Field:                 r.path.String(),
 		Rule:                  r.spec.Rule,

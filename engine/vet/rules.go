@@ -232,9 +232,9 @@ func (v *visit) old(r *rule, barrier *field.Path) {
 }
 
 // failCost is like fail for an estimate over its limit.
-func (v *visit) failCost(r *rule, part, what string, estimate uint64) {
+func (v *visit) failCost(r *rule, part, subject string, estimate uint64) {
 	v.a.costErrs++
-	v.fail(r, field.Forbidden(r.path.Child(part), cost.ExceedsText(what, estimate, uint64(v.a.limits.EstimatedPerRule))))
+	v.fail(r, field.Forbidden(r.path.Child(part), cost.ExceedsText(subject, estimate, uint64(v.a.limits.EstimatedPerRule))))
 }
 
 func (v *visit) fail(r *rule, err *field.Error) {

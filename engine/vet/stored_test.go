@@ -108,7 +108,7 @@ func TestUndecodableIsNoStrictError(t *testing.T) {
 // TestStored checks CRDs that a server still serves although it would not accept them today.
 func TestStored(t *testing.T) {
 	t.Parallel()
-	dear := many(20, func(i int) aRule {
+	expensive := many(20, func(i int) aRule {
 		return aRule{Rule: fmt.Sprintf("!self.free.contains('%s%d')", strings.Repeat("x", 200), i)}
 	})
 	served := costly()
@@ -118,7 +118,7 @@ func TestStored(t *testing.T) {
 		stored bool // whether it is valid as a stored CRD
 	}{
 		"over the limit of a rule": {rawCRD(t, costly()), true},
-		"over the limit of all":    {rawCRD(t, unitCRD(dear)), true},
+		"over the limit of all":    {rawCRD(t, unitCRD(expensive)), true},
 		"as a cluster lists it":    {rawCRD(t, served), true},
 		"misspelt keys":            {misspelt(t), true},
 		"type: arry":               {rawCRD(t, unitCRD(schemaProps{Type: "arry"})), true},
@@ -195,7 +195,7 @@ func ExampleConfig_stored() {
 			XValidations: []aRule{{Rule: "self.all(h, self.exists_one(k, k == h))"}},
 		},
 	}})
-	judge := func(cfg Config) *Report {
+	vetWith := func(cfg Config) *Report {
 		cfg.VerdictOnly = true
 		report, err := VetCRD(context.Background(), crd, cfg)
 		if err != nil {
@@ -203,10 +203,10 @@ func ExampleConfig_stored() {
 		}
 		return report
 	}
-	fmt.Println("as a new one:", judge(Config{}).Accepted)
-	fmt.Println("as a stored one:", judge(Config{Stored: true}).Accepted)
+	fmt.Println("as a new one:", vetWith(Config{}).Accepted)
+	fmt.Println("as a stored one:", vetWith(Config{Stored: true}).Accepted)
 	cause := func(c engine.Cause) string { return Place(c.Field) }
-	fmt.Println(cause(judge(Config{}).Causes[1]))
+	fmt.Println(cause(vetWith(Config{}).Causes[1]))
 	// Output:
 	// as a new one: false
 	// as a stored one: true

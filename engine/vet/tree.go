@@ -42,8 +42,8 @@ type branch struct {
 	// inScope is set if this node or an ancestor has rules.
 	inScope bool
 
-	placeText  string
-	placeSteps []engine.Step
+	pathText   string
+	pathSteps  []engine.Step
 	scope      *scope
 	scopeErr   error
 	structural *schema.Structural
@@ -203,25 +203,25 @@ func (b *branch) below(parent *field.Path) *field.Path {
 	return parent
 }
 
-// place returns the node's path in an object, such as "spec.hosts[*]"; "" is the root.
-func (b *branch) place() string {
-	if b.placeText == "" && b.parent != nil {
-		b.placeText = engine.FormatPath(b.steps())
+// objectPath returns the node's path in an object, such as "spec.hosts[*]"; "" is the root.
+func (b *branch) objectPath() string {
+	if b.pathText == "" && b.parent != nil {
+		b.pathText = engine.FormatPath(b.steps())
 	}
-	return b.placeText
+	return b.pathText
 }
 
 func (b *branch) steps() []engine.Step {
-	if b.parent == nil || b.placeSteps != nil {
-		return b.placeSteps
+	if b.parent == nil || b.pathSteps != nil {
+		return b.pathSteps
 	}
 	step := engine.Step{Any: true}
 	if b.kind == atProperty {
 		step = engine.Step{Name: b.name}
 	}
 	above := b.parent.steps()
-	b.placeSteps = append(above[:len(above):len(above)], step)
-	return b.placeSteps
+	b.pathSteps = append(above[:len(above):len(above)], step)
+	return b.pathSteps
 }
 
 // cardinality returns the cardinality of b's children; c is the cardinality of b.
@@ -229,10 +229,10 @@ func (b *branch) cardinality(c cost.Cardinality) cost.Cardinality {
 	switch s := b.props; s.Type {
 	case "object":
 		if s.AdditionalProperties != nil {
-			return c.Map(b.place(), s.MaxProperties)
+			return c.Map(b.objectPath(), s.MaxProperties)
 		}
 	case "array":
-		return c.List(b.place(), s.MaxItems)
+		return c.List(b.objectPath(), s.MaxItems)
 	}
 	return c
 }

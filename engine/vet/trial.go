@@ -9,11 +9,11 @@ import (
 // trial is a choice of bounds with the resulting costs of all rules. Setting a bound estimates only
 // the rules that depend on it.
 type trial struct {
-	ad     *advisor
-	set    values
-	prices map[*rule]price
-	sum    wide
-	over   int // rules that pass the limit of a single rule
+	ad        *advisor
+	set       values
+	prices    map[*rule]price
+	sum       wide
+	overLimit int // rules that pass the limit of a single rule
 }
 
 func (ad *advisor) newTrial(set values) *trial {
@@ -31,25 +31,25 @@ func (t *trial) enter(r *rule) {
 	p := t.ad.price(r, t.set)
 	t.prices[r] = p
 	t.sum.add(p.all())
-	if t.ad.tooDear(p) {
-		t.over++
+	if t.ad.exceedsRuleLimit(p) {
+		t.overLimit++
 	}
 }
 
 func (t *trial) leave(r *rule) {
 	p := t.prices[r]
 	t.sum.sub(p.all())
-	if t.ad.tooDear(p) {
-		t.over--
+	if t.ad.exceedsRuleLimit(p) {
+		t.overLimit--
 	}
 }
 
-func (t *trial) put(b *bound, v int64) {
+func (t *trial) setBound(b *bound, v int64) {
 	t.change(b, func() { t.set[b] = v })
 }
 
-// drop restores the bound of the schema.
-func (t *trial) drop(b *bound) {
+// restoreBound restores the bound of the schema.
+func (t *trial) restoreBound(b *bound) {
 	t.change(b, func() { delete(t.set, b) })
 }
 
@@ -65,10 +65,12 @@ func (t *trial) change(b *bound, do func()) {
 }
 
 // fits reports whether all rules and their sum are within the limits.
-func (t *trial) fits() bool { return t.over == 0 && !t.sum.exceeds(t.ad.perSchema) }
+func (t *trial) fits() bool { return t.overLimit == 0 && !t.sum.exceeds(t.ad.perSchema) }
 
-// tooDear reports whether a rule exceeds the limit of a single rule.
-func (ad *advisor) tooDear(p price) bool { return p.total > ad.perRule || p.message > ad.perRule }
+// exceedsRuleLimit reports whether a rule exceeds the limit of a single rule.
+func (ad *advisor) exceedsRuleLimit(p price) bool {
+	return p.total > ad.perRule || p.message > ad.perRule
+}
 
 type price struct{ total, message uint64 }
 
@@ -78,9 +80,9 @@ func (p price) all() uint64 { return cost.Add(p.total, p.message) }
 type wide struct{ high, low uint64 }
 
 func (w *wide) add(n uint64) {
-	var carry uint64
-	w.low, carry = bits.Add64(w.low, n, 0)
-	w.high += carry
+	var carried uint64
+	w.low, carried = bits.Add64(w.low, n, 0)
+	w.high += carried
 }
 
 func (w *wide) sub(n uint64) {

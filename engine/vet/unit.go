@@ -31,8 +31,8 @@ type unit struct {
 	whole bool
 	// trials counts the rules that were run on large values.
 	trials int
-	// place sets the schema in a copy of the CRD.
-	place func(*apiextensions.CustomResourceDefinitionSpec, *apiextensions.JSONSchemaProps)
+	// setSchema sets the schema in a copy of the CRD.
+	setSchema func(*apiextensions.CustomResourceDefinitionSpec, *apiextensions.JSONSchemaProps)
 
 	// rules are the compiled rules in schema order.
 	rules []*rule
@@ -53,7 +53,7 @@ func units(spec *apiextensions.CustomResourceDefinitionSpec) []*unit {
 			versions: []string{v.Name},
 			path:     top.Child("versions").Index(i).Child("schema"),
 			root:     v.Schema.OpenAPIV3Schema,
-			place: func(spec *apiextensions.CustomResourceDefinitionSpec, s *apiextensions.JSONSchemaProps) {
+			setSchema: func(spec *apiextensions.CustomResourceDefinitionSpec, s *apiextensions.JSONSchemaProps) {
 				spec.Versions[i].Schema = &apiextensions.CustomResourceValidation{OpenAPIV3Schema: s}
 			},
 		})
@@ -63,7 +63,7 @@ func units(spec *apiextensions.CustomResourceDefinitionSpec) []*unit {
 			name: spec.Version,
 			path: top.Child("validation"),
 			root: spec.Validation.OpenAPIV3Schema,
-			place: func(spec *apiextensions.CustomResourceDefinitionSpec, s *apiextensions.JSONSchemaProps) {
+			setSchema: func(spec *apiextensions.CustomResourceDefinitionSpec, s *apiextensions.JSONSchemaProps) {
 				spec.Validation = &apiextensions.CustomResourceValidation{OpenAPIV3Schema: s}
 			},
 		}
@@ -185,13 +185,13 @@ func (u *unit) defaultErrors(ctx context.Context, s *schema.Structural) field.Er
 
 // shared returns the errors that are in both lists.
 func (e errorPaths) shared(others field.ErrorList) errorPaths {
-	said := map[string]bool{}
+	reported := map[string]bool{}
 	for _, err := range others {
-		said[fmt.Sprint(err.Field, "\n", err.Detail)] = true
+		reported[fmt.Sprint(err.Field, "\n", err.Detail)] = true
 	}
 	var both errorPaths
 	for _, err := range e {
-		if said[fmt.Sprint(err.Field, "\n", err.Detail)] {
+		if reported[fmt.Sprint(err.Field, "\n", err.Detail)] {
 			both = append(both, err)
 		}
 	}

@@ -87,7 +87,7 @@ func TestVerdictAlone(t *testing.T) {
 }
 
 // shortWay returns nil if the whole CRD must be validated.
-func shortWay(h *halves) *admission {
+func shortWay(h *reducedCRD) *admission {
 	rest := h.sound(context.Background(), types.Version{Minor: types.Newest})
 	if rest == nil {
 		return nil

@@ -17,24 +17,24 @@ import (
 // Need is a part of a rule that requires a Kubernetes version.
 type Need struct {
 	// KubeVersion is the first version that accepts the rule, such as "1.31"; "" if this build
-	// supports no such version. If Silent is set, older versions accept the rule but drop What.
+	// supports no such version. If Silent is set, older versions accept the rule but drop Part.
 	KubeVersion string
 	Silent      bool
-	// Path and Index identify the rule. What names the part that requires the version.
+	// Path and Index identify the rule. Part names the part that requires the version.
 	Path  string
 	Index int
-	What  string
+	Part  string
 }
 
 func (n Need) String() string {
-	place := n.Path
-	if place == "" {
-		place = "the root"
+	path := n.Path
+	if path == "" {
+		path = "the root"
 	}
 	if n.Silent {
-		return fmt.Sprintf("%s in %s: without effect before %s", n.What, place, n.KubeVersion)
+		return fmt.Sprintf("%s in %s: without effect before %s", n.Part, path, n.KubeVersion)
 	}
-	return fmt.Sprintf("%s in %s: %s", n.What, place, n.KubeVersion)
+	return fmt.Sprintf("%s in %s: %s", n.Part, path, n.KubeVersion)
 }
 
 // needs returns the lowest version that accepts all rules, and the parts of rules that some version
@@ -64,8 +64,8 @@ type versionFinder struct {
 // rule returns the lowest minor that accepts a rule, and the parts that require it.
 func (f *versionFinder) rule(r *rule) (needs []Need, minor int) {
 	minor = types.Oldest
-	ask := func(since int, silent bool, what string) {
-		n := Need{KubeVersion: types.Version{Minor: since}.String(), Silent: silent, Path: r.at.place(), Index: r.index, What: what}
+	add := func(since int, silent bool, part string) {
+		n := Need{KubeVersion: types.Version{Minor: since}.String(), Silent: silent, Path: r.at.objectPath(), Index: r.index, Part: part}
 		if since > types.Newest {
 			n.KubeVersion = ""
 		}
@@ -75,33 +75,33 @@ func (f *versionFinder) rule(r *rule) (needs []Need, minor int) {
 		if x == nil || x.refused {
 			continue
 		}
-		m, what := f.expr(x)
+		m, part := f.expr(x)
 		if m > types.Oldest {
-			ask(m, false, what)
+			add(m, false, part)
 		}
 		minor = max(minor, m)
 	}
 	if since := types.FieldSince(optionalOldSelf); r.spec.OptionalOldSelf != nil && since > minor {
-		ask(since, true, optionalOldSelf)
+		add(since, true, optionalOldSelf)
 	}
 	return needs, minor
 }
 
 // expr returns the lowest minor that accepts an expression, and the part that requires it. The
 // newest minor accepts the expression.
-func (f *versionFinder) expr(x *compiled) (minor int, what string) {
+func (f *versionFinder) expr(x *compiled) (minor int, part string) {
 	if types.Plain(x.ast) {
 		return types.Oldest, ""
 	}
 	if m, ok := f.known[x.key]; ok {
-		return m, f.what(x, m)
+		return m, f.newestPart(x, m)
 	}
 	m := types.Oldest
 	for m <= types.Newest && !f.accepts(x, m) {
 		m++
 	}
 	f.known[x.key] = m
-	return m, f.what(x, m)
+	return m, f.newestPart(x, m)
 }
 
 func (f *versionFinder) env(minor int) *types.Env {
@@ -120,8 +120,8 @@ func (f *versionFinder) accepts(x *compiled, minor int) bool {
 	return err == nil && x.key.Part.Takes(checked)
 }
 
-// what returns the first call in an expression that the previous version does not support.
-func (f *versionFinder) what(x *compiled, minor int) string {
+// newestPart returns the first call in an expression that the previous version does not support.
+func (f *versionFinder) newestPart(x *compiled, minor int) string {
 	before := f.functions(minor - 1)
 	name := ""
 	a := x.ast.NativeRep()
@@ -223,7 +223,7 @@ func (b *branch) drop(v types.Version, dropped *[]Need) {
 		if r.OptionalOldSelf == nil || since <= v.Minor {
 			continue
 		}
-		*dropped = append(*dropped, Need{KubeVersion: types.Version{Minor: since}.String(), Silent: true, Path: b.place(), Index: i, What: optionalOldSelf})
+		*dropped = append(*dropped, Need{KubeVersion: types.Version{Minor: since}.String(), Silent: true, Path: b.objectPath(), Index: i, Part: optionalOldSelf})
 		r.OptionalOldSelf = nil
 	}
 	for _, c := range b.children {

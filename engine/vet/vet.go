@@ -55,9 +55,9 @@ type Version struct {
 	// EstimatedCost is the sum over all rules, Limit the largest sum that is accepted.
 	EstimatedCost, Limit uint64
 	// Advice is the smallest set of bounds, with the largest round values, that brings under their
-	// limits all rules for which bounds suffice. Mendable is set if it covers every rule.
-	Advice   []Advice
-	Mendable bool
+	// limits all rules for which bounds suffice. Fixable is set if it covers every rule.
+	Advice  []Advice
+	Fixable bool
 	// Rules are in schema order.
 	Rules []Rule
 }
@@ -82,10 +82,10 @@ type Rule struct {
 	Limit uint64
 	// Broken is set if the rule does not compile.
 	Broken bool
-	// Over is set if the rule exceeds its limit or is part of a sum that exceeds the limit of the
+	// OverLimit is set if the rule exceeds its limit or is part of a sum that exceeds the limit of the
 	// schema.
-	Over bool
-	// Reason explains the cost. It is nil unless Over or Config.Explain is set.
+	OverLimit bool
+	// Reason explains the cost. It is nil unless OverLimit or Config.Explain is set.
 	Reason *Reason
 	// Advice is the part of the version's advice that affects the rule.
 	Advice []Advice
@@ -168,7 +168,7 @@ func admit(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, c
 	if v.Minor < types.Newest { // dropUnknown modifies both CRDs
 		crd, cfg.Old = crd.DeepCopy(), cfg.Old.DeepCopy()
 	}
-	var h *halves
+	var h *reducedCRD
 	if cfg.Old == nil {
 		h = reduce(crd, v, cfg.VerdictOnly)
 	}

@@ -44,11 +44,11 @@ func TestReasons(t *testing.T) {
 		got[rule.Path] = rule
 	}
 	nested := got["spec.lists[*][*]"]
-	if !nested.Over || len(nested.Factors) != 2 || len(nested.Reason.Missing) == 0 || !hasNote(nested, "nested lists") {
+	if !nested.OverLimit || len(nested.Factors) != 2 || len(nested.Reason.Missing) == 0 || !hasNote(nested, "nested lists") {
 		t.Errorf("nested: %+v", nested.Reason)
 	}
 	count := got["spec.count"]
-	if count.Reason == nil || count.Reason.Mendable || count.Reason.Expression != "string(self)" || !hasNote(count, "string() of a number") {
+	if count.Reason == nil || count.Reason.Fixable || count.Reason.Expression != "string(self)" || !hasNote(count, "string() of a number") {
 		t.Errorf("count: %+v", count.Reason)
 	}
 	if q := got["spec.q"]; q.Reason == nil || !strings.Contains(q.Reason.Expression, "matches") || !hasNote(q, "int-or-string") {
@@ -57,8 +57,8 @@ func TestReasons(t *testing.T) {
 	if b := got["spec.b"]; b.Reason == nil || !hasNote(b, "allOf") || len(b.Advice) != 1 || b.Advice[0].Set != "maxLength" {
 		t.Errorf("b: %+v, %+v", b.Reason, b.Advice)
 	}
-	if v := r.Versions[0]; v.Mendable || len(v.Advice) == 0 {
-		t.Errorf("mendable %v, advice %v: want advice for all rules but one", v.Mendable, v.Advice)
+	if v := r.Versions[0]; v.Fixable || len(v.Advice) == 0 {
+		t.Errorf("mendable %v, advice %v: want advice for all rules but one", v.Fixable, v.Advice)
 	}
 }
 

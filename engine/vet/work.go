@@ -32,7 +32,7 @@ func overworked(crds ...*apiextensionsv1.CustomResourceDefinition) *engine.WorkL
 			if quick.node("", v.Schema.OpenAPIV3Schema); quick.over == nil {
 				continue
 			}
-			w := &patternWork{version: v.Name, limit: maxDefaults, places: true, patterns: quick.patterns}
+			w := &patternWork{version: v.Name, limit: maxDefaults, trackPaths: true, patterns: quick.patterns}
 			if w.node("", v.Schema.OpenAPIV3Schema); w.over != nil {
 				return w.over
 			}
@@ -42,14 +42,14 @@ func overworked(crds ...*apiextensionsv1.CustomResourceDefinition) *engine.WorkL
 }
 
 // patternWork estimates the work of a schema's patterns. It visits properties in order and tracks
-// paths only if places is set, for error messages.
+// paths only if trackPaths is set, for error messages.
 type patternWork struct {
-	version  string
-	limit    float64 // of defaults
-	places   bool
-	defaults float64
-	over     *engine.WorkLimitError
-	patterns patterns
+	version    string
+	limit      float64 // of defaults
+	trackPaths bool
+	defaults   float64
+	over       *engine.WorkLimitError
+	patterns   patterns
 }
 
 // patterns caches the measured patterns.
@@ -82,7 +82,7 @@ func (w *patternWork) node(path string, s *apiextensionsv1.JSONSchemaProps) (per
 			perByte += w.node(path+below, sub)
 		}
 	}
-	if w.places {
+	if w.trackPaths {
 		for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 			sub := s.Properties[name]
 			each("."+name, &sub)
@@ -98,7 +98,7 @@ func (w *patternWork) node(path string, s *apiextensionsv1.JSONSchemaProps) (per
 	if s.AdditionalProperties != nil {
 		each("[*]", s.AdditionalProperties.Schema)
 	}
-	perByte += w.beside(path, s)
+	perByte += w.otherSchemas(path, s)
 	w.matched(path, s, perByte)
 	return perByte
 }
@@ -115,9 +115,9 @@ func (w *patternWork) pattern(path string, s *apiextensionsv1.JSONSchemaProps) f
 	return regexcost.PerState * n
 }
 
-// beside returns the time per byte for schemas that apply to the whole value or that structural
+// otherSchemas returns the time per byte for schemas that apply to the whole value or that structural
 // schemas cannot have.
-func (w *patternWork) beside(path string, s *apiextensionsv1.JSONSchemaProps) (perByte float64) {
+func (w *patternWork) otherSchemas(path string, s *apiextensionsv1.JSONSchemaProps) (perByte float64) {
 	each := func(below string, sub *apiextensionsv1.JSONSchemaProps) {
 		if sub != nil {
 			perByte += w.node(path+below, sub)

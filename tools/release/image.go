@@ -151,12 +151,12 @@ func layer(date time.Time, entries ...entry) (v1.Layer, error) {
 	return tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(out.Bytes())), nil }, tarball.WithMediaType(types.OCILayer))
 }
 
-func folders(w *tar.Writer, date time.Time, name string, made map[string]bool) error {
-	if made[name] {
+func folders(w *tar.Writer, date time.Time, name string, created map[string]bool) error {
+	if created[name] {
 		return nil
 	}
-	made[name] = true
-	return errors.Join(folders(w, date, path.Dir(name), made), w.WriteHeader(&tar.Header{
+	created[name] = true
+	return errors.Join(folders(w, date, path.Dir(name), created), w.WriteHeader(&tar.Header{
 		Typeflag: tar.TypeDir, Name: name + "/", Mode: 0o755, ModTime: date, Format: tar.FormatPAX,
 	}))
 }

@@ -22,13 +22,13 @@ func writeSBOM(binary, name string) error {
 		return err
 	}
 	defer file.Close()
-	if err := cyclonedx.NewBOMEncoder(file, cyclonedx.BOMFileFormatJSON).SetPretty(true).EncodeVersion(bill(info), cyclonedx.SpecVersion1_6); err != nil {
+	if err := cyclonedx.NewBOMEncoder(file, cyclonedx.BOMFileFormatJSON).SetPretty(true).EncodeVersion(bomOf(info), cyclonedx.SpecVersion1_6); err != nil {
 		return err
 	}
 	return file.Close()
 }
 
-func bill(info *debug.BuildInfo) *cyclonedx.BOM {
+func bomOf(info *debug.BuildInfo) *cyclonedx.BOM {
 	main := component(cyclonedx.ComponentTypeApplication, info.Main.Path, info.Main.Version)
 	components := []cyclonedx.Component{component(cyclonedx.ComponentTypeLibrary, "std", strings.TrimPrefix(info.GoVersion, "go"))}
 	for _, dep := range info.Deps {

@@ -140,16 +140,16 @@ func TestInLanes(t *testing.T) {
 	meters := work.Split(3, 1)
 	lanes := map[*work.Meter]int{}
 	var mu sync.Mutex
-	asked := [3]int{}
+	counts := [3]int{}
 	err := a.InLanes(a.Rules(), meters, func(lane *analysis.Analyzer, i int) error {
 		mu.Lock()
 		defer mu.Unlock()
-		asked[i]++
+		counts[i]++
 		lanes[lane.Meter()]++
 		return nil
 	})
-	if err != nil || asked != [3]int{1, 1, 1} || lanes[meters[0]] != 2 || lanes[meters[1]] != 1 {
-		t.Errorf("got %v, asked %v", err, asked)
+	if err != nil || counts != [3]int{1, 1, 1} || lanes[meters[0]] != 2 || lanes[meters[1]] != 1 {
+		t.Errorf("got %v, asked %v", err, counts)
 	}
 	err = a.InLanes(a.Rules(), meters, func(*analysis.Analyzer, int) error { panic("no") })
 	var bug *engine.InternalError
@@ -171,7 +171,7 @@ func TestCompile(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	answer, err := a.Search(t.Context(), a.Rules()[1], search.Refused)
-	if err != nil || answer.Status != search.NotAnalysed {
+	if err != nil || answer.Status != search.NotAnalyzed {
 		t.Errorf("got %+v, %v", answer, err)
 	}
 }

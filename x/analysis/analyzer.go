@@ -23,9 +23,9 @@ type Config struct {
 	// CostProof, if not nil, returns the reason why a rule cannot exceed a cost limit, or "" if it
 	// may. It must be safe for concurrent use. Package budget provides such a function.
 	CostProof func(ctx context.Context, rule engine.RuleRef) (string, error)
-	// Beside, if not nil, is another form of the same CRD version. Searches then find only
+	// OtherForm, if not nil, is another form of the same CRD version. Searches then find only
 	// writes that this form admits.
-	Beside *Analyzer
+	OtherForm *Analyzer
 }
 
 // An Analyzer answers questions about the rules of a version of a CRD. It is not safe for
@@ -78,8 +78,8 @@ func (a *Analyzer) Compile() error {
 
 func (a *Analyzer) prepareSearch(version string) (err error) {
 	cfg := search.Config{Steps: a.cfg.Steps, Seed: a.cfg.Seed}
-	if a.cfg.Beside != nil {
-		cfg.Beside = a.cfg.Beside.search
+	if a.cfg.OtherForm != nil {
+		cfg.OtherForm = a.cfg.OtherForm.search
 	}
 	if a.search, err = search.New(a.definition, a.engine, version, cfg); err == nil {
 		a.search.Charge(a.meter)

@@ -19,8 +19,8 @@ type Answer struct {
 	Proof *prove.Proof
 	// Estimates are the cost estimates that show that the rule cannot exceed a cost limit.
 	Estimates string
-	// Place is the path that no accepted object has, if Proof shows that; "" is the whole object.
-	Place string
+	// ForbiddenPath is the path that no accepted object has, if Proof shows that; "" is the whole object.
+	ForbiddenPath string
 	// MadeUp lists the paths in the witness that hold generated passwords.
 	MadeUp []string
 }
@@ -39,11 +39,11 @@ func (a *Answer) Words(want search.Want) string {
 	switch a.Status {
 	case search.Unserved:
 		return "not searched: " + a.Reason
-	case search.NotAnalysed:
+	case search.NotAnalyzed:
 		return "not analyzed: " + a.Reason
 	case Never:
-		if a.Place != "" {
-			return fmt.Sprintf("never set: no accepted object has %s: proved (%s)", a.Place, a.Proof)
+		if a.ForbiddenPath != "" {
+			return fmt.Sprintf("never set: no accepted object has %s: proved (%s)", a.ForbiddenPath, a.Proof)
 		}
 		return fmt.Sprintf("%s: proved (%s)", outcomeWords[want].impossible, a.ProofText())
 	case search.Unknown:

@@ -135,7 +135,7 @@ func (a *Analyzer) proveNoneAccepted(answer *Answer, path string) {
 	for n := range len(steps) + 1 {
 		above := engine.FormatPath(steps[:n])
 		if proof := a.AcceptsNothing(above); proof != nil {
-			answer.Status, answer.Place, answer.Proof = Never, above, proof
+			answer.Status, answer.ForbiddenPath, answer.Proof = Never, above, proof
 			return
 		}
 	}

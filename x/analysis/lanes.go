@@ -9,10 +9,10 @@ import (
 )
 
 // InLanes distributes rules over lanes and runs the lanes on all cores. Rules with the same path
-// share a lane. In each lane it calls ask for one rule after another, with the rule's index and an
+// share a lane. In each lane it calls do for one rule after another, with the rule's index and an
 // Analyzer that charges the lane's meter. Apart from the lane's shared budget, an answer does not
 // depend on other questions.
-func (a *Analyzer) InLanes(rules []engine.RuleRef, meters [work.Lanes]*work.Meter, ask func(lane *Analyzer, i int) error) error {
+func (a *Analyzer) InLanes(rules []engine.RuleRef, meters [work.Lanes]*work.Meter, do func(lane *Analyzer, i int) error) error {
 	lanes := divide(rules)
 	return work.InLanes(func(n int) (err error) {
 		defer func() {
@@ -29,7 +29,7 @@ func (a *Analyzer) InLanes(rules []engine.RuleRef, meters [work.Lanes]*work.Mete
 		}
 		lane.Charge(meters[n])
 		for _, i := range lanes[n] {
-			if err := ask(lane, i); err != nil {
+			if err := do(lane, i); err != nil {
 				return err
 			}
 		}

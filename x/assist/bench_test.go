@@ -12,8 +12,8 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// asks returns the rules of the largest CRD in the corpus and a Place for each.
-func asks(b *testing.B) (places []*assist.Place, rules []string) {
+// asks returns the rules of the largest CRD in the corpus and a Context for each.
+func asks(b *testing.B) (places []*assist.Context, rules []string) {
 	b.Helper()
 	crd := corpus.ReadCRD(b, corpus.Largest(b, corpus.CRDFiles(b)))
 	e, err := engine.Compile(crd, engine.Config{})
@@ -21,16 +21,16 @@ func asks(b *testing.B) (places []*assist.Place, rules []string) {
 		b.Fatal(err)
 	}
 	functions := &assist.Functions{}
-	eachRule(crd, e, func(p *assist.Place, _, _ string, _ int, rule apiextensionsv1.ValidationRule) {
+	eachRule(crd, e, func(p *assist.Context, _, _ string, _ int, rule apiextensionsv1.ValidationRule) {
 		p.Part, p.Functions = assist.Rule, functions
 		places, rules = append(places, p), append(rules, rule.Rule)
 	})
 	return places, rules
 }
 
-// benchmark calls ask for each place in turn and reports the 95th percentile and the maximum of the
+// benchmark calls ask for each context in turn and reports the 95th percentile and the maximum of the
 // time per call.
-func benchmark(b *testing.B, ask func(p *assist.Place, rule string, at int)) {
+func benchmark(b *testing.B, ask func(p *assist.Context, rule string, at int)) {
 	places, rules := asks(b)
 	if len(places) == 0 {
 		b.Fatal("no rules")
@@ -48,17 +48,17 @@ func benchmark(b *testing.B, ask func(p *assist.Place, rule string, at int)) {
 }
 
 func BenchmarkPlaceComplete(b *testing.B) {
-	benchmark(b, func(p *assist.Place, rule string, at int) { p.CompleteAt(rule, at) })
+	benchmark(b, func(p *assist.Context, rule string, at int) { p.CompleteAt(rule, at) })
 }
 
 func BenchmarkPlaceHover(b *testing.B) {
-	benchmark(b, func(p *assist.Place, rule string, at int) { p.Hover(rule, at) })
+	benchmark(b, func(p *assist.Context, rule string, at int) { p.Hover(rule, at) })
 }
 
 func BenchmarkPlaceCall(b *testing.B) {
-	benchmark(b, func(p *assist.Place, rule string, at int) { p.Call(rule, at) })
+	benchmark(b, func(p *assist.Context, rule string, at int) { p.Call(rule, at) })
 }
 
 func BenchmarkPlaceProblems(b *testing.B) {
-	benchmark(b, func(p *assist.Place, rule string, at int) { p.Problems(string([]rune(rule)[:at])) })
+	benchmark(b, func(p *assist.Context, rule string, at int) { p.Problems(string([]rune(rule)[:at])) })
 }

@@ -25,7 +25,7 @@ type Span struct{ Start, End int }
 
 // Call returns the innermost call that encloses code point at of src, which may be incomplete. It
 // returns nil if no such call exists or the function is unknown.
-func (p *Place) Call(src string, at int) *Call {
+func (p *Context) Call(src string, at int) *Call {
 	text := []rune(src)
 	text = text[:max(0, min(at, len(text)))]
 	tokens := lex.Tokens(text)

@@ -52,14 +52,14 @@ func (c Completion) Only(prefix string) Completion {
 
 // CompleteAt is like Complete for a cursor in the middle of src. It ignores the text after the
 // cursor.
-func (p *Place) CompleteAt(src string, at int) Completion {
+func (p *Context) CompleteAt(src string, at int) Completion {
 	text := []rune(src)
 	return p.Complete(text[:max(0, min(at, len(text)))])
 }
 
 // Complete returns the candidates for a cursor at the end of src, the part of an expression before
 // the cursor.
-func (p *Place) Complete(src []rune) Completion {
+func (p *Context) Complete(src []rune) Completion {
 	tokens := lex.Tokens(src)
 	word := lex.Token{Start: len(src), End: len(src)}
 	if n := len(tokens); n > 0 && tokens[n-1].End == len(src) {
@@ -89,7 +89,7 @@ func (p *Place) Complete(src []rune) Completion {
 const cursor = "__cursor__"
 
 // cursor returns the view at the end of src, or nil if the schema is not visible to rules.
-func (p *Place) cursor(src []rune) *view {
+func (p *Context) cursor(src []rune) *view {
 	env, tree := p.tree(string(src) + cursor)
 	if tree == nil {
 		return nil
@@ -127,7 +127,7 @@ func (v *view) members(of ast.Expr, optional bool) []Candidate {
 		return append(out, namespace(v.env, dotted(of)+".")...)
 	}
 	if f.decl == nil && t.Kind() == celtypes.StructKind {
-		if d := declOf(v.place.Node.Decl(), t); d != nil {
+		if d := declOf(v.context.Node.Decl(), t); d != nil {
 			out = fieldCandidates(d)
 		}
 	}
@@ -237,9 +237,9 @@ func namespace(env *cel.Env, prefix string) []Candidate {
 
 // words returns the variables, literals, and functions that an expression can begin with.
 func (v *view) words() []Candidate {
-	self := v.place.Node.Decl()
+	self := v.context.Node.Decl()
 	out := []Candidate{{Text: types.Self, Hint: self.String(), Class: ClassVariable}, {Text: types.OldSelf, Hint: "self before the change", Class: ClassVariable}}
-	out = append(out, v.place.Named...)
+	out = append(out, v.context.Named...)
 	for _, l := range v.loops {
 		for _, name := range l.names {
 			hint := "variable"
@@ -275,7 +275,7 @@ func identifier(name string) bool {
 }
 
 // Names returns the words that can follow src, without parentheses. It can be passed to Advise.
-func (p *Place) Names(src string) []string {
+func (p *Context) Names(src string) []string {
 	c := p.Complete([]rune(src))
 	names := make([]string, len(c.Candidates))
 	for i, candidate := range c.Candidates {
@@ -286,7 +286,7 @@ func (p *Place) Names(src string) []string {
 
 // CompleteFieldPath is like CompleteAt for the fieldPath of a rule: a path of fields below the
 // place, such as ".spec.name" or ".labels['a.b']".
-func (p *Place) CompleteFieldPath(src string, at int) Completion {
+func (p *Context) CompleteFieldPath(src string, at int) Completion {
 	text := []rune(src)
 	return p.fieldPath(text[:max(0, min(at, len(text)))])
 }

@@ -15,7 +15,7 @@ import (
 
 // completeString returns the values of an enum or the keys of a map as candidates for the string
 // literal that is open at the end of src.
-func (p *Place) completeString(src []rune, open lex.Token) Completion {
+func (p *Context) completeString(src []rune, open lex.Token) Completion {
 	quote, raw := open.Start, false
 	if q, r := lex.StringPrefix(src, open.Start); q > open.Start {
 		quote, raw = q, r

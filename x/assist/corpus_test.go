@@ -33,8 +33,8 @@ func few(t *testing.T, every int, visit func(crd *apiextensionsv1.CustomResource
 	}
 }
 
-// eachRule visits the rules of a CRD with their places.
-func eachRule(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, visit func(p *assist.Place, version, path string, index int, rule apiextensionsv1.ValidationRule)) {
+// eachRule visits the rules of a CRD with their contexts.
+func eachRule(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, visit func(p *assist.Context, version, path string, index int, rule apiextensionsv1.ValidationRule)) {
 	functions := &assist.Functions{}
 	for i := range crd.Spec.Versions {
 		v := &crd.Spec.Versions[i]
@@ -45,7 +45,7 @@ func eachRule(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, v
 		at = func(s *apiextensionsv1.JSONSchemaProps, steps []engine.Step) {
 			path := engine.FormatPath(steps)
 			for index, rule := range s.XValidations {
-				p, err := assist.NewPlace(e, v.Schema.OpenAPIV3Schema, v.Name, path)
+				p, err := assist.NewContext(e, v.Schema.OpenAPIV3Schema, v.Name, path)
 				if err != nil {
 					continue
 				}
@@ -71,13 +71,13 @@ func eachRule(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, v
 // lint, and that each fix removes the problem.
 func TestUnguardedCorpus(t *testing.T) {
 	t.Parallel()
-	told, mended, offered := 0, 0, 0
+	explained, fixed, offered := 0, 0, 0
 	few(t, 12, func(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine) {
 		report, err := vet.VetCRD(context.Background(), crd, vet.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		eachRule(crd, e, func(p *assist.Place, version, path string, index int, rule apiextensionsv1.ValidationRule) {
+		eachRule(crd, e, func(p *assist.Context, version, path string, index int, rule apiextensionsv1.ValidationRule) {
 			want, ok := "", false
 			for _, l := range report.Lints {
 				if l.Name == "optional-read" && (l.Version == version || l.Version == "") && l.Path == path && l.Index == index {
@@ -92,13 +92,13 @@ func TestUnguardedCorpus(t *testing.T) {
 				if got == "" {
 					got, _, _ = strings.Cut(problem.Message, " is optional")
 				}
-				told++
+				explained++
 				for _, m := range problem.Fixes {
 					offered++
 					gone(t, p, rule.Rule, problem, m)
 				}
 				if ok = len(problem.Fixes) > 0; ok {
-					mended++
+					fixed++
 				}
 			}
 			if got != want {
@@ -106,7 +106,7 @@ func TestUnguardedCorpus(t *testing.T) {
 			}
 		})
 	})
-	t.Logf("%d findings, %d with fixes, %d fixes", told, mended, offered)
+	t.Logf("%d findings, %d with fixes, %d fixes", explained, fixed, offered)
 }
 
 // TestBrokenCorpus introduces typical mistakes into rules and checks that each fix removes its
@@ -114,9 +114,9 @@ func TestUnguardedCorpus(t *testing.T) {
 func TestBrokenCorpus(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(22, 4))
-	broken, back, mends := 0, 0, 0
+	broken, back, fixes := 0, 0, 0
 	few(t, 12, func(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine) {
-		eachRule(crd, e, func(p *assist.Place, _, _ string, _ int, rule apiextensionsv1.ValidationRule) {
+		eachRule(crd, e, func(p *assist.Context, _, _ string, _ int, rule apiextensionsv1.ValidationRule) {
 			src := spoilt(random, rule.Rule)
 			problems := p.Problems(src)
 			if len(problems) != 1 || problems[0].Kind != assist.Broken {
@@ -124,7 +124,7 @@ func TestBrokenCorpus(t *testing.T) {
 			}
 			broken++
 			for i, m := range problems[0].Fixes {
-				mends++
+				fixes++
 				gone(t, p, src, problems[0], m)
 				if is := assist.Apply(src, m.Edits); i == 0 && strings.Join(strings.Fields(is), "") == strings.Join(strings.Fields(rule.Rule), "") {
 					back++
@@ -132,7 +132,7 @@ func TestBrokenCorpus(t *testing.T) {
 			}
 		})
 	})
-	t.Logf("%d broken rules, %d fixes, %d rules are restored by the first fix", broken, mends, back)
+	t.Logf("%d broken rules, %d fixes, %d rules are restored by the first fix", broken, fixes, back)
 	if broken == 0 || back*100 < broken*75 {
 		t.Errorf("only %d of %d rules are restored, want 75 %%", back, broken)
 	}

@@ -13,7 +13,7 @@ import (
 // costly returns the problem of an expression whose estimate exceeds the limit, or nil. Each fix
 // sets a single bound if that suffices; otherwise, one fix sets several bounds to the same value.
 // For a whole CRD, engine/vet finds better bounds.
-func (p *Place) costly(x *expr.Expr) *Problem {
+func (p *Context) costly(x *expr.Expr) *Problem {
 	price := p.Price(x)
 	if price.Total <= price.Limit || p.Part == AnyExpression {
 		return nil
@@ -40,7 +40,7 @@ func (p *Place) costly(x *expr.Expr) *Problem {
 			together = t.largest(list, price.Limit)
 		}
 	}
-	out.Fixes = out.Fixes[:min(len(out.Fixes), maxMends-1)]
+	out.Fixes = out.Fixes[:min(len(out.Fixes), maxFixes-1)]
 	if together != nil && len(together.Bounds) > 1 {
 		out.Fixes = append(out.Fixes, *together)
 	}
@@ -54,7 +54,7 @@ func (p *Place) costly(x *expr.Expr) *Problem {
 type size struct {
 	Bound
 	// key is the path below self in the form that estimates use. factor is the index among the
-	// lists and maps around the place, or -1.
+	// lists and maps around the schema node, or -1.
 	key    string
 	factor int
 	// bytes is the size that the estimate assigns to a unit of the bound: 4 for a character, else
@@ -64,13 +64,13 @@ type size struct {
 
 // trial computes the price of an expression under different bounds.
 type trial struct {
-	place *Place
-	x     *expr.Expr
-	sizes []*size
+	context *Context
+	x       *expr.Expr
+	sizes   []*size
 }
 
-func (p *Place) newTrial(x *expr.Expr) *trial {
-	t := &trial{place: p, x: x}
+func (p *Context) newTrial(x *expr.Expr) *trial {
+	t := &trial{context: p, x: x}
 	if p.Part != MessageExpression {
 		for i, f := range p.around.cardinality.Factors {
 			s := &size{Bound: Bound{Path: f.Path, Set: f.Word()}, factor: i, bytes: 1}
@@ -81,7 +81,7 @@ func (p *Place) newTrial(x *expr.Expr) *trial {
 		}
 	}
 	known := map[string]bool{}
-	t.estimate(&cost.Assumption{Asked: func(path []string, d *types.Decl) {
+	t.estimate(&cost.Assumption{OnSize: func(path []string, d *types.Decl) {
 		word, key := BoundName(d), cost.Path(path)
 		if known[key] || word == "" || d.Max.Source != types.Assumed && d.Max.Source != types.Declared {
 			return
@@ -100,7 +100,7 @@ func (p *Place) newTrial(x *expr.Expr) *trial {
 }
 
 // pathBelow converts a path in the checker's notation to a path from the root of the object.
-func (p *Place) pathBelow(path []string) string {
+func (p *Context) pathBelow(path []string) string {
 	steps := append([]engine.Step(nil), p.steps()...)
 	d := p.Node.Decl()
 	for _, name := range path {
@@ -117,7 +117,7 @@ func (p *Place) pathBelow(path []string) string {
 }
 
 func (t *trial) estimate(a *cost.Assumption) uint64 {
-	return t.place.model().If(t.x.AST(), t.place.Node.Decl(), a).Max
+	return t.context.model().If(t.x.AST(), t.context.Node.Decl(), a).Max
 }
 
 // price returns the price of the expression if the bounds in list are set to value.
@@ -132,7 +132,7 @@ func (t *trial) price(list []*size, value int64) uint64 {
 			a.Sizes[s.key] = v * s.bytes
 		}
 	}
-	for i, f := range t.place.around.cardinality.Factors {
+	for i, f := range t.context.around.cardinality.Factors {
 		limit, ok := limits[i]
 		if !ok && f.Bounded {
 			limit, ok = int64(f.Max), true
@@ -148,10 +148,10 @@ func (t *trial) price(list []*size, value int64) uint64 {
 		}
 	}
 	total := t.estimate(a)
-	if t.place.Part == MessageExpression {
+	if t.context.Part == MessageExpression {
 		return total
 	}
-	return cost.Mul(total, around.Times(t.place.Node.Decl()))
+	return cost.Mul(total, around.Times(t.context.Node.Decl()))
 }
 
 // of returns the bound to set for value. It never raises an existing bound.
@@ -162,8 +162,8 @@ func (s *size) of(value int64) int64 {
 	return value
 }
 
-// mostBound is the largest bound that is tried.
-const mostBound = 1 << 20
+// maxTriedBound is the largest bound that is tried.
+const maxTriedBound = 1 << 20
 
 // largest returns the fix that sets the bounds in list to the largest power of two that keeps the
 // price within limit, or nil if no bound does.
@@ -171,7 +171,7 @@ func (t *trial) largest(list []*size, limit uint64) *Fix {
 	if len(list) == 0 {
 		return nil
 	}
-	for value := int64(mostBound); value > 0; value /= 2 {
+	for value := int64(maxTriedBound); value > 0; value /= 2 {
 		if t.price(list, value) > limit {
 			continue
 		}
@@ -183,7 +183,7 @@ func (t *trial) largest(list []*size, limit uint64) *Fix {
 			}
 			m.Bounds = append(m.Bounds, b)
 			if len(m.Bounds) == 1 {
-				m.Title = fmt.Sprintf("set %s: %d at %s", b.Set, b.Value, phrase.Place(b.Path))
+				m.Title = fmt.Sprintf("set %s: %d at %s", b.Set, b.Value, phrase.Path(b.Path))
 			}
 		}
 		if len(m.Bounds) > 1 {

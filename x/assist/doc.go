@@ -1,7 +1,7 @@
-// Package assist helps authors write expressions at a place in a schema. It provides completion,
+// Package assist helps authors write expressions at a path in a schema. It provides completion,
 // hover information with types and costs, signatures, problems, and their fixes.
 //
-//	p, err := assist.NewPlace(e, schema, "v1", "spec.hosts[*]")
+//	p, err := assist.NewContext(e, schema, "v1", "spec.hosts[*]")
 //	p.Part = assist.Rule
 //	p.CompleteAt("self.na", 7)                  // name
 //	p.Hover("self.name != ''", 6).Lines()       // its type, bounds, cost, share of the limit
@@ -22,7 +22,7 @@ package assist
 // copies of the enclosing macros (tree.go).
 //
 // Errors from cel-go fall into a few classes, which are recognized by the beginning of the message:
-// syntax errors (syntax.go, mend_syntax.go), unknown names (names.go, mend_names.go), type errors
-// (overload.go, kinds.go, mend_types.go), and runtime errors (runtime.go). An unrecognized message
+// syntax errors (syntax.go, fix_syntax.go), unknown names (names.go, fix_names.go), type errors
+// (overload.go, kinds.go, fix_types.go), and runtime errors (runtime.go). An unrecognized message
 // gets no advice, because wrong advice is worse than no advice. Advice.Words describe a remedy;
-// Advice.Fixes apply it, and each fix was tried before it is offered (mending.go).
+// Advice.Fixes apply it, and each fix was tried before it is offered (fixer.go).

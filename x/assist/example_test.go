@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-func ExampleNewPlace() {
+func ExampleNewContext() {
 	data, err := os.ReadFile("../../examples/crontab/crd.yaml")
 	if err != nil {
 		log.Fatal(err)
@@ -26,7 +26,7 @@ func ExampleNewPlace() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := assist.NewPlace(e, crd.Spec.Versions[0].Schema.OpenAPIV3Schema, "v1", "spec")
+	p, err := assist.NewContext(e, crd.Spec.Versions[0].Schema.OpenAPIV3Schema, "v1", "spec")
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // fieldPath returns candidates for the next step of a fieldPath.
-func (p *Place) fieldPath(src []rune) Completion {
+func (p *Context) fieldPath(src []rune) Completion {
 	text := string(src)
 	cut := strings.LastIndexAny(text, ".[")
 	if quoted := strings.LastIndex(text, "['"); quoted >= 0 && !strings.Contains(text[quoted:], "']") {

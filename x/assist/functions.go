@@ -92,11 +92,11 @@ func (k *Functions) Since(name string) string {
 
 // Names returns the functions and macros that an expression can call at p. If p is nil, it returns
 // those of new rules in the Kubernetes version kube, or of all rules if kube is "".
-func (k *Functions) Names(p *Place, kube string) []string { return functionNames(k.known(p, kube)) }
+func (k *Functions) Names(p *Context, kube string) []string { return functionNames(k.known(p, kube)) }
 
 // Of returns the description of a function, or nil if Names does not include it. Arguments p and
 // kube are as for Names.
-func (k *Functions) Of(name string, p *Place, kube string) *Function {
+func (k *Functions) Of(name string, p *Context, kube string) *Function {
 	env := k.known(p, kube)
 	if !slices.Contains(functionNames(env), name) {
 		return nil
@@ -165,7 +165,7 @@ func (k *Functions) overload(f *Function, name string, o *decls.OverloadDecl) {
 
 // known returns the environment of p, or that of the Kubernetes version kube if p is nil or its
 // schema is not visible to rules. It returns nil if kube is invalid.
-func (k *Functions) known(p *Place, kube string) *cel.Env {
+func (k *Functions) known(p *Context, kube string) *cel.Env {
 	if p != nil {
 		if env := p.env(); env != nil {
 			return env

@@ -9,7 +9,7 @@ import (
 // FuzzPlace checks that no expression and cursor position cause a panic, that all reported ranges
 // are within the text, and that each fix removes its problem.
 func FuzzPlace(f *testing.F) {
-	for src := range mended {
+	for src := range fixedRules {
 		f.Add(src, len(src)/2)
 	}
 	for _, src := range []string{"self.", "self.spec.?env.optMap(e, e.", "has(self.", "self.spec.env.map(e, e.name, [", "'", "a ? b", "\xff.\xfe(", "{self: [", "😀.é && self.spec.replicas = 1"} {

@@ -85,7 +85,7 @@ func (c *Price) Words() string {
 
 // Hover describes the part of src at code point at. src may be incomplete. Hover returns nil for
 // comments, literals, and parts about which nothing is known.
-func (p *Place) Hover(src string, at int) *Hover {
+func (p *Context) Hover(src string, at int) *Hover {
 	text := []rune(src)
 	tokens := lex.Tokens(text)
 	i := slices.IndexFunc(tokens, func(t lex.Token) bool { return t.Start <= at && at < t.End })
@@ -106,7 +106,7 @@ func (p *Place) Hover(src string, at int) *Hover {
 	switch {
 	case v != nil:
 		h.Text = textOf(text, tokens, i, v.above(0))
-		h.tell(v)
+		h.describe(v)
 	case h.Function == nil:
 		return nil
 	}
@@ -135,19 +135,19 @@ func functionAt(env *cel.Env, tokens []lex.Token, i int) string {
 }
 
 // viewAt returns the view at the node that token i belongs to, or nil if no view exists.
-func (p *Place) viewAt(env *cel.Env, tree *ast.AST, tokens []lex.Token, i int) *view {
-	places := []int{tokens[i].Start}
+func (p *Context) viewAt(env *cel.Env, tree *ast.AST, tokens []lex.Token, i int) *view {
+	offsets := []int{tokens[i].Start}
 	if tokens[i].Kind == lex.Ident {
 		if i > 0 && (tokens[i-1].Text == "." || tokens[i-1].Text == ".?") {
-			places = []int{tokens[i-1].Start}
+			offsets = []int{tokens[i-1].Start}
 		}
 		if i+1 < len(tokens) && tokens[i+1].Text == "(" {
-			places = []int{tokens[i+1].Start}
+			offsets = []int{tokens[i+1].Start}
 		}
 	}
 	v := p.view(env, tree.Expr(), func(e ast.Expr) bool {
 		r, ok := tree.SourceInfo().GetOffsetRange(e.ID())
-		return ok && slices.Contains(places, int(r.Start)) && e.Kind() != ast.LiteralKind
+		return ok && slices.Contains(offsets, int(r.Start)) && e.Kind() != ast.LiteralKind
 	})
 	if len(v.path) > 0 {
 		return v
@@ -160,7 +160,7 @@ func (p *Place) viewAt(env *cel.Env, tree *ast.AST, tokens []lex.Token, i int) *
 
 // viewOfName is viewAt for names without a node of their own: the declaration of a macro's
 // variable, and the field in the argument of has().
-func (p *Place) viewOfName(env *cel.Env, tree *ast.AST, tokens []lex.Token, i int) *view {
+func (p *Context) viewOfName(env *cel.Env, tree *ast.AST, tokens []lex.Token, i int) *view {
 	name := tokens[i].Text
 	at := func(e ast.Expr, start int) bool {
 		r, ok := tree.SourceInfo().GetOffsetRange(e.ID())
@@ -173,8 +173,8 @@ func (p *Place) viewOfName(env *cel.Env, tree *ast.AST, tokens []lex.Token, i in
 		if len(v.path) == 0 {
 			return nil
 		}
-		asked := v.path[len(v.path)-1].AsSelect()
-		v.path[len(v.path)-1] = factory.NewSelect(0, asked.Operand(), name)
+		test := v.path[len(v.path)-1].AsSelect()
+		v.path[len(v.path)-1] = factory.NewSelect(0, test.Operand(), name)
 		return v
 	}
 	open := i - 1
@@ -217,11 +217,11 @@ func textOf(text []rune, tokens []lex.Token, i int, e ast.Expr) string {
 	return out
 }
 
-// tell fills h with the information about the node of v.
-func (h *Hover) tell(v *view) {
+// describe fills h with the information about the node of v.
+func (h *Hover) describe(v *view) {
 	e := v.above(0)
 	f := v.expr(e)
-	if f.decl != nil && !asksOptional(e) {
+	if f.decl != nil && !mayBeOptional(e) {
 		h.Type = f.decl.String()
 	} else if t := v.typeOf(e); t != nil {
 		h.Type = typeWords(t)
@@ -255,5 +255,5 @@ func (v *view) estimate(e ast.Expr) (cost.Estimate, bool) {
 	if checked == nil {
 		return cost.Estimate{}, false
 	}
-	return v.place.model().Of(checked, v.place.Node.Decl()), true
+	return v.context.model().Of(checked, v.context.Node.Decl()), true
 }

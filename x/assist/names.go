@@ -9,8 +9,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// elsewhere maps names from other languages to hints about their CEL counterparts.
-var elsewhere = map[string]string{
+// nameHints maps names from other languages to hints about their CEL counterparts.
+var nameHints = map[string]string{
 	"length": sizeOf, "len": sizeOf, "count": sizeOf,
 	"isEmpty": empty, "empty": empty, "notEmpty": empty, "nonEmpty": empty,
 	"any": "use list.exists(e, e > 0)", "some": "use list.exists(e, e > 0)", "anyMatch": "use list.exists(e, e > 0)",
@@ -64,11 +64,11 @@ func (f *fault) unknown(name string) Advice {
 		if fields := f.names("self."); slices.Contains(fields, name) {
 			return Advice{Names: []string{"self." + name}}
 		}
-		if text := words[name]; text != "" {
+		if text := wordHints[name]; text != "" {
 			return Advice{Words: text}
 		}
 	}
-	return Advice{Words: elsewhere[name]}
+	return Advice{Words: nameHints[name]}
 }
 
 // macros holds the macros whose first argument is a variable.
@@ -125,16 +125,16 @@ func (f *fault) selection(text string) Advice {
 		return Advice{Names: []string{name + "()"}}
 	}
 	typ, _, _ := strings.Cut(strings.TrimPrefix(text, "type '"), "' does not support")
-	what := f.operand(i-2, "x")
+	operand := f.operand(i-2, "x")
 	switch k := kindOf(typ); {
-	case elsewhere[name] != "" && f.at(i+1) != "(":
-		return Advice{Words: elsewhere[name]}
+	case nameHints[name] != "" && f.at(i+1) != "(":
+		return Advice{Words: nameHints[name]}
 	case k == kindList:
-		return Advice{Words: fmt.Sprintf("%s is a list: select a field of one element, %s[0].%s, or of each, %s.all(e, e.%s …)", what, what, name, what, name)}
+		return Advice{Words: fmt.Sprintf("%s is a list: select a field of one element, %s[0].%s, or of each, %s.all(e, e.%s …)", operand, operand, name, operand, name)}
 	case k == kindOptional:
-		return Advice{Words: fmt.Sprintf("%s is an optional: continue with .?%s, or end with .orValue(…)", what, name)}
+		return Advice{Words: fmt.Sprintf("%s is an optional: continue with .?%s, or end with .orValue(…)", operand, name)}
 	case k != kindObject:
-		return Advice{Words: fmt.Sprintf("%s is %s: it has no fields", what, k)}
+		return Advice{Words: fmt.Sprintf("%s is %s: it has no fields", operand, k)}
 	}
 	return Advice{}
 }

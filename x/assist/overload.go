@@ -208,18 +208,18 @@ var ofTexts = []string{"contains", "endsWith", "lowerAscii", "matches", "startsW
 // method returns a hint for a method called on the wrong type or with the wrong arguments.
 func (f *fault) method(name, target string) string {
 	on := kindOf(target)
-	what := f.receiverOf(name, "x")
+	receiver := f.receiverOf(name, "x")
 	switch {
 	case on == kindOptional && (name == "orValue" || name == "or"):
 		return "the default for an absent value must have its type: " + string(kindOf(within(target)))
 	case on == kindOptional:
 		return "an optional is not a value: end it with .orValue(…) first"
 	case name == "contains" && (on == kindList || on == kindMap):
-		return fmt.Sprintf("contains is a method of strings: use 'a' in %s", what)
+		return fmt.Sprintf("contains is a method of strings: use 'a' in %s", receiver)
 	case on == kindList && slices.Contains(ofTexts, name):
-		return fmt.Sprintf("%s is a method of strings: for each item of the list, use %s.all(e, e.%s(…))", name, what, name)
+		return fmt.Sprintf("%s is a method of strings: for each item of the list, use %s.all(e, e.%s(…))", name, receiver, name)
 	case on != kindString && slices.Contains(ofTexts, name):
-		return fmt.Sprintf("%s is a method of strings: convert with string(%s)", name, what)
+		return fmt.Sprintf("%s is a method of strings: convert with string(%s)", name, receiver)
 	}
 	return ""
 }

@@ -23,7 +23,7 @@ type Price struct {
 }
 
 // Price returns the price of an expression that was compiled at p.
-func (p *Place) Price(x *expr.Expr) Price {
+func (p *Context) Price(x *expr.Expr) Price {
 	out := Price{Estimate: x.Estimate(), Times: p.around.times(p.Node.Decl()), Limit: uint64(p.Limits.WithDefaults().EstimatedPerRule)}
 	out.Total = out.Estimate.Max
 	if p.Part != MessageExpression {
@@ -39,7 +39,7 @@ type around struct {
 	sized       []sized // the lists and maps among the ancestors
 }
 
-// sized is a list or map, with its path as the caller of NewPlace wrote it.
+// sized is a list or map, with its path as the caller of NewContext wrote it.
 type sized struct {
 	text string
 	decl *types.Decl
@@ -80,24 +80,24 @@ type Unbounded struct{ Text, Set, Assumed string }
 
 // Unbounded returns the unbounded lists and maps around p, followed by the unbounded values that x
 // reads.
-func (p *Place) Unbounded(x *expr.Expr) (all []Unbounded) {
+func (p *Context) Unbounded(x *expr.Expr) (all []Unbounded) {
 	seen := map[string]bool{}
-	say := func(text string, d *types.Decl) {
+	addLine := func(text string, d *types.Decl) {
 		if name := BoundName(d); d.Max.Source == types.Assumed && name != "" && !seen[text] {
 			seen[text] = true
 			all = append(all, Unbounded{text, name, sizeText(d)})
 		}
 	}
 	for _, s := range p.around.sized {
-		say(s.text, s.decl)
+		addLine(s.text, s.decl)
 	}
 	src := lex.NewSource(x.Source(), x.AST())
-	r := resolver{place: p, vars: map[string]found{}}
+	r := resolver{context: p, vars: map[string]referent{}}
 	ast.PreOrderVisit(x.AST().NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		if e.Kind() == ast.ComprehensionKind {
 			r.loop(e.AsComprehension())
 		} else if f := r.expr(e); f.decl != nil {
-			say(src.Of(e), f.decl)
+			addLine(src.Of(e), f.decl)
 		}
 	}))
 	return all

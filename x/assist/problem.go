@@ -79,7 +79,7 @@ func Apply(src string, edits []Edit) string {
 // Problems returns the problems of an expression in the order of its text. If src does not compile,
 // the result is its compile error. Otherwise, the result holds the fields that are read without a
 // guard and the cost problem, if any.
-func (p *Place) Problems(src string) []Problem {
+func (p *Context) Problems(src string) []Problem {
 	x, err := p.compile(src)
 	var bad *engine.CompileError
 	switch {
@@ -92,14 +92,14 @@ func (p *Place) Problems(src string) []Problem {
 		return []Problem{*bad}
 	}
 	all := p.unguarded(x)
-	if dear := p.costly(x); dear != nil {
-		all = append(all, *dear)
+	if costProblem := p.costly(x); costProblem != nil {
+		all = append(all, *costProblem)
 	}
 	return all
 }
 
 // mistyped returns the problem of an expression whose type does not suit its part, or nil.
-func (p *Place) mistyped(x *expr.Expr) *Problem {
+func (p *Context) mistyped(x *expr.Expr) *Problem {
 	if p.fits(x) {
 		return nil
 	}
@@ -125,14 +125,14 @@ func (p *Place) mistyped(x *expr.Expr) *Problem {
 var partOf = map[Part]parts.Part{Rule: parts.Itself, MessageExpression: parts.Message}
 
 // fits reports whether the type of x suits the part of p.
-func (p *Place) fits(x *expr.Expr) bool {
+func (p *Context) fits(x *expr.Expr) bool {
 	part, ok := partOf[p.Part]
 	return !ok || part.Takes(x.AST())
 }
 
 // tried returns a fix with these edits if the edited expression compiles and satisfies good, or
 // nil.
-func (p *Place) tried(src string, edits []Edit, good func(*expr.Expr) bool) []Fix {
+func (p *Context) tried(src string, edits []Edit, good func(*expr.Expr) bool) []Fix {
 	if x, err := p.compile(Apply(src, edits)); err != nil || !good(x) {
 		return nil
 	}
@@ -140,7 +140,7 @@ func (p *Place) tried(src string, edits []Edit, good func(*expr.Expr) bool) []Fi
 }
 
 // ProblemOf converts a compile error of an expression at p to a problem with fixes.
-func (p *Place) ProblemOf(bad *engine.CompileError) Problem {
+func (p *Context) ProblemOf(bad *engine.CompileError) Problem {
 	f, ok := newFault(bad)
 	if !ok {
 		if x, err := p.compile(bad.Rule); err == nil {

@@ -13,7 +13,7 @@ import (
 // that no fix is offered.
 func TestMended(t *testing.T) {
 	p := placeIn(t, "../../examples/crontab/crd.yaml", "")
-	for src, want := range mended {
+	for src, want := range fixedRules {
 		problems := p.Problems(src)
 		if len(problems) != 1 {
 			t.Errorf("%s: %d problems", src, len(problems))
@@ -33,7 +33,7 @@ func TestMended(t *testing.T) {
 }
 
 // gone checks that a fix removes its problem.
-func gone(t *testing.T, p *assist.Place, src string, was assist.Problem, m assist.Fix) {
+func gone(t *testing.T, p *assist.Context, src string, was assist.Problem, m assist.Fix) {
 	t.Helper()
 	is := assist.Apply(src, m.Edits)
 	for _, other := range p.Problems(is) {
@@ -51,7 +51,7 @@ func gone(t *testing.T, p *assist.Place, src string, was assist.Problem, m assis
 	}
 }
 
-var mended = map[string]string{
+var fixedRules = map[string]string{
 	"self.spec.replicas = 3":                          "self.spec.replicas == 3",
 	"self.spec.replicas = 3 && self.spec.image = 'a'": "self.spec.replicas == 3 && self.spec.image == 'a'",
 	"self.spec.replicas === 3":                        "self.spec.replicas == 3",

@@ -14,9 +14,9 @@ import (
 	"github.com/celadon-cel/celadon/x/trace/record"
 )
 
-// found is the referent of an expression: a declaration, its path in the object, the schema node,
+// referent is the target of an expression: a declaration, its path in the object, the schema node,
 // and the values of the loaded object at that path.
-type found struct {
+type referent struct {
 	decl   *types.Decl
 	steps  []engine.Step
 	schema *apiextensionsv1.JSONSchemaProps // nil if the CRD has no schema for the path
@@ -24,26 +24,26 @@ type found struct {
 }
 
 // below returns the child of f with declaration d.
-func (f found) below(d *types.Decl, step engine.Step, values []any) found {
-	return found{d, append(slices.Clone(f.steps), step), SchemaBelow(f.schema, step), values}
+func (f referent) below(d *types.Decl, step engine.Step, values []any) referent {
+	return referent{d, append(slices.Clone(f.steps), step), SchemaBelow(f.schema, step), values}
 }
 
 // resolver finds the declaration of an expression without checking it, so it also works for
 // incomplete expressions.
 type resolver struct {
-	place *Place
-	vars  map[string]found
+	context *Context
+	vars    map[string]referent
 }
 
 // expr returns the referent of an expression. Its decl is nil if the expression has no declaration,
 // such as the result of most functions.
-func (r *resolver) expr(e ast.Expr) found {
+func (r *resolver) expr(e ast.Expr) referent {
 	switch e.Kind() {
 	case ast.IdentKind:
 		return r.ident(e.AsIdent())
 	case ast.SelectKind:
 		if e.AsSelect().IsTestOnly() {
-			return found{}
+			return referent{}
 		}
 		return r.expr(e.AsSelect().Operand()).field(e.AsSelect().FieldName())
 	case ast.CallKind:
@@ -54,7 +54,7 @@ func (r *resolver) expr(e ast.Expr) found {
 			return r.expr(l.Over)
 		}
 	}
-	return found{}
+	return referent{}
 }
 
 // isFilter reports whether a conditional comprehension is filter, which keeps the elements
@@ -73,20 +73,20 @@ func isFilter(e ast.Expr) bool {
 	return element.Kind() == ast.IdentKind && element.AsIdent() == c.IterVar()
 }
 
-func (r *resolver) ident(name string) found {
+func (r *resolver) ident(name string) referent {
 	if v, ok := r.vars[name]; ok {
 		return v
 	}
-	switch p := r.place; name {
+	switch p := r.context; name {
 	case types.Self:
-		return found{p.Node.Decl(), p.steps(), p.Schema, []any{p.Self}}
+		return referent{p.Node.Decl(), p.steps(), p.Schema, []any{p.Self}}
 	case types.OldSelf:
-		return found{p.Node.Decl(), p.steps(), p.Schema, []any{p.Old}}
+		return referent{p.Node.Decl(), p.steps(), p.Schema, []any{p.Old}}
 	}
-	return found{}
+	return referent{}
 }
 
-func (r *resolver) call(e ast.Expr) found {
+func (r *resolver) call(e ast.Expr) referent {
 	call := e.AsCall()
 	switch call.FunctionName() {
 	case operators.OptSelect:
@@ -106,26 +106,26 @@ func (r *resolver) call(e ast.Expr) found {
 			return r.expr(call.Target()).elements()
 		}
 	}
-	return found{}
+	return referent{}
 }
 
-func (f found) field(ident string) found {
+func (f referent) field(ident string) referent {
 	if f.decl == nil {
-		return found{}
+		return referent{}
 	}
 	if f.decl.Kind == types.Map {
 		return f.below(f.decl.Elem, engine.Step{Any: true}, each(f.values, func(m map[string]any) any { return m[ident] }))
 	}
 	field, ok := f.decl.ByIdent(ident)
 	if !ok {
-		return found{}
+		return referent{}
 	}
 	return f.below(field.Decl, engine.Step{Name: field.Name}, each(f.values, func(m map[string]any) any { return m[field.Name] }))
 }
 
-func (f found) index(index ast.Expr) found {
+func (f referent) index(index ast.Expr) referent {
 	if f.decl == nil || f.decl.Elem == nil {
-		return found{}
+		return referent{}
 	}
 	if index.Kind() == ast.LiteralKind {
 		if key, ok := index.AsLiteral().(celtypes.String); ok {
@@ -136,9 +136,9 @@ func (f found) index(index ast.Expr) found {
 }
 
 // elements returns the items of a list or the values of a map.
-func (f found) elements() found {
+func (f referent) elements() referent {
 	if f.decl == nil || f.decl.Elem == nil {
-		return found{}
+		return referent{}
 	}
 	out := f.below(f.decl.Elem, engine.Step{Any: true}, nil)
 	for _, v := range f.values {

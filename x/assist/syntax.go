@@ -7,8 +7,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 )
 
-// misused maps operators of other languages to hints.
-var misused = map[string]string{
+// operatorHints maps operators of other languages to hints.
+var operatorHints = map[string]string{
 	"=":   "use == to compare; = is not a CEL operator",
 	"===": "use == to compare; === is not a CEL operator",
 	"!==": "use != to compare; !== is not a CEL operator",
@@ -39,8 +39,8 @@ var misused = map[string]string{
 	"\\":  "remove the \\: it is only valid in strings, and a rule can span lines without it",
 }
 
-// words maps words that are operators or keywords in other languages to hints.
-var words = map[string]string{
+// wordHints maps words that are operators or keywords in other languages to hints.
+var wordHints = map[string]string{
 	"and":      "use && to join conditions; and is not a CEL operator",
 	"or":       "use || to join conditions; or is not a CEL operator",
 	"xor":      "use a != b for an exclusive or of two conditions; xor is not a CEL operator",
@@ -83,14 +83,14 @@ func (f *fault) syntax() string {
 	if open := slices.IndexFunc(f.tokens, func(t lex.Token) bool { return t.Open }); open >= 0 && open <= f.token {
 		return "the string has no closing quote"
 	}
-	if text := misused[f.run()]; text != "" {
+	if text := operatorHints[f.run()]; text != "" {
 		return text
 	}
-	if text := misused[f.at(f.token)]; text != "" {
+	if text := operatorHints[f.at(f.token)]; text != "" {
 		return text
 	}
 	for _, i := range []int{f.token, f.token - 1} { // the parser reports "not a" and "if a" after the first word
-		if text := words[f.at(i)]; text != "" && f.isName(i) && f.at(i-1) != "." {
+		if text := wordHints[f.at(i)]; text != "" && f.isName(i) && f.at(i-1) != "." {
 			return text
 		}
 	}
@@ -104,7 +104,7 @@ func (f *fault) syntax() string {
 		return "use brackets for an element: [" + f.at(i+1) + "]"
 	}
 	if strings.Contains(string(f.src), "?.") && !strings.Contains(string(f.src), ":") {
-		return misused["?."]
+		return operatorHints["?."]
 	}
 	return f.unbalanced()
 }

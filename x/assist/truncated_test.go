@@ -18,13 +18,13 @@ import (
 
 // asked collects the answers at an offset of a CRD's text: completion and call information in a
 // rule, the path and node elsewhere.
-type asked struct {
+type answers struct {
 	e      *engine.Engine
 	crd    *apiextensionsv1.CustomResourceDefinition
-	places map[string]*assist.Place
+	places map[string]*assist.Context
 }
 
-func (a *asked) at(d *position.Document, offset int) (answer [3]any) {
+func (a *answers) at(d *position.Document, offset int) (answer [3]any) {
 	s := d.At(offset)
 	answer[0] = fmt.Sprint(s.Path, s.Key)
 	p := a.place(s.Path)
@@ -37,8 +37,8 @@ func (a *asked) at(d *position.Document, offset int) (answer [3]any) {
 	return answer
 }
 
-// place returns the place of the rule at path, or nil.
-func (a *asked) place(path position.Path) *assist.Place {
+// place returns the context of the rule at path, or nil.
+func (a *answers) place(path position.Path) *assist.Context {
 	name := fmt.Sprint(path)
 	if p, ok := a.places[name]; ok {
 		return p
@@ -48,7 +48,7 @@ func (a *asked) place(path position.Path) *assist.Place {
 		return nil
 	}
 	v := &a.crd.Spec.Versions[at]
-	p, err := assist.NewPlace(a.e, v.Schema.OpenAPIV3Schema, v.Name, engine.FormatPath(steps))
+	p, err := assist.NewContext(a.e, v.Schema.OpenAPIV3Schema, v.Name, engine.FormatPath(steps))
 	if err != nil {
 		p = nil
 	}
@@ -111,9 +111,9 @@ func TestTruncatedAnswers(t *testing.T) {
 		if err != nil || bad != nil {
 			continue
 		}
-		a := &asked{e: e, crd: crd, places: map[string]*assist.Place{}}
+		a := &answers{e: e, crd: crd, places: map[string]*assist.Context{}}
 		cut := random.IntN(len(data))
-		part := position.Loose(data[:cut], nil)
+		part := position.ParseTolerant(data[:cut], nil)
 		offsets := ruleOffsets(random, whole.Root, cut)
 		for range 10 {
 			offsets = append(offsets, random.IntN(cut+1))

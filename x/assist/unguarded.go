@@ -24,22 +24,22 @@ const (
 
 // unguarded returns a problem for each field that is read without has() although it may be absent.
 // Vet's optional-read lint reports only the first such field.
-func (p *Place) unguarded(x *expr.Expr) (all []Problem) {
+func (p *Context) unguarded(x *expr.Expr) (all []Problem) {
 	if p.Part == AnyExpression {
 		return nil
 	}
-	asked := map[place]bool{}
-	p.eachRead(x, func(e ast.Expr, of place, _ *resolver) {
-		if isTest(e) || asksOptional(e) {
-			asked[of] = true
+	done := map[readKey]bool{}
+	p.eachRead(x, func(e ast.Expr, of readKey, _ *resolver) {
+		if isTest(e) || mayBeOptional(e) {
+			done[of] = true
 		}
 	})
 	src := lex.NewSource(x.Source(), x.AST())
-	p.eachRead(x, func(e ast.Expr, of place, r *resolver) {
-		if e.Kind() != ast.SelectKind || isTest(e) || asksOptional(e) || asked[of] || r.always(e.AsSelect()) {
+	p.eachRead(x, func(e ast.Expr, of readKey, r *resolver) {
+		if e.Kind() != ast.SelectKind || isTest(e) || mayBeOptional(e) || done[of] || r.always(e.AsSelect()) {
 			return
 		}
-		asked[of] = true
+		done[of] = true
 		start, end, ok := src.Range(e)
 		if !ok {
 			return
@@ -47,8 +47,8 @@ func (p *Place) unguarded(x *expr.Expr) (all []Problem) {
 		problem := Problem{Kind: Unguarded, Start: start, End: end}
 		problem.Message = fmt.Sprintf("%s is optional and is read without has(): if it is absent, the rule fails with \"no such key\"", of.name)
 		problem.Words = fmt.Sprintf("write has(%s) && …, or !has(%s) || …", of.name, of.name)
-		for _, how := range []guard.Way{guard.Refuse, guard.Accept} {
-			if edits := p.guarded(x, of, how); len(all) < maxGuarded && len(edits) > 0 {
+		for _, way := range []guard.Way{guard.Refuse, guard.Accept} {
+			if edits := p.guarded(x, of, way); len(all) < maxGuarded && len(edits) > 0 {
 				problem.Fixes = append(problem.Fixes, p.tried(x.Source(), edits, p.fits)...)
 			}
 		}
@@ -58,16 +58,16 @@ func (p *Place) unguarded(x *expr.Expr) (all []Problem) {
 }
 
 // guarded returns edits that guard each unguarded read of a field, or nil if that is not possible.
-func (p *Place) guarded(x *expr.Expr, of place, how guard.Way) []Edit {
-	if len(x.Source()) > maxMended {
+func (p *Context) guarded(x *expr.Expr, of readKey, way guard.Way) []Edit {
+	if len(x.Source()) > maxFixedLength {
 		return nil
 	}
 	growing := pieces{{text: []rune(x.Source()), old: true}}
 	for range maxGuards {
 		var more []guard.Insertion
-		p.eachRead(x, func(e ast.Expr, other place, _ *resolver) {
+		p.eachRead(x, func(e ast.Expr, other readKey, _ *resolver) {
 			if len(more) == 0 && other == of && e.Kind() == ast.SelectKind && !isTest(e) {
-				more = guard.Field(x, p.env(), e, how)
+				more = guard.Field(x, p.env(), e, way)
 			}
 		})
 		if len(more) == 0 {
@@ -145,19 +145,19 @@ func (r *resolver) always(s ast.SelectExpr) bool {
 	return of.decl.Root && (f.Name == "metadata" || f.Name == "apiVersion" || f.Name == "kind")
 }
 
-// place identifies a read of the object: the name that it is read by, and the number of the macro
+// readKey identifies a read of the object: the name that it is read by, and the number of the macro
 // whose variable the name begins with, counted from 1, because two macros can use the same variable
 // name.
-type place struct {
+type readKey struct {
 	name  string
 	macro int
 }
 
 // eachRead calls visit for each part of x that reads the object.
-func (p *Place) eachRead(x *expr.Expr, visit func(e ast.Expr, of place, r *resolver)) {
-	w := &readWalk{resolver: resolver{place: p, vars: map[string]found{}}, by: map[string]int{}, visit: visit}
+func (p *Context) eachRead(x *expr.Expr, visit func(e ast.Expr, of readKey, r *resolver)) {
+	w := &readWalk{resolver: resolver{context: p, vars: map[string]referent{}}, by: map[string]int{}, visit: visit}
 	if p.OptionalOldSelf {
-		w.vars[types.OldSelf] = found{}
+		w.vars[types.OldSelf] = referent{}
 	}
 	w.each(x.AST().NativeRep().Expr())
 }
@@ -167,14 +167,14 @@ type readWalk struct {
 	resolver
 	by     map[string]int // the number of the macro that declares each variable
 	macros int
-	visit  func(e ast.Expr, of place, r *resolver)
+	visit  func(e ast.Expr, of readKey, r *resolver)
 }
 
 func (w *readWalk) each(e ast.Expr) {
 	if name := w.nameOf(e); name != "" {
 		root, _, _ := strings.Cut(name, ".")
 		root, _, _ = strings.Cut(root, "[")
-		w.visit(e, place{name, w.by[root]}, &w.resolver)
+		w.visit(e, readKey{name, w.by[root]}, &w.resolver)
 	}
 	if e.Kind() != ast.ComprehensionKind {
 		for _, part := range childrenOf(e) {
@@ -188,7 +188,7 @@ func (w *readWalk) each(e ast.Expr) {
 	vars, by := w.vars, w.by
 	w.vars, w.by = maps.Clone(vars), maps.Clone(by)
 	w.loop(c)
-	w.vars[c.AccuVar()] = found{}
+	w.vars[c.AccuVar()] = referent{}
 	w.macros++
 	for _, name := range []string{c.IterVar(), c.IterVar2(), c.AccuVar()} {
 		w.by[name] = w.macros

@@ -33,7 +33,7 @@ type macroAround struct {
 
 // tree parses src and expands the names of p.Named in it. It returns nil if the schema is not
 // visible to rules.
-func (p *Place) tree(src string) (*cel.Env, *ast.AST) {
+func (p *Context) tree(src string) (*cel.Env, *ast.AST) {
 	env := p.env()
 	if env == nil {
 		return nil, nil
@@ -44,13 +44,13 @@ func (p *Place) tree(src string) (*cel.Env, *ast.AST) {
 		if err != nil {
 			continue
 		}
-		stands, err := types.Parse(env, text)
+		parsed, err := types.Parse(env, text)
 		if err != nil {
 			continue
 		}
 		ast.PreOrderVisit(tree.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 			if e.Kind() == ast.IdentKind && e.AsIdent() == named.Text {
-				e.SetKindCase(factory.CopyExpr(stands.NativeRep().Expr()))
+				e.SetKindCase(factory.CopyExpr(parsed.NativeRep().Expr()))
 			}
 		}))
 	}
@@ -58,8 +58,8 @@ func (p *Place) tree(src string) (*cel.Env, *ast.AST) {
 }
 
 // view returns the view at the first node of root that matches.
-func (p *Place) view(env *cel.Env, root ast.Expr, match func(ast.Expr) bool) *view {
-	v := &view{resolver: resolver{place: p, vars: map[string]found{}}, env: env, path: pathTo(root, match)}
+func (p *Context) view(env *cel.Env, root ast.Expr, match func(ast.Expr) bool) *view {
+	v := &view{resolver: resolver{context: p, vars: map[string]referent{}}, env: env, path: pathTo(root, match)}
 	for i := 0; i+1 < len(v.path); i++ {
 		if v.path[i].Kind() == ast.ComprehensionKind {
 			v.enter(v.path[i].AsComprehension(), v.path[i+1])
@@ -94,9 +94,9 @@ func (r *resolver) loop(c ast.ComprehensionExpr) {
 	over := r.expr(c.IterRange())
 	switch {
 	case c.HasIterVar2():
-		r.vars[c.IterVar()], r.vars[c.IterVar2()] = found{}, over.elements()
+		r.vars[c.IterVar()], r.vars[c.IterVar2()] = referent{}, over.elements()
 	case over.decl != nil && over.decl.Kind == types.Map:
-		r.vars[c.IterVar()] = found{} // a key
+		r.vars[c.IterVar()] = referent{} // a key
 	default:
 		r.vars[c.IterVar()] = over.elements()
 	}
@@ -105,7 +105,7 @@ func (r *resolver) loop(c ast.ComprehensionExpr) {
 // typeOf returns the type of an expression in the scope of the node, from its declaration or from
 // the checker, or nil.
 func (v *view) typeOf(e ast.Expr) *cel.Type {
-	if f := v.expr(e); f.decl != nil && !asksOptional(e) {
+	if f := v.expr(e); f.decl != nil && !mayBeOptional(e) {
 		if t := f.decl.CELType(); t != nil {
 			return t
 		}
@@ -143,8 +143,8 @@ func (v *view) check(e ast.Expr) *cel.Ast {
 	return types.CheckTree(v.env, e)
 }
 
-// asksOptional reports whether e may be an optional although the path that it reads is declared.
-func asksOptional(e ast.Expr) bool {
+// mayBeOptional reports whether e may be an optional although the path that it reads is declared.
+func mayBeOptional(e ast.Expr) bool {
 	return pathTo(e, func(e ast.Expr) bool {
 		return isCall(e, operators.OptSelect) || isCall(e, operators.OptIndex) || e.Kind() == ast.CallKind && e.AsCall().IsMemberFunction() && strings.HasPrefix(e.AsCall().FunctionName(), "opt")
 	}) != nil

@@ -42,7 +42,7 @@ func TestAdviceMends(t *testing.T) {
 		}
 		all++
 		for _, text := range bytes.Split(data, []byte("\n---\n")) {
-			if mends(t, filepath.Base(file), bounds.ReplaceAll(text, nil)) {
+			if fixes(t, filepath.Base(file), bounds.ReplaceAll(text, nil)) {
 				mended++
 			}
 		}
@@ -53,7 +53,7 @@ func TestAdviceMends(t *testing.T) {
 	t.Logf("%d of %d files with rules mended", mended, all)
 }
 
-func mends(t *testing.T, name string, text []byte) bool {
+func fixes(t *testing.T, name string, text []byte) bool {
 	t.Helper()
 	before := vetted(t, text)
 	if before == nil || !advised(before) {
@@ -73,7 +73,7 @@ func mends(t *testing.T, name string, text []byte) bool {
 		if advice := v.Advice; len(advice) > 0 {
 			t.Errorf("%s: %s: advice is left: %+v", name, v.Name, advice)
 		}
-		if before.Versions[i].Mendable && v.EstimatedCost > v.Limit {
+		if before.Versions[i].Fixable && v.EstimatedCost > v.Limit {
 			t.Errorf("%s: %s costs %d, more than %d", name, v.Name, v.EstimatedCost, v.Limit)
 		}
 	}
@@ -110,7 +110,7 @@ func advised(r *vet.Report) bool {
 // them.
 func costsAlone(r *vet.Report) bool {
 	for _, v := range r.Versions {
-		if !v.Mendable {
+		if !v.Fixable {
 			return false
 		}
 	}

@@ -36,9 +36,9 @@ func Of(doc *position.Document, inList bool, item int) *CRD {
 	return c
 }
 
-// Place is a schema node. Version is the index in spec.versions, and Steps is the path of the
+// SchemaNode is a schema node. Version is the index in spec.versions, and Steps is the path of the
 // node's values in objects.
-type Place struct {
+type SchemaNode struct {
 	Version int
 	Steps   []engine.Step
 }
@@ -46,7 +46,7 @@ type Place struct {
 const validations = "x-kubernetes-validations"
 
 // AddRule appends a rule to the rules of a schema node.
-func (c *CRD) AddRule(at Place, rule string) ([]byte, error) {
+func (c *CRD) AddRule(at SchemaNode, rule string) ([]byte, error) {
 	list, err := c.rules(at)
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (c *CRD) AddRule(at Place, rule string) ([]byte, error) {
 }
 
 // DropRule removes a rule. With the last rule, it also removes the list of rules.
-func (c *CRD) DropRule(at Place, index int) ([]byte, error) {
+func (c *CRD) DropRule(at SchemaNode, index int) ([]byte, error) {
 	list, err := c.rules(at)
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (c *CRD) DropRule(at Place, index int) ([]byte, error) {
 }
 
 // SetPart sets a field of a rule, such as its message.
-func (c *CRD) SetPart(at Place, index int, part string, value any) ([]byte, error) {
+func (c *CRD) SetPart(at SchemaNode, index int, part string, value any) ([]byte, error) {
 	list, err := c.rules(at)
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func (c *CRD) SetPart(at Place, index int, part string, value any) ([]byte, erro
 }
 
 // DropPart removes a field of a rule.
-func (c *CRD) DropPart(at Place, index int, part string) ([]byte, error) {
+func (c *CRD) DropPart(at SchemaNode, index int, part string) ([]byte, error) {
 	list, err := c.rules(at)
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (c *CRD) DropPart(at Place, index int, part string) ([]byte, error) {
 
 // Text is a new expression for a rule.
 type Text struct {
-	At    Place
+	At    SchemaNode
 	Index int
 	Rule  string
 }
@@ -113,7 +113,7 @@ func (c *CRD) Follow(r *vet.Report, rules ...Text) (text []byte, n int, err erro
 			if err != nil {
 				return nil, 0, err
 			}
-			path, err := c.schema(Place{i, steps})
+			path, err := c.schema(SchemaNode{i, steps})
 			if err != nil {
 				return nil, 0, fmt.Errorf("version %s: %s: %w", v.Name, a.Path, err)
 			}
@@ -126,7 +126,7 @@ func (c *CRD) Follow(r *vet.Report, rules ...Text) (text []byte, n int, err erro
 
 // Schema returns the node of a schema and its document. The node is nil if the CRD does not declare
 // the schema.
-func (c *CRD) Schema(at Place) (*position.Document, *position.Node) {
+func (c *CRD) Schema(at SchemaNode) (*position.Document, *position.Node) {
 	path, err := c.schema(at)
 	if err != nil {
 		return c.doc, nil
@@ -137,7 +137,7 @@ func (c *CRD) Schema(at Place) (*position.Document, *position.Node) {
 
 // rules returns the path to the rules of a schema node. All path functions here return a slice with
 // full capacity, so appending to it copies.
-func (c *CRD) rules(at Place) (position.Path, error) {
+func (c *CRD) rules(at SchemaNode) (position.Path, error) {
 	path, err := c.schema(at)
 	if err != nil {
 		return nil, err
@@ -147,7 +147,7 @@ func (c *CRD) rules(at Place) (position.Path, error) {
 }
 
 // schema returns the path to a schema node.
-func (c *CRD) schema(at Place) (position.Path, error) {
+func (c *CRD) schema(at SchemaNode) (position.Path, error) {
 	path := append(c.top(at.Version), position.Key("openAPIV3Schema"))
 	_, node := c.doc.Find(path)
 	for i, step := range at.Steps {

@@ -9,22 +9,22 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-type edit func(*CRD, Place) ([]byte, error)
+type edit func(*CRD, SchemaNode) ([]byte, error)
 
 func add(rule string) edit {
-	return func(c *CRD, at Place) ([]byte, error) { return c.AddRule(at, rule) }
+	return func(c *CRD, at SchemaNode) ([]byte, error) { return c.AddRule(at, rule) }
 }
 
 func drop(index int) edit {
-	return func(c *CRD, at Place) ([]byte, error) { return c.DropRule(at, index) }
+	return func(c *CRD, at SchemaNode) ([]byte, error) { return c.DropRule(at, index) }
 }
 
 func set(index int, part string, value any) edit {
-	return func(c *CRD, at Place) ([]byte, error) { return c.SetPart(at, index, part, value) }
+	return func(c *CRD, at SchemaNode) ([]byte, error) { return c.SetPart(at, index, part, value) }
 }
 
 func unset(index int, part string) edit {
-	return func(c *CRD, at Place) ([]byte, error) { return c.DropPart(at, index, part) }
+	return func(c *CRD, at SchemaNode) ([]byte, error) { return c.DropPart(at, index, part) }
 }
 
 // editCases are texts of a schema node named x with an edit and the resulting text, or "" if the
@@ -89,7 +89,7 @@ func TestRuleEdits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := c.edit(crd, Place{Steps: []engine.Step{{Name: "x"}}})
+			got, err := c.edit(crd, SchemaNode{Steps: []engine.Step{{Name: "x"}}})
 			if c.want == "" {
 				if err == nil {
 					t.Errorf("edited: %s", got)

@@ -10,7 +10,7 @@ import (
 // RuleAt parses a path in the text of a CRD, or of a List of CRDs, that leads to a rule or a field
 // of a rule. It returns the schema node, the index of the rule, and the name of the field, which is
 // "" for the whole rule. ok is false for any other path.
-func RuleAt(path position.Path) (at Place, index int, part string, ok bool) {
+func RuleAt(path position.Path) (at SchemaNode, index int, part string, ok bool) {
 	rest, ok := at.top(path)
 	for ok && len(rest) > 0 {
 		name, _ := rest[0].Name()
@@ -34,7 +34,7 @@ func RuleAt(path position.Path) (at Place, index int, part string, ok bool) {
 
 // top sets the version and returns the part of a path below the version's schema. A v1beta1 CRD can
 // have one schema for all versions.
-func (p *Place) top(path position.Path) (rest position.Path, ok bool) {
+func (p *SchemaNode) top(path position.Path) (rest position.Path, ok bool) {
 	names := make([]string, len(path))
 	for i, step := range path {
 		names[i], _ = step.Name()

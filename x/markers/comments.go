@@ -59,9 +59,9 @@ func (c *comments) closest(begin, free token.Pos) *ast.CommentGroup {
 	return c.groups[i-1]
 }
 
-// behind returns the start of the line after end. Comments before it belong to the node that ends
+// nextLine returns the start of the line after end. Comments before it belong to the node that ends
 // there.
-func (c *comments) behind(end token.Pos) token.Pos {
+func (c *comments) nextLine(end token.Pos) token.Pos {
 	if line := c.lineAt(c.offset(end)) + 1; line < len(c.lines) {
 		return c.tokens.Pos(c.lines[line])
 	}

@@ -145,10 +145,10 @@ func fileOf(name, importPath string) File {
 // TestMap checks that each rule of the CRD has one marker, at the position of its text.
 func TestMap(t *testing.T) {
 	t.Parallel()
-	asked := map[string]int{}
+	lookups := map[string]int{}
 	src := Parse([]File{fileOf("api/v1/doc.go", "example.com/api/v1"), fileOf("api/v1/types.go", "example.com/api/v1")}, Config{
 		Import: func(path string) ([]File, error) {
-			asked[path]++
+			lookups[path]++
 			switch path {
 			case "example.com/shared/names":
 				return []File{fileOf("names/names.go", "")}, nil
@@ -188,8 +188,8 @@ func TestMap(t *testing.T) {
 	if m.Rule("spec.versions[0].schema.openAPIV3Schema.properties[spec].properties[b].x-kubernetes-validations[1].rule").Marker.Field != "B" {
 		t.Error("the message does not tell one of two markers with the same text")
 	}
-	if fmt.Sprint(asked) != "map[example.com/shared/names:1 example.com/shared/v2:1]" {
-		t.Errorf("asked for %v", asked)
+	if fmt.Sprint(lookups) != "map[example.com/shared/names:1 example.com/shared/v2:1]" {
+		t.Errorf("asked for %v", lookups)
 	}
 }
 

@@ -147,13 +147,13 @@ func atMost(fields []string, count string) string {
 	return ""
 }
 
-func joined(fields []string, before, behind, between string) string {
+func joined(fields []string, before, after, between string) string {
 	var b strings.Builder
 	for i, f := range fields {
 		if i > 0 {
 			b.WriteString(between)
 		}
-		b.WriteString(before + f + behind)
+		b.WriteString(before + f + after)
 	}
 	return b.String()
 }

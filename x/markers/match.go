@@ -96,13 +96,13 @@ func (w *walker) match(at spot, path string, here *branch) {
 		w.Rules = append(w.Rules, r)
 	}
 	for i := first; i < len(w.Rules); i++ {
-		w.Rules[i].settle(at.alike(w.Rules[i].Text), taken)
+		w.Rules[i].addOthers(at.alike(w.Rules[i].Text), taken)
 	}
 }
 
-// settle adds the node's other markers with the same text and message to r, and records that all
+// addOthers adds the node's other markers with the same text and message to r, and records that all
 // these markers are used by a CRD.
-func (r *Rule) settle(alike []*Marker, taken map[*Marker]bool) {
+func (r *Rule) addOthers(alike []*Marker, taken map[*Marker]bool) {
 	if r.Marker == nil {
 		return
 	}
@@ -140,7 +140,7 @@ func best(alike []*Marker, taken map[*Marker]bool, rule *apiextensionsv1.Validat
 // those with its message and then to those of a field with this name.
 func (s *Source) byText(rule *apiextensionsv1.ValidationRule, name string) (*Marker, []*Marker) {
 	all := s.byRule[rule.Rule]
-	all = all[:min(len(all), mostAlike)]
+	all = all[:min(len(all), maxAlike)]
 	narrow := func(ok func(*Marker) bool) {
 		var some []*Marker
 		for _, m := range all {

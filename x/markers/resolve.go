@@ -28,8 +28,8 @@ type spot struct {
 	missing string
 }
 
-// mostLinks limits how many types a node may lead to.
-const mostLinks = 10_000
+// maxLinkedTypes limits how many types a node may lead to.
+const maxLinkedTypes = 10_000
 
 // resolver follows the types of a schema node.
 type resolver struct {
@@ -104,7 +104,7 @@ func (r *resolver) typeOf(f *file, e ast.Expr) (at spot) {
 		if t == nil || r.seen[t] {
 			return at
 		}
-		if len(r.seen) > mostLinks {
+		if len(r.seen) > maxLinkedTypes {
 			at.unknown = true
 			return at
 		}
@@ -140,7 +140,7 @@ func (s *Source) imported(f *file, x *ast.SelectorExpr) (t *typeDecl, missing st
 		return nil, ""
 	}
 	importPath := f.importPath(name.Name)
-	if importPath == "" || ruleless(importPath) {
+	if importPath == "" || hasNoMarkers(importPath) {
 		return nil, ""
 	}
 	p := s.load(importPath)
@@ -162,7 +162,7 @@ func (s *Source) plain(f *file, e ast.Expr) bool {
 	case *ast.SelectorExpr:
 		if name, ok := e.X.(*ast.Ident); ok {
 			importPath := f.importPath(name.Name)
-			return ruleless(importPath) || standard(importPath) && s.packages[importPath] == nil
+			return hasNoMarkers(importPath) || standard(importPath) && s.packages[importPath] == nil
 		}
 	}
 	return false
@@ -189,9 +189,9 @@ func isMajor(base string) bool {
 	return len(base) > 1 && base[0] == 'v' && strings.Trim(base[1:], "0123456789") == ""
 }
 
-// ruleless reports whether a package belongs to Kubernetes and has no markers. Packages of
+// hasNoMarkers reports whether a package belongs to Kubernetes and has no markers. Packages of
 // k8s.io/api have some.
-func ruleless(importPath string) bool {
+func hasNoMarkers(importPath string) bool {
 	return strings.HasPrefix(importPath, "k8s.io/apimachinery/") || strings.HasPrefix(importPath, "k8s.io/apiextensions-apiserver/")
 }
 

@@ -1,7 +1,7 @@
 package markers
 
-// mostAlike limits how many markers with the same text are considered for a node.
-const mostAlike = 1000
+// maxAlike limits how many markers with the same text are considered for a node.
+const maxAlike = 1000
 
 // markerSet holds the markers of a type or field, indexed by the text of their rule.
 type markerSet struct {
@@ -30,7 +30,7 @@ func newSet(list []*Marker) *markerSet {
 
 // alike returns the markers that may have made a rule with this text, in order.
 func (at *spot) alike(rule string) (all []*Marker) {
-	add := func(more []*Marker) { all = append(all, more[:min(len(more), mostAlike-len(all))]...) }
+	add := func(more []*Marker) { all = append(all, more[:min(len(more), maxAlike-len(all))]...) }
 	for _, s := range at.sets {
 		add(s.rules[rule])
 	}

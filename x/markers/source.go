@@ -201,12 +201,12 @@ func (f *file) read(tree *ast.File) (all []*Marker) {
 		}
 	}
 	c := &comments{file: f, groups: tree.Comments, found: map[*ast.Comment][]*Marker{}, taken: map[*ast.CommentGroup]bool{}}
-	free := c.behind(tree.Name.End())
+	free := c.nextLine(tree.Name.End())
 	for _, decl := range tree.Decls {
 		if d, ok := decl.(*ast.GenDecl); ok && d.Tok == token.TYPE {
 			all = append(all, f.typeDecls(c, d, free)...)
 		}
-		free = c.behind(decl.End())
+		free = c.nextLine(decl.End())
 	}
 	return append(all, c.stray()...)
 }
@@ -238,7 +238,7 @@ func (f *file) typeDecls(c *comments, d *ast.GenDecl, free token.Pos) (all []*Ma
 		if f.pkg.types[t.name] == nil {
 			f.pkg.types[t.name] = t
 		}
-		free = c.behind(spec.End())
+		free = c.nextLine(spec.End())
 	}
 	return all
 }
@@ -249,7 +249,7 @@ func (t *typeDecl) readFields(c *comments, body *ast.StructType) (all []*Marker)
 	for _, field := range body.Fields.List {
 		comments := c.at(field.Doc, field.Pos(), free)
 		markers := c.of(comments)
-		free = c.behind(field.End())
+		free = c.nextLine(field.End())
 		f := &fieldDecl{at: t.file.offset(field.Pos()), expr: field.Type, schemaless: schemaless(comments)}
 		name := embeddedName(field.Type)
 		if len(field.Names) > 0 {

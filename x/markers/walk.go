@@ -85,18 +85,18 @@ func (s *Source) below(at spot, by step) spot {
 		if by.kind == items {
 			down := s.typeOf(at.file, e.Elt)
 			down.above = at.sets
-			return s.led(down, at)
+			return s.elementSpot(down, at)
 		}
 	case *ast.MapType:
 		if by.kind == values {
-			return s.led(s.typeOf(at.file, e.Value), at)
+			return s.elementSpot(s.typeOf(at.file, e.Value), at)
 		}
 	}
 	return spot{unknown: at.unknown, missing: at.missing}
 }
 
-// led copies the field of a list or map to the spot of its elements.
-func (s *Source) led(down, at spot) spot {
+// elementSpot copies the field of a list or map to the spot of its elements.
+func (s *Source) elementSpot(down, at spot) spot {
 	down.field, down.owner = at.field, at.owner
 	return down
 }
@@ -125,7 +125,7 @@ func (s *Source) field(at spot, name string) (found spot, ok bool) {
 // matches the version. Packages of another version of the CRD do not match. A struct must embed
 // TypeMeta; a type that is declared as another type need not.
 func (s *Source) root(crd *apiextensionsv1.CustomResourceDefinition, version string) (best *typeDecl) {
-	most := 0
+	mostPoints := 0
 	for _, path := range slices.Sorted(maps.Keys(s.packages)) {
 		p := s.packages[path]
 		t := p.types[crd.Spec.Names.Kind]
@@ -142,8 +142,8 @@ func (s *Source) root(crd *apiextensionsv1.CustomResourceDefinition, version str
 		case slices.ContainsFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == of }):
 			continue
 		}
-		if points > most {
-			most, best = points, t
+		if points > mostPoints {
+			mostPoints, best = points, t
 		}
 	}
 	return best
@@ -198,9 +198,9 @@ func (s *Source) Bound(crd *apiextensionsv1.CustomResourceDefinition, field stri
 	return nil
 }
 
-// within reports whether field equals place or is below it.
-func within(field, place string) bool {
-	rest, ok := strings.CutPrefix(field, place)
+// within reports whether field equals parent or is below it.
+func within(field, parent string) bool {
+	rest, ok := strings.CutPrefix(field, parent)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 

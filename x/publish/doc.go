@@ -1,4 +1,4 @@
-// Package publish renders CRDs for the authors of their objects: Find and Place.Explain produce the
+// Package publish renders CRDs for the authors of their objects: Find and Target.Explain produce the
 // text of kubectl explain, extended by the bounds, defaults, and rules that kubectl omits. NewPage
 // produces a reference page of a whole CRD with examples that the API server accepts, in HTML or
 // Markdown.

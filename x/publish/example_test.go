@@ -44,8 +44,8 @@ func ExampleFind() {
 		fmt.Println(err)
 		return
 	}
-	_, beside, _ := strings.Cut(text, "BOUNDS:\n")
-	fmt.Print(beside)
+	_, details, _ := strings.Cut(text, "BOUNDS:\n")
+	fmt.Print(details)
 	// Output:
 	//     1 to 9
 	// DEFAULT:

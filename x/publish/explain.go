@@ -17,12 +17,12 @@ import (
 // with deeply nested fields could otherwise produce gigabytes.
 const MaxText = 16 << 20
 
-// TooLongError reports that an explanation or a page would exceed MaxText. Mend is a hint on how to
+// TooLongError reports that an explanation or a page would exceed MaxText. Hint is a hint on how to
 // reduce it, or "".
-type TooLongError struct{ Name, Mend string }
+type TooLongError struct{ Name, Hint string }
 
 func (e *TooLongError) Error() string {
-	return fmt.Sprintf("%s: the output is longer than %d MiB%s", e.Name, MaxText>>20, e.Mend)
+	return fmt.Sprintf("%s: the output is longer than %d MiB%s", e.Name, MaxText>>20, e.Hint)
 }
 
 // Layout selects the parts of an explanation.
@@ -41,12 +41,12 @@ type Cost struct{ One, All, Limit uint64 }
 
 // Explain returns the text of kubectl explain, with bounds, defaults, and rules unless Plain is
 // set. The only possible error is a *TooLongError.
-func (p *Place) Explain(l Layout) (string, error) {
-	e := &explainer{Place: p, layout: l}
+func (p *Target) Explain(l Layout) (string, error) {
+	e := &explainer{Target: p, layout: l}
 	e.head()
 	e.describe()
 	if !l.Plain {
-		e.beside()
+		e.writeValidation()
 	}
 	e.fieldList(e.schema, 1)
 	e.line("")
@@ -57,7 +57,7 @@ func (p *Place) Explain(l Layout) (string, error) {
 }
 
 type explainer struct {
-	*Place
+	*Target
 	layout Layout
 	text   strings.Builder
 	begun  bool // FIELDS has been written

@@ -16,7 +16,7 @@ func (p *Page) Markdown() []byte {
 	m.line("")
 	m.facts(p.About())
 	for _, v := range p.Versions {
-		m.line("- " + code(v.Name) + ": " + marked(v.Standing()))
+		m.line("- " + code(v.Name) + ": " + marked(v.Lifecycle()))
 	}
 	for _, v := range p.Versions {
 		m.version(v)
@@ -66,8 +66,8 @@ func (m *markdown) version(v *Version) {
 }
 
 func (m *markdown) field(f *Field) {
-	if f.Says != "" {
-		m.paragraph(marked(f.Says))
+	if f.Allowed != "" {
+		m.paragraph(marked(f.Allowed))
 	}
 	if f.Description != "" {
 		m.paragraph(marked(f.Description))
@@ -126,11 +126,11 @@ func code(text string) string {
 
 var backticks = regexp.MustCompile("`+")
 
-func fence(text string, least int) string {
+func fence(text string, minLength int) string {
 	for _, run := range backticks.FindAllString(text, -1) {
-		least = max(least, len(run)+1)
+		minLength = max(minLength, len(run)+1)
 	}
-	return strings.Repeat("`", least)
+	return strings.Repeat("`", minLength)
 }
 
 var (

@@ -58,13 +58,13 @@ const deepest = 200
 func NewPage(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (*Page, error) {
 	p := &Page{CRD: crd}
 	e, broken := engine.Compile(crd, engine.Config{})
-	room := MaxText
+	bytesLeft := MaxText
 	for i := range crd.Spec.Versions {
 		v := &Version{CustomResourceDefinitionVersion: &crd.Spec.Versions[i]}
-		if err := v.read(cfg.Costs, &room); err != nil {
+		if err := v.read(cfg.Costs, &bytesLeft); err != nil {
 			return nil, err
 		}
-		if room < 0 {
+		if bytesLeft < 0 {
 			return nil, &TooLongError{Name: crd.Name}
 		}
 		switch {

@@ -13,9 +13,9 @@ import (
 // Field is a field of a version, or its root, which has an empty Path.
 type Field struct {
 	Path string
-	// Says holds the type, bounds, and default in one line. Also holds the schemas of allOf, anyOf,
+	// Allowed holds the type, bounds, and default in one line. Also holds the schemas of allOf, anyOf,
 	// oneOf, and not.
-	Says        string
+	Allowed     string
 	Also        []Fact
 	Description string
 	Rules       []Rule
@@ -39,8 +39,8 @@ const (
 )
 
 // read collects the fields of the schema, each before its children. It subtracts their size in
-// bytes from room and stops as soon as room is negative.
-func (v *Version) read(costs map[engine.RuleRef]Cost, room *int) error {
+// bytes from bytesLeft and stops as soon as it is negative.
+func (v *Version) read(costs map[engine.RuleRef]Cost, bytesLeft *int) error {
 	s := structural(v.CustomResourceDefinitionVersion)
 	if s == nil {
 		return nil
@@ -49,23 +49,23 @@ func (v *Version) read(costs map[engine.RuleRef]Cost, room *int) error {
 	if err != nil {
 		return err
 	}
-	w := &pageWalk{version: v.Name, costs: costs, room: room}
+	w := &pageWalk{version: v.Name, costs: costs, bytesLeft: bytesLeft}
 	w.walk("", 0, root, false)
 	v.Root, v.Fields, v.deepest = w.all[0], w.all[1:], w.deepest
 	return nil
 }
 
 type pageWalk struct {
-	version string
-	costs   map[engine.RuleRef]Cost
-	room    *int
-	all     []*Field
-	deepest int // in names and [*]
+	version   string
+	costs     map[engine.RuleRef]Cost
+	bytesLeft *int
+	all       []*Field
+	deepest   int // in names and [*]
 }
 
 func (w *pageWalk) walk(path string, depth int, s node, required bool) {
 	f := &Field{Path: path, Description: descriptionOf(s)}
-	f.Says = says(s, required, path == "")
+	f.Allowed = describeValues(s, required, path == "")
 	for _, word := range []string{"allOf", "anyOf", "oneOf", "not"} {
 		if v, ok := s[word]; ok {
 			f.Also = append(f.Also, Fact{word, preview.JSON(v, shownJunctor)})
@@ -80,7 +80,7 @@ func (w *pageWalk) walk(path string, depth int, s node, required bool) {
 		below[at.path] = at.schema
 	}
 	w.deepest = max(w.deepest, depth+len(below))
-	if w.add(f); *w.room < 0 {
+	if w.add(f); *w.bytesLeft < 0 {
 		return
 	}
 	for _, path := range slices.Sorted(maps.Keys(below)) {
@@ -88,10 +88,10 @@ func (w *pageWalk) walk(path string, depth int, s node, required bool) {
 	}
 }
 
-// says returns a field's type, bounds, default, and whether it accepts other fields. The root has
+// describeValues returns a field's type, bounds, default, and whether it accepts other fields. The root has
 // no type.
-func says(s node, required, root bool) string {
-	words := s.Says(required)
+func describeValues(s node, required, root bool) string {
+	words := s.Describe(required)
 	if words == "" && !root {
 		words = cmp.Or(s.Kind(), "anything")
 	}
@@ -107,21 +107,23 @@ func says(s node, required, root bool) string {
 }
 
 // descriptionOf returns the schema's description.
-func descriptionOf(s node) string { return tabless(s.Text("description")) }
+func descriptionOf(s node) string { return replaceTabs(s.Text("description")) }
 
-// tabless replaces tabs, which would be shown as untrusted characters.
-func tabless(text string) string { return strings.ReplaceAll(strings.TrimSpace(text), "\t", "    ") }
+// replaceTabs replaces tabs, which would be shown as untrusted characters.
+func replaceTabs(text string) string {
+	return strings.ReplaceAll(strings.TrimSpace(text), "\t", "    ")
+}
 
-// add appends a field and subtracts its size from the room.
+// add appends a field and subtracts its size from bytesLeft.
 func (w *pageWalk) add(f *Field) {
-	size := fieldCost + pathTimes*len(f.Path) + len(f.Says) + len(f.Description)
+	size := fieldCost + pathTimes*len(f.Path) + len(f.Allowed) + len(f.Description)
 	for _, r := range f.Rules {
 		size += fieldCost + len(r.Of) + len(r.Text)
 		for _, fact := range r.Facts {
 			size += len(fact.Text)
 		}
 	}
-	*w.room -= size
+	*w.bytesLeft -= size
 	w.all = append(w.all, f)
 }
 
@@ -145,7 +147,7 @@ func (w *pageWalk) below(path string, s node) {
 
 func (w *pageWalk) rules(at part, here string) (all []Rule) {
 	for _, r := range rules(at.schema) {
-		one := Rule{Text: tabless(r.text), Facts: r.facts()}
+		one := Rule{Text: replaceTabs(r.text), Facts: r.facts()}
 		if at.path != here {
 			one.Of = at.path
 		}

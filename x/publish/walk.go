@@ -3,7 +3,7 @@ package publish
 import "maps"
 
 // resolved returns the schema that s refers to, or s.
-func (p *Place) resolved(s node) node {
+func (p *Target) resolved(s node) node {
 	if to := p.types[s.Text("$ref")]; to != nil {
 		return to
 	}
@@ -12,7 +12,7 @@ func (p *Place) resolved(s node) node {
 
 // field finds a field as kubectl does: in the properties of s, of its items or entries, or of a
 // part of allOf. through is the number of lists and maps in between.
-func (p *Place) field(s node, name string) (found node, through int) {
+func (p *Target) field(s node, name string) (found node, through int) {
 	for ; s != nil; s, through = elements(s), through+1 {
 		s = p.resolved(s)
 		if found = s.Child("properties").Child(name); found != nil {
@@ -31,7 +31,7 @@ func (p *Place) field(s node, name string) (found node, through int) {
 }
 
 // names returns all fields that field finds.
-func (p *Place) names(s node) map[string]any {
+func (p *Target) names(s node) map[string]any {
 	all := map[string]any{}
 	for ; s != nil; s = elements(s) {
 		s = p.resolved(s)

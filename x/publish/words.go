@@ -24,8 +24,8 @@ func (p *Page) About() []Fact {
 	return append(all, Fact{"Objects are in", scope})
 }
 
-// Standing returns whether the version is served, stored, and deprecated, in words.
-func (v *Version) Standing() string {
+// Lifecycle returns whether the version is served, stored, and deprecated, in words.
+func (v *Version) Lifecycle() string {
 	words := []string{"not served"}
 	if v.Served {
 		words[0] = "served"

@@ -170,12 +170,12 @@ func byKeys(was, is []any, keys []string) []any {
 		data, _ := json.Marshal(parts)
 		return string(data)
 	}
-	place := map[string]int{}
+	index := map[string]int{}
 	for i, v := range was {
-		place[key(v)] = i
+		index[key(v)] = i
 	}
 	at := func(v any) int {
-		if i, ok := place[key(v)]; ok {
+		if i, ok := index[key(v)]; ok {
 			return i
 		}
 		return len(was)

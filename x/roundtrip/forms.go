@@ -26,7 +26,7 @@ type crdForms struct {
 }
 
 func newForms(crd *apiextensionsv1.CustomResourceDefinition, c engine.Converter) (*crdForms, error) {
-	w := &crdForms{stored: map[string]*engine.Engine{}, schemas: map[string]*apiextensionsv1.JSONSchemaProps{}, plain: judged(crd)}
+	w := &crdForms{stored: map[string]*engine.Engine{}, schemas: map[string]*apiextensionsv1.JSONSchemaProps{}, plain: forValidation(crd)}
 	var err error
 	var broken *engine.CompileErrors
 	if w.plainEngine, err = engine.Compile(w.plain, engine.Config{}); err != nil && !errors.As(err, &broken) {
@@ -51,9 +51,9 @@ func newForms(crd *apiextensionsv1.CustomResourceDefinition, c engine.Converter)
 	return w, nil
 }
 
-// judged returns the CRD with the status as an ordinary field, so that objects are validated as a
+// forValidation returns the CRD with the status as an ordinary field, so that objects are validated as a
 // whole, and with conversion by a webhook.
-func judged(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
+func forValidation(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
 	crd = crd.DeepCopy()
 	reviews := []string{"v1", "v1beta1"}
 	if c := crd.Spec.Conversion; c != nil && c.Webhook != nil {

@@ -38,7 +38,7 @@ const (
 )
 
 type tester struct {
-	worlds *crdForms
+	forms  *crdForms
 	cfg    Config
 	ignore [][]engine.Step
 	rng    *rand.Rand
@@ -65,8 +65,8 @@ func Test(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, c 
 	if err != nil {
 		return nil, err
 	}
-	for _, version := range t.worlds.versions {
-		err := t.worlds.samples(ctx, version, cfg.Seed+1, others, func(obj map[string]any) bool {
+	for _, version := range t.forms.versions {
+		err := t.forms.samples(ctx, version, cfg.Seed+1, others, func(obj map[string]any) bool {
 			t.pool[version] = append(t.pool[version], obj)
 			return true
 		})
@@ -74,16 +74,16 @@ func Test(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, c 
 			return nil, err
 		}
 	}
-	for _, version := range t.worlds.versions {
+	for _, version := range t.forms.versions {
 		if err := t.version(ctx, version); err != nil {
-			return t.sofar(), err
+			return t.partialReport(), err
 		}
 	}
 	return t.report, nil
 }
 
-// sofar returns the report if the converter has answered and there are findings, else nil.
-func (t *tester) sofar() *Report {
+// partialReport returns the report if the converter has answered and there are findings, else nil.
+func (t *tester) partialReport() *Report {
 	if !t.answered || len(t.report.Findings) == 0 {
 		return nil
 	}
@@ -100,12 +100,12 @@ func newTester(crd *apiextensionsv1.CustomResourceDefinition, c engine.Converter
 		t.ignore = append(t.ignore, steps)
 	}
 	var err error
-	t.worlds, err = newForms(crd, c)
+	t.forms, err = newForms(crd, c)
 	return t, err
 }
 
 // Trips converts single objects as Test does. It is safe for concurrent use.
-type Trips struct{ worlds *crdForms }
+type Trips struct{ forms *crdForms }
 
 // NewTrips compiles the CRD and returns Trips for it.
 func NewTrips(crd *apiextensionsv1.CustomResourceDefinition, c engine.Converter) (*Trips, error) {
@@ -120,7 +120,7 @@ func NewTrips(crd *apiextensionsv1.CustomResourceDefinition, c engine.Converter)
 // not nil, Trip applies it as a merge patch to the converted object. The object is first pruned and
 // defaulted in its own version; it is not validated.
 func (r *Trips) Trip(ctx context.Context, object map[string]any, to string, patch map[string]any) ([]*Finding, error) {
-	w := r.worlds
+	w := r.forms
 	apiVersion, _ := object["apiVersion"].(string)
 	from := strings.TrimPrefix(apiVersion, w.plain.Spec.Group+"/")
 	for _, version := range []string{from, to} {
@@ -135,7 +135,7 @@ func (r *Trips) Trip(ctx context.Context, object map[string]any, to string, patc
 	if err != nil {
 		return nil, err
 	}
-	trip := &trip{tester: &tester{worlds: w}, ctx: ctx, from: from, to: to, object: object}
+	trip := &trip{tester: &tester{forms: w}, ctx: ctx, from: from, to: to, object: object}
 	if patch != nil {
 		trip.change = &Change{Patch: patch}
 	}
@@ -146,16 +146,16 @@ func (r *Trips) Trip(ctx context.Context, object map[string]any, to string, patc
 // version converts objects of a version to all other versions.
 func (t *tester) version(ctx context.Context, from string) error {
 	first := len(t.report.Pairs)
-	for _, to := range t.worlds.versions {
+	for _, to := range t.forms.versions {
 		if to != from {
 			t.report.Pairs = append(t.report.Pairs, Pair{From: from, To: to, Role: t.role(from, to)})
 		}
 	}
 	t.rng = rand.New(rand.NewPCG(t.cfg.Seed, uint64(first)))
-	n := (t.cfg.Objects + len(t.worlds.versions) - 1) / len(t.worlds.versions)
+	n := (t.cfg.Objects + len(t.forms.versions) - 1) / len(t.forms.versions)
 	var failed error
 	made := 0
-	err := t.worlds.samples(ctx, from, t.cfg.Seed, n, func(obj map[string]any) bool {
+	err := t.forms.samples(ctx, from, t.cfg.Seed, n, func(obj map[string]any) bool {
 		t.named(obj)
 		made++
 		for i := first; i < len(t.report.Pairs) && failed == nil; i++ {
@@ -173,7 +173,7 @@ func (t *tester) version(ctx context.Context, from string) error {
 }
 
 func (t *tester) role(from, to string) string {
-	switch t.worlds.hub {
+	switch t.forms.hub {
 	case from:
 		return "hub-spoke-hub"
 	case to:

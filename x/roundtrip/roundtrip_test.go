@@ -362,15 +362,15 @@ func TestSlow(t *testing.T) {
 // TestNobodyAnswers checks that a converter that never answers has no report.
 func TestNobodyAnswers(t *testing.T) {
 	t.Parallel()
-	asked := 0
+	calls := 0
 	nobody := conversion.Reviews(func(context.Context, []byte) ([]byte, error) {
-		asked++
+		calls++
 		return nil, errors.New("nobody there")
 	})
 	_, err := roundtrip.Test(t.Context(), gadgetCRD(t), nobody, roundtrip.Config{})
 	var unknown *engine.NotCheckedError
-	if !errors.As(err, &unknown) || asked > 5 {
-		t.Errorf("asked %d times: %v", asked, err)
+	if !errors.As(err, &unknown) || calls > 5 {
+		t.Errorf("asked %d times: %v", calls, err)
 	}
 	one := gadgetCRD(t)
 	one.Spec.Versions = one.Spec.Versions[:1]

@@ -51,7 +51,7 @@ func (t *tester) shrink(ctx context.Context, f *Finding) (*Finding, error) {
 
 // shows returns the same finding for another object, or nil if that object does not demonstrate it.
 func (t *tester) shows(ctx context.Context, f *Finding, obj map[string]any) (*Finding, error) {
-	whole, _, err := t.worlds.admits(ctx, obj)
+	whole, _, err := t.forms.admits(ctx, obj)
 	if err != nil || whole == nil || reflect.DeepEqual(whole, f.Object) {
 		return nil, err
 	}

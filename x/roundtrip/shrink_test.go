@@ -22,9 +22,9 @@ func TestShrinkingIsBounded(t *testing.T) {
 			Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: &open}},
 		})
 	}
-	asked := 0
+	calls := 0
 	ts, err := newTester(crd, conversion.Func(func(_ context.Context, obj map[string]any, to string) (map[string]any, error) {
-		asked++
+		calls++
 		obj["apiVersion"] = to
 		return obj, nil
 	}), Config{})
@@ -40,7 +40,7 @@ func TestShrinkingIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if most := 4 * allShrinkTrips; asked == 0 || asked > most {
-		t.Errorf("asked %d times, want no more than %d", asked, most)
+	if most := 4 * allShrinkTrips; calls == 0 || calls > most {
+		t.Errorf("asked %d times, want no more than %d", calls, most)
 	}
 }

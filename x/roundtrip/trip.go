@@ -41,14 +41,14 @@ func (t *trip) run() error {
 	return err
 }
 
-// hop converts an object to a version. where is a prefix for the text of findings.
-func (t *trip) hop(obj map[string]any, to, where string) (map[string]any, error) {
+// convertStep converts an object to a version. where is a prefix for the text of findings.
+func (t *trip) convertStep(obj map[string]any, to, where string) (map[string]any, error) {
 	ctx, cancel := t.ctx, context.CancelFunc(func() {})
 	if t.cfg.Slow > 0 {
 		ctx, cancel = context.WithTimeout(t.ctx, t.cfg.Slow)
 	}
 	defer cancel()
-	out, err := t.worlds.stored[t.from].Convert(ctx, obj, to)
+	out, err := t.forms.stored[t.from].Convert(ctx, obj, to)
 	if err == nil {
 		t.answered, t.unanswered = true, 0
 		return out, nil
@@ -66,7 +66,7 @@ func (t *trip) hop(obj map[string]any, to, where string) (map[string]any, error)
 	case errors.As(err, &failed):
 		kind = [...]Kind{NoAnswer, Slow, Panicked, Failed, Wrong}[failed.Failure]
 	}
-	if err := t.patient(kind, err); err != nil {
+	if err := t.countFailure(kind, err); err != nil {
 		return nil, err
 	}
 	t.add(kind, nil, where+err.Error())
@@ -80,8 +80,8 @@ const (
 	morePatience = 20
 )
 
-// patient returns an error if the converter has failed to answer too often.
-func (t *tester) patient(kind Kind, failed error) error {
+// countFailure returns an error if the converter has failed to answer too often.
+func (t *tester) countFailure(kind Kind, failed error) error {
 	if kind != NoAnswer && kind != Slow {
 		t.answered, t.unanswered = true, 0
 		return nil
@@ -102,10 +102,10 @@ func (t *trip) add(kind Kind, path []engine.Step, text string) {
 
 // there converts the object and applies the change, if any.
 func (t *trip) there() (err error) {
-	if t.converted, err = t.hop(t.object, t.to, ""); err != nil {
+	if t.converted, err = t.convertStep(t.object, t.to, ""); err != nil {
 		return err
 	}
-	_, res, err := t.worlds.admits(t.ctx, t.converted)
+	_, res, err := t.forms.admits(t.ctx, t.converted)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (t *trip) there() (err error) {
 	}
 	if t.change != nil {
 		t.converted = t.change.apply(t.converted)
-		if _, res, err = t.worlds.admits(t.ctx, t.converted); err != nil {
+		if _, res, err = t.forms.admits(t.ctx, t.converted); err != nil {
 			return err
 		}
 		if res == nil || !res.Allowed {
@@ -142,7 +142,7 @@ func (t *trip) invalid(res *engine.Result) {
 
 // again converts the object back, and a second time there and back. The object must not differ.
 func (t *trip) again() (err error) {
-	if t.back, err = t.hop(t.converted, t.from, "on the way back: "); err != nil {
+	if t.back, err = t.convertStep(t.converted, t.from, "on the way back: "); err != nil {
 		return err
 	}
 	if t.change != nil {
@@ -153,11 +153,11 @@ func (t *trip) again() (err error) {
 		return nil
 	}
 	once := t.back
-	second, err := t.hop(once, t.to, "the second time: ")
+	second, err := t.convertStep(once, t.to, "the second time: ")
 	if err != nil {
 		return err
 	}
-	if second, err = t.hop(second, t.from, "on the second way back: "); err != nil {
+	if second, err = t.convertStep(second, t.from, "on the second way back: "); err != nil {
 		return err
 	}
 	t.back = second
@@ -167,9 +167,9 @@ func (t *trip) again() (err error) {
 
 // compare adds findings for the differences between the object and back, with passwords masked.
 func (t *trip) compare(back map[string]any, when string) {
-	mask := sync.OnceValue(func() secret.Mask { return secret.MaskOf(t.worlds.plain, t.object, t.converted, back) })
+	mask := sync.OnceValue(func() secret.Mask { return secret.MaskOf(t.forms.plain, t.object, t.converted, back) })
 	shown := func(v any) string { return shown(mask().Value(v)) }
-	for _, d := range differences(t.object, back, t.worlds.schemas[t.from], t.ignore) {
+	for _, d := range differences(t.object, back, t.forms.schemas[t.from], t.ignore) {
 		path := engine.FormatPath(d.path)
 		text := ""
 		switch d.kind {
@@ -195,7 +195,7 @@ func (t *trip) compare(back map[string]any, when string) {
 // converter keeps in the metadata.
 func (t *trip) stale() error {
 	survives := func(obj map[string]any) (bool, error) {
-		shown, err := t.hop(obj, t.to, "after a change: ")
+		shown, err := t.convertStep(obj, t.to, "after a change: ")
 		return err == nil && t.change.in(shown), err
 	}
 	ok, err := survives(t.back)
@@ -205,7 +205,7 @@ func (t *trip) stale() error {
 	clean := runtime.DeepCopyJSON(t.converted)
 	meta, _ := t.object["metadata"].(map[string]any)
 	clean["metadata"] = runtime.DeepCopyJSON(meta)
-	back, err := t.hop(clean, t.from, "after a change: ")
+	back, err := t.convertStep(clean, t.from, "after a change: ")
 	if err != nil {
 		return err
 	}

@@ -27,16 +27,16 @@ func TestHostileSuites(t *testing.T) {
 		"a long pattern":            {"kind: RuleTest\napiVersion: celadon/v1\ntests: [{name: a, object: {}, expect: {causes: [{message: \"~" + strings.Repeat("(a*)*", 1000) + "\"}]}}]\n", "want at most"},
 	} {
 		report := New(Config{}).Run(t.Context(), Parse("hostile.yaml", 1, []byte(c.text)), exampleCRD(t), nil)
-		var said []string
+		var messages []string
 		for _, p := range report.Errors {
-			said = append(said, p.Message)
+			messages = append(messages, p.Message)
 		}
 		for _, one := range report.Cases {
 			if one.Outcome == Error {
-				said = append(said, one.Message)
+				messages = append(messages, one.Message)
 			}
 		}
-		if all := strings.Join(said, "\n"); !strings.Contains(all, c.want) {
+		if all := strings.Join(messages, "\n"); !strings.Contains(all, c.want) {
 			t.Errorf("%s: %.300q, want %q", name, all, c.want)
 		}
 	}

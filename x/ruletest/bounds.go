@@ -16,24 +16,24 @@ const (
 	maxShared = 64 << 20
 )
 
-// weigh estimates the size of a value's JSON in bytes.
-func weigh(v any) int {
+// estimateJSON estimates the size of a value's JSON in bytes.
+func estimateJSON(v any) int {
 	n := 8
 	switch v := v.(type) {
 	case string:
 		n += len(v)
 	case []any:
 		for _, item := range v {
-			n += weigh(item)
+			n += estimateJSON(item)
 		}
 	case map[string]any:
 		for key, item := range v {
-			n += len(key) + weigh(item)
+			n += len(key) + estimateJSON(item)
 		}
 	}
 	return n
 }
 
-func tooMuch(what string, got, most int) string {
-	return fmt.Sprintf("%s: too many in one suite (got %d, want at most %d)", what, got, most)
+func tooMany(subject string, got, limit int) string {
+	return fmt.Sprintf("%s: too many in one suite (got %d, want at most %d)", subject, got, limit)
 }

@@ -19,25 +19,25 @@ func (r *reader) conversion(b *own, convert, patch field, decoded map[string]any
 	b.convertPatch, _ = r.object(patch, decoded)
 	switch {
 	case patch.given() && !convert.given():
-		r.bad(patch.key, "convertPatch: set convert to the version in which it changes the object")
+		r.addProblem(patch.key, "convertPatch: set convert to the version in which it changes the object")
 	case convert.given() && b.convert == "":
-		r.bad(convert.key, "convert: want a version of the CRD")
+		r.addProblem(convert.key, "convert: want a version of the CRD")
 	case convert.given():
-		b.convertAt = r.place(convert.key)
+		b.convertAt = r.positionOf(convert.key)
 	}
 }
 
-// judgeConversion converts the accepted object to the other version and back.
-func (b *own) judgeConversion(t *trial) {
-	c, ask := t.on.crd.Spec.Conversion, t.cfg.Converter
+// checkConversion converts the accepted object to the other version and back.
+func (b *own) checkConversion(t *trial) {
+	c, converter := t.on.crd.Spec.Conversion, t.cfg.Converter
 	switch webhook := c != nil && c.Strategy == apiextensionsv1.WebhookConverter; {
-	case webhook && ask == nil:
+	case webhook && converter == nil:
 		t.problem = "not checked: the CRD converts with a webhook: use --convert URL or --exec COMMAND"
 		return
-	case ask == nil || c != nil && !webhook:
-		ask = conversion.None()
+	case converter == nil || c != nil && !webhook:
+		converter = conversion.None()
 	}
-	found, err := t.on.trips.trip(t, ask, b)
+	found, err := t.on.trips.trip(t, converter, b)
 	var bug *engine.InternalError
 	switch {
 	case t.ctx.Err() != nil:
@@ -63,8 +63,8 @@ type trips struct {
 	err  error
 }
 
-func (r *trips) trip(t *trial, ask engine.Converter, b *own) ([]*roundtrip.Finding, error) {
-	r.once.Do(func() { r.made, r.err = roundtrip.NewTrips(t.on.crd, ask) })
+func (r *trips) trip(t *trial, converter engine.Converter, b *own) ([]*roundtrip.Finding, error) {
+	r.once.Do(func() { r.made, r.err = roundtrip.NewTrips(t.on.crd, converter) })
 	if r.err != nil {
 		return nil, r.err
 	}

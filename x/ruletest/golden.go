@@ -71,10 +71,10 @@ func (b *own) golden(c *Case, got *outcome) (changes []position.Change) {
 		return nil // valid stays
 	}
 	if !res.Allowed {
-		changes = b.goldenCauses(pathBelow(at, position.Key("causes")), said(res))
+		changes = b.goldenCauses(pathBelow(at, position.Key("causes")), causesOf(res))
 	}
 	again := &trial{cfg: &Config{}, outcome: outcome{result: res}}
-	if b.judgeWarnings(again); e.warned && len(again.wrong) > 0 {
+	if b.checkWarnings(again); e.warned && len(again.wrong) > 0 {
 		changes = append(changes, position.Set(pathBelow(at, position.Key("warnings")), list(res.Warnings)))
 	}
 	if e.object != nil && res.Allowed {
@@ -101,7 +101,7 @@ func (b *own) expected(res *engine.Result) any {
 	var expect position.Map
 	if !res.Allowed {
 		var causes []any
-		for _, c := range said(res) {
+		for _, c := range causesOf(res) {
 			causes = append(causes, causeText(&c))
 		}
 		expect = append(expect, position.Entry{Key: "causes", Value: causes})
@@ -207,14 +207,14 @@ func (b *openShift) golden(c *Case, got *outcome) (changes []position.Change) {
 // they are.
 func (b *openShift) stored(object map[string]any) string {
 	if b.expected != nil {
-		was, is := compared(b.unnamed(b.expected.object), b.unnamed(object))
+		was, is := compared(b.withoutName(b.expected.object), b.withoutName(object))
 		if doc, err := position.Parse([]byte(b.expected.text)); err == nil {
 			if text, err := doc.Edit(fieldChanges(nil, was, is)...); err == nil {
 				return string(text)
 			}
 		}
 	}
-	data, err := yaml.Marshal(b.unnamed(tidy(object)))
+	data, err := yaml.Marshal(b.withoutName(tidy(object)))
 	if err != nil { // impossible for a decoded object
 		return ""
 	}

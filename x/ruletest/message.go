@@ -57,7 +57,7 @@ var shown = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(Invalid value|Duplicate value|Unsupported value|Too long|Too many|Required value): ` + value + `(: |[,\]]|$)`)
 })
 
-var torn = regexp.MustCompile(`^"(?:object|array|string|integer|number|boolean|null)": `)
+var typePrefix = regexp.MustCompile(`^"(?:object|array|string|integer|number|boolean|null)": `)
 
 const quoted = `"(?:[^"\\]|\\.)*"`
 
@@ -69,9 +69,9 @@ func nested(depth int) string {
 	return `(?:(?:map\[[a-z]+\]|\[\])(?:interface \{\}|any|string))?(?:\{` + inner + `\}|\[` + inner + `\])`
 }
 
-// spelled lists replacements for equivalent notations: maps as printed by Go, and names of number
+// equivalentNotations lists replacements for equivalent notations: maps as printed by Go, and names of number
 // types.
-var spelled = []struct {
+var equivalentNotations = []struct {
 	pattern *regexp.Regexp
 	to      string
 }{
@@ -82,7 +82,7 @@ var spelled = []struct {
 }
 
 func respelled(text string) string {
-	for _, s := range spelled {
+	for _, s := range equivalentNotations {
 		text = s.pattern.ReplaceAllString(text, s.to)
 	}
 	return text
@@ -90,6 +90,6 @@ func respelled(text string) string {
 
 // withoutValues returns text without printed values.
 func withoutValues(text string) string {
-	text = shown().ReplaceAllString(torn.ReplaceAllString(text, ""), "$1: $2")
+	text = shown().ReplaceAllString(typePrefix.ReplaceAllString(text, ""), "$1: $2")
 	return strings.ReplaceAll(text, ": : ", ": ")
 }

@@ -6,9 +6,9 @@ import "testing"
 func TestMessages(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name, said, wanted string
-		ok                 bool
-		by                 older
+		name, actual, wanted string
+		ok                   bool
+		by                   older
 	}{
 		{"as it is", `spec: Invalid value: a is too large`, `a is too large`, true, false},
 		{"another", `spec: Invalid value: a is too large`, `a is too small`, false, true},
@@ -23,10 +23,10 @@ func TestMessages(t *testing.T) {
 		{"a number's type", `a: Invalid value: "float64": a in body must be of type int32: "float64"`, `a: Invalid value: "number": a in body must be of type integer: "number"`, true, true},
 		{"a text in a map", `a: Invalid value: {"b":["}",{"c":1}]}: no`, `a: Invalid value: "object": no`, true, true},
 	} {
-		if ok, by := contains(c.said, c.wanted, false); ok != c.ok || ok && by != c.by {
+		if ok, by := contains(c.actual, c.wanted, false); ok != c.ok || ok && by != c.by {
 			t.Errorf("%s: %t, older: %t", c.name, ok, by)
 		}
-		if ok, _ := contains(c.said, c.wanted, true); ok != (c.ok && !bool(c.by)) {
+		if ok, _ := contains(c.actual, c.wanted, true); ok != (c.ok && !bool(c.by)) {
 			t.Errorf("%s, exactly: %t", c.name, ok)
 		}
 	}

@@ -154,16 +154,16 @@ func summaryOf(t testing.TB, r *Runner, crds []*CRD, text string) Summary {
 	lines := strings.Count(text, "\n") + 1
 	report := r.Run(t.Context(), s, crds, nil)
 	sum.Add(report)
-	placed := func(at Place, message string) {
+	placed := func(at Position, message string) {
 		if at.Line < 1 || at.Line > lines || at.Column < 1 || message == "" {
 			t.Errorf("%d:%d: %q: no place", at.Line, at.Column, message)
 		}
 	}
 	for _, p := range report.Errors {
-		placed(p.Place, p.Message)
+		placed(p.Position, p.Message)
 	}
 	for _, c := range report.Cases {
-		placed(c.Place, cmpOr(c.Message, string(c.Outcome)))
+		placed(c.Position, cmpOr(c.Message, string(c.Outcome)))
 		if c.Bug != nil {
 			t.Errorf("%s: %v", c.Name, c.Bug)
 		}

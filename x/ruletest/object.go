@@ -92,7 +92,7 @@ func (d *differ) compare(path string, want, got any) {
 		return
 	}
 	if !sameScalar(want, got) {
-		d.tell(path, preview.JSON(want, maxShown), preview.JSON(got, maxShown))
+		d.add(path, preview.JSON(want, maxShown), preview.JSON(got, maxShown))
 	}
 }
 
@@ -106,15 +106,15 @@ func (d *differ) member(path, name string, want, got map[string]any) {
 	}
 	switch {
 	case !wanted && len(d.found) < maxDifferences:
-		d.tell(path, "nothing", preview.JSON(g, maxShown))
+		d.add(path, "nothing", preview.JSON(g, maxShown))
 	case !there && len(d.found) < maxDifferences:
-		d.tell(path, preview.JSON(w, maxShown), "nothing")
+		d.add(path, preview.JSON(w, maxShown), "nothing")
 	default:
 		d.compare(path, w, g)
 	}
 }
 
-func (d *differ) tell(path, want, got string) {
+func (d *differ) add(path, want, got string) {
 	if path == "" {
 		path = "the object"
 	}

@@ -20,7 +20,7 @@ type openShift struct {
 	// expectedError is part of the error that rejects the write of the spec; expectedStatusError,
 	// for updates, that of the status.
 	expectedError, expectedStatusError string
-	errorPlace                         Place
+	errorPosition                      Position
 	changes                            []byte // of the CRD, as JSON
 	// name is the object's name, or its prefix if generate is set. If named is not set, the object
 	// keeps its own name or gets a generated name.
@@ -38,24 +38,24 @@ func (r *reader) openShift(s *Suite, m map[string]any) {
 	for _, misplaced := range f[7:9] {
 		if misplaced.given() {
 			n := phrase.Count(len(misplaced.value.Resolve().Items), "test")
-			r.bad(misplaced.key, "%s is next to tests, not in it, so it never runs (%s): move it below tests", misplaced.key.Value, n)
+			r.addProblem(misplaced.key, "%s is next to tests, not in it, so it never runs (%s): move it below tests", misplaced.key.Value, n)
 		}
 	}
 	if gate := f[9]; gate.given() {
-		r.bad(gate.key, "featureGate is not a key, so the tests run whether %s is on or off: use featureGates: [%s]", r.text(gate), r.text(gate))
+		r.addProblem(gate.key, "featureGate is not a key, so the tests run whether %s is on or off: use featureGates: [%s]", r.text(gate), r.text(gate))
 	}
 	s.Name, s.CRDName, s.CRDPath, s.Version = r.text(name), r.text(crdName), r.text(crd), r.text(version)
 	s.FeatureGates = r.texts(gates)
 	switch {
 	case crdName.given():
-		s.CRDPlace = r.place(crdName.key)
+		s.CRDPosition = r.positionOf(crdName.key)
 	case crd.given():
-		s.CRDPlace = r.place(crd.key)
+		s.CRDPosition = r.positionOf(crd.key)
 	default:
-		r.bad(r.doc.Root, "suite: crdName is missing: set it to the name of the CRD under test")
+		r.addProblem(r.doc.Root, "suite: crdName is missing: set it to the name of the CRD under test")
 	}
 	if !tests.given() || tests.null() {
-		r.bad(r.doc.Root, "an empty suite: tests is missing")
+		r.addProblem(r.doc.Root, "an empty suite: tests is missing")
 		return
 	}
 	lists := r.fields("tests", tests.value, "onCreate", "onUpdate")
@@ -64,7 +64,7 @@ func (r *reader) openShift(s *Suite, m map[string]any) {
 	for i, operation := range []string{"create", "update"} {
 		for j, item := range r.items(lists[i]) {
 			if all++; all > maxCases {
-				r.bad(item, "%s", tooMuch("cases", all, maxCases))
+				r.addProblem(item, "%s", tooMany("cases", all, maxCases))
 				return
 			}
 			path := position.Path{position.Key("tests"), position.Key(lists[i].key.Value), position.Item(j)}
@@ -72,7 +72,7 @@ func (r *reader) openShift(s *Suite, m map[string]any) {
 		}
 	}
 	if all == 0 && !f[7].given() && !f[8].given() {
-		r.bad(tests.key, "an empty suite: it has no test")
+		r.addProblem(tests.key, "an empty suite: it has no test")
 	}
 }
 
@@ -83,17 +83,17 @@ func (r *reader) openShiftCase(s *Suite, operation string, item *position.Node, 
 		known = append(known, "updated", "expectedStatusError", "initialCRDPatches")
 	}
 	f := r.fields("test", item, known...)
-	c := &Case{Name: r.text(f[0]), Place: r.place(item), Operation: operation, path: path}
+	c := &Case{Name: r.text(f[0]), Position: r.positionOf(item), Operation: operation, path: path}
 	b := &openShift{reader: r, initial: r.embedded(f[1]), expected: r.embedded(f[2]), expectedError: r.text(f[3])}
 	b.name, b.named, b.generate = r.text(f[4]), f[4].given(), r.flag(f[5])
 	c.body = b
 	if f[3].given() {
-		b.errorPlace = r.place(f[3].key)
+		b.errorPosition = r.positionOf(f[3].key)
 	}
 	if operation == "update" {
 		b.updated, b.expectedStatusError = r.embedded(f[6]), r.text(f[7])
 		if f[7].given() && b.expectedStatusError != "" {
-			b.errorPlace = r.place(f[7].key)
+			b.errorPosition = r.positionOf(f[7].key)
 		}
 		b.changes = r.crdPatches(f[8], decoded)
 	}
@@ -111,16 +111,16 @@ func (r *reader) openShiftWhole(b *openShift, c *Case, item *position.Node) {
 	update := c.Operation == "update"
 	switch {
 	case c.Name == "":
-		r.bad(item, "test: name is missing")
+		r.addProblem(item, "test: name is missing")
 	case b.initial == nil:
-		r.bad(item, "test %q: initial is missing: want an object", c.Name)
+		r.addProblem(item, "test %q: initial is missing: want an object", c.Name)
 	case update && b.updated == nil:
-		r.bad(item, "test %q: updated is missing: want an object", c.Name)
+		r.addProblem(item, "test %q: updated is missing: want an object", c.Name)
 	case b.expected == nil && b.expectedError == "" && b.expectedStatusError == "":
 		c.open = true
-		r.bad(item, "test %q: no expectation: want expected, expectedError%s", c.Name, map[bool]string{true: " or expectedStatusError"}[update])
+		r.addProblem(item, "test %q: no expectation: want expected, expectedError%s", c.Name, map[bool]string{true: " or expectedStatusError"}[update])
 	case b.expectedStatusError != "" && b.expectedError == "" && b.updated.object["status"] == nil:
-		r.bad(item, "test %q: expectedStatusError has no effect: updated has no status", c.Name)
+		r.addProblem(item, "test %q: expectedStatusError has no effect: updated has no status", c.Name)
 	}
 }
 
@@ -143,15 +143,15 @@ func (r *reader) crdPatches(f field, decoded any) []byte {
 		op := operation{Op: r.text(p[0]), Path: r.text(p[1]), From: r.text(p[3])}
 		switch {
 		case op.Op != "add" && op.Op != "remove" && op.Op != "replace" && op.Op != "move" && op.Op != "copy" && op.Op != "test":
-			r.bad(item, "patch: op %q: want add, remove, replace, move, copy, or test", op.Op)
+			r.addProblem(item, "patch: op %q: want add, remove, replace, move, copy, or test", op.Op)
 		case op.Path == "" || op.Path[0] != '/':
-			r.bad(item, "patch: path %q: want a JSON pointer, such as /spec/versions/0", op.Path)
+			r.addProblem(item, "patch: path %q: want a JSON pointer, such as /spec/versions/0", op.Path)
 		}
 		if p[2].given() {
 			patch, _ := entry(test["initialCRDPatches"], i).(map[string]any)
 			value, err := json.Marshal(patch["value"])
 			if err != nil {
-				r.bad(p[2].key, "value: %v", err)
+				r.addProblem(p[2].key, "value: %v", err)
 			}
 			op.Value = value
 		}
@@ -162,7 +162,7 @@ func (r *reader) crdPatches(f field, decoded any) []byte {
 		err = fmt.Errorf("too long (got %d bytes, want at most %d)", len(data), maxPatches)
 	}
 	if err != nil {
-		r.bad(f.key, "initialCRDPatches: %v", err)
+		r.addProblem(f.key, "initialCRDPatches: %v", err)
 	}
 	return data
 }

@@ -27,7 +27,7 @@ type own struct {
 	// convert is the version to which the object is converted and back, which must not change it.
 	// convertPatch, if any, is applied in between.
 	convert      string
-	convertAt    Place
+	convertAt    Position
 	convertPatch map[string]any
 }
 
@@ -40,24 +40,24 @@ type based struct {
 
 // expectation holds the expected result of a write.
 type expectation struct {
-	place Place
-	valid bool
+	position Position
+	valid    bool
 	// causes are all causes, if valid is not set.
 	causes []*expectedCause
 	// warnings are all warnings, if warned is set.
 	warnings []*expectedText
 	warned   bool
 	object   map[string]any
-	objectAt Place
+	objectAt Position
 	// maxCost is the cost limit, if costed is set.
 	maxCost int64
 	costed  bool
-	costAt  Place
+	costAt  Position
 }
 
 // expectedCause is a cause. Empty fields are not compared.
 type expectedCause struct {
-	Place
+	Position
 	field   *string
 	reason  string
 	message *expectedText
@@ -72,29 +72,29 @@ type expectedText struct {
 func (r *reader) own(s *Suite, m map[string]any) {
 	f := r.fields("suite", r.doc.Root, "kind", "apiVersion", "name", "crd", "version", "base", "tests", "kubeVersions", "fieldValidation")
 	if apiVersion := r.text(f[1]); apiVersion != APIVersion {
-		r.bad(r.doc.Root, "suite: apiVersion %q: want %s", apiVersion, APIVersion)
+		r.addProblem(r.doc.Root, "suite: apiVersion %q: want %s", apiVersion, APIVersion)
 	}
 	s.Name, s.CRDPath, s.Version = r.text(f[2]), r.text(f[3]), r.text(f[4])
-	s.CRDPlace, s.whole = s.Place, true
+	s.CRDPosition, s.whole = s.Position, true
 	if f[3].given() {
-		s.CRDPlace = r.place(f[3].key)
+		s.CRDPosition = r.positionOf(f[3].key)
 	}
 	base := &based{}
 	if f[5].given() {
 		object, ok := m["base"].(map[string]any)
 		if !ok {
-			r.bad(f[5].key, "base: want an object")
+			r.addProblem(f[5].key, "base: want an object")
 		}
-		base.object, base.node, base.bytes = object, f[5].value.Resolve(), weigh(object)
+		base.object, base.node, base.bytes = object, f[5].value.Resolve(), estimateJSON(object)
 		s.Kind = groupKind(object)
 	}
 	kubeVersions, validation := r.kubeVersions(f[7]), r.fieldValidation(f[8])
 	items := r.items(f[6])
 	if !f[6].given() || len(items) == 0 && len(r.problems) == 0 {
-		r.bad(r.doc.Root, "an empty suite: it has no test")
+		r.addProblem(r.doc.Root, "an empty suite: it has no test")
 	}
 	if len(items) > maxCases || base.bytes*len(items) > maxMerged {
-		r.bad(f[6].key, "%s", tooMuch("cases", len(items), min(maxCases, maxMerged/max(base.bytes, 1))))
+		r.addProblem(f[6].key, "%s", tooMany("cases", len(items), min(maxCases, maxMerged/max(base.bytes, 1))))
 		return
 	}
 	for i, item := range items {
@@ -108,13 +108,13 @@ func (r *reader) own(s *Suite, m map[string]any) {
 func (r *reader) ownCase(s *Suite, b *own, path position.Path, decoded map[string]any) {
 	mark := len(r.problems)
 	f := r.fields("test", b.item, "name", "object", "patch", "old", "oldPatch", "subresource", "expect", "kubeVersions", "skip", "only", "fieldValidation", "convert", "convertPatch")
-	c := &Case{Name: r.text(f[0]), Place: r.place(b.item), Operation: "create", Subresource: r.text(f[5]), Only: r.flag(f[9]), path: path, body: b}
+	c := &Case{Name: r.text(f[0]), Position: r.positionOf(b.item), Operation: "create", Subresource: r.text(f[5]), Only: r.flag(f[9]), path: path, body: b}
 	if c.Name == "" {
-		r.bad(b.item, "test: name is missing")
+		r.addProblem(b.item, "test: name is missing")
 	}
 	b.subresource = c.Subresource
 	if b.subresource != "" && b.subresource != "status" {
-		r.bad(f[5].key, "subresource %q: want status", b.subresource)
+		r.addProblem(f[5].key, "subresource %q: want status", b.subresource)
 	}
 	b.object, _ = r.object(f[1], decoded)
 	b.patch, b.patched = r.object(f[2], decoded)
@@ -131,7 +131,7 @@ func (r *reader) ownCase(s *Suite, b *own, path position.Path, decoded map[strin
 	}
 	if f[8].given() {
 		if c.Skip = strings.TrimSpace(r.text(f[8])); c.Skip == "" {
-			r.bad(f[8].key, "skip: want a reason")
+			r.addProblem(f[8].key, "skip: want a reason")
 		}
 	}
 	if f[10].given() {
@@ -154,7 +154,7 @@ func (r *reader) object(f field, decoded map[string]any) (object map[string]any,
 	}
 	object, ok := decoded[f.key.Value].(map[string]any)
 	if !ok {
-		r.bad(f.key, "%s: want an object", f.key.Value)
+		r.addProblem(f.key, "%s: want an object", f.key.Value)
 	}
 	return object, true
 }
@@ -164,18 +164,18 @@ func (r *reader) ownWrites(b *own, f []field) {
 	object, patch, old, oldPatch := f[1], f[2], f[3], f[4]
 	switch {
 	case object.given() && patch.given():
-		r.bad(patch.key, "object and patch: want only one of them")
+		r.addProblem(patch.key, "object and patch: want only one of them")
 	case old.given() && oldPatch.given():
-		r.bad(oldPatch.key, "old and oldPatch: want only one of them")
+		r.addProblem(oldPatch.key, "old and oldPatch: want only one of them")
 	case b.base.object == nil && patch.given():
-		r.bad(patch.key, "patch: it changes base, but the suite has no base")
+		r.addProblem(patch.key, "patch: it changes base, but the suite has no base")
 	case b.base.object == nil && oldPatch.given():
-		r.bad(oldPatch.key, "oldPatch: it changes base, but the suite has no base")
+		r.addProblem(oldPatch.key, "oldPatch: it changes base, but the suite has no base")
 	case f[8].given():
 	case b.base.object == nil && !object.given():
-		r.bad(b.item, "test: want object, or patch and a base in the suite")
+		r.addProblem(b.item, "test: want object, or patch and a base in the suite")
 	case b.subresource == "status" && !b.updated:
-		r.bad(f[5].key, "subresource status: want old or oldPatch: a status can only be updated")
+		r.addProblem(f[5].key, "subresource status: want old or oldPatch: a status can only be updated")
 	}
 }
 
@@ -183,11 +183,11 @@ func (r *reader) kubeVersions(f field) []string {
 	versions := r.texts(f)
 	for _, version := range versions {
 		if _, err := types.ParseVersion(version); err != nil || version == "" {
-			r.bad(f.key, "kubeVersions: %q: want versions in quotes, such as \"1.30\"", version)
+			r.addProblem(f.key, "kubeVersions: %q: want versions in quotes, such as \"1.30\"", version)
 		}
 	}
 	if f.given() && len(versions) == 0 {
-		r.bad(f.key, "kubeVersions: want at least one")
+		r.addProblem(f.key, "kubeVersions: want at least one")
 	}
 	return versions
 }
@@ -195,7 +195,7 @@ func (r *reader) kubeVersions(f field) []string {
 func (r *reader) fieldValidation(f field) string {
 	text := r.text(f)
 	if f.given() && text != "Strict" && text != "Warn" && text != "Ignore" {
-		r.bad(f.key, "fieldValidation %q: want Strict, Warn or Ignore", text)
+		r.addProblem(f.key, "fieldValidation %q: want Strict, Warn or Ignore", text)
 	}
 	return text
 }
@@ -204,13 +204,13 @@ func (r *reader) fieldValidation(f field) string {
 func (r *reader) expectation(b *own, f field, decoded map[string]any) (open bool) {
 	e := &b.expect
 	if !f.given() || f.null() {
-		r.bad(b.item, "test: no expectation: want expect: valid, or the causes")
+		r.addProblem(b.item, "test: no expectation: want expect: valid, or the causes")
 		return true
 	}
-	e.place = r.place(f.key)
+	e.position = r.positionOf(f.key)
 	if v := f.value.Resolve(); v.Kind == position.Scalar {
 		if e.valid = v.Value == "valid"; !e.valid {
-			r.bad(v, "expect: %q: want valid, or the causes", v.Value)
+			r.addProblem(v, "expect: %q: want valid, or the causes", v.Value)
 		}
 		return false
 	}
@@ -228,20 +228,20 @@ func (r *reader) expectation(b *own, f field, decoded map[string]any) (open bool
 	if p[3].given() {
 		expect, _ := decoded["expect"].(map[string]any)
 		e.object, _ = r.object(p[3], expect)
-		e.objectAt = r.place(p[3].key)
+		e.objectAt = r.positionOf(p[3].key)
 	}
 	if e.maxCost, e.costed = r.number(p[4]); e.costed {
-		e.costAt = r.place(p[4].key)
+		e.costAt = r.positionOf(p[4].key)
 	}
 	// Expectations that only make sense for an accepted object imply valid.
 	e.valid = e.valid || !p[0].given() && !p[1].given() && (e.object != nil || e.warned || e.costed)
 	switch {
 	case e.valid && len(e.causes) > 0:
-		r.bad(p[1].key, "expect: valid and causes: want only one of them")
+		r.addProblem(p[1].key, "expect: valid and causes: want only one of them")
 	case !e.valid && e.object != nil:
-		r.bad(p[3].key, "expect: causes and object: a rejected object is not persisted")
+		r.addProblem(p[3].key, "expect: causes and object: a rejected object is not persisted")
 	case !e.valid && len(e.causes) == 0:
-		r.bad(f.key, "expect: no expectation: want valid: true, or causes")
+		r.addProblem(f.key, "expect: no expectation: want valid: true, or causes")
 		return true
 	}
 	return false
@@ -249,7 +249,7 @@ func (r *reader) expectation(b *own, f field, decoded map[string]any) (open bool
 
 func (r *reader) expectedCause(n *position.Node) *expectedCause {
 	f := r.fields("cause", n, "field", "reason", "message")
-	c := &expectedCause{Place: r.place(n), reason: r.text(f[1])}
+	c := &expectedCause{Position: r.positionOf(n), reason: r.text(f[1])}
 	if f[0].given() {
 		text := r.text(f[0])
 		c.field = &text
@@ -258,7 +258,7 @@ func (r *reader) expectedCause(n *position.Node) *expectedCause {
 		c.message = r.expectedText(f[2], text)
 	}
 	if c.field == nil && c.reason == "" && c.message == nil {
-		r.bad(n, "cause: no expectation: want field, reason, or message")
+		r.addProblem(n, "cause: no expectation: want field, reason, or message")
 	}
 	return c
 }
@@ -281,7 +281,7 @@ func (r *reader) expectedText(f field, text string) *expectedText {
 		err = errors.New("the suite's patterns have too many states: use fewer repetitions")
 	}
 	if err != nil {
-		r.bad(f.key, "%s: not a regular expression: %v", f.key.Value, err)
+		r.addProblem(f.key, "%s: not a regular expression: %v", f.key.Value, err)
 	}
 	return e
 }

@@ -53,13 +53,13 @@ func ParseDecoded(file string, line int, text []byte, decoded map[string]any) *S
 }
 
 func parse(file string, line int, text []byte, decode func([]byte) (v any, duplicate, err error)) *Suite {
-	s := &Suite{File: file, Place: Place{line, 1}}
+	s := &Suite{File: file, Position: Position{line, 1}}
 	fail := func(message string) *Suite {
-		s.Problems = append(s.Problems, Problem{s.Place, message})
+		s.Problems = append(s.Problems, Problem{s.Position, message})
 		return s
 	}
 	if len(text) > maxText {
-		return fail(tooMuch("bytes", len(text), maxText))
+		return fail(tooMany("bytes", len(text), maxText))
 	}
 	v, duplicate, err := decode(text)
 	if err != nil {
@@ -70,7 +70,7 @@ func parse(file string, line int, text []byte, decode func([]byte) (v any, dupli
 		return fail(plainly(err, s, text))
 	}
 	r := &reader{doc: doc, line: line}
-	s.reader, s.Place = r, r.place(doc.Root)
+	s.reader, s.Position = r, r.positionOf(doc.Root)
 	m, ok := v.(map[string]any)
 	if !ok {
 		return fail("not a suite: want a mapping")
@@ -81,7 +81,7 @@ func parse(file string, line int, text []byte, decode func([]byte) (v any, dupli
 		r.openShift(s, m)
 	}
 	if duplicate != nil && !s.broken() && len(r.problems) == 0 {
-		r.bad(doc.Root, "%s", plainMessage(duplicate))
+		r.addProblem(doc.Root, "%s", plainMessage(duplicate))
 	}
 	s.Problems = append(s.Problems, r.problems...)
 	if len(s.Cases) == 0 && len(s.Problems) == 0 {
@@ -95,7 +95,7 @@ func parse(file string, line int, text []byte, decode func([]byte) (v any, dupli
 func plainly(err error, s *Suite, text []byte) string {
 	if match := yamlLine.FindStringSubmatch(err.Error()); match != nil {
 		n, _ := strconv.Atoi(match[1])
-		s.Place = Place{s.Place.Line + min(n-1, bytes.Count(text, []byte("\n"))), 1}
+		s.Position = Position{s.Position.Line + min(n-1, bytes.Count(text, []byte("\n"))), 1}
 	}
 	return plainMessage(err)
 }

@@ -24,15 +24,15 @@ type reader struct {
 	states   float64 // of all regular expressions
 }
 
-func (r *reader) at(offset int) Place {
+func (r *reader) at(offset int) Position {
 	p := r.doc.Position(offset)
-	return Place{p.Line + r.line - 1, p.Column}
+	return Position{p.Line + r.line - 1, p.Column}
 }
 
-func (r *reader) place(n *position.Node) Place { return r.at(n.Start) }
+func (r *reader) positionOf(n *position.Node) Position { return r.at(n.Start) }
 
-func (r *reader) bad(n *position.Node, format string, args ...any) {
-	r.problems = append(r.problems, Problem{r.place(n), fmt.Sprintf(format, args...)})
+func (r *reader) addProblem(n *position.Node, format string, args ...any) {
+	r.problems = append(r.problems, Problem{r.positionOf(n), fmt.Sprintf(format, args...)})
 }
 
 // field is a key of a mapping with its value. Both are nil if the key is missing.
@@ -45,10 +45,10 @@ func (f field) null() bool { return f.given() && f.value.Resolve().Tag == "!!nul
 
 // fields returns the values of a mapping's keys, in the order of known. An unknown or duplicate key
 // is a problem.
-func (r *reader) fields(what string, n *position.Node, known ...string) []field {
+func (r *reader) fields(subject string, n *position.Node, known ...string) []field {
 	n = n.Resolve()
 	if n.Kind != position.Mapping {
-		r.bad(n, "%s: want a mapping with %s", what, strings.Join(known, ", "))
+		r.addProblem(n, "%s: want a mapping with %s", subject, strings.Join(known, ", "))
 		return make([]field, len(known))
 	}
 	seen := map[string]int{}
@@ -58,9 +58,9 @@ func (r *reader) fields(what string, n *position.Node, known ...string) []field 
 		switch {
 		case key.IsMerge():
 		case key.Kind != position.Scalar || !slices.Contains(known, name):
-			r.bad(key, "%s: unknown key %q%s", what, name, meant(name, known))
+			r.addProblem(key, "%s: unknown key %q%s", subject, name, suggestion(name, known))
 		case twice:
-			r.dropped(what, n.Keys[first], n.Items[first], key)
+			r.reportDuplicate(subject, n.Keys[first], n.Items[first], key)
 		}
 		seen[name] = i
 	}
@@ -71,16 +71,16 @@ func (r *reader) fields(what string, n *position.Node, known ...string) []field 
 	return out
 }
 
-// dropped reports a duplicate key. The last occurrence takes effect.
-func (r *reader) dropped(what string, key, value, again *position.Node) {
+// reportDuplicate reports a duplicate key. The last occurrence takes effect.
+func (r *reader) reportDuplicate(subject string, key, value, later *position.Node) {
 	loss := ""
 	if items := value.Resolve(); items.Kind == position.Sequence {
 		loss = fmt.Sprintf(", which drops %s here", phrase.Count(len(items.Items), "test"))
 	}
-	r.bad(key, "%s: duplicate key %s: only the one in line %d takes effect%s: remove the other", what, key.Value, r.place(again).Line, loss)
+	r.addProblem(key, "%s: duplicate key %s: only the one in line %d takes effect%s: remove the other", subject, key.Value, r.positionOf(later).Line, loss)
 }
 
-func meant(name string, known []string) string {
+func suggestion(name string, known []string) string {
 	if near := spell.Nearest(name, known); near != "" {
 		return ": did you mean " + near + "?"
 	}
@@ -94,7 +94,7 @@ func (r *reader) text(f field) string {
 	}
 	v := f.value.Resolve()
 	if v.Kind != position.Scalar {
-		r.bad(f.value, "%s: want a string", f.key.Value)
+		r.addProblem(f.value, "%s: want a string", f.key.Value)
 		return ""
 	}
 	return v.Value
@@ -114,7 +114,7 @@ func (r *reader) items(f field) []*position.Node {
 	}
 	v := f.value.Resolve()
 	if v.Kind != position.Sequence {
-		r.bad(f.value, "%s: want a list", f.key.Value)
+		r.addProblem(f.value, "%s: want a list", f.key.Value)
 		return nil
 	}
 	return v.Items
@@ -126,7 +126,7 @@ func (r *reader) flag(f field) bool {
 	}
 	v := f.value.Resolve()
 	if v.Tag != "!!bool" {
-		r.bad(f.value, "%s: want true or false", f.key.Value)
+		r.addProblem(f.value, "%s: want true or false", f.key.Value)
 	}
 	b, _ := strconv.ParseBool(v.Value)
 	return b
@@ -138,7 +138,7 @@ func (r *reader) number(f field) (int64, bool) {
 	}
 	n, err := strconv.ParseInt(f.value.Resolve().Value, 10, 64)
 	if err != nil || n < 0 {
-		r.bad(f.value, "%s: want a whole number, 0 or more", f.key.Value)
+		r.addProblem(f.value, "%s: want a whole number, 0 or more", f.key.Value)
 		return 0, false
 	}
 	return n, true
@@ -165,7 +165,7 @@ func (r *reader) embedded(f field) *embedded {
 		err = duplicate
 	}
 	if err == nil && strings.Contains(text, "*") {
-		if r.shared += weigh(v); r.shared > maxShared {
+		if r.shared += estimateJSON(v); r.shared > maxShared {
 			err = fmt.Errorf("the suite's objects have more than %d MiB after alias expansion: use fewer aliases", maxShared>>20)
 		}
 	}
@@ -191,10 +191,10 @@ func plainMessage(err error) string {
 }
 
 // within returns the position of a decoder's error in an embedded string, or that of the string.
-func (r *reader) within(e *embedded, err error) Place {
+func (r *reader) within(e *embedded, err error) Position {
 	match := yamlLine.FindStringSubmatch(err.Error())
 	if match == nil {
-		return r.place(e.node)
+		return r.positionOf(e.node)
 	}
 	line, _ := strconv.Atoi(match[1])
 	offset := 0
@@ -209,28 +209,28 @@ func (r *reader) within(e *embedded, err error) Place {
 }
 
 // source returns the position of a byte in a scalar's value.
-func (r *reader) source(n *position.Node, offset int) Place {
+func (r *reader) source(n *position.Node, offset int) Position {
 	text, ok := r.doc.Text(n)
 	if !ok {
-		return r.place(n)
+		return r.positionOf(n)
 	}
 	return r.at(text.Source(offset))
 }
 
 // cause returns the position of a field in an embedded object.
-func (r *reader) cause(e *embedded, path string) Place {
+func (r *reader) cause(e *embedded, path string) Position {
 	doc, err := position.Parse([]byte(e.text))
 	if err != nil {
-		return r.place(e.node)
+		return r.positionOf(e.node)
 	}
 	return r.source(e.node, position.Nearest(doc.Root, path).Start)
 }
 
-// looks lists words; every suite contains at least one of them.
-var looks = [][]byte{[]byte("crdName"), []byte("onCreate"), []byte("onUpdate"), []byte("RuleTest")}
+// suiteWords lists words; every suite contains at least one of them.
+var suiteWords = [][]byte{[]byte("crdName"), []byte("onCreate"), []byte("onUpdate"), []byte("RuleTest")}
 
-// Looks reports whether text may contain a suite. It is a fast filter, because most files contain
+// MayBeSuite reports whether text may contain a suite. It is a fast filter, because most files contain
 // no suite.
-func Looks(text []byte) bool {
-	return slices.ContainsFunc(looks, func(look []byte) bool { return bytes.Contains(text, look) })
+func MayBeSuite(text []byte) bool {
+	return slices.ContainsFunc(suiteWords, func(look []byte) bool { return bytes.Contains(text, look) })
 }

@@ -76,7 +76,7 @@ type CaseReport struct {
 	Name        string `json:"name"`
 	Operation   string `json:"operation"`
 	Subresource string `json:"subresource,omitempty"`
-	Place
+	Position
 	Outcome Outcome `json:"outcome"`
 	// Message explains why the case did not pass.
 	Message string `json:"message,omitempty"`
@@ -116,7 +116,7 @@ type Cause struct {
 	Field   string `json:"field"`
 	Message string `json:"message"`
 	Rule    string `json:"rule,omitempty"`
-	*Place
+	*Position
 	// Values are the values that the rule read.
 	Values []trace.Value `json:"-"`
 	// NotShown is the reason why Values is incomplete, or "".
@@ -132,7 +132,7 @@ func newSuiteReport(s *Suite) *SuiteReport {
 
 // unrun returns the report of a case without a verdict.
 func (c *Case) unrun(outcome Outcome, message string) *CaseReport {
-	return &CaseReport{Name: c.Name, Operation: c.Operation, Subresource: c.Subresource, Place: c.Place, Outcome: outcome, Message: message, of: c}
+	return &CaseReport{Name: c.Name, Operation: c.Operation, Subresource: c.Subresource, Position: c.Position, Outcome: outcome, Message: message, of: c}
 }
 
 func (r *CaseReport) remark(text string) {
@@ -204,7 +204,7 @@ func (r *CaseReport) explain(ctx context.Context, t *trial, explained *trace.Run
 	}
 	for i := range n {
 		at := t.where(r.Got.Causes[i].Field)
-		r.Got.Causes[i].Place = &at
+		r.Got.Causes[i].Position = &at
 		r.Got.Causes[i].NotShown = all.Causes[i].NotShown
 		for _, v := range all.Causes[i].Values {
 			v.Value = mask.Piece(v.Value)

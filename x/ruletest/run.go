@@ -71,7 +71,7 @@ func (r *Runner) Run(ctx context.Context, s *Suite, crds []*CRD, unresolved erro
 		on, unresolved = r.resolve(s, crds, "", "")
 	}
 	if unresolved != nil && len(s.Cases) > 0 {
-		report.Errors = append(report.Errors, Problem{cmp.Or(s.CRDPlace, s.Place), unresolved.Error()})
+		report.Errors = append(report.Errors, Problem{cmp.Or(s.CRDPosition, s.Position), unresolved.Error()})
 	}
 	if len(on) > 0 {
 		report.CRD = on[0].crd.Name
@@ -82,7 +82,7 @@ func (r *Runner) Run(ctx context.Context, s *Suite, crds []*CRD, unresolved erro
 			report.CRDFiles = append(report.CRDFiles, t.file)
 		}
 	}
-	alone := s.alone()
+	alone := s.hasOnly()
 	changed := map[string]bool{}
 	var explained trace.Run
 	for _, c := range s.Cases {
@@ -93,7 +93,7 @@ func (r *Runner) Run(ctx context.Context, s *Suite, crds []*CRD, unresolved erro
 		switch {
 		case c.Problem != nil && !(c.open && r.cfg.Fill && len(on) > 0):
 			one = c.unrun(Error, c.Problem.Message)
-			one.Place = c.Problem.Place
+			one.Position = c.Problem.Position
 		case c.Skip != "":
 			one = c.unrun(Skipped, c.Skip)
 		case alone && !c.Only:
@@ -114,8 +114,8 @@ func (r *Runner) Run(ctx context.Context, s *Suite, crds []*CRD, unresolved erro
 	return report
 }
 
-// alone reports whether a case is marked only.
-func (s *Suite) alone() bool {
+// hasOnly reports whether a case is marked only.
+func (s *Suite) hasOnly() bool {
 	for _, c := range s.Cases {
 		if c.Only {
 			return true
@@ -128,7 +128,7 @@ func (s *Suite) alone() bool {
 func (r *Runner) resolve(s *Suite, crds []*CRD, kubeVersion, patches string) (all []aim, err error) {
 	seen := map[*target]bool{}
 	for _, crd := range crds {
-		t, wrong := r.targets.get(ask{crd, s.Version, kubeVersion, patches, s.whole})
+		t, wrong := r.targets.get(targetKey{crd, s.Version, kubeVersion, patches, s.whole})
 		if wrong == nil && seen[t] {
 			continue
 		}
@@ -209,7 +209,7 @@ func (r *Runner) pairs(s *Suite, c *Case, crds []*CRD, on []aim) (all []pair, er
 // run runs a case on all its targets until one does not pass.
 func (r *Runner) run(ctx context.Context, s *Suite, c *Case, crds []*CRD, on []aim, changed int, explained *trace.Run) *CaseReport {
 	if changed > maxChanged {
-		return c.unrun(Error, tooMuch("different initialCRDPatches", changed, maxChanged))
+		return c.unrun(Error, tooMany("different initialCRDPatches", changed, maxChanged))
 	}
 	pairs, err := r.pairs(s, c, crds, on)
 	if err != nil {
@@ -219,7 +219,7 @@ func (r *Runner) run(ctx context.Context, s *Suite, c *Case, crds []*CRD, on []a
 	for _, p := range pairs {
 		t := &trial{ctx: ctx, cfg: &r.cfg, on: p.on.target, before: p.before}
 		if c.body.run(t); c.open && !t.staged && t.result != nil {
-			t.wrong = []Mismatch{{c.Place, "an expectation", "none"}}
+			t.wrong = []Mismatch{{c.Position, "an expectation", "none"}}
 		}
 		one := c.report(ctx, t, explained)
 		if one.Outcome != Passed {

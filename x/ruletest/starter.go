@@ -47,7 +47,7 @@ type Started struct {
 // Suite generates the suite. All its cases pass; a rule without an object is skipped with a reason.
 // The same samples and search produce identical output. Suite returns nil if the version has no rules.
 func (s *Starter) Suite(ctx context.Context) (*Started, error) {
-	w := &starting{Starter: s, ctx: ctx}
+	w := &suiteGenerator{Starter: s, ctx: ctx}
 	var err error
 	if w.analyzer, err = analysis.New(s.Definition, s.Engine, s.Version, s.Search); err != nil {
 		return nil, err
@@ -58,14 +58,14 @@ func (s *Starter) Suite(ctx context.Context) (*Started, error) {
 	if err := w.begin(); err != nil {
 		return nil, err
 	}
-	if err := w.ask(); err != nil {
+	if err := w.findEvidence(); err != nil {
 		return nil, err
 	}
 	return w.proven()
 }
 
-// starting is the state of generating a suite.
-type starting struct {
+// suiteGenerator is the state of generating a suite.
+type suiteGenerator struct {
 	*Starter
 	ctx      context.Context
 	analyzer *analysis.Analyzer
@@ -85,7 +85,7 @@ type evidence struct {
 }
 
 // begin finds the base object of the suite.
-func (w *starting) begin() error {
+func (w *suiteGenerator) begin() error {
 	for _, sample := range w.Samples {
 		res, err := w.Engine.Validate(w.ctx, engine.Request{Object: sample})
 		if w.ctx.Err() != nil {
@@ -106,8 +106,8 @@ func (w *starting) begin() error {
 	return nil
 }
 
-// ask finds evidence for all rules.
-func (w *starting) ask() error {
+// findEvidence finds evidence for all rules.
+func (w *suiteGenerator) findEvidence() error {
 	w.shown = make([]*evidence, len(w.refs))
 	meters := work.Split(2*len(w.refs), crdcopy.Nodes(w.Definition))
 	err := w.analyzer.InLanes(w.refs, meters, func(lane *analysis.Analyzer, i int) (err error) {
@@ -116,7 +116,7 @@ func (w *starting) ask() error {
 			return nil
 		}
 		before := lane.Meter().Spent()
-		if w.shown[i], err = w.askOne(lane, w.refs[i]); err != nil {
+		if w.shown[i], err = w.findRuleEvidence(lane, w.refs[i]); err != nil {
 			return err
 		}
 		if w.shown[i].refused == nil || w.shown[i].accepted == nil {
@@ -130,15 +130,15 @@ func (w *starting) ask() error {
 	return err
 }
 
-func (w *starting) askOne(a *analysis.Analyzer, ref engine.RuleRef) (*evidence, error) {
+func (w *suiteGenerator) findRuleEvidence(a *analysis.Analyzer, ref engine.RuleRef) (*evidence, error) {
 	out := &evidence{}
 	if out.refused = w.sampled(ref, false); out.refused != nil {
 		out.alone = true
-	} else if err := w.askRefused(out, a, ref); err != nil {
+	} else if err := w.findRejection(out, a, ref); err != nil {
 		return nil, err
 	}
 	if out.refused != nil {
-		out.refused = w.nearer(out.refused, func(res *engine.Result) bool { return refusedAlone(res, ref) })
+		out.refused = w.nearBase(out.refused, func(res *engine.Result) bool { return refusedAlone(res, ref) })
 	}
 	ran := func(res *engine.Result) bool { return res.Allowed && ranIn(res, ref) }
 	if req := (&engine.Request{Object: w.base, Trace: true}); w.base != nil && w.shows(req, ran) {
@@ -154,14 +154,14 @@ func (w *starting) askOne(a *analysis.Analyzer, ref engine.RuleRef) (*evidence, 
 	}
 	if out.noneAccepted = cmp.Or(found.Reason, "not found by search"); found.Status == search.Found {
 		req := found.Witness.Request()
-		out.accepted = w.nearer(&req, ran)
+		out.accepted = w.nearBase(&req, ran)
 	}
 	return out, nil
 }
 
-// askRefused searches before it looks for a proof, because the objects that a search
+// findRejection searches before it looks for a proof, because the objects that a search
 // accepts are of use to later searches.
-func (w *starting) askRefused(out *evidence, a *analysis.Analyzer, ref engine.RuleRef) error {
+func (w *suiteGenerator) findRejection(out *evidence, a *analysis.Analyzer, ref engine.RuleRef) error {
 	found, err := a.Search(w.ctx, ref, search.Refused)
 	if err != nil {
 		return err
@@ -183,7 +183,7 @@ func (w *starting) askRefused(out *evidence, a *analysis.Analyzer, ref engine.Ru
 
 // sampled returns the first sample that is accepted and on which the rule runs, or that only the
 // rule rejects.
-func (w *starting) sampled(ref engine.RuleRef, accepted bool) *engine.Request {
+func (w *suiteGenerator) sampled(ref engine.RuleRef, accepted bool) *engine.Request {
 	for _, sample := range w.Samples {
 		req := &engine.Request{Object: sample, Trace: true}
 		shows := func(res *engine.Result) bool {
@@ -197,7 +197,7 @@ func (w *starting) sampled(ref engine.RuleRef, accepted bool) *engine.Request {
 }
 
 // shows reports whether the result of a write is wanted.
-func (w *starting) shows(req *engine.Request, wanted func(*engine.Result) bool) bool {
+func (w *suiteGenerator) shows(req *engine.Request, wanted func(*engine.Result) bool) bool {
 	res, err := w.Engine.Validate(w.ctx, *req)
 	return err == nil && wanted(res)
 }
@@ -221,7 +221,7 @@ type started struct {
 }
 
 // cases returns the cases for all rules. An accepted object that serves several rules occurs once.
-func (w *starting) cases() (all []*started) {
+func (w *suiteGenerator) cases() (all []*started) {
 	if w.base != nil {
 		all = append(all, &started{name: "base is accepted", req: &engine.Request{Object: w.base}})
 	}
@@ -248,16 +248,16 @@ func sameWrite(a, b *engine.Request) bool {
 }
 
 // causes returns the causes with which the engine rejects a write.
-func (w *starting) causes(req *engine.Request) []engine.Cause {
+func (w *suiteGenerator) causes(req *engine.Request) []engine.Cause {
 	res, err := w.Engine.Validate(w.ctx, *req)
 	if err != nil || res.Allowed {
 		return nil // reported when the suite is run
 	}
-	return said(res)
+	return causesOf(res)
 }
 
 // proven writes the suite, runs it, and repeats without the cases that fail.
-func (w *starting) proven() (*Started, error) {
+func (w *suiteGenerator) proven() (*Started, error) {
 	cases := w.cases()
 	for {
 		text := w.write(cases)
@@ -287,7 +287,7 @@ func firstLine(text string) string {
 	return line
 }
 
-func (w *starting) count(text []byte, cases []*started) *Started {
+func (w *suiteGenerator) count(text []byte, cases []*started) *Started {
 	out := &Started{Text: text, Rules: len(w.refs), Limited: w.limited}
 	gone := map[string]bool{}
 	for _, c := range cases {

@@ -13,7 +13,7 @@ import (
 )
 
 // write returns the suite as YAML.
-func (w *starting) write(cases []*started) []byte {
+func (w *suiteGenerator) write(cases []*started) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# Written by celadon test init. Each case passed when it was written. Edit as you like.\nkind: %s\napiVersion: %s\n", Kind, APIVersion)
 	writeField(&b, "", "name", w.Definition.Spec.Names.Plural+" "+w.Version)
@@ -32,7 +32,7 @@ func (w *starting) write(cases []*started) []byte {
 	return b.Bytes()
 }
 
-func (w *starting) writeCase(b *bytes.Buffer, c *started) {
+func (w *suiteGenerator) writeCase(b *bytes.Buffer, c *started) {
 	var one bytes.Buffer
 	writeField(&one, "  ", "name", c.name)
 	switch {
@@ -76,7 +76,7 @@ func (c *started) writeExpected(b *bytes.Buffer) {
 }
 
 // put writes an object, as a patch of base if that is shorter and produces the same object.
-func (w *starting) put(b *bytes.Buffer, whole, patch string, object map[string]any) {
+func (w *suiteGenerator) put(b *bytes.Buffer, whole, patch string, object map[string]any) {
 	var long, short bytes.Buffer
 	writeField(&long, "  ", whole, object)
 	if w.base != nil {

@@ -6,15 +6,15 @@ import (
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
 
-// Place is a position in a file. Lines and columns start at 1; line 0 means unknown.
-type Place struct {
+// Position is a position in a file. Lines and columns start at 1; line 0 means unknown.
+type Position struct {
 	Line   int `json:"line"`
 	Column int `json:"column,omitempty"`
 }
 
 // Problem is an error in a suite that keeps part of it from being tested.
 type Problem struct {
-	Place
+	Position
 	Message string `json:"message"`
 }
 
@@ -22,14 +22,14 @@ type Problem struct {
 type Suite struct {
 	// File is the file name for reports.
 	File string
-	Place
+	Position
 	Name string
 	// CRDPath is the file of the CRD, relative to the suite's folder, or the name of the CRD.
 	// CRDName is its name. If both are "", Kind identifies the CRD.
 	CRDPath, CRDName string
 	Kind             schema.GroupKind
-	// CRDPlace is the position where the suite names its CRD.
-	CRDPlace Place
+	// CRDPosition is the position where the suite names its CRD.
+	CRDPosition Position
 	// Version is the version under test, or "" if the CRD has only one.
 	Version string
 	// FeatureGates lists the gates that the tests depend on. A leading "-" means disabled.
@@ -47,7 +47,7 @@ type Suite struct {
 // Case is a test.
 type Case struct {
 	Name string
-	Place
+	Position
 	// Operation is "create" or "update".
 	Operation string
 	// Subresource is "" or "status".

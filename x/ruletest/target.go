@@ -38,13 +38,13 @@ type target struct {
 
 // targets compiles each distinct CRD version once. Variants of a CRD often share versions.
 type targets struct {
-	mu    sync.Mutex
-	byAsk map[ask]*found
-	byKey map[key][]*target
+	mu     sync.Mutex
+	cached map[targetKey]*cachedTarget
+	byKey  map[key][]*target
 }
 
-// ask identifies a requested target. Only targets with the same key can be equal.
-type ask struct {
+// targetKey identifies a requested target. Only targets with the same key can be equal.
+type targetKey struct {
 	crd                  *CRD
 	version, kubeVersion string
 	patches              string
@@ -53,23 +53,23 @@ type ask struct {
 
 type key struct{ name, version, kubeVersion string }
 
-// found is the cached result for an ask.
-type found struct {
+// cachedTarget is the cached result for a targetKey.
+type cachedTarget struct {
 	once   sync.Once
 	target *target
 	err    error
 }
 
 // get returns the target for a version of a CRD; "" is its only version.
-func (t *targets) get(a ask) (*target, error) {
+func (t *targets) get(a targetKey) (*target, error) {
 	t.mu.Lock()
-	if t.byAsk == nil {
-		t.byAsk, t.byKey = map[ask]*found{}, map[key][]*target{}
+	if t.cached == nil {
+		t.cached, t.byKey = map[targetKey]*cachedTarget{}, map[key][]*target{}
 	}
-	f := t.byAsk[a]
+	f := t.cached[a]
 	if f == nil {
-		f = &found{}
-		t.byAsk[a] = f
+		f = &cachedTarget{}
+		t.cached[a] = f
 	}
 	t.mu.Unlock()
 	f.once.Do(func() {
@@ -90,7 +90,7 @@ func (t *targets) get(a ask) (*target, error) {
 }
 
 // same returns the known target with an equal spec, or adds a target.
-func (t *targets) same(crd *apiextensionsv1.CustomResourceDefinition, a ask) *target {
+func (t *targets) same(crd *apiextensionsv1.CustomResourceDefinition, a targetKey) *target {
 	k := key{crd.Name, a.version, a.kubeVersion}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -183,8 +183,8 @@ func (t *target) compile(cfg *Config) error {
 	return t.err
 }
 
-// statusful reports whether the version has a status subresource.
-func (t *target) statusful() bool {
+// hasStatusSubresource reports whether the version has a status subresource.
+func (t *target) hasStatusSubresource() bool {
 	s := t.crd.Spec.Versions[0].Subresources
 	return s != nil && s.Status != nil
 }

@@ -23,7 +23,7 @@ type outcome struct {
 	// result is the result of the write that the case checks. where returns the position of a field
 	// of the written object.
 	result *engine.Result
-	where  func(field string) Place
+	where  func(field string) Position
 	// staged is set if an earlier write was rejected; status if the write is a status update.
 	staged, status bool
 	wrong          []Mismatch
@@ -35,13 +35,13 @@ type outcome struct {
 
 // Mismatch is a difference from an expectation.
 type Mismatch struct {
-	// Place is the position of the expectation.
-	Place
+	// Position is the position of the expectation.
+	Position
 	Want string `json:"want"`
 	Got  string `json:"got"`
 }
 
-func (o *outcome) wrongAt(at Place, want, got string) {
+func (o *outcome) wrongAt(at Position, want, got string) {
 	o.wrong = append(o.wrong, Mismatch{at, want, got})
 }
 
@@ -74,25 +74,25 @@ func (t *trial) write(on *target, req engine.Request) *engine.Result {
 	return nil
 }
 
-// keep records a write for Config.Writes. passes reports whether the case passes with a result.
-func (t *trial) keep(on *target, req engine.Request, passes func(*engine.Result) bool) {
+// recordWrite records a write for Config.Writes. passes reports whether the case passes with a result.
+func (t *trial) recordWrite(on *target, req engine.Request, passes func(*engine.Result) bool) {
 	if t.cfg.Writes == nil || on != t.on {
 		return
 	}
 	t.recorded = append(t.recorded, Write{req, func(res *engine.Result, err error) bool { return err == nil && passes(res) }})
 }
 
-// set does a preparatory write, which must be accepted. It returns nil otherwise.
-func (t *trial) set(on *target, what string, at Place, req engine.Request) *engine.Result {
+// writeSetup does a preparatory write, which must be accepted. It returns nil otherwise.
+func (t *trial) writeSetup(on *target, description string, at Position, req engine.Request) *engine.Result {
 	res := t.write(on, req)
 	if res == nil {
 		return nil
 	}
-	t.keep(on, req, func(res *engine.Result) bool { return res.Allowed })
+	t.recordWrite(on, req, func(res *engine.Result) bool { return res.Allowed })
 	if res.Allowed {
 		return res
 	}
 	t.result, t.staged = res, true
-	t.wrongAt(at, what+" is accepted", "rejected: "+res.Failure.Message)
+	t.wrongAt(at, description+" is accepted", "rejected: "+res.Failure.Message)
 	return nil
 }

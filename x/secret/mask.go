@@ -39,8 +39,8 @@ func (m *Mask) Add(crd *apiextensionsv1.CustomResourceDefinition, obj map[string
 	m.texts = slices.Compact(m.texts)
 }
 
-// Leaves reports whether text contains a secret.
-func (m Mask) Leaves(text []byte) bool {
+// Reveals reports whether text contains a secret.
+func (m Mask) Reveals(text []byte) bool {
 	return slices.ContainsFunc(m.texts, func(secret string) bool { return bytes.Contains(text, []byte(secret)) })
 }
 

@@ -38,8 +38,8 @@ func Of(crd *apiextensionsv1.CustomResourceDefinition, obj map[string]any) *Secr
 	return found
 }
 
-// Places returns the paths of the passwords in string form.
-func (s *Secrets) Places() (paths []string) {
+// PathStrings returns the paths of the passwords in string form.
+func (s *Secrets) PathStrings() (paths []string) {
 	for _, steps := range s.Paths {
 		paths = append(paths, path.Format(steps))
 	}

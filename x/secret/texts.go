@@ -12,13 +12,13 @@ const Hidden = "(hidden)"
 // Texts are strings that must not be shown.
 type Texts []string
 
-// mostSecrets limits how many secrets are searched for in each text. If there are more, every text
+// maxHidden limits how many secrets are searched for in each text. If there are more, every text
 // is hidden.
-const mostSecrets = 1000
+const maxHidden = 1000
 
 // In reports whether text contains a secret, regardless of case.
 func (t Texts) In(text string) bool {
-	if len(t) > mostSecrets {
+	if len(t) > maxHidden {
 		return true
 	}
 	text = strings.ToLower(text)
@@ -27,7 +27,7 @@ func (t Texts) In(text string) bool {
 
 // partOf reports whether text is a piece of a secret.
 func (t Texts) partOf(text string) bool {
-	return len(t) > mostSecrets || text != "" && slices.ContainsFunc(t, func(secret string) bool { return strings.Contains(strings.ToLower(secret), strings.ToLower(text)) })
+	return len(t) > maxHidden || text != "" && slices.ContainsFunc(t, func(secret string) bool { return strings.Contains(strings.ToLower(secret), strings.ToLower(text)) })
 }
 
 // HidePieces is like Hide for values that rules compute. It also hides pieces of a secret.

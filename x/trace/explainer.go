@@ -127,7 +127,7 @@ var errNotFound = errors.New("the cause's path was not found in the object")
 
 // trace evaluates the rule of a cause again, for the value for which it failed.
 func (x *Explainer) trace(ctx context.Context, seen *engine.Prepared, cause engine.Cause, budget *record.Budget) (*record.Trace, error) {
-	steps, err := placeOf(cause)
+	steps, err := pathOf(cause)
 	if err != nil {
 		return nil, err
 	}
@@ -142,8 +142,8 @@ func (x *Explainer) trace(ctx context.Context, seen *engine.Prepared, cause engi
 	return p.Run(ctx, at, before, budget)
 }
 
-// placeOf returns the rule's path with the indexes and keys from the cause's field.
-func placeOf(cause engine.Cause) ([]engine.Step, error) {
+// pathOf returns the rule's path with the indexes and keys from the cause's field.
+func pathOf(cause engine.Cause) ([]engine.Step, error) {
 	steps, err := engine.ParsePath(cause.Rule.Path)
 	if err != nil || !slices.ContainsFunc(steps, func(s engine.Step) bool { return s.Any }) {
 		return steps, err

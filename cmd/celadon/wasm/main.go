@@ -22,7 +22,7 @@ const (
 )
 
 func main() {
-	gctuning.Seldom(garbagePercent, memoryLimit)
+	gctuning.CollectSeldom(garbagePercent, memoryLimit)
 	requests := make(chan []byte, 1)
 	js.Global().Set("celadon", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		request := make([]byte, args[0].Length())
@@ -31,10 +31,10 @@ func main() {
 		go func() { requests <- request }()
 		return nil
 	}))
-	room := service.NewRoom()
+	svc := service.NewRoom()
 	js.Global().Call("celadonReady")
 	for request := range requests {
-		reply := room.Answer(context.Background(), request)
+		reply := svc.Answer(context.Background(), request)
 		text := js.Global().Get("Uint8Array").New(len(reply))
 		js.CopyBytesToJS(text, reply)
 		js.Global().Call("celadonAnswer", text)

@@ -40,7 +40,7 @@ type request struct {
 type service struct {
 	lib Library
 	// last is the resource of the last write, and lastKey its CRD and version.
-	last    *served
+	last    *servedResource
 	lastKey string
 }
 

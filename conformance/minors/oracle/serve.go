@@ -15,14 +15,14 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 )
 
-// A served is a resource with its strategies.
-type served struct {
+// A servedResource is a resource with its strategies.
+type servedResource struct {
 	*Resource
 	resource, status Strategy
 }
 
 // resource returns the version of a CRD as the server serves it.
-func (s *service) resource(data []byte, version string) (*served, error) {
+func (s *service) resource(data []byte, version string) (*servedResource, error) {
 	key := version + "\x00" + string(data)
 	if s.last != nil && s.lastKey == key {
 		return s.last, nil
@@ -39,7 +39,7 @@ func (s *service) resource(data []byte, version string) (*served, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.last, s.lastKey = &served{Resource: r}, key
+	s.last, s.lastKey = &servedResource{Resource: r}, key
 	s.last.resource, s.last.status = s.lib.NewStrategies(r)
 	return s.last, nil
 }

@@ -76,7 +76,7 @@ func (s *service) write(req *request) (*writeAnswer, error) {
 }
 
 // strategy returns the strategy that validates the write.
-func (r *served) strategy(req *request) (Strategy, error) {
+func (r *servedResource) strategy(req *request) (Strategy, error) {
 	switch {
 	case req.Subresource == "":
 		return r.resource, nil

@@ -17,7 +17,7 @@ func (v *Validator) owners(refs []metav1.OwnerReference, path *field.Path) (errs
 		if v.has[strictOwners] {
 			errs = append(errs, owner(&ref, path.Index(i))...)
 		} else {
-			errs = append(errs, v.looseOwner(&ref, path)...)
+			errs = append(errs, v.lenientOwner(&ref, path)...)
 		}
 		if ref.Controller == nil || !*ref.Controller {
 			continue
@@ -58,8 +58,8 @@ func owner(ref *metav1.OwnerReference, path *field.Path) (errs field.ErrorList) 
 	return append(errs, banned(ref, gv.WithKind(ref.Kind), path)...)
 }
 
-// looseOwner validates an owner reference for versions without strictOwners.
-func (v *Validator) looseOwner(ref *metav1.OwnerReference, path *field.Path) (errs field.ErrorList) {
+// lenientOwner validates an owner reference for versions without strictOwners.
+func (v *Validator) lenientOwner(ref *metav1.OwnerReference, path *field.Path) (errs field.ErrorList) {
 	gvk := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind)
 	if gvk.Version == "" {
 		errs = append(errs, field.Invalid(path.Child("apiVersion"), ref.APIVersion, "version must not be empty"))

@@ -128,13 +128,13 @@ func (p *planner) attribute(e ast.Expr) (*attribute, error) {
 }
 
 func (p *planner) root(e ast.Expr, r *ast.ReferenceInfo) (*attribute, error) {
-	konst, v, err := p.named(e.ID(), r)
+	value, v, err := p.named(e.ID(), r)
 	if err != nil {
 		return nil, err
 	}
 	a := &attribute{variable: v, typ: p.typeOf(e)}
-	if konst != nil {
-		a.operand = constant(konst, a.typ)
+	if value != nil {
+		a.operand = constant(value, a.typ)
 	}
 	return a, nil
 }
@@ -149,7 +149,7 @@ func (p *planner) index(e ast.Expr, optional bool) (*attribute, error) {
 	if err != nil {
 		return nil, err
 	}
-	if key.isConst() && keyError(key.konst) != nil {
+	if key.isConst() && keyError(key.constant) != nil {
 		return nil, errUnsupported // cel-go rejects it too
 	}
 	a.qualify(qualifier{key: key, optional: optional}, e, p.typeOf(e))

@@ -96,7 +96,7 @@ func (p *planner) invoke(inv *invocation) (*code, error) {
 		return nil, err
 	}
 	if folds {
-		v := lib.apply([]ref.Val{inv.args[0].konst})
+		v := lib.apply([]ref.Val{inv.args[0].constant})
 		if celtypes.IsError(v) {
 			return nil, v.(*celtypes.Err)
 		}
@@ -184,9 +184,9 @@ func (p *planner) library(inv *invocation) (*binding, error) {
 	}
 	switch {
 	case inv.function == "format" && b.variadic != nil:
-		b.variadic = unnamedFormat(b.variadic)
+		b.variadic = wrapFormat(b.variadic)
 	case inv.function == "cel.@mapInsert" && b.binary != nil:
-		b.binary = unnamedInsert(b.binary)
+		b.binary = wrapInsert(b.binary)
 	}
 	b.revise()
 	b.exact = fn.isExact(inv)

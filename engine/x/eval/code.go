@@ -44,9 +44,9 @@ type (
 // A code is a planned expression. The function for its kind is always set. Other functions are set
 // if the value is also available in their form, so that a parent can choose the best form.
 type code struct {
-	kind kind
-	typ  *celtypes.Type // the checker's type
-	how  how
+	kind     kind
+	typ      *celtypes.Type // the checker's type
+	strategy strategy
 
 	// The functions that compute the value. boxed converts the result of each to a ref.Val.
 	test testFunc // boolKind
@@ -58,34 +58,34 @@ type code struct {
 	opt  optFunc  // optionalKind
 	val  valFunc  // boxedKind, and other kinds if there is a cheaper way than boxing
 
-	decl  *types.Decl // describes raw and opt
-	elem  *types.Decl // describes the items of list
-	split *split      // set if the list holds the parts of a string
-	konst ref.Val     // the value of a constant, else nil
-	exact bool        // if boxed, the value has the checked type or is an error; it is never null
-	null  bool        // the optional may hold null
+	decl     *types.Decl // describes raw and opt
+	elem     *types.Decl // describes the items of list
+	split    *split      // set if the list holds the parts of a string
+	constant ref.Val     // the value of a constant, else nil
+	exact    bool        // if boxed, the value has the checked type or is an error; it is never null
+	null     bool        // the optional may hold null
 }
 
-// how is the way in which code without a typed function computes its value.
-type how uint8
+// strategy is the way in which code without a typed function computes its value.
+type strategy uint8
 
 const (
-	typed      how = iota
-	asCall         // calls a library function
-	asEquality     // compares two ref.Vals
-	asPath         // looks up fields and items on ref.Vals
-	asFold         // runs a macro as the parser expanded it
-	asLoop         // runs a macro as a loop that collects ref.Vals
-	asLiteral      // makes a list, a map, or a message
-	asChoice       // is a conditional whose branches differ in kind
-	asValue        // reads JSON that has no typed form
+	typed      strategy = iota
+	asCall              // calls a library function
+	asEquality          // compares two ref.Vals
+	asPath              // looks up fields and items on ref.Vals
+	asFold              // runs a macro as the parser expanded it
+	asLoop              // runs a macro as a loop that collects ref.Vals
+	asLiteral           // makes a list, a map, or a message
+	asChoice            // is a conditional whose branches differ in kind
+	asValue             // reads JSON that has no typed form
 )
 
-func boolCode(test testFunc) *code     { return &code{kind: boolKind, test: test} }
-func intCode(num numFunc) *code        { return &code{kind: intKind, num: num} }
-func doubleCode(dbl dblFunc) *code     { return &code{kind: doubleKind, dbl: dbl} }
-func stringCode(str strFunc) *code     { return &code{kind: stringKind, str: str} }
-func boxedCode(h how, v valFunc) *code { return &code{kind: boxedKind, how: h, val: v} }
+func boolCode(test testFunc) *code          { return &code{kind: boolKind, test: test} }
+func intCode(num numFunc) *code             { return &code{kind: intKind, num: num} }
+func doubleCode(dbl dblFunc) *code          { return &code{kind: doubleKind, dbl: dbl} }
+func stringCode(str strFunc) *code          { return &code{kind: stringKind, str: str} }
+func boxedCode(h strategy, v valFunc) *code { return &code{kind: boxedKind, strategy: h, val: v} }
 
 func jsonCode(raw rawFunc, d *types.Decl) *code { return &code{kind: rawKind, raw: raw, decl: d} }
 
@@ -93,7 +93,7 @@ func listCode(list listFunc, elem *types.Decl) *code {
 	return &code{kind: listKind, list: list, elem: elem}
 }
 
-func (c *code) isConst() bool { return c.konst != nil }
+func (c *code) isConst() bool { return c.constant != nil }
 
 // boxed returns a function that evaluates c to a ref.Val. It never returns nil.
 func (c *code) boxed() valFunc {
@@ -143,7 +143,7 @@ func (c *code) boxed() valFunc {
 }
 
 func boxRaw(raw rawFunc, d *types.Decl) valFunc {
-	parsing := fitOf(d) == fitValue
+	parsing := goTypeOf(d) == goCheckedValue
 	return func(f *frame) ref.Val {
 		if v, ok := raw(f); ok {
 			if parsing {
@@ -156,7 +156,7 @@ func boxRaw(raw rawFunc, d *types.Decl) valFunc {
 }
 
 func boxList(list listFunc, elem *types.Decl) valFunc {
-	parsing := elem != nil && fitOf(elem) == fitValue
+	parsing := elem != nil && goTypeOf(elem) == goCheckedValue
 	return func(f *frame) ref.Val {
 		items, ok := list(f)
 		if !ok {
@@ -256,7 +256,7 @@ func (c *code) exactly(k celtypes.Kind) bool {
 
 // constant returns the code of a value that is known at planning time. It costs nothing.
 func constant(v ref.Val, t *celtypes.Type) *code {
-	c := &code{konst: v, typ: t, val: func(*frame) ref.Val { return v }}
+	c := &code{constant: v, typ: t, val: func(*frame) ref.Val { return v }}
 	switch v := v.(type) {
 	case celtypes.Bool:
 		b := truthOf(bool(v))

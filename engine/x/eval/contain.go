@@ -17,7 +17,7 @@ import (
 // inConstants plans `in` over a constant list, which cel-go turns into a set. The lookup is not
 // charged. inConstants returns nil if cel-go does not make a set of the list.
 func inConstants(inv *invocation) *code {
-	list := inv.args[1].konst.(traits.Lister)
+	list := inv.args[1].constant.(traits.Lister)
 	if list.Size() == celtypes.IntZero {
 		return constant(celtypes.False, inv.typ)
 	}
@@ -159,7 +159,7 @@ func containment(inv *invocation, a, b *code) *code {
 }
 
 func inMap(x strFunc, raw rawFunc, elem *types.Decl) testFunc {
-	k := fitOf(elem)
+	k := goTypeOf(elem)
 	return func(f *frame) truth {
 		key, okKey := x(f)
 		err := f.err
@@ -182,10 +182,10 @@ func inMap(x strFunc, raw rawFunc, elem *types.Decl) testFunc {
 		switch {
 		case !ok:
 			return no
-		case found == nil && elem.Nullable || f.fits(k, found, elem):
+		case found == nil && elem.Nullable || f.matches(k, found, elem):
 			return yes
 		}
-		f.misfit(found, elem)
+		f.failMismatch(found, elem)
 		return bad
 	}
 }
@@ -216,11 +216,11 @@ func inListOf[T comparable](x func(*frame) (T, bool), list listFunc, elem *types
 		if ok {
 			size = uint64(len(items))
 		}
-		var misfit any
+		var mismatch any
 		result := no
 		if okWant && ok {
 			f.work(len(items) * (1 + work(want)))
-			result, misfit = search(items, want, elem.Nullable)
+			result, mismatch = findItem(items, want, elem.Nullable)
 		}
 		f.charge(size)
 		switch {
@@ -230,21 +230,21 @@ func inListOf[T comparable](x func(*frame) (T, bool), list listFunc, elem *types
 		case !ok:
 			return bad
 		case result == bad:
-			f.misfit(misfit, elem)
+			f.failMismatch(mismatch, elem)
 		}
 		return result
 	}
 }
 
-func search[T comparable](items []any, want T, nullable bool) (result truth, misfit any) {
+func findItem[T comparable](items []any, want T, nullable bool) (result truth, mismatch any) {
 	for _, item := range items {
 		v, ok := item.(T)
 		if ok && v == want {
 			return yes, nil
 		}
 		if !ok && result == no && (item != nil || !nullable) {
-			result, misfit = bad, item
+			result, mismatch = bad, item
 		}
 	}
-	return result, misfit
+	return result, mismatch
 }

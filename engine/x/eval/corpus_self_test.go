@@ -58,7 +58,7 @@ func TestCorpusSelf(t *testing.T) {
 						t.Errorf("%s: document %d: %v", file, i, out.Err)
 						continue
 					}
-					if nothing := withoutValue(out.Value, "self"); nothing != "" || !Fits(out.Value, 1<<24) {
+					if nothing := withoutValue(out.Value, "self"); nothing != "" || !SizeAtMost(out.Value, 1<<24) {
 						t.Errorf("%s: document %d: no value at %q", file, i, nothing)
 					}
 				}

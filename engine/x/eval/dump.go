@@ -106,8 +106,8 @@ func (c *code) form() string {
 	switch {
 	case c.isConst():
 		text = "constant"
-	case c.how != typed:
-		text += " " + c.how.String()
+	case c.strategy != typed:
+		text += " " + c.strategy.String()
 	}
 	switch {
 	case c.kind == boxedKind && c.list != nil:
@@ -122,6 +122,6 @@ var kindTexts = [...]string{"boxed", "bool", "int", "double", "string", "json", 
 
 func (k kind) String() string { return kindTexts[k] }
 
-var howTexts = [...]string{"typed", "call", "equality", "path", "fold", "loop", "literal", "choice", "value"}
+var strategyTexts = [...]string{"typed", "call", "equality", "path", "fold", "loop", "literal", "choice", "value"}
 
-func (h how) String() string { return howTexts[h] }
+func (h strategy) String() string { return strategyTexts[h] }

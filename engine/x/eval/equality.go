@@ -22,7 +22,7 @@ func (m *semantics) equalityCode(inv *invocation) *code {
 		a, b = b, a // a constant is never an error and costs nothing, so swapping is not observable
 	}
 	var test testFunc
-	how := typed
+	strategy := typed
 	switch {
 	case a.strings() != nil && b.strings() != nil:
 		test = equalStrings(a, b, equal)
@@ -33,16 +33,16 @@ func (m *semantics) equalityCode(inv *invocation) *code {
 	case a.kind == boolKind && b.kind == boolKind:
 		test = equalTruths(a.test, b.test, equal)
 	case a.kind == boxedKind && a.raw != nil && b.isConst() && a.decl != nil:
-		test = equalRaw(a.raw, b.konst, equal)
+		test = equalRaw(a.raw, b.constant, equal)
 	case b.kind == boxedKind && b.raw != nil && a.isConst() && b.decl != nil:
-		test = equalRaw(b.raw, a.konst, equal)
+		test = equalRaw(b.raw, a.constant, equal)
 	case a.kind == rawKind && b.kind == rawKind && a.decl == b.decl:
 		test = equalStructures(a.raw, b.raw, a.decl, equal)
 	default:
-		test, how = m.equalBoxed(inv, equal), asEquality
+		test, strategy = m.equalBoxed(inv, equal), asEquality
 	}
 	c := boolCode(test)
-	c.how = how
+	c.strategy = strategy
 	return c
 }
 
@@ -55,7 +55,7 @@ func verdict(same, equal bool) truth { return truthOf(same == equal) }
 
 func equalStrings(a, b *code, equal bool) testFunc {
 	x, y := a.strings(), b.strings()
-	if s, ok := b.konst.(celtypes.String); ok {
+	if s, ok := b.constant.(celtypes.String); ok {
 		return equalText(x, string(s), equal)
 	}
 	return func(f *frame) truth {
@@ -146,8 +146,8 @@ func equalTruths(x, y testFunc, equal bool) testFunc {
 }
 
 // equalRaw compares an int-or-string with a constant.
-func equalRaw(raw rawFunc, konst ref.Val, equal bool) testFunc {
-	size := sizeOf(konst)
+func equalRaw(raw rawFunc, want ref.Val, equal bool) testFunc {
+	size := sizeOf(want)
 	return func(f *frame) truth {
 		v, ok := raw(f)
 		if !ok {
@@ -156,15 +156,15 @@ func equalRaw(raw rawFunc, konst ref.Val, equal bool) testFunc {
 		}
 		if s, ok := v.(string); ok {
 			f.charge(scanCost(min(f.runes(s), size)))
-			t, ok := konst.(celtypes.String)
+			t, ok := want.(celtypes.String)
 			return verdict(ok && s == string(t), equal)
 		}
 		f.charge(scanCost(min(1, size)))
 		n, _ := v.(int64)
-		if m, ok := konst.(celtypes.Int); ok {
+		if m, ok := want.(celtypes.Int); ok {
 			return verdict(n == int64(m), equal)
 		}
-		return verdict(celtypes.Int(n).Equal(konst) == celtypes.True, equal)
+		return verdict(celtypes.Int(n).Equal(want) == celtypes.True, equal)
 	}
 }
 

@@ -58,7 +58,7 @@ type frame struct {
 	// close is set if the limit may be less than pollWork away.
 	worked, began, poll uint64
 	close               bool
-	made                float64 // bytes of memory
+	memoryUsed          float64 // bytes of memory
 	calling             string  // the function whose work is being added
 
 	record *Record // set in a recording plan
@@ -115,8 +115,8 @@ func (f *frame) fail(v ref.Val) {
 	f.err = errNoOverload
 }
 
-// misfit stores the error of a value that does not fit its declaration.
-func (f *frame) misfit(v any, d *types.Decl) {
+// failMismatch stores the error of a value that does not fit its declaration.
+func (f *frame) failMismatch(v any, d *types.Decl) {
 	f.fail(types.Value(v, d))
 }
 
@@ -156,8 +156,8 @@ func (f *frame) start(ctx context.Context, p *Program) {
 	if f.began = f.worked; f.close {
 		f.poll = f.began + min(f.workLimit(), pollWork)
 	}
-	if f.made != 0 {
-		f.made = 0
+	if f.memoryUsed != 0 {
+		f.memoryUsed = 0
 	}
 	if f.done != ctx.Done() {
 		f.done = ctx.Done()

@@ -186,10 +186,10 @@ func newMessage(f *frame, provider celtypes.Provider, name string, fields []mess
 			}
 			v = opt.GetValue()
 		}
-		f.make(f.weigh(v, perEqual))
+		f.make(f.addSizeWork(v, perEqual))
 		vals[field.name] = v
 	}
 	v := provider.NewValue(name, vals)
-	unnamedFields(v, vals)
+	checkMessageFields(v, vals)
 	return v
 }

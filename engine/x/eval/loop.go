@@ -248,7 +248,7 @@ func listOf(c *code) *code {
 // constantItems returns the items of a constant list whose items are all strings or all ints, and
 // nil for other lists.
 func constantItems(c *code) *code {
-	list, ok := c.konst.(traits.Lister)
+	list, ok := c.constant.(traits.Lister)
 	if !ok {
 		return nil
 	}

@@ -13,13 +13,13 @@ import (
 // panic is an error that no ||, &&, or macro absorbs, so it matters to code that reasons about an
 // expression without evaluating it.
 func MayPanic(checked *ast.AST) (may bool) {
-	odd := makesUnhashable(checked)
+	mayBeUnhashable := makesUnhashable(checked)
 	ast.PreOrderVisit(checked.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		switch e.Kind() {
 		case ast.CallKind:
-			may = may || callMayPanic(checked, e, odd)
+			may = may || callMayPanic(checked, e, mayBeUnhashable)
 		case ast.MapKind:
-			may = may || odd && slices.ContainsFunc(e.AsMap().Entries(), func(e ast.EntryExpr) bool {
+			may = may || mayBeUnhashable && slices.ContainsFunc(e.AsMap().Entries(), func(e ast.EntryExpr) bool {
 				return !hashable(checked.GetType(e.AsMapEntry().Key().ID()))
 			})
 		case ast.StructKind:
@@ -29,15 +29,15 @@ func MayPanic(checked *ast.AST) (may bool) {
 	return may
 }
 
-func callMayPanic(checked *ast.AST, e ast.Expr, odd bool) bool {
+func callMayPanic(checked *ast.AST, e ast.Expr, mayBeUnhashable bool) bool {
 	call := e.AsCall()
 	switch call.FunctionName() {
 	case operators.In, operators.OldIn:
 		args := call.Args()
 		sought := args[1].Kind() == ast.ListKind || checked.GetType(args[1].ID()).Kind() != celtypes.ListKind
-		return odd && sought && !hashable(checked.GetType(args[0].ID()))
+		return mayBeUnhashable && sought && !hashable(checked.GetType(args[0].ID()))
 	case "format", "cel.@mapInsert":
-		return odd
+		return mayBeUnhashable
 	}
 	ref := checked.ReferenceMap()[e.ID()]
 	return ref != nil && slices.ContainsFunc(ref.OverloadIDs, func(overload string) bool {

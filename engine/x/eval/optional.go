@@ -83,7 +83,7 @@ func orValue(a, b *code) *code {
 			}
 			s, ok := v.(string)
 			if !ok {
-				f.misfit(v, d)
+				f.failMismatch(v, d)
 			}
 			return s, ok
 		})
@@ -96,7 +96,7 @@ func orValue(a, b *code) *code {
 			}
 			n, ok := v.(int64)
 			if !ok {
-				f.misfit(v, d)
+				f.failMismatch(v, d)
 			}
 			return n, ok
 		})
@@ -117,7 +117,7 @@ func orTruth(opt optFunc, d *types.Decl, rest testFunc) testFunc {
 		}
 		b, ok := v.(bool)
 		if !ok {
-			f.misfit(v, d)
+			f.failMismatch(v, d)
 			return bad
 		}
 		return truthOf(b)
@@ -148,7 +148,7 @@ func orItems(a, b *code) listFunc {
 		}
 		items, ok := v.([]any)
 		if !ok {
-			f.misfit(v, d)
+			f.failMismatch(v, d)
 		}
 		return items, ok
 	}

@@ -14,17 +14,17 @@ import (
 
 // A path is an attribute on decoded JSON whose root and steps are resolved against the declaration.
 type path struct {
-	root    pathStart
-	slot    int
-	absent  *celtypes.Err // for rootStart
-	raw     rawFunc       // for operandStart
-	list    listFunc
-	split   *split
-	decl    *types.Decl // of the root
-	steps   []pathStep
-	last    *types.Decl // of the value
-	rootFit fit
-	key     bool // the value is used as an index
+	root     pathStart
+	slot     int
+	absent   *celtypes.Err // for rootStart
+	raw      rawFunc       // for operandStart
+	list     listFunc
+	split    *split
+	decl     *types.Decl // of the root
+	steps    []pathStep
+	last     *types.Decl // of the value
+	rootType goType
+	key      bool // the value is used as an index
 	// onError is the first step if it is tried although the root is an error, else nil.
 	onError *pathStep
 }
@@ -47,7 +47,7 @@ type pathStep struct {
 	num  numFunc
 	// from describes the value before the step, and to the value after it.
 	from, to *types.Decl
-	fit      fit
+	goType   goType
 	missing  *celtypes.Err // for constant keys and indexes
 }
 
@@ -78,13 +78,13 @@ func (pl *planner) typedPath(a *attribute, counted bool) *code {
 		}
 		d = p.steps[len(p.steps)-1].to
 	}
-	p.last, p.rootFit = d, fitAny
+	p.last, p.rootType = d, goAny
 	if len(a.qualifiers) > 0 && p.decl != nil {
-		p.rootFit = fitOf(p.decl)
+		p.rootType = goTypeOf(p.decl)
 	}
 	if !a.has {
 		if n := len(p.steps); n > 0 {
-			p.steps[n-1].fit = fitAny // checked by the code of the value
+			p.steps[n-1].goType = goAny // checked by the code of the value
 		}
 		p.tryOnError(pl, a, p.steps)
 		return p.code(a, counted)
@@ -140,7 +140,7 @@ func (p *path) step(pl *planner, q qualifier, d *types.Decl) bool {
 	}
 	switch {
 	case isObject(d):
-		ident, ok := q.key.konst.(celtypes.String)
+		ident, ok := q.key.constant.(celtypes.String)
 		if !ok {
 			return false
 		}
@@ -155,7 +155,7 @@ func (p *path) step(pl *planner, q qualifier, d *types.Decl) bool {
 		s.op, s.name, s.to, s.missing = fieldOp, name, f.Decl, pl.noSuchKey(ident)
 	case isMap(d):
 		s.to = d.Elem
-		if key, ok := q.key.konst.(celtypes.String); ok {
+		if key, ok := q.key.constant.(celtypes.String); ok {
 			s.op, s.name, s.missing = keyOp, string(key), pl.noSuchKey(key)
 		} else if s.op, s.str = dynKeyOp, q.key.strings(); s.str == nil {
 			return false
@@ -170,7 +170,7 @@ func (p *path) step(pl *planner, q qualifier, d *types.Decl) bool {
 }
 
 func (p *path) indexStep(s pathStep, q qualifier) bool {
-	if i, ok := q.key.konst.(celtypes.Int); ok {
+	if i, ok := q.key.constant.(celtypes.Int); ok {
 		s.at, s.missing = int64(i), outOfBounds(i)
 	} else if s.op, s.num = dynIndexOp, q.key.ints(); s.num == nil {
 		return false
@@ -182,7 +182,7 @@ func (p *path) add(s pathStep) bool {
 	if s.to == nil || s.to.Kind == types.Hidden {
 		return false
 	}
-	s.fit = fitOf(s.to)
+	s.goType = goTypeOf(s.to)
 	p.steps = append(p.steps, s)
 	return true
 }

@@ -35,7 +35,7 @@ func (pl *planner) optionalPath(a *attribute, counted bool) *code {
 	if first < 0 {
 		return nil
 	}
-	p.last, p.rootFit = d, fitOf(p.decl)
+	p.last, p.rootType = d, goTypeOf(p.decl)
 	step := uint64(0)
 	if counted {
 		step = 1
@@ -102,7 +102,7 @@ func (s *pathStep) find(f *frame, v any) (any, truth) {
 		items, ok := v.([]any)
 		switch {
 		case !ok:
-			f.misfit(v, s.from)
+			f.failMismatch(v, s.from)
 			return nil, bad
 		case at < 0 || at >= int64(len(items)):
 			return nil, no
@@ -111,16 +111,16 @@ func (s *pathStep) find(f *frame, v any) (any, truth) {
 	}
 	m, ok := v.(map[string]any)
 	if !ok {
-		f.misfit(v, s.from)
+		f.failMismatch(v, s.from)
 		return nil, bad
 	}
 	found, ok := m[key]
 	switch {
 	case !ok || found == nil && s.op == fieldOp:
 		return nil, no
-	case found == nil && s.to.Nullable || s.fit.fits(found, s.to):
+	case found == nil && s.to.Nullable || s.goType.matches(found, s.to):
 		return found, yes
 	}
-	f.misfit(found, s.to)
+	f.failMismatch(found, s.to)
 	return nil, bad
 }

@@ -50,13 +50,13 @@ func (p *path) typed(step uint64) *code {
 	return c
 }
 
-// misfit stores the error of a value that does not fit its declaration.
-func (p *path) misfit(f *frame, v any) {
+// failMismatch stores the error of a value that does not fit its declaration.
+func (p *path) failMismatch(f *frame, v any) {
 	if p.itemAsKey() {
 		f.err = errKeyIsError
 		return
 	}
-	f.misfit(v, p.last)
+	f.failMismatch(v, p.last)
 }
 
 func (p *path) itemAsKey() bool {
@@ -98,17 +98,17 @@ func (p *path) boxedCode(step uint64) *code {
 }
 
 func (p *path) rawCode(step uint64) rawFunc {
-	d, k, null := p.last, fitOf(p.last), p.canBeNull()
+	d, k, null := p.last, goTypeOf(p.last), p.canBeNull()
 	return func(f *frame) (any, bool) {
 		v, ok := p.walk(f)
 		f.charge(step)
 		if !ok {
 			return nil, false
 		}
-		if k.fits(v, d) || v == nil && null {
+		if k.matches(v, d) || v == nil && null {
 			return v, true
 		}
-		p.misfit(f, v)
+		p.failMismatch(f, v)
 		return nil, false
 	}
 }
@@ -122,7 +122,7 @@ func (p *path) strCode(step uint64) strFunc {
 		}
 		s, ok := v.(string)
 		if !ok {
-			p.misfit(f, v)
+			p.failMismatch(f, v)
 		}
 		return s, ok
 	}
@@ -137,7 +137,7 @@ func (p *path) numCode(step uint64) numFunc {
 		}
 		n, ok := v.(int64)
 		if !ok {
-			p.misfit(f, v)
+			p.failMismatch(f, v)
 		}
 		return n, ok
 	}
@@ -156,7 +156,7 @@ func (p *path) dblCode(step uint64) dblFunc {
 		case int64:
 			return float64(v), true
 		}
-		p.misfit(f, v)
+		p.failMismatch(f, v)
 		return 0, false
 	}
 }
@@ -170,7 +170,7 @@ func (p *path) testCode(step uint64) testFunc {
 		}
 		b, ok := v.(bool)
 		if !ok {
-			p.misfit(f, v)
+			p.failMismatch(f, v)
 			return bad
 		}
 		return truthOf(b)

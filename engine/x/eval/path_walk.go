@@ -25,7 +25,7 @@ func (p *path) start(f *frame) (any, bool) {
 		return p.raw(f)
 	}
 	v := p.held(f)
-	if v != nil && p.rootFit.fits(v, p.decl) {
+	if v != nil && p.rootType.matches(v, p.decl) {
 		return v, true
 	}
 	return nil, p.startsNull(f, v)
@@ -42,7 +42,7 @@ func (p *path) startsNull(f *frame, v any) bool {
 		return true
 	}
 	if p.onError == nil || p.onError.tried(f) {
-		f.misfit(v, p.decl)
+		f.failMismatch(v, p.decl)
 	}
 	return false
 }
@@ -68,7 +68,7 @@ func (p *path) walk(f *frame) (any, bool) {
 	}
 	v := p.held(f)
 	m, ok := v.(map[string]any)
-	if !ok || p.rootFit != fitMap {
+	if !ok || p.rootType != goMap {
 		if v, ok = p.start(f); !ok {
 			return nil, false
 		}
@@ -86,8 +86,8 @@ func (p *path) walk(f *frame) (any, bool) {
 		f.err = s.missing
 		return nil, false
 	}
-	if !s.fit.fits(v, s.to) {
-		f.misfit(v, s.to)
+	if !s.goType.matches(v, s.to) {
+		f.failMismatch(v, s.to)
 		return nil, false
 	}
 	if len(p.steps) == 1 {
@@ -118,7 +118,7 @@ func (p *path) take(f *frame, v any, steps []pathStep) (any, bool) {
 			f.charge(1)
 			m, isMap := v.(map[string]any)
 			if !isMap {
-				s.notThere(f, v, s.missing)
+				s.failMissing(f, v, s.missing)
 				return nil, false
 			}
 			v = m[s.name]
@@ -126,8 +126,8 @@ func (p *path) take(f *frame, v any, steps []pathStep) (any, bool) {
 				f.err = s.missing
 				return nil, false
 			}
-			if !s.fit.fits(v, s.to) {
-				f.misfit(v, s.to)
+			if !s.goType.matches(v, s.to) {
+				f.failMismatch(v, s.to)
 				return nil, false
 			}
 		case keyOp, dynKeyOp:
@@ -148,13 +148,13 @@ func (p *path) take(f *frame, v any, steps []pathStep) (any, bool) {
 	return v, true
 }
 
-// notThere stores the error of a step on a value that is null or does not fit.
-func (s *pathStep) notThere(f *frame, v any, missing *celtypes.Err) {
+// failMissing stores the error of a step on a value that is null or does not fit.
+func (s *pathStep) failMissing(f *frame, v any, missing *celtypes.Err) {
 	if v == nil && s.from.Nullable {
 		f.err = missing
 		return
 	}
-	f.misfit(v, s.from)
+	f.failMismatch(v, s.from)
 }
 
 func (s *pathStep) entry(f *frame, v any) (any, bool) {
@@ -174,15 +174,15 @@ func (s *pathStep) entry(f *frame, v any) (any, bool) {
 	if ok {
 		f.work(2 * len(key)) // to look it up, or to name it in an error
 		found, ok = m[key]
-		if ok && (found == nil && s.to.Nullable || s.fit.fits(found, s.to)) {
+		if ok && (found == nil && s.to.Nullable || s.goType.matches(found, s.to)) {
 			return found, true
 		}
 		if ok {
-			f.misfit(found, s.to)
+			f.failMismatch(found, s.to)
 			return nil, false
 		}
 	} else if v != nil || !s.from.Nullable {
-		f.misfit(v, s.from)
+		f.failMismatch(v, s.from)
 		return nil, false
 	}
 	if missing == nil {
@@ -200,7 +200,7 @@ func (s *pathStep) noList(f *frame, v any) {
 	}
 	f.charge(1)
 	if ok {
-		s.notThere(f, v, noSuchKey(celtypes.Int(at)))
+		s.failMissing(f, v, noSuchKey(celtypes.Int(at)))
 	}
 }
 
@@ -240,17 +240,17 @@ func (p *path) has(last pathStep) testFunc {
 			if v == nil && last.from.Nullable {
 				return no
 			}
-			f.misfit(v, last.from)
+			f.failMismatch(v, last.from)
 			return bad
 		}
 		found, ok := m[last.name]
 		switch {
 		case !ok || found == nil && last.op == fieldOp:
 			return no
-		case found == nil && last.to.Nullable || f.fits(last.fit, found, last.to):
+		case found == nil && last.to.Nullable || f.matches(last.goType, found, last.to):
 			return yes
 		}
-		f.misfit(found, last.to)
+		f.failMismatch(found, last.to)
 		return bad
 	}
 }

@@ -78,12 +78,12 @@ func (p *Program) run(ctx context.Context, f *frame) Outcome {
 		return Outcome{Value: v, Cost: f.cost}
 	}
 	if f.interrupted && errors.Is(err, interpreter.InterruptError{}) {
-		return f.wasCancelled(ctx)
+		return f.canceledOutcome(ctx)
 	}
 	return Outcome{Err: err, Cost: f.cost}
 }
 
-func (f *frame) wasCancelled(ctx context.Context) Outcome {
+func (f *frame) canceledOutcome(ctx context.Context) Outcome {
 	return Outcome{Err: fmt.Errorf("%w: %w", errInterrupted, context.Cause(ctx)), Cost: f.cost}
 }
 
@@ -96,8 +96,8 @@ func (f *frame) recovered(ctx context.Context, r any) Outcome {
 		return Outcome{Err: r, Cost: f.cost}
 	case tooManyElements:
 		return Outcome{Err: r.overwork(), Cost: f.cost}
-	case cancelled:
-		return f.wasCancelled(ctx)
+	case canceled:
+		return f.canceledOutcome(ctx)
 	}
 	return Outcome{Err: panicked(r), Cost: f.cost}
 }

@@ -89,11 +89,11 @@ type observation struct {
 type turn struct {
 	number int
 	vars   [2]held
-	failed *moment
+	failed *recordCopy
 }
 
-// A moment is a copy of a body's part of the record, made when the body first failed.
-type moment struct {
+// A recordCopy is a copy of a body's part of the record, made when the body first failed.
+type recordCopy struct {
 	turn  turn
 	nodes []observation
 	turns []turn
@@ -237,7 +237,7 @@ func (f *frame) failElement(b *body) {
 		return
 	}
 	f.work(perNote * (b.nodes.to - b.nodes.from + b.bodies.to - b.bodies.from))
-	m := &moment{turn: *t}
+	m := &recordCopy{turn: *t}
 	m.nodes = append(m.nodes, r.nodes[b.nodes.from:b.nodes.to]...)
 	m.turns = append(m.turns, r.turns[b.bodies.from:b.bodies.to]...)
 	t.failed = m

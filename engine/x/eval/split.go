@@ -28,7 +28,7 @@ func newSplit(inv *invocation) *split {
 	switch inv.overload {
 	case "string_split_string":
 	case "string_split_string_int":
-		n, ok := inv.args[2].konst.(celtypes.Int)
+		n, ok := inv.args[2].constant.(celtypes.Int)
 		if !ok || n == 0 || n > math.MaxInt32 {
 			return nil
 		}
@@ -36,7 +36,7 @@ func newSplit(inv *invocation) *split {
 	default:
 		return nil
 	}
-	separator, ok := inv.args[1].konst.(celtypes.String)
+	separator, ok := inv.args[1].constant.(celtypes.String)
 	s.text, s.separator = inv.args[0].strings(), string(separator)
 	if !ok || separator == "" || s.text == nil {
 		return nil

@@ -21,12 +21,12 @@ func TestSumsAreCopies(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			room := append(make([]any, 0, 4), "a")
-			self := map[string]any{"l": room, "set": room}
+			list := append(make([]any, 0, 4), "a")
+			self := map[string]any{"l": list, "set": list}
 			if out := s.ours.Eval(context.Background(), Bind(decl, self)); out.Err != nil || out.False() {
 				t.Errorf("1.%d: %s: %s", minor, src, show(out))
 			}
-			if room[:2][1] != nil {
+			if list[:2][1] != nil {
 				t.Errorf("1.%d: %s changes the object's array", minor, src)
 			}
 		}

@@ -76,7 +76,7 @@ func (p *planner) regexCall(inv *invocation) (*code, error) {
 	if len(inv.args) < 2 {
 		return nil, nil
 	}
-	pattern, ok := inv.args[1].konst.(celtypes.String)
+	pattern, ok := inv.args[1].constant.(celtypes.String)
 	if !ok {
 		return nil, nil
 	}

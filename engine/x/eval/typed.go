@@ -156,7 +156,7 @@ func ordering(inv *invocation, a, b *code) *code {
 	case overloads.LessInt64, overloads.LessEqualsInt64, overloads.GreaterInt64, overloads.GreaterEqualsInt64:
 		if x, y := a.ints(), b.ints(); x != nil && y != nil {
 			test = orderInts(x, y, rel)
-			if n, ok := b.konst.(celtypes.Int); ok {
+			if n, ok := b.constant.(celtypes.Int); ok {
 				test = orderInt(x, int64(n), rel)
 			}
 		}

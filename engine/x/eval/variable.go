@@ -109,7 +109,7 @@ func (v *variable) boxed() valFunc {
 		}
 	case rawForm:
 		decl := v.decl
-		parsing := fitOf(decl) == fitValue
+		parsing := goTypeOf(decl) == goCheckedValue
 		return func(f *frame) ref.Val {
 			s := &f.slots[slot]
 			if s.val == nil {

@@ -57,16 +57,16 @@ func (f *frame) work(units int) {
 	}
 }
 
-// much is like work, for counts that may overflow an int.
-func (f *frame) much(units float64) { f.work(int(min(units, MaxWork+1))) }
+// workUnits is like work, for counts that may overflow an int.
+func (f *frame) workUnits(units float64) { f.work(int(min(units, MaxWork+1))) }
 
 // make adds memory that is about to be allocated, which is also work.
 func (f *frame) make(bytes float64) {
-	f.made += bytes
-	if f.made > maxMemory {
+	f.memoryUsed += bytes
+	if f.memoryUsed > maxMemory {
 		f.overwork(fmt.Sprintf("it would allocate over %d MiB of memory", maxMemory>>20))
 	}
-	f.much(bytes)
+	f.workUnits(bytes)
 }
 
 // pollWork checks the work limit. It also checks the context, because a single call may take long.
@@ -77,7 +77,7 @@ func (f *frame) pollWork() {
 	}
 	select {
 	case <-f.done:
-		panic(cancelled{})
+		panic(canceled{})
 	default:
 	}
 	f.poll = min(f.began+limit, f.worked+pollWork)
@@ -100,8 +100,8 @@ func (f *frame) overwork(why string) {
 	panic(&OverworkError{Function: f.calling, Why: why})
 }
 
-// cancelled is the panic value of an evaluation whose context is done.
-type cancelled struct{}
+// canceled is the panic value of an evaluation whose context is done.
+type canceled struct{}
 
 // runes returns the number of characters of s, which costs are based on.
 func (f *frame) runes(s string) uint64 {

@@ -9,14 +9,14 @@ import (
 )
 
 // How it works: list functions compare, copy, or sort items. The work of comparing depends on the
-// size of the items with all their contents (weigh.go), the work of copying on their number.
+// size of the items with all their contents (textsize.go), the work of copying on their number.
 
 // ordered holds the item types of sort, isSorted, min, and max, as spelled in overload names.
 var ordered = []string{"bool", "bytes", "double", "duration", "int", "string", "timestamp", "uint", "google.protobuf.Duration", "google.protobuf.Timestamp"}
 
 func listDemands(add func(demand, string)) {
 	for _, t := range ordered {
-		add(weighed(0, 4), "list_"+t+"_is_sorted_bool list_"+t+"_min_"+t+" list_"+t+"_max_"+t+" list_"+t+"_sum_"+t)
+		add(perTotalSize(0, 4), "list_"+t+"_is_sorted_bool list_"+t+"_min_"+t+" list_"+t+"_max_"+t+" list_"+t+"_sum_"+t)
 		add(sortedBy(0), "list_"+t+"_sort")
 		add(sortedBy(1), "list_"+t+"_sortByAssociatedKeys")
 	}
@@ -34,11 +34,11 @@ func listDemands(add func(demand, string)) {
 	add(inserted, "@mapInsert_map_key_value @mapInsert_map_map")
 }
 
-// weighed returns a demand for work proportional to the total size of an argument.
-func weighed(arg int, work float64) demand {
+// perTotalSize returns a demand for work proportional to the total size of an argument.
+func perTotalSize(arg int, work float64) demand {
 	return func(f *frame, args []ref.Val) {
 		if arg < len(args) {
-			f.weigh(args[arg], work)
+			f.addSizeWork(args[arg], work)
 		}
 	}
 }
@@ -66,7 +66,7 @@ func equated(f *frame, args []ref.Val) {
 	if itemsOf(args, 0) != itemsOf(args, 1) {
 		return // lists and maps compare their sizes first
 	}
-	f.weigh(args[0], perEqual)
+	f.addSizeWork(args[0], perEqual)
 }
 
 // simple reports whether v has no parts.
@@ -87,7 +87,7 @@ func contained(f *frame, args []ref.Val) {
 	if _, ok := list.(traits.Lister); !ok {
 		list = args[1]
 	}
-	f.weigh(list, perEqual)
+	f.addSizeWork(list, perEqual)
 }
 
 // pairs returns a demand for comparing each item of a list with each item of another. A comparison
@@ -95,7 +95,7 @@ func contained(f *frame, args []ref.Val) {
 func pairs(times float64) demand {
 	return func(f *frame, args []ref.Val) {
 		if len(args) == 2 {
-			f.weigh(args[0], times*perEqual*float64(itemsOf(args, 1)))
+			f.addSizeWork(args[0], times*perEqual*float64(itemsOf(args, 1)))
 		}
 	}
 }
@@ -103,7 +103,7 @@ func pairs(times float64) demand {
 func distinct(f *frame, args []ref.Val) {
 	n := itemsOf(args, 0)
 	f.make(perItem * float64(n))
-	f.weigh(args[0], perEqual*float64(n))
+	f.addSizeWork(args[0], perEqual*float64(n))
 }
 
 func sortedBy(arg int) demand {
@@ -111,13 +111,13 @@ func sortedBy(arg int) demand {
 		n := itemsOf(args, arg)
 		f.make(4 * perItem * float64(n))
 		if arg < len(args) {
-			f.weigh(args[arg], float64(4*bits.Len(uint(n))))
+			f.addSizeWork(args[arg], float64(4*bits.Len(uint(n))))
 		}
 	}
 }
 
 func joined(f *frame, args []ref.Val) {
-	size := f.weigh(args[0], 1)
+	size := f.addSizeWork(args[0], 1)
 	f.make(size + float64(itemsOf(args, 0))*float64(textSize(args, 1)))
 }
 
@@ -160,7 +160,7 @@ func appended(f *frame, args []ref.Val) {
 		n += itemsOf(args, 0)
 	}
 	f.make(2 * perItem * float64(n))
-	f.much(4 * perItem * float64(n)) // list types set and map look up each item
+	f.workUnits(4 * perItem * float64(n)) // list types set and map look up each item
 }
 
 func inserted(f *frame, args []ref.Val) {

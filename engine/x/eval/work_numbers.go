@@ -31,7 +31,7 @@ func opaques(work, memory float64) demand {
 			n += opaqueBytes(arg)
 		}
 		f.make(float64(n) * memory)
-		f.much(float64(n) * work)
+		f.workUnits(float64(n) * work)
 	}
 }
 
@@ -42,7 +42,7 @@ func bigNumber(digits float64) float64 { return digits * (64 + digits/512) }
 func quantityRead(f *frame, args []ref.Val) {
 	s := textOf(args, 0)
 	f.make(4 * float64(len(s)))
-	f.much(bigNumber(float64(len(s))))
+	f.workUnits(bigNumber(float64(len(s))))
 	at := strings.LastIndexAny(s, "eE")
 	if at < 0 {
 		return
@@ -52,7 +52,7 @@ func quantityRead(f *frame, args []ref.Val) {
 		return // not a quantity
 	}
 	n := math.Abs(float64(exponent))
-	f.much(n * (8 + n/16384))
+	f.workUnits(n * (8 + n/16384))
 }
 
 // quantities adds the work of comparing or adding quantities. Both are first extended to a common
@@ -71,7 +71,7 @@ func quantities(f *frame, args []ref.Val) {
 		digits += high - low
 	}
 	if digits > 64 {
-		f.much(digits * (8 + digits/16384))
+		f.workUnits(digits * (8 + digits/16384))
 	}
 }
 

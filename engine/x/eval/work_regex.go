@@ -39,7 +39,7 @@ func (f *frame) matchAll(p *regexcost.Pattern, s string, n int64) {
 	if n >= 0 {
 		times = min(times, float64(n))
 	}
-	f.much(times * float64(len(s)) / 2 * float64(p.PerByte()))
+	f.workUnits(times * float64(len(s)) / 2 * float64(p.PerByte()))
 }
 
 // The work of compiling depends on the pattern's length, its Unicode classes, and its states.

@@ -15,7 +15,7 @@ func textWork(arg int, work, memory float64) demand {
 	return func(f *frame, args []ref.Val) {
 		n := float64(textSize(args, arg))
 		f.make(n * memory)
-		f.much(n * work)
+		f.workUnits(n * work)
 	}
 }
 
@@ -77,7 +77,7 @@ func keyed(f *frame, args []ref.Val) { f.work(2 * textSize(args, 1)) }
 func searched(f *frame, args []ref.Val) {
 	s, part := float64(textSize(args, 0)), float64(textSize(args, 1))
 	f.make(4 * (s + part))
-	f.much(s * max(part, 1))
+	f.workUnits(s * max(part, 1))
 }
 
 func replaced(f *frame, args []ref.Val) {
@@ -113,21 +113,21 @@ func formatted(f *frame, args []ref.Val) {
 	size := float64(len(format))
 	for i := range len(format) {
 		if format[i] == '.' {
-			size += digitsAsked(format[i+1:])
+			size += precisionOf(format[i+1:])
 		}
 	}
 	if len(args) == 2 {
-		size += f.weigh(args[1], 30)
+		size += f.addSizeWork(args[1], 30)
 	}
 	f.make(4 * size)
 }
 
-// maxAsked is the maximum precision that Go's fmt prints.
-const maxAsked = 1_000_000
+// maxPrecision is the maximum precision that Go's fmt prints.
+const maxPrecision = 1_000_000
 
-func digitsAsked(s string) (n float64) {
+func precisionOf(s string) (n float64) {
 	for i := 0; i < len(s) && s[i] >= '0' && s[i] <= '9'; i++ {
-		n = min(10*n+float64(s[i]-'0'), maxAsked)
+		n = min(10*n+float64(s[i]-'0'), maxPrecision)
 	}
 	return n
 }

@@ -25,9 +25,9 @@ type Compiler struct {
 // when its cost exceeds limit. bad converts the error of an invalid expression. NewCompiler returns
 // types.ErrHidden if d has no CEL type.
 func NewCompiler(env *types.Env, d *types.Decl, limit int64, bad func(src string, err error) error) (*Compiler, error) {
-	desk := &Compiler{env: env, decl: d, limit: limit, bad: bad}
-	_, err := desk.Env(false)
-	return desk, err
+	c := &Compiler{env: env, decl: d, limit: limit, bad: bad}
+	_, err := c.Env(false)
+	return c, err
 }
 
 // Decl returns the declaration of self.

@@ -199,7 +199,7 @@ func (n *node) settled() bool {
 	if n.standard == nil {
 		return true
 	}
-	_, changed := p.value(n.standard.value, n, n.mode(dropUnknown), &place{})
+	_, changed := p.value(n.standard.value, n, n.mode(dropUnknown), &errorPath{})
 	return !changed
 }
 

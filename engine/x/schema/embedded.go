@@ -36,7 +36,7 @@ type coercer struct {
 	err     *field.Error // the first error ends the walk
 }
 
-func (c *coercer) value(v any, n *node, at *place) (coerced any, changed bool) {
+func (c *coercer) value(v any, n *node, at *errorPath) (coerced any, changed bool) {
 	if n == nil || !n.embeds || c.err != nil {
 		return v, false
 	}
@@ -51,12 +51,12 @@ func (c *coercer) value(v any, n *node, at *place) (coerced any, changed bool) {
 	return v, false
 }
 
-func (c *coercer) object(fields map[string]any, n *node, at *place) (out map[string]any, changed bool) {
+func (c *coercer) object(fields map[string]any, n *node, at *errorPath) (out map[string]any, changed bool) {
 	out = fields
 	if n.embedded {
 		out, changed = c.resource(fields, at), true
 	}
-	here := place{up: at}
+	here := errorPath{up: at}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		here.name, here.step = name, property
 		child, ok := n.properties[name]
@@ -76,7 +76,7 @@ func (c *coercer) object(fields map[string]any, n *node, at *place) (out map[str
 }
 
 // resource coerces a copy of the resource that shares everything but the metadata.
-func (c *coercer) resource(fields map[string]any, at *place) map[string]any {
+func (c *coercer) resource(fields map[string]any, at *errorPath) map[string]any {
 	fields = maps.Clone(fields)
 	err, unknown := objectmeta.CoerceWithOptions(at.field(nil), fields, embeddedResource, false, objectmeta.CoerceOptions{
 		DropInvalidFields:       c.Repair,
@@ -87,9 +87,9 @@ func (c *coercer) resource(fields map[string]any, at *place) map[string]any {
 	return fields
 }
 
-func (c *coercer) list(items []any, n *node, at *place) (out []any, changed bool) {
+func (c *coercer) list(items []any, n *node, at *errorPath) (out []any, changed bool) {
 	out = items
-	here := place{up: at, step: item}
+	here := errorPath{up: at, step: item}
 	for i, v := range items {
 		here.index = i
 		next, replaced := c.value(v, n.items, &here)

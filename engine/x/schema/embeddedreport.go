@@ -27,11 +27,11 @@ type embeddedReport struct {
 	errs   field.ErrorList
 }
 
-func (r *embeddedReport) value(v any, n *node, at *place) {
+func (r *embeddedReport) value(v any, n *node, at *errorPath) {
 	if n == nil || !n.embeds {
 		return
 	}
-	here := place{up: at}
+	here := errorPath{up: at}
 	switch v := v.(type) {
 	case map[string]any:
 		if n.embedded {

@@ -82,7 +82,7 @@ type listReport struct {
 	errs field.ErrorList
 }
 
-func (r *listReport) value(n *node, v any, at *place) {
+func (r *listReport) value(n *node, v any, at *errorPath) {
 	if n == nil || !n.lists {
 		return
 	}
@@ -96,8 +96,8 @@ func (r *listReport) value(n *node, v any, at *place) {
 
 // object checks each field that is a property against additionalProperties too, as the API server
 // does.
-func (r *listReport) object(n *node, fields map[string]any, at *place) {
-	here := place{up: at}
+func (r *listReport) object(n *node, fields map[string]any, at *errorPath) {
+	here := errorPath{up: at}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		here.name, here.step = name, additional
 		r.value(n.additional, fields[name], &here)
@@ -106,7 +106,7 @@ func (r *listReport) object(n *node, fields map[string]any, at *place) {
 	}
 }
 
-func (r *listReport) list(n *node, items []any, at *place) {
+func (r *listReport) list(n *node, items []any, at *errorPath) {
 	switch n.listType {
 	case setList:
 		r.twice(items, items, at)
@@ -116,14 +116,14 @@ func (r *listReport) list(n *node, items []any, at *place) {
 	if n.items == nil {
 		return
 	}
-	here := place{up: at, step: item}
+	here := errorPath{up: at, step: item}
 	for i, v := range items {
 		here.index = i
 		r.value(n.items, v, &here)
 	}
 }
 
-func (r *listReport) keys(names []string, items []any, at *place) {
+func (r *listReport) keys(names []string, items []any, at *errorPath) {
 	keys, shown := make([]any, len(items)), make([]any, len(items))
 	for i, v := range items {
 		fields, ok := v.(map[string]any)
@@ -158,7 +158,7 @@ type noKey struct{}
 type encoded string
 
 // twice reports the second occurrence of each key, but not the third and later occurrences.
-func (r *listReport) twice(keys, shown []any, at *place) {
+func (r *listReport) twice(keys, shown []any, at *errorPath) {
 	if len(keys) < 2 {
 		return
 	}

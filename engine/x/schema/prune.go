@@ -21,16 +21,16 @@ type Preparation struct {
 // Prepare prunes and defaults an object of the custom resource. It does not modify obj. The result
 // shares memory with obj, and is obj itself if nothing changes. Unknown fields are sorted as in the
 // API server.
-func (s *Schema) Prepare(obj map[string]any, what Preparation) (prepared map[string]any, unknown []string) {
-	return s.prepare(obj, &preparer{Preparation: what})
+func (s *Schema) Prepare(obj map[string]any, steps Preparation) (prepared map[string]any, unknown []string) {
+	return s.prepare(obj, &preparer{Preparation: steps})
 }
 
-// PrepareGiven is like Prepare, for an object that is not known to be decoded JSON. ok is false if
+// PrepareUnchecked is like Prepare, for an object that is not known to be decoded JSON. ok is false if
 // Decoded returns false for it; the other results are then meaningless.
-func (s *Schema) PrepareGiven(obj map[string]any, what Preparation) (prepared map[string]any, unknown []string, ok bool) {
-	p := &preparer{Preparation: what, given: true}
+func (s *Schema) PrepareUnchecked(obj map[string]any, steps Preparation) (prepared map[string]any, unknown []string, ok bool) {
+	p := &preparer{Preparation: steps, unchecked: true}
 	prepared, unknown = s.prepare(obj, p)
-	return prepared, unknown, !p.foreign
+	return prepared, unknown, !p.notJSON
 }
 
 func (s *Schema) prepare(obj map[string]any, p *preparer) (prepared map[string]any, unknown []string) {
@@ -85,14 +85,14 @@ func (s *Schema) FillRoot(obj map[string]any) map[string]any {
 type preparer struct {
 	Preparation
 	unknown []string
-	// given is set if values must be checked with Decoded. foreign is set if a value is not decoded
+	// unchecked is set if values must be checked with Decoded. notJSON is set if a value is not decoded
 	// JSON.
-	given, foreign bool
+	unchecked, notJSON bool
 }
 
 // pass checks a value that is left unchanged.
 func (p *preparer) pass(v any) {
-	p.foreign = p.foreign || p.given && !Decoded(v)
+	p.notJSON = p.notJSON || p.unchecked && !Decoded(v)
 }
 
 // A mode determines the treatment of fields that are not in the schema.
@@ -115,7 +115,7 @@ func (n *node) mode(m mode) mode {
 	return m
 }
 
-func (p *preparer) value(v any, n *node, m mode, at *place) (prepared any, changed bool) {
+func (p *preparer) value(v any, n *node, m mode, at *errorPath) (prepared any, changed bool) {
 	if n == nil && m != dropUnknown {
 		p.pass(v)
 		return v, false
@@ -129,12 +129,12 @@ func (p *preparer) value(v any, n *node, m mode, at *place) (prepared any, chang
 		}
 	case nil, bool, string, int64, float64:
 	default:
-		p.foreign = true
+		p.notJSON = true
 	}
 	return v, false
 }
 
-func (p *preparer) object(fields map[string]any, n *node, m mode, at *place) (out map[string]any, changed bool) {
+func (p *preparer) object(fields map[string]any, n *node, m mode, at *errorPath) (out map[string]any, changed bool) {
 	out = fields
 	own := func() map[string]any {
 		if !changed {
@@ -144,7 +144,7 @@ func (p *preparer) object(fields map[string]any, n *node, m mode, at *place) (ou
 		}
 		return out
 	}
-	here := place{up: at}
+	here := errorPath{up: at}
 	for name, v := range fields {
 		here.name = name
 		child, known := n.child(name)
@@ -186,7 +186,7 @@ func (p *preparer) object(fields map[string]any, n *node, m mode, at *place) (ou
 	return out, changed
 }
 
-func (p *preparer) list(items []any, n *node, m mode, at *place) (out []any, changed bool) {
+func (p *preparer) list(items []any, n *node, m mode, at *errorPath) (out []any, changed bool) {
 	var child *node
 	if n != nil {
 		child = n.items
@@ -195,7 +195,7 @@ func (p *preparer) list(items []any, n *node, m mode, at *place) (out []any, cha
 		m = child.mode(m)
 	}
 	out = items
-	here := place{up: at, step: item}
+	here := errorPath{up: at, step: item}
 	for i, v := range items {
 		here.index = i
 		next, replaced := v, false
@@ -217,7 +217,7 @@ func (p *preparer) list(items []any, n *node, m mode, at *place) (out []any, cha
 	return out, changed
 }
 
-func (p *preparer) unknownField(at *place) {
+func (p *preparer) unknownField(at *errorPath) {
 	if p.Track {
 		p.unknown = append(p.unknown, string(at.unknown(nil)))
 	}

@@ -5,29 +5,29 @@ import (
 	"strings"
 )
 
-// A past is the value before an update, if it is known.
-type past struct {
+// An oldValue is the value before an update, if it is known.
+type oldValue struct {
 	known bool
 	value any
 }
 
-// field returns the past of a field in the schema. The API server converts apiVersion and kind of
-// both objects, so it cannot see a change of them; their past is unknown.
-func (p past) field(name string, at *place) past {
+// field returns the old value of a field in the schema. The API server converts apiVersion and kind of
+// both objects, so it cannot see a change of them; their old value is unknown.
+func (p oldValue) field(name string, at *errorPath) oldValue {
 	if !p.known || at.root() && (name == "apiVersion" || name == "kind") {
-		return past{}
+		return oldValue{}
 	}
 	old, ok := p.value.(map[string]any)
 	if !ok {
-		return past{}
+		return oldValue{}
 	}
 	v, ok := old[name]
-	return past{known: ok, value: v}
+	return oldValue{known: ok, value: v}
 }
 
-// list returns the items of the old list by key, or nil if the list is not a map list or its past
-// is unknown.
-func (p past) list(n *node) *keyed {
+// list returns the items of the old list by key, or nil if the list is not a map list or its
+// old value is unknown.
+func (p oldValue) list(n *node) *keyed {
 	old, ok := p.value.([]any)
 	if !p.known || !ok || !n.correlates() {
 		return nil
@@ -55,16 +55,16 @@ func newKeyed(keys []string, items []any) *keyed {
 	return k
 }
 
-func (k *keyed) item(v any) past {
+func (k *keyed) item(v any) oldValue {
 	if k == nil {
-		return past{}
+		return oldValue{}
 	}
 	key, ok := keyOf(k.keys, v)
 	if !ok {
-		return past{}
+		return oldValue{}
 	}
 	old, ok := k.items[key]
-	return past{known: ok, value: old}
+	return oldValue{known: ok, value: old}
 }
 
 // keyOf returns the key of an item. ok is false unless all keys are present and scalar. Several

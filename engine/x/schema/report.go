@@ -53,7 +53,7 @@ func (r *report) found(err *openapierrors.Validation) bool {
 }
 
 // value reports the errors of v. was is the value before an update.
-func (r *report) value(n *node, v any, at *place, was past) (passed int) {
+func (r *report) value(n *node, v any, at *errorPath, was oldValue) (passed int) {
 	r.spend(perReported)
 	if r.skips(n, v) || r.full() && !r.thorough {
 		return 0
@@ -74,7 +74,7 @@ func (r *report) skips(n *node, v any) bool {
 }
 
 // suspect runs all checks and drops their errors if v is unchanged in an update.
-func (r *report) suspect(n *node, v any, at *place, was past) (passed int) {
+func (r *report) suspect(n *node, v any, at *errorPath, was oldValue) (passed int) {
 	start, bytes := len(r.errs), r.bytes
 	passed = r.checks(n, v, at, was)
 	if len(r.errs) > start && was.known && n.same(v, was.value) {
@@ -84,7 +84,7 @@ func (r *report) suspect(n *node, v any, at *place, was past) (passed int) {
 	return passed
 }
 
-func (r *report) checks(n *node, v any, at *place, was past) (passed int) {
+func (r *report) checks(n *node, v any, at *errorPath, was oldValue) (passed int) {
 	if v == nil {
 		passed = r.kind(n, v, at)
 		r.enum(n, v, at)
@@ -111,7 +111,7 @@ func (r *report) checks(n *node, v any, at *place, was past) (passed int) {
 	return passed
 }
 
-func (r *report) kind(n *node, v any, at *place) (passed int) {
+func (r *report) kind(n *node, v any, at *errorPath) (passed int) {
 	k := kindOf(v)
 	if k == 0 {
 		r.add(openapierrors.InvalidType(at.String(), in, n.typeNames(), fmt.Sprintf("%T", v)))
@@ -124,14 +124,14 @@ func (r *report) kind(n *node, v any, at *place) (passed int) {
 	return 1
 }
 
-func (r *report) enum(n *node, v any, at *place) {
+func (r *report) enum(n *node, v any, at *errorPath) {
 	if n.enum != nil && (v == nil || !n.enum.has(v, r.meter)) {
 		r.add(openapierrors.EnumFail(at.String(), in, v, n.enum.values))
 	}
 }
 
 // text reports at most one error for the string's length and pattern.
-func (r *report) text(n *node, s string, at *place) (passed int) {
+func (r *report) text(n *node, s string, at *errorPath) (passed int) {
 	t := n.text
 	if t == nil {
 		t = &text{}
@@ -161,7 +161,7 @@ func (p *pattern) name() string {
 	return p.text
 }
 
-func (r *report) number(c *number, v any, at *place) (passed int) {
+func (r *report) number(c *number, v any, at *errorPath) (passed int) {
 	if c == nil {
 		return 1
 	}
@@ -195,22 +195,22 @@ func (r *report) number(c *number, v any, at *place) (passed int) {
 	return 1
 }
 
-func (r *report) inRange(c *number, v any, what, path string) bool {
-	err := validate.IsValueValidAgainstRange(v, c.typeName, c.format, what, path)
+func (r *report) inRange(c *number, v any, subject, path string) bool {
+	err := validate.IsValueValidAgainstRange(v, c.typeName, c.format, subject, path)
 	if err != nil {
 		r.add(err)
 	}
 	return err == nil
 }
 
-func (r *report) array(n *node, items []any, at *place, was past) (passed int) {
+func (r *report) array(n *node, items []any, at *errorPath, was oldValue) (passed int) {
 	a := n.array
 	if a == nil {
 		a = &array{}
 	}
 	if n.items != nil {
 		before := was.list(n)
-		here := place{up: at, step: item}
+		here := errorPath{up: at, step: item}
 		for i, v := range items {
 			here.index = i
 			passed += r.value(n.items, v, &here, before.item(v))
@@ -229,7 +229,7 @@ func (r *report) array(n *node, items []any, at *place, was past) (passed int) {
 	return passed + 1
 }
 
-func (r *report) object(n *node, fields map[string]any, at *place, was past) (passed int) {
+func (r *report) object(n *node, fields map[string]any, at *errorPath, was oldValue) (passed int) {
 	o := n.object
 	if o == nil {
 		o = &object{}
@@ -241,9 +241,9 @@ func (r *report) object(n *node, fields map[string]any, at *place, was past) (pa
 	if o.max != nil && size > *o.max {
 		r.add(openapierrors.TooManyProperties(at.String(), in, *o.max, size))
 	}
-	here := place{up: at}
-	var room [16]string
-	for _, name := range r.suspects(room[:0], n, o, fields) {
+	here := errorPath{up: at}
+	var buffer [16]string
+	for _, name := range r.suspects(buffer[:0], n, o, fields) {
 		here.name, here.step = name, property
 		child, ok := n.properties[name]
 		if !ok {

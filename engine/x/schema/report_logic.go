@@ -11,7 +11,7 @@ import (
 
 // logic reports the errors of allOf, anyOf, oneOf, and not. Errors inside them are never dropped
 // for unchanged values.
-func (r *report) logic(l *logic, v any, at *place) (passed int) {
+func (r *report) logic(l *logic, v any, at *errorPath) (passed int) {
 	if l == nil {
 		return 1
 	}
@@ -33,9 +33,9 @@ type branch struct {
 	passed int
 }
 
-func (r *report) try(n *node, v any, at *place) branch {
+func (r *report) try(n *node, v any, at *errorPath) branch {
 	own := report{thorough: true, meter: r.meter}
-	passed := own.value(n, v, at, past{})
+	passed := own.value(n, v, at, oldValue{})
 	return branch{own.errs, passed}
 }
 
@@ -55,7 +55,7 @@ func (r *report) best(failed *branch) (passed int) {
 
 func (b *branch) beaten(by *branch) bool { return b == nil || by.passed > b.passed }
 
-func (r *report) anyOf(branches []*node, v any, at *place) (passed int, kept []error) {
+func (r *report) anyOf(branches []*node, v any, at *errorPath) (passed int, kept []error) {
 	if len(branches) == 0 {
 		return 0, nil
 	}
@@ -74,7 +74,7 @@ func (r *report) anyOf(branches []*node, v any, at *place) (passed int, kept []e
 	return r.best(failed), kept
 }
 
-func (r *report) oneOf(branches []*node, v any, at *place) (passed int, kept []error) {
+func (r *report) oneOf(branches []*node, v any, at *errorPath) (passed int, kept []error) {
 	if len(branches) == 0 {
 		return 0, nil
 	}
@@ -105,7 +105,7 @@ func (r *report) oneOf(branches []*node, v any, at *place) (passed int, kept []e
 	return 0, kept
 }
 
-func (r *report) allOf(branches []*node, v any, at *place) (passed int, kept []error) {
+func (r *report) allOf(branches []*node, v any, at *errorPath) (passed int, kept []error) {
 	valid := 0
 	for _, n := range branches {
 		b := r.try(n, v, at)

@@ -60,16 +60,16 @@ func (s *Schema) Settled() bool { return s.settled }
 // much work, the only error is an internal error whose Origin is WorkLimit; the value may or may
 // not be valid.
 func (s *Schema) Validate(path *field.Path, value any) field.ErrorList {
-	return s.validate(path, value, past{})
+	return s.validate(path, value, oldValue{})
 }
 
 // ValidateUpdate validates a value for an update: errors of unchanged values are dropped. A nil old
 // means that the value was absent or null.
 func (s *Schema) ValidateUpdate(path *field.Path, value, old any) field.ErrorList {
-	return s.validate(path, value, past{known: true, value: old})
+	return s.validate(path, value, oldValue{known: true, value: old})
 }
 
-func (s *Schema) validate(path *field.Path, value any, was past) (errs field.ErrorList) {
+func (s *Schema) validate(path *field.Path, value any, was oldValue) (errs field.ErrorList) {
 	m := meter{left: maxWork}
 	defer m.stopped(path, &errs)
 	if !s.marked && s.root.valid(value, &m) {

@@ -75,7 +75,7 @@ func TestLong(t *testing.T) {
 			unique = append(unique, i)
 		}
 		obj := map[string]any{"list": list, "unique": unique}
-		told := func(what string, errs field.ErrorList, all int) {
+		check := func(what string, errs field.ErrorList, all int) {
 			if all > MaxErrors {
 				all = MaxErrors / 2 // some of the first errors are the same
 			}
@@ -83,9 +83,9 @@ func TestLong(t *testing.T) {
 				t.Errorf("%d items: %s: %d errors, want %d", n, what, len(errs), all)
 			}
 		}
-		told("create", s.Validate(nil, obj), 4*n)
-		told("update", s.ValidateUpdate(nil, obj, map[string]any{"list": old, "unique": unique}), 2*n)
-		told("list types", s.ListTypes(nil, obj), n/2)
+		check("create", s.Validate(nil, obj), 4*n)
+		check("update", s.ValidateUpdate(nil, obj, map[string]any{"list": old, "unique": unique}), 2*n)
+		check("list types", s.ListTypes(nil, obj), n/2)
 	}
 }
 

@@ -86,7 +86,7 @@ func (s *state) optionalField(e ast.Expr, call ast.CallExpr) *celtypes.Type {
 	if t == nil {
 		return nil
 	}
-	return s.referred(e, s.known(termOf(t)), optionalFieldRef)
+	return s.referred(e, s.resolved(termOf(t)), optionalFieldRef)
 }
 
 var optionalFieldRef = ast.NewFunctionReference("select_optional_field")
@@ -139,11 +139,11 @@ func (s *state) taken(o *overload, args []*celtypes.Type) *celtypes.Type {
 		base = s.newVariables(o.params)
 	}
 	for i, t := range args {
-		if !s.fits(termOf(t), term{o.args[i], base}) {
+		if !s.assign(termOf(t), term{o.args[i], base}) {
 			s.undo(variables)
 			return nil
 		}
 	}
 	s.trail = s.trail[:0]
-	return s.known(term{o.result, base})
+	return s.resolved(term{o.result, base})
 }

@@ -17,7 +17,7 @@ func (s *state) loop(loop ast.ComprehensionExpr) *celtypes.Type {
 	if result == nil {
 		return nil
 	}
-	first, second := s.items(s.known(termOf(over)), loop.HasIterVar2())
+	first, second := s.items(s.resolved(termOf(over)), loop.HasIterVar2())
 	if first == nil || ambiguous(loop) {
 		return nil
 	}
@@ -40,7 +40,7 @@ func (s *state) loop(loop ast.ComprehensionExpr) *celtypes.Type {
 	if t == nil {
 		return nil
 	}
-	return s.known(termOf(t))
+	return s.resolved(termOf(t))
 }
 
 func (s *state) declare(name string, t *celtypes.Type) {

@@ -98,7 +98,7 @@ func (s *state) selection(e ast.Expr) *celtypes.Type {
 	if t == nil || sel.IsTestOnly() {
 		return boolOf(t)
 	}
-	return s.known(termOf(t))
+	return s.resolved(termOf(t))
 }
 
 // boolOf returns bool, or nil if t is nil.
@@ -147,7 +147,7 @@ func (s *state) field(operand ast.Expr, name string, optional bool) *celtypes.Ty
 	if whole == nil {
 		return nil
 	}
-	t, wasOptional := unwrapped(s.known(termOf(whole)))
+	t, wasOptional := unwrapped(s.resolved(termOf(whole)))
 	result := celtypes.DynType
 	switch t.Kind() {
 	case celtypes.MapKind:

@@ -32,7 +32,7 @@ func (s *state) newVariable() *celtypes.Type { return numbered(s.newVariables(1)
 
 func (s *state) bind(variable int, t term) {
 	s.trail = append(s.trail, binding{variable, s.bound[variable]})
-	s.bound[variable] = s.lifted(t)
+	s.bound[variable] = s.renumbered(t)
 }
 
 // undo reverts the bindings of an attempt and removes all but the first variables.
@@ -43,19 +43,19 @@ func (s *state) undo(variables int) {
 	s.trail, s.bound = s.trail[:0], s.bound[:variables]
 }
 
-// lifted returns t as a type whose variables are numbered from 0.
-func (s *state) lifted(t term) *celtypes.Type {
+// renumbered returns t as a type whose variables are numbered from 0.
+func (s *state) renumbered(t term) *celtypes.Type {
 	if t.base == 0 {
 		return t.Type
 	}
 	if t.Kind() == celtypes.TypeParamKind {
 		return numbered(t.variable())
 	}
-	return withParameters(t.Type, func(p *celtypes.Type) *celtypes.Type { return s.lifted(term{p, t.base}) })
+	return withParameters(t.Type, func(p *celtypes.Type) *celtypes.Type { return s.renumbered(term{p, t.base}) })
 }
 
-// known returns t with all bound variables replaced by their types.
-func (s *state) known(t term) *celtypes.Type { return s.substituted(t, false) }
+// resolved returns t with all bound variables replaced by their types.
+func (s *state) resolved(t term) *celtypes.Type { return s.substituted(t, false) }
 
 // substituted is like known. If dyn is set, it also replaces unbound variables by dyn.
 func (s *state) substituted(t term, dyn bool) *celtypes.Type {
@@ -81,7 +81,7 @@ func (s *state) substituted(t term, dyn bool) *celtypes.Type {
 // assignable reports whether a is assignable to b, and binds variables to make it so. If it returns
 // false, it leaves the bindings unchanged.
 func (s *state) assignable(a, b *celtypes.Type) bool {
-	if s.fits(termOf(a), termOf(b)) {
+	if s.assign(termOf(a), termOf(b)) {
 		s.trail = s.trail[:0]
 		return true
 	}
@@ -89,18 +89,18 @@ func (s *state) assignable(a, b *celtypes.Type) bool {
 	return false
 }
 
-// fits reports the same as assignable, but does not undo bindings if the result is false.
-func (s *state) fits(a, b term) bool {
+// assign reports the same as assignable, but does not undo bindings if the result is false.
+func (s *state) assign(a, b term) bool {
 	if a == b {
 		return true
 	}
 	if b.Kind() == celtypes.TypeParamKind {
-		if fits, was := s.stands(b, a); fits || was {
+		if fits, was := s.bindTo(b, a); fits || was {
 			return fits
 		}
 	}
 	if a.Kind() == celtypes.TypeParamKind {
-		fits, _ := s.stands(a, b)
+		fits, _ := s.bindTo(a, b)
 		return fits
 	}
 	if isDynOrError(a.Type) || isDynOrError(b.Type) {
@@ -118,14 +118,14 @@ func (s *state) fits(a, b term) bool {
 	case celtypes.TypeKind:
 		return true
 	case celtypes.OpaqueKind, celtypes.ListKind, celtypes.MapKind:
-		return a.TypeName() == b.TypeName() && len(a.Parameters()) == len(b.Parameters()) && s.fitEach(a, b)
+		return a.TypeName() == b.TypeName() && len(a.Parameters()) == len(b.Parameters()) && s.assignParameters(a, b)
 	}
 	return b.IsAssignableType(a.Type)
 }
 
-func (s *state) fitEach(a, b term) bool {
+func (s *state) assignParameters(a, b term) bool {
 	for i := range a.Parameters() {
-		if !s.fits(a.param(i), b.param(i)) {
+		if !s.assign(a.param(i), b.param(i)) {
 			return false
 		}
 	}
@@ -140,9 +140,9 @@ func nullable(t *celtypes.Type) bool {
 	return t.IsAssignableType(celtypes.NullType)
 }
 
-// stands reports whether a variable can represent t, and binds the variable if necessary. was
+// bindTo reports whether a variable can represent t, and binds the variable if necessary. wasBound
 // reports whether the variable was already bound.
-func (s *state) stands(variable, t term) (can, was bool) {
+func (s *state) bindTo(variable, t term) (ok, wasBound bool) {
 	if sameTerm(t, variable) {
 		return true, true
 	}
@@ -151,29 +151,29 @@ func (s *state) stands(variable, t term) (can, was bool) {
 		if sameTerm(t, termOf(is)) {
 			return true, true
 		}
-		if !s.fits(t, termOf(is)) {
+		if !s.assign(t, termOf(is)) {
 			return false, true
 		}
-		if to := general(t, termOf(is)); !s.within(v, to) {
+		if to := general(t, termOf(is)); !s.occursIn(v, to) {
 			s.bind(v, to)
 		}
 		return true, true
 	}
-	if s.within(v, t) {
+	if s.occursIn(v, t) {
 		return false, false
 	}
 	s.bind(v, t)
 	return true, false
 }
 
-// within reports whether a variable occurs in t.
-func (s *state) within(variable int, t term) bool {
+// occursIn reports whether a variable occurs in t.
+func (s *state) occursIn(variable int, t term) bool {
 	if t.Kind() == celtypes.TypeParamKind {
 		v := t.variable()
-		return v == variable || s.bound[v] != nil && s.within(variable, termOf(s.bound[v]))
+		return v == variable || s.bound[v] != nil && s.occursIn(variable, termOf(s.bound[v]))
 	}
 	for i := range t.Parameters() {
-		if s.within(variable, t.param(i)) {
+		if s.occursIn(variable, t.param(i)) {
 			return true
 		}
 	}

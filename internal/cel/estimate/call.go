@@ -31,7 +31,7 @@ func (w *walk) call(e ast.Expr) priced {
 	call := e.AsCall()
 	if w.has[entrySizes] && call.FunctionName() == overloads.TypeConvertDyn {
 		x := w.measured(call.Args()[0])
-		x.cost, x.at = x.cost.Add(checker.FixedCostEstimate(1)), place{}
+		x.cost, x.at = x.cost.Add(checker.FixedCostEstimate(1)), destination{}
 		return x
 	}
 	var few [3]operand

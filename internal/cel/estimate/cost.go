@@ -37,7 +37,7 @@ type walk struct {
 // A local is a variable of a macro.
 type local struct {
 	name    string
-	at      place
+	at      destination
 	size    size
 	entries entries
 	// step is the name that each use of the variable appends to its path, if not empty.
@@ -94,7 +94,7 @@ type priced struct {
 	cost    checker.CostEstimate
 	size    size
 	entries entries
-	at      place
+	at      destination
 }
 
 // stop ends the walk, because a path may have been overwritten.
@@ -160,7 +160,7 @@ func (w *walk) ident(e ast.Expr) priced {
 	switch {
 	case l == nil && accumulator(name):
 	case l == nil:
-		x.at = place{steps: 1, decl: w.root}
+		x.at = destination{steps: 1, decl: w.root}
 		if w.literalPaths {
 			x.at.path = []string{name}
 		}

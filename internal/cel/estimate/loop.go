@@ -11,7 +11,7 @@ import (
 func (w *walk) macro(e ast.Expr) priced {
 	loop := e.AsComprehension()
 	over, start := w.expr(loop.IterRange()), w.expr(loop.AccuInit())
-	if !w.literalPaths && (over.at.overwritten() || over.at.inRoom(over.at.steps+1)) {
+	if !w.literalPaths && (over.at.overwritten() || over.at.inSpareCapacity(over.at.steps+1)) {
 		return w.stop()
 	}
 	depth := len(w.locals)
@@ -56,7 +56,7 @@ func (w *walk) push(loop ast.ComprehensionExpr, over priced) {
 	case celtypes.MapKind:
 		l.step = "@keys"
 	default:
-		l.at = place{}
+		l.at = destination{}
 	}
 	w.locals = append(w.locals, l)
 }

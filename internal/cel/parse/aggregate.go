@@ -113,7 +113,7 @@ func (s *state) message(name path) operand {
 		if !ok {
 			return operand{}
 		}
-		s.unnamed(field, entry)
+		s.setHoleID(field, entry)
 		value, ok := s.entryValue(entry)
 		if !ok {
 			return operand{}

@@ -111,17 +111,17 @@ func (s *state) before() int32 {
 // endOf returns the end of t, in code points.
 func (s *state) endOf(t token) int32 { return t.at + s.src.width(s.textOf(t)) }
 
-// missAfter handles a missing operand after token t.
-func (s *state) missAfter(t token) (operand, path) {
+// missingOperandAfter handles a missing operand after token t.
+func (s *state) missingOperandAfter(t token) (operand, path) {
 	if !s.refused(t) {
 		return operand{}, path{}
 	}
-	return s.miss()
+	return s.missingOperand()
 }
 
-// miss handles a missing operand. In a tolerant parse it skips tokens that cannot be part of an
+// missingOperand handles a missing operand. In a tolerant parse it skips tokens that cannot be part of an
 // operand, and returns the next operand or, if no operand follows, a hole.
-func (s *state) miss() (operand, path) {
+func (s *state) missingOperand() (operand, path) {
 	if s.holes == nil {
 		return operand{}, path{}
 	}
@@ -192,8 +192,8 @@ func (s *state) noField(at token) (string, token, bool) {
 	return "", at, true
 }
 
-// unnamed sets the node of the last hole to id if the name is missing.
-func (s *state) unnamed(name string, id int64) {
+// setHoleID sets the node of the last hole to id if the name is missing.
+func (s *state) setHoleID(name string, id int64) {
 	if s.holes != nil && name == "" {
 		s.holes.list[len(s.holes.list)-1].ID = id
 	}

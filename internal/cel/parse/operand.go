@@ -21,7 +21,7 @@ func (s *state) primary() (of operand, name path) {
 		if s.tok.Kind == scan.Ident {
 			return s.named(first)
 		}
-		return s.missAfter(first)
+		return s.missingOperandAfter(first)
 	case scan.OpenParen:
 		return s.nested(), path{}
 	case scan.OpenBracket:
@@ -33,7 +33,7 @@ func (s *state) primary() (of operand, name path) {
 		if s.tok.Kind == scan.Int || s.tok.Kind == scan.Float {
 			return s.number(first)
 		}
-		return s.missAfter(first)
+		return s.missingOperandAfter(first)
 	case scan.Int, scan.Uint, scan.Float:
 		return s.number(token{})
 	case scan.String, scan.Bytes:
@@ -45,7 +45,7 @@ func (s *state) primary() (of operand, name path) {
 		s.advance()
 		return s.literal(rangeOf(first), celtypes.NullValue), path{}
 	}
-	return s.miss()
+	return s.missingOperand()
 }
 
 // A path is the beginning of an operand that consists only of names and dots. It is zero for other
@@ -139,7 +139,7 @@ func (s *state) selection(of operand) (operand, bool) {
 		}
 		key := s.factory.NewLiteral(s.id(at), celtypes.String(field))
 		id := s.id(dot)
-		s.unnamed(field, id)
+		s.setHoleID(field, id)
 		return operand{s.factory.NewCall(id, operators.OptSelect, s.list(of.expr, key)...), of.height + 1}, false
 	case s.tok.Kind == scan.OpenParen && at.Kind == scan.Ident:
 		id := s.id(s.tok)
@@ -150,7 +150,7 @@ func (s *state) selection(of operand) (operand, bool) {
 		return operand{s.expanded(id, field, of.expr, args), max(of.height, height) + 1}, false
 	}
 	id := s.id(dot)
-	s.unnamed(field, id)
+	s.setHoleID(field, id)
 	return operand{s.factory.NewSelect(id, of.expr, field), of.height + 1}, at.Kind == scan.Ident
 }
 

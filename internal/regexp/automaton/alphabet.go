@@ -31,7 +31,7 @@ func newAlphabet(patterns []*syntax.Prog) alphabet {
 	var a alphabet
 	for i, from := range cuts[:len(cuts)-1] {
 		if from != surrogates { // no string contains these
-			a = append(a, class{from, cuts[i+1] - 1, nicest(from, cuts[i+1]-1)})
+			a = append(a, class{from, cuts[i+1] - 1, preferredRune(from, cuts[i+1]-1)})
 		}
 	}
 	slices.SortStableFunc(a, func(x, y class) int { return rank(x.shown) - rank(y.shown) })
@@ -77,11 +77,11 @@ func (c class) letters(n int) []rune {
 	return letters
 }
 
-// niceRanges are the ranges from which representatives are chosen, in order of preference.
-var niceRanges = [][2]rune{{'a', 'z'}, {'0', '9'}, {'A', 'Z'}, {'-', '-'}, {'.', '.'}, {'_', '_'}, {' ', '~'}, {0xc0, 0x24f}, {0x20ac, 0x20ac}, {'\n', '\n'}}
+// preferredRanges are the ranges from which representatives are chosen, in order of preference.
+var preferredRanges = [][2]rune{{'a', 'z'}, {'0', '9'}, {'A', 'Z'}, {'-', '-'}, {'.', '.'}, {'_', '_'}, {' ', '~'}, {0xc0, 0x24f}, {0x20ac, 0x20ac}, {'\n', '\n'}}
 
-func nicest(from, to rune) rune {
-	for _, nice := range niceRanges {
+func preferredRune(from, to rune) rune {
+	for _, nice := range preferredRanges {
 		if lo, hi := max(from, nice[0]), min(to, nice[1]); lo <= hi {
 			return lo
 		}
@@ -91,10 +91,10 @@ func nicest(from, to rune) rune {
 
 // rank returns the preference of r. Lower is better.
 func rank(r rune) int {
-	for i, nice := range niceRanges {
+	for i, nice := range preferredRanges {
 		if nice[0] <= r && r <= nice[1] {
 			return i
 		}
 	}
-	return len(niceRanges)
+	return len(preferredRanges)
 }

@@ -30,9 +30,9 @@ type Found struct {
 	Spent int
 }
 
-// A place is a node of the search: the states of all patterns after a string, and the index of the
-// previous place and the letter that led here.
-type place struct {
+// A searchNode is a node of the search: the states of all patterns after a string, and the index of the
+// previous node and the letter that led here.
+type searchNode struct {
 	states []int
 	length int
 	from   int
@@ -48,8 +48,8 @@ func (l *Language) Find(s Search) Found {
 }
 
 func (f *finder) find() {
-	f.visit(place{states: f.begin(), from: -1})
-	for at := 0; at < len(f.places); at++ {
+	f.visit(searchNode{states: f.begin(), from: -1})
+	for at := 0; at < len(f.nodes); at++ {
 		if f.enough() {
 			return
 		}
@@ -88,7 +88,7 @@ type finder struct {
 	search   Search
 	alphabet alphabet
 	machines []*machine
-	places   []place
+	nodes    []searchNode
 	// seen counts the visits of each tuple. Count visits are enough to find Count strings, if they
 	// exist.
 	seen   map[string]int
@@ -128,9 +128,9 @@ func (f *finder) spent() int {
 	return n
 }
 
-// expand visits the successors of a place by each class of code points.
+// expand visits the successors of a node by each class of code points.
 func (f *finder) expand(at int) {
-	p := f.places[at]
+	p := f.nodes[at]
 	if f.search.MaxLength > 0 && p.length == f.search.MaxLength {
 		return
 	}
@@ -144,14 +144,14 @@ func (f *finder) expand(at int) {
 			if f.enough() || f.spent() > f.search.Steps {
 				return
 			}
-			f.visit(place{states, p.length + 1, at, letter})
+			f.visit(searchNode{states, p.length + 1, at, letter})
 		}
 	}
 }
 
-// visit adds a new place from which a match may be reachable, and records its string if it matches.
+// visit adds a new node from which a match may be reachable, and records its string if it matches.
 // Lengths above MinLength are not distinguished.
-func (f *finder) visit(p place) {
+func (f *finder) visit(p searchNode) {
 	key := binary.AppendUvarint(nil, uint64(min(p.length, f.search.MinLength)))
 	for _, s := range p.states {
 		key = binary.AppendUvarint(key, uint64(s))
@@ -166,9 +166,9 @@ func (f *finder) visit(p place) {
 	if v, _ := f.language.value(f.leaves, 0); v == never {
 		return
 	}
-	f.places = append(f.places, p)
+	f.nodes = append(f.nodes, p)
 	if p.length >= f.search.MinLength && f.accepts(p.states) {
-		f.found.Texts = append(f.found.Texts, f.text(len(f.places)-1))
+		f.found.Texts = append(f.found.Texts, f.text(len(f.nodes)-1))
 	}
 }
 
@@ -183,11 +183,11 @@ func (f *finder) accepts(states []int) bool {
 	return v == always
 }
 
-// text returns the string that leads to a place.
+// text returns the string that leads to a node.
 func (f *finder) text(at int) string {
 	var runes []rune
-	for ; f.places[at].from >= 0; at = f.places[at].from {
-		runes = append(runes, f.places[at].letter)
+	for ; f.nodes[at].from >= 0; at = f.nodes[at].from {
+		runes = append(runes, f.nodes[at].letter)
 	}
 	slices.Reverse(runes)
 	return string(runes)

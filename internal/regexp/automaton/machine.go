@@ -10,10 +10,10 @@ import (
 // that the pattern can be at before the next code point. If the pattern has anchors or word
 // boundaries, it also includes the kind of the last code point.
 type machine struct {
-	prog     *syntax.Prog
-	looks    bool // has an anchor or a boundary
-	anchored bool // matches only at the beginning
-	alphabet alphabet
+	prog         *syntax.Prog
+	hasAssertion bool // has an anchor or a boundary
+	anchored     bool // matches only at the beginning
+	alphabet     alphabet
 
 	states []state
 	index  map[string]int
@@ -39,7 +39,7 @@ const matched = 0
 func newMachine(prog *syntax.Prog, a alphabet) *machine {
 	m := &machine{prog: prog, alphabet: a, index: map[string]int{}, mark: make([]int, len(prog.Inst))}
 	for i := range prog.Inst {
-		m.looks = m.looks || prog.Inst[i].Op == syntax.InstEmptyWidth
+		m.hasAssertion = m.hasAssertion || prog.Inst[i].Op == syntax.InstEmptyWidth
 	}
 	m.anchored = prog.StartCond()&syntax.EmptyBeginText != 0
 	m.states = []state{{known: always, atEnd: true, hasEnds: true}}
@@ -53,7 +53,7 @@ func (m *machine) begin() int {
 
 // state returns the number of a state, and adds the state if it is new.
 func (m *machine) state(pcs []uint32, last rune) int {
-	if !m.looks {
+	if !m.hasAssertion {
 		last = 0
 	}
 	key := binary.AppendVarint(nil, int64(last))

@@ -188,15 +188,15 @@ func liveStates(prog *syntax.Prog) int {
 	if prog.StartCond()&syntax.EmptyBeginText == 0 {
 		return all // a match can begin at each byte
 	}
-	most := 0
+	largest := 0
 	seen := map[string]bool{}
 	live := reach(prog, []uint32{uint32(prog.Start)})
 	for range maxSteps {
-		most = max(most, count(live))
+		largest = max(largest, count(live))
 		if key := string(live); !seen[key] {
 			seen[key] = true
 		} else {
-			return most
+			return largest
 		}
 		var next []uint32
 		for i := range prog.Inst {
@@ -205,7 +205,7 @@ func liveStates(prog *syntax.Prog) int {
 			}
 		}
 		if len(next) == 0 {
-			return most
+			return largest
 		}
 		live = reach(prog, next)
 	}

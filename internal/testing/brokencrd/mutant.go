@@ -115,8 +115,8 @@ func (m *maker) change(fits func(*schemaProps) bool, edit func(*schemaProps)) bo
 	return true
 }
 
-func anyNode(*schemaProps) bool { return true }
-func ruled(s *schemaProps) bool { return len(s.XValidations) > 0 }
+func anyNode(*schemaProps) bool    { return true }
+func hasRules(s *schemaProps) bool { return len(s.XValidations) > 0 }
 func list(s *schemaProps) bool {
 	return s.Type == "array" && s.Items != nil && s.Items.Schema != nil
 }
@@ -130,7 +130,7 @@ func bounded(s *schemaProps) bool {
 
 // rule edits a random rule and reports whether the schema has rules.
 func (m *maker) rule(edit func(*aRule)) bool {
-	return m.change(ruled, func(s *schemaProps) {
+	return m.change(hasRules, func(s *schemaProps) {
 		s.XValidations = append(apiextensionsv1.ValidationRules(nil), s.XValidations...)
 		edit(&s.XValidations[m.IntN(len(s.XValidations))])
 	})

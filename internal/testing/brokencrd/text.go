@@ -11,11 +11,11 @@ func Text(crd []byte, seed uint64) (out []byte, slip string) {
 	r := rand.New(rand.NewPCG(seed, 21))
 	for {
 		s := slips[r.IntN(len(slips))]
-		places := indexes(crd, []byte(s.from))
-		if len(places) == 0 {
+		offsets := indexes(crd, []byte(s.from))
+		if len(offsets) == 0 {
 			continue
 		}
-		at := places[r.IntN(len(places))]
+		at := offsets[r.IntN(len(offsets))]
 		out = append(out, crd[:at]...)
 		out = append(out, s.to...)
 		return append(out, crd[at+len(s.from):]...), s.name
@@ -48,14 +48,14 @@ var slips = []struct{ name, from, to string }{
 }
 
 // indexes returns the positions of text in data, at most a thousand.
-func indexes(data, text []byte) (places []int) {
-	for at := 0; len(places) < 1000; {
+func indexes(data, text []byte) (offsets []int) {
+	for at := 0; len(offsets) < 1000; {
 		i := bytes.Index(data[at:], text)
 		if i < 0 {
 			break
 		}
-		places = append(places, at+i)
+		offsets = append(offsets, at+i)
 		at += i + len(text)
 	}
-	return places
+	return offsets
 }

@@ -30,27 +30,27 @@ func UpdateOf(crd *apiextensionsv1.CustomResourceDefinition, seed uint64) *Updat
 	if m.IntN(8) > 0 {
 		m.describe()
 	}
-	before, after, spoil := shared, changed, true
+	before, after, broken := shared, changed, true
 	if m.IntN(2) == 0 { // only the cost of a rule can be invalid
-		before, after, spoil = before[:mildShared], after[:mildChanged], false
+		before, after, broken = before[:mildShared], after[:mildChanged], false
 	}
-	m.make(u, m.IntN(4), before, spoil)
+	m.make(u, m.IntN(4), before, broken)
 	m.crd.Name = crd.Name
 	u.Old = m.crd.DeepCopy()
 	u.Old.Namespace, u.Old.Generation = "", 0 // the API server sets them when it stores a CRD
 	u.Changes = append(u.Changes, "to")
-	m.make(u, m.IntN(3), after, spoil)
+	m.make(u, m.IntN(3), after, broken)
 	m.crd.Name = crd.Name
 	u.New = m.crd
 	return u
 }
 
-// make makes n changes from list. If spoil is set, some of them come from changes instead, and can
+// make makes n changes from list. If broken is set, some of them come from changes instead, and can
 // break any CRD.
-func (m *maker) make(u *Update, n int, list []change, spoil bool) {
+func (m *maker) make(u *Update, n int, list []change, broken bool) {
 	for done, tries := 0, 0; done < n && tries < 50; tries++ {
 		c := list[m.IntN(len(list))]
-		if spoil && m.IntN(6) == 0 {
+		if broken && m.IntN(6) == 0 {
 			c = changes[m.IntN(len(changes))]
 		}
 		if c.apply(m) {

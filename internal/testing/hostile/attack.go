@@ -20,8 +20,8 @@ var Text = hostileText()
 // character.
 var Broken = Text + "\xff\x9b31m\x9d0;PWNED\x9c\xe2\x80"
 
-// forged is the beginning of lines that only hostile input can cause.
-const forged = "PWNED"
+// forgedPrefix is the beginning of lines that only hostile input can cause.
+const forgedPrefix = "PWNED"
 
 func hostileText() string {
 	var b strings.Builder
@@ -35,9 +35,9 @@ func hostileText() string {
 		b.WriteRune(r)
 	}
 	for _, s := range []string{
-		"\x1b[31m" + forged, "\x1b[2J\x1b[H", "\x1b]0;title\x07", "\x1b]8;;http://x\x1b\\x\x1b]8;;\x1b\\", "\x1b]52;c;eA==\x07", "\u009b31m", "\u009d0;x\u009c",
-		"\n" + forged, "\r" + forged, "\u0085" + forged, "\n::error file=x::" + forged, "\n  ::error file=x::", "\n\u00a0::add-mask::a", "\n\u200b::stop-commands::x", "\r::error::x",
-		"\n##[error]" + forged, " ##[group]x", "##vso[task.complete]x", "%0A::error::x%0D%25", "]]>", "</failure>", "<![CDATA[", "&#27;", "\n" + forged,
+		"\x1b[31m" + forgedPrefix, "\x1b[2J\x1b[H", "\x1b]0;title\x07", "\x1b]8;;http://x\x1b\\x\x1b]8;;\x1b\\", "\x1b]52;c;eA==\x07", "\u009b31m", "\u009d0;x\u009c",
+		"\n" + forgedPrefix, "\r" + forgedPrefix, "\u0085" + forgedPrefix, "\n::error file=x::" + forgedPrefix, "\n  ::error file=x::", "\n\u00a0::add-mask::a", "\n\u200b::stop-commands::x", "\r::error::x",
+		"\n##[error]" + forgedPrefix, " ##[group]x", "##vso[task.complete]x", "%0A::error::x%0D%25", "]]>", "</failure>", "<![CDATA[", "&#27;", "\n" + forgedPrefix,
 	} {
 		b.WriteString(s)
 	}
@@ -70,33 +70,33 @@ func fill(v reflect.Value, text string) {
 	}
 }
 
-// own matches the workflow commands with which a report begins its own lines.
-var own = regexp.MustCompile(`^::(error|warning|notice) file=[^,:\n]+(,line=[0-9]+)?(,col=[0-9]+)?,title=[^,:\n]*::`)
+// ownCommand matches the workflow commands with which a report begins its own lines.
+var ownCommand = regexp.MustCompile(`^::(error|warning|notice) file=[^,:\n]+(,line=[0-9]+)?(,col=[0-9]+)?,title=[^,:\n]*::`)
 
 // data decodes the text after a command like the runner.
 var data = strings.NewReplacer("%0D", "\r", "%0A", "\n", "%25", "%")
 
 // Harmless reports a test error if out can manipulate a terminal, contains a forged line, or
 // contains a command to a CI runner that the report did not write.
-func Harmless(t *testing.T, what string, out []byte) {
+func Harmless(t *testing.T, name string, out []byte) {
 	t.Helper()
 	if !utf8.Valid(out) {
-		t.Errorf("%s: not UTF-8: %q", what, out)
+		t.Errorf("%s: not UTF-8: %q", name, out)
 	}
 	for line := range strings.Lines(string(out)) {
 		text := strings.TrimSuffix(line, "\n")
 		if at := strings.IndexFunc(text, steers); at >= 0 {
-			t.Errorf("%s: %q in the line %q", what, []rune(text[at:])[0], text)
+			t.Errorf("%s: %q in the line %q", name, []rune(text[at:])[0], text)
 		}
-		if strings.HasPrefix(text, forged) {
-			t.Errorf("%s: the line %q is not ours", what, text)
+		if strings.HasPrefix(text, forgedPrefix) {
+			t.Errorf("%s: the line %q is not ours", name, text)
 		}
-		command := own.FindString(text)
+		command := ownCommand.FindString(text)
 		if isCommand(strings.TrimPrefix(text, command)) {
-			t.Errorf("%s: the line %q is a command", what, text)
+			t.Errorf("%s: the line %q is a command", name, text)
 		}
 		if command != "" {
-			Harmless(t, what+": the runner's input", []byte(data.Replace(text[len(command):])))
+			Harmless(t, name+": the runner's input", []byte(data.Replace(text[len(command):])))
 		}
 	}
 }

@@ -19,7 +19,7 @@ var texts = []string{
 }
 
 // worlds holds values of self. With some of them, texts evaluate to errors.
-var worlds = []map[string]any{
+var objects = []map[string]any{
 	{},
 	{"a": 4, "b": "x", "c": true, "d": false, "l": []string{"p"}},
 	{"a": 2, "b": "y", "c": true, "d": true, "l": []string{"p", "rr"}},
@@ -45,7 +45,7 @@ func TestRule(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, w := range worlds {
+		for _, w := range objects {
 			v, _, err := program.Eval(map[string]any{"self": w})
 			out = append(out, err == nil && v == celtypes.True)
 		}

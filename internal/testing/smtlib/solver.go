@@ -43,9 +43,9 @@ const (
 	AnswerUnsatisfiable
 )
 
-// Ask reports whether the assertions of a script can be true together with some constants
+// Check reports whether the assertions of a script can be true together with some constants
 // of type Bool.
-func (s *Solver) Ask(ctx context.Context, script string, assumed []string) (Answer, error) {
+func (s *Solver) Check(ctx context.Context, script string, assumed []string) (Answer, error) {
 	limited, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
 	cmd := exec.CommandContext(limited, s.path, s.args...)

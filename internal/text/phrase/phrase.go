@@ -14,10 +14,10 @@ const great = 1_000_000_000
 
 // Rule returns the name of a rule: its path and its index in x-kubernetes-validations, as in JSON
 // reports and server messages.
-func Rule(path string, index int) string { return fmt.Sprintf("%s, rule %d", Place(path), index) }
+func Rule(path string, index int) string { return fmt.Sprintf("%s, rule %d", Path(path), index) }
 
-// Place returns a path in an object, such as "spec.hosts[*]", or "the root" if it is empty.
-func Place(path string) string {
+// Path returns a path in an object, such as "spec.hosts[*]", or "the root" if it is empty.
+func Path(path string) string {
 	if path == "" {
 		return "the root"
 	}

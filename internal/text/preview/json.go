@@ -20,7 +20,7 @@ func JSON(v any, n int) string {
 
 // written returns the first n characters of a value's JSON, or the last n if back is set.
 func written(v any, n int, back bool) string {
-	w := writer{room: n, back: back}
+	w := writer{left: n, back: back}
 	w.value(v)
 	if back {
 		slices.Reverse(w.pieces)
@@ -31,7 +31,7 @@ func written(v any, n int, back bool) string {
 // A writer writes JSON forward from its beginning, or backward from its end.
 type writer struct {
 	back   bool
-	room   int // number of characters left
+	left   int // number of characters left
 	pieces []string
 }
 
@@ -58,7 +58,7 @@ func (w *writer) group(left, right string, n int, member func(int)) {
 			if i > 0 {
 				w.piece(",")
 			}
-			if w.room <= 0 {
+			if w.left <= 0 {
 				return
 			}
 			if w.back {
@@ -74,7 +74,7 @@ func (w *writer) inOrder(parts ...func()) {
 		slices.Reverse(parts)
 	}
 	for _, part := range parts {
-		if w.room > 0 {
+		if w.left > 0 {
 			part()
 		}
 	}
@@ -85,19 +85,19 @@ func (w *writer) inOrder(parts ...func()) {
 func (w *writer) text(s string) {
 	const quotes = 2
 	if w.back {
-		w.piece(encoded(lastRunes(s, w.room+quotes)))
+		w.piece(encoded(lastRunes(s, w.left+quotes)))
 	} else {
-		w.piece(encoded(beginning(s, w.room+quotes)))
+		w.piece(encoded(beginning(s, w.left+quotes)))
 	}
 }
 
 func (w *writer) piece(s string) {
 	if w.back {
-		s = lastRunes(s, w.room)
+		s = lastRunes(s, w.left)
 	} else {
-		s = beginning(s, w.room)
+		s = beginning(s, w.left)
 	}
-	w.room -= utf8.RuneCountInString(s)
+	w.left -= utf8.RuneCountInString(s)
 	w.pieces = append(w.pieces, s)
 }
 

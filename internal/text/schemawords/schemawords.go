@@ -62,8 +62,8 @@ var ranges = []struct{ least, most, noun string }{
 	{"minimum", "maximum", ""},
 }
 
-// Says describes the allowed values in one line.
-func (s Node) Says(required bool) string {
+// Describe describes the allowed values in one line.
+func (s Node) Describe(required bool) string {
 	var parts []string
 	if kind := s.Kind(); kind != "object" || required {
 		parts = append(parts, kind)
@@ -92,7 +92,7 @@ func (s Node) Bounds() string {
 		parts = append(parts, "may be null")
 	}
 	for _, r := range ranges {
-		parts = append(parts, s.between(r.least, r.most, r.noun))
+		parts = append(parts, s.rangeWords(r.least, r.most, r.noun))
 	}
 	if step := s["multipleOf"]; step != nil {
 		parts = append(parts, "a multiple of "+value(step))
@@ -106,24 +106,24 @@ func (s Node) Bounds() string {
 	return joined(", ", parts...)
 }
 
-// between describes a pair of bounds: "1 to 8 items", "at most 8 items".
-func (s Node) between(least, most, noun string) string {
-	from, low := s[least]
-	to, high := s[most]
+// rangeWords describes a pair of bounds: "1 to 8 items", "at most 8 items".
+func (s Node) rangeWords(minimum, maximum, noun string) string {
+	from, low := s[minimum]
+	to, high := s[maximum]
 	if low && high && !s.flag("exclusiveMinimum") && !s.flag("exclusiveMaximum") {
 		return quantity(value(from)+" to "+value(to), value(to), noun)
 	}
 	var parts []string
 	if low {
 		word := "at least "
-		if least == "minimum" && s.flag("exclusiveMinimum") {
+		if minimum == "minimum" && s.flag("exclusiveMinimum") {
 			word = "more than "
 		}
 		parts = append(parts, quantity(word+value(from), value(from), noun))
 	}
 	if high {
 		word := "at most "
-		if most == "maximum" && s.flag("exclusiveMaximum") {
+		if maximum == "maximum" && s.flag("exclusiveMaximum") {
 			word = "less than "
 		}
 		parts = append(parts, quantity(word+value(to), value(to), noun))

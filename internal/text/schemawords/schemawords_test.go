@@ -25,11 +25,11 @@ func TestSays(t *testing.T) {
 		if err := json.Unmarshal([]byte(schema), &n); err != nil {
 			t.Fatal(err)
 		}
-		if got := n.Says(false); got != want {
+		if got := n.Describe(false); got != want {
 			t.Errorf("%s: %q, want %q", schema, got, want)
 		}
 	}
-	if got := (Node{"type": "object"}).Says(true); got != "object, required" {
+	if got := (Node{"type": "object"}).Describe(true); got != "object, required" {
 		t.Error(got)
 	}
 }

@@ -30,12 +30,12 @@ func Near(word string, known []string) []string {
 	if word == "" || len(word) > longest {
 		return nil
 	}
-	best, near := reach(word), []string(nil)
+	best, near := maxDistance(word), []string(nil)
 	for _, name := range known {
 		if len(name) > longest {
 			continue
 		}
-		switch d := apart(word, name, best); {
+		switch d := wordDistance(word, name, best); {
 		case d < best:
 			best, near = d, []string{name}
 		case d == best && len(near) < maxSuggestions && !slices.Contains(near, name):
@@ -75,13 +75,13 @@ func Offer(word string, known []string) string {
 	return ": want " + strings.Join(quoted, ", ") + more
 }
 
-// reach returns the maximum distance between a word and a suggestion: one mistake, or one per three
+// maxDistance returns the maximum distance between a word and a suggestion: one mistake, or one per three
 // letters in longer words.
-func reach(word string) int { return max(1, len([]rune(word))/3) }
+func maxDistance(word string) int { return max(1, len([]rune(word))/3) }
 
-// apart returns the distance between word and name, or a number above limit. If one is a prefix of
+// wordDistance returns the distance between word and name, or a number above limit. If one is a prefix of
 // the other, the distance is at most 1.
-func apart(word, name string, limit int) int {
+func wordDistance(word, name string, limit int) int {
 	d := max(len(word)-len(name), len(name)-len(word)) / utf8.UTFMax // at least
 	if d <= limit {
 		d = distance(word, name)

@@ -6,20 +6,20 @@ import (
 	"io"
 )
 
-// Sprintf is like fmt.Sprintf, but escapes each argument that is not Own so that it stays on a
+// Sprintf is like fmt.Sprintf, but escapes each argument that is not Safe so that it stays on a
 // single line. %q is unchanged.
-func Sprintf(format string, args ...any) Own { return Own(fmt.Sprintf(format, kept(args)...)) }
+func Sprintf(format string, args ...any) Safe { return Safe(fmt.Sprintf(format, escapeAll(args)...)) }
 
 // Fprintf writes the result of Sprintf to w.
 func Fprintf(w io.Writer, format string, args ...any) {
-	fmt.Fprintf(w, format, kept(args)...)
+	fmt.Fprintf(w, format, escapeAll(args)...)
 }
 
-func kept(args []any) []any {
+func escapeAll(args []any) []any {
 	out := make([]any, len(args))
 	for i, arg := range args {
 		switch arg := arg.(type) {
-		case Own, int, int32, int64, uint64, float64:
+		case Safe, int, int32, int64, uint64, float64:
 			out[i] = arg
 		case string:
 			out[i] = line(arg)
@@ -41,24 +41,24 @@ func (l line) Format(s fmt.State, verb rune) {
 	fmt.Fprintf(s, fmt.FormatString(s, verb), text)
 }
 
-// Colour is a color or weight of terminal text.
-type Colour string
+// Color is a color or weight of terminal text.
+type Color string
 
 // Supported colors.
 const (
-	Red    Colour = "\x1b[31m"
-	Green  Colour = "\x1b[32m"
-	Yellow Colour = "\x1b[33m"
-	Bold   Colour = "\x1b[1m"
-	none   Colour = "\x1b[0m"
+	Red    Color = "\x1b[31m"
+	Green  Color = "\x1b[32m"
+	Yellow Color = "\x1b[33m"
+	Bold   Color = "\x1b[1m"
+	none   Color = "\x1b[0m"
 )
 
-// Paint colors a text. Only a Writer with Colours set passes the color.
-func Paint(c Colour, text Own) Own { return Own(c) + text + Own(none) }
+// Paint colors a text. Only a Writer with Colors set passes the color.
+func Paint(c Color, text Safe) Safe { return Safe(c) + text + Safe(none) }
 
 // Paint colors a text if w passes colors.
-func (w *Writer) Paint(c Colour, text Own) Own {
-	if !w.Colours {
+func (w *Writer) Paint(c Color, text Safe) Safe {
+	if !w.Colors {
 		return text
 	}
 	return Paint(c, text)
@@ -69,7 +69,7 @@ func paint(text []byte) int {
 	if len(text) == 0 || text[0] != '\x1b' {
 		return 0
 	}
-	for _, c := range []Colour{Red, Green, Yellow, Bold, none} {
+	for _, c := range []Color{Red, Green, Yellow, Bold, none} {
 		if bytes.HasPrefix(text, []byte(c)) {
 			return len(c)
 		}

@@ -13,8 +13,8 @@ import (
 // text, JSON, and XML. JSON keeps its meaning, and the output contains only characters that XML
 // allows. Line breaks are passed. A Writer is safe for concurrent use.
 type Writer struct {
-	// Colours passes the colors of Paint.
-	Colours bool
+	// Colors passes the colors of Paint.
+	Colors bool
 
 	mu    sync.Mutex
 	w     io.Writer
@@ -32,7 +32,7 @@ func (w *Writer) Unwrap() io.Writer { return w.w }
 func (w *Writer) Write(text []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.state.colours = w.Colours
+	w.state.colors = w.Colors
 	all := text
 	if len(w.held) > 0 {
 		all = slices.Concat(w.held, text)
@@ -46,12 +46,12 @@ func (w *Writer) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Command writes a line that begins with the CI command own, followed by text on the same line.
-func (w *Writer) Command(own, text string) error {
+// Command writes a line that begins with the CI command, followed by text on the same line.
+func (w *Writer) Command(command, text string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	behind := state{begin: inLine}
-	w.buf, _ = behind.append(append(w.buf[:0], own...), []byte(Line(text)))
+	after := state{begin: inLine}
+	w.buf, _ = after.append(append(w.buf[:0], command...), []byte(Line(text)))
 	_, err := w.w.Write(append(w.buf, '\n'))
 	return err
 }
@@ -62,9 +62,9 @@ func (w *Writer) Command(own, text string) error {
 // optional white space, and "##[" anywhere in a line. Azure's agent recognizes "##vso[", and
 // TeamCity "##teamcity[". See ActionCommand.cs of https://github.com/actions/runner.
 type state struct {
-	colours bool
-	begin   begin
-	hash    hash
+	colors bool
+	begin  begin
+	hash   hash
 }
 
 type begin int
@@ -93,7 +93,7 @@ func (s *state) append(b, text []byte) (out, rest []byte) {
 			i += n
 			continue
 		}
-		if s.colours {
+		if s.colors {
 			if n := paint(text[i:]); n > 0 {
 				b = append(b, text[i:i+n]...)
 				i += n

@@ -47,7 +47,7 @@ func Values(text []byte) error {
 // expanded returns an error if a decoded document is too large. Decoded values share the targets of
 // aliases, but anything derived from them does not.
 func expanded(text []byte, decoded any) error {
-	if bytes.IndexByte(text, '*') >= 0 && weigh(decoded, maxExpanded) < 0 {
+	if bytes.IndexByte(text, '*') >= 0 && subtractSize(decoded, maxExpanded) < 0 {
 		return errExpanded
 	}
 	return nil
@@ -66,21 +66,21 @@ func expandedAsLast(text []byte) error {
 	return expanded(text, decoded)
 }
 
-// weigh subtracts the approximate size of v as JSON from left, and returns a negative number if v
+// subtractSize subtracts the approximate size of v as JSON from left, and returns a negative number if v
 // does not fit.
-func weigh(v any, left int) int {
+func subtractSize(v any, left int) int {
 	switch v := v.(type) {
 	case string:
 		return left - len(v) - 3
 	case []any:
 		for _, item := range v {
-			if left = weigh(item, left); left < 0 {
+			if left = subtractSize(item, left); left < 0 {
 				break
 			}
 		}
 	case map[any]any:
 		for key, item := range v {
-			if left = weigh(item, weigh(key, left)); left < 0 {
+			if left = subtractSize(item, subtractSize(key, left)); left < 0 {
 				break
 			}
 		}

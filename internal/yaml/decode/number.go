@@ -12,15 +12,15 @@ func decodeNumber(f float64) (any, bool) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return nil, false
 	}
-	if n, err := strconv.ParseInt(whole(f), 10, 64); err == nil {
+	if n, err := strconv.ParseInt(formatInteger(f), 10, 64); err == nil {
 		return n, true
 	}
 	return f, true
 }
 
-// whole formats a whole number as encoding/json does if that uses no exponent. Otherwise it returns
+// formatInteger formats a whole number as encoding/json does if that uses no exponent. Otherwise it returns
 // "".
-func whole(f float64) string {
+func formatInteger(f float64) string {
 	if f != math.Trunc(f) || math.Abs(f) >= 1e21 {
 		return ""
 	}
@@ -83,5 +83,5 @@ func rewritten(number []byte) string {
 	if !bytes.ContainsAny(number, ".eE") || json.Unmarshal(number, &f) != nil {
 		return ""
 	}
-	return whole(f)
+	return formatInteger(f)
 }

@@ -109,7 +109,7 @@ func TestHostileBrokenTexts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := Loose([]byte(text), nil)
+			d := ParseTolerant([]byte(text), nil)
 			for _, at := range []int{0, len(text) / 2, len(text)} {
 				d.At(at)
 			}
@@ -117,7 +117,7 @@ func TestHostileBrokenTexts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			Loose([]byte(text), good)
+			ParseTolerant([]byte(text), good)
 		})
 	}
 }

@@ -88,7 +88,7 @@ func (m *matcher) block(literal bool, parent int) bool {
 			return false
 		}
 		m.at = line
-		if !m.same(lineEnd(m.text, line) - line) {
+		if !m.matchSame(lineEnd(m.text, line) - line) {
 			return false
 		}
 		wide, before, m.last = spaced, m.at, m.at
@@ -108,7 +108,7 @@ func (m *matcher) join(at int, folds, more bool) bool {
 			value = ""
 		}
 	}
-	return m.stands(n, value)
+	return m.matchAs(n, value)
 }
 
 // empty matches the empty lines at starts and reports whether it succeeded.
@@ -116,7 +116,7 @@ func (m *matcher) empty(starts []int) bool {
 	for _, at := range starts {
 		m.at = at
 		n, value := lineBreak(m.text[at:])
-		if !m.stands(n, value) {
+		if !m.matchAs(n, value) {
 			return false
 		}
 	}

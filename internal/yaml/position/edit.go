@@ -143,20 +143,20 @@ func (p *plan) find(path Path) (*spot, error) {
 		at := &spot{in: n, step: step, at: step.index}
 		switch {
 		case step.index >= 0 && n.Kind != Sequence, step.index < 0 && n.Kind != Mapping:
-			return nil, fmt.Errorf("%s: %s cannot be followed here", p.d.place(n), step)
+			return nil, fmt.Errorf("%s: %s cannot be followed here", p.d.lineText(n), step)
 		case step.index < 0:
 			at.at = n.own(step.key)
 			if at.at >= 0 && n.twice(step.key) {
-				return nil, fmt.Errorf("%s: %s is a duplicate key: edit it by hand", p.d.place(at.key()), step)
+				return nil, fmt.Errorf("%s: %s is a duplicate key: edit it by hand", p.d.lineText(at.key()), step)
 			}
 		case step.index > len(n.Items):
-			return nil, fmt.Errorf("%s: there are %d items", p.d.place(n), len(n.Items))
+			return nil, fmt.Errorf("%s: there are %d items", p.d.lineText(n), len(n.Items))
 		}
 		if i == len(path)-1 {
 			return at, nil
 		}
 		if at.at < 0 || at.at == len(n.Items) {
-			return nil, fmt.Errorf("%s: there is no %s", p.d.place(n), step)
+			return nil, fmt.Errorf("%s: there is no %s", p.d.lineText(n), step)
 		}
 		n = at.node()
 	}
@@ -167,11 +167,11 @@ func (p *plan) find(path Path) (*spot, error) {
 func (p *plan) free(n *Node) error {
 	switch {
 	case n.Kind == Alias:
-		return fmt.Errorf("%s: an alias, *%s: edit its anchor by hand", p.d.place(n), n.Value)
+		return fmt.Errorf("%s: an alias, *%s: edit its anchor by hand", p.d.lineText(n), n.Value)
 	case p.shared[n]:
-		return fmt.Errorf("%s: an anchor that others use, &%s: edit it by hand", p.d.place(n), n.Anchor)
+		return fmt.Errorf("%s: an anchor that others use, &%s: edit it by hand", p.d.lineText(n), n.Anchor)
 	case !n.Known:
-		return fmt.Errorf("%s: the end of this value is ambiguous: edit it by hand", p.d.place(n))
+		return fmt.Errorf("%s: the end of this value is ambiguous: edit it by hand", p.d.lineText(n))
 	}
 	return nil
 }
@@ -191,14 +191,14 @@ func (p *plan) set(s *spot) error {
 		return p.addKey(s)
 	}
 	if s.at == len(s.in.Items) {
-		return fmt.Errorf("%s: there are %d items", p.d.place(s.in), len(s.in.Items))
+		return fmt.Errorf("%s: there are %d items", p.d.lineText(s.in), len(s.in.Items))
 	}
 	old := s.node()
 	if err := p.free(old); err != nil && old.Kind != Alias {
 		return err
 	}
 	if m := s.in.merge(); s.in.Kind == Mapping && m > s.at {
-		return fmt.Errorf("%s: a later merge key may have it, too: edit it by hand", p.d.place(s.in.Keys[m]))
+		return fmt.Errorf("%s: a later merge key may have it, too: edit it by hand", p.d.lineText(s.in.Keys[m]))
 	}
 	s.value.Anchor = old.Anchor
 	p.replaced[old] = s.value
@@ -209,7 +209,7 @@ func (p *plan) set(s *spot) error {
 
 func (p *plan) insert(s *spot) error {
 	if s.in.Kind != Sequence {
-		return fmt.Errorf("%s: not a list", p.d.place(s.in))
+		return fmt.Errorf("%s: not a list", p.d.lineText(s.in))
 	}
 	return p.add(s.in, addition{s.at, nil, s.value})
 }
@@ -242,9 +242,9 @@ func (p *plan) add(to *Node, a addition) error {
 func (p *plan) remove(s *spot) error {
 	switch {
 	case s.at < 0 || s.at == len(s.in.Items):
-		return fmt.Errorf("%s: there is no %s", p.d.place(s.in), s.step)
+		return fmt.Errorf("%s: there is no %s", p.d.lineText(s.in), s.step)
 	case len(s.in.Items) == 1:
-		return fmt.Errorf("%s: %s is all there is", p.d.place(s.node()), s.step)
+		return fmt.Errorf("%s: %s is all there is", p.d.lineText(s.node()), s.step)
 	case p.shared[s.node()]:
 		return p.free(s.node())
 	}

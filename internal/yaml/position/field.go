@@ -12,11 +12,11 @@ import (
 // Nearest resolves a field, in the notation of the API server, to its key or item in the object. If
 // it does not exist, Nearest returns the nearest existing parent.
 func Nearest(root *Node, field string) *Node {
-	f := follower{place: root, left: len(field) + 1, tries: maxTries}
+	f := follower{match: root, left: len(field) + 1, tries: maxTries}
 	if field != "" && field != "<nil>" {
 		f.follow(root, "."+strings.TrimPrefix(field, "."))
 	}
-	return f.place
+	return f.match
 }
 
 // maxTries limits the number of name lookups per field, because an untrusted field can have very
@@ -25,7 +25,7 @@ const maxTries = 200
 
 // A follower keeps the node that matched most of a field.
 type follower struct {
-	place *Node
+	match *Node
 	left  int // number of unmatched bytes of the field
 	tries int
 }
@@ -42,7 +42,7 @@ func (f *follower) follow(n *Node, rest string) {
 		number, after, ok := strings.Cut(inside, "]")
 		if i, err := strconv.Atoi(number); ok && err == nil && i >= 0 {
 			if item := n.Item(i); item != nil {
-				f.met(item, item, after)
+				f.addMatch(item, item, after)
 			}
 		}
 	case n.Kind != Mapping:
@@ -65,7 +65,7 @@ func (f *follower) names(n *Node, text string, stop func(i int) bool, skip int) 
 		}
 		for _, name := range []string{text[:end], unquoted(text[:end], skip > 0)} {
 			if key, value := n.Get(name); value != nil && key != nil {
-				f.met(key, value, text[end+min(skip, len(text)-end):])
+				f.addMatch(key, value, text[end+min(skip, len(text)-end):])
 				break
 			}
 		}
@@ -80,9 +80,9 @@ func unquoted(name string, bracket bool) string {
 	return name
 }
 
-func (f *follower) met(place, value *Node, rest string) {
+func (f *follower) addMatch(place, value *Node, rest string) {
 	if len(rest) < f.left {
-		f.place, f.left = place, len(rest)
+		f.match, f.left = place, len(rest)
 	}
 	f.follow(value, rest)
 }

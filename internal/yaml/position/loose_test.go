@@ -41,7 +41,7 @@ func TestLoose(t *testing.T) {
 		if name == "an empty line of a block" {
 			at = strings.LastIndex(c.text, "|")
 		}
-		d := Loose([]byte(c.text[:at]+c.text[at+1:]), before)
+		d := ParseTolerant([]byte(c.text[:at]+c.text[at+1:]), before)
 		s := d.At(at)
 		if got := fmt.Sprint(s.Path); d.Broken() == nil || strings.ReplaceAll(got, ".[", "[") != strings.ReplaceAll(c.path, ".[", "[") || s.Node.Value != c.value {
 			t.Errorf("%s: %s is %q, want %s is %q (%v)", name, got, s.Node.Value, c.path, c.value, d.Broken())
@@ -70,7 +70,7 @@ func TestTruncated(t *testing.T) {
 			continue
 		}
 		cut := random.IntN(len(text))
-		part := Loose([]byte(text[:cut]), nil)
+		part := ParseTolerant([]byte(text[:cut]), nil)
 		line := strings.LastIndexByte(text[:cut], '\n') + 1
 		for range 20 {
 			at := random.IntN(line + 1)
@@ -96,12 +96,12 @@ func FuzzLoose(f *testing.F) {
 		f.Add([]byte(c.text), []byte("'"), uint16(len(c.text)/2))
 	}
 	f.Fuzz(func(t *testing.T, text, with []byte, at uint16) {
-		d := Loose(text, nil)
+		d := ParseTolerant(text, nil)
 		within(t, d, d.Root)
 		i := int(at) % (len(text) + 1)
 		edited := append(append(text[:i:i], with...), text[i:]...)
 		if d.Broken() == nil {
-			e := Loose(edited, d)
+			e := ParseTolerant(edited, d)
 			within(t, e, e.Root)
 		}
 		for _, offset := range []int{0, i, len(text)} {

@@ -22,8 +22,8 @@ type outline struct {
 // the whole source.
 const maxReturns = 20
 
-// looseDepth limits the nesting in invalid YAML, because each level can scan a line again.
-const looseDepth = 500
+// maxOutlineDepth limits the nesting in invalid YAML, because each level can scan a line again.
+const maxOutlineDepth = 500
 
 func outlined(text string) *Node {
 	o := &outline{text: text, at: len(text) - len(strings.TrimPrefix(text, bom)), anchors: map[string]*Node{}}
@@ -84,22 +84,22 @@ func (o *outline) ended(parent int) bool {
 }
 
 // value parses the value after a key's colon, after a dash, or at the root. parent is the column of
-// the enclosing block collection. behindKey is set if no block collection can begin on this line.
-func (o *outline) value(parent int, behindKey bool) *Node {
+// the enclosing block collection. afterKey is set if no block collection can begin on this line.
+func (o *outline) value(parent int, afterKey bool) *Node {
 	start := o.at
 	line := lineEnd(o.text, o.at)
 	o.blanks()
 	sameLine := o.at <= line
-	if o.depth++; o.depth > looseDepth {
+	if o.depth++; o.depth > maxOutlineDepth {
 		o.at = len(o.text)
 	}
 	defer func() { o.depth-- }()
 	// A list may have the same indentation as its key.
-	list := behindKey && !sameLine && o.dash() && o.column() == parent
+	list := afterKey && !sameLine && o.dash() && o.column() == parent
 	if !list && o.ended(parent) {
 		return nothing(start, parent)
 	}
-	return o.node(parent, behindKey && sameLine)
+	return o.node(parent, afterKey && sameLine)
 }
 
 // node parses the node at the next byte.

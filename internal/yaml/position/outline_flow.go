@@ -9,7 +9,7 @@ func (o *outline) flow(parent int) *Node {
 	if o.text[o.at] == '{' {
 		n.Kind, n.Tag = Mapping, "!!map"
 	}
-	if o.depth++; o.depth > looseDepth {
+	if o.depth++; o.depth > maxOutlineDepth {
 		o.at = len(o.text)
 	}
 	defer func() { o.depth-- }()

@@ -92,7 +92,7 @@ func (b *builder) node(y *yaml.Node, indent int) *Node {
 	if y.Anchor != "" {
 		b.anchors[y] = n
 	}
-	n.Start = b.behindProperties(n, y)
+	n.Start = b.afterProperties(n, y)
 	switch n.Kind {
 	case Alias:
 		if target := b.anchors[y.Alias]; target != nil {
@@ -126,9 +126,9 @@ func style(y *yaml.Node) Style {
 	return Plain
 }
 
-// behindProperties returns the start of a node after its anchor and tag. A node has at most one
+// afterProperties returns the start of a node after its anchor and tag. A node has at most one
 // anchor and one tag.
-func (b *builder) behindProperties(n *Node, y *yaml.Node) int {
+func (b *builder) afterProperties(n *Node, y *yaml.Node) int {
 	i := n.Begin
 	tagged := y.Style&yaml.TaggedStyle != 0 || y.Kind == yaml.ScalarNode
 	for range 2 {
@@ -197,5 +197,5 @@ func (b *builder) closed(n *Node, last int) (end int, known bool) {
 	return i + 1, n.Known
 }
 
-// place returns the line of a node for messages.
-func (d *Document) place(n *Node) string { return fmt.Sprintf("line %d", d.Position(n.Start).Line) }
+// lineText returns the line of a node for messages.
+func (d *Document) lineText(n *Node) string { return fmt.Sprintf("line %d", d.Position(n.Start).Line) }

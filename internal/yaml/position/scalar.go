@@ -49,8 +49,8 @@ func (m *matcher) scalar(n *Node) bool {
 	return ok && (m.reading || m.done == len(m.value))
 }
 
-// same matches n bytes that are equal in source and value, and reports whether it succeeded.
-func (m *matcher) same(n int) bool {
+// matchSame matches n bytes that are equal in source and value, and reports whether it succeeded.
+func (m *matcher) matchSame(n int) bool {
 	if m.reading {
 		m.read = append(m.read, m.text[m.at:m.at+n]...)
 	} else if m.done+n > len(m.value) || m.value[m.done:m.done+n] != m.text[m.at:m.at+n] {
@@ -60,8 +60,8 @@ func (m *matcher) same(n int) bool {
 	return true
 }
 
-// stands matches n source bytes that represent value, and reports whether it succeeded.
-func (m *matcher) stands(n int, value string) bool {
+// matchAs matches n source bytes that represent value, and reports whether it succeeded.
+func (m *matcher) matchAs(n int, value string) bool {
 	if m.reading {
 		m.read = append(m.read, value...)
 	} else if !strings.HasPrefix(m.value[m.done:], value) {
@@ -89,11 +89,11 @@ func (r run) continues(next run) bool {
 	return r.valueLen == r.sourceLen && r.value+r.valueLen == next.value && r.source+r.sourceLen == next.source
 }
 
-// stretch returns the number of bytes before the next white space, line break, or byte in stop. The
-// result is at most most.
-func (m *matcher) stretch(stop string, most int) int {
+// wordLength returns the number of bytes before the next white space, line break, or byte in stop. The
+// result is at most limit.
+func (m *matcher) wordLength(stop string, limit int) int {
 	i := m.at
-	for end := m.at + min(most, len(m.text)-m.at); i < end; i++ {
+	for end := m.at + min(limit, len(m.text)-m.at); i < end; i++ {
 		c := m.text[i]
 		if blank(c) || strings.IndexByte(stop, c) >= 0 {
 			break
@@ -113,8 +113,8 @@ func (m *matcher) plain() bool {
 		if m.reading {
 			most = len(m.text)
 		}
-		n := m.stretch("", most)
-		if n > 0 && !m.same(n) || n == 0 && (m.at == len(m.text) || !m.fold()) {
+		n := m.wordLength("", most)
+		if n > 0 && !m.matchSame(n) || n == 0 && (m.at == len(m.text) || !m.fold()) {
 			return false
 		}
 	}
@@ -134,21 +134,21 @@ func (m *matcher) quoted(quote byte) bool {
 		ok := true
 		switch c := m.text[m.at]; {
 		case c == quote && quote == '\'' && strings.HasPrefix(m.text[m.at:], "''"):
-			ok = m.stands(2, "'")
+			ok = m.matchAs(2, "'")
 		case c == quote && m.reading && m.at+1 < len(m.text):
-			ok = m.same(1) // the user will escape it later
+			ok = m.matchSame(1) // the user will escape it later
 		case c == quote:
 			m.at++
 			return true
 		case c == '\\' && quote == '"':
 			if ok = m.escape(); !ok && m.reading {
-				ok = m.same(1)
+				ok = m.matchSame(1)
 			}
 		case m.json:
 			ok = m.jsonRune()
 		default:
-			if n := m.stretch(stop, len(m.text)); n > 0 {
-				ok = m.same(n)
+			if n := m.wordLength(stop, len(m.text)); n > 0 {
+				ok = m.matchSame(n)
 			} else {
 				ok = m.fold()
 			}
@@ -165,9 +165,9 @@ func (m *matcher) quoted(quote byte) bool {
 func (m *matcher) jsonRune() bool {
 	r, n := utf8.DecodeRuneInString(m.text[m.at:])
 	if r == utf8.RuneError && n == 1 {
-		return m.stands(1, "\ufffd")
+		return m.matchAs(1, "\ufffd")
 	}
-	return m.same(n)
+	return m.matchSame(n)
 }
 
 // escapes maps single-letter escapes to their values. YAML supports all of JSON's escapes.
@@ -190,7 +190,7 @@ func (m *matcher) escape() bool {
 	n := digits[rest[0]]
 	if n == 0 {
 		value, ok := escapes[rest[0]]
-		return ok && m.stands(2, value)
+		return ok && m.matchAs(2, value)
 	}
 	r, ok := hexRune(rest[1:], n)
 	if !ok {
@@ -206,7 +206,7 @@ func (m *matcher) escape() bool {
 			size += 2 + n
 		}
 	}
-	return m.stands(size, string(r))
+	return m.matchAs(size, string(r))
 }
 
 func hexRune(digits string, n int) (rune, bool) {
@@ -223,7 +223,7 @@ func (m *matcher) fold() bool {
 	i := m.blanks(m.at)
 	n, value := lineBreak(m.text[i:])
 	if n == 0 {
-		return i > m.at && m.same(i-m.at)
+		return i > m.at && m.matchSame(i-m.at)
 	}
 	m.at = i
 	more, _ := lineBreak(m.text[m.blanks(i+n):])
@@ -233,7 +233,7 @@ func (m *matcher) fold() bool {
 	case value == "\n":
 		value = ""
 	}
-	return m.stands(n, value) && m.breaks()
+	return m.matchAs(n, value) && m.breaks()
 }
 
 // breaks matches line breaks that are preserved in the value, drops the white space around them,
@@ -245,7 +245,7 @@ func (m *matcher) breaks() bool {
 		if n == 0 {
 			return true
 		}
-		if !m.stands(n, value) {
+		if !m.matchAs(n, value) {
 			return false
 		}
 	}

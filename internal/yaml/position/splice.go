@@ -18,7 +18,7 @@ func (p *plan) replace(s *spot, old *Node) (splice, error) {
 		return splice{old.Start, old.End, text}, nil
 	}
 	free := strings.TrimSpace(p.d.text[old.End:lineEnd(p.d.text, old.End)]) == "" // a block would include the comment
-	text := p.behind(s.value, s.in.column(p.d), place{dash: s.in.Kind == Sequence, free: free, old: old})
+	text := p.afterIndicator(s.value, s.in.column(p.d), blockContext{dash: s.in.Kind == Sequence, free: free, old: old})
 	if old.Kind == Scalar || old.Kind == Alias || old.Style == Flow {
 		if inline, ok := strings.CutPrefix(text, " "); ok && old.written() {
 			return splice{old.Start, old.End, inline + p.headerComment(old, inline)}, nil
@@ -32,7 +32,7 @@ func (p *plan) replace(s *spot, old *Node) (splice, error) {
 		start--
 	}
 	if c := p.d.text[max(start-1, 0)]; c != ':' && c != '-' || old.Begin != old.Start {
-		return splice{}, fmt.Errorf("%s: a comment, an anchor, or a tag precedes it: edit it by hand", p.d.place(old))
+		return splice{}, fmt.Errorf("%s: a comment, an anchor, or a tag precedes it: edit it by hand", p.d.lineText(old))
 	}
 	return splice{start, old.End, text}, nil
 }
@@ -53,9 +53,9 @@ func (n *Node) column(d *Document) int { return d.Position(n.Start).Column - 1 }
 // addBlock returns the splice that adds an entry to a block collection.
 func (p *plan) addBlock(to *Node, a addition) splice {
 	col := to.column(p.d)
-	line := "-" + p.behind(a.value, col, place{dash: true, free: true})
+	line := "-" + p.afterIndicator(a.value, col, blockContext{dash: true, free: true})
 	if a.key != nil {
-		line = p.scalar(a.key, Plain) + ":" + p.behind(a.value, col, place{free: true})
+		line = p.scalar(a.key, Plain) + ":" + p.afterIndicator(a.value, col, blockContext{free: true})
 	}
 	if a.at == 0 {
 		at := to.Start

@@ -25,7 +25,7 @@ func newWriter(d *Document) *writer {
 	if strings.Contains(d.text, "\r\n") {
 		w.eol = "\r\n"
 	}
-	var h habits
+	var h documentStyle
 	h.add(d, d.Root)
 	if h.width > 0 {
 		w.width = h.width
@@ -35,10 +35,10 @@ func newWriter(d *Document) *writer {
 	return w
 }
 
-// habits records the style of a document. For indentation, the first occurrence counts.
-type habits struct{ width, dashes, ordered, unordered int }
+// documentStyle records the style of a document. For indentation, the first occurrence counts.
+type documentStyle struct{ width, dashes, ordered, unordered int }
 
-func (h *habits) add(d *Document, n *Node) {
+func (h *documentStyle) add(d *Document, n *Node) {
 	if n.Kind == Mapping && n.Style == Block {
 		h.mapping(d, n)
 	}
@@ -47,7 +47,7 @@ func (h *habits) add(d *Document, n *Node) {
 	}
 }
 
-func (h *habits) mapping(d *Document, n *Node) {
+func (h *documentStyle) mapping(d *Document, n *Node) {
 	switch {
 	case len(n.Keys) < 3:
 	case n.inOrder():
@@ -75,16 +75,16 @@ func (n *Node) inOrder() bool {
 	return n.Kind == Mapping && slices.IsSortedFunc(n.Keys, func(a, b *Node) int { return strings.Compare(a.Value, b.Value) })
 }
 
-// A place is the position in a block collection where a value is written.
-type place struct {
+// A blockContext is the position in a block collection where a value is written.
+type blockContext struct {
 	dash bool  // after a dash, otherwise after a key
 	free bool  // nothing follows on the line
 	old  *Node // the replaced node, or nil
 }
 
-// behind formats a value for the position after a key's colon or a dash, in a block collection at
+// afterIndicator formats a value for the position after a key's colon or a dash, in a block collection at
 // column col.
-func (w *writer) behind(v *Node, col int, at place) string {
+func (w *writer) afterIndicator(v *Node, col int, at blockContext) string {
 	switch {
 	case v.Kind == Scalar:
 		if at.free {
@@ -111,9 +111,9 @@ func (w *writer) behind(v *Node, col int, at place) string {
 	lines := make([]string, len(v.Items))
 	for i, item := range v.Items {
 		if v.Kind == Sequence {
-			lines[i] = "-" + w.behind(item, col+by, place{dash: true, free: true})
+			lines[i] = "-" + w.afterIndicator(item, col+by, blockContext{dash: true, free: true})
 		} else {
-			lines[i] = w.scalar(v.Keys[i], Plain) + ":" + w.behind(item, col+by, place{free: true})
+			lines[i] = w.scalar(v.Keys[i], Plain) + ":" + w.afterIndicator(item, col+by, blockContext{free: true})
 		}
 	}
 	text := strings.Join(lines, indent)

@@ -22,22 +22,22 @@ type answer struct {
 	limited  bool   // because the work budget is used up
 }
 
-// nothingAsked is the answer if a side has no requirement that the other does not have.
-var nothingAsked = answer{proof: "the requirement is weaker"}
+// weakerAnswer is the answer if a side has no requirement that the other does not have.
+var weakerAnswer = answer{proof: "the requirement is weaker"}
 
 // pursue looks for an object that base admits and that other, because of the goal, rejects or
 // persists with fewer values. It returns an error if the context is done, or on an internal error.
 func (c *comparison) pursue(g *goal, base, other *side, m *work.Meter) (answer, error) {
 	switch {
 	case g == nil:
-		return nothingAsked, nil
+		return weakerAnswer, nil
 	case !base.version.Served && !base.version.Storage:
 		return answer{proof: unserved}, nil
 	case m.Empty():
 		return answer{reason: m.Reason(), limited: true}, nil
 	}
-	a := &asking{comparison: c, work: m, goal: g, base: base, other: other, relabel: relabelling(base, other)}
-	err := a.ask()
+	a := &goalSearch{comparison: c, work: m, goal: g, base: base, other: other, relabel: isRelabeling(base, other)}
+	err := a.run()
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return answer{}, err
 	}
@@ -54,8 +54,8 @@ func (c *comparison) pursue(g *goal, base, other *side, m *work.Meter) (answer, 
 	return a.answer, nil
 }
 
-// asking is the work on a goal.
-type asking struct {
+// goalSearch is the work on a goal.
+type goalSearch struct {
 	*comparison
 	*goal
 	work *work.Meter
@@ -64,9 +64,9 @@ type asking struct {
 	relabel     bool // the versions of the two sides have different names
 }
 
-func relabelling(base, other *side) bool { return base.version.Name != other.version.Name }
+func isRelabeling(base, other *side) bool { return base.version.Name != other.version.Name }
 
-func (a *asking) ask() error {
+func (a *goalSearch) run() error {
 	h, ok := hybridOf(a.base, a.goal, false)
 	if !ok {
 		a.reason = "the path does not exist"
@@ -100,14 +100,14 @@ func (a *asking) ask() error {
 		err = a.find(q, h.ref, h.grafted)
 	}
 	if a.from != nil && a.witness == nil && err == nil {
-		return a.findBeside()
+		return a.findInOtherCRD()
 	}
 	return err
 }
 
 // unknownTo handles a goal whose rule refers to fields that base does not have, such as a new
 // required field. Any object that base admits may then demonstrate the change.
-func (a *asking) unknownTo(why error) error {
+func (a *goalSearch) unknownTo(why error) error {
 	g := *a.goal
 	g.rule, g.values = "false", []any{}
 	a.goal = &g
@@ -122,9 +122,9 @@ func (a *asking) unknownTo(why error) error {
 	return a.try(q, h)
 }
 
-// findBeside searches in the complete other CRD. Its other changes may be the reason that the
+// findInOtherCRD searches in the complete other CRD. Its other changes may be the reason that the
 // witness of a rule was not confirmed.
-func (a *asking) findBeside() error {
+func (a *goalSearch) findInOtherCRD() error {
 	if a.relabel {
 		return nil
 	}
@@ -133,7 +133,7 @@ func (a *asking) findBeside() error {
 	if err != nil {
 		return err
 	}
-	cfg.Beside = base
+	cfg.OtherForm = base
 	q, err := a.analyzer(a.other, cfg)
 	if err != nil {
 		return err
@@ -147,7 +147,7 @@ func (a *asking) findBeside() error {
 
 // compiled returns an Analyzer for a hybrid. It returns an error if the goal's rule does not
 // compile.
-func (a *asking) compiled(h *hybrid) (*analysis.Analyzer, error) {
+func (a *goalSearch) compiled(h *hybrid) (*analysis.Analyzer, error) {
 	a.work.Spend(a.base.size)
 	if a.work.Empty() {
 		return nil, errors.New(a.work.Reason())
@@ -171,7 +171,7 @@ func (a *asking) compiled(h *hybrid) (*analysis.Analyzer, error) {
 }
 
 // analyzer returns an Analyzer for a single side that charges the meter of the question.
-func (a *asking) analyzer(s *side, cfg analysis.Config) (*analysis.Analyzer, error) {
+func (a *goalSearch) analyzer(s *side, cfg analysis.Config) (*analysis.Analyzer, error) {
 	q, err := analysis.New(alone(s, s.schema()), s.engine, s.version.Name, cfg)
 	if err == nil {
 		q.Charge(a.work)
@@ -180,13 +180,13 @@ func (a *asking) analyzer(s *side, cfg analysis.Config) (*analysis.Analyzer, err
 }
 
 // prover returns an Analyzer for proofs.
-func (a *asking) prover(of *side, crd *apiextensionsv1.CustomResourceDefinition, version string) *analysis.Analyzer {
+func (a *goalSearch) prover(of *side, crd *apiextensionsv1.CustomResourceDefinition, version string) *analysis.Analyzer {
 	a.work.Spend(a.base.size / 4)
 	return a.uncompiled(of, crd, version, analysis.Config{})
 }
 
 // uncompiled returns an Analyzer for a CRD that is served like a side.
-func (a *asking) uncompiled(of *side, crd *apiextensionsv1.CustomResourceDefinition, version string, cfg analysis.Config) *analysis.Analyzer {
+func (a *goalSearch) uncompiled(of *side, crd *apiextensionsv1.CustomResourceDefinition, version string, cfg analysis.Config) *analysis.Analyzer {
 	q := analysis.Uncompiled(crd, of.kubeVersion, version, cfg)
 	q.Charge(a.work)
 	return q
@@ -200,7 +200,7 @@ const schemaSteps = 3
 // prove returns a proof that the goal's rule rejects nothing that base admits, or nil. If
 // both sides read the same values, what holds in the hybrid holds on the other side. If the
 // rule is false, no object has its path on either side.
-func (a *asking) prove(h *hybrid) *prove.Proof {
+func (a *goalSearch) prove(h *hybrid) *prove.Proof {
 	before, after := at(a.base.schema(), a.goal.at.steps), at(a.other.schema(), a.goal.at.steps)
 	alike := before != nil && after != nil && (a.within.steps != nil || sameValues(before, after))
 	nowhere := a.values != nil && !a.base.crd.Spec.PreserveUnknownFields // no object has the path
@@ -217,7 +217,7 @@ func (a *asking) prove(h *hybrid) *prove.Proof {
 
 // passes returns a proof that a rule of the other side rejects nothing that base admits, or
 // nil.
-func (a *asking) passes(rule engine.RuleRef) *prove.Proof {
+func (a *goalSearch) passes(rule engine.RuleRef) *prove.Proof {
 	if a.base.crd.Spec.PreserveUnknownFields {
 		return nil // objects of base may have values for the new fields, unvalidated
 	}
@@ -226,7 +226,7 @@ func (a *asking) passes(rule engine.RuleRef) *prove.Proof {
 }
 
 // find searches for an object that the rule rejects or on which it fails.
-func (a *asking) find(q *analysis.Analyzer, rule engine.RuleRef, grafted bool) error {
+func (a *goalSearch) find(q *analysis.Analyzer, rule engine.RuleRef, isHybrid bool) error {
 	for _, want := range []search.Want{search.Refused, search.Errs} {
 		if want == search.Errs && a.from == nil {
 			continue // rules generated from the schema do not fail
@@ -236,14 +236,14 @@ func (a *asking) find(q *analysis.Analyzer, rule engine.RuleRef, grafted bool) e
 			return err
 		}
 		a.searched += found.Searched
-		if found.Status == search.NotAnalysed {
+		if found.Status == search.NotAnalyzed {
 			a.reason = found.Reason
 			return nil
 		}
 		if found.Witness == nil {
 			continue
 		}
-		if a.witness, err = a.show(found.Witness, grafted); a.witness != nil || err != nil {
+		if a.witness, err = a.show(found.Witness, isHybrid); a.witness != nil || err != nil {
 			return err
 		}
 	}

@@ -78,9 +78,9 @@ type CRDChange struct {
 	Also []string
 	// Path is the path in objects, such as "spec.hosts[*]"; "" is the root.
 	Path string
-	// What is the kind of the changed element: rule, message, bound, pattern, type, enum, required,
+	// Subject is the kind of the changed element: rule, message, bound, pattern, type, enum, required,
 	// default, field, pruning, list type, nullable, format, version, storage, and so on.
-	What string
+	Subject string
 	// Old and New are the element as it is written in the CRDs, or "" if it is absent.
 	Old, New string
 	// OldField and NewField are the paths in the CRDs, in the form of causes; "" if a side does not
@@ -140,7 +140,7 @@ func CRDs(ctx context.Context, before, after *apiextensionsv1.CustomResourceDefi
 	if c.after, err = compiled(after, cmp.Or(cfg.ToKubeVersion, cfg.KubeVersion)); err != nil {
 		return nil, fmt.Errorf("the new CRD: %w", err)
 	}
-	c.whole()
+	c.compareCRDFields()
 	c.versions()
 	if err := c.settle(); err != nil {
 		return nil, err
@@ -216,7 +216,7 @@ func (c *comparison) decide(ch *change, m *work.Meter) error {
 	if err != nil {
 		return err
 	}
-	if ch.breaks != nil && ch.breaks.defaulted && (breaks.witness == nil || !breaks.witness.loses()) {
+	if ch.breaks != nil && ch.breaks.defaulted && (breaks.witness == nil || !breaks.witness.losesValue()) {
 		ch.Kept, breaks.witness = breaks.witness, nil
 		breaks.proof = c.untouched(ch, m)
 	}
@@ -252,7 +252,7 @@ func (c *comparison) decide(ch *change, m *work.Meter) error {
 // untouched returns a proof that a new default makes no rule of the new side reject objects that
 // the old side admits, or "".
 func (c *comparison) untouched(ch *change, m *work.Meter) (proof string) {
-	a := &asking{comparison: c, work: m, base: ch.before, other: ch.after}
+	a := &goalSearch{comparison: c, work: m, base: ch.before, other: ch.after}
 	for s, steps, i := ch.after.schema(), ch.breaks.at.steps, 0; i <= len(steps); i++ {
 		here := at(s, steps[:i])
 		if here == nil {

@@ -92,7 +92,7 @@ func TestChanges(t *testing.T) {
 		}
 		var got []string
 		for _, ch := range r.Changes {
-			got = append(got, fmt.Sprintf("%s %s %s %s", ch.Path, ch.What, ch.Effect, ch.By))
+			got = append(got, fmt.Sprintf("%s %s %s %s", ch.Path, ch.Subject, ch.Effect, ch.By))
 		}
 		if d := cmp.Diff(c.want, got); d != "" {
 			t.Errorf("%s (-want +got):\n%s", name, d)
@@ -127,7 +127,7 @@ func TestKeptFields(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range r.Changes {
-			if c.What == "rule" && (c.By == compare.ByProof) == kept {
+			if c.Subject == "rule" && (c.By == compare.ByProof) == kept {
 				t.Errorf("unknown fields are kept %v: %s by %s (%s)", kept, c.Effect, c.By, c.Proof)
 			}
 		}
@@ -143,7 +143,7 @@ func ExampleCRDs() {
 		return
 	}
 	for _, c := range r.Changes {
-		fmt.Println(c.Version, c.Path, c.What, c.Old, "->", c.New, c.Effect, c.Refused.Object["spec"])
+		fmt.Println(c.Version, c.Path, c.Subject, c.Old, "->", c.New, c.Effect, c.Refused.Object["spec"])
 	}
 	// Output: v1 spec.size bound maximum: 9 -> maximum: 5 breaking map[size:6]
 }

@@ -175,7 +175,7 @@ func TestMutantsOfCorpus(t *testing.T) {
 		}
 	}
 	var mu sync.Mutex
-	told, equivalent, broken := 0, 0, 0
+	reported, equivalent, broken := 0, 0, 0
 	parallel(len(mutants), func(i int) {
 		r := mutants[i]
 		after, err := r.instead(texts[i])
@@ -202,7 +202,7 @@ func TestMutantsOfCorpus(t *testing.T) {
 		}
 		switch {
 		case witness:
-			told++
+			reported++
 		case proved:
 			equivalent++
 		default:
@@ -210,9 +210,9 @@ func TestMutantsOfCorpus(t *testing.T) {
 		}
 	})
 	alive := len(mutants) - broken - equivalent
-	t.Logf("%d mutants, %d do not compile, %d proved equivalent, %d of %d distinguished (%.1f %%)", len(mutants), broken, equivalent, told, alive, 100*float64(told)/float64(alive))
-	if float64(told) < 0.97*float64(alive)-1 {
-		t.Errorf("distinguished: %d of %d: want 97 %%", told, alive)
+	t.Logf("%d mutants, %d do not compile, %d proved equivalent, %d of %d distinguished (%.1f %%)", len(mutants), broken, equivalent, reported, alive, 100*float64(reported)/float64(alive))
+	if float64(reported) < 0.97*float64(alive)-1 {
+		t.Errorf("distinguished: %d of %d: want 97 %%", reported, alive)
 	}
 }
 
@@ -289,7 +289,7 @@ func TestRewordingsOfCorpus(t *testing.T) {
 		for _, c := range report.Changes {
 			if c.Refused != nil || c.Admitted != nil {
 				alarms++
-				t.Errorf("%s %s: %s: a rewording %s:\n\t%s\n\t%s\n\t%v", r.file, r.path, c.What, c.Effect, c.Old, c.New, c.Refused)
+				t.Errorf("%s %s: %s: a rewording %s:\n\t%s\n\t%s\n\t%v", r.file, r.path, c.Subject, c.Effect, c.Old, c.New, c.Refused)
 			}
 			all = all && c.Effect == compare.Equivalent && c.By == compare.ByProof
 		}

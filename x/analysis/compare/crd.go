@@ -15,27 +15,27 @@ import (
 
 // fact adds a change whose effect is known without an object. It returns nil if old and new are
 // equal.
-func (c *comparison) fact(field, what, old, new string, effect Effect, why string) *change {
+func (c *comparison) fact(field, subject, old, new string, effect Effect, why string) *change {
 	if old == new {
 		return nil
 	}
-	ch := &change{CRDChange: CRDChange{What: what, Old: old, New: new, OldField: field, NewField: field, Effect: effect, By: ByProof, Proof: why}}
+	ch := &change{CRDChange: CRDChange{Subject: subject, Old: old, New: new, OldField: field, NewField: field, Effect: effect, By: ByProof, Proof: why}}
 	c.changes = append(c.changes, ch)
 	return ch
 }
 
-// whole compares the fields of a CRD that do not belong to a version.
-func (c *comparison) whole() {
+// compareCRDFields compares the fields of a CRD that do not belong to a version.
+func (c *comparison) compareCRDFields() {
 	o, n := &c.before.crd.Spec, &c.after.crd.Spec
-	const gone = "clients of the old one get 404"
-	c.fact("spec.group", "group", o.Group, n.Group, Breaking, gone)
+	const notFound = "clients of the old one get 404"
+	c.fact("spec.group", "group", o.Group, n.Group, Breaking, notFound)
 	c.fact("spec.scope", "scope", string(o.Scope), string(n.Scope), Breaking, "the API paths and names of all objects change")
 	for _, name := range []struct{ field, old, new string }{
 		{"kind", o.Names.Kind, n.Names.Kind}, {"plural", o.Names.Plural, n.Names.Plural},
 		{"singular", cmp.Or(o.Names.Singular, strings.ToLower(o.Names.Kind)), cmp.Or(n.Names.Singular, strings.ToLower(n.Names.Kind))},
 		{"listKind", cmp.Or(o.Names.ListKind, o.Names.Kind+"List"), cmp.Or(n.Names.ListKind, n.Names.Kind+"List")},
 	} {
-		c.fact("spec.names."+name.field, "names", name.old, name.new, Breaking, gone)
+		c.fact("spec.names."+name.field, "names", name.old, name.new, Breaking, notFound)
 	}
 	c.names("shortNames", o.Names.ShortNames, n.Names.ShortNames)
 	c.names("categories", o.Names.Categories, n.Names.Categories)
@@ -74,7 +74,7 @@ func conversion(of *apiextensionsv1.CustomResourceConversion) string {
 func (c *comparison) versions() {
 	for i := range c.before.crd.Spec.Versions {
 		if old := c.before.at(i); c.after.named(old.version.Name) == nil {
-			c.gone(old)
+			c.removedVersion(old)
 		}
 	}
 	for i := range c.after.crd.Spec.Versions {
@@ -130,8 +130,8 @@ func served(s *side) string {
 	return "not served"
 }
 
-// gone adds a change for a version that the new CRD does not have.
-func (c *comparison) gone(old *side) {
+// removedVersion adds a change for a version that the new CRD does not have.
+func (c *comparison) removedVersion(old *side) {
 	effect, why := Breaking, "its clients get 404"
 	if !old.version.Served {
 		effect, why = Equivalent, "it was not served"
@@ -160,11 +160,11 @@ func (c *comparison) sample(ch *change, old *side) {
 // version compares the fields of a version other than its schema.
 func (c *comparison) version(old, now *side) {
 	o, n := old.version, now.version
-	add := func(field, what, before, after string, effect Effect, why string) *change {
+	add := func(field, subject, before, after string, effect Effect, why string) *change {
 		if !o.Served && !n.Served {
 			effect, why = Equivalent, unserved
 		}
-		ch := c.fact("", what, before, after, effect, why)
+		ch := c.fact("", subject, before, after, effect, why)
 		if ch != nil {
 			ch.Version, ch.OldVersion = n.Name, o.Name
 			ch.OldField, ch.NewField = fmt.Sprintf("spec.versions[%d]%s", old.index, field), fmt.Sprintf("spec.versions[%d]%s", now.index, field)
@@ -207,7 +207,7 @@ func deprecated(v *apiextensionsv1.CustomResourceDefinitionVersion) string {
 	return "deprecated"
 }
 
-func (c *comparison) subresources(add func(field, what, before, after string, effect Effect, why string) *change, o, n *apiextensionsv1.CustomResourceSubresources) {
+func (c *comparison) subresources(add func(field, subject, before, after string, effect Effect, why string) *change, o, n *apiextensionsv1.CustomResourceSubresources) {
 	var none apiextensionsv1.CustomResourceSubresources
 	if o == nil {
 		o = &none
@@ -248,14 +248,14 @@ func (c *comparison) stored() {
 		return
 	}
 	w := &walker{c, was, same}
-	root := place{oldField: fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", was.index), newField: fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", is.index)}
+	root := schemaPath{oldField: fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", was.index), newField: fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", is.index)}
 	if o, n := was.schema(), is.schema(); o != nil && n != nil {
-		w.homeless(root, o, n)
+		w.notStored(root, o, n)
 	}
 }
 
-// homeless adds a change for each field of a version that its storage version does not have.
-func (w *walker) homeless(at place, o, n *props) {
+// notStored adds a change for each field of a version that its storage version does not have.
+func (w *walker) notStored(at schemaPath, o, n *props) {
 	if preserves(n) {
 		return
 	}
@@ -264,16 +264,16 @@ func (w *walker) homeless(at place, o, n *props) {
 		after, ok := n.Properties[name]
 		switch {
 		case ok:
-			w.homeless(below, &before, &after)
+			w.notStored(below, &before, &after)
 		case valuesOf(n) == nil && name != "metadata":
 			ch := w.add(below, "", "storage", "kept", "lost: the storage version has no such field", w.present(below, &before, nil), nil)
 			ch.NewField = upper(ch.NewField)
 		}
 	}
 	if o.Items != nil && n.Items != nil && o.Items.Schema != nil && n.Items.Schema != nil {
-		w.homeless(at.any(".items"), o.Items.Schema, n.Items.Schema)
+		w.notStored(at.any(".items"), o.Items.Schema, n.Items.Schema)
 	}
 	if before, after := valuesOf(o), valuesOf(n); before != nil && after != nil {
-		w.homeless(at.any(".additionalProperties"), before, after)
+		w.notStored(at.any(".additionalProperties"), before, after)
 	}
 }

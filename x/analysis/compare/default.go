@@ -7,7 +7,7 @@ import (
 
 // byDefault reports whether the other side would accept the write if it had base's default at the
 // goal's path.
-func (a *asking) byDefault(req engine.Request) (bool, error) {
+func (a *goalSearch) byDefault(req engine.Request) (bool, error) {
 	steps := append(a.goal.at.steps[:len(a.goal.at.steps):len(a.goal.at.steps)], engine.Step{Name: a.under})
 	was := at(a.base.schema(), steps)
 	root, ok := crdcopy.Schema(a.other.schema(), steps, func(p *props) {

@@ -4,7 +4,7 @@
 //
 //	r, err := compare.CRDs(ctx, before, after, compare.Config{})
 //	for _, c := range r.Changes {
-//		fmt.Println(c.Version, c.Path, c.What, c.Effect)
+//		fmt.Println(c.Version, c.Path, c.Subject, c.Effect)
 //	}
 //
 // The package does no I/O.

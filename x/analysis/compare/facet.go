@@ -12,7 +12,7 @@ import (
 
 // A facet is a constraint of a schema on a value.
 type facet struct {
-	what, key string
+	subject, key string
 	// text returns the constraint, or "" if the schema does not have it.
 	text func(s *props) string
 	// rule returns the constraint on a value x as a CEL rule, or "" if CEL cannot express it. typ
@@ -79,8 +79,8 @@ var facets = []facet{
 }
 
 // count returns a facet for a number of characters, items, or entries.
-func count(what, key, of, relation string, get func(*props) *int64) facet {
-	return facet{what, key, func(s *props) string {
+func count(subject, key, of, relation string, get func(*props) *int64) facet {
+	return facet{subject, key, func(s *props) string {
 		if n := get(s); n != nil {
 			return strconv.FormatInt(*n, 10)
 		}
@@ -213,9 +213,9 @@ func (f *facet) shown(s *props) string {
 	switch {
 	case text == "":
 		return ""
-	case f.what == "enum" && s.Format == password:
+	case f.subject == "enum" && s.Format == password:
 		return hidden
-	case f.what == "bound":
+	case f.subject == "bound":
 		return f.key + ": " + text
 	}
 	return text
@@ -228,14 +228,14 @@ const (
 )
 
 // facets compares the constraints of both schemas on a value.
-func (w *walker) facets(at place, o, n *props) {
+func (w *walker) facets(at schemaPath, o, n *props) {
 	for i := range facets {
 		f := &facets[i]
 		old, new := f.text(o), f.text(n)
 		if old == new {
 			continue
 		}
-		w.add(at, "."+f.key, f.what, f.shown(o), f.shown(n), w.asked(at, f, n, o), w.asked(at, f, o, n))
+		w.add(at, "."+f.key, f.subject, f.shown(o), f.shown(n), w.conditionOf(at, f, n, o), w.conditionOf(at, f, o, n))
 	}
 }
 
@@ -245,9 +245,9 @@ func (f *facet) letters(s *props) int64 {
 	return max(n, 1)
 }
 
-// asked returns the goal for the constraint of one side on values of the other, or nil if there is
+// conditionOf returns the goal for the constraint of one side on values of the other, or nil if there is
 // no constraint.
-func (w *walker) asked(at place, f *facet, by, of *props) *goal {
+func (w *walker) conditionOf(at schemaPath, f *facet, by, of *props) *goal {
 	if f.text(by) == "" || typeOf(by) != typeOf(of) && typeOf(of) == "" {
 		return nil
 	}
@@ -256,7 +256,7 @@ func (w *walker) asked(at place, f *facet, by, of *props) *goal {
 		g.items = *by.MaxItems + 1
 	}
 	if len(at.steps) > 0 && at.steps[0].Name == "metadata" {
-		g.at, g.rule = place{}, f.rule(by, "string", "self.metadata."+at.last())
+		g.at, g.rule = schemaPath{}, f.rule(by, "string", "self.metadata."+at.last())
 	}
 	if texts := formatted(of.Format, f.letters(by)); texts != nil && of.Type == "string" && g.rule != "" {
 		g.rule, g.values = "false", append(texts, samples(of)...)

@@ -13,7 +13,7 @@ import (
 
 // A goal is a requirement of one side that the other does not have, as a rule.
 type goal struct {
-	at   place
+	at   schemaPath
 	rule string
 	// from is the rule if the CRD has such a rule, and schema is the schema at its path there.
 	from   *apiextensionsv1.ValidationRule
@@ -22,7 +22,7 @@ type goal struct {
 	// of is the schema of the values at the path.
 	of *props
 	// within is the path at which a rejection is expected, if that is not the path of the rule.
-	within place
+	within schemaPath
 	// values are inserted at the path in turn, if no rule can express the requirement.
 	// under is the field below the path that gets them.
 	values []any
@@ -64,7 +64,7 @@ func wrapped(values []any) []any {
 }
 
 // typed adds a change of type.
-func (w *walker) typed(at place, o, n *props) {
+func (w *walker) typed(at schemaPath, o, n *props) {
 	old, new := typeOf(o), typeOf(n)
 	w.add(at, ".type", "type", old, new, w.takes(at, n, o), w.takes(at, o, n))
 }
@@ -74,7 +74,7 @@ var wider = map[string][]string{"integer": {"number", "int-or-string"}, "string"
 
 // takes returns the goal that values of one schema have the type of another, or nil if they always
 // do.
-func (w *walker) takes(at place, by, of *props) *goal {
+func (w *walker) takes(at schemaPath, by, of *props) *goal {
 	if slices.Contains(wider[typeOf(of)], typeOf(by)) || typeOf(by) == "anything" {
 		return nil
 	}
@@ -82,7 +82,7 @@ func (w *walker) takes(at place, by, of *props) *goal {
 }
 
 // nullable compares whether null is allowed.
-func (w *walker) nullable(at place, o, n *props) {
+func (w *walker) nullable(at schemaPath, o, n *props) {
 	if o.Nullable == n.Nullable {
 		return
 	}
@@ -96,7 +96,7 @@ func (w *walker) nullable(at place, o, n *props) {
 }
 
 // defaulted compares defaults.
-func (w *walker) defaulted(at place, o, n *props) {
+func (w *walker) defaulted(at schemaPath, o, n *props) {
 	if old, new := compact(o.Default), compact(n.Default); old != new && len(at.steps) > 0 && !at.steps[len(at.steps)-1].Any {
 		w.add(at, ".default", "default", defaultOf(o), defaultOf(n), w.filled(at), nil)
 	}
@@ -145,7 +145,7 @@ func veiled(s *props, v any) any {
 }
 
 // preserved compares whether unknown fields are preserved.
-func (w *walker) preserved(at place, o, n *props) {
+func (w *walker) preserved(at schemaPath, o, n *props) {
 	if preserves(o) == preserves(n) || typeOf(o) != typeOf(n) {
 		return
 	}
@@ -160,7 +160,7 @@ func (w *walker) preserved(at place, o, n *props) {
 }
 
 // required compares required fields individually.
-func (w *walker) required(at place, o, n *props) {
+func (w *walker) required(at schemaPath, o, n *props) {
 	for _, name := range sortedSet(o.Required, n.Required) {
 		had, has := slices.Contains(o.Required, name), slices.Contains(n.Required, name)
 		if had == has {
@@ -172,24 +172,24 @@ func (w *walker) required(at place, o, n *props) {
 }
 
 // lift sets the change's fields in the CRDs to the list of required fields.
-func (ch *change) lift(at place) {
+func (ch *change) lift(at schemaPath) {
 	ch.OldField, ch.NewField = at.oldField+".required", at.newField+".required"
 }
 
 // requires returns the goal for a required field, or nil if the field is not required or has a
 // default.
-func (w *walker) requires(at place, name string, required bool, by *props) *goal {
+func (w *walker) requires(at schemaPath, name string, required bool, by *props) *goal {
 	if p := by.Properties[name]; !required || p.Default != nil {
 		return nil
 	}
 	if ident, ok := types.Escape(name); ok {
-		return &goal{at: place{steps: at.steps}, rule: "has(self." + ident + ")", within: at.field(name)}
+		return &goal{at: schemaPath{steps: at.steps}, rule: "has(self." + ident + ")", within: at.field(name)}
 	}
-	return &goal{at: place{steps: at.steps}, rule: "false", under: name, values: []any{absent{}}}
+	return &goal{at: schemaPath{steps: at.steps}, rule: "false", under: name, values: []any{absent{}}}
 }
 
 // logic compares allOf, anyOf, oneOf, and not.
-func (w *walker) logic(at place, o, n *props) {
+func (w *walker) logic(at schemaPath, o, n *props) {
 	for _, key := range []string{"allOf", "anyOf", "oneOf", "not"} {
 		before, after := logicOf(o, key), logicOf(n, key)
 		old, new := compactLogic(before), compactLogic(after)
@@ -224,23 +224,23 @@ func compactLogic(s *props) string {
 
 // reasoned returns the goal for a combination. If CEL cannot express the combination, sample values
 // are tried.
-func (w *walker) reasoned(at place, only, whole *props) *goal {
+func (w *walker) reasoned(at schemaPath, only, whole *props) *goal {
 	if compactLogic(only) == "" {
 		return nil
 	}
-	if rule, ok := said(only, whole, "self", 0); ok {
+	if rule, ok := celCondition(only, whole, "self", 0); ok {
 		return &goal{at: at, rule: rule, within: at}
 	}
 	return &goal{at: at, rule: "false", of: whole, within: at, values: samples(whole)}
 }
 
-// maxSaid limits the depth of combinations.
-const maxSaid = 6
+// maxConditionDepth limits the depth of combinations.
+const maxConditionDepth = 6
 
-// said returns the constraints of a partial schema on x as a CEL expression. whole is the schema
+// celCondition returns the constraints of a partial schema on x as a CEL expression. whole is the schema
 // that has the types. ok is false if CEL cannot express a constraint.
-func said(s, whole *props, x string, depth int) (string, bool) {
-	if depth > maxSaid {
+func celCondition(s, whole *props, x string, depth int) (string, bool) {
+	if depth > maxConditionDepth {
 		return "", false
 	}
 	var all []string
@@ -267,8 +267,8 @@ func said(s, whole *props, x string, depth int) (string, bool) {
 			return "", false
 		}
 		field, ok := types.Escape(name)
-		rule, told := said(&below, &typed, x+"."+field, depth+1)
-		if !ok || !told {
+		rule, expressible := celCondition(&below, &typed, x+"."+field, depth+1)
+		if !ok || !expressible {
 			return "", false
 		}
 		all = append(all, fmt.Sprintf("(!has(%s.%s) || %s)", x, field, rule))
@@ -283,7 +283,7 @@ func said(s, whole *props, x string, depth int) (string, bool) {
 func combinations(s, whole *props, x string, depth int) (all []string, ok bool) {
 	each := func(list []props) (rules []string, ok bool) {
 		for i := range list {
-			rule, ok := said(&list[i], whole, x, depth+1)
+			rule, ok := celCondition(&list[i], whole, x, depth+1)
 			if !ok {
 				return nil, false
 			}
@@ -308,7 +308,7 @@ func combinations(s, whole *props, x string, depth int) (all []string, ok bool) 
 		all = append(all, strings.Join(oneOf, " + ")+" == 1")
 	}
 	if s.Not != nil {
-		rule, ok := said(s.Not, whole, x, depth+1)
+		rule, ok := celCondition(s.Not, whole, x, depth+1)
 		if !ok {
 			return nil, false
 		}

@@ -21,19 +21,19 @@ type hybrid struct {
 	grafted bool
 }
 
-// hybridOf adds a goal's rule to a side. If graft is set, it also adds fields that the rule's own
+// hybridOf adds a goal's rule to a side. If addPath is set, it also adds fields that the rule's own
 // side has at the path and this side does not have; no object of this side has them. ok is false if
 // the path does not exist.
-func hybridOf(s *side, g *goal, graft bool) (h *hybrid, ok bool) {
-	h = &hybrid{grafted: graft}
+func hybridOf(s *side, g *goal, addPath bool) (h *hybrid, ok bool) {
+	h = &hybrid{grafted: addPath}
 	rule := aRule{Rule: g.rule}
 	if g.from != nil {
 		rule.OptionalOldSelf = g.from.OptionalOldSelf
 	}
 	root, ok := crdcopy.Schema(s.schema(), g.at.steps, func(p *props) {
-		if graft {
+		if addPath {
 			*p = *p.DeepCopy()
-			grafted(p, g.schema)
+			addMissingFields(p, g.schema)
 		}
 		p.XValidations = append(slices.Clip(p.XValidations), rule)
 		h.ref = engine.RuleRef{
@@ -74,22 +74,22 @@ func (s *side) pinned(root *props) *props {
 	return root
 }
 
-// grafted adds fields of src that dst does not have, and rules that forbid them. Fields with a
+// addMissingFields adds fields of src that dst does not have, and rules that forbid them. Fields with a
 // scalar default must have it instead, because every object gets it.
-func grafted(dst, src *props) {
+func addMissingFields(dst, src *props) {
 	if src == nil {
 		return
 	}
 	if dst.Items != nil && src.Items != nil && dst.Items.Schema != nil {
-		grafted(dst.Items.Schema, src.Items.Schema)
+		addMissingFields(dst.Items.Schema, src.Items.Schema)
 	}
 	if below := valuesOf(dst); below != nil {
-		grafted(below, valuesOf(src))
+		addMissingFields(below, valuesOf(src))
 	}
 	for _, name := range sortedKeys(src.Properties) {
 		field := src.Properties[name]
 		if own, ok := dst.Properties[name]; ok {
-			grafted(&own, &field)
+			addMissingFields(&own, &field)
 			dst.Properties[name] = own
 			continue
 		}

@@ -26,12 +26,12 @@ func (c *comparison) upgrade(before, after *side) {
 	}
 	ch := &change{upgrade: true, before: before, after: after}
 	ch.CRDChange = CRDChange{
-		Version: after.version.Name, OldVersion: before.version.Name, What: kubeVersionChange,
+		Version: after.version.Name, OldVersion: before.version.Name, Subject: kubeVersionChange,
 	}
 	c.changes = append(c.changes, ch)
 }
 
-// kubeVersionChange is CRDChange.What of a change of the Kubernetes version.
+// kubeVersionChange is CRDChange.Subject of a change of the Kubernetes version.
 const kubeVersionChange = "Kubernetes version"
 
 // besideSteps limits the writes that are tried for a rule that both versions have. Hardly any rule
@@ -44,7 +44,7 @@ const maxVaried = 4000
 // An upgrading is the search for writes that two Kubernetes versions treat differently.
 type upgrading struct {
 	change      *change
-	forth, back *asking // towards the new version, and towards the old version
+	forth, back *goalSearch // towards the new version, and towards the old version
 	seen        map[string]bool
 	varied      string // path of the value that the write varies, or ""
 	err         error
@@ -52,11 +52,11 @@ type upgrading struct {
 
 // upgraded determines the effect of a change of the Kubernetes version.
 func (c *comparison) upgraded(ch *change, m *work.Meter) error {
-	between := func(base, other *side) *asking {
-		return &asking{comparison: c, work: m, goal: &goal{kept: true}, base: base, other: other, relabel: relabelling(base, other)}
+	between := func(base, other *side) *goalSearch {
+		return &goalSearch{comparison: c, work: m, goal: &goal{kept: true}, base: base, other: other, relabel: isRelabeling(base, other)}
 	}
 	u := &upgrading{change: ch, forth: between(ch.before, ch.after), back: between(ch.after, ch.before), seen: map[string]bool{}}
-	for _, a := range []*asking{u.forth, u.back} {
+	for _, a := range []*goalSearch{u.forth, u.back} {
 		if err := u.search(a); err != nil {
 			return err
 		}
@@ -75,7 +75,7 @@ func (c *comparison) upgraded(ch *change, m *work.Meter) error {
 }
 
 // search tries writes that are made for the base of a.
-func (u *upgrading) search(a *asking) error {
+func (u *upgrading) search(a *goalSearch) error {
 	q, err := a.analyzer(a.base, analysis.Config{Steps: a.cfg.Steps, Seed: a.cfg.Seed})
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func (u *upgrading) search(a *asking) error {
 }
 
 // rules tries a write that each rule rejects, and a write that it accepts.
-func (u *upgrading) rules(a *asking, q *analysis.Analyzer) error {
+func (u *upgrading) rules(a *goalSearch, q *analysis.Analyzer) error {
 	for _, rule := range q.Rules() {
 		for _, want := range []search.Want{search.Refused, search.Accepted} {
 			if a.work.Empty() {
@@ -123,8 +123,8 @@ func (u *upgrading) rules(a *asking, q *analysis.Analyzer) error {
 }
 
 // beside tries a write that each rule rejects in the other version and that the base of a admits.
-func (u *upgrading) beside(a *asking, base *analysis.Analyzer) error {
-	q, err := a.analyzer(a.other, analysis.Config{Steps: min(a.cfg.Steps, besideSteps), Seed: a.cfg.Seed, Beside: base})
+func (u *upgrading) beside(a *goalSearch, base *analysis.Analyzer) error {
+	q, err := a.analyzer(a.other, analysis.Config{Steps: min(a.cfg.Steps, besideSteps), Seed: a.cfg.Seed, OtherForm: base})
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (u *upgrading) beside(a *asking, base *analysis.Analyzer) error {
 }
 
 // vary tries writes that differ from a sample in one value.
-func (u *upgrading) vary(a *asking, sample map[string]any) {
+func (u *upgrading) vary(a *goalSearch, sample map[string]any) {
 	tried := 0
 	leaves(nil, sample, func(path []engine.Step, v any) bool {
 		if len(path) == 0 || path[0].Name == "metadata" {
@@ -156,7 +156,7 @@ func (u *upgrading) vary(a *asking, sample map[string]any) {
 			if !put(obj, path, value) {
 				continue
 			}
-			u.varied = schemaPath(engine.FormatPath(path))
+			u.varied = pathOfField(engine.FormatPath(path))
 			u.try(engine.Request{Object: obj})
 			if tried++; tried == maxVaried || u.err != nil || a.work.Empty() {
 				return false
@@ -191,11 +191,11 @@ func (u *upgrading) try(req engine.Request) {
 	u.forth.searched++
 	u.forth.work.Spend(2 * (sizeOf(req.Object) + sizeOf(req.OldObject)))
 	req.FieldValidation = "Ignore"
-	before, err := u.back.ask1(req)
+	before, err := u.back.validateOther(req)
 	if u.err = undecidable(err); err != nil {
 		return
 	}
-	after, err := u.forth.ask1(req)
+	after, err := u.forth.validateOther(req)
 	if u.err = undecidable(err); err != nil {
 		return
 	}
@@ -212,7 +212,7 @@ func (u *upgrading) try(req engine.Request) {
 }
 
 // record adds a write that only one version accepts. refused is the result of the other version.
-func (u *upgrading) record(a *asking, req engine.Request, refused *engine.Result, effect Effect) {
+func (u *upgrading) record(a *goalSearch, req engine.Request, refused *engine.Result, effect Effect) {
 	where, place := u.place(refused.Causes)
 	if u.again(effect, where) {
 		return
@@ -221,7 +221,7 @@ func (u *upgrading) record(a *asking, req engine.Request, refused *engine.Result
 	ch := u.difference(where, effect)
 	ch.NewField = place
 	if effect == Breaking {
-		ch.Refused, u.err = w, a.three(w, req, refused)
+		ch.Refused, u.err = w, a.setVerdicts(w, req, refused)
 	} else {
 		ch.Admitted = w
 	}
@@ -235,7 +235,7 @@ func (u *upgrading) place(causes []engine.Cause) (where, field string) {
 			return c.Rule.Path, u.fieldAt(c.Rule.Path) + fmt.Sprintf(".x-kubernetes-validations[%d]", c.Rule.Index)
 		}
 		if text := fieldOf(c); text != "<nil>" && where == "" {
-			where = schemaPath(text)
+			where = pathOfField(text)
 		}
 	}
 	where = cmp.Or(where, u.varied)
@@ -268,10 +268,10 @@ func (u *upgrading) fieldAt(where string) string {
 
 // keep adds a write that both versions accept and persist differently.
 func (u *upgrading) keep(req engine.Request, after *engine.Result, kept []Change) {
-	where := schemaPath(engine.FormatPath(kept[0].Path))
+	where := pathOfField(engine.FormatPath(kept[0].Path))
 	w := &Witness{Operation: operation(req), Object: req.Object, Old: req.OldObject, Kept: kept}
 	effect := Loosening
-	if w.loses() {
+	if w.losesValue() {
 		effect = Breaking
 	}
 	if u.again(effect, where) {
@@ -279,7 +279,7 @@ func (u *upgrading) keep(req engine.Request, after *engine.Result, kept []Change
 	}
 	ch := u.difference(where, effect)
 	ch.NewField = u.fieldAt(where)
-	ch.Kept, u.err = w, u.forth.three(w, req, after)
+	ch.Kept, u.err = w, u.forth.setVerdicts(w, req, after)
 	u.change.found = append(u.change.found, ch)
 }
 
@@ -306,8 +306,8 @@ func (u *upgrading) difference(where string, effect Effect) CRDChange {
 	return ch
 }
 
-// schemaPath returns the path of a field without indexes, or "" if field is not a path.
-func schemaPath(field string) string {
+// pathOfField returns the path of a field without indexes, or "" if field is not a path.
+func pathOfField(field string) string {
 	steps, err := engine.ParsePath(field)
 	if err != nil {
 		return ""

@@ -34,5 +34,5 @@ func (c *comparison) report() *Report {
 // sameAs reports whether c and o are the same change, with the same effect, in two versions.
 func (c *CRDChange) sameAs(o CRDChange) bool {
 	return c.Version != "" && o.Version != c.Version && c.OldVersion == c.Version && o.OldVersion == o.Version &&
-		c.Path == o.Path && c.What == o.What && c.Old == o.Old && c.New == o.New && c.Effect == o.Effect && c.By == o.By
+		c.Path == o.Path && c.Subject == o.Subject && c.Old == o.Old && c.New == o.New && c.Effect == o.Effect && c.By == o.By
 }

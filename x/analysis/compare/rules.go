@@ -26,7 +26,7 @@ type match struct {
 
 // rules compares the rules at a path. They are matched by source, then as expressions, then by
 // their messages.
-func (w *walker) rules(at place, o, n *props) {
+func (w *walker) rules(at schemaPath, o, n *props) {
 	for _, m := range matched(o.XValidations, n.XValidations) {
 		if m.same {
 			w.reworded(at, m)
@@ -36,7 +36,7 @@ func (w *walker) rules(at place, o, n *props) {
 	}
 }
 
-func (w *walker) rule(at place, m match, o, n *props) {
+func (w *walker) rule(at schemaPath, m match, o, n *props) {
 	var breaks, loosens *goal
 	old, new := "", ""
 	oldKey, newKey := ".x-kubernetes-validations", ".x-kubernetes-validations"
@@ -54,22 +54,22 @@ func (w *walker) rule(at place, m match, o, n *props) {
 
 // reworded adds a change for a rule whose expression is the same but whose source or messages may
 // differ.
-func (w *walker) reworded(at place, m match) {
-	if told(m.old) == told(m.new) && m.old.Rule == m.new.Rule {
+func (w *walker) reworded(at schemaPath, m match) {
+	if userTexts(m.old) == userTexts(m.new) && m.old.Rule == m.new.Rule {
 		return
 	}
-	what, old, new := "message", told(m.old), told(m.new)
+	subject, old, new := "message", userTexts(m.old), userTexts(m.new)
 	if old == new {
-		what, old, new = "rule", m.old.Rule, m.new.Rule
+		subject, old, new = "rule", m.old.Rule, m.new.Rule
 	}
-	ch := w.add(at, "", what, old, new, nil, nil)
+	ch := w.add(at, "", subject, old, new, nil, nil)
 	ch.OldField = fmt.Sprintf("%s.x-kubernetes-validations[%d]", at.oldField, m.oldI)
 	ch.NewField = fmt.Sprintf("%s.x-kubernetes-validations[%d]", at.newField, m.newI)
 	ch.Effect, ch.By, ch.Proof = Equivalent, ByProof, "the same expression"
 }
 
-// told returns all texts of a rule that users see.
-func told(r *aRule) string {
+// userTexts returns all texts of a rule that users see.
+func userTexts(r *aRule) string {
 	var parts []string
 	for _, p := range []struct{ name, text string }{
 		{"message", r.Message}, {"messageExpression", r.MessageExpression}, {"fieldPath", r.FieldPath},
@@ -106,10 +106,12 @@ func matched(old, new []aRule) (all []match) {
 	alike := func(o, n *aRule) bool {
 		return expressions.of(o.Rule) == expressions.of(n.Rule) && optional(o) == optional(n)
 	}
-	pass(func(o, n *aRule) bool { return o.Rule == n.Rule && optional(o) == optional(n) && told(o) == told(n) })
+	pass(func(o, n *aRule) bool {
+		return o.Rule == n.Rule && optional(o) == optional(n) && userTexts(o) == userTexts(n)
+	})
 	pass(func(o, n *aRule) bool { return o.Rule == n.Rule && optional(o) == optional(n) })
 	pass(alike)
-	pass(func(o, n *aRule) bool { return o.Message+o.MessageExpression != "" && told(o) == told(n) })
+	pass(func(o, n *aRule) bool { return o.Message+o.MessageExpression != "" && userTexts(o) == userTexts(n) })
 	pass(func(o, n *aRule) bool { return o.Message != "" && o.Message == n.Message })
 	left, right := unpaired(partner, len(old), taken)
 	if len(left) == 1 && len(right) == 1 && old[left[0]].Message == new[right[0]].Message {
@@ -152,16 +154,16 @@ func (n normal) of(text string) string {
 	if known, ok := n[text]; ok {
 		return known
 	}
-	n[text] = normalised(text)
+	n[text] = normalized(text)
 	return n[text]
 }
 
 // plain returns an environment for parsing. It declares no variables.
 var plain = sync.OnceValues(func() (*cel.Env, error) { return types.StoredEnv(types.Version{Minor: types.Newest}).With(nil) })
 
-// normalised returns an expression without differences in white space, comments, parentheses, and
+// normalized returns an expression without differences in white space, comments, parentheses, and
 // quotes. It returns text itself if it does not parse.
-func normalised(text string) string {
+func normalized(text string) string {
 	env, err := plain()
 	if err != nil {
 		return text

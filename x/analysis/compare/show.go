@@ -45,7 +45,7 @@ type Witness struct {
 // show confirms a write that base admits with both sides, and returns nil if it does not
 // demonstrate the change. The object is tried as written and then as base persists it, because a
 // changed default was applied long ago.
-func (a *asking) show(found *search.Witness, grafted bool) (*Witness, error) {
+func (a *goalSearch) show(found *search.Witness, isHybrid bool) (*Witness, error) {
 	req := found.Request()
 	req.FieldValidation = "Ignore"
 	before, err := a.base.engine.Validate(a.ctx, req)
@@ -57,7 +57,7 @@ func (a *asking) show(found *search.Witness, grafted bool) (*Witness, error) {
 			return nil, undecidable(err)
 		}
 	}
-	if !grafted {
+	if !isHybrid {
 		if w, err := a.shown(req, before); w != nil || err != nil {
 			return w, err
 		}
@@ -72,8 +72,8 @@ func (a *asking) show(found *search.Witness, grafted bool) (*Witness, error) {
 }
 
 // shown returns the write as a witness, or nil if it is not one.
-func (a *asking) shown(req engine.Request, before *engine.Result) (*Witness, error) {
-	after, err := a.ask1(req)
+func (a *goalSearch) shown(req engine.Request, before *engine.Result) (*Witness, error) {
+	after, err := a.validateOther(req)
 	if err != nil || after == nil {
 		return nil, undecidable(err)
 	}
@@ -95,7 +95,7 @@ func (a *asking) shown(req engine.Request, before *engine.Result) (*Witness, err
 	default:
 		return nil, nil
 	}
-	return w, a.three(w, req, after)
+	return w, a.setVerdicts(w, req, after)
 }
 
 func operation(req engine.Request) search.Operation {
@@ -119,15 +119,15 @@ func undecidable(err error) error {
 	return err
 }
 
-// ask1 validates the write with the other side, in its version.
-func (a *asking) ask1(req engine.Request) (*engine.Result, error) {
+// validateOther validates the write with the other side, in its version.
+func (a *goalSearch) validateOther(req engine.Request) (*engine.Result, error) {
 	req.Object = a.versioned(req.Object)
 	req.FieldValidation = "Ignore"
 	return a.other.engine.Validate(a.ctx, req)
 }
 
 // versioned returns the object in the other side's version, as the conversion strategy None does.
-func (a *asking) versioned(obj map[string]any) map[string]any {
+func (a *goalSearch) versioned(obj map[string]any) map[string]any {
 	if !a.relabel || obj == nil {
 		return obj
 	}
@@ -137,7 +137,7 @@ func (a *asking) versioned(obj map[string]any) map[string]any {
 }
 
 // due reports whether the causes indicate that the goal is the reason for the rejection.
-func (a *asking) due(causes []engine.Cause) bool {
+func (a *goalSearch) due(causes []engine.Cause) bool {
 	if a.from != nil {
 		return slices.ContainsFunc(causes, func(c engine.Cause) bool {
 			return c.Rule != nil && c.Rule.Path == engine.FormatPath(a.goal.at.steps) && c.Rule.Rule == a.rule
@@ -182,7 +182,7 @@ func covers(schema, object []engine.Step) bool {
 }
 
 // otherwise returns the values at the goal's path that the two sides persist differently.
-func (a *asking) otherwise(was, is map[string]any) (all []Change) {
+func (a *goalSearch) otherwise(was, is map[string]any) (all []Change) {
 	steps := a.goal.at.steps
 	if a.under != "" {
 		steps = append(slices.Clip(steps), engine.Step{Name: a.under})
@@ -199,21 +199,21 @@ func (a *asking) otherwise(was, is map[string]any) (all []Change) {
 	return slices.DeleteFunc(all, func(c Change) bool { return len(c.Path) == 1 && c.Path[0].Name == "apiVersion" })
 }
 
-// loses reports whether a persisted value is lost or changed.
-func (w *Witness) loses() bool {
+// losesValue reports whether a persisted value is lost or changed.
+func (w *Witness) losesValue() bool {
 	return len(w.Kept) == 0 || slices.ContainsFunc(w.Kept, func(c Change) bool { return !c.Added })
 }
 
-// three sets the three verdicts: on a create, on an update from another object, and on an update
+// setVerdicts sets the three verdicts: on a create, on an update from another object, and on an update
 // that changes nothing.
-func (a *asking) three(w *Witness, req engine.Request, after *engine.Result) error {
+func (a *goalSearch) setVerdicts(w *Witness, req engine.Request, after *engine.Result) error {
 	stored := req.Object
 	unchanged := engine.Request{Object: stored, OldObject: stored, Subresource: req.Subresource}
-	still, err := a.ask1(unchanged)
+	still, err := a.validateOther(unchanged)
 	if err = undecidable(err); err != nil {
 		return err
 	}
-	create, err := a.ask1(engine.Request{Object: stored})
+	create, err := a.validateOther(engine.Request{Object: stored})
 	if err = undecidable(err); err != nil {
 		return err
 	}
@@ -226,7 +226,7 @@ func (a *asking) three(w *Witness, req engine.Request, after *engine.Result) err
 		w.ChangedUpdate = a.verdict(after, w)
 	default:
 		if other := a.variant(stored); other != nil {
-			res, err := a.ask1(engine.Request{Object: stored, OldObject: other})
+			res, err := a.validateOther(engine.Request{Object: stored, OldObject: other})
 			if err = undecidable(err); err != nil {
 				return err
 			}
@@ -248,7 +248,7 @@ func (v Verdict) ratcheted() Verdict {
 	return v
 }
 
-func (a *asking) verdict(res *engine.Result, w *Witness) Verdict {
+func (a *goalSearch) verdict(res *engine.Result, w *Witness) Verdict {
 	switch {
 	case res == nil:
 		return Undecided
@@ -262,7 +262,7 @@ func (a *asking) verdict(res *engine.Result, w *Witness) Verdict {
 
 // variant returns an object that base admits and that differs from obj at or near the goal's path,
 // as the old object of an update. It returns nil if it finds no such object.
-func (a *asking) variant(obj map[string]any) map[string]any {
+func (a *goalSearch) variant(obj map[string]any) map[string]any {
 	left := maxLeaves
 	for n := len(a.goal.at.steps); n >= 0; n-- {
 		var made map[string]any
@@ -294,7 +294,7 @@ func (a *asking) variant(obj map[string]any) map[string]any {
 }
 
 // admits reports whether base allows obj to replace old.
-func (a *asking) admits(obj, old map[string]any) bool {
+func (a *goalSearch) admits(obj, old map[string]any) bool {
 	res, err := a.base.engine.Validate(a.ctx, engine.Request{Object: obj, OldObject: old})
 	return err == nil && res.Allowed
 }

@@ -188,7 +188,7 @@ func TestTighteningsOfCorpus(t *testing.T) {
 			report, err := compare.CRDs(context.Background(), before, after, compare.Config{})
 			mu.Lock()
 			name, count := kind.what, counts[kind.what]
-			switch i := slices.IndexFunc(report.Changes, func(c compare.CRDChange) bool { return c.What == kind.what }); {
+			switch i := slices.IndexFunc(report.Changes, func(c compare.CRDChange) bool { return c.Subject == kind.what }); {
 			case err != nil || i < 0:
 				t.Errorf("%s of %s %s: %v", name, before.Name, path, err)
 			case report.Changes[i].Effect.Breaks():

@@ -14,7 +14,7 @@ import (
 
 // try inserts values at the goal's path into an object that has the path. It is used if CEL cannot
 // express the goal.
-func (a *asking) try(q *analysis.Analyzer, h *hybrid) error {
+func (a *goalSearch) try(q *analysis.Analyzer, h *hybrid) error {
 	found, err := q.Search(a.ctx, h.ref, search.Refused)
 	if err != nil {
 		return err
@@ -61,14 +61,14 @@ func (a *asking) try(q *analysis.Analyzer, h *hybrid) error {
 
 // first returns the first path in an object that matches the goal's path, or nil if no path
 // matches.
-func (a *asking) first(obj map[string]any) (place []engine.Step) {
+func (a *goalSearch) first(obj map[string]any) (steps []engine.Step) {
 	leaves(nil, obj, func(path []engine.Step, v any) bool {
 		if len(path) == len(a.goal.at.steps) && covers(a.goal.at.steps, path) {
-			place = append([]engine.Step{}, path...)
+			steps = append([]engine.Step{}, path...)
 		}
-		return place == nil
+		return steps == nil
 	})
-	return place
+	return steps
 }
 
 // unchanged represents the existing value.
@@ -79,7 +79,7 @@ const maxMany = 5000
 
 // many makes a long list by copying an existing item. If items must be unique, a search would have
 // to repair each pair.
-func (a *asking) many() error {
+func (a *goalSearch) many() error {
 	item := &goal{at: a.goal.at.any(""), rule: "false"}
 	h, ok := hybridOf(a.base, item, false)
 	if !ok || a.items > maxMany {
@@ -118,7 +118,7 @@ func (a *asking) many() error {
 }
 
 // another makes an item unique by adding a number to it or to its keys.
-func (a *asking) another(item any, i int) any {
+func (a *goalSearch) another(item any, i int) any {
 	switch v := item.(type) {
 	case string:
 		return v + strconv.Itoa(i)

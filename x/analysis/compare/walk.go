@@ -20,28 +20,28 @@ type walker struct {
 	before, after *side
 }
 
-// A place is a path in both schemas: in objects, and as a field of either CRD.
-type place struct {
+// A schemaPath is a path in both schemas: in objects, and as a field of either CRD.
+type schemaPath struct {
 	steps              []engine.Step
 	oldField, newField string
 }
 
-func (p place) field(name string) place {
+func (p schemaPath) field(name string) schemaPath {
 	below := "." + "properties[" + name + "]"
-	return place{append(slices.Clip(p.steps), engine.Step{Name: name}), p.oldField + below, p.newField + below}
+	return schemaPath{append(slices.Clip(p.steps), engine.Step{Name: name}), p.oldField + below, p.newField + below}
 }
 
-func (p place) any(below string) place {
-	return place{append(slices.Clip(p.steps), engine.Step{Any: true}), p.oldField + below, p.newField + below}
+func (p schemaPath) any(below string) schemaPath {
+	return schemaPath{append(slices.Clip(p.steps), engine.Step{Any: true}), p.oldField + below, p.newField + below}
 }
 
 // last returns the name of the field at the path.
-func (p place) last() string { return p.steps[len(p.steps)-1].Name }
+func (p schemaPath) last() string { return p.steps[len(p.steps)-1].Name }
 
 // pair compares a version of the old CRD with a version of the new CRD.
 func (c *comparison) pair(before, after *side) {
 	w := &walker{c, before, after}
-	root := place{
+	root := schemaPath{
 		oldField: fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", before.index),
 		newField: fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", after.index),
 	}
@@ -51,11 +51,11 @@ func (c *comparison) pair(before, after *side) {
 }
 
 // add adds a change at a path. key is the field within the schema at that path.
-func (w *walker) add(at place, key, what, old, new string, breaks, loosens *goal) *change {
+func (w *walker) add(at schemaPath, key, subject, old, new string, breaks, loosens *goal) *change {
 	ch := &change{before: w.before, after: w.after, breaks: breaks, loosens: loosens}
 	ch.CRDChange = CRDChange{
 		Version: w.after.version.Name, OldVersion: w.before.version.Name,
-		Path: engine.FormatPath(at.steps), What: what, Old: old, New: new,
+		Path: engine.FormatPath(at.steps), Subject: subject, Old: old, New: new,
 		OldField: at.oldField + key, NewField: at.newField + key,
 	}
 	w.changes = append(w.changes, ch)
@@ -63,7 +63,7 @@ func (w *walker) add(at place, key, what, old, new string, breaks, loosens *goal
 }
 
 // node compares two schema nodes and everything below them.
-func (w *walker) node(at place, o, n *props) {
+func (w *walker) node(at schemaPath, o, n *props) {
 	if len(at.steps) == 1 && at.last() == "metadata" {
 		w.metadata(at, o, n)
 		return
@@ -83,7 +83,7 @@ func (w *walker) node(at place, o, n *props) {
 
 // metadata compares the constraints on the names of objects. A CRD cannot constrain other fields of
 // the root's metadata.
-func (w *walker) metadata(at place, o, n *props) {
+func (w *walker) metadata(at schemaPath, o, n *props) {
 	for _, name := range []string{"name", "generateName"} {
 		before, after := o.Properties[name], n.Properties[name]
 		w.facets(at.field(name), &before, &after)
@@ -91,7 +91,7 @@ func (w *walker) metadata(at place, o, n *props) {
 }
 
 // below compares fields, items, and the values of maps.
-func (w *walker) below(at place, o, n *props) {
+func (w *walker) below(at schemaPath, o, n *props) {
 	names := slices.Sorted(maps.Keys(o.Properties))
 	for name := range n.Properties {
 		if _, ok := o.Properties[name]; !ok {
@@ -140,7 +140,7 @@ func preserves(s *props) bool { return s.XPreserveUnknownFields != nil && *s.XPr
 
 // removed adds a change for a removed field. Its values are now pruned, or preserved without
 // validation.
-func (w *walker) removed(at place, o, parent *props) {
+func (w *walker) removed(at schemaPath, o, parent *props) {
 	if preserves(parent) || valuesOf(parent) != nil {
 		ch := w.add(at, "", "field", typeOf(o), "", nil, w.present(at, o, samples(o)))
 		ch.NewField = upper(ch.NewField)
@@ -154,11 +154,11 @@ func (w *walker) removed(at place, o, parent *props) {
 }
 
 // added adds a change for a new field. Its values were pruned or preserved without validation.
-func (w *walker) added(at place, parent, n *props) {
+func (w *walker) added(at schemaPath, parent, n *props) {
 	loosens := w.present(at, n, nil)
 	var breaks *goal
 	if preserves(parent) || valuesOf(parent) != nil {
-		breaks = &goal{at: place{steps: at.steps[:len(at.steps)-1]}, rule: "false", under: at.last(), values: samples(n)}
+		breaks = &goal{at: schemaPath{steps: at.steps[:len(at.steps)-1]}, rule: "false", under: at.last(), values: samples(n)}
 	}
 	text := typeOf(n)
 	if value := defaultOf(n); value != "" {
@@ -180,14 +180,14 @@ func upper(field string) string {
 }
 
 // present returns the goal of an object that has the path. values, if any, are inserted there.
-func (w *walker) present(at place, s *props, values []any) *goal {
+func (w *walker) present(at schemaPath, s *props, values []any) *goal {
 	return &goal{at: at, rule: "false", of: s, values: values, kept: true}
 }
 
 // filled returns the goal of an object in which a default sets a field, because the object does not
 // have it.
-func (w *walker) filled(at place) *goal {
-	parent := place{steps: at.steps[:len(at.steps)-1]}
+func (w *walker) filled(at schemaPath) *goal {
+	parent := schemaPath{steps: at.steps[:len(at.steps)-1]}
 	return &goal{at: parent, rule: "false", under: at.last(), values: []any{absent{}}, kept: true, defaulted: true}
 }
 

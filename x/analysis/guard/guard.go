@@ -47,8 +47,8 @@ type Insertion struct {
 
 // First returns the source with a guard for the first part that can fail for reason and is not
 // guarded yet. It returns "" if no such part exists or no guard is known for it.
-func First(x *expr.Expr, env *cel.Env, reason string, how Way) string {
-	insertions := guarded(x, env, reason, how, func(ast.Expr) bool { return true })
+func First(x *expr.Expr, env *cel.Env, reason string, way Way) string {
+	insertions := guarded(x, env, reason, way, func(ast.Expr) bool { return true })
 	if len(insertions) == 0 {
 		return ""
 	}
@@ -57,8 +57,8 @@ func First(x *expr.Expr, env *cel.Env, reason string, how Way) string {
 
 // Field returns the insertions that guard the selection of an optional field, in order of position.
 // It returns nil if the selection is already guarded or no guard is known.
-func Field(x *expr.Expr, env *cel.Env, at ast.Expr, how Way) []Insertion {
-	return guarded(x, env, "no such key: "+at.AsSelect().FieldName(), how, func(e ast.Expr) bool { return e.ID() == at.ID() })
+func Field(x *expr.Expr, env *cel.Env, at ast.Expr, way Way) []Insertion {
+	return guarded(x, env, "no such key: "+at.AsSelect().FieldName(), way, func(e ast.Expr) bool { return e.ID() == at.ID() })
 }
 
 func apply(text []rune, insertions []Insertion) string {
@@ -72,7 +72,7 @@ func apply(text []rune, insertions []Insertion) string {
 	return b.String()
 }
 
-func guarded(x *expr.Expr, env *cel.Env, reason string, how Way, wanted func(ast.Expr) bool) []Insertion {
+func guarded(x *expr.Expr, env *cel.Env, reason string, way Way, wanted func(ast.Expr) bool) []Insertion {
 	src := lex.NewSource(x.Source(), x.AST())
 	var todo *read
 	walk(&spot{e: x.AST().NativeRep().Expr()}, func(s *spot) {
@@ -90,14 +90,14 @@ func guarded(x *expr.Expr, env *cel.Env, reason string, how Way, wanted func(ast
 		return nil
 	}
 	test, and := todo.present, true
-	switch how {
+	switch way {
 	case Refuse, Accept:
 		outer := decisive(x, at)
-		if outer == nil || how == Accept && outer != at && at.above.sign == 0 && isCall(at.above.e, operators.Conditional) {
+		if outer == nil || way == Accept && outer != at && at.above.sign == 0 && isCall(at.above.e, operators.Conditional) {
 			return nil
 		}
 		at = outer
-		and = (how == Refuse) == (at.polarity() > 0)
+		and = (way == Refuse) == (at.polarity() > 0)
 	case AsTrue:
 		and = false
 	}
@@ -158,11 +158,11 @@ func insert(x *expr.Expr, env *cel.Env, src *lex.Source, at *spot, test string, 
 		insertions = insertions[:1]
 	}
 	parsed, err := types.Parse(env, apply([]rune(x.Source()), insertions))
-	asked, err2 := types.Parse(env, test)
+	parsedTest, err2 := types.Parse(env, test)
 	if err != nil || err2 != nil {
 		return nil
 	}
-	want := shape(asked.NativeRep().Expr(), nil) + operator + shape(at.e, nil)
+	want := shape(parsedTest.NativeRep().Expr(), nil) + operator + shape(at.e, nil)
 	root := x.AST().NativeRep().Expr()
 	if shape(parsed.NativeRep().Expr(), nil) != shape(root, map[int64]string{at.e.ID(): want}) {
 		return nil

@@ -29,21 +29,21 @@ func (f *finder) acceptsNothing() {
 		if proof == nil {
 			continue
 		}
-		if f.closed[r.Path] = !f.meant(r.Path, proof); f.off(AcceptsNothing) || !f.closed[r.Path] {
+		if f.closed[r.Path] = !f.intended(r.Path, proof); f.off(AcceptsNothing) || !f.closed[r.Path] {
 			continue
 		}
 		if at := f.rule(proof, r.Path); at != nil {
 			r = at
 		}
-		l := f.lint(AcceptsNothing, r, phrase.Place(r.Path)+" accepts nothing: proved ("+proof.String()+")")
+		l := f.lint(AcceptsNothing, r, phrase.Path(r.Path)+" accepts nothing: proved ("+proof.String()+")")
 		l.Proof = proof
 		f.lints = append(f.lints, l)
 	}
 }
 
-// meant reports whether the proof suggests that path accepts nothing on purpose: its rule is
+// intended reports whether the proof suggests that path accepts nothing on purpose: its rule is
 // constant, such as false or self == null, or a rule above forbids it.
-func (f *finder) meant(path string, proof *prove.Proof) bool {
+func (f *finder) intended(path string, proof *prove.Proof) bool {
 	return slices.ContainsFunc(proof.Siblings, func(ref engine.RuleRef) bool {
 		flat := strings.ReplaceAll(lex.Flat(ref.Rule), " ", "")
 		return ref.Path != path || !strings.Contains(flat, "self") || flat == "self==null" || flat == "null==self"
@@ -80,7 +80,7 @@ func (f *finder) redundant() map[engine.RuleRef]*prove.Proof {
 		return all
 	}
 	for _, r := range slices.Backward(f.unit.rules) {
-		if f.cfg.work.Empty() || r.Broken || f.isClosed(r.Path) || f.told("constant-rule", &r) {
+		if f.cfg.work.Empty() || r.Broken || f.isClosed(r.Path) || f.reportedByVet("constant-rule", &r) {
 			continue
 		}
 		ref := f.ref(&r)
@@ -96,15 +96,15 @@ func (f *finder) neverRefuses(r *vet.Rule, proof *prove.Proof) {
 	if proof == nil {
 		return
 	}
-	what, then := "anything that the rest accepts", "it adds only its message"
+	rejected, then := "anything that the rest accepts", "it adds only its message"
 	switch {
 	case len(proof.Siblings) > 0:
 	case proof.Schema:
 		then = "remove it, or correct it if it should reject something"
 	default:
-		what, then = "anything", "remove it, or correct it if it should reject something"
+		rejected, then = "anything", "remove it, or correct it if it should reject something"
 	}
-	l := f.lint(NeverRefuses, r, "never rejects "+what+": proved ("+proof.String()+"); "+then)
+	l := f.lint(NeverRefuses, r, "never rejects "+rejected+": proved ("+proof.String()+"); "+then)
 	l.Proof = proof
 	f.lints = append(f.lints, l)
 }
@@ -131,7 +131,7 @@ func (f *finder) failsToEvaluate(r *vet.Rule) error {
 	}
 	ref, with := f.ref(r), f
 	answer, err := f.analyzer.Ask(f.ctx, ref, search.Errs)
-	if err == nil && f.told(optionalRead, r) && (answer.Status == search.Unknown || answer.Status == analysis.Never && len(answer.Proof.Siblings) > 0) {
+	if err == nil && f.reportedByVet(optionalRead, r) && (answer.Status == search.Unknown || answer.Status == analysis.Never && len(answer.Proof.Siblings) > 0) {
 		with, answer, err = f.amongFailing(ref, answer)
 	}
 	if err != nil {
@@ -152,7 +152,7 @@ func (f *finder) failsToEvaluate(r *vet.Rule) error {
 	if fails == nil {
 		return nil
 	}
-	l := f.lint(FailsToEvaluate, r, "fails to evaluate if "+fails.place()+": "+fails.err.Error())
+	l := f.lint(FailsToEvaluate, r, "fails to evaluate if "+fails.pathAndValue()+": "+fails.err.Error())
 	l.Witness, l.MadeUp = answer.Witness, answer.MadeUp
 	if l.Rewrites, err = with.rewrites(at, ref, answer.Witness); err != nil {
 		return err
@@ -176,7 +176,7 @@ func (f *finder) amongFailing(ref engine.RuleRef, before *analysis.Answer) (*fin
 	without := *f
 	without.refs = nil
 	for i := range f.unit.rules {
-		if r := &f.unit.rules[i]; f.told(optionalRead, r) && (r.Path != ref.Path || r.Index != ref.Index) {
+		if r := &f.unit.rules[i]; f.reportedByVet(optionalRead, r) && (r.Path != ref.Path || r.Index != ref.Index) {
 			steps, err := engine.ParsePath(r.Path)
 			if err != nil {
 				return nil, nil, err

@@ -26,7 +26,7 @@ type Rewrite struct {
 	Proof    *prove.Proof
 	Searched int
 
-	how guard.Way
+	guardWay guard.Way
 }
 
 // Keeping returns the rewrite with which the CRD accepts no more than before, or nil if no
@@ -88,24 +88,24 @@ func (f *finder) rewrites(at *site, rule engine.RuleRef, w *search.Witness) (all
 	made := map[bool]*Rewrite{}    // by Keeps
 	learned := map[guard.Way]int{} // number of known failures when it was last tried
 	for range maxRounds {
-		for _, how := range ways {
-			now, known := made[how == guard.Refuse], len(m.fails)+len(m.reasons)
-			if now != nil && now.Proof != nil || learned[how] == known {
+		for _, way := range ways {
+			now, known := made[way == guard.Refuse], len(m.fails)+len(m.reasons)
+			if now != nil && now.Proof != nil || learned[way] == known {
 				continue
 			}
-			learned[how] = known
-			mend, err := m.rewrite(how)
+			learned[way] = known
+			fix, err := m.rewrite(way)
 			if err != nil {
 				return nil, err
 			}
-			if now == nil || now.how == how || mend != nil && mend.Proof != nil {
-				made[how == guard.Refuse] = mend
+			if now == nil || now.guardWay == way || fix != nil && fix.Proof != nil {
+				made[way == guard.Refuse] = fix
 			}
 		}
 	}
 	for _, keeps := range []bool{true, false} {
-		if mend := made[keeps]; mend != nil {
-			all = append(all, *mend)
+		if fix := made[keeps]; fix != nil {
+			all = append(all, *fix)
 		}
 	}
 	return all, nil
@@ -113,10 +113,10 @@ func (f *finder) rewrites(at *site, rule engine.RuleRef, w *search.Witness) (all
 
 // rewrite adds guards until no object is known on which the rule fails. It returns nil if that does
 // not succeed.
-func (m *rewriter) rewrite(how guard.Way) (*Rewrite, error) {
+func (m *rewriter) rewrite(way guard.Way) (*Rewrite, error) {
 	text := m.rule.Rule
 	for range maxWitnesses {
-		if text = m.guarded(text, how); text == "" {
+		if text = m.guarded(text, way); text == "" {
 			return nil, nil
 		}
 		t, err := m.try(text)
@@ -124,7 +124,7 @@ func (m *rewriter) rewrite(how guard.Way) (*Rewrite, error) {
 			return nil, err
 		}
 		if t.answer.Status == search.Unknown {
-			if more := m.guardAll(text, how); more != text {
+			if more := m.guardAll(text, way); more != text {
 				if other, err := m.try(more); err != nil {
 					return nil, err
 				} else if other != nil && other.answer.Status == analysis.Never {
@@ -134,7 +134,7 @@ func (m *rewriter) rewrite(how guard.Way) (*Rewrite, error) {
 		}
 		switch t.answer.Status {
 		case analysis.Never, search.Unknown:
-			return m.judged(t, &Rewrite{Rule: text, Keeps: how == guard.Refuse, Proof: t.answer.Proof, Searched: t.answer.Searched, how: how})
+			return m.verified(t, &Rewrite{Rule: text, Keeps: way == guard.Refuse, Proof: t.answer.Proof, Searched: t.answer.Searched, guardWay: way})
 		case search.Found:
 			m.fails = append(m.fails, t.answer.Witness)
 		default:
@@ -173,9 +173,9 @@ func (m *rewriter) try(text string) (*trial, error) {
 	return t, err
 }
 
-// judged verifies a rewrite against the known witnesses and vet. It returns nil if the rewrite has
+// verified verifies a rewrite against the known witnesses and vet. It returns nil if the rewrite has
 // a wrong outcome or the API server would reject the CRD.
-func (m *rewriter) judged(t *trial, mend *Rewrite) (*Rewrite, error) {
+func (m *rewriter) verified(t *trial, fix *Rewrite) (*Rewrite, error) {
 	closed := m.isClosed(m.rule.Path)
 	if closed { // the rewritten rule must accept something
 		if t.analyzer.AcceptsNothing(m.rule.Path) != nil {
@@ -190,28 +190,28 @@ func (m *rewriter) judged(t *trial, mend *Rewrite) (*Rewrite, error) {
 		switch {
 		case err != nil:
 			return nil, m.ctx.Err() // an undecided rewrite is not offered
-		case i == 0 && mend.Keeps == res.Allowed && !closed, i > 0 && res.Allowed != w.Result.Allowed:
+		case i == 0 && fix.Keeps == res.Allowed && !closed, i > 0 && res.Allowed != w.Result.Allowed:
 			return nil, nil
 		}
 	}
 	m.cfg.work.Spend(crdcopy.CompileWork(t.crd))
-	report, err := vet.VetCRD(m.ctx, t.crd, vet.Config{KubeVersion: m.cfg.KubeVersion, VerdictOnly: mend.Proof != nil})
+	report, err := vet.VetCRD(m.ctx, t.crd, vet.Config{KubeVersion: m.cfg.KubeVersion, VerdictOnly: fix.Proof != nil})
 	if err != nil || m.report.Accepted && !report.Accepted {
 		return nil, err
 	}
 	// Without a proof, a rewrite must not even look as if it could fail.
 	if slices.ContainsFunc(report.Lints, func(l vet.Lint) bool {
-		return l.Name == optionalRead && l.Path == m.rule.Path && l.Rule == mend.Rule
+		return l.Name == optionalRead && l.Path == m.rule.Path && l.Rule == fix.Rule
 	}) {
 		return nil, nil
 	}
-	return mend, nil
+	return fix, nil
 }
 
 // guarded returns the rule with guards for all failures on known writes, or "" if no guard is known
 // for a failure.
-func (m *rewriter) guarded(text string, how guard.Way) string {
-	env, err := m.site.desk.Env(m.site.optional)
+func (m *rewriter) guarded(text string, way guard.Way) string {
+	env, err := m.site.compiler.Env(m.site.optional)
 	if err != nil {
 		return ""
 	}
@@ -236,7 +236,7 @@ func (m *rewriter) guarded(text string, how guard.Way) string {
 		if !slices.Contains(m.reasons, reason) {
 			m.reasons = append(m.reasons, reason)
 		}
-		if text = guard.First(x, env, reason, how); text == "" {
+		if text = guard.First(x, env, reason, way); text == "" {
 			return ""
 		}
 	}
@@ -245,8 +245,8 @@ func (m *rewriter) guarded(text string, how guard.Way) string {
 
 // guardAll returns the rule with guards for every part that could fail for a known
 // reason, even if no object is known on which it does.
-func (m *rewriter) guardAll(text string, how guard.Way) string {
-	env, err := m.site.desk.Env(m.site.optional)
+func (m *rewriter) guardAll(text string, way guard.Way) string {
+	env, err := m.site.compiler.Env(m.site.optional)
 	if err != nil {
 		return text
 	}
@@ -259,7 +259,7 @@ func (m *rewriter) guardAll(text string, how guard.Way) string {
 			if err != nil {
 				return text
 			}
-			more := guard.First(x, env, reason, how)
+			more := guard.First(x, env, reason, way)
 			if more == "" {
 				break
 			}

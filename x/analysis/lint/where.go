@@ -20,9 +20,9 @@ type failure struct {
 	err   error
 }
 
-// place returns a phrase with the path and its value, such as "spec.tls is {}". For a whole object
+// pathAndValue returns a phrase with the path and its value, such as "spec.tls is {}". For a whole object
 // it omits the fields that every object has.
-func (f *failure) place() string {
+func (f *failure) pathAndValue() string {
 	self := f.self
 	if obj, ok := self.(map[string]any); ok && len(f.steps) == 0 {
 		obj = maps.Clone(obj)
@@ -31,7 +31,7 @@ func (f *failure) place() string {
 		}
 		self = obj
 	}
-	return phrase.Place(engine.FormatPath(f.steps)) + " is " + preview.JSON(self, maxShown)
+	return phrase.Path(engine.FormatPath(f.steps)) + " is " + preview.JSON(self, maxShown)
 }
 
 // maxShown limits the characters of a value in a message.
@@ -39,7 +39,7 @@ const maxShown = 72
 
 // A site compiles and evaluates sources at the path of a rule.
 type site struct {
-	desk     *expr.Compiler
+	compiler *expr.Compiler
 	steps    []engine.Step
 	optional bool // optionalOldSelf
 }
@@ -49,26 +49,26 @@ func newSite(e *engine.Engine, rule engine.RuleRef) (*site, error) {
 	if err != nil {
 		return nil, err
 	}
-	desk, err := node.Compiler()
+	compiler, err := node.Compiler()
 	if err != nil {
 		return nil, err
 	}
 	steps, err := engine.ParsePath(rule.Path)
-	return &site{desk, steps, rule.OptionalOldSelf}, err
+	return &site{compiler, steps, rule.OptionalOldSelf}, err
 }
 
 // compile compiles a source at the rule's path.
-func (s *site) compile(text string) (*expr.Expr, error) { return s.desk.Compile(text, s.optional) }
+func (s *site) compile(text string) (*expr.Expr, error) { return s.compiler.Compile(text, s.optional) }
 
 // failure returns the first failure in a write, or nil if the rule has a value everywhere.
 func (s *site) failure(ctx context.Context, x *expr.Expr, seen *engine.Prepared) *failure {
 	var overwork *eval.OverworkError
-	for _, steps := range places(seen.Self(), s.steps, nil) {
+	for _, steps := range matchingPaths(seen.Self(), s.steps, nil) {
 		self, old, ok := seen.Values(steps)
 		if !ok || self == nil || x.UsesOldSelf() && !s.optional && old == nil {
 			continue
 		}
-		out := s.desk.Eval(ctx, x, s.optional, self, old)
+		out := s.compiler.Eval(ctx, x, s.optional, self, old)
 		if out.Err != nil && !out.Stopped && !errors.As(out.Err, &overwork) {
 			return &failure{steps, self, out.Err}
 		}
@@ -76,8 +76,8 @@ func (s *site) failure(ctx context.Context, x *expr.Expr, seen *engine.Prepared)
 	return nil
 }
 
-// places returns the existing paths in v that match path, which may contain [*], in order.
-func places(v any, path, at []engine.Step) [][]engine.Step {
+// matchingPaths returns the existing paths in v that match path, which may contain [*], in order.
+func matchingPaths(v any, path, at []engine.Step) [][]engine.Step {
 	if len(path) == 0 {
 		return [][]engine.Step{slices.Clone(at)}
 	}
@@ -87,17 +87,17 @@ func places(v any, path, at []engine.Step) [][]engine.Step {
 	case map[string]any:
 		if !step.Any {
 			if child, ok := v[step.Name]; ok {
-				all = places(child, rest, append(at, step))
+				all = matchingPaths(child, rest, append(at, step))
 			}
 			break
 		}
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			all = append(all, places(v[name], rest, append(at, engine.Step{Name: name}))...)
+			all = append(all, matchingPaths(v[name], rest, append(at, engine.Step{Name: name}))...)
 		}
 	case []any:
 		for i := range v {
 			if step.Any {
-				all = append(all, places(v[i], rest, append(at, engine.Step{Item: true, Index: i}))...)
+				all = append(all, matchingPaths(v[i], rest, append(at, engine.Step{Item: true, Index: i}))...)
 			}
 		}
 	}

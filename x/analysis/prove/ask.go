@@ -51,17 +51,17 @@ func (p *Proof) String() string {
 const maxRounds = 500
 
 // prove answers a question. If the sibling rules are too large to model, it uses only the schema.
-func (p *Prover) prove(ask func(*formula) error) (*Proof, error) {
+func (p *Prover) prove(encode func(*formula) error) (*Proof, error) {
 	w := newFormula(p)
-	if err := ask(w); err != nil {
+	if err := encode(w); err != nil {
 		return nil, err
 	}
-	if proof := w.prove(); proof != nil || !w.tooMuch {
+	if proof := w.prove(); proof != nil || !w.tooLarge {
 		return proof, nil
 	}
 	w = newFormula(p)
-	w.ruleless = true
-	if err := ask(w); err != nil {
+	w.withoutSiblings = true
+	if err := encode(w); err != nil {
 		return nil, err
 	}
 	return w.prove(), nil
@@ -71,13 +71,13 @@ func (p *Prover) prove(ask func(*formula) error) (*Proof, error) {
 func (w *formula) prove() *Proof {
 	// The question alone often suffices, and everything else takes a hundred times as long.
 	if w.impossible(nil) {
-		return w.proof(w.least())
+		return w.proof(w.minimalCore())
 	}
 	w.settle()
 	if !w.impossible(w.assumptions()) {
 		return nil
 	}
-	return w.proof(w.least())
+	return w.proof(w.minimalCore())
 }
 
 // assumptions returns the literals for the schema and the sibling rules.
@@ -89,9 +89,9 @@ func (w *formula) assumptions() []sat.Lit {
 	return assumed
 }
 
-// least returns a minimal subset of the assumptions in the solver's core for which the formula
+// minimalCore returns a minimal subset of the assumptions in the solver's core for which the formula
 // remains unsatisfiable.
-func (w *formula) least() []sat.Lit {
+func (w *formula) minimalCore() []sat.Lit {
 	core := slices.Clone(w.sat.Core())
 	for i := len(core) - 1; i >= 0; i-- {
 		if fewer := slices.Delete(slices.Clone(core), i, i+1); w.impossible(fewer) {

@@ -107,14 +107,14 @@ func TestBadInput(t *testing.T) {
 			w := newFormula(p)
 			q, err := w.question(p, engine.RuleRef{Path: "spec"})
 			if err != nil {
-				if c.want != "not analyzed" || !errors.Is(err, ErrNotAnalysed) {
+				if c.want != "not analyzed" || !errors.Is(err, ErrNotAnalyzed) {
 					t.Error(err)
 				}
 				return
 			}
-			w.asked = &q.rule.ref
+			w.target = &q.rule.ref
 			w.clause(q.refuses(q.rule))
-			if got := told(t, w.prove(), nil); c.want != "?" && got != c.want {
+			if got := proofText(t, w.prove(), nil); c.want != "?" && got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 			if w.work > 2*maxWork || w.rounds > maxRounds || len(w.places) > maxPlaces {

@@ -25,7 +25,7 @@ func (w *formula) bound(p *place) {
 // are not modeled become free literals. Required fields of the schema itself are handled with the
 // fields.
 func (p *place) satisfies(v *schema.ValueValidation) sat.Lit {
-	g := &p.world.gates
+	g := &p.formula.gates
 	holds := []sat.Lit{p.enum(v.Enum)}
 	switch p.decl.Kind {
 	case types.Int, types.Double:
@@ -81,12 +81,12 @@ func (p *place) eachNested(all []schema.NestedValueValidation) []sat.Lit {
 
 // nested returns the same as satisfies for schemas below allOf, anyOf, oneOf, and not.
 func (p *place) nested(v *schema.NestedValueValidation) sat.Lit {
-	g := &p.world.gates
+	g := &p.formula.gates
 	holds := []sat.Lit{p.satisfies(&v.ValueValidation)}
 	for _, name := range sortedKeys(v.Properties) {
 		prop := v.Properties[name]
 		f := p.decl.Fields[name]
-		if f == nil || p.world.tooMuch {
+		if f == nil || p.formula.tooLarge {
 			holds = append(holds, g.free())
 			continue
 		}
@@ -115,9 +115,9 @@ func nullable(f *types.Field, q *place) bool {
 
 // requires returns a literal that holds if a field is present, with null or another value.
 func (p *place) requires(name string) sat.Lit {
-	g := &p.world.gates
+	g := &p.formula.gates
 	f := p.decl.Fields[name]
-	if f == nil || p.world.tooMuch {
+	if f == nil || p.formula.tooLarge {
 		return g.free()
 	}
 	q := p.field(f)
@@ -128,13 +128,13 @@ func (p *place) requires(name string) sat.Lit {
 }
 
 func (p *place) enum(values []schema.JSON) sat.Lit {
-	g := &p.world.gates
+	g := &p.formula.gates
 	if len(values) == 0 {
 		return g.yes
 	}
 	var some []sat.Lit
 	for i, v := range values {
-		if i%8 == 7 && p.world.spend(1) {
+		if i%8 == 7 && p.formula.spend(1) {
 			return g.free()
 		}
 		some = append(some, p.equals(v.Object))
@@ -144,7 +144,7 @@ func (p *place) enum(values []schema.JSON) sat.Lit {
 
 // equals returns a literal that holds if the value equals a JSON scalar.
 func (p *place) equals(v any) sat.Lit {
-	g := &p.world.gates
+	g := &p.formula.gates
 	switch v := v.(type) {
 	case string:
 		if p.decl.Kind == types.String {
@@ -169,30 +169,30 @@ func (p *place) equals(v any) sat.Lit {
 	return g.free()
 }
 
-func (p *place) size(least, most *int64) sat.Lit {
-	g := &p.world.gates
+func (p *place) size(minimum, maximum *int64) sat.Lit {
+	g := &p.formula.gates
 	holds := g.yes
-	if least != nil {
-		holds = g.both(holds, p.sizes.less(cut{i: *least}).Not())
+	if minimum != nil {
+		holds = g.both(holds, p.sizes.less(cut{i: *minimum}).Not())
 	}
-	if most != nil && *most < maxInt {
-		holds = g.both(holds, p.sizes.less(cut{i: *most + 1}))
+	if maximum != nil && *maximum < maxInt {
+		holds = g.both(holds, p.sizes.less(cut{i: *maximum + 1}))
 	}
 	return holds
 }
 
 func (p *place) pattern(pattern string) sat.Lit {
 	if pattern == "" {
-		return p.world.yes
+		return p.formula.yes
 	}
 	if l, ok := p.in("m~"+pattern, func() (*automaton.Language, error) { return automaton.Compile(pattern) }); ok {
 		return l
 	}
-	return p.world.free()
+	return p.formula.free()
 }
 
 func (p *place) between(v *schema.ValueValidation) sat.Lit {
-	g := &p.world.gates
+	g := &p.formula.gates
 	holds := g.yes
 	if v.Minimum != nil {
 		holds = g.both(holds, p.lessThan(*v.Minimum, v.ExclusiveMinimum).Not())
@@ -210,7 +210,7 @@ func (p *place) between(v *schema.ValueValidation) sat.Lit {
 // or equal to f if closed is set. Integers are compared with the integer part of f, and all other
 // numbers with f itself.
 func (p *place) lessThan(f float64, closed bool) sat.Lit {
-	g := &p.world.gates
+	g := &p.formula.gates
 	whole := math.Trunc(f)
 	if p.decl.Kind == types.Int {
 		if math.Abs(whole) >= 1<<62 { // close to values that int64 cannot represent

@@ -19,10 +19,10 @@ import (
 
 // pairs returns the truth of a relation between the values of two expressions.
 func (x *reading) pairs(relation string, left, right ast.Expr, holds func(a, b alt) sat.Lit) truth {
-	g := &x.world.gates
+	g := &x.formula.gates
 	var t, f []sat.Lit
 	as, bs := x.value(left), x.value(right)
-	if x.world.spend(len(as) * len(bs) / 8) {
+	if x.formula.spend(len(as) * len(bs) / 8) {
 		return g.anything(g.yes)
 	}
 	for _, a := range as {
@@ -42,20 +42,20 @@ func (x *reading) equal(left, right ast.Expr) truth {
 // unequal returns the truth of !=. It is true if equality fails.
 func (x *reading) unequal(left, right ast.Expr) truth {
 	is, isNot, fails := x.equality(left, right)
-	return truth{x.world.any(isNot, fails), is}
+	return truth{x.formula.any(isNot, fails), is}
 }
 
 // equality returns literals for three outcomes of ==: the values are equal, they differ, or the
 // comparison fails.
 func (x *reading) equality(left, right ast.Expr) (is, isNot, fails sat.Lit) {
-	g := &x.world.gates
+	g := &x.formula.gates
 	if x.isBool(left) && x.isBool(right) && x.sure(left) && x.sure(right) {
 		a, b := x.truth(left), x.truth(right)
 		return g.any(g.all(a.t, b.t), g.all(a.f, b.f)), g.any(g.all(a.t, b.f), g.all(a.f, b.t)), g.no()
 	}
 	is, isNot, fails = g.no(), g.no(), g.no()
 	as, bs := x.value(left), x.value(right)
-	if x.world.spend(len(as) * len(bs) / 8) {
+	if x.formula.spend(len(as) * len(bs) / 8) {
 		return g.free(), g.free(), g.free()
 	}
 	for _, a := range as {
@@ -72,7 +72,7 @@ func (x *reading) equality(left, right ast.Expr) (is, isNot, fails sat.Lit) {
 // same returns a literal that holds if two values are equal and can be compared. bothWays is set if
 // the order of the operands does not matter.
 func (x *reading) same(a, b alt, bothWays bool) sat.Lit {
-	g := &x.world.gates
+	g := &x.formula.gates
 	if a.constant != nil && b.constant != nil {
 		return constantly(g, a.constant.Equal(b.constant) == celtypes.True)
 	}
@@ -91,15 +91,15 @@ func (x *reading) same(a, b alt, bothWays bool) sat.Lit {
 	if q < p && bothWays {
 		p, q = q, p
 	}
-	l, known := x.world.relation(p + " == " + q)
+	l, known := x.formula.relation(p + " == " + q)
 	if known {
 		return l
 	}
-	x.world.recording.atom(l, isEqual, a, b)
+	x.formula.recording.atom(l, isEqual, a, b)
 	if scalars(a, b) {
-		x.world.equalities = append(x.world.equalities, equality{a.place.content, b.place.content, l})
+		x.formula.equalities = append(x.formula.equalities, equality{a.place.content, b.place.content, l})
 	} else {
-		x.world.vague++
+		x.formula.vague++
 	}
 	return l
 }
@@ -123,7 +123,7 @@ func constantly(g *gates, holds bool) sat.Lit {
 
 // placeIs returns a literal that holds if the value or size of a place equals a constant.
 func (x *reading) placeIs(a alt, v ref.Val) (sat.Lit, bool) {
-	g := &x.world.gates
+	g := &x.formula.gates
 	p := a.place
 	switch v := v.(type) {
 	case celtypes.Null:
@@ -186,10 +186,10 @@ func (x *reading) ordered(left, right ast.Expr) bool {
 // unordered returns the truth of a comparison that is identified only by its source. The opposite
 // comparison is independent of it, because NaN is neither less nor greater.
 func (x *reading) unordered(left, right ast.Expr, closed bool) truth {
-	g := &x.world.gates
+	g := &x.formula.gates
 	key := fmt.Sprintf("less %v (%s, %s)", closed, x.term(left), x.term(right))
-	defined := g.all(x.defined(left), x.defined(right), x.world.named("defined: "+key))
-	return g.given(defined, x.world.named(key))
+	defined := g.all(x.defined(left), x.defined(right), x.formula.named("defined: "+key))
+	return g.given(defined, x.formula.named(key))
 }
 
 // plainDoubles reports whether e involves no arithmetic, which could result in NaN.
@@ -203,7 +203,7 @@ func (x *reading) plainDoubles(e ast.Expr) bool {
 }
 
 func (x *reading) less(a, b alt) sat.Lit {
-	g := &x.world.gates
+	g := &x.formula.gates
 	switch {
 	case a.constant != nil && b.constant != nil:
 		if c, ok := a.constant.(traits.Comparer); ok {
@@ -220,16 +220,16 @@ func (x *reading) less(a, b alt) sat.Lit {
 	case a.name() == b.name():
 		return g.no()
 	}
-	l, known := x.world.relation(a.name() + " < " + b.name())
+	l, known := x.formula.relation(a.name() + " < " + b.name())
 	if !known { // exactly one of less, more, and equal holds
-		more, _ := x.world.relation(b.name() + " < " + a.name())
-		x.world.recording.atom(l, isLess, a, b)
-		x.world.recording.atom(more, isLess, b, a)
+		more, _ := x.formula.relation(b.name() + " < " + a.name())
+		x.formula.recording.atom(l, isLess, a, b)
+		x.formula.recording.atom(more, isLess, b, a)
 		same := x.same(a, b, true)
-		x.world.clause(l, more, same)
-		x.world.clause(l.Not(), more.Not())
-		x.world.clause(l.Not(), same.Not())
-		x.world.clause(more.Not(), same.Not())
+		x.formula.clause(l, more, same)
+		x.formula.clause(l.Not(), more.Not())
+		x.formula.clause(l.Not(), same.Not())
+		x.formula.clause(more.Not(), same.Not())
 	}
 	return l
 }
@@ -268,19 +268,19 @@ func (x *reading) membership(e, left, right ast.Expr) truth {
 		if q := element(m, key); q != nil && key.constant != celtypes.String("") {
 			return q.present
 		}
-		return x.world.named(key.name() + " in " + m.name())
+		return x.formula.named(key.name() + " in " + m.name())
 	})
 }
 
 // oneOf returns the truth of membership in a list literal. An item that cannot be compared does not
 // match.
 func (x *reading) oneOf(left ast.Expr, items []ast.Expr) truth {
-	g := &x.world.gates
+	g := &x.formula.gates
 	values := x.value(left)
 	defined, some := valued(g, values), g.no()
 	for _, item := range items {
 		all := x.value(item)
-		if x.world.spend(len(values) * len(all) / 8) {
+		if x.formula.spend(len(values) * len(all) / 8) {
 			return g.anything(defined)
 		}
 		defined = g.both(defined, valued(g, all))
@@ -308,10 +308,10 @@ func (x *reading) listMembership(e, left, right ast.Expr) truth {
 	lists, values := x.value(right), x.value(left)
 	null := slices.ContainsFunc(values, func(a alt) bool { return a.constant == celtypes.NullValue })
 	if !elements(lists) || x.isBool(left) || null {
-		return x.unmodelled(e)
+		return x.unmodeled(e)
 	}
-	g := &x.world.gates
-	some := x.world.quantified(x.term(e), lists, false, func(q *place) truth {
+	g := &x.formula.gates
+	some := x.formula.quantified(x.term(e), lists, false, func(q *place) truth {
 		t, f := g.no(), g.no()
 		for _, a := range values {
 			is, fails := x.equals(x.placed(q, !x.dynamic(right)), x.side(left, a))
@@ -327,32 +327,32 @@ func (x *reading) listMembership(e, left, right ast.Expr) truth {
 func (x *reading) textual(e ast.Expr, call ast.CallExpr) truth {
 	args := arguments(call)
 	if len(args) != 2 || x.kind(args[0]) != celtypes.StringKind || args[1].Kind() != ast.LiteralKind {
-		return x.unmodelled(e)
+		return x.unmodeled(e)
 	}
 	by, ok := args[1].AsLiteral().(celtypes.String)
 	if !ok {
-		return x.unmodelled(e)
+		return x.unmodeled(e)
 	}
 	name, text := call.FunctionName(), string(by)
 	pattern, err := regexp.Compile(text)
 	if name == "matches" && err != nil {
-		return x.unmodelled(e)
+		return x.unmodeled(e)
 	}
 	return x.pairs(name, args[0], args[1], func(a, _ alt) sat.Lit {
-		g := &x.world.gates
+		g := &x.formula.gates
 		if s, ok := a.constant.(celtypes.String); ok {
-			return constantly(g, tells(name, string(s), text, pattern))
+			return constantly(g, matchesText(name, string(s), text, pattern))
 		}
 		if a.place != nil && !a.size && a.place.decl.Kind == types.String {
 			if l, ok := a.place.in(name[:1]+"~"+text, func() (*automaton.Language, error) { return language(name, text) }); ok {
 				return l
 			}
 		}
-		return x.world.named(fmt.Sprintf("%s %s %q", a.name(), name, text))
+		return x.formula.named(fmt.Sprintf("%s %s %q", a.name(), name, text))
 	})
 }
 
-func tells(name, s, text string, pattern *regexp.Regexp) bool {
+func matchesText(name, s, text string, pattern *regexp.Regexp) bool {
 	switch name {
 	case "startsWith":
 		return strings.HasPrefix(s, text)

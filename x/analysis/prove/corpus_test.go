@@ -79,7 +79,7 @@ func (r *corpusRule) modelled() bool {
 		return false
 	}
 	q.truth(q.rule)
-	return w.vague == 0 && !w.tooMuch
+	return w.vague == 0 && !w.tooLarge
 }
 
 // TestRewordedCorpus checks that rules are proved equal to equivalent formulations.
@@ -89,8 +89,8 @@ func TestRewordedCorpus(t *testing.T) {
 	if !long() {
 		want = 60
 	}
-	var asked, proved, plain, plainProved, split, splitProved int
-	for i := 0; asked < want && i < 20*len(rules); i++ {
+	var questions, proved, plain, plainProved, split, splitProved int
+	for i := 0; questions < want && i < 20*len(rules); i++ {
 		seed := uint64(i)
 		r := rules[rand.New(rand.NewPCG(seed, 3)).IntN(len(rules))]
 		text, ways, err := reword.Rule(rand.New(rand.NewPCG(seed, 4)), r.ref.Rule)
@@ -102,7 +102,7 @@ func TestRewordedCorpus(t *testing.T) {
 			t.Errorf("%v\n%s: %v", r, text, err)
 			continue
 		}
-		asked++
+		questions++
 		if proof != nil {
 			proved++
 		}
@@ -123,8 +123,8 @@ func TestRewordedCorpus(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("proved equal: %d of %d rewordings, %d of %d of wholly modelled rules; split in two: %d of %d", proved, asked, plainProved, plain, splitProved, split)
-	if 100*proved < 90*asked || 100*plainProved < 95*plain || 100*splitProved < 90*split {
+	t.Logf("proved equal: %d of %d rewordings, %d of %d of wholly modelled rules; split in two: %d of %d", proved, questions, plainProved, plain, splitProved, split)
+	if 100*proved < 90*questions || 100*plainProved < 95*plain || 100*splitProved < 90*split {
 		t.Error("want at least 90 percent of all, 95 percent of the modeled, and 90 percent of the split rules")
 	}
 }
@@ -208,7 +208,7 @@ func TestAcceptsNothingInCorpus(t *testing.T) {
 			t.Fatal(err)
 		}
 		proof, err := p.AcceptsNothing("spec")
-		if got, want := told(t, proof, err), "rule 0 of spec"; got != want {
+		if got, want := proofText(t, proof, err), "rule 0 of spec"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 		return

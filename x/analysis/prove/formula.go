@@ -13,14 +13,14 @@ import (
 type formula struct {
 	gates
 	prover *Prover
-	// asked is the rule that the question is about. It is not assumed to hold.
-	asked    *engine.RuleRef
-	places   []*place
-	contents []*content
-	made     int // the number of places
-	names    map[string]sat.Lit
-	terms    map[string]int
-	loops    map[string]truth
+	// target is the rule that the question is about. It is not assumed to hold.
+	target     *engine.RuleRef
+	places     []*place
+	contents   []*content
+	placeCount int // the number of places
+	names      map[string]sat.Lit
+	terms      map[string]int
+	loops      map[string]truth
 	// comparables caches how equality behaves for values of a declaration.
 	comparables map[*types.Decl]comparable
 	// quantifiers are the uses of all and exists over lists and maps; see instantiate.
@@ -34,15 +34,15 @@ type formula struct {
 	update sat.Lit
 	// schema and the siblings' literals are assumptions. next is the assumption for the schema of a
 	// second version.
-	schema, next sat.Lit
-	siblings     []sibling
-	known        map[engine.RuleRef]sat.Lit // the literals of siblings by path and index
-	ruleless     bool                       // do not assume siblings
-	// work counts expressions. If it exceeds its limit, tooMuch is set and nothing more is added.
-	work    int
-	tooMuch bool
-	rounds  int // the number of solver runs
-	steps   int // the steps of automata
+	schema, next    sat.Lit
+	siblings        []sibling
+	known           map[engine.RuleRef]sat.Lit // the literals of siblings by path and index
+	withoutSiblings bool                       // do not assume siblings
+	// work counts expressions. If it exceeds its limit, tooLarge is set and nothing more is added.
+	work     int
+	tooLarge bool
+	rounds   int // the number of solver runs
+	steps    int // the steps of automata
 }
 
 // sibling is a rule that accepted objects satisfy.
@@ -61,9 +61,9 @@ func newFormula(p *Prover) *formula {
 func (w *formula) spend(n int) bool {
 	w.meter.Spend(perStep * n)
 	if w.work += n; w.work > maxWork || w.meter.Empty() {
-		w.tooMuch = true
+		w.tooLarge = true
 	}
-	return w.tooMuch
+	return w.tooLarge
 }
 
 // perStep is the work of planning an expression or creating a place.
@@ -126,7 +126,7 @@ func (w *formula) tree(of *Prover, steps []engine.Step) *place {
 // reach asserts that there is a value at a path.
 func (w *formula) reach(of *Prover, steps []engine.Step) error {
 	if w.tree(of, steps) == nil {
-		return fmt.Errorf("%q: %w: the schema has no such path", engine.FormatPath(steps), ErrNotAnalysed)
+		return fmt.Errorf("%q: %w: the schema has no such path", engine.FormatPath(steps), ErrNotAnalyzed)
 	}
 	return nil
 }
@@ -134,8 +134,8 @@ func (w *formula) reach(of *Prover, steps []engine.Step) error {
 // settle adds the constraints of the schema and rules for all places, including those that these
 // constraints create.
 func (w *formula) settle() {
-	for i := 0; i < len(w.places) && !w.tooMuch; {
-		for ; i < len(w.places) && !w.tooMuch; i++ {
+	for i := 0; i < len(w.places) && !w.tooLarge; {
+		for ; i < len(w.places) && !w.tooLarge; i++ {
 			p := w.places[i]
 			w.bound(p)
 			w.assume(p)
@@ -167,13 +167,13 @@ func (w *formula) schemaOf(p *place) sat.Lit {
 // assume adds the rules at a place as assumptions, except for rules of a second version. Transition
 // rules are assumed if there is an old value.
 func (w *formula) assume(p *place) {
-	if w.ruleless || p.schema == nil || p.decl.Kind == types.Hidden || p.of != w.prover {
+	if w.withoutSiblings || p.schema == nil || p.decl.Kind == types.Hidden || p.of != w.prover {
 		return
 	}
 	old := w.old[p]
 	for i := range p.schema.XValidations {
 		r := w.prover.rule(p.path, p.schema, p.decl, i)
-		if r == nil || r.usesOld && old == nil || w.asked != nil && sameRule(r.ref, *w.asked) {
+		if r == nil || r.usesOld && old == nil || w.target != nil && sameRule(r.ref, *w.target) {
 			continue
 		}
 		w.implies(w.reading(r, p, old).truth(r.tree.Expr()).t, p.present, w.runs(r), w.sibling(r.ref))
@@ -182,7 +182,7 @@ func (w *formula) assume(p *place) {
 
 // runs returns a literal that holds if a rule runs for an existing value. Rules with oldSelf run on
 // updates.
-func (w *formula) runs(r *one) sat.Lit {
+func (w *formula) runs(r *compiledRule) sat.Lit {
 	if r.usesOld && !r.checked.Optional {
 		return w.update
 	}
@@ -190,8 +190,8 @@ func (w *formula) runs(r *one) sat.Lit {
 }
 
 // reading binds the variables of a rule to a place.
-func (w *formula) reading(r *one, self, old *place) *reading {
-	x := &reading{world: w, ast: r.tree, nulls: r.nulls, hidden: r.hidden, vars: map[string]variable{types.Self: self.variable()}}
+func (w *formula) reading(r *compiledRule, self, old *place) *reading {
+	x := &reading{formula: w, ast: r.tree, nulls: r.nulls, hidden: r.hidden, vars: map[string]variable{types.Self: self.variable()}}
 	switch {
 	case r.checked.Optional:
 		key := "optional old " + self.key
@@ -203,7 +203,7 @@ func (w *formula) reading(r *one, self, old *place) *reading {
 }
 
 func (p *place) variable() variable {
-	v := variable{key: p.key, alts: []alt{{when: p.world.yes, place: p}}}
+	v := variable{key: p.key, alts: []alt{{when: p.formula.yes, place: p}}}
 	if p.decl.Kind == types.Bool {
 		v.truth = &truth{p.flag, p.flag.Not()}
 	}

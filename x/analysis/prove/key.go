@@ -16,10 +16,10 @@ func (x *reading) term(e ast.Expr) string {
 	var b strings.Builder
 	k := keyWriter{reading: x, out: &b}
 	k.expr(e)
-	if x.world.tooMuch { // the text is incomplete
-		fmt.Fprintf(&b, " and more %d", len(x.world.terms))
+	if x.formula.tooLarge { // the text is incomplete
+		fmt.Fprintf(&b, " and more %d", len(x.formula.terms))
 	}
-	return x.world.term(b.String())
+	return x.formula.term(b.String())
 }
 
 // keyWriter writes the name of an expression. It numbers the variables of macros by depth, so their
@@ -31,7 +31,7 @@ type keyWriter struct {
 }
 
 func (k *keyWriter) expr(e ast.Expr) {
-	if k.world.spend(1) {
+	if k.formula.spend(1) {
 		return
 	}
 	if p := k.place(e); p != nil {
@@ -41,7 +41,7 @@ func (k *keyWriter) expr(e ast.Expr) {
 	switch e.Kind() {
 	case ast.LiteralKind:
 		name := literalTerm(e.AsLiteral())
-		k.world.spend(len(name) / 64)
+		k.formula.spend(len(name) / 64)
 		k.out.WriteString(name)
 	case ast.IdentKind:
 		k.ident(e.AsIdent())
@@ -51,7 +51,7 @@ func (k *keyWriter) expr(e ast.Expr) {
 			k.out.WriteString("has ")
 		}
 		k.expr(s.Operand())
-		k.world.spend(len(s.FieldName()) / 64)
+		k.formula.spend(len(s.FieldName()) / 64)
 		k.out.WriteString("." + strconv.Quote(s.FieldName()))
 	case ast.CallKind:
 		call := e.AsCall()
@@ -85,7 +85,7 @@ func (k *keyWriter) place(e ast.Expr) *place {
 	switch e.Kind() {
 	case ast.IdentKind:
 		alts := k.vars[e.AsIdent()].alts
-		if len(alts) == 1 && alts[0].place != nil && !alts[0].size && alts[0].plus == 0 && alts[0].when == k.world.yes && !slices.Contains(k.hidden, e.AsIdent()) {
+		if len(alts) == 1 && alts[0].place != nil && !alts[0].size && alts[0].plus == 0 && alts[0].when == k.formula.yes && !slices.Contains(k.hidden, e.AsIdent()) {
 			return alts[0].place
 		}
 	case ast.SelectKind:

@@ -17,14 +17,14 @@ import (
 // of a map.
 type place struct {
 	*content
-	world  *formula
-	of     *Prover // the version that reads the object
-	key    string  // identifies the place in the formula: "@7"
-	path   []engine.Step
-	parent *place
-	schema *schema.Structural // nil if the CRD has no schema for it
-	decl   *types.Decl
-	below  map[string]*place
+	formula *formula
+	of      *Prover // the version that reads the object
+	key     string  // identifies the place in the formula: "@7"
+	path    []engine.Step
+	parent  *place
+	schema  *schema.Structural // nil if the CRD has no schema for it
+	decl    *types.Decl
+	below   map[string]*place
 
 	twin *twin // set for a place that a second version reads
 	// index is the index or key of an item or entry.
@@ -42,15 +42,15 @@ func (w *formula) newPlace(p place) *place {
 	if p.content == nil {
 		p.content = w.newContent(p.decl.Kind)
 	}
-	p.world, p.below = w, map[string]*place{}
-	w.made++
+	p.formula, p.below = w, map[string]*place{}
+	w.placeCount++
 	w.meter.Spend(perStep)
-	p.key = "@" + strconv.Itoa(w.made)
+	p.key = "@" + strconv.Itoa(w.placeCount)
 	if p.parent != nil {
 		w.implies(p.parent.present, p.present)
 	}
 	if len(w.places) >= maxPlaces {
-		w.tooMuch = true
+		w.tooLarge = true
 		return &p // not constrained any further
 	}
 	w.places = append(w.places, &p)
@@ -66,7 +66,7 @@ func (p *place) field(f *types.Field) *place {
 		of: p.of, parent: p, decl: f.Decl, schema: propertyOf(p.schema, f.Name),
 		path: pathBelow(p.path, engine.Step{Name: f.Name}),
 	}
-	made := p.world.twinned(&q, func(like *place) *place {
+	made := p.formula.pairedPlace(&q, func(like *place) *place {
 		if g := like.decl.Fields[f.Name]; g != nil {
 			return like.field(g)
 		}
@@ -74,7 +74,7 @@ func (p *place) field(f *types.Field) *place {
 	})
 	p.below[f.Name] = made
 	if p.hasAlways(f, q.schema) {
-		p.world.implies(made.present, p.present, p.world.schemaOf(p))
+		p.formula.implies(made.present, p.present, p.formula.schemaOf(p))
 	}
 	return made
 }
@@ -113,7 +113,7 @@ func (p *place) hasAlways(f *types.Field, s *schema.Structural) bool {
 
 // entry returns the place of an entry of a map, and item that of an item of a list.
 func (p *place) entry(name string) *place {
-	return p.one("entry "+strconv.Quote(name), &alt{when: p.world.yes, constant: celtypes.String(name)})
+	return p.one("entry "+strconv.Quote(name), &alt{when: p.formula.yes, constant: celtypes.String(name)})
 }
 
 func (p *place) item(index int64) *place {
@@ -121,11 +121,11 @@ func (p *place) item(index int64) *place {
 	if q := p.below[id]; q != nil {
 		return q
 	}
-	q := p.one(id, &alt{when: p.world.yes, constant: celtypes.Int(index)})
+	q := p.one(id, &alt{when: p.formula.yes, constant: celtypes.Int(index)})
 	there := p.sizes.less(cut{i: index + 1}).Not()
-	p.world.implies(there, q.present)
+	p.formula.implies(there, q.present)
 	if !p.decl.Elem.Nullable {
-		p.world.implies(q.present, p.present, there)
+		p.formula.implies(q.present, p.present, there)
 	}
 	return q
 }
@@ -133,7 +133,7 @@ func (p *place) item(index int64) *place {
 // some returns an unspecified item or entry, which id distinguishes from others.
 func (p *place) some(id string) *place {
 	q := p.one(id, nil)
-	p.world.implies(q.present, p.present, p.sizes.less(cut{i: 1}).Not())
+	p.formula.implies(q.present, p.present, p.sizes.less(cut{i: 1}).Not())
 	return q
 }
 
@@ -146,7 +146,7 @@ func (p *place) one(id string, index *alt) *place {
 		of: p.of, parent: p, id: id, decl: p.decl.Elem, schema: elementOf(p.schema),
 		path: pathBelow(p.path, engine.Step{Any: true}),
 	}
-	made := p.world.twinned(&q, func(like *place) *place {
+	made := p.formula.pairedPlace(&q, func(like *place) *place {
 		if like.decl.Elem == nil {
 			return nil
 		}
@@ -162,7 +162,7 @@ func (p *place) one(id string, index *alt) *place {
 	default:
 		made.index = made.someIndex()
 	}
-	p.world.implies(p.sizes.less(cut{i: 1}).Not(), made.present)
+	p.formula.implies(p.sizes.less(cut{i: 1}).Not(), made.present)
 	return made
 }
 
@@ -172,12 +172,12 @@ func (p *place) someIndex() *alt {
 	if p.parent.decl.Kind == types.Map {
 		d = &types.Decl{Kind: types.String}
 	}
-	at := p.world.newPlace(place{of: p.of, path: p.path, decl: d, element: p})
-	p.world.clause(at.present)
+	at := p.formula.newPlace(place{of: p.of, path: p.path, decl: d, element: p})
+	p.formula.clause(at.present)
 	if d.Kind == types.Int {
-		p.world.clause(at.numbers.less(cut{i: 0}).Not())
+		p.formula.clause(at.numbers.less(cut{i: 0}).Not())
 	}
-	return &alt{when: p.world.yes, place: at}
+	return &alt{when: p.formula.yes, place: at}
 }
 
 // name relates entries with unknown keys to the entries with known keys: equal keys mean the same
@@ -199,11 +199,11 @@ func (p *place) name() {
 	for _, one := range named {
 		text := string(one.index.constant.(celtypes.String))
 		for _, some := range others {
-			if p.world.spend(1) {
+			if p.formula.spend(1) {
 				return
 			}
 			if l, ok := some.index.place.is(text); ok {
-				p.world.implies(one.present, some.present, l)
+				p.formula.implies(one.present, some.present, l)
 			}
 		}
 	}

@@ -198,13 +198,13 @@ func TestBesideTooMuch(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if w.clause(q.refuses(q.rule)); !w.ruleless {
+		if w.clause(q.refuses(q.rule)); !w.withoutSiblings {
 			w.spend(maxWork + 1)
 		}
 		return nil
 	})
-	if told := told(t, proof, err); told != "schema" {
-		t.Errorf("proof %q, want schema", told)
+	if got := proofText(t, proof, err); got != "schema" {
+		t.Errorf("proof %q, want schema", got)
 	}
 }
 

@@ -40,19 +40,19 @@ type Prover struct {
 	schema   *schema.Structural
 	decl     *types.Decl
 	compiler *rule.Compiler[*rule.Checked]
-	oddities
-	closed    map[string]closed // by path
-	work      *work.Meter       // of the run; nil if it has no limit
-	recording *recording        // of formulas; nil outside tests
+	elementTraits
+	closed    map[string]closedResult // by path
+	work      *work.Meter             // of the run; nil if it has no limit
+	recording *recording              // of formulas; nil outside tests
 }
 
-// one is a compiled rule.
-type one struct {
+// compiledRule is a checked rule with its syntax tree.
+type compiledRule struct {
 	ref     engine.RuleRef
 	checked *rule.Checked
 	tree    *ast.AST
 	usesOld bool
-	oddities
+	elementTraits
 }
 
 // New returns a prover for a version of a CRD.
@@ -67,8 +67,8 @@ func New(of *apiextensionsv1.CustomResourceDefinitionVersion, cfg Config) (*Prov
 	}
 	decl := types.NewInterner().FromSchema(s, types.ResourceRoot)
 	return &Prover{
-		closed:  map[string]closed{},
-		version: of.Name, schema: s, decl: decl, oddities: odditiesOf(decl, map[*types.Decl]bool{}),
+		closed:  map[string]closedResult{},
+		version: of.Name, schema: s, decl: decl, elementTraits: elementTraitsOf(decl, map[*types.Decl]bool{}),
 		compiler: rule.NewCompiler(rule.Config[*rule.Checked]{
 			Env: types.StoredEnv(v), Finish: func(c *rule.Checked) (*rule.Checked, error) { return c, nil },
 		}),
@@ -78,33 +78,33 @@ func New(of *apiextensionsv1.CustomResourceDefinitionVersion, cfg Config) (*Prov
 // Charge makes the following questions consume work from m. A question that uses up m has no proof.
 func (p *Prover) Charge(m *work.Meter) { p.work = m }
 
-// ErrNotAnalysed means that a question cannot be analyzed, for example because a rule does not
+// ErrNotAnalyzed means that a question cannot be analyzed, for example because a rule does not
 // compile.
-var ErrNotAnalysed = errors.New("not analyzed")
+var ErrNotAnalyzed = errors.New("not analyzed")
 
 // Never proves that a rule never has an outcome. It returns nil if it finds no proof. The rule is
 // identified by its path and index.
-func (p *Prover) Never(ref engine.RuleRef, what Outcome) (*Proof, error) {
+func (p *Prover) Never(ref engine.RuleRef, outcome Outcome) (*Proof, error) {
 	if steps, err := engine.ParsePath(ref.Path); err != nil || len(steps) > work.MaxDepth {
 		return nil, err
 	}
-	proof, err := p.never(ref, what)
+	proof, err := p.proveNever(ref, outcome)
 	if proof != nil || err != nil {
 		return proof, err
 	}
-	return p.nowhere(ref)
+	return p.proveUnreachable(ref)
 }
 
-func (p *Prover) never(ref engine.RuleRef, what Outcome) (*Proof, error) {
+func (p *Prover) proveNever(ref engine.RuleRef, outcome Outcome) (*Proof, error) {
 	return p.prove(func(w *formula) error {
 		q, err := w.question(p, ref)
 		if err != nil {
 			return err
 		}
-		w.asked = &q.rule.ref
+		w.target = &q.rule.ref
 		v := q.truth(q.rule)
 		w.clause(v.t.Not())
-		if what == Failed {
+		if outcome == Failed {
 			w.clause(v.f.Not())
 		}
 		w.clause(w.runs(q.rule))
@@ -112,9 +112,9 @@ func (p *Prover) never(ref engine.RuleRef, what Outcome) (*Proof, error) {
 	})
 }
 
-// nowhere proves that no object has the list or map that contains a rule. Parents of an item are
+// proveUnreachable proves that no object has the list or map that contains a rule. Parents of an item are
 // otherwise not modeled.
-func (p *Prover) nowhere(ref engine.RuleRef) (*Proof, error) {
+func (p *Prover) proveUnreachable(ref engine.RuleRef) (*Proof, error) {
 	steps, err := engine.ParsePath(ref.Path)
 	if err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func (p *Prover) nowhere(ref engine.RuleRef) (*Proof, error) {
 			continue
 		}
 		proof, err := p.prove(func(w *formula) error {
-			w.asked = &ref // the rule must not support its own proof
+			w.target = &ref // the rule must not support its own proof
 			return w.reach(p, steps[:i])
 		})
 		if proof != nil || err != nil {
@@ -150,8 +150,8 @@ func (p *Prover) AcceptsNothing(path string) (*Proof, error) {
 	return p.acceptsNothing(steps)
 }
 
-// closed caches the result of acceptsNothing, which is needed for each rule below a path.
-type closed struct {
+// closedResult caches the result of acceptsNothing, which is needed for each rule below a path.
+type closedResult struct {
 	proof *Proof
 	err   error
 }
@@ -167,18 +167,18 @@ func (p *Prover) acceptsNothing(steps []engine.Step) (*Proof, error) {
 }
 
 // rule compiles a rule of a schema node, or returns nil if it does not compile.
-func (p *Prover) rule(steps []engine.Step, s *schema.Structural, d *types.Decl, index int) *one {
+func (p *Prover) rule(steps []engine.Step, s *schema.Structural, d *types.Decl, index int) *compiledRule {
 	ref := engine.RuleRef{Version: p.version, Path: engine.FormatPath(steps), Index: index}
 	return p.compile(ref, d, s.XValidations[index].Rule, rule.OptionalOldSelf(s.XValidations[index].OptionalOldSelf))
 }
 
-func (p *Prover) compile(ref engine.RuleRef, d *types.Decl, text string, optional bool) *one {
+func (p *Prover) compile(ref engine.RuleRef, d *types.Decl, text string, optional bool) *compiledRule {
 	checked, refused, err := p.compiler.Compile(rule.Key{Decl: d, Part: rule.Itself, Optional: optional, Source: text})
 	if refused != nil || err != nil {
 		return nil
 	}
 	ref.Rule, ref.OptionalOldSelf = text, optional
-	tree, odd := checked.AST.NativeRep(), p.oddities
-	odd.nulls = odd.nulls || oddNulls(tree.Expr())
-	return &one{ref: ref, checked: checked, tree: tree, usesOld: checked.UsesOldSelf(), oddities: odd}
+	tree, odd := checked.AST.NativeRep(), p.elementTraits
+	odd.nulls = odd.nulls || usesNullAsValue(tree.Expr())
+	return &compiledRule{ref: ref, checked: checked, tree: tree, usesOld: checked.UsesOldSelf(), elementTraits: odd}
 }

@@ -19,13 +19,13 @@ func (x *reading) loop(e ast.Expr) truth {
 	c := e.AsComprehension()
 	body, every, ok := quantifierOf(c)
 	if !ok {
-		return x.unmodelledLoop(e)
+		return x.unmodeledLoop(e)
 	}
 	ranges := x.value(c.IterRange())
 	if !elements(ranges) {
-		return x.unmodelledLoop(e)
+		return x.unmodeledLoop(e)
 	}
-	return x.world.quantified(x.term(e), ranges, every, func(q *place) truth { return x.element(q, c).truth(body) })
+	return x.formula.quantified(x.term(e), ranges, every, func(q *place) truth { return x.element(q, c).truth(body) })
 }
 
 // elements reports whether all possible values are lists or maps whose elements are places.
@@ -38,12 +38,12 @@ func elements(ranges []alt) bool {
 	return true
 }
 
-// unmodelledLoop returns an unconstrained truth that fails if the range fails.
-func (x *reading) unmodelledLoop(e ast.Expr) truth {
-	g := &x.world.gates
+// unmodeledLoop returns an unconstrained truth that fails if the range fails.
+func (x *reading) unmodeledLoop(e ast.Expr) truth {
+	g := &x.formula.gates
 	key := x.term(e)
-	defined := g.both(x.defined(e.AsComprehension().IterRange()), x.world.named("defined: "+key))
-	return g.given(defined, x.world.named(key))
+	defined := g.both(x.defined(e.AsComprehension().IterRange()), x.formula.named("defined: "+key))
+	return g.given(defined, x.formula.named(key))
 }
 
 // quantifierOf recognizes the expansions of all and exists.
@@ -122,7 +122,7 @@ const maxInstances = 2000
 func (w *formula) instantiate() {
 	for again := true; again; {
 		again = false
-		for i := 0; i < len(w.quantifiers) && !w.tooMuch; i++ {
+		for i := 0; i < len(w.quantifiers) && !w.tooLarge; i++ {
 			q := w.quantifiers[i]
 			for _, id := range sortedKeys(q.over.below) {
 				one := q.over.below[id]
@@ -133,14 +133,14 @@ func (w *formula) instantiate() {
 					return
 				}
 				q.done[one], again = true, true
-				q.say(one)
+				q.assert(one)
 			}
 		}
 	}
 }
 
-func (q *quantifier) say(one *place) {
-	w := one.world
+func (q *quantifier) assert(one *place) {
+	w := one.formula
 	v := q.body(one)
 	if q.every {
 		w.implies(v.t, q.when, one.present, q.given.t)

@@ -22,9 +22,9 @@ func (p *Prover) Equal(ref engine.RuleRef, instead apiextensionsv1.ValidationRul
 		}
 		other := p.compile(q.rule.ref, q.self.decl, instead.Rule, rule.OptionalOldSelf(instead.OptionalOldSelf))
 		if other == nil {
-			return fmt.Errorf("rule instead of %d of %q: %w: it does not compile", ref.Index, ref.Path, ErrNotAnalysed)
+			return fmt.Errorf("rule instead of %d of %q: %w: it does not compile", ref.Index, ref.Path, ErrNotAnalyzed)
 		}
-		w.asked = &q.rule.ref
+		w.target = &q.rule.ref
 		w.before(q, other)
 		a, b := q.refuses(q.rule), q.refuses(other)
 		w.clause(a, b)
@@ -51,9 +51,9 @@ func (p *Prover) Passes(next *Prover, ref engine.RuleRef) (*Proof, error) {
 
 // question is a rule for the value at a place and its old value.
 type question struct {
-	world     *formula
+	formula   *formula
 	of        *Prover
-	rule      *one
+	rule      *compiledRule
 	self, old *place
 }
 
@@ -70,20 +70,20 @@ func (w *formula) question(of *Prover, ref engine.RuleRef) (*question, error) {
 	}
 	self := w.tree(of, steps)
 	if self == nil || n.schema == nil || ref.Index < 0 || ref.Index >= len(n.schema.XValidations) {
-		return nil, fmt.Errorf("rule %d of %q: %w: no such rule in the schema", ref.Index, ref.Path, ErrNotAnalysed)
+		return nil, fmt.Errorf("rule %d of %q: %w: no such rule in the schema", ref.Index, ref.Path, ErrNotAnalyzed)
 	}
 	r := of.rule(steps, n.schema, n.decl, ref.Index)
 	if r == nil {
-		return nil, fmt.Errorf("rule %d of %q: %w: it does not compile", ref.Index, ref.Path, ErrNotAnalysed)
+		return nil, fmt.Errorf("rule %d of %q: %w: it does not compile", ref.Index, ref.Path, ErrNotAnalyzed)
 	}
-	q := &question{world: w, of: of, rule: r, self: self}
+	q := &question{formula: w, of: of, rule: r, self: self}
 	w.before(q, r)
 	return q, nil
 }
 
 // before adds the old object if the rule reads it. The first version accepts the old object, too,
 // and it has values at the same places.
-func (w *formula) before(q *question, r *one) {
+func (w *formula) before(q *question, r *compiledRule) {
 	if !r.usesOld || q.old != nil {
 		return
 	}
@@ -98,17 +98,17 @@ func (w *formula) before(q *question, r *one) {
 
 // truth returns the truth of a rule. If upstream may panic, the result may be an error regardless
 // of the operands.
-func (q *question) truth(r *one) truth {
-	g := &q.world.gates
-	v := q.world.reading(r, q.self, q.old).truth(r.tree.Expr())
+func (q *question) truth(r *compiledRule) truth {
+	g := &q.formula.gates
+	v := q.formula.reading(r, q.self, q.old).truth(r.tree.Expr())
 	if !eval.MayPanic(r.tree) {
 		return v
 	}
-	calm := g.free()
-	return truth{g.both(calm, v.t), g.both(calm, v.f)}
+	noError := g.free()
+	return truth{g.both(noError, v.t), g.both(noError, v.f)}
 }
 
 // refuses returns a literal that holds if a rule rejects the object: it runs and is not true.
-func (q *question) refuses(r *one) sat.Lit {
-	return q.world.both(q.world.runs(r), q.truth(r).t.Not())
+func (q *question) refuses(r *compiledRule) sat.Lit {
+	return q.formula.both(q.formula.runs(r), q.truth(r).t.Not())
 }

@@ -17,7 +17,7 @@ func prover(t testing.TB, schema string) *Prover {
 	return p
 }
 
-func told(t *testing.T, proof *Proof, err error) string {
+func proofText(t *testing.T, proof *Proof, err error) string {
 	t.Helper()
 	switch {
 	case err != nil:
@@ -59,7 +59,7 @@ func TestEqual(t *testing.T) {
 	} {
 		p := prover(t, spec(fields, c.a))
 		proof, err := p.Equal(engine.RuleRef{Path: "spec"}, apiextensionsv1.ValidationRule{Rule: c.b})
-		if got := told(t, proof, err); got != c.want {
+		if got := proofText(t, proof, err); got != c.want {
 			t.Errorf("%s and %s: got %q, want %q", c.a, c.b, got, c.want)
 		}
 	}
@@ -70,7 +70,7 @@ func TestEqualSiblings(t *testing.T) {
 	t.Parallel()
 	p := prover(t, spec(fields, "self.kind == 'A'", "has(self.num)"))
 	proof, err := p.Equal(engine.RuleRef{Path: "spec"}, apiextensionsv1.ValidationRule{Rule: "self.kind == 'A' && has(self.num)"})
-	if got, want := told(t, proof, err), "rule 1 of spec"; got != want {
+	if got, want := proofText(t, proof, err), "rule 1 of spec"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	_, err = p.Equal(engine.RuleRef{Path: "spec"}, apiextensionsv1.ValidationRule{Rule: "self.nosuch"})
@@ -98,7 +98,7 @@ func TestEqualTransitions(t *testing.T) {
 			t.Fatal(err)
 		}
 		proof, err := p.Equal(engine.RuleRef{Path: "spec"}, c.b)
-		if got := told(t, proof, err); got != c.want {
+		if got := proofText(t, proof, err); got != c.want {
 			t.Errorf("%s and %s: got %q, want %q", c.a.Rule, c.b.Rule, got, c.want)
 		}
 	}
@@ -153,7 +153,7 @@ func TestPasses(t *testing.T) {
 			}
 			p, next := prover(t, spec(of(c.fields), c.rules...)), prover(t, spec(of(c.nextFields), c.next))
 			proof, err := p.Passes(next, engine.RuleRef{Path: "spec"})
-			if got := told(t, proof, err); got != c.want {
+			if got := proofText(t, proof, err); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
@@ -170,7 +170,7 @@ func TestPassesNowhere(t *testing.T) {
 		"type: object\nx-kubernetes-preserve-unknown-fields: true": "",
 	} {
 		proof, err := prover(t, old).Passes(next, engine.RuleRef{Path: "spec"})
-		if got := told(t, proof, err); got != want {
+		if got := proofText(t, proof, err); got != want {
 			t.Errorf("%s: got %q, want %q", old, got, want)
 		}
 	}

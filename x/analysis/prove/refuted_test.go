@@ -40,19 +40,19 @@ func TestRefuted(t *testing.T) {
 func (c *refuted) hold(t *testing.T) {
 	t.Helper()
 	last := len(c.rules) - 1
-	asked := &claim{rule: place2{"spec", last}, failed: c.what == Failed}
+	target := &claim{rule: place2{"spec", last}, failed: c.what == Failed}
 	ref := engine.RuleRef{Path: "spec", Index: last}
 	var proof *Proof
 	var err error
 	engines := []*engine.Engine{engineOf(t, version(t, spec(c.fields, c.rules...)))}
 	switch {
 	case c.next != "":
-		ref.Index, asked.rule.index = 0, 0
+		ref.Index, target.rule.index = 0, 0
 		next := version(t, spec(c.next, c.rules[last]))
 		engines = []*engine.Engine{engineOf(t, version(t, spec(c.fields, c.rules[:last]...))), engineOf(t, next)}
 		proof, err = prover(t, spec(c.fields, c.rules[:last]...)).Passes(prover(t, spec(c.next, c.rules[last])), ref)
 	case c.instead != "":
-		asked.instead = &place2{"spec", last + 1}
+		target.instead = &place2{"spec", last + 1}
 		engines[0] = engineOf(t, version(t, spec(c.fields, append(slices.Clone(c.rules), c.instead)...)))
 		proof, err = prover(t, spec(c.fields, c.rules...)).Equal(ref, apiextensionsv1.ValidationRule{Rule: c.instead})
 	default:
@@ -75,11 +75,11 @@ func (c *refuted) hold(t *testing.T) {
 		}
 	}
 	b := brokenOf(res)
-	if !b.contradicts(asked) {
+	if !b.contradicts(target) {
 		t.Fatalf("the object shows nothing: %v", res.Causes)
 	}
 	if proof != nil {
-		if asked.siblings = proof.Siblings; c.next != "" || b.contradicts(asked) {
+		if target.siblings = proof.Siblings; c.next != "" || b.contradicts(target) {
 			t.Errorf("proved (%v), and here is an object: %s, old %s: %v", proof, c.object, c.old, res.Causes)
 		}
 	}
@@ -178,7 +178,7 @@ func TestReordered(t *testing.T) {
 		t.Fatal(err)
 	}
 	proof, err := p.Never(engine.RuleRef{Path: "spec", Index: 1}, Refused)
-	if got, want := told(t, proof, err), "rule 0 of spec"; got != want {
+	if got, want := proofText(t, proof, err), "rule 0 of spec"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	res, err := engineOf(t, v).Validate(t.Context(), engine.Request{Object: objectOf(t, "{l: [{k: b}, {k: a}]}"), OldObject: objectOf(t, "{l: [{k: a}, {k: b}]}")})

@@ -19,7 +19,7 @@ func formulaOf(t *testing.T, p *Prover, ref engine.RuleRef, what Outcome) (prove
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.asked = &q.rule.ref
+	w.target = &q.rule.ref
 	v := q.truth(q.rule)
 	w.clause(v.t.Not())
 	if what == Failed {
@@ -61,7 +61,7 @@ func TestSolvers(t *testing.T) {
 		}
 		_, script, assumed := formulaOf(t, p, engine.RuleRef{Path: "spec"}, Refused)
 		for _, s := range solvers {
-			if got, err := s.Ask(t.Context(), script, assumed); err != nil || got != want {
+			if got, err := s.Check(t.Context(), script, assumed); err != nil || got != want {
 				t.Errorf("%s, %s: got %v, %v, want %v", s.Name, rule, got, err, want)
 			}
 		}
@@ -86,7 +86,7 @@ func TestSolversAgree(t *testing.T) {
 			proved, script, assumed := formulaOf(t, r.prover, r.ref, what)
 			line := fmt.Sprintf("proved by ours %v", proved)
 			for _, s := range solvers {
-				answer, err := s.Ask(t.Context(), script, assumed)
+				answer, err := s.Check(t.Context(), script, assumed)
 				if err != nil {
 					t.Errorf("%v: %v", r, err)
 				}

@@ -65,9 +65,9 @@ func (w *formula) contradiction() []sat.Lit {
 
 // part is a constraint of an example on a string.
 type part struct {
-	lit        sat.Lit
-	language   *automaton.Language // or else a bound:
-	least, end int64               // at least and less than; 0 if unset
+	lit          sat.Lit
+	language     *automaton.Language // or else a bound:
+	lower, upper int64               // at least and less than; 0 if unset
 }
 
 // example returns the constraints of the solver's example on the string. It returns nil if the
@@ -85,20 +85,20 @@ func (c *content) example() (parts []part) {
 		}
 	}
 	// The tightest bounds suffice.
-	least, end := part{}, part{}
+	lower, upper := part{}, part{}
 	for i, cut := range c.sizes.cuts {
 		lit := c.sizes.lits[i]
 		if s.True(lit) {
-			end = part{lit: lit, end: cut.i}
+			upper = part{lit: lit, upper: cut.i}
 			break
 		}
-		least = part{lit: lit.Not(), least: cut.i}
+		lower = part{lit: lit.Not(), lower: cut.i}
 	}
-	if least.least > 0 {
-		parts = append(parts, least)
+	if lower.lower > 0 {
+		parts = append(parts, lower)
 	}
-	if end.end > 0 {
-		parts = append(parts, end)
+	if upper.upper > 0 {
+		parts = append(parts, upper)
 	}
 	return parts
 }
@@ -123,12 +123,12 @@ func (w *formula) noText(parts []part) bool {
 		switch {
 		case one.language != nil:
 			all = all.And(one.language)
-		case one.least > 0:
-			search.MinLength = int(min(one.least, 1<<20))
-		case one.end == 1:
+		case one.lower > 0:
+			search.MinLength = int(min(one.lower, 1<<20))
+		case one.upper == 1:
 			empty = true
 		default:
-			search.MaxLength = int(min(one.end-1, 1<<20))
+			search.MaxLength = int(min(one.upper-1, 1<<20))
 		}
 	}
 	if empty {

@@ -73,13 +73,13 @@ var typed = []string{
 func (x *reading) taken(operation string, left ast.Expr, a alt, right ast.Expr, b alt) sat.Lit {
 	is := func(e ast.Expr, a alt) bool { return !anything(x.kind(e)) && (a.solid() || !x.mayBeNull(e)) }
 	if is(left, a) && is(right, b) {
-		return x.world.yes
+		return x.formula.yes
 	}
-	return x.world.named("defined: " + operation + " " + a.name() + ", " + b.name())
+	return x.formula.named("defined: " + operation + " " + a.name() + ", " + b.name())
 }
 
-// oddNulls reports whether e uses null other than in a comparison.
-func oddNulls(e ast.Expr) bool {
+// usesNullAsValue reports whether e uses null other than in a comparison.
+func usesNullAsValue(e ast.Expr) bool {
 	n := 0
 	null := func(e ast.Expr) bool { return e.Kind() == ast.LiteralKind && e.AsLiteral() == celtypes.NullValue }
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
@@ -97,22 +97,22 @@ func oddNulls(e ast.Expr) bool {
 	return n > 0
 }
 
-// oddities describes the elements anywhere in a schema: whether some can be null, and whether some
+// elementTraits describes the elements anywhere in a schema: whether some can be null, and whether some
 // are hidden from rules.
-type oddities struct{ nulls, hidden bool }
+type elementTraits struct{ nulls, hidden bool }
 
-func odditiesOf(d *types.Decl, seen map[*types.Decl]bool) (o oddities) {
+func elementTraitsOf(d *types.Decl, seen map[*types.Decl]bool) (o elementTraits) {
 	if seen[d] {
 		return o
 	}
 	seen[d] = true
-	add := func(below oddities) { o.nulls, o.hidden = o.nulls || below.nulls, o.hidden || below.hidden }
+	add := func(below elementTraits) { o.nulls, o.hidden = o.nulls || below.nulls, o.hidden || below.hidden }
 	if d.Elem != nil {
-		add(oddities{d.Elem.Nullable, d.Elem.Kind == types.Hidden})
-		add(odditiesOf(d.Elem, seen))
+		add(elementTraits{d.Elem.Nullable, d.Elem.Kind == types.Hidden})
+		add(elementTraitsOf(d.Elem, seen))
 	}
 	for _, f := range d.Fields {
-		add(odditiesOf(f.Decl, seen))
+		add(elementTraitsOf(f.Decl, seen))
 	}
 	return o
 }
@@ -136,7 +136,7 @@ func (x *reading) side(e ast.Expr, a alt) side {
 }
 
 func (x *reading) placed(p *place, typed bool) side {
-	return side{alt: alt{place: p}, scalar: scalar(p.decl.Kind), plain: x.world.comparable(p.decl).total, typed: typed}
+	return side{alt: alt{place: p}, scalar: scalar(p.decl.Kind), plain: x.formula.comparable(p.decl).total, typed: typed}
 }
 
 func scalar(k types.Kind) bool {
@@ -154,17 +154,17 @@ func scalarKind(k celtypes.Kind) bool {
 
 // equals returns literals that hold if two values are equal, and if the comparison fails.
 func (x *reading) equals(a, b side) (is, fails sat.Lit) {
-	g := &x.world.gates
+	g := &x.formula.gates
 	same := a.place != nil && b.place != nil && a.place.decl == b.place.decl
 	switch {
 	case a.constant == celtypes.NullValue, b.constant == celtypes.NullValue, a.scalar && b.scalar:
 		return x.same(a.alt, b.alt, true), g.no()
 	case a.plain && b.plain && (same || a.typed && b.typed):
-		return x.same(a.alt, b.alt, same && x.world.comparable(a.place.decl).bothWays), g.no()
+		return x.same(a.alt, b.alt, same && x.formula.comparable(a.place.decl).bothWays), g.no()
 	}
 	key := a.name() + " == " + b.name()
-	is = x.world.named("equal: " + key)
-	return is, g.both(is.Not(), x.world.named("fails: "+key))
+	is = x.formula.named("equal: " + key)
+	return is, g.both(is.Not(), x.formula.named("fails: "+key))
 }
 
 // comparable describes equality between values of a declaration.

@@ -11,9 +11,9 @@ import (
 
 // reading is an expression with the values of its variables.
 type reading struct {
-	world *formula
-	ast   *ast.AST
-	vars  map[string]variable
+	formula *formula
+	ast     *ast.AST
+	vars    map[string]variable
 	// nulls is set if some items or entries can be null although their type is another. hidden is
 	// set if rules cannot see some.
 	nulls, hidden bool
@@ -41,8 +41,8 @@ func (x *reading) isBool(e ast.Expr) bool { return x.ast.GetType(e.ID()).Kind() 
 
 // truth returns the truth of a bool expression.
 func (x *reading) truth(e ast.Expr) truth {
-	g := &x.world.gates
-	if x.world.spend(1) {
+	g := &x.formula.gates
+	if x.formula.spend(1) {
 		return g.anything(g.yes)
 	}
 	switch e.Kind() {
@@ -69,12 +69,12 @@ func (x *reading) truth(e ast.Expr) truth {
 
 // flagOf returns the truth of a bool value such as a field.
 func (x *reading) flagOf(e ast.Expr) truth {
-	g := &x.world.gates
+	g := &x.formula.gates
 	var t, f []sat.Lit
 	for _, a := range x.value(e) {
 		flag, when := x.flag(a), a.when
 		if !a.isBool() && !x.sure(e) {
-			when = g.both(when, x.world.named("defined: flag of "+a.name()))
+			when = g.both(when, x.formula.named("defined: flag of "+a.name()))
 		}
 		t, f = append(t, g.both(when, flag)), append(f, g.both(when, flag.Not()))
 	}
@@ -86,7 +86,7 @@ func (a alt) isBool() bool {
 }
 
 func (x *reading) flag(a alt) sat.Lit {
-	g := &x.world.gates
+	g := &x.formula.gates
 	switch {
 	case a.constant == celtypes.True:
 		return g.yes
@@ -95,11 +95,11 @@ func (x *reading) flag(a alt) sat.Lit {
 	case a.place != nil && a.place.decl.Kind == types.Bool:
 		return a.place.flag
 	}
-	return x.world.named("flag of " + a.name())
+	return x.formula.named("flag of " + a.name())
 }
 
 func (x *reading) call(e ast.Expr) truth {
-	g := &x.world.gates
+	g := &x.formula.gates
 	call := e.AsCall()
 	args := call.Args()
 	switch call.FunctionName() {
@@ -133,24 +133,24 @@ func (x *reading) call(e ast.Expr) truth {
 	case "matches", "startsWith", "endsWith", "contains":
 		return x.textual(e, call)
 	}
-	return x.unmodelled(e)
+	return x.unmodeled(e)
 }
 
-// unmodelled returns the truth of an expression that is known only by its text. It can be true,
+// unmodeled returns the truth of an expression that is known only by its text. It can be true,
 // false, or an error. Functions are strict, so it is an error if an argument is.
-func (x *reading) unmodelled(e ast.Expr) truth {
-	g := &x.world.gates
+func (x *reading) unmodeled(e ast.Expr) truth {
+	g := &x.formula.gates
 	defined := x.argumentsDefined(e)
 	key := x.term(e)
 	if x.neverFails(e) {
-		return g.given(defined, x.world.named(key))
+		return g.given(defined, x.formula.named(key))
 	}
-	return g.given(g.both(defined, x.world.named("defined: "+key)), x.world.named(key))
+	return g.given(g.both(defined, x.formula.named("defined: "+key)), x.formula.named(key))
 }
 
 // has returns the truth of the has macro.
 func (x *reading) has(s ast.SelectExpr) truth {
-	g := &x.world.gates
+	g := &x.formula.gates
 	var t, f []sat.Lit
 	for _, a := range x.value(s.Operand()) {
 		there := x.hasField(a, s.FieldName())
@@ -160,14 +160,14 @@ func (x *reading) has(s ast.SelectExpr) truth {
 }
 
 func (x *reading) hasField(a alt, ident string) truth {
-	g := &x.world.gates
+	g := &x.formula.gates
 	if a.place != nil && !a.size {
 		if q := a.place.selected(ident); q != nil {
 			return truth{q.present, q.present.Not()}
 		}
 	}
 	key := "has(" + a.name() + "." + ident + ")"
-	return g.given(x.world.named("defined: "+key), x.world.named(key))
+	return g.given(x.formula.named("defined: "+key), x.formula.named(key))
 }
 
 // selected returns the place of a field by its CEL name, or of an entry of a map.

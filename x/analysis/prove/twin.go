@@ -23,9 +23,9 @@ type twin struct {
 	same sat.Lit // both have the written value
 }
 
-// twinned returns the place for q, with a twin if its parent has a twin. counterpart returns the
+// pairedPlace returns the place for q, with a twin if its parent has a twin. counterpart returns the
 // place in the first version, or nil if that version does not have it.
-func (w *formula) twinned(q *place, counterpart func(*place) *place) *place {
+func (w *formula) pairedPlace(q *place, counterpart func(*place) *place) *place {
 	above := q.parent.twin
 	if above == nil {
 		return w.newPlace(*q)

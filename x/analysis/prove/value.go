@@ -53,8 +53,8 @@ const maxAlts = 64
 
 // value returns the alternatives for the value of an expression of any type.
 func (x *reading) value(e ast.Expr) []alt {
-	g := &x.world.gates
-	if x.world.spend(1) {
+	g := &x.formula.gates
+	if x.formula.spend(1) {
 		return x.opaque(e)
 	}
 	switch e.Kind() {
@@ -82,7 +82,7 @@ func (x *reading) value(e ast.Expr) []alt {
 
 // merged joins equal alternatives, and returns an opaque value if too many remain.
 func (x *reading) merged(e ast.Expr, alts []alt) []alt {
-	g := &x.world.gates
+	g := &x.formula.gates
 	var out []alt
 	index := map[string]int{}
 	for _, a := range alts {
@@ -104,7 +104,7 @@ func (x *reading) merged(e ast.Expr, alts []alt) []alt {
 }
 
 func (x *reading) selection(s ast.SelectExpr) []alt {
-	g := &x.world.gates
+	g := &x.formula.gates
 	var out []alt
 	for _, a := range x.value(s.Operand()) {
 		if a.place != nil && !a.size {
@@ -113,8 +113,8 @@ func (x *reading) selection(s ast.SelectExpr) []alt {
 				continue
 			}
 		}
-		key := x.world.term(a.name() + "." + s.FieldName())
-		out = append(out, alt{when: g.both(a.when, x.world.named("defined: "+key)), key: key})
+		key := x.formula.term(a.name() + "." + s.FieldName())
+		out = append(out, alt{when: g.both(a.when, x.formula.named("defined: "+key)), key: key})
 	}
 	return out
 }
@@ -149,7 +149,7 @@ func (x *reading) callValue(e ast.Expr) []alt {
 func (x *reading) kind(e ast.Expr) celtypes.Kind { return x.ast.GetType(e.ID()).Kind() }
 
 func (x *reading) choice(args []ast.Expr) []alt {
-	g := &x.world.gates
+	g := &x.formula.gates
 	c := x.truth(args[0])
 	var out []alt
 	for i, when := range []sat.Lit{c.t, c.f} {
@@ -162,10 +162,10 @@ func (x *reading) choice(args []ast.Expr) []alt {
 }
 
 func (x *reading) index(of, by ast.Expr) []alt {
-	g := &x.world.gates
+	g := &x.formula.gates
 	var out []alt
 	as, bs := x.value(of), x.value(by)
-	if x.world.spend(len(as) * len(bs) / 8) {
+	if x.formula.spend(len(as) * len(bs) / 8) {
 		return nil
 	}
 	for _, a := range as {
@@ -175,8 +175,8 @@ func (x *reading) index(of, by ast.Expr) []alt {
 				out = append(out, alt{when: g.both(when, q.present), place: q})
 				continue
 			}
-			key := x.world.term(a.name() + "[" + b.name() + "]")
-			out = append(out, alt{when: g.both(when, x.world.named("defined: "+key)), key: key})
+			key := x.formula.term(a.name() + "[" + b.name() + "]")
+			out = append(out, alt{when: g.both(when, x.formula.named("defined: "+key)), key: key})
 		}
 	}
 	return out
@@ -213,9 +213,9 @@ func (x *reading) sizes(of ast.Expr) []alt {
 		case a.place != nil && !a.size && hasSize(a.place.decl.Kind):
 			out = append(out, alt{when: a.when, place: a.place, size: true})
 		default:
-			key, when := x.world.term("size("+a.name()+")"), a.when
+			key, when := x.formula.term("size("+a.name()+")"), a.when
 			if !x.sized(of) {
-				when = x.world.both(when, x.world.named("defined: "+key))
+				when = x.formula.both(when, x.formula.named("defined: "+key))
 			}
 			out = append(out, alt{when: when, key: key})
 		}
@@ -237,11 +237,11 @@ func hasSize(k types.Kind) bool { return k == types.String || k == types.List ||
 // arithmetic returns exact values for sums of sizes and constants, and otherwise values that record
 // their operands and are undefined if the result is not an int64.
 func (x *reading) arithmetic(function string, left, right ast.Expr) []alt {
-	g := &x.world.gates
+	g := &x.formula.gates
 	op := map[string]string{operators.Add: "+", operators.Subtract: "-", operators.Multiply: "*"}[function]
 	var out []alt
 	as, bs := x.value(left), x.value(right)
-	if x.world.spend(len(as) * len(bs) / 8) {
+	if x.formula.spend(len(as) * len(bs) / 8) {
 		return nil
 	}
 	for _, a := range as {
@@ -252,9 +252,9 @@ func (x *reading) arithmetic(function string, left, right ast.Expr) []alt {
 				out = append(out, c)
 				continue
 			}
-			c := alt{key: x.world.term(fmt.Sprintf("(%s) %s (%s)", a.name(), op, b.name())), op: op, parts: []alt{a, b}}
-			fits := x.world.named("defined: " + c.key)
-			x.world.recording.atom(fits, isInt64, c, c)
+			c := alt{key: x.formula.term(fmt.Sprintf("(%s) %s (%s)", a.name(), op, b.name())), op: op, parts: []alt{a, b}}
+			fits := x.formula.named("defined: " + c.key)
+			x.formula.recording.atom(fits, isInt64, c, c)
 			c.when = g.both(when, fits)
 			out = append(out, c)
 		}
@@ -292,12 +292,12 @@ func added(a, b alt, op string) (alt, bool) {
 // opaque returns a value that is known only by its text.
 func (x *reading) opaque(e ast.Expr) []alt {
 	key := x.term(e)
-	if x.world.tooMuch {
-		return []alt{{when: x.world.free(), key: key}}
+	if x.formula.tooLarge {
+		return []alt{{when: x.formula.free(), key: key}}
 	}
 	defined := x.argumentsDefined(e)
 	if !x.neverFails(e) {
-		defined = x.world.both(defined, x.world.named("defined: "+key))
+		defined = x.formula.both(defined, x.formula.named("defined: "+key))
 	}
 	return []alt{{when: defined, key: key}}
 }
@@ -305,7 +305,7 @@ func (x *reading) opaque(e ast.Expr) []alt {
 // argumentsDefined returns a literal that holds if no argument that e always evaluates is an error.
 // It is always true if e is not a call.
 func (x *reading) argumentsDefined(e ast.Expr) sat.Lit {
-	g := &x.world.gates
+	g := &x.formula.gates
 	if e.Kind() != ast.CallKind {
 		return g.yes
 	}
@@ -322,7 +322,7 @@ func (x *reading) argumentsDefined(e ast.Expr) sat.Lit {
 }
 
 func (x *reading) defined(e ast.Expr) sat.Lit {
-	g := &x.world.gates
+	g := &x.formula.gates
 	if x.isBool(e) {
 		return x.truth(e).defined(g)
 	}

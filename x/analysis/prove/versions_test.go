@@ -152,18 +152,18 @@ func TestPassesByChance(t *testing.T) {
 			of, ofNext = map[string]string{"m": first["m"]}, map[string]string{"m": next["m"]}
 		}
 		rules := []string{r.rule(of, 1), r.rule(of, 2)}
-		asked := rules[r.IntN(2)]
-		if r.IntN(3) > 0 || strings.Contains(asked, "2") && !slices.Equal(sortedKeys(first), sortedKeys(next)) {
-			asked = r.rule(ofNext, 2)
+		target := rules[r.IntN(2)]
+		if r.IntN(3) > 0 || strings.Contains(target, "2") && !slices.Equal(sortedKeys(first), sortedKeys(next)) {
+			target = r.rule(ofNext, 2)
 		}
 		old, p := crdOf(t, first, rules...)
-		e, q := crdOf(t, next, asked)
+		e, q := crdOf(t, next, target)
 		proof, err := p.Passes(q, engine.RuleRef{Path: "spec"})
 		if err != nil || proof == nil {
 			continue
 		}
 		proofs++
-		c := newChance(seed, append(rules, asked))
+		c := newChance(seed, append(rules, target))
 		c.aim = []engine.Step{{Name: "spec"}}
 		c.words = append(c.words, "a", "b", "c")
 		for range objects {
@@ -182,7 +182,7 @@ func TestPassesByChance(t *testing.T) {
 				}
 				tried++
 				if b := brokenOf(after); !b.other && b.rules[place2{"spec", 0}] {
-					t.Fatalf("seed %d: old rules %q\nold fields %v\nnew rule %s\nnew fields %v\nproof %v\nobject %v", seed, rules, first, asked, next, proof, read)
+					t.Fatalf("seed %d: old rules %q\nold fields %v\nnew rule %s\nnew fields %v\nproof %v\nobject %v", seed, rules, first, target, next, proof, read)
 				}
 			}
 		}

@@ -25,8 +25,8 @@ type adjuster struct {
 	in     instance
 	wants  map[string]textWant // wanted strings by handle, for this round
 	known  map[string]textWant // wanted strings by schema path, for the whole search
-	// mending is set if the rule should become true, as all rules that are not the target.
-	mending bool
+	// repairing is set if the rule should become true, as all rules that are not the target.
+	repairing bool
 	// fuel limits the steps of a change.
 	fuel int
 	// quiet disables trying sample values, because the caller does that itself.
@@ -54,7 +54,7 @@ type binding struct {
 
 // A handle identifies a value that can be set, or its key in a map.
 type handle struct {
-	place
+	objectPath
 	key bool
 }
 
@@ -70,12 +70,12 @@ func (s *scope) with(name string, of binding) *scope { return &scope{s, name, of
 func (b *adjuster) bound(of binding) ref.Val {
 	switch {
 	case of.at != nil && of.at.key:
-		if _, ok := b.w.get(of.at.place); !ok {
+		if _, ok := b.w.get(of.at.objectPath); !ok {
 			return nil
 		}
 		return celtypes.String(of.at.path[len(of.at.path)-1].Name)
 	case of.at != nil:
-		v, ok := b.w.get(of.at.place)
+		v, ok := b.w.get(of.at.objectPath)
 		if !ok || of.at.node.d == nil {
 			return nil
 		}
@@ -173,9 +173,9 @@ func (b *adjuster) locateIdent(name string, sc *scope) (handle, bool) {
 	}
 	switch name {
 	case types.Self:
-		return handle{place: b.in.self}, true
+		return handle{objectPath: b.in.self}, true
 	case types.OldSelf:
-		return handle{place: b.in.before}, b.in.hasOld
+		return handle{objectPath: b.in.before}, b.in.hasOld
 	}
 	return handle{}, false
 }
@@ -190,9 +190,9 @@ func (b *adjuster) locateField(operand ast.Expr, ident string, sc *scope) (handl
 		if !ok {
 			return handle{}, false
 		}
-		return handle{place: h.field(f.Name)}, true
+		return handle{objectPath: h.field(f.Name)}, true
 	}
-	return handle{place: h.field(ident)}, h.field(ident).node.known()
+	return handle{objectPath: h.field(ident)}, h.field(ident).node.known()
 }
 
 func (b *adjuster) locateCall(call ast.CallExpr, sc *scope) (handle, bool) {
@@ -228,9 +228,9 @@ func (b *adjuster) locateIndex(of, index ast.Expr, sc *scope) (handle, bool) {
 	if h, ok := b.locate(of, sc); ok && !h.key {
 		switch at := at.(type) {
 		case celtypes.Int:
-			return handle{place: h.item(int(at))}, h.node.isList() && at >= 0 && at < maxItems
+			return handle{objectPath: h.item(int(at))}, h.node.isList() && at >= 0 && at < maxItems
 		case celtypes.String:
-			return handle{place: h.field(string(at))}, true
+			return handle{objectPath: h.field(string(at))}, true
 		}
 		return handle{}, false
 	}
@@ -269,7 +269,7 @@ func (b *adjuster) elements(e ast.Expr, sc *scope) []binding {
 		return nil
 	}
 	if h, ok := b.locate(e, sc); ok && !h.key {
-		return b.elementsAt(h.place)
+		return b.elementsAt(h.objectPath)
 	}
 	switch e.Kind() {
 	case ast.ListKind:
@@ -289,16 +289,16 @@ func (b *adjuster) elements(e ast.Expr, sc *scope) []binding {
 }
 
 // elementsAt returns bindings for the items of a list or the keys of a map.
-func (b *adjuster) elementsAt(p place) (all []binding) {
+func (b *adjuster) elementsAt(p objectPath) (all []binding) {
 	v, _ := b.w.get(p)
 	switch v := v.(type) {
 	case []any:
 		for i := range v {
-			all = append(all, binding{at: &handle{place: p.item(i)}})
+			all = append(all, binding{at: &handle{objectPath: p.item(i)}})
 		}
 	case map[string]any:
 		for _, name := range sortedKeys(v) {
-			all = append(all, binding{at: &handle{place: p.step(engine.Step{Name: name}), key: true}})
+			all = append(all, binding{at: &handle{objectPath: p.step(engine.Step{Name: name}), key: true}})
 		}
 	}
 	return all

@@ -11,17 +11,17 @@ import (
 // succeeded. It rejects values whose type or enum does not match the schema.
 func (b *adjuster) assign(h handle, v any) bool {
 	if v == nil {
-		return !h.key && b.absent(h.place)
+		return !h.key && b.absent(h.objectPath)
 	}
 	if h.key {
 		name, ok := v.(string)
-		return ok && b.rename(h.place, name)
+		return ok && b.rename(h.objectPath, name)
 	}
 	v, ok := b.suits(h.node, v)
-	if !ok || !b.ensureParent(h.place) {
+	if !ok || !b.ensureParent(h.objectPath) {
 		return false
 	}
-	return b.w.put(h.place, copied(v))
+	return b.w.put(h.objectPath, copied(v))
 }
 
 // suits converts a value to the form that a schema expects and reports whether the value fits its
@@ -77,7 +77,7 @@ func (b *adjuster) listed(n node, v any) bool {
 
 // rename changes the key of a map entry and reports whether it did. It does not replace an existing
 // entry.
-func (b *adjuster) rename(p place, name string) bool {
+func (b *adjuster) rename(p objectPath, name string) bool {
 	v, ok := b.w.get(p)
 	if !ok {
 		return false
@@ -92,7 +92,7 @@ func (b *adjuster) rename(p place, name string) bool {
 }
 
 // ensure makes p exist, including its parents, and reports whether it does.
-func (b *adjuster) ensure(p place) bool {
+func (b *adjuster) ensure(p objectPath) bool {
 	b.m.work.Spend(len(p.path))
 	if v, ok := b.w.get(p); ok && v != nil {
 		return true
@@ -107,7 +107,7 @@ func (b *adjuster) ensure(p place) bool {
 	return v != nil && b.w.put(p, v)
 }
 
-func (b *adjuster) ensureParent(p place) bool {
+func (b *adjuster) ensureParent(p objectPath) bool {
 	if len(p.path) == 0 {
 		return b.w.root(p.old) != nil
 	}
@@ -115,7 +115,7 @@ func (b *adjuster) ensureParent(p place) bool {
 }
 
 // fill adds items to a list until p's index exists, and reports whether it does.
-func (b *adjuster) fill(p place) bool {
+func (b *adjuster) fill(p objectPath) bool {
 	up := p.parent(b.s.root)
 	for range p.path[len(p.path)-1].Index + 1 {
 		if _, ok := b.w.get(p); ok {

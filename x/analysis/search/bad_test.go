@@ -44,7 +44,7 @@ func TestFindEndsOnBadSchemas(t *testing.T) {
 		"an integer or a string":        {"!has(self.a) || type(self.a) == string", "a: {x-kubernetes-int-or-string: true}", Found},
 		"nullable":                      {"!has(self.a) || self.a > 1", "a: {type: integer, nullable: true}", Found},
 		"always true":                   {"true", "a: {type: string}", Unknown},
-		"broken":                        {"self.nothing", "a: {type: string}", NotAnalysed},
+		"broken":                        {"self.nothing", "a: {type: string}", NotAnalyzed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -49,23 +49,23 @@ func (w *candidate) id() string {
 
 func copied(v any) any { return runtime.DeepCopyJSONValue(v) }
 
-// A place is a path in one of a candidate's objects, whether or not it has a value.
-type place struct {
+// An objectPath is a path in one of a candidate's objects, whether or not it has a value.
+type objectPath struct {
 	old  bool
 	path []engine.Step
 	node node
 }
 
-func (p place) step(s engine.Step) place {
-	return place{p.old, append(slices.Clip(p.path), s), p.node.step(s)}
+func (p objectPath) step(s engine.Step) objectPath {
+	return objectPath{p.old, append(slices.Clip(p.path), s), p.node.step(s)}
 }
 
-func (p place) field(name string) place {
-	return place{p.old, append(slices.Clip(p.path), engine.Step{Name: name}), p.node.field(name)}
+func (p objectPath) field(name string) objectPath {
+	return objectPath{p.old, append(slices.Clip(p.path), engine.Step{Name: name}), p.node.field(name)}
 }
 
-func (p place) item(i int) place {
-	return place{p.old, append(slices.Clip(p.path), engine.Step{Item: true, Index: i}), p.node.items()}
+func (p objectPath) item(i int) objectPath {
+	return objectPath{p.old, append(slices.Clip(p.path), engine.Step{Item: true, Index: i}), p.node.items()}
 }
 
 func (w *candidate) root(old bool) map[string]any {
@@ -76,7 +76,7 @@ func (w *candidate) root(old bool) map[string]any {
 }
 
 // get returns the value at p. ok is false if p has no value.
-func (w *candidate) get(p place) (v any, ok bool) {
+func (w *candidate) get(p objectPath) (v any, ok bool) {
 	root := w.root(p.old)
 	if root == nil {
 		return nil, false
@@ -103,8 +103,8 @@ func child(v any, s engine.Step) (any, bool) {
 	return nil, false
 }
 
-// places appends the existing paths below p that match steps, which may contain [*].
-func (w *candidate) places(p place, steps []engine.Step, all []place) []place {
+// matchingPaths appends the existing paths below p that match steps, which may contain [*].
+func (w *candidate) matchingPaths(p objectPath, steps []engine.Step, all []objectPath) []objectPath {
 	v, ok := w.get(p)
 	if !ok || len(all) >= maxInstances {
 		return all
@@ -113,16 +113,16 @@ func (w *candidate) places(p place, steps []engine.Step, all []place) []place {
 		return append(all, p)
 	}
 	if !steps[0].Any {
-		return w.places(p.step(steps[0]), steps[1:], all)
+		return w.matchingPaths(p.step(steps[0]), steps[1:], all)
 	}
 	switch v := v.(type) {
 	case []any:
 		for i := range v {
-			all = w.places(p.item(i), steps[1:], all)
+			all = w.matchingPaths(p.item(i), steps[1:], all)
 		}
 	case map[string]any:
 		for _, name := range sortedKeys(v) {
-			all = w.places(p.field(name), steps[1:], all)
+			all = w.matchingPaths(p.field(name), steps[1:], all)
 		}
 	}
 	return all
@@ -130,7 +130,7 @@ func (w *candidate) places(p place, steps []engine.Step, all []place) []place {
 
 // shared reports whether the operation cannot change p, so that both objects must have the same
 // value there.
-func (w *candidate) shared(p place) bool {
+func (w *candidate) shared(p objectPath) bool {
 	if w.old == nil || len(p.path) == 0 {
 		return false
 	}
@@ -148,7 +148,7 @@ func (w *candidate) shared(p place) bool {
 
 // put sets a value whose parent exists, and reports whether it does. Shared values are set in both
 // objects.
-func (w *candidate) put(p place, v any) bool {
+func (w *candidate) put(p objectPath, v any) bool {
 	ok := w.putIn(p, v)
 	if w.shared(p) {
 		p.old = !p.old
@@ -157,12 +157,12 @@ func (w *candidate) put(p place, v any) bool {
 	return ok
 }
 
-func (w *candidate) putIn(p place, v any) bool {
+func (w *candidate) putIn(p objectPath, v any) bool {
 	root := w.root(p.old)
 	if root == nil || len(p.path) == 0 {
 		return false
 	}
-	parent, ok := w.get(place{old: p.old, path: p.path[:len(p.path)-1]})
+	parent, ok := w.get(objectPath{old: p.old, path: p.path[:len(p.path)-1]})
 	if !ok {
 		return false
 	}
@@ -176,16 +176,16 @@ func (w *candidate) putIn(p place, v any) bool {
 			parent[last.Index] = v
 			return true
 		}
-		return last.Index == len(parent) && w.setList(place{old: p.old, path: p.path[:len(p.path)-1]}, append(slices.Clip(parent), v))
+		return last.Index == len(parent) && w.setList(objectPath{old: p.old, path: p.path[:len(p.path)-1]}, append(slices.Clip(parent), v))
 	}
 	return false
 }
 
-func (w *candidate) setList(p place, list []any) bool {
+func (w *candidate) setList(p objectPath, list []any) bool {
 	if len(p.path) == 0 {
 		return false
 	}
-	parent, ok := w.get(place{old: p.old, path: p.path[:len(p.path)-1]})
+	parent, ok := w.get(objectPath{old: p.old, path: p.path[:len(p.path)-1]})
 	if !ok {
 		return false
 	}
@@ -202,7 +202,7 @@ func (w *candidate) setList(p place, list []any) bool {
 }
 
 // drop removes a value and reports whether it existed. Shared values are removed from both objects.
-func (w *candidate) drop(p place) bool {
+func (w *candidate) drop(p objectPath) bool {
 	ok := w.dropIn(p)
 	if w.shared(p) {
 		p.old = !p.old
@@ -211,11 +211,11 @@ func (w *candidate) drop(p place) bool {
 	return ok
 }
 
-func (w *candidate) dropIn(p place) bool {
+func (w *candidate) dropIn(p objectPath) bool {
 	if w.root(p.old) == nil || len(p.path) == 0 {
 		return false
 	}
-	up := place{old: p.old, path: p.path[:len(p.path)-1]}
+	up := objectPath{old: p.old, path: p.path[:len(p.path)-1]}
 	parent, ok := w.get(up)
 	if !ok {
 		return false
@@ -235,9 +235,9 @@ func (w *candidate) dropIn(p place) bool {
 }
 
 // keep returns a function that restores the current value at p.
-func (w *candidate) keep(p place) (restore func()) {
+func (w *candidate) keep(p objectPath) (restore func()) {
 	for n := range p.path {
-		at := place{old: p.old, path: p.path[:n+1]}
+		at := objectPath{old: p.old, path: p.path[:n+1]}
 		v, ok := w.get(at)
 		switch {
 		case !ok && at.path[n].Item && n > 0: // items before it may be added too
@@ -257,8 +257,8 @@ func (w *candidate) keep(p place) (restore func()) {
 }
 
 // parent returns the path above p. p must not be the root.
-func (p place) parent(root node) place {
-	up := place{p.old, p.path[:len(p.path)-1], root}
+func (p objectPath) parent(root node) objectPath {
+	up := objectPath{p.old, p.path[:len(p.path)-1], root}
 	for _, s := range up.path {
 		up.node = up.node.step(s)
 	}

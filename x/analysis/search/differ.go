@@ -98,9 +98,9 @@ func (b *adjuster) perturb(h handle) bool {
 	if b.spent() {
 		return false
 	}
-	now, ok := b.w.get(h.place)
+	now, ok := b.w.get(h.objectPath)
 	if !ok || now == nil {
-		return b.ensure(h.place)
+		return b.ensure(h.objectPath)
 	}
 	if h.key {
 		return b.assign(h, b.m.unlike(node{}, h.path[len(h.path)-1].Name, func(v any) bool { return v != h.path[len(h.path)-1].Name }))
@@ -125,7 +125,7 @@ func (b *adjuster) perturbList(h handle, list []any) bool {
 	for range 3 {
 		switch way {
 		case 0:
-			if b.add(h.place) {
+			if b.add(h.objectPath) {
 				return true
 			}
 		case 1:
@@ -133,7 +133,7 @@ func (b *adjuster) perturbList(h handle, list []any) bool {
 				return true
 			}
 		case 2:
-			if len(list) > 0 && b.perturb(handle{place: h.item(b.m.rng.IntN(len(list)))}) {
+			if len(list) > 0 && b.perturb(handle{objectPath: h.item(b.m.rng.IntN(len(list)))}) {
 				return true
 			}
 		}
@@ -144,7 +144,7 @@ func (b *adjuster) perturbList(h handle, list []any) bool {
 
 func (b *adjuster) perturbObject(h handle, obj map[string]any) bool {
 	if h.node.isMap() && b.m.rng.IntN(2) == 0 {
-		return b.add(h.place)
+		return b.add(h.objectPath)
 	}
 	names := h.node.names()
 	if len(names) == 0 {
@@ -165,7 +165,7 @@ func (b *adjuster) perturbObject(h handle, obj map[string]any) bool {
 			if b.w.drop(at) {
 				return true
 			}
-		case b.perturb(handle{place: at}):
+		case b.perturb(handle{objectPath: at}):
 			return true
 		}
 	}

@@ -122,7 +122,7 @@ func (b *adjuster) equalCall(e ast.Expr, sc *scope, v any) bool {
 		return b.equal(operand, sc, v)
 	case "orValue":
 		if known, ok := b.native(args[0], sc); ok && equalJSON(known, v) {
-			if h, ok := b.locate(operand, sc); ok && b.absent(h.place) {
+			if h, ok := b.locate(operand, sc); ok && b.absent(h.objectPath) {
 				return true
 			}
 		}

@@ -48,8 +48,8 @@ func (b *adjuster) failChain(e ast.Expr, sc *scope) {
 		return
 	}
 	if h, ok := b.locate(e, sc); ok && !h.key {
-		var ways []place
-		for p := h.place; len(p.path) > len(b.in.self.path); p = p.parent(b.s.root) {
+		var ways []objectPath
+		for p := h.objectPath; len(p.path) > len(b.in.self.path); p = p.parent(b.s.root) {
 			if b.optional(p) {
 				ways = append(ways, p)
 			}
@@ -144,7 +144,7 @@ func (b *adjuster) failCall(e ast.Expr, sc *scope) {
 		}
 	case "value":
 		if h, ok := b.locate(call.Target(), sc); ok && !h.key {
-			b.absent(h.place)
+			b.absent(h.objectPath)
 		}
 	default:
 		b.failOperands(e, sc)
@@ -161,7 +161,7 @@ func (b *adjuster) failIndex(e ast.Expr, sc *scope) {
 		}
 	case celtypes.String:
 		if h, ok := b.locate(args[0], sc); ok && !h.key {
-			b.ensure(h.place)
+			b.ensure(h.objectPath)
 			if b.w.drop(h.field(string(at))); b.fails(e, sc) {
 				return
 			}

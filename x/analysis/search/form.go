@@ -7,12 +7,12 @@ import (
 )
 
 // Form returns a search in another form of the same CRD version. It has the same schema; its engine
-// may have other rules, for example from an engine.Rewriter. beside is Config.Beside of the new
+// may have other rules, for example from an engine.Rewriter. otherForm is Config.OtherForm of the new
 // search. The two searches do not share results, so the answers are those of a search created with
 // New, which takes far longer.
-func (s *Search) Form(e *engine.Engine, beside *Search) *Search {
+func (s *Search) Form(e *engine.Engine, otherForm *Search) *Search {
 	form := *s
-	form.engine, form.cfg.Beside = e, beside
+	form.engine, form.cfg.OtherForm = e, otherForm
 	form.pools = map[string][]*candidate{}
 	form.rules, form.byRef = nil, map[engine.RuleRef]*rule{}
 	for _, ref := range e.Rules(s.version) {

@@ -30,7 +30,7 @@ func (h *solver) grow(w *candidate, _ bool) (*candidate, *verdict, error) {
 			return w, last, nil
 		}
 		for _, p := range missing {
-			tried[handle{place: p}.id()] = true
+			tried[handle{objectPath: p}.id()] = true
 		}
 		w, last, err = h.addAll(w, last, missing)
 		if errors.Is(err, errSpent) {
@@ -42,7 +42,7 @@ func (h *solver) grow(w *candidate, _ bool) (*candidate, *verdict, error) {
 	}
 }
 
-func (h *solver) addAll(w *candidate, last *verdict, missing []place) (*candidate, *verdict, error) {
+func (h *solver) addAll(w *candidate, last *verdict, missing []objectPath) (*candidate, *verdict, error) {
 	tries := 1
 	if len(missing) == 1 {
 		tries = growTries
@@ -66,7 +66,7 @@ func (h *solver) addAll(w *candidate, last *verdict, missing []place) (*candidat
 		return w, last, nil
 	}
 	var err error
-	for _, half := range [][]place{missing[:len(missing)/2], missing[len(missing)/2:]} {
+	for _, half := range [][]objectPath{missing[:len(missing)/2], missing[len(missing)/2:]} {
 		if w, last, err = h.addAll(w, last, half); err != nil {
 			return w, last, err
 		}
@@ -96,10 +96,10 @@ func (h *solver) repaired(w *candidate, repairs bool) (*verdict, error) {
 
 // missing returns the fields that the object could have in addition and the first elements of empty
 // lists and maps. It returns only the level closest to the root that has any.
-func (h *solver) missing(w *candidate, tried map[string]bool) []place {
+func (h *solver) missing(w *candidate, tried map[string]bool) []objectPath {
 	level := []reached{{node: h.root, v: w.obj}}
 	for len(level) > 0 && !h.work.Empty() {
-		var found []place
+		var found []objectPath
 		var next []reached
 		for _, at := range level {
 			if at.length() >= work.MaxDepth {
@@ -111,9 +111,9 @@ func (h *solver) missing(w *candidate, tried map[string]bool) []place {
 				case below.v != nil:
 					next = append(next, below)
 				case below.node.known():
-					p := place{path: below.path(), node: below.node}
+					p := objectPath{path: below.path(), node: below.node}
 					h.work.Spend(len(p.path))
-					if !tried[handle{place: p}.id()] {
+					if !tried[handle{objectPath: p}.id()] {
 						found = append(found, p)
 					}
 				}
@@ -167,9 +167,9 @@ func (h *solver) below(w *candidate, at reached) (all []reached) {
 // inflate enlarges the values that a rule reads, so that it costs more.
 func (b *adjuster) inflate(root ast.Expr) {
 	for _, h := range b.handles(root, nil) {
-		v, ok := b.w.get(h.place)
-		if !ok && b.ensure(h.place) {
-			v, _ = b.w.get(h.place)
+		v, ok := b.w.get(h.objectPath)
+		if !ok && b.ensure(h.objectPath) {
+			v, _ = b.w.get(h.objectPath)
 		}
 		switch v := v.(type) {
 		case string:
@@ -178,15 +178,15 @@ func (b *adjuster) inflate(root ast.Expr) {
 				b.sizeAt(h, min(4*len(v)+16, maxText/4), -1)
 			}
 		case []any:
-			b.multiply(h.place, 3*len(v))
+			b.multiply(h.objectPath, 3*len(v))
 		case map[string]any:
-			b.multiply(h.place, 3*len(v))
+			b.multiply(h.objectPath, 3*len(v))
 		}
 	}
 }
 
 // multiply adds many elements, up to maxValues values in the object.
-func (b *adjuster) multiply(p place, more int) {
+func (b *adjuster) multiply(p objectPath, more int) {
 	more = max(4, more)
 	for done := 0; done < more && count(b.w.obj) <= maxValues; {
 		n := min(1+done/8, more-done) // in batches, because counting the object's values takes time

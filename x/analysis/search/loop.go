@@ -70,7 +70,7 @@ func (l loop) enter(b *adjuster, sc *scope, of binding) *scope {
 		return sc.with(l.Variable, of)
 	}
 	if of.at != nil && of.at.key {
-		value := handle{place: of.at.place}
+		value := handle{objectPath: of.at.objectPath}
 		return sc.with(l.Index, of).with(l.Variable, binding{at: &value})
 	}
 	index := celtypes.Int(0)
@@ -144,7 +144,7 @@ func (b *adjuster) each(l loop, sc *scope, want bool) {
 
 func (b *adjuster) dropElement(of binding) bool {
 	h, ok := b.handleOf(of)
-	return ok && b.w.drop(h.place)
+	return ok && b.w.drop(h.objectPath)
 }
 
 // some makes the body evaluate to want for one element, which is added if necessary, and reports
@@ -226,7 +226,7 @@ func (b *adjuster) grow(e ast.Expr, sc *scope) bool {
 		return false
 	}
 	if h, ok := b.locate(e, sc); ok && !h.key {
-		return b.add(h.place)
+		return b.add(h.objectPath)
 	}
 	switch e.Kind() {
 	case ast.ComprehensionKind:
@@ -277,10 +277,10 @@ func (b *adjuster) another(l loop, sc *scope) bool {
 }
 
 // add adds an item to a list or an entry to a map, and reports whether it did.
-func (b *adjuster) add(p place) bool { return b.addMany(p, 1) }
+func (b *adjuster) add(p objectPath) bool { return b.addMany(p, 1) }
 
 // addMany adds up to n items or entries and reports whether it added any.
-func (b *adjuster) addMany(p place, n int) bool {
+func (b *adjuster) addMany(p objectPath, n int) bool {
 	v, ok := b.w.get(p)
 	if !ok || v == nil {
 		if !b.ensure(p) {
@@ -319,7 +319,7 @@ func (b *adjuster) addMany(p place, n int) bool {
 	return false
 }
 
-func (b *adjuster) addKey(p place, m map[string]any) bool {
+func (b *adjuster) addKey(p objectPath, m map[string]any) bool {
 	first := 0
 	if _, taken := m[mapKey(len(m))]; !taken && len(m) > 32 { // probably many are added
 		first = len(m)

@@ -71,14 +71,14 @@ func (b *adjuster) admit(x, of ast.Expr, sc *scope) bool {
 	if name, ok := v.(string); ok && h.node.isMap() {
 		return b.ensure(h.field(name))
 	}
-	list, _ := b.w.get(h.place)
+	list, _ := b.w.get(h.objectPath)
 	items, _ := list.([]any)
-	if items == nil && !b.ensure(h.place) {
+	if items == nil && !b.ensure(h.objectPath) {
 		return false
 	}
 	f := b.m.facts(h.node, nil)
 	if f.maxItems >= 0 && len(items) >= f.maxItems && len(items) > 0 {
-		return b.assign(handle{place: h.item(len(items) - 1)}, v)
+		return b.assign(handle{objectPath: h.item(len(items) - 1)}, v)
 	}
-	return b.assign(handle{place: h.place}, append(items[:len(items):len(items)], v))
+	return b.assign(handle{objectPath: h.objectPath}, append(items[:len(items):len(items)], v))
 }

@@ -20,14 +20,14 @@ import (
 
 // An oracle validates writes with the engine and counts the work.
 type oracle struct {
-	ctx    context.Context
-	engine *engine.Engine
-	other  *engine.Engine // or nil
-	asked  int
-	limit  int
-	judged bool
-	work   *work.Meter
-	root   node
+	ctx       context.Context
+	engine    *engine.Engine
+	other     *engine.Engine // or nil
+	writes    int
+	limit     int
+	validated bool
+	work      *work.Meter
+	root      node
 	// weight is the additional cost of large objects, in writes.
 	weight int
 	// lists is the length of the longest list in the validated objects.
@@ -130,7 +130,7 @@ func overBudget(cause engine.Cause) bool {
 
 // spent returns the work done so far, in writes.
 func (j *oracle) spent() int {
-	return j.asked + j.weight + j.evaluated/perWrite + j.texts.spent/perText
+	return j.writes + j.weight + j.evaluated/perWrite + j.texts.spent/perText
 }
 
 // perText is the number of steps of a string search that count as one write.
@@ -186,10 +186,10 @@ func (h *solver) newOracle(limit int) *oracle {
 
 // decide validates the write, and the writes that create its old object, with each form of the CRD.
 func (j *oracle) decide(w *candidate) (*verdict, error) {
-	if j.judged && j.work.Empty() {
+	if j.validated && j.work.Empty() {
 		return nil, errSpent
 	}
-	j.judged = true // the first write is always validated: a witness needs its verdict
+	j.validated = true // the first write is always validated: a witness needs its verdict
 	v := &verdict{ran: map[engine.RuleRef]int{}}
 	var err error
 	if v.result, err = j.by(j.engine, w, v); err != nil {
@@ -216,7 +216,7 @@ func (j *oracle) by(e *engine.Engine, w *candidate, v *verdict) (*engine.Result,
 	if err := j.stored(e, w, v); err != nil {
 		return nil, err
 	}
-	return j.ask(e, w.request(), v, false)
+	return j.validate(e, w.request(), v, false)
 }
 
 // stored validates the writes that create the old object: a create and, if the status is a
@@ -231,22 +231,22 @@ func (j *oracle) stored(e *engine.Engine, w *candidate, v *verdict) error {
 		created = maps.Clone(w.old)
 		delete(created, "status")
 	}
-	res, err := j.ask(e, engine.Request{Object: created}, v, true)
+	res, err := j.validate(e, engine.Request{Object: created}, v, true)
 	if err != nil || !w.split || !ok || status == nil {
 		return err
 	}
 	if res != nil && equalJSON(res.Object["status"], status) { // the default status
 		return nil
 	}
-	_, err = j.ask(e, engine.Request{Object: w.old, OldObject: created, Subresource: "status"}, v, true)
+	_, err = j.validate(e, engine.Request{Object: w.old, OldObject: created, Subresource: "status"}, v, true)
 	return err
 }
 
-func (j *oracle) ask(e *engine.Engine, req engine.Request, v *verdict, old bool) (*engine.Result, error) {
+func (j *oracle) validate(e *engine.Engine, req engine.Request, v *verdict, old bool) (*engine.Result, error) {
 	if j.spent() >= j.limit {
 		return nil, errSpent
 	}
-	j.asked++
+	j.writes++
 	j.weight += count(req.Object) / perWeight
 	j.work.Spend(perAsk + perVisit*j.root.visits(req.Object))
 	j.lists = max(j.lists, longest(req.Object))
@@ -283,8 +283,8 @@ const (
 	unclear
 )
 
-// unanalysed returns why a rule cannot be analyzed.
-func unanalysed(err error) string {
+// unanalyzed returns why a rule cannot be analyzed.
+func unanalyzed(err error) string {
 	var bad *engine.CompileError
 	if errors.As(err, &bad) {
 		return bad.Summary()
@@ -294,11 +294,11 @@ func unanalysed(err error) string {
 
 // A program is a compiled rule that can be evaluated at a path, as a whole or in parts.
 type program struct {
-	expr  *expr.Expr
-	desk  *expr.Compiler
-	parts *record.Parts
-	sizes map[int64]int // of the parts, by id
-	cost  int           // of the last evaluation of the whole rule
+	expr     *expr.Expr
+	compiler *expr.Compiler
+	parts    *record.Parts
+	sizes    map[int64]int // of the parts, by id
+	cost     int           // of the last evaluation of the whole rule
 }
 
 // compileRule compiles a rule so that its parts can be evaluated.
@@ -307,19 +307,19 @@ func compileRule(e *engine.Engine, ref engine.RuleRef, optionalOldSelf bool) (*p
 	if err != nil {
 		return nil, err
 	}
-	desk, err := at.Compiler()
+	compiler, err := at.Compiler()
 	if err != nil {
 		return nil, err
 	}
-	x, err := desk.Compile(ref.Rule, optionalOldSelf)
+	x, err := compiler.Compile(ref.Rule, optionalOldSelf)
 	if err != nil {
 		return nil, err
 	}
-	parts, err := record.NewParts(desk, x, optionalOldSelf)
+	parts, err := record.NewParts(compiler, x, optionalOldSelf)
 	if err != nil {
 		return nil, err
 	}
-	return &program{expr: x, desk: desk, parts: parts, sizes: map[int64]int{}}, nil
+	return &program{expr: x, compiler: compiler, parts: parts, sizes: map[int64]int{}}, nil
 }
 
 // size returns the work of evaluating a part: the number of its expressions plus, for a macro, the
@@ -343,12 +343,12 @@ const planned = 20
 // cheap reports whether the cost estimate is so far below the limit that exceeding it is
 // practically impossible. Estimates are wrong by a few units at most.
 func (p *program) cheap() bool {
-	return p.expr.Estimate().Max < uint64(p.desk.Limit())/10
+	return p.expr.Estimate().Max < uint64(p.compiler.Limit())/10
 }
 
 // outcome evaluates the whole rule. old is nil if no old value exists.
 func (p *program) outcome(ctx context.Context, optionalOldSelf bool, self, old any) outcome {
-	out := p.desk.Eval(ctx, p.expr, optionalOldSelf, self, old)
+	out := p.compiler.Eval(ctx, p.expr, optionalOldSelf, self, old)
 	p.cost = int(out.Cost)
 	var overwork *eval.OverworkError
 	switch {

@@ -14,9 +14,9 @@ func (b *adjuster) presence(e ast.Expr, sc *scope, want bool) {
 	}
 	switch {
 	case want:
-		b.ensure(h.place)
-	case b.optional(h.place):
-		b.w.drop(h.place)
+		b.ensure(h.objectPath)
+	case b.optional(h.objectPath):
+		b.w.drop(h.objectPath)
 	}
 }
 
@@ -30,9 +30,9 @@ func (b *adjuster) hasValue(e ast.Expr, sc *scope, want bool) {
 	case !ok || h.key:
 		b.sample(e, sc, want)
 	case want:
-		b.ensure(h.place)
+		b.ensure(h.objectPath)
 	default:
-		b.absent(h.place)
+		b.absent(h.objectPath)
 	}
 }
 
@@ -41,10 +41,10 @@ func (b *adjuster) giveOld() {
 	if b.w.op == Create {
 		b.w.op, b.w.old = Update, copied(b.w.obj).(map[string]any)
 	}
-	at := place{old: true, node: b.s.root}
+	at := objectPath{old: true, node: b.s.root}
 	for i, s := range b.in.self.path {
-		fresh := place{path: b.in.self.path[:i+1]}
-		if before, ok := b.w.correlate(place{path: fresh.path}, b.s.root); ok {
+		fresh := objectPath{path: b.in.self.path[:i+1]}
+		if before, ok := b.w.correlate(objectPath{path: fresh.path}, b.s.root); ok {
 			at = before
 			continue
 		}
@@ -63,7 +63,7 @@ func (b *adjuster) giveOld() {
 
 // absent removes p or, if p is required, its closest parent that is optional. It reports whether it
 // removed a value.
-func (b *adjuster) absent(p place) bool {
+func (b *adjuster) absent(p objectPath) bool {
 	for len(p.path) > len(b.in.self.path) {
 		if b.optional(p) {
 			return b.w.drop(p)
@@ -74,7 +74,7 @@ func (b *adjuster) absent(p place) bool {
 }
 
 // optional reports whether p may be removed and is not restored by a default.
-func (b *adjuster) optional(p place) bool {
+func (b *adjuster) optional(p objectPath) bool {
 	if len(p.path) == 0 || p.node.hasDefault() {
 		return false
 	}
@@ -94,7 +94,7 @@ func (b *adjuster) optional(p place) bool {
 }
 
 // parentKeys returns the keys of the map list that contains an item.
-func (p place) parentKeys(root node) []string {
+func (p objectPath) parentKeys(root node) []string {
 	if len(p.path) == 0 || !p.path[len(p.path)-1].Item {
 		return nil
 	}
@@ -104,8 +104,8 @@ func (p place) parentKeys(root node) []string {
 // exist creates the values that a part reads.
 func (b *adjuster) exist(e ast.Expr, sc *scope) {
 	for _, h := range b.handles(e, sc) {
-		if _, ok := b.w.get(h.place); !ok {
-			b.ensure(h.place)
+		if _, ok := b.w.get(h.objectPath); !ok {
+			b.ensure(h.objectPath)
 		}
 	}
 }

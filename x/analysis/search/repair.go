@@ -115,7 +115,7 @@ func (h *solver) repairRule(w *candidate, c complaint, times int) {
 			continue
 		}
 		b := h.newAdjuster(w, r, in)
-		b.mending = true
+		b.repairing = true
 		if h.maker.rng.IntN(8) == 0 || times > 6 && h.maker.rng.IntN(2) == 0 {
 			if h.remove(b, in.self) {
 				return // later items have moved
@@ -129,7 +129,7 @@ func (h *solver) repairRule(w *candidate, c complaint, times int) {
 
 // remove removes p or its closest optional parent, and reports whether it did. It keeps paths that
 // the target rule needs.
-func (h *solver) remove(b *adjuster, p place) bool {
+func (h *solver) remove(b *adjuster, p objectPath) bool {
 	for ; len(p.path) > 0; p = p.parent(h.root) {
 		if h.needed(p) {
 			return false
@@ -142,7 +142,7 @@ func (h *solver) remove(b *adjuster, p place) bool {
 }
 
 // needed reports whether p is on the path of the target rule.
-func (h *solver) needed(p place) bool {
+func (h *solver) needed(p objectPath) bool {
 	if h.rule == nil || len(p.path) > len(h.rule.steps) {
 		return false
 	}
@@ -156,7 +156,7 @@ func (h *solver) needed(p place) bool {
 
 // repairSchema fixes a value that violates its schema.
 func (h *solver) repairSchema(w *candidate, c complaint, times int) {
-	p, ok := h.placeOf(w, c)
+	p, ok := h.pathOf(w, c)
 	if !ok {
 		return
 	}
@@ -187,13 +187,13 @@ func (h *solver) repairSchema(w *candidate, c complaint, times int) {
 	h.fix(b, p, v, more)
 }
 
-// placeOf returns the path to which a cause points.
-func (h *solver) placeOf(w *candidate, c complaint) (place, bool) {
+// pathOf returns the path to which a cause points.
+func (h *solver) pathOf(w *candidate, c complaint) (objectPath, bool) {
 	steps, err := engine.ParsePath(strings.ReplaceAll(c.cause.Field, ".[", "["))
 	if err != nil || len(steps) > 0 && steps[0].Name == "<nil>" {
-		return place{}, len(steps) > 0
+		return objectPath{}, len(steps) > 0
 	}
-	p := place{old: c.old, node: h.root}
+	p := objectPath{old: c.old, node: h.root}
 	for _, s := range steps {
 		p = p.step(s)
 	}
@@ -202,8 +202,8 @@ func (h *solver) placeOf(w *candidate, c complaint) (place, bool) {
 
 // validations returns the validations for p from allOf, anyOf, and oneOf of its parents.
 // Alternatives are chosen randomly.
-func (h *solver) validations(w *candidate, p place) (more []*nested) {
-	at := place{old: p.old, node: h.root}
+func (h *solver) validations(w *candidate, p objectPath) (more []*nested) {
+	at := objectPath{old: p.old, node: h.root}
 	for _, s := range p.path {
 		f := h.maker.facts(at.node, more)
 		if at.node.isList() {
@@ -217,7 +217,7 @@ func (h *solver) validations(w *candidate, p place) (more []*nested) {
 }
 
 // fix changes a value as little as necessary to satisfy its schema.
-func (h *solver) fix(b *adjuster, p place, v any, more []*nested) {
+func (h *solver) fix(b *adjuster, p objectPath, v any, more []*nested) {
 	f := h.maker.facts(p.node, more)
 	switch v := v.(type) {
 	case map[string]any:
@@ -231,7 +231,7 @@ func (h *solver) fix(b *adjuster, p place, v any, more []*nested) {
 	}
 }
 
-func (h *solver) fixObject(b *adjuster, p place, v map[string]any, f *facts) {
+func (h *solver) fixObject(b *adjuster, p objectPath, v map[string]any, f *facts) {
 	for _, name := range f.required {
 		if _, ok := v[name]; !ok {
 			if fresh := h.maker.value(p.node.field(name), f.below(name), 0); fresh != nil {
@@ -274,7 +274,7 @@ func (h *solver) fixObject(b *adjuster, p place, v map[string]any, f *facts) {
 	}
 }
 
-func (h *solver) fixList(b *adjuster, p place, list []any, f *facts) {
+func (h *solver) fixList(b *adjuster, p objectPath, list []any, f *facts) {
 	out := itemsOf(p.node, []any{})
 	for _, item := range list {
 		if f.maxItems >= 0 && len(out.items) >= f.maxItems {

@@ -66,15 +66,15 @@ func (r *rule) transition() bool { return r.usesOld() && !r.optional }
 
 // An instance is a path at which a rule runs. before is the path of its oldSelf.
 type instance struct {
-	self   place
-	before place
+	self   objectPath
+	before objectPath
 	hasOld bool
 }
 
 // instances returns the paths at which the rule runs in a candidate. If old is set, these are the
 // paths in the old object when that is created.
 func (r *rule) instances(w *candidate, root node, old bool) (all []instance) {
-	for _, p := range w.places(place{old: old, node: root}, r.steps, nil) {
+	for _, p := range w.matchingPaths(objectPath{old: old, node: root}, r.steps, nil) {
 		if v, _ := w.get(p); v == nil {
 			continue
 		}
@@ -94,22 +94,22 @@ const maxInstances = 1000
 
 // correlate returns the path in the old object that the API server correlates with p, and reports
 // whether it has a value.
-func (w *candidate) correlate(p place, root node) (place, bool) {
-	before := place{old: true, node: root}
-	at := place{node: root}
+func (w *candidate) correlate(p objectPath, root node) (objectPath, bool) {
+	before := objectPath{old: true, node: root}
+	at := objectPath{node: root}
 	for _, s := range p.path {
 		n := at.node
 		at = at.step(s)
 		if !n.isList() {
 			if n.s != nil && n.s.XMapType != nil && *n.s.XMapType == "atomic" {
-				return place{}, false
+				return objectPath{}, false
 			}
 			before = before.step(s)
 			continue
 		}
 		i, ok := w.sameKeys(n, at, before)
 		if !ok {
-			return place{}, false
+			return objectPath{}, false
 		}
 		before = before.item(i)
 	}
@@ -118,7 +118,7 @@ func (w *candidate) correlate(p place, root node) (place, bool) {
 }
 
 // sameKeys returns the index of the item in an old map list that has the same keys as item.
-func (w *candidate) sameKeys(n node, item, oldList place) (int, bool) {
+func (w *candidate) sameKeys(n node, item, oldList objectPath) (int, bool) {
 	keys := n.listKeys()
 	v, _ := w.get(item)
 	obj, isObj := v.(map[string]any)

@@ -110,7 +110,7 @@ func (b *adjuster) sampleOutcome(e ast.Expr, sc *scope, done func() bool) bool {
 			return false
 		}
 		h := handles[b.m.rng.IntN(len(handles))]
-		at := h.place
+		at := h.objectPath
 		if h.key {
 			at.path = at.path[:len(at.path)-1]
 		}
@@ -130,7 +130,7 @@ func (b *adjuster) candidate(h handle, known []any) (any, bool) {
 	case h.key || kind == "string" || kind == "intOrString" && rng.IntN(2) == 0:
 		return b.candidateText(h, known)
 	case kind == "integer" || kind == "number" || kind == "intOrString":
-		now, _ := b.w.get(h.place)
+		now, _ := b.w.get(h.objectPath)
 		n, _ := now.(int64)
 		pool := []any{int64(0), int64(1), int64(-1), n + 1, n - 1, n * 2, int64(rng.IntN(100)), b.m.value(h.node, nil, 0)}
 		for _, v := range known {
@@ -143,8 +143,8 @@ func (b *adjuster) candidate(h handle, known []any) (any, bool) {
 	case kind == "boolean":
 		return rng.IntN(2) == 0, true
 	}
-	if rng.IntN(3) == 0 && b.add(h.place) {
-		v, ok := b.w.get(h.place)
+	if rng.IntN(3) == 0 && b.add(h.objectPath) {
+		v, ok := b.w.get(h.objectPath)
 		return v, ok
 	}
 	v := b.m.value(h.node, nil, 0)

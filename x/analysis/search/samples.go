@@ -12,8 +12,8 @@ import (
 // sampleSteps limits the writes that may be validated for each of many samples.
 const sampleSteps = 200
 
-// fruitless limits the consecutive samples without a result.
-const fruitless = 50
+// maxFruitless limits the consecutive samples without a result.
+const maxFruitless = 50
 
 // Samples calls yield with up to n random objects that the version accepts, until yield returns
 // false. The objects are not shrunk and include defaults. Samples returns an error if ctx is done
@@ -25,7 +25,7 @@ func (s *Search) Samples(ctx context.Context, n int, yield func(obj map[string]a
 	h := s.newSolver(ctx, "samples", sampleSteps)
 	h.want = Accepted
 	failed := 0
-	for attempt := 0; n > 0 && failed < fruitless; attempt++ {
+	for attempt := 0; n > 0 && failed < maxFruitless; attempt++ {
 		h.oracle = h.newOracle(sampleSteps)
 		w, err := h.walk(h.start(attempt))
 		switch {
@@ -62,7 +62,7 @@ func (h *solver) vary(w *candidate) (*candidate, error) {
 			break
 		}
 		varied := w.clone()
-		at := place{path: all[h.maker.rng.IntN(len(all))]}
+		at := objectPath{path: all[h.maker.rng.IntN(len(all))]}
 		if v, _ := w.get(at); !varied.put(at, h.uncommon(v)) {
 			continue
 		}
@@ -88,7 +88,7 @@ func leaves(obj map[string]any) (all [][]engine.Step) {
 		if !ok {
 			break
 		}
-		switch v, _ := w.get(place{path: path}); v.(type) {
+		switch v, _ := w.get(objectPath{path: path}); v.(type) {
 		case int64, float64, string:
 			all = append(all, path)
 		}

@@ -20,10 +20,10 @@ type Config struct {
 	Steps int
 	// Seed selects among possible witnesses.
 	Seed uint64
-	// Beside, if not nil, is a search in another form of the same CRD version, such as an older
+	// OtherForm, if not nil, is a search in another form of the same CRD version, such as an older
 	// form or a form with a changed rule. Witnesses are then limited to writes that the other form
 	// admits without pruning.
-	Beside *Search
+	OtherForm *Search
 }
 
 // cheapSteps limits searches for OverBudget on rules with a low cost estimate. A result is
@@ -51,13 +51,13 @@ const (
 // StatusWord is the status of an Answer.
 type StatusWord string
 
-// The statuses. Unknown only means that no witness was found. NotAnalysed means that the rule could
+// The statuses. Unknown only means that no witness was found. NotAnalyzed means that the rule could
 // not be compiled.
 const (
 	Found       StatusWord = "found"
 	Unknown     StatusWord = "unknown"
 	Unserved    StatusWord = "unserved"
-	NotAnalysed StatusWord = "notAnalysed"
+	NotAnalyzed StatusWord = "notAnalysed"
 )
 
 // An Answer is the result of a question.
@@ -81,7 +81,7 @@ type Witness struct {
 	Object    map[string]any
 	// Old is the object that the write replaces; nil on create.
 	Old map[string]any
-	// Alone is set if the write has no cause other than the wanted one. If Config.Beside is set,
+	// Alone is set if the write has no cause other than the wanted one. If Config.OtherForm is set,
 	// that form always admits the write.
 	Alone bool
 	// Result is the engine's verdict.
@@ -142,7 +142,7 @@ func New(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, versio
 	for _, r := range s.rules {
 		s.byRef[r.ref] = r
 	}
-	if b := cfg.Beside; b != nil && (b.apiVersion != s.apiVersion || b.kind != s.kind) {
+	if b := cfg.OtherForm; b != nil && (b.apiVersion != s.apiVersion || b.kind != s.kind) {
 		return nil, fmt.Errorf("search relative to another kind (got %s %s, want %s %s)", b.apiVersion, b.kind, s.apiVersion, s.kind)
 	}
 	return s, nil
@@ -175,7 +175,7 @@ func (s *Search) Find(ctx context.Context, ref engine.RuleRef, want Want) (*Answ
 		return &Answer{Status: Unknown, Limited: true, Reason: work.TooDeep(len(r.steps))}, nil
 	}
 	if err := r.compile(s.engine); err != nil {
-		return &Answer{Status: NotAnalysed, Reason: unanalysed(err)}, nil
+		return &Answer{Status: NotAnalyzed, Reason: unanalyzed(err)}, nil
 	}
 	steps := s.cfg.Steps
 	if want == OverBudget && r.program.cheap() {
@@ -208,7 +208,7 @@ func (s *Search) newSolver(ctx context.Context, question string, steps int) *sol
 	sum.Write([]byte(question))
 	rng := rand.New(rand.NewPCG(s.cfg.Seed, sum.Sum64()))
 	meter := s.work.Within(work.QuestionLimit)
-	h := &solver{Search: s, other: s.cfg.Beside, ctx: ctx, work: meter, maker: &maker{rng: rng, work: meter, texts: s.texts.forQuestion(meter)}, known: map[string]textWant{}}
+	h := &solver{Search: s, other: s.cfg.OtherForm, ctx: ctx, work: meter, maker: &maker{rng: rng, work: meter, texts: s.texts.forQuestion(meter)}, known: map[string]textWant{}}
 	h.oracle = h.newOracle(steps)
 	return h
 }

@@ -285,12 +285,12 @@ func TestMultiply(t *testing.T) {
 		"five": 5, "set": 20, "letters": 300, "ports": 1000, "numbers": 300, "both": 2, "named": 1000, "four": 4, "many": 10_000, "keys": 10_000,
 	} {
 		w := &candidate{op: Create, obj: map[string]any{"spec": map[string]any{name: map[string]any{}}}}
-		if p := (place{node: h.root}).field("spec").field(name); !p.node.isMap() {
+		if p := (objectPath{node: h.root}).field("spec").field(name); !p.node.isMap() {
 			w.put(p, []any{})
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		p := place{node: h.root}.field("spec").field(name)
+		p := objectPath{node: h.root}.field("spec").field(name)
 		h.newAdjuster(w, nil, instance{}).multiply(p, 10_000)
 		runtime.ReadMemStats(&after)
 		v, _ := w.get(p)
@@ -383,7 +383,7 @@ properties:
 			break
 		}
 		smaller := w.clone()
-		smaller.drop(place{path: path})
+		smaller.drop(objectPath{path: path})
 		res, err := s.engine.Validate(t.Context(), engine.Request{Object: smaller.obj})
 		if err != nil {
 			t.Fatal(err)

@@ -30,13 +30,13 @@ func (h *solver) shrink(w *candidate, alone bool) (*candidate, *verdict, error) 
 	}
 	s := &shrinker{solver: h, w: w, last: last, alone: alone}
 	for changed := true; changed && err == nil; {
-		if changed, err = s.pass(s.drop); !changed && err == nil {
-			changed, err = s.pass(s.lessen)
+		if changed, err = s.applyEverywhere(s.drop); !changed && err == nil {
+			changed, err = s.applyEverywhere(s.simplify)
 		}
 	}
 	for changed := true; changed && err == nil; {
-		if changed, err = s.pass(s.alike); changed && err == nil {
-			_, err = s.pass(s.drop)
+		if changed, err = s.applyEverywhere(s.alike); changed && err == nil {
+			_, err = s.applyEverywhere(s.drop)
 		}
 	}
 	if err != nil && !errors.Is(err, errSpent) {
@@ -53,16 +53,16 @@ type shrinker struct {
 	alone bool
 }
 
-// pass applies change to each path, outermost first, and reports whether any change was kept. If
+// applyEverywhere applies change to each path, outermost first, and reports whether any change was kept. If
 // change removes a list element, the next element takes its index.
-func (s *shrinker) pass(change func(place) (held, gone bool, err error)) (changed bool, err error) {
+func (s *shrinker) applyEverywhere(change func(objectPath) (held, gone bool, err error)) (changed bool, err error) {
 	for _, old := range []bool{false, true} {
 		for at := 0; ; {
 			path, visited, ok := nth(s.w.root(old), at)
 			if s.work.Spend(visited); !ok || s.work.Empty() {
 				break
 			}
-			held, gone, err := change(place{old: old, path: path})
+			held, gone, err := change(objectPath{old: old, path: path})
 			if err != nil {
 				return changed, err
 			}
@@ -76,22 +76,22 @@ func (s *shrinker) pass(change func(place) (held, gone bool, err error)) (change
 }
 
 // drop removes the value at p.
-func (s *shrinker) drop(p place) (held, gone bool, err error) {
-	held, err = s.try(p, func(w *candidate, p place) bool { return w.drop(p) })
+func (s *shrinker) drop(p objectPath) (held, gone bool, err error) {
+	held, err = s.try(p, func(w *candidate, p objectPath) bool { return w.drop(p) })
 	return held, held, err
 }
 
-// lessen replaces the value at p by the smallest of some smaller values, if the candidate still
+// simplify replaces the value at p by the smallest of some smaller values, if the candidate still
 // demonstrates the outcome.
-func (s *shrinker) lessen(p place) (held, gone bool, err error) {
+func (s *shrinker) simplify(p objectPath) (held, gone bool, err error) {
 	v, _ := s.w.get(p)
-	at := place{old: p.old, node: s.root}
+	at := objectPath{old: p.old, node: s.root}
 	for _, step := range p.path {
 		at = at.step(step)
 	}
 	s.work.Spend(len(p.path))
 	for _, small := range s.maker.smaller(at.node, v) {
-		held, err = s.try(p, func(w *candidate, p place) bool {
+		held, err = s.try(p, func(w *candidate, p objectPath) bool {
 			now, ok := w.get(p)
 			return ok && equalJSON(now, v) && w.put(p, small)
 		})
@@ -103,10 +103,10 @@ func (s *shrinker) lessen(p place) (held, gone bool, err error) {
 }
 
 // alike sets a scalar to its value in the old object, so that only relevant differences remain.
-func (s *shrinker) alike(p place) (held, gone bool, err error) {
-	was, ok := s.w.get(place{old: true, path: p.path})
+func (s *shrinker) alike(p objectPath) (held, gone bool, err error) {
+	was, ok := s.w.get(objectPath{old: true, path: p.path})
 	if ok && !p.old && isScalar(was) {
-		held, err = s.try(p, func(w *candidate, p place) bool {
+		held, err = s.try(p, func(w *candidate, p objectPath) bool {
 			now, _ := w.get(p)
 			return !p.old && !equalJSON(now, was) && w.put(p, copied(was))
 		})
@@ -124,7 +124,7 @@ func isScalar(v any) bool {
 
 // try applies a change to both objects or, if that fails, to one. It keeps the change if the write
 // still demonstrates the outcome.
-func (s *shrinker) try(p place, change func(*candidate, place) bool) (bool, error) {
+func (s *shrinker) try(p objectPath, change func(*candidate, objectPath) bool) (bool, error) {
 	ways := [][]bool{{p.old}}
 	if s.w.old != nil && !p.old {
 		ways = [][]bool{{false, true}, {false}}

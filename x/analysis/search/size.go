@@ -66,10 +66,10 @@ func (b *adjuster) sizeAt(h handle, lo, hi int) bool {
 	if f := b.m.facts(h.node, nil); lo > maxItems || hi >= 0 && hi < max(f.minItems, f.minProperties) {
 		return false
 	}
-	if _, ok := b.w.get(h.place); !ok && !b.ensure(h.place) {
+	if _, ok := b.w.get(h.objectPath); !ok && !b.ensure(h.objectPath) {
 		return false
 	}
-	return b.resize(func() []binding { return b.elementsAt(h.place) }, func() bool { return b.add(h.place) }, lo, hi)
+	return b.resize(func() []binding { return b.elementsAt(h.objectPath) }, func() bool { return b.add(h.objectPath) }, lo, hi)
 }
 
 func (b *adjuster) isText(e ast.Expr) bool {

@@ -26,7 +26,7 @@ type solver struct {
 	full   bool // of a sample: as many fields as possible
 	// apart, if not nil, holds the differences at which the other form may reject; such a rejection
 	// is then the goal.
-	apart *differences
+	differences *differences
 	// second is the first candidate that has the outcome but also other causes.
 	second *candidate
 	// wants holds the required strings of the current attempt, by handle; known those that repairs
@@ -70,12 +70,12 @@ func (h *solver) run() (*Answer, error) {
 	if h.second != nil {
 		return h.finish(h.second, false)
 	}
-	return &Answer{Status: Unknown, Searched: h.oracle.asked, Lists: h.oracle.lists, Limited: h.work.Empty(), Reason: h.work.Reason()}, nil
+	return &Answer{Status: Unknown, Searched: h.oracle.writes, Lists: h.oracle.lists, Limited: h.work.Empty(), Reason: h.work.Reason()}, nil
 }
 
 // finish shrinks or grows the found candidate and returns it with the engine's final verdict.
 func (h *solver) finish(w *candidate, alone bool) (*Answer, error) {
-	asked, lists := h.oracle.asked, h.oracle.lists
+	writes, lists := h.oracle.writes, h.oracle.lists
 	end := h.shrink
 	if h.full {
 		end = h.grow
@@ -85,10 +85,10 @@ func (h *solver) finish(w *candidate, alone bool) (*Answer, error) {
 		return nil, err
 	}
 	found := &Witness{Operation: w.op, Object: w.obj, Old: w.old, Alone: alone, Result: v.result}
-	if h.apart != nil {
+	if h.differences != nil {
 		found.Result = v.byOther
 	}
-	return &Answer{Status: Found, Witness: found, Searched: asked, Lists: lists}, nil
+	return &Answer{Status: Found, Witness: found, Searched: writes, Lists: lists}, nil
 }
 
 // walk repairs w until it demonstrates the wanted outcome. It returns nil if that fails.
@@ -151,7 +151,7 @@ func (h *solver) satisfied(w *candidate, v *verdict) (alone, also bool) {
 	switch {
 	case v.undecided:
 		return false, false
-	case h.apart != nil:
+	case h.differences != nil:
 		return v.refusedByOther(), false
 	case h.want == Accepted:
 		return v.accepted() && (h.rule == nil || v.ran[h.rule.ref] > 0), false
@@ -177,7 +177,7 @@ func (h *solver) satisfied(w *candidate, v *verdict) (alone, also bool) {
 // targets reports whether c is the wanted complaint.
 func (h *solver) targets(c complaint) bool {
 	switch {
-	case h.apart != nil:
+	case h.differences != nil:
 		return c.other && !c.old
 	case c.old || c.other || h.want == Accepted:
 		return false
@@ -216,7 +216,7 @@ func (h *solver) goal() outcome {
 // aim changes the candidate at a path to achieve the wanted outcome there.
 func (h *solver) aim(w *candidate) {
 	switch {
-	case h.apart != nil:
+	case h.differences != nil:
 		h.part(w)
 		return
 	case h.rule == nil:
@@ -224,7 +224,7 @@ func (h *solver) aim(w *candidate) {
 	}
 	at := h.rule.instances(w, h.root, false)
 	if len(at) == 0 {
-		h.materialise(w)
+		h.createPath(w)
 		if at = h.rule.instances(w, h.root, false); len(at) == 0 {
 			return
 		}
@@ -236,7 +236,7 @@ func (h *solver) aim(w *candidate) {
 		h.change(w, at)
 		return
 	}
-	h.bend(w, h.rule, at[h.maker.rng.IntN(len(at))], h.want)
+	h.steer(w, h.rule, at[h.maker.rng.IntN(len(at))], h.want)
 }
 
 // change makes the value at a path of a rule differ from its old value, because ratcheting
@@ -252,11 +252,11 @@ func (h *solver) change(w *candidate, at []instance) {
 		}
 	}
 	in := at[h.maker.rng.IntN(len(at))]
-	h.newAdjuster(w, h.rule, in).perturb(handle{place: in.self})
+	h.newAdjuster(w, h.rule, in).perturb(handle{objectPath: in.self})
 }
 
-// bend changes the candidate so that a rule has the wanted outcome at a path.
-func (h *solver) bend(w *candidate, r *rule, in instance, want Want) {
+// steer changes the candidate so that a rule has the wanted outcome at a path.
+func (h *solver) steer(w *candidate, r *rule, in instance, want Want) {
 	b := h.newAdjuster(w, r, in)
 	root := r.program.parts.Root()
 	switch want {
@@ -274,8 +274,8 @@ func (h *solver) newAdjuster(w *candidate, r *rule, in instance) *adjuster {
 	return &adjuster{ctx: h.ctx, s: h.Search, oracle: h.oracle, m: h.maker, w: w, r: r, in: in, wants: h.wants, known: h.known, fuel: fuel}
 }
 
-// materialise creates a path at which the rule runs.
-func (h *solver) materialise(w *candidate) {
+// createPath creates a path at which the rule runs.
+func (h *solver) createPath(w *candidate) {
 	for _, old := range []bool{true, false} {
 		if w.root(old) != nil && (!old || h.rule.transition()) {
 			h.reach(w, h.rule.steps, old)
@@ -284,9 +284,9 @@ func (h *solver) materialise(w *candidate) {
 }
 
 // reach creates the values at a path and its parents.
-func (h *solver) reach(w *candidate, steps []engine.Step, old bool) (place, bool) {
+func (h *solver) reach(w *candidate, steps []engine.Step, old bool) (objectPath, bool) {
 	b := h.newAdjuster(w, h.rule, instance{})
-	p := place{old: old, node: h.root}
+	p := objectPath{old: old, node: h.root}
 	for _, s := range steps {
 		p = h.into(w, p, s)
 		if !b.ensure(p) {
@@ -294,7 +294,7 @@ func (h *solver) reach(w *candidate, steps []engine.Step, old bool) (place, bool
 		}
 		if old { // also in the new object, so that they correlate
 			fresh := p
-			if fresh.old = false; !hasPlace(w, fresh) {
+			if fresh.old = false; !hasPath(w, fresh) {
 				v, _ := w.get(p)
 				w.put(fresh, copied(v))
 			}
@@ -303,14 +303,14 @@ func (h *solver) reach(w *candidate, steps []engine.Step, old bool) (place, bool
 	return p, true
 }
 
-func hasPlace(w *candidate, p place) bool {
+func hasPath(w *candidate, p objectPath) bool {
 	_, ok := w.get(p)
 	return ok
 }
 
 // into returns the path one step below p. For [*] it chooses a random existing element, or the
 // first if no element exists.
-func (h *solver) into(w *candidate, p place, s engine.Step) place {
+func (h *solver) into(w *candidate, p objectPath, s engine.Step) objectPath {
 	if !s.Any {
 		return p.step(s)
 	}

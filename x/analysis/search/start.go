@@ -18,11 +18,11 @@ func (h *solver) start(attempt int) *candidate {
 	case before:
 		w.op = Update
 	default:
-		h.materialise(w)
+		h.createPath(w)
 		return w
 	}
 	if w.old = copied(w.obj).(map[string]any); before {
-		h.materialise(w)
+		h.createPath(w)
 	}
 	return w
 }

@@ -162,7 +162,7 @@ func (b *adjuster) alike(x, y ast.Expr, sc *scope) bool {
 	}
 	if o, ok := v.(*celtypes.Optional); ok && !o.HasValue() {
 		if h, ok := b.locate(x, sc); ok {
-			return b.absent(h.place)
+			return b.absent(h.objectPath)
 		}
 		return false
 	}

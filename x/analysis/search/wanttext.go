@@ -151,7 +151,7 @@ func (b *adjuster) textAt(h handle, w textWant) bool {
 // valid URL.
 func (b *adjuster) longer(h handle, w textWant) (string, bool) {
 	rng := b.m.rng
-	v, _ := b.w.get(h.place)
+	v, _ := b.w.get(h.objectPath)
 	s, ok := v.(string)
 	if !ok || h.key || s == "" || utf8.RuneCountInString(s) >= w.min || rng.IntN(2) == 0 {
 		return "", false
@@ -190,7 +190,7 @@ func (b *adjuster) remembered(h handle) (all []textWant) {
 func (b *adjuster) remember(h handle, also, w textWant) {
 	w = also.and(w)
 	b.wants[h.id()] = w
-	if b.mending && len(w.match)+len(w.avoid) <= maxKnown {
+	if b.repairing && len(w.match)+len(w.avoid) <= maxKnown {
 		b.known[h.where()] = w
 	}
 }

@@ -113,9 +113,9 @@ const (
 	maxNodes     = 1500 // that do
 )
 
-// InLanes calls ask for each lane, on all cores, and returns the joined errors. ask must recover
+// InLanes calls do for each lane, on all cores, and returns the joined errors. do must recover
 // from its own panics.
-func InLanes(ask func(lane int) error) error {
+func InLanes(do func(lane int) error) error {
 	queue := make(chan int, Lanes)
 	for i := range Lanes {
 		queue <- i
@@ -126,7 +126,7 @@ func InLanes(ask func(lane int) error) error {
 	for range min(runtime.GOMAXPROCS(0), Lanes) {
 		workers.Go(func() {
 			for i := range queue {
-				errs[i] = ask(i)
+				errs[i] = do(i)
 			}
 		})
 	}

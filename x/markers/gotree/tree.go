@@ -63,7 +63,7 @@ func Open(cfg Config, dir string) (*Tree, error) {
 		}
 	}
 	err := t.workspace()
-	t.neighbours()
+	t.addReplacements()
 	return t, err
 }
 
@@ -75,8 +75,8 @@ func (t *Tree) display(name string) string {
 	return t.name(name)
 }
 
-// neighbours adds the folders that replace required modules.
-func (t *Tree) neighbours() {
+// addReplacements adds the folders that replace required modules.
+func (t *Tree) addReplacements() {
 	for old := range t.module.replaces {
 		module, _, _ := strings.Cut(old, "@")
 		if by, ok := t.module.replacement(module); ok && by.version == "" && t.local[module] == "" {

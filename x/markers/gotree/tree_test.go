@@ -271,7 +271,7 @@ func FuzzGoMod(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		m := parseMod(text)
 		tree := &Tree{repository: fstest.MapFS{}, cache: fstest.MapFS{}, module: m, at: ".", local: map[string]string{}}
-		tree.neighbours()
+		tree.addReplacements()
 		for module := range m.requires {
 			if files, err := tree.Import(module + "/p"); err == nil {
 				t.Fatalf("%s: %d files of nothing", module, len(files))

@@ -33,7 +33,7 @@ func New(src *markers.Source, crd *apiextensionsv1.CustomResourceDefinition, rep
 	c := &CRD{crd, report, lints, show, src, src.Map(crd), map[string]*vet.Rule{}}
 	for i := range report.Versions {
 		for j := range report.Versions[i].Rules {
-			if r := &report.Versions[i].Rules[j]; r.Over && r.Reason != nil && c.over[r.Field] == nil {
+			if r := &report.Versions[i].Rules[j]; r.OverLimit && r.Reason != nil && c.over[r.Field] == nil {
 				c.over[r.Field] = r
 			}
 		}
@@ -46,7 +46,7 @@ func (c *CRD) Map() *markers.Map { return c.m }
 
 // Find returns all findings of CRDs that were generated from src, except for the lints in without.
 func Find(src *markers.Source, crds []*CRD, without []string) []Finding {
-	all := &findings{at: map[key]int{}, bounds: map[boundKey]int{}, placed: map[placeKey]bool{}}
+	all := &findings{at: map[key]int{}, bounds: map[boundKey]int{}, reported: map[pathKey]bool{}}
 	for i, c := range crds {
 		c.find(all, i, without)
 	}
@@ -90,7 +90,7 @@ func (c *CRD) find(all *findings, index int, without []string) {
 		if c.show != nil {
 			f.Shown = c.show(l)
 		}
-		c.rule(all, f, l.Field, "rule", 1, 1, Place{c.report.Name, l.Version, l.Path})
+		c.rule(all, f, l.Field, "rule", 1, 1, ObjectPath{c.report.Name, l.Version, l.Path})
 	}
 	for i := range c.report.Versions {
 		v := &c.report.Versions[i]
@@ -110,7 +110,7 @@ func (c *CRD) causes(all *findings, index int) {
 		if at := c.report.Panic; at != nil {
 			part, _, _ := location(at)
 			f.Message, f.Rule = s.Message+" "+at.Message, at.Rule.Rule
-			c.rule(all, f, at.Field, part, 1, 1, Place{c.report.Name, at.Rule.Version, at.Rule.Path})
+			c.rule(all, f, at.Field, part, 1, 1, ObjectPath{c.report.Name, at.Rule.Version, at.Rule.Path})
 		} else {
 			c.schema(all, f, "")
 		}
@@ -136,7 +136,7 @@ func (c *CRD) causes(all *findings, index int) {
 		if line > 0 {
 			f.Message = part + " does not compile: " + (&engine.CompileError{Detail: cause.Detail}).Summary()
 		}
-		c.rule(all, f, cause.Field, part, max(1, line), max(1, column), Place{c.report.Name, cause.Rule.Version, cause.Rule.Path})
+		c.rule(all, f, cause.Field, part, max(1, line), max(1, column), ObjectPath{c.report.Name, cause.Rule.Version, cause.Rule.Path})
 	}
 }
 
@@ -149,13 +149,13 @@ func (c *CRD) moreOf(cause *engine.Cause) bool {
 	return slices.ContainsFunc(c.report.Causes, func(o engine.Cause) bool { return o.Field == cause.Field && !strings.HasPrefix(o.Detail, inSum) })
 }
 
-var compilerPlace = regexp.MustCompile(`<input>:([0-9]+):([0-9]+):`)
+var compilerPosition = regexp.MustCompile(`<input>:([0-9]+):([0-9]+):`)
 
 // location returns the field of the rule that a cause is about, and the position of a compile error
 // in it. The line is 0 if the cause is about the whole rule.
 func location(cause *engine.Cause) (part string, line, column int) {
 	part = cause.Field[strings.LastIndexByte(cause.Field, '.')+1:]
-	if found := compilerPlace.FindStringSubmatch(cause.Detail); found != nil {
+	if found := compilerPosition.FindStringSubmatch(cause.Detail); found != nil {
 		line, _ = strconv.Atoi(found[1])
 		column, _ = strconv.Atoi(found[2])
 	}
@@ -177,8 +177,8 @@ func (c *CRD) Cause(i int) (at markers.Position, line string, ok bool) {
 	return markers[0].At(part, max(1, row), max(1, column)), markers[0].Line(), true
 }
 
-// Place returns the Go position of a rule or schema of the CRD.
-func (c *CRD) Place(field string) (at markers.Position, line string, ok bool) {
+// Position returns the Go position of a rule or schema of the CRD.
+func (c *CRD) Position(field string) (at markers.Position, line string, ok bool) {
 	if markers := c.markers(field); len(markers) > 0 {
 		return markers[0].At("rule", 1, 1), markers[0].Line(), true
 	}
@@ -226,12 +226,12 @@ func (c *CRD) markers(field string) (all []*markers.Marker) {
 }
 
 // rule adds a finding at each marker of a rule, or in the CRD if the rule has no marker.
-func (c *CRD) rule(all *findings, f Finding, field, part string, line, column int, place Place) {
+func (c *CRD) rule(all *findings, f Finding, field, part string, line, column int, path ObjectPath) {
 	markers := c.markers(field)
 	if len(markers) == 0 {
 		f.Field = field
 		f.Near, _, _ = c.Schema(field)
-		all.add(f, place)
+		all.add(f, path)
 	}
 	for _, m := range markers {
 		at := f
@@ -240,7 +240,7 @@ func (c *CRD) rule(all *findings, f Finding, field, part string, line, column in
 			other := r.Others[0].Position()
 			at.Shown = append(slices.Clip(at.Shown), fmt.Sprintf("the rule may also come from the marker at %s:%d", other.File, other.Line))
 		}
-		all.add(at, place)
+		all.add(at, path)
 	}
 }
 
@@ -252,31 +252,31 @@ func (c *CRD) schema(all *findings, f Finding, field string) {
 	} else {
 		f.Field = field
 	}
-	all.add(f, Place{CRD: c.report.Name, Path: field})
+	all.add(f, ObjectPath{CRD: c.report.Name, Path: field})
 }
 
 func (c *CRD) advice(all *findings, index int, v *vet.Version, a vet.Advice) {
-	place := Place{c.report.Name, v.Name, a.Path}
+	path := ObjectPath{c.report.Name, v.Name, a.Path}
 	if b := c.src.Bound(c.crd, vet.Place(a.Field)); b != nil {
-		all.advice(b, a, v.Mendable, place)
+		all.advice(b, a, v.Fixable, path)
 		return
 	}
 	all.add(Finding{
 		ID: "advice", Description: "A bound that makes rules fit", Level: Note, CRD: index, Field: a.Field,
-		Message: fmt.Sprintf("%s: %s: %d makes all rules fit; it has no field or type of its own in these packages: give it a named type", phrase.Place(a.Path), a.Set, a.Value),
-	}, place)
+		Message: fmt.Sprintf("%s: %s: %d makes all rules fit; it has no field or type of its own in these packages: give it a named type", phrase.Path(a.Path), a.Set, a.Value),
+	}, path)
 }
 
 // why returns lines that explain the cost of a rule that is too expensive.
 func (c *CRD) why(cause *engine.Cause) (lines []string) {
 	if r := c.over[cause.Field[:strings.LastIndexByte(cause.Field, '.')]]; r != nil {
-		cost, what := max(r.EstimatedTotal, r.MessageExpressionCost), "a large part of a sum over its limit"
+		cost, share := max(r.EstimatedTotal, r.MessageExpressionCost), "a large part of a sum over its limit"
 		if cost > r.Limit {
-			what = "over the limit of " + phrase.Number(r.Limit)
+			share = "over the limit of " + phrase.Number(r.Limit)
 		}
-		lines = append(lines, fmt.Sprintf("it costs %s, %s; most of it in: %s", phrase.Number(cost), what, r.Reason.Expression))
+		lines = append(lines, fmt.Sprintf("it costs %s, %s; most of it in: %s", phrase.Number(cost), share, r.Reason.Expression))
 		for _, m := range r.Reason.Missing {
-			lines = append(lines, fmt.Sprintf("%s has no %s: %s assumed", phrase.Place(m.Path), m.Set, phrase.Number(uint64(m.Assumed))))
+			lines = append(lines, fmt.Sprintf("%s has no %s: %s assumed", phrase.Path(m.Path), m.Set, phrase.Number(uint64(m.Assumed))))
 		}
 		lines = append(lines, r.Reason.Notes...)
 	}
@@ -299,7 +299,7 @@ func (c *CRD) unmarked(all *findings, index int) {
 			all.add(Finding{
 				ID: markers.RuleWithoutMarker, Near: near, Description: descriptions[markers.RuleWithoutMarker], Level: Warning, Rule: r.Rule, CRD: index, Field: r.Field,
 				Message: "no marker in these packages has this rule: regenerate the CRD, or write the rule where its type is declared",
-			}, Place{c.report.Name, v.Name, r.Path})
+			}, ObjectPath{c.report.Name, v.Name, r.Path})
 		}
 	}
 }

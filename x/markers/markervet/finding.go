@@ -41,25 +41,25 @@ type Finding struct {
 	Write string
 	// Of is the type and field that the marker belongs to.
 	Of string
-	// Places holds the affected paths of all CRDs.
-	Places []Place
+	// Paths holds the affected paths of all CRDs.
+	Paths []ObjectPath
 
 	lint  bool
 	value int64 // the bound, for advice
 }
 
-// Place is a path in the objects of a CRD.
-type Place struct {
+// ObjectPath is a path in the objects of a CRD.
+type ObjectPath struct {
 	CRD     string `json:"crd"`
 	Version string `json:"version,omitempty"` // "" means all versions
 	Path    string `json:"path"`
 }
 
-func (p Place) String() string {
+func (p ObjectPath) String() string {
 	if p.Version == "" {
-		return p.CRD + " " + phrase.Place(p.Path)
+		return p.CRD + " " + phrase.Path(p.Path)
 	}
-	return p.CRD + " " + p.Version + " " + phrase.Place(p.Path)
+	return p.CRD + " " + p.Version + " " + phrase.Path(p.Path)
 }
 
 // key identifies equal findings.
@@ -72,14 +72,14 @@ type key struct {
 
 // findings collects findings and merges equal findings.
 type findings struct {
-	list   []Finding
-	at     map[key]int
-	placed map[placeKey]bool
+	list     []Finding
+	at       map[key]int
+	reported map[pathKey]bool
 	// bounds holds the indexes of advice findings, whose values differ from path to path.
 	bounds map[boundKey]int
 }
 
-func (all *findings) add(f Finding, places ...Place) {
+func (all *findings) add(f Finding, paths ...ObjectPath) {
 	k := key{f.ID, f.Message, f.Position, f.CRD, f.Field}
 	if f.lint { // the message contains the path, but the finding is the same for each path
 		k.message = ""
@@ -90,20 +90,20 @@ func (all *findings) add(f Finding, places ...Place) {
 		all.at[k] = i
 		all.list = append(all.list, f)
 	}
-	all.put(i, places)
+	all.put(i, paths)
 }
 
-// placeKey identifies a path of a finding.
-type placeKey struct {
+// pathKey identifies a path of a finding.
+type pathKey struct {
 	finding int
-	Place
+	ObjectPath
 }
 
-func (all *findings) put(i int, places []Place) {
-	for _, p := range places {
-		if k := (placeKey{i, p}); !all.placed[k] {
-			all.placed[k] = true
-			all.list[i].Places = append(all.list[i].Places, p)
+func (all *findings) put(i int, paths []ObjectPath) {
+	for _, p := range paths {
+		if k := (pathKey{i, p}); !all.reported[k] {
+			all.reported[k] = true
+			all.list[i].Paths = append(all.list[i].Paths, p)
 		}
 	}
 }
@@ -124,7 +124,7 @@ type boundKey struct {
 
 // advice adds a bound. A marker applies to all paths that it affects, so the smallest of their
 // bounds makes all rules fit.
-func (all *findings) advice(b *markers.Bound, a vet.Advice, mendable bool, place Place) {
+func (all *findings) advice(b *markers.Bound, a vet.Advice, fixable bool, path ObjectPath) {
 	prefix, now, fit := "+kubebuilder:validation:", "", "all rules fit"
 	if b.Items {
 		prefix += "items:"
@@ -132,7 +132,7 @@ func (all *findings) advice(b *markers.Bound, a vet.Advice, mendable bool, place
 	if a.Now > 0 {
 		now = fmt.Sprintf(" (now %d)", a.Now)
 	}
-	if !mendable {
+	if !fixable {
 		fit = "all rules fit except those that no bounds can make fit"
 	}
 	marker := func(value int64) string { return fmt.Sprintf("// %s%s=%d", prefix, markerName(a.Set), value) }
@@ -160,7 +160,7 @@ func (all *findings) advice(b *markers.Bound, a vet.Advice, mendable bool, place
 	if a.Now == 0 {
 		f.Write = marker(f.value)
 	}
-	all.put(i, []Place{place})
+	all.put(i, []ObjectPath{path})
 }
 
 // markerName returns the marker of a bound, such as MaxItems.

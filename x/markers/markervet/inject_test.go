@@ -22,8 +22,8 @@ type writer struct {
 	columns []int // of each character of the rule, and of its end
 }
 
-func (w *writer) put(source string, stands bool) {
-	if stands {
+func (w *writer) put(source string, located bool) {
+	if located {
 		w.columns = append(w.columns, len([]rune(w.text.String()))+1)
 	}
 	w.text.WriteString(source)
@@ -85,9 +85,9 @@ func injected() (rules []string) {
 	}
 	for _, base := range bases {
 		for _, at := range regexp.MustCompile(`\w+|[^\w\s]`).FindAllStringIndex(base, -1) {
-			before, token, behind := base[:at[0]], base[at[0]:at[1]], base[at[1]:]
+			before, token, after := base[:at[0]], base[at[0]:at[1]], base[at[1]:]
 			for _, mistake := range []string{"", token + "z", token + " #", token + " " + token, "null"} {
-				rules = append(rules, before+mistake+behind)
+				rules = append(rules, before+mistake+after)
 			}
 		}
 		rules = append(rules, base+" &&", base+")", base+" == 3", "("+base)
@@ -151,13 +151,13 @@ func TestInjectedMistakes(t *testing.T) {
 		}
 		checked := 0
 		for _, cause := range report.Causes {
-			said := place.FindStringSubmatch(cause.Detail)
-			if said == nil {
+			match := place.FindStringSubmatch(cause.Detail)
+			if match == nil {
 				continue
 			}
 			rule := cause.Rule.Rule
 			var row, column int
-			fmt.Sscan(said[1]+" "+said[2], &row, &column)
+			fmt.Sscan(match[1]+" "+match[2], &row, &column)
 			at := 0 // the character of the rule
 			for ; row > 1; row-- {
 				at += len([]rune(strings.SplitAfter(string([]rune(rule)[at:]), "\n")[0]))
@@ -165,7 +165,7 @@ func TestInjectedMistakes(t *testing.T) {
 			w := written[rule]
 			want := markers.Position{File: "t.go", Line: w.line, Column: w.columns[min(at+column-1, len(w.columns)-1)]}
 			if got := found[rule]; got != want {
-				t.Errorf("%s: %q: %s: got %v, want %v", name, rule, said[0], got, want)
+				t.Errorf("%s: %q: %s: got %v, want %v", name, rule, match[0], got, want)
 			}
 			checked++
 		}

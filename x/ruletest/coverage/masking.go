@@ -124,11 +124,11 @@ func (s *scale) end() {
 	if len(s.seen) < maxSeen {
 		s.seen[string(s.now)] = true
 	}
-	s.weigh()
+	s.analyze()
 }
 
-func (s *scale) weigh() {
-	s.up()
+func (s *scale) analyze() {
+	s.computeValues()
 	root := len(s.parts) - 1
 	outcome := s.value[root]
 	s.effects[root] = effect(values)
@@ -147,8 +147,8 @@ func (s *scale) weigh() {
 	}
 }
 
-// up computes the possible values of each part.
-func (s *scale) up() {
+// computeValues computes the possible values of each part.
+func (s *scale) computeValues() {
 	for i := range s.parts {
 		p := &s.parts[i]
 		switch p.op {
@@ -230,13 +230,13 @@ func (s *scale) downTerms(p *part, whole *effect) {
 		s.effects[term][0] = before
 		before = table[before][s.value[term]]
 	}
-	behind := none
+	rest := none
 	for i := len(p.below) - 1; i >= 0; i-- {
 		term := p.below[i]
-		others := table[s.effects[term][0]][behind]
+		others := table[s.effects[term][0]][rest]
 		for k, v := range values {
 			s.effects[term][k] = whole.of(table[v][others])
 		}
-		behind = table[behind][s.value[term]]
+		rest = table[rest][s.value[term]]
 	}
 }

@@ -44,7 +44,7 @@ func (r *Recorder) Watch(crd *apiextensionsv1.CustomResourceDefinition, e *engin
 	if err != nil {
 		return nil, fmt.Errorf("coverage of %s: %w", crd.Name, err)
 	}
-	w := &Watch{recorder: r, crd: crd.Name, engine: e, scope: scope, planner: eval.NewPlanner(scope.Env()), places: map[*engine.RuleRef]*place{}}
+	w := &Watch{recorder: r, crd: crd.Name, engine: e, scope: scope, planner: eval.NewPlanner(scope.Env()), rules: map[*engine.RuleRef]*engineRule{}}
 	r.mu.Lock()
 	r.watches = append(r.watches, w)
 	r.schemas.add(crd)
@@ -55,7 +55,7 @@ func (r *Recorder) Watch(crd *apiextensionsv1.CustomResourceDefinition, e *engin
 			continue // its rules never run
 		}
 		for _, ref := range e.Rules(v.Name) {
-			w.place(ref)
+			w.ruleFor(ref)
 		}
 	}
 	return w, nil
@@ -89,32 +89,32 @@ type Watch struct {
 	mu      sync.Mutex
 	scope   *types.Scope
 	planner *eval.Planner
-	places  map[*engine.RuleRef]*place
-	order   []*place
+	rules   map[*engine.RuleRef]*engineRule
+	order   []*engineRule
 }
 
 // Observe records a run. Set it as engine.Request.Observe.
 func (w *Watch) Observe(run engine.RuleRun) {
-	p := w.place(run.Rule)
+	p := w.ruleFor(run.Rule)
 	w.prepare(p)
 	p.ran(&run)
 }
 
-// place returns the rule at its path in this engine.
-func (w *Watch) place(ref *engine.RuleRef) *place {
+// ruleFor returns the rule at its path in this engine.
+func (w *Watch) ruleFor(ref *engine.RuleRef) *engineRule {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if p := w.places[ref]; p != nil {
+	if p := w.rules[ref]; p != nil {
 		return p
 	}
-	p := &place{rule: w.recorder.rule(w.crd, ref), ref: ref}
-	w.places[ref] = p
+	p := &engineRule{rule: w.recorder.rule(w.crd, ref), ref: ref}
+	w.rules[ref] = p
 	w.order = append(w.order, p)
 	return p
 }
 
 // prepare determines a rule's conditions when the rule runs for the first time.
-func (w *Watch) prepare(p *place) {
+func (w *Watch) prepare(p *engineRule) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if p.prepared {

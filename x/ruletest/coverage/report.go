@@ -75,9 +75,9 @@ func (r *Recorder) Report() *Report {
 	for _, w := range watches {
 		w.finish()
 	}
-	joined, order := map[key]*seen{}, []*seen{}
+	joined, order := map[key]*coverageCopy{}, []*coverageCopy{}
 	for _, rule := range rules {
-		one := rule.seen()
+		one := rule.copyCoverage()
 		if version := first[one.item.CRD][one.item.Version]; version != "" {
 			one.item.Version = version
 		}
@@ -102,16 +102,16 @@ func (r *Recorder) Report() *Report {
 	return report
 }
 
-// seen is a copy of the recorded coverage of a rule.
-type seen struct {
+// coverageCopy is a copy of the recorded coverage of a rule.
+type coverageCopy struct {
 	item  Item
 	shown []shown
 }
 
-func (r *rule) seen() *seen {
+func (r *rule) copyCoverage() *coverageCopy {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	one := &seen{r.item, slices.Clone(r.shown)}
+	one := &coverageCopy{r.item, slices.Clone(r.shown)}
 	one.item.Unmeasured = r.unmeasured
 	one.item.Conditions = append([]Condition{}, r.item.Conditions...)
 	return one

@@ -106,8 +106,8 @@ func (r *rule) known() bool {
 	return r.looked || r.unmeasured != ""
 }
 
-// place is a rule in an engine.
-type place struct {
+// engineRule is a rule in an engine.
+type engineRule struct {
 	*rule
 	ref      *engine.RuleRef
 	prepared bool // guarded by the mutex of the Watch
@@ -117,7 +117,7 @@ type place struct {
 }
 
 // ran counts a run and evaluates the rule again to observe its conditions.
-func (p *place) ran(run *engine.RuleRun) {
+func (p *engineRule) ran(run *engine.RuleRun) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.item.Ran++
@@ -143,7 +143,7 @@ func (p *place) ran(run *engine.RuleRun) {
 }
 
 // plan creates the program with probes. If it fails, the rule's runs are still counted.
-func (p *place) plan(w *Watch) error {
+func (p *engineRule) plan(w *Watch) error {
 	node, err := w.engine.At(p.ref.Version, p.ref.Path)
 	if err != nil {
 		return err

@@ -38,18 +38,18 @@ func newBaseline(ctx context.Context, s *Suite) (*baseline, error) {
 		}
 	}
 	for ref, hits := range b.ran {
-		b.ran[ref] = b.telling(hits)
+		b.ran[ref] = b.passingWrites(hits)
 	}
 	for _, at := range b.reached {
 		for path, hits := range at {
-			at[path] = b.telling(hits)
+			at[path] = b.passingWrites(hits)
 		}
 	}
 	return b, nil
 }
 
-// telling returns the writes of passing cases, starting with those in which the rule failed.
-func (b *baseline) telling(hits []hit) []hit {
+// passingWrites returns the writes of passing cases, starting with those in which the rule failed.
+func (b *baseline) passingWrites(hits []hit) []hit {
 	hits = slices.DeleteFunc(hits, func(h hit) bool { return b.failing[h.index] })
 	slices.SortStableFunc(hits, func(x, y hit) int {
 		switch {
@@ -92,13 +92,13 @@ func (b *baseline) write(ctx context.Context, index, n int) error {
 		object, _ = engine.Decode(req.Raw)
 	}
 	if version, err := b.Engine.VersionOf(object); err == nil {
-		b.places(version, object, hit{index: index, write: n})
+		b.recordPaths(version, object, hit{index: index, write: n})
 	}
 	return nil
 }
 
-// places records all paths of an object.
-func (b *baseline) places(version string, object map[string]any, h hit) {
+// recordPaths records all paths of an object.
+func (b *baseline) recordPaths(version string, object map[string]any, h hit) {
 	if b.reached[version] == nil {
 		b.reached[version] = map[string][]hit{}
 	}

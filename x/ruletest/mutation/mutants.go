@@ -16,8 +16,8 @@ import (
 // equal parts, and so do versions with equal schemas.
 type key struct{ crd, version, path, was, is, operator string }
 
-// breeder generates the mutants of all suites.
-type breeder struct {
+// mutantGenerator generates the mutants of all suites.
+type mutantGenerator struct {
 	known    map[key]*Mutant
 	all      []*Mutant
 	cut      int
@@ -26,7 +26,7 @@ type breeder struct {
 }
 
 // version returns the first version of a CRD, in any suite, with an equal schema.
-func (b *breeder) version(crd *apiextensionsv1.CustomResourceDefinition, name string) string {
+func (b *mutantGenerator) version(crd *apiextensionsv1.CustomResourceDefinition, name string) string {
 	at := slices.IndexFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == name })
 	v := &crd.Spec.Versions[at]
 	for _, known := range b.versions[crd.Name] {
@@ -38,7 +38,7 @@ func (b *breeder) version(crd *apiextensionsv1.CustomResourceDefinition, name st
 	return name
 }
 
-func (b *breeder) suite(s *baseline, rulesOnly bool) error {
+func (b *mutantGenerator) suite(s *baseline, rulesOnly bool) error {
 	env, err := s.Engine.Env()
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (b *breeder) suite(s *baseline, rulesOnly bool) error {
 }
 
 // rule adds the mutants of a rule.
-func (b *breeder) rule(s *baseline, scope *types.Scope, ref *engine.RuleRef) {
+func (b *mutantGenerator) rule(s *baseline, scope *types.Scope, ref *engine.RuleRef) {
 	spec := specOf(s.CRD, ref)
 	node, err := s.Engine.At(ref.Version, ref.Path)
 	if spec == nil || err != nil {
@@ -94,12 +94,12 @@ func (b *breeder) rule(s *baseline, scope *types.Scope, ref *engine.RuleRef) {
 }
 
 // add adds a mutant of a rule, or adds a target to an equal mutant.
-func (b *breeder) add(at target, m *Mutant, spec *apiextensionsv1.ValidationRule) {
+func (b *mutantGenerator) add(at target, m *Mutant, spec *apiextensionsv1.ValidationRule) {
 	m.Path, m.Index, m.Original, m.change.spec = at.ref.Path, at.ref.Index, at.ref.Rule, spec
 	b.put(at, m, at.ref.Rule)
 }
 
-func (b *breeder) put(at target, m *Mutant, was string) {
+func (b *mutantGenerator) put(at target, m *Mutant, was string) {
 	m.CRD, m.Version = at.suite.CRD.Name, b.first[at.version]
 	k := key{m.CRD, m.Version, m.Path, was, m.Changed, m.Operator}
 	if known := b.known[k]; known != nil {
@@ -113,7 +113,7 @@ func (b *breeder) put(at target, m *Mutant, was string) {
 
 // schema adds the mutants of a schema's bounds. It skips metadata, which the server validates
 // itself.
-func (b *breeder) schema(s *baseline, version string, root *schemaProps) {
+func (b *mutantGenerator) schema(s *baseline, version string, root *schemaProps) {
 	eachNode(root, nil, func(steps []engine.Step, node *schemaProps) {
 		if len(steps) > 0 && steps[0].Name == "metadata" {
 			return
@@ -165,12 +165,12 @@ func aboutChange(m *Mutant) bool {
 
 // String describes the mutant in one line.
 func (m *Mutant) String() string {
-	place := m.Path
-	if place == "" {
-		place = "schema root"
+	path := m.Path
+	if path == "" {
+		path = "schema root"
 	}
 	if m.Changed == "" {
-		return fmt.Sprintf("%s %s: %s: %s: without `%s`", m.CRD, m.Version, place, m.Operator, m.Rule)
+		return fmt.Sprintf("%s %s: %s: %s: without `%s`", m.CRD, m.Version, path, m.Operator, m.Rule)
 	}
-	return fmt.Sprintf("%s %s: %s: %s: `%s` instead of `%s`", m.CRD, m.Version, place, m.Operator, m.Changed, m.Rule)
+	return fmt.Sprintf("%s %s: %s: %s: `%s` instead of `%s`", m.CRD, m.Version, path, m.Operator, m.Changed, m.Rule)
 }

@@ -86,7 +86,7 @@ func (w *rewriter) add(operator string, start, end int, text string) {
 }
 
 // swap replaces the token of an operator or a function name.
-func (w *rewriter) swap(operator string, e ast.Expr, was, becomes string) {
+func (w *rewriter) swap(operator string, e ast.Expr, original, replacement string) {
 	o, ok := w.info.GetOffsetRange(e.ID())
 	if !ok {
 		return
@@ -95,8 +95,8 @@ func (w *rewriter) swap(operator string, e ast.Expr, was, becomes string) {
 	for ok && i > 0 && w.tokens[i].Text == "(" { // the offset of a call is its parenthesis
 		i--
 	}
-	if ok && w.tokens[i].Text == was {
-		w.add(operator, w.tokens[i].Start, w.tokens[i].End, becomes)
+	if ok && w.tokens[i].Text == original {
+		w.add(operator, w.tokens[i].Start, w.tokens[i].End, replacement)
 	}
 }
 

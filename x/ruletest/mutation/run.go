@@ -21,7 +21,7 @@ func Run(ctx context.Context, suites []Suite, cfg Config) (*Report, error) {
 	if cfg.Workers <= 0 {
 		cfg.Workers = runtime.GOMAXPROCS(0)
 	}
-	breeder := &breeder{known: map[key]*Mutant{}, versions: map[string][]*apiextensionsv1.CustomResourceDefinitionVersion{}}
+	breeder := &mutantGenerator{known: map[key]*Mutant{}, versions: map[string][]*apiextensionsv1.CustomResourceDefinitionVersion{}}
 	report := &Report{Survivors: []*Mutant{}}
 	for i := range suites {
 		s := &suites[i]

@@ -20,15 +20,15 @@ func parts(t *testing.T, src string) *Parts {
 	if err != nil {
 		t.Fatal(err)
 	}
-	desk, err := node.Compiler()
+	compiler, err := node.Compiler()
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := desk.Compile(src, false)
+	x, err := compiler.Compile(src, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := NewParts(desk, x, false)
+	p, err := NewParts(compiler, x, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func TestTraceCosts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	desk, err := node.Compiler()
+	compiler, err := node.Compiler()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,12 +38,12 @@ func TestTraceCosts(t *testing.T) {
 	}
 	for _, src := range traced {
 		t.Run(src, func(t *testing.T) {
-			x, err := desk.Compile(src, false)
+			x, err := compiler.Compile(src, false)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := desk.Eval(context.Background(), x, false, obj, obj)
-			p, err := New(desk, x.AST(), src, false)
+			want := compiler.Eval(context.Background(), x, false, obj, obj)
+			p, err := New(compiler, x.AST(), src, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -107,7 +107,7 @@ func TestTraceEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	desk, err := node.Compiler()
+	compiler, err := node.Compiler()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,15 +117,15 @@ func TestTraceEnds(t *testing.T) {
 		"lists.range(9).all(a, lists.range(21).all(b, a + b >= 0))":           true,
 		"lists.range(20).all(a, lists.range(20).exists(b, a + b == 10 * 10))": false,
 	} {
-		x, err := desk.Compile(src, false)
+		x, err := compiler.Compile(src, false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		env, err := desk.Env(false)
+		env, err := compiler.Env(false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := newProgram(env, desk.Decl(), desk.Limit(), x.AST(), src, false, 20)
+		p, err := newProgram(env, compiler.Decl(), compiler.Limit(), x.AST(), src, false, 20)
 		if err != nil {
 			t.Fatal(err)
 		}

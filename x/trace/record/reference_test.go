@@ -23,7 +23,7 @@ func TestReference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	desk, err := node.Compiler()
+	compiler, err := node.Compiler()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func TestReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, src := range append(traced, made...) {
-		againstReference(t, desk, src, false, obj, obj)
+		againstReference(t, compiler, src, false, obj, obj)
 	}
 }
 
@@ -76,18 +76,18 @@ var made = []string{
 }
 
 // againstReference compares the parts of an evaluation with those of cel-go.
-func againstReference(t *testing.T, desk *expr.Compiler, src string, optional bool, self, old any) {
+func againstReference(t *testing.T, compiler *expr.Compiler, src string, optional bool, self, old any) {
 	t.Helper()
-	x, err := desk.Compile(src, optional)
+	x, err := compiler.Compile(src, optional)
 	if err != nil {
 		return // not an expression for this schema
 	}
-	theirs, err := newReference(desk, x.AST(), src, optional)
+	theirs, err := newReference(compiler, x.AST(), src, optional)
 	if err != nil {
 		t.Errorf("%s: %v", src, err)
 		return
 	}
-	ours, err := New(desk, x.AST(), src, optional)
+	ours, err := New(compiler, x.AST(), src, optional)
 	if err != nil {
 		t.Errorf("%s: %v", src, err)
 		return

@@ -343,7 +343,7 @@ func (t *Trace) shown(v ref.Val) ref.Val {
 	if v == nil {
 		return nil
 	}
-	bytes, fits := eval.Weigh(v, t.budget.bytes())
+	bytes, fits := eval.TextSize(v, t.budget.bytes())
 	if t.budget.show(bytes, fits); !fits {
 		return celtypes.String(tooLarge)
 	}

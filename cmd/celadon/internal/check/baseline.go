@@ -101,10 +101,10 @@ func (o *Options) baselined() bool { return o.Baseline != "" || o.BaselineOut !=
 
 // A baseline holds the findings of the baseline file and those of this run.
 type baseline struct {
-	name  string
-	left  map[knownFinding]int // findings of the file that have not occurred yet, with their count
-	files map[[2]string]bool   // by source and name: whether the file was read
-	today map[knownFinding]int // findings of this run; nil unless a baseline is written
+	name    string
+	left    map[knownFinding]int // findings of the file that have not occurred yet, with their count
+	files   map[[2]string]bool   // by source and name: whether the file was read
+	current map[knownFinding]int // findings of this run; nil unless a baseline is written
 }
 
 // readBaseline reads the baseline. It returns nil if o uses no baseline. With --base, it reads the
@@ -115,7 +115,7 @@ func readBaseline(ctx context.Context, o *Options, complain func(error)) (*basel
 	}
 	b := &baseline{name: o.Baseline, left: map[knownFinding]int{}, files: map[[2]string]bool{}}
 	if o.BaselineOut != "" {
-		b.today = map[knownFinding]int{}
+		b.current = map[knownFinding]int{}
 	}
 	if o.Baseline == "" {
 		return b, nil
@@ -176,13 +176,13 @@ func (b *baseline) see(source, file string) {
 	}
 }
 
-// know sets r.Known if all findings of an object are known, and subtracts them from b.left.
-func (b *baseline) know(r *finding.Object, strictKinds bool) {
+// markKnown sets r.Known if all findings of an object are known, and subtracts them from b.left.
+func (b *baseline) markKnown(r *finding.Object, strictKinds bool) {
 	all := findingsOf(r, strictKinds)
 	fresh := 0
 	for _, f := range all {
-		if b.today != nil {
-			b.today[f]++
+		if b.current != nil {
+			b.current[f]++
 		}
 		if b.left[f]--; b.left[f] < 0 {
 			delete(b.left, f)
@@ -233,8 +233,8 @@ func (f knownFinding) String() string {
 // maxStale limits the stale lines that are listed.
 const maxStale = 20
 
-// tellStale lists stale lines of the baseline on stderr.
-func (a *run) tellStale(t *tally) {
+// listStale lists stale lines of the baseline on stderr.
+func (a *run) listStale(t *tally) {
 	if t.options.BaselineOut != "" {
 		return // the new baseline has no stale lines
 	}
@@ -253,14 +253,14 @@ func (a *run) writeBaseline(t *tally) error {
 		err = outfile.Write(t.options.BaselineOut, text)
 	}
 	if err == nil {
-		untrusted.Fprintf(a.Stderr, "celadon: %s: %s added to the baseline\n", t.options.BaselineOut, phrase.Count(len(t.baseline.today), "finding"))
+		untrusted.Fprintf(a.Stderr, "celadon: %s: %s added to the baseline\n", t.options.BaselineOut, phrase.Count(len(t.baseline.current), "finding"))
 	}
 	return err
 }
 
 // text returns the content of the new baseline file.
 func (b *baseline) text() ([]byte, error) {
-	all := slices.SortedFunc(maps.Keys(b.today), func(x, y knownFinding) int {
+	all := slices.SortedFunc(maps.Keys(b.current), func(x, y knownFinding) int {
 		return cmp.Or(strings.Compare(x.Source, y.Source), strings.Compare(x.File, y.File), strings.Compare(x.Object, y.Object),
 			strings.Compare(x.Subresource, y.Subresource), strings.Compare(x.Field, y.Field), strings.Compare(x.Reason, y.Reason),
 			strings.Compare(x.Rule, y.Rule), strings.Compare(x.Message, y.Message))
@@ -275,7 +275,7 @@ func (b *baseline) text() ([]byte, error) {
 		}
 		fmt.Fprint(w, sep)
 		var line bytes.Buffer
-		if err := print.Encoder(&line).Encode(counted{f, b.today[f]}); err != nil {
+		if err := print.Encoder(&line).Encode(counted{f, b.current[f]}); err != nil {
 			return nil, err
 		}
 		if _, err := w.Write(bytes.TrimSuffix(line.Bytes(), []byte("\n"))); err != nil {

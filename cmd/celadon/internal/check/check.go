@@ -76,9 +76,9 @@ func collectLess(o *Options) func() {
 	case olds && o.shard.Of <= 1:
 		return func() {}
 	case olds:
-		return gctuning.Seldom(50, enoughMemory)
+		return gctuning.CollectSeldom(50, enoughMemory)
 	}
-	return gctuning.Seldom(400, enoughMemory)
+	return gctuning.CollectSeldom(400, enoughMemory)
 }
 
 // files returns the source of the objects at paths.
@@ -93,7 +93,7 @@ func (a *run) files(o *Options, paths []string) batch.Source {
 // all decides all objects and vets the CRDs. CRDs come last, except in a partial report. An
 // interruption is not an error.
 func (t *tally) all(ctx context.Context) error {
-	steps := []func(context.Context) error{t.run, t.judged}
+	steps := []func(context.Context) error{t.run, t.addCRDs}
 	if t.options.reportsPart() {
 		slices.Reverse(steps)
 	}
@@ -149,7 +149,7 @@ func (a *run) verdict(t *tally) error {
 	for _, problem := range t.problems {
 		a.Complain(problem)
 	}
-	a.tellStale(t)
+	a.listStale(t)
 	s := &t.summary
 	unclear := t.parts.unclear || len(t.problems) > 0 || s.Unreadable > 0 || s.Undecided > 0 || len(s.Missing) > 0 || s.CRDs != nil && s.CRDs.Undecided > 0
 	switch {

@@ -71,7 +71,7 @@ func (a *run) objectsOf(ctx context.Context, client *cluster.Client, c *checker)
 		crd := def.CRD.ForEngine()
 		if c.Before != nil {
 			if crd = c.Before.Complete(crd.Name); crd == nil {
-				a.Complain(fmt.Errorf("%s: %s: %s has no such CRD, so it has no objects", def.Place, def.CRD.Name, client))
+				a.Complain(fmt.Errorf("%s: %s: %s has no such CRD, so it has no objects", def.Location, def.CRD.Name, client))
 				continue
 			}
 		}
@@ -88,13 +88,13 @@ func (a *run) announce(client *cluster.Client, o *Options, kinds []cluster.Kind)
 	if o.Quiet {
 		return
 	}
-	most := namedKinds
+	limit := namedKinds
 	if o.Verbose {
-		most = len(kinds)
+		limit = len(kinds)
 	}
 	v, err := types.ParseVersion(o.KubeVersion)
 	if err != nil {
 		return // Check has validated the version
 	}
-	a.Complain(fmt.Errorf("%s, as Kubernetes %s: %s in the storage version: %s", client, v, phrase.Count(len(kinds), "kind"), cluster.Names(kinds, most)))
+	a.Complain(fmt.Errorf("%s, as Kubernetes %s: %s in the storage version: %s", client, v, phrase.Count(len(kinds), "kind"), cluster.Names(kinds, limit)))
 }

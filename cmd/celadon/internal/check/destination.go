@@ -16,18 +16,18 @@ import (
 // A destination receives a report. Standard output is written as results arrive. A file gets its
 // name only when it is complete.
 type destination struct {
-	printer print.Printer
-	out     *bufio.Writer
-	bar     *progress.Bar
-	beside  bool              // the progress bar shares a terminal with the report
-	file    *outfile.File     // nil for standard output
-	head    *finding.PartHead // nil unless the report is partial
+	printer        print.Printer
+	out            *bufio.Writer
+	bar            *progress.Bar
+	sharesTerminal bool              // the progress bar shares a terminal with the report
+	file           *outfile.File     // nil for standard output
+	head           *finding.PartHead // nil unless the report is partial
 }
 
 // destination opens the destination of a report. KubeVersion is the emulated version.
 func (a *run) destination(o *Options, kubeVersion string) (d *destination, err error) {
 	d = &destination{bar: progress.On(a.Stderr, "checking", "objects"), head: o.head(kubeVersion)}
-	how := print.Options{
+	options := print.Options{
 		KubeVersion: kubeVersion,
 		StrictKinds: o.StrictKinds,
 		Quiet:       o.Quiet,
@@ -44,14 +44,14 @@ func (a *run) destination(o *Options, kubeVersion string) (d *destination, err e
 		}
 		to = d.file
 	} else {
-		to, d.beside = d.bar.Beside(a.Stdout)
-		how.Colour = command.Colour(a.Stdout) && !o.Quiet
-		if how.Width, _ = command.Width(a.Stdout); o.Quiet {
-			how.Width = 0 // as kubectl does, without wrapping
+		to, d.sharesTerminal = d.bar.ReportWriter(a.Stdout)
+		options.Color = command.Color(a.Stdout) && !o.Quiet
+		if options.Width, _ = command.Width(a.Stdout); o.Quiet {
+			options.Width = 0 // as kubectl does, without wrapping
 		}
 	}
 	d.out = bufio.NewWriterSize(to, 64<<10)
-	if d.printer, err = print.New(o.Output, d.out, how); err != nil {
+	if d.printer, err = print.New(o.Output, d.out, options); err != nil {
 		d.discard()
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (a *run) destination(o *Options, kubeVersion string) (d *destination, err e
 
 // flush writes the results to a terminal, above the progress bar.
 func (d *destination) flush() error {
-	if !d.beside {
+	if !d.sharesTerminal {
 		return nil
 	}
 	return d.out.Flush()

@@ -38,7 +38,7 @@ func (a *run) readOld(ctx context.Context, o *Options, paths []string, crds *ver
 			}
 			old := verdict.ReadOld(doc)
 			if err := olds.TakeBase(old, crds, o.owns); err != nil {
-				a.Complain(fmt.Errorf("--base %s: %s: %w: its objects are treated as new", o.Base, old.Place, err))
+				a.Complain(fmt.Errorf("--base %s: %s: %w: its objects are treated as new", o.Base, old.Location, err))
 			}
 			return true
 		})

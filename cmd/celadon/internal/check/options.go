@@ -132,8 +132,8 @@ func (o *Options) Check(paths []string) error {
 		return errors.New("--diff: use -o text (-o yaml prints the objects, --persisted adds them to json)")
 	case len(o.CRDOlds) > 0 && (len(o.Olds) > 0 || o.Base != "" || o.Subresource != ""):
 		return errors.New("--crd-old: checks the objects as stored: do not set --old, --base, or --subresource")
-	case o.Pipe && o.unpiped(paths) != "":
-		return fmt.Errorf("--pipe: objects are read as requests and answered in JSON: do not set %s", o.unpiped(paths))
+	case o.Pipe && o.flagWithoutMeaning(paths) != "":
+		return fmt.Errorf("--pipe: objects are read as requests and answered in JSON: do not set %s", o.flagWithoutMeaning(paths))
 	case o.Pipe && slices.Contains(o.CRDs, "-"):
 		return errors.New("--pipe: standard input holds the requests: use files or folders for --crd")
 	case count(slices.Concat(paths, o.CRDs, o.Olds, o.CRDOlds), "-") > 1:

@@ -21,8 +21,8 @@ import (
 // writes one line in response to each, in order, before it reads the next. The client is untrusted:
 // the length of a line is limited, and an invalid request is reported as such.
 
-// unpiped returns a flag that was given but has no meaning with --pipe, or "".
-func (o *Options) unpiped(paths []string) string {
+// flagWithoutMeaning returns a flag that was given but has no meaning with --pipe, or "".
+func (o *Options) flagWithoutMeaning(paths []string) string {
 	for _, f := range []struct {
 		name  string
 		given bool

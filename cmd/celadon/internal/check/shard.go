@@ -118,12 +118,12 @@ func (o *Options) head(kubeVersion string) *finding.PartHead {
 	}
 	return &finding.PartHead{
 		Kind: finding.Kind, APIVersion: finding.APIVersion, KubeVersion: kubeVersion, Version: command.Version(),
-		Source: o.Source, Sources: o.Sources, Run: o.Run, Shard: o.shard, Live: o.Cluster.On, Flags: o.telling(),
+		Source: o.Source, Sources: o.Sources, Run: o.Run, Shard: o.shard, Live: o.Cluster.On, Flags: o.significantFlags(),
 	}
 }
 
-// telling returns the flags that affect verdicts or the report.
-func (o *Options) telling() []string {
+// significantFlags returns the flags that affect verdicts or the report.
+func (o *Options) significantFlags() []string {
 	flags := []string{}
 	for _, f := range []struct {
 		text string
@@ -164,8 +164,8 @@ func (c *checker) digest() string {
 		}
 		for _, def := range d.All {
 			spec := def.CRD.Spec
-			if how := spec.Conversion; how != nil { // its CA bundle changes when the certificate is renewed
-				spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: how.Strategy}
+			if conversion := spec.Conversion; conversion != nil { // its CA bundle changes when the certificate is renewed
+				spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: conversion.Strategy}
 			}
 			data, err := json.Marshal(spec)
 			fmt.Fprintf(h, "%q %d %v\n", def.CRD.Name, len(data), err)
@@ -179,14 +179,14 @@ func (c *checker) digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// seen counts and hashes the documents that a part read, including those of other shards.
-type seen struct {
+// inputDigest counts and hashes the documents that a part read, including those of other shards.
+type inputDigest struct {
 	documents int64
 	input     hash.Hash
 }
 
 // add sets the document's position and adds it to the hash.
-func (s *seen) add(r *finding.Object) {
+func (s *inputDigest) add(r *finding.Object) {
 	if s.input == nil {
 		s.input = sha256.New()
 	}
@@ -195,7 +195,7 @@ func (s *seen) add(r *finding.Object) {
 	fmt.Fprintf(s.input, "%q %d %d %q\n", r.File, r.Document, r.Item, r.Key)
 }
 
-func (s *seen) digest() string {
+func (s *inputDigest) digest() string {
 	if s.input == nil {
 		return ""
 	}

@@ -24,14 +24,14 @@ type tally struct {
 	unselected int
 	problems   []error // errors of the input or the CRDs
 	stale      []string
-	seen       seen
+	seen       inputDigest
 	bug        error
 	template   string // the last file that is a template
-	parts      told
+	parts      partMessages
 }
 
-// told holds the messages of the parts of a merged report.
-type told struct {
+// partMessages holds the messages of the parts of a merged report.
+type partMessages struct {
 	problems map[string]bool
 	unclear  bool // a part had a problem, which has been printed
 }
@@ -56,8 +56,8 @@ func (t *tally) shows() bool {
 	return t.options.Output == "text" && t.options.Verbose || t.to.head != nil
 }
 
-// judged adds the verdicts on the CRDs.
-func (t *tally) judged(ctx context.Context) error {
+// addCRDs adds the verdicts on the CRDs.
+func (t *tally) addCRDs(ctx context.Context) error {
 	if t.to.head != nil {
 		t.to.head.CRDs = t.checker.digest()
 	}
@@ -95,7 +95,7 @@ func (t *tally) crd(crd *finding.CRD) error {
 	}
 	if crd.Refused() {
 		o := crd.AsObject()
-		t.know(o)
+		t.markKnown(o)
 		crd.Known = o.Known
 	}
 	t.summary.CountCRD(crd)
@@ -105,17 +105,17 @@ func (t *tally) crd(crd *finding.CRD) error {
 	return t.to.printer.CRD(crd)
 }
 
-// know marks r as known if the baseline contains its findings.
-func (t *tally) know(r *finding.Object) {
+// markKnown marks r as known if the baseline contains its findings.
+func (t *tally) markKnown(r *finding.Object) {
 	if t.baseline != nil {
-		t.baseline.know(r, t.options.StrictKinds)
+		t.baseline.markKnown(r, t.options.StrictKinds)
 	}
 }
 
 // omits counts a finding and reports whether it exceeds the number of findings to print.
 func (t *tally) omits() bool {
 	t.findings++
-	if most := t.options.MaxFindings; most == 0 || t.findings <= most {
+	if limit := t.options.MaxFindings; limit == 0 || t.findings <= limit {
 		return false
 	}
 	t.summary.Omitted++
@@ -155,7 +155,7 @@ func (t *tally) take(r *finding.Object) error {
 }
 
 func (t *tally) object(r *finding.Object) error {
-	t.know(r)
+	t.markKnown(r)
 	t.count(r)
 	if r.Verdict == finding.Ignored && !t.shows() {
 		return nil

@@ -27,7 +27,7 @@ func Complete(root *cobra.Command) {
 			show := cmd.Run
 			cmd.Run, cmd.RunE = nil, func(cmd *cobra.Command, args []string) error {
 				if found, _, err := root.Find(args); err != nil || len(args) > 0 && found == root {
-					return SeeHelp(root, fmt.Errorf("%q: no such command%s", args[0], meant("", args[0], names(root))))
+					return SeeHelp(root, fmt.Errorf("%q: no such command%s", args[0], suggestion("", args[0], names(root))))
 				}
 				show(cmd, args)
 				return nil
@@ -56,7 +56,7 @@ func names(cmd *cobra.Command) []string {
 	return all
 }
 
-func meant(prefix, word string, known []string) string {
+func suggestion(prefix, word string, known []string) string {
 	if near := spell.Nearest(word, known); near != "" {
 		return "; did you mean " + prefix + near + "?"
 	}
@@ -78,7 +78,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	}
 	var known []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
-	return fmt.Errorf("%w%s", err, meant("--", name, known))
+	return fmt.Errorf("%w%s", err, suggestion("--", name, known))
 }
 
 // wanted maps flag types, for which pflag would print strconv's error, to the expected values.

@@ -20,8 +20,8 @@ func Width(w io.Writer) (columns int, terminal bool) {
 	return columns, true
 }
 
-// Colour reports whether w is a terminal whose user has not turned off colors.
-func Colour(w io.Writer) bool {
+// Color reports whether w is a terminal whose user has not turned off colors.
+func Color(w io.Writer) bool {
 	_, terminal := Width(w)
 	return terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }

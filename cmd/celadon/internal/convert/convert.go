@@ -59,7 +59,7 @@ func (o *Options) Check(paths []string) error {
 // Run prints the objects in another version, as a client would read them after creating them as they
 // are in the files.
 func Run(ctx context.Context, s command.Streams, o *Options, paths []string) error {
-	ask, err := o.Converter.Open()
+	converter, err := o.Converter.Open()
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 	if err != nil {
 		return err
 	}
-	known := catalog.New(catalog.Config{Engine: engine.Config{Converter: ask}, Lazy: true})
+	known := catalog.New(catalog.Config{Engine: engine.Config{Converter: converter}, Lazy: true})
 	definitions := make([]*apiextensionsv1.CustomResourceDefinition, len(crds))
 	for i, c := range crds {
 		definitions[i] = c.crd
@@ -128,9 +128,9 @@ func (r *run) one(doc *input.Document) error {
 	case r.ctx.Err() != nil:
 		return r.ctx.Err()
 	case errors.As(err, &bug):
-		return &command.ExitError{Code: command.Bug, Err: fmt.Errorf("%s: %w", doc.Place(), err)}
+		return &command.ExitError{Code: command.Bug, Err: fmt.Errorf("%s: %w", doc.Location(), err)}
 	case err != nil:
-		r.Complain(fmt.Errorf("%s: %w", doc.Place(), err))
+		r.Complain(fmt.Errorf("%s: %w", doc.Location(), err))
 		r.code = max(r.code, code)
 		return nil
 	}

@@ -70,7 +70,7 @@ func (o *TestOptions) Check() error {
 
 // Test implements celadon convert test.
 func Test(ctx context.Context, s command.Streams, o *TestOptions) error {
-	ask, err := o.Converter.Open()
+	converter, err := o.Converter.Open()
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func Test(ctx context.Context, s command.Streams, o *TestOptions) error {
 			r.Summary.Single++
 			continue
 		}
-		made, err := o.one(ctx, s, c.crd, ask, len(crds) == 1)
+		made, err := o.testCRD(ctx, s, c.crd, converter, len(crds) == 1)
 		if made != nil {
 			r.add(c, made)
 		}
@@ -123,10 +123,10 @@ func Test(ctx context.Context, s command.Streams, o *TestOptions) error {
 	return nil
 }
 
-// one tests a CRD. If it fails, the report contains the findings before the error. The converter ask is
+// testCRD tests a CRD. If it fails, the report contains the findings before the error. The converter is
 // used for CRDs with a webhook. If lone is set, it is also used for a CRD without a conversion
 // strategy, because a tool may add the strategy later.
-func (o *TestOptions) one(ctx context.Context, s command.Streams, crd *apiextensionsv1.CustomResourceDefinition, ask engine.Converter, lone bool) (*roundtrip.Report, error) {
+func (o *TestOptions) testCRD(ctx context.Context, s command.Streams, crd *apiextensionsv1.CustomResourceDefinition, converter engine.Converter, lone bool) (*roundtrip.Report, error) {
 	if o.CasesOut != "" {
 		for _, v := range crd.Spec.Versions {
 			if err := resource.CheckNames(crd.Name, v.Name); err != nil {
@@ -136,18 +136,18 @@ func (o *TestOptions) one(ctx context.Context, s command.Streams, crd *apiextens
 	}
 	c := crd.Spec.Conversion
 	switch webhook := c != nil && c.Strategy == apiextensionsv1.WebhookConverter; {
-	case webhook && ask == nil:
+	case webhook && converter == nil:
 		return nil, errors.New("the CRD converts with a webhook: use --convert URL or --exec COMMAND")
 	case webhook:
-	case ask != nil && c == nil && lone:
+	case converter != nil && c == nil && lone:
 		untrusted.Fprintf(s.Stderr, "%s: the CRD has no spec.conversion: assuming conversion by a webhook\n", crd.Name)
 	default:
-		if ask != nil {
+		if converter != nil {
 			untrusted.Fprintf(s.Stderr, "%s: the CRD does not convert by a webhook: the converter is not called\n", crd.Name)
 		}
-		ask = conversion.None()
+		converter = conversion.None()
 	}
-	return roundtrip.Test(ctx, crd, ask, roundtrip.Config{Seed: o.Seed, Objects: o.Objects, Slow: o.Converter.Timeout, Ignore: o.Ignore})
+	return roundtrip.Test(ctx, crd, converter, roundtrip.Config{Seed: o.Seed, Objects: o.Objects, Slow: o.Converter.Timeout, Ignore: o.Ignore})
 }
 
 // versions returns the number of versions that are served or stored.

@@ -14,9 +14,9 @@ import (
 
 // An allowance accepts a breaking or unproved change.
 type allowance struct {
-	crd, version, path, what, reason string
-	place                            string
-	used                             bool
+	crd, version, path, subject, reason string
+	location                            string
+	used                                bool
 }
 
 // maxAllowances is the maximum number of allowances in a file.
@@ -67,9 +67,9 @@ func allowed(doc *input.Document, list []*allowance) ([]*allowance, error) {
 		if !ok {
 			return nil, fmt.Errorf("allow[%d]: want crd, path, what, and reason", i)
 		}
-		a := &allowance{place: fmt.Sprintf("allow[%d]", i)}
+		a := &allowance{location: fmt.Sprintf("allow[%d]", i)}
 		for name, value := range fields {
-			to, known := map[string]*string{"crd": &a.crd, "version": &a.version, "path": &a.path, "what": &a.what, "reason": &a.reason}[name]
+			to, known := map[string]*string{"crd": &a.crd, "version": &a.version, "path": &a.path, "what": &a.subject, "reason": &a.reason}[name]
 			text, isText := value.(string)
 			if !known || !isText {
 				return nil, fmt.Errorf("allow[%d].%s: want strings for crd, version, path, what, and reason", i, name)
@@ -77,7 +77,7 @@ func allowed(doc *input.Document, list []*allowance) ([]*allowance, error) {
 			*to = text
 		}
 		switch {
-		case a.crd == "" || a.what == "":
+		case a.crd == "" || a.subject == "":
 			return nil, fmt.Errorf("allow[%d]: want crd and what, as in the report", i)
 		case a.reason == "":
 			return nil, fmt.Errorf("allow[%d]: want a reason", i)
@@ -109,7 +109,7 @@ func allow(list []*allowance, crd *CRD) {
 func permitsOf(list []*allowance, crd string, c *Change) (permits []*allowance) {
 	for _, version := range append([]string{c.Version}, c.Also...) {
 		i := slices.IndexFunc(list, func(a *allowance) bool {
-			return a.crd == crd && a.what == c.What && a.path == c.Path && (a.version == "" || a.version == version)
+			return a.crd == crd && a.subject == c.Subject && a.path == c.Path && (a.version == "" || a.version == version)
 		})
 		if i < 0 {
 			return nil

@@ -11,7 +11,7 @@ import (
 func TestAllowInEachVersion(t *testing.T) {
 	of := func(versions ...string) (list []*allowance) {
 		for _, v := range versions {
-			list = append(list, &allowance{crd: "c", path: "spec.x", what: "rule", reason: "for " + v, version: v})
+			list = append(list, &allowance{crd: "c", path: "spec.x", subject: "rule", reason: "for " + v, version: v})
 		}
 		return list
 	}
@@ -25,7 +25,7 @@ func TestAllowInEachVersion(t *testing.T) {
 		"all":              {of(""), "for "},
 		"another":          {of("v2"), ""},
 	} {
-		crd := &CRD{Name: "c", Changes: []*Change{{Version: "v1", Also: []string{"v1beta1"}, Path: "spec.x", What: "rule", Effect: compare.Breaking}}}
+		crd := &CRD{Name: "c", Changes: []*Change{{Version: "v1", Also: []string{"v1beta1"}, Path: "spec.x", Subject: "rule", Effect: compare.Breaking}}}
 		allow(test.list, crd)
 		if got := crd.Changes[0].Allowed; got != test.want {
 			t.Errorf("%s: allowed %q, want %q", name, got, test.want)

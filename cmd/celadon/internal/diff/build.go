@@ -17,10 +17,10 @@ import (
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
-// judgeError is an internal error while comparing a CRD.
-type judgeError struct{ error }
+// internalError is an internal error while comparing a CRD.
+type internalError struct{ error }
 
-func (e *judgeError) Unwrap() error { return e.error }
+func (e *internalError) Unwrap() error { return e.error }
 
 // compared returns the result of comparing the CRDs of p.
 func compared(ctx context.Context, p *pair, o *Options) (*CRD, error) {
@@ -33,10 +33,10 @@ func compared(ctx context.Context, p *pair, o *Options) (*CRD, error) {
 	}
 	switch {
 	case p.after == nil:
-		crd.Changes = append(crd.Changes, &Change{What: "CRD", Old: p.name, Effect: compare.Breaking, By: compare.ByProof, Proof: "its clients get 404", OldLine: crd.OldLine})
+		crd.Changes = append(crd.Changes, &Change{Subject: "CRD", Old: p.name, Effect: compare.Breaking, By: compare.ByProof, Proof: "its clients get 404", OldLine: crd.OldLine})
 		return crd, nil
 	case p.before == nil:
-		crd.Changes = append(crd.Changes, &Change{What: "CRD", New: p.name, Effect: compare.Loosening, By: compare.ByProof, Proof: "it is new, so nothing uses it", NewLine: crd.NewLine})
+		crd.Changes = append(crd.Changes, &Change{Subject: "CRD", New: p.name, Effect: compare.Loosening, By: compare.ByProof, Proof: "it is new, so nothing uses it", NewLine: crd.NewLine})
 		return crd, nil
 	}
 	var err error
@@ -88,14 +88,14 @@ func (p *pair) update(ctx context.Context, o *Options) (*finding.CRD, error) {
 		return nil, ctx.Err()
 	}
 	if verdict != nil && verdict.Bug != nil {
-		return nil, &judgeError{verdict.Bug}
+		return nil, &internalError{verdict.Bug}
 	}
 	return verdict, nil
 }
 
 func (p *pair) change(c *compare.CRDChange) *Change {
 	return &Change{
-		Version: c.Version, OldVersion: differs(c.OldVersion, c.Version), Also: c.Also, Path: c.Path, What: c.What, Old: c.Old, New: c.New,
+		Version: c.Version, OldVersion: differs(c.OldVersion, c.Version), Also: c.Also, Path: c.Path, Subject: c.Subject, Old: c.Old, New: c.New,
 		Effect: c.Effect, By: c.By, Proof: c.Proof, Reason: c.Reason, Searched: c.Searched,
 		Refused: p.witness(c.Refused), Admitted: p.witness(c.Admitted), Kept: p.witness(c.Kept),
 	}
@@ -121,8 +121,8 @@ func (p *pair) witness(w *compare.Witness) *Witness {
 		for _, text := range secrets {
 			message = strings.ReplaceAll(message, strconv.Quote(text), strconv.Quote(secret.Hidden))
 		}
-		if what, _, ok := strings.Cut(message, ":"); ok && slices.Contains(out.Hidden, c.Field) {
-			message = what + ": " + secret.Hidden // the message may contain other values
+		if subject, _, ok := strings.Cut(message, ":"); ok && slices.Contains(out.Hidden, c.Field) {
+			message = subject + ": " + secret.Hidden // the message may contain other values
 		}
 		out.Causes = append(out.Causes, finding.Cause{Reason: string(c.Reason), Field: c.Field, Message: message})
 	}
@@ -147,7 +147,7 @@ func (p *pair) hide(w *compare.Witness, out *Witness) (secrets secret.Texts) {
 		object.Hide(out.Object)
 		old.Hide(out.Old)
 		secrets = append(append(secrets, object.Texts...), old.Texts...)
-		for _, path := range object.Places() {
+		for _, path := range object.PathStrings() {
 			if !slices.Contains(out.Hidden, path) {
 				out.Hidden = append(out.Hidden, path)
 			}

@@ -29,8 +29,8 @@ func (c *Change) level() string {
 	return ""
 }
 
-// told returns a description of c in a few lines, for an annotation.
-func (c *Change) told() untrusted.Own {
+// summary returns a description of c in a few lines, for an annotation.
+func (c *Change) summary() untrusted.Safe {
 	var b strings.Builder
 	untrusted.Fprintf(&b, "%s\n", c.effect())
 	if c.Allowed != "" {
@@ -47,17 +47,17 @@ func (c *Change) told() untrusted.Own {
 		if w.Old != nil {
 			untrusted.Fprintf(&b, "old object: %s\n", finding.Preview(w.Old, nil))
 		}
-		untrusted.Fprintf(&b, "%s\n%s\n", finding.Preview(w.Object, nil), w.says())
+		untrusted.Fprintf(&b, "%s\n%s\n", finding.Preview(w.Object, nil), w.describe())
 	}
-	return untrusted.Own(strings.TrimSpace(b.String()))
+	return untrusted.Safe(strings.TrimSpace(b.String()))
 }
 
 // at returns the location to show for c: in the new CRD, or in the old CRD if it was removed.
-func (c *Change) at(crd *CRD) finding.Place {
+func (c *Change) at(crd *CRD) finding.Location {
 	if crd.NewFile == "" {
-		return finding.Place{File: crd.OldFile, Line: c.OldLine, Field: c.Path}
+		return finding.Location{File: crd.OldFile, Line: c.OldLine, Field: c.Path}
 	}
-	return finding.Place{File: crd.NewFile, Line: max(c.NewLine, crd.NewLine), Field: c.Path + " " + c.What}
+	return finding.Location{File: crd.NewFile, Line: max(c.NewLine, crd.NewLine), Field: c.Path + " " + c.Subject}
 }
 
 // listPrinter writes the changes of CRDs in a format that lists findings.
@@ -93,7 +93,7 @@ func (p *listPrinter) object(o *finding.Object) error {
 		return p.check.Object(o)
 	}
 	return p.add([]finding.Finding{{
-		ID: "upgrade", Description: "An object that an upgrade of its CRD affects", Level: "error", At: finding.Place{File: o.File, Line: o.Line},
+		ID: "upgrade", Description: "An object that an upgrade of its CRD affects", Level: "error", At: finding.Location{File: o.File, Line: o.Line},
 		Text: print.Upgraded(o), Subject: []string{o.File, o.APIVersion, o.Kind, o.Namespace, o.Name},
 	}})
 }
@@ -114,7 +114,7 @@ func (crd *CRD) refusals() (list []finding.Finding) {
 	for _, c := range crd.Update.Causes {
 		list = append(list, finding.Finding{
 			ID: c.Reason, Description: "A check of the API server: " + c.Reason, Level: "error", Text: c.Field + ": " + c.Message,
-			At:      finding.Place{File: crd.NewFile, Line: max(c.Line, crd.NewLine), Column: c.Column, Field: c.Field},
+			At:      finding.Location{File: crd.NewFile, Line: max(c.Line, crd.NewLine), Column: c.Column, Field: c.Field},
 			Subject: []string{crd.NewFile, crd.Name},
 		})
 	}
@@ -126,7 +126,7 @@ func (crd *CRD) findings() (list []finding.Finding) {
 	if u := crd.KubeVersions; u.rejects() {
 		list = append(list, finding.Finding{
 			ID: "kube-version", Description: "Another Kubernetes version rejects the CRD", Level: "error", Text: string(u.text()),
-			At:    finding.Place{File: crd.NewFile, Line: crd.NewLine},
+			At:    finding.Location{File: crd.NewFile, Line: crd.NewLine},
 			Title: string(untrusted.Line(crd.Name)), Note: u.text(), Subject: []string{crd.NewFile, crd.Name},
 		})
 	}
@@ -135,9 +135,9 @@ func (crd *CRD) findings() (list []finding.Finding) {
 		if level == "" {
 			continue
 		}
-		note := c.told()
+		note := c.summary()
 		list = append(list, finding.Finding{
-			ID: c.What, Description: "A change of a CRD: " + c.What, Level: level, At: c.at(crd), Text: string(c.title() + ": " + note),
+			ID: c.Subject, Description: "A change of a CRD: " + c.Subject, Level: level, At: c.at(crd), Text: string(c.title() + ": " + note),
 			Title: string(untrusted.Line(crd.Name) + " " + c.title()), Note: note, Subject: []string{crd.Name, c.Version},
 		})
 	}

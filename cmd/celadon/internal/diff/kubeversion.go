@@ -50,7 +50,7 @@ func (p *pair) upgrade(ctx context.Context, o *Options) (*KubeVersions, error) {
 	var reports [2]*vet.Report
 	for i, version := range []string{o.KubeVersion, o.ToKubeVersion} {
 		if reports[i], err = vet.Vet(ctx, data, vet.Config{KubeVersion: version, KubeVersions: []string{version}, Beta: true}); err != nil {
-			return nil, &judgeError{fmt.Errorf("kubernetes %s: %w", version, err)}
+			return nil, &internalError{fmt.Errorf("kubernetes %s: %w", version, err)}
 		}
 	}
 	u := &KubeVersions{From: kubeVersion(o.KubeVersion, reports[0]), To: kubeVersion(o.ToKubeVersion, reports[1])}
@@ -114,7 +114,7 @@ func estimates(from, to *vet.Report) (list []Estimate) {
 func (u *KubeVersions) rejects() bool { return u != nil && u.From.Accepted && !u.To.Accepted }
 
 // verdict describes the verdicts of both versions on the CRD in a line. It returns "" if both accept it.
-func (u *KubeVersions) verdict() untrusted.Own {
+func (u *KubeVersions) verdict() untrusted.Safe {
 	switch {
 	case u.rejects():
 		return untrusted.Sprintf("Kubernetes %s rejects the CRD, which %s accepts:", u.To.Version, u.From.Version)
@@ -135,7 +135,7 @@ func (u *KubeVersions) causes() []finding.KubeVersionCause {
 }
 
 // causeText describes a cause in a line.
-func causeText(c finding.KubeVersionCause) untrusted.Own {
+func causeText(c finding.KubeVersionCause) untrusted.Safe {
 	message, _, _ := strings.Cut(c.Message, "\n")
 	if message = preview.Middle(message, shown); c.Field == "" {
 		return untrusted.Line(message)
@@ -144,7 +144,7 @@ func causeText(c finding.KubeVersionCause) untrusted.Own {
 }
 
 // text describes the verdicts of both versions and their causes in a few lines.
-func (u *KubeVersions) text() untrusted.Own {
+func (u *KubeVersions) text() untrusted.Safe {
 	text := u.verdict()
 	for _, c := range u.causes() {
 		text += "\n" + causeText(c)
@@ -177,6 +177,6 @@ func (p *textPrinter) upgrade(b *strings.Builder, u *KubeVersions) {
 }
 
 // text describes an estimate in a line.
-func (e *Estimate) text() untrusted.Own {
+func (e *Estimate) text() untrusted.Safe {
 	return untrusted.Sprintf("%s %s: estimated cost %s, was %s: %s of the limit", e.Version, phrase.Rule(e.Path, e.Index), phrase.Number(e.To), phrase.Number(e.From), phrase.Share(e.To, e.Limit))
 }

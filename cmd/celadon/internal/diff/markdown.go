@@ -76,11 +76,11 @@ func (p *markdownPrinter) upgrade(u *KubeVersions) {
 
 func (p *markdownPrinter) change(c *Change) {
 	mark := "**" + c.verb() + "**"
-	at := untrusted.Own("")
+	at := untrusted.Safe("")
 	if c.NewLine > 0 && p.file != "" {
-		at = " at " + code(place(finding.Place{File: p.file, Line: c.NewLine}))
+		at = " at " + code(location(finding.Location{File: p.file, Line: c.NewLine}))
 	}
-	untrusted.Fprintf(&p.b, "- %s %s%s\n\n", untrusted.Own(mark), code(string(c.title())), at)
+	untrusted.Fprintf(&p.b, "- %s %s%s\n\n", untrusted.Safe(mark), code(string(c.title())), at)
 	if c.Allowed != "" {
 		untrusted.Fprintf(&p.b, "  Allowed: %s\n\n", code(c.Allowed))
 	}
@@ -92,7 +92,7 @@ func (p *markdownPrinter) change(c *Change) {
 	}
 	p.fence("diff", text)
 	if c.unproved() {
-		untrusted.Fprintf(&p.b, "  %s\n\n", code(string(c.none())))
+		untrusted.Fprintf(&p.b, "  %s\n\n", code(string(c.noWitness())))
 	}
 	if w := c.Refused; w != nil {
 		p.witness(c, w)
@@ -115,7 +115,7 @@ func (c *Change) verb() string {
 }
 
 func (p *markdownPrinter) witness(c *Change, w *Witness) {
-	untrusted.Fprintf(&p.b, "  <details><summary>%s: %s</summary>\n\n", c.head(w), w.says())
+	untrusted.Fprintf(&p.b, "  <details><summary>%s: %s</summary>\n\n", c.head(w), w.describe())
 	text := ""
 	if w.Old != nil {
 		text = "# before\n" + document(w.Old) + "---\n"
@@ -156,17 +156,17 @@ func (p *markdownPrinter) end(r *Report) error {
 		foot = "\n" + r.Summary.Objects.text() + "\n" + foot
 	}
 	body := p.b.String()
-	if room := maxComment - len(head) - len(foot); len(body) > room {
-		body = cut(body, room)
+	if limit := maxComment - len(head) - len(foot); len(body) > limit {
+		body = cut(body, limit)
 	}
 	_, err := io.WriteString(p.out, head+body+foot)
 	return err
 }
 
-// cut shortens a comment to room bytes. It only keeps whole changes.
-func cut(body string, room int) string {
-	end := strings.LastIndex(body[:room-100], "\n- **")
-	if head := strings.LastIndex(body[:room-100], "\n### "); head > end {
+// cut shortens a comment to limit bytes. It only keeps whole changes.
+func cut(body string, limit int) string {
+	end := strings.LastIndex(body[:limit-100], "\n- **")
+	if head := strings.LastIndex(body[:limit-100], "\n### "); head > end {
 		end = head
 	}
 	return body[:max(end, 0)] + "\n\nThe report is too long for a comment: run `celadon diff` to see the rest.\n"
@@ -186,23 +186,23 @@ func (p *markdownPrinter) fence(language, text string) {
 }
 
 // code returns text as a code span on one line.
-func code(text string) untrusted.Own {
+func code(text string) untrusted.Safe {
 	line := string(untrusted.Line(text))
 	marks := strings.Repeat("`", longest(line)+1)
 	if longest(line) > 0 || line == "" {
 		line = " " + line + " "
 	}
-	return untrusted.Own(marks + line + marks)
+	return untrusted.Safe(marks + line + marks)
 }
 
 // longest returns the length of the longest run of backticks in text.
-func longest(text string) (most int) {
+func longest(text string) (longest int) {
 	n := 0
 	for _, r := range text {
 		if n++; r != '`' {
 			n = 0
 		}
-		most = max(most, n)
+		longest = max(longest, n)
 	}
-	return most
+	return longest
 }

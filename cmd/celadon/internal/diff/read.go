@@ -127,7 +127,7 @@ func (s *sides) add(d *definition, where string, before bool) {
 	case d == nil:
 		return
 	case d.err != nil:
-		s.problems = append(s.problems, fmt.Errorf("%s%s: %w", where, d.doc.Place(), d.err))
+		s.problems = append(s.problems, fmt.Errorf("%s%s: %w", where, d.doc.Location(), d.err))
 		return
 	}
 	p := s.byName[d.crd.Name]
@@ -141,7 +141,7 @@ func (s *sides) add(d *definition, where string, before bool) {
 		slot = &p.before
 	}
 	if *slot != nil {
-		s.problems = append(s.problems, fmt.Errorf("%s%s: %s is a duplicate, also in %s: keep one of them", where, d.doc.Place(), d.crd.Name, (*slot).doc.Place()))
+		s.problems = append(s.problems, fmt.Errorf("%s%s: %s is a duplicate, also in %s: keep one of them", where, d.doc.Location(), d.crd.Name, (*slot).doc.Location()))
 		return
 	}
 	*slot = d

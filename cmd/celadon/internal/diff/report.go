@@ -75,7 +75,7 @@ type Change struct {
 	OldVersion string         `json:"oldVersion,omitempty"`
 	Also       []string       `json:"alsoVersions,omitempty"`
 	Path       string         `json:"path"`
-	What       string         `json:"what"`
+	Subject    string         `json:"what"`
 	Old        string         `json:"old"`
 	New        string         `json:"new"`
 	Effect     compare.Effect `json:"effect"`
@@ -137,7 +137,7 @@ func (s *Summary) count(crd *CRD) {
 // seal computes Compatible and Proved.
 func (r *Report) seal() {
 	s := &r.Summary
-	hurt := slices.ContainsFunc(r.Objects, func(o *finding.Object) bool { return o.Upgrade.Finding() })
-	r.Compatible = s.Breaking == 0 && s.Refused == 0 && !hurt
+	newlyRejected := slices.ContainsFunc(r.Objects, func(o *finding.Object) bool { return o.Upgrade.Finding() })
+	r.Compatible = s.Breaking == 0 && s.Refused == 0 && !newlyRejected
 	r.Proved = r.Compatible && s.unproved == 0 && s.Allowed == 0 && s.Unreadable == 0 && !s.Interrupted
 }

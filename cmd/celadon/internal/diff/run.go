@@ -27,7 +27,7 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 	if err := o.check(paths); err != nil {
 		return err
 	}
-	ask, err := o.Convert.Open(converter.Patience)
+	webhook, err := o.Convert.Open(converter.Patience)
 	if err != nil {
 		return err
 	}
@@ -47,9 +47,9 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 		return err
 	}
 	bar := progress.On(s.Stderr, "comparing", "CRDs")
-	stdout, _ := bar.Beside(s.Stdout)
+	stdout, _ := bar.ReportWriter(s.Stdout)
 	out := untrusted.NewWriter(stdout)
-	out.Colours = command.Colour(s.Stdout) && o.Output == "text"
+	out.Colors = command.Color(s.Stdout) && o.Output == "text"
 	p := newPrinter(out, o)
 	all := &Report{Kind: "DiffReport", APIVersion: "celadon/v1", CRDs: []*CRD{}}
 	if o.ToKubeVersion != "" {
@@ -64,14 +64,14 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 	})
 	bar.Done()
 	if err == nil && (len(o.Objects) > 0 || client != nil) && ctx.Err() == nil {
-		err = d.objects(ctx, ask, p.object)
+		err = d.objects(ctx, webhook, p.object)
 	}
 	if err != nil && ctx.Err() == nil {
 		return err
 	}
 	for _, a := range allowances {
 		if !a.used && ctx.Err() == nil {
-			s.Complain(fmt.Errorf("--allow %s: %s: no change of %s matches (%s %s): remove the entry", o.Allow, a.place, a.crd, a.what, a.path))
+			s.Complain(fmt.Errorf("--allow %s: %s: no change of %s matches (%s %s): remove the entry", o.Allow, a.location, a.crd, a.subject, a.path))
 		}
 	}
 	all.Summary.Interrupted = ctx.Err() != nil
@@ -96,7 +96,7 @@ type differ struct {
 func (d *differ) crds(ctx context.Context, take func(*CRD) error) error {
 	unread := len(d.sides.problems) > 0
 	var bug *engine.InternalError
-	var failure *judgeError
+	var failure *internalError
 	for _, p := range d.sides.pairs {
 		if unread && p.alone() {
 			continue // its other side may be in an unreadable file
@@ -132,8 +132,8 @@ func (d *differ) objects(ctx context.Context, converter engine.Converter, take f
 	after.Config.KubeVersion = cmp.Or(d.options.ToKubeVersion, d.options.KubeVersion)
 	for _, p := range d.sides.pairs {
 		if p.before != nil && p.after != nil {
-			before.CRDs = append(before.CRDs, resource.Read{Place: p.before.doc.Place(), CRD: p.before.crd})
-			after.CRDs = append(after.CRDs, resource.Read{Place: p.after.doc.Place(), CRD: p.after.crd})
+			before.CRDs = append(before.CRDs, resource.Read{Location: p.before.doc.Location(), CRD: p.before.crd})
+			after.CRDs = append(after.CRDs, resource.Read{Location: p.after.doc.Location(), CRD: p.after.crd})
 		}
 	}
 	sum := &Objects{}

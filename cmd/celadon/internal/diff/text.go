@@ -58,7 +58,7 @@ func (p *textPrinter) crd(crd *CRD) error {
 	}
 	for _, c := range crd.Changes {
 		if c.Effect == compare.Equivalent {
-			untrusted.Fprintf(&b, "  %s: %s%s\n", c.title(), c.effect(), p.places(crd, c))
+			untrusted.Fprintf(&b, "  %s: %s%s\n", c.title(), c.effect(), p.locations(crd, c))
 		}
 	}
 	_, err := io.WriteString(p.out, b.String())
@@ -93,7 +93,7 @@ func (p *textPrinter) change(b *strings.Builder, crd *CRD, c *Change) {
 	case c.unproved():
 		effect = p.out.Paint(untrusted.Yellow, effect)
 	}
-	untrusted.Fprintf(b, "  %s: %s%s\n", c.title(), effect, p.places(crd, c))
+	untrusted.Fprintf(b, "  %s: %s%s\n", c.title(), effect, p.locations(crd, c))
 	if c.Allowed != "" {
 		untrusted.Fprintf(b, "    allowed: %s\n", c.Allowed)
 	}
@@ -137,13 +137,13 @@ func (p *textPrinter) witness(b *strings.Builder, c *Change, w *Witness) {
 	for _, path := range w.Hidden {
 		untrusted.Fprintf(b, "      %s is hidden: its format is password\n", path)
 	}
-	if says := w.says(); says != "" {
-		untrusted.Fprintf(b, "    %s\n", says)
+	if description := w.describe(); description != "" {
+		untrusted.Fprintf(b, "    %s\n", description)
 	}
 }
 
 // kept describes how a persisted value changes.
-func kept(c *finding.Change) untrusted.Own {
+func kept(c *finding.Change) untrusted.Safe {
 	switch {
 	case c.After == "":
 		return untrusted.Sprintf("%s is lost", c.Before)
@@ -162,18 +162,18 @@ func document(obj map[string]any) string {
 	return string(data)
 }
 
-// places returns the locations of a change on both sides.
-func (p *textPrinter) places(crd *CRD, c *Change) untrusted.Own {
+// locations returns the locations of a change on both sides.
+func (p *textPrinter) locations(crd *CRD, c *Change) untrusted.Safe {
 	var parts []string
 	if c.OldLine > 0 && crd.OldFile != "" {
-		at := finding.Place{File: crd.OldFile, Line: c.OldLine}
+		at := finding.Location{File: crd.OldFile, Line: c.OldLine}
 		if p.o.Base != "" {
 			at.File += " at " + p.o.Base
 		}
-		parts = append(parts, place(at))
+		parts = append(parts, location(at))
 	}
 	if c.NewLine > 0 && crd.NewFile != "" {
-		parts = append(parts, place(finding.Place{File: crd.NewFile, Line: c.NewLine}))
+		parts = append(parts, location(finding.Location{File: crd.NewFile, Line: c.NewLine}))
 	}
 	if len(parts) == 0 {
 		return ""
@@ -181,12 +181,12 @@ func (p *textPrinter) places(crd *CRD, c *Change) untrusted.Own {
 	return untrusted.Sprintf("\n    --> %s", strings.Join(parts, " and "))
 }
 
-func place(p finding.Place) string { return string(untrusted.Sprintf("%s:%d", p.File, p.Line)) }
+func location(p finding.Location) string { return string(untrusted.Sprintf("%s:%d", p.File, p.Line)) }
 
 func (p *textPrinter) object(o *finding.Object) error {
 	if p.objects == nil {
 		var err error
-		if p.objects, err = print.New("text", p.out, print.Options{Colour: p.out.Colours}); err != nil {
+		if p.objects, err = print.New("text", p.out, print.Options{Color: p.out.Colors}); err != nil {
 			return err
 		}
 	}
@@ -198,14 +198,14 @@ func (p *textPrinter) end(r *Report) error {
 	if r.Summary.Objects != nil {
 		untrusted.Fprintf(&b, "%s\n", r.Summary.Objects.text())
 	}
-	colour := untrusted.Green
+	color := untrusted.Green
 	switch {
 	case !r.Compatible:
-		colour = untrusted.Red
+		color = untrusted.Red
 	case !r.Proved:
-		colour = untrusted.Yellow
+		color = untrusted.Yellow
 	}
-	untrusted.Fprintf(&b, "%s: %s\n", r.summary(), p.out.Paint(colour, untrusted.Line(r.conclusion())))
+	untrusted.Fprintf(&b, "%s: %s\n", r.summary(), p.out.Paint(color, untrusted.Line(r.conclusion())))
 	_, err := io.WriteString(p.out, b.String())
 	return err
 }

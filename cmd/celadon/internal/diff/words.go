@@ -15,30 +15,30 @@ import (
 // The descriptions of changes that all formats share.
 
 // title returns the name of a change, such as "v1, v1beta1 spec.size: bound".
-func (c *Change) title() untrusted.Own {
+func (c *Change) title() untrusted.Safe {
 	versions := strings.Join(append([]string{c.Version}, c.Also...), ", ")
 	if c.OldVersion != "" {
 		versions = c.OldVersion + " as " + versions
 	}
 	switch {
 	case c.Version == "":
-		return untrusted.Line(c.What)
-	case c.Path == "" && c.What != "rule" && c.What != "message":
-		return untrusted.Sprintf("%s: %s", versions, c.What)
+		return untrusted.Line(c.Subject)
+	case c.Path == "" && c.Subject != "rule" && c.Subject != "message":
+		return untrusted.Sprintf("%s: %s", versions, c.Subject)
 	}
-	return untrusted.Sprintf("%s %s: %s", versions, phrase.Place(c.Path), c.What)
+	return untrusted.Sprintf("%s %s: %s", versions, phrase.Path(c.Path), c.Subject)
 }
 
 // effect describes the effect of a change and how it was determined.
-func (c *Change) effect() untrusted.Own {
-	var text untrusted.Own
+func (c *Change) effect() untrusted.Safe {
+	var text untrusted.Safe
 	switch c.Effect {
 	case compare.Breaking:
 		text = "breaks"
 	case compare.Both:
 		text = "breaks, and accepts more"
 	case compare.Unknown:
-		return "unknown effect: " + c.none()
+		return "unknown effect: " + c.noWitness()
 	case compare.Loosening:
 		text = "breaks nothing"
 		if c.Admitted != nil || c.Kept == nil {
@@ -53,13 +53,13 @@ func (c *Change) effect() untrusted.Own {
 			text += untrusted.Sprintf(" (proved: %s)", c.Proof)
 		}
 	case compare.BySearch:
-		text += " (" + c.none() + ")"
+		text += " (" + c.noWitness() + ")"
 	}
 	return text
 }
 
-// none describes an unsuccessful search.
-func (c *Change) none() untrusted.Own {
+// noWitness describes an unsuccessful search.
+func (c *Change) noWitness() untrusted.Safe {
 	text := untrusted.Sprintf("nothing found in %s, not proved", phrase.Count(c.Searched, "object"))
 	if c.Reason != "" {
 		reason, _, _ := strings.Cut(c.Reason, "\n")
@@ -72,15 +72,15 @@ func (c *Change) none() untrusted.Own {
 const shown = 400
 
 // flat returns a rule or another text on one line.
-func flat(c *Change, text string) untrusted.Own {
-	if c.What == "rule" {
+func flat(c *Change, text string) untrusted.Safe {
+	if c.Subject == "rule" {
 		text = lex.Flat(text)
 	}
 	return untrusted.Line(preview.Middle(text, shown))
 }
 
-// says describes the three verdicts.
-func (w *Witness) says() string {
+// describe describes the three verdicts.
+func (w *Witness) describe() string {
 	var parts []string
 	if w.Create == w.ChangedUpdate && w.Create == w.UnchangedUpdate {
 		return "creating it is " + verdicts[w.Create] + ", and so is every update"
@@ -98,7 +98,7 @@ func (w *Witness) says() string {
 
 // causes returns the causes in a line each. The API server adds a cause without a field if it did not
 // evaluate some rules; it is omitted.
-func (w *Witness) causes() (lines []untrusted.Own) {
+func (w *Witness) causes() (lines []untrusted.Safe) {
 	for _, c := range w.Causes {
 		switch {
 		case c.Field != "<nil>":

@@ -97,8 +97,8 @@ func (o *DocsOptions) names(crds []*apiextensionsv1.CustomResourceDefinition) er
 	return nil
 }
 
-// made is a page, or the error that prevented it.
-type made struct {
+// pageResult is a page, or the error that prevented it.
+type pageResult struct {
 	crd  *apiextensionsv1.CustomResourceDefinition
 	page []byte
 	err  error
@@ -106,10 +106,10 @@ type made struct {
 
 // pages builds the pages concurrently and returns them in the order of the CRDs. The error is that of
 // ctx or an internal error.
-func (o *DocsOptions) pages(ctx context.Context, s command.Streams, crds []*apiextensionsv1.CustomResourceDefinition) (all []made, err error) {
+func (o *DocsOptions) pages(ctx context.Context, s command.Streams, crds []*apiextensionsv1.CustomResourceDefinition) (all []pageResult, err error) {
 	bar := progress.On(s.Stderr, "writing", "pages")
 	defer bar.Done()
-	pipe := parallel.Pipe[*apiextensionsv1.CustomResourceDefinition, made]{
+	pipe := parallel.Pipe[*apiextensionsv1.CustomResourceDefinition, pageResult]{
 		Workers: runtime.GOMAXPROCS(0),
 		Produce: func(send func(*apiextensionsv1.CustomResourceDefinition) bool) {
 			for _, crd := range crds {
@@ -118,11 +118,11 @@ func (o *DocsOptions) pages(ctx context.Context, s command.Streams, crds []*apie
 				}
 			}
 		},
-		Work: func(crd *apiextensionsv1.CustomResourceDefinition) made {
+		Work: func(crd *apiextensionsv1.CustomResourceDefinition) pageResult {
 			page, err := o.page(ctx, crd)
-			return made{crd, page, err}
+			return pageResult{crd, page, err}
 		},
-		Take: func(m made) error {
+		Take: func(m pageResult) error {
 			bar.Add(1)
 			if long := new(publish.TooLongError); m.err != nil && !errors.As(m.err, &long) {
 				return bug(ctx, m.crd, m.err)
@@ -151,7 +151,7 @@ func (o *DocsOptions) page(ctx context.Context, crd *apiextensionsv1.CustomResou
 }
 
 // write writes the pages and reports those that are missing.
-func (o *DocsOptions) write(s command.Streams, pages []made) (missing bool, err error) {
+func (o *DocsOptions) write(s command.Streams, pages []pageResult) (missing bool, err error) {
 	if o.Out != "" {
 		if err := outfile.MkdirAll(o.Out, 0o777); err != nil {
 			return false, err

@@ -4,7 +4,7 @@
 //	var trees editor.Trees // of one text, kept from change to change
 //	p, within := trees.At(text, offset)
 //	e, ok := p.Expression(within)
-//	place := places.Of(engine, crd, e.At, e.OptionalOldSelf) // for completion, hover, and fixes
+//	context := contexts.Of(engine, crd, e.At, e.OptionalOldSelf) // for completion, hover, and fixes
 package editor
 
 import (
@@ -19,8 +19,8 @@ type Expression struct {
 	// Source is the decoded value of the part. Cursor is the cursor's offset in it, in code points.
 	Source string
 	Cursor int
-	// Behind is set if only white space separates the expression and the cursor.
-	Behind bool
+	// CursorFollows is set if only white space separates the expression and the cursor.
+	CursorFollows bool
 	// Key is set if the cursor is in the key of the part.
 	Key bool
 	// Point returns the offset in the text of a code point of Source.
@@ -51,7 +51,7 @@ func (p Piece) Expression(within int) (e *Expression, ok bool) {
 		return nil, false
 	}
 	e = &Expression{
-		At: at, Source: node.Value, Key: spot.Key, Behind: within > node.End && node.Known && node.Value != "", Style: node.Style,
+		At: at, Source: node.Value, Key: spot.Key, CursorFollows: within > node.End && node.Known && node.Value != "", Style: node.Style,
 		Point: func(i int) int { return p.Start + words.SourcePoint(i) },
 		CRD:   nameIn(p.Tree, spot.Path), Tree: p.Tree, Start: p.Start,
 	}

@@ -36,7 +36,7 @@ type Piece struct {
 // At returns the document around an offset of the text, and the offset in that document.
 func (t *Trees) At(text []byte, offset int) (p Piece, within int) {
 	if len(text) > MaxText {
-		return Piece{Tree: position.Loose(nil, nil)}, 0
+		return Piece{Tree: position.ParseTolerant(nil, nil)}, 0
 	}
 	start, end, index := decode.Around(text, offset)
 	p = t.of(text, start, end, index)
@@ -70,12 +70,12 @@ func (t *Trees) of(text []byte, start, end, index int) (p Piece) {
 		t.known = append(t.known, Piece{})
 	}
 	if index >= MaxParts {
-		return Piece{Start: start, Index: index, Tree: position.Loose(nil, nil)}
+		return Piece{Start: start, Index: index, Tree: position.ParseTolerant(nil, nil)}
 	}
 	before := t.known[index]
 	p = Piece{Start: start, Index: index, Bytes: text[start:end], Tree: before.Tree, good: before.good}
 	if before.Tree == nil || !bytes.Equal(p.Bytes, before.Bytes) {
-		p.Tree = position.Loose(p.Bytes, p.good)
+		p.Tree = position.ParseTolerant(p.Bytes, p.good)
 		if p.Tree.Broken() == nil {
 			p.good = p.Tree
 		}

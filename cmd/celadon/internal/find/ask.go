@@ -24,9 +24,9 @@ type answered struct {
 	err  error
 }
 
-// askAll processes CRDs on all cores and calls take with their results in order. The questions
+// answerAll processes CRDs on all cores and calls take with their results in order. The questions
 // about a CRD also run in parallel, because there may be only one CRD.
-func askAll(ctx context.Context, o *Options, crds []*definition, step func(), take func(*definition, answered) error) error {
+func answerAll(ctx context.Context, o *Options, crds []*definition, step func(), take func(*definition, answered) error) error {
 	var workers sync.WaitGroup
 	defer workers.Wait()
 	ctx, stop := context.WithCancel(ctx)
@@ -43,7 +43,7 @@ func askAll(ctx context.Context, o *Options, crds []*definition, step func(), ta
 			for i := range queue {
 				var a answered
 				if ctx.Err() == nil {
-					a.part, a.err = ask(ctx, o, crds[i], step)
+					a.part, a.err = answerCRD(ctx, o, crds[i], step)
 				}
 				answers[i] <- a
 			}
@@ -57,8 +57,8 @@ func askAll(ctx context.Context, o *Options, crds []*definition, step func(), ta
 	return nil
 }
 
-// ask answers the questions about all versions of a CRD.
-func ask(ctx context.Context, o *Options, crd *definition, step func()) (*CRDPart, error) {
+// answerCRD answers the questions about all versions of a CRD.
+func answerCRD(ctx context.Context, o *Options, crd *definition, step func()) (*CRDPart, error) {
 	part := &CRDPart{File: crd.file, Name: crd.crd.Name, Versions: []*VersionPart{}}
 	e, err := engine.Compile(crd.crd, engine.Config{KubeVersion: o.KubeVersion})
 	if e == nil {
@@ -70,8 +70,8 @@ func ask(ctx context.Context, o *Options, crd *definition, step func()) (*CRDPar
 		if o.Version != "" && version != o.Version {
 			continue
 		}
-		v := &asking{ctx: ctx, o: o, crd: crd.crd, engine: e, name: version, known: &part.known, step: step, costs: costs}
-		found, err := v.ask()
+		v := &versionSearch{ctx: ctx, o: o, crd: crd.crd, engine: e, name: version, known: &part.known, step: step, costs: costs}
+		found, err := v.run()
 		if err != nil {
 			return nil, err
 		}
@@ -85,20 +85,20 @@ func ask(ctx context.Context, o *Options, crd *definition, step func()) (*CRDPar
 	return part, nil
 }
 
-// asking is the work on a version.
-type asking struct {
+// versionSearch is the work on a version.
+type versionSearch struct {
 	ctx    context.Context
 	o      *Options
 	crd    *apiextensionsv1.CustomResourceDefinition
 	engine *engine.Engine
 	name   string
-	known  *known
+	known  *selectable
 	step   func()
 	costs  func(context.Context, engine.RuleRef) (string, error)
 }
 
-// ask returns the results for the version, or nil if there are no questions about it.
-func (v *asking) ask() (*VersionPart, error) {
+// run returns the results for the version, or nil if there are no questions about it.
+func (v *versionSearch) run() (*VersionPart, error) {
 	a, err := analysis.New(v.crd, v.engine, v.name, analysis.Config{Steps: v.o.Steps, Seed: v.o.Seed, CostProof: v.costs})
 	if err != nil {
 		return nil, err
@@ -127,14 +127,14 @@ func (v *asking) ask() (*VersionPart, error) {
 	if len(rules) == 0 && part.Accepted == nil {
 		return nil, nil
 	}
-	err = a.InLanes(rules, meters, func(lane *analysis.Analyzer, i int) error { return v.askRule(lane, rules[i], part.Rules[i]) })
+	err = a.InLanes(rules, meters, func(lane *analysis.Analyzer, i int) error { return v.answerRule(lane, rules[i], part.Rules[i]) })
 	part.Rules = slices.DeleteFunc(part.Rules, func(r *RulePart) bool { return len(r.answers()) == 0 }) // interrupted
 	return part, err
 }
 
-// askRule adds the answers about a rule to part. If the context is done, it stops, and the report
+// answerRule adds the answers about a rule to part. If the context is done, it stops, and the report
 // keeps the earlier answers.
-func (v *asking) askRule(a *analysis.Analyzer, ref engine.RuleRef, part *RulePart) error {
+func (v *versionSearch) answerRule(a *analysis.Analyzer, ref engine.RuleRef, part *RulePart) error {
 	for _, want := range v.o.wants() {
 		if v.ctx.Err() != nil {
 			return nil

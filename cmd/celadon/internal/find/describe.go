@@ -80,7 +80,7 @@ func annotate(n *yaml3.Node, schema schemawords.Node, known ...string) {
 // bounds.
 func comment(field schemawords.Node, required bool) string {
 	var lines []string
-	for _, text := range []string{sentence(field.Text("description")), field.Says(required)} {
+	for _, text := range []string{sentence(field.Text("description")), field.Describe(required)} {
 		if text != "" {
 			lines = append(lines, "# "+string(untrusted.Line(text)))
 		}

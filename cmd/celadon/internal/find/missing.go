@@ -11,19 +11,19 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// known holds the versions and rules that can be selected.
-type known struct {
+// selectable holds the versions and rules that can be selected.
+type selectable struct {
 	versions []string
 	rules    []engine.RuleRef // of the selected versions
 }
 
-func (k *known) add(more *known) {
+func (k *selectable) add(more *selectable) {
 	k.versions = append(k.versions, more.versions...)
 	k.rules = append(k.rules, more.rules...)
 }
 
 // nothing returns an error that explains why the options select nothing.
-func (o *Options) nothing(k *known) error {
+func (o *Options) nothing(k *selectable) error {
 	if o.Version != "" && !slices.Contains(k.versions, o.Version) {
 		return fmt.Errorf("--version %q: no such version%s", o.Version, offer(o.Version, k.versions))
 	}
@@ -33,18 +33,18 @@ func (o *Options) nothing(k *known) error {
 	if len(k.rules) == 0 {
 		return errors.New("no CRD has rules: use --minimal or --full for a sample")
 	}
-	var places []string
+	var paths []string
 	there := 0
 	for _, r := range k.rules {
-		places = append(places, r.Path)
+		paths = append(paths, r.Path)
 		if r.Path == o.At {
 			there = max(there, r.Index+1)
 		}
 	}
 	if there > 0 {
-		return fmt.Errorf("--rule %d: no such rule: want less than %d (%s at %s)", o.Rule, there, phrase.Count(there, "rule"), phrase.Place(o.At))
+		return fmt.Errorf("--rule %d: no such rule: want less than %d (%s at %s)", o.Rule, there, phrase.Count(there, "rule"), phrase.Path(o.At))
 	}
-	return fmt.Errorf("--at %q: no rule at this path%s", o.At, offer(o.At, places))
+	return fmt.Errorf("--at %q: no rule at this path%s", o.At, offer(o.At, paths))
 }
 
 // offer returns a suffix for an error message that suggests similar names.

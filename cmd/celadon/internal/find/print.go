@@ -142,10 +142,10 @@ func (p *textPrinter) end(r *Report) error {
 	parts := []string{phrase.Count(s.Rules, "rule")}
 	for _, n := range []struct {
 		count int
-		what  string
+		label string
 	}{{s.Refused, "rejecting an object"}, {s.Never, "never rejecting an object"}, {s.Errors, "failing or exceeding a limit"}, {s.Nothing, "versions that accept nothing"}, {s.Unserved, "not served"}, {s.Unknown, "unknown"}} {
 		if n.count > 0 {
-			parts = append(parts, fmt.Sprintf("%s: %d", n.what, n.count))
+			parts = append(parts, fmt.Sprintf("%s: %d", n.label, n.count))
 		}
 	}
 	if s.Interrupted {

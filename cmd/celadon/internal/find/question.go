@@ -37,11 +37,11 @@ func Ask(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, q Q
 	if !slices.Contains(e.Versions(), q.Version) {
 		return nil, fmt.Errorf("version %q: the CRD has %v", q.Version, e.Versions())
 	}
-	v := &asking{
-		ctx: ctx, crd: crd, engine: e, name: q.Version, known: &known{}, step: func() {}, costs: budget.Proofs(crd, "", cost.Limits{}),
+	v := &versionSearch{
+		ctx: ctx, crd: crd, engine: e, name: q.Version, known: &selectable{}, step: func() {}, costs: budget.Proofs(crd, "", cost.Limits{}),
 		o: &Options{Version: q.Version, At: q.Path, Rule: q.Index, Want: q.Want, Steps: q.Steps, Seed: 1, at: true, one: true},
 	}
-	part, err := v.ask()
+	part, err := v.run()
 	switch {
 	case err != nil:
 		return nil, err
@@ -53,8 +53,8 @@ func Ask(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, q Q
 	return part.Rules[0], nil
 }
 
-// Said returns the answer of a RulePart that Ask returned, as a phrase and in full.
-func (r *RulePart) Said() (words string, f *Finding) {
+// Result returns the answer of a RulePart that Ask returned, as a phrase and in full.
+func (r *RulePart) Result() (words string, f *Finding) {
 	for _, a := range r.answers() {
 		words, f = a.finding.words, a.finding
 	}

@@ -43,7 +43,7 @@ type CRDPart struct {
 	Name     string         `json:"name"`
 	Versions []*VersionPart `json:"versions"`
 
-	known known
+	known selectable
 }
 
 // VersionPart holds the results for a version.
@@ -75,8 +75,8 @@ type Finding struct {
 	Field   string `json:"field,omitempty"`
 	Message string `json:"message,omitempty"`
 	Proof   string `json:"proof"`
-	// Place is the path that, according to Proof, no accepted object has.
-	Place string `json:"place,omitempty"`
+	// ForbiddenPath is the path that, according to Proof, no accepted object has.
+	ForbiddenPath string `json:"place,omitempty"`
 	// Reason is the reason why nothing was found or analyzed.
 	Reason   string `json:"reason,omitempty"`
 	Searched int    `json:"searched"`
@@ -92,7 +92,7 @@ type Finding struct {
 // finding converts an answer for the report. rule is nil for a sample.
 func finding(want search.Want, rule *engine.RuleRef, a *analysis.Answer) *Finding {
 	f := &Finding{
-		Status: a.Status, Proof: a.ProofText(), Place: a.Place, Reason: a.Reason, Searched: a.Searched, Lists: a.Lists, MadeUp: a.MadeUp,
+		Status: a.Status, Proof: a.ProofText(), ForbiddenPath: a.ForbiddenPath, Reason: a.Reason, Searched: a.Searched, Lists: a.Lists, MadeUp: a.MadeUp,
 		limited: a.Limited, words: string(untrusted.Line(a.Words(want))),
 	}
 	w := a.Witness
@@ -161,7 +161,7 @@ func (s *Summary) add(part *CRDPart) {
 
 // acceptsNothing reports whether there is a proof that the version accepts no object. f may be nil.
 func (f *Finding) acceptsNothing() bool {
-	return f != nil && f.Status == analysis.Never && f.Place == ""
+	return f != nil && f.Status == analysis.Never && f.ForbiddenPath == ""
 }
 
 func (s *Summary) count(r *RulePart) {
@@ -170,7 +170,7 @@ func (s *Summary) count(r *RulePart) {
 	for _, a := range r.answers() {
 		found := a.finding.Status == search.Found
 		switch a.finding.Status {
-		case search.Unknown, search.NotAnalysed:
+		case search.Unknown, search.NotAnalyzed:
 			unknown, limited = true, limited || a.finding.limited
 		case search.Unserved:
 			unserved = true

@@ -69,9 +69,9 @@ func read(ctx context.Context, s command.Streams, o *Options) (crds []*definitio
 func report(ctx context.Context, s command.Streams, o *Options, crds []*definition, out io.Writer, step func()) (*Summary, error) {
 	all := &Report{Kind: "FindReport", APIVersion: "celadon/v1", Seed: o.Seed, CRDs: []*CRDPart{}}
 	p := newPrinter(untrusted.NewWriter(out), s.Stdout, o)
-	var known known
-	asked := false
-	err := askAll(ctx, o, crds, step, func(crd *definition, a answered) error {
+	var known selectable
+	selected := false
+	err := answerAll(ctx, o, crds, step, func(crd *definition, a answered) error {
 		switch {
 		case a.err != nil:
 			s.Complain(fmt.Errorf("%s: %s: %w", crd.file, crd.crd.Name, a.err))
@@ -81,7 +81,7 @@ func report(ctx context.Context, s command.Streams, o *Options, crds []*definiti
 			return nil
 		}
 		known.add(&a.part.known)
-		asked = asked || len(a.part.Versions) > 0
+		selected = selected || len(a.part.Versions) > 0
 		all.CRDs = append(all.CRDs, a.part)
 		all.Summary.add(a.part)
 		return p.crd(a.part, crd)
@@ -90,7 +90,7 @@ func report(ctx context.Context, s command.Streams, o *Options, crds []*definiti
 		return nil, err
 	}
 	all.Summary.Interrupted = ctx.Err() != nil
-	if !asked && !all.Summary.Interrupted && all.Summary.Unreadable == 0 {
+	if !selected && !all.Summary.Interrupted && all.Summary.Unreadable == 0 {
 		return nil, o.nothing(&known)
 	}
 	return &all.Summary, p.end(all)
@@ -106,7 +106,7 @@ type ticker struct {
 
 func newTicker(s command.Streams) *ticker {
 	t := &ticker{bar: progress.On(s.Stderr, "finding", "answers")}
-	t.out, _ = t.bar.Beside(s.Stdout) // the report of a CRD is a single write
+	t.out, _ = t.bar.ReportWriter(s.Stdout) // the report of a CRD is a single write
 	return t
 }
 

@@ -17,7 +17,7 @@ type CRD struct {
 	// Known is set if a baseline contains all errors of the CRD.
 	Known bool `json:"known,omitempty"`
 	// Strict lists the positions of unknown and duplicate fields.
-	Strict []Place `json:"strict,omitempty"`
+	Strict []Location `json:"strict,omitempty"`
 
 	// Update is set if the CRD replaces another.
 	Update bool `json:"-"`

@@ -84,13 +84,13 @@ func cut(runes []rune, index, width int) Excerpt {
 }
 
 // Show writes the location, and the line with a caret.
-func (p Place) Show(b *strings.Builder) {
+func (p Location) Show(b *strings.Builder) {
 	untrusted.Fprintf(b, "  --> %s\n", p)
 	p.Excerpt.show(b, p.Line)
 }
 
 // ShowLine writes only the line with a caret.
-func (p Place) ShowLine(b *strings.Builder) { p.Excerpt.show(b, p.Line) }
+func (p Location) ShowLine(b *strings.Builder) { p.Excerpt.show(b, p.Line) }
 
 // show writes the line with a caret below it.
 func (e Excerpt) show(b *strings.Builder, number int) {

@@ -26,11 +26,11 @@ type Finding struct {
 	ID, Description string
 	// Level is error, warning, or note.
 	Level string
-	At    Place
+	At    Location
 	// Text is the message with its details. An annotation has Title and Note instead, which may have
 	// several lines.
 	Text, Title string
-	Note        untrusted.Own
+	Note        untrusted.Safe
 	// Subject identifies the object, so that a code-scanning page can track the finding when its line
 	// moves.
 	Subject []string

@@ -147,7 +147,7 @@ func (l *PartLine) Join() error {
 	return p.join(o.Causes, o.Strict, &o.Bug)
 }
 
-func (p *Part) join(causes []Cause, strict []Place, bug *error) error {
+func (p *Part) join(causes []Cause, strict []Location, bug *error) error {
 	if len(p.Causes) != len(causes) || len(p.Strict) != len(strict) {
 		return fmt.Errorf("part: %d causes and %d strict errors (got %d and %d in the object or CRD)", len(p.Causes), len(p.Strict), len(causes), len(strict))
 	}

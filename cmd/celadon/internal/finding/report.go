@@ -49,7 +49,7 @@ type Object struct {
 	// run.
 	Known bool `json:"known,omitempty"`
 	// Strict lists the positions of unknown and duplicate fields, which have no causes.
-	Strict []Place `json:"strict,omitempty"`
+	Strict []Location `json:"strict,omitempty"`
 
 	// Persisted is an accepted object as it would be stored, and SelectableFields the values for
 	// field selectors. Both are set on request.
@@ -119,9 +119,9 @@ func NewCauses(list []engine.Cause) []Cause {
 	return causes
 }
 
-// Place returns the location of the cause.
-func (c *Cause) Place() Place {
-	return Place{File: c.File, Line: c.Line, Column: c.Column, Field: c.Field, Excerpt: c.Excerpt}
+// Location returns the location of the cause.
+func (c *Cause) Location() Location {
+	return Location{File: c.File, Line: c.Line, Column: c.Column, Field: c.Field, Excerpt: c.Excerpt}
 }
 
 // Value is a subexpression of a rule with its value as shortened JSON.
@@ -130,8 +130,8 @@ type Value struct {
 	Text string `json:"value"`
 }
 
-// Place is a location: a position in a file, with the field there.
-type Place struct {
+// Location is a position in a file, with the field there.
+type Location struct {
 	File   string `json:"file"`
 	Line   int    `json:"line"`
 	Column int    `json:"column"`
@@ -141,7 +141,7 @@ type Place struct {
 	Excerpt Excerpt `json:"-"`
 }
 
-func (p Place) String() string {
+func (p Location) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Field)
 }
 

@@ -23,9 +23,9 @@ func NewBudget(size int64) *Budget {
 	return &Budget{left: size, moving: map[*Transfer]struct{}{}, freed: make(chan struct{})}
 }
 
-// lingering is how long a transfer must have been in progress before it can be evicted. A client that
+// minAge is how long a transfer must have been in progress before it can be evicted. A client that
 // sends at full speed would only retry if it were evicted at once.
-const lingering = Window / 4
+const minAge = Window / 4
 
 // take gives t n more bytes. If too few are free, it evicts slower transfers that have lingered. If
 // that does not suffice, it waits until bytes are returned, another transfer has lingered, or t is
@@ -58,7 +58,7 @@ func (r *Budget) wait(ctx context.Context) {
 	defer r.mu.Lock()
 	select {
 	case <-freed:
-	case <-time.After(lingering):
+	case <-time.After(minAge):
 	case <-ctx.Done():
 	}
 }
@@ -88,13 +88,13 @@ func (r *Budget) Evict() bool {
 	return r.evict(func(*Transfer, time.Time) bool { return true })
 }
 
-// evict ends the slowest transfer that has lingered and for which may returns true. It reports whether
+// evict ends the slowest transfer that has lingered and for which evictable returns true. It reports whether
 // it found such a transfer.
-func (r *Budget) evict(may func(*Transfer, time.Time) bool) bool {
+func (r *Budget) evict(evictable func(*Transfer, time.Time) bool) bool {
 	var slowest *Transfer
 	now := time.Now()
 	for t := range r.moving {
-		if !t.evicted && now.Sub(t.began) >= lingering && may(t, now) && (slowest == nil || t.rate(now) < slowest.rate(now)) {
+		if !t.evicted && now.Sub(t.began) >= minAge && evictable(t, now) && (slowest == nil || t.rate(now) < slowest.rate(now)) {
 			slowest = t
 		}
 	}

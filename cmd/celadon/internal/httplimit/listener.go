@@ -60,7 +60,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !l.makeRoom() {
+		if !l.ensureFree() {
 			_ = inner.Close()
 			continue
 		}
@@ -73,7 +73,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 	}
 }
 
-func (l *Listener) makeRoom() bool {
+func (l *Listener) ensureFree() bool {
 	if !l.full() {
 		return true
 	}
@@ -91,7 +91,7 @@ func (l *Listener) full() bool {
 func (l *Listener) closeFirst(in *list.List) bool {
 	l.mu.Lock()
 	first := in.Front()
-	lingers := first != nil && time.Since(first.Value.(*conn).since) >= lingering
+	lingers := first != nil && time.Since(first.Value.(*conn).since) >= minAge
 	l.mu.Unlock()
 	if lingers {
 		_ = first.Value.(*conn).Close()

@@ -44,7 +44,7 @@ func TestListener(t *testing.T) {
 		l.State(first, http.StateActive)
 		l.State(first, http.StateIdle)
 		l.State(second, http.StateActive)
-		time.Sleep(lingering)
+		time.Sleep(minAge)
 		fourth := accept()
 		if !gone(third) || gone(first) || gone(second) {
 			t.Error("the one without any request goes first")

@@ -28,12 +28,12 @@ var (
 
 // A Transfer is a request or response body in progress.
 type Transfer struct {
-	room *Budget
+	budget *Budget
 	// deadline sets the deadline of the current read or write.
 	deadline func(time.Time)
 	began    time.Time
 
-	// The fields below are guarded by room.mu.
+	// The fields below are guarded by budget.mu.
 
 	held    int64
 	evicted bool
@@ -46,7 +46,7 @@ type Transfer struct {
 
 // Begin starts a transfer. deadline sets the deadline of its reads or writes.
 func (r *Budget) Begin(deadline func(time.Time) error) *Transfer {
-	t := &Transfer{room: r, began: time.Now(), deadline: func(at time.Time) { _ = deadline(at) }} // an httptest.ResponseRecorder has no deadline
+	t := &Transfer{budget: r, began: time.Now(), deadline: func(at time.Time) { _ = deadline(at) }} // an httptest.ResponseRecorder has no deadline
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.moving[t] = struct{}{}
@@ -55,20 +55,20 @@ func (r *Budget) Begin(deadline func(time.Time) error) *Transfer {
 
 // End returns the bytes that the transfer holds. It may be called more than once.
 func (t *Transfer) End() {
-	t.whole()
-	t.room.mu.Lock()
-	defer t.room.mu.Unlock()
-	t.room.give(t, t.held)
+	t.complete()
+	t.budget.mu.Lock()
+	defer t.budget.mu.Unlock()
+	t.budget.give(t, t.held)
 }
 
-// whole marks the transfer as complete. It can no longer be evicted.
-func (t *Transfer) whole() {
-	t.room.mu.Lock()
-	defer t.room.mu.Unlock()
-	delete(t.room.moving, t)
+// complete marks the transfer as complete. It can no longer be evicted.
+func (t *Transfer) complete() {
+	t.budget.mu.Lock()
+	defer t.budget.mu.Unlock()
+	delete(t.budget.moving, t)
 	if t.evicted { // too late: it is complete or about to end
 		t.evicted = false
-		t.room.leaving -= t.held
+		t.budget.leaving -= t.held
 	}
 }
 
@@ -81,15 +81,15 @@ func (t *Transfer) rate(now time.Time) float64 {
 	return float64(t.moved) / (spent + time.Microsecond).Seconds()
 }
 
-// Receive reads from until EOF and appends to into. It keeps at most most bytes. The bytes are held
+// Receive reads from until EOF and appends to into. It keeps at most limit bytes. The bytes are held
 // until End.
-func (t *Transfer) Receive(ctx context.Context, into []byte, from io.Reader, most int) ([]byte, error) {
-	defer t.whole()
-	p := pace{moved: LeastBytes} // so that the first move opens a window
+func (t *Transfer) Receive(ctx context.Context, into []byte, from io.Reader, limit int) ([]byte, error) {
+	defer t.complete()
+	p := rateWindow{moved: LeastBytes} // so that the first move opens a window
 	for {
 		if len(into) == cap(into) {
 			start := time.Now()
-			bigger, err := t.grow(ctx, into, most)
+			bigger, err := t.grow(ctx, into, limit)
 			if err != nil {
 				return nil, err
 			}
@@ -108,25 +108,25 @@ func (t *Transfer) Receive(ctx context.Context, into []byte, from io.Reader, mos
 	}
 }
 
-// grow returns full with four times the capacity, up to one byte more than most. The extra byte lets
+// grow returns full with four times the capacity, up to one byte more than limit. The extra byte lets
 // the reader report EOF.
-func (t *Transfer) grow(ctx context.Context, full []byte, most int) ([]byte, error) {
+func (t *Transfer) grow(ctx context.Context, full []byte, limit int) ([]byte, error) {
 	size := max(4*cap(full), Free/8)
 	if cap(full) < Free {
 		size = min(size, Free)
 	}
-	size = min(size, max(most, cap(full))+1)
+	size = min(size, max(limit, cap(full))+1)
 	if size > Free {
-		if err := t.room.take(ctx, t, int64(size)); err != nil {
+		if err := t.budget.take(ctx, t, int64(size)); err != nil {
 			return nil, err
 		}
 	}
 	bigger := make([]byte, len(full), size)
 	copy(bigger, full)
 	if cap(full) > Free {
-		t.room.mu.Lock()
-		defer t.room.mu.Unlock()
-		t.room.give(t, int64(cap(full)))
+		t.budget.mu.Lock()
+		defer t.budget.mu.Unlock()
+		t.budget.give(t, int64(cap(full)))
 	}
 	return bigger, nil
 }
@@ -136,13 +136,13 @@ func (t *Transfer) Hold(ctx context.Context, size int) error {
 	if size <= Free {
 		return nil
 	}
-	return t.room.take(ctx, t, int64(size))
+	return t.budget.take(ctx, t, int64(size))
 }
 
 // Send writes data in pieces.
 func (t *Transfer) Send(ctx context.Context, to io.Writer, data []byte) error {
-	defer t.whole()
-	p := pace{moved: LeastBytes}
+	defer t.complete()
+	p := rateWindow{moved: LeastBytes}
 	for len(data) > 0 {
 		n, err := t.move(ctx, &p, func() (int, error) { return to.Write(data[:min(len(data), LeastBytes)]) })
 		if err != nil {
@@ -153,17 +153,17 @@ func (t *Transfer) Send(ctx context.Context, to io.Writer, data []byte) error {
 	return nil
 }
 
-// pace counts the bytes moved in the current window. A new window opens once they are enough.
-type pace struct {
+// rateWindow counts the bytes moved in the current window. A new window opens once they are enough.
+type rateWindow struct {
 	ends  time.Time
 	moved int
 }
 
 // move calls once with the window's end as the deadline.
-func (t *Transfer) move(ctx context.Context, p *pace, once func() (int, error)) (int, error) {
+func (t *Transfer) move(ctx context.Context, p *rateWindow, once func() (int, error)) (int, error) {
 	start := time.Now()
 	if p.moved >= LeastBytes {
-		*p = pace{ends: start.Add(Window)}
+		*p = rateWindow{ends: start.Add(Window)}
 	}
 	ends := p.ends
 	if at, ok := ctx.Deadline(); ok && at.Before(ends) {
@@ -186,15 +186,15 @@ func (t *Transfer) move(ctx context.Context, p *pace, once func() (int, error)) 
 }
 
 func (t *Transfer) moves(now time.Time) bool {
-	t.room.mu.Lock()
-	defer t.room.mu.Unlock()
+	t.budget.mu.Lock()
+	defer t.budget.mu.Unlock()
 	t.since = now
 	return !t.evicted
 }
 
 func (t *Transfer) rests(since time.Time, n int) (evicted bool) {
-	t.room.mu.Lock()
-	defer t.room.mu.Unlock()
+	t.budget.mu.Lock()
+	defer t.budget.mu.Unlock()
 	t.since = time.Time{}
 	t.spent += time.Since(since)
 	t.moved += int64(n)

@@ -60,18 +60,18 @@ func TestPace(t *testing.T) {
 					_, _ = io.WriteString(theirs, strings.Repeat("x", c.first))
 					drip(t.Context(), theirs, c.piece, c.each)
 				}()
-				room := NewBudget(8 << 20)
+				budget := NewBudget(8 << 20)
 				ctx, cancel := context.WithTimeout(t.Context(), c.time)
 				defer cancel()
-				body := room.Begin(ours.SetReadDeadline)
+				body := budget.Begin(ours.SetReadDeadline)
 				start := time.Now()
 				_, err := body.Receive(ctx, nil, ours, 4<<20)
 				body.End()
 				if took := time.Since(start); !errors.Is(err, c.err) || took != c.after {
 					t.Errorf("%v after %s, want %v after %s", err, took, c.err, c.after)
 				}
-				if room.left != 8<<20 || room.leaving != 0 || len(room.moving) > 0 {
-					t.Errorf("still held: %d of %d, leaving %d", room.left, 8<<20, room.leaving)
+				if budget.left != 8<<20 || budget.leaving != 0 || len(budget.moving) > 0 {
+					t.Errorf("still held: %d of %d, leaving %d", budget.left, 8<<20, budget.leaving)
 				}
 				ours.Close()
 				theirs.Close()
@@ -86,20 +86,20 @@ func TestReceive(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{0, 1, Free - 1, Free, Free + 1, 300 << 10, 3 << 20} {
 		for _, most := range []int{size, 4 << 20} {
-			room := NewBudget(8 << 20)
-			body := room.Begin(func(time.Time) error { return nil })
+			budget := NewBudget(8 << 20)
+			body := budget.Begin(func(time.Time) error { return nil })
 			data, err := body.Receive(t.Context(), make([]byte, 0, 100), strings.NewReader(strings.Repeat("x", size)), most)
 			if err != nil || len(data) != size {
 				t.Errorf("%d bytes: got %d, %v", size, len(data), err)
 			}
-			held := 8<<20 - room.left
+			held := 8<<20 - budget.left
 			if want := int64(cap(data)); cap(data) > Free && held != want || cap(data) <= Free && held != 0 || held > 4*int64(size)+1 {
 				t.Errorf("%d bytes of at most %d: %d are held for %d", size, most, held, cap(data))
 			}
 			body.End()
 			body.End()
-			if room.left != 8<<20 {
-				t.Errorf("%d bytes: %d left of the room", size, room.left)
+			if budget.left != 8<<20 {
+				t.Errorf("%d bytes: %d left of the room", size, budget.left)
 			}
 		}
 	}
@@ -110,12 +110,12 @@ func TestReceive(t *testing.T) {
 func TestEviction(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		room := NewBudget(3 << 20)
+		budget := NewBudget(3 << 20)
 		outcomes := map[string]chan error{}
 		begin := func(name string, first int) net.Conn {
 			ours, theirs := wire(t)
 			outcomes[name] = make(chan error, 1)
-			body := room.Begin(ours.SetReadDeadline)
+			body := budget.Begin(ours.SetReadDeadline)
 			go func() {
 				_, err := body.Receive(t.Context(), nil, ours, 1<<20)
 				if err != nil {
@@ -147,22 +147,22 @@ func TestEviction(t *testing.T) {
 		if len(outcomes["tiny"]) > 0 {
 			t.Error("the tiny one gave way")
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), lingering)
+		ctx, cancel := context.WithTimeout(t.Context(), minAge)
 		defer cancel()
 		start := time.Now()
-		late := room.Begin(func(time.Time) error { return nil })
-		if err := late.Hold(ctx, 1<<20+1); !errors.Is(err, ErrNoRoom) || time.Since(start) != lingering {
+		late := budget.Begin(func(time.Time) error { return nil })
+		if err := late.Hold(ctx, 1<<20+1); !errors.Is(err, ErrNoRoom) || time.Since(start) != minAge {
 			t.Errorf("all memory held by complete bodies: %v after %s", err, time.Since(start))
 		}
 		late.End()
-		if !room.Evict() { // for a connection, although it frees no bytes
+		if !budget.Evict() { // for a connection, although it frees no bytes
 			t.Error("no transfer was evicted")
 		}
 		if err := <-outcomes["tiny"]; !errors.Is(err, ErrEvicted) {
 			t.Errorf("the tiny one: %v", err)
 		}
-		young := room.Begin(func(time.Time) error { return nil })
-		if room.Evict() {
+		young := budget.Begin(func(time.Time) error { return nil })
+		if budget.Evict() {
 			t.Error("one gives way that does not linger")
 		}
 		young.End()
@@ -192,18 +192,18 @@ func TestSend(t *testing.T) {
 						}
 					}
 				}()
-				room := NewBudget(1 << 20)
-				answer := room.Begin(ours.SetWriteDeadline)
+				budget := NewBudget(1 << 20)
+				answer := budget.Begin(ours.SetWriteDeadline)
 				data := make([]byte, 300<<10)
-				if err := answer.Hold(t.Context(), len(data)); err != nil || room.left != 1<<20-300<<10 {
-					t.Errorf("%v, %d left", err, room.left)
+				if err := answer.Hold(t.Context(), len(data)); err != nil || budget.left != 1<<20-300<<10 {
+					t.Errorf("%v, %d left", err, budget.left)
 				}
 				if err := answer.Send(t.Context(), ours, data); !errors.Is(err, c.err) {
 					t.Errorf("got %v, want %v", err, c.err)
 				}
 				answer.End()
-				if room.left != 1<<20 {
-					t.Errorf("%d left", room.left)
+				if budget.left != 1<<20 {
+					t.Errorf("%d left", budget.left)
 				}
 			})
 		})

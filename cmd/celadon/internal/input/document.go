@@ -55,8 +55,8 @@ func (d *Document) Complete(apiVersion, kind string) {
 	d.json = nil
 }
 
-// Place returns the document's location for messages, as file:line.
-func (d *Document) Place() string {
+// Location returns the document's location for messages, as file:line.
+func (d *Document) Location() string {
 	if d.Line == 0 {
 		return d.File
 	}
@@ -90,7 +90,7 @@ var ErrNoObject = errors.New("not a Kubernetes object: want a mapping with apiVe
 // returned true for all of them.
 func (c Chunk) Each(yield func(*Document) bool) bool {
 	if c.Skip != nil {
-		if seen := c.glimpse(); seen != nil {
+		if seen := c.scanIdentity(); seen != nil {
 			d := c.document(nil)
 			if d.Object = seen; c.Skip(d) {
 				return yield(d)

@@ -43,15 +43,15 @@ func (t *text) duplicates(n, but *position.Node) (found []duplicateKey) {
 	return found
 }
 
-// mostOfItem limits the duplicate keys that are reported per item of a List, and those of the List
+// maxPerItem limits the duplicate keys that are reported per item of a List, and those of the List
 // itself that are repeated with each item.
-const mostOfItem = 10
+const maxPerItem = 10
 
 // outside returns the duplicate keys of a List outside its items.
 func (t *text) outside() []duplicateKey {
 	if t.around == nil {
 		found := t.duplicates(t.root(), t.items())
-		t.around = append([]duplicateKey{}, found[:min(len(found), mostOfItem)]...)
+		t.around = append([]duplicateKey{}, found[:min(len(found), maxPerItem)]...)
 	}
 	return t.around
 }
@@ -65,7 +65,7 @@ func (t *text) inside(item *position.Node) []duplicateKey {
 			t.within = map[*position.Node][]duplicateKey{}
 		}
 		found = t.duplicates(item, nil)
-		found = append([]duplicateKey{}, found[:min(len(found), mostOfItem)]...)
+		found = append([]duplicateKey{}, found[:min(len(found), maxPerItem)]...)
 		t.within[item] = found
 	}
 	return found

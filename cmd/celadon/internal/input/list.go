@@ -207,11 +207,11 @@ func (o *object) lost(index, item int, err error) Chunk {
 // item yields the item at the window's start. It returns more as false if yield returned false, and
 // found as false if the next item cannot be found.
 func (o *object) item(index, item int, before []byte) (more, found bool) {
-	line, column := o.w.place(0)
+	line, column := o.w.lineColumn(0)
 	end, err := o.itemEnd(before)
 	if err != nil {
 		bad := o.lost(index, item, err)
-		if o.inVain(end) {
+		if o.countFutile(end) {
 			return o.yield(bad), false
 		}
 		found = o.nextItem(before)

@@ -17,9 +17,9 @@ const (
 	maxObject = 16 << 20
 	// maxDocument limits the size of a YAML document. A YAML List is one document.
 	maxDocument = 32 << 20
-	// maxVain limits how many bytes of an input are read in searches for the end of an object that
+	// maxFutile limits how many bytes of an input are read in searches for the end of an object that
 	// fail. Such a search can start again at each line.
-	maxVain = 128 << 20
+	maxFutile = 128 << 20
 	// maxUndecided limits how much of a JSON object with items is held until its kind, which may
 	// come last, shows whether it is a List. No other object is larger.
 	maxUndecided = 4 << 20
@@ -34,9 +34,9 @@ type splitter struct {
 	w         *window
 	index     int  // of the next document
 	afterJSON bool // no separator since the last JSON value
-	// bytes read without finding the end of an object; see maxVain
-	vain  int
-	yield func(Chunk) bool
+	// bytes read without finding the end of an object; see maxFutile
+	futile int
+	yield  func(Chunk) bool
 }
 
 // run splits the whole input and reports whether to continue.
@@ -57,7 +57,7 @@ func (s *splitter) run() bool {
 			more = s.json()
 		case s.afterJSON && !s.separatorAt(i):
 			s.w.skip(i)
-			line, _ := s.w.place(0)
+			line, _ := s.w.lineColumn(0)
 			c, _ := s.w.at(0)
 			more = s.bad(line, fmt.Errorf("not JSON: invalid character %q after an object", c))
 		default:
@@ -92,7 +92,7 @@ const maxShown = 40
 // yaml yields everything up to the next separator as a document. If that contains JSON objects and is
 // not a YAML mapping, it yields only the part before them. It reports whether to continue.
 func (s *splitter) yaml() bool {
-	n, behind, brace, err := s.partEnd(maxDocument)
+	n, separator, brace, err := s.partEnd(maxDocument)
 	if n > maxDocument {
 		err = errLarge
 	}
@@ -104,12 +104,12 @@ func (s *splitter) yaml() bool {
 	if brace > 0 {
 		whole, _, err := decode.Decode(s.w.rest()[:n])
 		if _, ok := whole.(map[string]any); n > maxUndecided || err != nil || !ok {
-			n, behind = brace, 0
+			n, separator = brace, 0
 		}
 	}
 	line := s.w.line
 	text := s.w.take(n)
-	s.w.skip(behind)
+	s.w.skip(separator)
 	if blank(text) {
 		return true
 	}
@@ -126,10 +126,10 @@ var errLarge = errors.New("a YAML document of more than 32 MiB: split it, or use
 var errLongLine = errors.New("a line of more than 16 MiB: objects cannot be that large")
 
 // partEnd returns the length n of the part before the next separator, and the length of that
-// separator in behind. Brace is the offset of the first line, after other content, that begins like
+// separator. Brace is the offset of the first line, after other content, that begins like
 // a JSON object, or 0. From there it reads at most maxUndecided bytes, because JSON may follow. On
 // an error, n is the number of bytes that were examined.
-func (s *splitter) partEnd(limit int) (n, behind, brace int, err error) {
+func (s *splitter) partEnd(limit int) (n, separator, brace int, err error) {
 	content := false
 	for {
 		length := s.w.lineEnd(n)
@@ -167,14 +167,14 @@ func (s *splitter) json() bool {
 	case err != nil && o.streamed:
 		return s.bad(s.w.line, fmt.Errorf("not JSON: after the items of a List: %w", err))
 	case err != nil:
-		if s.inVain(end) {
+		if s.countFutile(end) {
 			return true
 		}
 		return s.notJSON(end, err, first)
 	case o.streamed:
 		return true
 	}
-	line, column := s.w.place(0)
+	line, column := s.w.lineColumn(0)
 	c := Chunk{File: s.file, form: jsonValue, index: s.index, line: line, column: column}
 	c.flow = first && s.flow(end)
 	c.text = s.w.take(end)
@@ -182,18 +182,18 @@ func (s *splitter) json() bool {
 	return s.yield(c)
 }
 
-// inVain counts bytes that were read without finding the end of an object, and ends the input if
+// countFutile counts bytes that were read without finding the end of an object, and ends the input if
 // there are too many. It reports whether it did. Otherwise a malicious file could keep the reader
 // busy for days.
-func (s *splitter) inVain(n int) (gaveUp bool) {
-	if s.vain += n; s.vain <= maxVain {
+func (s *splitter) countFutile(n int) (giveUp bool) {
+	if s.futile += n; s.futile <= maxFutile {
 		return false
 	}
-	s.w.giveUp(errVain)
+	s.w.giveUp(errUnterminated)
 	return true
 }
 
-var errVain = errors.New("too many objects are unterminated: the rest is not read")
+var errUnterminated = errors.New("too many objects are unterminated: the rest is not read")
 
 // flow reports whether the object may be YAML in flow style: it must be the only object in its
 // document. For a stream, valid JSON is never taken for YAML, so that the object can be yielded
@@ -209,25 +209,25 @@ func (s *splitter) flow(end int) bool {
 // notJSON handles a value at the window's start that is not JSON: it yields the value as YAML if
 // possible, and otherwise an error. It reports whether to continue.
 func (s *splitter) notJSON(end int, err error, first bool) bool {
-	line, _ := s.w.place(0)
+	line, _ := s.w.lineColumn(0)
 	if s.w.err != nil && err == errCut {
 		s.w.skip(len(s.w.rest()))
 		return true // end yields the reading error
 	}
 	if first {
-		n, behind, _, _ := s.partEnd(maxFlow)
+		n, separator, _, _ := s.partEnd(maxFlow)
 		text := s.w.rest()[:n]
 		if n <= maxFlow {
 			if _, _, err := decode.Decode(text); err == nil {
 				s.afterJSON = false
 				c := Chunk{File: s.file, form: yamlDocument, index: s.index, line: line, text: s.w.take(n)}
-				s.w.skip(behind)
+				s.w.skip(separator)
 				s.index++
 				return s.yield(c)
 			}
 		}
 	}
-	at, _ := s.w.place(min(end, len(s.w.rest())))
+	at, _ := s.w.lineColumn(min(end, len(s.w.rest())))
 	return s.bad(line, &SyntaxError{at, fmt.Sprintf("not JSON: %v", err)})
 }
 

@@ -104,8 +104,8 @@ func (w *window) take(n int) []byte {
 	return text
 }
 
-// place returns the line and column of byte i after the window's start, both from 1.
-func (w *window) place(i int) (line, column int) {
+// lineColumn returns the line and column of byte i after the window's start, both from 1.
+func (w *window) lineColumn(i int) (line, column int) {
 	ahead := w.buf[w.start : w.start+i]
 	line, column = w.line, w.before
 	if lines := bytes.Count(ahead, newline); lines > 0 {

@@ -60,25 +60,25 @@ func (a *actor) wants(kind string) bool {
 }
 
 // add offers an action that replaces a document of the text by after.
-func (a *actor) add(kind, title string, p editor.Piece, after []byte, preferred bool, mends fixFilter) {
+func (a *actor) add(kind, title string, p editor.Piece, after []byte, preferred bool, isFixed fixFilter) {
 	if !a.wants(kind) || bytes.Equal(p.Bytes, after) {
 		return
 	}
-	a.offer(kind, title, []protocol.TextEdit{a.edit(p, after)}, preferred, mends)
+	a.offer(kind, title, []protocol.TextEdit{a.edit(p, after)}, preferred, isFixed)
 }
 
 func (a *actor) edit(p editor.Piece, after []byte) protocol.TextEdit {
-	edit := least(p.Bytes, after)
+	edit := smallestChange(p.Bytes, after)
 	return protocol.TextEdit{Range: a.text.rangeOf(p.Start+edit.from, p.Start+edit.to), NewText: edit.text}
 }
 
 // offer adds an action, unless an action with the same title and kind exists.
-func (a *actor) offer(kind, title string, edits []protocol.TextEdit, preferred bool, mends fixFilter) {
+func (a *actor) offer(kind, title string, edits []protocol.TextEdit, preferred bool, isFixed fixFilter) {
 	if slices.ContainsFunc(a.actions, func(other protocol.CodeAction) bool { return other.Title == shown(title) && other.Kind == kind }) {
 		return
 	}
 	a.actions = append(a.actions, protocol.CodeAction{
-		Title: shown(title), Kind: kind, Diagnostics: a.fixedDiagnostics(mends), IsPreferred: preferred,
+		Title: shown(title), Kind: kind, Diagnostics: a.fixedDiagnostics(isFixed), IsPreferred: preferred,
 		Edit: &protocol.WorkspaceEdit{Changes: map[string][]protocol.TextEdit{a.uri: edits}},
 	})
 }
@@ -89,8 +89,8 @@ type change struct {
 	text     string
 }
 
-// least returns the smallest change that turns before into after.
-func least(before, after []byte) change {
+// smallestChange returns the smallest change that turns before into after.
+func smallestChange(before, after []byte) change {
 	from := 0
 	for from < len(before) && from < len(after) && before[from] == after[from] {
 		from++
@@ -111,7 +111,7 @@ func least(before, after []byte) change {
 // expression offers fixes for the expression around the range, or else for the expressions of the
 // rule around it, because lints are reported at a rule's first key.
 func (a *actor) expression() {
-	if e := a.view.expression(a.from); e != nil && e.judged() {
+	if e := a.view.expression(a.from); e != nil && e.isChecked() {
 		a.fixExpression(e)
 		return
 	}
@@ -129,16 +129,16 @@ func (a *actor) expression() {
 	}
 	for _, key := range []string{"rule", "messageExpression"} {
 		if _, node := p.Tree.Find(append(path[:len(path):len(path)], position.Key(key))); node != nil && node.Known {
-			if e := a.view.expression(p.Start + node.Start); e != nil && e.judged() {
+			if e := a.view.expression(p.Start + node.Start); e != nil && e.isChecked() {
 				a.fixExpression(e)
 			}
 		}
 	}
 }
 
-// judged reports whether problems of the expression can be determined.
-func (e *expression) judged() bool {
-	return e.place != nil && (e.At.Key == "rule" || e.At.Key == "messageExpression")
+// isChecked reports whether problems of the expression can be determined.
+func (e *expression) isChecked() bool {
+	return e.context != nil && (e.At.Key == "rule" || e.At.Key == "messageExpression")
 }
 
 func (a *actor) fixExpression(e *expression) {
@@ -150,16 +150,16 @@ func (a *actor) fixExpression(e *expression) {
 		return
 	}
 	p, _ := a.trees.At(a.text.bytes, e.Point(0))
-	for _, problem := range e.place.Problems(e.Source) {
-		mends := a.problem(e, &problem)
+	for _, problem := range e.context.Problems(e.Source) {
+		isFixed := a.problem(e, &problem)
 		for i, m := range problem.Fixes {
 			if len(m.Edits) > 0 {
 				if after, err := e.edited(p, m.Edits); err == nil {
-					a.add(quickFix, m.Title, p, after, i == 0, mends)
+					a.add(quickFix, m.Title, p, after, i == 0, isFixed)
 				}
 			}
 			if len(m.Bounds) > 0 {
-				a.set(m.Title, e.At, p, advised(m.Bounds), i == 0, mends)
+				a.set(m.Title, e.At, p, advised(m.Bounds), i == 0, isFixed)
 			}
 		}
 	}
@@ -191,11 +191,11 @@ func advised(bounds []assist.Bound) (list []vet.Advice) {
 }
 
 // set offers to set bounds in the schema of a version.
-func (a *actor) set(title string, at editor.RuleAt, p editor.Piece, advice []vet.Advice, preferred bool, mends fixFilter) {
+func (a *actor) set(title string, at editor.RuleAt, p editor.Piece, advice []vet.Advice, preferred bool, isFixed fixFilter) {
 	report := &vet.Report{Versions: make([]vet.Version, at.Version+1)}
 	report.Versions[at.Version].Advice = advice
 	if after, _, err := crdedit.Of(p.Tree, inList(p), at.Item).Follow(report); err == nil {
-		a.add(quickFix, title, p, after, preferred, mends)
+		a.add(quickFix, title, p, after, preferred, isFixed)
 	}
 }
 
@@ -248,22 +248,22 @@ func (a *actor) one(of *part, p editor.Piece, within int, text *crdedit.CRD) {
 		for _, advised := range v.Advice {
 			said := slices.DeleteFunc(slices.Clone(of.findings), func(f docFinding) bool { return f.advice != advised.Field+"."+advised.Set })
 			here := inRule && at.Version == i && slices.ContainsFunc(v.Rules, func(r vet.Rule) bool {
-				return r.Index == at.Index && samePlace(r.Path, at) && slices.Contains(r.Advice, advised)
+				return r.Index == at.Index && samePath(r.Path, at) && slices.Contains(r.Advice, advised)
 			})
 			here = here || slices.ContainsFunc(said, func(f docFinding) bool { return overlaps(a.text, f.diagnostic.Range, a.from, a.to) })
 			if !here {
 				continue
 			}
-			if after, _, err := text.Follow(alone(report, advised)); err == nil {
-				a.add(quickFix, fmt.Sprintf("set %s: %d at %s", advised.Set, advised.Value, phrase.Place(advised.Path)), p, after, len(v.Advice) == 1, of.fixedBy(said))
+			if after, _, err := text.Follow(withOnly(report, advised)); err == nil {
+				a.add(quickFix, fmt.Sprintf("set %s: %d at %s", advised.Set, advised.Value, phrase.Path(advised.Path)), p, after, len(v.Advice) == 1, of.fixedBy(said))
 			}
 		}
 	}
 }
 
-// alone returns a report with the advice about one bound, in each version that has it: versions with
+// withOnly returns a report with the advice about one bound, in each version that has it: versions with
 // the same schema share their advice.
-func alone(report *vet.Report, advised vet.Advice) *vet.Report {
+func withOnly(report *vet.Report, advised vet.Advice) *vet.Report {
 	one := &vet.Report{Versions: make([]vet.Version, len(report.Versions))}
 	for i := range report.Versions {
 		for _, other := range report.Versions[i].Advice {
@@ -306,7 +306,7 @@ func (a *actor) problem(e *expression, p *assist.Problem) fixFilter {
 // and bounds suffice, these include the findings that a cost exceeds its limit.
 func (p *part) fixedBy(advised []docFinding) fixFilter {
 	all := slices.DeleteFunc(slices.Clone(p.findings), func(f docFinding) bool { return f.advice == "" })
-	suffice := len(advised) >= len(all) && !slices.ContainsFunc(p.crd.vetted.Report.Versions, func(v vet.Version) bool { return !v.Mendable })
+	suffice := len(advised) >= len(all) && !slices.ContainsFunc(p.crd.vetted.Report.Versions, func(v vet.Version) bool { return !v.Fixable })
 	return func(d *protocol.Diagnostic) bool {
 		return slices.ContainsFunc(p.findings, func(f docFinding) bool {
 			if f.diagnostic.Message != d.Message || f.diagnostic.Range != d.Range {
@@ -323,10 +323,10 @@ func overBudget(d *protocol.Diagnostic) bool {
 }
 
 // fixedDiagnostics returns the diagnostics of the request that an action fixes.
-func (a *actor) fixedDiagnostics(mends fixFilter) (list []json.RawMessage) {
+func (a *actor) fixedDiagnostics(isFixed fixFilter) (list []json.RawMessage) {
 	for _, raw := range a.diagnostics {
 		var d protocol.Diagnostic
-		if json.Unmarshal(raw, &d) == nil && d.Source == source && mends(&d) {
+		if json.Unmarshal(raw, &d) == nil && d.Source == source && isFixed(&d) {
 			list = append(list, raw)
 		}
 	}

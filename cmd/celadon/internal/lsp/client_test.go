@@ -61,7 +61,7 @@ func serve(t testing.TB, options any, dir string) *client {
 		out.Close()
 		c.done <- err
 	}()
-	c.conn = jsonrpc.New(fromServer, toServer, jsonrpc.Handler{Notified: c.notified, Asked: func(string, json.RawMessage) func(context.Context) (any, error) {
+	c.conn = jsonrpc.New(fromServer, toServer, jsonrpc.Handler{Notified: c.notified, HandleRequest: func(string, json.RawMessage) func(context.Context) (any, error) {
 		return func(context.Context) (any, error) { return nil, nil }
 	}})
 	go c.conn.Run()

@@ -35,7 +35,7 @@ func (s *server) configure(ctx context.Context, change func(before settings) (se
 		return false, false, nil
 	}
 	o := &vet.Options{KubeVersion: v.crds, NoLints: now.NoLint}
-	desk, err := vet.NewReviewer(ctx, o)
+	reviewer, err := vet.NewReviewer(ctx, o)
 	if err != nil {
 		return false, false, err
 	}
@@ -44,7 +44,7 @@ func (s *server) configure(ctx context.Context, change func(before settings) (se
 	if crds = s.vet == nil || v.objects != was.objects; crds {
 		s.crds.reset(v.objects)
 	}
-	s.vet, s.goDesk, s.settings, s.versions = desk, vet.NewGoReviewer(desk, o), now, v
+	s.vet, s.goReviewer, s.settings, s.versions = reviewer, vet.NewGoReviewer(reviewer, o), now, v
 	return true, crds, nil
 }
 
@@ -55,7 +55,7 @@ func (s *server) reconfigure(change func(settings) (settings, error)) {
 		s.log(protocol.Error, "settings: "+err.Error())
 	}
 	if documents {
-		go s.lookAgain(crds)
+		go s.analyzeAll(crds)
 	}
 }
 
@@ -121,9 +121,9 @@ func (s *server) fileChanged(path string) {
 	}
 }
 
-// lookAgain analyzes all open documents again. If crds is set, it first searches the workspace for
+// analyzeAll analyzes all open documents again. If crds is set, it first searches the workspace for
 // CRDs again.
-func (s *server) lookAgain(crds bool) {
+func (s *server) analyzeAll(crds bool) {
 	if crds {
 		s.findCRDs(s.ctx, s.folders())
 	}

@@ -34,7 +34,7 @@ type crdPart struct {
 	// versions returns the verdicts of all Kubernetes versions, or nil if there are none.
 	versions func() *enginevet.Report
 
-	places editor.Places
+	contexts editor.Contexts
 }
 
 // newCRDPart reads the CRD in a document.
@@ -81,18 +81,18 @@ func (c *crdPart) compiled() (*engine.Engine, []*engine.CompileError) {
 	return e, bad.Errors
 }
 
-// place returns the place of a part of a rule, or nil if it is unknown.
-func (c *crdPart) place(at *editor.RuleAt, optionalOldSelf bool, functions *assist.Functions) *assist.Place {
+// expressionContext returns the context of a part of a rule, or nil if it is unknown.
+func (c *crdPart) expressionContext(at *editor.RuleAt, optionalOldSelf bool, functions *assist.Functions) *assist.Context {
 	crd := c.described()
 	e, _ := c.compiled()
 	if crd == nil || e == nil {
 		return nil
 	}
-	place, err := c.places.Of(e, crd, at, optionalOldSelf, functions)
+	exprContext, err := c.contexts.Of(e, crd, at, optionalOldSelf, functions)
 	if err != nil {
 		return nil
 	}
-	return place
+	return exprContext
 }
 
 // first returns ref with the first version if ref has no version. Versions with the same schema

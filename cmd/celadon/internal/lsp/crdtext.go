@@ -34,7 +34,7 @@ func (p *part) schemaNode(version int, steps []engine.Step) *position.Node {
 		return nil
 	}
 	_, _, inList := p.doc.Source()
-	_, node := crdedit.Of(tree, inList, p.doc.Item).Schema(crdedit.Place{Version: version, Steps: steps})
+	_, node := crdedit.Of(tree, inList, p.doc.Item).Schema(crdedit.SchemaNode{Version: version, Steps: steps})
 	return node
 }
 
@@ -167,7 +167,7 @@ func (o *otherFiles) read(path string, s *server) *analysis {
 	a := &analysis{text: &text{bytes: data}}
 	a.parts = split(path, a.text)
 	for _, p := range a.parts {
-		if p.what == crd {
+		if p.documentType == crd {
 			p.crd = newCRDPart(p.doc)
 			p.crd.compile = s.compiler(p.crd)
 		}

@@ -23,10 +23,10 @@ func (v *view) definition(_ context.Context, offset int) []protocol.Location {
 }
 
 func (v *view) fieldInRule(e *expression) []protocol.Location {
-	if e.place == nil || e.At.Key != "rule" && e.At.Key != "messageExpression" {
+	if e.context == nil || e.At.Key != "rule" && e.At.Key != "messageExpression" {
 		return nil
 	}
-	h := e.place.Hover(e.Source, e.Cursor)
+	h := e.context.Hover(e.Source, e.Cursor)
 	if h == nil || !h.InObject {
 		return nil
 	}
@@ -89,7 +89,7 @@ func (v *view) references(_ context.Context, offset int) (found []protocol.Locat
 		}
 		for _, p := range d.known.parts {
 			for _, f := range p.findings {
-				if p.what == object && p.kind == of.kind && f.rule != nil && f.rule.Version == version && f.rule.Path == path && f.rule.Index == at.Index {
+				if p.documentType == object && p.kind == of.kind && f.rule != nil && f.rule.Version == version && f.rule.Path == path && f.rule.Index == at.Index {
 					found = append(found, protocol.Location{URI: uri, Range: f.diagnostic.Range})
 				}
 			}

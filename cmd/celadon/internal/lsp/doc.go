@@ -6,7 +6,7 @@ package lsp
 // How it works. The goroutine that reads calls the server. Notifications change the documents there.
 // A request takes a view of its document there and is processed on another goroutine. A further
 // goroutine makes rounds: when documents have changed and then stay unchanged for a moment, it
-// analyzes them (analyse.go) and publishes the findings of each document that has not changed
+// analyzes them (analyze.go) and publishes the findings of each document that has not changed
 // meanwhile. A change cancels the analysis of its document. The results, including engines, are kept
 // for requests until the next round. This is sufficient because types do not change while the user
 // edits a rule.

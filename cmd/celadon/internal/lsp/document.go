@@ -54,8 +54,8 @@ type documents struct {
 	searches int
 }
 
-// tell wakes all waiting requests. The caller must hold mu.
-func (d *documents) tell() {
+// wakeWaiting wakes all waiting requests. The caller must hold mu.
+func (d *documents) wakeWaiting() {
 	close(d.news)
 	d.news = make(chan struct{})
 }
@@ -81,7 +81,7 @@ func (s *server) didOpen(p protocol.DidOpen) {
 	d := &document{uri: doc.URI, language: doc.LanguageID, version: doc.Version, text: newText(doc.Text), trees: &editor.Trees{}}
 	d.name = pathOf(doc.URI)
 	s.docs.all[doc.URI] = d
-	s.docs.tell()
+	s.docs.wakeWaiting()
 	s.rounds.mark(doc.URI)
 }
 
@@ -104,7 +104,7 @@ func (s *server) didChange(p protocol.DidChange) {
 		}
 		d.lost = err != nil
 	}
-	s.docs.tell()
+	s.docs.wakeWaiting()
 	if p.TextDocument.Version != nil {
 		d.version = *p.TextDocument.Version
 	}
@@ -132,7 +132,7 @@ func (s *server) didClose(p protocol.DidClose) {
 		d.cancel()
 	}
 	delete(s.docs.all, d.uri)
-	s.docs.tell()
+	s.docs.wakeWaiting()
 	_ = s.conn.Notify("textDocument/publishDiagnostics", protocol.PublishDiagnostics{URI: d.uri, Diagnostics: []protocol.Diagnostic{}})
 	s.rounds.reread(d.name)
 }

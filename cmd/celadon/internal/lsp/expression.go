@@ -14,9 +14,9 @@ import (
 // An expression is a part of a rule in the text of a request.
 type expression struct {
 	*editor.Expression
-	place *assist.Place // nil if the schema is unknown
-	crd   *part
-	text  *text
+	context *assist.Context // nil if the schema is unknown
+	crd     *part
+	text    *text
 }
 
 // expression returns the part of a rule at offset, or nil.
@@ -33,7 +33,7 @@ func (v *view) expression(offset int) *expression {
 	if of == nil {
 		return nil
 	}
-	return &expression{Expression: e, crd: of, place: of.crd.place(&e.At, e.OptionalOldSelf, v.functions), text: v.text}
+	return &expression{Expression: e, crd: of, context: of.crd.expressionContext(&e.At, e.OptionalOldSelf, v.functions), text: v.text}
 }
 
 // crdAround returns the last valid CRD at a position in the file, or nil.
@@ -54,10 +54,10 @@ func (v *view) hover(_ context.Context, offset int) *protocol.Hover {
 	if e == nil {
 		return v.schemaHover(offset)
 	}
-	if e.place == nil || e.At.Key != "rule" && e.At.Key != "messageExpression" {
+	if e.context == nil || e.At.Key != "rule" && e.At.Key != "messageExpression" {
 		return nil
 	}
-	h := e.place.Hover(e.Source, e.Cursor)
+	h := e.context.Hover(e.Source, e.Cursor)
 	if h == nil {
 		return nil
 	}
@@ -96,24 +96,24 @@ func (v *view) completion(_ context.Context, offset int) *protocol.CompletionLis
 	if e == nil {
 		return v.schemaCompletion(offset)
 	}
-	if e.place == nil {
+	if e.context == nil {
 		return nil
 	}
 	var c assist.Completion
 	switch e.At.Key {
 	case "rule", "messageExpression":
-		if e.Behind {
+		if e.CursorFollows {
 			e.Source += " " // the white space is not part of the value
 			e.Cursor++
 		}
-		c = e.place.CompleteAt(e.Source, e.Cursor)
+		c = e.context.CompleteAt(e.Source, e.Cursor)
 	case "fieldPath":
-		c = e.place.CompleteFieldPath(e.Source, e.Cursor)
+		c = e.context.CompleteFieldPath(e.Source, e.Cursor)
 	default:
 		return nil
 	}
 	at := e.text.rangeOf(offset, offset)
-	if !e.Behind {
+	if !e.CursorFollows {
 		at = e.rangeOf(c.Start, e.Cursor)
 	}
 	list := &protocol.CompletionList{Items: []protocol.CompletionItem{}}
@@ -140,10 +140,10 @@ var itemKinds = map[assist.Class]int{
 
 func (v *view) signatureHelp(_ context.Context, offset int) *protocol.SignatureHelp {
 	e := v.expression(offset)
-	if e == nil || e.place == nil || e.At.Key != "rule" && e.At.Key != "messageExpression" {
+	if e == nil || e.context == nil || e.At.Key != "rule" && e.At.Key != "messageExpression" {
 		return nil
 	}
-	call := e.place.Call(e.Source, e.Cursor)
+	call := e.context.Call(e.Source, e.Cursor)
 	if call == nil || call.Function == nil || len(call.Function.Forms) == 0 {
 		return nil
 	}

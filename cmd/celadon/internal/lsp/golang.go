@@ -31,17 +31,17 @@ func (s *server) trusted(name string) *vet.GoReviewer {
 	if !s.settings.Trusted || !inside {
 		return nil
 	}
-	return s.goDesk
+	return s.goReviewer
 }
 
 // ofGo adds the findings of celadon vet for a Go file with markers. If the package cannot be read or
 // defines no CRD, it adds nothing.
 func (v *view) ofGo(ctx context.Context, a *analysis) {
-	desk := v.trusted(v.name)
-	if desk == nil || !bytes.Contains(v.text.bytes, []byte("// +")) {
+	reviewer := v.trusted(v.name)
+	if reviewer == nil || !bytes.Contains(v.text.bytes, []byte("// +")) {
 		return
 	}
-	r, err := desk.Vet(ctx, filepath.Dir(v.name), v.openGo())
+	r, err := reviewer.Vet(ctx, filepath.Dir(v.name), v.openGo())
 	name := resolved(v.name)
 	if err != nil && ctx.Err() == nil {
 		v.once(protocol.Warning, filepath.Dir(v.name)+": its markers are not checked: "+err.Error())
@@ -59,7 +59,7 @@ func (v *view) ofGo(ctx context.Context, a *analysis) {
 			omitted++
 			continue
 		}
-		from := v.text.place(f.At.Line, f.At.Column)
+		from := v.text.offsetAt(f.At.Line, f.At.Column)
 		a.diagnostics = append(a.diagnostics, diagnostic(v.text.rangeOf(from, v.text.wordEnd(from)), &f))
 	}
 	a.more(omitted)
@@ -114,7 +114,7 @@ func (v *view) goExpression(offset int) *expression {
 			src := []rune(m.Argument(key))
 			point := func(n int) int {
 				at := m.At(key, 1, n+1)
-				return v.text.place(at.Line, at.Column)
+				return v.text.offsetAt(at.Line, at.Column)
 			}
 			if m.Argument(key) == "" || offset < point(0) || offset > point(len(src)) {
 				continue
@@ -126,16 +126,16 @@ func (v *view) goExpression(offset int) *expression {
 			if begin := point(0); begin > 0 && v.text.bytes[begin-1] == '"' {
 				e.Style = position.DoubleQuoted
 			}
-			e.place = v.goPlace(all, i, e.At.Part())
+			e.context = v.goContext(all, i, e.At.Part())
 			return e
 		}
 	}
 	return nil
 }
 
-// goPlace returns the place in a CRD of a marker's rule, according to the last round. If the marker
-// is new, the place of another marker of the same field or type is used.
-func (v *view) goPlace(all []*markers.Marker, at int, part assist.Part) *assist.Place {
+// goContext returns the context in a CRD of a marker's rule, according to the last round. If the marker
+// is new, the context of another marker of the same field or type is used.
+func (v *view) goContext(all []*markers.Marker, at int, part assist.Part) *assist.Context {
 	m, nth := all[at], 0
 	for _, before := range all[:at] {
 		if before.Type == m.Type && before.Field == m.Field {
@@ -164,7 +164,7 @@ func (v *view) goPlace(all []*markers.Marker, at int, part assist.Part) *assist.
 	if e == nil || i < 0 || found.CRD.Spec.Versions[i].Schema == nil {
 		return nil
 	}
-	p, err := assist.NewPlace(e, found.CRD.Spec.Versions[i].Schema.OpenAPIV3Schema, found.Version, found.Path)
+	p, err := assist.NewContext(e, found.CRD.Spec.Versions[i].Schema.OpenAPIV3Schema, found.Version, found.Path)
 	if err != nil {
 		return nil
 	}
@@ -174,8 +174,8 @@ func (v *view) goPlace(all []*markers.Marker, at int, part assist.Part) *assist.
 
 // inGo offers fixes for a rule in a marker.
 func (a *actor) inGo(e *expression) {
-	for _, problem := range e.place.Problems(e.Source) {
-		mends := a.problem(e, &problem)
+	for _, problem := range e.context.Problems(e.Source) {
+		isFixed := a.problem(e, &problem)
 		for i, m := range problem.Fixes {
 			if len(m.Edits) == 0 || !a.wants(quickFix) {
 				continue
@@ -184,7 +184,7 @@ func (a *actor) inGo(e *expression) {
 			for _, edit := range m.Edits {
 				edits = append(edits, protocol.TextEdit{Range: e.rangeOf(edit.Start, edit.End), NewText: e.Style.Escape(edit.Text)})
 			}
-			a.offer(quickFix, m.Title, edits, i == 0, mends)
+			a.offer(quickFix, m.Title, edits, i == 0, isFixed)
 		}
 	}
 }
@@ -198,8 +198,8 @@ func (a *actor) markers() {
 		if f.Write == "" || f.At.File != resolved(a.name) || !overlaps(a.text, a.text.line(f.At.Line), a.from, a.to) {
 			continue
 		}
-		at := a.text.place(f.At.Line, 1)
-		word := a.text.place(f.At.Line, 0)
+		at := a.text.offsetAt(f.At.Line, 1)
+		word := a.text.offsetAt(f.At.Line, 0)
 		line := string(a.text.bytes[at:word])
 		edit := protocol.TextEdit{Range: a.text.rangeOf(at, at), NewText: line + f.Write + "\n"}
 		a.offer(quickFix, "write "+f.Write, []protocol.TextEdit{edit}, true, func(d *protocol.Diagnostic) bool { return d.Code == f.ID && d.Message == shown(f.Text) })

@@ -51,15 +51,15 @@ func TestGoMarkers(t *testing.T) {
 		t.Errorf("not trusted: %v", messages(got))
 	}
 	c := serve(t, map[string]any{"trusted": true}, dir)
-	said := c.open(name, text)
-	i := slices.IndexFunc(said, func(d protocol.Diagnostic) bool { return strings.Contains(d.Message, "undeclared reference to 'slef'") })
+	diagnostics := c.open(name, text)
+	i := slices.IndexFunc(diagnostics, func(d protocol.Diagnostic) bool { return strings.Contains(d.Message, "undeclared reference to 'slef'") })
 	if i < 0 {
-		t.Fatalf("%v", messages(said))
+		t.Fatalf("%v", messages(diagnostics))
 	}
-	if word := find(t, text, "slef", false); said[i].Range.Start != word || said[i].Range.End != find(t, text, "slef", true) {
-		t.Errorf("%v, want the word at %v", said[i].Range, word)
+	if word := find(t, text, "slef", false); diagnostics[i].Range.Start != word || diagnostics[i].Range.End != find(t, text, "slef", true) {
+		t.Errorf("%v, want the word at %v", diagnostics[i].Range, word)
 	}
-	actions := c.actionsAt(name, said[i].Range)
+	actions := c.actionsAt(name, diagnostics[i].Range)
 	if len(actions) == 0 || !strings.Contains(applied(t, text, c.uri(name), actions[0]), `|| self.startsWith(\"file://\")`) {
 		t.Errorf("%+v", actions)
 	}
@@ -84,7 +84,7 @@ func TestGoMarkers(t *testing.T) {
 	// A missing bound is added above its field.
 	c.change(name, protocol.Change{Text: text})
 	written := 0
-	for _, d := range said {
+	for _, d := range diagnostics {
 		if d.Code != "advice" {
 			continue
 		}
@@ -101,12 +101,12 @@ func TestGoMarkers(t *testing.T) {
 	// Findings beyond the limit are counted.
 	rules := strings.Repeat("	// +kubebuilder:validation:XValidation:rule=\"true\"\n", maxFindings+10)
 	many := c.change(name, protocol.Change{Text: strings.Replace(text, "	Volumes ", rules+"	Volumes ", 1)})
-	if want := fmt.Sprintf("and %d more findings", len(said)+10); len(many) != maxFindings+1 || many[maxFindings].Message != want {
+	if want := fmt.Sprintf("and %d more findings", len(diagnostics)+10); len(many) != maxFindings+1 || many[maxFindings].Message != want {
 		t.Errorf("%d findings, want %d and %q: %s", len(many), maxFindings, want, many[len(many)-1].Message)
 	}
 	c.change(name, protocol.Change{Text: text})
 	c.tell("workspace/didChangeConfiguration", map[string]any{"settings": map[string]any{"celadon": map[string]any{"trusted": false}}})
-	if got := c.until(name, said, 0); len(got) > 0 {
+	if got := c.until(name, diagnostics, 0); len(got) > 0 {
 		t.Errorf("no longer trusted: %v", messages(got))
 	}
 }

@@ -14,8 +14,8 @@ type written struct {
 	from  int
 	steps []engine.Step // path of the mapping that gets the key, or of the value
 	value bool
-	// beside holds the other keys of the mapping.
-	beside map[string]bool
+	// otherKeys holds the other keys of the mapping.
+	otherKeys map[string]bool
 }
 
 // A line is a parsed line of block YAML: item indicators, followed by a key or other text.
@@ -33,7 +33,7 @@ type line struct {
 func wordAt(text []byte, offset int) *written {
 	begin := bytes.LastIndexByte(text[:offset], '\n') + 1
 	here := lineOf(text[begin:offset])
-	w := &written{beside: map[string]bool{}}
+	w := &written{otherKeys: map[string]bool{}}
 	var key []engine.Step
 	switch {
 	case here.isKey && !strings.ContainsAny(strings.TrimSpace(here.rest), " {}[]\"'#&*|>"):
@@ -48,10 +48,10 @@ func wordAt(text []byte, offset int) *written {
 	default:
 		return nil
 	}
-	up := climb{text: text[:begin], column: here.column, beside: w.beside}
+	up := ancestry{text: text[:begin], column: here.column, otherKeys: w.otherKeys}
 	w.steps = append(up.steps(here.dashes), key...)
 	if next := bytes.IndexByte(text[offset:], '\n'); next >= 0 {
-		collectKeys(text[offset+next+1:], here.column, w.beside)
+		collectKeys(text[offset+next+1:], here.column, w.otherKeys)
 	}
 	return w
 }
@@ -101,17 +101,17 @@ func lineOf(text []byte) (l line) {
 	return l
 }
 
-// A climb goes from a line up to the top of its document.
-type climb struct {
-	text   []byte // above
-	column int    // of the mapping that contains the line
-	beside map[string]bool
-	found  []engine.Step // innermost first
+// An ancestry goes from a line up to the top of its document.
+type ancestry struct {
+	text      []byte // above
+	column    int    // of the mapping that contains the line
+	otherKeys map[string]bool
+	found     []engine.Step // innermost first
 }
 
 // steps returns the path from the root to the mapping. Dashes are the columns of the item indicators
 // before the mapping on its line.
-func (c *climb) steps(dashes []int) []engine.Step {
+func (c *ancestry) steps(dashes []int) []engine.Step {
 	first := true
 	inList := c.items(dashes)
 	for len(c.text) > 0 && c.column > 0 || inList {
@@ -131,7 +131,7 @@ func (c *climb) steps(dashes []int) []engine.Step {
 			c.column, inList, first = at, c.itemsAt(l.dashes, at), false
 		case !inList && at == c.column:
 			if first && l.isKey {
-				c.beside[l.key] = true
+				c.otherKeys[l.key] = true
 			}
 			if len(l.dashes) > 0 {
 				inList = c.items(l.dashes)
@@ -151,22 +151,22 @@ func (c *climb) steps(dashes []int) []engine.Step {
 }
 
 // top adds the keys of the root that are above.
-func (c *climb) top() {
+func (c *ancestry) top() {
 	for l := range bytes.Lines(c.text) {
 		if is := lineOf(l); is.isKey && is.column == 0 {
-			c.beside[is.key] = true
+			c.otherKeys[is.key] = true
 		}
 	}
 }
 
-func (c *climb) itemsAt(dashes []int, column int) bool {
+func (c *ancestry) itemsAt(dashes []int, column int) bool {
 	c.column = column
 	return c.items(dashes)
 }
 
 // items adds a step for each dash of a line. It reports whether there are dashes; then the search
 // continues with the list of the first dash.
-func (c *climb) items(dashes []int) bool {
+func (c *ancestry) items(dashes []int) bool {
 	for range dashes {
 		c.found = append(c.found, engine.Step{Item: true})
 	}

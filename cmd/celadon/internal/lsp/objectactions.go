@@ -39,7 +39,7 @@ func (a *actor) object() {
 // refused reports whether there is a finding in an object in the range.
 func (a *actor) refused() bool {
 	return a.known != nil && a.known.text == a.text && slices.ContainsFunc(a.known.parts, func(p *part) bool {
-		return p.what == object && slices.ContainsFunc(p.findings, func(f docFinding) bool { return overlaps(a.text, f.diagnostic.Range, a.from, a.to) })
+		return p.documentType == object && slices.ContainsFunc(p.findings, func(f docFinding) bool { return overlaps(a.text, f.diagnostic.Range, a.from, a.to) })
 	})
 }
 
@@ -73,7 +73,7 @@ func (a *actor) rename(p editor.Piece, spot *position.Spot, names []string) {
 		path := append(slices.Clone(spot.Path[:len(spot.Path)-1]), position.Key(name))
 		if tree, err := position.Parse(after); err == nil {
 			if _, now := tree.Find(path); now != nil {
-				a.add(quickFix, "rename to "+name, p, after, i == 0, a.says(p, spot.Node, spot.Node, "unknown field"))
+				a.add(quickFix, "rename to "+name, p, after, i == 0, a.findingsBetween(p, spot.Node, spot.Node, "unknown field"))
 			}
 		}
 	}
@@ -108,13 +108,13 @@ func (a *actor) change(p editor.Piece, path position.Path, s *apiextensionsv1.JS
 	}
 	for i, value := range values {
 		if after, err := p.Tree.Edit(position.Set(path, value)); err == nil {
-			a.add(quickFix, "change to "+value, p, after, i == 0 && len(near) > 0, a.says(p, key, at, "Unsupported value"))
+			a.add(quickFix, "change to "+value, p, after, i == 0 && len(near) > 0, a.findingsBetween(p, key, at, "Unsupported value"))
 		}
 	}
 }
 
-// says returns a filter for the findings between two nodes whose message contains words.
-func (a *actor) says(p editor.Piece, from, to *position.Node, words string) fixFilter {
+// findingsBetween returns a filter for the findings between two nodes whose message contains words.
+func (a *actor) findingsBetween(p editor.Piece, from, to *position.Node, words string) fixFilter {
 	return func(d *protocol.Diagnostic) bool {
 		return overlaps(a.text, d.Range, p.Start+from.Start, p.Start+to.End) && strings.Contains(d.Message, words)
 	}

@@ -26,7 +26,7 @@ func (v *view) symbols(context.Context) []protocol.DocumentSymbol {
 			s := protocol.DocumentSymbol{Name: titled(p.crd.vetted.Report.Name, "a CRD"), Kind: protocol.SymbolClass, Range: p.whole(v.text), SelectionRange: p.whole(v.text)}
 			p.eachRule(v.text, func(r *vet.Rule, at editor.RuleAt, rng protocol.Range) {
 				s.Children = append(s.Children, protocol.DocumentSymbol{
-					Name: titled(preview.Bytes(lex.Flat(r.Rule), maxName), "an empty rule"), Detail: shown(phrase.Place(r.Path)),
+					Name: titled(preview.Bytes(lex.Flat(r.Rule), maxName), "an empty rule"), Detail: shown(phrase.Path(r.Path)),
 					Kind: protocol.SymbolMethod, Range: rng, SelectionRange: rng,
 				})
 				s.Range.End = later(s.Range.End, rng.End)

@@ -18,11 +18,11 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
-// A what identifies the type of a document.
-type what uint8
+// A documentType identifies the type of a document.
+type documentType uint8
 
 const (
-	none what = iota // not relevant to Celadon
+	irrelevant documentType = iota // not relevant to Celadon
 	crd
 	object // of any kind
 	suite
@@ -34,10 +34,10 @@ type part struct {
 	doc *input.Document
 	// start is the offset of the document's source in the file, or -1 if unknown. line is the offset
 	// of its first line.
-	start, line int
-	index       int // of the YAML document in the file
-	what        what
-	kind        schema.GroupKind
+	start, line  int
+	index        int // of the YAML document in the file
+	documentType documentType
+	kind         schema.GroupKind
 
 	crd      *crdPart
 	suite    *suitePart
@@ -57,12 +57,12 @@ func split(name string, t *text) (parts []*part) {
 			source, line, inList := doc.Source()
 			switch {
 			case source == nil:
-				p.line = t.feed(doc.Line)
+				p.line = t.startOfLine(doc.Line)
 				c.advance(t.bytes, p.line)
 			case inList && doc.Item > 0 && len(parts) > 0:
-				p.start, p.line = parts[len(parts)-1].start, t.feed(doc.Line)
+				p.start, p.line = parts[len(parts)-1].start, t.startOfLine(doc.Line)
 			default:
-				p.line = t.feed(line)
+				p.line = t.startOfLine(line)
 				begin := max(c.offset, p.line)
 				if at := bytes.Index(t.bytes[min(begin, len(t.bytes)):], source); at >= 0 {
 					p.start = begin + at
@@ -70,7 +70,7 @@ func split(name string, t *text) (parts []*part) {
 				}
 			}
 			p.index = c.index
-			p.what = p.is()
+			p.documentType = p.is()
 			parts = append(parts, p)
 			return len(parts) < editor.MaxParts
 		})
@@ -94,7 +94,7 @@ func (c *cursor) advance(text []byte, to int) {
 	}
 }
 
-func (p *part) is() what {
+func (p *part) is() documentType {
 	if p.doc.Err != nil {
 		return broken
 	}
@@ -103,7 +103,7 @@ func (p *part) is() what {
 	case ruletest.Holds(p.doc.Object):
 		return suite
 	case verdict.Ignored(p.doc, nil):
-		return none
+		return irrelevant
 	case id.Kind == resource.Kind:
 		return crd
 	default:
@@ -115,15 +115,15 @@ func (p *part) is() what {
 // whole returns the range of a document's first line.
 func (p *part) whole(t *text) protocol.Range { return t.line(p.doc.Line) }
 
-// rangeOf returns the range of the word at a place, or else of the rest of its line.
-func (p *part) rangeOf(t *text, at finding.Place) protocol.Range {
+// rangeOf returns the range of the word at a position, or else of the rest of its line.
+func (p *part) rangeOf(t *text, at finding.Location) protocol.Range {
 	if at.Line == 0 {
 		return p.whole(t)
 	}
 	if from, to, ok := p.doc.Token(input.Position{Line: at.Line, Column: at.Column}); ok && p.start >= 0 {
 		return t.rangeOf(p.start+from, p.start+to)
 	}
-	from := t.place(at.Line, at.Column)
+	from := t.offsetAt(at.Line, at.Column)
 	return t.rangeOf(from, max(from, t.trimmedEnd(from)))
 }
 
@@ -144,7 +144,7 @@ func template(name, language string, t *text, parts []*part) bool {
 		}
 	}
 	for _, p := range parts {
-		if p.what == broken {
+		if p.documentType == broken {
 			return action.Match(t.bytes)
 		}
 	}

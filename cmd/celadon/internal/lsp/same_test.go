@@ -24,13 +24,13 @@ import (
 )
 
 // said is a finding of a SARIF log or of the server.
-type said struct {
+type message struct {
 	line, column int // from 1; column 0 means the whole line
 	level, text  string
 }
 
 // sarif returns the findings of a SARIF log.
-func sarif(t *testing.T, log []byte) (all []said) {
+func sarif(t *testing.T, log []byte) (all []message) {
 	t.Helper()
 	var doc struct {
 		Runs []struct {
@@ -50,12 +50,12 @@ func sarif(t *testing.T, log []byte) (all []said) {
 	}
 	for _, r := range doc.Runs[0].Results {
 		at := r.Locations[0].PhysicalLocation.Region
-		all = append(all, said{at.StartLine, at.StartColumn, r.Level, r.Message.Text})
+		all = append(all, message{at.StartLine, at.StartColumn, r.Level, r.Message.Text})
 	}
 	return all
 }
 
-func vetLog(t *testing.T, path string) []said {
+func vetLog(t *testing.T, path string) []message {
 	t.Helper()
 	var o vet.Options
 	o.Flags(pflag.NewFlagSet("", pflag.ContinueOnError))
@@ -65,7 +65,7 @@ func vetLog(t *testing.T, path string) []said {
 	return sarif(t, out.Bytes())
 }
 
-func checkLog(t *testing.T, crd, object string) []said {
+func checkLog(t *testing.T, crd, object string) []message {
 	t.Helper()
 	var o check.Options
 	o.Flags(pflag.NewFlagSet("", pflag.ContinueOnError))
@@ -79,7 +79,7 @@ var levels = map[protocol.Severity]string{protocol.Error: "error", protocol.Warn
 
 // same compares the server's findings for a text with those of a report. For an expression that does
 // not compile, the range must be that of the wrong word.
-func same(t *testing.T, name, content string, got []protocol.Diagnostic, want []said) (words int) {
+func same(t *testing.T, name, content string, got []protocol.Diagnostic, want []message) (words int) {
 	t.Helper()
 	if len(want) > maxFindings {
 		return 0
@@ -97,7 +97,7 @@ func same(t *testing.T, name, content string, got []protocol.Diagnostic, want []
 		}
 		from, to := txt.offset(d.Range.Start), txt.offset(d.Range.End)
 		token := content[from:to]
-		at := txt.place(w.line, w.column)
+		at := txt.offsetAt(w.line, w.column)
 		if named := quoted.FindStringSubmatch(w.text); named != nil {
 			if from < at || token != named[1] && !strings.HasSuffix(token, "."+named[1]) {
 				t.Errorf("%s: %d: %q at %v, want %q below %d:%d: %.300s", name, i, token, d.Range.Start, named[1], w.line, w.column, d.Message)
@@ -243,8 +243,8 @@ func TestVersionsOfOneSchema(t *testing.T) {
 	head, version, _ := strings.Cut(strings.Replace(newer, "isIP(self)", "self.size == 1", 1), "  - name: v1\n")
 	crd := head + "  - name: v1\n" + version + "  - name: v2\n" + strings.Replace(version, "storage: true", "storage: false", 1)
 	at := strings.Index(crd, "self.size") + len("self.")
-	said := start(t, nil, nil).open("crd.yaml", crd)
-	if len(said) == 0 || said[0].Range != newText(crd).rangeOf(at, at+len("size")) || !strings.Contains(said[0].Message, "spec.validation.") {
-		t.Errorf("not at the word: %v", messages(said))
+	message := start(t, nil, nil).open("crd.yaml", crd)
+	if len(message) == 0 || message[0].Range != newText(crd).rangeOf(at, at+len("size")) || !strings.Contains(message[0].Message, "spec.validation.") {
+		t.Errorf("not at the word: %v", messages(message))
 	}
 }

@@ -21,13 +21,13 @@ const (
 
 // A schedule determines which documents and files the next round analyzes, and when.
 type schedule struct {
-	mu    sync.Mutex
-	dirty map[string]bool // URIs
-	files map[string]bool // paths of files that may have changed on disk
-	since time.Time       // of the first change since the last round
-	last  time.Time
-	wake  chan struct{}
-	made  int // number of rounds, for tests
+	mu         sync.Mutex
+	dirty      map[string]bool // URIs
+	files      map[string]bool // paths of files that may have changed on disk
+	since      time.Time       // of the first change since the last round
+	last       time.Time
+	wake       chan struct{}
+	roundCount int // number of rounds, for tests
 }
 
 func newSchedule() *schedule {
@@ -77,7 +77,7 @@ func (r *schedule) take() (uris, files []string) {
 	uris, files = slices.Sorted(maps.Keys(r.dirty)), slices.Sorted(maps.Keys(r.files))
 	clear(r.dirty)
 	clear(r.files)
-	r.made++
+	r.roundCount++
 	return uris, files
 }
 
@@ -114,15 +114,15 @@ func (s *server) round(ctx context.Context) {
 	}
 	for len(uris) > 0 && ctx.Err() == nil {
 		for _, uri := range uris {
-			s.look(ctx, uri, changed)
+			s.analyzeDocument(ctx, uri, changed)
 		}
 		uris = s.about(changed)
 		clear(changed)
 	}
 }
 
-// look analyzes a document, and prepares its CRDs for requests.
-func (s *server) look(ctx context.Context, uri string, changed map[schema.GroupKind]bool) {
+// analyzeDocument analyzes a document, and prepares its CRDs for requests.
+func (s *server) analyzeDocument(ctx context.Context, uri string, changed map[schema.GroupKind]bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	a := s.publish(ctx, cancel, uri, changed)
@@ -165,7 +165,7 @@ func (s *server) publish(ctx context.Context, cancel context.CancelFunc, uri str
 	s.docs.mu.Unlock()
 
 	a := &analysis{text: of, diagnostics: []protocol.Diagnostic{}}
-	s.guard(d.name, func() { a = v.analyse(ctx, changed) })
+	s.guard(d.name, func() { a = v.analyze(ctx, changed) })
 
 	s.docs.mu.Lock()
 	defer s.docs.mu.Unlock()
@@ -173,7 +173,7 @@ func (s *server) publish(ctx context.Context, cancel context.CancelFunc, uri str
 		return nil // it has changed and will be analyzed again
 	}
 	d.known = a
-	s.docs.tell()
+	s.docs.wakeWaiting()
 	if a.by != s.crds.changes() {
 		s.rounds.mark(uri) // CRDs were found meanwhile, perhaps for its objects
 	}
@@ -189,7 +189,7 @@ func (s *server) about(kinds map[schema.GroupKind]bool) (uris []string) {
 	s.docs.mu.Lock()
 	defer s.docs.mu.Unlock()
 	for uri, d := range s.docs.all {
-		if d.known != nil && slices.ContainsFunc(d.known.parts, func(p *part) bool { return p.what == object && kinds[p.kind] || p.what == suite }) || d.known != nil && d.known.golang != nil {
+		if d.known != nil && slices.ContainsFunc(d.known.parts, func(p *part) bool { return p.documentType == object && kinds[p.kind] || p.documentType == suite }) || d.known != nil && d.known.golang != nil {
 			uris = append(uris, uri)
 		}
 	}

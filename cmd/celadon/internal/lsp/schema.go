@@ -167,7 +167,7 @@ func (v *view) schemaCompletion(offset int) *protocol.CompletionList {
 		return list
 	}
 	for _, name := range fields(s) {
-		if below := s.Properties[name]; !w.beside[name] {
+		if below := s.Properties[name]; !w.otherKeys[name] {
 			detail := schemaType(&below)
 			if slices.Contains(s.Required, name) {
 				detail += ", required"

@@ -44,12 +44,12 @@ type server struct {
 	shutDown    bool
 	exited      bool
 	client      protocol.Initialize
-	goDesk      *vet.GoReviewer
+	goReviewer  *vet.GoReviewer
 
 	functions *assist.Functions
 	other     otherFiles
 	stderr    io.Writer
-	told      sync.Map // messages that are logged only once
+	logged    sync.Map // messages that are logged only once
 	started   sync.Once
 	maxWait   time.Duration // the constant, except in tests
 }
@@ -61,7 +61,7 @@ func Run(ctx context.Context, streams command.Streams, o *Options) error {
 	if _, _, err := s.configure(ctx, asBefore); err != nil {
 		return err
 	}
-	s.conn = jsonrpc.New(streams.Stdin, streams.Stdout, jsonrpc.Handler{Notified: s.notified, Asked: s.asked, Bug: s.bug})
+	s.conn = jsonrpc.New(streams.Stdin, streams.Stdout, jsonrpc.Handler{Notified: s.notified, HandleRequest: s.handleRequest, Bug: s.bug})
 	ctx, cancel := context.WithCancel(ctx)
 	s.ctx = ctx
 	var rounds sync.WaitGroup
@@ -86,7 +86,7 @@ func newServer(o *Options, stderr io.Writer) *server {
 	return s
 }
 
-func (s *server) desk() *vet.Reviewer {
+func (s *server) reviewer() *vet.Reviewer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.vet
@@ -130,8 +130,8 @@ var notifications = map[string]notification{
 	"workspace/didChangeConfiguration":    take((*server).didChangeConfiguration),
 }
 
-// asked handles a request.
-func (s *server) asked(method string, params json.RawMessage) func(context.Context) (any, error) {
+// handleRequest handles a request.
+func (s *server) handleRequest(method string, params json.RawMessage) func(context.Context) (any, error) {
 	s.mu.Lock()
 	early, late := !s.initialized && method != "initialize", s.shutDown
 	s.mu.Unlock()
@@ -150,7 +150,7 @@ func (s *server) asked(method string, params json.RawMessage) func(context.Conte
 const (
 	notInitialized  = -32002
 	contentModified = -32801
-	serverCancelled = -32802
+	serverCanceled  = -32802
 )
 
 type request func(*server, json.RawMessage) func(context.Context) (any, error)
@@ -248,24 +248,24 @@ func (s *server) exit() {
 }
 
 // guard calls do, which handles untrusted data. It reports a panic and recovers from it.
-func (s *server) guard(what string, do func()) {
+func (s *server) guard(task string, do func()) {
 	defer func() {
 		if v := recover(); v != nil {
-			s.bug(what, v)
+			s.bug(task, v)
 		}
 	}()
 	do()
 }
 
 // bug reports an internal error in the editor's log, and its stack on stderr.
-func (s *server) bug(what string, v any) {
-	s.log(protocol.Error, fmt.Sprintf("%s: internal error in celadon: %v", what, v))
-	untrusted.Fprintf(untrusted.NewWriter(s.stderr), "celadon: %s: internal error in celadon: %s\n%s\n", what, fmt.Sprint(v), string(debug.Stack()))
+func (s *server) bug(task string, v any) {
+	s.log(protocol.Error, fmt.Sprintf("%s: internal error in celadon: %v", task, v))
+	untrusted.Fprintf(untrusted.NewWriter(s.stderr), "celadon: %s: internal error in celadon: %s\n%s\n", task, fmt.Sprint(v), string(debug.Stack()))
 }
 
 // once logs a message unless it has been logged before.
 func (s *server) once(level protocol.Severity, message string) {
-	if _, told := s.told.LoadOrStore(message, true); !told {
+	if _, told := s.logged.LoadOrStore(message, true); !told {
 		s.log(level, message)
 	}
 }

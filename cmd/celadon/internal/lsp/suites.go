@@ -19,27 +19,27 @@ type suitePart struct{ report *ruletest.SuiteReport }
 
 // ofSuite adds the findings of celadon test.
 func (v *view) ofSuite(ctx context.Context, p *part) {
-	desk := test.SuiteRunner{Roots: v.folders(), Open: v.openCRDs(), Known: v.crds.known()}
-	r := desk.Run(ctx, p.doc)
+	runner := test.SuiteRunner{Roots: v.folders(), Open: v.openCRDs(), Known: v.crds.known()}
+	r := runner.Run(ctx, p.doc)
 	if r == nil || ctx.Err() != nil {
 		return
 	}
 	p.suite = &suitePart{r}
-	say := func(at ruletest.Place, code ruletest.Outcome, message string) {
-		place := finding.Place{Line: at.Line, Column: at.Column}
-		d := protocol.Diagnostic{Range: p.rangeOf(v.text, place), Severity: protocol.Error, Code: string(code), Source: source, Message: shown(strings.TrimSuffix(message, "\n"))}
+	add := func(at ruletest.Position, code ruletest.Outcome, message string) {
+		location := finding.Location{Line: at.Line, Column: at.Column}
+		d := protocol.Diagnostic{Range: p.rangeOf(v.text, location), Severity: protocol.Error, Code: string(code), Source: source, Message: shown(strings.TrimSuffix(message, "\n"))}
 		p.findings = append(p.findings, docFinding{diagnostic: d})
 	}
 	for _, e := range r.Errors {
-		say(e.Place, ruletest.Error, e.Message)
+		add(e.Position, ruletest.Error, e.Message)
 	}
 	for _, c := range r.Cases {
 		if c.Outcome == ruletest.Failed || c.Outcome == ruletest.Error {
-			at := c.Place
+			at := c.Position
 			if len(c.Mismatches) > 0 && c.Mismatches[0].Line > 0 {
-				at = c.Mismatches[0].Place
+				at = c.Mismatches[0].Position
 			}
-			say(at, c.Outcome, c.Name+"\n"+test.Why(r, c))
+			add(at, c.Outcome, c.Name+"\n"+test.Why(r, c))
 		}
 	}
 }
@@ -83,7 +83,7 @@ func (v *view) suiteLenses(p *part) (lenses []protocol.CodeLens) {
 	title := fmt.Sprintf("run %s: %d passed, %d failed", phrase.Count(len(r.Cases), "case"), sum.Passed, sum.Failed)
 	lenses = append(lenses, protocol.CodeLens{Range: p.whole(v.known.text), Command: &protocol.Command{Title: title, Command: runSuite, Arguments: []json.RawMessage{uri}}})
 	for _, c := range r.Cases {
-		at := p.rangeOf(v.known.text, finding.Place{Line: c.Line, Column: c.Column})
+		at := p.rangeOf(v.known.text, finding.Location{Line: c.Line, Column: c.Column})
 		lenses = append(lenses, protocol.CodeLens{Range: at, Command: &protocol.Command{Title: string(c.Outcome), Command: runSuite, Arguments: []json.RawMessage{uri}}})
 	}
 	return lenses

@@ -131,8 +131,8 @@ func (t *text) change(c protocol.Change) (*text, error) {
 	return &text{bytes: out}, nil
 }
 
-// feed returns the offset of a line, which is counted from 1 and ends with a line feed.
-func (t *text) feed(line int) int {
+// startOfLine returns the offset of a line, which is counted from 1 and ends with a line feed.
+func (t *text) startOfLine(line int) int {
 	t.fed.Do(func() {
 		t.feeds = []int{0}
 		for i, c := range t.bytes {
@@ -147,10 +147,10 @@ func (t *text) feed(line int) int {
 	return t.feeds[max(1, line)-1]
 }
 
-// place returns the offset of a line and column as in reports: lines end with a line feed, columns
+// offsetAt returns the offset of a line and column as in reports: lines end with a line feed, columns
 // are characters from 1, and column 0 is the line's first word.
-func (t *text) place(line, column int) int {
-	from := t.feed(line)
+func (t *text) offsetAt(line, column int) int {
+	from := t.startOfLine(line)
 	end := len(t.bytes)
 	if n := bytes.IndexByte(t.bytes[from:], '\n'); n >= 0 {
 		end = from + n
@@ -179,6 +179,6 @@ func (t *text) trimmedEnd(offset int) int {
 
 // line returns the range of a line without surrounding white space.
 func (t *text) line(line int) protocol.Range {
-	from := t.place(max(1, line), 0)
+	from := t.offsetAt(max(1, line), 0)
 	return t.rangeOf(from, t.trimmedEnd(from))
 }

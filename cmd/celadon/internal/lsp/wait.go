@@ -20,7 +20,7 @@ const maxWait = 10 * time.Second
 
 var (
 	errChanged = &jsonrpc.Error{Code: contentModified, Message: "the document has changed or was closed"}
-	errLate    = &jsonrpc.Error{Code: serverCancelled, Message: "the document is still being analyzed: try again"}
+	errLate    = &jsonrpc.Error{Code: serverCanceled, Message: "the document is still being analyzed: try again"}
 )
 
 // wait waits until ready returns true for the document of the request. It returns errChanged if the
@@ -64,7 +64,9 @@ func (s *server) usable(d *document) bool {
 		return false
 	}
 	live := s.crds.live()
-	unknown := func(p *part) bool { return p.what == object && p.kind != (schema.GroupKind{}) && !live.Knows(p.kind) }
+	unknown := func(p *part) bool {
+		return p.documentType == object && p.kind != (schema.GroupKind{}) && !live.Knows(p.kind)
+	}
 	return s.allAnalyzed(d) || !slices.ContainsFunc(d.known.parts, unknown)
 }
 
@@ -89,7 +91,7 @@ func (s *server) startSearch(folders []string) {
 		defer func() {
 			s.docs.mu.Lock()
 			s.docs.searches--
-			s.docs.tell()
+			s.docs.wakeWaiting()
 			s.docs.mu.Unlock()
 		}()
 		s.findCRDs(s.ctx, folders)

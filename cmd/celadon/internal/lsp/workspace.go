@@ -167,7 +167,7 @@ func readCRDs(name string, data []byte) (reads []read) {
 		return nil
 	}
 	for _, p := range parts {
-		if p.what != crd {
+		if p.documentType != crd {
 			continue
 		}
 		if c := newCRDPart(p.doc); c.read.CRD != nil {

@@ -129,25 +129,25 @@ func (o *Options) read(ctx context.Context, s command.Streams) (map[string]strin
 	}
 	err := batch.All(ctx, s.Stdin, o.CRDs, read, func(r one) error {
 		if r.Err != nil {
-			return fmt.Errorf("%s: %w", r.Place, r.Err)
+			return fmt.Errorf("%s: %w", r.Location, r.Err)
 		}
 		if r.CRD == nil {
 			return nil
 		}
 		name, names := r.CRD.Name, r.CRD.Spec.Names
 		if _, err := cluster.KindOf(r.CRD.ForEngine()); err != nil {
-			return fmt.Errorf("%s: %w", r.Place, err)
+			return fmt.Errorf("%s: %w", r.Location, err)
 		}
 		file := name + ".yaml"
 		if _, twice := data[file]; twice {
-			return fmt.Errorf("%s: %s is a duplicate", r.Place, name)
+			return fmt.Errorf("%s: %s is a duplicate", r.Location, name)
 		}
 		text, err := untrusted.YAML(resource.WithoutDescriptions(r.object))
 		if err != nil {
-			return fmt.Errorf("%s: %w", r.Place, err)
+			return fmt.Errorf("%s: %w", r.Location, err)
 		}
 		if size += len(text); size > maxConfigMap {
-			return fmt.Errorf("%s: with it, the CRDs exceed %d KiB, the limit of a ConfigMap: put them into your own image", r.Place, maxConfigMap>>10)
+			return fmt.Errorf("%s: with it, the CRDs exceed %d KiB, the limit of a ConfigMap: put them into your own image", r.Location, maxConfigMap>>10)
 		}
 		data[file] = indented(string(text))
 		byGroup[r.CRD.Spec.Group] = append(byGroup[r.CRD.Spec.Group], names.Plural)

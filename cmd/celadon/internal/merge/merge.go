@@ -97,7 +97,7 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 	case o.Output == "yaml" && !p.head.Has(finding.WithPersisted):
 		return fmt.Errorf("--output yaml: the reports have no persisted objects: create them with celadon check %s", finding.WithPersisted)
 	}
-	return check.Again(ctx, s, &o.Options, &check.Decided{
+	return check.WriteMerged(ctx, s, &o.Options, &check.Results{
 		Head:    p.head,
 		CRDs:    p.crds,
 		Objects: p.objects,

@@ -72,8 +72,8 @@ func reopen(file string) (*reader, error) {
 	return r, nil
 }
 
-// ahead is an open report with its next object or its last line.
-type ahead struct {
+// openReport is an open report with its next object or its last line.
+type openReport struct {
 	*reader
 	name string
 	next *finding.PartLine
@@ -81,7 +81,7 @@ type ahead struct {
 
 // at returns the position of the next object in the input. The end of a report sorts after all
 // objects.
-func (a *ahead) at() int64 {
+func (a *openReport) at() int64 {
 	if a.next.End != nil {
 		return atEnd
 	}
@@ -90,14 +90,14 @@ func (a *ahead) at() int64 {
 
 const atEnd = math.MaxInt64
 
-// heads is a heap of reports, ordered by the positions of their next objects.
-type heads []*ahead
+// reportHeap is a heap of reports, ordered by the positions of their next objects.
+type reportHeap []*openReport
 
-func (h heads) Len() int           { return len(h) }
-func (h heads) Less(i, j int) bool { return h[i].at() < h[j].at() }
-func (h heads) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *heads) Push(x any)        { *h = append(*h, x.(*ahead)) }
-func (h *heads) Pop() any {
+func (h reportHeap) Len() int           { return len(h) }
+func (h reportHeap) Less(i, j int) bool { return h[i].at() < h[j].at() }
+func (h reportHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *reportHeap) Push(x any)        { *h = append(*h, x.(*openReport)) }
+func (h *reportHeap) Pop() any {
 	old := *h
 	last := old[len(old)-1]
 	*h = old[:len(old)-1]
@@ -115,7 +115,7 @@ func (p *plan) objects(take func(*finding.Object) error, end func(string, *findi
 }
 
 func (s *source) objects(take func(*finding.Object) error, end func(string, *finding.PartLine)) (err error) {
-	var open heads
+	var open reportHeap
 	defer func() {
 		for _, a := range open {
 			a.close()
@@ -127,7 +127,7 @@ func (s *source) objects(take func(*finding.Object) error, end func(string, *fin
 		if err != nil {
 			return err
 		}
-		a := &ahead{reader: r, name: one.file}
+		a := &openReport{reader: r, name: one.file}
 		open = append(open, a)
 		if err := a.forward(); err != nil {
 			return err
@@ -149,7 +149,7 @@ func (s *source) objects(take func(*finding.Object) error, end func(string, *fin
 			}
 			continue
 		}
-		if !live || !s.toldBefore(l.Object) {
+		if !live || !s.reportedBefore(l.Object) {
 			l.Object.Source = s.name
 			if err := take(l.Object); err != nil {
 				return err
@@ -163,7 +163,7 @@ func (s *source) objects(take func(*finding.Object) error, end func(string, *fin
 }
 
 // forward reads the next object or the last line.
-func (a *ahead) forward() error {
+func (a *openReport) forward() error {
 	for {
 		text, err := a.reader.next()
 		if err != nil {
@@ -180,19 +180,19 @@ func (a *ahead) forward() error {
 	}
 }
 
-// toldBefore reports whether another shard has already reported the same unreadable resource of a
+// reportedBefore reports whether another shard has already reported the same unreadable resource of a
 // cluster. Each shard reports it.
-func (s *source) toldBefore(o *finding.Object) bool {
+func (s *source) reportedBefore(o *finding.Object) bool {
 	if o.Verdict != finding.Unreadable {
 		return false
 	}
-	told := o.File + "\x00" + o.Problem
-	if s.unread[told] {
+	key := o.File + "\x00" + o.Problem
+	if s.unread[key] {
 		return true
 	}
 	if s.unread == nil {
 		s.unread = map[string]bool{}
 	}
-	s.unread[told] = true
+	s.unread[key] = true
 	return false
 }

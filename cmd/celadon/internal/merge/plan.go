@@ -58,7 +58,7 @@ func read(ctx context.Context, files []string, o *Options) (*plan, error) {
 		if s := sources[one.head.Source]; s == nil {
 			sources[one.head.Source] = &source{name: one.head.Source, of: one.head.Shard.Of, shards: map[int]*part{}}
 		} else if s.of != one.head.Shard.Of {
-			return nil, fmt.Errorf("%s: %s, but other reports have %d shards: want the reports of one run", one.file, one.what(), s.of)
+			return nil, fmt.Errorf("%s: %s, but other reports have %d shards: want the reports of one run", one.file, one.name(), s.of)
 		}
 	}
 	for _, one := range whole {
@@ -92,9 +92,9 @@ func (p *plan) add(s *source, one, first *part) error {
 	}
 	if other := s.shards[one.head.Shard.Index]; other != nil {
 		if other.whole != one.whole {
-			return fmt.Errorf("%s and %s are both %s, but differ: keep one of them", other.file, one.file, one.what())
+			return fmt.Errorf("%s and %s are both %s, but differ: keep one of them", other.file, one.file, one.name())
 		}
-		p.problems = append(p.problems, fmt.Errorf("%s and %s are both %s: the first is used", other.file, one.file, one.what()))
+		p.problems = append(p.problems, fmt.Errorf("%s and %s are both %s: the first is used", other.file, one.file, one.name()))
 		return nil
 	}
 	for _, other := range s.shards { // any of them, because they agree
@@ -147,12 +147,12 @@ const maxMissing = 100
 
 // order sorts the sources and determines the missing parts.
 func (p *plan) order(sources map[string]*source, wanted []string) {
-	unnamed := 0
+	withoutName := 0
 	miss := func(text string) {
 		if len(p.missing) < maxMissing {
 			p.missing = append(p.missing, text)
 		} else {
-			unnamed++
+			withoutName++
 		}
 	}
 	for _, name := range wanted {
@@ -175,15 +175,15 @@ func (p *plan) order(sources map[string]*source, wanted []string) {
 		s := sources[name]
 		for i := range s.of {
 			if s.shards[i] == nil {
-				miss(what(name, finding.Shard{Index: i, Of: s.of}))
+				miss(partName(name, finding.Shard{Index: i, Of: s.of}))
 			}
 		}
 		if len(s.shards) > 0 {
 			p.sources = append(p.sources, s)
 		}
 	}
-	if unnamed > 0 {
-		p.missing = append(p.missing, phrase.Count(unnamed, "other part"))
+	if withoutName > 0 {
+		p.missing = append(p.missing, phrase.Count(withoutName, "other part"))
 	}
 }
 

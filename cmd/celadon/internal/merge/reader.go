@@ -37,10 +37,10 @@ type part struct {
 	crds, whole string
 }
 
-// what returns a name for the part of a run.
-func (p *part) what() string { return what(p.head.Source, p.head.Shard) }
+// name returns a name for the part of a run.
+func (p *part) name() string { return partName(p.head.Source, p.head.Shard) }
 
-func what(source string, s finding.Shard) string {
+func partName(source string, s finding.Shard) string {
 	switch {
 	case source == "":
 		return "shard " + s.String()

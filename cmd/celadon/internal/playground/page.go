@@ -41,12 +41,12 @@ func built() fs.FS {
 
 // A page serves HTTP requests.
 type page struct {
-	hosts []string
-	token string
-	start *start
-	files fs.FS
-	room  *service.Service
-	turns *httplimit.Turns
+	hosts   []string
+	token   string
+	start   *start
+	files   fs.FS
+	service *service.Service
+	turns   *httplimit.Turns
 }
 
 const (
@@ -65,7 +65,7 @@ func newPage(at net.Addr, token string, begin *start) *page {
 	}
 	return &page{
 		hosts: []string{at.String(), net.JoinHostPort("localhost", port)},
-		token: token, start: begin, files: built(), room: service.New(), turns: httplimit.NewTurns(turns, turns),
+		token: token, start: begin, files: built(), service: service.New(), turns: httplimit.NewTurns(turns, turns),
 	}
 }
 
@@ -143,20 +143,20 @@ func (p *page) answer(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the request is incomplete", http.StatusBadRequest)
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), p.patience(body))
+	ctx, cancel := context.WithTimeout(r.Context(), p.timeLimit(body))
 	defer cancel()
 	if !p.turns.Take(ctx, 1) {
 		http.Error(w, "too many requests at once", http.StatusServiceUnavailable)
 		return
 	}
 	defer p.turns.End(1)
-	reply := p.room.Answer(ctx, body)
+	reply := p.service.Answer(ctx, body)
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(reply) // the client has gone, so the error is dropped
 }
 
-// patience returns the time that a request may take.
-func (p *page) patience(body []byte) time.Duration {
+// timeLimit returns the time that a request may take.
+func (p *page) timeLimit(body []byte) time.Duration {
 	var q struct{ Do string }
 	if json.Unmarshal(body, &q) == nil && q.Do == "find" {
 		return maxWork

@@ -30,8 +30,8 @@ func CompleteInputs(cmd *cobra.Command, s command.Streams, in *Inputs) {
 	})
 }
 
-// CompletePlaces completes versions and paths from the CRD that the command line names.
-func CompletePlaces(cmd *cobra.Command, s command.Streams, o *EvalOptions) {
+// CompletePaths completes versions and paths from the CRD that the command line names.
+func CompletePaths(cmd *cobra.Command, s command.Streams, o *EvalOptions) {
 	session := func() *repl.Session {
 		if o.Cluster.On || o.CRD == "" || o.CRD == "-" || o.Object == "-" || o.Old == "-" {
 			return nil

@@ -89,7 +89,7 @@ func Eval(ctx context.Context, streams command.Streams, o *EvalOptions, src stri
 
 // noteText returns a note on a hidden status with the flag that helps.
 func noteText(n *repl.StatusNote) string {
-	return n.Why + "; use --subresource status to evaluate a write of the status"
+	return n.Reason + "; use --subresource status to evaluate a write of the status"
 }
 
 // inFlags rewords an error about missing input to name the flags that supply it.
@@ -103,7 +103,7 @@ func (o *EvalOptions) inFlags(err error) error {
 	case lacking.Old && o.Old == "":
 		return errors.New("oldSelf has no value: use --old FILE")
 	}
-	return errors.New(lacking.Why)
+	return errors.New(lacking.Reason)
 }
 
 // evalReport is the report of -o json. Its form is a published contract.

@@ -51,7 +51,7 @@ type editableRead struct {
 func editable(d *input.Document) editableRead {
 	data, err := d.JSON()
 	if err != nil {
-		return editableRead{err: fmt.Errorf("%s: %w", d.Place(), err)}
+		return editableRead{err: fmt.Errorf("%s: %w", d.Location(), err)}
 	}
 	text, line, inList := d.Source()
 	return editableRead{doc: repl.Document{File: d.File, Text: text, Line: line, InList: inList, Item: d.Item, JSON: data}}

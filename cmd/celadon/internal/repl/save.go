@@ -50,7 +50,7 @@ func overwritable(r repl.SaveRequest) error {
 	}
 	if info, err := os.Lstat(r.File); err == nil && info.IsDir() {
 		return fmt.Errorf("%s: a folder: use a FILE", r.File)
-	} else if err == nil && !r.Over {
+	} else if err == nil && !r.Overwrite {
 		return fmt.Errorf("%s: the file exists: use :save! %s to overwrite it", r.File, r.File)
 	}
 	return nil

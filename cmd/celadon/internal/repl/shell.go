@@ -109,7 +109,7 @@ func (h *host) lineReader(s *repl.Session, o *Options) (repl.LineReader, func())
 	in, inFile := h.Stdin.(*os.File)
 	out, outFile := h.Stdout.(*os.File)
 	if inFile && outFile {
-		cfg := repl.TerminalConfig{Colour: command.Colour(h.Stdout), Pager: pager()}
+		cfg := repl.TerminalConfig{Color: command.Color(h.Stdout), Pager: pager()}
 		if !o.NoHistory {
 			kept := openHistory()
 			cfg.History, cfg.Remember = kept.entries(), kept.remember
@@ -153,7 +153,7 @@ func (h *host) session(ctx context.Context, in *Inputs, limits cost.Limits) (*re
 		}
 	}
 	// Loading a large CRD creates much garbage once. Collecting it would delay the prompt.
-	defer gctuning.Seldom(400, math.MaxInt64)()
+	defer gctuning.CollectSeldom(400, math.MaxInt64)()
 	s, err := repl.NewSession(repl.Config{KubeVersion: in.KubeVersion, Limits: limits, Subresource: in.Subresource, Host: h.ofSession()})
 	if err != nil {
 		return nil, err

@@ -31,7 +31,7 @@ func All[T any](ctx context.Context, s command.Streams, paths []string, decode f
 			return one{}
 		}
 		if err != nil {
-			err = fmt.Errorf("%s: %w", doc.Place(), err)
+			err = fmt.Errorf("%s: %w", doc.Location(), err)
 		}
 		return one{crd, err}
 	}

@@ -24,15 +24,15 @@ const (
 
 // A Read is the CRD in a document, or the reason why it cannot be read.
 type Read struct {
-	Place string
-	CRD   *Compact // nil for a document of another kind
-	Err   error
+	Location string
+	CRD      *Compact // nil for a document of another kind
+	Err      error
 }
 
 // One reads a document as a Compact.
 func One(doc *input.Document) Read {
 	crd, err := DecodeCompact(doc)
-	return Read{doc.Place(), crd, err}
+	return Read{doc.Location(), crd, err}
 }
 
 // Beta reports whether a document is a CRD of apiextensions.k8s.io/v1beta1.

@@ -145,9 +145,9 @@ func (a *authorities) verify(certs []*x509.Certificate, now time.Time) (until ti
 	return until, nil
 }
 
-// ask makes the handshake request a certificate. The handshake proves that the client has the key;
+// requestCertificate makes the handshake request a certificate. The handshake proves that the client has the key;
 // check verifies the certificate.
-func (c *clientCA) ask(cfg *tls.Config) {
+func (c *clientCA) requestCertificate(cfg *tls.Config) {
 	cfg.ClientAuth = tls.RequestClientCert
 	cfg.VerifyPeerCertificate = func(certs [][]byte, _ [][]*x509.Certificate) error {
 		if len(certs) > maxChain {

@@ -29,10 +29,10 @@ type crdFolder struct {
 	server *server
 	// grace is how long the files must have been unchanged before a CRD that they lack is removed.
 	grace time.Duration
-	// judge, if not nil, detects CRDs that an API server would reject. If enforce is set, such a CRD
+	// reviewer, if not nil, detects CRDs that an API server would reject. If enforce is set, such a CRD
 	// is never used.
-	judge   *crdReviewer
-	enforce bool
+	reviewer *crdReviewer
+	enforce  bool
 	// digest is the digest of the last reading, and since is when it was first obtained.
 	digest []byte
 	since  time.Time
@@ -86,7 +86,7 @@ func (f *crdFolder) choose(found []readCRD, inForce []string) (put []readCRD, pr
 			continue
 		}
 		refused++
-		why := fmt.Errorf("%s: %s: an API server would reject it: %w", crd.place, crd.Name, crd.refused)
+		why := fmt.Errorf("%s: %s: an API server would reject it: %w", crd.location, crd.Name, crd.refused)
 		switch {
 		case f.enforce || slices.Contains(inForce, crd.Name):
 			problems = append(problems, why)
@@ -135,7 +135,7 @@ func without(names, others []string) []string {
 // A readCRD is a CRD that was read from the files.
 type readCRD struct {
 	*resource.Compact
-	place string
+	location string
 	// refused is the reason why an API server would reject the CRD, or nil.
 	refused error
 }
@@ -143,7 +143,7 @@ type readCRD struct {
 // read reads all CRDs and sets the digest.
 func (f *crdFolder) read() (found []readCRD, problems []error) {
 	digest := sha256.New()
-	f.judge.begin()
+	f.reviewer.begin()
 	f.each(func(doc *input.Document) {
 		data, err := doc.JSON()
 		fmt.Fprintf(digest, "%s %d %v %v %d\n%s", doc.File, doc.Line, err, doc.Duplicate, len(data), data)
@@ -152,12 +152,12 @@ func (f *crdFolder) read() (found []readCRD, problems []error) {
 		}
 		crd, err := resource.DecodeCompact(doc)
 		if err != nil {
-			problems = append(problems, fmt.Errorf("%s: %w", doc.Place(), err))
+			problems = append(problems, fmt.Errorf("%s: %w", doc.Location(), err))
 		}
 		if crd == nil {
 			return
 		}
-		found = append(found, readCRD{crd, doc.Place(), f.judge.refuses(doc, data)})
+		found = append(found, readCRD{crd, doc.Location(), f.reviewer.refuses(doc, data)})
 	})
 	f.digest = digest.Sum(nil)
 	if len(found) == 0 && len(problems) == 0 {
@@ -191,7 +191,7 @@ func explainUpdate(crds []readCRD, failed *admission.UpdateErrors) []error {
 		var rules *engine.CompileErrors
 		switch {
 		case errors.Is(update, catalog.ErrTwice):
-			problems = append(problems, fmt.Errorf("%s: %s is %w", crds[update.Index].place, update.Name, catalog.ErrTwice))
+			problems = append(problems, fmt.Errorf("%s: %s is %w", crds[update.Index].location, update.Name, catalog.ErrTwice))
 		case errors.As(update, &rules):
 			for _, rule := range rules.Errors {
 				problems = append(problems, errors.New(resource.BrokenRule(crds[update.Index].Name, rule)))

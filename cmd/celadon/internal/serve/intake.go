@@ -56,11 +56,11 @@ func (l *limits) evict() bool { return l.bodies.Evict() || l.answers.Evict() }
 
 // receive reads a body. It does not hold a turn, so a slow client delays only its own request.
 func (h *admissionHandler) receive(ctx context.Context, w http.ResponseWriter, r *http.Request, body *httplimit.Transfer, into []byte) ([]byte, error) {
-	most := maxBody
+	limit := maxBody
 	if r.ContentLength >= 0 {
-		most = int(min(r.ContentLength, maxBody))
+		limit = int(min(r.ContentLength, maxBody))
 	}
-	data, err := body.Receive(ctx, into, http.MaxBytesReader(w, r.Body, maxBody), most)
+	data, err := body.Receive(ctx, into, http.MaxBytesReader(w, r.Body, maxBody), limit)
 	var tooLarge *http.MaxBytesError
 	switch {
 	case err == nil:

@@ -51,7 +51,7 @@ func (c *certificate) listener(inner net.Listener) net.Listener {
 		},
 	}
 	if c.server.clients != nil {
-		c.server.clients.ask(cfg)
+		c.server.clients.requestCertificate(cfg)
 	}
 	return tls.NewListener(inner, cfg)
 }

@@ -157,7 +157,7 @@ func Run(ctx context.Context, streams command.Streams, o *Options) error {
 	defer crds.Close()
 	folder := &crdFolder{stdin: streams.Stdin, paths: o.CRDs, server: s, grace: o.Grace, enforce: cfg.Mode == admission.Enforce}
 	if !o.NoVet {
-		folder.judge = &crdReviewer{kubeVersion: o.KubeVersion}
+		folder.reviewer = &crdReviewer{kubeVersion: o.KubeVersion}
 	}
 	if problems, _ := folder.load(); len(problems) > 0 {
 		text := strings.ReplaceAll("\n"+errors.Join(problems...).Error(), "\n", "\n  ")

@@ -42,7 +42,7 @@ func (d *definition) decode() (*ruletest.CRD, error) {
 		read := resource.One(d.doc)
 		d.doc = nil
 		if d.err = read.Err; d.err != nil {
-			d.err = fmt.Errorf("%s: %w", read.Place, d.err)
+			d.err = fmt.Errorf("%s: %w", read.Location, d.err)
 			return
 		}
 		d.crd = &ruletest.CRD{File: d.file, Definition: read.CRD.ForEngine()}
@@ -95,15 +95,15 @@ func (d *definitions) find(s *ruletest.Suite) ([]*ruletest.CRD, error) {
 		if all == nil {
 			all = d.laidOut(s, is)
 		}
-		if found, err := d.fitting(s, all, is); len(found) > 0 || err != nil {
+		if found, err := d.matching(s, all, is); len(found) > 0 || err != nil {
 			return found, err
 		}
 	}
-	return nil, fmt.Errorf("%s is missing: use --crd PATH%s", name, d.meant(name))
+	return nil, fmt.Errorf("%s is missing: use --crd PATH%s", name, d.suggestion(name))
 }
 
-// meant returns a suggestion with the known CRD name nearest to name.
-func (d *definitions) meant(name string) string {
+// suggestion returns a suggestion with the known CRD name nearest to name.
+func (d *definitions) suggestion(name string) string {
 	var names []string
 	for _, def := range slices.Concat(d.given, d.walked) {
 		names = append(names, def.name)
@@ -120,9 +120,9 @@ func (d *definition) is(s *ruletest.Suite) bool {
 	return err == nil && crd.Definition.Spec.Group == s.Kind.Group && crd.Definition.Spec.Names.Kind == s.Kind.Kind
 }
 
-// fitting returns the CRDs for which is returns true and whose feature set matches the suite's feature
+// matching returns the CRDs for which is returns true and whose feature set matches the suite's feature
 // gates.
-func (d *definitions) fitting(s *ruletest.Suite, all []*definition, is func(*definition) bool) (found []*ruletest.CRD, err error) {
+func (d *definitions) matching(s *ruletest.Suite, all []*definition, is func(*definition) bool) (found []*ruletest.CRD, err error) {
 	var t table
 	if len(s.FeatureGates) > 0 {
 		t = d.tableFor(above(filepath.Dir(s.File)))
@@ -136,7 +136,7 @@ func (d *definitions) fitting(s *ruletest.Suite, all []*definition, is func(*def
 		if err != nil {
 			return nil, err
 		}
-		if len(s.FeatureGates) > 0 && !goes(crd.Definition, s.FeatureGates, t) {
+		if len(s.FeatureGates) > 0 && !matchesGates(crd.Definition, s.FeatureGates, t) {
 			others++
 			continue
 		}
@@ -161,7 +161,7 @@ func (d *definitions) named(s *ruletest.Suite) ([]*ruletest.CRD, error) {
 	is := func(def *definition) bool {
 		return len(all) == 1 || s.CRDName != "" && def.name == s.CRDName || s.CRDName == "" && def.is(s)
 	}
-	found, err := d.fitting(s, all, is)
+	found, err := d.matching(s, all, is)
 	if err == nil && len(found) == 0 {
 		err = fmt.Errorf("crd: %s: it has no CustomResourceDefinition for the suite", s.CRDPath)
 	}

@@ -81,9 +81,9 @@ func (d *definitions) tableFor(dirs []string) table {
 	return nil
 }
 
-// goes reports whether the feature set of crd matches the gates that a suite requires. It follows
+// matchesGates reports whether the feature set of crd matches the gates that a suite requires. It follows
 // tests/crd_filter.go in openshift/api.
-func goes(crd *apiextensionsv1.CustomResourceDefinition, gates []string, t table) bool {
+func matchesGates(crd *apiextensionsv1.CustomResourceDefinition, gates []string, t table) bool {
 	set := crd.Annotations[featureSetKey]
 	if slices.Contains(strings.Split(set, ","), custom) {
 		return !slices.ContainsFunc(gates, func(gate string) bool { return strings.HasPrefix(gate, "-") })

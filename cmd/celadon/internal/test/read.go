@@ -15,8 +15,8 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
-// found is the result of reading a document. All fields are empty if it is neither a suite nor a CRD.
-type found struct {
+// readResult is the result of reading a document. All fields are empty if it is neither a suite nor a CRD.
+type readResult struct {
 	suite *ruletest.Suite
 	text  []byte // source of the suite, which starts at a line
 	line  int
@@ -26,16 +26,16 @@ type found struct {
 
 // read reads suites, and the CRDs next to them. A named file must contain a suite. Other files in
 // folders are skipped.
-func (r *run) read(ctx context.Context, paths []string) ([]*found, error) {
+func (r *run) read(ctx context.Context, paths []string) ([]*readResult, error) {
 	named := map[string]bool{}
 	for _, path := range paths {
 		named[path] = true
 	}
 	held := map[string]bool{} // files that hold a suite
-	var suites []*found
+	var suites []*readResult
 	suspected := &suspects{files: map[string]bool{}}
-	decode := func(doc *input.Document) *found { return look(doc, named[doc.File], suspected) }
-	err := batch.All(ctx, r.Stdin, paths, decode, func(f *found) error {
+	decode := func(doc *input.Document) *readResult { return classify(doc, named[doc.File], suspected) }
+	err := batch.All(ctx, r.Stdin, paths, decode, func(f *readResult) error {
 		switch {
 		case f.crd != nil:
 			r.crds.walked = append(r.crds.walked, f.crd)
@@ -55,19 +55,19 @@ func (r *run) read(ctx context.Context, paths []string) ([]*found, error) {
 	return suites, err
 }
 
-// look classifies a document.
-func look(doc *input.Document, named bool, s *suspects) *found {
+// classify classifies a document.
+func classify(doc *input.Document, named bool, s *suspects) *readResult {
 	text, line, inList := doc.Source()
 	switch {
 	case errors.Is(doc.Err, input.ErrNoObject) && !named:
-		return &found{}
+		return &readResult{}
 	case doc.Err != nil && (named || s.has(doc.File)):
-		return &found{err: fmt.Errorf("%s: %w", doc.Place(), doc.Err)}
+		return &readResult{err: fmt.Errorf("%s: %w", doc.Location(), doc.Err)}
 	case doc.Err != nil:
-		return &found{}
+		return &readResult{}
 	case ruletest.Holds(doc.Object) && !inList, isSuite(doc.File):
 		line = max(line, 1)
-		f := &found{text: text, line: line}
+		f := &readResult{text: text, line: line}
 		if doc.AsWritten() {
 			f.suite = ruletest.ParseDecoded(doc.File, line, text, doc.Object)
 		} else {
@@ -75,7 +75,7 @@ func look(doc *input.Document, named bool, s *suspects) *found {
 		}
 		return f
 	}
-	return &found{crd: newDefinition(doc)}
+	return &readResult{crd: newDefinition(doc)}
 }
 
 // isSuite reports whether the file's name ends in .testsuite before its extension.
@@ -101,7 +101,7 @@ func (s *suspects) has(file string) bool {
 	looks, known := s.files[file]
 	if !known {
 		text, err := input.ReadFile(file, input.MaxFile)
-		looks = err == nil && ruletest.Looks(text)
+		looks = err == nil && ruletest.MayBeSuite(text)
 		s.files[file] = looks
 	}
 	return looks
@@ -118,7 +118,7 @@ func (r *run) readGiven(ctx context.Context, paths []string) error {
 	}
 	err := batch.All(ctx, r.Stdin, paths, func(doc *input.Document) one {
 		if doc.Err != nil && slices.Contains(paths, doc.File) {
-			return one{nil, fmt.Errorf("%s: %w", doc.Place(), doc.Err)}
+			return one{nil, fmt.Errorf("%s: %w", doc.Location(), doc.Err)}
 		}
 		return one{newDefinition(doc), nil}
 	}, func(o one) error {

@@ -42,7 +42,7 @@ func newPrinter(o *Options, stdout, to io.Writer) printer {
 	case "json":
 		return &jsonPrinter{w}
 	case "text":
-		w.Colours = command.Colour(stdout)
+		w.Colors = command.Color(stdout)
 		return &textPrinter{w: w, verbose: o.Verbose}
 	}
 	return &listPrinter{print.NewList(o.Output, w, "celadon test", "")}
@@ -72,7 +72,7 @@ type suite struct{ *ruletest.SuiteReport }
 
 func (s suite) findings(yield func(finding.Finding) bool) {
 	for _, e := range s.Errors {
-		if !yield(s.finding(e.Place, s.Name, untrusted.Line(e.Message))) {
+		if !yield(s.finding(e.Position, s.Name, untrusted.Line(e.Message))) {
 			return
 		}
 	}
@@ -80,20 +80,20 @@ func (s suite) findings(yield func(finding.Finding) bool) {
 		if c.Outcome != ruletest.Failed && c.Outcome != ruletest.Error {
 			continue
 		}
-		at := c.Place
+		at := c.Position
 		if len(c.Mismatches) > 0 && c.Mismatches[0].Line > 0 {
-			at = c.Mismatches[0].Place
+			at = c.Mismatches[0].Position
 		}
 		var b strings.Builder
 		showCase(&b, s.SuiteReport, c)
-		if !yield(s.finding(at, s.Name+"/"+c.Name, untrusted.Own(strings.TrimSpace(b.String())))) {
+		if !yield(s.finding(at, s.Name+"/"+c.Name, untrusted.Safe(strings.TrimSpace(b.String())))) {
 			return
 		}
 	}
 }
 
-func (s suite) finding(at ruletest.Place, title string, note untrusted.Own) finding.Finding {
-	return finding.Finding{Level: "error", At: finding.Place{File: s.File, Line: at.Line, Column: at.Column}, Title: title, Note: note}
+func (s suite) finding(at ruletest.Position, title string, note untrusted.Safe) finding.Finding {
+	return finding.Finding{Level: "error", At: finding.Location{File: s.File, Line: at.Line, Column: at.Column}, Title: title, Note: note}
 }
 
 // cases returns one case for each error of the suite and for each of its cases.
@@ -107,7 +107,7 @@ func (s suite) cases() (file string, cases []junit.Testcase) {
 		c := junit.Testcase{Name: string(untrusted.Sprintf("%s/%s", s.Name, one.Name)), Classname: class}
 		var b strings.Builder
 		showCase(&b, s.SuiteReport, one)
-		message, kind, data := untrusted.Line(firstLine(one.Message)), untrusted.Own(one.Outcome), untrusted.Own(b.String())
+		message, kind, data := untrusted.Line(firstLine(one.Message)), untrusted.Safe(one.Outcome), untrusted.Safe(b.String())
 		switch one.Outcome {
 		case ruletest.Failed:
 			c.Failure = print.JUnitResult(message, kind, data)

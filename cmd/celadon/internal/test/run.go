@@ -39,7 +39,7 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 }
 
 func test(ctx context.Context, s command.Streams, o *Options, paths []string) error {
-	defer gctuning.Seldom(400, enoughMemory)()
+	defer gctuning.CollectSeldom(400, enoughMemory)()
 	r := &run{Streams: s, o: o, crds: newDefinitions(paths, o.CRDs), measures: newMeasures(&o.Measures)}
 	if err := r.readGiven(ctx, o.CRDs); err != nil {
 		return err
@@ -49,7 +49,7 @@ func test(ctx context.Context, s command.Streams, o *Options, paths []string) er
 		return err
 	}
 	bar := progress.On(s.Stderr, "testing", "suites")
-	out, _ := bar.Beside(s.Stdout)
+	out, _ := bar.ReportWriter(s.Stdout)
 	p := newPrinter(o, s.Stdout, out)
 	report := &Report{Kind: "TestReport", APIVersion: "celadon/v1", Suites: []*ruletest.SuiteReport{}}
 	err = r.runAll(ctx, suites, func(one *ruletest.SuiteReport) error {
@@ -82,7 +82,7 @@ const enoughMemory = 1 << 30
 
 // done is the result of running a suite.
 type done struct {
-	of     *found
+	of     *readResult
 	report *ruletest.SuiteReport
 	text   []byte // the updated source after --update, or nil if it is unchanged
 	errs   []error
@@ -92,7 +92,7 @@ var errEnough = errors.New("not all cases passed")
 
 // runAll runs the selected suites concurrently and passes their reports to take, in the order of
 // suites. With --fail-fast, it stops at the first case that does not pass.
-func (r *run) runAll(ctx context.Context, suites []*found, take func(*ruletest.SuiteReport) error) error {
+func (r *run) runAll(ctx context.Context, suites []*readResult, take func(*ruletest.SuiteReport) error) error {
 	cfg := ruletest.Config{Run: r.o.run, Exact: r.o.Exact, FailFast: r.o.FailFast && !r.o.Update, Fill: r.o.Update}
 	var err error
 	if cfg.Converter, err = r.o.Converter.Open(); err != nil {
@@ -100,9 +100,9 @@ func (r *run) runAll(ctx context.Context, suites []*found, take func(*ruletest.S
 	}
 	r.measures.attach(&cfg)
 	runner := ruletest.New(cfg)
-	pipe := parallel.Pipe[*found, done]{
+	pipe := parallel.Pipe[*readResult, done]{
 		Workers: runtime.GOMAXPROCS(0),
-		Produce: func(send func(*found) bool) {
+		Produce: func(send func(*readResult) bool) {
 			for _, f := range suites {
 				if r.o.gates != nil && !withGates(f.suite.FeatureGates, r.o.gates) || r.o.run != nil && runner.Selected(f.suite) == 0 {
 					continue
@@ -112,7 +112,7 @@ func (r *run) runAll(ctx context.Context, suites []*found, take func(*ruletest.S
 				}
 			}
 		},
-		Work: func(f *found) done {
+		Work: func(f *readResult) done {
 			crds, err := r.crds.find(f.suite)
 			r.measures.use(crds)
 			d := done{of: f, report: runner.Run(ctx, f.suite, crds, err)}

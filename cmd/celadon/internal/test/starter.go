@@ -103,7 +103,7 @@ func (i *initial) read(ctx context.Context) error {
 	add := func(doc *input.Document) *definition {
 		resource.Complete(doc)
 		if doc.Err != nil && slices.Contains(i.o.CRDs, doc.File) {
-			return &definition{file: doc.Place(), err: doc.Err}
+			return &definition{file: doc.Location(), err: doc.Err}
 		}
 		return newDefinition(doc)
 	}
@@ -126,7 +126,7 @@ func (i *initial) read(ctx context.Context) error {
 	return batch.All(ctx, i.Stdin, i.o.Samples, func(doc *input.Document) *input.Document { return doc }, func(doc *input.Document) error {
 		if doc.Err != nil {
 			if !errors.Is(doc.Err, input.ErrNoObject) || slices.Contains(i.o.Samples, doc.File) {
-				i.problems = append(i.problems, fmt.Errorf("--from: %s: %w", doc.Place(), doc.Err))
+				i.problems = append(i.problems, fmt.Errorf("--from: %s: %w", doc.Location(), doc.Err))
 			}
 			return nil
 		}
@@ -212,12 +212,12 @@ func (i *initial) name(d *definition, version string) string {
 
 // write writes a suite, and prints a summary.
 func (i *initial) write(name string, made *ruletest.Started) error {
-	said := fmt.Sprintf("%s: %d with a rejected object, %d of them by this rule alone; %d with an accepted object", phrase.Count(made.Rules, "rule"), made.Refused, made.Alone, made.Accepted)
+	summary := fmt.Sprintf("%s: %d with a rejected object, %d of them by this rule alone; %d with an accepted object", phrase.Count(made.Rules, "rule"), made.Refused, made.Alone, made.Accepted)
 	if i.o.Out == "" {
 		if i.parts++; i.parts > 1 {
 			_, _ = io.WriteString(i.Stdout, "---\n")
 		}
-		untrusted.Fprintf(i.Stderr, "%s: %s\n", name, said)
+		untrusted.Fprintf(i.Stderr, "%s: %s\n", name, summary)
 		_, err := untrusted.NewWriter(i.Stdout).Write(made.Text)
 		return err
 	}
@@ -231,6 +231,6 @@ func (i *initial) write(name string, made *ruletest.Started) error {
 	if err := outfile.Write(path, made.Text); err != nil {
 		return err
 	}
-	_, err := io.WriteString(i.Stdout, string(untrusted.Sprintf("%s: %s\n", path, said)))
+	_, err := io.WriteString(i.Stdout, string(untrusted.Sprintf("%s: %s\n", path, summary)))
 	return err
 }

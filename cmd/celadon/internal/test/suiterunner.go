@@ -21,7 +21,7 @@ type SuiteRunner struct {
 
 // Run runs the suite in doc as celadon test would. It returns nil if doc is not a suite.
 func (d *SuiteRunner) Run(ctx context.Context, doc *input.Document) *ruletest.SuiteReport {
-	of := look(doc, true, nil)
+	of := classify(doc, true, nil)
 	if of.suite == nil {
 		return nil
 	}
@@ -34,8 +34,8 @@ func (d *SuiteRunner) Run(ctx context.Context, doc *input.Document) *ruletest.Su
 		defs.walked = append(defs.walked, all...)
 	}
 	for _, r := range d.Known {
-		known := &definition{file: r.Place, name: r.CRD.Name}
-		known.once.Do(func() { known.crd = &ruletest.CRD{File: r.Place, Definition: r.CRD.ForEngine()} })
+		known := &definition{file: r.Location, name: r.CRD.Name}
+		known.once.Do(func() { known.crd = &ruletest.CRD{File: r.Location, Definition: r.CRD.ForEngine()} })
 		defs.walked = append(defs.walked, known)
 	}
 	crds, err := defs.find(of.suite)

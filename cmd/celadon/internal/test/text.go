@@ -21,7 +21,7 @@ type textPrinter struct {
 func (p *textPrinter) suite(s *ruletest.SuiteReport) error {
 	var b strings.Builder
 	for _, e := range s.Errors {
-		p.head(&b, untrusted.Red, "ERROR", s, "", e.Place)
+		p.head(&b, untrusted.Red, "ERROR", s, "", e.Position)
 		untrusted.Fprintf(&b, "  %s\n", e.Message)
 	}
 	for _, c := range s.Cases {
@@ -34,16 +34,16 @@ func (p *textPrinter) suite(s *ruletest.SuiteReport) error {
 func (p *textPrinter) one(b *strings.Builder, s *ruletest.SuiteReport, c *ruletest.CaseReport) {
 	switch c.Outcome {
 	case ruletest.Failed:
-		p.head(b, untrusted.Red, "FAIL", s, c.Name, c.Place)
+		p.head(b, untrusted.Red, "FAIL", s, c.Name, c.Position)
 	case ruletest.Error:
-		p.head(b, untrusted.Red, "ERROR", s, c.Name, c.Place)
+		p.head(b, untrusted.Red, "ERROR", s, c.Name, c.Position)
 	case ruletest.Skipped:
 		if p.verbose {
-			p.head(b, untrusted.Yellow, "SKIP", s, c.Name, c.Place)
+			p.head(b, untrusted.Yellow, "SKIP", s, c.Name, c.Position)
 		}
 	case ruletest.Passed:
 		if p.verbose {
-			p.head(b, untrusted.Green, "PASS", s, c.Name, c.Place)
+			p.head(b, untrusted.Green, "PASS", s, c.Name, c.Position)
 		}
 	}
 	if p.verbose || c.Outcome == ruletest.Failed || c.Outcome == ruletest.Error {
@@ -51,7 +51,7 @@ func (p *textPrinter) one(b *strings.Builder, s *ruletest.SuiteReport, c *rulete
 	}
 }
 
-func (p *textPrinter) head(b *strings.Builder, colour untrusted.Colour, word untrusted.Own, s *ruletest.SuiteReport, name string, at ruletest.Place) {
+func (p *textPrinter) head(b *strings.Builder, colour untrusted.Color, word untrusted.Safe, s *ruletest.SuiteReport, name string, at ruletest.Position) {
 	untrusted.Fprintf(b, "%s %s:%d:%d: %s", p.w.Paint(colour, word), s.File, at.Line, at.Column, s.Name)
 	if name != "" {
 		untrusted.Fprintf(b, "/%s", name)
@@ -82,7 +82,7 @@ func showCase(b *strings.Builder, s *ruletest.SuiteReport, c *ruletest.CaseRepor
 	}
 	shown := map[string]bool{}
 	for _, cause := range c.Got.Causes {
-		if cause.Place == nil {
+		if cause.Position == nil {
 			continue
 		}
 		untrusted.Fprintf(b, "   --> %s:%d:%d: %s\n", s.File, cause.Line, cause.Column, cause.Field)
@@ -111,9 +111,9 @@ func (p *textPrinter) end(r *Report) error {
 	}
 	b.Reset()
 	counts(&b, r)
-	text := untrusted.Own(b.String())
+	text := untrusted.Safe(b.String())
 	if s := &r.Summary; s.Failed == 0 && s.Errors == 0 && s.Passed > 0 {
-		text = p.w.Paint(untrusted.Green, untrusted.Own(strings.TrimSuffix(string(text), "\n"))) + "\n"
+		text = p.w.Paint(untrusted.Green, untrusted.Safe(strings.TrimSuffix(string(text), "\n"))) + "\n"
 	}
 	_, err := io.WriteString(p.w, string(text))
 	return err

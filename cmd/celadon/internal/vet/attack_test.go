@@ -36,7 +36,7 @@ func hostileReports(text string) (list []*vetted) {
 	add(func(one *vetted) { one.problem = errors.New(text) })
 	add(func(one *vetted) {
 		rule := &one.report.Versions[0].Rules[0]
-		rule.EstimatedTotal, rule.MessageExpressionCost, rule.Over, rule.Broken, rule.Reason.Mendable = 9, 99, true, true, true
+		rule.EstimatedTotal, rule.MessageExpressionCost, rule.OverLimit, rule.Broken, rule.Reason.Fixable = 9, 99, true, true, true
 		one.report.Needs = append(one.report.Needs, one.report.Needs[0])
 		one.report.Needs[1].Path = "else" + text
 	})
@@ -61,7 +61,7 @@ func TestAttackPrinters(t *testing.T) {
 		for _, width := range []int{0, 60, 200} {
 			var b bytes.Buffer
 			out := untrusted.NewWriter(&b)
-			out.Colours = true
+			out.Colors = true
 			printHostile(t, &textPrinter{out: out, all: true, width: width}, text)
 			if strings.Contains(b.String(), "\x1b[31mPWNED") || !strings.Contains(b.String(), string(untrusted.Red)+"The ") {
 				t.Error("a colour is not ours, or ours are not there")

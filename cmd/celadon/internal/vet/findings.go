@@ -17,18 +17,18 @@ type crdFinding struct {
 	rule                     string   // the rule with the problem, or ""
 	shown                    []string // details
 	level                    string   // error, warning, or note
-	at                       finding.Place
+	at                       finding.Location
 	ref                      *engine.RuleRef // the rule in the CRD, if it can be located
 }
 
-// wholePlace is the position of a finding about the whole CRD.
-func (one *vetted) wholePlace() finding.Place {
-	return finding.Place{File: one.doc.File, Line: one.doc.Line}
+// crdLocation is the position of a finding about the whole CRD.
+func (one *vetted) crdLocation() finding.Location {
+	return finding.Location{File: one.doc.File, Line: one.doc.Line}
 }
 
 // findings returns the errors, warnings, lints, and advice of a CRD.
 func (one *vetted) findings() (list []crdFinding) {
-	whole := one.wholePlace()
+	whole := one.crdLocation()
 	add := func(f crdFinding) {
 		if f.at.Line == 0 {
 			f.at.File, f.at.Line = whole.File, whole.Line
@@ -50,14 +50,14 @@ func (one *vetted) findings() (list []crdFinding) {
 		}
 		if c := one.panic(0); c != nil {
 			f.message, f.rule, f.ref = f.message+" "+c.Message, c.Rule, c.Ref
-			f.at = c.Place()
+			f.at = c.Location()
 		}
 		add(f)
 	}
 	for _, c := range one.causes(0) {
 		add(crdFinding{
 			id: c.Reason, description: "A check of the API server: " + c.Reason, level: "error", message: c.Field + ": " + c.Message, rule: c.Rule, ref: c.Ref,
-			at: c.Place(),
+			at: c.Location(),
 		})
 	}
 	if f, ok := one.kubeVersionFinding(); ok {
@@ -66,16 +66,16 @@ func (one *vetted) findings() (list []crdFinding) {
 	for _, w := range r.Warnings {
 		add(crdFinding{id: "warning", description: "A warning of the API server", level: "warning", message: w, at: whole})
 	}
-	for i, at := range one.lintPlaces(0) {
+	for i, at := range one.lintLocations(0) {
 		l := &one.lints[i]
 		at.Field = l.Path + " " + l.Rule // identifies the lint even if rules are inserted before it
 		add(crdFinding{id: l.Name, description: "An accepted definition that causes problems later", level: "warning", message: l.Message, rule: l.Rule, shown: shown(l), at: at})
 	}
 	for _, v := range r.Versions {
-		for i, at := range one.advicePlaces(v.Advice) {
+		for i, at := range one.adviceLocations(v.Advice) {
 			a := &v.Advice[i]
 			at.Field = a.Field + "." + a.Set
-			add(crdFinding{id: "advice", description: "A bound that makes rules fit", level: "note", message: fmt.Sprintf("%s: %s: set %s: %d", v.Name, phrase.Place(a.Path), a.Set, a.Value), at: at})
+			add(crdFinding{id: "advice", description: "A bound that makes rules fit", level: "note", message: fmt.Sprintf("%s: %s: set %s: %d", v.Name, phrase.Path(a.Path), a.Set, a.Value), at: at})
 		}
 	}
 	return list

@@ -58,7 +58,7 @@ func runFix(ctx context.Context, s command.Streams, o *Options, paths []string) 
 			return nil
 		}
 		for _, l := range one.opening() {
-			untrusted.Fprintf(s.Stderr, "%s: %s: %s: not guarded, because the guarded rule would accept more than now: celadon vet --find shows it\n", one.doc.Place(), one.report.Name, phrase.Rule(l.Path, l.Index))
+			untrusted.Fprintf(s.Stderr, "%s: %s: %s: not guarded, because the guarded rule would accept more than now: celadon vet --find shows it\n", one.doc.Location(), one.report.Name, phrase.Rule(l.Path, l.Index))
 		}
 		return f.Add(ctx, one.doc, one.fixes())
 	}).Run(ctx)
@@ -98,7 +98,7 @@ func (one *vetted) fixes() *fix.Vetted {
 		}
 		for at := range one.report.Versions {
 			if l.Version == "" || l.Version == one.report.Versions[at].Name {
-				v.Rules = append(v.Rules, crdedit.Text{At: crdedit.Place{Version: at, Steps: steps}, Index: l.Index, Rule: m.Rule})
+				v.Rules = append(v.Rules, crdedit.Text{At: crdedit.SchemaNode{Version: at, Steps: steps}, Index: l.Index, Rule: m.Rule})
 			}
 		}
 	}

@@ -13,13 +13,13 @@ import (
 var painted = regexp.MustCompile("\x1b\\[[0-9]*m")
 
 // columns returns the width of text on a terminal.
-func columns(text untrusted.Own) int {
+func columns(text untrusted.Safe) int {
 	return termwidth.Width(painted.ReplaceAllString(string(text), ""))
 }
 
 // line writes a line. On a terminal, it is wrapped between words, with continuation lines indented
 // by two more.
-func (p *textPrinter) line(b *strings.Builder, indent int, text untrusted.Own) {
+func (p *textPrinter) line(b *strings.Builder, indent int, text untrusted.Safe) {
 	left := strings.Repeat(" ", indent)
 	if p.width == 0 {
 		b.WriteString(left + string(text) + "\n")
@@ -30,7 +30,7 @@ func (p *textPrinter) line(b *strings.Builder, indent int, text untrusted.Own) {
 		switch {
 		case i == 0:
 			line += word
-		case columns(untrusted.Own(line+" "+word)) > p.width:
+		case columns(untrusted.Safe(line+" "+word)) > p.width:
 			b.WriteString(line + "\n")
 			line = left + "  " + word
 		default:
@@ -41,8 +41,8 @@ func (p *textPrinter) line(b *strings.Builder, indent int, text untrusted.Own) {
 }
 
 // bar returns a bar for the share of a limit, on a terminal.
-func (p *textPrinter) bar(cost, limit uint64) untrusted.Own {
-	if !p.out.Colours || limit == 0 {
+func (p *textPrinter) bar(cost, limit uint64) untrusted.Safe {
+	if !p.out.Colors || limit == 0 {
 		return ""
 	}
 	width := 10
@@ -53,14 +53,14 @@ func (p *textPrinter) bar(cost, limit uint64) untrusted.Own {
 		width = 5
 	}
 	full := int(math.Ceil(float64(width) * math.Min(1, float64(cost)/float64(limit))))
-	filled := untrusted.Own(strings.Repeat("█", full))
+	filled := untrusted.Safe(strings.Repeat("█", full))
 	if cost > limit {
 		filled = p.out.Paint(untrusted.Red, filled)
 	}
-	return " " + filled + untrusted.Own(strings.Repeat("░", width-full))
+	return " " + filled + untrusted.Safe(strings.Repeat("░", width-full))
 }
 
 // oneLine returns a rule in one line of at most n columns.
-func oneLine(rule string, n int) untrusted.Own {
-	return untrusted.Own(termwidth.Cut(string(untrusted.Line(lex.Flat(rule))), n))
+func oneLine(rule string, n int) untrusted.Safe {
+	return untrusted.Safe(termwidth.Cut(string(untrusted.Line(lex.Flat(rule))), n))
 }

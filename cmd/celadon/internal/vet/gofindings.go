@@ -83,9 +83,9 @@ type goRun struct {
 // goFinding is a finding with its locations.
 type goFinding struct {
 	crdFinding
-	of     string
-	places []markervet.Place
-	write  string // a marker to add above the position, or ""
+	of    string
+	paths []markervet.ObjectPath
+	write string // a marker to add above the position, or ""
 }
 
 // add maps a CRD to Go.
@@ -108,9 +108,9 @@ func (r *goRun) add(one *vetted) {
 func (r *goRun) end() *goRun {
 	r.cannotRead()
 	for _, f := range markervet.Find(r.src.Source, r.mapped, r.without) {
-		g := goFinding{of: f.Of, places: f.Places, write: f.Write, crdFinding: crdFinding{
+		g := goFinding{of: f.Of, paths: f.Paths, write: f.Write, crdFinding: crdFinding{
 			id: f.ID, description: f.Description, message: f.Message, rule: f.Rule, shown: f.Shown, level: f.Level,
-			at: finding.Place{File: f.File, Line: f.Position.Line, Column: f.Column, Field: f.Of + " " + f.Rule},
+			at: finding.Location{File: f.File, Line: f.Position.Line, Column: f.Column, Field: f.Of + " " + f.Rule},
 		}}
 		if f.Position.Line > 0 {
 			g.at.Excerpt = finding.NewExcerpt(f.Line, f.Column-1, len(f.Line), r.excerpt, nil)
@@ -131,25 +131,25 @@ func (r *goRun) end() *goRun {
 }
 
 // inFile returns the position of a field in the CRD's file, or that of the CRD.
-func (one *vetted) inFile(field string, width int) finding.Place {
+func (one *vetted) inFile(field string, width int) finding.Location {
 	at := one.inYAML([]string{field}, width)[0]
 	if at.Line == 0 {
-		at = finding.Place{File: one.doc.File, Line: one.doc.Line, Field: field}
+		at = finding.Location{File: one.doc.File, Line: one.doc.Line, Field: field}
 	}
 	return at
 }
 
 // cannotRead reports Go files that cannot be parsed, and missing packages that rules need.
 func (r *goRun) cannotRead() {
-	add := func(at finding.Place, text string) {
+	add := func(at finding.Location, text string) {
 		r.sum.Unreadable++
 		r.unread = append(r.unread, goFinding{crdFinding: crdFinding{id: "unreadable", description: "An unreadable file", level: "error", message: text, at: at}})
 	}
 	for _, p := range r.src.Problems() {
-		add(finding.Place{File: p.File, Line: p.Line, Column: p.Column}, p.Message)
+		add(finding.Location{File: p.File, Line: p.Line, Column: p.Column}, p.Message)
 	}
 	for _, b := range r.src.tree.Bad() {
-		add(finding.Place{File: b.Name}, b.Err.Error())
+		add(finding.Location{File: b.Name}, b.Err.Error())
 	}
 	said := map[string]bool{}
 	for i, m := range r.mapped {
@@ -170,15 +170,15 @@ type goSummary struct {
 	// Mapped counts rules with a marker, Ambiguous those with several.
 	Mapped    int `json:"mapped"`
 	Ambiguous int `json:"ambiguous,omitempty"`
-	// Foreign counts CRDs whose kind the packages do not declare.
-	Foreign int `json:"foreign,omitempty"`
+	// Undeclared counts CRDs whose kind the packages do not declare.
+	Undeclared int `json:"foreign,omitempty"`
 }
 
 func (r *goRun) count() *goSummary {
 	s := &goSummary{Files: r.src.files, Markers: len(r.src.Markers())}
 	for _, m := range r.mapped {
 		if !m.Map().Rooted {
-			s.Foreign++
+			s.Undeclared++
 			continue
 		}
 		for _, rule := range m.Map().Rules {

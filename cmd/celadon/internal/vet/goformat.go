@@ -11,15 +11,15 @@ import (
 	"github.com/celadon-cel/celadon/x/markers/markervet"
 )
 
-// mostPlaces limits the locations shown per finding.
-const mostPlaces = 5
+// maxLocations limits the locations shown per finding.
+const maxLocations = 5
 
 // lines returns the details and locations of a finding.
 func (f *goFinding) lines() (lines []string) {
 	lines = append(lines, f.shown...)
-	for i, p := range f.places {
-		if i == mostPlaces && len(f.places) > mostPlaces+1 {
-			return append(lines, fmt.Sprintf("and in %d more places", len(f.places)-i))
+	for i, p := range f.paths {
+		if i == maxLocations && len(f.paths) > maxLocations+1 {
+			return append(lines, fmt.Sprintf("and in %d more places", len(f.paths)-i))
 		}
 		lines = append(lines, "in "+p.String())
 	}
@@ -59,12 +59,12 @@ func (p goText) report(r *goRun) error {
 		case f.at.Column == 0:
 			head = untrusted.Sprintf("%s:%d", f.at.File, f.at.Line)
 		}
-		colour := map[string]untrusted.Colour{markervet.Error: untrusted.Red, markervet.Warning: untrusted.Yellow, markervet.Note: untrusted.Green}[f.level]
+		color := map[string]untrusted.Color{markervet.Error: untrusted.Red, markervet.Warning: untrusted.Yellow, markervet.Note: untrusted.Green}[f.level]
 		name := untrusted.Line(f.level)
 		if f.level != markervet.Note {
 			name += " " + untrusted.Line(f.id)
 		}
-		untrusted.Fprintf(&b, "%s: %s: %s\n", head, p.out.Paint(colour, name), print.Sentence(f.message))
+		untrusted.Fprintf(&b, "%s: %s: %s\n", head, p.out.Paint(color, name), print.Sentence(f.message))
 		f.at.ShowLine(&b)
 		if f.rule != "" && !strings.Contains(f.at.Excerpt.Line, f.rule) {
 			p.rule(&b, f.rule)
@@ -78,8 +78,8 @@ func (p goText) report(r *goRun) error {
 	}
 	s := r.sum.Go
 	untrusted.Fprintf(&b, "%d of %s found in %s", s.Mapped, phrase.Count(s.Rules, "rule"), phrase.Count(s.Files, "Go file"))
-	if s.Foreign > 0 {
-		untrusted.Fprintf(&b, "; %s of kinds that are not in these packages", phrase.Count(s.Foreign, "CRD"))
+	if s.Undeclared > 0 {
+		untrusted.Fprintf(&b, "; %s of kinds that are not in these packages", phrase.Count(s.Undeclared, "CRD"))
 	}
 	untrusted.Fprintf(&b, "\n%s\n", r.sum.String())
 	_, err := p.out.Write([]byte(b.String()))
@@ -105,7 +105,7 @@ func (one *vetted) oneLine(p *textPrinter, b *strings.Builder) {
 	for _, v := range versions(r) {
 		untrusted.Fprintf(b, "; %s: %s, %s of the cost limit", v.Name, phrase.Count(len(v.Rules), "rule"), share(v.EstimatedCost, v.Limit))
 	}
-	untrusted.Fprintf(b, " (%s)\n", one.doc.Place())
+	untrusted.Fprintf(b, " (%s)\n", one.doc.Location())
 }
 
 // goList lists findings at the positions of their markers.
@@ -134,25 +134,25 @@ func (r *goRun) listed(yield func(finding.Finding) bool) {
 
 // goReport is the JSON form of a finding.
 type goReport struct {
-	ID      string            `json:"id"`
-	Level   string            `json:"level"`
-	Message string            `json:"message"`
-	Rule    string            `json:"rule,omitempty"`
-	Shown   []string          `json:"shown,omitempty"`
-	Of      string            `json:"of,omitempty"`
-	File    string            `json:"file"`
-	Line    int               `json:"line,omitempty"`
-	Column  int               `json:"column,omitempty"`
-	Places  []markervet.Place `json:"places"`
+	ID      string                 `json:"id"`
+	Level   string                 `json:"level"`
+	Message string                 `json:"message"`
+	Rule    string                 `json:"rule,omitempty"`
+	Shown   []string               `json:"shown,omitempty"`
+	Of      string                 `json:"of,omitempty"`
+	File    string                 `json:"file"`
+	Line    int                    `json:"line,omitempty"`
+	Column  int                    `json:"column,omitempty"`
+	Paths   []markervet.ObjectPath `json:"places"`
 }
 
 func (r *goRun) reports() []goReport {
 	list := []goReport{}
 	for i := range r.findings {
 		f := &r.findings[i]
-		one := goReport{f.id, f.level, f.message, f.rule, f.shown, f.of, f.at.File, f.at.Line, f.at.Column, f.places}
-		if one.Places == nil {
-			one.Places = []markervet.Place{}
+		one := goReport{f.id, f.level, f.message, f.rule, f.shown, f.of, f.at.File, f.at.Line, f.at.Column, f.paths}
+		if one.Paths == nil {
+			one.Paths = []markervet.ObjectPath{}
 		}
 		list = append(list, one)
 	}

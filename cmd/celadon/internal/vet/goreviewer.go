@@ -15,8 +15,8 @@ import (
 
 // GoReviewer vets Go packages that are open in an editor. It is safe for concurrent use.
 type GoReviewer struct {
-	desk    *Reviewer
-	without []string
+	reviewer *Reviewer
+	without  []string
 
 	mu    sync.Mutex
 	known map[[sha256.Size]byte]*vetted // cache, because CRDs rarely change while a user types
@@ -24,7 +24,7 @@ type GoReviewer struct {
 
 // NewGoReviewer returns a GoReviewer. It takes the same options as NewReviewer.
 func NewGoReviewer(d *Reviewer, o *Options) *GoReviewer {
-	return &GoReviewer{desk: d, without: o.NoLints, known: map[[sha256.Size]byte]*vetted{}}
+	return &GoReviewer{reviewer: d, without: o.NoLints, known: map[[sha256.Size]byte]*vetted{}}
 }
 
 // GoReviewed is the result of vetting a Go package.
@@ -91,19 +91,19 @@ func (d *GoReviewer) vet(ctx context.Context, doc *input.Document) *vetted {
 		one.doc, one.source = doc, nil
 		return &one
 	}
-	one := d.desk.v.vet(ctx, doc)
+	one := d.reviewer.v.vet(ctx, doc)
 	if one == nil || one.bug || ctx.Err() != nil {
 		return nil
 	}
-	if len(d.known) > mostKnown {
+	if len(d.known) > maxCached {
 		clear(d.known)
 	}
 	d.known[sum] = one
 	return one
 }
 
-// mostKnown limits the number of cached CRDs.
-const mostKnown = 1000
+// maxCached limits the number of cached CRDs.
+const maxCached = 1000
 
 func rulesOf(m *markers.Map, one *vetted) (rules []GoRule) {
 	crd, err := resource.DecodeCompact(one.doc)

@@ -59,10 +59,10 @@ type lintReport struct {
 	File    string `json:"file,omitempty"`
 	Line    int    `json:"line,omitempty"`
 	Column  int    `json:"column,omitempty"`
-	// Witness, Proof, and Mends are set with --find.
+	// Witness, Proof, and Fixes are set with --find.
 	Witness *witnessReport `json:"witness,omitempty"`
 	Proof   string         `json:"proof,omitempty"`
-	Mends   []mendReport   `json:"mends,omitempty"`
+	Fixes   []fixReport    `json:"mends,omitempty"`
 }
 
 type witnessReport struct {
@@ -73,7 +73,7 @@ type witnessReport struct {
 	MadeUp []string `json:"madeUp,omitempty"`
 }
 
-type mendReport struct {
+type fixReport struct {
 	Rule string `json:"rule"`
 	// Keeps is set if the CRD accepts no more objects than before.
 	Keeps bool `json:"keeps"`
@@ -85,7 +85,7 @@ type mendReport struct {
 
 type needReport struct {
 	KubeVersion   string `json:"kubeVersion"`
-	What          string `json:"what"`
+	Part          string `json:"what"`
 	Path          string `json:"path"`
 	Index         int    `json:"index"`
 	WithoutEffect bool   `json:"withoutEffectBefore,omitempty"`
@@ -95,7 +95,7 @@ type versionReport struct {
 	Name          string         `json:"name"`
 	EstimatedCost uint64         `json:"estimatedCost"`
 	Limit         uint64         `json:"limit"`
-	Mendable      bool           `json:"mendable"`
+	Fixable       bool           `json:"mendable"`
 	Advice        []adviceReport `json:"advice"`
 	Rules         []ruleReport   `json:"rules"`
 }
@@ -111,7 +111,7 @@ type ruleReport struct {
 	EstimatedTotal        uint64         `json:"estimatedTotal"`
 	MessageExpressionCost uint64         `json:"messageExpressionCost"`
 	Limit                 uint64         `json:"limit"`
-	Over                  bool           `json:"over"`
+	OverLimit             bool           `json:"over"`
 	Broken                bool           `json:"broken,omitempty"`
 	Reason                *reasonReport  `json:"reason,omitempty"`
 	Advice                []adviceReport `json:"advice"`
@@ -129,7 +129,7 @@ type reasonReport struct {
 	EstimatedCost uint64          `json:"estimatedCost"`
 	Missing       []missingReport `json:"missing"`
 	Notes         []string        `json:"notes"`
-	Mendable      bool            `json:"mendable"`
+	Fixable       bool            `json:"mendable"`
 }
 
 type missingReport struct {
@@ -188,7 +188,7 @@ func newCRDReport(one *vetted) crdReport {
 	rep.Panic = one.panic(0)
 	rep.Lints = one.lintReports()
 	for _, n := range r.Needs {
-		rep.Needs = append(rep.Needs, needReport{n.KubeVersion, n.What, n.Path, n.Index, n.Silent})
+		rep.Needs = append(rep.Needs, needReport{n.KubeVersion, n.Part, n.Path, n.Index, n.Silent})
 	}
 	for _, v := range r.Versions {
 		rep.Versions = append(rep.Versions, newVersionReport(v))
@@ -201,7 +201,7 @@ func newCRDReport(one *vetted) crdReport {
 
 func (one *vetted) lintReports() []lintReport {
 	list := []lintReport{}
-	for i, at := range one.lintPlaces(0) {
+	for i, at := range one.lintLocations(0) {
 		l := &one.lints[i]
 		rep := lintReport{
 			Lint: l.Name, Version: l.Version, Path: l.Path, Index: l.Index, Rule: l.Rule, Message: l.Message,
@@ -211,7 +211,7 @@ func (one *vetted) lintReports() []lintReport {
 			rep.Witness = &witnessReport{w.Operation, w.Object, w.Old, l.MadeUp}
 		}
 		for _, m := range l.Rewrites {
-			rep.Mends = append(rep.Mends, mendReport{m.Rule, m.Keeps, proofText(m.Proof), m.Searched})
+			rep.Fixes = append(rep.Fixes, fixReport{m.Rule, m.Keeps, proofText(m.Proof), m.Searched})
 		}
 		list = append(list, rep)
 	}
@@ -227,13 +227,13 @@ func proofText(p *prove.Proof) string {
 }
 
 func newVersionReport(v vet.Version) versionReport {
-	rep := versionReport{Name: v.Name, EstimatedCost: v.EstimatedCost, Limit: v.Limit, Mendable: v.Mendable, Advice: newAdvice(v.Advice), Rules: []ruleReport{}}
+	rep := versionReport{Name: v.Name, EstimatedCost: v.EstimatedCost, Limit: v.Limit, Fixable: v.Fixable, Advice: newAdvice(v.Advice), Rules: []ruleReport{}}
 	for i := range v.Rules {
 		r := &v.Rules[i]
 		rule := ruleReport{
 			Path: r.Path, Index: r.Index, Rule: r.Rule, MessageExpression: r.MessageExpression,
 			EstimatedCost: r.EstimatedCost, Cardinality: r.Cardinality, EstimatedTotal: r.EstimatedTotal,
-			MessageExpressionCost: r.MessageExpressionCost, Limit: r.Limit, Over: r.Over, Broken: r.Broken,
+			MessageExpressionCost: r.MessageExpressionCost, Limit: r.Limit, OverLimit: r.OverLimit, Broken: r.Broken,
 			Factors: []factorReport{}, Advice: newAdvice(r.Advice),
 		}
 		for _, f := range r.Factors {
@@ -252,7 +252,7 @@ func newVersionReport(v vet.Version) versionReport {
 }
 
 func newReason(r *vet.Reason) *reasonReport {
-	rep := &reasonReport{Expression: r.Expression, EstimatedCost: r.EstimatedCost, Missing: []missingReport{}, Notes: append([]string{}, r.Notes...), Mendable: r.Mendable}
+	rep := &reasonReport{Expression: r.Expression, EstimatedCost: r.EstimatedCost, Missing: []missingReport{}, Notes: append([]string{}, r.Notes...), Fixable: r.Fixable}
 	for _, m := range r.Missing {
 		rep.Missing = append(rep.Missing, missingReport(m))
 	}

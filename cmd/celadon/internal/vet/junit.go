@@ -18,34 +18,34 @@ func (one *vetted) cases() (file string, cases []junit.Testcase) {
 
 func (one *vetted) testcase() junit.Testcase {
 	c := junit.Testcase{Name: string(one.caseName()), Classname: "CustomResourceDefinition"}
-	place := untrusted.Line(one.doc.Place())
+	location := untrusted.Line(one.doc.Location())
 	switch {
 	case one.problem != nil:
-		c.Error = print.JUnitResult(untrusted.Line(one.problem.Error()), "unreadable", place)
+		c.Error = print.JUnitResult(untrusted.Line(one.problem.Error()), "unreadable", location)
 		return c
 	case one.undecided():
-		c.Error = print.JUnitResult(untrusted.Line(one.report.Undecided.Error()), "undecided", place)
+		c.Error = print.JUnitResult(untrusted.Line(one.report.Undecided.Error()), "undecided", location)
 	}
-	var refused, said []string
+	var refused, warned []string
 	for _, f := range one.findings() {
 		text := string(f.text())
 		if f.level == "error" {
 			refused = append(refused, text)
 		} else {
-			said = append(said, text)
+			warned = append(warned, text)
 		}
 	}
 	if s := one.report.Status; s != nil {
-		c.Failure = print.JUnitResult(print.KubectlError(one.kubectl(0)), untrusted.Line(string(s.Reason)), untrusted.Own(strings.Join(refused, "")))
+		c.Failure = print.JUnitResult(print.KubectlError(one.kubectl(0)), untrusted.Line(string(s.Reason)), untrusted.Safe(strings.Join(refused, "")))
 	}
-	if len(said) > 0 {
-		c.SystemOut = &junit.Output{Data: strings.TrimSuffix(strings.Join(said, ""), "\n")}
+	if len(warned) > 0 {
+		c.SystemOut = &junit.Output{Data: strings.TrimSuffix(strings.Join(warned, ""), "\n")}
 	}
 	return c
 }
 
 // text returns the finding with its location and rule on separate lines.
-func (f *crdFinding) text() untrusted.Own {
+func (f *crdFinding) text() untrusted.Safe {
 	var b strings.Builder
 	untrusted.Fprintf(&b, "%s: %s\n", f.id, print.Sentence(f.message))
 	if f.at.Column > 0 {
@@ -59,13 +59,13 @@ func (f *crdFinding) text() untrusted.Own {
 	for _, line := range f.shown {
 		untrusted.Fprintf(&b, "        %s\n", line)
 	}
-	return untrusted.Own(b.String())
+	return untrusted.Safe(b.String())
 }
 
 // caseName distinguishes the CRDs in a file.
-func (one *vetted) caseName() untrusted.Own {
+func (one *vetted) caseName() untrusted.Safe {
 	if one.report == nil || one.report.Name == "" {
-		return untrusted.Own(fmt.Sprintf("document %d, item %d", one.doc.Index, one.doc.Item))
+		return untrusted.Safe(fmt.Sprintf("document %d, item %d", one.doc.Index, one.doc.Item))
 	}
 	return untrusted.Line(one.report.Name)
 }

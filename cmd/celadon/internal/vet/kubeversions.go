@@ -190,7 +190,7 @@ func (one *vetted) kubeVersionFinding() (f crdFinding, ok bool) {
 	}
 	f = crdFinding{
 		id: "kube-version", description: "Another Kubernetes version rejects the CRD", level: "note",
-		message: versionSentence(r.KubeVersions), at: one.wholePlace(),
+		message: versionSentence(r.KubeVersions), at: one.crdLocation(),
 	}
 	if !one.accepted() {
 		f.level = "error"

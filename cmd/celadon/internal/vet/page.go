@@ -21,8 +21,8 @@ type Vetted struct {
 	Report []byte
 	// Refusals holds the error that kubectl would print for each CRD; "" if it is accepted.
 	Refusals []string
-	// Places holds the positions of rules, and of schemas with advice.
-	Places []Place
+	// Positions holds the positions of rules, and of schemas with advice.
+	Positions []Position
 	// Problems are the reasons for a missing verdict, or for a rejection without causes.
 	Problems []Problem
 
@@ -30,8 +30,8 @@ type Vetted struct {
 	crds []*vetted
 }
 
-// Place is the position of a rule, or of a schema for which a bound (Set) is advised.
-type Place struct {
+// Position is the position of a rule, or of a schema for which a bound (Set) is advised.
+type Position struct {
 	CRD     string `json:"crd"`
 	Version string `json:"version"`
 	Path    string `json:"path"`
@@ -63,7 +63,7 @@ func Text(ctx context.Context, text input.Text, kubeVersion string) (*Vetted, er
 	if err != nil {
 		return nil, err
 	}
-	all, sum := &Vetted{text: text.Data, Refusals: []string{}, Places: []Place{}, Problems: []Problem{}}, summary{}
+	all, sum := &Vetted{text: text.Data, Refusals: []string{}, Positions: []Position{}, Problems: []Problem{}}, summary{}
 	var other *input.Document // the first that is not a CRD
 	text.Each(func(doc *input.Document) {
 		if err != nil || ctx.Err() != nil {
@@ -161,23 +161,23 @@ func (v *Vetted) add(one *vetted) {
 	if one.report == nil {
 		return
 	}
-	var places []Place
+	var positions []Position
 	var fields []string
 	for _, of := range one.report.Versions {
 		for i := range of.Rules {
 			r := &of.Rules[i]
-			places = append(places, Place{CRD: one.report.Name, Version: of.Name, Path: r.Path, Index: r.Index})
+			positions = append(positions, Position{CRD: one.report.Name, Version: of.Name, Path: r.Path, Index: r.Index})
 			fields = append(fields, r.Field)
 		}
 		for _, a := range of.Advice {
-			places = append(places, Place{CRD: one.report.Name, Version: of.Name, Path: a.Path, Set: a.Set})
+			positions = append(positions, Position{CRD: one.report.Name, Version: of.Name, Path: a.Path, Set: a.Set})
 			fields = append(fields, a.Field)
 		}
 	}
 	for i, found := range one.inYAML(fields, 0) {
-		places[i].Line, places[i].Column = found.Line, found.Column
+		positions[i].Line, positions[i].Column = found.Line, found.Column
 	}
-	v.Places = append(v.Places, places...)
+	v.Positions = append(v.Positions, positions...)
 }
 
 // Fixed returns the text with the advised bounds that wanted selects.

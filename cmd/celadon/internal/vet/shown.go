@@ -13,8 +13,8 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/lint"
 )
 
-// mendWords describes a rewrite.
-func mendWords(m *lint.Rewrite) string {
+// describeRewrite describes a rewrite.
+func describeRewrite(m *lint.Rewrite) string {
 	does := "that accepts more than now"
 	if m.Keeps {
 		does = "that rejects it with the rule's own message"
@@ -37,7 +37,7 @@ func shown(l *lint.Lint) (lines []string) {
 		lines = append(lines, path+" is a placeholder: its format is password")
 	}
 	for i := range l.Rewrites {
-		lines = append(lines, fmt.Sprintf("fix %s: %s", mendWords(&l.Rewrites[i]), lex.Flat(l.Rewrites[i].Rule)))
+		lines = append(lines, fmt.Sprintf("fix %s: %s", describeRewrite(&l.Rewrites[i]), lex.Flat(l.Rewrites[i].Rule)))
 	}
 	return lines
 }
@@ -63,7 +63,7 @@ func (p *textPrinter) shown(b *strings.Builder, l *lint.Lint) {
 	}
 	for i := range l.Rewrites {
 		m := &l.Rewrites[i]
-		p.line(b, 8, untrusted.Sprintf("fix %s:", mendWords(m)))
+		p.line(b, 8, untrusted.Sprintf("fix %s:", describeRewrite(m)))
 		for line := range strings.Lines(m.Rule) {
 			p.line(b, 10, untrusted.Line(strings.TrimSuffix(line, "\n")))
 		}
@@ -75,7 +75,7 @@ func (p *textPrinter) object(b *strings.Builder, title string, obj map[string]an
 	if err != nil {
 		text = []byte(err.Error())
 	}
-	p.line(b, 8, untrusted.Own(title+":"))
+	p.line(b, 8, untrusted.Safe(title+":"))
 	for line := range strings.Lines(string(text)) {
 		untrusted.Fprintf(b, "          %s\n", strings.TrimSuffix(line, "\n"))
 	}

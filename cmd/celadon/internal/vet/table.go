@@ -13,8 +13,8 @@ import (
 // tableRow is an expression with its cost.
 type tableRow struct {
 	total   uint64
-	numbers [5]untrusted.Own // total, percentage of the rule's limit, percentage of the schema's limit, single, cardinality
-	where   untrusted.Own
+	numbers [5]untrusted.Safe // total, percentage of the rule's limit, percentage of the schema's limit, single, cardinality
+	where   untrusted.Safe
 	rule    string
 }
 
@@ -25,22 +25,22 @@ const shownRule = 60
 // expensive first.
 func (p *textPrinter) rows(v *vet.Version) []tableRow {
 	var rows []tableRow
-	row := func(r *vet.Rule, where untrusted.Own, rule string, total, once, times uint64) {
+	row := func(r *vet.Rule, where untrusted.Safe, rule string, total, once, times uint64) {
 		rows = append(rows, tableRow{
 			total:   total,
-			numbers: [5]untrusted.Own{formatNumber(total), share(total, r.Limit) + p.bar(total, r.Limit), share(total, v.Limit) + p.bar(total, v.Limit), formatNumber(once), formatNumber(times)},
+			numbers: [5]untrusted.Safe{formatNumber(total), share(total, r.Limit) + p.bar(total, r.Limit), share(total, v.Limit) + p.bar(total, v.Limit), formatNumber(once), formatNumber(times)},
 			where:   where,
 			rule:    rule,
 		})
 	}
 	for i := range v.Rules {
 		r := &v.Rules[i]
-		row(r, placeOf(r)+because(r), r.Rule, r.EstimatedTotal, r.EstimatedCost, r.Cardinality)
+		row(r, rulePath(r)+multipliers(r), r.Rule, r.EstimatedTotal, r.EstimatedCost, r.Cardinality)
 		if r.Broken {
-			rows[len(rows)-1].numbers = [5]untrusted.Own{"broken"}
+			rows[len(rows)-1].numbers = [5]untrusted.Safe{"broken"}
 		}
 		if r.MessageExpressionCost > r.EstimatedTotal {
-			row(r, placeOf(r)+" messageExpression", r.MessageExpression, r.MessageExpressionCost, r.MessageExpressionCost, 1)
+			row(r, rulePath(r)+" messageExpression", r.MessageExpression, r.MessageExpressionCost, r.MessageExpressionCost, 1)
 		}
 	}
 	slices.SortStableFunc(rows, func(x, y tableRow) int { return cmp.Compare(y.total, x.total) })
@@ -51,7 +51,7 @@ func (p *textPrinter) rows(v *vet.Version) []tableRow {
 // written below the numbers.
 func (p *textPrinter) table(b *strings.Builder, rows []tableRow) {
 	const indent = 4
-	rows = slices.Insert(rows, 0, tableRow{numbers: [5]untrusted.Own{"TOTAL", "LIMIT", "CRD", "ONCE", "TIMES"}, where: "WHERE", rule: "RULE"})
+	rows = slices.Insert(rows, 0, tableRow{numbers: [5]untrusted.Safe{"TOTAL", "LIMIT", "CRD", "ONCE", "TIMES"}, where: "WHERE", rule: "RULE"})
 	var widths [5]int
 	where := 0
 	for _, row := range rows {
@@ -81,17 +81,17 @@ func (p *textPrinter) table(b *strings.Builder, rows []tableRow) {
 	}
 }
 
-func placeOf(r *vet.Rule) untrusted.Own { return untrusted.Line(phrase.Place(r.Path)) }
+func rulePath(r *vet.Rule) untrusted.Safe { return untrusted.Line(phrase.Path(r.Path)) }
 
 // formatNumber and share return trusted text.
-func formatNumber(n uint64) untrusted.Own    { return untrusted.Own(phrase.Number(n)) }
-func share(part, limit uint64) untrusted.Own { return untrusted.Own(phrase.Share(part, limit)) }
+func formatNumber(n uint64) untrusted.Safe    { return untrusted.Safe(phrase.Number(n)) }
+func share(part, limit uint64) untrusted.Safe { return untrusted.Safe(phrase.Share(part, limit)) }
 
 // lastStep returns the last step of a path; the rest is already shown.
 func lastStep(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 
-// because names the lists and maps that multiply a rule's cost.
-func because(r *vet.Rule) untrusted.Own {
+// multipliers names the lists and maps that multiply a rule's cost.
+func multipliers(r *vet.Rule) untrusted.Safe {
 	if len(r.Factors) == 0 {
 		return ""
 	}
@@ -103,5 +103,5 @@ func because(r *vet.Rule) untrusted.Own {
 			parts[i] = string(untrusted.Sprintf("%s %s", lastStep(f.Path), formatNumber(f.Max)))
 		}
 	}
-	return untrusted.Own(" (" + strings.Join(parts, ", ") + ")")
+	return untrusted.Safe(" (" + strings.Join(parts, ", ") + ")")
 }

@@ -25,7 +25,7 @@ type textPrinter struct {
 }
 
 func newText(terminal io.Writer, out *untrusted.Writer, all bool) *textPrinter {
-	out.Colours = command.Colour(terminal)
+	out.Colors = command.Color(terminal)
 	p := &textPrinter{out: out, all: all}
 	p.width, _ = command.Width(terminal)
 	return p
@@ -38,7 +38,7 @@ func (p *textPrinter) crd(one *vetted) error {
 	}
 	p.written = true
 	if one.problem != nil {
-		untrusted.Fprintf(&b, "%s: %s\n", one.doc.Place(), one.problem.Error())
+		untrusted.Fprintf(&b, "%s: %s\n", one.doc.Location(), one.problem.Error())
 		_, err := io.WriteString(p.out, b.String())
 		return err
 	}
@@ -60,7 +60,7 @@ func (p *textPrinter) verdict(b *strings.Builder, one *vetted) {
 	}
 	if r.Accepted && !one.accepted() {
 		untrusted.Fprintf(b, "%s: %s\n", r.Name, p.out.Paint(untrusted.Red, "rejected by some Kubernetes versions"))
-		untrusted.Fprintf(b, "  --> %s\n", one.doc.Place())
+		untrusted.Fprintf(b, "  --> %s\n", one.doc.Location())
 		return
 	}
 	if r.Accepted {
@@ -74,34 +74,34 @@ func (p *textPrinter) verdict(b *strings.Builder, one *vetted) {
 	}
 	if one.undecided() {
 		untrusted.Fprintf(b, "%s: %s\n", r.Name, p.out.Paint(untrusted.Red, untrusted.Line(r.Undecided.Error())))
-		untrusted.Fprintf(b, "  --> %s\n", one.doc.Place())
+		untrusted.Fprintf(b, "  --> %s\n", one.doc.Location())
 		return
 	}
 	kubectl := one.kubectl(p.excerpt())
 	refused := strings.TrimRight(string(print.KubectlError(kubectl)), "\n")
-	untrusted.Fprintf(b, "%s\n", p.out.Paint(untrusted.Red, untrusted.Own(refused)))
+	untrusted.Fprintf(b, "%s\n", p.out.Paint(untrusted.Red, untrusted.Safe(refused)))
 	if at := one.panic(p.excerpt()); at != nil {
 		p.line(b, 2, untrusted.Line(at.Message))
-		at.Place().Show(b)
+		at.Location().Show(b)
 		return
 	}
-	places := one.strict(p.excerpt())
-	seen := map[finding.Place]bool{}
-	for _, at := range places {
+	locations := one.strict(p.excerpt())
+	seen := map[finding.Location]bool{}
+	for _, at := range locations {
 		seen[at] = true
 	}
 	for i := range kubectl.Causes {
 		c := &kubectl.Causes[i]
-		at := c.Place()
+		at := c.Location()
 		if at.Line > 0 && !seen[at] {
 			seen[at] = true
-			places = append(places, at)
+			locations = append(locations, at)
 		}
 	}
-	if len(places) == 0 {
-		untrusted.Fprintf(b, "  --> %s\n", one.doc.Place())
+	if len(locations) == 0 {
+		untrusted.Fprintf(b, "  --> %s\n", one.doc.Location())
 	}
-	for _, at := range places {
+	for _, at := range locations {
 		at.Show(b)
 	}
 }
@@ -134,7 +134,7 @@ func (one *vetted) kubectl(width int) *finding.Object {
 
 // lints writes each lint with its rule, as check does for findings.
 func (p *textPrinter) lints(b *strings.Builder, one *vetted) {
-	for i, at := range one.lintPlaces(p.excerpt()) {
+	for i, at := range one.lintLocations(p.excerpt()) {
 		l := &one.lints[i]
 		p.line(b, 2, untrusted.Sprintf("lint %s: %s", p.out.Paint(untrusted.Yellow, untrusted.Line(l.Name)), l.Message))
 		if at.Line > 0 {
@@ -151,7 +151,7 @@ func (p *textPrinter) lints(b *strings.Builder, one *vetted) {
 // rule writes a rule, which may have several lines, below a location.
 func (p *textPrinter) rule(b *strings.Builder, text string) {
 	const head = "rule: "
-	indent, first := 8, untrusted.Own(head)
+	indent, first := 8, untrusted.Safe(head)
 	for line := range strings.Lines(strings.TrimSpace(text)) {
 		p.line(b, indent, first+untrusted.Line(strings.TrimSuffix(line, "\n")))
 		indent, first = 8+len(head), ""
@@ -188,14 +188,14 @@ func sameRules(a, b vet.Version) bool {
 	})
 }
 
-// mostRows limits the number of rules shown without --all.
-const mostRows = 10
+// maxRows limits the number of rules shown without --all.
+const maxRows = 10
 
 func (p *textPrinter) version(b *strings.Builder, one *vetted, v *vet.Version) {
 	p.line(b, 2, untrusted.Sprintf("%s: %s, estimated cost %s of %s (%s)%s", v.Name, phrase.Count(len(v.Rules), "rule"), formatNumber(v.EstimatedCost), formatNumber(v.Limit), share(v.EstimatedCost, v.Limit), p.bar(v.EstimatedCost, v.Limit)))
 	rows, more := p.rows(v), 0
-	if !p.all && len(rows) > mostRows {
-		rows, more = rows[:mostRows], len(rows)-mostRows
+	if !p.all && len(rows) > maxRows {
+		rows, more = rows[:maxRows], len(rows)-maxRows
 	}
 	p.table(b, rows)
 	if more > 0 {
@@ -208,18 +208,18 @@ func (p *textPrinter) version(b *strings.Builder, one *vetted, v *vet.Version) {
 func (p *textPrinter) needs(b *strings.Builder, r *vet.Report) {
 	for i, n := range r.Needs {
 		same := func(o vet.Need) bool {
-			return o.What == n.What && o.KubeVersion == n.KubeVersion && o.Silent == n.Silent
+			return o.Part == n.Part && o.KubeVersion == n.KubeVersion && o.Silent == n.Silent
 		}
 		if !p.all && slices.ContainsFunc(r.Needs[:i], same) {
 			continue
 		}
-		text, places := untrusted.Line(n.String()), map[string]bool{}
+		text, paths := untrusted.Line(n.String()), map[string]bool{}
 		for _, o := range r.Needs[i:] {
 			if same(o) {
-				places[o.Path] = true
+				paths[o.Path] = true
 			}
 		}
-		if more := len(places) - 1; more > 0 && !p.all {
+		if more := len(paths) - 1; more > 0 && !p.all {
 			text += untrusted.Sprintf(" (and in %s)", phrase.Count(more, "more place"))
 		}
 		p.line(b, 2, text)

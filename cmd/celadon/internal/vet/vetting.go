@@ -61,7 +61,7 @@ func Run(ctx context.Context, streams command.Streams, o *Options, paths []strin
 		return err
 	}
 	bar := progress.On(streams.Stderr, "vetting", "CRDs")
-	out, _ := bar.Beside(streams.Stdout) // a CRD's report is written with a single call
+	out, _ := bar.ReportWriter(streams.Stdout) // a CRD's report is written with a single call
 	printer, err := o.printer(streams.Stdout, out)
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func Run(ctx context.Context, streams command.Streams, o *Options, paths []strin
 		bar.Add(1)
 		sum.count(one)
 		if one.limited != nil {
-			streams.Complain(fmt.Errorf("%s: %w", one.doc.Place(), one.limited))
+			streams.Complain(fmt.Errorf("%s: %w", one.doc.Location(), one.limited))
 		}
 		return printer.crd(one)
 	}).Run(ctx)
@@ -113,14 +113,14 @@ func newVetter(ctx context.Context, streams command.Streams, o *Options) (*vette
 	if o.Find {
 		v.find = &lint.Config{KubeVersion: cfg.KubeVersion, Without: o.NoLints}
 	}
-	var places []string
+	var locations []string
 	var crds []*apiextensionsv1.CustomResourceDefinition
 	err = batch.All(ctx, streams.Stdin, o.Olds, readOld, func(r oldRead) error {
 		if r.err != nil {
-			return fmt.Errorf("--old: %s: %w", r.place, r.err)
+			return fmt.Errorf("--old: %s: %w", r.location, r.err)
 		}
 		if r.crd != nil {
-			places, crds = append(places, r.place), append(crds, r.crd)
+			locations, crds = append(locations, r.location), append(crds, r.crd)
 		}
 		return nil
 	})
@@ -132,21 +132,21 @@ func newVetter(ctx context.Context, streams command.Streams, o *Options) (*vette
 				again = e
 			}
 		}
-		err = fmt.Errorf("--old: %s: %s is %w", places[again.Index], again.Name, again.Err)
+		err = fmt.Errorf("--old: %s: %s is %w", locations[again.Index], again.Name, again.Err)
 	}
 	return v, err
 }
 
 // An oldRead is the complete CRD in a document of --old; crd is nil for another kind.
 type oldRead struct {
-	place string
-	crd   *apiextensionsv1.CustomResourceDefinition
-	err   error
+	location string
+	crd      *apiextensionsv1.CustomResourceDefinition
+	err      error
 }
 
 func readOld(doc *input.Document) oldRead {
 	crd, err := resource.Decode(doc)
-	return oldRead{doc.Place(), crd, err}
+	return oldRead{doc.Location(), crd, err}
 }
 
 // old returns the old version of a CRD by name, or nil.

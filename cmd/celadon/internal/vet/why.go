@@ -17,11 +17,11 @@ func (p *textPrinter) why(b *strings.Builder, one *vetted, v *vet.Version) {
 		return cmp.Compare(max(y.EstimatedTotal, y.MessageExpressionCost), max(x.EstimatedTotal, x.MessageExpressionCost))
 	})
 	lines := one.lines(v, rules)
-	if slices.ContainsFunc(rules, func(r vet.Rule) bool { return r.Over }) {
+	if slices.ContainsFunc(rules, func(r vet.Rule) bool { return r.OverLimit }) {
 		p.line(b, 4, untrusted.Sprintf("Cost is counted in units, about one for each step of a rule, for the largest object that the schema accepts. One rule may cost %s over all of its runs in an object; all rules of a version together may cost %s.", formatNumber(rules[0].Limit), formatNumber(v.Limit)))
 	}
 	for i := range rules {
-		if i == mostRows && !p.all {
+		if i == maxRows && !p.all {
 			p.line(b, 4, untrusted.Sprintf("… and %d more (--all explains them)", len(rules)-i))
 			break
 		}
@@ -30,52 +30,52 @@ func (p *textPrinter) why(b *strings.Builder, one *vetted, v *vet.Version) {
 	p.advice(b, v, lines)
 }
 
-func (p *textPrinter) reason(b *strings.Builder, r *vet.Rule, line untrusted.Own) {
-	what, cost := phrase.Rule(r.Path, r.Index), r.EstimatedTotal
+func (p *textPrinter) reason(b *strings.Builder, r *vet.Rule, line untrusted.Safe) {
+	ruleName, cost := phrase.Rule(r.Path, r.Index), r.EstimatedTotal
 	message := cost <= r.Limit && r.MessageExpressionCost > r.Limit
 	if message {
-		what, cost = "the messageExpression of "+what, r.MessageExpressionCost
+		ruleName, cost = "the messageExpression of "+ruleName, r.MessageExpressionCost
 	}
-	head := untrusted.Sprintf("why %s%s costs %s", what, line, formatNumber(cost))
+	head := untrusted.Sprintf("why %s%s costs %s", ruleName, line, formatNumber(cost))
 	switch {
 	case cost > r.Limit:
 		head += untrusted.Sprintf(", over the limit of %s", formatNumber(r.Limit))
-	case r.Over:
+	case r.OverLimit:
 		head += ", a large part of a sum over its limit"
 	}
 	p.line(b, 4, head+":")
 	p.line(b, 6, "most of it in: "+p.out.Paint(untrusted.Bold, oneLine(r.Reason.Expression, 100)))
 	if r.Cardinality > 1 && !message {
-		p.line(b, 6, untrusted.Sprintf("it runs %s times%s, for %s each", formatNumber(r.Cardinality), because(r), formatNumber(r.EstimatedCost)))
+		p.line(b, 6, untrusted.Sprintf("it runs %s times%s, for %s each", formatNumber(r.Cardinality), multipliers(r), formatNumber(r.EstimatedCost)))
 	}
 	for _, m := range r.Reason.Missing {
-		p.line(b, 6, untrusted.Sprintf("%s has no %s: %s assumed", phrase.Place(m.Path), m.Set, counted(m)))
+		p.line(b, 6, untrusted.Sprintf("%s has no %s: %s assumed", phrase.Path(m.Path), m.Set, counted(m)))
 	}
 	for _, note := range r.Reason.Notes {
 		p.line(b, 6, untrusted.Sprintf("note: %s", note))
 	}
-	if !r.Reason.Mendable {
+	if !r.Reason.Fixable {
 		p.line(b, 6, p.out.Paint(untrusted.Red, "no bounds make it fit: rewrite this part"))
 	}
 }
 
 // counted returns an assumed size with its unit.
-func counted(m vet.Missing) untrusted.Own {
-	unit := map[string]untrusted.Own{"maxItems": "items", "maxProperties": "entries", "maxLength": "bytes"}[m.Set]
+func counted(m vet.Missing) untrusted.Safe {
+	unit := map[string]untrusted.Safe{"maxItems": "items", "maxProperties": "entries", "maxLength": "bytes"}[m.Set]
 	return formatNumber(uint64(m.Assumed)) + " " + unit
 }
 
-func (p *textPrinter) advice(b *strings.Builder, v *vet.Version, lines map[string]untrusted.Own) {
+func (p *textPrinter) advice(b *strings.Builder, v *vet.Version, lines map[string]untrusted.Safe) {
 	if len(v.Advice) == 0 {
 		return
 	}
-	what := untrusted.Own("with these bounds, all rules fit")
-	if !v.Mendable {
-		what = "with these bounds, the other rules fit"
+	effect := untrusted.Safe("with these bounds, all rules fit")
+	if !v.Fixable {
+		effect = "with these bounds, the other rules fit"
 	}
-	p.line(b, 4, p.out.Paint(untrusted.Green, what)+":")
+	p.line(b, 4, p.out.Paint(untrusted.Green, effect)+":")
 	for _, a := range v.Advice {
-		text := untrusted.Sprintf("%s: %s: %d", phrase.Place(a.Path), a.Set, a.Value)
+		text := untrusted.Sprintf("%s: %s: %d", phrase.Path(a.Path), a.Set, a.Value)
 		if a.Now > 0 {
 			text += untrusted.Sprintf(" (now %d)", a.Now)
 		}
@@ -84,15 +84,15 @@ func (p *textPrinter) advice(b *strings.Builder, v *vet.Version, lines map[strin
 }
 
 // lines returns the locations of rules and advice by their path in the CRD.
-func (one *vetted) lines(v *vet.Version, rules []vet.Rule) map[string]untrusted.Own {
+func (one *vetted) lines(v *vet.Version, rules []vet.Rule) map[string]untrusted.Safe {
 	var fields []string
 	for i := range rules {
 		if rules[i].Reason != nil {
 			fields = append(fields, rules[i].Field)
 		}
 	}
-	lines := map[string]untrusted.Own{}
-	for _, at := range append(one.places(fields, 0), one.advicePlaces(v.Advice)...) {
+	lines := map[string]untrusted.Safe{}
+	for _, at := range append(one.locations(fields, 0), one.adviceLocations(v.Advice)...) {
 		if at.Line > 0 {
 			lines[at.Field] = untrusted.Sprintf(" (%s:%d)", at.File, at.Line)
 		}

@@ -5,7 +5,7 @@ import "slices"
 // learn adds a clause that excludes the cause of a conflict, and backtracks to the level at which
 // the clause implies a literal.
 func (s *Solver) learn(conflict *clause) {
-	lits := s.analyse(conflict)
+	lits := s.analyzeConflict(conflict)
 	back := 0
 	for i := 1; i < len(lits); i++ {
 		if l := s.level[lits[i].variable()]; l > back {
@@ -24,9 +24,9 @@ func (s *Solver) learn(conflict *clause) {
 	s.assign(lits[0], c)
 }
 
-// analyse resolves a false clause with the reasons of its literals until only one literal of the
+// analyzeConflict resolves a false clause with the reasons of its literals until only one literal of the
 // current level is left. The result starts with that literal.
-func (s *Solver) analyse(conflict *clause) []Lit {
+func (s *Solver) analyzeConflict(conflict *clause) []Lit {
 	lits := []Lit{0}
 	open, at := 0, len(s.trail)
 	var marked []int
@@ -158,16 +158,16 @@ func (o *order) up(i int) {
 
 func (o *order) down(i int) {
 	for {
-		least := i
+		smallest := i
 		for _, child := range []int{2*i + 1, 2*i + 2} {
-			if child < len(o.heap) && o.before(o.heap[child], o.heap[least]) {
-				least = child
+			if child < len(o.heap) && o.before(o.heap[child], o.heap[smallest]) {
+				smallest = child
 			}
 		}
-		if least == i {
+		if smallest == i {
 			return
 		}
-		o.swap(i, least)
-		i = least
+		o.swap(i, smallest)
+		i = smallest
 	}
 }

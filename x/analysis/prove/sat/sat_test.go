@@ -25,8 +25,8 @@ func (f *formula) solver() *Solver {
 
 // holds reports whether all clauses and the literals in more are true under the assignment given by
 // the bits of world.
-func (f *formula) holds(world int, more ...Lit) bool {
-	is := func(l Lit) bool { return (world>>l.variable()&1 == 1) == (l&1 == 0) }
+func (f *formula) holds(assignment int, more ...Lit) bool {
+	is := func(l Lit) bool { return (assignment>>l.variable()&1 == 1) == (l&1 == 0) }
 	for _, c := range f.clauses {
 		some := false
 		for _, l := range c {
@@ -45,8 +45,8 @@ func (f *formula) holds(world int, more ...Lit) bool {
 }
 
 func (f *formula) possible(more ...Lit) bool {
-	for world := range 1 << f.n {
-		if f.holds(world, more...) {
+	for assignment := range 1 << f.n {
+		if f.holds(assignment, more...) {
 			return true
 		}
 	}
@@ -109,13 +109,13 @@ func hold(t *testing.T, seed uint64, f *formula, s *Solver, assumptions []Lit) A
 		}
 		return answer
 	}
-	world := 0
+	assignment := 0
 	for v := range f.n {
 		if s.True(Lit(2 * v)) {
-			world |= 1 << v
+			assignment |= 1 << v
 		}
 	}
-	if !f.holds(world, assumptions...) {
+	if !f.holds(assignment, assumptions...) {
 		t.Fatalf("seed %d: the example is none", seed)
 	}
 	return answer

@@ -18,64 +18,64 @@ const (
 	run   = 1600
 )
 
-// usual is Go's default percentage.
-const usual = 100
+// defaultPercent is Go's default percentage.
+const defaultPercent = 100
 
-// said counts the calls that set a percentage, so that a delayed change does not undo a later call.
-var said struct {
+// calls counts the calls that set a percentage, so that a delayed change does not undo a later call.
+var calls struct {
 	sync.Mutex
 	times int
 }
 
 func init() {
-	if !given() {
-		until(start, usual)
+	if !setByUser() {
+		setUntilCollection(start, defaultPercent)
 	}
 }
 
-func given() bool { return os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" }
+func setByUser() bool { return os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" }
 
-// Seldom sets the garbage percentage, and a memory limit in bytes near which Go collects more often. A
+// CollectSeldom sets the garbage percentage, and a memory limit in bytes near which Go collects more often. A
 // percentage above 100 only applies after a first collection at a heap of 64 MB. The returned function
 // restores the memory limit and sets the default percentage.
-func Seldom(percent int, limit int64) (undo func()) {
-	if given() {
+func CollectSeldom(percent int, limit int64) (undo func()) {
+	if setByUser() {
 		return func() {}
 	}
 	before := debug.SetMemoryLimit(limit)
-	if percent > usual {
-		until(run, percent)
+	if percent > defaultPercent {
+		setUntilCollection(run, percent)
 	} else {
 		setPercent(percent)
 	}
 	return func() {
-		setPercent(usual)
+		setPercent(defaultPercent)
 		debug.SetMemoryLimit(before)
 	}
 }
 
-// Often limits garbage to half of the live heap. Use it if the live heap is large.
-func Often() {
-	if !given() {
-		setPercent(usual / 2)
+// CollectOften limits garbage to half of the live heap. Use it if the live heap is large.
+func CollectOften() {
+	if !setByUser() {
+		setPercent(defaultPercent / 2)
 	}
 }
 
 func setPercent(percent int) (times int) {
-	said.Lock()
-	defer said.Unlock()
+	calls.Lock()
+	defer calls.Unlock()
 	debug.SetGCPercent(percent)
-	said.times++
-	return said.times
+	calls.times++
+	return calls.times
 }
 
-// until sets the percentage first until the next collection, and then from that collection on.
-func until(first, then int) {
+// setUntilCollection sets the percentage first until the next collection, and then from that collection on.
+func setUntilCollection(first, then int) {
 	times := setPercent(first)
 	runtime.AddCleanup(new(sentinel), func(then int) {
-		said.Lock()
-		defer said.Unlock()
-		if said.times == times {
+		calls.Lock()
+		defer calls.Unlock()
+		if calls.times == times {
 			debug.SetGCPercent(then)
 		}
 	}, then)

@@ -10,7 +10,7 @@ import (
 
 // percentage returns the current percentage, which can only be read by setting it.
 func percentage() int {
-	p := debug.SetGCPercent(usual)
+	p := debug.SetGCPercent(defaultPercent)
 	debug.SetGCPercent(p)
 	return p
 }
@@ -34,7 +34,7 @@ func TestSeldom(t *testing.T) {
 	t.Setenv("GOGC", "")
 	t.Setenv("GOMEMLIMIT", "")
 	limit := debug.SetMemoryLimit(-1)
-	undo := Seldom(400, 1<<30)
+	undo := CollectSeldom(400, 1<<30)
 	if got := percentage(); got != run {
 		t.Errorf("before a collection: got %d %%, want %d", got, run)
 	}
@@ -43,23 +43,23 @@ func TestSeldom(t *testing.T) {
 		t.Errorf("after it: got %d %%, want 400", got)
 	}
 	undo()
-	if got := debug.SetMemoryLimit(-1); got != limit || percentage() != usual {
-		t.Errorf("undone: got %d %% and a limit of %d, want %d and %d", percentage(), got, usual, limit)
+	if got := debug.SetMemoryLimit(-1); got != limit || percentage() != defaultPercent {
+		t.Errorf("undone: got %d %% and a limit of %d, want %d and %d", percentage(), got, defaultPercent, limit)
 	}
-	Seldom(400, math.MaxInt64)
-	Often()
+	CollectSeldom(400, math.MaxInt64)
+	CollectOften()
 	collected()
-	if got := percentage(); got != usual/2 {
-		t.Errorf("often: got %d %% after a collection, want %d", got, usual/2)
+	if got := percentage(); got != defaultPercent/2 {
+		t.Errorf("often: got %d %% after a collection, want %d", got, defaultPercent/2)
 	}
-	setPercent(usual)
+	setPercent(defaultPercent)
 }
 
 func TestGiven(t *testing.T) {
 	t.Setenv("GOMEMLIMIT", "1GiB")
 	before := percentage()
-	undo := Seldom(400, 1<<30)
-	Often()
+	undo := CollectSeldom(400, 1<<30)
+	CollectOften()
 	undo()
 	if got := percentage(); got != before {
 		t.Errorf("got %d %%, want %d as before", got, before)

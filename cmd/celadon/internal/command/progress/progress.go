@@ -15,7 +15,7 @@ import (
 // Bar shows how many objects are done if the work takes longer than Patience. A nil Bar shows nothing.
 type Bar struct {
 	bar *progressbar.ProgressBar
-	out *patient
+	out *delayedWriter
 }
 
 const (
@@ -40,8 +40,8 @@ func On(out io.Writer, verb, noun string) *Bar {
 	return start(f, Patience, verb, noun)
 }
 
-func start(w io.Writer, patience time.Duration, verb, noun string) *Bar {
-	out := &patient{w: w, from: time.Now().Add(patience)}
+func start(w io.Writer, delay time.Duration, verb, noun string) *Bar {
+	out := &delayedWriter{w: w, from: time.Now().Add(delay)}
 	bar := progressbar.NewOptions(-1,
 		progressbar.OptionSetWriter(out),
 		progressbar.OptionSetDescription(verb),
@@ -54,14 +54,14 @@ func start(w io.Writer, patience time.Duration, verb, noun string) *Bar {
 	return &Bar{bar, out}
 }
 
-// patient drops everything written before the time from.
-type patient struct {
+// delayedWriter drops everything written before the time from.
+type delayedWriter struct {
 	w     io.Writer
 	from  time.Time
 	wrote bool
 }
 
-func (p *patient) Write(text []byte) (int, error) {
+func (p *delayedWriter) Write(text []byte) (int, error) {
 	if time.Now().Before(p.from) {
 		return len(text), nil
 	}
@@ -92,10 +92,10 @@ func (p *Bar) clear() {
 	}
 }
 
-// Beside returns a writer for a report to w, which may be the bar's terminal: it clears the bar before
-// each write. If whole is set, each write must consist of whole lines, because the bar would overwrite
+// ReportWriter returns a writer for a report to w, which may be the bar's terminal: it clears the bar before
+// each write. If wholeLines is set, each write must consist of whole lines, because the bar would overwrite
 // an incomplete line.
-func (p *Bar) Beside(w io.Writer) (beside io.Writer, whole bool) {
+func (p *Bar) ReportWriter(w io.Writer) (out io.Writer, wholeLines bool) {
 	if f, ok := w.(*os.File); p == nil || !ok || !term.IsTerminal(int(f.Fd())) {
 		return w, false
 	}

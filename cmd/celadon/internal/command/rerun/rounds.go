@@ -37,13 +37,13 @@ func Run(ctx context.Context, s command.Streams, paths []string, round func() er
 	defer w.Close()
 	w.Only = func(path string) bool { return slices.Contains(paths, path) || matters(path) }
 	_, terminal := command.Width(s.Stdout)
-	for what := ""; ; {
+	for path := ""; ; {
 		if terminal {
 			_, _ = io.WriteString(s.Stdout, clearScreen)
 		}
 		begin := time.Now().Format(time.TimeOnly)
-		if what != "" {
-			begin += ": " + what + " changed"
+		if path != "" {
+			begin += ": " + path + " changed"
 		}
 		s.Complain(errors.New(begin))
 		err := round()
@@ -55,7 +55,7 @@ func Run(ctx context.Context, s command.Streams, paths []string, round func() er
 			s.Complain(err)
 		}
 		var ok bool
-		if what, ok = w.Wait(ctx); !ok {
+		if path, ok = w.Wait(ctx); !ok {
 			return &command.ExitError{Code: command.Interrupted}
 		}
 	}

@@ -88,23 +88,23 @@ func (w *Watcher) Close() error { return w.close() }
 func (w *Watcher) Run(ctx context.Context, changed func() (again time.Duration)) {
 	each := time.NewTicker(recheck)
 	defer each.Stop()
-	var asked <-chan time.Time
+	var requested <-chan time.Time
 	for {
-		if _, ok := w.next(ctx, each.C, asked); !ok {
+		if _, ok := w.next(ctx, each.C, requested); !ok {
 			return
 		}
-		asked = nil
+		requested = nil
 		if again := changed(); again > 0 {
-			asked = time.After(again)
+			requested = time.After(again)
 		}
 	}
 }
 
 // Wait blocks until a series of events has ended and returns the first path that changed, or "" if
 // events were lost. ok is false if ctx is done.
-func (w *Watcher) Wait(ctx context.Context) (what string, ok bool) { return w.next(ctx, nil, nil) }
+func (w *Watcher) Wait(ctx context.Context) (path string, ok bool) { return w.next(ctx, nil, nil) }
 
-func (w *Watcher) next(ctx context.Context, each, asked <-chan time.Time) (what string, ok bool) {
+func (w *Watcher) next(ctx context.Context, each, requested <-chan time.Time) (path string, ok bool) {
 	var settled, expired <-chan time.Time
 	for {
 		select {
@@ -118,7 +118,7 @@ func (w *Watcher) next(ctx context.Context, each, asked <-chan time.Time) (what 
 				continue
 			}
 			if expired == nil {
-				expired, what = time.After(settleTime), filepath.Clean(event.Name)
+				expired, path = time.After(settleTime), filepath.Clean(event.Name)
 			}
 			settled = time.After(quiet)
 			continue
@@ -131,10 +131,10 @@ func (w *Watcher) next(ctx context.Context, each, asked <-chan time.Time) (what 
 		case <-each:
 		case <-settled:
 		case <-expired:
-		case <-asked:
+		case <-requested:
 		}
 		w.add()
-		return what, true
+		return path, true
 	}
 }
 

@@ -67,15 +67,15 @@ func TestWaitOutlivesOverflow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		events, failures := make(chan fsnotify.Event, 1), make(chan error, 1)
-		told := 0
-		w := &Watcher{paths: []string{"/m"}, warn: func(string, error) { told++ }, events: events, errors: failures, watch: func(string) error { return nil }}
+		warnings := 0
+		w := &Watcher{paths: []string{"/m"}, warn: func(string, error) { warnings++ }, events: events, errors: failures, watch: func(string) error { return nil }}
 		failures <- fsnotify.ErrEventOverflow
-		if what, ok := w.Wait(t.Context()); what != "" || !ok || told != 1 {
-			t.Errorf("%q, %t, told %d times", what, ok, told)
+		if path, ok := w.Wait(t.Context()); path != "" || !ok || warnings != 1 {
+			t.Errorf("%q, %t, told %d times", path, ok, warnings)
 		}
 		events <- fsnotify.Event{Name: "/m/a.yaml", Op: fsnotify.Write}
-		if what, ok := w.Wait(t.Context()); what != "/m/a.yaml" || !ok {
-			t.Errorf("%q, %t", what, ok)
+		if path, ok := w.Wait(t.Context()); path != "/m/a.yaml" || !ok {
+			t.Errorf("%q, %t", path, ok)
 		}
 	})
 }

@@ -39,17 +39,17 @@ func (e *Excerpts) Locate(causes []finding.Cause, places []input.Position) {
 }
 
 // At returns the line at a position.
-func (e *Excerpts) At(place input.Position) finding.Excerpt {
-	line, index, ok := e.Doc.SourceLine(place)
+func (e *Excerpts) At(position input.Position) finding.Excerpt {
+	line, index, ok := e.Doc.SourceLine(position)
 	if !ok {
 		return finding.Excerpt{}
 	}
 	hide := len(line)
 	for _, s := range e.spans {
 		switch {
-		case s.Line == place.Line:
-			hide = min(hide, index+s.Column-place.Column)
-		case s.Line < place.Line && place.Line <= s.Last:
+		case s.Line == position.Line:
+			hide = min(hide, index+s.Column-position.Column)
+		case s.Line < position.Line && position.Line <= s.Last:
 			return finding.Excerpt{}
 		}
 	}

@@ -12,37 +12,37 @@ const Shown = 100
 
 // Strict returns the locations of fields that strict decoding rejects; these have no causes. Fields
 // without a name, or that are not found, are omitted.
-func Strict(doc *input.Document, strict []engine.StrictError, excerpts *Excerpts) []finding.Place {
+func Strict(doc *input.Document, strict []engine.StrictError, excerpts *Excerpts) []finding.Location {
 	fields := make([]string, len(strict))
 	for i, e := range strict {
 		fields[i] = e.Field
 	}
-	places := make([]finding.Place, 0, len(strict))
+	locations := make([]finding.Location, 0, len(strict))
 	for i, at := range doc.Locate(fields) {
 		if at.Line == 0 || fields[i] == "" {
 			continue
 		}
-		place := finding.Place{File: doc.File, Line: at.Line, Column: at.Column, Field: fields[i], Message: strict[i].Message}
+		location := finding.Location{File: doc.File, Line: at.Line, Column: at.Column, Field: fields[i], Message: strict[i].Message}
 		if i < Shown {
-			place.Excerpt = excerpts.At(at)
+			location.Excerpt = excerpts.At(at)
 		}
-		places = append(places, place)
+		locations = append(locations, location)
 	}
-	return places
+	return locations
 }
 
 // Duplicates returns the locations of duplicate keys.
-func Duplicates(doc *input.Document, excerpts *Excerpts) []finding.Place {
-	var places []finding.Place
+func Duplicates(doc *input.Document, excerpts *Excerpts) []finding.Location {
+	var locations []finding.Location
 	for i, key := range doc.DuplicateKeys() {
-		place := finding.Place{File: doc.File, Line: key.Line, Column: key.Column, Field: key.Key, Message: key.Complaint}
+		location := finding.Location{File: doc.File, Line: key.Line, Column: key.Column, Field: key.Key, Message: key.Complaint}
 		// No excerpt if the document has secrets, because the secrets do not include the values
 		// that duplicate keys overwrote. Keys of a List are reported for each item, and their lines
 		// may be long.
 		if i < Shown && !key.Around && len(excerpts.Texts) == 0 {
-			place.Excerpt = excerpts.At(key.Position)
+			location.Excerpt = excerpts.At(key.Position)
 		}
-		places = append(places, place)
+		locations = append(locations, location)
 	}
-	return places
+	return locations
 }

@@ -85,7 +85,7 @@ func TestGitHub(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	title, file := "t: 100%,\n%0A", "a,b:c%25 \r\n.yaml"
-	f := finding.Finding{Level: "error", At: finding.Place{File: file, Line: 3, Column: 4}, Title: title, Note: untrusted.Text(nasty)}
+	f := finding.Finding{Level: "error", At: finding.Location{File: file, Line: 3, Column: 4}, Title: title, Note: untrusted.Text(nasty)}
 	if err := (githubPrinter{untrusted.NewWriter(&b)}).annotate(&f); err != nil {
 		t.Fatal(err)
 	}

@@ -58,7 +58,7 @@ func (p *junitPrinter) add(file string, c junit.Testcase) error {
 }
 
 // JUnitResult returns the reason why a case did not pass.
-func JUnitResult(message, kind, data untrusted.Own) *junit.Result {
+func JUnitResult(message, kind, data untrusted.Safe) *junit.Result {
 	return &junit.Result{Message: strings.TrimSpace(string(message)), Type: string(kind), Data: string(data)}
 }
 

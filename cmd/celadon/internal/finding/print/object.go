@@ -63,13 +63,13 @@ func (o object) findings(yield func(finding.Finding) bool) {
 }
 
 // finding returns a finding about the whole object.
-func (o object) finding(id, description, level, text, title string, note untrusted.Own) finding.Finding {
+func (o object) finding(id, description, level, text, title string, note untrusted.Safe) finding.Finding {
 	subject := []string{o.File, o.APIVersion, o.Kind, o.Namespace, o.Name}
 	if o.Source != "" {
 		subject = append(subject, o.Source)
 	}
 	return finding.Finding{
-		ID: id, Description: description, Level: level, At: finding.Place{File: o.File, Line: o.Line},
+		ID: id, Description: description, Level: level, At: finding.Location{File: o.File, Line: o.Line},
 		Text: inSource(o.Object, text), Title: inSource(o.Object, title), Note: note, Subject: subject, Known: o.Known,
 	}
 }
@@ -106,7 +106,7 @@ func (o object) errors(yield func(finding.Finding) bool) bool {
 	}
 	if more && o.Upgrade != nil && o.Upgrade.Finding() {
 		text := Upgraded(o.Object)
-		more = yield(o.finding("upgrade", "An object that an upgrade of its CRD affects", "error", text, title(o.Object)+" and the upgrade", untrusted.Own(text)))
+		more = yield(o.finding("upgrade", "An object that an upgrade of its CRD affects", "error", text, title(o.Object)+" and the upgrade", untrusted.Safe(text)))
 	}
 	return more
 }
@@ -121,7 +121,7 @@ func (o object) cause(c *finding.Cause) finding.Finding {
 		f.Description = c.Rule
 	}
 	if c.Line > 0 {
-		f.At = c.Place()
+		f.At = c.Location()
 	}
 	return f
 }
@@ -143,7 +143,7 @@ func causeText(c *finding.Cause) string {
 }
 
 // annotation returns a cause with its rule and values, escaped.
-func annotation(c *finding.Cause) untrusted.Own {
+func annotation(c *finding.Cause) untrusted.Safe {
 	var b strings.Builder
 	untrusted.Fprintf(&b, "%s: %s\n", c.Field, Sentence(c.Message))
 	rule(&b, "rule: ", c.Rule)
@@ -153,15 +153,15 @@ func annotation(c *finding.Cause) untrusted.Own {
 	if c.NotShown != "" {
 		untrusted.Fprintf(&b, "  values not shown: %s\n", c.NotShown)
 	}
-	return untrusted.Own(strings.TrimSuffix(b.String(), "\n"))
+	return untrusted.Safe(strings.TrimSuffix(b.String(), "\n"))
 }
 
 // undecidedText returns the problem of an undecided object, with the rule and the fix.
-func undecidedText(o *finding.Object) untrusted.Own {
+func undecidedText(o *finding.Object) untrusted.Safe {
 	var b strings.Builder
 	untrusted.Fprintf(&b, "%s\n", o.Problem)
 	undecided(&b, o)
-	return untrusted.Own(strings.TrimSpace(b.String()))
+	return untrusted.Safe(strings.TrimSpace(b.String()))
 }
 
 // cases returns the object as a test case.
@@ -175,12 +175,12 @@ func (o object) cases() (file string, cases []junit.Testcase) {
 	switch {
 	case o.Verdict == finding.Invalid:
 		where(&b, o.Object)
-		c.Failure = JUnitResult(KubectlError(o.Object), untrusted.Line(o.Status.Reason), untrusted.Own(b.String()))
+		c.Failure = JUnitResult(KubectlError(o.Object), untrusted.Line(o.Status.Reason), untrusted.Safe(b.String()))
 	case o.Verdict == finding.Unreadable:
 		c.Error = JUnitResult(problem, finding.Unreadable, place)
 	case o.Verdict == finding.Undecided:
 		undecided(&b, o.Object)
-		c.Error = JUnitResult(problem, finding.Undecided, place+"\n"+untrusted.Own(b.String()))
+		c.Error = JUnitResult(problem, finding.Undecided, place+"\n"+untrusted.Safe(b.String()))
 	case o.Verdict == finding.Skipped && o.strictKinds:
 		c.Failure = JUnitResult(problem, finding.Skipped, place)
 	case o.Verdict == finding.Skipped:
@@ -188,7 +188,7 @@ func (o object) cases() (file string, cases []junit.Testcase) {
 	}
 	if o.Upgrade != nil && c.Failure == nil && o.Upgrade.Finding() {
 		showUpgrade(&b, o.Object)
-		c.Failure = JUnitResult("the upgrade changes the object", "Upgrade", untrusted.Own(b.String()))
+		c.Failure = JUnitResult("the upgrade changes the object", "Upgrade", untrusted.Safe(b.String()))
 	}
 	if o.Known {
 		c.Failure, c.Skipped = nil, JUnitResult(known, "", "")
@@ -200,7 +200,7 @@ func (o object) cases() (file string, cases []junit.Testcase) {
 }
 
 // caseName distinguishes the objects in a file.
-func caseName(o *finding.Object) untrusted.Own {
+func caseName(o *finding.Object) untrusted.Safe {
 	switch {
 	case o.Name == "":
 		return untrusted.Sprintf("document %d, item %d", o.Document, o.Item)

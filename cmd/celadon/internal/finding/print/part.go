@@ -46,7 +46,7 @@ func (p *partPrinter) End(s *finding.Summary) error {
 	return p.write(finding.PartLine{Summary: s, End: s.End})
 }
 
-func partOf(causes []finding.Cause, strict []finding.Place, bug error) *finding.Part {
+func partOf(causes []finding.Cause, strict []finding.Location, bug error) *finding.Part {
 	p := &finding.Part{}
 	for i := range causes {
 		c := &causes[i]

@@ -45,9 +45,9 @@ type Options struct {
 	Verbose     bool
 	// Version is the version of Celadon.
 	Version string
-	// Colour and Width apply to text on a terminal. Width 0 is unlimited.
-	Colour bool
-	Width  int
+	// Color and Width apply to text on a terminal. Width 0 is unlimited.
+	Color bool
+	Width int
 	// Part, if not nil, makes JSON lines a report that can be merged.
 	Part *finding.PartHead
 	// Stderr receives findings in formats whose output consists of objects.
@@ -63,7 +63,7 @@ func New(format string, to io.Writer, o Options) (Printer, error) {
 	w := untrusted.NewWriter(to)
 	switch format {
 	case "text":
-		w.Colours = o.Colour
+		w.Colors = o.Color
 		return &textPrinter{w: w, Options: o}, nil
 	case "wide":
 		return &widePrinter{w: w, rest: o.beside(), rows: map[*finding.Table][]string{}}, nil
@@ -104,6 +104,6 @@ func (o Options) beside() *textPrinter {
 	if to == nil {
 		to = io.Discard
 	}
-	o.Colour, o.Width = false, 0
+	o.Color, o.Width = false, 0
 	return &textPrinter{w: untrusted.NewWriter(to), Options: o}
 }

@@ -9,20 +9,20 @@ import (
 )
 
 // paint colors text on a terminal, line by line.
-func (p *textPrinter) paint(c untrusted.Colour, text untrusted.Own) string {
+func (p *textPrinter) paint(c untrusted.Color, text untrusted.Safe) string {
 	var b strings.Builder
 	for line := range strings.Lines(string(text)) {
 		body := strings.TrimSuffix(line, "\n")
-		b.WriteString(string(p.w.Paint(c, untrusted.Own(body))) + line[len(body):])
+		b.WriteString(string(p.w.Paint(c, untrusted.Safe(body))) + line[len(body):])
 	}
 	return b.String()
 }
 
 var painted = regexp.MustCompile("\x1b\\[[0-9]*m")
 
-// fit wraps lines that are wider than the terminal between words, with continuation lines indented
+// wrapText wraps lines that are wider than the terminal between words, with continuation lines indented
 // by two more. Excerpts already fit.
-func (p *textPrinter) fit(text string) string {
+func (p *textPrinter) wrapText(text string) string {
 	if p.Width == 0 {
 		return text
 	}

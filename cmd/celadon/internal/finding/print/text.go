@@ -58,7 +58,7 @@ func (p *textPrinter) Object(o *finding.Object) error {
 	if o.Known {
 		untrusted.Fprintf(&b, "%s: %s: %s\n", place(o), title(o), known)
 	}
-	text := p.fit(b.String())
+	text := p.wrapText(b.String())
 	b.Reset()
 	b.WriteString(text)
 	p.diff(&b, o.Diff) // whose lines must not be wrapped
@@ -67,7 +67,7 @@ func (p *textPrinter) Object(o *finding.Object) error {
 }
 
 // warnings returns one line per warning, as kubectl prints them.
-func warnings(o *finding.Object) (lines untrusted.Own) {
+func warnings(o *finding.Object) (lines untrusted.Safe) {
 	for _, warning := range o.Warnings {
 		lines += untrusted.Sprintf("Warning: %s\n", warning)
 	}
@@ -91,7 +91,7 @@ func (p *textPrinter) End(s *finding.Summary) error {
 	if s.Invalid == 0 && len(s.Missing) == 0 && crdCounts(s.CRDs) == "" && s.Unreadable == 0 && s.Undecided == 0 {
 		text := b.String()
 		b.Reset()
-		b.WriteString(p.paint(untrusted.Green, untrusted.Own(text)))
+		b.WriteString(p.paint(untrusted.Green, untrusted.Safe(text)))
 	}
 	tables(&b, s)
 	_, err := io.WriteString(p.w, b.String())
@@ -137,8 +137,8 @@ func counts(b *strings.Builder, s *finding.Summary) {
 }
 
 // crdCounts returns the CRDs' part of the last line of a report.
-func crdCounts(s *finding.CRDSummary) untrusted.Own {
-	var text untrusted.Own
+func crdCounts(s *finding.CRDSummary) untrusted.Safe {
+	var text untrusted.Safe
 	if s != nil && s.Refused > 0 {
 		text += untrusted.Sprintf("; %s rejected", phrase.Count(s.Refused, "CRD"))
 	}
@@ -160,7 +160,7 @@ func lacks(s *finding.Summary) string {
 
 // KubectlError returns the error as kubectl prints it, which depends on the number of causes.
 // kubectl prints nothing about duplicate keys in YAML, so for these it returns Celadon's message.
-func KubectlError(o *finding.Object) untrusted.Own {
+func KubectlError(o *finding.Object) untrusted.Safe {
 	var messages []string
 	seen := map[string]bool{}
 	for _, c := range o.Causes {
@@ -177,51 +177,51 @@ func KubectlError(o *finding.Object) untrusted.Own {
 			return untrusted.Sprintf("%s: %s %q: a duplicate key: kubectl keeps the last one; a server that receives this YAML reports (%s): %s\n", place(o), o.Kind, o.Name, o.Status.Reason, Sentence(o.Status.Message))
 		}
 		verb := map[string]string{"create": "creating", "update": "applying patch to"}[o.Operation]
-		who := untrusted.Own("Error from server")
+		who := untrusted.Safe("Error from server")
 		if o.Status.Reason != "" {
 			who = untrusted.Sprintf("Error from server (%s)", o.Status.Reason)
 		}
 		return untrusted.Sprintf("%s: error when %s %q: %s\n", who, verb, o.File, Sentence(o.Status.Message))
 	case 1:
-		return head + untrusted.Own(messages[0]) + "\n"
+		return head + untrusted.Safe(messages[0]) + "\n"
 	}
-	return head + "\n* " + untrusted.Own(strings.Join(messages, "\n* ")) + "\n"
+	return head + "\n* " + untrusted.Safe(strings.Join(messages, "\n* ")) + "\n"
 }
 
 // Sentence returns a message of the server, escaped. Line breaks are kept only in the excerpt of an
 // expression.
-func Sentence(message string) untrusted.Own {
+func Sentence(message string) untrusted.Safe {
 	return untrusted.Lines(message, " | ", "ERROR: <input>:")
 }
 
 // where writes the locations of the causes, each once, and below each the rules that failed there.
 func where(b *strings.Builder, o *finding.Object) {
-	places := o.Strict[:min(len(o.Strict), maxStrict):min(len(o.Strict), maxStrict)]
-	rules := map[finding.Place][]*finding.Cause{}
+	locations := o.Strict[:min(len(o.Strict), maxStrict):min(len(o.Strict), maxStrict)]
+	rules := map[finding.Location][]*finding.Cause{}
 	for i := range o.Causes {
 		c := &o.Causes[i]
-		place := c.Place()
+		location := c.Location()
 		if c.Line == 0 {
-			place = finding.Place{}
-		} else if _, seen := rules[place]; !seen {
-			places = append(places, place)
+			location = finding.Location{}
+		} else if _, seen := rules[location]; !seen {
+			locations = append(locations, location)
 		}
-		rules[place] = append(rules[place], c)
+		rules[location] = append(rules[location], c)
 	}
 	if o.Source != "" {
 		untrusted.Fprintf(b, "  source: %s\n", o.Source)
 	}
-	if len(places) == 0 {
+	if len(locations) == 0 {
 		untrusted.Fprintf(b, "  --> %s\n", placeInFile(o))
 	}
-	for _, place := range places {
-		place.Show(b)
-		why(b, rules[place])
+	for _, location := range locations {
+		location.Show(b)
+		why(b, rules[location])
 	}
 	if more := len(o.Strict) - maxStrict; more > 0 {
 		untrusted.Fprintf(b, "  … %s: use -o json to see all of them\n", phrase.Count(more, "more field"))
 	}
-	why(b, rules[finding.Place{}])
+	why(b, rules[finding.Location{}])
 }
 
 // maxStrict limits how many positions of unknown and duplicate fields are shown per object. The

@@ -105,7 +105,7 @@ func weight(batch []input.Chunk) int64 {
 		n += c.Size()
 	}
 	if n > large {
-		gctuning.Often() // otherwise the heap would grow to several times the size of a large document
+		gctuning.CollectOften() // otherwise the heap would grow to several times the size of a large document
 		return math.MaxInt64
 	}
 	return int64(n)

@@ -26,8 +26,8 @@ import (
 
 // A Client reads from one API server, one request at a time.
 type Client struct {
-	// Tell is called with problems that do not stop reading. It must not be nil.
-	Tell func(error)
+	// Warn is called with problems that do not stop reading. It must not be nil.
+	Warn func(error)
 
 	rest      *rest.RESTClient
 	context   string
@@ -59,7 +59,7 @@ func (f *Flags) Connect(ctx context.Context, tell func(error), kubeVersion *stri
 	if err != nil {
 		return nil, err
 	}
-	client.Tell = tell
+	client.Warn = tell
 	if *kubeVersion == "" {
 		*kubeVersion, err = client.KubeVersion(ctx)
 	}
@@ -80,7 +80,7 @@ func (f *Flags) open(from Client) (*Client, error) {
 		return nil, fmt.Errorf("--cluster: %w", err)
 	}
 	c := &from
-	c.Tell = func(error) {}
+	c.Warn = func(error) {}
 	c.context, c.namespace, c.selector = f.Context, f.Namespace, f.Selector
 	if raw, err := kube.RawConfig(); err == nil && c.context == "" {
 		c.context = raw.CurrentContext
@@ -105,7 +105,7 @@ func (c *Client) connect(cfg *rest.Config) error {
 	scheme := runtime.NewScheme()
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"}) // for the server's Status
 	cfg.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
-	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return &careful{next, c.silence, c.slowness} })
+	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return &noRetryTransport{next, c.silence, c.slowness} })
 	client, err := rest.HTTPClientFor(cfg)
 	if err != nil {
 		return err
@@ -144,24 +144,24 @@ func (c *Client) KubeVersion(ctx context.Context) (string, error) {
 	body, err := c.get(ctx, []string{"/version"}, nil)
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {
-		c.Tell(fmt.Errorf("%s does not report its version: assuming %s: %w", c, types.Version{Minor: types.Newest}, err))
+		c.Warn(fmt.Errorf("%s does not report its version: assuming %s: %w", c, types.Version{Minor: types.Newest}, err))
 		return "", nil
 	}
 	if err != nil {
 		return "", err
 	}
 	defer body.Close()
-	var told struct{ Major, Minor string }
-	if err := json.NewDecoder(io.LimitReader(body, maxStatus)).Decode(&told); err != nil {
+	var version struct{ Major, Minor string }
+	if err := json.NewDecoder(io.LimitReader(body, maxStatus)).Decode(&version); err != nil {
 		return "", fmt.Errorf("%s: no response from an API server: %w", c, err)
 	}
-	minor, err := strconv.Atoi(strings.TrimRight(told.Minor, "+")) // providers may return 31+
-	if err != nil || told.Major != "1" {
-		return "", fmt.Errorf("%s: Kubernetes %q.%q: use --kube-version X.Y", c, told.Major, told.Minor)
+	minor, err := strconv.Atoi(strings.TrimRight(version.Minor, "+")) // providers may return 31+
+	if err != nil || version.Major != "1" {
+		return "", fmt.Errorf("%s: Kubernetes %q.%q: use --kube-version X.Y", c, version.Major, version.Minor)
 	}
 	known := types.Version{Minor: min(max(minor, types.Oldest), types.Newest)}
 	if known.Minor != minor {
-		c.Tell(fmt.Errorf("%s runs Kubernetes 1.%d, which this build does not support: assuming %s", c, minor, known))
+		c.Warn(fmt.Errorf("%s runs Kubernetes 1.%d, which this build does not support: assuming %s", c, minor, known))
 	}
 	return known.String(), nil
 }

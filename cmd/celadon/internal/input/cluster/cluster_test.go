@@ -121,9 +121,9 @@ func TestBusy(t *testing.T) {
 	for code, header := range map[int]string{429: "1", 503: ""} {
 		s := clustertest.Start(t)
 		s.Define(t, crdText("things"), 3, thing)
-		var asked []time.Time
+		var requested []time.Time
 		s.Before = func(w http.ResponseWriter, r *http.Request) bool {
-			if asked = append(asked, time.Now()); len(asked) > 1 {
+			if requested = append(requested, time.Now()); len(requested) > 1 {
 				return false
 			}
 			if header != "" {
@@ -136,8 +136,8 @@ func TestBusy(t *testing.T) {
 		if names, errs := read(t.Context(), c, kind(t, "things")); len(names) != 3 || errs != nil {
 			t.Errorf("%d: %v, %v", code, names, errs)
 		}
-		if len(asked) != 2 || asked[1].Sub(asked[0]) < 900*time.Millisecond {
-			t.Errorf("%d: asked at %v", code, asked)
+		if len(requested) != 2 || requested[1].Sub(requested[0]) < 900*time.Millisecond {
+			t.Errorf("%d: asked at %v", code, requested)
 		}
 	}
 }
@@ -224,11 +224,11 @@ func TestVersions(t *testing.T) {
 		s := clustertest.Start(t)
 		s.Minor = minor
 		c := opened(t, s, Flags{})
-		told := 0
-		c.Tell = func(error) { told++ }
+		warnings := 0
+		c.Warn = func(error) { warnings++ }
 		got, err := c.KubeVersion(t.Context())
-		if got != want || (err != nil) != (want == "") || (told == 1) != (minor == "3" || minor == "99") {
-			t.Errorf("%s: %q, %v, told %d times", minor, got, err, told)
+		if got != want || (err != nil) != (want == "") || (warnings == 1) != (minor == "3" || minor == "99") {
+			t.Errorf("%s: %q, %v, told %d times", minor, got, err, warnings)
 		}
 	}
 }

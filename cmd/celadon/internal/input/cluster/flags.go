@@ -34,7 +34,7 @@ type Flags struct {
 	Context, Namespace, Selector string
 }
 
-// Add adds the flags that choose a cluster and a namespace, with what as the help text of
+// Add adds the flags that choose a cluster and a namespace, with objects in the help text of
 // --cluster.
 func (f *Flags) Add(fs *pflag.FlagSet, what string) {
 	fs.BoolVar(&f.On, "cluster", false, what)

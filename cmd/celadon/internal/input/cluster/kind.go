@@ -157,15 +157,15 @@ func notRead(err error) error {
 	return fmt.Errorf("not read: %w", err)
 }
 
-// Names returns a list of the first most kinds for messages.
-func Names(kinds []Kind, most int) string {
+// Names returns a list of the first limit kinds for messages.
+func Names(kinds []Kind, limit int) string {
 	var text []byte
 	for i, k := range kinds {
 		if i > 0 {
 			text = append(text, ", "...)
 		}
-		if i == most {
-			return fmt.Sprintf("%sand %d more", text, len(kinds)-most)
+		if i == limit {
+			return fmt.Sprintf("%sand %d more", text, len(kinds)-limit)
 		}
 		text = append(text, k.String()...)
 	}

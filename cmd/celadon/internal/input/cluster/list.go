@@ -51,14 +51,14 @@ type listing struct {
 	token     string
 	last      string // key of the last object that was passed to each
 	unordered bool   // the keys are not ascending, so the list cannot be continued
-	behind    bool   // objects up to last were passed to each before
+	skipSeen  bool   // objects up to last were passed to each before
 	given     int
 	bytes     int64
 	seen      int // including repeated objects
 
 	failures, empty int
 	mark            int // the value of given at the last failure
-	told            bool
+	warned          bool
 }
 
 // list calls each with the key and JSON of every object of the list, once per object.
@@ -108,10 +108,10 @@ func (l *listing) take(raw []byte) error {
 	if l.seen++; l.seen > (maxFailures+1)*l.bounds.objects {
 		return errEndless
 	}
-	if l.behind && key <= l.last {
+	if l.skipSeen && key <= l.last {
 		return nil
 	}
-	l.behind = false
+	l.skipSeen = false
 	l.unordered = l.unordered || l.given > 0 && key <= l.last
 	l.last = key
 	l.given++
@@ -141,11 +141,11 @@ func (l *listing) again(ctx context.Context, err error) error {
 	case l.given > 0 && l.unordered:
 		return fmt.Errorf("not read completely, because its objects are not sorted: %w", err)
 	}
-	if (expired || l.token == "") && l.given > 0 && !l.told { // the rest has a newer state of the cluster
-		l.told = true
-		l.client.Tell(fmt.Errorf("%s: the list %s after %d objects: the rest is newer (%w)", l.path[len(l.path)-1], ended(expired), l.given, err))
+	if (expired || l.token == "") && l.given > 0 && !l.warned { // the rest has a newer state of the cluster
+		l.warned = true
+		l.client.Warn(fmt.Errorf("%s: the list %s after %d objects: the rest is newer (%w)", l.path[len(l.path)-1], ended(expired), l.given, err))
 	}
-	l.behind = l.given > 0
+	l.skipSeen = l.given > 0
 	if !expired {
 		return pause(ctx, time.Duration(l.failures)*l.client.pause)
 	}

@@ -31,14 +31,14 @@ func TestExpired(t *testing.T) {
 				return true
 			}
 			c := opened(t, s, Flags{})
-			var told []error
-			c.Tell = func(err error) { told = append(told, err) }
+			var warnings []error
+			c.Warn = func(err error) { warnings = append(warnings, err) }
 			names, errs := read(t.Context(), c, kind(t, "things"))
 			if !failed || !slices.Equal(names, all(3600)) || errs != nil {
 				t.Errorf("%d objects, %v", len(names), errs)
 			}
-			if len(told) != 1 || !strings.Contains(told[0].Error(), "things: the list expired after "+test.at+" objects") {
-				t.Errorf("told %v", told)
+			if len(warnings) != 1 || !strings.Contains(warnings[0].Error(), "things: the list expired after "+test.at+" objects") {
+				t.Errorf("told %v", warnings)
 			}
 		})
 	}
@@ -65,14 +65,14 @@ func TestBroken(t *testing.T) {
 					panic(http.ErrAbortHandler)
 				}
 				c := opened(t, s, Flags{})
-				told := 0
-				c.Tell = func(error) { told++ }
+				warnings := 0
+				c.Warn = func(error) { warnings++ }
 				names, errs := read(t.Context(), c, kind(t, "things"))
 				if cut != 2 || !slices.Equal(names, all(1700)) || errs != nil {
 					t.Errorf("%d objects, %v", len(names), errs)
 				}
-				if want := head && at == ""; (told > 0) != want { // the rest has a newer state
-					t.Errorf("told %d times", told)
+				if want := head && at == ""; (warnings > 0) != want { // the rest has a newer state
+					t.Errorf("told %d times", warnings)
 				}
 			})
 		}

@@ -20,9 +20,9 @@ const (
 	maxWait = time.Minute
 )
 
-// careful is a RoundTripper that limits the size of error responses and the time spent waiting. The
+// noRetryTransport is a RoundTripper that limits the size of error responses and the time spent waiting. The
 // client above it repeats requests whose response has a Retry-After header.
-type careful struct {
+type noRetryTransport struct {
 	next              http.RoundTripper
 	silence, slowness time.Duration
 }
@@ -32,9 +32,9 @@ var (
 	errSlow   = errors.New("the server takes too long for one response")
 )
 
-func (t *careful) RoundTrip(req *http.Request) (*http.Response, error) {
+func (t *noRetryTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(req.Context())
-	body := &heard{cancel: cancel, silence: t.silence, patience: t.slowness, timer: time.AfterFunc(t.silence, func() { cancel(errSilent) })}
+	body := &limitedBody{cancel: cancel, silence: t.silence, timeLeft: t.slowness, timer: time.AfterFunc(t.silence, func() { cancel(errSilent) })}
 	res, err := t.next.RoundTrip(req.WithContext(ctx))
 	body.timer.Stop()
 	if err != nil {
@@ -48,16 +48,16 @@ func (t *careful) RoundTrip(req *http.Request) (*http.Response, error) {
 	res.Body = body
 	if res.StatusCode >= http.StatusMultipleChoices {
 		body.left = maxStatus
-		patient(res)
+		adjustRetryAfter(res)
 	} else {
 		body.left = -1
 	}
 	return res, nil
 }
 
-// patient adjusts the Retry-After header: if a busy server sends no such header, the request is
+// adjustRetryAfter adjusts the Retry-After header: if a busy server sends no such header, the request is
 // repeated soon; if the delay is too long, the request is not repeated.
-func patient(res *http.Response) {
+func adjustRetryAfter(res *http.Response) {
 	const header = "Retry-After"
 	switch seconds, err := strconv.Atoi(res.Header.Get(header)); {
 	case err == nil && time.Duration(seconds) > maxWait/time.Second:
@@ -69,8 +69,8 @@ func patient(res *http.Response) {
 	}
 }
 
-// heard is a response body with limits on its size and on the time that reading may take.
-type heard struct {
+// limitedBody is a response body with limits on its size and on the time that reading may take.
+type limitedBody struct {
 	io.ReadCloser
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -78,24 +78,24 @@ type heard struct {
 	left   int // bytes that may still be read; -1 means any number
 
 	silence  time.Duration
-	patience time.Duration // time that may still be spent reading
+	timeLeft time.Duration // time that may still be spent reading
 }
 
-func (h *heard) Read(p []byte) (int, error) {
+func (h *limitedBody) Read(p []byte) (int, error) {
 	if h.left == 0 {
 		return 0, io.EOF
 	}
 	if h.left > 0 {
 		p = p[:min(len(p), h.left)]
 	}
-	if h.patience <= 0 {
+	if h.timeLeft <= 0 {
 		return 0, errSlow
 	}
 	began := time.Now()
 	h.timer.Reset(h.silence)
 	n, err := h.ReadCloser.Read(p)
 	h.timer.Stop()
-	h.patience -= time.Since(began)
+	h.timeLeft -= time.Since(began)
 	if h.left > 0 {
 		h.left -= n
 	}
@@ -105,7 +105,7 @@ func (h *heard) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (h *heard) Close() error {
+func (h *limitedBody) Close() error {
 	defer h.cancel(nil)
 	return h.ReadCloser.Close()
 }

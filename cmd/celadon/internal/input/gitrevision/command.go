@@ -33,9 +33,9 @@ var doors = []string{
 	"-c", "core.bigFileThreshold=16m", // larger files are streamed instead of held in memory
 }
 
-// kept are the variables that determine which repositories the user trusts (safe.directory). All
+// keptVariables are the variables that determine which repositories the user trusts (safe.directory). All
 // other GIT_ variables are removed, because they could redirect git.
-var kept = []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_COUNT"}
+var keptVariables = []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_COUNT"}
 
 // environment returns the user's environment without git's variables, and with variables that
 // prevent git from connecting, prompting, and writing.
@@ -43,7 +43,7 @@ func (r repository) environment(user []string) []string {
 	env := slices.DeleteFunc(slices.Clone(user), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
 		settings := strings.HasPrefix(name, "GIT_CONFIG_KEY_") || strings.HasPrefix(name, "GIT_CONFIG_VALUE_")
-		return strings.HasPrefix(name, "GIT_") && !settings && !slices.Contains(kept, name)
+		return strings.HasPrefix(name, "GIT_") && !settings && !slices.Contains(keptVariables, name)
 	})
 	return append(env,
 		"GIT_CEILING_DIRECTORIES="+filepath.Dir(r.top),
@@ -95,8 +95,8 @@ func (p *process) end(failed error) error {
 	if failed != nil && !cut {
 		return failed
 	}
-	if said := bytes.TrimSpace(p.stderr); err != nil && len(said) > 0 {
-		return fmt.Errorf("%w: %s", errGit, said)
+	if message := bytes.TrimSpace(p.stderr); err != nil && len(message) > 0 {
+		return fmt.Errorf("%w: %s", errGit, message)
 	}
 	return cmp.Or(err, failed)
 }

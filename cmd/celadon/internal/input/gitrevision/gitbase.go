@@ -29,7 +29,7 @@ func Read(ctx context.Context, rev string, paths []string, yield func(input.Chun
 }
 
 func read(ctx context.Context, rev string, known map[string]revision, path string, yield func(input.Chunk) error) error {
-	top, rel, err := home(path)
+	top, rel, err := repositoryOf(path)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func read(ctx context.Context, rev string, known map[string]revision, path strin
 // nearest folder above it, up to the top of the work tree. It returns the path relative to the
 // working directory, or "" if the file does not exist. A file of more than limit bytes is an error.
 func Nearest(ctx context.Context, rev, name string, limit int64) (found string, data []byte, err error) {
-	top, rel, err := home(".")
+	top, rel, err := repositoryOf(".")
 	if err != nil {
 		return "", nil, fmt.Errorf("--base %s: %w", rev, err)
 	}
@@ -156,7 +156,7 @@ func fetchFirst(rev string, err error) error {
 // File reads a file of the work tree as of a revision. It returns nil if the file did not exist, and
 // an error if it has more than limit bytes.
 func File(ctx context.Context, rev, name string, limit int64) (data []byte, err error) {
-	top, rel, err := home(name)
+	top, rel, err := repositoryOf(name)
 	if err != nil {
 		return nil, fmt.Errorf("--base %s: %w", rev, err)
 	}

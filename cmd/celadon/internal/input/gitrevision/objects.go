@@ -95,11 +95,11 @@ func (r revision) contents(ctx context.Context, files []file, read func(file, io
 	if len(files) == 0 {
 		return nil
 	}
-	var ask strings.Builder
+	var names strings.Builder
 	for _, f := range files {
-		fmt.Fprintln(&ask, f.object)
+		fmt.Fprintln(&names, f.object)
 	}
-	p, err := r.start(ctx, ask.String(), "cat-file", "--batch")
+	p, err := r.start(ctx, names.String(), "cat-file", "--batch")
 	if err != nil {
 		return err
 	}

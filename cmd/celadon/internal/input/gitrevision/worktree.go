@@ -8,11 +8,11 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/worktree"
 )
 
-// home returns the top of the work tree that contains path, and the path relative to it. It uses
+// repositoryOf returns the top of the work tree that contains path, and the path relative to it. It uses
 // the work tree of the working directory, because the user chose it. If path is outside that work
-// tree, or there is none, home uses the outermost work tree that contains path. Nested work trees
+// tree, or there is none, repositoryOf uses the outermost work tree that contains path. Nested work trees
 // are rejected, because other people control their settings.
-func home(path string) (top, rel string, err error) {
+func repositoryOf(path string) (top, rel string, err error) {
 	path, err = worktree.Resolve(path)
 	if err != nil {
 		return "", "", err

@@ -27,8 +27,8 @@ type Pipe[In, Out any] struct {
 	Budget int64
 }
 
-// aheadOf is the number of items per worker that can be in progress.
-const aheadOf = 4
+// itemsPerWorker is the number of items per worker that can be in progress.
+const itemsPerWorker = 4
 
 type job[In, Out any] struct {
 	in       In
@@ -45,7 +45,7 @@ func (p *Pipe[In, Out]) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	jobs := make(chan *job[In, Out])
-	order := make(chan *job[In, Out], aheadOf*p.Workers)
+	order := make(chan *job[In, Out], itemsPerWorker*p.Workers)
 	budget := semaphore.NewWeighted(p.Budget)
 	go func() {
 		defer close(jobs)

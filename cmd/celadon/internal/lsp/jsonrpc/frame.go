@@ -64,7 +64,7 @@ func readHeader(r *bufio.Reader) (length int, err error) {
 	}
 }
 
-func readLine(r *bufio.Reader, most int) (string, error) {
+func readLine(r *bufio.Reader, limit int) (string, error) {
 	var line []byte
 	for {
 		c, err := r.ReadByte()
@@ -74,7 +74,7 @@ func readLine(r *bufio.Reader, most int) (string, error) {
 			}
 			return string(line), err
 		}
-		if line = append(line, c); len(line) > most {
+		if line = append(line, c); len(line) > limit {
 			return string(line), fmt.Errorf("a header of more than %d bytes", maxHeader)
 		}
 		if c == '\n' {

@@ -1,7 +1,7 @@
 // Package jsonrpc implements JSON-RPC 2.0 as used by language servers: messages with a
 // Content-Length header on two streams.
 //
-//	c := jsonrpc.New(in, out, jsonrpc.Handler{Notified: …, Asked: …})
+//	c := jsonrpc.New(in, out, jsonrpc.Handler{Notified: …, HandleRequest: …})
 //	go c.Notify("window/logMessage", params)
 //	err := c.Run() // until in ends
 //
@@ -10,7 +10,7 @@
 package jsonrpc
 
 // How it works. One goroutine reads. It handles notifications in order, so Notified must not block.
-// For a request, it calls Asked, which takes a snapshot of the data and returns a function that runs
+// For a request, it calls HandleRequest, which takes a snapshot of the data and returns a function that runs
 // on its own goroutine. Therefore a request sees the documents as they were when it was sent, a
 // long request blocks nothing, and $/cancelRequest reaches it. Messages to be written are queued,
 // and another goroutine writes them. A client that does not read blocks no handler; if too much data
@@ -42,9 +42,9 @@ type Handler struct {
 	// Notified handles a notification. It is called in the order of the stream and must not block.
 	// It must ignore unknown notifications.
 	Notified func(method string, params json.RawMessage)
-	// Asked handles a request and must not block. The function that it returns may block, and
+	// HandleRequest handles a request and must not block. The function that it returns may block, and
 	// returns the result. A nil function means that the method does not exist.
-	Asked func(method string, params json.RawMessage) func(context.Context) (any, error)
+	HandleRequest func(method string, params json.RawMessage) func(context.Context) (any, error)
 	// Bug, if not nil, is called when a handler panics. A panic does not end the session.
 	Bug func(method string, v any)
 }
@@ -65,7 +65,7 @@ const (
 	InvalidParams  = -32602
 	internalError  = -32603
 	RequestFailed  = -32803
-	cancelled      = -32800
+	canceled       = -32800
 )
 
 const (
@@ -200,7 +200,7 @@ func (c *Conn) take(body []byte) {
 	case m.Method != "" && m.ID == nil:
 		c.notified(&m)
 	case m.Method != "":
-		c.asked(&m)
+		c.startRequest(&m)
 	}
 }
 
@@ -213,7 +213,7 @@ func (c *Conn) notified(m *message) {
 	c.handler.Notified(m.Method, m.Params)
 }
 
-func (c *Conn) asked(m *message) {
+func (c *Conn) startRequest(m *message) {
 	id := string(m.ID)
 	run, err := c.begin(m)
 	ctx, cancel := context.WithCancel(c.ctx)
@@ -237,7 +237,7 @@ func (c *Conn) asked(m *message) {
 		defer c.work.Done()
 		result, err := c.guarded(ctx, m.Method, run)
 		if errors.Is(err, context.Canceled) {
-			err = &Error{cancelled, "cancelled"}
+			err = &Error{canceled, "cancelled"}
 		}
 		c.mu.Lock()
 		delete(c.running, id)
@@ -254,7 +254,7 @@ func (c *Conn) begin(m *message) (run func(context.Context) (any, error), err er
 			err = c.bug(m.Method, v)
 		}
 	}()
-	if run = c.handler.Asked(m.Method, m.Params); run == nil {
+	if run = c.handler.HandleRequest(m.Method, m.Params); run == nil {
 		return nil, &Error{methodNotFound, strconv.Quote(m.Method) + ": no such method"}
 	}
 	return run, nil

@@ -22,7 +22,7 @@ func echo() Handler {
 				panic("no")
 			}
 		},
-		Asked: func(method string, params json.RawMessage) func(context.Context) (any, error) {
+		HandleRequest: func(method string, params json.RawMessage) func(context.Context) (any, error) {
 			switch method {
 			case "echo":
 				return func(context.Context) (any, error) { return params, nil }

@@ -10,7 +10,7 @@ import (
 // An expression is the part of a rule at a position in the text of a CRD.
 type expression struct {
 	*editor.Expression
-	place *assist.Place
+	context *assist.Context
 	// at returns the offset in the text of a code point, in UTF-16 code units.
 	at func(point int) int
 }
@@ -42,9 +42,9 @@ func (r *Service) complete(ctx context.Context, req *Request) (any, error) {
 	var c assist.Completion
 	switch e.At.Key {
 	case "rule", "messageExpression":
-		c = e.place.CompleteAt(e.Source, e.Cursor)
+		c = e.context.CompleteAt(e.Source, e.Cursor)
 	case "fieldPath":
-		c = e.place.CompleteFieldPath(e.Source, e.Cursor)
+		c = e.context.CompleteFieldPath(e.Source, e.Cursor)
 	default:
 		return nil, nil
 	}
@@ -64,10 +64,10 @@ type hovered struct {
 
 func (r *Service) hover(ctx context.Context, req *Request) (any, error) {
 	e, err := r.expression(ctx, req)
-	if e == nil || err != nil || e.place.Part == assist.AnyExpression {
+	if e == nil || err != nil || e.context.Part == assist.AnyExpression {
 		return nil, err
 	}
-	h := e.place.Hover(e.Source, e.Cursor)
+	h := e.context.Hover(e.Source, e.Cursor)
 	if h == nil {
 		return nil, nil
 	}
@@ -81,7 +81,7 @@ type problem struct {
 	Kind    string     `json:"kind"`
 	Message string     `json:"message"`
 	Words   string     `json:"words,omitempty"`
-	Mends   []fixReply `json:"mends"`
+	Fixes   []fixReply `json:"mends"`
 }
 
 type fixReply struct {
@@ -101,12 +101,12 @@ var problemKinds = map[assist.ProblemKind]string{assist.Broken: "broken", assist
 // request fix handles bounds.
 func (r *Service) fixes(ctx context.Context, req *Request) (any, error) {
 	e, err := r.expression(ctx, req)
-	if e == nil || err != nil || e.place.Part == assist.AnyExpression {
+	if e == nil || err != nil || e.context.Part == assist.AnyExpression {
 		return nil, err
 	}
 	list := []problem{}
-	for _, p := range e.place.Problems(e.Source) {
-		one := problem{From: e.at(p.Start), To: e.at(p.End), Kind: problemKinds[p.Kind], Message: p.Message, Words: p.Words, Mends: []fixReply{}}
+	for _, p := range e.context.Problems(e.Source) {
+		one := problem{From: e.at(p.Start), To: e.at(p.End), Kind: problemKinds[p.Kind], Message: p.Message, Words: p.Words, Fixes: []fixReply{}}
 		for _, m := range p.Fixes {
 			if len(m.Bounds) > 0 {
 				continue
@@ -115,7 +115,7 @@ func (r *Service) fixes(ctx context.Context, req *Request) (any, error) {
 			for _, change := range m.Edits {
 				with.Edits = append(with.Edits, edit{e.at(change.Start), e.at(change.End), e.Style.Escape(change.Text)})
 			}
-			one.Mends = append(one.Mends, with)
+			one.Fixes = append(one.Fixes, with)
 		}
 		list = append(list, one)
 	}
@@ -146,11 +146,11 @@ func (r *Service) expression(ctx context.Context, req *Request) (*expression, er
 	if compiled == nil {
 		return nil, nil
 	}
-	place, err := d.places.Of(compiled, crd, &e.At, e.OptionalOldSelf, &r.functions)
-	if place == nil || err != nil {
+	exprContext, err := d.contexts.Of(compiled, crd, &e.At, e.OptionalOldSelf, &r.functions)
+	if exprContext == nil || err != nil {
 		return nil, err
 	}
-	return &expression{e, place, func(point int) int { return units(req.CRD[:e.Point(point)]) }}, nil
+	return &expression{e, exprContext, func(point int) int { return units(req.CRD[:e.Point(point)]) }}, nil
 }
 
 // offsetOf returns the byte offset after n UTF-16 code units, or -1 if the text is shorter.

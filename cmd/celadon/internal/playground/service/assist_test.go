@@ -76,7 +76,7 @@ func TestMends(t *testing.T) {
 			t.Errorf("%s: nothing is wrong", rule)
 			continue
 		}
-		for _, m := range got[0].Mends {
+		for _, m := range got[0].Fixes {
 			text := utf16.Encode([]rune(crd))
 			for i := len(m.Edits) - 1; i >= 0; i-- {
 				e := m.Edits[i]
@@ -93,13 +93,13 @@ func TestMends(t *testing.T) {
 
 type problem struct {
 	Kind, Message string
-	Mends         []struct {
+	Fixes         []struct {
 		Title string
 		Edits []struct {
 			From, To int
 			Text     string
 		}
-	}
+	} `json:"mends"`
 }
 
 func askList(t *testing.T, req service.Request) (list []problem) {

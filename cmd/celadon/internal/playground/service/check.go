@@ -15,13 +15,13 @@ import (
 type checked struct {
 	// Report is the output of celadon check --no-vet --verbose --summary -o json.
 	Report  json.RawMessage `json:"report"`
-	Objects []decided       `json:"objects"`
+	Objects []objectDetails `json:"objects"`
 	// Problems holds the errors of the CRDs and of the old objects.
 	Problems []string `json:"problems"`
 }
 
-// decided holds data about an object that is not in the report.
-type decided struct {
+// objectDetails holds data about an object that is not in the report.
+type objectDetails struct {
 	// CRD is the name of the object's CRD, or "" if no CRD was given.
 	CRD string `json:"crd"`
 	// Causes has, for each cause of the report, the index in Rules of the rule that caused it, or -1.
@@ -66,7 +66,7 @@ func (r *Service) check(ctx context.Context, req *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer := &checked{Report: all.Report, Objects: []decided{}, Problems: []string{}}
+	answer := &checked{Report: all.Report, Objects: []objectDetails{}, Problems: []string{}}
 	for _, problem := range all.Problems {
 		answer.Problems = append(answer.Problems, problem.Error())
 	}
@@ -91,8 +91,8 @@ func (r *Service) checked(ctx context.Context, req *Request) (*verdict.Checked, 
 	})
 }
 
-func newDecided(o *verdict.Answer) decided {
-	d := decided{CRD: o.CRD, Causes: []int{}, Diff: string(o.Diff), Rules: []rule{}, Runs: []run{}, AllRuns: len(o.Runs)}
+func newDecided(o *verdict.Answer) objectDetails {
+	d := objectDetails{CRD: o.CRD, Causes: []int{}, Diff: string(o.Diff), Rules: []rule{}, Runs: []run{}, AllRuns: len(o.Runs)}
 	if o.Status != nil {
 		d.Kubectl = string(print.KubectlError(o.Object))
 	}

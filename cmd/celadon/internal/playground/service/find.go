@@ -9,8 +9,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// found is the response to find.
-type found struct {
+// findReply is the response to find.
+type findReply struct {
 	// Rule is the rule's part of the output of celadon find -o json.
 	Rule *find.RulePart `json:"rule"`
 	// Object and Old are the example object and its old version, as YAML.
@@ -33,8 +33,8 @@ func (r *Service) find(ctx context.Context, req *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	words, f := part.Said()
-	answer := &found{Rule: part, Words: words}
+	words, f := part.Result()
+	answer := &findReply{Rule: part, Words: words}
 	object, errObject := asYAML(f.Object)
 	old, errOld := asYAML(f.Old)
 	answer.Object, answer.Old = object, old

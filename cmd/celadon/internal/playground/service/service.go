@@ -73,7 +73,7 @@ const (
 // use.
 type Service struct {
 	mu    sync.Mutex
-	desks []*compiledText // most recently used first
+	texts []*compiledText // most recently used first
 	// good is the last text with a readable CRD, because a CRD is often unreadable while it is being
 	// edited.
 	good      *compiledText
@@ -86,7 +86,7 @@ type compiledText struct {
 	text, kubeVersion string
 	*verdict.TextChecker
 
-	places editor.Places
+	contexts editor.Contexts
 }
 
 // kept is the number of CRD texts that stay compiled. If together they have more than much bytes,
@@ -170,14 +170,14 @@ func encoded(v any) []byte {
 // compiled returns the compiled CRD text of a request.
 func (r *Service) compiled(ctx context.Context, req *Request) (*compiledText, error) {
 	r.mu.Lock()
-	i := slices.IndexFunc(r.desks, func(d *compiledText) bool { return d.text == req.CRD && d.kubeVersion == req.KubeVersion })
+	i := slices.IndexFunc(r.texts, func(d *compiledText) bool { return d.text == req.CRD && d.kubeVersion == req.KubeVersion })
 	if i >= 0 {
-		d := r.desks[i]
-		r.desks = slices.Insert(slices.Delete(r.desks, i, i+1), 0, d)
+		d := r.texts[i]
+		r.texts = slices.Insert(slices.Delete(r.texts, i, i+1), 0, d)
 		r.mu.Unlock()
 		return d, nil
 	}
-	r.makeRoom(len(req.CRD))
+	r.evictFor(len(req.CRD))
 	r.mu.Unlock()
 	made, err := verdict.NewTextChecker(ctx, input.Text{File: CRDFile, Data: []byte(req.CRD)}, req.KubeVersion)
 	if err != nil {
@@ -186,22 +186,22 @@ func (r *Service) compiled(ctx context.Context, req *Request) (*compiledText, er
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	d := &compiledText{text: req.CRD, kubeVersion: req.KubeVersion, TextChecker: made}
-	r.makeRoom(len(req.CRD)) // another text may have been added meanwhile
-	r.desks = slices.Insert(r.desks, 0, d)
+	r.evictFor(len(req.CRD)) // another text may have been added meanwhile
+	r.texts = slices.Insert(r.texts, 0, d)
 	if made.Readable() {
 		r.good = d
 	}
 	return d, nil
 }
 
-// makeRoom removes compiled texts from the cache before a text of size bytes is added.
-func (r *Service) makeRoom(size int) {
+// evictFor removes compiled texts from the cache before a text of size bytes is added.
+func (r *Service) evictFor(size int) {
 	stay := 0
-	for _, d := range r.desks[:min(len(r.desks), kept-1)] {
+	for _, d := range r.texts[:min(len(r.texts), kept-1)] {
 		if size += len(d.text); size > much {
 			break
 		}
 		stay++
 	}
-	r.desks = slices.Delete(r.desks, stay, len(r.desks))
+	r.texts = slices.Delete(r.texts, stay, len(r.texts))
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/celadon-cel/celadon/x/trace/record"
 )
 
-// traced is the response to trace: the parts of a rule, each followed by its operands.
-type traced struct {
+// traceReply is the response to trace: the parts of a rule, each followed by its operands.
+type traceReply struct {
 	Parts []part `json:"parts"`
 	Cost  uint64 `json:"cost"`
 	Error string `json:"error,omitempty"`
@@ -48,7 +48,7 @@ func (r *Service) trace(ctx context.Context, req *Request) (any, error) {
 	case err != nil:
 		return nil, err
 	}
-	answer := &traced{Parts: []part{}, Cost: t.Cost}
+	answer := &traceReply{Parts: []part{}, Cost: t.Cost}
 	if t.Err != nil {
 		answer.Error = t.Err.Error()
 	}

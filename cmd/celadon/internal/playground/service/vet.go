@@ -15,8 +15,8 @@ type vetted struct {
 	Report json.RawMessage `json:"report"`
 	// Kubectl holds the message that kubectl would print for each rejected CRD.
 	Kubectl []string `json:"kubectl"`
-	// Places holds the positions of rules and advice.
-	Places []vet.Place `json:"places"`
+	// Positions holds the positions of rules and advice.
+	Positions []vet.Position `json:"places"`
 	// Problems are the reasons for a missing verdict, or for a rejection without causes.
 	Problems []vet.Problem `json:"problems"`
 }
@@ -30,7 +30,7 @@ func (r *Service) vet(ctx context.Context, req *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &vetted{all.Report, all.Refusals, all.Places, all.Problems}, nil
+	return &vetted{all.Report, all.Refusals, all.Positions, all.Problems}, nil
 }
 
 // fix returns the text of the CRD with one or all of the advised bounds set.

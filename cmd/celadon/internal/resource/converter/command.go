@@ -41,17 +41,17 @@ const (
 	// grace is how long to wait for output after the program has ended, if another process holds it
 	// open.
 	grace = time.Second
-	// maxSaid limits the bytes of error output that are shown.
-	maxSaid = 2 << 10
+	// maxStderr limits the bytes of error output that are shown.
+	maxStderr = 2 << 10
 )
 
 func runConverter(ctx context.Context, path string, args []string, review []byte) ([]byte, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	out := &bounded{most: conversion.DefaultMaxBytes, full: cancel}
-	said := &bounded{most: maxSaid}
+	out := &bounded{limit: conversion.DefaultMaxBytes, onExceeded: cancel}
+	stderr := &bounded{limit: maxStderr}
 	cmd := exec.CommandContext(ctx, path, args[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(review), out, said
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(review), out, stderr
 	cmd.WaitDelay = grace
 	ownGroup(cmd)
 	err := cmd.Run()
@@ -60,12 +60,12 @@ func runConverter(ctx context.Context, path string, args []string, review []byte
 		err = nil
 	}
 	switch {
-	case out.over:
-		return nil, fmt.Errorf("%s: the response is too large (got more than %d bytes)", args[0], out.most)
+	case out.exceeded:
+		return nil, fmt.Errorf("%s: the response is too large (got more than %d bytes)", args[0], out.limit)
 	case err == nil:
 		return out.kept.Bytes(), nil
 	}
-	if text := strings.TrimSpace(said.kept.String()); text != "" {
+	if text := strings.TrimSpace(stderr.kept.String()); text != "" {
 		return nil, fmt.Errorf("%s: %w: %s", args[0], err, text)
 	}
 	return nil, fmt.Errorf("%s: %w", args[0], err)
@@ -74,19 +74,19 @@ func runConverter(ctx context.Context, path string, args []string, review []byte
 // bounded keeps the beginning of the data that is written to it. It does not embed bytes.Buffer,
 // whose ReadFrom has no limit.
 type bounded struct {
-	kept bytes.Buffer
-	most int
-	over bool
-	full func() // called when the limit is exceeded; may be nil
+	kept       bytes.Buffer
+	limit      int
+	exceeded   bool
+	onExceeded func() // called when the limit is exceeded; may be nil
 }
 
 func (b *bounded) Write(p []byte) (int, error) {
-	keep := min(len(p), b.most-b.kept.Len())
+	keep := min(len(p), b.limit-b.kept.Len())
 	b.kept.Write(p[:keep])
 	if keep < len(p) {
-		b.over = true
-		if b.full != nil {
-			b.full()
+		b.exceeded = true
+		if b.onExceeded != nil {
+			b.onExceeded()
 		}
 	}
 	return len(p), nil

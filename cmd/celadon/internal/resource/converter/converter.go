@@ -37,19 +37,19 @@ func (f *Flags) Add(fs *pflag.FlagSet) {
 // Open returns a converter, or nil if no webhook is selected. Patience is how many times a webhook
 // that has never responded may time out before calls to it stop; 0 means no limit and is for
 // servers.
-func (f *Flags) Open(patience int64) (engine.Converter, error) {
+func (f *Flags) Open(maxTimeouts int64) (engine.Converter, error) {
 	if f.URL == "" {
 		if f.CA != "" {
 			return nil, errors.New("--convert-ca: use it with --convert URL")
 		}
 		return nil, nil
 	}
-	return f.open(timeout, patience)
+	return f.open(timeout, maxTimeouts)
 }
 
-func (f *Flags) open(timeout time.Duration, patience int64) (engine.Converter, error) {
-	w := conversion.Webhook{URL: f.URL, Timeout: timeout, Patience: patience}
-	if patience == 0 {
+func (f *Flags) open(timeout time.Duration, maxTimeouts int64) (engine.Converter, error) {
+	w := conversion.Webhook{URL: f.URL, Timeout: timeout, Patience: maxTimeouts}
+	if maxTimeouts == 0 {
 		w.MaxWaiting = maxWaiting
 	}
 	if f.CA != "" {

@@ -101,7 +101,7 @@ func (j *CRDReviewer) locate(c *finding.CRD, doc *input.Document, verdict *vet.R
 	excerpts := excerpt.NewExcerpts(doc, j.Width, &secret.Secrets{}, nil)
 	fields := make([]string, len(verdict.Causes))
 	for i, cause := range verdict.Causes {
-		fields[i] = resource.Place(doc, cause.Field)
+		fields[i] = resource.DocumentPath(doc, cause.Field)
 	}
 	c.Causes = finding.NewCauses(verdict.Causes)
 	for i := range c.Causes {

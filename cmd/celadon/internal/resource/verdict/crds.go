@@ -38,7 +38,7 @@ type Definition struct {
 	CRD      *resource.Compact
 	complete *apiextensionsv1.CustomResourceDefinition // nil unless an update of the CRD may be vetted
 	entry    *catalog.Entry
-	Place    string
+	Location string
 
 	once      sync.Once
 	engine    *engine.Engine
@@ -65,8 +65,8 @@ func Read(ctx context.Context, source batch.Source, named []string, use Use, cfg
 	var t templates
 	read := func(doc *input.Document) crdRead { return readCRD(ctx, doc, named, &t, use) }
 	err := batch.From(source, read, func(r crdRead) error {
-		if r.judged != nil {
-			d.Verdicts = append(d.Verdicts, r.judged)
+		if r.vetted != nil {
+			d.Verdicts = append(d.Verdicts, r.vetted)
 		}
 		if r.CRD == nil && r.Err == nil {
 			return nil
@@ -93,7 +93,7 @@ func noCRD(paths []string) error { return fmt.Errorf("%w in %s", ErrNoCRD, strin
 type crdRead struct {
 	resource.Read
 	complete *apiextensionsv1.CustomResourceDefinition // see Definition
-	judged   *CRDVerdict                               // nil unless the CRD is vetted
+	vetted   *CRDVerdict                               // nil unless the CRD is vetted
 }
 
 // readCRD reads the CRD in a document. It skips documents of other kinds. Below folders, it also
@@ -104,7 +104,7 @@ func readCRD(ctx context.Context, doc *input.Document, named []string, t *templa
 		return crdRead{}
 	}
 	if t.has(doc) {
-		return crdRead{Read: resource.Read{Place: doc.File, Err: errTemplate}}
+		return crdRead{Read: resource.Read{Location: doc.File, Err: errTemplate}}
 	}
 	read := crdRead{Read: resource.One(doc)}
 	if read.CRD == nil || read.Err != nil {
@@ -115,7 +115,7 @@ func readCRD(ctx context.Context, doc *input.Document, named []string, t *templa
 	}
 	if use.Vet != nil {
 		if data, err := doc.JSON(); err == nil {
-			read.judged = use.Vet.soon(ctx, doc, data)
+			read.vetted = use.Vet.soon(ctx, doc, data)
 		}
 	}
 	return read
@@ -123,7 +123,7 @@ func readCRD(ctx context.Context, doc *input.Document, named []string, t *templa
 
 // unreadable adds the error of a CRD that cannot be read. For each template, it adds only one error.
 func (d *CRDs) unreadable(r crdRead) {
-	problem := fmt.Errorf("%s: %w", r.Place, r.Err)
+	problem := fmt.Errorf("%s: %w", r.Location, r.Err)
 	if last := len(d.Problems) - 1; r.Err == errTemplate && last >= 0 && d.Problems[last].Error() == problem.Error() {
 		return
 	}
@@ -142,15 +142,15 @@ func (d *CRDs) add(given []crdRead) {
 		for _, e := range errs.Errors {
 			failed[e.Index] = true
 			if errors.Is(e, catalog.ErrTwice) {
-				d.Problems = append(d.Problems, fmt.Errorf("%s: %s is %w", given[e.Index].Place, e.Name, catalog.ErrTwice))
+				d.Problems = append(d.Problems, fmt.Errorf("%s: %s is %w", given[e.Index].Location, e.Name, catalog.ErrTwice))
 			} else {
-				d.Problems = append(d.Problems, fmt.Errorf("%s: %w", given[e.Index].Place, e))
+				d.Problems = append(d.Problems, fmt.Errorf("%s: %w", given[e.Index].Location, e))
 			}
 		}
 	}
 	for i, r := range given {
 		if e := d.catalog.Named(r.CRD.Name); e != nil && !failed[i] {
-			def := &Definition{CRD: r.CRD, complete: r.complete, entry: e, Place: r.Place}
+			def := &Definition{CRD: r.CRD, complete: r.complete, entry: e, Location: r.Location}
 			d.byEntry[e] = def
 			d.All = append(d.All, def)
 		}
@@ -227,10 +227,10 @@ func (def *Definition) compile() {
 	var bad *engine.CompileErrors
 	if errors.As(err, &bad) {
 		for _, rule := range bad.Errors {
-			def.problems = append(def.problems, fmt.Errorf("%s: %s", def.Place, resource.BrokenRule(def.CRD.Name, rule)))
+			def.problems = append(def.problems, fmt.Errorf("%s: %s", def.Location, resource.BrokenRule(def.CRD.Name, rule)))
 		}
 	} else if err != nil {
-		def.problems = append(def.problems, fmt.Errorf("%s: %w", def.Place, err))
+		def.problems = append(def.problems, fmt.Errorf("%s: %w", def.Location, err))
 	}
 	if e != nil {
 		def.engine, def.explainer, def.views = e, trace.NewExplainer(e), newViews(def.CRD.ForEngine())

@@ -46,7 +46,7 @@ func (l *Live) Apply(put []resource.Read, remove []string) error {
 		e := d.catalog.Named(crd.Name)
 		failed := bad != nil && slices.ContainsFunc(bad.Errors, func(e *catalog.Error) bool { return e.Index == i })
 		if e != nil && d.byEntry[e] == nil && !failed {
-			d.byEntry[e] = &Definition{CRD: (*resource.Compact)(e.CRD), entry: e, Place: put[i].Place}
+			d.byEntry[e] = &Definition{CRD: (*resource.Compact)(e.CRD), entry: e, Location: put[i].Location}
 		}
 	}
 	for e := range d.byEntry {

@@ -24,11 +24,11 @@ func (d *TextChecker) Masked(texts ...input.Text) (masked [][]byte, n int, err e
 			def := d.crds.find(doc.Identity().GroupKind())
 			switch {
 			case doc.Err != nil:
-				err = fmt.Errorf("%s: %w", doc.Place(), doc.Err)
+				err = fmt.Errorf("%s: %w", doc.Location(), doc.Err)
 			case def == nil:
-				err = fmt.Errorf("%s: no usable CRD given for it", doc.Place())
+				err = fmt.Errorf("%s: no usable CRD given for it", doc.Location())
 			default:
-				n += len(secret.Of(def.CRD.ForEngine(), doc.Object).Places())
+				n += len(secret.Of(def.CRD.ForEngine(), doc.Object).PathStrings())
 				mask.Add(def.CRD.ForEngine(), doc.Object)
 			}
 			docs[i] = append(docs[i], doc)
@@ -59,7 +59,7 @@ func maskedText(text []byte, docs []*input.Document, mask secret.Mask) ([]byte, 
 	}
 	if asWritten {
 		after, err := fix.Each(text, docs, func(i int, source []byte) ([]byte, error) { return maskedSource(source, docs[i].Object, mask) })
-		if err == nil && !mask.Leaves(after) {
+		if err == nil && !mask.Reveals(after) {
 			return after, nil
 		}
 	}

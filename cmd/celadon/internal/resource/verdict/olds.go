@@ -108,7 +108,7 @@ func (d *CRDs) Key(id input.Identity) string {
 // Take adds an object of --old. It keeps an error for Decider.Problems.
 func (o *Olds) Take(r Old, crds *CRDs, owns func(key string) bool) {
 	if err := o.add(r, crds, owns); err != nil {
-		o.errs = append(o.errs, fmt.Errorf("--old: %s: %w", r.Place, err))
+		o.errs = append(o.errs, fmt.Errorf("--old: %s: %w", r.Location, err))
 	}
 }
 
@@ -158,9 +158,9 @@ func (o *Olds) problems() []error {
 
 // An Old is an old object as it was read.
 type Old struct {
-	// Place is the object's location for messages. Err is the reason why it cannot be read.
-	Place string
-	Err   error
+	// Location is the object's location for messages. Err is the reason why it cannot be read.
+	Location string
+	Err      error
 
 	file   string
 	object map[string]any
@@ -171,5 +171,5 @@ type Old struct {
 
 // ReadOld reads a document as an old object.
 func ReadOld(doc *input.Document) Old {
-	return Old{Place: doc.Place(), Err: doc.Err, file: doc.File, object: doc.Object, id: doc.Identity(), named: doc.Named(), json: doc.FromJSON()}
+	return Old{Location: doc.Location(), Err: doc.Err, file: doc.File, object: doc.Object, id: doc.Identity(), named: doc.Named(), json: doc.FromJSON()}
 }

@@ -26,25 +26,25 @@ func couldBeTooLarge(doc *input.Document) bool {
 		return len(text) > fitsBelow
 	}
 	source, _, inList := doc.Source()
-	return len(source) > fitsBelow && (!inList || weigh(doc.Object, fitsBelow) <= 0)
+	return len(source) > fitsBelow && (!inList || subtractSize(doc.Object, fitsBelow) <= 0)
 }
 
-// weigh subtracts the approximate size of v from left and returns the rest. It stops when the rest
+// subtractSize subtracts the approximate size of v from left and returns the rest. It stops when the rest
 // is not positive.
-func weigh(v any, left int) int {
+func subtractSize(v any, left int) int {
 	left--
 	switch v := v.(type) {
 	case string:
 		return left - len(v)
 	case map[string]any:
 		for name, field := range v {
-			if left = weigh(field, left-len(name)); left <= 0 {
+			if left = subtractSize(field, left-len(name)); left <= 0 {
 				return left
 			}
 		}
 	case []any:
 		for _, item := range v {
-			if left = weigh(item, left); left <= 0 {
+			if left = subtractSize(item, left); left <= 0 {
 				return left
 			}
 		}

@@ -110,7 +110,7 @@ func (d *TextChecker) Check(ctx context.Context, w Writes) (*Checked, error) {
 		return nil, err
 	}
 	summary, tables := &finding.Summary{}, finding.NewTables()
-	told := false // report a template once, not for each of its documents
+	reported := false // report a template once, not for each of its documents
 	checked := &Checked{}
 	w.Objects.Each(func(doc *input.Document) {
 		if err != nil {
@@ -130,10 +130,10 @@ func (d *TextChecker) Check(ctx context.Context, w Writes) (*Checked, error) {
 		}
 		checked.Objects = append(checked.Objects, one)
 		if one.Template {
-			if told {
+			if reported {
 				return
 			}
-			told = true
+			reported = true
 		}
 		c.Settle(one.Object)
 		tables.Add(one.Object)

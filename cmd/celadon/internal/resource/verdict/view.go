@@ -96,7 +96,7 @@ func (c *Decider) show(def *Definition, req engine.Request, doc *input.Document,
 		rep.Persisted = shown
 	}
 	if c.Diff {
-		rep.Diff, rep.Bug = linediff.Persisted(doc.Place(), mask.Object(doc.Object), shown)
+		rep.Diff, rep.Bug = linediff.Persisted(doc.Location(), mask.Object(doc.Object), shown)
 	}
 	if c.Row {
 		rep.Row = c.row(v, rep.Identity, shown, doc.Object, req.OldObject)

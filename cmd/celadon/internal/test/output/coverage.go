@@ -30,7 +30,7 @@ func itemText(b *strings.Builder, item *coverage.Item) {
 	if len(gaps) == 0 && item.Unmeasured == "" {
 		return
 	}
-	untrusted.Fprintf(b, "%s %s: %s, rule %d: ran %s, rejected %s\n", item.CRD, item.Version, phrase.Place(item.Path), item.Index, phrase.Count(item.Ran, "time"), phrase.Count(item.Refused, "time"))
+	untrusted.Fprintf(b, "%s %s: %s, rule %d: ran %s, rejected %s\n", item.CRD, item.Version, phrase.Path(item.Path), item.Index, phrase.Count(item.Ran, "time"), phrase.Count(item.Refused, "time"))
 	underlined(b, item.Rule, gaps)
 	for i, gap := range gaps {
 		if i == maxListed {

@@ -28,11 +28,11 @@ func Survivors(b *strings.Builder, r *mutation.Report) {
 func MutationLine(b *strings.Builder, r *mutation.Report) {
 	untrusted.Fprintf(b, "mutation: score %.1f %%: of %s %d killed, %d survived, %d not covered", 100*r.Score, phrase.Count(r.Total, "mutant"), r.Killed, r.Survived, r.NotCovered)
 	for _, rest := range []struct {
-		n    int
-		what string
+		n     int
+		label string
 	}{{r.Equivalent, "equivalent"}, {r.TimedOut, "timed out"}, {r.NotViable, "not viable"}} {
 		if rest.n > 0 {
-			untrusted.Fprintf(b, ", %d %s", rest.n, rest.what)
+			untrusted.Fprintf(b, ", %d %s", rest.n, rest.label)
 		}
 	}
 	if r.Cut > 0 {
@@ -42,7 +42,7 @@ func MutationLine(b *strings.Builder, r *mutation.Report) {
 }
 
 func survivor(b *strings.Builder, m *mutation.Mutant) {
-	untrusted.Fprintf(b, "survived: %s %s: %s: %s\n", m.CRD, m.Version, phrase.Place(m.Path), m.Operator)
+	untrusted.Fprintf(b, "survived: %s %s: %s: %s\n", m.CRD, m.Version, phrase.Path(m.Path), m.Operator)
 	difference(b, m.Rule, m.Changed)
 	if m.Test == nil {
 		b.WriteString("  no write was found that would kill it\n\n")

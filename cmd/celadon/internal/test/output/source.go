@@ -58,7 +58,7 @@ func (s *Sources) add(doc *input.Document) {
 		return
 	}
 	one := &source{file: doc.File, line: line, text: text, edit: edit}
-	one.doc, _ = edit.Schema(crdedit.Place{})
+	one.doc, _ = edit.Schema(crdedit.SchemaNode{})
 	meta, _ := doc.Object["metadata"].(map[string]any)
 	one.name, _ = meta["name"].(string)
 	spec, _ := doc.Object["spec"].(map[string]any)
@@ -78,7 +78,7 @@ func (s *source) schema(version, path string) *position.Node {
 	if at < 0 || err != nil {
 		return nil
 	}
-	_, node := s.edit.Schema(crdedit.Place{Version: at, Steps: steps})
+	_, node := s.edit.Schema(crdedit.SchemaNode{Version: at, Steps: steps})
 	return node
 }
 

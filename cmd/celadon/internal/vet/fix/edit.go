@@ -113,7 +113,7 @@ func (e *edit) result() ([]byte, error) {
 }
 
 // done returns a summary of the changes.
-func (e *edit) done(dry bool) untrusted.Own {
+func (e *edit) done(dry bool) untrusted.Safe {
 	set, guarded := "set", "guarded"
 	if dry {
 		set, guarded = "to set", "to guard"
@@ -125,5 +125,5 @@ func (e *edit) done(dry bool) untrusted.Own {
 	if e.rules > 0 {
 		parts = append(parts, fmt.Sprintf("rules %s: %d", guarded, e.rules))
 	}
-	return untrusted.Own(strings.Join(parts, "; "))
+	return untrusted.Safe(strings.Join(parts, "; "))
 }

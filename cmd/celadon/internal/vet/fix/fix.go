@@ -90,7 +90,7 @@ func (f *Fixer) Add(ctx context.Context, doc *input.Document, v *Vetted) error {
 // Unreadable reports a document that cannot be decoded as a CRD.
 func (f *Fixer) Unreadable(doc *input.Document, err error) {
 	f.sum.Failed++
-	untrusted.Fprintf(f.err, "%s: %s\n", doc.Place(), err.Error())
+	untrusted.Fprintf(f.err, "%s: %s\n", doc.Location(), err.Error())
 }
 
 // Summary returns the counts for all completed files.
@@ -121,7 +121,7 @@ func (f *Fixer) End(ctx context.Context) error {
 			f.failed(err)
 			return nil
 		} else if err != nil {
-			untrusted.Fprintf(f.err, "%s: %s: not fixed: %s\n", c.doc.Place(), c.Report.Name, err.Error())
+			untrusted.Fprintf(f.err, "%s: %s: not fixed: %s\n", c.doc.Location(), c.Report.Name, err.Error())
 		}
 	}
 	return f.write(ctx, crds, &e, before)
@@ -188,7 +188,7 @@ func (f *Fixer) refused(crds []crd) {
 	for _, c := range crds {
 		if !c.Report.Accepted {
 			f.sum.Refused++
-			untrusted.Fprintf(f.err, "%s: %s: the API server rejects it: run celadon vet for details\n", c.doc.Place(), c.Report.Name)
+			untrusted.Fprintf(f.err, "%s: %s: the API server rejects it: run celadon vet for details\n", c.doc.Location(), c.Report.Name)
 		}
 	}
 }

@@ -1,0 +1,101 @@
+package check
+
+import (
+	"context"
+	"errors"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+)
+
+// Results holds the results of other runs, in the order of their input. The functions return the
+// errors of take and end unchanged; their own errors are *command.ExitError.
+type Results struct {
+	// Head holds the settings that all runs share.
+	Head *finding.PartHead
+	// Objects yields all objects and the end of each part. Afterwards, CRDs yields all CRDs.
+	CRDs    func(take func(*finding.CRD) error) error
+	Objects func(take func(*finding.Object) error, end func(source string, l *finding.PartLine)) error
+	// Missing lists the parts without a report. Unclear is set if there was another problem, which
+	// has been printed.
+	Missing []string
+	Unclear bool
+}
+
+// WriteMerged writes the report of other runs' results, as a single run over all the input would.
+func WriteMerged(ctx context.Context, s command.Streams, o *Options, d *Results) error {
+	if err := o.checkReport(); err != nil {
+		return err
+	}
+	o.NoVet = true // the CRDs were vetted by the other runs
+	o.StrictKinds, o.Summary = d.Head.Has(finding.StrictKinds), d.Head.Has(finding.WithTables)
+	a := &run{s}
+	t, err := a.tally(ctx, o, d.Head.KubeVersion)
+	if err != nil {
+		return err
+	}
+	defer t.to.discard()
+	t.summary.Missing, t.parts.unclear = d.Missing, d.Unclear
+	err = d.Objects(func(r *finding.Object) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return t.again(r)
+	}, t.ended)
+	t.to.bar.Done()
+	if err == nil && !d.Head.Has(finding.NoVet) {
+		t.summary.CRDs = &finding.CRDSummary{}
+		err = d.CRDs(t.crd)
+	}
+	if err == nil {
+		err = t.to.flush()
+	}
+	if ctx.Err() != nil {
+		err = nil // end reports the interruption
+	}
+	return a.end(ctx, t, err)
+}
+
+// ended adds the end of a part.
+func (t *tally) ended(source string, l *finding.PartLine) {
+	s, end := l.Summary, l.End
+	t.summary.Vanished += s.Vanished
+	t.unselected += end.Unselected
+	if t.parts.problems == nil {
+		t.parts.problems = map[string]bool{}
+	}
+	for _, text := range end.Problems {
+		if text = inSource(source, text); !t.parts.problems[text] { // not yet reported by another shard
+			t.parts.problems[text] = true
+			t.problems = append(t.problems, errors.New(text))
+		}
+	}
+	t.stale = append(t.stale, end.Stale...)
+	if t.tables != nil {
+		t.tables.AddPart(s.Kinds, end.Rules)
+	}
+	if s.Baseline != nil && t.summary.Baseline == nil {
+		t.summary.Baseline = &finding.BaselineSummary{}
+	}
+}
+
+func inSource(source, text string) string {
+	if source == "" {
+		return text
+	}
+	return source + ": " + text
+}
+
+// again adds a result of another run.
+func (t *tally) again(r *finding.Object) error {
+	if t.baseline != nil {
+		t.baseline.see(r.Source, r.File)
+	}
+	t.to.bar.Add(1)
+	if !t.options.explains() {
+		for i := range r.Causes {
+			r.Causes[i].Values, r.Causes[i].NotShown = nil, ""
+		}
+	}
+	return t.object(r)
+}

@@ -1,0 +1,299 @@
+package lsp
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/internal/yaml/decode"
+	"github.com/celadon-cel/celadon/x/assist"
+	"github.com/celadon-cel/celadon/x/ruletest"
+)
+
+// An analysis is the result of a round for a document.
+type analysis struct {
+	text        *text
+	parts       []*part
+	diagnostics []protocol.Diagnostic
+	// good holds the last valid CRDs by position. They provide the schema while the user is editing.
+	good map[spot]*part
+	// by is the number of changes to CRDs when the analysis was made.
+	by int
+	// golang is the result for a Go file; nil for other files.
+	golang *vet.GoReviewed
+}
+
+// A spot is the index of a YAML document in its file, and the index of an item in a List.
+type spot struct{ index, item int }
+
+// maxFindings limits the findings of a document that are published.
+const maxFindings = 1000
+
+// A docFinding is a finding in a document.
+type docFinding struct {
+	diagnostic protocol.Diagnostic
+	// rule is the rule that the finding is about; nil if no rule is concerned. Of is the kind of
+	// its CRD.
+	rule *engine.RuleRef
+	of   schema.GroupKind
+	// advice is the path in the CRD of the advised bound, or "".
+	advice string
+}
+
+// analyze analyzes the whole document. Its CRDs are in force afterwards. It adds the kinds whose CRD
+// changed to changed.
+func (v *view) analyze(ctx context.Context, changed map[schema.GroupKind]bool) *analysis {
+	a := &analysis{by: v.crds.changes(), text: v.text, diagnostics: []protocol.Diagnostic{}, good: map[spot]*part{}}
+	if len(v.text.bytes) > editor.MaxText {
+		return a
+	}
+	if v.isGo() {
+		v.ofGo(ctx, a)
+		return a
+	}
+	a.parts = split(v.name, v.text)
+	if (v.known == nil || len(v.known.good) == 0) && template(v.name, v.language, v.text, a.parts) {
+		a.parts = nil
+	}
+	v.crdsOf(ctx, a, changed)
+	a.by = v.crds.changes()
+	for _, p := range a.parts {
+		if ctx.Err() != nil {
+			return a
+		}
+		switch p.documentType {
+		case crd:
+			v.ofCRD(p)
+		case object:
+			v.ofObject(ctx, p)
+		case suite:
+			v.ofSuite(ctx, p)
+		case broken:
+			v.ofBroken(p)
+		}
+		for _, f := range p.findings {
+			if len(a.diagnostics) < maxFindings {
+				a.diagnostics = append(a.diagnostics, f.diagnostic)
+			}
+		}
+	}
+	a.more(a.findings() - len(a.diagnostics))
+	return a
+}
+
+// more adds a diagnostic with the number of findings that are not published.
+func (a *analysis) more(n int) {
+	if n > 0 {
+		a.diagnostics = append(a.diagnostics, protocol.Diagnostic{Severity: protocol.Error, Source: source, Message: "and " + phrase.Count(n, "more finding")})
+	}
+}
+
+const source = "celadon"
+
+func (a *analysis) findings() (n int) {
+	for _, p := range a.parts {
+		n += len(p.findings) + p.omitted
+	}
+	return n
+}
+
+// crdsOf reads the CRDs of a document and puts them in force.
+func (v *view) crdsOf(ctx context.Context, a *analysis, changed map[schema.GroupKind]bool) {
+	var reads []read
+	for _, p := range a.parts {
+		if p.documentType != crd {
+			continue
+		}
+		vetted, err := v.reviewer().Vet(ctx, p.doc)
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			v.log(protocol.Error, fmt.Sprintf("%s: internal error in celadon: %v", p.doc.Location(), err))
+		}
+		p.crd = newCRDPart(p.doc)
+		p.crd.vetted = vetted
+		if p.crd.read.CRD != nil {
+			r := p.crd.known(v.name)
+			p.kind = kindOf(r)
+			p.crd.compile = v.compiler(p.crd)
+			reads = append(reads, r)
+			a.good[spot{p.index, p.doc.Item}] = p
+		}
+	}
+	v.crds.set(v.name, append(reads, v.kept(a, reads)...), changed)
+}
+
+// kept returns the CRDs that are invalid while the user is editing them. Their last valid form stays
+// in force.
+func (v *view) kept(a *analysis, reads []read) (kept []read) {
+	if v.known == nil {
+		return nil
+	}
+	for _, p := range a.parts {
+		for at, old := range v.known.good {
+			if p.documentType != broken && (p.crd == nil || p.crd.read.CRD != nil) || at.index != p.index || a.good[at] != nil {
+				continue
+			}
+			r := old.crd.known(v.name)
+			a.good[at] = old
+			if !slices.ContainsFunc(reads, func(other read) bool { return other.CRD.Name == r.CRD.Name }) {
+				kept = append(kept, r)
+			}
+		}
+	}
+	return kept
+}
+
+// compiler returns a function that compiles a CRD once. A CRD in force uses the engine that also
+// validates objects.
+func (s *server) compiler(c *crdPart) func() (*engine.Engine, error) {
+	return sync.OnceValues(func() (*engine.Engine, error) {
+		return s.crds.live().Compile(c.read.CRD)
+	})
+}
+
+// ofCRD adds the findings of celadon vet.
+func (v *view) ofCRD(p *part) {
+	if p.crd.vetted == nil {
+		return
+	}
+	for _, f := range p.crd.vetted.Findings {
+		d := diagnostic(p.rangeOf(v.text, f.At), &f)
+		rule := p.crd.first(f.Rule)
+		if rule != nil && f.Level == "error" {
+			if at, ok := p.within(v.text, rule, f.At.Field); ok {
+				d.Range = at
+			}
+		}
+		one := docFinding{diagnostic: d, rule: rule, of: p.kind}
+		if f.ID == "advice" {
+			one.advice = f.At.Field
+		}
+		p.findings = append(p.findings, one)
+	}
+}
+
+func diagnostic(at protocol.Range, f *finding.Finding) protocol.Diagnostic {
+	return protocol.Diagnostic{Range: at, Severity: severities[f.Level], Code: f.ID, Source: source, Message: shown(f.Text)}
+}
+
+var severities = map[string]protocol.Severity{"error": protocol.Error, "warning": protocol.Warning, "note": protocol.Information}
+
+// shown returns text with untrusted characters escaped.
+func shown(text string) string { return string(untrusted.Text(text)) }
+
+// within returns the range of the word at which an expression fails to compile.
+func (p *part) within(t *text, rule *engine.RuleRef, field string) (protocol.Range, bool) {
+	name := partOf(field)
+	bad := p.crd.broken(rule, name)
+	at, ok := p.crd.at(rule, name)
+	if bad == nil || !ok || bad.Line == 0 {
+		return protocol.Range{}, false
+	}
+	_, node := p.ruleNode(at)
+	whole := at
+	whole.Key = ""
+	_, inText := p.ruleNode(whole)
+	exprContext := p.crd.expressionContext(&at, editor.OptionalOldSelf(inText), nil)
+	words, ok := p.words(node)
+	if !ok || exprContext == nil {
+		return protocol.Range{}, false
+	}
+	problem := exprContext.ProblemOf(bad)
+	from, to := named(node.Resolve().Value, problem.Start, problem.End)
+	return t.rangeOf(p.start+words.SourcePoint(from), p.start+words.SourcePoint(to)), true
+}
+
+// named returns the range of a name if CEL reports an error at the bracket after it: the function or
+// method, or in has(a.b) the field.
+func named(src string, from, to int) (int, int) {
+	tokens := assist.Tokens(src)
+	i := slices.IndexFunc(tokens, func(t assist.Token) bool { return t.Start == from && t.Class == assist.ClassBracket })
+	if i < 1 {
+		return from, to
+	}
+	text := []rune(src)
+	name := tokens[i-1]
+	if string(text[name.Start:name.End]) == "has" {
+		for j := i + 1; j < len(tokens) && tokens[j].Class != assist.ClassBracket; j++ {
+			name = tokens[j]
+		}
+	}
+	return name.Start, name.End
+}
+
+// ofObject adds the findings of celadon check if the object's CRD is known.
+func (v *view) ofObject(ctx context.Context, p *part) {
+	if !v.crds.live().Knows(p.kind) {
+		return
+	}
+	p.verdict = v.crds.live().Decide(ctx, p.doc)
+	if p.verdict == nil {
+		return
+	}
+	if p.verdict.Bug != nil {
+		v.log(protocol.Error, fmt.Sprintf("%s: internal error in celadon: %v", p.doc.Location(), p.verdict.Bug))
+	}
+	for f := range print.Findings(p.verdict) {
+		if len(p.findings) > maxFindings {
+			p.omitted++
+			continue
+		}
+		p.findings = append(p.findings, v.objectFinding(p, &f))
+	}
+}
+
+func (v *view) objectFinding(p *part, f *finding.Finding) docFinding {
+	out := docFinding{diagnostic: diagnostic(p.rangeOf(v.text, f.At), f), rule: f.Rule, of: p.kind}
+	if f.Rule != nil {
+		if at, ok := v.ruleIn(p.kind, f.Rule); ok {
+			out.diagnostic.Related = []protocol.Related{{Location: at, Message: "the rule"}}
+		}
+	}
+	return out
+}
+
+// ofBroken adds an error for a document that cannot be read, if it appears to be a CRD, an object of
+// a known CRD, or a test suite.
+func (v *view) ofBroken(p *part) {
+	var apiVersion, kind string
+	for line := range bytes.Lines(v.text.bytes[p.line:]) {
+		if decode.Separator(line) {
+			break
+		}
+		if value, ok := bytes.CutPrefix(line, []byte("apiVersion:")); ok {
+			apiVersion = word(value)
+		} else if value, ok := bytes.CutPrefix(line, []byte("kind:")); ok {
+			kind = word(value)
+		}
+	}
+	id := input.Identity{APIVersion: apiVersion, Kind: kind}
+	ours := kind == resource.Kind || kind == ruletest.Kind && apiVersion == ruletest.APIVersion || v.crds.live().Knows(id.GroupKind())
+	if !ours {
+		return
+	}
+	d := protocol.Diagnostic{Range: p.whole(v.text), Severity: protocol.Error, Code: "unreadable", Source: source, Message: shown(p.doc.Err.Error())}
+	p.findings = append(p.findings, docFinding{diagnostic: d})
+}
+
+// word returns the value of a plain or quoted scalar.
+func word(value []byte) string {
+	text, _, _ := strings.Cut(string(value), " #")
+	return strings.Trim(strings.TrimSpace(text), `"'`)
+}

@@ -1,0 +1,125 @@
+package vet
+
+import (
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/x/markers"
+	"github.com/celadon-cel/celadon/x/secret"
+)
+
+// locations returns the locations of fields of the CRD: in Go if known, otherwise in its file.
+func (one *vetted) locations(fields []string, width int) []finding.Location {
+	locations := one.inYAML(fields, width)
+	if one.source != nil {
+		for i, field := range fields {
+			if at, line, ok := one.source.Position(field); ok {
+				locations[i] = inGo(at, line, field, width)
+			}
+		}
+	}
+	return locations
+}
+
+// inGo returns a location in a Go file with its line.
+func inGo(at markers.Position, line, field string, width int) finding.Location {
+	return finding.Location{File: at.File, Line: at.Line, Column: at.Column, Field: field, Excerpt: finding.NewExcerpt(line, at.Column-1, len(line), width, nil)}
+}
+
+// inYAML returns the locations of fields in the CRD's file. Fields that are not found have no line.
+// The first excerpt.Shown locations have an excerpt of the given width; 0 is the default.
+func (one *vetted) inYAML(fields []string, width int) []finding.Location {
+	mapped := make([]string, len(fields))
+	for i, f := range fields {
+		mapped[i] = resource.DocumentPath(one.doc, f)
+	}
+	excerpts := one.excerpts(width)
+	locations := make([]finding.Location, len(fields))
+	for i, at := range one.doc.Locate(mapped) {
+		if at.Line == 0 {
+			continue
+		}
+		locations[i] = finding.Location{File: one.doc.File, Line: at.Line, Column: at.Column, Field: fields[i]}
+		if i < excerpt.Shown {
+			locations[i].Excerpt = excerpts.At(at)
+		}
+	}
+	return locations
+}
+
+// excerpts returns excerpts of the CRD, which contains no secrets.
+func (one *vetted) excerpts(width int) *excerpt.Excerpts {
+	return excerpt.NewExcerpts(one.doc, width, &secret.Secrets{}, nil)
+}
+
+// strict returns the locations of keys that strict decoding rejects, as far as they are found.
+func (one *vetted) strict(width int) []finding.Location {
+	if one.report.Status == nil || len(one.report.Strict) == 0 {
+		return nil
+	}
+	var found []finding.Location
+	if one.doc.Duplicate != nil {
+		found = excerpt.Duplicates(one.doc, one.excerpts(width))
+	}
+	return append(found, excerpt.Strict(one.doc, one.report.Strict, one.excerpts(width))...)
+}
+
+// causes returns the server's causes with their locations.
+func (one *vetted) causes(width int) []finding.Cause {
+	list := one.located(one.report.Causes, width)
+	if one.source == nil {
+		return list
+	}
+	for i := range list {
+		if at, line, ok := one.source.Cause(i); ok {
+			setLocation(&list[i], inGo(at, line, list[i].Field, width))
+		}
+	}
+	return list
+}
+
+// panic returns the part of a rule that makes the server panic, with its location, or nil if
+// unknown.
+func (one *vetted) panic(width int) *finding.Cause {
+	if one.report.Panic == nil {
+		return nil
+	}
+	return &one.located([]engine.Cause{*one.report.Panic}, width)[0]
+}
+
+func (one *vetted) located(causes []engine.Cause, width int) []finding.Cause {
+	list := finding.NewCauses(causes)
+	fields := make([]string, len(list))
+	for i, c := range causes {
+		fields[i] = c.Field
+	}
+	for i, at := range one.locations(fields, width) {
+		setLocation(&list[i], at)
+	}
+	return list
+}
+
+// setLocation sets the location of a cause.
+func setLocation(c *finding.Cause, at finding.Location) {
+	c.File, c.Line, c.Column, c.Excerpt = at.File, at.Line, at.Column, at.Excerpt
+}
+
+// lintLocations returns the locations of the lints' rules.
+func (one *vetted) lintLocations(width int) []finding.Location {
+	fields := make([]string, len(one.lints))
+	for i, l := range one.lints {
+		fields[i] = l.Field
+	}
+	return one.locations(fields, width)
+}
+
+// adviceLocations returns the locations of the schemas that lack bounds.
+func (one *vetted) adviceLocations(list []vet.Advice) []finding.Location {
+	fields := make([]string, len(list))
+	for i, a := range list {
+		fields[i] = a.Field
+	}
+	return one.locations(fields, 0)
+}

@@ -1,0 +1,202 @@
+package vet
+
+import (
+	"maps"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// exprPath is the path of a value that an expression reads.
+type exprPath struct {
+	path string // as in the rule, such as "self.spec.hosts"
+	decl *types.Decl
+	// node is the schema of the path, or nil if the schema does not declare it. decl is shared by
+	// paths with equal declarations.
+	node *schema.Structural
+	// step is the field's name and above the object that contains it; "" and nil if the value is
+	// not a field.
+	step  string
+	above *exprPath
+	// elements is set if the value is any of several elements, so equal paths can mean different
+	// values.
+	elements bool
+}
+
+// pathWalk resolves self, oldSelf, and the variables of macros.
+type pathWalk struct {
+	vars   map[string]*exprPath
+	tested map[string]bool // by has() or an optional selection
+}
+
+func newPathWalk(r *rule, x *compiled) *pathWalk {
+	self := exprPath{path: types.Self, decl: x.key.Decl}
+	if r.at.scope != nil {
+		self.node = r.at.scope.node
+	}
+	w := &pathWalk{vars: map[string]*exprPath{types.Self: &self}, tested: map[string]bool{}}
+	if !x.key.Optional {
+		old := self
+		old.path = types.OldSelf
+		w.vars[types.OldSelf] = &old
+	}
+	w.visit(x.ast.NativeRep().Expr(), func(e ast.Expr, at *exprPath) {
+		if at != nil && e.Kind() == ast.SelectKind && e.AsSelect().IsTestOnly() {
+			w.tested[at.path] = true
+		}
+		if path := w.optional(e); path != "" {
+			w.tested[path] = true
+		}
+	})
+	return w
+}
+
+// optional returns the path of an optional selection, such as self.?a or self.?a.b, or "" for other
+// expressions.
+func (w *pathWalk) optional(e ast.Expr) string {
+	switch e.Kind() {
+	case ast.SelectKind:
+		if above := w.optional(e.AsSelect().Operand()); above != "" {
+			return above + "." + e.AsSelect().FieldName()
+		}
+	case ast.CallKind:
+		call := e.AsCall()
+		if call.FunctionName() != operators.OptSelect {
+			return ""
+		}
+		above := w.optional(call.Args()[0])
+		if at := w.pathOf(call.Args()[0]); at != nil {
+			above = at.path
+		}
+		if name, ok := call.Args()[1].AsLiteral().(celtypes.String); ok && above != "" {
+			return above + "." + string(name)
+		}
+	}
+	return ""
+}
+
+// visit calls f for each subexpression, with its path or nil.
+func (w *pathWalk) visit(e ast.Expr, f func(ast.Expr, *exprPath)) {
+	f(e, w.pathOf(e))
+	switch e.Kind() {
+	case ast.SelectKind:
+		w.visit(e.AsSelect().Operand(), f)
+	case ast.CallKind:
+		call := e.AsCall()
+		if call.IsMemberFunction() {
+			w.visit(call.Target(), f)
+		}
+		for i, arg := range call.Args() {
+			if i == 1 && call.FunctionName() == operators.OptSelect {
+				continue
+			}
+			w.visit(arg, f)
+		}
+	case ast.ListKind:
+		for _, item := range e.AsList().Elements() {
+			w.visit(item, f)
+		}
+	case ast.MapKind:
+		for _, entry := range e.AsMap().Entries() {
+			w.visit(entry.AsMapEntry().Key(), f)
+			w.visit(entry.AsMapEntry().Value(), f)
+		}
+	case ast.ComprehensionKind:
+		w.loop(e.AsComprehension(), f)
+	}
+}
+
+func (w *pathWalk) loop(loop ast.ComprehensionExpr, f func(ast.Expr, *exprPath)) {
+	w.visit(loop.IterRange(), f)
+	w.visit(loop.AccuInit(), f)
+	w.within(loop, func() {
+		w.visit(loop.LoopCondition(), f)
+		w.visit(loop.LoopStep(), f)
+		w.visit(loop.Result(), f)
+	})
+}
+
+// within calls f with the variables of a loop in scope.
+func (w *pathWalk) within(loop ast.ComprehensionExpr, f func()) {
+	outer, elem := w.vars, w.element(loop.IterRange())
+	w.vars = maps.Clone(outer)
+	w.vars[loop.AccuVar()] = nil
+	if loop.IterVar2() != "" {
+		w.vars[loop.IterVar()], w.vars[loop.IterVar2()] = nil, named(elem, loop.IterVar2())
+	} else {
+		w.vars[loop.IterVar()] = named(elem, loop.IterVar())
+	}
+	f()
+	w.vars = outer
+}
+
+// element returns the element that a loop over a list visits. It returns nil for a map, because the
+// variable of such a loop is a key.
+func (w *pathWalk) element(e ast.Expr) *exprPath {
+	if p := w.pathOf(e); p != nil && p.decl.Kind == types.List {
+		return p.element()
+	}
+	return nil
+}
+
+// element returns the path of any element of a list or map.
+func (p *exprPath) element() *exprPath {
+	elem := &exprPath{path: p.path + "[…]", decl: p.decl.Elem, elements: true}
+	switch {
+	case p.node == nil:
+	case p.node.Items != nil:
+		elem.node = p.node.Items
+	case p.node.AdditionalProperties != nil:
+		elem.node = p.node.AdditionalProperties.Structural
+	}
+	return elem
+}
+
+// named returns p under the name of a loop variable, which is the same element throughout an
+// iteration.
+func named(p *exprPath, name string) *exprPath {
+	if p == nil {
+		return nil
+	}
+	return &exprPath{path: name, decl: p.decl, node: p.node}
+}
+
+// field returns nil if the object has no such field.
+func (p *exprPath) field(ident string) *exprPath {
+	f, ok := p.decl.ByIdent(ident)
+	if !ok {
+		return nil
+	}
+	below := &exprPath{path: p.path + "." + f.Escaped, decl: f.Decl, step: ident, above: p, elements: p.elements}
+	if p.node != nil {
+		if s, ok := p.node.Properties[f.Name]; ok {
+			below.node = &s
+		}
+	}
+	return below
+}
+
+// pathOf returns the path that an expression reads, or nil if the expression is not a plain selection.
+func (w *pathWalk) pathOf(e ast.Expr) *exprPath {
+	switch e.Kind() {
+	case ast.IdentKind:
+		return w.vars[e.AsIdent()]
+	case ast.SelectKind:
+		if above := w.pathOf(e.AsSelect().Operand()); above != nil && above.decl != nil && above.decl.Kind == types.Object {
+			return above.field(e.AsSelect().FieldName())
+		}
+	case ast.CallKind:
+		call := e.AsCall()
+		if call.FunctionName() != operators.Index {
+			return nil
+		}
+		if above := w.pathOf(call.Args()[0]); above != nil && (above.decl.Kind == types.List || above.decl.Kind == types.Map) {
+			return above.element()
+		}
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package eval
+
+import (
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// How it works: a ref.Val can share parts. Ten nested lists, each holding the previous one twice,
+// need little memory but have a thousand items when they are compared or printed. Weighing
+// traverses a value as such a call would, and stops at the work limit.
+
+// addSizeWork adds per units of work for each byte that v has when written out, and returns the number of
+// bytes. Shared parts count each time they occur.
+func (f *frame) addSizeWork(v ref.Val, per float64) float64 {
+	w := sizer{frame: f, per: per}
+	w.value(v)
+	return w.bytes
+}
+
+// SizeAtMost reports whether v takes at most the given number of bytes when written out. Shared parts
+// count each time they occur.
+func SizeAtMost(v ref.Val, bytes int) bool {
+	_, fits := TextSize(v, bytes)
+	return fits
+}
+
+// TextSize returns the number of bytes that v takes when written out, and whether that is at most
+// limit. For a larger value it returns limit and stops early.
+func TextSize(v ref.Val, limit int) (bytes int, fits bool) {
+	f := &frame{act: &Activation{work: uint64(max(limit, 1))}}
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case *OverworkError:
+			bytes, fits = limit, false
+		default:
+			panic(p)
+		}
+	}()
+	return int(f.addSizeWork(v, 1)), true
+}
+
+// A sizer stops as soon as the work of the following call would be too much.
+type sizer struct {
+	*frame
+	per, bytes float64
+}
+
+// perNode is the size of each node in addition to its text.
+const perNode = 16
+
+func (w *sizer) add(bytes int) {
+	w.bytes += float64(bytes)
+	w.workUnits(float64(bytes) * w.per)
+}
+
+func (w *sizer) value(v ref.Val) {
+	if raw, ok := types.Raw(v); ok {
+		w.raw(raw)
+		return
+	}
+	switch v := v.(type) {
+	case celtypes.String:
+		w.add(perNode + len(v))
+	case celtypes.Bytes:
+		w.add(perNode + len(v))
+	case *celtypes.Err:
+		w.add(perNode)
+	case *celtypes.Optional:
+		w.add(perNode)
+		if v.HasValue() {
+			w.value(v.GetValue())
+		}
+	case traits.Mapper:
+		w.add(perNode)
+		for it := v.Iterator(); it.HasNext() == celtypes.True; {
+			key := it.Next()
+			w.value(key)
+			if item, ok := v.Find(key); ok {
+				w.value(item)
+			}
+		}
+	case traits.Lister:
+		w.add(perNode)
+		size, _ := v.Size().(celtypes.Int)
+		for i := range size {
+			w.value(v.Get(i))
+		}
+	default:
+		w.add(perNode + opaqueBytes(v))
+	}
+}
+
+func (w *sizer) raw(v any) {
+	switch v := v.(type) {
+	case string:
+		w.add(perNode + len(v))
+	case []any:
+		w.add(perNode)
+		for _, item := range v {
+			w.raw(item)
+		}
+	case map[string]any:
+		w.add(perNode)
+		for key, item := range v {
+			w.add(perNode + len(key))
+			w.raw(item)
+		}
+	default:
+		w.add(perNode)
+	}
+}

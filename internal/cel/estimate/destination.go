@@ -1,0 +1,76 @@
+package estimate
+
+// A Declaration is the declaration of a path that an expression reads.
+type Declaration interface {
+	// Child returns the declaration one step below. A step is an identifier, @items, @values,
+	// @keys, or @indices, as in the paths of cel-go's checker. Child returns nil if nothing is
+	// declared there.
+	Child(step string) Declaration
+	// MaxSize returns the maximum size of a value that the API server assumes.
+	MaxSize() int64
+}
+
+// A destination is the destination of a path from a variable.
+type destination struct {
+	// steps is the number of names in the path, or 0 without a path.
+	steps int
+	// decl is the declaration, or nil if nothing is declared. It is not set in a literal walk.
+	decl Declaration
+	// variable is the number of steps of the macro variable with which the path begins, or 0 if it
+	// does not begin with a macro variable.
+	variable int
+	// path holds the names. It is only set in a literal walk.
+	path []string
+}
+
+func (w *walk) step(p destination, name string) destination {
+	to := destination{steps: p.steps + 1, variable: p.variable}
+	switch {
+	case w.literalPaths:
+		to.path = append(p.path, name) // may overwrite a name of another path, as in checker.Cost
+	case p.steps == 0:
+		to.decl = w.root // regardless of the name
+	case p.decl != nil:
+		to.decl = p.decl.Child(name)
+	}
+	return to
+}
+
+// declared returns the declaration of p, or nil if nothing is declared.
+func (w *walk) declared(p destination) Declaration {
+	if !w.literalPaths {
+		return p.decl
+	}
+	if len(p.path) == 0 || w.root == nil {
+		return nil
+	}
+	d := w.root
+	for _, name := range p.path[1:] {
+		if d = d.Child(name); d == nil {
+			return nil
+		}
+	}
+	return d
+}
+
+// checker.Cost appends a name to the slice that holds a variable's path for each field read from
+// the variable. While the slice has spare capacity, each name overwrites the previous one. A path
+// that is still in use (the range of a macro, or the operand of an index) then refers to another
+// declaration. The API server's estimates include this error, so they depend on the capacity.
+// Where it can matter, the walk starts over and holds paths in slices as checker.Cost does.
+
+// inSpareCapacity reports whether a path with the given number of steps shares the slice of the variable
+// with which it begins. Slices double their capacity when they are full.
+func (p destination) inSpareCapacity(steps int) bool {
+	if p.variable == 0 {
+		return false
+	}
+	capacity := 1
+	for capacity < p.variable {
+		capacity *= 2
+	}
+	return steps <= capacity
+}
+
+// overwritten reports whether another use of its variable can change the path.
+func (p destination) overwritten() bool { return p.steps > p.variable && p.inSpareCapacity(p.steps) }

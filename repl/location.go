@@ -1,0 +1,184 @@
+package repl
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/expr"
+	"github.com/celadon-cel/celadon/internal/text/spell"
+	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/assist"
+)
+
+// A location is the path at which expressions are evaluated: a schema node, and its value in the
+// loaded object.
+type location struct {
+	compiler *expr.Compiler // nil if the schema is not visible to rules
+	node     *engine.Node
+	help     *assist.Context
+	root     *types.Decl
+	steps    []engine.Step
+	// self and old are the values that expressions see. has is set if self has a value.
+	self, old any
+	has       bool
+}
+
+// newLocation returns the location at steps. seen holds the objects as rules see them, or is nil without
+// an object.
+func newLocation(c *crd, version string, steps []engine.Step, seen *engine.Prepared) (*location, error) {
+	var obj map[string]any
+	if seen != nil {
+		obj = seen.Self()
+	}
+	root, err := c.engine.At(version, "")
+	if err != nil {
+		return nil, err
+	}
+	steps = concrete(obj, steps)
+	help, err := assist.NewContext(c.engine, c.schema(version), version, engine.FormatPath(steps))
+	if err != nil {
+		return nil, err
+	}
+	p := &location{node: help.Node, help: help, root: root.Decl(), steps: steps}
+	if p.node.Decl().Kind != types.Hidden {
+		if p.compiler, err = p.node.Compiler(); err != nil {
+			return nil, err
+		}
+	}
+	if obj != nil {
+		p.self, p.old, p.has = seen.Values(steps)
+		p.has = p.has && p.self != nil
+	}
+	help.Self, help.Old = p.self, p.old
+	return p, nil
+}
+
+// concrete replaces each [*] by the first element or key in obj.
+func concrete(obj map[string]any, steps []engine.Step) []engine.Step {
+	out := slices.Clone(steps)
+	for i := range out {
+		if !out[i].Any || obj == nil {
+			continue
+		}
+		switch v, _ := valueAt(obj, out[:i]); v := v.(type) {
+		case []any:
+			if len(v) > 0 {
+				out[i] = engine.Step{Item: true}
+			}
+		case map[string]any:
+			if len(v) > 0 {
+				out[i] = engine.Step{Name: slices.Min(slices.Collect(maps.Keys(v)))}
+			}
+		}
+	}
+	return out
+}
+
+// valueAt returns the value at a path in v, and reports whether it exists.
+func valueAt(v any, steps []engine.Step) (any, bool) {
+	for _, step := range steps {
+		switch at := v.(type) {
+		case map[string]any:
+			child, ok := at[step.Name]
+			if !ok || step.Item || step.Any {
+				return nil, false
+			}
+			v = child
+		case []any:
+			if !step.Item || step.Index >= len(at) {
+				return nil, false
+			}
+			v = at[step.Index]
+		default:
+			return nil, false
+		}
+	}
+	return v, true
+}
+
+// declBelow returns the declaration one step below d, or nil if nothing is declared there.
+func declBelow(d *types.Decl, step engine.Step) *types.Decl {
+	if !step.Item && !step.Any {
+		if f := d.Fields[step.Name]; f != nil {
+			return f.Decl
+		}
+	}
+	if named := !step.Item && !step.Any; step.Item && d.Kind == types.Map || named && d.Kind == types.List {
+		return nil
+	}
+	return d.Elem
+}
+
+// pattern returns the path in the schema, with every item and map key as [*].
+func (p *location) pattern() string {
+	steps := slices.Clone(p.steps)
+	d := p.root
+	for i, step := range steps {
+		if d.Fields[step.Name] == nil || step.Item || step.Any {
+			steps[i] = engine.Step{Any: true}
+		}
+		d = declBelow(d, step)
+	}
+	return engine.FormatPath(steps)
+}
+
+// resolve parses a path in the syntax of :cd: relative to p, absolute with a leading slash, or with
+// ".." for the parent.
+func (p *location) resolve(arg string) ([]engine.Step, error) {
+	steps := slices.Clone(p.steps)
+	rest := strings.TrimSpace(arg)
+	if after, ok := strings.CutPrefix(rest, "/"); ok {
+		steps, rest = nil, after
+	}
+	for rest == ".." || strings.HasPrefix(rest, "../") {
+		if len(steps) == 0 {
+			return nil, fmt.Errorf("path %q: there is nothing above the root", arg)
+		}
+		steps = steps[:len(steps)-1]
+		rest = strings.TrimPrefix(strings.TrimPrefix(rest, ".."), "/")
+	}
+	if rest == "." {
+		rest = ""
+	}
+	if len(steps) == len(p.steps) && p.node.Decl().Fields["self"] == nil {
+		if after, ok := strings.CutPrefix(rest, "self"); ok && (after == "" || after[0] == '.' || after[0] == '[') {
+			rest = after
+		}
+	}
+	more, err := engine.ParsePath(rest)
+	return append(steps, more...), err
+}
+
+func (p *location) path() string { return engine.FormatPath(p.steps) }
+
+// suggestion returns the end of an error message for a path that does not exist, such as a suggestion of
+// a similar field.
+func (p *location) suggestion(steps []engine.Step) string {
+	d := p.root
+	for _, step := range steps {
+		next := declBelow(d, step)
+		if next == nil && d.Kind == types.List {
+			return ": want an element, such as [0] or [*]"
+		}
+		if next == nil {
+			return spell.DidYouMean(step.Name, d.FieldNames())
+		}
+		d = next
+	}
+	return ""
+}
+
+// hasPath reports whether the schema has the path arg.
+func (p *location) hasPath(arg string) bool {
+	steps, err := p.resolve(arg)
+	d := p.root
+	for _, step := range steps {
+		if d = declBelow(d, step); d == nil {
+			return false
+		}
+	}
+	return err == nil
+}

@@ -1,0 +1,265 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"math"
+	"reflect"
+	"slices"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// How it works. Two forms of a CRD differ in some rules and at some schema paths. Objects are
+// generated and repaired for the form that should admit them. Each attempt picks a random
+// difference and violates the other form there: it makes a rule of that form false or exceeds
+// a bound.
+
+// differences holds the rules and schema paths at which one form of a CRD may reject objects that
+// another admits.
+type differences struct {
+	rules []*rule
+	paths [][]engine.Step
+}
+
+// Refusal searches for a write that the version rejects, for any reason, and that Config.OtherForm
+// admits. The witness is Alone if it has a single cause. Refusal returns an error if Config.OtherForm
+// is not set.
+func (s *Search) Refusal(ctx context.Context) (*Answer, error) {
+	admits := s.cfg.OtherForm
+	if admits == nil {
+		return nil, errors.New("searching for a rejection relative to another form of the CRD requires Config.OtherForm")
+	}
+	if !s.served || !admits.served {
+		return s.unserved(), nil
+	}
+	d := s.differencesFromOther()
+	if len(d.rules)+len(d.paths) == 0 {
+		return &Answer{Status: Unknown, Reason: "the two forms have the same rules and schema"}, nil
+	}
+	h := admits.newSolver(ctx, "refusal", s.cfg.Steps)
+	h.other, h.differences, h.want = s, d, Refused
+	h.oracle = h.newOracle(s.cfg.Steps)
+	return h.run()
+}
+
+// differencesFromOther compares the version with Config.OtherForm.
+func (s *Search) differencesFromOther() *differences {
+	d := &differences{}
+	had := map[engine.RuleRef]bool{}
+	for _, r := range s.cfg.OtherForm.rules {
+		had[r.anywhere()] = true
+	}
+	for _, r := range s.rules {
+		if !had[r.anywhere()] && r.compile(s.engine) == nil {
+			d.rules = append(d.rules, r)
+		}
+	}
+	d.schemas(s.cfg.OtherForm.root.s, s.root.s, nil)
+	return d
+}
+
+// anywhere returns a reference that identifies a rule by its path and source, without its index.
+func (r *rule) anywhere() engine.RuleRef {
+	ref := r.ref
+	ref.Index = 0
+	return ref
+}
+
+// schemas collects the paths at which two schemas have different constraints.
+func (d *differences) schemas(a, b *schema.Structural, path []engine.Step) {
+	if a == b {
+		return
+	}
+	if !reflect.DeepEqual(itself(a), itself(b)) {
+		d.paths = append(d.paths, path)
+	}
+	below := func(a, b *schema.Structural, s engine.Step) {
+		if a != nil && b != nil {
+			d.schemas(a, b, append(path[:len(path):len(path)], s))
+		}
+	}
+	below(a.Items, b.Items, engine.Step{Any: true})
+	for _, name := range (node{s: a}).names() {
+		if to, ok := b.Properties[name]; ok {
+			from := a.Properties[name]
+			below(&from, &to, engine.Step{Name: name})
+		}
+	}
+	if a.AdditionalProperties != nil && b.AdditionalProperties != nil {
+		below(a.AdditionalProperties.Structural, b.AdditionalProperties.Structural, engine.Step{Any: true})
+	}
+}
+
+// itself returns the constraints of a schema node without its children, rules, and documentation.
+func itself(s *schema.Structural) schema.Structural {
+	own := *s
+	own.Items, own.Properties, own.AdditionalProperties = nil, nil, nil
+	own.Title, own.Description, own.Default = "", "", schema.JSON{}
+	own.XValidations = nil
+	return own
+}
+
+// part violates the other form at a random difference.
+func (h *solver) part(w *candidate) {
+	d, rng := h.differences, h.maker.rng
+	at := rng.IntN(len(d.rules) + len(d.paths))
+	if at < len(d.rules) {
+		h.partRule(w, d.rules[at])
+		return
+	}
+	steps := d.paths[at-len(d.rules)]
+	p, ok := h.reach(w, steps, false)
+	if !ok || len(steps) == 0 && rng.IntN(4) > 0 {
+		return
+	}
+	there := h.other.root
+	for _, s := range steps {
+		there = there.step(s)
+	}
+	h.cross(w, p, there)
+}
+
+func (h *solver) partRule(w *candidate, r *rule) {
+	seen := h.as(h.other)
+	seen.rule = r
+	if w.old == nil && (r.transition() || r.usesOld() && h.maker.rng.IntN(2) == 0) {
+		w.op, w.old = Update, copied(w.obj).(map[string]any)
+	}
+	seen.createPath(w)
+	if at := r.instances(w, seen.root, false); len(at) > 0 {
+		want := Refused
+		if h.maker.rng.IntN(4) == 0 {
+			want = Errs
+		}
+		seen.steer(w, r, at[h.maker.rng.IntN(len(at))], want)
+	}
+}
+
+// cross sets p to a value that its schema accepts and that may violate the other form's schema.
+func (h *solver) cross(w *candidate, p objectPath, there node) {
+	m := h.maker
+	mine, other := m.facts(p.node, nil), m.facts(there, nil)
+	b := h.newAdjuster(w, nil, instance{})
+	if p.node.nullable() && !there.nullable() && m.rng.IntN(2) == 0 {
+		w.put(p, nil)
+		return
+	}
+	v, _ := w.get(p)
+	switch v := v.(type) {
+	case map[string]any:
+		h.crossObject(b, p, v, other)
+		return
+	case []any:
+		crossList(b, p, v, there, other)
+		return
+	}
+	if fresh := m.beyond(mine, other); fresh != nil && b.assign(handle{objectPath: p}, fresh) {
+		return
+	}
+	if fresh := m.value(p.node, nil, 0); fresh != nil {
+		w.put(p, fresh)
+	}
+}
+
+// crossList duplicates an item, or makes the list longer or shorter than the other form allows.
+func crossList(b *adjuster, p objectPath, v []any, there node, other *facts) {
+	unique := there.isSet() || there.listKeys() != nil
+	switch {
+	case unique && (len(v) > 0 || b.add(p)) && b.m.rng.IntN(2) == 0:
+		item, _ := b.w.get(p.item(0))
+		list, _ := b.w.get(p)
+		b.w.put(p, append(slices.Clone(list.([]any)), copied(item)))
+	case other.maxItems >= 0 && b.m.rng.IntN(4) > 0:
+		b.sizeAt(handle{objectPath: p}, other.maxItems+1, -1)
+	default:
+		b.sizeAt(handle{objectPath: p}, 0, max(other.minItems-1, 0))
+	}
+}
+
+// crossObject removes a field that the other form requires, or makes the object larger or smaller
+// than the other form allows.
+func (h *solver) crossObject(b *adjuster, p objectPath, v map[string]any, other *facts) {
+	for _, name := range shuffled(other.required, h.maker.rng) {
+		if at := p.field(name); b.optional(at) && b.w.drop(at) {
+			return
+		}
+	}
+	hi := other.minProperties - 1
+	if hi >= 0 && len(v) > hi {
+		for _, name := range sortedKeys(v)[hi:] {
+			b.w.drop(p.field(name))
+		}
+		return
+	}
+	if other.maxProperties >= 0 && other.maxProperties < maxItems {
+		for range other.maxProperties + 1 - len(v) {
+			b.add(p)
+		}
+		return
+	}
+	b.perturb(handle{objectPath: p})
+}
+
+// beyond returns a random scalar that satisfies mine but not other, or nil if it finds no such
+// value.
+func (m *maker) beyond(mine, other *facts) any {
+	var pool []any
+	for _, e := range mine.enum {
+		if !slices.ContainsFunc(other.enum, func(o any) bool { return equalJSON(e, o) }) {
+			pool = append(pool, e)
+		}
+	}
+	if len(mine.enum) == 0 {
+		pool = append(beyondNumber(mine, other), m.beyondText(mine, other)...)
+	}
+	if len(pool) == 0 {
+		return nil
+	}
+	return pool[m.rng.IntN(len(pool))]
+}
+
+func beyondNumber(mine, other *facts) (pool []any) {
+	var edges []float64
+	if other.min != nil {
+		edges = append(edges, *other.min)
+	}
+	if other.max != nil {
+		edges = append(edges, *other.max)
+	}
+	if other.multipleOf > 0 {
+		edges = append(edges, other.multipleOf)
+	}
+	for _, edge := range edges {
+		for _, v := range []float64{math.Ceil(edge) - 1, math.Floor(edge) + 1, math.Floor(edge)} {
+			if mine.fits(v) && !other.fits(v) && math.Abs(v) < 1<<53 {
+				pool = append(pool, int64(v))
+			}
+		}
+	}
+	return pool
+}
+
+func (m *maker) beyondText(mine, other *facts) (pool []any) {
+	var wants []textWant
+	for _, p := range other.text.match {
+		wants = append(wants, textWant{avoid: []string{p}, max: -1})
+	}
+	for _, p := range other.text.avoid {
+		wants = append(wants, textWant{match: []string{p}, max: -1})
+	}
+	if other.text.max >= 0 {
+		wants = append(wants, textWant{min: other.text.max + 1, max: -1})
+	}
+	if other.text.min > 0 {
+		wants = append(wants, textWant{max: other.text.min - 1})
+	}
+	for _, w := range wants {
+		if s, ok := m.texts.one(mine.text.and(w), m.rng); ok {
+			pool = append(pool, s)
+		}
+	}
+	return pool
+}

@@ -1,0 +1,184 @@
+package assist
+
+import (
+	"sync"
+
+	"github.com/google/cel-go/cel"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/expr"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// Context is the context of an expression: a schema node, and everything known about the expression
+// there. NewContext creates a Context. All fields except Node are optional. A Context is safe for
+// concurrent use as long as its fields do not change.
+//
+// All positions in expressions count code points from 0, as CEL does.
+type Context struct {
+	Node *engine.Node
+	// Schema is the node's schema as written in the CRD. Schemas that are equal for CEL share a
+	// declaration, so details such as enums are only found here.
+	Schema *apiextensionsv1.JSONSchemaProps
+	// Part is the role of the expression. OptionalOldSelf is that of its rule.
+	Part            Part
+	OptionalOldSelf bool
+	// Limits are the limits that costs are compared with. Zero fields mean those of the API server.
+	Limits cost.Limits
+	// Functions describes functions. Contexts that share a Functions build each version's environment
+	// only once. If nil, the Context creates its own.
+	Functions *Functions
+	// Self and Old are the values of self and oldSelf, or nil.
+	Self, Old any
+	// Named holds additional names that an expression can use. Expand replaces each by its
+	// definition.
+	Named  []Candidate
+	Expand func(src string) (string, error)
+
+	around around
+	mu     sync.Mutex
+	known  *expr.Compiler
+}
+
+// Part is the role of an expression, which determines the required type.
+type Part uint8
+
+// The parts. An AnyExpression can have any type, as in the shell. A Rule must be a bool and a
+// MessageExpression a string.
+const (
+	AnyExpression Part = iota
+	Rule
+	MessageExpression
+)
+
+func (p Part) String() string {
+	return [...]string{AnyExpression: "the whole", Rule: "the rule", MessageExpression: "the messageExpression"}[p]
+}
+
+// NewContext returns the context of an expression at a path of a version, both as for engine.Engine.At.
+// schema is the whole schema of that version as written in the CRD, or nil.
+func NewContext(e *engine.Engine, schema *apiextensionsv1.JSONSchemaProps, version, path string) (*Context, error) {
+	node, err := e.At(version, path)
+	if err != nil {
+		return nil, err
+	}
+	root, err := e.At(version, "")
+	if err != nil {
+		return nil, err
+	}
+	steps, err := engine.ParsePath(path)
+	if err != nil {
+		return nil, err
+	}
+	return &Context{Node: node, Schema: SchemaAt(schema, steps), around: newAround(root.Decl(), steps)}, nil
+}
+
+// env returns the environment of expressions at p, or nil if the schema is not visible to rules.
+// model returns the cost model of the version for which the rule is written.
+func (p *Context) model() cost.Model {
+	v := types.Version{Minor: types.Newest}
+	if c := p.compiler(); c != nil {
+		v = c.Version()
+	}
+	return cost.For(v)
+}
+
+func (p *Context) env() *cel.Env {
+	compiler := p.compiler()
+	if compiler == nil {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	env, err := compiler.Env(p.OptionalOldSelf)
+	if err != nil {
+		return nil
+	}
+	return env
+}
+
+// compiler returns the compiler for expressions at p, or nil if rules are not allowed there.
+func (p *Context) compiler() *expr.Compiler {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.known == nil && p.Node.Decl().Kind != types.Hidden {
+		p.known, _ = p.Node.Compiler()
+	}
+	return p.known
+}
+
+// compile compiles an expression of any type.
+func (p *Context) compile(src string) (*expr.Expr, error) {
+	compiler := p.compiler()
+	if compiler == nil {
+		return nil, types.ErrHidden
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return compiler.Compile(src, p.OptionalOldSelf)
+}
+
+// steps returns the path from the root to p; indexes and keys are wildcards.
+func (p *Context) steps() []engine.Step {
+	if p.around.steps != nil {
+		return p.around.steps
+	}
+	steps, _ := engine.ParsePath(p.Node.Path())
+	return steps
+}
+
+// functions returns p.Functions, which it creates if necessary.
+func (p *Context) functions() *Functions {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.Functions == nil {
+		p.Functions = &Functions{}
+	}
+	return p.Functions
+}
+
+func (p *Context) expand(src string) (string, error) {
+	if p.Expand == nil {
+		return src, nil
+	}
+	return p.Expand(src)
+}
+
+// TypeOf returns the type of an expression in OpenAPI terms, taken from its declaration if it is
+// declared.
+func (p *Context) TypeOf(x *expr.Expr) string {
+	r := resolver{context: p}
+	if found := r.expr(x.AST().NativeRep().Expr()); found.decl != nil && !isOptional(x.Type()) {
+		return found.decl.String()
+	}
+	return TypeWords(x)
+}
+
+// SchemaAt returns the schema at the end of steps, or nil if the CRD does not declare it.
+func SchemaAt(s *apiextensionsv1.JSONSchemaProps, steps []engine.Step) *apiextensionsv1.JSONSchemaProps {
+	for _, step := range steps {
+		s = SchemaBelow(s, step)
+	}
+	return s
+}
+
+// SchemaBelow returns the schema of the child that step selects, or nil.
+func SchemaBelow(s *apiextensionsv1.JSONSchemaProps, step engine.Step) *apiextensionsv1.JSONSchemaProps {
+	if s == nil {
+		return nil
+	}
+	if !step.Item && !step.Any {
+		if prop, ok := s.Properties[step.Name]; ok {
+			return &prop
+		}
+	}
+	if s.AdditionalProperties != nil && !step.Item {
+		return s.AdditionalProperties.Schema
+	}
+	if s.Items != nil {
+		return s.Items.Schema
+	}
+	return nil
+}

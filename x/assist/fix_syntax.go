@@ -1,0 +1,227 @@
+package assist
+
+import (
+	"strings"
+
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+)
+
+// celOperators maps operators of other languages to CEL operators.
+var celOperators = map[string]string{
+	"=": "==", "===": "==", "!==": "!=", "<>": "!=", "=<": "<=", "=>": ">=", "&": "&&", "|": "||", "^": "!=", "?.": ".?", "->": ".",
+	"and": "&&", "or": "||", "xor": "!=", "is": "==", "eq": "==", "equals": "==", "ne": "!=", "gt": ">", "lt": "<", "ge": ">=", "le": "<=", "mod": "%",
+	"AND": "&&", "OR": "||",
+}
+
+// syntaxEdits returns edits for expressions that do not parse.
+func (m *fixer) syntaxEdits() (all [][]Edit) {
+	add := func(edits []Edit) {
+		if len(edits) > 0 {
+			all = append(all, edits)
+		}
+	}
+	for _, edits := range m.closingEdits() {
+		add(edits)
+	}
+	for _, i := range []int{m.token, m.token - 1, m.token + 1} {
+		if i < 0 || i >= len(m.tokens) {
+			continue
+		}
+		add(m.lambda(i))
+		add(m.infix(i))
+		if edit := m.operatorEdit(i); edit != nil {
+			add(edit)
+			add(m.everywhere(m.textOf(Span{edit[0].Start, edit[0].End})))
+		}
+		add(m.tokenEdit(i))
+	}
+	add(m.everywhere("?.")) // the parser reports a?.b where it expects a conditional to continue
+	near, every := m.wordEdits()
+	return append(append(all, near...), every, append(m.everywhere(""), every...))
+}
+
+// operatorEdit replaces the operator at token i by its CEL counterpart, or returns nil.
+func (m *fixer) operatorEdit(i int) []Edit {
+	first, last := m.runAt(i)
+	if first > last {
+		return nil
+	}
+	s := m.tokenSpan(first, last)
+	if is := celOperators[m.textOf(s)]; is != "" {
+		return replace(s, is)
+	}
+	return nil
+}
+
+// everywhere replaces every operator written as like by its CEL counterpart. If like is "", it
+// replaces all operators of other languages.
+func (m *fixer) everywhere(like string) (all []Edit) {
+	for at := 0; at < len(m.tokens); at++ {
+		first, last := m.runAt(at)
+		if first > last {
+			continue
+		}
+		s := m.tokenSpan(first, last)
+		at = last
+		if text := m.textOf(s); celOperators[text] != "" && (like == "" || text == like) {
+			all = append(all, Edit{s.Start, s.End, celOperators[text]})
+		}
+	}
+	return all
+}
+
+// wordEdits replaces words that are operators in other languages: near holds one edit for each word
+// near the error, and every replaces them all.
+func (m *fixer) wordEdits() (near [][]Edit, every []Edit) {
+	for i, t := range m.tokens {
+		if t.Kind != lex.Ident || m.at(i-1) == "." || m.at(i+1) == "." && t.Text != "not" {
+			continue
+		}
+		is, end := celOperators[t.Text], t.End
+		switch strings.ToLower(t.Text) {
+		case "not", "return":
+			if i+1 == len(m.tokens) {
+				continue
+			}
+			if end = m.tokens[i+1].Start; strings.ToLower(t.Text) == "not" {
+				is = "!"
+			}
+		default:
+			if is == "" {
+				continue
+			}
+		}
+		edit := Edit{t.Start, end, is}
+		every = append(every, edit)
+		if i >= m.token-1 && i <= m.token+1 {
+			near = append(near, []Edit{edit})
+		}
+	}
+	return near, every
+}
+
+// tokenEdit fixes a single token that has another meaning in other languages, or returns nil.
+func (m *fixer) tokenEdit(i int) []Edit {
+	s := m.tokenSpan(i, i)
+	switch t := m.tokens[i]; {
+	case t.Text == "," || t.Text == ";":
+		return replace(s, " &&")
+	case t.Text == "$":
+		return replace(s, "")
+	case t.Text == "#":
+		return replace(s, "//")
+	case t.Text == "in" && m.at(i-1) == ".":
+		return replace(m.tokenSpan(i-1, i), " in ")
+	case t.Kind == lex.Number && m.at(i-1) == ".":
+		return replace(m.tokenSpan(i-1, i), "["+t.Text+"]")
+	case t.Text == "." && i+1 < len(m.tokens) && m.tokens[i+1].Kind == lex.Number:
+		return replace(m.tokenSpan(i, i+1), "["+m.at(i+1)+"]")
+	}
+	return nil
+}
+
+// lambda fixes a macro call that introduces its variable with an arrow.
+func (m *fixer) lambda(i int) []Edit {
+	first, last := m.runAt(i)
+	if first > last || first < 3 || !m.isName(first-1) || m.at(first-2) != "(" || !IsLoop(m.at(first-3)) {
+		return nil
+	}
+	if text := m.textOf(m.tokenSpan(first, last)); text != "=>" && text != "->" {
+		return nil
+	}
+	return replace(Span{m.tokens[first-1].End, m.tokens[last].End}, ",")
+}
+
+// infix rewrites an operator between two operands as the method that CEL has for it.
+func (m *fixer) infix(i int) []Edit {
+	first, last := m.runAt(i)
+	if first > last {
+		first, last = i, i
+	}
+	method, not := "", false
+	switch m.textOf(m.tokenSpan(first, last)) {
+	case "=~", "~=", "~", "matches":
+		method = ".matches("
+	case "!~":
+		method, not = ".matches(", true
+	case "contains", "startsWith", "endsWith":
+		method = "." + m.at(i) + "("
+	case "??":
+		method = ".orValue("
+	}
+	left := lex.Operand(m.tokens, first-1)
+	if method == "" || left < 0 || last+1 >= len(m.tokens) {
+		return nil
+	}
+	right := m.operandEnd(last + 1)
+	edits := []Edit{{m.tokens[first-1].End, m.tokens[last+1].Start, method}, {m.tokens[right].End, m.tokens[right].End, ")"}}
+	if not {
+		edits = append([]Edit{{m.tokens[left].Start, m.tokens[left].Start, "!"}}, edits...)
+	}
+	if method == ".orValue(" && m.at(first-2) == "." {
+		edits = append([]Edit{{m.tokens[first-2].Start, m.tokens[first-2].End, ".?"}}, edits...)
+	}
+	return edits
+}
+
+// operandEnd returns the index of the last token of the operand that begins with token i. An
+// operand consists of names, dots, indexes, and calls.
+func (m *fixer) operandEnd(i int) int {
+	for i+1 < len(m.tokens) {
+		next := m.tokens[i+1]
+		switch {
+		case next.Text == "." && m.isName(i+2):
+			i += 2
+		case next.Text == "(" && m.isName(i), next.Text == "[":
+			depth := 0
+			for i++; i+1 < len(m.tokens); i++ {
+				if depth += lex.Depth(m.tokens[i]); depth == 0 {
+					break
+				}
+			}
+		default:
+			return i
+		}
+	}
+	return i
+}
+
+// closingEdits closes open quotes and brackets, or removes closing brackets without a counterpart.
+func (m *fixer) closingEdits() (all [][]Edit) {
+	end := len(m.src)
+	for end > 0 && (m.src[end-1] == ' ' || m.src[end-1] == '\n' || m.src[end-1] == '\t') {
+		end--
+	}
+	var open []lex.Token
+	missing := ""
+	for i, t := range m.tokens {
+		switch {
+		case t.Open:
+			quote, _ := lex.StringPrefix(m.src, t.Start)
+			q := string(m.src[quote])
+			if strings.HasPrefix(string(m.src[quote:]), q+q+q) {
+				q += q + q
+			}
+			all = append(all, []Edit{{end, end, q}})
+			for at := end; at > quote+1 && strings.ContainsRune(")]}", m.src[at-1]); at-- {
+				all = append(all, []Edit{{at - 1, at - 1, q}})
+			}
+		case lex.Depth(t) > 0:
+			open = append(open, t)
+		case lex.Depth(t) < 0 && len(open) == 0:
+			all = append(all, replace(m.tokenSpan(i, i), ""))
+		case lex.Depth(t) < 0:
+			open = open[:len(open)-1]
+		}
+	}
+	for i := len(open) - 1; i >= 0; i-- {
+		missing += map[string]string{"(": ")", "[": "]", "[?": "]", "{": "}"}[open[i].Text]
+	}
+	if missing != "" {
+		all = append(all, []Edit{{end, end, missing}})
+		if before := m.offset; before < end && len(missing) == 1 {
+			all = append(all, []Edit{{before, before, missing}})
+		}
+	}
+	return all
+}

@@ -1,0 +1,293 @@
+package assist
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
+)
+
+// typeEdits returns edits for type errors.
+func (m *fixer) typeEdits() [][]Edit {
+	if m.nodes == nil {
+		return nil
+	}
+	if rest, ok := strings.CutPrefix(m.text, noOverload); ok {
+		name, signature, _ := strings.Cut(rest, "' applied to '")
+		signature = strings.TrimSuffix(signature, "'")
+		for _, call := range m.callsAt(name) {
+			if all := m.overloadEdits(call, name, signature); len(all) > 0 {
+				return all
+			}
+		}
+		return nil
+	}
+	if rest, ok := strings.CutPrefix(m.text, "expected type '"); ok {
+		want, found, _ := strings.Cut(rest, "' but found '")
+		found = strings.TrimSuffix(found, "'")
+		path := pathTo(m.nodes, m.isAtError)
+		if len(path) == 0 {
+			return nil
+		}
+		s, ok := m.span(path[len(path)-1])
+		switch {
+		case !ok:
+		case kindOf(want) == kindBool:
+			return conditions(s, kindOf(found))
+		default:
+			return m.convert(s, path[len(path)-1], kindOf(found), kindOf(want), want)
+		}
+	}
+	return nil
+}
+
+// isAtError reports whether e is at the position of the error.
+func (m *fixer) isAtError(e ast.Expr) bool {
+	r, ok := m.info.GetOffsetRange(e.ID())
+	return ok && int(r.Start) == m.offset
+}
+
+// callsAt returns the calls of a function at the position of the error.
+func (m *fixer) callsAt(name string) (all []ast.CallExpr) {
+	pathTo(m.nodes, func(e ast.Expr) bool {
+		if isCall(e, name) && m.isAtError(e) {
+			all = append(all, e.AsCall())
+		}
+		return false
+	})
+	return all
+}
+
+// operandPart is an operand of a call: its range, and its type in cel-go's notation.
+type operandPart struct {
+	Span
+	e    ast.Expr
+	typ  string
+	kind kind
+}
+
+func (m *fixer) overloadEdits(call ast.CallExpr, name, signature string) [][]Edit {
+	parts := call.Args()
+	target, args, method := strings.Cut(signature, ".(")
+	if method {
+		parts, signature = append([]ast.Expr{call.Target()}, parts...), target+", "+strings.TrimSuffix(args, ")")
+	} else {
+		signature = strings.TrimSuffix(strings.TrimPrefix(signature, "("), ")")
+	}
+	texts := splitTypes(signature)
+	var on []operandPart
+	for i, e := range parts {
+		s, ok := m.span(e)
+		if !ok || i >= len(texts) {
+			return nil
+		}
+		on = append(on, operandPart{s, e, texts[i], kindOf(texts[i])})
+	}
+	switch {
+	case method:
+		return m.methodEdits(name, on)
+	case name == operators.LogicalNot && len(on) == 1:
+		return m.notEdits(on[0])
+	case name == operators.Conditional && len(on) == 3:
+		return m.choiceEdits(on)
+	case len(on) == 2:
+		return m.binaryEdits(name, on[0], on[1])
+	}
+	return nil
+}
+
+func (m *fixer) binaryEdits(name string, a, b operandPart) (all [][]Edit) {
+	whole := Span{a.Start, b.End}
+	left, right := m.textOf(a.Span), m.textOf(b.Span)
+	switch name {
+	case operators.LogicalAnd, operators.LogicalOr:
+		for _, part := range []operandPart{a, b} {
+			if part.kind != kindBool {
+				all = append(all, conditions(part.Span, part.kind)...)
+			}
+		}
+		return all
+	case operators.In:
+		switch {
+		case b.kind == kindString:
+			return [][]Edit{replace(whole, right+".contains("+left+")")}
+		case b.kind == kindObject && a.e.Kind() == ast.LiteralKind:
+			if field, err := strconv.Unquote(strings.ReplaceAll(left, "'", `"`)); err == nil {
+				return [][]Edit{replace(whole, "has("+right+"."+field+")")}
+			}
+		case b.kind == kindOptional:
+			return [][]Edit{wrap(b.Span, "", ".orValue([])")}
+		}
+		return m.convert(a.Span, a.e, a.kind, kindOf(within(b.typ)), within(b.typ))
+	case operators.Index:
+		switch {
+		case a.kind == kindMap && b.kind == kindInt:
+			return [][]Edit{wrap(b.Span, "'", "'")}
+		case a.kind == kindString:
+			return [][]Edit{replace(Span{a.End, b.End + 1}, ".charAt("+right+")")}
+		case a.kind == kindOptional:
+			return [][]Edit{{{b.Start, b.Start, "?"}}}
+		}
+		return nil
+	case operators.Equals, operators.NotEquals:
+		if a.kind == kindNull || b.kind == kindNull {
+			field := left
+			if a.kind == kindNull {
+				field = right
+			}
+			has := map[string]string{operators.Equals: "!has(", operators.NotEquals: "has("}[name]
+			return [][]Edit{replace(whole, has+field+")")}
+		}
+	case operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals:
+		if a.kind == kindBool && len(a.typ) > 0 {
+			return m.unchain(a)
+		}
+		if a.kind == kindQuantity && b.kind == kindQuantity {
+			than := map[bool]string{true: ".isLessThan(", false: ".isGreaterThan("}[name == operators.Less || name == operators.LessEquals]
+			if name == operators.Less || name == operators.Greater {
+				return [][]Edit{replace(whole, left+than+right+")")}
+			}
+			return [][]Edit{replace(whole, left+".compareTo("+right+") "+m.at(m.token)+" 0")}
+		}
+	}
+	if name == operators.Add && (a.kind == kindList) != (b.kind == kindList) {
+		part := a
+		if a.kind == kindList {
+			part = b
+		}
+		all = append(all, wrap(part.Span, "[", "]"))
+	}
+	return append(append(all, m.convert(b.Span, b.e, b.kind, a.kind, a.typ)...), m.convert(a.Span, a.e, a.kind, b.kind, b.typ)...)
+}
+
+// unchain rewrites 1 < x < 5 as 1 < x && x < 5.
+func (m *fixer) unchain(a operandPart) [][]Edit {
+	if a.e.Kind() != ast.CallKind || len(a.e.AsCall().Args()) != 2 {
+		return nil
+	}
+	middle, ok := m.span(a.e.AsCall().Args()[1])
+	if !ok {
+		return nil
+	}
+	return [][]Edit{{{a.End, a.End, " && " + m.textOf(middle)}}}
+}
+
+// notEdits returns edits for the negation of a value that is not a bool.
+func (m *fixer) notEdits(of operandPart) [][]Edit {
+	at := m.offset
+	bang := Edit{at, at + 1, ""}
+	none := map[kind]string{kindString: " == ''", kindInt: " == 0", kindDouble: " == 0.0"}[of.kind]
+	switch {
+	case none != "":
+		return [][]Edit{{bang, {of.End, of.End, none}}}
+	case of.kind == kindList || of.kind == kindMap:
+		return [][]Edit{{{at, at + 1, "size("}, {of.End, of.End, ") == 0"}}}
+	}
+	return conditions(of.Span, of.kind)
+}
+
+// conditions returns edits that turn a value of kind k into a condition.
+func conditions(s Span, k kind) [][]Edit {
+	switch k {
+	case kindString:
+		return [][]Edit{wrap(s, "", " != ''")}
+	case kindInt:
+		return [][]Edit{wrap(s, "", " != 0")}
+	case kindDouble:
+		return [][]Edit{wrap(s, "", " != 0.0")}
+	case kindList, kindMap:
+		return [][]Edit{wrap(s, "size(", ") > 0")}
+	case kindOptional:
+		return [][]Edit{wrap(s, "", ".orValue(false)"), wrap(s, "", ".hasValue()")}
+	}
+	return nil
+}
+
+// choiceEdits returns edits for a conditional expression with type errors.
+func (m *fixer) choiceEdits(on []operandPart) [][]Edit {
+	if on[0].kind != kindBool {
+		return conditions(on[0].Span, on[0].kind)
+	}
+	return append(m.convert(on[2].Span, on[2].e, on[2].kind, on[1].kind, on[1].typ), m.convert(on[1].Span, on[1].e, on[1].kind, on[2].kind, on[2].typ)...)
+}
+
+// methodEdits returns edits for a method called on the wrong type or with the wrong arguments.
+func (m *fixer) methodEdits(name string, on []operandPart) [][]Edit {
+	of := on[0]
+	switch {
+	case of.kind == kindOptional && name == "orValue" && len(on) == 2:
+		if zero := zeros[kindOf(within(of.typ))]; zero != "" {
+			return [][]Edit{replace(on[1].Span, zero)}
+		}
+	case of.kind == kindOptional:
+		return m.convert(of.Span, of.e, of.kind, kindOf(within(of.typ)), within(of.typ))
+	case name == "contains" && len(on) == 2 && (of.kind == kindList || of.kind == kindMap):
+		whole := Span{of.Start, on[1].End + 1}
+		in := m.textOf(on[1].Span) + " in " + m.textOf(of.Span)
+		return [][]Edit{replace(whole, in), replace(whole, "("+in+")")}
+	case of.kind == kindInt || of.kind == kindDouble || of.kind == kindBool:
+		return [][]Edit{wrap(of.Span, "string(", ")")}
+	case len(on) == 2:
+		return m.convert(on[1].Span, on[1].e, on[1].kind, kindString, "string")
+	}
+	return nil
+}
+
+// zeros holds the fallback for absent values in .orValue().
+var zeros = map[kind]string{kindBool: "false", kindInt: "0", kindDouble: "0.0", kindString: "''", kindList: "[]", kindMap: "{}"}
+
+// convert returns edits that convert a part to another kind; typ is the type to convert
+// to, in cel-go's notation.
+func (m *fixer) convert(s Span, e ast.Expr, from, to kind, typ string) (all [][]Edit) {
+	text := m.textOf(s)
+	literal := e.Kind() == ast.LiteralKind
+	quoted := ""
+	if literal && e.AsLiteral().Type() == celtypes.StringType {
+		quoted = string(e.AsLiteral().(celtypes.String))
+	}
+	number := func(s string) bool { _, err := strconv.ParseInt(s, 10, 64); return err == nil }
+	call := func(name string) { all = append(all, wrap(s, name+"(", ")")) }
+	switch {
+	case from == to:
+	case from == kindOptional:
+		if zero := zeros[kindOf(within(m.typeOf(e, typ)))]; zero != "" {
+			all = append(all, wrap(s, "", ".orValue("+zero+")"))
+		} else if zero := zeros[to]; zero != "" {
+			all = append(all, wrap(s, "", ".orValue("+zero+")"))
+		}
+	case quoted != "" && (to == kindInt && number(quoted) || to == kindBool && (quoted == "true" || quoted == "false")):
+		all = append(all, replace(s, quoted))
+	case from == kindInt && to == kindDouble && literal:
+		all = append(all, wrap(s, "", ".0"))
+	case from == kindDouble && to == kindInt && literal && strings.HasSuffix(text, ".0"):
+		all = append(all, replace(s, strings.TrimSuffix(text, ".0")))
+	case (from == kindList || from == kindMap) && (to == kindInt || to == kindDouble):
+		call("size")
+	case to == kindString && (from == kindInt || from == kindDouble || from == kindBool):
+		call("string")
+	case to == kindInt && from == kindString:
+		call("int")
+	case to == kindDouble && (from == kindString || from == kindInt):
+		call("double")
+	case to == kindTime && from == kindString:
+		call("timestamp")
+	case to == kindDuration && from == kindString:
+		call("duration")
+	case to == kindQuantity && from == kindString:
+		call("quantity")
+	}
+	return all
+}
+
+// typeOf returns the type of e in cel-go's notation, or other if it is unknown.
+func (m *fixer) typeOf(e ast.Expr, other string) string {
+	v := m.context.view(m.context.env(), m.nodes, func(at ast.Expr) bool { return at.ID() == e.ID() })
+	if len(v.path) > 0 {
+		if t := v.typeOf(e); t != nil {
+			return t.String()
+		}
+	}
+	return other
+}

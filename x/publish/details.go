@@ -1,0 +1,136 @@
+package publish
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/preview"
+)
+
+// shownDefault limits the length of a default in a list of fields.
+const shownDefault = 60
+
+// bounds returns a schema's constraints apart from type and enum.
+func bounds(s node) string {
+	s = maps.Clone(s)
+	delete(s, "enum")
+	return s.Bounds()
+}
+
+// oneLine returns the information that kubectl omits, for a list of fields.
+func oneLine(s node) string {
+	var parts []string
+	if words := bounds(s); words != "" {
+		parts = append(parts, "bounds: "+words)
+	}
+	if v, ok := s["default"]; ok {
+		parts = append(parts, "default: "+preview.JSON(v, shownDefault))
+	}
+	if n := len(list(s["x-kubernetes-validations"])); n > 0 {
+		parts = append(parts, fmt.Sprint("rules: ", n))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// writeValidation writes the information that kubectl omits, for the explained field itself.
+func (e *explainer) writeValidation() {
+	if words := bounds(e.schema); words != "" {
+		e.block("BOUNDS", wrapped(words, 76))
+	}
+	if v, ok := e.schema["default"]; ok {
+		data, _ := json.Marshal(v) // it was decoded from JSON
+		e.block("DEFAULT", string(data))
+	}
+	var lines []string
+	for _, at := range parts(e.Path, e.schema) {
+		for _, r := range rules(at.schema) {
+			lines = append(lines, e.rule(r, at.path, e.Path)...)
+		}
+	}
+	if len(lines) > 0 {
+		e.block("RULES", lines...)
+	}
+}
+
+// part is a schema with its path in the syntax of rules.
+type part struct {
+	path   string
+	schema node
+}
+
+// parts returns a value and its unnamed parts: the items of a list, the entries of a map, and so
+// on.
+func parts(path string, s node) (all []part) {
+	for ; s != nil; s = elements(s) {
+		all = append(all, part{path, s})
+		path += "[*]"
+	}
+	return all
+}
+
+// rule is a validation rule as declared in a schema.
+type rule struct {
+	index                                               int
+	text, message, messageExpression, reason, fieldPath string
+	optionalOldSelf                                     bool
+}
+
+func rules(s node) (all []rule) {
+	for i, v := range list(s["x-kubernetes-validations"]) {
+		v, _ := v.(map[string]any)
+		r := node(v)
+		all = append(all, rule{
+			index: i, text: r.Text("rule"), message: r.Text("message"), messageExpression: r.Text("messageExpression"),
+			reason: r.Text("reason"), fieldPath: r.Text("fieldPath"), optionalOldSelf: r["optionalOldSelf"] == true,
+		})
+	}
+	return all
+}
+
+func (e *explainer) rule(r rule, path, here string) (lines []string) {
+	lines = append(lines, lex.Flat(r.text))
+	add := func(what, text string) {
+		if text != "" {
+			lines = append(lines, "    "+what+": "+lex.OneLine(text))
+		}
+	}
+	if path != here {
+		add("of", path)
+	}
+	for _, fact := range r.facts() {
+		add(fact.Name, fact.Text)
+	}
+	if c, ok := e.layout.Costs[engine.RuleRef{Version: e.Version, Path: path, Index: r.index}]; ok {
+		add("cost", c.String())
+	}
+	return lines
+}
+
+// Fact is a property of a rule, version, or resource.
+type Fact struct{ Name, Text string }
+
+func (r *rule) facts() (all []Fact) {
+	for _, f := range []Fact{{"message", r.message}, {"messageExpression", lex.Flat(r.messageExpression)}, {"reason", r.reason}, {"fieldPath", r.fieldPath}} {
+		if f.Text != "" {
+			all = append(all, f)
+		}
+	}
+	if r.optionalOldSelf {
+		all = append(all, Fact{"optionalOldSelf", "true"})
+	}
+	return all
+}
+
+// String returns the estimate as a phrase.
+func (c Cost) String() string {
+	text := fmt.Sprintf("at most %s of %s units", phrase.Number(c.All), phrase.Number(c.Limit))
+	if c.All != c.One {
+		text += fmt.Sprintf(" per object, %s per run", phrase.Number(c.One))
+	}
+	return text
+}

@@ -1,0 +1,196 @@
+package publish
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/version"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/text/spell"
+)
+
+// Target is a field in a version of a CRD, or the root.
+type Target struct {
+	CRD     *apiextensionsv1.CustomResourceDefinition
+	Version string
+	// Path is the path of the field in the format of engine.FormatPath. It includes [*], which
+	// names in kubectl explain omit.
+	Path string
+
+	name   string // of the field, "" at the root
+	schema node
+	types  map[string]node
+}
+
+// Find resolves a name such as crontabs.spec.replicas as kubectl explain does: first the resource
+// by its plural, singular, or short name, then fields. The group may follow the plural. The CRD's
+// kind is also accepted. apiVersion is GROUP/VERSION, or "" for the server's preferred version.
+func Find(crds []*apiextensionsv1.CustomResourceDefinition, name, apiVersion string) (*Target, error) {
+	steps, err := fieldNames(strings.TrimSuffix(name, "."))
+	if err != nil {
+		return nil, err
+	}
+	crd, steps, err := resource(crds, steps)
+	if err != nil {
+		return nil, err
+	}
+	v := preferred(crd)
+	if apiVersion != "" {
+		if crd, v, err = atVersion(crds, crd, apiVersion); err != nil {
+			return nil, err
+		}
+	}
+	if v == nil {
+		return nil, fmt.Errorf("%s: no version is served, so nothing is published", crd.Name)
+	}
+	root, err := published(v)
+	if err != nil {
+		return nil, err
+	}
+	at := &Target{CRD: crd, Version: v.Name, schema: root, types: definitions()}
+	if err := at.walk(steps); err != nil {
+		return nil, err
+	}
+	return at, nil
+}
+
+func fieldNames(name string) (names []string, err error) {
+	steps, err := engine.ParsePath(name)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range steps {
+		if s.Any || s.Item {
+			return nil, fmt.Errorf("invalid jsonpath syntax, first node must be field node (got %s, want a path without [0] or [*]: append the fields of items to the list's name)", name)
+		}
+		names = append(names, s.Name)
+	}
+	if len(names) == 0 {
+		return nil, errors.New("no type of resource: want TYPE or TYPE.FIELD, such as crontabs.spec")
+	}
+	return names, nil
+}
+
+// resource returns the CRD for the first name, and the remaining names. If several CRDs match, it
+// prefers the CRD whose group follows, then the first.
+func resource(crds []*apiextensionsv1.CustomResourceDefinition, steps []string) (*apiextensionsv1.CustomResourceDefinition, []string, error) {
+	var found []*apiextensionsv1.CustomResourceDefinition
+	for _, means := range []func(*apiextensionsv1.CustomResourceDefinitionNames, string) bool{matchesPlural, matchesShortName, matchesAnyCase} {
+		for _, crd := range crds {
+			if means(&crd.Spec.Names, steps[0]) {
+				found = append(found, crd)
+			}
+		}
+		if len(found) > 0 {
+			break
+		}
+	}
+	for _, crd := range found {
+		full := append([]string{crd.Spec.Names.Plural}, strings.Split(crd.Spec.Group, ".")...)
+		if len(steps) >= len(full) && slices.Equal(steps[:len(full)], full) {
+			return crd, steps[len(full):], nil
+		}
+	}
+	if len(found) > 0 {
+		return found[0], steps[1:], nil
+	}
+	var known []string
+	for _, crd := range crds {
+		n := &crd.Spec.Names
+		known = append(append(known, n.Plural, singular(n)), n.ShortNames...)
+	}
+	return nil, nil, fmt.Errorf("the server doesn't have a resource type %q%s", steps[0], spell.Offer(steps[0], known))
+}
+
+func singular(n *apiextensionsv1.CustomResourceDefinitionNames) string {
+	return cmp.Or(n.Singular, strings.ToLower(n.Kind))
+}
+
+func matchesPlural(n *apiextensionsv1.CustomResourceDefinitionNames, name string) bool {
+	return name == n.Plural || name == singular(n)
+}
+
+func matchesShortName(n *apiextensionsv1.CustomResourceDefinitionNames, name string) bool {
+	return slices.Contains(n.ShortNames, name)
+}
+
+func matchesAnyCase(n *apiextensionsv1.CustomResourceDefinitionNames, name string) bool {
+	return matchesPlural(n, strings.ToLower(name)) || strings.EqualFold(name, n.Kind)
+}
+
+// preferred returns the version that is first in a server's discovery, or nil if no version is
+// served.
+func preferred(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinitionVersion {
+	var best *apiextensionsv1.CustomResourceDefinitionVersion
+	for i := range crd.Spec.Versions {
+		v := &crd.Spec.Versions[i]
+		if v.Served && (best == nil || version.CompareKubeAwareVersionStrings(v.Name, best.Name) > 0) {
+			best = v
+		}
+	}
+	return best
+}
+
+// atVersion returns the resource with the same plural in another group and version.
+func atVersion(crds []*apiextensionsv1.CustomResourceDefinition, like *apiextensionsv1.CustomResourceDefinition, apiVersion string) (*apiextensionsv1.CustomResourceDefinition, *apiextensionsv1.CustomResourceDefinitionVersion, error) {
+	group, name, ok := strings.Cut(apiVersion, "/")
+	if !ok || group == "" || name == "" || strings.Contains(name, "/") {
+		return nil, nil, fmt.Errorf("API version %q: want GROUP/VERSION, such as %s/%s", apiVersion, like.Spec.Group, cmp.Or(preferredName(like), "v1"))
+	}
+	var known []string
+	for _, crd := range crds {
+		if crd.Spec.Names.Plural != like.Spec.Names.Plural {
+			continue
+		}
+		for i := range crd.Spec.Versions {
+			v := &crd.Spec.Versions[i]
+			if v.Served && crd.Spec.Group == group && v.Name == name {
+				return crd, v, nil
+			}
+			if v.Served {
+				known = append(known, crd.Spec.Group+"/"+v.Name)
+			}
+		}
+	}
+	return nil, nil, fmt.Errorf("couldn't find resource for %q%s", fmt.Sprintf("%s/%s, Resource=%s", group, name, like.Spec.Names.Plural), spell.Offer(apiVersion, known))
+}
+
+func preferredName(crd *apiextensionsv1.CustomResourceDefinition) string {
+	if v := preferred(crd); v != nil {
+		return v.Name
+	}
+	return ""
+}
+
+// walk descends to a field, passing through lists and maps. Fields that only allOf declares are
+// tried last.
+func (p *Target) walk(names []string) error {
+	var steps []engine.Step
+	for i, name := range names {
+		next, through := p.field(p.schema, name)
+		if next == nil {
+			where := "in " + engine.FormatPath(steps)
+			if i == 0 {
+				where = "at the root"
+			}
+			known := slices.Sorted(maps.Keys(p.names(p.schema)))
+			if i == len(names)-1 {
+				return fmt.Errorf("field %q does not exist %s%s", name, where, spell.Offer(name, known))
+			}
+			return fmt.Errorf("field %q does not exist: there is no %q %s%s", names[len(names)-1], name, where, spell.Offer(name, known))
+		}
+		for range through {
+			steps = append(steps, engine.Step{Any: true})
+		}
+		steps = append(steps, engine.Step{Name: name})
+		p.schema, p.name = next, name
+	}
+	p.Path = engine.FormatPath(steps)
+	return nil
+}

@@ -1,0 +1,177 @@
+package ruletest
+
+import (
+	"maps"
+	"strings"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// run does the writes of OpenShift's harness: a create; or a create, a write of the status through
+// its subresource, an update of the spec, an update of the status, and a read of the stored object.
+func (b *openShift) run(t *trial) {
+	t.where = func(field string) Position { return b.reader.cause(b.initial, field) }
+	initial := b.withName(t.on, b.initial.object)
+	if b.updated == nil {
+		b.create(t, initial)
+		return
+	}
+	stored := b.store(t, initial)
+	if stored == nil {
+		return
+	}
+	t.where = func(field string) Position { return b.reader.cause(b.updated, field) }
+	updated := b.withName(t.on, b.updated.object)
+	meta := updated["metadata"].(map[string]any)
+	meta["name"] = metadata(stored)["name"]
+	b.update(t, updated, stored)
+}
+
+// withName returns the object with the namespace and name that the harness sets.
+func (b *openShift) withName(on *target, object map[string]any) map[string]any {
+	out := maps.Clone(object)
+	meta := metadata(object)
+	if meta == nil {
+		meta = map[string]any{}
+	}
+	delete(meta, "namespace")
+	if on.engine.Namespaced() {
+		meta["namespace"] = "default"
+	}
+	switch {
+	case !b.named:
+		meta["generateName"] = defaultName
+	case b.generate:
+		meta["generateName"] = b.name
+	default:
+		meta["name"] = b.name
+	}
+	out["metadata"] = meta
+	return out
+}
+
+func (b *openShift) create(t *trial, initial map[string]any) {
+	req := engine.Request{Object: initial}
+	if t.result = t.write(t.on, req); t.result == nil {
+		return
+	}
+	t.recordWrite(t.on, req, b.passes(t, b.expectedError, b.expected))
+	b.compareResult(t, b.expectedError, b.expected)
+}
+
+// store returns the stored old object, or nil if it is rejected.
+func (b *openShift) store(t *trial, initial map[string]any) map[string]any {
+	at := b.reader.positionOf(b.initial.node)
+	res := t.writeSetup(t.before, "initial", at, engine.Request{Object: initial})
+	if res == nil {
+		return nil
+	}
+	stored := res.Object
+	if status := initial["status"]; status != nil {
+		if res = b.status(t, t.before, stored, status, at); res == nil {
+			return nil
+		}
+		stored = res.Object
+	}
+	if t.before == t.on {
+		return stored
+	}
+	// The harness first updates the object under the current CRD, without a change.
+	if res = t.writeSetup(t.on, "initial, unchanged under today's CRD,", at, engine.Request{Object: stored, OldObject: stored}); res == nil {
+		return nil
+	}
+	return res.Object
+}
+
+// status writes the status of the old object.
+func (b *openShift) status(t *trial, on *target, stored map[string]any, status any, at Position) *engine.Result {
+	if !b.hasStatusSubresource(t, on, at) {
+		return nil
+	}
+	return t.writeSetup(on, "the status of initial", at, statusWrite(stored, status))
+}
+
+func (b *openShift) hasStatusSubresource(t *trial, on *target, at Position) bool {
+	if !on.hasStatusSubresource() {
+		t.wrongAt(at, "a status subresource, so that status can be written", "no status subresource in the CRD version")
+	}
+	return on.hasStatusSubresource()
+}
+
+func statusWrite(stored map[string]any, status any) engine.Request {
+	object := maps.Clone(stored)
+	object["status"] = status
+	return engine.Request{Object: object, OldObject: stored, Subresource: "status"}
+}
+
+func (b *openShift) update(t *trial, updated, stored map[string]any) {
+	req := engine.Request{Object: updated, OldObject: stored}
+	if t.result = t.write(t.on, req); t.result == nil {
+		return
+	}
+	status := updated["status"]
+	if b.expectedError != "" || status == nil {
+		t.recordWrite(t.on, req, b.passes(t, b.expectedError, b.expected))
+		b.compareResult(t, b.expectedError, b.expected)
+		return
+	}
+	t.recordWrite(t.on, req, b.passes(t, "", nil))
+	if b.compareResult(t, "", nil); len(t.wrong) > 0 || !b.hasStatusSubresource(t, t.on, b.errorPosition) {
+		return
+	}
+	t.status = true
+	req = statusWrite(t.result.Object, status)
+	if t.result = t.write(t.on, req); t.result == nil {
+		return
+	}
+	t.recordWrite(t.on, req, b.passes(t, b.expectedStatusError, b.expected))
+	b.compareResult(t, b.expectedStatusError, b.expected)
+}
+
+// passes returns a function that reports whether the case would pass with another result of the
+// same write.
+func (b *openShift) passes(t *trial, refusal string, expected *embedded) func(*engine.Result) bool {
+	return func(res *engine.Result) bool {
+		again := &trial{cfg: t.cfg, on: t.on, outcome: outcome{result: res}}
+		b.compareResult(again, refusal, expected)
+		return len(again.wrong) == 0
+	}
+}
+
+// compareResult compares the result of the last write with a part of the expected error, or with
+// the expected object. If both are empty, the write must only be accepted.
+func (b *openShift) compareResult(t *trial, refusal string, expected *embedded) {
+	res := t.result
+	switch {
+	case refusal != "" && res.Allowed:
+		t.wrongAt(b.errorPosition, "rejected: …"+refusal+"…", "accepted")
+	case refusal != "":
+		ok, by := contains(res.Failure.Message, refusal, t.cfg.Exact)
+		if !ok {
+			t.wrongAt(b.errorPosition, "rejected: …"+refusal+"…", "rejected: "+res.Failure.Message)
+		} else if by {
+			t.remark(olderRemark)
+		}
+	case !res.Allowed:
+		at := b.errorPosition
+		if b.expected != nil {
+			at = b.reader.positionOf(b.expected.node)
+		}
+		t.wrongAt(at, "accepted", "rejected: "+res.Failure.Message)
+	default:
+		if expected != nil {
+			if found := differences(b.withoutName(expected.object), b.withoutName(res.Object)); len(found) > 0 {
+				t.wrongAt(b.reader.positionOf(expected.node), "this object", "a different object: "+strings.Join(found, "; "))
+			}
+		}
+	}
+}
+
+// withoutName returns an object without the name and namespace that the harness sets.
+func (b *openShift) withoutName(object map[string]any) map[string]any {
+	out, meta := maps.Clone(object), metadata(object)
+	delete(meta, "name")
+	delete(meta, "namespace")
+	settle(out, meta)
+	return out
+}

@@ -1,0 +1,205 @@
+package ruletest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/yaml/position"
+	"github.com/celadon-cel/celadon/x/valuediff"
+)
+
+func (b *own) run(t *trial) {
+	t.where = b.positionOf
+	req := b.request()
+	if t.result = t.write(t.on, req); t.result == nil {
+		return
+	}
+	t.recordWrite(t.on, req, func(res *engine.Result) bool {
+		again := &trial{cfg: t.cfg, on: t.on, outcome: outcome{result: res}}
+		b.compareResult(again)
+		return len(again.wrong) == 0 && again.problem == ""
+	})
+	if t.result.Undecided != nil {
+		t.problem = t.result.Undecided.Error() + ": there may be other causes"
+		return
+	}
+	b.compareResult(t)
+}
+
+// request returns the write of the case.
+func (b *own) request() engine.Request {
+	req := engine.Request{Object: b.object, Subresource: b.subresource, FieldValidation: b.fieldValidation}
+	if b.object == nil {
+		req.Object = b.of(b.patch, b.patched)
+	}
+	if b.updated {
+		req.OldObject = b.old
+		if b.oldPatch != nil {
+			req.OldObject = b.of(b.oldPatch, true)
+		}
+	}
+	return req
+}
+
+func (b *own) of(patch map[string]any, patched bool) map[string]any {
+	if !patched {
+		return b.base.object
+	}
+	return valuediff.Merge(b.base.object, patch).(map[string]any)
+}
+
+// positionOf returns the position of an object's field: in the patch, or in the object that it changes.
+func (b *own) positionOf(field string) Position {
+	for _, name := range []string{"object", "patch"} {
+		if _, n := b.item.Get(name); n != nil {
+			if at := position.Nearest(n.Resolve(), field); at != n.Resolve() {
+				return b.reader.positionOf(at)
+			}
+		}
+	}
+	if b.object == nil && b.base.node != nil {
+		return b.reader.positionOf(position.Nearest(b.base.node, field))
+	}
+	return b.reader.positionOf(b.item)
+}
+
+func (b *own) compareResult(t *trial) {
+	res, e := t.result, &b.expect
+	switch {
+	case e.valid && !res.Allowed:
+		t.wrongAt(e.position, "valid", "rejected: "+res.Failure.Message)
+	case !e.valid && res.Allowed:
+		t.wrongAt(e.position, "rejected, with "+e.causesText(), "valid")
+	case !e.valid:
+		b.checkCauses(t)
+	}
+	b.checkWarnings(t)
+	if len(t.wrong) > 0 {
+		return
+	}
+	if e.object != nil {
+		if found := differences(e.object, res.Object, "name", "namespace"); len(found) > 0 {
+			t.wrongAt(e.objectAt, "this object", "a different object: "+strings.Join(found, "; "))
+		}
+	}
+	if e.costed && res.Cost > e.maxCost {
+		t.wrongAt(e.costAt, fmt.Sprintf("a cost of at most %d", e.maxCost), fmt.Sprintf("%d", res.Cost))
+	}
+	if b.convert != "" && res.Allowed && t.ctx != nil {
+		b.checkConversion(t)
+	}
+}
+
+// unchecked is the detail of the cause that a server adds if rules did not run because of other
+// causes.
+const unchecked = "some validation rules were not checked because the object was invalid"
+
+// causesOf returns the causes of a rejection without the cause for unchecked rules, if there are
+// others. A rejection without causes is returned as a single cause.
+func causesOf(res *engine.Result) []engine.Cause {
+	causes := slices.DeleteFunc(slices.Clone(res.Causes), func(c engine.Cause) bool {
+		return len(res.Causes) > 1 && c.Rule == nil && strings.HasPrefix(c.Detail, unchecked)
+	})
+	if len(causes) > 0 {
+		return causes
+	}
+	return []engine.Cause{{Reason: metav1.CauseType(res.Failure.Reason), Message: res.Failure.Message}}
+}
+
+// checkCauses matches expected causes with actual causes. Expected causes with a field are matched
+// first.
+func (b *own) checkCauses(t *trial) {
+	causes := causesOf(t.result)
+	if len(b.expect.causes) > len(causes) && len(t.result.Causes) > 0 {
+		causes = t.result.Causes // the test may expect the unchecked cause, too
+	}
+	left := make([]int, len(causes))
+	for i := range left {
+		left[i] = i
+	}
+	for _, named := range []bool{true, false} {
+		for _, want := range b.expect.causes {
+			if (want.field != nil) != named {
+				continue
+			}
+			var by older
+			fits := slices.DeleteFunc(slices.Clone(left), func(i int) bool { ok, _ := want.fits(&causes[i], t.cfg.Exact); return !ok })
+			switch {
+			case len(fits) == 0:
+				t.wrongAt(want.Position, want.String(), "no such cause")
+				continue
+			case len(fits) > 1 && !named:
+				t.wrongAt(want.Position, want.String()+", once", fmt.Sprintf("it matches %d causes, of %s and %s: add field to choose one", len(fits), causes[fits[0]].Field, causes[fits[1]].Field))
+			}
+			if _, by = want.fits(&causes[fits[0]], t.cfg.Exact); by {
+				t.remark(olderRemark)
+			}
+			left = slices.DeleteFunc(left, func(i int) bool { return i == fits[0] })
+		}
+	}
+	for _, i := range left {
+		c := causes[i]
+		t.wrongAt(b.expect.position, "no other cause", strings.TrimPrefix(c.Field+": "+c.Message, ": "))
+	}
+}
+
+func (w *expectedCause) fits(c *engine.Cause, exact bool) (ok bool, by older) {
+	if w.field != nil && *w.field != c.Field || w.reason != "" && w.reason != string(c.Reason) {
+		return false, false
+	}
+	if w.message == nil {
+		return true, false
+	}
+	return w.message.equals(c.Message, c.Detail, exact)
+}
+
+func (w *expectedCause) String() string {
+	var parts []string
+	if w.field != nil {
+		parts = append(parts, *w.field)
+	}
+	if w.reason != "" {
+		parts = append(parts, w.reason)
+	}
+	if w.message != nil {
+		parts = append(parts, w.message.text)
+	}
+	return strings.Join(parts, ": ")
+}
+
+func (e *expectation) causesText() string {
+	var all []string
+	for _, c := range e.causes {
+		all = append(all, c.String())
+	}
+	return strings.Join(all, "; ")
+}
+
+// checkWarnings compares all warnings if any are expected. Otherwise an unknown field is a
+// mismatch, because the test does not test that field.
+func (b *own) checkWarnings(t *trial) {
+	if !b.expect.warned {
+		if b.fieldValidation == "" {
+			for _, unknown := range t.result.Strict {
+				t.wrongAt(b.positionOf(unknown.Field), "only fields of the CRD, or the warning under expect.warnings", unknown.Message)
+			}
+		}
+		return
+	}
+	left := slices.Clone(t.result.Warnings)
+	for _, want := range b.expect.warnings {
+		i := slices.IndexFunc(left, want.matches)
+		if i < 0 {
+			t.wrongAt(b.expect.position, "the warning "+want.text, "no such warning")
+			continue
+		}
+		left = slices.Delete(left, i, i+1)
+	}
+	for _, text := range left {
+		t.wrongAt(b.expect.position, "no other warning", text)
+	}
+}
