@@ -2,10 +2,13 @@ package engine
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/celadon-cel/celadon/engine/x/schema"
 )
 
 // Rules cannot select metadata.managedFields, but a rule that compares self or self.metadata with its old value compares
@@ -30,7 +33,7 @@ func (w *write) managed() (fields any, ok bool) {
 	switch {
 	case !ok || !had:
 		return nil, false
-	case w.bodyChanged:
+	case w.ownersChanged:
 		return []any{}, true
 	}
 	fields = was[managedFields]
@@ -55,7 +58,44 @@ func noted(object, meta map[string]any) bool {
 			return true
 		}
 	}
-	return meta["labels"] != nil || meta["annotations"] != nil || meta["finalizers"] != nil || meta["ownerReferences"] != nil
+	return slices.ContainsFunc(ownedMetadata, func(name string) bool { return meta[name] != nil })
+}
+
+// ownedMetadata lists the fields of metadata whose managers the server tracks.
+var ownedMetadata = []string{"labels", "annotations", "finalizers", "ownerReferences"}
+
+// sameOwnedMetadata reports whether two objects have the same values of ownedMetadata. The order of finalizers and of
+// owners does not matter.
+func sameOwnedMetadata(obj, old map[string]any) bool {
+	is, _ := obj["metadata"].(map[string]any)
+	was, _ := old["metadata"].(map[string]any)
+	for _, name := range ownedMetadata {
+		if (is[name] == nil) != (was[name] == nil) || !sameUnordered(is[name], was[name]) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameUnordered reports whether two values are equal, except for the order of the items of a list.
+func sameUnordered(a, b any) bool {
+	list, ok := a.([]any)
+	other, isList := b.([]any)
+	if !ok || !isList {
+		return schema.Equal(a, b)
+	}
+	return len(list) == len(other) && maps.Equal(itemsOf(list), itemsOf(other))
+}
+
+// itemsOf returns the items of a list as JSON.
+func itemsOf(list []any) map[string]bool {
+	items := make(map[string]bool, len(list))
+	for _, item := range list {
+		if data, err := json.Marshal(item); err == nil {
+			items[string(data)] = true
+		}
+	}
+	return items
 }
 
 // manage sets the object's managedFields until unmanage is called.

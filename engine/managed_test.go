@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/celadon-cel/celadon/engine"
@@ -62,6 +63,48 @@ func TestManagedFieldsOfStatusWrites(t *testing.T) {
 				t.Errorf("self == oldSelf is %v: want %v (%v)", res != nil && res.Allowed, tt.same, err)
 			}
 		})
+	}
+}
+
+// TestManagedFieldsOfMetadata checks that a write of the whole object that changes only metadata changes
+// managedFields, if the server tracks the changed field.
+func TestManagedFieldsOfMetadata(t *testing.T) {
+	t.Parallel()
+	e := mustCompile(t, tracked)
+	for name, tt := range map[string]struct {
+		old, metadata string
+		same          bool
+	}{
+		"unchanged":          {`labels: {a: b}, finalizers: [x.org/a, x.org/b]`, `labels: {a: b}, finalizers: [x.org/a, x.org/b]`, true},
+		"label":              {`labels: {a: b}`, `labels: {a: c}`, false},
+		"annotation":         {`annotations: {a: b}`, `annotations: {a: c}`, false},
+		"label to finalizer": {`labels: {a: b}`, `finalizers: [x.org/a]`, false},
+		"order":              {`finalizers: [x.org/a, x.org/b]`, `finalizers: [x.org/b, x.org/a]`, false},
+		"another finalizer":  {`finalizers: [x.org/a]`, `finalizers: [x.org/b]`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			head := func(metadata string) map[string]any {
+				return object(t, `{apiVersion: example.org/v1, kind: Gizmo, metadata: {name: a, namespace: d, resourceVersion: "2", `+metadata+`}, more: a}`)
+			}
+			res, err := e.Validate(t.Context(), engine.Request{Object: head(tt.metadata), OldObject: head(tt.old)})
+			if err != nil || res.Allowed != tt.same {
+				t.Errorf("self == oldSelf is %v: want %v (%v)", res != nil && res.Allowed, tt.same, err)
+			}
+		})
+	}
+}
+
+// TestKindOfStatusWrite checks that the message about a status write names the kind that was sent,
+// although the object keeps that of the old object.
+func TestKindOfStatusWrite(t *testing.T) {
+	t.Parallel()
+	e := mustCompile(t, tracked)
+	old := object(t, `{apiVersion: example.org/v1, kind: Gizmo, metadata: {name: a, namespace: d, resourceVersion: "2"}, more: a}`)
+	sent := object(t, `{apiVersion: example.org/v1, kind: Other, metadata: {name: a, namespace: d, resourceVersion: "2"}, more: b}`)
+	res, err := e.Validate(t.Context(), engine.Request{Object: sent, OldObject: old, Subresource: "status"})
+	if err != nil || res.Failure == nil || !strings.HasPrefix(res.Failure.Message, `Other.example.org "a" is invalid`) || res.Failure.Details.Kind != "Other" {
+		t.Errorf("got %+v, %v", res, err)
 	}
 }
 

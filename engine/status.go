@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -57,14 +57,13 @@ func sortCauses(causes []Cause) {
 // invalid returns the Status that rejects an object with causes, and sorts causes. Its message
 // lists them in their original order, like the server. It is used instead of the server's own
 // function, which takes quadratic time.
-func invalid(obj *unstructured.Unstructured, causes []Cause) *metav1.Status {
-	gk := obj.GroupVersionKind().GroupKind()
+func invalid(gk runtimeschema.GroupKind, name string, causes []Cause) *metav1.Status {
 	status := &metav1.Status{
 		Status:  metav1.StatusFailure,
 		Code:    http.StatusUnprocessableEntity,
 		Reason:  metav1.StatusReasonInvalid,
-		Message: message(gk.String(), obj.GetName(), causes),
-		Details: &metav1.StatusDetails{Group: gk.Group, Kind: gk.Kind, Name: obj.GetName()},
+		Message: message(gk.String(), name, causes),
+		Details: &metav1.StatusDetails{Group: gk.Group, Kind: gk.Kind, Name: name},
 	}
 	sortCauses(causes)
 	status.Details.Causes = make([]metav1.StatusCause, len(causes))

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/engine/internal/respond"
@@ -108,10 +109,13 @@ type write struct {
 
 	version  *crdVersion
 	obj, old *unstructured.Unstructured
+	// kind is the kind of the object that was sent, which messages name. A status update keeps the kind
+	// of the old object.
+	kind runtimeschema.GroupKind
 	// unmanaged is set if the server tracks no managers of the old object.
 	unmanaged bool
-	// bodyChanged is set if an update changes more than metadata. The server tracks the manager of such a change.
-	bodyChanged bool
+	// ownersChanged is set if an update changes fields whose managers the server tracks.
+	ownersChanged bool
 	// unprepared is set if storage may add defaults that the object does not have yet.
 	unprepared bool
 	// The write is rejected if failure is set or if there are findings, but never both.
@@ -281,9 +285,11 @@ func (w *write) readOld() error {
 func (w *write) replace() {
 	w.resetStatus()
 	fillUpdate(w.obj, w.old)
-	if w.bodyChanged = !sameBut("", w.obj.Object, w.old.Object); w.bodyChanged {
+	if w.ownersChanged = !sameBut("", w.obj.Object, w.old.Object); w.ownersChanged {
 		w.obj.SetGeneration(w.old.GetGeneration() + 1)
+		return
 	}
+	w.ownersChanged = w.comparesOld() && !sameOwnedMetadata(w.obj.Object, w.old.Object)
 }
 
 // resetStatus keeps the old status if a subresource writes the status.
@@ -303,8 +309,9 @@ func (w *write) updateStatus() error {
 		return fmt.Errorf("request: subresource status: version %s does not have it", w.version.name)
 	}
 	// The server tracks the manager of the sent object before it restores all fields but the status.
-	w.bodyChanged = w.comparesOld() && !w.engine.server.sameStatusOwners(w.version, w.obj.Object, w.old.Object)
+	w.ownersChanged = w.comparesOld() && !w.engine.server.sameStatusOwners(w.version, w.obj.Object, w.old.Object)
 	status, ok := w.obj.Object["status"]
+	w.kind = w.obj.GroupVersionKind().GroupKind()
 	w.obj = owned(w.old.Object, w.old.Object)
 	w.obj.SetManagedFields(nil)
 	delete(w.obj.Object, "status")
@@ -369,7 +376,10 @@ func (w *write) result() (*Result, error) {
 		return res, nil
 	}
 	res.Causes = w.engine.server.causes(w.findings)
-	res.Failure = invalid(w.obj, res.Causes)
+	if w.kind.Kind == "" {
+		w.kind = w.obj.GroupVersionKind().GroupKind()
+	}
+	res.Failure = invalid(w.kind, w.obj.GetName(), res.Causes)
 	res.prepared = w.prepared()
 	return res, nil
 }
