@@ -214,7 +214,7 @@ func (c *converted) tryWrong(t *testing.T, wrong string) {
 	c.same(t, got, <-c.validate(t, engine.Request{Object: now, OldObject: stored}), name+"-old")
 }
 
-// said is the engine's answer to a write.
+// validated is the engine's answer to a write.
 type validated struct {
 	res *engine.Result
 	err error

@@ -119,7 +119,7 @@ func TestMapping(t *testing.T) {
 	}
 }
 
-// stands checks that the rule's source begins at the position that its marker reports.
+// checkPosition checks that the rule's source begins at the position that its marker reports.
 func checkPosition(t *testing.T, r markers.Rule) {
 	t.Helper()
 	at := r.Marker.At("rule", 1, 1)

@@ -93,7 +93,7 @@ func (r *runner) run(ctx context.Context) {
 	}
 }
 
-// told returns how often the pods of an index ran, how many pods were killed, and the end of the
+// logsOf returns how often the pods of an index ran, how many pods were killed, and the end of the
 // output of all pods.
 func (r *runner) logsOf(index string) (runs, killed int, output string) {
 	r.mu.Lock()

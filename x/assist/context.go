@@ -75,7 +75,7 @@ func NewContext(e *engine.Engine, schema *apiextensionsv1.JSONSchemaProps, versi
 	return &Context{Node: node, Schema: SchemaAt(schema, steps), around: newAround(root.Decl(), steps)}, nil
 }
 
-// env returns the environment of expressions at p, or nil if the schema is not visible to rules.
+// model returns the environment of expressions at p, or nil if the schema is not visible to rules.
 // model returns the cost model of the version for which the rule is written.
 func (p *Context) model() cost.Model {
 	v := types.Version{Minor: types.Newest}

@@ -34,9 +34,9 @@ func (c *comparison) upgrade(before, after *side) {
 // kubeVersionChange is CRDChange.Subject of a change of the Kubernetes version.
 const kubeVersionChange = "Kubernetes version"
 
-// besideSteps limits the writes that are tried for a rule that both versions have. Hardly any rule
+// sharedRuleSteps limits the writes that are tried for a rule that both versions have. Hardly any rule
 // differs.
-const besideSteps = 60
+const sharedRuleSteps = 60
 
 // maxVaried limits the writes that are made from samples.
 const maxVaried = 4000
@@ -83,7 +83,7 @@ func (u *upgrading) search(a *goalSearch) error {
 	if err := u.rules(a, q); err != nil {
 		return err
 	}
-	if err := u.beside(a, q); err != nil {
+	if err := u.sharedRules(a, q); err != nil {
 		return err
 	}
 	for _, full := range []bool{true, false} {
@@ -122,9 +122,9 @@ func (u *upgrading) rules(a *goalSearch, q *analysis.Analyzer) error {
 	return nil
 }
 
-// beside tries a write that each rule rejects in the other version and that the base of a admits.
-func (u *upgrading) beside(a *goalSearch, base *analysis.Analyzer) error {
-	q, err := a.analyzer(a.other, analysis.Config{Steps: min(a.cfg.Steps, besideSteps), Seed: a.cfg.Seed, OtherForm: base})
+// sharedRules tries a write that each rule rejects in the other version and that the base of a admits.
+func (u *upgrading) sharedRules(a *goalSearch, base *analysis.Analyzer) error {
+	q, err := a.analyzer(a.other, analysis.Config{Steps: min(a.cfg.Steps, sharedRuleSteps), Seed: a.cfg.Seed, OtherForm: base})
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// beside returns a search in one form of a CRD with Config.OtherForm set to another.
+// withOtherForm returns a search in one form of a CRD with Config.OtherForm set to another.
 func withOtherForm(t *testing.T, schema, other string) *Search {
 	t.Helper()
 	crd := widgets(t, schema)
@@ -33,8 +33,8 @@ func admitted(t *testing.T, s *Search, w *Witness) bool {
 	return res.Allowed
 }
 
-// TestFindBeside checks that the other form admits a write that only one rule rejects.
-func TestFindBeside(t *testing.T) {
+// TestFindOtherForm checks that the other form admits a write that only one rule rejects.
+func TestFindOtherForm(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name, rule, properties, other, otherProperties string
@@ -114,15 +114,15 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-func TestRefusalBesideNothing(t *testing.T) {
+func TestRefusalWithoutOtherForm(t *testing.T) {
 	t.Parallel()
 	s := searching(t, specWith("true", "a: {type: string}"), Config{})
 	if _, err := s.Refusal(t.Context()); err == nil {
-		t.Error("Refusal without Beside: got no error")
+		t.Error("Refusal without OtherForm: got no error")
 	}
 }
 
-func TestBesideAnotherKind(t *testing.T) {
+func TestOtherFormOfAnotherKind(t *testing.T) {
 	t.Parallel()
 	crd := widgets(t, specWith("true", "a: {type: string}"))
 	crd.Spec.Group = "other.example.com"

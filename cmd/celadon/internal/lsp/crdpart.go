@@ -31,7 +31,7 @@ type crdPart struct {
 
 	described func() *apiextensionsv1.CustomResourceDefinition
 
-	// versions returns the verdicts of all Kubernetes versions, or nil if there are none.
+	// versions returns the verdicts of all Kubernetes versions, or nil if the CRD cannot be read.
 	versions func() *enginevet.Report
 
 	contexts editor.Contexts

@@ -23,7 +23,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// said is a finding of a SARIF log or of the server.
+// message is a finding of a SARIF log or of the server.
 type message struct {
 	line, column int // from 1; column 0 means the whole line
 	level, text  string

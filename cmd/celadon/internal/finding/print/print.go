@@ -66,9 +66,9 @@ func New(format string, to io.Writer, o Options) (Printer, error) {
 		w.Colors = o.Color
 		return &textPrinter{w: w, Options: o}, nil
 	case "wide":
-		return &widePrinter{w: w, rest: o.beside(), rows: map[*finding.Table][]string{}}, nil
+		return &widePrinter{w: w, rest: o.stderrPrinter(), rows: map[*finding.Table][]string{}}, nil
 	case "yaml":
-		return &yamlPrinter{w: w, rest: o.beside()}, nil
+		return &yamlPrinter{w: w, rest: o.stderrPrinter()}, nil
 	case "json":
 		return &jsonPrinter{w: w, kubeVersion: o.KubeVersion}, nil
 	case "jsonl":
@@ -98,8 +98,8 @@ func NewList(format string, w *untrusted.Writer, command, version string) List {
 	return nil
 }
 
-// beside returns a text printer for stderr. The text is not wrapped.
-func (o Options) beside() *textPrinter {
+// stderrPrinter returns a text printer for stderr. The text is not wrapped.
+func (o Options) stderrPrinter() *textPrinter {
 	to := o.Stderr
 	if to == nil {
 		to = io.Discard

@@ -34,7 +34,7 @@ type versionRule struct {
 
 type versionObject struct {
 	Verdict string `json:"verdict"`
-	// Message is the first cause of a rejection, or the reason why there is no verdict.
+	// Message is the first cause of a rejection, or the reason for a missing verdict.
 	Message string `json:"message,omitempty"`
 	Cost    int64  `json:"cost"`
 }
