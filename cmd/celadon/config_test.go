@@ -48,7 +48,7 @@ func testConfigKeys(t *testing.T, cmd *cobra.Command, keys map[string]config.Cla
 	// In no command may a file in the tree set these keys.
 	for _, key := range []string{
 		"base", "old", "crd-old", "subresource", "max-findings", "exclude", "skip", "exec", "convert", "cluster",
-		"fix", "update", "no-vet", "no-lint", "allow", "watch", "config", "no-config", "baseline", "follow", "kube-version", "validate",
+		"fix", "update", "no-vet", "no-lint", "allow", "watch", "config", "no-config", "baseline", "follow", "kube-version", "to-kube-version", "validate",
 	} {
 		if keys[key] == config.FromTree {
 			t.Errorf("%s %s: a file in the tree must not set it", cmd.Name(), key)

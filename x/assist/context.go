@@ -75,7 +75,6 @@ func NewContext(e *engine.Engine, schema *apiextensionsv1.JSONSchemaProps, versi
 	return &Context{Node: node, Schema: SchemaAt(schema, steps), around: newAround(root.Decl(), steps)}, nil
 }
 
-// model returns the environment of expressions at p, or nil if the schema is not visible to rules.
 // model returns the cost model of the version for which the rule is written.
 func (p *Context) model() cost.Model {
 	v := types.Version{Minor: types.Newest}
@@ -85,6 +84,7 @@ func (p *Context) model() cost.Model {
 	return cost.For(v)
 }
 
+// env returns the environment of expressions at p, or nil if the schema is not visible to rules.
 func (p *Context) env() *cel.Env {
 	compiler := p.compiler()
 	if compiler == nil {

@@ -134,12 +134,13 @@ var keys = map[string]map[string]Class{
 		"strict":       FromTree,
 		"kube-version": Stricter,
 
-		"base":       ByHand,
-		"allow":      ByHand,
-		"steps":      ByHand,
-		"seed":       ByHand,
-		"convert":    ByHand,
-		"convert-ca": ByHand,
+		"base":            ByHand,
+		"allow":           ByHand,
+		"steps":           ByHand,
+		"seed":            ByHand,
+		"convert":         ByHand,
+		"convert-ca":      ByHand,
+		"to-kube-version": ByHand,
 
 		"objects":   Never, // a flag here; arguments in other sections
 		"cluster":   Never,
