@@ -81,7 +81,7 @@ type CRDChange struct {
 	// Subject is the kind of the changed element: rule, message, bound, pattern, type, enum, required,
 	// default, field, pruning, list type, nullable, format, version, storage, and so on.
 	Subject string
-	// Old and New are the element as it is written in the CRDs, or "" if it is absent.
+	// Old and New hold the text of the element in the old and in the new CRD, or "" where it is absent.
 	Old, New string
 	// OldField and NewField are the paths in the CRDs, in the form of causes; "" if a side does not
 	// have the element.
