@@ -33,26 +33,32 @@ demo: build ## Check the objects in examples/ against their CRDs
 	@echo '$$ celadon check --crd examples/crontab/crd.yaml --old examples/crontab/objects examples/crontab/updates'
 	@$(BIN) check --crd examples/crontab/crd.yaml --old examples/crontab/objects examples/crontab/updates; test $$? -eq 1
 
-# Separate modules, in addition to conformance and tools. Each is linted and tested like
-# the main module, with the celadon that make build builds.
-MODULES := celadontest/fakeclient celadontest/remote examples/operator cmd/celadon/openapi celadonvet cmd/celadon-gen tools/release
+# The packages of the library and of the command, which is a module of its own.
+PACKAGES := ./... ./cmd/celadon/...
 
-# The tests of the main module leave a core idle half of the time, so those of the other modules run
-# next to them, with less priority.
+# Separate modules, in addition to cmd/celadon, conformance, and tools. Each is linted and tested
+# like the library, with the celadon that make build builds.
+MODULES := celadontest/fakeclient celadontest/remote examples/operator celadonvet cmd/celadon-gen tools/release
+
+# The tests of the library and the command leave a core idle half of the time, so those of the other
+# modules run next to them, with less priority. The real API server's wait most of the time.
 .PHONY: test
 test: build ## Run every test, the real API server's included
-	@$(MAKE) --no-print-directory -j2 test-main test-modules TESTFLAGS='$(TESTFLAGS)'
+	@$(MAKE) --no-print-directory -j3 test-main test-modules test-conformance TESTFLAGS='$(TESTFLAGS)'
 
 .PHONY: test-main
 test-main: build
-	$(GO) test $(TESTFLAGS) ./...
+	$(GO) test $(TESTFLAGS) $(PACKAGES)
 
 .PHONY: test-modules
 test-modules: build
 	@set -e; for module in $(MODULES); do echo "$$module"; (cd $$module && PATH="$(CURDIR)/bin:$$PATH" nice $(GO) test $(TESTFLAGS) ./...); done
-	cd celadontest/fakeclient && nice $(GO) test $(TESTFLAGS) -modfile=newest.mod ./...
-	cd conformance && nice $(GO) test $(TESTFLAGS) -v ./...
+	cd celadontest/fakeclient && GOWORK=off nice $(GO) test $(TESTFLAGS) -modfile=newest.mod ./...
 	@$(MAKE) --no-print-directory played
+
+.PHONY: test-conformance
+test-conformance: build
+	cd conformance && nice $(GO) test $(TESTFLAGS) -v ./...
 
 .PHONY: conformance
 conformance: ## Run all corpora and many made-up CRDs on the real API server (CELADON_CORPUS, SERVER_WORLDS)
@@ -75,7 +81,7 @@ parses: ## Parse and check made-up and mutated expressions with cel-go's code an
 
 .PHONY: vulnerabilities
 vulnerabilities: ## Look for known vulnerabilities in linked modules; needs the network
-	$(GO) run golang.org/x/vuln/cmd/govulncheck@v1.9.0 ./...
+	$(GO) run golang.org/x/vuln/cmd/govulncheck@v1.9.0 $(PACKAGES)
 
 .PHONY: nightly
 nightly: ## Run the tests that take too long for each change
@@ -98,7 +104,7 @@ nightly: ## Run the tests that take too long for each change
 	CELADON_SHARDS=long $(GO) test -count=1 -timeout 120m -v -run 'TestMillionInShards|TestShardsMerged' ./cmd/celadon
 	CELADON_DOCS=long $(GO) test -count=1 -timeout 60m -v -run TestDocsExamples ./cmd/celadon
 	cd conformance && $(GO) test -v -timeout 60m -run TestSequences . -sequences 10000
-	$(GO) test -tags upstreamcel -timeout 60m ./...
+	$(GO) test -tags upstreamcel -timeout 60m $(PACKAGES)
 	$(MAKE) race
 	$(MAKE) parses
 	$(MAKE) fuzz-inputs
@@ -164,21 +170,21 @@ release-tags: ## Commit and tag a release of HEAD in dist/tree, to be looked at 
 	cd tools/release && $(GO) run . tag $(CURDIR)/dist/tree $(VERSION)
 
 .PHONY: openapi
-openapi: ## Build celadon-openapi, a module of its own, into bin/
-	cd cmd/celadon/openapi && $(GO) build -o ../../../bin/celadon-openapi ./celadon-openapi
+openapi: ## Build celadon-openapi into bin/
+	$(GO) build -o bin/celadon-openapi ./cmd/celadon/openapi/celadon-openapi
 
 .PHONY: e2e
 e2e: ## Run celadon under a whole control plane, built from the Go module proxy (16 minutes of processor once)
-	cd conformance/kube && $(GO) build -ldflags '-s -w' -o ../../bin/kube/etcd go.etcd.io/etcd/server/v3
-	cd conformance/kube && stamp=k8s.io/component-base/version && version=$$($(GO) list -m -f '{{.Version}}' k8s.io/kubernetes) && minor=$${version#v1.} && \
+	cd conformance/kube && GOWORK=off $(GO) build -ldflags '-s -w' -o ../../bin/kube/etcd go.etcd.io/etcd/server/v3
+	cd conformance/kube && stamp=k8s.io/component-base/version && export GOWORK=off && version=$$($(GO) list -m -f '{{.Version}}' k8s.io/kubernetes) && minor=$${version#v1.} && \
 		$(GO) build -o ../../bin/kube/ -ldflags "-s -w -X $$stamp.gitVersion=$$version -X $$stamp.gitMajor=1 -X $$stamp.gitMinor=$${minor%%.*}" \
 		k8s.io/kubernetes/cmd/kube-apiserver k8s.io/kubernetes/cmd/kubectl
 	$(GO) build -o bin/kube/celadon ./cmd/celadon
-	cd conformance/kube && $(GO) vet . && $(GO) mod tidy -diff && CELADON_KUBE=$(abspath bin/kube) $(GO) test -count=1 -timeout 30m -v .
+	cd conformance/kube && export GOWORK=off && $(GO) vet . && $(GO) mod tidy -diff && CELADON_KUBE=$(abspath bin/kube) $(GO) test -count=1 -timeout 30m -v .
 
 .PHONY: explain
 explain: ## Hold celadon explain to a real kubectl, built from the Go module proxy
-	cd conformance/kubectl && $(GO) build -o ../../bin/kubectl .
+	cd conformance/kubectl && GOWORK=off $(GO) build -o ../../bin/kubectl .
 	cd conformance && CELADON_KUBECTL=$(abspath bin/kubectl) $(GO) test -count=1 -timeout 60m -v -run TestExplain .
 
 .PHONY: editors
@@ -201,8 +207,8 @@ MINORS := $(patsubst conformance/minors/%/go.mod,%,$(wildcard conformance/minors
 
 .PHONY: oracles
 oracles: ## Check and build the oracles of all Kubernetes minors into bin/oracles, which takes several minutes
-	@set -e; for minor in oracle $(MINORS); do echo "$$minor"; (cd conformance/minors/$$minor && $(GO) vet . && $(GO) mod tidy -diff); done
-	@set -e; for minor in $(MINORS); do (cd conformance/minors/$$minor && $(GO) build -o $(CURDIR)/bin/oracles/$$minor .); done
+	@set -e; for minor in oracle $(MINORS); do echo "$$minor"; (cd conformance/minors/$$minor && GOWORK=off $(GO) vet . && $(GO) mod tidy -diff); done
+	@set -e; for minor in $(MINORS); do (cd conformance/minors/$$minor && GOWORK=off $(GO) build -o $(CURDIR)/bin/oracles/$$minor .); done
 
 .PHONY: bench-peers
 bench-peers: ## Measure against the code inside the API server, as ratios
@@ -215,9 +221,11 @@ bench-check: ## Measure celadon check against kubectl-validate, as whole process
 .PHONY: lint
 lint: ## gofmt, vet, staticcheck, tidy modules
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'run gofmt -w on these'; exit 1; }
-	$(GO) vet ./...
-	$(GO) tool -modfile=tools/go.mod staticcheck ./...
+	$(GO) vet $(PACKAGES)
+	GOWORK=off $(GO) build -modfile=tools/go.mod -o bin/staticcheck honnef.co/go/tools/cmd/staticcheck
+	bin/staticcheck $(PACKAGES)
 	$(GO) mod tidy -diff
+	cd cmd/celadon && $(GO) mod tidy -diff
 	cd conformance && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd tools && $(GO) mod tidy -diff
 	@set -e; for module in $(MODULES); do echo "$$module"; (cd $$module && $(GO) vet ./... && $(GO) mod tidy -diff); done
@@ -232,7 +240,7 @@ race: ## Run the engine's and the command's tests under the race detector
 # go mod tidy reads all modules that are compiled.
 .PHONY: modules
 modules: ## Download what make ci needs into the module cache
-	@for module in . conformance tools $(MODULES); do (cd $$module && $(GO) mod tidy -diff >/dev/null); done
+	@for module in . cmd/celadon conformance tools $(MODULES); do (cd $$module && $(GO) mod tidy -diff >/dev/null); done
 	@cd celadontest/fakeclient && $(GO) mod tidy -diff -modfile=newest.mod >/dev/null
 
 # The short attacks are part of the tests. Vet is part of lint; otherwise, the tests would

@@ -2,6 +2,7 @@ package celadon_test
 
 import (
 	"bytes"
+	"flag"
 	"go/ast"
 	"go/build"
 	"go/doc"
@@ -15,6 +16,8 @@ import (
 	"strings"
 	"testing"
 )
+
+var update = flag.Bool("update", false, "rewrite testdata/api")
 
 // public lists the packages with a compatibility promise. There may be at most ten.
 var public = []string{

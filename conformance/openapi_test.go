@@ -32,8 +32,8 @@ const (
 // the CRDs: all of OpenAPI v3, and the parts of v2 that the CRDs contribute.
 func TestOpenAPI(t *testing.T) {
 	command := filepath.Join(t.TempDir(), "celadon-openapi")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", command, "./celadon-openapi")
-	build.Dir = "../cmd/celadon/openapi"
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", command, "./cmd/celadon/openapi/celadon-openapi")
+	build.Dir = ".."
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/celadon-cel/celadon/engine/internal/metadata"
 	"github.com/celadon-cel/celadon/engine/internal/respond"
 	"github.com/celadon-cel/celadon/engine/x/schema"
 )
@@ -106,10 +106,7 @@ func (c coercion) metadata(obj map[string]any) (meta map[string]any, unknown []s
 	if c.given && !schema.Decoded(raw) {
 		return nil, nil, errNotDecoded
 	}
-	decoded, _, unknown, err := objectmeta.GetObjectMetaWithOptions(obj, objectmeta.ObjectMetaOptions{
-		DropMalformedFields:     c.repair,
-		ReturnUnknownFieldPaths: c.track,
-	})
+	decoded, unknown, err := metadata.Decoding{Repair: c.repair, Track: c.track}.Decode(raw, nil)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -159,7 +158,7 @@ func (s *server) warnOfFinalizers(u, old *unstructured.Unstructured, warnings *r
 
 func standardFinalizer(name string) bool {
 	switch name {
-	case metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents, string(corev1.FinalizerKubernetes):
+	case metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents, "kubernetes":
 		return true
 	}
 	return false

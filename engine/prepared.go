@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"maps"
 
-	upstreamcel "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
-
+	"github.com/celadon-cel/celadon/engine/x/structural"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -156,7 +155,7 @@ func valuesBelow(d *types.Decl, step Step, self, before any) (any, any, bool) {
 			return nil, nil, false
 		}
 		entries, _ := before.(map[string]any)
-		if !upstreamcel.MapIsCorrelatable(d.Schema.XMapType) {
+		if !structural.MapIsCorrelatable(d.Schema.XMapType) {
 			return v, nil, true
 		}
 		return v, entries[name], true

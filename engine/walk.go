@@ -6,11 +6,11 @@ import (
 	"math"
 	"slices"
 
-	upstreamcel "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/cel/common"
 
 	"github.com/celadon-cel/celadon/engine/x/eval"
+	"github.com/celadon-cel/celadon/engine/x/structural"
 )
 
 // A run evaluates all rules for an object.
@@ -188,7 +188,7 @@ func (r *run) node(n *ruleNode, obj, old any) {
 		}
 	case map[string]any:
 		old, _ := old.(map[string]any)
-		if old != nil && !upstreamcel.MapIsCorrelatable(n.decl.Schema.XMapType) {
+		if old != nil && !structural.MapIsCorrelatable(n.decl.Schema.XMapType) {
 			old = nil
 		}
 		if r.worksOn(n.values, len(old)) {

@@ -8,9 +8,7 @@ import (
 
 	"github.com/google/cel-go/cel"
 
-	"k8s.io/apimachinery/pkg/util/version"
 	apiservercel "k8s.io/apiserver/pkg/cel"
-	"k8s.io/apiserver/pkg/cel/environment"
 )
 
 const (
@@ -57,21 +55,13 @@ type Env struct {
 // StoredEnv returns the environment for rules that are already stored in a server of version v. For
 // the newest version, it accepts everything that any version ever accepted.
 func StoredEnv(v Version) *Env {
-	if v.Minor >= Newest {
-		set := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
-		return &Env{version: v, base: set.StoredExpressionsEnv(), keywords: true, stored: 1}
-	}
-	return &Env{version: v, base: v.olderEnv(1), keywords: v.Minor >= keywordFields, stored: 1}
+	return &Env{version: v, base: v.baseEnv(1), keywords: v.Minor >= keywordFields, stored: 1}
 }
 
 // NewRulesEnv returns the environment for new rules in a server of version v. It accepts only what
 // the previous minor version can run, so that the server can be rolled back.
 func NewRulesEnv(v Version) *Env {
-	if v.Minor >= Newest {
-		set := environment.MustBaseEnvSet(version.MajorMinor(1, Newest-1))
-		return &Env{version: v, base: set.NewExpressionsEnv(), keywords: true}
-	}
-	return &Env{version: v, base: v.olderEnv(0), keywords: v.Minor > keywordFields}
+	return &Env{version: v, base: v.baseEnv(0), keywords: v.Minor > keywordFields}
 }
 
 // Version returns the version whose rules are compiled.

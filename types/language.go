@@ -96,18 +96,18 @@ func (runtimeOptions) ProgramOptions() []cel.ProgramOption {
 	}
 }
 
-// olderEnvs caches the environments of the versions before Newest until the process exits, because
-// each costs milliseconds. The first index is the server's version, the second is 1 for the
-// environment of stored rules.
-var olderEnvs [Newest][2]struct {
+// baseEnvs caches environments until the process exits, because each costs milliseconds. The first
+// index is the server's version, the second is 1 for the environment of stored rules.
+var baseEnvs [Newest + 1][2]struct {
 	once sync.Once
 	env  *cel.Env
 }
 
-// olderEnv returns the environment in which a server of version v, which is older than Newest,
-// compiles expressions. stored is 1 for stored rules, 0 for new ones.
-func (v Version) olderEnv(stored int) *cel.Env {
-	cached := &olderEnvs[max(v.Minor, 0)][stored]
+// baseEnv returns the environment in which a server of version v compiles expressions. stored is 1
+// for stored rules, 0 for new ones.
+func (v Version) baseEnv(stored int) *cel.Env {
+	v.Minor = min(max(v.Minor, 0), Newest)
+	cached := &baseEnvs[v.Minor][stored]
 	cached.once.Do(func() {
 		env, err := cel.NewEnv(languageOf(v.Minor, v.Minor-1+stored)...)
 		if err != nil {

@@ -9,7 +9,6 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	upstreamcel "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/cost"
@@ -241,7 +240,7 @@ func (b *branch) cardinality(c cost.Cardinality) cost.Cardinality {
 func (b *branch) correlates(child *branch) bool {
 	switch child.kind {
 	case atProperty:
-		return upstreamcel.MapIsCorrelatable(b.props.XMapType)
+		return structural.MapIsCorrelatable(b.props.XMapType)
 	case atItems:
 		return b.props.XListType != nil && *b.props.XListType == "map"
 	}

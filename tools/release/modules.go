@@ -24,7 +24,7 @@ const root = "github.com/celadon-cel/celadon"
 
 // published lists the folders of the modules that others can require. Each gets a tag. "" is the
 // main module, which is the only Celadon module that the others require.
-var published = []string{"", "celadontest/fakeclient", "celadontest/remote", "celadonvet", "cmd/celadon-gen", "cmd/celadon/openapi"}
+var published = []string{"", "celadontest/fakeclient", "celadontest/remote", "celadonvet", "cmd/celadon", "cmd/celadon-gen"}
 
 // tag creates the release commit on HEAD, and its tags. In the source tree, the other modules
 // replace the main module by its folder. The go command ignores replacements in required modules,

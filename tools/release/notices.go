@@ -55,7 +55,7 @@ func linked(repo, system string, modules map[string]linkedModule) error {
 		} else if err != nil {
 			return err
 		}
-		if p.Module != nil && p.Module.Path != root {
+		if p.Module != nil && p.Module.Path != root && p.Module.Path != root+"/cmd/celadon" {
 			modules[p.Module.Path] = *p.Module
 		}
 	}

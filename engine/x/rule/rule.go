@@ -4,9 +4,6 @@ import (
 	"errors"
 
 	"github.com/google/cel-go/cel"
-
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	upstreamcel "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 )
 
 // A Part is a part of a rule that is an expression.
@@ -87,21 +84,3 @@ var ErrNoType = errors.New("failed to convert to declType for CEL validation rul
 
 // OptionalOldSelf reports whether a rule sets optionalOldSelf to true.
 func OptionalOldSelf(flag *bool) bool { return flag != nil && *flag }
-
-// ErrPathPanics is the error for a field path on which upstream's parser panics because it goes
-// through additionalProperties without a schema.
-var ErrPathPanics = errors.New("does not refer to a valid field")
-
-// FieldPath parses a rule's fieldPath, which is relative to s, and returns its normalized form.
-func FieldPath(path string, s *schema.Structural) (normal string, err error) {
-	defer func() {
-		if recover() != nil { // only upstream's function can panic here
-			normal, err = "", ErrPathPanics
-		}
-	}()
-	p, _, err := upstreamcel.ValidFieldPath(path, s)
-	if err != nil {
-		return "", err
-	}
-	return p.String(), nil
-}

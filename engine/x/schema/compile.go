@@ -8,9 +8,9 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/kube-openapi/pkg/validation/spec"
+
+	"github.com/celadon-cel/celadon/engine/x/structural"
 )
 
 type compiler struct {
@@ -29,8 +29,8 @@ func (c *compiler) node(p *apiextensionsv1.JSONSchemaProps, s *structuralschema.
 		return nil, err
 	}
 	n := &node{types: c.typesOf(p), nullable: p.Nullable, isArray: p.Type == "array"}
-	if err := c.setFormat(n, p.Format); err != nil {
-		return nil, err
+	if c.server.checksFormat(p.Format, n.types) {
+		n.format = p.Format
 	}
 	for _, k := range allKinds {
 		if _, _, bad := n.mistyped(k); !bad {
@@ -90,19 +90,6 @@ func (c *compiler) typesOf(p *apiextensionsv1.JSONSchemaProps) []string {
 }
 
 func (n *node) typeNames() string { return strings.Join(n.types, ",") }
-
-func (c *compiler) setFormat(n *node, format string) error {
-	if format == "" {
-		return nil
-	}
-	s := &spec.Schema{SchemaProps: spec.SchemaProps{Format: format}}
-	if c.server.formatsByType {
-		s.Type = n.types
-	}
-	err := c.server.strip(s)
-	n.format = s.Format
-	return err
-}
 
 // children compiles the schemas below n. It returns the properties sorted by name.
 func (c *compiler) children(n *node, p *apiextensionsv1.JSONSchemaProps, s *structuralschema.Structural) (properties []named, err error) {
@@ -168,7 +155,7 @@ func (n *node) structure(s *structuralschema.Structural, properties []named) {
 	n.preserve, n.embedded = s.XPreserveUnknownFields, s.XEmbeddedResource
 	if s.Default.Object != nil {
 		value := runtime.DeepCopyJSONValue(s.Default.Object)
-		defaulting.Default(value, s)
+		structural.Default(value, s)
 		n.standard = newStandard(value)
 	}
 	if s.XListType != nil {

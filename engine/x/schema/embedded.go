@@ -4,9 +4,9 @@ import (
 	"maps"
 	"slices"
 
-	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/celadon-cel/celadon/engine/internal/metadata"
 )
 
 // Coercion holds options for reading the metadata of embedded resources.
@@ -17,9 +17,6 @@ type Coercion struct {
 	// Track collects the paths of unknown fields.
 	Track bool
 }
-
-// embeddedResource is the schema of an embedded resource when only its metadata is checked.
-var embeddedResource = &structuralschema.Structural{Extensions: structuralschema.Extensions{XEmbeddedResource: true}}
 
 // CoerceEmbedded normalizes the metadata of embedded resources. It returns the sorted paths of
 // unknown fields if how.Track is set. Like Prepare, it does not modify obj.
@@ -78,10 +75,7 @@ func (c *coercer) object(fields map[string]any, n *node, at *errorPath) (out map
 // resource coerces a copy of the resource that shares everything but the metadata.
 func (c *coercer) resource(fields map[string]any, at *errorPath) map[string]any {
 	fields = maps.Clone(fields)
-	err, unknown := objectmeta.CoerceWithOptions(at.field(nil), fields, embeddedResource, false, objectmeta.CoerceOptions{
-		DropInvalidFields:       c.Repair,
-		ReturnUnknownFieldPaths: c.Track,
-	})
+	unknown, err := metadata.Decoding(c.Coercion).Embedded(fields, at.field(nil))
 	c.unknown = append(c.unknown, unknown...)
 	c.err = err
 	return fields

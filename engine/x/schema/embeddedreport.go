@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
 	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -69,7 +68,7 @@ func (r *embeddedReport) resource(fields map[string]any, path *field.Path) {
 		}
 	}
 	if v, ok := fields["metadata"]; ok {
-		r.metadata(fields, v, path.Child("metadata"))
+		r.metadata(v, path.Child("metadata"))
 	}
 }
 
@@ -93,8 +92,8 @@ func typeProblem(name string, v any) string {
 	return ""
 }
 
-func (r *embeddedReport) metadata(fields map[string]any, v any, path *field.Path) {
-	meta, _, err := objectmeta.GetObjectMeta(fields, false)
+func (r *embeddedReport) metadata(v any, path *field.Path) {
+	meta, _, err := metadata.Decoding{}.Decode(v, nil)
 	if err != nil {
 		r.errs = append(r.errs, field.Invalid(path, v, err.Error()))
 		return

@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"sync"
 
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/celadon-cel/celadon/engine/internal/metadata"
 	"github.com/celadon-cel/celadon/internal/minors"
@@ -48,7 +46,7 @@ type server struct {
 	formatsByType, numberRanges, sizeUnits, tooFew bool
 	tooLong, missingType                           string
 	metadata                                       *metadata.Validator
-	strip                                          validation.PostProcessFunc
+	minor                                          int
 }
 
 // servers holds the servers in use, by minor version.
@@ -73,8 +71,7 @@ func newServer(minor int) *server {
 		tooLong:       tooLong.For(minor),
 		missingType:   missingType.For(minor),
 		metadata:      metadata.For(minor),
-		// A server checks the formats of the minor before its own, so that it can be rolled back.
-		strip: validation.StripUnsupportedFormatsPostProcessorForVersion(version.MajorMinor(1, uint(minor-1))),
+		minor:         minor,
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 )
 
 // Open returns the schema of a version whose CRD has preserveUnknownFields. Only CRDs that were
@@ -41,7 +40,7 @@ func Of(source *apiextensionsv1.CustomResourceValidation) (*apiextensionsv1.JSON
 	if err != nil {
 		return nil, nil, fmt.Errorf("schema is not structural: %w", err)
 	}
-	if err := defaulting.PruneDefaults(s); err != nil {
+	if err := PruneDefaults(s); err != nil {
 		return nil, nil, fmt.Errorf("schema: %w", err)
 	}
 	return source.OpenAPIV3Schema, s, nil

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"slices"
 
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/structural"
 	"github.com/celadon-cel/celadon/x/analysis/work"
 )
 
@@ -138,7 +138,7 @@ func (h *solver) settle(w *candidate) {
 			continue
 		}
 		pruning.Prune(obj, h.root.s, true) // rules over dyn(self) would read unknown fields
-		defaulting.Default(obj, h.root.s)
+		structural.Default(obj, h.root.s)
 		if h.other != nil {
 			pruning.Prune(obj, h.other.root.s, true)
 		}

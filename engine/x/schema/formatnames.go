@@ -1,0 +1,35 @@
+package schema
+
+import (
+	"strings"
+
+	"github.com/celadon-cel/celadon/internal/minors"
+)
+
+// formatNames holds the formats of strings, without hyphens, with the versions whose schemas can use
+// them. See k8s.io/apiextensions-apiserver/pkg/apiserver/validation/formats.go.
+var formatNames = map[string]minors.Range{
+	"bsonobjectid": {}, "uri": {}, "email": {}, "hostname": {}, "ipv4": {}, "ipv6": {}, "cidr": {}, "mac": {},
+	"uuid": {}, "uuid3": {}, "uuid4": {}, "uuid5": {}, "isbn": {}, "isbn10": {}, "isbn13": {}, "creditcard": {}, "ssn": {},
+	"hexcolor": {}, "rgbcolor": {}, "byte": {}, "password": {}, "date": {}, "duration": {}, "datetime": {},
+	"k8sshortname": minors.Since(34), "k8slongname": minors.Since(34),
+}
+
+// checksFormat reports whether the server checks the format of values of the given types. A server
+// checks the formats of the minor before its own, so that it can be rolled back.
+func (s *server) checksFormat(format string, types []string) bool {
+	valueType := ""
+	if s.formatsByType && len(types) == 1 {
+		valueType = types[0]
+	}
+	switch valueType {
+	case "", "string":
+		versions, ok := formatNames[strings.ReplaceAll(format, "-", "")]
+		return ok && versions.Include(s.minor-1)
+	case "integer":
+		return format == "int32" || format == "int64"
+	case "number":
+		return format == "float" || format == "double"
+	}
+	return false
+}

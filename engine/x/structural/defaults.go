@@ -1,0 +1,243 @@
+package structural
+
+import (
+	"errors"
+	"fmt"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/celadon-cel/celadon/engine/internal/metadata"
+)
+
+// Default fills copies of the defaults of s into v, as
+// k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting does. It modifies v.
+func Default(v any, s *schema.Structural) {
+	if s == nil {
+		return
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		defaultObject(v, s)
+	case []any:
+		for i, item := range v {
+			v[i] = nullDefault(item, s.Items)
+			Default(v[i], s.Items)
+		}
+	}
+}
+
+func defaultObject(fields map[string]any, s *schema.Structural) {
+	for name, property := range s.Properties {
+		if property.Default.Object == nil {
+			continue
+		}
+		if old, ok := fields[name]; !ok || old == nil && !property.Nullable {
+			fields[name] = runtime.DeepCopyJSONValue(property.Default.Object)
+		}
+	}
+	for name, v := range fields {
+		if property, ok := s.Properties[name]; ok {
+			Default(v, &property)
+		} else if s.AdditionalProperties != nil {
+			fields[name] = nullDefault(v, s.AdditionalProperties.Structural)
+			Default(fields[name], s.AdditionalProperties.Structural)
+		}
+	}
+}
+
+// nullDefault returns a copy of the default of s for a null that s does not permit, otherwise v.
+func nullDefault(v any, s *schema.Structural) any {
+	if v != nil || s == nil || s.Nullable {
+		return v
+	}
+	return runtime.DeepCopyJSONValue(s.Default.Object)
+}
+
+// PruneDefaults drops unknown fields from the defaults in s, which it modifies. It follows
+// k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting.
+func PruneDefaults(s *schema.Structural) error {
+	root := *s
+	root.XEmbeddedResource = true
+	p := &defaultPruner{root: &root}
+	_, err := p.prune(s, false)
+	return err
+}
+
+// A defaultPruner puts each default into an object that has nothing else, because its place
+// decides what is pruned.
+type defaultPruner struct {
+	root *schema.Structural
+	path []step
+}
+
+// A step leads to a property, or to the first item of a list if list is set.
+type step struct {
+	name string
+	list bool
+}
+
+// prune prunes the defaults of s and below. inMeta is set if s describes a part of the apiVersion, the
+// kind, or the metadata of a resource. changed reports whether a default can have changed.
+func (p *defaultPruner) prune(s *schema.Structural, inMeta bool) (changed bool, err error) {
+	if s == nil {
+		return false, nil
+	}
+	if p.needsPruning(s.Default.Object, inMeta) {
+		changed = true
+		if s.Default.Object, err = p.pruned(s.Default.Object); err != nil {
+			return false, fmt.Errorf("failed to prune default value: %w", err)
+		}
+	}
+	if s.AdditionalProperties != nil {
+		if err := p.child(step{name: "*"}, s.AdditionalProperties.Structural, inMeta, &changed); err != nil {
+			return false, err
+		}
+	}
+	if err := p.child(step{list: true}, s.Items, inMeta, &changed); err != nil {
+		return false, err
+	}
+	embedded := s.XEmbeddedResource || len(p.path) == 0
+	for name, property := range s.Properties {
+		here := false
+		if err := p.child(step{name: name}, &property, inMeta || embedded && isMeta(name), &here); err != nil {
+			return false, err
+		}
+		if here {
+			s.Properties[name], changed = property, true
+		}
+	}
+	return changed, nil
+}
+
+// child prunes the defaults of s, which the step leads to. It sets changed if one can have changed.
+func (p *defaultPruner) child(to step, s *schema.Structural, inMeta bool, changed *bool) error {
+	p.path = append(p.path, to)
+	here, err := p.prune(s, inMeta)
+	p.path = p.path[:len(p.path)-1]
+	*changed = *changed || here
+	return err
+}
+
+// needsPruning reports whether pruning can change the default v or fail. A scalar only changes in
+// metadata, and pruning only fails if the root is not an object.
+func (p *defaultPruner) needsPruning(v any, inMeta bool) bool {
+	switch v.(type) {
+	case nil:
+		return false
+	case map[string]any, []any:
+		return true
+	}
+	return inMeta || len(p.path) == 0 || p.path[0].list
+}
+
+// pruned returns what remains of the default v of the node at p.path.
+func (p *defaultPruner) pruned(v any) (any, error) {
+	for i := len(p.path) - 1; i >= 0; i-- {
+		if p.path[i].list {
+			v = []any{v}
+		} else {
+			v = map[string]any{p.path[i].name: v}
+		}
+	}
+	object, ok := v.(map[string]any)
+	if !ok {
+		return nil, errors.New("object root default value must be of object type")
+	}
+	coerce(object, p.root)
+	drop(object, p.root, false)
+	var rest any = object
+	for _, s := range p.path {
+		rest = s.in(rest)
+	}
+	return rest, nil
+}
+
+// in returns what the step leads to in v, or nil if there is nothing.
+func (s step) in(v any) any {
+	if s.list {
+		if items, ok := v.([]any); ok && len(items) > 0 {
+			return items[0]
+		}
+		return nil
+	}
+	fields, _ := v.(map[string]any)
+	return fields[s.name]
+}
+
+// coerce normalizes the metadata of all resources in v.
+func coerce(v any, s *schema.Structural) {
+	if s == nil {
+		return
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		if s.XEmbeddedResource {
+			metadata.Decoding{Repair: true}.Embedded(v, nil)
+		}
+		for name, child := range v {
+			coerce(child, propertyOf(s, name))
+		}
+	case []any:
+		for _, item := range v {
+			coerce(item, s.Items)
+		}
+	}
+}
+
+// drop drops unknown fields from v. keep is set if v itself keeps them.
+func drop(v any, s *schema.Structural, keep bool) {
+	keep = keep || s != nil && s.XPreserveUnknownFields
+	switch v := v.(type) {
+	case map[string]any:
+		for name, child := range v {
+			property := propertyOf(s, name)
+			switch {
+			case s != nil && s.XEmbeddedResource && isMeta(name):
+			case s != nil && declares(s, name):
+				drop(child, property, false)
+			case !keep:
+				delete(v, name)
+			}
+		}
+	case []any:
+		if s == nil {
+			if keep {
+				return
+			}
+			s = &schema.Structural{}
+		}
+		for _, item := range v {
+			drop(item, s.Items, keep)
+		}
+	}
+}
+
+// declares reports whether s has a property of the name or permits any.
+func declares(s *schema.Structural, name string) bool {
+	_, ok := s.Properties[name]
+	return ok || s.AdditionalProperties != nil
+}
+
+// propertyOf returns the schema of a property, or nil if it has none.
+func propertyOf(s *schema.Structural, name string) *schema.Structural {
+	if s == nil {
+		return nil
+	}
+	if property, ok := s.Properties[name]; ok {
+		return &property
+	}
+	if s.AdditionalProperties != nil {
+		return s.AdditionalProperties.Structural
+	}
+	return nil
+}
+
+// isMeta reports whether a resource has a field of the name in addition to those of its schema.
+func isMeta(name string) bool { return name == "apiVersion" || name == "kind" || name == "metadata" }
+
+// MapIsCorrelatable reports whether values in a map with the given x-kubernetes-map-type have a
+// corresponding value in the old map.
+func MapIsCorrelatable(mapType *string) bool {
+	return mapType == nil || *mapType == "granular" || *mapType == "atomic"
+}
