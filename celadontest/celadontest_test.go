@@ -111,7 +111,7 @@ func TestAccepts(t *testing.T) {
 func TestZeroValues(t *testing.T) {
 	t.Parallel()
 	crontab := nightly()
-	crontab.Spec.MaxReplicas, crontab.Spec.Replicas = 0, new(int64(0))
+	crontab.Spec.MaxReplicas, crontab.Spec.Replicas = 0, new(int64)
 	celadontest.New(t, crontabs).Rejects(t, crontab, celadontest.Cause{
 		Field: "spec.maxReplicas", Message: "should be greater than or equal to 1", Reason: metav1.CauseTypeFieldValueInvalid,
 	})
@@ -121,7 +121,7 @@ func TestRejects(t *testing.T) {
 	t.Parallel()
 	crds := celadontest.New(t, crontabs)
 	crontab := nightly()
-	crontab.Spec.Replicas = new(int64(3))
+	crontab.Spec.Replicas = number(3)
 	err := crds.Rejects(t, crontab, celadontest.Field("spec.replicas"), celadontest.Message("replicas is 3, more than maxReplicas: 2"))
 	if !apierrors.IsInvalid(err) || err.ErrStatus.Code != 422 {
 		t.Errorf("got %v", err)
@@ -167,7 +167,7 @@ func TestMismatch(t *testing.T) {
 	t.Parallel()
 	crds := celadontest.New(t, crontabs)
 	bad := nightly()
-	bad.Spec.Replicas, bad.Spec.Schedule = new(int64(3)), "now\n::error::"
+	bad.Spec.Replicas, bad.Spec.Schedule = number(3), "now\n::error::"
 	spec := "apiVersion: stable.example.com/v1\nkind: CronTab\nmetadata: {name: a}\nspec: "
 	for name, c := range map[string]struct {
 		run  func(testing.TB)
@@ -307,3 +307,5 @@ func TestDecide(t *testing.T) {
 		t.Error("a CRD of pods")
 	}
 }
+
+func number(n int64) *int64 { return &n }

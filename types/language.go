@@ -32,9 +32,8 @@ type languageOption struct {
 var languageOptions = []languageOption{
 	{options: []cel.EnvOption{
 		cel.HomogeneousAggregateLiterals(), cel.EagerlyValidateDeclarations(true), cel.DefaultUTCTimeZone(true),
-		library.URLs(), library.Regex(), cel.CostEstimatorOptions(checker.PresenceTestHasCost(false)), cel.Lib(runtimeOptions{}),
+		library.URLs(), library.Regex(), library.Lists(), cel.CostEstimatorOptions(checker.PresenceTestHasCost(false)), cel.Lib(runtimeOptions{}),
 	}},
-	{runs: minors.Until(37), options: []cel.EnvOption{library.Lists(library.ListsVersion(0))}},
 	{runs: minors.Since(27), options: []cel.EnvOption{library.Authz()}},
 	{runs: minors.Since(28), options: []cel.EnvOption{cel.CrossTypeNumericComparisons(true), library.Quantity()}},
 	// cel-go 0.17.0 adds optFlatMap, 0.23.0 first, last, and unwrap (cel/library.go).
@@ -53,7 +52,7 @@ var languageOptions = []languageOption{
 	{runs: minors.Since(32), options: []cel.EnvOption{ext.TwoVarComprehensions()}},
 	{runs: minors.Since(33), options: []cel.EnvOption{library.SemverLib(library.SemverVersion(1))}},
 	{runs: minors.Since(34), options: []cel.EnvOption{ext.Lists(ext.ListsVersion(3))}},
-	{runs: minors.Since(37), options: []cel.EnvOption{library.Lists(library.ListsVersion(1))}},
+	{runs: minors.Since(37), options: []cel.EnvOption{includes()}},
 	// cel-go 0.23.0 hides the accumulator of macros (parser/parser.go, NewParser).
 	{server: minors.Until(33), options: []cel.EnvOption{cel.Lib(openAccumulator)}},
 	// cel-go 0.29.0 accepts names in backticks by default (parser/parser.go).

@@ -34,7 +34,8 @@ func TestPanicError(t *testing.T) {
 		_, inScope := scope.Compile(d, false, src)
 		_, alone := Check(env, src)
 		for _, err := range []error{inScope, alone} {
-			if _, got := errors.AsType[*PanicError](err); got != panics || !panics && err != nil {
+			var panicked *PanicError
+			if got := errors.As(err, &panicked); got != panics || !panics && err != nil {
 				t.Errorf("%s: got %v, panics: %v", src, err, panics)
 			}
 		}

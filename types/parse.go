@@ -141,7 +141,9 @@ func (k *knownParser) upstream(env *cel.Env, src string) (*cel.Ast, *cel.Issues)
 		parser.EnableIdentEscapeSyntax(!k.plain), parser.EnableHiddenAccumulatorName(!k.namesAccumulator(src)),
 	)
 	if err != nil {
-		return nil, cel.ErrorAsIssues(err)
+		errs := common.NewErrors(common.NewTextSource(""))
+		errs.ReportError(common.NoLocation, "%v", err)
+		return nil, cel.NewIssues(errs)
 	}
 	source := common.NewTextSource(src)
 	tree, errs := p.Parse(source)

@@ -9,13 +9,13 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/api/validate/content"
 	genericvalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/internal/metadata"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -168,16 +168,8 @@ func (a *admission) withoutRules() (errs field.ErrorList, err error) {
 // only for a CRD without other errors, and then finds nothing that the CRD's function does not.
 func updatedMetadata(now, old *metav1.ObjectMeta) field.ErrorList {
 	path := field.NewPath("metadata")
-	errs := genericvalidation.ValidateObjectMetaAccessor(now, false, pathSegment, path)
+	errs := genericvalidation.ValidateObjectMetaAccessor(now, false, metadata.PathSegment, path)
 	return append(errs, genericvalidation.ValidateObjectMetaAccessorUpdate(now, old, path)...)
-}
-
-// pathSegment returns why a name, or the beginning of a name, cannot be in a URL.
-func pathSegment(name string, beginning bool) []string {
-	if beginning {
-		return content.IsPathSegmentPrefix(name)
-	}
-	return content.IsPathSegmentName(name)
 }
 
 // keepStructural keeps a CRD with preserveUnknownFields subject to the structural check, which the

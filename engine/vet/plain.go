@@ -9,6 +9,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/celadon-cel/celadon/engine/x/schema"
 	"github.com/celadon-cel/celadon/engine/x/structural"
 )
 
@@ -111,11 +112,5 @@ func plainBound(bound float64) bool {
 
 // knows reports whether the server recognizes the format.
 func (r *reducer) knows(s *props) bool {
-	f := format{s.Format, s.Type}
-	ok, known := r.formats[f]
-	if !known {
-		ok = len(unrecognized(s.Format, s.Type, r.version)) == 0
-		r.formats[f] = ok
-	}
-	return ok
+	return s.Format == "" || schema.KnowsFormat(r.minor, s.Format, s.Type)
 }

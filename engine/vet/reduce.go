@@ -10,7 +10,6 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
-	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/celadon-cel/celadon/engine/x/structural"
 	"github.com/celadon-cel/celadon/types"
@@ -50,7 +49,7 @@ func reduce(crd *apiextensionsv1.CustomResourceDefinition, v types.Version, tree
 		return nil
 	}
 	h := &reducedCRD{rest: shallow(crd), moved: sameSchemas(crd)}
-	r := reducer{patterns: patterns{}, formats: map[format]bool{}, version: formatVersion(v), trees: trees}
+	r := reducer{patterns: patterns{}, minor: v.Minor, trees: trees}
 	for i := range crd.Spec.Versions {
 		if h.moved && i > 0 {
 			h.rest.Spec.Versions[i].Schema = h.rest.Spec.Versions[0].Schema
@@ -123,15 +122,12 @@ func findsNothing(ctx context.Context, crd *apiextensions.CustomResourceDefiniti
 // reducer removes the plain parts of schemas.
 type reducer struct {
 	patterns patterns
-	formats  map[format]bool // whether the server knows the format
-	version  *version.Version
+	minor    int
 	work     *patternWork
 	spare    []*props
 	trees    bool // collect the rules, too
 	failed   bool // a node could not be converted or has too many keys
 }
-
-type format struct{ name, of string }
 
 // metadataFields are the fields that the server checks in an object with a kind.
 var metadataFields = []string{"apiVersion", "kind", "metadata"}

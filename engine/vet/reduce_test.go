@@ -86,7 +86,7 @@ func TestTakenApart(t *testing.T) {
 			if now.Spec.Validation == nil { // all versions share one schema
 				list = list[1:]
 			}
-			r := reducer{patterns: patterns{}, formats: map[format]bool{}, version: formatVersion(types.Version{Minor: types.Newest}), trees: true, work: quickWork(patterns{})}
+			r := reducer{patterns: patterns{}, minor: types.Newest, trees: true, work: quickWork(patterns{})}
 			got, work := r.node(v.Schema.OpenAPIV3Schema, metadataFields), quickWork(patterns{})
 			if r.failed || r.work.over != nil {
 				continue

@@ -7,10 +7,8 @@ import (
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
-	apiservervalidation "k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
-	"k8s.io/apimachinery/pkg/util/version"
-	"k8s.io/kube-openapi/pkg/validation/spec"
 
+	"github.com/celadon-cel/celadon/engine/x/schema"
 	"github.com/celadon-cel/celadon/internal/minors"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -34,25 +32,15 @@ func warnings(crd, old *apiextensions.CustomResourceDefinition, v types.Version)
 	return slices.DeleteFunc(now, func(w string) bool { return slices.Contains(before, w) })
 }
 
-// formatVersion returns the version whose formats a server of version v recognizes.
-func formatVersion(v types.Version) *version.Version { return version.MajorMinor(1, uint(v.Minor-1)) }
-
-func unrecognized(format, of string, v *version.Version) []string {
-	one := spec.Schema{SchemaProps: spec.SchemaProps{Format: format, Type: []string{of}}}
-	return apiservervalidation.GetUnrecognizedFormats(&one, v)
-}
-
 // schemaWarnings returns warnings about formats, then about sets, each sorted and without
 // duplicates. The server's order is random.
 func schemaWarnings(crd *apiextensions.CustomResourceDefinitionSpec, v types.Version) []string {
-	formats := formatVersion(v)
 	unknown, sets := map[string]bool{}, map[string]bool{}
 	validation.HasSchemaWith(crd, func(root *apiextensions.JSONSchemaProps) bool {
 		return validation.SchemaHas(root, func(s *apiextensions.JSONSchemaProps) bool {
-			if s.Format != "" && (formatWarnings.Include(v.Minor) || s.Type == "string" && stringFormatWarnings.Include(v.Minor)) {
-				for _, f := range unrecognized(s.Format, s.Type, formats) {
-					unknown[fmt.Sprintf("unrecognized format %q", f)] = true
-				}
+			warns := formatWarnings.Include(v.Minor) || s.Type == "string" && stringFormatWarnings.Include(v.Minor)
+			if warns && s.Format != "" && !schema.KnowsFormat(v.Minor, s.Format, s.Type) {
+				unknown[fmt.Sprintf("unrecognized format %q", s.Format)] = true
 			}
 			if text := setWarning(s); text != "" && setWarnings.Include(v.Minor) {
 				sets[text] = true

@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
@@ -73,10 +72,15 @@ func (v *Validator) labelValue(value string) (reasons []string) {
 }
 
 // PathSegment checks a name, or the prefix of one, like the server does for all resources: it must be
-// a single segment of a URL.
-func PathSegment(name string, prefix bool) []string {
-	if prefix {
-		return content.IsPathSegmentPrefix(name)
+// a single segment of a URL. See k8s.io/apimachinery/pkg/api/validate/content/path.go.
+func PathSegment(name string, prefix bool) (reasons []string) {
+	if !prefix && (name == "." || name == "..") {
+		return []string{"may not be '" + name + "'"}
 	}
-	return content.IsPathSegmentName(name)
+	for _, separator := range []string{"/", "%"} {
+		if strings.Contains(name, separator) {
+			reasons = append(reasons, "may not contain '"+separator+"'")
+		}
+	}
+	return reasons
 }

@@ -38,10 +38,13 @@ func (r Renderer) Body(err *field.Error) string {
 	return text
 }
 
+// errorTypeTooShort is field.ErrorTypeTooShort, which old releases do not declare.
+const errorTypeTooShort field.ErrorType = "FieldValueTooShort"
+
 // showsValue reports whether the text of err contains its value.
 func showsValue(err *field.Error) bool {
 	switch err.Type {
-	case field.ErrorTypeRequired, field.ErrorTypeForbidden, field.ErrorTypeTooLong, field.ErrorTypeTooShort, field.ErrorTypeInternal:
+	case field.ErrorTypeRequired, field.ErrorTypeForbidden, field.ErrorTypeTooLong, errorTypeTooShort, field.ErrorTypeInternal:
 		return false
 	}
 	_, omitted := err.BadValue.(field.OmitValueType)

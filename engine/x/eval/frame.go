@@ -2,10 +2,10 @@ package eval
 
 import (
 	"context"
+	"errors"
 
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
-	"github.com/google/cel-go/interpreter"
 
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
@@ -143,8 +143,9 @@ func newErr(format string, args ...any) *celtypes.Err {
 }
 
 var (
-	errInterrupted = celtypes.WrapErr(interpreter.InterruptError{}).(*celtypes.Err)
-	errNoOverload  = newErr("no such overload")
+	errInterruption = errors.New("operation interrupted")
+	errInterrupted  = celtypes.WrapErr(errInterruption).(*celtypes.Err)
+	errNoOverload   = newErr("no such overload")
 )
 
 // maxKept is the largest capacity of a stack that is kept for the next evaluation.

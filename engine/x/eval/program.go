@@ -77,7 +77,7 @@ func (p *Program) run(ctx context.Context, f *frame) Outcome {
 	if !ok {
 		return Outcome{Value: v, Cost: f.cost}
 	}
-	if f.interrupted && errors.Is(err, interpreter.InterruptError{}) {
+	if f.interrupted && errors.Is(err, errInterruption) {
 		return f.canceledOutcome(ctx)
 	}
 	return Outcome{Err: err, Cost: f.cost}

@@ -46,7 +46,7 @@ func (s *server) fieldError(err *openapierrors.Validation, path *field.Path) *fi
 		return s.tooManyError(path, err.Value.(int64), err.Valid.(int64))
 	case openapierrors.MinItemsFailCode, openapierrors.TooFewPropertiesCode:
 		if s.tooFew {
-			return field.TooFew(path, int(err.Value.(int64)), int(err.Valid.(int64)))
+			return tooFewError(path, err.Value.(int64), err.Valid.(int64))
 		}
 	}
 	value := err.Value

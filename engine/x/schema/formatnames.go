@@ -15,17 +15,23 @@ var formatNames = map[string]minors.Range{
 	"k8sshortname": minors.Since(34), "k8slongname": minors.Since(34),
 }
 
-// checksFormat reports whether the server checks the format of values of the given types. A server
-// checks the formats of the minor before its own, so that it can be rolled back.
+// checksFormat reports whether the server checks the format of values of the given types.
 func (s *server) checksFormat(format string, types []string) bool {
 	valueType := ""
 	if s.formatsByType && len(types) == 1 {
 		valueType = types[0]
 	}
+	return KnowsFormat(s.minor, format, valueType)
+}
+
+// KnowsFormat reports whether the API server of Kubernetes 1.minor knows a format of values of a type,
+// or of strings if valueType is empty. It uses the formats of the minor before its own, so that it can
+// be rolled back.
+func KnowsFormat(minor int, format, valueType string) bool {
 	switch valueType {
 	case "", "string":
 		versions, ok := formatNames[strings.ReplaceAll(format, "-", "")]
-		return ok && versions.Include(s.minor-1)
+		return ok && versions.Include(minor-1)
 	case "integer":
 		return format == "int32" || format == "int64"
 	case "number":

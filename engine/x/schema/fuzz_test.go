@@ -192,9 +192,11 @@ func (s *source) checks(p *apiextensionsv1.JSONSchemaProps) {
 	}
 }
 
+func ptr[T any](v T) *T { return &v }
+
 func (s *source) structure(p *apiextensionsv1.JSONSchemaProps, depth int) {
 	if s.rarely() {
-		p.XPreserveUnknownFields = new(true)
+		p.XPreserveUnknownFields = ptr(true)
 	}
 	switch p.Type {
 	case "object", "":
@@ -216,12 +218,12 @@ func (s *source) structure(p *apiextensionsv1.JSONSchemaProps, depth int) {
 		p.Items = &apiextensionsv1.JSONSchemaPropsOrArray{Schema: item}
 		switch s.n(4) {
 		case 1:
-			p.XListType = new("map")
+			p.XListType = ptr("map")
 			p.XListMapKeys = pick(s, []string{"x"}, []string{"x", "a"}, nil)
 		case 2:
-			p.XListType = new("set")
+			p.XListType = ptr("set")
 		case 3:
-			p.XListType = new("atomic")
+			p.XListType = ptr("atomic")
 		}
 	}
 }

@@ -94,3 +94,13 @@ func (s *server) tooManyError(path *field.Path, n, limit int64) *field.Error {
 	}
 	return err
 }
+
+// tooFewError returns the error for a list or an object with n of at least limit entries. Old releases
+// of package field do not declare its type.
+func tooFewError(path *field.Path, n, limit int64) *field.Error {
+	detail := fmt.Sprintf("must have at least %d items", limit)
+	if limit == 1 {
+		detail = "must have at least 1 item"
+	}
+	return &field.Error{Type: "FieldValueTooFew", Field: path.String(), BadValue: int(n), Detail: detail}
+}

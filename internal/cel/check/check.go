@@ -165,7 +165,16 @@ func (s *state) references() map[int64]*ast.ReferenceInfo {
 func (s *state) clearUnused(checked *ast.AST) {
 	info := checked.SourceInfo()
 	if len(info.MacroCalls()) > 0 {
-		checked.ClearUnusedIDs()
+		used := ids{}
+		ast.PostOrderVisit(checked.Expr(), used)
+		for _, call := range info.MacroCalls() {
+			ast.PostOrderVisit(call, used)
+		}
+		for id := range info.OffsetRanges() {
+			if !used[id] {
+				info.ClearOffsetRange(id)
+			}
+		}
 		return
 	}
 	for id := range info.OffsetRanges() {
@@ -174,6 +183,12 @@ func (s *state) clearUnused(checked *ast.AST) {
 		}
 	}
 }
+
+// ids is a visitor that collects the IDs of nodes.
+type ids map[int64]bool
+
+func (v ids) VisitExpr(e ast.Expr)           { v[e.ID()] = true }
+func (v ids) VisitEntryExpr(e ast.EntryExpr) { v[e.ID()] = true }
 
 // use marks an ID that has no type as part of the tree. It reports whether the ID is in range.
 func (s *state) use(id int64) bool {

@@ -167,7 +167,7 @@ func (o *operands) standard() (x priced) {
 		x.size, x.entries = ranged(o.size(1).Union(o.size(2))), yes.entries.union(no.entries)
 		return x
 	case overloads.InList:
-		x.cost = o.size(1).AsCost()
+		x.cost = o.size(1).MultiplyByCostFactor(1)
 		if w := o.walk; w.has[overflows] && x.cost.Max == math.MaxUint64 {
 			x.cost.Max = 1 << 63 // on amd64
 		}

@@ -58,8 +58,8 @@ func fill(v reflect.Value, text string) {
 	case v.CanUint():
 		v.SetUint(3)
 	case v.Kind() == reflect.Struct:
-		for _, field := range v.Fields() {
-			fill(field, text)
+		for i := range v.NumField() {
+			fill(v.Field(i), text)
 		}
 	case v.Kind() == reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))

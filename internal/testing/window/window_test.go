@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -37,7 +38,7 @@ func TestAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	w := &writer{t: t, out: bufio.NewWriter(file), engines: map[string]*engine.Engine{}}
+	w := &writer{t: t, out: bufio.NewWriter(file), engines: map[engineKey]*engine.Engine{}}
 	crds := readCRDs(t)
 	for i := range changedCRDs {
 		base := crds[i%len(crds)]
@@ -68,11 +69,19 @@ func readCRDs(t *testing.T) (crds []*apiextensionsv1.CustomResourceDefinition) {
 	return crds
 }
 
+// address matches the addresses in the texts of a few errors, which are those of a server's memory.
+var address = regexp.MustCompile(`0x[0-9a-f]+`)
+
+type engineKey struct {
+	crd         *apiextensionsv1.CustomResourceDefinition
+	kubeVersion string
+}
+
 // A writer asks questions and writes the answers, one per line.
 type writer struct {
 	t                      *testing.T
 	out                    *bufio.Writer
-	engines                map[string]*engine.Engine
+	engines                map[engineKey]*engine.Engine
 	crds, writes, accepted int
 }
 
@@ -82,7 +91,7 @@ func (w *writer) line(what string, answer any, err error) {
 	if encodeErr != nil {
 		w.t.Fatalf("%s: %v", what, encodeErr)
 	}
-	fmt.Fprintf(w.out, "%s: %s %v\n", what, text, err)
+	fmt.Fprintf(w.out, "%s: %s %q\n", what, address.ReplaceAll(text, []byte("0x")), fmt.Sprint(err))
 }
 
 // crd asks for the verdict on a CRD.
@@ -125,7 +134,7 @@ func (w *writer) write(crd *apiextensionsv1.CustomResourceDefinition, req engine
 // engine compiles a CRD, or returns nil if its schema is not structural.
 func (w *writer) engine(crd *apiextensionsv1.CustomResourceDefinition, kubeVersion string) *engine.Engine {
 	w.t.Helper()
-	key := fmt.Sprintf("%p %s", crd, kubeVersion)
+	key := engineKey{crd, kubeVersion}
 	if e, ok := w.engines[key]; ok {
 		return e
 	}
