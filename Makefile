@@ -44,7 +44,7 @@ MODULES := celadontest/fakeclient celadontest/remote examples/operator celadonve
 # modules run next to them, with less priority. The real API server's wait most of the time.
 .PHONY: test
 test: build ## Run every test, the real API server's included
-	@$(MAKE) --no-print-directory -j3 test-main test-modules test-conformance TESTFLAGS='$(TESTFLAGS)'
+	@$(MAKE) --no-print-directory -j3 test-main test-modules test-conformance window TESTFLAGS='$(TESTFLAGS)'
 
 .PHONY: test-main
 test-main: build
@@ -59,6 +59,22 @@ test-modules: build
 .PHONY: test-conformance
 test-conformance: build
 	cd conformance && nice $(GO) test $(TESTFLAGS) -v ./...
+
+# The library is built and tested with the oldest supported k8s.io release, which the root go.mod
+# requires, and with those of tools/window. Its answers must not depend on them.
+WINDOW := $(basename $(notdir $(wildcard tools/window/*.mod)))
+WINDOW_TEST = GOWORK=off CELADON_ANSWERS=$(CURDIR)/bin/window/$(1) nice $(GO) test -vet=off -count=1 -tags window $(2) ./internal/testing/window
+
+.PHONY: window
+window: ## Build and test the library with each supported k8s.io release, and compare the answers
+	@mkdir -p bin/window
+	CELADON_ANSWERS=$(CURDIR)/bin/window/workspace nice $(GO) test -vet=off -count=1 ./internal/testing/window
+	$(call WINDOW_TEST,oldest)
+	cmp bin/window/workspace bin/window/oldest
+	GOWORK=off nice $(GO) test -vet=off -short -tags window ./types ./cost ./engine ./celadontest ./repl
+	@set -e; for release in $(WINDOW); do echo "$$release"; \
+		$(call WINDOW_TEST,$$release,-modfile=tools/window/$$release.mod); cmp bin/window/workspace bin/window/$$release; \
+		GOWORK=off nice $(GO) build -modfile=tools/window/$$release.mod ./types ./cost ./engine/... ./celadontest ./repl; done
 
 .PHONY: conformance
 conformance: ## Run all corpora and many made-up CRDs on the real API server (CELADON_CORPUS, SERVER_WORLDS)

@@ -9,6 +9,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 
+	"github.com/celadon-cel/celadon/internal/testing/newest"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -31,6 +32,7 @@ var conversionPlaces = []struct{ schema, value string }{
 // TestConversions checks all conversions of each value to CEL and Go types.
 func TestConversions(t *testing.T) {
 	t.Parallel()
+	newest.Skip(t)
 	for _, p := range conversionPlaces {
 		s := structural(t, p.schema)
 		v := value(t, p.value)

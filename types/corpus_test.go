@@ -10,12 +10,14 @@ import (
 
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/internal/testing/newest"
 )
 
 // TestCorpusDeclarations checks that every schema of the corpora is declared as upstream declares
 // it.
 func TestCorpusDeclarations(t *testing.T) {
 	t.Parallel()
+	newest.Skip(t)
 	versions := 0
 	interner := types.NewInterner()
 	for _, file := range corpus.CRDFiles(t) {

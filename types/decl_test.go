@@ -3,6 +3,7 @@ package types_test
 import (
 	"testing"
 
+	"github.com/celadon-cel/celadon/internal/testing/newest"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -13,6 +14,7 @@ const (
 
 func TestFromSchema(t *testing.T) {
 	t.Parallel()
+	newest.Skip(t)
 	tests := []struct {
 		name, schema string
 		root         bool
@@ -151,6 +153,7 @@ func TestFromSchemaNil(t *testing.T) {
 
 // FuzzFromSchema checks that any schema is declared as upstream declares it.
 func FuzzFromSchema(f *testing.F) {
+	newest.Skip(f)
 	for _, seed := range []string{
 		`{type: object, properties: {a: {type: array, items: {type: string}}}}`,
 		`{type: object, properties: {a: {type: string}}, additionalProperties: {type: integer}}`,

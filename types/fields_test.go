@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/celadon-cel/celadon/internal/testing/newest"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -15,6 +16,7 @@ var reserved = []string{
 
 func TestFieldNames(t *testing.T) {
 	t.Parallel()
+	newest.Skip(t)
 	type field struct {
 		ident    string
 		visible  bool
@@ -92,6 +94,7 @@ func TestByIdentOther(t *testing.T) {
 // generateName, regardless of the schema.
 func TestMetadata(t *testing.T) {
 	t.Parallel()
+	newest.Skip(t)
 	tests := []struct {
 		name, schema       string
 		root               bool
@@ -139,6 +142,7 @@ func TestMetadata(t *testing.T) {
 // TestEmbeddedPlaces checks that embedded resources are roots at any path.
 func TestEmbeddedPlaces(t *testing.T) {
 	t.Parallel()
+	newest.Skip(t)
 	const embedded = `{type: object, x-kubernetes-embedded-resource: true, properties: {spec: {type: string}}}`
 	for name, text := range map[string]string{
 		"item":   `{type: array, items: ` + embedded + `}`,

@@ -3,6 +3,7 @@ package types_test
 import (
 	"testing"
 
+	"github.com/celadon-cel/celadon/internal/testing/newest"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -52,6 +53,7 @@ func TestInternerShares(t *testing.T) {
 // TestInternerDeclares compares interned trees with upstream's declarations.
 func TestInternerDeclares(t *testing.T) {
 	t.Parallel()
+	newest.Skip(t)
 	in := types.NewInterner()
 	for _, text := range []string{objectSchema, listSchema, envSchema, objectSchema} {
 		s := structural(t, text)

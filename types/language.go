@@ -57,6 +57,7 @@ var languageOptions = []languageOption{
 	{server: minors.Until(33), options: []cel.EnvOption{cel.Lib(openAccumulator)}},
 	// cel-go 0.29.0 accepts names in backticks by default (parser/parser.go).
 	{server: minors.Until(EscapedNames), options: []cel.EnvOption{cel.Lib(plainNames)}},
+	{server: minors.Since(EscapedNames), options: []cel.EnvOption{cel.EnableIdentifierEscapeSyntax()}},
 }
 
 func optionals(version uint32) []cel.EnvOption {

@@ -3,6 +3,8 @@ package types_test
 import (
 	"strings"
 	"testing"
+
+	"github.com/celadon-cel/celadon/internal/testing/newest"
 )
 
 const listSchema = `
@@ -69,12 +71,14 @@ var lists = []string{
 // TestLists evaluates each expression for each pair of lists, for all list types except map.
 func TestLists(t *testing.T) {
 	t.Parallel()
+	newest.Skip(t)
 	newPlace(t, listSchema, false).evaluateAll(t, listExpressions, lists)
 }
 
 // TestMapLists evaluates expressions for pairs of map lists with one to four keys.
 func TestMapLists(t *testing.T) {
 	t.Parallel()
+	newest.Skip(t)
 	expressions := []string{
 		`self == oldSelf`, `oldSelf == self`, `self.l == oldSelf.l`, `self.l + oldSelf.l`, `oldSelf.l + self.l`, `(self.l + oldSelf.l) + self.l`, `self.l + oldSelf.l == oldSelf.l + self.l`,
 		`self.l == self.l + oldSelf.l`, `self.l + oldSelf.l == oldSelf.l`, `(self.l + oldSelf.l).size()`, `(self.l + oldSelf.l)[0].v`, `(self.l + oldSelf.l).map(x, x.v)`,

@@ -7,12 +7,15 @@ import (
 	"testing"
 
 	"github.com/google/cel-go/cel"
+
+	"github.com/celadon-cel/celadon/internal/testing/newest"
 )
 
 // TestParseAsEnv parses expressions whose result depends on parser options, in the environments of
 // all versions. Celadon's parser must use the options of each environment.
 func TestParseAsEnv(t *testing.T) {
 	t.Parallel()
+	newest.Skip(t)
 	texts := []string{
 		"self.a == 1 && self.b || !self.c", "a || b || c || d", "a.?b", "a[?b]", "[?a]", "{?a: b}", "a.`b-c`", "has(a.b)", "a.all(x, x > 0)", "a.all(x, y, x > y)", "a.exists(x, true)", "a.exists_one(x, x)", "a.existsOne(x, x)", "a.map(x, y, x)", "a.filter(x, x)",
 		"a.transformList(i, v, v)", "a.transformMap(k, v, v)", "a.transformMapEntry(k, v, {k: v})", "cel.bind(x, 1, x)", "a.optMap(x, x)", "a.optFlatMap(x, x)", "a.sortBy(x, x)", "math.least(1, 2)", "proto.hasExt(a, b.c)", "a.b.c{d: e}",
