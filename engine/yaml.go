@@ -1,0 +1,63 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/engine/internal/crdjson"
+)
+
+// CompileCRD is Compile for a CRD in YAML or JSON, as in a file that controller-gen wrote. It converts a
+// CRD of apiextensions.k8s.io/v1beta1 as a server does. data must be a single document.
+func CompileCRD(data []byte, cfg Config) (*Engine, error) {
+	json, err := yaml.YAMLToJSON(data)
+	if err != nil {
+		return nil, fmt.Errorf("CRD: %w", err)
+	}
+	crd, err := crdjson.Decode(json, func(reason string) error {
+		return &WorkLimitError{Part: "schema", Reason: reason}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("CRD: %w", err)
+	}
+	return Compile(crd, cfg)
+}
+
+// ValidateYAML is Validate for the create of an object in YAML or JSON, or for an update if old is not
+// nil. Both must be single documents. Text that is not YAML is an error; a rejected object is not.
+func (e *Engine) ValidateYAML(ctx context.Context, object, old []byte) (*Result, error) {
+	var req Request
+	var err error
+	if req.Raw, err = yaml.YAMLToJSON(object); err != nil {
+		return nil, fmt.Errorf("object: %w", err)
+	}
+	if old != nil {
+		json, err := yaml.YAMLToJSON(old)
+		if err != nil {
+			return nil, fmt.Errorf("old object: %w", err)
+		}
+		if req.OldObject, err = Decode(json); err != nil {
+			return nil, fmt.Errorf("old object: %w", err)
+		}
+	}
+	return e.Validate(ctx, req)
+}
+
+// ValidateTyped is Validate for the create of a Go object, such as a value of a kubebuilder type, or for
+// an update if old is not nil. See Typed. The version is that of object's apiVersion, or else the
+// storage version.
+func (e *Engine) ValidateTyped(ctx context.Context, object, old any) (*Result, error) {
+	var req Request
+	var err error
+	if req.Object, err = e.Typed("", object); err != nil {
+		return nil, err
+	}
+	if old != nil {
+		if req.OldObject, err = e.Typed("", old); err != nil {
+			return nil, fmt.Errorf("old: %w", err)
+		}
+	}
+	return e.Validate(ctx, req)
+}

@@ -1,0 +1,103 @@
+package window
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const program = `package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	_ "k8s.io/client-go/util/jsonpath"
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+func main() {
+	text, err := os.ReadFile(os.Args[1])
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err == nil {
+		err = yaml.Unmarshal(text, crd)
+	}
+	if err != nil {
+		panic(err)
+	}
+	e, err := engine.Compile(crd, engine.Config{})
+	if err != nil {
+		panic(err)
+	}
+	obj, err := engine.Decode([]byte(os.Args[2]))
+	if err != nil {
+		panic(err)
+	}
+	res, err := e.Validate(context.Background(), engine.Request{Object: obj})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(res.Failure.Message)
+}
+`
+
+const crontab = `{"apiVersion": "stable.example.com/v1", "kind": "CronTab", "metadata": {"name": "nightly"},
+ "spec": {"cronSpec": "@daily", "image": "i", "replicas": 9, "minReplicas": 1, "maxReplicas": 3}}`
+
+// TestEmbedders adds the library to modules that use different releases of the k8s.io libraries, and
+// checks that it works there without upgrading them. The go command downloads the releases.
+func TestEmbedders(t *testing.T) {
+	if os.Getenv("CELADON_EMBED") == "" {
+		t.Skip("CELADON_EMBED is not set: make window sets it")
+	}
+	root, err := filepath.Abs("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, release := range []string{"v0.34.0", "v0.35.0", "v0.36.0", "v0.37.2"} {
+		t.Run(release, func(t *testing.T) {
+			dir := t.TempDir()
+			goMod := "module example.com/embedder\n\ngo 1.26.0\n\nrequire github.com/celadon-cel/celadon v0.0.0\n\nreplace github.com/celadon-cel/celadon => " + root + "\n\nrequire (\n"
+			modules := []string{"k8s.io/apiextensions-apiserver", "k8s.io/apimachinery", "k8s.io/client-go"}
+			for _, m := range modules {
+				goMod += fmt.Sprintf("\t%s %s\n", m, release)
+			}
+			for name, text := range map[string]string{"go.mod": goMod + "\tsigs.k8s.io/yaml v1.6.0\n)\n", "main.go": program} {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			run(t, dir, "mod", "tidy")
+			for _, m := range append(modules, "k8s.io/apiserver") {
+				if got := run(t, dir, "list", "-m", "-f", "{{.Version}}", m); got != release {
+					t.Errorf("%s is %s, want %s as before", m, got, release)
+				}
+			}
+			got := run(t, dir, "run", ".", filepath.Join(root, "examples/crontab/crd.yaml"), crontab)
+			if !strings.Contains(got, `CronTab.stable.example.com "nightly" is invalid`) {
+				t.Errorf("got %s", got)
+			}
+		})
+	}
+}
+
+// run runs the go command outside of any workspace and returns what it prints.
+func run(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("go", args...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK=off")
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, stderr.String())
+	}
+	return strings.TrimSpace(string(out))
+}
