@@ -2,8 +2,6 @@ package engine
 
 import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
-	"k8s.io/apiserver/pkg/cel/common"
 
 	valueschema "github.com/celadon-cel/celadon/engine/x/schema"
 )
@@ -128,9 +126,9 @@ func sameList(obj, old []any, s *schema.Structural) bool {
 	if s.Items == nil {
 		return len(obj) == 0
 	}
-	byKey := oldItems(s, old)
+	byKey := newOldList(s, old)
 	for _, item := range obj {
-		oldItem := byKey.Get(item)
+		oldItem := byKey.get(item)
 		if oldItem == nil || !sameValue(item, oldItem, s.Items) {
 			return false
 		}
@@ -162,8 +160,3 @@ func sameEntry(entry, old any, s *schema.Structural, name string) bool {
 }
 
 func isMapList(s *schema.Structural) bool { return s.XListType != nil && *s.XListType == "map" }
-
-// oldItems returns the items of a map list by key. For other lists, lookups find nothing.
-func oldItems(s *schema.Structural, items []any) common.MapList {
-	return common.MakeMapList(&model.Structural{Structural: s}, items)
-}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/apiserver/pkg/cel/common"
 
 	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/engine/x/structural"
@@ -216,10 +215,7 @@ func (r *run) allOf(sub *ruleNode, obj, old any) {
 }
 
 func (r *run) items(n *ruleNode, obj, old []any) {
-	var byKey common.MapList
-	if len(old) > 0 && isMapList(n.decl.Schema) {
-		byKey = oldItems(n.decl.Schema, old)
-	}
+	byKey := newOldList(n.decl.Schema, old)
 	at := len(r.steps)
 	r.steps = append(r.steps, step{kind: stepIndex})
 	for i, item := range obj {
@@ -227,10 +223,7 @@ func (r *run) items(n *ruleNode, obj, old []any) {
 			break
 		}
 		r.steps[at].at = i
-		var oldItem any
-		if byKey != nil {
-			oldItem = byKey.Get(item)
-		}
+		oldItem := byKey.get(item)
 		if len(r.frames) == 0 {
 			r.node(n.items, item, oldItem)
 			continue

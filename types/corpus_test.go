@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
-	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/internal/testing/newest"
+	"github.com/celadon-cel/celadon/types"
 )
 
 // TestCorpusDeclarations checks that every schema of the corpora is declared as upstream declares
