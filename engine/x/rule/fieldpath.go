@@ -130,7 +130,7 @@ func closingQuote(data []byte) int {
 // escape is an escape sequence in a quoted string.
 var escape = regexp.MustCompile(`\\.`)
 
-// escapes are the characters that stand for others after a backslash.
+// escapes maps the character after a backslash to the character that both represent.
 var escapes = map[byte]string{'a': "\a", 'b': "\b", 'f': "\f", 'n': "\n", 'r': "\r", 't': "\t", 'v': "\v", '\'': "'", '\\': `\`}
 
 // unquote returns the content of a string in single quotes. The error names the last escape sequence

@@ -64,8 +64,8 @@ func PruneDefaults(s *schema.Structural) error {
 	return err
 }
 
-// A defaultPruner puts each default into an object that has nothing else, because its place
-// decides what is pruned.
+// A defaultPruner puts each default into an object that has nothing else, because pruning depends on
+// the place of a value.
 type defaultPruner struct {
 	root *schema.Structural
 	path []step
@@ -153,7 +153,7 @@ func (p *defaultPruner) pruned(v any) (any, error) {
 	return rest, nil
 }
 
-// in returns what the step leads to in v, or nil if there is nothing.
+// in returns the value to which the step leads in v, or nil.
 func (s step) in(v any) any {
 	if s.list {
 		if items, ok := v.([]any); ok && len(items) > 0 {

@@ -88,7 +88,7 @@ func TestEmbedders(t *testing.T) {
 	}
 }
 
-// run runs the go command outside of any workspace and returns what it prints.
+// run runs the go command outside of any workspace and returns its standard output.
 func run(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("go", args...)

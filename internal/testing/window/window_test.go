@@ -19,7 +19,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// kubeVersions are the versions that are asked, by turns for writes and changed CRDs.
+// kubeVersions holds the Kubernetes versions, which take turns.
 var kubeVersions = []string{"1.28", "1.31", "1.34", "1.36", "1.37"}
 
 const (
@@ -79,7 +79,7 @@ type engineKey struct {
 	kubeVersion string
 }
 
-// A writer asks questions and writes the answers, one per line.
+// A writer writes answers, one per line.
 type writer struct {
 	t                      *testing.T
 	out                    *bufio.Writer
@@ -96,7 +96,7 @@ func (w *writer) line(what string, answer any, err error) {
 	fmt.Fprintf(w.out, "%s: %s %q\n", what, address.ReplaceAll(text, []byte("0x")), fmt.Sprint(err))
 }
 
-// crd asks for the verdict on a CRD.
+// crd writes the verdict on a CRD.
 func (w *writer) crd(crd *apiextensionsv1.CustomResourceDefinition, kubeVersion string) {
 	w.t.Helper()
 	w.crds++
@@ -104,7 +104,7 @@ func (w *writer) crd(crd *apiextensionsv1.CustomResourceDefinition, kubeVersion 
 	w.line(fmt.Sprintf("CRD %d, %s, %s", w.crds, crd.Name, kubeVersion), report, err)
 }
 
-// generated asks for the verdict on a generated write.
+// generated writes the verdict on a generated write.
 func (w *writer) generated(crd *apiextensionsv1.CustomResourceDefinition, i int) {
 	w.t.Helper()
 	r := random{rand.New(rand.NewPCG(uint64(i), 41))}
@@ -148,7 +148,7 @@ func (w *writer) engine(crd *apiextensionsv1.CustomResourceDefinition, kubeVersi
 	return e
 }
 
-// corpus asks about the CRDs and cases of the corpora, if any is named.
+// corpus writes the verdicts on the CRDs and cases of the corpora, if CELADON_CORPUS names any.
 func (w *writer) corpus() {
 	w.t.Helper()
 	for _, folder := range corpus.Named(w.t) {
