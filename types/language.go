@@ -56,6 +56,7 @@ var languageOptions = []languageOption{
 	{runs: minors.Since(37), options: []cel.EnvOption{library.Lists(library.ListsVersion(1))}},
 	// cel-go 0.23.0 hides the accumulator of macros (parser/parser.go, NewParser).
 	{server: minors.Until(33), options: []cel.EnvOption{cel.Lib(openAccumulator)}},
+	{server: minors.Until(noSurrogates), options: []cel.EnvOption{cel.Lib(surrogateEscapes)}},
 	// cel-go 0.29.0 accepts names in backticks by default (parser/parser.go).
 	{server: minors.Until(EscapedNames), options: []cel.EnvOption{cel.Lib(plainNames)}},
 }
@@ -78,6 +79,8 @@ const (
 	openAccumulator dialect = "celadon.accumulator"
 	// plainNames marks environments without names in backticks.
 	plainNames dialect = "celadon.names"
+	// surrogateEscapes marks environments whose strings can have escape sequences of surrogates.
+	surrogateEscapes dialect = "celadon.surrogates"
 )
 
 func (d dialect) LibraryName() string               { return string(d) }

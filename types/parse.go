@@ -63,16 +63,20 @@ var parsers struct {
 type grammar struct {
 	macros []cel.Macro
 	// optional is set if expressions can use the syntax of optionals, plain if names cannot be in
-	// backticks, and open if expressions can name the accumulator of macros.
-	optional, plain, open bool
+	// backticks, open if expressions can name the accumulator of macros, and surrogates if strings
+	// can have escape sequences of surrogates.
+	optional, plain, open, surrogates bool
 }
 
 func grammarOf(env *cel.Env) grammar {
-	return grammar{env.Macros(), env.HasLibrary(optionalTypes), env.HasLibrary(string(plainNames)), env.HasLibrary(string(openAccumulator))}
+	return grammar{
+		macros: env.Macros(), optional: env.HasLibrary(optionalTypes), plain: env.HasLibrary(string(plainNames)),
+		open: env.HasLibrary(string(openAccumulator)), surrogates: env.HasLibrary(string(surrogateEscapes)),
+	}
 }
 
 func (g grammar) equal(other grammar) bool {
-	return g.optional == other.optional && g.plain == other.plain && g.open == other.open && slices.Equal(g.macros, other.macros)
+	return g.optional == other.optional && g.plain == other.plain && g.open == other.open && g.surrogates == other.surrogates && slices.Equal(g.macros, other.macros)
 }
 
 // A knownParser parses expressions of environments with one grammar.
@@ -109,7 +113,7 @@ func parserOf(env *cel.Env) (*knownParser, error) {
 
 func newParser(g grammar) (k *knownParser, err error) {
 	k = &knownParser{grammar: g}
-	config := parse.Config{Macros: g.macros, OptionalSyntax: g.optional, NoEscapedIdents: g.plain}
+	config := parse.Config{Macros: g.macros, OptionalSyntax: g.optional, NoEscapedIdents: g.plain, Surrogates: g.surrogates}
 	if k.parser, err = parse.New(config); err != nil || !g.open {
 		return k, err
 	}

@@ -36,6 +36,10 @@ func TestLanguageOfMinor(t *testing.T) {
 		// cel-go 0.20.0, ext/strings.go, validateFormat
 		{src: `'%d'.format(['a']) == ''`, since: 29, last: 30, rules: stored, failure: "format"},
 		{src: `'%d'.format(['a']) == ''`, since: 30, last: 30, rules: newRules, failure: "format"},
+		// cel-go 0.23.0, parser/unescape.go, unescapeChar
+		{src: `'\ud83d\ude00' == '\ufffd\ufffd'`, last: 32, rules: newRules | stored, failure: "invalid unicode code point"},
+		{src: `'\U0000d800' != 'a'`, last: 32, rules: newRules | stored, failure: "invalid unicode code point"},
+		{src: `'\U00110000' != 'a'`, since: 99, rules: newRules | stored, failure: "invalid unicode code point"},
 		// cel-go 0.29.0, parser/parser.go, enableIdentEscapeSyntax
 		{src: "{'a-b': 1}.`a-b` == 1", since: 37, rules: newRules | stored},
 	}
