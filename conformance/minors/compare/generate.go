@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -86,8 +87,29 @@ func NewWrite(crd *apiextensionsv1.CustomResourceDefinition, version, subresourc
 
 func typedObject(crd *apiextensionsv1.CustomResourceDefinition, version string, obj map[string]any) (json.RawMessage, error) {
 	typed := maps.Clone(obj)
+	if metadata, ok := obj["metadata"].(map[string]any); ok {
+		typed["metadata"] = withoutDuplicates(metadata)
+	}
 	typed["apiVersion"], typed["kind"] = crd.Spec.Group+"/"+version, crd.Spec.Names.Kind
 	return json.Marshal(typed)
+}
+
+// withoutDuplicates returns metadata without duplicate owner references. A server removes them before
+// the registry gets the object.
+func withoutDuplicates(metadata map[string]any) map[string]any {
+	owners, ok := metadata["ownerReferences"].([]any)
+	if !ok {
+		return metadata
+	}
+	var kept []any
+	for _, owner := range owners {
+		if !slices.ContainsFunc(kept, func(o any) bool { return reflect.DeepEqual(o, owner) }) {
+			kept = append(kept, owner)
+		}
+	}
+	out := maps.Clone(metadata)
+	out["ownerReferences"] = kept
+	return out
 }
 
 // setCRD sets the CRD of w to its version of crd.

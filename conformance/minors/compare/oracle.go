@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"slices"
 	"strconv"
+	"strings"
+	"unicode"
 
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
@@ -23,8 +24,7 @@ type Oracle struct {
 
 // StartOracle starts the program of an executable file.
 func StartOracle(path string) (*Oracle, error) {
-	o := &Oracle{command: exec.Command(path)}
-	o.command.Stderr = os.Stderr
+	o := &Oracle{command: exec.Command(path)} // stderr is the log of the libraries
 	var err error
 	if o.input, err = o.command.StdinPipe(); err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func (a *writeAnswer) verdict() (Verdict, error) {
 	for _, c := range a.Causes {
 		v.add(cause, errorLine(c.Type, c.Field, c.Message))
 	}
-	for _, w := range a.Warnings {
+	for _, w := range sent(a.Warnings) {
 		v.add(warning, w)
 	}
 	for _, path := range a.UnknownFields {
@@ -172,6 +172,16 @@ func (a *writeAnswer) verdict() (Verdict, error) {
 		v[persisted] = []string{line}
 	}
 	return v.sorted(), nil
+}
+
+// sent returns the warnings that a server sends: without duplicates and control characters.
+func sent(warnings []string) (all []string) {
+	for _, w := range warnings {
+		if !slices.Contains(all, w) && !strings.ContainsFunc(w, unicode.IsControl) {
+			all = append(all, w)
+		}
+	}
+	return all
 }
 
 // Shuffled returns up to n more verdicts on a write, with other orders of the keys of its objects.

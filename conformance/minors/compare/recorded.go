@@ -12,6 +12,12 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
+// Recordings are cases with the verdicts of some versions, oldest first.
+type Recordings struct {
+	Versions []types.Version
+	Cases    []*Recording
+}
+
 // A Recording is a case with the libraries' verdicts.
 type Recording struct {
 	Case
@@ -25,8 +31,8 @@ type RecordedWrite struct {
 	Verdicts Verdicts `json:"verdicts"`
 }
 
-// Verdicts holds the verdicts of all versions. A version without an entry has the verdict of the
-// next older version.
+// Verdicts holds the verdicts of all recorded versions. A version without an entry has the verdict of
+// the next older version.
 type Verdicts map[string]Verdict
 
 // set adds the verdict of a version. Versions must be added in order.
@@ -46,8 +52,8 @@ func (all Verdicts) of(v types.Version) Verdict {
 	return nil
 }
 
-// ReadRecordings reads a file of recordings.
-func ReadRecordings(path string) (all []*Recording, err error) {
+// ReadRecordings reads a file of recordings: the versions, and each case.
+func ReadRecordings(path string) (*Recordings, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -57,7 +63,11 @@ func ReadRecordings(path string) (all []*Recording, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for decoder := json.NewDecoder(unzipped); ; {
+	all, decoder := &Recordings{}, json.NewDecoder(unzipped)
+	if err := decoder.Decode(&all.Versions); err != nil {
+		return nil, err
+	}
+	for {
 		r := &Recording{}
 		if err := decoder.Decode(r); errors.Is(err, io.EOF) {
 			return all, nil
@@ -67,7 +77,7 @@ func ReadRecordings(path string) (all []*Recording, err error) {
 		if err := r.setCRDs(); err != nil {
 			return nil, err
 		}
-		all = append(all, r)
+		all.Cases = append(all.Cases, r)
 	}
 }
 
@@ -81,8 +91,8 @@ func (r *Recording) setCRDs() error {
 	return nil
 }
 
-// WriteRecordings writes a file of recordings.
-func WriteRecordings(path string, all []*Recording) error {
+// Write writes a file of recordings.
+func (all *Recordings) Write(path string) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
@@ -93,7 +103,10 @@ func WriteRecordings(path string, all []*Recording) error {
 	}
 	encoder := json.NewEncoder(zipped)
 	encoder.SetEscapeHTML(false)
-	for _, r := range all {
+	if err := encoder.Encode(all.Versions); err != nil {
+		return err
+	}
+	for _, r := range all.Cases {
 		if err := encoder.Encode(r); err != nil {
 			return err
 		}
@@ -105,18 +118,24 @@ func WriteRecordings(path string, all []*Recording) error {
 // depends on the order of a Go map are not recorded.
 const stableShuffles = 12
 
-// record returns a case with the verdicts of programs for all versions, oldest first.
-func record(c *Case, oracles []*Oracle) (*Recording, error) {
+// A recorder asks the programs of some versions.
+type recorder struct {
+	versions []types.Version
+	oracles  []*Oracle
+}
+
+// record returns a case with the verdicts of all programs.
+func (p *recorder) record(c *Case) (*Recording, error) {
 	r := &Recording{Case: *c, Verdicts: Verdicts{}}
-	for i, o := range oracles {
+	for i, o := range p.oracles {
 		verdict, err := o.CRD(c.CRD)
 		if err != nil {
 			return nil, err
 		}
-		r.Verdicts.set(types.Version{Minor: types.Oldest + i}, verdict)
+		r.Verdicts.set(p.versions[i], verdict)
 	}
 	for _, w := range c.Writes {
-		verdicts, err := recordWrite(w, oracles)
+		verdicts, err := p.recordWrite(w)
 		if err != nil {
 			return nil, err
 		}
@@ -128,9 +147,9 @@ func record(c *Case, oracles []*Oracle) (*Recording, error) {
 }
 
 // recordWrite returns the verdicts on a write, or nil if they are not always the same.
-func recordWrite(w *Write, oracles []*Oracle) (Verdicts, error) {
+func (p *recorder) recordWrite(w *Write) (Verdicts, error) {
 	all := Verdicts{}
-	for i, o := range oracles {
+	for i, o := range p.oracles {
 		verdict, err := o.Write(w)
 		if err != nil {
 			return nil, err
@@ -142,7 +161,7 @@ func recordWrite(w *Write, oracles []*Oracle) (Verdicts, error) {
 		}); err != nil || varies {
 			return nil, err
 		}
-		all.set(types.Version{Minor: types.Oldest + i}, verdict)
+		all.set(p.versions[i], verdict)
 	}
 	return all, nil
 }

@@ -29,13 +29,12 @@ func TestRecorded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for minor := types.Oldest; minor <= types.Newest; minor++ {
-		v := types.Version{Minor: minor}
+	for _, v := range all.Versions {
 		t.Run(v.String(), func(t *testing.T) {
 			t.Parallel()
 			server := &Server{KubeVersion: v.String()}
 			rules, writes := 0, 0
-			for _, r := range all {
+			for _, r := range all.Cases {
 				verdict, err := server.CRD(t.Context(), r.CRD)
 				compareRecorded(t, v, r.Name, r.Verdicts, verdict, err)
 				rules += len(verdict[rule])
@@ -45,7 +44,7 @@ func TestRecorded(t *testing.T) {
 					writes++
 				}
 			}
-			t.Logf("%d CRDs, %d rules, %d writes", len(all), rules, writes)
+			t.Logf("%d CRDs, %d rules, %d writes", len(all.Cases), rules, writes)
 		})
 	}
 }
@@ -69,12 +68,9 @@ func compareRecorded(t *testing.T, v types.Version, name string, recorded Verdic
 // updateRecordings records generated cases and the own ones.
 func updateRecordings(t *testing.T) {
 	folder, versions := oracles(t)
-	if len(versions) != types.Newest-types.Oldest+1 {
-		t.Fatal("the programs of all versions are required")
-	}
-	var programs []*Oracle
+	programs := &recorder{versions: versions}
 	for _, v := range versions {
-		programs = append(programs, newRun(t, folder, v).Oracle)
+		programs.oracles = append(programs.oracles, newRun(t, folder, v).Oracle)
 	}
 	cases, err := ownCases()
 	if err != nil {
@@ -90,15 +86,15 @@ func updateRecordings(t *testing.T) {
 			cases = append(cases, c)
 		}
 	}
-	var all []*Recording
+	all := &Recordings{Versions: versions}
 	for _, c := range cases {
-		r, err := record(c, programs)
+		r, err := programs.record(c)
 		if err != nil {
 			t.Fatalf("%s: %v", c.Name, err)
 		}
-		all = append(all, r)
+		all.Cases = append(all.Cases, r)
 	}
-	if err := WriteRecordings(recordedFile, all); err != nil {
+	if err := all.Write(recordedFile); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -98,10 +98,19 @@ func (s *Server) Write(ctx context.Context, w *Write) (Verdict, error) {
 func (w *Write) request() (*engine.Request, error) {
 	req := &engine.Request{Subresource: w.Subresource, FieldValidation: "Warn"}
 	var err error
-	if req.Object, err = engine.Decode(w.Object); err == nil && w.Old != nil {
-		req.OldObject, err = engine.Decode(w.Old)
+	if req.Object, err = engine.Decode(w.Object); err != nil || w.Old == nil {
+		return req, err
 	}
-	return req, err
+	if req.OldObject, err = engine.Decode(w.Old); err != nil {
+		return nil, err
+	}
+	if metadata, ok := req.OldObject["metadata"].(map[string]any); ok { // as an Oracle has it
+		if metadata["resourceVersion"] == nil {
+			metadata["resourceVersion"] = "1"
+		}
+		metadata["managedFields"] = []any{}
+	}
+	return req, nil
 }
 
 func verdictOf(w *Write, res *engine.Result) (Verdict, error) {

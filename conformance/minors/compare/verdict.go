@@ -78,8 +78,9 @@ func (r ruleLine) String() string {
 	return at + fmt.Sprintf("%d * %d = %d, message %d", r.estimate, r.times, r.total, r.message)
 }
 
-// serverMetadata lists the fields of metadata that only a server can set.
-var serverMetadata = []string{"uid", "creationTimestamp", "resourceVersion", "generation", "managedFields"}
+// serverMetadata lists the fields of metadata that only a server can set, and selfLink, which its
+// storage removes.
+var serverMetadata = []string{"uid", "creationTimestamp", "resourceVersion", "generation", "managedFields", "selfLink"}
 
 // objectLine returns an object as JSON, without metadata that only a server can set.
 func objectLine(obj map[string]any) (string, error) {
