@@ -57,6 +57,8 @@ var languageOptions = []languageOption{
 	// cel-go 0.23.0 hides the accumulator of macros (parser/parser.go, NewParser).
 	{server: minors.Until(33), options: []cel.EnvOption{cel.Lib(openAccumulator)}},
 	{server: minors.Until(noSurrogates), options: []cel.EnvOption{cel.Lib(surrogateEscapes)}},
+	// cel-go 0.27.0 resolves the variables of macros first (checker/env.go).
+	{server: minors.Until(variablesFirst), options: []cel.EnvOption{cel.Lib(qualifiedFirst)}},
 	// cel-go 0.29.0 accepts names in backticks by default (parser/parser.go).
 	{server: minors.Until(EscapedNames), options: []cel.EnvOption{cel.Lib(plainNames)}},
 }
@@ -81,6 +83,9 @@ const (
 	plainNames dialect = "celadon.names"
 	// surrogateEscapes marks environments whose strings can have escape sequences of surrogates.
 	surrogateEscapes dialect = "celadon.surrogates"
+	// qualifiedFirst marks environments in which a qualified name takes precedence over the variable of
+	// a macro.
+	qualifiedFirst dialect = "celadon.qualified"
 )
 
 func (d dialect) LibraryName() string               { return string(d) }

@@ -39,7 +39,9 @@ func Plain(checked *cel.Ast) bool {
 	ast.PreOrderVisit(a.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		switch e.Kind() {
 		case ast.ComprehensionKind:
-			plain = plain && e.AsComprehension().IterVar2() == ""
+			plain = plain && e.AsComprehension().IterVar2() == "" && !spaces[e.AsComprehension().IterVar()]
+		case ast.IdentKind:
+			plain = plain && !strings.HasPrefix(e.AsIdent(), ".")
 		case ast.SelectKind:
 			plain = plain && !reserved[e.AsSelect().FieldName()]
 		case ast.ListKind:

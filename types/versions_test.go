@@ -40,6 +40,11 @@ func TestLanguageOfMinor(t *testing.T) {
 		{src: `'\ud83d\ude00' == '\ufffd\ufffd'`, last: 32, rules: newRules | stored, failure: "invalid unicode code point"},
 		{src: `'\U0000d800' != 'a'`, last: 32, rules: newRules | stored, failure: "invalid unicode code point"},
 		{src: `'\U00110000' != 'a'`, since: 99, rules: newRules | stored, failure: "invalid unicode code point"},
+		// cel-go 0.27.0, checker/env.go, resolveIdent
+		{src: `['a'].all(google, google.protobuf.Timestamp == type(timestamp(0)))`, last: 36, rules: newRules | stored, failure: "does not support field selection"},
+		{src: `[1].all(self, .self == 1)`, last: 36, rules: newRules | stored, failure: "found no matching overload"},
+		{src: `[{'l': 1}].all(self, .self.l == 1)`, last: 36, rules: newRules | stored, failure: "found no matching overload"},
+		{src: `[{'l': [1]}].all(self, self.l == [1])`, rules: newRules | stored},
 		// cel-go 0.29.0, parser/parser.go, enableIdentEscapeSyntax
 		{src: "{'a-b': 1}.`a-b` == 1", since: 37, rules: newRules | stored},
 	}

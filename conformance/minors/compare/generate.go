@@ -123,12 +123,14 @@ func (w *Write) setCRD(crd json.RawMessage) error {
 	return err
 }
 
-// ofVersion returns a CRD with a single version, so that objects are stored in that version.
+// ofVersion returns a CRD with a single version, so that objects are stored in that version. The
+// version is not deprecated, because the warning does not come from the registry.
 func ofVersion(crd *apiextensionsv1.CustomResourceDefinition, version string) *apiextensionsv1.CustomResourceDefinition {
 	out := *crd
 	out.Spec.Versions = slices.DeleteFunc(slices.Clone(crd.Spec.Versions), func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name != version })
 	for i := range out.Spec.Versions {
-		out.Spec.Versions[i].Storage, out.Spec.Versions[i].Served = true, true
+		v := &out.Spec.Versions[i]
+		v.Storage, v.Served, v.Deprecated, v.DeprecationWarning = true, true, false, nil
 	}
 	return &out
 }
