@@ -161,6 +161,11 @@ func (k *knownParser) upstream(env *cel.Env, src string) (*cel.Ast, *cel.Issues)
 	source := common.NewTextSource(src)
 	tree, errs := p.Parse(source)
 	if len(errs.GetErrors()) > 0 {
+		for _, e := range errs.GetErrors() {
+			if k.surrogates && e.Message == "invalid unicode code point" {
+				e.Message = "unable to unescape string"
+			}
+		}
 		return nil, cel.NewIssues(errs)
 	}
 	parsed := cel.ParsedExprToAstWithSource(nil, source)

@@ -41,7 +41,7 @@ var (
 	// selfType matches the name of self's type, which contains the time of the compilation.
 	selfType = regexp.MustCompile(`selfType\d*`)
 	// address matches an address of the server's memory.
-	address = regexp.MustCompile(`0xc[0-9a-f]{5,}`)
+	address = regexp.MustCompile(`\(0x[0-9a-f]{8,}\)`)
 )
 
 // totalDetail ends the error of a rule that contributes to an exceeded total. Among rules of equal
@@ -53,7 +53,7 @@ func withoutChance(line string) string {
 	if strings.HasSuffix(line, totalDetail) {
 		return totalDetail
 	}
-	return address.ReplaceAllString(selfType.ReplaceAllString(line, "selfType"), "0xc000000000")
+	return address.ReplaceAllString(selfType.ReplaceAllString(line, "selfType"), "(0xc000000000)")
 }
 
 // errorLine returns the line of an error.
