@@ -32,6 +32,9 @@ type languageOption struct {
 
 // languageOptions are in the order of k8s.io/apiserver, pkg/cel/environment/base.go.
 var languageOptions = []languageOption{
+	// cel-go 0.17.0 has a validator of mixed literals (cel/options.go, HomogeneousAggregateLiterals).
+	// The first validator with a name applies.
+	{server: minors.Until(29), options: []cel.EnvOption{cel.ASTValidators(joinedLiterals{})}},
 	{options: []cel.EnvOption{
 		cel.HomogeneousAggregateLiterals(), cel.EagerlyValidateDeclarations(true), cel.DefaultUTCTimeZone(true),
 		library.URLs(), library.Regex(), cel.CostEstimatorOptions(checker.PresenceTestHasCost(false)), cel.Lib(runtimeOptions{}),

@@ -45,12 +45,21 @@ func Plain(checked *cel.Ast) bool {
 		case ast.SelectKind:
 			plain = plain && !reserved[e.AsSelect().FieldName()]
 		case ast.ListKind:
-			plain = plain && len(e.AsList().OptionalIndices()) == 0
+			plain = plain && len(e.AsList().OptionalIndices()) == 0 && sameTypes(a, e.AsList().Elements())
 		case ast.MapKind, ast.StructKind:
 			plain = false
 		}
 	}))
 	return plain
+}
+
+func sameTypes(a *ast.AST, list []ast.Expr) bool {
+	for _, e := range list {
+		if !a.GetType(e.ID()).IsExactType(a.GetType(list[0].ID())) {
+			return false
+		}
+	}
+	return true
 }
 
 // KeywordFields is the first minor version that accepts a reserved word as a field name in new

@@ -31,6 +31,10 @@ func TestLanguageOfMinor(t *testing.T) {
 		{src: `self.?l.optFlatMap(x, x[?0]).hasValue()`, since: 29, rules: newRules, failure: "unsupported syntax '.?'"},
 		{src: `self.?l.optMap(x, x[0]).hasValue()`, since: 28, rules: stored},
 		{src: `self.?l.optMap(x, x[0]).hasValue()`, since: 29, rules: newRules},
+		// cel-go 0.17.0, cel/options.go, HomogeneousAggregateLiterals
+		{src: `[dyn(1), 'a'].size() > 0 && [[], [1]].size() > 0 && {'a': dyn(1), 'b': 'c'}.size() > 0`, last: 28, rules: newRules | stored, failure: "expected type"},
+		{src: `[1, 'a'].size() > 0`, since: 99, rules: newRules | stored, failure: "expected type 'int' but found 'string'"},
+		{src: `{1: 'a', 'b': 'c'}.size() > 0`, since: 99, rules: newRules | stored, failure: "expected type 'int' but found 'string'"},
 		// cel-go 0.23.0, parser/parser.go, HiddenAccumulatorName
 		{src: `self.l.all(x, __result__)`, last: 32, rules: newRules | stored, failure: "undeclared reference to '__result__'"},
 		{src: `self.l == [1].map(x, size(__result__))`, last: 32, rules: newRules | stored, failure: "undeclared reference to '__result__'"},

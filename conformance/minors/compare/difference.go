@@ -18,10 +18,10 @@ type Difference struct {
 
 // Differences returns the differences between the libraries' verdict and Celadon's, sorted by
 // aspect. It ignores the cost if the server skips rules, and the rules of an invalid schema, which
-// only one side may compile. If the libraries panic, Celadon rejects a write, because a rule does not
-// compile.
+// only one side may compile. If the libraries panic, Celadon only has to reject the CRD or the write:
+// a rule does not compile, or another error comes first.
 func Differences(libraries, celadon Verdict) (all []Difference) {
-	if len(libraries[panics]) > 0 && slices.Equal(celadon[code], []string{"422"}) {
+	if len(libraries[panics]) > 0 && len(celadon[crdError])+len(celadon[cause])+len(celadon[unreadable]) > 0 {
 		return nil
 	}
 	aspects := maps.Clone(libraries)
