@@ -101,7 +101,7 @@ func check(t *testing.T, r *Run) {
 	if len(r.Classes) > 0 {
 		t.Error("there are differences")
 	}
-	if r.TooManyKnown() {
-		t.Error("too many differences are known")
+	for _, reason := range r.TooManyKnown() {
+		t.Errorf("too many differences: %s", reason)
 	}
 }

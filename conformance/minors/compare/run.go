@@ -132,11 +132,16 @@ func (r *Run) Print(out io.Writer) {
 	}
 }
 
-// TooManyKnown reports whether the share of known differences is too large.
-func (r *Run) TooManyKnown() bool {
-	n := 0
-	for _, one := range r.Reasons {
-		n += one
+// enoughCRDs is the number of CRDs from which on the shares of known differences are limited. The
+// own CRDs have many.
+const enoughCRDs = 1000
+
+// TooManyKnown returns the reasons of which there are too many differences.
+func (r *Run) TooManyKnown() (reasons []string) {
+	for _, reason := range slices.Sorted(maps.Keys(r.Reasons)) {
+		if r.CRDs >= enoughCRDs && float64(r.Reasons[reason]) > allowed(reason)*float64(r.Rules+r.Writes) {
+			reasons = append(reasons, reason)
+		}
 	}
-	return float64(n) > maxKnown*float64(r.CRDs+r.Writes)
+	return reasons
 }
