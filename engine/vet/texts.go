@@ -54,15 +54,19 @@ func reword(err *field.Error, minor int) {
 	}
 }
 
-// Versions that word the limit of a string differently (apimachinery, pkg/util/validation/field/errors.go).
+// Versions that word limits differently (apimachinery, pkg/util/validation/field/errors.go).
 var (
 	longerThan  = minors.Until(32)
 	alwaysBytes = minors.Until(34)
+	alwaysItems = minors.Until(34)
 )
 
-// rewordLimit gives the error of a default that is too long the detail of a server of the given minor
+// rewordLimit gives the error of a default that is too large the detail of a server of the given minor
 // version.
 func rewordLimit(err *field.Error, minor int) {
+	if err.Type == field.ErrorTypeTooMany && err.Detail == "must have at most 1 item" && alwaysItems.Include(minor) {
+		err.Detail += "s"
+	}
 	rest, ok := strings.CutPrefix(err.Detail, "may not be more than ")
 	limit, _, _ := strings.Cut(rest, " ")
 	switch {

@@ -80,9 +80,23 @@ func NewWrite(crd *apiextensionsv1.CustomResourceDefinition, version, subresourc
 		return nil, err
 	}
 	if w.Object, err = typedObject(crd, version, object); err == nil && old != nil {
-		w.Old, err = typedObject(crd, version, old)
+		w.Old, err = typedObject(crd, version, storedObject(old))
 	}
 	return w, err
+}
+
+// storedObject returns an object with the metadata that each stored object has.
+func storedObject(obj map[string]any) map[string]any {
+	metadata, ok := obj["metadata"].(map[string]any)
+	if !ok {
+		return obj
+	}
+	stored := map[string]any{"uid": "1", "creationTimestamp": "2024-01-01T00:00:00Z", "resourceVersion": "1", "generation": 1}
+	maps.Copy(stored, metadata)
+	delete(stored, "selfLink") // servers do not store it
+	out := maps.Clone(obj)
+	out["metadata"] = stored
+	return out
 }
 
 func typedObject(crd *apiextensionsv1.CustomResourceDefinition, version string, obj map[string]any) (json.RawMessage, error) {

@@ -104,11 +104,8 @@ func (w *Write) request() (*engine.Request, error) {
 	if req.OldObject, err = engine.Decode(w.Old); err != nil {
 		return nil, err
 	}
-	if metadata, ok := req.OldObject["metadata"].(map[string]any); ok { // as an Oracle has it
-		if metadata["resourceVersion"] == nil {
-			metadata["resourceVersion"] = "1"
-		}
-		metadata["managedFields"] = []any{}
+	if metadata, ok := req.OldObject["metadata"].(map[string]any); ok {
+		metadata["managedFields"] = []any{} // an Oracle has none
 	}
 	return req, nil
 }
