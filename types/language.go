@@ -64,7 +64,7 @@ var languageOptions = []languageOption{
 	// cel-go 0.23.0 hides the accumulator of macros (parser/parser.go, NewParser).
 	{server: minors.Until(33), options: []cel.EnvOption{cel.Lib(openAccumulator)}},
 	{server: minors.Until(noSurrogates), options: []cel.EnvOption{cel.Lib(surrogateEscapes)}},
-	// cel-go 0.17.0 gives a call x.f() of an undeclared function a type (checker/checker.go).
+	// Since cel-go 0.17.0, a call x.f() of an undeclared function has a type (checker/checker.go).
 	{server: minors.Until(29), options: []cel.EnvOption{cel.Lib(untypedCalls)}},
 	// cel-go 0.27.0 resolves the variables of macros first (checker/env.go).
 	{server: minors.Until(variablesFirst), options: []cel.EnvOption{cel.Lib(qualifiedFirst)}},

@@ -118,7 +118,7 @@ func (all *Recordings) Write(path string) error {
 // depends on the order of a Go map are not recorded.
 const stableShuffles = 12
 
-// A recorder asks the programs of some versions.
+// A recorder records the verdicts of programs of some versions.
 type recorder struct {
 	versions []types.Version
 	oracles  []*Oracle

@@ -136,7 +136,7 @@ func (r *Run) Print(out io.Writer) {
 // own CRDs have many.
 const enoughCRDs = 1000
 
-// TooManyKnown returns the reasons of which there are too many differences.
+// TooManyKnown returns the reasons that too many differences have.
 func (r *Run) TooManyKnown() (reasons []string) {
 	for _, reason := range slices.Sorted(maps.Keys(r.Reasons)) {
 		if r.CRDs >= enoughCRDs && float64(r.Reasons[reason]) > allowed(reason)*float64(r.Rules+r.Writes) {
