@@ -11,6 +11,7 @@ CELADON_VERSIONS ?= $(wildcard $(abspath ../shared/versions))
 export CELADON_VERSIONS
 WORLDS ?= 20000
 SERVER_WORLDS ?= 500
+ORACLE_CRDS ?= 5000
 ATTACK ?= short
 FUZZTIME ?= 5m
 PARSES ?= 1000000
@@ -109,6 +110,7 @@ nightly: ## Run the tests that take too long for each change
 	CELADON_COMPARE=long $(GO) test -timeout 60m -run OfCorpus -v ./x/analysis/compare
 	cd cmd/celadon-gen && CELADON_MARKERS=long $(GO) test -timeout 60m -run TestMapping -v .
 	$(MAKE) conformance
+	$(MAKE) compare-minors
 	CELADON_FULL=1 $(MAKE) explain
 	CELADON_FULL=1 $(GO) test -timeout 60m -v -run 'Corpus|Truncated|Outline' ./x/assist ./internal/yaml/position ./repl
 	$(MAKE) release-check
@@ -225,6 +227,10 @@ MINORS := $(patsubst conformance/minors/%/go.mod,%,$(wildcard conformance/minors
 oracles: ## Check and build the oracles of all Kubernetes minors into bin/oracles, which takes several minutes
 	@set -e; for minor in oracle $(MINORS); do echo "$$minor"; (cd conformance/minors/$$minor && GOWORK=off $(GO) vet . && $(GO) mod tidy -diff); done
 	@set -e; for minor in $(MINORS); do (cd conformance/minors/$$minor && GOWORK=off $(GO) build -o $(CURDIR)/bin/oracles/$$minor .); done
+
+.PHONY: compare-minors
+compare-minors: oracles ## Compare Celadon with the libraries of all Kubernetes minors (ORACLE_CRDS, with about 20 rules each)
+	cd conformance && CELADON_ORACLES=$(CURDIR)/bin/oracles $(GO) test -count=1 -v -timeout 0 -run 'TestGenerated|TestCorpus' ./minors/compare -crds $(ORACLE_CRDS)
 
 .PHONY: bench-peers
 bench-peers: ## Measure against the code inside the API server, as ratios

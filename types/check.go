@@ -118,6 +118,9 @@ func validated(e ast.Expr) map[string]bool {
 		case ast.CallKind:
 			if name := validatorOf(e.AsCall()); name != "" {
 				note(name)
+				if e.AsCall().FunctionName() == "format" {
+					note(constantFormatValidator)
+				}
 			}
 		case ast.ListKind:
 			if !alike(e.AsList()) {
@@ -148,6 +151,9 @@ func validatorOf(call ast.CallExpr) string {
 	}
 	return name
 }
+
+// constantFormatValidator is the name of constantFormat.
+const constantFormatValidator = "celadon.validator.constant_format"
 
 // literalsValidator checks that list and map literals are homogeneous.
 const literalsValidator = "cel.validator.homogeneous_literals"

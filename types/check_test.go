@@ -12,7 +12,7 @@ import (
 // in any version.
 func TestValidators(t *testing.T) {
 	t.Parallel()
-	known := []string{"cel.validator.duration", "cel.validator.timestamp", "cel.validator.matches", "cel.validator.homogeneous_literals", "cel.validator.string_format"}
+	known := []string{"cel.validator.duration", "cel.validator.timestamp", "cel.validator.matches", "cel.validator.homogeneous_literals", "cel.validator.string_format", "celadon.validator.constant_format"}
 	d := types.FromSchema(structural(t, `{type: string}`), types.Subtree)
 	found := map[string]bool{}
 	for minor := types.Oldest; minor <= types.Newest; minor++ {

@@ -1,11 +1,13 @@
 package types
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/checker"
 	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/overloads"
 	"github.com/google/cel-go/ext"
 	"github.com/google/cel-go/interpreter"
 
@@ -30,6 +32,9 @@ type languageOption struct {
 
 // languageOptions are in the order of k8s.io/apiserver, pkg/cel/environment/base.go.
 var languageOptions = []languageOption{
+	// cel-go 0.17.0 has a validator of mixed literals (cel/options.go, HomogeneousAggregateLiterals).
+	// The first validator with a name applies.
+	{server: minors.Until(29), options: []cel.EnvOption{cel.ASTValidators(joinedLiterals{})}},
 	{options: []cel.EnvOption{
 		cel.HomogeneousAggregateLiterals(), cel.EagerlyValidateDeclarations(true), cel.DefaultUTCTimeZone(true),
 		library.URLs(), library.Regex(), library.Lists(), cel.CostEstimatorOptions(checker.PresenceTestHasCost(false)), cel.Lib(runtimeOptions{}),
@@ -45,6 +50,8 @@ var languageOptions = []languageOption{
 	)}},
 	// cel-go 0.20.0 validates constant formats (ext/strings.go, validateFormat).
 	{server: minors.Until(31), options: []cel.EnvOption{cel.ASTValidators(anyFormat{})}},
+	// cel-go 0.20.0 panics if the receiver of format is not constant; 0.21.0 does not.
+	{server: minors.Range{Since: 31, Until: 32}, options: []cel.EnvOption{cel.ASTValidators(constantFormat{})}},
 	{runs: minors.Until(29), options: []cel.EnvOption{ext.Strings(ext.StringsVersion(0))}},
 	{runs: minors.Since(29), options: []cel.EnvOption{ext.Strings(ext.StringsVersion(2)), ext.Sets()}},
 	{runs: minors.Since(30), options: []cel.EnvOption{library.IP(), library.CIDR()}},
@@ -55,6 +62,11 @@ var languageOptions = []languageOption{
 	{runs: minors.Since(37), options: []cel.EnvOption{includes()}},
 	// cel-go 0.23.0 hides the accumulator of macros (parser/parser.go, NewParser).
 	{server: minors.Until(33), options: []cel.EnvOption{cel.Lib(openAccumulator)}},
+	{server: minors.Until(noSurrogates), options: []cel.EnvOption{cel.Lib(surrogateEscapes)}},
+	// Since cel-go 0.17.0, a call x.f() of an undeclared function has a type (checker/checker.go).
+	{server: minors.Until(29), options: []cel.EnvOption{cel.Lib(untypedCalls)}},
+	// cel-go 0.27.0 resolves the variables of macros first (checker/env.go).
+	{server: minors.Until(variablesFirst), options: []cel.EnvOption{cel.Lib(qualifiedFirst)}},
 	// cel-go 0.29.0 accepts names in backticks by default (parser/parser.go).
 	{server: minors.Until(EscapedNames), options: []cel.EnvOption{cel.Lib(plainNames)}},
 	{server: minors.Since(EscapedNames), options: []cel.EnvOption{cel.EnableIdentifierEscapeSyntax()}},
@@ -70,6 +82,30 @@ type anyFormat struct{}
 func (anyFormat) Name() string                                                  { return validators["format"] }
 func (anyFormat) Validate(*cel.Env, cel.ValidatorConfig, *ast.AST, *cel.Issues) {}
 
+// constantFormat panics like the validator of constant formats in some servers.
+type constantFormat struct{}
+
+func (constantFormat) Name() string { return constantFormatValidator }
+
+func (constantFormat) Validate(_ *cel.Env, _ cel.ValidatorConfig, checked *ast.AST, _ *cel.Issues) {
+	ast.PreOrderVisit(checked.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		if e.Kind() != ast.CallKind {
+			return
+		}
+		call := e.AsCall()
+		if !call.IsMemberFunction() || call.FunctionName() != "format" || call.Target().Kind() == ast.LiteralKind {
+			return
+		}
+		if ids := checked.GetOverloadIDs(e.ID()); len(ids) == 0 || slices.Contains(ids, overloads.ExtFormatString) {
+			panic(libraryPanic("runtime error: invalid memory address or nil pointer dereference"))
+		}
+	}))
+}
+
+// A libraryPanic is the value of a panic that is not an error of Celadon, because the libraries of the
+// emulated version panic.
+type libraryPanic string
+
 // A dialect is a library that marks environments with a different grammar.
 type dialect string
 
@@ -78,6 +114,13 @@ const (
 	openAccumulator dialect = "celadon.accumulator"
 	// plainNames marks environments without names in backticks.
 	plainNames dialect = "celadon.names"
+	// surrogateEscapes marks environments whose strings can have escape sequences of surrogates.
+	surrogateEscapes dialect = "celadon.surrogates"
+	// qualifiedFirst marks environments in which a qualified name takes precedence over the variable of
+	// a macro.
+	qualifiedFirst dialect = "celadon.qualified"
+	// untypedCalls marks environments in which a call x.f() of an undeclared function has no type.
+	untypedCalls dialect = "celadon.untyped"
 )
 
 func (d dialect) LibraryName() string               { return string(d) }

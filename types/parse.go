@@ -39,11 +39,19 @@ func parseWith(known *knownParser, env *cel.Env, src string) (*cel.Ast, error) {
 		if issues != nil {
 			return nil, &IssuesError{src, issues}
 		}
-		return parsed, nil
+		return known.qualify(env, parsed, src), nil
 	}
 	parsed := cel.ParsedExprToAstWithSource(nil, source)
 	*parsed.NativeRep() = *tree
-	return parsed, nil
+	return known.qualify(env, parsed, src), nil
+}
+
+// qualify changes the names in parsed that the linked checker would resolve in another way.
+func (k *knownParser) qualify(env *cel.Env, parsed *cel.Ast, src string) *cel.Ast {
+	if k.qualifiedFirst && mayHideNames(src) {
+		qualifyNames(env, parsed.NativeRep().Expr())
+	}
+	return parsed
 }
 
 // errUpstream makes cel-go parse what Celadon's parser accepted.
@@ -63,16 +71,23 @@ var parsers struct {
 type grammar struct {
 	macros []cel.Macro
 	// optional is set if expressions can use the syntax of optionals, plain if names cannot be in
-	// backticks, and open if expressions can name the accumulator of macros.
-	optional, plain, open bool
+	// backticks, open if expressions can name the accumulator of macros, surrogates if strings can
+	// have escape sequences of surrogates, and qualifiedFirst if the variables of macros do not hide
+	// qualified names.
+	optional, plain, open, surrogates, qualifiedFirst bool
 }
 
 func grammarOf(env *cel.Env) grammar {
-	return grammar{env.Macros(), env.HasLibrary(optionalTypes), env.HasLibrary(string(plainNames)), env.HasLibrary(string(openAccumulator))}
+	return grammar{
+		macros: env.Macros(), optional: env.HasLibrary(optionalTypes), plain: env.HasLibrary(string(plainNames)),
+		open: env.HasLibrary(string(openAccumulator)), surrogates: env.HasLibrary(string(surrogateEscapes)),
+		qualifiedFirst: env.HasLibrary(string(qualifiedFirst)),
+	}
 }
 
 func (g grammar) equal(other grammar) bool {
-	return g.optional == other.optional && g.plain == other.plain && g.open == other.open && slices.Equal(g.macros, other.macros)
+	return g.optional == other.optional && g.plain == other.plain && g.open == other.open && g.surrogates == other.surrogates &&
+		g.qualifiedFirst == other.qualifiedFirst && slices.Equal(g.macros, other.macros)
 }
 
 // A knownParser parses expressions of environments with one grammar.
@@ -109,7 +124,7 @@ func parserOf(env *cel.Env) (*knownParser, error) {
 
 func newParser(g grammar) (k *knownParser, err error) {
 	k = &knownParser{grammar: g}
-	config := parse.Config{Macros: g.macros, OptionalSyntax: g.optional, NoEscapedIdents: g.plain}
+	config := parse.Config{Macros: g.macros, OptionalSyntax: g.optional, NoEscapedIdents: g.plain, Surrogates: g.surrogates}
 	if k.parser, err = parse.New(config); err != nil || !g.open {
 		return k, err
 	}
@@ -148,6 +163,11 @@ func (k *knownParser) upstream(env *cel.Env, src string) (*cel.Ast, *cel.Issues)
 	source := common.NewTextSource(src)
 	tree, errs := p.Parse(source)
 	if len(errs.GetErrors()) > 0 {
+		for _, e := range errs.GetErrors() {
+			if k.surrogates && e.Message == "invalid unicode code point" {
+				e.Message = "unable to unescape string"
+			}
+		}
 		return nil, cel.NewIssues(errs)
 	}
 	parsed := cel.ParsedExprToAstWithSource(nil, source)

@@ -30,6 +30,9 @@ func compile(env *cel.Env, src string) (*cel.Ast, error) {
 	case err != nil:
 		return nil, err
 	case issues != nil:
+		if env.HasLibrary(string(untypedCalls)) {
+			issues = withUntypedCalls(env, src, issues)
+		}
 		return nil, &IssuesError{src, issues}
 	}
 	hidden.show(checked.NativeRep().Expr())
@@ -40,9 +43,10 @@ func compile(env *cel.Env, src string) (*cel.Ast, error) {
 func checkTree(env *cel.Env, parsed *cel.Ast) (checked *cel.Ast, issues *cel.Issues, err error) {
 	defer func() {
 		r := recover()
+		_, emulated := r.(libraryPanic)
 		switch {
 		case r == nil:
-		case strings.HasPrefix(panics.In(), "github.com/google/cel-go/"):
+		case emulated || strings.HasPrefix(panics.In(), "github.com/google/cel-go/"):
 			err = &PanicError{fmt.Sprint(r)}
 		default:
 			panic(r)

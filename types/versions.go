@@ -22,11 +22,15 @@ func FieldSince(field string) int { return max(fieldMinors[field].Since, Oldest)
 // a checked expression.
 const EscapedNames = 37 // cel-go 0.29.0, parser/parser.go, NewParser
 
+// noSurrogates is the first minor version that rejects escape sequences of surrogates in strings.
+const noSurrogates = 33 // cel-go 0.23.0, parser/unescape.go, unescapeChar
+
 // Plain reports whether every version since Oldest certainly checks the expression in the same way.
 // If it returns false, the versions may still agree.
 func Plain(checked *cel.Ast) bool {
 	a, known := checked.NativeRep(), oldestOverloads()
-	plain := !strings.Contains(checked.Source().Content(), "`")
+	source := checked.Source().Content()
+	plain := !strings.Contains(source, "`") && !strings.Contains(source, `\u`) && !strings.Contains(source, `\U`)
 	for _, ref := range a.ReferenceMap() {
 		for _, id := range ref.OverloadIDs {
 			plain = plain && known[id]
@@ -35,16 +39,27 @@ func Plain(checked *cel.Ast) bool {
 	ast.PreOrderVisit(a.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		switch e.Kind() {
 		case ast.ComprehensionKind:
-			plain = plain && e.AsComprehension().IterVar2() == ""
+			plain = plain && e.AsComprehension().IterVar2() == "" && !spaces[e.AsComprehension().IterVar()]
+		case ast.IdentKind:
+			plain = plain && !strings.HasPrefix(e.AsIdent(), ".")
 		case ast.SelectKind:
 			plain = plain && !reserved[e.AsSelect().FieldName()]
 		case ast.ListKind:
-			plain = plain && len(e.AsList().OptionalIndices()) == 0
+			plain = plain && len(e.AsList().OptionalIndices()) == 0 && sameTypes(a, e.AsList().Elements())
 		case ast.MapKind, ast.StructKind:
 			plain = false
 		}
 	}))
 	return plain
+}
+
+func sameTypes(a *ast.AST, list []ast.Expr) bool {
+	for _, e := range list {
+		if !a.GetType(e.ID()).IsExactType(a.GetType(list[0].ID())) {
+			return false
+		}
+	}
+	return true
 }
 
 // KeywordFields is the first minor version that accepts a reserved word as a field name in new

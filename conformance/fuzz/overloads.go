@@ -26,9 +26,12 @@ type overload struct {
 func newestEnv() *types.Env { return types.StoredEnv(types.Version{Minor: types.Newest}) }
 
 // NewLibrary returns the library of the newest Kubernetes version.
-func NewLibrary() *Library {
+func NewLibrary() *Library { return NewLibraryOf(types.Version{Minor: types.Newest}) }
+
+// NewLibraryOf returns the library of stored rules in a Kubernetes version.
+func NewLibraryOf(v types.Version) *Library {
 	boolean := &schema.Structural{Generic: schema.Generic{Type: "boolean"}}
-	env, err := newestEnv().For(types.FromSchema(boolean, types.Subtree), false)
+	env, err := types.StoredEnv(v).For(types.FromSchema(boolean, types.Subtree), false)
 	if err != nil {
 		panic(err) // a boolean always has a type
 	}

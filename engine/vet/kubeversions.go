@@ -2,6 +2,7 @@ package vet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -73,10 +74,13 @@ func (a *admission) kubeVersions(crd *apiextensionsv1.CustomResourceDefinition) 
 func vetFor(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, v types.Version, cfg Config) (KubeVersion, error) {
 	cfg.KubeVersion, cfg.KubeVersions, cfg.VerdictOnly = v.String(), nil, true
 	a, failure, err := admit(ctx, crd, cfg)
-	if err != nil {
+	if at := (*panicsAt)(nil); errors.As(err, &at) { // the server answers with 500
+		return KubeVersion{Version: v.String(), Causes: []engine.Cause{at.Cause}}, nil
+	}
+	if err != nil && !errors.Is(err, errPanics) {
 		return KubeVersion{}, err
 	}
-	if failure != nil {
+	if failure != nil || err != nil {
 		return KubeVersion{Version: v.String()}, nil
 	}
 	return a.kubeVersion(), nil

@@ -49,6 +49,25 @@ func TestKubeVersions(t *testing.T) {
 	}
 }
 
+// TestPanicOfKubeVersion checks that a rule over which the servers of one version panic is rejected
+// by that version.
+func TestPanicOfKubeVersion(t *testing.T) {
+	t.Parallel()
+	const crd = `{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "things.example.com"}, "spec": {
+		"group": "example.com", "scope": "Namespaced", "names": {"plural": "things", "singular": "thing", "kind": "Thing", "listKind": "ThingList"},
+		"versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": {
+			"type": "string", "maxLength": 9, "x-kubernetes-validations": [{"rule": "self.format([1]) != 'a'"}]}}}}}]}}`
+	r, err := Vet(context.Background(), []byte(crd), Config{KubeVersions: []string{"1.30", "1.31", "1.32", "1.37"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range r.KubeVersions {
+		if want := v.Version != "1.31"; v.Accepted != want || len(v.Causes) > 0 == want {
+			t.Errorf("%s: accepted %t, want %t: %v", v.Version, v.Accepted, want, v.Causes)
+		}
+	}
+}
+
 func sameVerdict(a, b KubeVersion) bool {
 	return a.Version == b.Version && a.Accepted == b.Accepted && a.EstimatedCost == b.EstimatedCost && len(a.Causes) == len(b.Causes) &&
 		(len(a.Causes) == 0 || reflect.DeepEqual(messages(a), messages(b)))

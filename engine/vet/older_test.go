@@ -272,6 +272,14 @@ func TestTextsOfMinor(t *testing.T) {
 		{rule(`{rule: "true", message: " "}`), map[int]string{28: `message: Invalid value: " ": message must be non-empty if specified`, 34: `message: Invalid value: " ": must be non-empty if specified`}},
 		{rule(`{rule: "true", fieldPath: "b"}`), map[int]string{28: `fieldPath: Invalid value: "b": fieldPath must be a valid path`, 34: `fieldPath: Invalid value: "b": must be a valid path`}},
 		{minorCRD(t, "{type: object}", "", service, ""), map[int]string{28: "service.name: Required value: service name is required", 34: "service.name: Required value\n"}},
+		{
+			minorCRD(t, `{type: object, properties: {a: {type: string, maxLength: 1, default: bb}}}`, "", "", ""),
+			map[int]string{28: "default: Too long: may not be longer than 1\n", 32: "default: Too long: may not be more than 1 bytes\n", 34: "default: Too long: may not be more than 1 byte\n"},
+		},
+		{
+			minorCRD(t, `{type: object, properties: {a: {type: array, items: {type: string}, maxItems: 1, default: [a, b]}}}`, "", "", ""),
+			map[int]string{28: "default: Too many: 2: must have at most 1 items\n", 34: "default: Too many: 2: must have at most 1 item\n"},
+		},
 		{rule(`{rule: x}`), map[int]string{
 			28: `rule: Invalid value: apiextensions.ValidationRule{Rule:"x", Message:"", MessageExpression:"", Reason:(*apiextensions.FieldValueErrorReason)(nil), FieldPath:""}: ` + detail,
 			29: `rule: Invalid value: apiextensions.ValidationRule{Rule:"x", Message:"", MessageExpression:"", Reason:(*apiextensions.FieldValueErrorReason)(nil), FieldPath:"", OptionalOldSelf:(*bool)(nil)}: ` + detail,

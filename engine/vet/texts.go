@@ -44,12 +44,37 @@ var olderTexts = []olderText{
 
 // reword gives err the detail of a server of the given minor version.
 func reword(err *field.Error, minor int) {
+	rewordLimit(err, minor)
 	for _, t := range olderTexts {
 		same := err.Detail == t.newest || t.beginning && strings.HasPrefix(err.Detail, t.newest)
 		if same && strings.HasSuffix(err.Field, t.suffix) && t.in.Include(minor) {
 			err.Detail = t.older
 			return
 		}
+	}
+}
+
+// Versions that word limits differently (apimachinery, pkg/util/validation/field/errors.go).
+var (
+	longerThan  = minors.Until(32)
+	alwaysBytes = minors.Until(34)
+	alwaysItems = minors.Until(34)
+)
+
+// rewordLimit sets the detail of the error of a default that is too large to that of a server of the
+// given minor version.
+func rewordLimit(err *field.Error, minor int) {
+	if err.Type == field.ErrorTypeTooMany && err.Detail == "must have at most 1 item" && alwaysItems.Include(minor) {
+		err.Detail += "s"
+	}
+	rest, ok := strings.CutPrefix(err.Detail, "may not be more than ")
+	limit, _, _ := strings.Cut(rest, " ")
+	switch {
+	case !ok || err.Type != field.ErrorTypeTooLong:
+	case longerThan.Include(minor):
+		err.Detail = "may not be longer than " + limit
+	case alwaysBytes.Include(minor):
+		err.Detail = "may not be more than " + limit + " bytes"
 	}
 }
 

@@ -78,6 +78,7 @@ type answer struct {
 func (s *service) answer(req *request) (a answer) {
 	defer func() {
 		if p := recover(); p != nil {
+			fmt.Fprintf(os.Stderr, "panic: %v\n%s", p, debug.Stack())
 			a = answer{ID: req.ID, Panic: fmt.Sprint(p)}
 		}
 	}()

@@ -280,5 +280,8 @@ func (w *walk) message(e ast.Expr) priced {
 	for _, field := range e.AsStruct().Fields() {
 		x.cost = x.cost.Add(w.expr(field.AsStructField().Value()).cost)
 	}
+	if w.has[emptyMessages] {
+		x.size = fixed(0)
+	}
 	return x
 }

@@ -100,6 +100,22 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// TestMessages checks estimates of message literals, whose size was 0. The libraries of 1.28 and 1.31
+// have these estimates.
+func TestMessages(t *testing.T) {
+	t.Parallel()
+	d := nested()
+	for minor, want := range map[int]uint64{28: 40, 30: 40, 31: 41, types.Newest: 41} {
+		checked, err := types.Check(at(t, minor, d), "google.protobuf.Int32Value{value: 1} == 1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := estimate.For(minor).Of(checked.NativeRep(), declarationOf(d)); got.Max != want {
+			t.Errorf("1.%d: got %v, want %d", minor, got, want)
+		}
+	}
+}
+
 // TestUndeclared estimates expressions whose variables have no declaration.
 func TestUndeclared(t *testing.T) {
 	t.Parallel()

@@ -38,6 +38,8 @@ const (
 	freeOptionalFields
 	// overflows: the cost of a search in a list without bounds overflows.
 	overflows
+	// emptyMessages: a message literal has size 0.
+	emptyMessages
 	features
 )
 
@@ -51,6 +53,7 @@ var featureMinors = [features]minors.Range{
 	presenceCost:       minors.Until(29), // k8s.io/apiserver 0.29, environment/base.go, PresenceTestHasCost
 	freeOptionalFields: minors.Until(29), // cel-go 0.17.0, checker/checker.go, checkOptSelect
 	overflows:          minors.Until(29), // cel-go 0.17.0, checker/cost.go, multiplyByCostFactor
+	emptyMessages:      minors.Until(31), // cel-go 0.20.0, checker/cost.go, ComputedSize
 }
 
 // first and last are the minor versions with a model of their own. Older versions use the first

@@ -19,6 +19,8 @@ type Config struct {
 	OptionalSyntax bool
 	// NoEscapedIdents rejects names in backticks.
 	NoEscapedIdents bool
+	// Surrogates accepts escape sequences of surrogates, such as \ud800, as U+FFFD.
+	Surrogates bool
 	// MacroCalls records the calls that macros replaced.
 	MacroCalls bool
 	// VariadicOperators represents a chain of && or || as a single call instead of a balanced tree.

@@ -57,7 +57,7 @@ func numberOf(t token, text string) (ref.Val, bool) {
 // text parses a string or bytes literal.
 func (s *state) text() operand {
 	t := s.tok
-	value, ok := textValue(t.Token, s.textOf(t))
+	value, ok := textValue(t.Token, s.textOf(t), s.config.Surrogates)
 	if (!ok || t.Marks.Has(scan.Open)) && !s.refused(t) {
 		return operand{}
 	}
@@ -69,7 +69,7 @@ func (s *state) text() operand {
 }
 
 // textValue returns the value of a string or bytes literal, which may be incomplete.
-func textValue(t scan.Token, text string) (string, bool) {
+func textValue(t scan.Token, text string, surrogates bool) (string, bool) {
 	quote, raw := 0, false
 	for ; text[quote] != '"' && text[quote] != '\''; quote++ {
 		raw = raw || text[quote]|0x20 == 'r'
@@ -88,7 +88,7 @@ func textValue(t scan.Token, text string) (string, bool) {
 	if raw {
 		return text, true
 	}
-	return unescape(text, t.Kind == scan.Bytes)
+	return unescape(text, t.Kind == scan.Bytes, surrogates)
 }
 
 // plainLines converts line endings to \n.
@@ -96,7 +96,7 @@ var plainLines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 // unescape replaces the escape sequences in text. If a sequence is invalid, it returns the result
 // up to that point and false.
-func unescape(text string, bytes bool) (string, bool) {
+func unescape(text string, bytes, surrogates bool) (string, bool) {
 	out := make([]byte, 0, len(text))
 	for {
 		i := strings.IndexByte(text, '\\')
@@ -104,7 +104,7 @@ func unescape(text string, bytes bool) (string, bool) {
 			return string(append(out, text...)), true
 		}
 		out = append(out, text[:i]...)
-		next, n := escape(out, text[i+1:], bytes)
+		next, n := escape(out, text[i+1:], bytes, surrogates)
 		if n == 0 {
 			return string(out), false
 		}
@@ -113,8 +113,9 @@ func unescape(text string, bytes bool) (string, bool) {
 }
 
 // escape decodes the escape sequence at the start of text, which follows a backslash, and appends
-// its value to out. It returns the length of the sequence, or 0 if the sequence is invalid.
-func escape(out []byte, text string, bytes bool) ([]byte, int) {
+// its value to out. It returns the length of the sequence, or 0 if the sequence is invalid. If
+// surrogates is set, a surrogate becomes U+FFFD.
+func escape(out []byte, text string, bytes, surrogates bool) ([]byte, int) {
 	if text == "" {
 		return out, 0
 	}
@@ -148,7 +149,7 @@ func escape(out []byte, text string, bytes bool) ([]byte, int) {
 		return out, 0
 	case bytes:
 		return append(out, byte(r)), n
-	case r > utf8.MaxRune || !utf8.ValidRune(rune(r)):
+	case r > utf8.MaxRune || !surrogates && !utf8.ValidRune(rune(r)):
 		return out, 0
 	}
 	return utf8.AppendRune(out, rune(r)), n

@@ -1,0 +1,100 @@
+package compare
+
+import (
+	"errors"
+	"flag"
+	"testing"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+const recordedFile = "testdata/recorded.jsonl.gz"
+
+var update = flag.Bool("update", false, "record the verdicts of the programs in CELADON_ORACLES")
+
+// recordedCRDs is the number of CRDs that -update records, recordedSize the limit of their size, and
+// recordedWrites the number of writes for each.
+const (
+	recordedCRDs   = 60
+	recordedSize   = 12_000
+	recordedWrites = 6
+)
+
+// TestRecorded compares Celadon's verdicts with recorded ones.
+func TestRecorded(t *testing.T) {
+	if *update {
+		updateRecordings(t)
+	}
+	all, err := ReadRecordings(recordedFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range all.Versions {
+		t.Run(v.String(), func(t *testing.T) {
+			t.Parallel()
+			server := &Server{KubeVersion: v.String()}
+			rules, writes := 0, 0
+			for _, r := range all.Cases {
+				verdict, err := server.CRD(t.Context(), r.CRD)
+				compareRecorded(t, v, r.Name, r.Verdicts, verdict, err)
+				rules += len(verdict[rule])
+				for _, w := range r.Writes {
+					verdict, err := server.Write(t.Context(), w.Write)
+					compareRecorded(t, v, r.Name+" "+string(w.Object), w.Verdicts, verdict, err)
+					writes++
+				}
+			}
+			t.Logf("%d CRDs, %d rules, %d writes", len(all.Cases), rules, writes)
+		})
+	}
+}
+
+func compareRecorded(t *testing.T, v types.Version, name string, recorded Verdicts, got Verdict, err error) {
+	t.Helper()
+	if errors.Is(err, ErrUndecided) {
+		return
+	}
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+		return
+	}
+	for _, d := range Differences(recorded.of(v), got) {
+		if Known(&d, v.Minor) == "" {
+			t.Errorf("%s: %s", name, &d)
+		}
+	}
+}
+
+// updateRecordings records generated cases and the own ones.
+func updateRecordings(t *testing.T) {
+	folder, versions := oracles(t)
+	programs := &recorder{versions: versions}
+	for _, v := range versions {
+		programs.oracles = append(programs.oracles, newRun(t, folder, v).Oracle)
+	}
+	cases, err := ownCases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := NewGenerator()
+	for s := *seed; len(cases) < recordedCRDs; s++ {
+		c, err := g.Case(s, recordedWrites)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c != nil && len(c.CRD) <= recordedSize {
+			cases = append(cases, c)
+		}
+	}
+	all := &Recordings{Versions: versions}
+	for _, c := range cases {
+		r, err := programs.record(c)
+		if err != nil {
+			t.Fatalf("%s: %v", c.Name, err)
+		}
+		all.Cases = append(all.Cases, r)
+	}
+	if err := all.Write(recordedFile); err != nil {
+		t.Fatal(err)
+	}
+}
