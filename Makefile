@@ -87,6 +87,7 @@ nightly: ## Run the tests that take too long for each change
 	CELADON_COMPARE=long $(GO) test -timeout 60m -run OfCorpus -v ./x/analysis/compare
 	cd cmd/celadon-gen && CELADON_MARKERS=long $(GO) test -timeout 60m -run TestMapping -v .
 	$(MAKE) conformance
+	$(MAKE) servers
 	CELADON_FULL=1 $(MAKE) explain
 	CELADON_FULL=1 $(GO) test -timeout 60m -v -run 'Corpus|Truncated|Outline' ./x/assist ./internal/yaml/position ./repl
 	$(MAKE) release-check
@@ -203,6 +204,14 @@ MINORS := $(patsubst conformance/minors/%/go.mod,%,$(wildcard conformance/minors
 oracles: ## Check and build the oracles of all Kubernetes minors into bin/oracles, which takes several minutes
 	@set -e; for minor in oracle $(MINORS); do echo "$$minor"; (cd conformance/minors/$$minor && $(GO) vet . && $(GO) mod tidy -diff); done
 	@set -e; for minor in $(MINORS); do (cd conformance/minors/$$minor && $(GO) build -o $(CURDIR)/bin/oracles/$$minor .); done
+
+SERVERS := $(notdir $(patsubst %/go.mod,%,$(wildcard conformance/minors/servers/1.*/go.mod)))
+
+.PHONY: servers
+servers: ## Compare Celadon with real servers of older Kubernetes minors, built into bin/servers
+	@set -e; for module in server $(SERVERS:%=servers/%); do echo "$$module"; (cd conformance/minors/$$module && $(GO) vet . && $(GO) mod tidy -diff); done
+	@set -e; for minor in $(SERVERS); do (cd conformance/minors/servers/$$minor && $(GO) build -o $(CURDIR)/bin/servers/$$minor .); done
+	cd conformance && CELADON_SERVERS=$(CURDIR)/bin/servers $(GO) test -count=1 -timeout 60m -v -run TestMinors .
 
 .PHONY: bench-peers
 bench-peers: ## Measure against the code inside the API server, as ratios

@@ -18,9 +18,8 @@ import (
 const writesPerScenario = 8
 
 // Scenarios returns generated CRDs with generated writes, as a group per seed, for Sweep. It omits
-// seeds whose schema no CRD can have.
-func Scenarios(first, n uint64) []*Group {
-	library := fuzz.NewLibrary()
+// seeds whose schema no CRD can have. Rules call the functions of a library.
+func Scenarios(library *fuzz.Library, first, n uint64) []*Group {
 	var out []*Group
 	for seed := first; seed < first+n; seed++ {
 		w := fuzz.NewScenario(seed, library)

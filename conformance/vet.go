@@ -52,7 +52,7 @@ func (s *Server) sweepCRD(ctx context.Context, c *vetCase, report *Report) {
 		report.Error(c.id, err)
 		return
 	}
-	ours, err := vetCRD(ctx, c)
+	ours, err := vetCRD(ctx, c, s.kubeVersion)
 	if err != nil {
 		report.Error(c.id, err)
 		return
@@ -139,9 +139,9 @@ func parseCRDResponse(r *response, err error) (Answer, error) {
 	return a, err
 }
 
-// vetCRD returns the answer of engine/vet.
-func vetCRD(ctx context.Context, c *vetCase) (Answer, error) {
-	r, err := vet.Vet(ctx, c.body, vet.Config{Old: c.old, VerdictOnly: true})
+// vetCRD returns the answer of engine/vet for a Kubernetes version.
+func vetCRD(ctx context.Context, c *vetCase, kubeVersion string) (Answer, error) {
+	r, err := vet.Vet(ctx, c.body, vet.Config{KubeVersion: kubeVersion, Old: c.old, VerdictOnly: true})
 	if err != nil {
 		return Answer{}, err
 	}

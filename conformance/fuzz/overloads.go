@@ -12,7 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Library holds the overloads of the whole environment, from which expressions are generated.
+// Library holds the overloads of an environment, from which expressions are generated.
 type Library struct {
 	overloads []overload
 	byResult  map[string][]overload // by the name of the result type
@@ -23,12 +23,15 @@ type overload struct {
 	decl     *decls.OverloadDecl
 }
 
-func newestEnv() *types.Env { return types.StoredEnv(types.Version{Minor: types.Newest}) }
+var newest = types.Version{Minor: types.Newest}
 
 // NewLibrary returns the library of the newest Kubernetes version.
-func NewLibrary() *Library {
+func NewLibrary() *Library { return LibraryOf(newest) }
+
+// LibraryOf returns the library of all functions that servers of version v can run.
+func LibraryOf(v types.Version) *Library {
 	boolean := &schema.Structural{Generic: schema.Generic{Type: "boolean"}}
-	env, err := newestEnv().For(types.FromSchema(boolean, types.Subtree), false)
+	env, err := types.StoredEnv(v).For(types.FromSchema(boolean, types.Subtree), false)
 	if err != nil {
 		panic(err) // a boolean always has a type
 	}

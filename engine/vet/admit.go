@@ -9,9 +9,6 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/api/validate/content"
-	genericvalidation "k8s.io/apimachinery/pkg/api/validation"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/cost"
@@ -141,8 +138,9 @@ func (a *admission) withoutRules() (errs field.ErrorList, err error) {
 			errs, err = nil, errPanics
 		}
 	}()
+	errs = a.metadataErrors()
 	if a.rest != nil {
-		return nil, nil
+		return errs, nil
 	}
 	crd := *a.crd
 	crd.Spec.Versions = slices.Clone(crd.Spec.Versions)
@@ -154,30 +152,14 @@ func (a *admission) withoutRules() (errs field.ErrorList, err error) {
 	if !checkedBundles.Include(a.version.Minor) {
 		withoutBundle(&crd)
 	}
+	var found field.ErrorList
 	if a.old == nil {
-		return validation.ValidateCustomResourceDefinition(a.ctx, &crd), nil
+		found = validation.ValidateCustomResourceDefinition(a.ctx, &crd)
+	} else {
+		a.keepStructural(&crd)
+		found = validation.ValidateCustomResourceDefinitionUpdate(a.ctx, &crd, a.oldGiven())
 	}
-	a.keepStructural(&crd)
-	errs = updatedMetadata(&crd.ObjectMeta, &a.old.ObjectMeta)
-	return append(errs, validation.ValidateCustomResourceDefinitionUpdate(a.ctx, &crd, a.oldGiven())...), nil
-}
-
-// updatedMetadata returns the errors that the server finds in the metadata of any updated
-// object. It validates an update as a new object and as a change, before the CRD's own function
-// validates the change again, so most causes occur three times. On create, the server does this
-// only for a CRD without other errors, and then finds nothing that the CRD's function does not.
-func updatedMetadata(now, old *metav1.ObjectMeta) field.ErrorList {
-	path := field.NewPath("metadata")
-	errs := genericvalidation.ValidateObjectMetaAccessor(now, false, pathSegment, path)
-	return append(errs, genericvalidation.ValidateObjectMetaAccessorUpdate(now, old, path)...)
-}
-
-// pathSegment returns why a name, or the beginning of a name, cannot be in a URL.
-func pathSegment(name string, beginning bool) []string {
-	if beginning {
-		return content.IsPathSegmentPrefix(name)
-	}
-	return content.IsPathSegmentName(name)
+	return append(errs, slices.DeleteFunc(found, ofMetadata)...), nil
 }
 
 // keepStructural keeps a CRD with preserveUnknownFields subject to the structural check, which the

@@ -1,0 +1,29 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+)
+
+// Main implements the program of a minor.
+func Main() {
+	if err := run(os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(in io.Reader, out io.Writer) error {
+	s, err := Start(RequestBytes)
+	if err != nil {
+		return err
+	}
+	defer s.Stop()
+	if err := json.NewEncoder(out).Encode(s.Endpoint); err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, in)
+	return err
+}
