@@ -22,9 +22,9 @@ const (
 	minorScenarios = 160
 )
 
-// TestMinors compares Celadon with the servers of older minor versions: the answers to Celadon's own
-// cases, to writes of objects of generated CRDs, and to creates and updates of CRDs. -seed selects the
-// generated CRDs.
+// TestMinors compares Celadon with the servers of older minor versions: the answers to creates and
+// updates of CRDs, to Celadon's own cases, and to writes of objects of generated CRDs, with and without
+// rules. -seed selects the generated CRDs.
 func TestMinors(t *testing.T) {
 	folder := os.Getenv(serversVariable)
 	if folder == "" {
@@ -54,18 +54,22 @@ func tryMinor(t *testing.T, folder, kubeVersion string) {
 	}
 	t.Cleanup(s.Stop)
 
-	report := NewReport(kubeVersion + "-cases")
-	s.tryOwn(t.Context(), own, report, false)
+	groups := Scenarios(fuzz.LibraryOf(v), *firstWorld, minorScenarios)
+	report := NewReport(kubeVersion + "-crds")
+	s.sweepCRDs(t.Context(), crdsOf(t, groups, own), report)
 	finish(t, report)
 
-	library := fuzz.LibraryOf(v)
-	groups := Scenarios(library, *firstWorld, minorScenarios)
-	report = NewReport(kubeVersion + "-crds")
-	s.sweepCRDs(t.Context(), crdsOf(t, groups, own), report)
+	report = NewReport(kubeVersion + "-cases")
+	s.tryOwn(t.Context(), own, report, false)
 	finish(t, report)
 
 	BreakRules(groups, *firstWorld)
 	report = NewReport(kubeVersion + "-worlds")
+	s.Sweep(t.Context(), groups, report)
+	finish(t, report)
+
+	WithoutRules(groups)
+	report = NewReport(kubeVersion + "-schemas")
 	s.Sweep(t.Context(), groups, report)
 	finish(t, report)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/celadon-cel/celadon/conformance/fuzz"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/testing/brokencrd"
 )
 
 // writesPerScenario is the number of writes for each generated CRD. A CRD takes the server longer to
@@ -50,6 +51,13 @@ func BreakRules(groups []*Group, seed uint64) {
 		for _, v := range g.CRD.Definition.Spec.Versions {
 			breakRule(v.Schema.OpenAPIV3Schema, rng)
 		}
+	}
+}
+
+// WithoutRules removes all rules, so that most writes depend on schemas only.
+func WithoutRules(groups []*Group) {
+	for _, g := range groups {
+		brokencrd.EachSchema(g.CRD.Definition, func(s *apiextensionsv1.JSONSchemaProps) { s.XValidations = nil })
 	}
 }
 

@@ -126,6 +126,10 @@ func (r *Resource) sweepCase(ctx context.Context, e *engine.Engine, c *Case, nam
 		replay(ctx, e, c, report)
 		return
 	}
+	if panicked(err) {
+		report.Note("cases not counted: the server panics")
+		return
+	}
 	if err != nil {
 		report.Error(c.ID, err)
 		return

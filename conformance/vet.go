@@ -128,7 +128,7 @@ func (s *Server) atRevision(ctx context.Context, key string, body []byte) ([]byt
 // parseCRDResponse parses the server's response. A panic of the server, which aborts the response,
 // counts as an answer with code 500.
 func parseCRDResponse(r *response, err error) (Answer, error) {
-	if err != nil && strings.HasSuffix(err.Error(), "INTERNAL_ERROR; received from peer") {
+	if panicked(err) {
 		return Answer{Code: http.StatusInternalServerError}, nil
 	}
 	if err != nil {
@@ -137,6 +137,11 @@ func parseCRDResponse(r *response, err error) (Answer, error) {
 	a, err := parseResponse(r)
 	a.Object = nil // vet does not return the stored object
 	return a, err
+}
+
+// panicked reports whether a request failed because the server panicked.
+func panicked(err error) bool {
+	return err != nil && strings.HasSuffix(err.Error(), "INTERNAL_ERROR; received from peer")
 }
 
 // vetCRD returns the answer of engine/vet for a Kubernetes version.

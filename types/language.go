@@ -1,6 +1,7 @@
 package types
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/google/cel-go/cel"
@@ -46,6 +47,7 @@ var languageOptions = []languageOption{
 	)}},
 	// cel-go 0.20.0 validates constant formats (ext/strings.go, validateFormat).
 	{server: minors.Until(31), options: []cel.EnvOption{cel.ASTValidators(anyFormat{})}},
+	{server: minors.Range{Since: 31, Until: 32}, options: []cel.EnvOption{cel.ASTValidators(onlyConstantFormat{})}},
 	{runs: minors.Until(29), options: []cel.EnvOption{ext.Strings(ext.StringsVersion(0))}},
 	{runs: minors.Since(29), options: []cel.EnvOption{ext.Strings(ext.StringsVersion(2)), ext.Sets()}},
 	{runs: minors.Since(30), options: []cel.EnvOption{library.IP(), library.CIDR()}},
@@ -69,6 +71,36 @@ type anyFormat struct{}
 
 func (anyFormat) Name() string                                                  { return validators["format"] }
 func (anyFormat) Validate(*cel.Env, cel.ValidatorConfig, *ast.AST, *cel.Issues) {}
+
+// onlyConstantFormat replaces the validator of constant formats by that of cel-go 0.20, which panics if
+// the format is not constant (ext/formatting.go, matchConstantFormatStringWithListLiteralArgs).
+type onlyConstantFormat struct{ anyFormat }
+
+func (onlyConstantFormat) Configure(config cel.MutableValidatorConfig) error {
+	return linkedFormat().(cel.ASTValidatorConfigurer).Configure(config)
+}
+
+func (onlyConstantFormat) Validate(env *cel.Env, config cel.ValidatorConfig, checked *ast.AST, issues *cel.Issues) {
+	ast.PreOrderVisit(checked.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		if e.Kind() != ast.CallKind {
+			return
+		}
+		if call := e.AsCall(); call.IsMemberFunction() && call.FunctionName() == "format" && call.Target().Kind() != ast.LiteralKind {
+			panic(&PanicError{Panic: "runtime error: invalid memory address or nil pointer dereference", on: "format() of a string that is not constant"})
+		}
+	}))
+	linkedFormat().Validate(env, config, checked, issues)
+}
+
+// linkedFormat returns the validator of constant formats of the linked release.
+var linkedFormat = sync.OnceValue(func() cel.ASTValidator {
+	env, err := cel.NewEnv(ext.Strings(ext.StringsVersion(2)))
+	if err != nil {
+		panic(err) // the options are constant
+	}
+	all := env.Validators()
+	return all[slices.IndexFunc(all, func(v cel.ASTValidator) bool { return v.Name() == validators["format"] })]
+})
 
 // A dialect is a library that marks environments with a different grammar.
 type dialect string
