@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"time"
@@ -20,7 +19,6 @@ const stopTimeout = time.Minute
 // programs, with the name of the version.
 func StartMinor(programs, kubeVersion string) (*Server, error) {
 	cmd := exec.Command(filepath.Join(programs, kubeVersion))
-	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -41,7 +39,7 @@ func StartMinor(programs, kubeVersion string) (*Server, error) {
 	var endpoint server.Endpoint
 	if err := json.Unmarshal(line, &endpoint); err != nil {
 		s.Stop()
-		return nil, fmt.Errorf("the server of %s: %w", kubeVersion, err)
+		return nil, fmt.Errorf("the server of %s does not start: %s", kubeVersion, line)
 	}
 	return s, s.connect(&endpoint)
 }

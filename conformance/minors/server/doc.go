@@ -8,7 +8,7 @@
 //	(cd ../servers/1.31 && go build -o server-1.31)
 //	server-1.31
 //
-// The program prints an Endpoint as one line of JSON when the server is ready. It stops the server and
-// ends when its stdin is closed. Build it without -trimpath, because the server looks for its
+// The program prints an Endpoint as one line of JSON when the server is ready, or one line with the
+// reason why it does not start. It stops the server and ends when its stdin is closed. Build it without -trimpath, because the server looks for its
 // certificates next to its source.
 package server

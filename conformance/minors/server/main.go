@@ -7,10 +7,11 @@ import (
 	"os"
 )
 
-// Main implements the program of a minor.
+// Main implements the program of a minor. If the server does not start, Main prints the reason on stdout,
+// because libraries write the traces of the server's panics to stderr.
 func Main() {
 	if err := run(os.Stdin, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, err)
+		fmt.Println(err)
 		os.Exit(1)
 	}
 }
