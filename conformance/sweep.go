@@ -89,7 +89,7 @@ func (s *Server) sweepGroup(ctx context.Context, g *Group, report *Report) {
 		return
 	}
 	r, err := s.Serve(ctx, g.CRD.Definition)
-	if apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
+	if apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || panicked(err) {
 		report.Note("CRDs that the server refuses today, put into etcd")
 		if r, err = s.serveStored(ctx, g.CRD.Definition); err != nil {
 			for _, c := range g.Cases {

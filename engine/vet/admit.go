@@ -107,6 +107,7 @@ func (a *admission) run() (err error) {
 		added = append(added, found...)
 	}
 	a.errs = append(a.restore(errs), added...)
+	a.rewordDefaults()
 	for _, err := range a.errs {
 		reword(err, a.version.Minor)
 	}

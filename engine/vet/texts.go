@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/engine/internal/respond"
-	"github.com/celadon-cel/celadon/engine/x/schema"
 	"github.com/celadon-cel/celadon/internal/minors"
 )
 
@@ -45,9 +44,6 @@ var olderTexts = []olderText{
 
 // reword gives err the detail of a server of the given minor version.
 func reword(err *field.Error, minor int) {
-	if strings.Contains(err.Field, "].default") {
-		schema.Reword(err, minor)
-	}
 	for _, t := range olderTexts {
 		same := err.Detail == t.newest || t.beginning && strings.HasPrefix(err.Detail, t.newest)
 		if same && strings.HasSuffix(err.Field, t.suffix) && t.in.Include(minor) {

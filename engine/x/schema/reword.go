@@ -2,14 +2,13 @@ package schema
 
 import (
 	"fmt"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // Reword gives err the text of Kubernetes 1.minor. It is an error that the linked release found in a
-// value, such as a default.
-func Reword(err *field.Error, minor int) {
+// value, such as a default. ofType is set if err may be about the missing type of an embedded resource.
+func Reword(err *field.Error, minor int, ofType bool) {
 	s := serverOf(minor)
 	var limit int64
 	switch err.Type {
@@ -22,7 +21,7 @@ func Reword(err *field.Error, minor int) {
 			err.Detail = s.tooManyError(nil, 0, limit).Detail
 		}
 	case field.ErrorTypeRequired:
-		if err.Detail == "" && (strings.HasSuffix(err.Field, ".apiVersion") || strings.HasSuffix(err.Field, ".kind")) {
+		if ofType && err.Detail == "" {
 			err.Detail = s.missingType
 		}
 	}
