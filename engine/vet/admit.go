@@ -157,25 +157,31 @@ func (a *admission) withoutRules() (errs field.ErrorList, err error) {
 	if a.old == nil {
 		found = validation.ValidateCustomResourceDefinition(a.ctx, &crd)
 	} else {
-		a.keepStructural(&crd)
+		errs = append(errs, a.keepStructural(&crd)...)
 		found = validation.ValidateCustomResourceDefinitionUpdate(a.ctx, &crd, a.oldGiven())
 	}
 	return append(errs, slices.DeleteFunc(found, ofMetadata)...), nil
 }
 
 // keepStructural keeps a CRD with preserveUnknownFields subject to the structural check, which the
-// server applies if the schema has any extension. Rules may have been the only extension.
-func (a *admission) keepStructural(crd *apiextensions.CustomResourceDefinition) {
+// server applies if the schema has any extension. Rules may have been the only extension. The mark that
+// replaces them makes a type optional, so keepStructural returns the errors for missing types.
+func (a *admission) keepStructural(crd *apiextensions.CustomResourceDefinition) (errs field.ErrorList) {
 	if p := crd.Spec.PreserveUnknownFields; p == nil || !*p {
-		return
+		return nil
 	}
 	for _, u := range a.units {
-		if u.tree != nil && !u.whole && u.stripped.XPreserveUnknownFields == nil {
-			marked, yes := *u.stripped, true
-			marked.XPreserveUnknownFields = &yes
-			u.setSchema(&crd.Spec, &marked)
+		if u.tree == nil || u.whole || u.stripped.XPreserveUnknownFields != nil {
+			continue
+		}
+		marked, yes := *u.stripped, true
+		marked.XPreserveUnknownFields = &yes
+		u.setSchema(&crd.Spec, &marked)
+		if marked.Type == "" && !marked.XIntOrString && !marked.XEmbeddedResource {
+			errs = append(errs, field.Required(u.schemaPath().Child("type"), "must not be empty at the root"))
 		}
 	}
+	return errs
 }
 
 // withoutBuild drops the error that no validator can be built from a schema. The server reports it
