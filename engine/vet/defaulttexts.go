@@ -9,7 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/schema"
 )
 
-// rewordDefaults gives the errors in defaults the texts of the version.
+// rewordDefaults replaces the texts of errors in defaults by those of the version.
 func (a *admission) rewordDefaults() {
 	var types map[string]bool
 	for _, err := range a.errs {
