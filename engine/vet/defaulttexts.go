@@ -30,7 +30,11 @@ func (a *admission) rewordDefaults() {
 func (a *admission) embeddedTypes() map[string]bool {
 	e := embeddedFinder{}
 	for _, u := range a.units {
-		e.schema(u.root, u.schemaPath())
+		if u.root != nil {
+			root := *u.root
+			root.XEmbeddedResource = true // for the default of the whole object
+			e.schema(&root, u.schemaPath())
+		}
 	}
 	return e
 }
