@@ -111,6 +111,7 @@ nightly: ## Run the tests that take too long for each change
 	cd cmd/celadon-gen && CELADON_MARKERS=long $(GO) test -timeout 60m -run TestMapping -v .
 	$(MAKE) conformance
 	$(MAKE) compare-minors
+	$(MAKE) servers
 	CELADON_FULL=1 $(MAKE) explain
 	CELADON_FULL=1 $(GO) test -timeout 60m -v -run 'Corpus|Truncated|Outline' ./x/assist ./internal/yaml/position ./repl
 	$(MAKE) release-check
@@ -231,6 +232,14 @@ oracles: ## Check and build the oracles of all Kubernetes minors into bin/oracle
 .PHONY: compare-minors
 compare-minors: oracles ## Compare Celadon with the libraries of all Kubernetes minors (ORACLE_CRDS, with about 20 rules each)
 	cd conformance && CELADON_ORACLES=$(CURDIR)/bin/oracles $(GO) test -count=1 -v -timeout 0 -run 'TestGenerated|TestCorpus' ./minors/compare -crds $(ORACLE_CRDS)
+
+SERVERS := $(notdir $(patsubst %/go.mod,%,$(wildcard conformance/minors/servers/1.*/go.mod)))
+
+.PHONY: servers
+servers: ## Compare Celadon with real servers of older Kubernetes minors, built into bin/servers
+	@set -e; for module in server $(SERVERS:%=servers/%); do echo "$$module"; (cd conformance/minors/$$module && GOWORK=off $(GO) vet . && $(GO) mod tidy -diff); done
+	@set -e; for minor in $(SERVERS); do (cd conformance/minors/servers/$$minor && GOWORK=off $(GO) build -o $(CURDIR)/bin/servers/$$minor .); done
+	cd conformance && CELADON_SERVERS=$(CURDIR)/bin/servers $(GO) test -count=1 -timeout 60m -v -run TestMinors .
 
 .PHONY: bench-peers
 bench-peers: ## Measure against the code inside the API server, as ratios

@@ -58,6 +58,9 @@ type Case struct {
 	Claim *Answer
 }
 
+// known reports whether anything is known about the server's answer.
+func (c *Case) known() bool { return c.Claim != nil || c.Recorded != nil || c.Expect != "" }
+
 // Update reports whether the case replaces an object.
 func (c *Case) Update() bool { return c.OldObject != nil }
 

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/celadon-cel/celadon/conformance/fuzz"
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
@@ -79,7 +80,7 @@ func TestMutants(t *testing.T) {
 // them.
 func TestWorldsOnServer(t *testing.T) {
 	report := NewReport("worlds")
-	groups := Scenarios(*firstWorld, *scenarios)
+	groups := Scenarios(fuzz.NewLibrary(), *firstWorld, *scenarios)
 	BreakRules(groups, *firstWorld)
 	startServer(t).Sweep(t.Context(), groups, report)
 	finish(t, report)

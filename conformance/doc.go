@@ -37,8 +37,12 @@
 // A case that fails for a known reason is listed in known_failures.txt, as "mode case: reason".
 // It does not fail the run, unless it passes.
 //
-// Package engine implements several Kubernetes minors, and a server only one. The folder minors has a
-// program for each minor that answers with the libraries of that minor. See package minors/oracle.
+// Package engine implements several Kubernetes minors, and the server in the test process has the
+// newest one. The folder minors/servers has programs with the servers of three older minors, which
+// TestMinors starts if CELADON_SERVERS names the folder of the programs (make servers). Its modes are
+// 1.31-crds, 1.31-cases, 1.31-worlds, and 1.31-schemas, and the same for the other minors. Without a server, the folder
+// minors has a program for each minor that answers with the libraries of that minor. See package
+// minors/oracle.
 //
 // # Corpora
 //
@@ -67,7 +71,8 @@
 // not contain an expected message either, the engine need not return it.
 package conformance
 
-// How it works. Server (server.go) starts both servers; Resource (resource.go) is a CRD on it.
+// How it works. Server (server.go) is a client of the API server and its etcd, which package
+// minors/server starts in this process or in a program (minor.go); Resource (resource.go) is a CRD on it.
 // ReadCorpus and ReadOwn return each case as a Case, try (run.go) makes its requests, and compare
 // (compare.go) returns the differences between the answers of the server and the engine. The
 // engine gets the same objects that were sent to the server, and the old object as read from it.

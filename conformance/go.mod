@@ -5,11 +5,10 @@ go 1.26.0
 require (
 	github.com/celadon-cel/celadon v0.0.0-00010101000000-000000000000
 	github.com/celadon-cel/celadon/celadontest/fakeclient v0.0.0-00010101000000-000000000000
-	github.com/go-logr/logr v1.4.3
+	github.com/celadon-cel/celadon/conformance/minors/server v0.0.0-00010101000000-000000000000
 	github.com/google/cel-go v0.29.2
 	github.com/google/go-cmp v0.7.0
 	go.etcd.io/etcd/client/v3 v3.7.0
-	go.etcd.io/etcd/server/v3 v3.7.0
 	go.uber.org/zap v1.27.1
 	golang.org/x/tools v0.51.0
 	k8s.io/apiextensions-apiserver v0.37.2
@@ -40,6 +39,7 @@ require (
 	github.com/felixge/httpsnoop v1.0.4 // indirect
 	github.com/fsnotify/fsnotify v1.10.1 // indirect
 	github.com/fxamacker/cbor/v2 v2.9.1 // indirect
+	github.com/go-logr/logr v1.4.3 // indirect
 	github.com/go-logr/stdr v1.2.2 // indirect
 	github.com/go-openapi/jsonpointer v1.0.0 // indirect
 	github.com/go-openapi/jsonreference v1.0.0 // indirect
@@ -88,6 +88,7 @@ require (
 	go.etcd.io/etcd/api/v3 v3.7.0 // indirect
 	go.etcd.io/etcd/client/pkg/v3 v3.7.0 // indirect
 	go.etcd.io/etcd/pkg/v3 v3.7.0 // indirect
+	go.etcd.io/etcd/server/v3 v3.7.0 // indirect
 	go.etcd.io/raft/v3 v3.7.0 // indirect
 	go.opentelemetry.io/auto/sdk v1.2.1 // indirect
 	go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc v0.68.0 // indirect
@@ -131,3 +132,5 @@ require (
 replace github.com/celadon-cel/celadon => ../
 
 replace github.com/celadon-cel/celadon/celadontest/fakeclient => ../celadontest/fakeclient
+
+replace github.com/celadon-cel/celadon/conformance/minors/server => ./minors/server

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
@@ -52,8 +53,11 @@ func (s *Server) tryOne(ctx context.Context, o *Own, update bool) ([]Difference,
 			return nil, err
 		}
 	}
-	out := append(converted, o.differs("the server's response differs from the file (see -update)", t.answer)...)
-	e, err := compile(o.CRD)
+	out := converted
+	if s.kubeVersion == "" { // the file has the response of the newest version
+		out = append(out, o.differs("the server's response differs from the file (see -update)", t.answer)...)
+	}
+	e, err := compile(o.CRD, s.kubeVersion)
 	if err != nil {
 		return out, err
 	}
@@ -65,7 +69,7 @@ func (s *Server) tryOne(ctx context.Context, o *Own, update bool) ([]Difference,
 }
 
 // serveOwn serves the CRD of a case. It stores a v1beta1 CRD in etcd, and returns how the server's
-// v1 form differs from Celadon's.
+// v1 form differs from Celadon's. It also stores CRDs that an older server rejects.
 func (s *Server) serveOwn(ctx context.Context, o *Own) (*Resource, []Difference, error) {
 	var head metav1.TypeMeta
 	data, err := yaml.YAMLToJSON(o.section("crd.yaml"))
@@ -79,6 +83,9 @@ func (s *Server) serveOwn(ctx context.Context, o *Own) (*Resource, []Difference,
 		return s.serveBeta(ctx, data, o.CRD.Definition)
 	}
 	r, err := s.Serve(ctx, o.CRD.Definition)
+	if apierrors.IsInvalid(err) && s.kubeVersion != "" {
+		r, err = s.serveStored(ctx, o.CRD.Definition)
+	}
 	return r, nil, err
 }
 

@@ -13,7 +13,7 @@ import (
 func TestProofs(t *testing.T) {
 	report := NewReport("proofs")
 	for _, g := range groups(readCorpora(t).Cases) {
-		e, err := compile(g.CRD)
+		e, err := compile(g.CRD, "")
 		if err != nil {
 			continue // TestAnswers reports the error
 		}

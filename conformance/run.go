@@ -234,15 +234,15 @@ func decide(ctx context.Context, e *engine.Engine, request engine.Request) (a An
 	return resultAnswer(result, request.OldObject != nil), nil
 }
 
-// compile compiles a CRD. Invalid rules are not an error: the engine remains usable, as the CRD
-// does on the server.
-func compile(crd *CRD) (e *engine.Engine, err error) {
+// compile compiles a CRD for a Kubernetes version. Invalid rules are not an error: the engine remains
+// usable, as the CRD does on the server.
+func compile(crd *CRD, kubeVersion string) (e *engine.Engine, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
-	if e, err = engine.Compile(crd.Definition, engine.Config{}); e != nil {
+	if e, err = engine.Compile(crd.Definition, engine.Config{KubeVersion: kubeVersion}); e != nil {
 		return e, nil
 	}
 	return nil, err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/celadon-cel/celadon/conformance/fuzz"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/testing/brokencrd"
 )
 
 // writesPerScenario is the number of writes for each generated CRD. A CRD takes the server longer to
@@ -18,9 +19,8 @@ import (
 const writesPerScenario = 8
 
 // Scenarios returns generated CRDs with generated writes, as a group per seed, for Sweep. It omits
-// seeds whose schema no CRD can have.
-func Scenarios(first, n uint64) []*Group {
-	library := fuzz.NewLibrary()
+// seeds whose schema no CRD can have. Rules call the functions of a library.
+func Scenarios(library *fuzz.Library, first, n uint64) []*Group {
 	var out []*Group
 	for seed := first; seed < first+n; seed++ {
 		w := fuzz.NewScenario(seed, library)
@@ -51,6 +51,13 @@ func BreakRules(groups []*Group, seed uint64) {
 		for _, v := range g.CRD.Definition.Spec.Versions {
 			breakRule(v.Schema.OpenAPIV3Schema, rng)
 		}
+	}
+}
+
+// WithoutRules removes all rules, so that most writes depend on schemas only.
+func WithoutRules(groups []*Group) {
+	for _, g := range groups {
+		brokencrd.EachSchema(g.CRD.Definition, func(s *apiextensionsv1.JSONSchemaProps) { s.XValidations = nil })
 	}
 }
 

@@ -44,7 +44,7 @@ type starterRun struct {
 }
 
 func (w *starterRun) work() {
-	e, err := compile(w.crd)
+	e, err := compile(w.crd, "")
 	if err != nil {
 		return // TestAnswers reports the error
 	}

@@ -52,7 +52,7 @@ func (s *Server) sweepCRD(ctx context.Context, c *vetCase, report *Report) {
 		report.Error(c.id, err)
 		return
 	}
-	ours, err := vetCRD(ctx, c)
+	ours, err := vetCRD(ctx, c, s.kubeVersion)
 	if err != nil {
 		report.Error(c.id, err)
 		return
@@ -128,7 +128,7 @@ func (s *Server) atRevision(ctx context.Context, key string, body []byte) ([]byt
 // parseCRDResponse parses the server's response. A panic of the server, which aborts the response,
 // counts as an answer with code 500.
 func parseCRDResponse(r *response, err error) (Answer, error) {
-	if err != nil && strings.HasSuffix(err.Error(), "INTERNAL_ERROR; received from peer") {
+	if panicked(err) {
 		return Answer{Code: http.StatusInternalServerError}, nil
 	}
 	if err != nil {
@@ -139,9 +139,14 @@ func parseCRDResponse(r *response, err error) (Answer, error) {
 	return a, err
 }
 
-// vetCRD returns the answer of engine/vet.
-func vetCRD(ctx context.Context, c *vetCase) (Answer, error) {
-	r, err := vet.Vet(ctx, c.body, vet.Config{Old: c.old, VerdictOnly: true})
+// panicked reports whether a request failed because the server panicked.
+func panicked(err error) bool {
+	return err != nil && strings.HasSuffix(err.Error(), "INTERNAL_ERROR; received from peer")
+}
+
+// vetCRD returns the answer of engine/vet for a Kubernetes version.
+func vetCRD(ctx context.Context, c *vetCase, kubeVersion string) (Answer, error) {
+	r, err := vet.Vet(ctx, c.body, vet.Config{KubeVersion: kubeVersion, Old: c.old, VerdictOnly: true})
 	if err != nil {
 		return Answer{}, err
 	}

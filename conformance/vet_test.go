@@ -220,7 +220,7 @@ func TestNamedForTotal(t *testing.T) {
 	}
 	crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"] = spec
 	c := newVetCase(t, "total", crd, nil)
-	first, err := vetCRD(t.Context(), c)
+	first, err := vetCRD(t.Context(), c, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +228,7 @@ func TestNamedForTotal(t *testing.T) {
 		t.Fatalf("want four rules and the sum, got %q", first.Causes)
 	}
 	for range runs {
-		again, err := vetCRD(t.Context(), c)
+		again, err := vetCRD(t.Context(), c, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -70,7 +70,7 @@ type versionQuestions struct {
 // plan selects the rules that were not yet examined.
 func (w *witnessSearch) plan(done map[string]bool) {
 	crd := w.group.CRD
-	e, err := compile(crd)
+	e, err := compile(crd, "")
 	if err != nil {
 		return // TestAnswers reports the error
 	}

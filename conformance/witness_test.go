@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/celadon-cel/celadon/conformance/fuzz"
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
@@ -31,7 +32,7 @@ func TestWitnessesOfWorlds(t *testing.T) {
 		n, ask.rules, ask.steps = 100, 20, 200
 	}
 	var crds []*CRD
-	for _, g := range Scenarios(*firstWorld, n) {
+	for _, g := range Scenarios(fuzz.NewLibrary(), *firstWorld, n) {
 		crds = append(crds, g.CRD)
 	}
 	report := NewReport("world-witnesses")

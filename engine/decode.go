@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
 
 	"github.com/celadon-cel/celadon/engine/internal/respond"
@@ -158,5 +159,9 @@ func (e StrictError) Error() string { return e.Message }
 // accept.
 func (e *Engine) unreadable(obj map[string]any, err error) *decodeFailure {
 	got := runtimeschema.GroupVersionKind{Version: versionOf(obj), Kind: asString(obj["kind"])}
-	return &decodeFailure{respond.Unreadable(got, e.kind, nil, err), err}
+	shown := err
+	if of := (*field.Error)(nil); errors.As(err, &of) {
+		shown = errors.New(e.server.render.Error(of))
+	}
+	return &decodeFailure{respond.Unreadable(got, e.kind, nil, shown), err}
 }

@@ -110,10 +110,17 @@ func (w *write) manage() (unmanage func()) {
 }
 
 // sameStatusOwners reports whether a status write leaves managedFields as they are. The field manager compares the
-// sent object with the old one by the rules of structured-merge-diff, and ignores metadata and spec. It fails, and so changes
-// nothing, if one of the two does not have the types of the schema.
+// sent object with the old one by the rules of structured-merge-diff, and ignores metadata and spec. It fails if one of the
+// two does not have the types of the schema.
 func (s *server) sameStatusOwners(v *crdVersion, sent, old map[string]any) bool {
-	if sameBut("spec", sent, old) || !s.typed(v, sent) || !s.typed(v, old) {
+	same := sameBut("spec", sent, old)
+	if same && !s.has[managedCleared] {
+		return true
+	}
+	if !s.typed(v, sent) || !s.typed(v, old) {
+		return !s.has[managedCleared]
+	}
+	if same {
 		return true
 	}
 	if (sent["metadata"] == nil) != (old["metadata"] == nil) || without("spec", sent) != without("spec", old) {

@@ -240,18 +240,18 @@ func TestServerFieldsOfUpdates(t *testing.T) {
 	}
 }
 
-// TestManagedFieldsOfVersions checks which versions keep the old managedFields because the field
-// manager rejects an object.
+// TestManagedFieldsOfVersions checks which versions keep the managedFields of an unchanged object. The
+// field managers of the others reject it, so the servers clear managedFields.
 func TestManagedFieldsOfVersions(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		old, sent string
-		until     int // the last minor that keeps them
+		since     int // the first minor that keeps them
 	}{
-		"duplicates":      {`{tags: [a, a]}`, `{tags: [a, a, b]}`, 28},
-		"duplicate keys":  {`{parts: [{name: a, port: 1}, {name: a, port: 1}]}`, `{parts: [{name: a, port: 1}, {name: a, port: 1}, {name: b, port: 1}]}`, 28},
-		"a missing key":   {`{parts: [{name: a}]}`, `{parts: [{name: a}, {name: b}]}`, 33},
-		"another element": {`{tags: [a]}`, `{tags: [a, b]}`, 0},
+		"duplicates":      {`{tags: [a, a]}`, `{tags: [a, a]}`, 29},
+		"duplicate keys":  {`{parts: [{name: a, port: 1}, {name: a, port: 1}]}`, `{parts: [{name: a, port: 1}, {name: a, port: 1}]}`, 29},
+		"a missing key":   {`{parts: [{name: a}]}`, `{parts: [{name: a}]}`, 34},
+		"another element": {`{tags: [a]}`, `{tags: [a, b]}`, types.Newest + 1},
 	} {
 		gizmo := func(status string) map[string]any {
 			return object(t, `{apiVersion: example.org/v1, kind: Gizmo, metadata: {name: a, namespace: d, resourceVersion: "2"}, spec: {a: 1}, status: `+status+`}`)
@@ -262,8 +262,8 @@ func TestManagedFieldsOfVersions(t *testing.T) {
 				t.Fatal(err)
 			}
 			res, err := e.Validate(t.Context(), engine.Request{Object: gizmo(tt.sent), OldObject: gizmo(tt.old), Subresource: "status"})
-			if err != nil || res.Allowed != (minor <= tt.until) {
-				t.Errorf("1.%d: %s: managedFields are the same: got %+v (%v), want it until 1.%d", minor, name, res, err, tt.until)
+			if err != nil || res.Allowed != (minor >= tt.since) {
+				t.Errorf("1.%d: %s: managedFields are the same: got %+v (%v), want it since 1.%d", minor, name, res, err, tt.since)
 			}
 		}
 	}

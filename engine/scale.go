@@ -14,6 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/internal/respond"
 
 	"github.com/celadon-cel/celadon/engine/x/schema"
+	"github.com/celadon-cel/celadon/internal/minors"
 )
 
 // How it works: a write to the scale subresource carries a Scale. The server copies its replicas to
@@ -129,14 +130,19 @@ func (w *write) decodeScale(body []byte) (to scaling, done bool) {
 		strict, err = kjson.UnmarshalStrict(body, &scale)
 	}
 	if err != nil || other || w.strictScale(strict) {
-		w.failure = respond.BadRequest(noScale)
+		w.failure = respond.BadRequest("%s", noScale.For(w.engine.server.minor))
 	}
 	return scaling{scale.Namespace, scale.Name, scale.Spec.Replicas}, w.failure != nil
 }
 
 // noScale is the server's message for any Scale that it cannot decode. The server formats the error
-// with a scheme in which Scale is not registered.
-const noScale = `no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"`
+// with a scheme in which Scale is not registered, and names the scheme after a line of
+// k8s.io/apimachinery/pkg/runtime/scheme.go, NewScheme.
+var noScale = minors.Texts{
+	{In: minors.Until(33), Text: `no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:100"`},
+	{In: minors.Range{Since: 33, Until: 35}, Text: `no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:110"`},
+	{In: minors.Since(35), Text: `no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"`},
+}
 
 // strictScale reports whether the strict decoding errors of a Scale reject the write. With
 // fieldValidation Warn, it adds them as warnings instead.

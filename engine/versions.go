@@ -41,10 +41,13 @@ const (
 	// it shows the type.
 	ruleValues
 	// managedDuplicates: the field manager accepts lists of type set and map with duplicates. Before, it
-	// keeps the old managedFields.
+	// fails.
 	managedDuplicates
 	// managedPartialKeys: so do elements of a list of type map without some of the keys.
 	managedPartialKeys
+	// managedCleared: if the field manager fails, the server clears managedFields. Otherwise it keeps
+	// the old ones.
+	managedCleared
 	features
 )
 
@@ -66,6 +69,7 @@ var featureMinors = [features]minors.Range{
 
 	managedDuplicates:  minors.Since(29), // k8s.io/apimachinery/pkg/util/managedfields, AllowDuplicates
 	managedPartialKeys: minors.Since(34), // sigs.k8s.io/structured-merge-diff 6.3, keyedAssociativeListItemToPathElement
+	managedCleared:     minors.Until(37), // k8s.io/apimachinery/pkg/util/managedfields/internal/fieldmanager.go, UpdateNoErrors
 }
 
 // A server describes the API server of one minor version. It is immutable.

@@ -1,6 +1,7 @@
 package types
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/google/cel-go/cel"
@@ -28,10 +29,12 @@ func (e *Env) Compile(d *Decl, optionalOldSelf bool, src string) (env *cel.Env, 
 type PanicError struct {
 	// Panic is the text of the panic.
 	Panic string
+	on    string // the expressions on which it panics, if known
 }
 
 func (e *PanicError) Error() string {
-	return "CEL's libraries panic on it, as on `[?x]` if x has type dyn (use optional.of(x)): " + e.Panic
+	on := cmp.Or(e.on, "`[?x]` if x has type dyn (use optional.of(x))")
+	return "CEL's libraries panic on it, as on " + on + ": " + e.Panic
 }
 
 // An IssuesError holds the errors found by the parser or the checker.

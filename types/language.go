@@ -97,14 +97,10 @@ func (constantFormat) Validate(_ *cel.Env, _ cel.ValidatorConfig, checked *ast.A
 			return
 		}
 		if ids := checked.GetOverloadIDs(e.ID()); len(ids) == 0 || slices.Contains(ids, overloads.ExtFormatString) {
-			panic(libraryPanic("runtime error: invalid memory address or nil pointer dereference"))
+			panic(&PanicError{Panic: "runtime error: invalid memory address or nil pointer dereference", on: "format() of a string that is not constant"})
 		}
 	}))
 }
-
-// A libraryPanic is the value of a panic that is not an error of Celadon, because the libraries of the
-// emulated version panic.
-type libraryPanic string
 
 // A dialect is a library that marks environments with a different grammar.
 type dialect string

@@ -43,11 +43,13 @@ func compile(env *cel.Env, src string) (*cel.Ast, error) {
 func checkTree(env *cel.Env, parsed *cel.Ast) (checked *cel.Ast, issues *cel.Issues, err error) {
 	defer func() {
 		r := recover()
-		_, emulated := r.(libraryPanic)
+		known, isKnown := r.(*PanicError)
 		switch {
 		case r == nil:
-		case emulated || strings.HasPrefix(panics.In(), "github.com/google/cel-go/"):
-			err = &PanicError{fmt.Sprint(r)}
+		case isKnown:
+			err = known
+		case strings.HasPrefix(panics.In(), "github.com/google/cel-go/"):
+			err = &PanicError{Panic: fmt.Sprint(r)}
 		default:
 			panic(r)
 		}

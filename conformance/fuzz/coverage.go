@@ -28,7 +28,7 @@ type coverage struct {
 }
 
 func newCoverage() *coverage {
-	return &coverage{env: newestEnv(), lib: NewLibrary(), overload: map[string]int{}}
+	return &coverage{env: types.StoredEnv(newest), lib: NewLibrary(), overload: map[string]int{}}
 }
 
 // countRules counts the rules of a schema and its descendants.

@@ -12,7 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Library holds the overloads of the whole environment, from which expressions are generated.
+// Library holds the overloads of an environment, from which expressions are generated.
 type Library struct {
 	overloads []overload
 	byResult  map[string][]overload // by the name of the result type
@@ -23,10 +23,10 @@ type overload struct {
 	decl     *decls.OverloadDecl
 }
 
-func newestEnv() *types.Env { return types.StoredEnv(types.Version{Minor: types.Newest}) }
+var newest = types.Version{Minor: types.Newest}
 
 // NewLibrary returns the library of the newest Kubernetes version.
-func NewLibrary() *Library { return NewLibraryOf(types.Version{Minor: types.Newest}) }
+func NewLibrary() *Library { return NewLibraryOf(newest) }
 
 // NewLibraryOf returns the library of stored rules in a Kubernetes version.
 func NewLibraryOf(v types.Version) *Library {

@@ -9,13 +9,10 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
-	genericvalidation "k8s.io/apimachinery/pkg/api/validation"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/internal/metadata"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -110,6 +107,7 @@ func (a *admission) run() (err error) {
 		added = append(added, found...)
 	}
 	a.errs = append(a.restore(errs), added...)
+	a.rewordDefaults()
 	for _, err := range a.errs {
 		reword(err, a.version.Minor)
 	}
@@ -141,8 +139,9 @@ func (a *admission) withoutRules() (errs field.ErrorList, err error) {
 			errs, err = nil, errPanics
 		}
 	}()
+	errs = a.metadataErrors()
 	if a.rest != nil {
-		return nil, nil
+		return errs, nil
 	}
 	crd := *a.crd
 	crd.Spec.Versions = slices.Clone(crd.Spec.Versions)
@@ -154,37 +153,35 @@ func (a *admission) withoutRules() (errs field.ErrorList, err error) {
 	if !checkedBundles.Include(a.version.Minor) {
 		withoutBundle(&crd)
 	}
+	var found field.ErrorList
 	if a.old == nil {
-		return validation.ValidateCustomResourceDefinition(a.ctx, &crd), nil
+		found = validation.ValidateCustomResourceDefinition(a.ctx, &crd)
+	} else {
+		errs = append(errs, a.keepStructural(&crd)...)
+		found = validation.ValidateCustomResourceDefinitionUpdate(a.ctx, &crd, a.oldGiven())
 	}
-	a.keepStructural(&crd)
-	errs = updatedMetadata(&crd.ObjectMeta, &a.old.ObjectMeta)
-	return append(errs, validation.ValidateCustomResourceDefinitionUpdate(a.ctx, &crd, a.oldGiven())...), nil
-}
-
-// updatedMetadata returns the errors that the server finds in the metadata of any updated
-// object. It validates an update as a new object and as a change, before the CRD's own function
-// validates the change again, so most causes occur three times. On create, the server does this
-// only for a CRD without other errors, and then finds nothing that the CRD's function does not.
-func updatedMetadata(now, old *metav1.ObjectMeta) field.ErrorList {
-	path := field.NewPath("metadata")
-	errs := genericvalidation.ValidateObjectMetaAccessor(now, false, metadata.PathSegment, path)
-	return append(errs, genericvalidation.ValidateObjectMetaAccessorUpdate(now, old, path)...)
+	return append(errs, slices.DeleteFunc(found, ofMetadata)...), nil
 }
 
 // keepStructural keeps a CRD with preserveUnknownFields subject to the structural check, which the
-// server applies if the schema has any extension. Rules may have been the only extension.
-func (a *admission) keepStructural(crd *apiextensions.CustomResourceDefinition) {
+// server applies if the schema has any extension. Rules may have been the only extension. The mark that
+// replaces them makes a type optional, so keepStructural returns the errors for missing types.
+func (a *admission) keepStructural(crd *apiextensions.CustomResourceDefinition) (errs field.ErrorList) {
 	if p := crd.Spec.PreserveUnknownFields; p == nil || !*p {
-		return
+		return nil
 	}
 	for _, u := range a.units {
-		if u.tree != nil && !u.whole && u.stripped.XPreserveUnknownFields == nil {
-			marked, yes := *u.stripped, true
-			marked.XPreserveUnknownFields = &yes
-			u.setSchema(&crd.Spec, &marked)
+		if u.tree == nil || u.whole || u.stripped.XPreserveUnknownFields != nil {
+			continue
+		}
+		marked, yes := *u.stripped, true
+		marked.XPreserveUnknownFields = &yes
+		u.setSchema(&crd.Spec, &marked)
+		if marked.Type == "" && !marked.XIntOrString && !marked.XEmbeddedResource {
+			errs = append(errs, field.Required(u.schemaPath().Child("type"), "must not be empty at the root"))
 		}
 	}
+	return errs
 }
 
 // withoutBuild drops the error that no validator can be built from a schema. The server reports it

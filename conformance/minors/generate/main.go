@@ -1,5 +1,6 @@
 // Command generate writes the programs of conformance/minors: for each Kubernetes minor a folder with
-// a module that links package oracle with the libraries of that minor.
+// a module that links package oracle with the libraries of that minor, and for some minors a folder
+// with a module that links package server.
 //
 //	cd conformance && go generate ./minors/generate
 //
@@ -26,19 +27,29 @@ func main() {
 }
 
 func generate(root string) error {
-	if err := writeModule(root, oracleModule, minors[0]); err != nil {
+	for _, p := range programs {
+		if err := p.generate(root); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *program) generate(root string) error {
+	if err := writeModule(root, p.library, "", p.minors[0]); err != nil {
 		return err
 	}
-	for _, m := range minors {
-		files, err := sources(m)
+	for _, m := range p.minors {
+		folder := p.folder(m)
+		files, err := p.sources(m)
 		if err != nil {
 			return err
 		}
-		if err := writeSources(root, m, files); err != nil {
+		if err := writeSources(root, folder, files); err != nil {
 			return err
 		}
-		if err := writeModule(root, m.Minor, m); err != nil {
-			return fmt.Errorf("%s: %w", m.Minor, err)
+		if err := writeModule(root, folder, p.library, m); err != nil {
+			return fmt.Errorf("%s: %w", folder, err)
 		}
 	}
 	return nil

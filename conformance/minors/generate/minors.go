@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path"
 	"strconv"
 	"strings"
 )
@@ -15,7 +16,34 @@ type minor struct {
 // libraries is the module version of the Kubernetes libraries.
 func (m minor) libraries() string { return strings.Replace(m.Patch, "v1.", "v0.", 1) }
 
-// minors lists the minors, oldest first. Package oracle is compiled with the first.
+// A program exists once per minor. Each is a module in a subfolder of dir, with the name of the minor,
+// and calls the package in library, a module that is compiled with the first minor. Both folders are
+// relative to root.
+type program struct {
+	dir, library string
+	minors       []minor
+	// variants lists the variants of each file, oldest first. Files have several variants to adapt the
+	// package to an interface that differs between minors.
+	variants map[string][]variant
+}
+
+var programs = []program{
+	{dir: ".", library: "oracle", minors: minors, variants: map[string][]variant{
+		"environment.go": {{28, "environment"}, {30, "environment_strict"}, {35, "environment"}},
+		"rules.go":       {{28, "rules_transition"}, {29, "rules"}},
+		"strategy.go":    {{28, "strategy_versions"}, {29, "strategy_version"}, {30, "strategy_selectable"}},
+		"validate.go":    {{28, "validate"}, {29, "validate_ratcheting"}},
+		"main.go":        {{28, "main"}},
+	}},
+	{dir: "servers", library: "server", minors: served, variants: map[string][]variant{
+		"main.go": {{28, "server"}},
+	}},
+}
+
+// folder returns the folder of the module of a minor.
+func (p *program) folder(m minor) string { return path.Join(p.dir, m.Minor) }
+
+// minors lists the minors, oldest first.
 var minors = []minor{
 	{"1.28", "v1.28.15", false},
 	{"1.29", "v1.29.15", false},
@@ -29,30 +57,23 @@ var minors = []minor{
 	{"1.37", "v1.37.2", true},
 }
 
+// served lists the minors that have a server. Package conformance runs one of the newest.
+var served = []minor{minors[1], minors[3], minors[6]}
+
 // A variant is the form of a file since a minor.
 type variant struct {
 	since    int
 	template string
 }
 
-// variants lists the variants of each file that adapts package oracle to an interface that differs
-// between minors, oldest first.
-var variants = map[string][]variant{
-	"environment.go": {{28, "environment"}, {30, "environment_strict"}, {35, "environment"}},
-	"rules.go":       {{28, "rules_transition"}, {29, "rules"}},
-	"strategy.go":    {{28, "strategy_versions"}, {29, "strategy_version"}, {30, "strategy_selectable"}},
-	"validate.go":    {{28, "validate"}, {29, "validate_ratcheting"}},
-	"main.go":        {{28, "main"}},
-}
-
-// template returns the name of the template of file.
-func (m minor) template(file string) (string, error) {
+// template returns the name of the template of a file for a minor.
+func (p *program) template(file string, m minor) (string, error) {
 	n, err := strconv.Atoi(strings.TrimPrefix(m.Minor, "1."))
 	if err != nil {
 		return "", err
 	}
 	name := ""
-	for _, v := range variants[file] {
+	for _, v := range p.variants[file] {
 		if v.since <= n {
 			name = v.template
 		}

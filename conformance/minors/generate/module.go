@@ -13,7 +13,6 @@ import (
 
 const (
 	modulePrefix = "github.com/celadon-cel/celadon/conformance/minors/"
-	oracleModule = "oracle"
 	upstream     = "k8s.io/apiextensions-apiserver"
 )
 
@@ -24,14 +23,15 @@ type modFile struct {
 	Require []struct{ Path, Version string }
 }
 
-// writeModule writes the go.mod and the go.sum of the module in a folder of root.
-func writeModule(root, folder string, m minor) error {
+// writeModule writes the go.mod and the go.sum of the module in a folder of root. It requires the module
+// in the folder library, unless that is "".
+func writeModule(root, folder, library string, m minor) error {
 	want, err := upstreamModFile(m.libraries())
 	if err != nil {
 		return err
 	}
 	dir := filepath.Join(root, folder)
-	if err := os.WriteFile(filepath.Join(dir, "go.mod"), newModFile(folder, m.libraries(), want), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "go.mod"), newModFile(folder, library, m.libraries(), want), 0o644); err != nil {
 		return err
 	}
 	if _, err := goCommand(dir, "mod", "tidy"); err != nil {
@@ -63,7 +63,7 @@ func readModFile(path string) (*modFile, error) {
 }
 
 // newModFile returns a go.mod with the directives of want, before go mod tidy.
-func newModFile(folder, version string, want *modFile) []byte {
+func newModFile(folder, library, version string, want *modFile) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "module %s%s\n\ngo %s\n", modulePrefix, folder, want.Go)
 	for _, d := range want.Godebug {
@@ -73,9 +73,9 @@ func newModFile(folder, version string, want *modFile) []byte {
 	for _, r := range want.Require {
 		fmt.Fprintf(&b, "require %s %s\n", r.Path, r.Version)
 	}
-	if folder != oracleModule {
-		oracle := modulePrefix + oracleModule
-		fmt.Fprintf(&b, "require %s v0.0.0-00010101000000-000000000000\nreplace %s => ../%s\n", oracle, oracle, oracleModule)
+	if library != "" {
+		up := strings.Repeat("../", strings.Count(folder, "/")+1)
+		fmt.Fprintf(&b, "require %[1]s v0.0.0-00010101000000-000000000000\nreplace %[1]s => %[2]s%[3]s\n", modulePrefix+library, up, library)
 	}
 	return b.Bytes()
 }

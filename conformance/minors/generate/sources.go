@@ -13,11 +13,11 @@ var templateFS embed.FS
 
 var templates = template.Must(template.ParseFS(templateFS, "template/*.tmpl"))
 
-// sources returns the Go files of a minor's program.
-func sources(m minor) (map[string][]byte, error) {
+// sources returns the Go files of the program of a minor.
+func (p *program) sources(m minor) (map[string][]byte, error) {
 	files := map[string][]byte{}
-	for file := range variants {
-		name, err := m.template(file)
+	for file := range p.variants {
+		name, err := p.template(file, m)
 		if err != nil {
 			return nil, err
 		}
@@ -30,8 +30,8 @@ func sources(m minor) (map[string][]byte, error) {
 	return files, nil
 }
 
-func writeSources(root string, m minor, files map[string][]byte) error {
-	dir := filepath.Join(root, m.Minor)
+func writeSources(root, folder string, files map[string][]byte) error {
+	dir := filepath.Join(root, folder)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
