@@ -1,17 +1,17 @@
 // Package engine implements the API server's validation of custom resources without a cluster:
 // given a CustomResourceDefinition, it decides whether the server would accept an object.
 //
-//	e, err := engine.Compile(crd, engine.Config{})
-//	obj, err := engine.Decode(data)
-//	res, err := e.Validate(ctx, engine.Request{Object: obj})
+//	e, err := engine.CompileCRD(crd, engine.Config{})
+//	res, err := e.ValidateYAML(ctx, object, nil)
 //	if !res.Allowed {
 //		fmt.Println(res.Failure.Message)
 //	}
 //
-// [Compile] compiles a whole CRD, and [Engine.Validate] performs the whole write path: pruning,
-// defaulting, and checks of schema, metadata, list types, and rules. [CompileRules] and
-// [Rules.Validate] evaluate x-kubernetes-validations only, as a replacement for the API server's
-// own rule validator.
+// [Compile] and [CompileCRD] compile a whole CRD. [Engine.Validate] performs the whole write path:
+// pruning, defaulting, and checks of schema, metadata, list types, and rules. [Engine.ValidateYAML] and
+// [Engine.ValidateTyped] do the same for YAML and for Go types. [CompileSchema] compiles a schema that
+// belongs to no CRD. [CompileRules] and [Rules.Validate] evaluate x-kubernetes-validations only, as a
+// replacement for the API server's own rule validator.
 //
 // Three kinds of failure are kept apart. An invalid rule is a [CompileError], a rejected object is
 // described by the [Result], and a canceled context or an internal error is returned as an error.

@@ -79,31 +79,6 @@ func serverTakes(ctx context.Context, crdJSON []byte) error {
 	return nil
 }
 
-// TestPage checks that each block of code on the page is part of the code in these files.
-func TestPage(t *testing.T) {
-	t.Parallel()
-	code := unindented(readFile(t, "example_test.go")) + unindented(readFile(t, "crd_example_test.go"))
-	blocks := strings.Split(readFile(t, "../../docs/embedding.md"), "```go\n")[1:]
-	for _, block := range blocks {
-		block, _, _ = strings.Cut(block, "```")
-		if !strings.Contains(code, "\n"+unindented(block)) {
-			t.Errorf("not in a test:\n%s", block)
-		}
-	}
-	if len(blocks) != 4 {
-		t.Errorf("%d blocks of code on the page", len(blocks))
-	}
-}
-
-// unindented returns text without white space at the start and end of its lines.
-func unindented(text string) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		b.WriteString(strings.TrimSpace(line) + "\n")
-	}
-	return b.String()
-}
-
 func readFile(t *testing.T, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)

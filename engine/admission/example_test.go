@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"strings"
+	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -17,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
+	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/admission"
 )
@@ -37,24 +40,29 @@ func loadCRD() *apiextensionsv1.CustomResourceDefinition {
 const sloppy = `{"apiVersion":"stable.example.com/v1","kind":"CronTab","metadata":{"name":"sloppy"},
 	"spec":{"schedule":"@daily","image":"backup:1.4","replicas":20}}`
 
-// serveWebhook is a controller's validating webhook.
-func serveWebhook(mux *http.ServeMux, crd *apiextensionsv1.CustomResourceDefinition) error {
-	set := admission.NewSet(admission.Config{})
+// newWebhook returns the server of a validating webhook whose timeoutSeconds is 10. Its verdict on an
+// object takes at most five seconds.
+func newWebhook(crd *apiextensionsv1.CustomResourceDefinition, limits cost.Limits) (*http.Server, error) {
+	set := admission.NewSet(admission.Config{Engine: engine.Config{Limits: limits}})
 	if err := set.Put(crd); err != nil {
-		return err
+		return nil, err
 	}
-	mux.HandleFunc("/validate", func(w http.ResponseWriter, r *http.Request) {
-		var review admissionv1.AdmissionReview
-		body := http.MaxBytesReader(w, r.Body, 3<<20+64<<10)
-		if err := json.NewDecoder(body).Decode(&review); err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /validate", func(w http.ResponseWriter, r *http.Request) {
+		data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 8<<20)) // both objects
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
 			return
 		}
-		answer, err := set.Review(r.Context(), &review)
+		ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
+		defer cancel()
+		answer, err := respond(ctx, set, data)
 		var bad *admission.RequestError
 		switch {
 		case errors.As(err, &bad):
 			http.Error(w, err.Error(), http.StatusBadRequest)
+		case errors.Is(err, context.DeadlineExceeded):
+			http.Error(w, err.Error(), http.StatusGatewayTimeout)
 		case err != nil:
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 		default:
@@ -62,29 +70,48 @@ func serveWebhook(mux *http.ServeMux, crd *apiextensionsv1.CustomResourceDefinit
 			_ = json.NewEncoder(w).Encode(answer)
 		}
 	})
-	return nil
+	return &http.Server{Handler: mux, ReadTimeout: 4 * time.Second}, nil
 }
 
-// A controller can implement a validating webhook as serveWebhook does in this file.
-func Example_webhook() {
-	webhook := http.NewServeMux()
-	if err := serveWebhook(webhook, loadCRD()); err != nil {
-		panic(err)
+// respond returns the response to an AdmissionReview in JSON.
+func respond(ctx context.Context, set *admission.Set, data []byte) (*admissionv1.AdmissionReview, error) {
+	review, err := admission.DecodeReview(data)
+	if err != nil {
+		return nil, err
 	}
+	return set.Review(ctx, review)
+}
+
+// A validating webhook limits its time and the cost of rules, as newWebhook does in this file.
+func Example_webhook() {
 	review := `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"1","operation":"CREATE",
 		"kind":{"group":"stable.example.com","version":"v1","kind":"CronTab"},"object":` + sloppy + `}}`
-	recorded := httptest.NewRecorder()
-	webhook.ServeHTTP(recorded, httptest.NewRequest(http.MethodPost, "/validate", strings.NewReader(review)))
-	var answer admissionv1.AdmissionReview
-	if err := json.Unmarshal(recorded.Body.Bytes(), &answer); err != nil {
-		panic(err)
+	send := func(ctx context.Context, limits cost.Limits) *httptest.ResponseRecorder {
+		webhook, err := newWebhook(loadCRD(), limits)
+		if err != nil {
+			panic(err)
+		}
+		recorded := httptest.NewRecorder()
+		webhook.Handler.ServeHTTP(recorded, httptest.NewRequestWithContext(ctx, http.MethodPost, "/validate", strings.NewReader(review)))
+		return recorded
 	}
-	for _, c := range answer.Response.Result.Details.Causes {
-		fmt.Printf("%s: %s\n", c.Field, c.Message)
+	for _, limits := range []cost.Limits{{}, {PerObject: 20}} { // zero is the API server's limit
+		var answer admissionv1.AdmissionReview
+		if err := json.Unmarshal(send(context.Background(), limits).Body.Bytes(), &answer); err != nil {
+			panic(err)
+		}
+		for _, c := range answer.Response.Result.Details.Causes {
+			fmt.Printf("%s: %s\n", c.Field, c.Message)
+		}
 	}
+	late, cancel := context.WithDeadline(context.Background(), time.Now())
+	defer cancel()
+	fmt.Println(http.StatusText(send(late, cost.Limits{}).Code))
 	// Output:
 	// spec.replicas: Invalid value: replicas is 20, more than maxReplicas: 10
 	// spec.schedule: Invalid value: "@daily": must have five fields
+	// spec.replicas: Invalid value: "object": messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run
+	// Gateway Timeout
 }
 
 // admit is the core of an admission plugin, which has the request as a Go value and logs details of

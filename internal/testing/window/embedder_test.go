@@ -9,6 +9,7 @@ import (
 	"testing"
 )
 
+// program contains the code in the README.
 const program = `package main
 
 import (
@@ -16,35 +17,34 @@ import (
 	"fmt"
 	"os"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	_ "k8s.io/client-go/util/jsonpath"
-	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/engine"
 )
 
 func main() {
 	text, err := os.ReadFile(os.Args[1])
-	crd := &apiextensionsv1.CustomResourceDefinition{}
 	if err == nil {
-		err = yaml.Unmarshal(text, crd)
+		err = printRejection(context.Background(), text, []byte(os.Args[2]))
 	}
 	if err != nil {
 		panic(err)
 	}
-	e, err := engine.Compile(crd, engine.Config{})
+}
+
+func printRejection(ctx context.Context, crd, object []byte) error {
+	e, err := engine.CompileCRD(crd, engine.Config{})
 	if err != nil {
-		panic(err)
+		return err
 	}
-	obj, err := engine.Decode([]byte(os.Args[2]))
+	res, err := e.ValidateYAML(ctx, object, nil) // for an update, the old object instead of nil
 	if err != nil {
-		panic(err)
+		return err
 	}
-	res, err := e.Validate(context.Background(), engine.Request{Object: obj})
-	if err != nil {
-		panic(err)
+	if !res.Allowed {
+		fmt.Println(res.Failure.Message)
 	}
-	fmt.Println(res.Failure.Message)
+	return nil
 }
 `
 
