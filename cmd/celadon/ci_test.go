@@ -241,6 +241,9 @@ func TestHook(t *testing.T) {
 		Files         string `json:"files"`
 		PassFilenames bool   `json:"pass_filenames"`
 		RequireSerial bool   `json:"require_serial"`
+		// AdditionalDependencies are packages that pre-commit installs in addition to ./..., which
+		// does not include the command's module.
+		AdditionalDependencies []string `json:"additional_dependencies"`
 	}
 	if err := yaml.UnmarshalStrict(data, &hooks); err != nil || len(hooks) != 2 {
 		t.Fatalf("%d hooks: %v", len(hooks), err)
@@ -258,6 +261,9 @@ func TestHook(t *testing.T) {
 		text string
 	}{{command.Findings, "5 objects checked: 2 valid, 3 invalid"}, {command.OK, "12 passed, 0 failed"}} {
 		hook := hooks[i]
+		if !slices.Equal(hook.AdditionalDependencies, []string{"./cmd/celadon"}) {
+			t.Errorf("%s: pre-commit installs %q", hook.ID, hook.AdditionalDependencies)
+		}
 		for name, want := range map[string]bool{"a.yaml": true, "b/c.yml": true, "d.json": true, "e.go": false} {
 			if regexp.MustCompile(hook.Files).MatchString(name) != want {
 				t.Errorf("files %s: %s, want %t", hook.Files, name, want)
