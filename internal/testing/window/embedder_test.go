@@ -55,7 +55,7 @@ const crontab = `{"apiVersion": "stable.example.com/v1", "kind": "CronTab", "met
 // checks that it works there without upgrading them. The go command downloads the releases.
 func TestEmbedders(t *testing.T) {
 	if os.Getenv("CELADON_EMBED") == "" {
-		t.Skip("CELADON_EMBED is not set: make window sets it")
+		t.Skip("CELADON_EMBED is not set: make nightly sets it")
 	}
 	root, err := filepath.Abs("../../..")
 	if err != nil {
@@ -74,7 +74,7 @@ func TestEmbedders(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			run(t, dir, "mod", "tidy")
+			run(t, dir, "get", ".")
 			for _, m := range append(modules, "k8s.io/apiserver") {
 				if got := run(t, dir, "list", "-m", "-f", "{{.Version}}", m); got != release {
 					t.Errorf("%s is %s, want %s as before", m, got, release)
