@@ -109,7 +109,7 @@ nightly: ## Run the tests that take too long for each change
 	CELADON_PROVE=long $(GO) test -timeout 240m -v ./x/analysis/prove # also compares with z3 and cvc5, if they are installed
 	CELADON_COMPARE=long $(GO) test -timeout 60m -run OfCorpus -v ./x/analysis/compare
 	cd cmd/celadon-gen && CELADON_MARKERS=long $(GO) test -timeout 60m -run TestMapping -v .
-	$(MAKE) window
+	CELADON_FULL=1 $(MAKE) window
 	CELADON_EMBED=1 $(GO) test -count=1 -v -run TestEmbedders ./internal/testing/window
 	$(MAKE) conformance
 	$(MAKE) compare-minors

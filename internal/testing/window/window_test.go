@@ -25,15 +25,14 @@ var kubeVersions = []string{"1.28", "1.31", "1.34", "1.36", "1.37"}
 const (
 	changedCRDs    = 500
 	generatedCases = 2000
-	// corpusShare selects one in so many cases of the corpora. With CELADON_FULL, all are selected.
-	corpusShare = 6
 )
 
-// TestAnswers writes all answers to the file that CELADON_ANSWERS names, or else to a temporary one.
+// TestAnswers writes all answers to the file that CELADON_ANSWERS names. With CELADON_FULL, they include
+// those to all of the corpora.
 func TestAnswers(t *testing.T) {
 	name := os.Getenv("CELADON_ANSWERS")
 	if name == "" {
-		name = filepath.Join(t.TempDir(), "answers")
+		t.Skip("CELADON_ANSWERS names no file: make window compares the answers")
 	}
 	file, err := os.Create(name)
 	if err != nil {
@@ -49,7 +48,9 @@ func TestAnswers(t *testing.T) {
 	for i := range generatedCases {
 		w.generated(crds[i%len(crds)], i)
 	}
-	w.corpus()
+	if os.Getenv("CELADON_FULL") != "" {
+		w.corpus()
+	}
 	if err := w.out.Flush(); err != nil {
 		t.Fatal(err)
 	}
@@ -161,9 +162,8 @@ func (w *writer) corpus() {
 				crds[c.CRD] = crd
 				w.crd(crd, kubeVersions[len(crds)%len(kubeVersions)])
 			}
-			if n++; n%corpusShare == 0 || os.Getenv("CELADON_FULL") != "" {
-				w.write(crd, engine.Request{Object: c.Object, OldObject: c.OldObject, Subresource: c.Subresource}, kubeVersions[n%len(kubeVersions)])
-			}
+			w.write(crd, engine.Request{Object: c.Object, OldObject: c.OldObject, Subresource: c.Subresource}, kubeVersions[n%len(kubeVersions)])
+			n++
 		}
 	}
 }
