@@ -45,7 +45,7 @@ MODULES := celadontest/fakeclient celadontest/remote examples/operator celadonve
 # modules run next to them, with less priority. The real API server's wait most of the time.
 .PHONY: test
 test: build ## Run every test, the real API server's included
-	@$(MAKE) --no-print-directory -j3 test-main test-modules test-conformance window TESTFLAGS='$(TESTFLAGS)'
+	@$(MAKE) --no-print-directory -j4 test-main test-modules test-conformance window TESTFLAGS='$(TESTFLAGS)'
 
 .PHONY: test-main
 test-main: build

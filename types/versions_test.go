@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/celadon-cel/celadon/internal/testing/newest"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -55,6 +56,9 @@ func TestLanguageOfMinor(t *testing.T) {
 	}
 	for _, tt := range tests {
 		for minor := types.Oldest; minor <= types.Newest; minor++ {
+			if !newest.Linked && tt.last == 36 && minor == types.Newest {
+				continue // cel-go resolves the name; see docs/stability.md
+			}
 			v := types.Version{Minor: minor}
 			want := minor >= tt.since && (tt.last == 0 || minor <= tt.last)
 			if tt.rules&newRules != 0 {
