@@ -30,7 +30,7 @@ type checks struct {
 }
 
 // checksOf caches the checks of each environment in use until the process exits, because creating
-// them costs as much as compiling many rules. The indices are those of olderEnvs.
+// them costs as much as compiling many rules. The indices are those of baseEnvs.
 var checksOf [Newest + 1][2]struct {
 	once   sync.Once
 	checks *checks

@@ -87,24 +87,29 @@ type writeAnswer struct {
 	Persisted     json.RawMessage
 }
 
-func (o *Oracle) answer(req *request) (*answer, error) {
+// answer returns the answer to a request, or the verdict if the libraries panic or cannot read it.
+func (o *Oracle) answer(req *request) (a *answer, failure Verdict, err error) {
 	if err := o.encoder.Encode(req); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	a := &answer{}
-	return a, o.decoder.Decode(a)
+	a = &answer{}
+	if err := o.decoder.Decode(a); err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case a.Panic != "":
+		return nil, Verdict{panics: {"yes"}}, nil
+	case a.Error != "":
+		return nil, Verdict{unreadable: {withoutChance(a.Error)}}, nil
+	}
+	return a, nil, nil
 }
 
 // CRD returns the libraries' verdict on a new CRD.
 func (o *Oracle) CRD(crd json.RawMessage) (Verdict, error) {
-	a, err := o.answer(&request{CRD: crd})
-	switch {
-	case err != nil:
-		return nil, err
-	case a.Panic != "":
-		return Verdict{panics: {"yes"}}, nil
-	case a.Error != "":
-		return Verdict{unreadable: {withoutChance(a.Error)}}, nil
+	a, failure, err := o.answer(&request{CRD: crd})
+	if err != nil || failure != nil {
+		return failure, err
 	}
 	return a.CRD.verdict(), nil
 }
@@ -134,14 +139,9 @@ func (a *crdAnswer) verdict() Verdict {
 
 // Write returns the libraries' verdict on a write.
 func (o *Oracle) Write(w *Write) (Verdict, error) {
-	a, err := o.answer(&request{CRD: w.CRD, Version: w.Version, Subresource: w.Subresource, Object: w.Object, Old: w.Old})
-	switch {
-	case err != nil:
-		return nil, err
-	case a.Panic != "":
-		return Verdict{panics: {"yes"}}, nil
-	case a.Error != "":
-		return Verdict{unreadable: {withoutChance(a.Error)}}, nil
+	a, failure, err := o.answer(&request{CRD: w.CRD, Version: w.Version, Subresource: w.Subresource, Object: w.Object, Old: w.Old})
+	if err != nil || failure != nil {
+		return failure, err
 	}
 	return a.Write.verdict()
 }
