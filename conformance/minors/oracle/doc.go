@@ -2,7 +2,7 @@
 // server's own code. Each folder next to it, 1.28 to 1.37, links the package with the libraries of
 // that Kubernetes minor:
 //
-//	(cd 1.31 && go build -o oracle-1.31)
+//	(cd 1.31 && GOWORK=off go build -o oracle-1.31)
 //	oracle-1.31 < requests.jsonl > answers.jsonl
 //
 // The program reads one JSON object per line from stdin and writes one JSON object per line to
