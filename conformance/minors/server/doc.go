@@ -5,7 +5,7 @@
 // Package conformance uses it with the newest Kubernetes libraries. Each folder in ../servers links it
 // with those of an older minor:
 //
-//	(cd ../servers/1.31 && go build -o server-1.31)
+//	(cd ../servers/1.31 && GOWORK=off go build -o server-1.31)
 //	server-1.31
 //
 // The program prints an Endpoint as one line of JSON when the server is ready, or one line with the
