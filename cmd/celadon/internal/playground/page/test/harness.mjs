@@ -115,6 +115,18 @@ export async function choose(page, title) {
 	await settled(page);
 }
 
+// reset clears options of the page, and waits for the results.
+export async function reset(page, ...ids) {
+	await page.evaluate((ids) => {
+		delete document.documentElement.dataset.vet;
+		for (const option of ids.map((id) => document.getElementById(id))) {
+			option.value = "";
+			option.dispatchEvent(new Event("change"));
+		}
+	}, ids);
+	await settled(page);
+}
+
 export async function press(page, selector, text) {
 	const found = await page.evaluateHandle((selector, text) => [...document.querySelectorAll(selector)].find((b) => b.textContent.includes(text) && b.offsetParent), selector, text);
 	if (!found.asElement()) throw new Error(`no ${selector} with the text ${text}`);

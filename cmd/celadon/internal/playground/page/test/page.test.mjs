@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { deflateRawSync } from "node:zlib";
-import { choose, example, inBrowser, launch, native, open, press, set, settled, siteDir, slow, textIn, words } from "./harness.mjs";
+import { choose, example, inBrowser, launch, native, open, press, reset, set, settled, siteDir, slow, textIn, words } from "./harness.mjs";
 
 const hasSite = siteDir && existsSync(path.join(siteDir, "index.html"));
 if (!hasSite) console.log("NO SITE: the page is tried with the engine behind it alone (make played-long tries both)");
@@ -128,11 +128,7 @@ for (const engine of [native, ...(hasSite ? [inBrowser] : [])]) {
 			assert.match(await words(one.page, "#verdict"), /No result/);
 			assert.match(await words(one.page, "#vet"), /No result/);
 			assert.doesNotMatch(await one.page.$eval("#result", (e) => e.innerText), /would be accepted|Rejected|rules ran/);
-			await one.page.evaluate(() => {
-				const kube = document.getElementById("kube");
-				kube.value = "";
-				kube.dispatchEvent(new Event("change"));
-			});
+			await reset(one.page, "kube");
 		});
 
 		test("an object that a rule rejects is found", async () => {
@@ -202,8 +198,7 @@ for (const engine of [native, ...(hasSite ? [inBrowser] : [])]) {
 			const object = (await example("playground/policy/object.yaml")).replace("name: readers", `name: ${JSON.stringify(html)}`).replaceAll("bo", JSON.stringify(html)) + "---\napiVersion: access.example.com/v1\nkind: Policy\nmetadata: {name: \"a\\u202Eb\"}\n";
 			const other = await open(browser, at, { fragment: link({ crd, object, kubeVersion: html, subresource: html }), wait: false });
 			await other.page.waitForFunction(() => document.getElementById("verdict").innerText.includes("No result"), { timeout: slow });
-			await other.page.evaluate(() => { for (const id of ["kube", "subresource"]) { document.getElementById(id).value = ""; document.getElementById(id).dispatchEvent(new Event("change")); } });
-			await settled(other.page);
+			await reset(other.page, "kube", "subresource");
 			assert.ok((await words(other.page, "#verdict")).includes("<img src=x"));
 			assert.ok((await words(other.page, "#verdict")).includes("a\\u202eb") && !/[\u202a-\u202e]/.test(await words(other.page, "#result")));
 			assert.equal(await other.page.title(), "Celadon playground");
