@@ -10,6 +10,7 @@ import (
 	"go/printer"
 	"go/token"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -21,7 +22,7 @@ var update = flag.Bool("update", false, "rewrite testdata/api")
 
 // public lists the packages with a compatibility promise. There may be at most ten.
 var public = []string{
-	"celadontest", "cost", "engine", "engine/admission", "engine/catalog", "engine/conversion", "engine/vet", "repl", "types",
+	"celadontest", "cost", "engine", "engine/admission", "engine/catalog", "engine/celgo", "engine/conversion", "engine/vet", "repl", "types",
 }
 
 // TestAPI compares the exported declarations of the public packages with testdata/api, so that
@@ -41,6 +42,11 @@ func TestAPI(t *testing.T) {
 		want, err := os.ReadFile(golden)
 		if err != nil {
 			t.Fatal(err)
+		}
+		for _, alias := range importsOf(t, name, "github.com/google/cel-go/") {
+			if use := regexp.MustCompile(`\b` + alias + `\.[A-Z]\w*`).Find(got); use != nil && name != "engine/celgo" {
+				t.Errorf("%s exports %s: only engine/celgo has types of cel-go", name, use)
+			}
 		}
 		if !bytes.Equal(got, want) {
 			t.Errorf("the exports of %s differ from %s: if this is intended, run go test . -run TestAPI -update\n%s", name, golden, firstDifference(want, got))
@@ -81,15 +87,31 @@ func firstDifference(want, got []byte) string {
 	return "one has more than the other"
 }
 
-// exported returns the declarations of a package as go doc lists them, without comments.
-func exported(t *testing.T, name string) []byte {
+// importsOf returns the names of a package's imports whose paths begin with prefix.
+func importsOf(t *testing.T, name, prefix string) (aliases []string) {
+	t.Helper()
+	for _, f := range parsePackage(t, token.NewFileSet(), name) {
+		for _, spec := range f.Imports {
+			file := strings.Trim(spec.Path.Value, `"`)
+			switch {
+			case !strings.HasPrefix(file, prefix):
+			case spec.Name != nil:
+				aliases = append(aliases, spec.Name.Name)
+			default:
+				aliases = append(aliases, path.Base(file))
+			}
+		}
+	}
+	return aliases
+}
+
+// parsePackage parses the files of a package that are not tests.
+func parsePackage(t *testing.T, files *token.FileSet, name string) (parsed []*ast.File) {
 	t.Helper()
 	found, err := build.ImportDir(name, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := token.NewFileSet()
-	var parsed []*ast.File
 	for _, file := range found.GoFiles {
 		f, err := parser.ParseFile(files, filepath.Join(name, file), nil, 0)
 		if err != nil {
@@ -97,7 +119,14 @@ func exported(t *testing.T, name string) []byte {
 		}
 		parsed = append(parsed, f)
 	}
-	p, err := doc.NewFromFiles(files, parsed, module+"/"+name)
+	return parsed
+}
+
+// exported returns the declarations of a package as go doc lists them, without comments.
+func exported(t *testing.T, name string) []byte {
+	t.Helper()
+	files := token.NewFileSet()
+	p, err := doc.NewFromFiles(files, parsePackage(t, files, name), module+"/"+name)
 	if err != nil {
 		t.Fatal(err)
 	}

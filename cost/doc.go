@@ -1,12 +1,11 @@
-// Package cost estimates the cost of CEL expressions and provides the API server's cost limits.
+// Package cost provides the API server's limits for the cost of CEL expressions, and adds up
+// estimates.
 //
-// [Of] estimates an expression. [Cardinality] counts how often its rule can run in an object.
-// [Total] adds up the estimates of a CRD version:
+// [Cardinality] counts how often a rule can run in an object. [Total] adds up the estimates of a CRD
+// version. Package engine estimates expressions:
 //
-//	env, _ := types.StoredEnv(types.Version{Minor: 37}).For(decl, false)
-//	ast, _ := env.Compile("self.hosts.all(h, h != '')")
-//	est, err := cost.Of(env, ast, decl)
-//	total := cost.Mul(est.Max, cardinality.Times(decl))
+//	x, err := node.Compile("self.hosts.all(h, h != '')") // node is an *engine.Node
+//	total := cost.Mul(x.Estimate().Max, cardinality.Times(node.Decl()))
 //
 // The package uses four terms: a limit is a constant, a budget is the rest of a limit, a cost is a
 // number of CEL cost units, and an estimate is a range of costs. Units and estimates are those of

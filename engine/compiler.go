@@ -3,6 +3,7 @@ package engine
 import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/engine/x/rule"
@@ -14,7 +15,7 @@ type compiler struct {
 	cfg Config
 	// server is that of cfg.KubeVersion.
 	server  *server
-	env     *types.Env
+	env     *celenv.Env
 	limits  limits
 	decls   *types.Interner
 	exprs   *rule.Compiler[*expr.Expr]
@@ -55,22 +56,22 @@ func (c *compiler) newExprs() *rule.Compiler[*expr.Expr] {
 			}
 			return plan(planner, checked, c.limits.PerCall)
 		},
-		Complex: func(key rule.Key, why *types.ComplexError) *expr.Expr {
+		Complex: func(key rule.Key, why *celenv.ComplexError) *expr.Expr {
 			return expr.Overworked(key.Decl, key.Source, why)
 		},
 	})
 }
 
 // envOf returns the CEL environment in which the rules of a configuration compile.
-func envOf(cfg Config) (*types.Env, error) {
+func envOf(cfg Config) (*celenv.Env, error) {
 	v, err := types.ParseVersion(cfg.KubeVersion)
 	if err != nil {
 		return nil, err
 	}
 	if cfg.Expressions == New {
-		return types.NewRulesEnv(v), nil
+		return celenv.NewRules(v), nil
 	}
-	return types.StoredEnv(v), nil
+	return celenv.StoredRules(v), nil
 }
 
 // plan compiles a checked expression to a program.

@@ -7,9 +7,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/engine/x/schema"
-	"github.com/celadon-cel/celadon/types"
 )
 
 // The parts of a rule, as errors name them.
@@ -157,5 +157,5 @@ func (e *CompileError) Summary() string {
 	if _, after, ok := strings.Cut(text, ": "); ok {
 		text = after
 	}
-	return types.Readable(text)
+	return celenv.Readable(text)
 }

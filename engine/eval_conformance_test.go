@@ -22,7 +22,8 @@ import (
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
-	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/engine/x/celcost"
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/internal/testing/gomod"
 	"github.com/celadon-cel/celadon/internal/testing/newest"
@@ -39,7 +40,7 @@ func TestCELConformance(t *testing.T) {
 	newest.Skip(t)
 	skips := readSkips(t)
 	decl := types.FromSchema(&schema.Structural{Generic: schema.Generic{Type: "boolean"}}, types.Subtree)
-	env, err := types.StoredEnv(types.Version{Minor: types.Newest}).For(decl, false)
+	env, err := celenv.StoredRules(types.Version{Minor: types.Newest}).For(decl, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +173,7 @@ func (s *suiteTest) evaluate(t *testing.T, checked *cel.Ast) eval.Outcome {
 // upstream returns the result of cel-go's own evaluator.
 func (s *suiteTest) upstream(t *testing.T, checked *cel.Ast) string {
 	t.Helper()
-	program, err := s.env.Program(checked, cel.CostLimit(math.MaxInt64), cel.CostTracking(cost.Estimator(s.decl)), cel.InterruptCheckFrequency(100))
+	program, err := s.env.Program(checked, cel.CostLimit(math.MaxInt64), cel.CostTracking(celcost.Estimator(s.decl)), cel.InterruptCheckFrequency(100))
 	if err != nil {
 		return words(eval.Outcome{Err: fmt.Errorf("not planned: %w", err)})
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -120,7 +121,7 @@ func (n *Node) PerCallLimit() int64 { return n.engine.limits.PerCall }
 
 // Env returns the environment in which the engine's rules compile. Like Compiler, it has no
 // compatibility promise.
-func (e *Engine) Env() (*types.Env, error) { return envOf(e.config) }
+func (e *Engine) Env() (*celenv.Env, error) { return envOf(e.config) }
 
 // badRule returns the error for an invalid expression at the node.
 func (n *Node) badRule(src string, err error) error {

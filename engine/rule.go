@@ -7,6 +7,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/engine/x/rule"
 	"github.com/celadon-cel/celadon/types"
@@ -109,7 +110,7 @@ func (c *compiler) fail(ref RuleRef, part string, err error, detail string) {
 
 func newCompileError(ref RuleRef, part string, err error, detail string) *CompileError {
 	e := &CompileError{RuleRef: ref, Part: part, Detail: detail}
-	var issues *types.IssuesError
+	var issues *celenv.IssuesError
 	if errors.As(err, &issues) {
 		e.Line, e.Column, e.Snippet = issues.Place()
 	}

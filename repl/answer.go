@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	celtypes "github.com/google/cel-go/common/types"
-	"github.com/google/cel-go/common/types/ref"
 	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/cost"
@@ -23,8 +22,8 @@ import (
 
 // An Answer is the result of evaluating an expression.
 type Answer struct {
-	// Value is the result, or nil if Err is set.
-	Value ref.Val
+	// Value is the result, or nil if there is none.
+	Value *Value
 	// Type is the type of the expression, in the terms of an OpenAPI schema.
 	Type string
 	// Estimate is the API server's cost estimate for an evaluation; it can be a few units below
@@ -75,9 +74,12 @@ func (s *Session) Eval(ctx context.Context, src string) (answer *Answer, err err
 	if err := internal(out.Err); err != nil {
 		return nil, err
 	}
-	a.Value, a.Cost, a.Err = out.Value, out.Cost, out.Err
-	if a.Value != nil && !eval.SizeAtMost(a.Value, maxAnswer) {
-		a.Value, a.Err = nil, &eval.OverworkError{Why: fmt.Sprintf("the value would have over %d MiB when written out", maxAnswer>>20)}
+	a.Cost, a.Err = out.Cost, out.Err
+	switch {
+	case out.Value != nil && eval.SizeAtMost(out.Value, maxAnswer):
+		a.Value = &Value{out.Value}
+	case out.Value != nil:
+		a.Err = &eval.OverworkError{Why: fmt.Sprintf("the value would have over %d MiB when written out", maxAnswer>>20)}
 	}
 	if a.Err != nil && a.Status == nil { // otherwise the note explains it
 		a.Hint = assist.Failed(src, a.Err)
@@ -89,7 +91,7 @@ func (s *Session) Eval(ctx context.Context, src string) (answer *Answer, err err
 	if a.Err != nil && x.UsesOldSelf() && p.old == nil {
 		a.Err = fmt.Errorf("%w: %w", a.Err, s.noOld())
 	}
-	if a.Value == celtypes.False || a.Err != nil && ctx.Err() == nil {
+	if out.Value == celtypes.False || a.Err != nil && ctx.Err() == nil {
 		if t, err := s.trace(ctx, x); err == nil {
 			a.Why = t.Why()
 		}
@@ -181,7 +183,7 @@ func (a *Answer) text(width int) string {
 	var b strings.Builder
 	switch {
 	case a.Value != nil:
-		value, readable := printable(Format(a.Value)), asYAML(a.Value)
+		value, readable := printable(a.Value.String()), asYAML(a.Value.JSON())
 		if readable != "" {
 			value = cutLine(value, width) // the full value follows as YAML
 		}
@@ -212,8 +214,7 @@ func (a *Answer) estimateText() string {
 }
 
 // asYAML returns v as YAML if it is an object or a list of objects, and "" otherwise.
-func asYAML(v ref.Val) string {
-	native := expr.Native(v)
+func asYAML(native any) string {
 	switch v := native.(type) {
 	case map[string]any:
 		if len(v) == 0 {

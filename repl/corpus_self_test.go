@@ -10,7 +10,6 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
@@ -78,7 +77,7 @@ func wholeObject(t *testing.T, s *Session, file string, i int) {
 			t.Errorf("%s: document %d: %s: %v, %v", file, i, src, a, err)
 			continue
 		}
-		if _, err := json.Marshal(expr.Native(a.Value)); err != nil || Format(a.Value) == "" {
+		if _, err := json.Marshal(a.Value.JSON()); err != nil || a.Value.String() == "" {
 			t.Errorf("%s: document %d: %s cannot be written: %v", file, i, src, err)
 		}
 	}

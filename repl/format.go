@@ -12,12 +12,25 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
+	"github.com/celadon-cel/celadon/engine/x/celvalue"
 	"github.com/celadon-cel/celadon/engine/x/expr"
-	"github.com/celadon-cel/celadon/types"
 )
 
-// Format formats v in CEL syntax. Strings are quoted, and maps are sorted by key.
-func Format(v ref.Val) string {
+// A Value is the value of an expression.
+type Value struct{ val ref.Val }
+
+// String returns the value in CEL syntax. Strings are quoted, and maps are sorted by key.
+func (v *Value) String() string { return format(v.val) }
+
+// JSON returns the value in the form of decoded JSON, as an object would contain it: durations and
+// timestamps become strings, bytes become base64, and an optional becomes its value or nil. Values
+// that JSON cannot represent become strings.
+func (v *Value) JSON() any { return expr.Native(v.val) }
+
+// False reports whether the value is the boolean false.
+func (v *Value) False() bool { return v.val == celtypes.False }
+
+func format(v ref.Val) string {
 	switch v := v.(type) {
 	case celtypes.String:
 		return strconv.Quote(string(v))
@@ -37,7 +50,7 @@ func Format(v ref.Val) string {
 		if !v.HasValue() {
 			return "optional.none()"
 		}
-		return "optional.of(" + Format(v.GetValue()) + ")"
+		return "optional.of(" + format(v.GetValue()) + ")"
 	case apiservercel.Format:
 		return fmt.Sprintf("format.named(%q)", v.Name)
 	case traits.Mapper:
@@ -61,8 +74,8 @@ func formatDouble(f float64) string {
 
 func formatMap(m traits.Mapper) string {
 	var entries []string
-	for _, key := range types.Keys(m) {
-		entries = append(entries, Format(key)+": "+Format(expr.Entry(m, key)))
+	for _, key := range celvalue.Keys(m) {
+		entries = append(entries, format(key)+": "+format(expr.Entry(m, key)))
 	}
 	slices.Sort(entries)
 	return "{" + strings.Join(entries, ", ") + "}"
@@ -71,7 +84,7 @@ func formatMap(m traits.Mapper) string {
 func formatList(l traits.Lister) string {
 	var items []string
 	for it := l.Iterator(); it.HasNext() == celtypes.True; {
-		items = append(items, Format(it.Next()))
+		items = append(items, format(it.Next()))
 	}
 	return "[" + strings.Join(items, ", ") + "]"
 }

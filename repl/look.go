@@ -217,7 +217,7 @@ func explain(ctx context.Context, s *Session, arg string) (string, error) {
 	for _, part := range t.Tree() {
 		units, value := "-", "not evaluated"
 		if part.Ran {
-			units, value = fmt.Sprint(part.Cost), termwidth.Cut(printable(Format(part.Value)), 32)
+			units, value = fmt.Sprint(part.Cost), termwidth.Cut(printable(format(part.Value)), 32)
 		}
 		rows = append(rows, []string{units, value, strings.Repeat("  ", part.Depth) + part.Text})
 	}

@@ -87,7 +87,7 @@ func whyText(parts []record.Part, width int) string {
 		if width > 0 {
 			available = min(available, max(minLastColumn/2, width-widest-2-termwidth.Width(note)))
 		}
-		rows = append(rows, []string{texts[i], termwidth.Cut(printable(Format(p.Value)), available) + note})
+		rows = append(rows, []string{texts[i], termwidth.Cut(printable(format(p.Value)), available) + note})
 	}
 	return table(rows, width)
 }

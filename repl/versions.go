@@ -59,7 +59,7 @@ func (s *Session) inVersion(ctx context.Context, v types.Version, src string) ([
 	case a.Err != nil && a.Evaluated:
 		result = "error: " + a.Err.Error()
 	case a.Value != nil:
-		result = termwidth.Cut(Format(a.Value), maxValue)
+		result = termwidth.Cut(a.Value.String(), maxValue)
 	}
 	limit := phrase.Share(a.Total(), a.Limit)
 	if a.Total() > a.Limit {

@@ -123,6 +123,10 @@ var (
 	rootMaps = minors.Since(31)
 )
 
+// noEmptyObjects are the versions in which an object without declared fields is an error; see
+// UnstructuredToVal in values.go there.
+var noEmptyObjects = minors.Until(29)
+
 // SameBounds reports whether two versions declare all schemas with the same bounds.
 func (v Version) SameBounds(other Version) bool {
 	for _, in := range []minors.Range{enumLength, intOrStringLength, nameLength, rootMaps} {

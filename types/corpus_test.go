@@ -8,8 +8,10 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 	"github.com/celadon-cel/celadon/internal/testing/newest"
+	"github.com/celadon-cel/celadon/internal/testing/schemas"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -35,7 +37,7 @@ func TestCorpusDeclarations(t *testing.T) {
 
 func compareVersion(t *testing.T, interner *types.Interner, file, version string, props *apiextensionsv1.JSONSchemaProps) {
 	t.Helper()
-	s, err := structuralOf(props)
+	s, err := schemas.Convert(props)
 	if err != nil {
 		t.Errorf("%s: %s: %v", file, version, err)
 		return
@@ -43,7 +45,7 @@ func compareVersion(t *testing.T, interner *types.Interner, file, version string
 	for _, root := range []bool{true, false} {
 		want := upstreamType(s, root)
 		for name, d := range map[string]*types.Decl{"alone": types.FromSchema(s, placeOf(root)), "interned": interner.FromSchema(s, placeOf(root))} {
-			for _, diff := range diffTypes("self", d.DeclType("selfType"), want) {
+			for _, diff := range diffTypes("self", celenv.DeclType(d, "selfType"), want) {
 				t.Errorf("%s: %s: %s: %s", file, version, name, diff)
 			}
 		}

@@ -1,6 +1,7 @@
 package types
 
 import (
+	"errors"
 	"slices"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
@@ -28,6 +29,9 @@ const (
 	Double
 	IntOrString // dyn
 )
+
+// ErrHidden reports that a schema node has no CEL type.
+var ErrHidden = errors.New("no CEL type: the schema is not visible to rules")
 
 // A ListType is a value of x-kubernetes-list-type. It determines how lists compare and concatenate.
 type ListType uint8
@@ -62,14 +66,16 @@ type Decl struct {
 	// MinSize is the minimum size of a value in JSON, in bytes.
 	MinSize int64
 
-	repr    repr
-	quirks  quirk
+	form    Form
 	names   []string // names of Fields, sorted
 	version Version
 }
 
+// Form returns the representation of values of d.
+func (d *Decl) Form() Form { return d.form }
+
 // Readable reports whether a value of d can be other than an error.
-func (d *Decl) Readable() bool { return d.repr != reprInvalid }
+func (d *Decl) Readable() bool { return d.form != FormInvalid }
 
 // Version returns the Kubernetes version that declares the schema. Values and evaluation follow it.
 func (d *Decl) Version() Version {
@@ -117,18 +123,18 @@ type Field struct {
 // Visible reports whether expressions can name the field.
 func (f *Field) Visible() bool { return f.Escaped != "" && f.Decl.Kind != Hidden }
 
-// A repr is the representation of a JSON value at run time. It differs from Kind if CEL cannot see
-// a node but equality can.
-type repr uint8
+// A Form is the JSON representation of a node's values at run time. It differs from Kind if CEL
+// cannot see a node but equality can.
+type Form uint8
 
 const (
-	reprInvalid repr = iota // no value is valid here
-	reprUnknown             // kept by x-kubernetes-preserve-unknown-fields
-	reprObject
-	reprEmpty // an object without declared fields
-	reprMap
-	reprList
-	reprScalar // determined by Kind
+	FormInvalid Form = iota // no value is valid
+	FormUnknown             // kept by x-kubernetes-preserve-unknown-fields
+	FormObject
+	FormEmpty // an object without declared fields
+	FormMap
+	FormList
+	FormScalar // determined by Kind
 )
 
 // A Place is the position of a schema in its resource.
@@ -153,9 +159,9 @@ func (in *Interner) declare(s *schema.Structural, root bool) *Decl {
 }
 
 func (in *Interner) declareNode(s *schema.Structural, root bool) *Decl {
-	d := &Decl{Schema: s, Nullable: s.Nullable, Root: root, version: in.version(), quirks: in.quirks()}
+	d := &Decl{Schema: s, Nullable: s.Nullable, Root: root, version: in.version()}
 	if s.XIntOrString {
-		d.Kind, d.repr, d.MinSize = IntOrString, reprScalar, 1
+		d.Kind, d.form, d.MinSize = IntOrString, FormScalar, 1
 		d.Max = in.version().stringBound(s)
 		return d
 	}
@@ -170,14 +176,14 @@ func (in *Interner) declareNode(s *schema.Structural, root bool) *Decl {
 	case "string":
 		d.declareString(in.version())
 	case "boolean":
-		d.Kind, d.repr, d.MinSize = Bool, reprScalar, apiservercel.MinBoolSize
+		d.Kind, d.form, d.MinSize = Bool, FormScalar, apiservercel.MinBoolSize
 	case "number":
-		d.Kind, d.repr, d.MinSize = Double, reprScalar, apiservercel.MinNumberSize
+		d.Kind, d.form, d.MinSize = Double, FormScalar, apiservercel.MinNumberSize
 	case "integer":
-		d.Kind, d.repr, d.MinSize = Int, reprScalar, apiservercel.MinNumberSize
+		d.Kind, d.form, d.MinSize = Int, FormScalar, apiservercel.MinNumberSize
 	default:
 		if s.XPreserveUnknownFields {
-			d.repr = reprUnknown
+			d.form = FormUnknown
 		}
 	}
 	return d
@@ -193,17 +199,17 @@ func (in *Interner) declareObject(d *Decl, s *schema.Structural) {
 			d.Kind = Map
 			d.Max = mapBound(s, d.Elem)
 		}
-		d.repr = reprMap
+		d.form = FormMap
 		if s.Properties != nil {
-			d.repr = reprObject // values check properties first
+			d.form = FormObject // values check properties first
 		}
 		return
 	}
-	d.Kind, d.repr = Object, reprObject
+	d.Kind, d.form = Object, FormObject
 	if s.Properties == nil {
-		d.repr = reprEmpty
-		if d.has(noEmptyObjects) && !s.XPreserveUnknownFields {
-			d.repr = reprInvalid
+		d.form = FormEmpty
+		if noEmptyObjects.Include(in.version().Minor) && !s.XPreserveUnknownFields {
+			d.form = FormInvalid
 		}
 	}
 	d.MinSize = minContainerSize
@@ -258,7 +264,7 @@ func (in *Interner) declareList(d *Decl, s *schema.Structural) {
 	if s.Items == nil {
 		return
 	}
-	d.repr = reprList
+	d.form = FormList
 	d.Elem = in.declare(s.Items, s.Items.XEmbeddedResource)
 	if d.Elem.Kind != Hidden {
 		d.Kind = List
@@ -271,7 +277,7 @@ func (d *Decl) declareString(v Version) {
 	if d.Schema.ValueValidation != nil {
 		format = d.Schema.ValueValidation.Format
 	}
-	d.Kind, d.repr, d.MinSize = String, reprScalar, apiservercel.MinStringSize
+	d.Kind, d.form, d.MinSize = String, FormScalar, apiservercel.MinStringSize
 	switch format {
 	case "byte":
 		d.Kind = Bytes

@@ -3,7 +3,9 @@ package types_test
 import (
 	"testing"
 
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/internal/testing/newest"
+	"github.com/celadon-cel/celadon/internal/testing/schemas"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -123,7 +125,7 @@ func TestFromSchema(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := structural(t, tt.schema)
+			s := schemas.Structural(t, tt.schema)
 			d := types.FromSchema(s, placeOf(tt.root))
 			if d.Kind != tt.kind || d.String() != tt.text {
 				t.Errorf("got %v (%s), want %v (%s)", d.Kind, d, tt.kind, tt.text)
@@ -137,7 +139,7 @@ func TestFromSchema(t *testing.T) {
 			if d.Nullable != s.Nullable || d.Root != tt.root {
 				t.Errorf("got nullable %t root %t", d.Nullable, d.Root)
 			}
-			for _, diff := range diffTypes("self", d.DeclType("selfType"), upstreamType(s, tt.root)) {
+			for _, diff := range diffTypes("self", celenv.DeclType(d, "selfType"), upstreamType(s, tt.root)) {
 				t.Error(diff)
 			}
 		})
@@ -164,13 +166,23 @@ func FuzzFromSchema(f *testing.F) {
 		f.Add(seed, false)
 	}
 	f.Fuzz(func(t *testing.T, text string, root bool) {
-		s := readStructural(text)
+		s := schemas.Parse(text)
 		if s == nil {
 			t.Skip("no structural schema: there is nothing to declare")
 		}
 		d := types.FromSchema(s, placeOf(root))
-		for _, diff := range diffTypes("self", d.DeclType("selfType"), upstreamType(s, root)) {
+		for _, diff := range diffTypes("self", celenv.DeclType(d, "selfType"), upstreamType(s, root)) {
 			t.Error(diff)
 		}
 	})
+}
+
+// BenchmarkFromSchema declares a schema with two equal nodes.
+func BenchmarkFromSchema(b *testing.B) {
+	const node = `{type: object, properties: {a: {type: string}, b: {type: array, items: {type: object, properties: {c: {type: integer}, d: {type: string, maxLength: 9}}}}}}`
+	s := schemas.Structural(b, `{type: object, properties: {x: `+node+`, y: `+node+`}}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		types.NewInterner().FromSchema(s, types.ResourceRoot)
+	}
 }

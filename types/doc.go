@@ -1,16 +1,14 @@
-// Package types maps structural schemas to CEL types, values, and environments.
+// Package types maps structural schemas to CEL types.
 //
 // [FromSchema] declares a schema as a tree of [Decl]. A Decl holds the CEL type of a schema node,
-// its fields, how its lists compare, and how large its values can be and why. Use it together with
-// an environment for a Kubernetes version to check expressions:
+// its fields, how its lists compare, and how large its values can be and why:
 //
 //	d := types.FromSchema(structural, types.ResourceRoot)
-//	env := types.StoredEnv(types.Version{Minor: 33})
-//	celEnv, err := env.For(d, false)
-//	ast, issues := celEnv.Compile("self.spec.replicas <= 3")
+//	replicas := d.Fields["spec"].Decl.Fields["replicas"].Decl
+//	fmt.Println(replicas.Kind == types.Int, replicas.Max.Source)
 //
-// [Value] converts a decoded JSON value to a CEL value according to its declaration, without
-// copying it.
+// To compile and evaluate expressions over such declarations, use package engine, or package
+// engine/celgo together with cel-go.
 //
 // The mapping is described in
 // https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-rules.
@@ -19,5 +17,5 @@ package types
 
 // How it works: upstream derives declarations and values from the schema in two functions that
 // disagree in some cases. For example, they check an object's properties and additionalProperties
-// in a different order. A Decl keeps both results: Kind is the type for the checker, repr
+// in a different order. A Decl keeps both results: Kind is the type for the checker, Form
 // determines the run-time value.

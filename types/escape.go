@@ -2,6 +2,12 @@ package types
 
 import apiservercel "k8s.io/apiserver/pkg/cel"
 
+// The variables of a rule.
+const (
+	Self    = "self"
+	OldSelf = "oldSelf"
+)
+
 // Escape returns the CEL identifier of a property name. ok is false if the name has no identifier,
 // because it begins with a digit or contains characters other than letters, digits, "_", ".", "-",
 // and "/". Expressions cannot name such a property. See

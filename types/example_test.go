@@ -34,18 +34,3 @@ func ExampleFromSchema() {
 	// anything: hidden
 	// host-names: list of string, self.host__dash__names, at most 16 (declared)
 }
-
-func ExampleEnv_For() {
-	d := types.FromSchema(&schema.Structural{Generic: schema.Generic{Type: "integer"}}, types.Subtree)
-	env, err := types.StoredEnv(types.Version{Minor: types.Newest}).For(d, false)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	_, issues := env.Compile("self >= 1 && self <= 'x'")
-	fmt.Println(issues.Err())
-	// Output:
-	// ERROR: <input>:1:19: found no matching overload for '_<=_' applied to '(int, string)'
-	//  | self >= 1 && self <= 'x'
-	//  | ..................^
-}

@@ -4,7 +4,9 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/internal/testing/newest"
+	"github.com/celadon-cel/celadon/internal/testing/schemas"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -56,7 +58,7 @@ func TestFieldNames(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := structural(t, tt.schema)
+			s := schemas.Structural(t, tt.schema)
 			d := types.FromSchema(s, placeOf(tt.root))
 			got := map[string]field{}
 			for _, name := range d.FieldNames() {
@@ -73,7 +75,7 @@ func TestFieldNames(t *testing.T) {
 			if !reflect.DeepEqual(got, tt.want) {
 				t.Errorf("got %v\nwant %v", got, tt.want)
 			}
-			for _, diff := range diffTypes("self", d.DeclType("selfType"), upstreamType(s, tt.root)) {
+			for _, diff := range diffTypes("self", celenv.DeclType(d, "selfType"), upstreamType(s, tt.root)) {
 				t.Error(diff)
 			}
 		})
@@ -82,7 +84,7 @@ func TestFieldNames(t *testing.T) {
 
 func TestByIdentOther(t *testing.T) {
 	t.Parallel()
-	d := types.FromSchema(structural(t, `{type: object, properties: {a.b: {type: string}, namespace: {type: string}, a__b: {type: string}}}`), types.Subtree)
+	d := types.FromSchema(schemas.Structural(t, `{type: object, properties: {a.b: {type: string}, namespace: {type: string}, a__b: {type: string}}}`), types.Subtree)
 	for _, ident := range []string{"", "b", "a.b", "namespace", "a__b", "a__nothing__b", "a__dot__b__dot__c"} {
 		if f, ok := d.ByIdent(ident); ok {
 			t.Errorf("ByIdent(%q): got %v, want nothing", ident, f)
@@ -118,9 +120,9 @@ func TestMetadata(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := structural(t, tt.schema)
+			s := schemas.Structural(t, tt.schema)
 			d := types.FromSchema(s, placeOf(tt.root))
-			for _, diff := range diffTypes("self", d.DeclType("selfType"), upstreamType(s, tt.root)) {
+			for _, diff := range diffTypes("self", celenv.DeclType(d, "selfType"), upstreamType(s, tt.root)) {
 				t.Error(diff)
 			}
 			for _, name := range tt.at {
@@ -149,12 +151,12 @@ func TestEmbeddedPlaces(t *testing.T) {
 		"value":  `{type: object, additionalProperties: ` + embedded + `}`,
 		"nested": `{type: array, items: {type: object, x-kubernetes-embedded-resource: true, properties: {e: ` + embedded + `}}}`,
 	} {
-		s := structural(t, text)
+		s := schemas.Structural(t, text)
 		d := types.FromSchema(s, types.Subtree)
 		if !d.Elem.Root || d.Elem.Fields["metadata"] == nil {
 			t.Errorf("%s: no metadata in %v", name, d.Elem.FieldNames())
 		}
-		for _, diff := range diffTypes("self", d.DeclType("selfType"), upstreamType(s, false)) {
+		for _, diff := range diffTypes("self", celenv.DeclType(d, "selfType"), upstreamType(s, false)) {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
@@ -168,7 +170,7 @@ func TestListTypes(t *testing.T) {
 		`{type: array, x-kubernetes-list-type: set, items: {type: string}}`:    types.Set,
 		`{type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [a, b], items: {type: object, properties: {a: {type: string}, b: {type: string}}}}`: types.MapList,
 	} {
-		d := types.FromSchema(structural(t, text), types.Subtree)
+		d := types.FromSchema(schemas.Structural(t, text), types.Subtree)
 		if d.ListType != want {
 			t.Errorf("%s: got %v, want %v", text, d.ListType, want)
 		}

@@ -13,8 +13,6 @@ type Interner struct {
 	// Version is the Kubernetes version whose bounds Decls have; the zero value is the newest.
 	Version Version
 
-	known *quirk // of Version
-
 	decls map[string]*Decl // nil: do not share
 	ids   map[*Decl]uint64
 	key   []byte // buffer for fingerprint, reused
@@ -40,14 +38,6 @@ func (in *Interner) version() Version {
 	return in.Version
 }
 
-func (in *Interner) quirks() quirk {
-	if in.known == nil {
-		q := in.version().quirks()
-		in.known = &q
-	}
-	return *in.known
-}
-
 func (in *Interner) intern(d *Decl) *Decl {
 	if in.decls == nil {
 		return d
@@ -64,7 +54,7 @@ func (in *Interner) intern(d *Decl) *Decl {
 // fingerprint appends the identity of d to b. Two Decls have equal fingerprints if the checker,
 // estimates, and values cannot distinguish them. The children of d must be interned already.
 func (in *Interner) fingerprint(b []byte, d *Decl) []byte {
-	b = append(b, byte(d.Kind), byte(d.repr), byte(d.ListType), flags(d.Nullable, d.Root, d.Schema.XPreserveUnknownFields), byte(d.Max.Source))
+	b = append(b, byte(d.Kind), byte(d.form), byte(d.ListType), flags(d.Nullable, d.Root, d.Schema.XPreserveUnknownFields), byte(d.Max.Source))
 	b = binary.AppendVarint(b, d.Max.Max)
 	b = binary.AppendVarint(b, d.MinSize)
 	b = binary.AppendUvarint(b, in.ids[d.Elem])

@@ -3,7 +3,9 @@ package types_test
 import (
 	"testing"
 
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/internal/testing/newest"
+	"github.com/celadon-cel/celadon/internal/testing/schemas"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -35,13 +37,13 @@ func TestInternerShares(t *testing.T) {
 	}
 	for _, tt := range tests {
 		in := types.NewInterner()
-		a := in.FromSchema(structural(t, tt.a), types.Subtree)
-		if b := in.FromSchema(structural(t, tt.b), types.Subtree); (a == b) != tt.same {
+		a := in.FromSchema(schemas.Structural(t, tt.a), types.Subtree)
+		if b := in.FromSchema(schemas.Structural(t, tt.b), types.Subtree); (a == b) != tt.same {
 			t.Errorf("%s: shared %t, want %t", tt.name, a == b, tt.same)
 		}
 	}
 	in := types.NewInterner()
-	s := structural(t, `{type: object, properties: {a: {type: object, x-kubernetes-embedded-resource: true}}}`)
+	s := schemas.Structural(t, `{type: object, properties: {a: {type: object, x-kubernetes-embedded-resource: true}}}`)
 	if root := in.FromSchema(s, types.ResourceRoot); root == in.FromSchema(s, types.Subtree) {
 		t.Error("a root and a subtree are one")
 	}
@@ -55,10 +57,10 @@ func TestInternerDeclares(t *testing.T) {
 	t.Parallel()
 	newest.Skip(t)
 	in := types.NewInterner()
-	for _, text := range []string{objectSchema, listSchema, envSchema, objectSchema} {
-		s := structural(t, text)
+	for _, text := range []string{schemas.Objects, schemas.Lists, schemas.Objects} {
+		s := schemas.Structural(t, text)
 		for _, root := range []bool{true, false} {
-			for _, diff := range diffTypes("self", in.FromSchema(s, placeOf(root)).DeclType("selfType"), upstreamType(s, root)) {
+			for _, diff := range diffTypes("self", celenv.DeclType(in.FromSchema(s, placeOf(root)), "selfType"), upstreamType(s, root)) {
 				t.Error(diff)
 			}
 		}

@@ -4,54 +4,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"testing"
 
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
 	apiservercel "k8s.io/apiserver/pkg/cel"
-	kjson "sigs.k8s.io/json"
-	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/types"
 )
-
-// structural parses a schema in YAML.
-func structural(t testing.TB, text string) *schema.Structural {
-	t.Helper()
-	props := &apiextensionsv1.JSONSchemaProps{}
-	if err := yaml.UnmarshalStrict([]byte(text), props); err != nil {
-		t.Fatalf("schema: %v\n%s", err, text)
-	}
-	s, err := structuralOf(props)
-	if err != nil {
-		t.Fatalf("schema: %v\n%s", err, text)
-	}
-	return s
-}
-
-func structuralOf(props *apiextensionsv1.JSONSchemaProps) (*schema.Structural, error) {
-	internal := &apiextensions.JSONSchemaProps{}
-	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(props, internal, nil); err != nil {
-		return nil, err
-	}
-	return schema.NewStructural(internal)
-}
-
-// value parses a YAML value and decodes it as the API server does.
-func value(t testing.TB, text string) any {
-	t.Helper()
-	data, err := yaml.YAMLToJSON([]byte(text))
-	if err != nil {
-		t.Fatalf("value: %v\n%s", err, text)
-	}
-	var v any
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, &v); err != nil {
-		t.Fatalf("value: %v\n%s", err, text)
-	}
-	return v
-}
 
 // upstreamType returns the API server's declaration, with the type name that Celadon uses.
 func upstreamType(s *schema.Structural, root bool) *apiservercel.DeclType {
@@ -100,17 +59,4 @@ func placeOf(root bool) types.Place {
 		return types.ResourceRoot
 	}
 	return types.Subtree
-}
-
-// readStructural returns nil if text is not a valid schema.
-func readStructural(text string) *schema.Structural {
-	props := &apiextensionsv1.JSONSchemaProps{}
-	if err := yaml.UnmarshalStrict([]byte(text), props); err != nil {
-		return nil
-	}
-	s, err := structuralOf(props)
-	if err != nil {
-		return nil
-	}
-	return s
 }

@@ -9,12 +9,13 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/types"
 )
 
 // coverage counts the rules and results of a run, to detect runs that test too little.
 type coverage struct {
-	env      *types.Env
+	env      *celenv.Env
 	lib      *Library
 	overload map[string]int
 	rules    int
@@ -28,7 +29,7 @@ type coverage struct {
 }
 
 func newCoverage() *coverage {
-	return &coverage{env: types.StoredEnv(newest), lib: NewLibrary(), overload: map[string]int{}}
+	return &coverage{env: celenv.StoredRules(newest), lib: NewLibrary(), overload: map[string]int{}}
 }
 
 // countRules counts the rules of a schema and its descendants.

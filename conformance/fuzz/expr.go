@@ -8,6 +8,7 @@ import (
 	"github.com/google/cel-go/cel"
 	celtypes "github.com/google/cel-go/common/types"
 
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -78,7 +79,7 @@ func celType(d *types.Decl) *cel.Type {
 	if leaf.Kind == types.Object {
 		return nil
 	}
-	return d.CELType()
+	return celenv.CELType(d)
 }
 
 // rule returns a boolean expression.

@@ -9,6 +9,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -31,7 +32,7 @@ func NewLibrary() *Library { return NewLibraryOf(newest) }
 // NewLibraryOf returns the library of stored rules in a Kubernetes version.
 func NewLibraryOf(v types.Version) *Library {
 	boolean := &schema.Structural{Generic: schema.Generic{Type: "boolean"}}
-	env, err := types.StoredEnv(v).For(types.FromSchema(boolean, types.Subtree), false)
+	env, err := celenv.StoredRules(v).For(types.FromSchema(boolean, types.Subtree), false)
 	if err != nil {
 		panic(err) // a boolean always has a type
 	}

@@ -12,6 +12,7 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/internal/testing/brokencrd"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -166,7 +167,7 @@ func (c *compiling) measure(turns int) compileRatios {
 }
 
 func parseAndCheck(list []expression) {
-	scope, err := types.StoredEnv(types.Version{Minor: types.Newest}).Scope()
+	scope, err := celenv.StoredRules(types.Version{Minor: types.Newest}).Scope()
 	if err != nil {
 		panic(err) // the error is not possible here
 	}

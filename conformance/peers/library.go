@@ -15,6 +15,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
 	"k8s.io/apiserver/pkg/cel/common"
 
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -77,7 +78,7 @@ func (r *recorder) program(d *types.Decl, optional bool, src string) (recordedPr
 	if err != nil {
 		return recordedProgram{}, false
 	}
-	env, err := types.StoredEnv(newest).For(d, optional)
+	env, err := celenv.StoredRules(newest).For(d, optional)
 	if err != nil {
 		return recordedProgram{}, false
 	}

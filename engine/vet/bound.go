@@ -9,6 +9,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/celcost"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -70,7 +71,7 @@ type bounds struct {
 
 // dependence holds the bounds on which a rule's cost depends.
 type dependence struct {
-	sizes   map[string]*bound // by cost.Path from self
+	sizes   map[string]*bound // by celcost.Path from self
 	factors []*bound          // the lists and maps around the rule, as in its cardinality
 }
 
@@ -124,8 +125,8 @@ func (bs *bounds) of(r *rule) *dependence {
 	}
 	base := r.at.steps()
 	for _, x := range r.compiledParts() {
-		listen := &cost.Assumption{OnSize: func(path []string, decl *types.Decl) {
-			key := cost.Path(path)
+		listen := &celcost.Assumption{OnSize: func(path []string, decl *types.Decl) {
+			key := celcost.Path(path)
 			if _, ok := d.sizes[key]; ok {
 				return
 			}
@@ -136,7 +137,7 @@ func (bs *bounds) of(r *rule) *dependence {
 				d.sizes[key] = bs.intern(b.of(decl))
 			}
 		}}
-		cost.For(x.base.Version()).If(x.ast, x.key.Decl, listen)
+		celcost.For(x.base.Version()).If(x.ast, x.key.Decl, listen)
 	}
 	bs.ofRule[r] = d
 	return d
@@ -200,7 +201,7 @@ type values map[*bound]int64
 // messageExpression.
 func (bs *bounds) price(r *rule, set values) (total, message uint64) {
 	d := bs.of(r)
-	assume := &cost.Assumption{Sizes: map[string]int64{}}
+	assume := &celcost.Assumption{Sizes: map[string]int64{}}
 	for path, b := range d.sizes {
 		if v, ok := set[b]; ok && b != nil {
 			assume.Sizes[path] = v * b.bytes
@@ -217,7 +218,7 @@ func (bs *bounds) price(r *rule, set values) (total, message uint64) {
 			}
 			return worstCost
 		}
-		most := cost.For(x.base.Version()).If(x.ast, x.key.Decl, assume).Max
+		most := celcost.For(x.base.Version()).If(x.ast, x.key.Decl, assume).Max
 		for _, o := range bs.others {
 			most = max(most, o.model.If(x.ast, o.declared(x.key.Decl), assume).Max)
 		}

@@ -13,6 +13,7 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	parts "github.com/celadon-cel/celadon/engine/x/rule"
 	"github.com/celadon-cel/celadon/internal/cel/check"
 	"github.com/celadon-cel/celadon/types"
@@ -30,7 +31,7 @@ type compiled struct {
 	ast     *cel.Ast
 	env     *cel.Env
 	key     parts.Key
-	base    *types.Env // of env
+	base    *celenv.Env // of env
 }
 
 // compiler compiles new expressions with the environment of the version, and stored expressions
@@ -44,8 +45,8 @@ type compiler struct {
 func newCompiler(v types.Version) *compiler {
 	c := &compiler{decls: types.NewInterner()}
 	c.decls.Version = v
-	c.news = parts.NewCompiler(parts.Config[*compiled]{Env: types.NewRulesEnv(v), Finish: finish})
-	c.stored = parts.NewCompiler(parts.Config[*compiled]{Env: types.StoredEnv(v), Finish: finish})
+	c.news = parts.NewCompiler(parts.Config[*compiled]{Env: celenv.NewRules(v), Finish: finish})
+	c.stored = parts.NewCompiler(parts.Config[*compiled]{Env: celenv.StoredRules(v), Finish: finish})
 	return c
 }
 
@@ -73,7 +74,7 @@ func (c *compiler) expr(key parts.Key, stored bool) (*compiled, error) {
 // finish plans the expression if the server's planner may reject it, and estimates its cost.
 func finish(checked *parts.Checked) (x *compiled, err error) {
 	x = &compiled{key: checked.Key, ast: checked.AST, env: checked.Env, usesOld: checked.UsesOldSelf()}
-	if planCanFail(checked.AST) && !types.LargePattern(checked.AST) {
+	if planCanFail(checked.AST) && !celenv.LargePattern(checked.AST) {
 		if err := plan(checked.Env, checked.AST); err == errPanics {
 			x.refused, x.panics, x.detail = true, true, "CEL's libraries panic when they plan it"
 			return x, nil
@@ -90,7 +91,7 @@ func finish(checked *parts.Checked) (x *compiled, err error) {
 
 func (x *compiled) refuse(why *parts.Refusal) {
 	x.refused, x.detail = true, why.Detail
-	var panicked *types.PanicError
+	var panicked *celenv.PanicError
 	if errors.As(why.Err, &panicked) {
 		x.panics, x.detail = true, panicked.Error()
 	}

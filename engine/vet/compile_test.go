@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -28,7 +29,7 @@ func TestPlanned(t *testing.T) {
 		"{}[b'a'] == 1", "{}[duration('1h')] == 1", "{}[int] == 1", "{}[null] == 1", "{}[[1]] == 1", "dyn(self)[[1]] == 1", "{}['a'] == 1", "dyn(self)[self] == 1",
 		"{self.a: 1} == {}", "{b'a': 1} == {}", "[1, self.b] == []", "self.b == 1",
 	} {
-		env, checked, err := types.NewRulesEnv(types.Version{Minor: types.Oldest}).Compile(d, false, src)
+		env, checked, err := celenv.NewRules(types.Version{Minor: types.Oldest}).Compile(d, false, src)
 		if err != nil {
 			t.Errorf("%s: %v", src, err)
 			continue

@@ -11,6 +11,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -159,10 +160,10 @@ func (a *admission) differs() bool {
 
 // plain reports whether all versions certainly compile the rule in the same way.
 func (r *rule) plain() bool {
-	if r.expr == nil || r.expr.refused || r.spec.OptionalOldSelf != nil || !types.Plain(r.expr.ast) {
+	if r.expr == nil || r.expr.refused || r.spec.OptionalOldSelf != nil || !celenv.Plain(r.expr.ast) {
 		return false
 	}
-	return r.message == nil || !r.message.refused && types.Plain(r.message.ast)
+	return r.message == nil || !r.message.refused && celenv.Plain(r.message.ast)
 }
 
 // differs reports whether rules run on a default: their costs and values depend on the version.

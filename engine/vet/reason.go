@@ -11,7 +11,8 @@ import (
 	"github.com/google/cel-go/parser"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 
-	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/engine/x/celcost"
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -142,7 +143,7 @@ func (ad *advisor) mostExpensive(x *compiled) (text string, saved uint64) {
 
 // macroKey identifies an environment that tracks macro calls.
 type macroKey struct {
-	base     *types.Env
+	base     *celenv.Env
 	decl     *types.Decl
 	optional bool
 }
@@ -162,7 +163,7 @@ func (ad *advisor) withMacros(x *compiled) *cel.Ast {
 		}
 		ad.macroEnvs[key] = env
 	}
-	checked, err := types.Check(env, x.key.Source)
+	checked, err := celenv.Check(env, x.key.Source)
 	if err != nil {
 		return nil
 	}
@@ -177,7 +178,7 @@ type partFinder struct {
 }
 
 func (f *partFinder) estimate(a *ast.AST) uint64 {
-	return cost.For(f.version).OfTree(a, f.decl).Max
+	return celcost.For(f.version).OfTree(a, f.decl).Max
 }
 
 // mostExpensiveChild returns the direct part of e whose removal saves most, and the saving.

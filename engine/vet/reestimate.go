@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/engine/x/celcost"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -27,7 +28,7 @@ func (e *versionEstimates) of(v types.Version) (KubeVersion, bool) {
 		return KubeVersion{}, false
 	}
 	for _, known := range e.known {
-		if known.version.SameBounds(v) && cost.For(known.version) == cost.For(v) {
+		if known.version.SameBounds(v) && celcost.For(known.version) == celcost.For(v) {
 			one := known.verdict
 			one.Version = v.String()
 			return one, true
@@ -64,7 +65,7 @@ func (e *versionEstimates) estimate(v types.Version) KubeVersion {
 
 // reestimator estimates compiled expressions with another model.
 type reestimator struct {
-	model cost.Model
+	model celcost.Model
 	decls *types.Interner
 	same  bool // declarations have the same bounds
 	of    map[*types.Decl]*types.Decl
@@ -73,7 +74,7 @@ type reestimator struct {
 
 func (a *admission) reestimator(v types.Version) *reestimator {
 	w := &reestimator{
-		model: cost.For(v), decls: types.NewInterner(), same: v.SameBounds(a.version),
+		model: celcost.For(v), decls: types.NewInterner(), same: v.SameBounds(a.version),
 		of: map[*types.Decl]*types.Decl{}, known: map[*compiled]*compiled{},
 	}
 	w.decls.Version = v
@@ -89,7 +90,7 @@ func (a *admission) otherModels() (list []*reestimator) {
 	known := []types.Version{a.version}
 	for _, version := range a.cfg.KubeVersions {
 		v, err := types.ParseVersion(version)
-		if err != nil || slices.ContainsFunc(known, func(k types.Version) bool { return k.SameBounds(v) && cost.For(k) == cost.For(v) }) {
+		if err != nil || slices.ContainsFunc(known, func(k types.Version) bool { return k.SameBounds(v) && celcost.For(k) == celcost.For(v) }) {
 			continue
 		}
 		known = append(known, v)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/internal/testing/brokencrd"
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 	"github.com/celadon-cel/celadon/types"
@@ -49,7 +50,7 @@ func TestVerdictAlone(t *testing.T) {
 			prepareCreate(now)
 			newest := types.Version{Minor: types.Newest}
 			a := newAdmission(context.Background(), now, nil, newest, Config{VerdictOnly: true})
-			var complex *types.ComplexError // parts that no rule refers to are work, too
+			var complex *celenv.ComplexError // parts that no rule refers to are work, too
 			if err := a.run(); err != nil {
 				if got.Accepted && !errors.As(err, &complex) {
 					t.Fatalf("%s, seed %d: accepted alone, and the whole gives %v", file, seed, err)

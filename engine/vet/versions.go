@@ -10,6 +10,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	parts "github.com/celadon-cel/celadon/engine/x/rule"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -41,7 +42,7 @@ func (n Need) String() string {
 // since types.Oldest does not accept. ok is false if no version accepts all rules.
 func (a *admission) needs() (lowest types.Version, needs []Need, ok bool) {
 	lowest, ok = types.Version{Minor: types.Oldest}, true
-	finder := versionFinder{envs: map[int]*types.Env{}, known: map[parts.Key]int{}}
+	finder := versionFinder{envs: map[int]*celenv.Env{}, known: map[parts.Key]int{}}
 	for _, u := range a.units {
 		for _, r := range u.rules {
 			n, minor := finder.rule(r)
@@ -57,7 +58,7 @@ func (a *admission) needs() (lowest types.Version, needs []Need, ok bool) {
 
 // versionFinder compiles expressions in the environments of all versions, oldest first.
 type versionFinder struct {
-	envs  map[int]*types.Env
+	envs  map[int]*celenv.Env
 	known map[parts.Key]int
 }
 
@@ -90,7 +91,7 @@ func (f *versionFinder) rule(r *rule) (needs []Need, minor int) {
 // expr returns the lowest minor that accepts an expression, and the part that requires it. The
 // newest minor accepts the expression.
 func (f *versionFinder) expr(x *compiled) (minor int, part string) {
-	if types.Plain(x.ast) {
+	if celenv.Plain(x.ast) {
 		return types.Oldest, ""
 	}
 	if m, ok := f.known[x.key]; ok {
@@ -104,9 +105,9 @@ func (f *versionFinder) expr(x *compiled) (minor int, part string) {
 	return m, f.newestPart(x, m)
 }
 
-func (f *versionFinder) env(minor int) *types.Env {
+func (f *versionFinder) env(minor int) *celenv.Env {
 	if f.envs[minor] == nil {
-		f.envs[minor] = types.NewRulesEnv(types.Version{Minor: minor})
+		f.envs[minor] = celenv.NewRules(types.Version{Minor: minor})
 	}
 	return f.envs[minor]
 }
@@ -139,7 +140,7 @@ func (f *versionFinder) newestPart(x *compiled, minor int) string {
 				name = "a macro with two variables"
 			}
 		case ast.SelectKind:
-			if field := e.AsSelect().FieldName(); types.Reserved(field) && minor == types.KeywordFields {
+			if field := e.AsSelect().FieldName(); celenv.Reserved(field) && minor == celenv.KeywordFields {
 				name = fmt.Sprintf("the field name %q", field)
 			}
 		}
@@ -147,7 +148,7 @@ func (f *versionFinder) newestPart(x *compiled, minor int) string {
 	switch {
 	case name != "":
 		return name
-	case minor == types.EscapedNames && strings.Contains(x.key.Source, "`"):
+	case minor == celenv.EscapedNames && strings.Contains(x.key.Source, "`"):
 		return "a name in backticks"
 	case x.key.Optional && minor == types.FieldSince(optionalOldSelf):
 		return optionalOldSelf
@@ -157,7 +158,7 @@ func (f *versionFinder) newestPart(x *compiled, minor int) string {
 
 // functions returns the overloads that servers of a minor accept in new rules.
 func (f *versionFinder) functions(minor int) map[string]bool {
-	return types.Version{Minor: max(minor, types.Oldest)}.Overloads()
+	return celenv.Overloads(types.Version{Minor: max(minor, types.Oldest)})
 }
 
 // callName returns the notation of a function in CEL.

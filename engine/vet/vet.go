@@ -12,6 +12,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -130,7 +131,7 @@ func (r *Report) vet(ctx context.Context, crd *apiextensionsv1.CustomResourceDef
 	if errors.As(err, &r.Undecided) {
 		return r, nil
 	}
-	var complex *types.ComplexError
+	var complex *celenv.ComplexError
 	if errors.As(err, &complex) {
 		r.Undecided = &engine.WorkLimitError{Part: "schema", Reason: complex.Error()}
 		return r, nil

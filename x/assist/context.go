@@ -8,6 +8,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/celcost"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -76,12 +77,12 @@ func NewContext(e *engine.Engine, schema *apiextensionsv1.JSONSchemaProps, versi
 }
 
 // model returns the cost model of the version for which the rule is written.
-func (p *Context) model() cost.Model {
+func (p *Context) model() celcost.Model {
 	v := types.Version{Minor: types.Newest}
 	if c := p.compiler(); c != nil {
 		v = c.Version()
 	}
-	return cost.For(v)
+	return celcost.For(v)
 }
 
 // env returns the environment of expressions at p, or nil if the schema is not visible to rules.

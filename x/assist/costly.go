@@ -5,6 +5,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/celcost"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/types"
@@ -81,8 +82,8 @@ func (p *Context) newTrial(x *expr.Expr) *trial {
 		}
 	}
 	known := map[string]bool{}
-	t.estimate(&cost.Assumption{OnSize: func(path []string, d *types.Decl) {
-		word, key := BoundName(d), cost.Path(path)
+	t.estimate(&celcost.Assumption{OnSize: func(path []string, d *types.Decl) {
+		word, key := BoundName(d), celcost.Path(path)
 		if known[key] || word == "" || d.Max.Source != types.Assumed && d.Max.Source != types.Declared {
 			return
 		}
@@ -116,13 +117,13 @@ func (p *Context) pathBelow(path []string) string {
 	return engine.FormatPath(steps)
 }
 
-func (t *trial) estimate(a *cost.Assumption) uint64 {
+func (t *trial) estimate(a *celcost.Assumption) uint64 {
 	return t.context.model().If(t.x.AST(), t.context.Node.Decl(), a).Max
 }
 
 // price returns the price of the expression if the bounds in list are set to value.
 func (t *trial) price(list []*size, value int64) uint64 {
-	a := &cost.Assumption{Sizes: map[string]int64{}}
+	a := &celcost.Assumption{Sizes: map[string]int64{}}
 	around := cost.Cardinality{}
 	limits := map[int]int64{}
 	for _, s := range list {

@@ -9,9 +9,9 @@ import (
 	"github.com/google/cel-go/common/ast"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
-	"github.com/celadon-cel/celadon/types"
 )
 
 // How fixes are found. Each class of errors has edits that authors usually want (fix_syntax.go,
@@ -48,7 +48,7 @@ func (p *Context) fixes(bad *engine.CompileError, f *fault, advice Advice) []Fix
 	}
 	m := &fixer{fault: f, context: p, bad: bad, text: bad.Summary()}
 	if env := p.env(); env != nil {
-		if parsed, err := types.Parse(env, bad.Rule); err == nil {
+		if parsed, err := celenv.Parse(env, bad.Rule); err == nil {
 			m.nodes, m.info = parsed.NativeRep().Expr(), parsed.NativeRep().SourceInfo()
 			m.source = lex.NewSource(bad.Rule, parsed)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -48,7 +49,7 @@ func (k *Functions) env(minor int) *cel.Env {
 	if env := k.envs[minor]; env != nil {
 		return env
 	}
-	env, err := types.NewRulesEnv(types.Version{Minor: minor}).For(anyString, false)
+	env, err := celenv.NewRules(types.Version{Minor: minor}).For(anyString, false)
 	if err != nil {
 		return nil
 	}
@@ -175,9 +176,9 @@ func (k *Functions) known(p *Context, kube string) *cel.Env {
 	if err != nil {
 		return nil
 	}
-	base := types.StoredEnv(v)
+	base := celenv.StoredRules(v)
 	if kube != "" {
-		base = types.NewRulesEnv(v)
+		base = celenv.NewRules(v)
 	}
 	env, err := base.For(anyString, false)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
 
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -38,13 +39,13 @@ func (p *Context) tree(src string) (*cel.Env, *ast.AST) {
 	if env == nil {
 		return nil, nil
 	}
-	tree := types.ParseTolerant(env, src)
+	tree := celenv.ParseTolerant(env, src)
 	for _, named := range p.Named {
 		text, err := p.expand(named.Text)
 		if err != nil {
 			continue
 		}
-		parsed, err := types.Parse(env, text)
+		parsed, err := celenv.Parse(env, text)
 		if err != nil {
 			continue
 		}
@@ -106,7 +107,7 @@ func (r *resolver) loop(c ast.ComprehensionExpr) {
 // the checker, or nil.
 func (v *view) typeOf(e ast.Expr) *cel.Type {
 	if f := v.expr(e); f.decl != nil && !mayBeOptional(e) {
-		if t := f.decl.CELType(); t != nil {
+		if t := celenv.CELType(f.decl); t != nil {
 			return t
 		}
 	}
@@ -140,7 +141,7 @@ func (v *view) check(e ast.Expr) *cel.Ast {
 			e = folded(l.of, e)
 		}
 	}
-	return types.CheckTree(v.env, e)
+	return celenv.CheckTree(v.env, e)
 }
 
 // mayBeOptional reports whether e may be an optional although the path that it reads is declared.

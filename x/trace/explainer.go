@@ -22,9 +22,9 @@ import (
 	"sync"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/engine/x/expr"
-	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/trace/record"
 )
 
@@ -34,7 +34,7 @@ type Explainer struct {
 	engine *engine.Engine
 
 	mu       sync.Mutex
-	scope    *types.Scope // nil before the first rule
+	scope    *celenv.Scope // nil before the first rule
 	programs map[engine.RuleRef]compiled
 }
 
@@ -90,7 +90,7 @@ func (x *Explainer) explain(ctx context.Context, seen *engine.Prepared, cause en
 	t, err := x.trace(ctx, seen, cause, budget)
 	var broken *eval.InternalError
 	var over *eval.OverworkError
-	var complex *types.ComplexError
+	var complex *celenv.ComplexError
 	switch {
 	case errors.As(err, &broken):
 		return Explanation{}, &engine.InternalError{Rule: cause.Rule, Reason: fmt.Sprintf("explaining: %v", broken.Panic), Stack: broken.Stack}

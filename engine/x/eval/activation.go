@@ -5,6 +5,8 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/interpreter"
 
+	"github.com/celadon-cel/celadon/engine/x/celenv"
+	"github.com/celadon-cel/celadon/engine/x/celvalue"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -43,7 +45,7 @@ const (
 	value
 )
 
-// Indexes of a rule's roots, in the order of types.RuleRoots.
+// Indexes of a rule's roots, in the order of celenv.RuleRoots.
 const (
 	selfRoot = iota
 	oldRoot
@@ -109,7 +111,7 @@ func (r *root) set(d *types.Decl, raw any, bound presence) {
 // BindRoots returns an activation for programs with the given roots. values is keyed by root name
 // and holds decoded JSON for roots with a Decl and ref.Vals for the others. A missing value is an
 // unknown attribute, or an empty optional if the root is optional.
-func BindRoots(roots []types.Root, values map[string]any) *Activation {
+func BindRoots(roots []celenv.Root, values map[string]any) *Activation {
 	a := &Activation{roots: make([]root, len(roots))}
 	for i, of := range roots {
 		r := &a.roots[i]
@@ -200,7 +202,7 @@ func (r *root) boxed() ref.Val {
 		return celtypes.OptionalNone
 	}
 	if r.val == nil {
-		r.val = types.Value(r.raw, r.decl)
+		r.val = celvalue.New(r.raw, r.decl)
 	}
 	if r.optional {
 		return celtypes.OptionalOf(r.val)

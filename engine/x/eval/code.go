@@ -4,6 +4,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 
+	"github.com/celadon-cel/celadon/engine/x/celvalue"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -149,7 +150,7 @@ func boxRaw(raw rawFunc, d *types.Decl) valFunc {
 			if parsing {
 				f.parsed(v)
 			}
-			return types.Value(v, d)
+			return celvalue.New(v, d)
 		}
 		return f.err
 	}
@@ -168,7 +169,7 @@ func boxList(list listFunc, elem *types.Decl) valFunc {
 			if parsing {
 				f.parsed(item)
 			}
-			vals[i] = types.Value(item, elem)
+			vals[i] = celvalue.New(item, elem)
 		}
 		return celtypes.NewRefValList(celtypes.DefaultTypeAdapter, vals)
 	}

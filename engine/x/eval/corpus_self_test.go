@@ -12,6 +12,7 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 	"sigs.k8s.io/yaml"
 
+	"github.com/celadon-cel/celadon/engine/x/celvalue"
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -127,7 +128,7 @@ func withoutValue(v ref.Val, path string) string {
 				return path + " (a key)"
 			}
 		}
-		for _, key := range types.Keys(v) {
+		for _, key := range celvalue.Keys(v) {
 			if found := withoutValue(v.Get(key), fmt.Sprintf("%s[%v]", path, key)); found != "" {
 				return found
 			}

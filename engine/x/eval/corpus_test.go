@@ -16,6 +16,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -99,7 +100,7 @@ func (r *corpusRun) node(t *testing.T, path string, d *types.Decl) {
 			}
 			r.seen[key] = true
 			if envs[optional] == nil {
-				env, err := types.StoredEnv(types.Version{Minor: types.Newest}).For(d, optional)
+				env, err := celenv.StoredRules(types.Version{Minor: types.Newest}).For(d, optional)
 				if err != nil {
 					t.Errorf("%s: %v", path, err)
 					return

@@ -8,7 +8,7 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/parser"
 
-	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 )
 
 // How it works: a program consists of closures, which cannot be inspected. So Dump plans the
@@ -24,7 +24,7 @@ import (
 //	    int  1
 //	  boxed call  f(self.b)
 //	    string  self.b
-func (p *Planner) Dump(checked *cel.Ast, roots []types.Root) (string, error) {
+func (p *Planner) Dump(checked *cel.Ast, roots []celenv.Root) (string, error) {
 	tree := checked.NativeRep()
 	one := p.planner(tree, roots)
 	one.notes = map[int64]*code{}

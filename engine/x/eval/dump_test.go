@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 )
 
 var updateDumps = flag.Bool("update", false, "write the golden files anew")
@@ -16,11 +16,11 @@ func dumpOf(t *testing.T, src string) string {
 	t.Helper()
 	decl := declare(t, read(t, "testdata/schema.yaml"))
 	env := environment(t, decl, false)
-	checked, err := types.Check(env, src)
+	checked, err := celenv.Check(env, src)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := NewPlanner(env).Dump(checked, types.RuleRoots(decl, false))
+	text, err := NewPlanner(env).Dump(checked, celenv.RuleRoots(decl, false))
 	if err != nil {
 		t.Fatalf("%s: %v", src, err)
 	}

@@ -5,11 +5,12 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 
+	"github.com/celadon-cel/celadon/engine/x/celvalue"
 	"github.com/celadon-cel/celadon/types"
 )
 
 // How it works: scalars of the same type are compared as Go values. Objects, maps, and lists with
-// the same declaration are first compared as JSON (types.Same). Most of them are equal, and then
+// the same declaration are first compared as JSON (celvalue.Same). Most of them are equal, and then
 // nothing is boxed. Otherwise the list types decide (sets and maps ignore order), which the boxed
 // values implement. The cost of an equality is based on the shorter operand, because no more has to
 // be read.
@@ -209,7 +210,7 @@ func equalStructures(x, y rawFunc, d *types.Decl, equal bool) testFunc {
 		}
 		cost := scanCost(min(rawSizeOrOne(a), rawSizeOrOne(b)))
 		left := f.workLeft()
-		same := types.Same(a, b, d, &left)
+		same := celvalue.Same(a, b, d, &left)
 		if same || left < 0 {
 			f.work(f.workLeft() - left) // if not the same, demand adds all of the work below
 		}
@@ -217,7 +218,7 @@ func equalStructures(x, y rawFunc, d *types.Decl, equal bool) testFunc {
 			f.charge(cost)
 			return verdict(true, equal)
 		}
-		x, y := types.Value(a, d), types.Value(b, d)
+		x, y := celvalue.New(a, d), celvalue.New(b, d)
 		f.demand(operators.Equals, equated, []ref.Val{x, y})
 		result := compareBoxed(x, y, equal)
 		f.charge(cost)

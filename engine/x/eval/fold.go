@@ -9,7 +9,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 
-	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/engine/x/celvalue"
 )
 
 // How it works: the parser expands every macro into a fold: a range, an accumulator, a condition,
@@ -132,11 +132,11 @@ func (fo *fold) run(f *frame) ref.Val {
 		case isList:
 			done = fo.items(f, l)
 		default:
-			return newErr("unsupported comprehension range type: %s", types.GoType(v))
+			return newErr("unsupported comprehension range type: %s", celvalue.GoType(v))
 		}
 	} else {
 		if !v.Type().HasTrait(traits.IterableType) {
-			return newErr("got '%s', expected iterable type", types.GoType(v))
+			return newErr("got '%s', expected iterable type", celvalue.GoType(v))
 		}
 		done = fo.each(f, v)
 	}
@@ -181,7 +181,7 @@ func (fo *fold) each(f *frame, over ref.Val) bool {
 	}
 	it := over.(traits.Iterable).Iterator()
 	for i := celtypes.IntZero; it.HasNext() == celtypes.True; i++ {
-		f.parsed(types.Parsed(over, i))
+		f.parsed(celvalue.Parsed(over, i))
 		f.slots[fo.key].val = it.Next()
 		if more, done := fo.next(f); !more {
 			return done
@@ -192,7 +192,7 @@ func (fo *fold) each(f *frame, over ref.Val) bool {
 
 func (fo *fold) entries(f *frame, m traits.Mapper) bool {
 	for _, key := range f.sortedKeys(m) {
-		f.parsed(types.Parsed(m, key))
+		f.parsed(celvalue.Parsed(m, key))
 		f.slots[fo.key].val, f.slots[fo.item].val = key, m.Get(key)
 		if more, done := fo.next(f); !more {
 			return done
@@ -242,7 +242,7 @@ func rank(last bool) int {
 func (fo *fold) items(f *frame, l traits.Lister) bool {
 	size, _ := l.Size().(celtypes.Int)
 	for i := celtypes.IntZero; i < size; i++ {
-		f.parsed(types.Parsed(l, i))
+		f.parsed(celvalue.Parsed(l, i))
 		f.slots[fo.key].val, f.slots[fo.item].val = i, l.Get(i)
 		if more, done := fo.next(f); !more {
 			return done

@@ -9,6 +9,7 @@ import (
 
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
+	"github.com/celadon-cel/celadon/engine/x/celvalue"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -117,7 +118,7 @@ func (f *frame) fail(v ref.Val) {
 
 // failMismatch stores the error of a value that does not fit its declaration.
 func (f *frame) failMismatch(v any, d *types.Decl) {
-	f.fail(types.Value(v, d))
+	f.fail(celvalue.New(v, d))
 }
 
 // tick counts a step of a loop and periodically checks whether the context is done. It reports

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 )
 
 // FuzzDifferential compares expressions over random values with cel-go on upstream's values. The
@@ -23,7 +23,7 @@ func FuzzDifferential(f *testing.F) {
 		if len(src) > 300 || strings.Count(src, ".map(") > 3 {
 			t.Skip("takes too long for a fuzz step")
 		}
-		ast, err := types.Check(env, src)
+		ast, err := celenv.Check(env, src)
 		if err != nil {
 			t.Skip("no expression: there is nothing to evaluate")
 		}

@@ -3,6 +3,7 @@ package eval
 import (
 	celtypes "github.com/google/cel-go/common/types"
 
+	"github.com/celadon-cel/celadon/engine/x/celvalue"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -22,7 +23,7 @@ const (
 	goDouble
 	goBool
 	goIntOrString
-	goCheckedValue // must be checked by types.Value
+	goCheckedValue // must be checked by celvalue.New
 	goAny          // not checked here; checked later
 )
 
@@ -49,7 +50,7 @@ func goTypeOf(d *types.Decl) goType {
 	return goCheckedValue
 }
 
-// matches reports whether types.Value would accept v. The caller handles null.
+// matches reports whether celvalue.New would accept v. The caller handles null.
 func (k goType) matches(v any, d *types.Decl) bool {
 	if k == goMap {
 		_, ok := v.(map[string]any)
@@ -95,13 +96,13 @@ func (k goType) matchesOther(v any, d *types.Decl) bool {
 			_, ok = v.(int64)
 		}
 	default:
-		ok = !celtypes.IsError(types.Value(v, d))
+		ok = !celtypes.IsError(celvalue.New(v, d))
 	}
 	return ok
 }
 
 // isObject, isMap, isList, and walkable report whether paths can walk the values of a declaration:
-// types.Value represents all values of such a declaration in the same form.
+// celvalue.New represents all values of such a declaration in the same form.
 func isObject(d *types.Decl) bool { return d.Kind == types.Object && d.Readable() }
 
 func isMap(d *types.Decl) bool {

@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
+	"github.com/celadon-cel/celadon/engine/x/celvalue"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -57,9 +58,9 @@ func (p *planner) loop(x ast.ComprehensionExpr) (*loop, error) {
 		return nil, err
 	}
 	l := &loop{two: x.HasIterVar2(), key: p.newSlot(), item: p.newSlot()}
-	l.null = newErr("got '%s', expected iterable type", types.GoType(celtypes.NullValue))
+	l.null = newErr("got '%s', expected iterable type", celvalue.GoType(celtypes.NullValue))
 	if l.two {
-		l.null = newErr("unsupported comprehension range type: %s", types.GoType(celtypes.NullValue))
+		l.null = newErr("unsupported comprehension range type: %s", celvalue.GoType(celtypes.NullValue))
 	}
 	l.badRange = p.badRange(x)
 	items := listOf(over)
@@ -150,7 +151,7 @@ func (l *loop) beginRange(f *frame, c *cursor) bool {
 		v = celtypes.NewRefValList(celtypes.DefaultTypeAdapter, f.sortedKeys(m))
 	}
 	if !v.Type().HasTrait(traits.IterableType) {
-		f.err = newErr("got '%s', expected iterable type", types.GoType(v))
+		f.err = newErr("got '%s', expected iterable type", celvalue.GoType(v))
 		return false
 	}
 	c.over, c.boxed = v, v.(traits.Iterable).Iterator()
@@ -184,7 +185,7 @@ func (l *loop) next(f *frame, c *cursor) bool {
 		if c.boxed.HasNext() != celtypes.True {
 			return false
 		}
-		f.parsed(types.Parsed(c.over, celtypes.Int(c.i)))
+		f.parsed(celvalue.Parsed(c.over, celtypes.Int(c.i)))
 		f.slots[l.key].val = c.boxed.Next()
 		c.i++
 		return true

@@ -46,7 +46,7 @@ const (
 
 // knownPanics lists the panics of upstream's evaluation. TestKnownPanics checks each of them.
 var knownPanics = []knownPanic{
-	{ours + "types.(*mapListValue).", unhashable, "k8s.io/apiserver/pkg/cel/common.(*unstructuredMapList).getMap: a key of a map list that is a list or an object"},
+	{ours + "engine/x/celvalue.(*mapListValue).", unhashable, "k8s.io/apiserver/pkg/cel/common.(*unstructuredMapList).getMap: a key of a map list that is a list or an object"},
 	{ours + "engine/x/eval.newMap", unhashable, "cel-go/interpreter.(*evalMap).Exec: a key of bytes, or a semver"},
 	{ours + "engine/x/eval.inConstants", unhashable, "cel-go/interpreter.(*evalSetMembership).Exec: bytes, or a semver, in a list of constants"},
 	{lookup, unhashable, "the same function: bytes, or a semver, in a map that the rule writes"},
@@ -55,7 +55,7 @@ var knownPanics = []knownPanic{
 
 // olderPanics lists the panics of older versions only. TestVersions has a rule for each of them.
 var olderPanics = []knownPanic{
-	{ours + "types.(*setValue).", unhashable, "k8s.io/apiserver/pkg/cel/common.(*unstructuredSetList): until 1.36, an item of a set that is a list, an object, or bytes"},
+	{ours + "engine/x/celvalue.(*setValue).", unhashable, "k8s.io/apiserver/pkg/cel/common.(*unstructuredSetList): until 1.36, an item of a set that is a list, an object, or bytes"},
 }
 
 // isKnown reports whether upstream also panics with r in the function named in.

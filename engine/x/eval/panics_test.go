@@ -13,7 +13,7 @@ func TestKnownPanics(t *testing.T) {
 	decl := declare(t, read(t, "testdata/schema.yaml"))
 	env := environment(t, decl, false)
 	tests := []struct{ in, src string }{
-		{"types.(*mapListValue).", "self.mapList == oldSelf.mapList"},
+		{"celvalue.(*mapListValue).", "self.mapList == oldSelf.mapList"},
 		{"eval.newMap", "{dyn(bytes(self.s)): 1}.size() == 1"},
 		{"eval.newMap", "{dyn(semver(self.t)): 1}.size() == 1"},
 		{"eval.inConstants", "dyn(bytes(self.s)) in ['a', 'b']"},

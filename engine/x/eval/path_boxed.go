@@ -5,7 +5,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 
-	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/engine/x/celvalue"
 )
 
 // How it works: below dyn, on optionals, and on values returned by functions, lookups depend on the
@@ -139,12 +139,12 @@ func keyError(key ref.Val) *celtypes.Err {
 	case *celtypes.Err:
 		return key
 	}
-	return newErr("invalid qualifier type: %s", types.GoType(key))
+	return newErr("invalid qualifier type: %s", celvalue.GoType(key))
 }
 
 // lookup selects key from v. If presence is set, an absent key is not an error.
 func (f *frame) lookup(v, key ref.Val, presence bool) (found ref.Val, present bool, err *celtypes.Err) {
-	f.parsed(types.Parsed(v, key))
+	f.parsed(celvalue.Parsed(v, key))
 	if s, ok := key.(celtypes.String); ok {
 		f.work(2 * len(s)) // to look it up, or to name it in an error
 	}

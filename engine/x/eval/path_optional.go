@@ -4,6 +4,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 
+	"github.com/celadon-cel/celadon/engine/x/celvalue"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -62,7 +63,7 @@ func boxOptional(opt optFunc, d *types.Decl) valFunc {
 	return func(f *frame) ref.Val {
 		switch v, t := opt(f); t {
 		case yes:
-			return celtypes.OptionalOf(types.Value(v, d))
+			return celtypes.OptionalOf(celvalue.New(v, d))
 		case no:
 			return celtypes.OptionalNone
 		}

@@ -4,6 +4,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 
+	"github.com/celadon-cel/celadon/engine/x/celvalue"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -84,7 +85,7 @@ func (p *path) boxedCode(step uint64) *code {
 			return f.err
 		}
 		f.parsed(v)
-		val := types.Value(v, d)
+		val := celvalue.New(v, d)
 		if celtypes.IsError(val) && p.itemAsKey() {
 			return errKeyIsError
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
 
-	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 )
 
 // How it works: planning walks the checked AST once, from the leaves up. The code of a node is
@@ -28,7 +28,7 @@ var errReadsResult = errors.New("reads the macro's result")
 type planner struct {
 	*Planner
 	semantics *semantics
-	roots     []types.Root
+	roots     []celenv.Root
 	refs      map[int64]*ast.ReferenceInfo
 	types     map[int64]*celtypes.Type
 

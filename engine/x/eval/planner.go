@@ -9,6 +9,7 @@ import (
 	"github.com/google/cel-go/common/functions"
 	celtypes "github.com/google/cel-go/common/types"
 
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/internal/regexp/regexcost"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -47,22 +48,22 @@ func New(env *cel.Env, checked *cel.Ast, d *types.Decl, limit int64) (*Program, 
 // Plan plans a checked expression whose self is declared as d. An evaluation stops when its cost
 // exceeds limit.
 func (p *Planner) Plan(checked *cel.Ast, d *types.Decl, limit int64) (*Program, error) {
-	return p.PlanWith(checked, types.RuleRoots(d, false), limit)
+	return p.PlanWith(checked, celenv.RuleRoots(d, false), limit)
 }
 
 // PlanWith is like Plan, for an expression with any roots. Activations of its program must have the
 // same roots in the same order. PlanWith panics with an *InternalError on a bug in Celadon.
-func (p *Planner) PlanWith(checked *cel.Ast, roots []types.Root, limit int64) (*Program, error) {
+func (p *Planner) PlanWith(checked *cel.Ast, roots []celenv.Root, limit int64) (*Program, error) {
 	return p.program(checked, checked.NativeRep().Expr(), roots, limit, func(*planner) {})
 }
 
 // PlanPart is like PlanWith, for a part of a checked expression. The variables of the macros around
 // the part must be among the roots.
-func (p *Planner) PlanPart(checked *cel.Ast, part ast.Expr, roots []types.Root, limit int64) (*Program, error) {
+func (p *Planner) PlanPart(checked *cel.Ast, part ast.Expr, roots []celenv.Root, limit int64) (*Program, error) {
 	return p.program(checked, part, roots, limit, func(*planner) {})
 }
 
-func (p *Planner) program(checked *cel.Ast, e ast.Expr, roots []types.Root, limit int64, prepare func(*planner)) (_ *Program, err error) {
+func (p *Planner) program(checked *cel.Ast, e ast.Expr, roots []celenv.Root, limit int64, prepare func(*planner)) (_ *Program, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			bug := panicked(r)
@@ -85,7 +86,7 @@ func (p *Planner) program(checked *cel.Ast, e ast.Expr, roots []types.Root, limi
 	return prog, nil
 }
 
-func (p *Planner) planner(checked *ast.AST, roots []types.Root) *planner {
+func (p *Planner) planner(checked *ast.AST, roots []celenv.Root) *planner {
 	return &planner{Planner: p, semantics: semanticsFor(roots), roots: roots, refs: checked.ReferenceMap(), types: checked.TypeMap()}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -11,7 +12,7 @@ import (
 // that a panic in Celadon's is an internal error and never a verdict on the rule.
 func TestPlanTellsBugs(t *testing.T) {
 	t.Parallel()
-	env, err := types.StoredEnv(types.Version{Minor: types.Newest}).For(&types.Decl{Kind: types.String}, false)
+	env, err := celenv.StoredRules(types.Version{Minor: types.Newest}).For(&types.Decl{Kind: types.String}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

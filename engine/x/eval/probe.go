@@ -3,7 +3,7 @@ package eval
 import (
 	"github.com/google/cel-go/cel"
 
-	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 )
 
 // How it works: to measure a rule, it is planned a second time with probes. Programs without probes
@@ -30,7 +30,7 @@ const (
 // nodes. Each node must be a condition: an operand of &&, ||, or !, the condition of ?: or a branch
 // of type bool, the predicate of a macro, or the whole expression. The cost of a probed program may
 // be slightly too low, and the program is not safe for concurrent use.
-func (p *Planner) PlanProbed(checked *cel.Ast, roots []types.Root, limit int64, probes map[int64]Probe) (*Program, error) {
+func (p *Planner) PlanProbed(checked *cel.Ast, roots []celenv.Root, limit int64, probes map[int64]Probe) (*Program, error) {
 	return p.program(checked, checked.NativeRep().Expr(), roots, limit, func(one *planner) { one.probes = probes })
 }
 

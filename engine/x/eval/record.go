@@ -8,6 +8,8 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 
+	"github.com/celadon-cel/celadon/engine/x/celenv"
+	"github.com/celadon-cel/celadon/engine/x/celvalue"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -30,7 +32,7 @@ type Recorder struct {
 
 // PlanRecorded is like PlanWith, but returns a Recorder. elements limits the elements of each
 // macro: an evaluation that exceeds it ends with an OverworkError.
-func (p *Planner) PlanRecorded(checked *cel.Ast, roots []types.Root, limit int64, elements int) (*Recorder, error) {
+func (p *Planner) PlanRecorded(checked *cel.Ast, roots []celenv.Root, limit int64, elements int) (*Recorder, error) {
 	r := &recording{elements: elements, numbers: map[int64]int{}, steps: map[int64]int{}}
 	program, err := p.program(checked, checked.NativeRep().Expr(), roots, limit, func(one *planner) { one.recording = r })
 	if err != nil {
@@ -122,16 +124,16 @@ func (h *held) boxed() ref.Val {
 	case stringKind:
 		h.val = celtypes.String(h.text)
 	case optionalKind:
-		h.val = celtypes.OptionalOf(types.Value(h.raw, h.decl))
+		h.val = celtypes.OptionalOf(celvalue.New(h.raw, h.decl))
 	case listKind:
 		items := h.raw.([]any)
 		vals := make([]ref.Val, len(items))
 		for i, item := range items {
-			vals[i] = types.Value(item, h.decl)
+			vals[i] = celvalue.New(item, h.decl)
 		}
 		h.val = celtypes.NewRefValList(celtypes.DefaultTypeAdapter, vals)
 	default:
-		h.val = types.Value(h.raw, h.decl)
+		h.val = celvalue.New(h.raw, h.decl)
 	}
 	return h.val
 }

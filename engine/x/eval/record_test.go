@@ -9,13 +9,13 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 
-	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 )
 
 // recorded returns the recording plan of s.
 func (s *subject) recorded(t testing.TB, optional bool) *Recorder {
 	t.Helper()
-	r, err := NewPlanner(s.env).PlanRecorded(s.ast, types.RuleRoots(s.decl, optional), noLimit, maxRecorded)
+	r, err := NewPlanner(s.env).PlanRecorded(s.ast, celenv.RuleRoots(s.decl, optional), noLimit, maxRecorded)
 	if err != nil {
 		t.Fatalf("the recording plan: %v", err)
 	}

@@ -10,16 +10,17 @@ import (
 
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
-	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/engine/x/celcost"
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/types"
 )
 
 // admissionRoots returns roots like those of admission policies: of several types, with a root that
 // may be absent and a root that is not decoded JSON.
-func admissionRoots(t testing.TB) []types.Root {
+func admissionRoots(t testing.TB) []celenv.Root {
 	object := declare(t, `{type: object, properties: {spec: {type: object, properties: {replicas: {type: integer}, image: {type: string}, ports: {type: array, items: {type: object, properties: {name: {type: string}, port: {type: integer}}}}}}}}`)
 	params := declare(t, `{type: object, properties: {max: {type: integer}, images: {type: array, items: {type: string}}}}`)
-	return []types.Root{
+	return []celenv.Root{
 		{Name: "object", Decl: object},
 		{Name: "oldObject", Decl: object, Optional: true},
 		{Name: "params", Decl: params},
@@ -43,7 +44,7 @@ var admissionExpressions = []string{
 func TestOtherRoots(t *testing.T) {
 	t.Parallel()
 	roots := admissionRoots(t)
-	newest := types.StoredEnv(types.Version{Minor: types.Newest})
+	newest := celenv.StoredRules(types.Version{Minor: types.Newest})
 	env, err := newest.With(roots)
 	if err != nil {
 		t.Fatal(err)
@@ -75,12 +76,12 @@ func TestOtherRoots(t *testing.T) {
 			t.Errorf("%s: %v", src, err)
 			continue
 		}
-		ast, err := types.Check(env, src)
+		ast, err := celenv.Check(env, src)
 		if err != nil {
 			t.Errorf("%s: %v", src, err)
 			continue
 		}
-		prog, err := env.Program(ast, cel.CostLimit(noLimit), cel.CostTracking(cost.EstimatorWith(roots)), cel.InterruptCheckFrequency(celconfig.CheckFrequency))
+		prog, err := env.Program(ast, cel.CostLimit(noLimit), cel.CostTracking(celcost.EstimatorWith(roots)), cel.InterruptCheckFrequency(celconfig.CheckFrequency))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,8 +95,8 @@ func TestOtherRoots(t *testing.T) {
 	}
 	for _, src := range []string{"self", "oldSelf == object", "object.zz", "params.spec"} {
 		_, err := scope.CompileWith(roots, src)
-		_, want := types.Check(env, src)
-		var issues *types.IssuesError
+		_, want := celenv.Check(env, src)
+		var issues *celenv.IssuesError
 		if !errors.As(err, &issues) || want == nil || err.Error() != want.Error() {
 			t.Errorf("%s: got %v, want %v", src, err, want)
 		}

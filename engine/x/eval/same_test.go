@@ -5,10 +5,11 @@ import (
 
 	celtypes "github.com/google/cel-go/common/types"
 
+	"github.com/celadon-cel/celadon/engine/x/celvalue"
 	"github.com/celadon-cel/celadon/types"
 )
 
-// TestSame checks that values for which types.Same returns true are equal as boxed values.
+// TestSame checks that values for which celvalue.Same returns true are equal as boxed values.
 func TestSame(t *testing.T) {
 	t.Parallel()
 	decl := declare(t, read(t, "testdata/schema.yaml"))
@@ -24,7 +25,7 @@ func TestSame(t *testing.T) {
 			}
 			isEqual := boxedEqual(a, b, d)
 			left := MaxWork
-			isSame := types.Same(a, b, d, &left)
+			isSame := celvalue.Same(a, b, d, &left)
 			if isSame && !isEqual {
 				t.Errorf("%s: same but not equal: %v and %v", name, a, b)
 			}
@@ -45,6 +46,6 @@ func TestSame(t *testing.T) {
 // panics, which happens if a map list's key is not a valid key.
 func boxedEqual(a, b any, d *types.Decl) (equal bool) {
 	defer func() { _ = recover() }()
-	x, y := types.Value(a, d), types.Value(b, d)
+	x, y := celvalue.New(a, d), celvalue.New(b, d)
 	return !celtypes.IsError(x) && !celtypes.IsError(y) && celtypes.Equal(x, y) == celtypes.True
 }

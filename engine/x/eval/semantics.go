@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/cel-go/common/types/ref"
 
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/internal/minors"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -87,7 +88,7 @@ func semanticsOf(v types.Version) *semantics {
 }
 
 // semanticsFor returns the semantics of the roots' version. Roots without a declaration have no version.
-func semanticsFor(roots []types.Root) *semantics {
+func semanticsFor(roots []celenv.Root) *semantics {
 	for _, r := range roots {
 		if r.Decl != nil {
 			return semanticsOf(r.Decl.Version())

@@ -21,7 +21,8 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
-	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/engine/x/celcost"
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -59,7 +60,7 @@ func decode(t testing.TB, text string) any {
 
 func environment(t testing.TB, d *types.Decl, optionalOldSelf bool) *cel.Env {
 	t.Helper()
-	env, err := types.StoredEnv(types.Version{Minor: types.Newest}).For(d, optionalOldSelf)
+	env, err := celenv.StoredRules(types.Version{Minor: types.Newest}).For(d, optionalOldSelf)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +78,7 @@ type subject struct {
 const noLimit = 1 << 40
 
 func newSubject(env *cel.Env, d *types.Decl, src string) (*subject, error) {
-	ast, err := types.Check(env, src)
+	ast, err := celenv.Check(env, src)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +124,7 @@ type reference struct{ cel.Program }
 func celProgram(env *cel.Env, ast *cel.Ast, d *types.Decl, limit int64) (*reference, error) {
 	prog, err := env.Program(ast,
 		cel.CostLimit(uint64(limit)),
-		cel.CostTracking(cost.Estimator(d)),
+		cel.CostTracking(celcost.Estimator(d)),
 		cel.InterruptCheckFrequency(celconfig.CheckFrequency),
 	)
 	if err != nil {
@@ -171,8 +172,8 @@ func show(o Outcome) string {
 
 // goTypes replaces the names of Celadon's Go types in cel-go's errors with upstream's.
 var goTypes = strings.NewReplacer(
-	"*types.mapValue", "*common.unstructuredMap", "*types.listValue", "*common.unstructuredList", "*types.unknown", "*common.unknownPreserved",
-	"*types.setValue", "*common.unstructuredSetList", "*types.mapListValue", "*common.unstructuredMapList",
+	"*celvalue.mapValue", "*common.unstructuredMap", "*celvalue.listValue", "*common.unstructuredList", "*celvalue.unknown", "*common.unknownPreserved",
+	"*celvalue.setValue", "*common.unstructuredSetList", "*celvalue.mapListValue", "*common.unstructuredMapList",
 )
 
 func showValue(v ref.Val) string {

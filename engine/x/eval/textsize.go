@@ -5,7 +5,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 
-	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/engine/x/celvalue"
 )
 
 // How it works: a ref.Val can share parts. Ten nested lists, each holding the previous one twice,
@@ -58,7 +58,7 @@ func (w *sizer) add(bytes int) {
 }
 
 func (w *sizer) value(v ref.Val) {
-	if raw, ok := types.Raw(v); ok {
+	if raw, ok := celvalue.Raw(v); ok {
 		w.raw(raw)
 		return
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 
-	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/engine/x/celvalue"
 )
 
 // How it works: an object under dyn can have fields that its schema does not declare. They count in
@@ -39,7 +39,7 @@ func wrapFormat(format functions.FunctionOp) functions.FunctionOp {
 func wrapInsert(insert functions.BinaryOp) functions.BinaryOp {
 	return func(target, with ref.Val) ref.Val {
 		to, ok := target.(traits.Mapper)
-		undeclared := types.UndeclaredFields(with)
+		undeclared := celvalue.UndeclaredFields(with)
 		if undeclared == 0 || !ok {
 			return insert(target, with)
 		}
@@ -68,7 +68,7 @@ func checkMessageFields(result ref.Val, fields map[string]ref.Val) {
 		return
 	}
 	for _, v := range fields {
-		if types.UndeclaredFields(v) > 0 {
+		if celvalue.UndeclaredFields(v) > 0 {
 			panic(nilDereference)
 		}
 	}
@@ -95,7 +95,7 @@ func firstNullKey(v ref.Val) nullKey {
 		for it := v.Iterator(); it.HasNext() == celtypes.True; {
 			key := it.Next()
 			if key == celtypes.NullValue {
-				if types.UndeclaredFields(v) > 0 {
+				if celvalue.UndeclaredFields(v) > 0 {
 					return unnamedKey
 				}
 				return ownNullKey

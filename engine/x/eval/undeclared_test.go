@@ -15,7 +15,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
-	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/engine/x/celcost"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -109,7 +109,7 @@ func TestUnnamedFields(t *testing.T) {
 // evaluates Celadon's values, in Celadon's order.
 func (s *subject) againstServer(t *testing.T, self, old any, limit uint64) string {
 	t.Helper()
-	theirs, err := s.env.Program(s.ast, cel.CostLimit(limit), cel.CostTracking(cost.Estimator(s.decl)), cel.InterruptCheckFrequency(celconfig.CheckFrequency))
+	theirs, err := s.env.Program(s.ast, cel.CostLimit(limit), cel.CostTracking(celcost.Estimator(s.decl)), cel.InterruptCheckFrequency(celconfig.CheckFrequency))
 	if err != nil {
 		t.Fatal(err)
 	}

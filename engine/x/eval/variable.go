@@ -8,6 +8,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 
+	"github.com/celadon-cel/celadon/engine/x/celvalue"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -116,7 +117,7 @@ func (v *variable) boxed() valFunc {
 				if parsing {
 					f.parsed(s.raw)
 				}
-				s.val = types.Value(s.raw, decl)
+				s.val = celvalue.New(s.raw, decl)
 			}
 			return s.val
 		}

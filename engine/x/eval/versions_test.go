@@ -14,6 +14,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -79,7 +80,7 @@ func declareFor(t *testing.T, text string, minor int) *types.Decl {
 
 func environmentFor(t *testing.T, d *types.Decl, minor int) *cel.Env {
 	t.Helper()
-	env, err := types.StoredEnv(types.Version{Minor: minor}).For(d, false)
+	env, err := celenv.StoredRules(types.Version{Minor: minor}).For(d, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/google/cel-go/common/decls"
 	celtypes "github.com/google/cel-go/common/types"
 
-	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 )
 
 // largeOf returns an expression of type t whose value is as large as an object can be, or "" if no
@@ -180,7 +180,7 @@ func FuzzWork(f *testing.F) {
 		if len(src) > 2000 {
 			t.Skip("takes too long to be checked for a fuzz step")
 		}
-		checked, err := types.Check(env, src)
+		checked, err := celenv.Check(env, src)
 		if err != nil {
 			t.Skip("no expression: there is nothing to evaluate")
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/cel-go/cel"
 	celtypes "github.com/google/cel-go/common/types"
 
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -21,7 +22,7 @@ func TestDemandsAreComplete(t *testing.T) {
 	known := map[string]bool{}
 	for minor := types.Oldest; minor <= types.Newest; minor++ {
 		v := types.Version{Minor: minor}
-		for _, envs := range []*types.Env{types.StoredEnv(v), types.NewRulesEnv(v)} {
+		for _, envs := range []*celenv.Env{celenv.StoredRules(v), celenv.NewRules(v)} {
 			env, err := envs.For(decl, false)
 			if err != nil {
 				t.Fatal(err)

@@ -5,7 +5,8 @@ import (
 
 	"github.com/google/cel-go/cel"
 
-	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/engine/x/celcost"
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -13,7 +14,7 @@ import (
 // A Compiler compiles expressions for a schema node. It reuses a CEL environment, because creating
 // an environment costs far more than compiling an expression. It is not safe for concurrent use.
 type Compiler struct {
-	env   *types.Env
+	env   *celenv.Env
 	decl  *types.Decl
 	limit int64
 	bad   func(src string, err error) error
@@ -24,7 +25,7 @@ type Compiler struct {
 // NewCompiler returns a Compiler for expressions whose self is declared as d. An evaluation stops
 // when its cost exceeds limit. bad converts the error of an invalid expression. NewCompiler returns
 // types.ErrHidden if d has no CEL type.
-func NewCompiler(env *types.Env, d *types.Decl, limit int64, bad func(src string, err error) error) (*Compiler, error) {
+func NewCompiler(env *celenv.Env, d *types.Decl, limit int64, bad func(src string, err error) error) (*Compiler, error) {
 	c := &Compiler{env: env, decl: d, limit: limit, bad: bad}
 	_, err := c.Env(false)
 	return c, err
@@ -74,7 +75,7 @@ func (d *Compiler) Compile(src string, optionalOldSelf bool) (*Expr, error) {
 }
 
 func (d *Compiler) compile(env *cel.Env, src string) (*Expr, error) {
-	checked, err := types.Check(env, src)
+	checked, err := celenv.Check(env, src)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +83,7 @@ func (d *Compiler) compile(env *cel.Env, src string) (*Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.estimate = cost.For(d.Version()).Of(checked, d.decl)
+	x.estimate = celcost.For(d.Version()).Of(checked, d.decl)
 	return x, nil
 }
 

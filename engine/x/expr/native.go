@@ -10,7 +10,7 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
-	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/engine/x/celvalue"
 )
 
 // Native converts a value to the form of decoded JSON, as an object would contain it: durations and
@@ -39,7 +39,7 @@ func Native(v ref.Val) any {
 		return v.Name
 	case traits.Mapper:
 		out := map[string]any{}
-		for _, key := range types.Keys(v) {
+		for _, key := range celvalue.Keys(v) {
 			out[fmt.Sprint(key.Value())] = Native(Entry(v, key))
 		}
 		return out

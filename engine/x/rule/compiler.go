@@ -9,12 +9,13 @@ import (
 
 	"github.com/google/cel-go/cel"
 
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/types"
 )
 
 // How it works: an expression is identified by its Key. The first expression with a given key is
-// checked in a types.Scope, which uses a single environment for all declarations. Then its type is
+// checked in a celenv.Scope, which uses a single environment for all declarations. Then its type is
 // compared with the type that its part requires, and the caller's Finish is called. All later
 // expressions with the same key, in any rule or version, share that result.
 
@@ -41,7 +42,7 @@ func (c *Checked) UsesOldSelf() bool { return expr.Mentions(c.AST, types.OldSelf
 type Refusal struct {
 	// Detail is the server's message.
 	Detail string
-	// Err is the underlying error. A *types.IssuesError has the position, and a *types.PanicError
+	// Err is the underlying error. A *celenv.IssuesError has the position, and a *celenv.PanicError
 	// is a panic that the server would also have.
 	Err error
 	// Checked is nil if the expression does not pass the checker.
@@ -52,20 +53,20 @@ func (r *Refusal) Error() string { return r.Detail }
 
 // Config configures a Compiler.
 type Config[T any] struct {
-	Env *types.Env
+	Env *celenv.Env
 	// Finish converts a checked expression to the caller's form. If it returns an error other than
 	// a *Refusal, compiling ends.
 	Finish func(*Checked) (T, error)
 	// Complex returns the value for an expression that is too complex to be checked. If Complex is
 	// nil, compiling ends.
-	Complex func(Key, *types.ComplexError) T
+	Complex func(Key, *celenv.ComplexError) T
 }
 
 // A Compiler compiles expressions. Expressions with equal keys are compiled once. It is not safe
 // for concurrent use.
 type Compiler[T any] struct {
 	Config[T]
-	scope *types.Scope // nil before the first expression
+	scope *celenv.Scope // nil before the first expression
 	known map[Key]*outcome[T]
 }
 
@@ -103,12 +104,12 @@ func (c *Compiler[T]) compile(key Key) (value T, err error) {
 		return value, err
 	}
 	checked, err := scope.Compile(key.Decl, key.Optional, key.Source)
-	var complex *types.ComplexError
+	var complex *celenv.ComplexError
 	if errors.As(err, &complex) && c.Complex != nil {
 		return c.Complex(key, complex), nil
 	}
-	var issues *types.IssuesError
-	var panicked *types.PanicError
+	var issues *celenv.IssuesError
+	var panicked *celenv.PanicError
 	switch {
 	case errors.As(err, &issues), errors.As(err, &panicked):
 		return value, key.Uncompilable(err)
@@ -135,7 +136,7 @@ func (c *Compiler[T]) Join(other *Compiler[T]) {
 }
 
 // Scope returns the environment that all declarations share.
-func (c *Compiler[T]) Scope() (*types.Scope, error) {
+func (c *Compiler[T]) Scope() (*celenv.Scope, error) {
 	if c.scope != nil {
 		return c.scope, nil
 	}

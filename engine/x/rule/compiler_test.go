@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -17,13 +18,13 @@ func declared(t *testing.T) *types.Decl {
 }
 
 // newest returns the environment of the newest Kubernetes version.
-func newest(t *testing.T) *types.Env {
+func newest(t *testing.T) *celenv.Env {
 	t.Helper()
 	v, err := types.ParseVersion("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return types.StoredEnv(v)
+	return celenv.StoredRules(v)
 }
 
 func TestCompilerTexts(t *testing.T) {

@@ -2,6 +2,7 @@ package rule
 
 import (
 	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/engine/x/celcost"
 	"github.com/celadon-cel/celadon/internal/cel/upstream"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -9,7 +10,7 @@ import (
 // Cost estimates the expression as the version that checked it does.
 func (c *Checked) Cost() (cost.Estimate, error) {
 	if upstream.CEL && c.Version.Minor == types.Newest {
-		return cost.Of(c.Env, c.AST, c.Decl)
+		return celcost.Of(c.Env, c.AST, c.Decl)
 	}
-	return cost.For(c.Version).Of(c.AST, c.Decl), nil
+	return celcost.For(c.Version).Of(c.AST, c.Decl), nil
 }

@@ -12,6 +12,7 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"sigs.k8s.io/yaml"
 
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -88,7 +89,7 @@ func below(s *schema.Structural, d *types.Decl, add func(placed)) {
 // place returns a side for the declaration of p.
 func (s *side) place(t testing.TB, p placed) *side {
 	t.Helper()
-	object := p.decl.DeclType("selfType")
+	object := celenv.DeclType(p.decl, "selfType")
 	provider, err := apiservercel.NewDeclTypeProvider(object).WithTypeProvider(s.env.CELTypeProvider())
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,8 @@ import (
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/checker"
 
-	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/engine/x/celcost"
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/internal/cel/estimate"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -35,12 +36,12 @@ var newest = estimate.For(types.Newest)
 // expression is invalid.
 func compare(t testing.TB, env *cel.Env, d *types.Decl, src string) bool {
 	t.Helper()
-	checked, err := types.Check(env, src)
+	checked, err := celenv.Check(env, src)
 	if err != nil {
 		return false
 	}
 	got := newest.Of(checked.NativeRep(), declarationOf(d))
-	want, err := env.EstimateCost(checked, cost.Estimator(d))
+	want, err := env.EstimateCost(checked, celcost.Estimator(d))
 	if got != want || err != nil {
 		t.Errorf("%s: got %v, want %v, %v", src, got, want, err)
 	}
@@ -49,7 +50,7 @@ func compare(t testing.TB, env *cel.Env, d *types.Decl, src string) bool {
 
 func at(t testing.TB, minor int, d *types.Decl) *cel.Env {
 	t.Helper()
-	env, err := types.StoredEnv(types.Version{Minor: minor}).For(d, false)
+	env, err := celenv.StoredRules(types.Version{Minor: minor}).For(d, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +107,7 @@ func TestMessages(t *testing.T) {
 	t.Parallel()
 	d := nested()
 	for minor, want := range map[int]uint64{28: 40, 30: 40, 31: 41, types.Newest: 41} {
-		checked, err := types.Check(at(t, minor, d), "google.protobuf.Int32Value{value: 1} == 1")
+		checked, err := celenv.Check(at(t, minor, d), "google.protobuf.Int32Value{value: 1} == 1")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +168,7 @@ func BenchmarkOf(b *testing.B) {
 	env := at(b, types.Newest, d)
 	var all []*cel.Ast
 	for seed := range uint64(300) {
-		if checked, err := types.Check(env, newMaker(seed).of("b", 2)); err == nil {
+		if checked, err := celenv.Check(env, newMaker(seed).of("b", 2)); err == nil {
 			all = append(all, checked)
 		}
 	}
@@ -181,7 +182,7 @@ func BenchmarkOf(b *testing.B) {
 	b.Run("cel-go", func(b *testing.B) {
 		for b.Loop() {
 			for _, checked := range all {
-				_, _ = checker.Cost(checked.NativeRep(), cost.Estimator(d), checker.PresenceTestHasCost(false))
+				_, _ = checker.Cost(checked.NativeRep(), celcost.Estimator(d), checker.PresenceTestHasCost(false))
 			}
 		}
 	})

@@ -11,6 +11,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -159,7 +160,7 @@ func (n normal) of(text string) string {
 }
 
 // plain returns an environment for parsing. It declares no variables.
-var plain = sync.OnceValues(func() (*cel.Env, error) { return types.StoredEnv(types.Version{Minor: types.Newest}).With(nil) })
+var plain = sync.OnceValues(func() (*cel.Env, error) { return celenv.StoredRules(types.Version{Minor: types.Newest}).With(nil) })
 
 // normalized returns an expression without differences in white space, comments, parentheses, and
 // quotes. It returns text itself if it does not parse.
@@ -168,7 +169,7 @@ func normalized(text string) string {
 	if err != nil {
 		return text
 	}
-	tree, err := types.Parse(env, text)
+	tree, err := celenv.Parse(env, text)
 	if err != nil {
 		return text
 	}

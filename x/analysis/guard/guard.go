@@ -13,9 +13,9 @@ import (
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
 
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
-	"github.com/celadon-cel/celadon/types"
 )
 
 // A Way is the result of a guarded condition whose operand is absent.
@@ -157,8 +157,8 @@ func insert(x *expr.Expr, env *cel.Env, src *lex.Source, at *spot, test string, 
 	if after == "" {
 		insertions = insertions[:1]
 	}
-	parsed, err := types.Parse(env, apply([]rune(x.Source()), insertions))
-	parsedTest, err2 := types.Parse(env, test)
+	parsed, err := celenv.Parse(env, apply([]rune(x.Source()), insertions))
+	parsedTest, err2 := celenv.Parse(env, test)
 	if err != nil || err2 != nil {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/engine/x/rule"
 	"github.com/celadon-cel/celadon/engine/x/structural"
 	"github.com/celadon-cel/celadon/types"
@@ -70,7 +71,7 @@ func New(of *apiextensionsv1.CustomResourceDefinitionVersion, cfg Config) (*Prov
 		closed:  map[string]closedResult{},
 		version: of.Name, schema: s, decl: decl, elementTraits: elementTraitsOf(decl, map[*types.Decl]bool{}),
 		compiler: rule.NewCompiler(rule.Config[*rule.Checked]{
-			Env: types.StoredEnv(v), Finish: func(c *rule.Checked) (*rule.Checked, error) { return c, nil },
+			Env: celenv.StoredRules(v), Finish: func(c *rule.Checked) (*rule.Checked, error) { return c, nil },
 		}),
 	}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/celvalue"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -79,7 +80,7 @@ func (b *adjuster) bound(of binding) ref.Val {
 		if !ok || of.at.node.d == nil {
 			return nil
 		}
-		return types.Value(v, of.at.node.d)
+		return celvalue.New(v, of.at.node.d)
 	case of.from != nil:
 		return b.eval(of.from, of.in)
 	case of.list != nil:

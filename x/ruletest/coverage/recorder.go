@@ -9,8 +9,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/engine/x/eval"
-	"github.com/celadon-cel/celadon/types"
 )
 
 // Recorder collects the coverage of any number of CRDs. It is safe for concurrent use.
@@ -87,7 +87,7 @@ type Watch struct {
 	engine   *engine.Engine
 
 	mu      sync.Mutex
-	scope   *types.Scope
+	scope   *celenv.Scope
 	planner *eval.Planner
 	rules   map[*engine.RuleRef]*engineRule
 	order   []*engineRule

@@ -8,6 +8,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/types"
@@ -154,6 +155,6 @@ func (p *engineRule) plan(w *Watch) error {
 		return err
 	}
 	limit := cost.Limits{}.WithDefaults().PerCall
-	p.program, err = w.planner.PlanProbed(checked, types.RuleRoots(p.decl, p.ref.OptionalOldSelf), limit, p.look(checked))
+	p.program, err = w.planner.PlanProbed(checked, celenv.RuleRoots(p.decl, p.ref.OptionalOldSelf), limit, p.look(checked))
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -65,7 +66,7 @@ func (b *mutantGenerator) suite(s *baseline, rulesOnly bool) error {
 }
 
 // rule adds the mutants of a rule.
-func (b *mutantGenerator) rule(s *baseline, scope *types.Scope, ref *engine.RuleRef) {
+func (b *mutantGenerator) rule(s *baseline, scope *celenv.Scope, ref *engine.RuleRef) {
 	spec := specOf(s.CRD, ref)
 	node, err := s.Engine.At(ref.Version, ref.Path)
 	if spec == nil || err != nil {

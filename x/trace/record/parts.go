@@ -9,6 +9,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/types"
@@ -24,14 +25,14 @@ type Parts struct {
 	checked *cel.Ast
 	decl    *types.Decl
 	limit   int64
-	rule    []types.Root // the root variables of the whole expression
+	rule    []celenv.Root // the root variables of the whole expression
 	planned map[int64]*part
 }
 
 // part is the cached plan of a part.
 type part struct {
 	program *eval.Program
-	roots   []types.Root
+	roots   []celenv.Root
 	err     error
 }
 
@@ -42,12 +43,12 @@ func NewParts(d *expr.Compiler, x *expr.Expr, optionalOldSelf bool) (*Parts, err
 	if err != nil {
 		return nil, err
 	}
-	if types.LargePattern(x.AST()) {
+	if celenv.LargePattern(x.AST()) {
 		return nil, &eval.OverworkError{Why: "a pattern has too many states to be compiled again"}
 	}
 	return &Parts{
 		planner: eval.NewPlanner(env), checked: x.AST(), decl: d.Decl(), limit: d.Limit(),
-		rule: types.RuleRoots(d.Decl(), optionalOldSelf), planned: map[int64]*part{},
+		rule: celenv.RuleRoots(d.Decl(), optionalOldSelf), planned: map[int64]*part{},
 	}, nil
 }
 
@@ -100,7 +101,7 @@ func (p *Parts) part(e ast.Expr) *part {
 
 // free returns the root variables of the whole expression and the variables of enclosing macros
 // that a part reads.
-func (p *Parts) free(e ast.Expr) []types.Root {
+func (p *Parts) free(e ast.Expr) []celenv.Root {
 	roots := slices.Clone(p.rule)
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
 		if e.Kind() != ast.IdentKind {
@@ -110,8 +111,8 @@ func (p *Parts) free(e ast.Expr) []types.Root {
 		if ref := p.checked.NativeRep().ReferenceMap()[e.ID()]; ref != nil && ref.Value != nil {
 			return // a constant
 		}
-		if !slices.ContainsFunc(roots, func(r types.Root) bool { return r.Name == name }) {
-			roots = append(roots, types.Root{Name: name, Type: p.Type(e)})
+		if !slices.ContainsFunc(roots, func(r celenv.Root) bool { return r.Name == name }) {
+			roots = append(roots, celenv.Root{Name: name, Type: p.Type(e)})
 		}
 	}))
 	return roots

@@ -21,6 +21,7 @@ import (
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types/ref"
 
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
@@ -50,7 +51,7 @@ func New(d *expr.Compiler, checked *cel.Ast, src string, optionalOldSelf bool) (
 
 // Compile compiles a rule whose self has declaration d. limit is the CEL cost limit of an
 // evaluation. Errors are those of New and Scope.Compile.
-func Compile(scope *types.Scope, d *types.Decl, limit int64, src string, optionalOldSelf bool) (*Program, error) {
+func Compile(scope *celenv.Scope, d *types.Decl, limit int64, src string, optionalOldSelf bool) (*Program, error) {
 	checked, err := scope.Compile(d, optionalOldSelf, src)
 	if err != nil {
 		return nil, err
@@ -59,7 +60,7 @@ func Compile(scope *types.Scope, d *types.Decl, limit int64, src string, optiona
 }
 
 func newProgram(env *cel.Env, d *types.Decl, limit int64, checked *cel.Ast, src string, optionalOldSelf bool, elements int) (*Program, error) {
-	if types.LargePattern(checked) {
+	if celenv.LargePattern(checked) {
 		return nil, &eval.OverworkError{Why: "a pattern has too many states to be compiled again"}
 	}
 	p := &Program{
@@ -67,7 +68,7 @@ func newProgram(env *cel.Env, d *types.Decl, limit int64, checked *cel.Ast, src 
 		varying: variablesIn(checked.NativeRep().Expr()), perPart: uint64(perPart + perByte*len(src)),
 	}
 	var err error
-	p.recorder, err = eval.NewPlanner(env).PlanRecorded(checked, types.RuleRoots(d, optionalOldSelf), limit, elements)
+	p.recorder, err = eval.NewPlanner(env).PlanRecorded(checked, celenv.RuleRoots(d, optionalOldSelf), limit, elements)
 	return p, err
 }
 

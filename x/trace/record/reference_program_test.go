@@ -18,7 +18,8 @@ import (
 
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
-	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/engine/x/celcost"
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
@@ -51,7 +52,7 @@ func newReference(d *expr.Compiler, checked *cel.Ast, src string, optionalOldSel
 	if p.rehearse, err = eval.New(env, checked, p.decl, p.limit); err != nil {
 		return nil, err
 	}
-	if types.LargePattern(checked) {
+	if celenv.LargePattern(checked) {
 		return nil, &eval.OverworkError{Why: "a pattern has too many states to be compiled again"}
 	}
 	r, err := p.plan()
@@ -154,7 +155,7 @@ func (p *refProgram) plan() (r *recorder, err error) {
 	interp := interpreter.NewInterpreter(dispatcher, p.env.Container, provider, adapter, attrs)
 	r = &recorder{loops: loopBodies(p.root()), elements: p.elements}
 	newTracker := func() (tracker *interpreter.CostTracker, err error) {
-		r.tracker, err = interpreter.NewCostTracker(cost.Estimator(p.decl), interpreter.PresenceTestHasCost(false), interpreter.CostTrackerLimit(uint64(p.limit)))
+		r.tracker, err = interpreter.NewCostTracker(celcost.Estimator(p.decl), interpreter.PresenceTestHasCost(false), interpreter.CostTrackerLimit(uint64(p.limit)))
 		return r.tracker, err
 	}
 	r.plan, err = interp.NewInterpretable(p.checked.NativeRep(),

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 
-	celtypes "github.com/google/cel-go/common/types"
 	"github.com/spf13/pflag"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
@@ -15,7 +14,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/repl"
 )
@@ -81,7 +79,7 @@ func Eval(ctx context.Context, streams command.Streams, o *EvalOptions, src stri
 		return &command.ExitError{Code: command.Usage, Err: answer.Err}
 	case answer.Err != nil:
 		return &command.ExitError{Code: command.Usage}
-	case o.ExitStatus && answer.Value == celtypes.False:
+	case o.ExitStatus && answer.Value != nil && answer.Value.False():
 		return &command.ExitError{Code: command.Findings}
 	}
 	return nil
@@ -149,7 +147,7 @@ func (e *evaluation) printAnswer(answer *repl.Answer) error {
 		if answer.Value == nil {
 			return nil
 		}
-		_, err := fmt.Fprintln(untrusted.NewWriter(e.Stdout), repl.Format(answer.Value))
+		_, err := fmt.Fprintln(untrusted.NewWriter(e.Stdout), answer.Value)
 		return err
 	}
 	rep := evalReport{Type: answer.Type, Cost: answer.Cost, priceReport: &priceReport{
@@ -158,10 +156,10 @@ func (e *evaluation) printAnswer(answer *repl.Answer) error {
 	}}
 	if answer.Value != nil {
 		var b bytes.Buffer
-		if err := print.Encoder(&b).Encode(expr.Native(answer.Value)); err != nil {
+		if err := print.Encoder(&b).Encode(answer.Value.JSON()); err != nil {
 			return err
 		}
-		rep.Value, rep.CEL = bytes.TrimSpace(b.Bytes()), repl.Format(answer.Value)
+		rep.Value, rep.CEL = bytes.TrimSpace(b.Bytes()), answer.Value.String()
 	}
 	if answer.Status != nil {
 		rep.Note = noteText(answer.Status)

@@ -1,0 +1,75 @@
+package celcost
+
+import (
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+
+	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/internal/cel/estimate"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// A Model estimates expressions as the API server of one Kubernetes version does. Estimates depend
+// on that version alone, not on the linked releases of k8s.io and cel-go. A Model is safe for
+// concurrent use.
+//
+// Use declarations of the same version: their bounds differ, too.
+type Model struct{ of *estimate.Model }
+
+// For returns the model of a version.
+func For(v types.Version) Model { return Model{estimate.For(v.Minor)} }
+
+// Of estimates the cost of a checked expression whose self is declared as d. d may be nil if nothing
+// is declared.
+func (m Model) Of(checked *cel.Ast, d *types.Decl) cost.Estimate {
+	return m.OfTree(checked.NativeRep(), d)
+}
+
+// OfTree is like Of for an expression in cel-go's representation.
+func (m Model) OfTree(checked *ast.AST, d *types.Decl) cost.Estimate {
+	est := m.of.Of(checked, declarationOf(d))
+	return cost.Estimate{Min: est.Min, Max: est.Max}
+}
+
+// If estimates the cost of a checked expression under assumption a.
+func (m Model) If(checked *cel.Ast, d *types.Decl, a *Assumption) cost.Estimate {
+	var root estimate.Declaration
+	if d != nil {
+		root = assumed{assumption: a, decl: d}
+	}
+	est := m.of.Of(checked.NativeRep(), root)
+	return cost.Estimate{Min: est.Min, Max: est.Max}
+}
+
+// declaration adapts a *types.Decl to the estimate package.
+type declaration struct{ decl *types.Decl }
+
+func declarationOf(d *types.Decl) estimate.Declaration {
+	if d == nil {
+		return nil
+	}
+	return declaration{d}
+}
+
+func (d declaration) Child(step string) estimate.Declaration {
+	return declarationOf(d.decl.Child(step))
+}
+
+func (d declaration) MaxSize() int64 { return d.decl.Max.Max }
+
+// assumed is a declaration with the sizes of an assumption.
+type assumed struct {
+	assumption *Assumption
+	decl       *types.Decl
+	path       []string
+}
+
+func (d assumed) Child(step string) estimate.Declaration {
+	of := d.decl.Child(step)
+	if of == nil {
+		return nil
+	}
+	return assumed{d.assumption, of, append(d.path[:len(d.path):len(d.path)], step)}
+}
+
+func (d assumed) MaxSize() int64 { return d.assumption.size(d.path, d.decl) }

@@ -1,0 +1,127 @@
+package celenv
+
+import (
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// A ComplexError reports that an expression was not checked because it would take too long. The
+// time of cel-go's checker grows with the square of the number of calls with generic types, with
+// the square of the depth of macros, and with the cube of the depth of lists. It triples with each
+// map whose keys can be maps: in [1].map(a, {a: a}).map(b, {b: b}), each macro doubles the item
+// type. An API server would run for minutes.
+type ComplexError struct {
+	Generic, Depth int
+	// flood is the parser's error if the expression was not even parsed.
+	flood error
+}
+
+func (e *ComplexError) Error() string {
+	if e.flood != nil {
+		return "a rule is too complex to be parsed: " + e.flood.Error()
+	}
+	return fmt.Sprintf("a rule is too complex to be checked: %d generic operators and functions, lists %d deep: split the rule", e.Generic, e.Depth)
+}
+
+// Limits on checking time, in units of about a microsecond: for a single expression, and for all
+// expressions compiled in a Scope. Real rules need a hundredth of this.
+const (
+	maxComplexity   = 2_000_000
+	scopeComplexity = 4_000_000
+)
+
+// complexity estimates how long it takes to check e, in units of about a microsecond. err describes
+// the complexity for callers that reject e; it is never nil.
+func complexity(e ast.Expr) (units int, err *ComplexError) {
+	c := counter{generic: genericCalls()}
+	c.expr(e, 0)
+	units = c.calls*c.calls + c.depth*c.depth*c.depth/5 + c.loops*c.loops/2
+	if c.doublings > 0 {
+		units += int(math.Pow(3, float64(min(c.doublings, 30))))
+	}
+	return units, &ComplexError{Generic: c.calls, Depth: c.depth}
+}
+
+// A counter counts the constructs that slow down checking.
+type counter struct {
+	generic      map[string]bool
+	calls, depth int
+	loops, inner int // maximum and current nesting of macros
+	doublings    int // map literals with a key that is not a literal
+}
+
+// expr counts e, which is nested in depth list, map, or struct literals.
+func (c *counter) expr(e ast.Expr, depth int) {
+	c.depth = max(c.depth, depth)
+	switch e.Kind() {
+	case ast.CallKind:
+		call := e.AsCall()
+		if c.generic[call.FunctionName()] {
+			c.calls++
+		}
+		if call.IsMemberFunction() {
+			c.expr(call.Target(), depth)
+		}
+		for _, arg := range call.Args() {
+			c.expr(arg, depth)
+		}
+	case ast.SelectKind:
+		c.expr(e.AsSelect().Operand(), depth)
+	case ast.ListKind:
+		for _, item := range e.AsList().Elements() {
+			c.expr(item, depth+1)
+		}
+	case ast.MapKind:
+		for _, entry := range e.AsMap().Entries() {
+			if entry.AsMapEntry().Key().Kind() != ast.LiteralKind {
+				c.doublings++
+			}
+			c.expr(entry.AsMapEntry().Key(), depth+1)
+			c.expr(entry.AsMapEntry().Value(), depth+1)
+		}
+	case ast.StructKind:
+		for _, field := range e.AsStruct().Fields() {
+			c.expr(field.AsStructField().Value(), depth+1)
+		}
+	case ast.ComprehensionKind:
+		m := e.AsComprehension()
+		c.inner++
+		c.loops = max(c.loops, c.inner)
+		for _, part := range []ast.Expr{m.IterRange(), m.AccuInit(), m.LoopCondition(), m.LoopStep(), m.Result()} {
+			c.expr(part, depth)
+		}
+		c.inner--
+	}
+}
+
+// genericCalls returns the functions that have an overload with a type parameter.
+var genericCalls = sync.OnceValue(func() map[string]bool {
+	generic := map[string]bool{}
+	for name, fn := range StoredRules(types.Version{Minor: types.Newest}).base.Functions() {
+		for _, o := range fn.OverloadDecls() {
+			for _, t := range append(o.ArgTypes(), o.ResultType()) {
+				generic[name] = generic[name] || isGeneric(t)
+			}
+		}
+	}
+	return generic
+})
+
+func isGeneric(t *cel.Type) bool {
+	if t.Kind() == celtypes.TypeParamKind {
+		return true
+	}
+	for _, p := range t.Parameters() {
+		if isGeneric(p) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,9 @@
+// Package celenv creates the CEL environments of rules, and parses and checks expressions in them:
+//
+//	d := types.FromSchema(structural, types.ResourceRoot)
+//	env := celenv.StoredRules(types.Version{Minor: 33})
+//	celEnv, checked, err := env.Compile(d, false, "self.spec.replicas <= 3")
+//
+// Environments are those of API servers of each Kubernetes version. They do not depend on the linked
+// releases of k8s.io and cel-go.
+package celenv

@@ -1,0 +1,30 @@
+package celenv
+
+import (
+	"github.com/google/cel-go/cel"
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+)
+
+// includes declares the function of that name, which older releases of k8s.io/apiserver lack. See
+// pkg/cel/library/lists.go there.
+func includes() cel.EnvOption {
+	return cel.Function("includes", cel.MemberOverload("list_includes_dyn_dyn", []*cel.Type{cel.DynType, cel.DynType}, cel.BoolType,
+		cel.BinaryBinding(isIncluded)))
+}
+
+// isIncluded reports whether the list has an item that equals v. A target that is not a list is
+// compared with v.
+func isIncluded(target, v ref.Val) ref.Val {
+	list, ok := target.(traits.Lister)
+	if !ok {
+		return celtypes.Bool(target.Equal(v) == celtypes.True)
+	}
+	for i := list.Iterator(); i.HasNext() == celtypes.True; {
+		if i.Next().Equal(v) == celtypes.True {
+			return celtypes.True
+		}
+	}
+	return celtypes.False
+}

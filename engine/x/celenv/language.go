@@ -1,0 +1,170 @@
+package celenv
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/checker"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/overloads"
+	"github.com/google/cel-go/ext"
+	"github.com/google/cel-go/interpreter"
+
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"k8s.io/apiserver/pkg/cel/library"
+
+	"github.com/celadon-cel/celadon/internal/minors"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// How it works: a server selects the libraries for an expression by the oldest minor version that
+// must be able to run it: its own version for stored expressions, the version before it for new
+// ones. But it has only one release of cel-go, so other differences depend on the server's version
+// alone. The linked release can select libraries for older versions, but with its own cel-go.
+
+// A languageOption adds options to the environments of some API servers.
+type languageOption struct {
+	// runs is the range of the oldest version that must run the expression. server is the range of
+	// the server's version.
+	runs, server minors.Range
+	options      []cel.EnvOption
+}
+
+// languageOptions are in the order of k8s.io/apiserver, pkg/cel/environment/base.go.
+var languageOptions = []languageOption{
+	// cel-go 0.17.0 has a validator of mixed literals (cel/options.go, HomogeneousAggregateLiterals).
+	// The first validator with a name applies.
+	{server: minors.Until(29), options: []cel.EnvOption{cel.ASTValidators(joinedLiterals{})}},
+	{options: []cel.EnvOption{
+		cel.HomogeneousAggregateLiterals(), cel.EagerlyValidateDeclarations(true), cel.DefaultUTCTimeZone(true),
+		library.URLs(), library.Regex(), library.Lists(), cel.CostEstimatorOptions(checker.PresenceTestHasCost(false)), cel.Lib(runtimeOptions{}),
+	}},
+	{runs: minors.Since(27), options: []cel.EnvOption{library.Authz()}},
+	{runs: minors.Since(28), options: []cel.EnvOption{cel.CrossTypeNumericComparisons(true), library.Quantity()}},
+	// cel-go 0.17.0 adds optFlatMap, 0.23.0 first, last, and unwrap (cel/library.go).
+	{runs: minors.Since(28), server: minors.Until(29), options: optionals(0)},
+	{runs: minors.Since(28), server: minors.Range{Since: 29, Until: 33}, options: optionals(1)},
+	{runs: minors.Since(28), server: minors.Since(33), options: optionals(2)},
+	{runs: minors.Since(29), options: []cel.EnvOption{cel.ASTValidators(
+		cel.ValidateDurationLiterals(), cel.ValidateTimestampLiterals(), cel.ValidateRegexLiterals(), cel.ValidateHomogeneousAggregateLiterals(),
+	)}},
+	// cel-go 0.20.0 validates constant formats (ext/strings.go, validateFormat).
+	{server: minors.Until(31), options: []cel.EnvOption{cel.ASTValidators(anyFormat{})}},
+	// cel-go 0.20.0 panics if the receiver of format is not constant; 0.21.0 does not.
+	{server: minors.Range{Since: 31, Until: 32}, options: []cel.EnvOption{cel.ASTValidators(constantFormat{})}},
+	{runs: minors.Until(29), options: []cel.EnvOption{ext.Strings(ext.StringsVersion(0))}},
+	{runs: minors.Since(29), options: []cel.EnvOption{ext.Strings(ext.StringsVersion(2)), ext.Sets()}},
+	{runs: minors.Since(30), options: []cel.EnvOption{library.IP(), library.CIDR()}},
+	{runs: minors.Since(31), options: []cel.EnvOption{library.Format(), library.AuthzSelectors()}},
+	{runs: minors.Since(32), options: []cel.EnvOption{ext.TwoVarComprehensions()}},
+	{runs: minors.Since(33), options: []cel.EnvOption{library.SemverLib(library.SemverVersion(1))}},
+	{runs: minors.Since(34), options: []cel.EnvOption{ext.Lists(ext.ListsVersion(3))}},
+	{runs: minors.Since(37), options: []cel.EnvOption{includes()}},
+	// cel-go 0.23.0 hides the accumulator of macros (parser/parser.go, NewParser).
+	{server: minors.Until(33), options: []cel.EnvOption{cel.Lib(openAccumulator)}},
+	{server: minors.Until(noSurrogates), options: []cel.EnvOption{cel.Lib(surrogateEscapes)}},
+	// Since cel-go 0.17.0, a call x.f() of an undeclared function has a type (checker/checker.go).
+	{server: minors.Until(29), options: []cel.EnvOption{cel.Lib(untypedCalls)}},
+	// cel-go 0.27.0 resolves the variables of macros first (checker/env.go).
+	{server: minors.Until(variablesFirst), options: []cel.EnvOption{cel.Lib(qualifiedFirst)}},
+	// cel-go 0.29.0 accepts names in backticks by default (parser/parser.go).
+	{server: minors.Until(EscapedNames), options: []cel.EnvOption{cel.Lib(plainNames)}},
+	{server: minors.Since(EscapedNames), options: []cel.EnvOption{cel.EnableIdentifierEscapeSyntax()}},
+}
+
+func optionals(version uint32) []cel.EnvOption {
+	return []cel.EnvOption{cel.OptionalTypes(cel.OptionalTypesVersion(version))}
+}
+
+// anyFormat replaces the validator of constant formats. It accepts all expressions.
+type anyFormat struct{}
+
+func (anyFormat) Name() string                                                  { return validators["format"] }
+func (anyFormat) Validate(*cel.Env, cel.ValidatorConfig, *ast.AST, *cel.Issues) {}
+
+// constantFormat panics like the validator of constant formats in some servers.
+type constantFormat struct{}
+
+func (constantFormat) Name() string { return constantFormatValidator }
+
+func (constantFormat) Validate(_ *cel.Env, _ cel.ValidatorConfig, checked *ast.AST, _ *cel.Issues) {
+	ast.PreOrderVisit(checked.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		if e.Kind() != ast.CallKind {
+			return
+		}
+		call := e.AsCall()
+		if !call.IsMemberFunction() || call.FunctionName() != "format" || call.Target().Kind() == ast.LiteralKind {
+			return
+		}
+		if ids := checked.GetOverloadIDs(e.ID()); len(ids) == 0 || slices.Contains(ids, overloads.ExtFormatString) {
+			panic(&PanicError{Panic: "runtime error: invalid memory address or nil pointer dereference", on: "format() of a string that is not constant"})
+		}
+	}))
+}
+
+// A dialect is a library that marks environments with a different grammar.
+type dialect string
+
+const (
+	// openAccumulator marks environments whose macros have an accumulator that expressions can name.
+	openAccumulator dialect = "celadon.accumulator"
+	// plainNames marks environments without names in backticks.
+	plainNames dialect = "celadon.names"
+	// surrogateEscapes marks environments whose strings can have escape sequences of surrogates.
+	surrogateEscapes dialect = "celadon.surrogates"
+	// qualifiedFirst marks environments in which a qualified name takes precedence over the variable of
+	// a macro.
+	qualifiedFirst dialect = "celadon.qualified"
+	// untypedCalls marks environments in which a call x.f() of an undeclared function has no type.
+	untypedCalls dialect = "celadon.untyped"
+)
+
+func (d dialect) LibraryName() string               { return string(d) }
+func (dialect) CompileOptions() []cel.EnvOption     { return nil }
+func (dialect) ProgramOptions() []cel.ProgramOption { return nil }
+
+// runtimeOptions is a library of the options of programs.
+type runtimeOptions struct{}
+
+func (runtimeOptions) CompileOptions() []cel.EnvOption { return nil }
+
+func (runtimeOptions) ProgramOptions() []cel.ProgramOption {
+	return []cel.ProgramOption{
+		cel.EvalOptions(cel.OptOptimize, cel.OptTrackCost), cel.CostLimit(celconfig.PerCallLimit),
+		cel.CostTrackerOptions(interpreter.PresenceTestHasCost(false)), cel.CostTracking(&library.CostEstimator{}),
+	}
+}
+
+// baseEnvs caches environments until the process exits, because each costs milliseconds. The first
+// index is the server's version, the second is 1 for the environment of stored rules.
+var baseEnvs [types.Newest + 1][2]struct {
+	once sync.Once
+	env  *cel.Env
+}
+
+// baseEnv returns the environment in which a server of version v compiles expressions. stored is 1
+// for stored rules, 0 for new ones.
+func baseEnv(v types.Version, stored int) *cel.Env {
+	v.Minor = min(max(v.Minor, 0), types.Newest)
+	cached := &baseEnvs[v.Minor][stored]
+	cached.once.Do(func() {
+		env, err := cel.NewEnv(languageOf(v.Minor, v.Minor-1+stored)...)
+		if err != nil {
+			panic("CEL environment of Kubernetes " + v.String() + ": " + err.Error())
+		}
+		cached.env = env
+	})
+	return cached.env
+}
+
+// languageOf returns the options for expressions in a server of the given minor version that a
+// server of the version runs must accept.
+func languageOf(server, runs int) (options []cel.EnvOption) {
+	for _, o := range languageOptions {
+		if o.server.Include(server) && o.runs.Include(runs) {
+			options = append(options, o.options...)
+		}
+	}
+	return options
+}

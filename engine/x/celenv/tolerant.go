@@ -1,0 +1,38 @@
+package celenv
+
+import (
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+
+	"github.com/celadon-cel/celadon/internal/cel/parse"
+)
+
+// ParseTolerant returns the largest tree that src can be read as, even if src is incomplete. If
+// Parse accepts src, both return the same tree.
+func ParseTolerant(env *cel.Env, src string) *ast.AST {
+	known, err := parserOf(env)
+	if err != nil { // Parse fails for this environment, too
+		return ast.NewAST(ast.NewExprFactory().NewUnspecifiedExpr(1), ast.NewSourceInfo(nil))
+	}
+	tree, _ := known.of(src).Tolerant(parse.NewSource(src))
+	return tree
+}
+
+// CheckTree checks an expression assembled from parts of other trees; expression IDs may repeat. It
+// returns nil if the expression is invalid or too complex to check. e is not modified.
+func CheckTree(env *cel.Env, e ast.Expr) *cel.Ast {
+	e = ast.NewExprFactory().CopyExpr(e)
+	last := int64(0)
+	e.RenumberIDs(func(int64) int64 { last++; return last })
+	if units, _ := complexity(e); units > maxComplexity {
+		return nil
+	}
+	parsed := cel.ParsedExprToAstWithSource(nil, parse.NewSource(""))
+	*parsed.NativeRep() = *ast.NewAST(e, ast.NewSourceInfo(nil))
+	hidePatterns(e)
+	checked, issues, err := checkTree(env, parsed)
+	if err != nil || issues.Err() != nil {
+		return nil
+	}
+	return checked
+}
