@@ -153,7 +153,7 @@ const rulesSkipped = "some validation rules were not checked because the object 
 // rules runs the rules, unless earlier errors show that the object does not have the types and
 // sizes that rules rely on.
 func (w *write) rules(earlier field.ErrorList) {
-	if w.version.rules.root == nil {
+	if w.version.rules().root == nil {
 		return
 	}
 	if slices.ContainsFunc(earlier, w.engine.server.blocksRules) {
@@ -165,7 +165,7 @@ func (w *write) rules(earlier field.ErrorList) {
 		old = w.old.Object
 		defer w.manage()()
 	}
-	run := w.version.rules.run(w.ctx, w.engine.limits.PerObject, w.tally)
+	run := w.version.rules().run(w.ctx, w.engine.limits.PerObject, w.tally)
 	run.warn, run.unratcheted = w.warnings.Add, !w.ratcheted()
 	defer run.done()
 	run.root(nil, w.obj.Object, old)

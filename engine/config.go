@@ -21,6 +21,10 @@ type Config struct {
 	// NoRatcheting validates updates as strictly as creates, like a server whose feature gate
 	// CRDValidationRatcheting is off. Before 1.30 this is the default.
 	NoRatcheting bool
+	// Lazy compiles the rules of a version when they first run, to save the memory and time for
+	// versions that no object uses. Invalid rules are then reported by Validate only, as causes. It
+	// applies to Compile and CompileCRD.
+	Lazy bool
 	// Converter replaces the conversion webhook of CRDs with the strategy Webhook. If it is nil,
 	// objects of such CRDs are validated in their own version only.
 	Converter Converter

@@ -45,13 +45,16 @@ type crdVersion struct {
 	hasStatus   bool
 	status      *schema.Schema // of the status property, or nil
 	scale       *apiextensionsv1.CustomResourceSubresourceScale
-	rules       *Rules
+	decl        *types.Decl
+	rules       func() *Rules // may compile them, and panics with an *InternalError
 	deprecation string // the warning, or "" if the version is not deprecated
 }
 
 // Compile compiles a CRD in all its versions. If only rules are invalid, it returns a usable engine
 // and *CompileErrors, because the API server serves such CRDs once they are stored. If a schema is
 // missing or not structural, the engine is nil. The CRD must not be modified afterwards.
+//
+// If cfg.Lazy is set, Compile does not compile rules, and so does not report them.
 func Compile(crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (e *Engine, err error) {
 	var c *compiler
 	defer func() {
@@ -110,9 +113,34 @@ func (c *compiler) compileVersion(crd *apiextensionsv1.CustomResourceDefinition,
 	if err != nil {
 		return nil, err
 	}
-	v.schema, v.values, v.status = s.structural, s.values, s.values.Property("status")
-	v.rules, err = c.compile(v.name, s.structural, s.decl)
+	v.schema, v.values, v.status, v.decl = s.structural, s.values, s.values.Property("status"), s.decl
+	if c.cfg.Lazy {
+		v.rules = later(c.cfg, v.name, s)
+		return v, nil
+	}
+	rules, err := c.compile(v.name, s.structural, s.decl)
+	v.rules = func() *Rules { return rules }
 	return v, err
+}
+
+// later returns a function that compiles the rules of a version when it is first called.
+func later(cfg Config, version string, s *versionSchema) func() *Rules {
+	return sync.OnceValue(func() *Rules {
+		c, err := newCompiler(cfg)
+		if err != nil {
+			panic(bug(err))
+		}
+		defer func() {
+			if p := recover(); p != nil {
+				panic(c.bug(p))
+			}
+		}()
+		rules, err := c.compile(version, s.structural, s.decl)
+		if err != nil {
+			panic(bug(err))
+		}
+		return rules
+	})
 }
 
 // A versionSchema is a compiled schema. Versions with the same schema share it.

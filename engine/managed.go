@@ -17,7 +17,7 @@ import (
 // comparesOld reports whether a rule at the root may compare managedFields with those of the old object, and the server
 // tracks them.
 func (w *write) comparesOld() bool {
-	root := w.version.rules.root
+	root := w.version.rules().root
 	return !w.unmanaged && root != nil && (root.usesOld || len(root.allOf) > 0)
 }
 

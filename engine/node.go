@@ -36,7 +36,7 @@ func (e *Engine) At(version, path string) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := v.rules.decl
+	d := v.decl
 	for i, step := range steps {
 		next, err := descend(d, step)
 		if err != nil {

@@ -90,7 +90,7 @@ func (p *Prepared) RunRules(ctx context.Context) (results []RuleResult, err erro
 		}
 	}()
 	tally := newTally()
-	run := p.version.rules.run(ctx, p.limits.PerObject, tally)
+	run := p.version.rules().run(ctx, p.limits.PerObject, tally)
 	defer run.done()
 	run.warn = func(string) {} // the tally records ratcheted errors
 	run.unratcheted = p.unratcheted
@@ -115,7 +115,7 @@ func (p *Prepared) RunRules(ctx context.Context) (results []RuleResult, err erro
 // use as oldSelf, or nil without oldSelf, as in lists that are not map lists. ok is false if the
 // object has no value at the path.
 func (p *Prepared) Values(steps []Step) (self, before any, ok bool) {
-	d := p.version.rules.decl
+	d := p.version.decl
 	self = p.self
 	if p.old != nil {
 		before = p.old

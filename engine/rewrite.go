@@ -16,12 +16,21 @@ import (
 
 // Rules returns the rules of a version in the order in which they run. It omits rules without an
 // expression and rules at nodes that have no CEL type.
-func (e *Engine) Rules(version string) []*RuleRef {
+func (e *Engine) Rules(version string) (refs []*RuleRef) {
+	defer func() {
+		if recover() != nil { // only if the rules are compiled here
+			refs = nil
+		}
+	}()
 	v := e.versions[version]
-	if v == nil || v.rules.root == nil {
+	if v == nil {
 		return nil
 	}
-	return v.rules.root.refs(nil)
+	root := v.rules().root
+	if root == nil {
+		return nil
+	}
+	return root.refs(nil)
 }
 
 func (n *ruleNode) refs(all []*RuleRef) []*RuleRef {
@@ -72,10 +81,11 @@ func (w *Rewriter) Rule(at RuleRef, spec *apiextensionsv1.ValidationRule) (e *En
 	if v == nil {
 		return nil, fmt.Errorf("version %q: no such version", at.Version)
 	}
-	if v.rules.root == nil {
+	rules := v.rules()
+	if rules.root == nil {
 		return nil, fmt.Errorf("%s: no such rule", at.where(rulePart))
 	}
-	root, found, err := w.node(v.rules.root, at, spec)
+	root, found, err := w.node(rules.root, at, spec)
 	switch {
 	case err != nil:
 		return nil, err
@@ -83,7 +93,8 @@ func (w *Rewriter) Rule(at RuleRef, spec *apiextensionsv1.ValidationRule) (e *En
 		return nil, fmt.Errorf("%s: no such rule", at.where(rulePart))
 	}
 	changed := *v
-	changed.rules = &Rules{root: root, schema: v.rules.schema, decl: v.rules.decl, limits: v.rules.limits, server: v.rules.server, ratchet: v.rules.ratchet}
+	made := &Rules{root: root, schema: rules.schema, decl: rules.decl, limits: rules.limits, server: rules.server, ratchet: rules.ratchet}
+	changed.rules = func() *Rules { return made }
 	return w.engine.with(&changed), nil
 }
 
