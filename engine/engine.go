@@ -47,7 +47,7 @@ type crdVersion struct {
 	scale       *apiextensionsv1.CustomResourceSubresourceScale
 	decl        *types.Decl
 	rules       func() *Rules // may compile them, and panics with an *InternalError
-	deprecation string // the warning, or "" if the version is not deprecated
+	deprecation string        // the warning, or "" if the version is not deprecated
 }
 
 // Compile compiles a CRD in all its versions. If only rules are invalid, it returns a usable engine

@@ -37,6 +37,9 @@ const skipsFile = "testdata/cel_conformance_skips.txt"
 // It fails if a test that is listed passes, or if a test that is not listed fails.
 func TestCELConformance(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	newest.Skip(t)
 	skips := readSkips(t)
 	decl := types.FromSchema(&schema.Structural{Generic: schema.Generic{Type: "boolean"}}, types.Subtree)

@@ -71,6 +71,9 @@ func TestOverworkOfRules(t *testing.T) {
 // on many items need only a small multiple of it, and that the rules after them still run.
 func TestOverworkIsShared(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	greedy := strings.Repeat(`{rule: "lists.range(50000).all(i, self.size() > i)"}, `, 8)
 	rules, err := engine.CompileRules(structural(t, `{type: array, items: {type: string, x-kubernetes-validations: [`+greedy+`{rule: "!self.endsWith('b')"}]}}`), engine.Config{Subtree: true})
 	if err != nil {
@@ -114,6 +117,9 @@ func TestOverworkOfSchema(t *testing.T) {
 // TestManyOwners checks that removing duplicate owners takes linear time.
 func TestManyOwners(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	e := mustCompile(t, widgets)
 	obj := object(t, widget(`{size: 1}`))
 	var owners []any
@@ -174,6 +180,9 @@ func TestPlacesThatNeedQuotes(t *testing.T) {
 // its cost is that of all rules.
 func TestManyCauses(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	e := mustCompile(t, strings.Replace(widgets, "note:", `e: {type: array, items: {type: string, enum: [AAAAAAAA, BBBBBBBB]}}
               r: {type: array, items: {type: string, x-kubernetes-validations: [{rule: "self == 'x'", messageExpression: "self + ' is not x'"}]}}
               s: {type: array, x-kubernetes-list-type: set, items: {type: integer}}

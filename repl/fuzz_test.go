@@ -18,6 +18,9 @@ import (
 // FuzzSession checks that no line causes a panic or damages a session: failed lines change nothing,
 // completion and highlighting accept any text, and the CRD remains readable.
 func FuzzSession(f *testing.F) {
+	if testing.Short() {
+		f.Skip("takes long")
+	}
 	scripts, err := filepath.Glob("../cmd/celadon/testdata/script/repl*.txtar")
 	if err != nil {
 		f.Fatal(err)

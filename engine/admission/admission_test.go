@@ -156,6 +156,9 @@ func TestDependencies(t *testing.T) {
 // TestNoLog checks that the package itself does not import a logger.
 func TestNoLog(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	out, err := exec.Command("go", "list", "-f", `{{join .Imports "\n"}}`, ".").Output()
 	if err != nil {
 		t.Fatal(err)

@@ -85,6 +85,9 @@ func TestRequestTexts(t *testing.T) {
 // TestBoundedTexts checks that the limit also applies to few causes with long texts.
 func TestBoundedTexts(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	set := widgetSet(t, admission.Config{})
 	d, err := set.Validate(t.Context(), create(`"spec":{"labels":{"`+strings.Repeat("k", 2<<20)+`":{"value":1}}}`))
 	if err != nil {

@@ -204,6 +204,9 @@ func TestWebhookHangs(t *testing.T) {
 // TestWebhookIsLate checks that a webhook that has responded once is always called again.
 func TestWebhookIsLate(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	var requests atomic.Int64
 	release := make(chan struct{})
 	w := webhook(t, func(w http.ResponseWriter, req *http.Request) {

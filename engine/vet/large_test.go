@@ -16,6 +16,9 @@ import (
 // allocated, which is independent of the load of the machine. If growth is limited, it vets a size
 // and four times that size.
 func TestLarge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	one := func(rule string) func(int) schemaProps {
 		return func(int) schemaProps { return many(1, func(int) aRule { return aRule{Rule: rule} }) }
 	}

@@ -134,6 +134,9 @@ func TestSchemasOfMinor(t *testing.T) {
 // TestUpdatesOfMinor checks updates that minor versions validate differently.
 func TestUpdatesOfMinor(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	costly := `{type: object, properties: {a: {type: array, maxItems: 50, items: {type: string, x-kubernetes-validations: [{rule: "self.matches('a.*b')"}]}}}}`
 	message := `{type: object, properties: {a: {type: string}}, x-kubernetes-validations: [{rule: "self.a != 'x'", messageExpression: "%s ? 'a' : 'b'"}]}`
 	changed := strings.Replace(message, "{type: object, ", "{type: object, description: changed, ", 1)

@@ -104,6 +104,9 @@ func TestManyFields(t *testing.T) {
 // TestDeepObject checks a path with .. on an object with the maximum JSON depth.
 func TestDeepObject(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	var v any = "x"
 	for range 9000 {
 		v = map[string]any{"a": v}

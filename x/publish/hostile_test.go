@@ -47,6 +47,9 @@ func lists(depth int) apiextensionsv1.JSONSchemaProps {
 // and produce bounded text.
 func TestHostileCRDs(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	many := apiextensionsv1.JSONSchemaProps{Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{}}
 	for i := range 10_000 {
 		many.Properties[fmt.Sprint("field", i)] = apiextensionsv1.JSONSchemaProps{Type: "string", Description: "A field."}

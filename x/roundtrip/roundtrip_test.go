@@ -295,6 +295,9 @@ func TestPlanted(t *testing.T) {
 // TestLossless checks that a converter that loses nothing has no findings.
 func TestLossless(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	_, objects := effort()
 	r := test(t, func(obj map[string]any, to string) (map[string]any, error) {
 		if a, ok := spec(obj)["address"].(map[string]any); ok && len(a) == 0 && to != "g.test/v2" {
@@ -328,6 +331,9 @@ func TestLossless(t *testing.T) {
 // concerns empty addresses.
 func TestIgnore(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	drop := planted["dropped"].convert
 	found := func(r *roundtrip.Report) (kinds []string) {
 		for _, f := range r.Findings {

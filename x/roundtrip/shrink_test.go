@@ -13,6 +13,9 @@ import (
 // TestShrinkingIsBounded checks the limit on shrinking all findings of a CRD together.
 func TestShrinkingIsBounded(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	open, crd := true, &apiextensionsv1.CustomResourceDefinition{}
 	crd.Name, crd.Spec.Group, crd.Spec.Scope = "things.s.test", "s.test", apiextensionsv1.ClusterScoped
 	crd.Spec.Names = apiextensionsv1.CustomResourceDefinitionNames{Plural: "things", Kind: "Thing"}

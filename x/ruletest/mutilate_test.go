@@ -125,6 +125,9 @@ func mutilations(t testing.TB, text string) map[string]string {
 // a problem with a position, or a case that fails.
 func TestMutilatedSuites(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	r, crds := New(Config{}), exampleCRD(t)
 	tried, errors := 0, 0
 	for _, text := range exampleSuites(t) {

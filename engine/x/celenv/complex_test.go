@@ -14,6 +14,9 @@ import (
 // those that take less than a second are not. A unit is about a microsecond.
 func TestComplex(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	newest := StoredRules(types.Version{Minor: types.Newest})
 	text := schema.Structural{Generic: schema.Generic{Type: "string"}}
 	d := types.FromSchema(&schema.Structural{Generic: schema.Generic{Type: "object"}, Properties: map[string]schema.Structural{

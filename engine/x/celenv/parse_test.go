@@ -16,6 +16,9 @@ import (
 // all versions. Celadon's parser must use the options of each environment.
 func TestParseAsEnv(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	newest.Skip(t)
 	texts := []string{
 		"self.a == 1 && self.b || !self.c", "a || b || c || d", "a.?b", "a[?b]", "[?a]", "{?a: b}", "a.`b-c`", "has(a.b)", "a.all(x, x > 0)", "a.all(x, y, x > y)", "a.exists(x, true)", "a.exists_one(x, x)", "a.existsOne(x, x)", "a.map(x, y, x)", "a.filter(x, x)",

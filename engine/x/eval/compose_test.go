@@ -90,6 +90,9 @@ func (c *composer) write(typ byte, depth int) string {
 
 // TestComposed compares random expressions with cel-go. CELADON_COMPOSED sets their number.
 func TestComposed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	count := 1500
 	if n, err := strconv.Atoi(os.Getenv("CELADON_COMPOSED")); err == nil {
 		count = n

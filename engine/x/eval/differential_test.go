@@ -60,6 +60,9 @@ func limits(cost uint64) []int64 {
 
 func TestDifferential(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	decl := declare(t, read(t, "testdata/schema.yaml"))
 	vals := values(t, "testdata/values.yaml")
 	for _, optional := range []bool{false, true} {

@@ -11,6 +11,9 @@ import (
 // FuzzDifferential compares expressions over random values with cel-go on upstream's values. The
 // values may have fields that the schema does not declare.
 func FuzzDifferential(f *testing.F) {
+	if testing.Short() {
+		f.Skip("takes long")
+	}
 	decl := declare(f, read(f, "testdata/schema.yaml"))
 	for i, src := range expressions(f, "testdata/expressions.txt") {
 		f.Add(src, uint64(i))

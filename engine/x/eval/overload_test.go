@@ -82,6 +82,9 @@ func callText(fn *decls.FunctionDecl, o *decls.OverloadDecl, args []string) stri
 // values, and with each argument an error in turn.
 func TestOverloads(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	decl := declare(t, read(t, "testdata/schema.yaml"))
 	env := environment(t, decl, false)
 	functions := env.Functions()

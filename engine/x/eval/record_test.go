@@ -53,6 +53,9 @@ func (s *subject) otherRecorded(r *Recorder, bind func() *Activation, limit int6
 // verdict, value, error, and cost must be equal under every limit.
 func TestRecorded(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	decl := declare(t, read(t, "testdata/schema.yaml"))
 	vals := values(t, "testdata/values.yaml")
 	for table, optional := range map[string]bool{"testdata/expressions.txt": false, "testdata/optional.txt": true} {

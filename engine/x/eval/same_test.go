@@ -12,6 +12,9 @@ import (
 // TestSame checks that values for which celvalue.Same returns true are equal as boxed values.
 func TestSame(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	decl := declare(t, read(t, "testdata/schema.yaml"))
 	same, equal := 0, 0
 	for seed := range uint64(3000) {

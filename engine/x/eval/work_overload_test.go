@@ -102,6 +102,9 @@ func (s spending) accounted() bool { return s.bytes <= 16<<10+3*s.work+100*s.cos
 // TestWorkOfOverloads calls every overload with large arguments and checks that the work covers the
 // allocated memory. It is not parallel, because allocations are counted for the whole process.
 func TestWorkOfOverloads(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	decl := declare(t, read(t, "testdata/schema.yaml"))
 	env := environment(t, decl, false)
 	calls := 0
@@ -130,6 +133,9 @@ func TestWorkOfOverloads(t *testing.T) {
 // TestWorkBeyondPrice checks calls that allocate far more memory than their cost suggests. Only the
 // added work accounts for it.
 func TestWorkBeyondPrice(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	decl := declare(t, read(t, "testdata/schema.yaml"))
 	env := environment(t, decl, false)
 	for _, src := range []string{
@@ -164,6 +170,9 @@ func TestWorkBeyondPrice(t *testing.T) {
 // FuzzWork evaluates random expressions over large values: work and cost must bound their memory
 // and time.
 func FuzzWork(f *testing.F) {
+	if testing.Short() {
+		f.Skip("takes long")
+	}
 	decl := declare(f, read(f, "testdata/schema.yaml"))
 	env := environment(f, decl, false)
 	for _, fn := range env.Functions() {

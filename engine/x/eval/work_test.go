@@ -67,6 +67,9 @@ func overworked(t *testing.T, env *cel.Env, decl *types.Decl, src string, self m
 // ends even if the surrounding expression absorbs errors.
 func TestOverwork(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	decl := declare(t, read(t, "testdata/schema.yaml"))
 	env := environment(t, decl, false)
 	self := map[string]any{"s": strings.Repeat("a", 100_000)}

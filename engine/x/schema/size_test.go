@@ -64,6 +64,9 @@ func TestNoAllocations(t *testing.T) {
 // TestLong checks that long lists of errors take about linear time (the API server needs minutes),
 // and that at most MaxErrors are reported.
 func TestLong(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	s := parseSubject(t, `{"type":"object","properties":{"list":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k"],
 		"items":{"type":"object","required":["x"],"properties":{"k":{"type":"integer"},"y":{"type":"string"}},"anyOf":[{"required":["x"]},{"required":["z"]}]}},
 		"unique":{"type":"array","uniqueItems":true,"items":{"type":"string"}}}}`).ours

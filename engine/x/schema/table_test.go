@@ -157,6 +157,9 @@ false
 
 func TestKeywords(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	total := 0
 	for i, keyword := range keywords {
 		other := keywords[(i*7+11)%len(keywords)]

@@ -85,6 +85,9 @@ func kubernetes(t testing.TB) (sides []*side) {
 // TestUpstreamTables compares both checkers for the expressions in upstream's tests.
 func TestUpstreamTables(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	all, kube := everything(t), kubernetes(t)
 	var count tally
 	for i, text := range celexprs.Upstream(t) {

@@ -190,6 +190,9 @@ func (m *maker) macro(depth int) string {
 // CELADON_PARSES sets their number.
 func TestMadeUpExpressions(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	total := 4_000
 	if n, err := strconv.Atoi(os.Getenv("CELADON_PARSES")); err == nil {
 		total = n

@@ -60,6 +60,9 @@ func at(t testing.TB, minor int, d *types.Decl) *cel.Env {
 // TestOf estimates an expression of each kind in each version.
 func TestOf(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	d := nested()
 	for minor := types.Oldest; minor <= types.Newest; minor++ {
 		env := at(t, minor, d)
@@ -120,6 +123,9 @@ func TestMessages(t *testing.T) {
 // TestUndeclared estimates expressions whose variables have no declaration.
 func TestUndeclared(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	env := at(t, types.Newest, nested())
 	for _, src := range []string{"self.s == 'a'", "self.l.all(x, x.size() > 0)", "self.i > 1"} {
 		compare(t, env, nil, src)
@@ -131,6 +137,9 @@ func TestUndeclared(t *testing.T) {
 // CELADON_PARSES sets their number.
 func TestMadeUpExpressions(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	total := uint64(1_500)
 	if n, err := strconv.ParseUint(os.Getenv("CELADON_PARSES"), 10, 64); err == nil {
 		total = n
@@ -150,6 +159,9 @@ func TestMadeUpExpressions(t *testing.T) {
 
 // FuzzOf compares both estimates.
 func FuzzOf(f *testing.F) {
+	if testing.Short() {
+		f.Skip("takes long")
+	}
 	for seed := range uint64(200) {
 		f.Add(newMaker(seed).of("b", 1+int(seed%3)))
 	}

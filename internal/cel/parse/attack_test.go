@@ -13,6 +13,9 @@ import (
 // expressions than cel-go accepts. Stack and time must stay bounded.
 func TestAttackParser(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	s, _ := kubernetes(t)
 	begin := time.Now()
 	patterns := []string{
@@ -40,6 +43,9 @@ func TestAttackParser(t *testing.T) {
 // expands macros in both.
 func TestAttackMacros(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	s, _ := kubernetes(t)
 	few, many := "a"+strings.Repeat(".optMap(x, x)", 8), "a"+strings.Repeat(".optMap(x, x)", 200)
 	if !s.compare(t, few) {

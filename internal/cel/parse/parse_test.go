@@ -101,6 +101,9 @@ func (s side) compare(t testing.TB, src string) (accepted bool) {
 // TestParseAsUpstream compares both parsers for one expression of each kind.
 func TestParseAsUpstream(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	for _, s := range sides(t) {
 		accepted := 0
 		for _, src := range celexprs.Kinds() {

@@ -17,6 +17,9 @@ import (
 // sets their number.
 func TestMadeUpExpressions(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	total := 6_000
 	if n, err := strconv.Atoi(os.Getenv("CELADON_PARSES")); err == nil {
 		total = n

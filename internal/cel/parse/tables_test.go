@@ -9,6 +9,9 @@ import (
 // TestUpstreamTables compares both parsers for the expressions in upstream's tests.
 func TestUpstreamTables(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	texts := celexprs.Upstream(t)
 	kube, _ := kubernetes(t)
 	others := sides(t)

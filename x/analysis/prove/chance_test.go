@@ -83,6 +83,9 @@ func (r odd) rule(depth int) string {
 // TestSoundByChance checks that no random object contradicts a proof about a random CRD.
 func TestSoundByChance(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	crds := 200
 	if long() {
 		crds = 10_000

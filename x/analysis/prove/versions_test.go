@@ -138,6 +138,9 @@ func crdOf(t *testing.T, fields map[string]string, rules ...string) (*engine.Eng
 // stored by the first version.
 func TestPassesByChance(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	pairs, objects := 800, 60
 	if long() {
 		pairs, objects = 20_000, 200

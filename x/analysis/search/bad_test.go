@@ -72,6 +72,9 @@ func TestFindEndsOnBadSchemas(t *testing.T) {
 
 func TestSearchOfManyRules(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	var rules strings.Builder
 	for i := range 10_000 {
 		fmt.Fprintf(&rules, "- rule: '!has(self.a) || self.a != %d'\n", i)

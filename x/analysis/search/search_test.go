@@ -257,6 +257,9 @@ func TestFindOverBudgetOfCheap(t *testing.T) {
 // TestFindOverBudgetInMap checks a rule over a map that needs as many keys as an object may have.
 func TestFindOverBudgetInMap(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	s := searching(t, specWith("!has(self.m) || self.m.all(k, self.m.all(l, k == l || self.m[k] != self.m[l] || k.size() > 0))", "m: {type: object, additionalProperties: {type: string}}"), Config{})
 	a, err := s.Find(t.Context(), s.Rules()[0], OverBudget)
 	if err != nil || a.Status != Found {
@@ -397,6 +400,9 @@ properties:
 // TestFindIsTheSameEachTime checks that answers do not depend on the run or on earlier questions.
 func TestFindIsTheSameEachTime(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	schema := `
 properties:
   spec:

@@ -135,6 +135,9 @@ var place = regexp.MustCompile(`<input>:([0-9]+):([0-9]+):`)
 // parsed.
 func TestInjectedMistakes(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	rules, total := injected(), 0
 	for name, write := range quotings {
 		source, crd, written := mistakes(t, write, rules)

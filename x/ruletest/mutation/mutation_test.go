@@ -266,6 +266,9 @@ func TestSameReport(t *testing.T) {
 // TestHostileRules checks that the number of mutants per rule is limited.
 func TestHostileRules(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	long := strings.TrimSuffix(strings.Repeat("self.min != 1000 && ", 300), " && ")
 	wide := "self.names.all(n, n.matches('x') || ['a','b','c'].all(a, n != a)) || self.min == 1"
 	s := suiteOf(t, widgets(t, apiextensionsv1.ValidationRule{Rule: long}, apiextensionsv1.ValidationRule{Rule: wide}), map[string]m{"a": {"min": int64(1), "names": []any{"a"}}})
