@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -84,25 +86,33 @@ type goPackage struct {
 
 func list(t *testing.T) map[string]goPackage {
 	t.Helper()
+	packages, err := listOnce()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	return packages
+}
+
+var listOnce = sync.OnceValues(func() (map[string]goPackage, error) {
 	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,Deps", "./...", "./cmd/celadon/...")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("go list: %v\n%s", err, stderr.String())
+		return nil, fmt.Errorf("%w\n%s", err, stderr.String())
 	}
 	packages := map[string]goPackage{}
 	dec := json.NewDecoder(bytes.NewReader(out))
 	for {
 		var p goPackage
 		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
-			return packages
+			return packages, nil
 		} else if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		packages[strings.TrimPrefix(p.ImportPath, module+"/")] = p
 	}
-}
+})
 
 // floorOf returns the index of a package's layer, or -1.
 func floorOf(name string) int {

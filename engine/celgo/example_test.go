@@ -35,5 +35,5 @@ func Example() {
 	}
 	fmt.Println(celgo.Type(d), checked.OutputType(), celgo.JSON(out), celgo.Estimate(version, checked, d).Max)
 	// Output:
-	// list(int) list(int) [2 3] 61
+	// list(int) list(int) [2 3] 57
 }
