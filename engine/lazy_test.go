@@ -46,7 +46,7 @@ spec:
             - rule: self.volts > 0
 `
 
-// TestLazy checks that an engine whose rules compile when they first run gives the same results,
+// TestLazy checks that an engine whose rules compile when they first run returns the same results,
 // also to goroutines that validate at once, and that it reports an invalid rule then.
 func TestLazy(t *testing.T) {
 	t.Parallel()
