@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -25,6 +26,7 @@ var kubeVersions = []string{"1.28", "1.31", "1.34", "1.36", "1.37"}
 const (
 	changedCRDs    = 500
 	generatedCases = 2000
+	tokenSequences = 3000
 )
 
 // TestAnswers writes all answers to the file that CELADON_ANSWERS names. With CELADON_FULL, they include
@@ -48,6 +50,7 @@ func TestAnswers(t *testing.T) {
 	for i := range generatedCases {
 		w.generated(crds[i%len(crds)], i)
 	}
+	w.syntaxErrors(crds[0])
 	if os.Getenv("CELADON_FULL") != "" {
 		w.corpus()
 	}
@@ -147,6 +150,28 @@ func (w *writer) engine(crd *apiextensionsv1.CustomResourceDefinition, kubeVersi
 	}
 	w.engines[key] = e
 	return e
+}
+
+// tokens are tokens of expressions, and texts that are none.
+var tokens = strings.Fields(`self . a == ( ) [ ] { } , : ? ?. ` + "`b` `b" + ` 'x' "y 1 1.5 1u 0x && || ! - + in has all @ # $ ' ''' r' b' \ // ; for true null .? [? 99999999999999999999 1e999 é _ 'a\q' '\u12'`)
+
+// syntaxErrors writes the errors of random sequences of tokens, most of which are no expressions.
+func (w *writer) syntaxErrors(crd *apiextensionsv1.CustomResourceDefinition) {
+	w.t.Helper()
+	r := rand.New(rand.NewPCG(42, 0))
+	for i := range tokenSequences {
+		node, err := w.engine(crd, kubeVersions[i%len(kubeVersions)]).At(crd.Spec.Versions[0].Name, "")
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		var src []string
+		for range 1 + r.IntN(7) {
+			src = append(src, tokens[r.IntN(len(tokens))])
+		}
+		text := strings.Join(src, []string{"", " "}[r.IntN(2)])
+		_, err = node.Compile(text)
+		w.line(fmt.Sprintf("expression %q", text), nil, err)
+	}
 }
 
 // corpus writes the verdicts on the CRDs and cases of the corpora, if CELADON_CORPUS names any.
