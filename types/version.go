@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// Newest is the Kubernetes minor version of the linked k8s.io release.
+	// Newest is the newest Kubernetes minor version that Celadon supports.
 	Newest = 37
 	// Oldest is the oldest Kubernetes minor version that Celadon supports.
 	Oldest = 28
