@@ -34,8 +34,9 @@ demo: build ## Check the objects in examples/ against their CRDs
 	@echo '$$ celadon check --crd examples/crontab/crd.yaml --old examples/crontab/objects examples/crontab/updates'
 	@$(BIN) check --crd examples/crontab/crd.yaml --old examples/crontab/objects examples/crontab/updates; test $$? -eq 1
 
-# The packages of the library and of the command, which is a module of its own.
-PACKAGES := ./... ./cmd/celadon/...
+# The packages of the library and of the command, which is a module of its own. Its tests take longest,
+# so they start first.
+PACKAGES := ./cmd/celadon/... ./...
 
 # Separate modules, in addition to cmd/celadon, conformance, and tools. Each is linted and tested
 # like the library, with the celadon that make build builds.
