@@ -54,7 +54,7 @@ type crdVersion struct {
 // and *CompileErrors, because the API server serves such CRDs once they are stored. If a schema is
 // missing or not structural, the engine is nil. The CRD must not be modified afterwards.
 //
-// If cfg.Lazy is set, Compile does not compile rules, and so does not report them.
+// If cfg.Lazy is set, Compile does not compile rules, so it does not report invalid ones.
 func Compile(crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (e *Engine, err error) {
 	var c *compiler
 	defer func() {

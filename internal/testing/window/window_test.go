@@ -152,10 +152,10 @@ func (w *writer) engine(crd *apiextensionsv1.CustomResourceDefinition, kubeVersi
 	return e
 }
 
-// tokens are tokens of expressions, and texts that are none.
+// tokens holds tokens of expressions and texts that the scanner rejects.
 var tokens = strings.Fields(`self . a == ( ) [ ] { } , : ? ?. ` + "`b` `b" + ` 'x' "y 1 1.5 1u 0x && || ! - + in has all @ # $ ' ''' r' b' \ // ; for true null .? [? 99999999999999999999 1e999 é _ 'a\q' '\u12'`)
 
-// syntaxErrors writes the errors of random sequences of tokens, most of which are no expressions.
+// syntaxErrors writes the errors of random sequences of tokens. Few of them are valid expressions.
 func (w *writer) syntaxErrors(crd *apiextensionsv1.CustomResourceDefinition) {
 	w.t.Helper()
 	r := rand.New(rand.NewPCG(42, 0))
