@@ -15,10 +15,11 @@ import (
 // estimates, so an engine that differs in bounds shares all rules.
 
 // Rules returns the rules of a version in the order in which they run. It omits rules without an
-// expression and rules at nodes that have no CEL type.
+// expression and rules at nodes that have no CEL type. If a lazy engine cannot compile them because
+// of an internal error, Rules returns nil, and Validate returns the error.
 func (e *Engine) Rules(version string) (refs []*RuleRef) {
 	defer func() {
-		if recover() != nil { // only if the rules are compiled here
+		if recover() != nil {
 			refs = nil
 		}
 	}()
