@@ -163,8 +163,8 @@ func (w *write) rules(earlier field.ErrorList) {
 	var old any
 	if w.old != nil {
 		old = w.old.Object
-		defer w.manage()()
 	}
+	defer w.completeMetadata()()
 	run := w.version.rules().run(w.ctx, w.engine.limits.PerObject, w.tally)
 	run.warn, run.unratcheted = w.warnings.Add, !w.ratcheted()
 	defer run.done()

@@ -11,21 +11,48 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/schema"
 )
 
-// Rules cannot select metadata.managedFields, but a rule that compares self or self.metadata with its old value compares
-// it too. So the engine must find out whether the server's field manager changes it.
+// Rules can select only name and generateName in metadata, but a rule that uses self or self.metadata as a whole sees
+// all fields that an object has on the server. On create, these include fields that only the server sets. On update,
+// the engine must find out whether the server's field manager changes managedFields.
 
-// comparesOld reports whether a rule at the root may compare managedFields with those of the old object, and the server
-// tracks them.
-func (w *write) comparesOld() bool {
-	root := w.version.rules().root
-	return !w.unmanaged && root != nil && (root.usesOld || len(root.allOf) > 0)
+// metadataOnServer returns fields of metadata that the object has on the server while rules run, but not here, if
+// rules may see them. On create, the values are arbitrary.
+func (w *write) metadataOnServer() map[string]any {
+	if w.old != nil {
+		if fields, ok := w.managed(); ok {
+			return map[string]any{managedFields: fields}
+		}
+		return nil
+	}
+	meta, ok := w.obj.Object["metadata"].(map[string]any)
+	if !ok || !w.readsMetadata() {
+		return nil
+	}
+	fields := map[string]any{"uid": "00000000-0000-0000-0000-000000000000", "creationTimestamp": "1970-01-01T00:00:00Z"}
+	if noted(w.obj.Object, meta) {
+		fields[managedFields] = []any{map[string]any{}}
+	}
+	return fields
 }
 
-// managed returns the managedFields that the object has on the server while rules compare it with the old object: those
+// readsMetadata reports whether a rule may depend on all fields of metadata.
+func (w *write) readsMetadata() bool {
+	root := w.version.rules().root
+	return root != nil && root.readsMetadata()
+}
+
+func (n *ruleNode) readsMetadata() bool {
+	return slices.ContainsFunc(n.rules, (*compiledRule).readsMetadata) || slices.ContainsFunc(n.allOf, (*ruleNode).readsMetadata)
+}
+
+// seesManaged reports whether a rule of an update may see managedFields, and the server tracks them.
+func (w *write) seesManaged() bool { return !w.unmanaged && w.readsMetadata() }
+
+// managed returns the managedFields that the object has on the server while the rules of an update run: those
 // of the old object if the field manager finds no change, and different entries otherwise. It returns false if the
 // object has no managedFields, or if no rule sees them.
 func (w *write) managed() (fields any, ok bool) {
-	if !w.comparesOld() {
+	if !w.seesManaged() {
 		return nil, false
 	}
 	_, ok = w.obj.Object["metadata"].(map[string]any)
@@ -98,15 +125,19 @@ func itemsOf(list []any) map[string]bool {
 	return items
 }
 
-// manage sets the object's managedFields until unmanage is called.
-func (w *write) manage() (unmanage func()) {
-	fields, ok := w.managed()
-	if !ok {
+// completeMetadata gives the object the metadata that it has on the server until restore is called.
+func (w *write) completeMetadata() (restore func()) {
+	fields := w.metadataOnServer()
+	if fields == nil {
 		return func() {}
 	}
 	meta := w.obj.Object["metadata"].(map[string]any)
-	meta[managedFields] = fields
-	return func() { delete(meta, managedFields) }
+	maps.Copy(meta, fields)
+	return func() {
+		for name := range fields {
+			delete(meta, name)
+		}
+	}
 }
 
 // sameStatusOwners reports whether a status write leaves managedFields as they are. The field manager compares the

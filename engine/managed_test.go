@@ -268,3 +268,42 @@ func TestManagedFieldsOfVersions(t *testing.T) {
 		}
 	}
 }
+
+// TestMetadataInRules checks how many fields of metadata a rule sees. The conformance cases
+// metadata-fields* check the same on a real server.
+func TestMetadataInRules(t *testing.T) {
+	t.Parallel()
+	const sent, set = `name: a, namespace: d`, `, uid: u, creationTimestamp: "2024-01-01T00:00:00Z", generation: 1, resourceVersion: "2"`
+	for name, tt := range map[string]struct {
+		metadata, body, old string
+		fields              int
+	}{
+		"create":               {sent, `, more: a`, "", 6},
+		"create, labels":       {sent + `, labels: {a: b}`, ``, "", 7},
+		"create, nothing":      {sent, ``, "", 5},
+		"update":               {sent, `, more: b`, sent + set, 7},
+		"update, nothing":      {sent, `, more: b`, sent + set + `, managedFields: []`, 6},
+		"update of a file":     {sent, `, more: b`, sent, 3},
+		"create, own metadata": {sent + set, `, more: a`, "", 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := func(metadata, body string) string {
+				return `{apiVersion: example.org/v1, kind: Gizmo, metadata: {` + metadata + `}` + body + `}`
+			}
+			rule := fmt.Sprintf(`"dyn(self.metadata).map(k, k).size() == %d"`, tt.fields)
+			e := mustCompile(t, strings.Replace(tracked, "self == oldSelf", rule, 1))
+			req := engine.Request{Object: object(t, text(tt.metadata, tt.body))}
+			if tt.old != "" {
+				req.OldObject = object(t, text(tt.old, `, more: a`))
+			}
+			res, err := e.Validate(t.Context(), req)
+			if err != nil || !res.Allowed {
+				t.Fatal(res, err)
+			}
+			if _, ok := res.Object["metadata"].(map[string]any)["managedFields"]; ok {
+				t.Error("the persisted object has managedFields")
+			}
+		})
+	}
+}

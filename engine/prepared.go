@@ -63,17 +63,16 @@ func (p *Prepared) Old() map[string]any { return p.old }
 // only by Engine.Prepare.
 func (p *Prepared) Warnings() []string { return p.warnings }
 
-// prepared returns the current write. Rules see managedFields, which the object has only while they
-// run, so the result holds a copy with them.
+// prepared returns the current write. Rules see metadata that the object has only while they run, so the
+// result holds a copy with them.
 func (w *write) prepared() *Prepared {
 	p := &Prepared{version: w.version, limits: w.engine.limits, self: w.obj.Object, unratcheted: !w.ratcheted()}
-	if w.old == nil {
-		return p
+	if w.old != nil {
+		p.old = w.old.Object
 	}
-	p.old = w.old.Object
-	if fields, ok := w.managed(); ok {
+	if fields := w.metadataOnServer(); fields != nil {
 		meta := maps.Clone(p.self["metadata"].(map[string]any))
-		meta[managedFields] = fields
+		maps.Copy(meta, fields)
 		p.self = maps.Clone(p.self)
 		p.self["metadata"] = meta
 	}

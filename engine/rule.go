@@ -32,6 +32,11 @@ type compiledRule struct {
 
 func (r *compiledRule) usesOld() bool { return r.expr != nil && r.expr.UsesOldSelf() }
 
+// readsMetadata reports whether the rule or its message may depend on all fields of metadata.
+func (r *compiledRule) readsMetadata() bool {
+	return r.expr != nil && r.expr.ReadsMetadata() || r.message != nil && r.message.ReadsMetadata()
+}
+
 // isTransition reports whether the rule runs only if there is an old value.
 func (r *compiledRule) isTransition() bool { return r.usesOld() && !r.optional }
 

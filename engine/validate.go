@@ -289,7 +289,7 @@ func (w *write) replace() {
 		w.obj.SetGeneration(w.old.GetGeneration() + 1)
 		return
 	}
-	w.ownersChanged = w.comparesOld() && !sameOwnedMetadata(w.obj.Object, w.old.Object)
+	w.ownersChanged = w.seesManaged() && !sameOwnedMetadata(w.obj.Object, w.old.Object)
 }
 
 // resetStatus keeps the old status if a subresource writes the status.
@@ -309,7 +309,7 @@ func (w *write) updateStatus() error {
 		return fmt.Errorf("request: subresource status: version %s does not have it", w.version.name)
 	}
 	// The server tracks the manager of the sent object before it restores all fields but the status.
-	w.ownersChanged = w.comparesOld() && !w.engine.server.sameStatusOwners(w.version, w.obj.Object, w.old.Object)
+	w.ownersChanged = w.seesManaged() && !w.engine.server.sameStatusOwners(w.version, w.obj.Object, w.old.Object)
 	status, ok := w.obj.Object["status"]
 	w.kind = w.obj.GroupVersionKind().GroupKind()
 	w.obj = owned(w.old.Object, w.old.Object)

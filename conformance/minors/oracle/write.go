@@ -98,6 +98,9 @@ func (r *Resource) prepare(obj, old *unstructured.Unstructured) context.Context 
 	if old == nil {
 		rest.WipeObjectMetaSystemFields(obj)
 		rest.FillObjectMetaSystemFields(obj)
+		if isManaged(obj) {
+			obj.SetManagedFields([]metav1.ManagedFieldsEntry{{}})
+		}
 		if prefix := obj.GetGenerateName(); prefix != "" && obj.GetName() == "" {
 			obj.SetName(generatedName(prefix))
 		}
@@ -113,6 +116,16 @@ func (r *Resource) prepare(obj, old *unstructured.Unstructured) context.Context 
 		}
 	}
 	return genericapirequest.WithNamespace(genericapirequest.NewContext(), namespace)
+}
+
+// isManaged reports whether an object has fields whose managers the server tracks.
+func isManaged(obj *unstructured.Unstructured) bool {
+	for name := range obj.Object {
+		if name != "apiVersion" && name != "kind" && name != "metadata" {
+			return true
+		}
+	}
+	return obj.GetLabels() != nil || obj.GetAnnotations() != nil || obj.GetFinalizers() != nil || obj.GetOwnerReferences() != nil
 }
 
 // generatedName returns a name of the form that the server generates.

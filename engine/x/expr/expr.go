@@ -22,6 +22,8 @@ type Expr struct {
 	checked *cel.Ast
 	program *eval.Program
 	usesOld bool
+	// readsMetadata is set if the value may depend on fields of metadata that the type of self lacks.
+	readsMetadata bool
 
 	estimate cost.Estimate
 }
@@ -32,7 +34,7 @@ func Plan(p *eval.Planner, d *types.Decl, checked *cel.Ast, src string, limit in
 	if err != nil {
 		return nil, err
 	}
-	return &Expr{src: src, decl: d, checked: checked, program: program, usesOld: Mentions(checked, types.OldSelf)}, nil
+	return &Expr{src: src, decl: d, checked: checked, program: program, usesOld: Mentions(checked, types.OldSelf), readsMetadata: readsMetadata(checked.NativeRep().Expr())}, nil
 }
 
 // Overworked returns an Expr for an expression that is too complex to be checked. Evaluating it
@@ -59,6 +61,10 @@ func (x *Expr) Estimate() cost.Estimate { return x.estimate }
 
 // UsesOldSelf reports whether the expression mentions oldSelf.
 func (x *Expr) UsesOldSelf() bool { return x.usesOld }
+
+// ReadsMetadata reports whether the value of an expression at the root of an object may depend on fields
+// of metadata other than name and generateName.
+func (x *Expr) ReadsMetadata() bool { return x.readsMetadata }
 
 // Eval evaluates the expression for a value of its schema node. If old is nil, oldSelf is an
 // unknown attribute.
