@@ -1,6 +1,12 @@
 package engine_test
 
-import "testing"
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/celadon-cel/celadon/engine"
+)
 
 const ints = `[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]`
 
@@ -172,4 +178,14 @@ func TestRulesUnderAllOf(t *testing.T) {
 			`root: Invalid value: "": rule compiler initialization error: failed to convert to declType for CEL validation rules`,
 		}},
 	})
+}
+
+// TestCostOverflow checks that the cost of an object does not overflow if that of a rule is huge.
+func TestCostOverflow(t *testing.T) {
+	t.Parallel()
+	e := mustCompile(t, strings.Replace(tracked, "[{rule: self == oldSelf}]", `[{rule: "self == self"}, {rule: "[dyn(1)].flatten(dyn(9223372036854775807)).size() > 0"}]`, 1))
+	res, err := e.Validate(t.Context(), engine.Request{Object: object(t, `{apiVersion: example.org/v1, kind: Gizmo, metadata: {name: a, namespace: d}}`)})
+	if err != nil || res.Allowed || res.Cost != math.MaxInt64 {
+		t.Fatal(res, err)
+	}
 }

@@ -355,7 +355,7 @@ const workPerObject = 2 * eval.MaxWork
 
 // spend subtracts cost from the budget. It reports whether the budget was sufficient.
 func (r *run) spend(cost uint64) bool {
-	r.cost += int64(min(cost, math.MaxInt64))
+	r.cost += int64(min(cost, uint64(math.MaxInt64-r.cost)))
 	if cost > math.MaxInt64 || int64(cost) > r.budget {
 		return false
 	}

@@ -10,9 +10,12 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/vet"
 )
+
+var limits = cost.Limits{}.WithDefaults()
 
 // A Server answers with Celadon, for one Kubernetes minor version. It keeps the last compiled CRD.
 type Server struct {
@@ -131,7 +134,7 @@ func verdictOf(w *Write, res *engine.Result) (Verdict, error) {
 	for _, e := range res.Strict {
 		v.add(unknown, e.Field)
 	}
-	v.add(runCost, strconv.FormatInt(res.Cost, 10))
+	v.add(runCost, strconv.FormatInt(min(res.Cost, limits.PerObject+1), 10)) // an Oracle does not count beyond the limit
 	if res.Allowed {
 		line, err := objectLine(res.Object)
 		if err != nil {

@@ -99,7 +99,7 @@ func (r *Resource) prepare(obj, old *unstructured.Unstructured) context.Context 
 		rest.WipeObjectMetaSystemFields(obj)
 		rest.FillObjectMetaSystemFields(obj)
 		if isManaged(obj) {
-			obj.SetManagedFields([]metav1.ManagedFieldsEntry{{}})
+			obj.SetManagedFields([]metav1.ManagedFieldsEntry{{Operation: metav1.ManagedFieldsOperationUpdate, FieldsType: "FieldsV1"}})
 		}
 		if prefix := obj.GetGenerateName(); prefix != "" && obj.GetName() == "" {
 			obj.SetName(generatedName(prefix))

@@ -77,11 +77,17 @@ func optionals(version uint32) []cel.EnvOption {
 	return []cel.EnvOption{cel.OptionalTypes(cel.OptionalTypesVersion(version))}
 }
 
-// anyFormat replaces the validator of constant formats. It accepts all expressions.
+// anyFormat replaces the validator of constant formats. It accepts all expressions, and the arguments of
+// format may have mixed types.
 type anyFormat struct{}
 
 func (anyFormat) Name() string                                                  { return validators["format"] }
 func (anyFormat) Validate(*cel.Env, cel.ValidatorConfig, *ast.AST, *cel.Issues) {}
+
+func (anyFormat) Configure(c cel.MutableValidatorConfig) error {
+	exempt, _ := c.GetOrDefault(cel.HomogeneousAggregateLiteralExemptFunctions, []string(nil)).([]string)
+	return c.Set(cel.HomogeneousAggregateLiteralExemptFunctions, append(slices.Clone(exempt), "format"))
+}
 
 // constantFormat panics like the validator of constant formats in some servers.
 type constantFormat struct{}
