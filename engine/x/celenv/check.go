@@ -28,6 +28,8 @@ type checks struct {
 	// validators inspect the checked expression; they share config.
 	validators []cel.ASTValidator
 	config     validatorConfig
+	// untypedSecond is set if the environment has untypedSecondVariables.
+	untypedSecond bool
 }
 
 // checksOf caches the checks of each environment in use until the process exits, because creating
@@ -58,8 +60,9 @@ func newChecks(env *cel.Env) (*checks, error) {
 			Variables:   env.Variables(),
 			SameNumbers: issues != nil,
 		}),
-		validators: env.Validators(),
-		config:     validatorConfig{},
+		validators:    env.Validators(),
+		config:        validatorConfig{},
+		untypedSecond: env.HasLibrary(string(untypedSecondVariables)),
 	}
 	for _, v := range c.validators {
 		if v, ok := v.(cel.ASTValidatorConfigurer); ok {
@@ -76,6 +79,9 @@ func newChecks(env *cel.Env) (*checks, error) {
 func (c *checks) check(parsed *cel.Ast, table *typeTable, roots []*check.Variable) bool {
 	checked, err := c.checker.Check(parsed.NativeRep(), table, roots...)
 	if err != nil {
+		return false
+	}
+	if c.untypedSecond && len(untypedSeconds(checked)) > 0 {
 		return false
 	}
 	*parsed.NativeRep() = *checked

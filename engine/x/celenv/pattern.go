@@ -15,7 +15,7 @@ import (
 
 // compile parses and checks src, like env.Compile. Unlike env.Compile, it rejects expressions that
 // are too complex, and it hides huge patterns from the validators, which would compile them to
-// millions of states. The error is a *ComplexError, an *IssuesError, or a *PanicError.
+// millions of states. The error is a *ComplexError, an *IssuesError, an UntypedError, or a *PanicError.
 func compile(env *cel.Env, src string) (*cel.Ast, error) {
 	parsed, err := Parse(env, src)
 	if err != nil {
@@ -34,6 +34,11 @@ func compile(env *cel.Env, src string) (*cel.Ast, error) {
 			issues = withUntypedCalls(env, src, issues)
 		}
 		return nil, &IssuesError{src, issues}
+	}
+	if env.HasLibrary(string(untypedSecondVariables)) {
+		if err := withUntypedSecond(env, src, checked); err != nil {
+			return nil, err
+		}
 	}
 	hidden.show(checked.NativeRep().Expr())
 	return checked, nil

@@ -110,7 +110,10 @@ func (c *Compiler[T]) compile(key Key) (value T, err error) {
 	}
 	var issues *celenv.IssuesError
 	var panicked *celenv.PanicError
+	var untyped celenv.UntypedError
 	switch {
+	case errors.As(err, &untyped):
+		return value, key.untyped(err)
 	case errors.As(err, &issues), errors.As(err, &panicked):
 		return value, key.Uncompilable(err)
 	case err != nil:

@@ -25,8 +25,8 @@ func (p Part) String() string {
 
 // words holds the API server's message prefixes for a part.
 type words struct {
-	want                              *cel.Type
-	compilation, wrongType, plan, fee string
+	want                                       *cel.Type
+	compilation, wrongType, plan, fee, untyped string
 }
 
 var (
@@ -36,6 +36,7 @@ var (
 		wrongType:   "cel expression must evaluate to a bool",
 		plan:        "program instantiation failed: ",
 		fee:         "cost estimation failed: ",
+		untyped:     "unexpected compilation error: ",
 	}
 	ofMessage = words{
 		want:        cel.StringType,
@@ -43,6 +44,7 @@ var (
 		wrongType:   "messageExpression must evaluate to a string",
 		plan:        "messageExpression instantiation failed: ",
 		fee:         "cost estimation failed for messageExpression: ",
+		untyped:     "unexpected messageExpression compilation error: ",
 	}
 )
 
@@ -62,6 +64,10 @@ func (p Part) WrongType() string { return p.words().wrongType }
 // Uncompilable returns the Refusal for an expression that does not pass the checker.
 func (k Key) Uncompilable(err error) *Refusal {
 	return &Refusal{Detail: k.Part.words().compilation + err.Error(), Err: err}
+}
+
+func (k Key) untyped(err error) *Refusal {
+	return &Refusal{Detail: k.Part.words().untyped + err.Error(), Err: err}
 }
 
 func (c *Checked) mistyped() *Refusal {
