@@ -188,9 +188,9 @@ func (p *planner) library(inv *invocation) (*binding, error) {
 	case inv.function == "cel.@mapInsert" && b.binary != nil:
 		b.binary = wrapInsert(b.binary)
 	}
-	b.revise()
 	b.exact = fn.isExact(inv)
 	b.demands = demandsOf(inv)
+	b.revise()
 	return b, nil
 }
 

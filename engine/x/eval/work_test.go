@@ -63,6 +63,28 @@ func overworked(t *testing.T, env *cel.Env, decl *types.Decl, src string, self m
 	return errors.As(out.Err, &overwork), out, a.Work()
 }
 
+// TestOverworkOfVersions checks calls that only some versions make.
+func TestOverworkOfVersions(t *testing.T) {
+	t.Parallel()
+	text := read(t, "testdata/schema.yaml")
+	for minor := types.Oldest; minor <= types.Newest; minor++ {
+		decl := declareFor(t, text, minor)
+		env := environmentFor(t, decl, minor)
+		for _, src := range []string{"lists.range(1099511627776).size() > 0", "lists.range(9223372036854775807) == [] || true", "[1].map(i, lists.range(200000000)).size() > 0"} {
+			if s, err := newSubject(env, decl, src); s == nil {
+				if minor >= 34 {
+					t.Errorf("1.%d: %s: %v", minor, src, err)
+				}
+				continue
+			}
+			over, out, _ := overworked(t, env, decl, src, nil, MaxWork)
+			if bounded := minor >= 37; over == bounded {
+				t.Errorf("1.%d: %s: %+v", minor, src, out)
+			}
+		}
+	}
+}
+
 // TestOverwork checks that calls with too much memory or time are not made, and that the evaluation
 // ends even if the surrounding expression absorbs errors.
 func TestOverwork(t *testing.T) {
