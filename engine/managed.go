@@ -125,7 +125,7 @@ func itemsOf(list []any) map[string]bool {
 	return items
 }
 
-// completeMetadata gives the object the metadata that it has on the server until restore is called.
+// completeMetadata sets the metadata that the object has on the server, until restore is called.
 func (w *write) completeMetadata() (restore func()) {
 	fields := w.metadataOnServer()
 	if fields == nil {

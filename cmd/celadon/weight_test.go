@@ -42,8 +42,8 @@ func TestWeight(t *testing.T) {
 // with a package that can call webhooks.
 var needless = []string{"k8s.io/apiserver/pkg/registry", "k8s.io/client-go/kubernetes", "k8s.io/client-go/discovery", "go.etcd.io/etcd"}
 
-// TestPackagesOfCommand checks which packages of other modules the command links. How many Celadon
-// itself is divided into says nothing about its weight.
+// TestPackagesOfCommand checks which packages of other modules the command links. It does not count
+// those of Celadon.
 func TestPackagesOfCommand(t *testing.T) {
 	t.Parallel()
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", ".").Output()

@@ -66,7 +66,7 @@ var languageOptions = []languageOption{
 	{server: minors.Until(noSurrogates), options: []cel.EnvOption{cel.Lib(surrogateEscapes)}},
 	// Since cel-go 0.17.0, a call x.f() of an undeclared function has a type (checker/checker.go).
 	{server: minors.Until(29), options: []cel.EnvOption{cel.Lib(untypedCalls)}},
-	// cel-go 0.23.0 gives the second variable of a macro over a dyn value a type (checker/checker.go).
+	// Since cel-go 0.23.0, the second variable of a macro over a dyn value has a type (checker/checker.go).
 	{server: minors.Range{Since: 32, Until: 33}, options: []cel.EnvOption{cel.Lib(untypedSecondVariables)}},
 	// cel-go 0.27.0 resolves the variables of macros first (checker/env.go).
 	{server: minors.Until(variablesFirst), options: []cel.EnvOption{cel.Lib(qualifiedFirst)}},
