@@ -22,7 +22,6 @@ var knownDifferences = []known{
 	{in: minors.Until(33), line: regexp.MustCompile("iteration variable overwrites accumulator variable"), reason: "a macro whose variable is __result__ has the error of 1.33", share: 0.001},
 	{in: minors.Range{Since: 32, Until: 33}, line: regexp.MustCompile(`applied to '[^\n]*(\(, |, \)|\(\))`), reason: "some errors of the type checker of 1.32 in two-variable macros over a dyn value", share: 0.001},
 	{in: minors.Until(33), line: regexp.MustCompile("unknown time zone .*%!"), reason: "an unknown time zone with a percent sign is formatted until 1.32", share: 0.001},
-	{in: minors.Until(34), line: regexp.MustCompile("type conversion error from 'int' to 'google.protobuf.Duration'"), reason: "the duration of a dyn integer fails with the error of 1.34", share: 0.001},
 	{in: minors.Until(31), line: regexp.MustCompile("invalid qualifier type: <nil>"), reason: "the index null has the error of 1.31", share: 0.001},
 	{in: minors.Until(31), line: regexp.MustCompile("optional\\("), reason: "the type optional has the name of 1.31 in errors", share: 0.001},
 	{in: minors.Until(29), line: regexp.MustCompile("compilation failed"), reason: "some errors of the type checker of 1.28", share: 0.02},

@@ -44,6 +44,10 @@ var revisions = []revisedFunction{
 	{minors.Range{Since: 32, Until: 34}, "lastIndexOf", textSearch{last: true, emptyFails: true}.revision, nil},
 	{minors.Range{Since: 34, Until: 37}, "lastIndexOf", textSearch{last: true}.revision, nil},
 
+	// cel-go 0.29.0, common/stdlib/standard.go: before, each value is converted.
+	{minors.Until(37), "duration", intToDuration("type conversion error from 'int' to 'google.protobuf.Duration'"), nil},
+	{minors.Since(37), "duration", intToDuration("no such overload: duration(int)"), nil},
+
 	// cel-go 0.29.0, ext/lists.go, genRange
 	{minors.Until(37), "lists.range", rangeUnbounded, rangedBeyond},
 }
@@ -168,6 +172,16 @@ func (s textSearch) revision(args []ref.Val) (ref.Val, bool) {
 		return newErr("index out of range: %d", int64(offset)), true
 	}
 	return nil, false
+}
+
+// intToDuration returns a revision for integers, which cannot be converted to a duration.
+func intToDuration(text string) revision {
+	return func(args []ref.Val) (ref.Val, bool) {
+		if _, ok := args[0].(celtypes.Int); !ok {
+			return nil, false
+		}
+		return newErr("%s", text), true
+	}
 }
 
 // rangeUnbounded: a negative size makes an empty list, and there is no maximum.
