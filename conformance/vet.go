@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -86,6 +87,9 @@ func (s *Server) decideCRD(ctx context.Context, c *vetCase) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
+	if s.kubeVersion == "1.29" { // it removes the field from new CRDs, but keeps it if the old one has it
+		stored = optionalOldSelf.ReplaceAll(stored, nil)
+	}
 	key := crdKey(c.old.Name)
 	if _, err := s.store.Put(ctx, key, string(stored)); err != nil {
 		return Answer{}, err
@@ -103,6 +107,9 @@ func (s *Server) decideCRD(ctx context.Context, c *vetCase) (Answer, error) {
 	}
 	return Answer{}, errors.New("the old CRD does not come to rest")
 }
+
+// optionalOldSelf matches the field of a rule, which is its last one.
+var optionalOldSelf = regexp.MustCompile(`,"optionalOldSelf":(true|false)`)
 
 // atRevision returns body with the resourceVersion of the CRD that is in etcd.
 func (s *Server) atRevision(ctx context.Context, key string, body []byte) ([]byte, error) {

@@ -85,7 +85,11 @@ func (a *admission) body(err *field.Error) string {
 		shown.BadValue = ruleText(ruleInGo(&r, a.version.Minor))
 		err = &shown
 	}
-	return respond.RendererFor(a.version.Minor).Body(err)
+	text := respond.RendererFor(a.version.Minor).Body(err)
+	if !selectableKnown.Include(a.version.Minor) { // the value may be a list of versions in Go syntax
+		text = strings.ReplaceAll(text, ", SelectableFields:[]apiextensions.SelectableField(nil)", "")
+	}
+	return text
 }
 
 // jsonRules servers show a rule as JSON (apimachinery, pkg/util/validation/field/errors.go).

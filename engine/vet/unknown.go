@@ -24,16 +24,20 @@ type newField struct {
 // newFields are the new fields of apiextensions-apiserver, pkg/apis/apiextensions/v1/types.go and
 // types_jsonschema.go.
 var newFields = []newField{
-	{path: "spec.versions.*", name: "selectableFields", known: minors.Since(30)},
-	{path: "spec", name: "selectableFields", known: minors.Since(30)}, // of v1beta1
+	{path: "spec.versions.*", name: "selectableFields", known: selectableKnown},
+	{path: "spec", name: "selectableFields", known: selectableKnown}, // of v1beta1
 	{path: "spec.versions.*.schema.openAPIV3Schema.**.x-kubernetes-validations.*", name: optionalOldSelf, known: optionalKnown},
 	{path: "spec.validation.openAPIV3Schema.**.x-kubernetes-validations.*", name: optionalOldSelf, known: optionalKnown}, // of v1beta1
 	{path: "status", name: "observedGeneration", known: minors.Since(35)},
 	{path: "status.conditions.*", name: "observedGeneration", known: minors.Since(35)},
 }
 
-// optionalKnown servers decode optionalOldSelf.
-var optionalKnown = minors.Since(29)
+var (
+	// optionalKnown servers decode optionalOldSelf.
+	optionalKnown = minors.Since(29)
+	// selectableKnown servers decode selectableFields.
+	selectableKnown = minors.Since(30)
+)
 
 // unknownMark follows the name of a field that the server does not know.
 const unknownMark = "\u0394unknown"
