@@ -59,7 +59,7 @@ func generate() (schemas, conditional []byte, err error) {
 	return schemas, conditional, err
 }
 
-// pack compresses data. The result depends on the release of Go, so tests compare what is unpacked.
+// pack compresses data. The result depends on the release of Go, so tests compare uncompressed data.
 func pack(data []byte) ([]byte, error) {
 	var packed bytes.Buffer
 	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)

@@ -240,8 +240,7 @@ func nonZero(v any) any {
 	return v
 }
 
-// readPaths adds what the paths of a group and version reveal about its kinds: resource, scope, and
-// subresources.
+// readPaths adds the resources, scopes, and subresources of the kinds of a group and version.
 func (r *reader) readPaths(paths map[string]map[string]json.RawMessage) error {
 	resources := map[string]*kind{}
 	for path, operations := range paths {

@@ -172,10 +172,11 @@ func (c *Catalog) Metadata() (*apiextensionsv1.JSONSchemaProps, error) {
 //
 // As in the schema of a CRD, metadata only has a type. See Metadata for its fields.
 //
-// Differences from what a server accepts: quantities have x-kubernetes-int-or-string, so a quantity
-// that is a JSON number with a fraction does not match, although servers accept it. A field that
-// contains its own schema, as in JSONSchemaProps, has x-kubernetes-preserve-unknown-fields. The list
-// types are those that servers use to merge objects. Servers do not reject duplicate items by them.
+// A schema differs from the API server in these points. Quantities have x-kubernetes-int-or-string, so
+// a quantity that is a JSON number with a fraction does not match, although servers accept it. A field
+// that contains its own schema, as in JSONSchemaProps, has x-kubernetes-preserve-unknown-fields. Servers
+// use list types to merge objects, but do not reject duplicate items. They encode some missing fields
+// as zero values, which are no defaults here, because a required field could not be missing otherwise.
 func (c *Catalog) Schema(gvk schema.GroupVersionKind) (*apiextensionsv1.JSONSchemaProps, error) {
 	k, ok := c.roots[gvk]
 	if !ok {

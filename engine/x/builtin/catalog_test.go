@@ -17,7 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/structural"
 )
 
-// maxCompressed limits what the package adds to a program that imports it.
+// maxCompressed limits the bytes of schemas that a program embeds.
 const maxCompressed = 40_000
 
 func newest(t testing.TB) *builtin.Catalog {

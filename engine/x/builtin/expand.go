@@ -26,7 +26,7 @@ type definition struct {
 }
 
 // defaults maps the paths of a kind's fields to their defaults. In a path, a dot precedes each
-// property, [] stands for the items of a list and {} for the values of a map, as in
+// property, [] means the items of a list, and {} means the values of a map, as in
 // .spec.containers[].terminationMessagePath.
 type defaults map[string]json.RawMessage
 
