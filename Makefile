@@ -205,7 +205,7 @@ e2e: ## Run celadon under a whole control plane, built from the Go module proxy 
 		$(GO) build -o ../../bin/kube/ -ldflags "-s -w -X $$stamp.gitVersion=$$version -X $$stamp.gitMajor=1 -X $$stamp.gitMinor=$${minor%%.*}" \
 		k8s.io/kubernetes/cmd/kube-apiserver k8s.io/kubernetes/cmd/kubectl
 	$(GO) build -o bin/kube/celadon ./cmd/celadon
-	cd conformance/kube && export GOWORK=off && $(GO) vet . && $(GO) mod tidy -diff && CELADON_KUBE=$(abspath bin/kube) $(GO) test -count=1 -timeout 30m -v .
+	cd conformance/kube && export GOWORK=off && $(GO) vet ./... && $(GO) mod tidy -diff && CELADON_KUBE=$(abspath bin/kube) $(GO) test -count=1 -timeout 30m -v ./...
 
 .PHONY: explain
 explain: ## Hold celadon explain to a real kubectl, built from the Go module proxy
