@@ -14,6 +14,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine/x/celenv"
+	"github.com/celadon-cel/celadon/engine/x/eval"
 	parts "github.com/celadon-cel/celadon/engine/x/rule"
 	"github.com/celadon-cel/celadon/internal/cel/check"
 	"github.com/celadon-cel/celadon/types"
@@ -79,7 +80,7 @@ func finish(checked *parts.Checked) (x *compiled, err error) {
 			x.refused, x.panics, x.detail = true, true, "CEL's libraries panic when they plan it"
 			return x, nil
 		} else if err != nil {
-			x.refuse(checked.Unplannable(err))
+			x.refuse(checked.Unplannable(eval.PlanError(err, checked.Version.Minor)))
 			return x, nil
 		}
 	}

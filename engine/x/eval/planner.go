@@ -77,7 +77,7 @@ func (p *Planner) program(checked *cel.Ast, e ast.Expr, roots []celenv.Root, lim
 	prepare(one)
 	c, err := one.plan(e)
 	if err != nil {
-		return unplanned(p.env, checked)
+		return unplanned(p.env, checked, one.semantics.minor)
 	}
 	prog := &Program{val: c.boxed(), slots: one.slots, limit: uint64(limit)}
 	if c.kind == boolKind {
@@ -96,14 +96,14 @@ func unplannable(panicked any) error {
 
 // unplanned returns cel-go's error for an expression that the planner does not support. If cel-go
 // can plan the expression, its work could not be counted, so the program is Overworked.
-func unplanned(env *cel.Env, checked *cel.Ast) (_ *Program, err error) {
+func unplanned(env *cel.Env, checked *cel.Ast, minor int) (_ *Program, err error) {
 	defer func() {
 		if r := recover(); r != nil { // only upstream's planner can panic here
 			err = unplannable(r)
 		}
 	}()
 	if _, err := env.Program(checked); err != nil {
-		return nil, err
+		return nil, PlanError(err, minor)
 	}
 	return Overworked("its work cannot be counted"), nil
 }

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"errors"
 	"net/netip"
 	"unicode/utf8"
 
@@ -44,12 +45,29 @@ var revisions = []revisedFunction{
 	{minors.Range{Since: 32, Until: 34}, "lastIndexOf", textSearch{last: true, emptyFails: true}.revision, nil},
 	{minors.Range{Since: 34, Until: 37}, "lastIndexOf", textSearch{last: true}.revision, nil},
 
-	// cel-go 0.29.0, common/stdlib/standard.go: before, each value is converted.
-	{minors.Until(37), "duration", intToDuration("type conversion error from 'int' to 'google.protobuf.Duration'"), nil},
-	{minors.Since(37), "duration", intToDuration("no such overload: duration(int)"), nil},
+	{intDurationErrors[0].In, "duration", intToDuration(intDurationErrors[0].Text), nil},
+	{intDurationErrors[1].In, "duration", intToDuration(intDurationErrors[1].Text), nil},
 
 	// cel-go 0.29.0, ext/lists.go, genRange
 	{minors.Until(37), "lists.range", rangeUnbounded, rangedBeyond},
+}
+
+// intDurationErrors holds the error of duration(x) if x is an integer (cel-go 0.29.0,
+// common/stdlib/standard.go).
+var intDurationErrors = minors.Texts{
+	{In: minors.Until(37), Text: "type conversion error from 'int' to 'google.protobuf.Duration'"},
+	{In: minors.Since(37), Text: "no such overload: duration(int)"},
+}
+
+// PlanError returns an error of the linked planner, which evaluates conversions of constants, as
+// Kubernetes 1.minor words it.
+func PlanError(err error, minor int) error {
+	for _, form := range intDurationErrors {
+		if err.Error() == form.Text {
+			return errors.New(intDurationErrors.For(minor))
+		}
+	}
+	return err
 }
 
 // revise replaces the functions of b by those of its version.

@@ -16,7 +16,8 @@ import (
 
 // A semantics is the evaluation of one Kubernetes minor version. It is immutable.
 type semantics struct {
-	has [features]bool
+	minor int
+	has   [features]bool
 	// prices holds the costs of calls of the Kubernetes libraries' functions, by name.
 	prices map[string]price
 	// revised holds the functions with another result than the linked ones, by name.
@@ -98,7 +99,7 @@ func semanticsFor(roots []celenv.Root) *semantics {
 }
 
 func newSemantics(minor int) *semantics {
-	m := &semantics{prices: map[string]price{}, revised: map[string]revisedFunction{}, sizeOf: flatSizeOf}
+	m := &semantics{minor: minor, prices: map[string]price{}, revised: map[string]revisedFunction{}, sizeOf: flatSizeOf}
 	for f, in := range featureMinors {
 		m.has[f] = in.Include(minor)
 	}
