@@ -98,8 +98,6 @@ func (v *validation) check(path string, report func(path, detail string)) {
 		report(path+".message", "the message has only spaces: write a message or remove the field")
 	case strings.ContainsAny(trimmed, "\n\r"):
 		report(path+".message", "the message has line breaks: write it on one line")
-	case trimmed == "" && strings.ContainsAny(strings.TrimSpace(v.Expression), "\n\r"):
-		report(path+".message", "the message is missing, which is required if the expression has line breaks")
 	}
 	if v.Reason != nil && !slices.Contains(reasons, *v.Reason) {
 		report(path+".reason", fmt.Sprintf("got %q, want %s", *v.Reason, strings.Join(reasons, ", ")))

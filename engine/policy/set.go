@@ -72,7 +72,7 @@ func (s *Set) Policies() []PolicyInfo {
 // that needs the expression then fails, as in the API server. documents must not be modified
 // afterwards.
 func Compile(documents []map[string]any, cfg Config) (set *Set, err error) {
-	l := &loader{policies: map[string]*compiledPolicy{}, bindings: map[string]bool{}}
+	l := &loader{policies: map[string]*compiledPolicy{}, seen: map[string]bool{}, bindings: map[string]bool{}}
 	defer func() {
 		if p := recover(); p != nil {
 			set, err = nil, internal(l.name, p)
@@ -103,6 +103,7 @@ type loader struct {
 	set      *Set
 	errs     []*CompileError
 	policies map[string]*compiledPolicy
+	seen     map[string]bool // policies, also invalid ones
 	bindings map[string]bool
 	bound    []boundBinding
 	rbac     rbac
@@ -181,6 +182,7 @@ func (l *loader) loadRegistration(h header, doc map[string]any) error {
 
 // loadPolicy compiles a policy, unless it is invalid.
 func (l *loader) loadPolicy(doc map[string]any) error {
+	l.seen[l.name] = true
 	var d policyDocument
 	if err := decode(doc, &d); err != nil {
 		l.report("", err.Error())
@@ -255,8 +257,11 @@ func (l *loader) finish() {
 			p.bindings = append(p.bindings, b.binding)
 			continue
 		}
+		if l.seen[b.policy] {
+			continue // the errors of the policy are reported
+		}
 		l.kind, l.name = "ValidatingAdmissionPolicyBinding", b.binding.name
-		l.report("spec.policyName", fmt.Sprintf("no valid policy %q is among the documents: add it or correct the name", b.policy))
+		l.report("spec.policyName", fmt.Sprintf("no policy %q is among the documents: add it or correct the name", b.policy))
 	}
 	for _, p := range l.policies {
 		slices.SortFunc(p.bindings, func(a, b *compiledBinding) int { return strings.Compare(a.name, b.name) })
