@@ -284,7 +284,7 @@ type Answer struct {
 func (u *Upstream) Evaluate(req *policy.Request) Answer {
 	info := &user.DefaultInfo{Name: req.User.Name, UID: req.User.UID, Groups: req.User.Groups, Extra: req.User.Extra}
 	attr := &attributes{admission.NewAttributesRecord(
-		object(req.Object), object(req.OldObject), req.Kind, req.Namespace, req.Name, req.Resource, req.Subresource,
+		asObject(req.Object), asObject(req.OldObject), req.Kind, req.Namespace, req.Name, req.Resource, req.Subresource,
 		admission.Operation(req.Operation), optionsOf(req), req.DryRun, info,
 	), map[string]string{}}
 	mapper := runtime.NewEquivalentResourceRegistry()
@@ -309,7 +309,7 @@ func (u *Upstream) Evaluate(req *policy.Request) Answer {
 	return answer
 }
 
-func object(o map[string]any) runtime.Object {
+func asObject(o map[string]any) runtime.Object {
 	if o == nil {
 		return nil
 	}

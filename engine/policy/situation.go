@@ -113,30 +113,67 @@ func (s *situation) filteredNamespace() map[string]any {
 	if s.filtered != nil || full == nil {
 		return s.filtered
 	}
-	given, _ := full["metadata"].(map[string]any)
-	meta := make(map[string]any, len(given))
-	for _, field := range namespaceMetadata {
-		if v, ok := given[field]; ok {
-			meta[field] = v
-		}
-	}
-	s.filtered = map[string]any{"metadata": meta, "spec": full["spec"], "status": full["status"]}
+	meta, _ := full["metadata"].(map[string]any)
+	s.filtered = map[string]any{"metadata": only(meta, namespaceMetadata...), "spec": full["spec"], "status": full["status"]}
 	return s.filtered
 }
 
 // fullNamespace returns the value of namespaceObject in audit annotations. Like a decoded Namespace
-// in the server, it has no apiVersion and kind, and always spec and status.
+// in the server, it has no apiVersion and kind, always spec and status, and no empty fields.
 func (s *situation) fullNamespace() map[string]any {
 	if s.full != nil || !s.needsNamespace() || s.lookup() == nil {
 		return s.full
 	}
-	s.full = map[string]any{"metadata": map[string]any{}, "spec": map[string]any{}, "status": map[string]any{}}
-	for k := range s.full {
-		if given, ok := s.namespace[k].(map[string]any); ok {
-			s.full[k] = given
+	section := func(name string) map[string]any {
+		given, _ := s.namespace[name].(map[string]any)
+		return given
+	}
+	status := only(section("status"), "phase", "conditions")
+	if list, ok := status["conditions"].([]any); ok {
+		conditions := make([]any, len(list))
+		for i, item := range list {
+			given, _ := item.(map[string]any)
+			c := only(given, "lastTransitionTime", "reason", "message")
+			c["type"], c["status"] = textOf(given, "type"), textOf(given, "status")
+			conditions[i] = c
+		}
+		status["conditions"] = conditions
+	}
+	meta := only(section("metadata"), append([]string{"selfLink", "ownerReferences", "managedFields"}, namespaceMetadata...)...)
+	s.full = map[string]any{"metadata": meta, "spec": only(section("spec"), "finalizers"), "status": status}
+	return s.full
+}
+
+// only returns the given fields that are not empty.
+func only(object map[string]any, fields ...string) map[string]any {
+	out := make(map[string]any, len(fields))
+	for _, field := range fields {
+		if v := object[field]; !isEmpty(v) {
+			out[field] = v
 		}
 	}
-	return s.full
+	return out
+}
+
+func isEmpty(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case string:
+		return v == ""
+	case int64:
+		return v == 0
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	}
+	return false
+}
+
+func textOf(object map[string]any, field string) string {
+	text, _ := object[field].(string)
+	return text
 }
 
 // bindRequest binds the roots that are the same for all expressions of a policy.
