@@ -10,6 +10,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 
+	"github.com/celadon-cel/celadon/engine/x/celvalue"
 	"github.com/celadon-cel/celadon/engine/x/eval"
 )
 
@@ -155,7 +156,7 @@ func (r *run) bind(root int, value map[string]any) {
 		r.activation.Set(root, celtypes.NullValue)
 		return
 	}
-	r.activation.Set(root, celtypes.DefaultTypeAdapter.NativeToValue(value))
+	r.activation.Set(root, celvalue.Untyped(value))
 }
 
 // bindAuthorizer binds the authorizer, or makes it an unknown attribute.
