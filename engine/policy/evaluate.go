@@ -22,11 +22,11 @@ func (s *Set) Evaluate(ctx context.Context, req Request) (res *Result, err error
 	if err := req.check(); err != nil {
 		return nil, err
 	}
-	e := &evaluation{situation: situation{set: s, req: &req}, ctx: ctx}
-	e.result = &Result{Allowed: true}
 	if isExempt(&req) {
-		return e.result, nil
+		return &Result{Allowed: true}, nil
 	}
+	e := s.evaluations.Get().(*evaluation)
+	e.start(ctx, s, &req)
 	for _, p := range s.policies {
 		at = p.name
 		if err := e.policy(p); err != nil {
@@ -34,14 +34,38 @@ func (s *Set) Evaluate(ctx context.Context, req Request) (res *Result, err error
 		}
 	}
 	e.finish()
-	return e.result, nil
+	res = e.result
+	e.reset()
+	s.evaluations.Put(e)
+	return res, nil
 }
 
-// An evaluation is the evaluation of all policies for a request.
+// An evaluation is the evaluation of all policies for a request. It is reused if it succeeds.
 type evaluation struct {
 	situation
 	response
-	ctx context.Context
+	request Request
+	ctx     context.Context
+}
+
+// A firstResult is a Result with memory for its first Evaluation, because most requests have one.
+type firstResult struct {
+	Result
+	first [1]Evaluation
+}
+
+func (e *evaluation) start(ctx context.Context, set *Set, req *Request) {
+	res := &firstResult{Result: Result{Allowed: true}}
+	res.Evaluations = res.first[:0]
+	e.ctx, e.result, e.request = ctx, &res.Result, *req
+	e.situation.set, e.situation.req = set, &e.request
+}
+
+// reset drops everything about the request.
+func (e *evaluation) reset() {
+	clear(e.converted)
+	converted := e.converted[:0]
+	*e = evaluation{situation: situation{converted: converted}}
 }
 
 // exempt lists the resources for which the server does not evaluate policies.
@@ -71,7 +95,10 @@ func (e *evaluation) policy(p *compiledPolicy) error {
 	case !ok:
 		return nil
 	}
-	all := annotations{}
+	var all annotations
+	if len(p.annotationKeys) > 0 {
+		all = annotations{}
+	}
 	for _, b := range p.bindings {
 		if err := e.binding(p, b, to, all); err != nil {
 			return err

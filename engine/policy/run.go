@@ -62,8 +62,10 @@ func (r *run) start(ctx context.Context) {
 // finish drops the values of the request.
 func (r *run) finish() {
 	r.ctx = nil
-	for i := range r.program.roots {
-		r.activation.Set(i, nil)
+	for i, used := range r.program.uses {
+		if used {
+			r.activation.Set(i, nil)
+		}
 	}
 	r.variables.reset()
 	clear(r.results)
@@ -150,6 +152,13 @@ func (r *run) variable(i int) ref.Val {
 	return out.Value
 }
 
+// bindUsed is like bind, if an expression uses the root.
+func (r *run) bindUsed(root int, value map[string]any) {
+	if r.program.uses[root] {
+		r.bind(root, value)
+	}
+}
+
 // bind sets the value of a root to decoded JSON. nil is null.
 func (r *run) bind(root int, value map[string]any) {
 	if value == nil {
@@ -161,7 +170,10 @@ func (r *run) bind(root int, value map[string]any) {
 
 // bindAuthorizer binds the authorizer, or makes it an unknown attribute.
 func (r *run) bindAuthorizer(req *Request, bound bool) {
-	if !bound || !r.program.uses[authorizerRoot] && !r.program.uses[resourceRoot] {
+	if !r.program.uses[authorizerRoot] && !r.program.uses[resourceRoot] {
+		return
+	}
+	if !bound {
 		r.activation.Set(authorizerRoot, nil)
 		r.activation.Set(resourceRoot, nil)
 		return

@@ -18,6 +18,8 @@ type Set struct {
 	params     map[paramKind][]paramsObject // sorted by namespace and name
 	scopes     map[groupKind]bool           // whether a kind is namespaced
 	authorize  func(Access) Authorization
+
+	evaluations sync.Pool // of *evaluation
 }
 
 type groupKind struct{ group, kind string }
@@ -86,6 +88,7 @@ func Compile(documents []map[string]any, cfg Config) (set *Set, err error) {
 		settings: settings, authorize: cfg.Authorize,
 		namespaces: map[string]map[string]any{}, params: map[paramKind][]paramsObject{}, scopes: map[groupKind]bool{},
 	}
+	l.set.evaluations.New = func() any { return new(evaluation) }
 	for i, doc := range documents {
 		if err := l.load(i, doc); err != nil {
 			return nil, err

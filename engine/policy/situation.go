@@ -12,7 +12,7 @@ type situation struct {
 	set *Set
 	req *Request
 
-	converted []*converted
+	converted []converted
 	namespace map[string]any // nil if unknown
 	looked    bool           // namespace was looked up
 	filtered  map[string]any // see filteredNamespace
@@ -27,21 +27,21 @@ type converted struct {
 	err               error
 }
 
-// to returns the objects of the request in a version.
+// to returns the objects of the request in a version. The result is valid until the next call.
 func (s *situation) to(t target) *converted {
-	for _, c := range s.converted {
-		if c.kind == t.kind && c.resource == t.resource {
+	for i := range s.converted {
+		if c := &s.converted[i]; c.kind == t.kind && c.resource == t.resource {
 			return c
 		}
 	}
-	c := &converted{target: t, object: s.req.Object, oldObject: s.req.OldObject}
+	s.converted = append(s.converted, converted{target: t, object: s.req.Object, oldObject: s.req.OldObject})
+	c := &s.converted[len(s.converted)-1]
 	if t.equivalent != nil {
 		c.object, c.err = t.equivalent.of(s.req.Object)
 		if c.err == nil {
 			c.oldObject, c.err = t.equivalent.of(s.req.OldObject)
 		}
 	}
-	s.converted = append(s.converted, c)
 	return c
 }
 
@@ -178,10 +178,12 @@ func textOf(object map[string]any, field string) string {
 
 // bindRequest binds the roots that are the same for all expressions of a policy.
 func (r *run) bindRequest(s *situation, to *converted, params map[string]any) {
-	r.bind(objectRoot, to.object)
-	r.bind(oldObjectRoot, to.oldObject)
-	r.bind(paramsRoot, params)
-	r.activation.Set(variablesRoot, &r.variables)
+	r.bindUsed(objectRoot, to.object)
+	r.bindUsed(oldObjectRoot, to.oldObject)
+	r.bindUsed(paramsRoot, params)
+	if r.program.uses[variablesRoot] {
+		r.activation.Set(variablesRoot, &r.variables)
+	}
 	r.bindAuthorizer(s.req, true)
 }
 

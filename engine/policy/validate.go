@@ -42,7 +42,7 @@ type annotation struct {
 func (r *run) validate(s *situation, p *compiledPolicy, to *converted, params map[string]any) (v verdict) {
 	r.bindRequest(s, to, params)
 	if len(r.program.conditions) > 0 {
-		r.bind(namespaceRoot, nil)
+		r.bindUsed(namespaceRoot, nil)
 		r.bindRequestValue(s, s.req.Resource, to)
 		name, failure, excluded, cost := r.conditions(s.set.settings.matchBudget)
 		v.matchCost = cost

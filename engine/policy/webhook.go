@@ -132,7 +132,7 @@ func (w *compiledWebhook) match(ctx context.Context, s *situation) (m WebhookMat
 	r.start(ctx)
 	r.authority.decide = s.set.authorize
 	r.bindRequest(s, objects, nil)
-	r.bind(namespaceRoot, nil)
+	r.bindUsed(namespaceRoot, nil)
 	r.bindRequestValue(s, s.req.Resource, objects)
 	name, failure, excluded, cost := r.conditions(s.set.settings.matchBudget)
 	if r.bug != nil {

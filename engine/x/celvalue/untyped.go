@@ -129,6 +129,15 @@ type untypedList struct{ items []any }
 
 var _ traits.Lister = (*untypedList)(nil)
 
+// UntypedItems returns the items of a JSON array without a schema. ok is false for other values.
+func UntypedItems(v ref.Val) (items []any, ok bool) {
+	l, ok := v.(*untypedList)
+	if !ok {
+		return nil, false
+	}
+	return l.items, true
+}
+
 // base returns cel-go's value of the array.
 func (l *untypedList) base() traits.Lister {
 	return celtypes.NewDynamicList(celtypes.DefaultTypeAdapter, l.items)
