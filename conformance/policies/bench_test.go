@@ -35,7 +35,7 @@ const benchmarkObject = `{apiVersion: example.com/v1, kind: Widget, metadata: {n
 
 func benchmarkRequest(tb testing.TB) policy.Request {
 	req := NewScenario(1).Requests[0]
-	req.Operation, req.Subresource, req.Namespace, req.OldObject = policy.Create, "", "ns", nil
+	req.Operation, req.Subresource, req.Namespace, req.OldObject = policy.OperationCreate, "", "ns", nil
 	req.Object = readDocuments(tb, []byte(benchmarkObject))[0]
 	return req
 }

@@ -166,13 +166,13 @@ func corpusRequests(t testing.TB, doc map[string]any) (list []policy.Request) {
 				target = gv.WithResource(strings.ToLower(kind.Kind) + "s")
 			}
 			req := policy.Request{Resource: target, Subresource: subresource, Kind: kind, Name: "x", Namespace: "ns", User: policy.User{Name: "system:serviceaccount:ns:sa", Groups: []string{"system:authenticated"}}}
-			for _, op := range []policy.Operation{policy.Create, policy.Update, policy.Delete, policy.Connect} {
+			for _, op := range []policy.Operation{policy.OperationCreate, policy.OperationUpdate, policy.OperationDelete, policy.OperationConnect} {
 				one := req
 				one.Operation = op
-				if op != policy.Delete {
+				if op != policy.OperationDelete {
 					one.Object = object
 				}
-				if op == policy.Update || op == policy.Delete {
+				if op == policy.OperationUpdate || op == policy.OperationDelete {
 					one.OldObject = object
 				}
 				list = append(list, one)

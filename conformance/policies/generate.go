@@ -225,7 +225,7 @@ func (g *generator) request() policy.Request {
 	gv := schema.GroupVersion{Group: "example.com", Version: "v1"}
 	old := schema.GroupVersion{Group: "example.com", Version: "v1beta1"}
 	req := policy.Request{
-		Operation: pick(g, policy.Create, policy.Create, policy.Update, policy.Update, policy.Delete, policy.Connect),
+		Operation: pick(g, policy.OperationCreate, policy.OperationCreate, policy.OperationUpdate, policy.OperationUpdate, policy.OperationDelete, policy.OperationConnect),
 		Resource:  gv.WithResource("widgets"), Kind: gv.WithKind("Widget"), Name: pick(g, "w", "w", "x"), Namespace: pick(g, "ns", "ns", "ns", "other", ""),
 		User:        policy.User{Name: pick(g, "ann", "bob", "system:serviceaccount:ns:sa"), Groups: []string{"system:authenticated"}},
 		DryRun:      g.some(4),
@@ -237,14 +237,14 @@ func (g *generator) request() policy.Request {
 	if g.some(4) {
 		req.Subresource = pick(g, "status", "scale")
 	}
-	if req.Operation != policy.Delete {
+	if req.Operation != policy.OperationDelete {
 		req.Object = g.widget()
 	}
-	if req.Operation == policy.Create && g.some(5) {
+	if req.Operation == policy.OperationCreate && g.some(5) {
 		req.Name = ""
 		delete(req.Object["metadata"].(object), "name")
 	}
-	if req.Operation == policy.Update || req.Operation == policy.Delete {
+	if req.Operation == policy.OperationUpdate || req.Operation == policy.OperationDelete {
 		req.OldObject = g.widget()
 	}
 	return req

@@ -320,11 +320,11 @@ func asObject(o map[string]any) runtime.Object {
 func optionsOf(req *policy.Request) runtime.Object {
 	version := metav1.SchemeGroupVersion.WithKind("").GroupVersion().String()
 	switch req.Operation {
-	case policy.Create:
+	case policy.OperationCreate:
 		return &metav1.CreateOptions{TypeMeta: metav1.TypeMeta{APIVersion: version, Kind: "CreateOptions"}}
-	case policy.Update:
+	case policy.OperationUpdate:
 		return &metav1.UpdateOptions{TypeMeta: metav1.TypeMeta{APIVersion: version, Kind: "UpdateOptions"}}
-	case policy.Delete:
+	case policy.OperationDelete:
 		return &metav1.DeleteOptions{TypeMeta: metav1.TypeMeta{APIVersion: version, Kind: "DeleteOptions"}}
 	}
 	return nil

@@ -22,7 +22,7 @@ spec:
 // BenchmarkEvaluate evaluates a policy with five validations for an accepted object.
 func BenchmarkEvaluate(b *testing.B) {
 	set := mustCompile(b, Config{}, fiveValidations, testBinding)
-	req := widgetRequest(b, Create, `{metadata: {name: w, namespace: ns, labels: {team: x}}, spec: {size: 3, names: [a1, a2, a3], image: registry.example.com/a, ports: [{port: 80}, {port: 443}]}}`)
+	req := widgetRequest(b, OperationCreate, `{metadata: {name: w, namespace: ns, labels: {team: x}}, spec: {size: 3, names: [a1, a2, a3], image: registry.example.com/a, ports: [{port: 80}, {port: 443}]}}`)
 	b.ReportAllocs()
 	for b.Loop() {
 		if res, err := set.Evaluate(context.Background(), req); err != nil || !res.Allowed {

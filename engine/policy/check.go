@@ -134,14 +134,14 @@ func (d *bindingDocument) check(report func(path, detail string)) {
 	seen := map[string]bool{}
 	for _, a := range spec.ValidationActions {
 		switch {
-		case a != string(Deny) && a != string(Warn) && a != string(Audit):
+		case a != string(ActionDeny) && a != string(ActionWarn) && a != string(ActionAudit):
 			report("spec.validationActions", fmt.Sprintf("got %q, want Deny, Warn, or Audit", a))
 		case seen[a]:
 			report("spec.validationActions", fmt.Sprintf("%s occurs twice: remove one", a))
 		}
 		seen[a] = true
 	}
-	if seen[string(Deny)] && seen[string(Warn)] {
+	if seen[string(ActionDeny)] && seen[string(ActionWarn)] {
 		report("spec.validationActions", "Deny and Warn cannot be used together: remove one")
 	}
 }

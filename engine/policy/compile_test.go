@@ -73,7 +73,7 @@ func TestManyPolicies(t *testing.T) {
 	if n := len(set.Policies()); n != 1000 || len(set.Policies()[0].Bindings) != 1 {
 		t.Fatalf("got %d policies, %+v", n, set.Policies()[0])
 	}
-	if res := evaluate(t, set, widgetRequest(t, Create, `{spec: {size: 5}}`)); len(res.Evaluations) != 1000 {
+	if res := evaluate(t, set, widgetRequest(t, OperationCreate, `{spec: {size: 5}}`)); len(res.Evaluations) != 1000 {
 		t.Errorf("got %d evaluations", len(res.Evaluations))
 	}
 }

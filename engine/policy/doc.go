@@ -3,7 +3,7 @@
 // configurations.
 //
 //	set, err := policy.Compile(documents, policy.Config{})
-//	res, err := set.Evaluate(ctx, policy.Request{Operation: policy.Create, Resource: …, Kind: …, Object: object})
+//	res, err := set.Evaluate(ctx, policy.Request{Operation: policy.OperationCreate, Resource: …, Kind: …, Object: object})
 //	if !res.Allowed {
 //		fmt.Println(res.Failure.Message)
 //	}

@@ -189,7 +189,7 @@ func (e *evaluation) configurationFails(p *compiledPolicy, b *compiledBinding, f
 	d := p.failed("failed to configure binding: " + failure)
 	one := Decision{Validation: -1, Message: d.message, Failed: true}
 	if d.deny {
-		one.Actions = []Action{Deny}
+		one.Actions = []Action{ActionDeny}
 		e.deny(e.req, p, b, "", d.message)
 	}
 	e.result.Evaluations = append(e.result.Evaluations, Evaluation{Policy: p.name, Binding: b.name, Decisions: []Decision{one}})

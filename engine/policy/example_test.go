@@ -44,7 +44,7 @@ spec: {policyName: widget-size, validationActions: [Deny]}
 		panic(err)
 	}
 	res, err := set.Evaluate(context.Background(), policy.Request{
-		Operation: policy.Create,
+		Operation: policy.OperationCreate,
 		Resource:  schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"},
 		Kind:      schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"},
 		Name:      "w",

@@ -41,7 +41,7 @@ func FuzzEvaluate(f *testing.F) {
 		if err != nil && !errors.As(err, &invalid) {
 			t.Fatal(err)
 		}
-		for _, op := range []Operation{Create, Update, Delete, Connect} {
+		for _, op := range []Operation{OperationCreate, OperationUpdate, OperationDelete, OperationConnect} {
 			req := widgetRequest(t, op, `{}`)
 			req.Object, req.OldObject = objects[1], objects[1]
 			if _, err := set.Evaluate(context.Background(), req); err != nil {

@@ -62,7 +62,7 @@ func (r *resourceRule) check(path string, report func(path, detail string)) {
 	}
 	for _, op := range r.Operations {
 		switch Operation(op) {
-		case Create, Update, Delete, Connect, "*":
+		case OperationCreate, OperationUpdate, OperationDelete, OperationConnect, "*":
 		default:
 			report(path+".operations", fmt.Sprintf("got %q, want CREATE, UPDATE, DELETE, CONNECT, or *", op))
 		}

@@ -61,7 +61,7 @@ func widgetRequest(t testing.TB, op Operation, object string) Request {
 		Kind: schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}, Name: "w", Namespace: "ns", User: User{Name: "ann"},
 	}
 	doc := documents(t, object)[0]
-	if op == Delete {
+	if op == OperationDelete {
 		req.OldObject = doc
 	} else {
 		req.Object = doc
@@ -100,17 +100,17 @@ func TestEvaluate(t *testing.T) {
 		{`{metadata: {name: w}, spec: {size: 7}}`, 403, `widgets.example.com "w" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: size is 7`, "7"},
 		{`{metadata: {name: w}}`, 422, `widgets.example.com "w" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: expression '!variables.big' resulted in error: composited variable "big" fails to evaluate: composited variable "size" fails to evaluate: no such key: spec`, ""},
 	} {
-		res := evaluate(t, set, widgetRequest(t, Create, tt.object))
+		res := evaluate(t, set, widgetRequest(t, OperationCreate, tt.object))
 		if res.Allowed != (tt.code == 0) || res.Failure != nil && (res.Failure.Code != tt.code || res.Failure.Message != tt.message) || res.AuditAnnotations["p/size"] != tt.audit {
 			t.Errorf("%s: got %+v, %v", tt.object, res, res.Failure)
 		}
 	}
-	req := widgetRequest(t, Create, `{metadata: {name: w}, spec: {size: 7}}`)
+	req := widgetRequest(t, OperationCreate, `{metadata: {name: w}, spec: {size: 7}}`)
 	req.User.Name = "root"
 	if res := evaluate(t, set, req); !res.Allowed || !res.Evaluations[0].Excluded || res.Evaluations[0].Condition != "not-root" || res.Evaluations[0].MatchCost == 0 {
 		t.Errorf("a matchCondition that is false: got %+v", res)
 	}
-	if res := evaluate(t, set, widgetRequest(t, Delete, `{metadata: {name: w}}`)); res.Allowed || !res.Evaluations[0].Decisions[0].Failed {
+	if res := evaluate(t, set, widgetRequest(t, OperationDelete, `{metadata: {name: w}}`)); res.Allowed || !res.Evaluations[0].Decisions[0].Failed {
 		t.Errorf("object is null on DELETE: got %+v", res)
 	}
 }
@@ -120,7 +120,7 @@ func TestEvaluateConcurrently(t *testing.T) {
 	set := mustCompile(t, Config{}, testPolicy, testBinding, testNamespace)
 	var group sync.WaitGroup
 	for i := range 8 {
-		req := widgetRequest(t, Create, fmt.Sprintf(`{metadata: {name: w}, spec: {size: %d}}`, i))
+		req := widgetRequest(t, OperationCreate, fmt.Sprintf(`{metadata: {name: w}, spec: {size: %d}}`, i))
 		group.Go(func() {
 			for range 100 {
 				res, err := set.Evaluate(context.Background(), req)
@@ -148,12 +148,12 @@ spec:
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	set := mustCompile(t, Config{Limits: cost.Limits{PerObject: 5}}, simplePolicy("object.spec.size + object.spec.size + object.spec.size == 0", ""), testBinding)
-	res := evaluate(t, set, widgetRequest(t, Create, `{spec: {size: 0}}`))
+	res := evaluate(t, set, widgetRequest(t, OperationCreate, `{spec: {size: 0}}`))
 	if res.Allowed || !strings.HasSuffix(res.Failure.Message, outOfBudget) {
 		t.Errorf("got %+v", res)
 	}
 	set = mustCompile(t, Config{Limits: cost.Limits{PerCall: 5}}, simplePolicy("object.spec.size + object.spec.size + object.spec.size == 0", ""), testBinding)
-	res = evaluate(t, set, widgetRequest(t, Create, `{spec: {size: 0}}`))
+	res = evaluate(t, set, widgetRequest(t, OperationCreate, `{spec: {size: 0}}`))
 	if res.Allowed || !strings.HasSuffix(res.Failure.Message, "actual cost limit exceeded") {
 		t.Errorf("got %+v", res)
 	}
@@ -173,7 +173,7 @@ func TestUndecided(t *testing.T) {
 		{"params", simplePolicy("params.a == 1", "  paramKind: {apiVersion: v1, kind: ConfigMap}"), strings.Replace(testBinding, "policyName", "paramRef: {name: x, parameterNotFoundAction: Allow}, policyName", 1), "no params object of v1 ConfigMap"},
 	} {
 		set := mustCompile(t, Config{}, tt.policy, tt.binding)
-		res := evaluate(t, set, widgetRequest(t, Create, object))
+		res := evaluate(t, set, widgetRequest(t, OperationCreate, object))
 		if len(res.Undecided) != 1 || !strings.Contains(res.Undecided[0].String(), tt.want) || !res.Allowed || len(res.Evaluations) != 0 {
 			t.Errorf("%s: got %+v", tt.name, res)
 		}
@@ -203,7 +203,7 @@ func TestParams(t *testing.T) {
 	} {
 		binding := strings.Replace(testBinding, "policyName", "paramRef: "+tt.ref+", policyName", 1)
 		set := mustCompile(t, Config{Complete: true}, append(limits, policy, binding)...)
-		res := evaluate(t, set, widgetRequest(t, Create, `{spec: {size: 5}}`))
+		res := evaluate(t, set, widgetRequest(t, OperationCreate, `{spec: {size: 5}}`))
 		var params []string
 		for _, e := range res.Evaluations {
 			if e.Params != "" {
@@ -251,7 +251,7 @@ func TestMatch(t *testing.T) {
 			const own = `[{operations: ["*"], apiGroups: [example.com], apiVersions: [v1], resources: [widgets]}]`
 			policy = strings.Replace(policy, own, tt.rules, 1)
 		}
-		req := widgetRequest(t, Create, `{metadata: {name: w}}`)
+		req := widgetRequest(t, OperationCreate, `{metadata: {name: w}}`)
 		if tt.change != nil {
 			tt.change(&req)
 		}

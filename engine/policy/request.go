@@ -10,12 +10,12 @@ import (
 // An Operation is the operation of a request.
 type Operation string
 
-// The operations that policies can match. Create, Update, and Delete include those of subresources.
+// The operations that policies can match, also for subresources.
 const (
-	Create  Operation = "CREATE"
-	Update  Operation = "UPDATE"
-	Delete  Operation = "DELETE"
-	Connect Operation = "CONNECT"
+	OperationCreate  Operation = "CREATE"
+	OperationUpdate  Operation = "UPDATE"
+	OperationDelete  Operation = "DELETE"
+	OperationConnect Operation = "CONNECT"
 )
 
 // A Request is a request to the API server after authorization, decoding, and mutation. Objects are
@@ -38,7 +38,7 @@ type Request struct {
 	// Options is the CreateOptions, UpdateOptions, or DeleteOptions. If it is nil, options without
 	// fields are assumed.
 	Options map[string]any
-	// Object is nil for Delete, and OldObject is nil for Create and Connect.
+	// Object is nil for OperationDelete, and OldObject is nil for OperationCreate and OperationConnect.
 	Object, OldObject map[string]any
 	// NamespaceObject is the Namespace of a namespaced resource. If it is nil, the Namespace among
 	// the documents is used.
@@ -67,7 +67,7 @@ type Equivalent struct {
 // check reports why req is malformed.
 func (req *Request) check() error {
 	switch req.Operation {
-	case Create, Update, Delete, Connect:
+	case OperationCreate, OperationUpdate, OperationDelete, OperationConnect:
 	default:
 		return fmt.Errorf("operation %q: want CREATE, UPDATE, DELETE, or CONNECT", req.Operation)
 	}
@@ -134,7 +134,7 @@ func (req *Request) options() any {
 	if req.Options != nil {
 		return req.Options
 	}
-	kinds := map[Operation]string{Create: "CreateOptions", Update: "UpdateOptions", Delete: "DeleteOptions"}
+	kinds := map[Operation]string{OperationCreate: "CreateOptions", OperationUpdate: "UpdateOptions", OperationDelete: "DeleteOptions"}
 	kind := kinds[req.Operation]
 	if kind == "" {
 		return nil

@@ -17,9 +17,9 @@ type Action string
 
 // The validation actions.
 const (
-	Deny  Action = "Deny"
-	Warn  Action = "Warn"
-	Audit Action = "Audit"
+	ActionDeny  Action = "Deny"
+	ActionWarn  Action = "Warn"
+	ActionAudit Action = "Audit"
 )
 
 // A Result is the API server's response to a request, as far as policies determine it.
@@ -135,14 +135,14 @@ func (r *response) decide(req *Request, p *compiledPolicy, b *compiledBinding, v
 func (r *response) act(req *Request, p *compiledPolicy, b *compiledBinding, index int, d *decision) {
 	for _, action := range b.actions {
 		switch action {
-		case Deny:
+		case ActionDeny:
 			r.deny(req, p, b, d.reason, d.message)
-		case Warn:
+		case ActionWarn:
 			text := fmt.Sprintf("Validation failed for ValidatingAdmissionPolicy '%s' with binding '%s': %s", p.name, b.name, d.message)
 			if !slices.Contains(r.result.Warnings, text) {
 				r.result.Warnings = append(r.result.Warnings, text)
 			}
-		case Audit:
+		case ActionAudit:
 			r.failures = append(r.failures, validationFailure{d.message, p.name, b.name, index, b.actions})
 		}
 	}
@@ -210,7 +210,7 @@ func (r *response) annotate(req *Request, p *compiledPolicy, b *compiledBinding,
 		switch {
 		case a.failure != "":
 			r.deny(req, p, b, "", a.failure)
-			decisions = append(decisions, Decision{Validation: -1, Actions: []Action{Deny}, Message: a.failure, Failed: true})
+			decisions = append(decisions, Decision{Validation: -1, Actions: []Action{ActionDeny}, Message: a.failure, Failed: true})
 		case a.publish:
 			value := a.value[:min(len(a.value), maxAnnotation)]
 			if !slices.Contains(all[a.key], value) {

@@ -46,16 +46,16 @@ type compiledBinding struct {
 	actions     []Action
 }
 
-// A PolicyInfo describes a policy of a Set.
-type PolicyInfo struct {
+// A Info describes a policy of a Set.
+type Info struct {
 	Name string
 	// Bindings is empty if the policy has no binding, and therefore no effect.
 	Bindings []string
 }
 
 // Policies describes the policies of the set, sorted by name.
-func (s *Set) Policies() []PolicyInfo {
-	list := make([]PolicyInfo, len(s.policies))
+func (s *Set) Policies() []Info {
+	list := make([]Info, len(s.policies))
 	for i, p := range s.policies {
 		list[i].Name = p.name
 		for _, b := range p.bindings {

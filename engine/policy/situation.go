@@ -88,7 +88,7 @@ func (s *situation) lookup() map[string]any {
 // namespaceLabels returns the labels of the Namespace of the request. When a Namespace is created or
 // updated, these are its own labels.
 func (s *situation) namespaceLabels() (set labels.Set, known bool) {
-	if s.req.Resource.Resource == "namespaces" && s.req.Subresource == "" && (s.req.Operation == Create || s.req.Operation == Update) {
+	if s.req.Resource.Resource == "namespaces" && s.req.Subresource == "" && (s.req.Operation == OperationCreate || s.req.Operation == OperationUpdate) {
 		return objectLabels(s.req.Object), true
 	}
 	namespace := s.lookup()

@@ -37,7 +37,7 @@ func TestMatchWebhooks(t *testing.T) {
 		{`{spec: {size: 7}}`, false, "small", false},
 		{`{}`, false, "", true},
 	} {
-		list, err := set.MatchWebhooks(context.Background(), widgetRequest(t, Create, tt.object))
+		list, err := set.MatchWebhooks(context.Background(), widgetRequest(t, OperationCreate, tt.object))
 		if err != nil || len(list) != 2 {
 			t.Fatalf("got %+v, %v", list, err)
 		}
@@ -68,7 +68,7 @@ func TestRBAC(t *testing.T) {
 			`{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: b}, roleRef: {kind: ClusterRole, name: none}, subjects: [{kind: User, name: ann}]}`:         false,
 		} {
 			set := mustCompile(t, Config{}, policy, testBinding, role, binding)
-			if res := evaluate(t, set, widgetRequest(t, Create, `{metadata: {name: w}}`)); res.Allowed != (allowed && binds) || len(res.Undecided) > 0 {
+			if res := evaluate(t, set, widgetRequest(t, OperationCreate, `{metadata: {name: w}}`)); res.Allowed != (allowed && binds) || len(res.Undecided) > 0 {
 				t.Errorf("%s, %s: got %+v", role, binding, res)
 			}
 		}
