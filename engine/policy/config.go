@@ -28,8 +28,8 @@ type Config struct {
 	// result is undecided.
 	Complete bool
 	// Authorize decides the checks of authorizer in expressions. If it is nil, the Roles,
-	// ClusterRoles, and their bindings among the documents decide them. If there are none, the
-	// results of expressions that check the authorizer are undecided.
+	// ClusterRoles, and their bindings among the documents decide them. Without any of these, results
+	// that depend on the authorizer are undecided.
 	Authorize func(Access) Authorization
 }
 

@@ -77,7 +77,7 @@ type Undecided struct {
 	Policy string
 	// Binding is empty if it is not known whether the policy matches.
 	Binding string
-	// Reason describes what is missing.
+	// Reason names the missing input, or the limit that was reached.
 	Reason string
 }
 

@@ -70,7 +70,7 @@ func (s *Set) Policies() []Info {
 // match and evaluate; any other document can be a params object.
 //
 // If documents are invalid, Compile returns a usable Set and *CompileErrors. Invalid policies and
-// bindings are left out. A policy of which only expressions are invalid is kept, because each request
+// bindings are left out. If only an expression is invalid, the policy is kept, because each request
 // that needs the expression then fails, as in the API server. documents must not be modified
 // afterwards.
 func Compile(documents []map[string]any, cfg Config) (set *Set, err error) {
