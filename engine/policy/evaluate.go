@@ -44,8 +44,9 @@ func (s *Set) Evaluate(ctx context.Context, req Request) (res *Result, err error
 type evaluation struct {
 	situation
 	response
-	request Request
-	ctx     context.Context
+	request  Request
+	ctx      context.Context
+	workLeft uint64
 }
 
 // A firstResult is a Result with memory for its first Evaluation, because most requests have one.
@@ -57,7 +58,7 @@ type firstResult struct {
 func (e *evaluation) start(ctx context.Context, set *Set, req *Request) {
 	res := &firstResult{Result: Result{Allowed: true}}
 	res.Evaluations = res.first[:0]
-	e.ctx, e.result, e.request = ctx, &res.Result, *req
+	e.ctx, e.workLeft, e.result, e.request = ctx, maxWork, &res.Result, *req
 	e.situation.set, e.situation.req = set, &e.request
 }
 
@@ -147,9 +148,10 @@ func (e *evaluation) binding(p *compiledPolicy, b *compiledBinding, to target, a
 // run evaluates a policy with a binding and a params object.
 func (e *evaluation) run(p *compiledPolicy, b *compiledBinding, objects *converted, params map[string]any, all annotations) error {
 	r := p.runs.Get().(*run)
-	r.start(e.ctx)
+	r.start(e.ctx, e.workLeft)
 	r.authority.decide = e.set.authorize
 	v := r.validate(&e.situation, p, objects, params)
+	e.workLeft = r.workLeft
 	undecided, bug := r.whyUndecided(), r.bug
 	r.finish()
 	p.runs.Put(r)

@@ -180,6 +180,27 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
+// TestWorkLimit checks that the expressions of a request share a limit on work, which cost does not
+// measure.
+func TestWorkLimit(t *testing.T) {
+	t.Parallel()
+	var variables, uses []string
+	for i := range 20 {
+		variables = append(variables, fmt.Sprintf(`{name: v%d, expression: "object.text.matches('((a{1,30}){1,30}|b)*%d')"}`, i, i))
+		uses = append(uses, fmt.Sprintf("variables.v%d", i))
+	}
+	set := mustCompile(t, Config{}, simplePolicy(strings.Join(uses, " || "), "  variables: ["+strings.Join(variables, ", ")+"]"), testBinding)
+	r := newRun(set.policies[0].program)
+	const limit = 40_000_000
+	r.start(context.Background(), limit)
+	r.bind(objectRoot, map[string]any{"text": strings.Repeat("a", 10_000)})
+	r.activation.Set(variablesRoot, &r.variables)
+	r.group(r.program.validations, 1<<40)
+	if !strings.Contains(r.undecided, "work limit") || r.workLeft > limit {
+		t.Errorf("got %q with %d units left", r.undecided, r.workLeft)
+	}
+}
+
 func TestParams(t *testing.T) {
 	t.Parallel()
 	policy := simplePolicy("object.spec.size <= params.max", "  paramKind: {apiVersion: example.com/v1, kind: Limit}")

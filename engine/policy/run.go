@@ -14,9 +14,9 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/eval"
 )
 
-// maxWork limits the work of all expressions of a run with the same activation, in the units of the
-// evaluator. Policies within the server's cost budgets need far less.
-const maxWork = eval.MaxWork
+// maxWork limits the work of all expressions of a request, in the units of the evaluator. Policies
+// within the server's cost budgets need far less.
+const maxWork = 4 * eval.MaxWork
 
 // A run evaluates the expressions of one program for a request. It is reused, so that most
 // evaluations allocate little memory.
@@ -28,6 +28,8 @@ type run struct {
 	results    []result
 
 	ctx context.Context
+	// workLeft is what is left of maxWork. Expressions in evaluation have reserved their limits.
+	workLeft uint64
 	// depth counts the variables in evaluation, and variableCost is their cost so far.
 	depth        int
 	variableCost int64
@@ -52,11 +54,21 @@ func newRun(p *program) *run {
 	return r
 }
 
-// start prepares the run for a request.
-func (r *run) start(ctx context.Context) {
-	r.ctx, r.depth, r.undecided, r.bug = ctx, 0, "", nil
+// start prepares the run for a request. workLeft limits its work.
+func (r *run) start(ctx context.Context, workLeft uint64) {
+	r.ctx, r.workLeft, r.depth, r.undecided, r.bug = ctx, workLeft, 0, "", nil
 	r.authority.unknown = nil
-	r.activation.ShareWork(maxWork)
+}
+
+// evaluate evaluates an expression. It may use half of the work that is left, so that work is left for
+// the variables that it needs and for later expressions.
+func (r *run) evaluate(x *expression, a *eval.Activation) eval.Outcome {
+	limit := min(r.workLeft/2, eval.MaxWork)
+	r.workLeft -= limit
+	a.LimitWork(limit)
+	out := x.program.Eval(r.ctx, a)
+	r.workLeft += limit - min(a.Work(), limit)
+	return out
 }
 
 // finish drops the values of the request.
@@ -88,7 +100,7 @@ func (r *run) group(expressions []*expression, budget int64) (results []result, 
 			continue
 		}
 		r.variableCost = 0
-		out := x.program.Eval(r.ctx, r.activation)
+		out := r.evaluate(x, r.activation)
 		if r.variableCost > remaining || addCost(r.variableCost, out.Cost) > remaining {
 			return nil, -1, outOfBudget
 		}
@@ -141,7 +153,7 @@ func (r *run) variable(i int) ref.Val {
 	}
 	r.depth++
 	r.variables.pending[i] = true
-	out := x.program.Eval(r.ctx, activation)
+	out := r.evaluate(x, activation)
 	r.variables.pending[i] = false
 	r.depth--
 	r.variableCost = addCost(r.variableCost, out.Cost)

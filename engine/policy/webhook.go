@@ -129,7 +129,7 @@ func (w *compiledWebhook) match(ctx context.Context, s *situation) (m WebhookMat
 	r := w.runs.Get().(*run)
 	defer w.runs.Put(r)
 	defer r.finish()
-	r.start(ctx)
+	r.start(ctx, maxWork)
 	r.authority.decide = s.set.authorize
 	r.bindRequest(s, objects, nil)
 	r.bindUsed(namespaceRoot, nil)
