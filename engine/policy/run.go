@@ -180,6 +180,19 @@ func (r *run) bind(root int, value map[string]any) {
 	r.activation.Set(root, celvalue.Untyped(value))
 }
 
+// typedRequests is the first minor version in which request and namespaceObject are Go structs in
+// comparisons.
+const typedRequests = 37 // k8s.io/apiserver 0.37, pkg/admission/plugin/cel/activation.go, newActivation
+
+// bindStruct is like bind, for a root that is a Go struct in the server.
+func (r *run) bindStruct(s *situation, root int, value map[string]any) {
+	if value == nil || s.set.settings.version.Minor < typedRequests {
+		r.bind(root, value)
+		return
+	}
+	r.activation.Set(root, celvalue.FromGo(value))
+}
+
 // bindAuthorizer binds the authorizer, or makes it an unknown attribute.
 func (r *run) bindAuthorizer(req *Request, bound bool) {
 	if !r.program.uses[authorizerRoot] && !r.program.uses[resourceRoot] {

@@ -190,7 +190,7 @@ func (r *run) bindRequest(s *situation, to *converted, params map[string]any) {
 // bindRequestValue binds request, where the policy matches resource.
 func (r *run) bindRequestValue(s *situation, resource schema.GroupVersionResource, to *converted) {
 	if r.program.uses[requestRoot] {
-		r.bind(requestRoot, s.request(resource, to))
+		r.bindStruct(s, requestRoot, s.request(resource, to))
 	}
 }
 
@@ -202,5 +202,5 @@ func (r *run) bindNamespace(s *situation, of func() map[string]any) {
 	if s.needsNamespace() && s.lookup() == nil && r.undecided == "" {
 		r.undecided = fmt.Sprintf("an expression needs the Namespace %s, which is not among the documents: add it, or set Request.NamespaceObject", s.req.Namespace)
 	}
-	r.bind(namespaceRoot, of())
+	r.bindStruct(s, namespaceRoot, of())
 }

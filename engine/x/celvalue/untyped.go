@@ -18,7 +18,13 @@ import (
 
 // Untyped returns decoded JSON as the CEL value that it has without a schema. It does not copy v, so v
 // must not change while the result is in use.
-func Untyped(v any) ref.Val {
+func Untyped(v any) ref.Val { return schemaless(v, false) }
+
+// FromGo returns decoded JSON as the CEL value of a Go struct with this JSON form, as servers since
+// 1.37 use for request and namespaceObject. Comparing it with a value of another type is an error.
+func FromGo(v any) ref.Val { return schemaless(v, true) }
+
+func schemaless(v any, fromGo bool) ref.Val {
 	switch v := v.(type) {
 	case nil:
 		return celtypes.NullValue
@@ -31,9 +37,9 @@ func Untyped(v any) ref.Val {
 	case float64:
 		return celtypes.Double(v)
 	case map[string]any:
-		return &UntypedMap{v}
+		return &UntypedMap{v, fromGo}
 	case []any:
-		return &untypedList{v}
+		return &untypedList{v, fromGo}
 	}
 	return celtypes.DefaultTypeAdapter.NativeToValue(v)
 }
@@ -42,7 +48,11 @@ func Untyped(v any) ref.Val {
 type UntypedMap struct {
 	// Fields must not be modified.
 	Fields map[string]any
+	fromGo bool // see FromGo
 }
+
+// Of returns the value of one of the fields, or of a field below them.
+func (m *UntypedMap) Of(field any) ref.Val { return schemaless(field, m.fromGo) }
 
 var _ traits.Mapper = (*UntypedMap)(nil)
 
@@ -60,7 +70,7 @@ func (m *UntypedMap) Find(key ref.Val) (ref.Val, bool) {
 	if !found {
 		return nil, false
 	}
-	return Untyped(v), true
+	return m.Of(v), true
 }
 
 func (m *UntypedMap) Get(key ref.Val) ref.Val {
@@ -77,12 +87,15 @@ func (m *UntypedMap) Contains(key ref.Val) ref.Val {
 
 func (m *UntypedMap) Equal(other ref.Val) ref.Val {
 	o, ok := other.(traits.Mapper)
-	if !ok || m.Size() != o.Size() {
+	switch {
+	case !ok && m.fromGo:
+		return celtypes.MaybeNoSuchOverloadErr(other)
+	case !ok || m.Size() != o.Size():
 		return celtypes.False
 	}
 	for name, v := range m.Fields {
 		ov, found := o.Find(celtypes.String(name))
-		if !found || celtypes.Equal(Untyped(v), ov) == celtypes.False {
+		if !found || celtypes.Equal(m.Of(v), ov) == celtypes.False {
 			return celtypes.False
 		}
 	}
@@ -125,7 +138,10 @@ func (i *untypedKeyIterator) Next() ref.Val {
 }
 
 // untypedList is a JSON array without a schema.
-type untypedList struct{ items []any }
+type untypedList struct {
+	items  []any
+	fromGo bool // see FromGo
+}
 
 var _ traits.Lister = (*untypedList)(nil)
 
@@ -156,7 +172,10 @@ func (l *untypedList) Contains(v ref.Val) ref.Val {
 
 func (l *untypedList) Equal(other ref.Val) ref.Val {
 	o, ok := other.(traits.Lister)
-	if !ok || l.Size() != o.Size() {
+	switch {
+	case !ok && l.fromGo:
+		return celtypes.MaybeNoSuchOverloadErr(other)
+	case !ok || l.Size() != o.Size():
 		return celtypes.False
 	}
 	for i, item := range l.items {

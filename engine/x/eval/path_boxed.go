@@ -152,7 +152,7 @@ func (f *frame) walkUntyped(m *celvalue.UntypedMap, steps []boxedStep) (v ref.Va
 	for i := range steps {
 		s := &steps[i]
 		if s.missing == nil {
-			return celvalue.Untyped(fields), steps[i:], true
+			return m.Of(fields), steps[i:], true
 		}
 		f.work(2 * len(s.name))
 		value, ok := fields[s.name]
@@ -161,10 +161,10 @@ func (f *frame) walkUntyped(m *celvalue.UntypedMap, steps []boxedStep) (v ref.Va
 			return s.missing, nil, false
 		}
 		if fields, ok = value.(map[string]any); !ok {
-			return celvalue.Untyped(value), steps[i+1:], true
+			return m.Of(value), steps[i+1:], true
 		}
 	}
-	return celvalue.Untyped(fields), nil, true
+	return m.Of(fields), nil, true
 }
 
 var errKeyIsError = newErr("invalid qualifier type: %T", errNoOverload)
