@@ -28,7 +28,7 @@ type run struct {
 	results    []result
 
 	ctx context.Context
-	// workLeft is what is left of maxWork. Expressions in evaluation have reserved their limits.
+	// workLeft is the unused part of maxWork. Expressions in evaluation have reserved their limits.
 	workLeft uint64
 	// depth counts the variables in evaluation, and variableCost is their cost so far.
 	depth        int
