@@ -9,6 +9,9 @@ export CELADON_CORPUS
 # Recorded answers of real servers of each Kubernetes version.
 CELADON_VERSIONS ?= $(wildcard $(abspath ../shared/versions))
 export CELADON_VERSIONS
+# Real admission policies.
+CELADON_POLICIES ?= $(wildcard $(abspath ../shared/policies))
+export CELADON_POLICIES
 WORLDS ?= 20000
 SERVER_WORLDS ?= 500
 ORACLE_CRDS ?= 5000

@@ -61,7 +61,10 @@ func (e *Env) With(roots []Root) (*cel.Env, error) {
 	seen := map[*types.Decl]*cel.Type{}
 	for _, r := range roots {
 		t := r.Type
-		if r.Decl != nil {
+		switch {
+		case r.Object != nil:
+			objects, t = append(objects, r.Object), r.Object.CelType()
+		case r.Decl != nil:
 			if seen[r.Decl] == nil {
 				object := DeclType(r.Decl, r.Name+typeName)
 				objects, seen[r.Decl] = append(objects, object), object.CelType()

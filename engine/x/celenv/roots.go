@@ -3,6 +3,8 @@ package celenv
 import (
 	"github.com/google/cel-go/cel"
 
+	apiservercel "k8s.io/apiserver/pkg/cel"
+
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -14,7 +16,10 @@ type Root struct {
 	// Decl declares its values, which are decoded JSON. Roots with the same Decl have the same
 	// type.
 	Decl *types.Decl
-	// Type is the type of the variable if Decl is nil. Its values are CEL values.
+	// Object is the type of the variable if Decl is nil. Its values are CEL values. Fields can be added
+	// to the type after it was used; expressions that are compiled later can select them.
+	Object *apiservercel.DeclType
+	// Type is the type of the variable if Decl and Object are nil. Its values are CEL values.
 	Type *cel.Type
 	// Optional is set if the variable is an optional of the declared type.
 	Optional bool

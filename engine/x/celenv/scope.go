@@ -95,7 +95,9 @@ func (s *Scope) compile(roots []Root, src string) (checked *cel.Ast, ok bool, er
 	}
 	variables := make([]*check.Variable, len(roots))
 	for i, r := range roots {
-		variables[i] = s.root(r)
+		if variables[i], err = s.root(r); err != nil {
+			return nil, false, err
+		}
 	}
 	if !s.checks.check(parsed, s.types, variables) {
 		return nil, false, nil
@@ -103,15 +105,21 @@ func (s *Scope) compile(roots []Root, src string) (checked *cel.Ast, ok bool, er
 	return parsed, true, nil
 }
 
-func (s *Scope) root(r Root) *check.Variable {
+func (s *Scope) root(r Root) (*check.Variable, error) {
 	if known := s.roots[r]; known != nil {
-		return known
+		return known, nil
 	}
 	t := r.Type
-	if r.Decl != nil {
+	switch {
+	case r.Object != nil:
+		if err := s.types.declare(s.env, r.Object); err != nil {
+			return nil, err
+		}
+		t = r.Object.CelType()
+	case r.Decl != nil:
 		t = s.types.of(r.Decl)
 	}
 	v := check.NewVariable(decls.NewVariable(r.Name, r.of(t)))
 	s.roots[r] = v
-	return v
+	return v, nil
 }

@@ -6,6 +6,8 @@ import (
 	"github.com/google/cel-go/cel"
 	celtypes "github.com/google/cel-go/common/types"
 
+	apiservercel "k8s.io/apiserver/pkg/cel"
+
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -17,6 +19,7 @@ type typeTable struct {
 	keywords          bool
 	roots             map[*types.Decl]*cel.Type
 	objects           map[string]object // by type name
+	declared          []*apiservercel.DeclType
 }
 
 // An object is an object type in a typeTable.
@@ -36,6 +39,16 @@ func (e *Env) newTypeTable() (*typeTable, error) {
 		roots:    map[*types.Decl]*cel.Type{},
 		objects:  map[string]object{},
 	}, err
+}
+
+// declare adds the type of a root to the provider.
+func (t *typeTable) declare(e *Env, object *apiservercel.DeclType) error {
+	all := append(t.declared, object)
+	provider, err := e.provider(all...).WithTypeProvider(e.base.CELTypeProvider())
+	if err == nil {
+		t.Provider, t.declared = provider, all
+	}
+	return err
 }
 
 // of returns the type of a root. Roots with the same Decl, such as self and oldSelf, share a type.

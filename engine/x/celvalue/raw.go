@@ -9,7 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Raw returns the decoded JSON of an object, map, list, or unknown value created by Value. ok is
+// Raw returns the decoded JSON of an object, map, list, or unknown value created by this package. ok is
 // false for any other value.
 func Raw(v ref.Val) (any, bool) {
 	switch v := v.(type) {
@@ -20,6 +20,10 @@ func Raw(v ref.Val) (any, bool) {
 	case *setValue:
 		return v.items, true
 	case *mapListValue:
+		return v.items, true
+	case *UntypedMap:
+		return v.Fields, true
+	case *untypedList:
 		return v.items, true
 	case *unknown:
 		return v.v, true
@@ -86,6 +90,10 @@ func GoType(v ref.Val) string {
 		return "*common.refValSetList"
 	case *mergedValue:
 		return "*common.refValMapList"
+	case *UntypedMap:
+		return "*types.baseMap"
+	case *untypedList:
+		return "*types.baseList"
 	case *unknown:
 		return "*common.unknownPreserved"
 	}

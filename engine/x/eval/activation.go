@@ -24,6 +24,7 @@ type Activation struct {
 	frame *frame // created on first use
 	// work limits each evaluation (0 means MaxWork); share limits the sum of all evaluations.
 	work, share uint64
+	nested      *Activation // see Nested; nil before the first use
 }
 
 // A root is the value of a root variable.
@@ -130,6 +131,29 @@ func BindRoots(roots []celenv.Root, values map[string]any) *Activation {
 	return a
 }
 
+// NewActivation returns an activation for programs with the given roots. The roots are unknown
+// attributes until Set binds them.
+func NewActivation(roots []celenv.Root) *Activation { return BindRoots(roots, nil) }
+
+// Set binds the root with the given index, which must not have a Decl, to v. If v is nil, the root
+// becomes an unknown attribute.
+func (a *Activation) Set(index int, v ref.Val) {
+	r := &a.roots[index]
+	r.val, r.bound = v, value
+	if v == nil {
+		r.bound = unbound
+	}
+}
+
+// Nested returns an activation with the same roots and values as a, for programs that run while a
+// program runs with a. It shares the values: what Set binds later applies to both.
+func (a *Activation) Nested() *Activation {
+	if a.nested == nil {
+		a.nested = &Activation{roots: a.roots, work: a.work}
+	}
+	return a.nested
+}
+
 // Optional returns a copy of a in which oldSelf is an optional, as for a rule with optionalOldSelf.
 // Only programs whose environment declares oldSelf as an optional can use it.
 func (a *Activation) Optional() *Activation {
@@ -159,7 +183,7 @@ func (a *Activation) Unbind() {
 		r := &a.roots[i]
 		*r = root{name: r.name}
 	}
-	*a = Activation{roots: a.roots, frame: f}
+	*a = Activation{roots: a.roots, frame: f, nested: a.nested}
 }
 
 // LimitWork limits the work of each following evaluation, in units of work. MaxWork is the maximum.

@@ -178,9 +178,17 @@ func (m *semantics) equalBoxed(inv *invocation, equal bool) testFunc {
 	}
 	cost := m.price(function, overload)
 	return func(f *frame) truth {
-		base := len(f.args)
-		f.args = append(f.args, x(f))
-		f.args = append(f.args, y(f))
+		a, base := x(f), len(f.args)
+		f.args = append(f.args, a)
+		b := y(f)
+		if i, ok := a.(celtypes.Int); ok {
+			if j, ok := b.(celtypes.Int); ok {
+				f.charge(1)
+				f.popArgs(base)
+				return truthOf((i == j) == equal)
+			}
+		}
+		f.args = append(f.args, b)
 		args := f.args[base:]
 		f.demand(function, equated, args)
 		result := compareBoxed(args[0], args[1], equal)

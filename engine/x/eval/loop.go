@@ -40,6 +40,7 @@ type cursor struct {
 	entries map[string]any
 	over    ref.Val // the value that boxed iterates over
 	boxed   traits.Iterator
+	untyped bool // items have no declaration
 	i, n    int
 	base    int // the height of the frame's keys before the loop
 }
@@ -150,6 +151,10 @@ func (l *loop) beginRange(f *frame, c *cursor) bool {
 	if m, ok := v.(traits.Mapper); ok {
 		v = celtypes.NewRefValList(celtypes.DefaultTypeAdapter, f.sortedKeys(m))
 	}
+	if items, ok := celvalue.UntypedItems(v); ok {
+		c.items, c.n, c.untyped = items, len(items), true
+		return true
+	}
 	if !v.Type().HasTrait(traits.IterableType) {
 		f.err = newErr("got '%s', expected iterable type", celvalue.GoType(v))
 		return false
@@ -192,6 +197,11 @@ func (l *loop) next(f *frame, c *cursor) bool {
 	}
 	if c.i >= c.n {
 		return false
+	}
+	if c.untyped {
+		f.slots[l.key].val = celvalue.Untyped(c.items[c.i])
+		c.i++
+		return true
 	}
 	item := &f.slots[l.item]
 	if l.entries != nil {

@@ -24,6 +24,9 @@ func (m *semantics) boxedPath(a *attribute, counted bool) valFunc {
 	steps := make([]boxedStep, len(a.qualifiers))
 	for i, q := range a.qualifiers {
 		steps[i] = boxedStep{key: q.key.boxed(), optional: q.optional, test: q.test}
+		if name, ok := q.key.constant.(celtypes.String); ok && !q.optional && !q.test {
+			steps[i].name, steps[i].missing = string(name), noSuchKey(name)
+		}
 	}
 	has, key, unwrap := a.has, a.key, (*celtypes.Optional).GetValue
 	if m.has[goOptionals] {
@@ -55,6 +58,10 @@ func (m *semantics) boxedPath(a *attribute, counted bool) valFunc {
 type boxedStep struct {
 	key            valFunc
 	optional, test bool
+	// name and missing are set for a constant name that must be present: missing is the error if it
+	// is absent.
+	name    string
+	missing *celtypes.Err
 }
 
 // applySteps takes steps from v and reports whether it found a value. The value can be an error: a
@@ -78,6 +85,11 @@ func stepsOnError(absent *celtypes.Err) func(*frame, ref.Val, []boxedStep, func(
 }
 
 func tryUnwrapped(f *frame, v ref.Val, steps []boxedStep, unwrap func(*celtypes.Optional) ref.Val) (_ ref.Val, found bool) {
+	if m, ok := v.(*celvalue.UntypedMap); ok {
+		if v, steps, found = f.walkUntyped(m, steps); !found {
+			return v, false
+		}
+	}
 	opt, isOpt := v.(*celtypes.Optional)
 	if isOpt {
 		if !opt.HasValue() {
@@ -127,6 +139,32 @@ func tryUnwrapped(f *frame, v ref.Val, steps []boxedStep, unwrap func(*celtypes.
 // goValue returns the value of an optional without its schema: decoded JSON.
 func goValue(opt *celtypes.Optional) ref.Val {
 	return celtypes.DefaultTypeAdapter.NativeToValue(opt.GetValue().Value())
+}
+
+// walkUntyped takes the first steps from an object without a schema, as long as they have constant
+// names, without creating CEL values in between. It returns the value and the other steps. If found is
+// false, the value is an error.
+func (f *frame) walkUntyped(m *celvalue.UntypedMap, steps []boxedStep) (v ref.Val, rest []boxedStep, found bool) {
+	if len(steps) == 0 || steps[0].missing == nil {
+		return m, steps, true
+	}
+	fields := m.Fields
+	for i := range steps {
+		s := &steps[i]
+		if s.missing == nil {
+			return m.Of(fields), steps[i:], true
+		}
+		f.work(2 * len(s.name))
+		value, ok := fields[s.name]
+		f.charge(1)
+		if !ok {
+			return s.missing, nil, false
+		}
+		if fields, ok = value.(map[string]any); !ok {
+			return m.Of(value), steps[i+1:], true
+		}
+	}
+	return m.Of(fields), nil, true
 }
 
 var errKeyIsError = newErr("invalid qualifier type: %T", errNoOverload)

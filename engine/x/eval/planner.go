@@ -27,6 +27,7 @@ type Planner struct {
 	states  int // total states of regexps
 	missing map[celtypes.String]*celtypes.Err
 	unbound map[string]*celtypes.Err // by name of the root
+	version types.Version            // for roots without a declaration
 }
 
 // NewPlanner returns a planner for the environment.
@@ -37,7 +38,15 @@ func NewPlanner(env *cel.Env) *Planner {
 		regexps: map[string]*regexcost.Pattern{},
 		missing: map[celtypes.String]*celtypes.Err{},
 		unbound: map[string]*celtypes.Err{},
+		version: types.Version{Minor: types.Newest},
 	}
+}
+
+// ForVersion sets the Kubernetes version whose semantics apply to programs without a declared root,
+// and returns p. The default is the newest.
+func (p *Planner) ForVersion(v types.Version) *Planner {
+	p.version = v
+	return p
 }
 
 // New plans an expression. To plan several, a Planner is faster.
@@ -87,7 +96,7 @@ func (p *Planner) program(checked *cel.Ast, e ast.Expr, roots []celenv.Root, lim
 }
 
 func (p *Planner) planner(checked *ast.AST, roots []celenv.Root) *planner {
-	return &planner{Planner: p, semantics: semanticsFor(roots), roots: roots, refs: checked.ReferenceMap(), types: checked.TypeMap()}
+	return &planner{Planner: p, semantics: semanticsFor(roots, p.version), roots: roots, refs: checked.ReferenceMap(), types: checked.TypeMap()}
 }
 
 func unplannable(panicked any) error {

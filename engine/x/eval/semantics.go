@@ -88,14 +88,14 @@ func semanticsOf(v types.Version) *semantics {
 	return allSemantics[min(max(v.Minor, first), last)-first]()
 }
 
-// semanticsFor returns the semantics of the roots' version. Roots without a declaration have no version.
-func semanticsFor(roots []celenv.Root) *semantics {
+// semanticsFor returns the semantics of the roots' version, or of v if no root is declared.
+func semanticsFor(roots []celenv.Root, v types.Version) *semantics {
 	for _, r := range roots {
 		if r.Decl != nil {
 			return semanticsOf(r.Decl.Version())
 		}
 	}
-	return semanticsOf(types.Version{Minor: types.Newest})
+	return semanticsOf(v)
 }
 
 func newSemantics(minor int) *semantics {

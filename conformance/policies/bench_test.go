@@ -1,0 +1,87 @@
+package policies
+
+import (
+	"context"
+	"testing"
+
+	"github.com/celadon-cel/celadon/engine/policy"
+)
+
+// benchmarkDocuments are a policy with five validations, its binding, and the Namespace.
+const benchmarkDocuments = `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: p}
+spec:
+  matchConstraints:
+    resourceRules: [{operations: [CREATE, UPDATE], apiGroups: [example.com], apiVersions: [v1], resources: [widgets]}]
+  validations:
+  - expression: object.spec.size <= 10
+    message: the size is at most 10
+  - expression: has(object.metadata.labels) && 'team' in object.metadata.labels
+  - expression: object.spec.names.all(n, n.startsWith('a'))
+  - expression: object.spec.image.startsWith('registry.example.com/')
+  - expression: object.spec.ports.exists(p, p.port == 443) || object.metadata.namespace == 'ns'
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: b}
+spec: {policyName: p, validationActions: [Deny]}
+---
+{apiVersion: v1, kind: Namespace, metadata: {name: ns}}
+`
+
+const benchmarkObject = `{apiVersion: example.com/v1, kind: Widget, metadata: {name: w, namespace: ns, labels: {team: x}}, spec: {size: 3, names: [a1, a2, a3], image: registry.example.com/a, ports: [{port: 80}, {port: 443}]}}`
+
+func benchmarkRequest(tb testing.TB) policy.Request {
+	req := NewScenario(1).Requests[0]
+	req.Operation, req.Subresource, req.Namespace, req.OldObject = policy.OperationCreate, "", "ns", nil
+	req.Object = readDocuments(tb, []byte(benchmarkObject))[0]
+	return req
+}
+
+// BenchmarkOwn evaluates an accepted object with engine/policy.
+func BenchmarkOwn(b *testing.B) {
+	set, err := policy.Compile(readDocuments(b, []byte(benchmarkDocuments)), policy.Config{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	req := benchmarkRequest(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		res, err := set.Evaluate(context.Background(), req)
+		if err != nil || !res.Allowed || len(res.Evaluations) != 1 || len(res.Undecided) > 0 {
+			b.Fatal(res, err)
+		}
+	}
+}
+
+// BenchmarkUpstream evaluates the same object with the API server's code.
+func BenchmarkUpstream(b *testing.B) {
+	u := NewUpstream(readDocuments(b, []byte(benchmarkDocuments)), policy.Config{})
+	req := benchmarkRequest(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		if answer := u.Evaluate(&req); answer.Failure != nil || answer.Err != "" || answer.Cost == 0 {
+			b.Fatal(answer)
+		}
+	}
+}
+
+// BenchmarkCompileOwn compiles the documents with engine/policy.
+func BenchmarkCompileOwn(b *testing.B) {
+	docs := readDocuments(b, []byte(benchmarkDocuments))
+	for b.Loop() {
+		if _, err := policy.Compile(docs, policy.Config{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkCompileUpstream compiles the documents with the API server's code.
+func BenchmarkCompileUpstream(b *testing.B) {
+	docs := readDocuments(b, []byte(benchmarkDocuments))
+	for b.Loop() {
+		NewUpstream(docs, policy.Config{})
+	}
+}

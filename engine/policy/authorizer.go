@@ -1,0 +1,82 @@
+package policy
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/cel-go/common/types/ref"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/apiserver/pkg/cel/library"
+)
+
+// An Access is an access that an expression checks through authorizer.
+type Access struct {
+	User User
+	Verb string
+	// Path is the path of a request without resource. The other fields are then empty.
+	Path                                          string
+	Group, Resource, Subresource, Namespace, Name string
+}
+
+// An Authorization is the decision about an Access.
+type Authorization struct {
+	// Known is false if the decision is not known. The result of the policy is then undecided.
+	Known   bool
+	Allowed bool
+	// Reason is the result of reason() in expressions.
+	Reason string
+}
+
+// An authority implements authorizer.Authorizer for the expressions of a run.
+type authority struct {
+	decide func(Access) Authorization
+	// unknown is set to an access whose decision is not known.
+	unknown *Access
+}
+
+var errUnknownAccess = errors.New("the decision is not known")
+
+// Authorize implements authorizer.Authorizer.
+func (a *authority) Authorize(_ context.Context, of authorizer.Attributes) (authorizer.Decision, string, error) {
+	access := Access{Verb: of.GetVerb()}
+	if of.IsResourceRequest() {
+		access.Group, access.Resource, access.Subresource = of.GetAPIGroup(), of.GetResource(), of.GetSubresource()
+		access.Namespace, access.Name = of.GetNamespace(), of.GetName()
+	} else {
+		access.Path = of.GetPath()
+	}
+	if u := of.GetUser(); u != nil {
+		access.User = User{Name: u.GetName(), UID: u.GetUID(), Groups: u.GetGroups(), Extra: u.GetExtra()}
+	}
+	var decision Authorization
+	if a.decide != nil {
+		decision = a.decide(access)
+	}
+	switch {
+	case !decision.Known:
+		if a.unknown == nil {
+			a.unknown = &access
+		}
+		return authorizer.DecisionNoOpinion, "", errUnknownAccess
+	case decision.Allowed:
+		return authorizer.DecisionAllow, decision.Reason, nil
+	}
+	return authorizer.DecisionNoOpinion, decision.Reason, nil
+}
+
+// values returns the values of authorizer and authorizer.requestResource.
+func (a *authority) values(req *Request) (all, resource ref.Val) {
+	info := &user.DefaultInfo{Name: req.User.Name, UID: req.User.UID, Groups: req.User.Groups, Extra: req.User.Extra}
+	return library.NewAuthorizerVal(info, a), library.NewResourceAuthorizerVal(info, a, requested{req})
+}
+
+// requested implements library.Resource.
+type requested struct{ req *Request }
+
+func (r requested) GetName() string                          { return r.req.Name }
+func (r requested) GetNamespace() string                     { return r.req.Namespace }
+func (r requested) GetResource() schema.GroupVersionResource { return r.req.Resource }
+func (r requested) GetSubresource() string                   { return r.req.Subresource }

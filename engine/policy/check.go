@@ -1,0 +1,147 @@
+package policy
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	apivalidation "k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/celadon-cel/celadon/engine/x/celenv"
+)
+
+// The API server's limits on the lists of a policy.
+const (
+	maxMatchConditions  = 64
+	maxAuditAnnotations = 20
+)
+
+var reasons = []string{"Unauthorized", "Forbidden", "Invalid", "RequestEntityTooLarge"}
+
+// check reports fields of a policy that the server rejects.
+func (d *policyDocument) check(report func(path, detail string)) {
+	spec := &d.Spec
+	switch m := spec.MatchConstraints; {
+	case m == nil:
+		report("spec.matchConstraints", "the field is missing, so the policy matches nothing: add resourceRules")
+	case len(m.ResourceRules) == 0:
+		report("spec.matchConstraints.resourceRules", "the list is empty, so the policy matches nothing: add a rule")
+	}
+	if len(spec.Validations) == 0 && len(spec.AuditAnnotations) == 0 {
+		report("spec.validations", "the policy has neither validations nor auditAnnotations: add one")
+	}
+	checkFailurePolicy(spec.FailurePolicy, "spec.failurePolicy", report)
+	if k := spec.ParamKind; k != nil && (k.APIVersion == "" || k.Kind == "") {
+		report("spec.paramKind", "set apiVersion and kind")
+	}
+	checkVariables(spec.Variables, report)
+	checkConditions(spec.MatchConditions, "spec.", report)
+	for i := range spec.Validations {
+		spec.Validations[i].check(fmt.Sprintf("spec.validations[%d]", i), report)
+	}
+	checkAnnotations(spec.AuditAnnotations, report)
+}
+
+func checkFailurePolicy(p *string, path string, report func(path, detail string)) {
+	if p != nil && *p != "Fail" && *p != "Ignore" {
+		report(path, fmt.Sprintf("got %q, want Fail or Ignore", *p))
+	}
+}
+
+// identifier matches the names that expressions can select.
+var identifier = regexp.MustCompile(`^[_a-zA-Z][_a-zA-Z0-9]*$`)
+
+func checkVariables(list []variable, report func(path, detail string)) {
+	seen := map[string]bool{}
+	for i, v := range list {
+		path := fmt.Sprintf("spec.variables[%d]", i)
+		switch {
+		case !identifier.MatchString(v.Name) || celenv.Reserved(v.Name):
+			report(path+".name", fmt.Sprintf("got %q, want a CEL identifier", v.Name))
+		case seen[v.Name]:
+			report(path+".name", fmt.Sprintf("several variables are named %q: rename all but one", v.Name))
+		}
+		seen[v.Name] = true
+		checkExpression(v.Expression, path+".expression", report)
+	}
+}
+
+func checkExpression(source, path string, report func(path, detail string)) {
+	if strings.TrimSpace(source) == "" {
+		report(path, "the expression is missing")
+	}
+}
+
+func checkConditions(list []matchCondition, path string, report func(path, detail string)) {
+	if len(list) > maxMatchConditions {
+		report(path+"matchConditions", fmt.Sprintf("got %d items, want at most %d", len(list), maxMatchConditions))
+	}
+	seen := map[string]bool{}
+	for i, m := range list {
+		at := fmt.Sprintf("%smatchConditions[%d]", path, i)
+		switch {
+		case len(apivalidation.IsQualifiedName(m.Name)) > 0:
+			report(at+".name", fmt.Sprintf("got %q, want a qualified name, such as exclude-nodes", m.Name))
+		case seen[m.Name]:
+			report(at+".name", fmt.Sprintf("several conditions are named %q: rename all but one", m.Name))
+		}
+		seen[m.Name] = true
+		checkExpression(m.Expression, at+".expression", report)
+	}
+}
+
+func (v *validation) check(path string, report func(path, detail string)) {
+	checkExpression(v.Expression, path+".expression", report)
+	switch trimmed := strings.TrimSpace(v.Message); {
+	case v.Message != "" && trimmed == "":
+		report(path+".message", "the message has only spaces: write a message or remove the field")
+	case strings.ContainsAny(trimmed, "\n\r"):
+		report(path+".message", "the message has line breaks: write it on one line")
+	}
+	if v.Reason != nil && !slices.Contains(reasons, *v.Reason) {
+		report(path+".reason", fmt.Sprintf("got %q, want %s", *v.Reason, strings.Join(reasons, ", ")))
+	}
+}
+
+func checkAnnotations(list []auditAnnotation, report func(path, detail string)) {
+	if len(list) > maxAuditAnnotations {
+		report("spec.auditAnnotations", fmt.Sprintf("got %d items, want at most %d", len(list), maxAuditAnnotations))
+	}
+	seen := map[string]bool{}
+	for i, a := range list {
+		path := fmt.Sprintf("spec.auditAnnotations[%d]", i)
+		switch {
+		case len(apivalidation.IsQualifiedName(a.Key)) > 0:
+			report(path+".key", fmt.Sprintf("got %q, want a qualified name", a.Key))
+		case seen[a.Key]:
+			report(path+".key", fmt.Sprintf("several annotations have the key %q: rename all but one", a.Key))
+		}
+		seen[a.Key] = true
+		checkExpression(a.ValueExpression, path+".valueExpression", report)
+	}
+}
+
+// check reports fields of a binding that the server rejects.
+func (d *bindingDocument) check(report func(path, detail string)) {
+	spec := &d.Spec
+	if spec.PolicyName == "" {
+		report("spec.policyName", "the name of the policy is missing")
+	}
+	if len(spec.ValidationActions) == 0 {
+		report("spec.validationActions", "the list is empty: add Deny, Warn, or Audit")
+	}
+	seen := map[string]bool{}
+	for _, a := range spec.ValidationActions {
+		switch {
+		case a != string(ActionDeny) && a != string(ActionWarn) && a != string(ActionAudit):
+			report("spec.validationActions", fmt.Sprintf("got %q, want Deny, Warn, or Audit", a))
+		case seen[a]:
+			report("spec.validationActions", fmt.Sprintf("%s occurs twice: remove one", a))
+		}
+		seen[a] = true
+	}
+	if seen[string(ActionDeny)] && seen[string(ActionWarn)] {
+		report("spec.validationActions", "Deny and Warn cannot be used together: remove one")
+	}
+}

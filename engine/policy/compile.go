@@ -1,0 +1,193 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/google/cel-go/cel"
+
+	apiservercel "k8s.io/apiserver/pkg/cel"
+
+	"github.com/celadon-cel/celadon/engine/x/celenv"
+	"github.com/celadon-cel/celadon/engine/x/eval"
+	"github.com/celadon-cel/celadon/engine/x/expr"
+)
+
+// An expression is a compiled expression. A nil expression is absent.
+type expression struct {
+	name    string // of a variable or matchCondition
+	source  string
+	program *eval.Program // nil if it does not compile
+	// failure is the server's error if the expression does not compile.
+	failure string
+}
+
+// A compiler compiles the expressions of a policy or webhook.
+type compiler struct {
+	settings settings
+	roots    []celenv.Root
+	scope    *celenv.Scope
+	planner  *eval.Planner
+	report   func(path, detail string)
+	// uses marks the roots that an expression uses.
+	uses [rootCount]bool
+}
+
+func newCompiler(s settings, roots []celenv.Root, report func(path, detail string)) (*compiler, error) {
+	scope, err := s.env.Scope()
+	if err != nil {
+		return nil, err
+	}
+	return &compiler{settings: s, roots: roots, scope: scope, planner: eval.NewPlanner(scope.Env()).ForVersion(s.version), report: report}, nil
+}
+
+// compile compiles an expression that must have one of the given types, or any type if there are
+// none. It reports an expression that does not compile.
+func (c *compiler) compile(path, source string, roots []celenv.Root, want ...*cel.Type) (*expression, *cel.Type) {
+	x := &expression{source: source}
+	checked, err := c.scope.CompileWith(declared(roots), source)
+	var complex *celenv.ComplexError
+	var issues *celenv.IssuesError
+	switch {
+	case errors.As(err, &complex):
+		x.program = eval.Overworked(err.Error())
+		c.report(path, err.Error())
+		return x, nil
+	case errors.As(err, &issues):
+		return c.fail(x, path, "compilation failed: "+err.Error()), nil
+	case err != nil:
+		return c.fail(x, path, err.Error()), nil
+	}
+	got := checked.OutputType()
+	if !isOneOf(got, want) {
+		return c.fail(x, path, mistyped(got, want)), nil
+	}
+	if x.program, err = c.planner.PlanWith(checked, roots, c.settings.perCall); err != nil {
+		x.program = nil
+		return c.fail(x, path, "program instantiation failed: "+err.Error()), nil
+	}
+	for i, r := range roots {
+		c.uses[i] = c.uses[i] || expr.Mentions(checked, r.Name)
+	}
+	return x, got
+}
+
+func (c *compiler) fail(x *expression, path, failure string) *expression {
+	x.failure = failure
+	c.report(path, failure)
+	return x
+}
+
+// declared returns the roots that expressions can use.
+func declared(roots []celenv.Root) []celenv.Root {
+	list := make([]celenv.Root, 0, len(roots))
+	for _, r := range roots {
+		if r.Name != undeclaredName {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+func isOneOf(got *cel.Type, want []*cel.Type) bool {
+	for _, t := range want {
+		if got.IsExactType(t) {
+			return true
+		}
+	}
+	return len(want) == 0
+}
+
+func mistyped(got *cel.Type, want []*cel.Type) string {
+	if len(want) == 1 {
+		return fmt.Sprintf("must evaluate to %v but got %v", want[0], got)
+	}
+	return fmt.Sprintf("must evaluate to one of %v but got %v", want, got)
+}
+
+// A program holds the compiled expressions of a policy or webhook.
+type program struct {
+	roots []celenv.Root
+	uses  [rootCount]bool
+
+	conditions  []*expression
+	variables   []*expression
+	validations []*expression
+	messages    []*expression // nil items have no messageExpression
+	annotations []*expression
+
+	// variableNames lists each name once. If several variables have a name, variableIndex has the last.
+	variableNames []string
+	variableIndex map[string]int
+	hasMessages   bool
+}
+
+// newPolicyProgram compiles the expressions of a policy.
+func newPolicyProgram(s settings, doc *policyDocument, report func(path, detail string)) (*program, error) {
+	variables := newVariablesType()
+	roots := newRoots(doc.Spec.ParamKind != nil, variables)
+	c, err := newCompiler(s, roots, report)
+	if err != nil {
+		return nil, err
+	}
+	p := &program{roots: roots, variableIndex: make(map[string]int, len(doc.Spec.Variables))}
+	for i, v := range doc.Spec.Variables {
+		x, t := c.compile(fmt.Sprintf("spec.variables[%d].expression", i), v.Expression, roots)
+		x.name = v.Name
+		variables.Fields[v.Name] = apiservercel.NewDeclField(v.Name, variableType(t), true, nil, nil)
+		p.variables = append(p.variables, x)
+		if _, ok := p.variableIndex[v.Name]; !ok {
+			p.variableNames = append(p.variableNames, v.Name)
+		}
+		p.variableIndex[v.Name] = i
+	}
+	c.conditions(p, "spec.", doc.Spec.MatchConditions)
+	for i, v := range doc.Spec.Validations {
+		x, _ := c.compile(fmt.Sprintf("spec.validations[%d].expression", i), v.Expression, roots, cel.BoolType)
+		p.validations = append(p.validations, x)
+	}
+	p.messages = make([]*expression, len(doc.Spec.Validations))
+	for i, v := range doc.Spec.Validations {
+		if v.MessageExpression != "" {
+			p.messages[i], _ = c.compile(fmt.Sprintf("spec.validations[%d].messageExpression", i), v.MessageExpression, roots[:authorizerRoot], cel.StringType)
+			p.hasMessages = true
+		}
+	}
+	for i, a := range doc.Spec.AuditAnnotations {
+		x, _ := c.compile(fmt.Sprintf("spec.auditAnnotations[%d].valueExpression", i), a.ValueExpression, roots, cel.StringType, cel.NullType)
+		p.annotations = append(p.annotations, x)
+	}
+	p.uses = c.uses
+	return p, nil
+}
+
+// newWebhookProgram compiles the matchConditions of a webhook, which is at path.
+func newWebhookProgram(s settings, path string, conditions []matchCondition, report func(path, detail string)) (*program, error) {
+	roots := newRoots(false, nil)
+	c, err := newCompiler(s, roots, report)
+	if err != nil {
+		return nil, err
+	}
+	p := &program{roots: roots}
+	c.conditions(p, path, conditions)
+	p.uses = c.uses
+	return p, nil
+}
+
+// conditions compiles matchConditions. path is the path of their parent with a dot, or "".
+func (c *compiler) conditions(p *program, path string, conditions []matchCondition) {
+	for i, m := range conditions {
+		x, _ := c.compile(fmt.Sprintf("%smatchConditions[%d].expression", path, i), m.Expression, c.roots, cel.BoolType)
+		x.name = m.Name
+		p.conditions = append(p.conditions, x)
+	}
+}
+
+// trimmed returns text without surrounding space, or or if nothing is left.
+func trimmed(text, or string) string {
+	if text = strings.TrimSpace(text); text == "" {
+		return or
+	}
+	return text
+}

@@ -1,0 +1,176 @@
+package policy
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	strictjson "sigs.k8s.io/json"
+)
+
+// How it works: documents are decoded into structs with the fields of the API, strictly, so that an
+// unknown field is an error and not ignored. The API types of k8s.io/api are not used, because their
+// fields depend on the linked release.
+
+// registration is the API group of policies and webhook configurations.
+const registration = "admissionregistration.k8s.io"
+
+// maxDocument limits the size of a policy, binding, or webhook configuration in bytes, like the API
+// server's limit on requests.
+const maxDocument = 3 << 20
+
+type objectMeta struct {
+	Name      string            `json:"name"`
+	Namespace string            `json:"namespace"`
+	Labels    map[string]string `json:"labels"`
+}
+
+// A policyDocument is a ValidatingAdmissionPolicy.
+type policyDocument struct {
+	Spec struct {
+		ParamKind        *paramKind        `json:"paramKind"`
+		MatchConstraints *matchResources   `json:"matchConstraints"`
+		Validations      []validation      `json:"validations"`
+		FailurePolicy    *string           `json:"failurePolicy"`
+		AuditAnnotations []auditAnnotation `json:"auditAnnotations"`
+		MatchConditions  []matchCondition  `json:"matchConditions"`
+		Variables        []variable        `json:"variables"`
+	} `json:"spec"`
+}
+
+type paramKind struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+}
+
+func (k *paramKind) String() string { return k.APIVersion + " " + k.Kind }
+
+type matchResources struct {
+	NamespaceSelector    *metav1.LabelSelector `json:"namespaceSelector"`
+	ObjectSelector       *metav1.LabelSelector `json:"objectSelector"`
+	ResourceRules        []resourceRule        `json:"resourceRules"`
+	ExcludeResourceRules []resourceRule        `json:"excludeResourceRules"`
+	MatchPolicy          *string               `json:"matchPolicy"`
+}
+
+type resourceRule struct {
+	ResourceNames []string `json:"resourceNames"`
+	Operations    []string `json:"operations"`
+	APIGroups     []string `json:"apiGroups"`
+	APIVersions   []string `json:"apiVersions"`
+	Resources     []string `json:"resources"`
+	Scope         *string  `json:"scope"`
+}
+
+type validation struct {
+	Expression        string  `json:"expression"`
+	Message           string  `json:"message"`
+	Reason            *string `json:"reason"`
+	MessageExpression string  `json:"messageExpression"`
+}
+
+type auditAnnotation struct {
+	Key             string `json:"key"`
+	ValueExpression string `json:"valueExpression"`
+}
+
+type matchCondition struct {
+	Name       string `json:"name"`
+	Expression string `json:"expression"`
+}
+
+type variable struct {
+	Name       string `json:"name"`
+	Expression string `json:"expression"`
+}
+
+// A bindingDocument is a ValidatingAdmissionPolicyBinding.
+type bindingDocument struct {
+	Spec struct {
+		PolicyName        string          `json:"policyName"`
+		ParamRef          *paramRef       `json:"paramRef"`
+		MatchResources    *matchResources `json:"matchResources"`
+		ValidationActions []string        `json:"validationActions"`
+	} `json:"spec"`
+}
+
+type paramRef struct {
+	Name                    string                `json:"name"`
+	Namespace               string                `json:"namespace"`
+	Selector                *metav1.LabelSelector `json:"selector"`
+	ParameterNotFoundAction *string               `json:"parameterNotFoundAction"`
+}
+
+// A header holds the fields that all documents have.
+type header struct {
+	apiVersion, group, version, kind string
+	meta                             objectMeta
+}
+
+// headerOf returns the identity of a document. labels that are not strings are an error.
+func headerOf(doc map[string]any) (h header, err error) {
+	h.apiVersion, _ = doc["apiVersion"].(string)
+	h.kind, _ = doc["kind"].(string)
+	if h.apiVersion == "" || h.kind == "" {
+		return h, errors.New("apiVersion and kind must be set")
+	}
+	var grouped bool
+	if h.group, h.version, grouped = strings.Cut(h.apiVersion, "/"); !grouped {
+		h.group, h.version = "", h.apiVersion
+	}
+	meta, _ := doc["metadata"].(map[string]any)
+	h.meta.Name, _ = meta["name"].(string)
+	h.meta.Namespace, _ = meta["namespace"].(string)
+	h.meta.Labels, err = labelsOf(meta)
+	return h, err
+}
+
+// labelsOf returns the labels in an object's metadata.
+func labelsOf(meta map[string]any) (map[string]string, error) {
+	given, ok := meta["labels"].(map[string]any)
+	if !ok {
+		if meta["labels"] != nil {
+			return nil, fmt.Errorf("metadata.labels: got %T, want an object", meta["labels"])
+		}
+		return nil, nil
+	}
+	labels := make(map[string]string, len(given))
+	for k, v := range given {
+		text, ok := v.(string)
+		if !ok {
+			return nil, fmt.Errorf("metadata.labels: %q: got %T, want a string", k, v)
+		}
+		labels[k] = text
+	}
+	return labels, nil
+}
+
+// decode decodes a document without its metadata and status into out. It reports
+// unknown fields as an error.
+func decode(doc map[string]any, out any) error {
+	part := map[string]any{}
+	for field, value := range doc {
+		switch field {
+		case "apiVersion", "kind", "metadata", "status":
+		default:
+			part[field] = value
+		}
+	}
+	data, err := json.Marshal(part)
+	if err != nil {
+		return err
+	}
+	if len(data) > maxDocument {
+		return fmt.Errorf("the document has %d bytes: the API server accepts at most %d", len(data), maxDocument)
+	}
+	strict, err := strictjson.UnmarshalStrict(data, out)
+	if err != nil {
+		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if len(strict) > 0 {
+		return fmt.Errorf("%w: remove it or correct its name", errors.Join(strict...))
+	}
+	return nil
+}

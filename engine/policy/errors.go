@@ -1,0 +1,74 @@
+package policy
+
+import (
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"github.com/celadon-cel/celadon/engine/x/eval"
+)
+
+// A CompileError describes a document that the API server would reject, or an expression that does
+// not compile.
+type CompileError struct {
+	// Kind and Name identify the document.
+	Kind, Name string
+	// Path is the field, such as "spec.validations[0].expression", or "" for the whole document.
+	Path string
+	// Detail is the problem and what to do about it. For an expression it is the server's message.
+	Detail string
+	// Dropped is set if the document has no effect in the Set. Otherwise only the expression is
+	// invalid, and each request that evaluates it fails, as in a server that stores the policy.
+	Dropped bool
+}
+
+func (e *CompileError) Error() string {
+	text := e.Kind
+	if e.Name != "" {
+		text += " " + e.Name
+	}
+	if e.Path != "" {
+		text += ": " + e.Path
+	}
+	return text + ": " + e.Detail
+}
+
+// CompileErrors holds the errors of all documents, in their order.
+type CompileErrors struct{ Errors []*CompileError }
+
+func (e *CompileErrors) Error() string {
+	texts := make([]string, len(e.Errors))
+	for i, one := range e.Errors {
+		texts[i] = one.Error()
+	}
+	return strings.Join(texts, "\n")
+}
+
+// An InternalError is a bug in Celadon, never a verdict. Please report it.
+type InternalError struct {
+	// Policy is the policy that was being compiled or evaluated, or "".
+	Policy string
+	// Reason describes the failure.
+	Reason string
+	// Stack is the stack trace in the format of runtime/debug.Stack.
+	Stack []byte
+}
+
+func (e *InternalError) Error() string {
+	text := "internal error in celadon (please report it): "
+	if e.Policy != "" {
+		text += "policy " + e.Policy + ": "
+	}
+	return text + e.Reason
+}
+
+// internal returns the error for a recovered panic, or for an internal error of the evaluator.
+func internal(policy string, p any) *InternalError {
+	switch p := p.(type) {
+	case *InternalError:
+		return p
+	case *eval.InternalError:
+		return &InternalError{Policy: policy, Reason: fmt.Sprint(p.Panic), Stack: p.Stack}
+	}
+	return &InternalError{Policy: policy, Reason: fmt.Sprint(p), Stack: debug.Stack()}
+}

@@ -1,0 +1,215 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Evaluate evaluates the policies that match a request and returns the server's response. A denied
+// request is not an error: see Result.Allowed and Result.Failure. Evaluate returns an error if ctx is
+// done, if req is malformed, or on an internal error.
+func (s *Set) Evaluate(ctx context.Context, req Request) (res *Result, err error) {
+	at := ""
+	defer func() {
+		if p := recover(); p != nil {
+			res, err = nil, internal(at, p)
+		}
+	}()
+	if err := req.check(); err != nil {
+		return nil, err
+	}
+	if isExempt(&req) {
+		return &Result{Allowed: true}, nil
+	}
+	e := s.evaluations.Get().(*evaluation)
+	e.start(ctx, s, &req)
+	for _, p := range s.policies {
+		at = p.name
+		if err := e.policy(p); err != nil {
+			return nil, err
+		}
+	}
+	e.finish()
+	res = e.result
+	e.reset()
+	s.evaluations.Put(e)
+	return res, nil
+}
+
+// An evaluation is the evaluation of all policies for a request. It is reused if it succeeds.
+type evaluation struct {
+	situation
+	response
+	request  Request
+	ctx      context.Context
+	workLeft uint64
+}
+
+// A firstResult is a Result with memory for its first Evaluation, because most requests have one.
+type firstResult struct {
+	Result
+	first [1]Evaluation
+}
+
+func (e *evaluation) start(ctx context.Context, set *Set, req *Request) {
+	res := &firstResult{Result: Result{Allowed: true}}
+	res.Evaluations = res.first[:0]
+	e.ctx, e.workLeft, e.result, e.request = ctx, maxWork, &res.Result, *req
+	e.situation.set, e.situation.req = set, &e.request
+}
+
+// reset drops everything about the request.
+func (e *evaluation) reset() {
+	clear(e.converted)
+	converted := e.converted[:0]
+	*e = evaluation{situation: situation{converted: converted}}
+}
+
+// exempt lists the resources for which the server does not evaluate policies.
+var exempt = map[string][]string{
+	"authentication.k8s.io": {"selfsubjectreviews", "tokenreviews"},
+	"authorization.k8s.io":  {"localsubjectaccessreviews", "selfsubjectaccessreviews", "selfsubjectrulesreviews", "subjectaccessreviews"},
+}
+
+func isExempt(req *Request) bool {
+	if req.Kind.Group == registration {
+		return strings.HasPrefix(req.Kind.Kind, "ValidatingAdmissionPolicy") || strings.HasPrefix(req.Kind.Kind, "MutatingAdmissionPolicy") ||
+			strings.HasSuffix(req.Kind.Kind, "WebhookConfiguration")
+	}
+	return slices.Contains(exempt[req.Resource.Group], req.Resource.Resource)
+}
+
+// policy evaluates a policy with all its bindings.
+func (e *evaluation) policy(p *compiledPolicy) error {
+	if len(p.bindings) == 0 {
+		return nil
+	}
+	to, ok, err := p.constraints.matches(&e.situation)
+	switch {
+	case err != nil:
+		e.undecide(p, nil, err.Error())
+		return nil
+	case !ok:
+		return nil
+	}
+	var all annotations
+	if len(p.annotationKeys) > 0 {
+		all = annotations{}
+	}
+	for _, b := range p.bindings {
+		if err := e.binding(p, b, to, all); err != nil {
+			return err
+		}
+	}
+	e.publish(p, all)
+	return nil
+}
+
+// binding evaluates a policy with a binding.
+func (e *evaluation) binding(p *compiledPolicy, b *compiledBinding, to target, all annotations) error {
+	if b.constraints != nil {
+		_, ok, err := b.constraints.matches(&e.situation)
+		switch {
+		case err != nil:
+			e.undecide(p, b, err.Error())
+			return nil
+		case !ok:
+			return nil
+		}
+	}
+	params, missing := e.set.paramsOf(p, b, e.req)
+	switch {
+	case missing != nil && missing.undecided != "":
+		e.undecide(p, b, missing.undecided)
+		return nil
+	case missing != nil:
+		e.configurationFails(p, b, missing.failure)
+		return nil
+	case len(params) == 0:
+		return nil
+	}
+	objects := e.to(to)
+	if objects.err != nil {
+		e.configurationFails(p, b, "failed to convert object version: "+objects.err.Error())
+		return nil
+	}
+	for _, object := range params {
+		if err := e.run(p, b, objects, object, all); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run evaluates a policy with a binding and a params object.
+func (e *evaluation) run(p *compiledPolicy, b *compiledBinding, objects *converted, params map[string]any, all annotations) error {
+	r := p.runs.Get().(*run)
+	r.start(e.ctx, e.workLeft)
+	r.authority.decide = e.set.authorize
+	v := r.validate(&e.situation, p, objects, params)
+	e.workLeft = r.workLeft
+	undecided, bug := r.whyUndecided(), r.bug
+	r.finish()
+	p.runs.Put(r)
+	if bug != nil {
+		return internal(p.name, bug)
+	}
+	if err := e.ctx.Err(); err != nil {
+		return context.Cause(e.ctx)
+	}
+	if undecided != "" {
+		e.undecide(p, b, undecided)
+		return nil
+	}
+	e.result.Evaluations = append(e.result.Evaluations, Evaluation{
+		Policy: p.name, Binding: b.name, Params: paramsName(params), Excluded: v.isExcluded, Condition: v.excluded, Cost: v.cost, MatchCost: v.matchCost,
+		Decisions: append(e.decide(e.req, p, b, &v), e.annotate(e.req, p, b, &v, all)...),
+	})
+	return nil
+}
+
+// whyUndecided returns the reason why the result of the run is not known, or "".
+func (r *run) whyUndecided() string {
+	if r.undecided != "" || r.authority.unknown == nil {
+		return r.undecided
+	}
+	a := r.authority.unknown
+	what := a.Path
+	if what == "" {
+		what = schema.GroupResource{Group: a.Group, Resource: a.Resource}.String()
+	}
+	return fmt.Sprintf("an expression asks whether %q may %s %s: add RBAC objects, or set Config.Authorize", a.User.Name, a.Verb, what)
+}
+
+// configurationFails denies the request because a binding cannot be used, unless failurePolicy is
+// Ignore.
+func (e *evaluation) configurationFails(p *compiledPolicy, b *compiledBinding, failure string) {
+	d := p.failed("failed to configure binding: " + failure)
+	one := Decision{Validation: -1, Message: d.message, Failed: true}
+	if d.deny {
+		one.Actions = []Action{ActionDeny}
+		e.deny(e.req, p, b, "", d.message)
+	}
+	e.result.Evaluations = append(e.result.Evaluations, Evaluation{Policy: p.name, Binding: b.name, Decisions: []Decision{one}})
+}
+
+func (e *evaluation) undecide(p *compiledPolicy, b *compiledBinding, reason string) {
+	u := Undecided{Policy: p.name, Reason: reason}
+	if b != nil {
+		u.Binding = b.name
+	}
+	e.result.Undecided = append(e.result.Undecided, u)
+}
+
+func paramsName(params map[string]any) string {
+	meta, _ := params["metadata"].(map[string]any)
+	name, _ := meta["name"].(string)
+	if namespace, _ := meta["namespace"].(string); namespace != "" {
+		return namespace + "/" + name
+	}
+	return name
+}

@@ -1,0 +1,190 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// constraints are compiled matchConstraints or matchResources.
+type constraints struct {
+	namespaces, objects labels.Selector
+	rules, exclude      []resourceRule
+	equivalent          bool // matchPolicy: Equivalent
+}
+
+// newConstraints compiles m, which is at path. The server's defaults apply to absent fields.
+func newConstraints(m *matchResources, path string, report func(path, detail string)) *constraints {
+	c := &constraints{rules: m.ResourceRules, exclude: m.ExcludeResourceRules, equivalent: m.MatchPolicy == nil || *m.MatchPolicy == "Equivalent"}
+	if p := m.MatchPolicy; p != nil && *p != "Equivalent" && *p != "Exact" {
+		report(path+".matchPolicy", fmt.Sprintf("got %q, want Exact or Equivalent", *p))
+	}
+	c.namespaces = newSelector(m.NamespaceSelector, path+".namespaceSelector", report)
+	c.objects = newSelector(m.ObjectSelector, path+".objectSelector", report)
+	for i, r := range m.ResourceRules {
+		r.check(fmt.Sprintf("%s.resourceRules[%d]", path, i), report)
+	}
+	for i, r := range m.ExcludeResourceRules {
+		r.check(fmt.Sprintf("%s.excludeResourceRules[%d]", path, i), report)
+	}
+	return c
+}
+
+func newSelector(s *metav1.LabelSelector, path string, report func(path, detail string)) labels.Selector {
+	if s == nil {
+		return labels.Everything()
+	}
+	selector, err := metav1.LabelSelectorAsSelector(s)
+	if err != nil {
+		report(path, "invalid selector: "+err.Error())
+		return labels.Nothing()
+	}
+	return selector
+}
+
+// check reports fields of a rule that the server rejects.
+func (r *resourceRule) check(path string, report func(path, detail string)) {
+	for _, list := range []struct {
+		field string
+		items []string
+	}{{"operations", r.Operations}, {"apiGroups", r.APIGroups}, {"apiVersions", r.APIVersions}, {"resources", r.Resources}} {
+		switch {
+		case len(list.items) == 0:
+			report(path+"."+list.field, "the list is empty, so the rule matches nothing: name what it matches, or use \"*\"")
+		case len(list.items) > 1 && slices.Contains(list.items, "*") && list.field != "resources":
+			report(path+"."+list.field, "\"*\" must be the only item")
+		}
+	}
+	for _, op := range r.Operations {
+		switch Operation(op) {
+		case OperationCreate, OperationUpdate, OperationDelete, OperationConnect, "*":
+		default:
+			report(path+".operations", fmt.Sprintf("got %q, want CREATE, UPDATE, DELETE, CONNECT, or *", op))
+		}
+	}
+	if s := r.Scope; s != nil && *s != "*" && *s != "Cluster" && *s != "Namespaced" {
+		report(path+".scope", fmt.Sprintf("got %q, want Cluster, Namespaced, or *", *s))
+	}
+}
+
+var namespacesResource = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+
+// matches reports whether the rule matches the request with the given resource.
+func (r *resourceRule) matches(req *Request, resource schema.GroupVersionResource) bool {
+	return r.matchesScope(req, resource) && hasOrAll(r.Operations, string(req.Operation)) && hasOrAll(r.APIGroups, resource.Group) &&
+		hasOrAll(r.APIVersions, resource.Version) && r.matchesResource(resource.Resource, req.Subresource)
+}
+
+func hasOrAll(items []string, item string) bool {
+	for _, one := range items {
+		if one == "*" || one == item {
+			return true
+		}
+	}
+	return false
+}
+
+// matchesScope reports whether the scope matches. A Namespace is not namespaced, although the
+// namespace of a request for it is its name.
+func (r *resourceRule) matchesScope(req *Request, resource schema.GroupVersionResource) bool {
+	if r.Scope == nil || *r.Scope == "*" {
+		return true
+	}
+	cluster := resource == namespacesResource || req.Namespace == ""
+	return cluster == (*r.Scope == "Cluster")
+}
+
+func (r *resourceRule) matchesResource(resource, subresource string) bool {
+	for _, pattern := range r.Resources {
+		res, sub, _ := strings.Cut(pattern, "/")
+		if (res == "*" || res == resource) && (sub == "*" || sub == subresource) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *resourceRule) matchesName(name string) bool {
+	return len(r.ResourceNames) == 0 || slices.Contains(r.ResourceNames, name)
+}
+
+// errUnknownNamespace is returned if a selector needs a Namespace that is not known.
+var errUnknownNamespace = errors.New("namespaceSelector needs the Namespace of the request, which is not among the documents: add it, or set Request.NamespaceObject")
+
+// matches reports whether c matches the request, and in which version. The error is
+// errUnknownNamespace, or describes labels that are not valid; the request matches otherwise.
+func (c *constraints) matches(s *situation) (_ target, ok bool, err error) {
+	ok, namespaceErr := c.matchesNamespace(s)
+	if !ok && namespaceErr == nil || !c.matchesObject(s) {
+		return target{}, false, nil
+	}
+	if _, excluded := c.find(c.exclude, s.req); excluded {
+		return target{}, false, nil
+	}
+	to, ok := target{resource: s.req.Resource, kind: s.req.Kind}, true
+	if len(c.rules) > 0 {
+		to, ok = c.find(c.rules, s.req)
+	}
+	if !ok {
+		return target{}, false, nil
+	}
+	return to, true, namespaceErr
+}
+
+// find returns the version of the request's resource that a rule matches: the requested version, or
+// the first equivalent.
+func (c *constraints) find(rules []resourceRule, req *Request) (to target, ok bool) {
+	for i := range rules {
+		if r := &rules[i]; r.matches(req, req.Resource) && r.matchesName(req.Name) {
+			return target{resource: req.Resource, kind: req.Kind}, true
+		}
+	}
+	if !c.equivalent {
+		return target{}, false
+	}
+	for i := range rules {
+		for j := range req.Equivalents {
+			e := &req.Equivalents[j]
+			if r := &rules[i]; e.Resource != req.Resource && r.matches(req, e.Resource) && r.matchesName(req.Name) {
+				return target{e.Resource, e.Kind, e}, true
+			}
+		}
+	}
+	return target{}, false
+}
+
+func (c *constraints) matchesNamespace(s *situation) (bool, error) {
+	if c.namespaces.Empty() || s.req.Namespace == "" && s.req.Resource.Resource != "namespaces" {
+		return true, nil
+	}
+	set, known := s.namespaceLabels()
+	if !known {
+		return false, errUnknownNamespace
+	}
+	return c.namespaces.Matches(set), nil
+}
+
+// matchesObject reports whether the selector matches the object or the old object.
+func (c *constraints) matchesObject(s *situation) bool {
+	if c.objects.Empty() {
+		return true
+	}
+	return s.req.Object != nil && c.objects.Matches(objectLabels(s.req.Object)) ||
+		s.req.OldObject != nil && c.objects.Matches(objectLabels(s.req.OldObject))
+}
+
+// objectLabels returns the labels of an object. Like the server, it ignores all labels if one is not
+// a string.
+func objectLabels(object map[string]any) labels.Set {
+	meta, _ := object["metadata"].(map[string]any)
+	set, err := labelsOf(meta)
+	if err != nil {
+		return nil
+	}
+	return set
+}

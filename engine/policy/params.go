@@ -1,0 +1,151 @@
+package policy
+
+import (
+	"cmp"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// A paramsObject is a document that a binding can refer to.
+type paramsObject struct {
+	namespace, name string
+	labels          labels.Set
+	object          map[string]any
+}
+
+// defaultNamespace is the namespace of namespaced objects without metadata.namespace.
+const defaultNamespace = "default"
+
+// A compiledRef is a compiled paramRef.
+type compiledRef struct {
+	name, namespace string
+	selector        labels.Selector // nil if name is set
+	deny            bool            // parameterNotFoundAction: Deny
+}
+
+// newRef compiles a paramRef and reports fields that the server rejects.
+func newRef(r *paramRef, report func(path, detail string)) *compiledRef {
+	c := &compiledRef{name: r.Name, namespace: r.Namespace}
+	switch {
+	case r.Name == "" && r.Selector == nil:
+		report("spec.paramRef", "set name or selector")
+	case r.Name != "" && r.Selector != nil:
+		report("spec.paramRef", "name and selector cannot be used together: remove one")
+	}
+	if r.Selector != nil {
+		var err error
+		if c.selector, err = metav1.LabelSelectorAsSelector(r.Selector); err != nil {
+			report("spec.paramRef.selector", "invalid selector: "+err.Error())
+		}
+	}
+	switch a := r.ParameterNotFoundAction; {
+	case a == nil:
+		report("spec.paramRef.parameterNotFoundAction", "the field is missing: set Allow or Deny")
+	case *a != "Allow" && *a != "Deny":
+		report("spec.paramRef.parameterNotFoundAction", fmt.Sprintf("got %q, want Allow or Deny", *a))
+	default:
+		c.deny = *a == "Deny"
+	}
+	return c
+}
+
+// addParams adds a document that a binding can refer to.
+func (l *loader) addParams(h header, doc map[string]any) {
+	kind := paramKind{h.apiVersion, h.kind}
+	l.set.params[kind] = append(l.set.params[kind], paramsObject{h.meta.Namespace, h.meta.Name, h.meta.Labels, doc})
+}
+
+// loadScope records whether the kind of a CRD is namespaced.
+func (l *loader) loadScope(doc map[string]any) {
+	spec, _ := doc["spec"].(map[string]any)
+	names, _ := spec["names"].(map[string]any)
+	group, _ := spec["group"].(string)
+	kind, _ := names["kind"].(string)
+	if scope, ok := spec["scope"].(string); ok {
+		l.set.scopes[groupKind{group, kind}] = scope == "Namespaced"
+	}
+}
+
+// clusterKinds are the kinds of the core group that are not namespaced.
+var clusterKinds = map[string]bool{"Namespace": true, "Node": true, "PersistentVolume": true, "ComponentStatus": true}
+
+// isNamespaced reports whether a kind is namespaced: by its CRD, if it is given, and otherwise by the
+// objects that are given.
+func (s *Set) isNamespaced(kind *paramKind, ref *compiledRef) bool {
+	h, err := headerOf(map[string]any{"apiVersion": kind.APIVersion, "kind": kind.Kind})
+	if err != nil {
+		return false
+	}
+	if namespaced, ok := s.scopes[groupKind{h.group, h.kind}]; ok {
+		return namespaced
+	}
+	if h.group == "" {
+		return !clusterKinds[h.kind]
+	}
+	for _, p := range s.params[*kind] {
+		if p.namespace != "" {
+			return true
+		}
+	}
+	return ref.namespace != ""
+}
+
+// An unavailable describes why the params of a binding are not available.
+type unavailable struct {
+	failure   string // the server's error
+	undecided string // why the result is not known
+}
+
+// noParams are the params of a policy or binding without params.
+var noParams = []map[string]any{nil}
+
+// paramsOf returns the params objects with which the policy is evaluated: none if it is skipped.
+func (s *Set) paramsOf(p *compiledPolicy, b *compiledBinding, req *Request) ([]map[string]any, *unavailable) {
+	ref := b.paramRef
+	if p.paramKind == nil || ref == nil {
+		return noParams, nil
+	}
+	namespace := ""
+	if s.isNamespaced(p.paramKind, ref) {
+		if namespace = cmp.Or(ref.namespace, req.Namespace); namespace == "" {
+			return nil, &unavailable{failure: "cannot use namespaced paramRef in policy binding that matches cluster-scoped resources"}
+		}
+	} else if ref.namespace != "" {
+		return nil, &unavailable{failure: "paramRef.namespace must not be provided for a cluster-scoped `paramKind`"}
+	}
+	var found []map[string]any
+	for _, candidate := range s.params[*p.paramKind] {
+		if candidate.in(namespace) && ref.selects(candidate) {
+			found = append(found, candidate.object)
+		}
+	}
+	switch {
+	case len(found) > 0:
+	case !s.settings.complete:
+		return nil, &unavailable{undecided: fmt.Sprintf("no params object of %s that the binding refers to is among the documents%s: add it", p.paramKind, inNamespace(namespace))}
+	case ref.deny:
+		return nil, &unavailable{failure: "no params found for policy binding with `Deny` parameterNotFoundAction"}
+	}
+	return found, nil
+}
+
+func inNamespace(namespace string) string {
+	if namespace == "" {
+		return ""
+	}
+	return " in namespace " + namespace
+}
+
+// in reports whether the object is in a namespace, which is "" for kinds that are not namespaced.
+func (p *paramsObject) in(namespace string) bool {
+	return namespace == "" || cmp.Or(p.namespace, defaultNamespace) == namespace
+}
+
+func (r *compiledRef) selects(p paramsObject) bool {
+	if r.selector != nil {
+		return r.selector.Matches(p.labels)
+	}
+	return r.name == p.name
+}

@@ -1,0 +1,284 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// documents decodes YAML documents.
+func documents(t testing.TB, texts ...string) (docs []map[string]any) {
+	t.Helper()
+	for _, text := range texts {
+		data, err := yaml.YAMLToJSON([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc, err := engine.Decode(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		docs = append(docs, doc)
+	}
+	return docs
+}
+
+const testPolicy = `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: p}
+spec:
+  matchConstraints:
+    resourceRules: [{operations: [CREATE, UPDATE, DELETE], apiGroups: [example.com], apiVersions: [v1], resources: [widgets, widgets/scale]}]
+  variables: [{name: size, expression: object.spec.size}, {name: big, expression: variables.size > 5}]
+  matchConditions: [{name: not-root, expression: request.userInfo.username != 'root'}]
+  validations:
+  - {expression: "!variables.big", messageExpression: "'size is ' + string(variables.size)", reason: Forbidden}
+  - {expression: "request.namespace == namespaceObject.metadata.name"}
+  auditAnnotations: [{key: size, valueExpression: "string(variables.size)"}]
+`
+
+const testBinding = `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: b}
+spec: {policyName: p, validationActions: [Deny, Audit]}
+`
+
+const testNamespace = `{apiVersion: v1, kind: Namespace, metadata: {name: ns, labels: {a: b}}}`
+
+func widgetRequest(t testing.TB, op Operation, object string) Request {
+	req := Request{
+		Operation: op, Resource: schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"},
+		Kind: schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}, Name: "w", Namespace: "ns", User: User{Name: "ann"},
+	}
+	doc := documents(t, object)[0]
+	if op == OperationDelete {
+		req.OldObject = doc
+	} else {
+		req.Object = doc
+	}
+	return req
+}
+
+func mustCompile(t testing.TB, cfg Config, texts ...string) *Set {
+	t.Helper()
+	set, err := Compile(documents(t, texts...), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+func evaluate(t testing.TB, set *Set, req Request) *Result {
+	t.Helper()
+	res, err := set.Evaluate(context.Background(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+func TestEvaluate(t *testing.T) {
+	t.Parallel()
+	set := mustCompile(t, Config{}, testPolicy, testBinding, testNamespace)
+	for _, tt := range []struct {
+		object  string
+		code    int32
+		message string
+		audit   string
+	}{
+		{`{metadata: {name: w}, spec: {size: 3}}`, 0, "", "3"},
+		{`{metadata: {name: w}, spec: {size: 7}}`, 403, `widgets.example.com "w" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: size is 7`, "7"},
+		{`{metadata: {name: w}}`, 422, `widgets.example.com "w" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: expression '!variables.big' resulted in error: composited variable "big" fails to evaluate: composited variable "size" fails to evaluate: no such key: spec`, ""},
+	} {
+		res := evaluate(t, set, widgetRequest(t, OperationCreate, tt.object))
+		if res.Allowed != (tt.code == 0) || res.Failure != nil && (res.Failure.Code != tt.code || res.Failure.Message != tt.message) || res.AuditAnnotations["p/size"] != tt.audit {
+			t.Errorf("%s: got %+v, %v", tt.object, res, res.Failure)
+		}
+	}
+	req := widgetRequest(t, OperationCreate, `{metadata: {name: w}, spec: {size: 7}}`)
+	req.User.Name = "root"
+	if res := evaluate(t, set, req); !res.Allowed || !res.Evaluations[0].Excluded || res.Evaluations[0].Condition != "not-root" || res.Evaluations[0].MatchCost == 0 {
+		t.Errorf("a matchCondition that is false: got %+v", res)
+	}
+	if res := evaluate(t, set, widgetRequest(t, OperationDelete, `{metadata: {name: w}}`)); res.Allowed || !res.Evaluations[0].Decisions[0].Failed {
+		t.Errorf("object is null on DELETE: got %+v", res)
+	}
+}
+
+func TestEvaluateConcurrently(t *testing.T) {
+	t.Parallel()
+	set := mustCompile(t, Config{}, testPolicy, testBinding, testNamespace)
+	var group sync.WaitGroup
+	for i := range 8 {
+		req := widgetRequest(t, OperationCreate, fmt.Sprintf(`{metadata: {name: w}, spec: {size: %d}}`, i))
+		group.Go(func() {
+			for range 100 {
+				res, err := set.Evaluate(context.Background(), req)
+				if err != nil || res.Allowed != (i <= 5) || res.AuditAnnotations["p/size"] != fmt.Sprint(i) {
+					t.Errorf("%d: got %+v, %v", i, res, err)
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+// simplePolicy returns a policy with one validation and further fields of spec.
+func simplePolicy(expression, fields string) string {
+	return fmt.Sprintf(`
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: p}
+spec:
+  matchConstraints: {resourceRules: [{operations: ["*"], apiGroups: [example.com], apiVersions: [v1], resources: [widgets]}]}
+  validations: [{expression: %q}]
+%s`, expression, fields)
+}
+
+func TestBudget(t *testing.T) {
+	t.Parallel()
+	set := mustCompile(t, Config{Limits: cost.Limits{PerObject: 5}}, simplePolicy("object.spec.size + object.spec.size + object.spec.size == 0", ""), testBinding)
+	res := evaluate(t, set, widgetRequest(t, OperationCreate, `{spec: {size: 0}}`))
+	if res.Allowed || !strings.HasSuffix(res.Failure.Message, outOfBudget) {
+		t.Errorf("got %+v", res)
+	}
+	set = mustCompile(t, Config{Limits: cost.Limits{PerCall: 5}}, simplePolicy("object.spec.size + object.spec.size + object.spec.size == 0", ""), testBinding)
+	res = evaluate(t, set, widgetRequest(t, OperationCreate, `{spec: {size: 0}}`))
+	if res.Allowed || !strings.HasSuffix(res.Failure.Message, "actual cost limit exceeded") {
+		t.Errorf("got %+v", res)
+	}
+}
+
+func TestUndecided(t *testing.T) {
+	t.Parallel()
+	object := `{spec: {size: 0}}`
+	for _, tt := range []struct {
+		name, policy, binding string
+		want                  string // part of the reason
+	}{
+		{"namespace", simplePolicy("namespaceObject.metadata.name == 'ns'", ""), testBinding, "needs the Namespace ns"},
+		{"selector", strings.Replace(simplePolicy("true", ""), "matchConstraints: {", "matchConstraints: {namespaceSelector: {matchLabels: {a: b}}, ", 1), testBinding, "namespaceSelector needs"},
+		{"authorizer", simplePolicy("authorizer.requestResource.check('get').allowed()", ""), testBinding, `whether "ann" may get widgets.example.com`},
+		{"cycle", simplePolicy("dyn(variables).a == 1", "  variables: [{name: a, expression: dyn(variables).b}, {name: b, expression: variables.a}]"), testBinding, "needs its own value"},
+		{"params", simplePolicy("params.a == 1", "  paramKind: {apiVersion: v1, kind: ConfigMap}"), strings.Replace(testBinding, "policyName", "paramRef: {name: x, parameterNotFoundAction: Allow}, policyName", 1), "no params object of v1 ConfigMap"},
+	} {
+		set := mustCompile(t, Config{}, tt.policy, tt.binding)
+		res := evaluate(t, set, widgetRequest(t, OperationCreate, object))
+		if len(res.Undecided) != 1 || !strings.Contains(res.Undecided[0].String(), tt.want) || !res.Allowed || len(res.Evaluations) != 0 {
+			t.Errorf("%s: got %+v", tt.name, res)
+		}
+	}
+}
+
+// TestWorkLimit checks that the expressions of a request share a limit on work, which cost does not
+// measure.
+func TestWorkLimit(t *testing.T) {
+	t.Parallel()
+	var variables, uses []string
+	for i := range 20 {
+		variables = append(variables, fmt.Sprintf(`{name: v%d, expression: "object.text.matches('((a{1,30}){1,30}|b)*%d')"}`, i, i))
+		uses = append(uses, fmt.Sprintf("variables.v%d", i))
+	}
+	set := mustCompile(t, Config{}, simplePolicy(strings.Join(uses, " || "), "  variables: ["+strings.Join(variables, ", ")+"]"), testBinding)
+	r := newRun(set.policies[0].program)
+	const limit = 40_000_000
+	r.start(context.Background(), limit)
+	r.bind(objectRoot, map[string]any{"text": strings.Repeat("a", 10_000)})
+	r.activation.Set(variablesRoot, &r.variables)
+	r.group(r.program.validations, 1<<40)
+	if !strings.Contains(r.undecided, "work limit") || r.workLeft > limit {
+		t.Errorf("got %q with %d units left", r.undecided, r.workLeft)
+	}
+}
+
+func TestParams(t *testing.T) {
+	t.Parallel()
+	policy := simplePolicy("object.spec.size <= params.max", "  paramKind: {apiVersion: example.com/v1, kind: Limit}")
+	limits := []string{
+		`{apiVersion: example.com/v1, kind: Limit, metadata: {name: low, namespace: ns, labels: {tier: a}}, max: 1}`,
+		`{apiVersion: example.com/v1, kind: Limit, metadata: {name: high, namespace: ns, labels: {tier: a}}, max: 9}`,
+		`{apiVersion: example.com/v1, kind: Limit, metadata: {name: low, namespace: other}, max: 0}`,
+	}
+	for _, tt := range []struct {
+		ref     string
+		allowed bool
+		params  string // of the evaluations
+		failure string
+	}{
+		{"{name: high, parameterNotFoundAction: Deny}", true, "ns/high", ""},
+		{"{name: low, parameterNotFoundAction: Deny}", false, "ns/low", "failed expression: object.spec.size <= params.max"},
+		{"{name: low, namespace: other, parameterNotFoundAction: Deny}", false, "other/low", "failed expression: object.spec.size <= params.max"},
+		{"{selector: {matchLabels: {tier: a}}, parameterNotFoundAction: Deny}", false, "ns/high ns/low", "failed expression: object.spec.size <= params.max"},
+		{"{name: none, parameterNotFoundAction: Allow}", true, "", ""},
+		{"{name: none, parameterNotFoundAction: Deny}", false, "", "failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction"},
+	} {
+		binding := strings.Replace(testBinding, "policyName", "paramRef: "+tt.ref+", policyName", 1)
+		set := mustCompile(t, Config{Complete: true}, append(limits, policy, binding)...)
+		res := evaluate(t, set, widgetRequest(t, OperationCreate, `{spec: {size: 5}}`))
+		var params []string
+		for _, e := range res.Evaluations {
+			if e.Params != "" {
+				params = append(params, e.Params)
+			}
+		}
+		if res.Allowed != tt.allowed || strings.Join(params, " ") != tt.params || res.Failure != nil && !strings.HasSuffix(res.Failure.Message, "denied request: "+tt.failure) {
+			t.Errorf("%s: got %+v, %v", tt.ref, res, res.Failure)
+		}
+	}
+}
+
+func TestMatch(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		rules   string // in place of the rules of simplePolicy
+		change  func(*Request)
+		matches bool
+	}{
+		{"", nil, true},
+		{"", func(r *Request) { r.Subresource = "status" }, false},
+		{`[{operations: ["*"], apiGroups: ["*"], apiVersions: ["*"], resources: ["*/*"]}]`, func(r *Request) { r.Subresource = "status" }, true},
+		{`[{operations: ["*"], apiGroups: ["*"], apiVersions: ["*"], resources: ["widgets/*"]}]`, func(r *Request) { r.Subresource = "status" }, true},
+		{`[{operations: ["*"], apiGroups: ["*"], apiVersions: ["*"], resources: ["*"]}]`, func(r *Request) { r.Subresource = "status" }, false},
+		{`[{operations: [DELETE], apiGroups: ["*"], apiVersions: ["*"], resources: ["*"]}]`, nil, false},
+		{`[{operations: ["*"], apiGroups: ["*"], apiVersions: ["*"], resources: ["*"], scope: Cluster}]`, nil, false},
+		{`[{operations: ["*"], apiGroups: ["*"], apiVersions: ["*"], resources: ["*"], scope: Cluster}]`, func(r *Request) { r.Namespace = "" }, true},
+		{`[{operations: ["*"], apiGroups: ["*"], apiVersions: ["*"], resources: ["*"], resourceNames: [v]}]`, nil, false},
+		{`[{operations: ["*"], apiGroups: ["*"], apiVersions: ["*"], resources: ["*"], resourceNames: [v, w]}]`, nil, true},
+		{`[{operations: ["*"], apiGroups: [example.com], apiVersions: [v2], resources: [widgets]}]`, nil, false},
+		{`[{operations: ["*"], apiGroups: [example.com], apiVersions: [v2], resources: [widgets]}]`, func(r *Request) {
+			r.Equivalents = []Equivalent{{Resource: r.Resource.GroupResource().WithVersion("v2"), Kind: schema.GroupVersionKind{Group: "example.com", Version: "v2", Kind: "Widget"}}}
+		}, true},
+		{`[{operations: ["*"], apiGroups: ["*"], apiVersions: ["*"], resources: ["*"]}], objectSelector: {matchLabels: {a: b}}`, nil, false},
+		{`[{operations: ["*"], apiGroups: ["*"], apiVersions: ["*"], resources: ["*"]}], objectSelector: {matchLabels: {a: b}}`, func(r *Request) {
+			r.OldObject = map[string]any{"metadata": map[string]any{"labels": map[string]any{"a": "b"}}}
+		}, true},
+		{`[{operations: ["*"], apiGroups: ["*"], apiVersions: ["*"], resources: ["*"]}], excludeResourceRules: [{operations: [CREATE], apiGroups: ["*"], apiVersions: ["*"], resources: [widgets]}]`, nil, false},
+		{`[{operations: ["*"], apiGroups: ["*"], apiVersions: ["*"], resources: ["*"]}], namespaceSelector: {matchLabels: {a: c}}`, nil, false},
+		{`[{operations: ["*"], apiGroups: ["*"], apiVersions: ["*"], resources: ["*"]}], namespaceSelector: {matchLabels: {a: b}}`, nil, true},
+		{`[{operations: ["*"], apiGroups: ["*"], apiVersions: ["*"], resources: ["*"]}]`, func(r *Request) { r.Kind.Group, r.Kind.Kind = registration, "ValidatingAdmissionPolicy" }, false},
+	} {
+		policy := simplePolicy("false", "")
+		if tt.rules != "" {
+			const own = `[{operations: ["*"], apiGroups: [example.com], apiVersions: [v1], resources: [widgets]}]`
+			policy = strings.Replace(policy, own, tt.rules, 1)
+		}
+		req := widgetRequest(t, OperationCreate, `{metadata: {name: w}}`)
+		if tt.change != nil {
+			tt.change(&req)
+		}
+		res := evaluate(t, mustCompile(t, Config{}, policy, testBinding, testNamespace), req)
+		if res.Allowed == tt.matches {
+			t.Errorf("%s: got %+v, want matches=%v", tt.rules, res, tt.matches)
+		}
+	}
+}

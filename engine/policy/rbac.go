@@ -1,0 +1,177 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+const rbacGroup = "rbac.authorization.k8s.io"
+
+// rbac decides accesses by Roles, ClusterRoles, and their bindings.
+type rbac struct {
+	roles    map[roleKey]*role
+	bindings []roleBinding
+}
+
+// A roleKey identifies a role. namespace is "" for a ClusterRole.
+type roleKey struct{ namespace, name string }
+
+type role struct {
+	Rules           []policyRule `json:"rules"`
+	AggregationRule *struct {
+		ClusterRoleSelectors []*metav1.LabelSelector `json:"clusterRoleSelectors"`
+	} `json:"aggregationRule"`
+	labels labels.Set
+}
+
+type policyRule struct {
+	Verbs           []string `json:"verbs"`
+	APIGroups       []string `json:"apiGroups"`
+	Resources       []string `json:"resources"`
+	ResourceNames   []string `json:"resourceNames"`
+	NonResourceURLs []string `json:"nonResourceURLs"`
+}
+
+type roleBinding struct {
+	RoleRef struct {
+		APIGroup string `json:"apiGroup"`
+		Kind     string `json:"kind"`
+		Name     string `json:"name"`
+	} `json:"roleRef"`
+	Subjects []struct {
+		Kind      string `json:"kind"`
+		APIGroup  string `json:"apiGroup"`
+		Name      string `json:"name"`
+		Namespace string `json:"namespace"`
+	} `json:"subjects"`
+	namespace string // "" for a ClusterRoleBinding
+	name      string
+}
+
+// known reports whether any document decides accesses.
+func (r *rbac) known() bool { return len(r.roles) > 0 || len(r.bindings) > 0 }
+
+// add adds an object of the RBAC group.
+func (r *rbac) add(h header, doc map[string]any) error {
+	namespace := h.meta.Namespace
+	if namespace == "" {
+		namespace = defaultNamespace
+	}
+	switch h.kind {
+	case "ClusterRole", "ClusterRoleBinding":
+		namespace = ""
+	}
+	switch h.kind {
+	case "Role", "ClusterRole":
+		var one role
+		if err := decode(doc, &one); err != nil {
+			return err
+		}
+		one.labels = h.meta.Labels
+		if r.roles == nil {
+			r.roles = map[roleKey]*role{}
+		}
+		r.roles[roleKey{namespace, h.meta.Name}] = &one
+	case "RoleBinding", "ClusterRoleBinding":
+		var one roleBinding
+		if err := decode(doc, &one); err != nil {
+			return err
+		}
+		one.namespace, one.name = namespace, h.meta.Name
+		r.bindings = append(r.bindings, one)
+	default:
+		return fmt.Errorf("%s has no such kind: check the spelling", rbacGroup)
+	}
+	return nil
+}
+
+// authorizer returns the function that decides accesses. It resolves aggregated roles.
+func (r *rbac) authorizer() func(Access) Authorization {
+	for _, one := range r.roles {
+		if one.AggregationRule == nil {
+			continue
+		}
+		for _, s := range one.AggregationRule.ClusterRoleSelectors {
+			selector, err := metav1.LabelSelectorAsSelector(s)
+			if err != nil {
+				continue // the controller logs an error
+			}
+			for key, other := range r.roles {
+				if key.namespace == "" && other.AggregationRule == nil && selector.Matches(other.labels) {
+					one.Rules = append(one.Rules, other.Rules...)
+				}
+			}
+		}
+	}
+	return r.decide
+}
+
+func (r *rbac) decide(a Access) Authorization {
+	if slices.Contains(a.User.Groups, "system:masters") {
+		return Authorization{Known: true, Allowed: true}
+	}
+	for i := range r.bindings {
+		b := &r.bindings[i]
+		if b.namespace != "" && (a.Path != "" || b.namespace != a.Namespace) || !b.binds(a.User) {
+			continue
+		}
+		key := roleKey{name: b.RoleRef.Name}
+		if b.RoleRef.Kind == "Role" {
+			key.namespace = b.namespace
+		}
+		if of := r.roles[key]; of != nil && slices.ContainsFunc(of.Rules, func(rule policyRule) bool { return rule.allows(a) }) {
+			return Authorization{Known: true, Allowed: true}
+		}
+	}
+	return Authorization{Known: true}
+}
+
+// binds reports whether a user is a subject of the binding.
+func (b *roleBinding) binds(u User) bool {
+	for _, s := range b.Subjects {
+		switch s.Kind {
+		case "User":
+			if s.Name == u.Name {
+				return true
+			}
+		case "Group":
+			if slices.Contains(u.Groups, s.Name) {
+				return true
+			}
+		case "ServiceAccount":
+			namespace := s.Namespace
+			if namespace == "" {
+				namespace = b.namespace
+			}
+			if u.Name == "system:serviceaccount:"+namespace+":"+s.Name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (p *policyRule) allows(a Access) bool {
+	if !hasOrAll(p.Verbs, a.Verb) {
+		return false
+	}
+	if a.Path != "" {
+		return slices.ContainsFunc(p.NonResourceURLs, func(url string) bool {
+			prefix, open := strings.CutSuffix(url, "*")
+			return url == a.Path || open && strings.HasPrefix(a.Path, prefix)
+		})
+	}
+	return hasOrAll(p.APIGroups, a.Group) && p.allowsResource(a) && (len(p.ResourceNames) == 0 || slices.Contains(p.ResourceNames, a.Name))
+}
+
+func (p *policyRule) allowsResource(a Access) bool {
+	resource := a.Resource
+	if a.Subresource != "" {
+		resource += "/" + a.Subresource
+	}
+	return hasOrAll(p.Resources, resource) || a.Subresource != "" && slices.Contains(p.Resources, "*/"+a.Subresource)
+}

@@ -1,0 +1,168 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// An Operation is the operation of a request.
+type Operation string
+
+// The operations that policies can match, also for subresources.
+const (
+	OperationCreate  Operation = "CREATE"
+	OperationUpdate  Operation = "UPDATE"
+	OperationDelete  Operation = "DELETE"
+	OperationConnect Operation = "CONNECT"
+)
+
+// A Request is a request to the API server after authorization, decoding, and mutation. Objects are
+// decoded JSON with numbers of type int64 and float64, as engine.Decode returns them. A Request is
+// never modified.
+type Request struct {
+	Operation Operation
+	// Resource and Subresource are those of the URL.
+	Resource    schema.GroupVersionResource
+	Subresource string
+	// Kind is the kind of Object. For a subresource it can differ from the resource's kind.
+	Kind schema.GroupVersionKind
+	// Name is empty if the server generates the name of a new object. Namespace is empty for
+	// resources that are not namespaced, except Namespaces, where it is the name of the Namespace.
+	Name, Namespace string
+	// User is the user who sends the request.
+	User User
+	// DryRun is set if the request is not persisted.
+	DryRun bool
+	// Options is the CreateOptions, UpdateOptions, or DeleteOptions. If it is nil, options without
+	// fields are assumed.
+	Options map[string]any
+	// Object is nil for OperationDelete, and OldObject is nil for OperationCreate and OperationConnect.
+	Object, OldObject map[string]any
+	// NamespaceObject is the Namespace of a namespaced resource. If it is nil, the Namespace among
+	// the documents is used.
+	NamespaceObject map[string]any
+	// Equivalents lists the same resource in other groups and versions, for policies with
+	// matchPolicy: Equivalent.
+	Equivalents []Equivalent
+}
+
+// User describes the user of a request.
+type User struct {
+	Name, UID string
+	Groups    []string
+	Extra     map[string][]string
+}
+
+// An Equivalent is a group and version in which the server also serves the requested resource.
+type Equivalent struct {
+	Resource schema.GroupVersionResource
+	Kind     schema.GroupVersionKind
+	// Convert returns an object in this version. It must not modify the object. If it is nil, only
+	// apiVersion differs.
+	Convert func(object map[string]any) (map[string]any, error)
+}
+
+// check reports why req is malformed.
+func (req *Request) check() error {
+	switch req.Operation {
+	case OperationCreate, OperationUpdate, OperationDelete, OperationConnect:
+	default:
+		return fmt.Errorf("operation %q: want CREATE, UPDATE, DELETE, or CONNECT", req.Operation)
+	}
+	switch {
+	case req.Resource.Resource == "" || req.Resource.Version == "":
+		return errors.New("the request has no resource: set the group, version, and plural name")
+	case req.Kind.Kind == "" || req.Kind.Version == "":
+		return errors.New("the request has no kind: set the group, version, and kind of the object")
+	}
+	return nil
+}
+
+// isNamespace reports whether the request is for a Namespace itself.
+func (req *Request) isNamespace() bool {
+	return req.Kind == schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
+}
+
+// A target is a version of the request's resource that a policy matches.
+type target struct {
+	resource schema.GroupVersionResource
+	kind     schema.GroupVersionKind
+	// equivalent is nil if the policy matches the request's own version.
+	equivalent *Equivalent
+}
+
+// value returns the request in the form of an AdmissionReview: the value of request in
+// expressions. resource is the resource in the form that the policy matches.
+func (req *Request) value(resource schema.GroupVersionResource, kind schema.GroupVersionKind) map[string]any {
+	user := map[string]any{}
+	setText(user, "username", req.User.Name)
+	setText(user, "uid", req.User.UID)
+	if len(req.User.Groups) > 0 {
+		user["groups"] = anyList(req.User.Groups)
+	}
+	if len(req.User.Extra) > 0 {
+		extra := make(map[string]any, len(req.User.Extra))
+		for k, values := range req.User.Extra {
+			extra[k] = anyList(values)
+		}
+		user["extra"] = extra
+	}
+	value := map[string]any{
+		"uid":             "",
+		"kind":            kindValue(kind),
+		"resource":        resourceValue(resource),
+		"requestKind":     kindValue(req.Kind),
+		"requestResource": resourceValue(req.Resource),
+		"operation":       string(req.Operation),
+		"userInfo":        user,
+		"object":          nil,
+		"oldObject":       nil,
+		"dryRun":          req.DryRun,
+		"options":         req.options(),
+	}
+	setText(value, "subResource", req.Subresource)
+	setText(value, "requestSubResource", req.Subresource)
+	setText(value, "name", req.Name)
+	setText(value, "namespace", req.Namespace)
+	return value
+}
+
+// options returns the options, or those that a client without options sends.
+func (req *Request) options() any {
+	if req.Options != nil {
+		return req.Options
+	}
+	kinds := map[Operation]string{OperationCreate: "CreateOptions", OperationUpdate: "UpdateOptions", OperationDelete: "DeleteOptions"}
+	kind := kinds[req.Operation]
+	if kind == "" {
+		return nil
+	}
+	return map[string]any{"apiVersion": "meta.k8s.io/v1", "kind": kind}
+}
+
+func setText(in map[string]any, field, text string) {
+	if text != "" {
+		in[field] = text
+	}
+}
+
+func anyList(texts []string) any {
+	if texts == nil {
+		return nil
+	}
+	list := make([]any, len(texts))
+	for i, text := range texts {
+		list[i] = text
+	}
+	return list
+}
+
+func kindValue(k schema.GroupVersionKind) map[string]any {
+	return map[string]any{"group": k.Group, "version": k.Version, "kind": k.Kind}
+}
+
+func resourceValue(r schema.GroupVersionResource) map[string]any {
+	return map[string]any{"group": r.Group, "version": r.Version, "resource": r.Resource}
+}

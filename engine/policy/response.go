@@ -1,0 +1,250 @@
+package policy
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apivalidation "k8s.io/apimachinery/pkg/util/validation"
+)
+
+// An Action is a validation action of a binding.
+type Action string
+
+// The validation actions.
+const (
+	ActionDeny  Action = "Deny"
+	ActionWarn  Action = "Warn"
+	ActionAudit Action = "Audit"
+)
+
+// A Result is the API server's response to a request, as far as policies determine it.
+type Result struct {
+	// Allowed is set if no policy denies the request.
+	Allowed bool
+	// Failure is the Status that the server returns if a policy denies the request.
+	Failure *metav1.Status
+	// Warnings holds the warnings in the order of the policies.
+	Warnings []string
+	// AuditAnnotations are added to the audit event.
+	AuditAnnotations map[string]string
+	// Evaluations holds a policy, binding, and params object each, in the server's order: those that
+	// match the request, including those that matchConditions exclude.
+	Evaluations []Evaluation
+	// Undecided lists the evaluations whose result only a cluster knows. They have no effect on
+	// the other fields.
+	Undecided []Undecided
+}
+
+// An Evaluation is the evaluation of a policy with a binding and a params object.
+type Evaluation struct {
+	Policy, Binding string
+	// Params is the namespace and name, or the name, of the params object. It is "" without params.
+	Params string
+	// Excluded is set if matchConditions exclude the request: Condition is the name of the first
+	// that is false, or "" if one fails and failurePolicy is Ignore.
+	Excluded  bool
+	Condition string
+	// Cost is in CEL cost units: of validations, message expressions, and audit annotations. The
+	// budget of the policy limits the former two. MatchCost is the cost of matchConditions.
+	Cost, MatchCost int64
+	// Decisions lists the validations that are not true, and failures of the policy as a whole.
+	Decisions []Decision
+}
+
+// A Decision is a reason to deny a request, to warn about it, or to audit it.
+type Decision struct {
+	// Validation is the index in spec.validations, or -1 if the decision is not about a single
+	// validation.
+	Validation int
+	// Actions are the actions of the binding. They are empty if failurePolicy is Ignore and Failed is
+	// set; the decision then has no effect.
+	Actions []Action
+	// Reason is the reason of the validation, such as "Invalid".
+	Reason string
+	// Message is the message without the names of policy and binding.
+	Message string
+	// Failed is set if an expression could not be evaluated.
+	Failed bool
+}
+
+// An Undecided is an evaluation whose result is not known.
+type Undecided struct {
+	Policy string
+	// Binding is empty if it is not known whether the policy matches.
+	Binding string
+	// Reason names the missing input, or the limit that was reached.
+	Reason string
+}
+
+func (u Undecided) String() string {
+	if u.Binding == "" {
+		return fmt.Sprintf("policy %s: undecided: %s", u.Policy, u.Reason)
+	}
+	return fmt.Sprintf("policy %s: binding %s: undecided: %s", u.Policy, u.Binding, u.Reason)
+}
+
+// A response collects the effects of decisions.
+type response struct {
+	result *Result
+	// failures are audited in one annotation.
+	failures []validationFailure
+	denied   bool // Failure is set
+}
+
+// A validationFailure is an item of the annotation for validations with the action Audit.
+type validationFailure struct {
+	Message           string   `json:"message"`
+	Policy            string   `json:"policy"`
+	Binding           string   `json:"binding"`
+	ExpressionIndex   int      `json:"expressionIndex"`
+	ValidationActions []Action `json:"validationActions"`
+}
+
+// Limits of audit annotations.
+const (
+	maxValidationFailures = 50
+	maxAnnotation         = 10 << 10
+	failuresAnnotation    = "validation.policy.admission.k8s.io/validation_failure"
+)
+
+// decide adds the decisions of a policy and returns them in exported form.
+func (r *response) decide(req *Request, p *compiledPolicy, b *compiledBinding, v *verdict) (decisions []Decision) {
+	for i, d := range v.decisions {
+		if !d.deny && !d.failed {
+			continue
+		}
+		one := Decision{Validation: i, Reason: d.reason, Message: d.message, Failed: d.failed}
+		if d.whole {
+			one.Validation = -1
+		}
+		if d.deny {
+			one.Actions = b.actions
+			r.act(req, p, b, i, &d)
+		}
+		decisions = append(decisions, one)
+	}
+	return decisions
+}
+
+// act applies the actions of a binding to a decision with the given index.
+func (r *response) act(req *Request, p *compiledPolicy, b *compiledBinding, index int, d *decision) {
+	for _, action := range b.actions {
+		switch action {
+		case ActionDeny:
+			r.deny(req, p, b, d.reason, d.message)
+		case ActionWarn:
+			text := fmt.Sprintf("Validation failed for ValidatingAdmissionPolicy '%s' with binding '%s': %s", p.name, b.name, d.message)
+			if !slices.Contains(r.result.Warnings, text) {
+				r.result.Warnings = append(r.result.Warnings, text)
+			}
+		case ActionAudit:
+			r.failures = append(r.failures, validationFailure{d.message, p.name, b.name, index, b.actions})
+		}
+	}
+}
+
+// deny denies the request. Only the first denial is in the server's response. b is nil if the
+// policy itself cannot be used.
+func (r *response) deny(req *Request, p *compiledPolicy, b *compiledBinding, reason, message string) {
+	if r.denied {
+		return
+	}
+	r.denied = true
+	text := fmt.Sprintf("ValidatingAdmissionPolicy '%s' denied request: %s", p.name, message)
+	if b != nil {
+		text = fmt.Sprintf("ValidatingAdmissionPolicy '%s' with binding '%s' denied request: %s", p.name, b.name, message)
+	}
+	status := apierrors.NewForbidden(req.Resource.GroupResource(), req.shownName(), errorText(text)).ErrStatus
+	status.Reason = metav1.StatusReasonInvalid
+	if reason != "" {
+		status.Reason = metav1.StatusReason(reason)
+	}
+	status.Code = codeOf(status.Reason)
+	status.Details.Causes = append(status.Details.Causes, metav1.StatusCause{Message: text})
+	r.result.Failure = &status
+	r.result.Allowed = false
+}
+
+// An errorText is an error with a text of the server.
+type errorText string
+
+func (e errorText) Error() string { return string(e) }
+
+// shownName returns the name of the object in messages.
+func (req *Request) shownName() string {
+	if req.Name != "" {
+		return req.Name
+	}
+	meta, _ := req.Object["metadata"].(map[string]any)
+	for _, field := range []string{"name", "generateName"} {
+		if name, _ := meta[field].(string); name != "" {
+			return name
+		}
+	}
+	return "Unknown"
+}
+
+func codeOf(reason metav1.StatusReason) int32 {
+	switch reason {
+	case metav1.StatusReasonForbidden:
+		return http.StatusForbidden
+	case metav1.StatusReasonUnauthorized:
+		return http.StatusUnauthorized
+	case metav1.StatusReasonRequestEntityTooLarge:
+		return http.StatusRequestEntityTooLarge
+	}
+	return http.StatusUnprocessableEntity
+}
+
+// Annotations of a policy are joined over its bindings and params.
+type annotations map[string][]string
+
+// annotate adds the audit annotations of a verdict, which deny the request if they fail.
+func (r *response) annotate(req *Request, p *compiledPolicy, b *compiledBinding, v *verdict, all annotations) (decisions []Decision) {
+	for _, a := range v.annotations {
+		switch {
+		case a.failure != "":
+			r.deny(req, p, b, "", a.failure)
+			decisions = append(decisions, Decision{Validation: -1, Actions: []Action{ActionDeny}, Message: a.failure, Failed: true})
+		case a.publish:
+			value := a.value[:min(len(a.value), maxAnnotation)]
+			if !slices.Contains(all[a.key], value) {
+				all[a.key] = append(all[a.key], value)
+			}
+		}
+	}
+	return decisions
+}
+
+// publish adds the joined annotations of a policy to the result.
+func (r *response) publish(p *compiledPolicy, all annotations) {
+	for key, values := range all {
+		r.addAnnotation(p.name+"/"+key, strings.Join(values, ", "))
+	}
+}
+
+func (r *response) addAnnotation(key, value string) {
+	if len(apivalidation.IsQualifiedName(key)) > 0 {
+		return // the server logs an error
+	}
+	if r.result.AuditAnnotations == nil {
+		r.result.AuditAnnotations = map[string]string{}
+	}
+	r.result.AuditAnnotations[key] = value
+}
+
+// finish adds the annotation for validations with the action Audit.
+func (r *response) finish() {
+	if len(r.failures) == 0 {
+		return
+	}
+	data, err := json.Marshal(r.failures[:min(len(r.failures), maxValidationFailures)])
+	if err == nil {
+		r.addAnnotation(failuresAnnotation, string(data))
+	}
+}

@@ -1,0 +1,246 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+
+	"github.com/celadon-cel/celadon/engine/x/celvalue"
+	"github.com/celadon-cel/celadon/engine/x/eval"
+)
+
+// maxWork limits the work of all expressions of a request, in the units of the evaluator. Policies
+// within the server's cost budgets need far less.
+const maxWork = 4 * eval.MaxWork
+
+// A run evaluates the expressions of one program for a request. It is reused, so that most
+// evaluations allocate little memory.
+type run struct {
+	program    *program
+	activation *eval.Activation
+	variables  variablesValue
+	authority  authority
+	results    []result
+
+	ctx context.Context
+	// workLeft is the unused part of maxWork. Expressions in evaluation have reserved their limits.
+	workLeft uint64
+	// depth counts the variables in evaluation, and variableCost is their cost so far.
+	depth        int
+	variableCost int64
+	// undecided is the reason why the result is unknown, or "".
+	undecided string
+	// bug is an internal error.
+	bug error
+}
+
+// A result is the result of an expression.
+type result struct {
+	value ref.Val // nil if failure is set, or if the expression is absent
+	// failure is the server's error.
+	failure string
+}
+
+func newRun(p *program) *run {
+	r := &run{program: p, activation: eval.NewActivation(p.roots)}
+	n := len(p.variables)
+	r.variables = variablesValue{run: r, values: make([]ref.Val, n), pending: make([]bool, n)}
+	r.results = make([]result, max(len(p.conditions), len(p.validations), len(p.annotations)))
+	return r
+}
+
+// start prepares the run for a request. workLeft limits its work.
+func (r *run) start(ctx context.Context, workLeft uint64) {
+	r.ctx, r.workLeft, r.depth, r.undecided, r.bug = ctx, workLeft, 0, "", nil
+	r.authority.unknown = nil
+}
+
+// evaluate evaluates an expression. It may use half of the work that is left, so that work is left for
+// the variables that it needs and for later expressions.
+func (r *run) evaluate(x *expression, a *eval.Activation) eval.Outcome {
+	limit := min(r.workLeft/2, eval.MaxWork)
+	r.workLeft -= limit
+	a.LimitWork(limit)
+	out := x.program.Eval(r.ctx, a)
+	r.workLeft += limit - min(a.Work(), limit)
+	return out
+}
+
+// finish drops the values of the request.
+func (r *run) finish() {
+	r.ctx = nil
+	for i, used := range r.program.uses {
+		if used {
+			r.activation.Set(i, nil)
+		}
+	}
+	r.variables.reset()
+	clear(r.results)
+}
+
+const outOfBudget = "validation failed due to running out of cost budget, no further validation rules will be run"
+
+// group evaluates expressions and returns their results, which are valid until the next group. If
+// they exceed the budget, failure is the server's error and there are no results.
+func (r *run) group(expressions []*expression, budget int64) (results []result, remaining int64, failure string) {
+	r.variables.reset()
+	results, remaining = r.results[:len(expressions)], budget
+	for i, x := range expressions {
+		results[i] = result{}
+		switch {
+		case x == nil:
+			continue
+		case x.program == nil:
+			results[i].failure = "compilation error: " + x.failure
+			continue
+		}
+		r.variableCost = 0
+		out := r.evaluate(x, r.activation)
+		if r.variableCost > remaining || addCost(r.variableCost, out.Cost) > remaining {
+			return nil, -1, outOfBudget
+		}
+		remaining -= addCost(r.variableCost, out.Cost)
+		if out.Err == nil {
+			results[i].value = out.Value
+			continue
+		}
+		r.note(out.Err)
+		results[i].failure = fmt.Sprintf("expression '%v' resulted in error: %v", x.source, out.Err)
+	}
+	return results, remaining, ""
+}
+
+// addCost returns a + b, or the maximum if that is too large.
+func addCost(a int64, b uint64) int64 {
+	if b > math.MaxInt64 || a > math.MaxInt64-int64(b) {
+		return math.MaxInt64
+	}
+	return a + int64(b)
+}
+
+// note records an error that is not a verdict.
+func (r *run) note(err error) {
+	var overwork *eval.OverworkError
+	var broken *eval.InternalError
+	switch {
+	case errors.As(err, &broken):
+		r.bug = internal("", broken)
+	case errors.As(err, &overwork) && r.undecided == "":
+		r.undecided = "an expression exceeds the work limit: " + overwork.Error()
+	}
+}
+
+// variable evaluates a variable and returns its value, or an error.
+func (r *run) variable(i int) ref.Val {
+	x := r.program.variables[i]
+	switch {
+	case x.program == nil:
+		return celtypes.NewErr("composited variable %q fails to compile: %v", x.name, x.failure)
+	case r.variables.pending[i] || r.depth == maxVariableDepth:
+		if r.undecided == "" {
+			r.undecided = fmt.Sprintf("variable %q needs its own value, on which an API server crashes: remove the cycle", x.name)
+		}
+		return celtypes.NewErr("variable %q needs its own value", x.name)
+	}
+	activation := r.activation
+	for range r.depth + 1 {
+		activation = activation.Nested()
+	}
+	r.depth++
+	r.variables.pending[i] = true
+	out := r.evaluate(x, activation)
+	r.variables.pending[i] = false
+	r.depth--
+	r.variableCost = addCost(r.variableCost, out.Cost)
+	if out.Err != nil {
+		r.note(out.Err)
+		return celtypes.NewErr("composited variable %q fails to evaluate: %v", x.name, out.Err)
+	}
+	return out.Value
+}
+
+// bindUsed is like bind, if an expression uses the root.
+func (r *run) bindUsed(root int, value map[string]any) {
+	if r.program.uses[root] {
+		r.bind(root, value)
+	}
+}
+
+// bind sets the value of a root to decoded JSON. nil is null.
+func (r *run) bind(root int, value map[string]any) {
+	if value == nil {
+		r.activation.Set(root, celtypes.NullValue)
+		return
+	}
+	r.activation.Set(root, celvalue.Untyped(value))
+}
+
+// typedRequests is the first minor version in which request and namespaceObject are Go structs in
+// comparisons.
+const typedRequests = 37 // k8s.io/apiserver 0.37, pkg/admission/plugin/cel/activation.go, newActivation
+
+// bindStruct is like bind, for a root that is a Go struct in the server.
+func (r *run) bindStruct(s *situation, root int, value map[string]any) {
+	if value == nil || s.set.settings.version.Minor < typedRequests {
+		r.bind(root, value)
+		return
+	}
+	r.activation.Set(root, celvalue.FromGo(value))
+}
+
+// bindAuthorizer binds the authorizer, or makes it an unknown attribute.
+func (r *run) bindAuthorizer(req *Request, bound bool) {
+	if !r.program.uses[authorizerRoot] && !r.program.uses[resourceRoot] {
+		return
+	}
+	if !bound {
+		r.activation.Set(authorizerRoot, nil)
+		r.activation.Set(resourceRoot, nil)
+		return
+	}
+	all, resource := r.authority.values(req)
+	r.activation.Set(authorizerRoot, all)
+	r.activation.Set(resourceRoot, resource)
+}
+
+// conditions evaluates matchConditions. It returns the name of the first that is false, or the
+// errors if none is false.
+func (r *run) conditions(budget int64) (falseName, failure string, isFalse bool, cost int64) {
+	results, remaining, failure := r.group(r.program.conditions, budget)
+	if failure != "" {
+		return "", failure, false, budget
+	}
+	cost = budget - remaining
+	var failures []string
+	for i := range results {
+		if results[i].failure != "" {
+			failures = append(failures, results[i].failure)
+		}
+		if results[i].value == celtypes.False {
+			return r.program.conditions[i].name, "", true, cost
+		}
+	}
+	return "", aggregate(failures), false, cost
+}
+
+// aggregate joins errors in the form of the server: equal errors occur once, and several are in
+// brackets.
+func aggregate(failures []string) string {
+	var distinct []string
+	seen := map[string]bool{}
+	for _, f := range failures {
+		if !seen[f] {
+			seen[f] = true
+			distinct = append(distinct, f)
+		}
+	}
+	if len(distinct) < 2 {
+		return strings.Join(distinct, "")
+	}
+	return "[" + strings.Join(distinct, ", ") + "]"
+}

@@ -1,0 +1,206 @@
+package policy
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// A situation is a request with everything derived from it that several policies need.
+type situation struct {
+	set *Set
+	req *Request
+
+	converted []converted
+	namespace map[string]any // nil if unknown
+	looked    bool           // namespace was looked up
+	filtered  map[string]any // see filteredNamespace
+	full      map[string]any // see fullNamespace
+}
+
+// A converted holds the objects of a request in the version that a policy matches.
+type converted struct {
+	target
+	object, oldObject map[string]any
+	values            map[schema.GroupVersionResource]map[string]any // of request, by resource
+	err               error
+}
+
+// to returns the objects of the request in a version. The result is valid until the next call.
+func (s *situation) to(t target) *converted {
+	for i := range s.converted {
+		if c := &s.converted[i]; c.kind == t.kind && c.resource == t.resource {
+			return c
+		}
+	}
+	s.converted = append(s.converted, converted{target: t, object: s.req.Object, oldObject: s.req.OldObject})
+	c := &s.converted[len(s.converted)-1]
+	if t.equivalent != nil {
+		c.object, c.err = t.equivalent.of(s.req.Object)
+		if c.err == nil {
+			c.oldObject, c.err = t.equivalent.of(s.req.OldObject)
+		}
+	}
+	return c
+}
+
+// of converts an object, which may be nil.
+func (e *Equivalent) of(object map[string]any) (map[string]any, error) {
+	switch {
+	case object == nil:
+		return nil, nil
+	case e.Convert != nil:
+		return e.Convert(object)
+	}
+	out := make(map[string]any, len(object))
+	for k, v := range object {
+		out[k] = v
+	}
+	out["apiVersion"] = e.Kind.GroupVersion().String()
+	return out, nil
+}
+
+// request returns the value of request in expressions, where the policy matches resource.
+func (s *situation) request(resource schema.GroupVersionResource, to *converted) map[string]any {
+	if value := to.values[resource]; value != nil {
+		return value
+	}
+	value := s.req.value(resource, to.kind)
+	if to.values == nil {
+		to.values = map[schema.GroupVersionResource]map[string]any{}
+	}
+	to.values[resource] = value
+	return value
+}
+
+// lookup returns the Namespace of the request, or nil if it is not known.
+func (s *situation) lookup() map[string]any {
+	if !s.looked {
+		s.looked = true
+		if s.namespace = s.req.NamespaceObject; s.namespace == nil {
+			s.namespace = s.set.namespaces[s.req.Namespace]
+		}
+	}
+	return s.namespace
+}
+
+// namespaceLabels returns the labels of the Namespace of the request. When a Namespace is created or
+// updated, these are its own labels.
+func (s *situation) namespaceLabels() (set labels.Set, known bool) {
+	if s.req.Resource.Resource == "namespaces" && s.req.Subresource == "" && (s.req.Operation == OperationCreate || s.req.Operation == OperationUpdate) {
+		return objectLabels(s.req.Object), true
+	}
+	namespace := s.lookup()
+	if namespace == nil {
+		return nil, false
+	}
+	return objectLabels(namespace), true
+}
+
+// needsNamespace reports whether the server reads the Namespace of the request.
+func (s *situation) needsNamespace() bool { return s.req.Namespace != "" && !s.req.isNamespace() }
+
+// namespaceMetadata lists the metadata of namespaceObject in validations.
+var namespaceMetadata = []string{
+	"name", "generateName", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
+	"labels", "annotations", "finalizers",
+}
+
+// filteredNamespace returns the value of namespaceObject in validations.
+func (s *situation) filteredNamespace() map[string]any {
+	full := s.fullNamespace()
+	if s.filtered != nil || full == nil {
+		return s.filtered
+	}
+	meta, _ := full["metadata"].(map[string]any)
+	s.filtered = map[string]any{"metadata": only(meta, namespaceMetadata...), "spec": full["spec"], "status": full["status"]}
+	return s.filtered
+}
+
+// fullNamespace returns the value of namespaceObject in audit annotations. Like a decoded Namespace
+// in the server, it has no apiVersion and kind, always spec and status, and no empty fields.
+func (s *situation) fullNamespace() map[string]any {
+	if s.full != nil || !s.needsNamespace() || s.lookup() == nil {
+		return s.full
+	}
+	section := func(name string) map[string]any {
+		given, _ := s.namespace[name].(map[string]any)
+		return given
+	}
+	status := only(section("status"), "phase", "conditions")
+	if list, ok := status["conditions"].([]any); ok {
+		conditions := make([]any, len(list))
+		for i, item := range list {
+			given, _ := item.(map[string]any)
+			c := only(given, "lastTransitionTime", "reason", "message")
+			c["type"], c["status"] = textOf(given, "type"), textOf(given, "status")
+			conditions[i] = c
+		}
+		status["conditions"] = conditions
+	}
+	meta := only(section("metadata"), append([]string{"selfLink", "ownerReferences", "managedFields"}, namespaceMetadata...)...)
+	s.full = map[string]any{"metadata": meta, "spec": only(section("spec"), "finalizers"), "status": status}
+	return s.full
+}
+
+// only returns the given fields that are not empty.
+func only(object map[string]any, fields ...string) map[string]any {
+	out := make(map[string]any, len(fields))
+	for _, field := range fields {
+		if v := object[field]; !isEmpty(v) {
+			out[field] = v
+		}
+	}
+	return out
+}
+
+func isEmpty(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case string:
+		return v == ""
+	case int64:
+		return v == 0
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	}
+	return false
+}
+
+func textOf(object map[string]any, field string) string {
+	text, _ := object[field].(string)
+	return text
+}
+
+// bindRequest binds the roots that are the same for all expressions of a policy.
+func (r *run) bindRequest(s *situation, to *converted, params map[string]any) {
+	r.bindUsed(objectRoot, to.object)
+	r.bindUsed(oldObjectRoot, to.oldObject)
+	r.bindUsed(paramsRoot, params)
+	if r.program.uses[variablesRoot] {
+		r.activation.Set(variablesRoot, &r.variables)
+	}
+	r.bindAuthorizer(s.req, true)
+}
+
+// bindRequestValue binds request, where the policy matches resource.
+func (r *run) bindRequestValue(s *situation, resource schema.GroupVersionResource, to *converted) {
+	if r.program.uses[requestRoot] {
+		r.bindStruct(s, requestRoot, s.request(resource, to))
+	}
+}
+
+// bindNamespace binds namespaceObject to the value that of returns.
+func (r *run) bindNamespace(s *situation, of func() map[string]any) {
+	if !r.program.uses[namespaceRoot] {
+		return
+	}
+	if s.needsNamespace() && s.lookup() == nil && r.undecided == "" {
+		r.undecided = fmt.Sprintf("an expression needs the Namespace %s, which is not among the documents: add it, or set Request.NamespaceObject", s.req.Namespace)
+	}
+	r.bindStruct(s, namespaceRoot, of())
+}

@@ -1,0 +1,167 @@
+package policy
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/google/cel-go/cel"
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+
+	apiservercel "k8s.io/apiserver/pkg/cel"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// How it works: a variable is evaluated when an expression first selects it, and at most once in each
+// group of expressions. Its cost is not part of the expression's own cost; the run adds it to the
+// group. A variable can only select variables above it, unless it goes through dyn(variables), where
+// the server recurses until it crashes. A variable that needs itself is therefore undecided.
+
+const variablesName = "kubernetes.variables"
+
+// maxVariableDepth limits how many variables can be in evaluation at the same time.
+const maxVariableDepth = 256
+
+// newVariablesType returns the type of variables, which has no fields yet.
+func newVariablesType() *apiservercel.DeclType {
+	return apiservercel.NewObjectType(variablesName, map[string]*apiservercel.DeclField{})
+}
+
+// variableType returns the type of a variable whose expression has type t, which is nil if it does
+// not compile. Types other than scalars, lists, and maps become dyn.
+func variableType(t *cel.Type) *apiservercel.DeclType {
+	if scalar := variableScalars[t]; scalar != nil {
+		return scalar
+	}
+	if t == nil {
+		return apiservercel.DynType
+	}
+	switch params := t.Parameters(); {
+	case t.Kind() == celtypes.ListKind && len(params) == 1:
+		return apiservercel.NewListType(variableType(params[0]), -1)
+	case t.Kind() == celtypes.MapKind && len(params) == 2:
+		return apiservercel.NewMapType(variableType(params[0]), variableType(params[1]), -1)
+	}
+	return apiservercel.DynType
+}
+
+var variableScalars = map[*cel.Type]*apiservercel.DeclType{
+	cel.AnyType: apiservercel.AnyType, cel.BoolType: apiservercel.BoolType, cel.BytesType: apiservercel.BytesType, cel.DoubleType: apiservercel.DoubleType,
+	cel.DurationType: apiservercel.DurationType, cel.IntType: apiservercel.IntType, cel.NullType: apiservercel.NullType, cel.StringType: apiservercel.StringType,
+	cel.TimestampType: apiservercel.TimestampType, cel.UintType: apiservercel.UintType,
+}
+
+// variablesValue is the value of variables in the expressions of a group.
+type variablesValue struct {
+	run *run
+	// values holds the variables evaluated so far, in the order of the policy's variables.
+	values []ref.Val
+	// pending marks variables in evaluation.
+	pending []bool
+}
+
+var _ traits.Mapper = (*variablesValue)(nil)
+
+var variablesTypeValue = celtypes.NewTypeValue(variablesName, traits.IndexerType|traits.FieldTesterType|traits.IterableType)
+
+// reset forgets all values, for the next group.
+func (v *variablesValue) reset() {
+	clear(v.values)
+	clear(v.pending)
+}
+
+func (v *variablesValue) Find(key ref.Val) (ref.Val, bool) {
+	ident, ok := key.(celtypes.String)
+	if !ok {
+		return celtypes.MaybeNoSuchOverloadErr(celtypes.String("")), true
+	}
+	name, ok := types.Unescape(string(ident))
+	if !ok {
+		return nil, false
+	}
+	i, ok := v.run.program.variableIndex[name]
+	if !ok {
+		return nil, false
+	}
+	if v.values[i] == nil {
+		v.values[i] = v.run.variable(i)
+	}
+	return v.values[i], true
+}
+
+func (v *variablesValue) Get(key ref.Val) ref.Val {
+	if value, found := v.Find(key); found {
+		return value
+	}
+	return celtypes.ValOrErr(key, "no such key: %v", key)
+}
+
+func (v *variablesValue) Contains(key ref.Val) ref.Val {
+	value, found := v.Find(key)
+	if value != nil && celtypes.IsUnknownOrError(value) {
+		return value
+	}
+	return celtypes.Bool(found)
+}
+
+func (v *variablesValue) Size() ref.Val { return celtypes.Int(len(v.run.program.variableIndex)) }
+
+func (v *variablesValue) Type() ref.Type { return variablesTypeValue }
+
+func (v *variablesValue) Value() any { return celtypes.NoSuchOverloadErr() }
+
+func (v *variablesValue) Equal(other ref.Val) ref.Val {
+	of, ok := other.(*variablesValue)
+	if !ok {
+		return celtypes.MaybeNoSuchOverloadErr(other)
+	}
+	return celtypes.Bool(v == of)
+}
+
+func (v *variablesValue) ConvertToType(t ref.Type) ref.Val {
+	switch t {
+	case variablesTypeValue:
+		return v
+	case celtypes.TypeType:
+		return variablesTypeValue
+	}
+	return celtypes.NewErr("disallowed conversion from %q to %q", variablesName, t.TypeName())
+}
+
+func (v *variablesValue) ConvertToNative(t reflect.Type) (any, error) {
+	return nil, fmt.Errorf("disallowed conversion from %q to %q", variablesName, t.Name())
+}
+
+// Iterator returns an iterator over the values of the variables, not their names, like the server's.
+func (v *variablesValue) Iterator() traits.Iterator { return &variablesIterator{of: v} }
+
+type variablesIterator struct {
+	of *variablesValue
+	at int
+}
+
+func (i *variablesIterator) HasNext() ref.Val {
+	return celtypes.Bool(i.at < len(i.of.run.program.variableNames))
+}
+
+func (i *variablesIterator) Next() ref.Val {
+	name := i.of.run.program.variableNames[i.at]
+	i.at++
+	return i.of.Get(celtypes.String(name))
+}
+
+func (i *variablesIterator) Type() ref.Type { return celtypes.IteratorType }
+
+func (i *variablesIterator) Value() any { return nil }
+
+func (i *variablesIterator) Equal(other ref.Val) ref.Val { return celtypes.Bool(other == ref.Val(i)) }
+
+func (i *variablesIterator) ConvertToType(t ref.Type) ref.Val {
+	return celtypes.NewErr("disallowed conversion of an iterator to %q", t.TypeName())
+}
+
+func (i *variablesIterator) ConvertToNative(t reflect.Type) (any, error) {
+	return nil, fmt.Errorf("disallowed conversion of an iterator to %q", t.Name())
+}

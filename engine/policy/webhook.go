@@ -1,0 +1,151 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"sync"
+)
+
+// A webhookConfiguration is a ValidatingWebhookConfiguration or MutatingWebhookConfiguration. The
+// fields that only matter for the call are not read.
+type webhookConfiguration struct {
+	Webhooks []struct {
+		Name                    string           `json:"name"`
+		ClientConfig            any              `json:"clientConfig"`
+		Rules                   []resourceRule   `json:"rules"`
+		FailurePolicy           *string          `json:"failurePolicy"`
+		SideEffects             any              `json:"sideEffects"`
+		TimeoutSeconds          any              `json:"timeoutSeconds"`
+		AdmissionReviewVersions any              `json:"admissionReviewVersions"`
+		ReinvocationPolicy      any              `json:"reinvocationPolicy"`
+		MatchConditions         []matchCondition `json:"matchConditions"`
+		matchResources
+	} `json:"webhooks"`
+}
+
+type compiledWebhook struct {
+	configuration, name, kind string
+	constraints               *constraints
+	program                   *program
+	ignore                    bool
+	runs                      sync.Pool // of *run
+}
+
+// A WebhookMatch describes whether the server calls a webhook for a request.
+type WebhookMatch struct {
+	// Kind and Configuration identify the webhook configuration; Webhook is the name of the webhook.
+	Kind, Configuration, Webhook string
+	// Called is set if the server calls the webhook.
+	Called bool
+	// Condition is the name of the first matchCondition that is false.
+	Condition string
+	// Failure is the error of matchConditions. Unless failurePolicy is Ignore, the server then denies
+	// the request.
+	Failure string
+	Denied  bool
+	// Cost is the cost of matchConditions in CEL cost units.
+	Cost int64
+	// Undecided is the reason why the result is not known, or "".
+	Undecided string
+}
+
+func (l *loader) loadWebhooks(doc map[string]any) error {
+	var d webhookConfiguration
+	if err := decode(doc, &d); err != nil {
+		l.report("", err.Error())
+		return nil
+	}
+	for i := range d.Webhooks {
+		w := &d.Webhooks[i]
+		path := fmt.Sprintf("webhooks[%d]", i)
+		before := len(l.errs)
+		w.matchResources.ResourceRules = w.Rules
+		checkFailurePolicy(w.FailurePolicy, path+".failurePolicy", l.report)
+		checkConditions(w.MatchConditions, path+".", l.report)
+		c := newConstraints(&w.matchResources, path, l.report)
+		if len(l.errs) > before {
+			continue
+		}
+		p, err := newWebhookProgram(l.set.settings, path+".", w.MatchConditions, l.reportExpression)
+		if err != nil {
+			return err
+		}
+		hook := &compiledWebhook{configuration: l.name, name: w.Name, kind: l.kind, constraints: c, program: p, ignore: w.FailurePolicy != nil && *w.FailurePolicy == "Ignore"}
+		hook.runs.New = func() any { return newRun(p) }
+		l.set.webhooks = append(l.set.webhooks, hook)
+	}
+	return nil
+}
+
+// MatchWebhooks evaluates the webhook configurations of the set and returns the webhooks whose rules
+// and selectors match the request. Its errors are those of Evaluate.
+func (s *Set) MatchWebhooks(ctx context.Context, req Request) (list []WebhookMatch, err error) {
+	at := ""
+	defer func() {
+		if p := recover(); p != nil {
+			list, err = nil, internal(at, p)
+		}
+	}()
+	if err := req.check(); err != nil {
+		return nil, err
+	}
+	if isExempt(&req) {
+		return nil, nil
+	}
+	of := &situation{set: s, req: &req}
+	for _, w := range s.webhooks {
+		at = w.name
+		match, ok, err := w.match(ctx, of)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			list = append(list, match)
+		}
+	}
+	return list, nil
+}
+
+// match evaluates a webhook. ok is false if its rules or selectors do not match. A webhook without
+// rules matches nothing.
+func (w *compiledWebhook) match(ctx context.Context, s *situation) (m WebhookMatch, ok bool, err error) {
+	if len(w.constraints.rules) == 0 {
+		return m, false, nil
+	}
+	to, ok, matchErr := w.constraints.matches(s)
+	if !ok && matchErr == nil {
+		return m, false, nil
+	}
+	m = WebhookMatch{Kind: w.kind, Configuration: w.configuration, Webhook: w.name}
+	if matchErr != nil {
+		m.Undecided = matchErr.Error()
+		return m, true, nil
+	}
+	objects := s.to(to)
+	if objects.err != nil {
+		m.Undecided = "the object cannot be converted: " + objects.err.Error()
+		return m, true, nil
+	}
+	r := w.runs.Get().(*run)
+	defer w.runs.Put(r)
+	defer r.finish()
+	r.start(ctx, maxWork)
+	r.authority.decide = s.set.authorize
+	r.bindRequest(s, objects, nil)
+	r.bindUsed(namespaceRoot, nil)
+	r.bindRequestValue(s, s.req.Resource, objects)
+	name, failure, excluded, cost := r.conditions(s.set.settings.matchBudget)
+	if r.bug != nil {
+		return m, false, internal(w.name, r.bug)
+	}
+	if ctx.Err() != nil {
+		return m, false, context.Cause(ctx)
+	}
+	m.Cost, m.Undecided = cost, r.whyUndecided()
+	if m.Undecided != "" {
+		return m, true, nil
+	}
+	m.Called, m.Condition, m.Failure = !excluded && failure == "", name, failure
+	m.Denied = failure != "" && !w.ignore
+	return m, true, nil
+}

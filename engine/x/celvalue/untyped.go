@@ -1,0 +1,245 @@
+package celvalue
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+)
+
+// How it works: admission policies see objects without a schema. cel-go's values for maps and lists of
+// decoded JSON allocate two to three objects each, so Untyped returns values of its own, which take a
+// tenth of the time. Their methods have the same results as those of cel-go, except that maps are
+// iterated in the order of their keys. Methods that are rarely called are those of cel-go's values.
+
+// Untyped returns decoded JSON as the CEL value that it has without a schema. It does not copy v, so v
+// must not change while the result is in use.
+func Untyped(v any) ref.Val { return schemaless(v, false) }
+
+// FromGo returns decoded JSON as the CEL value of a Go struct with this JSON form, as servers since
+// 1.37 use for request and namespaceObject. Comparing it with a value of another type is an error.
+func FromGo(v any) ref.Val { return schemaless(v, true) }
+
+func schemaless(v any, fromGo bool) ref.Val {
+	switch v := v.(type) {
+	case nil:
+		return celtypes.NullValue
+	case bool:
+		return celtypes.Bool(v)
+	case string:
+		return celtypes.String(v)
+	case int64:
+		return celtypes.Int(v)
+	case float64:
+		return celtypes.Double(v)
+	case map[string]any:
+		return &UntypedMap{v, fromGo}
+	case []any:
+		return &untypedList{v, fromGo}
+	}
+	return celtypes.DefaultTypeAdapter.NativeToValue(v)
+}
+
+// An UntypedMap is a JSON object without a schema.
+type UntypedMap struct {
+	// Fields must not be modified.
+	Fields map[string]any
+	fromGo bool // see FromGo
+}
+
+// Of returns the value of one of the fields, or of a field below them.
+func (m *UntypedMap) Of(field any) ref.Val { return schemaless(field, m.fromGo) }
+
+var _ traits.Mapper = (*UntypedMap)(nil)
+
+// base returns cel-go's value of the object.
+func (m *UntypedMap) base() traits.Mapper {
+	return celtypes.NewStringInterfaceMap(celtypes.DefaultTypeAdapter, m.Fields)
+}
+
+func (m *UntypedMap) Find(key ref.Val) (ref.Val, bool) {
+	name, ok := key.(celtypes.String)
+	if !ok {
+		return nil, false
+	}
+	v, found := m.Fields[string(name)]
+	if !found {
+		return nil, false
+	}
+	return m.Of(v), true
+}
+
+func (m *UntypedMap) Get(key ref.Val) ref.Val {
+	if v, found := m.Find(key); found {
+		return v
+	}
+	return celtypes.ValOrErr(nil, "no such key: %v", key)
+}
+
+func (m *UntypedMap) Contains(key ref.Val) ref.Val {
+	_, found := m.Find(key)
+	return celtypes.Bool(found)
+}
+
+func (m *UntypedMap) Equal(other ref.Val) ref.Val {
+	o, ok := other.(traits.Mapper)
+	switch {
+	case !ok && m.fromGo:
+		return celtypes.MaybeNoSuchOverloadErr(other)
+	case !ok || m.Size() != o.Size():
+		return celtypes.False
+	}
+	for name, v := range m.Fields {
+		ov, found := o.Find(celtypes.String(name))
+		if !found || celtypes.Equal(m.Of(v), ov) == celtypes.False {
+			return celtypes.False
+		}
+	}
+	return celtypes.True
+}
+
+func (m *UntypedMap) Iterator() traits.Iterator {
+	return &untypedKeyIterator{keys: slices.Sorted(maps.Keys(m.Fields))}
+}
+
+func (m *UntypedMap) Size() ref.Val                               { return celtypes.Int(len(m.Fields)) }
+func (m *UntypedMap) Type() ref.Type                              { return celtypes.MapType }
+func (m *UntypedMap) Value() any                                  { return m.Fields }
+func (m *UntypedMap) IsZeroValue() bool                           { return len(m.Fields) == 0 }
+func (m *UntypedMap) String() string                              { return fmt.Sprint(m.base()) }
+func (m *UntypedMap) ConvertToNative(t reflect.Type) (any, error) { return m.base().ConvertToNative(t) }
+
+func (m *UntypedMap) ConvertToType(t ref.Type) ref.Val {
+	if t == celtypes.MapType {
+		return m
+	}
+	return m.base().ConvertToType(t)
+}
+
+// untypedKeyIterator iterates over keys.
+type untypedKeyIterator struct {
+	iteratorValue
+	keys []string
+}
+
+func (i *untypedKeyIterator) HasNext() ref.Val { return celtypes.Bool(len(i.keys) > 0) }
+
+func (i *untypedKeyIterator) Next() ref.Val {
+	if len(i.keys) == 0 {
+		return nil
+	}
+	key := i.keys[0]
+	i.keys = i.keys[1:]
+	return celtypes.String(key)
+}
+
+// untypedList is a JSON array without a schema.
+type untypedList struct {
+	items  []any
+	fromGo bool // see FromGo
+}
+
+var _ traits.Lister = (*untypedList)(nil)
+
+// UntypedItems returns the items of a JSON array without a schema. ok is false for other values.
+func UntypedItems(v ref.Val) (items []any, ok bool) {
+	l, ok := v.(*untypedList)
+	if !ok {
+		return nil, false
+	}
+	return l.items, true
+}
+
+// base returns cel-go's value of the array.
+func (l *untypedList) base() traits.Lister {
+	return celtypes.NewDynamicList(celtypes.DefaultTypeAdapter, l.items)
+}
+
+func (l *untypedList) Add(other ref.Val) ref.Val { return l.base().Add(other) }
+
+func (l *untypedList) Contains(v ref.Val) ref.Val {
+	for _, item := range l.items {
+		if v.Equal(Untyped(item)) == celtypes.True {
+			return celtypes.True
+		}
+	}
+	return celtypes.False
+}
+
+func (l *untypedList) Equal(other ref.Val) ref.Val {
+	o, ok := other.(traits.Lister)
+	switch {
+	case !ok && l.fromGo:
+		return celtypes.MaybeNoSuchOverloadErr(other)
+	case !ok || l.Size() != o.Size():
+		return celtypes.False
+	}
+	for i, item := range l.items {
+		if celtypes.Equal(Untyped(item), o.Get(celtypes.Int(i))) == celtypes.False {
+			return celtypes.False
+		}
+	}
+	return celtypes.True
+}
+
+func (l *untypedList) Get(index ref.Val) ref.Val {
+	if i, ok := index.(celtypes.Int); ok && i >= 0 && int(i) < len(l.items) {
+		return Untyped(l.items[i])
+	}
+	i, err := celtypes.IndexOrError(index)
+	if err != nil || i < 0 || i >= len(l.items) {
+		return l.base().Get(index) // the error
+	}
+	return Untyped(l.items[i])
+}
+
+func (l *untypedList) Iterator() traits.Iterator { return &untypedIterator{items: l.items} }
+
+func (l *untypedList) Size() ref.Val     { return celtypes.Int(len(l.items)) }
+func (l *untypedList) Type() ref.Type    { return celtypes.ListType }
+func (l *untypedList) Value() any        { return l.items }
+func (l *untypedList) IsZeroValue() bool { return len(l.items) == 0 }
+func (l *untypedList) String() string    { return fmt.Sprint(l.base()) }
+func (l *untypedList) ConvertToNative(t reflect.Type) (any, error) {
+	return l.base().ConvertToNative(t)
+}
+
+func (l *untypedList) ConvertToType(t ref.Type) ref.Val {
+	if t == celtypes.ListType {
+		return l
+	}
+	return l.base().ConvertToType(t)
+}
+
+// untypedIterator iterates over the items of an array.
+type untypedIterator struct {
+	iteratorValue
+	items []any
+}
+
+func (i *untypedIterator) HasNext() ref.Val { return celtypes.Bool(len(i.items) > 0) }
+
+func (i *untypedIterator) Next() ref.Val {
+	if len(i.items) == 0 {
+		return nil
+	}
+	item := i.items[0]
+	i.items = i.items[1:]
+	return Untyped(item)
+}
+
+// iteratorValue has the methods of ref.Val that no expression can call on an iterator.
+type iteratorValue struct{}
+
+func (iteratorValue) ConvertToNative(t reflect.Type) (any, error) {
+	return nil, fmt.Errorf("type conversion on iterators not supported: %v", t)
+}
+
+func (iteratorValue) ConvertToType(ref.Type) ref.Val { return celtypes.NewErr("no such overload") }
+func (iteratorValue) Equal(ref.Val) ref.Val          { return celtypes.NewErr("no such overload") }
+func (iteratorValue) Type() ref.Type                 { return celtypes.IteratorType }
+func (iteratorValue) Value() any                     { return nil }
