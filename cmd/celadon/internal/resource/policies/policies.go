@@ -107,7 +107,7 @@ func (p *Policies) compile(objects []map[string]any, paths []string, cfg policy.
 
 // Locate returns the file and line of a field, such as "spec.validations[0].expression", in the first
 // document of this kind and name. It returns the document's location if the field is not found, and
-// "" if there is no such document.
+// "" without a matching document.
 func (p *Policies) Locate(kind, name, path string) string {
 	for _, doc := range p.documents {
 		id := doc.Identity()
