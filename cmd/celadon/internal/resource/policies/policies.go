@@ -1,0 +1,126 @@
+// Package policies reads admission policies, and everything that they refer to, from files.
+package policies
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
+	"github.com/celadon-cel/celadon/engine/policy"
+)
+
+// kind is the kind of policies.
+const kind = "ValidatingAdmissionPolicy"
+
+// ErrNoPolicy reports paths without a policy.
+var ErrNoPolicy = errors.New("no " + kind)
+
+// ErrNoBinding reports a policy that has no effect because it has no binding.
+var ErrNoBinding = errors.New("the policy has no effect because it has no binding: add a " + kind + "Binding")
+
+// Policies holds compiled policies.
+type Policies struct {
+	Set *policy.Set
+	// Problems lists documents that cannot be read, then invalid policies and bindings, then policies
+	// without a binding.
+	Problems []Problem
+
+	documents []*input.Document
+}
+
+// A Problem is an error in a document.
+type Problem struct {
+	// Location is the file and line of the field, or of the document if the field is not known.
+	Location string
+	Err      error
+}
+
+func (p Problem) Error() string { return p.Location + ": " + p.Err.Error() }
+
+// Unwrap returns the error without its location.
+func (p Problem) Unwrap() error { return p.Err }
+
+// Read reads and compiles the policies at and below paths. Invalid documents are Problems. Below
+// folders, documents that are not objects are ignored.
+func Read(ctx context.Context, stdin io.Reader, paths []string, from input.Selection, cfg policy.Config) (*Policies, error) {
+	p := &Policies{}
+	read := func(doc *input.Document) *input.Document {
+		if !slices.Contains(paths, doc.File) && noObject(doc) {
+			return nil
+		}
+		return doc
+	}
+	var objects []map[string]any
+	err := batch.Selected(from, stdin, paths, read, func(doc *input.Document) error {
+		switch {
+		case doc == nil:
+		case doc.Err != nil:
+			p.Problems = append(p.Problems, Problem{doc.Location(), doc.Err})
+		default:
+			p.documents = append(p.documents, doc)
+			objects = append(objects, doc.Object)
+		}
+		return nil
+	}).Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.compile(objects, paths, cfg)
+}
+
+// noObject reports whether a document is not meant to be sent to a server, such as a Chart.yaml.
+func noObject(doc *input.Document) bool {
+	if doc.Err != nil {
+		return errors.Is(doc.Err, input.ErrNoObject)
+	}
+	return doc.Object["kind"] == nil && doc.Identity().GroupKind().Group == ""
+}
+
+// compile compiles the documents and adds the problems of policies and bindings.
+func (p *Policies) compile(objects []map[string]any, paths []string, cfg policy.Config) error {
+	set, err := policy.Compile(objects, cfg)
+	var invalid *policy.CompileErrors
+	if err != nil && !errors.As(err, &invalid) {
+		return err
+	}
+	p.Set = set
+	if invalid != nil {
+		for _, e := range invalid.Errors {
+			p.Problems = append(p.Problems, Problem{p.Locate(e.Kind, e.Name, e.Path), e})
+		}
+	}
+	for _, info := range set.Policies() {
+		if len(info.Bindings) == 0 {
+			p.Problems = append(p.Problems, Problem{p.Locate(kind, info.Name, ""), ErrNoBinding})
+		}
+	}
+	if len(set.Policies()) == 0 && len(p.Problems) == 0 {
+		return fmt.Errorf("%w in %s", ErrNoPolicy, strings.Join(paths, ", "))
+	}
+	return nil
+}
+
+// Locate returns the file and line of a field, such as "spec.validations[0].expression", in the first
+// document of this kind and name. It returns the document's location if the field is not found, and
+// "" without a matching document.
+func (p *Policies) Locate(kind, name, path string) string {
+	for _, doc := range p.documents {
+		id := doc.Identity()
+		if id.Kind != kind || id.Name != name {
+			continue
+		}
+		if path == "" {
+			return doc.Location()
+		}
+		if at := doc.Locate([]string{path})[0]; at.Line > 0 {
+			return fmt.Sprintf("%s:%d", doc.File, at.Line)
+		}
+		return doc.Location()
+	}
+	return ""
+}

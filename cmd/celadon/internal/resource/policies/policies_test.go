@@ -1,0 +1,112 @@
+package policies
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/engine/policy"
+)
+
+const document = `apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: %s}
+spec:
+  matchConstraints:
+    resourceRules: [{apiGroups: [example.com], apiVersions: [v1], operations: [CREATE], resources: [things]}]
+  validations:
+  - expression: %s
+`
+
+const binding = `apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: %s}
+spec: {policyName: %[1]s, validationActions: [Deny]}
+`
+
+// read reads policies from a folder with the documents as one file.
+func read(t *testing.T, documents ...string) (*Policies, error) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "p.yaml"), []byte(strings.Join(documents, "---\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return Read(context.Background(), nil, []string{dir}, input.Selection{}, policy.Config{})
+}
+
+func policyOf(name, expression string) string { return fmt.Sprintf(document, name, expression) }
+
+func bindingOf(name string) string { return fmt.Sprintf(binding, name) }
+
+func TestRead(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name      string
+		documents []string
+		location  string // of the only problem; empty if there is none
+		want      string
+	}{
+		{"valid", []string{policyOf("p", "'true'"), bindingOf("p")}, "", ""},
+		{"no binding", []string{policyOf("p", "'true'")}, "p.yaml:1", "no binding"},
+		{"broken expression", []string{policyOf("p", "'1 +'"), bindingOf("p")}, "p.yaml:8", "Syntax error"},
+		{"file of another tool", []string{policyOf("p", "'true'"), bindingOf("p"), "apiVersion: v2\nname: chart\n"}, "", ""},
+		{"unreadable", []string{policyOf("p", "'true'"), bindingOf("p"), "a: [\n"}, "p.yaml:", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			p, err := read(t, test.documents...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if test.location == "" {
+				if len(p.Problems) > 0 {
+					t.Fatalf("problems: %v", p.Problems)
+				}
+				return
+			}
+			if len(p.Problems) != 1 {
+				t.Fatalf("got %v, want one problem", p.Problems)
+			}
+			if got := p.Problems[0]; !strings.Contains(got.Location, test.location) || !strings.Contains(got.Err.Error(), test.want) {
+				t.Errorf("got %v, want %s: %s", got, test.location, test.want)
+			}
+		})
+	}
+}
+
+func TestReadNone(t *testing.T) {
+	t.Parallel()
+	if _, err := read(t, "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n"); !errors.Is(err, ErrNoPolicy) {
+		t.Errorf("got %v, want %v", err, ErrNoPolicy)
+	}
+}
+
+// TestReadHostile checks that many policies, and a huge one, are read within seconds.
+func TestReadHostile(t *testing.T) {
+	t.Parallel()
+	many := make([]string, 0, 2000)
+	for i := range 1000 {
+		name := fmt.Sprintf("p%d", i)
+		many = append(many, policyOf(name, "'object.spec.a == 1'"), bindingOf(name))
+	}
+	huge := []string{policyOf("p", "'"+strings.Repeat("1 + ", 1<<20)+"1 > 0'"), bindingOf("p")}
+	for name, documents := range map[string][]string{"many": many, "huge": huge} {
+		start := time.Now()
+		p, err := read(t, documents...)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if problems := len(p.Problems) > 0; problems != (name == "huge") {
+			t.Errorf("%s: %d problems", name, len(p.Problems))
+		}
+		if used := time.Since(start); used > 20*time.Second {
+			t.Errorf("%s: took %v", name, used)
+		}
+	}
+}
