@@ -11,7 +11,8 @@ import (
 // A CompileError describes a document that the API server would reject, or an expression that does
 // not compile.
 type CompileError struct {
-	// Kind and Name identify the document.
+	// Document is the index of the document in the argument of Compile. Kind and Name are its own.
+	Document   int
 	Kind, Name string
 	// Path is the field, such as "spec.validations[0].expression", or "" for the whole document.
 	Path string

@@ -46,7 +46,7 @@ type compiledBinding struct {
 	actions     []Action
 }
 
-// A Info describes a policy of a Set.
+// An Info describes a policy of a Set.
 type Info struct {
 	Name string
 	// Bindings is empty if the policy has no binding, and therefore no effect.
@@ -110,7 +110,8 @@ type loader struct {
 	bindings map[string]bool
 	bound    []boundBinding
 	rbac     rbac
-	// kind and name identify the current document.
+	// index, kind, and name identify the current document.
+	index      int
 	kind, name string
 }
 
@@ -118,6 +119,7 @@ type loader struct {
 type boundBinding struct {
 	policy  string
 	binding *compiledBinding
+	index   int // of the binding among the documents
 }
 
 // report adds an error about the current document. A document with such an error is dropped.
@@ -127,13 +129,13 @@ func (l *loader) report(path, detail string) { l.add(path, detail, true) }
 func (l *loader) reportExpression(path, detail string) { l.add(path, detail, false) }
 
 func (l *loader) add(path, detail string, dropped bool) {
-	l.errs = append(l.errs, &CompileError{Kind: l.kind, Name: l.name, Path: path, Detail: detail, Dropped: dropped})
+	l.errs = append(l.errs, &CompileError{Document: l.index, Kind: l.kind, Name: l.name, Path: path, Detail: detail, Dropped: dropped})
 }
 
 // load adds a document to the set. The error is set if compiling as a whole failed.
 func (l *loader) load(index int, doc map[string]any) error {
 	h, err := headerOf(doc)
-	l.kind, l.name = cmp.Or(h.kind, "document"), cmp.Or(h.meta.Name, fmt.Sprintf("(document %d)", index+1))
+	l.index, l.kind, l.name = index, cmp.Or(h.kind, "document"), cmp.Or(h.meta.Name, fmt.Sprintf("(document %d)", index+1))
 	if err != nil {
 		l.report("", err.Error())
 		return nil
@@ -250,7 +252,7 @@ func (l *loader) loadBinding(doc map[string]any) {
 		return
 	}
 	l.bindings[l.name] = true
-	l.bound = append(l.bound, boundBinding{d.Spec.PolicyName, b})
+	l.bound = append(l.bound, boundBinding{d.Spec.PolicyName, b, l.index})
 }
 
 // finish attaches bindings to policies and sorts everything.
@@ -263,7 +265,7 @@ func (l *loader) finish() {
 		if l.seen[b.policy] {
 			continue // the errors of the policy are reported
 		}
-		l.kind, l.name = "ValidatingAdmissionPolicyBinding", b.binding.name
+		l.index, l.kind, l.name = b.index, "ValidatingAdmissionPolicyBinding", b.binding.name
 		l.report("spec.policyName", fmt.Sprintf("no policy %q is among the documents: add it or correct the name", b.policy))
 	}
 	for _, p := range l.policies {

@@ -18,7 +18,6 @@ type verdict struct {
 	isExcluded bool
 	cost       int64 // of validations, message expressions, and audit annotations
 	matchCost  int64
-	undecided  string
 }
 
 // A decision is the outcome of a validation, or of the policy as a whole.

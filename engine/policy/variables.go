@@ -64,7 +64,7 @@ type variablesValue struct {
 
 var _ traits.Mapper = (*variablesValue)(nil)
 
-var variablesTypeValue = celtypes.NewTypeValue(variablesName, traits.IndexerType|traits.FieldTesterType|traits.IterableType)
+var variablesTypeValue = celtypes.NewObjectType(variablesName, traits.IndexerType|traits.FieldTesterType|traits.IterableType)
 
 // reset forgets all values, for the next group.
 func (v *variablesValue) reset() {

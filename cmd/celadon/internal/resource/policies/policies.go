@@ -91,7 +91,7 @@ func (p *Policies) compile(objects []map[string]any, paths []string, cfg policy.
 	p.Set = set
 	if invalid != nil {
 		for _, e := range invalid.Errors {
-			p.Problems = append(p.Problems, Problem{p.Locate(e.Kind, e.Name, e.Path), e})
+			p.Problems = append(p.Problems, Problem{location(p.documents[e.Document], e.Path), e})
 		}
 	}
 	for _, info := range set.Policies() {
@@ -114,13 +114,18 @@ func (p *Policies) Locate(kind, name, path string) string {
 		if id.Kind != kind || id.Name != name {
 			continue
 		}
-		if path == "" {
-			return doc.Location()
-		}
-		if at := doc.Locate([]string{path})[0]; at.Line > 0 {
-			return fmt.Sprintf("%s:%d", doc.File, at.Line)
-		}
-		return doc.Location()
+		return location(doc, path)
 	}
 	return ""
+}
+
+// location returns the file and line of a field, or those of the document if the field is not found.
+func location(doc *input.Document, path string) string {
+	if path == "" {
+		return doc.Location()
+	}
+	if at := doc.Locate([]string{path})[0]; at.Line > 0 {
+		return fmt.Sprintf("%s:%d", doc.File, at.Line)
+	}
+	return doc.Location()
 }
