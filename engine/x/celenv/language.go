@@ -31,11 +31,17 @@ type languageOption struct {
 	options      []cel.EnvOption
 }
 
-// languageOptions are in the order of k8s.io/apiserver, pkg/cel/environment/base.go.
-var languageOptions = []languageOption{
+// olderValidators replace validators of cel-go with the same name. They are added first and last: of
+// the validators with a name, the first applies until cel-go 0.29, and the last since 0.31.
+var olderValidators = []languageOption{
 	// cel-go 0.17.0 has a validator of mixed literals (cel/options.go, HomogeneousAggregateLiterals).
-	// The first validator with a name applies.
 	{server: minors.Until(29), options: []cel.EnvOption{cel.ASTValidators(joinedLiterals{})}},
+	// cel-go 0.20.0 validates constant formats (ext/strings.go, validateFormat).
+	{server: minors.Until(31), options: []cel.EnvOption{cel.ASTValidators(anyFormat{})}},
+}
+
+// languageOptions are in the order of k8s.io/apiserver, pkg/cel/environment/base.go.
+var languageOptions = slices.Concat(olderValidators, []languageOption{
 	{options: []cel.EnvOption{
 		cel.HomogeneousAggregateLiterals(), cel.EagerlyValidateDeclarations(true), cel.DefaultUTCTimeZone(true),
 		library.URLs(), library.Regex(), library.Lists(), cel.CostEstimatorOptions(checker.PresenceTestHasCost(false)), cel.Lib(runtimeOptions{}),
@@ -49,8 +55,6 @@ var languageOptions = []languageOption{
 	{runs: minors.Since(29), options: []cel.EnvOption{cel.ASTValidators(
 		cel.ValidateDurationLiterals(), cel.ValidateTimestampLiterals(), cel.ValidateRegexLiterals(), cel.ValidateHomogeneousAggregateLiterals(),
 	)}},
-	// cel-go 0.20.0 validates constant formats (ext/strings.go, validateFormat).
-	{server: minors.Until(31), options: []cel.EnvOption{cel.ASTValidators(anyFormat{})}},
 	// cel-go 0.20.0 panics if the receiver of format is not constant; 0.21.0 does not.
 	{server: minors.Range{Since: 31, Until: 32}, options: []cel.EnvOption{cel.ASTValidators(constantFormat{})}},
 	{runs: minors.Until(29), options: []cel.EnvOption{ext.Strings(ext.StringsVersion(0))}},
@@ -73,7 +77,7 @@ var languageOptions = []languageOption{
 	// cel-go 0.29.0 accepts names in backticks by default (parser/parser.go).
 	{server: minors.Until(EscapedNames), options: []cel.EnvOption{cel.Lib(plainNames)}},
 	{server: minors.Since(EscapedNames), options: []cel.EnvOption{cel.EnableIdentifierEscapeSyntax()}},
-}
+}, olderValidators)
 
 func optionals(version uint32) []cel.EnvOption {
 	return []cel.EnvOption{cel.OptionalTypes(cel.OptionalTypesVersion(version))}
