@@ -71,7 +71,7 @@ test-conformance: build
 # Each change is tested with both ends of the window. The releases between them take minutes to
 # compile, so make nightly adds them.
 WINDOW ?= cel-0.31
-WINDOW_TEST = GOWORK=off CELADON_ANSWERS=$(CURDIR)/bin/window/$(1) nice $(GO) test -vet=off -count=1 -tags window $(2) ./internal/testing/window
+WINDOW_TEST = GOWORK=off CELADON_ANSWERS=$(CURDIR)/bin/window/$(1) nice $(GO) test -vet=off -timeout 30m -count=1 -tags window $(2) ./internal/testing/window
 
 .PHONY: window
 window: ## Build and test the library with each supported k8s.io release, and compare the answers
@@ -79,7 +79,7 @@ window: ## Build and test the library with each supported k8s.io release, and co
 	CELADON_ANSWERS=$(CURDIR)/bin/window/workspace nice $(GO) test -vet=off -count=1 ./internal/testing/window
 	$(call WINDOW_TEST,oldest)
 	cmp bin/window/workspace bin/window/oldest
-	GOWORK=off nice $(GO) test -vet=off -tags window ./types ./cost ./engine ./engine/celgo ./engine/x/celenv ./engine/x/celvalue ./celadontest ./repl
+	GOWORK=off nice $(GO) test -vet=off -timeout 30m -tags window ./types ./cost ./engine ./engine/celgo ./engine/x/celenv ./engine/x/celvalue ./celadontest ./repl
 	@set -e; for release in $(WINDOW); do echo "$$release"; \
 		$(call WINDOW_TEST,$$release,-modfile=tools/window/$$release.mod); cmp bin/window/workspace bin/window/$$release; \
 		GOWORK=off nice $(GO) build -modfile=tools/window/$$release.mod ./types ./cost ./engine/... ./celadontest ./repl; done
