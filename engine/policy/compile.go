@@ -21,6 +21,8 @@ type expression struct {
 	program *eval.Program // nil if it does not compile
 	// failure is the server's error if the expression does not compile.
 	failure string
+	// checked is kept for Explain only.
+	checked *cel.Ast
 }
 
 // A compiler compiles the expressions of a policy or webhook.
@@ -30,6 +32,7 @@ type compiler struct {
 	scope    *celenv.Scope
 	planner  *eval.Planner
 	report   func(path, detail string)
+	keep     bool // keep the checked expressions
 	// uses marks the roots that an expression uses.
 	uses [rootCount]bool
 }
@@ -66,6 +69,9 @@ func (c *compiler) compile(path, source string, roots []celenv.Root, want ...*ce
 	if x.program, err = c.planner.PlanWith(checked, roots, c.settings.perCall); err != nil {
 		x.program = nil
 		return c.fail(x, path, "program instantiation failed: "+err.Error()), nil
+	}
+	if c.keep {
+		x.checked = checked
 	}
 	for i, r := range roots {
 		c.uses[i] = c.uses[i] || expr.Mentions(checked, r.Name)
@@ -125,12 +131,20 @@ type program struct {
 
 // newPolicyProgram compiles the expressions of a policy.
 func newPolicyProgram(s settings, doc *policyDocument, report func(path, detail string)) (*program, error) {
+	p, _, err := compilePolicy(s, doc, report, false)
+	return p, err
+}
+
+// compilePolicy compiles the expressions of a policy and returns the planner that planned them. If
+// keep is set, it keeps the checked expressions.
+func compilePolicy(s settings, doc *policyDocument, report func(path, detail string), keep bool) (*program, *eval.Planner, error) {
 	variables := newVariablesType()
 	roots := newRoots(doc.Spec.ParamKind != nil, variables)
 	c, err := newCompiler(s, roots, report)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	c.keep = keep
 	p := &program{roots: roots, variableIndex: make(map[string]int, len(doc.Spec.Variables))}
 	for i, v := range doc.Spec.Variables {
 		x, t := c.compile(fmt.Sprintf("spec.variables[%d].expression", i), v.Expression, roots)
@@ -159,7 +173,7 @@ func newPolicyProgram(s settings, doc *policyDocument, report func(path, detail 
 		p.annotations = append(p.annotations, x)
 	}
 	p.uses = c.uses
-	return p, nil
+	return p, c.planner, nil
 }
 
 // newWebhookProgram compiles the matchConditions of a webhook, which is at path.

@@ -35,6 +35,7 @@ type compiledPolicy struct {
 	annotationKeys []string
 	bindings       []*compiledBinding // sorted by name
 	runs           sync.Pool          // of *run
+	explained      func() (*explainer, error)
 }
 
 type validationTexts struct{ message, reason string }
@@ -221,6 +222,7 @@ func (l *loader) loadPolicy(doc map[string]any) error {
 		return err
 	}
 	p.runs.New = func() any { return newRun(p.program) }
+	p.explained = sync.OnceValues(func() (*explainer, error) { return newExplainer(l.set.settings, &d) })
 	l.policies[l.name] = p
 	return nil
 }

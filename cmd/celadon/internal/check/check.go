@@ -32,7 +32,7 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 		return a.pipe(ctx, o)
 	}
 	if o.Watch {
-		watched := slices.Concat(paths, o.CRDs, o.Olds, o.CRDOlds)
+		watched := slices.Concat(paths, o.CRDs, o.Olds, o.CRDOlds, o.policy.paths)
 		return rerun.Run(ctx, s, watched, func() error { return a.check(ctx, o, paths) })
 	}
 	return a.check(ctx, o, paths)

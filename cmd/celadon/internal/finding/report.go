@@ -41,6 +41,13 @@ type Object struct {
 	Status      *Status  `json:"status,omitempty"`
 	Causes      []Cause  `json:"causes"`
 	Warnings    []string `json:"warnings"`
+	// Policies holds the effects of admission policies, and AuditAnnotations what they add to the
+	// audit event.
+	Policies         []PolicyDecision  `json:"policies,omitempty"`
+	AuditAnnotations map[string]string `json:"auditAnnotations,omitempty"`
+	// StructureOnly is set for an object of a built-in kind, because only its structure and the
+	// policies are checked.
+	StructureOnly bool `json:"structureOnly,omitempty"`
 	// Problem is the reason why an object is skipped, unreadable, or undecided.
 	Problem string `json:"problem,omitempty"`
 	// Upgrade describes the effect of another CRD on the object.
@@ -65,6 +72,8 @@ type Object struct {
 	// Duplicate is set if Status is about duplicate keys in YAML. kubectl does not print such an
 	// error, because it decodes YAML itself and keeps the last key.
 	Duplicate bool `json:"-"`
+	// Resource is the plural name of a denied object's resource, which kubectl prints.
+	Resource string `json:"-"`
 	// Bug is an internal error.
 	Bug error `json:"-"`
 	// Explained is the work of computing the values in rules.
@@ -155,6 +164,8 @@ type Summary struct {
 	Undecided  int `json:"undecided,omitempty"`
 	// Ignored counts documents in folders that are not objects.
 	Ignored int `json:"ignored,omitempty"`
+	// StructureOnly counts the objects of built-in kinds.
+	StructureOnly int `json:"structureOnly,omitempty"`
 	// Vanished counts old objects without a new version.
 	Vanished int `json:"vanished,omitempty"`
 	// Omitted counts findings that the report leaves out.
@@ -196,6 +207,9 @@ func (o *Object) Wrong(strictKinds bool) bool {
 // Count adds an object to the counts.
 func (s *Summary) Count(o *Object) {
 	s.known(o.Known)
+	if o.StructureOnly {
+		s.StructureOnly++
+	}
 	switch o.Verdict {
 	case Valid:
 		s.Checked++

@@ -93,6 +93,7 @@ func (o object) errors(yield func(finding.Finding) bool) bool {
 		more = yield(o.finding("undecided", "An object whose validation exceeds the work limit", "error", name+": "+string(note), name+" is undecided", note))
 	case o.Verdict == finding.Skipped && o.strictKinds:
 		more = yield(o.finding("skipped", "An object whose CRD was not given", "error", o.Problem, name+" skipped", problem))
+	case o.Denied(): // by policies, whose decisions are findings
 	case o.Verdict == finding.Invalid && len(o.Causes) == 0:
 		f := o.finding(o.Status.Reason, "A request that the API server cannot process", "error", o.Status.Message, name+" is invalid", Sentence(o.Status.Message))
 		if len(o.Strict) > 0 {
@@ -104,6 +105,7 @@ func (o object) errors(yield func(finding.Finding) bool) bool {
 			more = yield(o.cause(&o.Causes[i]))
 		}
 	}
+	more = more && o.decisions(yield)
 	if more && o.Upgrade != nil && o.Upgrade.Finding() {
 		text := Upgraded(o.Object)
 		more = yield(o.finding("upgrade", "An object that an upgrade of its CRD affects", "error", text, title(o.Object)+" and the upgrade", untrusted.Safe(text)))

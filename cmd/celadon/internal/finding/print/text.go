@@ -1,8 +1,11 @@
 package print
 
 import (
+	"cmp"
 	"io"
 	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
@@ -75,8 +78,9 @@ func warnings(o *finding.Object) (lines untrusted.Safe) {
 }
 
 func (p *textPrinter) valid(b *strings.Builder, o *finding.Object) {
-	if b.Len() > 0 && !p.Quiet {
+	if (b.Len() > 0 || len(o.Policies) > 0) && !p.Quiet {
 		untrusted.Fprintf(b, "  --> %s\n", place(o))
+		showPolicies(b, o)
 	}
 	if p.Verbose {
 		untrusted.Fprintf(b, "%s: %s %q is valid (%s, cost %d)\n", place(o), o.Kind, o.Name, o.Operation, o.Cost)
@@ -124,6 +128,9 @@ func counts(b *strings.Builder, s *finding.Summary) {
 		b.WriteString("; interrupted")
 	}
 	b.WriteByte('\n')
+	if s.StructureOnly > 0 {
+		untrusted.Fprintf(b, "%s of built-in kinds: only structure and policies were checked\n", phrase.Count(s.StructureOnly, "object"))
+	}
 	if s.Vanished > 0 {
 		untrusted.Fprintf(b, "%s without a new object: not checked\n", phrase.Count(s.Vanished, "old object"))
 	}
@@ -170,13 +177,16 @@ func KubectlError(o *finding.Object) untrusted.Safe {
 			messages = append(messages, message)
 		}
 	}
-	head := untrusted.Sprintf("The %s %q is invalid: ", o.Kind, o.Name)
+	head := untrusted.Sprintf("The %s %q is invalid: ", cmp.Or(o.Resource, o.Kind), o.Name)
+	if o.Status.Reason != string(metav1.StatusReasonInvalid) {
+		messages = nil
+	}
 	switch len(messages) {
 	case 0:
 		if o.Duplicate {
 			return untrusted.Sprintf("%s: %s %q: a duplicate key: kubectl keeps the last one; a server that receives this YAML reports (%s): %s\n", place(o), o.Kind, o.Name, o.Status.Reason, Sentence(o.Status.Message))
 		}
-		verb := map[string]string{"create": "creating", "update": "applying patch to"}[o.Operation]
+		verb := map[string]string{"create": "creating", "update": "applying patch to", "delete": "deleting"}[o.Operation]
 		who := untrusted.Safe("Error from server")
 		if o.Status.Reason != "" {
 			who = untrusted.Sprintf("Error from server (%s)", o.Status.Reason)
@@ -214,6 +224,7 @@ func where(b *strings.Builder, o *finding.Object) {
 	if len(locations) == 0 {
 		untrusted.Fprintf(b, "  --> %s\n", placeInFile(o))
 	}
+	showPolicies(b, o)
 	for _, location := range locations {
 		location.Show(b)
 		why(b, rules[location])

@@ -51,6 +51,8 @@ type Definition struct {
 type Use struct {
 	Vet    *CRDReviewer // vets the CRDs; nil means that they are not vetted
 	Before bool         // they are the CRDs before an update that is vetted
+	// Optional is set if it is no error that there are none.
+	Optional bool
 }
 
 // Read reads the CRDs of a source without compiling them. The paths in named were named by the user
@@ -78,7 +80,7 @@ func Read(ctx context.Context, source batch.Source, named []string, use Use, cfg
 		}
 		return nil
 	}).Run(ctx)
-	if found == 0 && err == nil {
+	if found == 0 && err == nil && !use.Optional {
 		d.Problems = append(d.Problems, noCRD(named))
 	}
 	d.add(given)
