@@ -131,7 +131,9 @@ func (o *Olds) add(r Old, crds *CRDs, owns func(key string) bool) error {
 }
 
 // keeps reports whether an old object can be used.
-func (o *Olds) keeps(r Old, crds *CRDs) bool { return crds.knows(r.id) || o.WithoutCRD && r.id.Kind != "" }
+func (o *Olds) keeps(r Old, crds *CRDs) bool {
+	return crds.knows(r.id) || o.WithoutCRD && r.id.Kind != ""
+}
 
 // TakeBase adds an object of --base. It returns errors instead of keeping them, because an
 // unreadable file in the base revision is not a problem of the current files.
