@@ -165,6 +165,15 @@ func (p *Policies) Validation(policy string, index int) Validation {
 	return v.list[index]
 }
 
+// Documents returns the documents from which Set was compiled. They are read-only.
+func (p *Policies) Documents() []map[string]any {
+	objects := make([]map[string]any, len(p.documents))
+	for i, doc := range p.documents {
+		objects[i] = doc.Object
+	}
+	return objects
+}
+
 // Hash writes the contents of all documents to w.
 func (p *Policies) Hash(w io.Writer) {
 	for _, doc := range p.documents {
