@@ -91,7 +91,7 @@ func (o object) errors(yield func(finding.Finding) bool) bool {
 	case o.Verdict == finding.Undecided:
 		note := undecidedText(o.Object)
 		more = yield(o.finding("undecided", "An object whose validation exceeds the work limit", "error", name+": "+string(note), name+" is undecided", note))
-	case o.Verdict == finding.Skipped && o.strictKinds:
+	case o.strictKinds && o.WithoutCRD():
 		more = yield(o.finding("skipped", "An object whose CRD was not given", "error", o.Problem, name+" skipped", problem))
 	case o.Denied(): // by policies, whose decisions are findings
 	case o.Verdict == finding.Invalid && len(o.Causes) == 0:
@@ -183,7 +183,7 @@ func (o object) cases() (file string, cases []junit.Testcase) {
 	case o.Verdict == finding.Undecided:
 		undecided(&b, o.Object)
 		c.Error = JUnitResult(problem, finding.Undecided, place+"\n"+untrusted.Safe(b.String()))
-	case o.Verdict == finding.Skipped && o.strictKinds:
+	case o.strictKinds && o.WithoutCRD():
 		c.Failure = JUnitResult(problem, finding.Skipped, place)
 	case o.Verdict == finding.Skipped:
 		c.Skipped = JUnitResult(problem, "", "")

@@ -110,6 +110,9 @@ func (c *Decider) Decide(ctx context.Context, doc *input.Document) *finding.Obje
 		if c.Admission != nil && typed && c.decideBuiltin(ctx, doc, rep) {
 			return rep
 		}
+		if typed && c.unknownKind(rep) {
+			return rep
+		}
 		rep.Verdict, rep.Problem = finding.Skipped, fmt.Sprintf("no CRD given for %s", id.GroupKind())
 		return rep
 	}
