@@ -4,6 +4,7 @@ package finding
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
@@ -126,6 +127,12 @@ func NewCauses(list []engine.Cause) []Cause {
 		}
 	}
 	return causes
+}
+
+// Incomplete reports whether the cause is the server's remark that some rules did not run because of
+// the other causes.
+func (c *Cause) Incomplete() bool {
+	return c.Field == "<nil>" && strings.Contains(c.Message, "some validation rules were not checked because the object was invalid")
 }
 
 // Location returns the location of the cause.

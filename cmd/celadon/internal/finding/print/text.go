@@ -234,6 +234,9 @@ func where(b *strings.Builder, o *finding.Object) {
 	rules := map[finding.Location][]*finding.Cause{}
 	for i := range o.Causes {
 		c := &o.Causes[i]
+		if c.Incomplete() && len(o.Causes) > 1 {
+			continue
+		}
 		location := c.Location()
 		if c.Line == 0 {
 			location = finding.Location{}

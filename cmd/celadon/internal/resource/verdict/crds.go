@@ -134,6 +134,7 @@ func (d *CRDs) unreadable(r crdRead) {
 
 // add puts the CRDs into the catalog.
 func (d *CRDs) add(given []crdRead) {
+	given = withoutCopies(given)
 	crds := make([]*apiextensionsv1.CustomResourceDefinition, len(given))
 	for i, r := range given {
 		crds[i] = r.CRD.ForEngine()
@@ -144,7 +145,7 @@ func (d *CRDs) add(given []crdRead) {
 		for _, e := range errs.Errors {
 			failed[e.Index] = true
 			if errors.Is(e, catalog.ErrTwice) {
-				d.Problems = append(d.Problems, fmt.Errorf("%s: %s is %w", given[e.Index].Location, e.Name, catalog.ErrTwice))
+				d.Problems = append(d.Problems, given[e.Index].differsFrom(given))
 			} else {
 				d.Problems = append(d.Problems, fmt.Errorf("%s: %w", given[e.Index].Location, e))
 			}
