@@ -31,6 +31,7 @@ type CRDs struct {
 
 	catalog *catalog.Catalog
 	byEntry map[*catalog.Entry]*Definition
+	charts  charts
 }
 
 // A Definition is a CRD with its compiled rules.
@@ -65,7 +66,12 @@ func Read(ctx context.Context, source batch.Source, named []string, use Use, cfg
 	found := 0
 	var given []crdRead
 	var t templates
-	read := func(doc *input.Document) crdRead { return readCRD(ctx, doc, named, &t, use) }
+	read := func(doc *input.Document) crdRead {
+		if d.charts.has(doc, named) {
+			return crdRead{}
+		}
+		return readCRD(ctx, doc, named, &t, use)
+	}
 	err := batch.From(source, read, func(r crdRead) error {
 		if r.vetted != nil {
 			d.Verdicts = append(d.Verdicts, r.vetted)

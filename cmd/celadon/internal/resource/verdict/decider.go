@@ -63,6 +63,7 @@ type Decider struct {
 	Explained trace.Run
 
 	templates templates
+	charts    charts
 	builtins  builtins
 }
 
@@ -74,6 +75,9 @@ func (c *Decider) Problems() []error {
 	}
 	return problems
 }
+
+// Notes returns remarks about the input that do not affect the verdicts.
+func (c *Decider) Notes() []error { return append(c.CRDs.charts.notes(), c.charts.notes()...) }
 
 // Decide returns the verdict on a document, or nil if the context is canceled.
 func (c *Decider) Decide(ctx context.Context, doc *input.Document) *finding.Object {
@@ -93,6 +97,11 @@ func (c *Decider) Decide(ctx context.Context, doc *input.Document) *finding.Obje
 			rep.Verdict, rep.Problem = finding.Ignored, why
 			return rep
 		}
+	}
+	if c.charts.has(doc, c.Named) {
+		rep.Line, rep.Verdict, rep.Problem = 0, finding.Ignored, "a template of a Helm chart"
+		rep.Template = true
+		return rep
 	}
 	if c.templates.has(doc) {
 		rep.Line, rep.Verdict, rep.Problem = 0, finding.Unreadable, errTemplate.Error()
