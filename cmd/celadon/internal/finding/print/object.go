@@ -101,6 +101,9 @@ func (o object) errors(yield func(finding.Finding) bool) bool {
 			f.At = o.Strict[0]
 		}
 		more = yield(f)
+		for i := 0; more && i < len(o.Following); i++ {
+			more = yield(o.following(&o.Following[i]))
+		}
 	case o.Verdict == finding.Invalid:
 		more = o.causes(yield)
 	}
@@ -132,6 +135,15 @@ func (o object) causes(yield func(finding.Finding) bool) bool {
 		}
 	}
 	return true
+}
+
+// following returns the finding of a cause that would follow. It is a note, because the server does not
+// report it yet.
+func (o object) following(c *finding.Cause) finding.Finding {
+	f := o.cause(c)
+	f.Level = "note"
+	f.Text, f.Title, f.Note = "would follow: "+f.Text, f.Title+" (would follow)", "would follow: "+f.Note
+	return f
 }
 
 const rulesNotRun = "some rules did not run, because the object is invalid"

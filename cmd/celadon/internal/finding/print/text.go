@@ -260,6 +260,20 @@ func where(b *strings.Builder, o *finding.Object) {
 		untrusted.Fprintf(b, "  … %s: use -o json to see all of them\n", phrase.Count(more, "more field"))
 	}
 	why(b, rules[finding.Location{}])
+	following(b, o)
+}
+
+// following writes the causes that the server would report after the errors above are fixed.
+func following(b *strings.Builder, o *finding.Object) {
+	if len(o.Following) == 0 {
+		return
+	}
+	b.WriteString("  would follow once this is fixed:\n")
+	for i := range o.Following {
+		c := &o.Following[i]
+		untrusted.Fprintf(b, "  * %s: %s\n", c.Field, Sentence(c.Message))
+	}
+	where(b, &finding.Object{File: o.File, Line: o.Line, Causes: o.Following})
 }
 
 // maxStrict limits how many positions of unknown and duplicate fields are shown per object. The

@@ -31,7 +31,28 @@ func (c *Decider) refuse(ctx context.Context, def *Definition, req engine.Reques
 	}
 	if len(res.Causes) == 0 && c.Locate {
 		rep.Strict = excerpt.Strict(doc, res.Strict, excerpts)
+		c.follow(ctx, def, req, doc, excerpts, rep)
 	}
+}
+
+// follow adds the causes that the server would report without the errors of strict decoding, because
+// users correct all errors at once.
+func (c *Decider) follow(ctx context.Context, def *Definition, req engine.Request, doc *input.Document, excerpts *excerpt.Excerpts, rep *finding.Object) {
+	if len(rep.Strict) == 0 || !c.Explain {
+		return
+	}
+	req.FieldValidation, req.Observe, req.Trace = "Ignore", nil, false
+	res, err := def.engine.Validate(ctx, req)
+	if err != nil || res.Allowed || len(res.Causes) == 0 {
+		return
+	}
+	shown := res.Causes[:min(excerpt.Shown, len(res.Causes))]
+	rep.Following = finding.NewCauses(shown)
+	fields := make([]string, len(shown))
+	for i, cause := range shown {
+		fields[i] = cause.Field
+	}
+	excerpts.Locate(rep.Following, doc.Locate(fields))
 }
 
 // explain adds the values in failed rules. Settle may remove them, if the objects before used up the
