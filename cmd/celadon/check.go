@@ -106,7 +106,7 @@ func checkCommand(s command.Streams) *cobra.Command {
 	}
 	o.Flags(cmd.Flags())
 	command.GroupFlags(cmd, checkFlagGroups)
-	command.Operands(cmd, true, "crd", "old", "crd-old", "baseline", "convert-ca", "config")
+	command.Operands(cmd, true, "crd", "old", "crd-old", "policy", "baseline", "convert-ca", "config")
 	command.Values(cmd, "output", "text", "wide", "yaml", "json", "jsonl", "junit", "sarif", "github")
 	command.Values(cmd, "validate", "strict", "warn", "ignore")
 	command.Values(cmd, "subresource", "status", "scale")

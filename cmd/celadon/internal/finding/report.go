@@ -157,7 +157,9 @@ type Location struct {
 	Column int    `json:"column"`
 	Field  string `json:"field"`
 	// Message is the server's message for this location, or "".
-	Message string  `json:"message,omitempty"`
+	Message string `json:"message,omitempty"`
+	// Hint is a question that suggests a fix, such as "did you mean replicas?", or "".
+	Hint    string  `json:"hint,omitempty"`
 	Excerpt Excerpt `json:"-"`
 }
 

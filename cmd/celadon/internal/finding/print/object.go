@@ -100,6 +100,12 @@ func (o object) errors(yield func(finding.Finding) bool) bool {
 		if len(o.Strict) > 0 {
 			f.At = o.Strict[0]
 		}
+		for _, at := range o.Strict[:min(len(o.Strict), maxStrict)] {
+			if at.Hint != "" {
+				f.Text += "\n" + at.Field + ": " + at.Hint
+				f.Note += untrusted.Sprintf("\n%s: %s", at.Field, at.Hint)
+			}
+		}
 		more = yield(f)
 		for i := 0; more && i < len(o.Following); i++ {
 			more = yield(o.following(&o.Following[i]))

@@ -254,6 +254,9 @@ func where(b *strings.Builder, o *finding.Object) {
 	showPolicies(b, o)
 	for _, location := range locations {
 		location.Show(b)
+		if location.Hint != "" {
+			untrusted.Fprintf(b, "        %s\n", location.Hint)
+		}
 		why(b, rules[location])
 	}
 	if more := len(o.Strict) - maxStrict; more > 0 {

@@ -2,11 +2,14 @@ package verdict
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/text/spell"
 	"github.com/celadon-cel/celadon/x/secret"
 	"github.com/celadon-cel/celadon/x/trace"
 )
@@ -31,7 +34,33 @@ func (c *Decider) refuse(ctx context.Context, def *Definition, req engine.Reques
 	}
 	if len(res.Causes) == 0 && c.Locate {
 		rep.Strict = excerpt.Strict(doc, res.Strict, excerpts)
+		def.suggest(rep)
 		c.follow(ctx, def, req, doc, excerpts, rep)
+	}
+}
+
+// suggest adds hints for misspelled fields.
+func (def *Definition) suggest(rep *finding.Object) {
+	_, version, _ := strings.Cut(rep.APIVersion, "/")
+	for i := range rep.Strict {
+		at := &rep.Strict[i]
+		steps, err := engine.ParsePath(at.Field)
+		if err != nil || len(steps) == 0 {
+			continue
+		}
+		parent := slices.Clone(steps[:len(steps)-1])
+		for j := range parent {
+			if parent[j].Item {
+				parent[j] = engine.Step{Any: true}
+			}
+		}
+		node, err := def.engine.At(version, engine.FormatPath(parent))
+		if err != nil || node.Decl() == nil {
+			continue
+		}
+		if near := spell.Nearest(steps[len(steps)-1].Name, node.Decl().FieldNames()); near != "" {
+			at.Hint = "did you mean " + near + "?"
+		}
 	}
 }
 
