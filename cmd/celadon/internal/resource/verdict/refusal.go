@@ -58,7 +58,11 @@ func (def *Definition) suggest(rep *finding.Object) {
 		if err != nil || node.Decl() == nil {
 			continue
 		}
-		if near := spell.Nearest(steps[len(steps)-1].Name, node.Decl().FieldNames()); near != "" {
+		name, names := steps[len(steps)-1].Name, node.Decl().FieldNames()
+		if slices.Contains(names, name) {
+			continue // a duplicate
+		}
+		if near := spell.Nearest(name, names); near != "" {
 			at.Hint = "did you mean " + near + "?"
 		}
 	}
