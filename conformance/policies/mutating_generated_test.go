@@ -1,0 +1,104 @@
+package policies
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/engine/policy"
+)
+
+// mutatingDifference is like difference, for mutating policies.
+func mutatingDifference(u *MutatingUpstream, set *policy.Set, req *policy.Request) (text string, res *policy.MutationResult) {
+	got, res := OwnMutate(set, req)
+	if res != nil && len(res.Undecided) > 0 {
+		return "", res
+	}
+	for range maxRepeats {
+		want, crash := safely(u, req)
+		if crash != "" {
+			return "the server's code panics, but the result is not undecided: " + crash, res
+		}
+		if text = cmp.Diff(want, got, cmpopts.EquateEmpty()); text == "" {
+			return "", res
+		}
+	}
+	return text, res
+}
+
+func safely(u *MutatingUpstream, req *policy.Request) (answer MutatingAnswer, crash string) {
+	defer func() {
+		if p := recover(); p != nil {
+			crash = fmt.Sprint(p)
+		}
+	}()
+	return u.Mutate(req), ""
+}
+
+// TestGeneratedMutations compares generated mutating policies and requests.
+func TestGeneratedMutations(t *testing.T) {
+	kind, err := WidgetKind()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var count struct{ policies, requests, evaluations, reinvoked, mutations, changed, failed, denied, undecided, differences int }
+	reasons := map[string]int{}
+	for seed := *first; seed < *first+uint64(*scenarios) && count.differences < 10; seed++ {
+		s := NewMutatingScenario(seed)
+		set, err := policy.Compile(s.Documents, s.Config)
+		var invalid *policy.CompileErrors
+		if err != nil && !errors.As(err, &invalid) {
+			t.Fatal(err)
+		}
+		for _, e := range errorsOf(invalid) {
+			if e.Dropped {
+				t.Errorf("seed %d: %v", seed, e)
+			}
+		}
+		count.policies += len(set.Policies())
+		u := NewMutatingUpstream(s.Documents, s.Config, kind)
+		for i := range s.Requests {
+			req := &s.Requests[i]
+			kind.prepare(req)
+			count.requests++
+			text, res := mutatingDifference(u, set, req)
+			if text != "" {
+				count.differences++
+				data, _ := yaml.Marshal(s.Documents)
+				t.Errorf("seed %d, request %d: %s %s\n%s\n%s", seed, i, req.Operation, fmt.Sprint(req.Object, req.OldObject), text, data)
+			}
+			if res == nil {
+				continue
+			}
+			for _, reason := range res.Undecided {
+				reasons[reason.Reason]++
+			}
+			count.undecided += len(res.Undecided)
+			if res.Failure != nil {
+				count.denied++
+			}
+			for _, e := range res.Evaluations {
+				count.evaluations++
+				if e.Reinvoked {
+					count.reinvoked++
+				}
+				for _, m := range e.Mutations {
+					count.mutations++
+					if m.Changed {
+						count.changed++
+					}
+					if m.Failure != "" {
+						count.failed++
+					}
+				}
+			}
+		}
+	}
+	t.Logf("generated: %+v", count)
+	t.Logf("undecided: %v", reasons)
+}
