@@ -135,8 +135,15 @@ type resource struct {
 	kind *Kind
 }
 
+func (r resource) GetObjectCreater() runtime.ObjectCreater     { return r }
 func (r resource) GetObjectConvertor() runtime.ObjectConvertor { return r.kind.converter }
 func (r resource) GetObjectDefaulter() runtime.ObjectDefaulter { return r.kind }
+func (resource) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(gvk)
+	return u, nil
+}
+
 func (resource) GetObjectTyper() runtime.ObjectTyper {
 	return unstructuredscheme.NewUnstructuredObjectTyper()
 }
@@ -302,10 +309,9 @@ func OwnMutate(set *policy.Set, req *policy.Request) (MutatingAnswer, *policy.Mu
 	if err != nil {
 		return MutatingAnswer{Err: err.Error()}, nil
 	}
-	answer := MutatingAnswer{Failure: res.Failure, Object: res.Object}
+	answer := MutatingAnswer{Failure: res.Failure, Object: res.Object, MatchCost: res.MatchCost}
 	for _, e := range res.Evaluations {
 		answer.Cost += e.Cost
-		answer.MatchCost += e.MatchCost
 	}
 	return answer, res
 }

@@ -20,6 +20,9 @@ type MutationResult struct {
 	// those that match the request, including those that matchConditions exclude. A policy that runs
 	// again has two.
 	Evaluations []MutationEvaluation
+	// MatchCost is the cost of all matchConditions in CEL cost units. It includes those that the server
+	// evaluates again for policies that do not run again.
+	MatchCost int64
 	// Undecided holds the evaluation whose result only a cluster knows. Later evaluations depend on
 	// it, so they do not run.
 	Undecided []Undecided

@@ -77,6 +77,7 @@ func (m *mutator) conditionsHold(s *situation, r *run, v *invocation, e *Mutatio
 	r.bindRequestValue(s, s.req.Resource, to)
 	name, failure, excluded, cost := r.conditions(m.set.settings.matchBudget)
 	e.MatchCost = cost
+	m.result.MatchCost = addCost(m.result.MatchCost, uint64(cost))
 	switch {
 	case excluded:
 		e.Excluded, e.Condition = true, name
