@@ -42,7 +42,11 @@ func (g *generator) fields(of map[string]func() string, names ...string) string 
 		if g.some(12) {
 			optional, value = "?", pick(g, "optional.none()", "optional.of("+value+")", "object.?spec.?"+name)
 		}
-		list = append(list, fmt.Sprintf("%s%s: %s", optional, name, value))
+		field := fmt.Sprintf("%s%s: %s", optional, name, value)
+		if name == "missing" || name == "extra" {
+			return field // with several errors, it depends on chance which of them the server finds
+		}
+		list = append(list, field)
 	}
 	return strings.Join(list, ", ")
 }
@@ -92,7 +96,7 @@ func (g *generator) spec(name string) string {
 	}
 	names := []string{
 		"size", "size", "name", "name", "flag", "ratio", "when", "names", "names", "names", "tags", "ports", "ports", "ports", "limits", "limits", "lists",
-		"selector", "template", "template", "any", "any", "quantity", "nothing", "nested", "embedded", "missing",
+		"template", "template", "any", "any", "quantity", "nothing", "nested", "embedded", pick(g, "missing", "selector", "name", "flag"),
 	}
 	return name + "{" + g.fields(fields, names...) + "}"
 }

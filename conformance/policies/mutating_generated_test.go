@@ -3,6 +3,8 @@ package policies
 import (
 	"errors"
 	"fmt"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -47,7 +49,7 @@ func TestGeneratedMutations(t *testing.T) {
 		t.Fatal(err)
 	}
 	var count struct{ policies, requests, evaluations, reinvoked, mutations, changed, failed, denied, undecided, differences int }
-	reasons := map[string]int{}
+	reasons, failures := map[string]int{}, map[string]int{}
 	for seed := *first; seed < *first+uint64(*scenarios) && count.differences < 10; seed++ {
 		s := NewMutatingScenario(seed)
 		set, err := policy.Compile(s.Documents, s.Config)
@@ -93,6 +95,7 @@ func TestGeneratedMutations(t *testing.T) {
 						count.changed++
 					}
 					if m.Failure != "" {
+						failures[kindOfFailure(m.Failure)]++
 						count.failed++
 					}
 				}
@@ -101,4 +104,16 @@ func TestGeneratedMutations(t *testing.T) {
 	}
 	t.Logf("generated: %+v", count)
 	t.Logf("undecided: %v", reasons)
+	t.Logf("failures: %v", failures)
+}
+
+var details = regexp.MustCompile(`[0-9]+|'[^']*'|"[^"]*"|:.*`)
+
+// kindOfFailure returns a failure without its details.
+func kindOfFailure(text string) string {
+	first, _, _ := strings.Cut(text, "\n")
+	if i := strings.Index(first, "resulted in error: "); i >= 0 {
+		first = first[i:]
+	}
+	return first[:min(len(first), 24)] + details.ReplaceAllString(first[min(len(first), 24):], "")
 }

@@ -108,8 +108,12 @@ func (k *Kind) GetTypeConverter(gvk schema.GroupVersionKind) managedfields.TypeC
 // Run implements patch.TypeConverterManager.
 func (k *Kind) Run(context.Context) {}
 
-// prepare sets the schemas and defaults of a request.
+// prepare sets the schemas and defaults of a request. Like the server, it sets the defaults of the object first.
 func (k *Kind) prepare(req *policy.Request) {
+	if req.Object != nil {
+		req.Object = runtime.DeepCopyJSON(req.Object)
+		k.defaulter(req.Kind.Version)(req.Object)
+	}
 	req.Schema, req.Default = k.merge[req.Kind.Version], k.defaulter(req.Kind.Version)
 	for i := range req.Equivalents {
 		e := &req.Equivalents[i]

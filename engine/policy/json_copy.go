@@ -69,11 +69,12 @@ func (c *copier) value(v any, integers bool) (any, error) {
 	return nil, &undecidedError{fmt.Sprintf("the patch has a value of type %T, on which an API server crashes", v)}
 }
 
+// list copies a list. A nil list is null in JSON.
 func (c *copier) list(list []any, integers bool) (any, error) {
-	if list == nil && integers {
+	switch {
+	case list == nil && integers:
 		return nil, nil
-	}
-	if list == nil {
+	case list == nil:
 		return list, nil
 	}
 	out := make([]any, len(list))

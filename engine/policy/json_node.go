@@ -24,8 +24,9 @@ const (
 	objectNode
 )
 
+// newNode returns the node of a value in the original document. A nil list is null in JSON.
 func newNode(v any) *patchNode {
-	if v == nil {
+	if list, ok := v.([]any); v == nil || ok && list == nil {
 		return nil
 	}
 	return &patchNode{value: v}

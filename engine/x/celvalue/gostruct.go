@@ -19,22 +19,22 @@ var goStructs = []struct {
 }
 
 // unconvertible returns the server's error of converting the value of a Go struct or map, which can only be
-// converted to its own type. It returns nil for options, which are JSON in the server.
+// converted to its own type.
 func (m *UntypedMap) unconvertible(t reflect.Type) error {
-	if m.has("apiVersion", "kind") {
-		return nil
-	}
 	for _, s := range goStructs {
-		if m.has(s.fields...) {
+		if hasAll(m.Fields, s.fields...) {
 			return fmt.Errorf("type conversion error from struct type %s to %v", s.name, t)
 		}
 	}
 	return fmt.Errorf("type conversion error from '%s' to '%s'", celtypes.MapType, t)
 }
 
-func (m *UntypedMap) has(fields ...string) bool {
+// isOptions reports whether an object is the options of a request, which are JSON in the server, not a struct.
+func isOptions(object map[string]any) bool { return hasAll(object, "apiVersion", "kind") }
+
+func hasAll(object map[string]any, fields ...string) bool {
 	for _, field := range fields {
-		if _, ok := m.Fields[field]; !ok {
+		if _, ok := object[field]; !ok {
 			return false
 		}
 	}

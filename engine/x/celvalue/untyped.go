@@ -37,7 +37,7 @@ func schemaless(v any, fromGo bool) ref.Val {
 	case float64:
 		return celtypes.Double(v)
 	case map[string]any:
-		return &UntypedMap{v, fromGo}
+		return &UntypedMap{v, fromGo && !isOptions(v)}
 	case []any:
 		return &untypedList{v, fromGo}
 	}
