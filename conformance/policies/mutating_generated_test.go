@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,11 +19,13 @@ import (
 // mutatingDifference is like difference, for mutating policies.
 func mutatingDifference(u *MutatingUpstream, set *policy.Set, req *policy.Request) (text string, res *policy.MutationResult) {
 	got, res := OwnMutate(set, req)
+	got.normalize()
 	if res != nil && len(res.Undecided) > 0 {
 		return "", res
 	}
 	for range maxRepeats {
 		want, crash := safely(u, req)
+		want.normalize()
 		if crash != "" {
 			return "the server's code panics, but the result is not undecided: " + crash, res
 		}
@@ -31,6 +34,33 @@ func mutatingDifference(u *MutatingUpstream, set *policy.Set, req *policy.Reques
 		}
 	}
 	return text, res
+}
+
+// normalize removes from messages what depends on chance in the server: the order of errors in an object, and
+// which of its errors are found before an undeclared field.
+func (a *MutatingAnswer) normalize() {
+	if a.Failure == nil {
+		return
+	}
+	a.Failure.Message = normal(a.Failure.Message)
+	for i := range a.Failure.Details.Causes {
+		c := &a.Failure.Details.Causes[i]
+		c.Message = normal(c.Message)
+	}
+}
+
+func normal(message string) string {
+	const undeclared = ": field not declared in schema"
+	first, more, several := strings.Cut(message, "errors:\n")
+	switch {
+	case strings.Contains(message, undeclared):
+		return first[:strings.LastIndex(first, "object: ")] + undeclared
+	case several:
+		lines := strings.Split(more, "\n  ")
+		slices.Sort(lines)
+		return first + strings.Join(lines, "; ")
+	}
+	return message
 }
 
 func safely(u *MutatingUpstream, req *policy.Request) (answer MutatingAnswer, crash string) {

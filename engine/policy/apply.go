@@ -55,7 +55,7 @@ func (m *MergeSchema) merge(object, patch map[string]any, kind apischema.GroupVe
 	if w.value(m.typed.TypeRef, patch, "", true); w.tooLong != "" {
 		return nil, &undecidedError{fmt.Sprintf("%s has over %d items, which take long to merge", w.tooLong, maxKeyed)}
 	}
-	patchValue, err := m.typed.FromUnstructured(patch)
+	patchValue, err := m.convert(patch)
 	if err != nil {
 		return nil, fmt.Errorf("failed to convert patch object to typed object: %w", err)
 	}
@@ -66,7 +66,7 @@ func (m *MergeSchema) merge(object, patch map[string]any, kind apischema.GroupVe
 	if duplicatesAllowed.Include(minor) {
 		options = append(options, typed.AllowDuplicates)
 	}
-	value, err := m.typed.FromUnstructured(object, options...)
+	value, err := m.convert(object, options...)
 	if err != nil {
 		return nil, fmt.Errorf("failed to convert original object to typed object: %w", err)
 	}
@@ -135,4 +135,42 @@ func (w *mergeWalk) items(list *schema.List, items []any, path string, patch boo
 	for i, item := range items {
 		w.value(list.ElementType, item, fmt.Sprintf("%s[%d]", path, i), patch)
 	}
+}
+
+// sortedErrors returns the errors of a value that does not fit its type. The library reports errors of fields
+// in random order and ends a map at the first undeclared field, so this repeats it in the order of names.
+func (m *MergeSchema) sortedErrors(t schema.TypeRef, v any, path string, options []typed.ValidationOptions) typed.ValidationErrors {
+	var found typed.ValidationErrors
+	atom, _ := m.typed.Schema.Resolve(t)
+	fields, isMap := v.(map[string]any)
+	if !isMap || atom.Map == nil {
+		_, err := typed.ParseableType{Schema: m.typed.Schema, TypeRef: t}.FromUnstructured(v, options...)
+		errors.As(err, &found)
+		for i := range found {
+			found[i].Path = path + found[i].Path
+		}
+		return found
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		of := atom.Map.ElementType
+		if f, ok := atom.Map.FindField(name); ok {
+			of = f.Type
+		} else if of == (schema.TypeRef{}) {
+			return append(found, typed.ValidationError{Path: path + "." + name, ErrorMessage: "field not declared in schema"})
+		}
+		found = append(found, m.sortedErrors(of, fields[name], path+"."+name, options)...)
+	}
+	return found
+}
+
+// convert returns v as a value of the schema, or the errors of its fields in a fixed order.
+func (m *MergeSchema) convert(v any, options ...typed.ValidationOptions) (*typed.TypedValue, error) {
+	out, err := m.typed.FromUnstructured(v, options...)
+	if err == nil {
+		return out, nil
+	}
+	if found := m.sortedErrors(m.typed.TypeRef, v, "", options); len(found) > 0 {
+		return nil, found
+	}
+	return nil, err
 }

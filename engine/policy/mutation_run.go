@@ -120,6 +120,10 @@ func (m *mutator) mutations(s *situation, r *run, v *invocation, e *MutationEval
 			return nil
 		case err != nil:
 			out.Failure = err.Error()
+			if m.memory.total -= len(out.Failure); m.memory.total < 0 {
+				m.undecide(v.policy, v.binding, "the errors of the policies are too long")
+				return nil
+			}
 			m.failures = append(m.failures, policyFailure{v.policy, v.binding, out.Failure, metav1.StatusReasonInvalid})
 		}
 		e.add(out)
