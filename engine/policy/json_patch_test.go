@@ -90,7 +90,7 @@ func TestJSONPatch(t *testing.T) {
 		return []string{"/a", "/a/b", "/a/0", "/a/-", "/a/-1", "/a/2", "/a/x", "/b", "/b/c", "/b/c/1", "/b/c/-", "/c", "/c/d", "", "/", "a/b", "/x~1y", "/x~0y", "/~01", "/b/c/0/a", "/d\x01", "/é", "/n", "/n/a"}[r.IntN(24)]
 	}
 	results := map[string]int{}
-	for range 20_000 {
+	for range 6_000 {
 		object := map[string]any{"a": value(), "b": map[string]any{"c": []any{value(), value()}}, "x/y": value(), "n": nil}
 		var operations []testOperation
 		for range 1 + r.IntN(4) {
@@ -125,7 +125,7 @@ func TestJSONPatch(t *testing.T) {
 			t.Errorf("%v of %v: %s", operations, object, diff)
 		}
 	}
-	if results["errors"] < 1000 || results["patched"] < 1000 {
+	if results["errors"] < 500 || results["patched"] < 500 {
 		t.Errorf("the patches are too similar: %v", results)
 	}
 }
