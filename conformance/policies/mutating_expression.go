@@ -7,13 +7,25 @@ import (
 
 // applyConfiguration returns an expression that usually has the type Object.
 func (g *generator) applyConfiguration() string {
-	switch g.IntN(8) {
+	n := g.IntN(8)
+	if g.calm {
+		n += 2
+	}
+	switch n {
 	case 0:
 		return fmt.Sprintf("%s ? %s : Object{}", g.boolean(), g.root())
 	case 1:
 		return fmt.Sprintf("has(%s) ? %s : %s", g.selection(), g.root(), g.root())
 	}
 	return g.root()
+}
+
+// valid returns one of the items. If most expressions of the policy are valid, it is one of the first n.
+func (g *generator) valid(n int, items ...string) string {
+	if g.calm && !g.some(8) {
+		items = items[:n]
+	}
+	return pick(g, items...)
 }
 
 func (g *generator) root() string {
@@ -23,7 +35,7 @@ func (g *generator) root() string {
 		"status":   func() string { return "Object.status{ready: true}" },
 		"kind":     func() string { return "'Other'" },
 		"extra":    g.text,
-	}, "spec", "spec", "spec", "spec", "metadata", "metadata", "status", "kind", "extra")
+	}, "spec", "spec", "spec", "spec", "metadata", "metadata", "status", g.valid(1, "status", "kind", "extra", "status"))
 	return "Object{" + fields + "}"
 }
 
@@ -52,45 +64,47 @@ func (g *generator) fields(of map[string]func() string, names ...string) string 
 }
 
 func (g *generator) metadata() string {
-	return pick(g, "Object.metadata{labels: {'x': 'y'}}", "Object.metadata{labels: Object.metadata.labels{x: 'z'}}", "Object.metadata{annotations: {'k': "+g.text()+"}}",
-		"Object.metadata{finalizers: ['example.com/f']}", "Object.metadata{ownerReferences: [Object.metadata.ownerReferences{uid: 'u', name: 'n', kind: 'K', apiVersion: 'v1'}]}",
+	return g.valid(3, "Object.metadata{labels: {'x': 'y'}}", "Object.metadata{labels: Object.metadata.labels{x: 'z'}}", "Object.metadata{finalizers: ['example.com/f']}", "Object.metadata{annotations: {'k': "+g.text()+"}}",
+		"Object.metadata{ownerReferences: [Object.metadata.ownerReferences{uid: 'u', name: 'n', kind: 'K', apiVersion: 'v1'}]}",
 		"Object.metadata{name: 'renamed'}", "Object.metadata{labels: {'n': 1}}", "Object.metadata{managedFields: []}", "Object.metadata{generation: 3}", "Object.meta{labels: {'x': 'y'}}", "{'labels': {'x': 'y'}}")
 }
 
 func (g *generator) spec(name string) string {
 	fields := map[string]func() string{
-		"size":  func() string { return pick(g, g.integer(), "4", "5u", "1.5", "object.spec.size + 1", "null") },
-		"name":  func() string { return pick(g, g.text(), "'n'", "request.name", "null", "b'x'") },
-		"flag":  func() string { return pick(g, g.boolean(), "true") },
+		"size": func() string {
+			return g.valid(3, "4", "object.spec.size + 1", "size(object.spec)", g.integer(), "5u", "1.5", "null")
+		},
+		"name":  func() string { return g.valid(3, "'n'", "request.name", "object.kind", g.text(), "null", "b'x'") },
+		"flag":  func() string { return g.valid(2, "true", "has(object.spec.name)", g.boolean()) },
 		"ratio": func() string { return pick(g, "2.5", "2", "double(1)") },
 		"when": func() string {
-			return pick(g, "'2020-01-01T00:00:00Z'", "timestamp('2020-01-01T00:00:00Z')", "duration('1h')", "'x'")
+			return g.valid(2, "'2020-01-01T00:00:00Z'", "'x'", "timestamp('2020-01-01T00:00:00Z')", "duration('1h')")
 		},
 		"names": func() string {
-			return pick(g, "['b', 'new']", "['b', 'b']", "object.spec.names", "object.spec.names + ['z']", "['c', 'a']", "[]", "object.spec.names.filter(n, n != 'a')", "[1]")
+			return g.valid(6, "['b', 'new']", "object.spec.?names.orValue([])", "object.spec.?names.orValue([]).filter(n, n != 'z') + ['z']", "['c', 'a']", "[]", "['b', 'z', 'a', 'cc']", "['b', 'b']", "object.spec.names.filter(n, n != 'a')", "[1]")
 		},
 		"tags":  func() string { return pick(g, "['t']", "[]") },
 		"ports": g.ports,
 		"limits": func() string {
-			return pick(g, "{'cpu': 2}", "{'memory': object.spec.size}", "Object.spec.limits{cpu: 1}", "{'cpu': 'x'}", "{}", "{1: 2}")
+			return g.valid(3, "{'cpu': 2}", "{'memory': object.spec.size}", "Object.spec.limits{cpu: 1}", "{'cpu': 'x'}", "{}", "{1: 2}")
 		},
 		"lists": func() string {
 			return pick(g, "{'l': ['a']}", "{'l': object.spec.names}", "Object.spec.lists{l: ['b']}")
 		},
 		"selector": func() string { return pick(g, "Object.spec.selector{a: 'x'}", "{'a': 'x'}") },
 		"template": func() string {
-			return pick(g, "Object.spec.template{free: {'y': 2}}", "Object.spec.template{known: ['x']}", "Object.spec.template{free: Object.spec.template.free{list: [3]}}", "{'free': {'y': {'z': 1}}}")
+			return g.valid(3, "Object.spec.template{free: {'y': 2}}", "Object.spec.template{other: Object.spec.template.other{x: 1, y: true}}", "{'free': object.spec.?limits.orValue({})}", "Object.spec.template{known: ['x']}", "Object.spec.template{free: Object.spec.template.free{list: [3]}}", "{'free': {'y': {'z': 1}}}")
 		},
 		"any": func() string {
-			return pick(g, "'t'", "{'a': {'c': 2}}", "[1, 2]", "Object.spec.any{a: Object.spec.any.a{c: 'd'}}", "object.spec", "1", "null", "[[1]]", "[{'a': 1}]", "object.spec.ports")
+			return g.valid(4, "'t'", "Object.spec.any{a: Object.spec.any.a{c: 'd'}}", "object.spec.?limits.orValue({})", "2.5", "{'a': {'c': 2}}", "[1, 2]", "object.spec", "1", "null", "[[1]]", "[{'a': 1}]", "object.spec.ports")
 		},
-		"quantity": func() string { return pick(g, "1", "'2Gi'", "1.5", "true", "[1]") },
-		"nothing":  func() string { return pick(g, "null", "'x'", "object.spec.?nothing.orValue('q')") },
+		"quantity": func() string { return g.valid(4, "1", "'2Gi'", "1.5", "true", "[1]") },
+		"nothing":  func() string { return g.valid(1, "'x'", "null", "object.spec.?nothing.orValue('q')") },
 		"nested": func() string {
-			return pick(g, "Object.spec.nested{deep: Object.spec.nested.deep{text: 'y'}}", "Object.spec.nested{}", "Object.spec.nested{deep: Object.spec.nested.deep{}}", "Object.spec.nested{deep: Object.spec.wrong{text: 'y'}}", "Object.spec.nested{deep: {'text': 'z'}}")
+			return g.valid(3, "Object.spec.nested{deep: Object.spec.nested.deep{text: 'y'}}", "Object.spec.nested{}", "Object.spec.nested{deep: Object.spec.nested.deep{}}", "Object.spec.nested{deep: Object.spec.wrong{text: 'y'}}", "Object.spec.nested{deep: {'text': 'z'}}")
 		},
 		"embedded": func() string {
-			return pick(g, "Object.spec.embedded{metadata: Object.spec.embedded.metadata{labels: {'c': 'd'}}}", "Object.spec.embedded{spec: Object.spec.embedded.spec{x: ['z']}}", "Object.spec.embedded{other: 1}")
+			return g.valid(2, "Object.spec.embedded{metadata: Object.spec.embedded.metadata{labels: {'c': 'd'}}}", "Object.spec.embedded{other: 1}", "Object.spec.embedded{spec: Object.spec.embedded.spec{x: ['z']}}")
 		},
 		"missing": g.any,
 	}
@@ -103,10 +117,10 @@ func (g *generator) spec(name string) string {
 
 func (g *generator) ports() string {
 	port := func() string {
-		return pick(g, "Object.spec.ports{port: 80, name: 'web'}", "Object.spec.ports{port: 80, protocol: 'UDP'}", "Object.spec.ports{port: 81, hints: [1]}", "Object.spec.ports{port: object.spec.ports[0].port, name: "+g.text()+"}",
+		return g.valid(4, "Object.spec.ports{port: 80, name: 'web'}", "Object.spec.ports{port: 80, protocol: 'UDP'}", "Object.spec.ports{port: 443, name: 'tls'}", "Object.spec.ports{port: 81, protocol: 'TCP', name: object.kind}", "Object.spec.ports{port: 81, hints: [1]}", "Object.spec.ports{port: object.spec.ports[0].port, name: "+g.text()+"}",
 			"Object.spec.ports{name: 'no port'}", "Object.spec.ports{port: 443, protocol: 'TCP', name: 'tls'}", "Object.spec.ports{port: 80, extra: 1}", "{'port': 80}")
 	}
-	return pick(g, "["+port()+"]", "["+port()+"]", "["+port()+", "+port()+"]", "object.spec.ports", "object.spec.ports.map(p, Object.spec.ports{port: p.port, protocol: p.protocol, name: 'mapped'})", "[]")
+	return g.valid(2, "["+port()+"]", "object.spec.?ports.orValue([])", "["+port()+"]", "["+port()+", "+port()+"]", "object.spec.ports", "object.spec.ports.map(p, Object.spec.ports{port: p.port, protocol: p.protocol, name: 'mapped'})", "[]")
 }
 
 // jsonPatch returns an expression that usually is a list of JSON patch operations.
@@ -128,7 +142,12 @@ func (g *generator) jsonPatch() string {
 
 func (g *generator) operation() string {
 	path := g.pointer()
-	switch g.IntN(12) {
+	n := g.IntN(12)
+	if g.calm && !g.some(8) {
+		path = pick(g, "'/spec/size'", "'/spec/new'", "'/metadata/labels'", "'/spec/nested'", "'/spec/template'", "'/spec/' + object.kind")
+		n = g.IntN(4)
+	}
+	switch n {
 	case 0, 1, 2, 3:
 		return fmt.Sprintf("JSONPatch{op: 'add', path: %s, value: %s}", path, g.patchValue())
 	case 4, 5:
@@ -154,5 +173,5 @@ func (g *generator) pointer() string {
 }
 
 func (g *generator) patchValue() string {
-	return pick(g, g.any(), g.any(), "'v'", "1", "2.0", "true", "null", "[1, 'a']", "{'k': 'v'}", "{'k': [1]}", "object.spec", "object.spec.names", "[]", "{}", "Object.spec{a: 1}", "Object{spec: Object.wrong{}}", "9007199254740993", "1.5", "b'x'", "duration('1h')", "3u", "object.metadata", "Object.x{y: [1], z: {'a': null}}")
+	return g.valid(9, "'v'", "1", "2.5", "object.spec", "object.metadata.labels", "{'k': 'v'}", "{'k': object}", "[object.spec.size]", "Object.a{b: object.spec.size}", g.any(), g.any(), "2.0", "true", "null", "[1, 'a']", "{'k': 'v'}", "{'k': [1]}", "object.spec", "object.spec.names", "[]", "{}", "Object.spec{a: 1}", "Object{spec: Object.wrong{}}", "9007199254740993", "1.5", "b'x'", "duration('1h')", "3u", "object.metadata", "Object.x{y: [1], z: {'a': null}}")
 }

@@ -114,7 +114,7 @@ func withoutDelete(match any) {
 }
 
 func (g *generator) mutatingPolicy(name string) object {
-	g.hasParams, g.variables, g.authorize = g.some(2), nil, true
+	g.hasParams, g.variables, g.authorize, g.calm = g.some(2), nil, true, !g.some(3)
 	match := g.match(true)
 	withoutDelete(match)
 	if !g.some(4) {
