@@ -122,6 +122,7 @@ type program struct {
 	validations []*expression
 	messages    []*expression // nil items have no messageExpression
 	annotations []*expression
+	mutations   []*expression
 
 	// variableNames lists each name once. If several variables have a name, variableIndex has the last.
 	variableNames []string
@@ -129,24 +130,18 @@ type program struct {
 	hasMessages   bool
 }
 
-// newPolicyProgram compiles the expressions of a policy.
-func newPolicyProgram(s settings, doc *policyDocument, report func(path, detail string)) (*program, error) {
-	p, _, err := compilePolicy(s, doc, report, false)
-	return p, err
-}
-
-// compilePolicy compiles the expressions of a policy and returns the compiler that it used. If
-// keep is set, it keeps the checked expressions.
-func compilePolicy(s settings, doc *policyDocument, report func(path, detail string), keep bool) (*program, *compiler, error) {
+// newBaseProgram compiles the variables and matchConditions of a policy. The returned compiler compiles the
+// other expressions. If keep is set, it keeps the checked expressions.
+func newBaseProgram(s settings, base *policyBase, report func(path, detail string), keep bool) (*program, *compiler, error) {
 	variables := newVariablesType()
-	roots := newRoots(doc.Spec.ParamKind != nil, variables)
+	roots := newRoots(base.ParamKind != nil, variables)
 	c, err := newCompiler(s, roots, report)
 	if err != nil {
 		return nil, nil, err
 	}
 	c.keep = keep
-	p := &program{roots: roots, variableIndex: make(map[string]int, len(doc.Spec.Variables))}
-	for i, v := range doc.Spec.Variables {
+	p := &program{roots: roots, variableIndex: make(map[string]int, len(base.Variables))}
+	for i, v := range base.Variables {
 		x, t := c.compile(fmt.Sprintf("spec.variables[%d].expression", i), v.Expression, roots)
 		x.name = v.Name
 		variables.Fields[v.Name] = apiservercel.NewDeclField(v.Name, variableType(t), true, nil, nil)
@@ -156,7 +151,24 @@ func compilePolicy(s settings, doc *policyDocument, report func(path, detail str
 		}
 		p.variableIndex[v.Name] = i
 	}
-	c.conditions(p, "spec.", doc.Spec.MatchConditions)
+	c.conditions(p, "spec.", base.MatchConditions)
+	return p, c, nil
+}
+
+// newPolicyProgram compiles the expressions of a ValidatingAdmissionPolicy.
+func newPolicyProgram(s settings, doc *policyDocument, report func(path, detail string)) (*program, error) {
+	p, _, err := compilePolicy(s, doc, report, false)
+	return p, err
+}
+
+// compilePolicy compiles the expressions of a ValidatingAdmissionPolicy and returns the compiler that it
+// used. If keep is set, it keeps the checked expressions.
+func compilePolicy(s settings, doc *policyDocument, report func(path, detail string), keep bool) (*program, *compiler, error) {
+	p, c, err := newBaseProgram(s, &doc.Spec.policyBase, report, keep)
+	if err != nil {
+		return nil, nil, err
+	}
+	roots := c.roots
 	for i, v := range doc.Spec.Validations {
 		x, _ := c.compile(fmt.Sprintf("spec.validations[%d].expression", i), v.Expression, roots, cel.BoolType)
 		p.validations = append(p.validations, x)

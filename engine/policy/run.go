@@ -52,7 +52,7 @@ func newRun(p *program) *run {
 	r := &run{program: p, activation: eval.NewActivation(p.roots)}
 	n := len(p.variables)
 	r.variables = variablesValue{run: r, values: make([]ref.Val, n), pending: make([]bool, n)}
-	r.results = make([]result, max(len(p.conditions), len(p.validations), len(p.annotations)))
+	r.results = make([]result, max(len(p.conditions), len(p.validations), len(p.annotations), min(len(p.mutations), 1)))
 	return r
 }
 
