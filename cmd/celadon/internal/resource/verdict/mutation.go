@@ -26,14 +26,22 @@ func newMergeables(crd *apiextensionsv1.CustomResourceDefinition) map[string]fun
 	for i := range crd.Spec.Versions {
 		v := &crd.Spec.Versions[i]
 		all[v.Name] = sync.OnceValue(func() mergeable {
-			_, s, err := structural.Of(v.Schema)
-			if err != nil {
-				s = nil
+			if v.Schema == nil {
+				return newMergeable(nil)
 			}
-			return mergeable{policy.NewMergeSchema(s), s}
+			return newMergeable(v.Schema.OpenAPIV3Schema)
 		})
 	}
 	return all
+}
+
+// newMergeable returns a version with a schema, which may be nil.
+func newMergeable(props *apiextensionsv1.JSONSchemaProps) mergeable {
+	_, s, err := structural.Of(&apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: props})
+	if err != nil {
+		s = nil
+	}
+	return mergeable{policy.NewMergeSchema(s), s}
 }
 
 // setDefaults sets the defaults of an object in place.
@@ -53,16 +61,27 @@ func (c *Decider) mutate(ctx context.Context, def *Definition, req engine.Reques
 	if err != nil {
 		return req, true // it is rejected before mutation
 	}
-	to := def.subject(ctx, rep, true)
-	asked := c.Admission.request(to, prepared.Self(), prepared.Old(), rep)
-	asked.Schema, asked.Default = to.schema, to.setDefaults
-	res, err := c.Admission.Policies.Set.Mutate(ctx, asked)
+	object, changed, ok := c.mutated(ctx, def.subject(ctx, rep, true), prepared.Self(), prepared.Old(), rep)
+	if changed {
+		// The server decodes the object only before the mutation.
+		rep.Warnings = append(rep.Warnings, prepared.Warnings()...)
+		req.Object, req.Raw, req.Merged = object, nil, true
+	}
+	return req, ok
+}
+
+// mutated returns an object as the mutating policies change it. It reports whether it is changed, and
+// whether the write goes on.
+func (c *Decider) mutated(ctx context.Context, to subject, object, old map[string]any, rep *finding.Object) (_ map[string]any, changed, ok bool) {
+	req := c.Admission.request(to, object, old, rep)
+	req.Schema, req.Default = to.schema, to.setDefaults
+	res, err := c.Admission.Policies.Set.Mutate(ctx, req)
 	switch {
 	case ctx.Err() != nil:
-		return req, false
+		return nil, false, false
 	case err != nil:
 		rep.Verdict, rep.Problem, rep.Bug = finding.Unreadable, err.Error(), err
-		return req, false
+		return nil, false, false
 	}
 	for _, e := range res.Evaluations {
 		rep.Mutations = append(rep.Mutations, finding.NewPolicyMutation(&e))
@@ -71,16 +90,12 @@ func (c *Decider) mutate(ctx context.Context, def *Definition, req engine.Reques
 	case !res.Allowed:
 		rep.Verdict, rep.Resource = finding.Invalid, to.resource.Resource
 		rep.SetStatus(res.Failure)
-		return req, false
+		return nil, false, false
 	case len(res.Undecided) > 0:
 		rep.Verdict, rep.Problem = finding.Undecided, reasons(res.Undecided)
-		return req, false
-	case res.Changed:
-		// The server decodes the object only before the mutation.
-		rep.Warnings = append(rep.Warnings, prepared.Warnings()...)
-		req.Object, req.Raw, req.Merged = res.Object, nil, true
+		return nil, false, false
 	}
-	return req, true
+	return res.Object, res.Changed, true
 }
 
 func reasons(undecided []policy.Undecided) string {
