@@ -1,0 +1,155 @@
+package vet
+
+import (
+	"cmp"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/analysis/policyvet"
+)
+
+func (p *textPrinter) policy(one *vettedPolicy) error {
+	var b strings.Builder
+	if p.written {
+		b.WriteByte('\n')
+	}
+	p.written = true
+	r := one.policy
+	head := untrusted.Sprintf("%s %s: ", r.Kind, r.Name)
+	switch rejecting := one.rejecting(); {
+	case one.accepted() && r.MinKubeVersion != "":
+		untrusted.Fprintf(&b, "%s%s, from Kubernetes %s\n", head, p.out.Paint(untrusted.Green, "accepted"), r.MinKubeVersion)
+	case one.accepted():
+		untrusted.Fprintf(&b, "%s%s\n", head, p.out.Paint(untrusted.Green, "accepted"))
+	case len(rejecting) > 0:
+		untrusted.Fprintf(&b, "%s%s\n", head, p.out.Paint(untrusted.Red, untrusted.Line("rejected by Kubernetes "+strings.Join(rejecting, ", "))))
+	default:
+		untrusted.Fprintf(&b, "%s%s\n", head, p.out.Paint(untrusted.Red, "rejected"))
+	}
+	for _, f := range one.findings(p.excerpt()) {
+		p.policyFinding(&b, &f)
+	}
+	p.estimates(&b, r)
+	if r.Limited != "" {
+		p.line(&b, 2, untrusted.Line(r.Limited))
+	}
+	_, err := io.WriteString(p.out, b.String())
+	return err
+}
+
+func (p *textPrinter) policyFinding(b *strings.Builder, f *crdFinding) {
+	kind, color := untrusted.Safe("lint "), untrusted.Yellow
+	switch f.id {
+	case invalidPolicy:
+		kind, color = "", untrusted.Red
+	case typeCheck:
+		kind = "warning "
+	}
+	head := untrusted.Sprintf("%s%s: ", kind, p.out.Paint(color, untrusted.Line(f.id)))
+	lines := strings.Split(string(print.Sentence(f.message)), "\n")
+	p.line(b, 2, head+untrusted.Safe(lines[0]))
+	for _, line := range lines[1:] {
+		b.WriteString("    " + line + "\n")
+	}
+	f.at.Show(b)
+	for _, line := range f.shown {
+		if source, ok := strings.CutPrefix(line, expressionLabel); !ok || !strings.Contains(f.at.Excerpt.Line, source) {
+			p.line(b, 8, untrusted.Line(line))
+		}
+	}
+}
+
+// estimates writes the cost for the most expensive kind or, with --all, for every kind with its
+// expressions.
+func (p *textPrinter) estimates(b *strings.Builder, r *policyvet.Report) {
+	list := slices.Clone(r.Estimates)
+	slices.SortStableFunc(list, func(x, y policyvet.Estimate) int { return cmp.Compare(y.Validations, x.Validations) })
+	for i := range list {
+		e := &list[i]
+		if i > 0 && !p.all {
+			p.line(b, 2, untrusted.Safe("… and "+phrase.Count(len(list)-1, "more kind")+" that cost less (--all shows them)"))
+			return
+		}
+		text := untrusted.Sprintf("%s: estimated cost %s", e.Kind, costText(e.Validations, e.Budget))
+		if e.Conditions > 0 {
+			text += untrusted.Sprintf("; matchConditions %s", costText(e.Conditions, e.ConditionsBudget))
+		}
+		if e.Annotations > 0 {
+			text += untrusted.Sprintf("; auditAnnotations %s", costText(e.Annotations, e.Budget))
+		}
+		p.line(b, 2, text)
+		if !p.all {
+			continue
+		}
+		for _, x := range e.Expressions {
+			p.line(b, 4, untrusted.Sprintf("%s: %s", x.Path, costText(x.Cost, x.Limit)))
+		}
+	}
+}
+
+// costText returns a cost with its share of a limit.
+func costText(cost, limit uint64) untrusted.Safe {
+	if cost == math.MaxUint64 {
+		return untrusted.Sprintf("unbounded, limit %s", formatNumber(limit))
+	}
+	return untrusted.Sprintf("%s of %s (%s)", formatNumber(cost), formatNumber(limit), share(cost, limit))
+}
+
+// The IDs of findings about policies that are not lints.
+const (
+	invalidPolicy = "invalid-policy"
+	typeCheck     = "type-check"
+)
+
+// expressionLabel precedes the expression in the details of a finding.
+const expressionLabel = "expression: "
+
+// findings returns the errors, warnings, and lints of a policy. width is the width of excerpts.
+func (one *vettedPolicy) findings(width int) (list []crdFinding) {
+	var paths []string
+	add := func(path, expression string, f crdFinding) {
+		if expression != "" {
+			f.shown = append(f.shown, expressionLabel+string(oneLine(expression, maxShownExpression)))
+		}
+		list, paths = append(list, f), append(paths, path)
+	}
+	for _, e := range one.errors() {
+		message := e.Message
+		if e.Path != "" {
+			message = e.Path + ": " + message
+		}
+		add(e.Path, e.Expression, crdFinding{id: invalidPolicy, description: "A check of the API server", level: "error", message: message})
+	}
+	for _, w := range one.policy.Warnings {
+		add(w.Path, w.Expression, crdFinding{id: typeCheck, description: "An expression that does not fit the type of objects", level: "warning", message: w.Message})
+	}
+	for _, l := range one.policy.Lints {
+		add(l.Path, l.Expression, crdFinding{id: l.Name, description: "An accepted definition that causes problems later", level: "warning", message: l.Message})
+	}
+	for i, at := range one.at(paths, width) {
+		list[i].at = at
+	}
+	return list
+}
+
+// maxShownExpression limits the width of an expression below a finding.
+const maxShownExpression = 200
+
+func (p *listPrinter) policy(one *vettedPolicy) error {
+	return p.list.Add(finding.Result{Findings: one.listed, Cases: one.cases})
+}
+
+// listed yields the findings for a list.
+func (one *vettedPolicy) listed(yield func(finding.Finding) bool) {
+	for _, f := range one.findings(0) {
+		if !yield(f.listed(one.policy.Kind + " " + one.policy.Name)) {
+			return
+		}
+	}
+}

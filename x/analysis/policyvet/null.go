@@ -1,0 +1,371 @@
+package policyvet
+
+import (
+	"maps"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
+)
+
+// How it works: in a request to delete an object, object is null, and in a request to create one,
+// oldObject is. A nullEvaluator evaluates an expression for such a request. Everything else about the
+// request is unknown, except its operation, so the result is the set of the results that are possible.
+// Only reading null is an error here: fields that are missing for other reasons are ignored. Wherever
+// the evaluator does not know a function, its result is any value, so it reports too few errors rather
+// than too many.
+
+// A results is a set of possible results.
+type results uint8
+
+const (
+	isTrue results = 1 << iota
+	isFalse
+	isNull
+	isOther // any other value
+	isError
+	isBool   = isTrue | isFalse
+	anything = isBool | isOther
+)
+
+// A result is the possible results of an expression.
+type result struct {
+	set results
+	// text is the value if it is a known string.
+	text string
+	// elem holds the elements of a list literal.
+	elem *result
+	// none is set if the value is an optional without a value.
+	none bool
+}
+
+var (
+	unknown   = result{set: anything}
+	unknownOf = map[bool]result{true: {set: isTrue}, false: {set: isFalse}}
+)
+
+// A nullEvaluator evaluates expressions for a request in which a root is null.
+type nullEvaluator struct {
+	subject   *subject
+	null      string // the root that is null
+	operation string
+	vars      map[string]result // of macros
+	variables map[string]result // of the policy
+}
+
+func newNullEvaluator(s *subject, null, operation string) *nullEvaluator {
+	return &nullEvaluator{subject: s, null: null, operation: operation, vars: map[string]result{}, variables: map[string]result{}}
+}
+
+func (n *nullEvaluator) eval(e ast.Expr) result {
+	switch e.Kind() {
+	case ast.LiteralKind:
+		return literal(e)
+	case ast.IdentKind:
+		return n.ident(e.AsIdent())
+	case ast.SelectKind:
+		s := e.AsSelect()
+		return n.field(s.Operand(), s.FieldName(), s.IsTestOnly())
+	case ast.CallKind:
+		return n.call(e)
+	case ast.ListKind:
+		return n.list(e.AsList())
+	case ast.MapKind:
+		out := result{set: isOther}
+		for _, entry := range e.AsMap().Entries() {
+			out.set |= (n.eval(entry.AsMapEntry().Key()).set | n.eval(entry.AsMapEntry().Value()).set) & isError
+		}
+		return out
+	case ast.ComprehensionKind:
+		return n.loop(e.AsComprehension())
+	}
+	return unknown
+}
+
+func literal(e ast.Expr) result {
+	switch v := e.AsLiteral().(type) {
+	case celtypes.Bool:
+		return unknownOf[bool(v)]
+	case celtypes.Null:
+		return result{set: isNull}
+	case celtypes.String:
+		return result{set: isOther, text: string(v)}
+	}
+	return result{set: isOther}
+}
+
+func (n *nullEvaluator) ident(name string) result {
+	if v, ok := n.vars[name]; ok {
+		return v
+	}
+	switch name {
+	case n.null:
+		return result{set: isNull}
+	case objectName, oldObjectName, requestName, variablesName:
+		return result{set: isOther}
+	}
+	return unknown
+}
+
+// field evaluates the selection of a field. A test of a field of null is false.
+func (n *nullEvaluator) field(operand ast.Expr, name string, test bool) result {
+	if isRoot(operand, variablesName) {
+		return n.variable(name, test)
+	}
+	if isRoot(operand, requestName) && name == "operation" && !test {
+		return result{set: isOther, text: n.operation}
+	}
+	of := n.eval(operand)
+	if of.none {
+		return of
+	}
+	out := result{set: of.set & isError}
+	if of.set&isNull != 0 {
+		if test {
+			out.set |= isFalse
+		} else {
+			out.set |= isError
+		}
+	}
+	if of.set&anything != 0 {
+		out.set |= anything
+		if test {
+			out.set = out.set&isError | isBool
+		}
+	}
+	return out
+}
+
+// variable evaluates a variable once.
+func (n *nullEvaluator) variable(name string, test bool) result {
+	v, ok := n.variables[name]
+	if !ok {
+		n.variables[name] = unknown // if the variable needs itself
+		v = unknown
+		if x := n.subject.variables[name]; x != nil && x.tree != nil {
+			outer := n.vars
+			n.vars = map[string]result{}
+			v = n.eval(x.tree)
+			n.vars = outer
+		}
+		n.variables[name] = v
+	}
+	if test {
+		return result{set: isTrue | v.set&isError}
+	}
+	return v
+}
+
+func (n *nullEvaluator) list(list ast.ListExpr) result {
+	out := result{set: isOther, elem: &result{}}
+	for _, item := range list.Elements() {
+		v := n.eval(item)
+		out.set |= v.set & isError
+		out.elem.set |= v.set &^ isError
+	}
+	return out
+}
+
+func (n *nullEvaluator) call(e ast.Expr) result {
+	call := e.AsCall()
+	args := call.Args()
+	switch call.FunctionName() {
+	case operators.LogicalNot:
+		return not(n.eval(args[0]))
+	case operators.LogicalAnd:
+		return and(n.eval(args[0]), n.eval(args[1]))
+	case operators.LogicalOr:
+		return not(and(not(n.eval(args[0])), not(n.eval(args[1]))))
+	case operators.Conditional:
+		return conditional(n.eval(args[0]), func() result { return n.eval(args[1]) }, func() result { return n.eval(args[2]) })
+	case operators.Equals:
+		return equal(n.eval(args[0]), n.eval(args[1]))
+	case operators.NotEquals:
+		return not(equal(n.eval(args[0]), n.eval(args[1])))
+	case operators.In:
+		return n.in(args[0], args[1])
+	case operators.NotStrictlyFalse:
+		return result{set: isTrue}
+	case "dyn":
+		if len(args) == 1 {
+			return n.eval(args[0])
+		}
+	}
+	if operand, name, test, ok := field(e); ok {
+		if test {
+			return n.optional(operand, name)
+		}
+		return n.field(operand, name, false)
+	}
+	return n.function(call)
+}
+
+// optional evaluates the optional selection of a field.
+func (n *nullEvaluator) optional(operand ast.Expr, name string) result {
+	if isRoot(operand, variablesName) {
+		return result{set: isOther | n.variable(name, false).set&isError}
+	}
+	of := n.eval(operand)
+	return result{set: isOther | of.set&isError, none: of.none || of.set == isNull}
+}
+
+// acceptsNull lists the functions for which null is no error.
+var acceptsNull = map[string]bool{"type": true, "format": true, "of": true, "ofNonZeroValue": true}
+
+// function evaluates a call that fails if an operand fails, or if its first operand is null.
+func (n *nullEvaluator) function(call ast.CallExpr) result {
+	name, args := call.FunctionName(), call.Args()
+	var operands []result
+	if call.IsMemberFunction() && !isRoot(call.Target(), "optional") {
+		of := n.eval(call.Target())
+		switch {
+		case of.none && name == "hasValue":
+			return unknownOf[false]
+		case of.none && name == "orValue" && len(args) == 1:
+			return n.eval(args[0])
+		}
+		operands = append(operands, of)
+	}
+	for _, arg := range args {
+		operands = append(operands, n.eval(arg))
+	}
+	out := unknown
+	for i, v := range operands {
+		if v.set == isError {
+			return v
+		}
+		out.set |= v.set & isError
+		if i == 0 && v.set&isNull != 0 && !acceptsNull[name] {
+			out.set |= isError
+		}
+	}
+	return out
+}
+
+// in evaluates a search in a list or map.
+func (n *nullEvaluator) in(item, list ast.Expr) result {
+	v, in := n.eval(item), n.eval(list)
+	out := result{set: isBool | (v.set|in.set)&isError}
+	if in.set&isNull != 0 {
+		out.set |= isError
+	}
+	if in.set&anything == 0 {
+		out.set &^= isBool
+	}
+	if v.text == "" || list.Kind() != ast.ListKind {
+		return out
+	}
+	known := true
+	for _, e := range list.AsList().Elements() {
+		s, ok := text(e)
+		known = known && ok
+		if ok && s == v.text {
+			return unknownOf[true]
+		}
+	}
+	if known {
+		return unknownOf[false]
+	}
+	return out
+}
+
+func not(v result) result {
+	set := v.set & isError
+	if v.set&isTrue != 0 {
+		set |= isFalse
+	}
+	if v.set&isFalse != 0 {
+		set |= isTrue
+	}
+	return result{set: set}
+}
+
+// and returns the conjunction. False decides it, also if the other operand fails.
+func and(a, b result) (v result) {
+	if (a.set|b.set)&isFalse != 0 {
+		v.set |= isFalse
+	}
+	if a.set == isFalse || b.set == isFalse {
+		return v
+	}
+	if a.set&isTrue != 0 && b.set&isTrue != 0 {
+		v.set |= isTrue
+	}
+	v.set |= (a.set | b.set) & isError
+	return v
+}
+
+func conditional(cond result, yes, no func() result) result {
+	out := result{set: cond.set & isError}
+	switch cond.set & isBool {
+	case isTrue:
+		v := yes()
+		v.set |= out.set
+		return v
+	case isFalse:
+		v := no()
+		v.set |= out.set
+		return v
+	case isBool:
+		out.set |= yes().set | no().set
+	}
+	return out
+}
+
+func equal(a, b result) result {
+	out := result{set: (a.set | b.set) & isError}
+	a.set, b.set = a.set&^isError, b.set&^isError
+	switch {
+	case a.set == 0 || b.set == 0:
+	case a.set == isNull && b.set == isNull:
+		out.set |= isTrue
+	case a.set&b.set == 0:
+		out.set |= isFalse
+	case a.set == b.set && (a.set == isTrue || a.set == isFalse):
+		out.set |= isTrue
+	case a.text != "" && b.text != "":
+		out.set |= unknownOf[a.text == b.text].set
+	default:
+		out.set |= isBool
+	}
+	return out
+}
+
+// loop evaluates a macro. The loop of all, exists, and similar macros may run any number of times.
+func (n *nullEvaluator) loop(loop ast.ComprehensionExpr) result {
+	over, start := n.eval(loop.IterRange()), n.eval(loop.AccuInit())
+	out := result{set: (over.set | start.set) & isError}
+	if over.set&isNull != 0 {
+		out.set |= isError
+	}
+	if over.set&anything == 0 {
+		return out
+	}
+	outer := n.vars
+	defer func() { n.vars = outer }()
+	n.vars = maps.Clone(outer)
+	n.vars[loop.AccuVar()] = start
+	if isBind(loop) {
+		v := n.eval(loop.Result())
+		v.set |= out.set
+		return v
+	}
+	item := unknown
+	if over.elem != nil {
+		item = *over.elem
+	}
+	n.vars[loop.IterVar()] = item
+	if loop.HasIterVar2() {
+		n.vars[loop.IterVar()], n.vars[loop.IterVar2()] = unknown, item
+	}
+	if start.set&isBool != 0 {
+		n.vars[loop.AccuVar()] = result{set: isBool}
+	} else {
+		n.vars[loop.AccuVar()] = result{set: anything}
+	}
+	step := n.eval(loop.LoopStep())
+	n.vars[loop.AccuVar()] = result{set: (start.set | step.set) &^ isError}
+	v := n.eval(loop.Result())
+	out.set |= v.set | step.set&isError
+	return out
+}

@@ -1,0 +1,181 @@
+package policyvet
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// A Warning is an expression that does not fit the types of objects that the policy matches. The API
+// server writes the same text into status.typeChecking of policies, for the expressions and message
+// expressions of validations. Vet also checks variables, matchConditions, and audit annotations, more
+// than ten kinds, and kinds whose group or version is matched by "*".
+type Warning struct {
+	// Path is the field with the expression.
+	Path, Expression string
+	// Message lists the kinds with the error.
+	Message string
+}
+
+// An Estimate is the estimated cost of a policy for a kind, in CEL cost units. Costs are those of the
+// largest object that the schema allows. They are math.MaxUint64 if a size has no bound.
+type Estimate struct {
+	// Kind is the kind of objects, such as "apps/v1, Kind=Deployment".
+	Kind string
+	// Validations is the cost of validations and message expressions with their variables, which
+	// share the budget of the policy. Conditions and Annotations are those of matchConditions and audit
+	// annotations, with budgets of their own.
+	Validations, Conditions, Annotations uint64
+	// Budget limits Validations, and also Annotations. ConditionsBudget limits Conditions.
+	Budget, ConditionsBudget uint64
+	// Expressions holds all expressions, in the order of fields.
+	Expressions []ExpressionEstimate
+}
+
+// An ExpressionEstimate is the estimated cost of an evaluation of an expression, without the variables
+// that it uses.
+type ExpressionEstimate struct {
+	Path, Expression string
+	Cost, Limit      uint64
+}
+
+// Fits reports whether all costs are within the limits, so that no object exceeds them.
+func (e *Estimate) Fits() bool {
+	return e.Validations <= e.Budget && e.Annotations <= e.Budget && e.Conditions <= e.ConditionsBudget &&
+		!slices.ContainsFunc(e.Expressions, func(x ExpressionEstimate) bool { return x.Cost > x.Limit })
+}
+
+// maxIssues limits the type errors in all documents, because each requires the types of a whole schema.
+// maxChecks limits the expressions, counted once for each kind.
+const (
+	maxIssues = 2000
+	maxChecks = 300_000
+)
+
+// typeCheck checks the expressions of a subject for all kinds that it matches.
+func (v *vetter) typeCheck(ctx context.Context, r *Report, c *policy.TypeChecker, s *subject) error {
+	kinds, complete := v.cfg.Schemas.matched(&s.match)
+	if !complete {
+		r.Limited = "types are checked for the first 200 kinds only"
+	}
+	var params *types.Decl
+	if k := v.cfg.Schemas.named(s.params); k != nil {
+		params = v.cfg.Schemas.declare(k)
+	}
+	issues := map[string][]kindIssue{}
+	for _, k := range kinds {
+		d := v.cfg.Schemas.declare(k.kind)
+		if d == nil {
+			continue
+		}
+		if v.issues > maxIssues || v.checks > maxChecks {
+			r.Limited = "types are not checked for all kinds: the documents have too many expressions or type errors"
+			break
+		}
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		list, err := c.Check(d, params)
+		if err != nil {
+			return err
+		}
+		v.checks += len(list)
+		list = slices.DeleteFunc(list, func(x policy.TypedExpression) bool { return !strings.HasPrefix(x.Path, s.prefix) })
+		for i := range list {
+			if x := &list[i]; x.Issues != "" {
+				v.issues++
+				issues[x.Path] = append(issues[x.Path], kindIssue{k, strings.ReplaceAll(x.Issues, objectTypeName, k.Kind)})
+			}
+		}
+		r.Estimates = append(r.Estimates, v.estimate(s, k.kind, list))
+	}
+	for _, x := range s.expressions {
+		if found := issues[x.path]; reportable(found, len(kinds)) && !r.hasError(x.path) {
+			r.Warnings = append(r.Warnings, x.warnings(found)...)
+		}
+	}
+	return nil
+}
+
+// objectTypeName is the name of the type of object in the errors of celenv.
+const objectTypeName = "objectType000000000"
+
+// A kindIssue is the type error of an expression for a kind.
+type kindIssue struct {
+	kind matchedKind
+	text string
+}
+
+// reportable reports whether type errors are likely to be mistakes. If all their kinds are only matched
+// by "*" in a group or version, the expression must be wrong for every kind.
+func reportable(list []kindIssue, kinds int) bool {
+	return len(list) > 0 && (len(list) == kinds || slices.ContainsFunc(list, func(i kindIssue) bool { return i.kind.explicit }))
+}
+
+// maxShownKinds limits the kinds in a message.
+const maxShownKinds = 10
+
+// warnings returns a warning for each type error of an expression, with the kinds that have it.
+func (x *expression) warnings(list []kindIssue) (all []Warning) {
+	var texts []string
+	kinds := map[string][]string{}
+	for _, i := range list {
+		if kinds[i.text] == nil {
+			texts = append(texts, i.text)
+		}
+		kinds[i.text] = append(kinds[i.text], i.kind.String())
+	}
+	for _, text := range texts {
+		names := kinds[text]
+		if more := len(names) - maxShownKinds; more > 0 {
+			names = append(names[:maxShownKinds:maxShownKinds], phrase.Count(more, "more kind"))
+		}
+		all = append(all, Warning{Path: x.path, Expression: x.source, Message: strings.Join(names, "; ") + ": " + text})
+	}
+	return all
+}
+
+// estimate adds up the costs of a subject's expressions.
+func (v *vetter) estimate(s *subject, k *kind, list []policy.TypedExpression) Estimate {
+	e := Estimate{Kind: k.String(), Budget: uint64(v.limits.PerObject), ConditionsBudget: conditionsBudget}
+	costs := map[string]uint64{}
+	for _, x := range list {
+		costs[x.Path] = x.Cost.Max
+		e.Expressions = append(e.Expressions, ExpressionEstimate{Path: x.Path, Expression: x.Source, Cost: x.Cost.Max, Limit: uint64(v.limits.PerCall)})
+	}
+	e.Conditions = s.group(costs, roleCondition)
+	e.Validations = cost.Add(s.group(costs, roleValidation), s.group(costs, roleMessage))
+	e.Annotations = s.group(costs, roleAnnotation)
+	return e
+}
+
+// group returns the cost of the expressions with a role. Each variable that they use is evaluated once.
+func (s *subject) group(costs map[string]uint64, r role) (sum uint64) {
+	var used []*expression
+	for _, x := range s.expressions {
+		if x.role == r {
+			used = append(used, x)
+		}
+	}
+	seen := map[*expression]bool{}
+	for len(used) > 0 {
+		x := used[len(used)-1]
+		used = used[:len(used)-1]
+		if seen[x] {
+			continue
+		}
+		seen[x] = true
+		sum = cost.Add(sum, costs[x.path])
+		for name := range x.uses {
+			if y := s.variables[name]; y != nil {
+				used = append(used, y)
+			}
+		}
+	}
+	return sum
+}
