@@ -93,8 +93,8 @@ func (c *TypeChecker) addConditions(path string, conditions []matchCondition) {
 	}
 }
 
-// Check checks all expressions with object and oldObject declared as object, and params as params. A
-// declaration that is nil stands for objects of an unknown type.
+// Check checks all expressions with object and oldObject declared as object, and params as params. If a
+// declaration is nil, the type of the objects is not known.
 func (c *TypeChecker) Check(object, params *types.Decl) (list []TypedExpression, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -160,7 +160,11 @@ func (k *typedCompiler) compile(s *typedSource) TypedExpression {
 		x.Issues = err.Error()
 	default:
 		t = checked.OutputType()
-		x.Cost, k.values[s.variable] = celcost.For(k.settings.version).Measure(checked, k.sizes)
+		var value celcost.Value
+		x.Cost, value = celcost.For(k.settings.version).Measure(checked, k.sizes)
+		if s.variable != "" {
+			k.values[s.variable] = value
+		}
 	}
 	if s.variable != "" {
 		k.variables.Fields[s.variable] = apiservercel.NewDeclField(s.variable, variableType(t), true, nil, nil)

@@ -20,7 +20,7 @@ func visit(e ast.Expr, f func(ast.Expr)) {
 }
 
 // field returns the operand and the name of a field selection: x.f, x.?f, x['f'], or has(x.f). test is
-// set if a missing field is no error.
+// set if the field may be missing.
 func field(e ast.Expr) (of ast.Expr, name string, test, ok bool) {
 	switch e.Kind() {
 	case ast.SelectKind:

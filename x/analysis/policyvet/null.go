@@ -40,9 +40,17 @@ type result struct {
 }
 
 var (
-	unknown   = result{set: anything}
-	unknownOf = map[bool]result{true: {set: isTrue}, false: {set: isFalse}}
+	unknown = result{set: anything}
+	yes     = result{set: isTrue}
+	no      = result{set: isFalse}
 )
+
+func boolResult(b bool) result {
+	if b {
+		return yes
+	}
+	return no
+}
 
 // A nullEvaluator evaluates expressions for a request in which a root is null.
 type nullEvaluator struct {
@@ -85,7 +93,7 @@ func (n *nullEvaluator) eval(e ast.Expr) result {
 func literal(e ast.Expr) result {
 	switch v := e.AsLiteral().(type) {
 	case celtypes.Bool:
-		return unknownOf[bool(v)]
+		return boolResult(bool(v))
 	case celtypes.Null:
 		return result{set: isNull}
 	case celtypes.String:
@@ -209,7 +217,7 @@ func (n *nullEvaluator) optional(operand ast.Expr, name string) result {
 	return result{set: isOther | of.set&isError, none: of.none || of.set == isNull}
 }
 
-// acceptsNull lists the functions for which null is no error.
+// acceptsNull lists the functions that accept null.
 var acceptsNull = map[string]bool{"type": true, "format": true, "of": true, "ofNonZeroValue": true}
 
 // function evaluates a call that fails if an operand fails, or if its first operand is null.
@@ -220,7 +228,7 @@ func (n *nullEvaluator) function(call ast.CallExpr) result {
 		of := n.eval(call.Target())
 		switch {
 		case of.none && name == "hasValue":
-			return unknownOf[false]
+			return no
 		case of.none && name == "orValue" && len(args) == 1:
 			return n.eval(args[0])
 		}
@@ -260,11 +268,11 @@ func (n *nullEvaluator) in(item, list ast.Expr) result {
 		s, ok := text(e)
 		known = known && ok
 		if ok && s == v.text {
-			return unknownOf[true]
+			return yes
 		}
 	}
 	if known {
-		return unknownOf[false]
+		return no
 	}
 	return out
 }
@@ -295,19 +303,19 @@ func and(a, b result) (v result) {
 	return v
 }
 
-func conditional(cond result, yes, no func() result) result {
+func conditional(cond result, then, otherwise func() result) result {
 	out := result{set: cond.set & isError}
 	switch cond.set & isBool {
 	case isTrue:
-		v := yes()
+		v := then()
 		v.set |= out.set
 		return v
 	case isFalse:
-		v := no()
+		v := otherwise()
 		v.set |= out.set
 		return v
 	case isBool:
-		out.set |= yes().set | no().set
+		out.set |= then().set | otherwise().set
 	}
 	return out
 }
@@ -324,7 +332,7 @@ func equal(a, b result) result {
 	case a.set == b.set && (a.set == isTrue || a.set == isFalse):
 		out.set |= isTrue
 	case a.text != "" && b.text != "":
-		out.set |= unknownOf[a.text == b.text].set
+		out.set |= boolResult(a.text == b.text).set
 	default:
 		out.set |= isBool
 	}

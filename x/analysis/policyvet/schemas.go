@@ -222,7 +222,7 @@ func (s *Schemas) matched(m *matchResources) (list []matchedKind, complete bool)
 	return list, true
 }
 
-// order returns the key by which the API server sorts kinds.
+// order returns the sort key of a kind in the API server.
 func (k *kind) order() string { return k.Group + "\x00" + k.Version + "\x00" + k.Kind }
 
 // excludes reports whether m excludes all operations on a kind.
