@@ -69,7 +69,6 @@ func TestNullObject(t *testing.T) {
 		"'spec' in object",
 		"[object].all(o, o.spec.size > 1)",
 		"object.spec.tags.all(t, t == 'a')",
-		"cel.bind(o, object, o.spec.size > 1)",
 		"(has(request.dryRun) ? object : oldObject).spec.size == 1",
 	} {
 		add("DELETE example.com widgets", expressions(x), first)
@@ -85,7 +84,7 @@ func TestNullObject(t *testing.T) {
 		"object.?spec.size.orValue(3) > 1",
 		"object.?spec.optMap(s, s.size > object.spec.replicas).orValue(true)",
 		"(object == null ? oldObject : object).spec.size > 1",
-		"cel.bind(o, object != null ? object : oldObject, o.spec.size > 1)",
+		"optional.of(object != null ? object : oldObject).optMap(o, o.spec.size > 1).orValue(true)",
 		"[object, oldObject].filter(o, o != null).all(o, o.spec.size > 1)",
 		"request.name != 'a'",
 		"oldObject.spec.size > 1",
@@ -173,7 +172,7 @@ func TestVariables(t *testing.T) {
 		{"CREATE example.com widgets", three + "matchConditions: [{name: x, expression: variables.c}]\n" + expressions("true"), nil},
 		{"CREATE example.com widgets", three + "validations: [{expression: 'true', messageExpression: string(variables.c)}]", nil},
 		{"CREATE example.com widgets", three + expressions("has(variables.c)"), nil},
-		{"CREATE example.com widgets", three + expressions("dyn(variables).c"), nil},
+		{"CREATE example.com widgets", three + expressions("dyn(variables).c == true"), nil},
 		{"CREATE example.com widgets", three + expressions("[1].all(variables, variables == 1)"), nil},
 	})
 }
@@ -288,7 +287,7 @@ func TestIgnoredErrors(t *testing.T) {
 		{"CREATE example.com widgets", ignore + expressions("has(object.spec.ports) && object.spec.ports.all(p, p.port > 1)"), []string{first}},
 		{"CREATE example.com widgets", ignore + expressions("has(object.spec.ports) && object.spec.ports.all(p, has(p.port) && p.port > 1)"), nil},
 		{"CREATE example.com widgets", ignore + "variables: [{name: has, expression: has(object.spec.size)}]\n" + expressions("!variables.has || object.spec.size > 1"), nil},
-		{"CREATE example.com widgets", ignore + expressions("object.spec.open.x == 1"), nil},
+		{"CREATE example.com widgets", ignore + expressions("has(object.spec.open) && object.spec.open.x == 1"), nil},
 		{"CREATE core pods", ignore + expressions("object.spec.containers.all(c, c.image != 'a')"), []string{first}},
 		{"CREATE core pods", ignore + expressions("object.spec.serviceAccountName == 'a'"), []string{first}},
 		{"CREATE unknown.example.com things", ignore + expressions("object.spec.x == 1"), nil},

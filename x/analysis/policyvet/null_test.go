@@ -22,13 +22,13 @@ func TestNullAgainstEvaluation(t *testing.T) {
 	parts := []string{
 		"object.spec.size > 1", "object == null", "object != null", "has(object.spec)", "has(object.spec.size)", "oldObject.spec.size > 1", "oldObject == null",
 		"request.operation == 'DELETE'", "request.operation != 'DELETE'", "request.operation in ['CREATE', 'DELETE']", "object.?spec.size.orValue(1) == 1", "object.?spec.hasValue()",
-		"object == oldObject", "object['spec'] == 1", "'spec' in object", "[object, oldObject].exists(o, o != null)", "[object].all(o, o.spec.size > 1)", "variables.x", "variables.y",
+		"object == oldObject", "object['spec'] == 1", "'spec' in object", "[object, oldObject].exists(o, o != null)", "[object].all(o, o.spec.size > 1)", "variables.x", "variables.isDelete",
 		"size(object) == 1", "object.spec.tags.all(t, t == 'a')", "oldObject.spec.tags.all(t, object.spec.name == t)", "type(object) == null_type", "object in [null]", "dyn(object) == null",
 	}
 	for _, a := range parts {
 		for _, b := range parts {
 			for _, x := range []string{a + " || " + b, a + " && " + b, "!(" + a + ") || " + b, a + " ? " + b + " : true", "(" + a + ") == (" + b + ")"} {
-				const variables = "variables: [{name: x, expression: object.spec.size > 1}, {name: y, expression: \"request.operation == 'DELETE'\"}]\n"
+				const variables = "variables: [{name: x, expression: object.spec.size > 1}, {name: isDelete, expression: \"request.operation == 'DELETE'\"}]\n"
 				text := policyOf("DELETE example.com widgets", variables+expressions(x))
 				reported := false
 				for _, lint := range found(vet(t, text)) {
