@@ -39,9 +39,17 @@ type TypedExpression struct {
 	Path, Source string
 	// Issues holds the type checker's errors in the format of the API server, or is "".
 	Issues string
+	// Errors holds the same errors one by one.
+	Errors []TypeError
 	// Cost estimates an evaluation, without the variables that the expression selects. It is zero if
 	// the expression has issues.
 	Cost cost.Estimate
+}
+
+// A TypeError is an error of the type checker. Node is the ID of the expression in cel-go's syntax tree.
+type TypeError struct {
+	Node    int64
+	Message string
 }
 
 // NewTypeChecker returns a TypeChecker for a ValidatingAdmissionPolicy or a webhook configuration. It
@@ -153,9 +161,15 @@ func (k *typedCompiler) compile(s *typedSource) TypedExpression {
 	}
 	checked, err := k.scope.CompileWith(declared(roots), s.source)
 	var complex *celenv.ComplexError
+	var issues *celenv.IssuesError
 	var t *cel.Type
 	switch {
 	case errors.As(err, &complex):
+	case errors.As(err, &issues):
+		x.Issues = err.Error()
+		for _, e := range issues.Errors() {
+			x.Errors = append(x.Errors, TypeError{e.ExprID, e.Message})
+		}
 	case err != nil:
 		x.Issues = err.Error()
 	default:

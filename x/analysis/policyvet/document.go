@@ -143,8 +143,11 @@ type subject struct {
 	variables                     map[string]*expression
 	messages                      []message
 	params                        *kindName
-	// reads holds the fields that expressions read.
+	// reads holds the fields that expressions read, and paths the paths at which a selection may be.
 	reads []read
+	paths map[node][]string
+	// tests holds the selections that test a field.
+	tests map[node]bool
 	// whole is set if all expressions can be parsed.
 	whole bool
 }
@@ -213,7 +216,7 @@ func (p parser) policy(document map[string]any) []*subject {
 	for i, a := range d.Spec.AuditAnnotations {
 		p.add(s, roleAnnotation, fmt.Sprintf("spec.auditAnnotations[%d].valueExpression", i), "", a.ValueExpression)
 	}
-	s.reads = readsOf(s)
+	s.read()
 	return []*subject{s}
 }
 
@@ -235,7 +238,7 @@ func (p parser) webhooks(d *webhookConfiguration) (list []*subject) {
 		}
 		s.match.ResourceRules = w.Rules
 		p.conditions(s, w.MatchConditions)
-		s.reads = readsOf(s)
+		s.read()
 		list = append(list, s)
 	}
 	return list

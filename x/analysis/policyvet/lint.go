@@ -2,6 +2,7 @@ package policyvet
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/celadon-cel/celadon/types"
 )
@@ -61,7 +62,7 @@ func (l *linter) lint(document map[string]any, subjects []*subject, r *Report) {
 	}
 	for _, s := range subjects {
 		bindings := l.bindings[s.name]
-		if document["kind"] == policyKind && len(bindings) == 0 {
+		if document["kind"] == policyKind && len(bindings) == 0 && !l.renamed(s.name) {
 			add(noBinding, "", "", "no binding among the documents names the policy, so it has no effect: add a "+bindingKind)
 		}
 		selectors(s.rulesPath, &s.match, add)
@@ -74,12 +75,36 @@ func (l *linter) lint(document map[string]any, subjects []*subject, r *Report) {
 	}
 }
 
+// renamed reports whether a binding names the policy with a prefix or suffix, which kustomize adds.
+func (l *linter) renamed(policy string) bool {
+	for name := range l.bindings {
+		if isRenamed(policy, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// renamesPolicy reports whether a policy has the name without a prefix or suffix.
+func (l *linter) renamesPolicy(name string) bool {
+	for policy := range l.policies {
+		if isRenamed(policy, name) {
+			return true
+		}
+	}
+	return false
+}
+
+func isRenamed(name, renamed string) bool {
+	return name != "" && (strings.HasSuffix(renamed, "-"+name) || strings.HasPrefix(renamed, name+"-"))
+}
+
 func (l *linter) binding(document map[string]any, add reporter) {
 	var d bindingDocument
 	if decode(document, &d) != nil {
 		return
 	}
-	if name := d.Spec.PolicyName; name != "" && !l.policies[name] {
+	if name := d.Spec.PolicyName; name != "" && !l.policies[name] && !l.renamesPolicy(name) {
 		add(noPolicy, "spec.policyName", "", "no policy "+name+" is among the documents: without it, the binding has no effect")
 	}
 	if m := d.Spec.MatchResources; m != nil {

@@ -38,13 +38,13 @@ func (l *linter) nullObject(s *subject, bindings []*bindingDocument, add reporte
 // failing returns the expressions that can fail because a root is null. Messages cannot, because the
 // server uses another message then.
 func (s *subject) failing(c nullCase) (list []*expression) {
-	n := newNullEvaluator(s, c.null, c.operation)
+	n := newEvaluator(s, c.null, map[string]string{"request.operation": c.operation})
 	var conditions []*expression
 	for _, x := range s.expressions {
 		if x.role != roleCondition || x.tree == nil {
 			continue
 		}
-		switch v := n.eval(x.tree); {
+		switch v := n.top(x); {
 		case v.set == isFalse:
 			return nil // the policy is skipped
 		case v.set&isError != 0:
@@ -55,7 +55,7 @@ func (s *subject) failing(c nullCase) (list []*expression) {
 		return conditions
 	}
 	for _, x := range s.expressions {
-		if (x.role == roleValidation || x.role == roleAnnotation) && x.tree != nil && n.eval(x.tree).set&isError != 0 {
+		if (x.role == roleValidation || x.role == roleAnnotation) && x.tree != nil && n.top(x).set&isError != 0 {
 			list = append(list, x)
 		}
 	}

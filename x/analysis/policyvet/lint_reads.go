@@ -4,10 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-
-	"github.com/celadon-cel/celadon/types"
 )
 
 // A subresource is a subresource whose requests change fields of the main object.
@@ -112,58 +108,12 @@ func (l *linter) ignoredErrors(s *subject, add reporter) {
 // mayLack reports whether the field at a path may be missing in an object that has the fields above it.
 // It returns false if the schema does not declare the field.
 func (k *kind) mayLack(path string) bool {
-	node := k.node
-	steps := strings.Split(path, ".")[1:]
-	for i, step := range steps {
-		name, items := strings.CutSuffix(step, "[]")
-		for strings.HasSuffix(name, "[]") {
-			name = strings.TrimSuffix(name, "[]")
-		}
-		last := i == len(steps)-1
-		if values := node.AdditionalProperties; values != nil && len(node.Properties) == 0 {
-			if last {
-				return values.Structural != nil && !items
-			}
-			node = values.Structural
-		} else {
-			field, ok := types.Unescape(name)
-			property, declared := node.Properties[field]
-			if !ok || !declared || node.XPreserveUnknownFields {
-				return false
-			}
-			if last {
-				return !items && !k.always(node, &property, field, i == 1 && steps[0] == "metadata" || i == 0)
-			}
-			node = &property
-		}
-		for rest := strings.Count(step, "[]"); rest > 0 && node != nil; rest-- {
-			node = itemsOf(node)
-		}
-		if node == nil {
-			return false
-		}
+	f := k.resolve(path)
+	switch f.state {
+	case mapKey:
+		return true
+	case fieldDeclared:
+		return !k.always(&f)
 	}
 	return false
-}
-
-func itemsOf(node *structuralschema.Structural) *structuralschema.Structural {
-	if node.Items != nil {
-		return node.Items
-	}
-	if node.AdditionalProperties != nil {
-		return node.AdditionalProperties.Structural
-	}
-	return nil
-}
-
-// serverFields lists fields of metadata that the API server sets, and the fields of objects that are
-// always there.
-var serverFields = map[string]bool{"apiVersion": true, "kind": true, "metadata": true, "name": true, "uid": true, "creationTimestamp": true}
-
-// always reports whether each object has a property of node. top is set at the root and in metadata.
-func (k *kind) always(node, property *structuralschema.Structural, name string, top bool) bool {
-	if property.Default.Object != nil || top && (serverFields[name] || name == "namespace" && k.namespaced) {
-		return true
-	}
-	return node.ValueValidation != nil && slices.Contains(node.ValueValidation.Required, name)
 }

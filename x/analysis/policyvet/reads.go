@@ -43,8 +43,9 @@ type reader struct {
 	reads     []read
 }
 
-// readsOf returns the reads of all expressions of a subject, in their order, each once per expression.
-func readsOf(s *subject) []read {
+// read finds the reads of all expressions, in their order, each once per expression.
+func (s *subject) read() {
+	s.paths, s.tests = map[node][]string{}, map[node]bool{}
 	r := &reader{subject: s, vars: map[string][]origin{}, variables: map[string][]origin{}, seen: map[read]bool{}}
 	for _, x := range s.expressions {
 		if x.role == roleVariable {
@@ -54,7 +55,7 @@ func readsOf(s *subject) []read {
 			r.of(x.tree)
 		}
 	}
-	return r.reads
+	s.reads = r.reads
 }
 
 func (r *reader) record(list []origin, test bool) {
@@ -74,6 +75,13 @@ func (r *reader) of(e ast.Expr) []origin {
 		}
 		list := step(r.of(operand), fieldStep(name))
 		r.record(list, test || isOptional(operand))
+		at := node{r.current, e.ID()}
+		r.subject.tests[at] = test || isOptional(operand)
+		for _, o := range list {
+			if o.lists == 0 {
+				r.subject.paths[at] = append(r.subject.paths[at], o.path)
+			}
+		}
 		return list
 	}
 	switch e.Kind() {

@@ -7,19 +7,23 @@ import (
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine/policy"
-	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/types"
 )
 
 // A Warning is an expression that does not fit the types of objects that the policy matches. The API
 // server writes the same text into status.typeChecking of policies, for the expressions and message
 // expressions of validations. Vet also checks variables, matchConditions, and audit annotations, more
-// than ten kinds, and kinds whose group or version is matched by "*".
+// than ten kinds, and kinds whose group or version is matched by "*". For these, it reports no harmless
+// errors.
 type Warning struct {
 	// Path is the field with the expression.
 	Path, Expression string
 	// Message lists the kinds with the error.
 	Message string
+	// Harmless is set if the server warns although the error has no effect: the part of the expression
+	// is not evaluated for these kinds, or only the declared types differ, because expressions are
+	// evaluated without types.
+	Harmless bool
 }
 
 // An Estimate is the estimated cost of a policy for a kind, in CEL cost units. Costs are those of the
@@ -53,7 +57,7 @@ func (e *Estimate) Fits() bool {
 // maxIssues limits the type errors in all documents, because each requires the types of a whole schema.
 // maxChecks limits the expressions, counted once for each kind.
 const (
-	maxIssues = 2000
+	maxIssues = 1000
 	maxChecks = 300_000
 )
 
@@ -67,7 +71,7 @@ func (v *vetter) typeCheck(ctx context.Context, r *Report, c *policy.TypeChecker
 	if k := v.cfg.Schemas.named(s.params); k != nil {
 		params = v.cfg.Schemas.declare(k)
 	}
-	issues := map[string][]kindIssue{}
+	found := &typeErrors{subject: s, issues: map[*expression][]kindIssue{}, tests: map[node]int{}}
 	for _, k := range kinds {
 		d := v.cfg.Schemas.declare(k.kind)
 		if d == nil {
@@ -86,58 +90,15 @@ func (v *vetter) typeCheck(ctx context.Context, r *Report, c *policy.TypeChecker
 		}
 		v.checks += len(list)
 		list = slices.DeleteFunc(list, func(x policy.TypedExpression) bool { return !strings.HasPrefix(x.Path, s.prefix) })
-		for i := range list {
-			if x := &list[i]; x.Issues != "" {
-				v.issues++
-				issues[x.Path] = append(issues[x.Path], kindIssue{k, strings.ReplaceAll(x.Issues, objectTypeName, k.Kind)})
-			}
-		}
+		v.issues += found.add(k, list)
 		r.Estimates = append(r.Estimates, v.estimate(s, k.kind, list))
 	}
 	for _, x := range s.expressions {
-		if found := issues[x.path]; reportable(found, len(kinds)) && !r.hasError(x.path) {
-			r.Warnings = append(r.Warnings, x.warnings(found)...)
+		if !r.hasError(x.path) {
+			r.Warnings = append(r.Warnings, found.warnings(x)...)
 		}
 	}
 	return nil
-}
-
-// objectTypeName is the name of the type of object in the errors of celenv.
-const objectTypeName = "objectType000000000"
-
-// A kindIssue is the type error of an expression for a kind.
-type kindIssue struct {
-	kind matchedKind
-	text string
-}
-
-// reportable reports whether type errors are likely to be mistakes. If all their kinds are only matched
-// by "*" in a group or version, the expression must be wrong for every kind.
-func reportable(list []kindIssue, kinds int) bool {
-	return len(list) > 0 && (len(list) == kinds || slices.ContainsFunc(list, func(i kindIssue) bool { return i.kind.explicit }))
-}
-
-// maxShownKinds limits the kinds in a message.
-const maxShownKinds = 10
-
-// warnings returns a warning for each type error of an expression, with the kinds that have it.
-func (x *expression) warnings(list []kindIssue) (all []Warning) {
-	var texts []string
-	kinds := map[string][]string{}
-	for _, i := range list {
-		if kinds[i.text] == nil {
-			texts = append(texts, i.text)
-		}
-		kinds[i.text] = append(kinds[i.text], i.kind.String())
-	}
-	for _, text := range texts {
-		names := kinds[text]
-		if more := len(names) - maxShownKinds; more > 0 {
-			names = append(names[:maxShownKinds:maxShownKinds], phrase.Count(more, "more kind"))
-		}
-		all = append(all, Warning{Path: x.path, Expression: x.source, Message: strings.Join(names, "; ") + ": " + text})
-	}
-	return all
 }
 
 // estimate adds up the costs of a subject's expressions.

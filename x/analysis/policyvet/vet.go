@@ -217,7 +217,9 @@ func (v *vetter) findings(ctx context.Context) error {
 	for i, doc := range v.documents {
 		subjects[i] = p.subjects(doc)
 		l.subjects = append(l.subjects, subjects[i]...)
-		l.policies[nameOf(doc)] = l.policies[nameOf(doc)] || doc["kind"] == policyKind
+		if doc["kind"] == policyKind {
+			l.policies[nameOf(doc)] = true
+		}
 		var d bindingDocument
 		if doc["kind"] == bindingKind && decode(doc, &d) == nil {
 			l.bindings[d.Spec.PolicyName] = append(l.bindings[d.Spec.PolicyName], &d)

@@ -218,6 +218,56 @@ func TestTypes(t *testing.T) {
 	}
 }
 
+// TestHarmlessTypes checks type errors in parts that are not evaluated for a kind, and others that have
+// no effect.
+func TestHarmlessTypes(t *testing.T) {
+	t.Parallel()
+	const (
+		workloads = "CREATE apps deployments;CREATE core pods;CREATE batch cronjobs"
+		guard     = "variables: [{name: isPod, expression: \"object.kind == 'Pod'\"}, {name: spec, expression: 'variables.isPod ? object.spec : object.spec.template.spec'}]\n"
+	)
+	for _, tt := range []struct {
+		rules, rest string
+		harmless    bool
+	}{
+		{workloads, expressions("object.kind != 'Pod' || object.spec.containers.size() > 0"), true},
+		{workloads, expressions("object.spec.containers.size() > 0 || object.kind != 'Pod'"), true},
+		{workloads, expressions("!(request.kind.kind == 'Pod' && object.spec.containers.size() > 0)"), true},
+		{workloads, expressions("request.resource.resource == 'pods' ? object.spec.containers.size() > 0 : true"), true},
+		{workloads, expressions("['Deployment', 'CronJob'].exists(k, object.kind == k) || object.spec.containers.size() > 0"), true},
+		{workloads, expressions("['Deployment', 'CronJob'].all(k, object.kind != k) || object.spec.containers.size() > 0"), false},
+		{workloads, expressions("object.kind in ['Deployment', 'CronJob'] || object.spec.containers.size() > 0"), true},
+		{workloads, expressions("object.kind == 'Pod' || object.spec.containers.size() > 0"), false},
+		{workloads, expressions("has(object.spec.template) && object.spec.template.spec.containers.size() > 0"), true},
+		{workloads, expressions("object.spec.?template.spec.?containers.orValue([]).size() > 0"), true},
+		{workloads, expressions("has(object.spec.tempalte) && object.spec.replicas > 0"), false},
+		{workloads, guard + expressions("!variables.isPod || object.spec.containers.size() > 0"), true},
+		{workloads, guard + expressions("variables.isPod || object.spec.containers.size() > 0"), false},
+		{workloads, "matchConditions: [{name: a, expression: \"object.kind == 'Pod'\"}]\n" + expressions("object.spec.containers.size() > 0"), true},
+		{"CREATE example.com widgets", expressions("object.spec.open.a == 1"), true},
+		{"CREATE example.com widgets", expressions("[object.spec.name, object.spec.size].size() == 2"), true},
+		{"CREATE core secrets", expressions("object.data['a'] == 'b'"), true},
+		{"CREATE core pods", expressions("(object.spec.containers + object.spec.ephemeralContainers).size() > 1"), true},
+	} {
+		warnings := vet(t, policyOf(tt.rules, tt.rest))[0].Warnings
+		if len(warnings) == 0 {
+			t.Errorf("%s: no warnings", tt.rest)
+		}
+		harmless := true
+		for _, w := range warnings {
+			harmless = harmless && w.Harmless
+		}
+		if harmless != tt.harmless {
+			t.Errorf("%s: harmless is %v: %+v", tt.rest, harmless, warnings)
+		}
+	}
+	// The server does not check variables, so their harmless errors are not reported.
+	r := vet(t, policyOf(workloads, guard+expressions("variables.spec.containers.size() > 0 || object.kind == 'CronJob'")))[0]
+	if len(r.Warnings) > 0 {
+		t.Errorf("got %+v", r.Warnings)
+	}
+}
+
 func TestEstimates(t *testing.T) {
 	t.Parallel()
 	const variables = "variables: [{name: tags, expression: object.spec.tags}, {name: long, expression: 'variables.tags.filter(t, t.size() > 3)'}]\n"

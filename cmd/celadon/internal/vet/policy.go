@@ -148,6 +148,16 @@ func (one *vettedPolicy) rejecting() (versions []string) {
 	return versions
 }
 
+// harmless returns the number of warnings without effect.
+func (one *vettedPolicy) harmless() (n int) {
+	for _, w := range one.policy.Warnings {
+		if w.Harmless {
+			n++
+		}
+	}
+	return n
+}
+
 // at returns the locations of fields. Fields that are not found are at the document.
 func (one *vettedPolicy) at(paths []string, width int) []finding.Location {
 	locations := one.inYAML(paths, width)
@@ -185,7 +195,7 @@ func (s *policySummary) count(one *vettedPolicy) {
 	} else {
 		s.Refused++
 	}
-	s.Warnings += len(one.policy.Warnings)
+	s.Warnings += len(one.policy.Warnings) - one.harmless()
 	s.Lints += len(one.policy.Lints)
 }
 

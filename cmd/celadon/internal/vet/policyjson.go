@@ -37,6 +37,8 @@ type policyProblem struct {
 	File       string `json:"file,omitempty"`
 	Line       int    `json:"line,omitempty"`
 	Column     int    `json:"column,omitempty"`
+	// Harmless is only set for warnings.
+	Harmless bool `json:"harmless,omitempty"`
 }
 
 type policyEstimate struct {
@@ -72,7 +74,7 @@ func (p *jsonPrinter) policy(one *vettedPolicy) error {
 		rep.Errors = append(rep.Errors, policyProblem{Path: e.Path, Expression: e.Expression, Message: e.Message})
 	}
 	for _, w := range r.Warnings {
-		rep.Warnings = append(rep.Warnings, policyProblem{Path: w.Path, Expression: w.Expression, Message: w.Message})
+		rep.Warnings = append(rep.Warnings, policyProblem{Path: w.Path, Expression: w.Expression, Message: w.Message, Harmless: w.Harmless})
 	}
 	for _, l := range r.Lints {
 		rep.Lints = append(rep.Lints, policyProblem{Lint: l.Name, Path: l.Path, Expression: l.Expression, Message: l.Message})

@@ -35,6 +35,9 @@ func (p *textPrinter) policy(one *vettedPolicy) error {
 	for _, f := range one.findings(p.excerpt()) {
 		p.policyFinding(&b, &f)
 	}
+	if n := one.harmless(); n > 0 {
+		p.line(&b, 2, untrusted.Safe("the server also prints "+phrase.Count(n, "type warning")+" without effect (-o json has them)"))
+	}
 	p.estimates(&b, r)
 	if r.Limited != "" {
 		p.line(&b, 2, untrusted.Line(r.Limited))
@@ -127,6 +130,9 @@ func (one *vettedPolicy) findings(width int) (list []crdFinding) {
 		add(e.Path, e.Expression, crdFinding{id: invalidPolicy, description: "A check of the API server", level: "error", message: message})
 	}
 	for _, w := range one.policy.Warnings {
+		if w.Harmless {
+			continue
+		}
 		add(w.Path, w.Expression, crdFinding{id: typeCheck, description: "An expression that does not fit the type of objects", level: "warning", message: w.Message})
 	}
 	for _, l := range one.policy.Lints {

@@ -8,12 +8,14 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// How it works: in a request to delete an object, object is null, and in a request to create one,
-// oldObject is. A nullEvaluator evaluates an expression for such a request. Everything else about the
-// request is unknown, except its operation, so the result is the set of the results that are possible.
-// Only reading null is an error here: fields that are missing for other reasons are ignored. Wherever
-// the evaluator does not know a function, its result is any value, so it reports too few errors rather
-// than too many.
+// How it works: an evaluator evaluates an expression for a request of which only a few facts are known,
+// such as that object is null, as in requests to delete objects, or that object.kind is Pod. Everything
+// else is unknown, so the result is the set of the results that are possible. Only reading null is an
+// error here: fields that are missing for other reasons are ignored. If the evaluator does not know a
+// function, its result is any value, so it reports too few errors rather than too many.
+//
+// It also records the expressions that can decide a result: not those after a condition that is known,
+// nor operands of && and || next to one that decides the result.
 
 // A results is a set of possible results.
 type results uint8
@@ -52,20 +54,42 @@ func boolResult(b bool) result {
 	return no
 }
 
-// A nullEvaluator evaluates expressions for a request in which a root is null.
-type nullEvaluator struct {
-	subject   *subject
-	null      string // the root that is null
-	operation string
-	vars      map[string]result // of macros
-	variables map[string]result // of the policy
+// An evaluator evaluates expressions of a subject.
+type evaluator struct {
+	subject *subject
+	null    string            // the root that is null, or ""
+	known   map[string]string // strings by path, such as request.operation
+	kind    *kind             // of object and oldObject, or nil if it is not known
+
+	current *expression
+	vars    map[string]result // of macros
+	// variables holds the variables of the policy that were evaluated, and visitedBy the nodes visited for
+	// each.
+	variables map[string]result
+	visited   []node
+	visitedBy map[string][]node
 }
 
-func newNullEvaluator(s *subject, null, operation string) *nullEvaluator {
-	return &nullEvaluator{subject: s, null: null, operation: operation, vars: map[string]result{}, variables: map[string]result{}}
+// A node is a part of an expression. If id is useNode, it is a use of a whole variable.
+type node struct {
+	of *expression
+	id int64
 }
 
-func (n *nullEvaluator) eval(e ast.Expr) result {
+const useNode = -1
+
+func newEvaluator(s *subject, null string, known map[string]string) *evaluator {
+	return &evaluator{subject: s, null: null, known: known, vars: map[string]result{}, variables: map[string]result{}, visitedBy: map[string][]node{}}
+}
+
+// top evaluates an expression of the subject.
+func (n *evaluator) top(x *expression) result {
+	n.current = x
+	return n.eval(x.tree)
+}
+
+func (n *evaluator) eval(e ast.Expr) result {
+	n.visited = append(n.visited, node{n.current, e.ID()})
 	switch e.Kind() {
 	case ast.LiteralKind:
 		return literal(e)
@@ -73,7 +97,7 @@ func (n *nullEvaluator) eval(e ast.Expr) result {
 		return n.ident(e.AsIdent())
 	case ast.SelectKind:
 		s := e.AsSelect()
-		return n.field(s.Operand(), s.FieldName(), s.IsTestOnly())
+		return n.field(e, s.Operand(), s.FieldName(), s.IsTestOnly())
 	case ast.CallKind:
 		return n.call(e)
 	case ast.ListKind:
@@ -102,7 +126,7 @@ func literal(e ast.Expr) result {
 	return result{set: isOther}
 }
 
-func (n *nullEvaluator) ident(name string) result {
+func (n *evaluator) ident(name string) result {
 	if v, ok := n.vars[name]; ok {
 		return v
 	}
@@ -116,16 +140,19 @@ func (n *nullEvaluator) ident(name string) result {
 }
 
 // field evaluates the selection of a field. A test of a field of null is false.
-func (n *nullEvaluator) field(operand ast.Expr, name string, test bool) result {
+func (n *evaluator) field(e, operand ast.Expr, name string, test bool) result {
 	if isRoot(operand, variablesName) {
 		return n.variable(name, test)
 	}
-	if isRoot(operand, requestName) && name == "operation" && !test {
-		return result{set: isOther, text: n.operation}
+	if known := n.known[selection(e)]; known != "" {
+		return result{set: isOther, text: known}
 	}
 	of := n.eval(operand)
 	if of.none {
 		return of
+	}
+	if test && n.undeclared(e) {
+		return result{set: isFalse | of.set&isError}
 	}
 	out := result{set: of.set & isError}
 	if of.set&isNull != 0 {
@@ -145,16 +172,20 @@ func (n *nullEvaluator) field(operand ast.Expr, name string, test bool) result {
 }
 
 // variable evaluates a variable once.
-func (n *nullEvaluator) variable(name string, test bool) result {
+func (n *evaluator) variable(name string, test bool) result {
+	if x := n.subject.variables[name]; x != nil {
+		n.visited = append(n.visited, node{x, useNode})
+	}
 	v, ok := n.variables[name]
 	if !ok {
 		n.variables[name] = unknown // if the variable needs itself
 		v = unknown
 		if x := n.subject.variables[name]; x != nil && x.tree != nil {
-			outer := n.vars
-			n.vars = map[string]result{}
-			v = n.eval(x.tree)
-			n.vars = outer
+			vars, current, visited := n.vars, n.current, n.visited
+			n.vars, n.visited = map[string]result{}, nil
+			v = n.top(x)
+			n.visitedBy[name] = n.visited
+			n.vars, n.current, n.visited = vars, current, visited
 		}
 		n.variables[name] = v
 	}
@@ -164,7 +195,7 @@ func (n *nullEvaluator) variable(name string, test bool) result {
 	return v
 }
 
-func (n *nullEvaluator) list(list ast.ListExpr) result {
+func (n *evaluator) list(list ast.ListExpr) result {
 	out := result{set: isOther, elem: &result{}}
 	for _, item := range list.Elements() {
 		v := n.eval(item)
@@ -174,16 +205,16 @@ func (n *nullEvaluator) list(list ast.ListExpr) result {
 	return out
 }
 
-func (n *nullEvaluator) call(e ast.Expr) result {
+func (n *evaluator) call(e ast.Expr) result {
 	call := e.AsCall()
 	args := call.Args()
 	switch call.FunctionName() {
 	case operators.LogicalNot:
 		return not(n.eval(args[0]))
 	case operators.LogicalAnd:
-		return and(n.eval(args[0]), n.eval(args[1]))
+		return n.and(args[0], args[1], func(v result) result { return v })
 	case operators.LogicalOr:
-		return not(and(not(n.eval(args[0])), not(n.eval(args[1]))))
+		return not(n.and(args[0], args[1], not))
 	case operators.Conditional:
 		return conditional(n.eval(args[0]), func() result { return n.eval(args[1]) }, func() result { return n.eval(args[2]) })
 	case operators.Equals:
@@ -201,27 +232,27 @@ func (n *nullEvaluator) call(e ast.Expr) result {
 	}
 	if operand, name, test, ok := field(e); ok {
 		if test {
-			return n.optional(operand, name)
+			return n.optional(e, operand, name)
 		}
-		return n.field(operand, name, false)
+		return n.field(e, operand, name, false)
 	}
 	return n.function(call)
 }
 
 // optional evaluates the optional selection of a field.
-func (n *nullEvaluator) optional(operand ast.Expr, name string) result {
+func (n *evaluator) optional(e, operand ast.Expr, name string) result {
 	if isRoot(operand, variablesName) {
 		return result{set: isOther | n.variable(name, false).set&isError}
 	}
 	of := n.eval(operand)
-	return result{set: isOther | of.set&isError, none: of.none || of.set == isNull}
+	return result{set: isOther | of.set&isError, none: of.none || of.set == isNull || n.undeclared(e)}
 }
 
 // acceptsNull lists the functions that accept null.
 var acceptsNull = map[string]bool{"type": true, "format": true, "of": true, "ofNonZeroValue": true}
 
 // function evaluates a call that fails if an operand fails, or if its first operand is null.
-func (n *nullEvaluator) function(call ast.CallExpr) result {
+func (n *evaluator) function(call ast.CallExpr) result {
 	name, args := call.FunctionName(), call.Args()
 	var operands []result
 	if call.IsMemberFunction() && !isRoot(call.Target(), "optional") {
@@ -251,7 +282,7 @@ func (n *nullEvaluator) function(call ast.CallExpr) result {
 }
 
 // in evaluates a search in a list or map.
-func (n *nullEvaluator) in(item, list ast.Expr) result {
+func (n *evaluator) in(item, list ast.Expr) result {
 	v, in := n.eval(item), n.eval(list)
 	out := result{set: isBool | (v.set|in.set)&isError}
 	if in.set&isNull != 0 {
@@ -286,6 +317,66 @@ func not(v result) result {
 		set |= isTrue
 	}
 	return result{set: set}
+}
+
+// and evaluates the conjunction of operands, to each of which f is applied.
+func (n *evaluator) and(left, right ast.Expr, f func(result) result) result {
+	start := len(n.visited)
+	a := f(n.eval(left))
+	if a.set == isFalse {
+		return a
+	}
+	middle := len(n.visited)
+	b := f(n.eval(right))
+	if b.set == isFalse {
+		n.visited = append(n.visited[:start], n.visited[middle:]...)
+	}
+	return and(a, b)
+}
+
+// selection returns the text of a selection of fields from a root, such as request.kind.kind, or "".
+func selection(e ast.Expr) string {
+	switch e.Kind() {
+	case ast.IdentKind:
+		return e.AsIdent()
+	case ast.SelectKind:
+		if of := selection(e.AsSelect().Operand()); of != "" && !e.AsSelect().IsTestOnly() {
+			return of + "." + e.AsSelect().FieldName()
+		}
+	}
+	return ""
+}
+
+// undeclared reports whether e selects a field that objects of the kind do not have.
+func (n *evaluator) undeclared(e ast.Expr) bool {
+	paths := n.subject.paths[node{n.current, e.ID()}]
+	if n.kind == nil || len(paths) == 0 {
+		return false
+	}
+	for _, path := range paths {
+		if n.kind.resolve(path).state != fieldUndeclared {
+			return false
+		}
+	}
+	return true
+}
+
+// reached returns the nodes of expressions and of the variables that they use.
+func (n *evaluator) reached() map[node]bool {
+	all := map[node]bool{}
+	open := n.visited
+	for len(open) > 0 {
+		at := open[len(open)-1]
+		open = open[:len(open)-1]
+		if all[at] {
+			continue
+		}
+		all[at] = true
+		if at.id == useNode {
+			open = append(open[:len(open):len(open)], n.visitedBy[at.of.name]...)
+		}
+	}
+	return all
 }
 
 // and returns the conjunction. False decides it, also if the other operand fails.
@@ -340,7 +431,7 @@ func equal(a, b result) result {
 }
 
 // loop evaluates a macro. The loop of all, exists, and similar macros may run any number of times.
-func (n *nullEvaluator) loop(loop ast.ComprehensionExpr) result {
+func (n *evaluator) loop(loop ast.ComprehensionExpr) result {
 	over, start := n.eval(loop.IterRange()), n.eval(loop.AccuInit())
 	out := result{set: (over.set | start.set) & isError}
 	if over.set&isNull != 0 {
@@ -357,6 +448,13 @@ func (n *nullEvaluator) loop(loop ast.ComprehensionExpr) result {
 		v := n.eval(loop.Result())
 		v.set |= out.set
 		return v
+	}
+	if texts := literals(loop); len(texts) > 0 {
+		for _, item := range texts {
+			n.vars[loop.IterVar()] = result{set: isOther, text: item}
+			n.vars[loop.AccuVar()] = n.eval(loop.LoopStep())
+		}
+		return n.eval(loop.Result())
 	}
 	item := unknown
 	if over.elem != nil {
@@ -376,4 +474,29 @@ func (n *nullEvaluator) loop(loop ast.ComprehensionExpr) result {
 	v := n.eval(loop.Result())
 	out.set |= v.set | step.set&isError
 	return out
+}
+
+// maxUnrolled limits the items of a list for which the step of a loop is evaluated one by one.
+const maxUnrolled = 16
+
+// literals returns the items of the list of a loop if all are string literals, as in
+// ['Pod', 'Job'].exists(k, k == object.kind). A nested loop returns none, to limit the work.
+func literals(loop ast.ComprehensionExpr) (texts []string) {
+	list := loop.IterRange()
+	if list.Kind() != ast.ListKind || list.AsList().Size() > maxUnrolled || loop.HasIterVar2() || hasLoop(loop.LoopStep()) {
+		return nil
+	}
+	for _, item := range list.AsList().Elements() {
+		s, ok := text(item)
+		if !ok {
+			return nil
+		}
+		texts = append(texts, s)
+	}
+	return texts
+}
+
+func hasLoop(e ast.Expr) (found bool) {
+	visit(e, func(e ast.Expr) { found = found || e.Kind() == ast.ComprehensionKind })
+	return found
 }
