@@ -24,7 +24,7 @@ func (l *linter) nullObject(s *subject, bindings []*bindingDocument, add reporte
 		}
 		x, more := failing[0], ""
 		if n := len(failing) - 1; n > 0 {
-			more = " (as do " + phrase.Count(n, "more expression") + ")"
+			more = " (also in " + phrase.Count(n, "more expression") + ")"
 		}
 		effect := "the request is denied"
 		if s.ignore {

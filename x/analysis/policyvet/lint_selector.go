@@ -119,17 +119,28 @@ func (s *Schemas) missing(groups []string, item string) string {
 	case len(elsewhere) > 0:
 		return fmt.Sprintf("no resource %s is in %s, so this matches nothing: it is in %s", resource, groupsText(groups), strings.Join(slices.Compact(elsewhere), ", "))
 	}
-	return fmt.Sprintf("no resource %s is in %s, so this matches nothing%s", resource, groupsText(groups), suggestion(resource, s.inGroups(groups)))
+	return fmt.Sprintf("no resource %s is in %s, so this matches nothing%s", resource, groupsText(groups), s.similar(resource, groups))
 }
 
-func (s *Schemas) inGroups(groups []string) (names []string) {
-	for name, kinds := range s.byResource {
+// similar suggests a resource in the given groups, or else in any group.
+func (s *Schemas) similar(name string, groups []string) string {
+	var inside, anywhere []string
+	for resource, kinds := range s.byResource {
+		anywhere = append(anywhere, resource)
 		if slices.ContainsFunc(kinds, func(k *kind) bool { return slices.Contains(groups, k.Group) }) {
-			names = append(names, name)
+			inside = append(inside, resource)
 		}
 	}
-	slices.Sort(names)
-	return names
+	slices.Sort(inside)
+	if text := suggestion(name, inside); text != "" {
+		return text
+	}
+	slices.Sort(anywhere)
+	near := spell.Nearest(strings.ToLower(name), anywhere)
+	if near == "" {
+		return ""
+	}
+	return ": did you mean " + near + " in " + groupText(s.byResource[near][0].Group) + "?"
 }
 
 func suggestion(name string, known []string) string {

@@ -244,6 +244,7 @@ func TestResources(t *testing.T) {
 	t.Parallel()
 	for rule, message := range map[string]string{
 		"CREATE core deployments":              `no resource deployments is in the core group (""), so this matches nothing: it is in the group apps`,
+		"CREATE core deployment":               `no resource deployment is in the core group (""), so this matches nothing: did you mean deployments in the group apps?`,
 		"CREATE core pod":                      `no resource pod is in the core group (""), so this matches nothing: did you mean pods?`,
 		"CREATE core,apps Deployment":          `no resource Deployment is in the core group ("") or the group apps, so this matches nothing: did you mean deployments?`,
 		"CREATE core pods/ephemeralcontainer":  "pods has no subresource ephemeralcontainer, so this matches nothing: did you mean ephemeralcontainers?",

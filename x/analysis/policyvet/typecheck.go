@@ -27,7 +27,7 @@ type Warning struct {
 }
 
 // An Estimate is the estimated cost of a policy for a kind, in CEL cost units. Costs are those of the
-// largest object that the schema allows. They are math.MaxUint64 if a size has no bound.
+// largest object that the schema allows. They exceed Unbounded if a size has no bound.
 type Estimate struct {
 	// Kind is the kind of objects, such as "apps/v1, Kind=Deployment".
 	Kind string
@@ -37,6 +37,9 @@ type Estimate struct {
 	Validations, Conditions, Annotations uint64
 	// Budget limits Validations, and also Annotations. ConditionsBudget limits Conditions.
 	Budget, ConditionsBudget uint64
+	// Incomplete is set if the cost of an expression is not known, because it does not fit the type of the
+	// kind. The expression then counts as 0.
+	Incomplete bool
 	// Expressions holds all expressions, in the order of fields.
 	Expressions []ExpressionEstimate
 }
@@ -50,9 +53,13 @@ type ExpressionEstimate struct {
 
 // Fits reports whether all costs are within the limits, so that no object exceeds them.
 func (e *Estimate) Fits() bool {
-	return e.Validations <= e.Budget && e.Annotations <= e.Budget && e.Conditions <= e.ConditionsBudget &&
+	return !e.Incomplete && e.Validations <= e.Budget && e.Annotations <= e.Budget && e.Conditions <= e.ConditionsBudget &&
 		!slices.ContainsFunc(e.Expressions, func(x ExpressionEstimate) bool { return x.Cost > x.Limit })
 }
+
+// Unbounded is a cost that no object reaches. If a size is not known, the API server's model assumes the
+// largest number.
+const Unbounded = 1 << 56
 
 // maxIssues limits the type errors in all documents, because each requires the types of a whole schema.
 // maxChecks limits the expressions, counted once for each kind.
@@ -107,6 +114,7 @@ func (v *vetter) estimate(s *subject, k *kind, list []policy.TypedExpression) Es
 	costs := map[string]uint64{}
 	for _, x := range list {
 		costs[x.Path] = x.Cost.Max
+		e.Incomplete = e.Incomplete || x.Issues != ""
 		e.Expressions = append(e.Expressions, ExpressionEstimate{Path: x.Path, Expression: x.Source, Cost: x.Cost.Max, Limit: uint64(v.limits.PerCall)})
 	}
 	e.Conditions = s.group(costs, roleCondition)

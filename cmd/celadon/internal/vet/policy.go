@@ -162,7 +162,7 @@ func (one *vettedPolicy) harmless() (n int) {
 func (one *vettedPolicy) at(paths []string, width int) []finding.Location {
 	locations := one.inYAML(paths, width)
 	for i, path := range paths {
-		if locations[i].Line == 0 {
+		if locations[i].Line == 0 || path == "" {
 			locations[i] = one.crdLocation()
 			locations[i].Field = path
 		}

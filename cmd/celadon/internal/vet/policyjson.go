@@ -44,6 +44,7 @@ type policyProblem struct {
 type policyEstimate struct {
 	Kind             string               `json:"kind"`
 	Fits             bool                 `json:"fits"`
+	Incomplete       bool                 `json:"incomplete,omitempty"`
 	Validations      uint64               `json:"validations"`
 	Budget           uint64               `json:"budget"`
 	Conditions       uint64               `json:"matchConditions"`
@@ -98,7 +99,7 @@ func (p *jsonPrinter) policy(one *vettedPolicy) error {
 
 func newPolicyEstimate(e *policyvet.Estimate) policyEstimate {
 	rep := policyEstimate{
-		Kind: e.Kind, Fits: e.Fits(), Validations: e.Validations, Budget: e.Budget, Conditions: e.Conditions, ConditionsBudget: e.ConditionsBudget,
+		Kind: e.Kind, Fits: e.Fits(), Incomplete: e.Incomplete, Validations: e.Validations, Budget: e.Budget, Conditions: e.Conditions, ConditionsBudget: e.ConditionsBudget,
 		Annotations: e.Annotations, Expressions: []expressionEstimate{},
 	}
 	for _, x := range e.Expressions {

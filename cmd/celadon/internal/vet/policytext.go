@@ -3,7 +3,6 @@ package vet
 import (
 	"cmp"
 	"io"
-	"math"
 	"slices"
 	"strings"
 
@@ -60,7 +59,11 @@ func (p *textPrinter) policyFinding(b *strings.Builder, f *crdFinding) {
 	for _, line := range lines[1:] {
 		b.WriteString("    " + line + "\n")
 	}
-	f.at.Show(b)
+	if f.at.Field == "" {
+		untrusted.Fprintf(b, "  --> %s:%d\n", f.at.File, f.at.Line)
+	} else {
+		f.at.Show(b)
+	}
 	for _, line := range f.shown {
 		if source, ok := strings.CutPrefix(line, expressionLabel); !ok || !strings.Contains(f.at.Excerpt.Line, source) {
 			p.line(b, 8, untrusted.Line(line))
@@ -71,22 +74,18 @@ func (p *textPrinter) policyFinding(b *strings.Builder, f *crdFinding) {
 // estimates writes the cost for the most expensive kind or, with --all, for every kind with its
 // expressions.
 func (p *textPrinter) estimates(b *strings.Builder, r *policyvet.Report) {
-	list := slices.Clone(r.Estimates)
+	if !r.Accepted {
+		return
+	}
+	list := slices.DeleteFunc(slices.Clone(r.Estimates), func(e policyvet.Estimate) bool { return e.Incomplete })
 	slices.SortStableFunc(list, func(x, y policyvet.Estimate) int { return cmp.Compare(y.Validations, x.Validations) })
 	for i := range list {
 		e := &list[i]
 		if i > 0 && !p.all {
-			p.line(b, 2, untrusted.Safe("… and "+phrase.Count(len(list)-1, "more kind")+" that cost less (--all shows them)"))
+			p.line(b, 2, untrusted.Safe("… and "+phrase.Count(len(list)-1, "more kind")+" at most as expensive (--all shows every kind)"))
 			return
 		}
-		text := untrusted.Sprintf("%s: estimated cost %s", e.Kind, costText(e.Validations, e.Budget))
-		if e.Conditions > 0 {
-			text += untrusted.Sprintf("; matchConditions %s", costText(e.Conditions, e.ConditionsBudget))
-		}
-		if e.Annotations > 0 {
-			text += untrusted.Sprintf("; auditAnnotations %s", costText(e.Annotations, e.Budget))
-		}
-		p.line(b, 2, text)
+		p.line(b, 2, untrusted.Sprintf("%s: estimated cost %s", e.Kind, estimateParts(e)))
 		if !p.all {
 			continue
 		}
@@ -96,9 +95,26 @@ func (p *textPrinter) estimates(b *strings.Builder, r *policyvet.Report) {
 	}
 }
 
+// estimateParts returns the costs that are not zero.
+func estimateParts(e *policyvet.Estimate) untrusted.Safe {
+	var parts []string
+	add := func(name string, cost, budget uint64) {
+		if cost > 0 {
+			parts = append(parts, name+string(costText(cost, budget)))
+		}
+	}
+	add("", e.Validations, e.Budget)
+	add("of matchConditions ", e.Conditions, e.ConditionsBudget)
+	add("of auditAnnotations ", e.Annotations, e.Budget)
+	if len(parts) == 0 {
+		return "0"
+	}
+	return untrusted.Safe(strings.Join(parts, "; "))
+}
+
 // costText returns a cost with its share of a limit.
 func costText(cost, limit uint64) untrusted.Safe {
-	if cost == math.MaxUint64 {
+	if cost > policyvet.Unbounded {
 		return untrusted.Sprintf("unbounded, limit %s", formatNumber(limit))
 	}
 	return untrusted.Sprintf("%s of %s (%s)", formatNumber(cost), formatNumber(limit), share(cost, limit))
