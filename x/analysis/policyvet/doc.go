@@ -16,6 +16,6 @@ package policyvet
 // resource rules name and whose schema is known (typecheck.go), which also yields estimates.
 //
 // Lints work on the parsed expressions, without types. Two of them need to know what expressions do:
-// evaluator.go evaluates an expression for a request of which little is known, with sets of possible
-// results instead of values, and reads.go finds the paths in objects that expressions read. Both
+// evaluator.go evaluates an expression for a request about which little is known, with sets of
+// possible results instead of values, and reads.go finds the paths in objects that expressions read. Both
 // follow variables and macros, and visit each part of an expression once.

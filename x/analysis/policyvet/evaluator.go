@@ -8,7 +8,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// How it works: an evaluator evaluates an expression for a request of which only a few facts are known,
+// How it works: an evaluator evaluates an expression for a request about which only a few facts are known,
 // such as that object is null, as in requests to delete objects, or that object.kind is Pod. Everything
 // else is unknown, so the result is the set of the results that are possible. Only reading null is an
 // error here: fields that are missing for other reasons are ignored. If the evaluator does not know a
@@ -319,7 +319,7 @@ func not(v result) result {
 	return result{set: set}
 }
 
-// and evaluates the conjunction of operands, to each of which f is applied.
+// and evaluates the conjunction of f(left) and f(right).
 func (n *evaluator) and(left, right ast.Expr, f func(result) result) result {
 	start := len(n.visited)
 	a := f(n.eval(left))

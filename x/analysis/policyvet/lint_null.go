@@ -18,7 +18,12 @@ func (l *linter) nullObject(s *subject, bindings []*bindingDocument, add reporte
 		if !s.match.matches(c.operation) || narrows(bindings, c.operation) {
 			continue
 		}
-		failing := s.failing(c)
+		var failing []*expression
+		for _, known := range l.facts(&s.match, c) {
+			if failing = s.failing(c, known); len(failing) > 0 {
+				break
+			}
+		}
 		if len(failing) == 0 {
 			continue
 		}
@@ -35,10 +40,52 @@ func (l *linter) nullObject(s *subject, bindings []*bindingDocument, add reporte
 	}
 }
 
+// maxFacts limits the resources for which the expressions of a policy are evaluated.
+const maxFacts = 32
+
+// facts returns what is known about requests with an operation: for each resource that a rule names,
+// strings by path.
+func (l *linter) facts(m *matchResources, c nullCase) (list []map[string]string) {
+	seen := map[string]bool{}
+	for i := range m.ResourceRules {
+		r := &m.ResourceRules[i]
+		if !m.matchesRule(r, c.operation) {
+			continue
+		}
+		for _, item := range r.Resources {
+			resource, sub := split(item)
+			switch {
+			case sub != "" && sub != all:
+			case resource == all || len(list) == maxFacts:
+				return []map[string]string{{"request.operation": c.operation}}
+			case !seen[resource]:
+				seen[resource] = true
+				known := map[string]string{"request.operation": c.operation, "request.resource.resource": resource}
+				if kind := l.schemas.kindOf(resource); kind != "" {
+					known["request.kind.kind"], known[c.other+".kind"] = kind, kind
+				}
+				list = append(list, known)
+			}
+		}
+	}
+	return list
+}
+
+// kindOf returns the kind of a resource, or "" if it is not known or differs between groups.
+func (s *Schemas) kindOf(resource string) (name string) {
+	for _, k := range s.byResource[resource] {
+		if name != "" && k.Kind != name {
+			return ""
+		}
+		name = k.Kind
+	}
+	return name
+}
+
 // failing returns the expressions that can fail because a root is null. Messages cannot, because the
 // server uses another message then.
-func (s *subject) failing(c nullCase) (list []*expression) {
-	n := newEvaluator(s, c.null, map[string]string{"request.operation": c.operation})
+func (s *subject) failing(c nullCase, known map[string]string) (list []*expression) {
+	n := newEvaluator(s, c.null, known)
 	var conditions []*expression
 	for _, x := range s.expressions {
 		if x.role != roleCondition || x.tree == nil {

@@ -93,6 +93,19 @@ func TestNullObject(t *testing.T) {
 	} {
 		add("DELETE example.com widgets", expressions(x))
 	}
+	for x, fails := range map[string]bool{
+		"request.resource.resource == 'widgets' || object.spec.size > 1": false,
+		"request.kind.kind == 'Widget' || object.spec.size > 1":          false,
+		"oldObject.kind == 'Widget' || object.spec.size > 1":             false,
+		"request.resource.resource != 'widgets' || object.spec.size > 1": true,
+	} {
+		var want []string
+		if fails {
+			want = []string{first}
+		}
+		add("UPDATE core pods;DELETE example.com widgets", expressions(x), want...)
+		add("UPDATE core pods;DELETE * *", expressions(x), first)
+	}
 	// Variables, matchConditions, exclusions, and other operations.
 	variables := "variables: [{name: isDelete, expression: \"request.operation == 'DELETE'\"}, {name: size, expression: object.spec.size}, {name: any, expression: 'variables.isDelete ? oldObject : object'}]\n"
 	add(widget, variables+expressions("variables.isDelete || variables.size > 1; variables.any.spec.size > 1"))

@@ -48,10 +48,13 @@ func within(list, other []string) bool {
 
 // matches reports whether m matches an operation on whole objects.
 func (m *matchResources) matches(operation string) bool {
-	return slices.ContainsFunc(m.ResourceRules, func(r rule) bool {
-		return has(r.Operations, operation) && r.hasObjects() &&
-			!slices.ContainsFunc(m.ExcludeResourceRules, func(x rule) bool { return x.covers(&r, operation) })
-	})
+	return slices.ContainsFunc(m.ResourceRules, func(r rule) bool { return m.matchesRule(&r, operation) })
+}
+
+// matchesRule reports whether a rule of m matches an operation on whole objects, unless m excludes them.
+func (m *matchResources) matchesRule(r *rule, operation string) bool {
+	return has(r.Operations, operation) && r.hasObjects() &&
+		!slices.ContainsFunc(m.ExcludeResourceRules, func(x rule) bool { return x.covers(r, operation) })
 }
 
 // matchesResource reports whether a rule matches an operation on a resource.

@@ -92,6 +92,7 @@ func Vet(ctx context.Context, documents []map[string]any, cfg Config) (reports [
 	if len(v.reports) == 0 {
 		return nil, nil
 	}
+	v.batches = newBatches(v.documents)
 	if err := v.verdicts(ctx); err != nil {
 		return nil, err
 	}
@@ -105,6 +106,7 @@ type vetter struct {
 	limits    cost.Limits
 	documents []map[string]any
 	reports   []*Report // of documents
+	batches   [][]int   // indexes of documents that are compiled together
 	// checks and issues count the expressions that were type-checked, and their errors.
 	checks, issues int
 }
@@ -141,15 +143,22 @@ func (v *vetter) verdicts(ctx context.Context) error {
 // compile returns the errors of each document in a Kubernetes version.
 func (v *vetter) compile(version types.Version) ([][]Error, error) {
 	errs := make([][]Error, len(v.documents))
-	_, err := policy.Compile(v.documents, policy.Config{KubeVersion: version.String(), New: true})
-	var invalid *policy.CompileErrors
-	if err != nil && !errors.As(err, &invalid) {
-		return nil, err
-	}
-	if invalid != nil {
+	for _, batch := range v.batches {
+		docs := make([]map[string]any, len(batch))
+		for i, at := range batch {
+			docs[i] = v.documents[at]
+		}
+		_, err := policy.Compile(docs, policy.Config{KubeVersion: version.String(), New: true})
+		var invalid *policy.CompileErrors
+		if err != nil && !errors.As(err, &invalid) {
+			return nil, err
+		}
+		if invalid == nil {
+			continue
+		}
 		for _, e := range invalid.Errors {
-			if !v.isUnbound(e) {
-				errs[e.Document] = append(errs[e.Document], Error{e.Path, v.expression(e.Document, e.Path), e.Detail})
+			if at := batch[e.Document]; !v.isUnbound(at, e) {
+				errs[at] = append(errs[at], Error{e.Path, v.expression(at, e.Path), e.Detail})
 			}
 		}
 	}
@@ -161,11 +170,28 @@ func (v *vetter) compile(version types.Version) ([][]Error, error) {
 	return errs, nil
 }
 
+// newBatches returns the indexes of documents in batches, each without documents of the same kind and
+// name. Such documents are variants, which a set of policies cannot contain.
+func newBatches(documents []map[string]any) (batches [][]int) {
+	type key struct{ kind, name string }
+	seen := map[key]int{}
+	for i, doc := range documents {
+		k := key{fmt.Sprint(doc["kind"]), nameOf(doc)}
+		n := seen[k]
+		seen[k]++
+		if n == len(batches) {
+			batches = append(batches, nil)
+		}
+		batches[n] = append(batches[n], i)
+	}
+	return batches
+}
+
 // isUnbound reports whether an error is that the policy of a binding is not among the documents. The
 // API server accepts such a binding, so this is a lint.
-func (v *vetter) isUnbound(e *policy.CompileError) bool {
+func (v *vetter) isUnbound(document int, e *policy.CompileError) bool {
 	var d bindingDocument
-	return e.Kind == bindingKind && e.Path == "spec.policyName" && decode(v.documents[e.Document], &d) == nil && d.Spec.PolicyName != ""
+	return e.Kind == bindingKind && e.Path == "spec.policyName" && decode(v.documents[document], &d) == nil && d.Spec.PolicyName != ""
 }
 
 // servedSince returns the first minor that serves the version of policies that a document has.

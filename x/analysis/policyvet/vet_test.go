@@ -291,6 +291,17 @@ func TestEstimates(t *testing.T) {
 	}
 }
 
+// TestVariants checks that documents with the same name are vetted independently.
+func TestVariants(t *testing.T) {
+	t.Parallel()
+	text := policyOf("CREATE example.com widgets", expressions("object.spec.size > 1"))
+	for i, r := range vet(t, text+"---\n"+text+"---\n"+strings.Replace(text, "size > 1", "size >", 1)) {
+		if r.Accepted != (i != 4) || len(r.Lints) > 0 {
+			t.Errorf("%d: got %+v", i, r)
+		}
+	}
+}
+
 func TestCanceled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())

@@ -33,11 +33,15 @@ type policyVetter struct {
 	crds      [][]byte
 }
 
-// foundAll is like found, but also returns policies.
+// foundAll is like found, but also returns policies. It returns nil for patches without a spec that were
+// found in folders.
 func (v *vetter) foundAll(ctx context.Context, paths []string) func(*input.Document) *vetted {
 	found := v.found(ctx, paths)
 	return func(doc *input.Document) *vetted {
 		if doc.Err == nil && policyvet.IsVetted(doc.Object) {
+			if doc.Object["spec"] == nil && doc.Object["webhooks"] == nil && !slices.Contains(paths, doc.File) {
+				return nil // a patch
+			}
 			return &vetted{doc: doc, isPolicy: true}
 		}
 		one := found(doc)
