@@ -33,6 +33,11 @@ each persisted object differs from the input, and --persisted adds it to JSON.
 --field-selector skips objects as kubectl get does. --subresource scale simulates
 kubectl scale.
 
+With --policy, check also evaluates the ValidatingAdmissionPolicies in PATH, with their
+bindings, for each object that its CRD accepts, as sent by --as USER. What only a
+cluster knows, such as params or a Namespace that is not in PATH, makes an object
+undecided.
+
 For each rejected object, check prints the message that kubectl would print, followed
 by the location and an excerpt of each cause, the failed rule, and the values in it.
 
@@ -57,6 +62,10 @@ const checkExamples = `  # Check a folder of objects against one CRD.
   # Show which rules fail most and how much they cost.
   celadon check --crd crds/ --summary --quiet objects/
 
+  # Evaluate admission policies, too, as if a user created or deleted the objects.
+  celadon check --crd crds/ --policy policies/ --as jane objects/
+  celadon check --crd crds/ --policy policies/ --operation delete objects/
+
   # Check again whenever a file is saved.
   celadon check --crd crd.yaml --watch objects/`
 
@@ -64,6 +73,7 @@ const checkExamples = `  # Check a folder of objects against one CRD.
 var checkFlagGroups = []command.FlagGroup{
 	{Title: "Input", Flags: []string{"crd", "old", "base", "crd-old", "exclude", "field-selector", "follow"}},
 	{Title: "Validation", Flags: []string{"kube-version", "validate", "subresource", "strict-kinds", "no-vet", "convert", "convert-ca"}},
+	{Title: "Policies", Flags: []string{"policy", "as", "as-group", "operation"}},
 	{Title: "Report", Flags: []string{"output", "out", "quiet", "verbose", "summary", "diff", "persisted", "now", "max-findings", "findings-exit-code"}},
 	{Title: "Baseline", Flags: []string{"baseline", "baseline-out"}},
 	{Title: "Cluster", Flags: []string{"cluster", "context", "namespace", "selector"}},
@@ -96,7 +106,7 @@ func checkCommand(s command.Streams) *cobra.Command {
 	}
 	o.Flags(cmd.Flags())
 	command.GroupFlags(cmd, checkFlagGroups)
-	command.Operands(cmd, true, "crd", "old", "crd-old", "baseline", "convert-ca", "config")
+	command.Operands(cmd, true, "crd", "old", "crd-old", "policy", "baseline", "convert-ca", "config")
 	command.Values(cmd, "output", "text", "wide", "yaml", "json", "jsonl", "junit", "sarif", "github")
 	command.Values(cmd, "validate", "strict", "warn", "ignore")
 	command.Values(cmd, "subresource", "status", "scale")

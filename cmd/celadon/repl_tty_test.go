@@ -426,7 +426,7 @@ func TestTerminalGreets(t *testing.T) {
 	c.expect(":help lists the commands.\r\n")
 	c.expect("CronTab/v1> ")
 	c.typed("help\r")
-	c.expect(":load [crd|object|old] FILE")
+	c.expect(":load [crd|object|old|policy] FILE")
 	c.expect("CronTab/v1> ")
 	c.typed("exit\r")
 	if err := c.cmd.Wait(); err != nil {

@@ -25,6 +25,9 @@ or an API server would reject it, the previous CRD stays in effect; at startup t
 an error. In modes warn and audit, a CRD that compiles but would be rejected takes
 effect if no CRD of its name is in effect.
 
+With --policies, /validate also rejects what the admission policies there deny, for all
+operations and kinds.
+
 Logs are JSON lines on standard error. SIGTERM drains the server: /readyz returns 503
 for --drain, then open requests are answered, then the process ends with exit code 0.`,
 		Example: `  celadon serve --crds crds/ --tls-cert tls.crt --tls-key tls.key --mode warn
@@ -35,7 +38,7 @@ for --drain, then open requests are answered, then the process ends with exit co
 		},
 	}
 	o.Flags(cmd.Flags())
-	command.Operands(cmd, false, "crds", "tls-cert", "tls-key", "client-ca", "convert-ca")
+	command.Operands(cmd, false, "crds", "policies", "tls-cert", "tls-key", "client-ca", "convert-ca")
 	command.Values(cmd, "mode", "enforce", "warn", "audit")
 	command.Values(cmd, "unknown-crd", "allow", "refuse")
 	command.KubeVersions(cmd, "kube-version")

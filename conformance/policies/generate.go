@@ -55,6 +55,7 @@ type generator struct {
 	hasParams bool
 	locals    []string // variables of macros in scope
 	authorize bool
+	calm      bool // most expressions of mutations are valid
 	depth     int
 }
 

@@ -9,15 +9,16 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/policy"
 )
 
 // A Verdict is the decision on a request, before the mode is applied.
 type Verdict string
 
 const (
-	// Allowed means that the CRD accepts the object.
+	// Allowed means that the CRD accepts the object, and that no policy denies it.
 	Allowed Verdict = "allowed"
-	// Refused means that the CRD rejects the object. In the modes Warn and Audit, the response
+	// Refused means that the CRD or a policy rejects the object. In the modes Warn and Audit, the response
 	// still allows it.
 	Refused Verdict = "refused"
 	// Untouched means that the request does not write a custom resource: DELETE, CONNECT, and the
@@ -25,8 +26,8 @@ const (
 	Untouched Verdict = "untouched"
 	// NotChecked means that no CRD of the set applies to the object.
 	NotChecked Verdict = "notChecked"
-	// Undecided means that a rule exceeds the work limit (a *engine.WorkLimitError), or that a
-	// converter does not respond. The object is rejected regardless of Config.Unknown. Otherwise an
+	// Undecided means that a rule exceeds the work limit (a *engine.WorkLimitError), that a converter
+	// does not respond, or that only a cluster knows what a policy decides. The object is rejected regardless of Config.Unknown. Otherwise an
 	// expensive rule, or a client that keeps the converter busy, would be a way to bypass all other
 	// rules. In the modes Warn and Audit, the response still allows it.
 	Undecided Verdict = "undecided"
@@ -39,9 +40,11 @@ type Decision struct {
 	// CRD is the name of the CRD that decided, or "" if no CRD decided.
 	CRD     string
 	Verdict Verdict
-	// Result is the engine's result. It is nil unless Verdict is Allowed or Refused, and always nil
-	// from Mutate. Read-only.
+	// Result is the engine's result. It is nil unless a CRD decided, and always nil from Mutate.
+	// Read-only.
 	Result *engine.Result
+	// Policies is the result of the policies of the set, or nil if they were not evaluated. Read-only.
+	Policies *policy.Result
 	// Response is the response to send.
 	Response *admissionv1.AdmissionResponse
 }
@@ -90,10 +93,20 @@ func (s *Set) Review(ctx context.Context, review *admissionv1.AdmissionReview) (
 }
 
 // Validate decides a request as a validating webhook. It supports create, update, and the status
-// subresource, and evaluates transition rules and ratcheting against the old object. Dry runs are
-// treated like other requests, because deciding has no side effects. The error is a *RequestError,
-// the error of ctx, or an internal error.
+// subresource, and evaluates transition rules and ratcheting against the old object. Policies are
+// evaluated for all operations. Dry runs are treated like other requests, because deciding has no
+// side effects. The error is a *RequestError, the error of ctx, or an internal error.
 func (s *Set) Validate(ctx context.Context, req *admissionv1.AdmissionRequest) (*Decision, error) {
+	d, err := s.validate(ctx, req)
+	policies := s.policies.Load()
+	if policies == nil || err != nil || d.Verdict == Refused || d.Verdict == Undecided || !d.Response.Allowed {
+		return d, err
+	}
+	return s.admit(ctx, policies, req, d)
+}
+
+// validate decides a request by the CRDs.
+func (s *Set) validate(ctx context.Context, req *admissionv1.AdmissionRequest) (*Decision, error) {
 	crd, d, err := s.route(req)
 	if crd == nil || err != nil {
 		return d, err
@@ -105,21 +118,23 @@ func (s *Set) Validate(ctx context.Context, req *admissionv1.AdmissionRequest) (
 	if req.SubResource == statusSubresource && !crd.HasStatus(req.Kind.Version) {
 		return s.notChecked(d, crd.Name+" has no status subresource in version "+req.Kind.Version), nil
 	}
+	d.CRD = crd.Name
 	res, err := crd.engine.Validate(ctx, *engineReq)
 	var unknowable *engine.NotCheckedError
 	var overwork *engine.WorkLimitError
 	switch {
 	case errors.As(err, &unknowable) && s.config.Engine.Converter != nil: // the converter failed
-		return s.undecided(d, crd, "undecided: "+shorten(unknowable.Reason), "undecided: the converter does not respond"), nil
+		return s.undecided(d, "undecided: "+shorten(unknowable.Reason), "undecided: the converter does not respond"), nil
 	case errors.As(err, &unknowable):
+		d.CRD = ""
 		return s.notChecked(d, unknowable.Reason), nil
 	case errors.As(err, &overwork):
 		why := shorten(overwork.Error()) + ": " + shorten(overwork.Rule.Rule)
-		return s.undecided(d, crd, why, why), nil
+		return s.undecided(d, why, why), nil
 	case err != nil:
 		return nil, err
 	}
-	d.CRD, d.Result, d.Verdict = crd.Name, res, Allowed
+	d.Result, d.Verdict = res, Allowed
 	if !res.Allowed {
 		d.Verdict = Refused
 	}

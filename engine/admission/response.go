@@ -27,6 +27,9 @@ const (
 	// AuditCauses lists the reason and field of each cause, one per line. It omits values, which
 	// may be secret.
 	AuditCauses = "causes"
+	// AuditPolicies lists the validations of policies that denied the request, one per line: policy,
+	// binding, and field of the policy.
+	AuditPolicies = "policies"
 	// AuditReason is the reason why an object is undecided, including the rule if a rule is the
 	// reason.
 	AuditReason = "reason"
@@ -95,13 +98,16 @@ func (s *Set) notChecked(d *Decision, why string) *Decision {
 	return d
 }
 
-// undecided completes the decision on an object that exceeds the work limit, or for which a
-// converter does not respond. An API server would send the same response after its timeout. noted
-// is for audit logs and contains no values.
-func (s *Set) undecided(d *Decision, crd *crd, why, noted string) *Decision {
-	d.CRD, d.Verdict = crd.Name, Undecided
+// undecided completes the decision on an object that exceeds the work limit, for which a converter
+// does not respond, or about which a policy cannot decide. An API server would send the same response
+// after its timeout. noted is for audit logs and contains no values.
+func (s *Set) undecided(d *Decision, why, noted string) *Decision {
+	d.Verdict = Undecided
 	out := d.Response
-	out.AuditAnnotations = map[string]string{AuditCRD: crd.Name, AuditVerdict: string(Undecided), AuditReason: noted}
+	out.AuditAnnotations = map[string]string{AuditVerdict: string(Undecided), AuditReason: noted}
+	if d.CRD != "" {
+		out.AuditAnnotations[AuditCRD] = d.CRD
+	}
 	text := "celadon: " + why
 	switch s.config.Mode {
 	case Enforce:

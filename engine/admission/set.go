@@ -1,11 +1,14 @@
 package admission
 
 import (
+	"sync/atomic"
+
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/catalog"
+	"github.com/celadon-cel/celadon/engine/policy"
 )
 
 // Config configures a Set. The zero value decides as the API server would if it had the set's CRDs,
@@ -65,8 +68,9 @@ func (u Unknown) String() string {
 // A Set is a set of compiled CRDs that can change. It is safe for concurrent use and must not be
 // copied.
 type Set struct {
-	config  Config
-	catalog *catalog.Catalog
+	config   Config
+	catalog  *catalog.Catalog
+	policies atomic.Pointer[policy.Set]
 }
 
 type (
@@ -79,7 +83,7 @@ type (
 
 // NewSet returns an empty Set.
 func NewSet(cfg Config) *Set {
-	return &Set{cfg, catalog.New(catalog.Config{Engine: cfg.Engine, Accept: cfg.Accept})}
+	return &Set{config: cfg, catalog: catalog.New(catalog.Config{Engine: cfg.Engine, Accept: cfg.Accept})}
 }
 
 // Names returns the sorted names of the active CRDs.

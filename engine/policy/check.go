@@ -22,25 +22,30 @@ var reasons = []string{"Unauthorized", "Forbidden", "Invalid", "RequestEntityToo
 // check reports fields of a policy that the server rejects.
 func (d *policyDocument) check(report func(path, detail string)) {
 	spec := &d.Spec
-	switch m := spec.MatchConstraints; {
+	spec.policyBase.check(report)
+	if len(spec.Validations) == 0 && len(spec.AuditAnnotations) == 0 {
+		report("spec.validations", "the policy has neither validations nor auditAnnotations: add one")
+	}
+	for i := range spec.Validations {
+		spec.Validations[i].check(fmt.Sprintf("spec.validations[%d]", i), report)
+	}
+	checkAnnotations(spec.AuditAnnotations, report)
+}
+
+// check reports fields that the server rejects in policies of both kinds.
+func (b *policyBase) check(report func(path, detail string)) {
+	switch m := b.MatchConstraints; {
 	case m == nil:
 		report("spec.matchConstraints", "the field is missing, so the policy matches nothing: add resourceRules")
 	case len(m.ResourceRules) == 0:
 		report("spec.matchConstraints.resourceRules", "the list is empty, so the policy matches nothing: add a rule")
 	}
-	if len(spec.Validations) == 0 && len(spec.AuditAnnotations) == 0 {
-		report("spec.validations", "the policy has neither validations nor auditAnnotations: add one")
-	}
-	checkFailurePolicy(spec.FailurePolicy, "spec.failurePolicy", report)
-	if k := spec.ParamKind; k != nil && (k.APIVersion == "" || k.Kind == "") {
+	checkFailurePolicy(b.FailurePolicy, "spec.failurePolicy", report)
+	if k := b.ParamKind; k != nil && (k.APIVersion == "" || k.Kind == "") {
 		report("spec.paramKind", "set apiVersion and kind")
 	}
-	checkVariables(spec.Variables, report)
-	checkConditions(spec.MatchConditions, "spec.", report)
-	for i := range spec.Validations {
-		spec.Validations[i].check(fmt.Sprintf("spec.validations[%d]", i), report)
-	}
-	checkAnnotations(spec.AuditAnnotations, report)
+	checkVariables(b.Variables, report)
+	checkConditions(b.MatchConditions, "spec.", report)
 }
 
 func checkFailurePolicy(p *string, path string, report func(path, detail string)) {

@@ -21,6 +21,8 @@ type expression struct {
 	program *eval.Program // nil if it does not compile
 	// failure is the server's error if the expression does not compile.
 	failure string
+	// checked is kept for Explain only.
+	checked *cel.Ast
 }
 
 // A compiler compiles the expressions of a policy or webhook.
@@ -30,6 +32,7 @@ type compiler struct {
 	scope    *celenv.Scope
 	planner  *eval.Planner
 	report   func(path, detail string)
+	keep     bool // keep the checked expressions
 	// uses marks the roots that an expression uses.
 	uses [rootCount]bool
 }
@@ -66,6 +69,9 @@ func (c *compiler) compile(path, source string, roots []celenv.Root, want ...*ce
 	if x.program, err = c.planner.PlanWith(checked, roots, c.settings.perCall); err != nil {
 		x.program = nil
 		return c.fail(x, path, "program instantiation failed: "+err.Error()), nil
+	}
+	if c.keep {
+		x.checked = checked
 	}
 	for i, r := range roots {
 		c.uses[i] = c.uses[i] || expr.Mentions(checked, r.Name)
@@ -116,6 +122,7 @@ type program struct {
 	validations []*expression
 	messages    []*expression // nil items have no messageExpression
 	annotations []*expression
+	mutations   []*expression
 
 	// variableNames lists each name once. If several variables have a name, variableIndex has the last.
 	variableNames []string
@@ -123,16 +130,18 @@ type program struct {
 	hasMessages   bool
 }
 
-// newPolicyProgram compiles the expressions of a policy.
-func newPolicyProgram(s settings, doc *policyDocument, report func(path, detail string)) (*program, error) {
+// newBaseProgram compiles the variables and matchConditions of a policy. The returned compiler compiles the
+// other expressions. If keep is set, it keeps the checked expressions.
+func newBaseProgram(s settings, base *policyBase, report func(path, detail string), keep bool) (*program, *compiler, error) {
 	variables := newVariablesType()
-	roots := newRoots(doc.Spec.ParamKind != nil, variables)
+	roots := newRoots(base.ParamKind != nil, variables)
 	c, err := newCompiler(s, roots, report)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	p := &program{roots: roots, variableIndex: make(map[string]int, len(doc.Spec.Variables))}
-	for i, v := range doc.Spec.Variables {
+	c.keep = keep
+	p := &program{roots: roots, variableIndex: make(map[string]int, len(base.Variables))}
+	for i, v := range base.Variables {
 		x, t := c.compile(fmt.Sprintf("spec.variables[%d].expression", i), v.Expression, roots)
 		x.name = v.Name
 		variables.Fields[v.Name] = apiservercel.NewDeclField(v.Name, variableType(t), true, nil, nil)
@@ -142,7 +151,24 @@ func newPolicyProgram(s settings, doc *policyDocument, report func(path, detail 
 		}
 		p.variableIndex[v.Name] = i
 	}
-	c.conditions(p, "spec.", doc.Spec.MatchConditions)
+	c.conditions(p, "spec.", base.MatchConditions)
+	return p, c, nil
+}
+
+// newPolicyProgram compiles the expressions of a ValidatingAdmissionPolicy.
+func newPolicyProgram(s settings, doc *policyDocument, report func(path, detail string)) (*program, error) {
+	p, _, err := compilePolicy(s, doc, report, false)
+	return p, err
+}
+
+// compilePolicy compiles the expressions of a ValidatingAdmissionPolicy and returns the compiler that it
+// used. If keep is set, it keeps the checked expressions.
+func compilePolicy(s settings, doc *policyDocument, report func(path, detail string), keep bool) (*program, *compiler, error) {
+	p, c, err := newBaseProgram(s, &doc.Spec.policyBase, report, keep)
+	if err != nil {
+		return nil, nil, err
+	}
+	roots := c.roots
 	for i, v := range doc.Spec.Validations {
 		x, _ := c.compile(fmt.Sprintf("spec.validations[%d].expression", i), v.Expression, roots, cel.BoolType)
 		p.validations = append(p.validations, x)
@@ -159,7 +185,7 @@ func newPolicyProgram(s settings, doc *policyDocument, report func(path, detail 
 		p.annotations = append(p.annotations, x)
 	}
 	p.uses = c.uses
-	return p, nil
+	return p, c, nil
 }
 
 // newWebhookProgram compiles the matchConditions of a webhook, which is at path.

@@ -30,7 +30,18 @@ func TestCompileErrors(t *testing.T) {
 		{[]string{valid, strings.Replace(testBinding, "[Deny, Audit]", "[Deny, Warn]", 1)}, "ValidatingAdmissionPolicyBinding b: spec.validationActions: Deny and Warn cannot be used together", true},
 		{[]string{valid, strings.Replace(testBinding, "policyName", "paramRef: {}, policyName", 1)}, "ValidatingAdmissionPolicyBinding b: spec.paramRef: set name or selector", true},
 		{[]string{`{kind: ConfigMap}`}, "ConfigMap (document 1): apiVersion and kind must be set", true},
-		{[]string{`{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingAdmissionPolicy, metadata: {name: m}}`}, "MutatingAdmissionPolicy m: kind: mutating policies are not supported", true},
+		{[]string{`{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingAdmissionPolicy, metadata: {name: m}}`}, "MutatingAdmissionPolicy m: spec.matchConstraints: the field is missing", true},
+		{[]string{strings.Replace(mutatingPolicy("m", apply("Object{}")), "mutations:", "mutations: []\n  x:", 1)}, `MutatingAdmissionPolicy m: unknown field "spec.x"`, true},
+		{[]string{strings.Replace(mutatingPolicy("m", apply("Object{}")), "reinvocationPolicy: Never", "", 1)}, "MutatingAdmissionPolicy m: spec.reinvocationPolicy: the field is missing: set Never or IfNeeded", true},
+		{[]string{strings.Replace(mutatingPolicy("m", apply("Object{}")), `["*"]`, "[CREATE, DELETE]", 1)}, "MutatingAdmissionPolicy m: spec.matchConstraints.resourceRules[0].operations: a mutating policy cannot match DELETE", true},
+		{[]string{mutatingPolicy("m", "{patchType: JSONPatch, applyConfiguration: {expression: 'Object{}'}}")}, "MutatingAdmissionPolicy m: spec.mutations[0].jsonPatch: the field is missing, but patchType is JSONPatch", true},
+		{[]string{mutatingPolicy("m", "{patchType: Merge}")}, `MutatingAdmissionPolicy m: spec.mutations[0].patchType: got "Merge", want ApplyConfiguration or JSONPatch`, true},
+		{[]string{mutatingPolicy("m", apply("[1]"))}, "MutatingAdmissionPolicy m: spec.mutations[0].applyConfiguration.expression: must evaluate to Object but got list(int)", false},
+		{[]string{mutatingPolicy("m", jsonPatch("[Object{}]"))}, "MutatingAdmissionPolicy m: spec.mutations[0].jsonPatch.expression: must evaluate to list(JSONPatch) but got list(Object)", false},
+		{[]string{mutatingPolicy("m", jsonPatch("[JSONPatch{op: 1}]"))}, "MutatingAdmissionPolicy m: spec.mutations[0].jsonPatch.expression: compilation failed: ERROR: <input>:1:14: expected type of field 'op' is 'string' but provided type is 'int'", false},
+		{[]string{mutatingPolicy("m", apply("Object{}")+"\n  variables: [{name: a, expression: 'Object{}'}]")}, "MutatingAdmissionPolicy m: spec.variables[0].expression: compilation failed: ERROR: <input>:1:7: undeclared reference to 'Object'", false},
+		{[]string{mutatingBinding("m")}, `MutatingAdmissionPolicyBinding m: spec.policyName: no policy "m" is among the documents`, true},
+		{[]string{mutatingPolicy("m", apply("Object{}")), strings.Replace(testBinding, "policyName: p", "policyName: m", 1)}, `ValidatingAdmissionPolicyBinding b: spec.policyName: no policy "m" is among the documents`, true},
 	} {
 		_, err := Compile(documents(t, tt.documents...), Config{})
 		var all *CompileErrors

@@ -1,12 +1,14 @@
 // Package policy evaluates the API server's admission policies without a cluster:
-// ValidatingAdmissionPolicies with their bindings and params, and the matchConditions of webhook
-// configurations.
+// MutatingAdmissionPolicies and ValidatingAdmissionPolicies with their bindings and params, and the
+// matchConditions of webhook configurations.
 //
 //	set, err := policy.Compile(documents, policy.Config{})
 //	res, err := set.Evaluate(ctx, policy.Request{Operation: policy.OperationCreate, Resource: …, Kind: …, Object: object})
 //	if !res.Allowed {
 //		fmt.Println(res.Failure.Message)
 //	}
+//
+// [Set.Mutate] applies the mutating policies first, as the server does.
 //
 // Decisions, messages, codes, warnings, audit annotations, and costs equal those of the server. What
 // only a cluster knows, such as a missing Namespace, is reported in [Result.Undecided].
@@ -20,3 +22,7 @@ package policy
 // groups of the server: matchConditions, validations, message expressions, and audit annotations.
 // Each group evaluates the variables that it uses again. The decisions are then joined into the
 // server's response (response.go).
+//
+// Mutate shares the matching and the run (mutate.go, mutation_run.go). The value of a mutation is merged
+// into the object by its schema (apply.go, merge_schema.go), or applied as a JSON patch (json_patch.go,
+// json_node.go). Each result is copied, so that the request never changes (json_copy.go).

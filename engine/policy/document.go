@@ -30,14 +30,19 @@ type objectMeta struct {
 // A policyDocument is a ValidatingAdmissionPolicy.
 type policyDocument struct {
 	Spec struct {
-		ParamKind        *paramKind        `json:"paramKind"`
-		MatchConstraints *matchResources   `json:"matchConstraints"`
+		policyBase
 		Validations      []validation      `json:"validations"`
-		FailurePolicy    *string           `json:"failurePolicy"`
 		AuditAnnotations []auditAnnotation `json:"auditAnnotations"`
-		MatchConditions  []matchCondition  `json:"matchConditions"`
-		Variables        []variable        `json:"variables"`
 	} `json:"spec"`
+}
+
+// A policyBase has the fields of both kinds of policies.
+type policyBase struct {
+	ParamKind        *paramKind       `json:"paramKind"`
+	MatchConstraints *matchResources  `json:"matchConstraints"`
+	FailurePolicy    *string          `json:"failurePolicy"`
+	MatchConditions  []matchCondition `json:"matchConditions"`
+	Variables        []variable       `json:"variables"`
 }
 
 type paramKind struct {
@@ -89,11 +94,16 @@ type variable struct {
 // A bindingDocument is a ValidatingAdmissionPolicyBinding.
 type bindingDocument struct {
 	Spec struct {
-		PolicyName        string          `json:"policyName"`
-		ParamRef          *paramRef       `json:"paramRef"`
-		MatchResources    *matchResources `json:"matchResources"`
-		ValidationActions []string        `json:"validationActions"`
+		bindingBase
+		ValidationActions []string `json:"validationActions"`
 	} `json:"spec"`
+}
+
+// A bindingBase has the fields of both kinds of bindings.
+type bindingBase struct {
+	PolicyName     string          `json:"policyName"`
+	ParamRef       *paramRef       `json:"paramRef"`
+	MatchResources *matchResources `json:"matchResources"`
 }
 
 type paramRef struct {

@@ -166,7 +166,8 @@ func (e *evaluation) run(p *compiledPolicy, b *compiledBinding, objects *convert
 		return nil
 	}
 	e.result.Evaluations = append(e.result.Evaluations, Evaluation{
-		Policy: p.name, Binding: b.name, Params: paramsName(params), Excluded: v.isExcluded, Condition: v.excluded, Cost: v.cost, MatchCost: v.matchCost,
+		Policy: p.name, Binding: b.name, of: p, to: objects.target, params: params,
+		Params: paramsName(params), Excluded: v.isExcluded, Condition: v.excluded, Cost: v.cost, MatchCost: v.matchCost,
 		Decisions: append(e.decide(e.req, p, b, &v), e.annotate(e.req, p, b, &v, all)...),
 	})
 	return nil
@@ -182,7 +183,7 @@ func (r *run) whyUndecided() string {
 	if what == "" {
 		what = schema.GroupResource{Group: a.Group, Resource: a.Resource}.String()
 	}
-	return fmt.Sprintf("an expression asks whether %q may %s %s: add RBAC objects, or set Config.Authorize", a.User.Name, a.Verb, what)
+	return fmt.Sprintf("an expression asks whether %q may %s %s: add the RBAC objects", a.User.Name, a.Verb, what)
 }
 
 // configurationFails denies the request because a binding cannot be used, unless failurePolicy is

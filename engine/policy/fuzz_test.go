@@ -1,7 +1,9 @@
 package policy
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"testing"
 	"time"
@@ -50,6 +52,55 @@ func FuzzEvaluate(f *testing.F) {
 			if _, err := set.MatchWebhooks(context.Background(), req); err != nil {
 				t.Fatal(err)
 			}
+		}
+		if took := time.Since(began); took > time.Minute {
+			t.Fatalf("took %v", took)
+		}
+	})
+}
+
+// FuzzMutate compiles any document as a mutating policy and mutates any object. Neither must panic, have an
+// internal error, modify the object, or take long.
+func FuzzMutate(f *testing.F) {
+	object := `{apiVersion: example.com/v1, kind: Widget, metadata: {name: w, labels: {a: b}}, spec: {size: 7, names: [a, a], ports: [{port: 1}], free: [1, null, {b: 1.5}]}}`
+	for _, mutation := range []string{
+		apply("Object{spec: Object.spec{size: object.spec.size + 1, ports: [Object.spec.ports{port: 1, name: 'a'}]}}"), apply("Object{spec: Object.spec{free: object.spec}}"),
+		apply("Object{?spec: optional.none(), metadata: Object.metadata{labels: {'a': 'c'}}}"), jsonPatch("[JSONPatch{op: 'add', path: '/spec/free/-', value: object}, JSONPatch{op: 'copy', from: '/spec', path: '/spec/x'}]"),
+		jsonPatch("[JSONPatch{op: 'test', path: '', value: object}, JSONPatch{op: 'move', from: '/spec/size', path: '/' + jsonpatch.escapeKey('a/~')}]"),
+		jsonPatch("object.spec.names.map(n, JSONPatch{op: n, path: n, from: n, value: Object.a{b: n}})"), apply("type(Object{}) == Object ? Object{} : Object{a: JSONPatch{}}"),
+		jsonPatch("[[1].map(x, [x, x]).map(x, [x, x])].map(x, JSONPatch{op: 'replace', path: '', value: {'a': x}})"),
+	} {
+		f.Add([]byte(mutatingPolicy("p", mutation)), []byte(object))
+	}
+	f.Fuzz(func(t *testing.T, policy, object []byte) {
+		began := time.Now()
+		docs := documents(t, mutatingBinding("p"), testNamespace)
+		var objects [2]map[string]any
+		for i, text := range [][]byte{policy, object} {
+			data, err := yaml.YAMLToJSON(text)
+			if err != nil {
+				return
+			}
+			if objects[i], err = engine.Decode(data); err != nil {
+				return
+			}
+		}
+		set, err := Compile(append(docs, objects[0]), Config{})
+		var invalid *CompileErrors
+		if err != nil && !errors.As(err, &invalid) {
+			t.Fatal(err)
+		}
+		req := widgetRequest(t, OperationUpdate, `{}`)
+		req.Object, req.OldObject, req.Schema = objects[1], objects[1], widgetSchema(t)
+		before, err := json.Marshal(objects[1])
+		if err != nil {
+			return
+		}
+		if _, err := set.Mutate(context.Background(), req); err != nil {
+			t.Fatal(err)
+		}
+		if after, err := json.Marshal(objects[1]); err != nil || !bytes.Equal(before, after) {
+			t.Fatal("the object is modified")
 		}
 		if took := time.Since(began); took > time.Minute {
 			t.Fatalf("took %v", took)

@@ -114,7 +114,7 @@ func (r *resourceRule) matchesName(name string) bool {
 }
 
 // errUnknownNamespace is returned if a selector needs a Namespace that is not known.
-var errUnknownNamespace = errors.New("namespaceSelector needs the Namespace of the request, which is not among the documents: add it, or set Request.NamespaceObject")
+var errUnknownNamespace = errors.New("namespaceSelector needs the Namespace of the request, which is not among the documents: add it")
 
 // matches reports whether c matches the request, and in which version. The error is
 // errUnknownNamespace, or describes labels that are not valid; the request matches otherwise.

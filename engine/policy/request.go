@@ -18,9 +18,9 @@ const (
 	OperationConnect Operation = "CONNECT"
 )
 
-// A Request is a request to the API server after authorization, decoding, and mutation. Objects are
-// decoded JSON with numbers of type int64 and float64, as engine.Decode returns them. A Request is
-// never modified.
+// A Request is a request to the API server after authorization and decoding, and for Evaluate after mutation.
+// Objects are decoded JSON with numbers of type int64 and float64, as engine.Decode returns them. A Request
+// is never modified.
 type Request struct {
 	Operation Operation
 	// Resource and Subresource are those of the URL.
@@ -43,6 +43,12 @@ type Request struct {
 	// NamespaceObject is the Namespace of a namespaced resource. If it is nil, the Namespace among
 	// the documents is used.
 	NamespaceObject map[string]any
+	// Schema describes how ApplyConfiguration patches merge with objects of Kind. Only Mutate uses it. If it
+	// is nil, mutations that need it are undecided.
+	Schema *MergeSchema
+	// Default sets the defaults of an object of Kind in place. Mutate calls it after each mutation. If it is
+	// nil, the object has no defaults.
+	Default func(object map[string]any)
 	// Equivalents lists the same resource in other groups and versions, for policies with
 	// matchPolicy: Equivalent.
 	Equivalents []Equivalent
@@ -62,6 +68,11 @@ type Equivalent struct {
 	// Convert returns an object in this version. It must not modify the object. If it is nil, only
 	// apiVersion differs.
 	Convert func(object map[string]any) (map[string]any, error)
+	// Revert converts an object back to the version of the request, like Convert. Only Mutate uses it.
+	Revert func(object map[string]any) (map[string]any, error)
+	// Schema and Default are like those of Request, for this version.
+	Schema  *MergeSchema
+	Default func(object map[string]any)
 }
 
 // check reports why req is malformed.

@@ -54,6 +54,11 @@ type Evaluation struct {
 	Cost, MatchCost int64
 	// Decisions lists the validations that are not true, and failures of the policy as a whole.
 	Decisions []Decision
+
+	// of, to, and params are what Explain needs.
+	of     *compiledPolicy
+	to     target
+	params map[string]any
 }
 
 // A Decision is a reason to deny a request, to warn about it, or to audit it.
@@ -70,6 +75,9 @@ type Decision struct {
 	Message string
 	// Failed is set if an expression could not be evaluated.
 	Failed bool
+	// Cost is the cost of the validation's expression, with the variables that were evaluated for
+	// it. It is 0 if the decision is not about a single validation.
+	Cost int64
 }
 
 // An Undecided is an evaluation whose result is not known.
@@ -118,7 +126,7 @@ func (r *response) decide(req *Request, p *compiledPolicy, b *compiledBinding, v
 		if !d.deny && !d.failed {
 			continue
 		}
-		one := Decision{Validation: i, Reason: d.reason, Message: d.message, Failed: d.failed}
+		one := Decision{Validation: i, Reason: d.reason, Message: d.message, Failed: d.failed, Cost: d.cost}
 		if d.whole {
 			one.Validation = -1
 		}

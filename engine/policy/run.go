@@ -44,13 +44,15 @@ type result struct {
 	value ref.Val // nil if failure is set, or if the expression is absent
 	// failure is the server's error.
 	failure string
+	// cost includes the variables that were evaluated for the expression.
+	cost int64
 }
 
 func newRun(p *program) *run {
 	r := &run{program: p, activation: eval.NewActivation(p.roots)}
 	n := len(p.variables)
 	r.variables = variablesValue{run: r, values: make([]ref.Val, n), pending: make([]bool, n)}
-	r.results = make([]result, max(len(p.conditions), len(p.validations), len(p.annotations)))
+	r.results = make([]result, max(len(p.conditions), len(p.validations), len(p.annotations), min(len(p.mutations), 1)))
 	return r
 }
 
@@ -104,7 +106,8 @@ func (r *run) group(expressions []*expression, budget int64) (results []result, 
 		if r.variableCost > remaining || addCost(r.variableCost, out.Cost) > remaining {
 			return nil, -1, outOfBudget
 		}
-		remaining -= addCost(r.variableCost, out.Cost)
+		results[i].cost = addCost(r.variableCost, out.Cost)
+		remaining -= results[i].cost
 		if out.Err == nil {
 			results[i].value = out.Value
 			continue

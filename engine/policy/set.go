@@ -12,7 +12,8 @@ import (
 // for concurrent use.
 type Set struct {
 	settings   settings
-	policies   []*compiledPolicy // sorted by name
+	policies   []*compiledPolicy // ValidatingAdmissionPolicies, sorted by name
+	mutating   []*compiledPolicy // MutatingAdmissionPolicies, sorted by name
 	webhooks   []*compiledWebhook
 	namespaces map[string]map[string]any
 	params     map[paramKind][]paramsObject // sorted by namespace and name
@@ -26,15 +27,18 @@ type groupKind struct{ group, kind string }
 
 // A compiledPolicy is a policy with its bindings.
 type compiledPolicy struct {
-	name           string
+	kind, name     string
 	program        *program
 	constraints    *constraints
 	ignore         bool // failurePolicy: Ignore
 	paramKind      *paramKind
 	validations    []validationTexts
 	annotationKeys []string
+	mutations      []PatchType
+	reinvoke       bool               // reinvocationPolicy: IfNeeded
 	bindings       []*compiledBinding // sorted by name
 	runs           sync.Pool          // of *run
+	explained      func() (*explainer, error)
 }
 
 type validationTexts struct{ message, reason string }
@@ -49,24 +53,28 @@ type compiledBinding struct {
 // An Info describes a policy of a Set.
 type Info struct {
 	Name string
+	// Kind is ValidatingAdmissionPolicy or MutatingAdmissionPolicy.
+	Kind string
 	// Bindings is empty if the policy has no binding, and therefore no effect.
 	Bindings []string
 }
 
-// Policies describes the policies of the set, sorted by name.
+// Policies describes the policies of the set, sorted by name and kind.
 func (s *Set) Policies() []Info {
-	list := make([]Info, len(s.policies))
-	for i, p := range s.policies {
-		list[i].Name = p.name
+	list := make([]Info, 0, len(s.policies)+len(s.mutating))
+	for _, p := range slices.Concat(s.policies, s.mutating) {
+		info := Info{Name: p.name, Kind: p.kind}
 		for _, b := range p.bindings {
-			list[i].Bindings = append(list[i].Bindings, b.name)
+			info.Bindings = append(info.Bindings, b.name)
 		}
+		list = append(list, info)
 	}
+	slices.SortFunc(list, func(a, b Info) int { return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Kind, b.Kind)) })
 	return list
 }
 
-// Compile compiles the ValidatingAdmissionPolicies, their bindings, and the webhook configurations
-// among documents. Namespaces, RBAC objects, and CustomResourceDefinitions among them are used to
+// Compile compiles the ValidatingAdmissionPolicies, MutatingAdmissionPolicies, their bindings, and the
+// webhook configurations among documents. Namespaces, RBAC objects, and CustomResourceDefinitions among them are used to
 // match and evaluate; any other document can be a params object.
 //
 // If documents are invalid, Compile returns a usable Set and *CompileErrors. Invalid policies and
@@ -74,7 +82,7 @@ func (s *Set) Policies() []Info {
 // that needs the expression then fails, as in the API server. documents must not be modified
 // afterwards.
 func Compile(documents []map[string]any, cfg Config) (set *Set, err error) {
-	l := &loader{policies: map[string]*compiledPolicy{}, seen: map[string]bool{}, bindings: map[string]bool{}}
+	l := &loader{policies: map[policyKey]*compiledPolicy{}, seen: map[policyKey]bool{}, bindings: map[policyKey]bool{}}
 	defer func() {
 		if p := recover(); p != nil {
 			set, err = nil, internal(l.name, p)
@@ -105,9 +113,9 @@ func Compile(documents []map[string]any, cfg Config) (set *Set, err error) {
 type loader struct {
 	set      *Set
 	errs     []*CompileError
-	policies map[string]*compiledPolicy
-	seen     map[string]bool // policies, also invalid ones
-	bindings map[string]bool
+	policies map[policyKey]*compiledPolicy
+	seen     map[policyKey]bool // policies, also invalid ones
+	bindings map[policyKey]bool // with the kind of their policies
 	bound    []boundBinding
 	rbac     rbac
 	// index, kind, and name identify the current document.
@@ -115,9 +123,22 @@ type loader struct {
 	kind, name string
 }
 
+// A policyKey is the kind and name of a policy.
+type policyKey struct{ kind, name string }
+
+// The kinds of policies. The kinds of bindings have the suffix bindingSuffix.
+const (
+	validatingKind = "ValidatingAdmissionPolicy"
+	mutatingKind   = "MutatingAdmissionPolicy"
+	bindingSuffix  = "Binding"
+)
+
+// key returns the key of the current policy or binding.
+func (l *loader) key() policyKey { return policyKey{strings.TrimSuffix(l.kind, bindingSuffix), l.name} }
+
 // A boundBinding is a binding that is not yet attached to its policy.
 type boundBinding struct {
-	policy  string
+	policy  policyKey
 	binding *compiledBinding
 	index   int // of the binding among the documents
 }
@@ -171,14 +192,16 @@ func (l *loader) loadRegistration(h header, doc map[string]any) error {
 		return nil
 	}
 	switch h.kind {
-	case "ValidatingAdmissionPolicy":
+	case validatingKind:
 		return l.loadPolicy(doc)
-	case "ValidatingAdmissionPolicyBinding":
+	case validatingKind + bindingSuffix:
 		l.loadBinding(doc)
+	case mutatingKind:
+		return l.loadMutatingPolicy(h, doc)
+	case mutatingKind + bindingSuffix:
+		l.loadMutatingBinding(h, doc)
 	case "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration":
 		return l.loadWebhooks(doc)
-	case "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding":
-		l.report("kind", "mutating policies are not supported: apply them before the object is evaluated")
 	default:
 		l.report("kind", fmt.Sprintf("%s has no such kind: check the spelling", registration))
 	}
@@ -187,23 +210,9 @@ func (l *loader) loadRegistration(h header, doc map[string]any) error {
 
 // loadPolicy compiles a policy, unless it is invalid.
 func (l *loader) loadPolicy(doc map[string]any) error {
-	l.seen[l.name] = true
 	var d policyDocument
-	if err := decode(doc, &d); err != nil {
-		l.report("", err.Error())
-		return nil
-	}
-	if l.policies[l.name] != nil {
-		l.report("metadata.name", "several policies have this name: remove all but one")
-		return nil
-	}
-	before := len(l.errs)
-	d.check(l.report)
-	p := &compiledPolicy{name: l.name, paramKind: d.Spec.ParamKind, ignore: d.Spec.FailurePolicy != nil && *d.Spec.FailurePolicy == "Ignore"}
-	if m := d.Spec.MatchConstraints; m != nil {
-		p.constraints = newConstraints(m, "spec.matchConstraints", l.report)
-	}
-	if len(l.errs) > before {
+	p := l.newPolicy(doc, &d, &d.Spec.policyBase, func() { d.check(l.report) })
+	if p == nil {
 		return nil
 	}
 	for _, v := range d.Spec.Validations {
@@ -220,39 +229,79 @@ func (l *loader) loadPolicy(doc map[string]any) error {
 	if p.program, err = newPolicyProgram(l.set.settings, &d, l.reportExpression); err != nil {
 		return err
 	}
-	p.runs.New = func() any { return newRun(p.program) }
-	l.policies[l.name] = p
+	p.explained = sync.OnceValues(func() (*explainer, error) { return newExplainer(l.set.settings, &d) })
+	l.addPolicy(p)
 	return nil
+}
+
+// newPolicy decodes a policy into document, which has the fields base, and checks it. It returns nil if
+// the policy is invalid.
+func (l *loader) newPolicy(doc map[string]any, document any, base *policyBase, check func()) *compiledPolicy {
+	key := l.key()
+	l.seen[key] = true
+	if err := decode(doc, document); err != nil {
+		l.report("", err.Error())
+		return nil
+	}
+	if l.policies[key] != nil {
+		l.report("metadata.name", "several policies have this name: remove all but one")
+		return nil
+	}
+	before := len(l.errs)
+	check()
+	p := &compiledPolicy{kind: key.kind, name: key.name, paramKind: base.ParamKind, ignore: base.FailurePolicy != nil && *base.FailurePolicy == "Ignore"}
+	if m := base.MatchConstraints; m != nil {
+		p.constraints = newConstraints(m, "spec.matchConstraints", l.report)
+	}
+	if len(l.errs) > before {
+		return nil
+	}
+	return p
+}
+
+// addPolicy adds a policy that has a program.
+func (l *loader) addPolicy(p *compiledPolicy) {
+	p.runs.New = func() any { return newRun(p.program) }
+	l.policies[l.key()] = p
 }
 
 // loadBinding compiles a binding, unless it is invalid.
 func (l *loader) loadBinding(doc map[string]any) {
 	var d bindingDocument
-	if err := decode(doc, &d); err != nil {
+	l.addBinding(doc, &d, &d.Spec.bindingBase, func() { d.check(l.report) }, func(b *compiledBinding) {
+		for _, a := range d.Spec.ValidationActions {
+			b.actions = append(b.actions, Action(a))
+		}
+	})
+}
+
+// addBinding decodes a binding into document, which has the fields base, checks it, and adds it unless it is
+// invalid. complete sets the remaining fields.
+func (l *loader) addBinding(doc map[string]any, document any, base *bindingBase, check func(), complete func(*compiledBinding)) {
+	key := l.key()
+	if err := decode(doc, document); err != nil {
 		l.report("", err.Error())
 		return
 	}
-	if l.bindings[l.name] {
+	if l.bindings[key] {
 		l.report("metadata.name", "several bindings have this name: remove all but one")
 		return
 	}
 	before := len(l.errs)
-	d.check(l.report)
-	b := &compiledBinding{name: l.name}
-	if m := d.Spec.MatchResources; m != nil {
+	check()
+	b := &compiledBinding{name: key.name}
+	if m := base.MatchResources; m != nil {
 		b.constraints = newConstraints(m, "spec.matchResources", l.report)
 	}
-	if d.Spec.ParamRef != nil {
-		b.paramRef = newRef(d.Spec.ParamRef, l.report)
+	if base.ParamRef != nil {
+		b.paramRef = newRef(base.ParamRef, l.report)
 	}
-	for _, a := range d.Spec.ValidationActions {
-		b.actions = append(b.actions, Action(a))
-	}
+	complete(b)
 	if len(l.errs) > before {
 		return
 	}
-	l.bindings[l.name] = true
-	l.bound = append(l.bound, boundBinding{d.Spec.PolicyName, b, l.index})
+	l.bindings[key] = true
+	l.bound = append(l.bound, boundBinding{policyKey{key.kind, base.PolicyName}, b, l.index})
 }
 
 // finish attaches bindings to policies and sorts everything.
@@ -265,14 +314,20 @@ func (l *loader) finish() {
 		if l.seen[b.policy] {
 			continue // the errors of the policy are reported
 		}
-		l.index, l.kind, l.name = b.index, "ValidatingAdmissionPolicyBinding", b.binding.name
-		l.report("spec.policyName", fmt.Sprintf("no policy %q is among the documents: add it or correct the name", b.policy))
+		l.index, l.kind, l.name = b.index, b.policy.kind+bindingSuffix, b.binding.name
+		l.report("spec.policyName", fmt.Sprintf("no policy %q is among the documents: add it or correct the name", b.policy.name))
 	}
 	for _, p := range l.policies {
 		slices.SortFunc(p.bindings, func(a, b *compiledBinding) int { return strings.Compare(a.name, b.name) })
-		l.set.policies = append(l.set.policies, p)
+		if p.kind == mutatingKind {
+			l.set.mutating = append(l.set.mutating, p)
+		} else {
+			l.set.policies = append(l.set.policies, p)
+		}
 	}
-	slices.SortFunc(l.set.policies, func(a, b *compiledPolicy) int { return strings.Compare(a.name, b.name) })
+	for _, list := range [][]*compiledPolicy{l.set.policies, l.set.mutating} {
+		slices.SortFunc(list, func(a, b *compiledPolicy) int { return strings.Compare(a.name, b.name) })
+	}
 	for _, list := range l.set.params {
 		slices.SortStableFunc(list, func(a, b paramsObject) int {
 			return cmp.Or(strings.Compare(a.namespace, b.namespace), strings.Compare(a.name, b.name))

@@ -200,7 +200,7 @@ func (r *run) bindNamespace(s *situation, of func() map[string]any) {
 		return
 	}
 	if s.needsNamespace() && s.lookup() == nil && r.undecided == "" {
-		r.undecided = fmt.Sprintf("an expression needs the Namespace %s, which is not among the documents: add it, or set Request.NamespaceObject", s.req.Namespace)
+		r.undecided = fmt.Sprintf("an expression needs the Namespace %s, which is not among the documents: add it", s.req.Namespace)
 	}
 	r.bindStruct(s, namespaceRoot, of())
 }

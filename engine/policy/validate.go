@@ -28,6 +28,7 @@ type decision struct {
 	whole   bool // not about a single validation
 	message string
 	reason  string
+	cost    int64
 }
 
 // An annotation is the outcome of an auditAnnotation.
@@ -112,9 +113,9 @@ func (r *run) decide(p *compiledPolicy, v *verdict, results []result) {
 		d := &v.decisions[i]
 		switch {
 		case res.failure != "":
-			*d = decision{deny: !p.ignore, failed: true, message: res.failure}
+			*d = decision{deny: !p.ignore, failed: true, message: res.failure, cost: res.cost}
 		case res.value != celtypes.True:
-			*d = decision{deny: true, reason: p.validations[i].reason}
+			*d = decision{deny: true, reason: p.validations[i].reason, cost: res.cost}
 		}
 	}
 }

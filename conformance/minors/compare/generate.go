@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -31,7 +32,12 @@ type Write struct {
 }
 
 // A Generator generates cases. Its rules call the functions of all Kubernetes versions.
-type Generator struct{ libraries []*fuzz.Library }
+type Generator struct {
+	// Rules limits the rules of a CRD, so that more CRDs can be compared. 0 keeps all.
+	Rules int
+
+	libraries []*fuzz.Library
+}
 
 // NewGenerator returns a Generator.
 func NewGenerator() *Generator {
@@ -55,6 +61,9 @@ func (g *Generator) Case(seed uint64, n int) (*Case, error) {
 		return nil, nil
 	}
 	crd := scenario.Definition()
+	if g.Rules > 0 {
+		limitRules(crd, g.Rules, seed)
+	}
 	c := &Case{Name: fmt.Sprintf("seed %d", seed)}
 	var err error
 	if c.CRD, err = json.Marshal(crd); err != nil {
@@ -69,6 +78,47 @@ func (g *Generator) Case(seed uint64, n int) (*Case, error) {
 	}
 	slices.SortStableFunc(c.Writes, func(a, b *Write) int { return strings.Compare(a.Version, b.Version) })
 	return c, nil
+}
+
+// limitRules removes all but n rules from each version of a CRD. The seed determines which are kept.
+func limitRules(crd *apiextensionsv1.CustomResourceDefinition, n int, seed uint64) {
+	r := rand.New(rand.NewPCG(seed, 0))
+	for i := range crd.Spec.Versions {
+		root := crd.Spec.Versions[i].Schema.OpenAPIV3Schema
+		total := 0
+		eachRules(root, func(rules *apiextensionsv1.ValidationRules) { total += len(*rules) })
+		keep := map[int]bool{}
+		for _, k := range r.Perm(total)[:min(n, total)] {
+			keep[k] = true
+		}
+		at := 0
+		eachRules(root, func(rules *apiextensionsv1.ValidationRules) {
+			var kept apiextensionsv1.ValidationRules
+			for _, rule := range *rules {
+				if keep[at] {
+					kept = append(kept, rule)
+				}
+				at++
+			}
+			*rules = kept
+		})
+	}
+}
+
+// eachRules calls f for the rules of each part of a schema, always in the same order.
+func eachRules(s *apiextensionsv1.JSONSchemaProps, f func(*apiextensionsv1.ValidationRules)) {
+	f(&s.XValidations)
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		property := s.Properties[name]
+		eachRules(&property, f)
+		s.Properties[name] = property
+	}
+	if s.Items != nil && s.Items.Schema != nil {
+		eachRules(s.Items.Schema, f)
+	}
+	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
+		eachRules(s.AdditionalProperties.Schema, f)
+	}
 }
 
 // NewWrite returns a write with the type that its URL requires, because an Oracle does not decode

@@ -13,6 +13,7 @@ import (
 var (
 	crds   = flag.Int("crds", 300, "how many CRDs a run compares")
 	writes = flag.Int("writes", 4, "how many writes a run compares for each CRD")
+	rules  = flag.Int("rules", 0, "how many rules of a CRD a run compares; all if 0")
 	seed   = flag.Uint64("seed", 1, "the seed of the first CRD")
 	only   = flag.String("minors", "", "the minor versions to compare, such as 1.28,1.31; all if empty")
 )
@@ -58,6 +59,7 @@ func TestGenerated(t *testing.T) {
 				}
 			}
 			g := NewGenerator()
+			g.Rules = *rules
 			for n := range uint64(*crds) {
 				c, err := g.Case(*seed+n, *writes)
 				if err != nil {

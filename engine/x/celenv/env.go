@@ -20,6 +20,7 @@ type Env struct {
 	base     *cel.Env
 	keywords bool
 	stored   int // 1 for stored rules, otherwise 0
+	patches  int // 1 for WithPatchTypes, otherwise 0
 }
 
 // StoredRules returns the environment for rules that are already stored in a server of version v. For

@@ -94,6 +94,8 @@ func GoType(v ref.Val) string {
 		return "*types.baseMap"
 	case *untypedList:
 		return "*types.baseList"
+	case *sumValue:
+		return "*types.concatList"
 	case *unknown:
 		return "*common.unknownPreserved"
 	}

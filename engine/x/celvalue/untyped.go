@@ -37,7 +37,7 @@ func schemaless(v any, fromGo bool) ref.Val {
 	case float64:
 		return celtypes.Double(v)
 	case map[string]any:
-		return &UntypedMap{v, fromGo}
+		return &UntypedMap{v, fromGo && !isOptions(v)}
 	case []any:
 		return &untypedList{v, fromGo}
 	}
@@ -106,12 +106,20 @@ func (m *UntypedMap) Iterator() traits.Iterator {
 	return &untypedKeyIterator{keys: slices.Sorted(maps.Keys(m.Fields))}
 }
 
-func (m *UntypedMap) Size() ref.Val                               { return celtypes.Int(len(m.Fields)) }
-func (m *UntypedMap) Type() ref.Type                              { return celtypes.MapType }
-func (m *UntypedMap) Value() any                                  { return m.Fields }
-func (m *UntypedMap) IsZeroValue() bool                           { return len(m.Fields) == 0 }
-func (m *UntypedMap) String() string                              { return fmt.Sprint(m.base()) }
-func (m *UntypedMap) ConvertToNative(t reflect.Type) (any, error) { return m.base().ConvertToNative(t) }
+func (m *UntypedMap) Size() ref.Val     { return celtypes.Int(len(m.Fields)) }
+func (m *UntypedMap) Type() ref.Type    { return celtypes.MapType }
+func (m *UntypedMap) Value() any        { return m.Fields }
+func (m *UntypedMap) IsZeroValue() bool { return len(m.Fields) == 0 }
+func (m *UntypedMap) String() string    { return fmt.Sprint(m.base()) }
+
+func (m *UntypedMap) ConvertToNative(t reflect.Type) (any, error) {
+	if m.fromGo {
+		if err := m.unconvertible(t); err != nil {
+			return nil, err
+		}
+	}
+	return m.base().ConvertToNative(t)
+}
 
 func (m *UntypedMap) ConvertToType(t ref.Type) ref.Val {
 	if t == celtypes.MapType {
@@ -205,6 +213,9 @@ func (l *untypedList) Value() any        { return l.items }
 func (l *untypedList) IsZeroValue() bool { return len(l.items) == 0 }
 func (l *untypedList) String() string    { return fmt.Sprint(l.base()) }
 func (l *untypedList) ConvertToNative(t reflect.Type) (any, error) {
+	if l.fromGo && t.Kind() != reflect.Slice {
+		return nil, fmt.Errorf("type conversion error from '%s' to '%s'", celtypes.ListType, t)
+	}
 	return l.base().ConvertToNative(t)
 }
 

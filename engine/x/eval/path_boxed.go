@@ -201,6 +201,16 @@ func (f *frame) lookup(v, key ref.Val, presence bool) (found ref.Val, present bo
 	case traits.Lister:
 		return listLookup(v, key, presence)
 	case traits.Indexer:
+		if tester, ok := v.(traits.FieldTester); ok && presence {
+			switch set := tester.IsSet(key).(type) {
+			case *celtypes.Err:
+				return nil, false, set
+			case celtypes.Bool:
+				if !set {
+					return nil, false, nil
+				}
+			}
+		}
 		found = v.Get(key)
 		if err, ok := found.(*celtypes.Err); ok {
 			return nil, false, err

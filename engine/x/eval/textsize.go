@@ -5,6 +5,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/engine/x/celvalue"
 )
 
@@ -91,6 +92,9 @@ func (w *sizer) value(v ref.Val) {
 		}
 	default:
 		w.add(perNode + opaqueBytes(v))
+		for _, part := range celenv.Parts(v) {
+			w.value(part)
+		}
 	}
 }
 

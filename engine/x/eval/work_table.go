@@ -7,6 +7,8 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
+
+	"github.com/celadon-cel/celadon/engine/x/celvalue"
 )
 
 // How it works: a test fails unless every overload of the environment is in the table, so each
@@ -122,7 +124,7 @@ func flat(v ref.Val) ref.Val {
 	for i := range items {
 		items[i] = list.Get(celtypes.Int(i))
 	}
-	return celtypes.NewRefValList(celtypes.DefaultTypeAdapter, items)
+	return celvalue.NewSum(items)
 }
 
 // isPricedFirst reports whether calls of overload are charged before they are made. They take more

@@ -22,7 +22,7 @@ func TestDemandsAreComplete(t *testing.T) {
 	known := map[string]bool{}
 	for minor := types.Oldest; minor <= types.Newest; minor++ {
 		v := types.Version{Minor: minor}
-		for _, envs := range []*celenv.Env{celenv.StoredRules(v), celenv.NewRules(v)} {
+		for _, envs := range []*celenv.Env{celenv.StoredRules(v), celenv.NewRules(v), celenv.StoredRules(v).WithPatchTypes()} {
 			env, err := envs.For(decl, false)
 			if err != nil {
 				t.Fatal(err)

@@ -44,6 +44,7 @@ func textOf(args []ref.Val, i int) string {
 func textDemands(add func(demand, string)) {
 	add(textWork(0, 1, 0), "size_string string_size")
 	add(textWork(0, 4, 2), "string_to_int64 string_to_uint64 string_to_bool string_to_bytes bytes_to_string string_trim string_lower_ascii string_upper_ascii")
+	add(textWork(0, 8, 2), "string_jsonpatch_escapeKey_string")
 	add(textWork(0, 16, 4), "string_to_double string_to_duration string_to_timestamp string_to_ip is_ip string_to_cidr is_cidr string_to_url is_url_string strings_quote")
 	add(textWork(0, 4, 8), "string_char_at_int string_substring_int string_substring_int_int")
 	add(textWork(0, 100, 30), "string_to_semver string_bool_to_semver is_semver_string is_semver_string_bool")

@@ -39,7 +39,8 @@ type knownFinding struct {
 	Reason      string `json:"reason"`
 	Field       string `json:"field,omitempty"`
 	Rule        string `json:"rule,omitempty"`
-	// Message is the server's message if the finding has no field.
+	// Message is the server's message if the finding has no field, or the policy and binding that deny
+	// the object.
 	Message string `json:"message,omitempty"`
 }
 
@@ -76,6 +77,12 @@ func findingsOf(r *finding.Object, strictKinds bool) (all []knownFinding) {
 	switch {
 	case r.Verdict == finding.Skipped:
 		add(finding.Skipped, "", "", "")
+	case r.Denied():
+		for _, d := range r.Policies {
+			if d.Action == finding.Deny {
+				add(r.Status.Reason, fmt.Sprintf("spec.validations[%d]", d.Validation), d.Expression, "policy "+d.Policy+", binding "+d.Binding)
+			}
+		}
 	case r.Verdict == finding.Invalid && len(r.Causes) == 0:
 		add(r.Status.Reason, "", "", r.Status.Message)
 	case r.Verdict == finding.Invalid:

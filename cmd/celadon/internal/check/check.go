@@ -32,7 +32,7 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 		return a.pipe(ctx, o)
 	}
 	if o.Watch {
-		watched := slices.Concat(paths, o.CRDs, o.Olds, o.CRDOlds)
+		watched := slices.Concat(paths, o.CRDs, o.Olds, o.CRDOlds, o.policy.paths)
 		return rerun.Run(ctx, s, watched, func() error { return a.check(ctx, o, paths) })
 	}
 	return a.check(ctx, o, paths)
@@ -148,6 +148,11 @@ func (a *run) end(ctx context.Context, t *tally, err error) error {
 func (a *run) verdict(t *tally) error {
 	for _, problem := range t.problems {
 		a.Complain(problem)
+	}
+	if t.checker != nil {
+		for _, note := range slices.CompactFunc(t.checker.Notes(), func(a, b error) bool { return a.Error() == b.Error() }) {
+			a.Complain(note)
+		}
 	}
 	a.listStale(t)
 	s := &t.summary

@@ -19,6 +19,8 @@ type checker struct {
 	options  *Options
 	source   batch.Source
 	reviewer *verdict.CRDReviewer // nil if the CRDs are not vetted
+	// policyProblems holds the errors of policies and bindings.
+	policyProblems []error
 }
 
 // decides returns the configuration for deciding and reporting objects.
@@ -49,6 +51,9 @@ func (a *run) newChecker(ctx context.Context, o *Options, paths []string, client
 	if err != nil {
 		return nil, err
 	}
+	if c.Admission, c.policyProblems, err = a.admission(ctx, o); err != nil {
+		return nil, err
+	}
 	from := o.selection()
 	after := func(wait func(), yield func(input.Chunk) bool) { from.Scan(a.Stdin, o.CRDs, wait, yield) }
 	switch {
@@ -66,7 +71,7 @@ func (a *run) newChecker(ctx context.Context, o *Options, paths []string, client
 	if client != nil && len(o.CRDs) == 0 {
 		c.CRDs, err = clusterCRDs(ctx, client, nil, verdict.Use{Vet: c.reviewer}, cfg)
 	} else {
-		c.CRDs, err = verdict.Read(ctx, after, o.CRDs, verdict.Use{Vet: c.reviewer}, cfg)
+		c.CRDs, err = verdict.Read(ctx, after, o.CRDs, verdict.Use{Vet: c.reviewer, Optional: len(o.CRDs) == 0}, cfg)
 	}
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 // readOld reads the old objects of --old and --base.
 func (a *run) readOld(ctx context.Context, o *Options, paths []string, crds *verdict.CRDs) (*verdict.Olds, error) {
 	olds := verdict.NewOlds()
+	olds.WithoutCRD = len(o.policy.paths) > 0
 	read := func(doc *input.Document) verdict.Old {
 		if verdict.Ignored(doc, o.Olds) {
 			return verdict.Old{}

@@ -43,6 +43,7 @@ type Options struct {
 	Out                   string // "" for standard output
 	FindingsExitCode      int
 	Baseline, BaselineOut string
+	policy                policyOptions
 	shard                 finding.Shard
 	Cluster               cluster.Flags
 	validation            string          // Validate as a fieldValidation of the API server
@@ -63,6 +64,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringVar(&o.Validate, "validate", "strict", "treatment of unknown and duplicate fields: strict, warn, or ignore")
 	f.BoolVar(&o.NoVet, "no-vet", false, "do not report CRDs that the API server would reject")
 	f.BoolVar(&o.StrictKinds, "strict-kinds", false, "report objects without a CRD as findings")
+	o.policy.flags(f)
 	o.ReportFlags(f, print.Formats)
 	f.BoolVar(&o.Persisted, "persisted", false, "in json and jsonl: add each accepted object as persisted")
 	f.BoolVar(&o.Diff, "diff", false, "in text: show how the persisted object differs from the input")
@@ -114,7 +116,7 @@ func (o *Options) checkReport() error {
 // Check returns an error if the flags are invalid.
 func (o *Options) Check(paths []string) error {
 	switch {
-	case len(o.CRDs) == 0 && !o.Cluster.On:
+	case len(o.CRDs) == 0 && !o.Cluster.On && len(o.policy.paths) == 0:
 		return errors.New("no CRD given: use --crd PATH (see celadon check --help)")
 	case !slices.Contains([]string{"", "status", "scale"}, o.Subresource):
 		return fmt.Errorf("--subresource %q: want status or scale", o.Subresource)
@@ -136,17 +138,20 @@ func (o *Options) Check(paths []string) error {
 		return fmt.Errorf("--pipe: objects are read as requests and answered in JSON: do not set %s", o.flagWithoutMeaning(paths))
 	case o.Pipe && slices.Contains(o.CRDs, "-"):
 		return errors.New("--pipe: standard input holds the requests: use files or folders for --crd")
-	case count(slices.Concat(paths, o.CRDs, o.Olds, o.CRDOlds), "-") > 1:
+	case count(slices.Concat(paths, o.CRDs, o.Olds, o.CRDOlds, o.policy.paths), "-") > 1:
 		return errors.New("- is given more than once: standard input can be read only once")
 	case o.Base != "" && slices.Contains(paths, "-"):
 		return errors.New("--base: standard input has no revision: want files or folders")
 	case o.Watch && (o.Out != "" || o.BaselineOut != "" || o.partial()):
 		return errors.New("--watch: each run writes a new report: do not set --out, --baseline-out, --shard, or --source")
-	case o.Watch && slices.Contains(slices.Concat(paths, o.CRDs, o.Olds, o.CRDOlds), "-"):
+	case o.Watch && slices.Contains(slices.Concat(paths, o.CRDs, o.Olds, o.CRDOlds, o.policy.paths), "-"):
 		return errors.New("--watch: standard input does not change: want files or folders")
 	}
 	if _, err := types.ParseVersion(o.KubeVersion); err != nil {
 		return fmt.Errorf("--kube-version: %w", err)
+	}
+	if err := o.checkPolicy(); err != nil {
+		return err
 	}
 	if err := o.selection().Check(); err != nil {
 		return fmt.Errorf("--exclude %w", err)

@@ -144,6 +144,10 @@ func (o *Options) significantFlags() []string {
 		{finding.WithPersisted, o.Persisted},
 		{finding.WithTables, o.Summary},
 		{"--baseline", o.Baseline != ""},
+		{"--policy", len(o.policy.paths) > 0},
+		{"--as=" + o.policy.as, o.policy.as != ""},
+		{"--as-group=" + strings.Join(o.policy.asGroups, ","), len(o.policy.asGroups) > 0},
+		{"--operation=" + o.policy.operation, o.policy.operation != ""},
 	} {
 		if f.set {
 			flags = append(flags, f.text)
@@ -155,7 +159,7 @@ func (o *Options) significantFlags() []string {
 	return flags
 }
 
-// digest returns a digest of the CRDs. It omits fields that only a server sets.
+// digest returns a digest of the CRDs and policies. It omits fields that only a server sets.
 func (c *checker) digest() string {
 	h := sha256.New()
 	for _, d := range []*verdict.CRDs{c.CRDs, c.Before} {
@@ -175,6 +179,9 @@ func (c *checker) digest() string {
 			fmt.Fprintf(h, "%q\n", problem)
 		}
 		h.Write([]byte{0})
+	}
+	if c.Admission != nil {
+		c.Admission.Policies.Hash(h)
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"runtime"
+	"slices"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
@@ -192,7 +193,7 @@ func (t *tally) last() {
 	s := &t.summary
 	if c := t.checker; c != nil {
 		s.Vanished += c.Olds.Vanished()
-		t.problems = append(t.problems, c.Problems()...)
+		t.problems = slices.Concat(t.problems, c.policyProblems, c.Problems())
 	}
 	if t.baseline != nil {
 		t.stale = append(t.stale, t.baseline.stale(t.options, t.checker != nil)...)

@@ -103,10 +103,11 @@ type Part struct {
 	Key    string      `json:"key,omitempty"`
 	Causes []PartCause `json:"causes,omitempty"`
 	Strict []Excerpt   `json:"strict,omitempty"`
-	// Duplicate, Update, and Bug are the fields of Object and CRD. Limit is the rule of an
+	// Duplicate, Update, Resource, and Bug are the fields of Object and CRD. Limit is the rule of an
 	// undecided object.
 	Duplicate bool     `json:"duplicate,omitempty"`
 	Update    bool     `json:"update,omitempty"`
+	Resource  string   `json:"resource,omitempty"`
 	Bug       string   `json:"bug,omitempty"`
 	Limit     *PartRef `json:"limit,omitempty"`
 }
@@ -137,7 +138,7 @@ func (l *PartLine) Join() error {
 		return p.join(c.Causes, c.Strict, &c.Bug)
 	}
 	o := l.Object
-	o.At, o.Duplicate, o.Key = p.At, p.Duplicate, cmp.Or(p.Key, o.Called())
+	o.At, o.Duplicate, o.Resource, o.Key = p.At, p.Duplicate, p.Resource, cmp.Or(p.Key, o.Called())
 	if p.Limit != nil {
 		o.Limit = &engine.WorkLimitError{Rule: engine.RuleRef{Version: p.Limit.Version, Path: p.Limit.Path, Index: p.Limit.Index, Rule: p.Limit.Rule}}
 	}

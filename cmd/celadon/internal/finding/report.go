@@ -4,6 +4,7 @@ package finding
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
@@ -41,6 +42,13 @@ type Object struct {
 	Status      *Status  `json:"status,omitempty"`
 	Causes      []Cause  `json:"causes"`
 	Warnings    []string `json:"warnings"`
+	// Policies holds the effects of admission policies, and AuditAnnotations what they add to the
+	// audit event.
+	Policies         []PolicyDecision  `json:"policies,omitempty"`
+	AuditAnnotations map[string]string `json:"auditAnnotations,omitempty"`
+	// StructureOnly is set for an object of a built-in kind, because only its structure and the
+	// policies are checked.
+	StructureOnly bool `json:"structureOnly,omitempty"`
 	// Problem is the reason why an object is skipped, unreadable, or undecided.
 	Problem string `json:"problem,omitempty"`
 	// Upgrade describes the effect of another CRD on the object.
@@ -50,6 +58,10 @@ type Object struct {
 	Known bool `json:"known,omitempty"`
 	// Strict lists the positions of unknown and duplicate fields, which have no causes.
 	Strict []Location `json:"strict,omitempty"`
+
+	// Following holds the causes that the server would report once the fields of Strict are
+	// corrected, if requested.
+	Following []Cause `json:"following,omitempty"`
 
 	// Persisted is an accepted object as it would be stored, and SelectableFields the values for
 	// field selectors. Both are set on request.
@@ -65,6 +77,8 @@ type Object struct {
 	// Duplicate is set if Status is about duplicate keys in YAML. kubectl does not print such an
 	// error, because it decodes YAML itself and keeps the last key.
 	Duplicate bool `json:"-"`
+	// Resource is the plural name of a denied object's resource, which kubectl prints.
+	Resource string `json:"-"`
 	// Bug is an internal error.
 	Bug error `json:"-"`
 	// Explained is the work of computing the values in rules.
@@ -119,6 +133,12 @@ func NewCauses(list []engine.Cause) []Cause {
 	return causes
 }
 
+// Incomplete reports whether the cause is the server's remark that some rules did not run because of
+// the other causes.
+func (c *Cause) Incomplete() bool {
+	return c.Field == "<nil>" && strings.Contains(c.Message, "some validation rules were not checked because the object was invalid")
+}
+
 // Location returns the location of the cause.
 func (c *Cause) Location() Location {
 	return Location{File: c.File, Line: c.Line, Column: c.Column, Field: c.Field, Excerpt: c.Excerpt}
@@ -137,7 +157,9 @@ type Location struct {
 	Column int    `json:"column"`
 	Field  string `json:"field"`
 	// Message is the server's message for this location, or "".
-	Message string  `json:"message,omitempty"`
+	Message string `json:"message,omitempty"`
+	// Hint is a question that suggests a fix, such as "did you mean replicas?", or "".
+	Hint    string  `json:"hint,omitempty"`
 	Excerpt Excerpt `json:"-"`
 }
 
@@ -147,14 +169,18 @@ func (p Location) String() string {
 
 // Summary counts the objects of a run.
 type Summary struct {
-	Checked    int `json:"checked"`
-	Valid      int `json:"valid"`
-	Invalid    int `json:"invalid"`
-	Skipped    int `json:"skipped"`
-	Unreadable int `json:"unreadable"`
-	Undecided  int `json:"undecided,omitempty"`
+	Checked int `json:"checked"`
+	Valid   int `json:"valid"`
+	Invalid int `json:"invalid"`
+	Skipped int `json:"skipped"`
+	// SkippedKinds counts the skipped objects by kind and group.
+	SkippedKinds map[string]int `json:"skippedKinds,omitempty"`
+	Unreadable   int            `json:"unreadable"`
+	Undecided    int            `json:"undecided,omitempty"`
 	// Ignored counts documents in folders that are not objects.
 	Ignored int `json:"ignored,omitempty"`
+	// StructureOnly counts the objects of built-in kinds.
+	StructureOnly int `json:"structureOnly,omitempty"`
 	// Vanished counts old objects without a new version.
 	Vanished int `json:"vanished,omitempty"`
 	// Omitted counts findings that the report leaves out.
@@ -190,12 +216,45 @@ func (o *Object) Finding(strictKinds bool) bool { return !o.Known && o.Wrong(str
 
 // Wrong reports whether the object fails the run unless it is in the baseline.
 func (o *Object) Wrong(strictKinds bool) bool {
-	return o.Verdict == Invalid || o.Verdict == Skipped && strictKinds || o.Upgrade != nil && o.Upgrade.Finding()
+	return o.Verdict == Invalid || strictKinds && o.WithoutCRD() || o.Upgrade != nil && o.Upgrade.Finding()
+}
+
+// WithoutCRD reports whether the object is skipped although only a CRD can define its kind. Such an
+// object is a finding on request.
+func (o *Object) WithoutCRD() bool {
+	return o.Verdict == Skipped && !builtinGroups[o.GroupKind().Group]
+}
+
+// builtinGroups are the groups of kinds without a CRD.
+var builtinGroups = map[string]bool{
+	"": true, "admissionregistration.k8s.io": true, "apiextensions.k8s.io": true, "apiregistration.k8s.io": true, "apps": true,
+	"authentication.k8s.io": true, "authorization.k8s.io": true, "autoscaling": true, "batch": true, "certificates.k8s.io": true,
+	"coordination.k8s.io": true, "discovery.k8s.io": true, "events.k8s.io": true, "extensions": true, "flowcontrol.apiserver.k8s.io": true,
+	"internal.apiserver.k8s.io": true, "networking.k8s.io": true, "node.k8s.io": true, "policy": true, "rbac.authorization.k8s.io": true,
+	"resource.k8s.io": true, "scheduling.k8s.io": true, "storage.k8s.io": true, "storagemigration.k8s.io": true,
+}
+
+// maxSkippedKinds limits the kinds in a Summary.
+const maxSkippedKinds = 100
+
+// skip counts a skipped object by its kind.
+func (s *Summary) skip(o *Object) {
+	s.Skipped++
+	kind := o.GroupKind().String()
+	if s.SkippedKinds == nil {
+		s.SkippedKinds = map[string]int{}
+	}
+	if _, ok := s.SkippedKinds[kind]; ok || len(s.SkippedKinds) < maxSkippedKinds {
+		s.SkippedKinds[kind]++
+	}
 }
 
 // Count adds an object to the counts.
 func (s *Summary) Count(o *Object) {
 	s.known(o.Known)
+	if o.StructureOnly {
+		s.StructureOnly++
+	}
 	switch o.Verdict {
 	case Valid:
 		s.Checked++
@@ -204,7 +263,7 @@ func (s *Summary) Count(o *Object) {
 		s.Checked++
 		s.Invalid++
 	case Skipped:
-		s.Skipped++
+		s.skip(o)
 	case Unreadable:
 		s.Unreadable++
 	case Undecided:

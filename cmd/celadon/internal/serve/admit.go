@@ -237,10 +237,23 @@ func (h *admissionHandler) record(req *admissionv1.AdmissionRequest, d *admissio
 	annotations := d.Response.AuditAnnotations
 	switch d.Verdict {
 	case admission.Refused:
-		h.log.Info("refused", append(about, "cost", d.Result.Cost, "causes", annotations[admission.AuditCauses], "rules", annotations[admission.AuditRules])...)
+		h.log.Info("refused", append(about, "cost", costOf(d), "causes", annotations[admission.AuditCauses], "rules", annotations[admission.AuditRules], "policies", annotations[admission.AuditPolicies])...)
 	case admission.Undecided:
 		h.log.Warn("undecided", append(about, "reason", annotations[admission.AuditReason])...)
 	}
+}
+
+// costOf returns the cost of the CRD's rules and of the policies.
+func costOf(d *admission.Decision) (cost int64) {
+	if d.Result != nil {
+		cost = d.Result.Cost
+	}
+	if d.Policies != nil {
+		for _, e := range d.Policies.Evaluations {
+			cost += e.Cost + e.MatchCost
+		}
+	}
+	return cost
 }
 
 // maxName is longer than any name that an API server sends.

@@ -28,6 +28,7 @@ import (
 // Options holds the flags of celadon serve.
 type Options struct {
 	CRDs        []string
+	Policies    []string
 	Listen      string
 	TLSCert     string
 	TLSKey      string
@@ -53,6 +54,7 @@ const (
 // Flags adds the flags of celadon serve to f.
 func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.CRDs, "crds", nil, "read CRDs from `PATH`: a file or a folder, watched (repeatable)")
+	f.StringArrayVar(&o.Policies, "policies", nil, "evaluate the admission policies in `PATH`, with the objects that they refer to: a file or a folder, watched (repeatable)")
 	f.StringVar(&o.Listen, "listen", defaultListen, "`ADDRESS` to listen on")
 	f.StringVar(&o.TLSCert, "tls-cert", "", "read the certificate chain in PEM from `FILE`, watched")
 	f.StringVar(&o.TLSKey, "tls-key", "", "read the private key in PEM from `FILE`, watched")
@@ -75,6 +77,9 @@ func (o *Options) config() (cfg admission.Config, err error) {
 	}
 	if slices.Contains(o.CRDs, "-") {
 		return cfg, errors.New("--crds -: want a file or a folder, which can be watched")
+	}
+	if slices.Contains(o.Policies, "-") {
+		return cfg, errors.New("--policies -: want a file or a folder, which can be watched")
 	}
 	if cfg.Mode, err = o.admissionMode(); err != nil {
 		return cfg, err
@@ -162,6 +167,9 @@ func Run(ctx context.Context, streams command.Streams, o *Options) error {
 	if problems, _ := folder.load(); len(problems) > 0 {
 		text := strings.ReplaceAll("\n"+errors.Join(problems...).Error(), "\n", "\n  ")
 		return fmt.Errorf("not all CRDs can be served:%s", text)
+	}
+	if err := o.servePolicies(ctx, s); err != nil {
+		return err
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Listen)
 	if err != nil {

@@ -70,6 +70,11 @@ var keys = map[string]map[string]Class{
 		"field-selector": ByHand, // leaves objects out
 		"now":            ByHand,
 
+		"policy":    ByHand, // a policy may change an object so that it is accepted
+		"as":        ByHand, // a policy may exempt a user
+		"as-group":  ByHand,
+		"operation": ByHand,
+
 		"pipe":  Never, // the calling program sends the requests
 		"watch": Never,
 		// Only the user decides whether to connect, and to which cluster.
@@ -197,6 +202,7 @@ var keys = map[string]map[string]Class{
 
 		"kube-version": Stricter,
 
+		"policy":  ByHand,
 		"version": ByHand,
 		"want":    ByHand,
 		"full":    ByHand,
@@ -241,7 +247,7 @@ var positional = []string{"objects", "crds", "suites"}
 // The values of these keys are paths, relative to the folder of the file. The package outfile checks
 // links in outputPaths.
 var (
-	inputPaths  = []string{"objects", "crds", "suites", "crd", "object", "old", "crd-old", "allow", "convert-ca", "baseline"}
+	inputPaths  = []string{"objects", "crds", "suites", "crd", "object", "old", "crd-old", "allow", "convert-ca", "baseline", "policy"}
 	outputPaths = []string{"cover-out", "cases-out", "baseline-out", "out"}
 )
 

@@ -32,7 +32,7 @@ func (p *partPrinter) CRD(c *finding.CRD) error {
 
 func (p *partPrinter) Object(o *finding.Object) error {
 	part := partOf(o.Causes, o.Strict, o.Bug)
-	part.At, part.Duplicate = o.At, o.Duplicate
+	part.At, part.Duplicate, part.Resource = o.At, o.Duplicate, o.Resource
 	if o.Key != o.Called() {
 		part.Key = o.Key
 	}

@@ -1,8 +1,14 @@
 package print
 
 import (
+	"cmp"
+	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
@@ -42,7 +48,7 @@ func (p *textPrinter) Object(o *finding.Object) error {
 			undecided(&b, o)
 		}
 	case finding.Skipped:
-		if p.StrictKinds || p.Verbose || o.Operation != "" {
+		if p.StrictKinds && o.WithoutCRD() || p.Verbose || o.Operation != "" {
 			untrusted.Fprintf(&b, "%s: %s %q skipped: %s\n", place(o), o.Kind, o.Name, o.Problem)
 		}
 	case finding.Ignored:
@@ -75,8 +81,9 @@ func warnings(o *finding.Object) (lines untrusted.Safe) {
 }
 
 func (p *textPrinter) valid(b *strings.Builder, o *finding.Object) {
-	if b.Len() > 0 && !p.Quiet {
+	if (b.Len() > 0 || len(o.Policies) > 0) && !p.Quiet {
 		untrusted.Fprintf(b, "  --> %s\n", place(o))
+		showPolicies(b, o)
 	}
 	if p.Verbose {
 		untrusted.Fprintf(b, "%s: %s %q is valid (%s, cost %d)\n", place(o), o.Kind, o.Name, o.Operation, o.Cost)
@@ -105,7 +112,7 @@ func counts(b *strings.Builder, s *finding.Summary) {
 	}
 	untrusted.Fprintf(b, "%s checked: %d valid, %d invalid", phrase.Count(s.Checked, "object"), s.Valid, s.Invalid)
 	if s.Skipped > 0 {
-		untrusted.Fprintf(b, "; %d skipped", s.Skipped)
+		untrusted.Fprintf(b, "; %d skipped%s", s.Skipped, skippedKinds(s))
 	}
 	if s.Unreadable > 0 {
 		untrusted.Fprintf(b, "; %d unreadable", s.Unreadable)
@@ -124,6 +131,9 @@ func counts(b *strings.Builder, s *finding.Summary) {
 		b.WriteString("; interrupted")
 	}
 	b.WriteByte('\n')
+	if s.StructureOnly > 0 {
+		untrusted.Fprintf(b, "%s of built-in kinds: only structure and policies were checked\n", phrase.Count(s.StructureOnly, "object"))
+	}
 	if s.Vanished > 0 {
 		untrusted.Fprintf(b, "%s without a new object: not checked\n", phrase.Count(s.Vanished, "old object"))
 	}
@@ -134,6 +144,27 @@ func counts(b *strings.Builder, s *finding.Summary) {
 		untrusted.Fprintf(b, "%s\n", lacks)
 	}
 	showUpgrades(b, s.Upgrade)
+}
+
+// shownKinds limits the kinds of skipped objects in text.
+const shownKinds = 5
+
+// skippedKinds returns the most frequent kinds of skipped objects with their counts.
+func skippedKinds(s *finding.Summary) string {
+	kinds := slices.SortedFunc(maps.Keys(s.SkippedKinds), func(a, b string) int {
+		return cmp.Or(s.SkippedKinds[b]-s.SkippedKinds[a], strings.Compare(a, b))
+	})
+	parts := make([]string, min(len(kinds), shownKinds))
+	for i := range parts {
+		parts[i] = fmt.Sprintf("%d %s", s.SkippedKinds[kinds[i]], kinds[i])
+	}
+	switch {
+	case len(parts) == 0:
+		return ""
+	case len(kinds) > len(parts):
+		parts = append(parts, "…")
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
 }
 
 // crdCounts returns the CRDs' part of the last line of a report.
@@ -170,13 +201,16 @@ func KubectlError(o *finding.Object) untrusted.Safe {
 			messages = append(messages, message)
 		}
 	}
-	head := untrusted.Sprintf("The %s %q is invalid: ", o.Kind, o.Name)
+	head := untrusted.Sprintf("The %s %q is invalid: ", cmp.Or(o.Resource, o.Kind), o.Name)
+	if o.Resource != "" && o.Status.Reason != string(metav1.StatusReasonInvalid) {
+		messages = nil // a policy may have another reason
+	}
 	switch len(messages) {
 	case 0:
 		if o.Duplicate {
 			return untrusted.Sprintf("%s: %s %q: a duplicate key: kubectl keeps the last one; a server that receives this YAML reports (%s): %s\n", place(o), o.Kind, o.Name, o.Status.Reason, Sentence(o.Status.Message))
 		}
-		verb := map[string]string{"create": "creating", "update": "applying patch to"}[o.Operation]
+		verb := map[string]string{"create": "creating", "update": "applying patch to", "delete": "deleting"}[o.Operation]
 		who := untrusted.Safe("Error from server")
 		if o.Status.Reason != "" {
 			who = untrusted.Sprintf("Error from server (%s)", o.Status.Reason)
@@ -200,6 +234,9 @@ func where(b *strings.Builder, o *finding.Object) {
 	rules := map[finding.Location][]*finding.Cause{}
 	for i := range o.Causes {
 		c := &o.Causes[i]
+		if c.Incomplete() && len(o.Causes) > 1 {
+			continue
+		}
 		location := c.Location()
 		if c.Line == 0 {
 			location = finding.Location{}
@@ -214,14 +251,32 @@ func where(b *strings.Builder, o *finding.Object) {
 	if len(locations) == 0 {
 		untrusted.Fprintf(b, "  --> %s\n", placeInFile(o))
 	}
+	showPolicies(b, o)
 	for _, location := range locations {
 		location.Show(b)
+		if location.Hint != "" {
+			untrusted.Fprintf(b, "        %s\n", location.Hint)
+		}
 		why(b, rules[location])
 	}
 	if more := len(o.Strict) - maxStrict; more > 0 {
 		untrusted.Fprintf(b, "  … %s: use -o json to see all of them\n", phrase.Count(more, "more field"))
 	}
 	why(b, rules[finding.Location{}])
+	following(b, o)
+}
+
+// following writes the causes that the server would report after the errors above are fixed.
+func following(b *strings.Builder, o *finding.Object) {
+	if len(o.Following) == 0 {
+		return
+	}
+	b.WriteString("  would follow once this is fixed:\n")
+	for i := range o.Following {
+		c := &o.Following[i]
+		untrusted.Fprintf(b, "  * %s: %s\n", c.Field, Sentence(c.Message))
+	}
+	where(b, &finding.Object{File: o.File, Line: o.Line, Causes: o.Following})
 }
 
 // maxStrict limits how many positions of unknown and duplicate fields are shown per object. The

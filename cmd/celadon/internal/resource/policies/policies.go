@@ -14,23 +14,25 @@ import (
 	"github.com/celadon-cel/celadon/engine/policy"
 )
 
-// kind is the kind of policies.
-const kind = "ValidatingAdmissionPolicy"
+// Kind is the kind of policies.
+const Kind = "ValidatingAdmissionPolicy"
 
 // ErrNoPolicy reports paths without a policy.
-var ErrNoPolicy = errors.New("no " + kind)
+var ErrNoPolicy = errors.New("no " + Kind)
 
 // ErrNoBinding reports a policy that has no effect because it has no binding.
-var ErrNoBinding = errors.New("the policy has no effect because it has no binding: add a " + kind + "Binding")
+var ErrNoBinding = errors.New("the policy has no effect because it has no binding: add a " + Kind + "Binding")
 
 // Policies holds compiled policies.
 type Policies struct {
 	Set *policy.Set
-	// Problems lists documents that cannot be read, then invalid policies and bindings, then policies
-	// without a binding.
+	// Problems lists documents that cannot be read, then invalid policies and bindings.
 	Problems []Problem
+	// Unbound lists the policies without a binding.
+	Unbound []Problem
 
-	documents []*input.Document
+	documents   []*input.Document
+	validations map[string]validations // by policy
 }
 
 // A Problem is an error in a document.
@@ -88,7 +90,12 @@ func (p *Policies) compile(objects []map[string]any, paths []string, cfg policy.
 	if err != nil && !errors.As(err, &invalid) {
 		return err
 	}
-	p.Set = set
+	p.Set, p.validations = set, map[string]validations{}
+	for _, doc := range p.documents {
+		if id := doc.Identity(); id.Kind == Kind && p.validations[id.Name].whole.File == "" {
+			p.validations[id.Name] = validationsOf(doc)
+		}
+	}
 	if invalid != nil {
 		for _, e := range invalid.Errors {
 			p.Problems = append(p.Problems, Problem{location(p.documents[e.Document], e.Path), e})
@@ -96,7 +103,7 @@ func (p *Policies) compile(objects []map[string]any, paths []string, cfg policy.
 	}
 	for _, info := range set.Policies() {
 		if len(info.Bindings) == 0 {
-			p.Problems = append(p.Problems, Problem{p.Locate(kind, info.Name, ""), ErrNoBinding})
+			p.Unbound = append(p.Unbound, Problem{p.Locate(Kind, info.Name, ""), ErrNoBinding})
 		}
 	}
 	if len(set.Policies()) == 0 && len(p.Problems) == 0 {
@@ -117,6 +124,62 @@ func (p *Policies) Locate(kind, name, path string) string {
 		return location(doc, path)
 	}
 	return ""
+}
+
+// A Validation is the expression of a validation and its position. Line is 0 if it is not known.
+type Validation struct {
+	Expression string
+	File       string
+	Line       int
+}
+
+// validations are the validations of a policy.
+type validations struct {
+	whole Validation
+	list  []Validation
+}
+
+func validationsOf(doc *input.Document) validations {
+	v := validations{whole: Validation{File: doc.File, Line: doc.Line}}
+	spec, _ := doc.Object["spec"].(map[string]any)
+	list, _ := spec["validations"].([]any)
+	fields := make([]string, len(list))
+	for i := range list {
+		fields[i] = fmt.Sprintf("spec.validations[%d].expression", i)
+	}
+	for i, at := range doc.Locate(fields) {
+		one, _ := list[i].(map[string]any)
+		expression, _ := one["expression"].(string)
+		v.list = append(v.list, Validation{Expression: expression, File: doc.File, Line: at.Line})
+	}
+	return v
+}
+
+// Validation returns the validation of a policy with the given index, or the position of the policy
+// if the index is -1.
+func (p *Policies) Validation(policy string, index int) Validation {
+	v := p.validations[policy]
+	if index < 0 || index >= len(v.list) {
+		return v.whole
+	}
+	return v.list[index]
+}
+
+// Documents returns the documents from which Set was compiled. They are read-only.
+func (p *Policies) Documents() []map[string]any {
+	objects := make([]map[string]any, len(p.documents))
+	for i, doc := range p.documents {
+		objects[i] = doc.Object
+	}
+	return objects
+}
+
+// Hash writes the contents of all documents to w.
+func (p *Policies) Hash(w io.Writer) {
+	for _, doc := range p.documents {
+		data, err := doc.JSON()
+		fmt.Fprintf(w, "%d %v\n%s\n", len(data), err, data)
+	}
 }
 
 // location returns the file and line of a field, or those of the document if the field is not found.

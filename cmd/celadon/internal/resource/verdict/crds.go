@@ -31,6 +31,7 @@ type CRDs struct {
 
 	catalog *catalog.Catalog
 	byEntry map[*catalog.Entry]*Definition
+	charts  charts
 }
 
 // A Definition is a CRD with its compiled rules.
@@ -51,6 +52,8 @@ type Definition struct {
 type Use struct {
 	Vet    *CRDReviewer // vets the CRDs; nil means that they are not vetted
 	Before bool         // they are the CRDs before an update that is vetted
+	// Optional is set if it is no error that there are none.
+	Optional bool
 }
 
 // Read reads the CRDs of a source without compiling them. The paths in named were named by the user
@@ -63,7 +66,12 @@ func Read(ctx context.Context, source batch.Source, named []string, use Use, cfg
 	found := 0
 	var given []crdRead
 	var t templates
-	read := func(doc *input.Document) crdRead { return readCRD(ctx, doc, named, &t, use) }
+	read := func(doc *input.Document) crdRead {
+		if d.charts.has(doc, named) {
+			return crdRead{}
+		}
+		return readCRD(ctx, doc, named, &t, use)
+	}
 	err := batch.From(source, read, func(r crdRead) error {
 		if r.vetted != nil {
 			d.Verdicts = append(d.Verdicts, r.vetted)
@@ -78,7 +86,7 @@ func Read(ctx context.Context, source batch.Source, named []string, use Use, cfg
 		}
 		return nil
 	}).Run(ctx)
-	if found == 0 && err == nil {
+	if found == 0 && err == nil && !use.Optional {
 		d.Problems = append(d.Problems, noCRD(named))
 	}
 	d.add(given)
@@ -132,6 +140,7 @@ func (d *CRDs) unreadable(r crdRead) {
 
 // add puts the CRDs into the catalog.
 func (d *CRDs) add(given []crdRead) {
+	given = withoutCopies(given)
 	crds := make([]*apiextensionsv1.CustomResourceDefinition, len(given))
 	for i, r := range given {
 		crds[i] = r.CRD.ForEngine()
@@ -142,7 +151,7 @@ func (d *CRDs) add(given []crdRead) {
 		for _, e := range errs.Errors {
 			failed[e.Index] = true
 			if errors.Is(e, catalog.ErrTwice) {
-				d.Problems = append(d.Problems, fmt.Errorf("%s: %s is %w", given[e.Index].Location, e.Name, catalog.ErrTwice))
+				d.Problems = append(d.Problems, given[e.Index].differsFrom(given))
 			} else {
 				d.Problems = append(d.Problems, fmt.Errorf("%s: %w", given[e.Index].Location, e))
 			}

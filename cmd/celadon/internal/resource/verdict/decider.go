@@ -49,6 +49,8 @@ type Config struct {
 	Selector fields.Selector
 	// Observe, if not nil, is called for each run of a rule.
 	Observe func(engine.RuleRun)
+	// Admission, if not nil, holds the policies for accepted objects.
+	Admission *Admission
 }
 
 // A Decider decides documents. It is safe for concurrent use.
@@ -61,6 +63,8 @@ type Decider struct {
 	Explained trace.Run
 
 	templates templates
+	charts    charts
+	builtins  builtins
 }
 
 // Problems returns the errors of the CRDs and of the old objects.
@@ -71,6 +75,9 @@ func (c *Decider) Problems() []error {
 	}
 	return problems
 }
+
+// Notes returns remarks about the input that do not affect the verdicts.
+func (c *Decider) Notes() []error { return append(c.CRDs.charts.notes(), c.charts.notes()...) }
 
 // Decide returns the verdict on a document, or nil if the context is canceled.
 func (c *Decider) Decide(ctx context.Context, doc *input.Document) *finding.Object {
@@ -91,6 +98,11 @@ func (c *Decider) Decide(ctx context.Context, doc *input.Document) *finding.Obje
 			return rep
 		}
 	}
+	if c.charts.has(doc, c.Named) {
+		rep.Line, rep.Verdict, rep.Problem = 0, finding.Ignored, "a template of a Helm chart"
+		rep.Template = true
+		return rep
+	}
 	if c.templates.has(doc) {
 		rep.Line, rep.Verdict, rep.Problem = 0, finding.Unreadable, errTemplate.Error()
 		rep.Template = true
@@ -104,6 +116,12 @@ func (c *Decider) Decide(ctx context.Context, doc *input.Document) *finding.Obje
 	}
 	rep.Identity = id
 	if def == nil {
+		if c.Admission != nil && typed && c.decideBuiltin(ctx, doc, rep) {
+			return rep
+		}
+		if typed && c.unknownKind(rep) {
+			return rep
+		}
 		rep.Verdict, rep.Problem = finding.Skipped, fmt.Sprintf("no CRD given for %s", id.GroupKind())
 		return rep
 	}
@@ -114,6 +132,9 @@ func (c *Decider) Decide(ctx context.Context, doc *input.Document) *finding.Obje
 		c.upgrade(ctx, def, doc, rep)
 		c.choose(def, doc.Object, rep)
 	} else if typed && unserved(def.engine, rep) {
+		c.choose(def, doc.Object, rep)
+	} else if typed && c.Admission.operation() == Delete {
+		c.delete(ctx, def, doc, rep)
 		c.choose(def, doc.Object, rep)
 	} else {
 		c.choose(def, c.write(ctx, def, doc, rep), rep)
@@ -184,7 +205,7 @@ func (c *Decider) write(ctx context.Context, def *Definition, doc *input.Documen
 	if c.noSubresource(def, doc, rep) {
 		return doc.Object
 	}
-	if old, ok := c.Olds.find(c.CRDs, doc.File, rep.Identity); ok {
+	if old := c.old(doc, rep.Identity); old != nil {
 		rep.Operation, req.OldObject = "update", old
 	} else if c.Subresource != "" {
 		rep.Verdict, rep.Problem = finding.Skipped, "no old object for a "+c.Subresource+" update"
@@ -208,6 +229,9 @@ func (c *Decider) request(ctx context.Context, def *Definition, req engine.Reque
 	if res.Allowed {
 		if couldBeTooLarge(doc) {
 			rep.Warnings = append(rep.Warnings, tooLarge(doc.JSON, res)...)
+		}
+		if !c.admitWrite(ctx, def, req, doc, res.Object, rep) {
+			return doc.Object
 		}
 		c.show(def, req, doc, res, rep)
 		return res.Object

@@ -12,6 +12,9 @@ import (
 
 // Olds holds the old objects of updates.
 type Olds struct {
+	// WithoutCRD is set if objects without a CRD are kept, too.
+	WithoutCRD bool
+
 	byKey map[string]*oldObject
 	// byFile holds the objects of --base by file and key, because a repository may have an object in
 	// several files. They are in byKey, too.
@@ -116,7 +119,7 @@ func (o *Olds) add(r Old, crds *CRDs, owns func(key string) bool) error {
 	if owns != nil && !owns(crds.Key(r.named)) {
 		return nil
 	}
-	if r.Err != nil || !crds.knows(r.id) {
+	if r.Err != nil || !o.keeps(r, crds) {
 		return r.Err
 	}
 	key := crds.key(r.id)
@@ -125,6 +128,11 @@ func (o *Olds) add(r Old, crds *CRDs, owns func(key string) bool) error {
 	}
 	o.byKey[key] = newOldObject(r)
 	return nil
+}
+
+// keeps reports whether an old object can be used.
+func (o *Olds) keeps(r Old, crds *CRDs) bool {
+	return crds.knows(r.id) || o.WithoutCRD && r.id.Kind != ""
 }
 
 // TakeBase adds an object of --base. It returns errors instead of keeping them, because an
@@ -136,7 +144,7 @@ func (o *Olds) TakeBase(r Old, crds *CRDs, owns func(key string) bool) error {
 	if r.Err != nil {
 		return r.Err
 	}
-	if !crds.knows(r.id) {
+	if !o.keeps(r, crds) {
 		return nil
 	}
 	key := crds.key(r.id)

@@ -1,0 +1,78 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/policies"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
+	"github.com/celadon-cel/celadon/engine/policy"
+)
+
+// policyOptions holds the flags about policies.
+type policyOptions struct {
+	paths     []string
+	as        string
+	asGroups  []string
+	operation string
+}
+
+func (o *policyOptions) flags(f *pflag.FlagSet) {
+	f.StringArrayVar(&o.paths, "policy", nil, "evaluate the admission policies in `PATH`, with the bindings, params, Namespaces, and RBAC objects there: a file, a folder, or - (repeatable; see docs/policies.md)")
+	f.StringVar(&o.as, "as", "", "with --policy: `USER` who sends the requests (default: kubernetes-admin, as in a new cluster)")
+	f.StringArrayVar(&o.asGroups, "as-group", nil, "with --as: `GROUP` of the user (repeatable)")
+	f.StringVar(&o.operation, "operation", "", "with --policy: create, update, or delete each object (default: update objects with an old version, and create the others)")
+}
+
+// checkPolicy returns an error if the flags about policies are invalid.
+func (o *Options) checkPolicy() error {
+	p := &o.policy
+	switch {
+	case len(p.paths) == 0 && (p.as != "" || len(p.asGroups) > 0 || p.operation != ""):
+		return errors.New("--as, --as-group, and --operation describe requests to policies: use them with --policy PATH")
+	case p.as == "" && len(p.asGroups) > 0:
+		return errors.New("--as-group: a group has no effect without a user: use --as USER, too")
+	case p.operation == "connect":
+		return errors.New("--operation connect: custom resources have no subresource to connect to: want create, update, or delete")
+	case !slices.Contains([]string{"", verdict.Create, verdict.Update, verdict.Delete}, p.operation):
+		return fmt.Errorf("--operation %q: want create, update, or delete", p.operation)
+	case p.operation == verdict.Create && (len(o.Olds) > 0 || o.Base != ""):
+		return errors.New("--operation create: a create has no old object: do not set --old or --base")
+	case (p.operation == verdict.Create || p.operation == verdict.Delete) && o.Subresource != "":
+		return fmt.Errorf("--operation %s: a subresource can only be updated: do not set --subresource", p.operation)
+	case len(p.paths) > 0 && o.upgrades():
+		return fmt.Errorf("--policy: an upgrade check compares CRDs: do not set %s", o.upgrade())
+	case len(p.paths) > 0 && o.Subresource == "scale":
+		return errors.New("--policy: policies see a Scale instead of the object: do not set --subresource scale")
+	case len(p.paths) > 0 && o.Pipe:
+		return errors.New("--pipe: its requests are not evaluated by policies: do not set --policy")
+	}
+	return nil
+}
+
+// admission reads the policies and prints which have no binding. It returns nil if no policies are
+// requested. The problems are invalid policies and bindings.
+func (a *run) admission(ctx context.Context, o *Options) (_ *verdict.Admission, problems []error, err error) {
+	if len(o.policy.paths) == 0 {
+		return nil, nil, nil
+	}
+	p, err := policies.Read(ctx, a.Stdin, o.policy.paths, o.selection(), policy.Config{KubeVersion: o.KubeVersion})
+	if err != nil {
+		return nil, nil, fmt.Errorf("--policy: %w", err)
+	}
+	for _, problem := range p.Problems {
+		problems = append(problems, problem)
+	}
+	for _, unbound := range p.Unbound {
+		a.Complain(unbound)
+	}
+	if len(problems) == 0 && len(p.Unbound) == len(p.Set.Policies()) {
+		return nil, nil, fmt.Errorf("--policy: no policy in %s has an effect", strings.Join(o.policy.paths, ", "))
+	}
+	return &verdict.Admission{Policies: p, User: policies.User(o.policy.as, o.policy.asGroups), Operation: o.policy.operation}, problems, nil
+}

@@ -1,0 +1,109 @@
+package print
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+)
+
+// showPolicies writes the decisions of policies. A decision with several actions is written once.
+func showPolicies(b *strings.Builder, o *finding.Object) {
+	for i := 0; i < len(o.Policies); {
+		d, actions := &o.Policies[i], []string{action(&o.Policies[i])}
+		for i++; i < len(o.Policies) && sameDecision(d, &o.Policies[i]); i++ {
+			actions = append(actions, action(&o.Policies[i]))
+		}
+		b.WriteString("  --> ")
+		if d.Line > 0 {
+			untrusted.Fprintf(b, "%s:%d: ", d.File, d.Line)
+		}
+		untrusted.Fprintf(b, "%s: %s\n", policyName(d), strings.Join(actions, ", "))
+		showDecision(b, o, d)
+	}
+}
+
+// showDecision writes the expression of a decision with its values. The message is written only if
+// it is not in the output of kubectl.
+func showDecision(b *strings.Builder, o *finding.Object, d *finding.PolicyDecision) {
+	if !isPrinted(o, d.Message) {
+		untrusted.Fprintf(b, "        message: %s\n", Sentence(d.Message))
+	}
+	if d.Expression == "" {
+		return
+	}
+	rule(b, "        expression: ", d.Expression)
+	for _, v := range d.Values {
+		untrusted.Fprintf(b, "          %s: %s\n", v.Expr, v.Text)
+	}
+}
+
+// isPrinted reports whether the output of kubectl contains the message of a decision.
+func isPrinted(o *finding.Object, message string) bool {
+	return o.Status != nil && strings.Contains(o.Status.Message, message) ||
+		slices.ContainsFunc(o.Warnings, func(warning string) bool { return strings.Contains(warning, message) })
+}
+
+// action returns the action of a decision for people.
+func action(d *finding.PolicyDecision) string {
+	if d.Action == "" {
+		return "failed, but ignored because failurePolicy is Ignore"
+	}
+	return d.Action
+}
+
+func sameDecision(a, b *finding.PolicyDecision) bool {
+	return a.Policy == b.Policy && a.Binding == b.Binding && a.Params == b.Params && a.Validation == b.Validation && a.Message == b.Message
+}
+
+// policyName identifies a validation with its policy and binding.
+func policyName(d *finding.PolicyDecision) string {
+	text := fmt.Sprintf("policy %s, binding %s", d.Policy, d.Binding)
+	if d.Params != "" {
+		text += ", params " + d.Params
+	}
+	if d.Validation >= 0 {
+		text += fmt.Sprintf(", spec.validations[%d]", d.Validation)
+	}
+	return text
+}
+
+// decision returns the finding of a decision about an object. Warnings are findings of their own.
+func (o object) decision(d *finding.PolicyDecision) finding.Finding {
+	level, name := "note", title(o.Object)
+	if d.Action == finding.Deny {
+		level, name = "error", name+" is denied"
+	}
+	var note strings.Builder
+	untrusted.Fprintf(&note, "%s: %s: %s\n", policyName(d), action(d), Sentence(d.Message))
+	text := fmt.Sprintf("%s: %s: %s: %s", name, policyName(d), action(d), d.Message)
+	if d.Expression != "" {
+		text += "\nexpression: " + d.Expression
+		rule(&note, "expression: ", d.Expression)
+	}
+	for _, v := range d.Values {
+		text += "\n  " + v.Expr + ": " + v.Text
+		untrusted.Fprintf(&note, "  %s: %s\n", v.Expr, v.Text)
+	}
+	id := d.Kind + "/" + d.Policy
+	if d.Validation >= 0 {
+		id += fmt.Sprintf("/spec.validations[%d]", d.Validation)
+	}
+	description := d.Expression
+	if description == "" {
+		description = d.Kind + " " + d.Policy
+	}
+	return o.finding(id, description, level, text, name, untrusted.Safe(strings.TrimSuffix(note.String(), "\n")))
+}
+
+// decisions yields the findings of policies, except warnings, which the server sends, too.
+func (o object) decisions(yield func(finding.Finding) bool) bool {
+	for i := range o.Policies {
+		if d := &o.Policies[i]; d.Action != "Warn" && !yield(o.decision(d)) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,94 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+)
+
+const examplePolicies = "../../../../examples/policies/policies"
+
+// policyReview returns a review of a CronTab with the fields that policies read.
+func policyReview(operation, replicas, user string) string {
+	text := cronTab(`{"schedule":"0 3 * * *","image":"a","replicas":` + replicas + `}`)
+	text = strings.NewReplacer(`"namespace":"ns"`, `"namespace":"default"`, `"CREATE"`, `"`+operation+`"`, `"jane"`, `"`+user+`"`,
+		`"userInfo"`, `"resource":{"group":"stable.example.com","version":"v1","resource":"crontabs"},"userInfo"`, `"username"`, `"groups":["devs"],"username"`).Replace(text)
+	if operation == "DELETE" {
+		text = strings.Replace(text, `"object"`, `"oldObject"`, 1)
+	}
+	return text
+}
+
+func TestServePolicies(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	if err := os.CopyFS(folder, os.DirFS(examplePolicies)); err != nil {
+		t.Fatal(err)
+	}
+	s := startServe(t, "--crds", exampleD, "--policies", folder, "--remove-after", "0s")
+	r := s.review("/validate", policyReview("CREATE", "5", "jane"))
+	if r.Allowed || r.Result.Code != 403 || !strings.Contains(r.Result.Message, "at most 3 replicas are allowed here") {
+		t.Errorf("denied: %+v", r)
+	}
+	if r := s.review("/validate", policyReview("CREATE", "2", "jane")); !r.Allowed {
+		t.Errorf("accepted: %+v", r)
+	}
+	if r := s.review("/validate", policyReview("DELETE", "2", "jane")); !r.Allowed || len(r.Warnings) != 1 {
+		t.Errorf("delete: %+v", r)
+	}
+	if refused := s.log.records("refused"); len(refused) != 1 || refused[0]["policies"] != "replica-limit replica-limit spec.validations[0]" {
+		t.Errorf("log: %v", refused)
+	}
+	limits := filepath.Join(folder, "limits.yaml")
+	replace(t, limits, strings.Replace(read(t, limits), `maxReplicas: "3"`, `maxReplicas: "9"`, 1))
+	s.await("the change is seen", func() bool { return len(s.log.records("policies loaded")) == 2 })
+	if r := s.review("/validate", policyReview("CREATE", "5", "jane")); !r.Allowed {
+		t.Errorf("after the change: %+v", r)
+	}
+	replace(t, limits, strings.Replace(read(t, limits), "variables.limit\n", "variables.\n", 1))
+	s.await("the error is logged", func() bool { return len(s.log.records("policies not changed")) > 0 })
+	if r := s.review("/validate", policyReview("CREATE", "10", "jane")); r.Allowed {
+		t.Errorf("an invalid change took effect: %+v", r)
+	}
+}
+
+// TestServePoliciesKept checks that policies stay in force for a while after their files are gone.
+func TestServePoliciesKept(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	if err := os.CopyFS(folder, os.DirFS(examplePolicies)); err != nil {
+		t.Fatal(err)
+	}
+	s := startServe(t, "--crds", exampleD, "--policies", folder, "--remove-after", "1h", "--plain-http")
+	if err := os.Remove(filepath.Join(folder, "limits.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	protection := filepath.Join(folder, "protection.yaml")
+	replace(t, protection, read(t, protection)+"# changed\n")
+	if r := s.review("/validate", policyReview("CREATE", "5", "jane")); r.Allowed {
+		t.Errorf("the policy is gone: %+v", r)
+	}
+}
+
+func TestServePoliciesInvalid(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	write(t, filepath.Join(folder, "p.yaml"), strings.Replace(read(t, filepath.Join(examplePolicies, "limits.yaml")), "variables.limit\n", "variables.\n", 1))
+	for _, tt := range []struct{ path, want string }{
+		{folder, "p.yaml:18: ValidatingAdmissionPolicy replica-limit: spec.validations[0].expression"},
+		{"-", "--policies -: want a file or a folder"},
+		{exampleD, "no ValidatingAdmissionPolicy"},
+		{filepath.Join(folder, "missing"), "missing"},
+	} {
+		var log bytes.Buffer
+		args := []string{"serve", "--crds", exampleD, "--plain-http", "--listen", "127.0.0.1:0", "--policies", tt.path}
+		if code := serveArgs(context.Background(), &log, args); code != command.Usage || !strings.Contains(log.String(), tt.want) {
+			t.Errorf("%s: exit code %d, %s", tt.path, code, log.String())
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/structured-merge-diff/v6/schema"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+
+	"github.com/celadon-cel/celadon/engine/x/celenv"
+	"github.com/celadon-cel/celadon/internal/minors"
+)
+
+// duplicatesAllowed are the versions that accept objects with several items of a list that have the same
+// key. Other versions fail.
+var duplicatesAllowed = minors.Since(35) // k8s.io/apiserver 0.35, plugin/policy/mutating/patch/smd.go
+
+// maxKeyed limits the items of a list that is merged by key, because merging can take quadratic time.
+const maxKeyed = 20_000
+
+// An undecidedError is returned instead of a result that is not known.
+type undecidedError struct{ reason string }
+
+func (e *undecidedError) Error() string { return e.reason }
+
+// apply merges patch into object, which has the given kind and is not modified. The result shares memory
+// with object.
+func (m *MergeSchema) apply(object map[string]any, patch *celenv.ObjectValue, kind apischema.GroupVersionKind, minor int) (map[string]any, error) {
+	if err := patch.CheckTypes(); err != nil {
+		return nil, fmt.Errorf("type mismatch: %w", err)
+	}
+	fields, ok := patch.Value().(map[string]any)
+	if !ok {
+		return nil, errors.New("invalid return type: *dynamic.ObjectVal")
+	}
+	fields["apiVersion"], fields["kind"] = textOf(object, "apiVersion"), textOf(object, "kind")
+	merged, err := m.merge(object, fields, kind, minor)
+	var undecided *undecidedError
+	if err != nil && !errors.As(err, &undecided) {
+		err = fmt.Errorf("error applying patch: %w", err)
+	}
+	return merged, err
+}
+
+func (m *MergeSchema) merge(object, patch map[string]any, kind apischema.GroupVersionKind, minor int) (map[string]any, error) {
+	if own := apischema.FromAPIVersionAndKind(textOf(object, "apiVersion"), textOf(object, "kind")); own != kind {
+		return nil, fmt.Errorf("failed to convert patch object to typed object: no corresponding type for %v", own)
+	}
+	w := &mergeWalk{schema: m.typed.Schema}
+	w.value(m.typed.TypeRef, object, "", false)
+	if w.value(m.typed.TypeRef, patch, "", true); w.tooLong != "" {
+		return nil, &undecidedError{fmt.Sprintf("%s has over %d items, which take long to merge", w.tooLong, maxKeyed)}
+	}
+	patchValue, err := m.convert(patch)
+	if err != nil {
+		return nil, fmt.Errorf("failed to convert patch object to typed object: %w", err)
+	}
+	if len(w.atomic) > 0 {
+		return nil, fmt.Errorf("invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: %v", strings.Join(w.atomic, ", "))
+	}
+	var options []typed.ValidationOptions
+	if duplicatesAllowed.Include(minor) {
+		options = append(options, typed.AllowDuplicates)
+	}
+	value, err := m.convert(object, options...)
+	if err != nil {
+		return nil, fmt.Errorf("failed to convert original object to typed object: %w", err)
+	}
+	merged, err := value.Merge(patchValue)
+	if err != nil {
+		return nil, fmt.Errorf("failed to merge patch: %w", err)
+	}
+	out, ok := merged.AsValue().Unstructured().(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("failed to convert typed object to object: failed to convert value to unstructured for type %T", merged.AsValue().Unstructured())
+	}
+	return out, nil
+}
+
+// A mergeWalk finds values that cannot be merged.
+type mergeWalk struct {
+	schema *schema.Schema
+	// atomic holds the paths of lists and maps in the patch that would be replaced as a whole.
+	atomic []string
+	// tooLong is the path of a list with more than maxKeyed items.
+	tooLong string
+}
+
+// value visits v, which is at path. Values in additional properties are not searched for atomic lists and
+// maps, like in the server.
+func (w *mergeWalk) value(t schema.TypeRef, v any, path string, patch bool) {
+	atom, ok := w.schema.Resolve(t)
+	if !ok {
+		return
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		w.fields(atom.Map, v, path, patch)
+	case []any:
+		w.items(atom.List, v, path, patch)
+	}
+}
+
+func (w *mergeWalk) fields(m *schema.Map, fields map[string]any, path string, patch bool) {
+	if m == nil {
+		return
+	}
+	if patch && m.ElementRelationship == schema.Atomic {
+		w.atomic = append(w.atomic, path)
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if f, ok := m.FindField(name); ok {
+			w.value(f.Type, fields[name], path+"."+name, patch)
+		} else if m.ElementType != (schema.TypeRef{}) {
+			w.value(m.ElementType, fields[name], path+"."+name, false)
+		}
+	}
+}
+
+func (w *mergeWalk) items(list *schema.List, items []any, path string, patch bool) {
+	if list == nil {
+		return
+	}
+	if list.ElementRelationship == schema.Atomic {
+		if patch {
+			w.atomic = append(w.atomic, path)
+		}
+	} else if len(items) > maxKeyed && w.tooLong == "" {
+		w.tooLong = strings.TrimPrefix(path, ".")
+	}
+	for i, item := range items {
+		w.value(list.ElementType, item, fmt.Sprintf("%s[%d]", path, i), patch)
+	}
+}
+
+// sortedErrors returns the errors of a value that does not fit its type. The library reports errors of fields
+// in random order and ends a map at the first undeclared field, so this repeats it in the order of names.
+func (m *MergeSchema) sortedErrors(t schema.TypeRef, v any, path string, options []typed.ValidationOptions) typed.ValidationErrors {
+	var found typed.ValidationErrors
+	atom, _ := m.typed.Schema.Resolve(t)
+	fields, isMap := v.(map[string]any)
+	if !isMap || atom.Map == nil {
+		_, err := typed.ParseableType{Schema: m.typed.Schema, TypeRef: t}.FromUnstructured(v, options...)
+		errors.As(err, &found)
+		for i := range found {
+			found[i].Path = path + found[i].Path
+		}
+		return found
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		of := atom.Map.ElementType
+		if f, ok := atom.Map.FindField(name); ok {
+			of = f.Type
+		} else if of == (schema.TypeRef{}) {
+			return append(found, typed.ValidationError{Path: path + "." + name, ErrorMessage: "field not declared in schema"})
+		}
+		found = append(found, m.sortedErrors(of, fields[name], path+"."+name, options)...)
+	}
+	return found
+}
+
+// convert returns v as a value of the schema, or the errors of its fields in a fixed order.
+func (m *MergeSchema) convert(v any, options ...typed.ValidationOptions) (*typed.TypedValue, error) {
+	out, err := m.typed.FromUnstructured(v, options...)
+	if err == nil {
+		return out, nil
+	}
+	if found := m.sortedErrors(m.typed.TypeRef, v, "", options); len(found) > 0 {
+		return nil, found
+	}
+	return nil, err
+}

@@ -1,0 +1,239 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/engine/x/celenv"
+	"github.com/celadon-cel/celadon/engine/x/eval"
+	"github.com/celadon-cel/celadon/engine/x/expr"
+)
+
+// A Value is a part of an expression with its value.
+type Value struct {
+	// Expression is the text of the part, such as "object.spec.replicas".
+	Expression string
+	// Value is decoded JSON. It is nil if Problem is set.
+	Value any
+	// Problem is the reason why the part has no value, such as "no such key: replicas".
+	Problem string
+}
+
+// Limits of an explanation.
+const (
+	maxValues      = 20
+	maxValueBytes  = 64 << 10
+	maxExplainWork = eval.MaxWork / 64
+)
+
+// Explain returns the values that a validation reads, in the order of its expression: fields of
+// object, params, and the other variables, but not the elements of macros. e is an evaluation from
+// the result of Evaluate for req. Explain returns nothing for a validation that the policy does not
+// have. It returns an error only if ctx is done or on an internal error.
+func (s *Set) Explain(ctx context.Context, req Request, e *Evaluation, validation int) (values []Value, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			values, err = nil, internal(e.Policy, p)
+		}
+	}()
+	p := e.of
+	if p == nil || validation < 0 || validation >= len(p.validations) {
+		return nil, nil
+	}
+	explained, err := p.explained()
+	if err != nil {
+		return nil, err
+	}
+	at := situation{set: s, req: &req}
+	to := at.to(e.to)
+	if to.err != nil {
+		return nil, nil
+	}
+	r := newRun(explained.program)
+	r.start(ctx, maxExplainWork)
+	r.authority.decide = s.authorize
+	r.bindRequest(&at, to, e.params)
+	r.bindNamespace(&at, at.filteredNamespace)
+	r.bindRequestValue(&at, to.resource, to)
+	values = explained.values(r, explained.program.validations[validation])
+	if r.bug != nil {
+		return nil, internal(p.name, r.bug)
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return values, nil
+}
+
+// An explainer is a program that is compiled again, with the parts of its expressions.
+type explainer struct {
+	program *program
+	perCall int64
+
+	mu       sync.Mutex
+	compiler *compiler
+}
+
+// newExplainer compiles the expressions of a policy again. Their errors are already reported.
+func newExplainer(s settings, doc *policyDocument) (*explainer, error) {
+	p, c, err := compilePolicy(s, doc, func(string, string) {}, true)
+	return &explainer{program: p, compiler: c, perCall: s.perCall}, err
+}
+
+// values evaluates the parts of an expression.
+func (x *explainer) values(r *run, of *expression) (values []Value) {
+	if of == nil || of.checked == nil {
+		return nil
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	reads := readsOf(of.checked, x.program.roots)
+	absent := map[string]bool{} // the parts for which has() is false
+	for _, read := range reads[:min(len(reads), maxValues)] {
+		if absent[read.text] {
+			continue
+		}
+		program, err := x.compiler.planner.PlanPart(of.checked, read.part, x.program.roots, x.perCall)
+		if err != nil {
+			continue
+		}
+		out := r.evaluate(&expression{program: program}, r.activation)
+		v := Value{Expression: read.text}
+		switch {
+		case out.Err != nil:
+			r.note(out.Err)
+			v.Problem = out.Err.Error()
+		case celtypes.IsUnknown(out.Value):
+			continue
+		case out.Value == celtypes.False && strings.HasPrefix(read.text, "has("):
+			absent[strings.TrimSuffix(strings.TrimPrefix(read.text, "has("), ")")] = true
+			v.Value = false
+		default:
+			if _, fits := eval.TextSize(out.Value, maxValueBytes); fits {
+				v.Value = expr.Native(out.Value)
+			} else {
+				v.Problem = "too large to show"
+			}
+		}
+		values = append(values, v)
+	}
+	return values
+}
+
+// A read is a part of an expression that selects a value below a variable.
+type read struct {
+	text string
+	part ast.Expr
+}
+
+// readsOf returns the longest selections below the roots, each once.
+func readsOf(checked *cel.Ast, roots []celenv.Root) []read {
+	w := &readCollector{seen: map[string]bool{}, roots: map[string]bool{}}
+	for _, r := range roots[:authorizerRoot] {
+		w.roots[r.Name] = true
+	}
+	w.visit(checked.NativeRep().Expr())
+	return w.reads
+}
+
+type readCollector struct {
+	reads []read
+	seen  map[string]bool
+	roots map[string]bool
+}
+
+func (w *readCollector) visit(e ast.Expr) {
+	if text, ok := w.text(e); ok {
+		if !w.seen[text] {
+			w.seen[text] = true
+			w.reads = append(w.reads, read{text, e})
+		}
+		return
+	}
+	switch e.Kind() {
+	case ast.SelectKind:
+		w.visit(e.AsSelect().Operand())
+	case ast.CallKind:
+		if call := e.AsCall(); call.IsMemberFunction() {
+			w.visit(call.Target())
+		}
+		w.all(e.AsCall().Args())
+	case ast.ListKind:
+		w.all(e.AsList().Elements())
+	case ast.MapKind:
+		for _, entry := range e.AsMap().Entries() {
+			w.all([]ast.Expr{entry.AsMapEntry().Key(), entry.AsMapEntry().Value()})
+		}
+	case ast.StructKind:
+		for _, field := range e.AsStruct().Fields() {
+			w.visit(field.AsStructField().Value())
+		}
+	case ast.ComprehensionKind:
+		w.comprehension(e.AsComprehension())
+	}
+}
+
+func (w *readCollector) all(list []ast.Expr) {
+	for _, e := range list {
+		w.visit(e)
+	}
+}
+
+// comprehension visits the parts of a macro, in which the macro's variables hide roots.
+func (w *readCollector) comprehension(c ast.ComprehensionExpr) {
+	w.all([]ast.Expr{c.IterRange(), c.AccuInit()})
+	hidden := map[string]bool{}
+	for _, name := range []string{c.IterVar(), c.IterVar2(), c.AccuVar()} {
+		if w.roots[name] {
+			hidden[name] = true
+			delete(w.roots, name)
+		}
+	}
+	w.all([]ast.Expr{c.LoopCondition(), c.LoopStep(), c.Result()})
+	for name := range hidden {
+		w.roots[name] = true
+	}
+}
+
+// text returns the text of a selection below a root.
+func (w *readCollector) text(e ast.Expr) (string, bool) {
+	switch e.Kind() {
+	case ast.IdentKind:
+		return e.AsIdent(), w.roots[e.AsIdent()]
+	case ast.SelectKind:
+		s := e.AsSelect()
+		of, ok := w.text(s.Operand())
+		if s.IsTestOnly() {
+			return "has(" + of + "." + s.FieldName() + ")", ok
+		}
+		return of + "." + s.FieldName(), ok
+	case ast.CallKind:
+		return w.callText(e.AsCall())
+	}
+	return "", false
+}
+
+// callText returns the text of an index with a constant, or of an optional selection.
+func (w *readCollector) callText(call ast.CallExpr) (string, bool) {
+	form := map[string]string{operators.Index: "%s[%s]", operators.OptIndex: "%s[?%s]", operators.OptSelect: "%s.?%s"}[call.FunctionName()]
+	if form == "" || len(call.Args()) != 2 || call.Args()[1].Kind() != ast.LiteralKind {
+		return "", false
+	}
+	of, ok := w.text(call.Args()[0])
+	if !ok {
+		return "", false
+	}
+	key := fmt.Sprint(call.Args()[1].AsLiteral().Value())
+	if name, isText := call.Args()[1].AsLiteral().(celtypes.String); isText && call.FunctionName() != operators.OptSelect {
+		key = strconv.Quote(string(name))
+	}
+	return fmt.Sprintf(form, of, key), true
+}

@@ -1,0 +1,110 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		expression string
+		want       string // texts and values
+	}{
+		{"object.spec.size > 3", "object.spec.size=2"},
+		{"has(object.spec.missing) && object.spec.missing == 1", "has(object.spec.missing)=false"},
+		{"object.spec.missing == 1", "object.spec.missing(no such key: missing)"},
+		{"object.spec['size'] + object.spec.size > 9", `object.spec["size"]=2 object.spec.size=2`},
+		{"object.metadata.?labels.a.orValue('x') == 'y'", "object.metadata.?labels.a=<nil>"},
+		{"['a', 'b'].exists(object, object == 'c') || request.name == 'x'", "request.name=w"},
+		{"object.spec.list.exists(i, i > object.spec.size)", "object.spec.list=[1 2] object.spec.size=2"},
+		{"variables.double > 9 || {'a': object.spec.size}.b == 1", "variables.double=4 object.spec.size=2"},
+		{"object.text == 'x'", "object.text(too large to show)"},
+	} {
+		set := mustCompile(t, Config{}, simplePolicy(tt.expression, "  variables: [{name: double, expression: object.spec.size * 2}]"), testBinding)
+		req := widgetRequest(t, OperationCreate, fmt.Sprintf(`{metadata: {name: w}, spec: {size: 2, list: [1, 2]}, text: %q}`, strings.Repeat("a", maxValueBytes)))
+		res := evaluate(t, set, req)
+		if res.Allowed {
+			t.Fatalf("%s: allowed", tt.expression)
+		}
+		values, err := set.Explain(context.Background(), req, &res.Evaluations[0], 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, v := range values {
+			if v.Problem != "" {
+				got = append(got, fmt.Sprintf("%s(%s)", v.Expression, v.Problem))
+				continue
+			}
+			got = append(got, fmt.Sprintf("%s=%v", v.Expression, v.Value))
+		}
+		if text := strings.Join(got, " "); text != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.expression, text, tt.want)
+		}
+		for _, absent := range []int{-1, 7} {
+			if values, err := set.Explain(context.Background(), req, &res.Evaluations[0], absent); err != nil || values != nil {
+				t.Errorf("validation %d: got %v, %v", absent, values, err)
+			}
+		}
+	}
+}
+
+// TestExplainHostile checks that explaining an expression with much work ends soon.
+func TestExplainHostile(t *testing.T) {
+	t.Parallel()
+	var reads []string
+	for i := range 100 {
+		reads = append(reads, fmt.Sprintf("variables.v%d", i%20))
+	}
+	var variables []string
+	for i := range 20 {
+		variables = append(variables, fmt.Sprintf(`{name: v%d, expression: "object.text.replace('', object.text).size() + %d"}`, i, i))
+	}
+	set := mustCompile(t, Config{}, simplePolicy(strings.Join(reads, " + ")+" == 0", "  variables: ["+strings.Join(variables, ", ")+"]"), testBinding)
+	req := widgetRequest(t, OperationCreate, `{metadata: {name: w}}`)
+	req.Object["text"] = strings.Repeat("a", 5000)
+	e := &Evaluation{Policy: "p", of: set.policies[0], to: target{resource: req.Resource, kind: req.Kind}}
+	values, err := set.Explain(context.Background(), req, e, 0)
+	if err != nil || len(values) > maxValues {
+		t.Errorf("got %d values, %v", len(values), err)
+	}
+}
+
+func TestEval(t *testing.T) {
+	t.Parallel()
+	set := mustCompile(t, Config{}, simplePolicy("variables.double > params.data.size()", "  paramKind: {apiVersion: v1, kind: ConfigMap}\n  variables: [{name: double, expression: object.spec.size * 2}]"),
+		strings.Replace(testBinding, "policyName", "paramRef: {name: x, parameterNotFoundAction: Deny}, policyName", 1), "{apiVersion: v1, kind: ConfigMap, metadata: {name: x, namespace: ns}, data: {a: b}}")
+	req := widgetRequest(t, OperationCreate, `{metadata: {name: w}, spec: {size: 2}}`)
+	for _, tt := range []struct{ expression, want string }{
+		{"variables.double", "4 int"},
+		{"object.spec", "map[size:2] dyn"},
+		{"params.data", "map[a:b] dyn"},
+		{"request.operation + '!'", "CREATE! string"},
+		{"oldObject == null", "true bool"},
+		{"object.missing", "no such key: missing"},
+		{"object.", "Syntax error"},
+		{"nothing", "undeclared reference to 'nothing'"},
+	} {
+		got := ""
+		switch out, err := set.Eval(context.Background(), req, "p", tt.expression); {
+		case err != nil:
+			got = err.Error()
+		case out.Failure != "":
+			got = out.Failure
+		default:
+			got = fmt.Sprintf("%v %s", out.Value, out.Type)
+		}
+		if !strings.Contains(got, tt.want) {
+			t.Errorf("%s: got %s, want %s", tt.expression, got, tt.want)
+		}
+	}
+	if _, err := set.Eval(context.Background(), req, "q", "true"); err == nil {
+		t.Error("a policy that does not exist: no error")
+	}
+	if got := set.VariableNames("p"); len(got) != 1 || got[0] != "double" || set.VariableNames("q") != nil {
+		t.Errorf("got variables %v", got)
+	}
+}

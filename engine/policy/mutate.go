@@ -1,0 +1,302 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// How it works: a pass finds the policies, bindings, and params that match the object at its beginning, and
+// then runs their mutations in order, each on the result of the one before. If a mutation succeeds, a second
+// pass runs the policies with reinvocationPolicy IfNeeded again. Failures are collected, so that all
+// mutations run before the request is denied.
+
+// Mutate evaluates the MutatingAdmissionPolicies that match a request and returns the changed object. Policies
+// run in the order of their names, then bindings, then params; the order of a server is not defined. A denied
+// request is not an error: see MutationResult.Allowed and MutationResult.Failure. Mutate returns an error if
+// ctx is done, if req is malformed, or on an internal error.
+//
+// Mutate does not validate the object. In particular, a policy can change metadata that the server rejects when
+// it validates the object afterwards.
+func (s *Set) Mutate(ctx context.Context, req Request) (res *MutationResult, err error) {
+	m := &mutator{ctx: ctx, set: s, req: req, workLeft: maxWork, memory: copier{total: maxMutatedTotal}}
+	defer func() {
+		if p := recover(); p != nil {
+			res, err = nil, internal(m.at, p)
+		}
+	}()
+	if err := req.check(); err != nil {
+		return nil, err
+	}
+	m.result = &MutationResult{Allowed: true, Object: req.Object}
+	if req.Operation == OperationDelete || isExempt(&req) {
+		return m.result, nil
+	}
+	for m.again = range 2 {
+		m.pass()
+		if m.err != nil {
+			return nil, m.err
+		}
+		if !m.result.Allowed || len(m.result.Undecided) > 0 {
+			m.result.Object = nil
+			return m.result, nil
+		}
+		if !m.mutated {
+			break
+		}
+	}
+	m.result.Object, m.result.Changed = m.req.Object, !sameJSON(req.Object, m.req.Object)
+	if !m.result.Changed {
+		m.result.Object = req.Object
+	}
+	return m.result, nil
+}
+
+// A mutator mutates the object of a request.
+type mutator struct {
+	ctx      context.Context
+	set      *Set
+	req      Request // with the current object
+	at       string  // the policy in evaluation, for internal errors
+	result   *MutationResult
+	workLeft uint64
+	memory   copier
+	err      error // ends the evaluation
+
+	again int // 1 in the second pass
+	// mutated is set if the server runs a second pass.
+	mutated bool
+	// previous holds the policies with reinvocationPolicy IfNeeded that ran, and reinvoked those of them
+	// that run in the second pass.
+	previous, reinvoked map[invocationKey]bool
+	failures            []policyFailure
+}
+
+type invocationKey struct{ policy, binding, params string }
+
+// A policyFailure is an error of a policy. binding is nil if the policy itself cannot be used.
+type policyFailure struct {
+	policy  *compiledPolicy
+	binding *compiledBinding
+	text    string
+	reason  metav1.StatusReason
+}
+
+// An invocation is a policy with a binding and params that match the request.
+type invocation struct {
+	policy  *compiledPolicy
+	binding *compiledBinding
+	params  map[string]any // nil without params
+	objects *versionedObject
+	target  target
+}
+
+// A versionedObject is the object in the version that a policy matches.
+type versionedObject struct {
+	converted
+	dirty bool // a mutation succeeded
+}
+
+func (v *invocation) key() invocationKey {
+	return invocationKey{v.policy.name, v.binding.name, paramsName(v.params)}
+}
+
+// stopped reports whether the evaluation ended early.
+func (m *mutator) stopped() bool {
+	return m.err != nil || m.result.Failure != nil || len(m.result.Undecided) > 0
+}
+
+// pass runs all matching policies once.
+func (m *mutator) pass() {
+	m.failures = nil
+	s := &situation{set: m.set, req: &m.req}
+	invocations := m.match(s)
+	var last *versionedObject
+	for i := range invocations {
+		if m.stopped() {
+			return
+		}
+		if objects := m.invoke(s, &invocations[i]); objects != nil {
+			last = objects
+		}
+	}
+	if m.stopped() {
+		return
+	}
+	if last != nil && last.dirty {
+		m.requireReinvocation()
+		if err := m.store(last); err != nil {
+			m.crash(apierrors.NewInternalError(fmt.Errorf("failed to convert object: %w", err)))
+			return
+		}
+	}
+	m.deny()
+}
+
+// requireReinvocation makes all previous policies run in the second pass.
+func (m *mutator) requireReinvocation() {
+	m.mutated = true
+	if m.reinvoked == nil {
+		m.reinvoked = map[invocationKey]bool{}
+	}
+	for key := range m.previous {
+		m.reinvoked[key] = true
+	}
+	clear(m.previous)
+}
+
+// match returns the policies, bindings, and params that match the request.
+func (m *mutator) match(s *situation) (list []invocation) {
+	var objects []*versionedObject
+	for _, p := range m.set.mutating {
+		m.at = p.name
+		if len(p.bindings) == 0 {
+			continue
+		}
+		to, ok, err := p.constraints.matches(s)
+		if err != nil {
+			m.undecide(p, nil, err.Error())
+			return nil
+		}
+		if !ok {
+			continue
+		}
+		for _, b := range p.bindings {
+			found, ok := m.matchBinding(s, p, b, to, &objects)
+			if !ok {
+				return nil
+			}
+			list = append(list, found...)
+		}
+	}
+	return list
+}
+
+// matchBinding returns the invocations of a binding. It returns false if they are not known.
+func (m *mutator) matchBinding(s *situation, p *compiledPolicy, b *compiledBinding, to target, objects *[]*versionedObject) (list []invocation, known bool) {
+	if b.constraints != nil {
+		_, ok, err := b.constraints.matches(s)
+		if err != nil {
+			m.undecide(p, b, err.Error())
+			return nil, false
+		}
+		if !ok {
+			return nil, true
+		}
+	}
+	object := versioned(s, to, objects)
+	if object.err != nil {
+		m.configurationFails(p, nil, "failed to configure policy: "+object.err.Error())
+		return nil, true
+	}
+	params, missing := m.set.paramsOf(p, b, &m.req)
+	switch {
+	case missing != nil && missing.undecided != "":
+		m.undecide(p, b, missing.undecided)
+		return nil, false
+	case missing != nil:
+		m.configurationFails(p, b, "failed to configure binding: "+missing.failure)
+	}
+	for _, one := range params {
+		list = append(list, invocation{p, b, one, object, to})
+	}
+	return list, true
+}
+
+// versioned returns the object in a version, which all policies that match the version share.
+func versioned(s *situation, to target, objects *[]*versionedObject) *versionedObject {
+	for _, o := range *objects {
+		if o.kind == to.kind {
+			return o
+		}
+	}
+	o := &versionedObject{converted: *s.to(to)}
+	*objects = append(*objects, o)
+	return o
+}
+
+// configurationFails records an evaluation that fails before it begins.
+func (m *mutator) configurationFails(p *compiledPolicy, b *compiledBinding, text string) {
+	e := MutationEvaluation{Policy: p.name, Failure: text, Ignored: p.ignore, Reinvoked: m.again > 0}
+	if b != nil {
+		e.Binding = b.name
+	}
+	m.result.Evaluations = append(m.result.Evaluations, e)
+	m.failures = append(m.failures, policyFailure{p, b, text, ""})
+}
+
+func (m *mutator) undecide(p *compiledPolicy, b *compiledBinding, reason string) {
+	u := Undecided{Policy: p.name, Reason: reason}
+	if b != nil {
+		u.Binding = b.name
+	}
+	m.result.Undecided = append(m.result.Undecided, u)
+}
+
+// crash ends the evaluation with a Status that no failurePolicy ignores.
+func (m *mutator) crash(status *apierrors.StatusError) {
+	m.result.Allowed, m.result.Failure = false, &status.ErrStatus
+}
+
+// store makes the result of a pass the object of the request.
+func (m *mutator) store(last *versionedObject) error {
+	object := last.object
+	version := schema.FromAPIVersionAndKind(textOf(object, "apiVersion"), textOf(object, "kind")).GroupVersion()
+	own := m.req.Kind.GroupVersion()
+	if version.Group != own.Group {
+		kind := version.WithKind(textOf(object, "kind"))
+		return fmt.Errorf("%v is unstructured and is not suitable for converting to %q", kind, own)
+	}
+	if version != own {
+		i := slices.IndexFunc(m.req.Equivalents, func(e Equivalent) bool { return e.Kind.GroupVersion() == version })
+		if i < 0 {
+			return fmt.Errorf("request to convert CR from an invalid group/version: %s", version)
+		}
+		var err error
+		if object, err = m.req.Equivalents[i].revert(object, own); err != nil {
+			return err
+		}
+	}
+	m.req.Object = object
+	return nil
+}
+
+// revert converts an object back to the version of the request.
+func (e *Equivalent) revert(object map[string]any, to schema.GroupVersion) (map[string]any, error) {
+	if e.Revert != nil {
+		return e.Revert(object)
+	}
+	out := make(map[string]any, len(object))
+	for k, v := range object {
+		out[k] = v
+	}
+	out["apiVersion"] = to.String()
+	return out, nil
+}
+
+// deny denies the request if a policy failed. The first failure is in the message.
+func (m *mutator) deny() {
+	for _, f := range m.failures {
+		if f.policy.ignore {
+			continue
+		}
+		text := fmt.Sprintf("policy %q denied request: %s", f.policy.name, f.text)
+		if f.binding != nil {
+			text = fmt.Sprintf("policy '%s' with binding '%s' denied request: %s", f.policy.name, f.binding.name, f.text)
+		}
+		if m.result.Failure == nil {
+			status := apierrors.NewForbidden(m.req.Resource.GroupResource(), m.req.shownName(), errors.New(text)).ErrStatus
+			status.Message = text
+			if f.reason != "" {
+				status.Reason = f.reason
+			}
+			m.result.Failure, m.result.Allowed = &status, false
+		}
+		m.result.Failure.Details.Causes = append(m.result.Failure.Details.Causes, metav1.StatusCause{Message: text})
+	}
+}

@@ -1,0 +1,186 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/google/cel-go/cel"
+
+	"github.com/celadon-cel/celadon/engine/x/celenv"
+)
+
+// A PatchType is the type of a mutation's patch.
+type PatchType string
+
+// The patch types of mutations.
+const (
+	PatchApplyConfiguration PatchType = "ApplyConfiguration"
+	PatchJSON               PatchType = "JSONPatch"
+)
+
+// A mutatingDocument is a MutatingAdmissionPolicy.
+type mutatingDocument struct {
+	Spec struct {
+		policyBase
+		Mutations          []mutation `json:"mutations"`
+		ReinvocationPolicy *string    `json:"reinvocationPolicy"`
+	} `json:"spec"`
+}
+
+type mutation struct {
+	PatchType          PatchType        `json:"patchType"`
+	ApplyConfiguration *patchExpression `json:"applyConfiguration"`
+	JSONPatch          *patchExpression `json:"jsonPatch"`
+}
+
+type patchExpression struct {
+	Expression string `json:"expression"`
+}
+
+// A mutatingBindingDocument is a MutatingAdmissionPolicyBinding.
+type mutatingBindingDocument struct {
+	Spec bindingBase `json:"spec"`
+}
+
+// mutatingSince maps each API version of mutating policies to the first Kubernetes minor that has it.
+var mutatingSince = map[string]int{"v1alpha1": 32, "v1beta1": 34, "v1": 36}
+
+// supportsMutating reports a document whose API version does not exist in the Kubernetes version of the set.
+func (l *loader) supportsMutating(h header) bool {
+	since, minor := mutatingSince[h.version], l.set.settings.version.Minor
+	if minor >= since {
+		return true
+	}
+	newest := ""
+	for _, version := range versions {
+		if newest == "" && minor >= mutatingSince[version] {
+			newest = version
+		}
+	}
+	fix := "remove it, or use a newer Kubernetes version"
+	if newest != "" {
+		fix = "use " + newest
+	}
+	l.report("apiVersion", fmt.Sprintf("%s %s exists since Kubernetes 1.%d, not in 1.%d: %s", h.version, h.kind, since, minor, fix))
+	return false
+}
+
+// loadMutatingPolicy compiles a mutating policy, unless it is invalid.
+func (l *loader) loadMutatingPolicy(h header, doc map[string]any) error {
+	l.seen[l.key()] = true
+	if !l.supportsMutating(h) {
+		return nil
+	}
+	var d mutatingDocument
+	p := l.newPolicy(doc, &d, &d.Spec.policyBase, func() { d.check(l.report) })
+	if p == nil {
+		return nil
+	}
+	p.reinvoke = *d.Spec.ReinvocationPolicy == "IfNeeded"
+	for _, m := range d.Spec.Mutations {
+		p.mutations = append(p.mutations, m.PatchType)
+	}
+	var err error
+	if p.program, err = newMutatingProgram(l.set.settings, &d, l.reportExpression); err != nil {
+		return err
+	}
+	l.addPolicy(p)
+	return nil
+}
+
+// loadMutatingBinding adds the binding of a mutating policy, unless it is invalid.
+func (l *loader) loadMutatingBinding(h header, doc map[string]any) {
+	if !l.supportsMutating(h) {
+		return
+	}
+	var d mutatingBindingDocument
+	l.addBinding(doc, &d, &d.Spec, func() { d.check(l.report) }, func(*compiledBinding) {})
+}
+
+// check reports fields of a policy that the server rejects.
+func (d *mutatingDocument) check(report func(path, detail string)) {
+	spec := &d.Spec
+	spec.policyBase.check(report)
+	checkMutable(spec.MatchConstraints, "spec.matchConstraints", report)
+	if len(spec.Mutations) == 0 {
+		report("spec.mutations", "the list is empty, so the policy changes nothing: add a mutation")
+	}
+	for i := range spec.Mutations {
+		spec.Mutations[i].check(fmt.Sprintf("spec.mutations[%d]", i), report)
+	}
+	switch p := spec.ReinvocationPolicy; {
+	case p == nil:
+		report("spec.reinvocationPolicy", "the field is missing: set Never or IfNeeded")
+	case *p != "Never" && *p != "IfNeeded":
+		report("spec.reinvocationPolicy", fmt.Sprintf("got %q, want Never or IfNeeded", *p))
+	}
+}
+
+// checkMutable reports rules for operations without an object to mutate.
+func checkMutable(m *matchResources, path string, report func(path, detail string)) {
+	if m == nil {
+		return
+	}
+	for i, r := range m.ResourceRules {
+		if slices.Contains(r.Operations, string(OperationDelete)) {
+			report(fmt.Sprintf("%s.resourceRules[%d].operations", path, i), "a mutating policy cannot match DELETE: remove it")
+		}
+	}
+}
+
+func (m *mutation) check(path string, report func(path, detail string)) {
+	given, other, field, otherField := m.ApplyConfiguration, m.JSONPatch, "applyConfiguration", "jsonPatch"
+	switch m.PatchType {
+	case PatchApplyConfiguration:
+	case PatchJSON:
+		given, other, field, otherField = other, given, otherField, field
+	case "":
+		report(path+".patchType", "the field is missing: set ApplyConfiguration or JSONPatch")
+		return
+	default:
+		report(path+".patchType", fmt.Sprintf("got %q, want ApplyConfiguration or JSONPatch", m.PatchType))
+		return
+	}
+	if given == nil {
+		report(path+"."+field, fmt.Sprintf("the field is missing, but patchType is %s", m.PatchType))
+	} else {
+		checkExpression(given.Expression, path+"."+field+".expression", report)
+	}
+	if other != nil {
+		report(path+"."+otherField, fmt.Sprintf("patchType is %s: remove the field", m.PatchType))
+	}
+}
+
+// check reports fields of a binding that the server rejects.
+func (d *mutatingBindingDocument) check(report func(path, detail string)) {
+	if d.Spec.PolicyName == "" {
+		report("spec.policyName", "the name of the policy is missing")
+	}
+	checkMutable(d.Spec.MatchResources, "spec.matchResources", report)
+}
+
+// newMutatingProgram compiles the expressions of a MutatingAdmissionPolicy.
+func newMutatingProgram(s settings, doc *mutatingDocument, report func(path, detail string)) (*program, error) {
+	p, base, err := newBaseProgram(s, &doc.Spec.policyBase, report, false)
+	if err != nil {
+		return nil, err
+	}
+	s.env = s.env.WithPatchTypes()
+	c, err := newCompiler(s, base.roots, report)
+	if err != nil {
+		return nil, err
+	}
+	c.uses = base.uses
+	for i, m := range doc.Spec.Mutations {
+		path := fmt.Sprintf("spec.mutations[%d].", i)
+		var x *expression
+		if m.PatchType == PatchJSON {
+			x, _ = c.compile(path+"jsonPatch.expression", m.JSONPatch.Expression, c.roots, cel.ListType(celenv.JSONPatchType))
+		} else {
+			x, _ = c.compile(path+"applyConfiguration.expression", m.ApplyConfiguration.Expression, c.roots, celenv.ObjectType)
+		}
+		p.mutations = append(p.mutations, x)
+	}
+	p.uses = c.uses
+	return p, nil
+}
