@@ -19,7 +19,8 @@ func vetCommand(s command.Streams) *cobra.Command {
 		Long: `Vet validates each CRD as the API server would on create, or on update if --old has a
 CRD of the same name. It shows how much each rule may cost and why, and which bounds
 make expensive rules fit the limit. CRDs are files, folders, or -; documents of other
-kinds are skipped.
+kinds are skipped, except admission policies, their bindings, and webhook configurations
+with matchConditions. Vet reports errors, types, cost, and lints of these, too.
 
 The verdict is that of the newest Kubernetes version, and the report names the versions
 with another verdict. --kube-version selects the versions that must accept the CRDs.
@@ -31,12 +32,14 @@ seconds per CRD.
 Arguments that end in /... are Go packages: findings about the CRDs that were generated
 from them (--crd) are reported at their marker comments. See docs/go-markers.md.
 
-Exit codes: 0 all accepted, 1 some rejected, 2 usage error, unreadable input, no CRD,
-or a CRD that exceeds the work limit (2 takes precedence over 1), 130 interrupted.`,
+Exit codes: 0 all accepted, 1 some rejected, 2 usage error, unreadable input, neither a
+CRD nor a policy, or a CRD that exceeds the work limit (2 takes precedence over 1), 130
+interrupted.`,
 		Example: `  celadon vet crd.yaml
   celadon vet --kube-version 1.30 config/crd/ -o json
   celadon vet --old released/ config/crd/
   celadon vet --find crd.yaml
+  celadon vet config/crd/ config/policies/
   celadon vet ./api/...`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f := cmd.Flags().Lookup("kube-version"); f.Changed && o.KubeVersion == "" {

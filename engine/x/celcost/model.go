@@ -73,3 +73,26 @@ func (d assumed) Child(step string) estimate.Declaration {
 }
 
 func (d assumed) MaxSize() int64 { return d.assumption.size(d.path, d.decl) }
+
+// A Value declares the values of a variable for Measure. The zero Value declares nothing.
+type Value struct{ of estimate.Declaration }
+
+// Declared returns a Value with the declaration d, which may be nil.
+func Declared(d *types.Decl) Value { return Value{declarationOf(d)} }
+
+// Fields returns the Value of an object with the given fields. Fields that are added later count.
+func Fields(fields map[string]Value) Value { return Value{object(fields)} }
+
+// object is the declaration of an object by its fields.
+type object map[string]Value
+
+func (o object) Child(step string) estimate.Declaration { return o[step].of }
+
+func (o object) MaxSize() int64 { return int64(len(o)) }
+
+// Measure estimates the cost of a checked expression with the given variables. It also returns the
+// Value of the expression. Variables that are missing declare nothing.
+func (m Model) Measure(checked *cel.Ast, variables map[string]Value) (cost.Estimate, Value) {
+	est, value := m.of.Measure(checked.NativeRep(), func(name string) estimate.Declaration { return variables[name].of })
+	return cost.Estimate{Min: est.Min, Max: est.Max}, Value{value}
+}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common"
 
 	"github.com/celadon-cel/celadon/types"
 )
@@ -44,6 +45,9 @@ type IssuesError struct {
 	src    string
 	issues *cel.Issues
 }
+
+// Errors returns the errors, each with the ID of its expression.
+func (e *IssuesError) Errors() []*common.Error { return e.issues.Errors() }
 
 // Error returns the API server's error text.
 func (e *IssuesError) Error() string { return e.issues.String() }

@@ -13,20 +13,36 @@ import (
 
 // Of returns the estimate for an expression whose variables are declared as root.
 func (m *Model) Of(checked *ast.AST, root Declaration) checker.CostEstimate {
-	w := &walk{Model: m, checked: checked, root: root}
+	_, x := m.walk(checked, func(string) Declaration { return root })
+	return x.cost
+}
+
+// Measure returns the estimate for an expression, and the declaration of its value, or nil if the size
+// of the value is not known. roots returns the declaration of a variable, or nil if nothing is declared.
+func (m *Model) Measure(checked *ast.AST, roots func(variable string) Declaration) (checker.CostEstimate, Declaration) {
+	w, x := m.walk(checked, roots)
+	w.measure(&x, checked.Expr())
+	if d := w.declared(x.at); d != nil {
+		return x.cost, d
+	}
+	return x.cost, x.declaration()
+}
+
+func (m *Model) walk(checked *ast.AST, roots func(variable string) Declaration) (*walk, priced) {
+	w := &walk{Model: m, checked: checked, roots: roots}
 	x := w.expr(checked.Expr())
 	if w.ambiguous {
-		w = &walk{Model: m, checked: checked, root: root, literalPaths: true}
+		w = &walk{Model: m, checked: checked, roots: roots, literalPaths: true}
 		x = w.expr(checked.Expr())
 	}
-	return x.cost
+	return w, x
 }
 
 // walk is the state of a walk over an expression.
 type walk struct {
 	*Model
 	checked *ast.AST
-	root    Declaration
+	roots   func(variable string) Declaration
 	locals  []local
 	// literalPaths makes the walk hold paths as checker.Cost does.
 	literalPaths bool
@@ -160,7 +176,7 @@ func (w *walk) ident(e ast.Expr) priced {
 	switch {
 	case l == nil && accumulator(name):
 	case l == nil:
-		x.at = destination{steps: 1, decl: w.root}
+		x.at = destination{steps: 1, decl: w.roots(name)}
 		if w.literalPaths {
 			x.at.path = []string{name}
 		}

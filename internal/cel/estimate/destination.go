@@ -1,5 +1,7 @@
 package estimate
 
+import "math"
+
 // A Declaration is the declaration of a path that an expression reads.
 type Declaration interface {
 	// Child returns the declaration one step below. A step is an identifier, @items, @values,
@@ -29,7 +31,7 @@ func (w *walk) step(p destination, name string) destination {
 	case w.literalPaths:
 		to.path = append(p.path, name) // may overwrite a name of another path, as in checker.Cost
 	case p.steps == 0:
-		to.decl = w.root // regardless of the name
+		to.decl = w.roots(name)
 	case p.decl != nil:
 		to.decl = p.decl.Child(name)
 	}
@@ -41,10 +43,13 @@ func (w *walk) declared(p destination) Declaration {
 	if !w.literalPaths {
 		return p.decl
 	}
-	if len(p.path) == 0 || w.root == nil {
+	if len(p.path) == 0 {
 		return nil
 	}
-	d := w.root
+	d := w.roots(p.path[0])
+	if d == nil {
+		return nil
+	}
 	for _, name := range p.path[1:] {
 		if d = d.Child(name); d == nil {
 			return nil
@@ -74,3 +79,31 @@ func (p destination) inSpareCapacity(steps int) bool {
 
 // overwritten reports whether another use of its variable can change the path.
 func (p destination) overwritten() bool { return p.steps > p.variable && p.inSpareCapacity(p.steps) }
+
+// sized is the declaration of a value that an expression creates.
+type sized struct {
+	max   uint64
+	entry *sized // of each item or value, if known
+}
+
+// declaration returns the declaration of a value that is not at a declared path, or nil if its size is
+// not known.
+func (x *priced) declaration() Declaration {
+	if !x.size.known || x.size.Max > math.MaxInt64 {
+		return nil
+	}
+	d := sized{max: x.size.Max}
+	if x.entries.known && x.entries.val.Max <= math.MaxInt64 {
+		d.entry = &sized{max: x.entries.val.Max}
+	}
+	return d
+}
+
+func (d sized) Child(step string) Declaration {
+	if d.entry != nil && (step == "@items" || step == "@values") {
+		return *d.entry
+	}
+	return nil
+}
+
+func (d sized) MaxSize() int64 { return int64(d.max) }

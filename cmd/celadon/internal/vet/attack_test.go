@@ -12,6 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/testing/hostile"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/analysis/policyvet"
 )
 
 // hostileReports returns reports whose strings are all set to the given text.
@@ -78,7 +79,23 @@ func printHostile(t *testing.T, p printer, text string) {
 			t.Fatal(err)
 		}
 	}
-	if err := p.end(&summary{}); err != nil {
+	for _, rejected := range []bool{false, true} {
+		one := &vettedPolicy{vetted{doc: &input.Document{File: text, Line: 3}}, &policyvet.Report{}}
+		hostile.Fill(one.policy, text)
+		if one.policy.Accepted = !rejected; !rejected {
+			one.policy.Errors = nil
+		}
+		for i := range one.policy.Warnings {
+			one.policy.Warnings[i].Harmless = false
+		}
+		for i := range one.policy.Estimates {
+			one.policy.Estimates[i].Incomplete = false
+		}
+		if err := p.policy(one); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.end(&summary{Policies: &policySummary{Policies: 1}}); err != nil {
 		t.Fatal(err)
 	}
 }

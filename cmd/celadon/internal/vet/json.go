@@ -18,6 +18,8 @@ type wholeReport struct {
 	KubeVersion string      `json:"kubeVersion"`
 	Summary     *summary    `json:"summary"`
 	CRDs        []crdReport `json:"crds"`
+	// Policies is set if there are admission policies.
+	Policies []policyReport `json:"policies,omitempty"`
 	// Findings is set for Go packages: causes, lints, and advice, once per marker, and findings
 	// about the Go source itself.
 	Findings []goReport `json:"findings,omitempty"`
@@ -150,6 +152,7 @@ type jsonPrinter struct {
 	out         io.Writer
 	kubeVersion string
 	crds        []crdReport
+	policies    []policyReport
 	findings    []goReport
 }
 
@@ -162,7 +165,7 @@ func (p *jsonPrinter) end(s *summary) error {
 	if p.crds == nil {
 		p.crds = []crdReport{}
 	}
-	return print.JSON(p.out, wholeReport{Kind: "VetReport", APIVersion: "celadon/v1", KubeVersion: p.kubeVersion, Summary: s, CRDs: p.crds, Findings: p.findings})
+	return print.JSON(p.out, wholeReport{Kind: "VetReport", APIVersion: "celadon/v1", KubeVersion: p.kubeVersion, Summary: s, CRDs: p.crds, Policies: p.policies, Findings: p.findings})
 }
 
 func newCRDReport(one *vetted) crdReport {

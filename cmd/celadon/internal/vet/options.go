@@ -15,6 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/analysis/lint"
+	"github.com/celadon-cel/celadon/x/analysis/policyvet"
 	"github.com/celadon-cel/celadon/x/markers"
 )
 
@@ -67,7 +68,7 @@ func (o *Options) vetConfig() (vet.Config, error) {
 		switch {
 		case slices.Contains(vet.LintNames(), name):
 			cfg.WithoutLints = append(cfg.WithoutLints, name)
-		case !slices.Contains(lint.Names(), name) && !slices.Contains(markers.LintNames(), name):
+		case !slices.Contains(LintNames(), name):
 			return cfg, fmt.Errorf("--no-lint %q: want one of %s", name, strings.Join(LintNames(), ", "))
 		}
 	}
@@ -76,12 +77,13 @@ func (o *Options) vetConfig() (vet.Config, error) {
 
 // LintNames returns the values of --no-lint.
 func LintNames() []string {
-	return slices.Concat(vet.LintNames(), lint.Names(), markers.LintNames())
+	return slices.Concat(vet.LintNames(), lint.Names(), markers.LintNames(), policyvet.LintNames())
 }
 
 // printer writes a report while CRDs are vetted.
 type printer interface {
 	crd(*vetted) error
+	policy(*vettedPolicy) error
 	end(*summary) error
 }
 

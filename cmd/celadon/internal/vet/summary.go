@@ -17,6 +17,8 @@ type summary struct {
 	Undecided   int  `json:"undecided,omitempty"`
 	Lints       int  `json:"lints"`
 	Interrupted bool `json:"interrupted,omitempty"`
+	// Policies counts admission policies; nil without them.
+	Policies *policySummary `json:"policies,omitempty"`
 	// Go counts the rules mapped to Go packages; nil without Go packages.
 	Go *goSummary `json:"go,omitempty"`
 
@@ -52,16 +54,26 @@ func (s *summary) verdict(paths []string) error {
 		return &command.ExitError{Code: command.Bug, Err: s.bug}
 	case s.Unreadable > 0 || s.Undecided > 0 || s.limited:
 		return &command.ExitError{Code: command.Usage}
-	case s.CRDs == 0:
+	case s.CRDs == 0 && s.Policies == nil:
 		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(paths, ", "))}
-	case s.Refused > 0:
+	case s.Refused > 0 || s.Policies != nil && s.Policies.Refused > 0:
 		return &command.ExitError{Code: command.Findings}
 	}
 	return nil
 }
 
-// String returns the last line of a report.
+// String returns the last line of a report, or the last two.
 func (s *summary) String() string {
+	switch {
+	case s.Policies == nil:
+		return s.crds()
+	case s.CRDs+s.Unreadable+s.Undecided == 0 && !s.Interrupted:
+		return s.Policies.String()
+	}
+	return s.crds() + "\n" + s.Policies.String()
+}
+
+func (s *summary) crds() string {
 	text := fmt.Sprintf("%s vetted: %d accepted, %d rejected", phrase.Count(s.CRDs, "CRD"), s.Accepted, s.Refused)
 	if s.Lints > 0 {
 		text += "; " + phrase.Count(s.Lints, "lint")

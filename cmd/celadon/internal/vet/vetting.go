@@ -37,6 +37,10 @@ type vetted struct {
 	decisive bool
 	// source maps the CRD's rules to Go markers; nil if no Go packages were given.
 	source *markervet.CRD
+	// isPolicy is set if the document is an admission policy, which is vetted after all CRDs.
+	isPolicy bool
+	// compact is the CRD without descriptions, as JSON, for vetting policies.
+	compact []byte
 }
 
 // Run runs celadon vet.
@@ -66,12 +70,15 @@ func Run(ctx context.Context, streams command.Streams, o *Options, paths []strin
 	if err != nil {
 		return err
 	}
-	sum := summary{}
-	err = batch.Parallel(streams.Stdin, paths, v.found(ctx, paths), func(one *vetted) error {
+	sum, policies := summary{}, policyVetter{vetter: v, options: o}
+	err = batch.Parallel(streams.Stdin, paths, v.foundAll(ctx, paths), func(one *vetted) error {
 		switch {
 		case ctx.Err() != nil:
 			return batch.ErrStopped
 		case one == nil:
+			return nil
+		}
+		if policies.keep(one); one.isPolicy {
 			return nil
 		}
 		bar.Add(1)
@@ -81,6 +88,9 @@ func Run(ctx context.Context, streams command.Streams, o *Options, paths []strin
 		}
 		return printer.crd(one)
 	}).Run(ctx)
+	if err == nil {
+		err = policies.run(ctx, &sum, printer)
+	}
 	bar.Done()
 	sum.Interrupted = ctx.Err() != nil
 	if sum.Interrupted && (errors.Is(err, ctx.Err()) || errors.Is(err, batch.ErrStopped)) {

@@ -1,0 +1,232 @@
+package vet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/engine/catalog"
+	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/x/analysis/policyvet"
+)
+
+// A vettedPolicy is a policy, a binding, or a webhook configuration with its report.
+type vettedPolicy struct {
+	vetted
+	policy *policyvet.Report
+}
+
+// A policyVetter keeps documents until all CRDs have been vetted, because the types of policies depend
+// on CRDs.
+type policyVetter struct {
+	vetter    *vetter
+	options   *Options
+	documents []*input.Document
+	crds      [][]byte
+}
+
+// foundAll is like found, but also returns policies. It returns nil for patches without a spec that were
+// found in folders.
+func (v *vetter) foundAll(ctx context.Context, paths []string) func(*input.Document) *vetted {
+	found := v.found(ctx, paths)
+	return func(doc *input.Document) *vetted {
+		if doc.Err == nil && policyvet.IsVetted(doc.Object) {
+			if doc.Object["spec"] == nil && doc.Object["webhooks"] == nil && !slices.Contains(paths, doc.File) {
+				return nil // a patch
+			}
+			return &vetted{doc: doc, isPolicy: true}
+		}
+		one := found(doc)
+		if one != nil && one.report != nil {
+			if data, err := json.Marshal(resource.WithoutDescriptions(doc.Object)); err == nil {
+				one.compact = data
+			}
+		}
+		return one
+	}
+}
+
+// keep keeps a policy, or the schemas of a CRD.
+func (p *policyVetter) keep(one *vetted) {
+	switch {
+	case one.isPolicy:
+		p.documents = append(p.documents, one.doc)
+	case one.compact != nil:
+		p.crds = append(p.crds, one.compact)
+	}
+}
+
+// run vets the policies and prints their reports. An internal error is added to the summary.
+func (p *policyVetter) run(ctx context.Context, sum *summary, out printer) error {
+	if len(p.documents) == 0 {
+		return nil
+	}
+	objects := make([]map[string]any, len(p.documents))
+	for i, doc := range p.documents {
+		objects[i] = doc.Object
+	}
+	cfg := policyvet.Config{KubeVersion: p.vetter.cfg.KubeVersion, KubeVersions: p.vetter.cfg.KubeVersions, Without: p.options.NoLints}
+	var err error
+	if cfg.Schemas, err = policyvet.NewSchemas(cfg.KubeVersion, p.needed(objects)); err != nil {
+		return err
+	}
+	reports, err := policyvet.Vet(ctx, objects, cfg)
+	var bug *policy.InternalError
+	if errors.As(err, &bug) {
+		sum.bug = bug
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	sum.Policies = &policySummary{}
+	for _, r := range reports {
+		one := &vettedPolicy{vetted{doc: p.documents[r.Document], decisive: p.vetter.cfg.AdviseAll}, r}
+		if doc := one.doc; doc.Duplicate != nil {
+			r.Accepted, r.Errors = false, append(r.Errors, policyvet.Error{Message: doc.Duplicate.Error()})
+		}
+		sum.Policies.count(one)
+		if err := out.policy(one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// needed decodes the CRDs whose schemas policies need.
+func (p *policyVetter) needed(objects []map[string]any) (crds []*apiextensionsv1.CustomResourceDefinition) {
+	needs := policyvet.Needs(objects)
+	for _, data := range p.crds {
+		var head struct {
+			Spec struct {
+				Names struct {
+					Plural string `json:"plural"`
+					Kind   string `json:"kind"`
+				} `json:"names"`
+			} `json:"spec"`
+		}
+		if json.Unmarshal(data, &head) != nil || !needs(head.Spec.Names.Plural, head.Spec.Names.Kind) {
+			continue
+		}
+		if crd, err := catalog.Decode(data); err == nil {
+			crds = append(crds, crd)
+		}
+	}
+	return crds
+}
+
+// accepted reports whether all versions that --kube-version lists accept the document.
+func (one *vettedPolicy) accepted() bool {
+	return one.policy.Accepted && !(one.decisive && slices.ContainsFunc(one.policy.KubeVersions, func(v policyvet.KubeVersion) bool { return !v.Accepted }))
+}
+
+// errors returns the reasons for a rejection: those of the version that decides, or else those of the
+// first version that rejects the document.
+func (one *vettedPolicy) errors() []policyvet.Error {
+	if one.policy.Accepted && !one.accepted() {
+		for _, v := range one.policy.KubeVersions {
+			if !v.Accepted {
+				return v.Errors
+			}
+		}
+	}
+	return one.policy.Errors
+}
+
+// rejecting names the Kubernetes versions of --kube-version that reject a document which the newest of
+// them accepts.
+func (one *vettedPolicy) rejecting() (versions []string) {
+	for _, v := range one.policy.KubeVersions {
+		if one.policy.Accepted && !v.Accepted {
+			versions = append(versions, v.Version)
+		}
+	}
+	return versions
+}
+
+// harmless returns the number of warnings without effect.
+func (one *vettedPolicy) harmless() (n int) {
+	for _, w := range one.policy.Warnings {
+		if w.Harmless {
+			n++
+		}
+	}
+	return n
+}
+
+// at returns the locations of fields. Fields that are not found are at the document.
+func (one *vettedPolicy) at(paths []string, width int) []finding.Location {
+	locations := one.inYAML(paths, width)
+	for i, path := range paths {
+		if locations[i].Line == 0 || path == "" {
+			locations[i] = one.crdLocation()
+			locations[i].Field = path
+		}
+	}
+	return locations
+}
+
+// policySummary counts policies, bindings, and webhook configurations.
+type policySummary struct {
+	Policies int `json:"policies"`
+	Bindings int `json:"bindings"`
+	Webhooks int `json:"webhooks"`
+	Accepted int `json:"accepted"`
+	Refused  int `json:"refused"`
+	Warnings int `json:"warnings"`
+	Lints    int `json:"lints"`
+}
+
+func (s *policySummary) count(one *vettedPolicy) {
+	switch one.policy.Kind {
+	case "ValidatingAdmissionPolicy":
+		s.Policies++
+	case "ValidatingAdmissionPolicyBinding":
+		s.Bindings++
+	default:
+		s.Webhooks++
+	}
+	if one.accepted() {
+		s.Accepted++
+	} else {
+		s.Refused++
+	}
+	s.Warnings += len(one.policy.Warnings) - one.harmless()
+	s.Lints += len(one.policy.Lints)
+}
+
+// String returns the counts in a line.
+func (s *policySummary) String() string {
+	var text string
+	add := func(n int, one, many string) {
+		if n == 0 {
+			return
+		}
+		if text != "" {
+			text += ", "
+		}
+		if n > 1 {
+			one = many
+		}
+		text += fmt.Sprintf("%d %s", n, one)
+	}
+	add(s.Policies, "policy", "policies")
+	add(s.Bindings, "binding", "bindings")
+	add(s.Webhooks, "webhook configuration", "webhook configurations")
+	text += fmt.Sprintf(" vetted: %d accepted, %d rejected", s.Accepted, s.Refused)
+	if s.Warnings > 0 {
+		text += "; " + phrase.Count(s.Warnings, "type warning")
+	}
+	if s.Lints > 0 {
+		text += "; " + phrase.Count(s.Lints, "lint")
+	}
+	return text
+}

@@ -1,0 +1,187 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/google/cel-go/cel"
+
+	apiservercel "k8s.io/apiserver/pkg/cel"
+
+	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/engine/x/celcost"
+	"github.com/celadon-cel/celadon/engine/x/celenv"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// How it works: evaluation does not use the schemas of objects, so Compile declares them as dyn. A
+// TypeChecker compiles the same expressions with declarations, like the controller in the API server
+// that writes warnings into the status of policies. It plans nothing.
+
+// A TypeChecker checks the expressions of a policy or webhook for objects of known types. It is not
+// safe for concurrent use.
+type TypeChecker struct {
+	settings  settings
+	hasParams bool
+	policy    bool // has variables
+	sources   []typedSource
+}
+
+// A typedSource is an expression. variable is its name if it is that of a variable.
+type typedSource struct {
+	path, source, variable string
+	message                bool // has no authorizer
+}
+
+// A TypedExpression is an expression with the result of checking it.
+type TypedExpression struct {
+	// Path is the field, such as "spec.validations[0].expression".
+	Path, Source string
+	// Issues holds the type checker's errors in the format of the API server, or is "".
+	Issues string
+	// Errors holds the same errors one by one.
+	Errors []TypeError
+	// Cost estimates an evaluation, without the variables that the expression selects. It is zero if
+	// the expression has issues.
+	Cost cost.Estimate
+}
+
+// A TypeError is an error of the type checker. Node is the ID of the expression in cel-go's syntax tree.
+type TypeError struct {
+	Node    int64
+	Message string
+}
+
+// NewTypeChecker returns a TypeChecker for a ValidatingAdmissionPolicy or a webhook configuration. It
+// returns an error if Compile drops the document because it cannot be decoded.
+func NewTypeChecker(document map[string]any, cfg Config) (*TypeChecker, error) {
+	settings, err := settingsOf(cfg)
+	if err != nil {
+		return nil, err
+	}
+	c := &TypeChecker{settings: settings}
+	if document["kind"] == "ValidatingAdmissionPolicy" {
+		return c, c.addPolicy(document)
+	}
+	var d webhookConfiguration
+	if err := decode(document, &d); err != nil {
+		return nil, err
+	}
+	for i := range d.Webhooks {
+		c.addConditions(fmt.Sprintf("webhooks[%d].", i), d.Webhooks[i].MatchConditions)
+	}
+	return c, nil
+}
+
+func (c *TypeChecker) addPolicy(document map[string]any) error {
+	var d policyDocument
+	if err := decode(document, &d); err != nil {
+		return err
+	}
+	c.policy, c.hasParams = true, d.Spec.ParamKind != nil
+	for i, v := range d.Spec.Variables {
+		c.sources = append(c.sources, typedSource{path: fmt.Sprintf("spec.variables[%d].expression", i), source: v.Expression, variable: v.Name})
+	}
+	c.addConditions("spec.", d.Spec.MatchConditions)
+	for i, v := range d.Spec.Validations {
+		c.sources = append(c.sources, typedSource{path: fmt.Sprintf("spec.validations[%d].expression", i), source: v.Expression})
+		if v.MessageExpression != "" {
+			c.sources = append(c.sources, typedSource{path: fmt.Sprintf("spec.validations[%d].messageExpression", i), source: v.MessageExpression, message: true})
+		}
+	}
+	for i, a := range d.Spec.AuditAnnotations {
+		c.sources = append(c.sources, typedSource{path: fmt.Sprintf("spec.auditAnnotations[%d].valueExpression", i), source: a.ValueExpression})
+	}
+	return nil
+}
+
+func (c *TypeChecker) addConditions(path string, conditions []matchCondition) {
+	for i, m := range conditions {
+		c.sources = append(c.sources, typedSource{path: fmt.Sprintf("%smatchConditions[%d].expression", path, i), source: m.Expression})
+	}
+}
+
+// Check checks all expressions with object and oldObject declared as object, and params as params. If a
+// declaration is nil, the type of the objects is not known.
+func (c *TypeChecker) Check(object, params *types.Decl) (list []TypedExpression, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			list, err = nil, internal("", p)
+		}
+	}()
+	scope, err := c.settings.env.Scope()
+	if err != nil {
+		return nil, err
+	}
+	k := &typedCompiler{TypeChecker: c, scope: scope, variables: newVariablesType(), values: map[string]celcost.Value{}}
+	k.declare(object, params)
+	for i := range c.sources {
+		list = append(list, k.compile(&c.sources[i]))
+	}
+	return list, nil
+}
+
+// A typedCompiler checks the expressions for one type of objects.
+type typedCompiler struct {
+	*TypeChecker
+	scope     *celenv.Scope
+	roots     []celenv.Root
+	variables *apiservercel.DeclType
+	// sizes holds the values of roots, and values those of variables.
+	sizes, values map[string]celcost.Value
+}
+
+func (k *typedCompiler) declare(object, params *types.Decl) {
+	variables := k.variables
+	if !k.policy {
+		variables = nil
+	}
+	k.roots = newRoots(k.hasParams, variables)
+	k.sizes = map[string]celcost.Value{"variables": celcost.Fields(k.values)}
+	set := func(root int, d *types.Decl) {
+		if d != nil && d.Kind != types.Hidden {
+			k.roots[root].Decl, k.roots[root].Type = d, nil
+			k.sizes[k.roots[root].Name] = celcost.Declared(d)
+		}
+	}
+	set(objectRoot, object)
+	set(oldObjectRoot, object)
+	if k.hasParams {
+		set(paramsRoot, params)
+	}
+}
+
+// compile checks an expression, and declares the variable that it defines. An expression that is too
+// complex has no issues, because Compile reports it.
+func (k *typedCompiler) compile(s *typedSource) TypedExpression {
+	x := TypedExpression{Path: s.path, Source: s.source}
+	roots := k.roots
+	if s.message {
+		roots = roots[:authorizerRoot]
+	}
+	checked, err := k.scope.CompileWith(declared(roots), s.source)
+	var complex *celenv.ComplexError
+	var issues *celenv.IssuesError
+	var t *cel.Type
+	switch {
+	case errors.As(err, &complex):
+	case errors.As(err, &issues):
+		x.Issues = err.Error()
+		for _, e := range issues.Errors() {
+			x.Errors = append(x.Errors, TypeError{e.ExprID, e.Message})
+		}
+	case err != nil:
+		x.Issues = err.Error()
+	default:
+		t = checked.OutputType()
+		var value celcost.Value
+		x.Cost, value = celcost.For(k.settings.version).Measure(checked, k.sizes)
+		if s.variable != "" {
+			k.values[s.variable] = value
+		}
+	}
+	if s.variable != "" {
+		k.variables.Fields[s.variable] = apiservercel.NewDeclField(s.variable, variableType(t), true, nil, nil)
+	}
+	return x
+}

@@ -1,0 +1,251 @@
+package policyvet
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/celadon-cel/celadon/engine/x/celenv"
+)
+
+// The kinds that Vet analyzes.
+const (
+	policyKind  = "ValidatingAdmissionPolicy"
+	bindingKind = "ValidatingAdmissionPolicyBinding"
+	apiGroup    = "admissionregistration.k8s.io"
+)
+
+var webhookKinds = []string{"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"}
+
+// IsVetted reports whether Vet analyzes a document: a policy, a binding, or a webhook configuration
+// with matchConditions.
+func IsVetted(document map[string]any) bool {
+	apiVersion, _ := document["apiVersion"].(string)
+	kind, _ := document["kind"].(string)
+	if group, _, _ := strings.Cut(apiVersion, "/"); group != apiGroup {
+		return false
+	}
+	return kind == policyKind || kind == bindingKind || slices.Contains(webhookKinds, kind) && hasConditions(document)
+}
+
+func hasConditions(document map[string]any) bool {
+	webhooks, _ := document["webhooks"].([]any)
+	return slices.ContainsFunc(webhooks, func(w any) bool {
+		webhook, _ := w.(map[string]any)
+		return webhook["matchConditions"] != nil
+	})
+}
+
+// The fields of documents that lints read. Compiling has decoded the documents strictly before.
+type policyDocument struct {
+	Spec struct {
+		ParamKind *struct {
+			APIVersion string `json:"apiVersion"`
+			Kind       string `json:"kind"`
+		} `json:"paramKind"`
+		MatchConstraints matchResources `json:"matchConstraints"`
+		FailurePolicy    string         `json:"failurePolicy"`
+		MatchConditions  []named        `json:"matchConditions"`
+		Variables        []named        `json:"variables"`
+		Validations      []struct {
+			Expression        string `json:"expression"`
+			Message           string `json:"message"`
+			MessageExpression string `json:"messageExpression"`
+		} `json:"validations"`
+		AuditAnnotations []struct {
+			ValueExpression string `json:"valueExpression"`
+		} `json:"auditAnnotations"`
+	} `json:"spec"`
+}
+
+type named struct {
+	Name       string `json:"name"`
+	Expression string `json:"expression"`
+}
+
+type bindingDocument struct {
+	Spec struct {
+		PolicyName     string          `json:"policyName"`
+		MatchResources *matchResources `json:"matchResources"`
+	} `json:"spec"`
+}
+
+type webhookConfiguration struct {
+	Webhooks []struct {
+		matchResources
+		Name            string  `json:"name"`
+		Rules           []rule  `json:"rules"`
+		FailurePolicy   string  `json:"failurePolicy"`
+		MatchConditions []named `json:"matchConditions"`
+	} `json:"webhooks"`
+}
+
+type matchResources struct {
+	NamespaceSelector    *metav1.LabelSelector `json:"namespaceSelector"`
+	ObjectSelector       *metav1.LabelSelector `json:"objectSelector"`
+	ResourceRules        []rule                `json:"resourceRules"`
+	ExcludeResourceRules []rule                `json:"excludeResourceRules"`
+}
+
+type rule struct {
+	ResourceNames []string `json:"resourceNames"`
+	Operations    []string `json:"operations"`
+	APIGroups     []string `json:"apiGroups"`
+	APIVersions   []string `json:"apiVersions"`
+	Resources     []string `json:"resources"`
+}
+
+func decode(document map[string]any, out any) error {
+	data, err := json.Marshal(document)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, out)
+}
+
+// A role is the use of an expression.
+type role uint8
+
+const (
+	roleVariable role = iota
+	roleCondition
+	roleValidation
+	roleMessage
+	roleAnnotation
+)
+
+// An expression is a parsed expression of a policy or webhook.
+type expression struct {
+	role   role
+	path   string // of the field
+	name   string // of a variable
+	source string
+	tree   ast.Expr // nil if it cannot be parsed
+	// uses holds the variables that it selects. The name "" means that it may use any variable, because
+	// it reads variables as a whole.
+	uses map[string]bool
+}
+
+// A subject is a policy or a webhook, with everything that lints need.
+type subject struct {
+	name string
+	// prefix is the path of its fields, such as "spec." or "webhooks[0].". rulesPath is the path of
+	// the object that has selectors, and rulesField the field with its resource rules.
+	prefix, rulesPath, rulesField string
+	match                         matchResources
+	ignore                        bool // failurePolicy: Ignore
+	expressions                   []*expression
+	variables                     map[string]*expression
+	messages                      []message
+	params                        *kindName
+	// reads holds the fields that expressions read, and paths the paths at which a selection may be.
+	reads []read
+	paths map[node][]string
+	// tests holds the selections that test a field.
+	tests map[node]bool
+	// whole is set if all expressions can be parsed.
+	whole bool
+}
+
+// A message is the message of a validation.
+type message struct{ path, text string }
+
+type kindName struct{ apiVersion, kind string }
+
+// A parser parses the expressions of subjects.
+type parser struct{ env *cel.Env }
+
+func (p parser) add(s *subject, r role, path, name, source string) {
+	x := &expression{role: r, path: path, name: name, source: source}
+	if parsed, err := celenv.Parse(p.env, source); err == nil {
+		x.tree = parsed.NativeRep().Expr()
+		x.uses = usedVariables(x.tree)
+	} else {
+		s.whole = false
+	}
+	s.expressions = append(s.expressions, x)
+	if r == roleVariable {
+		s.variables[name] = x
+	}
+}
+
+// subjects returns the policy, or the webhooks with matchConditions, of a document. It returns nil if
+// the document cannot be decoded, which compiling reports.
+func (p parser) subjects(document map[string]any) []*subject {
+	if document["kind"] == policyKind {
+		return p.policy(document)
+	}
+	var d webhookConfiguration
+	if slices.Contains(webhookKinds, fmt.Sprint(document["kind"])) && decode(document, &d) == nil {
+		return p.webhooks(&d)
+	}
+	return nil
+}
+
+func (p parser) policy(document map[string]any) []*subject {
+	var d policyDocument
+	if decode(document, &d) != nil {
+		return nil
+	}
+	s := &subject{
+		name: nameOf(document), prefix: "spec.", rulesPath: "spec.matchConstraints", rulesField: "resourceRules", match: d.Spec.MatchConstraints,
+		ignore: d.Spec.FailurePolicy == "Ignore", variables: map[string]*expression{}, whole: true,
+	}
+	if k := d.Spec.ParamKind; k != nil {
+		s.params = &kindName{k.APIVersion, k.Kind}
+	}
+	for i, v := range d.Spec.Variables {
+		p.add(s, roleVariable, fmt.Sprintf("spec.variables[%d].expression", i), v.Name, v.Expression)
+	}
+	p.conditions(s, d.Spec.MatchConditions)
+	for i, v := range d.Spec.Validations {
+		at := fmt.Sprintf("spec.validations[%d].", i)
+		p.add(s, roleValidation, at+"expression", "", v.Expression)
+		if v.MessageExpression != "" {
+			p.add(s, roleMessage, at+"messageExpression", "", v.MessageExpression)
+		}
+		if v.Message != "" {
+			s.messages = append(s.messages, message{at + "message", v.Message})
+		}
+	}
+	for i, a := range d.Spec.AuditAnnotations {
+		p.add(s, roleAnnotation, fmt.Sprintf("spec.auditAnnotations[%d].valueExpression", i), "", a.ValueExpression)
+	}
+	s.read()
+	return []*subject{s}
+}
+
+func (p parser) conditions(s *subject, conditions []named) {
+	for i, m := range conditions {
+		p.add(s, roleCondition, fmt.Sprintf("%smatchConditions[%d].expression", s.prefix, i), "", m.Expression)
+	}
+}
+
+func (p parser) webhooks(d *webhookConfiguration) (list []*subject) {
+	for i := range d.Webhooks {
+		w := &d.Webhooks[i]
+		if len(w.MatchConditions) == 0 {
+			continue
+		}
+		s := &subject{
+			name: w.Name, prefix: fmt.Sprintf("webhooks[%d].", i), rulesPath: fmt.Sprintf("webhooks[%d]", i), rulesField: "rules", match: w.matchResources,
+			ignore: w.FailurePolicy == "Ignore", variables: map[string]*expression{}, whole: true,
+		}
+		s.match.ResourceRules = w.Rules
+		p.conditions(s, w.MatchConditions)
+		s.read()
+		list = append(list, s)
+	}
+	return list
+}
+
+func nameOf(document map[string]any) string {
+	meta, _ := document["metadata"].(map[string]any)
+	name, _ := meta["name"].(string)
+	return name
+}

@@ -1,0 +1,502 @@
+package policyvet
+
+import (
+	"maps"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
+)
+
+// How it works: an evaluator evaluates an expression for a request about which only a few facts are known,
+// such as that object is null, as in requests to delete objects, or that object.kind is Pod. Everything
+// else is unknown, so the result is the set of the results that are possible. Only reading null is an
+// error here: fields that are missing for other reasons are ignored. If the evaluator does not know a
+// function, its result is any value, so it reports too few errors rather than too many.
+//
+// It also records the expressions that can decide a result: not those after a condition that is known,
+// nor operands of && and || next to one that decides the result.
+
+// A results is a set of possible results.
+type results uint8
+
+const (
+	isTrue results = 1 << iota
+	isFalse
+	isNull
+	isOther // any other value
+	isError
+	isBool   = isTrue | isFalse
+	anything = isBool | isOther
+)
+
+// A result is the possible results of an expression.
+type result struct {
+	set results
+	// text is the value if it is a known string.
+	text string
+	// elem holds the elements of a list literal.
+	elem *result
+	// none is set if the value is an optional without a value.
+	none bool
+}
+
+var (
+	unknown = result{set: anything}
+	yes     = result{set: isTrue}
+	no      = result{set: isFalse}
+)
+
+func boolResult(b bool) result {
+	if b {
+		return yes
+	}
+	return no
+}
+
+// An evaluator evaluates expressions of a subject.
+type evaluator struct {
+	subject *subject
+	null    string            // the root that is null, or ""
+	known   map[string]string // strings by path, such as request.operation
+	kind    *kind             // of object and oldObject, or nil if it is not known
+
+	current *expression
+	vars    map[string]result // of macros
+	// variables holds the variables of the policy that were evaluated, and visitedBy the nodes visited for
+	// each.
+	variables map[string]result
+	visited   []node
+	visitedBy map[string][]node
+}
+
+// A node is a part of an expression. If id is useNode, it is a use of a whole variable.
+type node struct {
+	of *expression
+	id int64
+}
+
+const useNode = -1
+
+func newEvaluator(s *subject, null string, known map[string]string) *evaluator {
+	return &evaluator{subject: s, null: null, known: known, vars: map[string]result{}, variables: map[string]result{}, visitedBy: map[string][]node{}}
+}
+
+// top evaluates an expression of the subject.
+func (n *evaluator) top(x *expression) result {
+	n.current = x
+	return n.eval(x.tree)
+}
+
+func (n *evaluator) eval(e ast.Expr) result {
+	n.visited = append(n.visited, node{n.current, e.ID()})
+	switch e.Kind() {
+	case ast.LiteralKind:
+		return literal(e)
+	case ast.IdentKind:
+		return n.ident(e.AsIdent())
+	case ast.SelectKind:
+		s := e.AsSelect()
+		return n.field(e, s.Operand(), s.FieldName(), s.IsTestOnly())
+	case ast.CallKind:
+		return n.call(e)
+	case ast.ListKind:
+		return n.list(e.AsList())
+	case ast.MapKind:
+		out := result{set: isOther}
+		for _, entry := range e.AsMap().Entries() {
+			out.set |= (n.eval(entry.AsMapEntry().Key()).set | n.eval(entry.AsMapEntry().Value()).set) & isError
+		}
+		return out
+	case ast.ComprehensionKind:
+		return n.loop(e.AsComprehension())
+	}
+	return unknown
+}
+
+func literal(e ast.Expr) result {
+	switch v := e.AsLiteral().(type) {
+	case celtypes.Bool:
+		return boolResult(bool(v))
+	case celtypes.Null:
+		return result{set: isNull}
+	case celtypes.String:
+		return result{set: isOther, text: string(v)}
+	}
+	return result{set: isOther}
+}
+
+func (n *evaluator) ident(name string) result {
+	if v, ok := n.vars[name]; ok {
+		return v
+	}
+	switch name {
+	case n.null:
+		return result{set: isNull}
+	case objectName, oldObjectName, requestName, variablesName:
+		return result{set: isOther}
+	}
+	return unknown
+}
+
+// field evaluates the selection of a field. A test of a field of null is false.
+func (n *evaluator) field(e, operand ast.Expr, name string, test bool) result {
+	if isRoot(operand, variablesName) {
+		return n.variable(name, test)
+	}
+	if known := n.known[selection(e)]; known != "" {
+		return result{set: isOther, text: known}
+	}
+	of := n.eval(operand)
+	if of.none {
+		return of
+	}
+	if test && n.undeclared(e) {
+		return result{set: isFalse | of.set&isError}
+	}
+	out := result{set: of.set & isError}
+	if of.set&isNull != 0 {
+		if test {
+			out.set |= isFalse
+		} else {
+			out.set |= isError
+		}
+	}
+	if of.set&anything != 0 {
+		out.set |= anything
+		if test {
+			out.set = out.set&isError | isBool
+		}
+	}
+	return out
+}
+
+// variable evaluates a variable once.
+func (n *evaluator) variable(name string, test bool) result {
+	if x := n.subject.variables[name]; x != nil {
+		n.visited = append(n.visited, node{x, useNode})
+	}
+	v, ok := n.variables[name]
+	if !ok {
+		n.variables[name] = unknown // if the variable needs itself
+		v = unknown
+		if x := n.subject.variables[name]; x != nil && x.tree != nil {
+			vars, current, visited := n.vars, n.current, n.visited
+			n.vars, n.visited = map[string]result{}, nil
+			v = n.top(x)
+			n.visitedBy[name] = n.visited
+			n.vars, n.current, n.visited = vars, current, visited
+		}
+		n.variables[name] = v
+	}
+	if test {
+		return result{set: isTrue | v.set&isError}
+	}
+	return v
+}
+
+func (n *evaluator) list(list ast.ListExpr) result {
+	out := result{set: isOther, elem: &result{}}
+	for _, item := range list.Elements() {
+		v := n.eval(item)
+		out.set |= v.set & isError
+		out.elem.set |= v.set &^ isError
+	}
+	return out
+}
+
+func (n *evaluator) call(e ast.Expr) result {
+	call := e.AsCall()
+	args := call.Args()
+	switch call.FunctionName() {
+	case operators.LogicalNot:
+		return not(n.eval(args[0]))
+	case operators.LogicalAnd:
+		return n.and(args[0], args[1], func(v result) result { return v })
+	case operators.LogicalOr:
+		return not(n.and(args[0], args[1], not))
+	case operators.Conditional:
+		return conditional(n.eval(args[0]), func() result { return n.eval(args[1]) }, func() result { return n.eval(args[2]) })
+	case operators.Equals:
+		return equal(n.eval(args[0]), n.eval(args[1]))
+	case operators.NotEquals:
+		return not(equal(n.eval(args[0]), n.eval(args[1])))
+	case operators.In:
+		return n.in(args[0], args[1])
+	case operators.NotStrictlyFalse:
+		return result{set: isTrue}
+	case "dyn":
+		if len(args) == 1 {
+			return n.eval(args[0])
+		}
+	}
+	if operand, name, test, ok := field(e); ok {
+		if test {
+			return n.optional(e, operand, name)
+		}
+		return n.field(e, operand, name, false)
+	}
+	return n.function(call)
+}
+
+// optional evaluates the optional selection of a field.
+func (n *evaluator) optional(e, operand ast.Expr, name string) result {
+	if isRoot(operand, variablesName) {
+		return result{set: isOther | n.variable(name, false).set&isError}
+	}
+	of := n.eval(operand)
+	return result{set: isOther | of.set&isError, none: of.none || of.set == isNull || n.undeclared(e)}
+}
+
+// acceptsNull lists the functions that accept null.
+var acceptsNull = map[string]bool{"type": true, "format": true, "of": true, "ofNonZeroValue": true}
+
+// function evaluates a call that fails if an operand fails, or if its first operand is null.
+func (n *evaluator) function(call ast.CallExpr) result {
+	name, args := call.FunctionName(), call.Args()
+	var operands []result
+	if call.IsMemberFunction() && !isRoot(call.Target(), "optional") {
+		of := n.eval(call.Target())
+		switch {
+		case of.none && name == "hasValue":
+			return no
+		case of.none && name == "orValue" && len(args) == 1:
+			return n.eval(args[0])
+		}
+		operands = append(operands, of)
+	}
+	for _, arg := range args {
+		operands = append(operands, n.eval(arg))
+	}
+	out := unknown
+	for i, v := range operands {
+		if v.set == isError {
+			return v
+		}
+		out.set |= v.set & isError
+		if i == 0 && v.set&isNull != 0 && !acceptsNull[name] {
+			out.set |= isError
+		}
+	}
+	return out
+}
+
+// in evaluates a search in a list or map.
+func (n *evaluator) in(item, list ast.Expr) result {
+	v, in := n.eval(item), n.eval(list)
+	out := result{set: isBool | (v.set|in.set)&isError}
+	if in.set&isNull != 0 {
+		out.set |= isError
+	}
+	if in.set&anything == 0 {
+		out.set &^= isBool
+	}
+	if v.text == "" || list.Kind() != ast.ListKind {
+		return out
+	}
+	known := true
+	for _, e := range list.AsList().Elements() {
+		s, ok := text(e)
+		known = known && ok
+		if ok && s == v.text {
+			return yes
+		}
+	}
+	if known {
+		return no
+	}
+	return out
+}
+
+func not(v result) result {
+	set := v.set & isError
+	if v.set&isTrue != 0 {
+		set |= isFalse
+	}
+	if v.set&isFalse != 0 {
+		set |= isTrue
+	}
+	return result{set: set}
+}
+
+// and evaluates the conjunction of f(left) and f(right).
+func (n *evaluator) and(left, right ast.Expr, f func(result) result) result {
+	start := len(n.visited)
+	a := f(n.eval(left))
+	if a.set == isFalse {
+		return a
+	}
+	middle := len(n.visited)
+	b := f(n.eval(right))
+	if b.set == isFalse {
+		n.visited = append(n.visited[:start], n.visited[middle:]...)
+	}
+	return and(a, b)
+}
+
+// selection returns the text of a selection of fields from a root, such as request.kind.kind, or "".
+func selection(e ast.Expr) string {
+	switch e.Kind() {
+	case ast.IdentKind:
+		return e.AsIdent()
+	case ast.SelectKind:
+		if of := selection(e.AsSelect().Operand()); of != "" && !e.AsSelect().IsTestOnly() {
+			return of + "." + e.AsSelect().FieldName()
+		}
+	}
+	return ""
+}
+
+// undeclared reports whether e selects a field that objects of the kind do not have.
+func (n *evaluator) undeclared(e ast.Expr) bool {
+	paths := n.subject.paths[node{n.current, e.ID()}]
+	if n.kind == nil || len(paths) == 0 {
+		return false
+	}
+	for _, path := range paths {
+		if n.kind.resolve(path).state != fieldUndeclared {
+			return false
+		}
+	}
+	return true
+}
+
+// reached returns the nodes of expressions and of the variables that they use.
+func (n *evaluator) reached() map[node]bool {
+	all := map[node]bool{}
+	open := n.visited
+	for len(open) > 0 {
+		at := open[len(open)-1]
+		open = open[:len(open)-1]
+		if all[at] {
+			continue
+		}
+		all[at] = true
+		if at.id == useNode {
+			open = append(open[:len(open):len(open)], n.visitedBy[at.of.name]...)
+		}
+	}
+	return all
+}
+
+// and returns the conjunction. False decides it, also if the other operand fails.
+func and(a, b result) (v result) {
+	if (a.set|b.set)&isFalse != 0 {
+		v.set |= isFalse
+	}
+	if a.set == isFalse || b.set == isFalse {
+		return v
+	}
+	if a.set&isTrue != 0 && b.set&isTrue != 0 {
+		v.set |= isTrue
+	}
+	v.set |= (a.set | b.set) & isError
+	return v
+}
+
+func conditional(cond result, then, otherwise func() result) result {
+	out := result{set: cond.set & isError}
+	switch cond.set & isBool {
+	case isTrue:
+		v := then()
+		v.set |= out.set
+		return v
+	case isFalse:
+		v := otherwise()
+		v.set |= out.set
+		return v
+	case isBool:
+		out.set |= then().set | otherwise().set
+	}
+	return out
+}
+
+func equal(a, b result) result {
+	out := result{set: (a.set | b.set) & isError}
+	a.set, b.set = a.set&^isError, b.set&^isError
+	switch {
+	case a.set == 0 || b.set == 0:
+	case a.set == isNull && b.set == isNull:
+		out.set |= isTrue
+	case a.set&b.set == 0:
+		out.set |= isFalse
+	case a.set == b.set && (a.set == isTrue || a.set == isFalse):
+		out.set |= isTrue
+	case a.text != "" && b.text != "":
+		out.set |= boolResult(a.text == b.text).set
+	default:
+		out.set |= isBool
+	}
+	return out
+}
+
+// loop evaluates a macro. The loop of all, exists, and similar macros may run any number of times.
+func (n *evaluator) loop(loop ast.ComprehensionExpr) result {
+	over, start := n.eval(loop.IterRange()), n.eval(loop.AccuInit())
+	out := result{set: (over.set | start.set) & isError}
+	if over.set&isNull != 0 {
+		out.set |= isError
+	}
+	if over.set&anything == 0 {
+		return out
+	}
+	outer := n.vars
+	defer func() { n.vars = outer }()
+	n.vars = maps.Clone(outer)
+	n.vars[loop.AccuVar()] = start
+	if isBind(loop) {
+		v := n.eval(loop.Result())
+		v.set |= out.set
+		return v
+	}
+	if texts := literals(loop); len(texts) > 0 {
+		for _, item := range texts {
+			n.vars[loop.IterVar()] = result{set: isOther, text: item}
+			n.vars[loop.AccuVar()] = n.eval(loop.LoopStep())
+		}
+		return n.eval(loop.Result())
+	}
+	item := unknown
+	if over.elem != nil {
+		item = *over.elem
+	}
+	n.vars[loop.IterVar()] = item
+	if loop.HasIterVar2() {
+		n.vars[loop.IterVar()], n.vars[loop.IterVar2()] = unknown, item
+	}
+	if start.set&isBool != 0 {
+		n.vars[loop.AccuVar()] = result{set: isBool}
+	} else {
+		n.vars[loop.AccuVar()] = result{set: anything}
+	}
+	step := n.eval(loop.LoopStep())
+	n.vars[loop.AccuVar()] = result{set: (start.set | step.set) &^ isError}
+	v := n.eval(loop.Result())
+	out.set |= v.set | step.set&isError
+	return out
+}
+
+// maxUnrolled limits the items of a list for which the step of a loop is evaluated one by one.
+const maxUnrolled = 16
+
+// literals returns the items of the list of a loop if all are string literals, as in
+// ['Pod', 'Job'].exists(k, k == object.kind). A nested loop returns none, to limit the work.
+func literals(loop ast.ComprehensionExpr) (texts []string) {
+	list := loop.IterRange()
+	if list.Kind() != ast.ListKind || list.AsList().Size() > maxUnrolled || loop.HasIterVar2() || hasLoop(loop.LoopStep()) {
+		return nil
+	}
+	for _, item := range list.AsList().Elements() {
+		s, ok := text(item)
+		if !ok {
+			return nil
+		}
+		texts = append(texts, s)
+	}
+	return texts
+}
+
+func hasLoop(e ast.Expr) (found bool) {
+	visit(e, func(e ast.Expr) { found = found || e.Kind() == ast.ComprehensionKind })
+	return found
+}

@@ -1,0 +1,147 @@
+package policyvet
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// A Lint is a likely mistake in a document that the API server accepts.
+type Lint struct {
+	// Name is the name for Config.Without.
+	Name string
+	// Path is the field, or "" for the whole document. Expression is the expression there, if it is one.
+	Path, Expression string
+	// Message describes the problem and the fix.
+	Message string
+}
+
+// The names of lints; docs/lints.md has a section for each.
+const (
+	noBinding         = "no-binding"
+	noPolicy          = "no-policy"
+	nullObject        = "null-object"
+	celInMessage      = "cel-in-message"
+	ignoredError      = "ignored-error"
+	unusedVariable    = "unused-variable"
+	missedSubresource = "missed-subresource"
+	emptySelector     = "empty-selector"
+	unknownResource   = "unknown-resource"
+)
+
+// LintNames returns the names of all lints, for Config.Without.
+func LintNames() []string {
+	return []string{noBinding, noPolicy, nullObject, celInMessage, ignoredError, unusedVariable, missedSubresource, emptySelector, unknownResource}
+}
+
+// A linter finds the lints of documents.
+type linter struct {
+	version  types.Version
+	schemas  *Schemas
+	without  []string
+	subjects []*subject // of all documents
+	// policies holds the names of policies, and bindings the bindings by the name of their policy.
+	policies map[string]bool
+	bindings map[string][]*bindingDocument
+}
+
+// A reporter adds a lint to a report.
+type reporter func(lint, path, expression, message string)
+
+// lint reports the lints of a document.
+func (l *linter) lint(document map[string]any, subjects []*subject, r *Report) {
+	add := func(lint, path, expression, message string) {
+		if !slices.Contains(l.without, lint) {
+			r.Lints = append(r.Lints, Lint{lint, path, expression, message})
+		}
+	}
+	if document["kind"] == bindingKind {
+		l.binding(document, add)
+		return
+	}
+	for _, s := range subjects {
+		bindings := l.bindings[s.name]
+		if document["kind"] == policyKind && len(bindings) == 0 && !l.renamed(s.name) {
+			add(noBinding, "", "", "no binding among the documents names the policy, so it has no effect: add a "+bindingKind)
+		}
+		selectors(s.rulesPath, &s.match, add)
+		l.resources(s.rulesPath+"."+s.rulesField, s.match.ResourceRules, add)
+		l.nullObject(s, bindings, add)
+		messages(s, l.schemas, add)
+		unusedVariables(s, add)
+		l.missedSubresources(s, add)
+		l.ignoredErrors(s, add)
+	}
+}
+
+// renamed reports whether a binding names the policy with a prefix or suffix, which kustomize adds.
+func (l *linter) renamed(policy string) bool {
+	for name := range l.bindings {
+		if isRenamed(policy, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// renamesPolicy reports whether a policy has the name without a prefix or suffix.
+func (l *linter) renamesPolicy(name string) bool {
+	for policy := range l.policies {
+		if isRenamed(policy, name) {
+			return true
+		}
+	}
+	return false
+}
+
+func isRenamed(name, renamed string) bool {
+	return name != "" && (strings.HasSuffix(renamed, "-"+name) || strings.HasPrefix(renamed, name+"-"))
+}
+
+func (l *linter) binding(document map[string]any, add reporter) {
+	var d bindingDocument
+	if decode(document, &d) != nil {
+		return
+	}
+	if name := d.Spec.PolicyName; name != "" && !l.policies[name] && !l.renamesPolicy(name) {
+		add(noPolicy, "spec.policyName", "", "no policy "+name+" is among the documents: without it, the binding has no effect")
+	}
+	if m := d.Spec.MatchResources; m != nil {
+		selectors("spec.matchResources", m, add)
+		l.resources("spec.matchResources.resourceRules", m.ResourceRules, add)
+	}
+}
+
+// unusedVariables reports the variables that no expression selects, directly or through variables that
+// are used.
+func unusedVariables(s *subject, add reporter) {
+	if !s.whole {
+		return
+	}
+	used := map[string]bool{}
+	var open []*expression
+	for _, x := range s.expressions {
+		if x.role != roleVariable {
+			open = append(open, x)
+		}
+	}
+	for len(open) > 0 {
+		x := open[len(open)-1]
+		open = open[:len(open)-1]
+		for name := range x.uses {
+			if name == "" {
+				return // variables is read as a whole
+			}
+			if y := s.variables[name]; y != nil && !used[name] {
+				used[name] = true
+				open = append(open, y)
+			}
+		}
+	}
+	for _, x := range s.expressions {
+		if x.role == roleVariable && !used[x.name] {
+			add(unusedVariable, x.path, x.source, "no expression that is evaluated uses the variable "+x.name+": remove it, or use it")
+		}
+	}
+}

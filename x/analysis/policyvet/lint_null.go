@@ -1,0 +1,110 @@
+package policyvet
+
+import (
+	"fmt"
+
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+)
+
+// A nullCase is an operation with the root that is null in its requests.
+type nullCase struct{ operation, null, other string }
+
+var nullCases = []nullCase{{"DELETE", objectName, oldObjectName}, {"CREATE", oldObjectName, objectName}}
+
+// nullObject reports expressions that fail for each request with an operation, because they read object
+// or oldObject, which is null.
+func (l *linter) nullObject(s *subject, bindings []*bindingDocument, add reporter) {
+	for _, c := range nullCases {
+		if !s.match.matches(c.operation) || narrows(bindings, c.operation) {
+			continue
+		}
+		var failing []*expression
+		for _, known := range l.facts(&s.match, c) {
+			if failing = s.failing(c, known); len(failing) > 0 {
+				break
+			}
+		}
+		if len(failing) == 0 {
+			continue
+		}
+		x, more := failing[0], ""
+		if n := len(failing) - 1; n > 0 {
+			more = " (also in " + phrase.Count(n, "more expression") + ")"
+		}
+		effect := "the request is denied"
+		if s.ignore {
+			effect = "the policy is ignored"
+		}
+		add(nullObject, x.path, x.source, fmt.Sprintf("%s matches, where %s is null: reading it fails%s, and %s; test %s != null, use %s, or add the matchCondition request.operation != '%s'",
+			c.operation, c.null, more, effect, c.null, c.other, c.operation))
+	}
+}
+
+// maxFacts limits the resources for which the expressions of a policy are evaluated.
+const maxFacts = 32
+
+// facts returns what is known about requests with an operation: for each resource that a rule names,
+// strings by path.
+func (l *linter) facts(m *matchResources, c nullCase) (list []map[string]string) {
+	seen := map[string]bool{}
+	for i := range m.ResourceRules {
+		r := &m.ResourceRules[i]
+		if !m.matchesRule(r, c.operation) {
+			continue
+		}
+		for _, item := range r.Resources {
+			resource, sub := split(item)
+			switch {
+			case sub != "" && sub != all:
+			case resource == all || len(list) == maxFacts:
+				return []map[string]string{{"request.operation": c.operation}}
+			case !seen[resource]:
+				seen[resource] = true
+				known := map[string]string{"request.operation": c.operation, "request.resource.resource": resource}
+				if kind := l.schemas.kindOf(resource); kind != "" {
+					known["request.kind.kind"], known[c.other+".kind"] = kind, kind
+				}
+				list = append(list, known)
+			}
+		}
+	}
+	return list
+}
+
+// kindOf returns the kind of a resource, or "" if it is not known or differs between groups.
+func (s *Schemas) kindOf(resource string) (name string) {
+	for _, k := range s.byResource[resource] {
+		if name != "" && k.Kind != name {
+			return ""
+		}
+		name = k.Kind
+	}
+	return name
+}
+
+// failing returns the expressions that can fail because a root is null. Messages cannot, because the
+// server uses another message then.
+func (s *subject) failing(c nullCase, known map[string]string) (list []*expression) {
+	n := newEvaluator(s, c.null, known)
+	var conditions []*expression
+	for _, x := range s.expressions {
+		if x.role != roleCondition || x.tree == nil {
+			continue
+		}
+		switch v := n.top(x); {
+		case v.set == isFalse:
+			return nil // the policy is skipped
+		case v.set&isError != 0:
+			conditions = append(conditions, x)
+		}
+	}
+	if len(conditions) > 0 {
+		return conditions
+	}
+	for _, x := range s.expressions {
+		if (x.role == roleValidation || x.role == roleAnnotation) && x.tree != nil && n.top(x).set&isError != 0 {
+			list = append(list, x)
+		}
+	}
+	return list
+}

@@ -1,0 +1,119 @@
+package policyvet
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A subresource is a subresource whose requests change fields of the main object.
+type subresource struct {
+	name string
+	// operations are the operations on the main resource of policies that need to match the subresource.
+	operations []string
+	// reads reports whether a read depends on a field that requests for the subresource change.
+	reads func(read) bool
+	// since is the first Kubernetes minor that has the subresource.
+	since int
+}
+
+var subresources = []subresource{
+	{"ephemeralcontainers", []string{"CREATE", "UPDATE"}, func(r read) bool { return below(r.path, "object.spec.ephemeralContainers") }, 25},
+	{"resize", []string{"CREATE", "UPDATE"}, readsResources, 33},
+	{"scale", []string{"UPDATE"}, func(r read) bool { return !r.test && r.path == "object.spec.replicas" }, 0},
+}
+
+// below reports whether a path is equal to or below another.
+func below(path, above string) bool {
+	rest, ok := strings.CutPrefix(path, above)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// readsResources reports whether r reads the amount of a resource of a container.
+func readsResources(r read) bool {
+	for _, list := range []string{"containers", "initContainers"} {
+		for _, field := range []string{"limits", "requests"} {
+			if !r.test && strings.HasPrefix(r.path, "object.spec."+list+"[].resources."+field+".") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// missedSubresources reports fields that a policy checks although requests for a subresource, which it
+// does not match, can change them.
+func (l *linter) missedSubresources(s *subject, add reporter) {
+	for _, sub := range subresources {
+		at := slices.IndexFunc(s.reads, sub.reads)
+		if at < 0 || l.version.Minor < sub.since {
+			continue
+		}
+		var missed []string
+		for name, kinds := range l.schemas.byResource {
+			if slices.ContainsFunc(kinds, func(k *kind) bool { return l.misses(s, k, &sub) }) {
+				missed = append(missed, name+"/"+sub.name)
+			}
+		}
+		if slices.Sort(missed); len(missed) > 0 {
+			x := s.reads[at].of
+			add(missedSubresource, x.path, x.source, fmt.Sprintf("%s can change %s, but the policy does not match UPDATE of %s: add it to the resources of a rule, or write another policy for it",
+				missed[0], strings.TrimPrefix(s.reads[at].path, "object."), strings.Join(missed, ", ")))
+		}
+	}
+}
+
+// misses reports whether s matches a kind but not its subresource, and no other policy does that.
+func (l *linter) misses(s *subject, k *kind, sub *subresource) bool {
+	if !slices.Contains(k.subresources, sub.name) || !slices.ContainsFunc(sub.operations, func(op string) bool { return s.match.names(op, k) }) {
+		return false
+	}
+	return !slices.ContainsFunc(l.subjects, func(other *subject) bool {
+		return other.match.matchesResource("UPDATE", k.Group, k.resource, sub.name) && (other == s || slices.ContainsFunc(other.reads, sub.reads))
+	})
+}
+
+// names reports whether a rule matches an operation on a kind, and names the resource.
+func (m *matchResources) names(operation string, k *kind) bool {
+	return slices.ContainsFunc(m.ResourceRules, func(r rule) bool {
+		return has(r.Operations, operation) && has(r.APIGroups, k.Group) && slices.Contains(r.Resources, k.resource)
+	})
+}
+
+// ignoredErrors reports reads that fail for some objects, if failurePolicy is Ignore. The API server
+// then accepts these objects.
+func (l *linter) ignoredErrors(s *subject, add reporter) {
+	if !s.ignore {
+		return
+	}
+	tested := map[string]bool{}
+	for _, r := range s.reads {
+		tested[r.path] = tested[r.path] || r.test
+	}
+	kinds, _ := l.schemas.matched(&s.match)
+	for _, r := range s.reads {
+		if r.test || tested[r.path] || r.of.role == roleMessage {
+			continue
+		}
+		for _, k := range kinds {
+			if l.schemas.declare(k.kind) == nil || !k.mayLack(r.path) {
+				continue
+			}
+			add(ignoredError, r.of.path, r.of.source, fmt.Sprintf("%s is optional in %s and is read without has(): if it is absent, the expression fails, and failurePolicy: Ignore accepts the object; test it with has()", shownPath(r.path), k.Kind))
+			return
+		}
+	}
+}
+
+// mayLack reports whether the field at a path may be missing in an object that has the fields above it.
+// It returns false if the schema does not declare the field.
+func (k *kind) mayLack(path string) bool {
+	f := k.resolve(path)
+	switch f.state {
+	case mapKey:
+		return true
+	case fieldDeclared:
+		return !k.always(&f)
+	}
+	return false
+}

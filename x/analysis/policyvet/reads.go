@@ -1,0 +1,234 @@
+package policyvet
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+)
+
+// How it works: an origin is a path from a root at which the value of an expression may be found, such
+// as object.spec.containers[]. The items of a list, the values of a map, and a field whose name is
+// computed are the step []. An expression can have several origins, because of conditions and lists
+// that are concatenated. A value that is computed has no origins. A reader finds the origins of all
+// subexpressions and records each field that is read or tested.
+
+// An origin is a path. lists counts how many levels of lists are around the value at the path.
+type origin struct {
+	path  string
+	lists int
+}
+
+// maxOrigins limits the origins of an expression. Further ones are ignored.
+const maxOrigins = 32
+
+// A read is a field that an expression reads. test is set if the field may be missing: has(x.f), x.?f,
+// and 'f' in x.
+type read struct {
+	path string
+	test bool
+	// of is the expression that reads the field.
+	of *expression
+}
+
+// A reader finds the reads of a subject.
+type reader struct {
+	subject   *subject
+	current   *expression
+	vars      map[string][]origin // of macros
+	variables map[string][]origin // of the policy
+	seen      map[read]bool
+	reads     []read
+}
+
+// read finds the reads of all expressions, in their order, each once per expression.
+func (s *subject) read() {
+	s.paths, s.tests = map[node][]string{}, map[node]bool{}
+	r := &reader{subject: s, vars: map[string][]origin{}, variables: map[string][]origin{}, seen: map[read]bool{}}
+	for _, x := range s.expressions {
+		if x.role == roleVariable {
+			r.variable(x.name)
+		} else if x.tree != nil {
+			r.current = x
+			r.of(x.tree)
+		}
+	}
+	s.reads = r.reads
+}
+
+func (r *reader) record(list []origin, test bool) {
+	for _, o := range list {
+		if one := (read{o.path, test, r.current}); o.lists == 0 && !r.seen[one] {
+			r.seen[one] = true
+			r.reads = append(r.reads, one)
+		}
+	}
+}
+
+// of returns the origins of e.
+func (r *reader) of(e ast.Expr) []origin {
+	if operand, name, test, ok := field(e); ok {
+		if isRoot(operand, variablesName) {
+			return r.variable(name)
+		}
+		list := step(r.of(operand), fieldStep(name))
+		r.record(list, test || isOptional(operand))
+		at := node{r.current, e.ID()}
+		r.subject.tests[at] = test || isOptional(operand)
+		for _, o := range list {
+			if o.lists == 0 {
+				r.subject.paths[at] = append(r.subject.paths[at], o.path)
+			}
+		}
+		return list
+	}
+	switch e.Kind() {
+	case ast.IdentKind:
+		return r.ident(e.AsIdent())
+	case ast.CallKind:
+		return r.call(e.AsCall())
+	case ast.ListKind:
+		var list []origin
+		for _, item := range e.AsList().Elements() {
+			list = join(list, r.of(item))
+		}
+		return wrap(list)
+	case ast.MapKind:
+		for _, entry := range e.AsMap().Entries() {
+			r.of(entry.AsMapEntry().Key())
+			r.of(entry.AsMapEntry().Value())
+		}
+	case ast.StructKind:
+		for _, f := range e.AsStruct().Fields() {
+			r.of(f.AsStructField().Value())
+		}
+	case ast.ComprehensionKind:
+		return r.loop(e.AsComprehension())
+	}
+	return nil
+}
+
+func (r *reader) ident(name string) []origin {
+	if list, ok := r.vars[name]; ok {
+		return list
+	}
+	if name == objectName || name == oldObjectName {
+		return []origin{{path: name}}
+	}
+	return nil
+}
+
+// variable returns the origins of a variable, and records its reads once.
+func (r *reader) variable(name string) []origin {
+	list, ok := r.variables[name]
+	x := r.subject.variables[name]
+	if ok || x == nil || x.tree == nil {
+		return list
+	}
+	r.variables[name] = nil // if the variable needs itself
+	outer, vars := r.current, r.vars
+	r.current, r.vars = x, map[string][]origin{}
+	list = r.of(x.tree)
+	r.current, r.vars = outer, vars
+	r.variables[name] = list
+	return list
+}
+
+// sameValues lists the member functions whose result consists of values of their target.
+var sameValues = map[string]bool{"orValue": true, "or": true, "value": true, "sort": true, "distinct": true, "slice": true, "first": true, "last": true}
+
+func (r *reader) call(call ast.CallExpr) []origin {
+	var operands [][]origin
+	if call.IsMemberFunction() {
+		operands = append(operands, r.of(call.Target()))
+	}
+	for _, arg := range call.Args() {
+		operands = append(operands, r.of(arg))
+	}
+	name := call.FunctionName()
+	switch {
+	case (name == operators.Index || name == operators.OptIndex) && len(operands) == 2:
+		return step(operands[0], "[]")
+	case name == operators.In && len(operands) == 2:
+		r.testKey(call.Args()[0], operands[1])
+	case name == operators.Conditional && len(operands) == 3:
+		return join(operands[1], operands[2])
+	case name == operators.Add && len(operands) == 2, sameValues[name] && len(operands) == 2:
+		return join(operands[0], operands[1])
+	case name == "dyn" || name == "of" || name == "ofNonZeroValue" || name == "optional.of" || name == "optional.ofNonZeroValue", sameValues[name]:
+		if len(operands) > 0 {
+			return operands[len(operands)-1]
+		}
+	}
+	return nil
+}
+
+// testKey records that a map is searched for a key.
+func (r *reader) testKey(key ast.Expr, in []origin) {
+	if name, ok := text(key); ok {
+		r.record(step(in, fieldStep(name)), true)
+	} else {
+		r.record(step(in, "[]"), true)
+	}
+}
+
+func (r *reader) loop(loop ast.ComprehensionExpr) []origin {
+	over, start := r.of(loop.IterRange()), r.of(loop.AccuInit())
+	outer := r.vars
+	defer func() { r.vars = outer }()
+	r.vars = maps.Clone(outer)
+	r.vars[loop.AccuVar()] = start
+	items := step(over, "[]")
+	r.vars[loop.IterVar()] = items
+	if loop.HasIterVar2() {
+		r.vars[loop.IterVar()], r.vars[loop.IterVar2()] = nil, items
+	}
+	r.of(loop.LoopCondition())
+	r.vars[loop.AccuVar()] = join(start, r.of(loop.LoopStep()))
+	return r.of(loop.Result())
+}
+
+// fieldStep returns the step of a field. Dots in its name are replaced, so that paths can be split.
+func fieldStep(name string) string { return "." + strings.ReplaceAll(name, ".", "\x00") }
+
+// shownPath returns a path for a message.
+func shownPath(path string) string { return strings.ReplaceAll(path, "\x00", ".") }
+
+// step returns the origins one step below list.
+func step(list []origin, name string) []origin {
+	out := make([]origin, 0, len(list))
+	for _, o := range list {
+		switch {
+		case o.lists == 0:
+			out = append(out, origin{path: o.path + name})
+		case name == "[]":
+			out = append(out, origin{o.path, o.lists - 1})
+		}
+	}
+	return out
+}
+
+// wrap returns the origins of lists whose items have the given origins.
+func wrap(list []origin) []origin {
+	out := make([]origin, len(list))
+	for i, o := range list {
+		if path, item := strings.CutSuffix(o.path, "[]"); item && o.lists == 0 {
+			out[i] = origin{path: path}
+		} else {
+			out[i] = origin{o.path, o.lists + 1}
+		}
+	}
+	return out
+}
+
+func join(a, b []origin) []origin {
+	out := slices.Clone(a)
+	for _, o := range b {
+		if !slices.Contains(out, o) && len(out) < maxOrigins {
+			out = append(out, o)
+		}
+	}
+	return out
+}

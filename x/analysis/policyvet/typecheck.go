@@ -1,0 +1,150 @@
+package policyvet
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// A Warning is an expression that does not fit the types of objects that the policy matches. The API
+// server writes the same text into status.typeChecking of policies, for the expressions and message
+// expressions of validations. Vet also checks variables, matchConditions, and audit annotations, more
+// than ten kinds, and kinds whose group or version is matched by "*". For these, it reports no harmless
+// errors.
+type Warning struct {
+	// Path is the field with the expression.
+	Path, Expression string
+	// Message lists the kinds with the error.
+	Message string
+	// Harmless is set if the server warns although the error has no effect: the part of the expression
+	// is not evaluated for these kinds, or only the declared types differ, because expressions are
+	// evaluated without types.
+	Harmless bool
+}
+
+// An Estimate is the estimated cost of a policy for a kind, in CEL cost units. Costs are those of the
+// largest object that the schema allows. They exceed Unbounded if a size has no bound.
+type Estimate struct {
+	// Kind is the kind of objects, such as "apps/v1, Kind=Deployment".
+	Kind string
+	// Validations is the cost of validations and message expressions with their variables, which
+	// share the budget of the policy. Conditions and Annotations are those of matchConditions and audit
+	// annotations, with budgets of their own.
+	Validations, Conditions, Annotations uint64
+	// Budget limits Validations, and also Annotations. ConditionsBudget limits Conditions.
+	Budget, ConditionsBudget uint64
+	// Incomplete is set if the cost of an expression is not known, because it does not fit the type of the
+	// kind. The expression then counts as 0.
+	Incomplete bool
+	// Expressions holds all expressions, in the order of fields.
+	Expressions []ExpressionEstimate
+}
+
+// An ExpressionEstimate is the estimated cost of an evaluation of an expression, without the variables
+// that it uses.
+type ExpressionEstimate struct {
+	Path, Expression string
+	Cost, Limit      uint64
+}
+
+// Fits reports whether all costs are within the limits, so that no object exceeds them.
+func (e *Estimate) Fits() bool {
+	return !e.Incomplete && e.Validations <= e.Budget && e.Annotations <= e.Budget && e.Conditions <= e.ConditionsBudget &&
+		!slices.ContainsFunc(e.Expressions, func(x ExpressionEstimate) bool { return x.Cost > x.Limit })
+}
+
+// Unbounded is a cost that no object reaches. If a size is not known, the API server's model assumes the
+// largest number.
+const Unbounded = 1 << 56
+
+// maxIssues limits the type errors in all documents, because each requires the types of a whole schema.
+// maxChecks limits the expressions, counted once for each kind.
+const (
+	maxIssues = 1000
+	maxChecks = 300_000
+)
+
+// typeCheck checks the expressions of a subject for all kinds that it matches.
+func (v *vetter) typeCheck(ctx context.Context, r *Report, c *policy.TypeChecker, s *subject) error {
+	kinds, complete := v.cfg.Schemas.matched(&s.match)
+	if !complete {
+		r.Limited = "types are checked for the first 200 kinds only"
+	}
+	var params *types.Decl
+	if k := v.cfg.Schemas.named(s.params); k != nil {
+		params = v.cfg.Schemas.declare(k)
+	}
+	found := &typeErrors{subject: s, issues: map[*expression][]kindIssue{}, tests: map[node]int{}}
+	for _, k := range kinds {
+		d := v.cfg.Schemas.declare(k.kind)
+		if d == nil {
+			continue
+		}
+		if v.issues > maxIssues || v.checks > maxChecks {
+			r.Limited = "types are not checked for all kinds: the documents have too many expressions or type errors"
+			break
+		}
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		list, err := c.Check(d, params)
+		if err != nil {
+			return err
+		}
+		v.checks += len(list)
+		list = slices.DeleteFunc(list, func(x policy.TypedExpression) bool { return !strings.HasPrefix(x.Path, s.prefix) })
+		v.issues += found.add(k, list)
+		r.Estimates = append(r.Estimates, v.estimate(s, k.kind, list))
+	}
+	for _, x := range s.expressions {
+		if !r.hasError(x.path) {
+			r.Warnings = append(r.Warnings, found.warnings(x)...)
+		}
+	}
+	return nil
+}
+
+// estimate adds up the costs of a subject's expressions.
+func (v *vetter) estimate(s *subject, k *kind, list []policy.TypedExpression) Estimate {
+	e := Estimate{Kind: k.String(), Budget: uint64(v.limits.PerObject), ConditionsBudget: conditionsBudget}
+	costs := map[string]uint64{}
+	for _, x := range list {
+		costs[x.Path] = x.Cost.Max
+		e.Incomplete = e.Incomplete || x.Issues != ""
+		e.Expressions = append(e.Expressions, ExpressionEstimate{Path: x.Path, Expression: x.Source, Cost: x.Cost.Max, Limit: uint64(v.limits.PerCall)})
+	}
+	e.Conditions = s.group(costs, roleCondition)
+	e.Validations = cost.Add(s.group(costs, roleValidation), s.group(costs, roleMessage))
+	e.Annotations = s.group(costs, roleAnnotation)
+	return e
+}
+
+// group returns the cost of the expressions with a role. Each variable that they use is evaluated once.
+func (s *subject) group(costs map[string]uint64, r role) (sum uint64) {
+	var used []*expression
+	for _, x := range s.expressions {
+		if x.role == r {
+			used = append(used, x)
+		}
+	}
+	seen := map[*expression]bool{}
+	for len(used) > 0 {
+		x := used[len(used)-1]
+		used = used[:len(used)-1]
+		if seen[x] {
+			continue
+		}
+		seen[x] = true
+		sum = cost.Add(sum, costs[x.path])
+		for name := range x.uses {
+			if y := s.variables[name]; y != nil {
+				used = append(used, y)
+			}
+		}
+	}
+	return sum
+}

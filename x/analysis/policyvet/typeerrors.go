@@ -1,0 +1,160 @@
+package policyvet
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+)
+
+// How it works: the API server evaluates expressions without types, so not every type error matters. An
+// error is harmless if its part of the expression is not evaluated for objects of the kind, as in
+// object.kind != 'Pod' || object.spec.containers.size() > 0, if a schema accepts unknown fields there, or
+// if an operator is applied to types that only differ in their declaration. A test of a field, such as
+// has(object.spec.template), is harmless unless no kind has the field.
+
+// typeErrors collects the type errors of a subject.
+type typeErrors struct {
+	subject *subject
+	// kinds counts the kinds that were checked.
+	kinds  int
+	issues map[*expression][]kindIssue
+	// tests counts the kinds that lack a field which an expression tests.
+	tests map[node]int
+}
+
+// A kindIssue is the type errors of an expression for a kind.
+type kindIssue struct {
+	kind matchedKind
+	text string
+	// real is set if an error is not harmless. tests holds tests of fields that the kind lacks.
+	real  bool
+	tests []node
+}
+
+// objectTypeName is the name of the type of object in the errors of celenv.
+const objectTypeName = "objectType000000000"
+
+// add adds the errors in expressions that were checked for a kind, and returns the number of expressions
+// with errors.
+func (t *typeErrors) add(k matchedKind, list []policy.TypedExpression) (n int) {
+	t.kinds++
+	var reached map[node]bool
+	for _, typed := range list {
+		if typed.Issues == "" {
+			continue
+		}
+		n++
+		x := t.subject.at(typed.Path)
+		if x == nil || x.tree == nil {
+			continue
+		}
+		if reached == nil {
+			reached = t.subject.reachedFor(k.kind)
+		}
+		issue := kindIssue{kind: k, text: strings.ReplaceAll(typed.Issues, objectTypeName, k.Kind)}
+		for _, e := range typed.Errors {
+			at := node{x, e.Node}
+			switch {
+			case !reached[at]:
+			case t.subject.tests[at]:
+				t.tests[at]++
+				issue.tests = append(issue.tests, at)
+			case k.matters(t.subject.paths[at], e.Message):
+				issue.real = true
+			}
+		}
+		t.issues[x] = append(t.issues[x], issue)
+	}
+	return n
+}
+
+// warnings returns the warnings for an expression. Kinds with the same errors share a warning. If all
+// kinds are only matched by "*" in a group or version, the expression must be wrong for every kind.
+func (t *typeErrors) warnings(x *expression) (all []Warning) {
+	list := t.issues[x]
+	if len(list) < t.kinds && !slices.ContainsFunc(list, func(i kindIssue) bool { return i.kind.explicit }) {
+		return nil
+	}
+	type group struct {
+		kinds    []string
+		harmless bool
+	}
+	var texts []string
+	groups := map[string]*group{}
+	for _, i := range list {
+		harmless := !i.real && !slices.ContainsFunc(i.tests, func(at node) bool { return t.tests[at] == t.kinds })
+		if harmless && x.role != roleValidation && x.role != roleMessage {
+			continue // the server does not report it
+		}
+		g := groups[i.text]
+		if g == nil {
+			g = &group{harmless: true}
+			groups[i.text], texts = g, append(texts, i.text)
+		}
+		g.kinds, g.harmless = append(g.kinds, i.kind.String()), g.harmless && harmless
+	}
+	for _, text := range texts {
+		g := groups[text]
+		all = append(all, Warning{Path: x.path, Expression: x.source, Message: shownKinds(g.kinds) + ": " + text, Harmless: g.harmless})
+	}
+	return all
+}
+
+// maxShownKinds limits the kinds in a message.
+const maxShownKinds = 10
+
+func shownKinds(names []string) string {
+	if more := len(names) - maxShownKinds; more > 0 {
+		names = append(names[:maxShownKinds:maxShownKinds], phrase.Count(more, "more kind"))
+	}
+	return strings.Join(names, "; ")
+}
+
+// at returns the expression at a path, or nil.
+func (s *subject) at(path string) *expression {
+	i := slices.IndexFunc(s.expressions, func(x *expression) bool { return x.path == path })
+	if i < 0 {
+		return nil
+	}
+	return s.expressions[i]
+}
+
+// reachedFor returns the parts of expressions that are evaluated for objects of a kind.
+func (s *subject) reachedFor(k *kind) map[node]bool {
+	n := newEvaluator(s, "", map[string]string{
+		"object.kind": k.Kind, "oldObject.kind": k.Kind, "object.apiVersion": k.GroupVersion().String(), "oldObject.apiVersion": k.GroupVersion().String(),
+		"request.kind.kind": k.Kind, "request.kind.group": k.Group, "request.kind.version": k.Version,
+		"request.resource.resource": k.resource, "request.resource.group": k.Group, "request.resource.version": k.Version,
+	})
+	n.kind = k
+	for _, x := range s.expressions {
+		if x.role == roleCondition && x.tree != nil && n.top(x).set == isFalse {
+			return n.reached() // the policy is skipped
+		}
+	}
+	for _, x := range s.expressions {
+		if x.role != roleCondition && x.role != roleVariable && x.tree != nil {
+			n.top(x)
+		}
+	}
+	return n.reached()
+}
+
+// scalars matches the types in an error about an overload if all of them are scalars that are the same
+// without declarations.
+var scalars = regexp.MustCompile(`^found no matching overload for '[^']*' applied to '(?:(?:int|uint|double|string|bool)\.)?\((?:(?:int|uint|double|string|bool)(?:, )?)*\)'`)
+
+// matters reports whether a type error has an effect for objects of the kind. paths are those of the
+// field that is selected.
+func (k *kind) matters(paths []string, message string) bool {
+	switch {
+	case strings.HasPrefix(message, "found no matching overload"):
+		return scalars.MatchString(message)
+	case strings.HasPrefix(message, "undefined field"):
+		return !slices.ContainsFunc(paths, func(path string) bool { return k.resolve(path).state == fieldUnknown })
+	}
+	return false // such as "expected type", because the items of a literal have different types
+}

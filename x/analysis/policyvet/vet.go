@@ -1,0 +1,273 @@
+package policyvet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+
+	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// conditionsBudget is the API server's budget for matchConditions.
+const conditionsBudget = celconfig.RuntimeCELCostBudgetMatchConditions
+
+// Config determines which findings Vet reports.
+type Config struct {
+	// KubeVersion is the Kubernetes minor that decides, such as "1.33", or "" for the newest.
+	KubeVersion string
+	// KubeVersions lists minors whose verdicts are reported, in ascending order.
+	KubeVersions []string
+	// Schemas holds the kinds whose schemas are known. It must be made for the same KubeVersion.
+	Schemas *Schemas
+	// Without lists the names of lints to disable.
+	Without []string
+}
+
+// A Report is the analysis of a document.
+type Report struct {
+	// Document is the index of the document in the argument of Vet. Kind and Name are its own.
+	Document   int
+	Kind, Name string
+	// Accepted is set if the API server accepts the document, which then has no Errors.
+	Accepted bool
+	Errors   []Error
+	Warnings []Warning
+	Lints    []Lint
+	// Estimates has an item for each kind whose schema is known. If webhooks of a configuration match
+	// the same kind, it has several.
+	Estimates []Estimate
+	// MinKubeVersion is the lowest minor since which all minors accept the document, or "".
+	MinKubeVersion string
+	// KubeVersions holds the verdicts of Config.KubeVersions.
+	KubeVersions []KubeVersion
+	// Limited is the reason why the types of some kinds were not checked, or "".
+	Limited string
+}
+
+// An Error is the reason why the API server rejects a document.
+type Error struct {
+	// Path is the field, or "" for the whole document. Expression is the expression there, if it is one.
+	Path, Expression string
+	Message          string
+}
+
+// A KubeVersion is the verdict of a Kubernetes minor.
+type KubeVersion struct {
+	Version  string
+	Accepted bool
+	Errors   []Error
+}
+
+// Vet analyzes the documents for which IsVetted is true, in their order. The error is ctx's, an invalid
+// configuration, or an internal error. documents are not modified.
+func Vet(ctx context.Context, documents []map[string]any, cfg Config) (reports []*Report, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			reports, err = nil, &policy.InternalError{Reason: fmt.Sprint(p), Stack: debug.Stack()}
+		}
+	}()
+	version, err := types.ParseVersion(cfg.KubeVersion)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Schemas == nil {
+		if cfg.Schemas, err = NewSchemas(cfg.KubeVersion, nil); err != nil {
+			return nil, err
+		}
+	}
+	v := &vetter{cfg: cfg, version: version, limits: cost.Limits{}.WithDefaults()}
+	for i, doc := range documents {
+		if IsVetted(doc) {
+			v.documents = append(v.documents, doc)
+			v.reports = append(v.reports, &Report{Document: i, Kind: fmt.Sprint(doc["kind"]), Name: nameOf(doc)})
+		}
+	}
+	if len(v.reports) == 0 {
+		return nil, nil
+	}
+	v.batches = newBatches(v.documents)
+	if err := v.verdicts(ctx); err != nil {
+		return nil, err
+	}
+	return v.reports, v.findings(ctx)
+}
+
+// A vetter analyzes documents.
+type vetter struct {
+	cfg       Config
+	version   types.Version
+	limits    cost.Limits
+	documents []map[string]any
+	reports   []*Report // of documents
+	batches   [][]int   // indexes of documents that are compiled together
+	// checks and issues count the expressions that were type-checked, and their errors.
+	checks, issues int
+}
+
+// verdicts sets the verdicts of all Kubernetes versions.
+func (v *vetter) verdicts(ctx context.Context) error {
+	for minor := types.Newest; minor >= types.Oldest; minor-- {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		version := types.Version{Minor: minor}
+		errs, err := v.compile(version)
+		if err != nil {
+			return err
+		}
+		for i, r := range v.reports {
+			if version == v.version {
+				r.Errors, r.Accepted = errs[i], len(errs[i]) == 0
+			}
+			if len(errs[i]) == 0 && (minor == types.Newest || r.MinKubeVersion == (types.Version{Minor: minor + 1}).String()) {
+				r.MinKubeVersion = version.String()
+			}
+			if slices.Contains(v.cfg.KubeVersions, version.String()) {
+				r.KubeVersions = append(r.KubeVersions, KubeVersion{version.String(), len(errs[i]) == 0, errs[i]})
+			}
+		}
+	}
+	for _, r := range v.reports {
+		slices.Reverse(r.KubeVersions)
+	}
+	return nil
+}
+
+// compile returns the errors of each document in a Kubernetes version.
+func (v *vetter) compile(version types.Version) ([][]Error, error) {
+	errs := make([][]Error, len(v.documents))
+	for _, batch := range v.batches {
+		docs := make([]map[string]any, len(batch))
+		for i, at := range batch {
+			docs[i] = v.documents[at]
+		}
+		_, err := policy.Compile(docs, policy.Config{KubeVersion: version.String(), New: true})
+		var invalid *policy.CompileErrors
+		if err != nil && !errors.As(err, &invalid) {
+			return nil, err
+		}
+		if invalid == nil {
+			continue
+		}
+		for _, e := range invalid.Errors {
+			if at := batch[e.Document]; !v.isUnbound(at, e) {
+				errs[at] = append(errs[at], Error{e.Path, v.expression(at, e.Path), e.Detail})
+			}
+		}
+	}
+	for i, doc := range v.documents {
+		if minor := servedSince(doc); version.Minor < minor {
+			errs[i] = append(errs[i], Error{"apiVersion", "", fmt.Sprintf("%v %v is served since Kubernetes 1.%d", doc["apiVersion"], doc["kind"], minor)})
+		}
+	}
+	return errs, nil
+}
+
+// newBatches returns the indexes of documents in batches, each without documents of the same kind and
+// name. Such documents are variants, which a set of policies cannot contain.
+func newBatches(documents []map[string]any) (batches [][]int) {
+	type key struct{ kind, name string }
+	seen := map[key]int{}
+	for i, doc := range documents {
+		k := key{fmt.Sprint(doc["kind"]), nameOf(doc)}
+		n := seen[k]
+		seen[k]++
+		if n == len(batches) {
+			batches = append(batches, nil)
+		}
+		batches[n] = append(batches[n], i)
+	}
+	return batches
+}
+
+// isUnbound reports whether an error is that the policy of a binding is not among the documents. The
+// API server accepts such a binding, so this is a lint.
+func (v *vetter) isUnbound(document int, e *policy.CompileError) bool {
+	var d bindingDocument
+	return e.Kind == bindingKind && e.Path == "spec.policyName" && decode(v.documents[document], &d) == nil && d.Spec.PolicyName != ""
+}
+
+// servedSince returns the first minor that serves the version of policies that a document has.
+func servedSince(document map[string]any) int {
+	if kind := fmt.Sprint(document["kind"]); kind != policyKind && kind != bindingKind {
+		return 0
+	}
+	switch document["apiVersion"] {
+	case apiGroup + "/v1":
+		return 30
+	case apiGroup + "/v1beta1":
+		return 28
+	}
+	return 0
+}
+
+// expression returns the string at a path that ends in an expression, or "".
+func (v *vetter) expression(document int, path string) string {
+	if !strings.HasSuffix(strings.ToLower(path), "expression") {
+		return ""
+	}
+	var at any = v.documents[document]
+	for _, step := range strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' }) {
+		switch of := at.(type) {
+		case map[string]any:
+			at = of[step]
+		case []any:
+			var i int
+			if _, err := fmt.Sscan(step, &i); err != nil || i < 0 || i >= len(of) {
+				return ""
+			}
+			at = of[i]
+		}
+	}
+	source, _ := at.(string)
+	return source
+}
+
+// hasError reports whether the expression at a path is rejected.
+func (r *Report) hasError(path string) bool {
+	return slices.ContainsFunc(r.Errors, func(e Error) bool { return e.Path == path })
+}
+
+// findings adds the warnings, estimates, and lints of documents.
+func (v *vetter) findings(ctx context.Context) error {
+	p := parser{v.cfg.Schemas.env}
+	l := &linter{version: v.version, schemas: v.cfg.Schemas, without: v.cfg.Without, policies: map[string]bool{}, bindings: map[string][]*bindingDocument{}}
+	subjects := make([][]*subject, len(v.documents))
+	for i, doc := range v.documents {
+		subjects[i] = p.subjects(doc)
+		l.subjects = append(l.subjects, subjects[i]...)
+		if doc["kind"] == policyKind {
+			l.policies[nameOf(doc)] = true
+		}
+		var d bindingDocument
+		if doc["kind"] == bindingKind && decode(doc, &d) == nil {
+			l.bindings[d.Spec.PolicyName] = append(l.bindings[d.Spec.PolicyName], &d)
+		}
+	}
+	for i, r := range v.reports {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		l.lint(v.documents[i], subjects[i], r)
+		if len(subjects[i]) == 0 {
+			continue
+		}
+		c, err := policy.NewTypeChecker(v.documents[i], policy.Config{KubeVersion: v.version.String()})
+		if err != nil {
+			continue // compiling has reported it
+		}
+		for _, s := range subjects[i] {
+			if err := v.typeCheck(ctx, r, c, s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
