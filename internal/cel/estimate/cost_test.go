@@ -92,6 +92,11 @@ func TestOf(t *testing.T) {
 			"self.ll.all(v, v.all(w, w == ''))",
 			"self.n.ll.all(v, v.all(w, w == ''))",
 			"self.o.all(v, self.n.o.all(w, w.s == v.s && w.i == 1))",
+			"self.n.m.all(k, v, ip.isCanonical(k))", // the value's step overwrites the key's
+			"self.n.m.all(k, v, ip.isCanonical(v) && k.startsWith(v))",
+			"self.n.n.m.all(k, v, ip.isCanonical(k))", // a slice of four is full
+			"self.m.all(k, v, ip.isCanonical(k))",
+			"self.n.l.all(i, v, ip.isCanonical(v))",
 			"lists.range(3).size() > 0", "self.l.slice(0, 1) == ['a']", "self.l.slice(1, 3).distinct().reverse() == self.l", "[self.l, ['a']].flatten() == self.l", "[[['a']]].flatten(2) == [['a']]", "self.l.sort() == self.l", "self.l.sortBy(x, x.size()) == self.l", "lists.range(self.i).size() > 1",
 			"sets.contains(self.l, ['a'])", "sets.equivalent(self.l, self.l) || sets.intersects(['a'], self.l)", "optional.of(self.l).optMap(x, x[0]).orValue('') == self.s", "self.?l.optFlatMap(x, x[?0]).hasValue()", "self.m.transformList(k, v, k + v) == self.l", "self.m.transformMap(k, v, v + v).all(k, k == self.s)", "self.l.all(l, self, self == '')",
 			"self.l.exists(i, x, i == 1 && x == self.s)", "'%s %d'.format([self.u, 1]) == self.s", "strings.quote(self.s) == self.u", "self.l.join(',') == self.l.join()", "self.u.replace('a', self.s) == self.u.replace(self.s, 'a').replace('', 'abc')", "self.u.substring(2).trim().upperAscii() == self.s", "self.u.split(',', 3).size() == 3", "self.u.lastIndexOf(self.s) == 2 || self.l.lastIndexOf('a') == 1", "self.l.max() == self.l.min()",

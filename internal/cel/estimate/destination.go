@@ -77,6 +77,10 @@ func (p destination) inSpareCapacity(steps int) bool {
 	return steps <= capacity
 }
 
+// hasSpareCapacity reports whether the slice of a path can hold another step. The paths of the two
+// variables of a macro then share it.
+func (p destination) hasSpareCapacity() bool { return p.steps > 0 && p.steps&(p.steps-1) != 0 }
+
 // overwritten reports whether another use of its variable can change the path.
 func (p destination) overwritten() bool { return p.steps > p.variable && p.inSpareCapacity(p.steps) }
 

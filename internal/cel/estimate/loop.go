@@ -11,7 +11,7 @@ import (
 func (w *walk) macro(e ast.Expr) priced {
 	loop := e.AsComprehension()
 	over, start := w.expr(loop.IterRange()), w.expr(loop.AccuInit())
-	if !w.literalPaths && (over.at.overwritten() || over.at.inSpareCapacity(over.at.steps+1)) {
+	if !w.literalPaths && (over.at.overwritten() || over.at.inSpareCapacity(over.at.steps+1) || loop.HasIterVar2() && over.at.hasSpareCapacity()) {
 		return w.stop()
 	}
 	depth := len(w.locals)
