@@ -42,6 +42,9 @@ func (s *Set) Mutate(ctx context.Context, req Request) (res *MutationResult, err
 		if m.err != nil {
 			return nil, m.err
 		}
+		if len(m.result.Undecided) > 0 {
+			m.deny() // by failures so far, whatever the undecided result is
+		}
 		if !m.result.Allowed || len(m.result.Undecided) > 0 {
 			m.result.Object = nil
 			return m.result, nil

@@ -290,6 +290,22 @@ func TestMutateUndecided(t *testing.T) {
 	}
 }
 
+// TestMutateDeniedAndUndecided checks that a denial stands if a later policy is undecided.
+func TestMutateDeniedAndUndecided(t *testing.T) {
+	t.Parallel()
+	req := mutableRequest(t, "{}")
+	req.Schema = nil
+	fails, undecided := jsonPatch("[JSONPatch{op: 'remove', path: '/x'}]"), apply("Object{}")
+	res := mutate(t, mustCompileMutating(t, mutatingPolicy("p", fails, undecided)), req)
+	if res.Allowed || res.Failure == nil || len(res.Undecided) != 1 {
+		t.Errorf("got %+v", res)
+	}
+	res = mutate(t, mustCompileMutating(t, mutatingPolicy("p", undecided, fails)), req)
+	if !res.Allowed || res.Failure != nil || len(res.Undecided) != 1 {
+		t.Errorf("got %+v", res)
+	}
+}
+
 // TestMutateLimits checks that policies that make large objects end early.
 func TestMutateLimits(t *testing.T) {
 	t.Parallel()
@@ -320,6 +336,20 @@ func TestMutateLimits(t *testing.T) {
 	}
 	if res := mutate(t, set, mutableRequest(t, "{size: 1}")); res.Failure == nil || !strings.HasSuffix(res.Failure.Message, outOfBudget) {
 		t.Errorf("the budget: got %+v, %v", res, res.Failure)
+	}
+}
+
+func TestMutateDeepObject(t *testing.T) {
+	t.Parallel()
+	req := mutableRequest(t, "{}")
+	deep := any("x")
+	for range 9000 {
+		deep = map[string]any{"a": []any{deep}}
+	}
+	req.Object["spec"].(map[string]any)["free"] = deep
+	set := mustCompileMutating(t, mutatingPolicy("p", apply("Object{spec: Object.spec{free: Object.spec.free{b: object.spec.free}}}"), jsonPatch("[JSONPatch{op: 'copy', from: '/spec/free', path: '/spec/copy'}]")))
+	if res := mutate(t, set, req); !res.Changed || res.Failure != nil {
+		t.Errorf("got %v, %v", res.Undecided, res.Failure)
 	}
 }
 
