@@ -88,7 +88,7 @@ func (p *patcher) apply(o *patchOperation) error {
 	case "copy":
 		return p.copy(o)
 	}
-	return fmt.Errorf("Unexpected kind: %s", op) //nolint:staticcheck // the server's text
+	return errorText("Unexpected kind: " + op)
 }
 
 // find returns the list or object that a path leads into, and the last part of the path. It returns nil if
@@ -251,7 +251,7 @@ func (p *patcher) copy(o *patchOperation) error {
 		p.work += len(data)
 	}
 	if p.copied > maxCopied {
-		return fmt.Errorf("Unable to complete the copy, the accumulated size increase of copy is %d, exceeding the limit %d", p.copied, maxCopied) //nolint:staticcheck // the server's text
+		return errorText(fmt.Sprintf("Unable to complete the copy, the accumulated size increase of copy is %d, exceeding the limit %d", p.copied, maxCopied))
 	}
 	return wrapf(p.addTo(in, key, copied), "error while adding value during copy")
 }
