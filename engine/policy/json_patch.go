@@ -40,9 +40,14 @@ type patchOperation struct {
 // quotedText returns text as the server reads it: it quotes text like Go and reads it like JSON, which fails
 // for some control characters.
 func quotedText(text string) (out string, err error) {
+	if !strings.ContainsFunc(text, needsQuotes) {
+		return text, nil
+	}
 	err = json.Unmarshal([]byte(strconv.Quote(text)), &out)
 	return out, err
 }
+
+func needsQuotes(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }
 
 // A patcher applies the operations of a patch.
 type patcher struct {
