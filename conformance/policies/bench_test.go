@@ -85,3 +85,62 @@ func BenchmarkCompileUpstream(b *testing.B) {
 		NewUpstream(docs, policy.Config{})
 	}
 }
+
+// mutatingDocuments are a policy with a mutation of each type, and its binding.
+const mutatingDocuments = `
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata: {name: p}
+spec:
+  matchConstraints:
+    resourceRules: [{operations: [CREATE, UPDATE], apiGroups: [example.com], apiVersions: [v1], resources: [widgets]}]
+  reinvocationPolicy: Never
+  mutations:
+  - {patchType: ApplyConfiguration, applyConfiguration: {expression: "Object{spec: Object.spec{size: object.spec.size + 1, ports: [Object.spec.ports{port: 443, name: 'tls'}]}}"}}
+  - {patchType: JSONPatch, jsonPatch: {expression: "[JSONPatch{op: 'add', path: '/metadata/labels/size', value: string(object.spec.size)}]"}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicyBinding
+metadata: {name: b}
+spec: {policyName: p}
+---
+{apiVersion: v1, kind: Namespace, metadata: {name: ns}}
+`
+
+func benchmarkMutation(tb testing.TB) (*Kind, policy.Request) {
+	kind, err := WidgetKind()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	req := benchmarkRequest(tb)
+	delete(req.Object["spec"].(map[string]any), "image")
+	kind.prepare(&req)
+	return kind, req
+}
+
+// BenchmarkOwnMutate mutates an object with engine/policy.
+func BenchmarkOwnMutate(b *testing.B) {
+	_, req := benchmarkMutation(b)
+	set, err := policy.Compile(readDocuments(b, []byte(mutatingDocuments)), policy.Config{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if res, err := set.Mutate(context.Background(), req); err != nil || !res.Changed {
+			b.Fatal(res, err)
+		}
+	}
+}
+
+// BenchmarkUpstreamMutate mutates the same object with the API server's code.
+func BenchmarkUpstreamMutate(b *testing.B) {
+	kind, req := benchmarkMutation(b)
+	u := NewMutatingUpstream(readDocuments(b, []byte(mutatingDocuments)), policy.Config{}, kind)
+	b.ReportAllocs()
+	for b.Loop() {
+		if answer := u.Mutate(&req); answer.Failure != nil {
+			b.Fatal(answer)
+		}
+	}
+}

@@ -133,7 +133,11 @@ func (w *mergeWalk) items(list *schema.List, items []any, path string, patch boo
 		w.tooLong = strings.TrimPrefix(path, ".")
 	}
 	for i, item := range items {
-		w.value(list.ElementType, item, fmt.Sprintf("%s[%d]", path, i), patch)
+		at := path
+		if patch {
+			at = fmt.Sprintf("%s[%d]", path, i)
+		}
+		w.value(list.ElementType, item, at, patch)
 	}
 }
 

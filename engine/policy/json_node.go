@@ -81,7 +81,7 @@ func (n *patchNode) json() any {
 }
 
 func indexError(index int) error {
-	return fmt.Errorf("Unable to access invalid index: %d: %w", index, errInvalidIndex) //nolint:staticcheck // the server's text
+	return errorText(fmt.Sprintf("Unable to access invalid index: %d: %v", index, errInvalidIndex))
 }
 
 // index returns the index of an existing item.
@@ -155,7 +155,7 @@ func (n *patchNode) add(key string, v *patchNode) error {
 func (n *patchNode) remove(key string) error {
 	if n.kind == objectNode {
 		if _, ok := n.object[key]; !ok {
-			return fmt.Errorf("Unable to remove nonexistent key: %s: %w", key, errMissing) //nolint:staticcheck // the server's text
+			return errorText(fmt.Sprintf("Unable to remove nonexistent key: %s: %v", key, errMissing))
 		}
 		delete(n.object, key)
 		return nil

@@ -40,9 +40,14 @@ type patchOperation struct {
 // quotedText returns text as the server reads it: it quotes text like Go and reads it like JSON, which fails
 // for some control characters.
 func quotedText(text string) (out string, err error) {
+	if !strings.ContainsFunc(text, needsQuotes) {
+		return text, nil
+	}
 	err = json.Unmarshal([]byte(strconv.Quote(text)), &out)
 	return out, err
 }
+
+func needsQuotes(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }
 
 // A patcher applies the operations of a patch.
 type patcher struct {
@@ -88,7 +93,7 @@ func (p *patcher) apply(o *patchOperation) error {
 	case "copy":
 		return p.copy(o)
 	}
-	return fmt.Errorf("Unexpected kind: %s", op) //nolint:staticcheck // the server's text
+	return errorText("Unexpected kind: " + op)
 }
 
 // find returns the list or object that a path leads into, and the last part of the path. It returns nil if
@@ -251,7 +256,7 @@ func (p *patcher) copy(o *patchOperation) error {
 		p.work += len(data)
 	}
 	if p.copied > maxCopied {
-		return fmt.Errorf("Unable to complete the copy, the accumulated size increase of copy is %d, exceeding the limit %d", p.copied, maxCopied) //nolint:staticcheck // the server's text
+		return errorText(fmt.Sprintf("Unable to complete the copy, the accumulated size increase of copy is %d, exceeding the limit %d", p.copied, maxCopied))
 	}
 	return wrapf(p.addTo(in, key, copied), "error while adding value during copy")
 }

@@ -55,7 +55,7 @@ func upstreamPatch(object map[string]any, operations []testOperation) (out map[s
 	return engine.Decode(data)
 }
 
-func ownPatch(object map[string]any, operations []testOperation) (map[string]any, error) {
+func ownPatch(object map[string]any, operations []testOperation, minor int) (map[string]any, error) {
 	var list []patchOperation
 	for _, o := range operations {
 		one := patchOperation{op: o.op, path: o.path, from: o.from}
@@ -64,7 +64,7 @@ func ownPatch(object map[string]any, operations []testOperation) (map[string]any
 		}
 		list = append(list, one)
 	}
-	out, err := applyPatch(object, list, 37)
+	out, err := applyPatch(object, list, minor)
 	if err != nil {
 		return nil, err
 	}
@@ -82,6 +82,10 @@ func ownPatch(object map[string]any, operations []testOperation) (map[string]any
 // TestJSONPatch compares random patches with the server's library.
 func TestJSONPatch(t *testing.T) {
 	t.Parallel()
+	minor := replaceFails.Since
+	if _, err := upstreamPatch(map[string]any{}, []testOperation{{op: "replace", value: int64(1), hasValue: true}}); err == nil {
+		minor-- // the linked library is older
+	}
 	r := rand.New(rand.NewPCG(1, 2))
 	value := func() any {
 		return []any{int64(1), 1.5, 2.0, "a", "<&>", true, nil, map[string]any{}, []any{}, []any{int64(1), "a"}, map[string]any{"a": nil}, map[string]any{"a": int64(1)}, []any{nil}}[r.IntN(13)]
@@ -101,7 +105,7 @@ func TestJSONPatch(t *testing.T) {
 			operations = append(operations, o)
 		}
 		before := fmt.Sprint(object)
-		got, err := ownPatch(object, operations)
+		got, err := ownPatch(object, operations, minor)
 		if fmt.Sprint(object) != before {
 			t.Fatalf("%v: the object is modified", operations)
 		}

@@ -69,7 +69,7 @@ func formatOf(s *structural.Structural) string {
 }
 
 func mergeType(s *structural.Structural, preserve bool) schema.TypeRef {
-	return schema.TypeRef{Inlined: mergeAtom(s, preserve, s.XEmbeddedResource), Nullable: s.Nullable}
+	return schema.TypeRef{Inlined: mergeAtom(s, preserve, s.XEmbeddedResource)}
 }
 
 func mergeList(s *structural.Structural, preserve bool) *schema.List {

@@ -22,7 +22,8 @@ import (
 // ctx is done, if req is malformed, or on an internal error.
 //
 // Mutate does not validate the object. In particular, a policy can change metadata that the server rejects when
-// it validates the object afterwards.
+// it validates the object afterwards. Objects of all kinds are treated like custom resources, so a JSON patch can add
+// fields that the Go type of a built-in kind does not have.
 func (s *Set) Mutate(ctx context.Context, req Request) (res *MutationResult, err error) {
 	m := &mutator{ctx: ctx, set: s, req: req, workLeft: maxWork, memory: copier{total: maxMutatedTotal}}
 	defer func() {
@@ -41,6 +42,9 @@ func (s *Set) Mutate(ctx context.Context, req Request) (res *MutationResult, err
 		m.pass()
 		if m.err != nil {
 			return nil, m.err
+		}
+		if len(m.result.Undecided) > 0 {
+			m.deny() // by failures so far, whatever the undecided result is
 		}
 		if !m.result.Allowed || len(m.result.Undecided) > 0 {
 			m.result.Object = nil

@@ -24,7 +24,7 @@ type MutationResult struct {
 	// evaluates again for policies that do not run again.
 	MatchCost int64
 	// Undecided holds the evaluation whose result only a cluster knows. Later evaluations depend on
-	// it, so they do not run.
+	// it, so they do not run. If Failure is set too, an earlier policy denies the request in any case.
 	Undecided []Undecided
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"unicode/utf8"
 
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
@@ -273,6 +274,9 @@ func patchJSON(object map[string]any, value ref.Val, minor int) (any, error) {
 
 // patchValue returns the value of an operation as decoded JSON. Like the server, it converts numbers to doubles.
 func patchValue(v ref.Val) (out any, err error) {
+	if out, ok := plainValue(v); ok {
+		return out, nil
+	}
 	if object, ok := v.(*celenv.ObjectValue); ok {
 		if err := object.CheckTypes(); err != nil {
 			return nil, fmt.Errorf("type mismatch: %w", err)
@@ -290,9 +294,33 @@ func patchValue(v ref.Val) (out any, err error) {
 	return out, err
 }
 
+// maxExact is the largest integer for which all smaller ones are doubles.
+const maxExact = 1<<53 - 1
+
+// plainValue is patchValue for the most common values. It returns false for others.
+func plainValue(v ref.Val) (any, bool) {
+	switch v := v.(type) {
+	case celtypes.String:
+		return string(v), utf8.ValidString(string(v))
+	case celtypes.Bool:
+		return bool(v), true
+	case celtypes.Int:
+		return int64(v), -maxExact <= v && v <= maxExact
+	case celtypes.Null:
+		return nil, true
+	}
+	return nil, false
+}
+
 // decoded checks the result of a JSON patch as the server does when it decodes it.
 func decoded(patched any) (map[string]any, error) {
 	object, _ := patched.(map[string]any)
+	version, hasVersion := object["apiVersion"].(string)
+	if kind, ok := object["kind"].(string); ok && hasVersion && kind != "" {
+		if _, err := schema.ParseGroupVersion(version); err == nil {
+			return object, nil
+		}
+	}
 	header := map[string]any{}
 	for _, name := range []string{"apiVersion", "kind"} {
 		if v, ok := object[name]; ok {

@@ -12,13 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
-
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-
-	"github.com/celadon-cel/celadon/cost"
 )
 
 // mutatingPolicy returns a policy with mutations, one on a line, and more fields of spec behind them.
@@ -290,50 +287,33 @@ func TestMutateUndecided(t *testing.T) {
 	}
 }
 
-// TestMutateLimits checks that policies that make large objects end early.
-func TestMutateLimits(t *testing.T) {
+// TestMutateWithoutEffect checks that a policy that changes nothing is visible, also if failurePolicy hides why.
+func TestMutateWithoutEffect(t *testing.T) {
 	t.Parallel()
-	var operations []string
-	for i := range 60 {
-		operations = append(operations, fmt.Sprintf("JSONPatch{op: 'copy', from: '/spec', path: '/spec/c%d'}", i))
+	ignored := strings.Replace(mutatingPolicy("p", apply("Object{spec: Object.spec{tags: ['a']}}")), "Never", "Never\n  failurePolicy: Ignore", 1)
+	res := mutate(t, mustCompileMutating(t, ignored), mutableRequest(t, "{tags: [b]}"))
+	if e := res.Evaluations[0]; !res.Allowed || res.Changed || e.Changed || !e.Ignored || !strings.Contains(e.Mutations[0].Failure, "may not mutate atomic arrays") {
+		t.Errorf("an atomic list: got %+v", res)
 	}
-	res := mutate(t, mustCompileMutating(t, mutatingPolicy("p", jsonPatch("["+strings.Join(operations, ", ")+"]"))), mutableRequest(t, "{a: text}"))
-	if res.Failure == nil || !strings.Contains(res.Failure.Message, "exceeding the limit 3145728") {
-		t.Errorf("copies: got %+v, %v", res, res.Failure)
-	}
-	var texts []string
-	for i := range 1000 {
-		name := fmt.Sprintf("p%04d", i)
-		texts = append(texts, mutatingPolicy(name, jsonPatch("[JSONPatch{op: 'add', path: '/spec/a/-', value: object.spec.a}]")), mutatingBinding(name))
-	}
-	res = mutate(t, mustCompile(t, Config{}, texts...), mutableRequest(t, "{a: [x]}"))
-	if len(res.Undecided) != 1 || !strings.Contains(res.Undecided[0].Reason, "16 MiB") {
-		t.Errorf("an object that doubles 1,000 times: got %+v, %v", res.Undecided, res.Failure)
-	}
-	set := mustCompileMutating(t, mutatingPolicy("p", apply("Object{spec: Object.spec{size: variables.b}}")+"\n  variables: [{name: a, expression: dyn(variables).b}, {name: b, expression: variables.a}]"))
-	if res := mutate(t, set, mutableRequest(t, "{}")); len(res.Undecided) != 1 || !strings.Contains(res.Undecided[0].Reason, "needs its own value") {
-		t.Errorf("a cycle: got %+v, %v", res.Undecided, res.Failure)
-	}
-	set, err := Compile(documents(t, mutatingPolicy("p", apply("Object{spec: Object.spec{size: object.spec.size + 1}}")), mutatingBinding("p")), Config{Limits: cost.Limits{PerObject: 20}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if res := mutate(t, set, mutableRequest(t, "{size: 1}")); res.Failure == nil || !strings.HasSuffix(res.Failure.Message, outOfBudget) {
-		t.Errorf("the budget: got %+v, %v", res, res.Failure)
+	res = mutate(t, mustCompileMutating(t, mutatingPolicy("p", jsonPatch("[JSONPatch{op: 'test', path: '/spec/a', value: 2}, JSONPatch{op: 'remove', path: '/spec/a'}]"))), mutableRequest(t, "{a: 1}"))
+	if e := res.Evaluations[0]; !res.Allowed || res.Changed || e.Changed || !e.Mutations[0].TestFailed || e.Mutations[0].Failure != "" {
+		t.Errorf("a failed test: got %+v", res)
 	}
 }
 
-func TestMutateLongLists(t *testing.T) {
+// TestMutateDeniedAndUndecided checks that a denial stands if a later policy is undecided.
+func TestMutateDeniedAndUndecided(t *testing.T) {
 	t.Parallel()
 	req := mutableRequest(t, "{}")
-	names := make([]any, maxKeyed+1)
-	for i := range names {
-		names[i] = fmt.Sprint(len(names) - i)
+	req.Schema = nil
+	fails, undecided := jsonPatch("[JSONPatch{op: 'remove', path: '/x'}]"), apply("Object{}")
+	res := mutate(t, mustCompileMutating(t, mutatingPolicy("p", fails, undecided)), req)
+	if res.Allowed || res.Failure == nil || len(res.Undecided) != 1 {
+		t.Errorf("got %+v", res)
 	}
-	req.Object["spec"].(map[string]any)["names"] = names
-	set := mustCompileMutating(t, mutatingPolicy("p", apply("Object{spec: Object.spec{size: 1}}")))
-	if res := mutate(t, set, req); len(res.Undecided) != 1 || !strings.Contains(res.Undecided[0].Reason, "spec.names has over 20000 items") {
-		t.Errorf("got %+v, %v", res.Undecided, res.Failure)
+	res = mutate(t, mustCompileMutating(t, mutatingPolicy("p", undecided, fails)), req)
+	if !res.Allowed || res.Failure != nil || len(res.Undecided) != 1 {
+		t.Errorf("got %+v", res)
 	}
 }
 

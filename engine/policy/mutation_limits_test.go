@@ -1,0 +1,70 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/celadon-cel/celadon/cost"
+)
+
+// TestMutateLimits checks that policies that make large objects end early.
+func TestMutateLimits(t *testing.T) {
+	t.Parallel()
+	var operations []string
+	for i := range 60 {
+		operations = append(operations, fmt.Sprintf("JSONPatch{op: 'copy', from: '/spec', path: '/spec/c%d'}", i))
+	}
+	res := mutate(t, mustCompileMutating(t, mutatingPolicy("p", jsonPatch("["+strings.Join(operations, ", ")+"]"))), mutableRequest(t, "{a: text}"))
+	if res.Failure == nil || !strings.Contains(res.Failure.Message, "exceeding the limit 3145728") {
+		t.Errorf("copies: got %+v, %v", res, res.Failure)
+	}
+	var texts []string
+	for i := range 1000 {
+		name := fmt.Sprintf("p%04d", i)
+		texts = append(texts, mutatingPolicy(name, jsonPatch("[JSONPatch{op: 'add', path: '/spec/a/-', value: object.spec.a}]")), mutatingBinding(name))
+	}
+	res = mutate(t, mustCompile(t, Config{}, texts...), mutableRequest(t, "{a: [x]}"))
+	if len(res.Undecided) != 1 || !strings.Contains(res.Undecided[0].Reason, "16 MiB") {
+		t.Errorf("an object that doubles 1,000 times: got %+v, %v", res.Undecided, res.Failure)
+	}
+	set := mustCompileMutating(t, mutatingPolicy("p", apply("Object{spec: Object.spec{size: variables.b}}")+"\n  variables: [{name: a, expression: dyn(variables).b}, {name: b, expression: variables.a}]"))
+	if res := mutate(t, set, mutableRequest(t, "{}")); len(res.Undecided) != 1 || !strings.Contains(res.Undecided[0].Reason, "needs its own value") {
+		t.Errorf("a cycle: got %+v, %v", res.Undecided, res.Failure)
+	}
+	set, err := Compile(documents(t, mutatingPolicy("p", apply("Object{spec: Object.spec{size: object.spec.size + 1}}")), mutatingBinding("p")), Config{Limits: cost.Limits{PerObject: 20}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res := mutate(t, set, mutableRequest(t, "{size: 1}")); res.Failure == nil || !strings.HasSuffix(res.Failure.Message, outOfBudget) {
+		t.Errorf("the budget: got %+v, %v", res, res.Failure)
+	}
+}
+
+func TestMutateDeepObject(t *testing.T) {
+	t.Parallel()
+	req := mutableRequest(t, "{}")
+	deep := any("x")
+	for range 9000 {
+		deep = map[string]any{"a": []any{deep}}
+	}
+	req.Object["spec"].(map[string]any)["free"] = deep
+	set := mustCompileMutating(t, mutatingPolicy("p", apply("Object{spec: Object.spec{free: Object.spec.free{b: object.spec.free}}}"), jsonPatch("[JSONPatch{op: 'copy', from: '/spec/free', path: '/spec/copy'}]")))
+	if res := mutate(t, set, req); !res.Changed || res.Failure != nil {
+		t.Errorf("got %v, %v", res.Undecided, res.Failure)
+	}
+}
+
+func TestMutateLongLists(t *testing.T) {
+	t.Parallel()
+	req := mutableRequest(t, "{}")
+	names := make([]any, maxKeyed+1)
+	for i := range names {
+		names[i] = fmt.Sprint(len(names) - i)
+	}
+	req.Object["spec"].(map[string]any)["names"] = names
+	set := mustCompileMutating(t, mutatingPolicy("p", apply("Object{spec: Object.spec{size: 1}}")))
+	if res := mutate(t, set, req); len(res.Undecided) != 1 || !strings.Contains(res.Undecided[0].Reason, "spec.names has over 20000 items") {
+		t.Errorf("got %+v, %v", res.Undecided, res.Failure)
+	}
+}
