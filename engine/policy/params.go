@@ -3,9 +3,11 @@ package policy
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // A paramsObject is a document that a binding can refer to.
@@ -90,6 +92,20 @@ func (s *Set) isNamespaced(kind *paramKind, ref *compiledRef) bool {
 		}
 	}
 	return ref.namespace != ""
+}
+
+// builtinGroups are the API groups of a server without a dot in their name.
+var builtinGroups = map[string]bool{"": true, "apps": true, "autoscaling": true, "batch": true, "policy": true}
+
+// serves reports whether the server may have a resource of a kind. A kind is unknown if all params are
+// given, but neither its CRD nor an object of it.
+func (s *Set) serves(kind *paramKind) bool {
+	if !s.settings.complete || len(s.params[*kind]) > 0 {
+		return true
+	}
+	gvk := schema.FromAPIVersionAndKind(kind.APIVersion, kind.Kind)
+	_, defined := s.scopes[groupKind{gvk.Group, gvk.Kind}]
+	return defined || builtinGroups[gvk.Group] || strings.HasSuffix(gvk.Group, ".k8s.io")
 }
 
 // An unavailable describes why the params of a binding are not available.

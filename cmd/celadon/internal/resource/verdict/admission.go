@@ -139,6 +139,7 @@ func (c *Decider) admit(ctx context.Context, to subject, object, old map[string]
 		Operation: policy.Operation(strings.ToUpper(rep.Operation)), Resource: to.resource, Kind: to.kind, Equivalents: to.equivalents, Subresource: rep.Subresource,
 		User: c.Admission.User, Name: rep.Name, Namespace: rep.Namespace, Object: object, OldObject: old,
 	}
+	req.SetServerFields(c.now())
 	res, err := c.Admission.Policies.Set.Evaluate(ctx, req)
 	switch {
 	case ctx.Err() != nil:
