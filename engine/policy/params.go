@@ -3,6 +3,7 @@ package policy
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -53,9 +54,16 @@ func newRef(r *paramRef, report func(path, detail string)) *compiledRef {
 	return c
 }
 
-// addParams adds a document that a binding can refer to.
+// addParams adds a document that a binding can refer to. The server's cache of built-in kinds has no
+// managedFields.
 func (l *loader) addParams(h header, doc map[string]any) {
 	kind := paramKind{h.apiVersion, h.kind}
+	if meta, _ := doc["metadata"].(map[string]any); isBuiltinGroup(h.group) && meta["managedFields"] != nil {
+		meta = maps.Clone(meta)
+		delete(meta, "managedFields")
+		doc = maps.Clone(doc)
+		doc["metadata"] = meta
+	}
 	l.set.params[kind] = append(l.set.params[kind], paramsObject{h.meta.Namespace, h.meta.Name, h.meta.Labels, doc})
 }
 
@@ -94,8 +102,14 @@ func (s *Set) isNamespaced(kind *paramKind, ref *compiledRef) bool {
 	return ref.namespace != ""
 }
 
-// builtinGroups are the API groups of a server without a dot in their name.
-var builtinGroups = map[string]bool{"": true, "apps": true, "autoscaling": true, "batch": true, "policy": true}
+// isBuiltinGroup reports whether an API group is part of Kubernetes.
+func isBuiltinGroup(group string) bool {
+	switch group {
+	case "", "apps", "autoscaling", "batch", "policy", "rbac.authorization.k8s.io", "flowcontrol.apiserver.k8s.io":
+		return true
+	}
+	return strings.HasSuffix(group, ".k8s.io") && strings.Count(group, ".") == 2 // others, such as gateway.networking.k8s.io, have CRDs
+}
 
 // serves reports whether the server may have a resource of a kind. A kind is unknown if all params are
 // given, but neither its CRD nor an object of it.
@@ -105,7 +119,7 @@ func (s *Set) serves(kind *paramKind) bool {
 	}
 	gvk := schema.FromAPIVersionAndKind(kind.APIVersion, kind.Kind)
 	_, defined := s.scopes[groupKind{gvk.Group, gvk.Kind}]
-	return defined || builtinGroups[gvk.Group] || strings.HasSuffix(gvk.Group, ".k8s.io")
+	return defined || isBuiltinGroup(gvk.Group)
 }
 
 // An unavailable describes why the params of a binding are not available.
