@@ -1,15 +1,28 @@
 package kube
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"flag"
+	"fmt"
 	"net/http"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/internal/testing/exchange"
 )
 
-var update = flag.Bool("update", false, "record the answers of the API server")
+var (
+	update    = flag.Bool("update", false, "record the answers of the API server")
+	scenarios = flag.Int("scenarios", 200, "the number of generated scenes")
+	firstSeed = flag.Uint64("seed", 1, "the seed of the first generated scene")
+)
 
 // recordedFile holds the recorded answers. Tests without a server replay them.
 const recordedFile = "../../internal/testing/exchange/testdata/recorded.json.gz"
@@ -29,6 +42,9 @@ func (s *stage) compare(t *testing.T, scene *exchange.Scene) (differences, undec
 		t.Fatal(err)
 	}
 	for _, invalid := range p.Invalid {
+		if invalid.Path == "spec.policyName" {
+			continue // the server accepts bindings of missing policies
+		}
 		differences++
 		t.Errorf("%s: the server accepts what celadon rejects: %v", scene.Name, invalid)
 	}
@@ -71,17 +87,123 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
+// TestGeneratedPolicies compares generated policies and requests.
+func TestGeneratedPolicies(t *testing.T) {
+	s := policyPlane(t)
+	var count struct{ scenes, policies, rejected, requests, denied, undecided, differences int }
+	for _, scene := range generatedScenes(t) {
+		t.Run(scene.Name, func(t *testing.T) {
+			if count.differences > 20 {
+				t.Skip("too many differences")
+			}
+			s := s.in(t)
+			for i, doc := range scene.Documents {
+				if doc["kind"] != "ValidatingAdmissionPolicy" {
+					continue
+				}
+				count.policies++
+				if !s.acceptsAlike(doc) {
+					count.differences++
+				}
+				scene.Documents[i] = repaired(t, doc)
+			}
+			rejected := s.run(scene)
+			for what, why := range rejected {
+				if !strings.Contains(why, "validations or auditAnnotations must contain at least one item") {
+					count.differences++
+					t.Errorf("the server rejects %s: %s", what, why)
+				}
+			}
+			differences, undecided := s.compare(t, scene)
+			count.scenes++
+			count.rejected += len(rejected)
+			count.requests += len(scene.Exchanges)
+			count.undecided += undecided
+			count.differences += differences
+			for i := range scene.Exchanges {
+				if scene.Exchanges[i].Answer.Code != exchange.Accepted {
+					count.denied++
+				}
+			}
+		})
+	}
+	t.Logf("generated policies: %+v", count)
+}
+
+// generatedScenes returns the scenes of conformance/policies/scenarios.
+func generatedScenes(t *testing.T) (scenes []*exchange.Scene) {
+	t.Helper()
+	out, err := exec.Command(binary("scenarios"), "-n", fmt.Sprint(*scenarios), "-seed", fmt.Sprint(*firstSeed)).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(out) {
+		scene := &exchange.Scene{}
+		if err := json.Unmarshal(line, scene); err != nil {
+			t.Fatal(err)
+		}
+		if err := scene.FixNumbers(); err != nil {
+			t.Fatal(err)
+		}
+		scenes = append(scenes, scene)
+	}
+	return scenes
+}
+
 // TestRejectedPolicies checks that celadon reports errors in the documents that the server rejects.
 func TestRejectedPolicies(t *testing.T) {
 	s := policyPlane(t)
 	for _, doc := range documents(t, "testdata/policies/rejected.yaml") {
 		t.Run(str(doc, "kind")+"/"+str(doc, "metadata", "name"), func(t *testing.T) {
-			collection, _ := s.in(t).paths(doc)
-			a := s.do(http.MethodPost, collection+"?dryRun=All", encoded(doc))
-			_, err := policy.Compile([]exchange.Object{doc}, policy.Config{New: true})
-			if (a.Code == http.StatusCreated) != (err == nil) {
-				t.Errorf("the server answers %d %s, celadon: %v", a.Code, a.message(), err)
-			}
+			s.in(t).acceptsAlike(doc)
 		})
 	}
+}
+
+// acceptsAlike checks that celadon and the server both accept a document, or both reject it.
+func (s *stage) acceptsAlike(doc exchange.Object) bool {
+	s.t.Helper()
+	collection, _ := s.paths(doc)
+	a := s.do(http.MethodPost, collection+"?dryRun=All", encoded(doc))
+	_, err := policy.Compile([]exchange.Object{doc}, policy.Config{New: true})
+	if (a.Code == http.StatusCreated || a.Code == http.StatusConflict) != (err == nil) {
+		s.t.Errorf("%s: the server answers %d %s, celadon: %v", encoded(doc), a.Code, a.message(), err)
+		return false
+	}
+	return true
+}
+
+// repaired returns a policy without the expressions that do not compile, so that the server accepts it.
+// Messages and annotations of the wrong type are converted to strings.
+func repaired(t *testing.T, doc exchange.Object) exchange.Object {
+	t.Helper()
+	doc = object(encoded(doc))
+	at := regexp.MustCompile(`^spec\.(\w+)\[(\d+)\]\.(\w+)$`)
+	for range 100 {
+		var invalid *policy.CompileErrors
+		if _, err := policy.Compile([]exchange.Object{doc}, policy.Config{New: true}); !errors.As(err, &invalid) {
+			return doc
+		}
+		e := invalid.Errors[0]
+		part := at.FindStringSubmatch(e.Path)
+		if part == nil {
+			return doc
+		}
+		spec := doc["spec"].(exchange.Object)
+		items := spec[part[1]].([]any)
+		i, err := strconv.Atoi(part[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		item := items[i].(exchange.Object)
+		switch {
+		case part[3] != "expression" && strings.HasPrefix(e.Detail, "must evaluate to"):
+			item[part[3]] = fmt.Sprintf("string(%s)", item[part[3]])
+		case part[3] == "messageExpression":
+			delete(item, part[3])
+		default:
+			spec[part[1]] = slices.Delete(items, i, i+1)
+		}
+	}
+	return doc
 }

@@ -14,7 +14,7 @@ import (
 
 // installed is how long the API server may take until it evaluates new policies. It looks for them
 // once per second.
-const installed = 30 * time.Second
+const installed = 15 * time.Second
 
 // A stage sends the requests of scenes to a plane. Between scenes it replaces the policies.
 type stage struct {
@@ -271,10 +271,18 @@ func (s *stage) remember(doc exchange.Object) {
 	s.previous = append(s.previous, own)
 }
 
-// clear deletes the policies, bindings, and params of the previous scene.
+// clear deletes the policies, bindings, and params of the previous scene. No policy can deny the
+// deletion of a binding or policy. Deletions of params are repeated while policies deny them.
 func (s *stage) clear() {
 	s.t.Helper()
-	for _, path := range slices.Backward(s.previous) {
+	isPolicy := func(path string) int {
+		if strings.HasPrefix(path, "/apis/admissionregistration.k8s.io/") {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(s.previous, func(a, b string) int { return isPolicy(a) - isPolicy(b) })
+	for _, path := range s.previous {
 		s.until(path+" is gone", installed, func() error {
 			if a := s.do(http.MethodDelete, path, ""); a.Code != http.StatusOK && a.Code != http.StatusNotFound {
 				return fmt.Errorf("%d: %s", a.Code, a.message())
