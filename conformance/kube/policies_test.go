@@ -164,7 +164,7 @@ func TestRejectedPolicies(t *testing.T) {
 func (s *stage) acceptsAlike(doc exchange.Object) bool {
 	s.t.Helper()
 	collection, _ := s.paths(doc)
-	a := s.do(http.MethodPost, collection+"?dryRun=All", encoded(doc))
+	a := s.do(http.MethodPost, collection+"?dryRun=All&fieldValidation=Strict", encoded(doc))
 	_, err := policy.Compile([]exchange.Object{doc}, policy.Config{New: true})
 	if (a.Code == http.StatusCreated || a.Code == http.StatusConflict) != (err == nil) {
 		s.t.Errorf("%s: the server answers %d %s, celadon: %v", encoded(doc), a.Code, a.message(), err)

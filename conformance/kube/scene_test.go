@@ -297,6 +297,9 @@ func (s *stage) answer(r *exchange.Request, a answer) exchange.Answer {
 			out.Warnings = append(out.Warnings, w.Text)
 		}
 	}
+	if r.Operation == policy.OperationConnect && !byPolicy(a) {
+		s.t.Logf("%s/%s: %d %s", r.Resource, r.Subresource, a.Code, a.message())
+	}
 	switch {
 	case a.Code < 300, str(a.Body, "reason") == "AlreadyExists", r.Operation == policy.OperationConnect && !byPolicy(a):
 		return out

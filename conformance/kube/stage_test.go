@@ -177,9 +177,9 @@ func (s *stage) post(doc exchange.Object) (a answer) {
 	s.t.Helper()
 	collection, own := s.paths(doc)
 	s.until("policies of the previous scene are gone", installed, func() error {
-		if a = s.do(http.MethodPost, collection, encoded(doc)); a.Code == http.StatusConflict {
-			s.do(http.MethodDelete, own+"?gracePeriodSeconds=0", "")
-			a = s.do(http.MethodPost, collection, encoded(doc))
+		if a = s.do(http.MethodPost, collection+"?fieldValidation=Strict", encoded(doc)); a.Code == http.StatusConflict {
+			s.do(http.MethodDelete, own+"?gracePeriodSeconds=0&propagationPolicy=Background", "")
+			a = s.do(http.MethodPost, collection+"?fieldValidation=Strict", encoded(doc))
 		}
 		if a.Code == http.StatusConflict || byPolicy(a) {
 			return fmt.Errorf("%d: %s", a.Code, a.message())
@@ -233,15 +233,15 @@ func (s *stage) namespace(doc exchange.Object) {
 	})
 }
 
-// The marker denies requests in the namespace marker once the server evaluates the policies that were
-// installed before it.
+// The marker warns about requests in the namespace marker once the server evaluates the policies that
+// were installed before it. It does not deny them, because only one denial is in an answer.
 const (
 	markerPolicy = `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingAdmissionPolicy","metadata":{"name":"marker-%[1]d"},"spec":{
 		"paramKind":{"apiVersion":"example.com/v1","kind":"Params"},
 		"matchConstraints":{"namespaceSelector":{"matchLabels":{"wave":"w%[1]d"}},"resourceRules":[{"apiGroups":[""],"apiVersions":["v1"],"operations":["CREATE"],"resources":["configmaps"]}]},
 		"validations":[{"expression":"false","message":"wave %[1]d"}]}}`
 	markerBinding = `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingAdmissionPolicyBinding","metadata":{"name":"marker-%[1]d"},"spec":{
-		"policyName":"marker-%[1]d","validationActions":["Deny"],"paramRef":{"selector":{"matchLabels":{"wave":"w%[1]d"}},"parameterNotFoundAction":"Allow"}}}`
+		"policyName":"marker-%[1]d","validationActions":["Warn"],"paramRef":{"selector":{"matchLabels":{"wave":"w%[1]d"}},"parameterNotFoundAction":"Allow"}}}`
 	markerParams = `{"apiVersion":"example.com/v1","kind":"Params","metadata":{"name":"marker-%[1]d","namespace":"marker","labels":{"wave":"w%[1]d"}}}`
 	markerProbe  = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"probe","namespace":"marker"}}`
 )
@@ -259,8 +259,8 @@ func (s *stage) settle() {
 	}
 	s.until("policies are in force", installed, func() error {
 		a := s.do(http.MethodPost, "/api/v1/namespaces/marker/configmaps?dryRun=All", markerProbe)
-		if !strings.Contains(a.message(), fmt.Sprintf("'marker-%d'", s.waves)) {
-			return fmt.Errorf("%d: %s", a.Code, a.message())
+		if !strings.Contains(strings.Join(a.Warnings, "\n"), fmt.Sprintf("'marker-%d'", s.waves)) {
+			return fmt.Errorf("%d: %s %q", a.Code, a.message(), a.Warnings)
 		}
 		return nil
 	})

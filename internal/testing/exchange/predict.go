@@ -164,7 +164,8 @@ func (p *Predictor) prepareBuiltin(ctx context.Context, r *Request, to *policy.R
 	if len(res.Errors) > 0 {
 		return fmt.Errorf("%s %s: %w", r.Kind, r.Name, res.Errors.ToAggregate())
 	}
-	to.Object, _ = res.Value.(Object)
+	object, _ = res.Value.(Object)
+	to.Object = builtin.SetConditionalDefaults(to.Kind.GroupKind(), object)
 	builtin.SetGeneration(to.Kind.GroupKind(), to.Object, r.Old)
 	return nil
 }

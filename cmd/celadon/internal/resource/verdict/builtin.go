@@ -142,6 +142,7 @@ func (c *Decider) structured(ctx context.Context, kind *builtinKind, doc *input.
 		}
 	}
 	object, _ := res.Value.(map[string]any)
+	object = builtin.SetConditionalDefaults(kind.GroupKind(), object)
 	builtin.SetGeneration(kind.GroupKind(), object, old)
 	return object
 }
