@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"net/http"
+	"os"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -76,16 +77,56 @@ func (s *stage) in(t *testing.T) *stage {
 // TestPolicies compares the policies in testdata/policies with a real API server.
 func TestPolicies(t *testing.T) {
 	s := policyPlane(t)
-	for _, scene := range s.ownScenes() {
+	requests := 0
+	scenes := s.ownScenes()
+	for _, scene := range scenes {
 		t.Run(scene.Name, func(t *testing.T) {
 			s := s.in(t)
 			for what, why := range s.run(scene) {
 				t.Errorf("the server rejects %s: %s", what, why)
 			}
 			s.compare(t, scene)
+			requests += len(scene.Exchanges)
 		})
 	}
+	s.in(t)
+	t.Logf("own policies: %d scenes, %d requests", len(scenes), requests)
+	if !*update {
+		return
+	}
+	for _, scene := range generatedScenes(t)[:recordedScenes] {
+		for i, doc := range scene.Documents {
+			if doc["kind"] == "ValidatingAdmissionPolicy" {
+				scene.Documents[i] = repaired(t, doc)
+			}
+		}
+		s.run(scene)
+		scenes = append(scenes, scene)
+	}
+	record(t, scenes)
 }
+
+// recordedScenes is the number of generated scenes that are recorded.
+const recordedScenes = 60
+
+// record writes the scenes.
+func record(t *testing.T, scenes []*exchange.Scene) {
+	t.Helper()
+	data, err := exchange.Encode(scenes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(data) > maxRecorded {
+		t.Fatalf("%d bytes are too many to record", len(data))
+	}
+	if err := os.WriteFile(recordedFile, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("recorded: %d scenes, %d bytes", len(scenes), len(data))
+}
+
+// maxRecorded limits the size of the file with recorded answers.
+const maxRecorded = 300_000
 
 // TestGeneratedPolicies compares generated policies and requests.
 func TestGeneratedPolicies(t *testing.T) {

@@ -7,11 +7,38 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// SetConditionalDefaults returns an object with the defaults of Pods and Pod templates that depend on
-// other fields, and on which published policies depend: imagePullPolicy, resources.requests of a Pod, and
-// the equal fields serviceAccount and serviceAccountName. It copies what it changes.
+// SetConditionalDefaults returns an object with defaults that depend on other fields and that published
+// policies read: in Pods and Pod templates imagePullPolicy, resources.requests of a Pod, and the equal
+// fields serviceAccount and serviceAccountName; and the labels of a Job or ReplicationController, which
+// are those of its template. It copies what it changes.
 func SetConditionalDefaults(kind schema.GroupKind, object map[string]any) map[string]any {
-	return defaultsBelow(object, kind == schema.GroupKind{Kind: "Pod"}, maxTemplateDepth)
+	object = defaultsBelow(object, kind == schema.GroupKind{Kind: "Pod"}, maxTemplateDepth)
+	if kind == (schema.GroupKind{Group: "batch", Kind: "Job"}) || kind == (schema.GroupKind{Kind: "ReplicationController"}) {
+		return labeledAsTemplate(object)
+	}
+	return object
+}
+
+// labeledAsTemplate returns an object with the labels of its template if it has no labels.
+func labeledAsTemplate(object map[string]any) map[string]any {
+	meta := below(object, "metadata")
+	labels := below(object, "spec", "template", "metadata", "labels")
+	if len(below(meta, "labels")) > 0 || len(labels) == 0 {
+		return object
+	}
+	labeled := make(map[string]any, len(meta)+1)
+	maps.Copy(labeled, meta)
+	labeled["labels"] = labels
+	object = maps.Clone(object)
+	object["metadata"] = labeled
+	return object
+}
+
+func below(object map[string]any, path ...string) map[string]any {
+	for _, field := range path {
+		object, _ = object[field].(map[string]any)
+	}
+	return object
 }
 
 // maxTemplateDepth is the length of the longest path to the spec of a Pod:

@@ -93,6 +93,12 @@ func TestSetConditionalDefaults(t *testing.T) {
 	if diff := cmp.Diff(want, SetConditionalDefaults(schema.GroupKind{Kind: "Pod"}, pod)); diff != "" {
 		t.Errorf("Pod (-want +got)\n%s", diff)
 	}
+	template := object{"metadata": object{"labels": object{"a": "b"}}}
+	job := object{"metadata": object{"name": "j"}, "spec": object{"template": template}}
+	want = object{"metadata": object{"name": "j", "labels": object{"a": "b"}}, "spec": object{"template": template}}
+	if diff := cmp.Diff(want, SetConditionalDefaults(schema.GroupKind{Group: "batch", Kind: "Job"}, job)); diff != "" {
+		t.Errorf("Job (-want +got)\n%s", diff)
+	}
 }
 
 func TestPullPolicy(t *testing.T) {
