@@ -77,7 +77,7 @@ func (s *stage) in(t *testing.T) *stage {
 // TestPolicies compares the policies in testdata/policies with a real API server.
 func TestPolicies(t *testing.T) {
 	s := policyPlane(t)
-	requests := 0
+	requests, checked, undecided := 0, 0, 0
 	scenes := s.ownScenes()
 	for _, scene := range scenes {
 		t.Run(scene.Name, func(t *testing.T) {
@@ -87,10 +87,12 @@ func TestPolicies(t *testing.T) {
 			}
 			s.compare(t, scene)
 			requests += len(scene.Exchanges)
+			n, m := s.compareCheck(t, scene)
+			checked, undecided = checked+n, undecided+m
 		})
 	}
 	s.in(t)
-	t.Logf("own policies: %d scenes, %d requests", len(scenes), requests)
+	t.Logf("own policies: %d scenes, %d requests; with celadon check: %d requests, and %d undecided", len(scenes), requests, checked, undecided)
 	if !*update {
 		return
 	}

@@ -137,7 +137,7 @@ func (def *Definition) subject(ctx context.Context, rep *finding.Object, objects
 func (c *Decider) admit(ctx context.Context, to subject, object, old map[string]any, rep *finding.Object) {
 	req := policy.Request{
 		Operation: policy.Operation(strings.ToUpper(rep.Operation)), Resource: to.resource, Kind: to.kind, Equivalents: to.equivalents, Subresource: rep.Subresource,
-		User: c.Admission.User, Name: rep.Name, Namespace: rep.Namespace, Object: object, OldObject: old,
+		User: c.Admission.User, Name: nameOf(object, old), Namespace: rep.Namespace, Object: object, OldObject: old,
 	}
 	req.SetServerFields(c.now())
 	res, err := c.Admission.Policies.Set.Evaluate(ctx, req)
@@ -167,6 +167,18 @@ func (c *Decider) admit(ctx context.Context, to subject, object, old map[string]
 		}
 		rep.Verdict, rep.Problem = finding.Undecided, strings.Join(reasons, "; ")
 	}
+}
+
+// nameOf returns metadata.name of the first object that has one. The name in a report can also be a
+// generateName.
+func nameOf(objects ...map[string]any) string {
+	for _, object := range objects {
+		meta, _ := object["metadata"].(map[string]any)
+		if name, _ := meta["name"].(string); name != "" {
+			return name
+		}
+	}
+	return ""
 }
 
 // record adds the decisions of a policy to rep.

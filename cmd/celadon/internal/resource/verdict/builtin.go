@@ -72,7 +72,7 @@ func (c *Decider) decideBuiltin(ctx context.Context, doc *input.Document, rep *f
 	}
 	switch {
 	case gvk.GroupKind() == schema.GroupKind{Kind: "Namespace"}:
-		rep.Namespace = rep.Name // as in requests for Namespaces
+		rep.Namespace = nameOf(doc.Object) // as in requests for Namespaces
 	case kind.Namespaced && rep.Namespace == "":
 		rep.Namespace = metav1.NamespaceDefault
 	}
