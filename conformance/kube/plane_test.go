@@ -53,7 +53,7 @@ func start(t *testing.T) *plane {
 	p.write("audit.json", auditPolicy)
 	p.write("accounts.key", string(newKey(t)))
 	p.run("kube-apiserver", "--etcd-servers", store, "--cert-dir", p.path("certs"), "--bind-address", p.host, "--secure-port=6443",
-		"--token-auth-file", p.path("tokens.csv"), "--authorization-mode=RBAC", "--service-cluster-ip-range=10.0.0.0/24",
+		"--token-auth-file", p.path("tokens.csv"), "--authorization-mode=RBAC", "--allow-privileged", "--service-cluster-ip-range=10.0.0.0/24",
 		"--service-account-issuer=https://celadon.test", "--service-account-key-file", p.path("accounts.key"), "--service-account-signing-key-file", p.path("accounts.key"),
 		"--audit-policy-file", p.path("audit.json"), "--audit-log-path", p.path("audit.log"), "--audit-log-mode=blocking-strict",
 		"--disable-admission-plugins=ServiceAccount") // no controller creates service accounts

@@ -68,7 +68,7 @@ func NewUpstream(documents []map[string]any, cfg policy.Config) *Upstream {
 		case "Namespace":
 			var n corev1.Namespace
 			if decodeInto(doc, &n) == nil {
-				n.TypeMeta = metav1.TypeMeta{}
+				n.TypeMeta, n.ManagedFields = metav1.TypeMeta{}, nil // as in the cache of kube-apiserver
 				_ = namespaces.Add(&n)
 			}
 		}
@@ -319,13 +319,17 @@ func asObject(o map[string]any) runtime.Object {
 // optionsOf returns the options that a client without options sends.
 func optionsOf(req *policy.Request) runtime.Object {
 	version := metav1.SchemeGroupVersion.WithKind("").GroupVersion().String()
+	var dryRun []string
+	if req.DryRun {
+		dryRun = []string{metav1.DryRunAll}
+	}
 	switch req.Operation {
 	case policy.OperationCreate:
-		return &metav1.CreateOptions{TypeMeta: metav1.TypeMeta{APIVersion: version, Kind: "CreateOptions"}}
+		return &metav1.CreateOptions{TypeMeta: metav1.TypeMeta{APIVersion: version, Kind: "CreateOptions"}, DryRun: dryRun}
 	case policy.OperationUpdate:
-		return &metav1.UpdateOptions{TypeMeta: metav1.TypeMeta{APIVersion: version, Kind: "UpdateOptions"}}
+		return &metav1.UpdateOptions{TypeMeta: metav1.TypeMeta{APIVersion: version, Kind: "UpdateOptions"}, DryRun: dryRun}
 	case policy.OperationDelete:
-		return &metav1.DeleteOptions{TypeMeta: metav1.TypeMeta{APIVersion: version, Kind: "DeleteOptions"}}
+		return &metav1.DeleteOptions{TypeMeta: metav1.TypeMeta{APIVersion: version, Kind: "DeleteOptions"}, DryRun: dryRun}
 	}
 	return nil
 }

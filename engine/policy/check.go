@@ -17,7 +17,7 @@ const (
 	maxAuditAnnotations = 20
 )
 
-var reasons = []string{"Unauthorized", "Forbidden", "Invalid", "RequestEntityTooLarge"}
+var reasons = []string{"Forbidden", "Invalid", "RequestEntityTooLarge"}
 
 // check reports fields of a policy that the server rejects.
 func (d *policyDocument) check(report func(path, detail string)) {
@@ -57,17 +57,14 @@ func checkFailurePolicy(p *string, path string, report func(path, detail string)
 // identifier matches the names that expressions can select.
 var identifier = regexp.MustCompile(`^[_a-zA-Z][_a-zA-Z0-9]*$`)
 
+// checkVariables reports invalid variables. The server accepts several variables with the same name;
+// the last has effect.
 func checkVariables(list []variable, report func(path, detail string)) {
-	seen := map[string]bool{}
 	for i, v := range list {
 		path := fmt.Sprintf("spec.variables[%d]", i)
-		switch {
-		case !identifier.MatchString(v.Name) || celenv.Reserved(v.Name):
+		if !identifier.MatchString(v.Name) || celenv.Reserved(v.Name) {
 			report(path+".name", fmt.Sprintf("got %q, want a CEL identifier", v.Name))
-		case seen[v.Name]:
-			report(path+".name", fmt.Sprintf("several variables are named %q: rename all but one", v.Name))
 		}
-		seen[v.Name] = true
 		checkExpression(v.Expression, path+".expression", report)
 	}
 }

@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/cel-go/cel"
@@ -201,10 +202,16 @@ func newWebhookProgram(s settings, path string, conditions []matchCondition, rep
 	return p, nil
 }
 
-// conditions compiles matchConditions. path is the path of their parent with a dot, or "".
+// conditions compiles matchConditions. path is the path of their parent with a dot, or "". The server
+// rejects new matchConditions that use variables, but evaluates stored ones.
 func (c *compiler) conditions(p *program, path string, conditions []matchCondition) {
+	roots := c.roots
+	if c.settings.isNew {
+		roots = slices.Clone(roots)
+		roots[variablesRoot] = celenv.Root{Name: undeclaredName, Type: cel.DynType}
+	}
 	for i, m := range conditions {
-		x, _ := c.compile(fmt.Sprintf("%smatchConditions[%d].expression", path, i), m.Expression, c.roots, cel.BoolType)
+		x, _ := c.compile(fmt.Sprintf("%smatchConditions[%d].expression", path, i), m.Expression, roots, cel.BoolType)
 		x.name = m.Name
 		p.conditions = append(p.conditions, x)
 	}

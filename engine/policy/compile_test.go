@@ -25,6 +25,7 @@ func TestCompileErrors(t *testing.T) {
 		{[]string{simplePolicy("true", "  matchConditions: [{name: '?', expression: 'true'}]")}, `ValidatingAdmissionPolicy p: spec.matchConditions[0].name: got "?", want a qualified name`, true},
 		{[]string{strings.Replace(valid, "matchConstraints: {", "matchConstraints: {objectSelector: {matchExpressions: [{key: a, operator: Is}]}, ", 1)}, "ValidatingAdmissionPolicy p: spec.matchConstraints.objectSelector: invalid selector", true},
 		{[]string{`{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicy, metadata: {name: p}}`}, "ValidatingAdmissionPolicy p: spec.matchConstraints: the field is missing", true},
+		{[]string{strings.Replace(valid, "name: p", "name: P", 1)}, `ValidatingAdmissionPolicy P: metadata.name: got "P", want lowercase`, true},
 		{[]string{valid, valid}, "ValidatingAdmissionPolicy p: metadata.name: several policies have this name", true},
 		{[]string{testBinding}, `ValidatingAdmissionPolicyBinding b: spec.policyName: no policy "p" is among the documents`, true},
 		{[]string{valid, strings.Replace(testBinding, "[Deny, Audit]", "[Deny, Warn]", 1)}, "ValidatingAdmissionPolicyBinding b: spec.validationActions: Deny and Warn cannot be used together", true},
@@ -55,6 +56,22 @@ func TestCompileErrors(t *testing.T) {
 	}
 	if _, err := Compile(nil, Config{KubeVersion: "0.9"}); err == nil {
 		t.Error("an unsupported version is accepted")
+	}
+}
+
+// TestServerAccepts checks documents that the server accepts, although they look wrong.
+func TestServerAccepts(t *testing.T) {
+	t.Parallel()
+	set := mustCompile(t, Config{}, simplePolicy("variables.a", "  variables: [{name: a, expression: 'false'}, {name: a, expression: 'true'}]"), testBinding)
+	if res := evaluate(t, set, widgetRequest(t, OperationCreate, `{}`)); !res.Allowed {
+		t.Errorf("the last of several variables with a name counts: got %v", res.Failure)
+	}
+	conditions := simplePolicy("true", "  variables: [{name: a, expression: 'true'}]\n  matchConditions: [{name: c, expression: variables.a}]")
+	if _, err := Compile(documents(t, conditions), Config{}); err != nil {
+		t.Error(err)
+	}
+	if _, err := Compile(documents(t, conditions), Config{New: true}); err == nil || !strings.Contains(err.Error(), "undeclared reference to 'variables'") {
+		t.Errorf("new matchConditions with variables: got %v", err)
 	}
 }
 

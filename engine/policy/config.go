@@ -40,6 +40,7 @@ type settings struct {
 	perCall, budget int64
 	matchBudget     int64
 	complete        bool
+	isNew           bool // Config.New
 }
 
 func settingsOf(cfg Config) (settings, error) {
@@ -48,7 +49,7 @@ func settingsOf(cfg Config) (settings, error) {
 		return settings{}, err
 	}
 	limits := cfg.Limits.WithDefaults()
-	s := settings{version: v, env: celenv.StoredRules(v), perCall: limits.PerCall, budget: limits.PerObject, matchBudget: cfg.MatchConditions, complete: cfg.Complete}
+	s := settings{version: v, env: celenv.StoredRules(v), perCall: limits.PerCall, budget: limits.PerObject, matchBudget: cfg.MatchConditions, complete: cfg.Complete, isNew: cfg.New}
 	if cfg.New {
 		s.env = celenv.NewRules(v)
 	}

@@ -96,6 +96,10 @@ func (e *evaluation) policy(p *compiledPolicy) error {
 	case !ok:
 		return nil
 	}
+	if p.paramKind != nil && !e.set.serves(p.paramKind) {
+		e.configurationFails(p, nil, fmt.Sprintf("failed to find resource referenced by paramKind: '%v'", schema.FromAPIVersionAndKind(p.paramKind.APIVersion, p.paramKind.Kind)))
+		return nil
+	}
 	var all annotations
 	if len(p.annotationKeys) > 0 {
 		all = annotations{}
@@ -186,16 +190,20 @@ func (r *run) whyUndecided() string {
 	return fmt.Sprintf("an expression asks whether %q may %s %s: add the RBAC objects", a.User.Name, a.Verb, what)
 }
 
-// configurationFails denies the request because a binding cannot be used, unless failurePolicy is
-// Ignore.
+// configurationFails denies the request because a binding, or the policy if b is nil, cannot be used,
+// unless failurePolicy is Ignore.
 func (e *evaluation) configurationFails(p *compiledPolicy, b *compiledBinding, failure string) {
-	d := p.failed("failed to configure binding: " + failure)
+	what, binding := "policy", ""
+	if b != nil {
+		what, binding = "binding", b.name
+	}
+	d := p.failed("failed to configure " + what + ": " + failure)
 	one := Decision{Validation: -1, Message: d.message, Failed: true}
 	if d.deny {
 		one.Actions = []Action{ActionDeny}
 		e.deny(e.req, p, b, "", d.message)
 	}
-	e.result.Evaluations = append(e.result.Evaluations, Evaluation{Policy: p.name, Binding: b.name, Decisions: []Decision{one}})
+	e.result.Evaluations = append(e.result.Evaluations, Evaluation{Policy: p.name, Binding: binding, Decisions: []Decision{one}})
 }
 
 func (e *evaluation) undecide(p *compiledPolicy, b *compiledBinding, reason string) {

@@ -60,6 +60,9 @@ func (r *resourceRule) check(path string, report func(path, detail string)) {
 			report(path+"."+list.field, "\"*\" must be the only item")
 		}
 	}
+	if problem := resourcesProblem(r.Resources); problem != "" {
+		report(path+".resources", problem)
+	}
 	for _, op := range r.Operations {
 		switch Operation(op) {
 		case OperationCreate, OperationUpdate, OperationDelete, OperationConnect, "*":
@@ -70,6 +73,36 @@ func (r *resourceRule) check(path string, report func(path, detail string)) {
 	if s := r.Scope; s != nil && *s != "*" && *s != "Cluster" && *s != "Namespaced" {
 		report(path+".scope", fmt.Sprintf("got %q, want Cluster, Namespaced, or *", *s))
 	}
+}
+
+// resourcesProblem reports why the server rejects resources: an empty item, or a wildcard that already
+// includes another item.
+func resourcesProblem(items []string) string {
+	wildcards := map[string]bool{} // with subresources, such as pods/* and */status
+	plain := false
+	for _, item := range items {
+		res, sub, nested := strings.Cut(item, "/")
+		switch {
+		case item == "":
+			return "an item is empty"
+		case !nested:
+			plain = item != "*"
+		case wildcards[res+"/*"]:
+			return fmt.Sprintf("%q includes %q: remove one", res+"/*", item)
+		case wildcards["*/"+sub]:
+			return fmt.Sprintf("%q includes %q: remove one", "*/"+sub, item)
+		}
+		if nested && (res == "*" || sub == "*") {
+			wildcards[item] = true
+		}
+	}
+	switch {
+	case len(items) > 1 && slices.Contains(items, "*/*"):
+		return "\"*/*\" must be the only item"
+	case plain && slices.Contains(items, "*"):
+		return "\"*\" includes all resources: remove the others, except those with subresources"
+	}
+	return ""
 }
 
 var namespacesResource = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}

@@ -3,9 +3,12 @@ package policy
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // A paramsObject is a document that a binding can refer to.
@@ -51,9 +54,16 @@ func newRef(r *paramRef, report func(path, detail string)) *compiledRef {
 	return c
 }
 
-// addParams adds a document that a binding can refer to.
+// addParams adds a document that a binding can refer to. The server's cache of built-in kinds has no
+// managedFields.
 func (l *loader) addParams(h header, doc map[string]any) {
 	kind := paramKind{h.apiVersion, h.kind}
+	if meta, _ := doc["metadata"].(map[string]any); isBuiltinGroup(h.group) && meta["managedFields"] != nil {
+		meta = maps.Clone(meta)
+		delete(meta, "managedFields")
+		doc = maps.Clone(doc)
+		doc["metadata"] = meta
+	}
 	l.set.params[kind] = append(l.set.params[kind], paramsObject{h.meta.Namespace, h.meta.Name, h.meta.Labels, doc})
 }
 
@@ -90,6 +100,26 @@ func (s *Set) isNamespaced(kind *paramKind, ref *compiledRef) bool {
 		}
 	}
 	return ref.namespace != ""
+}
+
+// isBuiltinGroup reports whether an API group is part of Kubernetes.
+func isBuiltinGroup(group string) bool {
+	switch group {
+	case "", "apps", "autoscaling", "batch", "policy", "rbac.authorization.k8s.io", "flowcontrol.apiserver.k8s.io":
+		return true
+	}
+	return strings.HasSuffix(group, ".k8s.io") && strings.Count(group, ".") == 2 // others, such as gateway.networking.k8s.io, have CRDs
+}
+
+// serves reports whether the server may have a resource of a kind. A kind is unknown if all params are
+// given, but neither its CRD nor an object of it.
+func (s *Set) serves(kind *paramKind) bool {
+	if !s.settings.complete || len(s.params[*kind]) > 0 {
+		return true
+	}
+	gvk := schema.FromAPIVersionAndKind(kind.APIVersion, kind.Kind)
+	_, defined := s.scopes[groupKind{gvk.Group, gvk.Kind}]
+	return defined || isBuiltinGroup(gvk.Group)
 }
 
 // An unavailable describes why the params of a binding are not available.

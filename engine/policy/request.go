@@ -28,15 +28,16 @@ type Request struct {
 	Subresource string
 	// Kind is the kind of Object. For a subresource it can differ from the resource's kind.
 	Kind schema.GroupVersionKind
-	// Name is empty if the server generates the name of a new object. Namespace is empty for
-	// resources that are not namespaced, except Namespaces, where it is the name of the Namespace.
+	// Name is the name of the object. While the server runs validating policies, a generated name
+	// exists already: see SetServerFields. Namespace is empty for resources that are not namespaced,
+	// except Namespaces, where it is the name of the Namespace, or empty if that is generated.
 	Name, Namespace string
 	// User is the user who sends the request.
 	User User
 	// DryRun is set if the request is not persisted.
 	DryRun bool
-	// Options is the CreateOptions, UpdateOptions, or DeleteOptions. If it is nil, options without
-	// fields are assumed.
+	// Options is the CreateOptions, UpdateOptions, or DeleteOptions. If it is nil, options are assumed
+	// that have no fields other than dryRun.
 	Options map[string]any
 	// Object is nil for OperationDelete, and OldObject is nil for OperationCreate and OperationConnect.
 	Object, OldObject map[string]any
@@ -150,7 +151,11 @@ func (req *Request) options() any {
 	if kind == "" {
 		return nil
 	}
-	return map[string]any{"apiVersion": "meta.k8s.io/v1", "kind": kind}
+	options := map[string]any{"apiVersion": "meta.k8s.io/v1", "kind": kind}
+	if req.DryRun {
+		options["dryRun"] = []any{"All"}
+	}
+	return options
 }
 
 func setText(in map[string]any, field, text string) {

@@ -10,6 +10,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apivalidation "k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/celadon-cel/celadon/engine/internal/respond"
 )
 
 // An Action is a validation action of a binding.
@@ -28,7 +30,9 @@ type Result struct {
 	Allowed bool
 	// Failure is the Status that the server returns if a policy denies the request.
 	Failure *metav1.Status
-	// Warnings holds the warnings in the order of the policies.
+	// Warnings holds the warnings in the order of the policies, without texts that contain control
+	// characters. As in the server, each warning is cut to 256 runes if they have more than 4,096
+	// runes in total.
 	Warnings []string
 	// AuditAnnotations are added to the audit event.
 	AuditAnnotations map[string]string
@@ -98,7 +102,8 @@ func (u Undecided) String() string {
 
 // A response collects the effects of decisions.
 type response struct {
-	result *Result
+	result   *Result
+	warnings respond.Warnings
 	// failures are audited in one annotation.
 	failures []validationFailure
 	denied   bool // Failure is set
@@ -146,10 +151,7 @@ func (r *response) act(req *Request, p *compiledPolicy, b *compiledBinding, inde
 		case ActionDeny:
 			r.deny(req, p, b, d.reason, d.message)
 		case ActionWarn:
-			text := fmt.Sprintf("Validation failed for ValidatingAdmissionPolicy '%s' with binding '%s': %s", p.name, b.name, d.message)
-			if !slices.Contains(r.result.Warnings, text) {
-				r.result.Warnings = append(r.result.Warnings, text)
-			}
+			r.warnings.Add(fmt.Sprintf("Validation failed for ValidatingAdmissionPolicy '%s' with binding '%s': %s", p.name, b.name, d.message))
 		case ActionAudit:
 			r.failures = append(r.failures, validationFailure{d.message, p.name, b.name, index, b.actions})
 		}
@@ -246,8 +248,9 @@ func (r *response) addAnnotation(key, value string) {
 	r.result.AuditAnnotations[key] = value
 }
 
-// finish adds the annotation for validations with the action Audit.
+// finish adds the warnings, and the annotation for validations with the action Audit.
 func (r *response) finish() {
+	r.result.Warnings = r.warnings.Sent()
 	if len(r.failures) == 0 {
 		return
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	apivalidation "k8s.io/apimachinery/pkg/util/validation"
 )
 
 // A Set is a set of compiled policies with everything that they refer to. It is immutable and safe
@@ -187,8 +189,12 @@ func (l *loader) loadRegistration(h header, doc map[string]any) error {
 		l.report("apiVersion", fmt.Sprintf("got %q, want %s/v1", h.apiVersion, registration))
 		return nil
 	}
-	if h.meta.Name == "" {
+	switch {
+	case h.meta.Name == "":
 		l.report("metadata.name", "the name is missing")
+		return nil
+	case len(apivalidation.IsDNS1123Subdomain(h.meta.Name)) > 0:
+		l.report("metadata.name", fmt.Sprintf("got %q, want lowercase letters, digits, hyphens, and dots, with a letter or digit at each end of a part", h.meta.Name))
 		return nil
 	}
 	switch h.kind {

@@ -119,7 +119,8 @@ func (s *situation) filteredNamespace() map[string]any {
 }
 
 // fullNamespace returns the value of namespaceObject in audit annotations. Like a decoded Namespace
-// in the server, it has no apiVersion and kind, always spec and status, and no empty fields.
+// in the server, it has no apiVersion and kind, always spec and status, and no empty fields. The
+// server's cache of built-in kinds has no managedFields.
 func (s *situation) fullNamespace() map[string]any {
 	if s.full != nil || !s.needsNamespace() || s.lookup() == nil {
 		return s.full
@@ -139,7 +140,7 @@ func (s *situation) fullNamespace() map[string]any {
 		}
 		status["conditions"] = conditions
 	}
-	meta := only(section("metadata"), append([]string{"selfLink", "ownerReferences", "managedFields"}, namespaceMetadata...)...)
+	meta := only(section("metadata"), append([]string{"selfLink", "ownerReferences"}, namespaceMetadata...)...)
 	s.full = map[string]any{"metadata": meta, "spec": only(section("spec"), "finalizers"), "status": status}
 	return s.full
 }

@@ -145,7 +145,7 @@ func (def *Definition) subject(ctx context.Context, rep *finding.Object, mutates
 func (a *Admission) request(to subject, object, old map[string]any, rep *finding.Object) policy.Request {
 	return policy.Request{
 		Operation: policy.Operation(strings.ToUpper(rep.Operation)), Resource: to.resource, Kind: to.kind, Equivalents: to.equivalents, Subresource: rep.Subresource,
-		User: a.User, Name: rep.Name, Namespace: rep.Namespace, Object: object, OldObject: old,
+		User: a.User, Name: nameOf(object, old), Namespace: rep.Namespace, Object: object, OldObject: old,
 	}
 }
 
@@ -153,6 +153,7 @@ func (a *Admission) request(to subject, object, old map[string]any, rep *finding
 // deletion, and old for a create.
 func (c *Decider) admit(ctx context.Context, to subject, object, old map[string]any, rep *finding.Object) {
 	req := c.Admission.request(to, object, old, rep)
+	req.SetServerFields(c.now())
 	res, err := c.Admission.Policies.Set.Evaluate(ctx, req)
 	switch {
 	case ctx.Err() != nil:
@@ -173,6 +174,18 @@ func (c *Decider) admit(ctx context.Context, to subject, object, old map[string]
 	case len(res.Undecided) > 0:
 		rep.Verdict, rep.Problem = finding.Undecided, reasons(res.Undecided)
 	}
+}
+
+// nameOf returns metadata.name of the first object that has one. The name in a report can also be a
+// generateName.
+func nameOf(objects ...map[string]any) string {
+	for _, object := range objects {
+		meta, _ := object["metadata"].(map[string]any)
+		if name, _ := meta["name"].(string); name != "" {
+			return name
+		}
+	}
+	return ""
 }
 
 // record adds the decisions of a policy to rep.

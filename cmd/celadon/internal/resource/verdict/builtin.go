@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -22,8 +21,9 @@ import (
 // builtins holds the built-in kinds of the objects of a run. Their schemas describe the structure
 // only, because the rest of their validation is code of the API server.
 type builtins struct {
-	once  sync.Once
-	kinds map[schema.GroupVersionKind]*builtinKind
+	once    sync.Once
+	catalog *builtin.Catalog
+	kinds   map[schema.GroupVersionKind]*builtinKind
 }
 
 type builtinKind struct {
@@ -40,7 +40,7 @@ func (b *builtins) kind(gvk schema.GroupVersionKind, cfg engine.Config) (*builti
 		return nil, err
 	}
 	b.once.Do(func() {
-		b.kinds = map[schema.GroupVersionKind]*builtinKind{}
+		b.catalog, b.kinds = catalog, map[schema.GroupVersionKind]*builtinKind{}
 		for _, k := range catalog.Kinds() {
 			if k.Resource == "" {
 				continue
@@ -79,7 +79,7 @@ func (c *Decider) decideBuiltin(ctx context.Context, doc *input.Document, rep *f
 	}
 	switch {
 	case gvk.GroupKind() == schema.GroupKind{Kind: "Namespace"}:
-		rep.Namespace = rep.Name // as in requests for Namespaces
+		rep.Namespace = nameOf(doc.Object) // as in requests for Namespaces
 	case kind.Namespaced && rep.Namespace == "":
 		rep.Namespace = metav1.NamespaceDefault
 	}
@@ -98,7 +98,7 @@ func (c *Decider) decideBuiltin(ctx context.Context, doc *input.Document, rep *f
 	default:
 		rep.Operation = Create
 	}
-	object := c.structured(ctx, kind, doc, rep)
+	object := c.structured(ctx, kind, doc, old, rep)
 	if object != nil && c.Admission.Policies.Mutates() {
 		to.mergeable = kind.mergeable()
 		object, _, _ = c.mutated(ctx, to, object, old, rep)
@@ -110,14 +110,14 @@ func (c *Decider) decideBuiltin(ctx context.Context, doc *input.Document, rep *f
 }
 
 // structured returns an object of a built-in kind with defaults. If the object is rejected, it
-// records the reason in rep and returns nil.
-func (c *Decider) structured(ctx context.Context, kind *builtinKind, doc *input.Document, rep *finding.Object) map[string]any {
+// records the reason in rep and returns nil. old is nil for a create.
+func (c *Decider) structured(ctx context.Context, kind *builtinKind, doc *input.Document, old map[string]any, rep *finding.Object) map[string]any {
 	s, err := kind.schema()
 	if err != nil {
 		rep.Verdict, rep.Problem, rep.Bug = finding.Unreadable, err.Error(), err
 		return nil
 	}
-	res, err := s.Validate(ctx, nil, maps.Clone(doc.Object), nil)
+	res, err := s.Validate(ctx, nil, c.builtins.catalog.Prepare(kind.Kind, doc.Object, old), nil)
 	switch {
 	case ctx.Err() != nil:
 		return nil
@@ -154,6 +154,8 @@ func (c *Decider) structured(ctx context.Context, kind *builtinKind, doc *input.
 		}
 	}
 	object, _ := res.Value.(map[string]any)
+	object = builtin.SetConditionalDefaults(kind.GroupKind(), object)
+	builtin.SetGeneration(kind.GroupKind(), object, old)
 	return object
 }
 

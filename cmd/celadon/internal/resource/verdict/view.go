@@ -120,12 +120,16 @@ func selected(v *view, obj map[string]any) map[string]string {
 // row returns the row of kubectl get. If the object has no creation time, the time is taken from its
 // other forms, for example the old object, or else from the clock.
 func (c *Decider) row(v *view, id input.Identity, obj map[string]any, forms ...map[string]any) *finding.Row {
-	now := c.Now
-	if now.IsZero() {
-		now = time.Now()
-	}
-	t := v.table()
+	now, t := c.now(), v.table()
 	return &finding.Row{Table: t.Table, Namespace: id.Namespace, Name: id.Name, Cells: t.columns.Cells(aged(obj, now, forms), now)}
+}
+
+// now returns the time of requests.
+func (c *Decider) now() time.Time {
+	if c.Now.IsZero() {
+		return time.Now()
+	}
+	return c.Now
 }
 
 // aged returns an object with a creation time.

@@ -1,0 +1,113 @@
+package policy
+
+import (
+	"maps"
+	"time"
+)
+
+const (
+	// generatedSuffix represents the five random characters that the server appends to
+	// metadata.generateName. maxGenerated is the maximum length of the name before it.
+	generatedSuffix = "00000"
+	maxGenerated    = 63 - len(generatedSuffix)
+	// newUID represents the UID of a new object.
+	newUID = "00000000-0000-0000-0000-000000000000"
+)
+
+// SetServerFields sets the metadata that the server sets before it evaluates policies and that a
+// client cannot know. now is the time of the request.
+//
+// A new object gets a name if it has a generateName, a UID of zeros, a creationTimestamp, and
+// managedFields. An update gets the metadata of the old object that clients cannot change. The
+// deletion of a Pod gets its grace period. generation and status are not set, because they depend on
+// the kind. SetServerFields replaces Object and Options instead of modifying them.
+func (req *Request) SetServerFields(now time.Time) {
+	switch {
+	case req.Operation == OperationDelete:
+		req.setGracePeriod()
+	case req.Object == nil || req.Subresource != "" && req.Subresource != "status":
+	case req.Operation == OperationCreate:
+		req.setNewMetadata(now)
+	case req.Operation == OperationUpdate && req.OldObject != nil:
+		req.keepMetadata()
+	}
+}
+
+// metadata returns a copy of the metadata, which is part of a copy of the object.
+func (req *Request) metadata() map[string]any {
+	given, _ := req.Object["metadata"].(map[string]any)
+	meta := make(map[string]any, len(given)+4)
+	maps.Copy(meta, given)
+	req.Object = maps.Clone(req.Object)
+	req.Object["metadata"] = meta
+	return meta
+}
+
+func (req *Request) setNewMetadata(now time.Time) {
+	meta := req.metadata()
+	if prefix := textOf(meta, "generateName"); prefix != "" && textOf(meta, "name") == "" {
+		meta["name"] = prefix[:min(len(prefix), maxGenerated)] + generatedSuffix
+	}
+	if req.Name == "" {
+		req.Name = textOf(meta, "name")
+	}
+	for _, field := range []string{"deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"} {
+		delete(meta, field)
+	}
+	created := now.UTC().Format(time.RFC3339)
+	meta["uid"], meta["creationTimestamp"] = newUID, created
+	meta["managedFields"] = []any{map[string]any{
+		"manager": "celadon", "operation": "Update", "apiVersion": textOf(req.Object, "apiVersion"), "time": created, "fieldsType": "FieldsV1", "fieldsV1": map[string]any{},
+	}}
+}
+
+// keptMetadata lists the metadata that clients cannot change. resourceVersion and managedFields are
+// those of the old object unless they are given.
+var keptMetadata = []string{"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"}
+
+func (req *Request) keepMetadata() {
+	meta := req.metadata()
+	old, _ := req.OldObject["metadata"].(map[string]any)
+	for _, field := range keptMetadata {
+		if v, ok := old[field]; ok {
+			meta[field] = v
+		} else {
+			delete(meta, field)
+		}
+	}
+	for _, field := range []string{"resourceVersion", "managedFields"} {
+		if v, ok := old[field]; ok && meta[field] == nil {
+			meta[field] = v
+		}
+	}
+}
+
+// podGracePeriod is the default of terminationGracePeriodSeconds.
+const podGracePeriod = int64(30)
+
+// setGracePeriod sets the grace period in the options for deleting a Pod: the given one, or that of the
+// Pod. A Pod that does not run on a node is deleted at once.
+func (req *Request) setGracePeriod() {
+	if req.Kind.Group != "" || req.Kind.Kind != "Pod" || req.Subresource != "" {
+		return
+	}
+	spec, _ := req.OldObject["spec"].(map[string]any)
+	status, _ := req.OldObject["status"].(map[string]any)
+	period, given := req.Options["gracePeriodSeconds"].(int64)
+	if !given {
+		var set bool
+		if period, set = spec["terminationGracePeriodSeconds"].(int64); !set {
+			period = podGracePeriod
+		}
+	}
+	phase := textOf(status, "phase")
+	switch {
+	case textOf(spec, "nodeName") == "" || phase == "Failed" || phase == "Succeeded":
+		period = 0
+	case period < 0:
+		period = 1
+	}
+	options, _ := req.options().(map[string]any)
+	req.Options = maps.Clone(options)
+	req.Options["gracePeriodSeconds"] = period
+}

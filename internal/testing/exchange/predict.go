@@ -1,0 +1,260 @@
+package exchange
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/engine/x/builtin"
+)
+
+// A Predictor predicts answers to the requests of a scene.
+type Predictor struct {
+	set      *policy.Set
+	crds     map[schema.GroupKind]*custom
+	catalog  *builtin.Catalog
+	builtins map[schema.GroupVersionKind]*builtinKind
+	// Invalid holds the errors of documents.
+	Invalid []*policy.CompileError
+}
+
+type custom struct {
+	engine   *engine.Engine
+	resource string
+}
+
+type builtinKind struct {
+	builtin.Kind
+	schema *engine.Schema
+}
+
+// A Prediction is a set of possible answers: which of several denials the server returns depends on
+// the order in which it holds policies, bindings, and params, which is random.
+type Prediction struct {
+	Answer
+	// Denials are the possible answers of a denied request.
+	Denials []Answer
+	// Undecided is the reason why there is no prediction.
+	Undecided string
+}
+
+// NewPredictor compiles the documents of a scene.
+func NewPredictor(s *Scene) (*Predictor, error) {
+	catalog, err := builtin.Newest()
+	if err != nil {
+		return nil, err
+	}
+	p := &Predictor{crds: map[schema.GroupKind]*custom{}, catalog: catalog, builtins: map[schema.GroupVersionKind]*builtinKind{}}
+	p.set, err = policy.Compile(s.Documents, policy.Config{Complete: true})
+	var invalid *policy.CompileErrors
+	switch {
+	case errors.As(err, &invalid):
+		p.Invalid = invalid.Errors
+	case err != nil:
+		return nil, err
+	}
+	for _, doc := range s.Documents {
+		if doc["kind"] != "CustomResourceDefinition" {
+			continue
+		}
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		data, err := json.Marshal(doc)
+		if err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(data, crd); err != nil {
+			return nil, err
+		}
+		e, err := engine.Compile(crd, engine.Config{})
+		if err != nil {
+			return nil, err
+		}
+		p.crds[schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind}] = &custom{e, crd.Spec.Names.Plural}
+	}
+	return p, nil
+}
+
+// Predict predicts the answer to a request.
+func (p *Predictor) Predict(ctx context.Context, r *Request) (*Prediction, error) {
+	gv, err := schema.ParseGroupVersion(r.APIVersion)
+	if err != nil {
+		return nil, err
+	}
+	kind := gv.WithKind(r.Kind)
+	if r.KindVersion != "" {
+		kind = schema.FromAPIVersionAndKind(r.KindVersion, r.Kind)
+	}
+	to := &policy.Request{
+		Operation: r.Operation, Resource: gv.WithResource(r.Resource), Subresource: r.Subresource, Kind: kind,
+		Name: r.Name, Namespace: r.Namespace, DryRun: r.DryRun, Options: r.Options,
+		User:   policy.User{Name: r.User.Name, UID: r.User.UID, Groups: r.User.Groups, Extra: r.User.Extra},
+		Object: r.Object, OldObject: r.Old,
+	}
+	out := &Prediction{Answer: Answer{Code: Accepted}}
+	if c := p.crds[kind.GroupKind()]; c != nil && c.resource == r.Resource {
+		if done, err := c.prepare(ctx, r, to, out); done || err != nil {
+			return out, err
+		}
+	} else if err := p.prepareBuiltin(ctx, r, to); err != nil {
+		return nil, err
+	}
+	to.SetServerFields(time.Unix(0, 0))
+	if err := p.admit(ctx, to, out); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// prepare validates a custom resource and completes the request to policies. done is set if the CRD
+// decides the answer.
+func (c *custom) prepare(ctx context.Context, r *Request, to *policy.Request, out *Prediction) (done bool, err error) {
+	for _, version := range c.engine.Served() {
+		if version != to.Kind.Version {
+			e := policy.Equivalent{Resource: to.Resource, Kind: to.Kind}
+			e.Resource.Version, e.Kind.Version = version, version
+			to.Equivalents = append(to.Equivalents, e)
+		}
+	}
+	if r.Operation == policy.OperationDelete {
+		return false, nil
+	}
+	res, err := c.engine.Validate(ctx, engine.Request{
+		Object: r.Object, OldObject: r.Old, Namespace: r.Namespace, Name: r.Name, Subresource: r.Subresource, Patched: r.Patched,
+	})
+	if err != nil {
+		return false, err
+	}
+	if !res.Allowed {
+		out.Answer = failure(res.Failure)
+		return true, nil
+	}
+	out.Warnings = res.Warnings
+	to.Object = res.Object
+	return false, nil
+}
+
+// prepareBuiltin applies the defaults of a built-in kind.
+func (p *Predictor) prepareBuiltin(ctx context.Context, r *Request, to *policy.Request) error {
+	if r.Object == nil || r.Subresource != "" && r.Subresource != "status" {
+		return nil
+	}
+	k, err := p.builtin(to.Kind)
+	if err != nil {
+		return err
+	}
+	object := maps.Clone(r.Object)
+	if r.Subresource == "" {
+		object = p.catalog.Prepare(k.Kind, object, r.Old)
+	}
+	res, err := k.schema.Validate(ctx, nil, object, nil)
+	if err != nil {
+		return err
+	}
+	if len(res.Errors) > 0 {
+		return fmt.Errorf("%s %s: %w", r.Kind, r.Name, res.Errors.ToAggregate())
+	}
+	object, _ = res.Value.(Object)
+	to.Object = builtin.SetConditionalDefaults(to.Kind.GroupKind(), object)
+	builtin.SetGeneration(to.Kind.GroupKind(), to.Object, r.Old)
+	return nil
+}
+
+// builtin returns a built-in kind.
+func (p *Predictor) builtin(kind schema.GroupVersionKind) (*builtinKind, error) {
+	if k := p.builtins[kind]; k != nil {
+		return k, nil
+	}
+	kinds := p.catalog.Kinds()
+	i := slices.IndexFunc(kinds, func(k builtin.Kind) bool { return k.GroupVersionKind == kind })
+	if i < 0 {
+		return nil, fmt.Errorf("no built-in kind %v", kind)
+	}
+	props, err := p.catalog.Schema(kind)
+	if err != nil {
+		return nil, err
+	}
+	props.XEmbeddedResource = true
+	s, err := engine.CompileSchema(props, engine.Config{})
+	if err != nil {
+		return nil, err
+	}
+	k := &builtinKind{kinds[i], s}
+	p.builtins[kind] = k
+	return k, nil
+}
+
+// admit evaluates the policies.
+func (p *Predictor) admit(ctx context.Context, to *policy.Request, out *Prediction) error {
+	res, err := p.set.Evaluate(ctx, *to)
+	if err != nil {
+		return err
+	}
+	var reasons []string
+	for _, u := range res.Undecided {
+		reasons = append(reasons, u.String())
+	}
+	out.Undecided = strings.Join(reasons, "; ")
+	for _, text := range res.Warnings {
+		if !slices.Contains(out.Warnings, text) {
+			out.Warnings = append(out.Warnings, text)
+		}
+	}
+	out.Annotations = res.AuditAnnotations
+	if res.Allowed {
+		return nil
+	}
+	for i := range res.Evaluations {
+		if one := firstDenial(&res.Evaluations[i], res.Failure); one != nil {
+			one.Warnings, one.Annotations = out.Warnings, out.Annotations
+			out.Denials = append(out.Denials, *one)
+		}
+	}
+	denied := failure(res.Failure)
+	denied.Warnings, denied.Annotations = out.Warnings, out.Annotations
+	out.Answer = denied
+	return nil
+}
+
+// firstDenial returns the answer if the evaluation is the first that denies the request, or nil if it
+// does not. first is the status of another denial of the same request.
+func firstDenial(e *policy.Evaluation, first *metav1.Status) *Answer {
+	i := slices.IndexFunc(e.Decisions, func(d policy.Decision) bool { return slices.Contains(d.Actions, policy.ActionDeny) })
+	if i < 0 {
+		return nil
+	}
+	d := e.Decisions[i]
+	text := fmt.Sprintf("ValidatingAdmissionPolicy '%s' with binding '%s' denied request: %s", e.Policy, e.Binding, d.Message)
+	if e.Binding == "" {
+		text = fmt.Sprintf("ValidatingAdmissionPolicy '%s' denied request: %s", e.Policy, d.Message)
+	}
+	prefix, _, _ := strings.Cut(first.Message, ": ValidatingAdmissionPolicy '")
+	a := Answer{Reason: d.Reason, Message: prefix + ": " + text, Causes: []string{"  " + text}}
+	if a.Reason == "" {
+		a.Reason = string(metav1.StatusReasonInvalid)
+	}
+	a.Code = codes[a.Reason]
+	return &a
+}
+
+var codes = map[string]int32{"Forbidden": 403, "Unauthorized": 401, "RequestEntityTooLarge": 413, "Invalid": 422}
+
+func failure(s *metav1.Status) Answer {
+	a := Answer{Code: s.Code, Reason: string(s.Reason), Message: s.Message}
+	if s.Details != nil {
+		for _, c := range s.Details.Causes {
+			a.Causes = append(a.Causes, fmt.Sprintf("%s %s %s", c.Type, c.Field, c.Message))
+		}
+	}
+	return a
+}

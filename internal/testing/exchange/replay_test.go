@@ -1,0 +1,42 @@
+package exchange
+
+import (
+	"os"
+	"testing"
+)
+
+// TestReplay compares predictions with the recorded answers of a real kube-apiserver. To record them:
+//
+//	make e2e KUBE_ARGS=-update
+func TestReplay(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("testdata/recorded.json.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scenes, err := Decode(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, scene := range scenes {
+		t.Run(scene.Name, func(t *testing.T) {
+			t.Parallel()
+			p, err := NewPredictor(scene)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range scene.Exchanges {
+				e := &scene.Exchanges[i]
+				got, err := p.Predict(t.Context(), &e.Request)
+				if err != nil {
+					t.Fatalf("request %d: %v", i, err)
+				}
+				if got.Undecided != "" {
+					t.Errorf("request %d: %s", i, got.Undecided)
+				} else if diff := Difference(&e.Request, e.Answer, got); diff != "" {
+					t.Errorf("request %d: %s %s %s (-server +celadon)\n%s", i, e.Request.Operation, e.Request.Resource, e.Request.Name, diff)
+				}
+			}
+		})
+	}
+}
