@@ -16,10 +16,11 @@ type Set struct {
 	webhooks   []*compiledWebhook
 	namespaces map[string]map[string]any
 	params     map[paramKind][]paramsObject // sorted by namespace and name
+	ownParams  map[paramKind][]paramsObject // see WithParams: in place of params of these kinds
 	scopes     map[groupKind]bool           // whether a kind is namespaced
 	authorize  func(Access) Authorization
 
-	evaluations sync.Pool // of *evaluation
+	evaluations *sync.Pool // of *evaluation
 }
 
 type groupKind struct{ group, kind string }
@@ -89,7 +90,7 @@ func Compile(documents []map[string]any, cfg Config) (set *Set, err error) {
 		settings: settings, authorize: cfg.Authorize,
 		namespaces: map[string]map[string]any{}, params: map[paramKind][]paramsObject{}, scopes: map[groupKind]bool{},
 	}
-	l.set.evaluations.New = func() any { return new(evaluation) }
+	l.set.evaluations = &sync.Pool{New: func() any { return new(evaluation) }}
 	for i, doc := range documents {
 		if err := l.load(i, doc); err != nil {
 			return nil, err
@@ -148,7 +149,7 @@ func (l *loader) load(index int, doc map[string]any) error {
 		if err := l.rbac.add(h, doc); err != nil {
 			l.report("", err.Error())
 		}
-	case h.group == "apiextensions.k8s.io" && h.kind == "CustomResourceDefinition":
+	case h.group == crdGroup && h.kind == "CustomResourceDefinition":
 		l.loadScope(doc)
 	case h.group == "" && h.kind == "Namespace":
 		l.set.namespaces[h.meta.Name] = doc
@@ -276,9 +277,7 @@ func (l *loader) finish() {
 	}
 	slices.SortFunc(l.set.policies, func(a, b *compiledPolicy) int { return strings.Compare(a.name, b.name) })
 	for _, list := range l.set.params {
-		slices.SortStableFunc(list, func(a, b paramsObject) int {
-			return cmp.Or(strings.Compare(a.namespace, b.namespace), strings.Compare(a.name, b.name))
-		})
+		slices.SortStableFunc(list, compareParams)
 	}
 	if l.set.authorize == nil && l.rbac.known() {
 		l.set.authorize = l.rbac.authorizer()

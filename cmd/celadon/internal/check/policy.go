@@ -7,12 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/pflag"
-	"k8s.io/apiserver/pkg/authentication/user"
-
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/policies"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/x/policyrequest"
+	"github.com/spf13/pflag"
 )
 
 // policyOptions holds the flags about policies.
@@ -56,28 +55,6 @@ func (o *Options) checkPolicy() error {
 	return nil
 }
 
-// user returns the user of the requests: as the API server impersonates it, or the administrator
-// of a new cluster.
-func (o *policyOptions) user() policy.User {
-	if o.as == "" {
-		return policy.User{Name: "kubernetes-admin", Groups: []string{"kubeadm:cluster-admins", user.AllAuthenticated}}
-	}
-	u := policy.User{Name: o.as, Groups: slices.Clone(o.asGroups)}
-	if account, ok := strings.CutPrefix(o.as, "system:serviceaccount:"); ok && len(u.Groups) == 0 {
-		if namespace, name, ok := strings.Cut(account, ":"); ok && name != "" {
-			u.Groups = []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace}
-		}
-	}
-	group := user.AllAuthenticated
-	if o.as == user.Anonymous {
-		group = user.AllUnauthenticated
-	}
-	if !slices.Contains(u.Groups, user.AllAuthenticated) && !slices.Contains(u.Groups, user.AllUnauthenticated) {
-		u.Groups = append(u.Groups, group)
-	}
-	return u
-}
-
 // admission reads the policies and prints which have no binding. It returns nil if no policies are
 // requested. The problems are invalid policies and bindings.
 func (a *run) admission(ctx context.Context, o *Options) (_ *verdict.Admission, problems []error, err error) {
@@ -97,5 +74,5 @@ func (a *run) admission(ctx context.Context, o *Options) (_ *verdict.Admission, 
 	if len(problems) == 0 && len(p.Unbound) == len(p.Set.Policies()) {
 		return nil, nil, fmt.Errorf("--policy: no policy in %s has an effect", strings.Join(o.policy.paths, ", "))
 	}
-	return &verdict.Admission{Policies: p, User: o.policy.user(), Operation: o.policy.operation}, problems, nil
+	return &verdict.Admission{Policies: p, User: policyrequest.User(o.policy.as, o.policy.asGroups), Operation: o.policy.operation}, problems, nil
 }

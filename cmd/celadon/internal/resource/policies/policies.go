@@ -12,10 +12,11 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
 	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 // Kind is the kind of policies.
-const Kind = "ValidatingAdmissionPolicy"
+const Kind = policyrequest.Kind
 
 // ErrNoPolicy reports paths without a policy.
 var ErrNoPolicy = errors.New("no " + Kind)
@@ -126,21 +127,14 @@ func (p *Policies) Locate(kind, name, path string) string {
 	return ""
 }
 
-// A Validation is the expression of a validation and its position. Line is 0 if it is not known.
-type Validation struct {
-	Expression string
-	File       string
-	Line       int
-}
-
 // validations are the validations of a policy.
 type validations struct {
-	whole Validation
-	list  []Validation
+	whole policyrequest.Validation
+	list  []policyrequest.Validation
 }
 
 func validationsOf(doc *input.Document) validations {
-	v := validations{whole: Validation{File: doc.File, Line: doc.Line}}
+	v := validations{whole: policyrequest.Validation{File: doc.File, Line: doc.Line}}
 	spec, _ := doc.Object["spec"].(map[string]any)
 	list, _ := spec["validations"].([]any)
 	fields := make([]string, len(list))
@@ -150,14 +144,14 @@ func validationsOf(doc *input.Document) validations {
 	for i, at := range doc.Locate(fields) {
 		one, _ := list[i].(map[string]any)
 		expression, _ := one["expression"].(string)
-		v.list = append(v.list, Validation{Expression: expression, File: doc.File, Line: at.Line})
+		v.list = append(v.list, policyrequest.Validation{Expression: expression, File: doc.File, Line: at.Line})
 	}
 	return v
 }
 
 // Validation returns the validation of a policy with the given index, or the position of the policy
 // if the index is -1.
-func (p *Policies) Validation(policy string, index int) Validation {
+func (p *Policies) Validation(policy string, index int) policyrequest.Validation {
 	v := p.validations[policy]
 	if index < 0 || index >= len(v.list) {
 		return v.whole

@@ -16,6 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/conversion"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 	"github.com/celadon-cel/celadon/x/secret"
 	"github.com/celadon-cel/celadon/x/trace"
 )
@@ -63,7 +64,7 @@ type Decider struct {
 	Explained trace.Run
 
 	templates templates
-	builtins  builtins
+	builtins  policyrequest.Builtins
 }
 
 // Problems returns the errors of the CRDs and of the old objects.
