@@ -282,3 +282,71 @@ func TestMatch(t *testing.T) {
 		}
 	}
 }
+
+// TestWithParams checks that params objects are added and replaced by kind, namespace, and name.
+func TestWithParams(t *testing.T) {
+	t.Parallel()
+	const bound = `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: p}
+spec:
+  paramKind: {apiVersion: v1, kind: ConfigMap}
+  matchConstraints: {resourceRules: [{operations: [CREATE], apiGroups: [example.com], apiVersions: [v1], resources: [widgets]}]}
+  validations: [{expression: "false", messageExpression: "string(params.data.a)"}]
+`
+	const binding = `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: b}
+spec: {policyName: p, paramRef: {selector: {}, parameterNotFoundAction: Deny}, validationActions: [Deny]}
+`
+	params := func(name, value string) map[string]any {
+		return documents(t, fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {name: %s, namespace: ns}, data: {a: %s}}", name, value))[0]
+	}
+	set := mustCompile(t, Config{}, bound, binding, "{apiVersion: v1, kind: ConfigMap, metadata: {name: x, namespace: ns}, data: {a: old}}")
+	empty := mustCompile(t, Config{}, bound, binding)
+	messages := func(s *Set) (list []string) {
+		res, err := s.Evaluate(t.Context(), widgetRequest(t, OperationCreate, "{apiVersion: example.com/v1, kind: Widget}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, u := range res.Undecided {
+			list = append(list, u.Reason)
+		}
+		for _, e := range res.Evaluations {
+			for _, d := range e.Decisions {
+				list = append(list, d.Message)
+			}
+		}
+		return list
+	}
+	for _, tt := range []struct {
+		name     string
+		set      *Set
+		params   []map[string]any
+		complete bool
+		want     string
+	}{
+		{"none", set, nil, false, "old"},
+		{"replaced", set, []map[string]any{params("x", "new")}, false, "new"},
+		{"added", set, []map[string]any{params("y", "new"), params("a", "first")}, false, "first|old|new"},
+		{"twice", set, []map[string]any{params("y", "one"), params("y", "two")}, false, "old|two"},
+		{"missing", empty, nil, false, "no params object of v1 ConfigMap that the binding refers to is among the documents in namespace ns: add it"},
+		{"known to be missing", empty, nil, true, "failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction"},
+	} {
+		derived, err := tt.set.WithParams(tt.params, tt.complete)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(messages(derived), "|"); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+	if got := strings.Join(messages(set), "|"); got != "old" {
+		t.Errorf("WithParams modified the set: got %q", got)
+	}
+	if _, err := set.WithParams([]map[string]any{{"kind": "ConfigMap"}}, false); err == nil {
+		t.Error("an object without apiVersion is accepted")
+	}
+}

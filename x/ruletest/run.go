@@ -3,6 +3,7 @@ package ruletest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 
@@ -31,6 +32,9 @@ type Config struct {
 	// Writes is called with the writes of each passed case, in order. It is called concurrently if
 	// Run is. It can be nil.
 	Writes func(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, suite *Suite, c *Case, writes []Write)
+	// Policies returns the policies of a suite that has PolicyPaths, and their errors. Without
+	// policies, the cases of the suite are not run. It is called concurrently if Run is.
+	Policies func(*Suite) (*Policies, []error)
 }
 
 // Write is a write of a case. Passes reports whether the case would pass with another result.
@@ -63,17 +67,18 @@ func (r *Runner) selects(s *Suite, c *Case) bool {
 }
 
 // Run runs a suite against all CRDs with the same name; each case must pass with each CRD. If crds
-// is empty, unresolved is the reason.
+// is empty, unresolved is the reason. It is nil if the suite tests built-in kinds.
 func (r *Runner) Run(ctx context.Context, s *Suite, crds []*CRD, unresolved error) *SuiteReport {
 	report := newSuiteReport(s)
 	var on []aim
-	if unresolved == nil {
+	policies, ok := r.policies(s, report)
+	if unresolved == nil && ok {
 		on, unresolved = r.resolve(s, crds, "", "")
 	}
 	if unresolved != nil && len(s.Cases) > 0 {
 		report.Errors = append(report.Errors, Problem{cmp.Or(s.CRDPosition, s.Position), unresolved.Error()})
 	}
-	if len(on) > 0 {
+	if len(on) > 0 && on[0].crd != nil {
 		report.CRD = on[0].crd.Name
 		if len(on[0].crd.Spec.Versions) == 1 {
 			report.Version = on[0].crd.Spec.Versions[0].Name
@@ -104,7 +109,7 @@ func (r *Runner) Run(ctx context.Context, s *Suite, crds []*CRD, unresolved erro
 			if patches := c.body.patches(); len(patches) > 0 {
 				changed[string(patches)] = true
 			}
-			one = r.run(ctx, s, c, crds, on, len(changed), &explained)
+			one = r.run(ctx, c, inputs{s, crds, policies}, on, len(changed), &explained)
 		}
 		report.Cases = append(report.Cases, one)
 		if ctx.Err() != nil || r.cfg.FailFast && (one.Outcome == Failed || one.Outcome == Error) {
@@ -112,6 +117,30 @@ func (r *Runner) Run(ctx context.Context, s *Suite, crds []*CRD, unresolved erro
 		}
 	}
 	return report
+}
+
+// inputs are a suite with the CRDs and policies that it tests.
+type inputs struct {
+	*Suite
+	crds     []*CRD
+	policies *Policies
+}
+
+// policies returns the policies of a suite, or nil if it has none. It adds their errors to the report,
+// and reports whether the cases can run.
+func (r *Runner) policies(s *Suite, report *SuiteReport) (*Policies, bool) {
+	if len(s.PolicyPaths) == 0 {
+		return nil, true
+	}
+	if r.cfg.Policies == nil {
+		report.Errors = append(report.Errors, Problem{s.PolicyPosition, "policies: they are not supported here"})
+		return nil, false
+	}
+	policies, errs := r.cfg.Policies(s)
+	for _, err := range errs {
+		report.Errors = append(report.Errors, Problem{s.PolicyPosition, err.Error()})
+	}
+	return policies, policies != nil
 }
 
 // hasOnly reports whether a case is marked only.
@@ -126,6 +155,12 @@ func (s *Suite) hasOnly() bool {
 
 // resolve returns the distinct targets of a suite. It returns an error if any CRD cannot be used.
 func (r *Runner) resolve(s *Suite, crds []*CRD, kubeVersion, patches string) (all []aim, err error) {
+	if len(crds) == 0 && s.TestsBuiltins() {
+		if s.Version != "" {
+			return nil, errors.New("version: built-in kinds have their version in apiVersion: remove version, or set crd")
+		}
+		return []aim{{target: r.targets.builtin(kubeVersion)}}, nil
+	}
 	seen := map[*target]bool{}
 	for _, crd := range crds {
 		t, wrong := r.targets.get(targetKey{crd, s.Version, kubeVersion, patches, s.whole})
@@ -167,7 +202,8 @@ type pair struct {
 }
 
 // pairs returns the targets on which a case must pass.
-func (r *Runner) pairs(s *Suite, c *Case, crds []*CRD, on []aim) (all []pair, err error) {
+func (r *Runner) pairs(c *Case, in inputs, on []aim) (all []pair, err error) {
+	s, crds := in.Suite, in.crds
 	for _, version := range c.body.kubeVersions() {
 		at, err := r.resolve(s, crds, version, "")
 		if err != nil {
@@ -207,17 +243,22 @@ func (r *Runner) pairs(s *Suite, c *Case, crds []*CRD, on []aim) (all []pair, er
 }
 
 // run runs a case on all its targets until one does not pass.
-func (r *Runner) run(ctx context.Context, s *Suite, c *Case, crds []*CRD, on []aim, changed int, explained *trace.Run) *CaseReport {
+func (r *Runner) run(ctx context.Context, c *Case, in inputs, on []aim, changed int, explained *trace.Run) *CaseReport {
 	if changed > maxChanged {
 		return c.unrun(Error, tooMany("different initialCRDPatches", changed, maxChanged))
 	}
-	pairs, err := r.pairs(s, c, crds, on)
+	pairs, err := r.pairs(c, in, on)
 	if err != nil {
 		return c.unrun(Error, err.Error())
 	}
 	var first *CaseReport
 	for _, p := range pairs {
-		t := &trial{ctx: ctx, cfg: &r.cfg, on: p.on.target, before: p.before}
+		t := &trial{ctx: ctx, cfg: &r.cfg, on: p.on.target, before: p.before, policies: in.policies}
+		if in.policies != nil {
+			if t.set, err = in.policies.compiled(p.on.kubeVersion); err != nil {
+				return c.unrun(Error, err.Error())
+			}
+		}
 		if c.body.run(t); c.open && !t.staged && t.result != nil {
 			t.wrong = []Mismatch{{c.Position, "an expectation", "none"}}
 		}
@@ -229,7 +270,7 @@ func (r *Runner) run(ctx context.Context, s *Suite, c *Case, crds []*CRD, on []a
 			return one
 		}
 		if len(t.recorded) > 0 {
-			r.cfg.Writes(p.on.crd, p.on.engine, s, c, t.recorded)
+			r.cfg.Writes(p.on.crd, p.on.engine, in.Suite, c, t.recorded)
 		}
 		if first == nil {
 			first = one

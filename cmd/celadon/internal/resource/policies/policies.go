@@ -51,29 +51,39 @@ func (p Problem) Unwrap() error { return p.Err }
 // Read reads and compiles the policies at and below paths. Invalid documents are Problems. Below
 // folders, documents that are not objects are ignored.
 func Read(ctx context.Context, stdin io.Reader, paths []string, from input.Selection, cfg policy.Config) (*Policies, error) {
-	p := &Policies{}
-	read := func(doc *input.Document) *input.Document {
-		if !slices.Contains(paths, doc.File) && noObject(doc) {
-			return nil
-		}
-		return doc
-	}
-	var objects []map[string]any
-	err := batch.Selected(from, stdin, paths, read, func(doc *input.Document) error {
-		switch {
-		case doc == nil:
-		case doc.Err != nil:
-			p.Problems = append(p.Problems, Problem{doc.Location(), doc.Err})
-		default:
-			p.documents = append(p.documents, doc)
-			objects = append(objects, doc.Object)
-		}
+	var docs []*input.Document
+	err := batch.Selected(from, stdin, paths, func(doc *input.Document) *input.Document { return doc }, func(doc *input.Document) error {
+		docs = append(docs, doc)
 		return nil
 	}).Run(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return p, p.compile(objects, paths, cfg)
+	return FromDocuments(docs, paths, cfg)
+}
+
+// FromDocuments compiles the policies among documents like Read, which were read from paths.
+func FromDocuments(docs []*input.Document, paths []string, cfg policy.Config) (*Policies, error) {
+	p := &Policies{}
+	for _, doc := range docs {
+		switch {
+		case !slices.Contains(paths, doc.File) && noObject(doc):
+		case doc.Err != nil:
+			p.Problems = append(p.Problems, Problem{doc.Location(), doc.Err})
+		default:
+			p.documents = append(p.documents, doc)
+		}
+	}
+	return p, p.compile(paths, cfg)
+}
+
+// Objects returns the objects that were compiled, which must not be modified.
+func (p *Policies) Objects() []map[string]any {
+	objects := make([]map[string]any, len(p.documents))
+	for i, doc := range p.documents {
+		objects[i] = doc.Object
+	}
+	return objects
 }
 
 // noObject reports whether a document is not meant to be sent to a server, such as a Chart.yaml.
@@ -85,8 +95,8 @@ func noObject(doc *input.Document) bool {
 }
 
 // compile compiles the documents and adds the problems of policies and bindings.
-func (p *Policies) compile(objects []map[string]any, paths []string, cfg policy.Config) error {
-	set, err := policy.Compile(objects, cfg)
+func (p *Policies) compile(paths []string, cfg policy.Config) error {
+	set, err := policy.Compile(p.Objects(), cfg)
 	var invalid *policy.CompileErrors
 	if err != nil && !errors.As(err, &invalid) {
 		return err
