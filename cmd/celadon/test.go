@@ -15,6 +15,9 @@ A suite names its CRD by file or by name. CRDs are looked up by name in --crd, o
 the folder where the repository's layout keeps CRDs. Each case must hold for all CRDs
 of that name that match the suite's feature gates.
 
+A suite with policies also tests admission policies. They decide the objects that the
+CRD accepts, with the params, Namespace, user, and operation of the case.
+
 If an expected message differs from the server's only in the printed value, the case
 passes, because older servers print values differently; with --exact-messages, it fails.
 

@@ -32,7 +32,7 @@ type Builtin struct {
 	schema func() (*engine.Schema, error)
 }
 
-// Kind returns a built-in kind, or nil if there is no such kind with a resource. cfg configures the
+// Kind returns a built-in kind, or nil if gvk is unknown or has no resource. cfg configures the
 // schemas. It must be equal in all calls.
 func (b *Builtins) Kind(gvk schema.GroupVersionKind, cfg engine.Config) (*Builtin, error) {
 	b.once.Do(func() {

@@ -9,8 +9,8 @@ import (
 	"github.com/celadon-cel/celadon/engine/policy"
 )
 
-// User returns a user as the API server impersonates it: in the given groups, or, if there are none
-// and it is a service account, in the groups of its namespace. If name is empty, User returns the
+// User returns a user as the API server impersonates it: in the given groups, or, without groups
+// if it is a service account, in the groups of its namespace. If name is empty, User returns the
 // administrator of a new cluster.
 func User(name string, groups []string) policy.User {
 	if name == "" {

@@ -45,7 +45,7 @@ type expectation struct {
 	valid    bool
 	// follows is set if the CRD accepts the object, and the decisions of policies determine the rest.
 	follows bool
-	// causes are all causes, if valid is not set. If there are none, any rejection is expected.
+	// causes are all causes, if valid is not set. An empty list expects any rejection.
 	causes []*expectedCause
 	// decisions are all decisions of policies, if decided is set.
 	decisions   []*expectedDecision
