@@ -36,6 +36,7 @@ type compiledPolicy struct {
 	annotationKeys []string
 	bindings       []*compiledBinding // sorted by name
 	runs           sync.Pool          // of *run
+	document       *policyDocument
 	explained      func() (*explainer, error)
 }
 
@@ -201,7 +202,7 @@ func (l *loader) loadPolicy(doc map[string]any) error {
 	}
 	before := len(l.errs)
 	d.check(l.report)
-	p := &compiledPolicy{name: l.name, paramKind: d.Spec.ParamKind, ignore: d.Spec.FailurePolicy != nil && *d.Spec.FailurePolicy == "Ignore"}
+	p := &compiledPolicy{name: l.name, document: &d, paramKind: d.Spec.ParamKind, ignore: d.Spec.FailurePolicy != nil && *d.Spec.FailurePolicy == "Ignore"}
 	if m := d.Spec.MatchConstraints; m != nil {
 		p.constraints = newConstraints(m, "spec.matchConstraints", l.report)
 	}

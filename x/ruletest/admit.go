@@ -81,6 +81,12 @@ func (b *own) admit(t *trial, req engine.Request, res *engine.Result) *engine.Re
 		t.fail(err)
 		return nil
 	}
+	if t.observePolicies != nil {
+		if err := t.observePolicies(t.ctx, set, to, got); err != nil {
+			t.fail(err)
+			return nil
+		}
+	}
 	t.evaluations = got.Evaluations
 	describer := policyrequest.Describer{Set: set, Validation: t.policies.Validation}
 	t.decisions, err = describer.Decisions(t.ctx, to, got, secrets)

@@ -24,16 +24,14 @@ type Policies struct {
 }
 
 type compiledSet struct {
-	once sync.Once
-	set  *policy.Set
-	err  error
+	once     sync.Once
+	set      *policy.Set
+	observer PolicyObserver
+	err      error
 }
 
-// compiled returns the policies for a Kubernetes version; "" is the newest.
-func (p *Policies) compiled(kubeVersion string) (*policy.Set, error) {
-	if kubeVersion == "" {
-		return p.Set, nil
-	}
+// compiled returns the policies for a Kubernetes version and their observer; "" is the newest version.
+func (p *Policies) compiled(kubeVersion string, cfg *Config) (*policy.Set, PolicyObserver, error) {
 	p.mu.Lock()
 	if p.sets == nil {
 		p.sets = map[string]*compiledSet{}
@@ -45,9 +43,15 @@ func (p *Policies) compiled(kubeVersion string) (*policy.Set, error) {
 	}
 	p.mu.Unlock()
 	c.once.Do(func() {
-		if c.set, c.err = policy.Compile(p.Documents, policy.Config{KubeVersion: kubeVersion}); c.err != nil {
+		if c.set = p.Set; kubeVersion != "" {
+			c.set, c.err = policy.Compile(p.Documents, policy.Config{KubeVersion: kubeVersion})
+		}
+		switch {
+		case c.err != nil:
 			c.err = fmt.Errorf("policies: %w", c.err)
+		case cfg.WatchPolicies != nil:
+			c.observer = cfg.WatchPolicies(c.set)
 		}
 	})
-	return c.set, c.err
+	return c.set, c.observer, c.err
 }

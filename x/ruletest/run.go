@@ -10,6 +10,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/x/trace"
 )
 
@@ -35,7 +36,14 @@ type Config struct {
 	// Policies returns the policies of a suite that has PolicyPaths, and their errors. Without
 	// policies, the cases of the suite are not run. It is called concurrently if Run is.
 	Policies func(*Suite) (*Policies, []error)
+	// WatchPolicies is called once for each compiled set of policies, and can be nil. The function
+	// that it returns is called with the result of each request, concurrently. Its set has the params
+	// of the case.
+	WatchPolicies func(*policy.Set) PolicyObserver
 }
+
+// PolicyObserver observes the results of policies. An error is an internal error.
+type PolicyObserver func(ctx context.Context, set *policy.Set, req policy.Request, res *policy.Result) error
 
 // Write is a write of a case. Passes reports whether the case would pass with another result.
 type Write struct {
@@ -255,7 +263,7 @@ func (r *Runner) run(ctx context.Context, c *Case, in inputs, on []aim, changed 
 	for _, p := range pairs {
 		t := &trial{ctx: ctx, cfg: &r.cfg, on: p.on.target, before: p.before, policies: in.policies}
 		if in.policies != nil {
-			if t.set, err = in.policies.compiled(p.on.kubeVersion); err != nil {
+			if t.set, t.observePolicies, err = in.policies.compiled(p.on.kubeVersion, &r.cfg); err != nil {
 				return c.unrun(Error, err.Error())
 			}
 		}

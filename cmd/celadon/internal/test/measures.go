@@ -23,6 +23,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/test/output"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/x/ruletest"
 	"github.com/celadon-cel/celadon/x/ruletest/coverage"
 	"github.com/celadon-cel/celadon/x/ruletest/mutation"
@@ -86,7 +87,7 @@ func (m *measures) attach(cfg *ruletest.Config) {
 		return
 	}
 	if m.o.Cover {
-		cfg.Watch = m.watch
+		cfg.Watch, cfg.WatchPolicies = m.watch, m.watchPolicies
 	}
 	if m.o.Mutate {
 		cfg.Writes = m.writes
@@ -95,6 +96,17 @@ func (m *measures) attach(cfg *ruletest.Config) {
 
 func (m *measures) watch(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine) func(engine.RuleRun) {
 	w, err := m.rec.Watch(crd, e)
+	if err != nil {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.err = cmp.Or(m.err, err)
+		return nil
+	}
+	return w.Observe
+}
+
+func (m *measures) watchPolicies(set *policy.Set) ruletest.PolicyObserver {
+	w, err := m.rec.WatchPolicies(set)
 	if err != nil {
 		m.mu.Lock()
 		defer m.mu.Unlock()
@@ -129,8 +141,9 @@ func (m *measures) use(crds []*ruletest.CRD) {
 	}
 }
 
-// finish measures coverage and mutation, and writes the file that --cover-out names.
-func (m *measures) finish(ctx context.Context, s command.Streams, r *Report) (err error) {
+// finish measures coverage and mutation, and writes the file that --cover-out names. policyFiles are the
+// files with policies.
+func (m *measures) finish(ctx context.Context, s command.Streams, r *Report, policyFiles []string) (err error) {
 	if m == nil || r.Interrupted || r.Summary.Ran() == 0 {
 		return nil
 	}
@@ -139,7 +152,7 @@ func (m *measures) finish(ctx context.Context, s command.Streams, r *Report) (er
 	}
 	if m.o.Cover {
 		r.Coverage = m.rec.Report()
-		if err := m.writeCoverage(r.Coverage, output.ReadSources(slices.Sorted(maps.Keys(m.files)))); err != nil {
+		if err := m.writeCoverage(r.Coverage, output.ReadSources(append(slices.Sorted(maps.Keys(m.files)), policyFiles...))); err != nil {
 			return err
 		}
 	}

@@ -31,6 +31,7 @@ type policyFiles struct {
 type policyList struct {
 	once     sync.Once
 	policies *ruletest.Policies
+	files    []string // with policies
 	unbound  []policies.Problem
 	errs     []error
 }
@@ -77,6 +78,17 @@ func (d *definitions) unboundPolicies() []error {
 	return sorted
 }
 
+// filesOfPolicies returns the sorted files with policies that the suites name.
+func (d *definitions) filesOfPolicies() (files []string) {
+	d.policyFiles.mu.Lock()
+	defer d.policyFiles.mu.Unlock()
+	for _, list := range d.policyFiles.known {
+		files = append(files, list.files...)
+	}
+	slices.Sort(files)
+	return slices.Compact(files)
+}
+
 // read reads the policies at paths, of the files for which mayRead returns true.
 func (l *policyList) read(paths []string, mayRead func(string) bool) {
 	docs, err := policyDocuments(paths, mayRead)
@@ -99,6 +111,11 @@ func (l *policyList) read(paths []string, mayRead func(string) bool) {
 	if len(read.Unbound) == len(read.Set.Policies()) && len(l.errs) == 0 {
 		l.errs = []error{fmt.Errorf("policies: %w", read.Unbound[0])}
 		return
+	}
+	for _, doc := range docs {
+		if doc.Err == nil && doc.Identity().Kind == policies.Kind {
+			l.files = append(l.files, doc.File)
+		}
 	}
 	l.unbound = read.Unbound
 	l.policies = &ruletest.Policies{Documents: read.Objects(), Set: read.Set, Validation: read.Validation}

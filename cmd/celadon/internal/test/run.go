@@ -66,7 +66,7 @@ func test(ctx context.Context, s command.Streams, o *Options, paths []string) er
 	if err := r.write(report); err != nil {
 		return err
 	}
-	unwritten := r.measures.finish(ctx, s, report)
+	unwritten := r.measures.finish(ctx, s, report, r.crds.filesOfPolicies())
 	if err := p.end(report); err != nil {
 		return fmt.Errorf("cannot write the report: %w", err)
 	}
