@@ -31,7 +31,7 @@ func commands() []command {
 
 func lookCommands() []command {
 	return []command{
-		{name: "load", args: "[crd|object|old] FILE", help: "load a CRD, an object, or its old form", run: load, complete: completeLoad},
+		{name: "load", args: "[crd|object|old|policy] FILE", help: "load a CRD, an object, its old form, or admission policies", run: load, complete: completeLoad},
 		{name: "use", args: "VERSION", help: "switch to a version of the CRD", run: use, complete: completeWords(completeVersions)},
 		{name: "kube", args: "[VERSION]", help: "write rules for a Kubernetes version", run: kube, complete: completeWords(completeKube)},
 		{name: "cd", args: "[PATH]", help: "make self the value at a path; .. is up, / the root", run: cd, complete: completePath},
@@ -53,6 +53,7 @@ func objectCommands() []command {
 		{name: "old", args: "[set PATH = JSON|unset PATH|copy|none]", help: "show or change the old object; copy makes it the object", run: oldObject, complete: completeOld},
 		{name: "as", args: "[status|object]", help: "evaluate writes of the status, or of the object", run: writeAs, complete: completeWords(func(*Session) []string { return []string{"object", statusName} })},
 		{name: "check", help: "validate the object as celadon check does", run: check},
+		{name: "policy", args: "[NAME|delete|-]", help: "print what the policies decide about the object or its deletion; NAME gives expressions the variables of a policy", run: policyCommand, complete: completeWords(func(s *Session) []string { return append(s.state.policies.names(), "delete", "-") })},
 		{name: "persisted", args: "[diff]", help: "print the persisted object, or how it differs from the object", run: persisted, complete: completeWords(func(*Session) []string { return []string{"diff"} })},
 	}
 }

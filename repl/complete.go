@@ -19,10 +19,18 @@ func (s *Session) Complete(line string, pos int) assist.Completion {
 		return s.completePartial(src)
 	}
 	if len(src) == 0 {
-		return assist.Completion{Candidates: append(commandCandidates(), s.completeExpr(nil).Candidates...)}
+		return assist.Completion{Candidates: append(commandCandidates(), s.completeLine(nil).Candidates...)}
 	}
 	if src[0] == ':' {
 		return s.completeCommand(src)
+	}
+	return s.completeLine(src)
+}
+
+// completeLine returns completions at the end of an expression that is a line of its own.
+func (s *Session) completeLine(src []rune) assist.Completion {
+	if s.state.policy != "" {
+		return s.completeInPolicy(src)
 	}
 	return s.completeExpr(src)
 }
@@ -44,7 +52,7 @@ func (s *Session) completePartial(src []rune) assist.Completion {
 	if s.partial[0] == ':' {
 		c = s.completeCommand(whole)
 	} else {
-		c = s.completeExpr(whole)
+		c = s.completeLine(whole)
 	}
 	c.Start -= len(before)
 	if c.Start < 0 {
@@ -166,7 +174,7 @@ func completeLoad(s *Session, arg string) assist.Completion {
 	return c
 }
 
-var loadable = []string{"crd", "object", "old"}
+var loadable = []string{"crd", "object", "old", "policy"}
 
 // completePath completes the last step of a path.
 func completePath(s *Session, arg string) assist.Completion {

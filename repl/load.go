@@ -27,17 +27,18 @@ func load(_ context.Context, s *Session, arg string) (string, error) {
 		c.kind, c.file = first, strings.TrimSpace(rest)
 	}
 	if c.file == "" {
-		return "", errors.New("no file given: use :load [crd|object|old] FILE")
+		return "", errors.New("no file given: use :load [crd|object|old|policy] FILE")
 	}
 	docs, err := s.host.Load(c.file)
 	if err != nil {
 		return "", err
 	}
 	if c.kind == "" {
-		c.kind = "object"
-		if len(docs) > 0 && docs[0].isCRD() {
-			c.kind = "crd"
-		}
+		c.kind = kindOf(docs)
+	}
+	if c.kind == "policy" {
+		problems, err := s.LoadPolicies(docs)
+		return notes(problems), err
 	}
 	if st := s.state; st.crd != nil {
 		c.kinds = []schema.GroupKind{st.crd.engine.GroupKind()}
@@ -59,6 +60,17 @@ func load(_ context.Context, s *Session, arg string) (string, error) {
 		return "", s.LoadOld(doc)
 	}
 	return "", s.LoadObject(doc)
+}
+
+// kindOf returns the kind of file that docs form.
+func kindOf(docs []Document) string {
+	switch {
+	case len(docs) > 0 && docs[0].isCRD():
+		return "crd"
+	case slices.ContainsFunc(docs, func(doc Document) bool { return identify(doc).kind == policyKind }):
+		return "policy"
+	}
+	return "object"
 }
 
 // A choice selects a document of a file.

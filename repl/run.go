@@ -251,6 +251,9 @@ func (s *Session) answered(ctx context.Context, line string) Reply {
 	if err != nil {
 		return s.failed(err)
 	}
+	if s.state.policy != "" {
+		return s.evalInPolicy(ctx, src)
+	}
 	a, err := s.Eval(ctx, src)
 	if err != nil {
 		return s.failed(err)

@@ -70,6 +70,10 @@ type state struct {
 	object, old *object
 	// seen holds object and old as rules see them. It is nil without an object.
 	seen *engine.Prepared
+	// policies holds the admission policies; nil if none are loaded. policy is the name of the policy
+	// whose variables expressions have, or "".
+	policies *policies
+	policy   string
 	// rule is the index of the rule last added or changed, or -1.
 	rule int
 	// command is the command that created this state from the previous state, or "" for the initial
@@ -386,6 +390,9 @@ func (s *Session) Prompt() string {
 		text := fmt.Sprintf("%s/%s", st.crd.engine.GroupKind().Kind, st.version)
 		if len(st.location.steps) > 0 {
 			text += " " + st.location.path()
+		}
+		if st.policy != "" {
+			text += " policy " + st.policy
 		}
 		if over := termwidth.Width(text) - s.Width/2; s.Width > 0 && over > 0 {
 			text = termwidth.CutLeft(text, over)

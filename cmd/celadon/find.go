@@ -18,6 +18,10 @@ for an accepted object on which the rule ran, an object on which the rule fails 
 evaluate, or an object on which the rule exceeds its cost limit. --full and --minimal
 write a sample of each CRD instead.
 
+With --policy, find looks for requests to ValidatingAdmissionPolicies instead: for each
+validation, a create, an update, or a delete that it denies, or, with --want error, on
+which the policy fails.
+
 Every object is validated as the API server would validate it. If no such object
 exists, find prints a proof if it has one. If no object is found and there is no proof,
 such an object may still exist.
@@ -29,7 +33,8 @@ over 1), 130 interrupted, with the results so far.`,
 		Example: `  celadon find --crd crd.yaml
   celadon find --crd crd.yaml --at spec --rule 0 -o yaml
   celadon find --crd crd.yaml --want error
-  celadon find --crd crd.yaml --full -o yaml`,
+  celadon find --crd crd.yaml --full -o yaml
+  celadon find --crd crd.yaml --policy policies/ --want all`,
 		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if _, err := o.Config.Defaults(cmd, s.Stderr); err != nil {
@@ -42,7 +47,7 @@ over 1), 130 interrupted, with the results so far.`,
 		},
 	}
 	o.Flags(cmd.Flags())
-	command.Operands(cmd, false, "crd", "config")
+	command.Operands(cmd, false, "crd", "policy", "config")
 	command.Values(cmd, "want", find.Wants...)
 	command.Values(cmd, "output", find.Outputs...)
 	command.KubeVersions(cmd, "kube-version")

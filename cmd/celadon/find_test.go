@@ -100,3 +100,10 @@ func jsonOf(t *testing.T, args ...string) []byte {
 	}
 	return out.Bytes()
 }
+
+// TestFindPoliciesReport validates the report about policies against the published schema.
+func TestFindPoliciesReport(t *testing.T) {
+	t.Parallel()
+	out := jsonOf(t, "find", "--no-config", "--crd", crontabCRD, "--policy", "../../examples/policies/policies", "--want", "all", "--steps", "300", "-o", "json")
+	findingtest.JSON(t, "../../docs/find-report.schema.json", "", out)
+}

@@ -137,9 +137,9 @@ func newPolicyProgram(s settings, doc *policyDocument, report func(path, detail 
 	return p, err
 }
 
-// compilePolicy compiles the expressions of a policy and returns the planner that planned them. If
+// compilePolicy compiles the expressions of a policy and returns the compiler that it used. If
 // keep is set, it keeps the checked expressions.
-func compilePolicy(s settings, doc *policyDocument, report func(path, detail string), keep bool) (*program, *eval.Planner, error) {
+func compilePolicy(s settings, doc *policyDocument, report func(path, detail string), keep bool) (*program, *compiler, error) {
 	variables := newVariablesType()
 	roots := newRoots(doc.Spec.ParamKind != nil, variables)
 	c, err := newCompiler(s, roots, report)
@@ -175,7 +175,7 @@ func compilePolicy(s settings, doc *policyDocument, report func(path, detail str
 		p.annotations = append(p.annotations, x)
 	}
 	p.uses = c.uses
-	return p, c.planner, nil
+	return p, c, nil
 }
 
 // newWebhookProgram compiles the matchConditions of a webhook, which is at path.

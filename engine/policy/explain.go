@@ -78,14 +78,14 @@ type explainer struct {
 	program *program
 	perCall int64
 
-	mu      sync.Mutex
-	planner *eval.Planner
+	mu       sync.Mutex
+	compiler *compiler
 }
 
 // newExplainer compiles the expressions of a policy again. Their errors are already reported.
 func newExplainer(s settings, doc *policyDocument) (*explainer, error) {
-	p, planner, err := compilePolicy(s, doc, func(string, string) {}, true)
-	return &explainer{program: p, planner: planner, perCall: s.perCall}, err
+	p, c, err := compilePolicy(s, doc, func(string, string) {}, true)
+	return &explainer{program: p, compiler: c, perCall: s.perCall}, err
 }
 
 // values evaluates the parts of an expression.
@@ -101,7 +101,7 @@ func (x *explainer) values(r *run, of *expression) (values []Value) {
 		if absent[read.text] {
 			continue
 		}
-		program, err := x.planner.PlanPart(of.checked, read.part, x.program.roots, x.perCall)
+		program, err := x.compiler.planner.PlanPart(of.checked, read.part, x.program.roots, x.perCall)
 		if err != nil {
 			continue
 		}

@@ -72,3 +72,39 @@ func TestExplainHostile(t *testing.T) {
 		t.Errorf("got %d values, %v", len(values), err)
 	}
 }
+
+func TestEval(t *testing.T) {
+	t.Parallel()
+	set := mustCompile(t, Config{}, simplePolicy("variables.double > params.data.size()", "  paramKind: {apiVersion: v1, kind: ConfigMap}\n  variables: [{name: double, expression: object.spec.size * 2}]"),
+		strings.Replace(testBinding, "policyName", "paramRef: {name: x, parameterNotFoundAction: Deny}, policyName", 1), "{apiVersion: v1, kind: ConfigMap, metadata: {name: x, namespace: ns}, data: {a: b}}")
+	req := widgetRequest(t, OperationCreate, `{metadata: {name: w}, spec: {size: 2}}`)
+	for _, tt := range []struct{ expression, want string }{
+		{"variables.double", "4 int"},
+		{"object.spec", "map[size:2] dyn"},
+		{"params.data", "map[a:b] dyn"},
+		{"request.operation + '!'", "CREATE! string"},
+		{"oldObject == null", "true bool"},
+		{"object.missing", "no such key: missing"},
+		{"object.", "Syntax error"},
+		{"nothing", "undeclared reference to 'nothing'"},
+	} {
+		got := ""
+		switch out, err := set.Eval(context.Background(), req, "p", tt.expression); {
+		case err != nil:
+			got = err.Error()
+		case out.Failure != "":
+			got = out.Failure
+		default:
+			got = fmt.Sprintf("%v %s", out.Value, out.Type)
+		}
+		if !strings.Contains(got, tt.want) {
+			t.Errorf("%s: got %s, want %s", tt.expression, got, tt.want)
+		}
+	}
+	if _, err := set.Eval(context.Background(), req, "q", "true"); err == nil {
+		t.Error("a policy that does not exist: no error")
+	}
+	if got := set.VariableNames("p"); len(got) != 1 || got[0] != "double" || set.VariableNames("q") != nil {
+		t.Errorf("got variables %v", got)
+	}
+}

@@ -52,11 +52,11 @@ func (s *Set) Watch(observer func(Expression) ExpressionObserver) (w *Watch, err
 	w = &Watch{programs: map[*compiledPolicy]*program{}}
 	for _, p := range s.policies {
 		at = p.name
-		compiled, planner, err := compilePolicy(s.settings, p.document, func(string, string) {}, true)
+		compiled, c, err := compilePolicy(s.settings, p.document, func(string, string) {}, true)
 		if err != nil {
 			return nil, err
 		}
-		watcher := &expressionWatcher{policy: p.name, program: compiled, planner: planner, perCall: s.settings.perCall, observer: observer}
+		watcher := &expressionWatcher{policy: p.name, program: compiled, planner: c.planner, perCall: s.settings.perCall, observer: observer}
 		watcher.list("matchCondition", "spec.matchConditions", compiled.conditions)
 		watcher.list("variable", "spec.variables", compiled.variables)
 		watcher.list("validation", "spec.validations", compiled.validations)

@@ -149,6 +149,11 @@ func (a *run) verdict(t *tally) error {
 	for _, problem := range t.problems {
 		a.Complain(problem)
 	}
+	if t.checker != nil {
+		for _, note := range slices.CompactFunc(t.checker.Notes(), func(a, b error) bool { return a.Error() == b.Error() }) {
+			a.Complain(note)
+		}
+	}
 	a.listStale(t)
 	s := &t.summary
 	unclear := t.parts.unclear || len(t.problems) > 0 || s.Unreadable > 0 || s.Undecided > 0 || len(s.Missing) > 0 || s.CRDs != nil && s.CRDs.Undecided > 0

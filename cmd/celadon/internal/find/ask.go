@@ -8,6 +8,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/policies"
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/x/analysis"
@@ -26,7 +27,7 @@ type answered struct {
 
 // answerAll processes CRDs on all cores and calls take with their results in order. The questions
 // about a CRD also run in parallel, because there may be only one CRD.
-func answerAll(ctx context.Context, o *Options, crds []*definition, step func(), take func(*definition, answered) error) error {
+func answerAll(ctx context.Context, o *Options, p *policies.Policies, crds []*definition, step func(), take func(*definition, answered) error) error {
 	var workers sync.WaitGroup
 	defer workers.Wait()
 	ctx, stop := context.WithCancel(ctx)
@@ -43,7 +44,7 @@ func answerAll(ctx context.Context, o *Options, crds []*definition, step func(),
 			for i := range queue {
 				var a answered
 				if ctx.Err() == nil {
-					a.part, a.err = answerCRD(ctx, o, crds[i], step)
+					a.part, a.err = answerCRD(ctx, o, p, crds[i], step)
 				}
 				answers[i] <- a
 			}
@@ -57,8 +58,8 @@ func answerAll(ctx context.Context, o *Options, crds []*definition, step func(),
 	return nil
 }
 
-// answerCRD answers the questions about all versions of a CRD.
-func answerCRD(ctx context.Context, o *Options, crd *definition, step func()) (*CRDPart, error) {
+// answerCRD answers the questions about all versions of a CRD. p is nil for questions about its rules.
+func answerCRD(ctx context.Context, o *Options, p *policies.Policies, crd *definition, step func()) (*CRDPart, error) {
 	part := &CRDPart{File: crd.file, Name: crd.crd.Name, Versions: []*VersionPart{}}
 	e, err := engine.Compile(crd.crd, engine.Config{KubeVersion: o.KubeVersion})
 	if e == nil {
@@ -71,7 +72,11 @@ func answerCRD(ctx context.Context, o *Options, crd *definition, step func()) (*
 			continue
 		}
 		v := &versionSearch{ctx: ctx, o: o, crd: crd.crd, engine: e, name: version, known: &part.known, step: step, costs: costs}
-		found, err := v.run()
+		run := v.run
+		if p != nil {
+			run = func() (*VersionPart, error) { return v.runPolicies(p) }
+		}
+		found, err := run()
 		if err != nil {
 			return nil, err
 		}

@@ -57,7 +57,7 @@ func TestFindInterruptedTellsWhatIsKnown(t *testing.T) {
 		t.Fatal(crds, broken, err)
 	}
 	var out bytes.Buffer
-	sum, err := report(ctx, command.Streams{Stderr: io.Discard}, o, crds, &out, cancel) // interrupts at the first answer
+	sum, err := report(ctx, command.Streams{Stderr: io.Discard}, o, nil, crds, &out, cancel) // interrupts at the first answer
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,6 +25,7 @@ var (
 // Options are the flags of celadon find.
 type Options struct {
 	CRDs          []string
+	Policies      []string
 	Version       string
 	At            string
 	Rule          int
@@ -42,6 +43,7 @@ type Options struct {
 // Flags adds the flags to a set.
 func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.CRDs, "crd", nil, "read CRDs from `PATH`: a file, a folder, or - (repeatable)")
+	f.StringArrayVar(&o.Policies, "policy", nil, "search for requests that the admission policies in `PATH` deny, instead of rules: a file, a folder, or - (repeatable)")
 	f.StringVar(&o.Version, "version", "", "search only the version `NAME` of the CRDs (default: all)")
 	f.StringVar(&o.At, "at", "", "search only rules at the schema path `PATH`, such as spec.hosts[*]; \"\" is the root (default: all)")
 	f.IntVar(&o.Rule, "rule", 0, "with --at: search only the rule with this index, counted from 0")
@@ -61,6 +63,10 @@ func (o *Options) Check(f *pflag.FlagSet) error {
 	switch {
 	case len(o.CRDs) == 0:
 		return fmt.Errorf("no CRDs given: use --crd PATH")
+	case len(o.Policies) > 0 && (o.at || o.Full || o.Minimal):
+		return fmt.Errorf("--policy searches for requests to policies: do not set --at, --full, or --minimal")
+	case len(o.Policies) > 0 && !slices.Contains([]string{"refused", "error", "all"}, o.Want):
+		return fmt.Errorf("--want %q: with --policy, want refused, error, or all", o.Want)
 	case !slices.Contains(Wants, o.Want):
 		return fmt.Errorf("--want %q: want %s", o.Want, strings.Join(Wants, ", "))
 	case !slices.Contains(Outputs, o.Output):

@@ -70,6 +70,11 @@ func (p *textPrinter) crd(part *CRDPart, crd *definition) error {
 				}
 			}
 		}
+		for _, one := range v.Policies {
+			if err := p.policy(&b, one); err != nil {
+				return err
+			}
+		}
 	}
 	_, err := io.WriteString(p.out, b.String())
 	return err
@@ -136,6 +141,10 @@ func indented(b *strings.Builder, indent string, obj map[string]any, schema sche
 
 func (p *textPrinter) end(r *Report) error {
 	s := &r.Summary
+	if n := s.Policies; n != nil {
+		_, err := fmt.Fprintf(p.out, "%s; denying a request: %d; failing: %d; unknown: %d\n", phrase.Count(n.Validations, "validation"), n.Denied, n.Errors, n.Unknown)
+		return err
+	}
 	if s.Rules == 0 && !s.Interrupted {
 		return nil
 	}

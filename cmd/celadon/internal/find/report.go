@@ -35,6 +35,8 @@ type Summary struct {
 	Undecided int `json:"undecided,omitempty"`
 	// Interrupted is set if not all questions were processed.
 	Interrupted bool `json:"interrupted,omitempty"`
+	// Policies counts the validations of policies by result.
+	Policies *PolicySummary `json:"policies,omitempty"`
 }
 
 // CRDPart holds the results for a CRD.
@@ -51,6 +53,8 @@ type VersionPart struct {
 	Name     string      `json:"name"`
 	Accepted *Finding    `json:"accepted,omitempty"`
 	Rules    []*RulePart `json:"rules"`
+	// Policies holds the results for the validations of policies.
+	Policies []*PolicyPart `json:"policies,omitempty"`
 }
 
 // RulePart holds the results for a rule.
@@ -142,6 +146,9 @@ type answer struct {
 
 func (s *Summary) add(part *CRDPart) {
 	for _, v := range part.Versions {
+		for _, p := range v.Policies {
+			s.countPolicy(p)
+		}
 		nothing := v.Accepted.acceptsNothing()
 		if v.Accepted != nil && v.Accepted.Status == search.Unknown {
 			s.Unknown++
@@ -193,5 +200,6 @@ func (s *Summary) count(r *RulePart) {
 
 // settled reports whether all questions are answered and no problem was found.
 func (s *Summary) settled() bool {
-	return s.Never == 0 && s.Nothing == 0 && s.Unknown == 0 && s.Errors == 0
+	p := s.Policies
+	return s.Never == 0 && s.Nothing == 0 && s.Unknown == 0 && s.Errors == 0 && (p == nil || p.Errors == 0 && p.Unknown == 0)
 }

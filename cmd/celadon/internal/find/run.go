@@ -13,6 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/progress"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/policies"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
@@ -32,8 +33,13 @@ func Run(ctx context.Context, s command.Streams, o *Options) error {
 	if err != nil {
 		return err
 	}
+	p, invalid, err := readPolicies(ctx, s, o)
+	if err != nil {
+		return err
+	}
+	broken = broken || invalid
 	bar := newTicker(s)
-	sum, err := report(ctx, s, o, crds, bar, bar.tick)
+	sum, err := report(ctx, s, o, p, crds, bar, bar.tick)
 	bar.bar.Done()
 	switch {
 	case err != nil:
@@ -66,12 +72,12 @@ func read(ctx context.Context, s command.Streams, o *Options) (crds []*definitio
 
 // report answers all questions that the options select and writes the report. It calls step after
 // each answer.
-func report(ctx context.Context, s command.Streams, o *Options, crds []*definition, out io.Writer, step func()) (*Summary, error) {
+func report(ctx context.Context, s command.Streams, o *Options, policies *policies.Policies, crds []*definition, out io.Writer, step func()) (*Summary, error) {
 	all := &Report{Kind: "FindReport", APIVersion: "celadon/v1", Seed: o.Seed, CRDs: []*CRDPart{}}
 	p := newPrinter(untrusted.NewWriter(out), s.Stdout, o)
 	var known selectable
 	selected := false
-	err := answerAll(ctx, o, crds, step, func(crd *definition, a answered) error {
+	err := answerAll(ctx, o, policies, crds, step, func(crd *definition, a answered) error {
 		switch {
 		case a.err != nil:
 			s.Complain(fmt.Errorf("%s: %s: %w", crd.file, crd.crd.Name, a.err))
@@ -91,6 +97,9 @@ func report(ctx context.Context, s command.Streams, o *Options, crds []*definiti
 	}
 	all.Summary.Interrupted = ctx.Err() != nil
 	if !selected && !all.Summary.Interrupted && all.Summary.Unreadable == 0 {
+		if policies != nil {
+			return nil, errNoPolicyMatches
+		}
 		return nil, o.nothing(&known)
 	}
 	return &all.Summary, p.end(all)

@@ -4,6 +4,7 @@ package finding
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
@@ -128,6 +129,12 @@ func NewCauses(list []engine.Cause) []Cause {
 	return causes
 }
 
+// Incomplete reports whether the cause is the server's remark that some rules did not run because of
+// the other causes.
+func (c *Cause) Incomplete() bool {
+	return c.Field == "<nil>" && strings.Contains(c.Message, "some validation rules were not checked because the object was invalid")
+}
+
 // Location returns the location of the cause.
 func (c *Cause) Location() Location {
 	return Location{File: c.File, Line: c.Line, Column: c.Column, Field: c.Field, Excerpt: c.Excerpt}
@@ -156,12 +163,14 @@ func (p Location) String() string {
 
 // Summary counts the objects of a run.
 type Summary struct {
-	Checked    int `json:"checked"`
-	Valid      int `json:"valid"`
-	Invalid    int `json:"invalid"`
-	Skipped    int `json:"skipped"`
-	Unreadable int `json:"unreadable"`
-	Undecided  int `json:"undecided,omitempty"`
+	Checked int `json:"checked"`
+	Valid   int `json:"valid"`
+	Invalid int `json:"invalid"`
+	Skipped int `json:"skipped"`
+	// SkippedKinds counts the skipped objects by kind and group.
+	SkippedKinds map[string]int `json:"skippedKinds,omitempty"`
+	Unreadable   int            `json:"unreadable"`
+	Undecided    int            `json:"undecided,omitempty"`
 	// Ignored counts documents in folders that are not objects.
 	Ignored int `json:"ignored,omitempty"`
 	// StructureOnly counts the objects of built-in kinds.
@@ -201,7 +210,37 @@ func (o *Object) Finding(strictKinds bool) bool { return !o.Known && o.Wrong(str
 
 // Wrong reports whether the object fails the run unless it is in the baseline.
 func (o *Object) Wrong(strictKinds bool) bool {
-	return o.Verdict == Invalid || o.Verdict == Skipped && strictKinds || o.Upgrade != nil && o.Upgrade.Finding()
+	return o.Verdict == Invalid || strictKinds && o.WithoutCRD() || o.Upgrade != nil && o.Upgrade.Finding()
+}
+
+// WithoutCRD reports whether the object is skipped although only a CRD can define its kind. Such an
+// object is a finding on request.
+func (o *Object) WithoutCRD() bool {
+	return o.Verdict == Skipped && !builtinGroups[o.GroupKind().Group]
+}
+
+// builtinGroups are the groups of kinds without a CRD.
+var builtinGroups = map[string]bool{
+	"": true, "admissionregistration.k8s.io": true, "apiextensions.k8s.io": true, "apiregistration.k8s.io": true, "apps": true,
+	"authentication.k8s.io": true, "authorization.k8s.io": true, "autoscaling": true, "batch": true, "certificates.k8s.io": true,
+	"coordination.k8s.io": true, "discovery.k8s.io": true, "events.k8s.io": true, "extensions": true, "flowcontrol.apiserver.k8s.io": true,
+	"internal.apiserver.k8s.io": true, "networking.k8s.io": true, "node.k8s.io": true, "policy": true, "rbac.authorization.k8s.io": true,
+	"resource.k8s.io": true, "scheduling.k8s.io": true, "storage.k8s.io": true, "storagemigration.k8s.io": true,
+}
+
+// maxSkippedKinds limits the kinds in a Summary.
+const maxSkippedKinds = 100
+
+// skip counts a skipped object by its kind.
+func (s *Summary) skip(o *Object) {
+	s.Skipped++
+	kind := o.GroupKind().String()
+	if s.SkippedKinds == nil {
+		s.SkippedKinds = map[string]int{}
+	}
+	if _, ok := s.SkippedKinds[kind]; ok || len(s.SkippedKinds) < maxSkippedKinds {
+		s.SkippedKinds[kind]++
+	}
 }
 
 // Count adds an object to the counts.
@@ -218,7 +257,7 @@ func (s *Summary) Count(o *Object) {
 		s.Checked++
 		s.Invalid++
 	case Skipped:
-		s.Skipped++
+		s.skip(o)
 	case Unreadable:
 		s.Unreadable++
 	case Undecided:

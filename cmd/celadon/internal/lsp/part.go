@@ -2,7 +2,6 @@ package lsp
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"regexp"
 
@@ -133,15 +132,8 @@ var action = regexp.MustCompile(`(?m)^[ \t]*(- |[\w./-]+:[ \t]+)*["']?\{\{`)
 
 // template reports whether a file is a Helm template, which is not valid YAML until Helm renders it.
 func template(name, language string, t *text, parts []*part) bool {
-	if language == "helm" {
+	if language == "helm" || filepath.IsAbs(name) && resource.ChartOf(name) != "" {
 		return true
-	}
-	for dir := filepath.Dir(name); filepath.IsAbs(name) && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		if filepath.Base(dir) == "templates" {
-			if info, err := os.Lstat(filepath.Join(filepath.Dir(dir), "Chart.yaml")); err == nil && info.Mode().IsRegular() {
-				return true
-			}
-		}
 	}
 	for _, p := range parts {
 		if p.documentType == broken {

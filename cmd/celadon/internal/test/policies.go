@@ -118,7 +118,7 @@ func (l *policyList) read(paths []string, mayRead func(string) bool) {
 		}
 	}
 	l.unbound = read.Unbound
-	l.policies = &ruletest.Policies{Documents: read.Objects(), Set: read.Set, Validation: read.Validation}
+	l.policies = &ruletest.Policies{Documents: read.Documents(), Set: read.Set, Validation: read.Validation}
 }
 
 // policyDocuments returns the documents at and below paths.

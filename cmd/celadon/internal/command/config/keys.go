@@ -202,6 +202,7 @@ var keys = map[string]map[string]Class{
 
 		"kube-version": Stricter,
 
+		"policy":  ByHand,
 		"version": ByHand,
 		"want":    ByHand,
 		"full":    ByHand,

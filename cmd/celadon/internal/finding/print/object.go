@@ -3,6 +3,7 @@ package print
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/jstemmer/go-junit-report/v2/junit"
@@ -91,7 +92,7 @@ func (o object) errors(yield func(finding.Finding) bool) bool {
 	case o.Verdict == finding.Undecided:
 		note := undecidedText(o.Object)
 		more = yield(o.finding("undecided", "An object whose validation exceeds the work limit", "error", name+": "+string(note), name+" is undecided", note))
-	case o.Verdict == finding.Skipped && o.strictKinds:
+	case o.strictKinds && o.WithoutCRD():
 		more = yield(o.finding("skipped", "An object whose CRD was not given", "error", o.Problem, name+" skipped", problem))
 	case o.Denied(): // by policies, whose decisions are findings
 	case o.Verdict == finding.Invalid && len(o.Causes) == 0:
@@ -101,9 +102,7 @@ func (o object) errors(yield func(finding.Finding) bool) bool {
 		}
 		more = yield(f)
 	case o.Verdict == finding.Invalid:
-		for i := 0; more && i < len(o.Causes); i++ {
-			more = yield(o.cause(&o.Causes[i]))
-		}
+		more = o.causes(yield)
 	}
 	more = more && o.decisions(yield)
 	if more && o.Upgrade != nil && o.Upgrade.Finding() {
@@ -112,6 +111,30 @@ func (o object) errors(yield func(finding.Finding) bool) bool {
 	}
 	return more
 }
+
+// causes yields the findings of the causes. The remark that some rules did not run belongs to the first.
+func (o object) causes(yield func(finding.Finding) bool) bool {
+	incomplete := len(o.Causes) > 1 && slices.ContainsFunc(o.Causes, func(c finding.Cause) bool { return c.Incomplete() })
+	remark := incomplete
+	for i := range o.Causes {
+		c := &o.Causes[i]
+		if incomplete && c.Incomplete() {
+			continue
+		}
+		f := o.cause(c)
+		if remark {
+			f.Text += "\n" + rulesNotRun
+			f.Note += "\n" + rulesNotRun
+			remark = false
+		}
+		if !yield(f) {
+			return false
+		}
+	}
+	return true
+}
+
+const rulesNotRun = "some rules did not run, because the object is invalid"
 
 // cause returns the finding of a cause. Its ID is the CEL rule, or else the server's reason.
 func (o object) cause(c *finding.Cause) finding.Finding {
@@ -183,7 +206,7 @@ func (o object) cases() (file string, cases []junit.Testcase) {
 	case o.Verdict == finding.Undecided:
 		undecided(&b, o.Object)
 		c.Error = JUnitResult(problem, finding.Undecided, place+"\n"+untrusted.Safe(b.String()))
-	case o.Verdict == finding.Skipped && o.strictKinds:
+	case o.strictKinds && o.WithoutCRD():
 		c.Failure = JUnitResult(problem, finding.Skipped, place)
 	case o.Verdict == finding.Skipped:
 		c.Skipped = JUnitResult(problem, "", "")

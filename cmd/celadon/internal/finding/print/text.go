@@ -2,7 +2,10 @@ package print
 
 import (
 	"cmp"
+	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -45,7 +48,7 @@ func (p *textPrinter) Object(o *finding.Object) error {
 			undecided(&b, o)
 		}
 	case finding.Skipped:
-		if p.StrictKinds || p.Verbose || o.Operation != "" {
+		if p.StrictKinds && o.WithoutCRD() || p.Verbose || o.Operation != "" {
 			untrusted.Fprintf(&b, "%s: %s %q skipped: %s\n", place(o), o.Kind, o.Name, o.Problem)
 		}
 	case finding.Ignored:
@@ -109,7 +112,7 @@ func counts(b *strings.Builder, s *finding.Summary) {
 	}
 	untrusted.Fprintf(b, "%s checked: %d valid, %d invalid", phrase.Count(s.Checked, "object"), s.Valid, s.Invalid)
 	if s.Skipped > 0 {
-		untrusted.Fprintf(b, "; %d skipped", s.Skipped)
+		untrusted.Fprintf(b, "; %d skipped%s", s.Skipped, skippedKinds(s))
 	}
 	if s.Unreadable > 0 {
 		untrusted.Fprintf(b, "; %d unreadable", s.Unreadable)
@@ -141,6 +144,27 @@ func counts(b *strings.Builder, s *finding.Summary) {
 		untrusted.Fprintf(b, "%s\n", lacks)
 	}
 	showUpgrades(b, s.Upgrade)
+}
+
+// shownKinds limits the kinds of skipped objects in text.
+const shownKinds = 5
+
+// skippedKinds returns the most frequent kinds of skipped objects with their counts.
+func skippedKinds(s *finding.Summary) string {
+	kinds := slices.SortedFunc(maps.Keys(s.SkippedKinds), func(a, b string) int {
+		return cmp.Or(s.SkippedKinds[b]-s.SkippedKinds[a], strings.Compare(a, b))
+	})
+	parts := make([]string, min(len(kinds), shownKinds))
+	for i := range parts {
+		parts[i] = fmt.Sprintf("%d %s", s.SkippedKinds[kinds[i]], kinds[i])
+	}
+	switch {
+	case len(parts) == 0:
+		return ""
+	case len(kinds) > len(parts):
+		parts = append(parts, "…")
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
 }
 
 // crdCounts returns the CRDs' part of the last line of a report.
@@ -178,8 +202,8 @@ func KubectlError(o *finding.Object) untrusted.Safe {
 		}
 	}
 	head := untrusted.Sprintf("The %s %q is invalid: ", cmp.Or(o.Resource, o.Kind), o.Name)
-	if o.Status.Reason != string(metav1.StatusReasonInvalid) {
-		messages = nil
+	if o.Resource != "" && o.Status.Reason != string(metav1.StatusReasonInvalid) {
+		messages = nil // a policy may have another reason
 	}
 	switch len(messages) {
 	case 0:
@@ -210,6 +234,9 @@ func where(b *strings.Builder, o *finding.Object) {
 	rules := map[finding.Location][]*finding.Cause{}
 	for i := range o.Causes {
 		c := &o.Causes[i]
+		if c.Incomplete() && len(o.Causes) > 1 {
+			continue
+		}
 		location := c.Location()
 		if c.Line == 0 {
 			location = finding.Location{}

@@ -77,15 +77,6 @@ func FromDocuments(docs []*input.Document, paths []string, cfg policy.Config) (*
 	return p, p.compile(paths, cfg)
 }
 
-// Objects returns the objects that were compiled, which must not be modified.
-func (p *Policies) Objects() []map[string]any {
-	objects := make([]map[string]any, len(p.documents))
-	for i, doc := range p.documents {
-		objects[i] = doc.Object
-	}
-	return objects
-}
-
 // noObject reports whether a document is not meant to be sent to a server, such as a Chart.yaml.
 func noObject(doc *input.Document) bool {
 	if doc.Err != nil {
@@ -96,7 +87,7 @@ func noObject(doc *input.Document) bool {
 
 // compile compiles the documents and adds the problems of policies and bindings.
 func (p *Policies) compile(paths []string, cfg policy.Config) error {
-	set, err := policy.Compile(p.Objects(), cfg)
+	set, err := policy.Compile(p.Documents(), cfg)
 	var invalid *policy.CompileErrors
 	if err != nil && !errors.As(err, &invalid) {
 		return err
@@ -167,6 +158,15 @@ func (p *Policies) Validation(policy string, index int) policyrequest.Validation
 		return v.whole
 	}
 	return v.list[index]
+}
+
+// Documents returns the documents from which Set was compiled. They are read-only.
+func (p *Policies) Documents() []map[string]any {
+	objects := make([]map[string]any, len(p.documents))
+	for i, doc := range p.documents {
+		objects[i] = doc.Object
+	}
+	return objects
 }
 
 // Hash writes the contents of all documents to w.

@@ -31,6 +31,7 @@ type CRDs struct {
 
 	catalog *catalog.Catalog
 	byEntry map[*catalog.Entry]*Definition
+	charts  charts
 }
 
 // A Definition is a CRD with its compiled rules.
@@ -65,7 +66,12 @@ func Read(ctx context.Context, source batch.Source, named []string, use Use, cfg
 	found := 0
 	var given []crdRead
 	var t templates
-	read := func(doc *input.Document) crdRead { return readCRD(ctx, doc, named, &t, use) }
+	read := func(doc *input.Document) crdRead {
+		if d.charts.has(doc, named) {
+			return crdRead{}
+		}
+		return readCRD(ctx, doc, named, &t, use)
+	}
 	err := batch.From(source, read, func(r crdRead) error {
 		if r.vetted != nil {
 			d.Verdicts = append(d.Verdicts, r.vetted)
@@ -134,6 +140,7 @@ func (d *CRDs) unreadable(r crdRead) {
 
 // add puts the CRDs into the catalog.
 func (d *CRDs) add(given []crdRead) {
+	given = withoutCopies(given)
 	crds := make([]*apiextensionsv1.CustomResourceDefinition, len(given))
 	for i, r := range given {
 		crds[i] = r.CRD.ForEngine()
@@ -144,7 +151,7 @@ func (d *CRDs) add(given []crdRead) {
 		for _, e := range errs.Errors {
 			failed[e.Index] = true
 			if errors.Is(e, catalog.ErrTwice) {
-				d.Problems = append(d.Problems, fmt.Errorf("%s: %s is %w", given[e.Index].Location, e.Name, catalog.ErrTwice))
+				d.Problems = append(d.Problems, given[e.Index].differsFrom(given))
 			} else {
 				d.Problems = append(d.Problems, fmt.Errorf("%s: %w", given[e.Index].Location, e))
 			}

@@ -64,6 +64,7 @@ type Decider struct {
 	Explained trace.Run
 
 	templates templates
+	charts    charts
 	builtins  policyrequest.Builtins
 }
 
@@ -75,6 +76,9 @@ func (c *Decider) Problems() []error {
 	}
 	return problems
 }
+
+// Notes returns remarks about the input that do not affect the verdicts.
+func (c *Decider) Notes() []error { return append(c.CRDs.charts.notes(), c.charts.notes()...) }
 
 // Decide returns the verdict on a document, or nil if the context is canceled.
 func (c *Decider) Decide(ctx context.Context, doc *input.Document) *finding.Object {
@@ -95,6 +99,11 @@ func (c *Decider) Decide(ctx context.Context, doc *input.Document) *finding.Obje
 			return rep
 		}
 	}
+	if c.charts.has(doc, c.Named) {
+		rep.Line, rep.Verdict, rep.Problem = 0, finding.Ignored, "a template of a Helm chart"
+		rep.Template = true
+		return rep
+	}
 	if c.templates.has(doc) {
 		rep.Line, rep.Verdict, rep.Problem = 0, finding.Unreadable, errTemplate.Error()
 		rep.Template = true
@@ -109,6 +118,9 @@ func (c *Decider) Decide(ctx context.Context, doc *input.Document) *finding.Obje
 	rep.Identity = id
 	if def == nil {
 		if c.Admission != nil && typed && c.decideBuiltin(ctx, doc, rep) {
+			return rep
+		}
+		if typed && c.unknownKind(rep) {
 			return rep
 		}
 		rep.Verdict, rep.Problem = finding.Skipped, fmt.Sprintf("no CRD given for %s", id.GroupKind())

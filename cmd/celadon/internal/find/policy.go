@@ -1,0 +1,229 @@
+package find
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/policies"
+	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/analysis/requests"
+	"github.com/celadon-cel/celadon/x/analysis/search"
+	"github.com/celadon-cel/celadon/x/policyrequest"
+)
+
+// PolicyPart holds the results for a validation of a policy.
+type PolicyPart struct {
+	Policy     string         `json:"policy"`
+	Validation int            `json:"validation"`
+	Expression string         `json:"expression"`
+	File       string         `json:"file,omitempty"`
+	Line       int            `json:"line,omitempty"`
+	Denied     *PolicyFinding `json:"denied,omitempty"`
+	Error      *PolicyFinding `json:"error,omitempty"`
+}
+
+// PolicyFinding is the answer to a question about a policy.
+type PolicyFinding struct {
+	// Status is found or unknown.
+	Status    search.StatusWord `json:"status"`
+	Operation string            `json:"operation,omitempty"`
+	User      string            `json:"user,omitempty"`
+	Groups    []string          `json:"groups,omitempty"`
+	Namespace string            `json:"namespace,omitempty"`
+	Object    map[string]any    `json:"object,omitempty"`
+	Old       map[string]any    `json:"old,omitempty"`
+	Binding   string            `json:"binding,omitempty"`
+	Actions   []policy.Action   `json:"actions,omitempty"`
+	Message   string            `json:"message,omitempty"`
+	Searched  int               `json:"searched"`
+}
+
+// PolicySummary counts validations by result.
+type PolicySummary struct {
+	Validations int `json:"validations"`
+	Denied      int `json:"denied"`
+	Errors      int `json:"errors"`
+	Unknown     int `json:"unknown"`
+}
+
+// readPolicies reads the policies, if there are any. It reports whether some are invalid.
+func readPolicies(ctx context.Context, s command.Streams, o *Options) (p *policies.Policies, broken bool, err error) {
+	if len(o.Policies) == 0 {
+		return nil, false, nil
+	}
+	p, err = policies.Read(ctx, s.Stdin, o.Policies, input.Selection{}, policy.Config{KubeVersion: o.KubeVersion})
+	if err != nil {
+		return nil, false, fmt.Errorf("--policy: %w", err)
+	}
+	for _, problem := range slices.Concat(p.Problems, p.Unbound) {
+		s.Complain(problem)
+	}
+	if len(p.Problems) == 0 && len(p.Unbound) == len(p.Set.Policies()) {
+		return nil, false, fmt.Errorf("--policy: no policy in %s has an effect", strings.Join(o.Policies, ", "))
+	}
+	return p, len(p.Problems) > 0, nil
+}
+
+// runPolicies returns the results for the validations that match the version, or nil if there are
+// none.
+func (v *versionSearch) runPolicies(p *policies.Policies) (*VersionPart, error) {
+	f, err := requests.New(v.ctx, v.crd, v.engine, v.name, requests.Config{
+		Set: p.Set, Documents: p.Documents(), User: policyrequest.User("", nil), Steps: v.o.Steps, Seed: v.o.Seed,
+	})
+	if err != nil {
+		return nil, v.unlessDone(err)
+	}
+	part := &VersionPart{Name: v.name, Rules: []*RulePart{}}
+	for _, validation := range f.Validations() {
+		at := p.Validation(validation.Policy, validation.Index)
+		one := &PolicyPart{Policy: validation.Policy, Validation: validation.Index, Expression: validation.Expression, File: at.File, Line: at.Line}
+		for _, want := range v.o.policyWants() {
+			answer, err := f.Find(v.ctx, validation, want)
+			if err != nil {
+				return part, v.unlessDone(err)
+			}
+			one.set(want, policyFinding(answer))
+			v.step()
+		}
+		part.Policies = append(part.Policies, one)
+	}
+	if len(part.Policies) == 0 {
+		return nil, nil
+	}
+	return part, nil
+}
+
+// unlessDone returns err, or nil if the run was interrupted.
+func (v *versionSearch) unlessDone(err error) error {
+	if v.ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// policyWants returns the selected outcomes of policies.
+func (o *Options) policyWants() (wants []requests.Want) {
+	if o.Want != "error" {
+		wants = append(wants, requests.Denied)
+	}
+	if o.Want != "refused" {
+		wants = append(wants, requests.Fails)
+	}
+	return wants
+}
+
+func policyFinding(a *requests.Answer) *PolicyFinding {
+	f := &PolicyFinding{Status: search.Unknown, Searched: a.Tried}
+	if r := a.Request; r != nil {
+		*f = PolicyFinding{
+			Status: search.Found, Operation: strings.ToLower(string(r.Operation)), User: r.User.Name, Groups: r.User.Groups, Namespace: r.Namespace,
+			Object: withoutGeneration(r.Object), Old: withoutGeneration(r.OldObject), Binding: a.Binding, Actions: a.Actions, Message: a.Message, Searched: a.Tried,
+		}
+	}
+	return f
+}
+
+// withoutGeneration returns an object without the generation, which the server sets.
+func withoutGeneration(obj map[string]any) map[string]any {
+	meta, ok := obj["metadata"].(map[string]any)
+	if !ok {
+		return obj
+	}
+	obj, meta = maps.Clone(obj), maps.Clone(meta)
+	delete(meta, "generation")
+	obj["metadata"] = meta
+	return obj
+}
+
+func (p *PolicyPart) set(want requests.Want, f *PolicyFinding) {
+	if want == requests.Denied {
+		p.Denied = f
+	} else {
+		p.Error = f
+	}
+}
+
+func (s *Summary) countPolicy(p *PolicyPart) {
+	if s.Policies == nil {
+		s.Policies = &PolicySummary{}
+	}
+	s.Policies.Validations++
+	switch {
+	case p.Denied == nil:
+	case p.Denied.Status == search.Found:
+		s.Policies.Denied++
+	default:
+		s.Policies.Unknown++
+	}
+	if p.Error != nil && p.Error.Status == search.Found {
+		s.Policies.Errors++
+	}
+}
+
+// errNoPolicyMatches reports that a search has no questions.
+var errNoPolicyMatches = errors.New("no policy matches the resources of the CRDs: check spec.matchConstraints.resourceRules")
+
+// name identifies a validation.
+func (p *PolicyPart) name() string {
+	return fmt.Sprintf("policy %s, spec.validations[%d]", p.Policy, p.Validation)
+}
+
+// policyAnswer is an answer with words for people.
+type policyAnswer struct {
+	words string
+	*PolicyFinding
+}
+
+// answers returns the answers for the validation, in order.
+func (p *PolicyPart) answers() (all []policyAnswer) {
+	for _, a := range []policyAnswer{{"is denied", p.Denied}, {"makes the policy fail", p.Error}} {
+		switch f := a.PolicyFinding; {
+		case f == nil:
+			continue
+		case f.Status != search.Found:
+			a.words = fmt.Sprintf("no request found that %s (%s tried)", a.words, phrase.Count(f.Searched, "request"))
+		default:
+			in := ""
+			if f.Namespace != "" {
+				in = " in namespace " + f.Namespace
+			}
+			a.words = fmt.Sprintf("this %s by %s%s %s:", f.Operation, f.User, in, a.words)
+		}
+		all = append(all, a)
+	}
+	return all
+}
+
+// policy writes the results for a validation as text.
+func (p *textPrinter) policy(b *strings.Builder, part *PolicyPart) error {
+	fmt.Fprintf(b, "%s\n", p.cut("  "+string(untrusted.Line(part.name()))+": "+string(untrusted.Line(lex.Flat(part.Expression)))))
+	for _, a := range part.answers() {
+		fmt.Fprintf(b, "    %s\n", untrusted.Line(a.words))
+		if a.Status != search.Found {
+			continue
+		}
+		fmt.Fprintf(b, "      %s\n", untrusted.Line(a.Message))
+		for _, form := range []struct {
+			title string
+			obj   map[string]any
+		}{{"old object:", a.Old}, {"object:", a.Object}} {
+			if form.obj == nil {
+				continue
+			}
+			fmt.Fprintf(b, "      %s\n", form.title)
+			if err := indented(b, "        ", form.obj, nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/google/cel-go/common/types/ref"
+
+	"github.com/celadon-cel/celadon/engine/x/eval"
+	"github.com/celadon-cel/celadon/engine/x/expr"
+)
+
+// An Outcome is the result of an expression that belongs to no policy.
+type Outcome struct {
+	// Value is decoded JSON. It is nil if Failure is set.
+	Value any
+	// Type is the type of the expression, such as "bool" or "list(string)".
+	Type string
+	// Cost is in CEL cost units, with the variables that were evaluated.
+	Cost int64
+	// Failure is the error of the evaluation.
+	Failure string
+	// Undecided is the reason why the result is not known, or "".
+	Undecided string
+}
+
+// An ExpressionError reports that an expression does not compile.
+type ExpressionError struct{ Detail string }
+
+func (e *ExpressionError) Error() string { return e.Detail }
+
+// maxOutcome limits the size of a value in bytes.
+const maxOutcome = 16 << 20
+
+// Eval evaluates an expression of any type as if it were in a policy: with its variables, and for the
+// params object of its first binding that has one. The policy need not match the request. The error is
+// an *ExpressionError if the expression does not compile.
+func (s *Set) Eval(ctx context.Context, req Request, policy, source string) (out *Outcome, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			out, err = nil, internal(policy, p)
+		}
+	}()
+	i := slices.IndexFunc(s.policies, func(p *compiledPolicy) bool { return p.name == policy })
+	if i < 0 {
+		return nil, fmt.Errorf("no policy %q", policy)
+	}
+	if err := req.check(); err != nil {
+		return nil, err
+	}
+	p := s.policies[i]
+	scope, err := p.explained()
+	if err != nil {
+		return nil, err
+	}
+	x, typeName, err := scope.compile(source)
+	if err != nil {
+		return nil, err
+	}
+	at := situation{set: s, req: &req}
+	params, unknown := s.firstParams(p, &req)
+	program := *scope.program
+	for root := range program.uses {
+		program.uses[root] = true
+	}
+	r := newRun(&program)
+	r.start(ctx, maxWork)
+	r.authority.decide = s.authorize
+	to := at.to(target{resource: req.Resource, kind: req.Kind})
+	r.bindRequest(&at, to, params)
+	if expr.Mentions(x.checked, "namespaceObject") {
+		r.bindNamespace(&at, at.filteredNamespace)
+	}
+	r.bindRequestValue(&at, to.resource, to)
+	return r.outcome(x, typeName, unknown), ctx.Err()
+}
+
+// outcome evaluates an expression. unknown is the reason why params are not known, or "".
+func (r *run) outcome(x *expression, typeName, unknown string) *Outcome {
+	r.variables.reset()
+	res := r.evaluate(x, r.activation)
+	out := &Outcome{Type: typeName, Cost: addCost(r.variableCost, res.Cost), Undecided: r.whyUndecided()}
+	switch {
+	case res.Err != nil:
+		r.note(res.Err)
+		out.Failure = res.Err.Error()
+		if unknown != "" {
+			out.Failure += " (" + unknown + ")"
+		}
+	case !fits(res.Value):
+		out.Failure = "the value is too large to show"
+	default:
+		out.Value = expr.Native(res.Value)
+	}
+	return out
+}
+
+func fits(v ref.Val) bool {
+	_, ok := eval.TextSize(v, maxOutcome)
+	return ok
+}
+
+// firstParams returns the first params object of a policy for a request, or nil. unknown is the reason
+// if a binding has params that are not available.
+func (s *Set) firstParams(p *compiledPolicy, req *Request) (params map[string]any, unknown string) {
+	for _, b := range p.bindings {
+		found, missing := s.paramsOf(p, b, req)
+		if missing != nil {
+			unknown = missing.undecided + missing.failure
+		}
+		if len(found) > 0 && found[0] != nil {
+			return found[0], ""
+		}
+	}
+	return nil, unknown
+}
+
+// compile compiles an expression in the scope of the policy.
+func (x *explainer) compile(source string) (*expression, string, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var detail string
+	x.compiler.report = func(_, text string) { detail = text }
+	compiled, t := x.compiler.compile("", source, x.program.roots)
+	if detail != "" || t == nil {
+		return nil, "", &ExpressionError{detail}
+	}
+	return compiled, t.String(), nil
+}
+
+// VariableNames returns the names of a policy's variables, or nil if there is no such policy.
+func (s *Set) VariableNames(policy string) []string {
+	for _, p := range s.policies {
+		if p.name == policy {
+			return slices.Clone(p.program.variableNames)
+		}
+	}
+	return nil
+}

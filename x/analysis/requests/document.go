@@ -1,0 +1,114 @@
+package requests
+
+import (
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/celadon-cel/celadon/engine/policy"
+)
+
+// A document is a ValidatingAdmissionPolicy with the parts that a search uses.
+type document struct {
+	name        string
+	fields      map[string]any // spec
+	validations []string
+	variables   map[string]string
+	conditions  []string
+	hasParams   bool
+	selectors   []map[string]any // namespace and object selectors, also of bindings
+	// params are objects that bindings refer to by name.
+	params []map[string]any
+}
+
+// documentsOf returns the policies among documents.
+func documentsOf(documents []map[string]any) (policies []*document) {
+	for _, doc := range documents {
+		if doc["kind"] != "ValidatingAdmissionPolicy" {
+			continue
+		}
+		spec := object(doc, "spec")
+		d := &document{name: text(object(doc, "metadata"), "name"), fields: spec, variables: map[string]string{}, hasParams: spec["paramKind"] != nil}
+		for _, v := range list(spec, "validations") {
+			d.validations = append(d.validations, text(v, "expression"))
+		}
+		for _, v := range list(spec, "variables") {
+			d.variables[text(v, "name")] = text(v, "expression")
+		}
+		for _, c := range list(spec, "matchConditions") {
+			d.conditions = append(d.conditions, text(c, "expression"))
+		}
+		d.bind(documents)
+		policies = append(policies, d)
+	}
+	return policies
+}
+
+// bind adds the selectors and params of the policy's bindings.
+func (d *document) bind(documents []map[string]any) {
+	add := func(constraints map[string]any) {
+		d.selectors = append(d.selectors, object(constraints, "objectSelector"))
+	}
+	add(object(d.fields, "matchConstraints"))
+	for _, doc := range documents {
+		spec := object(doc, "spec")
+		if doc["kind"] != "ValidatingAdmissionPolicyBinding" || text(spec, "policyName") != d.name {
+			continue
+		}
+		add(object(spec, "matchResources"))
+		kind, name := object(d.fields, "paramKind"), text(object(spec, "paramRef"), "name")
+		for _, candidate := range documents {
+			if name != "" && candidate["kind"] == kind["kind"] && candidate["apiVersion"] == kind["apiVersion"] && text(object(candidate, "metadata"), "name") == name {
+				d.params = append(d.params, candidate)
+			}
+		}
+	}
+}
+
+// operations returns the operations of the policy's rules that match a resource in any version that
+// the CRD serves.
+func (d *document) operations(resource schema.GroupVersionResource, crd *apiextensionsv1.CustomResourceDefinition) (found []policy.Operation) {
+	versions := []string{resource.Version}
+	for _, v := range crd.Spec.Versions {
+		versions = append(versions, v.Name)
+	}
+	for _, operation := range []policy.Operation{policy.OperationDelete, policy.OperationCreate, policy.OperationUpdate} {
+		if slices.ContainsFunc(list(object(d.fields, "matchConstraints"), "resourceRules"), func(rule map[string]any) bool {
+			return has(rule, "operations", string(operation)) && has(rule, "apiGroups", resource.Group) && has(rule, "apiVersions", versions...) &&
+				has(rule, "resources", resource.Resource, "*/*")
+		}) {
+			found = append(found, operation)
+		}
+	}
+	return found
+}
+
+// has reports whether a list of a rule contains any of the items, or all of them as "*".
+func has(rule map[string]any, field string, items ...string) bool {
+	all, _ := rule[field].([]any)
+	return slices.ContainsFunc(all, func(v any) bool {
+		s, _ := v.(string)
+		return s == "*" || slices.Contains(items, s)
+	})
+}
+
+func object(in map[string]any, field string) map[string]any {
+	out, _ := in[field].(map[string]any)
+	return out
+}
+
+func list(in map[string]any, field string) (items []map[string]any) {
+	all, _ := in[field].([]any)
+	for _, v := range all {
+		item, _ := v.(map[string]any)
+		items = append(items, item)
+	}
+	return items
+}
+
+func text(in map[string]any, field string) string {
+	s, _ := in[field].(string)
+	return strings.TrimSpace(s)
+}

@@ -1,0 +1,288 @@
+package requests
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/x/analysis/search"
+)
+
+// Config determines the policies, the requests, and the effort. The same configuration and CRD always
+// produce the same requests.
+type Config struct {
+	// Set is compiled from Documents.
+	Set       *policy.Set
+	Documents []map[string]any
+	// User sends the requests, unless other users have another effect.
+	User policy.User
+	// Steps is the number of requests that may be evaluated for a question; 0 is search.DefaultSteps.
+	Steps int
+	Seed  uint64
+}
+
+// Want is a wanted outcome.
+type Want string
+
+// The outcomes.
+const (
+	// Denied: the expression is false, and the binding has an effect.
+	Denied Want = "denied"
+	// Fails: the expression, or the policy as a whole, cannot be evaluated.
+	Fails Want = "error"
+)
+
+// A Validation is a validation of a policy that matches the CRD's resource.
+type Validation struct {
+	Policy string
+	// Index is that in spec.validations.
+	Index      int
+	Expression string
+}
+
+// An Answer is the result of a question.
+type Answer struct {
+	// Request is nil if nothing was found.
+	Request *policy.Request
+	// Binding, Actions, and Message are those of the decision.
+	Binding string
+	Actions []policy.Action
+	Message string
+	// Tried is the number of requests that were evaluated.
+	Tried int
+}
+
+// A Finder finds requests for the objects of a version of a CRD. It is not safe for concurrent use.
+type Finder struct {
+	cfg      Config
+	crd      *apiextensionsv1.CustomResourceDefinition
+	engine   *engine.Engine
+	version  string
+	search   *search.Search
+	policies []*document
+	objects  []map[string]any // that the CRD accepts
+	random   *rand.Rand
+	tried    int
+}
+
+// pool is the number of random objects.
+const pool = 60
+
+// New returns a Finder for a version of a CRD. e must be compiled from the CRD.
+func New(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, version string, cfg Config) (*Finder, error) {
+	if cfg.Steps == 0 {
+		cfg.Steps = search.DefaultSteps
+	}
+	s, err := search.New(crd, e, version, search.Config{Seed: cfg.Seed})
+	if err != nil {
+		return nil, err
+	}
+	f := &Finder{cfg: cfg, crd: crd, engine: e, version: version, search: s, random: rand.New(rand.NewPCG(cfg.Seed, 0))}
+	resource := schema.GroupVersionResource{Group: crd.Spec.Group, Version: version, Resource: crd.Spec.Names.Plural}
+	for _, d := range documentsOf(cfg.Documents) {
+		if len(d.operations(resource, crd)) > 0 {
+			f.policies = append(f.policies, d)
+		}
+	}
+	if len(f.policies) == 0 {
+		return f, nil
+	}
+	return f, f.sample(ctx)
+}
+
+// sample fills the pool with objects that the CRD accepts: a small one, a large one, and random ones.
+func (f *Finder) sample(ctx context.Context) error {
+	for _, full := range []bool{false, true} {
+		a, err := f.search.Sample(ctx, full)
+		if err != nil {
+			return err
+		}
+		if a.Witness != nil {
+			f.objects = append(f.objects, a.Witness.Object)
+		}
+	}
+	return f.search.Samples(ctx, pool, func(obj map[string]any) bool {
+		f.objects = append(f.objects, obj)
+		return true
+	})
+}
+
+// Validations returns the validations of the policies that match the CRD's resource, in the order of
+// the documents.
+func (f *Finder) Validations() (all []Validation) {
+	for _, d := range f.policies {
+		for i, expression := range d.validations {
+			all = append(all, Validation{Policy: d.name, Index: i, Expression: expression})
+		}
+	}
+	return all
+}
+
+// Find searches for a request with a wanted outcome. It returns an error if ctx is done, or on an
+// internal error.
+func (f *Finder) Find(ctx context.Context, v Validation, want Want) (*Answer, error) {
+	i := slices.IndexFunc(f.policies, func(d *document) bool { return d.name == v.Policy })
+	if i < 0 || v.Index < 0 || v.Index >= len(f.policies[i].validations) {
+		return nil, fmt.Errorf("policy %s has no validation %d that matches the resource", v.Policy, v.Index)
+	}
+	q := &question{Finder: f, document: f.policies[i], index: v.Index, want: want}
+	f.tried = 0
+	req, err := q.find(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a := &Answer{Request: req, Tried: f.tried}
+	if req == nil {
+		return a, nil
+	}
+	res, err := f.cfg.Set.Evaluate(ctx, *req)
+	if err != nil {
+		return nil, err
+	}
+	a.Binding, a.Actions, a.Message = q.decision(res)
+	return a, nil
+}
+
+// A question is a validation with the wanted outcome.
+type question struct {
+	*Finder
+	document *document
+	index    int
+	want     Want
+}
+
+// find returns the request that was found, or nil.
+func (q *question) find(ctx context.Context) (*policy.Request, error) {
+	resource := schema.GroupVersionResource{Group: q.crd.Spec.Group, Version: q.version, Resource: q.crd.Spec.Names.Plural}
+	operations := q.document.operations(resource, q.crd)
+	for _, candidates := range []func(context.Context, policy.Operation, func(*policy.Request) (bool, error)) error{q.plain, q.translated, q.varied} {
+		for _, operation := range operations {
+			var found *policy.Request
+			err := candidates(ctx, operation, func(req *policy.Request) (bool, error) {
+				ok, err := q.holds(ctx, req)
+				if ok {
+					found = req
+				}
+				return ok || q.tried >= q.cfg.Steps, err
+			})
+			if err != nil {
+				return nil, err
+			}
+			if found != nil {
+				return q.shrink(ctx, found)
+			}
+		}
+	}
+	return nil, nil
+}
+
+// holds reports whether a request has the wanted outcome.
+func (q *question) holds(ctx context.Context, req *policy.Request) (bool, error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	q.tried++
+	res, err := q.cfg.Set.Evaluate(ctx, *req)
+	if err != nil {
+		return false, err
+	}
+	binding, _, _ := q.decision(res)
+	return binding != "", nil
+}
+
+// decision returns the binding, actions, and message of a decision with the wanted outcome, or "".
+func (q *question) decision(res *policy.Result) (binding string, actions []policy.Action, message string) {
+	for _, e := range res.Evaluations {
+		if e.Policy != q.document.name {
+			continue
+		}
+		for _, d := range e.Decisions {
+			if d.Failed == (q.want == Fails) && (d.Validation == q.index || d.Validation < 0 && q.index == 0) {
+				return e.Binding, d.Actions, d.Message
+			}
+		}
+	}
+	return "", nil, ""
+}
+
+// request returns the request for an operation on an object. old is the old object of an update, or
+// the object that is deleted.
+func (f *Finder) request(operation policy.Operation, object, old map[string]any) *policy.Request {
+	of := object
+	if of == nil {
+		of = old
+	}
+	req := &policy.Request{
+		Operation: operation, Object: object, OldObject: old, User: f.cfg.User,
+		Resource: schema.GroupVersionResource{Group: f.crd.Spec.Group, Version: f.version, Resource: f.crd.Spec.Names.Plural},
+		Kind:     schema.GroupVersionKind{Group: f.crd.Spec.Group, Version: f.version, Kind: f.crd.Spec.Names.Kind},
+	}
+	meta, _ := of["metadata"].(map[string]any)
+	req.Name, _ = meta["name"].(string)
+	if f.engine.Namespaced() {
+		if req.Namespace, _ = meta["namespace"].(string); req.Namespace == "" {
+			req.Namespace = "default"
+		}
+	}
+	return req
+}
+
+// plain yields requests with a small and a large object.
+func (q *question) plain(ctx context.Context, operation policy.Operation, yield func(*policy.Request) (stop bool, err error)) error {
+	for _, obj := range q.objects[:min(2, len(q.objects))] {
+		req, err := q.with(ctx, operation, obj, obj)
+		if err != nil || req == nil {
+			return err
+		}
+		if stop, err := q.byAll(req, yield); stop || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ordinary is a user without privileges.
+var ordinary = policy.User{Name: "jane", Groups: []string{"system:authenticated"}}
+
+// byAll yields a request as sent by the configured user, and by an ordinary one.
+func (q *question) byAll(req *policy.Request, yield func(*policy.Request) (stop bool, err error)) (stop bool, err error) {
+	if stop, err := yield(req); stop || err != nil {
+		return true, err
+	}
+	other := *req
+	other.User = ordinary
+	return yield(&other)
+}
+
+// with returns a request with an object, and with old for an update, or nil if the CRD rejects it. Old
+// objects have defaults, as the server reads them.
+func (q *question) with(ctx context.Context, operation policy.Operation, object, old map[string]any) (*policy.Request, error) {
+	asked := engine.Request{Object: object}
+	switch operation {
+	case policy.OperationDelete:
+		stored, err := q.engine.Convert(ctx, object, q.version)
+		if err != nil {
+			return nil, ctx.Err()
+		}
+		return q.request(operation, nil, stored), nil
+	case policy.OperationUpdate:
+		var err error
+		if asked.OldObject, err = q.engine.Convert(ctx, old, q.version); err != nil {
+			return nil, ctx.Err()
+		}
+	}
+	res, err := q.engine.Validate(ctx, asked)
+	if err != nil {
+		return nil, ctx.Err() // otherwise the object is undecided
+	}
+	if !res.Allowed {
+		return nil, nil
+	}
+	return q.request(operation, res.Object, asked.OldObject), nil
+}

@@ -1,0 +1,178 @@
+package requests_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/x/analysis/requests"
+)
+
+const crdText = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.example.com}
+spec:
+  group: example.com
+  names: {kind: Thing, plural: things}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        required: [spec]
+        properties:
+          spec:
+            type: object
+            required: [size]
+            x-kubernetes-validations: [{rule: self.size != 7}]
+            properties:
+              size: {type: integer, minimum: 0, maximum: 1000000}
+              mode: {type: string, maxLength: 20}
+              image: {type: string, maxLength: 100}
+              ports: {type: array, maxItems: 5, items: {type: object, properties: {port: {type: integer}, name: {type: string, maxLength: 10}}}}
+`
+
+// policyText returns a policy with a binding, for the given operations and further fields of spec.
+func policyText(operations, expression, fields string) string {
+	return fmt.Sprintf(`
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: p}
+spec:
+  matchConstraints: {resourceRules: [{apiGroups: [example.com], apiVersions: [v1], operations: %s, resources: [things]}]}
+  validations: [{expression: %q}]
+%s
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: b}
+spec: {policyName: p, validationActions: [Deny], paramRef: {name: limits, parameterNotFoundAction: Deny}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: limits, namespace: default}
+data: {max: "31337", word: teapot}
+`, operations, expression, fields)
+}
+
+// finder returns a Finder with a policy.
+func finder(t testing.TB, text string, steps int) *requests.Finder {
+	t.Helper()
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.UnmarshalStrict([]byte(crdText), crd); err != nil {
+		t.Fatal(err)
+	}
+	e, err := engine.Compile(crd, engine.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var documents []map[string]any
+	for _, text := range strings.Split(text, "---\n") {
+		var doc map[string]any
+		if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
+			t.Fatal(err)
+		}
+		documents = append(documents, doc)
+	}
+	set, err := policy.Compile(documents, policy.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := requests.New(t.Context(), crd, e, "v1", requests.Config{Set: set, Documents: documents, Seed: 1, Steps: steps, User: policy.User{Name: "admin", Groups: []string{"admins"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestFind(t *testing.T) {
+	t.Parallel()
+	const params = "  paramKind: {apiVersion: v1, kind: ConfigMap}"
+	for _, tt := range []struct {
+		operations, expression, fields string
+		want                           requests.Want
+		found                          policy.Operation // "" if there is no such request
+	}{
+		{`[CREATE]`, "object.spec.size <= 5", "", requests.Denied, policy.OperationCreate},
+		{`[CREATE]`, "object.spec.size != 424242", "", requests.Denied, policy.OperationCreate},
+		{`[CREATE]`, "object.spec.size != int(params.data.max)", params, requests.Denied, policy.OperationCreate},
+		{`[CREATE]`, "!has(object.spec.mode) || object.spec.mode != params.data.word", params, requests.Denied, policy.OperationCreate},
+		{`[CREATE]`, "object.spec.size != 7", "", requests.Denied, ""}, // the CRD rejects it
+		{`[UPDATE]`, "object.spec.size >= oldObject.spec.size", "", requests.Denied, policy.OperationUpdate},
+		{`["*"]`, "variables.half <= 500", "  variables: [{name: half, expression: object.spec.size / 2}]", requests.Denied, policy.OperationCreate},
+		{`[CREATE]`, "!has(object.spec.ports) || object.spec.ports.all(p, has(p.name) && p.port > 1024)", "", requests.Denied, policy.OperationCreate},
+		{`[CREATE]`, "!has(object.metadata.labels) || !('tier' in object.metadata.labels) || object.metadata.labels.tier != 'gold'", "", requests.Denied, policy.OperationCreate},
+		{`[CREATE]`, "request.userInfo.username != 'mallory'", "", requests.Denied, policy.OperationCreate},
+		{`[CREATE]`, "object.spec.size < 5", "  matchConditions: [{name: c, expression: \"!('admins' in request.userInfo.groups)\"}]", requests.Denied, policy.OperationCreate},
+		{`[DELETE]`, "oldObject.spec.size < 5", "", requests.Denied, policy.OperationDelete},
+		// Failures: null on DELETE, a missing field, and an index.
+		{`["*"]`, "object.spec.size < 5", "", requests.Fails, policy.OperationDelete},
+		{`[CREATE, UPDATE]`, "object.spec.mode == 'a'", "", requests.Fails, policy.OperationCreate},
+		{`[CREATE]`, "object.spec.size < 1000 || object.spec.ports[4].port > 0", "", requests.Fails, policy.OperationCreate},
+		{`[CREATE]`, "object.metadata.labels.team != ''", "", requests.Fails, policy.OperationCreate},
+		{`[CREATE]`, "object.spec.size < 5 || object.spec.size / (object.spec.size - 4242) >= 0", "", requests.Fails, policy.OperationCreate},
+		{`[CREATE]`, "!has(object.spec.mode) || object.spec.mode == 'a'", "", requests.Fails, ""},
+	} {
+		t.Run(string(tt.want)+" "+tt.expression, func(t *testing.T) {
+			t.Parallel()
+			f := finder(t, policyText(tt.operations, tt.expression, tt.fields), 0)
+			all := f.Validations()
+			if len(all) != 1 || all[0].Expression != tt.expression {
+				t.Fatalf("got %v", all)
+			}
+			a, err := f.Find(t.Context(), all[0], tt.want)
+			switch {
+			case err != nil:
+				t.Fatal(err)
+			case a.Request == nil:
+				if tt.found != "" {
+					t.Errorf("nothing found with %d requests", a.Tried)
+				}
+			case a.Request.Operation != tt.found || a.Binding != "b" || a.Message == "":
+				t.Errorf("got %+v, want operation %q", a, tt.found)
+			}
+		})
+	}
+}
+
+// TestFindNothing checks policies that do not match the resource, and questions that do not exist.
+func TestFindNothing(t *testing.T) {
+	t.Parallel()
+	f := finder(t, strings.ReplaceAll(policyText(`[CREATE]`, "true", ""), "[things]", "[others]"), 0)
+	if all := f.Validations(); len(all) != 0 {
+		t.Errorf("got %v", all)
+	}
+	if _, err := f.Find(t.Context(), requests.Validation{Policy: "p"}, requests.Denied); err == nil {
+		t.Error("no error")
+	}
+}
+
+// TestFindHostile checks that a search with hostile expressions ends after its steps.
+func TestFindHostile(t *testing.T) {
+	t.Parallel()
+	var variables []string
+	for i := range 60 { // each translation would be twice as long as the one before
+		variables = append(variables, fmt.Sprintf("{name: v%d, expression: 'variables.v%d + variables.v%[2]d'}", i+1, i))
+	}
+	doubling := "  variables: [{name: v0, expression: object.spec.size}, " + strings.Join(variables, ", ") + "]"
+	for _, expression := range []string{
+		"variables.v60 != 1",
+		"object.spec.image.matches('(a+)+$') || true",
+		"object.spec.?mode.orValue('').replace('', object.spec.?image.orValue('a')).size() >= 0",
+		strings.Repeat("!", 200) + "true",
+	} {
+		f := finder(t, policyText(`["*"]`, expression, doubling), 60)
+		if _, err := f.Find(t.Context(), f.Validations()[0], requests.Denied); err != nil {
+			t.Errorf("%s: %v", expression, err)
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package requests
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/policy"
+)
+
+// maxReductions limits the attempts to reduce a request.
+const maxReductions = 400
+
+// shrink returns a request with the same outcome and fewer fields.
+func (q *question) shrink(ctx context.Context, req *policy.Request) (*policy.Request, error) {
+	left := maxReductions
+	if user := *req; q.cfg.User.Name != req.User.Name || len(q.cfg.User.Groups) != len(req.User.Groups) {
+		user.User = q.cfg.User
+		if ok, err := q.holds(ctx, &user); err != nil {
+			return nil, err
+		} else if ok {
+			req = &user
+		}
+	}
+	for changed := true; changed && left > 0; {
+		changed = false
+		for _, next := range q.smaller(ctx, req) {
+			if left--; left <= 0 {
+				break
+			}
+			ok, err := q.holds(ctx, next)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				req, changed = next, true
+				break
+			}
+		}
+	}
+	return req, nil
+}
+
+// smaller returns the accepted requests in which one field of the object or of the old object is
+// missing.
+func (q *question) smaller(ctx context.Context, req *policy.Request) (all []*policy.Request) {
+	for obj := range reduced(req.Object, true) {
+		asked := engine.Request{Object: obj, OldObject: req.OldObject}
+		if res, err := q.engine.Validate(ctx, asked); err == nil && res.Allowed && size(res.Object) < size(req.Object) {
+			next := *req
+			next.Object = res.Object
+			all = append(all, &next)
+		}
+	}
+	for old := range reduced(req.OldObject, true) {
+		old, err := q.engine.Convert(ctx, old, q.version)
+		if err != nil || size(old) >= size(req.OldObject) {
+			continue // the field has a default
+		}
+		asked := engine.Request{Object: old}
+		if req.Object != nil {
+			asked = engine.Request{Object: req.Object, OldObject: old}
+		}
+		if res, err := q.engine.Validate(ctx, asked); err == nil && res.Allowed {
+			next := *req
+			next.OldObject = old
+			all = append(all, &next)
+		}
+	}
+	return all
+}
+
+// reduced yields copies of an object that each lack one field or item.
+func reduced(obj map[string]any, root bool) func(yield func(map[string]any) bool) {
+	return func(yield func(map[string]any) bool) {
+		for _, name := range slices.Sorted(maps.Keys(obj)) {
+			if root && (name == "apiVersion" || name == "kind") {
+				continue
+			}
+			without := maps.Clone(obj)
+			delete(without, name)
+			if (!root || name != "metadata") && !yield(without) {
+				return
+			}
+			inner := func(v any) bool {
+				with := maps.Clone(obj)
+				with[name] = v
+				return yield(with)
+			}
+			switch v := obj[name].(type) {
+			case map[string]any:
+				for smaller := range reduced(v, false) {
+					if _, named := smaller["name"]; root && name == "metadata" && !named {
+						continue
+					}
+					if !inner(smaller) {
+						return
+					}
+				}
+			case []any:
+				for i := range v {
+					if !inner(slices.Delete(slices.Clone(v), i, i+1)) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// size returns the number of values in v.
+func size(v any) (n int) {
+	n = 1
+	switch v := v.(type) {
+	case map[string]any:
+		for _, item := range v {
+			n += size(item)
+		}
+	case []any:
+		for _, item := range v {
+			n += size(item)
+		}
+	}
+	return n
+}

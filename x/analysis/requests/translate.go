@@ -1,0 +1,234 @@
+package requests
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/x/analysis/search"
+)
+
+// How it works: in a rule at the root of a CRD, self is the object and oldSelf is the old object. A
+// validation becomes such a rule by replacing text: object and oldObject by these roots, or by null if
+// the operation lacks them, variables by their expressions, and what a request and params contain by
+// constants. The positions of variables come from the parser. If the result does not compile as a
+// rule, for example because it reads labels, which rules do not see, there is no translation.
+
+const (
+	// maxTranslation limits the length of a rule in bytes, because variables can use variables.
+	maxTranslation = 64 << 10
+	null           = "dyn(null)"
+)
+
+// translated yields requests that a search for the rule that corresponds to the validation finds.
+func (q *question) translated(ctx context.Context, operation policy.Operation, yield func(*policy.Request) (stop bool, err error)) error {
+	t, err := newTranslator(q.document, operation, q.request(operation, nil, nil))
+	if err != nil {
+		return err
+	}
+	rule, ok := t.translate(q.document.validations[q.index], 0)
+	if !ok || t.usesOld && operation != policy.OperationUpdate {
+		return nil
+	}
+	crd := withRule(q.crd, q.version, rule)
+	e, err := engine.Compile(crd, engine.Config{KubeVersion: q.engine.KubeVersion()})
+	if e == nil || err != nil {
+		return nil // it is not a rule
+	}
+	s, err := search.New(crd, e, q.version, search.Config{Seed: q.cfg.Seed, Steps: q.cfg.Steps})
+	if err != nil {
+		return err
+	}
+	rules := s.Rules()
+	at := slices.IndexFunc(rules, func(r engine.RuleRef) bool { return r.Path == "" && r.Rule == rule })
+	if at < 0 {
+		return nil
+	}
+	want := search.Refused
+	if q.want == Fails {
+		want = search.Errs
+	}
+	answer, err := s.Find(ctx, rules[at], want)
+	if err != nil {
+		return err
+	}
+	q.tried += answer.Searched
+	if answer.Witness == nil || answer.Witness.Operation == search.Status {
+		return nil
+	}
+	w := answer.Witness
+	req, err := q.with(ctx, operation, w.Object, w.Old)
+	if err != nil || req == nil || operation == policy.OperationUpdate && w.Old == nil {
+		return err
+	}
+	_, err = q.byAll(req, yield)
+	return err
+}
+
+// withRule returns a copy of a CRD with another rule at the root of a version.
+func withRule(crd *apiextensionsv1.CustomResourceDefinition, version, rule string) *apiextensionsv1.CustomResourceDefinition {
+	out := *crd
+	out.Spec.Versions = slices.Clone(crd.Spec.Versions)
+	for i := range out.Spec.Versions {
+		v := &out.Spec.Versions[i]
+		if v.Name != version || v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
+			continue
+		}
+		root := *v.Schema.OpenAPIV3Schema
+		root.XValidations = append(slices.Clone(root.XValidations), apiextensionsv1.ValidationRule{Rule: rule})
+		v.Schema = &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &root}
+	}
+	return &out
+}
+
+// A translator translates expressions of a policy to rules.
+type translator struct {
+	env      *cel.Env
+	document *document
+	// roots holds the texts of the roots object and oldObject.
+	roots map[string]string
+	// values holds the values of other roots, if they are known.
+	values  map[string]any
+	usesOld bool
+}
+
+func newTranslator(d *document, operation policy.Operation, req *policy.Request) (*translator, error) {
+	env, err := cel.NewEnv(cel.OptionalTypes(), cel.EnableMacroCallTracking())
+	if err != nil {
+		return nil, err
+	}
+	t := &translator{env: env, document: d, values: map[string]any{
+		"request": map[string]any{
+			"operation": string(operation), "namespace": req.Namespace, "name": req.Name, "userInfo": map[string]any{"username": req.User.Name},
+		},
+	}}
+	switch operation {
+	case policy.OperationCreate:
+		t.roots = map[string]string{"object": "self", "oldObject": null}
+	case policy.OperationDelete:
+		t.roots = map[string]string{"object": null, "oldObject": "self"}
+	default:
+		t.roots = map[string]string{"object": "self", "oldObject": "oldSelf"}
+	}
+	if len(d.params) == 1 {
+		t.values["params"] = d.params[0]
+	}
+	return t, nil
+}
+
+// selection matches the fields that are selected after a root. A name before a parenthesis is a call.
+var selection = regexp.MustCompile(`^(\s*\.\s*[A-Za-z_]\w*)+`)
+
+// translate returns the rule for an expression. depth counts the variables around it.
+func (t *translator) translate(source string, depth int) (string, bool) {
+	parsed, issues := t.env.Parse(source)
+	if issues.Err() != nil || depth > len(t.document.variables) {
+		return "", false
+	}
+	runes := []rune(source)
+	var b strings.Builder
+	last := 0
+	for _, ident := range t.idents(parsed) {
+		if ident.offset < last {
+			continue
+		}
+		text, length, ok := t.replacement(ident.name, string(runes[ident.offset+len(ident.name):]), depth)
+		if !ok {
+			return "", false
+		}
+		b.WriteString(string(runes[last:ident.offset]) + text)
+		last = ident.offset + len(ident.name) + length
+		if b.Len() > maxTranslation {
+			return "", false
+		}
+	}
+	b.WriteString(string(runes[last:]))
+	return b.String(), true
+}
+
+// An ident is a variable in an expression, with its position in characters.
+type ident struct {
+	name   string
+	offset int
+}
+
+// idents returns the variables in an expression that are not variables of macros, by position.
+func (t *translator) idents(parsed *cel.Ast) (found []ident) {
+	tree := parsed.NativeRep()
+	visit := ast.NewExprVisitor(func(e ast.Expr) {
+		if e.Kind() != ast.IdentKind || !slices.Contains([]string{"object", "oldObject", "request", "params", "variables", "namespaceObject", "authorizer"}, e.AsIdent()) {
+			return
+		}
+		if at, ok := tree.SourceInfo().GetOffsetRange(e.ID()); ok {
+			found = append(found, ident{e.AsIdent(), int(at.Start)})
+		}
+	})
+	ast.PreOrderVisit(tree.Expr(), visit)
+	slices.SortFunc(found, func(a, b ident) int { return a.offset - b.offset })
+	return slices.CompactFunc(found, func(a, b ident) bool { return a.offset == b.offset })
+}
+
+// replacement returns the text that replaces a root and the first characters of rest, which follows
+// it.
+func (t *translator) replacement(root, rest string, depth int) (text string, length int, ok bool) {
+	if to := t.roots[root]; to != "" {
+		t.usesOld = t.usesOld || to == "oldSelf"
+		return to, 0, true
+	}
+	path := selection.FindString(rest)
+	if path == "" {
+		return "", 0, false
+	}
+	var names []string
+	for _, name := range strings.Split(path, ".")[1:] {
+		names = append(names, strings.TrimSpace(name))
+	}
+	if root == "variables" {
+		expression, found := t.document.variables[names[0]]
+		inner, translated := t.translate(expression, depth+1)
+		return "(" + inner + ")", lengthOf(rest, 1), found && translated
+	}
+	value, n := t.values[root], 0
+	for n < len(names) {
+		fields, isObject := value.(map[string]any)
+		if !isObject {
+			break
+		}
+		value = fields[names[n]]
+		n++
+	}
+	text, ok = constant(value)
+	return text, lengthOf(rest, n), ok && n > 0
+}
+
+// lengthOf returns the length in characters of the first n selections in text.
+func lengthOf(text string, n int) int {
+	at := 0
+	one := regexp.MustCompile(`^\s*\.\s*[A-Za-z_]\w*`)
+	for range n {
+		at += len(one.FindString(text[at:]))
+	}
+	return len([]rune(text[:at]))
+}
+
+// constant returns a value as a constant of CEL.
+func constant(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return strconv.Quote(v), true
+	case bool, int64:
+		return fmt.Sprint(v), true
+	case float64:
+		return strconv.FormatFloat(v, 'e', -1, 64), true
+	}
+	return "", false
+}

@@ -1,0 +1,138 @@
+package requests
+
+import (
+	"context"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/celadon-cel/celadon/engine/policy"
+)
+
+var (
+	literal  = regexp.MustCompile(`'([^'\\]{0,253})'|"([^"\\]{0,253})"`)
+	labelKey = regexp.MustCompile(`(?:labels|annotations)\??\.(\w+)`)
+)
+
+// A vocabulary holds the names and values that occur in a policy.
+type vocabulary struct{ keys, labelValues, texts []string }
+
+// vocabularyOf returns the vocabulary of a policy.
+func vocabularyOf(d *document) vocabulary {
+	texts := map[string]bool{"": true, "x": true, "true": true, "false": true}
+	keys := map[string]bool{}
+	for _, expression := range slices.Concat(d.validations, d.conditions, slices.Sorted(maps.Values(d.variables))) {
+		for _, m := range literal.FindAllStringSubmatch(expression, -1) {
+			texts[m[1]+m[2]] = true
+		}
+		for _, m := range labelKey.FindAllStringSubmatch(expression, -1) {
+			keys[m[1]] = true
+		}
+	}
+	for _, selector := range d.selectors {
+		for key, value := range object(selector, "matchLabels") {
+			keys[key] = true
+			if s, ok := value.(string); ok {
+				texts[s] = true
+			}
+		}
+		for _, one := range list(selector, "matchExpressions") {
+			keys[text(one, "key")] = true
+			values, _ := one["values"].([]any)
+			for _, value := range values {
+				if s, ok := value.(string); ok {
+					texts[s] = true
+				}
+			}
+		}
+	}
+	v := vocabulary{texts: slices.Sorted(maps.Keys(texts))}
+	for _, s := range v.texts {
+		if len(validation.IsQualifiedName(s)) == 0 {
+			keys[s] = true
+		}
+		if len(validation.IsValidLabelValue(s)) == 0 {
+			v.labelValues = append(v.labelValues, s)
+		}
+	}
+	delete(keys, "")
+	v.keys = slices.Sorted(maps.Keys(keys))
+	return v
+}
+
+// varied yields requests with random objects, labels, annotations, and users until the steps are used
+// up.
+func (q *question) varied(ctx context.Context, operation policy.Operation, yield func(*policy.Request) (stop bool, err error)) error {
+	if len(q.objects) == 0 {
+		return nil
+	}
+	words := vocabularyOf(q.document)
+	for range q.cfg.Steps / 3 { // there are at most three operations
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		req, err := q.with(ctx, operation, q.variant(&words), q.variant(&words))
+		if err != nil {
+			return err
+		}
+		if req == nil {
+			continue
+		}
+		q.vary(req, &words)
+		if stop, err := yield(req); stop || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// variant returns an object of the pool with random labels and annotations.
+func (q *question) variant(words *vocabulary) map[string]any {
+	obj := maps.Clone(pick(q.Finder, q.objects))
+	meta := maps.Clone(object(obj, "metadata"))
+	for field, values := range map[string][]string{"labels": words.labelValues, "annotations": words.texts} {
+		set := maps.Clone(object(meta, field))
+		if set == nil {
+			set = map[string]any{}
+		}
+		for range q.random.IntN(3) {
+			if len(words.keys) > 0 {
+				set[pick(q.Finder, words.keys)] = pick(q.Finder, values)
+			}
+		}
+		if delete(meta, field); len(set) > 0 {
+			meta[field] = set
+		}
+	}
+	if name := pick(q.Finder, words.texts); q.random.IntN(4) == 0 && len(validation.IsDNS1123Subdomain(name)) == 0 {
+		meta["name"] = name
+	}
+	obj["metadata"] = meta
+	return obj
+}
+
+// vary sets another user for some requests.
+func (q *question) vary(req *policy.Request, words *vocabulary) {
+	if q.random.IntN(2) == 0 {
+		req.User = ordinary
+	}
+	name := pick(q.Finder, words.texts)
+	if name == "" {
+		return
+	}
+	switch q.random.IntN(4) {
+	case 0:
+		req.User.Name = name
+	case 1:
+		req.User.Groups = append(slices.Clone(req.User.Groups), name)
+	case 2:
+		if namespace := strings.ToLower(name); len(validation.IsDNS1123Label(namespace)) == 0 && req.Namespace != "" {
+			req.Namespace = namespace
+		}
+	}
+}
+
+func pick[T any](f *Finder, list []T) T { return list[f.random.IntN(len(list))] }
