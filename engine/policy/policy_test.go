@@ -350,3 +350,48 @@ spec: {policyName: p, paramRef: {selector: {}, parameterNotFoundAction: Deny}, v
 		t.Error("an object without apiVersion is accepted")
 	}
 }
+
+// TestWithExpression checks that one expression is replaced, and that the Set is unchanged.
+func TestWithExpression(t *testing.T) {
+	t.Parallel()
+	set := mustCompile(t, Config{}, testPolicy, testBinding, testNamespace)
+	allowed := func(s *Set, size string) bool {
+		res, err := s.Evaluate(t.Context(), widgetRequest(t, OperationCreate, "{spec: {size: "+size+"}}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.Allowed
+	}
+	for _, tt := range []struct {
+		part   string
+		index  int
+		source string
+		want   string // whether sizes 3 and 7 are allowed, or an error
+	}{
+		{"validation", 0, "true", "true true"},
+		{"validation", 0, "variables.big", "false true"},
+		{"variable", 1, "variables.size > 2", "false false"},
+		{"matchCondition", 0, "false", "true true"},
+		{"validation", 0, "variables.size", "must evaluate to bool"},
+		{"validation", 0, "object.", "Syntax error"},
+		{"validation", 9, "true", "has no validation 9"},
+		{"other", 0, "true", "has no other 0"},
+	} {
+		changed, err := set.WithExpression(Expression{Policy: "p", Part: tt.part, Index: tt.index, Source: tt.source})
+		got := ""
+		if err != nil {
+			got = err.Error()
+		} else {
+			got = fmt.Sprint(allowed(changed, "3"), allowed(changed, "7"))
+		}
+		if !strings.Contains(got, tt.want) {
+			t.Errorf("%s %d: %s: got %q, want %q", tt.part, tt.index, tt.source, got, tt.want)
+		}
+	}
+	if _, err := set.WithExpression(Expression{Policy: "other"}); err == nil {
+		t.Error("an unknown policy is accepted")
+	}
+	if !allowed(set, "3") || allowed(set, "7") {
+		t.Error("WithExpression modified the set")
+	}
+}

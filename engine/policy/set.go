@@ -68,6 +68,9 @@ func (s *Set) Policies() []Info {
 	return list
 }
 
+// KubeVersion returns the Kubernetes minor that the set emulates.
+func (s *Set) KubeVersion() string { return s.settings.version.String() }
+
 // Compile compiles the ValidatingAdmissionPolicies, their bindings, and the webhook configurations
 // among documents. Namespaces, RBAC objects, and CustomResourceDefinitions among them are used to
 // match and evaluate; any other document can be a params object.

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
@@ -22,7 +23,7 @@ func (b *own) run(t *trial) {
 	}
 	if t.on.engine != nil && b.admission.operation != opDelete {
 		t.recordWrite(t.on, req, func(res *engine.Result) bool {
-			again := &trial{cfg: t.cfg, on: t.on, policies: t.policies, set: t.set}
+			again := &trial{ctx: context.Background(), again: true, cfg: t.cfg, on: t.on, policies: t.policies, set: t.set}
 			return b.checkResult(again, req, res)
 		})
 	}
@@ -31,19 +32,26 @@ func (b *own) run(t *trial) {
 		return
 	}
 	b.checkResult(t, req, res)
+	if len(t.evaluations) == 0 {
+		return
+	}
+	t.withSet = func(ctx context.Context, set *policy.Set) (passes bool, problem string, err error) {
+		again := &trial{ctx: ctx, again: true, cfg: t.cfg, on: t.on, policies: t.policies, set: set}
+		passes = b.checkResult(again, req, res)
+		if ctx.Err() != nil {
+			return false, "", ctx.Err()
+		}
+		return passes, again.problem, again.bug
+	}
 }
 
 // checkResult evaluates the policies after a write and reports whether the case passes.
 func (b *own) checkResult(t *trial, req engine.Request, res *engine.Result) bool {
-	recheck := t.ctx == nil // of a mutant: conversions are not repeated
-	if recheck {
-		t.ctx = context.Background()
-	}
 	if t.result = b.admit(t, req, res); t.result == nil {
 		return false
 	}
 	b.compareResult(t)
-	if b.convert != "" && t.result.Allowed && !recheck && len(t.wrong) == 0 {
+	if b.convert != "" && t.result.Allowed && !t.again && len(t.wrong) == 0 {
 		b.checkConversion(t)
 	}
 	return len(t.wrong) == 0 && t.problem == ""

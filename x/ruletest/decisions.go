@@ -136,6 +136,15 @@ func (t *trial) unevaluated(name string) string {
 	return excluded
 }
 
+// evaluated maps the names of the policies that were evaluated to whether their validations were, too.
+func (t *trial) evaluated() map[string]bool {
+	evaluated := map[string]bool{}
+	for _, e := range t.evaluations {
+		evaluated[e.Policy] = evaluated[e.Policy] || !e.Excluded
+	}
+	return evaluated
+}
+
 // sameDecision reports whether two decisions differ only in their action.
 func sameDecision(a, b *policyrequest.Decision) bool {
 	return a.Policy == b.Policy && a.Binding == b.Binding && a.Params == b.Params && a.Validation == b.Validation && a.Message == b.Message

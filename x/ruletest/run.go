@@ -40,6 +40,21 @@ type Config struct {
 	// that it returns is called with the result of each request, concurrently. Its set has the params
 	// of the case.
 	WatchPolicies func(*policy.Set) PolicyObserver
+	// PolicyCases is called with each passed case for which policies were evaluated, in order. It is
+	// called concurrently if Run is. It can be nil.
+	PolicyCases func(suite *Suite, c *Case, of *PolicyCase)
+}
+
+// PolicyCase is a passed case for which policies were evaluated.
+type PolicyCase struct {
+	// Set has the policies, without the params of the case.
+	Set *policy.Set
+	// Policies maps the names of the policies that were evaluated to whether their validations were,
+	// too. matchConditions can exclude them.
+	Policies map[string]bool
+	// Passes reports whether the case passes with another set. problem is the reason why it has no
+	// verdict, or "". The error is the context's or an internal error.
+	Passes func(ctx context.Context, set *policy.Set) (passes bool, problem string, err error)
 }
 
 // PolicyObserver observes the results of policies. An error is an internal error.
@@ -279,6 +294,9 @@ func (r *Runner) run(ctx context.Context, c *Case, in inputs, on []aim, changed 
 		}
 		if len(t.recorded) > 0 {
 			r.cfg.Writes(p.on.crd, p.on.engine, in.Suite, c, t.recorded)
+		}
+		if r.cfg.PolicyCases != nil && t.withSet != nil {
+			r.cfg.PolicyCases(in.Suite, c, &PolicyCase{Set: t.set, Policies: t.evaluated(), Passes: t.withSet})
 		}
 		if first == nil {
 			first = one

@@ -22,6 +22,10 @@ type trial struct {
 	observePolicies PolicyObserver
 	outcome
 	recorded []Write
+	// again is set if a write is decided again, so that conversions are not repeated. withSet decides
+	// the case again with other policies. It is nil if no policy was evaluated.
+	again   bool
+	withSet func(context.Context, *policy.Set) (passes bool, problem string, err error)
 }
 
 // outcome is the result of a trial.

@@ -72,13 +72,15 @@ type measures struct {
 	err    error
 	files  map[string]bool
 	suites map[*engine.Engine]*mutation.Suite
+	// policies holds the cases with policies by set.
+	policies map[*policy.Set]*mutation.PolicySuite
 }
 
 func newMeasures(o *Measures) *measures {
 	if !o.Cover && !o.Mutate {
 		return nil
 	}
-	return &measures{o: o, rec: coverage.New(), files: map[string]bool{}, suites: map[*engine.Engine]*mutation.Suite{}}
+	return &measures{o: o, rec: coverage.New(), files: map[string]bool{}, suites: map[*engine.Engine]*mutation.Suite{}, policies: map[*policy.Set]*mutation.PolicySuite{}}
 }
 
 // attach adds the hooks that collect data to cfg.
@@ -90,7 +92,7 @@ func (m *measures) attach(cfg *ruletest.Config) {
 		cfg.Watch, cfg.WatchPolicies = m.watch, m.watchPolicies
 	}
 	if m.o.Mutate {
-		cfg.Writes = m.writes
+		cfg.Writes, cfg.PolicyCases = m.writes, m.policyCase
 	}
 }
 
@@ -117,7 +119,7 @@ func (m *measures) watchPolicies(set *policy.Set) ruletest.PolicyObserver {
 }
 
 func (m *measures) writes(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, s *ruletest.Suite, c *ruletest.Case, writes []ruletest.Write) {
-	one := mutation.Case{Name: fmt.Sprintf("%s:%d: %s/%s", s.File, c.Line, s.Name, c.Name)}
+	one := mutation.Case{Name: caseName(s, c)}
 	for _, w := range writes {
 		one.Writes = append(one.Writes, mutation.Write(w))
 	}
@@ -127,6 +129,20 @@ func (m *measures) writes(crd *apiextensionsv1.CustomResourceDefinition, e *engi
 		m.suites[e] = &mutation.Suite{CRD: crd, Engine: e}
 	}
 	m.suites[e].Cases = append(m.suites[e].Cases, one)
+}
+
+func (m *measures) policyCase(s *ruletest.Suite, c *ruletest.Case, of *ruletest.PolicyCase) {
+	one := mutation.PolicyCase{Name: caseName(s, c), Policies: of.Policies, Passes: of.Passes}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.policies[of.Set] == nil {
+		m.policies[of.Set] = &mutation.PolicySuite{Set: of.Set}
+	}
+	m.policies[of.Set].Cases = append(m.policies[of.Set].Cases, one)
+}
+
+func caseName(s *ruletest.Suite, c *ruletest.Case) string {
+	return fmt.Sprintf("%s:%d: %s/%s", s.File, c.Line, s.Name, c.Name)
 }
 
 // use records the files of crds.
@@ -161,15 +177,43 @@ func (m *measures) finish(ctx context.Context, s command.Streams, r *Report, pol
 	}
 	bar := progress.On(s.Stderr, "mutating", "mutants")
 	defer bar.Done()
-	r.Mutation, err = mutation.Run(ctx, m.ordered(), mutation.Config{Progress: func(int, int) { bar.Add(1) }})
+	r.Mutation, err = m.mutate(ctx, mutation.Config{Progress: func(int, int) { bar.Add(1) }})
 	switch {
 	case ctx.Err() != nil:
-		r.Interrupted = true
+		r.Interrupted, r.Mutation = true, nil
 		return nil
 	case err != nil:
 		return &command.ExitError{Code: command.Bug, Err: err}
 	}
 	return nil
+}
+
+// mutate tries the mutants of CRDs and of policies.
+func (m *measures) mutate(ctx context.Context, cfg mutation.Config) (*mutation.Report, error) {
+	report, err := mutation.Run(ctx, m.ordered(), cfg)
+	if err != nil || len(m.policies) == 0 {
+		return report, err
+	}
+	of, err := mutation.RunPolicies(ctx, m.orderedPolicies(), cfg)
+	if err != nil {
+		return nil, err
+	}
+	report.Add(of)
+	return report, nil
+}
+
+// orderedPolicies returns the cases with policies, so that the order does not depend on which suite
+// finished first.
+func (m *measures) orderedPolicies() []mutation.PolicySuite {
+	var all []mutation.PolicySuite
+	for _, s := range m.policies {
+		slices.SortStableFunc(s.Cases, func(a, b mutation.PolicyCase) int { return cmp.Compare(a.Name, b.Name) })
+		all = append(all, *s)
+	}
+	slices.SortFunc(all, func(a, b mutation.PolicySuite) int {
+		return cmp.Or(cmp.Compare(a.Cases[0].Name, b.Cases[0].Name), cmp.Compare(a.Set.KubeVersion(), b.Set.KubeVersion()))
+	})
+	return all
 }
 
 // ordered returns the suites sorted, so that the order does not depend on which finished first.
