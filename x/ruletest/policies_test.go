@@ -61,6 +61,30 @@ tests:
 
 const limits = `params: [{apiVersion: v1, kind: ConfigMap, metadata: {name: limits, namespace: default}, data: {max: "%d"}}]`
 
+// policyExample is a suite whose cases pass with replicaLimit.
+const policyExample = policySuite + `- name: accepted
+  params: [{apiVersion: v1, kind: ConfigMap, metadata: {name: limits}, data: {max: "3"}}]
+  expect: {policies: []}
+- name: denied
+  params:
+  - apiVersion: v1
+    kind: ConfigMap
+    metadata: {name: limits}
+    data: {max: "2"}
+  user: {name: jane}
+  operation: update
+  expect:
+    policies:
+    - {policy: limit, binding: limit, validation: 0, action: Deny, message: ~failed expression}
+    - {policy: limit, binding: limit, validation: 0, action: Audit, message: ~failed expression}
+- name: deleted
+  operation: delete
+  params: [{apiVersion: v1, kind: ConfigMap, metadata: {name: limits}, data: {max: "2"}}]
+  expect:
+    causes:
+    - message: ~denied request
+`
+
 // TestPolicyCases runs a case with policies, and compares the outcome and a part of the message.
 func TestPolicyCases(t *testing.T) {
 	t.Parallel()
