@@ -42,7 +42,7 @@ func (s *Set) WithExpression(x Expression) (set *Set, err error) {
 }
 
 // with returns a copy of the document with another source of an expression, and the path of the
-// expression. It returns nil if there is no such expression.
+// expression. It returns nil if the document lacks the expression.
 func (d *policyDocument) with(x *Expression) (changed *policyDocument, path string) {
 	out := *d
 	var list []*string

@@ -1,6 +1,7 @@
 package ruletest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -129,15 +130,19 @@ func (t *trial) join(res *engine.Result, got *policy.Result) *engine.Result {
 // policyRequest returns the request that policies see, and the passwords of its objects. It reports
 // whether there is such a request; otherwise it sets a problem.
 func (b *own) policyRequest(t *trial, req engine.Request, res *engine.Result) (to policy.Request, secrets []string, ok bool) {
-	object, old := res.Object, req.OldObject
-	given := req.Object
-	if b.admission.operation == opDelete {
-		if object = nil; old == nil {
+	object, old, given := res.Object, req.OldObject, req.Object
+	operation := policy.OperationCreate
+	switch {
+	case b.admission.operation == opDelete:
+		operation, object = policy.OperationDelete, nil
+		if old == nil {
 			old = req.Object
 		}
 		if given == nil {
 			given = old
 		}
+	case old != nil:
+		operation = policy.OperationUpdate
 	}
 	name, namespace := names(given)
 	var subject policyrequest.Subject
@@ -147,35 +152,34 @@ func (b *own) policyRequest(t *trial, req engine.Request, res *engine.Result) (t
 		if kind == nil {
 			return to, nil, false
 		}
-		subject, namespaced = kind.Subject(given, old), kind.Namespaced
-		namespace = kind.Namespace(b.namespaceOf(namespace), name)
+		subject, namespaced, namespace = kind.Subject(given, old), kind.Namespaced, kind.Namespace(b.namespaceOf(namespace), name)
 	} else {
 		apiVersion, _ := given["apiVersion"].(string)
-		subject = policyrequest.SubjectOf(t.ctx, t.on.crd, t.on.engine, apiVersion, given, old)
-		if namespaced = t.on.engine.Namespaced(); namespaced {
-			if namespace = b.namespaceOf(namespace); namespace == "" {
-				namespace = metav1.NamespaceDefault
-			}
+		subject, namespaced = policyrequest.SubjectOf(t.ctx, t.on.crd, t.on.engine, apiVersion, given, old), t.on.engine.Namespaced()
+		if namespaced {
+			namespace = cmp.Or(b.namespaceOf(namespace), metav1.NamespaceDefault)
 		}
-		if old != nil {
-			var err error
-			if old, err = t.on.engine.Convert(t.ctx, old, subject.Kind.Version); err != nil {
-				t.fail(err)
-				return to, nil, false
-			}
+		if old, ok = t.stored(old, subject.Kind.Version); !ok {
+			return to, nil, false
 		}
-	}
-	operation := policy.OperationCreate
-	switch {
-	case b.admission.operation == opDelete:
-		operation = policy.OperationDelete
-	case old != nil:
-		operation = policy.OperationUpdate
 	}
 	to = subject.Request(operation, b.admission.user)
 	to.Name, to.Namespace, to.Subresource, to.Object, to.OldObject = name, namespace, b.subresource, object, old
 	to.NamespaceObject, ok = b.namespaceObject(t, namespace, namespaced)
 	return to, subject.Secrets, ok
+}
+
+// stored returns an old object, which can be nil, in a version of the CRD. It reports whether it can be
+// converted; otherwise it sets a problem.
+func (t *trial) stored(old map[string]any, version string) (map[string]any, bool) {
+	if old == nil {
+		return nil, true
+	}
+	old, err := t.on.engine.Convert(t.ctx, old, version)
+	if err != nil {
+		t.fail(err)
+	}
+	return old, err == nil
 }
 
 // namespaceOf returns the namespace of an object: the given one, or that of the case.

@@ -18,7 +18,7 @@ type trial struct {
 	// policies are the policies of the suite, or nil, and set is compiled from them for on.
 	policies *Policies
 	set      *policy.Set
-	// observePolicies is nil if nobody observes them.
+	// observePolicies can be nil.
 	observePolicies PolicyObserver
 	outcome
 	recorded []Write

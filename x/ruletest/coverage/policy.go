@@ -115,8 +115,7 @@ func (c *PolicyCounts) add(item *Item) {
 	}
 }
 
-// HasOutcomes reports whether the rule or expression is true or false: whether it is no variable of
-// another type.
+// HasOutcomes reports whether the rule or expression is true or false. Variables can have other types.
 func (i *Item) HasOutcomes() bool { return i.Part != PartVariable || i.isBool }
 
 // policyGaps describes the missing outcomes of an expression.

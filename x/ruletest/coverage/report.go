@@ -44,7 +44,7 @@ type Item struct {
 	// Ran is how often the rule ran, for each value in each object. Refused is how often it was
 	// false and rejected the object itself. Errors is how often its evaluation failed. Ratcheted is
 	// how often it was false but only caused a warning. For an expression of a policy, Passed is how
-	// often it was true, or had a value that is no bool, and Refused how often it was false.
+	// often it was true or had a value of another type, and Refused how often it was false.
 	Ran       int `json:"ran"`
 	Passed    int `json:"passed"`
 	Refused   int `json:"refused"`
@@ -172,7 +172,7 @@ func (r *Report) addRule(item *Item) {
 }
 
 // Percent returns the percentage of rules that rejected an object, and of validations and
-// matchConditions that were false. It returns 100 if there are none.
+// matchConditions that were false. It returns 100 for an empty report.
 func (r *Report) Percent() float64 {
 	all, covered := r.Rules, r.Refused
 	if r.Policies != nil {
