@@ -15,6 +15,9 @@ A suite names its CRD by file or by name. CRDs are looked up by name in --crd, o
 the folder where the repository's layout keeps CRDs. Each case must hold for all CRDs
 of that name that match the suite's feature gates.
 
+A suite with policies also tests admission policies. They decide the objects that the
+CRD accepts, with the params, Namespace, user, and operation of the case.
+
 If an expected message differs from the server's only in the printed value, the case
 passes, because older servers print values differently; with --exact-messages, it fails.
 
@@ -78,15 +81,20 @@ func testInitCommand(s command.Streams) *cobra.Command {
 	var o test.InitOptions
 	cmd := &cobra.Command{
 		Use:   "init --crd PATH",
-		Short: "Write a starter suite for each version of a CRD",
+		Short: "Write a starter suite for each version of a CRD, or for admission policies",
 		Long: `Init writes a suite for each version of a CRD. For each rule, it has an object that is
 rejected, by this rule alone if possible, and an accepted object on which the rule ran.
 The objects are samples, or found by search. Each case has passed before it is written.
 For a rule without an object, the suite gives the reason.
 
+With --policy, Init writes suites of admission policies: an object that they accept, and
+an object for each validation that it denies. Objects of the CRDs in --crd are found by
+search. For built-in kinds, Init uses the objects in --from.
+
 Existing files are not changed.`,
 		Example: `  celadon test init --crd crd.yaml --out tests/
-  celadon test init --crd config/crd --from config/samples --out tests/`,
+  celadon test init --crd config/crd --from config/samples --out tests/
+  celadon test init --policy policies/ --crd crd.yaml --out tests/`,
 		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.Check(); err != nil {
@@ -96,7 +104,7 @@ Existing files are not changed.`,
 		},
 	}
 	o.Flags(cmd.Flags())
-	command.Operands(cmd, false, "crd", "from")
+	command.Operands(cmd, false, "crd", "policy", "from")
 	command.Values(cmd, "steps")
 	return cmd
 }

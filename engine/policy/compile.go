@@ -22,8 +22,10 @@ type expression struct {
 	program *eval.Program // nil if it does not compile
 	// failure is the server's error if the expression does not compile.
 	failure string
-	// checked is kept for Explain only.
+	// checked is kept for Explain and Watch only.
 	checked *cel.Ast
+	// observer, if not nil, observes the evaluations.
+	observer ExpressionObserver
 }
 
 // A compiler compiles the expressions of a policy or webhook.

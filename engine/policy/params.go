@@ -2,8 +2,10 @@ package policy
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,6 +18,11 @@ type paramsObject struct {
 	namespace, name string
 	labels          labels.Set
 	object          map[string]any
+}
+
+// compareParams orders params objects like the server: by namespace, then by name.
+func compareParams(a, b paramsObject) int {
+	return cmp.Or(strings.Compare(a.namespace, b.namespace), strings.Compare(a.name, b.name))
 }
 
 // defaultNamespace is the namespace of namespaced objects without metadata.namespace.
@@ -78,6 +85,63 @@ func (l *loader) loadScope(doc map[string]any) {
 	}
 }
 
+// WithParams returns a Set with the same policies and bindings, in which objects are added to the
+// params objects. An object replaces the one with its kind, namespace, and name. If complete is set,
+// these params objects are all that exist, as with Config.Complete. WithParams returns an error if an
+// object has no kind or name, or cannot be a params object.
+func (s *Set) WithParams(objects []map[string]any, complete bool) (*Set, error) {
+	derived := *s
+	derived.settings.complete = s.settings.complete || complete
+	derived.ownParams = maps.Clone(s.ownParams)
+	if derived.ownParams == nil {
+		derived.ownParams = map[paramKind][]paramsObject{}
+	}
+	added := map[paramKind][]paramsObject{}
+	for i, object := range objects {
+		h, err := headerOf(object)
+		switch {
+		case err != nil:
+		case h.meta.Name == "":
+			err = errors.New("metadata.name must be set")
+		case h.group == registration || h.group == rbacGroup || h.group == crdGroup:
+			err = fmt.Errorf("%s %s cannot be a params object: add it to the policies", h.apiVersion, h.kind)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("params object %d: %w", i+1, err)
+		}
+		kind := paramKind{h.apiVersion, h.kind}
+		added[kind] = append(added[kind], paramsObject{h.meta.Namespace, h.meta.Name, h.meta.Labels, object})
+	}
+	for kind, list := range added {
+		derived.ownParams[kind] = joinParams(s.paramsOfKind(kind), list)
+	}
+	return &derived, nil
+}
+
+// joinParams returns the params objects of both lists, sorted. Of several with the same namespace and
+// name, it keeps the last.
+func joinParams(list, added []paramsObject) []paramsObject {
+	all := slices.Concat(list, added)
+	slices.Reverse(all)
+	seen := map[[2]string]bool{}
+	all = slices.DeleteFunc(all, func(p paramsObject) bool {
+		key := [2]string{cmp.Or(p.namespace, defaultNamespace), p.name}
+		known := seen[key]
+		seen[key] = true
+		return known
+	})
+	slices.SortFunc(all, compareParams)
+	return all
+}
+
+// paramsOfKind returns the params objects of a kind, sorted by namespace and name.
+func (s *Set) paramsOfKind(kind paramKind) []paramsObject {
+	if own, ok := s.ownParams[kind]; ok {
+		return own
+	}
+	return s.params[kind]
+}
+
 // clusterKinds are the kinds of the core group that are not namespaced.
 var clusterKinds = map[string]bool{"Namespace": true, "Node": true, "PersistentVolume": true, "ComponentStatus": true}
 
@@ -94,7 +158,7 @@ func (s *Set) isNamespaced(kind *paramKind, ref *compiledRef) bool {
 	if h.group == "" {
 		return !clusterKinds[h.kind]
 	}
-	for _, p := range s.params[*kind] {
+	for _, p := range s.paramsOfKind(*kind) {
 		if p.namespace != "" {
 			return true
 		}
@@ -146,7 +210,7 @@ func (s *Set) paramsOf(p *compiledPolicy, b *compiledBinding, req *Request) ([]m
 		return nil, &unavailable{failure: "paramRef.namespace must not be provided for a cluster-scoped `paramKind`"}
 	}
 	var found []map[string]any
-	for _, candidate := range s.params[*p.paramKind] {
+	for _, candidate := range s.paramsOfKind(*p.paramKind) {
 		if candidate.in(namespace) && ref.selects(candidate) {
 			found = append(found, candidate.object)
 		}

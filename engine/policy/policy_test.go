@@ -282,3 +282,116 @@ func TestMatch(t *testing.T) {
 		}
 	}
 }
+
+// TestWithParams checks that params objects are added and replaced by kind, namespace, and name.
+func TestWithParams(t *testing.T) {
+	t.Parallel()
+	const bound = `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: p}
+spec:
+  paramKind: {apiVersion: v1, kind: ConfigMap}
+  matchConstraints: {resourceRules: [{operations: [CREATE], apiGroups: [example.com], apiVersions: [v1], resources: [widgets]}]}
+  validations: [{expression: "false", messageExpression: "string(params.data.a)"}]
+`
+	const binding = `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: b}
+spec: {policyName: p, paramRef: {selector: {}, parameterNotFoundAction: Deny}, validationActions: [Deny]}
+`
+	params := func(name, value string) map[string]any {
+		return documents(t, fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {name: %s, namespace: ns}, data: {a: %s}}", name, value))[0]
+	}
+	set := mustCompile(t, Config{}, bound, binding, "{apiVersion: v1, kind: ConfigMap, metadata: {name: x, namespace: ns}, data: {a: old}}")
+	empty := mustCompile(t, Config{}, bound, binding)
+	messages := func(s *Set) (list []string) {
+		res, err := s.Evaluate(t.Context(), widgetRequest(t, OperationCreate, "{apiVersion: example.com/v1, kind: Widget}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, u := range res.Undecided {
+			list = append(list, u.Reason)
+		}
+		for _, e := range res.Evaluations {
+			for _, d := range e.Decisions {
+				list = append(list, d.Message)
+			}
+		}
+		return list
+	}
+	for _, tt := range []struct {
+		name     string
+		set      *Set
+		params   []map[string]any
+		complete bool
+		want     string
+	}{
+		{"none", set, nil, false, "old"},
+		{"replaced", set, []map[string]any{params("x", "new")}, false, "new"},
+		{"added", set, []map[string]any{params("z", "new"), params("a", "first")}, false, "first|old|new"},
+		{"twice", set, []map[string]any{params("z", "one"), params("z", "two")}, false, "old|two"},
+		{"missing", empty, nil, false, "no params object of v1 ConfigMap that the binding refers to is among the documents in namespace ns: add it"},
+		{"known to be missing", empty, nil, true, "failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction"},
+	} {
+		derived, err := tt.set.WithParams(tt.params, tt.complete)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(messages(derived), "|"); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+	if got := strings.Join(messages(set), "|"); got != "old" {
+		t.Errorf("WithParams modified the set: got %q", got)
+	}
+	if _, err := set.WithParams([]map[string]any{{"kind": "ConfigMap"}}, false); err == nil {
+		t.Error("an object without apiVersion is accepted")
+	}
+}
+
+// TestWithExpression checks that one expression is replaced, and that the Set is unchanged.
+func TestWithExpression(t *testing.T) {
+	t.Parallel()
+	set := mustCompile(t, Config{}, testPolicy, testBinding, testNamespace)
+	allowed := func(s *Set, size string) bool {
+		res, err := s.Evaluate(t.Context(), widgetRequest(t, OperationCreate, "{spec: {size: "+size+"}}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.Allowed
+	}
+	for _, tt := range []struct {
+		part   string
+		index  int
+		source string
+		want   string // whether sizes 3 and 7 are allowed, or an error
+	}{
+		{"validation", 0, "true", "true true"},
+		{"validation", 0, "variables.big", "false true"},
+		{"variable", 1, "variables.size > 2", "false false"},
+		{"matchCondition", 0, "false", "true true"},
+		{"validation", 0, "variables.size", "must evaluate to bool"},
+		{"validation", 0, "object.", "Syntax error"},
+		{"validation", 9, "true", "has no validation 9"},
+		{"other", 0, "true", "has no other 0"},
+	} {
+		changed, err := set.WithExpression(Expression{Policy: "p", Part: tt.part, Index: tt.index, Source: tt.source})
+		got := ""
+		if err != nil {
+			got = err.Error()
+		} else {
+			got = fmt.Sprint(allowed(changed, "3"), allowed(changed, "7"))
+		}
+		if !strings.Contains(got, tt.want) {
+			t.Errorf("%s %d: %s: got %q, want %q", tt.part, tt.index, tt.source, got, tt.want)
+		}
+	}
+	if _, err := set.WithExpression(Expression{Policy: "other"}); err == nil {
+		t.Error("an unknown policy is accepted")
+	}
+	if !allowed(set, "3") || allowed(set, "7") {
+		t.Error("WithExpression modified the set")
+	}
+}

@@ -70,6 +70,9 @@ func (r *run) evaluate(x *expression, a *eval.Activation) eval.Outcome {
 	a.LimitWork(limit)
 	out := x.program.Eval(r.ctx, a)
 	r.workLeft += limit - min(a.Work(), limit)
+	if x.observer != nil {
+		observe(x.observer, out)
+	}
 	return out
 }
 

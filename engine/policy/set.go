@@ -19,10 +19,11 @@ type Set struct {
 	webhooks   []*compiledWebhook
 	namespaces map[string]map[string]any
 	params     map[paramKind][]paramsObject // sorted by namespace and name
+	ownParams  map[paramKind][]paramsObject // see WithParams: in place of params of these kinds
 	scopes     map[groupKind]bool           // whether a kind is namespaced
 	authorize  func(Access) Authorization
 
-	evaluations sync.Pool // of *evaluation
+	evaluations *sync.Pool // of *evaluation
 }
 
 type groupKind struct{ group, kind string }
@@ -40,6 +41,7 @@ type compiledPolicy struct {
 	reinvoke       bool               // reinvocationPolicy: IfNeeded
 	bindings       []*compiledBinding // sorted by name
 	runs           sync.Pool          // of *run
+	document       *policyDocument
 	explained      func() (*explainer, error)
 }
 
@@ -75,6 +77,9 @@ func (s *Set) Policies() []Info {
 	return list
 }
 
+// KubeVersion returns the Kubernetes minor that the set emulates.
+func (s *Set) KubeVersion() string { return s.settings.version.String() }
+
 // Compile compiles the ValidatingAdmissionPolicies, MutatingAdmissionPolicies, their bindings, and the
 // webhook configurations among documents. Namespaces, RBAC objects, and CustomResourceDefinitions among them are used to
 // match and evaluate; any other document can be a params object.
@@ -98,7 +103,7 @@ func Compile(documents []map[string]any, cfg Config) (set *Set, err error) {
 		settings: settings, authorize: cfg.Authorize,
 		namespaces: map[string]map[string]any{}, params: map[paramKind][]paramsObject{}, scopes: map[groupKind]bool{},
 	}
-	l.set.evaluations.New = func() any { return new(evaluation) }
+	l.set.evaluations = &sync.Pool{New: func() any { return new(evaluation) }}
 	for i, doc := range documents {
 		if err := l.load(i, doc); err != nil {
 			return nil, err
@@ -170,7 +175,7 @@ func (l *loader) load(index int, doc map[string]any) error {
 		if err := l.rbac.add(h, doc); err != nil {
 			l.report("", err.Error())
 		}
-	case h.group == "apiextensions.k8s.io" && h.kind == "CustomResourceDefinition":
+	case h.group == crdGroup && h.kind == "CustomResourceDefinition":
 		l.loadScope(doc)
 	case h.group == "" && h.kind == "Namespace":
 		l.set.namespaces[h.meta.Name] = doc
@@ -235,6 +240,7 @@ func (l *loader) loadPolicy(doc map[string]any) error {
 	if p.program, err = newPolicyProgram(l.set.settings, &d, l.reportExpression); err != nil {
 		return err
 	}
+	p.document = &d
 	p.explained = sync.OnceValues(func() (*explainer, error) { return newExplainer(l.set.settings, &d) })
 	l.addPolicy(p)
 	return nil
@@ -335,9 +341,7 @@ func (l *loader) finish() {
 		slices.SortFunc(list, func(a, b *compiledPolicy) int { return strings.Compare(a.name, b.name) })
 	}
 	for _, list := range l.set.params {
-		slices.SortStableFunc(list, func(a, b paramsObject) int {
-			return cmp.Or(strings.Compare(a.namespace, b.namespace), strings.Compare(a.name, b.name))
-		})
+		slices.SortStableFunc(list, compareParams)
 	}
 	if l.set.authorize == nil && l.rbac.known() {
 		l.set.authorize = l.rbac.authorizer()

@@ -14,6 +14,10 @@ const (
 	// maxShared limits the total bytes of objects that contain aliases, because aliases multiply
 	// their content.
 	maxShared = 64 << 20
+	// maxPolicyPaths limits the paths of policies in a suite, and maxParams the params objects in a
+	// case.
+	maxPolicyPaths = 100
+	maxParams      = 1000
 )
 
 // estimateJSON estimates the size of a value's JSON in bytes.

@@ -1,6 +1,7 @@
 package ruletest
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
@@ -15,19 +17,44 @@ import (
 func (b *own) run(t *trial) {
 	t.where = b.positionOf
 	req := b.request()
-	if t.result = t.write(t.on, req); t.result == nil {
+	res := b.write(t, req)
+	if res == nil {
 		return
 	}
-	t.recordWrite(t.on, req, func(res *engine.Result) bool {
-		again := &trial{cfg: t.cfg, on: t.on, outcome: outcome{result: res}}
-		b.compareResult(again)
-		return len(again.wrong) == 0 && again.problem == ""
-	})
-	if t.result.Undecided != nil {
-		t.problem = t.result.Undecided.Error() + ": there may be other causes"
+	if t.on.engine != nil && b.admission.operation != opDelete {
+		t.recordWrite(t.on, req, func(res *engine.Result) bool {
+			again := &trial{ctx: context.Background(), again: true, cfg: t.cfg, on: t.on, policies: t.policies, set: t.set}
+			return b.checkResult(again, req, res)
+		})
+	}
+	if res.Undecided != nil {
+		t.result, t.problem = res, res.Undecided.Error()+": there may be other causes"
 		return
+	}
+	b.checkResult(t, req, res)
+	if len(t.evaluations) == 0 {
+		return
+	}
+	t.withSet = func(ctx context.Context, set *policy.Set) (passes bool, problem string, err error) {
+		again := &trial{ctx: ctx, again: true, cfg: t.cfg, on: t.on, policies: t.policies, set: set}
+		passes = b.checkResult(again, req, res)
+		if ctx.Err() != nil {
+			return false, "", ctx.Err()
+		}
+		return passes, again.problem, again.bug
+	}
+}
+
+// checkResult evaluates the policies after a write and reports whether the case passes.
+func (b *own) checkResult(t *trial, req engine.Request, res *engine.Result) bool {
+	if t.result = b.admit(t, req, res); t.result == nil {
+		return false
 	}
 	b.compareResult(t)
+	if b.convert != "" && t.result.Allowed && !t.again && len(t.wrong) == 0 {
+		b.checkConversion(t)
+	}
+	return len(t.wrong) == 0 && t.problem == ""
 }
 
 // request returns the write of the case.
@@ -41,6 +68,8 @@ func (b *own) request() engine.Request {
 		if b.oldPatch != nil {
 			req.OldObject = b.of(b.oldPatch, true)
 		}
+	} else if b.admission.operation == opUpdate {
+		req.OldObject = req.Object
 	}
 	return req
 }
@@ -70,12 +99,19 @@ func (b *own) positionOf(field string) Position {
 func (b *own) compareResult(t *trial) {
 	res, e := t.result, &b.expect
 	switch {
+	case e.follows && !res.Allowed && !t.denied:
+		t.wrongAt(e.decisionsAt, "an object for which policies are evaluated", "rejected: "+res.Failure.Message)
+		return
+	case e.follows:
 	case e.valid && !res.Allowed:
 		t.wrongAt(e.position, "valid", "rejected: "+res.Failure.Message)
 	case !e.valid && res.Allowed:
-		t.wrongAt(e.position, "rejected, with "+e.causesText(), "valid")
-	case !e.valid:
+		t.wrongAt(e.position, e.rejection(), "valid")
+	case !e.valid && len(e.causes) > 0:
 		b.checkCauses(t)
+	}
+	if e.decided {
+		b.checkDecisions(t)
 	}
 	b.checkWarnings(t)
 	if len(t.wrong) > 0 {
@@ -88,9 +124,6 @@ func (b *own) compareResult(t *trial) {
 	}
 	if e.costed && res.Cost > e.maxCost {
 		t.wrongAt(e.costAt, fmt.Sprintf("a cost of at most %d", e.maxCost), fmt.Sprintf("%d", res.Cost))
-	}
-	if b.convert != "" && res.Allowed && t.ctx != nil {
-		b.checkConversion(t)
 	}
 }
 
@@ -169,6 +202,14 @@ func (w *expectedCause) String() string {
 		parts = append(parts, w.message.text)
 	}
 	return strings.Join(parts, ": ")
+}
+
+// rejection describes the expected rejection.
+func (e *expectation) rejection() string {
+	if len(e.causes) == 0 {
+		return "rejected"
+	}
+	return "rejected, with " + e.causesText()
 }
 
 func (e *expectation) causesText() string {

@@ -65,17 +65,23 @@ func (b *own) golden(c *Case, got *outcome) (changes []position.Change) {
 	res, e, at := got.result, &b.expect, pathBelow(c.path, position.Key("expect"))
 	_, n := b.item.Get("expect")
 	switch {
-	case n == nil || e.valid != res.Allowed:
-		return []position.Change{position.Set(at, b.expected(res))}
+	case n == nil || e.follows && !res.Allowed && !got.denied || !e.follows && e.valid != res.Allowed:
+		return []position.Change{position.Set(at, b.expected(got))}
 	case n.Kind != position.Mapping:
-		return nil // valid stays
+		return nil // valid or invalid stays
 	}
-	if !res.Allowed {
+	if !res.Allowed && len(e.causes) > 0 {
 		changes = b.goldenCauses(pathBelow(at, position.Key("causes")), causesOf(res))
 	}
-	again := &trial{cfg: &Config{}, outcome: outcome{result: res}}
+	again := &trial{cfg: &Config{}, outcome: outcome{result: res, decisions: got.decisions}}
 	if b.checkWarnings(again); e.warned && len(again.wrong) > 0 {
 		changes = append(changes, position.Set(pathBelow(at, position.Key("warnings")), list(res.Warnings)))
+	}
+	again.wrong = nil
+	if e.decided {
+		if b.checkDecisions(again); len(again.wrong) > 0 {
+			changes = append(changes, position.Set(pathBelow(at, position.Key("policies")), decisionList(got.decisions)))
+		}
 	}
 	if e.object != nil && res.Allowed {
 		was, is := compared(e.object, res.Object, "name", "namespace")
@@ -96,15 +102,20 @@ func list(texts []string) []any {
 }
 
 // expected returns a complete expectation for a result, with the properties that the case checks.
-func (b *own) expected(res *engine.Result) any {
-	e := &b.expect
+// The decisions of policies replace their causes.
+func (b *own) expected(got *outcome) any {
+	res, e := got.result, &b.expect
 	var expect position.Map
-	if !res.Allowed {
+	if !res.Allowed && !got.denied {
 		var causes []any
 		for _, c := range causesOf(res) {
 			causes = append(causes, causeText(&c))
 		}
 		expect = append(expect, position.Entry{Key: "causes", Value: causes})
+	}
+	decided := got.denied || e.decided && res.Allowed
+	if decided {
+		expect = append(expect, position.Entry{Key: "policies", Value: decisionList(got.decisions)})
 	}
 	if e.warned {
 		expect = append(expect, position.Entry{Key: "warnings", Value: list(res.Warnings)})
@@ -113,7 +124,7 @@ func (b *own) expected(res *engine.Result) any {
 		expect = append(expect, position.Entry{Key: "maxCost", Value: max(e.maxCost, res.Cost)})
 	}
 	switch {
-	case !res.Allowed:
+	case !res.Allowed || decided:
 		return expect
 	case len(expect) == 0:
 		return "valid"

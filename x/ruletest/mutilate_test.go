@@ -76,7 +76,7 @@ func structure(n *position.Node, yield func(key, value *position.Node)) {
 		}
 		yield(n.Keys[i], item)
 		switch n.Keys[i].Value {
-		case "base", "object", "patch", "oldPatch":
+		case "base", "object", "patch", "oldPatch", "params":
 		default:
 			structure(item, yield)
 		}
@@ -128,9 +128,9 @@ func TestMutilatedSuites(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long")
 	}
-	r, crds := New(Config{}), exampleCRD(t)
+	r, crds := New(Config{Policies: policiesOf(t, replicaLimit)}), exampleCRD(t)
 	tried, errors := 0, 0
-	for _, text := range exampleSuites(t) {
+	for _, text := range append(exampleSuites(t), policyExample) {
 		if s := summaryOf(t, r, crds, text); s.Errors > 0 || s.Failed > 0 || s.Passed < 3 {
 			t.Fatalf("the whole suite: %+v", s)
 		}
@@ -191,7 +191,8 @@ func FuzzSuite(f *testing.F) {
 	f.Add("crdName: crontabs.stable.example.com\ntests: {onCreate: [{name: a, initial: \"a: &a [*a]\", expected: b}], onCreate: []}\n")
 	f.Add("crdName: crontabs.stable.example.com\ntests: {onUpdate: [{name: a, initial: '{kind: CronTab, apiVersion: stable.example.com/v1}', updated: '{}', expectedError: x, initialCRDPatches: [{op: copy, from: /spec, path: /spec/spec}, {op: add, path: /spec/versions/-, value: {}}]}]}\n")
 	f.Add(`{"kind":"RuleTest","apiVersion":"celadon/v1","tests":[{"name":"é","object":{"apiVersion":"stable.example.com/v1","kind":"CronTab"},"expect":{"causes":[{"field":"spec"}]}}]}`)
-	r, crds := New(Config{Fill: true}), exampleCRD(f)
+	f.Add(policyExample)
+	r, crds := New(Config{Fill: true, Policies: policiesOf(f, replicaLimit)}), exampleCRD(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		if len(text) > 1<<16 {
 			return

@@ -29,6 +29,7 @@ type own struct {
 	convert      string
 	convertAt    Position
 	convertPatch map[string]any
+	admission    admission
 }
 
 // based is the base object of a suite.
@@ -42,8 +43,14 @@ type based struct {
 type expectation struct {
 	position Position
 	valid    bool
-	// causes are all causes, if valid is not set.
+	// follows is set if the CRD accepts the object, and the decisions of policies determine the rest.
+	follows bool
+	// causes are all causes, if valid is not set. An empty list expects any rejection.
 	causes []*expectedCause
+	// decisions are all decisions of policies, if decided is set.
+	decisions   []*expectedDecision
+	decided     bool
+	decisionsAt Position
 	// warnings are all warnings, if warned is set.
 	warnings []*expectedText
 	warned   bool
@@ -70,7 +77,7 @@ type expectedText struct {
 }
 
 func (r *reader) own(s *Suite, m map[string]any) {
-	f := r.fields("suite", r.doc.Root, "kind", "apiVersion", "name", "crd", "version", "base", "tests", "kubeVersions", "fieldValidation")
+	f := r.fields("suite", r.doc.Root, "kind", "apiVersion", "name", "crd", "version", "base", "tests", "kubeVersions", "fieldValidation", "policies")
 	if apiVersion := r.text(f[1]); apiVersion != APIVersion {
 		r.addProblem(r.doc.Root, "suite: apiVersion %q: want %s", apiVersion, APIVersion)
 	}
@@ -89,6 +96,7 @@ func (r *reader) own(s *Suite, m map[string]any) {
 		s.Kind = groupKind(object)
 	}
 	kubeVersions, validation := r.kubeVersions(f[7]), r.fieldValidation(f[8])
+	r.policyPaths(s, f[9])
 	items := r.items(f[6])
 	if !f[6].given() || len(items) == 0 && len(r.problems) == 0 {
 		r.addProblem(r.doc.Root, "an empty suite: it has no test")
@@ -107,8 +115,8 @@ func (r *reader) own(s *Suite, m map[string]any) {
 
 func (r *reader) ownCase(s *Suite, b *own, path position.Path, decoded map[string]any) {
 	mark := len(r.problems)
-	f := r.fields("test", b.item, "name", "object", "patch", "old", "oldPatch", "subresource", "expect", "kubeVersions", "skip", "only", "fieldValidation", "convert", "convertPatch")
-	c := &Case{Name: r.text(f[0]), Position: r.positionOf(b.item), Operation: "create", Subresource: r.text(f[5]), Only: r.flag(f[9]), path: path, body: b}
+	f := r.fields("test", b.item, "name", "object", "patch", "old", "oldPatch", "subresource", "expect", "kubeVersions", "skip", "only", "fieldValidation", "convert", "convertPatch", "params", "namespace", "user", "operation")
+	c := &Case{Name: r.text(f[0]), Position: r.positionOf(b.item), Operation: opCreate, Subresource: r.text(f[5]), Only: r.flag(f[9]), path: path, body: b}
 	if c.Name == "" {
 		r.addProblem(b.item, "test: name is missing")
 	}
@@ -123,8 +131,9 @@ func (r *reader) ownCase(s *Suite, b *own, path position.Path, decoded map[strin
 		b.oldPatch, b.updated = r.object(f[4], decoded)
 	}
 	if b.updated {
-		c.Operation = "update"
+		c.Operation = opUpdate
 	}
+	r.admission(s, b, c, f[13:], decoded)
 	r.ownWrites(b, f)
 	if f[7].given() {
 		b.versions = r.kubeVersions(f[7])
@@ -140,6 +149,7 @@ func (r *reader) ownCase(s *Suite, b *own, path position.Path, decoded map[strin
 	r.conversion(b, f[11], f[12], decoded)
 	if c.Skip == "" || f[6].given() {
 		c.open = r.expectation(b, f[6], decoded) && len(r.problems) == mark+1
+		r.checkUse(s, b, f)
 	}
 	r.add(s, c, mark)
 	if s.Kind.Empty() && b.object != nil {
@@ -172,9 +182,9 @@ func (r *reader) ownWrites(b *own, f []field) {
 	case b.base.object == nil && oldPatch.given():
 		r.addProblem(oldPatch.key, "oldPatch: it changes base, but the suite has no base")
 	case f[8].given():
-	case b.base.object == nil && !object.given():
+	case b.base.object == nil && !object.given() && !(b.admission.operation == opDelete && old.given()):
 		r.addProblem(b.item, "test: want object, or patch and a base in the suite")
-	case b.subresource == "status" && !b.updated:
+	case b.subresource == "status" && !b.updated && b.admission.operation != opUpdate:
 		r.addProblem(f[5].key, "subresource status: want old or oldPatch: a status can only be updated")
 	}
 }
@@ -209,12 +219,12 @@ func (r *reader) expectation(b *own, f field, decoded map[string]any) (open bool
 	}
 	e.position = r.positionOf(f.key)
 	if v := f.value.Resolve(); v.Kind == position.Scalar {
-		if e.valid = v.Value == "valid"; !e.valid {
-			r.addProblem(v, "expect: %q: want valid, or the causes", v.Value)
+		if e.valid = v.Value == "valid"; !e.valid && v.Value != "invalid" {
+			r.addProblem(v, "expect: %q: want valid, invalid, or the causes", v.Value)
 		}
 		return false
 	}
-	p := r.fields("expect", f.value, "valid", "causes", "warnings", "object", "maxCost")
+	p := r.fields("expect", f.value, "valid", "causes", "warnings", "object", "maxCost", "policies")
 	e.valid = r.flag(p[0])
 	for _, item := range r.items(p[1]) {
 		if cause := r.expectedCause(item); cause != nil {
@@ -233,14 +243,17 @@ func (r *reader) expectation(b *own, f field, decoded map[string]any) (open bool
 	if e.maxCost, e.costed = r.number(p[4]); e.costed {
 		e.costAt = r.positionOf(p[4].key)
 	}
+	r.expectedDecisions(e, p[5])
 	// Expectations that only make sense for an accepted object imply valid.
-	e.valid = e.valid || !p[0].given() && !p[1].given() && (e.object != nil || e.warned || e.costed)
+	implied := !p[0].given() && !p[1].given()
+	e.valid = e.valid || implied && (e.object != nil || !e.decided && (e.warned || e.costed))
+	e.follows = implied && e.decided && !e.valid
 	switch {
 	case e.valid && len(e.causes) > 0:
 		r.addProblem(p[1].key, "expect: valid and causes: want only one of them")
 	case !e.valid && e.object != nil:
 		r.addProblem(p[3].key, "expect: causes and object: a rejected object is not persisted")
-	case !e.valid && len(e.causes) == 0:
+	case !e.valid && len(e.causes) == 0 && (p[1].given() || !p[0].given() && !e.decided):
 		r.addProblem(f.key, "expect: no expectation: want valid: true, or causes")
 		return true
 	}

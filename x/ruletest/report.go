@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 	"github.com/celadon-cel/celadon/x/secret"
 	"github.com/celadon-cel/celadon/x/trace"
 )
@@ -101,6 +102,8 @@ type Got struct {
 	Causes   []Cause  `json:"causes"`
 	Warnings []string `json:"warnings"`
 	Cost     int64    `json:"cost"`
+	// Policies are the decisions of admission policies. Their values are set only if the case failed.
+	Policies []policyrequest.Decision `json:"policies,omitempty"`
 }
 
 // Status is the response to a rejected object.
@@ -161,8 +164,10 @@ func (c *Case) report(ctx context.Context, t *trial, explained *trace.Run) *Case
 	}
 	if t.result != nil {
 		r.Got = got(t.result)
+		r.Got.Policies = t.decisions
 	}
 	if r.Outcome == Failed && t.result != nil {
+		r.explainPolicies(ctx, t)
 		r.explain(ctx, t, explained)
 	} else {
 		r.trial = nil
@@ -191,10 +196,31 @@ func got(res *engine.Result) *Got {
 // maxExplained limits the number of causes per case that are explained.
 const maxExplained = 10
 
+// explainPolicies adds the values in the expressions of policies to a failed case.
+func (r *CaseReport) explainPolicies(ctx context.Context, t *trial) {
+	if t.explainPolicies == nil {
+		return
+	}
+	if err := t.explainPolicies(ctx); err != nil && ctx.Err() == nil {
+		r.Bug = err
+	}
+	r.Got.Policies = t.decisions
+}
+
 // explain adds the positions of the causes of a failed case, and the values in their rules.
 // Passwords are masked.
 func (r *CaseReport) explain(ctx context.Context, t *trial, explained *trace.Run) {
+	if t.denied {
+		return // the causes are the decisions of policies
+	}
 	n := min(len(r.Got.Causes), maxExplained)
+	if t.on.explain == nil { // a built-in kind, which has no rules
+		for i := range n {
+			at := t.where(r.Got.Causes[i].Field)
+			r.Got.Causes[i].Position = &at
+		}
+		return
+	}
 	seen := t.result.Prepared()
 	all, _ := t.on.explain.Explain(ctx, seen, t.result.Causes[:n], explained.Allowance())
 	explained.Settle(all.Work) // in order of the cases, which run sequentially

@@ -3,12 +3,14 @@ package ruletest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/x/trace"
 )
 
@@ -31,7 +33,32 @@ type Config struct {
 	// Writes is called with the writes of each passed case, in order. It is called concurrently if
 	// Run is. It can be nil.
 	Writes func(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, suite *Suite, c *Case, writes []Write)
+	// Policies returns the policies of a suite that has PolicyPaths, and their errors. Without
+	// policies, the cases of the suite are not run. It is called concurrently if Run is.
+	Policies func(*Suite) (*Policies, []error)
+	// WatchPolicies is called once for each compiled set of policies, and can be nil. The function
+	// that it returns is called with the result of each request, concurrently. Its set has the params
+	// of the case.
+	WatchPolicies func(*policy.Set) PolicyObserver
+	// PolicyCases is called with each passed case for which policies were evaluated, in order. It is
+	// called concurrently if Run is. It can be nil.
+	PolicyCases func(suite *Suite, c *Case, of *PolicyCase)
 }
+
+// PolicyCase is a passed case for which policies were evaluated.
+type PolicyCase struct {
+	// Set has the policies, without the params of the case.
+	Set *policy.Set
+	// Policies maps the names of the policies that were evaluated to whether their validations were,
+	// too. matchConditions can exclude them.
+	Policies map[string]bool
+	// Passes reports whether the case passes with another set. problem is the reason why it has no
+	// verdict, or "". The error is the context's or an internal error.
+	Passes func(ctx context.Context, set *policy.Set) (passes bool, problem string, err error)
+}
+
+// PolicyObserver observes the results of policies. An error is an internal error.
+type PolicyObserver func(ctx context.Context, set *policy.Set, req policy.Request, res *policy.Result) error
 
 // Write is a write of a case. Passes reports whether the case would pass with another result.
 type Write struct {
@@ -63,17 +90,18 @@ func (r *Runner) selects(s *Suite, c *Case) bool {
 }
 
 // Run runs a suite against all CRDs with the same name; each case must pass with each CRD. If crds
-// is empty, unresolved is the reason.
+// is empty, unresolved is the reason. It is nil if the suite tests built-in kinds.
 func (r *Runner) Run(ctx context.Context, s *Suite, crds []*CRD, unresolved error) *SuiteReport {
 	report := newSuiteReport(s)
 	var on []aim
-	if unresolved == nil {
+	policies, ok := r.policies(s, report)
+	if unresolved == nil && ok {
 		on, unresolved = r.resolve(s, crds, "", "")
 	}
 	if unresolved != nil && len(s.Cases) > 0 {
 		report.Errors = append(report.Errors, Problem{cmp.Or(s.CRDPosition, s.Position), unresolved.Error()})
 	}
-	if len(on) > 0 {
+	if len(on) > 0 && on[0].crd != nil {
 		report.CRD = on[0].crd.Name
 		if len(on[0].crd.Spec.Versions) == 1 {
 			report.Version = on[0].crd.Spec.Versions[0].Name
@@ -104,7 +132,7 @@ func (r *Runner) Run(ctx context.Context, s *Suite, crds []*CRD, unresolved erro
 			if patches := c.body.patches(); len(patches) > 0 {
 				changed[string(patches)] = true
 			}
-			one = r.run(ctx, s, c, crds, on, len(changed), &explained)
+			one = r.run(ctx, c, inputs{s, crds, policies}, on, len(changed), &explained)
 		}
 		report.Cases = append(report.Cases, one)
 		if ctx.Err() != nil || r.cfg.FailFast && (one.Outcome == Failed || one.Outcome == Error) {
@@ -112,6 +140,30 @@ func (r *Runner) Run(ctx context.Context, s *Suite, crds []*CRD, unresolved erro
 		}
 	}
 	return report
+}
+
+// inputs are a suite with the CRDs and policies that it tests.
+type inputs struct {
+	*Suite
+	crds     []*CRD
+	policies *Policies
+}
+
+// policies returns the policies of a suite, or nil if it has none. It adds their errors to the report,
+// and reports whether the cases can run.
+func (r *Runner) policies(s *Suite, report *SuiteReport) (*Policies, bool) {
+	if len(s.PolicyPaths) == 0 {
+		return nil, true
+	}
+	if r.cfg.Policies == nil {
+		report.Errors = append(report.Errors, Problem{s.PolicyPosition, "policies: they are not supported here"})
+		return nil, false
+	}
+	policies, errs := r.cfg.Policies(s)
+	for _, err := range errs {
+		report.Errors = append(report.Errors, Problem{s.PolicyPosition, err.Error()})
+	}
+	return policies, policies != nil
 }
 
 // hasOnly reports whether a case is marked only.
@@ -126,6 +178,12 @@ func (s *Suite) hasOnly() bool {
 
 // resolve returns the distinct targets of a suite. It returns an error if any CRD cannot be used.
 func (r *Runner) resolve(s *Suite, crds []*CRD, kubeVersion, patches string) (all []aim, err error) {
+	if len(crds) == 0 && s.TestsBuiltins() {
+		if s.Version != "" {
+			return nil, errors.New("version: built-in kinds have their version in apiVersion: remove version, or set crd")
+		}
+		return []aim{{target: r.targets.builtin(kubeVersion)}}, nil
+	}
 	seen := map[*target]bool{}
 	for _, crd := range crds {
 		t, wrong := r.targets.get(targetKey{crd, s.Version, kubeVersion, patches, s.whole})
@@ -167,7 +225,8 @@ type pair struct {
 }
 
 // pairs returns the targets on which a case must pass.
-func (r *Runner) pairs(s *Suite, c *Case, crds []*CRD, on []aim) (all []pair, err error) {
+func (r *Runner) pairs(c *Case, in inputs, on []aim) (all []pair, err error) {
+	s, crds := in.Suite, in.crds
 	for _, version := range c.body.kubeVersions() {
 		at, err := r.resolve(s, crds, version, "")
 		if err != nil {
@@ -207,17 +266,22 @@ func (r *Runner) pairs(s *Suite, c *Case, crds []*CRD, on []aim) (all []pair, er
 }
 
 // run runs a case on all its targets until one does not pass.
-func (r *Runner) run(ctx context.Context, s *Suite, c *Case, crds []*CRD, on []aim, changed int, explained *trace.Run) *CaseReport {
+func (r *Runner) run(ctx context.Context, c *Case, in inputs, on []aim, changed int, explained *trace.Run) *CaseReport {
 	if changed > maxChanged {
 		return c.unrun(Error, tooMany("different initialCRDPatches", changed, maxChanged))
 	}
-	pairs, err := r.pairs(s, c, crds, on)
+	pairs, err := r.pairs(c, in, on)
 	if err != nil {
 		return c.unrun(Error, err.Error())
 	}
 	var first *CaseReport
 	for _, p := range pairs {
-		t := &trial{ctx: ctx, cfg: &r.cfg, on: p.on.target, before: p.before}
+		t := &trial{ctx: ctx, cfg: &r.cfg, on: p.on.target, before: p.before, policies: in.policies}
+		if in.policies != nil {
+			if t.set, t.observePolicies, err = in.policies.compiled(p.on.kubeVersion, &r.cfg); err != nil {
+				return c.unrun(Error, err.Error())
+			}
+		}
 		if c.body.run(t); c.open && !t.staged && t.result != nil {
 			t.wrong = []Mismatch{{c.Position, "an expectation", "none"}}
 		}
@@ -229,7 +293,10 @@ func (r *Runner) run(ctx context.Context, s *Suite, c *Case, crds []*CRD, on []a
 			return one
 		}
 		if len(t.recorded) > 0 {
-			r.cfg.Writes(p.on.crd, p.on.engine, s, c, t.recorded)
+			r.cfg.Writes(p.on.crd, p.on.engine, in.Suite, c, t.recorded)
+		}
+		if r.cfg.PolicyCases != nil && t.withSet != nil {
+			r.cfg.PolicyCases(in.Suite, c, &PolicyCase{Set: t.set, Policies: t.evaluated(), Passes: t.withSet})
 		}
 		if first == nil {
 			first = one

@@ -4,6 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/internal/yaml/position"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 // Position is a position in a file. Lines and columns start at 1; line 0 means unknown.
@@ -32,6 +33,9 @@ type Suite struct {
 	CRDPosition Position
 	// Version is the version under test, or "" if the CRD has only one.
 	Version string
+	// PolicyPaths are the files and folders of the admission policies, relative to the suite's folder.
+	PolicyPaths    []string
+	PolicyPosition Position
 	// FeatureGates lists the gates that the tests depend on. A leading "-" means disabled.
 	FeatureGates []string
 	Cases        []*Case
@@ -44,11 +48,17 @@ type Suite struct {
 	whole bool
 }
 
+// TestsBuiltins reports whether the suite tests built-in kinds: it has policies, names no CRD, and its
+// kind is built in.
+func (s *Suite) TestsBuiltins() bool {
+	return len(s.PolicyPaths) > 0 && s.CRDPath == "" && s.CRDName == "" && policyrequest.IsBuiltin(s.Kind)
+}
+
 // Case is a test.
 type Case struct {
 	Name string
 	Position
-	// Operation is "create" or "update".
+	// Operation is "create", "update", or "delete".
 	Operation string
 	// Subresource is "" or "status".
 	Subresource string

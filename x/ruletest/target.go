@@ -13,6 +13,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 	"github.com/celadon-cel/celadon/x/trace"
 )
 
@@ -23,8 +24,10 @@ type CRD struct {
 	Definition *apiextensionsv1.CustomResourceDefinition
 }
 
-// target is a compiled CRD, or a compiled version of a CRD.
+// target is a compiled CRD, or a compiled version of a CRD, or all built-in kinds.
 type target struct {
+	// builtins is nil for a CRD. Otherwise, crd, engine, and explain are nil.
+	builtins    *policyrequest.Builtins
 	crd         *apiextensionsv1.CustomResourceDefinition
 	kubeVersion string
 
@@ -41,6 +44,21 @@ type targets struct {
 	mu     sync.Mutex
 	cached map[targetKey]*cachedTarget
 	byKey  map[key][]*target
+	// builtins holds the targets of suites without a CRD by Kubernetes version.
+	builtins map[string]*target
+}
+
+// builtin returns the target of suites without a CRD.
+func (t *targets) builtin(kubeVersion string) *target {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.builtins == nil {
+		t.builtins = map[string]*target{}
+	}
+	if t.builtins[kubeVersion] == nil {
+		t.builtins[kubeVersion] = &target{kubeVersion: kubeVersion, builtins: &policyrequest.Builtins{}}
+	}
+	return t.builtins[kubeVersion]
 }
 
 // targetKey identifies a requested target. Only targets with the same key can be equal.

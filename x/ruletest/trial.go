@@ -2,9 +2,10 @@ package ruletest
 
 import (
 	"context"
-	"errors"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 // trial is a run of a case on a target.
@@ -14,8 +15,17 @@ type trial struct {
 	// on is the CRD version under test. before is the version under which the old object is stored:
 	// on, or on with the case's patches.
 	on, before *target
+	// policies are the policies of the suite, or nil, and set is compiled from them for on.
+	policies *Policies
+	set      *policy.Set
+	// observePolicies can be nil.
+	observePolicies PolicyObserver
 	outcome
 	recorded []Write
+	// again is set if a write is decided again, so that conversions are not repeated. withSet decides
+	// the case again with other policies. It is nil if no policy was evaluated.
+	again   bool
+	withSet func(context.Context, *policy.Set) (passes bool, problem string, err error)
 }
 
 // outcome is the result of a trial.
@@ -24,6 +34,12 @@ type outcome struct {
 	// of the written object.
 	result *engine.Result
 	where  func(field string) Position
+	// decisions are those of policies, which were made by evaluations, and denied is set if one of them denies the write.
+	// explainPolicies adds the values of expressions to decisions. It is nil if no policy was evaluated.
+	decisions       []policyrequest.Decision
+	evaluations     []policy.Evaluation
+	denied          bool
+	explainPolicies func(context.Context) error
 	// staged is set if an earlier write was rejected; status if the write is a status update.
 	staged, status bool
 	wrong          []Mismatch
@@ -59,19 +75,11 @@ func (o *outcome) remark(text string) {
 func (t *trial) write(on *target, req engine.Request) *engine.Result {
 	req.Observe = on.observe
 	res, err := on.engine.Validate(t.ctx, req)
-	var limit *engine.WorkLimitError
-	var unchecked *engine.NotCheckedError
-	switch {
-	case err == nil:
-		return res
-	case errors.As(err, &limit), errors.As(err, &unchecked):
-		t.problem = err.Error()
-	case t.ctx.Err() != nil:
-		t.problem = "interrupted"
-	default:
-		t.problem, t.bug = err.Error(), err
+	if err != nil {
+		t.fail(err)
+		return nil
 	}
-	return nil
+	return res
 }
 
 // recordWrite records a write for Config.Writes. passes reports whether the case passes with a result.

@@ -16,6 +16,12 @@ type Probe interface {
 	End(Truth)
 }
 
+// A Prober returns the probes for a checked expression, keyed by the IDs of nodes as PlanProbed
+// requires.
+type Prober interface {
+	Probes(checked *cel.Ast) map[int64]Probe
+}
+
 // Truth is the result of a condition.
 type Truth uint8
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -36,6 +37,8 @@ const (
 	Denied Want = "denied"
 	// Fails: the expression, or the policy as a whole, cannot be evaluated.
 	Fails Want = "error"
+	// Accepted: the validation is evaluated, and no policy has an objection.
+	Accepted Want = "accepted"
 )
 
 // A Validation is a validation of a policy that matches the CRD's resource.
@@ -161,6 +164,9 @@ type question struct {
 func (q *question) find(ctx context.Context) (*policy.Request, error) {
 	resource := schema.GroupVersionResource{Group: q.crd.Spec.Group, Version: q.version, Resource: q.crd.Spec.Names.Plural}
 	operations := q.document.operations(resource, q.crd)
+	if q.want == Accepted { // a create is the simplest example
+		slices.SortFunc(operations, func(a, b policy.Operation) int { return strings.Compare(string(a), string(b)) })
+	}
 	for _, candidates := range []func(context.Context, policy.Operation, func(*policy.Request) (bool, error)) error{q.plain, q.translated, q.varied} {
 		for _, operation := range operations {
 			var found *policy.Request
@@ -198,6 +204,9 @@ func (q *question) holds(ctx context.Context, req *policy.Request) (bool, error)
 
 // decision returns the binding, actions, and message of a decision with the wanted outcome, or "".
 func (q *question) decision(res *policy.Result) (binding string, actions []policy.Action, message string) {
+	if q.want == Accepted {
+		return q.acceptedBy(res), nil, ""
+	}
 	for _, e := range res.Evaluations {
 		if e.Policy != q.document.name {
 			continue
@@ -209,6 +218,22 @@ func (q *question) decision(res *policy.Result) (binding string, actions []polic
 		}
 	}
 	return "", nil, ""
+}
+
+// acceptedBy returns the first binding of the policy that is evaluated, if there are no decisions.
+func (q *question) acceptedBy(res *policy.Result) (binding string) {
+	if len(res.Undecided) > 0 {
+		return ""
+	}
+	for _, e := range res.Evaluations {
+		switch {
+		case len(e.Decisions) > 0:
+			return ""
+		case binding == "" && e.Policy == q.document.name && !e.Excluded:
+			binding = e.Binding
+		}
+	}
+	return binding
 }
 
 // request returns the request for an operation on an object. old is the old object of an update, or

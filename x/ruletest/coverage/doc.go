@@ -6,6 +6,8 @@
 //	w, err := rec.Watch(crd, e)
 //	res, err := e.Validate(ctx, engine.Request{Object: obj, Observe: w.Observe})
 //	report := rec.Report()
+//
+// It measures the expressions of admission policies in the same way; see [Recorder.WatchPolicies].
 package coverage
 
 // How it works. A rule is split into decisions, which are nested uses of &&, ||, !, and ?: with

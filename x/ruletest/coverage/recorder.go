@@ -13,8 +13,10 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/eval"
 )
 
-// Recorder collects the coverage of any number of CRDs. It is safe for concurrent use.
+// Recorder collects the coverage of any number of CRDs and policies. It is safe for concurrent use.
 type Recorder struct {
+	replays sync.Mutex // guards the rules of policies
+
 	mu      sync.Mutex
 	watches []*Watch
 	schemas schemas
@@ -24,7 +26,7 @@ type Recorder struct {
 
 // key identifies a rule. Variants of a CRD, such as those of feature gates, share rules. Versions
 // with equal schemas are merged at the end; see versions.go.
-type key struct{ crd, version, path, rule string }
+type key struct{ policy, crd, version, path, rule string }
 
 // New returns an empty recorder.
 func New() *Recorder { return &Recorder{rules: map[key]*rule{}, schemas: schemas{}} }
@@ -65,7 +67,7 @@ func (r *Recorder) Watch(crd *apiextensionsv1.CustomResourceDefinition, e *engin
 func (r *Recorder) rule(crd string, ref *engine.RuleRef) *rule {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	k := key{crd, ref.Version, ref.Path, ref.Rule}
+	k := key{"", crd, ref.Version, ref.Path, ref.Rule}
 	known := r.rules[k]
 	if known == nil {
 		known = &rule{item: Item{CRD: crd, Version: ref.Version, Path: ref.Path, Index: ref.Index, Rule: ref.Rule}}

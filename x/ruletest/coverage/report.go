@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Report is the coverage of the rules of all watched CRDs. Its order depends only on the CRDs.
+// Report is the coverage of the rules of all watched CRDs and policies. Its order depends only on them.
 type Report struct {
 	// Rules is the number of rules, Ran the number of those that ran, and Refused the number of
 	// those that rejected an object.
@@ -18,12 +18,23 @@ type Report struct {
 	Conditions int `json:"conditions"`
 	Both       int `json:"both"`
 	// Decisive is the number of conditions that were shown to be decisive; see Condition.MCDC.
-	Decisive int    `json:"mcdc"`
-	Items    []Item `json:"items"`
+	Decisive int `json:"mcdc"`
+	// Policies counts the expressions of policies, whose conditions are counted above. It is nil
+	// without policies.
+	Policies *PolicyCounts `json:"policies,omitempty"`
+	Items    []Item        `json:"items"`
 }
 
-// Item is the coverage of a rule.
+// Item is the coverage of a rule, or of an expression of a policy.
 type Item struct {
+	// Policy is the name of the policy, and Part one of PartCondition, PartVariable, and
+	// PartValidation. Name is the name of a matchCondition or variable. CRD and Version are then "",
+	// and Path is the field, such as "spec.validations[0].expression".
+	Policy string `json:"policy,omitempty"`
+	Part   string `json:"part,omitempty"`
+	Name   string `json:"name,omitempty"`
+	isBool bool
+
 	CRD string `json:"crd"`
 	// Version is the newest of the versions with equal schemas.
 	Version string `json:"version"`
@@ -32,7 +43,8 @@ type Item struct {
 	Rule    string `json:"rule"`
 	// Ran is how often the rule ran, for each value in each object. Refused is how often it was
 	// false and rejected the object itself. Errors is how often its evaluation failed. Ratcheted is
-	// how often it was false but only caused a warning.
+	// how often it was false but only caused a warning. For an expression of a policy, Passed is how
+	// often it was true or had a value of another type, and Refused how often it was false.
 	Ran       int `json:"ran"`
 	Passed    int `json:"passed"`
 	Refused   int `json:"refused"`
@@ -65,6 +77,8 @@ type Condition struct {
 
 // Report returns the coverage recorded so far.
 func (r *Recorder) Report() *Report {
+	r.replays.Lock()
+	defer r.replays.Unlock()
 	r.mu.Lock()
 	watches, rules := slices.Clone(r.watches), slices.Clone(r.order)
 	first := map[string]map[string]string{}
@@ -81,7 +95,7 @@ func (r *Recorder) Report() *Report {
 		if version := first[one.item.CRD][one.item.Version]; version != "" {
 			one.item.Version = version
 		}
-		k := key{one.item.CRD, one.item.Version, one.item.Path, one.item.Rule}
+		k := key{one.item.Policy, one.item.CRD, one.item.Version, one.item.Path, one.item.Rule}
 		if joined[k] == nil {
 			joined[k] = one
 			order = append(order, one)
@@ -97,9 +111,18 @@ func (r *Recorder) Report() *Report {
 		report.add(one.item)
 	}
 	slices.SortStableFunc(report.Items, func(a, b Item) int {
-		return cmp.Or(cmp.Compare(a.CRD, b.CRD), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Rule, b.Rule))
+		return cmp.Or(cmp.Compare(a.Policy, b.Policy), cmp.Compare(partOrder[a.Part], partOrder[b.Part]), cmp.Compare(a.CRD, b.CRD), cmp.Compare(a.Version, b.Version),
+			comparePaths(&a, &b), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Rule, b.Rule))
 	})
 	return report
+}
+
+// comparePaths compares the paths of rules. The expressions of a list have the order of their indexes.
+func comparePaths(a, b *Item) int {
+	if a.Policy != "" {
+		return 0
+	}
+	return cmp.Compare(a.Path, b.Path)
 }
 
 // coverageCopy is a copy of the recorded coverage of a rule.
@@ -118,12 +141,13 @@ func (r *rule) copyCoverage() *coverageCopy {
 }
 
 func (r *Report) add(item Item) {
-	r.Rules++
-	if item.Ran > 0 {
-		r.Ran++
-	}
-	if item.Refused > 0 {
-		r.Refused++
+	if item.Policy != "" {
+		if r.Policies == nil {
+			r.Policies = &PolicyCounts{}
+		}
+		r.Policies.add(&item)
+	} else {
+		r.addRule(&item)
 	}
 	for _, c := range item.Conditions {
 		r.Conditions++
@@ -137,12 +161,27 @@ func (r *Report) add(item Item) {
 	r.Items = append(r.Items, item)
 }
 
-// Percent returns the percentage of rules that rejected an object, or 100 if there are no rules.
+func (r *Report) addRule(item *Item) {
+	r.Rules++
+	if item.Ran > 0 {
+		r.Ran++
+	}
+	if item.Refused > 0 {
+		r.Refused++
+	}
+}
+
+// Percent returns the percentage of rules that rejected an object, and of validations and
+// matchConditions that were false. It returns 100 for an empty report.
 func (r *Report) Percent() float64 {
-	if r.Rules == 0 {
+	all, covered := r.Rules, r.Refused
+	if r.Policies != nil {
+		all, covered = all+r.Policies.Expressions, covered+r.Policies.False
+	}
+	if all == 0 {
 		return 100
 	}
-	return 100 * float64(r.Refused) / float64(r.Rules)
+	return 100 * float64(covered) / float64(all)
 }
 
 // Gap is a missing test of a rule.
@@ -157,13 +196,20 @@ type Gap struct {
 func (i *Item) Gaps() (gaps []Gap) {
 	whole := func(text string) { gaps = append(gaps, Gap{0, len([]rune(i.Rule)), text}) }
 	switch {
+	case i.Policy != "":
+		for _, text := range i.policyGaps() {
+			whole(text)
+		}
+		if i.Ran == 0 {
+			return gaps
+		}
 	case i.Ran == 0:
 		whole("never ran")
 		return gaps
 	case i.Refused == 0:
 		whole("never rejected")
 	}
-	if i.Passed == 0 {
+	if i.Passed == 0 && i.Policy == "" {
 		whole("never passed")
 	}
 	for _, c := range i.Conditions {

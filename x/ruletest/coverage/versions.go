@@ -52,6 +52,7 @@ func (i *Item) join(other *Item, shown, others []shown) {
 	i.Refused += other.Refused
 	i.Errors += other.Errors
 	i.Ratcheted += other.Ratcheted
+	i.isBool = i.isBool || other.isBool
 	if len(i.Conditions) != len(other.Conditions) {
 		return // i or other is not measured
 	}

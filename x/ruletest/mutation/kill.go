@@ -23,6 +23,9 @@ func newRunner(cfg Config) *runner {
 
 // try determines the status of a mutant.
 func (h *runner) try(ctx context.Context, m *Mutant) error {
+	if m.policies != nil {
+		return m.tryPolicy(ctx)
+	}
 	m.Status = NotCovered
 	for _, t := range m.change.targets {
 		hits := t.hits(m)

@@ -170,6 +170,9 @@ func (m *Mutant) String() string {
 	if path == "" {
 		path = "schema root"
 	}
+	if m.Policy != "" {
+		return fmt.Sprintf("policy %s: %s: %s: `%s` instead of `%s`", m.Policy, path, m.Operator, m.policies.expression.Source, m.Rule)
+	}
 	if m.Changed == "" {
 		return fmt.Sprintf("%s %s: %s: %s: without `%s`", m.CRD, m.Version, path, m.Operator, m.Rule)
 	}

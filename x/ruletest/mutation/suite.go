@@ -63,9 +63,12 @@ const (
 	NotViable Status = "notViable"
 )
 
-// Mutant is a change of a CRD.
+// Mutant is a change of a CRD or a policy.
 type Mutant struct {
-	CRD string `json:"crd"`
+	// Policy is the name of the changed policy. CRD and Version are then "", and Path is the field,
+	// such as "spec.validations[0].expression".
+	Policy string `json:"policy,omitempty"`
+	CRD    string `json:"crd"`
 	// Version is the first of the versions with equal schemas.
 	Version string `json:"version"`
 	Path    string `json:"path"`
@@ -92,7 +95,8 @@ type Mutant struct {
 	// found.
 	Test *Test `json:"test,omitempty"`
 
-	change change
+	change   change
+	policies *policyChange // nil for a change of a CRD
 }
 
 // Test is a write that would kill a surviving mutant.

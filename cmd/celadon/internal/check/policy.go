@@ -12,6 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/policies"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 // policyOptions holds the flags about policies.
@@ -74,5 +75,5 @@ func (a *run) admission(ctx context.Context, o *Options) (_ *verdict.Admission, 
 	if len(problems) == 0 && len(p.Unbound) == len(p.Set.Policies()) {
 		return nil, nil, fmt.Errorf("--policy: no policy in %s has an effect", strings.Join(o.policy.paths, ", "))
 	}
-	return &verdict.Admission{Policies: p, User: policies.User(o.policy.as, o.policy.asGroups), Operation: o.policy.operation}, problems, nil
+	return &verdict.Admission{Policies: p, User: policyrequest.User(o.policy.as, o.policy.asGroups), Operation: o.policy.operation}, problems, nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/x/analysis/requests"
 	"github.com/celadon-cel/celadon/x/analysis/search"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 // PolicyPart holds the results for a validation of a policy.
@@ -76,7 +77,7 @@ func readPolicies(ctx context.Context, s command.Streams, o *Options) (p *polici
 // none.
 func (v *versionSearch) runPolicies(p *policies.Policies) (*VersionPart, error) {
 	f, err := requests.New(v.ctx, v.crd, v.engine, v.name, requests.Config{
-		Set: p.Set, Documents: p.Documents(), User: policies.User("", nil), Steps: v.o.Steps, Seed: v.o.Seed,
+		Set: p.Set, Documents: p.Documents(), User: policyrequest.User("", nil), Steps: v.o.Steps, Seed: v.o.Seed,
 	})
 	if err != nil {
 		return nil, v.unlessDone(err)

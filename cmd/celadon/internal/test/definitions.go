@@ -57,6 +57,8 @@ type definitions struct {
 	walked []*definition // found while searching for suites
 	roots  []string      // folders in which a suite may name files
 
+	policyFiles policyFiles
+
 	mu     sync.Mutex // suites run concurrently
 	dirs   map[string][]*definition
 	files  map[string][]*definition
@@ -77,7 +79,7 @@ var layouts = []string{"zz_generated.crd-manifests", filepath.Join("config", "cr
 // maxUp is the number of parent folders that are searched.
 const maxUp = 6
 
-// find returns the CRDs that suite s runs against.
+// find returns the CRDs that suite s runs against, or nil if it tests built-in kinds.
 func (d *definitions) find(s *ruletest.Suite) ([]*ruletest.CRD, error) {
 	if s.CRDPath != "" && !slices.ContainsFunc(d.given, func(def *definition) bool { return def.name == s.CRDPath }) {
 		return d.named(s)
@@ -98,6 +100,9 @@ func (d *definitions) find(s *ruletest.Suite) ([]*ruletest.CRD, error) {
 		if found, err := d.matching(s, all, is); len(found) > 0 || err != nil {
 			return found, err
 		}
+	}
+	if s.TestsBuiltins() {
+		return nil, nil
 	}
 	return nil, fmt.Errorf("%s is missing: use --crd PATH%s", name, d.suggestion(name))
 }

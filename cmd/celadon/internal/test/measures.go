@@ -23,6 +23,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/test/output"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/x/ruletest"
 	"github.com/celadon-cel/celadon/x/ruletest/coverage"
 	"github.com/celadon-cel/celadon/x/ruletest/mutation"
@@ -71,13 +72,15 @@ type measures struct {
 	err    error
 	files  map[string]bool
 	suites map[*engine.Engine]*mutation.Suite
+	// policies holds the cases with policies by set.
+	policies map[*policy.Set]*mutation.PolicySuite
 }
 
 func newMeasures(o *Measures) *measures {
 	if !o.Cover && !o.Mutate {
 		return nil
 	}
-	return &measures{o: o, rec: coverage.New(), files: map[string]bool{}, suites: map[*engine.Engine]*mutation.Suite{}}
+	return &measures{o: o, rec: coverage.New(), files: map[string]bool{}, suites: map[*engine.Engine]*mutation.Suite{}, policies: map[*policy.Set]*mutation.PolicySuite{}}
 }
 
 // attach adds the hooks that collect data to cfg.
@@ -86,10 +89,10 @@ func (m *measures) attach(cfg *ruletest.Config) {
 		return
 	}
 	if m.o.Cover {
-		cfg.Watch = m.watch
+		cfg.Watch, cfg.WatchPolicies = m.watch, m.watchPolicies
 	}
 	if m.o.Mutate {
-		cfg.Writes = m.writes
+		cfg.Writes, cfg.PolicyCases = m.writes, m.policyCase
 	}
 }
 
@@ -104,8 +107,19 @@ func (m *measures) watch(crd *apiextensionsv1.CustomResourceDefinition, e *engin
 	return w.Observe
 }
 
+func (m *measures) watchPolicies(set *policy.Set) ruletest.PolicyObserver {
+	w, err := m.rec.WatchPolicies(set)
+	if err != nil {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.err = cmp.Or(m.err, err)
+		return nil
+	}
+	return w.Observe
+}
+
 func (m *measures) writes(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, s *ruletest.Suite, c *ruletest.Case, writes []ruletest.Write) {
-	one := mutation.Case{Name: fmt.Sprintf("%s:%d: %s/%s", s.File, c.Line, s.Name, c.Name)}
+	one := mutation.Case{Name: caseName(s, c)}
 	for _, w := range writes {
 		one.Writes = append(one.Writes, mutation.Write(w))
 	}
@@ -115,6 +129,20 @@ func (m *measures) writes(crd *apiextensionsv1.CustomResourceDefinition, e *engi
 		m.suites[e] = &mutation.Suite{CRD: crd, Engine: e}
 	}
 	m.suites[e].Cases = append(m.suites[e].Cases, one)
+}
+
+func (m *measures) policyCase(s *ruletest.Suite, c *ruletest.Case, of *ruletest.PolicyCase) {
+	one := mutation.PolicyCase{Name: caseName(s, c), Policies: of.Policies, Passes: of.Passes}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.policies[of.Set] == nil {
+		m.policies[of.Set] = &mutation.PolicySuite{Set: of.Set}
+	}
+	m.policies[of.Set].Cases = append(m.policies[of.Set].Cases, one)
+}
+
+func caseName(s *ruletest.Suite, c *ruletest.Case) string {
+	return fmt.Sprintf("%s:%d: %s/%s", s.File, c.Line, s.Name, c.Name)
 }
 
 // use records the files of crds.
@@ -129,8 +157,9 @@ func (m *measures) use(crds []*ruletest.CRD) {
 	}
 }
 
-// finish measures coverage and mutation, and writes the file that --cover-out names.
-func (m *measures) finish(ctx context.Context, s command.Streams, r *Report) (err error) {
+// finish measures coverage and mutation, and writes the file that --cover-out names. policyFiles are the
+// files with policies.
+func (m *measures) finish(ctx context.Context, s command.Streams, r *Report, policyFiles []string) (err error) {
 	if m == nil || r.Interrupted || r.Summary.Ran() == 0 {
 		return nil
 	}
@@ -139,7 +168,7 @@ func (m *measures) finish(ctx context.Context, s command.Streams, r *Report) (er
 	}
 	if m.o.Cover {
 		r.Coverage = m.rec.Report()
-		if err := m.writeCoverage(r.Coverage, output.ReadSources(slices.Sorted(maps.Keys(m.files)))); err != nil {
+		if err := m.writeCoverage(r.Coverage, output.ReadSources(append(slices.Sorted(maps.Keys(m.files)), policyFiles...))); err != nil {
 			return err
 		}
 	}
@@ -148,15 +177,43 @@ func (m *measures) finish(ctx context.Context, s command.Streams, r *Report) (er
 	}
 	bar := progress.On(s.Stderr, "mutating", "mutants")
 	defer bar.Done()
-	r.Mutation, err = mutation.Run(ctx, m.ordered(), mutation.Config{Progress: func(int, int) { bar.Add(1) }})
+	r.Mutation, err = m.mutate(ctx, mutation.Config{Progress: func(int, int) { bar.Add(1) }})
 	switch {
 	case ctx.Err() != nil:
-		r.Interrupted = true
+		r.Interrupted, r.Mutation = true, nil
 		return nil
 	case err != nil:
 		return &command.ExitError{Code: command.Bug, Err: err}
 	}
 	return nil
+}
+
+// mutate tries the mutants of CRDs and of policies.
+func (m *measures) mutate(ctx context.Context, cfg mutation.Config) (*mutation.Report, error) {
+	report, err := mutation.Run(ctx, m.ordered(), cfg)
+	if err != nil || len(m.policies) == 0 {
+		return report, err
+	}
+	of, err := mutation.RunPolicies(ctx, m.orderedPolicies(), cfg)
+	if err != nil {
+		return nil, err
+	}
+	report.Add(of)
+	return report, nil
+}
+
+// orderedPolicies returns the cases with policies, so that the order does not depend on which suite
+// finished first.
+func (m *measures) orderedPolicies() []mutation.PolicySuite {
+	var all []mutation.PolicySuite
+	for _, s := range m.policies {
+		slices.SortStableFunc(s.Cases, func(a, b mutation.PolicyCase) int { return cmp.Compare(a.Name, b.Name) })
+		all = append(all, *s)
+	}
+	slices.SortFunc(all, func(a, b mutation.PolicySuite) int {
+		return cmp.Or(cmp.Compare(a.Cases[0].Name, b.Cases[0].Name), cmp.Compare(a.Set.KubeVersion(), b.Set.KubeVersion()))
+	})
+	return all
 }
 
 // ordered returns the suites sorted, so that the order does not depend on which finished first.

@@ -66,7 +66,7 @@ func test(ctx context.Context, s command.Streams, o *Options, paths []string) er
 	if err := r.write(report); err != nil {
 		return err
 	}
-	unwritten := r.measures.finish(ctx, s, report)
+	unwritten := r.measures.finish(ctx, s, report, r.crds.filesOfPolicies())
 	if err := p.end(report); err != nil {
 		return fmt.Errorf("cannot write the report: %w", err)
 	}
@@ -93,7 +93,7 @@ var errEnough = errors.New("not all cases passed")
 // runAll runs the selected suites concurrently and passes their reports to take, in the order of
 // suites. With --fail-fast, it stops at the first case that does not pass.
 func (r *run) runAll(ctx context.Context, suites []*readResult, take func(*ruletest.SuiteReport) error) error {
-	cfg := ruletest.Config{Run: r.o.run, Exact: r.o.Exact, FailFast: r.o.FailFast && !r.o.Update, Fill: r.o.Update}
+	cfg := ruletest.Config{Run: r.o.run, Exact: r.o.Exact, FailFast: r.o.FailFast && !r.o.Update, Fill: r.o.Update, Policies: r.crds.policies}
 	var err error
 	if cfg.Converter, err = r.o.Converter.Open(); err != nil {
 		return err
@@ -143,7 +143,7 @@ func (r *run) runAll(ctx context.Context, suites []*readResult, take func(*rulet
 // verdict returns the error that determines the exit code. Unreadable files and suites that did not run
 // take precedence over failed cases.
 func (r *run) verdict(report *Report, paths []string) error {
-	for _, problem := range r.problems {
+	for _, problem := range slices.Concat(r.problems, r.crds.unboundPolicies()) {
 		r.Complain(problem)
 	}
 	s := &report.Summary

@@ -30,6 +30,7 @@ import (
 // InitOptions holds the flags of celadon test init.
 type InitOptions struct {
 	CRDs, Samples []string
+	Policies      []string
 	Out           string
 	Steps         int
 }
@@ -38,6 +39,7 @@ type InitOptions struct {
 func (o *InitOptions) Flags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringArrayVar(&o.CRDs, "crd", nil, "read CRDs from `PATH`: a file, a folder, or - (repeatable)")
+	f.StringArrayVar(&o.Policies, "policy", nil, "write suites of the admission policies in `PATH` instead, a file or a folder (repeatable); --crd has the CRDs of the objects")
 	f.StringArrayVar(&o.Samples, "from", nil, "prefer the objects in `SAMPLES`, a file or a folder (repeatable)")
 	f.StringVar(&o.Out, "out", "", "write one file per CRD version into `DIR` (default: standard output)")
 	f.IntVar(&o.Steps, "steps", search.DefaultSteps, "number of objects to try for each rule")
@@ -46,14 +48,14 @@ func (o *InitOptions) Flags(f *pflag.FlagSet) {
 // Check returns an error if the flags are invalid.
 func (o *InitOptions) Check() error {
 	switch all := slices.Concat(o.CRDs, o.Samples); {
-	case len(o.CRDs) == 0:
+	case len(o.CRDs) == 0 && len(o.Policies) == 0:
 		return errors.New("no CRDs given: use --crd PATH")
 	case o.Steps <= 0:
 		return fmt.Errorf("--steps %d: want 1 or more", o.Steps)
 	case len(slices.DeleteFunc(slices.Clone(all), func(path string) bool { return path != "-" })) > 1:
 		return errors.New("- is given more than once: standard input can be read only once")
 	}
-	return nil
+	return o.checkPolicies()
 }
 
 // Init implements celadon test init.
@@ -63,29 +65,43 @@ func Init(ctx context.Context, s command.Streams, o *InitOptions) error {
 		return err
 	}
 	bar := progress.On(s.Stderr, "searching", "suites")
-	written := 0
-	for _, d := range i.crds {
-		n, err := i.start(ctx, d, func() { bar.Add(1) })
-		if ctx.Err() != nil {
-			bar.Done()
-			return &command.ExitError{Code: command.Interrupted, Err: errors.New("interrupted")}
-		}
-		if err != nil {
-			i.problems = append(i.problems, fmt.Errorf("%s: %w", d.file, err))
-		}
-		written += n
-	}
+	written, err := i.startAll(ctx, func() { bar.Add(1) })
 	bar.Done()
+	if ctx.Err() != nil {
+		return &command.ExitError{Code: command.Interrupted, Err: errors.New("interrupted")}
+	}
+	if err != nil {
+		i.problems = append(i.problems, err)
+	}
 	for _, problem := range i.problems {
 		s.Complain(problem)
 	}
 	switch {
 	case len(i.problems) > 0:
 		return &command.ExitError{Code: command.Usage}
+	case written == 0 && len(o.Policies) > 0:
+		return &command.ExitError{Code: command.Usage, Err: errors.New("no policy matches a served version of the CRDs, so there is nothing to test")}
 	case written == 0:
 		return &command.ExitError{Code: command.Usage, Err: errors.New("no served version of the CRDs has rules, so there is nothing to test")}
 	}
 	return nil
+}
+
+// startAll writes the requested suites and returns how many it wrote.
+func (i *initial) startAll(ctx context.Context, step func()) (written int, err error) {
+	if len(i.o.Policies) > 0 {
+		return i.startPolicies(ctx, step)
+	}
+	for _, d := range i.crds {
+		n, err := i.start(ctx, d, step)
+		if err != nil {
+			i.problems = append(i.problems, fmt.Errorf("%s: %w", d.file, err))
+		}
+		if written += n; ctx.Err() != nil {
+			break
+		}
+	}
+	return written, nil
 }
 
 // initial holds the state of a run of celadon test init.
@@ -120,7 +136,7 @@ func (i *initial) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(i.crds) == 0 && len(i.problems) == 0 {
+	if len(i.crds) == 0 && len(i.problems) == 0 && len(i.o.CRDs) > 0 {
 		return fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(i.o.CRDs, ", "))
 	}
 	return batch.All(ctx, i.Stdin, i.o.Samples, func(doc *input.Document) *input.Document { return doc }, func(doc *input.Document) error {
@@ -212,13 +228,17 @@ func (i *initial) name(d *definition, version string) string {
 
 // write writes a suite, and prints a summary.
 func (i *initial) write(name string, made *ruletest.Started) error {
-	summary := fmt.Sprintf("%s: %d with a rejected object, %d of them by this rule alone; %d with an accepted object", phrase.Count(made.Rules, "rule"), made.Refused, made.Alone, made.Accepted)
+	return i.writeText(name, made.Text, fmt.Sprintf("%s: %d with a rejected object, %d of them by this rule alone; %d with an accepted object", phrase.Count(made.Rules, "rule"), made.Refused, made.Alone, made.Accepted))
+}
+
+// writeText writes the text of a suite, and prints a summary.
+func (i *initial) writeText(name string, text []byte, summary string) error {
 	if i.o.Out == "" {
 		if i.parts++; i.parts > 1 {
 			_, _ = io.WriteString(i.Stdout, "---\n")
 		}
 		untrusted.Fprintf(i.Stderr, "%s: %s\n", name, summary)
-		_, err := untrusted.NewWriter(i.Stdout).Write(made.Text)
+		_, err := untrusted.NewWriter(i.Stdout).Write(text)
 		return err
 	}
 	if err := outfile.MkdirAll(i.o.Out, 0o755); err != nil {
@@ -228,7 +248,7 @@ func (i *initial) write(name string, made *ruletest.Started) error {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s: the suite exists: remove it, or choose another folder with --out", path)
 	}
-	if err := outfile.Write(path, made.Text); err != nil {
+	if err := outfile.Write(path, text); err != nil {
 		return err
 	}
 	_, err := io.WriteString(i.Stdout, string(untrusted.Sprintf("%s: %s\n", path, summary)))

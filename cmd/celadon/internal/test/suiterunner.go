@@ -39,7 +39,7 @@ func (d *SuiteRunner) Run(ctx context.Context, doc *input.Document) *ruletest.Su
 		defs.walked = append(defs.walked, known)
 	}
 	crds, err := defs.find(of.suite)
-	return ruletest.New(ruletest.Config{}).Run(ctx, of.suite, crds, err)
+	return ruletest.New(ruletest.Config{Policies: defs.policies}).Run(ctx, of.suite, crds, err)
 }
 
 // Why returns lines that explain the outcome of case c.

@@ -96,6 +96,11 @@ func showCase(b *strings.Builder, s *ruletest.SuiteReport, c *ruletest.CaseRepor
 		}
 		print.ShowMissing(b, cause.NotShown)
 	}
+	shownTexts := make([]string, len(c.Mismatches))
+	for i, m := range c.Mismatches {
+		shownTexts[i] = m.Got
+	}
+	print.ShowPolicies(b, &finding.Object{Policies: c.Got.Policies, Warnings: shownTexts})
 }
 
 func (p *textPrinter) end(r *Report) error {

@@ -9,8 +9,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// showPolicies writes the decisions of policies. A decision with several actions is written once.
-func showPolicies(b *strings.Builder, o *finding.Object) {
+// ShowPolicies writes the decisions of policies. A decision with several actions is written once.
+func ShowPolicies(b *strings.Builder, o *finding.Object) {
 	for i := 0; i < len(o.Policies); {
 		d, actions := &o.Policies[i], []string{action(&o.Policies[i])}
 		for i++; i < len(o.Policies) && sameDecision(d, &o.Policies[i]); i++ {

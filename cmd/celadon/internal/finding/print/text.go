@@ -83,7 +83,7 @@ func warnings(o *finding.Object) (lines untrusted.Safe) {
 func (p *textPrinter) valid(b *strings.Builder, o *finding.Object) {
 	if (b.Len() > 0 || len(o.Policies) > 0) && !p.Quiet {
 		untrusted.Fprintf(b, "  --> %s\n", place(o))
-		showPolicies(b, o)
+		ShowPolicies(b, o)
 	}
 	if p.Verbose {
 		untrusted.Fprintf(b, "%s: %s %q is valid (%s, cost %d)\n", place(o), o.Kind, o.Name, o.Operation, o.Cost)
@@ -253,7 +253,7 @@ func where(b *strings.Builder, o *finding.Object) {
 		untrusted.Fprintf(b, "  --> %s\n", placeInFile(o))
 	}
 	showMutations(b, o)
-	showPolicies(b, o)
+	ShowPolicies(b, o)
 	for _, location := range locations {
 		location.Show(b)
 		if location.Hint != "" {

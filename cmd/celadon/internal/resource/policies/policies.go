@@ -12,10 +12,11 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
 	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 // Kind is the kind of policies.
-const Kind = "ValidatingAdmissionPolicy"
+const Kind = policyrequest.Kind
 
 // ErrNoPolicy reports paths without a policy.
 var ErrNoPolicy = errors.New("no admission policy")
@@ -51,29 +52,30 @@ func (p Problem) Unwrap() error { return p.Err }
 // Read reads and compiles the policies at and below paths. Invalid documents are Problems. Below
 // folders, documents that are not objects are ignored.
 func Read(ctx context.Context, stdin io.Reader, paths []string, from input.Selection, cfg policy.Config) (*Policies, error) {
-	p := &Policies{}
-	read := func(doc *input.Document) *input.Document {
-		if !slices.Contains(paths, doc.File) && noObject(doc) {
-			return nil
-		}
-		return doc
-	}
-	var objects []map[string]any
-	err := batch.Selected(from, stdin, paths, read, func(doc *input.Document) error {
-		switch {
-		case doc == nil:
-		case doc.Err != nil:
-			p.Problems = append(p.Problems, Problem{doc.Location(), doc.Err})
-		default:
-			p.documents = append(p.documents, doc)
-			objects = append(objects, doc.Object)
-		}
+	var docs []*input.Document
+	err := batch.Selected(from, stdin, paths, func(doc *input.Document) *input.Document { return doc }, func(doc *input.Document) error {
+		docs = append(docs, doc)
 		return nil
 	}).Run(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return p, p.compile(objects, paths, cfg)
+	return FromDocuments(docs, paths, cfg)
+}
+
+// FromDocuments compiles the policies among documents like Read, which were read from paths.
+func FromDocuments(docs []*input.Document, paths []string, cfg policy.Config) (*Policies, error) {
+	p := &Policies{}
+	for _, doc := range docs {
+		switch {
+		case !slices.Contains(paths, doc.File) && noObject(doc):
+		case doc.Err != nil:
+			p.Problems = append(p.Problems, Problem{doc.Location(), doc.Err})
+		default:
+			p.documents = append(p.documents, doc)
+		}
+	}
+	return p, p.compile(paths, cfg)
 }
 
 // noObject reports whether a document is not meant to be sent to a server, such as a Chart.yaml.
@@ -85,8 +87,8 @@ func noObject(doc *input.Document) bool {
 }
 
 // compile compiles the documents and adds the problems of policies and bindings.
-func (p *Policies) compile(objects []map[string]any, paths []string, cfg policy.Config) error {
-	set, err := policy.Compile(objects, cfg)
+func (p *Policies) compile(paths []string, cfg policy.Config) error {
+	set, err := policy.Compile(p.Documents(), cfg)
 	var invalid *policy.CompileErrors
 	if err != nil && !errors.As(err, &invalid) {
 		return err
@@ -129,21 +131,14 @@ func (p *Policies) Locate(kind, name, path string) string {
 	return ""
 }
 
-// A Validation is the expression of a validation and its position. Line is 0 if it is not known.
-type Validation struct {
-	Expression string
-	File       string
-	Line       int
-}
-
 // validations are the validations of a policy.
 type validations struct {
-	whole Validation
-	list  []Validation
+	whole policyrequest.Validation
+	list  []policyrequest.Validation
 }
 
 func validationsOf(doc *input.Document) validations {
-	v := validations{whole: Validation{File: doc.File, Line: doc.Line}}
+	v := validations{whole: policyrequest.Validation{File: doc.File, Line: doc.Line}}
 	spec, _ := doc.Object["spec"].(map[string]any)
 	list, _ := spec["validations"].([]any)
 	fields := make([]string, len(list))
@@ -153,14 +148,14 @@ func validationsOf(doc *input.Document) validations {
 	for i, at := range doc.Locate(fields) {
 		one, _ := list[i].(map[string]any)
 		expression, _ := one["expression"].(string)
-		v.list = append(v.list, Validation{Expression: expression, File: doc.File, Line: at.Line})
+		v.list = append(v.list, policyrequest.Validation{Expression: expression, File: doc.File, Line: at.Line})
 	}
 	return v
 }
 
 // Validation returns the validation of a policy with the given index, or the position of the policy
 // if the index is -1.
-func (p *Policies) Validation(policy string, index int) Validation {
+func (p *Policies) Validation(policy string, index int) policyrequest.Validation {
 	v := p.validations[policy]
 	if index < 0 || index >= len(v.list) {
 		return v.whole

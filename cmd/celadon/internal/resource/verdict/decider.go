@@ -16,6 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/conversion"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 	"github.com/celadon-cel/celadon/x/secret"
 	"github.com/celadon-cel/celadon/x/trace"
 )
@@ -62,9 +63,10 @@ type Decider struct {
 	// Explained limits the explanations of a run. Callers that print results must call Settle.
 	Explained trace.Run
 
-	templates templates
-	charts    charts
-	builtins  builtins
+	templates  templates
+	charts     charts
+	builtins   policyrequest.Builtins
+	mergeables builtinMergeables
 }
 
 // Problems returns the errors of the CRDs and of the old objects.

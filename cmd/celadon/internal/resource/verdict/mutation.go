@@ -11,7 +11,9 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/engine/x/builtin"
 	"github.com/celadon-cel/celadon/engine/x/structural"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 // A mergeable is a version of a CRD as mutating policies need it.
@@ -44,6 +46,50 @@ func newMergeable(props *apiextensionsv1.JSONSchemaProps) mergeable {
 	return mergeable{policy.NewMergeSchema(s), s}
 }
 
+// A subject is a resource with what mutations need.
+type subject struct {
+	policyrequest.Subject
+	mergeable
+}
+
+// mutable returns the subject of an object of the CRD for mutations.
+func (def *Definition) mutable(ctx context.Context, rep *finding.Object) subject {
+	to := subject{def.subject(ctx, rep), def.mergeables[versionOf(rep)]()}
+	webhook := def.CRD.Spec.Conversion != nil && def.CRD.Spec.Conversion.Webhook != nil
+	for i := range to.Equivalents {
+		e := &to.Equivalents[i]
+		m := def.mergeables[e.Kind.Version]()
+		e.Schema, e.Default = m.schema, m.setDefaults
+		if webhook {
+			e.Revert = func(object map[string]any) (map[string]any, error) {
+				return def.engine.Convert(ctx, object, versionOf(rep))
+			}
+		}
+	}
+	return to
+}
+
+func versionOf(rep *finding.Object) string {
+	_, version, _ := strings.Cut(rep.APIVersion, "/")
+	return version
+}
+
+// builtinMergeables holds the built-in kinds that mutations needed.
+type builtinMergeables struct{ kinds sync.Map } // map[schema.GroupVersionKind]mergeable
+
+func (b *builtinMergeables) of(kind *policyrequest.Builtin) mergeable {
+	if m, ok := b.kinds.Load(kind.GroupVersionKind); ok {
+		return m.(mergeable)
+	}
+	var props *apiextensionsv1.JSONSchemaProps
+	if catalog, err := builtin.Newest(); err == nil {
+		props, _ = catalog.Schema(kind.GroupVersionKind) // nil on an error
+	}
+	m := newMergeable(props)
+	b.kinds.Store(kind.GroupVersionKind, m)
+	return m
+}
+
 // setDefaults sets the defaults of an object in place.
 func (m *mergeable) setDefaults(object map[string]any) {
 	if m.structural != nil {
@@ -61,7 +107,7 @@ func (c *Decider) mutate(ctx context.Context, def *Definition, req engine.Reques
 	if err != nil {
 		return req, true // it is rejected before mutation
 	}
-	object, changed, ok := c.mutated(ctx, def.subject(ctx, rep, true), prepared.Self(), prepared.Old(), rep)
+	object, changed, ok := c.mutated(ctx, def.mutable(ctx, rep), prepared.Self(), prepared.Old(), rep)
 	if changed {
 		// The server decodes the object only before the mutation.
 		rep.Warnings = append(rep.Warnings, prepared.Warnings()...)
@@ -73,7 +119,7 @@ func (c *Decider) mutate(ctx context.Context, def *Definition, req engine.Reques
 // mutated returns an object as the mutating policies change it. It reports whether it is changed, and
 // whether the write goes on.
 func (c *Decider) mutated(ctx context.Context, to subject, object, old map[string]any, rep *finding.Object) (_ map[string]any, changed, ok bool) {
-	req := c.Admission.request(to, object, old, rep)
+	req := c.Admission.request(&to.Subject, object, old, rep)
 	req.Schema, req.Default = to.schema, to.setDefaults
 	res, err := c.Admission.Policies.Set.Mutate(ctx, req)
 	switch {
@@ -88,7 +134,7 @@ func (c *Decider) mutated(ctx context.Context, to subject, object, old map[strin
 	}
 	switch {
 	case !res.Allowed:
-		rep.Verdict, rep.Resource = finding.Invalid, to.resource.Resource
+		rep.Verdict, rep.Resource = finding.Invalid, to.Resource.Resource
 		rep.SetStatus(res.Failure)
 		return nil, false, false
 	case len(res.Undecided) > 0:

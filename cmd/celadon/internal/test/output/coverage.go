@@ -1,6 +1,7 @@
 package output
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/celadon-cel/celadon/internal/text/phrase"
@@ -21,8 +22,17 @@ func CoverageRules(b *strings.Builder, r *coverage.Report) {
 
 // CoverageLine writes a one-line summary of coverage.
 func CoverageLine(b *strings.Builder, r *coverage.Report) {
-	untrusted.Fprintf(b, "coverage: %.1f %%: of %s, %d ran and %d rejected; of %s, %d were both true and false, %d decided\n",
-		r.Percent(), phrase.Count(r.Rules, "rule"), r.Ran, r.Refused, phrase.Count(r.Conditions, "condition"), r.Both, r.Decisive)
+	untrusted.Fprintf(b, "coverage: %.1f %%: ", r.Percent())
+	if r.Rules > 0 || r.Policies == nil {
+		untrusted.Fprintf(b, "of %s, %d ran and %d rejected; ", phrase.Count(r.Rules, "rule"), r.Ran, r.Refused)
+	}
+	if p := r.Policies; p != nil {
+		untrusted.Fprintf(b, "of %s, %d ran and %d were false; ", phrase.Count(p.Expressions, "policy expression"), p.Ran, p.False)
+		if p.Variables > 0 {
+			untrusted.Fprintf(b, "of %s, %d ran; ", phrase.Count(p.Variables, "variable"), p.Evaluated)
+		}
+	}
+	untrusted.Fprintf(b, "of %s, %d were both true and false, %d decided\n", phrase.Count(r.Conditions, "condition"), r.Both, r.Decisive)
 }
 
 func itemText(b *strings.Builder, item *coverage.Item) {
@@ -30,7 +40,11 @@ func itemText(b *strings.Builder, item *coverage.Item) {
 	if len(gaps) == 0 && item.Unmeasured == "" {
 		return
 	}
-	untrusted.Fprintf(b, "%s %s: %s, rule %d: ran %s, rejected %s\n", item.CRD, item.Version, phrase.Path(item.Path), item.Index, phrase.Count(item.Ran, "time"), phrase.Count(item.Refused, "time"))
+	if item.Policy != "" {
+		untrusted.Fprintf(b, "%s: ran %s, false %s\n", policyItem(item), phrase.Count(item.Ran, "time"), phrase.Count(item.Refused, "time"))
+	} else {
+		untrusted.Fprintf(b, "%s %s: %s, rule %d: ran %s, rejected %s\n", item.CRD, item.Version, phrase.Path(item.Path), item.Index, phrase.Count(item.Ran, "time"), phrase.Count(item.Refused, "time"))
+	}
 	underlined(b, item.Rule, gaps)
 	for i, gap := range gaps {
 		if i == maxListed {
@@ -43,6 +57,15 @@ func itemText(b *strings.Builder, item *coverage.Item) {
 		untrusted.Fprintf(b, "  its conditions are not measured: %s\n", item.Unmeasured)
 	}
 	b.WriteByte('\n')
+}
+
+// policyItem identifies an expression of a policy.
+func policyItem(item *coverage.Item) string {
+	text := fmt.Sprintf("policy %s: %s", item.Policy, strings.TrimSuffix(item.Path, ".expression"))
+	if item.Name != "" {
+		text += " (" + item.Name + ")"
+	}
+	return text
 }
 
 // maxColumns is the maximum number of columns to show of a line of a rule.

@@ -22,24 +22,25 @@ table { border-collapse: collapse } td, th { padding: .15em .8em; text-align: le
 .gap { text-decoration: underline wavy #c00; text-underline-offset: 3px }
 `
 
-// HTML writes a self-contained page: the source of each CRD, with the rules colored by their coverage.
-// The page loads no resources and runs no scripts, and text from CRDs is escaped.
+// HTML writes a self-contained page: the source of each CRD and policy, with the rules colored by their
+// coverage. The page loads no resources and runs no scripts, and text from CRDs and policies is escaped.
 func HTML(w io.Writer, r *coverage.Report, sources *Sources) error {
 	hash := sha256.Sum256([]byte(style))
-	b := &strings.Builder{}
+	b, line := &strings.Builder{}, &strings.Builder{}
+	CoverageLine(line, r)
 	fmt.Fprintf(b, `<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-%s'; base-uri 'none'; form-action 'none'">
-<title>Coverage of CRD rules</title><style>%s</style></head><body>
-<h1>Coverage of CRD rules</h1>
-<p>%.0f %% of %d rules ran and rejected: %d ran, %d rejected. Of %d conditions, %d were both true and false, %d decided.</p>
+<title>Coverage of rules</title><style>%s</style></head><body>
+<h1>Coverage of rules</h1>
+<p>%s</p>
 <p><span class="full">fully covered</span> <span class="part">partly covered</span> <span class="none">never ran</span> <span class="gap">not covered</span></p>
-`, base64.StdEncoding.EncodeToString(hash[:]), style, r.Percent(), r.Rules, r.Ran, r.Refused, r.Conditions, r.Both, r.Decisive)
+`, base64.StdEncoding.EncodeToString(hash[:]), style, safe(strings.TrimSuffix(line.String(), "\n")))
 	left := pages(b, r, sources)
 	if len(left) > 0 {
 		b.WriteString("<h2>Rules whose source was not found</h2>\n<ul>\n")
 		for _, item := range left {
-			fmt.Fprintf(b, "<li>%s: <code>%s</code>: %s</li>\n", safe(item.CRD+" "+item.Version+" "+item.Path), safe(item.Rule), safe(missing(item)))
+			fmt.Fprintf(b, "<li>%s: <code>%s</code>: %s</li>\n", safe(itemName(item)), safe(item.Rule), safe(missing(item)))
 		}
 		b.WriteString("</ul>\n")
 	}
@@ -65,24 +66,35 @@ func missing(item *coverage.Item) string {
 		texts = append(texts, item.Unmeasured)
 	}
 	if len(texts) == 0 {
+		if item.Policy != "" {
+			return fmt.Sprintf("ran %d, false %d", item.Ran, item.Refused)
+		}
 		return fmt.Sprintf("ran %d, rejected %d", item.Ran, item.Refused)
 	}
 	return strings.Join(texts, "; ")
 }
 
-// pages writes each CRD with its rules. It returns the items whose rule was not found in any source.
+// itemName identifies a rule, or an expression of a policy.
+func itemName(item *coverage.Item) string {
+	if item.Policy != "" {
+		return policyItem(item)
+	}
+	return item.CRD + " " + item.Version + " " + item.Path
+}
+
+// pages writes each CRD and policy with its rules. It returns the items whose rule was not found in any source.
 func pages(b *strings.Builder, r *coverage.Report, sources *Sources) (left []*coverage.Item) {
 	marks := map[*source][]mark{}
 	for i := range r.Items {
 		item := &r.Items[i]
-		src, node := sources.find(item.CRD, item.Version, item.Path, item.Index, item.Rule)
+		src, node := sources.find(item)
 		if node == nil {
 			left = append(left, item)
 			continue
 		}
 		marks[src] = append(marks[src], marksOf(src, node, item)...)
 	}
-	for _, src := range sources.crds {
+	for _, src := range sources.all {
 		if len(marks[src]) > 0 {
 			fmt.Fprintf(b, "<h2>%s</h2>\n<p>%s</p>\n", safe(src.name), safe(src.file))
 			src.page(b, marks[src])

@@ -17,7 +17,7 @@ func Lcov(w io.Writer, r *coverage.Report, sources *Sources) error {
 	files := map[string]*tracefile{}
 	for i := range r.Items {
 		item := &r.Items[i]
-		src, node := sources.find(item.CRD, item.Version, item.Path, item.Index, item.Rule)
+		src, node := sources.find(item)
 		if node == nil {
 			continue
 		}
@@ -48,7 +48,11 @@ type tracefile struct {
 }
 
 func (f *tracefile) add(item *coverage.Item, line int) {
-	name := untrusted.Line(fmt.Sprintf("%s %s %s[%d]", item.CRD, item.Version, item.Path, item.Index))
+	text := fmt.Sprintf("%s[%d]", itemName(item), item.Index)
+	if item.Policy != "" {
+		text = itemName(item)
+	}
+	name := untrusted.Line(text)
 	f.functions = append(f.functions, fmt.Sprintf("FN:%d,%s", line, name))
 	f.hits = append(f.hits, fmt.Sprintf("FNDA:%d,%s", item.Ran, name))
 	if f.found++; item.Ran > 0 {
@@ -56,8 +60,10 @@ func (f *tracefile) add(item *coverage.Item, line int) {
 	}
 	f.lines[line] += item.Ran
 	block := f.found
-	f.branch(item, line, block, 0, item.Passed)
-	f.branch(item, line, block, 1, item.Refused)
+	if item.HasOutcomes() {
+		f.branch(item, line, block, 0, item.Passed)
+		f.branch(item, line, block, 1, item.Refused)
+	}
 	for i, c := range item.Conditions {
 		f.branch(item, line, block, 2+2*i, c.True)
 		f.branch(item, line, block, 3+2*i, c.False)

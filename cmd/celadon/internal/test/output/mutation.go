@@ -42,8 +42,16 @@ func MutationLine(b *strings.Builder, r *mutation.Report) {
 }
 
 func survivor(b *strings.Builder, m *mutation.Mutant) {
-	untrusted.Fprintf(b, "survived: %s %s: %s: %s\n", m.CRD, m.Version, phrase.Path(m.Path), m.Operator)
+	if m.Policy != "" {
+		untrusted.Fprintf(b, "survived: policy %s: %s: %s\n", m.Policy, strings.TrimSuffix(m.Path, ".expression"), m.Operator)
+	} else {
+		untrusted.Fprintf(b, "survived: %s %s: %s: %s\n", m.CRD, m.Version, phrase.Path(m.Path), m.Operator)
+	}
 	difference(b, m.Rule, m.Changed)
+	if m.Policy != "" {
+		b.WriteByte('\n')
+		return
+	}
 	if m.Test == nil {
 		b.WriteString("  no write was found that would kill it\n\n")
 		return

@@ -8,14 +8,16 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 	"github.com/celadon-cel/celadon/x/crdedit"
+	"github.com/celadon-cel/celadon/x/policyrequest"
+	"github.com/celadon-cel/celadon/x/ruletest/coverage"
 )
 
-// Sources holds the source files of the measured CRDs.
+// Sources holds the source files of the measured CRDs and policies.
 type Sources struct {
-	crds []*source
+	all []*source
 }
 
-// source is a CRD in a file.
+// source is a CRD or a policy in a file. edit is nil for a policy.
 type source struct {
 	file     string
 	line     int // line of the file where text starts
@@ -26,7 +28,7 @@ type source struct {
 	doc      *position.Document
 }
 
-// ReadSources reads the files that contain the CRDs. Files that can no longer be read are skipped.
+// ReadSources reads the files that contain the CRDs and policies. Files that can no longer be read are skipped.
 func ReadSources(files []string) *Sources {
 	s := &Sources{}
 	for i, name := range files {
@@ -50,7 +52,13 @@ func ReadSources(files []string) *Sources {
 func (s *Sources) add(doc *input.Document) {
 	text, line, inList := doc.Source()
 	resource.Complete(doc)
-	if text == nil || doc.Err != nil || doc.Object["kind"] != resource.Kind {
+	switch {
+	case text == nil || doc.Err != nil:
+		return
+	case doc.Object["kind"] == policyrequest.Kind && !inList:
+		s.addPolicy(doc, text, line)
+		return
+	case doc.Object["kind"] != resource.Kind:
 		return
 	}
 	edit, err := crdedit.Parse(text, inList, doc.Item)
@@ -68,7 +76,26 @@ func (s *Sources) add(doc *input.Document) {
 		name, _ := version["name"].(string)
 		one.versions = append(one.versions, name)
 	}
-	s.crds = append(s.crds, one)
+	s.all = append(s.all, one)
+}
+
+func (s *Sources) addPolicy(doc *input.Document, text []byte, line int) {
+	parsed, err := position.Parse(text)
+	if err != nil {
+		return
+	}
+	s.all = append(s.all, &source{file: doc.File, line: line, text: text, name: doc.Identity().Name, doc: parsed})
+}
+
+// expression returns the scalar node of an expression of a policy, or nil if the policy has another
+// expression there.
+func (s *source) expression(item *coverage.Item) *position.Node {
+	lists := map[string]string{coverage.PartCondition: "matchConditions", coverage.PartVariable: "variables", coverage.PartValidation: "validations"}
+	_, node := s.doc.Find(position.Path{position.Key("spec"), position.Key(lists[item.Part]), position.Item(item.Index), position.Key("expression")})
+	if node == nil || node.Resolve().Value != item.Rule {
+		return nil
+	}
+	return node.Resolve()
 }
 
 // schema returns the node of the schema at path in a version, or nil if it is not in the source.
@@ -103,13 +130,18 @@ func (s *source) rule(version, path string, index int, text string) *position.No
 	return rule.Resolve()
 }
 
-// find returns the first source that contains a rule, and the rule's node in it.
-func (s *Sources) find(crd, version, path string, index int, text string) (*source, *position.Node) {
-	for _, one := range s.crds {
-		if one.name == crd {
-			if node := one.rule(version, path, index, text); node != nil {
-				return one, node
-			}
+// find returns the first source that contains a rule or expression, and its node there.
+func (s *Sources) find(item *coverage.Item) (*source, *position.Node) {
+	for _, one := range s.all {
+		var node *position.Node
+		switch {
+		case item.Policy != "" && one.edit == nil && one.name == item.Policy:
+			node = one.expression(item)
+		case item.Policy == "" && one.edit != nil && one.name == item.CRD:
+			node = one.rule(item.Version, item.Path, item.Index, item.Rule)
+		}
+		if node != nil {
+			return one, node
 		}
 	}
 	return nil, nil

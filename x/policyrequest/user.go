@@ -1,4 +1,4 @@
-package policies
+package policyrequest
 
 import (
 	"slices"
@@ -9,8 +9,9 @@ import (
 	"github.com/celadon-cel/celadon/engine/policy"
 )
 
-// User returns the user whom a name and groups identify, as the API server impersonates it. If name is
-// "", it returns the administrator of a new cluster.
+// User returns a user as the API server impersonates it: in the given groups, or, without groups
+// if it is a service account, in the groups of its namespace. If name is empty, User returns the
+// administrator of a new cluster.
 func User(name string, groups []string) policy.User {
 	if name == "" {
 		return policy.User{Name: "kubernetes-admin", Groups: []string{"kubeadm:cluster-admins", user.AllAuthenticated}}

@@ -1,0 +1,153 @@
+package test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/policies"
+	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/x/ruletest"
+)
+
+// Limits of the documents with the policies of a suite.
+const (
+	maxPolicyDocuments = 5000
+	maxPolicyBytes     = 64 << 20
+)
+
+// policyFiles holds the policies that suites name, by their paths.
+type policyFiles struct {
+	mu    sync.Mutex
+	known map[string]*policyList
+}
+
+// A policyList holds the policies at the paths of a suite.
+type policyList struct {
+	once     sync.Once
+	policies *ruletest.Policies
+	files    []string // with policies
+	unbound  []policies.Problem
+	errs     []error
+}
+
+// policies returns the policies that suite s names. Like its CRD, they must be in the folders on the
+// command line.
+func (d *definitions) policies(s *ruletest.Suite) (*ruletest.Policies, []error) {
+	paths := make([]string, len(s.PolicyPaths))
+	for i, name := range s.PolicyPaths {
+		paths[i] = filepath.Join(filepath.Dir(s.File), filepath.FromSlash(name))
+		if s.File == "-" || filepath.IsAbs(name) || !d.mayRead(paths[i]) {
+			return nil, []error{fmt.Errorf("policies: %s: a suite may only name files in the folders on the command line: test a folder that contains both", name)}
+		}
+	}
+	key := strings.Join(paths, "\x00")
+	d.policyFiles.mu.Lock()
+	if d.policyFiles.known == nil {
+		d.policyFiles.known = map[string]*policyList{}
+	}
+	list := d.policyFiles.known[key]
+	if list == nil {
+		list = &policyList{}
+		d.policyFiles.known[key] = list
+	}
+	d.policyFiles.mu.Unlock()
+	list.once.Do(func() { list.read(paths, d.mayRead) })
+	return list.policies, list.errs
+}
+
+// unboundPolicies returns the policies without a binding that the suites name, each once and sorted.
+func (d *definitions) unboundPolicies() []error {
+	d.policyFiles.mu.Lock()
+	defer d.policyFiles.mu.Unlock()
+	all := map[string]error{}
+	for _, list := range d.policyFiles.known {
+		for _, problem := range list.unbound {
+			all[problem.Error()] = problem
+		}
+	}
+	sorted := make([]error, 0, len(all))
+	for _, text := range slices.Sorted(maps.Keys(all)) {
+		sorted = append(sorted, all[text])
+	}
+	return sorted
+}
+
+// filesOfPolicies returns the sorted files with policies that the suites name.
+func (d *definitions) filesOfPolicies() (files []string) {
+	d.policyFiles.mu.Lock()
+	defer d.policyFiles.mu.Unlock()
+	for _, list := range d.policyFiles.known {
+		files = append(files, list.files...)
+	}
+	slices.Sort(files)
+	return slices.Compact(files)
+}
+
+// read reads the policies at paths, of the files for which mayRead returns true.
+func (l *policyList) read(paths []string, mayRead func(string) bool) {
+	docs, err := policyDocuments(paths, mayRead)
+	if err != nil {
+		l.errs = []error{fmt.Errorf("policies: %w", err)}
+		return
+	}
+	read, err := policies.FromDocuments(docs, paths, policy.Config{})
+	if err != nil {
+		l.errs = []error{fmt.Errorf("policies: %w", err)}
+		return
+	}
+	for _, problem := range read.Problems {
+		text, _, _ := strings.Cut(problem.Error(), "\n") // the rest is an excerpt of the expression
+		l.errs = append(l.errs, errors.New("policies: "+text))
+	}
+	if len(read.Set.Policies()) == 0 {
+		return
+	}
+	if len(read.Unbound) == len(read.Set.Policies()) && len(l.errs) == 0 {
+		l.errs = []error{fmt.Errorf("policies: %w", read.Unbound[0])}
+		return
+	}
+	for _, doc := range docs {
+		if doc.Err == nil && doc.Identity().Kind == policies.Kind {
+			l.files = append(l.files, doc.File)
+		}
+	}
+	l.unbound = read.Unbound
+	l.policies = &ruletest.Policies{Documents: read.Documents(), Set: read.Set, Validation: read.Validation}
+}
+
+// policyDocuments returns the documents at and below paths.
+func policyDocuments(paths []string, mayRead func(string) bool) (docs []*input.Document, err error) {
+	inside := map[string]bool{}
+	size := 0
+	input.Scan(nil, paths, func() {}, func(c input.Chunk) bool {
+		may, known := inside[c.File]
+		if !known {
+			may = mayRead(c.File)
+			inside[c.File] = may
+		}
+		if !may {
+			return true
+		}
+		if size += c.Size(); size > maxPolicyBytes {
+			err = fmt.Errorf("the files are too large (want at most %d MiB): name fewer files", maxPolicyBytes>>20)
+			return false
+		}
+		return c.Each(func(doc *input.Document) bool {
+			docs = append(docs, doc)
+			if len(docs) > maxPolicyDocuments {
+				err = fmt.Errorf("too many documents (want at most %d): name fewer files", maxPolicyDocuments)
+			}
+			return err == nil
+		})
+	})
+	if err == nil && len(docs) == 0 {
+		err = errors.New("no document in " + strings.Join(paths, ", "))
+	}
+	return docs, err
+}

@@ -1,0 +1,116 @@
+package policyrequest
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/internal/text/preview"
+	"github.com/celadon-cel/celadon/x/secret"
+)
+
+// Kind is the kind of policies.
+const Kind = "ValidatingAdmissionPolicy"
+
+// A Decision is an effect of an admission policy on an object. A decision with several actions has an
+// entry for each. The JSON form is a published contract.
+type Decision struct {
+	Policy  string `json:"policy"`
+	Binding string `json:"binding"`
+	Kind    string `json:"kind"`
+	// Params is the name of the params object, after its namespace if it has one.
+	Params string `json:"params,omitempty"`
+	// Validation is the index in spec.validations, or -1 if the decision is about the policy as a
+	// whole.
+	Validation int `json:"validation"`
+	// Action is Deny, Warn, or Audit. It is "" if an expression fails and failurePolicy is Ignore.
+	Action  string `json:"action"`
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+	// Error is set if an expression could not be evaluated.
+	Error bool  `json:"error"`
+	Cost  int64 `json:"cost"`
+	// Expression is the validation's expression, at File and Line.
+	Expression string `json:"expression,omitempty"`
+	File       string `json:"file,omitempty"`
+	Line       int    `json:"line,omitempty"`
+	// Values are the values that the expression read, if requested.
+	Values []Value `json:"values,omitempty"`
+}
+
+// A Value is a part of an expression with its value as shortened JSON.
+type Value struct {
+	Expr string `json:"expr"`
+	Text string `json:"value"`
+}
+
+// A Validation is the expression of a validation and its position. Line is 0 if it is not known.
+type Validation struct {
+	Expression string
+	File       string
+	Line       int
+}
+
+// maxExplained limits the decisions about an object that have values, and maxValue the characters of
+// a value.
+const (
+	maxExplained = 100
+	maxValue     = 120
+)
+
+// A Describer describes the decisions in the results of a Set.
+type Describer struct {
+	Set *policy.Set
+	// Validation returns the validation of a policy with the given index, or the position of the
+	// policy if the index is -1.
+	Validation func(policy string, index int) Validation
+	// Explain adds the values of expressions.
+	Explain bool
+}
+
+// Decisions returns the decisions in a result of the set for req. Secrets are hidden in values. The
+// error is the context's or an internal error; the decisions are complete nevertheless.
+func (d *Describer) Decisions(ctx context.Context, req policy.Request, res *policy.Result, secrets secret.Texts) (list []Decision, err error) {
+	for i := range res.Evaluations {
+		e := &res.Evaluations[i]
+		for _, of := range e.Decisions {
+			one := Decision{
+				Policy: e.Policy, Binding: e.Binding, Kind: Kind, Params: e.Params, Validation: of.Validation,
+				Reason: of.Reason, Message: of.Message, Error: of.Failed, Cost: of.Cost,
+			}
+			at := d.Validation(e.Policy, of.Validation)
+			one.Expression, one.File, one.Line = at.Expression, at.File, at.Line
+			if d.Explain && len(list) < maxExplained {
+				values, failed := d.Set.Explain(ctx, req, e, of.Validation)
+				if failed != nil {
+					err = failed
+				}
+				one.Values = shown(values, secrets)
+			}
+			actions := of.Actions
+			if len(actions) == 0 {
+				actions = []policy.Action{""}
+			}
+			for _, action := range actions {
+				one.Action = string(action)
+				list = append(list, one)
+			}
+		}
+	}
+	return list, err
+}
+
+func shown(values []policy.Value, secrets secret.Texts) (list []Value) {
+	for _, v := range values {
+		text := fmt.Sprintf("(%s)", v.Problem)
+		if v.Problem == "" {
+			of := v.Value
+			if len(secrets) > 0 {
+				of = secrets.HidePieces(of)
+			}
+			text = preview.JSON(of, maxValue)
+		}
+		list = append(list, Value{Expr: v.Expression, Text: text})
+	}
+	return list
+}

@@ -1,0 +1,136 @@
+package coverage
+
+import (
+	"context"
+
+	"github.com/google/cel-go/cel"
+
+	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/engine/x/eval"
+)
+
+// How it works: after each request, the policies that matched are evaluated again by programs with
+// probes. These programs are not safe for concurrent use, and their rules are shared by all sets, so
+// only one request is evaluated again at a time.
+
+// The values of Item.Part.
+const (
+	PartCondition  = "matchCondition"
+	PartVariable   = "variable"
+	PartValidation = "validation"
+)
+
+// partOrder is the order in which the parts of a policy are evaluated.
+var partOrder = map[string]int{PartCondition: 1, PartVariable: 2, PartValidation: 3}
+
+// PolicyWatch records the evaluations of a set's policies. It is safe for concurrent use.
+type PolicyWatch struct {
+	recorder *Recorder
+	watch    *policy.Watch
+}
+
+// WatchPolicies registers the expressions of the policies in set. An error is a bug in Celadon.
+func (r *Recorder) WatchPolicies(set *policy.Set) (*PolicyWatch, error) {
+	r.replays.Lock()
+	defer r.replays.Unlock()
+	watch, err := set.Watch(func(x policy.Expression) policy.ExpressionObserver { return &expressionRule{r.expression(x)} })
+	if err != nil {
+		return nil, err
+	}
+	return &PolicyWatch{r, watch}, nil
+}
+
+// Observe records the evaluations for a request. set is the watched set, or a set that WithParams
+// derives from it, and res is its result for req.
+func (w *PolicyWatch) Observe(ctx context.Context, set *policy.Set, req policy.Request, res *policy.Result) error {
+	w.recorder.replays.Lock()
+	defer w.recorder.replays.Unlock()
+	return w.watch.Replay(ctx, set, req, res)
+}
+
+// expression returns the rule of an expression, which it creates if necessary.
+func (r *Recorder) expression(x policy.Expression) *rule {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	k := key{policy: x.Policy, path: x.Path, rule: x.Source}
+	known := r.rules[k]
+	if known == nil {
+		known = &rule{item: Item{Policy: x.Policy, Part: x.Part, Name: x.Name, Path: x.Path, Index: x.Index, Rule: x.Source}}
+		r.rules[k] = known
+		r.order = append(r.order, known)
+	}
+	return known
+}
+
+// expressionRule is the rule of an expression as its observer. Recorder.replays guards it.
+type expressionRule struct{ *rule }
+
+// Probes implements policy.ExpressionObserver.
+func (x *expressionRule) Probes(checked *cel.Ast) map[int64]eval.Probe {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.look(checked)
+}
+
+// Ran implements policy.ExpressionObserver.
+func (x *expressionRule) Ran(value *bool, err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.item.Ran++
+	x.item.isBool = x.item.isBool || value != nil
+	switch {
+	case err != nil:
+		x.item.Errors++
+	case value != nil && !*value:
+		x.item.Refused++
+	default:
+		x.item.Passed++
+	}
+}
+
+// PolicyCounts counts the expressions of policies.
+type PolicyCounts struct {
+	// Expressions is the number of validations and matchConditions. Ran is the number of those that
+	// were evaluated, and False the number of those that were false.
+	Expressions int `json:"expressions"`
+	Ran         int `json:"ran"`
+	False       int `json:"false"`
+	// Variables is the number of variables, and Evaluated the number of those that were evaluated.
+	Variables int `json:"variables"`
+	Evaluated int `json:"evaluated"`
+}
+
+func (c *PolicyCounts) add(item *Item) {
+	if item.Part == PartVariable {
+		if c.Variables++; item.Ran > 0 {
+			c.Evaluated++
+		}
+		return
+	}
+	if c.Expressions++; item.Ran > 0 {
+		c.Ran++
+	}
+	if item.Refused > 0 {
+		c.False++
+	}
+}
+
+// HasOutcomes reports whether the rule or expression is true or false. Variables can have other types.
+func (i *Item) HasOutcomes() bool { return i.Part != PartVariable || i.isBool }
+
+// policyGaps describes the missing outcomes of an expression.
+func (i *Item) policyGaps() (texts []string) {
+	switch {
+	case i.Ran == 0:
+		return []string{"never ran"}
+	case !i.HasOutcomes():
+		return nil
+	}
+	if i.Refused == 0 {
+		texts = append(texts, "never false")
+	}
+	if i.Passed == 0 {
+		texts = append(texts, "never true")
+	}
+	return texts
+}
