@@ -74,7 +74,9 @@ func (p *policies) names() (names []string) {
 		return nil
 	}
 	for _, info := range p.set.Policies() {
-		names = append(names, info.Name)
+		if info.Kind == policyKind.Kind {
+			names = append(names, info.Name)
+		}
 	}
 	return names
 }

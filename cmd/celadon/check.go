@@ -33,10 +33,10 @@ each persisted object differs from the input, and --persisted adds it to JSON.
 --field-selector skips objects as kubectl get does. --subresource scale simulates
 kubectl scale.
 
-With --policy, check also evaluates the ValidatingAdmissionPolicies in PATH, with their
-bindings, for each object that its CRD accepts, as sent by --as USER. What only a
-cluster knows, such as params or a Namespace that is not in PATH, makes an object
-undecided.
+With --policy, check also evaluates the admission policies in PATH, with their bindings,
+for each object, as sent by --as USER: mutating policies before the CRD, validating ones
+after it. What only a cluster knows, such as params or a Namespace that is not in PATH,
+makes an object undecided.
 
 For each rejected object, check prints the message that kubectl would print, followed
 by the location and an excerpt of each cause, the failed rule, and the values in it.

@@ -42,9 +42,10 @@ type Object struct {
 	Status      *Status  `json:"status,omitempty"`
 	Causes      []Cause  `json:"causes"`
 	Warnings    []string `json:"warnings"`
-	// Policies holds the effects of admission policies, and AuditAnnotations what they add to the
-	// audit event.
+	// Policies holds the effects of validating policies, Mutations those of mutating policies, and
+	// AuditAnnotations what they add to the audit event.
 	Policies         []PolicyDecision  `json:"policies,omitempty"`
+	Mutations        []PolicyMutation  `json:"mutations,omitempty"`
 	AuditAnnotations map[string]string `json:"auditAnnotations,omitempty"`
 	// StructureOnly is set for an object of a built-in kind, because only its structure and the
 	// policies are checked.

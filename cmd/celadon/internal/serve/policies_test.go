@@ -82,7 +82,7 @@ func TestServePoliciesInvalid(t *testing.T) {
 	for _, tt := range []struct{ path, want string }{
 		{folder, "p.yaml:18: ValidatingAdmissionPolicy replica-limit: spec.validations[0].expression"},
 		{"-", "--policies -: want a file or a folder"},
-		{exampleD, "no ValidatingAdmissionPolicy"},
+		{exampleD, "no admission policy"},
 		{filepath.Join(folder, "missing"), "missing"},
 	} {
 		var log bytes.Buffer

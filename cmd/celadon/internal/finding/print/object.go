@@ -1,6 +1,7 @@
 package print
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -157,7 +158,8 @@ const rulesNotRun = "some rules did not run, because the object is invalid"
 // cause returns the finding of a cause. Its ID is the CEL rule, or else the server's reason.
 func (o object) cause(c *finding.Cause) finding.Finding {
 	invalid := title(o.Object) + " is invalid"
-	f := o.finding(c.Reason, "A check of the API server: "+c.Reason, "error", invalid+": "+causeText(c), invalid, annotation(c))
+	reason := cmp.Or(c.Reason, o.Status.Reason) // denials of mutating policies have no reason of their own
+	f := o.finding(reason, "A check of the API server: "+reason, "error", invalid+": "+causeText(c), invalid, annotation(c))
 	if f.Rule = c.Ref; c.Ref != nil {
 		group, _, _ := strings.Cut(o.APIVersion, "/")
 		f.ID = fmt.Sprintf("%s/%s/%s/%s[%d]", group, o.Kind, c.Ref.Version, c.Ref.Path, c.Ref.Index)

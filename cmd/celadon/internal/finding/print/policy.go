@@ -25,6 +25,31 @@ func showPolicies(b *strings.Builder, o *finding.Object) {
 	}
 }
 
+// showMutations writes what mutating policies did.
+func showMutations(b *strings.Builder, o *finding.Object) {
+	for i := range o.Mutations {
+		m := &o.Mutations[i]
+		effect := "changed nothing"
+		switch {
+		case m.Excluded:
+			effect = "excluded by matchConditions"
+		case m.Changed:
+			effect = "changed the object"
+		}
+		params, again := "", ""
+		if m.Params != "" {
+			params = ", params " + m.Params
+		}
+		if m.Reinvoked {
+			again = " again"
+		}
+		untrusted.Fprintf(b, "  --> mutating policy %s, binding %s%s: %s%s\n", m.Policy, m.Binding, params, effect, again)
+		for _, text := range m.Errors {
+			untrusted.Fprintf(b, "        error: %s\n", Sentence(text))
+		}
+	}
+}
+
 // showDecision writes the expression of a decision with its values. The message is written only if
 // it is not in the output of kubectl.
 func showDecision(b *strings.Builder, o *finding.Object, d *finding.PolicyDecision) {

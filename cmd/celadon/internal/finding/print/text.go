@@ -87,6 +87,7 @@ func (p *textPrinter) valid(b *strings.Builder, o *finding.Object) {
 	}
 	if p.Verbose {
 		untrusted.Fprintf(b, "%s: %s %q is valid (%s, cost %d)\n", place(o), o.Kind, o.Name, o.Operation, o.Cost)
+		showMutations(b, o)
 	}
 }
 
@@ -251,6 +252,7 @@ func where(b *strings.Builder, o *finding.Object) {
 	if len(locations) == 0 {
 		untrusted.Fprintf(b, "  --> %s\n", placeInFile(o))
 	}
+	showMutations(b, o)
 	showPolicies(b, o)
 	for _, location := range locations {
 		location.Show(b)

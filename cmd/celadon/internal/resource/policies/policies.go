@@ -18,10 +18,10 @@ import (
 const Kind = "ValidatingAdmissionPolicy"
 
 // ErrNoPolicy reports paths without a policy.
-var ErrNoPolicy = errors.New("no " + Kind)
+var ErrNoPolicy = errors.New("no admission policy")
 
 // ErrNoBinding reports a policy that has no effect because it has no binding.
-var ErrNoBinding = errors.New("the policy has no effect because it has no binding: add a " + Kind + "Binding")
+var ErrNoBinding = errors.New("the policy has no effect because it has no binding: add one")
 
 // Policies holds compiled policies.
 type Policies struct {
@@ -31,6 +31,7 @@ type Policies struct {
 	// Unbound lists the policies without a binding.
 	Unbound []Problem
 
+	mutates     bool
 	documents   []*input.Document
 	validations map[string]validations // by policy
 }
@@ -103,7 +104,9 @@ func (p *Policies) compile(objects []map[string]any, paths []string, cfg policy.
 	}
 	for _, info := range set.Policies() {
 		if len(info.Bindings) == 0 {
-			p.Unbound = append(p.Unbound, Problem{p.Locate(Kind, info.Name, ""), ErrNoBinding})
+			p.Unbound = append(p.Unbound, Problem{p.Locate(info.Kind, info.Name, ""), ErrNoBinding})
+		} else if info.Kind != Kind {
+			p.mutates = true
 		}
 	}
 	if len(set.Policies()) == 0 && len(p.Problems) == 0 {
@@ -164,6 +167,9 @@ func (p *Policies) Validation(policy string, index int) Validation {
 	}
 	return v.list[index]
 }
+
+// Mutates reports whether a mutating policy has a binding.
+func (p *Policies) Mutates() bool { return p.mutates }
 
 // Documents returns the documents from which Set was compiled. They are read-only.
 func (p *Policies) Documents() []map[string]any {

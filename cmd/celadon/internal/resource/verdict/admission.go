@@ -76,7 +76,7 @@ func (c *Decider) delete(ctx context.Context, def *Definition, doc *input.Docume
 		return
 	}
 	rep.Verdict = finding.Valid
-	c.admit(ctx, def.subject(ctx, rep, doc.Object, old), nil, old, rep)
+	c.admit(ctx, def.subject(ctx, rep, false, doc.Object, old), nil, old, rep)
 }
 
 // admitWrite evaluates the policies for a write that the CRD accepts. It reports whether they accept
@@ -94,7 +94,7 @@ func (c *Decider) admitWrite(ctx context.Context, def *Definition, req engine.Re
 			return false
 		}
 	}
-	c.admit(ctx, def.subject(ctx, rep, doc.Object, old), object, old, rep)
+	c.admit(ctx, def.subject(ctx, rep, false, doc.Object, old), object, old, rep)
 	return rep.Verdict == finding.Valid
 }
 
@@ -104,10 +104,11 @@ type subject struct {
 	kind        schema.GroupVersionKind
 	equivalents []policy.Equivalent
 	secrets     secret.Texts // of the object and its old version
+	mergeable                // for mutations
 }
 
-// subject returns the subject of an object of the CRD.
-func (def *Definition) subject(ctx context.Context, rep *finding.Object, objects ...map[string]any) subject {
+// subject returns the subject of an object of the CRD, also for mutations if mutates is set.
+func (def *Definition) subject(ctx context.Context, rep *finding.Object, mutates bool, objects ...map[string]any) subject {
 	names := def.CRD.Spec.Names
 	group, version, _ := strings.Cut(rep.APIVersion, "/")
 	in := func(version string) (schema.GroupVersionResource, schema.GroupVersionKind) {
@@ -115,6 +116,9 @@ func (def *Definition) subject(ctx context.Context, rep *finding.Object, objects
 	}
 	var s subject
 	s.resource, s.kind = in(version)
+	if mutates {
+		s.mergeable = def.mergeables[version]()
+	}
 	for _, other := range def.engine.Served() {
 		if other == version {
 			continue
@@ -123,6 +127,11 @@ func (def *Definition) subject(ctx context.Context, rep *finding.Object, objects
 		e.Resource, e.Kind = in(other)
 		if conversion := def.CRD.Spec.Conversion; conversion != nil && conversion.Webhook != nil {
 			e.Convert = func(object map[string]any) (map[string]any, error) { return def.engine.Convert(ctx, object, other) }
+			e.Revert = func(object map[string]any) (map[string]any, error) { return def.engine.Convert(ctx, object, version) }
+		}
+		if mutates {
+			m := def.mergeables[other]()
+			e.Schema, e.Default = m.schema, m.setDefaults
 		}
 		s.equivalents = append(s.equivalents, e)
 	}
@@ -132,13 +141,18 @@ func (def *Definition) subject(ctx context.Context, rep *finding.Object, objects
 	return s
 }
 
+// request returns the request for an object.
+func (a *Admission) request(to subject, object, old map[string]any, rep *finding.Object) policy.Request {
+	return policy.Request{
+		Operation: policy.Operation(strings.ToUpper(rep.Operation)), Resource: to.resource, Kind: to.kind, Equivalents: to.equivalents, Subresource: rep.Subresource,
+		User: a.User, Name: rep.Name, Namespace: rep.Namespace, Object: object, OldObject: old,
+	}
+}
+
 // admit evaluates the policies for a request and records their decisions in rep. object is nil for a
 // deletion, and old for a create.
 func (c *Decider) admit(ctx context.Context, to subject, object, old map[string]any, rep *finding.Object) {
-	req := policy.Request{
-		Operation: policy.Operation(strings.ToUpper(rep.Operation)), Resource: to.resource, Kind: to.kind, Equivalents: to.equivalents, Subresource: rep.Subresource,
-		User: c.Admission.User, Name: rep.Name, Namespace: rep.Namespace, Object: object, OldObject: old,
-	}
+	req := c.Admission.request(to, object, old, rep)
 	res, err := c.Admission.Policies.Set.Evaluate(ctx, req)
 	switch {
 	case ctx.Err() != nil:
@@ -155,16 +169,9 @@ func (c *Decider) admit(ctx context.Context, to subject, object, old map[string]
 	switch {
 	case !res.Allowed:
 		rep.Verdict, rep.Resource = finding.Invalid, req.Resource.Resource
-		rep.Status = &finding.Status{Code: res.Failure.Code, Reason: string(res.Failure.Reason), Message: res.Failure.Message}
-		for _, cause := range res.Failure.Details.Causes {
-			rep.Causes = append(rep.Causes, finding.Cause{Reason: string(cause.Type), Field: cause.Field, Message: cause.Message})
-		}
+		rep.SetStatus(res.Failure)
 	case len(res.Undecided) > 0:
-		reasons := make([]string, len(res.Undecided))
-		for i, u := range res.Undecided {
-			reasons[i] = u.String()
-		}
-		rep.Verdict, rep.Problem = finding.Undecided, strings.Join(reasons, "; ")
+		rep.Verdict, rep.Problem = finding.Undecided, reasons(res.Undecided)
 	}
 }
 

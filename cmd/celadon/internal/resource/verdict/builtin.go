@@ -28,8 +28,9 @@ type builtins struct {
 
 type builtinKind struct {
 	builtin.Kind
-	// schema is compiled when an object needs it.
-	schema func() (*engine.Schema, error)
+	// schema is compiled when an object needs it, and mergeable when a mutating policy does.
+	schema    func() (*engine.Schema, error)
+	mergeable func() mergeable
 }
 
 // kind returns a built-in kind that has a resource, or nil if there is none.
@@ -51,6 +52,12 @@ func (b *builtins) kind(gvk schema.GroupVersionKind, cfg engine.Config) (*builti
 				}
 				props.XEmbeddedResource = true
 				return engine.CompileSchema(props, cfg)
+			}), sync.OnceValue(func() mergeable {
+				props, err := catalog.Schema(k.GroupVersionKind)
+				if err != nil {
+					return newMergeable(nil)
+				}
+				return newMergeable(props)
 			})}
 		}
 	})
@@ -91,7 +98,12 @@ func (c *Decider) decideBuiltin(ctx context.Context, doc *input.Document, rep *f
 	default:
 		rep.Operation = Create
 	}
-	if object := c.structured(ctx, kind, doc, rep); object != nil {
+	object := c.structured(ctx, kind, doc, rep)
+	if object != nil && c.Admission.Policies.Mutates() {
+		to.mergeable = kind.mergeable()
+		object, _, _ = c.mutated(ctx, to, object, old, rep)
+	}
+	if object != nil {
 		c.admit(ctx, to, object, old, rep)
 	}
 	return true

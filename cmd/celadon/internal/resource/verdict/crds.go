@@ -45,7 +45,9 @@ type Definition struct {
 	engine    *engine.Engine
 	explainer *trace.Explainer
 	views     map[string]*view
-	problems  []error
+	// mergeables holds the versions for mutating policies.
+	mergeables map[string]func() mergeable
+	problems   []error
 }
 
 // Use describes how the CRDs of a run are used, other than for deciding objects.
@@ -243,5 +245,6 @@ func (def *Definition) compile() {
 	}
 	if e != nil {
 		def.engine, def.explainer, def.views = e, trace.NewExplainer(e), newViews(def.CRD.ForEngine())
+		def.mergeables = newMergeables(def.CRD.ForEngine())
 	}
 }

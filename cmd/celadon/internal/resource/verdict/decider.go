@@ -220,6 +220,10 @@ func (c *Decider) write(ctx context.Context, def *Definition, doc *input.Documen
 // request validates req and records the result in rep. It returns the object as persisted, or as far
 // as it was processed.
 func (c *Decider) request(ctx context.Context, def *Definition, req engine.Request, doc *input.Document, rep *finding.Object) map[string]any {
+	req, ok := c.mutate(ctx, def, req, rep)
+	if !ok {
+		return doc.Object
+	}
 	res, ok := validate(ctx, def.engine, req, rep)
 	if !ok {
 		return doc.Object

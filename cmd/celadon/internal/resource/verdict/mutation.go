@@ -1,0 +1,107 @@
+package verdict
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/engine/x/structural"
+)
+
+// A mergeable is a version of a CRD as mutating policies need it.
+type mergeable struct {
+	schema     *policy.MergeSchema
+	structural *structuralschema.Structural // nil if the version has no usable schema
+}
+
+// newMergeables returns the versions of a CRD, which are built when a policy needs them.
+func newMergeables(crd *apiextensionsv1.CustomResourceDefinition) map[string]func() mergeable {
+	all := map[string]func() mergeable{}
+	for i := range crd.Spec.Versions {
+		v := &crd.Spec.Versions[i]
+		all[v.Name] = sync.OnceValue(func() mergeable {
+			if v.Schema == nil {
+				return newMergeable(nil)
+			}
+			return newMergeable(v.Schema.OpenAPIV3Schema)
+		})
+	}
+	return all
+}
+
+// newMergeable returns a version with a schema, which may be nil.
+func newMergeable(props *apiextensionsv1.JSONSchemaProps) mergeable {
+	_, s, err := structural.Of(&apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: props})
+	if err != nil {
+		s = nil
+	}
+	return mergeable{policy.NewMergeSchema(s), s}
+}
+
+// setDefaults sets the defaults of an object in place.
+func (m *mergeable) setDefaults(object map[string]any) {
+	if m.structural != nil {
+		structural.Default(object, m.structural)
+	}
+}
+
+// mutate evaluates the mutating policies for a write and returns the request with the changed object. It
+// reports whether the write goes on. Otherwise, rep has the reason.
+func (c *Decider) mutate(ctx context.Context, def *Definition, req engine.Request, rep *finding.Object) (_ engine.Request, ok bool) {
+	if c.Admission == nil || !c.Admission.Policies.Mutates() {
+		return req, true
+	}
+	prepared, err := def.engine.Prepare(req)
+	if err != nil {
+		return req, true // it is rejected before mutation
+	}
+	object, changed, ok := c.mutated(ctx, def.subject(ctx, rep, true), prepared.Self(), prepared.Old(), rep)
+	if changed {
+		// The server decodes the object only before the mutation.
+		rep.Warnings = append(rep.Warnings, prepared.Warnings()...)
+		req.Object, req.Raw, req.Merged = object, nil, true
+	}
+	return req, ok
+}
+
+// mutated returns an object as the mutating policies change it. It reports whether it is changed, and
+// whether the write goes on.
+func (c *Decider) mutated(ctx context.Context, to subject, object, old map[string]any, rep *finding.Object) (_ map[string]any, changed, ok bool) {
+	req := c.Admission.request(to, object, old, rep)
+	req.Schema, req.Default = to.schema, to.setDefaults
+	res, err := c.Admission.Policies.Set.Mutate(ctx, req)
+	switch {
+	case ctx.Err() != nil:
+		return nil, false, false
+	case err != nil:
+		rep.Verdict, rep.Problem, rep.Bug = finding.Unreadable, err.Error(), err
+		return nil, false, false
+	}
+	for _, e := range res.Evaluations {
+		rep.Mutations = append(rep.Mutations, finding.NewPolicyMutation(&e))
+	}
+	switch {
+	case !res.Allowed:
+		rep.Verdict, rep.Resource = finding.Invalid, to.resource.Resource
+		rep.SetStatus(res.Failure)
+		return nil, false, false
+	case len(res.Undecided) > 0:
+		rep.Verdict, rep.Problem = finding.Undecided, reasons(res.Undecided)
+		return nil, false, false
+	}
+	return res.Object, res.Changed, true
+}
+
+func reasons(undecided []policy.Undecided) string {
+	texts := make([]string, len(undecided))
+	for i, u := range undecided {
+		texts[i] = u.String()
+	}
+	return strings.Join(texts, "; ")
+}
