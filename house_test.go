@@ -25,7 +25,7 @@ const maxLevels = 15
 
 // light lists the packages that users embed, and heavy those that these must not depend on.
 var (
-	light = []string{"types", "cost", "engine", "engine/x/eval", "engine/admission", "engine/x/schema", "engine/x/builtin", "internal/cel/lex", "x/trace", "engine/catalog", "engine/policy", "x/analysis", "x/analysis/compare", "x/analysis/search", "celadontest", "engine/conversion", "x/roundtrip", "x/publish", "x/assist"}
+	light = []string{"types", "cost", "engine", "engine/x/eval", "engine/admission", "engine/x/schema", "engine/x/builtin", "internal/cel/lex", "x/trace", "engine/catalog", "engine/policy", "x/analysis", "x/analysis/compare", "x/analysis/policyvet", "x/analysis/search", "celadontest", "engine/conversion", "x/roundtrip", "x/publish", "x/assist"}
 	heavy = []string{"go.etcd.io", "google.golang.org/grpc", "k8s.io/client-go", "k8s.io/apiserver/pkg/server", "k8s.io/apiserver/pkg/registry", "k8s.io/apiextensions-apiserver/pkg/registry"}
 )
 

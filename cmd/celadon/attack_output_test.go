@@ -225,6 +225,22 @@ func TestAttackCheckOutput(t *testing.T) {
 	}
 }
 
+// hostilePolicy returns a policy with errors, type errors, and lints, whose texts are hostile.
+func hostilePolicy(text string) string {
+	quoted := func(text string) string {
+		data, err := json.Marshal(text)
+		if err != nil {
+			panic(err)
+		}
+		return string(data)
+	}
+	return `{"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy", "metadata": {"name": ` + quoted(text) + `}, "spec": {
+"matchConstraints": {"resourceRules": [{"operations": ["*"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods", ` + quoted(text) + `]}],
+	"objectSelector": {"matchExpressions": [{"key": "a", "operator": "Exists"}, {"key": "a", "operator": "DoesNotExist"}]}},
+"variables": [{"name": "a", "expression": ` + quoted("object.nope == r+text+") + `}],
+"validations": [{"expression": ` + quoted("object.metadata.labels[+text+] + ") + `}, {"expression": "object.spec.a", "message": "'` + "a" + `' + object.b"}]}}`
+}
+
 // TestAttackVetOutput vets hostile CRDs in every format.
 func TestAttackVetOutput(t *testing.T) {
 	t.Parallel()
@@ -238,6 +254,7 @@ func TestAttackVetOutput(t *testing.T) {
 			t.Fatal(err)
 		}
 		files["e\nPWNED.yaml"] = string(located)
+		files["p\n::error::PWNED.json"] = hostilePolicy(text)
 		crds := writeFiles(t, files)
 		old := writeFiles(t, map[string]string{"crd.json": hostileCRD("", text)})
 		for _, format := range []string{"text", "json", "sarif", "github"} {

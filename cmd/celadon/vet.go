@@ -14,7 +14,7 @@ import (
 func vetCommand(s command.Streams) *cobra.Command {
 	var o vet.Options
 	cmd := &cobra.Command{
-		Use:   "vet [--old CRD] CRD... | vet [--crd CRD] GO-PACKAGES",
+		Use:   "vet [--old CRD] CRD|POLICY... | vet [--crd CRD] GO-PACKAGES",
 		Short: "Vet CRDs: whether the API server accepts them, what rules cost, and which bounds help",
 		Long: `Vet validates each CRD as the API server would on create, or on update if --old has a
 CRD of the same name. It shows how much each rule may cost and why, and which bounds

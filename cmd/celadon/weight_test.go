@@ -14,8 +14,8 @@ import (
 // command grows with each feature. A change of more than a few hundred KiB needs a reason in the
 // commit that changes the limit.
 const (
-	maxCommand  = 48_000_000
-	maxPackages = 700 // of other modules and the standard library
+	maxCommand  = 50_000_000
+	maxPackages = 703 // of other modules and the standard library
 )
 
 // TestWeight builds the stripped command and checks its size.

@@ -137,7 +137,7 @@ func (k *typedCompiler) declare(object, params *types.Decl) {
 		variables = nil
 	}
 	k.roots = newRoots(k.hasParams, variables)
-	k.sizes = map[string]celcost.Value{"variables": celcost.Fields(k.values)}
+	k.sizes = map[string]celcost.Value{"variables": celcost.Fields(k.values), "request": requestSizes()}
 	set := func(root int, d *types.Decl) {
 		if d != nil && d.Kind != types.Hidden {
 			k.roots[root].Decl, k.roots[root].Type = d, nil
@@ -149,6 +149,29 @@ func (k *typedCompiler) declare(object, params *types.Decl) {
 	if k.hasParams {
 		set(paramsRoot, params)
 	}
+}
+
+// The API server limits the size of a request's headers, which contain the user.
+const (
+	maxHeaders   = 1 << 20
+	maxGroups    = maxHeaders / 3
+	maxName      = 253
+	maxLabel     = 63
+	maxOperation = 7
+)
+
+// requestSizes declares the sizes of the fields of request.
+func requestSizes() celcost.Value {
+	text := func(n int64) celcost.Value { return celcost.Sized(n, celcost.Value{}) }
+	kind := celcost.Fields(map[string]celcost.Value{"group": text(maxName), "version": text(maxLabel), "kind": text(maxLabel), "resource": text(maxLabel)})
+	user := celcost.Fields(map[string]celcost.Value{
+		"username": text(maxHeaders), "uid": text(maxHeaders), "groups": celcost.Sized(maxGroups, text(maxHeaders)),
+		"extra": celcost.Sized(maxGroups, celcost.Sized(maxGroups, text(maxHeaders))),
+	})
+	return celcost.Fields(map[string]celcost.Value{
+		"kind": kind, "resource": kind, "requestKind": kind, "requestResource": kind, "subResource": text(maxLabel), "requestSubResource": text(maxLabel),
+		"name": text(maxName), "namespace": text(maxLabel), "operation": text(maxOperation), "userInfo": user,
+	})
 }
 
 // compile checks an expression, and declares the variable that it defines. An expression that is too

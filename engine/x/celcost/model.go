@@ -83,6 +83,24 @@ func Declared(d *types.Decl) Value { return Value{declarationOf(d)} }
 // Fields returns the Value of an object with the given fields. Fields that are added later count.
 func Fields(fields map[string]Value) Value { return Value{object(fields)} }
 
+// Sized returns the Value of a string, list, or map of at most max bytes, items, or entries. elem is the
+// Value of the items or of the entries' values.
+func Sized(max int64, elem Value) Value { return Value{sized{max, elem}} }
+
+type sized struct {
+	max  int64
+	elem Value
+}
+
+func (s sized) Child(step string) estimate.Declaration {
+	if step == "@items" || step == "@values" {
+		return s.elem.of
+	}
+	return nil
+}
+
+func (s sized) MaxSize() int64 { return s.max }
+
 // object is the declaration of an object by its fields.
 type object map[string]Value
 

@@ -197,6 +197,10 @@ func (o *operands) standard() (x priced) {
 		x.cost, x.size = perRune(s), ranged(checker.SizeEstimate{Min: s.Min + 2, Max: s.Max*2 + 2})
 	case overloads.ExtFormatString:
 		x.cost = perRune(o.target.size.orAny())
+	case overloads.BoolToString, overloads.IntToString, overloads.UintToString, overloads.DoubleToString, overloads.TimestampToString, overloads.DurationToString:
+		if o.walk.shortTexts {
+			x.size = ranged(checker.SizeEstimate{Min: 1, Max: maxScalarText})
+		}
 	case overloads.Equals, overloads.NotEquals,
 		overloads.LessString, overloads.LessEqualsString, overloads.GreaterString, overloads.GreaterEqualsString,
 		overloads.LessBytes, overloads.LessEqualsBytes, overloads.GreaterBytes, overloads.GreaterEqualsBytes:
@@ -206,6 +210,10 @@ func (o *operands) standard() (x priced) {
 	x.cost = x.cost.Add(o.sum)
 	return x
 }
+
+// maxScalarText is the maximum length of a scalar that is converted to a string, such as a timestamp with
+// nanoseconds.
+const maxScalarText = 35
 
 // matching returns the cost of a regular expression match. An empty text has a cost, too.
 func matching(text, pattern checker.SizeEstimate) checker.CostEstimate {

@@ -13,14 +13,17 @@ import (
 
 // Of returns the estimate for an expression whose variables are declared as root.
 func (m *Model) Of(checked *ast.AST, root Declaration) checker.CostEstimate {
-	_, x := m.walk(checked, func(string) Declaration { return root })
+	_, x := m.walk(walk{checked: checked, roots: func(string) Declaration { return root }})
 	return x.cost
 }
 
 // Measure returns the estimate for an expression, and the declaration of its value, or nil if the size
 // of the value is not known. roots returns the declaration of a variable, or nil if nothing is declared.
+//
+// Unlike in estimates of rules, a scalar that is converted to a string has a maximum length. No API server
+// makes estimates of other expressions.
 func (m *Model) Measure(checked *ast.AST, roots func(variable string) Declaration) (checker.CostEstimate, Declaration) {
-	w, x := m.walk(checked, roots)
+	w, x := m.walk(walk{checked: checked, roots: roots, shortTexts: true})
 	w.measure(&x, checked.Expr())
 	if d := w.declared(x.at); d != nil {
 		return x.cost, d
@@ -28,14 +31,17 @@ func (m *Model) Measure(checked *ast.AST, roots func(variable string) Declaratio
 	return x.cost, x.declaration()
 }
 
-func (m *Model) walk(checked *ast.AST, roots func(variable string) Declaration) (*walk, priced) {
-	w := &walk{Model: m, checked: checked, roots: roots}
-	x := w.expr(checked.Expr())
+// walk returns the estimate of an expression, and the walk that made it, which starts as start.
+func (m *Model) walk(start walk) (*walk, priced) {
+	start.Model = m
+	w := start
+	x := w.expr(w.checked.Expr())
 	if w.ambiguous {
-		w = &walk{Model: m, checked: checked, roots: roots, literalPaths: true}
-		x = w.expr(checked.Expr())
+		w = start
+		w.literalPaths = true
+		x = w.expr(w.checked.Expr())
 	}
-	return w, x
+	return &w, x
 }
 
 // walk is the state of a walk over an expression.
@@ -44,6 +50,8 @@ type walk struct {
 	checked *ast.AST
 	roots   func(variable string) Declaration
 	locals  []local
+	// shortTexts is set if scalars that are converted to strings have a maximum length.
+	shortTexts bool
 	// literalPaths makes the walk hold paths as checker.Cost does.
 	literalPaths bool
 	// ambiguous reports that a path may have been overwritten. The walk ends.

@@ -282,6 +282,8 @@ func TestEstimates(t *testing.T) {
 		// The variable costs 3, and has the declared bounds.
 		{variables + expressions("variables.tags.all(t, t == 'a')"), 31, true},
 		{variables + expressions("variables.tags.all(t, t == 'a'); variables.tags.size() > 1"), 35, true},
+		{"validations: [{expression: object.spec.replicas > 1, messageExpression: \"'replicas: ' + string(object.spec.replicas)\"}]", 13, true},
+		{expressions("!('admins' in request.userInfo.groups)"), 349529, true},
 		{expressions("object.metadata.labels.all(k, k != 'a')"), 0, false},
 	} {
 		e := vet(t, policyOf("CREATE example.com widgets", tt.rest))[0].Estimates
