@@ -60,7 +60,7 @@ func TestSetServerFields(t *testing.T) {
 	}
 }
 
-// TestDryRunOptions checks that the options of a dry run say so.
+// TestDryRunOptions checks that the options of a dry run have dryRun.
 func TestDryRunOptions(t *testing.T) {
 	t.Parallel()
 	set := mustCompile(t, Config{}, simplePolicy("has(request.options.dryRun) && request.options.dryRun == ['All']", ""), testBinding)
@@ -167,5 +167,19 @@ func TestRBACReasons(t *testing.T) {
 		if got := decide(Access{Verb: test.verb, User: test.user, Resource: "pods", Namespace: "ns"}); got.Reason != test.want || got.Allowed != (test.want != "") {
 			t.Errorf("%s %v: got %+v, want %q", test.verb, test.user, got, test.want)
 		}
+	}
+}
+
+// TestPolicyOrder checks that the first denial by name is in the answer, whatever the order of documents.
+func TestPolicyOrder(t *testing.T) {
+	t.Parallel()
+	var texts []string
+	for _, name := range []string{"b", "a", "c"} {
+		rename := strings.NewReplacer("name: p", "name: "+name, "name: b", "name: "+name, "policyName: p", "policyName: "+name)
+		texts = append(texts, rename.Replace(simplePolicy("false", "")), rename.Replace(testBinding))
+	}
+	res := evaluate(t, mustCompile(t, Config{}, texts...), widgetRequest(t, OperationCreate, `{}`))
+	if res.Allowed || !strings.Contains(res.Failure.Message, "ValidatingAdmissionPolicy 'a' with binding 'a'") {
+		t.Errorf("got %v", res.Failure)
 	}
 }
