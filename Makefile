@@ -208,7 +208,12 @@ e2e: ## Run celadon under a whole control plane, built from the Go module proxy 
 		$(GO) build -o ../../bin/kube/ -ldflags "-s -w -X $$stamp.gitVersion=$$version -X $$stamp.gitMajor=1 -X $$stamp.gitMinor=$${minor%%.*}" \
 		k8s.io/kubernetes/cmd/kube-apiserver k8s.io/kubernetes/cmd/kubectl
 	$(GO) build -o bin/kube/celadon ./cmd/celadon
-	cd conformance/kube && export GOWORK=off && $(GO) vet ./... && $(GO) mod tidy -diff && CELADON_KUBE=$(abspath bin/kube) $(GO) test -count=1 -timeout 30m -v ./...
+	cd conformance && $(GO) build -o ../bin/kube/scenarios ./policies/scenarios
+	cd conformance/kube && export GOWORK=off && $(GO) vet ./... && $(GO) mod tidy -diff && CELADON_KUBE=$(abspath bin/kube) $(GO) test -count=1 -timeout 60m -v ./...
+
+.PHONY: e2e-record
+e2e-record: ## Record the answers of the API server that make e2e built to the policies in conformance/kube/testdata
+	cd conformance/kube && GOWORK=off CELADON_KUBE=$(abspath bin/kube) $(GO) test -count=1 -timeout 30m -v -run 'TestPolicies$$' . -args -update
 
 .PHONY: explain
 explain: ## Hold celadon explain to a real kubectl, built from the Go module proxy

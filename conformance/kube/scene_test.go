@@ -20,7 +20,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/exchange"
 )
 
-// run installs the documents of a scene, sends its requests, and records what the server stores and
+// run installs the documents of a scene, sends its requests, and records the stored objects and the
 // answers. Documents that the server rejects are returned and removed from the scene, as are requests
 // that it rejects for a reason that is neither a policy nor a CRD.
 func (s *stage) run(scene *exchange.Scene) (rejected map[string]string) {
@@ -96,7 +96,7 @@ func (s *stage) install(scene *exchange.Scene) map[string]string {
 	return rejected
 }
 
-// describe replaces the Namespaces and params of a scene by what the server stores, and adds the
+// describe replaces the Namespaces and params of a scene by the stored objects, and adds the
 // objects that all scenes share.
 func (s *stage) describe(scene *exchange.Scene) {
 	s.t.Helper()
@@ -137,7 +137,7 @@ func (s *stage) get(path string) exchange.Object {
 	return o
 }
 
-// exchange sends a request. Before, it replaces the old object by what the server stores. It returns
+// exchange sends a request. Before, it replaces the old object by the stored object. It returns
 // the ID of the request in the audit log.
 func (s *stage) exchange(e *exchange.Exchange) (id string) {
 	s.t.Helper()

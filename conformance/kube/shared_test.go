@@ -58,7 +58,7 @@ func readCorpus(t *testing.T, dir string) *corpus {
 // A target is a resource and an operation that a policy matches.
 type target struct{ group, version, resource, operation string }
 
-// targets returns what a policy matches, without wildcards.
+// targets returns the resources and operations that a policy matches, with names for wildcards.
 func targets(doc exchange.Object) (list []target) {
 	rules, _ := dig(doc, "spec", "matchConstraints", "resourceRules").([]any)
 	for _, rule := range rules {

@@ -60,7 +60,7 @@ func TestSetServerFields(t *testing.T) {
 	}
 }
 
-// TestDryRunOptions checks that the options of a dry run say so.
+// TestDryRunOptions checks that the options of a dry run have dryRun.
 func TestDryRunOptions(t *testing.T) {
 	t.Parallel()
 	set := mustCompile(t, Config{}, simplePolicy("has(request.options.dryRun) && request.options.dryRun == ['All']", ""), testBinding)
@@ -131,5 +131,55 @@ func TestResourcesProblem(t *testing.T) {
 		if got := resourcesProblem(strings.Split(list, " ")); (got != "") != invalid {
 			t.Errorf("%q: got %q", list, got)
 		}
+	}
+}
+
+// TestRBACReasons checks the reasons of allowed accesses. ClusterRoleBindings are tried first.
+func TestRBACReasons(t *testing.T) {
+	t.Parallel()
+	var r rbac
+	for _, doc := range documents(t,
+		`{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: r, namespace: ns}, rules: [{apiGroups: [""], resources: [pods], verbs: [get]}]}`,
+		`{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: c}, rules: [{apiGroups: [""], resources: [pods], verbs: [list]}]}`,
+		`{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: a, namespace: ns}, roleRef: {kind: Role, name: r}, subjects: [{kind: Group, name: g}, {kind: ServiceAccount, name: sa}]}`,
+		`{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: b, namespace: ns}, roleRef: {kind: ClusterRole, name: c}, subjects: [{kind: User, name: ann}]}`,
+		`{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: d}, roleRef: {kind: ClusterRole, name: c}, subjects: [{kind: User, name: ann}]}`,
+	) {
+		h, err := headerOf(doc)
+		if err == nil {
+			err = r.add(h, doc)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	decide := r.authorizer()
+	for _, test := range []struct {
+		verb string
+		user User
+		want string
+	}{
+		{"get", User{Name: "x", Groups: []string{"g"}}, `RBAC: allowed by RoleBinding "a/ns" of Role "r" to Group "g"`},
+		{"get", User{Name: "system:serviceaccount:ns:sa"}, `RBAC: allowed by RoleBinding "a/ns" of Role "r" to ServiceAccount "sa/ns"`},
+		{"list", User{Name: "ann"}, `RBAC: allowed by ClusterRoleBinding "d" of ClusterRole "c" to User "ann"`},
+		{"get", User{Name: "ann"}, ""},
+	} {
+		if got := decide(Access{Verb: test.verb, User: test.user, Resource: "pods", Namespace: "ns"}); got.Reason != test.want || got.Allowed != (test.want != "") {
+			t.Errorf("%s %v: got %+v, want %q", test.verb, test.user, got, test.want)
+		}
+	}
+}
+
+// TestPolicyOrder checks that the first denial by name is in the answer, whatever the order of documents.
+func TestPolicyOrder(t *testing.T) {
+	t.Parallel()
+	var texts []string
+	for _, name := range []string{"b", "a", "c"} {
+		rename := strings.NewReplacer("name: p", "name: "+name, "name: b", "name: "+name, "policyName: p", "policyName: "+name)
+		texts = append(texts, rename.Replace(simplePolicy("false", "")), rename.Replace(testBinding))
+	}
+	res := evaluate(t, mustCompile(t, Config{}, texts...), widgetRequest(t, OperationCreate, `{}`))
+	if res.Allowed || !strings.Contains(res.Failure.Message, "ValidatingAdmissionPolicy 'a' with binding 'a'") {
+		t.Errorf("got %v", res.Failure)
 	}
 }

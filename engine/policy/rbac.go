@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -42,14 +43,16 @@ type roleBinding struct {
 		Kind     string `json:"kind"`
 		Name     string `json:"name"`
 	} `json:"roleRef"`
-	Subjects []struct {
-		Kind      string `json:"kind"`
-		APIGroup  string `json:"apiGroup"`
-		Name      string `json:"name"`
-		Namespace string `json:"namespace"`
-	} `json:"subjects"`
-	namespace string // "" for a ClusterRoleBinding
+	Subjects  []subject `json:"subjects"`
+	namespace string    // "" for a ClusterRoleBinding
 	name      string
+}
+
+type subject struct {
+	Kind      string `json:"kind"`
+	APIGroup  string `json:"apiGroup"`
+	Name      string `json:"name"`
+	Namespace string `json:"namespace"`
 }
 
 // known reports whether any document decides accesses.
@@ -107,6 +110,8 @@ func (r *rbac) authorizer() func(Access) Authorization {
 			}
 		}
 	}
+	// The server tries all ClusterRoleBindings first.
+	slices.SortStableFunc(r.bindings, func(a, b roleBinding) int { return cmp.Compare(min(len(a.namespace), 1), min(len(b.namespace), 1)) })
 	return r.decide
 }
 
@@ -116,7 +121,11 @@ func (r *rbac) decide(a Access) Authorization {
 	}
 	for i := range r.bindings {
 		b := &r.bindings[i]
-		if b.namespace != "" && (a.Path != "" || b.namespace != a.Namespace) || !b.binds(a.User) {
+		if b.namespace != "" && (a.Path != "" || b.namespace != a.Namespace) {
+			continue
+		}
+		subject := b.subjectOf(a.User)
+		if subject == nil {
 			continue
 		}
 		key := roleKey{name: b.RoleRef.Name}
@@ -124,33 +133,43 @@ func (r *rbac) decide(a Access) Authorization {
 			key.namespace = b.namespace
 		}
 		if of := r.roles[key]; of != nil && slices.ContainsFunc(of.Rules, func(rule policyRule) bool { return rule.allows(a) }) {
-			return Authorization{Known: true, Allowed: true}
+			return Authorization{Known: true, Allowed: true, Reason: b.reason(subject)}
 		}
 	}
 	return Authorization{Known: true}
 }
 
-// binds reports whether a user is a subject of the binding.
-func (b *roleBinding) binds(u User) bool {
-	for _, s := range b.Subjects {
-		switch s.Kind {
-		case "User":
-			if s.Name == u.Name {
-				return true
-			}
-		case "Group":
-			if slices.Contains(u.Groups, s.Name) {
-				return true
-			}
-		case "ServiceAccount":
-			namespace := s.Namespace
-			if namespace == "" {
-				namespace = b.namespace
-			}
-			if u.Name == "system:serviceaccount:"+namespace+":"+s.Name {
-				return true
-			}
+// reason returns the server's reason for an access that the binding allows to a subject.
+func (b *roleBinding) reason(s *subject) string {
+	kind, name, to := "ClusterRoleBinding", b.name, s.Name
+	if b.namespace != "" {
+		kind, name = "RoleBinding", b.name+"/"+b.namespace
+	}
+	if s.Kind == "ServiceAccount" {
+		to += "/" + cmp.Or(s.Namespace, b.namespace)
+	}
+	return fmt.Sprintf("RBAC: allowed by %s %q of %s %q to %s %q", kind, name, b.RoleRef.Kind, b.RoleRef.Name, s.Kind, to)
+}
+
+// subjectOf returns the first subject of the binding that the user is, or nil if there is none.
+func (b *roleBinding) subjectOf(u User) *subject {
+	for i := range b.Subjects {
+		if s := &b.Subjects[i]; s.is(u, b.namespace) {
+			return s
 		}
+	}
+	return nil
+}
+
+// is reports whether a user is the subject of a binding in a namespace.
+func (s *subject) is(u User, namespace string) bool {
+	switch s.Kind {
+	case "User":
+		return s.Name == u.Name
+	case "Group":
+		return slices.Contains(u.Groups, s.Name)
+	case "ServiceAccount":
+		return u.Name == "system:serviceaccount:"+cmp.Or(s.Namespace, namespace)+":"+s.Name
 	}
 	return false
 }

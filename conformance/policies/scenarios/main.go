@@ -36,7 +36,7 @@ func scene(seed uint64) *exchange.Scene {
 			out.Exchanges = append(out.Exchanges, exchange.Exchange{Request: request(r)})
 		}
 	}
-	// Only the last request may change what the server stores.
+	// Only the last request may change stored objects.
 	for i := range out.Exchanges {
 		if i < len(out.Exchanges)-1 {
 			out.Exchanges[i].Request.DryRun = true

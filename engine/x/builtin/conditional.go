@@ -10,7 +10,7 @@ import (
 // SetConditionalDefaults returns an object with defaults that depend on other fields and that published
 // policies read: in Pods and Pod templates imagePullPolicy, resources.requests of a Pod, and the equal
 // fields serviceAccount and serviceAccountName; and the labels of a Job or ReplicationController, which
-// are those of its template. It copies what it changes.
+// are those of its template. The given object is not modified.
 func SetConditionalDefaults(kind schema.GroupKind, object map[string]any) map[string]any {
 	object = defaultsBelow(object, kind == schema.GroupKind{Kind: "Pod"}, maxTemplateDepth)
 	if kind == (schema.GroupKind{Group: "batch", Kind: "Job"}) || kind == (schema.GroupKind{Kind: "ReplicationController"}) {

@@ -45,7 +45,7 @@ type Prediction struct {
 	Answer
 	// Denials are the possible answers of a denied request.
 	Denials []Answer
-	// Undecided is the reason why there is no prediction.
+	// Undecided is set if the answer cannot be predicted, to the reason.
 	Undecided string
 }
 
