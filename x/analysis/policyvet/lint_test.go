@@ -182,7 +182,6 @@ func TestVariables(t *testing.T) {
 		{"CREATE example.com widgets", three + expressions("variables.c"), nil},
 		{"CREATE example.com widgets", three + expressions("variables.b"), []string{"unused-variable variables[2].expression"}},
 		{"CREATE example.com widgets", three + expressions("true"), []string{"unused-variable variables[0].expression", "unused-variable variables[1].expression", "unused-variable variables[2].expression"}},
-		{"CREATE example.com widgets", three + "matchConditions: [{name: x, expression: variables.c}]\n" + expressions("true"), nil},
 		{"CREATE example.com widgets", three + "validations: [{expression: 'true', messageExpression: string(variables.c)}]", nil},
 		{"CREATE example.com widgets", three + expressions("has(variables.c)"), nil},
 		{"CREATE example.com widgets", three + expressions("dyn(variables).c == true"), nil},
