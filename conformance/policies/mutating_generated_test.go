@@ -51,7 +51,7 @@ func (a *MutatingAnswer) normalize() {
 
 func normal(message string) string {
 	const undeclared = ": field not declared in schema"
-	first, more, several := strings.Cut(message, "errors:\n")
+	first, more, several := strings.Cut(message, "errors:\n  ")
 	switch {
 	case strings.Contains(message, undeclared):
 		return first[:strings.LastIndex(first, "object: ")] + undeclared

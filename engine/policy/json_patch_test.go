@@ -115,7 +115,7 @@ func TestJSONPatch(t *testing.T) {
 			continue
 		}
 		if wantErr != nil && err == nil && got == nil || err != nil && want == nil && wantErr == nil {
-			continue // the document is no object any more
+			continue // the patch replaced the object by another value
 		}
 		if wantErr != nil || err != nil {
 			if err != nil && err.Error() == "not an object" {

@@ -301,7 +301,7 @@ func TestMutateWithoutEffect(t *testing.T) {
 	}
 }
 
-// TestMutateDeniedAndUndecided checks that a denial stands if a later policy is undecided.
+// TestMutateDeniedAndUndecided checks that a later undecided policy does not remove a denial.
 func TestMutateDeniedAndUndecided(t *testing.T) {
 	t.Parallel()
 	req := mutableRequest(t, "{}")
