@@ -141,6 +141,9 @@ func newPolicyProgram(s settings, doc *policyDocument, report func(path, detail 
 func compilePolicy(s settings, doc *policyDocument, report func(path, detail string), keep bool) (*program, *eval.Planner, error) {
 	variables := newVariablesType()
 	roots := newRoots(doc.Spec.ParamKind != nil, variables)
+	if s.isNew && len(doc.Spec.Variables) == 0 {
+		roots[variablesRoot].Name = undeclaredName // stored expressions can name them
+	}
 	c, err := newCompiler(s, roots, report)
 	if err != nil {
 		return nil, nil, err
