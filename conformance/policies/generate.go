@@ -102,7 +102,7 @@ func (g *generator) policy(name string) object {
 			g.authorize = true
 		}
 		if g.some(3) {
-			v["reason"] = pick(g, "Forbidden", "Unauthorized", "Invalid", "RequestEntityTooLarge")
+			v["reason"] = pick(g, "Forbidden", "Forbidden", "Invalid", "RequestEntityTooLarge")
 		}
 		validations = append(validations, v)
 	}

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apiserver/pkg/admission"
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/generic"
@@ -261,10 +262,13 @@ func (a authority) Authorize(_ context.Context, of authorizer.Attributes) (autho
 	return authorizer.DecisionNoOpinion, d.Reason, nil
 }
 
-// warnings records warnings.
+// warnings records warnings that an HTTP header can carry.
 type warnings struct{ list []string }
 
 func (w *warnings) AddWarning(_, text string) {
+	if _, err := net.NewWarningHeader(299, "", text); err != nil {
+		return
+	}
 	if !slices.Contains(w.list, text) {
 		w.list = append(w.list, text)
 	}

@@ -138,6 +138,9 @@ type program struct {
 func newBaseProgram(s settings, base *policyBase, report func(path, detail string), keep bool) (*program, *compiler, error) {
 	variables := newVariablesType()
 	roots := newRoots(base.ParamKind != nil, variables)
+	if s.isNew && len(base.Variables) == 0 {
+		roots[variablesRoot].Name = undeclaredName // stored expressions can name them
+	}
 	c, err := newCompiler(s, roots, report)
 	if err != nil {
 		return nil, nil, err

@@ -73,6 +73,9 @@ func TestServerAccepts(t *testing.T) {
 	if _, err := Compile(documents(t, conditions), Config{New: true}); err == nil || !strings.Contains(err.Error(), "undeclared reference to 'variables'") {
 		t.Errorf("new matchConditions with variables: got %v", err)
 	}
+	if _, err := Compile(documents(t, simplePolicy("dyn(variables).a", "")), Config{New: true}); err == nil {
+		t.Error("a new policy without variables names them")
+	}
 }
 
 // TestKubeVersions checks that libraries exist since their version.

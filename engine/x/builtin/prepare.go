@@ -38,6 +38,9 @@ var generated = map[schema.GroupKind]bool{
 // with the status that a client cannot set. A new object has an empty status; an update keeps the
 // status of old. old is nil for a create. Neither object is modified.
 func (c *Catalog) Prepare(kind Kind, object, old map[string]any) map[string]any {
+	if object == nil {
+		return nil
+	}
 	object = maps.Clone(object)
 	if slices.ContainsFunc(kind.Subresources, func(s Subresource) bool { return s.Name == "status" }) {
 		delete(object, "status")
@@ -55,7 +58,7 @@ func (c *Catalog) Prepare(kind Kind, object, old map[string]any) map[string]any 
 // for a new object, and to that of old for an update, plus 1 if spec changes. It replaces metadata
 // instead of modifying it. old is nil for a create.
 func SetGeneration(kind schema.GroupKind, object, old map[string]any) {
-	if !generated[kind] && kind.Group != "admissionregistration.k8s.io" {
+	if object == nil || !generated[kind] && kind.Group != "admissionregistration.k8s.io" {
 		return
 	}
 	given, _ := object["metadata"].(map[string]any)

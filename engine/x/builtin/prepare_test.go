@@ -39,6 +39,7 @@ func TestPrepare(t *testing.T) {
 		},
 		{"status of a client", schema.GroupVersionKind{Version: "v1", Kind: "Pod"}, object{"status": object{"phase": "Running"}}, nil, object{"status": object{}}},
 		{"update", schema.GroupVersionKind{Version: "v1", Kind: "Pod"}, object{"status": object{"phase": "Failed"}}, object{"status": object{"phase": "Running"}}, object{"status": object{"phase": "Running"}}},
+		{"no object", schema.GroupVersionKind{Version: "v1", Kind: "Pod"}, nil, nil, nil},
 		{"no status", schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, object{"data": object{"a": "b"}}, nil, object{"data": object{"a": "b"}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
