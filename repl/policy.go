@@ -95,7 +95,7 @@ func (s *Session) LoadPolicies(docs []Document) (problems []string, err error) {
 
 var errNoPolicies = errors.New("no policies are loaded: run :load policy FILE")
 
-// policyCommand implements :policy. Without an argument, it prints what the policies decide about a
+// policyCommand implements :policy. Without an argument, it prints the decisions of the policies about a
 // write of the object, and with delete, about its deletion. With the name of a policy, expressions
 // have its variables from then on.
 func policyCommand(ctx context.Context, s *Session, arg string) (string, error) {
@@ -164,7 +164,7 @@ func (s *Session) policyRequest(ctx context.Context, deletes, accepted bool) (*p
 	return req, nil
 }
 
-// decisions returns what the policies decide about the object.
+// decisions returns the decisions of the policies about the object.
 func (s *Session) decisions(ctx context.Context, deletes bool) (string, error) {
 	p := s.state.policies
 	req, err := s.policyRequest(ctx, deletes, true)

@@ -129,7 +129,7 @@ func (x *explainer) compile(source string) (*expression, string, error) {
 	return compiled, t.String(), nil
 }
 
-// VariableNames returns the names of a policy's variables, or nil if there is no such policy.
+// VariableNames returns the names of a policy's variables, or nil for an unknown policy.
 func (s *Set) VariableNames(policy string) []string {
 	for _, p := range s.policies {
 		if p.name == policy {

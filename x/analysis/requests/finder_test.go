@@ -100,7 +100,7 @@ func TestFind(t *testing.T) {
 	for _, tt := range []struct {
 		operations, expression, fields string
 		want                           requests.Want
-		found                          policy.Operation // "" if there is no such request
+		found                          policy.Operation // "" if nothing is to be found
 	}{
 		{`[CREATE]`, "object.spec.size <= 5", "", requests.Denied, policy.OperationCreate},
 		{`[CREATE]`, "object.spec.size != 424242", "", requests.Denied, policy.OperationCreate},

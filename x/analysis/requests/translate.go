@@ -19,9 +19,9 @@ import (
 
 // How it works: in a rule at the root of a CRD, self is the object and oldSelf is the old object. A
 // validation becomes such a rule by replacing text: object and oldObject by these roots, or by null if
-// the operation lacks them, variables by their expressions, and what a request and params contain by
+// the operation lacks them, variables by their expressions, and fields of request and params by
 // constants. The positions of variables come from the parser. If the result does not compile as a
-// rule, for example because it reads labels, which rules do not see, there is no translation.
+// rule, for example because it reads labels, which rules do not see, the search does without.
 
 const (
 	// maxTranslation limits the length of a rule in bytes, because variables can use variables.

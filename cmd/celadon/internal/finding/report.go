@@ -43,7 +43,7 @@ type Object struct {
 	Causes      []Cause  `json:"causes"`
 	Warnings    []string `json:"warnings"`
 	// Policies holds the effects of validating policies, Mutations those of mutating policies, and
-	// AuditAnnotations what they add to the audit event.
+	// AuditAnnotations the annotations of the audit event.
 	Policies         []PolicyDecision  `json:"policies,omitempty"`
 	Mutations        []PolicyMutation  `json:"mutations,omitempty"`
 	AuditAnnotations map[string]string `json:"auditAnnotations,omitempty"`

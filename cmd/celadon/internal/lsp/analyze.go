@@ -72,6 +72,7 @@ func (v *view) analyze(ctx context.Context, changed map[schema.GroupKind]bool) *
 	}
 	v.crdsOf(ctx, a, changed)
 	a.by = v.crds.changes()
+	v.ofPolicies(ctx, a.parts)
 	for _, p := range a.parts {
 		if ctx.Err() != nil {
 			return a

@@ -14,6 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/internal/yaml/decode"
+	"github.com/celadon-cel/celadon/x/analysis/policyvet"
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
@@ -25,6 +26,7 @@ const (
 	crd
 	object // of any kind
 	suite
+	admission // a policy, a binding, or a webhook configuration
 	broken
 )
 
@@ -101,6 +103,8 @@ func (p *part) is() documentType {
 	switch id := p.doc.Identity(); {
 	case ruletest.Holds(p.doc.Object):
 		return suite
+	case policyvet.IsVetted(p.doc.Object):
+		return admission
 	case verdict.Ignored(p.doc, nil):
 		return irrelevant
 	case id.Kind == resource.Kind:

@@ -181,7 +181,7 @@ func (s *server) publish(ctx context.Context, cancel context.CancelFunc, uri str
 	return a
 }
 
-// about returns the open documents with objects of the given kinds, test suites, or Go markers.
+// about returns the open documents with objects of the given kinds, test suites, policies, or Go markers.
 func (s *server) about(kinds map[schema.GroupKind]bool) (uris []string) {
 	if len(kinds) == 0 {
 		return nil
@@ -189,7 +189,9 @@ func (s *server) about(kinds map[schema.GroupKind]bool) (uris []string) {
 	s.docs.mu.Lock()
 	defer s.docs.mu.Unlock()
 	for uri, d := range s.docs.all {
-		if d.known != nil && slices.ContainsFunc(d.known.parts, func(p *part) bool { return p.documentType == object && kinds[p.kind] || p.documentType == suite }) || d.known != nil && d.known.golang != nil {
+		if d.known != nil && slices.ContainsFunc(d.known.parts, func(p *part) bool {
+			return p.documentType == object && kinds[p.kind] || p.documentType == suite || p.documentType == admission
+		}) || d.known != nil && d.known.golang != nil {
 			uris = append(uris, uri)
 		}
 	}

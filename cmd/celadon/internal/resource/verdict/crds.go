@@ -54,7 +54,7 @@ type Definition struct {
 type Use struct {
 	Vet    *CRDReviewer // vets the CRDs; nil means that they are not vetted
 	Before bool         // they are the CRDs before an update that is vetted
-	// Optional is set if it is no error that there are none.
+	// Optional is set if there need not be any.
 	Optional bool
 }
 

@@ -82,6 +82,22 @@ func (l *Live) Definition(kind schema.GroupKind) (*apiextensionsv1.CustomResourc
 	return def.CRD.ForEngine(), def.engine
 }
 
+// KubeVersion returns the Kubernetes version to emulate, or "" for the newest.
+func (l *Live) KubeVersion() string { return l.c.KubeVersion }
+
+// CRDs returns the current CRDs whose plural name and kind are wanted, sorted by name.
+func (l *Live) CRDs(wanted func(plural, kind string) bool) (crds []*apiextensionsv1.CustomResourceDefinition) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	d := l.c.CRDs
+	for _, name := range d.catalog.Names() {
+		if e := d.catalog.Named(name); e != nil && wanted(e.CRD.Spec.Names.Plural, e.CRD.Spec.Names.Kind) {
+			crds = append(crds, e.CRD)
+		}
+	}
+	return crds
+}
+
 // Knows reports whether there is a CRD for a kind.
 func (l *Live) Knows(kind schema.GroupKind) bool {
 	l.mu.RLock()
