@@ -74,7 +74,7 @@ func (g *generator) boolean() string {
 	case 14:
 		return fmt.Sprintf("(%s ? %s : %s)", g.boolean(), g.boolean(), g.boolean())
 	case 15:
-		return fmt.Sprintf("%s == %s", g.text(), g.text())
+		return fmt.Sprintf("%s %s %s", g.text(), pick(g, "==", "==", "!=", "<", ">="), g.text())
 	case 16:
 		return "request." + pick(g, "dryRun", "operation == 'CREATE'", "operation in ['UPDATE', 'DELETE']", "userInfo.groups.exists(g, g == 'system:authenticated')", "resource.resource == 'widgets'",
 			"kind.version == 'v1beta1'", "requestKind.version == request.kind.version", "namespace == namespaceObject.metadata.name", "userInfo.extra['k'][0] == 'v'", "options.kind == 'CreateOptions'", "resource == request.requestResource", "missing == 1")
@@ -137,7 +137,7 @@ func (g *generator) text() string {
 	case 9:
 		return fmt.Sprintf("(%s ? %s : %s)", g.boolean(), g.text(), g.text())
 	}
-	return pick(g, "'a'", "'bb'", "'the size'", "' x '", "object.spec.name", "'x\\ny'")
+	return pick(g, "'a'", "'bb'", "'the size'", "' x '", "object.spec.name", "'x\\ny'", "'ä longer text, of 30 characters'", "object.apiVersion", "oldObject.metadata.name")
 }
 
 func (g *generator) list() string {

@@ -54,6 +54,17 @@ type UntypedMap struct {
 // Of returns the value of one of the fields, or of a field below them.
 func (m *UntypedMap) Of(field any) ref.Val { return schemaless(field, m.fromGo) }
 
+// Decoded returns such a field unchanged if Untyped returns its value, and else its value.
+func (m *UntypedMap) Decoded(field any) (decoded any, value ref.Val) {
+	if m.fromGo {
+		switch field.(type) {
+		case map[string]any, []any:
+			return nil, m.Of(field)
+		}
+	}
+	return field, nil
+}
+
 var _ traits.Mapper = (*UntypedMap)(nil)
 
 // base returns cel-go's value of the object.

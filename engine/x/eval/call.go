@@ -102,6 +102,9 @@ func (p *planner) invoke(inv *invocation) (*code, error) {
 		}
 		return constant(v, inv.typ), nil
 	}
+	if c := lib.untypedCode(inv); c != nil {
+		return c, nil
+	}
 	c := lib.code(inv)
 	if s := newSplit(inv); s != nil {
 		c.split, c.list, c.elem = s, s.list, stringDecl
@@ -231,8 +234,7 @@ func (b *binding) code(inv *invocation) *code {
 	for i, arg := range inv.args {
 		args[i] = arg.boxed()
 	}
-	pricedFirst, joins := isPricedFirst(b.overload), b.function == operators.Add
-	cost := b.semantics.price(b.function, b.overload)
+	call := b.caller()
 	c := boxedCode(asCall, func(f *frame) ref.Val {
 		base := len(f.args)
 		for _, arg := range args {
@@ -243,6 +245,19 @@ func (b *binding) code(inv *invocation) *code {
 			}
 			f.args = append(f.args, v)
 		}
+		return call(f, base)
+	})
+	c.exact = b.exact
+	return c
+}
+
+// A callFunc calls a function with the arguments above base on the stack, and removes them.
+type callFunc = func(f *frame, base int) ref.Val
+
+func (b *binding) caller() callFunc {
+	pricedFirst, joins := isPricedFirst(b.overload), b.function == operators.Add
+	cost := b.semantics.price(b.function, b.overload)
+	return func(f *frame, base int) ref.Val {
 		vals := f.args[base:]
 		if pricedFirst {
 			f.charge(cost(b.overload, vals, nil))
@@ -257,9 +272,7 @@ func (b *binding) code(inv *invocation) *code {
 		}
 		f.popArgs(base)
 		return result
-	})
-	c.exact = b.exact
-	return c
+	}
 }
 
 // apply calls the bound function, or the receiver if no function is bound.

@@ -58,6 +58,7 @@ type code struct {
 	list listFunc // listKind, and boxed lists if only the items are needed
 	opt  optFunc  // optionalKind
 	val  valFunc  // boxedKind, and other kinds if there is a cheaper way than boxing
+	json jsonFunc // boxed values without a declaration
 
 	decl     *types.Decl // describes raw and opt
 	elem     *types.Decl // describes the items of list
@@ -180,16 +181,20 @@ func (c *code) truth() testFunc {
 	if c.kind == boolKind {
 		return c.test
 	}
-	val := c.boxed()
-	return func(f *frame) truth {
-		switch v := val(f).(type) {
-		case celtypes.Bool:
-			return truthOf(bool(v))
-		default:
-			f.fail(v)
-			return bad
-		}
+	if c.json != nil {
+		return truthOfJSON(c.json)
 	}
+	val := c.boxed()
+	return func(f *frame) truth { return f.truth(val(f)) }
+}
+
+// truth returns a ref.Val as a condition.
+func (f *frame) truth(v ref.Val) truth {
+	if b, ok := v.(celtypes.Bool); ok {
+		return truthOf(bool(b))
+	}
+	f.fail(v)
+	return bad
 }
 
 // ints returns a function that evaluates c to an int, or nil if the value may be anything else.

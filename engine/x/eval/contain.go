@@ -32,17 +32,67 @@ func inConstants(inv *invocation) *code {
 		return boolCode(inInts(x, set))
 	}
 	val := inv.args[0].boxed()
-	return boolCode(func(f *frame) truth {
-		v := val(f)
-		if celtypes.IsUnknownOrError(v) {
-			f.fail(v)
-			return bad
-		}
-		if s, ok := v.(celtypes.String); ok {
+	if json := inv.args[0].json; json != nil {
+		return boolCode(inUntyped(json, set))
+	}
+	return boolCode(func(f *frame) truth { return f.in(set, val(f)) })
+}
+
+// in reports whether v is in the set. An error is not.
+func (f *frame) in(set map[ref.Val]bool, v ref.Val) truth {
+	if celtypes.IsUnknownOrError(v) {
+		f.fail(v)
+		return bad
+	}
+	if s, ok := v.(celtypes.String); ok {
+		f.compared(len(s))
+	}
+	return truthOf(set[v])
+}
+
+// inUntyped plans the lookup of a value without a declaration.
+func inUntyped(json jsonFunc, set map[ref.Val]bool) testFunc {
+	texts := setTexts(set)
+	return func(f *frame) truth {
+		v, boxed := json(f)
+		if s, ok := v.(string); ok && boxed == nil {
 			f.compared(len(s))
+			return texts.include(s)
 		}
-		return truthOf(set[v])
-	})
+		return f.in(set, box(v, boxed))
+	}
+}
+
+// texts are the strings of a set. All are also in few if there are few.
+type texts struct {
+	all map[string]bool
+	few []string
+}
+
+func setTexts(set map[ref.Val]bool) texts {
+	t := texts{all: map[string]bool{}}
+	for v := range set {
+		if s, ok := v.(celtypes.String); ok {
+			t.all[string(s)] = true
+			t.few = append(t.few, string(s))
+		}
+	}
+	if len(t.few) > fewItems {
+		t.few = nil
+	}
+	return t
+}
+
+func (t *texts) include(s string) truth {
+	if t.few == nil {
+		return truthOf(t.all[s])
+	}
+	for _, item := range t.few {
+		if s == item {
+			return yes
+		}
+	}
+	return no
 }
 
 // constantSet returns the items as a set, or nil if an item is not a scalar or is bytes. A number
@@ -83,36 +133,14 @@ func addConverted(set map[ref.Val]bool, v ref.Val, as ...ref.Type) {
 const fewItems = 8
 
 func inStrings(x strFunc, set map[ref.Val]bool) testFunc {
-	texts := map[string]bool{}
-	var few []string
-	for v := range set {
-		if s, ok := v.(celtypes.String); ok {
-			texts[string(s)] = true
-			few = append(few, string(s))
-		}
-	}
-	if len(few) <= fewItems {
-		return func(f *frame) truth {
-			s, ok := x(f)
-			if !ok {
-				return bad
-			}
-			f.compared(len(s))
-			for _, t := range few {
-				if s == t {
-					return yes
-				}
-			}
-			return no
-		}
-	}
+	texts := setTexts(set)
 	return func(f *frame) truth {
 		s, ok := x(f)
 		if !ok {
 			return bad
 		}
 		f.compared(len(s))
-		return truthOf(texts[s])
+		return texts.include(s)
 	}
 }
 

@@ -40,7 +40,9 @@ func (m *semantics) equalityCode(inv *invocation) *code {
 	case a.kind == rawKind && b.kind == rawKind && a.decl == b.decl:
 		test = equalStructures(a.raw, b.raw, a.decl, equal)
 	default:
-		test, strategy = m.equalBoxed(inv, equal), asEquality
+		if test = m.equalUntyped(inv, equal); test == nil {
+			test, strategy = m.equalBoxed(inv, equal), asEquality
+		}
 	}
 	c := boolCode(test)
 	c.strategy = strategy
@@ -172,33 +174,35 @@ func equalRaw(raw rawFunc, want ref.Val, equal bool) testFunc {
 // equalBoxed plans the comparison of ref.Vals by their own Equal method.
 func (m *semantics) equalBoxed(inv *invocation, equal bool) testFunc {
 	x, y := inv.args[0].boxed(), inv.args[1].boxed()
-	function, overload := inv.function, "equals"
+	compare := m.boxedEquality(inv.function, equal)
+	return func(f *frame) truth {
+		a := x(f)
+		return compare(f, a, y(f))
+	}
+}
+
+// boxedEquality returns a function that compares two ref.Vals and charges for it.
+func (m *semantics) boxedEquality(function string, equal bool) func(f *frame, a, b ref.Val) truth {
+	overload := "equals"
 	if !equal {
 		overload = "not_equals"
 	}
 	cost := m.price(function, overload)
-	return func(f *frame) truth {
-		a, base := x(f), len(f.args)
-		f.args = append(f.args, a)
-		b := y(f)
+	return func(f *frame, a, b ref.Val) truth {
 		if i, ok := a.(celtypes.Int); ok {
 			if j, ok := b.(celtypes.Int); ok {
 				f.charge(1)
-				f.popArgs(base)
 				return truthOf((i == j) == equal)
 			}
 		}
-		f.args = append(f.args, b)
+		base := len(f.args)
+		f.args = append(f.args, a, b)
 		args := f.args[base:]
 		f.demand(function, equated, args)
-		result := compareBoxed(args[0], args[1], equal)
+		result := compareBoxed(a, b, equal)
 		f.charge(cost(overload, args, result))
 		f.popArgs(base)
-		if b, ok := result.(celtypes.Bool); ok {
-			return truthOf(bool(b))
-		}
-		f.fail(result)
-		return bad
+		return f.truth(result)
 	}
 }
 

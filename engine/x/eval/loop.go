@@ -25,6 +25,7 @@ type loop struct {
 	list      listFunc // the items of a list
 	entries   rawFunc  // a map, iterated in key order
 	boxed     valFunc
+	json      jsonFunc // set if boxed is a value without a declaration
 	elem      *types.Decl
 	two       bool
 	key, item int
@@ -75,7 +76,7 @@ func (p *planner) loop(x ast.ComprehensionExpr) (*loop, error) {
 	case l.two:
 		return nil, nil
 	default:
-		l.boxed = over.boxed()
+		l.boxed, l.json = over.boxed(), over.json
 	}
 	return l, nil
 }
@@ -117,6 +118,8 @@ func (l *loop) variables(x ast.ComprehensionExpr) []*variable {
 		key.form = numForm
 	case l.entries != nil:
 		key.form = textForm
+	default:
+		key.form = itemForm
 	}
 	if !l.two {
 		return []*variable{key, result}
@@ -143,7 +146,18 @@ func (l *loop) beginRange(f *frame, c *cursor) bool {
 	case l.entries != nil:
 		return l.beginEntries(f, c)
 	}
-	v := l.boxed(f)
+	if l.json == nil {
+		return l.beginBoxed(f, c, l.boxed(f))
+	}
+	v, boxed := l.json(f)
+	if items, ok := v.([]any); ok && boxed == nil {
+		c.items, c.n, c.untyped = items, len(items), true
+		return true
+	}
+	return l.beginBoxed(f, c, box(v, boxed))
+}
+
+func (l *loop) beginBoxed(f *frame, c *cursor, v ref.Val) bool {
 	if celtypes.IsUnknownOrError(v) {
 		f.fail(v)
 		return false
@@ -199,7 +213,8 @@ func (l *loop) next(f *frame, c *cursor) bool {
 		return false
 	}
 	if c.untyped {
-		f.slots[l.key].val = celvalue.Untyped(c.items[c.i])
+		item := &f.slots[l.key]
+		item.raw, item.val = c.items[c.i], nil
 		c.i++
 		return true
 	}

@@ -21,21 +21,8 @@ func (m *semantics) boxedPath(a *attribute, counted bool) valFunc {
 	} else {
 		root = a.operand.boxed()
 	}
-	steps := make([]boxedStep, len(a.qualifiers))
-	for i, q := range a.qualifiers {
-		steps[i] = boxedStep{key: q.key.boxed(), optional: q.optional, test: q.test}
-		if name, ok := q.key.constant.(celtypes.String); ok && !q.optional && !q.test {
-			steps[i].name, steps[i].missing = string(name), noSuchKey(name)
-		}
-	}
-	has, key, unwrap := a.has, a.key, (*celtypes.Optional).GetValue
-	if m.has[goOptionals] {
-		unwrap = goValue
-	}
-	take := applySteps
-	if m.has[errorSteps] && a.variable != nil {
-		take = stepsOnError(a.variable.absent)
-	}
+	steps, take, unwrap := boxedSteps(a.qualifiers), m.stepsFrom(a.variable), m.unwrap()
+	has, key := a.has, a.key
 	return func(f *frame) ref.Val {
 		v, found := take(f, root(f), steps, unwrap)
 		if key && found && celtypes.IsError(v) {
@@ -44,52 +31,104 @@ func (m *semantics) boxedPath(a *attribute, counted bool) valFunc {
 		if !counted {
 			return v
 		}
-		if !has {
-			f.charge(1)
-			return v
-		}
-		if opt, ok := v.(*celtypes.Optional); ok {
-			return celtypes.Bool(opt.HasValue())
-		}
-		return v
+		return attributeValue(f, v, has)
 	}
 }
 
-type boxedStep struct {
-	key            valFunc
-	optional, test bool
-	// name and missing are set for a constant name that must be present: missing is the error if it
-	// is absent.
-	name    string
-	missing *celtypes.Err
+// attributeValue returns the value of an attribute from that of its last step, and charges its own unit.
+func attributeValue(f *frame, v ref.Val, has bool) ref.Val {
+	if !has {
+		f.charge(1)
+		return v
+	}
+	if opt, ok := v.(*celtypes.Optional); ok {
+		return celtypes.Bool(opt.HasValue())
+	}
+	return v
 }
 
-// applySteps takes steps from v and reports whether it found a value. The value can be an error: a
-// list item that does not fit its declaration. unwrap returns the value of an optional.
+// unwrap returns the function that returns the value of an optional.
+func (m *semantics) unwrap() func(*celtypes.Optional) ref.Val {
+	if m.has[goOptionals] {
+		return goValue
+	}
+	return (*celtypes.Optional).GetValue
+}
+
+// stepsFrom returns the function that takes the steps from a variable, or from an operand if v is nil.
+func (m *semantics) stepsFrom(v *variable) stepFunc {
+	if m.has[errorSteps] && v != nil {
+		return stepsOnError(v.absent)
+	}
+	return applySteps
+}
+
+// A boxedStep is a step on a ref.Val.
+type boxedStep struct {
+	op             boxedOp
+	key            valFunc
+	optional, test bool
+	name           string        // of nameStep and testStep
+	missing        *celtypes.Err // of nameStep, if the name is absent
+	at             int64         // of indexStep
+}
+
+// A boxedOp is the kind of a step on a value without a declaration.
+type boxedOp uint8
+
+const (
+	anyStep   boxedOp = iota // depends on the value
+	nameStep                 // selects a constant name
+	testStep                 // tests for a constant name
+	indexStep                // selects a constant index
+)
+
+func boxedSteps(qualifiers []qualifier) []boxedStep {
+	steps := make([]boxedStep, len(qualifiers))
+	for i, q := range qualifiers {
+		s := &steps[i]
+		*s = boxedStep{key: q.key.boxed(), optional: q.optional, test: q.test}
+		if q.optional {
+			continue
+		}
+		switch key := q.key.constant.(type) {
+		case celtypes.String:
+			s.op, s.name, s.missing = nameStep, string(key), noSuchKey(key)
+			if q.test {
+				s.op = testStep
+			}
+		case celtypes.Int:
+			s.op, s.at = indexStep, int64(key)
+		}
+	}
+	return steps
+}
+
+// A stepFunc takes steps from v and reports whether it found a value. The value can be an error: a list
+// item that does not fit its declaration. unwrap returns the value of an optional.
+type stepFunc = func(f *frame, v ref.Val, steps []boxedStep, unwrap func(*celtypes.Optional) ref.Val) (_ ref.Val, found bool)
+
+// applySteps is the stepFunc of new versions.
 func applySteps(f *frame, v ref.Val, steps []boxedStep, unwrap func(*celtypes.Optional) ref.Val) (_ ref.Val, found bool) {
 	if celtypes.IsError(v) {
 		return v, false
 	}
-	return tryUnwrapped(f, v, steps, unwrap)
+	return takeSteps(f, v, steps, unwrap)
 }
 
 // stepsOnError returns applySteps for versions in which the first step is tried on an error, too,
 // unless the error is that the variable is absent.
-func stepsOnError(absent *celtypes.Err) func(*frame, ref.Val, []boxedStep, func(*celtypes.Optional) ref.Val) (ref.Val, bool) {
+func stepsOnError(absent *celtypes.Err) stepFunc {
 	return func(f *frame, v ref.Val, steps []boxedStep, unwrap func(*celtypes.Optional) ref.Val) (ref.Val, bool) {
 		if err, ok := v.(*celtypes.Err); ok && (len(steps) == 0 || err == absent) {
 			return v, false
 		}
-		return tryUnwrapped(f, v, steps, unwrap)
+		return takeSteps(f, v, steps, unwrap)
 	}
 }
 
-func tryUnwrapped(f *frame, v ref.Val, steps []boxedStep, unwrap func(*celtypes.Optional) ref.Val) (_ ref.Val, found bool) {
-	if m, ok := v.(*celvalue.UntypedMap); ok {
-		if v, steps, found = f.walkUntyped(m, steps); !found {
-			return v, false
-		}
-	}
+// takeSteps is like applySteps, and also takes the first step if v is an error.
+func takeSteps(f *frame, v ref.Val, steps []boxedStep, unwrap func(*celtypes.Optional) ref.Val) (_ ref.Val, found bool) {
 	opt, isOpt := v.(*celtypes.Optional)
 	if isOpt {
 		if !opt.HasValue() {
@@ -139,32 +178,6 @@ func tryUnwrapped(f *frame, v ref.Val, steps []boxedStep, unwrap func(*celtypes.
 // goValue returns the value of an optional without its schema: decoded JSON.
 func goValue(opt *celtypes.Optional) ref.Val {
 	return celtypes.DefaultTypeAdapter.NativeToValue(opt.GetValue().Value())
-}
-
-// walkUntyped takes the first steps from an object without a schema, as long as they have constant
-// names, without creating CEL values in between. It returns the value and the other steps. If found is
-// false, the value is an error.
-func (f *frame) walkUntyped(m *celvalue.UntypedMap, steps []boxedStep) (v ref.Val, rest []boxedStep, found bool) {
-	if len(steps) == 0 || steps[0].missing == nil {
-		return m, steps, true
-	}
-	fields := m.Fields
-	for i := range steps {
-		s := &steps[i]
-		if s.missing == nil {
-			return m.Of(fields), steps[i:], true
-		}
-		f.work(2 * len(s.name))
-		value, ok := fields[s.name]
-		f.charge(1)
-		if !ok {
-			return s.missing, nil, false
-		}
-		if fields, ok = value.(map[string]any); !ok {
-			return m.Of(value), steps[i+1:], true
-		}
-	}
-	return m.Of(fields), nil, true
 }
 
 var errKeyIsError = newErr("invalid qualifier type: %T", errNoOverload)
