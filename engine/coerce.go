@@ -173,15 +173,15 @@ func stringField(obj map[string]any, name string) (string, error) {
 
 // received decodes, prunes, and defaults the request's object, and returns the findings of strict
 // decoding. If the server cannot decode the object, failed is set, and obj holds as much as could
-// be decoded.
-func (e *Engine) received(req *Request) (obj map[string]any, strict []StrictError, failed *decodeFailure, err error) {
+// be decoded. Unless whole is set, a status that the write does not use is not defaulted.
+func (e *Engine) received(req *Request, whole bool) (obj map[string]any, strict []StrictError, failed *decodeFailure, err error) {
 	obj, strict, failed, err = e.decode(req)
 	if failed != nil || err != nil || req.Merged {
 		return obj, nil, failed, err
 	}
 	v := e.versions[versionOf(obj)]
 	track := req.fieldValidation() != metav1.FieldValidationIgnore
-	keepsStatus := v != nil && v.hasStatus && req.Subresource == "" // the sent status is not used
+	keepsStatus := v != nil && v.hasStatus && req.Subresource == "" && !whole // the sent status is not used
 	given := req.Raw == nil && v != nil && !v.values.Embedded() && e.owns(obj)
 	if req.Raw == nil && !given && !schema.Decoded(obj) {
 		return nil, nil, nil, checkTypes("", obj)

@@ -46,6 +46,47 @@ func (e *Engine) Prepare(req Request) (p *Prepared, err error) {
 	return p, nil
 }
 
+// Received is a write as mutating admission sees it: decoded, pruned, and with defaults, but without the
+// changes that the server makes afterwards, such as to the status and to the metadata.
+type Received struct {
+	Object map[string]any
+	// OldObject is the old object in the request's version, or nil on create.
+	OldObject map[string]any
+	// Warnings holds the warnings that the server sends even if admission rejects the write.
+	Warnings []string
+}
+
+// Receive performs the steps of Validate that precede admission. The error is the server's reason for
+// rejecting the request before that. The subresource scale is not supported.
+func (e *Engine) Receive(ctx context.Context, req Request) (r *Received, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			r, err = nil, bug(p)
+		}
+	}()
+	if req.Subresource == scaleSubresource {
+		return nil, errors.New("request: the subresource scale is not supported")
+	}
+	w, err := e.newWrite(ctx, req)
+	if err == nil {
+		err = w.receive(true)
+	}
+	if err == nil && w.failure == nil && req.OldObject != nil {
+		err = w.readOld()
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case w.failure != nil:
+		return nil, errors.New(w.failure.Message)
+	}
+	r = &Received{Object: w.obj.Object, Warnings: w.warnings.Sent()}
+	if w.old != nil {
+		r.OldObject = w.old.Object
+	}
+	return r, nil
+}
+
 // Prepared returns the write that the rules saw if it was rejected with causes. Otherwise it
 // returns nil.
 func (r *Result) Prepared() *Prepared { return r.prepared }

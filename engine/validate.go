@@ -135,7 +135,20 @@ func (w *write) prepare() error {
 	if w.req.Subresource == scaleSubresource {
 		return w.prepareScale()
 	}
-	obj, strict, failed, err := w.engine.received(&w.req)
+	if err := w.receive(false); err != nil || w.failure != nil {
+		return err
+	}
+	if w.req.OldObject == nil {
+		w.create()
+		return nil
+	}
+	return w.update()
+}
+
+// receive decodes the object, with its status if whole is set, and checks its identity. If the server
+// rejects the object, failure is set.
+func (w *write) receive(whole bool) error {
+	obj, strict, failed, err := w.engine.received(&w.req, whole)
 	if err != nil {
 		return err
 	}
@@ -155,15 +168,10 @@ func (w *write) prepare() error {
 		w.failure = w.engine.wrongVersion(obj)
 		return nil
 	}
-	if w.checkIdentity() {
-		return nil
+	if !w.checkIdentity() {
+		w.dedupOwners()
 	}
-	w.dedupOwners()
-	if w.req.OldObject == nil {
-		w.create()
-		return nil
-	}
-	return w.update()
+	return nil
 }
 
 // check performs the checks of the server's strategy.

@@ -27,6 +27,7 @@ func (s *stage) run(scene *exchange.Scene) (rejected map[string]string) {
 	s.t.Helper()
 	s.clear()
 	s.storeOld(scene)
+	s.mutates = scene.Mutates()
 	rejected = s.install(scene)
 	s.settle()
 	ids := make([]string, len(scene.Exchanges))
@@ -78,7 +79,7 @@ func (s *stage) install(scene *exchange.Scene) map[string]string {
 	s.t.Helper()
 	rejected := map[string]string{}
 	order := func(doc exchange.Object) int {
-		return slices.Index([]string{"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"}, str(doc, "kind"))
+		return slices.Index([]string{"ValidatingAdmissionPolicy", "MutatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "MutatingAdmissionPolicyBinding"}, str(doc, "kind"))
 	}
 	slices.SortStableFunc(scene.Documents, func(a, b exchange.Object) int { return order(a) - order(b) })
 	scene.Documents = slices.DeleteFunc(scene.Documents, func(doc exchange.Object) bool {
@@ -105,7 +106,7 @@ func (s *stage) describe(scene *exchange.Scene) {
 		namespaces[scene.Exchanges[i].Request.Namespace] = true
 	}
 	for i, doc := range scene.Documents {
-		if strings.HasPrefix(str(doc, "kind"), "ValidatingAdmission") {
+		if doc["apiVersion"] == "admissionregistration.k8s.io/v1" {
 			continue
 		}
 		delete(namespaces, str(doc, "metadata", "name"))
@@ -185,6 +186,13 @@ func (s *stage) exchange(e *exchange.Exchange) (id string) {
 	a := answer{Code: resp.StatusCode, Warnings: resp.Header["Warning"]}
 	_ = json.Unmarshal(text, &a.Body) // CONNECT can be answered by text
 	e.Answer = s.answer(r, a)
+	if s.mutates && resp.StatusCode < 300 && s.isCustom(r) && r.Operation != policy.OperationDelete && r.Subresource != "scale" {
+		o, err := engine.Decode(text)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		e.Answer.Object = exchange.WithoutServerFields(o)
+	}
 	return id
 }
 
@@ -279,15 +287,20 @@ func merged(old, patch any) any {
 	return out
 }
 
+// isCustom reports whether a request is for a custom resource.
+func (s *stage) isCustom(r *exchange.Request) bool {
+	group, _, _ := strings.Cut(r.APIVersion, "/")
+	return slices.ContainsFunc(s.setup, func(doc exchange.Object) bool {
+		return doc["kind"] == "CustomResourceDefinition" && str(doc, "spec", "group") == group
+	})
+}
+
 // answer returns the comparable parts of a response. Its code is 0 if the server rejects the request
 // for a reason that is not compared.
 func (s *stage) answer(r *exchange.Request, a answer) exchange.Answer {
 	s.t.Helper()
 	out := exchange.Answer{Code: exchange.Accepted}
-	custom := slices.ContainsFunc(s.setup, func(doc exchange.Object) bool {
-		group, _, _ := strings.Cut(r.APIVersion, "/")
-		return doc["kind"] == "CustomResourceDefinition" && str(doc, "spec", "group") == group
-	})
+	custom := s.isCustom(r)
 	warnings, errs := utilnet.ParseWarningHeaders(a.Warnings)
 	if len(errs) > 0 {
 		s.t.Errorf("%s: warnings %q: %v", r.Name, a.Warnings, errs)

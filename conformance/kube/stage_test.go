@@ -29,6 +29,8 @@ type stage struct {
 	requests int
 	// audited is the length of the audit log that was read.
 	audited int
+	// mutates is set if the scene has mutating policies.
+	mutates bool
 }
 
 // A kindInfo is the resource of a kind.
@@ -189,7 +191,7 @@ func (s *stage) post(doc exchange.Object) (a answer) {
 	return a
 }
 
-func byPolicy(a answer) bool { return strings.Contains(a.message(), "ValidatingAdmissionPolicy '") }
+func byPolicy(a answer) bool { return strings.Contains(a.message(), " denied request: ") }
 
 // create creates an object, and fails the test if the server rejects it.
 func (s *stage) create(doc exchange.Object) {
@@ -243,7 +245,14 @@ const (
 	markerBinding = `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingAdmissionPolicyBinding","metadata":{"name":"marker-%[1]d"},"spec":{
 		"policyName":"marker-%[1]d","validationActions":["Warn"],"paramRef":{"selector":{"matchLabels":{"wave":"w%[1]d"}},"parameterNotFoundAction":"Allow"}}}`
 	markerParams = `{"apiVersion":"example.com/v1","kind":"Params","metadata":{"name":"marker-%[1]d","namespace":"marker","labels":{"wave":"w%[1]d"}}}`
-	markerProbe  = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"probe","namespace":"marker"}}`
+	// The mutating marker labels them.
+	mutatingMarkerPolicy = `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"MutatingAdmissionPolicy","metadata":{"name":"marker-%[1]d"},"spec":{
+		"paramKind":{"apiVersion":"example.com/v1","kind":"Params"},"reinvocationPolicy":"Never",
+		"matchConstraints":{"namespaceSelector":{"matchLabels":{"wave":"w%[1]d"}},"resourceRules":[{"apiGroups":[""],"apiVersions":["v1"],"operations":["CREATE"],"resources":["configmaps"]}]},
+		"mutations":[{"patchType":"ApplyConfiguration","applyConfiguration":{"expression":"Object{data: {'wave': 'w%[1]d'}}"}}]}}`
+	mutatingMarkerBinding = `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"MutatingAdmissionPolicyBinding","metadata":{"name":"marker-%[1]d"},"spec":{
+		"policyName":"marker-%[1]d","paramRef":{"selector":{"matchLabels":{"wave":"w%[1]d"}},"parameterNotFoundAction":"Allow"}}}`
+	markerProbe = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"probe","namespace":"marker"}}`
 )
 
 // settle waits until the server evaluates all installed policies with the current Namespaces and
@@ -252,7 +261,11 @@ func (s *stage) settle() {
 	s.t.Helper()
 	s.waves++
 	s.namespace(object(fmt.Sprintf(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"marker","labels":{"wave":"w%d"}}}`, s.waves)))
-	for _, text := range []string{markerParams, markerPolicy, markerBinding} {
+	markers := []string{markerParams, markerPolicy, markerBinding}
+	if s.mutates {
+		markers = append(markers, mutatingMarkerPolicy, mutatingMarkerBinding)
+	}
+	for _, text := range markers {
 		doc := object(fmt.Sprintf(text, s.waves))
 		s.create(doc)
 		s.remember(doc)
@@ -262,8 +275,36 @@ func (s *stage) settle() {
 		if !strings.Contains(strings.Join(a.Warnings, "\n"), fmt.Sprintf("'marker-%d'", s.waves)) {
 			return fmt.Errorf("%d: %s %q", a.Code, a.message(), a.Warnings)
 		}
+		if want := fmt.Sprintf("w%d", s.waves); s.mutates && str(a.Body, "data", "wave") != want {
+			return fmt.Errorf("the ConfigMap has no %s: %v", want, a.Body["data"])
+		}
 		return nil
 	})
+	if s.mutates {
+		s.untilMergeable()
+	}
+}
+
+// untilMergeable waits until the server knows the schemas of custom resources for patches, which it reads
+// from its own OpenAPI document.
+func (s *stage) untilMergeable() {
+	s.t.Helper()
+	for _, crd := range s.setup {
+		if crd["kind"] != "CustomResourceDefinition" {
+			continue
+		}
+		versions, _ := dig(crd, "spec", "versions").([]any)
+		for _, v := range versions {
+			probe := exchange.Object{"apiVersion": str(crd, "spec", "group") + "/" + str(v, "name"), "kind": str(crd, "spec", "names", "kind"), "metadata": exchange.Object{"name": "merge-probe"}}
+			collection, _ := s.paths(probe)
+			s.until(collection+" is known for patches", startWithin, func() error {
+				if a := s.do(http.MethodPost, collection+"?dryRun=All", encoded(probe)); a.Code == http.StatusServiceUnavailable {
+					return fmt.Errorf("%d: %s", a.Code, a.message())
+				}
+				return nil
+			})
+		}
+	}
 }
 
 func (s *stage) remember(doc exchange.Object) {

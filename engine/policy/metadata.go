@@ -33,6 +33,34 @@ func (req *Request) SetServerFields(now time.Time) {
 	}
 }
 
+// SetReceivedFields is like SetServerFields, for a request to Mutate. At that time, a new object has none of the
+// fields that only the server sets, except managedFields, which every object has.
+func (req *Request) SetReceivedFields(now time.Time) {
+	if req.Object == nil || req.Operation != OperationCreate && req.Operation != OperationUpdate || req.Subresource != "" && req.Subresource != "status" {
+		return
+	}
+	meta := req.metadata()
+	if req.Operation == OperationCreate {
+		for _, field := range wipedMetadata {
+			delete(meta, field)
+		}
+	}
+	old, _ := req.OldObject["metadata"].(map[string]any)
+	if meta["managedFields"] = old["managedFields"]; meta["managedFields"] == nil {
+		meta["managedFields"] = managedBy(textOf(req.Object, "apiVersion"), now)
+	}
+}
+
+// wipedMetadata lists the metadata of new objects that the server drops before mutation.
+var wipedMetadata = []string{"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"}
+
+// managedBy represents the managedFields of an object.
+func managedBy(apiVersion string, now time.Time) []any {
+	return []any{map[string]any{
+		"manager": "celadon", "operation": "Update", "apiVersion": apiVersion, "time": now.UTC().Format(time.RFC3339), "fieldsType": "FieldsV1", "fieldsV1": map[string]any{},
+	}}
+}
+
 // metadata returns a copy of the metadata, which is part of a copy of the object.
 func (req *Request) metadata() map[string]any {
 	given, _ := req.Object["metadata"].(map[string]any)
@@ -51,14 +79,11 @@ func (req *Request) setNewMetadata(now time.Time) {
 	if req.Name == "" {
 		req.Name = textOf(meta, "name")
 	}
-	for _, field := range []string{"deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"} {
+	for _, field := range wipedMetadata {
 		delete(meta, field)
 	}
-	created := now.UTC().Format(time.RFC3339)
-	meta["uid"], meta["creationTimestamp"] = newUID, created
-	meta["managedFields"] = []any{map[string]any{
-		"manager": "celadon", "operation": "Update", "apiVersion": textOf(req.Object, "apiVersion"), "time": created, "fieldsType": "FieldsV1", "fieldsV1": map[string]any{},
-	}}
+	meta["uid"], meta["creationTimestamp"] = newUID, now.UTC().Format(time.RFC3339)
+	meta["managedFields"] = managedBy(textOf(req.Object, "apiVersion"), now)
 }
 
 // keptMetadata lists the metadata that clients cannot change. resourceVersion and managedFields are

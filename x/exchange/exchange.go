@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
@@ -74,6 +76,29 @@ type Answer struct {
 	Causes      []string          `json:"causes,omitempty"`
 	Warnings    []string          `json:"warnings,omitempty"`
 	Annotations map[string]string `json:"annotations,omitempty"`
+	// Object is the new custom resource without the metadata that the server sets. It is set in scenes with
+	// mutating policies.
+	Object Object `json:"object,omitempty"`
+}
+
+// Mutates reports whether the scene has mutating policies.
+func (s *Scene) Mutates() bool {
+	return slices.ContainsFunc(s.Documents, func(doc Object) bool { return doc["kind"] == "MutatingAdmissionPolicy" })
+}
+
+// WithoutServerFields returns an object without the metadata that the server sets.
+func WithoutServerFields(o Object) Object {
+	o = maps.Clone(o)
+	meta, _ := o["metadata"].(Object)
+	meta = maps.Clone(meta)
+	if meta["generateName"] != nil {
+		delete(meta, "name")
+	}
+	for _, field := range []string{"uid", "resourceVersion", "creationTimestamp", "generation", "managedFields"} {
+		delete(meta, field)
+	}
+	o["metadata"] = meta
+	return o
 }
 
 // Encode returns scenes in compressed form.
@@ -130,7 +155,7 @@ func (s *Scene) FixNumbers() error {
 	}
 	for i := range s.Exchanges {
 		r := &s.Exchanges[i].Request
-		for _, o := range []*Object{&r.Object, &r.Old, &r.Options} {
+		for _, o := range []*Object{&r.Object, &r.Old, &r.Options, &s.Exchanges[i].Answer.Object} {
 			if err := fixNumbers(o); err != nil {
 				return err
 			}

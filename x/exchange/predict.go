@@ -25,6 +25,7 @@ type Predictor struct {
 	crds     map[schema.GroupKind]*custom
 	catalog  *builtin.Catalog
 	builtins map[schema.GroupVersionKind]*builtinKind
+	mutates  bool
 	// Invalid holds the errors of documents.
 	Invalid []*policy.CompileError
 }
@@ -32,6 +33,7 @@ type Predictor struct {
 type custom struct {
 	engine   *engine.Engine
 	resource string
+	crd      *apiextensionsv1.CustomResourceDefinition
 }
 
 type builtinKind struct {
@@ -55,7 +57,7 @@ func NewPredictor(s *Scene) (*Predictor, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Predictor{crds: map[schema.GroupKind]*custom{}, catalog: catalog, builtins: map[schema.GroupVersionKind]*builtinKind{}}
+	p := &Predictor{crds: map[schema.GroupKind]*custom{}, catalog: catalog, builtins: map[schema.GroupVersionKind]*builtinKind{}, mutates: s.Mutates()}
 	p.set, err = policy.Compile(s.Documents, policy.Config{Complete: true})
 	var invalid *policy.CompileErrors
 	switch {
@@ -80,7 +82,7 @@ func NewPredictor(s *Scene) (*Predictor, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.crds[schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind}] = &custom{e, crd.Spec.Names.Plural}
+		p.crds[schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind}] = &custom{e, crd.Spec.Names.Plural, crd}
 	}
 	return p, nil
 }
@@ -103,11 +105,14 @@ func (p *Predictor) Predict(ctx context.Context, r *Request) (*Prediction, error
 	}
 	out := &Prediction{Answer: Answer{Code: Accepted}}
 	if c := p.crds[kind.GroupKind()]; c != nil && c.resource == r.Resource {
-		if done, err := c.prepare(ctx, r, to, out); done || err != nil {
+		if done, err := p.prepare(ctx, c, r, to, out); done || err != nil {
 			return out, err
 		}
 	} else if err := p.prepareBuiltin(ctx, r, to); err != nil {
 		return nil, err
+	}
+	if p.mutates && out.Object != nil {
+		out.Object = WithoutServerFields(to.Object)
 	}
 	to.SetServerFields(time.Unix(0, 0))
 	if err := p.admit(ctx, to, out); err != nil {
@@ -116,22 +121,27 @@ func (p *Predictor) Predict(ctx context.Context, r *Request) (*Prediction, error
 	return out, nil
 }
 
-// prepare validates a custom resource and completes the request to policies. done is set if the CRD
-// decides the answer.
-func (c *custom) prepare(ctx context.Context, r *Request, to *policy.Request, out *Prediction) (done bool, err error) {
+// prepare mutates and validates a custom resource and completes the request to policies. done is set if
+// the answer is decided.
+func (p *Predictor) prepare(ctx context.Context, c *custom, r *Request, to *policy.Request, out *Prediction) (done bool, err error) {
 	for _, version := range c.engine.Served() {
 		if version != to.Kind.Version {
 			e := policy.Equivalent{Resource: to.Resource, Kind: to.Kind}
 			e.Resource.Version, e.Kind.Version = version, version
+			e.Schema, e.Default = c.mergeable(version)
 			to.Equivalents = append(to.Equivalents, e)
 		}
 	}
 	if r.Operation == policy.OperationDelete {
 		return false, nil
 	}
-	res, err := c.engine.Validate(ctx, engine.Request{
-		Object: r.Object, OldObject: r.Old, Namespace: r.Namespace, Name: r.Name, Subresource: r.Subresource, Patched: r.Patched,
-	})
+	req := engine.Request{Object: r.Object, OldObject: r.Old, Namespace: r.Namespace, Name: r.Name, Subresource: r.Subresource, Patched: r.Patched}
+	if p.mutates {
+		if done, err := p.mutate(ctx, c, to, &req, out); done || err != nil {
+			return done, err
+		}
+	}
+	res, err := c.engine.Validate(ctx, req)
 	if err != nil {
 		return false, err
 	}
@@ -139,8 +149,11 @@ func (c *custom) prepare(ctx context.Context, r *Request, to *policy.Request, ou
 		out.Answer = failure(res.Failure)
 		return true, nil
 	}
-	out.Warnings = res.Warnings
+	out.Warnings = append(out.Warnings, res.Warnings...)
 	to.Object = res.Object
+	if p.mutates {
+		out.Object = res.Object
+	}
 	return false, nil
 }
 

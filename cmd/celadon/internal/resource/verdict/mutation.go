@@ -103,15 +103,18 @@ func (c *Decider) mutate(ctx context.Context, def *Definition, req engine.Reques
 	if c.Admission == nil || !c.Admission.Policies.Mutates() {
 		return req, true
 	}
-	prepared, err := def.engine.Prepare(req)
+	received, err := def.engine.Receive(ctx, req)
 	if err != nil {
 		return req, true // it is rejected before mutation
 	}
-	object, changed, ok := c.mutated(ctx, def.mutable(ctx, rep), prepared.Self(), prepared.Old(), rep)
-	if changed {
+	object, changed, ok := c.mutated(ctx, def.mutable(ctx, rep), received.Object, received.OldObject, rep)
+	if changed || !ok {
 		// The server decodes the object only before the mutation.
-		rep.Warnings = append(rep.Warnings, prepared.Warnings()...)
+		rep.Warnings = append(rep.Warnings, received.Warnings...)
+	}
+	if changed {
 		req.Object, req.Raw, req.Merged = object, nil, true
+		req.Name = "" // the server compares it with that of the URL before the mutation
 	}
 	return req, ok
 }
@@ -121,6 +124,7 @@ func (c *Decider) mutate(ctx context.Context, def *Definition, req engine.Reques
 func (c *Decider) mutated(ctx context.Context, to subject, object, old map[string]any, rep *finding.Object) (_ map[string]any, changed, ok bool) {
 	req := c.Admission.request(&to.Subject, object, old, rep)
 	req.Schema, req.Default = to.schema, to.setDefaults
+	req.SetReceivedFields(c.now())
 	res, err := c.Admission.Policies.Set.Mutate(ctx, req)
 	switch {
 	case ctx.Err() != nil:
