@@ -180,6 +180,7 @@ func (s *stage) post(doc exchange.Object) (a answer) {
 	collection, own := s.paths(doc)
 	s.until("policies of the previous scene are gone", installed, func() error {
 		if a = s.do(http.MethodPost, collection+"?fieldValidation=Strict", encoded(doc)); a.Code == http.StatusConflict {
+			s.do(http.MethodPatch, own, `{"metadata":{"finalizers":null}}`)
 			s.do(http.MethodDelete, own+"?gracePeriodSeconds=0&propagationPolicy=Background", "")
 			a = s.do(http.MethodPost, collection+"?fieldValidation=Strict", encoded(doc))
 		}

@@ -54,6 +54,9 @@ type Kind struct {
 	converter runtime.ObjectConvertor
 }
 
+// CRD returns a copy of the CRD.
+func (k *Kind) CRD() *apiextensionsv1.CustomResourceDefinition { return k.crd.DeepCopy() }
+
 // NewKind returns the kind that a CRD defines.
 func NewKind(crd *apiextensionsv1.CustomResourceDefinition) (*Kind, error) {
 	k := &Kind{crd: crd, schemas: map[string]*structural.Structural{}, merge: map[string]*policy.MergeSchema{}, types: map[schema.GroupVersion]managedfields.TypeConverter{}}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"github.com/celadon-cel/celadon/cost"
@@ -27,6 +28,9 @@ type Config struct {
 	// that is missing then has the effect that parameterNotFoundAction defines. Otherwise, the
 	// result is undecided.
 	Complete bool
+	// Namespaced holds the scope of custom kinds: whether each is namespaced. CRDs among the documents define
+	// it, too. Without either, the scope of a paramKind is guessed from its params objects.
+	Namespaced map[schema.GroupKind]bool
 	// Authorize decides the checks of authorizer in expressions. If it is nil, the Roles,
 	// ClusterRoles, and their bindings among the documents decide them. Without any of these, results
 	// that depend on the authorizer are undecided.

@@ -395,3 +395,35 @@ func TestWithExpression(t *testing.T) {
 		t.Error("WithExpression modified the set")
 	}
 }
+
+// TestNamespacedParams checks that Config.Namespaced decides where the params of a binding are.
+func TestNamespacedParams(t *testing.T) {
+	docs := documents(t, `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: p}
+spec:
+  paramKind: {apiVersion: example.com/v1, kind: Limit}
+  matchConstraints: {resourceRules: [{operations: [CREATE], apiGroups: [example.com], apiVersions: [v1], resources: [widgets]}]}
+  validations: [{expression: object.spec.size <= params.max}]
+`, `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: b}
+spec: {policyName: p, validationActions: [Deny], paramRef: {name: limit, parameterNotFoundAction: Deny}}
+`, `{apiVersion: example.com/v1, kind: Limit, metadata: {name: limit}, max: 5}`)
+	req := widgetRequest(t, OperationCreate, `{metadata: {name: w, namespace: ns}, spec: {size: 7}}`)
+	for namespaced, failure := range map[bool]string{
+		false: "failed expression: object.spec.size <= params.max",
+		true:  "failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction", // it is in the namespace default
+	} {
+		set, err := Compile(docs, Config{Complete: true, Namespaced: map[schema.GroupKind]bool{{Group: "example.com", Kind: "Limit"}: namespaced}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := set.Evaluate(t.Context(), req)
+		if err != nil || res.Allowed || !strings.HasSuffix(res.Failure.Message, failure) {
+			t.Errorf("namespaced %v: got %+v, %v", namespaced, res, err)
+		}
+	}
+}

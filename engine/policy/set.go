@@ -103,6 +103,9 @@ func Compile(documents []map[string]any, cfg Config) (set *Set, err error) {
 		settings: settings, authorize: cfg.Authorize,
 		namespaces: map[string]map[string]any{}, params: map[paramKind][]paramsObject{}, scopes: map[groupKind]bool{},
 	}
+	for kind, namespaced := range cfg.Namespaced {
+		l.set.scopes[groupKind{kind.Group, kind.Kind}] = namespaced
+	}
 	l.set.evaluations = &sync.Pool{New: func() any { return new(evaluation) }}
 	for i, doc := range documents {
 		if err := l.load(i, doc); err != nil {

@@ -145,11 +145,13 @@ func (p *Predictor) prepare(ctx context.Context, c *custom, r *Request, to *poli
 	if err != nil {
 		return false, err
 	}
+	out.Warnings = append(out.Warnings, res.Warnings...)
 	if !res.Allowed {
+		warnings := out.Warnings
 		out.Answer = failure(res.Failure)
+		out.Warnings = warnings
 		return true, nil
 	}
-	out.Warnings = append(out.Warnings, res.Warnings...)
 	to.Object = res.Object
 	if p.mutates {
 		out.Object = res.Object

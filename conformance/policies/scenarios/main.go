@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/conformance/policies"
 	"github.com/celadon-cel/celadon/engine/policy"
@@ -17,20 +20,87 @@ import (
 func main() {
 	n := flag.Uint64("n", 200, "the number of scenes")
 	first := flag.Uint64("seed", 1, "the seed of the first scene")
+	mutating := flag.Bool("mutating", false, "generate mutating policies")
+	crd := flag.Bool("crd", false, "print the CRD of the objects that mutating policies change instead")
 	flag.Parse()
 	out := json.NewEncoder(os.Stdout)
-	for seed := *first; seed < *first+*n; seed++ {
-		if err := out.Encode(scene(seed)); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
+	var err error
+	if *crd {
+		err = out.Encode(mutantCRD())
+	}
+	for seed := *first; err == nil && !*crd && seed < *first+*n; seed++ {
+		if *mutating {
+			err = out.Encode(mutatingScene(seed))
+		} else {
+			err = out.Encode(scene(fmt.Sprintf("generated-%d", seed), policies.NewScenario(seed)))
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// mutantCRD returns the CRD of the mutating scenarios' objects under a name of its own, because the kind Widget has
+// no schema in conformance/kube.
+func mutantCRD() *apiextensionsv1.CustomResourceDefinition {
+	kind, err := policies.WidgetKind()
+	if err != nil {
+		panic(err) // the schema is a constant
+	}
+	crd := kind.CRD()
+	crd.APIVersion, crd.Kind = "apiextensions.k8s.io/v1", "CustomResourceDefinition"
+	crd.Name = "mutants." + crd.Spec.Group
+	crd.Spec.Names = apiextensionsv1.CustomResourceDefinitionNames{Kind: "Mutant", Plural: "mutants"}
+	for i := range crd.Spec.Versions {
+		crd.Spec.Versions[i].Subresources = &apiextensionsv1.CustomResourceSubresources{Status: &apiextensionsv1.CustomResourceSubresourceStatus{}}
+	}
+	return crd
+}
+
+// mutatingScene returns the scene of a seed with a mutating policy and its binding. A server runs several in random
+// order. The policy matches mutants only, so that it does not deny requests of the test.
+func mutatingScene(seed uint64) *exchange.Scene {
+	s := scene(fmt.Sprintf("mutating-%d", seed), policies.NewMutatingScenario(seed))
+	s.Documents = slices.DeleteFunc(s.Documents, func(doc exchange.Object) bool {
+		name := doc["metadata"].(exchange.Object)["name"]
+		return doc["kind"] == "MutatingAdmissionPolicy" && name != "policy-0" || doc["kind"] == "MutatingAdmissionPolicyBinding" && name != "binding-0-0"
+	})
+	for _, doc := range s.Documents {
+		onlyMutants(doc)
+	}
+	for i := range s.Exchanges {
+		r := &s.Exchanges[i].Request
+		r.Resource, r.Kind = "mutants", "Mutant"
+		for _, o := range []exchange.Object{r.Object, r.Old} {
+			if o != nil {
+				o["kind"] = r.Kind
+			}
+		}
+	}
+	return s
+}
+
+// onlyMutants changes the rules of policies and bindings below v.
+func onlyMutants(v any) {
+	switch v := v.(type) {
+	case exchange.Object:
+		if v["resources"] != nil && v["apiGroups"] != nil {
+			v["apiGroups"], v["resources"] = []string{"example.com"}, []string{"mutants", "mutants/status"}
+		}
+		for _, below := range v {
+			onlyMutants(below)
+		}
+	case []any:
+		for _, item := range v {
+			onlyMutants(item)
 		}
 	}
 }
 
-// scene returns the scene of a seed. A server cannot have other limits, so the scenario's are dropped.
-func scene(seed uint64) *exchange.Scene {
-	s := policies.NewScenario(seed)
-	out := &exchange.Scene{Name: fmt.Sprintf("generated-%d", seed), Documents: s.Documents}
+// scene returns a scenario as a scene. A server cannot have other limits, so the scenario's are dropped.
+func scene(name string, s *policies.Scenario) *exchange.Scene {
+	out := &exchange.Scene{Name: name, Documents: s.Documents}
 	for i := range s.Requests {
 		if r := &s.Requests[i]; r.Operation != policy.OperationConnect {
 			out.Exchanges = append(out.Exchanges, exchange.Exchange{Request: request(r)})

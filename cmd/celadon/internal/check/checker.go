@@ -51,9 +51,6 @@ func (a *run) newChecker(ctx context.Context, o *Options, paths []string, client
 	if err != nil {
 		return nil, err
 	}
-	if c.Admission, c.policyProblems, err = a.admission(ctx, o); err != nil {
-		return nil, err
-	}
 	from := o.selection()
 	after := func(wait func(), yield func(input.Chunk) bool) { from.Scan(a.Stdin, o.CRDs, wait, yield) }
 	switch {
@@ -74,6 +71,9 @@ func (a *run) newChecker(ctx context.Context, o *Options, paths []string, client
 		c.CRDs, err = verdict.Read(ctx, after, o.CRDs, verdict.Use{Vet: c.reviewer, Optional: len(o.CRDs) == 0}, cfg)
 	}
 	if err != nil {
+		return nil, err
+	}
+	if c.Admission, c.policyProblems, err = a.admission(ctx, o, c.CRDs); err != nil {
 		return nil, err
 	}
 	if client != nil {

@@ -34,6 +34,16 @@ type CRDs struct {
 	charts  charts
 }
 
+// Namespaced returns whether the kind of each CRD is namespaced.
+func (c *CRDs) Namespaced() map[schema.GroupKind]bool {
+	all := map[schema.GroupKind]bool{}
+	for _, def := range c.All {
+		spec := &def.CRD.Spec
+		all[schema.GroupKind{Group: spec.Group, Kind: spec.Names.Kind}] = spec.Scope == apiextensionsv1.NamespaceScoped
+	}
+	return all
+}
+
 // A Definition is a CRD with its compiled rules.
 type Definition struct {
 	CRD      *resource.Compact
