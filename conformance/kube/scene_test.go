@@ -30,6 +30,7 @@ func (s *stage) run(scene *exchange.Scene) (rejected map[string]string) {
 	s.mutates = scene.Mutates()
 	rejected = s.install(scene)
 	s.settle()
+	s.mutates = scene.Mutates() // the server may have rejected the policies
 	ids := make([]string, len(scene.Exchanges))
 	for i := range scene.Exchanges {
 		ids[i] = s.exchange(&scene.Exchanges[i])

@@ -15,10 +15,30 @@ import (
 
 // The kinds that Vet analyzes.
 const (
-	policyKind  = "ValidatingAdmissionPolicy"
-	bindingKind = "ValidatingAdmissionPolicyBinding"
-	apiGroup    = "admissionregistration.k8s.io"
+	policyKind          = "ValidatingAdmissionPolicy"
+	bindingKind         = "ValidatingAdmissionPolicyBinding"
+	mutatingKind        = "MutatingAdmissionPolicy"
+	mutatingBindingKind = "MutatingAdmissionPolicyBinding"
+	apiGroup            = "admissionregistration.k8s.io"
 )
+
+// bindingKinds maps the kinds of policies to those of their bindings.
+var bindingKinds = map[string]string{policyKind: bindingKind, mutatingKind: mutatingBindingKind}
+
+func isPolicy(document map[string]any) bool {
+	kind, _ := document["kind"].(string)
+	return bindingKinds[kind] != ""
+}
+
+// policyKindOf returns the kind of the policies that a kind of bindings binds, or "".
+func policyKindOf(binding string) string {
+	for policy, of := range bindingKinds {
+		if of == binding {
+			return policy
+		}
+	}
+	return ""
+}
 
 var webhookKinds = []string{"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"}
 
@@ -30,7 +50,7 @@ func IsVetted(document map[string]any) bool {
 	if group, _, _ := strings.Cut(apiVersion, "/"); group != apiGroup {
 		return false
 	}
-	return kind == policyKind || kind == bindingKind || slices.Contains(webhookKinds, kind) && hasConditions(document)
+	return bindingKinds[kind] != "" || policyKindOf(kind) != "" || slices.Contains(webhookKinds, kind) && hasConditions(document)
 }
 
 func hasConditions(document map[string]any) bool {
@@ -60,6 +80,10 @@ type policyDocument struct {
 		AuditAnnotations []struct {
 			ValueExpression string `json:"valueExpression"`
 		} `json:"auditAnnotations"`
+		Mutations []struct {
+			ApplyConfiguration *named `json:"applyConfiguration"`
+			JSONPatch          *named `json:"jsonPatch"`
+		} `json:"mutations"`
 	} `json:"spec"`
 }
 
@@ -117,6 +141,8 @@ const (
 	roleValidation
 	roleMessage
 	roleAnnotation
+	roleApply // an ApplyConfiguration
+	rolePatch // a JSONPatch
 )
 
 // An expression is a parsed expression of a policy or webhook.
@@ -133,7 +159,7 @@ type expression struct {
 
 // A subject is a policy or a webhook, with everything that lints need.
 type subject struct {
-	name string
+	kind, name string
 	// prefix is the path of its fields, such as "spec." or "webhooks[0].". rulesPath is the path of
 	// the object that has selectors, and rulesField the field with its resource rules.
 	prefix, rulesPath, rulesField string
@@ -177,7 +203,7 @@ func (p parser) add(s *subject, r role, path, name, source string) {
 // subjects returns the policy, or the webhooks with matchConditions, of a document. It returns nil if
 // the document cannot be decoded, which compiling reports.
 func (p parser) subjects(document map[string]any) []*subject {
-	if document["kind"] == policyKind {
+	if isPolicy(document) {
 		return p.policy(document)
 	}
 	var d webhookConfiguration
@@ -193,7 +219,7 @@ func (p parser) policy(document map[string]any) []*subject {
 		return nil
 	}
 	s := &subject{
-		name: nameOf(document), prefix: "spec.", rulesPath: "spec.matchConstraints", rulesField: "resourceRules", match: d.Spec.MatchConstraints,
+		kind: fmt.Sprint(document["kind"]), name: nameOf(document), prefix: "spec.", rulesPath: "spec.matchConstraints", rulesField: "resourceRules", match: d.Spec.MatchConstraints,
 		ignore: d.Spec.FailurePolicy == "Ignore", variables: map[string]*expression{}, whole: true,
 	}
 	if k := d.Spec.ParamKind; k != nil {
@@ -215,6 +241,15 @@ func (p parser) policy(document map[string]any) []*subject {
 	}
 	for i, a := range d.Spec.AuditAnnotations {
 		p.add(s, roleAnnotation, fmt.Sprintf("spec.auditAnnotations[%d].valueExpression", i), "", a.ValueExpression)
+	}
+	for i, m := range d.Spec.Mutations {
+		at := fmt.Sprintf("spec.mutations[%d].", i)
+		if a := m.ApplyConfiguration; a != nil {
+			p.add(s, roleApply, at+"applyConfiguration.expression", "", a.Expression)
+		}
+		if j := m.JSONPatch; j != nil {
+			p.add(s, rolePatch, at+"jsonPatch.expression", "", j.Expression)
+		}
 	}
 	s.read()
 	return []*subject{s}

@@ -108,6 +108,12 @@ func (n *evaluator) eval(e ast.Expr) result {
 			out.set |= (n.eval(entry.AsMapEntry().Key()).set | n.eval(entry.AsMapEntry().Value()).set) & isError
 		}
 		return out
+	case ast.StructKind:
+		out := result{set: isOther}
+		for _, f := range e.AsStruct().Fields() {
+			out.set |= n.eval(f.AsStructField().Value()).set & isError
+		}
+		return out
 	case ast.ComprehensionKind:
 		return n.loop(e.AsComprehension())
 	}

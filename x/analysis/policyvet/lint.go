@@ -1,6 +1,7 @@
 package policyvet
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -28,11 +29,13 @@ const (
 	missedSubresource = "missed-subresource"
 	emptySelector     = "empty-selector"
 	unknownResource   = "unknown-resource"
+	atomicField       = "atomic-field"
+	duplicateItems    = "duplicate-items"
 )
 
 // LintNames returns the names of all lints, for Config.Without.
 func LintNames() []string {
-	return []string{noBinding, noPolicy, nullObject, celInMessage, ignoredError, unusedVariable, missedSubresource, emptySelector, unknownResource}
+	return []string{noBinding, noPolicy, nullObject, celInMessage, ignoredError, unusedVariable, missedSubresource, emptySelector, unknownResource, atomicField, duplicateItems}
 }
 
 // A linter finds the lints of documents.
@@ -41,9 +44,34 @@ type linter struct {
 	schemas  *Schemas
 	without  []string
 	subjects []*subject // of all documents
+	families map[string]*family
+}
+
+// A family holds the policies of a kind, with their bindings.
+type family struct {
 	// policies holds the names of policies, and bindings the bindings by the name of their policy.
 	policies map[string]bool
 	bindings map[string][]*bindingDocument
+}
+
+func newLinter(version types.Version, cfg *Config) *linter {
+	l := &linter{version: version, schemas: cfg.Schemas, without: cfg.Without, families: map[string]*family{}}
+	for kind := range bindingKinds {
+		l.families[kind] = &family{map[string]bool{}, map[string][]*bindingDocument{}}
+	}
+	return l
+}
+
+// add records the name of a policy, or a binding.
+func (l *linter) add(document map[string]any) {
+	kind := fmt.Sprint(document["kind"])
+	if f := l.families[kind]; f != nil {
+		f.policies[nameOf(document)] = true
+	}
+	var d bindingDocument
+	if f := l.families[policyKindOf(kind)]; f != nil && decode(document, &d) == nil {
+		f.bindings[d.Spec.PolicyName] = append(f.bindings[d.Spec.PolicyName], &d)
+	}
 }
 
 // A reporter adds a lint to a report.
@@ -56,14 +84,17 @@ func (l *linter) lint(document map[string]any, subjects []*subject, r *Report) {
 			r.Lints = append(r.Lints, Lint{lint, path, expression, message})
 		}
 	}
-	if document["kind"] == bindingKind {
-		l.binding(document, add)
+	if f := l.families[policyKindOf(r.Kind)]; f != nil {
+		l.binding(f, document, add)
 		return
 	}
 	for _, s := range subjects {
-		bindings := l.bindings[s.name]
-		if document["kind"] == policyKind && len(bindings) == 0 && !l.renamed(s.name) {
-			add(noBinding, "", "", "no binding among the documents names the policy, so it has no effect: add a "+bindingKind)
+		var bindings []*bindingDocument
+		if f := l.families[s.kind]; f != nil {
+			bindings = f.bindings[s.name]
+			if len(bindings) == 0 && !f.renamed(s.name) {
+				add(noBinding, "", "", "no binding among the documents names the policy, so it has no effect: add a "+bindingKinds[s.kind])
+			}
 		}
 		selectors(s.rulesPath, &s.match, add)
 		l.resources(s.rulesPath+"."+s.rulesField, s.match.ResourceRules, add)
@@ -72,12 +103,13 @@ func (l *linter) lint(document map[string]any, subjects []*subject, r *Report) {
 		unusedVariables(s, add)
 		l.missedSubresources(s, add)
 		l.ignoredErrors(s, add)
+		l.mutations(s, add)
 	}
 }
 
 // renamed reports whether a binding names the policy with a prefix or suffix, which kustomize adds.
-func (l *linter) renamed(policy string) bool {
-	for name := range l.bindings {
+func (f *family) renamed(policy string) bool {
+	for name := range f.bindings {
 		if isRenamed(policy, name) {
 			return true
 		}
@@ -86,8 +118,8 @@ func (l *linter) renamed(policy string) bool {
 }
 
 // renamesPolicy reports whether a policy has the name without a prefix or suffix.
-func (l *linter) renamesPolicy(name string) bool {
-	for policy := range l.policies {
+func (f *family) renamesPolicy(name string) bool {
+	for policy := range f.policies {
 		if isRenamed(policy, name) {
 			return true
 		}
@@ -99,12 +131,12 @@ func isRenamed(name, renamed string) bool {
 	return name != "" && (strings.HasSuffix(renamed, "-"+name) || strings.HasPrefix(renamed, name+"-"))
 }
 
-func (l *linter) binding(document map[string]any, add reporter) {
+func (l *linter) binding(f *family, document map[string]any, add reporter) {
 	var d bindingDocument
 	if decode(document, &d) != nil {
 		return
 	}
-	if name := d.Spec.PolicyName; name != "" && !l.policies[name] && !l.renamesPolicy(name) {
+	if name := d.Spec.PolicyName; name != "" && !f.policies[name] && !f.renamesPolicy(name) {
 		add(noPolicy, "spec.policyName", "", "no policy "+name+" is among the documents: without it, the binding has no effect")
 	}
 	if m := d.Spec.MatchResources; m != nil {

@@ -102,7 +102,7 @@ func (s *subject) failing(c nullCase, known map[string]string) (list []*expressi
 		return conditions
 	}
 	for _, x := range s.expressions {
-		if (x.role == roleValidation || x.role == roleAnnotation) && x.tree != nil && n.top(x).set&isError != 0 {
+		if x.role != roleVariable && x.role != roleCondition && x.role != roleMessage && x.tree != nil && n.top(x).set&isError != 0 {
 			list = append(list, x)
 		}
 	}

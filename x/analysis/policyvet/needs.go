@@ -17,12 +17,12 @@ func Needs(documents []map[string]any) func(plural, kind string) bool {
 		var policy policyDocument
 		var webhooks webhookConfiguration
 		switch {
-		case doc["kind"] == policyKind && decode(doc, &policy) == nil:
+		case isPolicy(doc) && decode(doc, &policy) == nil:
 			add(policy.Spec.MatchConstraints.ResourceRules)
 			if k := policy.Spec.ParamKind; k != nil {
 				kinds[k.Kind] = true
 			}
-		case doc["kind"] != policyKind && decode(doc, &webhooks) == nil:
+		case !isPolicy(doc) && decode(doc, &webhooks) == nil:
 			for _, w := range webhooks.Webhooks {
 				add(w.Rules)
 			}

@@ -191,7 +191,7 @@ func newBatches(documents []map[string]any) (batches [][]int) {
 // API server accepts such a binding, so this is a lint.
 func (v *vetter) isUnbound(document int, e *policy.CompileError) bool {
 	var d bindingDocument
-	return e.Kind == bindingKind && e.Path == "spec.policyName" && decode(v.documents[document], &d) == nil && d.Spec.PolicyName != ""
+	return policyKindOf(e.Kind) != "" && e.Path == "spec.policyName" && decode(v.documents[document], &d) == nil && d.Spec.PolicyName != ""
 }
 
 // servedSince returns the first minor that serves the version of policies that a document has.
@@ -238,25 +238,19 @@ func (r *Report) hasError(path string) bool {
 // findings adds the warnings, estimates, and lints of documents.
 func (v *vetter) findings(ctx context.Context) error {
 	p := parser{v.cfg.Schemas.env}
-	l := &linter{version: v.version, schemas: v.cfg.Schemas, without: v.cfg.Without, policies: map[string]bool{}, bindings: map[string][]*bindingDocument{}}
+	l := newLinter(v.version, &v.cfg)
 	subjects := make([][]*subject, len(v.documents))
 	for i, doc := range v.documents {
 		subjects[i] = p.subjects(doc)
 		l.subjects = append(l.subjects, subjects[i]...)
-		if doc["kind"] == policyKind {
-			l.policies[nameOf(doc)] = true
-		}
-		var d bindingDocument
-		if doc["kind"] == bindingKind && decode(doc, &d) == nil {
-			l.bindings[d.Spec.PolicyName] = append(l.bindings[d.Spec.PolicyName], &d)
-		}
+		l.add(doc)
 	}
 	for i, r := range v.reports {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
 		l.lint(v.documents[i], subjects[i], r)
-		if len(subjects[i]) == 0 {
+		if len(subjects[i]) == 0 || r.Kind == mutatingKind { // the server does not check the types of mutations
 			continue
 		}
 		c, err := policy.NewTypeChecker(v.documents[i], policy.Config{KubeVersion: v.version.String()})

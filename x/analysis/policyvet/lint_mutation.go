@@ -1,0 +1,179 @@
+package policyvet
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/google/cel-go/common/ast"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+
+	"github.com/celadon-cel/celadon/internal/minors"
+)
+
+// How it works: an ApplyConfiguration is an expression with message literals, such as
+// Object{spec: Object.spec{ports: [...]}}. The name of a literal's type is its path, so a field of the patch can
+// be found in the schemas of the matched kinds, without evaluating the expression. The server has no such
+// check, so it accepts patches that can never be applied.
+
+// duplicatesFail are the versions that cannot merge a patch with an object that has several items with the same key.
+var duplicatesFail = minors.Until(35) // k8s.io/apiserver 0.35, plugin/policy/mutating/patch/smd.go
+
+// mutations reports ApplyConfigurations that cannot be merged.
+func (l *linter) mutations(s *subject, add reporter) {
+	if s.kind != mutatingKind {
+		return
+	}
+	kinds, _ := l.schemas.matched(&s.match)
+	for _, x := range s.expressions {
+		if x.role != roleApply || x.tree == nil {
+			continue
+		}
+		m := &mutationLint{linter: l, x: x, effect: "the request is denied"}
+		if s.ignore {
+			m.effect = "the patch is silently dropped, because failurePolicy is Ignore"
+		}
+		for _, k := range kinds {
+			if l.schemas.declare(k.kind) == nil {
+				continue
+			}
+			m.kind = k.kind
+			if m.literals(add) || m.podDuplicates(add) {
+				break
+			}
+		}
+	}
+}
+
+// A mutationLint looks for the mistakes of an ApplyConfiguration.
+type mutationLint struct {
+	*linter
+	x      *expression
+	kind   *kind
+	effect string
+}
+
+// literals reports a field of a message literal that cannot be merged. It reports whether there is one.
+func (m *mutationLint) literals(add reporter) (found bool) {
+	ast.PreOrderVisit(m.x.tree, ast.NewExprVisitor(func(e ast.Expr) {
+		if found || e.Kind() != ast.StructKind {
+			return
+		}
+		of := e.AsStruct()
+		path, ok := strings.CutPrefix(of.TypeName(), "Object")
+		if !ok {
+			return
+		}
+		for _, entry := range of.Fields() {
+			f := entry.AsStructField()
+			at := path + "." + f.Name()
+			if f.IsOptional() || isNullLiteral(f.Value()) {
+				continue
+			}
+			node := nodeAt(m.kind.node, at)
+			switch {
+			case node == nil:
+			case isAtomic(node):
+				add(atomicField, m.x.path, m.x.source, fmt.Sprintf("%s of %s is atomic: an ApplyConfiguration that sets it fails, and %s; use a JSONPatch", at[1:], m.kind.Kind, m.effect))
+				found = true
+				return
+			case hasTwins(f.Value(), node):
+				add(duplicateItems, m.x.path, m.x.source, fmt.Sprintf("%s has two items with the same key: the patch fails, and %s; remove one", at[1:], m.effect))
+				found = true
+				return
+			}
+		}
+	}))
+	return found
+}
+
+// nodeAt returns the schema at a path such as ".spec.ports", which passes through lists, or nil if the schema does
+// not declare it.
+func nodeAt(node *structuralschema.Structural, path string) *structuralschema.Structural {
+	for _, name := range strings.Split(path, ".")[1:] {
+		for node != nil && node.Items != nil {
+			node = node.Items
+		}
+		if node == nil {
+			return nil
+		}
+		below, ok := node.Properties[name]
+		if !ok {
+			return nil
+		}
+		node = &below
+	}
+	return node
+}
+
+// isAtomic reports whether a value is replaced as a whole.
+func isAtomic(node *structuralschema.Structural) bool {
+	switch node.Type {
+	case "array":
+		return node.XListType == nil || *node.XListType == "atomic"
+	case "object":
+		return node.XMapType != nil && *node.XMapType == "atomic"
+	}
+	return false
+}
+
+func isNullLiteral(e ast.Expr) bool {
+	return e.Kind() == ast.LiteralKind && e.AsLiteral().Value() == nil
+}
+
+// hasTwins reports whether a list literal has two items whose keys are equal literals.
+func hasTwins(e ast.Expr, node *structuralschema.Structural) bool {
+	if e.Kind() != ast.ListKind || node.XListType == nil || *node.XListType != "map" {
+		return false
+	}
+	seen := map[string]bool{}
+	for _, item := range e.AsList().Elements() {
+		key, ok := literalKey(item, node.XListMapKeys)
+		if ok && seen[key] {
+			return true
+		}
+		seen[key] = ok
+	}
+	return false
+}
+
+// literalKey returns the key of a message literal, if all of its keys are literals.
+func literalKey(e ast.Expr, keys []string) (key string, ok bool) {
+	if e.Kind() != ast.StructKind {
+		return "", false
+	}
+	values := map[string]string{}
+	for _, entry := range e.AsStruct().Fields() {
+		if f := entry.AsStructField(); f.Value().Kind() == ast.LiteralKind && !f.IsOptional() {
+			values[f.Name()] = fmt.Sprintf("%#v", f.Value().AsLiteral().Value())
+		}
+	}
+	for _, name := range keys {
+		v, ok := values[name]
+		if !ok {
+			return "", false
+		}
+		key += v + "\x00"
+	}
+	return key, true
+}
+
+// podPaths are the paths of the spec of Pods in kinds that have one.
+var podPaths = []string{".spec", ".spec.template.spec", ".spec.jobTemplate.spec.template.spec"}
+
+// podDuplicates reports that a version cannot merge the patch with Pods that have two variables of the same
+// name, which the API server accepts.
+func (m *mutationLint) podDuplicates(add reporter) bool {
+	if !duplicatesFail.Include(m.version.Minor) {
+		return false
+	}
+	for _, path := range podPaths {
+		env := nodeAt(m.kind.node, path+".containers.env")
+		if env == nil || env.XListType == nil || *env.XListType != "map" {
+			continue
+		}
+		add(duplicateItems, m.x.path, m.x.source, fmt.Sprintf("a %s with two items of the same key in a list such as %s.containers.env, which the API server accepts, cannot be merged before Kubernetes 1.35, and %s; use a JSONPatch",
+			m.kind.Kind, path[1:], m.effect))
+		return true
+	}
+	return false
+}
