@@ -10,11 +10,12 @@ import (
 	"github.com/celadon-cel/celadon/engine/policy"
 )
 
-// A document is a ValidatingAdmissionPolicy with the parts that a search uses.
+// A document is a policy with the parts that a search uses.
 type document struct {
-	name        string
+	kind, name  string
 	fields      map[string]any // spec
 	validations []string
+	mutations   []string
 	variables   map[string]string
 	conditions  []string
 	hasParams   bool
@@ -26,13 +27,17 @@ type document struct {
 // documentsOf returns the policies among documents.
 func documentsOf(documents []map[string]any) (policies []*document) {
 	for _, doc := range documents {
-		if doc["kind"] != "ValidatingAdmissionPolicy" {
+		kind := text(doc, "kind")
+		if kind != "ValidatingAdmissionPolicy" && kind != "MutatingAdmissionPolicy" {
 			continue
 		}
 		spec := object(doc, "spec")
-		d := &document{name: text(object(doc, "metadata"), "name"), fields: spec, variables: map[string]string{}, hasParams: spec["paramKind"] != nil}
+		d := &document{kind: kind, name: text(object(doc, "metadata"), "name"), fields: spec, variables: map[string]string{}, hasParams: spec["paramKind"] != nil}
 		for _, v := range list(spec, "validations") {
 			d.validations = append(d.validations, text(v, "expression"))
+		}
+		for _, m := range list(spec, "mutations") {
+			d.mutations = append(d.mutations, text(object(m, "applyConfiguration"), "expression")+text(object(m, "jsonPatch"), "expression"))
 		}
 		for _, v := range list(spec, "variables") {
 			d.variables[text(v, "name")] = text(v, "expression")
@@ -54,7 +59,7 @@ func (d *document) bind(documents []map[string]any) {
 	add(object(d.fields, "matchConstraints"))
 	for _, doc := range documents {
 		spec := object(doc, "spec")
-		if doc["kind"] != "ValidatingAdmissionPolicyBinding" || text(spec, "policyName") != d.name {
+		if doc["kind"] != d.kind+"Binding" || text(spec, "policyName") != d.name {
 			continue
 		}
 		add(object(spec, "matchResources"))

@@ -39,6 +39,10 @@ const (
 	Fails Want = "error"
 	// Accepted: the validation is evaluated, and no policy has an objection.
 	Accepted Want = "accepted"
+	// Changed: the mutation changes the object.
+	Changed Want = "changed"
+	// Breaks: the mutation changes the object, and the CRD then rejects it.
+	Breaks Want = "invalid"
 )
 
 // A Validation is a validation of a policy that matches the CRD's resource.
@@ -72,6 +76,9 @@ type Finder struct {
 	objects  []map[string]any // that the CRD accepts
 	random   *rand.Rand
 	tried    int
+	// merge and setDefaults are what mutations need of the version.
+	merge       *policy.MergeSchema
+	setDefaults func(map[string]any)
 }
 
 // pool is the number of random objects.
@@ -87,7 +94,7 @@ func New(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, e *
 		return nil, err
 	}
 	f := &Finder{cfg: cfg, crd: crd, engine: e, version: version, search: s, random: rand.New(rand.NewPCG(cfg.Seed, 0))}
-	resource := schema.GroupVersionResource{Group: crd.Spec.Group, Version: version, Resource: crd.Spec.Names.Plural}
+	resource := f.resource()
 	for _, d := range documentsOf(cfg.Documents) {
 		if len(d.operations(resource, crd)) > 0 {
 			f.policies = append(f.policies, d)
@@ -130,8 +137,8 @@ func (f *Finder) Validations() (all []Validation) {
 // Find searches for a request with a wanted outcome. It returns an error if ctx is done, or on an
 // internal error.
 func (f *Finder) Find(ctx context.Context, v Validation, want Want) (*Answer, error) {
-	i := slices.IndexFunc(f.policies, func(d *document) bool { return d.name == v.Policy })
-	if i < 0 || v.Index < 0 || v.Index >= len(f.policies[i].validations) {
+	i := slices.IndexFunc(f.policies, func(d *document) bool { return d.name == v.Policy && v.Index < len(d.validations) })
+	if i < 0 || v.Index < 0 {
 		return nil, fmt.Errorf("policy %s has no validation %d that matches the resource", v.Policy, v.Index)
 	}
 	q := &question{Finder: f, document: f.policies[i], index: v.Index, want: want}
@@ -162,8 +169,7 @@ type question struct {
 
 // find returns the request that was found, or nil.
 func (q *question) find(ctx context.Context) (*policy.Request, error) {
-	resource := schema.GroupVersionResource{Group: q.crd.Spec.Group, Version: q.version, Resource: q.crd.Spec.Names.Plural}
-	operations := q.document.operations(resource, q.crd)
+	operations := q.document.operations(q.resource(), q.crd)
 	if q.want == Accepted { // a create is the simplest example
 		slices.SortFunc(operations, func(a, b policy.Operation) int { return strings.Compare(string(a), string(b)) })
 	}
@@ -194,6 +200,10 @@ func (q *question) holds(ctx context.Context, req *policy.Request) (bool, error)
 		return false, err
 	}
 	q.tried++
+	if len(q.document.mutations) > 0 {
+		binding, _, err := q.mutates(ctx, req)
+		return binding != "", err
+	}
 	res, err := q.cfg.Set.Evaluate(ctx, *req)
 	if err != nil {
 		return false, err
@@ -236,6 +246,10 @@ func (q *question) acceptedBy(res *policy.Result) (binding string) {
 	return binding
 }
 
+func (f *Finder) resource() schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: f.crd.Spec.Group, Version: f.version, Resource: f.crd.Spec.Names.Plural}
+}
+
 // request returns the request for an operation on an object. old is the old object of an update, or
 // the object that is deleted.
 func (f *Finder) request(operation policy.Operation, object, old map[string]any) *policy.Request {
@@ -245,7 +259,7 @@ func (f *Finder) request(operation policy.Operation, object, old map[string]any)
 	}
 	req := &policy.Request{
 		Operation: operation, Object: object, OldObject: old, User: f.cfg.User,
-		Resource: schema.GroupVersionResource{Group: f.crd.Spec.Group, Version: f.version, Resource: f.crd.Spec.Names.Plural},
+		Resource: f.resource(),
 		Kind:     schema.GroupVersionKind{Group: f.crd.Spec.Group, Version: f.version, Kind: f.crd.Spec.Names.Kind},
 	}
 	meta, _ := of["metadata"].(map[string]any)

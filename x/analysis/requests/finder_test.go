@@ -67,6 +67,12 @@ data: {max: "31337", word: teapot}
 // finder returns a Finder with a policy.
 func finder(t testing.TB, text string, steps int) *requests.Finder {
 	t.Helper()
+	return finderOf(t, crdText, text, steps)
+}
+
+// finderOf returns a Finder with a policy for a CRD.
+func finderOf(t testing.TB, crdText, text string, steps int) *requests.Finder {
+	t.Helper()
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	if err := yaml.UnmarshalStrict([]byte(crdText), crd); err != nil {
 		t.Fatal(err)
@@ -174,5 +180,68 @@ func TestFindHostile(t *testing.T) {
 		if _, err := f.Find(t.Context(), f.Validations()[0], requests.Denied); err != nil {
 			t.Errorf("%s: %v", expression, err)
 		}
+	}
+}
+
+// mutationText returns a mutating policy with a binding.
+func mutationText(operations, mutation string) string {
+	return fmt.Sprintf(`
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata: {name: p}
+spec:
+  reinvocationPolicy: Never
+  matchConstraints: {resourceRules: [{apiGroups: [example.com], apiVersions: [v1], operations: %s, resources: [things]}]}
+  mutations: [%s]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicyBinding
+metadata: {name: b}
+spec: {policyName: p}
+`, operations, mutation)
+}
+
+func TestFindMutation(t *testing.T) {
+	t.Parallel()
+	apply := func(expression string) string {
+		return fmt.Sprintf("{patchType: ApplyConfiguration, applyConfiguration: {expression: %q}}", expression)
+	}
+	for _, tt := range []struct {
+		operations, mutation string
+		want                 requests.Want
+		found                policy.Operation // "" if nothing is to be found
+		message              string
+	}{
+		{`[CREATE]`, apply("Object{spec: Object.spec{size: 3}}"), requests.Changed, policy.OperationCreate, ""},
+		{`[CREATE]`, apply("Object{spec: Object.spec{size: object.spec.size}}"), requests.Changed, "", ""},
+		{`[CREATE]`, apply("object.spec.size == 4711 ? Object{spec: Object.spec{size: 3}} : Object{}"), requests.Changed, "", ""}, // a random search does not find it
+		{`[CREATE]`, apply("Object{spec: Object.spec{ports: []}}"), requests.Changed, "", ""},                                     // atomic: silently dropped with failurePolicy Ignore
+		{`[CREATE]`, apply("Object{spec: Object.spec{ports: []}}"), requests.Fails, policy.OperationCreate, "may not mutate atomic"},
+		{`[CREATE]`, apply("Object{spec: Object.spec{mode: object.spec.image}}"), requests.Fails, policy.OperationCreate, "no such key: image"},
+		{`[CREATE]`, apply("Object{spec: Object.spec{size: 3}}"), requests.Fails, "", ""},
+		{`[CREATE]`, apply("Object{spec: Object.spec{size: 7}}"), requests.Breaks, policy.OperationCreate, "failed rule: self.size != 7"},
+		{`[CREATE]`, apply("Object{spec: Object.spec{size: 8}}"), requests.Breaks, "", ""},
+		{`[CREATE]`, `{patchType: JSONPatch, jsonPatch: {expression: "[JSONPatch{op: 'add', path: '/metadata/labels/a', value: 'b'}]"}}`, requests.Fails, policy.OperationCreate, "/metadata/labels"},
+	} {
+		f := finder(t, mutationText(tt.operations, tt.mutation), 300)
+		all := f.Mutations()
+		if len(all) != 1 || len(f.Validations()) != 0 {
+			t.Fatalf("got %v", all)
+		}
+		a, err := f.FindMutation(t.Context(), all[0], tt.want)
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case a.Request == nil:
+			if tt.found != "" {
+				t.Errorf("%s: %s: nothing found with %d requests", tt.want, tt.mutation, a.Tried)
+			}
+		case a.Request.Operation != tt.found || a.Binding != "b" || !strings.Contains(a.Message, tt.message):
+			t.Errorf("%s: %s: got %+v", tt.want, tt.mutation, a)
+		}
+	}
+	f := finder(t, mutationText(`[CREATE]`, apply("Object{}")), 0)
+	if _, err := f.FindMutation(t.Context(), requests.Mutation{Policy: "p", Index: 1}, requests.Changed); err == nil {
+		t.Error("no error for a mutation that does not exist")
 	}
 }

@@ -31,6 +31,9 @@ const (
 
 // translated yields requests that a search for the rule that corresponds to the validation finds.
 func (q *question) translated(ctx context.Context, operation policy.Operation, yield func(*policy.Request) (stop bool, err error)) error {
+	if len(q.document.mutations) > 0 {
+		return nil
+	}
 	t, err := newTranslator(q.document, operation, q.request(operation, nil, nil))
 	if err != nil {
 		return err

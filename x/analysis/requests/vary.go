@@ -24,7 +24,7 @@ type vocabulary struct{ keys, labelValues, texts []string }
 func vocabularyOf(d *document) vocabulary {
 	texts := map[string]bool{"": true, "x": true, "true": true, "false": true}
 	keys := map[string]bool{}
-	for _, expression := range slices.Concat(d.validations, d.conditions, slices.Sorted(maps.Values(d.variables))) {
+	for _, expression := range slices.Concat(d.validations, d.mutations, d.conditions, slices.Sorted(maps.Values(d.variables))) {
 		for _, m := range literal.FindAllStringSubmatch(expression, -1) {
 			texts[m[1]+m[2]] = true
 		}
@@ -93,7 +93,11 @@ func (q *question) varied(ctx context.Context, operation policy.Operation, yield
 func (q *question) variant(words *vocabulary) map[string]any {
 	obj := maps.Clone(pick(q.Finder, q.objects))
 	meta := maps.Clone(object(obj, "metadata"))
-	for field, values := range map[string][]string{"labels": words.labelValues, "annotations": words.texts} {
+	for _, field := range []string{"annotations", "labels"} {
+		values := words.texts
+		if field == "labels" {
+			values = words.labelValues
+		}
 		set := maps.Clone(object(meta, field))
 		if set == nil {
 			set = map[string]any{}

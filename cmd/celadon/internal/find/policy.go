@@ -15,6 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/analysis"
 	"github.com/celadon-cel/celadon/x/analysis/requests"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 	"github.com/celadon-cel/celadon/x/policyrequest"
@@ -33,7 +34,7 @@ type PolicyPart struct {
 
 // PolicyFinding is the answer to a question about a policy.
 type PolicyFinding struct {
-	// Status is found or unknown.
+	// Status is found, never, or unknown.
 	Status    search.StatusWord `json:"status"`
 	Operation string            `json:"operation,omitempty"`
 	User      string            `json:"user,omitempty"`
@@ -50,6 +51,9 @@ type PolicyFinding struct {
 // PolicySummary counts validations by result.
 type PolicySummary struct {
 	Validations int `json:"validations"`
+	Mutations   int `json:"mutations,omitempty"`
+	Changed     int `json:"changed,omitempty"`
+	Invalid     int `json:"invalid,omitempty"`
 	Denied      int `json:"denied"`
 	Errors      int `json:"errors"`
 	Unknown     int `json:"unknown"`
@@ -83,6 +87,9 @@ func (v *versionSearch) runPolicies(p *policies.Policies) (*VersionPart, error) 
 		return nil, v.unlessDone(err)
 	}
 	part := &VersionPart{Name: v.name, Rules: []*RulePart{}}
+	if err := v.mutations(p, f, part); err != nil || v.ctx.Err() != nil {
+		return part, v.unlessDone(err)
+	}
 	for _, validation := range f.Validations() {
 		at := p.Validation(validation.Policy, validation.Index)
 		one := &PolicyPart{Policy: validation.Policy, Validation: validation.Index, Expression: validation.Expression, File: at.File, Line: at.Line}
@@ -91,12 +98,22 @@ func (v *versionSearch) runPolicies(p *policies.Policies) (*VersionPart, error) 
 			if err != nil {
 				return part, v.unlessDone(err)
 			}
-			one.set(want, policyFinding(answer))
+			found := policyFinding(answer)
+			if want == requests.Fails && found.Status == search.Unknown {
+				never, err := f.NeverFails(validation)
+				if err != nil {
+					return part, err
+				}
+				if never {
+					found.Status = analysis.Never
+				}
+			}
+			one.set(want, found)
 			v.step()
 		}
 		part.Policies = append(part.Policies, one)
 	}
-	if len(part.Policies) == 0 {
+	if len(part.Policies)+len(part.Mutations) == 0 {
 		return nil, nil
 	}
 	return part, nil
@@ -185,10 +202,17 @@ type policyAnswer struct {
 
 // answers returns the answers for the validation, in order.
 func (p *PolicyPart) answers() (all []policyAnswer) {
-	for _, a := range []policyAnswer{{"is denied", p.Denied}, {"makes the policy fail", p.Error}} {
+	return worded(policyAnswer{"is denied", p.Denied}, policyAnswer{"makes the policy fail", p.Error})
+}
+
+// worded completes the words of the answers that exist.
+func worded(answers ...policyAnswer) (all []policyAnswer) {
+	for _, a := range answers {
 		switch f := a.PolicyFinding; {
 		case f == nil:
 			continue
+		case f.Status == analysis.Never:
+			a.words = "no request " + a.words + ": proved for all objects that the CRD accepts"
 		case f.Status != search.Found:
 			a.words = fmt.Sprintf("no request found that %s (%s tried)", a.words, phrase.Count(f.Searched, "request"))
 		default:
@@ -203,15 +227,37 @@ func (p *PolicyPart) answers() (all []policyAnswer) {
 	return all
 }
 
-// policy writes the results for a validation as text.
-func (p *textPrinter) policy(b *strings.Builder, part *PolicyPart) error {
-	fmt.Fprintf(b, "%s\n", p.cut("  "+string(untrusted.Line(part.name()))+": "+string(untrusted.Line(lex.Flat(part.Expression)))))
+// expressionPart holds the results for an expression of a policy.
+type expressionPart interface {
+	name() string
+	expression() string
+	answers() []policyAnswer
+}
+
+func (p *PolicyPart) expression() string { return p.Expression }
+
+// expressions returns the results for mutations and validations.
+func (v *VersionPart) expressions() (all []expressionPart) {
+	for _, m := range v.Mutations {
+		all = append(all, m)
+	}
+	for _, p := range v.Policies {
+		all = append(all, p)
+	}
+	return all
+}
+
+// policy writes the results for an expression of a policy as text.
+func (p *textPrinter) policy(b *strings.Builder, part expressionPart) error {
+	fmt.Fprintf(b, "%s\n", p.cut("  "+string(untrusted.Line(part.name()))+": "+string(untrusted.Line(lex.Flat(part.expression())))))
 	for _, a := range part.answers() {
 		fmt.Fprintf(b, "    %s\n", untrusted.Line(a.words))
 		if a.Status != search.Found {
 			continue
 		}
-		fmt.Fprintf(b, "      %s\n", untrusted.Line(a.Message))
+		if a.Message != "" {
+			fmt.Fprintf(b, "      %s\n", untrusted.Line(a.Message))
+		}
 		for _, form := range []struct {
 			title string
 			obj   map[string]any

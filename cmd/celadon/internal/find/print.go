@@ -70,7 +70,7 @@ func (p *textPrinter) crd(part *CRDPart, crd *definition) error {
 				}
 			}
 		}
-		for _, one := range v.Policies {
+		for _, one := range v.expressions() {
 			if err := p.policy(&b, one); err != nil {
 				return err
 			}
@@ -142,7 +142,14 @@ func indented(b *strings.Builder, indent string, obj map[string]any, schema sche
 func (p *textPrinter) end(r *Report) error {
 	s := &r.Summary
 	if n := s.Policies; n != nil {
-		_, err := fmt.Fprintf(p.out, "%s; denying a request: %d; failing: %d; unknown: %d\n", phrase.Count(n.Validations, "validation"), n.Denied, n.Errors, n.Unknown)
+		var parts []string
+		if n.Validations > 0 || n.Mutations == 0 {
+			parts = append(parts, phrase.Count(n.Validations, "validation"), fmt.Sprintf("denying a request: %d", n.Denied))
+		}
+		if n.Mutations > 0 {
+			parts = append(parts, phrase.Count(n.Mutations, "mutation"), fmt.Sprintf("changing an object: %d", n.Changed), fmt.Sprintf("making one invalid: %d", n.Invalid))
+		}
+		_, err := fmt.Fprintf(p.out, "%s; failing: %d; unknown: %d\n", strings.Join(parts, "; "), n.Errors, n.Unknown)
 		return err
 	}
 	if s.Rules == 0 && !s.Interrupted {

@@ -55,6 +55,8 @@ type VersionPart struct {
 	Rules    []*RulePart `json:"rules"`
 	// Policies holds the results for the validations of policies.
 	Policies []*PolicyPart `json:"policies,omitempty"`
+	// Mutations holds the results for the mutations of policies.
+	Mutations []*MutationPart `json:"mutations,omitempty"`
 }
 
 // RulePart holds the results for a rule.
@@ -149,6 +151,9 @@ func (s *Summary) add(part *CRDPart) {
 		for _, p := range v.Policies {
 			s.countPolicy(p)
 		}
+		for _, m := range v.Mutations {
+			s.countMutation(m)
+		}
 		nothing := v.Accepted.acceptsNothing()
 		if v.Accepted != nil && v.Accepted.Status == search.Unknown {
 			s.Unknown++
@@ -201,5 +206,5 @@ func (s *Summary) count(r *RulePart) {
 // settled reports whether all questions are answered and no problem was found.
 func (s *Summary) settled() bool {
 	p := s.Policies
-	return s.Never == 0 && s.Nothing == 0 && s.Unknown == 0 && s.Errors == 0 && (p == nil || p.Errors == 0 && p.Unknown == 0)
+	return s.Never == 0 && s.Nothing == 0 && s.Unknown == 0 && s.Errors == 0 && (p == nil || p.Errors == 0 && p.Unknown == 0 && p.Invalid == 0)
 }

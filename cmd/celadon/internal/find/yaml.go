@@ -31,7 +31,7 @@ func (p *yamlPrinter) crd(part *CRDPart, crd *definition) error {
 				}
 			}
 		}
-		for _, one := range v.Policies {
+		for _, one := range v.expressions() {
 			for _, a := range one.answers() {
 				f := &Finding{words: strings.TrimSuffix(a.words, ":"), Object: a.Object, Old: a.Old}
 				if err := p.finding(name+", "+string(untrusted.Line(one.name())), f, nil); err != nil {

@@ -1,0 +1,117 @@
+package requests
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/engine/x/structural"
+)
+
+// A Mutation is a mutation of a policy that matches the CRD's resource.
+type Mutation struct {
+	Policy string
+	// Index is that in spec.mutations.
+	Index      int
+	Expression string
+}
+
+// Mutations returns the mutations of the policies that match the CRD's resource, in the order of the documents.
+func (f *Finder) Mutations() (all []Mutation) {
+	for _, d := range f.policies {
+		for i, expression := range d.mutations {
+			all = append(all, Mutation{Policy: d.name, Index: i, Expression: expression})
+		}
+	}
+	return all
+}
+
+// FindMutation searches for a request for which a mutation has a wanted outcome: Changed, Fails, or Breaks, which is
+// about all mutations of the policy. It returns an error if ctx is done, or on an internal error.
+func (f *Finder) FindMutation(ctx context.Context, m Mutation, want Want) (*Answer, error) {
+	i := slices.IndexFunc(f.policies, func(d *document) bool { return d.name == m.Policy && m.Index < len(d.mutations) })
+	if i < 0 || m.Index < 0 {
+		return nil, fmt.Errorf("policy %s has no mutation %d that matches the resource", m.Policy, m.Index)
+	}
+	q := &question{Finder: f, document: f.policies[i], index: m.Index, want: want}
+	f.prepareMerge()
+	f.tried = 0
+	req, err := q.find(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a := &Answer{Request: req, Tried: f.tried}
+	if req != nil {
+		a.Binding, a.Message, err = q.mutates(ctx, req)
+	}
+	return a, err
+}
+
+// prepareMerge sets what mutations need.
+func (f *Finder) prepareMerge() {
+	if f.merge != nil {
+		return
+	}
+	f.merge, f.setDefaults = policy.NewMergeSchema(nil), func(map[string]any) {}
+	for _, v := range f.crd.Spec.Versions {
+		if v.Name != f.version || v.Schema == nil {
+			continue
+		}
+		if _, s, err := structural.Of(&apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: v.Schema.OpenAPIV3Schema}); err == nil {
+			f.merge, f.setDefaults = policy.NewMergeSchema(s), func(object map[string]any) { structural.Default(object, s) }
+		}
+	}
+}
+
+// mutates returns the binding for which the mutation has the wanted outcome, or "", with the reason.
+func (q *question) mutates(ctx context.Context, req *policy.Request) (binding, reason string, err error) {
+	given := *req
+	given.Schema, given.Default = q.merge, q.setDefaults
+	res, err := q.cfg.Set.Mutate(ctx, given)
+	if err != nil || len(res.Undecided) > 0 {
+		return "", "", err
+	}
+	for _, e := range res.Evaluations {
+		if e.Policy != q.document.name {
+			continue
+		}
+		if q.want == Fails && e.Failure != "" {
+			return e.Binding, e.Failure, nil
+		}
+		if q.want == Breaks {
+			if why, err := q.rejects(ctx, &given, res); e.Changed && why != "" || err != nil {
+				return e.Binding, why, err
+			}
+			continue
+		}
+		if q.index >= len(e.Mutations) {
+			continue
+		}
+		switch m := e.Mutations[q.index]; {
+		case q.want == Fails && m.Failure != "":
+			return e.Binding, m.Failure, nil
+		case q.want == Changed && m.Changed:
+			return e.Binding, "", nil
+		}
+	}
+	return "", "", nil
+}
+
+// rejects returns why the CRD rejects the object of a request after its mutation, or "".
+func (q *question) rejects(ctx context.Context, req *policy.Request, mutated *policy.MutationResult) (why string, err error) {
+	if !mutated.Allowed {
+		return "", nil
+	}
+	res, err := q.engine.Validate(ctx, engine.Request{Object: mutated.Object, OldObject: req.OldObject, Merged: true})
+	if err != nil {
+		return "", ctx.Err() // otherwise the object is undecided
+	}
+	if res.Allowed {
+		return "", nil
+	}
+	return res.Failure.Message, nil
+}

@@ -1,0 +1,106 @@
+package requests
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/x/analysis/prove"
+)
+
+// How it works: a validation that becomes a rule (translate.go) can be evaluated for all objects that the CRD
+// accepts if the rule can, and package prove may know that. Rules see typed values and policies see decoded JSON,
+// so a proof needs that both fail alike: formats are removed from the schema, because policies see strings. There is no
+// proof if the validation reads a number, because policies see whole numbers as ints, or if a field may be null, which
+// is present in policies and absent in rules.
+
+// NeverFails reports whether it is proved that a validation can be evaluated, within its budget, for all objects that
+// the CRD accepts. If there is no proof, nothing follows. An error is internal.
+func (f *Finder) NeverFails(v Validation) (proved bool, err error) {
+	i := slices.IndexFunc(f.policies, func(d *document) bool { return d.name == v.Policy && v.Index < len(d.validations) })
+	if i < 0 || v.Index < 0 || len(f.policies[i].conditions) > 0 || len(f.crd.Spec.Versions) != 1 {
+		return false, nil
+	}
+	d := f.policies[i]
+	for _, operation := range d.operations(f.resource(), f.crd) {
+		proved, err := f.neverFails(d, d.validations[v.Index], operation)
+		if !proved || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// nullTests replaces tests of a root that is null, which package prove does not know.
+var nullTests = strings.NewReplacer(null+" == null", "true", null+" != null", "false")
+
+func (f *Finder) neverFails(d *document, expression string, operation policy.Operation) (bool, error) {
+	t, err := newTranslator(d, operation, f.request(operation, nil, nil))
+	if err != nil {
+		return false, err
+	}
+	t.values = map[string]any{"request": map[string]any{"operation": string(operation)}}
+	rule, ok := t.translate(expression, 0)
+	rule = nullTests.Replace(rule)
+	if !ok || strings.Contains(rule, "__") { // an escaped name, which policies do not have
+		return false, nil
+	}
+	of := withRule(f.crd, f.version, rule).Spec.Versions[0].DeepCopy()
+	if of.Schema == nil || of.Schema.OpenAPIV3Schema == nil {
+		return false, nil
+	}
+	root := of.Schema.OpenAPIV3Schema
+	if !asPoliciesSee(root, rule) {
+		return false, nil
+	}
+	p, err := prove.New(of, prove.Config{KubeVersion: f.engine.KubeVersion()})
+	if err != nil {
+		return false, nil // the version cannot be analyzed
+	}
+	at := len(root.XValidations) - 1
+	proof, err := p.Never(engine.RuleRef{Version: f.version, Index: at, Rule: rule}, prove.Failed)
+	if errors.Is(err, prove.ErrNotAnalyzed) {
+		return false, nil
+	}
+	return proof != nil, err
+}
+
+// asPoliciesSee removes the formats from a schema, in place. It reports whether the rule then fails for the same values as
+// a policy.
+func asPoliciesSee(s *apiextensionsv1.JSONSchemaProps, rule string) bool {
+	if s.Nullable {
+		return false
+	}
+	s.Format = ""
+	for name, below := range s.Properties {
+		if below.Type == "number" && regexp.MustCompile(`\b`+regexp.QuoteMeta(name)+`\b`).MatchString(rule) || !asPoliciesSee(&below, rule) {
+			return false
+		}
+		s.Properties[name] = below
+	}
+	for _, below := range []*apiextensionsv1.JSONSchemaProps{itemsOf(s), valuesOf(s)} {
+		if below != nil && (below.Type == "number" || !asPoliciesSee(below, rule)) {
+			return false
+		}
+	}
+	return true
+}
+
+func itemsOf(s *apiextensionsv1.JSONSchemaProps) *apiextensionsv1.JSONSchemaProps {
+	if s.Items == nil {
+		return nil
+	}
+	return s.Items.Schema
+}
+
+func valuesOf(s *apiextensionsv1.JSONSchemaProps) *apiextensionsv1.JSONSchemaProps {
+	if s.AdditionalProperties == nil {
+		return nil
+	}
+	return s.AdditionalProperties.Schema
+}
