@@ -269,59 +269,9 @@ func (s *Session) evalInPolicy(ctx context.Context, src string) Reply {
 	return Reply{Text: b.String(), Failed: out.Failure != "" || out.Undecided != ""}
 }
 
-// roots are the variables of policies, with hints for completion.
-var roots = []assist.Candidate{
-	{Text: "object", Hint: "the object; null on DELETE"}, {Text: "oldObject", Hint: "the old object; null on CREATE"},
-	{Text: "request", Hint: "the request"}, {Text: "params", Hint: "the params object of the binding"},
-	{Text: "namespaceObject", Hint: "the Namespace of the object"}, {Text: "variables", Hint: "the policy's variables"},
-	{Text: "authorizer", Hint: "access checks for the user"},
-}
-
-// requestFields are the fields of request.
-var requestFields = []string{"kind", "resource", "subResource", "requestKind", "requestResource", "requestSubResource", "name", "namespace", "operation", "userInfo", "dryRun", "options"}
-
 // completeInPolicy returns completions at the end of an expression of a policy. Fields of object and
 // oldObject are those of the CRD.
 func (s *Session) completeInPolicy(src []rune) assist.Completion {
-	text := string(src)
-	start := len(src) - len([]rune(lastName(text)))
-	before, word := string(src[:start]), lastName(text)
-	for root, names := range map[string][]string{"variables.": s.state.policies.set.VariableNames(s.state.policy), "request.": requestFields} {
-		if strings.HasSuffix(before, root) && !continuesName(strings.TrimSuffix(before, root)) {
-			c := wordsOf(names...).Only(word)
-			c.Start += start
-			return c
-		}
-	}
-	for _, root := range []string{"oldObject", "object"} {
-		i := strings.LastIndex(text, root+".")
-		if i < 0 || continuesName(text[:i]) {
-			continue
-		}
-		as := []rune(text[:i] + "self" + text[i+len(root):])
-		c := s.completeExpr(as)
-		c.Start += len(src) - len(as)
-		return c
-	}
-	c := assist.Completion{Start: start}
-	if !strings.HasSuffix(before, ".") {
-		c.Candidates = roots
-	}
-	only := c.Only(word)
-	only.Start = start
-	return only
-}
-
-// lastName returns the name at the end of text, or "".
-func lastName(text string) string {
-	return text[len(strings.TrimRightFunc(text, isNameRune)):]
-}
-
-// continuesName reports whether a name after text would be a part of another name or path.
-func continuesName(text string) bool {
-	return strings.HasSuffix(text, ".") || lastName(text) != ""
-}
-
-func isNameRune(r rune) bool {
-	return r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+	p := &assist.PolicyContext{Object: s.helper(), Variables: s.state.policies.set.VariableNames(s.state.policy)}
+	return p.Complete(src)
 }

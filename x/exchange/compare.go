@@ -78,6 +78,7 @@ var (
 
 // withoutRandom returns a message without its random parts.
 func withoutRandom(text string) string {
+	text = strings.ReplaceAll(text, "\u00a0", " ") // protobuf chooses between spaces at random
 	text = mergeErrors.ReplaceAllString(text, "$1")
 	text = managedValue.ReplaceAllString(text, "$1")
 	return severalCauses.ReplaceAllString(text, "$1")
