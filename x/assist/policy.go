@@ -52,6 +52,9 @@ const objectFields = "name generateName namespace labels annotations uid creatio
 func (p *PolicyContext) Complete(src []rune) Completion {
 	tokens := lex.Tokens(src)
 	n := len(tokens)
+	if n > 0 && tokens[n-1].End == len(src) && (tokens[n-1].Open || tokens[n-1].Kind == lex.Comment) {
+		return p.below(src)
+	}
 	word := lex.Token{Start: len(src), End: len(src)}
 	if n > 0 && tokens[n-1].End == len(src) && tokens[n-1].Kind == lex.Ident {
 		word = tokens[n-1]

@@ -39,28 +39,40 @@ type Expression struct {
 func (p Piece) Expression(within int) (e *Expression, ok bool) {
 	spot := p.Tree.At(within)
 	at, ok := RuleOf(spot.Path)
+	if !ok || at.Key == "" {
+		return nil, false
+	}
+	if e = p.scalar(spot, within); e == nil {
+		return nil, false
+	}
+	e.At, e.CRD = at, nameIn(p.Tree, spot.Path)
+	_, rule := p.Tree.Find(spot.Path[:len(spot.Path)-1])
+	e.OptionalOldSelf = OptionalOldSelf(rule)
+	return e, true
+}
+
+// scalar returns the value at a spot, or nil if it is not a scalar.
+func (p Piece) scalar(spot position.Spot, within int) *Expression {
 	node := spot.Node
 	if spot.Key {
 		_, node = p.Tree.Find(spot.Path)
 	}
-	if !ok || at.Key == "" || node == nil || node.Kind != position.Scalar {
-		return nil, false
+	if node == nil || node.Kind != position.Scalar {
+		return nil
 	}
 	words, ok := p.Tree.Text(node)
 	if !ok {
-		return nil, false
+		return nil
 	}
-	e = &Expression{
-		At: at, Source: node.Value, Key: spot.Key, CursorFollows: within > node.End && node.Known && node.Value != "", Style: node.Style,
+	e := &Expression{
+		Source: node.Value, Key: spot.Key, CursorFollows: within > node.End && node.Known && node.Value != "", Style: node.Style,
 		Point: func(i int) int { return p.Start + words.SourcePoint(i) },
-		CRD:   nameIn(p.Tree, spot.Path), Tree: p.Tree, Start: p.Start,
+		Tree:  p.Tree, Start: p.Start,
 	}
 	if !spot.Key {
 		e.Cursor = words.Point(within)
 	}
-	_, rule := p.Tree.Find(spot.Path[:len(spot.Path)-1])
-	e.OptionalOldSelf = OptionalOldSelf(rule)
-	return e, true
+	return e
 }
 
 // OptionalOldSelf reports whether a rule, which may be nil, has optionalOldSelf.

@@ -52,6 +52,9 @@ func (e *expression) rangeOf(from, to int) protocol.Range {
 func (v *view) hover(_ context.Context, offset int) *protocol.Hover {
 	e := v.expression(offset)
 	if e == nil {
+		if h := v.policyHover(offset); h != nil {
+			return h
+		}
 		return v.schemaHover(offset)
 	}
 	if e.context == nil || e.At.Key != "rule" && e.At.Key != "messageExpression" {
@@ -94,6 +97,9 @@ func plainText(text string) protocol.Markup {
 func (v *view) completion(_ context.Context, offset int) *protocol.CompletionList {
 	e := v.expression(offset)
 	if e == nil {
+		if list := v.policyCompletion(offset); list != nil {
+			return list
+		}
 		return v.schemaCompletion(offset)
 	}
 	if e.context == nil {
@@ -102,16 +108,26 @@ func (v *view) completion(_ context.Context, offset int) *protocol.CompletionLis
 	var c assist.Completion
 	switch e.At.Key {
 	case "rule", "messageExpression":
-		if e.CursorFollows {
-			e.Source += " " // the white space is not part of the value
-			e.Cursor++
-		}
+		e.reachCursor()
 		c = e.context.CompleteAt(e.Source, e.Cursor)
 	case "fieldPath":
 		c = e.context.CompleteFieldPath(e.Source, e.Cursor)
 	default:
 		return nil
 	}
+	return e.list(offset, c)
+}
+
+// reachCursor adds the white space before the cursor, which is not part of the value.
+func (e *expression) reachCursor() {
+	if e.CursorFollows {
+		e.Source += " "
+		e.Cursor++
+	}
+}
+
+// list returns the candidates for the cursor, which is at offset.
+func (e *expression) list(offset int, c assist.Completion) *protocol.CompletionList {
 	at := e.text.rangeOf(offset, offset)
 	if !e.CursorFollows {
 		at = e.rangeOf(c.Start, e.Cursor)

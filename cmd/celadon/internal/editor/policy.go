@@ -1,0 +1,98 @@
+package editor
+
+import (
+	"regexp"
+
+	"github.com/celadon-cel/celadon/internal/yaml/position"
+)
+
+// policyExpressions matches the paths of expressions in admission policies and webhook configurations.
+var policyExpressions = regexp.MustCompile(`^(?:items/\d+/)?(?:spec/(?:variables|validations|matchConditions|auditAnnotations)/\d+/(?:expression|messageExpression|valueExpression)` +
+	`|spec/mutations/\d+/(?:applyConfiguration|jsonPatch)/expression|webhooks/\d+/matchConditions/\d+/expression)$`)
+
+// A PolicyExpression is an expression of an admission policy, or of the matchConditions of a webhook, in a text.
+type PolicyExpression struct {
+	*Expression
+	// Variables holds the names of the policy's variables.
+	Variables []string
+	// Matches reports whether a rule of the policy or webhook matches a resource in a version.
+	Matches func(group, version, plural string) bool
+}
+
+// PolicyExpression returns the expression of a policy around an offset of the document. ok is false if the offset is not
+// in one.
+func (p Piece) PolicyExpression(within int) (e *PolicyExpression, ok bool) {
+	if p.Tree.Root == nil {
+		return nil, false
+	}
+	spot := p.Tree.At(within)
+	if spot.Key || !policyExpressions.MatchString(slashed(spot.Path)) {
+		return nil, false
+	}
+	x := p.scalar(spot, within)
+	if x == nil {
+		return nil, false
+	}
+	at := 0
+	if name, _ := spot.Path[0].Name(); name == "items" {
+		at = 2
+	}
+	e = &PolicyExpression{Expression: x}
+	var rules *position.Node
+	if name, _ := spot.Path[at].Name(); name == "spec" {
+		_, variables := p.Tree.Find(append(spot.Path[:at:at], position.Key("spec"), position.Key("variables")))
+		for _, v := range items(variables) {
+			if _, name := v.Get("name"); name != nil && name.Value != "" {
+				e.Variables = append(e.Variables, name.Value)
+			}
+		}
+		_, rules = p.Tree.Find(append(spot.Path[:at:at], position.Key("spec"), position.Key("matchConstraints"), position.Key("resourceRules")))
+	} else {
+		_, rules = p.Tree.Find(append(spot.Path[:at+2:at+2], position.Key("rules")))
+	}
+	e.Matches = func(group, version, plural string) bool {
+		for _, rule := range items(rules) {
+			if has(rule, "apiGroups", group) && has(rule, "apiVersions", version) && has(rule, "resources", plural) {
+				return true
+			}
+		}
+		return false
+	}
+	return e, true
+}
+
+func slashed(path position.Path) (text string) {
+	for i, step := range path {
+		if i > 0 {
+			text += "/"
+		}
+		if name, ok := step.Name(); ok {
+			text += name
+		} else {
+			text += "0"
+		}
+	}
+	return text
+}
+
+// items returns the items of a sequence, or nothing for other nodes.
+func items(n *position.Node) []*position.Node {
+	if n == nil {
+		return nil
+	}
+	if n = n.Resolve(); n.Kind != position.Sequence {
+		return nil
+	}
+	return n.Items
+}
+
+// has reports whether a list of a rule contains an item, or all as "*". A plural name is also contained with a subresource.
+func has(rule *position.Node, field, item string) bool {
+	_, list := rule.Get(field)
+	for _, n := range items(list) {
+		if n.Value == "*" || n.Value == "*/*" || n.Value == item || n.Value == item+"/*" || n.Value == item+"/status" {
+			return true
+		}
+	}
+	return false
+}
