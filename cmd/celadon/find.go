@@ -18,9 +18,11 @@ for an accepted object on which the rule ran, an object on which the rule fails 
 evaluate, or an object on which the rule exceeds its cost limit. --full and --minimal
 write a sample of each CRD instead.
 
-With --policy, find looks for requests to ValidatingAdmissionPolicies instead: for each
+With --policy, find looks for requests to admission policies instead: for each
 validation, a create, an update, or a delete that it denies, or, with --want error, on
-which the policy fails.
+which the policy fails. For each mutation of a MutatingAdmissionPolicy, it looks for an
+object that the mutation changes, and for one that it makes invalid. With --old-policy,
+it compares policies: it looks for requests that only one side denies.
 
 Every object is validated as the API server would validate it. If no such object
 exists, find prints a proof if it has one. If no object is found and there is no proof,
@@ -34,7 +36,8 @@ over 1), 130 interrupted, with the results so far.`,
   celadon find --crd crd.yaml --at spec --rule 0 -o yaml
   celadon find --crd crd.yaml --want error
   celadon find --crd crd.yaml --full -o yaml
-  celadon find --crd crd.yaml --policy policies/ --want all`,
+  celadon find --crd crd.yaml --policy policies/ --want all
+  celadon find --crd crd.yaml --policy policies/ --old-policy old-policies/`,
 		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if _, err := o.Config.Defaults(cmd, s.Stderr); err != nil {
@@ -47,7 +50,7 @@ over 1), 130 interrupted, with the results so far.`,
 		},
 	}
 	o.Flags(cmd.Flags())
-	command.Operands(cmd, false, "crd", "policy", "config")
+	command.Operands(cmd, false, "crd", "policy", "old-policy", "config")
 	command.Values(cmd, "want", find.Wants...)
 	command.Values(cmd, "output", find.Outputs...)
 	command.KubeVersions(cmd, "kube-version")

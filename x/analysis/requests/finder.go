@@ -137,11 +137,23 @@ func (f *Finder) Validations() (all []Validation) {
 // Find searches for a request with a wanted outcome. It returns an error if ctx is done, or on an
 // internal error.
 func (f *Finder) Find(ctx context.Context, v Validation, want Want) (*Answer, error) {
+	d, err := f.document(v)
+	if err != nil {
+		return nil, err
+	}
+	return f.answer(ctx, &question{Finder: f, document: d, index: v.Index, want: want})
+}
+
+// document returns the policy of a validation.
+func (f *Finder) document(v Validation) (*document, error) {
 	i := slices.IndexFunc(f.policies, func(d *document) bool { return d.name == v.Policy && v.Index < len(d.validations) })
 	if i < 0 || v.Index < 0 {
 		return nil, fmt.Errorf("policy %s has no validation %d that matches the resource", v.Policy, v.Index)
 	}
-	q := &question{Finder: f, document: f.policies[i], index: v.Index, want: want}
+	return f.policies[i], nil
+}
+
+func (f *Finder) answer(ctx context.Context, q *question) (*Answer, error) {
 	f.tried = 0
 	req, err := q.find(ctx)
 	if err != nil {
@@ -165,6 +177,7 @@ type question struct {
 	document *document
 	index    int
 	want     Want
+	other    *Finder // for FindAgainst
 }
 
 // find returns the request that was found, or nil.
@@ -200,6 +213,9 @@ func (q *question) holds(ctx context.Context, req *policy.Request) (bool, error)
 		return false, err
 	}
 	q.tried++
+	if q.other != nil {
+		return q.differs(ctx, req)
+	}
 	if len(q.document.mutations) > 0 {
 		binding, _, err := q.mutates(ctx, req)
 		return binding != "", err

@@ -42,6 +42,11 @@ func (q *question) translated(ctx context.Context, operation policy.Operation, y
 	if !ok || t.usesOld && operation != policy.OperationUpdate {
 		return nil
 	}
+	if q.other != nil {
+		if rule, err = q.butAccepted(rule, operation); err != nil || len(rule) > maxTranslation {
+			return err
+		}
+	}
 	crd := withRule(q.crd, q.version, rule)
 	e, err := engine.Compile(crd, engine.Config{KubeVersion: q.engine.KubeVersion()})
 	if e == nil || err != nil {

@@ -8,7 +8,6 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/policies"
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/x/analysis"
@@ -27,7 +26,7 @@ type answered struct {
 
 // answerAll processes CRDs on all cores and calls take with their results in order. The questions
 // about a CRD also run in parallel, because there may be only one CRD.
-func answerAll(ctx context.Context, o *Options, p *policies.Policies, crds []*definition, step func(), take func(*definition, answered) error) error {
+func answerAll(ctx context.Context, o *Options, p *bothPolicies, crds []*definition, step func(), take func(*definition, answered) error) error {
 	var workers sync.WaitGroup
 	defer workers.Wait()
 	ctx, stop := context.WithCancel(ctx)
@@ -59,7 +58,7 @@ func answerAll(ctx context.Context, o *Options, p *policies.Policies, crds []*de
 }
 
 // answerCRD answers the questions about all versions of a CRD. p is nil for questions about its rules.
-func answerCRD(ctx context.Context, o *Options, p *policies.Policies, crd *definition, step func()) (*CRDPart, error) {
+func answerCRD(ctx context.Context, o *Options, p *bothPolicies, crd *definition, step func()) (*CRDPart, error) {
 	part := &CRDPart{File: crd.file, Name: crd.crd.Name, Versions: []*VersionPart{}}
 	e, err := engine.Compile(crd.crd, engine.Config{KubeVersion: o.KubeVersion})
 	if e == nil {

@@ -26,6 +26,7 @@ var (
 type Options struct {
 	CRDs          []string
 	Policies      []string
+	OldPolicies   []string
 	Version       string
 	At            string
 	Rule          int
@@ -44,6 +45,7 @@ type Options struct {
 func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.CRDs, "crd", nil, "read CRDs from `PATH`: a file, a folder, or - (repeatable)")
 	f.StringArrayVar(&o.Policies, "policy", nil, "search for requests that the admission policies in `PATH` deny, instead of rules: a file, a folder, or - (repeatable)")
+	f.StringArrayVar(&o.OldPolicies, "old-policy", nil, "with --policy: search for requests that one side denies and the policies in `PATH` accept, or the reverse (repeatable)")
 	f.StringVar(&o.Version, "version", "", "search only the version `NAME` of the CRDs (default: all)")
 	f.StringVar(&o.At, "at", "", "search only rules at the schema path `PATH`, such as spec.hosts[*]; \"\" is the root (default: all)")
 	f.IntVar(&o.Rule, "rule", 0, "with --at: search only the rule with this index, counted from 0")
@@ -65,6 +67,10 @@ func (o *Options) Check(f *pflag.FlagSet) error {
 		return fmt.Errorf("no CRDs given: use --crd PATH")
 	case len(o.Policies) > 0 && (o.at || o.Full || o.Minimal):
 		return fmt.Errorf("--policy searches for requests to policies: do not set --at, --full, or --minimal")
+	case len(o.OldPolicies) > 0 && len(o.Policies) == 0:
+		return fmt.Errorf("--old-policy compares policies: use --policy PATH for the new ones, too")
+	case len(o.OldPolicies) > 0 && f.Changed("want"):
+		return fmt.Errorf("--old-policy searches for differences: do not set --want")
 	case len(o.Policies) > 0 && !slices.Contains([]string{"refused", "error", "all"}, o.Want):
 		return fmt.Errorf("--want %q: with --policy, want refused, error, or all", o.Want)
 	case !slices.Contains(Wants, o.Want):

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -30,6 +31,9 @@ type PolicyPart struct {
 	Line       int            `json:"line,omitempty"`
 	Denied     *PolicyFinding `json:"denied,omitempty"`
 	Error      *PolicyFinding `json:"error,omitempty"`
+	// Stricter is a request that the old policies accept, and Looser one that the new policies accept.
+	Stricter *PolicyFinding `json:"stricter,omitempty"`
+	Looser   *PolicyFinding `json:"looser,omitempty"`
 }
 
 // PolicyFinding is the answer to a question about a policy.
@@ -51,6 +55,8 @@ type PolicyFinding struct {
 // PolicySummary counts validations by result.
 type PolicySummary struct {
 	Validations int `json:"validations"`
+	Stricter    int `json:"stricter,omitempty"`
+	Looser      int `json:"looser,omitempty"`
 	Mutations   int `json:"mutations,omitempty"`
 	Changed     int `json:"changed,omitempty"`
 	Invalid     int `json:"invalid,omitempty"`
@@ -59,34 +65,51 @@ type PolicySummary struct {
 	Unknown     int `json:"unknown"`
 }
 
+// bothPolicies holds the policies, and those that they replace, which are nil without --old-policy.
+type bothPolicies struct {
+	*policies.Policies
+	old *policies.Policies
+}
+
 // readPolicies reads the policies, if there are any. It reports whether some are invalid.
-func readPolicies(ctx context.Context, s command.Streams, o *Options) (p *policies.Policies, broken bool, err error) {
+func readPolicies(ctx context.Context, s command.Streams, o *Options) (both *bothPolicies, broken bool, err error) {
 	if len(o.Policies) == 0 {
 		return nil, false, nil
 	}
-	p, err = policies.Read(ctx, s.Stdin, o.Policies, input.Selection{}, policy.Config{KubeVersion: o.KubeVersion})
+	p, broken, err := readSide(ctx, s, o, "--policy", o.Policies)
+	if err != nil || len(o.OldPolicies) == 0 {
+		return &bothPolicies{Policies: p}, broken, err
+	}
+	old, oldBroken, err := readSide(ctx, s, o, "--old-policy", o.OldPolicies)
+	return &bothPolicies{p, old}, broken || oldBroken, err
+}
+
+func readSide(ctx context.Context, s command.Streams, o *Options, flag string, paths []string) (p *policies.Policies, broken bool, err error) {
+	p, err = policies.Read(ctx, s.Stdin, paths, input.Selection{}, policy.Config{KubeVersion: o.KubeVersion})
 	if err != nil {
-		return nil, false, fmt.Errorf("--policy: %w", err)
+		return nil, false, fmt.Errorf("%s: %w", flag, err)
 	}
 	for _, problem := range slices.Concat(p.Problems, p.Unbound) {
 		s.Complain(problem)
 	}
 	if len(p.Problems) == 0 && len(p.Unbound) == len(p.Set.Policies()) {
-		return nil, false, fmt.Errorf("--policy: no policy in %s has an effect", strings.Join(o.Policies, ", "))
+		return nil, false, fmt.Errorf("%s: no policy in %s has an effect", flag, strings.Join(paths, ", "))
 	}
 	return p, len(p.Problems) > 0, nil
 }
 
 // runPolicies returns the results for the validations that match the version, or nil if there are
 // none.
-func (v *versionSearch) runPolicies(p *policies.Policies) (*VersionPart, error) {
-	f, err := requests.New(v.ctx, v.crd, v.engine, v.name, requests.Config{
-		Set: p.Set, Documents: p.Documents(), User: policyrequest.User("", nil), Steps: v.o.Steps, Seed: v.o.Seed,
-	})
+func (v *versionSearch) runPolicies(both *bothPolicies) (*VersionPart, error) {
+	p := both.Policies
+	f, err := v.finder(p)
 	if err != nil {
 		return nil, v.unlessDone(err)
 	}
 	part := &VersionPart{Name: v.name, Rules: []*RulePart{}}
+	if both.old != nil {
+		return part, v.unlessDone(v.comparePolicies(both, f, part))
+	}
 	if err := v.mutations(p, f, part); err != nil || v.ctx.Err() != nil {
 		return part, v.unlessDone(err)
 	}
@@ -117,6 +140,46 @@ func (v *versionSearch) runPolicies(p *policies.Policies) (*VersionPart, error) 
 		return nil, nil
 	}
 	return part, nil
+}
+
+func (v *versionSearch) finder(p *policies.Policies) (*requests.Finder, error) {
+	return requests.New(v.ctx, v.crd, v.engine, v.name, requests.Config{
+		Set: p.Set, Documents: p.Documents(), User: policyrequest.User("", nil), Steps: v.o.Steps, Seed: v.o.Seed,
+	})
+}
+
+// comparePolicies adds a request for each new validation that the old policies accept, and for each old validation
+// that the new policies accept.
+func (v *versionSearch) comparePolicies(both *bothPolicies, f *requests.Finder, part *VersionPart) error {
+	if reflect.DeepEqual(both.Documents(), both.old.Documents()) {
+		return nil
+	}
+	old, err := v.finder(both.old)
+	if err != nil {
+		return err
+	}
+	for _, side := range []struct {
+		in    *policies.Policies
+		f     *requests.Finder
+		other *requests.Finder
+		set   func(*PolicyPart, *PolicyFinding)
+	}{
+		{both.Policies, f, old, func(p *PolicyPart, found *PolicyFinding) { p.Stricter = found }},
+		{both.old, old, f, func(p *PolicyPart, found *PolicyFinding) { p.Looser = found }},
+	} {
+		for _, validation := range side.f.Validations() {
+			answer, err := side.f.FindAgainst(v.ctx, validation, side.other)
+			if err != nil {
+				return err
+			}
+			at := side.in.Validation(validation.Policy, validation.Index)
+			one := &PolicyPart{Policy: validation.Policy, Validation: validation.Index, Expression: validation.Expression, File: at.File, Line: at.Line}
+			side.set(one, policyFinding(answer))
+			part.Policies = append(part.Policies, one)
+			v.step()
+		}
+	}
+	return nil
 }
 
 // unlessDone returns err, or nil if the run was interrupted.
@@ -174,6 +237,13 @@ func (s *Summary) countPolicy(p *PolicyPart) {
 		s.Policies = &PolicySummary{}
 	}
 	s.Policies.Validations++
+	found := func(f *PolicyFinding) bool { return f != nil && f.Status == search.Found }
+	if found(p.Stricter) {
+		s.Policies.Stricter++
+	}
+	if found(p.Looser) {
+		s.Policies.Looser++
+	}
 	switch {
 	case p.Denied == nil:
 	case p.Denied.Status == search.Found:
@@ -202,7 +272,8 @@ type policyAnswer struct {
 
 // answers returns the answers for the validation, in order.
 func (p *PolicyPart) answers() (all []policyAnswer) {
-	return worded(policyAnswer{"is denied", p.Denied}, policyAnswer{"makes the policy fail", p.Error})
+	return worded(policyAnswer{"is denied", p.Denied}, policyAnswer{"makes the policy fail", p.Error},
+		policyAnswer{"is denied now and was accepted", p.Stricter}, policyAnswer{"was denied and is accepted now", p.Looser})
 }
 
 // worded completes the words of the answers that exist.

@@ -146,6 +146,11 @@ func (p *textPrinter) end(r *Report) error {
 		if n.Validations > 0 || n.Mutations == 0 {
 			parts = append(parts, phrase.Count(n.Validations, "validation"), fmt.Sprintf("denying a request: %d", n.Denied))
 		}
+		if len(p.o.OldPolicies) > 0 {
+			parts = []string{phrase.Count(n.Validations, "validation"), fmt.Sprintf("stricter: %d", n.Stricter), fmt.Sprintf("looser: %d", n.Looser)}
+			_, err := fmt.Fprintln(p.out, strings.Join(parts, "; "))
+			return err
+		}
 		if n.Mutations > 0 {
 			parts = append(parts, phrase.Count(n.Mutations, "mutation"), fmt.Sprintf("changing an object: %d", n.Changed), fmt.Sprintf("making one invalid: %d", n.Invalid))
 		}

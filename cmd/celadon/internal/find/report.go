@@ -206,5 +206,5 @@ func (s *Summary) count(r *RulePart) {
 // settled reports whether all questions are answered and no problem was found.
 func (s *Summary) settled() bool {
 	p := s.Policies
-	return s.Never == 0 && s.Nothing == 0 && s.Unknown == 0 && s.Errors == 0 && (p == nil || p.Errors == 0 && p.Unknown == 0 && p.Invalid == 0)
+	return s.Never == 0 && s.Nothing == 0 && s.Unknown == 0 && s.Errors == 0 && (p == nil || p.Errors == 0 && p.Unknown == 0 && p.Invalid == 0 && p.Stricter == 0)
 }

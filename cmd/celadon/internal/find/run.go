@@ -13,7 +13,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/progress"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/policies"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
@@ -72,9 +71,12 @@ func read(ctx context.Context, s command.Streams, o *Options) (crds []*definitio
 
 // report answers all questions that the options select and writes the report. It calls step after
 // each answer.
-func report(ctx context.Context, s command.Streams, o *Options, policies *policies.Policies, crds []*definition, out io.Writer, step func()) (*Summary, error) {
+func report(ctx context.Context, s command.Streams, o *Options, policies *bothPolicies, crds []*definition, out io.Writer, step func()) (*Summary, error) {
 	all := &Report{Kind: "FindReport", APIVersion: "celadon/v1", Seed: o.Seed, CRDs: []*CRDPart{}}
 	p := newPrinter(untrusted.NewWriter(out), s.Stdout, o)
+	if len(o.OldPolicies) > 0 {
+		all.Summary.Policies = &PolicySummary{}
+	}
 	var known selectable
 	selected := false
 	err := answerAll(ctx, o, policies, crds, step, func(crd *definition, a answered) error {

@@ -205,6 +205,9 @@ var keys = map[string]map[string]Class{
 		"policy":  ByHand,
 		"version": ByHand,
 		"want":    ByHand,
+
+		"old-policy": ByHand,
+
 		"full":    ByHand,
 		"minimal": ByHand,
 		"steps":   ByHand,

@@ -1,0 +1,53 @@
+package requests
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/celadon-cel/celadon/engine/policy"
+)
+
+// FindAgainst searches for a request that a validation denies and that the policies of another Finder for
+// the same version accept. It returns an error if ctx is done, or on an internal error.
+func (f *Finder) FindAgainst(ctx context.Context, v Validation, other *Finder) (*Answer, error) {
+	d, err := f.document(v)
+	if err != nil {
+		return nil, err
+	}
+	return f.answer(ctx, &question{Finder: f, document: d, index: v.Index, want: Denied, other: other})
+}
+
+// differs reports whether the validation denies a request that the other policies accept.
+func (q *question) differs(ctx context.Context, req *policy.Request) (bool, error) {
+	res, err := q.cfg.Set.Evaluate(ctx, *req)
+	if err != nil || res.Allowed {
+		return false, err
+	}
+	if _, actions, _ := q.decision(res); !slices.Contains(actions, policy.ActionDeny) {
+		return false, nil
+	}
+	res, err = q.other.cfg.Set.Evaluate(ctx, *req)
+	return err == nil && res.Allowed && len(res.Undecided) == 0, err
+}
+
+// butAccepted returns a rule that is false if the given rule is false and the other policies accept the request, as far as
+// their validations become rules, too.
+func (q *question) butAccepted(rule string, operation policy.Operation) (string, error) {
+	var accepts []string
+	for _, d := range q.other.policies {
+		t, err := newTranslator(d, operation, q.request(operation, nil, nil))
+		if err != nil {
+			return "", err
+		}
+		for _, validation := range d.validations {
+			if other, ok := t.translate(validation, 0); ok && (!t.usesOld || operation == policy.OperationUpdate) {
+				accepts = append(accepts, "("+other+")")
+			}
+		}
+	}
+	if len(accepts) == 0 {
+		return rule, nil
+	}
+	return "(" + rule + ") || !(" + strings.Join(accepts, " && ") + ")", nil
+}
