@@ -77,6 +77,11 @@ func (s *Set) Policies() []Info {
 	return list
 }
 
+// Mutates reports whether a MutatingAdmissionPolicy has a binding.
+func (s *Set) Mutates() bool {
+	return slices.ContainsFunc(s.mutating, func(p *compiledPolicy) bool { return len(p.bindings) > 0 })
+}
+
 // KubeVersion returns the Kubernetes minor that the set emulates.
 func (s *Set) KubeVersion() string { return s.settings.version.String() }
 

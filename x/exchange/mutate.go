@@ -5,11 +5,9 @@ import (
 	"strings"
 	"time"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
-	"github.com/celadon-cel/celadon/engine/x/structural"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 // mutate applies the mutating policies to a custom resource. done is set if they decide the answer.
@@ -20,7 +18,7 @@ func (p *Predictor) mutate(ctx context.Context, c *custom, to *policy.Request, r
 	}
 	given := *to
 	given.Object, given.OldObject = received.Object, received.OldObject
-	given.Schema, given.Default = c.mergeable(to.Kind.Version)
+	policyrequest.MergeableOf(c.crd, to.Kind.Version).Set(&given)
 	given.SetReceivedFields(time.Unix(0, 0))
 	res, err := p.set.Mutate(ctx, given)
 	switch {
@@ -49,17 +47,4 @@ func inAnyOrder(a Answer) (all []Answer) {
 		all = append(all, a)
 	}
 	return all
-}
-
-// mergeable returns what mutations need of a version.
-func (c *custom) mergeable(version string) (*policy.MergeSchema, func(map[string]any)) {
-	for _, v := range c.crd.Spec.Versions {
-		if v.Name != version || v.Schema == nil {
-			continue
-		}
-		if _, s, err := structural.Of(&apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: v.Schema.OpenAPIV3Schema}); err == nil {
-			return policy.NewMergeSchema(s), func(object map[string]any) { structural.Default(object, s) }
-		}
-	}
-	return nil, nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/engine/x/builtin"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 // A Predictor predicts answers to the requests of a scene.
@@ -128,7 +129,8 @@ func (p *Predictor) prepare(ctx context.Context, c *custom, r *Request, to *poli
 		if version != to.Kind.Version {
 			e := policy.Equivalent{Resource: to.Resource, Kind: to.Kind}
 			e.Resource.Version, e.Kind.Version = version, version
-			e.Schema, e.Default = c.mergeable(version)
+			m := policyrequest.MergeableOf(c.crd, version)
+			e.Schema, e.Default = m.Schema, m.SetDefaults
 			to.Equivalents = append(to.Equivalents, e)
 		}
 	}

@@ -16,17 +16,26 @@ import (
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
-// How it works: the CRD, or the structure of a built-in kind, decides a write first. If it accepts the
-// object, the policies are evaluated for the persisted object, and their response is joined with the
-// result. So the expectations about causes and warnings hold for both.
+// How it works: mutating policies change the object first (mutate.go). Then the CRD, or the structure of a
+// built-in kind, decides the write. If it accepts the object, the validating policies are evaluated for the
+// persisted object, and their response is joined with the result. So the expectations about causes and
+// warnings hold for all of them.
 
-// write returns the result of the case's write without policies, or nil without a verdict.
+// write returns the result of the case's write without validating policies, or nil without a verdict.
 func (b *own) write(t *trial, req engine.Request) *engine.Result {
 	switch {
 	case b.admission.operation == opDelete:
 		return &engine.Result{Allowed: true}
 	case t.on.builtins == nil:
-		return t.write(t.on, req)
+		warnings, denied := b.mutate(t, &req)
+		if denied != nil || t.problem != "" {
+			return denied
+		}
+		res := t.write(t.on, req)
+		if res != nil && len(warnings) > 0 {
+			res.Warnings = append(warnings, res.Warnings...)
+		}
+		return res
 	}
 	kind := b.builtin(t, req.Object)
 	if kind == nil {
@@ -65,13 +74,9 @@ func (b *own) admit(t *trial, req engine.Request, res *engine.Result) *engine.Re
 	if t.set == nil || !res.Allowed {
 		return res
 	}
-	set := t.set
-	if b.admission.isComplete {
-		var err error
-		if set, err = set.WithParams(b.admission.params, true); err != nil {
-			t.problem = err.Error()
-			return nil
-		}
+	set := b.policySet(t)
+	if set == nil {
+		return nil
 	}
 	to, secrets, ok := b.policyRequest(t, req, res)
 	if !ok {
@@ -112,6 +117,19 @@ func (b *own) admit(t *trial, req engine.Request, res *engine.Result) *engine.Re
 	return t.join(res, got)
 }
 
+// policySet returns the policies with the params of the case, or nil, which is a problem.
+func (b *own) policySet(t *trial) *policy.Set {
+	if !b.admission.isComplete {
+		return t.set
+	}
+	set, err := t.set.WithParams(b.admission.params, true)
+	if err != nil {
+		t.problem = err.Error()
+		return nil
+	}
+	return set
+}
+
 // join returns the response to a write that res accepts and that policies decide.
 func (t *trial) join(res *engine.Result, got *policy.Result) *engine.Result {
 	joined := *res
@@ -119,12 +137,18 @@ func (t *trial) join(res *engine.Result, got *policy.Result) *engine.Result {
 	if got.Allowed {
 		return &joined
 	}
-	t.denied = true
-	joined.Allowed, joined.Failure, joined.Object, joined.Causes = false, got.Failure, nil, nil
-	for _, c := range got.Failure.Details.Causes {
-		joined.Causes = append(joined.Causes, engine.Cause{Reason: c.Type, Field: c.Field, Message: c.Message})
-	}
+	joined.Object = nil
+	t.deny(&joined, got.Failure)
 	return &joined
+}
+
+// deny makes res the response to a write that a policy denies.
+func (t *trial) deny(res *engine.Result, failure *metav1.Status) {
+	t.denied = true
+	res.Allowed, res.Failure, res.Causes = false, failure, nil
+	for _, c := range failure.Details.Causes {
+		res.Causes = append(res.Causes, engine.Cause{Reason: c.Type, Field: c.Field, Message: c.Message})
+	}
 }
 
 // policyRequest returns the request that policies see, and the passwords of its objects. It reports

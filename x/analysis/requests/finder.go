@@ -13,6 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/x/analysis/search"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 // Config determines the policies, the requests, and the effort. The same configuration and CRD always
@@ -76,9 +77,7 @@ type Finder struct {
 	objects  []map[string]any // that the CRD accepts
 	random   *rand.Rand
 	tried    int
-	// merge and setDefaults are what mutations need of the version.
-	merge       *policy.MergeSchema
-	setDefaults func(map[string]any)
+	merge    *policyrequest.Mergeable // set by FindMutation
 }
 
 // pool is the number of random objects.

@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
-	"github.com/celadon-cel/celadon/engine/x/structural"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 // A Mutation is a mutation of a policy that matches the CRD's resource.
@@ -38,7 +36,9 @@ func (f *Finder) FindMutation(ctx context.Context, m Mutation, want Want) (*Answ
 		return nil, fmt.Errorf("policy %s has no mutation %d that matches the resource", m.Policy, m.Index)
 	}
 	q := &question{Finder: f, document: f.policies[i], index: m.Index, want: want}
-	f.prepareMerge()
+	if f.merge == nil {
+		f.merge = policyrequest.MergeableOf(f.crd, f.version)
+	}
 	f.tried = 0
 	req, err := q.find(ctx)
 	if err != nil {
@@ -51,26 +51,10 @@ func (f *Finder) FindMutation(ctx context.Context, m Mutation, want Want) (*Answ
 	return a, err
 }
 
-// prepareMerge sets what mutations need.
-func (f *Finder) prepareMerge() {
-	if f.merge != nil {
-		return
-	}
-	f.merge, f.setDefaults = policy.NewMergeSchema(nil), func(map[string]any) {}
-	for _, v := range f.crd.Spec.Versions {
-		if v.Name != f.version || v.Schema == nil {
-			continue
-		}
-		if _, s, err := structural.Of(&apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: v.Schema.OpenAPIV3Schema}); err == nil {
-			f.merge, f.setDefaults = policy.NewMergeSchema(s), func(object map[string]any) { structural.Default(object, s) }
-		}
-	}
-}
-
 // mutates returns the binding for which the mutation has the wanted outcome, or "", with the reason.
 func (q *question) mutates(ctx context.Context, req *policy.Request) (binding, reason string, err error) {
 	given := *req
-	given.Schema, given.Default = q.merge, q.setDefaults
+	q.merge.Set(&given)
 	res, err := q.cfg.Set.Mutate(ctx, given)
 	if err != nil || len(res.Undecided) > 0 {
 		return "", "", err

@@ -32,7 +32,6 @@ type Policies struct {
 	// Unbound lists the policies without a binding.
 	Unbound []Problem
 
-	mutates     bool
 	documents   []*input.Document
 	validations map[string]validations // by policy
 }
@@ -107,8 +106,6 @@ func (p *Policies) compile(paths []string, cfg policy.Config) error {
 	for _, info := range set.Policies() {
 		if len(info.Bindings) == 0 {
 			p.Unbound = append(p.Unbound, Problem{p.Locate(info.Kind, info.Name, ""), ErrNoBinding})
-		} else if info.Kind != Kind {
-			p.mutates = true
 		}
 	}
 	if len(set.Policies()) == 0 && len(p.Problems) == 0 {
@@ -164,7 +161,7 @@ func (p *Policies) Validation(policy string, index int) policyrequest.Validation
 }
 
 // Mutates reports whether a mutating policy has a binding.
-func (p *Policies) Mutates() bool { return p.mutates }
+func (p *Policies) Mutates() bool { return p.Set.Mutates() }
 
 // Documents returns the documents from which Set was compiled. They are read-only.
 func (p *Policies) Documents() []map[string]any {

@@ -16,6 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/catalog"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 	"github.com/celadon-cel/celadon/x/trace"
 )
 
@@ -56,7 +57,7 @@ type Definition struct {
 	explainer *trace.Explainer
 	views     map[string]*view
 	// mergeables holds the versions for mutating policies.
-	mergeables map[string]func() mergeable
+	mergeables map[string]func() *policyrequest.Mergeable
 	problems   []error
 }
 

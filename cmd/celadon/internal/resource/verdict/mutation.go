@@ -6,50 +6,27 @@ import (
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/engine/x/builtin"
-	"github.com/celadon-cel/celadon/engine/x/structural"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
-// A mergeable is a version of a CRD as mutating policies need it.
-type mergeable struct {
-	schema     *policy.MergeSchema
-	structural *structuralschema.Structural // nil if the version has no usable schema
-}
-
 // newMergeables returns the versions of a CRD, which are built when a policy needs them.
-func newMergeables(crd *apiextensionsv1.CustomResourceDefinition) map[string]func() mergeable {
-	all := map[string]func() mergeable{}
-	for i := range crd.Spec.Versions {
-		v := &crd.Spec.Versions[i]
-		all[v.Name] = sync.OnceValue(func() mergeable {
-			if v.Schema == nil {
-				return newMergeable(nil)
-			}
-			return newMergeable(v.Schema.OpenAPIV3Schema)
-		})
+func newMergeables(crd *apiextensionsv1.CustomResourceDefinition) map[string]func() *policyrequest.Mergeable {
+	all := map[string]func() *policyrequest.Mergeable{}
+	for _, v := range crd.Spec.Versions {
+		all[v.Name] = sync.OnceValue(func() *policyrequest.Mergeable { return policyrequest.MergeableOf(crd, v.Name) })
 	}
 	return all
-}
-
-// newMergeable returns a version with a schema, which may be nil.
-func newMergeable(props *apiextensionsv1.JSONSchemaProps) mergeable {
-	_, s, err := structural.Of(&apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: props})
-	if err != nil {
-		s = nil
-	}
-	return mergeable{policy.NewMergeSchema(s), s}
 }
 
 // A subject is a resource with what mutations need.
 type subject struct {
 	policyrequest.Subject
-	mergeable
+	mergeable *policyrequest.Mergeable
 }
 
 // mutable returns the subject of an object of the CRD for mutations.
@@ -59,7 +36,7 @@ func (def *Definition) mutable(ctx context.Context, rep *finding.Object) subject
 	for i := range to.Equivalents {
 		e := &to.Equivalents[i]
 		m := def.mergeables[e.Kind.Version]()
-		e.Schema, e.Default = m.schema, m.setDefaults
+		e.Schema, e.Default = m.Schema, m.SetDefaults
 		if webhook {
 			e.Revert = func(object map[string]any) (map[string]any, error) {
 				return def.engine.Convert(ctx, object, versionOf(rep))
@@ -75,26 +52,19 @@ func versionOf(rep *finding.Object) string {
 }
 
 // builtinMergeables holds the built-in kinds that mutations needed.
-type builtinMergeables struct{ kinds sync.Map } // map[schema.GroupVersionKind]mergeable
+type builtinMergeables struct{ kinds sync.Map } // map[schema.GroupVersionKind]*policyrequest.Mergeable
 
-func (b *builtinMergeables) of(kind *policyrequest.Builtin) mergeable {
+func (b *builtinMergeables) of(kind *policyrequest.Builtin) *policyrequest.Mergeable {
 	if m, ok := b.kinds.Load(kind.GroupVersionKind); ok {
-		return m.(mergeable)
+		return m.(*policyrequest.Mergeable)
 	}
 	var props *apiextensionsv1.JSONSchemaProps
 	if catalog, err := builtin.Newest(); err == nil {
 		props, _ = catalog.Schema(kind.GroupVersionKind) // nil on an error
 	}
-	m := newMergeable(props)
+	m := policyrequest.NewMergeable(props)
 	b.kinds.Store(kind.GroupVersionKind, m)
 	return m
-}
-
-// setDefaults sets the defaults of an object in place.
-func (m *mergeable) setDefaults(object map[string]any) {
-	if m.structural != nil {
-		structural.Default(object, m.structural)
-	}
 }
 
 // mutate evaluates the mutating policies for a write and returns the request with the changed object. It
@@ -123,7 +93,7 @@ func (c *Decider) mutate(ctx context.Context, def *Definition, req engine.Reques
 // whether the write goes on.
 func (c *Decider) mutated(ctx context.Context, to subject, object, old map[string]any, rep *finding.Object) (_ map[string]any, changed, ok bool) {
 	req := c.Admission.request(&to.Subject, object, old, rep)
-	req.Schema, req.Default = to.schema, to.setDefaults
+	to.mergeable.Set(&req)
 	req.SetReceivedFields(c.now())
 	res, err := c.Admission.Policies.Set.Mutate(ctx, req)
 	switch {
