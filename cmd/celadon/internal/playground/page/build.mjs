@@ -27,10 +27,11 @@ async function readExamples() {
 		list.push({ crd: of("crd.yaml"), object: of("object.yaml"), old: of("old.yaml") });
 	}
 	list.push({ title: "Three invalid CronTabs", crd: "crontab/crd.yaml", object: "crontab/objects/bad.yaml" });
+	list.push({ title: "A policy next to a CRD", crd: "crontab/crd.yaml", object: "policies/objects/eager.yaml", policies: "policies/policies/limits.yaml" });
 	list.push({ title: "A rule that exceeds its cost limit", crd: "costly/crd.yaml" });
 	list.push({ title: "A rule without a guard", crd: "unguarded/crd.yaml" });
 	for (const example of list) {
-		for (const pane of ["crd", "object", "old"]) {
+		for (const pane of ["crd", "object", "old", "policies"]) {
 			example[pane] = example[pane] ? await source(path.join(examples, example[pane])).catch((err) => {
 				if (pane === "old" && err.code === "ENOENT") return "";
 				throw err;

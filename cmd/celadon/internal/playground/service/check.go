@@ -16,7 +16,7 @@ type checked struct {
 	// Report is the output of celadon check --no-vet --verbose --summary -o json.
 	Report  json.RawMessage `json:"report"`
 	Objects []objectDetails `json:"objects"`
-	// Problems holds the errors of the CRDs and of the old objects.
+	// Problems holds the errors of the CRDs, of the old objects, and of the policies.
 	Problems []string `json:"problems"`
 }
 
@@ -87,6 +87,7 @@ func (r *Service) checked(ctx context.Context, req *Request) (*verdict.Checked, 
 	return d.Check(ctx, verdict.Writes{
 		Objects:     input.Text{File: ObjectFile, Data: []byte(req.Object)},
 		Olds:        input.Text{File: OldFile, Data: []byte(req.Old)},
+		Policies:    input.Text{File: PolicyFile, Data: []byte(req.Policies)},
 		Subresource: req.Subresource,
 	})
 }

@@ -33,10 +33,11 @@ type Request struct {
 	// Do is the kind of request, a key of answers.
 	Do string `json:"do"`
 
-	// CRD, Object, and Old are the texts of the page's panes.
-	CRD    string `json:"crd"`
-	Object string `json:"object"`
-	Old    string `json:"old"`
+	// CRD, Object, Old, and Policies are the texts of the page's panes.
+	CRD      string `json:"crd"`
+	Object   string `json:"object"`
+	Old      string `json:"old"`
+	Policies string `json:"policies"`
 	// KubeVersion and Subresource correspond to the flags of celadon check.
 	KubeVersion string `json:"kubeVersion"`
 	Subresource string `json:"subresource"`
@@ -67,6 +68,7 @@ const (
 	CRDFile    = "crd.yaml"
 	ObjectFile = "object.yaml"
 	OldFile    = "old.yaml"
+	PolicyFile = "policies.yaml"
 )
 
 // A Service handles requests and caches the CRDs that it compiled last. It is safe for concurrent

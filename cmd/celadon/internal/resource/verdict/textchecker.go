@@ -3,8 +3,10 @@ package verdict
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -13,8 +15,11 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/policies"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
@@ -59,6 +64,8 @@ func NewTextChecker(ctx context.Context, crds input.Text, kubeVersion string) (*
 // Writes holds objects and the old objects that they replace, if any.
 type Writes struct {
 	Objects, Olds input.Text
+	// Policies holds admission policies, with their bindings and everything that they refer to. It may be empty.
+	Policies input.Text
 	// Subresource is the value of --subresource.
 	Subresource string
 }
@@ -68,7 +75,7 @@ type Checked struct {
 	// Report is the output of celadon check --no-vet --verbose --summary -o json.
 	Report  []byte
 	Objects []Answer
-	// Problems holds the errors of the CRDs and of the old objects.
+	// Problems holds the errors of the CRDs, of the old objects, and of the policies.
 	Problems []error
 }
 
@@ -104,6 +111,10 @@ func (d *TextChecker) Check(ctx context.Context, w Writes) (*Checked, error) {
 		CRDs: d.crds, Olds: d.readOlds(w.Olds),
 	}
 	c.templates.hold(w.Objects)
+	policyProblems, err := d.readPolicies(w.Policies, c)
+	if err != nil {
+		return nil, err
+	}
 	var out bytes.Buffer
 	p, err := print.New("json", &out, print.Options{KubeVersion: v.String(), Verbose: true, Version: command.Version(), Stderr: io.Discard})
 	if err != nil {
@@ -140,7 +151,7 @@ func (d *TextChecker) Check(ctx context.Context, w Writes) (*Checked, error) {
 		summary.Count(one.Object)
 		err = p.Object(one.Object)
 	})
-	checked.Problems = c.Problems()
+	checked.Problems = append(c.Problems(), policyProblems...)
 	if err == nil {
 		summary.Vanished = c.Olds.Vanished()
 		tables.Fill(summary)
@@ -163,6 +174,28 @@ func (d *TextChecker) Definition(name string) (*apiextensionsv1.CustomResourceDe
 		}
 	}
 	return nil, nil
+}
+
+// readPolicies makes c evaluate the policies in text, if there are any. It returns their errors, and the policies without a
+// binding.
+func (d *TextChecker) readPolicies(text input.Text, c *Decider) (problems []error, err error) {
+	if len(bytes.TrimSpace(text.Data)) == 0 {
+		return nil, nil
+	}
+	var docs []*input.Document
+	text.Each(func(doc *input.Document) { docs = append(docs, doc) })
+	p, err := policies.FromDocuments(docs, []string{text.File}, policy.Config{KubeVersion: d.kubeVersion, Namespaced: d.crds.Namespaced()})
+	if errors.Is(err, policies.ErrNoPolicy) {
+		return []error{err}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, problem := range slices.Concat(p.Problems, p.Unbound) {
+		problems = append(problems, problem)
+	}
+	c.Admission = &Admission{Policies: p, User: policyrequest.User("", nil)}
+	return problems, nil
 }
 
 func (d *TextChecker) readOlds(text input.Text) *Olds {

@@ -11,7 +11,7 @@ import { failVet, showVet } from "./vet.js";
 import { themes } from "./theme.js";
 import "./style.css";
 
-const labels = { crd: "CRD", object: "Object", old: "Old object" };
+const labels = { crd: "CRD", object: "Object", old: "Old object", policies: "Policies" };
 const editors = {};
 let places = new Map(); // positions of rules and suggested bounds, by placeKey
 let vetAnswer; // for the current CRD, or undefined
@@ -37,7 +37,7 @@ const page = {
 			show("result");
 			return;
 		}
-		for (const pane of panes) page.set(pane, object[pane]);
+		for (const pane of panes) page.set(pane, object[pane] ?? "");
 		choose("kube", object.kubeVersion);
 		choose("subresource", object.subresource);
 		edited("crd");
@@ -57,7 +57,7 @@ const page = {
 };
 
 const state = () => ({
-	crd: textOf(editors.crd), object: textOf(editors.object), old: textOf(editors.old),
+	crd: textOf(editors.crd), object: textOf(editors.object), old: textOf(editors.old), policies: textOf(editors.policies),
 	kubeVersion: $("kube").value, subresource: $("subresource").value,
 });
 

@@ -29,8 +29,8 @@ export function fail(message) {
 export function showVerdict(answer, page) {
 	const objects = decided(answer);
 	draw($("verdict"), [answer.problems, objects.map(([o, more]) => [headline(o), more.kubectl, o.problem, o.warnings])], () => verdict(answer, objects));
-	const lines = ([o, more]) => [named(o), o.causes, o.strict, more.crd, more.causes.map((i) => more.rules[i] && page.placeOf(more.crd, more.rules[i]))];
-	draw($("causes"), objects.map(lines), () => objects.map(([o, more]) => causes(o, more, page)).filter(Boolean));
+	const lines = ([o, more]) => [named(o), o.causes, o.strict, o.policies, o.mutations, more.crd, more.causes.map((i) => more.rules[i] && page.placeOf(more.crd, more.rules[i]))];
+	draw($("causes"), objects.map(lines), () => objects.flatMap(([o, more]) => [causes(o, more, page), policies(o, page)]).filter(Boolean));
 	draw($("persisted"), objects.map(([o, more]) => [named(o), more.diff]), () => objects.map(([o, more]) => persisted(o, more)).filter(Boolean));
 }
 
@@ -43,7 +43,7 @@ function verdict(answer, objects) {
 		for (const warning of o.warnings) parts.push(h("p", { class: "warning" }, `Warning: ${warning}`));
 	});
 	if (objects.length === 0) parts.push(h("p", { class: "wait" }, "Enter an object to see whether the API server would accept it."));
-	if (answer.problems.length > 0) parts.push(h("details", { class: "block" }, h("summary", {}, "Problems of the CRD or the old object"), h("pre", { class: "problems" }, answer.problems.join("\n"))));
+	if (answer.problems.length > 0) parts.push(h("details", { class: "block", open: true }, h("summary", {}, "Problems of the CRD, the old object, or the policies"), h("pre", { class: "problems" }, answer.problems.join("\n"))));
 	return parts;
 }
 
@@ -55,12 +55,34 @@ function causes(o, more, page) {
 		h("ol", { class: "causes" }, found.map(([c, rule]) => cause(c, rule, more, page))));
 }
 
+// policies shows the decisions of policies about an object, and what they changed.
+function policies(o, page) {
+	const decisions = o.policies ?? [];
+	const mutations = (o.mutations ?? []).filter((m) => m.changed || m.errors?.length > 0);
+	if (decisions.length + mutations.length === 0) return null;
+	return h("section", { "aria-label": `Policies about ${named(o)}` },
+		h("h3", {}, `Policies (${count(decisions.length + mutations.length, "decision")})`),
+		h("ol", { class: "causes" },
+			mutations.map((m) => h("li", {}, h("p", {}, h("code", { class: "field" }, m.policy), m.changed ? " changed the object " : " failed ", h("small", {}, `binding ${m.binding}, cost ${number(m.cost)}`)), (m.errors ?? []).map((text) => h("p", {}, message(text))))),
+			decisions.map((d) => h("li", {},
+				h("p", {}, h("code", { class: "field" }, d.policy), " ", message(d.message), " ", h("small", {}, `${d.action || "Ignored"}, binding ${d.binding}, cost ${number(d.cost)}`)),
+				d.expression && h("pre", { class: "rule" }, d.expression.trim()),
+				values(d.values),
+				d.line > 0 && h("p", { class: "places" }, h("button", { type: "button", onclick: () => page.go("policies", d.line) }, `Policy, line ${d.line}`))))));
+}
+
+// values is a table of what an expression read.
+function values(list) {
+	if (!(list?.length > 0)) return null;
+	return h("table", { class: "values" }, h("tbody", {}, list.map((v) => h("tr", {}, h("th", { scope: "row" }, h("code", {}, v.expr)), h("td", {}, h("code", {}, v.value))))));
+}
+
 function cause(c, rule, more, page) {
 	const at = rule && page.placeOf(more.crd, rule);
 	return h("li", {},
 		h("p", {}, h("code", { class: "field" }, c.field || "the whole object"), " ", message(c.message), " ", h("small", {}, c.reason)),
 		c.rule && h("pre", { class: "rule" }, c.rule.trim()),
-		c.values?.length > 0 && h("table", { class: "values" }, h("tbody", {}, c.values.map((v) => h("tr", {}, h("th", { scope: "row" }, h("code", {}, v.expr)), h("td", {}, h("code", {}, v.value)))))),
+		values(c.values),
 		c.valuesNotShown && h("p", { class: "wait" }, `Values not shown: ${c.valuesNotShown}`),
 		h("p", { class: "places" },
 			c.line > 0 && h("button", { type: "button", onclick: () => page.go("object", c.line, c.column) }, `Object, line ${c.line}`),

@@ -1,7 +1,7 @@
 // The state of the page in the fragment of a link, which browsers do not send to servers: JSON,
 // deflated, in base64url. Links are untrusted.
 
-export const panes = ["crd", "object", "old"];
+export const panes = ["crd", "object", "old", "policies"];
 const version = "v1.";
 export const longest = 8_000; // characters of a link that most programs do not truncate
 const mostText = 6 << 20; // of a state, in characters: far more than an API server accepts

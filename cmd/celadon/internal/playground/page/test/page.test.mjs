@@ -40,6 +40,19 @@ for (const engine of [native, ...(hasSite ? [inBrowser] : [])]) {
 			assert.match(await page.evaluate(() => document.getElementById("editor-crd").shadowRoot.querySelector(".cm-activeLine").textContent), /rule: .*self\.renewBefore/);
 		});
 
+		test("policies decide, and their values and lines are shown", async () => {
+			const { page } = one;
+			await choose(page, "A policy next to a CRD");
+			assert.match(await words(page, "#verdict"), /Rejected: CronTab default\/eager[^]*denied request: at most 3 replicas are allowed here/);
+			assert.match(await words(page, "#causes"), /replica-limit[^]*object\.spec\.replicas <= variables\.limit[^]*object\.spec\.replicas\s+5/);
+			await press(page, "#causes button", "Policy, line 18");
+			assert.match(await page.evaluate(() => document.getElementById("editor-policies").shadowRoot.querySelector(".cm-activeLine").textContent), /variables\.limit/);
+			await set(page, "policies", "kind: ValidatingAdmissionPolicy\napiVersion: admissionregistration.k8s.io/v1\nmetadata: {name: p}\nspec: {");
+			assert.match(await words(page, "#verdict"), /Problems of[^]*policies\.yaml/);
+			await choose(page, "A certificate");
+			assert.doesNotMatch(await words(page, "#verdict"), /policies/);
+		});
+
 		test("a table shows the Kubernetes versions", async () => {
 			const { page } = one;
 			await page.evaluate(() => { [...document.querySelectorAll("#vet details")].find((d) => d.textContent.startsWith("Kubernetes versions")).open = true; });
