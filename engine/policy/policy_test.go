@@ -237,6 +237,26 @@ func TestParams(t *testing.T) {
 	}
 }
 
+// TestParamDefault checks that parameterNotFoundAction has a default in v1alpha1 alone.
+func TestParamDefault(t *testing.T) {
+	t.Parallel()
+	policy := simplePolicy("true", "  paramKind: {apiVersion: v1, kind: ConfigMap}")
+	for version, missing := range map[string]bool{"v1": true, "v1beta1": true, "v1alpha1": false} {
+		binding := strings.Replace(testBinding, "policyName", "paramRef: {name: none}, policyName", 1)
+		binding = strings.Replace(binding, "k8s.io/v1\n", "k8s.io/"+version+"\n", 1)
+		set, err := Compile(documents(t, policy, binding), Config{Complete: true})
+		if got := err != nil && strings.Contains(err.Error(), "parameterNotFoundAction"); got != missing {
+			t.Errorf("%s: got %v, want an error: %v", version, err, missing)
+		}
+		if missing {
+			continue
+		}
+		if res := evaluate(t, set, widgetRequest(t, OperationCreate, `{}`)); res.Allowed {
+			t.Errorf("%s: a request without params object is allowed", version)
+		}
+	}
+}
+
 func TestMatch(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

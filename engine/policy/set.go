@@ -133,9 +133,9 @@ type loader struct {
 	bindings map[policyKey]bool // with the kind of their policies
 	bound    []boundBinding
 	rbac     rbac
-	// index, kind, and name identify the current document.
-	index      int
-	kind, name string
+	// index, version, kind, and name identify the current document.
+	index               int
+	version, kind, name string
 }
 
 // A policyKey is the kind and name of a policy.
@@ -171,6 +171,7 @@ func (l *loader) add(path, detail string, dropped bool) {
 // load adds a document to the set. The error is set if compiling as a whole failed.
 func (l *loader) load(index int, doc map[string]any) error {
 	h, err := headerOf(doc)
+	l.version = h.version
 	l.index, l.kind, l.name = index, cmp.Or(h.kind, "document"), cmp.Or(h.meta.Name, fmt.Sprintf("(document %d)", index+1))
 	if err != nil {
 		l.report("", err.Error())
@@ -314,6 +315,10 @@ func (l *loader) addBinding(doc map[string]any, document any, base *bindingBase,
 		b.constraints = newConstraints(m, "spec.matchResources", l.report)
 	}
 	if base.ParamRef != nil {
+		if base.ParamRef.ParameterNotFoundAction == nil && l.version == "v1alpha1" {
+			deny := "Deny" // the other versions have no default
+			base.ParamRef.ParameterNotFoundAction = &deny
+		}
 		b.paramRef = newRef(base.ParamRef, l.report)
 	}
 	complete(b)
