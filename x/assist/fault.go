@@ -1,6 +1,7 @@
 package assist
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 
@@ -18,25 +19,35 @@ func Advise(bad *engine.CompileError, names func(before string) []string) Advice
 		return Advice{}
 	}
 	f.names = names
-	text := bad.Summary()
-	unknown := unknownName.FindStringSubmatch(text)
-	var words string
+	return f.advise(bad.Summary())
+}
+
+// advise returns a hint for an error message without its position.
+func (f *fault) advise(text string) Advice {
+	if unknown := unknownName.FindStringSubmatch(text); unknown != nil {
+		return f.unknown(unknown[1])
+	}
 	switch {
 	case strings.HasPrefix(text, "Syntax error: "), strings.HasPrefix(text, "reserved identifier: "):
-		words = f.syntax()
-	case unknown != nil:
-		return f.unknown(unknown[1])
+		return Advice{Words: f.syntax()}
 	case strings.Contains(text, "does not support field selection"):
 		return f.selection(text)
 	case strings.HasPrefix(text, noOverload):
-		words = f.overload(text)
+		return Advice{Words: cmp.Or(f.overload(text), f.unquotedHint())}
+	case strings.HasPrefix(text, noResolution):
+		return f.selection("type '" + strings.TrimPrefix(text, noResolution))
 	case strings.HasPrefix(text, "expected type '"):
-		words = f.expected(text)
+		return Advice{Words: f.expected(text)}
 	case strings.Contains(text, "invalid argument to has() macro"):
-		words = hasArgument
+		return Advice{Words: hasArgument}
+	case text == "invalid matches argument":
+		return Advice{Words: f.pattern()}
 	}
-	return Advice{Words: words}
+	return Advice{}
 }
+
+// noResolution begins the message about a field of a value that has methods only.
+const noResolution = "unexpected failed resolution of '"
 
 const hasArgument = "has() takes a field: has(self.name); for a map use 'key' in self.labels, for a list size(self.items) > 0"
 
@@ -50,6 +61,7 @@ type fault struct {
 	// it, or the number of tokens if no token does.
 	offset, token int
 	names         func(before string) []string
+	context       *Context // or nil
 }
 
 // newFault locates the error in its expression. It reports false if the error has no position.

@@ -1,9 +1,11 @@
 package assist
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/types"
 )
 
 // celOperators maps operators of other languages to CEL operators.
@@ -20,7 +22,8 @@ func (m *fixer) syntaxEdits() (all [][]Edit) {
 			all = append(all, edits)
 		}
 	}
-	for _, edits := range m.closingEdits() {
+	add(m.rawEdits())
+	for _, edits := range slices.Concat(m.literalEdits(), m.quoteEdits(), m.conditionEdits(), m.wrapperEdits(), m.closingEdits()) {
 		add(edits)
 	}
 	for _, i := range []int{m.token, m.token - 1, m.token + 1} {
@@ -104,8 +107,12 @@ func (m *fixer) wordEdits() (near [][]Edit, every []Edit) {
 func (m *fixer) tokenEdit(i int) []Edit {
 	s := m.tokenSpan(i, i)
 	switch t := m.tokens[i]; {
+	case t.Text == ";" && i == len(m.tokens)-1:
+		return replace(s, "")
 	case t.Text == "," || t.Text == ";":
 		return replace(s, " &&")
+	case t.Text == "$" && m.at(i+1) == ".":
+		return replace(s, types.Self)
 	case t.Text == "$":
 		return replace(s, "")
 	case t.Text == "#":
@@ -123,7 +130,7 @@ func (m *fixer) tokenEdit(i int) []Edit {
 // lambda fixes a macro call that introduces its variable with an arrow.
 func (m *fixer) lambda(i int) []Edit {
 	first, last := m.runAt(i)
-	if first > last || first < 3 || !m.isName(first-1) || m.at(first-2) != "(" || !IsLoop(m.at(first-3)) {
+	if first > last || first < 3 || !m.isName(first-1) || m.at(first-2) != "(" || !IsLoop(renamedOr(m.at(first-3))) {
 		return nil
 	}
 	if text := m.textOf(m.tokenSpan(first, last)); text != "=>" && text != "->" {
@@ -203,6 +210,9 @@ func (m *fixer) closingEdits() (all [][]Edit) {
 				q += q + q
 			}
 			all = append(all, []Edit{{end, end, q}})
+			if bracket := slices.Index(m.src[quote:end], ')'); bracket > 0 {
+				all = append(all, []Edit{{quote + bracket, quote + bracket, q}})
+			}
 			for at := end; at > quote+1 && strings.ContainsRune(")]}", m.src[at-1]); at-- {
 				all = append(all, []Edit{{at - 1, at - 1, q}})
 			}
@@ -221,6 +231,19 @@ func (m *fixer) closingEdits() (all [][]Edit) {
 		all = append(all, []Edit{{end, end, missing}})
 		if before := m.offset; before < end && len(missing) == 1 {
 			all = append(all, []Edit{{before, before, missing}})
+		}
+	}
+	return all
+}
+
+// wrapperEdits removes what templates write around expressions.
+func (m *fixer) wrapperEdits() (all [][]Edit) {
+	text := string(m.src)
+	for _, around := range [][2]string{{"{{", "}}"}, {"${", "}"}, {"$(", ")"}} {
+		before := len(text) - len(strings.TrimLeft(text, " \n"))
+		inner, ok := strings.CutPrefix(strings.TrimSpace(text), around[0])
+		if inner, ok2 := strings.CutSuffix(inner, around[1]); ok && ok2 {
+			all = append(all, []Edit{{before, len(m.src), strings.TrimSpace(inner)}})
 		}
 	}
 	return all

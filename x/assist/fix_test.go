@@ -76,8 +76,8 @@ func TestMend(t *testing.T) {
 		{"self.spec.image ?? 'a'", "use self.?name.orValue('none') for a default value; ?? is not a CEL operator", "self.spec.?image.orValue('none')"},
 		{"self?.spec", "use .? to select a field that may be absent, not ?.", "self.?spec"},
 		{"self.spec.replicas ** 2", "multiply instead; CEL has no ** operator", "self.spec.replicas * self.spec.replicas"},
-		{"self->spec", "use a dot to select a field; the first argument of a macro is its variable: list.all(e, e > 0)", "self.spec"},
-		{"self.spec.env.map(e => e.name)", "use >= to compare; the first argument of a macro is its variable: list.all(e, e > 0)", "self.spec.env.map(e, e.name)"},
+		{"self->spec", "write a comma, or a dot to select a field; the first argument of a macro is its variable: list.all(e, e > 0)", "self.spec"},
+		{"self.spec.env.map(e => e.name)", "write a comma; the first argument of a macro is its variable: list.all(e, e > 0)", "self.spec.env.map(e, e.name)"},
 		{"$self.spec", "CEL has no $: write self, or a field, without it", "self.spec"},
 		{"true; false", "only one expression is allowed: use && to join conditions", "true && false"},
 		{"true, false", "only one expression is allowed: use && to join conditions", "true && false"},
@@ -129,7 +129,7 @@ func TestMend(t *testing.T) {
 		{"now()", "rules have no clock: the same object must always get the same verdict", ""},
 
 		{"self.spec.zzzzzz", "", ""},
-		{"self.spec.image.matches('[')", "", ""},
+		{"self.spec.image.matches('[')", "the pattern is invalid at [: missing closing ]", ""},
 	} {
 		_, err := compiler.Compile(c.src, false)
 		var bad *engine.CompileError

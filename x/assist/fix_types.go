@@ -1,12 +1,15 @@
 package assist
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/types"
 )
 
 // typeEdits returns edits for type errors.
@@ -88,6 +91,8 @@ func (m *fixer) overloadEdits(call ast.CallExpr, name, signature string) [][]Edi
 	switch {
 	case method:
 		return m.methodEdits(name, on)
+	case len(on) > 0 && m.at(m.token) == "(":
+		return m.callEdits(name, on)
 	case name == operators.LogicalNot && len(on) == 1:
 		return m.notEdits(on[0])
 	case name == operators.Conditional && len(on) == 3:
@@ -123,6 +128,10 @@ func (m *fixer) binaryEdits(name string, a, b operandPart) (all [][]Edit) {
 		return m.convert(a.Span, a.e, a.kind, kindOf(within(b.typ)), within(b.typ))
 	case operators.Index:
 		switch {
+		case a.kind == kindObject && b.e.Kind() == ast.LiteralKind && b.kind == kindString:
+			if name, ok := types.Escape(string(b.e.AsLiteral().(celtypes.String))); ok {
+				return [][]Edit{replace(Span{a.End, b.End + 1}, "."+name)}
+			}
 		case a.kind == kindMap && b.kind == kindInt:
 			return [][]Edit{wrap(b.Span, "'", "'")}
 		case a.kind == kindString:
@@ -144,13 +153,9 @@ func (m *fixer) binaryEdits(name string, a, b operandPart) (all [][]Edit) {
 		if a.kind == kindBool && len(a.typ) > 0 {
 			return m.unchain(a)
 		}
-		if a.kind == kindQuantity && b.kind == kindQuantity {
-			than := map[bool]string{true: ".isLessThan(", false: ".isGreaterThan("}[name == operators.Less || name == operators.LessEquals]
-			if name == operators.Less || name == operators.Greater {
-				return [][]Edit{replace(whole, left+than+right+")")}
-			}
-			return [][]Edit{replace(whole, left+".compareTo("+right+") "+m.at(m.token)+" 0")}
-		}
+	}
+	if a.kind.byMethod() || b.kind.byMethod() {
+		return m.methodFor(name, a, b)
 	}
 	if name == operators.Add && (a.kind == kindList) != (b.kind == kindList) {
 		part := a
@@ -159,7 +164,58 @@ func (m *fixer) binaryEdits(name string, a, b operandPart) (all [][]Edit) {
 		}
 		all = append(all, wrap(part.Span, "[", "]"))
 	}
-	return append(append(all, m.convert(b.Span, b.e, b.kind, a.kind, a.typ)...), m.convert(a.Span, a.e, a.kind, b.kind, b.typ)...)
+	first, second := m.convert(b.Span, b.e, b.kind, a.kind, a.typ), m.convert(a.Span, a.e, a.kind, b.kind, b.typ)
+	if name == operators.Divide && b.kind == kindDouble { // a fraction is wanted
+		first, second = second, first
+	}
+	return slices.Concat(all, first, second)
+}
+
+// methodFor returns an edit that replaces an operator by a method of quantities or versions.
+func (m *fixer) methodFor(name string, a, b operandPart) [][]Edit {
+	k := a.kind
+	if !k.byMethod() {
+		k = b.kind
+	}
+	left, right := m.made(a, k), m.made(b, k)
+	if left == "" || right == "" {
+		return nil
+	}
+	text := ""
+	switch name {
+	case operators.Less:
+		text = left + ".isLessThan(" + right + ")"
+	case operators.Greater:
+		text = left + ".isGreaterThan(" + right + ")"
+	case operators.LessEquals, operators.GreaterEquals, operators.Equals, operators.NotEquals:
+		text = left + ".compareTo(" + right + ") " + m.at(m.token) + " 0"
+	case operators.Add:
+		text = left + ".add(" + right + ")"
+	case operators.Subtract:
+		text = left + ".sub(" + right + ")"
+	}
+	if text == "" {
+		return nil
+	}
+	return [][]Edit{replace(Span{a.Start, b.End}, text)}
+}
+
+// made returns the text of an operand as a value of kind k, or "".
+func (m *fixer) made(of operandPart, k kind) string {
+	text := m.textOf(of.Span)
+	switch {
+	case of.kind == k && of.e.Kind() == ast.CallKind && operators.Precedence(of.e.AsCall().FunctionName()) > 0:
+		return "(" + text + ")"
+	case of.kind == k:
+		return text
+	case of.kind == kindString || of.kind == kindAny:
+		return constructors[k] + "(" + text + ")"
+	case (of.kind == kindInt || of.kind == kindDouble) && of.e.Kind() == ast.LiteralKind:
+		return constructors[k] + "('" + text + "')"
+	case of.kind == kindInt:
+		return constructors[k] + "(string(" + text + "))"
+	}
+	return ""
 }
 
 // unchain rewrites 1 < x < 5 as 1 < x && x < 5.
@@ -229,10 +285,36 @@ func (m *fixer) methodEdits(name string, on []operandPart) [][]Edit {
 		return [][]Edit{replace(whole, in), replace(whole, "("+in+")")}
 	case of.kind == kindInt || of.kind == kindDouble || of.kind == kindBool:
 		return [][]Edit{wrap(of.Span, "string(", ")")}
+	case of.kind == kindCIDR && name == "contains":
+		return [][]Edit{{{of.End, on[1].Start, ".containsIP("}}, {{of.End, on[1].Start, ".containsCIDR("}}}
+	case len(on) == 2 && of.kind.byMethod():
+		if arg := m.made(on[1], of.kind); arg != "" {
+			return [][]Edit{replace(on[1].Span, arg)}
+		}
 	case len(on) == 2:
 		return m.convert(on[1].Span, on[1].e, on[1].kind, kindString, "string")
 	}
 	return nil
+}
+
+// callEdits makes a function that is called like a global one a method of its first argument, or of a
+// list of its arguments.
+func (m *fixer) callEdits(name string, on []operandPart) [][]Edit {
+	first, last := on[0], on[len(on)-1]
+	start := m.tokens[max(m.token-1, 0)].Start
+	rest := ""
+	if len(on) > 1 {
+		rest = m.textOf(Span{on[1].Start, last.End})
+	}
+	whole := Span{start, last.End + 1}
+	all := [][]Edit{
+		replace(whole, m.textOf(first.Span)+"."+name+"("+rest+")"),
+		replace(whole, "["+m.textOf(Span{first.Start, last.End})+"]."+name+"()"),
+	}
+	if first.e.Kind() == ast.LiteralKind {
+		all = append(all, wrap(first.Span, "'", "'"))
+	}
+	return append(all, wrap(first.Span, "string(", ")"))
 }
 
 // zeros holds the fallback for absent values in .orValue().
@@ -250,7 +332,7 @@ func (m *fixer) convert(s Span, e ast.Expr, from, to kind, typ string) (all [][]
 	number := func(s string) bool { _, err := strconv.ParseInt(s, 10, 64); return err == nil }
 	call := func(name string) { all = append(all, wrap(s, name+"(", ")")) }
 	switch {
-	case from == to:
+	case from == to && from != kindInt:
 	case from == kindOptional:
 		if zero := zeros[kindOf(within(m.typeOf(e, typ)))]; zero != "" {
 			all = append(all, wrap(s, "", ".orValue("+zero+")"))
@@ -271,12 +353,12 @@ func (m *fixer) convert(s Span, e ast.Expr, from, to kind, typ string) (all [][]
 		call("int")
 	case to == kindDouble && (from == kindString || from == kindInt):
 		call("double")
-	case to == kindTime && from == kindString:
-		call("timestamp")
-	case to == kindDuration && from == kindString:
-		call("duration")
-	case to == kindQuantity && from == kindString:
-		call("quantity")
+	case constructors[to] != "" && from == kindString:
+		call(constructors[to])
+	case to == kindDuration && from == kindInt && literal:
+		all = append(all, replace(s, constructors[to]+"('"+text+"s')"))
+	case to == kindInt && from == kindInt && literal:
+		all = append(all, replace(s, strings.TrimRight(text, "uU")))
 	}
 	return all
 }

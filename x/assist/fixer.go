@@ -10,20 +10,21 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/x/celenv"
+	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 )
 
 // How fixes are found. Each class of errors has edits that authors usually want (fix_syntax.go,
-// fix_names.go, fix_types.go). Each edit is tried before it is offered: the result must compile,
-// or the next error must be after the edited part.
+// fix_names.go, fix_types.go, and so on). Each edit is tried before it is offered: the result must
+// compile, or the next error must be after the edited part. If no edit is enough, the fixes of the next
+// error are added to it: 10Gi becomes quantity("10Gi"), which < cannot compare, so < becomes a method.
 
 // fixer looks for fixes of a compile error.
 type fixer struct {
 	*fault
-	context *Context
-	bad     *engine.CompileError
-	text    string // the error message
+	bad  *engine.CompileError
+	text string // the error message
 	// nodes is the syntax tree, and info and source map it to the text. All three are nil if the
 	// expression does not parse.
 	nodes  ast.Expr
@@ -32,9 +33,11 @@ type fixer struct {
 }
 
 const (
-	// maxFixes limits how many fixes are offered, and maxTries how many are tried.
+	// maxFixes limits how many fixes are offered, maxTries how many expressions are compiled for them, and
+	// maxSteps how many edits are combined to a fix.
 	maxFixes = 4
-	maxTries = 16
+	maxTries = 60
+	maxSteps = 6
 )
 
 // maxFixedLength limits the length in code points of expressions for which fixes are tried. It is ten
@@ -46,33 +49,93 @@ func (p *Context) fixes(bad *engine.CompileError, f *fault, advice Advice) []Fix
 	if len(f.src) > maxFixedLength {
 		return nil
 	}
-	m := &fixer{fault: f, context: p, bad: bad, text: bad.Summary()}
+	tries := maxTries
+	return p.fixesIn(bad, f, advice, &tries, maxSteps)
+}
+
+// fixesIn is like fixes. If no edit fixes the expression as a whole, it continues with the next error
+// for at most steps edits. tries is decremented for each expression that is compiled.
+func (p *Context) fixesIn(bad *engine.CompileError, f *fault, advice Advice, tries *int, steps int) []Fix {
+	m := p.newFixer(bad, f)
+	var whole, part []Fix
+	var attempts []attempt
+	for _, edits := range m.candidates(advice) {
+		same := func(other attempt) bool { return other.src == Apply(bad.Rule, edits) }
+		if len(edits) == 0 || slices.ContainsFunc(edits, m.outside) || slices.ContainsFunc(attempts, same) {
+			continue
+		}
+		if *tries--; *tries < 0 {
+			break
+		}
+		one := m.try(edits)
+		fix := Fix{Title: titleOf(f.src, edits), Edits: edits}
+		switch {
+		case one.fits:
+			whole = append(whole, fix)
+		case one.gone:
+			part = append(part, fix)
+		}
+		attempts = append(attempts, one)
+	}
+	if len(whole) == 0 && steps > 1 {
+		whole = m.continued(attempts, tries, steps-1)
+	}
+	whole = append(whole, part...)
+	return whole[:min(len(whole), maxFixes)]
+}
+
+// outside reports whether an edit is not within the expression.
+func (m *fixer) outside(e Edit) bool { return e.Start < 0 || e.Start > e.End || e.End > len(m.src) }
+
+// continued returns a fix that combines one of the attempts with fixes of the errors that are left.
+func (m *fixer) continued(attempts []attempt, tries *int, steps int) []Fix {
+	for _, one := range attempts {
+		var fixes []Fix
+		switch {
+		case *tries <= 0:
+			return nil
+		case one.next != nil:
+			f, ok := newFault(one.next)
+			if !ok || one.next.Summary() == m.text && f.offset <= m.offset {
+				continue
+			}
+			f.names, f.context = m.names, m.context
+			fixes = m.context.fixesIn(one.next, f, f.advise(one.next.Summary()), tries, steps)
+		case one.compiled != nil:
+			fixes = m.context.mistyped(one.compiled).Fixes
+		}
+		if len(fixes) == 0 {
+			continue
+		}
+		edits := difference(m.src, []rune(Apply(one.src, fixes[0].Edits)))
+		if last := m.try(edits); last.fits {
+			return []Fix{{Title: titleOf(m.src, edits), Edits: edits}}
+		}
+	}
+	return nil
+}
+
+// difference returns an edit that changes from to to.
+func difference(from, to []rune) []Edit {
+	start, end := 0, 0
+	for start < len(from) && start < len(to) && from[start] == to[start] {
+		start++
+	}
+	for end < len(from)-start && end < len(to)-start && from[len(from)-1-end] == to[len(to)-1-end] {
+		end++
+	}
+	return []Edit{{start, len(from) - end, string(to[start : len(to)-end])}}
+}
+
+func (p *Context) newFixer(bad *engine.CompileError, f *fault) *fixer {
+	m := &fixer{fault: f, bad: bad, text: bad.Summary()}
 	if env := p.env(); env != nil {
 		if parsed, err := celenv.Parse(env, bad.Rule); err == nil {
 			m.nodes, m.info = parsed.NativeRep().Expr(), parsed.NativeRep().SourceInfo()
 			m.source = lex.NewSource(bad.Rule, parsed)
 		}
 	}
-	var whole, part []Fix
-	none := func(edits []Edit) bool { return len(edits) == 0 }
-	for i, edits := range slices.DeleteFunc(m.candidates(advice), none) {
-		if i >= maxTries {
-			break
-		}
-		same := func(other Fix) bool { return Apply(bad.Rule, other.Edits) == Apply(bad.Rule, edits) }
-		if slices.ContainsFunc(whole, same) || slices.ContainsFunc(part, same) {
-			continue
-		}
-		fix := Fix{Title: titleOf(f.src, edits), Edits: edits}
-		switch compiles, gone := m.try(edits); {
-		case compiles:
-			whole = append(whole, fix)
-		case gone:
-			part = append(part, fix)
-		}
-	}
-	whole = append(whole, part...)
-	return whole[:min(len(whole), maxFixes)]
+	return m
 }
 
 // candidates returns edits that may fix the error, the most likely first.
@@ -90,28 +153,50 @@ func (m *fixer) candidates(advice Advice) (all [][]Edit) {
 			all = append(append(all, near...), every)
 		}
 	}
-	if strings.Contains(m.text, "does not support field selection") {
+	switch {
+	case strings.Contains(m.text, "does not support field selection"), strings.HasPrefix(m.text, noResolution):
 		all = append(all, m.selectionEdits()...)
+	case strings.Contains(m.text, "invalid argument to has() macro"):
+		all = append(all, m.argumentEdits()...)
 	}
-	return append(all, m.typeEdits()...)
+	all = append(all, m.typeEdits()...)
+	if m.nodes != nil {
+		all = append(all, m.literalEdits()...) // a date parses as a subtraction
+	}
+	return all
 }
 
-// try applies edits and compiles the result. It reports whether the result compiles, and whether at
-// least this error is gone because the next error is further right.
-func (m *fixer) try(edits []Edit) (compiles, gone bool) {
-	fixed := Apply(m.bad.Rule, edits)
-	_, err := m.context.compile(fixed)
-	var bad *engine.CompileError
-	if !errors.As(err, &bad) {
-		return err == nil, err == nil
+// An attempt is an edited expression.
+type attempt struct {
+	src string
+	// fits is set if the expression compiles and its type suits its part. compiled is set if it compiles,
+	// and next if it does not.
+	fits     bool
+	compiled *expr.Expr
+	next     *engine.CompileError
+	// gone is set if at least this error is gone because the next error is further right.
+	gone bool
+}
+
+// try applies edits and compiles the result.
+func (m *fixer) try(edits []Edit) attempt {
+	one := attempt{src: Apply(m.bad.Rule, edits)}
+	x, err := m.context.compile(one.src)
+	switch {
+	case err == nil:
+		one.compiled, one.fits, one.gone = x, m.context.fits(x), true
+		return one
+	case !errors.As(err, &one.next):
+		return one
 	}
-	next, ok := newFault(bad)
+	next, ok := newFault(one.next)
 	lastEnd, grown := 0, 0
 	for _, e := range edits {
 		lastEnd = max(lastEnd, e.End)
 		grown += len([]rune(e.Text)) - (e.End - e.Start)
 	}
-	return false, ok && next.offset >= lastEnd+grown && next.offset > m.offset+max(grown, 0)
+	one.gone = ok && next.offset >= lastEnd+grown && next.offset > m.offset+max(grown, 0)
+	return one
 }
 
 // titleOf returns a one-line description of edits.

@@ -20,6 +20,10 @@ const (
 	kindType     kind = "a type"
 	kindAny      kind = "anything"
 	kindQuantity kind = "a quantity"
+	kindSemver   kind = "a version"
+	kindIP       kind = "an IP address"
+	kindCIDR     kind = "a CIDR"
+	kindURL      kind = "a URL"
 	kindObject   kind = "an object"
 )
 
@@ -28,7 +32,16 @@ var kinds = map[string]kind{
 	"null": kindNull, "null_type": kindNull, "timestamp": kindTime, "google.protobuf.Timestamp": kindTime,
 	"duration": kindDuration, "google.protobuf.Duration": kindDuration, "dyn": kindAny, "any": kindAny,
 	"list": kindList, "map": kindMap, "optional_type": kindOptional, "type": kindType, "kubernetes.Quantity": kindQuantity,
+	"kubernetes.Semver": kindSemver, "net.IP": kindIP, "net.CIDR": kindCIDR, "kubernetes.URL": kindURL,
 }
+
+// constructors maps kinds to the functions that make them from strings.
+var constructors = map[kind]string{
+	kindTime: "timestamp", kindDuration: "duration", kindQuantity: "quantity", kindSemver: "semver", kindIP: "ip", kindCIDR: "cidr", kindURL: "url",
+}
+
+// byMethod reports whether values of kind k are ordered by methods in place of operators.
+func (k kind) byMethod() bool { return k == kindQuantity || k == kindSemver }
 
 // kindOf returns the kind of a type in cel-go's notation, such as list(string), optional_type(int),
 // or a dotted name for an object. Unknown names are objects, because most types are.

@@ -30,6 +30,12 @@ var nameHints = map[string]string{
 	"typeof": "use type(value)", "instanceof": "use type(value) == string", "isinstance": "use type(value) == string",
 	"None": null, "nil": null, "undefined": null, "NULL": null, "Null": null,
 	"TRUE": "use true", "FALSE": "use false",
+	"unique": unique, "isUnique": unique, "uniqueItems": unique, "hasDuplicates": unique,
+	"range": "use 1 <= x && x <= 5 for a range",
+	"print": noOutput, "println": noOutput, "console": noOutput, "echo": noOutput, "assert": "a rule is its condition: leave out assert", "require": "a rule is its condition: leave out require",
+	"has": "has is a macro: has(self.name) for a field, 'key' in self.labels for a map", "isset": "use has(self.name)", "present": "use has(self.name)", "exists": "use has(self.name) for a field, or list.exists(e, e > 0)",
+	"lessThan": "use isLessThan", "greaterThan": "use isGreaterThan", "includes": "use text.contains('a'), or 'a' in list for a list",
+	"host": "use getHost()", "hostname": "use getHostname()", "scheme": "use getScheme()", "port": "use getPort()", "seconds": "use getSeconds()", "minutes": "use getMinutes()", "hours": "use getHours()", "year": "use getFullYear()",
 	"this": "the value is called self", "object": "the value is called self", "obj": "the value is called self", "value": "the value is called self", "resource": "the value is called self",
 	"oldObject": "the value before the change is called oldSelf", "old": "the value before the change is called oldSelf",
 	"request": admissionOnly, "params": admissionOnly, "namespaceObject": admissionOnly, "authorizer": admissionOnly, "variables": admissionOnly,
@@ -40,6 +46,8 @@ const (
 	empty         = "use size() == 0 or size() > 0"
 	pattern       = "use text.matches('^[a-z]+$')"
 	key           = "use 'key' in self.labels"
+	unique        = "use list.all(x, list.exists_one(y, y == x)), or x-kubernetes-list-type: set, or map with keys"
+	noOutput      = "expressions have no output; write the condition alone"
 	clock         = "rules have no clock: the same object must always get the same verdict"
 	null          = "use null; to test whether a field is present, use has(self.name)"
 	admissionOnly = "CRD rules can use only self and oldSelf; this variable belongs to admission policies"
@@ -47,18 +55,27 @@ const (
 
 // unknown returns advice for an unknown name.
 func (f *fault) unknown(name string) Advice {
-	i := f.tokenOf(name)
+	i := f.tokenOf(strings.TrimPrefix(name, "."))
 	if i < 0 {
 		return Advice{}
 	}
 	t := f.tokens[i]
-	behindDot := f.at(i-1) == "." || f.at(i-1) == ".?"
+	behindDot := !strings.HasPrefix(name, ".") && (f.at(i-1) == "." || f.at(i-1) == ".?")
 	call := f.at(i+1) == "("
 	if call && behindDot && f.names != nil && slices.Contains(f.names(string(f.src[:t.Start])), name) {
 		return Advice{Words: f.arguments(name, i)}
 	}
+	if words := f.hiddenField(name, i); words != "" {
+		return Advice{Words: words}
+	}
 	if near := f.nearest(name, t.Start); len(near) > 0 {
 		return Advice{Names: near}
+	}
+	if strings.HasPrefix(name, ".") {
+		return Advice{Words: "an expression starts with a variable: write self" + name}
+	}
+	if words := f.elsewhere(name, i); words != "" {
+		return Advice{Words: words}
 	}
 	if !behindDot && f.names != nil && !call {
 		if fields := f.names("self."); slices.Contains(fields, name) {
@@ -68,7 +85,24 @@ func (f *fault) unknown(name string) Advice {
 			return Advice{Words: text}
 		}
 	}
-	return Advice{Words: nameHints[name]}
+	if words := nameHints[name]; words != "" {
+		return Advice{Words: words}
+	}
+	if f.plainName(i) && f.at(i+1) != "[" {
+		return Advice{Words: fmt.Sprintf("CEL has no variable %s; a string needs quotes: '%s'", name, name)}
+	}
+	return Advice{}
+}
+
+// elsewhere returns a hint for a field that self has at another place, or "".
+func (f *fault) elsewhere(name string, i int) string {
+	if f.context == nil || i < 2 || f.at(i-1) != "." {
+		return ""
+	}
+	if path := f.context.fieldElsewhere(f.operand(i-2, ""), name); path != "" {
+		return "the field is " + path
+	}
+	return ""
 }
 
 // macros holds the macros whose first argument is a variable.

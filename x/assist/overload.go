@@ -2,6 +2,7 @@ package assist
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -20,6 +21,8 @@ func (f *fault) overload(text string) string {
 	}
 	types := splitTypes(strings.TrimSuffix(strings.TrimPrefix(signature, "("), ")"))
 	switch {
+	case f.at(f.token) == "(":
+		return function(name, types)
 	case name == "_?_:_" && len(types) == 3:
 		return choice(types, f.operand(f.token-1, "x"))
 	case name == "!_":
@@ -29,6 +32,12 @@ func (f *fault) overload(text string) string {
 	}
 	a, b := kindOf(types[0]), kindOf(types[1])
 	left := f.operand(f.token-1, "x")
+	if k := a; k.byMethod() || b.byMethod() {
+		if !k.byMethod() {
+			k = b
+		}
+		return methodHint(k, f.at(f.token))
+	}
 	switch name {
 	case "_==_", "_!=_":
 		return f.equality(a, b, left)
@@ -106,7 +115,7 @@ func together(a, b kind, left string) string {
 	switch {
 	case has(kindOptional):
 		return "an optional is not a value: end with .orValue(…), or test .hasValue()"
-	case a == b:
+	case a == b && a != kindInt:
 		return ""
 	case has(kindInt) && has(kindDouble):
 		return "an integer and a double do not mix: write 2 instead of 2.0, or convert with double(…) or int(…)"
@@ -122,12 +131,29 @@ func together(a, b kind, left string) string {
 		return "convert the string: timestamp('2026-01-02T03:04:05Z')"
 	case has(kindString) && has(kindDuration):
 		return "convert the string: duration('1h30m')"
-	case has(kindQuantity):
-		return "use methods to compare quantities: a.isLessThan(b), a.compareTo(quantity('1Gi'))"
+	case has(kindInt) && has(kindDuration):
+		return "a duration has a unit: duration('30s')"
+	case has(kindString) && (constructors[a] != "" || constructors[b] != ""):
+		return fmt.Sprintf("convert the string: %s(…)", constructors[a]+constructors[b])
+	case a == kindInt && b == kindInt:
+		return "an unsigned and a signed integer do not mix: write 2 instead of 2u, or convert with int(…)"
 	case (has(kindList) || has(kindMap)) && (has(kindInt) || has(kindDouble)):
 		return fmt.Sprintf("use size(%s) for the number of elements", left)
 	}
 	return ""
+}
+
+// methodHint returns a hint for an operator between quantities or versions.
+func methodHint(k kind, operator string) string {
+	one := constructors[k]
+	example := map[string]string{
+		"<": "a.isLessThan(b)", ">": "a.isGreaterThan(b)", "<=": "a.compareTo(b) <= 0", ">=": "a.compareTo(b) >= 0",
+		"==": "a.compareTo(b) == 0", "!=": "a.compareTo(b) != 0", "+": "a.add(b)", "-": "a.sub(b)",
+	}[operator]
+	if example == "" || k == kindSemver && (operator == "+" || operator == "-") {
+		return fmt.Sprintf("%s is no operand of %s: compare with isLessThan, isGreaterThan, or compareTo", k, operator)
+	}
+	return fmt.Sprintf("use %s for %s, with both made by %s(…)", example, operator, one)
 }
 
 // sum is like together for +, which also concatenates strings and lists.
@@ -202,6 +228,25 @@ func indexed(of, by kind, left string) string {
 	return ""
 }
 
+// function returns a hint for a function that is applied to types it does not accept.
+func function(name string, types []string) string {
+	first := kindOf(types[0])
+	switch {
+	case slices.Contains(ofLists, name) && first == kindList:
+		return fmt.Sprintf("%s is a method: use list.%s()", name, name)
+	case slices.Contains(ofLists, name):
+		return fmt.Sprintf("%s is a method of lists: use [a, b].%s()", name, name)
+	case slices.Contains(ofTexts, name) && first == kindString:
+		return fmt.Sprintf("%s is a method: use text.%s(…)", name, name)
+	case len(types) == 1 && slices.Contains(slices.Collect(maps.Values(constructors)), name):
+		return fmt.Sprintf("%s takes a string: %s(string(…)), or write the value in quotes", name, name)
+	}
+	return ""
+}
+
+// ofLists holds methods that only lists have.
+var ofLists = []string{"sum", "min", "max", "isSorted", "indexOf", "lastIndexOf", "distinct", "sort", "flatten", "reverse", "slice"}
+
 // ofTexts holds methods that only strings have.
 var ofTexts = []string{"contains", "endsWith", "lowerAscii", "matches", "startsWith", "trim", "upperAscii"}
 
@@ -216,6 +261,10 @@ func (f *fault) method(name, target string) string {
 		return "an optional is not a value: end it with .orValue(…) first"
 	case name == "contains" && (on == kindList || on == kindMap):
 		return fmt.Sprintf("contains is a method of strings: use 'a' in %s", receiver)
+	case on == kindCIDR && name == "contains":
+		return "use containsIP for an IP address, or containsCIDR for a CIDR"
+	case on.byMethod():
+		return fmt.Sprintf("%s takes %s: convert with %s(…)", name, on, constructors[on])
 	case on == kindList && slices.Contains(ofTexts, name):
 		return fmt.Sprintf("%s is a method of strings: for each item of the list, use %s.all(e, e.%s(…))", name, receiver, name)
 	case on != kindString && slices.Contains(ofTexts, name):

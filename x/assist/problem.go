@@ -150,9 +150,13 @@ func (p *Context) ProblemOf(bad *engine.CompileError) Problem {
 		}
 		return Problem{Message: bad.Summary(), End: len([]rune(bad.Rule))}
 	}
-	out := Problem{Message: bad.Summary(), Advice: Advise(bad, p.Names)}
+	f.names, f.context = p.Names, p
+	out := Problem{Message: bad.Summary(), Advice: f.advise(bad.Summary())}
 	out.Start, out.End = f.extent()
 	out.Fixes = p.fixes(bad, f, out.Advice)
+	if out.Words == "" && len(out.Names) == 0 && len(out.Fixes) > 0 {
+		out.Words = out.Fixes[0].Title
+	}
 	return out
 }
 

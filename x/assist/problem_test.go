@@ -120,7 +120,7 @@ var fixedRules = map[string]string{
 	"spec.replicas":                                        "self.spec.replicas",
 	"spec.replicas > 0 && spec.image == 'a'":               "self.spec.replicas > 0 && self.spec.image == 'a'",
 	"this.spec.replicas > 0":                               "self.spec.replicas > 0",
-	"self.spec.image == nil":                               "",
+	"self.spec.image == nil":                               "!has(self.spec.image)",
 	"self.spec.env.all(e, e.nmae != '')":                   "self.spec.env.all(e, e.name != '')",
 	"self.spec.image == timestamp('2026-01-02T03:04:05Z')": "timestamp(self.spec.image) == timestamp('2026-01-02T03:04:05Z')",
 	"quantity('1') < quantity('2')":                        "quantity('1').isLessThan(quantity('2'))",

@@ -28,8 +28,8 @@ var operatorHints = map[string]string{
 	"--":  "-- is not a CEL operator: expressions cannot change values",
 	"+=":  "+= is not a CEL operator: expressions cannot change values",
 	"-=":  "-= is not a CEL operator: expressions cannot change values",
-	"->":  "use a dot to select a field; the first argument of a macro is its variable: list.all(e, e > 0)",
-	"=>":  "use >= to compare; the first argument of a macro is its variable: list.all(e, e > 0)",
+	"->":  "write a comma, or a dot to select a field; the first argument of a macro is its variable: list.all(e, e > 0)",
+	"=>":  "write a comma; the first argument of a macro is its variable: list.all(e, e > 0)",
 	":=":  ":= is not a CEL operator: expressions cannot set variables",
 	"$":   "CEL has no $: write self, or a field, without it",
 	";":   "only one expression is allowed: use && to join conditions",
@@ -56,6 +56,7 @@ var wordHints = map[string]string{
 	"mod":      "use % for the remainder; mod is not a CEL operator",
 	"like":     "use text.startsWith('a') or text.matches('^a'); like is not a CEL operator",
 	"matches":  "use text.matches('^[a-z]+$'); matches is a method",
+	"implies":  implies,
 	"between":  "use 1 <= x && x <= 5; between is not a CEL operator",
 	"if":       condition,
 	"then":     condition,
@@ -74,14 +75,23 @@ var wordHints = map[string]string{
 }
 
 const (
+	implies   = "use !a || b for \"if a, then b must hold\""
 	condition = "CEL has no if: use condition ? value : other, or !a || b for \"if a, then b must hold\""
 	loop      = "CEL has no loops: use list.all(e, e > 0), .exists, .filter, or .map"
 )
 
 // syntax returns a hint for an expression that does not parse.
 func (f *fault) syntax() string {
-	if open := slices.IndexFunc(f.tokens, func(t lex.Token) bool { return t.Open }); open >= 0 && open <= f.token {
+	if open := slices.IndexFunc(f.tokens, func(t lex.Token) bool { return t.Open }); open >= 0 && (open <= f.token || f.tokens[open].Start < f.offset+3) {
 		return "the string has no closing quote"
+	}
+	for _, words := range []string{f.escapeHint(), f.unquotedHint(), f.quoteHint()} {
+		if words != "" {
+			return words
+		}
+	}
+	if text := f.run(); (text == "=>" || text == "->" || text == "==>") && f.spaced(f.token) && !f.inMacro() {
+		return implies
 	}
 	if text := operatorHints[f.run()]; text != "" {
 		return text
@@ -93,6 +103,15 @@ func (f *fault) syntax() string {
 		if text := wordHints[f.at(i)]; text != "" && f.isName(i) && f.at(i-1) != "." {
 			return text
 		}
+	}
+	if f.at(f.token) == "in" && f.at(f.token-1) == "not" || f.at(f.token) == "not" && f.at(f.token+1) == "in" {
+		return "use !(value in list)"
+	}
+	if dots.MatchString(f.masked()[f.afterIn():]) {
+		return "use 1 <= x && x <= 5 for a range"
+	}
+	if strings.Contains(string(f.src), "{{") || strings.HasPrefix(string(f.src), "${") {
+		return "a rule is no template: leave out the braces"
 	}
 	if f.at(f.token) == "," {
 		return "only one expression is allowed: use && to join conditions"
@@ -156,4 +175,34 @@ func (f *fault) unbalanced() string {
 		return "a " + open[len(open)-1] + " is not closed"
 	}
 	return ""
+}
+
+// afterIn returns the position after the last in before the error, or that of the end.
+func (f *fault) afterIn() int {
+	for i := min(f.token, len(f.tokens)-1); i >= 0; i-- {
+		if f.at(i) == "in" {
+			return f.tokens[i].End
+		}
+	}
+	return len(f.src)
+}
+
+// spaced reports whether white space precedes the operator around token i.
+func (f *fault) spaced(i int) bool {
+	first, _ := f.runAt(i)
+	return first > 0 && f.tokens[first-1].End < f.tokens[first].Start
+}
+
+// inMacro reports whether the error is at the arrow after the variable of a macro.
+func (f *fault) inMacro() bool {
+	first, _ := f.runAt(f.token)
+	return first >= 3 && f.isName(first-1) && f.at(first-2) == "(" && IsLoop(renamedOr(f.at(first-3)))
+}
+
+// renamedOr returns the CEL name for a name from another language, or name.
+func renamedOr(name string) string {
+	if is := renamed[name]; is != "" {
+		return is
+	}
+	return name
 }

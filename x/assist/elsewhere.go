@@ -1,0 +1,101 @@
+package assist
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// maxDepthOfFields limits how deep a field with another parent is looked for, and maxFieldsSeen how many
+// declarations are looked at.
+const (
+	maxDepthOfFields = 5
+	maxFieldsSeen    = 5000
+)
+
+// fieldElsewhere returns the expression for the only field with this name below self, or "". of is the
+// expression in which the name was not found; it must be self, or a path of fields of self.
+func (p *Context) fieldElsewhere(of, name string) string {
+	if of != types.Self && !strings.HasPrefix(of, types.Self+".") && of != types.OldSelf && !strings.HasPrefix(of, types.OldSelf+".") {
+		return ""
+	}
+	root, _, _ := strings.Cut(of, ".")
+	if strings.HasSuffix(of, ".metadata") {
+		return ""
+	}
+	steps := p.steps()
+	if at := len(steps) - 1; of == root && at >= 0 && steps[at].Name == name {
+		return root // self is this field already
+	}
+	type place struct {
+		decl *types.Decl
+		path string
+	}
+	level := []place{{p.Node.Decl(), root}}
+	seen := 0
+	for depth := 0; depth < maxDepthOfFields && len(level) > 0; depth++ {
+		var next []place
+		found := ""
+		for _, at := range level {
+			if at.decl == nil {
+				continue
+			}
+			for _, field := range at.decl.FieldNames() {
+				if seen++; seen > maxFieldsSeen {
+					return ""
+				}
+				one := at.decl.Fields[field]
+				ident, ok := types.Escape(field)
+				if !ok || one.Decl == nil || one.Decl.Kind == types.Hidden {
+					continue
+				}
+				path := at.path + "." + ident
+				if field == name && found != "" {
+					return "" // ambiguous
+				}
+				if field == name {
+					found = path
+				}
+				next = append(next, place{one.Decl, path})
+			}
+		}
+		if found != "" {
+			return found
+		}
+		level = next
+	}
+	return ""
+}
+
+// metadataFields lists fields of metadata that rules cannot read.
+var metadataFields = []string{"annotations", "creationTimestamp", "deletionTimestamp", "finalizers", "generation", "labels", "managedFields", "namespace", "ownerReferences", "resourceVersion", "uid"}
+
+const (
+	onlyName      = "rules can read only metadata.name and metadata.generateName; use a ValidatingAdmissionPolicy for the rest"
+	outsideOfSelf = "a rule sees only the value at its place and below: move it to the schema that has this field"
+)
+
+// hiddenField returns a hint for a field that exists in the object but not for the rule, or "".
+func (f *fault) hiddenField(name string, i int) string {
+	if f.at(i-1) != "." && f.at(i-1) != ".?" {
+		return ""
+	}
+	if slices.Contains(metadataFields, name) && f.at(i-2) == "metadata" {
+		return onlyName
+	}
+	if f.context == nil || f.at(i-2) != types.Self && f.at(i-2) != types.OldSelf {
+		return ""
+	}
+	steps := f.context.steps()
+	if len(steps) == 0 {
+		return ""
+	}
+	if steps[len(steps)-1].Name == name {
+		return "self is already the value of " + name + ": leave it out"
+	}
+	if name == "metadata" || name == "spec" || name == "status" {
+		return outsideOfSelf
+	}
+	return ""
+}

@@ -1,0 +1,200 @@
+package assist
+
+import (
+	"regexp"
+
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+)
+
+// conditionEdits returns edits for conditionals, implications, and ranges of other languages.
+func (m *fixer) conditionEdits() (all [][]Edit) {
+	for i, t := range m.tokens {
+		switch t.Text {
+		case "if":
+			all = append(all, m.ifEdits(i)...)
+		case "implies", "=>", "->", "==>":
+			all = append(all, m.implication(i, i))
+		case "=", "==", "-":
+			if m.at(i+1) == ">" && m.tokens[i+1].Start == t.End {
+				all = append(all, m.implication(i, i+1))
+			}
+		case "not", "!":
+			if m.at(i+1) == "in" {
+				all = append(all, m.notIn(i))
+			}
+		case "in":
+			all = append(all, m.rangeEdit(i))
+		case "between":
+			all = append(all, m.between(i))
+		}
+	}
+	return all
+}
+
+// group returns the range of tokens in the same brackets as token i, without the brackets.
+func (m *fixer) group(i int) (first, last int) {
+	depth := 0
+	for first = i; first > 0; first-- {
+		if depth += lex.Depth(m.tokens[first-1]); depth > 0 {
+			break
+		}
+	}
+	depth = 0
+	for last = i; last+1 < len(m.tokens); last++ {
+		if depth += lex.Depth(m.tokens[last+1]); depth < 0 {
+			break
+		}
+	}
+	return first, last
+}
+
+// next returns the index of the first token with one of these texts after token i and outside of brackets
+// that open after it, or -1.
+func (m *fixer) next(i int, texts ...string) int {
+	depth := 0
+	for i++; i < len(m.tokens); i++ {
+		if depth == 0 {
+			for _, text := range texts {
+				if m.at(i) == text {
+					return i
+				}
+			}
+		}
+		if depth += lex.Depth(m.tokens[i]); depth < 0 {
+			return -1
+		}
+	}
+	return -1
+}
+
+// part returns the text from token first to token last, or "".
+func (m *fixer) part(first, last int) string {
+	if first < 0 || last >= len(m.tokens) || first > last {
+		return ""
+	}
+	return m.textOf(m.tokenSpan(first, last))
+}
+
+// ifEdits rewrites the if at token i as a conditional expression or an implication.
+func (m *fixer) ifEdits(i int) (all [][]Edit) {
+	first, last := m.group(i)
+	if i > first { // a if c else b
+		if other := m.next(i, "else"); other >= 0 {
+			if a, c, b := m.part(first, i-1), m.part(i+1, other-1), m.part(other+1, last); a != "" && c != "" && b != "" {
+				all = append(all, replace(m.tokenSpan(first, last), c+" ? "+a+" : "+b))
+			}
+		}
+	}
+	then, other := m.next(i, "then", "{"), 0
+	if then < 0 {
+		return all
+	}
+	condition, yes, no := m.part(i+1, then-1), "", ""
+	end := last
+	if m.at(then) == "{" {
+		closing := m.next(then, "}")
+		if closing < 0 {
+			return all
+		}
+		yes, end = m.part(then+1, closing-1), closing
+		if other = closing + 1; m.at(other) == "else" && m.at(other+1) == "{" {
+			if end = m.next(other+1, "}"); end < 0 {
+				return all
+			}
+			no = m.part(other+2, end-1)
+		} else if m.at(other) == "else" {
+			no, end = m.part(other+1, last), last
+		}
+	} else if other = m.next(then, "else"); other >= 0 {
+		yes, no = m.part(then+1, other-1), m.part(other+1, last)
+	} else {
+		yes = m.part(then+1, last)
+	}
+	switch whole := m.tokenSpan(i, end); {
+	case condition == "" || yes == "":
+	case no == "":
+		all = append(all, replace(whole, m.negated(i+1, then-1)+" || "+yes))
+	default:
+		all = append(all, replace(whole, condition+" ? "+yes+" : "+no))
+	}
+	return all
+}
+
+// negated returns the negation of the tokens from first to last.
+func (m *fixer) negated(first, last int) string {
+	if lex.Operand(m.tokens[:last+1], last) == first {
+		return "!" + m.part(first, last)
+	}
+	return "!(" + m.part(first, last) + ")"
+}
+
+// implication rewrites the operator from token first to token last, which stands between a condition and what
+// follows from it.
+func (m *fixer) implication(first, last int) []Edit {
+	from, _ := m.group(first)
+	if from >= first || last+1 >= len(m.tokens) {
+		return nil
+	}
+	return []Edit{{m.tokens[from].Start, m.tokens[last].End, m.negated(from, first-1) + " ||"}}
+}
+
+// notIn rewrites a not in b, where not is token i.
+func (m *fixer) notIn(i int) []Edit {
+	left := m.operandFirst(i - 1)
+	if left < 0 || i+2 >= len(m.tokens) {
+		return nil
+	}
+	right := i + 2
+	if lex.Depth(m.tokens[right]) > 0 {
+		right = m.closing(right)
+	} else {
+		right = m.operandEnd(right)
+	}
+	if right < 0 {
+		return nil
+	}
+	return replace(m.tokenSpan(left, right), "!("+m.part(left, i-1)+" in "+m.part(i+2, right)+")")
+}
+
+// closing returns the index of the bracket that closes token i, or -1.
+func (m *fixer) closing(i int) int {
+	return m.next(i, map[string]string{"(": ")", "[": "]", "[?": "]", "{": "}"}[m.at(i)])
+}
+
+// dots matches a range such as 1..5 or [1...5].
+var dots = regexp.MustCompile(`^\s*\[?\s*(-?\d+)\s*(?:\.{2,3}=?|\s+to\s+)\s*(-?\d+)\s*\]?`)
+
+// rangeEdit rewrites a range after the in at token i as two comparisons.
+func (m *fixer) rangeEdit(i int) []Edit {
+	left := m.operandFirst(i - 1)
+	if left < 0 {
+		return nil
+	}
+	x, start := m.part(left, i-1), m.tokens[left].Start
+	if at := dots.FindStringSubmatch(m.masked()[m.tokens[i].End:]); at != nil {
+		return []Edit{{start, m.tokens[i].End + len(at[0]), at[1] + " <= " + x + " && " + x + " <= " + at[2]}}
+	}
+	if m.at(i+1) != "range" || m.at(i+2) != "(" {
+		return nil
+	}
+	end := m.closing(i + 2)
+	from, to := "0", m.part(i+3, end-1)
+	if comma := m.next(i+2, ","); comma >= 0 && comma < end {
+		from, to = m.part(i+3, comma-1), m.part(comma+1, end-1)
+	}
+	if end < 0 || from == "" || to == "" {
+		return nil
+	}
+	return []Edit{{start, m.tokens[end].End, from + " <= " + x + " && " + x + " < " + to}}
+}
+
+// between rewrites x between a and b, where between is token i.
+func (m *fixer) between(i int) []Edit {
+	and := m.next(i, "and", "&&")
+	left := m.operandFirst(i - 1)
+	if left < 0 || and < 0 || and+1 >= len(m.tokens) {
+		return nil
+	}
+	x, end := m.part(left, i-1), m.operandEnd(and+1)
+	return replace(m.tokenSpan(left, end), m.part(i+1, and-1)+" <= "+x+" && "+x+" <= "+m.part(and+1, end))
+}

@@ -1,0 +1,306 @@
+package assist
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+)
+
+// A literal is a value that other languages or Kubernetes manifests write without quotes.
+type literal struct {
+	pattern *regexp.Regexp
+	// forms are expressions for the value, in which $ stands for its text.
+	forms []string
+	hint  string
+}
+
+// The hints and fixes of values that CEL cannot read, the most specific first.
+var literals = []literal{
+	{regexp.MustCompile(`\d{4}-\d\d-\d\d(?:[Tt][\d:.]+(?:[Zz]|[-+]\d\d:\d\d)?)?`), []string{`timestamp("$")`}, "is not a date in CEL"},
+	{regexp.MustCompile(`\d+(?:\.\d+){3}/\d+`), []string{`"$"`, `cidr("$")`}, "is not a CIDR in CEL"},
+	{regexp.MustCompile(`\d+(?:\.\d+){3}`), []string{`"$"`, `ip("$")`}, "is not an IP address in CEL"},
+	{regexp.MustCompile(`v?\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?`), []string{`semver("$")`, `"$"`}, "is not a version in CEL"},
+	{regexp.MustCompile(`\d+(?:\.\d+)?(?:[KMGTPE]i|[mkMGTPE])`), []string{`quantity("$")`, `duration("$")`, `"$"`}, "is not a quantity in CEL"},
+	{regexp.MustCompile(`(?:\d+(?:\.\d+)?(?:ns|us|ms|s|m|h))+`), []string{`duration("$")`, `"$"`}, "is not a duration in CEL"},
+	{regexp.MustCompile(`\d[\d_]*_\d+`), []string{"$"}, "is not a number in CEL: write it without _"},
+}
+
+// durationNames matches the names of fields that hold durations.
+var durationNames = regexp.MustCompile(`(?i)time|duration|interval|period|ttl|grace|delay|age$|wait|window|deadline`)
+
+// unquoted is a value without quotes.
+type unquoted struct {
+	Span
+	text  string
+	forms []string // that the value can have, the most likely first
+	hint  string
+}
+
+// unquotedValues returns the values without quotes in the expression.
+func (f *fault) unquotedValues() (all []unquoted) {
+	masked := f.masked()
+	for _, l := range literals {
+		for _, at := range l.pattern.FindAllStringIndex(masked, -1) {
+			s := Span{at[0], at[1]}
+			overlaps := func(u unquoted) bool { return s.Start < u.End && u.Start < s.End }
+			if f.insideWord(masked, s) || slices.ContainsFunc(all, overlaps) {
+				continue
+			}
+			u := unquoted{s, masked[s.Start:s.End], nil, l.hint}
+			forms := l.forms
+			if strings.HasSuffix(u.text, "m") && len(forms) > 2 && durationNames.MatchString(f.clause(s)) {
+				forms, u.hint = []string{forms[1], forms[0]}, "is not a duration in CEL"
+			}
+			compared := strings.ContainsAny(f.clause(s), "<>=")
+			for i, form := range forms {
+				if i > 0 && compared && form == `"$"` {
+					continue // text has another order than quantities, and 1024Mi is 1Gi
+				}
+				u.forms = append(u.forms, strings.ReplaceAll(form, "$", normalized(form, u.text)))
+			}
+			all = append(all, u)
+		}
+	}
+	slices.SortFunc(all, func(a, b unquoted) int { return a.Start - b.Start })
+	return all
+}
+
+// normalized returns the text of a value as the function in form reads it.
+func normalized(form, text string) string {
+	switch {
+	case strings.HasPrefix(form, "timestamp"):
+		if !strings.ContainsAny(text, "Tt") {
+			return text + "T00:00:00Z"
+		}
+	case strings.HasPrefix(form, "semver"):
+		return strings.TrimPrefix(text, "v")
+	case form == "$":
+		return strings.ReplaceAll(text, "_", "")
+	}
+	return text
+}
+
+// masked returns the expression with one byte for each code point. Strings, comments, and characters
+// outside of ASCII are spaces.
+func (f *fault) masked() string {
+	text := make([]byte, len(f.src))
+	for i, r := range f.src {
+		text[i] = ' '
+		if r < 128 {
+			text[i] = byte(r)
+		}
+	}
+	for _, t := range lex.Tokens(f.src) {
+		if t.Kind == lex.String || t.Kind == lex.Comment {
+			for i := t.Start; i < t.End; i++ {
+				text[i] = ' '
+			}
+		}
+	}
+	return string(text)
+}
+
+// insideWord reports whether a letter, digit, or dot is next to s.
+func (f *fault) insideWord(text string, s Span) bool {
+	part := func(i int) bool {
+		return i >= 0 && i < len(text) && (lex.LetterOrDigit(rune(text[i])) || text[i] == '.')
+	}
+	return part(s.Start-1) || part(s.End)
+}
+
+// clause returns the text around s up to the next && or ||.
+func (f *fault) clause(s Span) string {
+	start, end := s.Start, s.End
+	for start > 0 && f.src[start-1] != '&' && f.src[start-1] != '|' {
+		start--
+	}
+	for end < len(f.src) && f.src[end] != '&' && f.src[end] != '|' {
+		end++
+	}
+	return string(f.src[start:end])
+}
+
+// unquotedHint returns a hint for the first value without quotes, or "".
+func (f *fault) unquotedHint() string {
+	values := f.unquotedValues()
+	if len(values) == 0 {
+		return ""
+	}
+	u := values[0]
+	if strings.Contains(u.hint, ":") {
+		return u.text + " " + u.hint
+	}
+	return u.text + " " + u.hint + ": write " + u.forms[0]
+}
+
+// literalEdits gives values without quotes the forms that they can have.
+func (m *fixer) literalEdits() (all [][]Edit) {
+	values := m.unquotedValues()
+	for form := range 3 {
+		var edits []Edit
+		for _, u := range values {
+			edits = append(edits, Edit{u.Start, u.End, u.forms[min(form, len(u.forms)-1)]})
+		}
+		all = append(all, edits)
+	}
+	return all
+}
+
+// isRaw reports whether a string token has the prefix r.
+func isRaw(t lex.Token) bool {
+	return strings.ContainsAny(t.Text[:strings.IndexAny(t.Text, `'"`)], "rR")
+}
+
+// badEscape returns the first escape sequence of a string that is invalid in CEL, such as \S, or "".
+func badEscape(t lex.Token) string {
+	if t.Kind != lex.String || isRaw(t) {
+		return ""
+	}
+	for i := 0; i+1 < len(t.Text); i++ {
+		if t.Text[i] != '\\' {
+			continue
+		}
+		if !strings.ContainsRune("abfnrtv\\'\"`?xXuU01234567", rune(t.Text[i+1])) {
+			return t.Text[i : i+2]
+		}
+		i++
+	}
+	return ""
+}
+
+// escapeHint returns a hint for an invalid escape sequence in a string, or "".
+func (f *fault) escapeHint() string {
+	for _, t := range f.tokens {
+		if bad := badEscape(t); bad != "" {
+			return bad + ` is not an escape sequence in a string: write r'…' for a pattern, or \` + bad
+		}
+	}
+	return ""
+}
+
+// rawEdits makes strings with invalid escape sequences raw.
+func (m *fixer) rawEdits() (edits []Edit) {
+	for _, t := range m.tokens {
+		if badEscape(t) != "" {
+			edits = append(edits, Edit{t.Start, t.Start, "r"})
+		}
+	}
+	return edits
+}
+
+// quoteHint returns a hint for quotes that CEL does not have, or "".
+func (f *fault) quoteHint() string {
+	switch text := string(f.src); {
+	case strings.ContainsAny(f.masked(), "`") || strings.ContainsAny(text, "‘’‚‛“”„‟"):
+		return "use ' or \" to quote a string"
+	case slashPattern.MatchString(text):
+		return "a pattern is a string: matches(r'^[a-z]+$')"
+	}
+	for i, t := range f.tokens {
+		if t.Kind == lex.String && !t.Open && f.isName(i+1) && f.tokens[i+1].Start == t.End {
+			return fmt.Sprintf("the string ends at the quote before %s: write \\%s inside of a string, or use the other quotes around it", f.at(i+1), t.Text[:1])
+		}
+	}
+	return ""
+}
+
+// pattern returns a hint for an invalid pattern of matches.
+func (f *fault) pattern() string {
+	for _, t := range f.tokens[min(f.token, len(f.tokens)):] {
+		if t.Kind != lex.String || t.Open {
+			continue
+		}
+		quote := strings.IndexAny(t.Text, `'"`)
+		text := strings.Trim(t.Text[quote:], t.Text[quote:quote+1])
+		if !isRaw(t) {
+			text = strings.ReplaceAll(text, `\\`, `\`)
+		}
+		if look := lookaround.FindString(text); look != "" {
+			return look + " is not supported: combine two matches() with && and !"
+		}
+		_, err := syntax.Parse(text, syntax.Perl)
+		var bad *syntax.Error
+		if errors.As(err, &bad) {
+			return fmt.Sprintf("the pattern is invalid at %s: %s", bad.Expr, bad.Code)
+		}
+		return ""
+	}
+	return ""
+}
+
+// lookaround matches what other languages can look for without consuming it.
+var lookaround = regexp.MustCompile(`\(\?<?[=!]`)
+
+// slashPattern matches a pattern between slashes as the argument of matches.
+var slashPattern = regexp.MustCompile(`matches\(\s*(/((?:[^/\\]|\\.)*)/[a-z]*)\s*\)`)
+
+// quoteEdits replaces the quotes of other languages by those of CEL.
+func (m *fixer) quoteEdits() (all [][]Edit) {
+	var plain []Edit
+	for i, r := range m.src {
+		switch {
+		case strings.ContainsRune("‘’‚‛`", r):
+			plain = append(plain, Edit{i, i + 1, "'"})
+		case strings.ContainsRune("“”„‟", r):
+			plain = append(plain, Edit{i, i + 1, `"`})
+		}
+	}
+	all = append(all, plain)
+	text := string(m.src)
+	if at := slashPattern.FindStringSubmatchIndex(text); at != nil {
+		start, pattern := len([]rune(text[:at[2]])), text[at[4]:at[5]]
+		quoted := "'" + pattern + "'"
+		if strings.Contains(pattern, `\`) {
+			quoted = "r" + quoted
+		}
+		all = append(all, []Edit{{start, start + len([]rune(text[at[2]:at[3]])), quoted}})
+	}
+	for i, t := range m.tokens { // 'it's' ends before the s
+		if t.Kind != lex.String || t.Open || !m.isName(i+1) || m.tokens[i+1].Start != t.End {
+			continue
+		}
+		for _, end := range m.tokens[i+2:] {
+			if end.Open && end.Text[:1] == t.Text[:1] {
+				quote := map[string]string{"'": `"`, `"`: "'"}[t.Text[:1]]
+				all = append(all, []Edit{{t.Start, t.Start + 1, quote}, {end.Start, end.Start + 1, quote}})
+			}
+		}
+	}
+	return all
+}
+
+// enumEdits quotes unknown names that are operands, such as the values of an enum.
+func (m *fixer) enumEdits() (all [][]Edit) {
+	i := m.nameToken()
+	if i < 0 || !m.plainName(i) {
+		return nil
+	}
+	var every []Edit
+	for j := range m.tokens {
+		if m.plainName(j) && !slices.Contains(m.known(), m.at(j)) {
+			every = append(every, quoteAt(m.tokens[j]))
+		}
+	}
+	return [][]Edit{{quoteAt(m.tokens[i])}, every}
+}
+
+func quoteAt(t lex.Token) Edit { return Edit{t.Start, t.End, "'" + t.Text + "'"} }
+
+// plainName reports whether token i is a name that is neither selected nor called nor selected from.
+func (f *fault) plainName(i int) bool {
+	return f.isName(i) && !strings.Contains(". .?", cmp.Or(f.at(i-1), "x")) && !strings.Contains(". .? (", cmp.Or(f.at(i+1), "x"))
+}
+
+// known returns the names of variables.
+func (f *fault) known() []string {
+	if f.names == nil {
+		return nil
+	}
+	return append(f.names(""), "true", "false", "null", "in")
+}
