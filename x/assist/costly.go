@@ -19,7 +19,7 @@ func (p *Context) costly(x *expr.Expr) *Problem {
 	if price.Total <= price.Limit || p.Part == AnyExpression {
 		return nil
 	}
-	out := &Problem{Kind: Costly, End: len([]rune(x.Source()))}
+	out := &Problem{Kind: Costly, Advice: Advice{Code: OverLimit}, End: len([]rune(x.Source()))}
 	out.Message = fmt.Sprintf("estimate %s, %s of the limit", phrase.Number(price.Total), phrase.Share(price.Total, price.Limit))
 	t := p.newTrial(x)
 	var together *Fix

@@ -24,6 +24,13 @@ func Advise(bad *engine.CompileError, names func(before string) []string) Advice
 
 // advise returns a hint for an error message without its position.
 func (f *fault) advise(text string) Advice {
+	f.code = ""
+	advice := f.adviceOn(text)
+	advice.Code = cmp.Or(f.code, codeOf(text))
+	return advice
+}
+
+func (f *fault) adviceOn(text string) Advice {
 	if unknown := unknownName.FindStringSubmatch(text); unknown != nil {
 		return f.unknown(unknown[1])
 	}
@@ -33,15 +40,15 @@ func (f *fault) advise(text string) Advice {
 	case strings.Contains(text, "does not support field selection"):
 		return f.selection(text)
 	case strings.HasPrefix(text, noOverload):
-		return Advice{Words: cmp.Or(f.overload(text), f.unquotedHint())}
+		return Advice{Words: cmp.Or(f.overload(text), f.as(UnquotedLiteral, f.unquotedHint()))}
 	case strings.HasPrefix(text, noResolution):
 		return f.selection("type '" + strings.TrimPrefix(text, noResolution))
 	case strings.HasPrefix(text, "expected type '"):
 		return Advice{Words: f.expected(text)}
 	case strings.Contains(text, "invalid argument to has() macro"):
-		return Advice{Words: hasArgument}
+		return Advice{Words: f.as(HasArgument, hasArgument)}
 	case text == "invalid matches argument":
-		return Advice{Words: f.pattern()}
+		return Advice{Words: f.as(InvalidPattern, f.pattern())}
 	}
 	return Advice{}
 }
@@ -62,6 +69,16 @@ type fault struct {
 	offset, token int
 	names         func(before string) []string
 	context       *Context // or nil
+	// code is the kind of mistake, if a hint is more specific than the message.
+	code string
+}
+
+// as records that words are a hint on the kind of mistake with this code, and returns them.
+func (f *fault) as(code, words string) string {
+	if words != "" {
+		f.code = code
+	}
+	return words
 }
 
 // newFault locates the error in its expression. It reports false if the error has no position.

@@ -66,30 +66,37 @@ func (f *fault) unknown(name string) Advice {
 		return Advice{Words: f.arguments(name, i)}
 	}
 	if words := f.hiddenField(name, i); words != "" {
-		return Advice{Words: words}
+		if words == onlyName {
+			return Advice{Words: f.as(HiddenMetadata, words)}
+		}
+		return Advice{Words: f.as(OutsideSelf, words)}
 	}
 	if near := f.nearest(name, t.Start); len(near) > 0 {
 		return Advice{Names: near}
 	}
 	if strings.HasPrefix(name, ".") {
-		return Advice{Words: "an expression starts with a variable: write self" + name}
+		return Advice{Words: f.as(OutsideSelf, "an expression starts with a variable: write self"+name)}
 	}
 	if words := f.elsewhere(name, i); words != "" {
-		return Advice{Words: words}
+		return Advice{Words: f.as(OutsideSelf, words)}
 	}
 	if !behindDot && f.names != nil && !call {
 		if fields := f.names("self."); slices.Contains(fields, name) {
 			return Advice{Names: []string{"self." + name}}
 		}
 		if text := wordHints[name]; text != "" {
-			return Advice{Words: text}
+			return Advice{Words: f.as(ForeignOperator, text)}
 		}
 	}
-	if words := nameHints[name]; words != "" {
-		return Advice{Words: words}
-	}
-	if f.plainName(i) && f.at(i+1) != "[" {
-		return Advice{Words: fmt.Sprintf("CEL has no variable %s; a string needs quotes: '%s'", name, name)}
+	switch words := nameHints[name]; {
+	case words == admissionOnly:
+		return Advice{Words: f.as(PolicyVariable, words)}
+	case words == clock:
+		return Advice{Words: f.as(NoClock, words)}
+	case words != "":
+		return Advice{Words: f.as(ForeignName, words)}
+	case f.plainName(i) && f.at(i+1) != "[":
+		return Advice{Words: f.as(UnquotedText, fmt.Sprintf("a string needs quotes: '%s'", name))}
 	}
 	return Advice{}
 }

@@ -24,9 +24,12 @@ func (f *fault) overload(text string) string {
 	case f.at(f.token) == "(":
 		return function(name, types)
 	case name == "_?_:_" && len(types) == 3:
-		return choice(types, f.operand(f.token-1, "x"))
+		if kindOf(types[0]) == kindBool {
+			return f.as(MixedTypes, choice(types, ""))
+		}
+		return f.as(NotACondition, choice(types, f.operand(f.token-1, "x")))
 	case name == "!_":
-		return asCondition(kindOf(types[0]), f.operandFrom(f.token+1, "x"))
+		return f.as(NotACondition, asCondition(kindOf(types[0]), f.operandFrom(f.token+1, "x")))
 	case len(types) != 2:
 		return ""
 	}
@@ -36,8 +39,21 @@ func (f *fault) overload(text string) string {
 		if !k.byMethod() {
 			k = b
 		}
-		return methodHint(k, f.at(f.token))
+		return f.as(OrderedByMethod, methodHint(k, f.at(f.token)))
 	}
+	words := f.binary(name, types, left)
+	switch {
+	case a == kindOptional || b == kindOptional:
+		return f.as(OptionalValue, words)
+	case f.code == "" && name != "_[_]":
+		return f.as(MixedTypes, words)
+	}
+	return words
+}
+
+// binary returns a hint for a binary operator.
+func (f *fault) binary(name string, types []string, left string) string {
+	a, b := kindOf(types[0]), kindOf(types[1])
 	switch name {
 	case "_==_", "_!=_":
 		return f.equality(a, b, left)
@@ -48,7 +64,7 @@ func (f *fault) overload(text string) string {
 		}
 		return together(a, b, left)
 	case "_&&_", "_||_":
-		return asCondition(notBool(a, b), "x")
+		return f.as(NotACondition, asCondition(notBool(a, b), "x"))
 	case "_+_":
 		return sum(a, b, left)
 	case "_-_", "_*_", "_/_", "_%_":
@@ -73,6 +89,7 @@ func (f *fault) equality(a, b kind, left string) string {
 	if a != kindNull && b != kindNull {
 		return together(a, b, left)
 	}
+	f.code = NeverNull
 	field := left
 	if a == kindNull {
 		field = f.operandFrom(f.token+1, "x")
@@ -254,6 +271,9 @@ var ofTexts = []string{"contains", "endsWith", "lowerAscii", "matches", "startsW
 func (f *fault) method(name, target string) string {
 	on := kindOf(target)
 	receiver := f.receiverOf(name, "x")
+	if on == kindOptional {
+		f.code = OptionalValue
+	}
 	switch {
 	case on == kindOptional && (name == "orValue" || name == "or"):
 		return "the default for an absent value must have its type: " + string(kindOf(within(target)))
@@ -290,7 +310,7 @@ func (f *fault) expected(text string) string {
 	}
 	found := strings.TrimSuffix(rest, "'")
 	if kindOf(want) == kindBool {
-		return asCondition(kindOf(found), f.around())
+		return f.as(NotACondition, asCondition(kindOf(found), f.around()))
 	}
 	switch f.at(f.token - 1) {
 	case ",", "[", "{", ":":

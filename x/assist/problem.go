@@ -36,6 +36,8 @@ const (
 type Advice struct {
 	// Names holds likely replacements for an unknown name.
 	Names []string
+	// Code identifies the kind of mistake in the index of errors, or is "".
+	Code string
 	// Words is a hint in one line, if the remedy is more than a replacement name. It may quote the
 	// expression.
 	Words string
@@ -105,9 +107,12 @@ func (p *Context) mistyped(x *expr.Expr) *Problem {
 	}
 	part := partOf[p.Part]
 	all := Span{0, len([]rune(x.Source()))}
-	out := &Problem{Start: all.Start, End: all.End, Message: part.WrongType()}
+	out := &Problem{Advice: Advice{Code: WrongType}, Start: all.Start, End: all.End, Message: part.WrongType()}
 	edits := [][]Edit{wrap(all, "string(", ")")}
 	if p.Part == Rule {
+		if isOptional(x.Type()) {
+			out.Code = OptionalValue
+		}
 		of := kindOf(x.Type().String())
 		out.Words, edits = asCondition(of, "x"), conditions(all, of)
 	}

@@ -9,22 +9,35 @@ import (
 )
 
 // Failed returns a hint for an expression that compiles but fails with err for an object, or "".
-func Failed(src string, err error) string {
-	text := err.Error()
+func Failed(src string, err error) string { return Failure(src, err.Error()).Words }
+
+// Failure returns advice on an expression that compiles but fails for an object with this message.
+func Failure(src, text string) Advice {
 	if name, ok := strings.CutPrefix(text, "no such key: "); ok {
-		return absent(src, name)
+		return Advice{Code: AbsentField, Words: absent(src, name)}
 	}
 	switch {
 	case negativeIndex.MatchString(text):
-		return "indexes start at 0; the last element of a non-empty list is list[size(list) - 1]"
+		return Advice{Code: IndexRange, Words: "indexes start at 0; the last element of a non-empty list is list[size(list) - 1]"}
 	case strings.HasPrefix(text, "index out of bounds: "):
-		return "test first: size(list) > " + strings.TrimPrefix(text, "index out of bounds: ") + " && …"
+		return Advice{Code: IndexRange, Words: "test first: size(list) > " + strings.TrimPrefix(text, "index out of bounds: ") + " && …"}
 	case text == "division by zero" || text == "modulus by zero":
-		return "test first: x != 0 && …"
+		return Advice{Code: DivisionByZero, Words: "test first: x != 0 && …"}
 	case strings.HasPrefix(text, "optional.none() dereference"):
-		return "use .orValue(…), or test .hasValue() first"
+		return Advice{Code: EmptyOptional, Words: "use .orValue(…), or test .hasValue() first"}
 	}
-	return ""
+	for part, test := range invalidValues {
+		if strings.Contains(text, part) {
+			return Advice{Code: InvalidValue, Words: "test first: " + test + " && …"}
+		}
+	}
+	return Advice{}
+}
+
+// invalidValues maps parts of messages about text that cannot be converted to a test of the text.
+var invalidValues = map[string]string{
+	"quantities must match": "isQuantity(text)", "Major.Minor.Patch": "isSemver(text)", "Invalid character(s) found in": "isSemver(text)",
+	"URL parse error": "isURL(text)", "IP Address": "isIP(text)", "network address parse error": "isCIDR(text)", "time: invalid duration": "text.matches(r'^([0-9.]+(h|m|s|ms))+$')",
 }
 
 var negativeIndex = regexp.MustCompile(`^index out of bounds: -\d`)

@@ -1,6 +1,7 @@
 package assist
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -83,38 +84,42 @@ const (
 // syntax returns a hint for an expression that does not parse.
 func (f *fault) syntax() string {
 	if open := slices.IndexFunc(f.tokens, func(t lex.Token) bool { return t.Open }); open >= 0 && (open <= f.token || f.tokens[open].Start < f.offset+3) {
-		return "the string has no closing quote"
+		return f.as(Unclosed, "the string has no closing quote")
 	}
-	for _, words := range []string{f.escapeHint(), f.unquotedHint(), f.quoteHint()} {
-		if words != "" {
-			return words
-		}
+	if words := cmp.Or(f.as(BadEscape, f.escapeHint()), f.as(UnquotedLiteral, f.unquotedHint()), f.as(BadQuote, f.quoteHint())); words != "" {
+		return words
+	}
+	if _, last := f.runAt(f.token); f.run() == "=>" && last+1 < len(f.tokens) && f.tokens[last+1].Kind == lex.Number {
+		return f.as(ForeignOperator, "use >= to compare; => is not a CEL operator")
 	}
 	if text := f.run(); (text == "=>" || text == "->" || text == "==>") && f.spaced(f.token) && !f.inMacro() {
-		return implies
+		return f.as(ForeignCondition, implies)
 	}
-	if text := operatorHints[f.run()]; text != "" {
-		return text
-	}
-	if text := operatorHints[f.at(f.token)]; text != "" {
-		return text
+	if text := cmp.Or(operatorHints[f.run()], operatorHints[f.at(f.token)]); text != "" {
+		if f.at(f.token) == ";" {
+			return f.as(SeveralExpressions, text)
+		}
+		return f.as(ForeignOperator, text)
 	}
 	for _, i := range []int{f.token, f.token - 1} { // the parser reports "not a" and "if a" after the first word
 		if text := wordHints[f.at(i)]; text != "" && f.isName(i) && f.at(i-1) != "." {
-			return text
+			if text == condition || text == implies {
+				return f.as(ForeignCondition, text)
+			}
+			return f.as(ForeignOperator, text)
 		}
 	}
 	if f.at(f.token) == "in" && f.at(f.token-1) == "not" || f.at(f.token) == "not" && f.at(f.token+1) == "in" {
-		return "use !(value in list)"
+		return f.as(ForeignOperator, "use !(value in list)")
 	}
 	if dots.MatchString(f.masked()[f.afterIn():]) {
-		return "use 1 <= x && x <= 5 for a range"
+		return f.as(ForeignOperator, "use 1 <= x && x <= 5 for a range")
 	}
 	if strings.Contains(string(f.src), "{{") || strings.HasPrefix(string(f.src), "${") {
 		return "a rule is no template: leave out the braces"
 	}
 	if f.at(f.token) == "," {
-		return "only one expression is allowed: use && to join conditions"
+		return f.as(SeveralExpressions, "only one expression is allowed: use && to join conditions")
 	}
 	if f.at(f.token) == "in" && f.at(f.token-1) == "." {
 		return "use value in list; in is an operator"
@@ -125,7 +130,7 @@ func (f *fault) syntax() string {
 	if strings.Contains(string(f.src), "?.") && !strings.Contains(string(f.src), ":") {
 		return operatorHints["?."]
 	}
-	return f.unbalanced()
+	return f.as(Unclosed, f.unbalanced())
 }
 
 // run returns the operator at the error, including adjacent operator characters, as other languages

@@ -19,6 +19,16 @@ func Nearest(root *Node, field string) *Node {
 	return f.match
 }
 
+// Value resolves a field, as Nearest does, to its value. It returns nil if the field does not exist.
+func Value(root *Node, field string) *Node {
+	f := follower{match: root, left: len(field) + 1, tries: maxTries}
+	f.follow(root, "."+strings.TrimPrefix(field, "."))
+	if f.left > 0 {
+		return nil
+	}
+	return f.value
+}
+
 // maxTries limits the number of name lookups per field, because an untrusted field can have very
 // many interpretations.
 const maxTries = 200
@@ -26,6 +36,7 @@ const maxTries = 200
 // A follower keeps the node that matched most of a field.
 type follower struct {
 	match *Node
+	value *Node // of match
 	left  int // number of unmatched bytes of the field
 	tries int
 }
@@ -82,7 +93,7 @@ func unquoted(name string, bracket bool) string {
 
 func (f *follower) addMatch(place, value *Node, rest string) {
 	if len(rest) < f.left {
-		f.match, f.left = place, len(rest)
+		f.match, f.value, f.left = place, value, len(rest)
 	}
 	f.follow(value, rest)
 }

@@ -117,6 +117,12 @@ type Cause struct {
 	Values []Value `json:"values,omitempty"`
 	// NotShown is the reason why Values is incomplete, or "".
 	NotShown string `json:"valuesNotShown,omitempty"`
+	// Code is the kind of mistake in the rule, as for celadon help. Summary is the mistake in a few words, Hint how to
+	// fix it, and Fixed the rule without it.
+	Code    string `json:"code,omitempty"`
+	Summary string `json:"summary,omitempty"`
+	Hint    string `json:"hint,omitempty"`
+	Fixed   string `json:"fixed,omitempty"`
 
 	Ref     *engine.RuleRef `json:"-"`
 	Excerpt Excerpt         `json:"-"`

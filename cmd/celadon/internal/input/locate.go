@@ -109,6 +109,24 @@ func (d *Document) Locate(fields []string) []Position {
 	return found
 }
 
+// Inside returns the position of a code point in the text that is the value of a field. It returns false if
+// the field is not a text, or if the position is unknown.
+func (d *Document) Inside(field string, point int) (Position, bool) {
+	root := d.root()
+	if root == nil {
+		return Position{}, false
+	}
+	node := position.Value(root, field)
+	if node == nil {
+		return Position{}, false
+	}
+	text, ok := d.text.parsed().Text(node.Resolve())
+	if !ok {
+		return Position{}, false
+	}
+	return d.text.position(text.SourcePoint(point)), true
+}
+
 // SourceLine returns the source line of a position, and the index of the position's character in it.
 // On the object's first line, the part before the object is included only if it is white space.
 // SourceLine returns false for items that share lines with other items, because an excerpt would

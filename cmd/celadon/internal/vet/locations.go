@@ -3,6 +3,7 @@ package vet
 import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/hint"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/vet"
@@ -69,6 +70,7 @@ func (one *vetted) strict(width int) []finding.Location {
 // causes returns the server's causes with their locations.
 func (one *vetted) causes(width int) []finding.Cause {
 	list := one.located(one.report.Causes, width)
+	hint.Explain(one.doc, one.data, one.kubeVersion, list, one.excerpts(width))
 	if one.source == nil {
 		return list
 	}

@@ -78,6 +78,7 @@ func (p *textPrinter) verdict(b *strings.Builder, one *vetted) {
 		return
 	}
 	kubectl := one.kubectl(p.excerpt())
+	hints := p.hints(b, kubectl)
 	refused := strings.TrimRight(string(print.KubectlError(kubectl)), "\n")
 	untrusted.Fprintf(b, "%s\n", p.out.Paint(untrusted.Red, untrusted.Safe(refused)))
 	if at := one.panic(p.excerpt()); at != nil {
@@ -93,17 +94,36 @@ func (p *textPrinter) verdict(b *strings.Builder, one *vetted) {
 	for i := range kubectl.Causes {
 		c := &kubectl.Causes[i]
 		at := c.Location()
-		if at.Line > 0 && !seen[at] {
+		if at.Line > 0 && !seen[at] && !(hints && c.Summary != "") {
 			seen[at] = true
 			locations = append(locations, at)
 		}
 	}
-	if len(locations) == 0 {
+	if len(locations) == 0 && !hints {
 		untrusted.Fprintf(b, "  --> %s\n", one.doc.Location())
 	}
 	for _, at := range locations {
 		at.Show(b)
 	}
+}
+
+// hints writes the rules that do not compile with their hints, before the text of the server. It reports whether there
+// are any.
+func (p *textPrinter) hints(b *strings.Builder, o *finding.Object) bool {
+	shown := false
+	for i := range o.Causes {
+		c := &o.Causes[i]
+		if c.Summary == "" || c.Line == 0 {
+			continue
+		}
+		if !shown {
+			untrusted.Fprintf(b, "%s: %s\n", o.Name, p.out.Paint(untrusted.Red, "rejected"))
+			shown = true
+		}
+		c.Location().Show(b)
+		print.ShowHint(b, c)
+	}
+	return shown
 }
 
 // names writes the short names and categories of the CRD.

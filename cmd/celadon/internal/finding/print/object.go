@@ -184,6 +184,11 @@ func causeText(c *finding.Cause) string {
 	if c.NotShown != "" {
 		text += "\n  values not shown: " + c.NotShown
 	}
+	for _, more := range []struct{ head, text string }{{"", c.Summary}, {"hint: ", c.Hint}, {"try: ", c.Fixed}} {
+		if more.text != "" {
+			text += "\n" + more.head + more.text
+		}
+	}
 	return text
 }
 
@@ -198,6 +203,7 @@ func annotation(c *finding.Cause) untrusted.Safe {
 	if c.NotShown != "" {
 		untrusted.Fprintf(&b, "  values not shown: %s\n", c.NotShown)
 	}
+	hint(&b, "", c)
 	return untrusted.Safe(strings.TrimSuffix(b.String(), "\n"))
 }
 

@@ -298,7 +298,21 @@ func why(b *strings.Builder, causes []*finding.Cause) {
 			untrusted.Fprintf(b, "          %s: %s\n", v.Expr, v.Text)
 		}
 		ShowMissing(b, c.NotShown)
+		ShowHint(b, c)
 	}
+}
+
+// ShowHint writes the mistake in a rule, how to fix it, and the rule without it.
+func ShowHint(b *strings.Builder, c *finding.Cause) { hint(b, "        ", c) }
+
+func hint(b *strings.Builder, indent string, c *finding.Cause) {
+	if c.Summary != "" {
+		untrusted.Fprintf(b, "%s%s (celadon help %s)\n", indent, c.Summary, c.Code)
+	}
+	if c.Hint != "" {
+		untrusted.Fprintf(b, "%shint: %s\n", indent, c.Hint)
+	}
+	rule(b, indent+"try:  ", c.Fixed)
 }
 
 // ShowMissing writes why values of a rule are missing.

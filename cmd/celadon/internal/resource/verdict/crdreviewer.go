@@ -8,6 +8,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/hint"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/engine/vet"
@@ -91,23 +92,24 @@ func (j *CRDReviewer) review(ctx context.Context, doc *input.Document, data []by
 	}
 	if verdict.Status != nil {
 		c.Status = &finding.Status{Code: verdict.Status.Code, Reason: string(verdict.Status.Reason), Message: verdict.Status.Message}
-		j.locate(c, doc, verdict)
+		j.locate(c, doc, data, verdict)
 	}
 	return c
 }
 
 // locate adds the causes with their positions and excerpts.
-func (j *CRDReviewer) locate(c *finding.CRD, doc *input.Document, verdict *vet.Report) {
+func (j *CRDReviewer) locate(c *finding.CRD, doc *input.Document, data []byte, verdict *vet.Report) {
 	excerpts := excerpt.NewExcerpts(doc, j.Width, &secret.Secrets{}, nil)
 	fields := make([]string, len(verdict.Causes))
 	for i, cause := range verdict.Causes {
 		fields[i] = resource.DocumentPath(doc, cause.Field)
 	}
 	c.Causes = finding.NewCauses(verdict.Causes)
+	excerpts.Locate(c.Causes, doc.Locate(fields))
+	hint.Explain(doc, data, j.KubeVersion, c.Causes, excerpts)
 	for i := range c.Causes {
 		c.Causes[i].Ref = nil // the rule is part of the CRD, not of an object
 	}
-	excerpts.Locate(c.Causes, doc.Locate(fields))
 	c.Strict = excerpt.Strict(doc, verdict.Strict, excerpts)
 	if doc.Duplicate != nil {
 		c.Strict = append(excerpt.Duplicates(doc, excerpts), c.Strict...)

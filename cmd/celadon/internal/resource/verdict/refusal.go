@@ -7,6 +7,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/hint"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/spell"
@@ -31,6 +32,9 @@ func (c *Decider) refuse(ctx context.Context, def *Definition, req engine.Reques
 	}
 	if c.Explain {
 		rep.Bug = c.explain(ctx, def, res, rep, excerpts.Texts)
+	}
+	if c.Explain {
+		hint.Failed(rep.Causes)
 	}
 	if len(res.Causes) == 0 && c.Locate {
 		rep.Strict = excerpt.Strict(doc, res.Strict, excerpts)

@@ -1,0 +1,127 @@
+// Package hint explains mistakes in the rules of CRDs: what is wrong in few words, how to fix it, and
+// where it stands in the file.
+package hint
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/x/assist"
+)
+
+// Explain adds the codes, hints, and fixed expressions to the first causes of the rejection of a CRD, and
+// changes their positions to that of the mistake. data is the CRD as JSON.
+func Explain(doc *input.Document, data []byte, kubeVersion string, causes []finding.Cause, excerpts *excerpt.Excerpts) {
+	isRule := func(c finding.Cause) bool { return c.Ref != nil }
+	if !slices.ContainsFunc(causes, isRule) || resource.Beta(doc) {
+		return
+	}
+	var crd apiextensionsv1.CustomResourceDefinition
+	if err := json.Unmarshal(data, &crd); err != nil {
+		return // the server rejects it for another reason
+	}
+	c := newCRD(&crd, engine.Config{KubeVersion: kubeVersion})
+	for i := range causes[:min(len(causes), excerpt.Shown)] {
+		cause := &causes[i]
+		if cause.Ref == nil {
+			continue
+		}
+		problem := c.problem(cause.Ref, cause.Field[strings.LastIndex(cause.Field, ".")+1:])
+		if problem == nil {
+			continue
+		}
+		set(cause, problem)
+		at, ok := doc.Inside(resource.DocumentPath(doc, cause.Field), problem.Start)
+		if ok && cause.Line > 0 && cause.File == doc.File {
+			cause.Line, cause.Column, cause.Excerpt = at.Line, at.Column, excerpts.At(at)
+		}
+	}
+}
+
+// crd explains mistakes in the rules of a CRD.
+type crd struct {
+	crd       *apiextensionsv1.CustomResourceDefinition
+	engine    *engine.Engine // or nil
+	bad       []*engine.CompileError
+	functions assist.Functions
+}
+
+func newCRD(from *apiextensionsv1.CustomResourceDefinition, cfg engine.Config) *crd {
+	c := &crd{crd: from}
+	var err error
+	var bad *engine.CompileErrors
+	if c.engine, err = engine.Compile(from, cfg); errors.As(err, &bad) {
+		c.bad = bad.Errors
+	}
+	return c
+}
+
+// problem returns the problem of a part of a rule that does not compile, or nil.
+func (c *crd) problem(ref *engine.RuleRef, part string) *assist.Problem {
+	for _, bad := range c.bad {
+		if bad.Path != ref.Path || bad.Index != ref.Index || bad.Part != part || ref.Version != "" && bad.Version != ref.Version {
+			continue
+		}
+		if context := c.context(bad); context != nil {
+			problem := context.ProblemOf(bad)
+			return &problem
+		}
+	}
+	return nil
+}
+
+// context returns the context of the expression of a compile error, or nil if it is unknown.
+func (c *crd) context(bad *engine.CompileError) *assist.Context {
+	if c.engine == nil || bad.Part == "fieldPath" {
+		return nil
+	}
+	for i := range c.crd.Spec.Versions {
+		v := &c.crd.Spec.Versions[i]
+		if v.Name != bad.Version || v.Schema == nil {
+			continue
+		}
+		context, err := assist.NewContext(c.engine, v.Schema.OpenAPIV3Schema, v.Name, bad.Path)
+		if err != nil {
+			return nil
+		}
+		context.Functions = &c.functions
+		context.Part = assist.Rule
+		if bad.Part == "messageExpression" {
+			context.Part = assist.MessageExpression
+		}
+		return context
+	}
+	return nil
+}
+
+// set sets the hint of a cause.
+func set(cause *finding.Cause, problem *assist.Problem) {
+	cause.Code, cause.Summary, cause.Hint = problem.Code, problem.Summary(), problem.Hint()
+	if cause.Rule != "" && !strings.HasSuffix(cause.Field, "messageExpression") {
+		cause.Fixed = problem.Fixed(cause.Rule)
+	}
+}
+
+// Failed adds the code and hint to causes of rules that failed for an object.
+func Failed(causes []finding.Cause) {
+	for i := range causes[:min(len(causes), excerpt.Shown)] {
+		cause := &causes[i]
+		_, text, _ := strings.Cut(cause.Message, `": `)
+		text, _, failed := strings.Cut(text, " evaluating rule: ")
+		if cause.Ref == nil || !failed {
+			continue
+		}
+		if advice := assist.Failure(cause.Rule, text); advice.Words != "" {
+			cause.Code, cause.Hint = advice.Code, advice.Words
+		}
+	}
+}

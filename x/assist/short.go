@@ -1,0 +1,74 @@
+package assist
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/google/cel-go/common/operators"
+)
+
+// Summary returns the problem in a few words, without the notation of cel-go.
+func (p *Problem) Summary() string { return short(p.Message) }
+
+// Hint returns how to fix the problem in a line, or "".
+func (p *Problem) Hint() string {
+	if p.Words != "" || len(p.Names) == 0 {
+		return p.Words
+	}
+	return "did you mean " + strings.Join(p.Names, " or ") + "?"
+}
+
+// Fixed returns src with the first fix that consists of edits, or "" if there is none.
+func (p *Problem) Fixed(src string) string {
+	if len(p.Fixes) == 0 || len(p.Fixes[0].Edits) == 0 {
+		return ""
+	}
+	return Apply(src, p.Fixes[0].Edits)
+}
+
+// The messages of cel-go, and how to say the same in a few words.
+var shortened = []struct {
+	message *regexp.Regexp
+	short   string
+}{
+	{regexp.MustCompile(`^undefined field '(.+)'$`), "unknown field $1"},
+	{regexp.MustCompile(`^undeclared reference to '(.+?)'(?: \(in container ''\))?$`), "unknown name $1"},
+	{regexp.MustCompile(`(?s)^Syntax error: missing '(.+)' at '<EOF>'$`), "$1 is missing at the end"},
+	{regexp.MustCompile(`(?s)^Syntax error: missing '(.+)' at '(.+)'$`), "$1 is missing before $2"},
+	{regexp.MustCompile(`(?s)^Syntax error: (?:mismatched|extraneous) input '<EOF>' expecting .+$`), "the expression is incomplete"},
+	{regexp.MustCompile(`(?s)^Syntax error: (?:mismatched|extraneous) input '(.+?)' expecting .+$`), "unexpected $1"},
+	{regexp.MustCompile(`(?s)^Syntax error: no viable alternative at input '(.+)'$`), "unexpected $1"},
+	{regexp.MustCompile(`(?s)^Syntax error: token recognition error at: '(.+)'$`), "unexpected $1"},
+	{regexp.MustCompile(`^Syntax error: `), ""},
+	{regexp.MustCompile(`^reserved identifier: (.+)$`), "$1 is a reserved word"},
+	{regexp.MustCompile(`^type '(.+)' does not support field selection$`), "$1 has no fields"},
+	{regexp.MustCompile(`^unexpected failed resolution of '(.+)'$`), "$1 has no fields"},
+	{regexp.MustCompile(`^expected type '(.+)' but found '(.+)'$`), "got $2, want $1"},
+}
+
+var overloads = regexp.MustCompile(`^found no matching overload for '(.+)' applied to '(.*)'$`)
+
+// internalTypes matches names of types that come from places in the schema.
+var internalTypes = regexp.MustCompile(`\bselfType[\w.@]*`)
+
+// short returns a message of cel-go in a few words.
+func short(message string) string {
+	message = internalTypes.ReplaceAllString(message, "object")
+	message = strings.NewReplacer("kubernetes.Quantity", "quantity", "kubernetes.Semver", "version", "kubernetes.URL", "URL", "net.IP", "IP", "net.CIDR", "CIDR").Replace(message)
+	if match := overloads.FindStringSubmatch(message); match != nil {
+		types := strings.Trim(match[2], "()")
+		if symbol, ok := operators.FindReverse(match[1]); ok && symbol != "" {
+			return "no operator " + symbol + " for " + strings.Join(splitTypes(types), " and ")
+		}
+		if target, arguments, isMethod := strings.Cut(match[2], ".("); isMethod {
+			return target + " has no method " + match[1] + "(" + arguments
+		}
+		return "no function " + match[1] + match[2]
+	}
+	for _, s := range shortened {
+		if s.message.MatchString(message) {
+			return s.message.ReplaceAllString(message, s.short)
+		}
+	}
+	return message
+}
