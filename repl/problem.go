@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/x/assist"
 )
@@ -23,7 +24,30 @@ func (s *Session) Problem(err error) string {
 	if snippet := caret(bad, s.Width); snippet != "" {
 		text = snippet + "\n"
 	}
-	return text + "error: " + summary(bad) + s.hint(bad) + "\n" + hintText(s.advice(bad).Words)
+	text += "error: " + summary(bad) + s.hint(bad) + "\n" + hintText(s.advice(bad).Words)
+	if fixed := s.fixed(bad); fixed != "" {
+		text += "  try:  " + printable(lex.OneLine(fixed)) + "\n"
+	}
+	return text
+}
+
+// fixed returns the expression with the first fix, or "".
+func (s *Session) fixed(bad *engine.CompileError) string {
+	p := s.helper()
+	if p == nil {
+		return ""
+	}
+	problem := p.ProblemOf(bad)
+	return problem.Fixed(bad.Rule)
+}
+
+// correctedLine returns the current line with the first fix of its expression, or "".
+func (s *Session) correctedLine(bad *engine.CompileError) string {
+	line := cmp.Or(s.doing, s.last.text)
+	if fixed := s.fixed(bad); fixed != "" && bad.Rule != "" && strings.Contains(line, bad.Rule) {
+		return strings.Replace(line, bad.Rule, fixed, 1)
+	}
+	return ""
 }
 
 // Hint returns a sentence on how to fix an expression that does not compile. It is empty if there
@@ -68,7 +92,7 @@ func didYouMean(names []string) string {
 
 func (s *Session) advice(bad *engine.CompileError) assist.Advice {
 	if p := s.helper(); p != nil {
-		return assist.Advise(bad, p.Names)
+		return p.ProblemOf(bad).Advice
 	}
 	return assist.Advise(bad, nil)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 )
@@ -237,7 +238,13 @@ func (s *Session) finished(ctx context.Context, line string) Reply {
 
 // answered executes a line and returns the reply, without the note on a hidden status.
 func (s *Session) answered(ctx context.Context, line string) Reply {
+	corrected := s.corrected
+	s.corrected = ""
 	switch {
+	case line == ":fix" && corrected != "":
+		reply := s.answered(ctx, corrected)
+		reply.Text = "runs " + printable(lex.OneLine(corrected)) + "\n" + reply.Text
+		return reply
 	case strings.HasPrefix(line, ":"):
 		return s.command(ctx, line)
 	case line == "exit":
@@ -316,6 +323,10 @@ func (s *Session) command(ctx context.Context, line string) Reply {
 
 func (s *Session) failed(err error) Reply {
 	reply := Reply{Text: s.Problem(err), Failed: true}
+	var bad *engine.CompileError
+	if errors.As(err, &bad) {
+		s.corrected = s.correctedLine(bad)
+	}
 	var incomplete *incompleteError
 	if errors.As(err, &incomplete) {
 		reply.Draft = incomplete.draft

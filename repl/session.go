@@ -44,6 +44,8 @@ type Session struct {
 	history []string // one entry per complete expression or command
 	lets    []let
 	found   *search.Witness // the last result of :find
+	// corrected is the line before, if it did not compile, with the first fix.
+	corrected string
 	// doing is the command being executed.
 	doing string
 	// partial is an expression that continues in the next line.

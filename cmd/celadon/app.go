@@ -47,7 +47,7 @@ Kubernetes API server does, and helps you write their CEL rules.`,
 	addGroup(root, "Operate", manifestsCommand(s), mergeCommand(s), serveCommand(s))
 	addGroup(root, "Integrate", lspCommand(s), versionCommand(s))
 	command.GroupCommands(root)
-	command.Complete(root)
+	command.Complete(root, mistakes{})
 	command.Rename(root, a.name)
 	return root
 }

@@ -110,7 +110,7 @@ func index() []Entry {
 		{NeverNull, "found no matching overload for '_==_' applied to '(…, null)'", "A field without nullable is never null. Test whether it is present by has().", "self.spec.url == null", "!has(self.spec.url)"},
 		{NoFields, "type '…' does not support field selection", "Only objects have fields. Items of a list are selected by an index or visited by a macro.", "self.spec.users.name.all(n, n != '')", "self.spec.users.map(e, e.name).all(n, n != '')"},
 		{HasArgument, "invalid argument to has() macro", "has() takes a field. For a key of a map there is in, for an item of a list size().", "has(self.spec.labels['a'])", "'a' in self.spec.labels"},
-		{InvalidPattern, "invalid matches argument", "The pattern is invalid. Patterns have the syntax of RE2, which has no lookahead, lookbehind, or backreference.", "self.spec.engine.matches('[a-z')", ""},
+		{InvalidPattern, "invalid matches argument", "The pattern is invalid. Patterns have the syntax of RE2, which has no lookahead, lookbehind, or backreference.", "self.spec.engine.matches('[a-z')", "self.spec.engine.matches('[a-z]')"},
 		{WrongType, "cel expression must evaluate to a bool", "A rule must be true or false, and a messageExpression a string.", "size(self.spec.users)", "size(self.spec.users) != 0"},
 		{UnguardedField, "no such key: …", "A field that is not required can be absent, and reading it then is an error, which rejects the object.", "self.spec.url.startsWith('https://')", "!has(self.spec.url) || self.spec.url.startsWith('https://')"},
 		{OverLimit, "estimated rule cost exceeds budget by factor of …", "The estimate assumes the largest values that the schema accepts. Bounds such as maxItems and maxLength make it smaller.", "", ""},

@@ -47,11 +47,14 @@ func (f *fault) adviceOn(text string) Advice {
 		return Advice{Words: f.expected(text)}
 	case strings.Contains(text, "invalid argument to has() macro"):
 		return Advice{Words: f.as(HasArgument, hasArgument)}
-	case text == "invalid matches argument":
+	case text == invalidPattern:
 		return Advice{Words: f.as(InvalidPattern, f.pattern())}
 	}
 	return Advice{}
 }
+
+// invalidPattern is the message about a pattern that does not parse.
+const invalidPattern = "invalid matches argument"
 
 // noResolution begins the message about a field of a value that has methods only.
 const noResolution = "unexpected failed resolution of '"

@@ -2,10 +2,8 @@ package assist
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"regexp"
-	"regexp/syntax"
 	"slices"
 	"strings"
 
@@ -210,33 +208,6 @@ func (f *fault) quoteHint() string {
 	return ""
 }
 
-// pattern returns a hint for an invalid pattern of matches.
-func (f *fault) pattern() string {
-	for _, t := range f.tokens[min(f.token, len(f.tokens)):] {
-		if t.Kind != lex.String || t.Open {
-			continue
-		}
-		quote := strings.IndexAny(t.Text, `'"`)
-		text := strings.Trim(t.Text[quote:], t.Text[quote:quote+1])
-		if !isRaw(t) {
-			text = strings.ReplaceAll(text, `\\`, `\`)
-		}
-		if look := lookaround.FindString(text); look != "" {
-			return look + " is not supported: combine two matches() with && and !"
-		}
-		_, err := syntax.Parse(text, syntax.Perl)
-		var bad *syntax.Error
-		if errors.As(err, &bad) {
-			return fmt.Sprintf("the pattern is invalid at %s: %s", bad.Expr, bad.Code)
-		}
-		return ""
-	}
-	return ""
-}
-
-// lookaround matches what other languages can look for without consuming it.
-var lookaround = regexp.MustCompile(`\(\?<?[=!]`)
-
 // slashPattern matches a pattern between slashes as the argument of matches.
 var slashPattern = regexp.MustCompile(`matches\(\s*(/((?:[^/\\]|\\.)*)/[a-z]*)\s*\)`)
 
@@ -278,7 +249,7 @@ func (m *fixer) quoteEdits() (all [][]Edit) {
 // enumEdits quotes unknown names that are operands, such as the values of an enum.
 func (m *fixer) enumEdits() (all [][]Edit) {
 	i := m.nameToken()
-	if i < 0 || !m.plainName(i) {
+	if i < 0 || !m.plainName(i) || len(m.tokens) == 1 {
 		return nil
 	}
 	var every []Edit

@@ -117,8 +117,13 @@ func (m *fixer) tokenEdit(i int) []Edit {
 		return replace(s, "")
 	case t.Text == "#":
 		return replace(s, "//")
+	case t.Text == "in" && m.at(i-1) == "." && m.at(i+2) == "[" && m.closing(i+1) > 0:
+		end := m.closing(i + 1)
+		return []Edit{{m.tokens[i-1].Start, m.tokens[i+2].Start, " in "}, {m.tokens[end].Start, m.tokens[end].End, ""}}
 	case t.Text == "in" && m.at(i-1) == ".":
 		return replace(m.tokenSpan(i-1, i), " in ")
+	case t.Text == "*" && m.at(i-1) == "*" && m.at(i+1) == "2" && m.operandFirst(i-2) >= 0: // a ** 2
+		return replace(m.tokenSpan(i-1, i+1), "* "+m.part(m.operandFirst(i-2), i-2))
 	case t.Kind == lex.Number && m.at(i-1) == ".":
 		return replace(m.tokenSpan(i-1, i), "["+t.Text+"]")
 	case t.Text == "." && i+1 < len(m.tokens) && m.tokens[i+1].Kind == lex.Number:

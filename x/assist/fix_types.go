@@ -299,17 +299,18 @@ func (m *fixer) methodEdits(name string, on []operandPart) [][]Edit {
 
 // callEdits makes a function that is called like a global one a method of its first argument, or of a
 // list of its arguments.
-func (m *fixer) callEdits(name string, on []operandPart) [][]Edit {
+func (m *fixer) callEdits(name string, on []operandPart) (all [][]Edit) {
 	first, last := on[0], on[len(on)-1]
-	start := m.tokens[max(m.token-1, 0)].Start
-	rest := ""
-	if len(on) > 1 {
-		rest = m.textOf(Span{on[1].Start, last.End})
+	whole := Span{m.tokens[max(m.token-1, 0)].Start, last.End + 1}
+	if slices.Contains(ofLists, name) || slices.Contains(ofTexts, name) {
+		rest := ""
+		if len(on) > 1 {
+			rest = m.textOf(Span{on[1].Start, last.End})
+		}
+		all = append(all, replace(whole, m.textOf(first.Span)+"."+name+"("+rest+")"))
 	}
-	whole := Span{start, last.End + 1}
-	all := [][]Edit{
-		replace(whole, m.textOf(first.Span)+"."+name+"("+rest+")"),
-		replace(whole, "["+m.textOf(Span{first.Start, last.End})+"]."+name+"()"),
+	if slices.Contains(ofLists, name) {
+		all = append(all, replace(whole, "["+m.textOf(Span{first.Start, last.End})+"]."+name+"()"))
 	}
 	if first.e.Kind() == ast.LiteralKind {
 		all = append(all, wrap(first.Span, "'", "'"))

@@ -73,6 +73,7 @@ func (p *Context) fixesIn(bad *engine.CompileError, f *fault, advice Advice, tri
 		case one.fits:
 			whole = append(whole, fix)
 		case one.gone:
+			fix.Partial = true
 			part = append(part, fix)
 		}
 		attempts = append(attempts, one)
@@ -158,6 +159,8 @@ func (m *fixer) candidates(advice Advice) (all [][]Edit) {
 		all = append(all, m.selectionEdits()...)
 	case strings.Contains(m.text, "invalid argument to has() macro"):
 		all = append(all, m.argumentEdits()...)
+	case m.text == invalidPattern:
+		all = append(all, m.patternEdits()...)
 	}
 	all = append(all, m.typeEdits()...)
 	if m.nodes != nil {

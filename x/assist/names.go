@@ -95,7 +95,7 @@ func (f *fault) unknown(name string) Advice {
 		return Advice{Words: f.as(NoClock, words)}
 	case words != "":
 		return Advice{Words: f.as(ForeignName, words)}
-	case f.plainName(i) && f.at(i+1) != "[":
+	case f.plainName(i) && f.at(i+1) != "[" && len(f.tokens) > 1:
 		return Advice{Words: f.as(UnquotedText, fmt.Sprintf("a string needs quotes: '%s'", name))}
 	}
 	return Advice{}

@@ -51,6 +51,8 @@ type Fix struct {
 	Title  string
 	Edits  []Edit
 	Bounds []Bound
+	// Partial is set if the expression then has another mistake further right.
+	Partial bool
 }
 
 // Edit replaces the code points from Start to End by Text.

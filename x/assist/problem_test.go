@@ -83,7 +83,7 @@ var fixedRules = map[string]string{
 	"1 + 2)":                                               "1 + 2",
 	"return true":                                          "true",
 	"if self.spec.replicas > 1":                            "",
-	"self.spec.image.in(['a'])":                            "self.spec.image in (['a'])",
+	"self.spec.image.in(['a'])":                            "self.spec.image in ['a']",
 	"1 + 'a'":                                              "string(1) + 'a'",
 	"self.spec.image + self.spec.replicas":                 "self.spec.image + string(self.spec.replicas)",
 	"[1] + 2":                                              "[1] + [2]",

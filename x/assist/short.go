@@ -18,9 +18,9 @@ func (p *Problem) Hint() string {
 	return "did you mean " + strings.Join(p.Names, " or ") + "?"
 }
 
-// Fixed returns src with the first fix that consists of edits, or "" if there is none.
+// Fixed returns src with the first fix, or "" if no fix makes an expression that compiles.
 func (p *Problem) Fixed(src string) string {
-	if len(p.Fixes) == 0 || len(p.Fixes[0].Edits) == 0 {
+	if len(p.Fixes) == 0 || len(p.Fixes[0].Edits) == 0 || p.Fixes[0].Partial {
 		return ""
 	}
 	return Apply(src, p.Fixes[0].Edits)

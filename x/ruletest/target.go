@@ -13,6 +13,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/x/assist"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 	"github.com/celadon-cel/celadon/x/trace"
 )
@@ -195,7 +196,11 @@ func (t *target) compile(cfg *Config) error {
 		}
 		var broken *engine.CompileErrors
 		if errors.As(t.err, &broken) {
-			t.err = fmt.Errorf("%s: %w", t.crd.Name, broken.Errors[0])
+			first := broken.Errors[0]
+			t.err = fmt.Errorf("%s: %w", t.crd.Name, first)
+			if problem := assist.Explain(t.engine, t.crd, first, nil); problem != nil && problem.Hint() != "" {
+				t.err = fmt.Errorf("%w: %s", t.err, problem.Hint())
+			}
 		}
 	})
 	return t.err

@@ -13,9 +13,18 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
+// Topics are the topics of the help command in addition to the commands.
+type Topics interface {
+	// Names returns the names of the topics.
+	Names() []string
+	// Text returns the text of a topic.
+	Text(name string) string
+}
+
 // Complete prepares root, to which all commands have been added. Usage errors then suggest similar
 // names, and "help" and "completion" reject unknown arguments. By default, cobra prints help for these.
-func Complete(root *cobra.Command) {
+// topics may be nil.
+func Complete(root *cobra.Command, topics Topics) {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return SeeHelp(cmd, flagError(cmd, err)) })
 	root.Version = Version()
 	root.SetVersionTemplate(Versions())
@@ -27,7 +36,7 @@ func Complete(root *cobra.Command) {
 			show := cmd.Run
 			cmd.Run, cmd.RunE = nil, func(cmd *cobra.Command, args []string) error {
 				if found, _, err := root.Find(args); err != nil || len(args) > 0 && found == root {
-					return SeeHelp(root, fmt.Errorf("%q: no such command%s", args[0], suggestion("", args[0], names(root))))
+					return topic(root, topics, args)
 				}
 				show(cmd, args)
 				return nil
@@ -44,6 +53,19 @@ func Complete(root *cobra.Command) {
 			}
 		}
 	}
+}
+
+// topic writes the text of a topic.
+func topic(root *cobra.Command, topics Topics, args []string) error {
+	known := names(root)
+	if topics != nil {
+		if len(args) == 1 && slices.Contains(topics.Names(), args[0]) {
+			_, err := fmt.Fprint(root.OutOrStdout(), topics.Text(args[0]))
+			return err
+		}
+		known = append(known, topics.Names()...)
+	}
+	return SeeHelp(root, fmt.Errorf("%q: no such command%s", args[0], suggestion("", args[0], known)))
 }
 
 // names returns the sorted names of cmd's subcommands.

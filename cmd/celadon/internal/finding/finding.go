@@ -38,6 +38,8 @@ type Finding struct {
 	Known bool
 	// Rule is the rule that the finding is about, or nil if it cannot be located.
 	Rule *engine.RuleRef
+	// Code is the kind of mistake in the rule, as for celadon help, or "".
+	Code string
 	// Write is a Go marker to add above the position, or "".
 	Write string
 }

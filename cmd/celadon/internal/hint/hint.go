@@ -71,36 +71,26 @@ func (c *crd) problem(ref *engine.RuleRef, part string) *assist.Problem {
 		if bad.Path != ref.Path || bad.Index != ref.Index || bad.Part != part || ref.Version != "" && bad.Version != ref.Version {
 			continue
 		}
-		if context := c.context(bad); context != nil {
-			problem := context.ProblemOf(bad)
-			return &problem
-		}
+		return assist.Explain(c.engine, c.crd, bad, &c.functions)
 	}
 	return nil
 }
 
-// context returns the context of the expression of a compile error, or nil if it is unknown.
-func (c *crd) context(bad *engine.CompileError) *assist.Context {
-	if c.engine == nil || bad.Part == "fieldPath" {
-		return nil
+// BrokenRule returns a description of a rule that does not compile: where it is, its line with a caret, and how to fix
+// it. e is the engine of the CRD.
+func BrokenRule(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, bad *engine.CompileError) string {
+	text := resource.BrokenRule(crd.Name, bad)
+	problem := assist.Explain(e, crd, bad, nil)
+	if problem == nil {
+		return text
 	}
-	for i := range c.crd.Spec.Versions {
-		v := &c.crd.Spec.Versions[i]
-		if v.Name != bad.Version || v.Schema == nil {
-			continue
-		}
-		context, err := assist.NewContext(c.engine, v.Schema.OpenAPIV3Schema, v.Name, bad.Path)
-		if err != nil {
-			return nil
-		}
-		context.Functions = &c.functions
-		context.Part = assist.Rule
-		if bad.Part == "messageExpression" {
-			context.Part = assist.MessageExpression
-		}
-		return context
+	if hint := problem.Hint(); hint != "" {
+		text += "\n  hint: " + hint
 	}
-	return nil
+	if fixed := problem.Fixed(bad.Rule); fixed != "" && bad.Part == "rule" {
+		text += "\n  try:  " + strings.ReplaceAll(strings.TrimSpace(fixed), "\n", "\n        ")
+	}
+	return text
 }
 
 // set sets the hint of a cause.

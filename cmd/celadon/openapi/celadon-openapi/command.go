@@ -72,7 +72,7 @@ Exit codes: 0 success, 2 usage error or unreadable input.`,
 	f.BoolVar(&o.v2, "v2", false, "print OpenAPI v2: one document for all CRDs")
 	f.StringVar(&o.out, "out", "", "write one file per document into `DIR`, which is created")
 	command.Operands(cmd, false, "crd")
-	command.Complete(cmd)
+	command.Complete(cmd, nil)
 	return cmd
 }
 

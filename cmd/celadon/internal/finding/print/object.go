@@ -168,6 +168,7 @@ func (o object) cause(c *finding.Cause) finding.Finding {
 	if c.Line > 0 {
 		f.At = c.Location()
 	}
+	f.Code = c.Code
 	return f
 }
 

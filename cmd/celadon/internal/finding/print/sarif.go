@@ -62,19 +62,27 @@ func (s *sarifPrinter) result(f *finding.Finding) *sarifResult {
 		Message:             sarifText{f.Text},
 		PartialFingerprints: map[string]string{"celadon/v1": fingerprint(slices.Concat(f.Subject, []string{f.ID, f.At.Field}))},
 		RuleID:              f.ID,
-		RuleIndex:           s.rule(f.ID, f.Description),
+		RuleIndex:           s.rule(f.ID, f.Description, f.Code),
 	}
 }
 
-// rule returns the index of a rule, adding it if necessary.
-func (s *sarifPrinter) rule(id, description string) int {
+// rule returns the index of a rule, adding it if necessary. code is the mistake in it, or "".
+func (s *sarifPrinter) rule(id, description, code string) int {
 	index, ok := s.rules[id]
 	if !ok {
 		index = len(s.rules)
 		s.rules[id] = index
-		s.run.Tool.Driver.Rules = append(s.run.Tool.Driver.Rules, sarifRule{id, sarifText{description}})
+		s.run.Tool.Driver.Rules = append(s.run.Tool.Driver.Rules, sarifRule{HelpURI: helpURI(code), ID: id, ShortDescription: sarifText{description}})
 	}
 	return index
+}
+
+// helpURI returns the address of the description of a code, or "".
+func helpURI(code string) string {
+	if code == "" {
+		return ""
+	}
+	return home + "/blob/main/docs/errors.md#" + code
 }
 
 // write writes a result, preceded by the beginning of the log if it is the first.

@@ -25,6 +25,7 @@ type (
 		Version        string      `json:"version,omitempty"`
 	}
 	sarifRule struct {
+		HelpURI          string    `json:"helpUri,omitempty"`
 		ID               string    `json:"id"`
 		ShortDescription sarifText `json:"shortDescription"`
 	}

@@ -11,6 +11,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/hint"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
@@ -248,8 +250,13 @@ func (def *Definition) compile() {
 	e, err := def.entry.Engine()
 	var bad *engine.CompileErrors
 	if errors.As(err, &bad) {
-		for _, rule := range bad.Errors {
-			def.problems = append(def.problems, fmt.Errorf("%s: %s", def.Location, resource.BrokenRule(def.CRD.Name, rule)))
+		crd := def.CRD.ForEngine()
+		for i, rule := range bad.Errors {
+			text := resource.BrokenRule(crd.Name, rule)
+			if i < excerpt.Shown {
+				text = hint.BrokenRule(crd, e, rule)
+			}
+			def.problems = append(def.problems, fmt.Errorf("%s: %s", def.Location, text))
 		}
 	} else if err != nil {
 		def.problems = append(def.problems, fmt.Errorf("%s: %w", def.Location, err))
