@@ -33,12 +33,30 @@ func (s *Session) Problem(err error) string {
 
 // fixed returns the expression with the first fix, or "".
 func (s *Session) fixed(bad *engine.CompileError) string {
-	p := s.helper()
-	if p == nil {
+	problem := s.problemOf(bad)
+	if problem == nil {
 		return ""
 	}
-	problem := p.ProblemOf(bad)
 	return problem.Fixed(bad.Rule)
+}
+
+// problemOf returns the problem of an expression that does not compile, or nil without a CRD. Only a rule must be a
+// condition.
+func (s *Session) problemOf(bad *engine.CompileError) *assist.Problem {
+	p := s.helper()
+	if p == nil {
+		return nil
+	}
+	p.Part = assist.AnyExpression
+	switch name, _, _ := strings.Cut(s.doing, " "); name {
+	case ":add", ":edit":
+		p.Part = assist.Rule
+	case ":messageExpression":
+		p.Part = assist.MessageExpression
+	}
+	defer func() { p.Part = assist.AnyExpression }()
+	problem := p.ProblemOf(bad)
+	return &problem
 }
 
 // correctedLine returns the current line with the first fix of its expression, or "".
@@ -91,8 +109,8 @@ func didYouMean(names []string) string {
 }
 
 func (s *Session) advice(bad *engine.CompileError) assist.Advice {
-	if p := s.helper(); p != nil {
-		return p.ProblemOf(bad).Advice
+	if problem := s.problemOf(bad); problem != nil {
+		return problem.Advice
 	}
 	return assist.Advise(bad, nil)
 }
