@@ -108,7 +108,11 @@ func Read(ctx context.Context, source batch.Source, named []string, use Use, cfg
 		return nil
 	}).Run(ctx)
 	if found == 0 && err == nil && !use.Optional {
-		d.Problems = append(d.Problems, noCRD(named))
+		problem := noCRD(named)
+		if use.Among {
+			problem = fmt.Errorf("no CRD given: use --crd PATH: %w", problem)
+		}
+		d.Problems = append(d.Problems, problem)
 	}
 	d.reportConflicts(d.add(given), given, use)
 	return d, err
