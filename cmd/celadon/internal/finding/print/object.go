@@ -72,7 +72,11 @@ func (o object) finding(id, description, level, text, title string, note untrust
 
 func (o object) warned(yield func(finding.Finding) bool) bool {
 	for _, warning := range o.Warnings {
-		if !yield(o.finding("warning", "A warning of the API server", "warning", warning, title(o.Object), Sentence(warning))) {
+		text, note := warning, Sentence(warning)
+		if o.Ratcheted(warning) {
+			text, note = text+"\n"+finding.AlreadySo, note+"\n"+finding.AlreadySo
+		}
+		if !yield(o.finding("warning", "A warning of the API server", "warning", text, title(o.Object), note)) {
 			return false
 		}
 	}
