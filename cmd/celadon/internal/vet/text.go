@@ -145,10 +145,12 @@ func (p *textPrinter) lints(b *strings.Builder, one *vetted) {
 		l := &one.lints[i]
 		p.line(b, 2, untrusted.Sprintf("lint %s: %s", p.out.Paint(untrusted.Yellow, untrusted.Line(l.Name)), l.Message))
 		if at.Line > 0 {
-			at.Field = phrase.Rule(l.Path, l.Index)
+			if l.Rule != "" {
+				at.Field = phrase.Rule(l.Path, l.Index)
+			}
 			at.Show(b)
 		}
-		if !strings.Contains(at.Excerpt.Line, l.Rule) {
+		if l.Rule != "" && !strings.Contains(at.Excerpt.Line, l.Rule) {
 			p.rule(b, l.Rule)
 		}
 		p.shown(b, l)
