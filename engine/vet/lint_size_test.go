@@ -57,7 +57,7 @@ func TestLargeCRD(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		crd  []byte
-		want []string // parts of the message; none if there is no lint
+		want []string // parts of the message; empty without a finding
 	}{
 		{"small", sizedCRD("a", 10, true), nil},
 		{"descriptions", sizedCRD(strings.Repeat("text ", 60_000), 10, false), []string{

@@ -93,7 +93,7 @@ func Read(ctx context.Context, source batch.Source, named []string, use Use, cfg
 		}
 		return readCRD(ctx, doc, named, &t, use)
 	}
-	err := batch.From(source, read, func(r crdRead) error {
+	err := batch.From(resource.Sourced(source), read, func(r crdRead) error {
 		if r.vetted != nil {
 			d.Verdicts = append(d.Verdicts, r.vetted)
 		}

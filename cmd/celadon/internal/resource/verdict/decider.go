@@ -136,8 +136,8 @@ func (c *Decider) Decide(ctx context.Context, doc *input.Document) *finding.Obje
 			rep.Verdict, rep.Problem = finding.Undecided, problem
 			return rep
 		}
-		if c.Among && id.Kind == resource.Kind && id.GroupKind().Group == crdGroup {
-			rep.Verdict, rep.Problem = finding.Ignored, "a CustomResourceDefinition: the objects are checked against it"
+		if c.Among && (id.Kind == resource.Kind && id.GroupKind().Group == crdGroup || resource.Generates(doc)) {
+			rep.Verdict, rep.Problem = finding.Ignored, "a definition: the objects are checked against it"
 			return rep
 		}
 		if c.Admission != nil && typed && c.decideBuiltin(ctx, doc, rep) {
