@@ -162,7 +162,9 @@ func (s *Session) writeLints(b *strings.Builder, lints []vet.Lint) {
 			continue
 		}
 		rest, below := strings.CutPrefix(l.Path, here)
-		if below && (here == "" || rest == "" || rest[0] == '.' || rest[0] == '[') {
+		if l.Rule == "" {
+			fmt.Fprintf(b, "%s (%s)\n", l.Message, l.Name)
+		} else if below && (here == "" || rest == "" || rest[0] == '.' || rest[0] == '[') {
 			fmt.Fprintf(b, "%s: %s (%s)\n", phrase.Rule(l.Path, l.Index), l.Message, l.Name)
 		} else {
 			elsewhere++

@@ -13,7 +13,8 @@ import (
 const checkHelp = `Check validates objects against their CRDs as the API server does: pruning, defaults,
 schema, metadata, list types, and CEL rules. OBJECTS and PATHs are files, folders
 (searched for .yaml, .yml, and .json), or - for standard input. A file can hold
-several YAML documents, JSON lines, or a List.
+several YAML documents, JSON lines, or a List. Without --crd, the CRDs are searched
+among OBJECTS.
 
 With --old, an object is an update if its old version (the same group, kind,
 namespace, and name) is found there, so transition rules run; any other object is a
@@ -49,7 +50,10 @@ Exit codes: 0 all accepted, 1 findings, 2 usage error, unreadable input, an unde
 object, or nothing checked (2 takes precedence over 1), 3 internal error, 130
 interrupted.`
 
-const checkExamples = `  # Check a folder of objects against one CRD.
+const checkExamples = `  # Check a repository with CRDs and objects.
+  celadon check .
+
+  # Check a folder of objects against one CRD.
   celadon check --crd crd.yaml objects/
 
   # Check a whole cluster before you upgrade its CRDs.
@@ -85,7 +89,7 @@ var checkFlagGroups = []command.FlagGroup{
 func checkCommand(s command.Streams) *cobra.Command {
 	var o check.Options
 	cmd := &cobra.Command{
-		Use:     "check --crd PATH... OBJECTS...",
+		Use:     "check [--crd PATH...] OBJECTS...",
 		Short:   "Check objects against their CRDs, as the API server would on create or update",
 		Long:    checkHelp,
 		Example: checkExamples,

@@ -4,16 +4,16 @@ import (
 	"slices"
 )
 
-// Lint is a problem in a rule that the server accepts.
+// Lint is a problem in a rule or CRD that the server accepts.
 type Lint struct {
 	// Name is the name for Config.WithoutLints.
 	Name string
-	// Version, Path, Index, and Rule identify the rule.
+	// Version, Path, Index, and Rule identify the rule. Rule is "" for a lint about the whole CRD.
 	Version string
 	Path    string
 	Index   int
 	Rule    string
-	// Field is the rule's path in the CRD.
+	// Field is the path of the rule, or of the part of the problem, in the CRD.
 	Field string
 	// Message describes the problem and the fix.
 	Message string
@@ -42,7 +42,7 @@ func LintNames() []string {
 	for _, l := range lints() {
 		names = append(names, l.name)
 	}
-	return names
+	return append(names, largeCRD)
 }
 
 func (a *admission) lints() []Lint {

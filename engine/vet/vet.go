@@ -104,10 +104,14 @@ func Vet(ctx context.Context, raw []byte, cfg Config) (*Report, error) {
 		r.Name = nameOf(raw)
 		return r, nil
 	}
-	return r.vet(ctx, crd, cfg)
+	if r, err := r.vet(ctx, crd, cfg); err != nil || r == nil {
+		return r, err
+	}
+	r.addSize(raw, cfg)
+	return r, nil
 }
 
-// VetCRD validates a decoded CRD like Vet. Report.Strict is always empty. VetCRD does not modify
+// VetCRD validates a decoded CRD like Vet. Report.Strict is always empty, and the size is not checked. VetCRD does not modify
 // crd. The report shares memory with crd, so crd must not be modified while the report is in use.
 func VetCRD(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (*Report, error) {
 	if err := cfg.Check(); err != nil {

@@ -90,6 +90,10 @@ func (c *CRD) find(all *findings, index int, without []string) {
 		if c.show != nil {
 			f.Shown = c.show(l)
 		}
+		if l.Rule == "" {
+			c.schema(all, f, l.Field)
+			continue
+		}
 		c.rule(all, f, l.Field, "rule", 1, 1, ObjectPath{c.report.Name, l.Version, l.Path})
 	}
 	for i := range c.report.Versions {

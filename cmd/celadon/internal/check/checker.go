@@ -3,11 +3,13 @@ package check
 import (
 	"context"
 	"io"
+	"slices"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/converter"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/engine"
@@ -51,8 +53,9 @@ func (a *run) newChecker(ctx context.Context, o *Options, paths []string, client
 	if err != nil {
 		return nil, err
 	}
-	from := o.selection()
-	after := func(wait func(), yield func(input.Chunk) bool) { from.Scan(a.Stdin, o.CRDs, wait, yield) }
+	from, crdPaths := o.selection(), o.crdPaths(paths)
+	c.Kustomizations, c.Among = resource.NewKustomizations(slices.Concat(paths, crdPaths)...), o.among()
+	after := func(wait func(), yield func(input.Chunk) bool) { from.Scan(a.Stdin, crdPaths, wait, yield) }
 	switch {
 	case client != nil && len(o.CRDs) > 0:
 		after, c.Before, err = a.before(ctx, o, client, cfg)
@@ -68,7 +71,8 @@ func (a *run) newChecker(ctx context.Context, o *Options, paths []string, client
 	if client != nil && len(o.CRDs) == 0 {
 		c.CRDs, err = clusterCRDs(ctx, client, nil, verdict.Use{Vet: c.reviewer}, cfg)
 	} else {
-		c.CRDs, err = verdict.Read(ctx, after, o.CRDs, verdict.Use{Vet: c.reviewer, Optional: len(o.CRDs) == 0}, cfg)
+		use := verdict.Use{Vet: c.reviewer, Optional: len(o.policy.paths) > 0 && len(o.CRDs) == 0, Among: o.among(), Kustomizations: c.Kustomizations}
+		c.CRDs, err = verdict.Read(ctx, after, crdPaths, use, cfg)
 	}
 	if err != nil {
 		return nil, err
@@ -79,7 +83,7 @@ func (a *run) newChecker(ctx context.Context, o *Options, paths []string, client
 	if client != nil {
 		c.source = a.objectsOf(ctx, client, c)
 	}
-	c.Olds, err = a.readOld(ctx, o, paths, c.CRDs)
+	c.Olds, err = a.readOld(ctx, c, paths)
 	return c, err
 }
 

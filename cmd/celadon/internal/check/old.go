@@ -11,8 +11,10 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 )
 
-// readOld reads the old objects of --old and --base.
-func (a *run) readOld(ctx context.Context, o *Options, paths []string, crds *verdict.CRDs) (*verdict.Olds, error) {
+// readOld reads the old objects of --old and --base. The kustomizations of today determine which files of the revision
+// are patches.
+func (a *run) readOld(ctx context.Context, c *checker, paths []string) (*verdict.Olds, error) {
+	o, crds := c.options, c.CRDs
 	olds := verdict.NewOlds()
 	olds.WithoutCRD = len(o.policy.paths) > 0
 	read := func(doc *input.Document) verdict.Old {
@@ -34,7 +36,7 @@ func (a *run) readOld(ctx context.Context, o *Options, paths []string, crds *ver
 			return ctx.Err()
 		}
 		chunk.Each(func(doc *input.Document) bool {
-			if verdict.Ignored(doc, paths) {
+			if verdict.Ignored(doc, paths) || !slices.Contains(paths, doc.File) && c.Kustomizations.IsPatch(doc.File) {
 				return true
 			}
 			old := verdict.ReadOld(doc)

@@ -54,7 +54,7 @@ type Options struct {
 // Flags adds the flags of celadon check to f.
 func (o *Options) Flags(f *pflag.FlagSet) {
 	f.SortFlags = false
-	f.StringArrayVar(&o.CRDs, "crd", nil, "read CRDs from `PATH`: a file, a folder, or - (repeatable)")
+	f.StringArrayVar(&o.CRDs, "crd", nil, "read CRDs from `PATH`: a file, a folder, or - (repeatable; default: OBJECTS)")
 	f.StringArrayVar(&o.Olds, "old", nil, "read old objects from `PATH`: a file, a folder, or - (repeatable)")
 	f.StringArrayVar(&o.Exclude, "exclude", nil, "in folders, skip files that match `GLOB`: a name, or a path if it contains / (repeatable)")
 	f.StringVar(&o.Base, "base", "", "read the old objects from OBJECTS at a git `REV`")
@@ -116,7 +116,7 @@ func (o *Options) checkReport() error {
 // Check returns an error if the flags are invalid.
 func (o *Options) Check(paths []string) error {
 	switch {
-	case len(o.CRDs) == 0 && !o.Cluster.On && len(o.policy.paths) == 0:
+	case len(o.crdPaths(paths)) == 0 && !o.Cluster.On && len(o.policy.paths) == 0:
 		return errors.New("no CRD given: use --crd PATH (see celadon check --help)")
 	case !slices.Contains([]string{"", "status", "scale"}, o.Subresource):
 		return fmt.Errorf("--subresource %q: want status or scale", o.Subresource)
@@ -172,6 +172,20 @@ func (o *Options) Check(paths []string) error {
 		return err
 	}
 	return o.checkParts()
+}
+
+// among reports whether the CRDs are searched among the objects.
+func (o *Options) among() bool {
+	return len(o.CRDs) == 0 && !o.Cluster.On && !o.Pipe && len(o.CRDOlds) == 0
+}
+
+// crdPaths returns the paths at and below which CRDs are searched. Without --crd, these are the paths of the objects,
+// other than standard input, which can be read only once.
+func (o *Options) crdPaths(paths []string) []string {
+	if !o.among() {
+		return o.CRDs
+	}
+	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return path == "-" })
 }
 
 // upgrades reports whether objects are decided by an old and a new CRD.

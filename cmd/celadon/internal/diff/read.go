@@ -47,7 +47,9 @@ func read(ctx context.Context, s command.Streams, o *Options, paths []string, cl
 	if o.Base != "" {
 		err := gitrevision.Read(ctx, o.Base, paths, func(chunk input.Chunk) error {
 			chunk.Each(func(doc *input.Document) bool {
-				both.add(one(doc, paths), o.Base+": ", true)
+				for _, crd := range resource.Definitions(doc) {
+					both.add(one(crd, paths), o.Base+": ", true)
+				}
 				return true
 			})
 			return ctx.Err()
@@ -61,10 +63,10 @@ func read(ctx context.Context, s command.Streams, o *Options, paths []string, cl
 		before bool
 	}{{from, true}, {to, false}} {
 		decode := func(doc *input.Document) *definition { return one(doc, side.paths) }
-		err := batch.All(ctx, s.Stdin, side.paths, decode, func(d *definition) error {
+		err := batch.From(resource.Files(s.Stdin, side.paths), decode, func(d *definition) error {
 			both.add(d, "", side.before)
 			return nil
-		})
+		}).Run(ctx)
 		if err != nil {
 			return nil, err
 		}

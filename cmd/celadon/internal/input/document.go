@@ -24,6 +24,8 @@ type Document struct {
 
 	// Object is the decoded object. It is nil if Err is set.
 	Object map[string]any
+	// Original is the object in the file, if Object was derived from it.
+	Original map[string]any
 	// Raw is the object's JSON if it has duplicate keys, which Object cannot represent. It is nil
 	// otherwise.
 	Raw []byte
@@ -53,6 +55,13 @@ func (d *Document) Named() Identity {
 func (d *Document) Complete(apiVersion, kind string) {
 	d.Object["apiVersion"], d.Object["kind"] = apiVersion, kind
 	d.json = nil
+}
+
+// Derived returns a document with the source of d and an object that was derived from that of d.
+func (d *Document) Derived(object map[string]any) *Document {
+	out := *d
+	out.Original, out.Object, out.json, out.named = d.Object, object, nil, Identity{}
+	return &out
 }
 
 // Location returns the document's location for messages, as file:line.
@@ -89,6 +98,18 @@ var ErrNoObject = errors.New("not a Kubernetes object: want a mapping with apiVe
 // Each decodes the chunk's documents, in order, until yield returns false. It reports whether yield
 // returned true for all of them.
 func (c Chunk) Each(yield func(*Document) bool) bool {
+	if c.Expand != nil {
+		expand, each := c.Expand, yield
+		c.Expand = nil
+		yield = func(d *Document) bool {
+			for _, one := range expand(d) {
+				if !each(one) {
+					return false
+				}
+			}
+			return true
+		}
+	}
 	if c.Skip != nil {
 		if seen := c.scanIdentity(); seen != nil {
 			d := c.document(nil)

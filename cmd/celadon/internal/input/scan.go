@@ -17,6 +17,8 @@ type Chunk struct {
 	// names. If it returns true, the object is not decoded, and Each yields that document. Skip is
 	// not called if these fields cannot be read without decoding.
 	Skip func(*Document) bool
+	// Expand, if set, returns the documents that Each yields instead of a document.
+	Expand func(*Document) []*Document
 
 	form         form
 	index, item  int

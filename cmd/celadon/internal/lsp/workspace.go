@@ -1,7 +1,6 @@
 package lsp
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
@@ -158,7 +158,7 @@ func (s *server) folderOf(path string) (root, rel string) {
 
 // readCRDs returns the CRDs of a file on disk.
 func readCRDs(name string, data []byte) (reads []read) {
-	if !bytes.Contains(data, []byte("CustomResourceDefinition")) {
+	if !resource.MayDefine(data) {
 		return nil
 	}
 	t := &text{bytes: data}
@@ -170,8 +170,10 @@ func readCRDs(name string, data []byte) (reads []read) {
 		if p.documentType != crd {
 			continue
 		}
-		if c := newCRDPart(p.doc); c.read.CRD != nil {
-			reads = append(reads, c.known(name))
+		for _, doc := range append([]*input.Document{p.doc}, p.also...) {
+			if c := newCRDPart(doc); c.read.CRD != nil {
+				reads = append(reads, c.known(name))
+			}
 		}
 	}
 	return reads

@@ -8,10 +8,12 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/repl"
@@ -36,10 +38,10 @@ func (h *host) load(ctx context.Context, path string) (docs []repl.Document, err
 	if err := command.CheckPaths(h.given, path); err != nil {
 		return nil, err
 	}
-	err = batch.All(ctx, h.Stdin, []string{path}, editable, func(e editableRead) error {
+	err = batch.From(resource.Files(h.Stdin, []string{path}), editable, func(e editableRead) error {
 		docs = append(docs, e.doc)
 		return e.err
-	})
+	}).Run(ctx)
 	return docs, err
 }
 
@@ -53,8 +55,20 @@ func editable(d *input.Document) editableRead {
 	if err != nil {
 		return editableRead{err: fmt.Errorf("%s: %w", d.Location(), err)}
 	}
+	if d.Original != nil {
+		return generated(d, data)
+	}
 	text, line, inList := d.Source()
 	return editableRead{doc: repl.Document{File: d.File, Text: text, Line: line, InList: inList, Item: d.Item, JSON: data}}
+}
+
+// generated returns a generated CRD. Its name is not that of the file, because saving it must not replace the original.
+func generated(d *input.Document, data []byte) editableRead {
+	text, err := yaml.JSONToYAML(data)
+	if err != nil {
+		return editableRead{err: fmt.Errorf("%s: %w", d.Location(), err)}
+	}
+	return editableRead{doc: repl.Document{File: d.File + "#" + d.Identity().Name + ".yaml", Text: text, Line: 1, JSON: data}}
 }
 
 // filesBelow returns the paths with a prefix that are folders or may contain objects.

@@ -35,7 +35,7 @@ func All[T any](ctx context.Context, s command.Streams, paths []string, decode f
 		}
 		return one{crd, err}
 	}
-	err = batch.All(ctx, s.Stdin, paths, read, func(r one) error {
+	err = batch.From(Files(s.Stdin, paths), read, func(r one) error {
 		switch {
 		case r.err != nil:
 			broken = true
@@ -44,7 +44,7 @@ func All[T any](ctx context.Context, s command.Streams, paths []string, decode f
 			crds = append(crds, r.crd)
 		}
 		return nil
-	})
+	}).Run(ctx)
 	switch {
 	case err != nil || len(crds) > 0:
 		return crds, broken, err

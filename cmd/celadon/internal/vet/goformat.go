@@ -52,6 +52,9 @@ func (p goText) report(r *goRun) error {
 	var b strings.Builder
 	for i := range r.findings {
 		f := &r.findings[i]
+		if p.quiet && f.level != markervet.Error {
+			continue
+		}
 		head := untrusted.Sprintf("%s:%d:%d", f.at.File, f.at.Line, f.at.Column)
 		switch {
 		case f.at.Line == 0:
@@ -72,6 +75,10 @@ func (p goText) report(r *goRun) error {
 		for _, line := range f.lines() {
 			p.line(&b, 8, untrusted.Line(line))
 		}
+	}
+	if p.quiet {
+		_, err := p.out.Write([]byte(b.String()))
+		return err
 	}
 	for _, one := range r.crds {
 		one.oneLine(p.textPrinter, &b)

@@ -1,6 +1,7 @@
 package vet
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -26,6 +27,7 @@ type Options struct {
 	Output      string
 	Explain     bool
 	All         bool
+	Quiet       bool
 	Find        bool
 	Fix, DryRun bool
 	NoLints     []string
@@ -51,6 +53,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringVarP(&o.Output, "output", "o", "text", "report format: text, json, junit, sarif, or github")
 	f.BoolVar(&o.Explain, "explain", false, "explain the cost of every rule")
 	f.BoolVar(&o.All, "all", false, "in text: show every rule, not only the most expensive ones")
+	f.BoolVarP(&o.Quiet, "quiet", "q", false, "print only errors: in text only the output of kubectl, in other formats no warnings, lints, and advice")
 	f.BoolVar(&o.Find, "find", false, "also search for objects on which a rule fails to evaluate, and for proofs that a rule rejects nothing (takes seconds per CRD)")
 	f.BoolVar(&o.Fix, "fix", false, "set the suggested bounds in the files and show the changes; with --find, also guard rules that fail (see docs/fix.md)")
 	f.BoolVar(&o.DryRun, "dry-run", false, "with --fix: write nothing; exit with 1 if there is something to fix")
@@ -71,6 +74,9 @@ func (o *Options) vetConfig() (vet.Config, error) {
 		case !slices.Contains(LintNames(), name):
 			return cfg, fmt.Errorf("--no-lint %q: want one of %s", name, strings.Join(LintNames(), ", "))
 		}
+	}
+	if o.Quiet && (o.Output == "json" || o.All || o.Explain) {
+		return cfg, errors.New("--quiet: prints only errors: do not set -o json, --all, or --explain")
 	}
 	return cfg, cfg.Check()
 }
@@ -100,11 +106,14 @@ func (o *Options) printer(terminal, to io.Writer) (printer, error) {
 	out := untrusted.NewWriter(to) // for every format, as in print.New
 	switch o.Output {
 	case "text":
-		return newText(terminal, out, o.All), nil
+		return newText(terminal, out, o), nil
 	case "json":
 		return &jsonPrinter{out: out, kubeVersion: v.String()}, nil
 	}
 	if list := print.NewList(o.Output, out, "celadon vet", command.Version()); list != nil {
+		if o.Quiet {
+			list = errorList{list}
+		}
 		return &listPrinter{list}, nil
 	}
 	return nil, fmt.Errorf("--output %q: want text, json, junit, sarif, or github", o.Output)

@@ -14,8 +14,11 @@ import (
 )
 
 func (p *textPrinter) policy(one *vettedPolicy) error {
+	if p.quiet && one.accepted() {
+		return nil
+	}
 	var b strings.Builder
-	if p.written {
+	if p.written && !p.quiet {
 		b.WriteByte('\n')
 	}
 	p.written = true
@@ -32,7 +35,13 @@ func (p *textPrinter) policy(one *vettedPolicy) error {
 		untrusted.Fprintf(&b, "%s%s\n", head, p.out.Paint(untrusted.Red, "rejected"))
 	}
 	for _, f := range one.findings(p.excerpt()) {
-		p.policyFinding(&b, &f)
+		if !p.quiet || f.level == "error" {
+			p.policyFinding(&b, &f)
+		}
+	}
+	if p.quiet {
+		_, err := io.WriteString(p.out, b.String())
+		return err
 	}
 	if n := one.harmless(); n > 0 {
 		p.line(&b, 2, untrusted.Safe("the server also prints "+phrase.Count(n, "type warning")+" without effect (-o json has them)"))

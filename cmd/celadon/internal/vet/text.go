@@ -19,26 +19,33 @@ import (
 type textPrinter struct {
 	out *untrusted.Writer
 	all bool
+	// quiet is set if only errors are written.
+	quiet bool
 	// width is the line width; 0 is unlimited.
 	width   int
 	written bool
 }
 
-func newText(terminal io.Writer, out *untrusted.Writer, all bool) *textPrinter {
+func newText(terminal io.Writer, out *untrusted.Writer, o *Options) *textPrinter {
 	out.Colors = command.Color(terminal)
-	p := &textPrinter{out: out, all: all}
+	p := &textPrinter{out: out, all: o.All, quiet: o.Quiet}
 	p.width, _ = command.Width(terminal)
 	return p
 }
 
 func (p *textPrinter) crd(one *vetted) error {
 	var b strings.Builder
-	if p.written {
+	if p.written && !p.quiet {
 		b.WriteByte('\n')
 	}
 	p.written = true
 	if one.problem != nil {
 		untrusted.Fprintf(&b, "%s: %s\n", one.doc.Location(), one.problem.Error())
+		_, err := io.WriteString(p.out, b.String())
+		return err
+	}
+	if p.quiet {
+		p.quietVerdict(&b, one)
 		_, err := io.WriteString(p.out, b.String())
 		return err
 	}
@@ -158,10 +165,12 @@ func (p *textPrinter) lints(b *strings.Builder, one *vetted) {
 		l := &one.lints[i]
 		p.line(b, 2, untrusted.Sprintf("lint %s: %s", p.out.Paint(untrusted.Yellow, untrusted.Line(l.Name)), l.Message))
 		if at.Line > 0 {
-			at.Field = phrase.Rule(l.Path, l.Index)
+			if l.Rule != "" {
+				at.Field = phrase.Rule(l.Path, l.Index)
+			}
 			at.Show(b)
 		}
-		if !strings.Contains(at.Excerpt.Line, l.Rule) {
+		if l.Rule != "" && !strings.Contains(at.Excerpt.Line, l.Rule) {
 			p.rule(b, l.Rule)
 		}
 		p.shown(b, l)
@@ -247,6 +256,9 @@ func (p *textPrinter) needs(b *strings.Builder, r *vet.Report) {
 }
 
 func (p *textPrinter) end(s *summary) error {
+	if p.quiet {
+		return nil
+	}
 	_, err := fmt.Fprintln(p.out, s)
 	return err
 }

@@ -74,7 +74,7 @@ func Run(ctx context.Context, streams command.Streams, o *Options, paths []strin
 		return err
 	}
 	sum, policies := summary{}, policyVetter{vetter: v, options: o}
-	err = batch.Parallel(streams.Stdin, paths, v.foundAll(ctx, paths), func(one *vetted) error {
+	err = batch.From(resource.Files(streams.Stdin, paths), v.foundAll(ctx, paths), func(one *vetted) error {
 		switch {
 		case ctx.Err() != nil:
 			return batch.ErrStopped
@@ -128,7 +128,7 @@ func newVetter(ctx context.Context, streams command.Streams, o *Options) (*vette
 	}
 	var locations []string
 	var crds []*apiextensionsv1.CustomResourceDefinition
-	err = batch.All(ctx, streams.Stdin, o.Olds, readOld, func(r oldRead) error {
+	err = batch.From(resource.Files(streams.Stdin, o.Olds), readOld, func(r oldRead) error {
 		if r.err != nil {
 			return fmt.Errorf("--old: %s: %w", r.location, r.err)
 		}
@@ -136,7 +136,7 @@ func newVetter(ctx context.Context, streams command.Streams, o *Options) (*vette
 			locations, crds = append(locations, r.location), append(crds, r.crd)
 		}
 		return nil
-	})
+	}).Run(ctx)
 	var errs *catalog.Errors
 	if err == nil && errors.As(v.olds.Apply(crds, nil), &errs) {
 		again := errs.Errors[0]

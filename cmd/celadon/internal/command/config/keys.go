@@ -98,6 +98,7 @@ var keys = map[string]map[string]Class{
 
 		"old":     ByHand,
 		"no-lint": ByHand,
+		"quiet":   ByHand, // hides lints
 		"fix":     ByHand,
 		"dry-run": ByHand,
 

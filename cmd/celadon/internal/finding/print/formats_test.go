@@ -3,6 +3,7 @@ package print
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -86,7 +87,8 @@ func TestGitHub(t *testing.T) {
 	var b strings.Builder
 	title, file := "t: 100%,\n%0A", "a,b:c%25 \r\n.yaml"
 	f := finding.Finding{Level: "error", At: finding.Location{File: file, Line: 3, Column: 4}, Title: title, Note: untrusted.Text(nasty)}
-	if err := (githubPrinter{untrusted.NewWriter(&b)}).annotate(&f); err != nil {
+	p := newGitHub(untrusted.NewWriter(&b))
+	if err := errors.Join(p.annotate(&f), p.End(End{})); err != nil {
 		t.Fatal(err)
 	}
 	c, err := parseCommand(strings.TrimSuffix(b.String(), "\n"))

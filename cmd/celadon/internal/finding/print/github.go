@@ -3,17 +3,45 @@ package print
 import (
 	"fmt"
 	"io"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
+// How it works. GitHub shows only the first ten annotations of a step, so the order matters: errors come before warnings,
+// and the first annotation of each problem before its repetitions. The annotations are therefore held until the end. If
+// there are too many, those held so far are sorted and written, and the rest is written in the order of the input.
+
+// These limit the annotations that are held.
+const (
+	maxHeld      = 2000
+	maxHeldBytes = 4 << 20
+)
+
 // githubPrinter writes workflow commands, which GitHub shows as annotations in a pull request. See
 // https://docs.github.com/en/actions/reference/workflow-commands-for-github-actions.
-type githubPrinter struct{ w *untrusted.Writer }
+type githubPrinter struct {
+	w     *untrusted.Writer
+	held  []heldAnnotation
+	bytes int             // of held
+	seen  map[string]bool // the problems of held annotations
+	full  bool            // annotations are no longer held
+}
 
-func (p githubPrinter) Add(r finding.Result) error {
+// A heldAnnotation is a workflow command that is not written yet.
+type heldAnnotation struct {
+	command, text string
+	rank          int
+}
+
+func newGitHub(w *untrusted.Writer) *githubPrinter {
+	return &githubPrinter{w: w, seen: map[string]bool{}}
+}
+
+func (p *githubPrinter) Add(r finding.Result) error {
 	for f := range r.Findings {
 		if f.Known {
 			continue
@@ -25,7 +53,65 @@ func (p githubPrinter) Add(r finding.Result) error {
 	return nil
 }
 
-func (p githubPrinter) annotate(f *finding.Finding) error {
+// annotate holds the annotation of a finding, or writes it if too many are held.
+func (p *githubPrinter) annotate(f *finding.Finding) error {
+	a := newAnnotation(f)
+	if p.full {
+		return p.w.Command(a.command, a.text)
+	}
+	problem := problemOf(f)
+	if a.rank = 2 * rankOf(f.Level); p.seen[problem] {
+		a.rank++
+	}
+	p.seen[problem] = true
+	p.held = append(p.held, a)
+	if p.bytes += len(a.text) + len(problem); len(p.held) < maxHeld && p.bytes < maxHeldBytes {
+		return nil
+	}
+	p.full = true
+	return p.flush()
+}
+
+// flush writes the held annotations, the most useful first.
+func (p *githubPrinter) flush() error {
+	slices.SortStableFunc(p.held, func(a, b heldAnnotation) int { return a.rank - b.rank })
+	for _, a := range p.held {
+		if err := p.w.Command(a.command, a.text); err != nil {
+			return err
+		}
+	}
+	p.held, p.seen, p.bytes = nil, map[string]bool{}, 0
+	return nil
+}
+
+// rankOf returns the order of a level, from 0 for errors.
+func rankOf(level string) int {
+	switch level {
+	case "error":
+		return 0
+	case "warning":
+		return 1
+	}
+	return 2
+}
+
+var indexes = regexp.MustCompile(`\[[^\]]*\]`)
+
+// problemOf returns a key for a problem. In objects, findings of the same rule, or of the same check of a kind's field,
+// are repetitions. Elsewhere, findings with the same text are.
+func problemOf(f *finding.Finding) string {
+	what := []string{f.Level, f.ID}
+	switch isObject := len(f.Subject) >= 5 && f.Subject[2] != "CustomResourceDefinition"; {
+	case isObject && f.Rule != nil:
+	case isObject && f.At.Field != "":
+		what = append(what, f.Subject[2], indexes.ReplaceAllString(f.At.Field, "[]"))
+	default:
+		what = append(what, string(f.Note))
+	}
+	return strings.Join(what, "\x00")
+}
+
+func newAnnotation(f *finding.Finding) heldAnnotation {
 	level := f.Level
 	if level == "note" {
 		level = "notice"
@@ -40,7 +126,7 @@ func (p githubPrinter) annotate(f *finding.Finding) error {
 	}
 	text := untrusted.Text(string(f.Note)) // a runner may print its lines
 	fmt.Fprintf(&b, ",title=%s::%s", escapeProperty(string(untrusted.Line(f.Title))), escapeData(string(text)))
-	return p.w.Command("::"+level+" ", b.String())
+	return heldAnnotation{command: "::" + level + " ", text: b.String()}
 }
 
 var dataEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
@@ -51,7 +137,10 @@ var propertyEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", 
 
 func escapeProperty(s string) string { return propertyEscapes.Replace(s) }
 
-func (p githubPrinter) End(e End) error {
+func (p *githubPrinter) End(e End) error {
+	if err := p.flush(); err != nil {
+		return err
+	}
 	_, err := io.WriteString(p.w, e.Text)
 	return err
 }

@@ -16,8 +16,7 @@ import (
 // Objects returns a Printer that adds the findings of objects and CRDs to a list. If strictKinds is
 // set, an object without a CRD is a finding.
 func Objects(list List, strictKinds bool) Printer {
-	_, annotates := list.(githubPrinter)
-	return &objectPrinter{list, object{strictKinds: strictKinds, warningsFirst: annotates}}
+	return &objectPrinter{list, object{strictKinds: strictKinds}}
 }
 
 type objectPrinter struct {
@@ -52,16 +51,11 @@ func Findings(o *finding.Object) iter.Seq[finding.Finding] { return object{Objec
 // object is an object with the options for its findings.
 type object struct {
 	*finding.Object
-	strictKinds   bool
-	warningsFirst bool // as in text, for annotations
+	strictKinds bool
 }
 
 func (o object) findings(yield func(finding.Finding) bool) {
-	if o.warningsFirst {
-		_ = o.warned(yield) && o.errors(yield)
-	} else {
-		_ = o.errors(yield) && o.warned(yield)
-	}
+	_ = o.errors(yield) && o.warned(yield)
 }
 
 // finding returns a finding about the whole object.
@@ -78,7 +72,11 @@ func (o object) finding(id, description, level, text, title string, note untrust
 
 func (o object) warned(yield func(finding.Finding) bool) bool {
 	for _, warning := range o.Warnings {
-		if !yield(o.finding("warning", "A warning of the API server", "warning", warning, title(o.Object), Sentence(warning))) {
+		text, note := warning, Sentence(warning)
+		if o.Ratcheted(warning) {
+			text, note = text+"\n"+finding.AlreadySo, note+"\n"+finding.AlreadySo
+		}
+		if !yield(o.finding("warning", "A warning of the API server", "warning", text, title(o.Object), note)) {
 			return false
 		}
 	}

@@ -93,7 +93,7 @@ func NewList(format string, w *untrusted.Writer, command, version string) List {
 	case "sarif":
 		return newSARIF(w, version)
 	case "github":
-		return githubPrinter{w}
+		return newGitHub(w)
 	}
 	return nil
 }

@@ -83,6 +83,9 @@ func warnings(o *finding.Object) (lines untrusted.Safe) {
 func (p *textPrinter) valid(b *strings.Builder, o *finding.Object) {
 	if (b.Len() > 0 || len(o.Policies) > 0) && !p.Quiet {
 		untrusted.Fprintf(b, "  --> %s\n", place(o))
+		if slices.ContainsFunc(o.Warnings, o.Ratcheted) {
+			untrusted.Fprintf(b, "        %s %q: %s\n", o.Kind, o.Name, finding.AlreadySo)
+		}
 		ShowPolicies(b, o)
 	}
 	if p.Verbose {

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"reflect"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/preview"
 	"github.com/celadon-cel/celadon/x/analysis/compare"
@@ -27,19 +30,40 @@ func withoutCopies(given []crdRead) (kept []crdRead) {
 	return kept
 }
 
-// differsFrom returns the error for a CRD that has the name of an earlier one.
-func (r crdRead) differsFrom(given []crdRead) error {
+// reportConflicts makes CRDs that differ from an earlier CRD of their name undecided, and the objects of their kinds, too.
+func (d *CRDs) reportConflicts(conflicts, given []crdRead, use Use) {
+	d.conflicts = map[schema.GroupKind]string{}
+	for _, r := range conflicts {
+		problem := r.differsFrom(given)
+		if use.Before {
+			d.Problems = append(d.Problems, fmt.Errorf("%s: %s", r.Location, problem))
+			continue
+		}
+		if r.vetted == nil {
+			r.vetted = &CRDVerdict{report: &finding.CRD{File: r.file, Line: r.line, Name: r.CRD.Name, Accepted: true, Causes: []finding.Cause{}}}
+			d.Verdicts = append(d.Verdicts, r.vetted)
+		}
+		r.vetted.conflict = problem
+		kind := schema.GroupKind{Group: r.CRD.Spec.Group, Kind: r.CRD.Spec.Names.Kind}
+		if _, ok := d.conflicts[kind]; !ok {
+			d.conflicts[kind] = fmt.Sprintf("is undecided: the CRD %s in %s differs from another one: see there", r.CRD.Name, r.Location)
+		}
+	}
+}
+
+// differsFrom returns the error about a CRD that has the name of an earlier one.
+func (r crdRead) differsFrom(given []crdRead) string {
 	for _, other := range given {
 		if other.CRD.Name != r.CRD.Name {
 			continue
 		}
 		for c := range compare.Values(decoded(other), decoded(r)) {
-			return fmt.Errorf("%s: %s differs from the one in %s at spec.%s (%s, there %s): keep one of them",
-				r.Location, r.CRD.Name, other.Location, engine.FormatPath(c.Path), shortValue(c.After, c.Removed), shortValue(c.Before, c.Added))
+			return fmt.Sprintf("differs from the one in %s at spec.%s (%s, there %s): keep one of them, or skip one with --exclude",
+				other.Location, engine.FormatPath(c.Path), shortValue(c.After, c.Removed), shortValue(c.Before, c.Added))
 		}
 		break
 	}
-	return fmt.Errorf("%s: %s is a duplicate: keep one of them", r.Location, r.CRD.Name)
+	return "is a duplicate: keep one of them"
 }
 
 // maxDifference limits the length of a value in a message.

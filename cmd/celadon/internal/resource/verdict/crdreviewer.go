@@ -38,6 +38,8 @@ type CRDVerdict struct {
 	report *finding.CRD // nil until the verdict is computed
 	doc    *input.Document
 	data   []byte
+	// conflict is set if the CRD differs from another CRD of its name.
+	conflict string
 }
 
 // soon computes the verdict on a CRD, or keeps the data that is needed to compute it later.
@@ -56,10 +58,14 @@ func (j *CRDReviewer) soon(ctx context.Context, doc *input.Document, data []byte
 // Report returns the verdict, or nil if the context is canceled. By must be the reviewer that read
 // the CRD.
 func (v *CRDVerdict) Report(ctx context.Context, by *CRDReviewer) *finding.CRD {
-	if v.report != nil {
-		return v.report
+	report := v.report
+	if report == nil {
+		report = by.review(ctx, v.doc, v.data)
 	}
-	return by.review(ctx, v.doc, v.data)
+	if report != nil && report.Accepted && v.conflict != "" {
+		report.Accepted, report.Undecided, report.Problem = false, true, v.conflict
+	}
+	return report
 }
 
 // ReviewCRD returns the API server's verdict on creating a CRD, or on replacing old by it if old is

@@ -35,6 +35,10 @@ type CRDs struct {
 	catalog *catalog.Catalog
 	byEntry map[*catalog.Entry]*Definition
 	charts  charts
+	// conflicts holds the error about each kind that CRDs of the same name define differently.
+	conflicts map[schema.GroupKind]string
+	// lost is set if a document that may be a CRD cannot be decoded.
+	lost bool
 }
 
 // Namespaced returns whether the kind of each CRD is namespaced.
@@ -69,6 +73,10 @@ type Use struct {
 	Before bool         // they are the CRDs before an update that is vetted
 	// Optional is set if there need not be any.
 	Optional bool
+	// Among is set if the CRDs are among the objects. Documents that cannot be decoded are then reported with the objects.
+	Among bool
+	// Kustomizations, if not nil, determines which files are patches.
+	Kustomizations *resource.Kustomizations
 }
 
 // Read reads the CRDs of a source without compiling them. The paths in named were named by the user
@@ -87,11 +95,11 @@ func Read(ctx context.Context, source batch.Source, named []string, use Use, cfg
 		}
 		return readCRD(ctx, doc, named, &t, use)
 	}
-	err := batch.From(source, read, func(r crdRead) error {
+	err := batch.From(resource.Sourced(source), read, func(r crdRead) error {
 		if r.vetted != nil {
 			d.Verdicts = append(d.Verdicts, r.vetted)
 		}
-		if r.CRD == nil && r.Err == nil {
+		if d.lost = d.lost || r.lost; r.CRD == nil && r.Err == nil {
 			return nil
 		}
 		found++
@@ -102,9 +110,13 @@ func Read(ctx context.Context, source batch.Source, named []string, use Use, cfg
 		return nil
 	}).Run(ctx)
 	if found == 0 && err == nil && !use.Optional {
-		d.Problems = append(d.Problems, noCRD(named))
+		problem := noCRD(named)
+		if use.Among {
+			problem = fmt.Errorf("no CRD given: use --crd PATH: %w", problem)
+		}
+		d.Problems = append(d.Problems, problem)
 	}
-	d.add(given)
+	d.reportConflicts(d.add(given), given, use)
 	return d, err
 }
 
@@ -117,19 +129,25 @@ type crdRead struct {
 	resource.Read
 	complete *apiextensionsv1.CustomResourceDefinition // see Definition
 	vetted   *CRDVerdict                               // nil unless the CRD is vetted
+	lost     bool                                      // the document cannot be decoded, which is reported elsewhere
+	file     string
+	line     int
 }
 
 // readCRD reads the CRD in a document. It skips documents of other kinds. Below folders, it also
 // skips documents that are not objects, and patches of CRDs.
 func readCRD(ctx context.Context, doc *input.Document, named []string, t *templates, use Use) crdRead {
 	resource.Complete(doc)
-	if isBelowFolder(doc, named) && noObject(doc) != "" {
+	if isBelowFolder(doc, named) && (noObject(doc) != "" || use.Kustomizations.IsPatch(doc.File)) {
 		return crdRead{}
+	}
+	if use.Among && doc.Err != nil {
+		return crdRead{lost: true}
 	}
 	if t.has(doc) {
 		return crdRead{Read: resource.Read{Location: doc.File, Err: errTemplate}}
 	}
-	read := crdRead{Read: resource.One(doc)}
+	read := crdRead{Read: resource.One(doc), file: doc.File, line: doc.Line}
 	if read.CRD == nil || read.Err != nil {
 		return read
 	}
@@ -153,8 +171,8 @@ func (d *CRDs) unreadable(r crdRead) {
 	d.Problems = append(d.Problems, problem)
 }
 
-// add puts the CRDs into the catalog.
-func (d *CRDs) add(given []crdRead) {
+// add puts the CRDs into the catalog. It returns the CRDs that differ from an earlier CRD of their name.
+func (d *CRDs) add(given []crdRead) (conflicts []crdRead) {
 	given = withoutCopies(given)
 	crds := make([]*apiextensionsv1.CustomResourceDefinition, len(given))
 	for i, r := range given {
@@ -166,7 +184,7 @@ func (d *CRDs) add(given []crdRead) {
 		for _, e := range errs.Errors {
 			failed[e.Index] = true
 			if errors.Is(e, catalog.ErrTwice) {
-				d.Problems = append(d.Problems, given[e.Index].differsFrom(given))
+				conflicts = append(conflicts, given[e.Index])
 			} else {
 				d.Problems = append(d.Problems, fmt.Errorf("%s: %w", given[e.Index].Location, e))
 			}
@@ -179,6 +197,7 @@ func (d *CRDs) add(given []crdRead) {
 			d.All = append(d.All, def)
 		}
 	}
+	return conflicts
 }
 
 // find returns the compiled definition of a kind, or nil if the kind has no usable CRD.

@@ -14,6 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/conversion"
 	"github.com/celadon-cel/celadon/x/policyrequest"
@@ -28,6 +29,10 @@ type Config struct {
 	Validation string
 	// Subresource is status, scale, or "".
 	Subresource string
+	// Kustomizations, if not nil, determines which files below folders are patches instead of objects.
+	Kustomizations *resource.Kustomizations
+	// Among is set if the CRDs are among the documents. They are then not counted as objects.
+	Among bool
 	// Named lists the files that the user named, in contrast to files that were found below a folder.
 	Named []string
 	// Width is the width of excerpts; 0 means the default.
@@ -54,6 +59,9 @@ type Config struct {
 	Admission *Admission
 }
 
+// crdGroup is the group of CRDs.
+const crdGroup = "apiextensions.k8s.io"
+
 // A Decider decides documents. It is safe for concurrent use.
 type Decider struct {
 	Config
@@ -79,7 +87,9 @@ func (c *Decider) Problems() []error {
 }
 
 // Notes returns remarks about the input that do not affect the verdicts.
-func (c *Decider) Notes() []error { return append(c.CRDs.charts.notes(), c.charts.notes()...) }
+func (c *Decider) Notes() []error {
+	return slices.Concat(c.CRDs.charts.notes(), c.charts.notes(), c.Kustomizations.Notes())
+}
 
 // Decide returns the verdict on a document, or nil if the context is canceled.
 func (c *Decider) Decide(ctx context.Context, doc *input.Document) *finding.Object {
@@ -100,6 +110,10 @@ func (c *Decider) Decide(ctx context.Context, doc *input.Document) *finding.Obje
 			return rep
 		}
 	}
+	if isBelowFolder(doc, c.Named) && c.Kustomizations.IsPatch(doc.File) {
+		rep.Verdict, rep.Problem = finding.Ignored, "a patch of kustomize"
+		return rep
+	}
 	if c.charts.has(doc, c.Named) {
 		rep.Line, rep.Verdict, rep.Problem = 0, finding.Ignored, "a template of a Helm chart"
 		rep.Template = true
@@ -118,6 +132,14 @@ func (c *Decider) Decide(ctx context.Context, doc *input.Document) *finding.Obje
 	}
 	rep.Identity = id
 	if def == nil {
+		if problem := c.CRDs.conflicts[id.GroupKind()]; problem != "" && typed {
+			rep.Verdict, rep.Problem = finding.Undecided, problem
+			return rep
+		}
+		if c.Among && (id.Kind == resource.Kind && id.GroupKind().Group == crdGroup || resource.Generates(doc)) {
+			rep.Verdict, rep.Problem = finding.Ignored, "a definition: the objects are checked against it"
+			return rep
+		}
 		if c.Admission != nil && typed && c.decideBuiltin(ctx, doc, rep) {
 			return rep
 		}

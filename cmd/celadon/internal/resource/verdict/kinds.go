@@ -15,7 +15,7 @@ import (
 // missing one.
 func (c *Decider) unknownKind(rep *finding.Object) bool {
 	group, _, grouped := strings.Cut(rep.APIVersion, "/")
-	if !grouped || len(c.CRDs.Problems) > 0 || c.CRDs.catalog.Find(rep.GroupKind()) != nil {
+	if !grouped || c.CRDs.lost || len(c.CRDs.Problems) > 0 || c.CRDs.catalog.Find(rep.GroupKind()) != nil {
 		return false
 	}
 	var kinds []string

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
@@ -39,7 +40,9 @@ func gathered(side Side) *CRDs {
 	for i, r := range side.CRDs {
 		given[i].Read = r
 	}
-	d.add(given)
+	for _, r := range d.add(given) {
+		d.Problems = append(d.Problems, fmt.Errorf("%s: %s", r.Location, r.differsFrom(given)))
+	}
 	return d
 }
 

@@ -1,0 +1,250 @@
+package resource
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+)
+
+// A kustomization.yaml may be hostile, so the work that it causes is limited. Entries beyond a limit are not read: the
+// files that they list are checked as objects.
+const (
+	maxKustomization = 1 << 20 // bytes of a file
+	maxEntries       = 10_000  // entries of a file
+	maxAllEntries    = 200_000 // entries of all files
+	maxNamed         = 5       // paths in a note
+)
+
+// Kustomizations reads the kustomization.yaml files of folders, to distinguish patches from objects. It opens only
+// regular files below the folders. It is safe for concurrent use.
+type Kustomizations struct {
+	roots []string
+
+	mu      sync.Mutex
+	folders map[string]*kustomization // nil for a folder without one
+	entries int                       // in all files
+	ignored map[string]bool           // the patches that were found
+	outside map[string]bool           // the resources that are not below the roots
+}
+
+// NewKustomizations returns the kustomizations below roots, the paths that the user named.
+func NewKustomizations(roots ...string) *Kustomizations {
+	return &Kustomizations{
+		roots:   slices.DeleteFunc(slices.Clone(roots), func(path string) bool { return path == "-" }),
+		folders: map[string]*kustomization{}, ignored: map[string]bool{}, outside: map[string]bool{},
+	}
+}
+
+// A kustomization holds the files that a kustomization.yaml lists.
+type kustomization struct{ patches, resources map[string]bool }
+
+// IsPatch reports whether a file below a root is listed as a patch and not as a resource by the kustomization.yaml of its
+// folder or of a folder above it. Kustomize itself reads no patches from other folders.
+func (k *Kustomizations) IsPatch(file string) bool {
+	if k == nil {
+		return false
+	}
+	root := k.rootOf(file)
+	if root == "" {
+		return false
+	}
+	file = filepath.Clean(file)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	patch := false
+	for dir := filepath.Dir(file); ; dir = filepath.Dir(dir) {
+		if of := k.folder(root, dir); of != nil {
+			if of.resources[file] {
+				return false
+			}
+			patch = patch || of.patches[file]
+		}
+		if dir == filepath.Clean(root) || dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	if patch {
+		k.ignored[file] = true
+	}
+	return patch
+}
+
+// rootOf returns the root that contains a file, or "".
+func (k *Kustomizations) rootOf(file string) string {
+	for _, root := range k.roots {
+		if below, err := filepath.Rel(root, file); err == nil && below != "." && filepath.IsLocal(below) {
+			return root
+		}
+	}
+	return ""
+}
+
+// folder returns the kustomization of a folder, or nil. The caller holds the lock.
+func (k *Kustomizations) folder(root, dir string) *kustomization {
+	of, known := k.folders[dir]
+	if !known {
+		of = k.read(root, dir)
+		k.folders[dir] = of
+	}
+	return of
+}
+
+// read reads the kustomization.yaml of a folder. It returns nil if there is none, or if it cannot be read: check reports
+// that as it does for any other file.
+func (k *Kustomizations) read(root, dir string) *kustomization {
+	below, err := filepath.Rel(root, dir)
+	if err != nil {
+		return nil
+	}
+	folder, err := os.OpenRoot(root)
+	if err != nil {
+		return nil
+	}
+	defer folder.Close()
+	for _, name := range []string{"kustomization.yaml", "kustomization.yml", "Kustomization"} {
+		if data, err := readBelow(folder, filepath.Join(below, name)); err == nil {
+			return k.parse(filepath.Join(dir, name), data)
+		}
+	}
+	return nil
+}
+
+func readBelow(folder *os.Root, name string) ([]byte, error) {
+	f, err := input.Below(folder).Open(filepath.ToSlash(name))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || info.IsDir() {
+		return nil, fs.ErrInvalid
+	}
+	return input.ReadAll(f, maxKustomization)
+}
+
+// parse returns the files that a kustomization.yaml lists. It records resources that are not below the roots.
+func (k *Kustomizations) parse(file string, data []byte) *kustomization {
+	var object map[string]any
+	input.SplitText(file, data, func(c input.Chunk) bool {
+		return c.Each(func(doc *input.Document) bool {
+			object = doc.Object
+			return false // kustomize reads only one document
+		})
+	})
+	of := &kustomization{patches: map[string]bool{}, resources: map[string]bool{}}
+	left := min(maxEntries, maxAllEntries-k.entries)
+	dir := filepath.Dir(file)
+	for _, field := range []string{"patches", "patchesStrategicMerge", "patchesJson6902"} {
+		for _, entry := range entriesOf(object, field, &left) {
+			if path := listedPath(entry); filepath.IsLocal(path) {
+				of.patches[filepath.Join(dir, path)] = true
+			}
+		}
+	}
+	for _, field := range []string{"resources", "components", "bases"} {
+		for _, entry := range entriesOf(object, field, &left) {
+			path := listedPath(entry)
+			switch {
+			case path == "":
+			case k.isBelow(dir, path):
+				of.resources[filepath.Join(dir, path)] = true
+			default:
+				k.outside[file+": "+path] = true
+			}
+		}
+	}
+	k.entries += len(of.patches) + len(of.resources)
+	return of
+}
+
+// entriesOf returns at most *left entries of a list, and reduces *left.
+func entriesOf(object map[string]any, field string, left *int) []any {
+	list, _ := object[field].([]any)
+	list = list[:min(len(list), max(0, *left))]
+	*left -= len(list)
+	return list
+}
+
+// listedPath returns the path of an entry, or "" for an inline patch.
+func listedPath(entry any) string {
+	if object, ok := entry.(map[string]any); ok {
+		entry = object["path"]
+	}
+	path, _ := entry.(string)
+	if strings.ContainsAny(path, "\n\x00") {
+		return ""
+	}
+	return path
+}
+
+// isBelow reports whether a path that a kustomization.yaml in dir lists is below a root. A URL is not.
+func (k *Kustomizations) isBelow(dir, path string) bool {
+	if filepath.IsAbs(path) || isRemote(path) {
+		return false
+	}
+	abs, err := filepath.Abs(filepath.Join(dir, path))
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(k.roots, func(root string) bool {
+		root, err := filepath.Abs(root)
+		if err != nil {
+			return false
+		}
+		below, err := filepath.Rel(root, abs)
+		return err == nil && filepath.IsLocal(below)
+	})
+}
+
+// isRemote reports whether kustomize downloads a resource: a URL, git@host:path, or host/path?ref=revision.
+func isRemote(path string) bool {
+	host, _, _ := strings.Cut(path, "/")
+	return strings.Contains(path, "://") || strings.Contains(host, ":") || strings.Contains(path, "?ref=") || host == "github.com"
+}
+
+// Notes returns a line about the ignored patches, and a line about the resources that are not below the roots.
+func (k *Kustomizations) Notes() (notes []error) {
+	if k == nil {
+		return nil
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if n := len(k.ignored); n > 0 {
+		notes = append(notes, fmt.Errorf("%s of kustomize ignored: check the output of kustomize build to check the patched objects (%s)",
+			phrase.Count(n, "patch file"), firstOf(k.ignored)))
+	}
+	if n := len(k.outside); n > 0 {
+		notes = append(notes, fmt.Errorf("%s of kustomize outside of the given folders not checked (%s)", phrase.Count(n, "resource"), firstOf(k.outside)))
+	}
+	return notes
+}
+
+// firstOf returns the first few paths of a set.
+func firstOf(set map[string]bool) string {
+	paths := make([]string, 0, len(set))
+	for path := range set {
+		paths = append(paths, path)
+	}
+	slices.Sort(paths)
+	more := len(paths) - maxNamed
+	paths = paths[:min(len(paths), maxNamed)]
+	for i, path := range paths {
+		if len(path) > maxPath {
+			paths[i] = strings.ToValidUTF8(path[:maxPath], "") + "…"
+		}
+	}
+	text := strings.Join(paths, ", ")
+	if more > 0 {
+		text += fmt.Sprintf(", and %d more", more)
+	}
+	return text
+}
+
+// maxPath limits the length of a path in a note.
+const maxPath = 200
