@@ -34,12 +34,12 @@ func (p *commentPrinter) object(*finding.Object) error { return nil }
 
 // A commentItem is a list item of a comment.
 type commentItem struct {
-	line string
 	// kind and kinds name the item in the counts of omitted items.
 	kind, kinds string
-	// example holds the lines of its example. It is nil if bulky is set, because the example is too large.
-	example []string
-	bulky   bool
+	// line returns the item. example returns the lines of its example, or nil if they are too many. It is nil
+	// itself if the item has no example.
+	line    func() string
+	example func() []string
 }
 
 func (p *commentPrinter) end(r *Report) error {
@@ -53,13 +53,16 @@ func (p *commentPrinter) end(r *Report) error {
 	room := maxCommentLines - len(head) - len(items) - len(foot) - len(more)
 	lines, omitted := head, len(restOfBreaks)+len(restOfUnknown) > 0
 	for _, item := range items {
-		lines = append(lines, item.line)
-		if item.bulky || len(item.example) > room {
+		if lines = append(lines, item.line()); item.example == nil {
+			continue
+		}
+		example := item.example()
+		if example == nil || len(example) > room {
 			omitted = true
 			continue
 		}
-		lines = append(lines, item.example...)
-		room -= len(item.example)
+		lines = append(lines, example...)
+		room -= len(example)
 	}
 	if lines = append(lines, foot...); omitted {
 		lines = append(lines, more...)
@@ -99,7 +102,8 @@ func commentItems(r *Report) (breaks, unknown []commentItem) {
 		}
 	}
 	for _, o := range r.Objects {
-		breaks = append(breaks, commentItem{line: "- " + string(shortCode(print.Upgraded(o))), kind: "object", kinds: "objects"})
+		line := func() string { return "- " + string(shortCode(print.Upgraded(o))) }
+		breaks = append(breaks, commentItem{line: line, kind: "object", kinds: "objects"})
 	}
 	return append(breaks, allowed...), unknown
 }
@@ -107,17 +111,25 @@ func commentItems(r *Report) (breaks, unknown []commentItem) {
 // rejections returns an item if the API server rejects the CRD or its update. With two Kubernetes versions, it
 // also returns an item if only the older version rejects the CRD.
 func rejections(crd *CRD) []commentItem {
-	item := commentItem{kind: "rejected CRD", kinds: "rejected CRDs"}
+	if crd.rejection() == "" {
+		return nil
+	}
+	line := func() string { return string(crd.rejection()) }
+	return []commentItem{{line: line, kind: "rejected CRD", kinds: "rejected CRDs"}}
+}
+
+// rejection describes the rejection of the CRD or its update in a list item, or returns "".
+func (crd *CRD) rejection() untrusted.Safe {
 	if u := crd.KubeVersions; u != nil && u.verdict() != "" {
-		item.line = string(untrusted.Sprintf("- %s: %s", shortCode(crd.Name), u.verdict()))
+		line := untrusted.Sprintf("- %s: %s", shortCode(crd.Name), u.verdict())
 		if causes := u.causes(); len(causes) > 0 {
-			item.line += string(" " + shortCode(string(causeText(causes[0]))))
+			line += " " + shortCode(string(causeText(causes[0])))
 		}
-		return []commentItem{item}
+		return line
 	}
 	u := crd.Update
 	if u == nil || !u.Refused() {
-		return nil
+		return ""
 	}
 	text := ""
 	switch {
@@ -126,12 +138,20 @@ func rejections(crd *CRD) []commentItem {
 	case u.Status != nil:
 		text = u.Status.Message
 	}
-	item.line = string(untrusted.Sprintf("- %s: the API server **rejects the update of the CRD**: %s", shortCode(crd.Name), shortCode(text)))
-	return []commentItem{item}
+	return untrusted.Sprintf("- %s: the API server **rejects the update of the CRD**: %s", shortCode(crd.Name), shortCode(text))
 }
 
 // item returns a change as a list item, with the example that shows its effect.
 func (c *Change) item(crd *CRD) commentItem {
+	item := commentItem{line: func() string { return c.commentLine(crd) }, kind: c.Subject, kinds: c.subjects()}
+	if w := cmp.Or(c.Refused, c.Kept); w != nil && c.Allowed == "" {
+		item.example = func() []string { return c.example(w) }
+	}
+	return item
+}
+
+// commentLine describes a change in a list item.
+func (c *Change) commentLine(crd *CRD) string {
 	var b strings.Builder
 	untrusted.Fprintf(&b, "- %s %s **%s**", shortCode(crd.Name), shortCode(string(c.title())), untrusted.Safe(c.verb()))
 	switch old, now := c.brief(c.Old), c.brief(c.New); {
@@ -151,12 +171,7 @@ func (c *Change) item(crd *CRD) commentItem {
 	if c.Allowed != "" {
 		untrusted.Fprintf(&b, ", allowed: %s", shortCode(c.Allowed))
 	}
-	item := commentItem{line: b.String(), kind: c.Subject, kinds: c.subjects()}
-	if w := cmp.Or(c.Refused, c.Kept); w != nil && c.Allowed == "" {
-		item.example = c.example(w)
-		item.bulky = item.example == nil
-	}
-	return item
+	return b.String()
 }
 
 // subjects returns the plural of the change's subject.
@@ -214,7 +229,9 @@ func limitItems(items []commentItem, limit int, words string) (first, rest []com
 		return items, nil
 	}
 	first = items[:limit]
-	return first, []commentItem{{line: fmt.Sprintf("- and %d %s: %s", len(items)-limit, words, countKinds(items[limit:]))}}
+	return first, []commentItem{{line: func() string {
+		return fmt.Sprintf("- and %d %s: %s", len(items)-limit, words, countKinds(items[limit:]))
+	}}}
 }
 
 // countKinds returns the number of items of each kind, largest first.

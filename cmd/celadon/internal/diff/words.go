@@ -113,7 +113,7 @@ func (w *Witness) causes() (lines []untrusted.Safe) {
 // maxAlsoBreaks limits the other changes that are named with an example.
 const maxAlsoBreaks = 5
 
-// alsoBreaks names the other changes that w also breaks, or returns "" if there are none.
+// alsoBreaks names the other changes that w breaks. It returns "" if w breaks only its own change.
 func (w *Witness) alsoBreaks() untrusted.Safe {
 	if len(w.AlsoBreaks) == 0 {
 		return ""
