@@ -33,11 +33,11 @@ spec:
             type: object
             required: [size]
             x-kubernetes-validations:
-            - {rule: "!has(self.min) || !has(self.max) || self.min <= self.max", message: min above max, fieldPath: .min}
             - {rule: "self.size < 7", messageExpression: "'size is ' + string(self.size) + (has(self.max) ? ' of ' + string(self.max) : '')"}
             - {rule: "!has(self.items) || self.items.all(i, !has(i.port) || i.port < 9)", message: port too large}
             - {rule: "!has(self.labels) || size(self.labels) < 3", message: many labels}
             - {rule: "!has(self.mode) || self.mode != 'b' || self.?max.orValue(0) > 3", message: mode b needs max}
+            - {rule: "!has(self.min) || !has(self.max) || self.min <= self.max", message: min above max, fieldPath: .min}
             - {rule: "size(self.items) > 0", message: "fails without items"}
             properties:
               size: {type: integer}
