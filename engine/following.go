@@ -8,7 +8,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/expr"
 )
 
-// What a rejection hides.
+// Causes that follow.
 //
 // The API server does not run rules if an earlier check finds a missing field, a wrong type, or the like. Users
 // then fix one error and see the next. Following runs those rules whose result cannot depend on how the
@@ -75,7 +75,7 @@ func (p *Prepared) Unaffected(causes []Cause, paths []string) (rest []Cause) {
 		open.paths = append(open.paths, flatPath(path))
 	}
 	for _, c := range causes {
-		affected := open.affect(flatPath(c.Field))
+		affected := open.affect(flatPath(c.Field)) || c.Field == "<nil>" && len(paths) > 0 // only the message names the path
 		if rule := p.version.rules().root.find(c.Rule); rule != nil {
 			affected = open.blocks(rule, valuePath(&c))
 		}

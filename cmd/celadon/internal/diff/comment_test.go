@@ -31,7 +31,7 @@ func comment(t *testing.T, r *Report) string {
 	return out.String()
 }
 
-// TestCommentLimits checks that a comment is short for any report, and counts what it omits.
+// TestCommentLimits checks that a comment is short for any report, and counts the omitted changes.
 func TestCommentLimits(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{0, 1, 2, 5, 23, 24, 25, 100, 5000} {
