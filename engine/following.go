@@ -75,7 +75,7 @@ func (p *Prepared) Unaffected(causes []Cause, paths []string) (rest []Cause) {
 		open.paths = append(open.paths, flatPath(path))
 	}
 	for _, c := range causes {
-		affected := open.affect(flatPath(c.Field)) || c.Field == "<nil>" && len(paths) > 0 // only the message names the path
+		affected := open.affect(flatPath(c.Field))
 		if rule := p.version.rules().root.find(c.Rule); rule != nil {
 			affected = open.blocks(rule, valuePath(&c))
 		}
@@ -172,8 +172,11 @@ func readsOfMessage(rule *compiledRule) [][]string {
 }
 
 // flatPath returns a path with a dot between steps, without brackets and quotes. The API server formats the
-// keys of maps in several ways, so keys that contain dots become several steps.
+// keys of maps in several ways, so keys that contain dots become several steps. The root is "".
 func flatPath(path string) string {
+	if path == "<nil>" {
+		return ""
+	}
 	return strings.Trim(flattening.Replace(path), ".")
 }
 

@@ -28,6 +28,7 @@ spec:
         type: object
         x-kubernetes-validations:
         - {rule: "self.metadata.name != 'bad'", message: bad name}
+        - {rule: "!has(self.spec.mode) || self.spec.mode != 'a' || self.metadata.name != 'bad'", message: bad name in mode a}
         properties:
           spec:
             type: object
