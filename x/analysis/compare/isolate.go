@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"context"
 	"errors"
 	"slices"
 
@@ -45,15 +46,24 @@ func (c *comparison) isolate() error {
 			continue
 		}
 		m := work.NewRun(len(group), crdcopy.Nodes(c.before.crd))
-		all, err := c.requirementsOf(group, m)
-		if all == nil || err != nil {
-			return err
+		all := c.requirementsOf(group, m)
+		if all == nil {
+			continue
 		}
 		for _, ch := range group {
-			if err := all.isolate(ch); err != nil {
+			if err := fatal(all.isolate(ch)); err != nil {
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+// fatal returns err if the comparison must end because of it, and nil if only a question has no answer.
+func fatal(err error) error {
+	var bug *engine.InternalError
+	if errors.As(err, &bug) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
 	}
 	return nil
 }
@@ -68,8 +78,8 @@ type requirements struct {
 }
 
 // requirementsOf returns the requirements of changes, which must be of one version. It returns nil if the
-// work budget is used up.
-func (c *comparison) requirementsOf(changes []*change, m *work.Meter) (*requirements, error) {
+// work budget is used up, or if the CRD cannot be compiled with them.
+func (c *comparison) requirementsOf(changes []*change, m *work.Meter) *requirements {
 	r := &requirements{comparison: c, work: m, changes: changes}
 	grafted := make([]bool, len(changes))
 	for range 2 { // the second time with the fields that rules need
@@ -84,15 +94,15 @@ func (c *comparison) requirementsOf(changes []*change, m *work.Meter) (*requirem
 			}
 		}
 		if m.Spend(s.size); m.Empty() {
-			return nil, nil
+			return nil
 		}
 		e, err := engine.Compile(s.crd, engine.Config{KubeVersion: s.kubeVersion})
 		if e == nil {
-			return nil, err
+			return nil
 		}
 		var broken *engine.CompileErrors
 		if r.engine = e; !errors.As(err, &broken) {
-			return r, nil
+			return r
 		}
 		for i := range changes {
 			if slices.ContainsFunc(broken.Errors, func(e *engine.CompileError) bool { return sameRule(e.RuleRef, r.refs[i]) }) {
@@ -100,7 +110,7 @@ func (c *comparison) requirementsOf(changes []*change, m *work.Meter) (*requirem
 			}
 		}
 	}
-	return r, nil
+	return r
 }
 
 // side returns the hybrid as a side without an engine.
@@ -121,7 +131,7 @@ func (r *requirements) isolate(ch *change) error {
 		return err
 	}
 	improve := func(w *Witness) error {
-		if w == nil {
+		if w == nil || ch.breaks.defaulted && !w.losesValue() {
 			return nil
 		}
 		fewer, err := r.alsoBroken(a, ch, w)
@@ -130,12 +140,11 @@ func (r *requirements) isolate(ch *change) error {
 		}
 		return err
 	}
-	reduced, err := r.reduce(a, ch, best, len(also))
-	if err != nil {
-		return err
+	found, err := r.reduce(a, ch, best, len(also))
+	if err == nil {
+		err = improve(found)
 	}
-	if err = improve(reduced); err == nil && len(also) > 0 && !r.work.Empty() {
-		var found *Witness
+	if err == nil && len(also) > 0 && !r.work.Empty() {
 		if found, err = r.search(a, ch); err == nil {
 			err = improve(found)
 		}
