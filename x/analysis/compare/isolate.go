@@ -18,9 +18,9 @@ import (
 // The search for a witness of a change does not consider the other changes, so an object can break several changes at once.
 // Such a witness does not show which requirement its reader has to fix. Therefore, after all effects are known,
 // each witness is checked against the requirements of all other changes. These are added as rules to
-// the old CRD, as in hybrid.go, and that CRD validates the witness. If the witness breaks others, parts of it are
-// removed and altered. If that is not enough, another search treats the other requirements as rules that the
-// object must satisfy. Changes that are still broken are listed in Witness.AlsoBreaks.
+// the old CRD, as in hybrid.go, and that CRD validates the witness. If the witness breaks others, another search
+// treats the other requirements as rules that the object must satisfy. If that is not enough, parts of the
+// witness are removed and altered. Changes that are still broken are listed in Witness.AlsoBreaks.
 
 // maxIsolationWrites limits the objects that are tried to isolate a witness, without those of the search.
 const maxIsolationWrites = 200
@@ -140,12 +140,12 @@ func (r *requirements) isolate(ch *change) error {
 		}
 		return err
 	}
-	found, err := r.reduce(a, ch, best, len(also))
+	found, err := r.search(a, ch)
 	if err == nil {
 		err = improve(found)
 	}
 	if err == nil && len(also) > 0 && !r.work.Empty() {
-		if found, err = r.search(a, ch); err == nil {
+		if found, err = r.reduce(a, ch, best, len(also)); err == nil {
 			err = improve(found)
 		}
 	}
