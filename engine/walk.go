@@ -37,6 +37,8 @@ type run struct {
 	warn func(string)
 	// unratcheted is set if false rules reject unchanged values, too.
 	unratcheted bool
+	// open is set if rules that depend on these paths do not run.
+	open *openPaths
 	// activation is bound again at each node.
 	activation eval.Activation
 	// steps lead from the root to the current node. They are formatted as a path only for errors.
@@ -82,7 +84,7 @@ func (r *run) done() {
 	}
 	r.steps, r.frames = r.steps[:0], r.frames[:0]
 	r.ctx, r.path, r.findings, r.tally, r.unknown, r.overworked, r.warn, r.running, r.cost = nil, nil, nil, nil, nil, nil, nil, nil, 0
-	r.textSize, r.warned, r.unratcheted = 0, 0, false
+	r.textSize, r.warned, r.unratcheted, r.open = 0, 0, false, nil
 	r.rules.passes.Put(r)
 }
 
@@ -302,6 +304,12 @@ func (r *run) rulesAt(n *ruleNode, obj, old any) {
 		r.activation.Bind(n.decl, obj)
 	}
 	for _, rule := range n.rules {
+		if r.open != nil && r.open.blocks(rule, r.here("")) {
+			if rule.fieldPath != "" {
+				return // later errors at this node may be reported below this path
+			}
+			continue
+		}
 		r.rule(rule, &at)
 		if r.tally != nil {
 			r.tally.reportRun()

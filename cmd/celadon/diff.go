@@ -20,8 +20,12 @@ whether both accept each CRD, rules with another estimated cost, and objects tha
 treat differently.
 
 Each object is shown as a create, as an update from another object, and as an update
-that changes nothing, because ratcheting accepts many old objects. The report begins
-with the API server's verdict on replacing the old CRD by the new one.
+that changes nothing, because ratcheting accepts many old objects. It breaks only the
+change below which it is shown; if that is impossible, the report names the others. The
+report begins with the API server's verdict on replacing the old CRD by the new one.
+
+-o markdown prints a comment of at most 40 lines, with a line for each breaking change.
+With --verbose, it has all changes and example objects.
 
 Exit codes: 0 nothing breaks, either proved or because nothing was found (the report
 distinguishes them), 1 something breaks, 2 usage error or unreadable input (2 takes

@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"context"
 	"errors"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -38,11 +37,7 @@ func (c *comparison) pursue(g *goal, base, other *side, m *work.Meter) (answer, 
 	}
 	a := &goalSearch{comparison: c, work: m, goal: g, base: base, other: other, relabel: isRelabeling(base, other)}
 	err := a.run()
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return answer{}, err
-	}
-	var bug *engine.InternalError
-	if errors.As(err, &bug) {
+	if fatal(err) != nil {
 		return answer{}, err
 	}
 	if err != nil {

@@ -145,6 +145,9 @@ func CRDs(ctx context.Context, before, after *apiextensionsv1.CustomResourceDefi
 	if err := c.settle(); err != nil {
 		return nil, err
 	}
+	if err := c.isolate(); err != nil {
+		return nil, err
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err // interrupted searches look like searches without a result
 	}

@@ -40,6 +40,9 @@ type Witness struct {
 	Causes []engine.Cause
 	// Kept lists the values that are persisted differently.
 	Kept []Change
+	// AlsoBreaks lists other changes that the same write demonstrates. It is empty unless no witness was
+	// found that demonstrates only its own change.
+	AlsoBreaks []ChangeRef
 }
 
 // show confirms a write that base admits with both sides, and returns nil if it does not

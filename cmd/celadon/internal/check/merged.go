@@ -93,6 +93,7 @@ func (t *tally) again(r *finding.Object) error {
 	}
 	t.to.bar.Add(1)
 	if !t.options.explains() {
+		r.Following = nil
 		for i := range r.Causes {
 			r.Causes[i].Values, r.Causes[i].NotShown = nil, ""
 		}

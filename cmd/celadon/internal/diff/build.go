@@ -136,6 +136,9 @@ func (p *pair) witness(w *compare.Witness) *Witness {
 		}
 		out.Kept = append(out.Kept, change)
 	}
+	for _, other := range w.AlsoBreaks {
+		out.AlsoBreaks = append(out.AlsoBreaks, OtherChange(other))
+	}
 	return out
 }
 

@@ -128,6 +128,9 @@ func (p *markdownPrinter) witness(c *Change, w *Witness) {
 	for _, change := range w.Kept {
 		text += string(untrusted.Sprintf("%s: %s\n", change.Field, kept(&change)))
 	}
+	if also := w.alsoBreaks(); also != "" {
+		text += string(also) + "\n"
+	}
 	p.fence("", text)
 	p.b.WriteString("  </details>\n\n")
 }

@@ -29,6 +29,7 @@ type Options struct {
 	Steps   int
 	Seed    uint64
 	Output  string
+	Verbose bool
 	Config  config.Flags
 	Convert converter.Flags
 	Cluster cluster.Flags
@@ -48,6 +49,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringVar(&o.ToKubeVersion, "to-kube-version", "", "compare Kubernetes --kube-version with `X.Y` for the same CRDs")
 	f.Uint64Var(&o.Seed, "seed", 1, "seed of the search")
 	f.StringVarP(&o.Output, "output", "o", "text", "report format: "+strings.Join(Outputs, ", "))
+	f.BoolVarP(&o.Verbose, "verbose", "v", false, "name unchanged CRDs; with -o markdown, report every change with its example")
 	o.Cluster.Add(f, "read the old CRDs and the objects from a cluster (see docs/cluster.md)")
 	o.Cluster.AddSelector(f)
 	o.Convert.Add(f)

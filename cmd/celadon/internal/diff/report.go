@@ -104,6 +104,18 @@ type Witness struct {
 	Kept            []finding.Change `json:"kept,omitempty"`
 	// Hidden lists the paths of values with format password, which are hidden.
 	Hidden []string `json:"hidden,omitempty"`
+	// AlsoBreaks lists other breaking changes that the same write demonstrates, if no example was found that
+	// demonstrates only one change.
+	AlsoBreaks []OtherChange `json:"alsoBreaks,omitempty"`
+}
+
+// OtherChange identifies another change of the same CRD.
+type OtherChange struct {
+	Version string `json:"version,omitempty"`
+	Path    string `json:"path"`
+	Subject string `json:"what"`
+	Old     string `json:"old"`
+	New     string `json:"new"`
 }
 
 // unproved reports whether c breaks nothing according to a search, but without proof.
@@ -132,6 +144,26 @@ func (s *Summary) count(crd *CRD) {
 			s.unproved++
 		}
 	}
+}
+
+// unchanged reports whether no change of the CRD affects objects, and nothing else about the CRD needs
+// to be reported.
+func (crd *CRD) unchanged() bool {
+	if crd.Update != nil && !crd.Update.Accepted || len(crd.Changes) > 0 {
+		return false
+	}
+	u := crd.KubeVersions
+	return u == nil || len(u.Estimates) == 0 && u.verdict() == ""
+}
+
+// unchanged returns the names of the unchanged CRDs.
+func (r *Report) unchanged() (names []string) {
+	for _, crd := range r.CRDs {
+		if crd.unchanged() {
+			names = append(names, crd.Name)
+		}
+	}
+	return names
 }
 
 // seal computes Compatible and Proved.

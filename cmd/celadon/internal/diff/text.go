@@ -24,7 +24,10 @@ func newPrinter(out *untrusted.Writer, o *Options) printer {
 	case "github", "sarif":
 		return newList(out, o)
 	case "markdown":
-		return &markdownPrinter{out: out}
+		if o.Verbose {
+			return &markdownPrinter{out: out}
+		}
+		return &commentPrinter{out: out}
 	}
 	return &textPrinter{out: out, o: o}
 }
@@ -37,6 +40,9 @@ type textPrinter struct {
 }
 
 func (p *textPrinter) crd(crd *CRD) error {
+	if crd.unchanged() {
+		return nil // end reports all unchanged CRDs together
+	}
 	var b strings.Builder
 	untrusted.Fprintf(&b, "%s\n", p.out.Paint(untrusted.Bold, untrusted.Line(crd.Name)))
 	if u := crd.Update; u != nil && !u.Accepted {
@@ -45,16 +51,10 @@ func (p *textPrinter) crd(crd *CRD) error {
 	if crd.KubeVersions != nil {
 		p.upgrade(&b, crd.KubeVersions)
 	}
-	quiet := 0
 	for _, c := range crd.Changes {
-		if c.Effect == compare.Equivalent {
-			quiet++
-			continue
+		if c.Effect != compare.Equivalent {
+			p.change(&b, crd, c)
 		}
-		p.change(&b, crd, c)
-	}
-	if quiet == 0 && len(crd.Changes) == 0 {
-		b.WriteString("  no change affects objects\n")
 	}
 	for _, c := range crd.Changes {
 		if c.Effect == compare.Equivalent {
@@ -137,6 +137,9 @@ func (p *textPrinter) witness(b *strings.Builder, c *Change, w *Witness) {
 	for _, path := range w.Hidden {
 		untrusted.Fprintf(b, "      %s is hidden: its format is password\n", path)
 	}
+	if also := w.alsoBreaks(); also != "" {
+		untrusted.Fprintf(b, "      %s\n", also)
+	}
 	if description := w.describe(); description != "" {
 		untrusted.Fprintf(b, "    %s\n", description)
 	}
@@ -195,6 +198,7 @@ func (p *textPrinter) object(o *finding.Object) error {
 
 func (p *textPrinter) end(r *Report) error {
 	var b strings.Builder
+	p.unchanged(&b, r)
 	if r.Summary.Objects != nil {
 		untrusted.Fprintf(&b, "%s\n", r.Summary.Objects.text())
 	}
@@ -208,4 +212,22 @@ func (p *textPrinter) end(r *Report) error {
 	untrusted.Fprintf(&b, "%s: %s\n", r.summary(), p.out.Paint(color, untrusted.Line(r.conclusion())))
 	_, err := io.WriteString(p.out, b.String())
 	return err
+}
+
+// unchanged writes the number of unchanged CRDs on a line, followed by their names if the output is
+// verbose.
+func (p *textPrinter) unchanged(b *strings.Builder, r *Report) {
+	names := r.unchanged()
+	if len(names) == 0 {
+		return
+	}
+	b.WriteString(unchangedText(len(names)))
+	if !p.o.Verbose {
+		b.WriteString("\n")
+		return
+	}
+	b.WriteString(":\n")
+	for _, name := range names {
+		untrusted.Fprintf(b, "  %s\n", untrusted.Line(name))
+	}
 }

@@ -110,6 +110,30 @@ func (w *Witness) causes() (lines []untrusted.Safe) {
 	return lines
 }
 
+// maxAlsoBreaks limits the other changes that are named with an example.
+const maxAlsoBreaks = 5
+
+// alsoBreaks names the other changes that w breaks. It returns "" if w breaks only its own change.
+func (w *Witness) alsoBreaks() untrusted.Safe {
+	if len(w.AlsoBreaks) == 0 {
+		return ""
+	}
+	var names []string
+	for _, o := range w.AlsoBreaks {
+		if len(names) == maxAlsoBreaks {
+			names = append(names, phrase.Count(len(w.AlsoBreaks)-maxAlsoBreaks, "more change"))
+			break
+		}
+		one := Change{Version: o.Version, Path: o.Path, Subject: o.Subject}
+		name := one.title()
+		if o.Subject == "rule" { // a path can have several
+			name += " " + flat(&one, o.New)
+		}
+		names = append(names, string(name))
+	}
+	return "it also breaks " + untrusted.Safe(strings.Join(names, "; "))
+}
+
 var verdicts = map[compare.Verdict]string{
 	compare.Accepted:  "accepted",
 	compare.Refused:   "rejected",
@@ -164,6 +188,14 @@ func (r *Report) summary() string {
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// unchangedText describes a number of unchanged CRDs.
+func unchangedText(n int) string {
+	if n == 1 {
+		return "1 CRD is unchanged"
+	}
+	return phrase.Count(n, "CRD") + " are unchanged"
 }
 
 // conclusion returns whether the change is compatible, in words.

@@ -103,6 +103,8 @@ type Part struct {
 	Key    string      `json:"key,omitempty"`
 	Causes []PartCause `json:"causes,omitempty"`
 	Strict []Excerpt   `json:"strict,omitempty"`
+	// Following belongs to Object.Following.
+	Following []PartCause `json:"following,omitempty"`
 	// Duplicate, Update, Resource, and Bug are the fields of Object and CRD. Limit is the rule of an
 	// undecided object.
 	Duplicate bool     `json:"duplicate,omitempty"`
@@ -145,6 +147,10 @@ func (l *PartLine) Join() error {
 	if o.Verdict == Invalid && o.Status == nil {
 		return errors.New("object: no status (want a status if the object is rejected)")
 	}
+	if len(p.Following) > len(o.Following) {
+		return fmt.Errorf("part: %d causes that would follow (got %d in the object)", len(p.Following), len(o.Following))
+	}
+	joinCauses(p.Following, o.Following)
 	return p.join(o.Causes, o.Strict, &o.Bug)
 }
 
@@ -152,14 +158,7 @@ func (p *Part) join(causes []Cause, strict []Location, bug *error) error {
 	if len(p.Causes) != len(causes) || len(p.Strict) != len(strict) {
 		return fmt.Errorf("part: %d causes and %d strict errors (got %d and %d in the object or CRD)", len(p.Causes), len(p.Strict), len(causes), len(strict))
 	}
-	for i, one := range p.Causes {
-		if one.Ref != nil {
-			causes[i].Ref = &engine.RuleRef{Version: one.Ref.Version, Path: one.Ref.Path, Index: one.Ref.Index, Rule: causes[i].Rule}
-		}
-		if one.Excerpt != nil {
-			causes[i].Excerpt = *one.Excerpt
-		}
-	}
+	joinCauses(p.Causes, causes)
 	for i, e := range p.Strict {
 		strict[i].Excerpt = e
 	}
@@ -167,6 +166,18 @@ func (p *Part) join(causes []Cause, strict []Location, bug *error) error {
 		*bug = errors.New(p.Bug)
 	}
 	return nil
+}
+
+// joinCauses restores the fields of causes. Both lists must have the same length.
+func joinCauses(parts []PartCause, causes []Cause) {
+	for i, one := range parts {
+		if one.Ref != nil {
+			causes[i].Ref = &engine.RuleRef{Version: one.Ref.Version, Path: one.Ref.Path, Index: one.Ref.Index, Rule: causes[i].Rule}
+		}
+		if one.Excerpt != nil {
+			causes[i].Excerpt = *one.Excerpt
+		}
+	}
 }
 
 // Check returns an error if h is not the first line of a part that this Celadon can

@@ -60,8 +60,8 @@ type Object struct {
 	// Strict lists the positions of unknown and duplicate fields, which have no causes.
 	Strict []Location `json:"strict,omitempty"`
 
-	// Following holds the causes that the server would report once the fields of Strict are
-	// corrected, if requested.
+	// Following holds the causes that the server would report once the fields of Strict or the
+	// Causes are corrected, if requested.
 	Following []Cause `json:"following,omitempty"`
 
 	// Persisted is an accepted object as it would be stored, and SelectableFields the values for

@@ -139,6 +139,7 @@ var keys = map[string]map[string]Class{
 		"output":       FromTree,
 		"strict":       FromTree,
 		"kube-version": Stricter,
+		"verbose":      FromTree,
 
 		"base":            ByHand,
 		"allow":           ByHand,

@@ -105,12 +105,9 @@ func (o object) errors(yield func(finding.Finding) bool) bool {
 				f.Note += untrusted.Sprintf("\n%s: %s", at.Field, at.Hint)
 			}
 		}
-		more = yield(f)
-		for i := 0; more && i < len(o.Following); i++ {
-			more = yield(o.following(&o.Following[i]))
-		}
+		more = yield(f) && o.allFollowing(yield)
 	case o.Verdict == finding.Invalid:
-		more = o.causes(yield)
+		more = o.causes(yield) && o.allFollowing(yield)
 	}
 	more = more && o.decisions(yield)
 	if more && o.Upgrade != nil && o.Upgrade.Finding() {
@@ -136,6 +133,16 @@ func (o object) causes(yield func(finding.Finding) bool) bool {
 			remark = false
 		}
 		if !yield(f) {
+			return false
+		}
+	}
+	return true
+}
+
+// allFollowing yields the findings of the causes that would follow.
+func (o object) allFollowing(yield func(finding.Finding) bool) bool {
+	for i := range o.Following {
+		if !yield(o.following(&o.Following[i])) {
 			return false
 		}
 	}

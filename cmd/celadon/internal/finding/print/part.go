@@ -36,6 +36,7 @@ func (p *partPrinter) Object(o *finding.Object) error {
 	if o.Key != o.Called() {
 		part.Key = o.Key
 	}
+	part.Following = partCauses(o.Following)
 	if o.Limit != nil {
 		part.Limit = &finding.PartRef{Version: o.Limit.Rule.Version, Path: o.Limit.Rule.Path, Index: o.Limit.Rule.Index, Rule: o.Limit.Rule.Rule}
 	}
@@ -47,7 +48,17 @@ func (p *partPrinter) End(s *finding.Summary) error {
 }
 
 func partOf(causes []finding.Cause, strict []finding.Location, bug error) *finding.Part {
-	p := &finding.Part{}
+	p := &finding.Part{Causes: partCauses(causes)}
+	for i := range strict {
+		p.Strict = append(p.Strict, strict[i].Excerpt)
+	}
+	if bug != nil {
+		p.Bug = bug.Error()
+	}
+	return p
+}
+
+func partCauses(causes []finding.Cause) (list []finding.PartCause) {
 	for i := range causes {
 		c := &causes[i]
 		var one finding.PartCause
@@ -57,13 +68,7 @@ func partOf(causes []finding.Cause, strict []finding.Location, bug error) *findi
 		if c.Excerpt != (finding.Excerpt{}) {
 			one.Excerpt = &c.Excerpt
 		}
-		p.Causes = append(p.Causes, one)
+		list = append(list, one)
 	}
-	for i := range strict {
-		p.Strict = append(p.Strict, strict[i].Excerpt)
-	}
-	if bug != nil {
-		p.Bug = bug.Error()
-	}
-	return p
+	return list
 }

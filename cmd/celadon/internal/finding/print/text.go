@@ -276,7 +276,7 @@ func following(b *strings.Builder, o *finding.Object) {
 	if len(o.Following) == 0 {
 		return
 	}
-	b.WriteString("  would follow once this is fixed:\n")
+	b.WriteString("  would follow once the above is fixed:\n")
 	for i := range o.Following {
 		c := &o.Following[i]
 		untrusted.Fprintf(b, "  * %s: %s\n", c.Field, Sentence(c.Message))

@@ -38,58 +38,36 @@ func (c *Decider) refuse(ctx context.Context, def *Definition, req engine.Reques
 	}
 	if len(res.Causes) == 0 && c.Locate {
 		rep.Strict = excerpt.Strict(doc, res.Strict, excerpts)
-		def.suggest(rep)
-		c.follow(ctx, def, req, doc, excerpts, rep)
 	}
+	c.follow(ctx, def, req, doc, res, excerpts, rep, def.suggestions(doc, rep))
 }
 
-// suggest adds hints for misspelled fields.
-func (def *Definition) suggest(rep *finding.Object) {
+// suggest adds a hint for an unknown field and returns the name that it suggests, or "".
+func (def *Definition) suggest(rep *finding.Object, at *finding.Location) string {
 	_, version, _ := strings.Cut(rep.APIVersion, "/")
-	for i := range rep.Strict {
-		at := &rep.Strict[i]
-		steps, err := engine.ParsePath(at.Field)
-		if err != nil || len(steps) == 0 {
-			continue
-		}
-		parent := slices.Clone(steps[:len(steps)-1])
-		for j := range parent {
-			if parent[j].Item {
-				parent[j] = engine.Step{Any: true}
-			}
-		}
-		node, err := def.engine.At(version, engine.FormatPath(parent))
-		if err != nil || node.Decl() == nil {
-			continue
-		}
-		name, names := steps[len(steps)-1].Name, node.Decl().FieldNames()
-		if slices.Contains(names, name) {
-			continue // a duplicate
-		}
-		if near := spell.Nearest(name, names); near != "" {
-			at.Hint = "did you mean " + near + "?"
+	steps, err := engine.ParsePath(at.Field)
+	if err != nil || len(steps) == 0 {
+		return ""
+	}
+	parent := slices.Clone(steps[:len(steps)-1])
+	for j := range parent {
+		if parent[j].Item {
+			parent[j] = engine.Step{Any: true}
 		}
 	}
-}
-
-// follow adds the causes that the server would report without the errors of strict decoding, because
-// users correct all errors at once.
-func (c *Decider) follow(ctx context.Context, def *Definition, req engine.Request, doc *input.Document, excerpts *excerpt.Excerpts, rep *finding.Object) {
-	if len(rep.Strict) == 0 || !c.Explain {
-		return
+	node, err := def.engine.At(version, engine.FormatPath(parent))
+	if err != nil || node.Decl() == nil {
+		return ""
 	}
-	req.FieldValidation, req.Observe, req.Trace = "Ignore", nil, false
-	res, err := def.engine.Validate(ctx, req)
-	if err != nil || res.Allowed || len(res.Causes) == 0 {
-		return
+	name, names := steps[len(steps)-1].Name, node.Decl().FieldNames()
+	if slices.Contains(names, name) {
+		return "" // a duplicate
 	}
-	shown := res.Causes[:min(excerpt.Shown, len(res.Causes))]
-	rep.Following = finding.NewCauses(shown)
-	fields := make([]string, len(shown))
-	for i, cause := range shown {
-		fields[i] = cause.Field
+	near := spell.Nearest(name, names)
+	if near != "" {
+		at.Hint = "did you mean " + near + "?"
 	}
-	excerpts.Locate(rep.Following, doc.Locate(fields))
+	return near
 }
 
 // explain adds the values in failed rules. Settle may remove them, if the objects before used up the

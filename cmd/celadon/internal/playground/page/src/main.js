@@ -159,7 +159,9 @@ function markObject(answer) {
 	const findings = [];
 	for (const o of answer.report.objects) {
 		if (o.problem && o.verdict !== "ignored") findings.push({ line: o.line || 1, severity: o.verdict === "skipped" ? "info" : "error", message: o.problem });
-		for (const c of [...o.causes, ...(o.strict ?? [])]) findings.push({ line: c.line, column: c.column, severity: "error", message: `${c.field}: ${c.message ?? ""}${c.rule ? `\nrule: ${c.rule.trim()}` : ""}` });
+		const add = (c, severity, mark = "") => findings.push({ line: c.line, column: c.column, severity, message: `${mark}${c.field}: ${c.message ?? ""}${c.rule ? `\nrule: ${c.rule.trim()}` : ""}` });
+		for (const c of [...o.causes, ...(o.strict ?? [])]) add(c, "error");
+		for (const c of o.following ?? []) add(c, "info", "would follow once the above is fixed: ");
 	}
 	mark(editors.object, findings);
 }

@@ -29,7 +29,7 @@ export function fail(message) {
 export function showVerdict(answer, page) {
 	const objects = decided(answer);
 	draw($("verdict"), [answer.problems, objects.map(([o, more]) => [headline(o), more.kubectl, o.problem, o.warnings])], () => verdict(answer, objects));
-	const lines = ([o, more]) => [named(o), o.causes, o.strict, o.policies, o.mutations, more.crd, more.causes.map((i) => more.rules[i] && page.placeOf(more.crd, more.rules[i]))];
+	const lines = ([o, more]) => [named(o), o.causes, o.strict, o.following, o.policies, o.mutations, more.crd, more.causes.map((i) => more.rules[i] && page.placeOf(more.crd, more.rules[i]))];
 	draw($("causes"), objects.map(lines), () => objects.flatMap(([o, more]) => [causes(o, more, page), policies(o, page)]).filter(Boolean));
 	draw($("persisted"), objects.map(([o, more]) => [named(o), more.diff]), () => objects.map(([o, more]) => persisted(o, more)).filter(Boolean));
 }
@@ -52,7 +52,16 @@ function causes(o, more, page) {
 	if (found.length === 0) return null;
 	return h("section", { "aria-label": `Why ${named(o)} is rejected` },
 		h("h3", {}, `Why (${count(found.length, "cause")})`),
-		h("ol", { class: "causes" }, found.map(([c, rule]) => cause(c, rule, more, page))));
+		h("ol", { class: "causes" }, found.map(([c, rule]) => cause(c, rule, more, page))),
+		following(o, more, page));
+}
+
+// following lists the causes that the server would report once the others are fixed.
+function following(o, more, page) {
+	if (!(o.following?.length > 0)) return null;
+	return h("div", { class: "following" },
+		h("h4", {}, "Would follow once the above is fixed"),
+		h("ol", { class: "causes" }, o.following.map((c) => cause(c, undefined, more, page))));
 }
 
 // policies shows the decisions of policies about an object, and what they changed.

@@ -40,6 +40,15 @@ for (const engine of [native, ...(hasSite ? [inBrowser] : [])]) {
 			assert.match(await page.evaluate(() => document.getElementById("editor-crd").shadowRoot.querySelector(".cm-activeLine").textContent), /rule: .*self\.renewBefore/);
 		});
 
+		test("rules that an error keeps from running are announced", async () => {
+			const { page } = one;
+			await choose(page, "Three invalid CronTabs");
+			await set(page, "object", "apiVersion: stable.example.com/v1\nkind: CronTab\nmetadata: {name: a}\nspec: {schedule: '@daily', replicas: many}\n");
+			assert.match(await words(page, "#causes"), /Why \(3 causes\)[^]*spec\.replicas[^]*Would follow once the above is fixed\s+spec\.schedule[^]*must have five fields/);
+			await choose(page, "A certificate");
+			assert.doesNotMatch(await words(page, "#causes"), /Would follow/);
+		});
+
 		test("policies decide, and their values and lines are shown", async () => {
 			const { page } = one;
 			await choose(page, "A policy next to a CRD");

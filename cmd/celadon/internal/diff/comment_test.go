@@ -1,0 +1,147 @@
+package diff
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/analysis/compare"
+)
+
+// comment returns the comment for a report.
+func comment(t *testing.T, r *Report) string {
+	t.Helper()
+	for _, crd := range r.CRDs {
+		r.Summary.count(crd)
+	}
+	r.seal()
+	var out bytes.Buffer
+	if err := (&commentPrinter{untrusted.NewWriter(&out)}).end(r); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// TestCommentLimits checks that a comment is short for any report, and counts the omitted changes.
+func TestCommentLimits(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{0, 1, 2, 5, 23, 24, 25, 100, 5000} {
+		for _, size := range []int{1, 4, 200} {
+			crd := &CRD{Name: "as.example.com", NewFile: "a.yaml"}
+			r := &Report{CRDs: []*CRD{crd, {Name: "bs.example.com"}}, Objects: make([]*finding.Object, n/10)}
+			spec := map[string]any{}
+			for i := range size {
+				spec[fmt.Sprintf("f%d", i)] = strings.Repeat("x", size)
+			}
+			for i := range r.Objects {
+				r.Objects[i] = &finding.Object{Upgrade: &finding.Upgrade{}}
+			}
+			for i := range n {
+				w := &Witness{Object: map[string]any{"spec": spec}}
+				rule := strings.Repeat("\x60]\n", 1000)
+				crd.Changes = append(crd.Changes,
+					&Change{Version: "v1", Path: fmt.Sprintf("spec.a%d", i), Subject: "rule", New: rule, Effect: compare.Breaking, By: compare.ByWitness, Refused: w},
+					&Change{Version: "v1", Path: fmt.Sprintf("spec.b%d", i), Subject: "bound", Effect: compare.Unknown, By: compare.BySearch},
+					&Change{Version: "v1", Path: fmt.Sprintf("spec.c%d", i), Subject: "field", Effect: compare.Breaking, By: compare.ByWitness, Allowed: rule})
+			}
+			text := comment(t, r)
+			if lines := strings.Count(text, "\n"); lines > maxCommentLines || len(text) > maxComment {
+				t.Errorf("%d changes, %d fields: %d lines, %d bytes", n, size, lines, len(text))
+			}
+			for i := range min(n, maxBreakLines) {
+				if !strings.Contains(text, fmt.Sprintf("spec.a%d:", i)) {
+					t.Errorf("%d changes: spec.a%d is missing:\n%s", n, i, text)
+				}
+			}
+			rest := 2*n + n/10 - maxBreakLines
+			if want := fmt.Sprintf("- and %d more: ", rest); (rest > 0) != strings.Contains(text, want) {
+				t.Errorf("%d changes: want %q:\n%s", n, want, text)
+			}
+		}
+	}
+}
+
+// TestCommentHistory checks the comments for the releases of real projects in the folder
+// CELADON_HISTORY: each is short, and has every break.
+func TestCommentHistory(t *testing.T) {
+	t.Parallel()
+	root := os.Getenv("CELADON_HISTORY")
+	if root == "" {
+		t.Skip("set CELADON_HISTORY to a folder with a folder of CRDs for each release of each project")
+	}
+	projects, err := os.ReadDir(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := 0
+	for _, project := range projects {
+		releases, _ := filepath.Glob(filepath.Join(root, project.Name(), "v*"))
+		byVersion := map[string]string{}
+		var versions []string
+		for _, release := range releases {
+			versions = append(versions, filepath.Base(release))
+			byVersion[filepath.Base(release)] = release
+		}
+		slices.SortFunc(versions, func(a, b string) int { return slices.Compare(numbers(a), numbers(b)) })
+		for i := 1; i < len(versions); i++ {
+			steps++
+			old, now := byVersion[versions[i-1]], byVersion[versions[i]]
+			report := &Report{}
+			if err := json.Unmarshal(run(t, "json", old, now), report); err != nil {
+				t.Fatal(err)
+			}
+			text := string(run(t, "markdown", old, now))
+			breaks, shown := 0, 0
+			for _, crd := range report.CRDs {
+				for _, c := range crd.Changes {
+					if !c.Effect.Breaks() {
+						continue
+					}
+					breaks++
+					if strings.Contains(text, string("- "+shortCode(crd.Name)+" "+shortCode(string(c.title()))+" **breaks")) {
+						shown++
+					}
+				}
+			}
+			lines := strings.Count(text, "\n")
+			t.Logf("%-24s %7s to %-7s %2d lines, %2d examples, %2d of %2d breaks", project.Name(), versions[i-1], versions[i], lines, strings.Count(text, "<details>"), shown, breaks)
+			if lines > maxCommentLines || shown < min(breaks, maxBreakLines) {
+				t.Errorf("%s to %s: %d lines with %d of %d breaks:\n%s", old, now, lines, shown, breaks, text)
+			}
+		}
+	}
+	if steps == 0 {
+		t.Errorf("%s has no releases", root)
+	}
+}
+
+// run returns the output of celadon diff.
+func run(t *testing.T, format, old, now string) []byte {
+	t.Helper()
+	var out, stderr bytes.Buffer
+	o := &Options{Output: format, Steps: compare.DefaultSteps, Seed: 1}
+	// The error determines the exit code. It is set if a change breaks an object.
+	_ = Run(t.Context(), command.Streams{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &stderr}, o, []string{old, now})
+	if out.Len() == 0 {
+		t.Fatalf("no output: %s", &stderr)
+	}
+	return out.Bytes()
+}
+
+// numbers returns the numbers of a version such as v1.10.0.
+func numbers(version string) (all []int) {
+	for part := range strings.SplitSeq(strings.TrimPrefix(version, "v"), ".") {
+		n, _ := strconv.Atoi(part)
+		all = append(all, n)
+	}
+	return all
+}

@@ -1,0 +1,316 @@
+package compare
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/x/analysis/search"
+	"github.com/celadon-cel/celadon/x/analysis/work"
+	"github.com/celadon-cel/celadon/x/crdcopy"
+)
+
+// Isolation.
+//
+// The search for a witness of a change does not consider the other changes, so an object can break several changes at once.
+// Such a witness does not show which requirement its reader has to fix. Therefore, after all effects are known,
+// each witness is checked against the requirements of all other changes. These are added as rules to
+// the old CRD, as in hybrid.go, and that CRD validates the witness. If the witness breaks others, another search
+// treats the other requirements as rules that the object must satisfy. If that is not enough, parts of the
+// witness are removed and altered. Changes that are still broken are listed in Witness.AlsoBreaks.
+
+// maxIsolationWrites limits the objects that are tried to isolate a witness, without those of the search.
+const maxIsolationWrites = 200
+
+// A ChangeRef identifies another change of the same report.
+type ChangeRef struct{ Version, Path, Subject, Old, New string }
+
+// isolate makes each witness of a break break as few other changes as possible.
+func (c *comparison) isolate() error {
+	var groups [][]*change // by version
+	for _, ch := range c.changes {
+		if ch.breaks == nil || ch.upgrade || !ch.Effect.Breaks() || ch.Refused == nil {
+			continue
+		}
+		i := slices.IndexFunc(groups, func(g []*change) bool { return g[0].Version == ch.Version && g[0].OldVersion == ch.OldVersion })
+		if i < 0 {
+			i, groups = len(groups), append(groups, nil)
+		}
+		groups[i] = append(groups[i], ch)
+	}
+	for _, group := range groups {
+		if len(group) < 2 {
+			continue
+		}
+		m := work.NewRun(len(group), crdcopy.Nodes(c.before.crd))
+		all := c.requirementsOf(group, m)
+		if all == nil {
+			continue
+		}
+		for _, ch := range group {
+			if err := fatal(all.isolate(ch)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// fatal returns err if the comparison must end because of it, and nil if only a question has no answer.
+func fatal(err error) error {
+	var bug *engine.InternalError
+	if errors.As(err, &bug) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return nil
+}
+
+// requirements are the requirements that break objects of a version, as rules of its old CRD.
+type requirements struct {
+	*comparison
+	work    *work.Meter
+	changes []*change
+	refs    []engine.RuleRef // of each change; the zero value if CEL cannot express its requirement
+	engine  *engine.Engine   // of the old CRD with all these rules
+}
+
+// requirementsOf returns the requirements of changes, which must be of one version. It returns nil if the
+// work budget is used up, or if the CRD cannot be compiled with them.
+func (c *comparison) requirementsOf(changes []*change, m *work.Meter) *requirements {
+	r := &requirements{comparison: c, work: m, changes: changes}
+	grafted := make([]bool, len(changes))
+	for range 2 { // the second time with the fields that rules need
+		s := changes[0].before
+		r.refs = make([]engine.RuleRef, len(changes))
+		for i, ch := range changes {
+			if ch.breaks.values != nil {
+				continue
+			}
+			if h, ok := hybridOf(s, ch.breaks, grafted[i]); ok {
+				s, r.refs[i] = h.side(s), h.ref
+			}
+		}
+		if m.Spend(s.size); m.Empty() {
+			return nil
+		}
+		e, err := engine.Compile(s.crd, engine.Config{KubeVersion: s.kubeVersion})
+		if e == nil {
+			return nil
+		}
+		var broken *engine.CompileErrors
+		if r.engine = e; !errors.As(err, &broken) {
+			return r
+		}
+		for i := range changes {
+			if slices.ContainsFunc(broken.Errors, func(e *engine.CompileError) bool { return sameRule(e.RuleRef, r.refs[i]) }) {
+				grafted[i], r.refs[i] = true, engine.RuleRef{}
+			}
+		}
+	}
+	return r
+}
+
+// side returns the hybrid as a side without an engine.
+func (h *hybrid) side(of *side) *side {
+	return &side{crd: h.crd, version: &h.crd.Spec.Versions[0], size: of.size, kubeVersion: of.kubeVersion}
+}
+
+func sameRule(a, b engine.RuleRef) bool {
+	return a.Rule != "" && a.Path == b.Path && a.Index == b.Index
+}
+
+// isolate replaces the witness of ch by an object that breaks fewer other changes, if the witness breaks others.
+func (r *requirements) isolate(ch *change) error {
+	a := &goalSearch{comparison: r.comparison, work: r.work, goal: ch.breaks, base: ch.before, other: ch.after, relabel: isRelabeling(ch.before, ch.after)}
+	best := ch.Refused
+	also, err := r.alsoBroken(a, ch, best)
+	if err != nil || len(also) == 0 {
+		return err
+	}
+	improve := func(w *Witness) error {
+		if w == nil || ch.breaks.defaulted && !w.losesValue() {
+			return nil
+		}
+		fewer, err := r.alsoBroken(a, ch, w)
+		if err == nil && len(fewer) < len(also) {
+			best, also = w, fewer
+		}
+		return err
+	}
+	found, err := r.search(a, ch)
+	if err == nil {
+		err = improve(found)
+	}
+	if err == nil && len(also) > 0 && !r.work.Empty() {
+		if found, err = r.reduce(a, ch, best, len(also)); err == nil {
+			err = improve(found)
+		}
+	}
+	ch.Refused = best
+	for _, d := range also {
+		best.AlsoBreaks = append(best.AlsoBreaks, ChangeRef{d.Version, d.Path, d.Subject, d.Old, d.New})
+	}
+	return err
+}
+
+// request returns the write that demonstrates a change.
+func (w *Witness) request() engine.Request {
+	req := engine.Request{Object: w.Object, OldObject: w.Old, FieldValidation: "Ignore"}
+	if w.Operation == search.Status {
+		req.Subresource = "status"
+	}
+	return req
+}
+
+// alsoBroken returns the changes other than ch that w breaks.
+func (r *requirements) alsoBroken(a *goalSearch, ch *change, w *Witness) (also []*change, err error) {
+	r.work.Spend(countValues(w.Object) + countValues(w.Old))
+	strict, err := r.engine.Validate(r.ctx, w.request())
+	if err = undecidable(err); err != nil {
+		return nil, err
+	}
+	after, err := a.validateOther(w.request())
+	if err = undecidable(err); err != nil {
+		return nil, err
+	}
+	for i, d := range r.changes {
+		if d != ch && (strict != nil && r.rejects(i, strict) || after != nil && !after.Allowed && d.isCause(after.Causes)) {
+			also = append(also, d)
+		}
+	}
+	return also, nil
+}
+
+// rejects reports whether res has a cause that is due to the requirement of a change.
+func (r *requirements) rejects(i int, res *engine.Result) bool {
+	return slices.ContainsFunc(res.Causes, func(c engine.Cause) bool { return c.Rule != nil && sameRule(r.refs[i], *c.Rule) })
+}
+
+// isCause reports whether the causes of the other side include the requirement of d. It only uses causes at
+// or below the path of d.
+func (d *change) isCause(causes []engine.Cause) bool {
+	g := d.breaks
+	if g.from == nil && g.values == nil || g.defaulted {
+		return false // a rule expresses the requirement, or it is not a requirement
+	}
+	return slices.ContainsFunc(causes, func(c engine.Cause) bool {
+		if g.from != nil {
+			return c.Rule != nil && c.Rule.Path == engine.FormatPath(g.at.steps) && c.Rule.Rule == g.rule
+		}
+		steps := g.at.steps
+		if g.under != "" {
+			steps = append(slices.Clip(steps), engine.Step{Name: g.under})
+		}
+		at, err := engine.ParsePath(fieldOf(c))
+		return err == nil && c.Rule == nil && covers(steps, at)
+	})
+}
+
+// reduce removes and alters values of w while that makes it break fewer other changes. It returns nil if no
+// object breaks fewer than left.
+func (r *requirements) reduce(a *goalSearch, ch *change, w *Witness, left int) (best *Witness, err error) {
+	writes := maxIsolationWrites
+	for again := true; again && left > 0; {
+		again = false
+		leaves(nil, w.Object, func(path []engine.Step, v any) bool {
+			if len(path) == 0 || path[0].Name == "metadata" || path[0].Name == "apiVersion" || path[0].Name == "kind" {
+				return true
+			}
+			for _, value := range slices.Backward(others(v)) { // removal first
+				if writes--; writes < 0 || r.work.Empty() {
+					return false
+				}
+				made := &Witness{Operation: w.Operation, Object: runtime.DeepCopyJSON(w.Object), Old: runtime.DeepCopyJSON(w.Old)}
+				if !put(made.Object, path, value) {
+					continue
+				}
+				if made.Old != nil {
+					put(made.Old, path, value)
+				}
+				var also []*change
+				if also, err = r.alsoBroken(a, ch, made); err != nil {
+					return false
+				}
+				if len(also) >= left {
+					continue
+				}
+				if made, err = a.confirm(made); err != nil {
+					return false
+				}
+				if made != nil {
+					w, best, left, again = made, made, len(also), true
+					return false
+				}
+			}
+			return true
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return best, nil
+}
+
+// confirm returns w with its verdicts if base admits it and it demonstrates the change. It returns nil
+// otherwise.
+func (a *goalSearch) confirm(w *Witness) (*Witness, error) {
+	req := w.request()
+	before, err := a.base.engine.Validate(a.ctx, req)
+	if err != nil || !before.Allowed {
+		return nil, undecidable(err)
+	}
+	if w.Operation == search.Update {
+		if res, err := a.base.engine.Validate(a.ctx, engine.Request{Object: w.Old}); err != nil || !res.Allowed {
+			return nil, undecidable(err)
+		}
+	}
+	return a.shown(req, before)
+}
+
+// search looks for a witness of ch in the old CRD with the requirements of all other changes.
+func (r *requirements) search(a *goalSearch, ch *change) (*Witness, error) {
+	s := ch.before
+	for i, d := range r.changes {
+		if d == ch || r.refs[i].Rule == "" {
+			continue
+		}
+		if h, ok := hybridOf(s, d.breaks, false); ok {
+			s = h.side(s)
+		}
+	}
+	h, ok := hybridOf(s, ch.breaks, false)
+	if !ok {
+		return nil, nil
+	}
+	q, err := a.compiled(h)
+	var invalid *engine.CompileError
+	switch {
+	case errors.As(err, &invalid), r.work.Empty():
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case a.values != nil:
+		err = a.try(q, h)
+	default:
+		err = a.find(q, h.ref, false)
+	}
+	return a.witness, err
+}
+
+// countValues returns the number of values in v.
+func countValues(v any) (n int) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, field := range v {
+			n += countValues(field)
+		}
+	case []any:
+		for _, item := range v {
+			n += countValues(item)
+		}
+	}
+	return n + 1
+}
