@@ -39,8 +39,7 @@ func (p *textPrinter) crd(one *vetted) error {
 	p.written = true
 	if one.problem != nil {
 		untrusted.Fprintf(&b, "%s: %s\n", one.doc.Location(), one.problem.Error())
-		_, err := io.WriteString(p.out, b.String())
-		return err
+		return p.write(&b)
 	}
 	p.verdict(&b, one)
 	p.kubeVersions(&b, one)
@@ -49,7 +48,12 @@ func (p *textPrinter) crd(one *vetted) error {
 	}
 	p.needs(&b, one.report)
 	p.lints(&b, one)
-	_, err := io.WriteString(p.out, b.String())
+	return p.write(&b)
+}
+
+// write writes a part of the report in the layout of the terminal.
+func (p *textPrinter) write(b *strings.Builder) error {
+	_, err := io.WriteString(p.out, print.Layout{Color: p.out.Colors, Width: p.width}.Text(b.String()))
 	return err
 }
 
@@ -227,6 +231,7 @@ func (p *textPrinter) needs(b *strings.Builder, r *vet.Report) {
 }
 
 func (p *textPrinter) end(s *summary) error {
-	_, err := fmt.Fprintln(p.out, s)
-	return err
+	var b strings.Builder
+	fmt.Fprintln(&b, s)
+	return p.write(&b)
 }
