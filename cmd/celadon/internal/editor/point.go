@@ -22,6 +22,9 @@ func Point(field, message string) string {
 		return message[len(found):]
 	}
 	kind, rest := cutKind(message)
+	if kind == "" {
+		return ruleError(message)
+	}
 	switch kind {
 	case "Required value":
 		if rest == "" {
@@ -91,12 +94,16 @@ var plainValue = regexp.MustCompile(`^(?:-?[0-9][0-9.eE+-]*|true|false|null)$`)
 
 // ruleError shortens the server's message about an expression that does not compile to its first error.
 func ruleError(detail string) string {
+	head := ""
+	if after, is := strings.CutPrefix(detail, "rule compile error: "); is {
+		head, detail = "a rule does not compile: ", after
+	}
 	errs, ok := strings.CutPrefix(detail, "compilation failed: ")
 	if !ok {
-		return detail
+		return head + detail
 	}
 	first, _, _ := strings.Cut(errs, "\n")
-	return strings.TrimSuffix(celPosition.ReplaceAllString(first, ""), " (in container '')")
+	return head + strings.TrimSuffix(celPosition.ReplaceAllString(first, ""), " (in container '')")
 }
 
 var celPosition = regexp.MustCompile(`^ERROR: <input>:\d+:\d+: `)

@@ -29,6 +29,8 @@ func TestPoint(t *testing.T) {
 		{"spec", `Forbidden: estimated rule cost exceeds budget by factor of 2x`, "estimated rule cost exceeds budget by factor of 2x"},
 		{"spec.rule", "Invalid value: \"self.a\": compilation failed: ERROR: <input>:1:5: undefined field 'a'\n | self.a\n | ....^", "undefined field 'a'"},
 		{"spec.rule", `Invalid value: {"rule":"a"}: compilation failed: ERROR: <input>:1:1: undeclared reference to 'a' (in container '')`, "undeclared reference to 'a'"},
+		{"spec", `Invalid value: "object": rule compile error: compilation failed: ERROR: <input>:1:6: undefined field 'a'`, "a rule does not compile: undefined field 'a'"},
+		{"", "compilation failed: ERROR: <input>:1:23: Syntax error: mismatched input '<EOF>'\n | a", "Syntax error: mismatched input '<EOF>'"},
 		{"spec.hosts", `Too many: 5: must have at most 3 items`, "Too many: 5: must have at most 3 items"},
 		{"", `ValidatingAdmissionPolicy 'p' with binding 'b' denied request: at most 3`, "at most 3"},
 		{"", `Validation failed for ValidatingAdmissionPolicy 'p' with binding 'b': at most 3`, "at most 3"},

@@ -91,6 +91,9 @@ func same(t *testing.T, name, content string, got []protocol.Diagnostic, want []
 	txt := newText(content)
 	for i, d := range got {
 		w := want[i]
+		if point, _, _ := strings.Cut(d.Message, "\n"); notAPoint.MatchString(point) {
+			t.Errorf("%s: %d: begins with boilerplate: %.300s", name, i, d.Message)
+		}
 		if w.text != fullText(d) || levels[d.Severity] != w.level {
 			t.Errorf("%s: %d:\n got %s %s\nwant %s %s", name, i, levels[d.Severity], d.Message, w.level, w.text)
 			continue
@@ -129,6 +132,9 @@ func fullText(d protocol.Diagnostic) string {
 
 // boilerplate matches the beginnings of texts that are not points.
 var boilerplate = regexp.MustCompile(`^(?:\S+ .*is (?:invalid|denied): |would follow: |\S+ in version "|(?:spec|metadata|status|<nil>)\S*: )`)
+
+// notAPoint matches first lines that begin with words that the server's messages share.
+var notAPoint = regexp.MustCompile(`strict decoding error|compilation failed: |ERROR: <input>| is invalid: |^(?:spec\S*: )?(?:Invalid value|Forbidden|Required value|Unsupported value)\b`)
 
 // onePerMessage drops the diagnostics about unknown fields after the first, because they share a message of the server.
 func onePerMessage(list []protocol.Diagnostic) (one []protocol.Diagnostic) {
