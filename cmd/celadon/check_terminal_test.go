@@ -14,14 +14,19 @@ import (
 func TestCheckOnTerminal(t *testing.T) {
 	t.Parallel()
 	const crd = "../../../../examples/crontab/crd.yaml"
-	for _, columns := range []uint16{60, 100} {
+	for _, columns := range []uint16{40, 60, 80, 120} {
 		got := string(onTerminal(t, columns, "", "check", "--crd", crd, "../../../../examples/crontab/objects"))
 		if !strings.Contains(got, "\x1b[31mThe CronTab") {
 			t.Errorf("no colour:\n%s", got)
 		}
+		for _, part := range []string{"\x1b[34m-->\x1b[0m \x1b[36m../../../../examples/crontab/objects/bad.yaml:", "\x1b[34mrule: \x1b[0m\x1b[1mself", "self.replicas: \x1b[35m"} {
+			if !strings.Contains(got, part) {
+				t.Errorf("no %q in\n%s", part, got)
+			}
+		}
 		for line := range strings.Lines(got) {
-			line = strings.NewReplacer("\x1b[31m", "", "\x1b[0m", "", "\x1b[33m", "", "\x1b[32m", "", "\r", "", "\n", "").Replace(line)
-			if width := runewidth.StringWidth(line); width > int(columns) && strings.Contains(strings.TrimSpace(line), " ") {
+			line = strings.NewReplacer("\r", "", "\n", "").Replace(painted.ReplaceAllString(line, ""))
+			if width := runewidth.StringWidth(line); width > int(columns) && strings.Contains(strings.TrimPrefix(strings.TrimSpace(line), "--> "), " ") {
 				t.Errorf("%d columns of %d: %s", width, columns, line)
 			}
 		}

@@ -103,7 +103,7 @@ func TestAnswers(t *testing.T) {
 		}
 		return string(text)
 	}
-	for _, name := range []string{"certificate", "cluster", "database", "policy", "route"} {
+	for _, name := range []string{"certificate", "cluster", "database", "policy", "route", "widget"} {
 		req := service.Request{CRD: read("playground/" + name + "/crd.yaml"), Object: read("playground/" + name + "/object.yaml")}
 		sameAsCommand(t, service.New(), req)
 		if old, err := os.ReadFile("../../examples/playground/" + name + "/old.yaml"); err == nil {

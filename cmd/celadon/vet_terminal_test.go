@@ -35,6 +35,7 @@ func TestVetOnTerminal(t *testing.T) {
 		{"wide.txt", 140, ""},
 		{"80.txt", 80, ""},
 		{"60.txt", 60, ""},
+		{"40.txt", 40, ""},
 		{"no_color.txt", 80, "NO_COLOR=1"},
 	} {
 		t.Run(c.golden, func(t *testing.T) {
@@ -69,8 +70,14 @@ func ownLines(report string) []string {
 	return strings.Split(own, "\n")
 }
 
-// onTerminal runs the command in testdata/vet_terminal.
+// onTerminal runs the command in testdata/vet_terminal. It must report findings.
 func onTerminal(t *testing.T, width uint16, env string, args ...string) []byte {
+	t.Helper()
+	return onTerminalEndingWith(t, command.Findings, width, env, args...)
+}
+
+// onTerminalEndingWith is like onTerminal for another exit code.
+func onTerminalEndingWith(t *testing.T, code int, width uint16, env string, args ...string) []byte {
 	t.Helper()
 	cmd := exec.Command("celadon", args...)
 	cmd.Dir = filepath.Join("testdata", "vet_terminal")
@@ -84,8 +91,8 @@ func onTerminal(t *testing.T, width uint16, env string, args ...string) []byte {
 	if err != nil && !errors.Is(err, syscall.EIO) { // the end of the terminal's output
 		t.Fatal(err)
 	}
-	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != command.Findings {
-		t.Errorf("%v: want exit code %d", err, command.Findings)
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != code {
+		t.Errorf("%v: want exit code %d", err, code)
 	}
 	return bytes.ReplaceAll(out, []byte("\r\n"), []byte("\n"))
 }

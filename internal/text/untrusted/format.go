@@ -46,11 +46,14 @@ type Color string
 
 // Supported colors.
 const (
-	Red    Color = "\x1b[31m"
-	Green  Color = "\x1b[32m"
-	Yellow Color = "\x1b[33m"
-	Bold   Color = "\x1b[1m"
-	none   Color = "\x1b[0m"
+	Red     Color = "\x1b[31m"
+	Green   Color = "\x1b[32m"
+	Yellow  Color = "\x1b[33m"
+	Blue    Color = "\x1b[34m"
+	Magenta Color = "\x1b[35m"
+	Cyan    Color = "\x1b[36m"
+	Bold    Color = "\x1b[1m"
+	none    Color = "\x1b[0m"
 )
 
 // Paint colors a text. Only a Writer with Colors set passes the color.
@@ -69,7 +72,7 @@ func paint(text []byte) int {
 	if len(text) == 0 || text[0] != '\x1b' {
 		return 0
 	}
-	for _, c := range []Color{Red, Green, Yellow, Bold, none} {
+	for _, c := range []Color{Red, Green, Yellow, Blue, Magenta, Cyan, Bold, none} {
 		if bytes.HasPrefix(text, []byte(c)) {
 			return len(c)
 		}

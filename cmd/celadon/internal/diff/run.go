@@ -50,7 +50,8 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 	stdout, _ := bar.ReportWriter(s.Stdout)
 	out := untrusted.NewWriter(stdout)
 	out.Colors = command.Color(s.Stdout) && o.Output == "text"
-	p := newPrinter(out, o)
+	width, _ := command.Width(s.Stdout)
+	p := newPrinter(out, width, o)
 	all := &Report{Kind: "DiffReport", APIVersion: "celadon/v1", CRDs: []*CRD{}}
 	if o.ToKubeVersion != "" {
 		all.KubeVersion, all.ToKubeVersion = o.KubeVersion, o.ToKubeVersion

@@ -17,7 +17,8 @@ type printer interface {
 	end(*Report) error
 }
 
-func newPrinter(out *untrusted.Writer, o *Options) printer {
+// newPrinter returns the printer of a format. Text is folded at width, unless that is 0.
+func newPrinter(out *untrusted.Writer, width int, o *Options) printer {
 	switch o.Output {
 	case "json":
 		return &jsonPrinter{out}
@@ -29,13 +30,14 @@ func newPrinter(out *untrusted.Writer, o *Options) printer {
 		}
 		return &commentPrinter{out: out}
 	}
-	return &textPrinter{out: out, o: o}
+	return &textPrinter{out: out, o: o, layout: print.Layout{Color: out.Colors, Width: width}}
 }
 
 // textPrinter writes for people.
 type textPrinter struct {
 	out     *untrusted.Writer
 	o       *Options
+	layout  print.Layout
 	objects print.Printer
 }
 
@@ -61,7 +63,7 @@ func (p *textPrinter) crd(crd *CRD) error {
 			untrusted.Fprintf(&b, "  %s: %s%s\n", c.title(), c.effect(), p.locations(crd, c))
 		}
 	}
-	_, err := io.WriteString(p.out, b.String())
+	_, err := io.WriteString(p.out, p.layout.Text(b.String()))
 	return err
 }
 
@@ -189,7 +191,7 @@ func location(p finding.Location) string { return string(untrusted.Sprintf("%s:%
 func (p *textPrinter) object(o *finding.Object) error {
 	if p.objects == nil {
 		var err error
-		if p.objects, err = print.New("text", p.out, print.Options{Color: p.out.Colors}); err != nil {
+		if p.objects, err = print.New("text", p.out, print.Options{Color: p.layout.Color, Width: p.layout.Width}); err != nil {
 			return err
 		}
 	}
@@ -210,7 +212,7 @@ func (p *textPrinter) end(r *Report) error {
 		color = untrusted.Yellow
 	}
 	untrusted.Fprintf(&b, "%s: %s\n", r.summary(), p.out.Paint(color, untrusted.Line(r.conclusion())))
-	_, err := io.WriteString(p.out, b.String())
+	_, err := io.WriteString(p.out, p.layout.Text(b.String()))
 	return err
 }
 

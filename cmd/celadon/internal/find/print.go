@@ -22,7 +22,7 @@ type printer interface {
 
 // newPrinter returns a printer that writes to out. If terminal is a terminal, text is cut to its
 // width.
-func newPrinter(out, terminal io.Writer, o *Options) printer {
+func newPrinter(out *untrusted.Writer, terminal io.Writer, o *Options) printer {
 	switch o.Output {
 	case "json":
 		return &jsonPrinter{out}
@@ -31,6 +31,8 @@ func newPrinter(out, terminal io.Writer, o *Options) printer {
 	}
 	p := &textPrinter{out: out, o: o}
 	p.width, _ = command.Width(terminal)
+	out.Colors = command.Color(terminal)
+	p.layout = print.Layout{Color: out.Colors, Width: p.width}
 	return p
 }
 
@@ -42,9 +44,10 @@ func (p *jsonPrinter) end(r *Report) error { return print.JSON(p.out, r) }
 
 // textPrinter writes human-readable text.
 type textPrinter struct {
-	out   io.Writer
-	o     *Options
-	width int // of the terminal; 0 means unlimited
+	out    *untrusted.Writer
+	o      *Options
+	width  int // of the terminal; 0 means unlimited
+	layout print.Layout
 }
 
 func (p *textPrinter) crd(part *CRDPart, crd *definition) error {
@@ -57,7 +60,12 @@ func (p *textPrinter) crd(part *CRDPart, crd *definition) error {
 			}
 		}
 		for _, r := range v.Rules {
-			fmt.Fprintf(&b, "%s\n", p.cut("  "+ruleName(r)+": "+string(untrusted.Line(lex.Flat(r.Rule)))))
+			head := "  " + ruleName(r) + ": "
+			line := p.cut(head + string(untrusted.Line(lex.Flat(r.Rule))))
+			if rule, ok := strings.CutPrefix(line, head); ok {
+				line = head + string(p.out.Paint(untrusted.Bold, untrusted.Safe(rule)))
+			}
+			fmt.Fprintf(&b, "%s\n", line)
 			last := ""
 			for _, a := range r.answers() {
 				if words := a.finding.words; words == last {
@@ -76,7 +84,7 @@ func (p *textPrinter) crd(part *CRDPart, crd *definition) error {
 			}
 		}
 	}
-	_, err := io.WriteString(p.out, b.String())
+	_, err := io.WriteString(p.out, p.layout.Text(b.String()))
 	return err
 }
 

@@ -180,23 +180,25 @@ func (v *view) ofCRD(p *part) {
 		return
 	}
 	for _, f := range p.crd.vetted.Findings {
+		more := strictInCRD(p, &f)
 		d := diagnostic(p.rangeOf(v.text, f.At), &f)
 		rule := p.crd.first(f.Rule)
 		if rule != nil && f.Level == "error" {
-			if at, ok := p.within(v.text, rule, f.At.Field); ok {
+			if at, reason, ok := p.within(v.text, rule, f.At.Field); ok {
 				d.Range = at
+				compilePoint(&d, reason, f.Text)
 			}
 		}
 		one := docFinding{diagnostic: d, rule: rule, of: p.kind}
 		if f.ID == "advice" {
 			one.advice = f.At.Field
 		}
-		p.findings = append(p.findings, one)
+		p.findings = append(append(p.findings, one), v.strictDiagnostics(p, &f, more)...)
 	}
 }
 
 func diagnostic(at protocol.Range, f *finding.Finding) protocol.Diagnostic {
-	return protocol.Diagnostic{Range: at, Severity: severities[f.Level], Code: f.ID, Source: source, Message: shown(f.Text)}
+	return protocol.Diagnostic{Range: at, Severity: severities[f.Level], Code: f.ID, Source: source, Message: pointFirst(pointOf(f), f.Text)}
 }
 
 var severities = map[string]protocol.Severity{"error": protocol.Error, "warning": protocol.Warning, "note": protocol.Information}
@@ -204,26 +206,26 @@ var severities = map[string]protocol.Severity{"error": protocol.Error, "warning"
 // shown returns text with untrusted characters escaped.
 func shown(text string) string { return string(untrusted.Text(text)) }
 
-// within returns the range of the word at which an expression fails to compile.
-func (p *part) within(t *text, rule *engine.RuleRef, field string) (protocol.Range, bool) {
+// within returns the range of the word at which an expression fails to compile, and the reason.
+func (p *part) within(t *text, rule *engine.RuleRef, field string) (at protocol.Range, reason string, ok bool) {
 	name := partOf(field)
 	bad := p.crd.broken(rule, name)
-	at, ok := p.crd.at(rule, name)
+	ruleAt, ok := p.crd.at(rule, name)
 	if bad == nil || !ok || bad.Line == 0 {
-		return protocol.Range{}, false
+		return protocol.Range{}, "", false
 	}
-	_, node := p.ruleNode(at)
-	whole := at
+	_, node := p.ruleNode(ruleAt)
+	whole := ruleAt
 	whole.Key = ""
 	_, inText := p.ruleNode(whole)
-	exprContext := p.crd.expressionContext(&at, editor.OptionalOldSelf(inText), nil)
+	exprContext := p.crd.expressionContext(&ruleAt, editor.OptionalOldSelf(inText), nil)
 	words, ok := p.words(node)
 	if !ok || exprContext == nil {
-		return protocol.Range{}, false
+		return protocol.Range{}, "", false
 	}
 	problem := exprContext.ProblemOf(bad)
 	from, to := named(node.Resolve().Value, problem.Start, problem.End)
-	return t.rangeOf(p.start+words.SourcePoint(from), p.start+words.SourcePoint(to)), true
+	return t.rangeOf(p.start+words.SourcePoint(from), p.start+words.SourcePoint(to)), editor.CompilePoint(&problem), true
 }
 
 // named returns the range of a name if CEL reports an error at the bracket after it: the function or
@@ -262,6 +264,9 @@ func (v *view) ofObject(ctx context.Context, p *part) {
 			continue
 		}
 		p.findings = append(p.findings, v.objectFinding(p, &f))
+		if strict := p.verdict.Strict; f.Rule == nil && len(strict) > 1 && f.At == strict[0] {
+			p.findings = append(p.findings, v.strictDiagnostics(p, &f, strict[1:min(len(strict), maxFindings)])...)
+		}
 	}
 }
 

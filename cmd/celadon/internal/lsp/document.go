@@ -52,6 +52,8 @@ type documents struct {
 	news chan struct{}
 	// searches counts the running searches for CRDs in workspace folders.
 	searches int
+	// ended is set by the request shutdown, which ends waiting requests.
+	ended bool
 }
 
 // wakeWaiting wakes all waiting requests. The caller must hold mu.

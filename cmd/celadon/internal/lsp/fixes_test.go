@@ -301,7 +301,7 @@ var (
 // about returns the parts of a finding that do not change with its rule: it omits the rule and the
 // numbers of advice.
 func about(d *protocol.Diagnostic) string {
-	line, _, _ := strings.Cut(d.Message, "\n")
+	line, _, _ := strings.Cut(fullText(*d), "\n")
 	line = failure.ReplaceAllString(line, ": $1")
 	if field, _, is := strings.Cut(line, ": Invalid value: "); is {
 		line = field

@@ -235,8 +235,12 @@ func (s *server) didChangeConfiguration(p struct {
 
 func (s *server) shutdown(struct{}) func(context.Context) (any, error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.shutDown = true
+	s.mu.Unlock()
+	s.docs.mu.Lock()
+	defer s.docs.mu.Unlock()
+	s.docs.ended = true
+	s.docs.wakeWaiting()
 	return func(context.Context) (any, error) { return nil, nil }
 }
 

@@ -56,7 +56,7 @@ func TestObjectFollowsCRD(t *testing.T) {
 	crd := example(t, "crontab/crd.yaml")
 	c := start(t, nil, map[string]string{"crds/crd.yaml": crd})
 	wantLines(t, c.until("a.yaml", c.open("a.yaml", strings.Replace(cronTab, "replicas: 1", "replicas: 11", 1)), 1),
-		"7:3-11 CronTab a is invalid: spec.replicas: Invalid value: replicas is 11, more than maxReplicas: 10")
+		"7:3-11 replicas is 11, more than maxReplicas: 10")
 	seen := c.seen()
 	c.open("crds/crd.yaml", strings.Replace(crd, "self.replicas <= self.maxReplicas", "self.replicas <= 10 + self.maxReplicas", 1))
 	wantLines(t, c.next("a.yaml", seen))

@@ -20,12 +20,13 @@ const maxWait = 10 * time.Second
 
 var (
 	errChanged = &jsonrpc.Error{Code: contentModified, Message: "the document has changed or was closed"}
+	errEnded   = &jsonrpc.Error{Code: serverCanceled, Message: "the server is shut down"}
 	errLate    = &jsonrpc.Error{Code: serverCanceled, Message: "the document is still being analyzed: try again"}
 )
 
 // wait waits until ready returns true for the document of the request. It returns errChanged if the
-// document changes or is closed, errLate after s.maxWait, and the error of ctx if that is done. In
-// all cases, v.known is the latest analysis. Ready is called with s.docs.mu held.
+// document changes or is closed, errEnded after the request shutdown, errLate after s.maxWait, and the error of ctx if that
+// is done. In all cases, v.known is the latest analysis. Ready is called with s.docs.mu held.
 func (v *view) wait(ctx context.Context, ready func(*document) bool) error {
 	late := time.NewTimer(v.maxWait)
 	defer late.Stop()
@@ -35,6 +36,10 @@ func (v *view) wait(ctx context.Context, ready func(*document) bool) error {
 		if d == nil || d.text != v.text || d.lost {
 			v.docs.mu.Unlock()
 			return errChanged
+		}
+		if v.docs.ended {
+			v.docs.mu.Unlock()
+			return errEnded
 		}
 		v.known = d.known
 		done := ready(d)

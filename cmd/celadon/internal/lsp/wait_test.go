@@ -87,6 +87,7 @@ func TestWait(t *testing.T) {
 	}{
 		{"the bound", time.Millisecond, func(*server, context.CancelFunc) {}, errLate, true},
 		{"cancel", long, func(_ *server, cancel context.CancelFunc) { cancel() }, context.Canceled, false},
+		{"shutdown", long, func(s *server, _ context.CancelFunc) { s.shutdown(struct{}{}) }, errEnded, false},
 		{"close", long, func(s *server, _ context.CancelFunc) {
 			s.didClose(protocol.DidClose{TextDocument: protocol.TextDocument{URI: "file:///crd.yaml"}})
 		}, errChanged, false},

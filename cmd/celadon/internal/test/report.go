@@ -43,7 +43,8 @@ func newPrinter(o *Options, stdout, to io.Writer) printer {
 		return &jsonPrinter{w}
 	case "text":
 		w.Colors = command.Color(stdout)
-		return &textPrinter{w: w, verbose: o.Verbose}
+		width, _ := command.Width(stdout)
+		return &textPrinter{w: w, verbose: o.Verbose, layout: print.Layout{Color: w.Colors, Width: width}}
 	}
 	return &listPrinter{print.NewList(o.Output, w, "celadon test", "")}
 }

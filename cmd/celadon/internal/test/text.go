@@ -16,6 +16,7 @@ import (
 type textPrinter struct {
 	w       *untrusted.Writer
 	verbose bool
+	layout  print.Layout
 }
 
 func (p *textPrinter) suite(s *ruletest.SuiteReport) error {
@@ -27,7 +28,7 @@ func (p *textPrinter) suite(s *ruletest.SuiteReport) error {
 	for _, c := range s.Cases {
 		p.one(&b, s, c)
 	}
-	_, err := io.WriteString(p.w, b.String())
+	_, err := io.WriteString(p.w, p.layout.Text(b.String()))
 	return err
 }
 
@@ -120,7 +121,7 @@ func (p *textPrinter) end(r *Report) error {
 	if s := &r.Summary; s.Failed == 0 && s.Errors == 0 && s.Passed > 0 {
 		text = p.w.Paint(untrusted.Green, untrusted.Safe(strings.TrimSuffix(string(text), "\n"))) + "\n"
 	}
-	_, err := io.WriteString(p.w, string(text))
+	_, err := io.WriteString(p.w, p.layout.Text(string(text)))
 	return err
 }
 

@@ -89,8 +89,7 @@ func (p goText) report(r *goRun) error {
 		untrusted.Fprintf(&b, "; %s of kinds that are not in these packages", phrase.Count(s.Undeclared, "CRD"))
 	}
 	untrusted.Fprintf(&b, "\n%s\n", r.sum.String())
-	_, err := p.out.Write([]byte(b.String()))
-	return err
+	return p.write(&b)
 }
 
 // oneLine writes the verdict on a CRD in one line.

@@ -2,7 +2,6 @@ package vet
 
 import (
 	"cmp"
-	"io"
 	"slices"
 	"strings"
 
@@ -50,8 +49,7 @@ func (p *textPrinter) policy(one *vettedPolicy) error {
 	if r.Limited != "" {
 		p.line(&b, 2, untrusted.Line(r.Limited))
 	}
-	_, err := io.WriteString(p.out, b.String())
-	return err
+	return p.write(&b)
 }
 
 func (p *textPrinter) policyFinding(b *strings.Builder, f *crdFinding) {

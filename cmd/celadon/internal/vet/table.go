@@ -65,9 +65,14 @@ func (p *textPrinter) table(b *strings.Builder, rows []tableRow) {
 		wide += w
 	}
 	narrow := p.width > 0 && wide > p.width
+	cells, all := 0, indent-1
+	for cells < len(widths) && (cells == 0 || !narrow || all+1+widths[cells] <= p.width) {
+		all += 1 + widths[cells]
+		cells++ // the last columns are omitted if the terminal is too narrow for the numbers alone
+	}
 	for i, row := range rows {
 		line := strings.Repeat(" ", indent-1)
-		for i, cell := range row.numbers { // right-aligned
+		for i, cell := range row.numbers[:cells] { // right-aligned
 			line += " " + strings.Repeat(" ", widths[i]-columns(cell)) + string(cell)
 		}
 		if !narrow {

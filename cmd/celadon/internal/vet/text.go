@@ -41,13 +41,11 @@ func (p *textPrinter) crd(one *vetted) error {
 	p.written = true
 	if one.problem != nil {
 		untrusted.Fprintf(&b, "%s: %s\n", one.doc.Location(), one.problem.Error())
-		_, err := io.WriteString(p.out, b.String())
-		return err
+		return p.write(&b)
 	}
 	if p.quiet {
 		p.quietVerdict(&b, one)
-		_, err := io.WriteString(p.out, b.String())
-		return err
+		return p.write(&b)
 	}
 	p.verdict(&b, one)
 	p.kubeVersions(&b, one)
@@ -56,7 +54,12 @@ func (p *textPrinter) crd(one *vetted) error {
 	}
 	p.needs(&b, one.report)
 	p.lints(&b, one)
-	_, err := io.WriteString(p.out, b.String())
+	return p.write(&b)
+}
+
+// write writes a part of the report in the layout of the terminal.
+func (p *textPrinter) write(b *strings.Builder) error {
+	_, err := io.WriteString(p.out, print.Layout{Color: p.out.Colors, Width: p.width}.Text(b.String()))
 	return err
 }
 
@@ -259,6 +262,7 @@ func (p *textPrinter) end(s *summary) error {
 	if p.quiet {
 		return nil
 	}
-	_, err := fmt.Fprintln(p.out, s)
-	return err
+	var b strings.Builder
+	fmt.Fprintln(&b, s)
+	return p.write(&b)
 }

@@ -154,9 +154,16 @@ func (o object) allFollowing(yield func(finding.Finding) bool) bool {
 func (o object) following(c *finding.Cause) finding.Finding {
 	f := o.cause(c)
 	f.Level = "note"
-	f.Text, f.Title, f.Note = "would follow: "+f.Text, f.Title+" (would follow)", "would follow: "+f.Note
+	f.Text, f.Title, f.Note = Follows+f.Text, f.Title+FollowsTitle, Follows+f.Note
 	return f
 }
+
+// Follows begins the text of a finding that the server would report once other errors are fixed, and FollowsTitle ends its
+// title.
+const (
+	Follows      = "would follow: "
+	FollowsTitle = " (would follow)"
+)
 
 const rulesNotRun = "some rules did not run, because the object is invalid"
 

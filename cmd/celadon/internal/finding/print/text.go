@@ -41,9 +41,9 @@ func (p *textPrinter) Object(o *finding.Object) error {
 			where(&b, o)
 		}
 	case finding.Unreadable:
-		untrusted.Fprintf(&b, "%s: %s\n", place(o), o.Problem)
+		untrusted.Fprintf(&b, "%s: %s\n", place(o), p.w.Paint(untrusted.Red, untrusted.Line(o.Problem)))
 	case finding.Undecided:
-		untrusted.Fprintf(&b, "%s: %s %q %s\n", place(o), o.Kind, o.Name, o.Problem)
+		untrusted.Fprintf(&b, "%s: %s %q %s\n", place(o), o.Kind, o.Name, p.w.Paint(untrusted.Red, untrusted.Line(o.Problem)))
 		if !p.Quiet {
 			undecided(&b, o)
 		}
@@ -64,7 +64,7 @@ func (p *textPrinter) Object(o *finding.Object) error {
 	if o.Known {
 		untrusted.Fprintf(&b, "%s: %s: %s\n", place(o), title(o), known)
 	}
-	text := p.wrapText(b.String())
+	text := p.layout().Text(b.String())
 	b.Reset()
 	b.WriteString(text)
 	p.diff(&b, o.Diff) // whose lines must not be wrapped
@@ -104,7 +104,10 @@ func (p *textPrinter) End(s *finding.Summary) error {
 		b.Reset()
 		b.WriteString(p.paint(untrusted.Green, untrusted.Safe(text)))
 	}
-	tables(&b, s)
+	text := p.layout().Text(b.String())
+	b.Reset()
+	b.WriteString(text)
+	tables(&b, s) // whose rows must not be folded
 	_, err := io.WriteString(p.w, b.String())
 	return err
 }

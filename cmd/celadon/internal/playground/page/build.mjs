@@ -18,26 +18,11 @@ async function source(file) {
 	return data.toString();
 }
 
-// The examples of the page. For examples/playground, the title is the first line of the CRD; the
-// others are in examples/ of the repository.
+// The examples of the page, the easiest first, as listed in src/examples.json with paths in examples/ of the repository.
 async function readExamples() {
-	const list = [];
-	for (const name of (await readdir(path.join(examples, "playground"))).sort()) {
-		const of = (file) => `playground/${name}/${file}`;
-		list.push({ crd: of("crd.yaml"), object: of("object.yaml"), old: of("old.yaml") });
-	}
-	list.push({ title: "Three invalid CronTabs", crd: "crontab/crd.yaml", object: "crontab/objects/bad.yaml" });
-	list.push({ title: "A policy next to a CRD", crd: "crontab/crd.yaml", object: "policies/objects/eager.yaml", policies: "policies/policies/limits.yaml" });
-	list.push({ title: "A rule that exceeds its cost limit", crd: "costly/crd.yaml" });
-	list.push({ title: "A rule without a guard", crd: "unguarded/crd.yaml" });
+	const list = JSON.parse(await source(path.join(here, "src/examples.json")));
 	for (const example of list) {
-		for (const pane of ["crd", "object", "old", "policies"]) {
-			example[pane] = example[pane] ? await source(path.join(examples, example[pane])).catch((err) => {
-				if (pane === "old" && err.code === "ENOENT") return "";
-				throw err;
-			}) : "";
-		}
-		example.title ??= example.crd.match(/^# (.*)\n/)[1];
+		for (const pane of ["crd", "object", "old", "policies"]) example[pane] = example[pane] ? await source(path.join(examples, example[pane])) : "";
 	}
 	return list;
 }

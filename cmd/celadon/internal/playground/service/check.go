@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
@@ -26,6 +27,9 @@ type objectDetails struct {
 	CRD string `json:"crd"`
 	// Causes has, for each cause of the report, the index in Rules of the rule that caused it, or -1.
 	Causes []int `json:"causes"`
+	// Points holds the reason in the message of each cause, and Strict the reason of each unknown or duplicate field.
+	Points []string `json:"points"`
+	Strict []string `json:"strict"`
 	// Kubectl is the message that kubectl would print for a rejected object.
 	Kubectl string `json:"kubectl,omitempty"`
 	// Diff is the difference between the input and the object as it would be persisted.
@@ -93,7 +97,7 @@ func (r *Service) checked(ctx context.Context, req *Request) (*verdict.Checked, 
 }
 
 func newDecided(o *verdict.Answer) objectDetails {
-	d := objectDetails{CRD: o.CRD, Causes: []int{}, Diff: string(o.Diff), Rules: []rule{}, Runs: []run{}, AllRuns: len(o.Runs)}
+	d := objectDetails{CRD: o.CRD, Causes: []int{}, Points: []string{}, Strict: []string{}, Diff: string(o.Diff), Rules: []rule{}, Runs: []run{}, AllRuns: len(o.Runs)}
 	if o.Status != nil {
 		d.Kubectl = string(print.KubectlError(o.Object))
 	}
@@ -102,7 +106,15 @@ func newDecided(o *verdict.Answer) objectDetails {
 		at[ran.RuleRef] = len(d.Rules)
 		d.Rules = append(d.Rules, rule{ran.Version, ran.Path, ran.Index, ran.Rule, ran.Runs, ran.Failed, ran.Cost})
 	}
+	for _, at := range o.Strict {
+		point, _ := editor.StrictPoint(o.Status.Message, at.Field, at.Hint)
+		if at.Message != "" {
+			point = at.Message
+		}
+		d.Strict = append(d.Strict, point)
+	}
 	for _, c := range o.Causes {
+		d.Points = append(d.Points, editor.Point(c.Field, c.Message))
 		i := -1
 		if c.Ref != nil {
 			if n, ok := at[*c.Ref]; ok {

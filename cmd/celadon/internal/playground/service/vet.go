@@ -19,6 +19,10 @@ type vetted struct {
 	Positions []vet.Position `json:"places"`
 	// Problems are the reasons for a missing verdict, or for a rejection without causes.
 	Problems []vet.Problem `json:"problems"`
+	// Points holds, for each CRD of the report, the reasons in the messages of its causes.
+	Points [][]string `json:"points"`
+	// Notes are remarks on CRDs that are not wrong: a CRD has no rules.
+	Notes []vet.Problem `json:"notes"`
 }
 
 func vetText(ctx context.Context, req *Request) (*vet.Vetted, error) {
@@ -30,7 +34,11 @@ func (r *Service) vet(ctx context.Context, req *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &vetted{all.Report, all.Refusals, all.Positions, all.Problems}, nil
+	points, err := pointsOf(all.Report)
+	if err != nil {
+		return nil, err
+	}
+	return &vetted{all.Report, all.Refusals, all.Positions, located(all.Problems, req.CRD), points, r.withoutRules(req.CRD)}, nil
 }
 
 // fix returns the text of the CRD with one or all of the advised bounds set.

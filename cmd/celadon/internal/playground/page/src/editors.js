@@ -9,6 +9,7 @@ import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
 import { EditorSelection, EditorState } from "@codemirror/state";
 import { EditorView, crosshairCursor, drawSelection, highlightActiveLine, highlightSpecialChars, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
+import { wrapped } from "./cel.js";
 
 const colours = HighlightStyle.define([
 	{ tag: [tags.propertyName, tags.definition(tags.propertyName)], color: "var(--key)" },
@@ -55,7 +56,7 @@ export function newEditor(host, label, changed, extensions = []) {
 			extensions: [
 				lineNumbers(), foldGutter(), codeFolding(), lintGutter(), history(), drawSelection(), highlightSpecialChars(), crosshairCursor(),
 				highlightActiveLine(), indentOnInput(), bracketMatching(), closeBrackets(), highlightSelectionMatches(),
-				EditorState.tabSize.of(2), yaml(), syntaxHighlighting(colours), look,
+				EditorState.tabSize.of(2), yaml(), syntaxHighlighting(colours), look, wrapped,
 				// Tab is not bound: it leaves the editor, as everywhere on the page.
 				keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...completionKeymap, ...lintKeymap]),
 				EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0", autocapitalize: "off", spellcheck: "false" }),
@@ -92,8 +93,9 @@ export function go(editor, line, column = 1) {
 
 // mark shows findings: { line, column, severity, message, actions }, or with a range { from, to }.
 export function mark(editor, findings) {
-	const diagnostics = findings.filter((f) => f.to !== undefined || (f.line > 0 && f.line <= editor.state.doc.lines)).map((f) => {
-		if (f.to !== undefined) return f;
+	const { length } = editor.state.doc;
+	const diagnostics = findings.filter((f) => f.to !== undefined || f.line > 0).map((f) => {
+		if (f.to !== undefined) return { ...f, from: Math.min(f.from, length), to: Math.min(f.to, length) };
 		const from = offset(editor, f.line, f.column || 1);
 		const rest = editor.state.doc.lineAt(from).to;
 		const word = editor.state.sliceDoc(from, rest).match(/^[^\s:,\]}]+/)?.[0].length ?? 0;

@@ -7,11 +7,20 @@ const patience = { find: 60_000, other: 15_000 };
 // rest is the time for which an idle Worker is kept, in milliseconds.
 const rest = 10_000;
 
-export class Stopped extends Error {}
+// Failed is an error whose message is for the user. Other errors are mistakes in the page.
+export class Failed extends Error {}
+export class Stopped extends Failed {}
+
+// reasonOf returns the message of an error for the user.
+export function reasonOf(err) {
+	if (err instanceof Failed) return err.message;
+	console.error(err);
+	return "The page has failed. Change something to try again, or reload the page, and please report it.";
+}
 
 function valueOf(text) {
 	const reply = JSON.parse(text);
-	if (reply.error !== undefined) throw new Error(reply.error);
+	if (reply.error !== undefined) throw new Failed(reply.error);
 	return reply.value;
 }
 
@@ -38,10 +47,10 @@ class Native {
 		});
 		try {
 			const response = await fetch("answer", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(request), signal: controller.signal });
-			if (!response.ok) throw new Error((await response.text()).trim());
+			if (!response.ok) throw new Failed((await response.text()).trim());
 			return valueOf(await response.text());
 		} catch (err) {
-			throw why ?? (err instanceof TypeError ? new Error("celadon playground does not respond: is it still running?") : err);
+			throw why ?? (err instanceof TypeError ? new Failed("celadon playground does not respond: is it still running?") : err);
 		} finally {
 			done();
 		}
@@ -79,12 +88,12 @@ class OneWorker {
 						this.#waiting.delete(data.id);
 						break;
 					case "failed":
-						reject(new Error(data.message));
-						this.end(new Error(data.message));
+						reject(new Failed(data.message));
+						this.end(new Failed(data.message));
 						this.start();
 				}
 			};
-			worker.onerror = () => reject(new Error("the engine cannot be loaded"));
+			worker.onerror = () => reject(new Failed("the engine cannot be loaded"));
 		});
 		this.ready.catch(() => {});
 		worker.postMessage({ kind: "begin", module: this.shared.module });

@@ -1,9 +1,10 @@
 // The page sends its state to the engine after each change and shows the results.
 import examples from "examples";
 import { assist, mendsOf } from "./assist.js";
+import { cel } from "./cel.js";
 import { $, h } from "./dom.js";
 import { go, mark, newEditor, offset, setText, textOf } from "./editors.js";
-import { Stopped, isNative, newEngine } from "./engine.js";
+import { Stopped, isNative, newEngine, reasonOf } from "./engine.js";
 import { acceptFiles, save } from "./files.js";
 import { fail, showRules, showVerdict } from "./result.js";
 import { decode, encode, longest, panes } from "./share.js";
@@ -47,7 +48,7 @@ const page = {
 			const answer = await page.ask({ do: "fix", ...of });
 			page.set("crd", answer.crd);
 		} catch (err) {
-			page.notice(err.message);
+			page.notice(reasonOf(err));
 		}
 	},
 	notice(text) {
@@ -83,6 +84,7 @@ const moment = (length) => (length > 100_000 ? 120 : 15);
 
 function edited(pane) {
 	if (pane === "crd") vetAnswer = undefined;
+	$("result").classList.add("stale");
 	clearTimeout(timer);
 	timer = setTimeout(round, moment(pane === "crd" ? editors.crd.state.doc.length : 0));
 }
@@ -106,10 +108,11 @@ async function round() {
 		document.documentElement.dataset.verdict = answer.report.objects.map((o) => o.verdict).join(" ");
 		if (!again) await vet(answer);
 	} catch (err) {
-		if (!again) failed(err.message);
+		if (!again) failed(reasonOf(err));
 	}
 	running = undefined;
 	busy(false);
+	$("result").classList.toggle("stale", again);
 	if (again) {
 		again = false;
 		round();
@@ -149,30 +152,35 @@ async function vet(answer) {
 		markCRD();
 		document.documentElement.dataset.vet = found.report.crds.map((c) => c.accepted).join(" ");
 	} catch (err) {
-		if (!(err instanceof Stopped && again)) vetFailed(err.message);
+		if (!(err instanceof Stopped && again)) vetFailed(reasonOf(err));
 	} finally {
 		$("vet").classList.remove("stale");
 	}
 }
 
+// pointed returns the reason, followed by the message of the server.
+const pointed = (point, message) => (point && !message.startsWith(point) ? `${point}\n${message}` : message);
+
 function markObject(answer) {
 	const findings = [];
-	for (const o of answer.report.objects) {
+	for (const [i, o] of answer.report.objects.entries()) {
+		const more = answer.objects[i];
 		if (o.problem && o.verdict !== "ignored") findings.push({ line: o.line || 1, severity: o.verdict === "skipped" ? "info" : "error", message: o.problem });
-		const add = (c, severity, mark = "") => findings.push({ line: c.line, column: c.column, severity, message: `${mark}${c.field}: ${c.message ?? ""}${c.rule ? `\nrule: ${c.rule.trim()}` : ""}` });
-		for (const c of [...o.causes, ...(o.strict ?? [])]) add(c, "error");
-		for (const c of o.following ?? []) add(c, "info", "would follow once the above is fixed: ");
+		for (const [n, c] of o.causes.entries()) findings.push({ line: c.line, column: c.column, severity: "error", message: pointed(more.points[n], `${c.field}: ${c.message}${c.rule ? `\nrule: ${c.rule.trim()}` : ""}`) });
+		for (const [n, s] of (o.strict ?? []).entries()) findings.push({ line: s.line, column: s.column, severity: "error", message: pointed(more.strict[n], s.field) });
+		for (const c of o.following ?? []) findings.push({ line: c.line, column: c.column, severity: "info", message: `would follow once the above is fixed: ${c.field}: ${c.message}` });
 	}
 	mark(editors.object, findings);
 }
 
 function markCRD() {
 	const findings = [];
-	for (const crd of vetAnswer.report.crds) {
-		for (const c of crd.causes) findings.push({ line: c.line, column: c.column, severity: "error", message: c.message });
+	for (const [i, crd] of vetAnswer.report.crds.entries()) {
+		for (const [n, c] of crd.causes.entries()) findings.push({ line: c.line, column: c.column, severity: "error", message: pointed(vetAnswer.points[i][n], c.message) });
 		for (const l of crd.lints) findings.push({ line: l.line, column: l.column, severity: "warning", message: l.message });
 	}
 	for (const p of vetAnswer.problems) findings.push({ line: p.line, column: p.column, severity: "error", message: p.message });
+	for (const n of vetAnswer.notes) findings.push({ line: n.line, column: n.column, severity: "info", message: n.message });
 	for (const p of vetAnswer.places) {
 		if (!p.set) continue;
 		findings.push({ line: p.line, column: p.column, severity: "info", message: `${p.path}: set ${p.set}`, actions: [{ name: `Set ${p.set}`, apply: () => page.fix({ of: p.crd, version: p.version, path: p.path, set: p.set }) }] });
@@ -227,7 +235,7 @@ async function openShare() {
 		safe.object = answer.object;
 		safe.old = answer.old;
 	} catch (err) {
-		words.unknown = err.message;
+		words.unknown = reasonOf(err);
 		safe.object = safe.old = "";
 	}
 	const some = words.passwords > 0 || (words.unknown && (state().object || state().old));
@@ -282,12 +290,15 @@ async function fromLink() {
 // celadonAsk lets tests and scripts send a request to the engine.
 window.celadonAsk = (question) => engine.ask(question);
 
+// celadonType lets them put a text into a pane.
+window.celadonType = (pane, text) => page.set(pane, text);
+
 async function begin() {
 	for (const pane of panes) {
 		editors[pane] = newEditor($(`editor-${pane}`), labels[pane], () => {
 			dirty = true;
 			edited(pane);
-		}, pane === "crd" ? assist(page) : []);
+		}, { crd: [assist(page), cel], policies: cel }[pane] ?? []);
 	}
 	for (const [i, example] of examples.entries()) $("examples").append(h("option", { value: String(i) }, example.title));
 	$("examples").addEventListener("change", () => {
@@ -299,6 +310,7 @@ async function begin() {
 	for (const button of document.querySelectorAll("nav button")) button.addEventListener("click", () => show(button.dataset.show));
 	for (const button of document.querySelectorAll("[data-save]")) button.addEventListener("click", () => save(`${button.dataset.save}.yaml`, textOf(editors[button.dataset.save])));
 	$("share").addEventListener("click", openShare);
+	$("help").addEventListener("click", () => $("helping").showModal());
 	$("stop").addEventListener("click", () => running?.abort());
 	$("skip").addEventListener("click", (event) => {
 		event.preventDefault();

@@ -1,4 +1,5 @@
 // The API server's verdict on the objects, with reasons.
+import { reasonOf } from "./engine.js";
 import { $, bar, count, draw, h, lazily, message, number, share } from "./dom.js";
 
 // Runtime cost limits: of one call of a rule, and of all rules of an object.
@@ -48,7 +49,7 @@ function verdict(answer, objects) {
 }
 
 function causes(o, more, page) {
-	const found = [...o.causes.map((c, i) => [c, more.rules[more.causes[i]]]), ...(o.strict ?? []).map((s) => [{ ...s, reason: "unknown or duplicate field", message: s.message ?? "" }])];
+	const found = [...o.causes.map((c, i) => [c, more.rules[more.causes[i]]]), ...(o.strict ?? []).map((s, i) => [{ ...s, reason: "", message: more.strict[i] ?? "" }])];
 	if (found.length === 0) return null;
 	return h("section", { "aria-label": `Why ${named(o)} is rejected` },
 		h("h3", {}, `Why (${count(found.length, "cause")})`),
@@ -89,7 +90,7 @@ function values(list) {
 function cause(c, rule, more, page) {
 	const at = rule && page.placeOf(more.crd, rule);
 	return h("li", {},
-		h("p", {}, h("code", { class: "field" }, c.field || "the whole object"), " ", message(c.message), " ", h("small", {}, c.reason)),
+		h("p", {}, h("code", { class: "field" }, c.field || "the whole object"), " ", message(c.message), " ", c.reason && h("small", {}, c.reason)),
 		c.rule && h("pre", { class: "rule" }, c.rule.trim()),
 		values(c.values),
 		c.valuesNotShown && h("p", { class: "wait" }, `Values not shown: ${c.valuesNotShown}`),
@@ -151,7 +152,7 @@ function tree(item, run, page) {
 		}
 		box.replaceChildren(h("ul", {}, nodeItem(box.root)));
 		if (answer.error) box.append(h("p", { class: "warning" }, answer.error));
-	}, (err) => box.replaceChildren(h("p", { class: "warning" }, err.message)));
+	}, (err) => box.replaceChildren(h("p", { class: "warning" }, reasonOf(err))));
 	return box;
 }
 
@@ -172,7 +173,7 @@ export function finder(crd, rule, page) {
 			said.replaceChildren(` ${answer.words} `);
 			if (answer.object) said.append(h("button", { type: "button", onclick: () => page.take(answer.object, answer.old ?? "") }, "Use it"));
 		} catch (err) {
-			said.replaceChildren(` ${err.message}`);
+			said.replaceChildren(` ${reasonOf(err)}`);
 		}
 		button.disabled = false;
 	} }, "Find an object it rejects");

@@ -1,5 +1,6 @@
 // What each Kubernetes version makes of a CRD, of its rules, and of the first object. It is computed when
 // a table is opened, because each version compiles the CRD.
+import { reasonOf } from "./engine.js";
 import { h, lazily, number, share } from "./dom.js";
 
 const header = (...titles) => h("thead", {}, h("tr", {}, titles.map((title) => h("th", { scope: "col" }, title))));
@@ -10,7 +11,7 @@ function later(page, make) {
 		const place = h("div", { class: "versions" }, h("p", {}, "…"));
 		page.ask({ do: "versions" }).then(
 			({ versions }) => place.replaceChildren(h("table", {}, make(versions))),
-			(err) => place.replaceChildren(h("p", { class: "warning" }, err.message)));
+			(err) => place.replaceChildren(h("p", { class: "warning" }, reasonOf(err))));
 		return place;
 	}, { class: "block" });
 }

@@ -4,11 +4,12 @@ import { crdVersions, ruleVersions } from "./versions.js";
 import { finder } from "./result.js";
 
 export function showVet(answer, page) {
-	const { problems, kubectl, report: { crds } } = answer;
+	const { problems, notes, kubectl, report: { crds } } = answer;
 	draw($("vet"), answer, () => [
 		...crds.map((crd, i) => vetted(crd, kubectl[i], page)),
 		crds.length === 0 && h("div", {}, h("h3", {}, "The CRD"), h("p", { class: "headline undecided" }, "No CRD")),
 		problems.length > 0 && h("ol", { class: "causes", "aria-label": "Problems of the CRD" }, problems.map((p) => problem(p, page))),
+		notes.length > 0 && h("ol", { class: "causes notes", "aria-label": "Notes about the CRD" }, notes.map((n) => problem(n, page))),
 	].filter(Boolean));
 }
 
@@ -25,6 +26,7 @@ function vetted(crd, kubectl, page) {
 		h("h3", {}, "The CRD"),
 		h("p", { class: `headline ${verdict}` }, `${words}${crd.name ? `: ${crd.name}` : ""}`),
 		crd.minKubeVersion && h("p", {}, `Its rules need Kubernetes ${crd.minKubeVersion} or later.`),
+		crd.versions.map((v) => v.advice.length > 0 && advice(crd, v, page)),
 		kubectl && h("details", { class: "block" }, h("summary", {}, "kubectl output"), h("pre", { class: "kubectl" }, kubectl.trim())),
 		crd.causes.length > 0 && h("ol", { class: "causes" }, crd.causes.map((c) => finding(c.field, c.message, c.reason, c, page))),
 		crd.warnings.map((w) => h("p", { class: "warning" }, `Warning: ${w}`)),
@@ -43,7 +45,6 @@ function version(crd, v, page) {
 	return h("div", { class: "version" },
 		h("h4", {}, `${v.name}: ${count(v.rules.length, "rule")}`),
 		h("p", { class: "spent" }, bar(v.estimatedCost, v.limit, `Estimated cost of ${v.name}`), ` estimated ${number(v.estimatedCost)} of ${number(v.limit)} for all rules (${share(v.estimatedCost, v.limit)})`),
-		v.advice.length > 0 && advice(crd, v, page),
 		h("ul", { class: "rules" }, [...v.rules].sort((a, b) => total(b) - total(a)).map((rule) => estimated(crd, v, rule, page))));
 }
 
@@ -52,7 +53,7 @@ const total = (rule) => Math.max(rule.estimatedTotal, rule.messageExpressionCost
 function advice(crd, v, page) {
 	const apply = (label, of) => h("button", { type: "button", onclick: () => page.fix(of) }, label);
 	return h("div", { class: "advice" },
-		h("p", {}, v.mendable ? "With these bounds, all rules fit:" : "With these bounds, the other rules fit:", " ", apply("Set all", {})),
+		h("p", {}, `${crd.versions.length > 1 ? `${v.name}: ` : ""}${v.mendable ? "With these bounds, all rules fit:" : "With these bounds, the other rules fit:"} `, apply("Set all bounds", {})),
 		h("ul", {}, v.advice.map((a) => {
 			const at = page.placeOf(crd.name, { version: v.name, path: a.path, index: 0 }, a.set);
 			return h("li", {}, h("code", {}, `${a.path || "the whole object"}: ${a.set}: ${a.value}`), a.now ? ` (now ${a.now}) ` : " ",

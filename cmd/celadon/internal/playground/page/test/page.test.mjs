@@ -28,8 +28,17 @@ for (const engine of [native, ...(hasSite ? [inBrowser] : [])]) {
 			at?.end();
 		});
 
-		test("the example is rejected, with causes, values, costs and lines", async () => {
+		test("the first example is the easiest, and its comment leads to an accepted object", async () => {
 			const { page } = one;
+			assert.match(await words(page, "#verdict"), /Rejected: Widget shop\/front \(create\)[^]*replicas must not exceed maxReplicas/);
+			assert.equal(await page.$eval("#examples", (e) => e.options[1].text), "Your first rule");
+			await set(page, "object", (await example("playground/widget/object.yaml")).replace("replicas: 5", "replicas: 2"));
+			assert.match(await words(page, "#verdict"), /Accepted: Widget shop\/front/);
+		});
+
+		test("a rejected update has causes, values, costs and lines", async () => {
+			const { page } = one;
+			await choose(page, "A certificate");
 			assert.match(await words(page, "#verdict"), /Rejected: Certificate shop\/web \(update\)[^]*renewBefore \(1000h\) must be shorter than duration \(720h\)/);
 			assert.match(await words(page, "#causes"), /duration\(self\.renewBefore\)\s+"3600000s"/);
 			assert.match(await words(page, "#rules"), /rules ran on Certificate shop\/web\s+cost \d+ of 10,000,000/);
@@ -102,9 +111,9 @@ for (const engine of [native, ...(hasSite ? [inBrowser] : [])]) {
 
 		test("advice is followed by a button", async () => {
 			await choose(one.page, "have no bounds");
-			assert.match(await words(one.page, "#vet"), /would be rejected[^]*With these bounds, all rules fit/);
+			assert.match(await words(one.page, "#vet"), /would be rejected[^]*With these bounds, all rules fit: *Set all bounds[^]*kubectl output/);
 			await one.page.evaluate(() => { delete document.documentElement.dataset.vet; });
-			await press(one.page, ".advice button", "Set all");
+			await press(one.page, ".advice button", "Set all bounds");
 			await settled(one.page);
 			assert.match(await words(one.page, "#vet"), /would be accepted/);
 			assert.match(await textIn(one.page, "crd"), /maxItems: \d+/);
@@ -113,9 +122,9 @@ for (const engine of [native, ...(hasSite ? [inBrowser] : [])]) {
 		// Each of these once ended in "Cannot read properties of null" next to the verdict on the CRD before it.
 		const spec = "spec:\n  group: example.com\n  names: {kind: Lamp, plural: lamps}\n  scope: Namespaced\n  versions:\n  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}\n";
 		const bare = `apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: lamps.example.com}\n${spec}`;
-		for (const { name, crd, vet, problem, line } of [
-			{ name: "without rules", crd: bare, vet: /The CRD would be accepted: lamps\.example\.com[^]*v1: 0 rules/ },
-			{ name: "with a misspelt key", crd: bare.replace("scope:", "scoop:"), vet: /The CRD would be rejected/, problem: /unknown field "spec\.scoop"/, line: 7 },
+		for (const { name, crd, vet, problem, line, note } of [
+			{ name: "without rules", crd: bare, vet: /The CRD would be accepted: lamps\.example\.com[^]*v1: 0 rules/, problem: /no validation rules: add x-kubernetes-validations/, line: 9, note: true },
+			{ name: "with a misspelt key", crd: bare.replace("scope:", "scpe:"), vet: /The CRD would be rejected/, problem: /unknown field "spec\.scpe", did you mean scope\?/, line: 7 },
 			{ name: "empty", crd: "", vet: /No CRD/, problem: /the input is empty/, line: 1 },
 			{ name: "broken", crd: bare.replace("scope:", "scope"), vet: /The CRD is undecided/, problem: /yaml: line 8/, line: 8 },
 			{ name: "of another kind", crd: bare.replace("kind: Custom", "kind: Costume"), vet: /No CRD/, problem: /kind is "CostumeResourceDefinition"/, line: 2 },
@@ -131,8 +140,7 @@ for (const engine of [native, ...(hasSite ? [inBrowser] : [])]) {
 				assert.match(await words(page, "#vet"), vet);
 				assert.doesNotMatch(await words(page, "#vet"), /certificates/);
 				const marks = () => page.evaluate(() => document.getElementById("editor-crd").shadowRoot.querySelectorAll(".cm-lintRange-error, .cm-lintPoint-error").length);
-				assert.equal((await marks()) > 0, line !== undefined, "marks in the CRD");
-				if (!line) return;
+				assert.equal((await marks()) > 0, !note, "marks in the CRD");
 				assert.match(await words(page, "#vet"), problem);
 				await press(page, "#vet button", `CRD, line ${line}`);
 				assert.equal(await page.evaluate(() => [...document.getElementById("editor-crd").shadowRoot.querySelectorAll(".cm-line")].findIndex((l) => l.classList.contains("cm-activeLine")) + 1), line);
@@ -151,6 +159,56 @@ for (const engine of [native, ...(hasSite ? [inBrowser] : [])]) {
 			assert.match(await words(one.page, "#vet"), /No result/);
 			assert.doesNotMatch(await one.page.$eval("#result", (e) => e.innerText), /would be accepted|Rejected|rules ran/);
 			await reset(one.page, "kube");
+		});
+
+		test("an example that is typed character by character always has its own verdict", async () => {
+			const other = await open(browser, at);
+			const { page } = other;
+			for (const pane of ["crd", "object"]) {
+				const text = await example(`playground/widget/${pane}.yaml`);
+				await page.evaluate(() => { delete document.documentElement.dataset.vet; });
+				await set(page, pane, "", pane === "object");
+				for (let i = 1; i <= text.length; i++) {
+					await page.evaluate((pane, text) => window.celadonType(pane, text), pane, text.slice(0, i));
+					if (i % 7 > 0 && i < text.length) continue; // the page merges edits that follow each other quickly
+					await page.waitForFunction(() => document.getElementById("busy").hidden && !document.getElementById("result").classList.contains("stale"), { timeout: slow });
+					const [result, expected] = await page.evaluate(async (pane, crd, object) => [
+						document.getElementById("result").innerText,
+						pane === "crd" ? (await window.celadonAsk({ do: "vet", crd, kubeVersion: "" })).problems.map((p) => p.message) : (await window.celadonAsk({ do: "check", crd, object })).report.objects.map((o) => o.verdict),
+					], pane, pane === "crd" ? text.slice(0, i) : await example("playground/widget/crd.yaml"), pane === "object" ? text.slice(0, i) : "");
+					assert.doesNotMatch(result, /Cannot read|undefined(?! field)|\[object|The page has failed|internal error/, `${pane}, ${i}`);
+					if (pane === "crd") for (const problem of expected) assert.ok(result.includes(problem.split("\n")[0]), `${problem} in ${result}, ${i}`);
+					else assert.equal(await page.evaluate(() => document.documentElement.dataset.verdict), expected.join(" "), `${i}`);
+				}
+			}
+			assert.match(await words(page, "#verdict"), /Rejected: Widget shop\/front/);
+			assert.deepEqual(other.seen.errors, []);
+			await other.close();
+		});
+
+		test("CEL is colored, and long lines wrap", async () => {
+			const { page } = one;
+			await choose(page, "A certificate");
+			const of = (name) => page.evaluate((name) => [...document.getElementById("editor-crd").shadowRoot.querySelectorAll(`.cm-cel-${name}`)].map((e) => e.textContent.trim()), name);
+			await page.waitForFunction(() => document.getElementById("editor-crd").shadowRoot.querySelector(".cm-cel-function"), { timeout: slow });
+			assert.ok((await of("variable")).includes("self"));
+			assert.ok((await of("function")).some((text) => text.startsWith("has")));
+			assert.ok((await of("operator")).includes("||"));
+			const shades = await page.evaluate(() => ["variable", "function", "string"].map((name) => getComputedStyle(document.getElementById("editor-crd").shadowRoot.querySelector(`.cm-cel-${name}`)).color));
+			assert.equal(new Set(shades).size, 3, `${shades}`);
+			const over = await page.evaluate(() => ["crd", "object"].map((pane) => { const e = document.getElementById(`editor-${pane}`).shadowRoot.querySelector(".cm-scroller"); return e.scrollWidth - e.clientWidth; }));
+			assert.deepEqual(over.map((n) => n <= 1), [true, true], `${over} pixels stand over`);
+			const cut = await page.evaluate(() => [...document.querySelectorAll("#result code.rule")].filter((e) => e.scrollHeight > e.clientHeight + 1 || e.scrollWidth > e.clientWidth + 1).length);
+			assert.equal(cut, 0, "rules that are cut off");
+		});
+
+		test("the help names the keys and leads to the documentation", async () => {
+			const { page } = one;
+			await page.click("#help");
+			assert.match(await words(page, "#helping"), /How to use this page[^]*Ctrl\+Space[^]*F8[^]*Documentation/);
+			const links = await page.$$eval("#helping a", (list) => list.map((a) => [a.href, a.rel, a.target].join(" ")));
+			assert.ok(links.length >= 5 && links.every((l) => /^https:\S+ noopener noreferrer _blank$/.test(l)), links.join("\n"));
+			await press(page, "#helping button", "Close");
 		});
 
 		test("an object that a rule rejects is found", async () => {
@@ -253,11 +311,11 @@ for (const engine of [native, ...(hasSite ? [inBrowser] : [])]) {
 			await page.keyboard.press("Tab");
 			assert.equal(await focused(), "skip");
 			const passed = [];
-			for (let i = 0; i < 16; i++) {
+			for (let i = 0; i < 18; i++) {
 				await page.keyboard.press("Tab");
 				passed.push(await focused());
 			}
-			for (const want of ["examples", "kube", "subresource", "open", "share", "theme", "Save the CRD", "CRD", "Object", "Old object"]) assert.ok(passed.some((p) => p === want || p.startsWith(`Theme`) && want === "theme"), `${want} in ${passed}`);
+			for (const want of ["examples", "kube", "subresource", "open", "share", "help", "theme", "Save the CRD", "CRD", "Object", "Old object"]) assert.ok(passed.some((p) => p === want || p.startsWith(`Theme`) && want === "theme"), `${want} in ${passed}`);
 			await page.evaluate(() => document.getElementById("skip").focus());
 			await page.keyboard.press("Enter");
 			assert.equal(await focused(), "verdict");

@@ -1,0 +1,194 @@
+package editor
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/celadon-cel/celadon/internal/text/spell"
+	"github.com/celadon-cel/celadon/x/assist"
+)
+
+// Editors show the beginning of a message next to the line, often cut after some 60 characters. The API
+// server begins its messages with the kind of the error and the rejected value, which is a whole object
+// for most rules, and the reason follows. A point is the reason alone.
+
+// Point returns the reason in a message of the API server about a field. If it finds no reason, it returns the
+// message.
+func Point(field, message string) string {
+	if found := policyPrefix.FindString(message); found != "" {
+		return message[len(found):]
+	}
+	kind, rest := cutKind(message)
+	if kind == "" {
+		return ruleError(message)
+	}
+	switch kind {
+	case "Required value":
+		if rest == "" {
+			return "missing " + lastStep(field)
+		}
+		return rest
+	case "Invalid value", "Duplicate value", "Not found", "Too long", "Too many", "Unsupported value":
+		value, detail := cutValue(rest)
+		switch {
+		case kind == "Unsupported value":
+			return unsupported(value, detail)
+		case kind == "Invalid value" && detail != "":
+			return ruleError(detail)
+		}
+	case "Forbidden":
+		return rest
+	}
+	return message
+}
+
+// policyPrefix matches the server's words before the message of an admission policy.
+var policyPrefix = regexp.MustCompile(`^(?:ValidatingAdmissionPolicy|policy|Validation failed for ValidatingAdmissionPolicy) ['"][^'"]*['"](?: with binding '[^']*')?(?: denied request)?: `)
+
+// kinds are the beginnings of messages that the API server makes of field errors.
+var kinds = []string{"Required value", "Invalid value", "Unsupported value", "Duplicate value", "Not found", "Too long", "Too many", "Forbidden"}
+
+func cutKind(message string) (kind, rest string) {
+	for _, kind := range kinds {
+		if rest, ok := strings.CutPrefix(message, kind+": "); ok {
+			return kind, rest
+		}
+		if message == kind {
+			return kind, ""
+		}
+	}
+	return "", message
+}
+
+// cutValue splits the value at the beginning of the rest of a message from the detail after it.
+func cutValue(text string) (value, detail string) {
+	var quoted string
+	if q, err := strconv.QuotedPrefix(text); err == nil {
+		quoted = q
+	} else if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
+		dec := json.NewDecoder(strings.NewReader(text))
+		var raw json.RawMessage
+		if dec.Decode(&raw) != nil {
+			return "", text
+		}
+		quoted = text[:dec.InputOffset()]
+	}
+	if quoted != "" {
+		detail, ok := strings.CutPrefix(text[len(quoted):], ": ")
+		if !ok && text != quoted {
+			return "", text
+		}
+		return quoted, detail
+	}
+	if value, detail, _ = strings.Cut(text, ": "); plainValue.MatchString(value) {
+		return value, detail
+	}
+	return "", text // newer servers omit the value
+}
+
+// plainValue matches values that messages have without quotes.
+var plainValue = regexp.MustCompile(`^(?:-?[0-9][0-9.eE+-]*|true|false|null)$`)
+
+// ruleError shortens the server's message about an expression that does not compile to its first error.
+func ruleError(detail string) string {
+	head := ""
+	if after, is := strings.CutPrefix(detail, "rule compile error: "); is {
+		head, detail = "a rule does not compile: ", after
+	}
+	errs, ok := strings.CutPrefix(detail, "compilation failed: ")
+	if !ok {
+		return head + detail
+	}
+	first, _, _ := strings.Cut(errs, "\n")
+	return head + strings.TrimSuffix(celPosition.ReplaceAllString(first, ""), " (in container '')")
+}
+
+var celPosition = regexp.MustCompile(`^ERROR: <input>:\d+:\d+: `)
+
+var quotedValues = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
+func unsupported(value, detail string) string {
+	var known []string
+	for _, q := range quotedValues.FindAllString(detail, -1) {
+		if text, err := strconv.Unquote(q); err == nil {
+			known = append(known, text)
+		}
+	}
+	point := "unsupported value " + value
+	if text, err := strconv.Unquote(value); err == nil {
+		if near := spell.Nearest(text, known); near != "" {
+			return fmt.Sprintf("%s, did you mean %q?", point, near)
+		}
+	}
+	if detail == "" {
+		return point
+	}
+	return point + "; " + detail
+}
+
+// lastStep returns the last step of a path, such as replicas for spec.replicas.
+func lastStep(field string) string {
+	field = strings.TrimSuffix(field, "]")
+	if i := strings.LastIndexAny(field, ".["); i >= 0 {
+		field = field[i+1:]
+	}
+	if _, err := strconv.Atoi(field); err == nil || field == "" || field == "<nil>" {
+		return "value"
+	}
+	return field
+}
+
+// strictError matches an error of strict decoding: its kind, and the quoted path.
+var strictError = regexp.MustCompile(`(unknown|duplicate) field ("(?:[^"\\]|\\.)*")`)
+
+// StrictFields returns the paths of unknown and duplicate fields in the server's message about them.
+func StrictFields(message string) (paths []string) {
+	_, errs, _ := strings.Cut(message, "strict decoding error: ")
+	for _, found := range strictError.FindAllStringSubmatch(errs, maxStrict) {
+		if path, err := strconv.Unquote(found[2]); err == nil {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// maxStrict limits the unknown and duplicate fields that are located.
+const maxStrict = 100
+
+// StrictPoint returns the reason in the server's message about unknown and duplicate fields, for the error about a field.
+// The hint may be "". It returns false if the message has no such error.
+func StrictPoint(message, field, hint string) (point string, ok bool) {
+	_, errs, ok := strings.Cut(message, "strict decoding error: ")
+	if !ok {
+		return "", false
+	}
+	errs, _, _ = strings.Cut(errs, "\n")
+	for _, found := range strictError.FindAllStringSubmatch(errs, -1) {
+		path, err := strconv.Unquote(found[2])
+		if err != nil || field != "" && path != field {
+			continue
+		}
+		point = found[1] + " field " + lastStep(path)
+		if hint != "" {
+			point += ", " + hint
+		}
+		return point, true
+	}
+	point, _, _ = strings.Cut(errs, ", ")
+	return point, point != ""
+}
+
+// CompilePoint returns the reason why an expression does not compile, with a hint.
+func CompilePoint(p *assist.Problem) string {
+	message := strings.TrimSuffix(p.Message, " (in container '')")
+	switch {
+	case len(p.Names) > 0:
+		return message + ", did you mean " + strings.Join(p.Names[:min(len(p.Names), 2)], " or ") + "?"
+	case p.Words != "":
+		return message + "; " + p.Words
+	}
+	return message
+}

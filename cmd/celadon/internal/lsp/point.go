@@ -1,0 +1,86 @@
+package lsp
+
+import (
+	"strings"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
+)
+
+// A diagnostic begins with its point, because editors show the first words of a message next to the line. The text that
+// the other formats of celadon have follows on its own lines.
+
+// pointFirst returns the message of a diagnostic.
+func pointFirst(point, text string) string {
+	if point == "" || strings.HasPrefix(text, point) {
+		return shown(text)
+	}
+	return shown(point) + "\n" + shown(text)
+}
+
+// pointOf returns the point of a finding.
+func pointOf(f *finding.Finding) string {
+	text, isFollowing := strings.CutPrefix(f.Text, print.Follows)
+	text = strings.TrimPrefix(text, strings.TrimSuffix(f.Title, print.FollowsTitle)+": ")
+	if point, ok := editor.StrictPoint(text, f.At.Field, f.At.Hint); ok {
+		return point
+	}
+	text, _, _ = strings.Cut(text, "\n")
+	field, message, ok := strings.Cut(text, ": ")
+	switch {
+	case strings.Contains(f.ID, "AdmissionPolicy/"):
+		if _, denial, ok := strings.Cut(text, ": "+finding.Deny+": "); ok {
+			message = denial
+		}
+	case f.At.Field != "" && strings.HasPrefix(text, f.At.Field+": "):
+		field, message = f.At.Field, text[len(f.At.Field)+2:]
+	case !ok || strings.ContainsAny(field, " \"'"):
+		field, message = "", text
+	case editor.Point(field, message) == message:
+		return "" // the words before the colon belong to the message
+	}
+	point := editor.Point(field, message)
+	if isFollowing {
+		point += " (once the errors above are fixed)"
+	}
+	return point
+}
+
+// strictDiagnostics returns a diagnostic for each unknown or duplicate field after the first, which the finding f is
+// about. The server reports all of them in one message.
+func (v *view) strictDiagnostics(p *part, f *finding.Finding, fields []finding.Location) (more []docFinding) {
+	for _, at := range fields {
+		one := *f
+		one.At = at
+		more = append(more, docFinding{diagnostic: diagnostic(p.rangeOf(v.text, at), &one), of: p.kind})
+	}
+	return more
+}
+
+// strictInCRD adds hints to a finding about unknown fields of a CRD, and returns the locations of the fields after the
+// first.
+func strictInCRD(p *part, f *finding.Finding) (more []finding.Location) {
+	if f.Rule != nil || p.doc.Duplicate != nil {
+		return nil
+	}
+	fields := editor.StrictFields(f.Text)
+	if len(fields) == 0 || f.At.Field != fields[0] {
+		return nil
+	}
+	if f.At.Hint == "" {
+		f.At.Hint = editor.CRDHint(f.At.Field)
+	}
+	for i, position := range p.doc.Locate(fields[1:]) {
+		more = append(more, finding.Location{File: f.At.File, Line: position.Line, Column: position.Column, Field: fields[i+1], Hint: editor.CRDHint(fields[i+1])})
+	}
+	return more
+}
+
+// compilePoint makes the reason why an expression does not compile the point of d.
+func compilePoint(d *protocol.Diagnostic, reason, text string) {
+	if reason != "" {
+		d.Message = pointFirst(reason, text)
+	}
+}

@@ -1,0 +1,76 @@
+package service
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet"
+	"github.com/celadon-cel/celadon/internal/yaml/position"
+)
+
+// pointsOf returns the reasons in the causes of each CRD of a report of vet.
+func pointsOf(report []byte) ([][]string, error) {
+	var of struct {
+		CRDs []struct {
+			Causes []struct{ Field, Message string }
+		}
+	}
+	if err := json.Unmarshal(report, &of); err != nil {
+		return nil, err
+	}
+	points := make([][]string, len(of.CRDs))
+	for i, crd := range of.CRDs {
+		points[i] = []string{}
+		for _, c := range crd.Causes {
+			points[i] = append(points[i], editor.Point(c.Field, c.Message))
+		}
+	}
+	return points, nil
+}
+
+// located adds the intended name to problems about unknown fields. It moves problems after the end of the text, where the
+// parser of YAML finds that something is missing, to the last line.
+func located(problems []vet.Problem, text string) []vet.Problem {
+	last := 1 + strings.Count(strings.TrimRight(text, " \t\r\n"), "\n")
+	for i := range problems {
+		p := &problems[i]
+		p.Line = max(1, min(p.Line, last))
+		quoted, ok := strings.CutPrefix(p.Message, "unknown field ")
+		path, err := strconv.Unquote(quoted)
+		if !ok || err != nil {
+			continue
+		}
+		if hint := editor.CRDHint(path); hint != "" {
+			p.Message += ", " + hint
+		}
+	}
+	return problems
+}
+
+const noRules = "this CRD has no validation rules: add x-kubernetes-validations next to a type in its schema"
+
+// withoutRules returns a note for each CRD in the text that has a schema but no rules.
+func (r *Service) withoutRules(text string) []vet.Problem {
+	notes := []vet.Problem{}
+	for p := range r.trees.All([]byte(text), "CustomResourceDefinition") {
+		if bytes.Contains(p.Bytes, []byte("x-kubernetes-validations")) || p.Tree.Broken() != nil {
+			continue
+		}
+		_, kind := p.Tree.Find(position.Path{position.Key("kind")})
+		_, versions := p.Tree.Find(position.Path{position.Key("spec"), position.Key("versions")})
+		if kind == nil || kind.Value != "CustomResourceDefinition" || versions == nil || len(versions.Resolve().Items) == 0 {
+			continue
+		}
+		at := versions.Resolve().Items[0].Start
+		if _, schema := versions.Resolve().Items[0].Get("schema"); schema != nil {
+			if key, _ := schema.Get("openAPIV3Schema"); key != nil {
+				at = key.Start
+			}
+		}
+		notes = append(notes, vet.Problem{Message: noRules, Line: 1 + strings.Count(text[:p.Start+at], "\n")})
+	}
+	return notes
+}
