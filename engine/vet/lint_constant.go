@@ -17,23 +17,28 @@ import (
 
 // constantRule finds rules that are true or false for every valid object, as far as the schema
 // determines that.
-func constantRule(r *rule) string {
-	c := &constancy{walk: newPathWalk(r, r.expr)}
-	e := r.expr.ast.NativeRep().Expr()
+func constantRule(in *inspection) *problem {
+	switch in.constant() {
+	case always:
+		return &problem{message: "the rule can never fail: the schema allows no value for which it is false; remove it, or correct it if it should reject something"}
+	case never:
+		return &problem{message: "the rule can never pass: the schema allows no value for which it is true"}
+	}
+	return nil
+}
+
+// constant returns the result of the whole rule.
+func (in *inspection) constant() truth {
+	c := &constancy{walk: in.walk}
+	e := in.expr.ast.NativeRep().Expr()
 	v := maybe
-	if !eval.MayPanic(r.expr.ast.NativeRep()) {
+	if !eval.MayPanic(in.expr.ast.NativeRep()) {
 		v = c.truth(e)
 	}
 	if v == maybe && !readsObject(e) {
-		v = evaluate(r.expr)
+		v = evaluate(in.expr)
 	}
-	switch v {
-	case always:
-		return "the rule can never fail: the schema allows no value for which it is false; remove it, or correct it if it should reject something"
-	case never:
-		return "the rule can never pass: the schema allows no value for which it is true"
-	}
-	return ""
+	return v
 }
 
 type truth uint8
