@@ -57,10 +57,17 @@ type inspection struct {
 	src  *lex.Source
 	// lowest is the oldest version in which a fix has to compile.
 	lowest types.Version
-	// patterns holds the compiled patterns of the schema.
-	patterns map[string]*allowedTexts
+	*lintState
 	// matches holds the patterns with which the rule restricts fields, by path.
 	matches map[string][]string
+}
+
+// A lintState is shared by the rules of a CRD.
+type lintState struct {
+	// patterns holds the compiled patterns of the schema.
+	patterns map[string]*allowedTexts
+	// comparisons counts the comparisons of texts that were checked.
+	comparisons int
 }
 
 // source returns the source of the rule's parts.
@@ -108,13 +115,13 @@ func LintNames() []string {
 
 func (a *admission) lints() []Lint {
 	var found []Lint
-	patterns, lowest, all := map[string]*allowedTexts{}, a.lowest(), lints()
+	state, lowest, all := &lintState{patterns: map[string]*allowedTexts{}}, a.lowest(), lints()
 	for _, u := range a.units {
 		for _, r := range u.rules {
 			if r.expr == nil || r.expr.refused {
 				continue
 			}
-			in := &inspection{rule: r, walk: newPathWalk(r, r.expr), lowest: lowest, patterns: patterns}
+			in := &inspection{rule: r, walk: newPathWalk(r, r.expr), lowest: lowest, lintState: state}
 			for _, l := range all {
 				if slices.Contains(a.cfg.WithoutLints, l.name) {
 					continue

@@ -141,8 +141,11 @@ func enum(p *exprPath) (list []string, ok bool) {
 	return list, len(list) > 0
 }
 
-// maxPatterns limits the patterns of a CRD that are compiled.
-const maxPatterns = 256
+const (
+	// maxPatterns limits the patterns of a CRD that are compiled, and maxStates their size.
+	maxPatterns = 256
+	maxStates   = 2000
+)
 
 // allowedTexts is a pattern of the schema.
 type allowedTexts struct {
@@ -171,11 +174,14 @@ func (in *inspection) pattern(src string) *allowedTexts {
 		return t
 	}
 	in.patterns[src] = t
-	p, err := regexcost.New(src)
-	if err != nil || p.Regexp == nil {
+	if states, err := regexcost.States(src); err != nil || states > maxStates {
 		return t
 	}
-	t.pattern = p.Regexp
+	var err error
+	if t.pattern, err = regexp.Compile(src); err != nil {
+		t.pattern = nil
+		return t
+	}
 	if slices.ContainsFunc([]string{"abc", "x-y", "Abc"}, t.pattern.MatchString) {
 		return t
 	}
@@ -192,7 +198,7 @@ func (in *inspection) pattern(src string) *allowedTexts {
 }
 
 // maxEnum limits the values of an enum that are compared.
-const maxEnum = 64
+const maxEnum = 40
 
 // candidates returns strings that an operand can be.
 func (in *inspection) candidates(o *textOperand, c *textComparison) (list []string) {

@@ -122,10 +122,8 @@ func (in *inspection) fixed(edits ...edit) string {
 		}
 	}
 	fix := string(append(out, rule[last:]...))
-	for _, env := range []*celenv.Env{in.expr.base, celenv.NewRules(in.lowest)} {
-		if _, _, err := env.Compile(in.expr.key.Decl, in.expr.key.Optional, fix); err != nil {
-			return ""
-		}
+	if _, _, err := celenv.NewRules(in.lowest).Compile(in.expr.key.Decl, in.expr.key.Optional, fix); err != nil {
+		return ""
 	}
 	return fix
 }

@@ -97,7 +97,7 @@ func (p *partSearch) reported(op string, args []ast.Expr) (reads bool) {
 			arg = of
 		}
 		if at := p.walk.pathOf(arg); at != nil {
-			if at.root().path == types.OldSelf {
+			if at.root().path == types.OldSelf || p.walk.tested[at.path] && isZero(args[1-i]) {
 				return false
 			}
 			reads = true
@@ -107,6 +107,11 @@ func (p *partSearch) reported(op string, args []ast.Expr) (reads bool) {
 		}
 	}
 	return reads
+}
+
+// isZero reports whether e is the literal 0, which authors treat like an absent number.
+func isZero(e ast.Expr) bool {
+	return e.Kind() == ast.LiteralKind && e.AsLiteral() == celtypes.IntZero
 }
 
 // isEmptyTest reports whether an operand is compared with "", or its size in a way that distinguishes
@@ -146,9 +151,9 @@ func (p *partSearch) report(e ast.Expr, v truth, call, other ast.Expr) {
 		return
 	}
 	if v == never {
-		p.found = &problem{message: text + " is never true: the schema allows no value for which it is; correct it, or correct the schema"}
+		p.found = &problem{message: short(text) + " is never true: the schema allows no value for which it is; correct it, or correct the schema"}
 	} else {
-		p.found = &problem{message: text + " is always true: the schema allows no value for which it is false; remove it, or correct it if it should test something"}
+		p.found = &problem{message: short(text) + " is always true: the schema allows no value for which it is false; remove it, or correct it if it should test something"}
 	}
 	if op, _ := parentOperation(call); v == always && op == operators.LogicalAnd || v == never && op == operators.LogicalOr {
 		if edit, ok := p.without(call, other); ok {
@@ -181,17 +186,17 @@ func (p *partSearch) ofElements(e ast.Expr) {
 	switch {
 	case !ok:
 	case negated:
-		p.found = &problem{message: text + " is true only for an empty list, because each element is equal to itself: use exists_one to test for unique elements"}
+		p.found = &problem{message: short(text) + " is true only for an empty list, because each element is equal to itself: use exists_one to test for unique elements"}
 	default:
-		p.found = &problem{message: text + " is always true, because each element is equal to itself: use exists_one to test for unique elements"}
+		p.found = &problem{message: short(text) + " is always true, because each element is equal to itself: use exists_one to test for unique elements"}
 	}
 }
 
 // A fact is a comparison of a field with a literal.
 type fact struct {
+	term  ast.Expr
 	path  string
 	op    string
-	text  string
 	value any // string or int64
 }
 
@@ -224,8 +229,8 @@ func (p *partSearch) fact(term ast.Expr) (f fact, ok bool) {
 	op, args := operation(term)
 	if op == operators.LogicalNot {
 		f, ok = p.fact(args[0])
-		f.op, f.text = opposite[f.op], "!("+f.text+")"
-		return f, ok && f.op != ""
+		f.term, f.op = term, opposite[f.op]
+		return f, ok
 	}
 	if opposite[op] == "" || args[1].Kind() != ast.LiteralKind {
 		return f, false
@@ -244,9 +249,8 @@ func (p *partSearch) fact(term ast.Expr) (f fact, ok bool) {
 	if !ok {
 		return f, false
 	}
-	f.path, f.op = at.path, op
-	f.text, ok = p.text(term)
-	return f, ok
+	f.term, f.path, f.op = term, at.path, op
+	return f, true
 }
 
 // opposite maps operators to their negation.
@@ -266,10 +270,15 @@ func (p *partSearch) excludes(op string, a, b fact) bool {
 	if !disjoint(x, y) {
 		return false
 	}
-	if op == operators.LogicalOr {
-		p.found = &problem{message: fmt.Sprintf("%s || %s is always true: no value makes both false; write && if both must hold", a.text, b.text)}
-	} else {
-		p.found = &problem{message: fmt.Sprintf("%s && %s is never true: no value makes both true; write || if one must hold", a.text, b.text)}
+	text, ok := p.text(a.term)
+	text2, ok2 := p.text(b.term)
+	switch {
+	case !ok || !ok2:
+		return false
+	case op == operators.LogicalOr:
+		p.found = &problem{message: fmt.Sprintf("%s || %s is always true: no value makes both false; write && if both must hold", short(text), short(text2))}
+	default:
+		p.found = &problem{message: fmt.Sprintf("%s && %s is never true: no value makes both true; write || if one must hold", short(text), short(text2))}
 	}
 	return true
 }

@@ -30,11 +30,15 @@ func quadraticRule(in *inspection) *problem {
 type loopSearch struct {
 	*inspection
 	found *problem
+	tries int // replacements that were compiled
 }
+
+// maxTries limits the replacements of a rule that are compiled.
+const maxTries = 4
 
 // visit checks the loops in e; depth is the number of loops around it.
 func (s *loopSearch) visit(e ast.Expr, depth int) {
-	if s.found != nil {
+	if s.found != nil || s.tries > maxTries {
 		return
 	}
 	if m, ok := macroOf(e); ok {
@@ -71,14 +75,14 @@ func (s *loopSearch) visit(e ast.Expr, depth int) {
 // instead returns a problem with a replacement of e.
 func (s *loopSearch) instead(e ast.Expr, why, text string) *problem {
 	edit, ok := s.replaced(e, text)
-	if !ok {
+	if s.tries++; !ok || s.tries > maxTries {
 		return nil
 	}
 	fix := s.fixed(edit)
 	if fix == "" {
 		return nil
 	}
-	return &problem{message: why + ": write " + text, fix: fix, equivalent: true}
+	return &problem{message: why + ": write " + short(text), fix: fix, equivalent: true}
 }
 
 // invariant matches all(x, A || B) and exists(x, A && B) with a loop A that does not use x.
@@ -116,7 +120,7 @@ func (s *loopSearch) moved(e ast.Expr, m macro, part, rest ast.Expr) *problem {
 	if op, _ := operation(part); op == operators.Conditional || op == operators.LogicalOr && m.name == "exists" {
 		text = "(" + text + ")"
 	}
-	return s.instead(e, text+" does not use "+m.variable+", but runs for each element", s.parenthesized(e, text+written+loop))
+	return s.instead(e, short(text)+" does not use "+m.variable+", but runs for each element", s.parenthesized(e, text+written+loop))
 }
 
 // loops reports whether an expression contains a loop.

@@ -2,6 +2,7 @@ package vet
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,7 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// lintFields is a schema with fields of many kinds; % are its rules.
+// lintFields is a schema with fields of many kinds.
 const lintFields = `
 type: object
 required: [size, limit, minVersion, maxVersion, timeout, other, name, pods, list, texts, num]
@@ -43,24 +44,29 @@ properties:
   sizes: {type: array, maxItems: 3, items: {type: string, maxLength: 20}}
   resources: {type: object, maxProperties: 3, additionalProperties: {type: string, maxLength: 20}}
   num: {type: integer, minimum: 0, maximum: 9}
+  count: {type: integer, minimum: 1}
   e: {type: string, enum: [a, b]}
   list: {type: array, maxItems: 5, items: {type: object, required: [name, id], properties: {name: {type: string, maxLength: 9}, id: {type: integer}, opt: {type: string, maxLength: 9}, kind: {type: string, maxLength: 9, default: x}, d: {type: number}}}}
   mapped: {type: array, maxItems: 5, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name], items: {type: object, required: [name, id], properties: {name: {type: string, maxLength: 9}, id: {type: integer}}}}
   atomic: {type: array, maxItems: 5, x-kubernetes-list-type: atomic, items: {type: string, maxLength: 9}}
   texts: {type: array, maxItems: 5, items: {type: string, maxLength: 9}}
-x-kubernetes-validations: [{%}]
+x-kubernetes-validations: [{rule: R}]
 `
+
+// lintSchema returns the schema with a rule.
+func lintSchema(t *testing.T, rule string) (s apiextensionsv1.JSONSchemaProps) {
+	t.Helper()
+	if err := yaml.Unmarshal([]byte(lintFields), &s); err != nil {
+		t.Fatal(err)
+	}
+	s.XValidations[0].Rule = rule
+	return s
+}
 
 // lintsOf returns the lints of a rule, apart from optional-read, which many rules here have too.
 func lintsOf(t *testing.T, rule string, cfg Config) []Lint {
 	t.Helper()
-	var s apiextensionsv1.JSONSchemaProps
-	quoted, _ := yaml.Marshal(map[string]string{"rule": rule})
-	text := strings.Replace(lintFields, "{%}", "{rule: R}", 1)
-	if err := yaml.Unmarshal([]byte(text), &s); err != nil {
-		t.Fatal(err, string(quoted))
-	}
-	s.XValidations[0].Rule = rule
+	s := lintSchema(t, rule)
 	cfg.WithoutLints = append(cfg.WithoutLints, "optional-read", "hidden-work")
 	r, err := VetCRD(context.Background(), unitCRD(s), cfg)
 	if err != nil {
@@ -187,6 +193,7 @@ func TestConstantPart(t *testing.T) {
 		{"self.num > 5 && self.name != 'x' && self.num < 3", ""},
 		{"self.num < 5 || self.num > 3", ""},
 		{"self.num == 5 && self.num > 7", ""},
+		{"self.count == 0 || self.name == 'x'", "self.name == 'x'"},
 		{"self.list.all(x, !self.list.exists(y, y.name == x.name))", ""},
 		{"self.texts.all(x, self.texts.exists(y, x == y))", ""},
 	} {
@@ -198,7 +205,7 @@ func TestConstantPart(t *testing.T) {
 	for _, rule := range []string{
 		"has(self.name) && self.name != 'x'", "self.name != '' && self.name != 'x'", "size(self.name) > 0 && self.name != 'x'",
 		"self.name == 'a' || self.name == 'b'", "self.name != 'a' && self.name != 'b'", "self.num > 3 && self.num < 5", "self.num < 3 || self.num > 5",
-		"self.num != 3 || self.num > 5", "self.texts[0] == 'a' && self.texts[1] == 'b'", "oldSelf.num > 9 || self.num < 4",
+		"!has(self.count) || self.count == 0 || self.name == 'x'", "self.num != 3 || self.num > 5", "self.texts[0] == 'a' && self.texts[1] == 'b'", "oldSelf.num > 9 || self.num < 4",
 		"self.list.exists(x, x.name == 'a' && x.id == 3) && self.list.exists(x, x.name == 'b')", "0 < size(self.name) && self.name != 'x'",
 	} {
 		t.Run(rule, func(t *testing.T) {
@@ -283,12 +290,7 @@ func TestQuadraticRule(t *testing.T) {
 // estimate returns the estimated cost of a rule.
 func estimate(t *testing.T, rule string) uint64 {
 	t.Helper()
-	var s apiextensionsv1.JSONSchemaProps
-	if err := yaml.Unmarshal([]byte(strings.Replace(lintFields, "{%}", "{rule: R}", 1)), &s); err != nil {
-		t.Fatal(err)
-	}
-	s.XValidations[0].Rule = rule
-	r, err := VetCRD(context.Background(), unitCRD(s), Config{})
+	r, err := VetCRD(context.Background(), unitCRD(lintSchema(t, rule)), Config{})
 	if err != nil || !r.Accepted {
 		t.Fatal(err, r.Causes)
 	}
@@ -308,5 +310,44 @@ func TestFixesOfOldVersions(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestHostileLints checks that the work of lints is limited for rules with many comparisons, loops,
+// and patterns.
+func TestHostileLints(t *testing.T) {
+	t.Parallel()
+	many := func(term, operator string, n int) string {
+		return strings.Join(slices.Repeat([]string{term}, n), operator)
+	}
+	for _, rule := range []string{
+		many("self.size < '10Gi'", " || ", 500), many("self.num != 3", " && ", 500), many("!(self.name == 'x')", " && ", 500),
+		many("self.list.all(x, self.list.exists(y, x == y))", " && ", 20), many("self.other.matches('[0-9]{900}') && self.other < '5'", " || ", 300),
+		"self.size in ['" + many("1Gi", "','", 500) + "']", strings.Repeat("self.texts.all(x, x != 'a' || (", 10) + "true" + strings.Repeat("))", 10),
+		many("self.size < '"+strings.Repeat("9", 5000)+"'", " || ", 3), "self.size == '" + strings.Repeat("1", 60) + "Gi'", "self.size != '1e999999999'",
+	} {
+		s := lintSchema(t, rule)
+		r, err := VetCRD(context.Background(), unitCRD(s), Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range r.Lints {
+			if len(l.Examples) > 2*maxComparisons || len(l.Message) > 3000 {
+				t.Errorf("%.80s: %d examples, a message of %d bytes", rule, len(l.Examples), len(l.Message))
+			}
+		}
+	}
+	in := &inspection{lintState: &lintState{patterns: map[string]*allowedTexts{}}}
+	for i := range 2 * maxPatterns {
+		in.pattern(strings.Repeat("a", i) + "{900}")
+	}
+	compiled := 0
+	for _, p := range in.patterns {
+		if p.pattern != nil {
+			compiled++
+		}
+	}
+	if len(in.patterns) != maxPatterns || compiled == 0 {
+		t.Errorf("%d patterns, %d compiled", len(in.patterns), compiled)
 	}
 }

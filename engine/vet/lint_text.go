@@ -10,6 +10,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/internal/notation"
+	"github.com/celadon-cel/celadon/internal/text/preview"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -18,8 +19,12 @@ import (
 // for which the comparison has another result than a comparison of the values. These two strings
 // are the example.
 
-// maxComparisons limits the comparisons of a rule that are checked.
-const maxComparisons = 16
+const (
+	// maxComparisons limits the comparisons of a rule that are checked, and maxAllComparisons those of
+	// a CRD.
+	maxComparisons    = 16
+	maxAllComparisons = 500
+)
 
 // A textOperand is a field or a literal that is compared as text.
 type textOperand struct {
@@ -59,10 +64,11 @@ func (in *inspection) textProblem(ops ...string) *problem {
 	checked := 0
 	in.walk.visit(in.expr.ast.NativeRep().Expr(), func(e ast.Expr, _ *exprPath) {
 		op, args := operation(e)
-		if checked >= maxComparisons || len(args) != 2 || !slices.Contains(ops, op) || !in.comparesTexts(args) {
+		if checked >= maxComparisons || in.comparisons >= maxAllComparisons || len(args) != 2 || !slices.Contains(ops, op) || !in.comparesTexts(args) {
 			return
 		}
 		checked++
+		in.comparisons++
 		if c := in.comparison(e, op, args); c != nil && in.example(c) {
 			found = append(found, c)
 		}
@@ -251,10 +257,10 @@ func (c *textComparison) examples() (list []LintExample) {
 // message describes the comparison. fixes is set if the fix compiles.
 func (c *textComparison) message(fixes bool) string {
 	op, _ := operators.FindReverse(c.op)
-	compared := fmt.Sprintf("%s %s %s", c.a.source, op, c.b.source)
-	text := fmt.Sprintf("%s compares %s as text: %q %s %q is %v", compared, c.kind, c.x, op, c.y, c.result)
+	compared := short(fmt.Sprintf("%s %s %s", c.a.source, op, c.b.source))
+	text := fmt.Sprintf("%s compares %s as text: %q %s %q is %v", compared, c.kind, short(c.x), op, short(c.y), c.result)
 	if c.op == operators.In {
-		text = fmt.Sprintf("%s compares %s as text: it is false for %q, the same value as %q", compared, c.kind, c.x, c.y)
+		text = fmt.Sprintf("%s compares %s as text: it is false for %q, the same value as %q", compared, c.kind, short(c.x), short(c.y))
 	}
 	fix := c.fix()
 	switch {
@@ -263,9 +269,15 @@ func (c *textComparison) message(fixes bool) string {
 	case !fixes:
 		return text + "; the vetted Kubernetes versions have no function that compares " + c.kind.String()
 	}
-	text += "; write " + fix
+	text += "; write " + short(fix)
 	if c.mayFail() {
-		text += ", which fails on text that does not stand for one of the " + c.kind.String()
+		text += ", which fails if the text has another form"
 	}
 	return text
 }
+
+// maxShown limits the length of an expression in a message.
+const maxShown = 300
+
+// short returns an expression for a message.
+func short(text string) string { return preview.Middle(text, maxShown) }
