@@ -10,6 +10,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/internal/notation"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/preview"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -280,4 +281,4 @@ func (c *textComparison) message(fixes bool) string {
 const maxShown = 300
 
 // short returns an expression for a message.
-func short(text string) string { return preview.Middle(text, maxShown) }
+func short(text string) string { return preview.Middle(lex.Flat(text), maxShown) }
