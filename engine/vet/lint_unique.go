@@ -26,13 +26,9 @@ func uniqueList(in *inspection) *problem {
 	if !ok {
 		return nil
 	}
-	key := "keys"
-	if len(keys) == 0 {
-		key = "items"
-	}
-	return &problem{message: fmt.Sprintf("the rule compares each pair of items to find duplicates: with %s on %s, the API server rejects duplicate %s without a rule; "+
-		"server-side apply then merges single items instead of replacing the list, and stored objects with duplicates cannot be updated until they are corrected",
-		want, phrase.Path(engine.FormatPath(list.steps())), key)}
+	return &problem{message: fmt.Sprintf("%s on %s rejects duplicates without a rule that compares each pair of items; "+
+		"server-side apply then merges the items of the list, and updates of stored objects with duplicates are not checked",
+		want, phrase.Path(engine.FormatPath(list.steps())))}
 }
 
 // typeForUnique returns the keywords with which a list rejects items with equal keys, or equal
