@@ -174,7 +174,7 @@ func (c *constancy) call(call ast.CallExpr) truth {
 type span struct{ min, max float64 }
 
 func (c *constancy) compare(op string, a, b ast.Expr) truth {
-	if x, y := c.walk.pathOf(a), c.walk.pathOf(b); x != nil && y != nil && !x.elements && x.path == y.path && x.decl.Kind != types.Double {
+	if x, y := c.walk.fieldOf(a), c.walk.fieldOf(b); x != nil && y != nil && !x.elements && x.path == y.path && x.decl.Kind != types.Double {
 		switch op {
 		case operators.Equals:
 			return always
@@ -213,7 +213,7 @@ func (c *constancy) compare(op string, a, b ast.Expr) truth {
 
 // differ reports whether a string of the object can never equal a literal.
 func (c *constancy) differ(value, literal ast.Expr) bool {
-	at := c.walk.pathOf(value)
+	at := c.walk.fieldOf(value)
 	if literal.Kind() != ast.LiteralKind || !at.is(types.String) {
 		return false
 	}
@@ -258,7 +258,7 @@ func (c *constancy) span(e ast.Expr) (span, bool) {
 			return at.size(), true
 		}
 	default:
-		if at := c.walk.pathOf(e); at.is(types.Int) {
+		if at := c.walk.fieldOf(e); at.is(types.Int) {
 			return at.number(), true
 		}
 	}
@@ -306,7 +306,7 @@ func (p *exprPath) number() span {
 
 // in evaluates `value in list` for an enum value and a list of literals.
 func (c *constancy) in(value, list ast.Expr) truth {
-	at := c.walk.pathOf(value)
+	at := c.walk.fieldOf(value)
 	if list.Kind() != ast.ListKind || !at.is(types.String) {
 		return maybe
 	}

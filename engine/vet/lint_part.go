@@ -96,7 +96,7 @@ func (p *partSearch) reported(op string, args []ast.Expr) (reads bool) {
 		if of != nil {
 			arg = of
 		}
-		if at := p.walk.pathOf(arg); at != nil {
+		if at := p.walk.fieldOf(arg); at != nil {
 			if at.root().path == types.OldSelf || p.walk.tested[at.path] && isZero(args[1-i]) {
 				return false
 			}
@@ -235,7 +235,7 @@ func (p *partSearch) fact(term ast.Expr) (f fact, ok bool) {
 	if opposite[op] == "" || args[1].Kind() != ast.LiteralKind {
 		return f, false
 	}
-	at := p.walk.pathOf(args[0])
+	at := p.walk.fieldOf(args[0])
 	if at == nil || at.elements || at.decl.Nullable || at.root().path == types.OldSelf {
 		return f, false
 	}

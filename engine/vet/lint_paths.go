@@ -213,6 +213,14 @@ func (w *pathWalk) pathOf(e ast.Expr) *exprPath {
 	return nil
 }
 
+// fieldOf returns the path whose value is the value of e, or nil. It differs from pathOf for has().
+func (w *pathWalk) fieldOf(e ast.Expr) *exprPath {
+	if isHas(e) {
+		return nil
+	}
+	return w.pathOf(e)
+}
+
 // steps returns the path in an object, with [*] for elements.
 func (p *exprPath) steps() []engine.Step {
 	switch {

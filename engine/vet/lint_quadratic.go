@@ -212,7 +212,7 @@ func (s *loopSearch) cannotFail(e ast.Expr) bool {
 	if e.Kind() == ast.LiteralKind {
 		return true
 	}
-	p := s.walk.pathOf(e)
+	p := s.walk.fieldOf(e)
 	for ; p != nil; p = p.above {
 		switch {
 		case p.elements:

@@ -44,7 +44,7 @@ properties:
   sizes: {type: array, maxItems: 3, items: {type: string, maxLength: 20}}
   resources: {type: object, maxProperties: 3, additionalProperties: {type: string, maxLength: 20}}
   num: {type: integer, minimum: 0, maximum: 9}
-  count: {type: integer, minimum: 1}
+  count: {type: integer, minimum: 11}
   e: {type: string, enum: [a, b]}
   list: {type: array, maxItems: 5, items: {type: object, required: [name, id], properties: {name: {type: string, maxLength: 9}, id: {type: integer}, opt: {type: string, maxLength: 9}, kind: {type: string, maxLength: 9, default: x}, d: {type: number}}}}
   mapped: {type: array, maxItems: 5, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name], items: {type: object, required: [name, id], properties: {name: {type: string, maxLength: 9}, id: {type: integer}}}}
@@ -167,7 +167,7 @@ func TestTextEquality(t *testing.T) {
 	}
 	for _, rule := range []string{
 		"self.size == oldSelf.size", "self.size != ''", "self.size in ['1Gi', 'auto']", "self.minVersion == '1.20'", "self.name == '1'",
-		"self.name == self.other", "has(self.steps) && self.steps == '30s'", "self.size == '1'", "self.list.all(x, self.list.exists(y, x.name != y.name))",
+		"self.name == self.other", "has(self.size) == has(self.limit)", "has(self.steps) && self.steps == '30s'", "self.size == '1'", "self.list.all(x, self.list.exists(y, x.name != y.name))",
 		"has(self.sizes) && self.sizes.all(x, self.sizes.exists(y, x != y))",
 	} {
 		t.Run(rule, func(t *testing.T) {
@@ -206,6 +206,7 @@ func TestConstantPart(t *testing.T) {
 		"has(self.name) && self.name != 'x'", "self.name != '' && self.name != 'x'", "size(self.name) > 0 && self.name != 'x'",
 		"self.name == 'a' || self.name == 'b'", "self.name != 'a' && self.name != 'b'", "self.num > 3 && self.num < 5", "self.num < 3 || self.num > 5",
 		"!has(self.count) || self.count == 0 || self.name == 'x'", "self.num != 3 || self.num > 5", "self.texts[0] == 'a' && self.texts[1] == 'b'", "oldSelf.num > 9 || self.num < 4",
+		"has(self.num) == has(self.count) || self.name == 'x'", "has(self.e) == (self.name == 'x')", "(has(self.count) == true) == (self.name == 'x')",
 		"self.list.exists(x, x.name == 'a' && x.id == 3) && self.list.exists(x, x.name == 'b')", "0 < size(self.name) && self.name != 'x'",
 	} {
 		t.Run(rule, func(t *testing.T) {

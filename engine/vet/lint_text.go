@@ -109,7 +109,7 @@ func (in *inspection) comparesTexts(args []ast.Expr) bool {
 			}
 		case ast.ListKind:
 		default:
-			if !isText(in.walk.pathOf(arg)) {
+			if !isText(in.walk.fieldOf(arg)) {
 				return false
 			}
 			fields++
@@ -175,7 +175,7 @@ func (in *inspection) textOperand(e ast.Expr) (o textOperand, ok bool) {
 		o.literal, ok = e.AsLiteral().Value().(string)
 		return o, ok
 	}
-	o.path = in.walk.pathOf(e)
+	o.path = in.walk.fieldOf(e)
 	return o, isText(o.path)
 }
 
