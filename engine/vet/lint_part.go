@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
 
 	"github.com/celadon-cel/celadon/engine/x/eval"
+	"github.com/celadon-cel/celadon/internal/text/spell"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -33,6 +35,7 @@ type partSearch struct {
 	*inspection
 	constancy *constancy
 	found     *problem
+	spelled   int // literals that were compared with an enum
 }
 
 // visit checks the conditions in e. call is the && or || of which e is an operand, and other is its
@@ -146,20 +149,60 @@ var mirrored = map[string]string{
 }
 
 func (p *partSearch) report(e ast.Expr, v truth, call, other ast.Expr) {
+	op, _ := parentOperation(call)
+	removable := v == always && op == operators.LogicalAnd || v == never && op == operators.LogicalOr
 	text, ok := p.text(e)
 	if !ok {
 		return
 	}
-	if v == never {
-		p.found = &problem{message: short(text) + " is never true: the schema allows no value for which it is; correct it, or correct the schema"}
-	} else {
-		p.found = &problem{message: short(text) + " is always true: the schema allows no value for which it is false; remove it, or correct it if it should test something"}
+	literal, right := p.misspelled(e)
+	if literal != nil && right == "" && removable {
+		return
 	}
-	if op, _ := parentOperation(call); v == always && op == operators.LogicalAnd || v == never && op == operators.LogicalOr {
+	p.found = &problem{message: short(text) + " is always true: the schema allows no value for which it is false; remove it, or correct it if it should test something"}
+	if v == never {
+		p.found.message = short(text) + " is never true: the schema allows no value for which it is; correct it, or correct the schema"
+	}
+	if right != "" {
+		p.found.message += "; did you mean " + right + "?"
+		if edit, ok := p.replaced(literal, "'"+right+"'"); ok {
+			p.found.fix = p.fixed(edit)
+		}
+	} else if removable {
 		if edit, ok := p.without(call, other); ok {
 			p.found.fix, p.found.equivalent = p.fixed(edit), true
 		}
 	}
+}
+
+// maxSpelled limits the literals of a rule that are compared with an enum.
+const maxSpelled = 16
+
+// misspelled returns the literal of a comparison if the enum of the field lacks it, and the value of
+// the enum that is spelled similarly, or "". Without one, an alternative is harmless: some CRDs have
+// variants with different enums.
+func (p *partSearch) misspelled(e ast.Expr) (literal ast.Expr, right string) {
+	_, args := operation(e)
+	for i, arg := range args {
+		at, other := p.walk.fieldOf(arg), args[1-i]
+		if at == nil || at.node == nil || other.Kind() != ast.LiteralKind {
+			continue
+		}
+		known, ok := enum(at)
+		text, ok2 := other.AsLiteral().(celtypes.String)
+		if !ok || !ok2 {
+			continue
+		}
+		if p.spelled++; p.spelled > maxSpelled || len(known) > maxEnum {
+			return other, ""
+		}
+		right = spell.Nearest(string(text), known)
+		if strings.ContainsAny(right, "'\\\n") {
+			right = ""
+		}
+		return other, right
+	}
+	return nil, ""
 }
 
 // ofElements checks for all(x, !exists(y, …)) and all(x, exists(y, …)) over the same list with a

@@ -45,6 +45,7 @@ properties:
   resources: {type: object, maxProperties: 3, additionalProperties: {type: string, maxLength: 20}}
   num: {type: integer, minimum: 0, maximum: 9}
   count: {type: integer, minimum: 11}
+  mode: {type: string, enum: [Cluster, Namespace]}
   e: {type: string, enum: [a, b]}
   list: {type: array, maxItems: 5, items: {type: object, required: [name, id], properties: {name: {type: string, maxLength: 9}, id: {type: integer}, opt: {type: string, maxLength: 9}, kind: {type: string, maxLength: 9, default: x}, d: {type: number}}}}
   mapped: {type: array, maxItems: 5, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name], items: {type: object, required: [name, id], properties: {name: {type: string, maxLength: 9}, id: {type: integer}}}}
@@ -185,7 +186,8 @@ func TestConstantPart(t *testing.T) {
 		{"self.name == 'x' || self.num > 9", "self.name == 'x'"},
 		{"self.name == self.name && self.num < 5", "self.num < 5"},
 		{"self.num > 9 ? self.name == 'x' : self.name == 'y'", ""},
-		{"has(self.e) && self.e == 'c' || self.num < 3", ""},
+		{"self.mode == 'Cluter' || self.num < 3", "self.mode == 'Cluster' || self.num < 3"},
+		{"self.num < 3 || self.mode == 'Other' && self.num > 5", ""},
 		{"self.list.all(x, size(x.name) <= 9 && x.id > 3)", "self.list.all(x, x.id > 3)"},
 		{"self.name == 'a' && self.name == 'b'", ""},
 		{"self.name != 'a' || self.name != 'b'", ""},
@@ -206,7 +208,7 @@ func TestConstantPart(t *testing.T) {
 		"has(self.name) && self.name != 'x'", "self.name != '' && self.name != 'x'", "size(self.name) > 0 && self.name != 'x'",
 		"self.name == 'a' || self.name == 'b'", "self.name != 'a' && self.name != 'b'", "self.num > 3 && self.num < 5", "self.num < 3 || self.num > 5",
 		"!has(self.count) || self.count == 0 || self.name == 'x'", "self.num != 3 || self.num > 5", "self.texts[0] == 'a' && self.texts[1] == 'b'", "oldSelf.num > 9 || self.num < 4",
-		"has(self.num) == has(self.count) || self.name == 'x'", "has(self.e) == (self.name == 'x')", "(has(self.count) == true) == (self.name == 'x')",
+		"self.mode == 'Other' || self.num < 3", "self.num < 3 && self.mode != 'Other'", "has(self.num) == has(self.count) || self.name == 'x'", "has(self.e) == (self.name == 'x')", "(has(self.count) == true) == (self.name == 'x')",
 		"self.list.exists(x, x.name == 'a' && x.id == 3) && self.list.exists(x, x.name == 'b')", "0 < size(self.name) && self.name != 'x'",
 	} {
 		t.Run(rule, func(t *testing.T) {

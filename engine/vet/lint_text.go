@@ -70,7 +70,7 @@ func (in *inspection) textProblem(ops ...string) *problem {
 		}
 		checked++
 		in.comparisons++
-		if c := in.comparison(e, op, args); c != nil && in.example(c) {
+		if c := in.comparison(e, op, args); c != nil && in.example(c) && in.sources(c, args) {
 			found = append(found, c)
 		}
 	})
@@ -129,7 +129,6 @@ func (in *inspection) comparison(e ast.Expr, op string, args []ast.Expr) *textCo
 	c.a, ok = in.textOperand(args[0])
 	if op == operators.In {
 		c.list, ok2 = literals(args[1])
-		c.b.source, _ = in.text(args[1])
 	} else {
 		c.b, ok2 = in.textOperand(args[1])
 	}
@@ -168,15 +167,20 @@ func (in *inspection) comparesIdentity(c *textComparison) bool {
 }
 
 func (in *inspection) textOperand(e ast.Expr) (o textOperand, ok bool) {
-	if o.source, ok = in.text(e); !ok {
-		return o, false
-	}
 	if e.Kind() == ast.LiteralKind {
 		o.literal, ok = e.AsLiteral().Value().(string)
 		return o, ok
 	}
 	o.path = in.walk.fieldOf(e)
 	return o, isText(o.path)
+}
+
+// sources sets the sources of the operands. It returns false if a macro generated one of them.
+func (in *inspection) sources(c *textComparison, args []ast.Expr) bool {
+	var ok, ok2 bool
+	c.a.source, ok = in.text(args[0])
+	c.b.source, ok2 = in.text(args[1])
+	return ok && ok2
 }
 
 // literals returns the strings of a list of literals.
