@@ -38,8 +38,8 @@ type partSearch struct {
 	spelled   int // literals that were compared with an enum
 }
 
-// visit checks the conditions in e. call is the && or || of which e is an operand, and other is its
-// other operand; nil for other parts.
+// visit checks the conditions in e. If e is an operand of && or ||, call is that call and other
+// is its other operand; otherwise they are nil.
 func (p *partSearch) visit(e, call, other ast.Expr) {
 	if p.found != nil {
 		return

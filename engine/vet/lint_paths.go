@@ -26,7 +26,7 @@ type exprPath struct {
 	above *exprPath
 	// name is the field's name in the schema, or the key of a map. It is "" for other elements.
 	name string
-	// from is the list or map that contains the element, or the element that a variable stands for.
+	// from is the list or map that contains the element, or the element of a variable.
 	from *exprPath
 	// at is the path in an object, for self and oldSelf.
 	at []engine.Step

@@ -16,7 +16,7 @@ import (
 )
 
 // How it works: a comparison of strings is reported if the schema, the other operand, or the name of
-// the field shows what the strings stand for (lint_kind.go), and if the schema allows two strings
+// the field shows the kind of the values (lint_kind.go), and if the schema allows two strings
 // for which the comparison has another result than a comparison of the values. These two strings
 // are the example.
 
@@ -45,7 +45,7 @@ type textComparison struct {
 	result bool   // of the comparison as text
 }
 
-// textOrder finds strings that are ordered as text, although they stand for quantities, versions, or
+// textOrder finds strings that are ordered as text, although they represent quantities, versions, or
 // other values.
 func textOrder(in *inspection) *problem {
 	if !strings.ContainsAny(in.spec.Rule, "<>") {
@@ -122,7 +122,7 @@ func isText(p *exprPath) bool {
 	return p != nil && p.decl != nil && p.node != nil && (p.decl.Kind == types.String || p.decl.Kind == types.IntOrString)
 }
 
-// comparison returns nil if the operands do not stand for values of a kind.
+// comparison returns nil if the operands do not represent values of a kind.
 func (in *inspection) comparison(e ast.Expr, op string, args []ast.Expr) *textComparison {
 	c := &textComparison{e: e, op: op}
 	var ok, ok2 bool
@@ -202,7 +202,7 @@ func literals(e ast.Expr) (list []string, ok bool) {
 }
 
 // example sets two allowed values for which the comparison has another result than a comparison of
-// the values that they stand for. It returns false if there are none.
+// the values that they represent. It returns false if no such values exist.
 func (in *inspection) example(c *textComparison) bool {
 	xs := in.candidates(&c.a, c)
 	ys := c.list

@@ -75,7 +75,7 @@ func (c *textComparison) guarded(test string) string {
 	return "!" + all + " || " + test
 }
 
-// guard returns a test whether an operand stands for a value, or "" if it always does, or if CEL has
+// guard returns a test whether an operand represents a value, or "" if it always does, or if CEL has
 // no such test.
 func (c *textComparison) guard(o *textOperand) string {
 	if o.path == nil || c.certain(o) {

@@ -1,5 +1,5 @@
-// Package notation recognizes strings that stand for another value, such as a quantity or a
-// version, and compares the values that they stand for.
+// Package notation recognizes strings that represent another value, such as a quantity or a
+// version, and compares the values that they represent.
 package notation
 
 import (
@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// A Kind is the kind of value that a string stands for.
+// A Kind is the kind of value that a string represents.
 type Kind uint8
 
 const (
@@ -65,7 +65,7 @@ func (k Kind) Is(text string) bool {
 	return k.Parses(text)
 }
 
-// Parses reports whether text stands for a value of kind k.
+// Parses reports whether text represents a value of kind k.
 func (k Kind) Parses(text string) bool {
 	_, ok := k.Compare(text, text)
 	return ok
@@ -77,7 +77,7 @@ func Strict(text string) bool {
 	return err == nil
 }
 
-// Compare compares the values of two strings. ok is false if one of them does not stand for a value
+// Compare compares the values of two strings. ok is false if one of them does not represent a value
 // of kind k.
 func (k Kind) Compare(a, b string) (order int, ok bool) {
 	if len(a) > maxLength || len(b) > maxLength {

@@ -23,7 +23,7 @@ const (
 	Guard Effect = iota
 	// Equivalent: the replacement rejects the same objects as the rule.
 	Equivalent
-	// Wanted: the replacement does what the author of the rule probably wants. It may reject other
+	// Wanted: the replacement follows the probable intent of the author. It may reject other
 	// objects.
 	Wanted
 )
