@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/x/analysis/lint"
 )
 
@@ -121,6 +122,61 @@ func TestSuggestionsWithout(t *testing.T) {
 			if l.Name != name {
 				t.Errorf("%s: %+v", rule, l)
 			}
+		}
+	}
+}
+
+// TestEquivalentSuggestions checks that replacements that vet calls equivalent are, also if a part of
+// the rule fails or a list is empty.
+func TestEquivalentSuggestions(t *testing.T) {
+	t.Parallel()
+	for _, rule := range []string{
+		"self.list.all(x, self.list.exists(y, y.size == 'a') || x.id > 3)",
+		"self.list.all(x, x.id > 3 || self.list.exists(y, y.size == 'a'))",
+		"self.list.exists(x, self.list.all(y, y.size == 'a') && x.id > 3)",
+		"self.list.exists(x, x.size == 'b' && self.list.all(y, y.id > 3))",
+		"!self.list.all(x, self.list.exists(y, y.size == 'a') || x.id > 3)",
+		"self.name == 'x' || self.list.all(x, self.texts.exists(y, y == 'a') || x.id > 3)",
+		"self.list.all(x, self.list.all(y, x.name == y.name && x.id == y.id))",
+		"!self.list.all(x, self.list.all(y, x.id == y.id))",
+		"self.list.exists(x, self.texts.all(y, y != x.name))",
+		"self.list.exists(x, !self.texts.exists(y, x.name == y) && x.id > 3)",
+		"self.list.exists_one(x, self.texts.exists(y, x.name == y) || x.id > 3)",
+		"size(self.name) >= 0 && self.limit != 'x'",
+		"self.list.all(x, x.size != 'b' && size(x.name) < 10)",
+		"self.limit == 'x' || size(self.name) > 9",
+	} {
+		t.Run(rule, func(t *testing.T) {
+			t.Parallel()
+			rewrites := 0
+			for _, l := range find(t, stores(t, rule), lint.Config{Without: []string{lint.FailsToEvaluate}}) {
+				if l.Equivalent && (len(l.Rewrites) != 1 || l.Rewrites[0].Effect != lint.Equivalent) {
+					t.Errorf("not equivalent: %s", l.Fix)
+				}
+				rewrites += len(l.Rewrites)
+			}
+			if rewrites == 0 {
+				t.Error("no replacement")
+			}
+		})
+	}
+}
+
+// TestWrongSuggestion checks that a replacement that is not equivalent, or that the API server would
+// reject, is not returned.
+func TestWrongSuggestion(t *testing.T) {
+	t.Parallel()
+	crd := stores(t, "self.list.all(x, x.name != 'b' || x.id > 3)")
+	report, err := vet.VetCRD(context.Background(), crd, vet.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rule := report.Versions[0].Rules[0]
+	for _, fix := range []string{"self.list.all(x, x.name != 'b')", "self.list.all(x, x.name != 'b' || x.id > 4)", "self.list.all(x, x.nam != 'b')", "true"} {
+		report.Lints = []vet.Lint{{Name: "quadratic-rule", Path: rule.Path, Index: rule.Index, Rule: rule.Rule, Field: rule.Field, Fix: fix, Equivalent: true}}
+		lints, err := lint.Find(context.Background(), crd, report, lint.Config{})
+		if err != nil || len(lints) != 1 || len(lints[0].Rewrites) > 0 {
+			t.Errorf("%s: %v, %+v", fix, err, lints)
 		}
 	}
 }

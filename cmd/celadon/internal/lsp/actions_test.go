@@ -40,6 +40,7 @@ func TestActions(t *testing.T) {
 		"a wrong name":     {rule, "self.replicsa <= self.maxReplicas", "undefined field", rule},
 		"= for ==":         {rule, "self.replicas = self.maxReplicas", "Syntax error", "self.replicas == self.maxReplicas"},
 		"and for &&":       {rule, "self.replicas > 0 and self.maxReplicas > 1", "Syntax error", "self.replicas > 0 && self.maxReplicas > 1"},
+		"constant part":    {rule, "size(self.image) >= 0 && self.replicas <= self.maxReplicas", "always true", "- rule: self.replicas <= self.maxReplicas"},
 		"no self":          {rule, "replicas <= self.maxReplicas", "undeclared reference", "self.replicas <= self.maxReplicas"},
 		"in single quotes": {"rule: " + rule, "rule: 'self.replicsa == 0 || ''a'' == ''😀'''", "undefined field", "rule: 'self.replicas == 0 || ''a'' == ''😀'''"},
 		"in double quotes": {"rule: " + rule, `rule: "'\u0041' == '' || self.replicsa == 0"`, "undefined field", "self.replicas == 0"},
