@@ -275,6 +275,9 @@ func (c *textComparison) message(fixes bool) string {
 		return text + "; the vetted Kubernetes versions have no function that compares " + c.kind.String()
 	}
 	text += "; write " + short(fix)
+	if minor := fixMinors[c.kind]; minor > 0 {
+		text += fmt.Sprintf(" (from Kubernetes 1.%d)", minor)
+	}
 	if c.mayFail() {
 		text += ", which fails if the text has another form"
 	}

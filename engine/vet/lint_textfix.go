@@ -11,6 +11,10 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
+// fixMinors holds the minor versions from which new rules can use the functions of a kind. The functions
+// of other kinds are older than all supported versions.
+var fixMinors = map[notation.Kind]int{notation.Quantity: 29, notation.Version: 34}
+
 // fix returns an expression that compares the values, or "" if CEL has no function for it.
 // Quantities and versions are guarded against other text; other functions fail on it.
 func (c *textComparison) fix() string {
