@@ -25,6 +25,7 @@ var wantFindings = []string{
 	`api/v1/types.go:13:2: rule-without-marker: no marker in these packages has this rule: regenerate the CRD, or write the rule where its type is declared: self.hosts.size() > 0 (apps.example.com v1 spec)`,
 	`api/v1/types.go:18:69: FieldValueInvalid: rule does not compile: undefined field 'bakc' (apps.example.com v1 spec)`,
 	`api/v1/types.go:23:47: FieldValueForbidden: estimated rule cost exceeds budget`,
+	`api/v1/types.go:23:47: unique-list: x-kubernetes-list-type: set on spec.hosts rejects duplicates`,
 	`api/v1/types.go:24:2: advice: write // +kubebuilder:validation:MaxItems=200 above AppSpec.hosts`,
 	`api/v1/types.go:24:2: advice: write // +kubebuilder:validation:items:MaxLength=512 above AppSpec.hosts`,
 	`api/v1/types.go:29:59: FieldValueInvalid: rule does not compile: undeclared reference to 'porrt' (in container '') (apps.example.com v1 spec.back.port and elsewhere)`,

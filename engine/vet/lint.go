@@ -2,6 +2,9 @@ package vet
 
 import (
 	"slices"
+
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/types"
 )
 
 // Lint is a problem in a rule or CRD that the server accepts.
@@ -17,22 +20,87 @@ type Lint struct {
 	Field string
 	// Message describes the problem and the fix.
 	Message string
+	// Fix is a replacement for the rule, or "". It compiles in all versions of Config. The CRD may
+	// then accept other objects, unless Equivalent is set.
+	Fix string
+	// Equivalent is set if Fix is meant to have the same result as the rule for each object.
+	Equivalent bool
+	// Examples are values for which Fix and the rule have different results.
+	Examples []LintExample
 }
 
-// lint checks a rule that compiles. look returns the message, or "" if it finds nothing.
+// A LintExample holds example values of a field.
+type LintExample struct {
+	// Path is the field's path in an object, such as "spec.items[*].size".
+	Path string
+	// Values are strings that the field's schema allows.
+	Values []string
+}
+
+// lint checks a rule that compiles. look returns nil if it finds nothing.
 type lint struct {
 	name string
-	look func(*rule) string
+	look func(*inspection) *problem
+}
+
+// A problem is the result of a lint. Its fields have the same meaning as in Lint.
+type problem struct {
+	message, fix string
+	equivalent   bool
+	examples     []LintExample
+}
+
+// An inspection is a rule that lints check.
+type inspection struct {
+	*rule
+	walk *pathWalk
+	src  *lex.Source
+	// lowest is the oldest version in which a fix has to compile.
+	lowest types.Version
+	*lintState
+	// matches holds the patterns with which the rule restricts fields, by path.
+	matches map[string][]string
+}
+
+// A lintState is shared by the rules of a CRD.
+type lintState struct {
+	// patterns holds the compiled patterns of the schema.
+	patterns map[string]*allowedTexts
+	// comparisons counts the comparisons of texts that were checked.
+	comparisons int
+}
+
+// source returns the source of the rule's parts.
+func (in *inspection) source() *lex.Source {
+	if in.src == nil {
+		in.src = lex.NewSource(in.spec.Rule, in.expr.ast)
+	}
+	return in.src
+}
+
+// message returns a lint that has only a message.
+func message(look func(*rule) string) func(*inspection) *problem {
+	return func(in *inspection) *problem {
+		if text := look(in.rule); text != "" {
+			return &problem{message: text}
+		}
+		return nil
+	}
 }
 
 // lints returns all lints. docs/lints.md has a section for each.
 func lints() []lint {
 	return []lint{
-		{"optional-immutable", optionalImmutable},
+		{"optional-immutable", message(optionalImmutable)},
 		{"optional-read", optionalRead},
 		{"constant-rule", constantRule},
-		{"message-limits", messageLimits},
-		{"hidden-work", hiddenWork},
+		{"constant-part", constantPart},
+		{"text-order", textOrder},
+		{"text-equality", textEquality},
+		{"unique-list", uniqueList},
+		{"quadratic-rule", quadraticRule},
+		{"message-limits", message(messageLimits)},
+		{"hidden-work", message(hiddenWork)},
 	}
 }
 
@@ -47,24 +115,46 @@ func LintNames() []string {
 
 func (a *admission) lints() []Lint {
 	var found []Lint
+	state, lowest, all := &lintState{patterns: map[string]*allowedTexts{}}, a.lowest(), lints()
 	for _, u := range a.units {
 		for _, r := range u.rules {
 			if r.expr == nil || r.expr.refused {
 				continue
 			}
-			for _, l := range lints() {
+			in := &inspection{rule: r, walk: newPathWalk(r, r.expr), lowest: lowest, lintState: state}
+			for _, l := range all {
 				if slices.Contains(a.cfg.WithoutLints, l.name) {
 					continue
 				}
-				if text := l.look(r); text != "" {
-					one := Lint{Name: l.name, Path: r.at.objectPath(), Index: r.index, Rule: r.spec.Rule, Field: r.path.String(), Message: text}
-					if len(u.versions) == 1 {
-						one.Version = u.versions[0]
-					}
-					found = append(found, one)
+				if p := l.look(in); p != nil {
+					found = append(found, in.lint(l.name, p))
 				}
 			}
 		}
 	}
 	return found
+}
+
+func (in *inspection) lint(name string, p *problem) Lint {
+	l := Lint{
+		Name: name, Path: in.at.objectPath(), Index: in.index, Rule: in.spec.Rule, Field: in.path.String(),
+		Message: p.message, Fix: p.fix, Equivalent: p.equivalent, Examples: p.examples,
+	}
+	if len(in.unit.versions) == 1 {
+		l.Version = in.unit.versions[0]
+	}
+	return l
+}
+
+// lowest returns the oldest version that the CRD is vetted for.
+func (a *admission) lowest() types.Version {
+	lowest := a.version
+	if a.cfg.AdviseAll {
+		for _, version := range a.cfg.KubeVersions {
+			if v, err := types.ParseVersion(version); err == nil && v.Minor < lowest.Minor {
+				lowest = v
+			}
+		}
+	}
+	return lowest
 }

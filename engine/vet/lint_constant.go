@@ -17,23 +17,28 @@ import (
 
 // constantRule finds rules that are true or false for every valid object, as far as the schema
 // determines that.
-func constantRule(r *rule) string {
-	c := &constancy{walk: newPathWalk(r, r.expr)}
-	e := r.expr.ast.NativeRep().Expr()
+func constantRule(in *inspection) *problem {
+	switch in.constant() {
+	case always:
+		return &problem{message: "the rule can never fail: the schema allows no value for which it is false; remove it, or correct it if it should reject something"}
+	case never:
+		return &problem{message: "the rule can never pass: the schema allows no value for which it is true"}
+	}
+	return nil
+}
+
+// constant returns the result of the whole rule.
+func (in *inspection) constant() truth {
+	c := &constancy{walk: in.walk}
+	e := in.expr.ast.NativeRep().Expr()
 	v := maybe
-	if !eval.MayPanic(r.expr.ast.NativeRep()) {
+	if !eval.MayPanic(in.expr.ast.NativeRep()) {
 		v = c.truth(e)
 	}
 	if v == maybe && !readsObject(e) {
-		v = evaluate(r.expr)
+		v = evaluate(in.expr)
 	}
-	switch v {
-	case always:
-		return "the rule can never fail: the schema allows no value for which it is false; remove it, or correct it if it should reject something"
-	case never:
-		return "the rule can never pass: the schema allows no value for which it is true"
-	}
-	return ""
+	return v
 }
 
 type truth uint8
@@ -169,7 +174,7 @@ func (c *constancy) call(call ast.CallExpr) truth {
 type span struct{ min, max float64 }
 
 func (c *constancy) compare(op string, a, b ast.Expr) truth {
-	if x, y := c.walk.pathOf(a), c.walk.pathOf(b); x != nil && y != nil && !x.elements && x.path == y.path && x.decl.Kind != types.Double {
+	if x, y := c.walk.fieldOf(a), c.walk.fieldOf(b); x != nil && y != nil && !x.elements && x.path == y.path && x.decl.Kind != types.Double {
 		switch op {
 		case operators.Equals:
 			return always
@@ -208,7 +213,7 @@ func (c *constancy) compare(op string, a, b ast.Expr) truth {
 
 // differ reports whether a string of the object can never equal a literal.
 func (c *constancy) differ(value, literal ast.Expr) bool {
-	at := c.walk.pathOf(value)
+	at := c.walk.fieldOf(value)
 	if literal.Kind() != ast.LiteralKind || !at.is(types.String) {
 		return false
 	}
@@ -253,7 +258,7 @@ func (c *constancy) span(e ast.Expr) (span, bool) {
 			return at.size(), true
 		}
 	default:
-		if at := c.walk.pathOf(e); at.is(types.Int) {
+		if at := c.walk.fieldOf(e); at.is(types.Int) {
 			return at.number(), true
 		}
 	}
@@ -301,7 +306,7 @@ func (p *exprPath) number() span {
 
 // in evaluates `value in list` for an enum value and a list of literals.
 func (c *constancy) in(value, list ast.Expr) truth {
-	at := c.walk.pathOf(value)
+	at := c.walk.fieldOf(value)
 	if list.Kind() != ast.ListKind || !at.is(types.String) {
 		return maybe
 	}

@@ -80,10 +80,9 @@ func tests(x *compiled, field string) (found bool) {
 
 // optionalRead finds optional fields that are read without has(). If such a field is absent,
 // evaluation fails with "no such key".
-func optionalRead(r *rule) string {
-	w := newPathWalk(r, r.expr)
-	read := ""
-	w.visit(r.expr.ast.NativeRep().Expr(), func(e ast.Expr, at *exprPath) {
+func optionalRead(in *inspection) *problem {
+	w, read := in.walk, ""
+	w.visit(in.expr.ast.NativeRep().Expr(), func(e ast.Expr, at *exprPath) {
 		if read != "" || e.Kind() != ast.SelectKind || e.AsSelect().IsTestOnly() || at == nil || at.above == nil {
 			return
 		}
@@ -92,9 +91,9 @@ func optionalRead(r *rule) string {
 		}
 	})
 	if read == "" {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("%s is optional and is read without has(): if it is absent, the rule fails with \"no such key\"; write has(%s) && …, or !has(%s) || …", read, read, read)
+	return &problem{message: fmt.Sprintf("%s is optional and is read without has(): if it is absent, the rule fails with \"no such key\"; write has(%s) && …, or !has(%s) || …", read, read, read)}
 }
 
 // alwaysThere reports whether every valid object has the field.

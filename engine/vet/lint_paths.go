@@ -2,12 +2,14 @@ package vet
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
+	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -22,6 +24,12 @@ type exprPath struct {
 	// not a field.
 	step  string
 	above *exprPath
+	// name is the field's name in the schema, or the key of a map. It is "" for other elements.
+	name string
+	// from is the list or map that contains the element, or the element of a variable.
+	from *exprPath
+	// at is the path in an object, for self and oldSelf.
+	at []engine.Step
 	// elements is set if the value is any of several elements, so equal paths can mean different
 	// values.
 	elements bool
@@ -34,7 +42,7 @@ type pathWalk struct {
 }
 
 func newPathWalk(r *rule, x *compiled) *pathWalk {
-	self := exprPath{path: types.Self, decl: x.key.Decl}
+	self := exprPath{path: types.Self, decl: x.key.Decl, at: r.at.steps()}
 	if r.at.scope != nil {
 		self.node = r.at.scope.node
 	}
@@ -145,7 +153,7 @@ func (w *pathWalk) element(e ast.Expr) *exprPath {
 
 // element returns the path of any element of a list or map.
 func (p *exprPath) element() *exprPath {
-	elem := &exprPath{path: p.path + "[…]", decl: p.decl.Elem, elements: true}
+	elem := &exprPath{path: p.path + "[…]", decl: p.decl.Elem, elements: true, from: p}
 	switch {
 	case p.node == nil:
 	case p.node.Items != nil:
@@ -162,7 +170,7 @@ func named(p *exprPath, name string) *exprPath {
 	if p == nil {
 		return nil
 	}
-	return &exprPath{path: name, decl: p.decl, node: p.node}
+	return &exprPath{path: name, decl: p.decl, node: p.node, name: p.name, from: p}
 }
 
 // field returns nil if the object has no such field.
@@ -171,7 +179,7 @@ func (p *exprPath) field(ident string) *exprPath {
 	if !ok {
 		return nil
 	}
-	below := &exprPath{path: p.path + "." + f.Escaped, decl: f.Decl, step: ident, above: p, elements: p.elements}
+	below := &exprPath{path: p.path + "." + f.Escaped, decl: f.Decl, step: ident, above: p, name: f.Name, elements: p.elements}
 	if p.node != nil {
 		if s, ok := p.node.Properties[f.Name]; ok {
 			below.node = &s
@@ -195,8 +203,62 @@ func (w *pathWalk) pathOf(e ast.Expr) *exprPath {
 			return nil
 		}
 		if above := w.pathOf(call.Args()[0]); above != nil && (above.decl.Kind == types.List || above.decl.Kind == types.Map) {
-			return above.element()
+			elem := above.element()
+			if key := call.Args()[1]; key.Kind() == ast.LiteralKind {
+				elem.name, _ = key.AsLiteral().Value().(string)
+			}
+			return elem
 		}
 	}
 	return nil
+}
+
+// fieldOf returns the path whose value is the value of e, or nil. It differs from pathOf for has().
+func (w *pathWalk) fieldOf(e ast.Expr) *exprPath {
+	if isHas(e) {
+		return nil
+	}
+	return w.pathOf(e)
+}
+
+// steps returns the path in an object, with [*] for elements.
+func (p *exprPath) steps() []engine.Step {
+	switch {
+	case p.above != nil:
+		return append(p.above.steps(), engine.Step{Name: p.name})
+	case p.from != nil && p.elements:
+		return append(p.from.steps(), engine.Step{Any: true})
+	case p.from != nil:
+		return p.from.steps()
+	}
+	return slices.Clone(p.at)
+}
+
+// fieldName returns the name of the field, or of the nearest field that contains the element.
+func (p *exprPath) fieldName() string {
+	for ; p != nil; p = p.from {
+		if p.name != "" {
+			return p.name
+		}
+		for _, step := range slices.Backward(p.at) {
+			if step.Name != "" {
+				return step.Name
+			}
+		}
+	}
+	return ""
+}
+
+// root returns self or oldSelf.
+func (p *exprPath) root() *exprPath {
+	for {
+		switch {
+		case p.above != nil:
+			p = p.above
+		case p.from != nil:
+			p = p.from
+		default:
+			return p
+		}
+	}
 }

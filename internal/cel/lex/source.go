@@ -47,6 +47,9 @@ func (s *Source) Range(e ast.Expr) (from, to int, ok bool) {
 	if first < 0 || last < 0 {
 		return 0, 0, false
 	}
+	if s.tokens[last].Text == "-" && last+1 < len(s.tokens) { // the sign of a literal
+		last++
+	}
 	first, last = s.balance(s.operand(first), s.field(last))
 	return s.tokens[first].Start, s.tokens[last].End, true
 }

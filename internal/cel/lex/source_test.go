@@ -16,6 +16,7 @@ func TestOperandTexts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for src, want := range map[string][]string{
+		"self.num > -1":                       {"self.num", "-1"},
 		"self.num in lists.range(2)":          {"self.num", "lists.range(2)"},
 		"self.num in .lists.range(2)":         {"self.num", ".lists.range(2)"},
 		"1 in dyn(self) ":                     {"1", "dyn(self)"},

@@ -60,7 +60,8 @@ func Names() []string { return []string{FailsToEvaluate, NeverRefuses, AcceptsNo
 // A Lint is a problem in a CRD that the API server accepts, with a witness or a proof.
 type Lint struct {
 	vet.Lint
-	// Witness is a write on which the rule fails. It is nil if there is a proof.
+	// Witness is a write on which the rule fails, that it rejects (unique-list), or for which it has
+	// another result than the replacement (text-order). It is nil if there is a proof.
 	Witness *search.Witness
 	// MadeUp lists the paths of the witness whose values are passwords.
 	MadeUp []string
@@ -89,6 +90,9 @@ func Find(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, re
 		cfg.work = work.NewRun(len(u.rules), crdcopy.Nodes(crd))
 		f := &finder{ctx: ctx, cfg: &cfg, crd: crd, engine: e, report: report, unit: u, closed: map[string]bool{}, settled: map[string]bool{}}
 		if err := f.find(); err != nil {
+			return append(all, f.lints...), cmp.Or(ctx.Err(), err)
+		}
+		if err := f.suggest(all); err != nil {
 			return append(all, f.lints...), cmp.Or(ctx.Err(), err)
 		}
 		all = slices.DeleteFunc(all, func(l Lint) bool { return l.Name == optionalRead && f.settled[l.Field] })

@@ -14,15 +14,30 @@ import (
 	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
-// A Rewrite is a replacement for a rule that can fail to evaluate. Wherever the rule has a value,
-// the replacement has the same value.
+// An Effect is the difference between a rule and its replacement.
+type Effect uint8
+
+const (
+	// Guard: the rule can fail to evaluate, and the replacement cannot. Wherever the rule has a value,
+	// the replacement has the same value.
+	Guard Effect = iota
+	// Equivalent: the replacement rejects the same objects as the rule.
+	Equivalent
+	// Wanted: the replacement follows the probable intent of the author. It may reject other
+	// objects.
+	Wanted
+)
+
+// A Rewrite is a replacement for a rule.
 type Rewrite struct {
 	Rule string
-	// Keeps is set if the replacement rejects the objects on which the rule fails, so that the CRD
-	// accepts no more than before. Otherwise it accepts more.
+	// Effect is the difference from the rule.
+	Effect Effect
+	// Keeps is set if the CRD accepts no more objects than before: the replacement is equivalent, or
+	// rejects the objects on which the rule fails. Otherwise it may accept more.
 	Keeps bool
-	// Proof shows that the replacement never fails. If it is nil, a search of that many objects
-	// found no failure.
+	// Proof shows that the replacement never fails or is equivalent. If it is nil, a search of that
+	// many objects found no failure or difference. Nothing is proved or searched for Wanted.
 	Proof    *prove.Proof
 	Searched int
 

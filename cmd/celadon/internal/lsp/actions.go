@@ -231,6 +231,7 @@ func (a *actor) bounds() {
 			all = append(all, a.edit(p, after))
 		}
 		a.one(of, p, within, text)
+		a.lints(of, p, within, text)
 	}
 	if len(all) > 0 && a.wants(fixAll) {
 		a.offer(fixAll, "set the bounds that make the rules fit", all, false, func(d *protocol.Diagnostic) bool {

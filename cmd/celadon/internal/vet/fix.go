@@ -58,7 +58,11 @@ func runFix(ctx context.Context, s command.Streams, o *Options, paths []string) 
 			return nil
 		}
 		for _, l := range one.opening() {
-			untrusted.Fprintf(s.Stderr, "%s: %s: %s: not guarded, because the guarded rule would accept more than now: celadon vet --find shows it\n", one.doc.Location(), one.report.Name, phrase.Rule(l.Path, l.Index))
+			why := "not guarded, because the guarded rule would accept more than now"
+			if l.Rewrites[0].Effect == lint.Wanted {
+				why = l.Name + " not fixed, because the replacement decides some objects differently"
+			}
+			untrusted.Fprintf(s.Stderr, "%s: %s: %s: %s: celadon vet --find shows it\n", one.doc.Location(), one.report.Name, phrase.Rule(l.Path, l.Index), why)
 		}
 		return f.Add(ctx, one.doc, one.fixes())
 	}).Run(ctx)
@@ -89,11 +93,12 @@ func runFix(ctx context.Context, s command.Streams, o *Options, paths []string) 
 // than now.
 func (one *vetted) fixes() *fix.Vetted {
 	v := &fix.Vetted{Report: one.report}
+	rewritten := map[ruleID]bool{}
 	for i := range one.lints {
 		l := &one.lints[i]
 		m := l.Keeping()
 		steps, err := engine.ParsePath(l.Path)
-		if m == nil || err != nil {
+		if m == nil || err != nil || rewritten[ruleID{l.Version, l.Path, l.Index}] {
 			continue
 		}
 		for at := range one.report.Versions {
@@ -101,8 +106,16 @@ func (one *vetted) fixes() *fix.Vetted {
 				v.Rules = append(v.Rules, crdedit.Text{At: crdedit.SchemaNode{Version: at, Steps: steps}, Index: l.Index, Rule: m.Rule})
 			}
 		}
+		// A rule is rewritten once. The next run finds the rest.
+		rewritten[ruleID{l.Version, l.Path, l.Index}] = true
 	}
 	return v
+}
+
+// A ruleID identifies a rule of a CRD.
+type ruleID struct {
+	version, path string
+	index         int
 }
 
 // opening returns lints whose rewrites all accept more objects than now. A person must choose one

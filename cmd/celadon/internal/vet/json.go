@@ -6,6 +6,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/x/analysis/lint"
 	"github.com/celadon-cel/celadon/x/analysis/prove"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
@@ -79,8 +80,11 @@ type fixReport struct {
 	Rule string `json:"rule"`
 	// Keeps is set if the CRD accepts no more objects than before.
 	Keeps bool `json:"keeps"`
-	// Proof is set if it is proved that the rule never fails. Otherwise the rule did not fail on
-	// the number of objects in Searched.
+	// Effect is "equivalent" if the rule has the same result for each object, "wanted" if it has other
+	// results that the author probably wants, and not set if it only guards the rule.
+	Effect string `json:"effect,omitempty"`
+	// Proof is set if it is proved that the rule never fails, or is equivalent. Otherwise the rule did
+	// not fail, or had the same result, on the number of objects in Searched.
 	Proof    string `json:"proof,omitempty"`
 	Searched int    `json:"searched,omitempty"`
 }
@@ -214,7 +218,8 @@ func (one *vetted) lintReports() []lintReport {
 			rep.Witness = &witnessReport{w.Operation, w.Object, w.Old, l.MadeUp}
 		}
 		for _, m := range l.Rewrites {
-			rep.Fixes = append(rep.Fixes, fixReport{m.Rule, m.Keeps, proofText(m.Proof), m.Searched})
+			effect := map[lint.Effect]string{lint.Equivalent: "equivalent", lint.Wanted: "wanted"}[m.Effect]
+			rep.Fixes = append(rep.Fixes, fixReport{m.Rule, m.Keeps, effect, proofText(m.Proof), m.Searched})
 		}
 		list = append(list, rep)
 	}

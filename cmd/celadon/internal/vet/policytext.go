@@ -39,8 +39,7 @@ func (p *textPrinter) policy(one *vettedPolicy) error {
 		}
 	}
 	if p.quiet {
-		_, err := io.WriteString(p.out, b.String())
-		return err
+		return p.write(&b)
 	}
 	if n := one.harmless(); n > 0 {
 		p.line(&b, 2, untrusted.Safe("the server also prints "+phrase.Count(n, "type warning")+" without effect (-o json has them)"))

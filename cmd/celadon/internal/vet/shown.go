@@ -15,6 +15,14 @@ import (
 
 // describeRewrite describes a rewrite.
 func describeRewrite(m *lint.Rewrite) string {
+	switch {
+	case m.Effect == lint.Wanted:
+		return "that decides other objects differently (check it)"
+	case m.Effect == lint.Equivalent && m.Proof != nil:
+		return "that is equivalent (proved: " + m.Proof.String() + ")"
+	case m.Effect == lint.Equivalent:
+		return fmt.Sprintf("that is equivalent (same result for each of %s)", phrase.Count(m.Searched, "object"))
+	}
 	does := "that accepts more than now"
 	if m.Keeps {
 		does = "that rejects it with the rule's own message"

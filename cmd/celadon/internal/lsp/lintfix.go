@@ -1,0 +1,40 @@
+package lsp
+
+import (
+	"strings"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/x/crdedit"
+)
+
+// lints offers the replacements that lints suggest for the rules of the range. None is preferred if
+// it may decide objects differently.
+func (a *actor) lints(of *part, p editor.Piece, within int, text *crdedit.CRD) {
+	at, inRule := editor.RuleOf(p.Tree.At(within).Path)
+	report := of.crd.vetted.Report
+	for i := range report.Lints {
+		l := &report.Lints[i]
+		steps, err := engine.ParsePath(l.Path)
+		if l.Fix == "" || err != nil || !inRule || l.Index != at.Index || !samePath(l.Path, at) {
+			continue
+		}
+		version := report.Versions[at.Version].Name
+		if l.Version != "" && l.Version != version {
+			continue
+		}
+		var edits []crdedit.Text
+		for v := range report.Versions {
+			if l.Version == "" || v == at.Version {
+				edits = append(edits, crdedit.Text{At: crdedit.SchemaNode{Version: v, Steps: steps}, Index: l.Index, Rule: l.Fix})
+			}
+		}
+		if after, _, err := text.Follow(&vet.Report{}, edits...); err == nil {
+			a.add(quickFix, "write "+l.Fix, p, after, l.Equivalent, func(d *protocol.Diagnostic) bool {
+				return d.Code == l.Name && strings.HasPrefix(d.Message, l.Message)
+			})
+		}
+	}
+}

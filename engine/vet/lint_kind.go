@@ -1,0 +1,265 @@
+package vet
+
+import (
+	"regexp"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/google/cel-go/common/ast"
+	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/engine/internal/notation"
+	"github.com/celadon-cel/celadon/internal/regexp/regexcost"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// kinds is a set of kinds.
+type kinds uint
+
+const allKinds = ^kinds(0)
+
+func (s kinds) has(k notation.Kind) bool { return s&(1<<k) != 0 }
+
+func (s *kinds) add(k notation.Kind) { *s |= 1 << k }
+
+// only returns the only kind of the set, or None. "5m" is a duration and "5" a number unless the name of
+// a field suggests a quantity.
+func (s kinds) only() notation.Kind {
+	if s.has(notation.Duration) || s.has(notation.Integer) {
+		s &^= 1 << notation.Quantity
+	}
+	only := notation.None
+	for _, k := range notation.Kinds() {
+		if s.has(k) {
+			if only != notation.None {
+				return notation.None
+			}
+			only = k
+		}
+	}
+	return only
+}
+
+// kindsOf returns the kinds of all texts. Empty texts are ignored.
+func kindsOf(texts []string) kinds {
+	set := allKinds
+	for _, text := range texts {
+		if text == "" {
+			continue
+		}
+		var of kinds
+		for _, k := range notation.Kinds() {
+			if k.Is(text) || k == notation.Quantity && notation.Integer.Is(text) {
+				of.add(k)
+			}
+		}
+		set &= of
+	}
+	return set
+}
+
+// formatKinds maps formats whose values stay strings in rules.
+var formatKinds = map[string]notation.Kind{
+	"quantity": notation.Quantity, "semver": notation.Version, "version": notation.Version,
+	"ip": notation.Address, "ipv4": notation.Address, "ipv6": notation.Address, "cidr": notation.Range,
+}
+
+// kindOf returns the kind of the compared values according to literals, schema, and names, or None.
+func (in *inspection) kindOf(c *textComparison) notation.Kind {
+	set, name, intOrString := allKinds, notation.None, false
+	for _, o := range []*textOperand{&c.a, &c.b} {
+		if o.path == nil {
+			continue
+		}
+		set &= in.schemaKinds(o.path)
+		intOrString = intOrString || o.path.decl.Kind == types.IntOrString
+		if k := notation.OfName(o.path.fieldName()); name == notation.None || k == notation.None {
+			name = max(name, k)
+		} else if k != name {
+			return notation.None
+		}
+	}
+	texts := c.texts()
+	if slices.Contains(texts, "") { // a comparison with no value
+		return notation.None
+	}
+	set &= kindsOf(texts)
+	switch {
+	case set == allKinds && name == notation.None && intOrString:
+		return notation.Integer
+	case name != notation.None && set.has(name):
+		return name
+	case set == allKinds:
+		return notation.None
+	}
+	return set.only()
+}
+
+// texts returns the literals that are compared.
+func (c *textComparison) texts() (list []string) {
+	if c.list != nil {
+		return c.list
+	}
+	for _, o := range []*textOperand{&c.a, &c.b} {
+		if o.path == nil {
+			list = append(list, o.literal)
+		}
+	}
+	return list
+}
+
+// schemaKinds returns the kinds that the schema of a field suggests, or all kinds.
+func (in *inspection) schemaKinds(p *exprPath) kinds {
+	set := allKinds
+	if list, ok := enum(p); ok {
+		set &= kindsOf(list)
+	}
+	if v := p.node.ValueValidation; v != nil {
+		if k, ok := formatKinds[v.Format]; ok {
+			set &= 1 << k
+		}
+		if v.Pattern != "" {
+			set &= in.pattern(v.Pattern).kinds
+		}
+	}
+	if text, ok := p.node.Default.Object.(string); ok {
+		set &= kindsOf([]string{text})
+	}
+	return set
+}
+
+// enum returns the strings of a field's enum.
+func enum(p *exprPath) (list []string, ok bool) {
+	if p.node.ValueValidation == nil {
+		return nil, false
+	}
+	for _, v := range p.node.ValueValidation.Enum {
+		if text, ok := v.Object.(string); ok {
+			list = append(list, text)
+		}
+	}
+	return list, len(list) > 0
+}
+
+const (
+	// maxPatterns limits the patterns of a CRD that are compiled, and maxStates their size.
+	maxPatterns = 256
+	maxStates   = 2000
+)
+
+// allowedTexts is a pattern of the schema.
+type allowedTexts struct {
+	pattern *regexp.Regexp // nil if the pattern is invalid or large
+	kinds   kinds
+}
+
+// telling holds strings that are written only as values of a kind. A pattern that matches them, but
+// no words, suggests the kind.
+var telling = map[notation.Kind][]string{
+	notation.Quantity:  {"10Gi", "500Mi", "5Gi", "500m"},
+	notation.Duration:  {"1h", "30s", "10s"},
+	notation.Version:   {"1.10.0", "v1.10.0", "v1.10"},
+	notation.Timestamp: {"2024-01-01T09:00:00Z"},
+	notation.Address:   {"10.0.0.1"},
+	notation.Range:     {"10.0.0.0/8"},
+}
+
+// pattern returns the compiled pattern and the kinds that it suggests: all if it also matches words.
+func (in *inspection) pattern(src string) *allowedTexts {
+	if t := in.patterns[src]; t != nil {
+		return t
+	}
+	t := &allowedTexts{kinds: allKinds}
+	if len(in.patterns) >= maxPatterns {
+		return t
+	}
+	in.patterns[src] = t
+	if states, err := regexcost.States(src); err != nil || states > maxStates {
+		return t
+	}
+	var err error
+	if t.pattern, err = regexp.Compile(src); err != nil {
+		t.pattern = nil
+		return t
+	}
+	if slices.ContainsFunc([]string{"abc", "x-y", "Abc"}, t.pattern.MatchString) {
+		return t
+	}
+	t.kinds = 0
+	for k, texts := range telling {
+		if slices.ContainsFunc(texts, t.pattern.MatchString) {
+			t.kinds.add(k)
+		}
+	}
+	if t.kinds == 0 && t.pattern.MatchString("10") && t.pattern.MatchString("9") {
+		t.kinds.add(notation.Integer)
+	}
+	return t
+}
+
+// maxEnum limits the values of an enum that are compared.
+const maxEnum = 40
+
+// candidates returns strings that an operand can be.
+func (in *inspection) candidates(o *textOperand, c *textComparison) (list []string) {
+	if o.path == nil {
+		return []string{o.literal}
+	}
+	all, ok := enum(o.path)
+	if !ok {
+		for _, text := range c.texts() {
+			all = append(all, c.kind.Spellings(text)...)
+		}
+		if samples := c.kind.Samples(); c.ordered() {
+			all = append(samples, all...)
+		} else {
+			all = append(all, samples...)
+		}
+	}
+	required := in.required()[o.path.path]
+	for _, text := range all[:min(len(all), maxEnum)] {
+		if in.allows(o.path, text) && !slices.ContainsFunc(required, func(src string) bool {
+			p := in.pattern(src).pattern
+			return p != nil && !p.MatchString(text)
+		}) {
+			list = append(list, text)
+		}
+	}
+	return list
+}
+
+// allows reports whether the schema of a field allows a string.
+func (in *inspection) allows(p *exprPath, text string) bool {
+	v, n := p.node.ValueValidation, int64(utf8.RuneCountInString(text))
+	switch {
+	case v == nil:
+		return true
+	case v.MinLength != nil && n < *v.MinLength, v.MaxLength != nil && n > *v.MaxLength:
+		return false
+	case v.Pattern != "":
+		re := in.pattern(v.Pattern).pattern
+		return re == nil || re.MatchString(text)
+	}
+	return true
+}
+
+// required returns the patterns with which the rule itself restricts fields, by path: the arguments of
+// matches().
+func (in *inspection) required() map[string][]string {
+	if in.matches == nil {
+		in.matches = map[string][]string{}
+		in.walk.visit(in.expr.ast.NativeRep().Expr(), func(e ast.Expr, _ *exprPath) {
+			if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != "matches" || !e.AsCall().IsMemberFunction() {
+				return
+			}
+			p, arg := in.walk.pathOf(e.AsCall().Target()), e.AsCall().Args()[0]
+			if p == nil || arg.Kind() != ast.LiteralKind {
+				return
+			}
+			if src, ok := arg.AsLiteral().(celtypes.String); ok {
+				in.matches[p.path] = append(in.matches[p.path], string(src))
+			}
+		})
+	}
+	return in.matches
+}

@@ -1,0 +1,359 @@
+package vet
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/engine/x/eval"
+	"github.com/celadon-cel/celadon/internal/text/spell"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// constantPart finds comparisons in a rule that have the same result for every valid object, if the
+// rule as a whole has not. It does not report tests whether a value is absent or empty, which many
+// authors write on purpose, and tests of oldSelf, which can be older than the schema.
+func constantPart(in *inspection) *problem {
+	if eval.MayPanic(in.expr.ast.NativeRep()) {
+		return nil
+	}
+	p := &partSearch{inspection: in, constancy: &constancy{walk: in.walk}}
+	p.visit(in.expr.ast.NativeRep().Expr(), nil, nil)
+	if p.found == nil || in.constant() != maybe {
+		return nil
+	}
+	return p.found
+}
+
+// A partSearch looks for the first constant part of a rule.
+type partSearch struct {
+	*inspection
+	constancy *constancy
+	found     *problem
+	spelled   int // literals that were compared with an enum
+}
+
+// visit checks the conditions in e. If e is an operand of && or ||, call is that call and other
+// is its other operand; otherwise they are nil.
+func (p *partSearch) visit(e, call, other ast.Expr) {
+	if p.found != nil {
+		return
+	}
+	if e.Kind() == ast.ComprehensionKind {
+		if p.ofElements(e); p.found == nil {
+			p.loop(e.AsComprehension())
+		}
+		return
+	}
+	switch op, args := operation(e); op {
+	case operators.LogicalAnd, operators.LogicalOr:
+		if name, _ := parentOperation(call); name != op {
+			p.chain(e, op)
+		}
+		p.visit(args[0], e, args[1])
+		p.visit(args[1], e, args[0])
+	case operators.LogicalNot:
+		p.visit(args[0], nil, nil)
+	case operators.Conditional:
+		for _, arg := range args {
+			p.visit(arg, nil, nil)
+		}
+	case operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals, operators.In:
+		if !p.reported(op, args) {
+			return
+		}
+		if v := p.constancy.truth(e); v != maybe {
+			p.report(e, v, call, other)
+		}
+	}
+}
+
+func parentOperation(e ast.Expr) (string, []ast.Expr) {
+	if e == nil {
+		return "", nil
+	}
+	return operation(e)
+}
+
+func (p *partSearch) loop(loop ast.ComprehensionExpr) {
+	step := loop.LoopStep()
+	if step.Kind() != ast.CallKind {
+		return
+	}
+	p.walk.within(loop, func() {
+		for _, arg := range step.AsCall().Args() {
+			p.visit(arg, nil, nil)
+		}
+	})
+}
+
+// reported reports whether a comparison reads a field of self and is not a test for an empty value.
+func (p *partSearch) reported(op string, args []ast.Expr) (reads bool) {
+	for i, arg := range args {
+		of := sizeOperand(arg)
+		if of != nil {
+			arg = of
+		}
+		if at := p.walk.fieldOf(arg); at != nil {
+			if at.root().path == types.OldSelf || p.walk.tested[at.path] && isZero(args[1-i]) {
+				return false
+			}
+			reads = true
+		}
+		if text, ok := literals(arg); ok && slices.Contains(text, "") || isEmptyTest(op, args, i, of != nil) {
+			return false
+		}
+	}
+	return reads
+}
+
+// isZero reports whether e is the literal 0, which authors treat like an absent number.
+func isZero(e ast.Expr) bool {
+	return e.Kind() == ast.LiteralKind && e.AsLiteral() == celtypes.IntZero
+}
+
+// isEmptyTest reports whether an operand is compared with "", or its size in a way that distinguishes
+// 0 from larger sizes.
+func isEmptyTest(op string, args []ast.Expr, i int, isSize bool) bool {
+	other := args[1-i]
+	if other.Kind() != ast.LiteralKind {
+		return false
+	}
+	if !isSize {
+		return other.AsLiteral() == celtypes.String("")
+	}
+	n, ok := other.AsLiteral().(celtypes.Int)
+	if !ok || n != 0 && n != 1 {
+		return false
+	}
+	if i == 1 { // 0 < size(x)
+		op = mirrored[op]
+	}
+	switch op {
+	case operators.Equals, operators.NotEquals, operators.Greater, operators.LessEquals:
+		return n == 0
+	}
+	return n == 1
+}
+
+// mirrored maps operators to those with exchanged operands.
+var mirrored = map[string]string{
+	operators.Equals: operators.Equals, operators.NotEquals: operators.NotEquals,
+	operators.Less: operators.Greater, operators.Greater: operators.Less,
+	operators.LessEquals: operators.GreaterEquals, operators.GreaterEquals: operators.LessEquals,
+}
+
+func (p *partSearch) report(e ast.Expr, v truth, call, other ast.Expr) {
+	op, _ := parentOperation(call)
+	removable := v == always && op == operators.LogicalAnd || v == never && op == operators.LogicalOr
+	text, ok := p.text(e)
+	if !ok {
+		return
+	}
+	literal, right := p.misspelled(e)
+	if literal != nil && right == "" && removable {
+		return
+	}
+	p.found = &problem{message: short(text) + " is always true: the schema allows no value for which it is false; remove it, or correct it if it should test something"}
+	if v == never {
+		p.found.message = short(text) + " is never true: the schema allows no value for which it is; correct it, or correct the schema"
+	}
+	if right != "" {
+		p.found.message += "; did you mean " + right + "?"
+		if edit, ok := p.replaced(literal, "'"+right+"'"); ok {
+			p.found.fix = p.fixed(edit)
+		}
+	} else if removable {
+		if edit, ok := p.without(call, other); ok {
+			p.found.fix, p.found.equivalent = p.fixed(edit), true
+		}
+	}
+}
+
+// maxSpelled limits the literals of a rule that are compared with an enum.
+const maxSpelled = 16
+
+// misspelled returns the literal of a comparison if the enum of the field lacks it, and the value of
+// the enum that is spelled similarly, or "". Without one, an alternative is harmless: some CRDs have
+// variants with different enums.
+func (p *partSearch) misspelled(e ast.Expr) (literal ast.Expr, right string) {
+	_, args := operation(e)
+	for i, arg := range args {
+		at, other := p.walk.fieldOf(arg), args[1-i]
+		if at == nil || at.node == nil || other.Kind() != ast.LiteralKind {
+			continue
+		}
+		known, ok := enum(at)
+		text, ok2 := other.AsLiteral().(celtypes.String)
+		if !ok || !ok2 {
+			continue
+		}
+		if p.spelled++; p.spelled > maxSpelled || len(known) > maxEnum {
+			return other, ""
+		}
+		right = spell.Nearest(string(text), known)
+		if strings.ContainsAny(right, "'\\\n") {
+			right = ""
+		}
+		return other, right
+	}
+	return nil, ""
+}
+
+// ofElements checks for all(x, !exists(y, …)) and all(x, exists(y, …)) over the same list with a
+// condition that is true if both elements are the same.
+func (p *partSearch) ofElements(e ast.Expr) {
+	outer, ok := macroOf(e)
+	if !ok || outer.name != "all" || outer.index != "" {
+		return
+	}
+	body, negated := outer.body, false
+	if op, args := operation(body); op == operators.LogicalNot {
+		body, negated = args[0], true
+	}
+	inner, ok := macroOf(body)
+	if !ok || inner.name != "exists" || inner.index != "" {
+		return
+	}
+	list, again := p.walk.pathOf(outer.over), p.walk.pathOf(inner.over)
+	if list == nil || again == nil || list.decl.Kind != types.List || list.path != again.path || mentions(inner.over, outer.variable) ||
+		keysOf(inner.body, outer.variable, inner.variable) == nil {
+		return
+	}
+	text, ok := p.text(e)
+	switch {
+	case !ok:
+	case negated:
+		p.found = &problem{message: short(text) + " is true only for an empty list, because each element is equal to itself: use exists_one to test for unique elements"}
+	default:
+		p.found = &problem{message: short(text) + " is always true, because each element is equal to itself: use exists_one to test for unique elements"}
+	}
+}
+
+// A fact is a comparison of a field with a literal.
+type fact struct {
+	term  ast.Expr
+	path  string
+	op    string
+	value any // string or int64
+}
+
+// chain checks whether two operands of && exclude each other, or whether one of two operands of ||
+// is always true.
+func (p *partSearch) chain(e ast.Expr, op string) {
+	first := map[string][]fact{}
+	for _, term := range chain(e, op) {
+		f, ok := p.fact(term)
+		if !ok {
+			continue
+		}
+		known := first[f.path]
+		for _, other := range known {
+			if p.excludes(op, other, f) {
+				return
+			}
+		}
+		if len(known) < maxFacts {
+			first[f.path] = append(known, f)
+		}
+	}
+}
+
+// maxFacts limits the facts about a field that are compared with each other.
+const maxFacts = 8
+
+// fact returns the comparison of a field with a literal.
+func (p *partSearch) fact(term ast.Expr) (f fact, ok bool) {
+	op, args := operation(term)
+	if op == operators.LogicalNot {
+		f, ok = p.fact(args[0])
+		f.term, f.op = term, opposite[f.op]
+		return f, ok
+	}
+	if opposite[op] == "" || args[1].Kind() != ast.LiteralKind {
+		return f, false
+	}
+	at := p.walk.fieldOf(args[0])
+	if at == nil || at.elements || at.decl.Nullable || at.root().path == types.OldSelf {
+		return f, false
+	}
+	switch v := args[1].AsLiteral().(type) {
+	case celtypes.String:
+		ok = at.decl.Kind == types.String && (op == operators.Equals || op == operators.NotEquals)
+		f.value = string(v)
+	case celtypes.Int:
+		ok, f.value = at.decl.Kind == types.Int, int64(v)
+	}
+	if !ok {
+		return f, false
+	}
+	f.term, f.path, f.op = term, at.path, op
+	return f, true
+}
+
+// opposite maps operators to their negation.
+var opposite = map[string]string{
+	operators.Equals: operators.NotEquals, operators.NotEquals: operators.Equals,
+	operators.Less: operators.GreaterEquals, operators.GreaterEquals: operators.Less,
+	operators.Greater: operators.LessEquals, operators.LessEquals: operators.Greater,
+}
+
+// excludes reports a problem if two facts exclude each other (&&), or if one of them is always true
+// (||).
+func (p *partSearch) excludes(op string, a, b fact) bool {
+	x, y := a, b
+	if op == operators.LogicalOr {
+		x.op, y.op = opposite[a.op], opposite[b.op]
+	}
+	if !disjoint(x, y) {
+		return false
+	}
+	text, ok := p.text(a.term)
+	text2, ok2 := p.text(b.term)
+	switch {
+	case !ok || !ok2:
+		return false
+	case op == operators.LogicalOr:
+		p.found = &problem{message: fmt.Sprintf("%s || %s is always true: no value makes both false; write && if both must hold", short(text), short(text2))}
+	default:
+		p.found = &problem{message: fmt.Sprintf("%s && %s is never true: no value makes both true; write || if one must hold", short(text), short(text2))}
+	}
+	return true
+}
+
+// disjoint reports whether no value fulfills both facts.
+func disjoint(a, b fact) bool {
+	if _, ok := a.value.(string); ok || a.op == operators.NotEquals || b.op == operators.NotEquals {
+		switch {
+		case a.op == operators.Equals && b.op == operators.Equals:
+			return a.value != b.value
+		case a.op == b.op:
+			return false
+		}
+		return a.value == b.value && (a.op == operators.Equals || b.op == operators.Equals)
+	}
+	x, y := interval(a), interval(b)
+	return x.max < y.min || y.max < x.min
+}
+
+// interval returns the integers for which a fact is true.
+func interval(f fact) span {
+	n, _ := f.value.(int64)
+	v := float64(n)
+	switch f.op {
+	case operators.Less:
+		return span{math.Inf(-1), v - 1}
+	case operators.LessEquals:
+		return span{math.Inf(-1), v}
+	case operators.Greater:
+		return span{v + 1, math.Inf(1)}
+	case operators.GreaterEquals:
+		return span{v, math.Inf(1)}
+	}
+	return span{v, v}
+}

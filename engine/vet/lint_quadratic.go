@@ -1,0 +1,234 @@
+package vet
+
+import (
+	"fmt"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// How it works: three forms of nested loops have an equivalent without the inner loop, also if a part
+// fails to evaluate.
+//
+//   - A loop inside a loop that does not use the outer variable moves out of it: all(x, A || B) with an A
+//     that does not mention x is A || all(x, B). If the list is empty, both are true. If A fails, both
+//     are true if B holds for all elements, otherwise both fail.
+//   - all(x, all(y, x.k == y.k)) compares each element with the first one instead, because equality
+//     is transitive. The keys must be fields that are always there.
+//   - exists(y, y == v) is v in list, if v cannot fail. In a loop, CEL's in costs a fifth.
+
+// quadraticRule finds nested loops that can be replaced by a cheaper expression.
+func quadraticRule(in *inspection) *problem {
+	s := &loopSearch{inspection: in}
+	s.visit(in.expr.ast.NativeRep().Expr(), 0)
+	return s.found
+}
+
+// A loopSearch looks for the first nested loop with a cheaper equivalent.
+type loopSearch struct {
+	*inspection
+	found *problem
+	tries int // replacements that were compiled
+}
+
+// maxTries limits the replacements of a rule that are compiled.
+const maxTries = 4
+
+// visit checks the loops in e; depth is the number of loops around it.
+func (s *loopSearch) visit(e ast.Expr, depth int) {
+	if s.found != nil || s.tries > maxTries {
+		return
+	}
+	if m, ok := macroOf(e); ok {
+		for _, look := range []func(ast.Expr, macro) *problem{s.invariant, s.allEqual} {
+			if s.found = look(e, m); s.found != nil {
+				return
+			}
+		}
+		if depth > 0 {
+			s.found = s.membership(e, m)
+		}
+	}
+	switch e.Kind() {
+	case ast.ComprehensionKind:
+		loop := e.AsComprehension()
+		s.visit(loop.IterRange(), depth)
+		s.walk.within(loop, func() { s.visit(loop.LoopStep(), depth+1) })
+	case ast.SelectKind:
+		s.visit(e.AsSelect().Operand(), depth)
+	case ast.ListKind:
+		for _, item := range e.AsList().Elements() {
+			s.visit(item, depth)
+		}
+	case ast.CallKind:
+		if e.AsCall().IsMemberFunction() {
+			s.visit(e.AsCall().Target(), depth)
+		}
+		for _, arg := range e.AsCall().Args() {
+			s.visit(arg, depth)
+		}
+	}
+}
+
+// instead returns a problem with a replacement of e.
+func (s *loopSearch) instead(e ast.Expr, why, text string) *problem {
+	edit, ok := s.replaced(e, text)
+	if s.tries++; !ok || s.tries > maxTries {
+		return nil
+	}
+	fix := s.fixed(edit)
+	if fix == "" {
+		return nil
+	}
+	return &problem{message: why + ": write " + short(text), fix: fix, equivalent: true}
+}
+
+// invariant matches all(x, A || B) and exists(x, A && B) with a loop A that does not use x.
+func (s *loopSearch) invariant(e ast.Expr, m macro) *problem {
+	op := map[string]string{"all": operators.LogicalOr, "exists": operators.LogicalAnd}[m.name]
+	if name, args := operation(m.body); op != "" && name == op {
+		for i, arg := range args {
+			if p := s.moved(e, m, arg, args[1-i]); p != nil {
+				return p
+			}
+		}
+	}
+	return nil
+}
+
+// moved returns the problem of a part of the loop's body that can move out of the loop.
+func (s *loopSearch) moved(e ast.Expr, m macro, part, rest ast.Expr) *problem {
+	if !loops(part) || !s.cannotFail(m.over) || mentions(part, m.variable, m.index) {
+		return nil
+	}
+	whole, ok := s.text(e)
+	text, ok2 := s.text(part)
+	remaining, ok3 := s.text(rest)
+	from, to, ok4 := s.source().Range(m.body)
+	start, _, ok5 := s.source().Range(e)
+	if !ok || !ok2 || !ok3 || !ok4 || !ok5 {
+		return nil
+	}
+	runes := []rune(whole)
+	loop := string(runes[:from-start]) + remaining + string(runes[to-start:])
+	written := " || "
+	if m.name == "exists" {
+		written = " && "
+	}
+	if op, _ := operation(part); op == operators.Conditional || op == operators.LogicalOr && m.name == "exists" {
+		text = "(" + text + ")"
+	}
+	return s.instead(e, short(text)+" does not use "+m.variable+", but runs for each element", s.parenthesized(e, text+written+loop))
+}
+
+// loops reports whether an expression contains a loop.
+func loops(e ast.Expr) (found bool) {
+	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) { found = found || e.Kind() == ast.ComprehensionKind }))
+	return found
+}
+
+// allEqual matches list.all(x, list.all(y, x.k == y.k)).
+func (s *loopSearch) allEqual(e ast.Expr, m macro) *problem {
+	inner, ok := macroOf(m.body)
+	if !ok || m.name != "all" || inner.name != "all" || m.index != "" || inner.index != "" || mentions(inner.over, m.variable) {
+		return nil
+	}
+	list, again := s.walk.pathOf(m.over), s.walk.pathOf(inner.over)
+	keys := keysOf(inner.body, m.variable, inner.variable)
+	if list == nil || again == nil || list.decl.Kind != types.List || list.path != again.path || keys == nil || !comparable(list, *keys) {
+		return nil
+	}
+	over, ok := s.text(m.over)
+	if !ok {
+		return nil
+	}
+	test := ""
+	for i, key := range *keys {
+		if i > 0 {
+			test += " && "
+		}
+		test += fmt.Sprintf("%s.%s == %s[0].%s", m.variable, key, over, key)
+	}
+	if test == "" {
+		test = fmt.Sprintf("%s == %s[0]", m.variable, over)
+	}
+	return s.instead(e, "the rule compares each pair of items to find out whether all are equal", fmt.Sprintf("%s.all(%s, %s)", over, m.variable, test))
+}
+
+// comparable reports whether elements or their keys always have a value that is equal to itself,
+// which NaN is not.
+func comparable(list *exprPath, keys []string) bool {
+	simple := func(d *types.Decl) bool {
+		return !d.Nullable && (d.Kind == types.String || d.Kind == types.Int || d.Kind == types.Bool)
+	}
+	elem := list.element()
+	if len(keys) == 0 {
+		return simple(elem.decl)
+	}
+	for _, key := range keys {
+		if elem.decl.Kind != types.Object {
+			return false
+		}
+		if f := elem.field(key); f == nil || f.node == nil || !f.alwaysThere() || !simple(f.decl) {
+			return false
+		}
+	}
+	return true
+}
+
+// membership matches list.exists(y, y == v) and list.all(y, y != v) with a v that cannot fail.
+func (s *loopSearch) membership(e ast.Expr, m macro) *problem {
+	want := map[string]string{"exists": operators.Equals, "all": operators.NotEquals}[m.name]
+	op, args := operation(m.body)
+	list := s.walk.pathOf(m.over)
+	if op != want || len(args) != 2 || m.index != "" || list == nil || list.elements {
+		return nil
+	}
+	value := args[1]
+	if isIdent(value, m.variable) {
+		value = args[0]
+	} else if !isIdent(args[0], m.variable) {
+		return nil
+	}
+	text, ok := s.text(value)
+	over, ok2 := s.text(m.over)
+	if !ok || !ok2 || mentions(value, m.variable) || !s.cannotFail(value) || s.isElement(value, list) {
+		return nil
+	}
+	written := text + " in " + over
+	if m.name == "all" {
+		written = "!(" + written + ")"
+	} else {
+		written = s.parenthesized(e, written)
+	}
+	return s.instead(e, "the inner loop only looks for a value", written)
+}
+
+// cannotFail reports whether an expression is a literal, a variable, or a field of a variable that is
+// always there.
+func (s *loopSearch) cannotFail(e ast.Expr) bool {
+	if e.Kind() == ast.LiteralKind {
+		return true
+	}
+	p := s.walk.fieldOf(e)
+	for ; p != nil; p = p.above {
+		switch {
+		case p.elements:
+			return false
+		case p.above == nil:
+			return true
+		case !p.alwaysThere():
+			return false
+		}
+	}
+	return false
+}
+
+// isElement reports whether an expression is a variable for an element of the list, which the list
+// always contains.
+func (s *loopSearch) isElement(e ast.Expr, list *exprPath) bool {
+	p := s.walk.pathOf(e)
+	return p != nil && p.from != nil && p.from.from != nil && p.from.from.path == list.path
+}

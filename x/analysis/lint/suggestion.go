@@ -1,0 +1,205 @@
+package lint
+
+import (
+	"encoding/json"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/x/analysis"
+	"github.com/celadon-cel/celadon/x/analysis/prove"
+	"github.com/celadon-cel/celadon/x/analysis/search"
+	"github.com/celadon-cel/celadon/x/crdcopy"
+)
+
+// How it works: vet's own lints can contain a replacement for the rule. If it is meant to be
+// equivalent, the prover confirms that, or the search looks for a write that only one of the two
+// CRDs admits. Otherwise the search looks for such a write as an example, among the values for which
+// vet knows that the results differ.
+
+// uniqueList is vet's lint for rules that reject duplicates in a list.
+const uniqueList = "unique-list"
+
+// suggest adds examples and replacements to vet's lints of the unit.
+func (f *finder) suggest(lints []Lint) error {
+	for i := range lints {
+		l := &lints[i]
+		if l.Fix == "" && l.Name != uniqueList || f.cfg.work.Empty() {
+			continue
+		}
+		for j := range f.unit.rules {
+			if r := &f.unit.rules[j]; r.Field == l.Field {
+				if err := f.complete(l, r); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// complete adds the example and the replacement of a lint.
+func (f *finder) complete(l *Lint, r *vet.Rule) error {
+	if l.Fix == "" {
+		answer, err := f.analyzer.Ask(f.ctx, f.ref(r), search.Refused)
+		if err == nil && answer.Witness != nil {
+			l.Witness, l.MadeUp = answer.Witness, answer.MadeUp
+			l.Message += "; the rule rejects the example object"
+		}
+		return err
+	}
+	s := &suggestion{finder: f, lint: l, ref: f.ref(r)}
+	var err error
+	if s.steps, err = engine.ParsePath(r.Path); err != nil {
+		return err
+	}
+	if ok, err := s.compiles(); err != nil || !ok {
+		return err
+	}
+	if l.Equivalent {
+		return s.compare()
+	}
+	return s.exemplify()
+}
+
+// A suggestion is a lint whose replacement is verified.
+type suggestion struct {
+	*finder
+	lint  *Lint
+	ref   engine.RuleRef
+	steps []engine.Step
+}
+
+// compiles reports whether the API server accepts the CRD with the replacement, as far as it accepts
+// the CRD itself.
+func (s *suggestion) compiles() (bool, error) {
+	crd := s.replaced(s.crd)
+	if s.cfg.work.Spend(crdcopy.CompileWork(crd)); s.cfg.work.Empty() {
+		return false, nil
+	}
+	report, err := vet.VetCRD(s.ctx, crd, vet.Config{KubeVersion: s.cfg.KubeVersion, VerdictOnly: true})
+	return err == nil && (report.Accepted || !s.report.Accepted), err
+}
+
+// replaced returns a copy of a CRD with the replacement.
+func (s *suggestion) replaced(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
+	return withRule(crd, s.unit.version, s.steps, s.lint.Index, s.lint.Fix)
+}
+
+// A form is a CRD with its rules.
+type form struct {
+	engine   *engine.Engine
+	analyzer *analysis.Analyzer
+}
+
+// compile returns nil if the CRD does not compile or the budget is used up.
+func (s *suggestion) compile(crd *apiextensionsv1.CustomResourceDefinition) (*form, error) {
+	if s.cfg.work.Spend(crdcopy.CompileWork(crd)); s.cfg.work.Empty() {
+		return nil, nil
+	}
+	e, err := engine.Compile(crd, engine.Config{KubeVersion: s.cfg.KubeVersion})
+	if e == nil || err != nil && s.report.Accepted {
+		return nil, nil
+	}
+	cfg := *s.cfg
+	cfg.Steps = max(cfg.Steps, search.DefaultSteps)
+	a, err := cfg.analyzer(crd, e, s.unit.version)
+	if err != nil {
+		return nil, err
+	}
+	return &form{e, a}, nil
+}
+
+// compare adds the replacement if it is proved to be equivalent, or if no write was found that only
+// one of the two CRDs admits.
+func (s *suggestion) compare() error {
+	fix := Rewrite{Rule: s.lint.Fix, Keeps: true, Effect: Equivalent}
+	if fix.Proof = s.equal(); fix.Proof != nil {
+		s.lint.Rewrites = append(s.lint.Rewrites, fix)
+		return nil
+	}
+	before, err := s.compile(s.crd)
+	if err != nil || before == nil {
+		return err
+	}
+	after, err := s.compile(s.replaced(s.crd))
+	if err != nil || after == nil {
+		return err
+	}
+	for _, pair := range [][2]*form{{before, after}, {after, before}} {
+		answer, err := pair[0].refusal(s, pair[1])
+		if err != nil || answer.Status != search.Unknown || answer.Limited {
+			return err
+		}
+		fix.Searched += answer.Searched
+	}
+	s.lint.Rewrites = append(s.lint.Rewrites, fix)
+	return nil
+}
+
+// equal returns a proof that the replacement rejects the same objects, or nil.
+func (s *suggestion) equal() *prove.Proof {
+	optional := s.ref.OptionalOldSelf
+	return s.analyzer.Equal(s.ref, apiextensionsv1.ValidationRule{Rule: s.lint.Fix, OptionalOldSelf: &optional})
+}
+
+// refusal looks for a write that f rejects and other admits.
+func (f *form) refusal(s *suggestion, other *form) (*search.Answer, error) {
+	return f.analyzer.Form(f.engine).Refusal(s.ctx, other.analyzer.Form(other.engine))
+}
+
+// exemplify adds the replacement and a write for which it has another result than the rule, if one
+// was found.
+func (s *suggestion) exemplify() error {
+	s.lint.Rewrites = append(s.lint.Rewrites, Rewrite{Rule: s.lint.Fix, Effect: Wanted})
+	narrow := s.narrowed()
+	before, err := s.compile(narrow)
+	if err != nil || before == nil {
+		return err
+	}
+	after, err := s.compile(s.replaced(narrow))
+	if err != nil || after == nil {
+		return err
+	}
+	for i, pair := range [][2]*form{{after, before}, {before, after}} {
+		answer, err := pair[0].refusal(s, pair[1])
+		if err != nil {
+			return err
+		}
+		w := answer.Witness
+		if w == nil {
+			continue
+		}
+		if w.Result, err = s.engine.Validate(s.ctx, w.Request()); err != nil {
+			return s.ctx.Err() // an undecided write is not an example
+		}
+		if accepted := i == 0; w.Result.Allowed == accepted {
+			s.lint.Witness = w
+			s.lint.Message += map[bool]string{true: "; the rule accepts the example object, the replacement rejects it", false: "; the rule rejects the example object, the replacement accepts it"}[accepted]
+			return nil
+		}
+	}
+	return nil
+}
+
+// narrowed returns a copy of the CRD whose fields only allow the example values.
+func (s *suggestion) narrowed() *apiextensionsv1.CustomResourceDefinition {
+	crd := s.crd
+	for _, example := range s.lint.Examples {
+		steps, err := engine.ParsePath(example.Path)
+		if err != nil {
+			continue
+		}
+		crd, _ = crdcopy.With(crd, s.unit.version, steps, func(at *apiextensionsv1.JSONSchemaProps) {
+			at.Enum = nil
+			for _, value := range example.Values {
+				if text, err := json.Marshal(value); err == nil {
+					at.Enum = append(at.Enum, apiextensionsv1.JSON{Raw: text})
+				}
+			}
+			at.Default = nil
+		})
+	}
+	return crd
+}
