@@ -16,7 +16,7 @@ import (
 func TestPlugin(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ line, want, never string }{
-		{"check --help", "kubectl celadon check --crd PATH... OBJECTS... [flags]", " celadon check --crd crd.yaml"},
+		{"check --help", "kubectl celadon check [--crd PATH...] OBJECTS... [flags]", " celadon check --crd crd.yaml"},
 		{"check", "kubectl celadon: no objects given: want files, folders, or - (see kubectl celadon check --help)", ""},
 		{"check --sumary", "kubectl celadon: unknown flag: --sumary; did you mean --summary? (see kubectl celadon check --help)", ""},
 		{"chek", "(see kubectl celadon --help)", ""},

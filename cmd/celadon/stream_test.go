@@ -45,13 +45,12 @@ func (w *watchedBuffer) String() string {
 }
 
 // TestInterrupted cancels a run that is waiting for input. The report must contain the verdicts so far,
-// and note that it is incomplete.
+// and note that it is incomplete. Annotations (-o github) are not among the formats, because they are held until the end.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	for format, want := range map[string][]string{
-		"text":   {`The CronTab "n0" is invalid`, "2 objects checked: 1 valid, 1 invalid; interrupted\n"},
-		"jsonl":  {`"name":"n0"`, `"name":"n1"`, `"interrupted":true`},
-		"github": {`::error file=-,line=1`, "interrupted"},
+		"text":  {`The CronTab "n0" is invalid`, "2 objects checked: 1 valid, 1 invalid; interrupted\n"},
+		"jsonl": {`"name":"n0"`, `"name":"n1"`, `"interrupted":true`},
 	} {
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()
