@@ -5,9 +5,9 @@ import "strings"
 // The codes of mistakes. Index describes each.
 const (
 	Syntax             = "syntax"
-	ForeignOperator    = "foreign-operator"
-	ForeignCondition   = "foreign-condition"
-	ForeignName        = "foreign-name"
+	UnknownOperator    = "unknown-operator"
+	NoIf               = "no-if"
+	UnknownFunction    = "unknown-function"
 	UnquotedLiteral    = "unquoted-literal"
 	UnquotedText       = "unquoted-text"
 	BadEscape          = "bad-escape"
@@ -43,7 +43,7 @@ const (
 func codeOf(text string) string {
 	for _, of := range []struct{ part, code string }{
 		{"Syntax error: ", Syntax},
-		{"reserved identifier: ", ForeignOperator},
+		{"reserved identifier: ", UnknownOperator},
 		{"undefined field ", UnknownField},
 		{"undeclared reference to ", UnknownName},
 		{noOverload, NoOverload},
@@ -62,12 +62,12 @@ func codeOf(text string) string {
 // An Entry describes a kind of mistake.
 type Entry struct {
 	Code string
-	// Server is the text by which the API server reports it, with … for what differs.
+	// Server is the message of the API server, with … for its variable parts.
 	Server string
 	// Cause explains the mistake in one or two sentences.
 	Cause string
 	// Example is a rule with the mistake for the CRD of a database, and Fixed the same rule without it. Fixed is "" if
-	// no rule can do what is wanted.
+	// no rule can have this effect.
 	Example, Fixed string
 }
 
@@ -87,8 +87,8 @@ func Index() []Entry { return index() }
 func index() []Entry {
 	return []Entry{
 		{Syntax, "Syntax error: …", "The text is not a CEL expression.", "self.spec.replicas > 1 &&", ""},
-		{ForeignOperator, "Syntax error: token recognition error at: '…'", "The operator or keyword belongs to another language. CEL has && || ! == != < <= > >= + - * / % in and ?:.", "self.spec.paused and self.spec.replicas = 1", "self.spec.paused && self.spec.replicas == 1"},
-		{ForeignCondition, "reserved identifier: if", "CEL has no if. A conditional expression has two values of the same type; an implication is written with || and !.", "if self.spec.paused then self.spec.replicas == 1", "!self.spec.paused || self.spec.replicas == 1"},
+		{UnknownOperator, "Syntax error: token recognition error at: '…'", "The operator or keyword belongs to another language. CEL has && || ! == != < <= > >= + - * / % in and ?:.", "self.spec.paused and self.spec.replicas = 1", "self.spec.paused && self.spec.replicas == 1"},
+		{NoIf, "reserved identifier: if", "CEL has no if. A conditional expression has two values of the same type; an implication is written with || and !.", "if self.spec.paused then self.spec.replicas == 1", "!self.spec.paused || self.spec.replicas == 1"},
 		{UnquotedLiteral, "Syntax error: extraneous input '…' expecting <EOF>", "Quantities, durations, dates, versions, and addresses are not numbers: a function makes them from text.", "self.spec.storage.size > 10Gi", `quantity(self.spec.storage.size).isGreaterThan(quantity("10Gi"))`},
 		{BadEscape, "Syntax error: token recognition error at: '…'", "A backslash in a string starts an escape sequence. In a raw string, which starts with r, a backslash is a character.", `self.spec.engine.matches('^\S+$')`, `self.spec.engine.matches(r'^\S+$')`},
 		{BadQuote, "Syntax error: token recognition error at: '…'", "Strings are quoted by ' or \", and three of them for strings of several lines.", "self.spec.engine == `postgres`", "self.spec.engine == 'postgres'"},
@@ -97,7 +97,7 @@ func index() []Entry {
 		{UnknownField, "undefined field '…'", "The schema has no such field at this place. Fields that only x-kubernetes-preserve-unknown-fields keeps are not visible to rules.", "self.spec.replcas > 1", "self.spec.replicas > 1"},
 		{UnknownName, "undeclared reference to '…' (in container '')", "No variable or function has this name in the Kubernetes version. Rules have self and oldSelf; macros declare variables.", "slef.spec.replicas > 1", "self.spec.replicas > 1"},
 		{UnquotedText, "undeclared reference to '…' (in container '')", "A word without quotes is the name of a variable.", "self.spec.engine == postgres", "self.spec.engine == 'postgres'"},
-		{ForeignName, "undeclared reference to '…' (in container '')", "The function has another name in CEL, or CEL does not have it.", "len(self.spec.users) > 0", "size(self.spec.users) > 0"},
+		{UnknownFunction, "undeclared reference to '…' (in container '')", "The function has another name in CEL, or CEL does not have it.", "len(self.spec.users) > 0", "size(self.spec.users) > 0"},
 		{HiddenMetadata, "undefined field '…'", "Of the metadata, rules see only name and generateName, because labels and annotations are for everyone to set. An admission policy sees the whole object.", "self.metadata.namespace != 'default'", ""},
 		{OutsideSelf, "undefined field '…'", "self is the value at the place of the rule. A rule that compares two fields belongs to a place above both.", "self.replicas > 1", "self.spec.replicas > 1"},
 		{PolicyVariable, "undeclared reference to 'request' (in container '')", "CRD rules see only the object. A ValidatingAdmissionPolicy also sees the request, the user, the namespace, and params.", "request.userInfo.username != 'admin'", ""},

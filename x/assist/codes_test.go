@@ -28,7 +28,7 @@ func TestIndex(t *testing.T) {
 		fixed := problem.Fixed(e.Example)
 		for _, fix := range problem.Fixes {
 			if e.Code == assist.UnguardedField && assist.Apply(e.Example, fix.Edits) == e.Fixed {
-				fixed = e.Fixed // one of two guards, depending on what is wanted
+				fixed = e.Fixed // one of two guards
 			}
 		}
 		if problem.Code != e.Code || fixed != e.Fixed {

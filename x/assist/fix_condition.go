@@ -128,8 +128,8 @@ func (m *fixer) negated(first, last int) string {
 	return "!(" + m.part(first, last) + ")"
 }
 
-// implication rewrites the operator from token first to token last, which stands between a condition and what
-// follows from it.
+// implication rewrites the operator from token first to token last, between a condition and its
+// consequence.
 func (m *fixer) implication(first, last int) []Edit {
 	from, _ := m.group(first)
 	if from >= first || last+1 >= len(m.tokens) {

@@ -13,7 +13,7 @@ import (
 // A literal is a value that other languages or Kubernetes manifests write without quotes.
 type literal struct {
 	pattern *regexp.Regexp
-	// forms are expressions for the value, in which $ stands for its text.
+	// forms are expressions for the value, with $ for its text.
 	forms []string
 	hint  string
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 )
 
-// lookaround matches what other languages can look for without consuming it.
+// lookaround matches the start of a lookahead or lookbehind, which RE2 does not have.
 var lookaround = regexp.MustCompile(`\(\?<?[=!]`)
 
 // badPattern returns the first pattern after the error, the range of its text, and its error, or nil if it is valid.

@@ -42,7 +42,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// A mistake is an expression at a path, and what it becomes by its first fix.
+// A mistake is an expression at a path with its first fix applied.
 type mistake struct{ path, src, want string }
 
 // readMistakes returns the mistakes in testdata/mistakes.txt.

@@ -85,7 +85,7 @@ func (f *fault) unknown(name string) Advice {
 			return Advice{Names: []string{"self." + name}}
 		}
 		if text := wordHints[name]; text != "" {
-			return Advice{Words: f.as(ForeignOperator, text)}
+			return Advice{Words: f.as(UnknownOperator, text)}
 		}
 	}
 	switch words := nameHints[name]; {
@@ -94,7 +94,7 @@ func (f *fault) unknown(name string) Advice {
 	case words == clock:
 		return Advice{Words: f.as(NoClock, words)}
 	case words != "":
-		return Advice{Words: f.as(ForeignName, words)}
+		return Advice{Words: f.as(UnknownFunction, words)}
 	case f.plainName(i) && f.at(i+1) != "[" && len(f.tokens) > 1:
 		return Advice{Words: f.as(UnquotedText, fmt.Sprintf("a string needs quotes: '%s'", name))}
 	}

@@ -90,30 +90,30 @@ func (f *fault) syntax() string {
 		return words
 	}
 	if _, last := f.runAt(f.token); f.run() == "=>" && last+1 < len(f.tokens) && f.tokens[last+1].Kind == lex.Number {
-		return f.as(ForeignOperator, "use >= to compare; => is not a CEL operator")
+		return f.as(UnknownOperator, "use >= to compare; => is not a CEL operator")
 	}
 	if text := f.run(); (text == "=>" || text == "->" || text == "==>") && f.spaced(f.token) && !f.inMacro() {
-		return f.as(ForeignCondition, implies)
+		return f.as(NoIf, implies)
 	}
 	if text := cmp.Or(operatorHints[f.run()], operatorHints[f.at(f.token)]); text != "" {
 		if f.at(f.token) == ";" {
 			return f.as(SeveralExpressions, text)
 		}
-		return f.as(ForeignOperator, text)
+		return f.as(UnknownOperator, text)
 	}
 	for _, i := range []int{f.token, f.token - 1} { // the parser reports "not a" and "if a" after the first word
 		if text := wordHints[f.at(i)]; text != "" && f.isName(i) && f.at(i-1) != "." {
 			if text == condition || text == implies {
-				return f.as(ForeignCondition, text)
+				return f.as(NoIf, text)
 			}
-			return f.as(ForeignOperator, text)
+			return f.as(UnknownOperator, text)
 		}
 	}
 	if f.at(f.token) == "in" && f.at(f.token-1) == "not" || f.at(f.token) == "not" && f.at(f.token+1) == "in" {
-		return f.as(ForeignOperator, "use !(value in list)")
+		return f.as(UnknownOperator, "use !(value in list)")
 	}
 	if dots.MatchString(f.masked()[f.afterIn():]) {
-		return f.as(ForeignOperator, "use 1 <= x && x <= 5 for a range")
+		return f.as(UnknownOperator, "use 1 <= x && x <= 5 for a range")
 	}
 	if strings.Contains(string(f.src), "{{") || strings.HasPrefix(string(f.src), "${") {
 		return "a rule is no template: leave out the braces"

@@ -68,7 +68,7 @@ func normal(r *Request, a Answer) Answer {
 }
 
 var (
-	// mergeErrors are the errors of a merge, of which the server finds some in random order.
+	// mergeErrors are the errors of a merge. The server finds some of them in random order.
 	mergeErrors = regexp.MustCompile(`(typed object: )(?s).*`)
 	// managedValue is a value with managedFields and the rest of the message. It depends on the time.
 	managedValue = regexp.MustCompile(`((?:metadata|managedFields)[^{]*Invalid value: )(?s)\{.*|(Invalid value: )\{.*"managedFields".*`)

@@ -182,7 +182,7 @@ func quickIn(overload string) quickCall {
 	}
 }
 
-// equalUntyped plans == and != of operands of which one is JSON without a declaration, or returns nil.
+// equalUntyped plans == and != if one operand is JSON without a declaration, or returns nil.
 func (m *semantics) equalUntyped(inv *invocation, equal bool) testFunc {
 	x, y := inv.args[0].untyped(), inv.args[1].untyped()
 	if x == nil || y == nil {

@@ -20,7 +20,7 @@ import (
 // is present in policies and absent in rules.
 
 // NeverFails reports whether it is proved that a validation can be evaluated, within its budget, for all objects that
-// the CRD accepts. If there is no proof, nothing follows. An error is internal.
+// the CRD accepts. Without a proof, nothing follows. An error is internal.
 func (f *Finder) NeverFails(v Validation) (proved bool, err error) {
 	i := slices.IndexFunc(f.policies, func(d *document) bool { return d.name == v.Policy && v.Index < len(d.validations) })
 	if i < 0 || v.Index < 0 || len(f.policies[i].conditions) > 0 || len(f.crd.Spec.Versions) != 1 {

@@ -22,7 +22,7 @@ func TestNeverFails(t *testing.T) {
 		{`[CREATE]`, "object.spec.size / object.spec.size == 1", "", false},
 		{`[CREATE]`, "!has(object.spec.ports) || object.spec.ports.all(p, has(p.port) && p.port > 1)", "", true},
 		{`[CREATE]`, "request.operation == 'CREATE' && object.spec.size < 5", "", true},
-		// What a rule does not see, or sees in another form.
+		// Values that rules do not have, or have in another form.
 		{`[CREATE]`, "object.metadata.labels.a == 'b'", "", false},
 		{`[CREATE]`, "request.userInfo.username == 'a'", "", false},
 		{`[CREATE]`, "object.spec.size < int(params.data.max)", "  paramKind: {apiVersion: v1, kind: ConfigMap}", false},

@@ -183,12 +183,12 @@ func StrictPoint(message, field, hint string) (point string, ok bool) {
 
 // CompilePoint returns the reason why an expression does not compile, with a hint.
 func CompilePoint(p *assist.Problem) string {
-	message := strings.TrimSuffix(p.Message, " (in container '')")
-	switch {
+	switch hint := p.Hint(); {
+	case hint == "":
+		return p.Summary()
 	case len(p.Names) > 0:
-		return message + ", did you mean " + strings.Join(p.Names[:min(len(p.Names), 2)], " or ") + "?"
-	case p.Words != "":
-		return message + "; " + p.Words
+		return p.Summary() + ", " + hint
+	default:
+		return p.Summary() + "; " + hint
 	}
-	return message
 }

@@ -65,11 +65,11 @@ func TestStrictPoint(t *testing.T) {
 func TestCompilePoint(t *testing.T) {
 	t.Parallel()
 	for want, p := range map[string]assist.Problem{
-		"undefined field 'a', did you mean b?":      {Message: "undefined field 'a'", Advice: assist.Advice{Names: []string{"b"}}},
-		"undefined field 'a', did you mean b or c?": {Message: "undefined field 'a'", Advice: assist.Advice{Names: []string{"b", "c", "d"}}},
-		"Syntax error; use == to compare":           {Message: "Syntax error", Advice: assist.Advice{Words: "use == to compare"}},
-		"undeclared reference to 'slef'; use self":  {Message: "undeclared reference to 'slef' (in container '')", Advice: assist.Advice{Words: "use self"}},
-		"the rule must return a boolean":            {Message: "the rule must return a boolean"},
+		"unknown field a, did you mean b?":           {Message: "undefined field 'a'", Advice: assist.Advice{Names: []string{"b"}}},
+		"unknown field a, did you mean b or c or d?": {Message: "undefined field 'a'", Advice: assist.Advice{Names: []string{"b", "c", "d"}}},
+		"Syntax error; use == to compare":            {Message: "Syntax error", Advice: assist.Advice{Words: "use == to compare"}},
+		"unknown name slef; use self":                {Message: "undeclared reference to 'slef' (in container '')", Advice: assist.Advice{Words: "use self"}},
+		"the rule must return a boolean":             {Message: "the rule must return a boolean"},
 	} {
 		if got := editor.CompilePoint(&p); got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -39,7 +39,7 @@ func (v *versionSearch) mutations(p *policies.Policies, f *requests.Finder, part
 }
 
 // mutationWants returns the selected outcomes of a mutation. All mutations of a policy together can make an object
-// invalid, so this is asked once.
+// invalid, so this is tested once.
 func (o *Options) mutationWants(index int) (wants []requests.Want) {
 	if o.Want != "error" {
 		wants = append(wants, requests.Changed)

@@ -1,5 +1,4 @@
-// Package hint explains mistakes in the rules of CRDs: what is wrong in few words, how to fix it, and
-// where it stands in the file.
+// Package hint explains mistakes in the rules of CRDs in a few words, with their positions and fixes.
 package hint
 
 import (

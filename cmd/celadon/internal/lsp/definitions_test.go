@@ -53,9 +53,9 @@ func TestDefinitions(t *testing.T) {
 	t.Parallel()
 	c := start(t, nil, map[string]string{"xrd.yaml": compositeDefinition})
 	const claim = "apiVersion: example.org/v1\nkind: Database\nmetadata: {name: a}\nspec: {size: 20}\n"
-	wantLines(t, c.until("claim.yaml", c.open("claim.yaml", claim), 1), "4:1-5 Database a is invalid: spec: Invalid value: failed rule: self.size < 10")
+	wantLines(t, c.until("claim.yaml", c.open("claim.yaml", claim), 1), "4:1-5 failed rule: self.size < 10")
 	got := messages(c.until("xrd.yaml", c.open("xrd.yaml", strings.Replace(compositeDefinition, "self.size", "self.sise", 1)), 1))
-	if len(got) != 1 || !strings.HasPrefix(got[0], "21:26-30 ") || !strings.Contains(got[0], "undefined field 'sise'") {
+	if len(got) != 1 || !strings.HasPrefix(got[0], "21:26-30 ") || !strings.Contains(got[0], "unknown field sise") {
 		t.Errorf("xrd.yaml: %q", got)
 	}
 	got = messages(c.until("kcp.yaml", c.open("kcp.yaml", apiResourceSchema), 1))

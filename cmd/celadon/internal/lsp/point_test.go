@@ -19,7 +19,7 @@ func TestPointFirst(t *testing.T) {
 			[]string{"8:3-13 unknown field maxReplcas, did you mean maxReplicas?", "7:3-10 unknown field replcas, did you mean replicas?"}, `unknown field "spec.maxReplcas"`},
 		{"type.yaml", cronTab, "replicas: 1", "replicas: one", []string{"7:3-11 spec.replicas in body must be of type integer: \"string\""}, "CronTab a is invalid: spec.replicas: Invalid value: \"string\""},
 		{"missing.yaml", cronTab, "  schedule: 0 5 * * *\n", "", []string{"5:1-5 missing schedule"}, "spec.schedule: Required value"},
-		{"rule.yaml", crd, "self.replicas <= self.maxReplicas", "self.replcas <= self.maxReplicas", []string{"undefined field 'replcas', did you mean replicas?"}, "compilation failed: ERROR: <input>:1:5: undefined field 'replcas'"},
+		{"rule.yaml", crd, "self.replicas <= self.maxReplicas", "self.replcas <= self.maxReplicas", []string{"unknown field replcas, did you mean replicas?"}, "compilation failed: ERROR: <input>:1:5: undefined field 'replcas'"},
 		{"key.yaml", crd, "- rule:", "- rle:", []string{"unknown field rle, did you mean rule?"}, "strict decoding error: unknown field"},
 		{"keys.yaml", crd, "scope: Namespaced", "scpe: Namespaced\n  grop: a", []string{"unknown field grop, did you mean group?", "unknown field scpe, did you mean scope?"}, `unknown field "spec.scpe"`},
 	} {

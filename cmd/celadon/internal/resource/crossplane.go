@@ -188,7 +188,7 @@ func textFields(names ...string) map[string]any {
 	return map[string]any{"type": "object", "required": required, "properties": properties}
 }
 
-// choice returns the schema of a string with the given values. A nil value means that there is no default.
+// choice returns the schema of a string with the given values. Without a value, it has no default.
 func choice(value any, values ...any) map[string]any {
 	out := map[string]any{"type": "string", "enum": values}
 	if value != nil {

@@ -83,7 +83,7 @@ func picked(object map[string]any, keys ...string) map[string]any {
 	return out
 }
 
-// eachVersion returns the versions of a spec, each replaced by f, or nil if there are none or too many.
+// eachVersion returns the versions of a spec, each replaced by f, or nil if the spec has none or too many.
 func eachVersion(spec map[string]any, f func(version map[string]any) map[string]any) []any {
 	versions, _ := spec["versions"].([]any)
 	if len(versions) > maxVersions {
