@@ -37,7 +37,7 @@ const maxTries = 200
 type follower struct {
 	match *Node
 	value *Node // of match
-	left  int // number of unmatched bytes of the field
+	left  int   // number of unmatched bytes of the field
 	tries int
 }
 
