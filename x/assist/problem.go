@@ -168,14 +168,17 @@ func (p *Context) ProblemOf(bad *engine.CompileError) Problem {
 }
 
 // extent returns the range that the error is about: the token at its position, or the name if that
-// token is the dot of a selection.
+// token is the dot of a selection or the bracket of a call.
 func (f *fault) extent() (start, end int) {
 	i := f.token
 	if i == len(f.tokens) {
 		return len(f.src), len(f.src)
 	}
-	if f.at(i) == "." && f.isName(i+1) {
+	switch {
+	case f.at(i) == "." && f.isName(i+1):
 		i++
+	case f.at(i) == "(" && f.isName(i-1) && f.at(i-1) != "has" && f.tokens[i-1].End == f.tokens[i].Start:
+		i--
 	}
 	return f.tokens[i].Start, f.tokens[i].End
 }

@@ -86,6 +86,9 @@ func (f *fault) syntax() string {
 	if open := slices.IndexFunc(f.tokens, func(t lex.Token) bool { return t.Open }); open >= 0 && (open <= f.token || f.tokens[open].Start < f.offset+3) {
 		return f.as(Unclosed, "the string has no closing quote")
 	}
+	if f.at(f.token) == "if" && f.at(f.token-1) != "." {
+		return f.as(NoIf, condition)
+	}
 	if words := cmp.Or(f.as(BadEscape, f.escapeHint()), f.as(UnquotedLiteral, f.unquotedHint()), f.as(BadQuote, f.quoteHint())); words != "" {
 		return words
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/assist"
 )
 
 // crdFinding is a problem at a position.
@@ -16,6 +17,7 @@ type crdFinding struct {
 	id, description, message string
 	rule                     string   // the rule with the problem, or ""
 	shown                    []string // details
+	code                     string   // the kind of mistake in the rule, or ""
 	level                    string   // error, warning, or note
 	at                       finding.Location
 	ref                      *engine.RuleRef // the rule in the CRD, if it can be located
@@ -55,10 +57,14 @@ func (one *vetted) findings() (list []crdFinding) {
 		add(f)
 	}
 	for _, c := range one.causes(0) {
-		add(crdFinding{
+		f := crdFinding{
 			id: c.Reason, description: "A check of the API server: " + c.Reason, level: "error", message: c.Field + ": " + c.Message, rule: c.Rule, ref: c.Ref,
-			at: c.Location(),
-		})
+			at: c.Location(), shown: print.HintLines(&c),
+		}
+		if known, ok := assist.Find(c.Code); ok {
+			f.id, f.description, f.code = c.Code, known.Cause, c.Code
+		}
+		add(f)
 	}
 	if f, ok := one.kubeVersionFinding(); ok {
 		add(f)
@@ -115,7 +121,7 @@ func (f *crdFinding) listed(of string) finding.Finding {
 		note += "\n" + untrusted.Line(line)
 	}
 	return finding.Finding{
-		ID: f.id, Description: f.description, Level: f.level, At: f.at, Text: f.body(), Title: f.id, Note: note, Subject: []string{f.at.File, of}, Rule: f.ref,
+		ID: f.id, Description: f.description, Level: f.level, At: f.at, Text: f.body(), Title: f.id, Note: note, Subject: []string{f.at.File, of}, Rule: f.ref, Code: f.code,
 	}
 }
 

@@ -1,6 +1,8 @@
 package vet
 
 import (
+	"slices"
+
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/hint"
@@ -80,6 +82,29 @@ func (one *vetted) causes(width int) []finding.Cause {
 		}
 	}
 	return list
+}
+
+// following returns causes for the rules that do not compile but are not among causes, because the server stopped at other
+// errors. The causes have no message of the server.
+func (one *vetted) following(causes []finding.Cause, width int) []finding.Cause {
+	var hidden []engine.Cause
+	for i := range one.report.Versions {
+		v := &one.report.Versions[i]
+		for _, r := range v.Rules {
+			field := r.Field + ".rule"
+			isKnown := func(c finding.Cause) bool { return c.Field == field }
+			isHidden := func(c engine.Cause) bool { return c.Field == field }
+			if r.Broken && !slices.ContainsFunc(causes, isKnown) && !slices.ContainsFunc(hidden, isHidden) && len(hidden) < excerpt.Shown {
+				hidden = append(hidden, engine.Cause{Field: field, Rule: &engine.RuleRef{Version: v.Name, Path: r.Path, Index: r.Index, Rule: r.Rule}})
+			}
+		}
+	}
+	if len(hidden) == 0 || one.source != nil {
+		return nil
+	}
+	list := one.located(hidden, width)
+	hint.Explain(one.doc, one.data, one.kubeVersion, list, one.excerpts(width))
+	return slices.DeleteFunc(list, func(c finding.Cause) bool { return c.Summary == "" || c.Line == 0 })
 }
 
 // panic returns the part of a rule that makes the server panic, with its location, or nil if

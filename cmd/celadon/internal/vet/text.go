@@ -115,6 +115,13 @@ func (p *textPrinter) verdict(b *strings.Builder, one *vetted) {
 	for _, at := range locations {
 		at.Show(b)
 	}
+	if following := one.following(kubectl.Causes, p.excerpt()); len(following) > 0 {
+		b.WriteString("  would follow once the above is fixed:\n")
+		for i := range following {
+			following[i].Location().Show(b)
+			print.ShowHint(b, &following[i])
+		}
+	}
 }
 
 // hints writes the rules that do not compile with their hints, before the text of the server. It reports whether there

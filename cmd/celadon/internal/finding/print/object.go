@@ -197,10 +197,8 @@ func causeText(c *finding.Cause) string {
 	if c.NotShown != "" {
 		text += "\n  values not shown: " + c.NotShown
 	}
-	for _, more := range []struct{ head, text string }{{"", c.Summary}, {"hint: ", c.Hint}, {"try: ", c.Fixed}} {
-		if more.text != "" {
-			text += "\n" + more.head + more.text
-		}
+	for _, line := range HintLines(c) {
+		text += "\n" + line
 	}
 	return text
 }

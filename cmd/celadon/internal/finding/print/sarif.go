@@ -82,7 +82,7 @@ func helpURI(code string) string {
 	if code == "" {
 		return ""
 	}
-	return home + "/blob/main/docs/errors.md#" + code
+	return home + "/blob/main/docs/errors.md#" + url.QueryEscape(code)
 }
 
 // write writes a result, preceded by the beginning of the log if it is the first.

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
@@ -310,6 +311,16 @@ func why(b *strings.Builder, causes []*finding.Cause) {
 
 // ShowHint writes the mistake in a rule, how to fix it, and the rule without it.
 func ShowHint(b *strings.Builder, c *finding.Cause) { hint(b, "        ", c) }
+
+// HintLines returns the mistake in a rule, how to fix it, and the rule without it, as lines.
+func HintLines(c *finding.Cause) (lines []string) {
+	for _, more := range []struct{ head, text string }{{"", c.Summary}, {"hint: ", c.Hint}, {"try: ", c.Fixed}} {
+		if more.text != "" {
+			lines = append(lines, more.head+lex.Flat(more.text))
+		}
+	}
+	return lines
+}
 
 func hint(b *strings.Builder, indent string, c *finding.Cause) {
 	if c.Summary != "" {
