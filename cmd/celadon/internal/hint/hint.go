@@ -96,7 +96,7 @@ func BrokenRule(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine,
 func set(cause *finding.Cause, problem *assist.Problem) {
 	cause.Code, cause.Summary, cause.Hint = problem.Code, problem.Summary(), problem.Hint()
 	if cause.Rule != "" && !strings.HasSuffix(cause.Field, "messageExpression") {
-		cause.Fixed = problem.Fixed(cause.Rule)
+		cause.Fixed = strings.TrimSpace(problem.Fixed(cause.Rule))
 	}
 }
 

@@ -89,27 +89,38 @@ func runFix(ctx context.Context, s command.Streams, o *Options, paths []string) 
 	return nil
 }
 
-// fixes returns the bounds and rules that --fix changes. It omits rewrites that accept more objects
-// than now.
+// fixes returns the bounds and rules that --fix changes: it corrects rules that do not compile, and omits rewrites of others
+// that accept more objects than now.
 func (one *vetted) fixes() *fix.Vetted {
 	v := &fix.Vetted{Report: one.report}
 	rewritten := map[ruleID]bool{}
+	causes := one.causes(0)
+	for _, c := range append(causes, one.following(causes, 0)...) {
+		if c.Fixed != "" && c.Ref != nil {
+			one.rewrite(v, rewritten, ruleID{c.Ref.Version, c.Ref.Path, c.Ref.Index}, c.Fixed)
+		}
+	}
 	for i := range one.lints {
 		l := &one.lints[i]
-		m := l.Keeping()
-		steps, err := engine.ParsePath(l.Path)
-		if m == nil || err != nil || rewritten[ruleID{l.Version, l.Path, l.Index}] {
-			continue
+		if m := l.Keeping(); m != nil {
+			one.rewrite(v, rewritten, ruleID{l.Version, l.Path, l.Index}, m.Rule)
 		}
-		for at := range one.report.Versions {
-			if l.Version == "" || l.Version == one.report.Versions[at].Name {
-				v.Rules = append(v.Rules, crdedit.Text{At: crdedit.SchemaNode{Version: at, Steps: steps}, Index: l.Index, Rule: m.Rule})
-			}
-		}
-		// A rule is rewritten once. The next run finds the rest.
-		rewritten[ruleID{l.Version, l.Path, l.Index}] = true
 	}
 	return v
+}
+
+// rewrite adds the new text of a rule to v, unless it was rewritten before: the next run finds the rest.
+func (one *vetted) rewrite(v *fix.Vetted, rewritten map[ruleID]bool, id ruleID, text string) {
+	steps, err := engine.ParsePath(id.path)
+	if err != nil || rewritten[id] {
+		return
+	}
+	rewritten[id] = true
+	for at := range one.report.Versions {
+		if id.version == "" || id.version == one.report.Versions[at].Name {
+			v.Rules = append(v.Rules, crdedit.Text{At: crdedit.SchemaNode{Version: at, Steps: steps}, Index: id.index, Rule: text})
+		}
+	}
 }
 
 // A ruleID identifies a rule of a CRD.

@@ -114,16 +114,16 @@ func (e *edit) result() ([]byte, error) {
 
 // done returns a summary of the changes.
 func (e *edit) done(dry bool) untrusted.Safe {
-	set, guarded := "set", "guarded"
+	set, changed := "set", "changed"
 	if dry {
-		set, guarded = "to set", "to guard"
+		set, changed = "to set", "to change"
 	}
 	var parts []string
 	if e.bounds > 0 {
 		parts = append(parts, fmt.Sprintf("bounds %s: %d", set, e.bounds))
 	}
 	if e.rules > 0 {
-		parts = append(parts, fmt.Sprintf("rules %s: %d", guarded, e.rules))
+		parts = append(parts, fmt.Sprintf("rules %s: %d", changed, e.rules))
 	}
 	return untrusted.Safe(strings.Join(parts, "; "))
 }
