@@ -40,9 +40,15 @@ const (
 	maxSteps = 6
 )
 
-// maxFixedLength limits the length in code points of expressions for which fixes are tried. It is ten
-// times the length of the longest real rules.
-const maxFixedLength = 10_000
+const (
+	// maxFixedLength limits the length in code points of expressions for which fixes are tried. It is ten
+	// times the length of the longest real rules.
+	maxFixedLength = 10_000
+	// maxRealLength is the length of the longest real rules, and maxLongTries limits how many expressions are compiled for
+	// the fixes of longer ones, because the errors of a hostile expression are as large as its square.
+	maxRealLength = 1000
+	maxLongTries  = 8
+)
 
 // fixes returns the fixes of an error that is described by advice.
 func (p *Context) fixes(bad *engine.CompileError, f *fault, advice Advice) []Fix {
@@ -50,6 +56,9 @@ func (p *Context) fixes(bad *engine.CompileError, f *fault, advice Advice) []Fix
 		return nil
 	}
 	tries := maxTries
+	if len(f.src) > maxRealLength {
+		tries = min(tries, maxLongTries)
+	}
 	return p.fixesIn(bad, f, advice, &tries, maxSteps)
 }
 

@@ -29,10 +29,14 @@ func Explain(doc *input.Document, data []byte, kubeVersion string, causes []find
 		return // the server rejects it for another reason
 	}
 	c := newCRD(&crd, engine.Config{KubeVersion: kubeVersion})
+	length := 0
 	for i := range causes[:min(len(causes), excerpt.Shown)] {
 		cause := &causes[i]
 		if cause.Ref == nil {
 			continue
+		}
+		if length += len(cause.Rule); length > maxExplained {
+			return
 		}
 		problem := c.problem(cause.Ref, cause.Field[strings.LastIndex(cause.Field, ".")+1:])
 		if problem == nil {
@@ -45,6 +49,10 @@ func Explain(doc *input.Document, data []byte, kubeVersion string, causes []find
 		}
 	}
 }
+
+// maxExplained limits the length of the rules of a CRD for which fixes are looked for, in bytes. Real CRDs have a few
+// that do not compile.
+const maxExplained = 40_000
 
 // crd explains mistakes in the rules of a CRD.
 type crd struct {
