@@ -299,7 +299,8 @@ func (a *actor) problem(e *expression, p *assist.Problem) fixFilter {
 		case p.Kind == assist.Costly:
 			return overBudget(d) && strings.Contains(d.Message, "rule cost exceeds budget")
 		}
-		return d.Severity == protocol.Error && d.Code == "FieldValueInvalid"
+		_, isMistake := assist.Find(d.Code)
+		return d.Severity == protocol.Error && (isMistake || d.Code == "FieldValueInvalid")
 	}
 }
 
