@@ -12,6 +12,9 @@ export CELADON_VERSIONS
 # Real admission policies.
 CELADON_POLICIES ?= $(wildcard $(abspath ../shared/policies))
 export CELADON_POLICIES
+# CRDs of each release of real projects.
+CELADON_HISTORY ?= $(wildcard $(abspath ../shared/history))
+export CELADON_HISTORY
 WORLDS ?= 20000
 SERVER_WORLDS ?= 500
 ORACLE_CRDS ?= 5000
