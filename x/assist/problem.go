@@ -7,6 +7,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	parts "github.com/celadon-cel/celadon/engine/x/rule"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
 )
 
 // Problem is a defect of an expression and how to fix it.
@@ -168,7 +169,7 @@ func (p *Context) ProblemOf(bad *engine.CompileError) Problem {
 }
 
 // extent returns the range that the error is about: the token at its position, or the name if that
-// token is the dot of a selection or the bracket of a call.
+// token is the dot of a selection or the bracket of a call, or the argument of has().
 func (f *fault) extent() (start, end int) {
 	i := f.token
 	if i == len(f.tokens) {
@@ -177,7 +178,12 @@ func (f *fault) extent() (start, end int) {
 	switch {
 	case f.at(i) == "." && f.isName(i+1):
 		i++
-	case f.at(i) == "(" && f.isName(i-1) && f.at(i-1) != "has" && f.tokens[i-1].End == f.tokens[i].Start:
+	case f.at(i) == "(" && f.at(i-1) == "has" && i+1 < len(f.tokens):
+		i++
+		for i+1 < len(f.tokens) && lex.Depth(f.tokens[i]) == 0 && lex.Depth(f.tokens[i+1]) == 0 {
+			i++
+		}
+	case f.at(i) == "(" && f.isName(i-1) && f.tokens[i-1].End == f.tokens[i].Start:
 		i--
 	}
 	return f.tokens[i].Start, f.tokens[i].End

@@ -21,7 +21,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/internal/yaml/decode"
-	"github.com/celadon-cel/celadon/x/assist"
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
@@ -224,26 +223,7 @@ func (p *part) within(t *text, rule *engine.RuleRef, field string) (at protocol.
 		return protocol.Range{}, "", false
 	}
 	problem := exprContext.ProblemOf(bad)
-	from, to := named(node.Resolve().Value, problem.Start, problem.End)
-	return t.rangeOf(p.start+words.SourcePoint(from), p.start+words.SourcePoint(to)), editor.CompilePoint(&problem), true
-}
-
-// named returns the range of a name if CEL reports an error at the bracket after it: the function or
-// method, or in has(a.b) the field.
-func named(src string, from, to int) (int, int) {
-	tokens := assist.Tokens(src)
-	i := slices.IndexFunc(tokens, func(t assist.Token) bool { return t.Start == from && t.Class == assist.ClassBracket })
-	if i < 1 {
-		return from, to
-	}
-	text := []rune(src)
-	name := tokens[i-1]
-	if string(text[name.Start:name.End]) == "has" {
-		for j := i + 1; j < len(tokens) && tokens[j].Class != assist.ClassBracket; j++ {
-			name = tokens[j]
-		}
-	}
-	return name.Start, name.End
+	return t.rangeOf(p.start+words.SourcePoint(problem.Start), p.start+words.SourcePoint(problem.End)), editor.CompilePoint(&problem), true
 }
 
 // ofObject adds the findings of celadon check if the object's CRD is known.
