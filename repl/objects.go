@@ -17,6 +17,9 @@ import (
 )
 
 func setCommand(_ context.Context, s *Session, arg string) (string, error) {
+	if chosen, value, ok := settingNamed(arg); ok {
+		return s.changeSetting(chosen, value)
+	}
 	return "", s.change(false, func(value map[string]any) error { return s.assign(value, arg) })
 }
 
