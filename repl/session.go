@@ -56,7 +56,7 @@ type Session struct {
 	// if the user was informed of it.
 	readStatus, statusNoted bool
 	funcs                   *assist.Functions
-	settings settings
+	settings                settings
 	// Width is the number of columns available for replies. 0 means unlimited.
 	Width int
 }
