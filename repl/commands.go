@@ -48,11 +48,13 @@ func lookCommands() []command {
 
 func objectCommands() []command {
 	return []command{
-		{name: "set", args: "PATH = JSON", help: "change the object", run: setCommand, complete: completeSet},
+		{name: "set", args: "[PATH = JSON|PATH|SETTING VALUE]", help: "change the object; without a value, edit it as YAML in $EDITOR; or change a setting", run: setCommand, complete: completeSet},
 		{name: "unset", args: "PATH", help: "remove a value from the object", run: unset, complete: completePath},
 		{name: "old", args: "[set PATH = JSON|unset PATH|copy|none]", help: "show or change the old object; copy makes it the object", run: oldObject, complete: completeOld},
 		{name: "as", args: "[status|object]", help: "evaluate writes of the status, or of the object", run: writeAs, complete: completeWords(func(*Session) []string { return []string{"object", statusName} })},
 		{name: "check", help: "validate the object as celadon check does", run: check},
+		{name: "pin", args: "[NAME] [SUITE]", help: "add the object and its verdict to a suite of celadon test", run: pin, complete: completeFiles},
+		{name: "pins", args: "[SUITE|-]", help: "run the pinned suites, which also run after each change of the CRD; - forgets them", run: pinsCommand, complete: completeFiles},
 		{name: "policy", args: "[NAME|delete|-]", help: "print what the policies decide about the object or its deletion; NAME gives expressions the variables of a policy", run: policyCommand, complete: completeWords(func(s *Session) []string { return append(s.state.policies.names(), "delete", "-") })},
 		{name: "persisted", args: "[diff]", help: "print the persisted object, or how it differs from the object", run: persisted, complete: completeWords(func(*Session) []string { return []string{"diff"} })},
 	}
@@ -63,7 +65,7 @@ func ruleCommands() []command {
 		{name: "rules", args: "[all|N]", help: "list the rules here, or all, with verdict, cost, and headroom; N shows one in full", run: rules, complete: completeWords(func(s *Session) []string { return append(s.ruleNumbers(), "all") })},
 		{name: "find", args: "[N] [WANT|use]", help: "find an object that a rule rejects, or with the outcome WANT: accepted, error, or budget; use makes it the object", run: findWitness, complete: completeNumbered(completeWords(func(*Session) []string { return append(slices.Clone(wants), useFound) }))},
 		{name: "add", args: "RULE", help: "add a rule here", run: addCommand, expression: true, complete: completeExpression},
-		{name: "edit", args: "N [RULE]", help: "replace a rule; without RULE, start the next line with the current one", run: edit, expression: true, complete: completeNumbered(completeExpression)},
+		{name: "edit", args: "[N] [RULE]", help: "replace a rule; without RULE, edit rule N in $EDITOR or in the next line; without N, edit the last expression in $EDITOR", run: edit, expression: true, complete: completeNumbered(completeExpression)},
 		{name: "drop", args: "N", help: "remove a rule", run: drop, complete: completeNumbered(nil)},
 		{name: "message", args: "[N] TEXT", help: "set a rule's message; - removes it", run: setPart("message"), complete: completeNumbered(nil)},
 		{name: "messageExpression", args: "[N] EXPR", help: "set a rule's messageExpression; - removes it", run: setPart("messageExpression"), expression: true, removes: true, complete: completeNumbered(completeExpression)},
@@ -83,6 +85,8 @@ func sessionCommands() []command {
 		{name: "undo", help: "undo the last change", run: undo},
 		{name: "redo", help: "redo it", run: redo},
 		{name: "let", args: "[NAME = EXPR|NAME -]", help: "name an expression, or list the names; _ is the last expression", run: letCommand, expression: true, removes: true, complete: completeLet},
+		{name: "read", args: "FILE", help: "run the lines of a file", run: read, complete: completeFiles},
+		{name: "watch", args: "[off|reload]", help: "load files again when they change on disk, and print the new verdict", run: watchCommand, complete: completeWords(func(*Session) []string { return []string{"off", "reload"} })},
 		{name: "history", help: "print the lines of this session", run: history},
 		{name: "help", args: "[COMMAND]", help: "print this help, or one line of it", run: help, complete: completeWords(commandNames)},
 		{name: "quit", help: "quit; repeat to discard unsaved rules", run: nil},

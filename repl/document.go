@@ -40,6 +40,17 @@ type Host struct {
 	Check func(ctx context.Context, e *engine.Engine, obj, old *Document) (string, error)
 	// CheckStatus returns the report of celadon check --subresource status for an object.
 	CheckStatus func(ctx context.Context, e *engine.Engine, obj, old *Document) (string, error)
+	// ReadText returns the content of a file. If the file does not exist, the error wraps
+	// fs.ErrNotExist.
+	ReadText func(path string) ([]byte, error)
+	// WriteText replaces the content before of a file by after. If before is nil, the file must not
+	// exist. If the file has other content, WriteText returns an error and does not change it.
+	WriteText func(path string, before, after []byte) error
+	// EditText lets the user edit a text in an editor and returns the edited text. name suggests a
+	// file name.
+	EditText func(ctx context.Context, name string, text []byte) ([]byte, error)
+	// Stamp returns a value that changes when the file changes.
+	Stamp func(path string) (string, error)
 }
 
 // A SaveRequest describes a CRD to write.

@@ -26,29 +26,29 @@ func addCommand(_ context.Context, s *Session, arg string) (string, error) {
 	return s.oneRule(n)
 }
 
-func edit(_ context.Context, s *Session, arg string) (string, error) {
+func edit(ctx context.Context, s *Session, arg string) (string, error) {
 	first, rule, _ := strings.Cut(arg, " ")
+	if first == "" && s.host.EditText == nil {
+		return "", errors.New("no rule given: use :edit N RULE")
+	}
 	n, err := s.numbered(first)
 	if err != nil {
 		return "", err
 	}
 	if rule = strings.TrimSpace(rule); rule == "" {
-		now, ok := lex.Join(s.rulesHere()[n].Rule)
-		if !ok {
-			return "", fmt.Errorf("no rule given: use :edit %d RULE (current rule: %s)", n, s.rulesHere()[n].Rule)
-		}
-		return "", &incompleteError{
-			fmt.Sprintf("no rule given: use :edit %d RULE (current rule: %s)", n, now),
-			fmt.Sprintf(":edit %d %s", n, now),
+		if rule, err = s.ruleText(ctx, n); err != nil || rule == "" {
+			return nothingChanged, err
 		}
 	}
 	optional := s.rulesHere()[n].OptionalOldSelf
 	if err := s.ruleCompiles(rule, optional != nil && *optional); err != nil {
+		s.draft = ruleDraft{s.namespace(), n, rule}
 		return "", err
 	}
 	if err := s.editRule(ruleEdit{op: setField, index: n, field: "rule", value: rule}); err != nil {
 		return "", err
 	}
+	s.draft = ruleDraft{}
 	return s.oneRule(n)
 }
 
@@ -245,7 +245,7 @@ func diffCRD(_ context.Context, s *Session, _ string) (string, error) {
 	}
 	text := linediff.Unified(c.doc.File, c.doc.File+" (unsaved)", []byte(s.saved[savedKey(c.doc)]), c.doc.Text)
 	if text == nil {
-		return "nothing has changed\n", nil
+		return nothingChanged, nil
 	}
 	return printable(string(text)), nil
 }
@@ -263,7 +263,7 @@ func (s *Session) save(file string, overwrite bool) (string, error) {
 	case s.host.Save == nil:
 		return "", errors.New("files are not available here")
 	case file == "" && !s.Unsaved():
-		return "nothing has changed\n", nil
+		return nothingChanged, nil
 	}
 	r := SaveRequest{Document: c.doc, Text: c.doc.Text, File: file, Overwrite: overwrite}
 	r.Document.Text = []byte(s.saved[savedKey(c.doc)])
@@ -278,6 +278,7 @@ func (s *Session) save(file string, overwrite bool) (string, error) {
 	}
 	if written == c.doc.File {
 		s.saved[savedKey(c.doc)] = string(c.doc.Text)
+		s.watch.seen(s.host, written)
 	}
 	return fmt.Sprintf("wrote %s\n", written), nil
 }

@@ -152,9 +152,12 @@ func (s *Session) useFound() error {
 	return s.commit(&next, next.steps)
 }
 
+// foundFile is the File of an object that :find created.
+const foundFile = "(found)"
+
 // foundDocument returns obj as a document that belongs to no file.
 func foundDocument(obj map[string]any) (doc Document, err error) {
-	doc.File = "(found)"
+	doc.File = foundFile
 	if doc.JSON, err = json.Marshal(obj); err == nil {
 		doc.Text, err = yaml.Marshal(obj)
 	}

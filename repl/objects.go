@@ -16,9 +16,12 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-func setCommand(_ context.Context, s *Session, arg string) (string, error) {
+func setCommand(ctx context.Context, s *Session, arg string) (string, error) {
 	if chosen, value, ok := settingNamed(arg); ok {
 		return s.changeSetting(chosen, value)
+	}
+	if !strings.Contains(arg, "=") && s.host.EditText != nil {
+		return s.editObject(ctx, arg)
 	}
 	return "", s.change(false, func(value map[string]any) error { return s.assign(value, arg) })
 }

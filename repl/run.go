@@ -81,6 +81,7 @@ func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 			run, done = evaluation.evaluating(ctx)
 			s.Width = evaluation.width() // it may have changed meanwhile
 		}
+		polled := s.Poll(run)
 		var reply Reply
 		if eof {
 			reply = s.End(run)
@@ -92,7 +93,7 @@ func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 			d.draft(printable(reply.Draft))
 			continue
 		}
-		reply.Text = printable(reply.Text)
+		reply.Text = printable(polled + reply.Text)
 		text := style(in, reply)
 		if evaluation != nil && evaluation.page(ctx, text) {
 			continue
@@ -231,9 +232,14 @@ type lastLine struct {
 func (s *Session) finished(ctx context.Context, line string) Reply {
 	line = strings.TrimSpace(line)
 	s.history = append(s.history, line)
-	s.last = lastLine{before: s.undoPoint()}
+	before := s.undoPoint()
+	s.last = lastLine{before: before}
 	defer func() { s.last.after = s.state }()
-	return s.withNote(s.answered(ctx, line))
+	reply := s.withNote(s.answered(ctx, line))
+	if !reply.Failed && s.changedCRD(before.state) {
+		reply.Text += s.pinChanges(ctx)
+	}
+	return reply
 }
 
 // answered executes a line and returns the reply, without the note on a hidden status.
@@ -245,6 +251,8 @@ func (s *Session) answered(ctx context.Context, line string) Reply {
 		reply := s.answered(ctx, corrected)
 		reply.Text = "runs " + printable(lex.OneLine(corrected)) + "\n" + reply.Text
 		return reply
+	case line == ":edit" && s.host.EditText != nil:
+		return s.editLast(ctx)
 	case strings.HasPrefix(line, ":"):
 		return s.command(ctx, line)
 	case line == "exit":
@@ -322,7 +330,7 @@ func (s *Session) command(ctx context.Context, line string) Reply {
 }
 
 func (s *Session) failed(err error) Reply {
-	reply := Reply{Text: s.Problem(err), Failed: true}
+	reply := Reply{Text: repliesBefore(err) + s.Problem(err), Failed: true}
 	var bad *engine.CompileError
 	if errors.As(err, &bad) {
 		s.corrected = s.correctedLine(bad)

@@ -46,6 +46,8 @@ type Session struct {
 	found   *search.Witness // the last result of :find
 	// corrected is the line before, if it did not compile, with the first fix.
 	corrected string
+	// draft is a rule that was edited in an editor and does not compile.
+	draft ruleDraft
 	// doing is the command being executed.
 	doing string
 	// partial is an expression that continues in the next line.
@@ -57,6 +59,9 @@ type Session struct {
 	readStatus, statusNoted bool
 	funcs                   *assist.Functions
 	settings                settings
+	pins                    pins
+	watch                   watch
+	reading                 int // number of files that :read is reading
 	// Width is the number of columns available for replies. 0 means unlimited.
 	Width int
 }
