@@ -89,11 +89,12 @@ func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 			reply = s.Do(run, line)
 		}
 		done()
+		reply.Text = polled + reply.Text
 		if d, ok := in.(drafter); ok && reply.Draft != "" {
 			d.draft(printable(reply.Draft))
 			continue
 		}
-		reply.Text = printable(polled + reply.Text)
+		reply.Text = printable(reply.Text)
 		text := style(in, reply)
 		if evaluation != nil && evaluation.page(ctx, text) {
 			continue

@@ -27,7 +27,14 @@ type host struct {
 
 func (h *host) ofSession() repl.Host {
 	load := func(path string) ([]repl.Document, error) { return h.load(context.Background(), path) }
-	return repl.Host{Load: load, Save: saveDocument, Files: filesBelow, Check: checkDocument(""), CheckStatus: checkDocument("status")}
+	files := repl.Host{
+		Load: load, Save: saveDocument, Files: filesBelow, Check: checkDocument(""), CheckStatus: checkDocument("status"),
+		ReadText: readText, WriteText: writeText, Stamp: stamp,
+	}
+	if command := editor(); len(command) > 0 && h.onTerminal() {
+		files.EditText = h.editText(command)
+	}
+	return files
 }
 
 // load reads the documents of a file or folder. It returns nil if path is empty.

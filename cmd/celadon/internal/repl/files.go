@@ -1,0 +1,125 @@
+package repl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/outfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/repl"
+)
+
+// maxFileText limits the size of suites, of files for :read, and of edited texts, in bytes.
+const maxFileText = 8 << 20
+
+// readText implements Host.ReadText.
+func readText(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, input.WithoutPath(err))
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxFileText+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", path, input.WithoutPath(err))
+	case len(text) > maxFileText:
+		return nil, fmt.Errorf("%s: over %d MiB: want a smaller file", path, maxFileText>>20)
+	}
+	return text, nil
+}
+
+// writeText implements Host.WriteText.
+func writeText(path string, before, after []byte) error {
+	if before != nil {
+		return outfile.Replace(path, before, after)
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%s: the file exists: use another FILE", path)
+	}
+	return outfile.Write(path, after)
+}
+
+// stamp implements Host.Stamp. It returns the file's modification time and size.
+func stamp(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", path, input.WithoutPath(err))
+	}
+	return fmt.Sprint(info.ModTime().UnixNano(), info.Size()), nil
+}
+
+// editor returns the user's editor as git determines it, $VISUAL or else $EDITOR, or nil if neither is
+// set. The editor is run directly and not by a shell.
+func editor() []string {
+	for _, name := range []string{"VISUAL", "EDITOR"} {
+		if command := strings.Fields(os.Getenv(name)); len(command) > 0 {
+			return command
+		}
+	}
+	return nil
+}
+
+// editText implements Host.EditText with an editor on the terminal. The text is edited in a folder that
+// only the user can read.
+func (h *host) editText(command []string) func(context.Context, string, []byte) ([]byte, error) {
+	return func(ctx context.Context, name string, text []byte) (edited []byte, err error) {
+		folder, err := os.MkdirTemp("", "celadon-edit-")
+		if err != nil {
+			return nil, err
+		}
+		defer os.RemoveAll(folder)
+		path := filepath.Join(folder, filepath.Base(name))
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			return nil, err
+		}
+		cmd := exec.CommandContext(ctx, command[0], append(command[1:len(command):len(command)], path)...)
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = h.Stdin, h.Stdout, h.Stderr
+		if err := cmd.Run(); err != nil {
+			return nil, fmt.Errorf("editor %s: %w: nothing has changed", command[0], err)
+		}
+		return readText(path)
+	}
+}
+
+// startFile is the name of the file in the user's folder of settings whose lines a shell on a terminal
+// runs first.
+const startFile = "start.txt"
+
+// runStartFile runs the lines of the user's start file, if there is one, and prints the replies.
+func (h *host) runStartFile(ctx context.Context, s *repl.Session) {
+	folder := userFolder("XDG_CONFIG_HOME", ".config")
+	if folder == "" {
+		return
+	}
+	path := filepath.Join(folder, startFile)
+	text, err := readText(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	replies := ""
+	if err == nil {
+		replies, err = s.Read(ctx, path, text, false)
+	}
+	if err != nil {
+		replies += s.Problem(err)
+	}
+	_, _ = fmt.Fprint(untrusted.NewWriter(h.Stdout), replies) // the prompt fails too if the terminal is gone
+}
+
+// onTerminal reports whether input and output are terminals.
+func (h *host) onTerminal() bool {
+	in, inFile := h.Stdin.(*os.File)
+	out, outFile := h.Stdout.(*os.File)
+	return inFile && outFile && term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(out.Fd()))
+}
