@@ -73,7 +73,7 @@ func ruleCommands() []command {
 		{name: "fieldPath", args: "[N] PATH", help: "set a rule's fieldPath; - removes it", run: setPart("fieldPath"), complete: completeNumbered(completeFieldPath)},
 		{name: "optionalOldSelf", args: "[N] true|-", help: "set optionalOldSelf, so that a transition rule runs on create", run: setPart("optionalOldSelf"), complete: completeNumbered(completeWords(func(*Session) []string { return []string{"true", "-"} }))},
 		{name: "advice", help: "print which rules cost too much, which bounds to set, and other problems", run: advice},
-		{name: "fix", help: "correct the last line and run it, or set the bounds that :advice names", run: fix},
+		{name: "fix", args: "[list-type]", help: "correct the last line and run it, or set the bounds that :advice names; list-type replaces rules that only reject duplicates", run: fix, complete: completeWords(func(*Session) []string { return []string{fixListType} })},
 		{name: "diff", help: "print the changes to the CRD", run: diffCRD},
 		{name: "save", args: "[FILE]", help: "write the CRD to its file or a new one; unchanged parts stay as they are", run: save, complete: completeFiles},
 		{name: "save!", args: "FILE", help: "write the CRD and overwrite another file", run: saveOver, complete: completeFiles},

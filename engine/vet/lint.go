@@ -27,6 +27,8 @@ type Lint struct {
 	Equivalent bool
 	// Examples are values for which Fix and the rule have different results.
 	Examples []LintExample
+	// List is the list type that makes the rule unnecessary, or nil.
+	List *ListType
 }
 
 // A LintExample holds example values of a field.
@@ -48,6 +50,7 @@ type problem struct {
 	message, fix string
 	equivalent   bool
 	examples     []LintExample
+	list         *ListType
 }
 
 // An inspection is a rule that lints check.
@@ -138,7 +141,7 @@ func (a *admission) lints() []Lint {
 func (in *inspection) lint(name string, p *problem) Lint {
 	l := Lint{
 		Name: name, Path: in.at.objectPath(), Index: in.index, Rule: in.spec.Rule, Field: in.path.String(),
-		Message: p.message, Fix: p.fix, Equivalent: p.equivalent, Examples: p.examples,
+		Message: p.message, Fix: p.fix, Equivalent: p.equivalent, Examples: p.examples, List: p.list,
 	}
 	if len(in.unit.versions) == 1 {
 		l.Version = in.unit.versions[0]

@@ -26,9 +26,18 @@ func uniqueList(in *inspection) *problem {
 	if !ok {
 		return nil
 	}
-	return &problem{message: fmt.Sprintf("%s on %s rejects duplicates without a rule that compares each pair of items; "+
+	path := engine.FormatPath(list.steps())
+	return &problem{list: &ListType{path, keys}, message: fmt.Sprintf("%s on %s rejects duplicates without a rule that compares each pair of items; "+
 		"server-side apply then merges the items of the list, and updates of stored objects with duplicates are not checked",
-		want, phrase.Path(engine.FormatPath(list.steps())))}
+		want, phrase.Path(path))}
+}
+
+// A ListType is an x-kubernetes-list-type.
+type ListType struct {
+	// Path is the path of the list in objects.
+	Path string
+	// Keys are the map keys of a list of type map. A list of type set has no keys.
+	Keys []string
 }
 
 // typeForUnique returns the keywords with which a list rejects items with equal keys, or equal

@@ -61,14 +61,22 @@ func (c *CRD) AddRule(at SchemaNode, rule string) ([]byte, error) {
 
 // DropRule removes a rule. With the last rule, it also removes the list of rules.
 func (c *CRD) DropRule(at SchemaNode, index int) ([]byte, error) {
-	list, err := c.rules(at)
+	drop, err := c.dropRule(at, index)
 	if err != nil {
 		return nil, err
+	}
+	return c.doc.Edit(drop)
+}
+
+func (c *CRD) dropRule(at SchemaNode, index int) (position.Change, error) {
+	list, err := c.rules(at)
+	if err != nil {
+		return position.Change{}, err
 	}
 	if _, v := c.doc.Find(list); v == nil || len(v.Items) > 1 {
 		list = append(list, position.Item(index))
 	}
-	return c.doc.Edit(position.Remove(list))
+	return position.Remove(list), nil
 }
 
 // SetPart sets a field of a rule, such as its message.
@@ -87,6 +95,41 @@ func (c *CRD) DropPart(at SchemaNode, index int, part string) ([]byte, error) {
 		return nil, err
 	}
 	return c.doc.Edit(position.Remove(append(list, position.Item(index), position.Key(part))))
+}
+
+// ReplaceByListType removes a rule and sets the type of a list: a map with the given keys, or a set if
+// there are no keys.
+func (c *CRD) ReplaceByListType(list SchemaNode, keys []string, rule SchemaNode, index int) ([]byte, error) {
+	drop, err := c.dropRule(rule, index)
+	if err != nil {
+		return nil, err
+	}
+	path, err := c.schema(list)
+	if err != nil {
+		return nil, err
+	}
+	changes := []position.Change{drop}
+	if len(keys) == 0 {
+		changes = append(changes, position.Set(append(path, position.Key("x-kubernetes-list-type")), "set"))
+	} else {
+		names := make([]any, len(keys))
+		for i, key := range keys {
+			names[i] = key
+		}
+		changes = append(changes, position.Set(append(path, position.Key("x-kubernetes-list-type")), "map"),
+			position.Set(append(path, position.Key("x-kubernetes-list-map-keys")), names))
+	}
+	doc := c.doc
+	for i, change := range changes { // one by one, because they can be at the same position
+		text, err := doc.Edit(change)
+		if err != nil || i == len(changes)-1 {
+			return text, err
+		}
+		if doc, err = position.Parse(text); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
 }
 
 // Text is a new expression for a rule.
