@@ -279,8 +279,17 @@ func fieldSteps(d *types.Decl, values []any, bare bool) []assist.Candidate {
 // completeSet completes a path and the value assigned to it.
 func completeSet(s *Session, arg string) assist.Completion {
 	path, value, ok := strings.Cut(arg, "=")
+	if setting, value, isSetting := settingNamed(arg); isSetting && strings.Contains(arg, " ") {
+		c := wordsOf(strings.Split(setting.values, "|")...).Only(value)
+		c.Start += len([]rune(arg)) - len([]rune(value))
+		return c
+	}
 	if !ok || s.state.location == nil {
-		return completePath(s, arg)
+		c := completePath(s, arg)
+		if c.Start == 0 {
+			c.Candidates = append(c.Candidates, wordsOf(settingNames(s)...).Only(arg).Candidates...)
+		}
+		return c
 	}
 	trimmed := strings.TrimLeft(value, " ")
 	c := assist.Completion{Start: len([]rune(arg)) - len([]rune(trimmed))}

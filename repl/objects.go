@@ -86,7 +86,7 @@ func (s *Session) change(old bool, edit func(map[string]any) error) error {
 func (s *Session) assign(obj map[string]any, arg string) error {
 	path, text, ok := strings.Cut(arg, "=")
 	if !ok {
-		return fmt.Errorf("want PATH = JSON (got %q)", arg)
+		return fmt.Errorf("want PATH = JSON, or a setting: %s (got %q)", strings.Join(settingNames(s), ", "), arg)
 	}
 	value, err := decodeJSON(text)
 	if err != nil {

@@ -196,13 +196,21 @@ func pinsCommand(ctx context.Context, s *Session, arg string) (string, error) {
 	case s.host.ReadText == nil:
 		return "", errNoFiles
 	case arg != "":
-		if _, err := s.host.ReadText(arg); err != nil {
-			return "", err
-		}
+		before := s.pins
 		s.addSuite(arg)
+		text, err := s.pinList(ctx)
+		if err != nil {
+			s.pins = before
+		}
+		return text, err
 	case len(s.pins.files) == 0:
 		return "", errors.New("no suite is pinned: run :pin to add the object to a suite, or :pins SUITE")
 	}
+	return s.pinList(ctx)
+}
+
+// pinList runs all pinned suites and lists their cases.
+func (s *Session) pinList(ctx context.Context) (string, error) {
 	var rows [][]string
 	passed, total, err := s.runPins(ctx, func(_ string, c *ruletest.CaseReport) {
 		row := []string{string(c.Outcome), c.Name}

@@ -64,9 +64,7 @@ func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 		}
 	}
 	for ctx.Err() == nil {
-		if evaluation != nil {
-			s.Width = evaluation.width()
-		}
+		s.fit(evaluation)
 		line, err := in.ReadLine(printable(s.Prompt()))
 		eof := errors.Is(err, io.EOF)
 		switch {
@@ -79,7 +77,7 @@ func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 		run, done := ctx, func() {}
 		if evaluation != nil {
 			run, done = evaluation.evaluating(ctx)
-			s.Width = evaluation.width() // it may have changed meanwhile
+			s.fit(evaluation) // the width may have changed meanwhile
 		}
 		polled := s.Poll(run)
 		var reply Reply
@@ -104,6 +102,13 @@ func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 		}
 	}
 	return nil
+}
+
+// fit sets Width to the width of the terminal, unless the user has set a width.
+func (s *Session) fit(e evaluator) {
+	if e != nil && s.settings.columns == 0 {
+		s.Width = e.width()
+	}
 }
 
 // An evaluator is a LineReader on a terminal, where Ctrl-C can stop an evaluation and which has a

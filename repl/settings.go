@@ -45,7 +45,7 @@ func allSettings() []setting {
 			s.viKeys = v == "vi"
 			return v == "vi" || v == "emacs"
 		}},
-		{"width", "auto|COLUMNS", func(s *settings) string {
+		{"width", fmt.Sprintf("auto|%d to %d", minColumns, maxColumns), func(s *settings) string {
 			if s.columns == 0 {
 				return "auto"
 			}
@@ -100,6 +100,18 @@ func (s *Session) changeSetting(chosen setting, value string) (string, error) {
 	if !chosen.set(&next, value) {
 		return "", fmt.Errorf(":set %s %s: want %s", chosen.name, value, strings.ReplaceAll(chosen.values, "|", " or "))
 	}
+	if next.columns != s.settings.columns {
+		s.Width = next.columns // a terminal sets its own width before the next line
+	}
 	s.settings = next
 	return "", nil
+}
+
+// settingNames returns the names of all settings.
+func settingNames(*Session) []string {
+	var names []string
+	for _, s := range allSettings() {
+		names = append(names, s.name)
+	}
+	return names
 }
