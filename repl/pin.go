@@ -174,7 +174,7 @@ func firstMismatch(c *ruletest.CaseReport) string {
 		return c.Message
 	}
 	m := c.Mismatches[0]
-	return fmt.Sprintf("want %s, got %s", m.Want, m.Got)
+	return fmt.Sprintf("want %s; got %s", m.Want, m.Got)
 }
 
 // addSuite adds a suite to the pinned suites, as the last.

@@ -91,9 +91,13 @@ func (s *Session) Poll(ctx context.Context) string {
 	if len(changed) == 0 {
 		return ""
 	}
+	before := s.state
 	text, err := s.reload(ctx, changed, false)
 	if err != nil {
 		text += "error: " + printable(err.Error()) + "\n"
+	}
+	if s.changedCRD(before) {
+		text += s.pinChanges(ctx)
 	}
 	return text
 }
@@ -104,7 +108,6 @@ func (s *Session) reload(ctx context.Context, files []string, discard bool) (str
 	if kept := s.unsavedIn(files); kept != "" && !discard {
 		return "", fmt.Errorf("%s has changed on disk, and has changes here: run :watch reload to discard those here, or :save FILE to keep them", kept)
 	}
-	before := s.state
 	for _, file := range files {
 		if err := s.reloadFile(file); err != nil {
 			return "", err
@@ -118,9 +121,6 @@ func (s *Session) reload(ctx context.Context, files []string, discard bool) (str
 			return text, err
 		}
 		text += verdict
-	}
-	if s.changedCRD(before) {
-		text += s.pinChanges(ctx)
 	}
 	return text, nil
 }

@@ -1,0 +1,194 @@
+package repl
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+// disk is a Host with files in memory.
+type disk map[string]string
+
+func (d disk) load(path string) ([]Document, error) {
+	text, ok := d[path]
+	if !ok {
+		return nil, fmt.Errorf("%s: %w", path, fs.ErrNotExist)
+	}
+	data, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return []Document{{File: path, Line: 1, Text: []byte(text), JSON: data}}, nil
+}
+
+func (d disk) host() Host {
+	return Host{
+		Load: d.load,
+		ReadText: func(path string) ([]byte, error) {
+			text, ok := d[path]
+			if !ok {
+				return nil, fmt.Errorf("%s: %w", path, fs.ErrNotExist)
+			}
+			return []byte(text), nil
+		},
+		WriteText: func(path string, _, after []byte) error {
+			d[path] = string(after)
+			return nil
+		},
+		Stamp: func(path string) (string, error) { return d[path], nil },
+	}
+}
+
+const diskCRD = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: disks.example.com}
+spec:
+  group: example.com
+  names: {kind: Disk, plural: disks}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              size: {type: integer}
+            x-kubernetes-validations:
+            - rule: |-
+                // the disks are small
+                self.size <
+                  10
+              message: too large
+`
+
+const diskObject = `{apiVersion: example.com/v1, kind: Disk, metadata: {name: d}, spec: {size: 5}}`
+
+func diskSession(t *testing.T) (*Session, disk) {
+	t.Helper()
+	d := disk{"crd.yaml": diskCRD, "obj.yaml": diskObject}
+	s, err := NewSession(Config{Host: d.host()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	must(t, s, ":load crd crd.yaml")
+	must(t, s, ":load object obj.yaml")
+	return s, d
+}
+
+func wantText(t *testing.T, got, want string) {
+	t.Helper()
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s, d := diskSession(t)
+	wantText(t, s.Poll(ctx), "")
+	wantText(t, must(t, s, ":watch"), "watching crd.yaml, obj.yaml\n")
+	wantText(t, s.Poll(ctx), "")
+	must(t, s, ":cd spec")
+	must(t, s, ":pin small s.yaml")
+
+	d["crd.yaml"] = strings.Replace(diskCRD, "10", "3", 1)
+	wantText(t, s.Poll(ctx), `reloaded crd.yaml
+d is rejected: spec: Invalid value: too large
+pins: 0 of 1 pass
+  fails now: small: want valid; got rejected: Disk.example.com "d" is invalid: spec: Invalid value: too large
+`)
+	wantText(t, s.Poll(ctx), "")
+	wantText(t, s.Prompt(), "Disk/v1 spec> ")
+
+	d["obj.yaml"] = strings.Replace(diskObject, "5", "1", 1)
+	wantText(t, s.Poll(ctx), "reloaded obj.yaml\nd is accepted\n")
+
+	d["crd.yaml"] = "a: ["
+	if got := s.Poll(ctx); !strings.HasPrefix(got, "error: crd.yaml: ") {
+		t.Errorf("a broken file: %s", got)
+	}
+	d["crd.yaml"] = diskCRD
+	wantText(t, s.Poll(ctx), "reloaded crd.yaml\nd is accepted\npins: 1 test passes\n  passes again: small\n")
+
+	must(t, s, ":set size = 2")
+	d["obj.yaml"] = diskObject
+	wantText(t, s.Poll(ctx), "error: obj.yaml has changed on disk, and has changes here: run :watch reload to discard those here, or :save FILE to keep them\n")
+	wantText(t, s.Poll(ctx), "")
+	wantText(t, must(t, s, ":watch reload"), "reloaded crd.yaml, obj.yaml\nd is accepted\npins: 1 test passes\n")
+	wantText(t, must(t, s, "self.size"), "5\n  : integer; cost 2; estimate 2, <0.1% of the limit\n")
+
+	must(t, s, ":add self.size > 0")
+	d["crd.yaml"] += "# more\n"
+	if got := s.Poll(ctx); !strings.Contains(got, "crd.yaml has changed on disk, and has changes here") || len(s.rulesHere()) != 2 {
+		t.Errorf("an unsaved rule: %s, %d rules", got, len(s.rulesHere()))
+	}
+	d["obj.yaml"] = strings.Replace(diskObject, "name: d", "name: other", 1)
+	wantText(t, s.Poll(ctx), "error: obj.yaml: the object d is gone: its last form stays loaded\n")
+	must(t, s, ":watch off")
+	d["obj.yaml"] = diskObject
+	wantText(t, s.Poll(ctx), "")
+}
+
+// TestEditor checks that rules and objects that the user edits in an editor keep their line breaks.
+func TestEditor(t *testing.T) {
+	t.Parallel()
+	s, _ := diskSession(t)
+	var opened, result string
+	s.host.EditText = func(_ context.Context, name string, text []byte) ([]byte, error) {
+		opened = name + ": " + string(text)
+		return []byte(result), nil
+	}
+	must(t, s, ":cd spec")
+	result = "// the disks are small\nself.size <\n  11\n"
+	must(t, s, ":edit 0")
+	wantText(t, opened, "rule.cel: // the disks are small\nself.size <\n  10\n")
+	wantText(t, strings.Split(must(t, s, ":diff"), "@@")[2], `
+             - rule: |-
+                 // the disks are small
+                 self.size <
+-                  10
++                  11
+               message: too large
+`)
+
+	result = "self.size <\n  self.nope"
+	if reply := s.Do(context.Background(), ":edit 0"); !reply.Failed || !strings.Contains(reply.Text, "undefined field 'nope'") {
+		t.Errorf("a broken rule: %s", reply.Text)
+	}
+	result = "self.size < 12"
+	must(t, s, ":edit 0")
+	wantText(t, opened, "rule.cel: self.size <\n  self.nope\n") // the text that did not compile
+	wantText(t, must(t, s, ":edit 0"), nothingChanged)
+
+	must(t, s, "self.size + 1")
+	result = "self.size +\n 2\n\n"
+	wantText(t, must(t, s, ":edit"), "7\n  : integer; cost 3; estimate 3, <0.1% of the limit\n")
+	wantText(t, opened, "expression.cel: self.size + 1\n")
+	wantText(t, s.history[len(s.history)-1], "self.size +\n 2")
+
+	result = "6\n"
+	must(t, s, ":set size")
+	wantText(t, opened, "object.yaml: 5\n")
+	wantText(t, must(t, s, ":show"), "size: 6\n")
+	result = strings.Replace(diskObject, "5", "8", 1)
+	must(t, s, ":set /")
+	wantText(t, must(t, s, ":show"), "size: 8\n")
+	for _, bad := range []string{"", "a: [", "size: 1\nsize: 2", "[1]"} {
+		result = bad
+		if reply := s.Do(context.Background(), ":set /"); !reply.Failed {
+			t.Errorf("%q: %s", bad, reply.Text)
+		}
+	}
+	wantText(t, must(t, s, ":show"), "size: 8\n")
+}
