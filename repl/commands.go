@@ -87,6 +87,7 @@ func sessionCommands() []command {
 		{name: "let", args: "[NAME = EXPR|NAME -]", help: "name an expression, or list the names; _ is the last expression", run: letCommand, expression: true, removes: true, complete: completeLet},
 		{name: "read", args: "FILE", help: "run the lines of a file", run: read, complete: completeFiles},
 		{name: "watch", args: "[off|reload]", help: "load files again when they change on disk, and print the new verdict", run: watchCommand, complete: completeWords(func(*Session) []string { return []string{"off", "reload"} })},
+		{name: "mode", args: "[text|json]", help: "print replies as text, or as lines of JSON", run: mode, complete: completeWords(func(*Session) []string { return []string{"json", "text"} })},
 		{name: "history", help: "print the lines of this session", run: history},
 		{name: "help", args: "[COMMAND]", help: "print this help, or one line of it", run: help, complete: completeWords(commandNames)},
 		{name: "quit", help: "quit; repeat to discard unsaved rules", run: nil},

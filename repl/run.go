@@ -48,6 +48,10 @@ type Reply struct {
 	Quit bool
 	// Draft is the initial content of the next line on a terminal.
 	Draft string
+	// Answer is the result of an expression that compiles, unless it is an expression of a policy.
+	// Err is the error if Failed is set and there is no Answer.
+	Answer *Answer
+	Err    error
 }
 
 // Run executes lines until :quit, the end of input, or the end of ctx. At the end of input it
@@ -93,7 +97,10 @@ func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 			continue
 		}
 		reply.Text = printable(reply.Text)
-		text := style(in, reply)
+		text, err := s.shown(in, line, reply)
+		if err != nil {
+			return err
+		}
 		if evaluation != nil && evaluation.page(ctx, text) {
 			continue
 		}
@@ -127,6 +134,15 @@ const greeting = "Enter an expression to print its value, type, and cost; :help 
 
 // A drafter is a LineReader that can prefill the next line.
 type drafter interface{ draft(line string) }
+
+// shown returns the reply to a line in the form in which it is printed.
+func (s *Session) shown(in LineReader, line string, reply Reply) (string, error) {
+	if s.settings.json {
+		text, err := s.json(line, reply)
+		return printable(text), err
+	}
+	return style(in, reply), nil
+}
 
 func style(in LineReader, r Reply) string {
 	if e, ok := in.(evaluator); ok {
@@ -282,7 +298,7 @@ func (s *Session) answered(ctx context.Context, line string) Reply {
 	if a.Value != nil {
 		s.letBe(lastValue, src)
 	}
-	return Reply{Text: a.text(s.Width), Failed: a.Err != nil}
+	return Reply{Text: a.text(s.Width), Failed: a.Err != nil, Answer: a}
 }
 
 // bareWords are commands that are accepted without a colon. They are not valid expressions.
@@ -336,7 +352,7 @@ func (s *Session) command(ctx context.Context, line string) Reply {
 }
 
 func (s *Session) failed(err error) Reply {
-	reply := Reply{Text: repliesBefore(err) + s.Problem(err), Failed: true}
+	reply := Reply{Text: repliesBefore(err) + s.Problem(err), Failed: true, Err: err}
 	var bad *engine.CompileError
 	if errors.As(err, &bad) {
 		s.corrected = s.correctedLine(bad)

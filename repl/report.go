@@ -1,0 +1,154 @@
+package repl
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// A Report is the JSON form of an Answer, or of an expression that does not compile. It is the report
+// of celadon eval -o json, a published contract.
+type Report struct {
+	Kind       string `json:"kind"`
+	APIVersion string `json:"apiVersion"`
+	// Value is the value as JSON. CEL is the value as a CEL literal.
+	Value json.RawMessage `json:"value,omitempty"`
+	CEL   string          `json:"cel,omitempty"`
+	Type  string          `json:"type,omitempty"`
+	Cost  uint64          `json:"cost"`
+	// ReportPrice is nil if the expression does not compile.
+	*ReportPrice
+	Error *ReportError `json:"error,omitempty"`
+	// Note reports that the expression reads a status that rules do not see.
+	Note string `json:"note,omitempty"`
+}
+
+// A ReportPrice holds the cost of an expression that compiles.
+type ReportPrice struct {
+	// EstimatedCost is the estimate for one evaluation. Cardinality is how often a rule at this path
+	// may run per object.
+	EstimatedCost  ReportRange `json:"estimatedCost"`
+	Cardinality    uint64      `json:"cardinality"`
+	EstimatedTotal uint64      `json:"estimatedTotal"`
+	Limit          uint64      `json:"limit"`
+}
+
+// A ReportRange is the range of a cost estimate.
+type ReportRange struct {
+	Min uint64 `json:"min"`
+	Max uint64 `json:"max"`
+}
+
+// A ReportError is the reason why an expression has no value.
+type ReportError struct {
+	Message string `json:"message"`
+	// Hint describes a fix, if known.
+	Hint   string `json:"hint,omitempty"`
+	Line   int    `json:"line,omitempty"`
+	Column int    `json:"column,omitempty"`
+}
+
+// APIVersion is the apiVersion of all reports.
+const APIVersion = "celadon/v1"
+
+func newReport() *Report { return &Report{Kind: "EvalReport", APIVersion: APIVersion} }
+
+// Report returns the JSON form of the answer. The note contains the command of the shell that makes
+// the status visible.
+func (a *Answer) Report() (*Report, error) {
+	rep := newReport()
+	rep.Type, rep.Cost = a.Type, a.Cost
+	rep.ReportPrice = &ReportPrice{
+		EstimatedCost: ReportRange{a.Estimate.Min, a.Estimate.Max},
+		Cardinality:   a.Occurrences, EstimatedTotal: a.Total(), Limit: a.Limit,
+	}
+	if a.Value != nil {
+		value, err := encode(a.Value.JSON())
+		if err != nil {
+			return nil, err
+		}
+		rep.Value, rep.CEL = value, a.Value.String()
+	}
+	if a.Status != nil {
+		rep.Note = a.Status.String()
+	}
+	if a.Err != nil {
+		rep.Error = &ReportError{Message: a.Err.Error(), Hint: a.Hint}
+	}
+	return rep, nil
+}
+
+// BrokenReport returns the JSON form of an expression that does not compile.
+func (s *Session) BrokenReport(bad *engine.CompileError) *Report {
+	rep := newReport()
+	rep.Error = &ReportError{Message: bad.Summary(), Hint: s.Hint(bad), Line: bad.Line, Column: bad.Column}
+	return rep
+}
+
+// encode returns v as JSON without a line break and without escapes for HTML.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSpace(b.Bytes()), err
+}
+
+// A replyReport is the reply to a line in :mode json. Its form is a published contract.
+type replyReport struct {
+	Kind       string `json:"kind"`
+	APIVersion string `json:"apiVersion"`
+	// Line is the complete expression or command.
+	Line   string `json:"line"`
+	Failed bool   `json:"failed"`
+	// Text is the reply in text mode.
+	Text string `json:"text,omitempty"`
+	// Eval is the result if the line is an expression.
+	Eval *Report `json:"eval,omitempty"`
+	// Prompt is the prompt of the next line.
+	Prompt string `json:"prompt"`
+}
+
+// json returns the reply as a line of JSON, or "" if there is no reply because the line is empty or
+// continues in the next line.
+func (s *Session) json(line string, reply Reply) (string, error) {
+	if reply.Text == "" && (s.partial != "" || strings.TrimSpace(line) == "") {
+		return "", nil
+	}
+	if n := len(s.history); n > 0 {
+		line = s.history[n-1]
+	}
+	rep := replyReport{Kind: "ShellReply", APIVersion: APIVersion, Line: line, Failed: reply.Failed, Text: reply.Text, Prompt: s.Prompt()}
+	var bad *engine.CompileError
+	var err error
+	if reply.Answer != nil {
+		rep.Eval, err = reply.Answer.Report()
+	} else if errors.As(reply.Err, &bad) {
+		rep.Eval = s.BrokenReport(bad)
+	}
+	if err != nil {
+		return "", err
+	}
+	data, err := encode(rep)
+	return string(data) + "\n", err
+}
+
+// mode implements :mode [text|json].
+func mode(_ context.Context, s *Session, arg string) (string, error) {
+	switch arg {
+	case "":
+		if s.settings.json {
+			return "json\n", nil
+		}
+		return "text\n", nil
+	case "json", "text":
+		s.settings.json = arg == "json"
+		return "", nil
+	}
+	return "", fmt.Errorf(":mode %s: want text or json", arg)
+}
