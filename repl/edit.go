@@ -15,7 +15,7 @@ import (
 	"github.com/google/cel-go/cel"
 )
 
-func addCommand(_ context.Context, s *Session, arg string) (string, error) {
+func addCommand(ctx context.Context, s *Session, arg string) (string, error) {
 	if err := s.ruleCompiles(arg, false); err != nil {
 		return "", err
 	}
@@ -23,7 +23,7 @@ func addCommand(_ context.Context, s *Session, arg string) (string, error) {
 	if err := s.editRule(ruleEdit{op: addRule, index: n, value: arg}); err != nil {
 		return "", err
 	}
-	return s.oneRule(n)
+	return s.newRule(ctx, n)
 }
 
 func edit(ctx context.Context, s *Session, arg string) (string, error) {
@@ -49,7 +49,27 @@ func edit(ctx context.Context, s *Session, arg string) (string, error) {
 		return "", err
 	}
 	s.draft = ruleDraft{}
-	return s.oneRule(n)
+	return s.newRule(ctx, n)
+}
+
+// newRule returns the listing of rule n and its lints after the rule was added or replaced.
+func (s *Session) newRule(ctx context.Context, n int) (string, error) {
+	text, err := s.oneRule(n)
+	if err != nil {
+		return "", err
+	}
+	return text + s.transitionNote(n) + s.ruleNotes(ctx, n), nil
+}
+
+// transitionNote returns, once, how to try a transition rule without an old object.
+func (s *Session) transitionNote(n int) string {
+	rule := s.rulesHere()[n]
+	x, err := s.state.location.compile(rule.Rule, rule.OptionalOldSelf)
+	if err != nil || !x.UsesOldSelf() || s.state.object == nil || s.state.old != nil || s.oldNoted {
+		return ""
+	}
+	s.oldNoted = true
+	return "note: this rule runs on updates: to try it, run :old copy, and change the object with :set\n"
 }
 
 func drop(_ context.Context, s *Session, arg string) (string, error) {

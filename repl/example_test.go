@@ -28,6 +28,7 @@ spec:
         properties:
           spec:
             type: object
+            required: [size]
             properties:
               size: {type: integer}
 `
@@ -66,8 +67,8 @@ func ExampleSession() {
 	// Thing/v1 spec> :diff
 	// --- thing.yaml
 	// +++ thing.yaml (unsaved)
-	// @@ -18,3 +18,5 @@
-	//              type: object
+	// @@ -19,3 +19,5 @@
+	//              required: [size]
 	//              properties:
 	//                size: {type: integer}
 	// +            x-kubernetes-validations:

@@ -298,7 +298,11 @@ func (s *Session) answered(ctx context.Context, line string) Reply {
 	if a.Value != nil {
 		s.letBe(lastValue, src)
 	}
-	return Reply{Text: a.text(s.Width), Failed: a.Err != nil, Answer: a}
+	reply := Reply{Text: a.text(s.Width), Failed: a.Err != nil, Answer: a}
+	if a.Type == "boolean" && comparesText(src) {
+		reply.Text += s.conditionNotes(ctx, src)
+	}
+	return reply
 }
 
 // bareWords are commands that are accepted without a colon. They are not valid expressions.

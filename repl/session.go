@@ -57,6 +57,7 @@ type Session struct {
 	// readStatus is set if the current line read a status that rules do not see. statusNoted is set
 	// if the user was informed of it.
 	readStatus, statusNoted bool
+	oldNoted                bool // the user was informed how to try transition rules
 	funcs                   *assist.Functions
 	settings                settings
 	pins                    pins

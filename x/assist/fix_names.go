@@ -115,6 +115,10 @@ func (m *fixer) elsewhereEdits(name string) (all [][]Edit) {
 		all = append(all, m.conditionEdits()...)
 	case "unique", "isUnique", "uniqueItems", "hasDuplicates", "distinct":
 		all = append(all, m.uniqueEdit(i)...)
+	case "immutable", "isImmutable", "unchanged", "isUnchanged", "readOnly", "readonly":
+		all = append(all, m.comparisonEdit(i, "==")...)
+	case "changed", "isChanged":
+		all = append(all, m.comparisonEdit(i, "!=")...)
 	}
 	if i > 0 && m.at(i-1) == "." {
 		if path := m.context.fieldElsewhere(m.operandPath(i-2), name); path != "" {
@@ -219,6 +223,31 @@ func (m *fixer) uniqueEdit(i int) [][]Edit {
 		}
 	}
 	return [][]Edit{replace(m.tokenSpan(from, end), list+".all(x, "+list+".exists_one(y, y"+key+" == x"+key+"))")}
+}
+
+// comparisonEdit rewrites self.a.immutable(), where immutable is token i, or immutable(self.a), as a
+// comparison with oldSelf.
+func (m *fixer) comparisonEdit(i int, operator string) [][]Edit {
+	first, last, path := m.operandStart(i), i, ""
+	switch {
+	case first >= 0 && m.at(i+1) == "(" && m.at(i+2) == ")":
+		last, path = i+2, m.part(first, i-2)
+	case first >= 0:
+		path = m.part(first, i-2)
+	case m.at(i+1) == "(" && m.closing(i+1) > i+2:
+		first, last = i, m.closing(i+1)
+		path = m.part(i+2, last-1)
+	default:
+		return nil
+	}
+	if path != types.Self && !strings.HasPrefix(path, types.Self+".") {
+		return nil
+	}
+	text := path + " " + operator + " " + types.OldSelf + strings.TrimPrefix(path, types.Self)
+	if first > 0 || last < len(m.tokens)-1 {
+		text = "(" + text + ")"
+	}
+	return [][]Edit{replace(m.tokenSpan(first, last), text)}
 }
 
 // opened returns the index of the bracket that the token i closes, or -1.

@@ -31,6 +31,7 @@ var nameHints = map[string]string{
 	"None": null, "nil": null, "undefined": null, "NULL": null, "Null": null,
 	"TRUE": "use true", "FALSE": "use false",
 	"unique": unique, "isUnique": unique, "uniqueItems": unique, "hasDuplicates": unique,
+	"immutable": immutable, "isImmutable": immutable, "unchanged": immutable, "isUnchanged": immutable, "readOnly": immutable, "readonly": immutable, "changed": immutable, "isChanged": immutable,
 	"range": "use 1 <= x && x <= 5 for a range",
 	"print": noOutput, "println": noOutput, "console": noOutput, "echo": noOutput, "assert": "a rule is its condition: leave out assert", "require": "a rule is its condition: leave out require",
 	"has": "has is a macro: has(self.name) for a field, 'key' in self.labels for a map", "isset": "use has(self.name)", "present": "use has(self.name)", "exists": "use has(self.name) for a field, or list.exists(e, e > 0)",
@@ -47,6 +48,7 @@ const (
 	pattern       = "use text.matches('^[a-z]+$')"
 	key           = "use 'key' in self.labels"
 	unique        = "use list.all(x, list.exists_one(y, y == x)), or x-kubernetes-list-type: set, or map with keys"
+	immutable     = "compare with the value before the change: self.name == oldSelf.name"
 	noOutput      = "expressions have no output; write the condition alone"
 	clock         = "rules have no clock: the same object must always get the same verdict"
 	null          = "use null; to test whether a field is present, use has(self.name)"
