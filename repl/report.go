@@ -114,8 +114,8 @@ type replyReport struct {
 	Prompt string `json:"prompt"`
 }
 
-// json returns the reply as a line of JSON, or "" if there is no reply because the line is empty or
-// continues in the next line.
+// json returns the reply as a line of JSON. It returns "" if the line is empty or continues in the next
+// line.
 func (s *Session) json(line string, reply Reply) (string, error) {
 	if reply.Text == "" && (s.partial != "" || strings.TrimSpace(line) == "") {
 		return "", nil

@@ -49,7 +49,7 @@ type Reply struct {
 	// Draft is the initial content of the next line on a terminal.
 	Draft string
 	// Answer is the result of an expression that compiles, unless it is an expression of a policy.
-	// Err is the error if Failed is set and there is no Answer.
+	// Err is the error if Failed is set and Answer is nil.
 	Answer *Answer
 	Err    error
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// settings holds what the user changes with :set NAME VALUE. The zero value is the default.
+// settings holds the values of :set NAME VALUE. The zero value is the default.
 type settings struct {
 	// noPreview turns off the preview of the value while a line is typed.
 	noPreview bool
