@@ -57,6 +57,12 @@ type Session struct {
 	readStatus, statusNoted bool
 	funcs                   *assist.Functions
 	settings                settings
+	// collection holds many objects besides the current object, or is nil. olds holds their old versions.
+	collection *collection
+	olds       *oldVersions
+	// crds and suites are the CRDs, and the files with suites of celadon test, that Open found.
+	crds   []Document
+	suites []string
 	// Width is the number of columns available for replies. 0 means unlimited.
 	Width int
 }

@@ -17,6 +17,8 @@ type Inputs struct {
 	CRDPath, ObjectPath, OldPath string
 	// Name selects among several objects of a kind, as NAME or NAMESPACE/NAME.
 	Name string
+	// Paths are files and folders whose documents Open sorts by content.
+	Paths []string
 }
 
 // Start loads the session's first CRD and objects. If in has several, it selects the object whose
@@ -102,3 +104,6 @@ func (s *Session) Go(version, path string) error {
 	_, err := cd(context.Background(), s, path)
 	return err
 }
+
+// Definitions returns the CRDs among docs, and the kinds that they define.
+func Definitions(docs []Document) (kinds []schema.GroupKind, crds []Document) { return definedIn(docs) }

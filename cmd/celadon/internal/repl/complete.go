@@ -19,6 +19,7 @@ func CompleteInputs(cmd *cobra.Command, s command.Streams, in *Inputs) {
 	command.Values(cmd, "kube-version", versions...)
 	command.Values(cmd, "subresource", "status")
 	complete(cmd, "name", func(string) ([]string, cobra.ShellCompDirective) {
+		in.setObject()
 		if in.Object == "-" || in.Cluster.On {
 			return nil, cobra.ShellCompDirectiveNoFileComp // standard input and clusters are not read for completion
 		}
@@ -33,10 +34,11 @@ func CompleteInputs(cmd *cobra.Command, s command.Streams, in *Inputs) {
 // CompletePaths completes versions and paths from the CRD that the command line names.
 func CompletePaths(cmd *cobra.Command, s command.Streams, o *EvalOptions) {
 	session := func() *repl.Session {
+		o.setObject()
 		if o.Cluster.On || o.CRD == "" || o.CRD == "-" || o.Object == "-" || o.Old == "-" {
 			return nil
 		}
-		opened, err := (&host{s, o.given}).session(cmd.Context(), &o.Inputs, cost.Limits{})
+		opened, _, err := (&host{s, o.given}).session(cmd.Context(), &o.Inputs, cost.Limits{})
 		if err != nil {
 			return nil
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
@@ -25,9 +26,15 @@ type host struct {
 	given *pflag.FlagSet // the command line
 }
 
-func (h *host) ofSession() repl.Host {
+func (h *host) ofSession(in *Inputs) repl.Host {
 	load := func(path string) ([]repl.Document, error) { return h.load(context.Background(), path) }
-	return repl.Host{Load: load, Save: saveDocument, Files: filesBelow, Check: checkDocument(""), CheckStatus: checkDocument("status")}
+	live := func(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, namespace string, take func(*repl.Input) error) (string, error) {
+		return h.readCluster(ctx, in.Cluster, crd, namespace, take)
+	}
+	return repl.Host{
+		Load: load, Read: h.read, ReadCluster: live, Save: saveDocument, Files: filesBelow,
+		Check: checkDocument(""), CheckStatus: checkDocument("status"),
+	}
 }
 
 // load reads the documents of a file or folder. It returns nil if path is empty.
