@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -145,11 +146,11 @@ func (k *skipped) skip(in *Input, err error) {
 		k.ignored++
 	case err != nil:
 		if k.unreadable++; k.unreadable == 1 {
-			k.broken = shortened(at + ": " + err.Error())
+			k.broken = cutText(at + ": " + err.Error())
 		}
 	default:
 		if k.others++; k.others == 1 {
-			k.other = shortened(at + ": " + gk.String())
+			k.other = cutText(at + ": " + cmp.Or(gk.String(), "no kind"))
 		}
 	}
 }

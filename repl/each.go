@@ -25,12 +25,17 @@ const maxColumn = 200
 const maxDistinct = 10_000
 
 // splitWhere splits the argument of :each into an expression and the condition after "where".
-func splitWhere(arg string) (src, where string) {
-	if at := whereAt(arg); at >= 0 {
-		text := []rune(arg)
-		return strings.TrimSpace(string(text[:at])), strings.TrimSpace(string(text[at+len("where"):]))
+func splitWhere(arg string) (src, where string, err error) {
+	at := whereAt(arg)
+	if at < 0 {
+		return arg, "", nil
 	}
-	return arg, ""
+	text := []rune(arg)
+	src, where = strings.TrimSpace(string(text[:at])), strings.TrimSpace(string(text[at+len("where"):]))
+	if where == "" {
+		err = errors.New("no condition given after where: use :each EXPR where EXPR")
+	}
+	return src, where, err
 }
 
 // whereAt returns the position of "where" between two expressions, in code points, or -1.
@@ -98,7 +103,7 @@ func (m *misses) text(s *Session, c *collection) string {
 		fmt.Fprintf(&b, "not evaluated: %s (%s)\n", counted(n.n, "object"), example(n, true))
 	}
 	if n := &m.unclear; n.n > 0 {
-		fmt.Fprintf(&b, "the condition fails: %s (%s)\n", count(n.n), example(n, true))
+		fmt.Fprintf(&b, "the condition fails on %s (%s)\n", count(n.n), example(n, true))
 	}
 	return b.String()
 }
@@ -200,7 +205,11 @@ func each(ctx context.Context, s *Session, arg string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	x, where, err := s.evaluators(splitWhere(arg))
+	src, condition, err := splitWhere(arg)
+	if err != nil {
+		return "", err
+	}
+	x, where, err := s.evaluators(src, condition)
 	if err != nil {
 		return "", err
 	}

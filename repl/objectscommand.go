@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/celadon-cel/celadon/repl/internal/objectstore"
@@ -290,8 +291,8 @@ func completeObject(s *Session, arg string) assist.Completion {
 		if qualified {
 			name = c.name(i, namespaced)
 		}
-		if name != "" && strings.HasPrefix(name, arg) {
-			names = append(names, printable(name))
+		if name = printable(name); name != "" && strings.HasPrefix(name, arg) && !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
 	return wordsOf(names...).Only(arg)

@@ -260,7 +260,7 @@ func (s *Session) collect(o *sorter) {
 	if of == nil || of.store.Len() < 2 {
 		return
 	}
-	of.skipped = o.skipped
+	of.skipped = o.rest(of.kind)
 	s.collection = of.collection
 }
 
@@ -334,7 +334,8 @@ func (s *Session) openedText(o *sorter) string {
 		parts = append(parts, counted(n, "suite"))
 	}
 	text := strings.Join(parts, ", ")
-	if unused := o.unused(c.engine.GroupKind()); unused != "" {
+	rest := o.rest(c.engine.GroupKind())
+	if unused := rest.text(); unused != "" {
 		text += "; not used: " + unused
 	}
 	if len(s.crds) > 1 {
@@ -343,16 +344,18 @@ func (s *Session) openedText(o *sorter) string {
 	return text
 }
 
-// unused describes the documents that are not used.
-func (o *sorter) unused(kind schema.GroupKind) string {
+// rest counts the documents that are not used if objects of a kind are.
+func (o *sorter) rest(kind schema.GroupKind) skipped {
 	rest := o.skipped
-	for other, of := range o.objects {
-		if other != kind && (len(o.policies) == 0 || !o.refersTo(other)) {
+	for _, other := range o.sortedKinds() {
+		if of := o.objects[other]; other != kind && (len(o.policies) == 0 || !o.refersTo(other)) {
+			if rest.others == 0 {
+				rest.other = shortened(of.first.File + ": " + other.String())
+			}
 			rest.others += of.store.Len()
 		}
 	}
-	rest.other = ""
-	return rest.text()
+	return rest
 }
 
 // definedText lists the CRDs that can be loaded.

@@ -18,7 +18,7 @@ func (s *Session) countLines(n *ruleCount) []string {
 	}
 	c := s.many()
 	if n.objects == 0 {
-		return []string{fmt.Sprintf("runs on none of %s: they are of other versions than %s", counted(n.others, "object"), s.state.version)}
+		return []string{fmt.Sprintf("runs on none of %s, which are not of version %s", counted(n.others, "object"), s.state.version)}
 	}
 	first := fmt.Sprintf("rejects none of %s", count(n.objects))
 	if n.rejected.n > 0 {
@@ -36,8 +36,11 @@ func (s *Session) countLines(n *ruleCount) []string {
 	if n.ratcheted > 0 {
 		lines = append(lines, fmt.Sprintf("is false for %s whose value does not change, which is accepted", counted(n.ratcheted, "object")))
 	}
-	if n.others > 0 {
-		lines = append(lines, fmt.Sprintf("runs on none of %s of other versions", counted(n.others, "object")))
+	switch {
+	case n.others == 1:
+		lines = append(lines, "1 object is of another version")
+	case n.others > 1:
+		lines = append(lines, count(n.others)+" objects are of other versions")
 	}
 	return lines
 }

@@ -30,6 +30,8 @@ import (
 func (e *evaluation) checkObjects() error {
 	several := len(e.Objects) > 1
 	switch {
+	case len(e.Objects) == 0 && e.Cluster.On && e.CRD == "":
+		return errors.New("--cluster: use --object KIND/NAME, or --crd PATH to evaluate all objects of its kind")
 	case several && e.Cluster.On:
 		return errors.New("--object: want one KIND/NAME with --cluster, or only --crd to evaluate all objects of its kind")
 	case several && e.Inputs.Name != "":
