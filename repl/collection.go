@@ -231,6 +231,14 @@ type oldVersions struct {
 	byName map[[2]string]int
 }
 
+// knownOlds returns the old versions if they have the kind of the CRD, or nil.
+func (s *Session) knownOlds() *oldVersions {
+	if o := s.olds; o != nil && s.state.crd != nil && o.kind == s.state.crd.engine.GroupKind() {
+		return o
+	}
+	return nil
+}
+
 func newOldVersions(c *collection) *oldVersions {
 	o := &oldVersions{c, make(map[[2]string]int, c.store.Len())}
 	for i := range c.store.Len() {
@@ -311,16 +319,16 @@ func (s *Session) current(c *collection, i int) error {
 	}
 	head := c.store.Head(i)
 	next.object.file, next.version = head.File, ""
-	if s.olds != nil {
+	if olds := s.knownOlds(); olds != nil {
 		next.old = nil
-		if old, ok := s.olds.byName[identityOf(head)]; ok {
-			if doc, err = s.olds.document(old, namespaced); err == nil {
+		if old, ok := olds.byName[identityOf(head)]; ok {
+			if doc, err = olds.document(old, namespaced); err == nil {
 				next.old, err = newObject(doc)
 			}
 			if err != nil {
 				return err
 			}
-			next.old.file = s.olds.store.Head(old).File
+			next.old.file = olds.store.Head(old).File
 		}
 	} else if next.old != nil && identify(next.old.doc) != identify(doc) {
 		next.old = nil

@@ -175,7 +175,7 @@ func (s *Session) countAgain(ctx context.Context, c *collection, rules []counted
 	}
 	kept := placesOf(rules)
 	total := make([]ruleCount, len(rules))
-	st, olds, perObject := s.state, s.olds, int64(s.limits.WithDefaults().PerObject)
+	st, olds, perObject := s.state, s.knownOlds(), int64(s.limits.WithDefaults().PerObject)
 	work := func(from, to int) []ruleCount {
 		block := make([]ruleCount, len(rules))
 		for i := from; i < to && ctx.Err() == nil; i++ {

@@ -139,7 +139,7 @@ func evaluateAll[T any](ctx context.Context, s *Session, x, where *Evaluator, vi
 
 // visitRows calls visit for the rows of object i for which the condition is true.
 func (s *Session) visitRows(ctx context.Context, c *collection, i int, x, where *Evaluator, m *misses, visit func(*manyRow)) {
-	p := x.prepare(c.store.Object(i), s.olds.of(c.store.Head(i)))
+	p := x.prepare(c.store.Object(i), s.knownOlds().of(c.store.Head(i)))
 	var absent *NoValueError
 	switch {
 	case errors.As(p.err, &absent):

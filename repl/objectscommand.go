@@ -106,8 +106,8 @@ func (c *collection) take(in *Input, named []string) error {
 	}
 	err := in.Err
 	if err == nil && groupKindOf(in.Object) == c.kind {
-		if err = c.add(in); err == nil {
-			return nil
+		if err = c.add(in); err == nil || errors.Is(err, objectstore.ErrFull) {
+			return err
 		}
 	}
 	c.skipped.skip(in, err)
@@ -153,7 +153,7 @@ func (s *Session) describe(ctx context.Context, c *collection) (string, error) {
 	if len(c.versions) > 1 {
 		add("versions", groupText(c.versions))
 	}
-	if n := s.olds; n != nil {
+	if s.knownOlds() != nil {
 		add("updates", fmt.Sprintf("%s with an old object", count(s.updates(c))))
 	}
 	if n, first := c.duplicates(); n > 0 {
@@ -179,7 +179,7 @@ func listText(s *Session, c *collection, l *objectList, none string) string {
 // updates returns the number of objects with an old version.
 func (s *Session) updates(c *collection) (n int) {
 	for i := range c.store.Len() {
-		if s.olds.has(identityOf(c.store.Head(i))) {
+		if s.knownOlds().has(identityOf(c.store.Head(i))) {
 			n++
 		}
 	}
@@ -217,7 +217,7 @@ func (s *Session) verdicts(ctx context.Context, c *collection) (*acceptance, err
 	err := sweep(ctx, c.store.Len(), func(from, to int) *acceptance {
 		var block acceptance
 		for i := from; i < to && ctx.Err() == nil; i++ {
-			req := st.write(c.store.Object(i), s.olds.of(c.store.Head(i)))
+			req := st.write(c.store.Object(i), s.knownOlds().of(c.store.Head(i)))
 			req.FieldValidation = "Strict"
 			switch res, err := st.crd.engine.Validate(ctx, req); {
 			case err != nil:
@@ -352,5 +352,5 @@ func (s *Session) LoadOlds(ctx context.Context, path string) error {
 
 // OldOf returns the old version of an object, by its namespace and name, or nil.
 func (s *Session) OldOf(object map[string]any) map[string]any {
-	return s.olds.of(headOf(&Input{Object: object}))
+	return s.knownOlds().of(headOf(&Input{Object: object}))
 }

@@ -98,7 +98,11 @@ func (o *sorter) object(in *Input, kind schema.GroupKind) error {
 		of = &sorted{newCollection(kind, o.named, o.table), doc}
 		o.objects[kind] = of
 	}
-	if err := of.add(in); err != nil {
+	err := of.add(in)
+	if errors.Is(err, objectstore.ErrFull) {
+		return err
+	}
+	if err != nil {
 		o.skipped.skip(in, err)
 	}
 	return nil
@@ -129,7 +133,7 @@ func (s *Session) Open(ctx context.Context, in Inputs) (loaded string, many bool
 	}
 	if len(in.Objects) > 0 || in.ObjectPath != "" {
 		in.CRDs, in.CRDPath = s.crds, strings.Join(append(slices.DeleteFunc([]string{in.CRDPath}, func(p string) bool { return p == "" }), in.Paths...), ", ")
-		if err := s.startWithOld(ctx, in); err != nil {
+		if err := s.Start(in); err != nil {
 			return "", false, err
 		}
 		s.collect(o)
@@ -171,16 +175,8 @@ func (o *sorter) kinds() (out []string) {
 	return out
 }
 
-// startWithOld is Start, but keeps all old objects.
-func (s *Session) startWithOld(ctx context.Context, in Inputs) error {
-	if err := s.Start(in); err != nil || in.OldPath == "" {
-		return err
-	}
-	return s.keepOlds(ctx, in)
-}
-
 // keepOlds keeps the old objects of the CRD's kind, if there are several.
-func (s *Session) keepOlds(ctx context.Context, in Inputs) error {
+func (s *Session) keepOlds(in Inputs) error {
 	c := newCollection(s.state.crd.engine.GroupKind(), []string{in.OldPath}, objectstore.NewTable())
 	for _, doc := range in.Olds {
 		object, err := engine.Decode(doc.JSON)
@@ -194,7 +190,7 @@ func (s *Session) keepOlds(ctx context.Context, in Inputs) error {
 	if c.store.Done(); c.store.Len() > 1 {
 		s.olds = newOldVersions(c)
 	}
-	return ctx.Err()
+	return nil
 }
 
 // openObjects loads the CRD that defines the objects, and the objects.

@@ -89,7 +89,7 @@ func (s *Session) rejectedBy(ctx context.Context, n int) (string, error) {
 
 // rejection returns the first cause for which the rules of e reject object i.
 func (s *Session) rejection(ctx context.Context, e *engine.Engine, c *collection, i int) (string, error) {
-	p, err := prepareWrite(e, s.state, c.store.Object(i), s.olds.of(c.store.Head(i)))
+	p, err := prepareWrite(e, s.state, c.store.Object(i), s.knownOlds().of(c.store.Head(i)))
 	if err != nil {
 		return printable(err.Error()), nil
 	}

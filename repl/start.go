@@ -58,17 +58,25 @@ func (s *Session) Start(in Inputs) error {
 		c.kinds = kinds[i : i+1]
 	}
 	if in.OldPath != "" {
-		c.kind, c.file = "old", in.OldPath
-		old, err := c.from(in.Olds)
-		if err != nil {
-			return err
-		}
-		if err := s.LoadOld(old); err != nil {
+		if err := s.startOld(in, c); err != nil {
 			return err
 		}
 	}
 	s.past = nil
 	return nil
+}
+
+// startOld loads the old version of the object, and keeps several old objects for :objects.
+func (s *Session) startOld(in Inputs, c choice) error {
+	if err := s.keepOlds(in); err != nil || in.ObjectPath == "" && s.olds != nil {
+		return err
+	}
+	c.kind, c.file = "old", in.OldPath
+	old, err := c.from(in.Olds)
+	if err != nil {
+		return err
+	}
+	return s.LoadOld(old)
 }
 
 // definedIn returns the CRDs among docs and the kinds that they define.

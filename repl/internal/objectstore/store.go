@@ -46,6 +46,15 @@ type head struct {
 	namespace, name string
 }
 
+// MaxBytes limits the memory of all stores with the same table.
+const MaxBytes = 2 << 30
+
+// ErrFull is returned by Add if there is no room for more objects.
+var ErrFull = errors.New("too many objects: they would take over 2 GiB of memory")
+
+// headBytes is the approximate memory for the identity of an object.
+const headBytes = 64
+
 // blockBytes is the size from which a block is full. A block is larger if its last object is.
 const blockBytes = 1 << 20
 
@@ -55,20 +64,11 @@ func New(table *Table) *Store { return &Store{table: table} }
 // Len returns the number of objects.
 func (s *Store) Len() int { return len(s.heads) }
 
-// Bytes returns the approximate size of the stored objects, without the table.
-func (s *Store) Bytes() int {
-	n := len(s.open)
-	for _, b := range s.blocks {
-		n += len(b)
-	}
-	return n
-}
-
 // Add appends an object, which consists of maps, lists, strings, numbers, booleans, and nil, as
 // engine.Decode returns them. It returns an error for any other value. Nothing is added then.
 func (s *Store) Add(h Head, object map[string]any) error {
-	if len(s.heads) >= math.MaxInt32 {
-		return errors.New("too many objects")
+	if s.table.bytes > MaxBytes || len(s.heads) == math.MaxInt32 {
+		return ErrFull
 	}
 	start := len(s.open)
 	open, err := s.table.appendValue(s.open, object)
@@ -77,6 +77,7 @@ func (s *Store) Add(h Head, object map[string]any) error {
 		return err
 	}
 	s.open = open
+	s.table.bytes += len(open) - start + len(h.Name) + headBytes
 	s.starts = append(s.starts, uint64(len(s.blocks))<<32|uint64(start))
 	s.heads = append(s.heads, head{
 		file: s.table.fileNumber(h.File), line: uint32(max(0, min(h.Line, math.MaxInt32))),

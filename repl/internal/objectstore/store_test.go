@@ -1,6 +1,7 @@
 package objectstore
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -64,8 +65,8 @@ func TestBlocks(t *testing.T) {
 	}
 	s.Done()
 	other.Done()
-	if len(s.blocks) < 2 || s.Bytes() > objects*160 {
-		t.Fatalf("%d blocks with %d bytes", len(s.blocks), s.Bytes())
+	if len(s.blocks) < 2 || table.Bytes() > 2*objects*220 {
+		t.Fatalf("%d blocks with %d bytes", len(s.blocks), table.Bytes())
 	}
 	var wg sync.WaitGroup
 	for range 4 {
@@ -85,8 +86,8 @@ func TestBlocks(t *testing.T) {
 func TestUnknownType(t *testing.T) {
 	t.Parallel()
 	s := New(NewTable())
-	if err := s.Add(Head{}, map[string]any{"a": "b", "c": 1}); err == nil || s.Len() != 0 || s.Bytes() != 0 {
-		t.Errorf("%v, %d objects, %d bytes", err, s.Len(), s.Bytes())
+	if err := s.Add(Head{}, map[string]any{"a": "b", "c": 1}); err == nil || s.Len() != 0 {
+		t.Errorf("%v, %d objects", err, s.Len())
 	}
 	if err := s.Add(Head{}, map[string]any{"a": "b"}); err != nil {
 		t.Fatal(err)
@@ -94,6 +95,20 @@ func TestUnknownType(t *testing.T) {
 	s.Done()
 	if got := s.Object(0); !reflect.DeepEqual(got, map[string]any{"a": "b"}) {
 		t.Error(got)
+	}
+}
+
+// TestFull checks that the memory of all stores together is limited.
+func TestFull(t *testing.T) {
+	t.Parallel()
+	table := NewTable()
+	s := New(table)
+	table.bytes = MaxBytes
+	if err := s.Add(Head{Name: "a"}, map[string]any{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := New(table).Add(Head{Name: "b"}, map[string]any{}); !errors.Is(err, ErrFull) {
+		t.Error(err)
 	}
 }
 

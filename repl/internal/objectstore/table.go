@@ -13,6 +13,7 @@ type Table struct {
 	values  []any // the texts as values, so that decoding allocates nothing
 	files   []string
 	fileNos map[string]uint32
+	bytes   int // of the objects of all stores, approximately
 	// seen holds the hashes of strings that occurred once.
 	seen []uint64
 	seed maphash.Seed
@@ -67,11 +68,15 @@ func (t *Table) shared(s string) string {
 	return strings.Clone(s)
 }
 
+// Bytes returns the approximate memory of the objects in all stores with this table.
+func (t *Table) Bytes() int { return t.bytes }
+
 // fileNumber returns the number of a file name.
 func (t *Table) fileNumber(name string) uint32 {
 	n, ok := t.fileNos[name]
 	if !ok {
 		n = uint32(len(t.files))
+		t.bytes += 2 * (len(name) + headBytes)
 		name = strings.Clone(name)
 		t.files, t.fileNos[name] = append(t.files, name), n
 	}
