@@ -174,7 +174,7 @@ func (c *collection) name(i int, namespaced bool) string {
 	return shortened(name)
 }
 
-// names returns the first names of a list of objects, of which there are n.
+// names returns the first names of n objects.
 func (s *Session) names(c *collection, objects []int32, n int) string {
 	var out []string
 	namespaced := s.state.crd.engine.Namespaced()

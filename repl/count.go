@@ -13,8 +13,8 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// How it works: to count what rules do to the objects of the collection, the CRD is compiled with only these
-// rules, and each object is prepared and passed to them. The counts are cached by the rule, its path, and
+// How it works: to count the objects that rules reject, the CRD is compiled with only these rules, and each
+// object of the collection is prepared and passed to them. The counts are cached by the rule, its path, and
 // the rest of the CRD, so after an edit only the changed rule runs again. Each rule is counted as if
 // it were alone: it has the whole budget of an object, and the object may be otherwise invalid.
 
@@ -30,7 +30,7 @@ type ruleKey struct {
 // maxCounts limits the number of rules whose counts are cached.
 const maxCounts = 1000
 
-// A ruleCount holds what a rule does to the objects of a collection.
+// A ruleCount holds the results of a rule for the objects of a collection.
 type ruleCount struct {
 	// objects is the number of objects of the version in use. Others are of another version.
 	objects, others int

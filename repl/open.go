@@ -114,10 +114,10 @@ func (o *sorter) sortedKinds() []schema.GroupKind {
 	return kinds
 }
 
-// Open loads in, and sorts what the files and folders of in.Paths hold: CRDs, objects, policies with their
+// Open loads in, and sorts the documents in the files and folders of in.Paths: CRDs, objects, policies with their
 // params, and suites of celadon test. If there are several CRDs, it loads the first with objects. A single
 // object becomes the current object. Several become the collection, and the first of them is current. OldPath
-// is read here, unless Olds is set. loaded describes what was found. many is set if it is a collection.
+// is read here, unless Olds is set. loaded describes the result. many is set if it is a collection.
 // Open cannot be undone.
 func (s *Session) Open(ctx context.Context, in Inputs) (loaded string, many bool, err error) {
 	o := &sorter{named: in.Paths, table: objectstore.NewTable(), objects: map[schema.GroupKind]*sorted{}}

@@ -20,7 +20,7 @@ const (
 	objectMemory = 1200
 )
 
-// TestShellMemory counts what a rule does to many objects. With CELADON_SHELL=long, it uses more of them.
+// TestShellMemory counts the objects that a rule rejects. With CELADON_SHELL=long, it uses more objects.
 func TestShellMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

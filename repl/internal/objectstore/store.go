@@ -49,7 +49,7 @@ type head struct {
 // MaxBytes limits the memory of all stores with the same table.
 const MaxBytes = 2 << 30
 
-// ErrFull is returned by Add if there is no room for more objects.
+// ErrFull is returned by Add if the objects take more than MaxBytes.
 var ErrFull = errors.New("too many objects: they would take over 2 GiB of memory")
 
 // headBytes is the approximate memory for the identity of an object.
