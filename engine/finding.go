@@ -40,6 +40,7 @@ const (
 // stop reports the error that ends all evaluation.
 func (r *run) stop(rule *compiledRule, err *field.Error) {
 	r.report(rule, err)
+	r.tally.stopped(rule)
 	r.budget = -1
 }
 

@@ -130,8 +130,33 @@ func (p *Prepared) RunRules(ctx context.Context) (results []RuleResult, err erro
 		}
 	}()
 	tally := newTally()
-	run := p.version.rules().run(ctx, p.limits.PerObject, tally)
+	run, err := p.run(ctx, tally)
 	defer run.done()
+	if err != nil && run.unknown == nil {
+		return nil, err
+	}
+	return tally.results(), err
+}
+
+// RuleCauses runs all rules, even if the object is otherwise invalid, and returns the reasons for which
+// they reject it. The error is as for RunRules.
+func (p *Prepared) RuleCauses(ctx context.Context) (causes []Cause, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			causes, err = nil, bug(r)
+		}
+	}()
+	run, err := p.run(ctx, nil)
+	defer run.done()
+	if err != nil && run.unknown == nil {
+		return nil, err
+	}
+	return p.version.rules().server.causes(run.findings), err
+}
+
+// run runs all rules. The caller must call done on the result.
+func (p *Prepared) run(ctx context.Context, t *tally) (*run, error) {
+	run := p.version.rules().run(ctx, p.limits.PerObject, t)
 	run.warn = func(string) {} // the tally records ratcheted errors
 	run.unratcheted = p.unratcheted
 	var old any
@@ -139,16 +164,17 @@ func (p *Prepared) RunRules(ctx context.Context) (results []RuleResult, err erro
 		old = p.old
 	}
 	run.root(nil, p.self, old)
-	if err := ctx.Err(); err != nil {
-		return nil, err
+	switch {
+	case ctx.Err() != nil:
+		run.unknown = nil
+		return run, ctx.Err()
+	case run.bug != nil:
+		run.unknown = nil
+		return run, run.bug
+	case run.unknown != nil:
+		return run, run.unknown
 	}
-	if run.bug != nil {
-		return nil, run.bug
-	}
-	if run.unknown != nil {
-		return tally.results(), run.unknown
-	}
-	return tally.results(), nil
+	return run, nil
 }
 
 // Values returns the value at a path from the root. before is the value that the API server would

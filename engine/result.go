@@ -153,6 +153,13 @@ type RuleResult struct {
 	Runs int
 	// Failed is the number of evaluations that were false or failed.
 	Failed int
+	// Errors is the number of evaluations in Failed that failed, and Ratcheted the number of those that
+	// only cause a warning, because the update does not change the value.
+	Errors, Ratcheted int
+	// Undecided is the number of evaluations that would exceed the work limit. They are not in Failed.
+	Undecided int
+	// OverBudget is set if the rule ended the evaluation because its cost exceeded a limit.
+	OverBudget bool
 	// Cost is the cost of all evaluations in CEL cost units, including those of messageExpression.
 	Cost int64
 }

@@ -29,12 +29,12 @@ func (r *Request) tally() *tally {
 	return t
 }
 
-// reportRun reports the current run, which has ended, to observe.
+// reportRun ends the current run and reports it to observe.
 func (t *tally) reportRun() {
 	if t.observe != nil && t.at.Rule != nil {
 		t.observe(t.at)
-		t.at = RuleRun{}
 	}
+	t.at = RuleRun{}
 }
 
 func (t *tally) of(r *compiledRule) *RuleResult {
@@ -58,6 +58,9 @@ func (t *tally) ran(p *run, r *compiledRule, at *ruleTarget, out *eval.Outcome) 
 		res := t.of(r)
 		res.Runs++
 		res.Cost += int64(out.Cost)
+		if t.at.Outcome == Undecided {
+			res.Undecided++
+		}
 	}
 }
 
@@ -87,16 +90,32 @@ func (t *tally) failed(r *compiledRule) {
 	if t.at.Outcome == Passed {
 		t.at.Outcome = Failed // the budget ran out
 	}
-	if t.byRule != nil {
-		t.of(r).Failed++
+	if t.byRule == nil {
+		return
+	}
+	res := t.of(r)
+	res.Failed++
+	if t.at.Outcome == Failed {
+		res.Errors++
+	}
+}
+
+// stopped records that the cost of the rule exceeded a limit.
+func (t *tally) stopped(r *compiledRule) {
+	if t != nil && r != nil && t.byRule != nil {
+		t.of(r).OverBudget = true
 	}
 }
 
 // ratcheted records that the rule failed and that the server only warns.
 func (t *tally) ratcheted(r *compiledRule) {
 	t.failed(r)
-	if t != nil {
-		t.at.Outcome = Ratcheted
+	if t == nil {
+		return
+	}
+	t.at.Outcome = Ratcheted
+	if r != nil && t.byRule != nil {
+		t.of(r).Ratcheted++
 	}
 }
 

@@ -26,7 +26,7 @@ type command struct {
 
 // commands returns all commands in the order of :help.
 func commands() []command {
-	return slices.Concat(lookCommands(), objectCommands(), ruleCommands(), sessionCommands())
+	return slices.Concat(lookCommands(), objectCommands(), manyCommands(), ruleCommands(), sessionCommands())
 }
 
 func lookCommands() []command {
@@ -60,9 +60,19 @@ func objectCommands() []command {
 	}
 }
 
+func manyCommands() []command {
+	return []command{
+		{name: "objects", args: "[PATH…|--cluster [-n NS]|-]", help: "load many objects, or describe them; - drops them", run: objects, complete: completeObjects},
+		{name: "object", args: "NAME", help: "make one of the objects current, by NAME or NAMESPACE/NAME", run: objectCommand, complete: completeObject},
+		{name: "each", args: "EXPR [where EXPR]", help: "print a value for each of the objects", run: each, expression: true, complete: completeEach},
+		{name: "count", args: "EXPR", help: "count the objects for which an expression is true, is false, or fails", run: countCommand, expression: true, complete: completeExpression},
+		{name: "distinct", args: "EXPR", help: "count the distinct values of an expression in the objects", run: distinct, expression: true, complete: completeExpression},
+	}
+}
+
 func ruleCommands() []command {
 	return []command{
-		{name: "rules", args: "[all|N]", help: "list the rules here, or all, with verdict, cost, and headroom; N shows one in full", run: rules, complete: completeWords(func(s *Session) []string { return append(s.ruleNumbers(), "all") })},
+		{name: "rules", args: "[all|N [--rejected]]", help: "list the rules here, or all, with verdict, cost, and headroom; N shows one in full, or the objects that it rejects", run: rules, complete: completeRules},
 		{name: "find", args: "[N] [WANT|use]", help: "find an object that a rule rejects, or with the outcome WANT: accepted, error, or budget; use makes it the object", run: findWitness, complete: completeNumbered(completeWords(func(*Session) []string { return append(slices.Clone(wants), useFound) }))},
 		{name: "add", args: "RULE", help: "add a rule here", run: addCommand, expression: true, complete: completeExpression},
 		{name: "edit", args: "[N] [RULE]", help: "replace a rule; without RULE, edit rule N in $EDITOR or in the next line; without N, edit the last expression in $EDITOR", run: edit, expression: true, complete: completeNumbered(completeExpression)},

@@ -11,6 +11,8 @@
 //
 // [Session.Do] executes a line. [Session.Eval] evaluates an expression and returns its value, type,
 // cost, and estimate. [Session.Complete] returns completions at a position in a line.
+// [Session.Open] sorts the content of files, and [Session.Evaluator] evaluates an expression over many
+// objects.
 package repl
 
 // How it works: a Session has a current state. A command builds the next state and commits it; if

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/engine"
@@ -26,11 +27,31 @@ type Document struct {
 	JSON []byte
 }
 
+// An Input is a document that a Host read.
+type Input struct {
+	// File is the file name as the user wrote it, and Line the line where the object begins, or 0.
+	File string
+	Line int
+	// Object is the decoded object. It is nil if Err is set.
+	Object map[string]any
+	Err    error
+	// Ignored is set for a document that is never sent to a server, such as a patch or a suite.
+	Ignored bool
+	// Document returns the object with its source. It must be called before take returns.
+	Document func() (Document, error)
+}
+
 // Host provides a session's access to files and other services. A command that needs a function
 // that is nil returns an error.
 type Host struct {
 	// Load reads all documents in a file or folder.
 	Load func(path string) ([]Document, error)
+	// Read reads the documents in files and folders and calls take for each, in order. A path that cannot
+	// be read is a document with an error. Read returns the error of take or of ctx.
+	Read func(ctx context.Context, paths []string, take func(*Input) error) error
+	// ReadCluster is like Read for the objects that a CRD defines in a cluster, in a namespace or in all
+	// namespaces. It returns the name of the cluster.
+	ReadCluster func(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, namespace string, take func(*Input) error) (cluster string, err error)
 	// Save writes a CRD and returns the name of the file. If SaveRequest.File is another name for
 	// the document's own file, that is Document.File.
 	Save func(SaveRequest) (file string, err error)

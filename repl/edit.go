@@ -54,7 +54,7 @@ func edit(ctx context.Context, s *Session, arg string) (string, error) {
 
 // newRule returns the listing of rule n and its lints after the rule was added or replaced.
 func (s *Session) newRule(ctx context.Context, n int) (string, error) {
-	text, err := s.oneRule(n)
+	text, err := s.oneRule(ctx, n)
 	if err != nil {
 		return "", err
 	}
@@ -86,7 +86,7 @@ func drop(_ context.Context, s *Session, arg string) (string, error) {
 
 // setPart returns the command that sets or removes a field of a rule.
 func setPart(field string) func(context.Context, *Session, string) (string, error) {
-	return func(_ context.Context, s *Session, arg string) (string, error) {
+	return func(ctx context.Context, s *Session, arg string) (string, error) {
 		n, value, err := s.target(arg)
 		if err != nil {
 			return "", err
@@ -104,7 +104,7 @@ func setPart(field string) func(context.Context, *Session, string) (string, erro
 		if err := s.editRule(e); err != nil {
 			return "", err
 		}
-		return s.oneRule(n)
+		return s.oneRule(ctx, n)
 	}
 }
 
@@ -226,8 +226,13 @@ func (s *Session) newlyBroken(c *crd, e ruleEdit) error {
 }
 
 // oneRule returns the listing of rule n after an edit.
-func (s *Session) oneRule(n int) (string, error) {
-	ran, err := s.run(context.Background())
+func (s *Session) oneRule(ctx context.Context, n int) (string, error) {
+	ran, err := s.run(ctx, s.ruleAt(n))
+	stopped := ""
+	if err != nil { // the rule has changed, so an interruption is not a failure
+		stopped = "the objects were not counted: run :rules to count them\n"
+		ran, err = s.run(context.Background(), nil)
+	}
 	if err != nil {
 		return "", err
 	}
@@ -241,7 +246,7 @@ func (s *Session) oneRule(n int) (string, error) {
 		}
 	}
 	costly := slices.ContainsFunc(rows, func(row []string) bool { return row[1] == tooExpensive })
-	return (&listing{rows: rows, costly: costly}).text(s, s.Width) + s.requirementHints(n), nil
+	return (&listing{rows: rows, costly: costly}).text(s, s.Width) + stopped + s.requirementHints(n), nil
 }
 
 // requirementHints returns hints on what rule n still requires before an API server accepts it.

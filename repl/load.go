@@ -29,12 +29,18 @@ func load(_ context.Context, s *Session, arg string) (string, error) {
 	if c.file == "" {
 		return "", errors.New("no file given: use :load [crd|object|old|policy] FILE")
 	}
+	if doc, ok := s.crdNamed(c.file); ok && c.kind == "crd" {
+		return "", s.replaceCRD(doc)
+	}
 	docs, err := s.host.Load(c.file)
 	if err != nil {
 		return "", err
 	}
 	if c.kind == "" {
 		c.kind = kindOf(docs)
+	}
+	if err := c.mismatch(docs); err != nil {
+		return "", err
 	}
 	if c.kind == "policy" {
 		problems, err := s.LoadPolicies(docs)
@@ -52,14 +58,51 @@ func load(_ context.Context, s *Session, arg string) (string, error) {
 	}
 	switch c.kind {
 	case "crd":
-		if s.Unsaved() {
-			return "", errors.New("unsaved rules would be lost: run :save or :undo first")
-		}
-		return "", s.LoadCRD(doc)
+		return "", s.replaceCRD(doc)
 	case "old":
 		return "", s.LoadOld(doc)
 	}
 	return "", s.LoadObject(doc)
+}
+
+// replaceCRD makes doc the session's CRD, unless unsaved rules would be lost.
+func (s *Session) replaceCRD(doc Document) error {
+	if s.Unsaved() {
+		return errors.New("unsaved rules would be lost: run :save or :undo first")
+	}
+	return s.LoadCRD(doc)
+}
+
+// mismatch returns an error if a file holds documents, but none of the kind that is loaded from it.
+func (c *choice) mismatch(docs []Document) error {
+	isCRD := func(doc Document) bool { return doc.isCRD() }
+	crds := slices.ContainsFunc(docs, isCRD)
+	wantCRD := c.kind == "crd"
+	if len(docs) == 0 || c.kind == "policy" || wantCRD && crds || !wantCRD && slices.ContainsFunc(docs, func(doc Document) bool { return !doc.isCRD() }) {
+		return nil
+	}
+	want, other := "an object", "crd"
+	if wantCRD {
+		want, other = "a CRD", kindOf(docs)
+	}
+	held := phrase.Count(len(docs), "object")
+	switch {
+	case crds && len(docs) == 1:
+		held = "a CRD"
+	case crds:
+		held = phrase.Count(len(docs), "CRD")
+	case len(docs) == 1 && docs[0].Kind() != "":
+		held = article(docs[0].Kind())
+	}
+	return fmt.Errorf("%s holds %s, not %s: use :load %s %s", c.file, held, want, other, c.file)
+}
+
+// article returns a kind with an indefinite article.
+func article(kind string) string {
+	if strings.ContainsRune("AEIOU", rune(kind[0])) {
+		return "an " + termwidth.Cut(kind, maxValue)
+	}
+	return "a " + termwidth.Cut(kind, maxValue)
 }
 
 // kindOf returns the kind of file that docs form.

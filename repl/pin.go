@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -197,12 +198,19 @@ func pinsCommand(ctx context.Context, s *Session, arg string) (string, error) {
 		return "", errNoFiles
 	case arg != "":
 		before := s.pins
+		text, err := s.host.ReadText(arg)
+		if err != nil {
+			return "", err
+		}
+		if suite := ruletest.Parse(arg, 1, text); !s.isTestedBy(suite) {
+			return "", fmt.Errorf("%s tests another CRD: %s", arg, cmp.Or(suite.CRDName, suite.CRDPath, suite.Kind.String()))
+		}
 		s.addSuite(arg)
-		text, err := s.pinList(ctx)
+		list, err := s.pinList(ctx)
 		if err != nil {
 			s.pins = before
 		}
-		return text, err
+		return list, err
 	case len(s.pins.files) == 0:
 		return "", errors.New("no suite is pinned: run :pin to add the object to a suite, or :pins SUITE")
 	}
@@ -233,6 +241,9 @@ func (s *Session) runPins(ctx context.Context, each func(file string, c *ruletes
 			return 0, 0, err
 		}
 		suite := ruletest.Parse(file, 1, text)
+		if !s.isTestedBy(suite) {
+			continue
+		}
 		if len(suite.Problems) > 0 {
 			return 0, 0, fmt.Errorf("%s:%d: %s", file, suite.Problems[0].Line, suite.Problems[0].Message)
 		}
@@ -253,6 +264,22 @@ func (s *Session) runPins(ctx context.Context, each func(file string, c *ruletes
 		}
 	}
 	return passed, total, nil
+}
+
+// isTestedBy reports whether a suite tests the session's CRD, or names no CRD.
+func (s *Session) isTestedBy(suite *ruletest.Suite) bool {
+	c := s.state.crd
+	switch {
+	case suite.CRDName != "":
+		return suite.CRDName == c.def.Name
+	case suite.CRDPath != "" && suite.CRDPath != c.def.Name:
+		crd := filepath.Join(filepath.Dir(suite.File), filepath.FromSlash(suite.CRDPath))
+		rel, err := filepath.Rel(crd, c.doc.File)
+		return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+	case suite.CRDPath == "" && suite.Kind.Kind != "":
+		return suite.Kind == c.engine.GroupKind()
+	}
+	return true
 }
 
 // pinChanges runs the pinned suites after a change of the CRD, and returns the cases whose outcome

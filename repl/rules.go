@@ -43,24 +43,40 @@ func rules(ctx context.Context, s *Session, arg string) (string, error) {
 	if s.state.crd == nil {
 		return "", errNoCRD
 	}
-	ran, err := s.run(ctx)
-	if err != nil {
-		return "", err
-	}
 	switch arg {
 	case "":
+		ran, err := s.run(ctx, s.rulesOf(s.state.location))
+		if err != nil {
+			return "", err
+		}
 		return s.rulesAt(s.state.location, ran, true).text(s, s.Width), nil
 	case "all":
-		return s.rulesAll(ran)
+		return s.rulesAll(ctx)
 	}
-	if _, ok := ruleNumber(arg); !ok {
-		return "", fmt.Errorf(":rules %s: want all, a number, or no argument", arg)
+	number, rejected := strings.CutSuffix(arg, " "+rejectedFlag)
+	if _, ok := ruleNumber(number); !ok {
+		return "", fmt.Errorf(":rules %s: want all, a number, a number with %s, or no argument", arg, rejectedFlag)
 	}
-	n, err := s.numbered(arg)
+	n, err := s.numbered(number)
+	switch {
+	case err != nil:
+		return "", err
+	case rejected:
+		return s.rejectedBy(ctx, n)
+	}
+	ran, err := s.run(ctx, s.ruleAt(n))
 	if err != nil {
 		return "", err
 	}
 	return s.wholeRule(n, ran)
+}
+
+// rejectedFlag is the argument of :rules that lists the objects that a rule rejects.
+const rejectedFlag = "--rejected"
+
+// ruleAt returns rule n at the session's path, or nothing if it does not compile.
+func (s *Session) ruleAt(n int) []countedRule {
+	return slices.DeleteFunc(s.rulesOf(s.state.location), func(r countedRule) bool { return r.index != n })
 }
 
 // wholeRule formats rule n with all of its fields, untruncated.
@@ -69,30 +85,41 @@ func (s *Session) wholeRule(n int, ran verdicts) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	ref := engine.RuleRef{Path: s.state.location.pattern(), Index: n}
+	counts := strings.Join(s.countLines(ran.counts[ref]), "\n")
+	ran.counts = nil
 	l := s.rulesAt(s.state.location, ran, false)
 	l.rows, l.costly = l.rows[n:n+1], false
 	l.rows[0] = l.rows[0][:len(l.rows[0])-1]
-	return l.text(s, s.Width) + indent(printable(string(text))), nil
+	return l.text(s, s.Width) + indent(counts) + indent(printable(string(text))), nil
 }
 
-// verdicts holds the result of each rule for the loaded object.
-type verdicts map[engine.RuleRef]engine.RuleResult
+// verdicts holds the result of each rule, by its path and index.
+type verdicts struct {
+	// ran holds the results for the loaded object.
+	ran map[engine.RuleRef]engine.RuleResult
+	// counts holds the results for the collection.
+	counts map[engine.RuleRef]*ruleCount
+}
 
-func (s *Session) run(ctx context.Context) (verdicts, error) {
-	st := s.state
-	seen := st.here()
+// run runs all rules for the loaded object, and the given rules for the collection.
+func (s *Session) run(ctx context.Context, counted []countedRule) (v verdicts, err error) {
+	if v.counts, err = s.countRules(ctx, counted); err != nil {
+		return v, err
+	}
+	seen := s.state.here()
 	if seen == nil {
-		return nil, nil
+		return v, nil
 	}
 	results, err := seen.RunRules(ctx)
 	if err != nil {
-		return nil, err
+		return v, err
 	}
-	ran := verdicts{}
+	v.ran = map[engine.RuleRef]engine.RuleResult{}
 	for _, r := range results {
-		ran[engine.RuleRef{Path: r.Path, Index: r.Index}] = r
+		v.ran[engine.RuleRef{Path: r.Path, Index: r.Index}] = r
 	}
-	return ran, nil
+	return v, nil
 }
 
 // A listing is a table of rules with their costs.
@@ -128,10 +155,11 @@ func (s *Session) rulesAt(p *location, ran verdicts, parts bool) *listing {
 	}
 	limit := uint64(s.limits.WithDefaults().EstimatedPerRule)
 	for i, rule := range node.XValidations {
-		result, did := ran[engine.RuleRef{Path: p.pattern(), Index: i}]
+		ref := engine.RuleRef{Path: p.pattern(), Index: i}
+		result, did := ran.ran[ref]
 		verdict, spent := s.verdict(result)
 		if obj := s.state.visible(s.state.object); obj != nil && !did {
-			verdict = "did not run: " + s.whyNot(p, &rule, obj, ran)
+			verdict = "did not run: " + s.whyNot(p, &rule, obj, ran.ran)
 		}
 		most, headroom := "-", "-"
 		if x, err := p.compile(rule.Rule, rule.OptionalOldSelf); err != nil {
@@ -146,6 +174,9 @@ func (s *Session) rulesAt(p *location, ran verdicts, parts bool) *listing {
 			}
 		}
 		l.rows = append(l.rows, []string{strconv.Itoa(i), verdict, spent, most, headroom, lex.Flat(rule.Rule)})
+		for _, line := range s.countLines(ran.counts[ref]) {
+			l.rows = append(l.rows, []string{"", "", "", "", "", "  " + line})
+		}
 		if parts {
 			for _, part := range partsOf(&rule) {
 				l.rows = append(l.rows, []string{"", "", "", "", "", "  " + part})
@@ -168,14 +199,37 @@ func (s *Session) verdict(r engine.RuleResult) (verdict, spent string) {
 		return "-", "-"
 	case r.Failed == 0:
 		return "ok", strconv.FormatInt(r.Cost, 10)
-	case r.Runs > 1:
-		return fmt.Sprintf("fails %d of %d", r.Failed, r.Runs), strconv.FormatInt(r.Cost, 10)
 	}
-	return "fails", strconv.FormatInt(r.Cost, 10)
+	return failure(&r), strconv.FormatInt(r.Cost, 10)
+}
+
+// failure describes the result of a rule that was false or failed: "fails" means false.
+func failure(r *engine.RuleResult) string {
+	n, errs := r.Failed-r.Errors, r.Errors
+	var parts []string
+	for _, part := range []struct {
+		n    int
+		text string
+	}{{n, "fails"}, {errs, "error"}} {
+		switch {
+		case part.n > 0 && r.Runs > 1:
+			parts = append(parts, fmt.Sprintf("%s %d", part.text, part.n))
+		case part.n > 0:
+			parts = append(parts, part.text)
+		}
+	}
+	text := strings.Join(parts, ", ")
+	if r.Runs > 1 {
+		text += fmt.Sprintf(" of %d", r.Runs)
+	}
+	if r.OverBudget {
+		text += " (cost limit)"
+	}
+	return text
 }
 
 // whyNot returns the reason why a rule at p did not run for the object.
-func (s *Session) whyNot(p *location, rule *apiextensionsv1.ValidationRule, obj map[string]any, ran verdicts) string {
+func (s *Session) whyNot(p *location, rule *apiextensionsv1.ValidationRule, obj map[string]any, ran map[engine.RuleRef]engine.RuleResult) string {
 	spent := int64(0)
 	for _, r := range ran {
 		spent += r.Cost
@@ -243,15 +297,23 @@ func partsOf(r *apiextensionsv1.ValidationRule) []string {
 }
 
 // rulesAll lists all rules of the version, grouped by path.
-func (s *Session) rulesAll(ran verdicts) (string, error) {
+func (s *Session) rulesAll(ctx context.Context) (string, error) {
 	var b strings.Builder
 	total, costly := uint64(0), false
 	st := s.state
+	var locations []*location
 	for _, path := range rulePaths(st.crd.schema(st.version), nil) {
 		p, err := newLocation(st.crd, st.version, path, nil)
 		if err != nil {
 			return "", err
 		}
+		locations = append(locations, p)
+	}
+	ran, err := s.run(ctx, s.rulesOf(locations...))
+	if err != nil {
+		return "", err
+	}
+	for _, p := range locations {
 		l := s.rulesAt(p, ran, false)
 		total, costly = cost.Add(total, l.total), costly || l.costly
 		l.costly = false // reported once

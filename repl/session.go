@@ -63,6 +63,11 @@ type Session struct {
 	pins                    pins
 	watch                   watch
 	reading                 int // number of files that :read is reading
+	// collection holds many objects besides the current object, or is nil. olds holds their old versions.
+	collection *collection
+	olds       *oldVersions
+	// crds are the CRDs that Open found.
+	crds []Document
 	// Width is the number of columns available for replies. 0 means unlimited.
 	Width int
 }

@@ -17,6 +17,8 @@ type Inputs struct {
 	CRDPath, ObjectPath, OldPath string
 	// Name selects among several objects of a kind, as NAME or NAMESPACE/NAME.
 	Name string
+	// Paths are files and folders whose documents Open sorts by content.
+	Paths []string
 }
 
 // Start loads the session's first CRD and objects. If in has several, it selects the object whose
@@ -56,17 +58,25 @@ func (s *Session) Start(in Inputs) error {
 		c.kinds = kinds[i : i+1]
 	}
 	if in.OldPath != "" {
-		c.kind, c.file = "old", in.OldPath
-		old, err := c.from(in.Olds)
-		if err != nil {
-			return err
-		}
-		if err := s.LoadOld(old); err != nil {
+		if err := s.startOld(in, c); err != nil {
 			return err
 		}
 	}
 	s.past = nil
 	return nil
+}
+
+// startOld loads the old version of the object, and keeps several old objects for :objects.
+func (s *Session) startOld(in Inputs, c choice) error {
+	if err := s.keepOlds(in); err != nil || in.ObjectPath == "" && s.olds != nil {
+		return err
+	}
+	c.kind, c.file = "old", in.OldPath
+	old, err := c.from(in.Olds)
+	if err != nil {
+		return err
+	}
+	return s.LoadOld(old)
 }
 
 // definedIn returns the CRDs among docs and the kinds that they define.
@@ -102,3 +112,6 @@ func (s *Session) Go(version, path string) error {
 	_, err := cd(context.Background(), s, path)
 	return err
 }
+
+// Definitions returns the CRDs among docs, and the kinds that they define.
+func Definitions(docs []Document) (kinds []schema.GroupKind, crds []Document) { return definedIn(docs) }

@@ -16,21 +16,26 @@ const evalHelp = `Eval evaluates an expression as a rule of the CRD would be eva
 object, or its value at --at, and oldSelf is the old value. Eval prints the result;
 with -o json, also its type, cost, and cost estimate.
 
-If a file holds several objects, eval uses the one of the CRD's kind; use --name to
-choose among several.
+Eval uses the objects of the CRD's kind. If there are several, for example in a folder, it
+prints a line for each; use --name to choose one. Self is each element of a list or map if
+--at has [*]. With --cluster and --crd, and without --object, eval reads all objects of the
+kind from a cluster. -o json then prints JSON lines with the identity of each object, and
+-o csv has a header. In CSV, an apostrophe precedes text that could be a formula.
 
-Exit codes: 0 evaluated, 1 with --exit-status if the value is false, 2 usage error,
-unreadable input, or no value, 3 internal error, 130 interrupted.`
+Exit codes: 0 evaluated, 1 with --exit-status if a value is false, 2 usage error,
+unreadable input, or no value for some object, 3 internal error, 130 interrupted.`
 
 const evalExamples = `  celadon eval --crd crd.yaml --object obj.yaml 'self.spec.replicas > 1'
   celadon eval --cluster -n default --object crontab/nightly 'self.spec.replicas > 1'
-  celadon eval --crd crd.yaml --object obj.yaml --at 'spec.env[0]' --exit-status "self.name != ''"`
+  celadon eval --crd crd.yaml --object obj.yaml --at 'spec.env[0]' --exit-status "self.name != ''"
+  celadon eval --crd crd.yaml --object objects/ -o csv self.spec.replicas
+  celadon eval --cluster --crd crd.yaml --exit-status 'self.spec.replicas < 100'`
 
 func evalCommand(s command.Streams) *cobra.Command {
 	var o repl.EvalOptions
 	cmd := &cobra.Command{
-		Use:     "eval --crd PATH [--object FILE] [--old FILE] [--at PATH] EXPR",
-		Short:   "Evaluate a CEL expression over an object, with self as its CRD declares it",
+		Use:     "eval --crd PATH [--object PATH...] [--old PATH] [--at PATH] EXPR",
+		Short:   "Evaluate a CEL expression over objects, with self as their CRD declares it",
 		Long:    evalHelp,
 		Example: evalExamples,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -52,7 +57,7 @@ func evalCommand(s command.Streams) *cobra.Command {
 	}
 	o.Flags(cmd.Flags())
 	command.Operands(cmd, false, "crd", "object", "old", "config")
-	command.Values(cmd, "output", "text", "json")
+	command.Values(cmd, "output", "text", "json", "table", "csv")
 	repl.CompleteInputs(cmd, s, &o.Inputs)
 	cluster.Complete(cmd)
 	repl.CompletePaths(cmd, s, &o)

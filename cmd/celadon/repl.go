@@ -13,24 +13,32 @@ estimated cost, and actual cost; self is the object, or the value selected with 
 Commands edit the object and the rules, and write the rules back into the CRD without
 changing the rest of the file; :help lists the commands.
 
-If a file holds several objects, repl uses the one of the CRD's kind; use --name to
-choose among several.
+PATHs are files, folders, or - for standard input. Repl sorts what they hold by content:
+CRDs, objects, admission policies, and suites of celadon test. If there are several
+objects of the CRD's kind, all are loaded, and the first is the current object; :rules
+then counts the objects that each rule rejects. Old objects are read only from --old.
+
+If FILE of --object holds several objects, repl uses the one of the CRD's kind; use
+--name to choose among several.
 
 Repl reads a terminal or a pipe. It ends at :quit or at the end of input.`
 
-const replExamples = `  celadon repl --crd crd.yaml --object obj.yaml
+const replExamples = `  celadon repl crd.yaml obj.yaml
+  celadon repl config/
+  celadon repl crd.yaml objects/ --old main/objects/
+  celadon repl --crd crd.yaml --object obj.yaml
   celadon repl --cluster -n default --object crontab/nightly
-  echo 'self.spec.replicas > 1' | celadon repl --crd crd.yaml --object obj.yaml`
+  echo 'self.spec.replicas > 1' | celadon repl crd.yaml obj.yaml`
 
 func replCommand(s command.Streams) *cobra.Command {
 	var o repl.Options
 	cmd := &cobra.Command{
-		Use:     "repl [--crd PATH] [--object FILE] [--old FILE]",
+		Use:     "repl [PATH...] [--crd PATH] [--object FILE] [--old PATH]",
 		Short:   "Develop CEL rules interactively, with values, types, and costs",
 		Long:    replHelp,
 		Example: replExamples,
-		Args:    command.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, paths []string) error {
+			o.Paths = paths
 			o.Config.NoTree = o.Cluster.On
 			if _, err := o.Config.Defaults(cmd, s.Stderr); err != nil {
 				return err
@@ -39,7 +47,7 @@ func replCommand(s command.Streams) *cobra.Command {
 		},
 	}
 	o.Flags(cmd.Flags())
-	command.Operands(cmd, false, "crd", "object", "old", "config")
+	command.Operands(cmd, true, "crd", "object", "old", "config")
 	repl.CompleteInputs(cmd, s, &o.Inputs)
 	cluster.Complete(cmd)
 	return cmd

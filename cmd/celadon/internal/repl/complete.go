@@ -19,6 +19,7 @@ func CompleteInputs(cmd *cobra.Command, s command.Streams, in *Inputs) {
 	command.Values(cmd, "kube-version", versions...)
 	command.Values(cmd, "subresource", "status")
 	complete(cmd, "name", func(string) ([]string, cobra.ShellCompDirective) {
+		in.useFirst()
 		if in.Object == "-" || in.Cluster.On {
 			return nil, cobra.ShellCompDirectiveNoFileComp // standard input and clusters are not read for completion
 		}
@@ -33,10 +34,11 @@ func CompleteInputs(cmd *cobra.Command, s command.Streams, in *Inputs) {
 // CompletePaths completes versions and paths from the CRD that the command line names.
 func CompletePaths(cmd *cobra.Command, s command.Streams, o *EvalOptions) {
 	session := func() *repl.Session {
+		o.useFirst()
 		if o.Cluster.On || o.CRD == "" || o.CRD == "-" || o.Object == "-" || o.Old == "-" {
 			return nil
 		}
-		opened, err := (&host{s, o.given}).session(cmd.Context(), &o.Inputs, cost.Limits{})
+		opened, _, err := (&host{s, o.given}).session(cmd.Context(), &o.Inputs, cost.Limits{})
 		if err != nil {
 			return nil
 		}
@@ -63,6 +65,13 @@ func CompletePaths(cmd *cobra.Command, s command.Streams, o *EvalOptions) {
 	complete(cmd, "at", func(typed string) ([]string, cobra.ShellCompDirective) {
 		return fits(":cd ")(typed), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	})
+}
+
+// useFirst sets Object for completion. Flags may have been parsed twice.
+func (in *Inputs) useFirst() {
+	if len(in.Objects) > 0 {
+		in.Object = in.Objects[0]
+	}
 }
 
 func complete(cmd *cobra.Command, flag string, with func(typed string) ([]string, cobra.ShellCompDirective)) {

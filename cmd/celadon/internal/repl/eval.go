@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -32,9 +33,10 @@ type EvalOptions struct {
 // Flags adds the flags of celadon eval to f.
 func (o *EvalOptions) Flags(f *pflag.FlagSet) {
 	o.flags(f)
-	f.StringVar(&o.At, "at", "", "`PATH` of self, such as spec.env[0]")
+	f.StringArrayVar(&o.Objects, "object", nil, "read the object, or objects, from `PATH`: a file, a folder, or -; repeatable")
+	f.StringVar(&o.At, "at", "", "`PATH` of self, such as spec.env[0], or spec.env[*] for each element in many objects")
 	f.StringVar(&o.Version, "version", "", "the CRD's `VERSION` (default: the object's, or the storage version)")
-	f.StringVarP(&o.Output, "output", "o", "text", "output format: text or json")
+	f.StringVarP(&o.Output, "output", "o", "text", "output format: text, json, table, or csv")
 	f.BoolVar(&o.ExitStatus, "exit-status", false, "exit with 1 if the value is false")
 	o.Config.Add(f)
 }
@@ -48,16 +50,32 @@ type evaluation struct {
 // Eval implements celadon eval.
 func Eval(ctx context.Context, streams command.Streams, o *EvalOptions, src string) error {
 	e := &evaluation{host{streams, o.given}, o}
+	o.setObject()
 	switch {
 	case o.CRD == "" && !o.Cluster.On:
 		return errors.New("no CRD given: use --crd PATH (see celadon eval --help)")
-	case o.Output != "text" && o.Output != "json":
-		return fmt.Errorf("--output %q: want text or json", o.Output)
+	case !slices.Contains(evalOutputs, o.Output):
+		return fmt.Errorf("--output %q: want text, json, table, or csv", o.Output)
 	}
-	s, err := e.session(ctx, &o.Inputs, cost.Limits{})
+	if err := e.checkObjects(); err != nil {
+		return err
+	}
+	if e.mayBeMany() {
+		return e.all(ctx, src)
+	}
+	s, _, err := e.session(ctx, &o.Inputs, cost.Limits{})
 	if err != nil {
 		return err
 	}
+	return e.one(ctx, s, src)
+}
+
+// evalOutputs are the values of --output.
+var evalOutputs = []string{"text", "json", "table", "csv"}
+
+// one evaluates the expression for the session's object.
+func (e *evaluation) one(ctx context.Context, s *repl.Session, src string) error {
+	o := e.EvalOptions
 	if err := s.Go(o.Version, o.At); err != nil {
 		return err
 	}
@@ -108,6 +126,9 @@ func (o *EvalOptions) inFlags(err error) error {
 type evalReport struct {
 	Kind       string `json:"kind"`
 	APIVersion string `json:"apiVersion"`
+	// Object and Path identify the object and the path of self among many objects.
+	Object *objectReport `json:"object,omitempty"`
+	Path   string        `json:"path,omitempty"`
 	// Value is the value as JSON. CEL is the value as a CEL literal.
 	Value json.RawMessage `json:"value,omitempty"`
 	CEL   string          `json:"cel,omitempty"`
@@ -127,6 +148,13 @@ type priceReport struct {
 	Cardinality    uint64         `json:"cardinality"`
 	EstimatedTotal uint64         `json:"estimatedTotal"`
 	Limit          uint64         `json:"limit"`
+}
+
+func priceOf(answer *repl.Answer) *priceReport {
+	return &priceReport{
+		EstimatedCost: estimateReport{answer.Estimate.Min, answer.Estimate.Max},
+		Cardinality:   answer.Occurrences, EstimatedTotal: answer.Total(), Limit: answer.Limit,
+	}
 }
 
 type estimateReport struct {
@@ -150,16 +178,9 @@ func (e *evaluation) printAnswer(answer *repl.Answer) error {
 		_, err := fmt.Fprintln(untrusted.NewWriter(e.Stdout), answer.Value)
 		return err
 	}
-	rep := evalReport{Type: answer.Type, Cost: answer.Cost, priceReport: &priceReport{
-		EstimatedCost: estimateReport{answer.Estimate.Min, answer.Estimate.Max},
-		Cardinality:   answer.Occurrences, EstimatedTotal: answer.Total(), Limit: answer.Limit,
-	}}
-	if answer.Value != nil {
-		var b bytes.Buffer
-		if err := print.Encoder(&b).Encode(answer.Value.JSON()); err != nil {
-			return err
-		}
-		rep.Value, rep.CEL = bytes.TrimSpace(b.Bytes()), answer.Value.String()
+	rep := evalReport{Type: answer.Type, Cost: answer.Cost, priceReport: priceOf(answer)}
+	if err := rep.set(answer.Value); err != nil {
+		return err
 	}
 	if answer.Status != nil {
 		rep.Note = noteText(answer.Status)
@@ -168,6 +189,19 @@ func (e *evaluation) printAnswer(answer *repl.Answer) error {
 		rep.Error = &evalError{Message: answer.Err.Error(), Hint: answer.Hint}
 	}
 	return e.printReport(rep)
+}
+
+// set sets the value of the report, if there is one.
+func (r *evalReport) set(value *repl.Value) error {
+	if value == nil {
+		return nil
+	}
+	var b bytes.Buffer
+	if err := print.Encoder(&b).Encode(value.JSON()); err != nil {
+		return err
+	}
+	r.Value, r.CEL = bytes.TrimSpace(b.Bytes()), value.String()
+	return nil
 }
 
 func (e *evaluation) printReport(rep evalReport) error {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
@@ -25,10 +26,14 @@ type host struct {
 	given *pflag.FlagSet // the command line
 }
 
-func (h *host) ofSession() repl.Host {
+func (h *host) ofSession(in *Inputs) repl.Host {
 	load := func(path string) ([]repl.Document, error) { return h.load(context.Background(), path) }
+	live := func(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, namespace string, take func(*repl.Input) error) (string, error) {
+		return h.readCluster(ctx, in.Cluster, crd, namespace, take)
+	}
 	files := repl.Host{
-		Load: load, Save: saveDocument, Files: filesBelow, Check: checkDocument(""), CheckStatus: checkDocument("status"),
+		Load: load, Read: h.read, ReadCluster: live, Save: saveDocument, Files: filesBelow,
+		Check: checkDocument(""), CheckStatus: checkDocument("status"),
 		ReadText: readText, WriteText: writeText, Stamp: stamp,
 	}
 	if command := editor(); len(command) > 0 && h.onTerminal() {

@@ -17,11 +17,18 @@ func (in *Inputs) check() error {
 	case in.Subresource != "" && in.Subresource != "status":
 		return fmt.Errorf("--subresource %q: want status", in.Subresource)
 	case in.Cluster.On && in.Object == "":
-		return errors.New("--cluster: use --object KIND/NAME")
+		return errors.New("--cluster: use --object KIND/NAME, or :objects --cluster in celadon repl")
 	case in.Cluster.On && in.Name != "":
 		return errors.New("--name: --object KIND/NAME already gives the name: use --namespace instead")
 	}
 	return in.Cluster.Check()
+}
+
+// setObject sets Object if there is one.
+func (in *Inputs) setObject() {
+	if len(in.Objects) == 1 {
+		in.Object = in.Objects[0]
+	}
 }
 
 // liveInputs holds an object of a cluster and its CRD.

@@ -36,6 +36,10 @@ type Options struct {
 // Inputs holds the initial state of a session, for eval and repl.
 type Inputs struct {
 	CRD, Object, Old string
+	// Paths are files and folders that are sorted by content.
+	Paths []string
+	// Objects are the files and folders with objects of celadon eval. Object is the only one.
+	Objects []string
 	// Name selects one of several objects.
 	Name        string
 	KubeVersion string
@@ -49,8 +53,7 @@ type Inputs struct {
 func (in *Inputs) flags(f *pflag.FlagSet) {
 	in.given = f
 	f.StringVar(&in.CRD, "crd", "", "read the CRD from `PATH`: a file, a folder, or -")
-	f.StringVar(&in.Object, "object", "", "read the object from `FILE`")
-	f.StringVar(&in.Old, "old", "", "read the old object from `FILE`")
+	f.StringVar(&in.Old, "old", "", "read the old object, or old objects, from `PATH`")
 	f.StringVar(&in.Name, "name", "", "the object's `NAME`, or NAMESPACE/NAME, if FILE has several of the CRD's kind")
 	f.StringVar(&in.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to write rules for (default: all supported versions)")
 	f.StringVar(&in.Subresource, "subresource", "", "evaluate a write of a subresource: status (default: a write of the object, which does not change the status)")
@@ -60,6 +63,7 @@ func (in *Inputs) flags(f *pflag.FlagSet) {
 // Flags adds the flags of celadon repl to f.
 func (o *Options) Flags(f *pflag.FlagSet) {
 	o.flags(f)
+	f.StringVar(&o.Object, "object", "", "read the object from `FILE`")
 	f.BoolVar(&o.Echo, "echo", false, "print each line of a pipe with its prompt")
 	f.BoolVar(&o.NoHistory, "no-history", false, "do not read or write the history file")
 	o.Config.Add(f)
@@ -68,12 +72,15 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 // Run implements celadon repl.
 func Run(ctx context.Context, streams command.Streams, o *Options) error {
 	h := &host{streams, o.given}
-	s, err := h.session(ctx, &o.Inputs, o.Limits)
+	s, opened, err := h.session(ctx, &o.Inputs, o.Limits)
 	if err != nil {
 		return err
 	}
 	in, closeIn := h.lineReader(s, o)
 	defer closeIn()
+	if _, terminal := in.(*repl.Terminal); terminal || o.Echo || opened.many {
+		fmt.Fprint(h.Stdout, opened.text)
+	}
 	if _, ok := in.(*repl.Terminal); ok {
 		var stop func()
 		ctx, stop = untilTerminated(ctx, closeIn)
@@ -138,50 +145,70 @@ func pager() []string {
 	return strings.Fields(command)
 }
 
+// opened describes the files that a session was opened with.
+type opened struct {
+	text string
+	many bool // the session holds a collection of objects
+}
+
 // session opens a session with the input that the flags name.
-func (h *host) session(ctx context.Context, in *Inputs, limits cost.Limits) (*repl.Session, error) {
+func (h *host) session(ctx context.Context, in *Inputs, limits cost.Limits) (s *repl.Session, o opened, err error) {
+	s, err = h.newSession(in, limits)
+	if err != nil {
+		return nil, o, err
+	}
+	// Loading a large CRD creates much garbage once. Collecting it would delay the prompt.
+	defer gctuning.CollectSeldom(400, math.MaxInt64)()
+	inputs, err := h.inputs(ctx, in)
+	switch {
+	case err != nil:
+		return nil, o, err
+	case len(in.Paths) > 0:
+		o.text, o.many, err = s.Open(ctx, inputs)
+	default:
+		err = s.Start(inputs)
+	}
+	return s, o, err
+}
+
+// newSession returns a session in which nothing is loaded.
+func (h *host) newSession(in *Inputs, limits cost.Limits) (*repl.Session, error) {
 	if _, err := types.ParseVersion(in.KubeVersion); err != nil {
 		return nil, fmt.Errorf("--kube-version: %w", err)
 	}
 	if err := in.check(); err != nil {
 		return nil, err
 	}
-	var live liveInputs
+	return repl.NewSession(repl.Config{KubeVersion: in.KubeVersion, Limits: limits, Subresource: in.Subresource, Host: h.ofSession(in)})
+}
+
+// inputs reads the files and the cluster that the flags name. With in.Paths, the session reads the old objects.
+func (h *host) inputs(ctx context.Context, in *Inputs) (repl.Inputs, error) {
+	out := repl.Inputs{CRDPath: in.CRD, ObjectPath: in.Object, OldPath: in.Old, Name: in.Name, Paths: in.Paths}
+	var err error
 	if in.Cluster.On {
-		var err error
-		if live, err = h.live(ctx, in); err != nil {
-			return nil, err
+		live, err := h.live(ctx, in)
+		if err != nil {
+			return out, err
+		}
+		out.Objects, out.CRDs = live.object, live.crd
+	} else if out.Objects, err = h.load(ctx, in.Object); err != nil {
+		return out, err
+	}
+	if len(in.Paths) == 0 || in.Object != "" {
+		if out.Olds, err = h.load(ctx, in.Old); err != nil {
+			return out, err
 		}
 	}
-	// Loading a large CRD creates much garbage once. Collecting it would delay the prompt.
-	defer gctuning.CollectSeldom(400, math.MaxInt64)()
-	s, err := repl.NewSession(repl.Config{KubeVersion: in.KubeVersion, Limits: limits, Subresource: in.Subresource, Host: h.ofSession()})
-	if err != nil {
-		return nil, err
-	}
-	objects, crds := live.object, live.crd
-	if !in.Cluster.On {
-		if objects, err = h.load(ctx, in.Object); err != nil {
-			return nil, err
-		}
-	}
-	olds, err := h.load(ctx, in.Old)
-	if err != nil {
-		return nil, err
-	}
-	crdPath := in.CRD
 	if in.CRD != "" || !in.Cluster.On {
-		if crds, err = h.load(ctx, in.CRD); err != nil {
-			return nil, err
+		if out.CRDs, err = h.load(ctx, in.CRD); err != nil {
+			return out, err
 		}
 	} else {
-		crdPath = noFile
+		out.CRDPath = noFile
 	}
-	if crdPath == "" && (in.Object != "" || in.Old != "") {
-		return nil, errors.New("no CRD given: use --crd PATH")
+	if out.CRDPath == "" && len(in.Paths) == 0 && (in.Object != "" || in.Old != "") {
+		return out, errors.New("no CRD given: use --crd PATH")
 	}
-	return s, s.Start(repl.Inputs{
-		CRDs: crds, Objects: objects, Olds: olds,
-		CRDPath: crdPath, ObjectPath: in.Object, OldPath: in.Old, Name: in.Name,
-	})
+	return out, nil
 }

@@ -1,0 +1,319 @@
+package repl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/gctuning"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
+	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/catalog"
+	"github.com/celadon-cel/celadon/repl"
+)
+
+// How it works: whether the input has one object or many is known only after the second. The first object is
+// therefore held back. If there is another, both are evaluated as many, and from then on objects are evaluated on all cores
+// as they are read. Otherwise, the object is evaluated like a single object that the user named.
+
+// checkObjects returns an error if --object does not fit the other flags.
+func (e *evaluation) checkObjects() error {
+	several := len(e.Objects) > 1
+	switch {
+	case len(e.Objects) == 0 && e.Cluster.On && e.CRD == "":
+		return errors.New("--cluster: use --object KIND/NAME, or --crd PATH to evaluate all objects of its kind")
+	case several && e.Cluster.On:
+		return errors.New("--object: want one KIND/NAME with --cluster, or only --crd to evaluate all objects of its kind")
+	case several && e.Inputs.Name != "":
+		return errors.New("--name: use it with one --object")
+	case len(e.Objects) == 0 && !e.Cluster.On && e.columns():
+		return fmt.Errorf("--output %s: use --object PATH", e.Output)
+	}
+	return nil
+}
+
+// columns reports whether the output has columns, which does not depend on the number of objects.
+func (e *evaluation) columns() bool { return e.Output == "table" || e.Output == "csv" }
+
+// mayBeMany reports whether the flags may name several objects.
+func (e *evaluation) mayBeMany() bool {
+	if e.Cluster.On {
+		return len(e.Objects) == 0 && e.CRD != ""
+	}
+	return len(e.Objects) > 0 && e.Inputs.Name == ""
+}
+
+// A manyEvaluation evaluates an expression for many objects.
+type manyEvaluation struct {
+	*evaluation
+	src     string
+	session *repl.Session
+	kinds   []schema.GroupKind
+	crds    []repl.Document
+	kind    schema.GroupKind // of the first object
+
+	// evaluator is set once there are several objects.
+	evaluator atomic.Pointer[repl.Evaluator]
+	held      *evaluated
+	printer   rowPrinter
+	others    []repl.Document // documents of other kinds
+	problems  []error         // of unreadable documents, before there are several objects
+	isFalse   bool
+	without   bool // some object has no value
+}
+
+// maxHeld limits the documents of other kinds, and the errors, that are held.
+const maxHeld = 100
+
+// evaluated is a document with its rows, if they are known.
+type evaluated struct {
+	doc     *input.Document
+	kind    schema.GroupKind
+	ignored bool
+	rows    []repl.Row
+}
+
+// all evaluates the expression for the objects that the flags name.
+func (e *evaluation) all(ctx context.Context, src string) error {
+	m := &manyEvaluation{evaluation: e, src: src}
+	if err := m.open(ctx); err != nil {
+		return err
+	}
+	source, err := m.source(ctx)
+	if err != nil {
+		return err
+	}
+	ignored := resource.NewKustomizations(e.Objects...)
+	work := func(doc *input.Document) *evaluated {
+		d := &evaluated{doc: doc, kind: doc.Identity().GroupKind(), ignored: verdict.IgnoredBelow(doc, e.Objects, ignored)}
+		if x := m.evaluator.Load(); x != nil && m.wants(d) {
+			d.rows = m.rows(ctx, x, doc)
+		}
+		return d
+	}
+	undo := gctuning.CollectSeldom(400, readMemory)
+	err = batch.From(source, work, func(d *evaluated) error { return m.take(ctx, d) }).Run(ctx)
+	undo()
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return err
+	}
+	return m.end(ctx)
+}
+
+// open opens a session and reads the CRDs.
+func (m *manyEvaluation) open(ctx context.Context) error {
+	flags := m.Inputs
+	flags.Cluster.On = false // check would want an object
+	if err := m.Cluster.Check(); err != nil {
+		return err
+	}
+	flags.Cluster = cluster.Flags{}
+	docs, err := m.load(ctx, m.CRD)
+	if err != nil {
+		return err
+	}
+	if m.session, err = m.newSession(&flags, cost.Limits{}); err != nil {
+		return err
+	}
+	if m.kinds, m.crds = repl.Definitions(docs); len(m.crds) == 0 {
+		return fmt.Errorf("no CustomResourceDefinition in %s", m.CRD)
+	}
+	return nil
+}
+
+// source returns the source of the objects.
+func (m *manyEvaluation) source(ctx context.Context) (batch.Source, error) {
+	if !m.Cluster.On {
+		if err := command.CheckPaths(m.given, m.Objects...); err != nil {
+			return nil, err
+		}
+		return func(wait func(), yield func(input.Chunk) bool) { input.Scan(m.Stdin, m.Objects, wait, yield) }, nil
+	}
+	if len(m.crds) > 1 {
+		return nil, fmt.Errorf("%s: %d CRDs: want one, whose objects are read", m.CRD, len(m.crds))
+	}
+	crd, err := catalog.Decode(m.crds[0].JSON)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", m.CRD, err)
+	}
+	kind, err := cluster.KindOf(crd)
+	if err != nil {
+		return nil, err
+	}
+	client, err := m.Cluster.Connect(ctx, m.Complain, &m.KubeVersion)
+	if err != nil {
+		return nil, err
+	}
+	return batch.Source(client.Objects(ctx, []cluster.Kind{kind})), nil
+}
+
+// wants reports whether a document is an object for which the expression is evaluated.
+func (m *manyEvaluation) wants(d *evaluated) bool {
+	return d.doc.Err == nil && !d.ignored && d.kind == m.kind
+}
+
+func (m *manyEvaluation) rows(ctx context.Context, x *repl.Evaluator, doc *input.Document) []repl.Row {
+	return x.Rows(ctx, doc.Object, m.session.OldOf(doc.Object))
+}
+
+// take processes a document, in the order of the input.
+func (m *manyEvaluation) take(ctx context.Context, d *evaluated) error {
+	switch {
+	case d.ignored:
+		return nil
+	case d.doc.Err != nil:
+		return m.problem(d.doc)
+	case m.kind.Kind == "" && slices.Contains(m.kinds, d.kind):
+		m.kind, m.held = d.kind, d
+		if d.doc.Detach(); m.columns() || m.Cluster.On {
+			return m.begin(ctx)
+		}
+		return nil
+	case d.kind != m.kind:
+		return m.other(d.doc)
+	}
+	if m.held != nil {
+		if err := m.begin(ctx); err != nil {
+			return err
+		}
+	}
+	return m.print(ctx, d)
+}
+
+// begin starts the evaluation of many objects with the one that was held back.
+func (m *manyEvaluation) begin(ctx context.Context) error {
+	first := m.held
+	m.held = nil
+	if err := m.session.LoadCRD(m.crds[slices.Index(m.kinds, m.kind)]); err != nil {
+		return err
+	}
+	if m.Old != "" {
+		if err := m.session.LoadOlds(ctx, m.Old); err != nil {
+			return fmt.Errorf("--old: %w", err)
+		}
+	}
+	version := m.Version
+	if version == "" {
+		gv, _ := schema.ParseGroupVersion(first.doc.Identity().APIVersion)
+		version = gv.Version
+	}
+	if err := m.session.Go(version, m.At); err != nil {
+		return err
+	}
+	x, err := m.session.Evaluator(m.src)
+	if err != nil {
+		return m.broken(m.session, err)
+	}
+	m.printer = m.newPrinter(x)
+	m.evaluator.Store(x)
+	for _, problem := range m.problems {
+		m.Complain(problem)
+	}
+	return m.print(ctx, first)
+}
+
+// print evaluates the expression, unless that was done before, and prints the rows.
+func (m *manyEvaluation) print(ctx context.Context, d *evaluated) error {
+	if d.rows == nil {
+		d.rows = m.rows(ctx, m.evaluator.Load(), d.doc)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	for i := range d.rows {
+		row := &d.rows[i]
+		var bug *engine.InternalError
+		if errors.As(row.Err, &bug) {
+			return &command.ExitError{Code: command.Bug, Err: row.Err}
+		}
+		m.without = m.without || row.Err != nil
+		m.isFalse = m.isFalse || row.Value != nil && row.Value.False()
+		if err := m.printer.row(d.doc, row); err != nil {
+			return fmt.Errorf("cannot write the value: %w", err)
+		}
+	}
+	return nil
+}
+
+// problem reports a document that cannot be read.
+func (m *manyEvaluation) problem(doc *input.Document) error {
+	err := fmt.Errorf("%s: %w", doc.Location(), doc.Err)
+	m.without = true
+	if m.evaluator.Load() != nil {
+		m.Complain(err)
+	} else if len(m.problems) < maxHeld {
+		m.problems = append(m.problems, err)
+	}
+	return nil
+}
+
+// other holds a document of another kind, which may be the only one.
+func (m *manyEvaluation) other(doc *input.Document) error {
+	if m.evaluator.Load() != nil || len(m.others) >= maxHeld {
+		return nil
+	}
+	doc.Detach()
+	e := editable(doc)
+	m.others = append(m.others, e.doc)
+	return e.err
+}
+
+// end completes the output, or evaluates the expression for a single object.
+func (m *manyEvaluation) end(ctx context.Context) error {
+	if m.evaluator.Load() == nil {
+		return m.single(ctx)
+	}
+	if err := m.printer.end(); err != nil {
+		return fmt.Errorf("cannot write the values: %w", err)
+	}
+	switch {
+	case m.without:
+		return &command.ExitError{Code: command.Usage}
+	case m.ExitStatus && m.isFalse:
+		return &command.ExitError{Code: command.Findings}
+	}
+	return nil
+}
+
+// single evaluates the expression for the only object. If there is none, it returns the error for that.
+func (m *manyEvaluation) single(ctx context.Context) error {
+	if len(m.problems) > 0 {
+		return m.problems[0]
+	}
+	if m.Cluster.On {
+		return fmt.Errorf("no object of kind %s in the cluster", m.kinds[0].Kind)
+	}
+	objects := m.others
+	if m.held != nil {
+		e := editable(m.held.doc)
+		if e.err != nil {
+			return e.err
+		}
+		objects = []repl.Document{e.doc}
+	}
+	olds, err := m.load(ctx, m.Old)
+	if err != nil {
+		return err
+	}
+	err = m.session.Start(repl.Inputs{
+		CRDs: m.crds, Objects: objects, Olds: olds, CRDPath: m.CRD, ObjectPath: m.Objects[0], OldPath: m.Old,
+	})
+	if err != nil {
+		return err
+	}
+	m.Object = m.Objects[0]
+	return m.one(ctx, m.session, m.src)
+}

@@ -1,0 +1,382 @@
+package repl
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/repl/internal/objectstore"
+	"github.com/celadon-cel/celadon/x/ruletest"
+)
+
+// How it works: Open reads all documents once, because standard input cannot be read again. The CRD that
+// decides which objects are used may come last, so objects of every kind are kept in compact form until
+// then.
+
+const (
+	// maxKinds limits the kinds of objects that are kept.
+	maxKinds = 1000
+	// maxDefinitions and maxDefinitionBytes limit the CRDs and policies that are kept.
+	maxDefinitions     = 2000
+	maxDefinitionBytes = 256 << 20
+)
+
+// A sorter sorts documents by content.
+type sorter struct {
+	named    []string // the paths that the user named
+	table    *objectstore.Table
+	crds     []Document
+	policies []Document
+	suites   []string
+	objects  map[schema.GroupKind]*sorted
+	skipped  skipped
+	kept     int // bytes of crds and policies
+}
+
+// sorted holds the objects of a kind. first is the first of them, with its source.
+type sorted struct {
+	*collection
+	first Document
+}
+
+// take sorts a document. It returns an error if a path that the user named cannot be read.
+func (o *sorter) take(in *Input) error {
+	if err := unreadable(in, o.named); err != nil {
+		return err
+	}
+	kind := groupKindOf(in.Object)
+	switch {
+	case in.Err == nil && ruletest.Holds(in.Object):
+		if !slices.Contains(o.suites, in.File) && len(o.suites) < maxDefinitions {
+			o.suites = append(o.suites, in.File)
+		}
+	case in.Err != nil || in.Ignored || kind.Kind == "":
+		o.skipped.skip(in, in.Err)
+	case kind.Kind == "CustomResourceDefinition":
+		return o.define(in, &o.crds)
+	case kind.Group == policyKind.Group && kind.Kind != "":
+		return o.define(in, &o.policies)
+	default:
+		return o.object(in, kind)
+	}
+	return nil
+}
+
+// define keeps a CRD or a policy.
+func (o *sorter) define(in *Input, docs *[]Document) error {
+	doc, err := in.Document()
+	if err != nil {
+		return err
+	}
+	if o.kept += len(doc.Text) + len(doc.JSON); len(*docs) >= maxDefinitions || o.kept > maxDefinitionBytes {
+		return fmt.Errorf("%s: over %d CRDs or policies, or over %d MiB of them: name fewer files", in.File, maxDefinitions, maxDefinitionBytes>>20)
+	}
+	*docs = append(*docs, doc)
+	return nil
+}
+
+func (o *sorter) object(in *Input, kind schema.GroupKind) error {
+	of := o.objects[kind]
+	if of == nil {
+		if len(o.objects) == maxKinds {
+			o.skipped.skip(in, nil)
+			return nil
+		}
+		doc, err := in.Document()
+		if err != nil {
+			o.skipped.skip(in, err)
+			return nil
+		}
+		of = &sorted{newCollection(kind, o.named, o.table), doc}
+		o.objects[kind] = of
+	}
+	err := of.add(in)
+	if errors.Is(err, objectstore.ErrFull) {
+		return err
+	}
+	if err != nil {
+		o.skipped.skip(in, err)
+	}
+	return nil
+}
+
+func (o *sorter) sortedKinds() []schema.GroupKind {
+	kinds := slices.Collect(maps.Keys(o.objects))
+	slices.SortFunc(kinds, func(a, b schema.GroupKind) int { return strings.Compare(a.String(), b.String()) })
+	return kinds
+}
+
+// Open loads in, and sorts the documents in the files and folders of in.Paths: CRDs, objects, policies with their
+// params, and suites of celadon test. If there are several CRDs, it loads the first with objects. A single
+// object becomes the current object. Several become the collection, and the first of them is current. OldPath
+// is read here, unless Olds is set. loaded describes the result. many is set if it is a collection.
+// Open cannot be undone.
+func (s *Session) Open(ctx context.Context, in Inputs) (loaded string, many bool, err error) {
+	o := &sorter{named: in.Paths, table: objectstore.NewTable(), objects: map[schema.GroupKind]*sorted{}}
+	if err := s.host.Read(ctx, in.Paths, o.take); err != nil {
+		return "", false, err
+	}
+	for _, of := range o.objects {
+		of.store.Done()
+	}
+	s.crds = slices.Concat(in.CRDs, o.crds)
+	for _, file := range o.suites {
+		s.addSuite(file)
+	}
+	if len(s.crds) == 0 {
+		return "", false, o.noCRD(in.Paths)
+	}
+	if len(in.Objects) > 0 || in.ObjectPath != "" {
+		in.CRDs, in.CRDPath = s.crds, strings.Join(append(slices.DeleteFunc([]string{in.CRDPath}, func(p string) bool { return p == "" }), in.Paths...), ", ")
+		if err := s.Start(in); err != nil {
+			return "", false, err
+		}
+		s.collect(o)
+	} else if err := s.openObjects(ctx, in, o); err != nil {
+		return "", false, err
+	}
+	notes, err := s.openPolicies(o)
+	if err != nil {
+		return "", false, err
+	}
+	s.past = nil
+	return notes + printable(s.openedText(o)) + "\n", s.many() != nil, nil
+}
+
+// noCRD returns the error for paths without a CRD.
+func (o *sorter) noCRD(paths []string) error {
+	text := "no CustomResourceDefinition in " + strings.Join(paths, ", ")
+	if o.skipped.unreadable > 0 {
+		return fmt.Errorf("%s: %s", text, o.skipped.text())
+	}
+	kinds := o.kinds()
+	if len(kinds) == 0 {
+		return errors.New(text)
+	}
+	return fmt.Errorf("%s: it holds %s: add the file of the CRD, or use --crd PATH", text, strings.Join(kinds, ", "))
+}
+
+// kinds lists the kinds of objects, as far as a message has room.
+func (o *sorter) kinds() (out []string) {
+	for i, kind := range o.sortedKinds() {
+		if i == maxNames {
+			return append(out, "…")
+		}
+		out = append(out, counted(o.objects[kind].store.Len(), "object")+" of "+shortened(kind.Kind))
+	}
+	return out
+}
+
+// keepOlds keeps the old objects of the CRD's kind, if there are several.
+func (s *Session) keepOlds(in Inputs) error {
+	c := newCollection(s.state.crd.engine.GroupKind(), []string{in.OldPath}, objectstore.NewTable())
+	for _, doc := range in.Olds {
+		object, err := engine.Decode(doc.JSON)
+		if err != nil || groupKindOf(object) != c.kind {
+			continue
+		}
+		if err := c.add(&Input{File: doc.File, Line: doc.Line, Object: object}); err != nil {
+			return err
+		}
+	}
+	if c.store.Done(); c.store.Len() > 1 {
+		s.olds = newOldVersions(c)
+	}
+	return nil
+}
+
+// openObjects loads the CRD that defines the objects, and the objects.
+func (s *Session) openObjects(ctx context.Context, in Inputs, o *sorter) error {
+	kinds, crds := definedIn(s.crds)
+	chosen := max(0, slices.IndexFunc(kinds, func(kind schema.GroupKind) bool { return o.objects[kind] != nil }))
+	if err := s.LoadCRD(crds[chosen]); err != nil {
+		return err
+	}
+	if in.OldPath != "" {
+		if err := s.LoadOlds(ctx, in.OldPath); err != nil {
+			return fmt.Errorf("--old: %w", err)
+		}
+	}
+	s.collect(o)
+	of := o.objects[s.state.crd.engine.GroupKind()]
+	if of == nil {
+		if in.Name != "" {
+			return fmt.Errorf("--name %s: there are no objects of kind %s", in.Name, s.state.crd.engine.GroupKind().Kind)
+		}
+		return nil
+	}
+	first := 0
+	if in.Name != "" {
+		found := of.find(in.Name, 2)
+		if len(found) == 0 {
+			return fmt.Errorf("--name: %w", of.notFound(in.Name))
+		}
+		first = found[0]
+	}
+	return s.openFirst(of, first)
+}
+
+// openFirst makes an object the current object, with its source if that is known.
+func (s *Session) openFirst(of *sorted, i int) error {
+	if i > 0 {
+		return s.current(of.collection, i)
+	}
+	if err := s.LoadObject(of.first); err != nil {
+		if of.store.Len() > 1 {
+			return nil // the others can be used
+		}
+		return err
+	}
+	if s.olds == nil {
+		return nil
+	}
+	old, ok := s.olds.byName[identityOf(of.store.Head(i))]
+	if !ok && (s.olds.store.Len() > 1 || of.store.Len() > 1) {
+		return nil
+	}
+	doc, err := s.olds.document(old, s.state.crd.engine.Namespaced())
+	if err != nil {
+		return err
+	}
+	doc.File = s.olds.store.Head(old).File
+	return s.LoadOld(doc)
+}
+
+// collect makes the objects of the CRD's kind the collection, if there are several.
+func (s *Session) collect(o *sorter) {
+	of := o.objects[s.state.crd.engine.GroupKind()]
+	if of == nil || of.store.Len() < 2 {
+		return
+	}
+	of.skipped = o.rest(of.kind)
+	s.collection = of.collection
+}
+
+// openPolicies loads the policies with the objects that they refer to. It returns notes on problems.
+func (s *Session) openPolicies(o *sorter) (string, error) {
+	if !slices.ContainsFunc(o.policies, func(doc Document) bool { return strings.HasSuffix(doc.Kind(), "AdmissionPolicy") }) {
+		o.skipped.others += len(o.policies) // such as webhook configurations
+		o.policies = nil
+		return "", nil
+	}
+	docs := slices.Clone(o.policies)
+	for _, kind := range o.sortedKinds() {
+		of := o.objects[kind]
+		for i := 0; i < of.store.Len() && o.refersTo(kind); i++ {
+			doc, err := of.document(i, true)
+			if err != nil {
+				return "", err
+			}
+			docs = append(docs, doc)
+		}
+	}
+	problems, err := s.LoadPolicies(docs)
+	if err != nil {
+		problems = append(problems, fmt.Sprintf("the policies are not loaded: %v", err))
+	}
+	return notes(problems), nil
+}
+
+// refersTo reports whether a policy can refer to objects of a kind: to its params, to Namespaces, and to RBAC.
+func (o *sorter) refersTo(kind schema.GroupKind) bool {
+	if kind.Group == "rbac.authorization.k8s.io" || kind == (schema.GroupKind{Kind: "Namespace"}) {
+		return true
+	}
+	return slices.ContainsFunc(o.policies, func(doc Document) bool {
+		var policy struct {
+			Spec struct {
+				ParamKind struct{ APIVersion, Kind string }
+			}
+		}
+		if json.Unmarshal(doc.JSON, &policy) != nil {
+			return false
+		}
+		params := policy.Spec.ParamKind
+		return params.Kind != "" && groupKindOf(map[string]any{"apiVersion": params.APIVersion, "kind": params.Kind}) == kind
+	})
+}
+
+// openedText describes what Open loaded.
+func (s *Session) openedText(o *sorter) string {
+	c := s.state.crd
+	parts := []string{fmt.Sprintf("%s from %s", c.engine.GroupKind().Kind, c.doc.File)}
+	used := 0
+	if of := o.objects[c.engine.GroupKind()]; of != nil {
+		used = of.store.Len()
+		text := counted(used, "object")
+		if s.state.object != nil {
+			text += fmt.Sprintf(" (%s)", shortened(identify(s.state.object.doc).name))
+			if used > 1 {
+				text = strings.TrimSuffix(text, ")") + " is current)"
+			}
+		}
+		parts = append(parts, text)
+	}
+	if s.olds != nil {
+		parts = append(parts, counted(s.olds.store.Len(), "old object"))
+	}
+	if n := len(s.state.policies.names()); n > 0 {
+		parts = append(parts, policyCount(n))
+	}
+	if n := len(s.pins.files); n > 0 {
+		parts = append(parts, counted(n, "suite"))
+	}
+	text := strings.Join(parts, ", ")
+	rest := o.rest(c.engine.GroupKind())
+	if unused := rest.text(); unused != "" {
+		text += "; not used: " + unused
+	}
+	if len(s.crds) > 1 {
+		text += "\n" + s.definedText()
+	}
+	return text
+}
+
+// rest counts the documents that are not used if objects of a kind are.
+func (o *sorter) rest(kind schema.GroupKind) skipped {
+	rest := o.skipped
+	for _, other := range o.sortedKinds() {
+		if of := o.objects[other]; other != kind && (len(o.policies) == 0 || !o.refersTo(other)) {
+			if rest.others == 0 {
+				rest.other = shortened(of.first.File + ": " + other.String())
+			}
+			rest.others += of.store.Len()
+		}
+	}
+	return rest
+}
+
+// definedText lists the CRDs that can be loaded.
+func (s *Session) definedText() string {
+	kinds, _ := definedIn(s.crds)
+	var names []string
+	for i, kind := range kinds {
+		if i == 2*maxNames {
+			names = append(names, "…")
+			break
+		}
+		names = append(names, shortened(kind.Kind))
+	}
+	return fmt.Sprintf("%s: %s; :load crd KIND loads another", phrase.Count(len(kinds), "CRD"), strings.Join(names, ", "))
+}
+
+// crdNamed returns the CRD that Open found with a kind or a name.
+func (s *Session) crdNamed(name string) (Document, bool) {
+	kinds, docs := definedIn(s.crds)
+	i := slices.IndexFunc(kinds, func(kind schema.GroupKind) bool { return kind.Kind == name || kind.String() == name })
+	if i < 0 {
+		i = slices.IndexFunc(docs, func(doc Document) bool { return identify(doc).name == name })
+	}
+	if i < 0 {
+		return Document{}, false
+	}
+	return docs[i], true
+}

@@ -1,0 +1,177 @@
+package repl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/eval"
+	"github.com/celadon-cel/celadon/engine/x/expr"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+)
+
+// An Evaluator evaluates an expression over many objects, at the session's path. If the path has a step
+// [*], it evaluates the expression for each element. It is safe for concurrent use.
+type Evaluator struct {
+	// Price holds the type and the estimate of the expression.
+	Price Answer
+
+	x       *expr.Expr
+	state   *state
+	pattern []engine.Step
+}
+
+// A Row is the result of an expression for an object, or for an element of a list or map in it.
+type Row struct {
+	// Path is the path of self if it is an element, and empty otherwise.
+	Path string
+	// Value is the value, or nil if Err is set. Err is a *NoValueError if the object has no value at the
+	// session's path, and an *engine.InternalError for an internal error.
+	Value *Value
+	Err   error
+	// Cost is in CEL cost units.
+	Cost uint64
+}
+
+// maxRowValue limits the size of a value, in bytes.
+const maxRowValue = 1 << 20
+
+// maxElements limits the elements of an object for which an expression is evaluated.
+const maxElements = 100_000
+
+// Evaluator compiles an expression for use with many objects. It returns an *engine.CompileError if the
+// expression does not compile. The session must not change while the result is in use.
+func (s *Session) Evaluator(src string) (*Evaluator, error) {
+	x, err := s.compile(src, false)
+	if err != nil {
+		return nil, err
+	}
+	return &Evaluator{Price: *s.price(x), x: x, state: s.state, pattern: s.state.location.steps}, nil
+}
+
+// everywhere is Evaluator, but evaluates the expression for each element if the session's path is in a list or a map:
+// the path of the current object has a single element.
+func (s *Session) everywhere(src string) (*Evaluator, error) {
+	e, err := s.Evaluator(src)
+	if err == nil {
+		e.pattern, err = engine.ParsePath(s.state.location.pattern())
+	}
+	return e, err
+}
+
+// Rows evaluates the expression for an object. old is its old version, or nil.
+func (e *Evaluator) Rows(ctx context.Context, object, old map[string]any) []Row {
+	return e.rowsOf(ctx, e.prepare(object, old))
+}
+
+// A preparedObject is an object as rules see it, with the paths of self in it.
+type preparedObject struct {
+	*engine.Prepared
+	paths [][]engine.Step
+	err   error
+}
+
+func (e *Evaluator) prepare(object, old map[string]any) preparedObject {
+	version, err := e.state.crd.engine.VersionOf(object)
+	if err != nil {
+		return preparedObject{err: err}
+	}
+	if version != e.state.version {
+		return preparedObject{err: &NoValueError{Reason: "the object is not of version " + e.state.version, Command: "switch to its version with :use"}}
+	}
+	p, err := prepareWrite(e.state.crd.engine, e.state, object, old)
+	if err != nil {
+		return preparedObject{err: err}
+	}
+	out := preparedObject{Prepared: p}
+	elements(p.Self(), e.pattern, nil, &out.paths)
+	switch {
+	case len(out.paths) == 0:
+		out.err = &NoValueError{Reason: "the object has no value at " + phrase.Path(engine.FormatPath(e.pattern)), Command: "use :cd to another path"}
+	case len(out.paths) > maxElements:
+		out.err = fmt.Errorf("the object has over %s elements at %s", count(maxElements), engine.FormatPath(e.pattern))
+	}
+	return out
+}
+
+// rowsOf evaluates the expression for each path of a prepared object.
+func (e *Evaluator) rowsOf(ctx context.Context, p preparedObject) []Row {
+	if p.err != nil {
+		return []Row{{Err: p.err}}
+	}
+	rows := make([]Row, 0, len(p.paths))
+	for _, path := range p.paths {
+		row := e.row(ctx, p.Prepared, path)
+		if e.inElements() {
+			row.Path = engine.FormatPath(path)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// inElements reports whether the path leads into a list or map.
+func (e *Evaluator) inElements() bool {
+	return slices.ContainsFunc(e.pattern, func(step engine.Step) bool { return step.Any })
+}
+
+func (e *Evaluator) row(ctx context.Context, p *engine.Prepared, path []engine.Step) Row {
+	self, old, _ := p.Values(path)
+	out := e.x.Eval(ctx, self, old)
+	row := Row{Cost: out.Cost, Err: out.Err}
+	var overwork *eval.OverworkError
+	switch {
+	case out.Value != nil && eval.SizeAtMost(out.Value, maxRowValue):
+		row.Value = &Value{out.Value}
+	case out.Value != nil:
+		row.Err = fmt.Errorf("the value would have over %d MiB when written out", maxRowValue>>20)
+	case e.x.UsesOldSelf() && old == nil:
+		row.Err = errors.New("no old object")
+	case errors.As(out.Err, &overwork):
+		row.Err = fmt.Errorf("undecided: %w", out.Err)
+	default:
+		if bug := internal(out.Err); bug != nil {
+			row.Err = bug
+		}
+	}
+	return row
+}
+
+// elements appends the paths in v that a pattern leads to, sorted, if there is a value. It stops after
+// maxElements paths.
+func elements(v any, pattern, at []engine.Step, out *[][]engine.Step) {
+	if len(*out) > maxElements {
+		return
+	}
+	if len(pattern) == 0 {
+		if v != nil {
+			*out = append(*out, slices.Clone(at))
+		}
+		return
+	}
+	step, rest := pattern[0], pattern[1:]
+	switch v := v.(type) {
+	case map[string]any:
+		if !step.Any {
+			elements(v[step.Name], rest, append(at, step), out)
+			return
+		}
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			elements(v[key], rest, append(at, engine.Step{Name: key}), out)
+		}
+	case []any:
+		for i := range v {
+			if step.Any || step.Item && step.Index == i {
+				elements(v[i], rest, append(at, engine.Step{Item: true, Index: i}), out)
+			}
+		}
+	}
+}
+
+// True reports whether the value is the boolean true.
+func (v *Value) True() bool { return v.val == celtypes.True }
