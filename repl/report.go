@@ -16,6 +16,9 @@ import (
 type Report struct {
 	Kind       string `json:"kind"`
 	APIVersion string `json:"apiVersion"`
+	// Object and Path identify the object and the path of self among many objects.
+	Object *ReportObject `json:"object,omitempty"`
+	Path   string        `json:"path,omitempty"`
 	// Value is the value as JSON. CEL is the value as a CEL literal.
 	Value json.RawMessage `json:"value,omitempty"`
 	CEL   string          `json:"cel,omitempty"`
@@ -26,6 +29,16 @@ type Report struct {
 	Error *ReportError `json:"error,omitempty"`
 	// Note reports that the expression reads a status that rules do not see.
 	Note string `json:"note,omitempty"`
+}
+
+// A ReportObject identifies an object.
+type ReportObject struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Namespace  string `json:"namespace"`
+	Name       string `json:"name"`
+	File       string `json:"file,omitempty"`
+	Line       int    `json:"line,omitempty"`
 }
 
 // A ReportPrice holds the cost of an expression that compiles.
@@ -61,18 +74,9 @@ func newReport() *Report { return &Report{Kind: "EvalReport", APIVersion: APIVer
 // Report returns the JSON form of the answer. The note contains the command of the shell that makes
 // the status visible.
 func (a *Answer) Report() (*Report, error) {
-	rep := newReport()
-	rep.Type, rep.Cost = a.Type, a.Cost
-	rep.ReportPrice = &ReportPrice{
-		EstimatedCost: ReportRange{a.Estimate.Min, a.Estimate.Max},
-		Cardinality:   a.Occurrences, EstimatedTotal: a.Total(), Limit: a.Limit,
-	}
-	if a.Value != nil {
-		value, err := encode(a.Value.JSON())
-		if err != nil {
-			return nil, err
-		}
-		rep.Value, rep.CEL = value, a.Value.String()
+	rep, err := a.report(a.Value, a.Cost)
+	if err != nil {
+		return nil, err
 	}
 	if a.Status != nil {
 		rep.Note = a.Status.String()
@@ -80,6 +84,38 @@ func (a *Answer) Report() (*Report, error) {
 	if a.Err != nil {
 		rep.Error = &ReportError{Message: a.Err.Error(), Hint: a.Hint}
 	}
+	return rep, nil
+}
+
+// Report returns the JSON form of a row, without the object.
+func (x *Evaluator) Report(r *Row) (*Report, error) {
+	rep, err := x.Price.report(r.Value, r.Cost)
+	if err != nil {
+		return nil, err
+	}
+	rep.Path = r.Path
+	if r.Err != nil {
+		rep.Error = &ReportError{Message: r.Err.Error()}
+	}
+	return rep, nil
+}
+
+// report returns a report with the type and the price of the answer.
+func (a *Answer) report(value *Value, units uint64) (*Report, error) {
+	rep := newReport()
+	rep.Type, rep.Cost = a.Type, units
+	rep.ReportPrice = &ReportPrice{
+		EstimatedCost: ReportRange{a.Estimate.Min, a.Estimate.Max},
+		Cardinality:   a.Occurrences, EstimatedTotal: a.Total(), Limit: a.Limit,
+	}
+	if value == nil {
+		return rep, nil
+	}
+	data, err := encode(value.JSON())
+	if err != nil {
+		return nil, err
+	}
+	rep.Value, rep.CEL = data, value.String()
 	return rep, nil
 }
 

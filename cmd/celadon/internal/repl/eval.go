@@ -1,9 +1,7 @@
 package repl
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -122,54 +120,6 @@ func (o *EvalOptions) inFlags(err error) error {
 	return errors.New(lacking.Reason)
 }
 
-// evalReport is the report of -o json. Its form is a published contract.
-type evalReport struct {
-	Kind       string `json:"kind"`
-	APIVersion string `json:"apiVersion"`
-	// Object and Path identify the object and the path of self among many objects.
-	Object *objectReport `json:"object,omitempty"`
-	Path   string        `json:"path,omitempty"`
-	// Value is the value as JSON. CEL is the value as a CEL literal.
-	Value json.RawMessage `json:"value,omitempty"`
-	CEL   string          `json:"cel,omitempty"`
-	Type  string          `json:"type,omitempty"`
-	Cost  uint64          `json:"cost"`
-	*priceReport
-	Error *evalError `json:"error,omitempty"`
-	// Note reports that the expression reads a status that rules do not see.
-	Note string `json:"note,omitempty"`
-}
-
-// priceReport holds the cost of an expression that compiles.
-type priceReport struct {
-	// EstimatedCost is the estimate for one evaluation. Cardinality is how often a rule at this path
-	// may run per object.
-	EstimatedCost  estimateReport `json:"estimatedCost"`
-	Cardinality    uint64         `json:"cardinality"`
-	EstimatedTotal uint64         `json:"estimatedTotal"`
-	Limit          uint64         `json:"limit"`
-}
-
-func priceOf(answer *repl.Answer) *priceReport {
-	return &priceReport{
-		EstimatedCost: estimateReport{answer.Estimate.Min, answer.Estimate.Max},
-		Cardinality:   answer.Occurrences, EstimatedTotal: answer.Total(), Limit: answer.Limit,
-	}
-}
-
-type estimateReport struct {
-	Min uint64 `json:"min"`
-	Max uint64 `json:"max"`
-}
-
-type evalError struct {
-	Message string `json:"message"`
-	// Hint describes a fix, if known.
-	Hint   string `json:"hint,omitempty"`
-	Line   int    `json:"line,omitempty"`
-	Column int    `json:"column,omitempty"`
-}
-
 func (e *evaluation) printAnswer(answer *repl.Answer) error {
 	if e.Output == "text" {
 		if answer.Value == nil {
@@ -178,34 +128,17 @@ func (e *evaluation) printAnswer(answer *repl.Answer) error {
 		_, err := fmt.Fprintln(untrusted.NewWriter(e.Stdout), answer.Value)
 		return err
 	}
-	rep := evalReport{Type: answer.Type, Cost: answer.Cost, priceReport: priceOf(answer)}
-	if err := rep.set(answer.Value); err != nil {
+	rep, err := answer.Report()
+	if err != nil {
 		return err
 	}
 	if answer.Status != nil {
 		rep.Note = noteText(answer.Status)
 	}
-	if answer.Err != nil {
-		rep.Error = &evalError{Message: answer.Err.Error(), Hint: answer.Hint}
-	}
 	return e.printReport(rep)
 }
 
-// set sets the value of the report, if there is one.
-func (r *evalReport) set(value *repl.Value) error {
-	if value == nil {
-		return nil
-	}
-	var b bytes.Buffer
-	if err := print.Encoder(&b).Encode(value.JSON()); err != nil {
-		return err
-	}
-	r.Value, r.CEL = bytes.TrimSpace(b.Bytes()), value.String()
-	return nil
-}
-
-func (e *evaluation) printReport(rep evalReport) error {
-	rep.Kind, rep.APIVersion = "EvalReport", "celadon/v1"
+func (e *evaluation) printReport(rep *repl.Report) error {
 	return print.Encoder(untrusted.NewWriter(e.Stdout)).Encode(rep)
 }
 
@@ -220,8 +153,7 @@ func (e *evaluation) broken(s *repl.Session, err error) error {
 		return err
 	}
 	if e.Output == "json" {
-		rep := evalReport{Error: &evalError{Message: bad.Summary(), Hint: s.Hint(bad), Line: bad.Line, Column: bad.Column}}
-		if err := e.printReport(rep); err != nil {
+		if err := e.printReport(s.BrokenReport(bad)); err != nil {
 			return err
 		}
 		return &command.ExitError{Code: command.Usage}

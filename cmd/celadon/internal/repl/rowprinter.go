@@ -169,13 +169,6 @@ func plainCell(text string) string {
 	return string(untrusted.Text(text))
 }
 
-// objectReport identifies an object in JSON.
-type objectReport struct {
-	input.Identity
-	File string `json:"file,omitempty"`
-	Line int    `json:"line,omitempty"`
-}
-
 // jsonRows prints a report for each row, as JSON lines.
 type jsonRows struct {
 	e *evaluation
@@ -183,19 +176,17 @@ type jsonRows struct {
 }
 
 func (j *jsonRows) row(doc *input.Document, r *repl.Row) error {
-	object := &objectReport{Identity: doc.Identity(), File: doc.File, Line: doc.Line}
-	if doc.Live {
-		object.File, object.Line = "", 0
-	}
-	rep := evalReport{
-		Object: object, Path: r.Path,
-		Type: j.x.Price.Type, Cost: r.Cost, priceReport: priceOf(&j.x.Price),
-	}
-	if err := rep.set(r.Value); err != nil {
+	rep, err := j.x.Report(r)
+	if err != nil {
 		return err
 	}
+	id := doc.Identity()
+	rep.Object = &repl.ReportObject{APIVersion: id.APIVersion, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}
+	if !doc.Live {
+		rep.Object.File, rep.Object.Line = doc.File, doc.Line
+	}
 	if r.Err != nil {
-		rep.Error = &evalError{Message: reasonOf(r.Err)}
+		rep.Error.Message = reasonOf(r.Err)
 	}
 	return j.e.printReport(rep)
 }
