@@ -62,7 +62,10 @@ func (s *Session) Eval(ctx context.Context, src string) (answer *Answer, err err
 	if err != nil {
 		return nil, err
 	}
-	p := s.state.location
+	p, err := s.here()
+	if err != nil {
+		return nil, err
+	}
 	a := s.price(x)
 	a.Status = s.noteStatus(x, p.steps)
 	if needsSelf(x) && !p.has {
@@ -110,7 +113,10 @@ func internal(err error) error {
 }
 
 func (s *Session) trace(ctx context.Context, x *expr.Expr) (*record.Trace, error) {
-	here := s.state.location
+	here, err := s.here()
+	if err != nil {
+		return nil, err
+	}
 	p, err := record.New(here.compiler, x.AST(), x.Source(), false)
 	if err != nil {
 		return nil, err
@@ -119,14 +125,15 @@ func (s *Session) trace(ctx context.Context, x *expr.Expr) (*record.Trace, error
 }
 
 func (s *Session) compile(src string, optionalOldSelf bool) (*expr.Expr, error) {
-	if s.state.crd == nil {
-		return nil, errNoCRD
+	p, err := s.here()
+	if err != nil {
+		return nil, err
 	}
-	p := s.state.location
 	if p.compiler == nil {
 		return nil, fmt.Errorf("%s: %w", phrase.Path(p.path()), types.ErrHidden)
 	}
-	return p.compiler.Compile(src, optionalOldSelf)
+	x, err := p.compiler.Compile(src, optionalOldSelf)
+	return x, s.withoutCRD(err)
 }
 
 func (s *Session) price(x *expr.Expr) *Answer {

@@ -204,7 +204,10 @@ func explain(ctx context.Context, s *Session, arg string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p := s.state.location
+	p, err := s.here()
+	if err != nil {
+		return "", err
+	}
 	s.noteStatus(x, p.steps)
 	if needsSelf(x) && !p.has {
 		return "", s.noSelf()

@@ -57,6 +57,8 @@ type Session struct {
 	readStatus, statusNoted bool
 	funcs                   *assist.Functions
 	settings                settings
+	// bare holds the location of expressions without a CRD for each Kubernetes version.
+	bare map[string]*location
 	// Width is the number of columns available for replies. 0 means unlimited.
 	Width int
 }

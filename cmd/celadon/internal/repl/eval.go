@@ -48,10 +48,7 @@ type evaluation struct {
 // Eval implements celadon eval.
 func Eval(ctx context.Context, streams command.Streams, o *EvalOptions, src string) error {
 	e := &evaluation{host{streams, o.given}, o}
-	switch {
-	case o.CRD == "" && !o.Cluster.On:
-		return errors.New("no CRD given: use --crd PATH (see celadon eval --help)")
-	case o.Output != "text" && o.Output != "json":
+	if o.Output != "text" && o.Output != "json" {
 		return fmt.Errorf("--output %q: want text or json", o.Output)
 	}
 	s, err := e.session(ctx, &o.Inputs, cost.Limits{})
@@ -59,10 +56,10 @@ func Eval(ctx context.Context, streams command.Streams, o *EvalOptions, src stri
 		return err
 	}
 	if err := s.Go(o.Version, o.At); err != nil {
-		return err
+		return withoutCRD(err)
 	}
 	answer, err := s.Eval(ctx, src)
-	if err != nil {
+	if err = withoutCRD(err); err != nil {
 		return e.broken(s, err)
 	}
 	answer.Err = o.inFlags(answer.Err)
@@ -83,6 +80,14 @@ func Eval(ctx context.Context, streams command.Streams, o *EvalOptions, src stri
 		return &command.ExitError{Code: command.Findings}
 	}
 	return nil
+}
+
+// withoutCRD rewords the error of an expression that needs a CRD to name the flag that supplies it.
+func withoutCRD(err error) error {
+	if errors.Is(err, repl.ErrNoCRD) {
+		return errors.New("no CRD given: use --crd PATH (see celadon eval --help)")
+	}
+	return err
 }
 
 // noteText returns a note on a hidden status with the flag that helps.
