@@ -30,7 +30,7 @@ func funcs(_ context.Context, s *Session, arg string) (string, error) {
 		text += "  " + f.Description + "\n"
 	}
 	for _, example := range f.Examples {
-		text += "  e.g. " + example + "\n"
+		text += "  " + example.String() + "\n"
 	}
 	return text, nil
 }
