@@ -197,15 +197,15 @@ func (a *Answer) text(width int) string {
 		b.WriteString(value + "\n" + indent(printable(readable)))
 		b.WriteString(whyText(a.Why, width))
 	case a.Evaluated:
-		fmt.Fprintf(&b, "error: %s\n%s%s", printable(a.Err.Error()), hintText(a.Hint), whyText(a.Why, width))
+		b.WriteString(wrap("error: "+printable(a.Err.Error())+"\n", width, 2) + hintText(a.Hint, width) + whyText(a.Why, width))
 	default:
-		fmt.Fprintf(&b, "no value: %s\n", printable(a.Err.Error()))
+		b.WriteString(wrap("no value: "+printable(a.Err.Error())+"\n", width, 2))
 	}
 	facts := []string{a.Type}
 	if a.Evaluated {
-		facts = append(facts, fmt.Sprintf("cost %d", a.Cost))
+		facts = append(facts, "cost "+phrase.Number(a.Cost))
 	}
-	fmt.Fprintf(&b, "  : %s; %s\n", strings.Join(facts, "; "), a.estimateText())
+	b.WriteString(wrap("  : "+strings.Join(facts, "; ")+"; "+a.estimateText()+"\n", width, 2))
 	return b.String()
 }
 

@@ -42,7 +42,7 @@ func lookCommands() []command {
 		{name: "cost", args: "EXPR", help: "print an expression's cost estimate and the bounds that would lower it", run: costOf, expression: true, complete: completeExpression},
 		{name: "versions", args: "N|EXPR", help: "print the cost and result of a rule or an expression in each Kubernetes version", run: versions, expression: true, complete: completeExpression},
 		{name: "explain", args: "EXPR", help: "print the value and the cost of every part", run: explain, expression: true, complete: completeExpression},
-		{name: "funcs", args: "[NAME]", help: "list functions, or explain one", run: funcs, complete: completeWords(functions)},
+		{name: "funcs", args: "[NAME|GROUP|WORD]", help: "list the functions, explain a function or a group, or search for a word", run: funcs, complete: completeFuncs},
 	}
 }
 
@@ -84,7 +84,7 @@ func sessionCommands() []command {
 		{name: "redo", help: "redo it", run: redo},
 		{name: "let", args: "[NAME = EXPR|NAME -]", help: "name an expression, or list the names; _ is the last expression", run: letCommand, expression: true, removes: true, complete: completeLet},
 		{name: "history", help: "print the lines of this session", run: history},
-		{name: "help", args: "[COMMAND]", help: "print this help, or one line of it", run: help, complete: completeWords(commandNames)},
+		{name: "help", args: "[COMMAND]", help: "list the commands, or describe one with examples", run: help, complete: completeWords(commandNames)},
 		{name: "quit", help: "quit; repeat to discard unsaved rules", run: nil},
 	}
 }
@@ -131,23 +131,6 @@ func noCommand(name string) error {
 		return fmt.Errorf("unknown command :%s%s", name, near)
 	}
 	return fmt.Errorf("unknown command :%s (:help lists them)", name)
-}
-
-func help(_ context.Context, s *Session, arg string) (string, error) {
-	var rows [][]string
-	for _, c := range commands() {
-		if arg == "" || ":"+c.name == arg || c.name == arg {
-			rows = append(rows, []string{strings.TrimSpace(":" + c.name + " " + c.args), c.help})
-		}
-	}
-	if len(rows) == 0 {
-		return "", noCommand(strings.TrimPrefix(arg, ":"))
-	}
-	text := ""
-	if arg == "" {
-		text = "Enter an expression to print its value, type, and cost. Commands:\n"
-	}
-	return text + table(rows, s.Width), nil
 }
 
 func history(_ context.Context, s *Session, _ string) (string, error) {

@@ -167,11 +167,11 @@ func (s *Session) verdict(r engine.RuleResult) (verdict, spent string) {
 	case r.Runs == 0:
 		return "-", "-"
 	case r.Failed == 0:
-		return "ok", strconv.FormatInt(r.Cost, 10)
+		return "ok", phrase.Number(uint64(r.Cost))
 	case r.Runs > 1:
-		return fmt.Sprintf("fails %d of %d", r.Failed, r.Runs), strconv.FormatInt(r.Cost, 10)
+		return fmt.Sprintf("fails %d of %d", r.Failed, r.Runs), phrase.Number(uint64(r.Cost))
 	}
-	return "fails", strconv.FormatInt(r.Cost, 10)
+	return "fails", phrase.Number(uint64(r.Cost))
 }
 
 // whyNot returns the reason why a rule at p did not run for the object.
@@ -261,7 +261,7 @@ func (s *Session) rulesAll(ran verdicts) (string, error) {
 	if costly {
 		b.WriteString(costlyHint)
 	}
-	fmt.Fprintf(&b, "all rules: estimate %s, %s of the limit for version %s\n", phrase.Number(total), phrase.Share(total, limit), st.version)
+	b.WriteString(wrap(fmt.Sprintf("all rules: estimate %s, %s of the limit for version %s\n", phrase.Number(total), phrase.Share(total, limit), st.version), s.Width, 2))
 	return b.String(), nil
 }
 

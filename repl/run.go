@@ -177,6 +177,8 @@ func (s *Session) Do(ctx context.Context, line string) (reply Reply) {
 	switch trimmed := strings.TrimSpace(line); {
 	case trimmed == "" || strings.HasPrefix(trimmed, "//"):
 		return Reply{}
+	case isQuestion(trimmed):
+		return s.finished(ctx, trimmed)
 	case goesOn(trimmed):
 		s.partial = trimmed
 		return Reply{}
@@ -245,6 +247,8 @@ func (s *Session) answered(ctx context.Context, line string) Reply {
 		reply := s.answered(ctx, corrected)
 		reply.Text = "runs " + printable(lex.OneLine(corrected)) + "\n" + reply.Text
 		return reply
+	case isQuestion(line):
+		return s.question(ctx, strings.TrimSuffix(line, "?"))
 	case strings.HasPrefix(line, ":"):
 		return s.command(ctx, line)
 	case line == "exit":
