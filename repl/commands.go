@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/internal/text/spell"
+	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
@@ -118,6 +119,7 @@ func findCommand(name string) (command, bool) {
 // noCommand returns the error for an unknown command name.
 func noCommand(name string) error {
 	var all, begun []string
+	name = termwidth.Cut(name, maxValue)
 	for _, c := range commands() {
 		all = append(all, ":"+c.name)
 		if name != "" && strings.HasPrefix(c.name, name) {

@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -60,16 +61,27 @@ func (s *Session) available() []assist.FunctionEntry {
 
 func isOperator(e *assist.FunctionEntry) bool { return slices.Contains(e.Groups, "operators") }
 
+// inGroup returns the functions and operators of a group that the session can use, first those for
+// which it is the main group.
+func (s *Session) inGroup(group string) []assist.FunctionEntry {
+	all := slices.DeleteFunc(s.available(), func(e assist.FunctionEntry) bool {
+		return !slices.Contains(e.Groups, group) || !isOperator(&e) && len(s.formsOf(&e, group)) == 0
+	})
+	slices.SortStableFunc(all, func(a, b assist.FunctionEntry) int {
+		return cmp.Compare(slices.Index(a.Groups, group), slices.Index(b.Groups, group))
+	})
+	return all
+}
+
 const funcsFoot = ":funcs NAME explains a function, :funcs GROUP a group, such as quantity, and :funcs WORD searches.\n"
 
 // allFunctions lists the functions of all groups with a line each.
 func (s *Session) allFunctions() string {
 	var b strings.Builder
-	all := s.available()
 	for _, group := range assist.FunctionGroups() {
 		var rows [][]string
-		for _, e := range all {
-			if slices.Contains(e.Groups, group.Name) && (isOperator(&e) || len(s.formsOf(e.Name, group.Name)) > 0) {
+		for _, e := range s.inGroup(group.Name) {
+			if macro := slices.Contains(e.Groups, "macros"); !macro || group.Name == "macros" || group.Name == "optionals" {
 				rows = append(rows, []string{"  " + e.Name, e.Summary})
 			}
 		}
@@ -98,8 +110,8 @@ func (s *Session) group(name string) (text string, ok bool) {
 	var b strings.Builder
 	b.WriteString(wrap(groupTitle(groups[i])+"\n", s.Width, 2))
 	var rows [][]string
-	for _, e := range s.available() {
-		if e.Name != name && slices.Contains(e.Groups, name) {
+	for _, e := range s.inGroup(name) {
+		if e.Name != name {
 			rows = append(rows, s.member(&e, name)...)
 		}
 	}
@@ -108,12 +120,9 @@ func (s *Session) group(name string) (text string, ok bool) {
 
 // member returns table rows that describe a function of a group.
 func (s *Session) member(e *assist.FunctionEntry, group string) (rows [][]string) {
-	forms := s.formsOf(e.Name, group)
-	switch {
-	case isOperator(e):
+	forms := s.formsOf(e, group)
+	if isOperator(e) {
 		rows = [][]string{{e.Name, ""}}
-	case len(forms) == 0:
-		return nil
 	}
 	for _, form := range forms[:min(maxForms, len(forms))] {
 		rows = append(rows, []string{form.Signature, form.Since})
@@ -130,11 +139,21 @@ var typesOf = map[string]string{
 	"ip": "IP", "cidr": "CIDR", "optionals": "optional",
 }
 
-// formsOf returns the forms of a function that have a type of the group.
-func (s *Session) formsOf(name, group string) []assist.Form {
-	f := s.funcs.Of(name, s.helper(), s.state.kube)
-	if f == nil {
+// formsOf returns the forms of a function. If the function is in groups of several types, it returns
+// only the forms with the type of the group.
+func (s *Session) formsOf(e *assist.FunctionEntry, group string) []assist.Form {
+	f := s.funcs.Of(e.Name, s.helper(), s.state.kube)
+	typed := 0
+	for _, g := range e.Groups {
+		if typesOf[g] != "" {
+			typed++
+		}
+	}
+	switch {
+	case f == nil:
 		return nil
+	case typed < 2:
+		return f.Forms
 	}
 	return slices.DeleteFunc(slices.Clone(f.Forms), func(form assist.Form) bool {
 		macro := strings.HasPrefix(form.Signature, "self.")

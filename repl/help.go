@@ -24,8 +24,8 @@ func commandGroups() []commandGroup {
 // usage returns the command as the user writes it.
 func (c *command) usage() string { return strings.TrimSpace(":" + c.name + " " + c.args) }
 
-// help implements :help. It prints an overview of all commands, or describes one. The names of
-// functions, groups of functions, and fields are accepted, too.
+// help implements :help. It prints an overview of all commands, or describes one. It also accepts
+// the names of functions and groups of functions.
 func help(ctx context.Context, s *Session, arg string) (string, error) {
 	if arg == "" {
 		return s.overview(), nil
@@ -34,10 +34,8 @@ func help(ctx context.Context, s *Session, arg string) (string, error) {
 	if cmd, ok := findCommand(name); ok {
 		return s.commandHelp(&cmd), nil
 	}
-	if !strings.HasPrefix(arg, ":") {
-		if text, err := funcs(ctx, s, arg); err == nil {
-			return text, nil
-		}
+	if arg == name && s.isFunction(name) {
+		return funcs(ctx, s, arg)
 	}
 	return "", noCommand(name)
 }

@@ -2,11 +2,14 @@ package repl
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/x/assist"
@@ -166,4 +169,58 @@ func withCRD(t *testing.T, s *Session, crd, object string) *Session {
 	}
 	s.past = nil
 	return s
+}
+
+// TestHelpWidths compares help texts at several widths with golden files.
+func TestHelpWidths(t *testing.T) {
+	t.Parallel()
+	for _, width := range []int{40, 60, 80, 120} {
+		s := crontab(t)
+		must(t, s, ":cd spec")
+		s.Width = width
+		var b strings.Builder
+		for _, line := range []string{":help", ":help add", ":funcs", ":funcs quantity", ":funcs version", ":funcs split", "env?", "self.replicas = 3", ":advice"} {
+			fmt.Fprintf(&b, "> %s\n%s", line, s.Do(context.Background(), line).Text)
+		}
+		golden(t, fmt.Sprintf("testdata/help/%d.txt", width), b.String())
+	}
+}
+
+// golden compares got with a file. With -update, it writes the file.
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-update rewrites it):\n%s", file, diff)
+	}
+}
+
+// TestHelpAttacks checks that hostile and malformed requests for help are bounded and printable.
+func TestHelpAttacks(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 1<<20)
+	for _, s := range []*Session{crontab(t), helpSession(t, t.TempDir(), Config{})} {
+		s.Width = 60
+		for _, line := range []string{
+			":help nonsense", ":help " + long, ":funcs " + long, ":funcs " + strings.Repeat("a ", 1<<19), long + "?", ":" + long + "?",
+			"?", "??", "???", "x.?y?", "self.?", "?x", "x ?", "\x1b[31mred?", ":help \x1b[2J", ":funcs \x1b]0;title\x07", ":funcs \u202e", "self.spec['\x1b[2J']?",
+			"self[?", "self['a']['b'][0]?", "()?", "?:?", "in?", "&&?", "self.spec.?replicas?", "_?", ":?", "::?", ":help :", ":help ?", ":funcs ?", ":funcs ''",
+		} {
+			reply := s.Do(context.Background(), line)
+			if s.partial != "" {
+				reply = s.End(context.Background())
+			}
+			if len(reply.Text) > 40_000 || strings.ContainsAny(reply.Text, "\x1b\x07\u202e") || strings.Contains(reply.Text, "internal error") {
+				t.Errorf("%.40q: %d bytes: %.200q", line, len(reply.Text), reply.Text)
+			}
+		}
+	}
 }
