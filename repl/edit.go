@@ -128,6 +128,9 @@ func (s *Session) numbered(text string) (int, error) {
 
 // ruleCompiles returns an error if the API server would not accept rule.
 func (s *Session) ruleCompiles(rule string, optionalOldSelf bool) error {
+	if s.state.crd == nil {
+		return errNoCRD
+	}
 	x, err := s.compile(rule, optionalOldSelf)
 	if err != nil {
 		return err

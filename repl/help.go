@@ -3,6 +3,8 @@ package repl
 import (
 	"context"
 	"strings"
+
+	"github.com/celadon-cel/celadon/x/assist"
 )
 
 // A commandGroup is a group of commands in :help.
@@ -80,4 +82,13 @@ func (s *Session) commandHelp(cmd *command) string {
 		b.WriteString(wrap("  "+printable(line)+"\n", s.Width, 4))
 	}
 	return b.String()
+}
+
+// completeHelp completes the names of commands.
+func completeHelp(_ *Session, arg string) assist.Completion {
+	var c assist.Completion
+	for _, cmd := range commands() {
+		c.Candidates = append(c.Candidates, assist.Candidate{Text: cmd.name, Hint: cmd.help})
+	}
+	return c.Only(arg)
 }
