@@ -13,7 +13,7 @@ import (
 // schema fail. Expressions are then compiled at a bare location, where self is not declared.
 
 // ErrNoCRD is returned for a command or an expression that needs a CRD if none is loaded.
-var ErrNoCRD = errNoCRD
+var ErrNoCRD = errors.New("no CRD is loaded: run :load crd FILE")
 
 // here returns the location of expressions: the session's path, or a bare location without a CRD.
 func (s *Session) here() (*location, error) {

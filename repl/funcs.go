@@ -100,7 +100,7 @@ func groupTitle(g assist.FunctionGroup) string {
 }
 
 // group lists the functions of a group with their forms. A function of the same name is left out. ok
-// is false if there is no such group.
+// is false if no group has the name.
 func (s *Session) group(name string) (text string, ok bool) {
 	groups := assist.FunctionGroups()
 	i := slices.IndexFunc(groups, func(g assist.FunctionGroup) bool { return g.Name == name })

@@ -61,7 +61,7 @@ func (s *Session) overview() string {
 	return b.String() + "\n" + wrap(overviewFoot, s.Width, 0)
 }
 
-// commandHelp describes a command: its usage, a paragraph, what it needs before it can run, and
+// commandHelp describes a command: its usage, a paragraph, the first condition that is not met, and
 // examples for the current session.
 func (s *Session) commandHelp(cmd *command) string {
 	var b strings.Builder

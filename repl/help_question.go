@@ -17,8 +17,8 @@ import (
 // maxQuestion limits the length of NAME?, in bytes.
 const maxQuestion = 1000
 
-// isQuestion reports whether line asks for help: it is NAME? with the name of a command after a colon,
-// or with a path of names and indexes, or ? alone. A conditional that continues in the next line has a
+// isQuestion reports whether line is a request for help: NAME? with the name of a command after a
+// colon, or with a path of names and indexes, or ? alone. A conditional that continues in the next line has a
 // space before its ?, or is not a path.
 func isQuestion(line string) bool {
 	name, ok := strings.CutSuffix(line, "?")

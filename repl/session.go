@@ -159,7 +159,7 @@ func (s *Session) load(doc Document, old bool) error {
 }
 
 // errNoCRD is the error of commands that require a CRD.
-var errNoCRD = errors.New("no CRD is loaded: run :load crd FILE")
+var errNoCRD = ErrNoCRD
 
 // settle derives the version, the prepared objects, and the location from the other fields of st. The
 // location is at steps, or at the nearest parent of steps that exists.
