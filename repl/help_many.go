@@ -15,7 +15,9 @@ func manyDetails() map[string]details {
 		},
 		"each": {
 			"Evaluates an expression for each of the loaded objects and prints a table of names and values. With where, it leaves out the objects for which the condition is not true.",
-			[]need{needCRD, several}, func(p *samples) []string { return []string{":each " + p.field, ":each " + p.field + " where " + p.rule()} },
+			[]need{needCRD, several}, func(p *samples) []string {
+				return []string{":each " + p.field, ":each " + p.field + " where " + p.rule()}
+			},
 		},
 		"count": {
 			"Counts for how many of the loaded objects an expression is true, is false, or fails. Use it to see whom a new rule would affect.",
