@@ -238,7 +238,7 @@ func (s *Session) requirementHints(n int) string {
 			text += "a rule with optionalOldSelf must use oldSelf: change it with :edit\n"
 		}
 	}
-	return text
+	return wrap(text, s.Width, 2)
 }
 
 func diffCRD(_ context.Context, s *Session, _ string) (string, error) {

@@ -27,6 +27,8 @@ func TestNarrow(t *testing.T) {
 		{"env?", "self.env"},
 		{"self.replicas = 1", "hint"},
 		{":advice", "all rules"},
+		{":cd nope", "error"},
+		{"self.suspended", "hint"},
 		{":cost self.image.contains(self.schedule)", "estimate"},
 	} {
 		for _, width := range []int{120, 80, 40, 30} {

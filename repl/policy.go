@@ -177,7 +177,7 @@ func (s *Session) decisions(ctx context.Context, deletes bool) (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	b.WriteString(notes(p.problems))
+	b.WriteString(wrap(notes(p.problems), s.Width, 2))
 	fmt.Fprintf(&b, "%s by %s: %s, %s\n", strings.ToLower(string(req.Operation)), req.User.Name, policyCount(len(p.names())), verdictOf(res))
 	for i := range res.Evaluations {
 		s.evaluation(ctx, &b, req, &res.Evaluations[i])

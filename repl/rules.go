@@ -104,7 +104,7 @@ type listing struct {
 
 func (l *listing) text(s *Session, width int) string {
 	if len(l.rows) == 0 {
-		return fmt.Sprintf("no rules at %s: run :add RULE, or :rules all\n", phrase.Path(s.state.location.path()))
+		return wrap(fmt.Sprintf("no rules at %s: run :add RULE, or :rules all\n", phrase.Path(s.state.location.path())), width, 2)
 	}
 	head := []string{"", "verdict", "cost", "estimate", "limit", "rule"}
 	text := table(append([][]string{head[:len(l.rows[0])]}, l.rows...), width)
