@@ -37,6 +37,8 @@ type Session struct {
 	host   Host
 	limits cost.Limits
 	state  *state
+	// bare holds the location of expressions without a CRD for each Kubernetes version.
+	bare map[string]*location
 	// past and future are the states for :undo and :redo, the most recent last.
 	past, future []*state
 	// saved maps each CRD document, keyed by savedKey, to its text in the file.
@@ -57,8 +59,6 @@ type Session struct {
 	readStatus, statusNoted bool
 	funcs                   *assist.Functions
 	settings                settings
-	// bare holds the location of expressions without a CRD for each Kubernetes version.
-	bare map[string]*location
 	// Width is the number of columns available for replies. 0 means unlimited.
 	Width int
 }

@@ -29,7 +29,7 @@ const evalExamples = `  celadon eval --crd crd.yaml --object obj.yaml 'self.spec
 func evalCommand(s command.Streams) *cobra.Command {
 	var o repl.EvalOptions
 	cmd := &cobra.Command{
-		Use:     "eval [--crd PATH] [--object FILE] [--old FILE] [--at PATH] EXPR",
+		Use:     "eval --crd PATH [--object FILE] [--old FILE] [--at PATH] EXPR",
 		Short:   "Evaluate a CEL expression over an object, with self as its CRD declares it",
 		Long:    evalHelp,
 		Example: evalExamples,
