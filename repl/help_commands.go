@@ -60,15 +60,15 @@ func lookDetails() map[string]details {
 		},
 		"type": {
 			"Prints the type of an expression in the words of a schema, and in those of CEL if they differ. The expression is not evaluated, so no object is necessary.",
-			nil, func(p *samples) []string { return []string{":type " + p.typed(), ":type [1, 2].map(x, x * 2)"} },
+			[]need{needVisible}, func(p *samples) []string { return []string{":type " + p.typed(), ":type [1, 2].map(x, x * 2)"} },
 		},
 		"cost": {
 			"Prints the API server's cost estimate for an expression, and its share of the limit for a rule at the current path. Below, it lists the lists, maps, and strings without a bound that the estimate depends on: a bound in the schema lowers it.",
-			nil, func(p *samples) []string { return []string{":cost " + p.estimated(), ":cost [1, 2].all(x, x > 0)"} },
+			[]need{needVisible}, func(p *samples) []string { return []string{":cost " + p.estimated(), ":cost [1, 2].all(x, x > 0)"} },
 		},
 		"versions": {
 			"Prints what each Kubernetes version makes of a rule or an expression: whether it compiles there, its cost estimate, its share of the limit, and its value. N is the number of a rule at the current path.",
-			nil, func(p *samples) []string {
+			[]need{needVisible}, func(p *samples) []string {
 				out := []string{":versions isIP('10.0.0.1')"}
 				if len(p.session.rulesHere()) > 0 {
 					out = append(out, p.numbered(":versions %d"))
@@ -78,7 +78,7 @@ func lookDetails() map[string]details {
 		},
 		"explain": {
 			"Evaluates an expression and prints the value and the cost of every part. Parts of macros show the last element that was evaluated.",
-			nil, func(p *samples) []string {
+			[]need{needVisible}, func(p *samples) []string {
 				return []string{":explain " + p.test(), ":explain 'a-b'.split('-').size() == 2"}
 			},
 		},
@@ -240,7 +240,7 @@ func sessionDetails() map[string]details {
 		},
 		"let": {
 			"Names an expression, so that you can use the name in other expressions and in rules. The shell replaces the name by the expression before it evaluates or adds a line. _ is always the last expression that had a value. Without arguments, it lists the names.",
-			nil, func(p *samples) []string { return []string{":let x = " + p.word(), "x"} },
+			[]need{needVisible}, func(p *samples) []string { return []string{":let x = " + p.word(), "x"} },
 		},
 		"history": {
 			"Prints the lines of this session with their numbers. On a terminal, the up key and Ctrl-R find lines of earlier sessions, too.",

@@ -36,6 +36,10 @@ var (
 		},
 		"The object has no value here, so only expressions without self have one: run :load object FILE first, or :cd to another path.",
 	}
+	needVisible = need{
+		func(s *Session) bool { return s.state.location == nil || s.state.location.compiler != nil },
+		"The schema here is not visible to rules, so no expression compiles: :cd to another path first.",
+	}
 	needRule = need{
 		func(s *Session) bool { return len(s.rulesHere()) > 0 },
 		"There are no rules here: run :add RULE first, or :cd to a path with rules (:rules all lists them).",
@@ -62,7 +66,7 @@ var (
 	}
 	needOwnFiles = need{
 		func(s *Session) bool { return s.state.crd != nil && fileOf(s.state.object) != "" },
-		"crd.yaml and object.yaml stand for files of yours.",
+		"crd.yaml and object.yaml stand for your own files.",
 	}
 	needCheck = need{
 		func(s *Session) bool { return s.host.Check != nil && s.host.CheckStatus != nil },

@@ -98,6 +98,17 @@ func helpSessions(t *testing.T) map[string]func(*testing.T) *Session {
 			return withCRD(t, helpSession(t, dir, Config{KubeVersion: "1.29"}), "../examples/crontab/crd.yaml", "../examples/crontab/updates/nightly.yaml")
 		},
 	}
+	hidden := filepath.Join(dir, "hidden.yaml")
+	if err := os.WriteFile(hidden, []byte(hiddenCRD), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/", "spec", "spec.free", "spec.items[*]", "spec.a-b"} {
+		out["hidden "+path] = func(t *testing.T) *Session {
+			s := withCRD(t, helpSession(t, dir, Config{}), hidden, "")
+			must(t, s, ":cd "+path)
+			return s
+		}
+	}
 	for i, file := range corpusCRDs(t) {
 		info, err := os.Stat(file)
 		if err != nil {
@@ -122,6 +133,14 @@ func helpSessions(t *testing.T) map[string]func(*testing.T) *Session {
 	}
 	return out
 }
+
+// hiddenCRD has a field that rules do not see, a list, and names that CEL escapes.
+const hiddenCRD = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: things.example.com}, spec: {
+  group: example.com, scope: Namespaced, names: {kind: Thing, plural: things},
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {
+    free: {x-kubernetes-preserve-unknown-fields: true},
+    items: {type: array, items: {type: string}, maxItems: 10},
+    a-b: {type: object, x-kubernetes-validations: [{rule: "self == oldSelf"}], properties: {namespace: {type: boolean}}}}}}}}}]}}`
 
 // moveToRule moves to the first path below the root that has rules.
 func moveToRule(t *testing.T, s *Session) {

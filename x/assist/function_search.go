@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// NameHint returns the hint for a name that other languages use, or "".
-func NameHint(name string) string { return nameHints[name] }
+// NameHint returns the hint for a name or keyword that other languages use, or "".
+func NameHint(name string) string { return cmp.Or(nameHints[name], wordHints[name]) }
 
 // SearchFunctions returns the entries whose name, summary, or description contains all words of
 // query, ignoring case. The best matches come first.
@@ -67,6 +67,8 @@ func (e *FunctionEntry) rank(word string) int {
 		return 4
 	case strings.Contains(strings.ToLower(e.Summary), word):
 		return 5
+	case len(word) <= 2 && identifier(word): // such as "if"
+		return noMatch
 	case containsWord(e.Description, word):
 		return 6
 	case len(word) > 3 && strings.Contains(strings.ToLower(e.Description), word):
