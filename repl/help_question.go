@@ -2,6 +2,7 @@ package repl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -137,8 +138,8 @@ func lastName(src string) int {
 // fieldHelp describes a field: its type, whether it is required, its bounds, its description, and its
 // rules.
 func (s *Session) fieldHelp(h *assist.Hover) (string, error) {
-	if h == nil {
-		return "", fmt.Errorf("nothing is known about this name (:help lists the commands, :funcs the functions)")
+	if h == nil || h.Type+h.Description+h.Bounds == "" {
+		return "", errors.New("nothing is known about this name (:help lists the commands, :funcs the functions)")
 	}
 	facts := h.Text
 	if h.Type != "" {
