@@ -19,6 +19,7 @@ type Node struct {
 	version string
 	path    string
 	decl    *types.Decl
+	bare    bool // self is not declared
 
 	mu       sync.Mutex
 	compiler *expr.Compiler // nil before the first expression
@@ -113,7 +114,7 @@ func (n *Node) Compiler() (*expr.Compiler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return expr.NewCompiler(env, n.decl, n.engine.limits.PerCall, n.badRule)
+	return n.newCompiler(env)
 }
 
 // PerCallLimit returns the cost limit for each evaluation of a rule.

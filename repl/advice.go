@@ -57,7 +57,7 @@ func advice(ctx context.Context, s *Session, _ string) (string, error) {
 		verdict = ": too expensive"
 	}
 	fmt.Fprintf(&b, "all rules: estimate %s, %s of the limit for version %s%s\n", phrase.Number(v.EstimatedCost), phrase.Share(v.EstimatedCost, v.Limit), v.Name, verdict)
-	return printable(b.String()), nil
+	return wrap(printable(b.String()), s.Width, 2), nil
 }
 
 // isReported reports whether another part of the advice covers cause: the cost of a rule or of all
@@ -114,11 +114,11 @@ func writeOver(b *strings.Builder, rule *vet.Rule) {
 	}
 	for _, f := range rule.Factors {
 		if f.Bounded && f.Max > 1 {
-			fmt.Fprintf(b, "  %s: %s %d, so it may run that often\n", phrase.Path(f.Path), f.Word(), f.Max)
+			fmt.Fprintf(b, "  %s: %s %s, so it may run that often\n", phrase.Path(f.Path), f.Word(), phrase.Number(f.Max))
 		}
 	}
 	for _, m := range rule.Reason.Missing {
-		fmt.Fprintf(b, "  %s: no %s, so %d is assumed\n", phrase.Path(m.Path), m.Set, m.Assumed)
+		fmt.Fprintf(b, "  %s: no %s, so %s is assumed\n", phrase.Path(m.Path), m.Set, phrase.Number(uint64(m.Assumed)))
 	}
 	for _, note := range rule.Reason.Notes {
 		fmt.Fprintf(b, "  note: %s\n", note)

@@ -62,7 +62,10 @@ func (s *Session) Eval(ctx context.Context, src string) (answer *Answer, err err
 	if err != nil {
 		return nil, err
 	}
-	p := s.state.location
+	p, err := s.here()
+	if err != nil {
+		return nil, err
+	}
 	a := s.price(x)
 	a.Status = s.noteStatus(x, p.steps)
 	if needsSelf(x) && !p.has {
@@ -110,7 +113,10 @@ func internal(err error) error {
 }
 
 func (s *Session) trace(ctx context.Context, x *expr.Expr) (*record.Trace, error) {
-	here := s.state.location
+	here, err := s.here()
+	if err != nil {
+		return nil, err
+	}
 	p, err := record.New(here.compiler, x.AST(), x.Source(), false)
 	if err != nil {
 		return nil, err
@@ -119,14 +125,15 @@ func (s *Session) trace(ctx context.Context, x *expr.Expr) (*record.Trace, error
 }
 
 func (s *Session) compile(src string, optionalOldSelf bool) (*expr.Expr, error) {
-	if s.state.crd == nil {
-		return nil, errNoCRD
+	p, err := s.here()
+	if err != nil {
+		return nil, err
 	}
-	p := s.state.location
 	if p.compiler == nil {
 		return nil, fmt.Errorf("%s: %w", phrase.Path(p.path()), types.ErrHidden)
 	}
-	return p.compiler.Compile(src, optionalOldSelf)
+	x, err := p.compiler.Compile(src, optionalOldSelf)
+	return x, s.withoutCRD(err)
 }
 
 func (s *Session) price(x *expr.Expr) *Answer {
@@ -190,15 +197,15 @@ func (a *Answer) text(width int) string {
 		b.WriteString(value + "\n" + indent(printable(readable)))
 		b.WriteString(whyText(a.Why, width))
 	case a.Evaluated:
-		fmt.Fprintf(&b, "error: %s\n%s%s", printable(a.Err.Error()), hintText(a.Hint), whyText(a.Why, width))
+		b.WriteString(wrap("error: "+printable(a.Err.Error())+"\n", width, 2) + hintText(a.Hint, width) + whyText(a.Why, width))
 	default:
-		fmt.Fprintf(&b, "no value: %s\n", printable(a.Err.Error()))
+		b.WriteString(wrap("no value: "+printable(a.Err.Error())+"\n", width, 2))
 	}
 	facts := []string{a.Type}
 	if a.Evaluated {
-		facts = append(facts, fmt.Sprintf("cost %d", a.Cost))
+		facts = append(facts, "cost "+phrase.Number(a.Cost))
 	}
-	fmt.Fprintf(&b, "  : %s; %s\n", strings.Join(facts, "; "), a.estimateText())
+	b.WriteString(wrap("  : "+strings.Join(facts, "; ")+"; "+a.estimateText()+"\n", width, 2))
 	return b.String()
 }
 

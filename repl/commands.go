@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/internal/text/spell"
+	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
@@ -26,7 +27,11 @@ type command struct {
 
 // commands returns all commands in the order of :help.
 func commands() []command {
-	return slices.Concat(lookCommands(), objectCommands(), manyCommands(), ruleCommands(), sessionCommands())
+	var all []command
+	for _, group := range commandGroups() {
+		all = append(all, group.commands...)
+	}
+	return all
 }
 
 func lookCommands() []command {
@@ -42,7 +47,7 @@ func lookCommands() []command {
 		{name: "cost", args: "EXPR", help: "print an expression's cost estimate and the bounds that would lower it", run: costOf, expression: true, complete: completeExpression},
 		{name: "versions", args: "N|EXPR", help: "print the cost and result of a rule or an expression in each Kubernetes version", run: versions, expression: true, complete: completeExpression},
 		{name: "explain", args: "EXPR", help: "print the value and the cost of every part", run: explain, expression: true, complete: completeExpression},
-		{name: "funcs", args: "[NAME]", help: "list functions, or explain one", run: funcs, complete: completeWords(functions)},
+		{name: "funcs", args: "[NAME|GROUP|WORD]", help: "list the functions, explain a function or a group, or search for a word", run: funcs, complete: completeFuncs},
 	}
 }
 
@@ -99,7 +104,7 @@ func sessionCommands() []command {
 		{name: "watch", args: "[off|reload]", help: "load files again when they change on disk, and print the new verdict", run: watchCommand, complete: completeWords(func(*Session) []string { return []string{"off", "reload"} })},
 		{name: "mode", args: "[text|json]", help: "print replies as text, or as lines of JSON", run: mode, complete: completeWords(func(*Session) []string { return []string{"json", "text"} })},
 		{name: "history", help: "print the lines of this session", run: history},
-		{name: "help", args: "[COMMAND]", help: "print this help, or one line of it", run: help, complete: completeWords(commandNames)},
+		{name: "help", args: "[COMMAND]", help: "list the commands, or describe one with examples", run: help, complete: completeHelp},
 		{name: "quit", help: "quit; repeat to discard unsaved rules", run: nil},
 	}
 }
@@ -133,6 +138,7 @@ func findCommand(name string) (command, bool) {
 // noCommand returns the error for an unknown command name.
 func noCommand(name string) error {
 	var all, begun []string
+	name = termwidth.Cut(name, maxValue)
 	for _, c := range commands() {
 		all = append(all, ":"+c.name)
 		if name != "" && strings.HasPrefix(c.name, name) {
@@ -146,23 +152,6 @@ func noCommand(name string) error {
 		return fmt.Errorf("unknown command :%s%s", name, near)
 	}
 	return fmt.Errorf("unknown command :%s (:help lists them)", name)
-}
-
-func help(_ context.Context, s *Session, arg string) (string, error) {
-	var rows [][]string
-	for _, c := range commands() {
-		if arg == "" || ":"+c.name == arg || c.name == arg {
-			rows = append(rows, []string{strings.TrimSpace(":" + c.name + " " + c.args), c.help})
-		}
-	}
-	if len(rows) == 0 {
-		return "", noCommand(strings.TrimPrefix(arg, ":"))
-	}
-	text := ""
-	if arg == "" {
-		text = "Enter an expression to print its value, type, and cost. Commands:\n"
-	}
-	return text + table(rows, s.Width), nil
 }
 
 func history(_ context.Context, s *Session, _ string) (string, error) {

@@ -78,16 +78,16 @@ func (s *Session) schemaHere() *schemaNode {
 	return assist.SchemaAt(s.state.crd.schema(s.state.version), s.state.location.steps)
 }
 
-// helper returns the assistant for the session's path, or nil without a CRD.
+// helper returns the assistant for expressions, or nil if it cannot be created.
 func (s *Session) helper() *assist.Context {
-	p := s.state.location
-	if p == nil {
+	p, err := s.here()
+	if err != nil {
 		return nil
 	}
 	at := p.help
 	at.Limits, at.Functions, at.Expand, at.Named = s.limits, s.funcs, s.expand, nil
 	for _, l := range s.lets {
-		if l.scope == s.namespace() {
+		if l.visible(s.namespace()) {
 			at.Named = append(at.Named, assist.Candidate{Text: l.name, Hint: lex.Flat(l.text)})
 		}
 	}

@@ -148,6 +148,9 @@ func (s *Session) numbered(text string) (int, error) {
 
 // ruleCompiles returns an error if the API server would not accept rule.
 func (s *Session) ruleCompiles(rule string, optionalOldSelf bool) error {
+	if s.state.crd == nil {
+		return errNoCRD
+	}
 	x, err := s.compile(rule, optionalOldSelf)
 	if err != nil {
 		return err
@@ -260,7 +263,7 @@ func (s *Session) requirementHints(n int) string {
 			text += "a rule with optionalOldSelf must use oldSelf: change it with :edit\n"
 		}
 	}
-	return text
+	return wrap(text, s.Width, 2)
 }
 
 func diffCRD(_ context.Context, s *Session, _ string) (string, error) {

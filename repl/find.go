@@ -46,10 +46,10 @@ func findWitness(ctx context.Context, s *Session, arg string) (string, error) {
 	case err != nil:
 		return "", err
 	case answer.Witness == nil:
-		return printable(answer.Words(want)) + "\n", nil
+		return wrap(printable(answer.Words(want))+"\n", s.Width, 2), nil
 	}
 	s.found = answer.Witness
-	return answerText(answer, want, n)
+	return answerText(answer, want, n, s.Width)
 }
 
 // search searches for a write that demonstrates the outcome want of rule n at the session's path.
@@ -68,13 +68,13 @@ func (s *Session) search(ctx context.Context, n int, want search.Want) (*analysi
 }
 
 // answerText formats the write that was found for the rule with index rule.
-func answerText(a *analysis.Answer, want search.Want, rule int) (string, error) {
+func answerText(a *analysis.Answer, want search.Want, rule, width int) (string, error) {
 	w := a.Witness
 	var b strings.Builder
-	b.WriteString(printable(a.Words(want)) + "\n")
+	b.WriteString(wrap(printable(a.Words(want))+"\n", width, 2))
 	for _, c := range w.Result.Causes {
 		if want == search.OverBudget || c.Rule != nil && c.Rule.Index == rule && want != search.Accepted {
-			b.WriteString(indent(printable(c.Message)))
+			b.WriteString(wrap(indent(printable(c.Message)), width, 2))
 			break
 		}
 	}

@@ -1,36 +1,233 @@
 package repl
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/spell"
+	"github.com/celadon-cel/celadon/internal/text/termwidth"
+	"github.com/celadon-cel/celadon/x/assist"
+)
+
+const (
+	// maxFound limits the results of a search.
+	maxFound = 20
+	// maxForms limits the forms of a function in the list of its group.
+	maxForms = 3
+	// maxFunctionName limits the argument of :funcs, in bytes.
+	maxFunctionName = 200
 )
 
 // functions returns the names of the functions available at the session's path, or all functions
 // without a CRD.
 func functions(s *Session) []string { return s.funcs.Names(s.helper(), s.state.kube) }
 
-func funcs(_ context.Context, s *Session, arg string) (string, error) {
+// funcs implements :funcs. It lists all functions, explains a function or a group, or searches.
+func funcs(ctx context.Context, s *Session, arg string) (string, error) {
 	if arg == "" {
-		return columns(functions(s), s.Width), nil
+		return s.allFunctions(), nil
+	}
+	if len(arg) > maxFunctionName {
+		return "", fmt.Errorf("no function %s (:funcs lists them)", termwidth.Cut(arg, maxValue))
 	}
 	name := strings.TrimSuffix(arg, "()")
-	f := s.funcs.Of(name, s.helper(), s.state.kube)
-	if f == nil {
-		return "", s.noFunction(name)
+	text := s.function(ctx, name)
+	if err := s.laterFunction(name); err != nil && text == "" {
+		return "", err
 	}
+	if group, ok := s.group(name); ok {
+		if text != "" {
+			text += "\n"
+		}
+		return text + group, nil
+	}
+	if text != "" {
+		return text, nil
+	}
+	return s.searchFunctions(ctx, arg)
+}
+
+// available returns the entries of the functions and operators that the session can use.
+func (s *Session) available() []assist.FunctionEntry {
+	names := functions(s)
+	return slices.DeleteFunc(assist.FunctionIndex(), func(e assist.FunctionEntry) bool {
+		return !isOperator(&e) && !slices.Contains(names, e.Name)
+	})
+}
+
+func isOperator(e *assist.FunctionEntry) bool { return slices.Contains(e.Groups, "operators") }
+
+// inGroup returns the functions and operators of a group that the session can use, first those for
+// which it is the main group.
+func (s *Session) inGroup(group string) []assist.FunctionEntry {
+	all := slices.DeleteFunc(s.available(), func(e assist.FunctionEntry) bool {
+		return !slices.Contains(e.Groups, group) || !isOperator(&e) && len(s.formsOf(&e, group)) == 0
+	})
+	slices.SortStableFunc(all, func(a, b assist.FunctionEntry) int {
+		return cmp.Compare(slices.Index(a.Groups, group), slices.Index(b.Groups, group))
+	})
+	return all
+}
+
+const funcsFoot = ":funcs NAME explains a function, :funcs GROUP a group, such as quantity, and :funcs WORD searches.\n"
+
+// allFunctions lists the functions of all groups with a line each.
+func (s *Session) allFunctions() string {
+	var b strings.Builder
+	for _, group := range assist.FunctionGroups() {
+		var rows [][]string
+		for _, e := range s.inGroup(group.Name) {
+			if macro := slices.Contains(e.Groups, "macros"); !macro || group.Name == "macros" || group.Name == "optionals" {
+				rows = append(rows, []string{"  " + e.Name, e.Summary})
+			}
+		}
+		if len(rows) > 0 {
+			b.WriteString(wrap(groupTitle(group)+"\n", s.Width, 2) + table(rows, s.Width))
+		}
+	}
+	return b.String() + wrap(funcsFoot, s.Width, 0)
+}
+
+func groupTitle(g assist.FunctionGroup) string {
+	if strings.EqualFold(g.Title, g.Name) {
+		return g.Title
+	}
+	return g.Title + " (" + g.Name + ")"
+}
+
+// group lists the functions of a group with their forms. A function of the same name is left out. ok
+// is false if no group has the name.
+func (s *Session) group(name string) (text string, ok bool) {
+	groups := assist.FunctionGroups()
+	i := slices.IndexFunc(groups, func(g assist.FunctionGroup) bool { return g.Name == name })
+	if i < 0 {
+		return "", false
+	}
+	var b strings.Builder
+	b.WriteString(wrap(groupTitle(groups[i])+"\n", s.Width, 2))
 	var rows [][]string
-	for _, form := range f.Forms {
+	for _, e := range s.inGroup(name) {
+		if e.Name != name {
+			rows = append(rows, s.member(&e, name)...)
+		}
+	}
+	return b.String() + table(rows, s.Width), true
+}
+
+// member returns table rows that describe a function of a group.
+func (s *Session) member(e *assist.FunctionEntry, group string) (rows [][]string) {
+	forms := s.formsOf(e, group)
+	if isOperator(e) {
+		rows = [][]string{{e.Name, ""}}
+	}
+	for _, form := range forms[:min(maxForms, len(forms))] {
 		rows = append(rows, []string{form.Signature, form.Since})
 	}
-	text := table(rows, s.Width)
-	if f.Description != "" {
-		text += "  " + f.Description + "\n"
+	if more := len(forms) - maxForms; more > 0 {
+		rows = append(rows, []string{fmt.Sprintf("… and %d more", more), ""})
 	}
-	for _, example := range f.Examples {
-		text += "  e.g. " + example + "\n"
+	return append(rows, []string{"    " + e.Summary})
+}
+
+// typesOf maps a group to the types in the signatures of its functions.
+var typesOf = map[string]string{
+	"strings": "string", "lists": "list of", "maps": "map of", "quantity": "quantity", "semver": "semver",
+	"ip": "IP", "cidr": "CIDR", "optionals": "optional",
+}
+
+// formsOf returns the forms of a function. If the function is in groups of several types, it returns
+// only the forms with the type of the group.
+func (s *Session) formsOf(e *assist.FunctionEntry, group string) []assist.Form {
+	f := s.funcs.Of(e.Name, s.helper(), s.state.kube)
+	typed := 0
+	for _, g := range e.Groups {
+		if typesOf[g] != "" {
+			typed++
+		}
+	}
+	switch {
+	case f == nil:
+		return nil
+	case typed < 2:
+		return f.Forms
+	}
+	return slices.DeleteFunc(slices.Clone(f.Forms), func(form assist.Form) bool {
+		macro := strings.HasPrefix(form.Signature, "self.")
+		return !macro && !strings.Contains(form.Signature, typesOf[group])
+	})
+}
+
+// function explains a function or an operator: its forms, a description, and examples. It returns "" if
+// the session cannot use it.
+func (s *Session) function(ctx context.Context, name string) string {
+	entry, known := assist.FindFunction(name)
+	f := s.funcs.Of(name, s.helper(), s.state.kube)
+	if f == nil && (!known || !isOperator(&entry)) {
+		return ""
+	}
+	var b strings.Builder
+	if f != nil {
+		var rows [][]string
+		for _, form := range f.Forms {
+			rows = append(rows, []string{form.Signature, form.Since})
+		}
+		b.WriteString(table(rows, s.Width))
+	} else {
+		b.WriteString(name + "\n")
+	}
+	b.WriteString(wrap("  "+entry.Description+"\n", s.Width, 0))
+	for _, example := range s.examples(ctx, &entry) {
+		text := "  " + example.Expr + "  // " + example.Value + ", cost " + phrase.Number(example.Cost)
+		if s.Width > 0 && termwidth.Width(text) > s.Width {
+			text = wrap("  "+example.Expr+"\n", s.Width, 2) + cutLine("    // "+example.Value+", cost "+phrase.Number(example.Cost), s.Width)
+		}
+		b.WriteString(text + "\n")
+	}
+	return b.String()
+}
+
+// examples returns the examples of a function. If the session is for a Kubernetes version, their costs
+// are those of that version, and examples that do not compile there are left out.
+func (s *Session) examples(ctx context.Context, e *assist.FunctionEntry) (all []assist.Example) {
+	if s.state.kube == "" {
+		return e.Examples
+	}
+	bare := &Session{limits: s.limits, state: &state{kube: s.state.kube, rule: -1}, funcs: s.funcs}
+	for _, example := range e.Examples {
+		if a, err := bare.Eval(ctx, example.Expr); err == nil && a.Value != nil {
+			all = append(all, assist.Example{Expr: example.Expr, Value: a.Value.String(), Cost: a.Cost})
+		}
+	}
+	return all
+}
+
+// searchFunctions lists the functions whose name or description contains a word. A single result is explained.
+func (s *Session) searchFunctions(ctx context.Context, query string) (string, error) {
+	names := functions(s)
+	found := slices.DeleteFunc(assist.SearchFunctions(query), func(e assist.FunctionEntry) bool {
+		return !isOperator(&e) && !slices.Contains(names, e.Name)
+	})
+	hint := ""
+	if words := assist.NameHint(query); words != "" {
+		hint = wrap("hint: "+words+"\n", s.Width, 2)
+	}
+	switch {
+	case len(found) == 0 && hint == "":
+		return "", s.noFunction(query)
+	case len(found) == 1 && hint == "":
+		return s.function(ctx, found[0].Name), nil
+	}
+	var rows [][]string
+	for _, e := range found[:min(maxFound, len(found))] {
+		rows = append(rows, []string{e.Name, e.Summary})
+	}
+	text := hint + table(rows, s.Width)
+	if more := len(found) - maxFound; more > 0 {
+		text += fmt.Sprintf("… and %d more\n", more)
 	}
 	return text, nil
 }
@@ -57,24 +254,18 @@ func (s *Session) laterFunction(name string) error {
 	return fmt.Errorf("%s: not in new rules for %s: want %s or later", name, s.state.kube, since)
 }
 
-// columns arranges texts in columns that fill width.
-func columns(texts []string, width int) string {
-	if width <= 0 {
-		width = 80
+// completeFuncs completes the names of groups and functions.
+func completeFuncs(s *Session, arg string) assist.Completion {
+	var c assist.Completion
+	for _, group := range assist.FunctionGroups() {
+		c.Candidates = append(c.Candidates, assist.Candidate{Text: group.Name, Hint: "group: " + group.Title})
 	}
-	widest := 1
-	for _, text := range texts {
-		widest = max(widest, len(text)+2)
-	}
-	n := max(1, width/widest)
-	rows := (len(texts) + n - 1) / n
-	var lines [][]string
-	for r := range rows {
-		var row []string
-		for i := r; i < len(texts); i += rows {
-			row = append(row, texts[i])
+	for _, name := range functions(s) {
+		if slices.ContainsFunc(c.Candidates, func(c assist.Candidate) bool { return c.Text == name }) {
+			continue
 		}
-		lines = append(lines, row)
+		entry, _ := assist.FindFunction(name)
+		c.Candidates = append(c.Candidates, assist.Candidate{Text: name, Hint: entry.Summary, Class: assist.ClassFunction})
 	}
-	return table(lines, 0)
+	return c.Only(arg)
 }

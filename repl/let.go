@@ -29,6 +29,10 @@ type let struct {
 	scope [2]string
 }
 
+// visible reports whether the name can be used at a scope. Without a CRD, expressions have no self, so
+// they have the same meaning everywhere.
+func (l *let) visible(scope [2]string) bool { return l.scope == scope || l.scope == [2]string{} }
+
 // maxExpanded limits the size of an expression, in bytes, after names are replaced: _ + _ doubles
 // it each time.
 const maxExpanded = 64 << 10
@@ -68,7 +72,7 @@ func (s *Session) expand(src string) (string, error) {
 		if n < 0 || t.Kind != lex.Ident || followsDot(tokens, i) || i+1 < len(tokens) && tokens[i+1].Text == "(" || ofMacro(tokens, i) {
 			continue
 		}
-		if l := s.lets[n]; l.scope != s.namespace() {
+		if l := s.lets[n]; !l.visible(s.namespace()) {
 			return "", fmt.Errorf("%s was defined at %s of version %s, where self is a different value", l.name, phrase.Path(l.scope[1]), l.scope[0])
 		}
 		b.WriteString(string(text[last:t.Start]) + s.lets[n].operand())

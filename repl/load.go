@@ -44,7 +44,7 @@ func load(_ context.Context, s *Session, arg string) (string, error) {
 	}
 	if c.kind == "policy" {
 		problems, err := s.LoadPolicies(docs)
-		return notes(problems), err
+		return wrap(notes(problems), s.Width, 2), err
 	}
 	if st := s.state; st.crd != nil {
 		c.kinds = []schema.GroupKind{st.crd.engine.GroupKind()}

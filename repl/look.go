@@ -56,7 +56,7 @@ func kube(_ context.Context, s *Session, arg string) (string, error) {
 			fmt.Fprintf(&b, "%s rejects a rule at %s: %s: %s\n", next.kube, phrase.Path(bad.Path), termwidth.Cut(lex.Flat(bad.Rule), maxValue), summary(bad)+s.hint(bad))
 		}
 	}
-	return b.String(), nil
+	return wrap(b.String(), s.Width, 2), nil
 }
 
 func cd(_ context.Context, s *Session, arg string) (string, error) {
@@ -175,7 +175,7 @@ func typeOf(_ context.Context, s *Session, arg string) (string, error) {
 	if cel := selfType.ReplaceAllString(x.Type().String(), "self"); cel != text {
 		text += " (CEL: " + cel + ")"
 	}
-	return text + "\n", nil
+	return wrap(text+"\n", s.Width, 2), nil
 }
 
 func costOf(_ context.Context, s *Session, arg string) (string, error) {
@@ -186,9 +186,9 @@ func costOf(_ context.Context, s *Session, arg string) (string, error) {
 	a := s.price(x)
 	text := a.estimateText() + "\n"
 	if a.Total() > a.Limit {
-		text += fmt.Sprintf("too expensive: the limit of a rule's estimate is %d for one object\n", a.Limit)
+		text += fmt.Sprintf("too expensive: the limit of a rule's estimate is %s for one object\n", phrase.Number(a.Limit))
 	}
-	return text + table(s.unbounded(x), s.Width), nil
+	return wrap(text, s.Width, 2) + table(s.unbounded(x), s.Width), nil
 }
 
 // unbounded returns table rows of the unbounded values that affect the cost of x.
@@ -204,7 +204,10 @@ func explain(ctx context.Context, s *Session, arg string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p := s.state.location
+	p, err := s.here()
+	if err != nil {
+		return "", err
+	}
 	s.noteStatus(x, p.steps)
 	if needsSelf(x) && !p.has {
 		return "", s.noSelf()
@@ -217,13 +220,13 @@ func explain(ctx context.Context, s *Session, arg string) (string, error) {
 	for _, part := range t.Tree() {
 		units, value := "-", "not evaluated"
 		if part.Ran {
-			units, value = fmt.Sprint(part.Cost), termwidth.Cut(printable(format(part.Value)), 32)
+			units, value = phrase.Number(part.Cost), termwidth.Cut(printable(format(part.Value)), 32)
 		}
 		rows = append(rows, []string{units, value, strings.Repeat("  ", part.Depth) + part.Text})
 	}
 	text := table(rows, s.Width)
 	if t.Err != nil {
-		text += "error: " + printable(t.Err.Error()) + "\n"
+		text += wrap("error: "+printable(t.Err.Error())+"\n", s.Width, 2)
 	}
 	return text, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/preview"
 	"github.com/celadon-cel/celadon/x/assist"
 )
@@ -176,7 +177,7 @@ func (s *Session) decisions(ctx context.Context, deletes bool) (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	b.WriteString(notes(p.problems))
+	b.WriteString(wrap(notes(p.problems), s.Width, 2))
 	fmt.Fprintf(&b, "%s by %s: %s, %s\n", strings.ToLower(string(req.Operation)), req.User.Name, policyCount(len(p.names())), verdictOf(res))
 	for i := range res.Evaluations {
 		s.evaluation(ctx, &b, req, &res.Evaluations[i])
@@ -217,10 +218,10 @@ func (s *Session) evaluation(ctx context.Context, b *strings.Builder, req *polic
 		fmt.Fprintf(b, "%s: excluded by matchConditions %s\n", printable(head), printable(e.Condition))
 		return
 	case len(e.Decisions) == 0:
-		fmt.Fprintf(b, "%s: ok (cost %d)\n", printable(head), e.Cost+e.MatchCost)
+		fmt.Fprintf(b, "%s: ok (cost %s)\n", printable(head), phrase.Number(uint64(e.Cost+e.MatchCost)))
 		return
 	}
-	fmt.Fprintf(b, "%s (cost %d)\n", printable(head), e.Cost+e.MatchCost)
+	fmt.Fprintf(b, "%s (cost %s)\n", printable(head), phrase.Number(uint64(e.Cost+e.MatchCost)))
 	for _, d := range e.Decisions {
 		actions := make([]string, len(d.Actions))
 		for i, a := range d.Actions {
@@ -265,7 +266,7 @@ func (s *Session) evalInPolicy(ctx context.Context, src string) Reply {
 		}
 		b.WriteString(value + "\n" + indent(printable(readable)))
 	}
-	fmt.Fprintf(&b, "  : %s; cost %d\n", printable(out.Type), out.Cost)
+	fmt.Fprintf(&b, "  : %s; cost %s\n", printable(out.Type), phrase.Number(uint64(out.Cost)))
 	return Reply{Text: b.String(), Failed: out.Failure != "" || out.Undecided != ""}
 }
 

@@ -18,13 +18,13 @@ import (
 func (s *Session) Problem(err error) string {
 	var bad *engine.CompileError
 	if !errors.As(err, &bad) {
-		return "error: " + printable(err.Error()) + "\n"
+		return wrap("error: "+printable(err.Error())+"\n", s.Width, 2)
 	}
 	text := ""
 	if snippet := caret(bad, s.Width); snippet != "" {
 		text = snippet + "\n"
 	}
-	text += "error: " + summary(bad) + s.hint(bad) + "\n" + hintText(s.advice(bad).Words)
+	text += wrap("error: "+summary(bad)+s.hint(bad)+"\n", s.Width, 2) + hintText(s.advice(bad).Words, s.Width)
 	if fixed := s.fixed(bad); fixed != "" {
 		text += "  try:  " + printable(lex.OneLine(fixed)) + "\n"
 	}
@@ -75,12 +75,12 @@ func (s *Session) Hint(bad *engine.CompileError) string {
 	return cmp.Or(printable(advice.Words), strings.TrimPrefix(didYouMean(advice.Names), "; "))
 }
 
-// hintText formats a hint on a line of its own.
-func hintText(words string) string {
+// hintText formats a hint on lines of its own.
+func hintText(words string, width int) string {
 	if words == "" {
 		return ""
 	}
-	return "  hint: " + printable(words) + "\n"
+	return wrap("  hint: "+printable(words)+"\n", width, 2)
 }
 
 // summary returns the checker's message without its positions.

@@ -131,7 +131,7 @@ type listing struct {
 
 func (l *listing) text(s *Session, width int) string {
 	if len(l.rows) == 0 {
-		return fmt.Sprintf("no rules at %s: run :add RULE, or :rules all\n", phrase.Path(s.state.location.path()))
+		return wrap(fmt.Sprintf("no rules at %s: run :add RULE, or :rules all\n", phrase.Path(s.state.location.path())), width, 2)
 	}
 	head := []string{"", "verdict", "cost", "estimate", "limit", "rule"}
 	text := table(append([][]string{head[:len(l.rows[0])]}, l.rows...), width)
@@ -198,9 +198,9 @@ func (s *Session) verdict(r engine.RuleResult) (verdict, spent string) {
 	case r.Runs == 0:
 		return "-", "-"
 	case r.Failed == 0:
-		return "ok", strconv.FormatInt(r.Cost, 10)
+		return "ok", phrase.Number(uint64(r.Cost))
 	}
-	return failure(&r), strconv.FormatInt(r.Cost, 10)
+	return failure(&r), phrase.Number(uint64(r.Cost))
 }
 
 // failure describes the result of a rule that was false or failed: "fails" means false.
@@ -323,7 +323,7 @@ func (s *Session) rulesAll(ctx context.Context) (string, error) {
 	if costly {
 		b.WriteString(costlyHint)
 	}
-	fmt.Fprintf(&b, "all rules: estimate %s, %s of the limit for version %s\n", phrase.Number(total), phrase.Share(total, limit), st.version)
+	b.WriteString(wrap(fmt.Sprintf("all rules: estimate %s, %s of the limit for version %s\n", phrase.Number(total), phrase.Share(total, limit), st.version), s.Width, 2))
 	return b.String(), nil
 }
 

@@ -200,6 +200,8 @@ func (s *Session) Do(ctx context.Context, line string) (reply Reply) {
 	switch trimmed := strings.TrimSpace(line); {
 	case trimmed == "" || strings.HasPrefix(trimmed, "//"):
 		return Reply{}
+	case isQuestion(trimmed):
+		return s.finished(ctx, trimmed)
 	case goesOn(trimmed):
 		s.partial = trimmed
 		return Reply{}
@@ -275,6 +277,8 @@ func (s *Session) answered(ctx context.Context, line string) Reply {
 		return reply
 	case line == ":edit" && s.host.EditText != nil:
 		return s.editLast(ctx)
+	case isQuestion(line):
+		return s.question(ctx, strings.TrimSuffix(line, "?"))
 	case strings.HasPrefix(line, ":"):
 		return s.command(ctx, line)
 	case line == "exit":

@@ -37,6 +37,8 @@ type Session struct {
 	host   Host
 	limits cost.Limits
 	state  *state
+	// bare holds the location of expressions without a CRD for each Kubernetes version.
+	bare map[string]*location
 	// past and future are the states for :undo and :redo, the most recent last.
 	past, future []*state
 	// saved maps each CRD document, keyed by savedKey, to its text in the file.
@@ -168,7 +170,7 @@ func (s *Session) load(doc Document, old bool) error {
 }
 
 // errNoCRD is the error of commands that require a CRD.
-var errNoCRD = errors.New("no CRD is loaded: run :load crd FILE")
+var errNoCRD = ErrNoCRD
 
 // settle derives the version, the prepared objects, and the location from the other fields of st. The
 // location is at steps, or at the nearest parent of steps that exists.

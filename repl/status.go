@@ -114,7 +114,7 @@ func (s *Session) statusIsRead() *StatusNote {
 func (s *Session) withNote(reply Reply) Reply {
 	n := s.state.hiddenStatus()
 	if read := s.readStatus; read && n != nil && !s.statusNoted {
-		reply.Text += "note: " + n.String() + "\n"
+		reply.Text += wrap("note: "+n.String()+"\n", s.Width, 2)
 		s.statusNoted = true
 	}
 	s.readStatus = false

@@ -237,8 +237,10 @@ func namespace(env *cel.Env, prefix string) []Candidate {
 
 // words returns the variables, literals, and functions that an expression can begin with.
 func (v *view) words() []Candidate {
-	self := v.context.Node.Decl()
-	out := []Candidate{{Text: types.Self, Hint: self.String(), Class: ClassVariable}, {Text: types.OldSelf, Hint: "self before the change", Class: ClassVariable}}
+	var out []Candidate
+	if node := v.context.Node; !node.Bare() {
+		out = []Candidate{{Text: types.Self, Hint: node.Decl().String(), Class: ClassVariable}, {Text: types.OldSelf, Hint: "self before the change", Class: ClassVariable}}
+	}
 	out = append(out, v.context.Named...)
 	for _, l := range v.loops {
 		for _, name := range l.names {

@@ -76,6 +76,16 @@ func NewContext(e *engine.Engine, schema *apiextensionsv1.JSONSchemaProps, versi
 	return &Context{Node: node, Schema: SchemaAt(schema, steps), around: newAround(root.Decl(), steps)}, nil
 }
 
+// NewBareContext returns the context of an expression without a CRD, which has no self. Only the
+// KubeVersion, Expressions, and Limits of cfg matter.
+func NewBareContext(cfg engine.Config) (*Context, error) {
+	node, err := engine.BareNode(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &Context{Node: node, around: newAround(node.Decl(), nil), Limits: cfg.Limits}, nil
+}
+
 // model returns the cost model of the version for which the rule is written.
 func (p *Context) model() celcost.Model {
 	v := types.Version{Minor: types.Newest}

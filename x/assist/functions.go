@@ -14,7 +14,6 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
 	"github.com/celadon-cel/celadon/engine/x/celenv"
-	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -29,9 +28,10 @@ type Functions struct {
 // Function describes a function or macro.
 type Function struct {
 	Forms []Form
-	// Description is a single line and may be empty. Each example is a single line.
-	Description string
-	Examples    []string
+	// Groups, Summary, Description, and Examples are those of its FunctionEntry.
+	Groups               []string
+	Summary, Description string
+	Examples             []Example
 }
 
 // Form is a way to call a function. Parameters are the spans of its arguments in the signature,
@@ -102,16 +102,14 @@ func (k *Functions) Of(name string, p *Context, kube string) *Function {
 	if !slices.Contains(functionNames(env), name) {
 		return nil
 	}
-	f := k.of(name, env, func(*decls.OverloadDecl) bool { return true }, func(cel.Macro) bool { return true })
-	f.Examples = f.Examples[:min(3, len(f.Examples))]
-	return f
+	return k.of(name, env, func(*decls.OverloadDecl) bool { return true }, func(cel.Macro) bool { return true })
 }
 
 // of describes the overloads and macros of a function that the two predicates select.
 func (k *Functions) of(name string, env *cel.Env, overload func(*decls.OverloadDecl) bool, macro func(cel.Macro) bool) *Function {
-	f := &Function{Examples: slices.Clone(examplesOf[name])}
+	entry, _ := FindFunction(name)
+	f := &Function{Groups: entry.Groups, Summary: entry.Summary, Description: entry.Description, Examples: entry.Examples}
 	if of := env.Functions()[name]; of != nil {
-		f.Description = lex.OneLine(of.Description())
 		for _, o := range of.OverloadDecls() {
 			if overload(o) {
 				k.overload(f, name, o)
@@ -156,12 +154,6 @@ func (k *Functions) overload(f *Function, name string, o *decls.OverloadDecl) {
 		return known != nil && slices.ContainsFunc(known.OverloadDecls(), func(other *decls.OverloadDecl) bool { return other.SignatureEquals(o) })
 	})
 	f.Forms = append(f.Forms, newForm(signature(name, o), since))
-	if examplesOf[name] == nil {
-		for _, example := range o.Examples() {
-			first, _, _ := strings.Cut(strings.TrimSpace(example), "\n")
-			f.Examples = append(f.Examples, first)
-		}
-	}
 }
 
 // known returns the environment of p, or that of the Kubernetes version kube if p is nil or its

@@ -1,25 +1,53 @@
 package assist
 
-import "testing"
+import (
+	"slices"
+	"strings"
+	"testing"
+)
 
-// TestExamples checks that every function has an example and that those in examplesOf compile.
-func TestExamples(t *testing.T) {
+// TestFunctionIndex checks that every function of the newest version has an entry with a summary, a
+// description, and examples, and that every entry is complete and belongs to known groups.
+func TestFunctionIndex(t *testing.T) {
+	t.Parallel()
 	var k Functions
-	env := k.known(nil, "")
-	for _, name := range k.Names(nil, "") {
+	names := k.Names(nil, "")
+	for _, name := range names {
 		f := k.Of(name, nil, "")
-		if f == nil || len(f.Forms) == 0 || len(f.Examples) == 0 {
-			t.Errorf("%s: no example: %+v", name, f)
-		}
-		for _, example := range examplesOf[name] {
-			if _, issues := env.Compile(example); issues.Err() != nil {
-				t.Errorf("%s: %s: %v", name, example, issues.Err())
-			}
+		if f == nil || len(f.Forms) == 0 || f.Summary == "" || f.Description == "" || len(f.Examples) == 0 {
+			t.Errorf("%s: the entry is incomplete: %+v", name, f)
 		}
 	}
-	for name := range examplesOf {
-		if k.Of(name, nil, "") == nil {
-			t.Errorf("an example of %s, which does not exist", name)
+	var groups, used, seen []string
+	for _, g := range FunctionGroups() {
+		groups = append(groups, g.Name)
+	}
+	for _, e := range FunctionIndex() {
+		if operator := slices.Contains(e.Groups, "operators"); !operator && !slices.Contains(names, e.Name) {
+			t.Errorf("%s: no such function", e.Name)
+		}
+		if slices.Contains(seen, e.Name) {
+			t.Errorf("%s: two entries", e.Name)
+		}
+		seen, used = append(seen, e.Name), append(used, e.Groups...)
+		for _, g := range e.Groups {
+			if !slices.Contains(groups, g) {
+				t.Errorf("%s: unknown group %q", e.Name, g)
+			}
+		}
+		if n := len(e.Summary); n == 0 || n > 48 || strings.HasSuffix(e.Summary, ".") {
+			t.Errorf("%s: summary %q: want at most 48 letters without a full stop", e.Name, e.Summary)
+		}
+		if n := strings.Count(e.Description, ". ") + 1; !strings.HasSuffix(e.Description, ".") || n > 4 {
+			t.Errorf("%s: description %q: want one to four sentences", e.Name, e.Description)
+		}
+		if len(e.Examples) == 0 {
+			t.Errorf("%s: no example", e.Name)
+		}
+	}
+	for _, g := range groups {
+		if !slices.Contains(used, g) {
+			t.Errorf("group %s is empty", g)
 		}
 	}
 }

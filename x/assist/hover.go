@@ -62,7 +62,7 @@ func (h *Hover) Lines() []string {
 	add(h.Description)
 	if f := h.Function; f != nil {
 		for _, example := range f.Examples {
-			add("e.g. " + example)
+			add("e.g. " + example.String())
 		}
 	}
 	if h.Part != nil {

@@ -1,14 +1,13 @@
 package assist
 
 import (
-	"fmt"
-
 	"github.com/google/cel-go/common/ast"
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -74,7 +73,7 @@ func newAround(root *types.Decl, steps []engine.Step) around {
 func (a *around) times(d *types.Decl) uint64 { return a.cardinality.Times(d) }
 
 // Unbounded is a value without a bound on which the price of an expression depends. Set is the
-// keyword that would bound it, and Assumed the size that estimates assume instead, such as "3145728
+// keyword that would bound it, and Assumed the size that estimates assume instead, such as "3,145,728
 // bytes".
 type Unbounded struct{ Text, Set, Assumed string }
 
@@ -106,9 +105,9 @@ func (p *Context) Unbounded(x *expr.Expr) (all []Unbounded) {
 func sizeText(d *types.Decl) string {
 	switch d.Kind {
 	case types.List:
-		return fmt.Sprintf("%d items", d.Max.Max)
+		return phrase.Number(uint64(d.Max.Max)) + " items"
 	case types.Map:
-		return fmt.Sprintf("%d entries", d.Max.Max)
+		return phrase.Number(uint64(d.Max.Max)) + " entries"
 	}
-	return fmt.Sprintf("%d bytes", d.Max.Max)
+	return phrase.Number(uint64(d.Max.Max)) + " bytes"
 }

@@ -77,6 +77,9 @@ func (r *resolver) ident(name string) referent {
 	if v, ok := r.vars[name]; ok {
 		return v
 	}
+	if r.context.Node.Bare() {
+		return referent{}
+	}
 	switch p := r.context; name {
 	case types.Self:
 		return referent{p.Node.Decl(), p.steps(), p.Schema, []any{p.Self}}

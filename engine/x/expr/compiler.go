@@ -16,6 +16,7 @@ import (
 type Compiler struct {
 	env   *celenv.Env
 	decl  *types.Decl
+	bare  bool // self and oldSelf are not declared
 	limit int64
 	bad   func(src string, err error) error
 	// plain and optional are the environments for rules without and with optionalOldSelf.
@@ -27,6 +28,14 @@ type Compiler struct {
 // types.ErrHidden if d has no CEL type.
 func NewCompiler(env *celenv.Env, d *types.Decl, limit int64, bad func(src string, err error) error) (*Compiler, error) {
 	c := &Compiler{env: env, decl: d, limit: limit, bad: bad}
+	_, err := c.Env(false)
+	return c, err
+}
+
+// NewBareCompiler is like NewCompiler, but self and oldSelf are not declared. d only determines the
+// Kubernetes version of evaluation.
+func NewBareCompiler(env *celenv.Env, d *types.Decl, limit int64, bad func(src string, err error) error) (*Compiler, error) {
+	c := &Compiler{env: env, decl: d, bare: true, limit: limit, bad: bad}
 	_, err := c.Env(false)
 	return c, err
 }
@@ -50,7 +59,11 @@ func (d *Compiler) Env(optionalOldSelf bool) (env *cel.Env, err error) {
 	if env != nil {
 		return env, nil
 	}
-	if env, err = d.env.For(d.decl, optionalOldSelf); err != nil {
+	var roots []celenv.Root
+	if !d.bare {
+		roots = celenv.RuleRoots(d.decl, optionalOldSelf)
+	}
+	if env, err = d.env.With(roots); err != nil {
 		return nil, err
 	}
 	if optionalOldSelf {

@@ -49,10 +49,7 @@ type evaluation struct {
 func Eval(ctx context.Context, streams command.Streams, o *EvalOptions, src string) error {
 	e := &evaluation{host{streams, o.given}, o}
 	o.setObject()
-	switch {
-	case o.CRD == "" && !o.Cluster.On:
-		return errors.New("no CRD given: use --crd PATH (see celadon eval --help)")
-	case !slices.Contains(evalOutputs, o.Output):
+	if !slices.Contains(evalOutputs, o.Output) {
 		return fmt.Errorf("--output %q: want text, json, table, or csv", o.Output)
 	}
 	if err := e.checkObjects(); err != nil {
@@ -75,10 +72,10 @@ var evalOutputs = []string{"text", "json", "table", "csv"}
 func (e *evaluation) one(ctx context.Context, s *repl.Session, src string) error {
 	o := e.EvalOptions
 	if err := s.Go(o.Version, o.At); err != nil {
-		return err
+		return withoutCRD(err)
 	}
 	answer, err := s.Eval(ctx, src)
-	if err != nil {
+	if err = withoutCRD(err); err != nil {
 		return e.broken(s, err)
 	}
 	answer.Err = o.inFlags(answer.Err)
@@ -99,6 +96,14 @@ func (e *evaluation) one(ctx context.Context, s *repl.Session, src string) error
 		return &command.ExitError{Code: command.Findings}
 	}
 	return nil
+}
+
+// withoutCRD rewords the error of an expression that needs a CRD to name the flag that supplies it.
+func withoutCRD(err error) error {
+	if errors.Is(err, repl.ErrNoCRD) {
+		return errors.New("no CRD given: use --crd PATH (see celadon eval --help)")
+	}
+	return err
 }
 
 // noteText returns a note on a hidden status with the flag that helps.

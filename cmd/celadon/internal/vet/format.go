@@ -40,9 +40,9 @@ func (p *textPrinter) line(b *strings.Builder, indent int, text untrusted.Safe) 
 	b.WriteString(line + "\n")
 }
 
-// bar returns a bar for the share of a limit, on a terminal.
+// bar returns a bar for the share of a limit, on a terminal. A share below 0.1% has no bar.
 func (p *textPrinter) bar(cost, limit uint64) untrusted.Safe {
-	if !p.out.Colors || limit == 0 {
+	if !p.out.Colors || cost == 0 || cost < limit/1000 || limit == 0 {
 		return ""
 	}
 	width := 10

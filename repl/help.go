@@ -1,0 +1,95 @@
+package repl
+
+import (
+	"context"
+	"strings"
+
+	"github.com/celadon-cel/celadon/x/assist"
+)
+
+// A commandGroup is a group of commands in :help.
+type commandGroup struct {
+	title    string
+	commands []command
+}
+
+// commandGroups returns the groups in the order of :help. They contain every command.
+func commandGroups() []commandGroup {
+	return []commandGroup{
+		{"Look around", lookCommands()},
+		{"Object", objectCommands()},
+		{"Many objects", manyCommands()},
+		{"Rules", ruleCommands()},
+		{"Session", sessionCommands()},
+	}
+}
+
+// usage returns the command as the user writes it.
+func (c *command) usage() string { return strings.TrimSpace(":" + c.name + " " + c.args) }
+
+// help implements :help. It prints an overview of all commands, or describes one. It also accepts
+// the names of functions and groups of functions.
+func help(ctx context.Context, s *Session, arg string) (string, error) {
+	if arg == "" {
+		return s.overview(), nil
+	}
+	name := strings.TrimPrefix(arg, ":")
+	if cmd, ok := findCommand(name); ok {
+		return s.commandHelp(&cmd), nil
+	}
+	if arg == name && s.isFunction(name) {
+		return funcs(ctx, s, arg)
+	}
+	return "", noCommand(name)
+}
+
+const (
+	overviewHead = "Enter an expression to print its value, type, and cost, or a command:\n"
+	overviewFoot = ":help COMMAND describes a command with examples, :funcs lists the functions, and NAME? explains a field, a function, or a command.\n"
+)
+
+func (s *Session) overview() string {
+	var b strings.Builder
+	b.WriteString(wrap(overviewHead, s.Width, 0))
+	for _, group := range commandGroups() {
+		b.WriteString("\n" + group.title + "\n")
+		var rows [][2]string
+		for _, c := range group.commands {
+			rows = append(rows, [2]string{c.usage(), c.help})
+		}
+		b.WriteString(definitions(rows, s.Width))
+	}
+	return b.String() + "\n" + wrap(overviewFoot, s.Width, 0)
+}
+
+// commandHelp describes a command: its usage, a paragraph, the first condition that is not met, and
+// examples for the current session.
+func (s *Session) commandHelp(cmd *command) string {
+	var b strings.Builder
+	b.WriteString(wrap(cmd.usage()+"\n", s.Width, 4))
+	d, ok := commandDetails()[cmd.name]
+	if !ok {
+		return b.String() + wrap(cmd.help+"\n", s.Width, 0)
+	}
+	b.WriteString(wrap("\n"+d.text+"\n", s.Width, 0))
+	for _, n := range d.needs {
+		if !n.met(s) {
+			b.WriteString(wrap("\n"+n.text+"\n", s.Width, 0))
+			break // the others depend on it
+		}
+	}
+	b.WriteString("\nFor example:\n")
+	for _, line := range d.examples(newSamples(s)) {
+		b.WriteString(wrap("  "+printable(line)+"\n", s.Width, 4))
+	}
+	return b.String()
+}
+
+// completeHelp completes the names of commands.
+func completeHelp(_ *Session, arg string) assist.Completion {
+	var c assist.Completion
+	for _, cmd := range commands() {
+		c.Candidates = append(c.Candidates, assist.Candidate{Text: cmd.name, Hint: cmd.help})
+	}
+	return c.Only(arg)
+}

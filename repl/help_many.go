@@ -1,0 +1,51 @@
+package repl
+
+// manyDetails returns the details of the commands for many objects, suites, and files.
+func manyDetails() map[string]details {
+	several := need{func(s *Session) bool { return s.collection != nil }, "The examples need objects: run :objects PATH first."}
+	own := need{func(*Session) bool { return false }, "The files in the examples stand for files of yours."}
+	return map[string]details{
+		"objects": {
+			"Loads objects of the CRD from files and folders, or with --cluster from a cluster; without arguments, it describes the loaded objects. :rules then counts the objects that each rule rejects. - drops the objects.",
+			[]need{needCRD, own}, fixed(":objects manifests", ":objects"),
+		},
+		"object": {
+			"Makes one of the loaded objects the current object, which self refers to. A name that several namespaces have needs the form NAMESPACE/NAME.",
+			[]need{needCRD, several}, fixed(":object default/example", ":check"),
+		},
+		"each": {
+			"Evaluates an expression for each of the loaded objects and prints a table of names and values. With where, it leaves out the objects for which the condition is not true.",
+			[]need{needCRD, several}, func(p *samples) []string {
+				return []string{":each " + p.field, ":each " + p.field + " where " + p.rule()}
+			},
+		},
+		"count": {
+			"Counts for how many of the loaded objects an expression is true, is false, or fails. Use it to see whom a new rule would affect.",
+			[]need{needCRD, several}, func(p *samples) []string { return []string{":count " + p.rule(), ":count " + p.condition()} },
+		},
+		"distinct": {
+			"Prints the distinct values of an expression in the loaded objects, the most frequent first. Each value is shown with the number of objects that have it.",
+			[]need{needCRD, several}, func(p *samples) []string { return []string{":distinct " + p.field} },
+		},
+		"pin": {
+			"Adds the current object and its verdict to a suite of celadon test, and creates the suite if necessary. NAME is the name of the test. The suite then runs after each change of the CRD.",
+			[]need{needCRD, needObject, own}, fixed(":pin", ":pin too-many-replicas suite.yaml"),
+		},
+		"pins": {
+			"Runs the pinned suites and prints the result of each test. With SUITE, it also pins an existing suite; - forgets all suites.",
+			[]need{needCRD, own}, fixed(":pins", ":pins -"),
+		},
+		"read": {
+			"Runs the lines of a file as if you had typed them, and stops at the first error. On a terminal, the shell runs the lines of ~/.config/celadon/start.txt when it starts.",
+			[]need{own}, fixed(":read session.txt"),
+		},
+		"watch": {
+			"Loads the session's files again when they change on disk, and prints the new verdict. If there are unsaved rules, reload discards them and loads the changed file. off stops watching.",
+			[]need{needCRD, own}, fixed(":watch", ":watch off"),
+		},
+		"mode": {
+			"Sets how replies are printed: as text, or each as a line of JSON for programs. Without an argument, it prints the mode.",
+			nil, fixed(":mode json", ":mode text"),
+		},
+	}
+}
