@@ -69,7 +69,7 @@ func (s *Session) transitionNote(n int) string {
 		return ""
 	}
 	s.oldNoted = true
-	return "note: this rule runs on updates: to try it, run :old copy, and change the object with :set\n"
+	return wrap("note: this rule runs on updates: to try it, run :old copy, and change the object with :set\n", s.Width, 2)
 }
 
 func drop(_ context.Context, s *Session, arg string) (string, error) {

@@ -82,16 +82,20 @@ func schemaWithoutRules(s *schemaNode) *schemaNode {
 	return &out
 }
 
+func (s *Session) lintNote(l *vet.Lint) string {
+	return wrap(fmt.Sprintf("note: %s (%s)\n", printable(l.Message), l.Name), s.Width, 2)
+}
+
 // ruleNotes returns the lints of rule n, and prepares :fix to apply the first replacement.
 func (s *Session) ruleNotes(ctx context.Context, n int) string {
 	text := ""
 	for _, l := range s.lintsOf(ctx, s.rulesHere()[n]) {
-		text += fmt.Sprintf("note: %s (%s)\n", printable(l.Message), l.Name)
+		text += s.lintNote(&l)
 		switch {
 		case l.List != nil:
 			text += fmt.Sprintf("  try:  :fix %s\n", fixListType)
 		case l.Fix != "" && s.corrected == "":
-			text += "  try:  " + printable(lex.OneLine(l.Fix)) + "\n"
+			text += wrap("  try:  "+printable(lex.OneLine(l.Fix))+"\n", s.Width, 6)
 			s.corrected = fmt.Sprintf(":edit %d %s", n, l.Fix)
 		}
 	}
@@ -106,9 +110,9 @@ func (s *Session) conditionNotes(ctx context.Context, src string) string {
 		if !slices.Contains(textLints, l.Name) {
 			continue
 		}
-		text += fmt.Sprintf("note: %s (%s)\n", printable(l.Message), l.Name)
+		text += s.lintNote(&l)
 		if l.Fix != "" && s.corrected == "" {
-			text += "  try:  " + printable(lex.OneLine(l.Fix)) + "\n"
+			text += wrap("  try:  "+printable(lex.OneLine(l.Fix))+"\n", s.Width, 6)
 			s.corrected = l.Fix
 		}
 	}

@@ -28,6 +28,8 @@ func TestNarrow(t *testing.T) {
 		{"self.replicas = 1", "hint"},
 		{":advice", "all rules"},
 		{":cd nope", "error"},
+		{":add self.image == 'x' && self.suspended", "note"},
+		{":add self.env.all(a, self.env.exists_one(b, b.name == a.name && a.name == b.name && a.name != ''))", "rule"},
 		{"self.suspended", "hint"},
 		{":cost self.image.contains(self.schedule)", "estimate"},
 	} {

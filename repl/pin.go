@@ -73,7 +73,7 @@ func pin(ctx context.Context, s *Session, arg string) (string, error) {
 	if s.Unsaved() {
 		reply += "note: the suite uses the file of the CRD, which lacks your unsaved changes: run :save\n"
 	}
-	return reply, nil
+	return wrap(reply, s.Width, 2), nil
 }
 
 // pinTarget returns the name of the case and the file of the suite. An argument that ends in .yaml
@@ -300,9 +300,9 @@ func (s *Session) pinChanges(ctx context.Context) string {
 		}
 	})
 	if err != nil {
-		return "pins: " + printable(err.Error()) + "\n"
+		return wrap("pins: "+printable(err.Error())+"\n", s.Width, 2)
 	}
-	return pinSummary(passed, total) + printable(b.String())
+	return pinSummary(passed, total) + wrap(printable(b.String()), s.Width, 2)
 }
 
 // maxPinText limits the columns of a mismatch in a list of changes.

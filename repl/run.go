@@ -273,7 +273,7 @@ func (s *Session) answered(ctx context.Context, line string) Reply {
 	switch {
 	case line == ":fix" && corrected != "":
 		reply := s.answered(ctx, corrected)
-		reply.Text = "runs " + printable(lex.OneLine(corrected)) + "\n" + reply.Text
+		reply.Text = wrap("runs "+printable(lex.OneLine(corrected))+"\n", s.Width, 5) + reply.Text
 		return reply
 	case line == ":edit" && s.host.EditText != nil:
 		return s.editLast(ctx)

@@ -40,7 +40,7 @@ func watchCommand(ctx context.Context, s *Session, arg string) (string, error) {
 		}
 		s.watch.stamps[file] = stamp
 	}
-	return "watching " + strings.Join(files, ", ") + "\n", nil
+	return wrap("watching "+strings.Join(files, ", ")+"\n", s.Width, 2), nil
 }
 
 // seen records the current content of a file as known.
@@ -94,7 +94,7 @@ func (s *Session) Poll(ctx context.Context) string {
 	before := s.state
 	text, err := s.reload(ctx, changed, false)
 	if err != nil {
-		text += "error: " + printable(err.Error()) + "\n"
+		text += s.Problem(err)
 	}
 	if s.changedCRD(before) {
 		text += s.pinChanges(ctx)
@@ -179,16 +179,19 @@ func (s *Session) reloadFile(file string) error {
 func (s *Session) verdictLine(ctx context.Context) (string, error) {
 	st := s.state
 	res, err := st.crd.engine.Validate(ctx, st.request())
-	name := identify(st.object.doc).name
-	switch {
-	case err != nil:
+	if err != nil {
 		return "", err
-	case res.Allowed:
-		return fmt.Sprintf("%s is accepted\n", printable(name)), nil
-	case len(res.Causes) == 0:
-		return fmt.Sprintf("%s is rejected: %s\n", printable(name), printable(res.Failure.Message)), nil
 	}
-	return fmt.Sprintf("%s is rejected: %s\n", printable(name), printable(causeWords(res.Causes))), nil
+	text := identify(st.object.doc).name + " is "
+	switch {
+	case res.Allowed:
+		text += "accepted"
+	case len(res.Causes) == 0:
+		text += "rejected: " + res.Failure.Message
+	default:
+		text += "rejected: " + causeWords(res.Causes)
+	}
+	return wrap(printable(text)+"\n", s.Width, 2), nil
 }
 
 // causeWords returns the first cause and the number of other causes.
