@@ -5,7 +5,6 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -54,10 +53,7 @@ esac
 	broken := cronTabConsole(t, "XDG_STATE_HOME="+t.TempDir(), "XDG_CONFIG_HOME="+t.TempDir(), "VISUAL="+writeScript(t, "exit 3\n"))
 	broken.expect("CronTab/v1> ")
 	broken.typed(":set spec\r")
-	got := broken.expect("nothing has changed")
-	if !strings.Contains(got, "exit status 3") {
-		t.Errorf("an editor that fails: %s", got)
-	}
+	broken.expect("exit status 3")
 	broken.typed("40 + 2\r")
 	broken.expect("42\r\n")
 
