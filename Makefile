@@ -154,7 +154,7 @@ site: ## Build the playground as static files into bin/site, for any static host
 	rm -rf $(SITE)
 	mkdir -p $(SITE)
 	cp $(PAGE)/dist/* "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" $(SITE)
-	GOOS=js GOARCH=wasm $(GO) build -trimpath -ldflags='-s -w' -o $(SITE)/celadon.wasm ./cmd/celadon/wasm
+	GOOS=js GOARCH=wasm $(GO) build -tags=grpcnotrace -trimpath -ldflags='-s -w' -o $(SITE)/celadon.wasm ./cmd/celadon/wasm
 	gzip -9 -n -c $(SITE)/celadon.wasm > $(SITE)/celadon.wasm.gz
 	brotli -q 11 -w 24 $(SITE)/celadon.wasm
 	rm $(SITE)/celadon.wasm

@@ -31,7 +31,7 @@ func main() {
 		go func() { requests <- request }()
 		return nil
 	}))
-	svc := service.NewRoom()
+	svc := service.New()
 	js.Global().Call("celadonReady")
 	for request := range requests {
 		reply := svc.Answer(context.Background(), request)

@@ -12,46 +12,87 @@ import (
 
 // Default fills copies of the defaults of s into v, as
 // k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting does. It modifies v.
-func Default(v any, s *schema.Structural) {
+func Default(v any, s *schema.Structural) { NewDefaulter(s).Default(v) }
+
+// A Defaulter fills the defaults of a schema into values. It is immutable and safe for concurrent use.
+type Defaulter struct {
+	// properties holds all properties; those without a default at or below them are nil.
+	properties map[string]*Defaulter
+	// missing holds the properties that have a default themselves.
+	missing map[string]*Defaulter
+	// items and additional are the schemas of all other values; nil if they have no defaults.
+	items, additional *Defaulter
+	// standard is the schema's own default, or nil.
+	standard any
+	nullable bool
+}
+
+// NewDefaulter returns a Defaulter for s, or nil if s has no defaults. Its methods accept a nil receiver.
+func NewDefaulter(s *schema.Structural) *Defaulter {
 	if s == nil {
+		return nil
+	}
+	d := &Defaulter{properties: map[string]*Defaulter{}, missing: map[string]*Defaulter{}, items: NewDefaulter(s.Items), standard: s.Default.Object, nullable: s.Nullable}
+	if s.AdditionalProperties != nil {
+		d.additional = NewDefaulter(s.AdditionalProperties.Structural)
+	}
+	has := d.standard != nil || d.items != nil || d.additional != nil
+	for name := range s.Properties {
+		property := s.Properties[name]
+		below := NewDefaulter(&property)
+		d.properties[name] = below
+		if below != nil && below.standard != nil {
+			d.missing[name] = below
+		}
+		has = has || below != nil
+	}
+	if !has {
+		return nil
+	}
+	return d
+}
+
+// Default fills copies of the defaults into v, which it modifies. It does not replace v itself.
+func (d *Defaulter) Default(v any) {
+	if d == nil {
 		return
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		defaultObject(v, s)
+		d.object(v)
 	case []any:
+		if d.items == nil {
+			return
+		}
 		for i, item := range v {
-			v[i] = nullDefault(item, s.Items)
-			Default(v[i], s.Items)
+			v[i] = d.items.nullDefault(item)
+			d.items.Default(v[i])
 		}
 	}
 }
 
-func defaultObject(fields map[string]any, s *schema.Structural) {
-	for name, property := range s.Properties {
-		if property.Default.Object == nil {
-			continue
-		}
-		if old, ok := fields[name]; !ok || old == nil && !property.Nullable {
-			fields[name] = runtime.DeepCopyJSONValue(property.Default.Object)
+func (d *Defaulter) object(fields map[string]any) {
+	for name, property := range d.missing {
+		if old, ok := fields[name]; !ok || old == nil && !property.nullable {
+			fields[name] = runtime.DeepCopyJSONValue(property.standard)
 		}
 	}
 	for name, v := range fields {
-		if property, ok := s.Properties[name]; ok {
-			Default(v, &property)
-		} else if s.AdditionalProperties != nil {
-			fields[name] = nullDefault(v, s.AdditionalProperties.Structural)
-			Default(fields[name], s.AdditionalProperties.Structural)
+		if property, ok := d.properties[name]; ok {
+			property.Default(v)
+		} else if d.additional != nil {
+			fields[name] = d.additional.nullDefault(v)
+			d.additional.Default(fields[name])
 		}
 	}
 }
 
-// nullDefault returns a copy of the default of s for a null that s does not permit, otherwise v.
-func nullDefault(v any, s *schema.Structural) any {
-	if v != nil || s == nil || s.Nullable {
+// nullDefault returns a copy of the default for a null that the schema does not permit, otherwise v.
+func (d *Defaulter) nullDefault(v any) any {
+	if v != nil || d.nullable {
 		return v
 	}
-	return runtime.DeepCopyJSONValue(s.Default.Object)
+	return runtime.DeepCopyJSONValue(d.standard)
 }
 
 // PruneDefaults drops unknown fields from the defaults in s, which it modifies. It follows

@@ -107,6 +107,7 @@ type Search struct {
 	served     bool
 	split      bool // the version has a status subresource
 	root       node
+	defaults   *structural.Defaulter
 	rules      []*rule
 	byRef      map[engine.RuleRef]*rule
 	texts      *texts
@@ -137,7 +138,7 @@ func New(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, versio
 			return nil, fmt.Errorf("version %s: %w", v.Name, err)
 		}
 	}
-	s.root.d = at.Decl()
+	s.root.d, s.defaults = at.Decl(), structural.NewDefaulter(s.root.s)
 	s.rules = rulesOf(s.version, s.root.s)
 	for _, r := range s.rules {
 		s.byRef[r.ref] = r

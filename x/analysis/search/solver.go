@@ -8,7 +8,6 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/x/structural"
 	"github.com/celadon-cel/celadon/x/analysis/work"
 )
 
@@ -138,7 +137,7 @@ func (h *solver) settle(w *candidate) {
 			continue
 		}
 		pruning.Prune(obj, h.root.s, true) // rules over dyn(self) would read unknown fields
-		structural.Default(obj, h.root.s)
+		h.defaults.Default(obj)
 		if h.other != nil {
 			pruning.Prune(obj, h.other.root.s, true)
 		}

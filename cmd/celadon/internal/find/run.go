@@ -10,6 +10,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/gctuning"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/progress"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
@@ -26,8 +27,16 @@ type definition struct {
 	source map[string]any
 }
 
+// A search creates much garbage next to a small live heap. It may grow to a multiple of the live heap, up
+// to enoughMemory in bytes.
+const (
+	garbagePercent = 400
+	enoughMemory   = 384 << 20
+)
+
 // Run implements celadon find. If ctx is done, the report has the results so far.
 func Run(ctx context.Context, s command.Streams, o *Options) error {
+	defer gctuning.CollectSeldom(garbagePercent, enoughMemory)()
 	crds, broken, err := read(ctx, s, o)
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 
 	kjson "sigs.k8s.io/json"
 
+	"github.com/celadon-cel/celadon/internal/jsonvalue"
 	"github.com/celadon-cel/celadon/internal/yaml/decode"
 )
 
@@ -166,9 +167,13 @@ func (c *Chunk) json(yield func(*Document) bool) bool {
 	if err := decode.Values(c.text); err != nil {
 		return yield(c.document(err))
 	}
-	var obj map[string]any
-	sent := decode.Sent(c.text)
-	strict, err := kjson.UnmarshalStrict(sent, &obj)
+	sent, strict := c.text, []error(nil)
+	obj, ok := jsonvalue.Object(c.text)
+	var err error
+	if !ok {
+		sent = decode.Sent(c.text)
+		strict, err = kjson.UnmarshalStrict(sent, &obj)
+	}
 	if err != nil {
 		if c.flow && !json.Valid(c.text) { // otherwise a number is too large
 			if _, _, flowErr := decode.Decode(c.text); flowErr == nil {

@@ -15,13 +15,16 @@ var (
 // and where values may begin. That is enough to detect a truncated value before the next value is
 // taken for a part of it. On an error, the offset is where reading stopped.
 func (w *window) valueEnd(i, limit int) (int, error) {
-	var open []byte // the open brackets
+	open := make([]byte, 0, 32) // the open brackets
 	prev := byte(':')
-	for ; ; i++ {
-		c, ok := w.at(i)
-		if !ok {
-			return i, errCut
+	for buf := w.rest(); ; i++ {
+		if i >= len(buf) {
+			if _, ok := w.at(i); !ok {
+				return i, errCut
+			}
+			buf = w.rest()
 		}
+		c := buf[i]
 		if limit > 0 && i > limit {
 			return i, errTooLong
 		}
@@ -47,7 +50,7 @@ func (w *window) valueEnd(i, limit int) (int, error) {
 			if err != nil {
 				return end, err
 			}
-			i = end - 1
+			i, buf = end-1, w.rest()
 		}
 		prev = c
 		if len(open) == 0 {
@@ -68,11 +71,15 @@ func mayBegin(prev byte, open []byte) bool {
 
 // stringEnd returns the offset after the string at offset i.
 func (w *window) stringEnd(i int) (int, error) {
-	for i++; ; i++ {
-		c, ok := w.at(i)
-		switch {
-		case !ok:
-			return i, errCut
+	i++
+	for buf := w.rest(); ; i++ {
+		if i >= len(buf) {
+			if _, ok := w.at(i); !ok {
+				return i, errCut
+			}
+			buf = w.rest()
+		}
+		switch c := buf[i]; {
 		case i > maxObject:
 			return i, errTooLong
 		case c == '"':

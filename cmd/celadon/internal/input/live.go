@@ -6,6 +6,7 @@ import (
 
 	kjson "sigs.k8s.io/json"
 
+	"github.com/celadon-cel/celadon/internal/jsonvalue"
 	"github.com/celadon-cel/celadon/internal/yaml/decode"
 )
 
@@ -23,9 +24,9 @@ func Lost(resource string, err error) Chunk {
 
 func (c *Chunk) live() *Document {
 	d := c.document(nil)
-	var obj map[string]any
 	err := decode.Values(c.text)
-	if err == nil {
+	obj, ok := jsonvalue.Object(c.text)
+	if err == nil && !ok {
 		err = kjson.UnmarshalCaseSensitivePreserveInts(decode.Sent(c.text), &obj)
 	}
 	if err == nil && obj == nil {

@@ -70,6 +70,11 @@ type Solver struct {
 	core    []Lit
 	steps   int // steps left
 	allowed int // initial value of steps
+
+	sorted []Lit // scratch memory of Add
+	// clauses and literals are the blocks from which new clauses are allocated.
+	clauses  []clause
+	literals []Lit
 }
 
 // New returns a solver without clauses.
@@ -91,7 +96,9 @@ func (s *Solver) Var() Lit {
 // Add adds a clause: at least one of the literals must be true.
 func (s *Solver) Add(lits ...Lit) {
 	s.cancel(0)
-	kept := slices.Compact(slices.Sorted(slices.Values(lits)))
+	s.sorted = append(s.sorted[:0], lits...)
+	slices.Sort(s.sorted)
+	kept := slices.Compact(s.sorted)
 	kept = slices.DeleteFunc(kept, func(l Lit) bool { return s.values[l] == isFalse })
 	for i, l := range kept {
 		if s.values[l] == isTrue || i > 0 && kept[i-1] == l.Not() {
@@ -105,8 +112,25 @@ func (s *Solver) Add(lits ...Lit) {
 		s.assign(kept[0], nil)
 		s.broken = s.broken || s.propagate() != nil
 	default:
-		s.watch(&clause{lits: kept})
+		s.watch(s.newClause(kept))
 	}
+}
+
+// blockSize is the number of clauses, and of literals, that are allocated at once.
+const blockSize = 512
+
+// newClause returns a clause with a copy of lits.
+func (s *Solver) newClause(lits []Lit) *clause {
+	if cap(s.literals)-len(s.literals) < len(lits) {
+		s.literals = make([]Lit, 0, max(blockSize, len(lits)))
+	}
+	from := len(s.literals)
+	s.literals = append(s.literals, lits...)
+	if len(s.clauses) == cap(s.clauses) {
+		s.clauses = make([]clause, 0, blockSize)
+	}
+	s.clauses = append(s.clauses, clause{lits: s.literals[from:len(s.literals):len(s.literals)]})
+	return &s.clauses[len(s.clauses)-1]
 }
 
 func (s *Solver) watch(c *clause) {
