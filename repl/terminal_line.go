@@ -1,0 +1,359 @@
+package repl
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/chzyer/readline"
+
+	"github.com/celadon-cel/celadon/internal/text/termwidth"
+	"github.com/celadon-cel/celadon/repl/internal/lineedit"
+)
+
+// How it works: readline calls filter with each key, then paints the changed line through painter, and
+// calls listener. The editor handles the keys that readline does not. A key also cancels the preview;
+// the listener schedules the next one, which is computed in a goroutine of its own after a pause and
+// paints the line again. It must not paint after the line was entered. So filter marks the preview as
+// outdated while it holds painting, and a preview is painted only while holding it.
+//
+// Locks are taken in this order: painting, then readline's own lock, then mu. The session's lock (use)
+// is not held while painting is taken by the code here.
+
+// An editedLine is the state of the line that is being edited.
+type editedLine struct {
+	// painting is held while a preview or an announcement is painted.
+	painting sync.Mutex
+
+	mu sync.Mutex
+	rl *readline.Instance // nil before the terminal is opened
+	// active is set from the first prompt until the line is entered or canceled.
+	active bool
+	// prompt, text, and pos are what is displayed; begins is set if text is not read yet.
+	prompt string
+	text   []rune
+	pos    int
+	style  lineedit.Style
+	color  bool
+	// previews is set if previews are on. preview is the preview of text.
+	previews bool
+	preview  typedPreview
+	// replaced is the action that the listener carries out.
+	replaced *lineedit.Action
+	// version counts keys. A preview is shown only if the version has not changed.
+	version int
+	cancel  context.CancelFunc
+	timer   *time.Timer
+	// announced holds messages for above the next line.
+	announced []string
+}
+
+const (
+	// previewPause is how long the user must pause before a preview appears.
+	previewPause = 80 * time.Millisecond
+	// minPreviewRows is the height of the smallest screen with previews.
+	minPreviewRows = 6
+)
+
+func (l *editedLine) start(rl *readline.Instance) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rl = rl
+}
+
+// beginLine prepares for editing a line. The caller holds use.
+func (t *Terminal) beginLine(prompt string) {
+	set := t.session.settings
+	t.keys.Vi.Store(set.viKeys)
+	t.editor.Begin(set.viKeys)
+	l := &t.line
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.prompt, l.text, l.pos, l.preview = prompt, nil, 0, typedPreview{}
+	l.previews = !set.noPreview && !t.config.Plain
+	l.color, l.style = t.color(), lineedit.Style{}
+	if l.color {
+		l.style = lineedit.Style{Dim: colorDim, Selected: colorSelected, Strong: colorStrong, Error: colorDimError, Reset: colorReset}
+	}
+}
+
+// endLine outdates the preview, so that nothing is painted until the next line.
+func (t *Terminal) endLine() {
+	t.line.painting.Lock()
+	defer t.line.painting.Unlock()
+	t.line.outdate(true)
+}
+
+// outdate cancels the preview. If end is set, the line is no longer being edited.
+func (l *editedLine) outdate(end bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.version++
+	l.preview = typedPreview{}
+	if l.cancel != nil {
+		l.cancel()
+		l.cancel = nil
+	}
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	l.active = l.active && !end
+}
+
+// filter implements readline's FuncFilterInputRune. It returns the key for readline.
+func (t *Terminal) filter(r rune) (rune, bool) {
+	l := &t.line
+	l.painting.Lock()
+	l.outdate(false)
+	l.mu.Lock()
+	text, pos := l.text, l.pos
+	l.mu.Unlock()
+	l.painting.Unlock()
+
+	a := t.editor.Key(r, text, pos)
+	if a.Bell {
+		_ = t.screen.Bell()
+	}
+	switch a.Key {
+	case lineedit.KeyEnter, lineedit.KeyNewline, lineedit.KeyInterrupt, 0:
+		t.endLine()
+	case lineedit.KeyEOF:
+		if len(text) == 0 {
+			t.endLine()
+		}
+	case lineedit.KeySuspend:
+		t.screen.Clear("")
+	}
+	if stopsReading(r) && !stopsReading(a.Key) {
+		t.rl.Terminal.KickRead()
+	}
+	if a.Replace || a.Key == lineedit.KeyNone {
+		l.mu.Lock()
+		l.replaced = &a
+		l.mu.Unlock()
+	}
+	if key, ok := wordKeys[a.Key]; ok {
+		return key, true
+	}
+	return a.Key, true
+}
+
+// stopsReading reports whether readline reads no further keys after r until KickRead is called.
+func stopsReading(r rune) bool {
+	return r == lineedit.KeyEnter || r == lineedit.KeyNewline || r == lineedit.KeyInterrupt || r == lineedit.KeyEOF
+}
+
+// wordKeys maps keys to those of readline, which have no encoding in UTF-8.
+var wordKeys = map[rune]rune{
+	lineedit.KeyWordLeft: readline.MetaBackward, lineedit.KeyWordRight: readline.MetaForward,
+	lineedit.KeyWordDelete: readline.MetaDelete, lineedit.KeyWordErase: readline.MetaBackspace,
+}
+
+// A listener implements readline's Listener.
+type listener struct{ *Terminal }
+
+// OnChange is called with key 0 before a line is edited, and after each key.
+func (t listener) OnChange(text []rune, pos int, key rune) (newText []rune, newPos int, ok bool) {
+	if key == 0 && text == nil {
+		t.activate()
+		return nil, 0, false
+	}
+	l := &t.line
+	l.mu.Lock()
+	a := l.replaced
+	l.replaced = nil
+	active := l.active
+	l.mu.Unlock()
+	if !active {
+		return nil, 0, false
+	}
+	repaint := t.editor.Open()
+	if a != nil && a.Replace {
+		text, pos = a.Line, a.Pos
+	}
+	t.editor.Changed(text, pos)
+	t.schedule(text, pos)
+	return text, pos, a != nil || repaint
+}
+
+// activate begins the editing of a line, and prints the announcements that waited for it.
+func (t *Terminal) activate() {
+	t.line.painting.Lock()
+	defer t.line.painting.Unlock()
+	t.line.mu.Lock()
+	t.line.active = true
+	text := strings.Join(t.line.announced, "")
+	t.line.announced = nil
+	t.line.mu.Unlock()
+	if text != "" {
+		t.screen.Clear(text)
+	}
+}
+
+// schedule computes the preview of a line after a pause.
+func (t *Terminal) schedule(text []rune, pos int) {
+	_, height := t.size()
+	l := &t.line
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.active || !l.previews || height < minPreviewRows || len(text) == 0 || t.editor.Open() {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	version := l.version
+	l.cancel = cancel
+	l.timer = time.AfterFunc(previewPause, func() { t.showPreview(ctx, version, string(text), pos) })
+}
+
+// showPreview computes a preview and paints it, unless a key was pressed meanwhile.
+func (t *Terminal) showPreview(ctx context.Context, version int, text string, pos int) {
+	t.use.Lock()
+	var p typedPreview
+	if ctx.Err() == nil {
+		p = t.session.preview(ctx, text, pos)
+	}
+	t.use.Unlock()
+	l := &t.line
+	l.painting.Lock()
+	defer l.painting.Unlock()
+	l.mu.Lock()
+	if l.version != version || !l.active || p == (typedPreview{}) {
+		l.mu.Unlock()
+		return
+	}
+	l.preview = p
+	l.mu.Unlock()
+	l.rl.Refresh()
+}
+
+// refresh paints the line again, for example because the size of the terminal has changed.
+func (t *Terminal) refresh() {
+	l := &t.line
+	l.painting.Lock()
+	defer l.painting.Unlock()
+	if l.isActive() {
+		l.rl.Refresh()
+	}
+}
+
+func (l *editedLine) isActive() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.active
+}
+
+// announce prints a message above the line that is being edited. If no line is being edited, the message
+// precedes the next prompt. announce must not be called by a function that withSession runs.
+func (t *Terminal) announce(text string) {
+	text = strings.TrimSuffix(printable(text), "\n") + "\n"
+	l := &t.line
+	l.painting.Lock()
+	defer l.painting.Unlock()
+	l.mu.Lock()
+	active := l.active
+	if !active {
+		l.announced = append(l.announced, text)
+	}
+	l.mu.Unlock()
+	if active {
+		t.screen.Clear(text)
+		l.rl.Refresh()
+	}
+}
+
+// withSession runs f while no other goroutine uses the session. It waits for a line that is being
+// executed. Commands must not call it.
+func (t *Terminal) withSession(f func()) {
+	t.use.Lock()
+	defer t.use.Unlock()
+	f()
+}
+
+// A painter implements readline's Painter.
+type painter struct{ *Terminal }
+
+// Paint implements readline's Painter. It paints to the screen by itself.
+func (t painter) Paint(text []rune, pos int) []rune {
+	l := &t.line
+	l.mu.Lock()
+	entered := len(text) > 0 && text[len(text)-1] == '\n'
+	if entered {
+		text = text[:len(text)-1]
+	}
+	shown := make([]rune, len(text))
+	for i, r := range text {
+		if shown[i] = r; r < ' ' || r >= 0x7f && r < 0xa0 {
+			shown[i] = '\ufffd'
+		}
+	}
+	l.text, l.pos = append([]rune(nil), text...), pos
+	f := lineedit.Frame{Prompt: l.prompt, Styled: string(shown), Pos: pos, Entered: entered, Below: t.below(l.style, l.preview)}
+	if l.color {
+		f.Styled = highlight(shown, pos)
+	}
+	l.mu.Unlock()
+	t.screen.Paint(f)
+	return nil
+}
+
+// below returns the function that formats the lines below the line: a menu or a search, or else the
+// preview.
+func (t *Terminal) below(style lineedit.Style, p typedPreview) func(width, height int) []string {
+	return func(width, height int) []string {
+		if lines := t.editor.Below(style, width, height); lines != nil {
+			return lines
+		}
+		var lines []string
+		if p.call != "" {
+			lines = append(lines, callText(style, p, width))
+		}
+		if p.text != "" && width > 2 {
+			color := style.Dim
+			if p.failed {
+				color = style.Error
+			}
+			lines = append(lines, color+"  "+termwidth.Cut(p.text, width-2)+style.Reset)
+		}
+		return lines[:min(len(lines), height)]
+	}
+}
+
+// callText formats a signature with its current argument emphasized.
+func callText(style lineedit.Style, p typedPreview, width int) string {
+	if width <= 2 {
+		return ""
+	}
+	text := termwidth.Cut(p.call, width-2)
+	from, to := p.argument.Start, p.argument.End
+	if from < to && to <= len(text) && text[:to] == p.call[:to] && style.Strong != "" {
+		text = text[:from] + style.Reset + style.Strong + text[from:to] + style.Reset + style.Dim + text[to:]
+	}
+	return style.Dim + "  " + text + style.Reset
+}
+
+// A source implements lineedit.Source with a session.
+type source struct{ *Terminal }
+
+// Complete implements lineedit.Source. Candidates that cannot be printed are omitted.
+func (t source) Complete(line []rune, pos int) (c lineedit.Completion) {
+	t.withSession(func() {
+		found := t.session.Complete(string(line), pos)
+		c.Start = found.Start
+		for _, candidate := range found.Candidates {
+			if printable(candidate.Text) == candidate.Text {
+				c.Items = append(c.Items, lineedit.Item{Text: candidate.Text, Hint: printable(candidate.Hint)})
+			}
+		}
+	})
+	return c
+}
+
+// Describe implements lineedit.Source.
+func (t source) Describe(line []rune, start int, item lineedit.Item) (text string) {
+	t.withSession(func() { text = t.session.describe(string(line), start, item.Text) })
+	return text
+}
+
+// History implements lineedit.Source.
+func (t source) History() []string { return t.history.lines }
