@@ -304,8 +304,8 @@ func (s *Session) describeName(x *typedExpr) string {
 	if text == "" && h.Function != nil {
 		text = h.Function.Description
 	}
-	if h.Bounds != "" {
-		text = strings.TrimSpace(h.Bounds + "; " + text)
+	if h.Bounds != "" && text != "" {
+		text = "; " + text
 	}
-	return printable(strings.TrimSuffix(text, "; "))
+	return printable(h.Bounds + text)
 }

@@ -25,7 +25,6 @@ type Screen struct {
 	full        bool // the cursor is after the last column; the next character wraps
 	pending     []byte
 	unknown     []string
-	bells       int
 }
 
 // New returns an empty screen.
@@ -69,8 +68,9 @@ func (s *Screen) step() int {
 		s.lineFeed()
 	case '\b':
 		s.column, s.full = max(0, s.column-1), false
+	case '\t':
+		s.column = min(s.width-1, s.column/8*8+8)
 	case '\a':
-		s.bells++
 	case 0x1b:
 		return s.escape()
 	default:

@@ -191,14 +191,14 @@ func (k *Keys) escaped(end bool) int {
 		k.emitEscape()
 		return 1
 	default:
-		if k.Vi.Load() {
-			k.emitEscape()
-			return 1
+		if key, ok := altKeys[next]; ok && !k.Vi.Load() {
+			if !k.pasting {
+				k.emit(key)
+			}
+			return 2
 		}
-		if key, ok := altKeys[next]; ok && !k.pasting {
-			k.emit(key)
-		}
-		return 2
+		k.emitEscape()
+		return 1
 	}
 }
 
