@@ -72,7 +72,9 @@ func TestTerminalMenuTexts(t *testing.T) {
 	c.typed(strings.Repeat("\x7f", 4) + "'" + left + tab) // the quote is there already
 	c.awaitRows(prompt+"self.spec.mode == 'standalone'", "  : boolean")
 	c.typed("\x15:se" + tab)
-	c.awaitRows(prompt+":set ", "…")
+	c.awaitRows(prompt + ":set")
+	c.typed("\x15:a" + tab)
+	c.awaitRows(prompt+":a", "> :add     add a rule here", "  :advice…", "  :as…", "  :add RULE")
 }
 
 // TestTerminalMenuResize opens a menu and makes the terminal smaller and larger.

@@ -27,6 +27,9 @@ type Screen struct {
 	unknown     []string
 }
 
+// maxScrolled limits the number of rows that are kept after they scrolled out.
+const maxScrolled = 500
+
 // New returns an empty screen.
 func New(width, height int) *Screen { return &Screen{width: width, height: height} }
 
@@ -89,11 +92,14 @@ func (s *Screen) step() int {
 }
 
 func (s *Screen) lineFeed() {
-	if s.row == s.height-1 {
-		s.scrolled++
+	if s.row < s.height-1 {
+		s.row++
 		return
 	}
-	s.row++
+	s.scrolled++
+	if over := s.scrolled - maxScrolled; over > 0 && len(s.cells) >= over {
+		s.cells, s.scrolled = s.cells[over:], s.scrolled-over
+	}
 }
 
 // at returns the current row of cells, at least n long.
@@ -189,7 +195,7 @@ func (s *Screen) Rows() []string {
 	return s.rows(s.scrolled)
 }
 
-// All returns all rows, including those that scrolled out.
+// All returns the rows of the screen and the last rows that scrolled out.
 func (s *Screen) All() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
