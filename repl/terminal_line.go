@@ -45,6 +45,8 @@ type editedLine struct {
 	version int
 	cancel  context.CancelFunc
 	timer   *time.Timer
+	// pause is previewPause, except in tests.
+	pause time.Duration
 	// announced holds messages for above the next line.
 	announced []string
 }
@@ -59,7 +61,7 @@ const (
 func (l *editedLine) start(rl *readline.Instance) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.rl = rl
+	l.rl, l.pause = rl, previewPause
 }
 
 // beginLine prepares for editing a line. The caller holds use.
@@ -185,10 +187,12 @@ func (t *Terminal) activate() {
 	t.line.active = true
 	text := strings.Join(t.line.announced, "")
 	t.line.announced = nil
+	draft := t.line.text
 	t.line.mu.Unlock()
 	if text != "" {
 		t.screen.Clear(text)
 	}
+	t.schedule(draft, len(draft))
 }
 
 // schedule computes the preview of a line after a pause.
@@ -203,7 +207,7 @@ func (t *Terminal) schedule(text []rune, pos int) {
 	ctx, cancel := context.WithCancel(context.Background())
 	version := l.version
 	l.cancel = cancel
-	l.timer = time.AfterFunc(previewPause, func() { t.showPreview(ctx, version, string(text), pos) })
+	l.timer = time.AfterFunc(l.pause, func() { t.showPreview(ctx, version, string(text), pos) })
 }
 
 // showPreview computes a preview and paints it, unless a key was pressed meanwhile.

@@ -74,7 +74,7 @@ func TestTerminalMenuTexts(t *testing.T) {
 	c.typed("\x15:se" + tab)
 	c.awaitRows(prompt + ":set")
 	c.typed("\x15:a" + tab)
-	c.awaitRows(prompt+":a", "> :add     add a rule here", "  :advice…", "  :as…", "  :add RULE")
+	c.awaitRows(prompt+":a", "> :as      evaluate writes of the status, or of the object", "  :add     add a rule here", "  :advice…", "  :as [status|object]")
 }
 
 // TestTerminalMenuResize opens a menu and makes the terminal smaller and larger.
@@ -124,8 +124,7 @@ func TestTerminalSearch(t *testing.T) {
 func TestTerminalViKeys(t *testing.T) {
 	t.Parallel()
 	c := readyConsole(t)
-	c.typed(":set keys vi\r")
-	c.awaitRows(strings.TrimSpace(cronPrompt))
+	c.set("keys vi")
 	c.typed(esc + "rx" + "e" + "E")
 	c.typed("i1 + 22" + esc)
 	c.await("the cursor", func() bool { _, column := c.screen.Cursor(); return column == len(cronPrompt)+5 })
@@ -135,8 +134,7 @@ func TestTerminalViKeys(t *testing.T) {
 	c.awaitRows(strings.TrimSpace(cronPrompt))
 	c.typed("1 + 1\r")
 	c.expect("2\r\n")
-	c.typed(":set keys emacs\r")
-	c.awaitRows(strings.TrimSpace(cronPrompt))
+	c.set("keys emacs")
 	c.typed("1" + esc)
 	c.typed("+ 5")
 	c.awaitRows(cronPrompt+"1+ 5", "  6 : integer; cost 1")

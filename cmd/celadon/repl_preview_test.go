@@ -18,6 +18,15 @@ func readyConsole(t *testing.T) *console {
 	return c
 }
 
+// set changes a setting.
+func (c *console) set(setting string) {
+	c.t.Helper()
+	c.typed(":set " + setting + "\r")
+	c.await("the next prompt", func() bool {
+		return c.row(-1) == cronPrompt+":set "+setting && c.row(0) == strings.TrimSpace(cronPrompt)
+	})
+}
+
 func TestTerminalPreview(t *testing.T) {
 	t.Parallel()
 	c := readyConsole(t)
@@ -86,10 +95,10 @@ func TestTerminalPreviewOff(t *testing.T) {
 		c.typed("\x15")
 	}
 	c := readyConsole(t)
-	c.typed(":set preview off\r")
-	c.awaitRows(strings.TrimSpace(cronPrompt))
+	c.set("preview off")
 	off(c)
-	c.typed(":set preview on\r40 + 2")
+	c.set("preview on")
+	c.typed("40 + 2")
 	c.awaitRows(cronPrompt+"40 + 2", "  42 : integer; cost 1")
 	c.typed(ctrlC)
 	c.resize(80, 5)
