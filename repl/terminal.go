@@ -130,8 +130,8 @@ func (t *Terminal) evaluating(ctx context.Context) (context.Context, func()) {
 	return signal.NotifyContext(ctx, os.Interrupt)
 }
 
-// width returns the number of columns for replies: what the user set, or that of the terminal, or 0 if
-// unknown.
+// width returns the number of columns for replies: the setting of the user, or else the width of the
+// terminal, or 0 if that is unknown.
 func (t *Terminal) width() int {
 	if n := t.session.settings.columns; n > 0 {
 		return n

@@ -30,7 +30,7 @@ type editedLine struct {
 	rl *readline.Instance // nil before the terminal is opened
 	// active is set from the first prompt until the line is entered or canceled.
 	active bool
-	// prompt, text, and pos are what is displayed; begins is set if text is not read yet.
+	// prompt, text, and pos are displayed now: the prompt, the line, and the cursor.
 	prompt string
 	text   []rune
 	pos    int
@@ -87,7 +87,7 @@ func (t *Terminal) endLine() {
 	t.line.outdate(true)
 }
 
-// outdate cancels the preview. If end is set, the line is no longer being edited.
+// outdate cancels the preview. If end is set, the editing of the line ends.
 func (l *editedLine) outdate(end bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

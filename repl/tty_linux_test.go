@@ -22,7 +22,7 @@ type fakeTTY struct {
 	screen        *vt.Screen
 	term          *Terminal
 	session       *Session
-	log           string // what the test is doing, for failures
+	log           string // the current step of the test, for failures
 }
 
 // ioctl calls ioctl on f, and skips the test if that fails.

@@ -11,15 +11,15 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 )
 
-// A Frame is what a Screen displays: a prompt, a line, and lines below it.
+// A Frame is a prompt, a line, and lines below it, as a Screen displays them.
 type Frame struct {
 	// Prompt and Styled may contain color sequences (SGR), and no other control characters. Styled is
 	// the line with its colors.
 	Prompt, Styled string
 	// Pos is the number of characters of the line before the cursor.
 	Pos int
-	// Below returns at most height lines for below the line, each at most width columns wide. It is
-	// nil if there are none.
+	// Below returns at most height lines for below the line, each at most width columns wide. It can
+	// be nil.
 	Below func(width, height int) []string
 	// Entered is set if the line is complete: the cursor moves to the next row.
 	Entered bool
