@@ -91,7 +91,7 @@ func openTTY(t testing.TB, s *Session, cfg TerminalConfig) *fakeTTY {
 }
 
 // waitsFor is long because the machine may be busy.
-const waitsFor = 10 * time.Second
+const waitsFor = time.Minute
 
 func (c *fakeTTY) resize(columns, rows int) {
 	size := [4]uint16{uint16(rows), uint16(columns)}
