@@ -41,6 +41,8 @@ type editedLine struct {
 	preview  typedPreview
 	// replaced is the action that the listener carries out.
 	replaced *lineedit.Action
+	// unpainted is set if text is not on the screen yet, because more keys are waiting.
+	unpainted bool
 	// version counts keys. A preview is shown only if the version has not changed.
 	version int
 	cancel  context.CancelFunc
@@ -106,6 +108,9 @@ func (l *editedLine) outdate(end bool) {
 // filter implements readline's FuncFilterInputRune. It returns the key for readline.
 func (t *Terminal) filter(r rune) (rune, bool) {
 	l := &t.line
+	if r != 0 {
+		t.keys.Take()
+	}
 	l.painting.Lock()
 	l.outdate(false)
 	l.mu.Lock()
@@ -165,12 +170,11 @@ func (t listener) OnChange(text []rune, pos int, key rune) (newText []rune, newP
 	l.mu.Lock()
 	a := l.replaced
 	l.replaced = nil
-	active := l.active
+	active, repaint := l.active, l.unpainted || t.editor.Open()
 	l.mu.Unlock()
 	if !active {
 		return nil, 0, false
 	}
-	repaint := t.editor.Open()
 	if a != nil && a.Replace {
 		text, pos = a.Line, a.Pos
 	}
@@ -201,7 +205,7 @@ func (t *Terminal) schedule(text []rune, pos int) {
 	l := &t.line
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.active || !l.previews || height < minPreviewRows || len(text) == 0 || t.editor.Open() {
+	if !l.active || !l.previews || t.keys.Waiting() || height < minPreviewRows || len(text) == 0 || t.editor.Open() {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -285,13 +289,17 @@ func (t painter) Paint(text []rune, pos int) []rune {
 	if entered {
 		text = text[:len(text)-1]
 	}
+	l.text, l.pos = append([]rune(nil), text...), pos
+	if l.unpainted = t.keys.Waiting() && !entered; l.unpainted {
+		l.mu.Unlock()
+		return nil
+	}
 	shown := make([]rune, len(text))
 	for i, r := range text {
 		if shown[i] = r; r < ' ' || r >= 0x7f && r < 0xa0 {
 			shown[i] = '\ufffd'
 		}
 	}
-	l.text, l.pos = append([]rune(nil), text...), pos
 	f := lineedit.Frame{Prompt: l.prompt, Styled: string(shown), Pos: pos, Entered: entered, Below: t.below(l.style, l.preview)}
 	if l.color {
 		f.Styled = highlight(shown, pos)

@@ -21,6 +21,7 @@ type Keys struct {
 	// Gone is set after the end of input or an error.
 	Gone atomic.Bool
 
+	waiting atomic.Int64 // number of keys that were read but not taken
 	ends    int
 	raw     []byte // bytes that are not translated yet
 	ready   []byte // translated bytes
@@ -50,6 +51,13 @@ const (
 // NewKeys returns Keys that read from in.
 func NewKeys(in io.Reader) *Keys { return &Keys{in: in} }
 
+// Take records that a key is being processed.
+func (k *Keys) Take() { k.waiting.Add(-1) }
+
+// Waiting reports whether more keys are waiting to be processed. During a paste, for example, a line
+// need not be painted until none are.
+func (k *Keys) Waiting() bool { return k.waiting.Load() > 0 }
+
 // Read implements io.Reader. It returns at least one key, or an error.
 func (k *Keys) Read(p []byte) (int, error) {
 	for len(k.ready) == 0 {
@@ -76,7 +84,7 @@ func (k *Keys) fill() {
 		k.ends = 0
 	case errors.Is(c.err, io.EOF) && k.ends < maxEnds:
 		k.ends++
-		k.ready = append(k.ready, KeyEOF)
+		k.emit(KeyEOF)
 		return
 	}
 	if c.err != nil && len(c.data) == 0 {
@@ -163,6 +171,7 @@ const escape = 0x1b
 const controls = "\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x10\x12\x13\x14\x15\x17\x19\x1a"
 
 func (k *Keys) emit(keys ...rune) {
+	k.waiting.Add(int64(len(keys)))
 	for _, r := range keys {
 		k.ready = utf8.AppendRune(k.ready, r)
 	}
