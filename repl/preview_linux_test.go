@@ -88,9 +88,8 @@ func httpRouteSession(t testing.TB) *Session {
 func TestPreviewCost(t *testing.T) {
 	s := httpRouteSession(t)
 	c := openTTY(t, s, TerminalConfig{Color: true})
-	c.term.line.mu.Lock()
-	c.term.line.pause = 0
-	c.term.line.mu.Unlock()
+	c.term.withSession(func() { c.term.pause = 0 })
+	c.press("\x03")
 	c.mustShow("", "")
 	lines := typedLines
 	if testing.Short() {

@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/chzyer/readline"
 
@@ -43,6 +44,7 @@ type Terminal struct {
 	begun   string // initial content of the next line
 	mode    rawMode
 	line    editedLine
+	pause   time.Duration // previewPause, except in tests
 
 	// use is held by the goroutine that uses the session: the one that runs lines, except while it
 	// reads a line.
@@ -57,7 +59,7 @@ func OpenTerminal(in, out *os.File, s *Session, cfg TerminalConfig) (*Terminal, 
 	if !readline.IsTerminal(int(in.Fd())) || !readline.IsTerminal(int(out.Fd())) {
 		return nil, errors.New("not a terminal")
 	}
-	t := &Terminal{in: in, out: out, config: cfg, session: s}
+	t := &Terminal{in: in, out: out, config: cfg, session: s, pause: previewPause}
 	t.keys = lineedit.NewKeys(in)
 	t.screen = lineedit.NewScreen(out, t.size)
 	t.editor = lineedit.NewEditor(source{t})
@@ -67,25 +69,23 @@ func OpenTerminal(in, out *os.File, s *Session, cfg TerminalConfig) (*Terminal, 
 		Stdin: readline.NewCancelableStdin(t.keys), Stdout: t.screen, Stderr: t.screen,
 		HistoryLimit:           maxHistory,
 		DisableAutoSaveHistory: true,
-		ForceUseInteractive:    true,
+		FuncIsTerminal:         func() bool { return false }, // so that readline does not paint
 		FuncGetWidth:           func() int { return readlineWidth },
 		FuncMakeRaw:            t.mode.enter,
 		FuncExitRaw:            t.mode.exit,
 		FuncOnWidthChanged:     func(func()) { readline.DefaultOnWidthChanged(t.refresh) },
 		FuncFilterInputRune:    t.filter,
 		Listener:               listener{t},
-		Painter:                painter{t},
 	})
 	if err != nil {
 		return nil, err
 	}
-	t.line.start(rl)
 	t.rl = rl
 	t.history = editorHistory{old: cfg.History, remember: cfg.Remember, rl: rl}
 	return t, t.history.fill(nil)
 }
 
-// readlineWidth is the width that readline assumes. It does not matter, because Screen paints.
+// readlineWidth is the width that readline assumes. It does not matter, because readline does not paint.
 const readlineWidth = 1 << 20
 
 // ReadLine implements LineReader.
@@ -99,9 +99,9 @@ func (t *Terminal) ReadLine(prompt string) (string, error) {
 	if err := t.history.take(t.session.history); err != nil {
 		return "", err
 	}
-	t.beginLine(prompt)
 	begun := t.begun
 	t.begun = ""
+	t.beginLine(prompt, begun)
 	t.use.Unlock()
 	line, err := t.rl.ReadlineWithDefault(begun)
 	t.endLine()

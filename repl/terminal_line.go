@@ -2,6 +2,7 @@ package repl
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -12,25 +13,23 @@ import (
 	"github.com/celadon-cel/celadon/repl/internal/lineedit"
 )
 
-// How it works: readline calls filter with each key, then paints the changed line through painter, and
-// calls listener. The editor handles the keys that readline does not. A key also cancels the preview;
-// the listener schedules the next one, which is computed in a goroutine of its own after a pause and
-// paints the line again. It must not paint after the line was entered. So filter marks the preview as
-// outdated while it holds painting, and a preview is painted only while holding it.
+// How it works: readline paints nothing. It calls filter with each key, changes the line, and calls the
+// listener, which paints. The editor handles the keys that readline does not. A key also cancels the
+// preview; the listener schedules the next one, which is computed in a goroutine of its own after a pause
+// and painted then. It must not be painted after the line was entered, so it is painted only if no key
+// was pressed meanwhile.
 //
-// Locks are taken in this order: painting, then readline's own lock, then mu. The session's lock (use)
-// is not held while painting is taken by the code here.
+// painting is locked before mu. No goroutine waits for the session while it holds painting.
 
 // An editedLine is the state of the line that is being edited.
 type editedLine struct {
-	// painting is held while a preview or an announcement is painted.
+	// painting is held while the screen is painted, and while a key outdates the preview.
 	painting sync.Mutex
 
 	mu sync.Mutex
-	rl *readline.Instance // nil before the terminal is opened
 	// active is set from the first prompt until the line is entered or canceled.
 	active bool
-	// prompt, text, and pos are displayed now: the prompt, the line, and the cursor.
+	// prompt, text, and pos are the prompt, the line, and the cursor.
 	prompt string
 	text   []rune
 	pos    int
@@ -41,8 +40,6 @@ type editedLine struct {
 	preview  typedPreview
 	// replaced is the action that the listener carries out.
 	replaced *lineedit.Action
-	// unpainted is set if text is not on the screen yet, because more keys are waiting.
-	unpainted bool
 	// version counts keys. A preview is shown only if the version has not changed.
 	version int
 	cancel  context.CancelFunc
@@ -60,21 +57,16 @@ const (
 	minPreviewRows = 6
 )
 
-func (l *editedLine) start(rl *readline.Instance) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.rl, l.pause = rl, previewPause
-}
-
-// beginLine prepares for editing a line. The caller holds use.
-func (t *Terminal) beginLine(prompt string) {
+// beginLine prepares for editing a line that begins with text. The caller holds use.
+func (t *Terminal) beginLine(prompt, text string) {
 	set := t.session.settings
 	t.keys.Vi.Store(set.viKeys)
 	t.editor.Begin(set.viKeys)
 	l := &t.line
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.prompt, l.text, l.pos, l.preview = prompt, nil, 0, typedPreview{}
+	l.prompt, l.text, l.preview, l.pause = prompt, []rune(text), typedPreview{}, t.pause
+	l.pos = len(l.text)
 	l.previews = !set.noPreview && !t.config.Plain
 	l.color, l.style = t.color(), lineedit.Style{}
 	if l.color {
@@ -123,19 +115,23 @@ func (t *Terminal) filter(r rune) (rune, bool) {
 		_ = t.screen.Bell()
 	}
 	switch a.Key {
-	case lineedit.KeyEnter, lineedit.KeyNewline, lineedit.KeyInterrupt, 0:
-		t.endLine()
+	case lineedit.KeyEnter, lineedit.KeyNewline:
+		t.enter("")
+	case lineedit.KeyInterrupt:
+		t.enter("^C")
 	case lineedit.KeyEOF:
 		if len(text) == 0 {
-			t.endLine()
+			t.enter("^D")
 		}
+	case 0:
+		t.endLine()
 	case lineedit.KeySuspend:
 		t.screen.Clear("")
 	}
 	if stopsReading(r) && !stopsReading(a.Key) {
 		t.rl.Terminal.KickRead()
 	}
-	if a.Replace || a.Key == lineedit.KeyNone {
+	if a.Replace {
 		l.mu.Lock()
 		l.replaced = &a
 		l.mu.Unlock()
@@ -144,6 +140,19 @@ func (t *Terminal) filter(r rune) (rune, bool) {
 		return key, true
 	}
 	return a.Key, true
+}
+
+// enter ends the line and paints it for the last time, followed by mark.
+func (t *Terminal) enter(mark string) {
+	l := &t.line
+	l.painting.Lock()
+	defer l.painting.Unlock()
+	l.outdate(true)
+	l.mu.Lock()
+	l.text = append(l.text, []rune(mark)...)
+	l.pos = len(l.text)
+	l.mu.Unlock()
+	t.paint(true)
 }
 
 // stopsReading reports whether readline reads no further keys after r until KickRead is called.
@@ -166,52 +175,63 @@ func (t listener) OnChange(text []rune, pos int, key rune) (newText []rune, newP
 		t.activate()
 		return nil, 0, false
 	}
+	if key != lineedit.KeyEOF && stopsReading(key) { // the next line may have begun
+		return nil, 0, false
+	}
 	l := &t.line
 	l.mu.Lock()
-	a := l.replaced
+	a, active := l.replaced, l.active
 	l.replaced = nil
-	active, repaint := l.active, l.unpainted || t.editor.Open()
 	l.mu.Unlock()
 	if !active {
 		return nil, 0, false
 	}
-	if a != nil && a.Replace {
+	if a != nil {
 		text, pos = a.Line, a.Pos
 	}
 	t.editor.Changed(text, pos)
-	t.schedule(text, pos)
-	return text, pos, a != nil || repaint
+	l.painting.Lock()
+	defer l.painting.Unlock()
+	l.mu.Lock()
+	l.text, l.pos = slices.Clone(text), pos
+	l.mu.Unlock()
+	if !t.keys.Waiting() {
+		t.paint(false)
+		t.schedule()
+	}
+	return text, pos, a != nil
 }
 
 // activate begins the editing of a line, and prints the announcements that waited for it.
 func (t *Terminal) activate() {
-	t.line.painting.Lock()
-	defer t.line.painting.Unlock()
-	t.line.mu.Lock()
-	t.line.active = true
-	text := strings.Join(t.line.announced, "")
-	t.line.announced = nil
-	draft := t.line.text
-	t.line.mu.Unlock()
+	l := &t.line
+	l.painting.Lock()
+	defer l.painting.Unlock()
+	l.mu.Lock()
+	l.active = true
+	text := strings.Join(l.announced, "")
+	l.announced = nil
+	l.mu.Unlock()
 	if text != "" {
 		t.screen.Clear(text)
 	}
-	t.schedule(draft, len(draft))
+	t.paint(false)
+	t.schedule()
 }
 
-// schedule computes the preview of a line after a pause.
-func (t *Terminal) schedule(text []rune, pos int) {
+// schedule computes the preview of the line after a pause.
+func (t *Terminal) schedule() {
 	_, height := t.size()
 	l := &t.line
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.active || !l.previews || t.keys.Waiting() || height < minPreviewRows || len(text) == 0 || t.editor.Open() {
+	if !l.active || !l.previews || height < minPreviewRows || len(l.text) == 0 || t.editor.Open() {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	version := l.version
+	version, text, pos := l.version, string(l.text), l.pos
 	l.cancel = cancel
-	l.timer = time.AfterFunc(l.pause, func() { t.showPreview(ctx, version, string(text), pos) })
+	l.timer = time.AfterFunc(l.pause, func() { t.showPreview(ctx, version, text, pos) })
 }
 
 // showPreview computes a preview and paints it, unless a key was pressed meanwhile.
@@ -232,7 +252,7 @@ func (t *Terminal) showPreview(ctx context.Context, version int, text string, po
 	}
 	l.preview = p
 	l.mu.Unlock()
-	l.rl.Refresh()
+	t.paint(false)
 }
 
 // refresh paints the line again, for example because the size of the terminal has changed.
@@ -241,7 +261,7 @@ func (t *Terminal) refresh() {
 	l.painting.Lock()
 	defer l.painting.Unlock()
 	if l.isActive() {
-		l.rl.Refresh()
+		t.paint(false)
 	}
 }
 
@@ -252,7 +272,7 @@ func (l *editedLine) isActive() bool {
 }
 
 // announce prints a message above the line that is being edited. If no line is being edited, the message
-// precedes the next prompt. announce must not be called by a function that withSession runs.
+// precedes the next prompt.
 func (t *Terminal) announce(text string) {
 	text = strings.TrimSuffix(printable(text), "\n") + "\n"
 	l := &t.line
@@ -266,7 +286,7 @@ func (t *Terminal) announce(text string) {
 	l.mu.Unlock()
 	if active {
 		t.screen.Clear(text)
-		l.rl.Refresh()
+		t.paint(false)
 	}
 }
 
@@ -278,35 +298,22 @@ func (t *Terminal) withSession(f func()) {
 	f()
 }
 
-// A painter implements readline's Painter.
-type painter struct{ *Terminal }
-
-// Paint implements readline's Painter. It paints to the screen by itself.
-func (t painter) Paint(text []rune, pos int) []rune {
+// paint paints the line. entered is set if the line is complete. The caller holds painting.
+func (t *Terminal) paint(entered bool) {
 	l := &t.line
 	l.mu.Lock()
-	entered := len(text) > 0 && text[len(text)-1] == '\n'
-	if entered {
-		text = text[:len(text)-1]
-	}
-	l.text, l.pos = append([]rune(nil), text...), pos
-	if l.unpainted = t.keys.Waiting() && !entered; l.unpainted {
-		l.mu.Unlock()
-		return nil
-	}
-	shown := make([]rune, len(text))
-	for i, r := range text {
+	shown := make([]rune, len(l.text))
+	for i, r := range l.text {
 		if shown[i] = r; r < ' ' || r >= 0x7f && r < 0xa0 {
 			shown[i] = '\ufffd'
 		}
 	}
-	f := lineedit.Frame{Prompt: l.prompt, Styled: string(shown), Pos: pos, Entered: entered, Below: t.below(l.style, l.preview)}
+	f := lineedit.Frame{Prompt: l.prompt, Styled: string(shown), Pos: l.pos, Entered: entered, Below: t.below(l.style, l.preview)}
 	if l.color {
-		f.Styled = highlight(shown, pos)
+		f.Styled = highlight(shown, l.pos)
 	}
 	l.mu.Unlock()
 	t.screen.Paint(f)
-	return nil
 }
 
 // below returns the function that formats the lines below the line: a menu or a search, or else the

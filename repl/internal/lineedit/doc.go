@@ -4,8 +4,7 @@
 // How it works: readline owns the line, the history, and the keys of Emacs. Keys translates the bytes
 // of the terminal to keys before readline reads them. Editor sees each key before readline does; it
 // passes the key on, replaces it, or replaces the whole line. Screen paints the line and the lines
-// below it. It ignores what readline paints, because readline measures wide characters wrongly and
-// erases nothing below the line.
+// below it. Readline does not paint, because it measures wide characters wrongly.
 package lineedit
 
 // The keys that readline understands, and the keys that Keys adds in a private range of Unicode.

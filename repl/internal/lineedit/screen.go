@@ -25,8 +25,8 @@ type Frame struct {
 	Entered bool
 }
 
-// A Screen paints frames. It is also the writer to which readline paints; it ignores that. A Screen is
-// safe for concurrent use.
+// A Screen paints frames. It is also the writer of readline, for bells and for clearing the screen. A
+// Screen is safe for concurrent use.
 type Screen struct {
 	out  io.Writer
 	size func() (width, height int)
