@@ -27,7 +27,7 @@ type editedLine struct {
 	painting sync.Mutex
 
 	mu sync.Mutex
-	// active is set from the first prompt until the line is entered or canceled.
+	// active is set until the line is entered or canceled.
 	active bool
 	// prompt, text, and pos are the prompt, the line, and the cursor.
 	prompt string

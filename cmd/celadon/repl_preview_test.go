@@ -85,6 +85,18 @@ func TestTerminalPreviewKeepsSession(t *testing.T) {
 	}
 }
 
+// TestTerminalPreviewOfDraft checks the previews of a line that continues another, and of a line that
+// the shell begins.
+func TestTerminalPreviewOfDraft(t *testing.T) {
+	t.Parallel()
+	c := readyConsole(t)
+	c.typed("[1,\r2].size()")
+	c.awaitRows("... 2].size()", "  2 : integer; cost…")
+	c.typed(ctrlC + ":cd spec\r:edit 0\r")
+	c.await("the rule", func() bool { return strings.HasPrefix(c.row(0), "CronTab/v1 spec> :edit 0 ") })
+	c.await("its effect", func() bool { return strings.HasPrefix(c.row(1), "  accepts the object; cost ") })
+}
+
 func TestTerminalPreviewOff(t *testing.T) {
 	t.Parallel()
 	off := func(c *console) {
