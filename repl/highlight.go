@@ -19,6 +19,10 @@ const (
 	colorError    = "\x1b[31m"
 	colorBracket  = "\x1b[1;7m"
 	colorLost     = "\x1b[31m"
+	colorDim      = "\x1b[2m"
+	colorDimError = "\x1b[2;31m"
+	colorStrong   = "\x1b[1m"
+	colorSelected = "\x1b[7m"
 	colorReset    = "\x1b[0m"
 )
 

@@ -24,9 +24,10 @@ type editorHistory struct {
 	remember func(entry string)
 	rl       *readline.Instance
 
-	known      int    // number of session entries in the editor
-	last       string // the last of them
-	remembered int    // number of entries passed to remember
+	known      int      // number of session entries in the editor
+	last       string   // the last of them
+	remembered int      // number of entries passed to remember
+	lines      []string // the entries in the editor, oldest first
 }
 
 // take updates the editor with the entries of the session. It rebuilds the editor's history because
@@ -45,8 +46,10 @@ func (r *editorHistory) take(entries []string) error {
 // fill adds the entries of earlier sessions and of this session to an editor with an empty history.
 func (r *editorHistory) fill(entries []string) error {
 	all := slices.Concat(r.old, entries)
+	r.lines = nil
 	for _, entry := range all[max(0, len(all)-maxHistory):] {
-		if err := r.rl.SaveHistory(asLine(entry)); err != nil {
+		r.lines = append(r.lines, asLine(entry))
+		if err := r.rl.SaveHistory(r.lines[len(r.lines)-1]); err != nil {
 			return err
 		}
 	}

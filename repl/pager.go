@@ -4,6 +4,8 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
@@ -21,7 +23,11 @@ func (t *Terminal) page(ctx context.Context, text string) bool {
 	if err != nil {
 		return false
 	}
-	cmd := exec.CommandContext(ctx, path, t.config.Pager[1:]...)
+	args := t.config.Pager[1:]
+	if t.endsWithNewest() && strings.TrimSuffix(filepath.Base(path), ".exe") == "less" {
+		args = append(slices.Clone(args), "+G")
+	}
+	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Stdin = strings.NewReader(text)
 	cmd.Stdout, cmd.Stderr = t.out, t.out
 	cmd.Env = append(os.Environ(), "LESSSECURE=1")
@@ -29,6 +35,18 @@ func (t *Terminal) page(ctx context.Context, text string) bool {
 		cmd.Env = append(cmd.Env, "LESS=FRX")
 	}
 	return cmd.Run() == nil || cmd.ProcessState != nil
+}
+
+// endsWithNewest reports whether the last line of the current reply is the one that the user most likely
+// wants to see.
+func (t *Terminal) endsWithNewest() bool {
+	entries := t.session.history
+	if len(entries) == 0 {
+		return false
+	}
+	name, isCommand := strings.CutPrefix(entries[len(entries)-1], ":")
+	cmd, ok := findCommand(name)
+	return isCommand && ok && cmd.name == "history"
 }
 
 // rows returns the number of rows that text occupies on a screen.

@@ -6,19 +6,21 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
+	"time"
 
 	"github.com/chzyer/readline"
 
-	"github.com/celadon-cel/celadon/internal/text/termwidth"
+	"github.com/celadon-cel/celadon/repl/internal/lineedit"
 )
 
 // TerminalConfig configures a terminal. The zero value has no colors and no history of earlier
 // sessions.
 type TerminalConfig struct {
 	Color bool
+	// Plain turns off previews and bracketed paste, for terminals with few capabilities.
+	Plain bool
 	// History holds the entries of earlier sessions, oldest first. Remember is called with each new
 	// entry. An entry can span several lines.
 	History  []string
@@ -33,72 +35,48 @@ const maxHistory = 1000
 // Terminal is a LineReader that edits lines on a terminal with readline keys.
 type Terminal struct {
 	rl      *readline.Instance
-	out     *os.File
+	in, out *os.File
 	config  TerminalConfig
-	session *Session
-	keys    *keys
-	begun   string // initial content of the next line
+	keys    *lineedit.Keys
+	screen  *lineedit.Screen
+	editor  *lineedit.Editor
 	history editorHistory
-}
+	begun   string // initial content of the next line
+	mode    rawMode
+	line    editedLine
+	pause   time.Duration // previewPause, except in tests
 
-// keys reads the user's input. A Ctrl-D that arrives while no line is being edited looks like the
-// end of input, and readline would stop reading. keys therefore converts it to the Ctrl-D
-// character. It also drops NUL, which readline takes for the end of input too: Ctrl-Space sends it,
-// and so does a terminal for a Ctrl-D that waits when line editing begins. After that, readline
-// would hang when it is closed.
-type keys struct {
-	in   io.Reader
-	ends int
-	gone atomic.Bool
+	// use is held by the goroutine that uses the session: the one that runs lines, except while it
+	// reads a line.
+	use     sync.Mutex
+	session *Session
 }
-
-func (k *keys) Read(p []byte) (int, error) {
-	n, err := k.readKeys(p)
-	switch {
-	case n > 0:
-		k.ends = 0
-	case errors.Is(err, io.EOF) && k.ends < maxEnds && len(p) > 0:
-		k.ends++
-		p[0] = readline.CharDelete
-		return 1, nil
-	case err != nil:
-		k.gone.Store(true)
-	}
-	return n, err
-}
-
-// readKeys reads at least one byte other than NUL, unless it returns an error or p is empty.
-func (k *keys) readKeys(p []byte) (int, error) {
-	for {
-		n, err := k.in.Read(p)
-		if kept := len(slices.DeleteFunc(p[:n], func(b byte) bool { return b == 0 })); kept > 0 || n == 0 || err != nil {
-			return kept, err
-		}
-	}
-}
-
-// maxEnds limits how many consecutive ends of input are treated as a key.
-const maxEnds = 3
 
 // OpenTerminal takes control of the terminal until Close is called. It returns an error if in or
-// out is not a terminal.
+// out is not a terminal. Only the goroutine that calls ReadLine may use s from then on; others call
+// withSession.
 func OpenTerminal(in, out *os.File, s *Session, cfg TerminalConfig) (*Terminal, error) {
 	if !readline.IsTerminal(int(in.Fd())) || !readline.IsTerminal(int(out.Fd())) {
 		return nil, errors.New("not a terminal")
 	}
-	t := &Terminal{out: out, config: cfg, session: s}
-	t.keys = &keys{in: in}
-	rc := &readline.Config{
-		Stdin: readline.NewCancelableStdin(t.keys), Stdout: out, Stderr: out,
-		AutoComplete:           completer{t},
+	t := &Terminal{in: in, out: out, config: cfg, session: s, pause: previewPause}
+	t.keys = lineedit.NewKeys(in)
+	t.screen = lineedit.NewScreen(out, t.size)
+	t.editor = lineedit.NewEditor(source{t})
+	t.mode = rawMode{in: in, out: out, paste: !cfg.Plain}
+	t.use.Lock()
+	rl, err := readline.NewEx(&readline.Config{
+		Stdin: readline.NewCancelableStdin(t.keys), Stdout: t.screen, Stderr: t.screen,
 		HistoryLimit:           maxHistory,
 		DisableAutoSaveHistory: true,
-		FuncGetWidth:           t.width,
-	}
-	if cfg.Color {
-		rc.Painter = painter{}
-	}
-	rl, err := readline.NewEx(rc)
+		FuncIsTerminal:         func() bool { return false }, // so that readline does not paint
+		FuncGetWidth:           func() int { return readlineWidth },
+		FuncMakeRaw:            t.mode.enter,
+		FuncExitRaw:            t.mode.exit,
+		FuncOnWidthChanged:     func(func()) { readline.DefaultOnWidthChanged(t.refresh) },
+		FuncFilterInputRune:    t.filter,
+		Listener:               listener{t},
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -107,21 +85,27 @@ func OpenTerminal(in, out *os.File, s *Session, cfg TerminalConfig) (*Terminal, 
 	return t, t.history.fill(nil)
 }
 
+// readlineWidth is the width that readline assumes. It does not matter, because readline does not paint.
+const readlineWidth = 1 << 20
+
 // ReadLine implements LineReader.
 func (t *Terminal) ReadLine(prompt string) (string, error) {
-	if t.config.Color {
+	if t.color() {
 		prompt = "\x1b[1m" + prompt + colorReset
 	}
-	if t.keys.gone.Load() {
+	if t.keys.Gone.Load() {
 		return "", io.EOF
 	}
 	if err := t.history.take(t.session.history); err != nil {
 		return "", err
 	}
-	t.rl.SetPrompt(prompt)
 	begun := t.begun
 	t.begun = ""
+	t.beginLine(prompt, begun)
+	t.use.Unlock()
 	line, err := t.rl.ReadlineWithDefault(begun)
+	t.endLine()
+	t.use.Lock()
 	switch {
 	case errors.Is(err, readline.ErrInterrupt):
 		return "", errLineCanceled
@@ -135,7 +119,10 @@ func (t *Terminal) ReadLine(prompt string) (string, error) {
 func (t *Terminal) draft(line string) { t.begun = line }
 
 // Close restores the terminal.
-func (t *Terminal) Close() error { return t.rl.Close() }
+func (t *Terminal) Close() error {
+	t.endLine()
+	return t.rl.Close()
+}
 
 // evaluating returns a context that Ctrl-C cancels. While a line is edited, readline handles
 // Ctrl-C.
@@ -143,8 +130,12 @@ func (t *Terminal) evaluating(ctx context.Context) (context.Context, func()) {
 	return signal.NotifyContext(ctx, os.Interrupt)
 }
 
-// width returns the number of columns of the terminal, or 0 if unknown.
+// width returns the number of columns for replies: the setting of the user, or else the width of the
+// terminal, or 0 if that is unknown.
 func (t *Terminal) width() int {
+	if n := t.session.settings.columns; n > 0 {
+		return n
+	}
 	width, _ := t.size()
 	return width
 }
@@ -157,9 +148,12 @@ func (t *Terminal) size() (width, height int) {
 	return width, height
 }
 
+// color reports whether output has colors.
+func (t *Terminal) color() bool { return t.config.Color && !t.session.settings.noColor }
+
 // style colors error messages.
 func (t *Terminal) style(r Reply) string {
-	if !t.config.Color || !r.Failed {
+	if !t.color() || !r.Failed {
 		return r.Text
 	}
 	lines := strings.SplitAfter(r.Text, "\n")
@@ -171,57 +165,40 @@ func (t *Terminal) style(r Reply) string {
 	return strings.Join(lines, "")
 }
 
-// A completer implements readline's AutoCompleter.
-type completer struct{ *Terminal }
+// A rawMode switches the terminal between lines and single keys. In the mode of single keys, the
+// terminal also marks pasted text.
+type rawMode struct {
+	in, out *os.File
+	paste   bool
 
-// Do implements readline's AutoCompleter. It returns the rest of each candidate after the cursor,
-// and how many characters of the candidates are already typed.
-func (t completer) Do(line []rune, pos int) (rest [][]rune, typed int) {
-	c := t.session.Complete(string(line), pos)
-	typed = pos - c.Start
-	prefix := string(line[c.Start:pos])
-	for _, candidate := range c.Candidates {
-		if after, ok := strings.CutPrefix(candidate.Text, prefix); ok && printable(after) == after {
-			rest = append(rest, []rune(after))
-		}
-	}
-	return t.fitScreen(rest, typed), typed
+	mu     sync.Mutex
+	before *readline.State // nil in the mode of lines
 }
 
-// fitScreen returns the candidates that fit on the screen. If a candidate is wider than the screen,
-// only the prefix that all candidates share is returned.
-func (t *Terminal) fitScreen(rest [][]rune, typed int) [][]rune {
-	width, height := t.size()
-	if width <= 0 || height <= 0 || len(rest) < 2 {
-		return rest
+func (m *rawMode) enter() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	state, err := readline.MakeRaw(int(m.in.Fd()))
+	if err != nil {
+		return err
 	}
-	widest := 0
-	for _, r := range rest {
-		widest = max(widest, termwidth.Width(string(r))+typed+1)
+	m.before = state
+	if m.paste {
+		_, err = io.WriteString(m.out, "\x1b[?2004h")
 	}
-	perLine := (width - 1) / widest
-	if perLine == 0 {
-		if shared := sharedPrefix(rest); len(shared) > 0 {
-			return [][]rune{shared}
-		}
+	return err
+}
+
+func (m *rawMode) exit() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.before == nil {
 		return nil
 	}
-	return rest[:min(len(rest), perLine*max(1, height-2))]
-}
-
-func sharedPrefix(texts [][]rune) []rune {
-	shared := texts[0]
-	for _, text := range texts[1:] {
-		n := 0
-		for n < len(shared) && n < len(text) && shared[n] == text[n] {
-			n++
-		}
-		shared = shared[:n]
+	before := m.before
+	m.before = nil
+	if m.paste {
+		_, _ = io.WriteString(m.out, "\x1b[?2004l")
 	}
-	return shared
+	return readline.Restore(int(m.in.Fd()), before)
 }
-
-type painter struct{}
-
-// Paint implements readline's Painter.
-func (painter) Paint(line []rune, pos int) []rune { return []rune(highlight(line, pos)) }

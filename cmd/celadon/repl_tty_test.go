@@ -3,19 +3,16 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/creack/pty"
 	"github.com/mattn/go-runewidth"
@@ -25,148 +22,6 @@ import (
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
-
-// console is celadon repl on a pseudo-terminal.
-type console struct {
-	t   testing.TB
-	tty *os.File
-	cmd *exec.Cmd
-
-	mu   sync.Mutex
-	out  bytes.Buffer
-	read int // offset in out, moved by expect
-}
-
-func openConsole(t testing.TB, env []string, args ...string) *console {
-	t.Helper()
-	return startConsole(t, env, exec.Command("celadon", append([]string{"repl"}, args...)...))
-}
-
-func startConsole(t testing.TB, env []string, cmd *exec.Cmd) *console {
-	t.Helper()
-	cmd.Env = append(os.Environ(), append([]string{"TERM=xterm", "PAGER="}, env...)...)
-	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
-	if err != nil {
-		t.Skipf("no pseudo-terminal: %v", err)
-	}
-	c := &console{t: t, tty: tty, cmd: cmd}
-	go c.copy()
-	t.Cleanup(func() {
-		_ = tty.Close()
-		_ = cmd.Process.Kill()
-	})
-	return c
-}
-
-func (c *console) copy() {
-	buf := make([]byte, 4096)
-	for {
-		n, err := c.tty.Read(buf)
-		c.mu.Lock()
-		c.out.Write(buf[:n])
-		c.mu.Unlock()
-		if err != nil {
-			return
-		}
-	}
-}
-
-func (c *console) typed(keys string) {
-	c.t.Helper()
-	if _, err := io.WriteString(c.tty, keys); err != nil {
-		c.t.Fatal(err)
-	}
-}
-
-var escapes = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]|[\x07\b]")
-
-// expect waits for text in the output after the last expected text. It returns the output up to the end
-// of text, without colors.
-func (c *console) expect(text string) string {
-	c.t.Helper()
-	deadline := time.Now().Add(waitsFor)
-	for {
-		c.mu.Lock()
-		plain := escapes.ReplaceAllString(c.out.String(), "")
-		c.mu.Unlock()
-		if i := strings.Index(plain[min(c.read, len(plain)):], text); i >= 0 {
-			seen := plain[c.read : c.read+i+len(text)]
-			c.read += i + len(text)
-			return seen
-		}
-		if time.Now().After(deadline) {
-			c.t.Fatalf("%q did not come; there is %q", text, plain[min(c.read, len(plain)):])
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-}
-
-// pressUntil presses a key repeatedly until text appears, because the line editor discards keys that
-// arrive before the previous line was accepted.
-func (c *console) pressUntil(key, text string) {
-	c.t.Helper()
-	for range waitsFor / pressEvery {
-		c.typed(key)
-		time.Sleep(pressEvery)
-		c.mu.Lock()
-		plain := escapes.ReplaceAllString(c.out.String(), "")
-		c.mu.Unlock()
-		if strings.Contains(plain[min(c.read, len(plain)):], text) {
-			break
-		}
-	}
-	c.expect(text)
-}
-
-func (c *console) raw() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.out.String()
-}
-
-// leave presses Ctrl-D until the shell exits, because the terminal consumes a Ctrl-D that arrives
-// before the line was accepted.
-func (c *console) leave() error {
-	c.t.Helper()
-	done := make(chan error, 1)
-	go func() { done <- c.cmd.Wait() }()
-	for range waitsFor / pressEvery {
-		_, _ = io.WriteString(c.tty, ctrlD) // fails if the shell has exited
-		select {
-		case err := <-done:
-			return err
-		case <-time.After(pressEvery):
-		}
-	}
-	c.t.Fatal("it does not end")
-	return nil
-}
-
-// waitsFor is long because the machine may be busy.
-const (
-	waitsFor   = time.Minute
-	pressEvery = 50 * time.Millisecond
-)
-
-const (
-	ctrlC = "\x03"
-	ctrlD = "\x04"
-	up    = "\x1b[A"
-	left  = "\x1b[D"
-)
-
-func cronTabConsole(t *testing.T, env ...string) *console {
-	t.Helper()
-	crd := filepath.Join(t.TempDir(), "crd.yaml")
-	data, err := os.ReadFile("../../examples/crontab/crd.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(crd, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return openConsole(t, env, "--crd", crd, "--object", "../../examples/crontab/updates/nightly.yaml")
-}
 
 func TestTerminalKeys(t *testing.T) {
 	state := t.TempDir()
@@ -178,10 +33,10 @@ func TestTerminalKeys(t *testing.T) {
 	c.expect("1\r\n  : integer; cost 3")
 	c.expect("CronTab/v1> ")
 
-	c.typed("self.spec.\t\t") // twice, to list the matches
+	c.typed("self.spec.\t")
+	c.expect("env")
 	c.expect("maxReplicas")
-	c.expect("schedule")
-	c.typed(ctrlC + ctrlC) // close the list, then discard the line
+	c.typed(ctrlC)
 	c.expect("^C")
 	c.expect("CronTab/v1> ")
 
@@ -287,7 +142,7 @@ func TestTerminalResize(t *testing.T) {
 				t.Errorf("%d columns in %d: %q", runewidth.StringWidth(line), columns, line)
 			}
 		}
-		c.typed("self.spec.\t\t\t" + ctrlC + ctrlC)
+		c.typed("self.spec.\t\t\t" + ctrlC)
 		c.expect("^C")
 		c.typed("1\r")
 		c.expect("integer")
@@ -464,4 +319,49 @@ func TestTerminalPager(t *testing.T) {
 	missing.expect("CronTab/v1> ")
 	missing.typed(":help\r")
 	missing.expect(":quit")
+}
+
+// TestTerminalPagerHistory checks that less shows the end of :history, and the beginning of other
+// replies.
+func TestTerminalPagerHistory(t *testing.T) {
+	t.Parallel()
+	less := filepath.Join(t.TempDir(), "less")
+	if err := os.WriteFile(less, []byte("#!/bin/sh\necho \"paged with [$*]\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c := cronTabConsole(t, "XDG_STATE_HOME="+t.TempDir(), "PAGER="+less+" -i")
+	c.awaitRows(strings.TrimSpace(cronPrompt))
+	c.resize(80, 6)
+	c.typed(strings.Repeat("1\r", 6) + ":hist\r")
+	c.expect("paged with [-i +G]")
+	c.typed(":help\r")
+	c.expect("paged with [-i]")
+}
+
+// TestTerminalSettings checks that :set color and :set width change the terminal.
+func TestTerminalSettings(t *testing.T) {
+	t.Parallel()
+	c := readyConsole(t)
+	c.set("color off")
+	before := len(c.raw())
+	c.typed("self.spec.nope\r")
+	c.expect("error:")
+	c.typed("self.spec." + tab)
+	c.awaitRows(cronPrompt+"self.spec.", "> env          list-map of object", "…", "…", "…", "…", "…", "…")
+	if m := regexp.MustCompile("\x1b\\[[0-9;]*m").FindString(c.raw()[before:]); m != "" {
+		t.Errorf("%q after :set color off", m)
+	}
+	c.typed(ctrlC)
+	c.set("width 30")
+	c.typed(":ls spec\r")
+	c.set("color on")
+	rows := c.screen.Rows()
+	at := slices.Index(rows, "CronTab/v1> :ls spec")
+	for _, row := range rows[max(0, at+1) : len(rows)-2] {
+		if runewidth.StringWidth(row) > 30 {
+			t.Errorf("%q is wider than 30 columns", row)
+		}
+	}
+	c.typed("'a'")
+	c.await("a colored string", func() bool { return strings.Contains(c.raw(), "\x1b[32m'a'") })
 }

@@ -117,7 +117,7 @@ func (h *host) lineReader(s *repl.Session, o *Options) (repl.LineReader, func())
 	in, inFile := h.Stdin.(*os.File)
 	out, outFile := h.Stdout.(*os.File)
 	if inFile && outFile {
-		cfg := repl.TerminalConfig{Color: command.Color(h.Stdout), Pager: pager()}
+		cfg := repl.TerminalConfig{Color: command.Color(h.Stdout), Plain: os.Getenv("TERM") == "dumb", Pager: pager()}
 		if !o.NoHistory {
 			kept := openHistory()
 			cfg.History, cfg.Remember = kept.entries(), kept.remember

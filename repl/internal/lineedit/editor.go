@@ -1,0 +1,192 @@
+package lineedit
+
+import (
+	"slices"
+	"sync"
+)
+
+// A Source provides the data that an Editor offers. Positions and lengths count characters.
+type Source interface {
+	// Complete returns the candidates for the text before pos.
+	Complete(line []rune, pos int) Completion
+	// Describe returns the documentation of a candidate, or "".
+	Describe(line []rune, start int, item Item) string
+	// History returns the earlier lines, oldest first.
+	History() []string
+}
+
+// A Completion holds the candidates for the text from Start to the cursor.
+type Completion struct {
+	Start int
+	Items []Item
+}
+
+// An Item is a candidate: the text to insert, and its type or kind.
+type Item struct{ Text, Hint string }
+
+// An Editor processes keys before readline does. Key and Changed must be called by one goroutine.
+// Below is safe for concurrent use.
+type Editor struct {
+	source Source
+	vi     *vi // nil with the keys of Emacs
+	menu   *menu
+	search *search
+
+	mu    sync.Mutex
+	below func(style Style, width, height int) []string
+}
+
+// An Action is the effect of a key.
+type Action struct {
+	// Key is the key for readline.
+	Key rune
+	// If Replace is set, Line and Pos replace the line and the cursor after readline processed Key.
+	Replace bool
+	Line    []rune
+	Pos     int
+	// Bell is set if the key has no effect that a user can see.
+	Bell bool
+}
+
+// NewEditor returns an Editor that offers what source provides.
+func NewEditor(source Source) *Editor { return &Editor{source: source} }
+
+// Begin prepares the editor for a new line. vi selects the keys of vi.
+func (e *Editor) Begin(useVi bool) {
+	switch {
+	case !useVi:
+		e.vi = nil
+	case e.vi == nil:
+		e.vi = &vi{}
+	}
+	e.close()
+	e.publish()
+}
+
+// Key returns the action of a key in a line.
+func (e *Editor) Key(r rune, line []rune, pos int) Action {
+	pos = max(0, min(pos, len(line)))
+	a := e.key(r, line, pos)
+	if ends(a.Key, line) {
+		e.close()
+	}
+	e.publish()
+	return a
+}
+
+// ends reports whether key ends the editing of line.
+func ends(key rune, line []rune) bool {
+	switch key {
+	case 0, KeyEnter, KeyNewline, KeyInterrupt:
+		return true
+	case KeyEOF:
+		return len(line) == 0
+	}
+	return false
+}
+
+func (e *Editor) close() {
+	e.menu, e.search = nil, nil
+	if e.vi != nil {
+		e.vi.reset()
+	}
+}
+
+// publish sets the lines that Below returns.
+func (e *Editor) publish() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case e.menu != nil:
+		shown := *e.menu
+		e.below = shown.lines
+	case e.search != nil:
+		shown := *e.search
+		e.below = shown.lines
+	default:
+		e.below = nil
+	}
+}
+
+// Below returns the lines of the open menu or search, or nil. A menu has at most height lines of at
+// most width columns.
+func (e *Editor) Below(style Style, width, height int) []string {
+	e.mu.Lock()
+	lines := e.below
+	e.mu.Unlock()
+	if lines == nil {
+		return nil
+	}
+	return lines(style, width, height)
+}
+
+// Open reports whether a menu or a search is open.
+func (e *Editor) Open() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.below != nil
+}
+
+func (e *Editor) key(r rune, line []rune, pos int) Action {
+	switch {
+	case e.search != nil:
+		return e.searchKey(r, line, pos)
+	case e.menu != nil:
+		if a, ok := e.menuKey(r, line, pos); ok {
+			return a
+		}
+	}
+	if e.vi != nil {
+		if e.vi.takes(r) {
+			return e.vi.key(r, line, pos)
+		}
+		e.vi.pending = nil
+	}
+	switch r {
+	case KeyTab:
+		return e.complete(line, pos)
+	case KeySearch, KeyForward:
+		e.search = &search{line: slices.Clone(line), pos: pos}
+	case KeyDelete:
+		if pos < len(line) {
+			return replace(slices.Delete(slices.Clone(line), pos, pos+1), pos)
+		}
+		return Action{Key: KeyNone, Bell: true}
+	case KeyTranspose:
+		return transpose(line, pos)
+	case KeyEscape, KeyBackTab, KeyPaste:
+	default:
+		return Action{Key: r}
+	}
+	return Action{Key: KeyNone}
+}
+
+func replace(line []rune, pos int) Action {
+	return Action{Key: KeyNone, Replace: true, Line: line, Pos: max(0, min(pos, len(line)))}
+}
+
+// transpose swaps the characters around the cursor. Readline's own implementation moves the cursor out
+// of lines with a single character.
+func transpose(line []rune, pos int) Action {
+	if len(line) < 2 {
+		return Action{Key: KeyNone}
+	}
+	line = slices.Clone(line)
+	pos = max(1, min(pos, len(line)-1))
+	line[pos-1], line[pos] = line[pos], line[pos-1]
+	return replace(line, pos+1)
+}
+
+// Changed updates the menu after readline processed a key.
+func (e *Editor) Changed(line []rune, pos int) {
+	if e.menu == nil {
+		return
+	}
+	before := e.menu.selected
+	if !e.menu.filter(line, pos) {
+		e.menu = nil
+	} else if e.menu.selected != before || e.menu.text == "" {
+		e.describe(line)
+	}
+	e.publish()
+}

@@ -1,0 +1,270 @@
+package lineedit
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/celadon-cel/celadon/internal/text/termwidth"
+)
+
+// A Frame is a prompt, a line, and lines below it, as a Screen displays them.
+type Frame struct {
+	// Prompt and Styled may contain color sequences (SGR), and no other control characters. Styled is
+	// the line with its colors.
+	Prompt, Styled string
+	// Pos is the number of characters of the line before the cursor.
+	Pos int
+	// Below returns at most height lines for below the line, each at most width columns wide. It can
+	// be nil.
+	Below func(width, height int) []string
+	// Entered is set if the line is complete: the cursor moves to the next row.
+	Entered bool
+}
+
+// A Screen paints frames. It is also the writer of readline, for bells and for clearing the screen. A
+// Screen is safe for concurrent use.
+type Screen struct {
+	out  io.Writer
+	size func() (width, height int)
+
+	mu sync.Mutex
+	// frame is the last frame, and below are the lines below it. painted is set while the cursor is
+	// in the frame.
+	frame   Frame
+	below   []string
+	painted bool
+}
+
+// NewScreen returns a Screen that writes to out. size returns the size of the terminal, or 0 if it is
+// unknown.
+func NewScreen(out io.Writer, size func() (width, height int)) *Screen {
+	return &Screen{out: out, size: size}
+}
+
+// Paint replaces the last frame by f.
+func (s *Screen) Paint(f Frame) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var b bytes.Buffer
+	s.erase(&b)
+	s.frame = f
+	s.paint(&b)
+	_, _ = s.out.Write(b.Bytes())
+}
+
+// Write implements io.Writer for readline. It passes bells on, clears the screen, and ignores the
+// rest.
+func (s *Screen) Write(p []byte) (int, error) {
+	switch string(p) {
+	case "\a":
+		return len(p), s.Bell()
+	case "\x1b[H":
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.painted = false
+		_, err := io.WriteString(s.out, "\x1b[H\x1b[2J")
+		return len(p), err
+	}
+	return len(p), nil
+}
+
+// Bell rings the terminal's bell.
+func (s *Screen) Bell() error {
+	_, err := io.WriteString(s.out, "\a")
+	return err
+}
+
+// Clear erases the frame and writes text in its place. The next frame follows text.
+func (s *Screen) Clear(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var b bytes.Buffer
+	s.erase(&b)
+	b.WriteString(text)
+	_, _ = s.out.Write(b.Bytes())
+}
+
+// erase moves the cursor to the beginning of the frame and clears the rest of the screen. It counts the
+// rows above the cursor for the current width, because terminals wrap lines again after a resize.
+func (s *Screen) erase(b *bytes.Buffer) {
+	if !s.painted {
+		return
+	}
+	s.painted = false
+	width, height := s.size()
+	l := s.frame.layout(width)
+	l.window(height - len(s.below))
+	if l.cursorRow > 0 {
+		fmt.Fprintf(b, "\x1b[%dA", l.cursorRow)
+	}
+	b.WriteString("\r\x1b[J")
+}
+
+// paint writes the frame.
+func (s *Screen) paint(b *bytes.Buffer) {
+	width, height := s.size()
+	l := s.frame.layout(width)
+	s.below = nil
+	if s.frame.Below != nil && !s.frame.Entered && width > 1 && height > 1 {
+		s.below = s.frame.Below(width-1, max(height-l.total(), height/2))
+	}
+	l.window(height - len(s.below))
+	for _, row := range l.rows {
+		b.WriteString(row)
+	}
+	if s.frame.Entered {
+		b.WriteByte('\n')
+		return
+	}
+	s.painted = true
+	if l.edge {
+		b.WriteString(" \b") // wraps now
+	}
+	for _, line := range s.below {
+		b.WriteString("\n" + line)
+	}
+	if up := l.total() - 1 - l.cursorRow + len(s.below); up > 0 {
+		fmt.Fprintf(b, "\x1b[%dA", up)
+	}
+	b.WriteByte('\r')
+	if l.cursorColumn > 0 {
+		fmt.Fprintf(b, "\x1b[%dC", l.cursorColumn)
+	}
+}
+
+// A layout is a prompt and a line, cut into rows.
+type layout struct {
+	rows []string
+	// colors holds the colors in effect at the beginning of each row.
+	colors                  []string
+	cursorRow, cursorColumn int
+	// edge is set if the last row is full. The cursor can then be in the empty row after it.
+	edge bool
+}
+
+func (l *layout) total() int {
+	if l.edge {
+		return len(l.rows) + 1
+	}
+	return len(l.rows)
+}
+
+// window keeps at most height rows, around the cursor. A height below 1 is unknown.
+func (l *layout) window(height int) {
+	total := l.total()
+	if height < 1 || total <= height {
+		return
+	}
+	first := min(max(0, l.cursorRow-height/2), total-height)
+	last := first + height
+	l.edge = l.edge && last == total
+	if l.edge {
+		last--
+	}
+	if first < len(l.rows) {
+		l.rows[first] = l.colors[first] + l.rows[first]
+	}
+	l.rows = l.rows[min(first, len(l.rows)):last]
+	l.cursorRow -= first
+}
+
+// unbounded is the width of a terminal of unknown width.
+const unbounded = 1 << 20
+
+// layout cuts the prompt and the line into rows.
+func (f *Frame) layout(width int) *layout {
+	if width <= 0 {
+		width = unbounded
+	}
+	w := wrapper{width: width, colors: []string{""}}
+	w.write(f.Prompt, -1)
+	w.write(f.Styled, f.Pos)
+	return w.finish()
+}
+
+// A wrapper wraps text with colors at a width.
+type wrapper struct {
+	width, column int
+	rows, colors  []string
+	row           strings.Builder
+	color         string // the colors in effect
+	marked        bool
+	cursor        [2]int // row and column
+}
+
+// write adds text. pos is the number of characters of text before the cursor, or -1.
+func (w *wrapper) write(text string, pos int) {
+	for n := 0; len(text) > 0; {
+		if color := colorSequence(text); color != "" {
+			w.row.WriteString(color)
+			if w.color += color; color == "\x1b[0m" {
+				w.color = ""
+			}
+			text = text[len(color):]
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text)
+		w.add(r, n == pos)
+		text = text[size:]
+		n++
+	}
+	if pos >= 0 && !w.marked {
+		w.mark()
+	}
+}
+
+func (w *wrapper) mark() { w.marked, w.cursor = true, [2]int{len(w.rows), w.column} }
+
+// add adds a character. mark is set if the cursor is on it.
+func (w *wrapper) add(r rune, mark bool) {
+	columns := 1
+	if r > 0x7e {
+		columns = min(termwidth.Width(string(r)), w.width)
+	}
+	if w.column+columns > w.width {
+		w.breakRow()
+		w.colors = append(w.colors, w.color)
+	}
+	if mark {
+		w.mark()
+	}
+	w.row.WriteRune(r)
+	w.column += columns
+}
+
+func (w *wrapper) breakRow() {
+	w.rows = append(w.rows, w.row.String())
+	w.row.Reset()
+	w.column = 0
+}
+
+// finish returns the layout.
+func (w *wrapper) finish() *layout {
+	l := &layout{edge: w.column == w.width, cursorRow: w.cursor[0], cursorColumn: w.cursor[1]}
+	if l.cursorColumn == w.width { // after a full row
+		l.cursorRow, l.cursorColumn = l.cursorRow+1, 0
+	}
+	w.breakRow()
+	l.rows, l.colors = w.rows, w.colors
+	return l
+}
+
+// colorSequence returns the color sequence that text begins with, or "".
+func colorSequence(text string) string {
+	if !strings.HasPrefix(text, "\x1b[") {
+		return ""
+	}
+	for i := 2; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == 'm':
+			return text[:i+1]
+		case c != ';' && (c < '0' || c > '9'):
+			return ""
+		}
+	}
+	return ""
+}

@@ -1,0 +1,311 @@
+package repl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/cel-go/cel"
+	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/eval"
+	"github.com/celadon-cel/celadon/engine/x/expr"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/x/assist"
+)
+
+// How it works: a preview is the value of the line that is being typed. It is computed after a pause,
+// and must not change the session. So it compiles and evaluates the expression as a reply does, but it
+// records no line, no value of _, no note, and no correction. An evaluation has a work limit, so the
+// same line has the same preview on every machine.
+
+// Limits of a preview.
+const (
+	// previewWork limits the evaluation, in units of work: about a tenth of a second.
+	previewWork = 100_000_000
+	// maxPreviewed limits the size of a value and of an expression, in bytes.
+	maxPreviewed = 16 << 10
+)
+
+// A typedPreview describes a line that is being typed.
+type typedPreview struct {
+	// call is the signature of the call that encloses the cursor, or "". argument is the part of it
+	// that describes the argument at the cursor.
+	call     string
+	argument assist.Span
+	// text is the value, the result of the command, the error, or the completion of the last name. It
+	// is a single line, and empty if the line is unfinished.
+	text string
+	// failed is set if text is an error.
+	failed bool
+}
+
+// A typedExpr is the expression in a line that is being typed.
+type typedExpr struct {
+	src string
+	pos int // the cursor, in code points
+	// command is the command that takes the expression, or "". optionalOldSelf is that of its rule.
+	command         string
+	optionalOldSelf bool
+}
+
+// preview returns the preview of a line with the cursor at pos, in code points. It does not change the
+// session.
+func (s *Session) preview(ctx context.Context, line string, pos int) (p typedPreview) {
+	defer func() {
+		if recover() != nil { // the reply to the line will report it
+			p = typedPreview{}
+		}
+	}()
+	x, ok := s.typedExpr(line, pos)
+	if !ok || s.state.policy != "" || len(x.src) > maxPreviewed {
+		return typedPreview{}
+	}
+	help := s.helper()
+	if help == nil {
+		return typedPreview{}
+	}
+	help.OptionalOldSelf = x.optionalOldSelf
+	defer func() { help.OptionalOldSelf = false }()
+	if call := help.Call(x.src, x.pos); call != nil {
+		form := call.Function.Forms[call.Form]
+		p.call = form.Signature
+		if call.Argument < len(form.Parameters) {
+			p.argument = form.Parameters[call.Argument]
+		}
+	}
+	if ctx.Err() == nil && !isUnfinished(x.src) {
+		p.text, p.failed = s.previewText(ctx, &x)
+	}
+	return p
+}
+
+// typedExpr returns the expression in a line, and whether it has one.
+func (s *Session) typedExpr(line string, pos int) (x typedExpr, ok bool) {
+	if s.partial != "" && !isCommand(line) {
+		line, pos = s.partial+"\n"+line, pos+len([]rune(s.partial))+1
+	}
+	x = typedExpr{src: line, pos: pos}
+	if strings.HasPrefix(line, ":") {
+		name, arg, hasArg := strings.Cut(line[1:], " ")
+		cmd, known := findCommand(name)
+		if !known || !hasArg || !cmd.expression || cmd.removes && strings.HasSuffix(strings.TrimSpace(arg), "-") {
+			return x, false
+		}
+		x.command = cmd.name
+		if arg, ok = s.typedRule(&x, arg); !ok {
+			return x, false
+		}
+		x.src, x.pos = arg, pos-len([]rune(line))+len([]rune(arg))
+	}
+	return x, x.pos >= 0 && len(lex.Tokens([]rune(x.src))) > 0
+}
+
+// typedRule returns the expression in the argument of a command. Some commands have a name or the
+// number of a rule before it.
+func (s *Session) typedRule(x *typedExpr, arg string) (src string, ok bool) {
+	if x.command == "let" {
+		_, src, ok = strings.Cut(arg, "=")
+		return src, ok
+	}
+	first, rest, _ := strings.Cut(arg, " ")
+	n, numbered := ruleNumber(first)
+	if !numbered || x.command == "add" {
+		return arg, x.command != "edit"
+	}
+	if rules := s.rulesHere(); x.command == "edit" && n >= 0 && n < len(rules) && rules[n].OptionalOldSelf != nil {
+		x.optionalOldSelf = *rules[n].OptionalOldSelf
+	}
+	return rest, x.command == "edit" || x.command == "messageExpression"
+}
+
+// isUnfinished reports whether an expression ends in the middle of a string or an operator.
+func isUnfinished(src string) bool {
+	tokens := lex.Tokens([]rune(src))
+	if len(tokens) == 0 || lex.Unfinished(src) {
+		return true
+	}
+	last := tokens[len(tokens)-1]
+	return last.Open || last.Kind != lex.Comment && strings.Contains("&|=<>!.+-*/%?:,", last.Text[len(last.Text)-1:])
+}
+
+// previewText returns the preview of an expression that is not obviously unfinished.
+func (s *Session) previewText(ctx context.Context, x *typedExpr) (text string, failed bool) {
+	src, err := s.expand(strings.TrimSpace(x.src))
+	if err != nil {
+		return "error: " + printable(err.Error()), true
+	}
+	compiled, err := s.compile(src, x.optionalOldSelf)
+	var bad *engine.CompileError
+	switch {
+	case errors.As(err, &bad):
+		if name, ok := s.nameAt(x); ok {
+			return name, false
+		}
+		return "error: " + lex.OneLine(summary(bad)), true
+	case err != nil:
+		return "", false
+	}
+	a := s.price(compiled)
+	switch x.command {
+	case "type":
+		return ": " + a.Type, false
+	case "cost":
+		return a.estimateText(), false
+	case "add", "edit":
+		return s.previewRule(ctx, x, compiled, a)
+	}
+	return s.previewValue(ctx, x, compiled, a)
+}
+
+// nameAt returns the completion of the unfinished name before the cursor, if there is one.
+func (s *Session) nameAt(x *typedExpr) (text string, ok bool) {
+	src := []rune(x.src)
+	src = src[:min(x.pos, len(src))]
+	tokens := lex.Tokens(src)
+	if len(tokens) == 0 {
+		return "", false
+	}
+	last := tokens[len(tokens)-1]
+	if last.Kind != lex.Ident || last.End != len(src) {
+		return "", false
+	}
+	if len(tokens) > 1 && strings.HasPrefix("in", last.Text) && lex.EndsOperand(tokens[len(tokens)-2]) {
+		return "", true
+	}
+	for _, c := range s.completeExpr(src).Candidates {
+		if c.Text != last.Text {
+			return printable(strings.TrimSpace(c.Text + "  " + c.Hint)), true
+		}
+	}
+	return "", false
+}
+
+// run evaluates an expression within the limits of a preview. It returns nil if self has no value.
+func (x *typedExpr) run(ctx context.Context, p *location, compiled *expr.Expr) *eval.Outcome {
+	if needsSelf(compiled) && !p.has {
+		return nil
+	}
+	vars := eval.BindOld(p.compiler.Decl(), p.self, p.old)
+	if x.optionalOldSelf {
+		vars = vars.Optional()
+	}
+	vars.LimitWork(previewWork)
+	out := compiled.Run(ctx, vars)
+	return &out
+}
+
+func (s *Session) previewValue(ctx context.Context, x *typedExpr, compiled *expr.Expr, a *Answer) (text string, failed bool) {
+	facts := ": " + a.Type
+	out := x.run(ctx, s.state.location, compiled)
+	if out == nil {
+		return facts, false
+	}
+	if out.Err != nil {
+		return previewError(ctx, out.Err)
+	}
+	facts += fmt.Sprintf("; cost %d", out.Cost)
+	if !eval.SizeAtMost(out.Value, maxPreviewed) {
+		return "a large value " + facts, false
+	}
+	return printable(format(out.Value)) + " " + facts, false
+}
+
+// previewRule returns the effect of a rule that is being typed.
+func (s *Session) previewRule(ctx context.Context, x *typedExpr, compiled *expr.Expr, a *Answer) (text string, failed bool) {
+	if compiled.Type() != cel.BoolType {
+		return "a rule must be a boolean; this is " + a.Type, false
+	}
+	p := s.state.location
+	price := a.estimateText()
+	if a.Total() > a.Limit {
+		price = tooExpensive + ": " + price
+	}
+	if compiled.UsesOldSelf() && p.old == nil && !x.optionalOldSelf {
+		return "does not run: no old object; " + price, false
+	}
+	out := x.run(ctx, p, compiled)
+	switch {
+	case out == nil:
+		return price, false
+	case out.Err != nil:
+		return previewError(ctx, out.Err)
+	}
+	verdict := "accepts"
+	if out.Value != celtypes.True {
+		verdict = "rejects"
+	}
+	return fmt.Sprintf("%s the object; cost %d; %s", verdict, out.Cost, price), false
+}
+
+func previewError(ctx context.Context, err error) (text string, failed bool) {
+	var overwork *eval.OverworkError
+	switch {
+	case ctx.Err() != nil:
+		return "", false
+	case errors.As(err, &overwork):
+		return "no preview: it takes too much work", false
+	}
+	return "error: " + lex.OneLine(printable(err.Error())), true
+}
+
+// describe returns the documentation of a candidate of Complete, on a single line: the description of
+// the field or function, or the arguments of the command. start is that of the completion.
+func (s *Session) describe(line string, start int, candidate string) (text string) {
+	defer func() {
+		if recover() != nil {
+			text = ""
+		}
+	}()
+	before := []rune(line)
+	before = before[:max(0, min(start, len(before)))]
+	if len(before) == 0 && strings.HasPrefix(candidate, ":") {
+		if cmd, ok := findCommand(strings.TrimSpace(candidate[1:])); ok && cmd.args != "" {
+			return printable(strings.TrimSpace(candidate) + " " + cmd.args)
+		}
+		return ""
+	}
+	whole := append(slices.Clone(before), []rune(candidate)...)
+	if x, ok := s.typedExpr(string(whole), len(whole)); ok {
+		return s.describeName(&x)
+	}
+	name, arg, _ := strings.Cut(string(whole), " ")
+	cmd, ok := findCommand(strings.TrimPrefix(name, ":"))
+	if !ok || !strings.HasPrefix(name, ":") || s.state.location == nil || !slices.Contains(pathCommands, cmd.name) {
+		return ""
+	}
+	if rest, isSet := strings.CutPrefix(arg, "set "); isSet && cmd.name == "old" {
+		arg = rest
+	}
+	if f := s.pathTo(strings.TrimSpace(arg)); f.schema != nil {
+		return printable(lex.OneLine(f.schema.Description))
+	}
+	return ""
+}
+
+// pathCommands are the commands whose argument is a path.
+var pathCommands = []string{"cd", "ls", "show", "set", "unset", "old"}
+
+// describeName returns the description of the name at the end of an expression.
+func (s *Session) describeName(x *typedExpr) string {
+	help := s.helper()
+	if help == nil {
+		return ""
+	}
+	src := strings.TrimRight(x.src, "()")
+	h := help.Hover(x.src, max(0, len([]rune(src))-1))
+	if h == nil {
+		return ""
+	}
+	text := h.Description
+	if text == "" && h.Function != nil {
+		text = h.Function.Description
+	}
+	if h.Bounds != "" && text != "" {
+		text = "; " + text
+	}
+	return printable(h.Bounds + text)
+}
