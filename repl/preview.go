@@ -252,9 +252,9 @@ func previewError(ctx context.Context, err error) (text string, failed bool) {
 	return "error: " + lex.OneLine(printable(err.Error())), true
 }
 
-// describe returns the documentation of a candidate of Complete, on a single line: the description of
+// describeCandidate returns the documentation of a candidate of Complete, on a single line: the description of
 // the field or function, or the arguments of the command. start is that of the completion.
-func (s *Session) describe(line string, start int, candidate string) (text string) {
+func (s *Session) describeCandidate(line string, start int, candidate string) (text string) {
 	defer func() {
 		if recover() != nil {
 			text = ""

@@ -158,7 +158,7 @@ func TestPreviewChangesNothing(t *testing.T) {
 			s.preview(context.Background(), line, pos)
 			c := s.Complete(line, pos)
 			for _, candidate := range c.Candidates[:min(3, len(c.Candidates))] {
-				s.describe(line, c.Start, candidate.Text)
+				s.describeCandidate(line, c.Start, candidate.Text)
 			}
 		}
 	}

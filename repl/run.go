@@ -61,6 +61,7 @@ func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 	evaluation, _ := in.(evaluator)
 	if t, ok := in.(*Terminal); ok {
 		defer func() { t.history.end(s.history) }()
+		defer t.watchFiles(ctx)()
 	}
 	if evaluation != nil {
 		if _, err := io.WriteString(out, greeting); err != nil {
@@ -111,9 +112,9 @@ func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 	return nil
 }
 
-// fit sets Width to the width of the terminal, unless the user has set a width.
+// fit sets Width to the width for replies on a terminal.
 func (s *Session) fit(e evaluator) {
-	if e != nil && s.settings.columns == 0 {
+	if e != nil {
 		s.Width = e.width()
 	}
 }

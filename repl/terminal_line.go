@@ -271,25 +271,6 @@ func (l *editedLine) isActive() bool {
 	return l.active
 }
 
-// announce prints a message above the line that is being edited. If no line is being edited, the message
-// precedes the next prompt.
-func (t *Terminal) announce(text string) {
-	text = strings.TrimSuffix(printable(text), "\n") + "\n"
-	l := &t.line
-	l.painting.Lock()
-	defer l.painting.Unlock()
-	l.mu.Lock()
-	active := l.active
-	if !active {
-		l.announced = append(l.announced, text)
-	}
-	l.mu.Unlock()
-	if active {
-		t.screen.Clear(text)
-		t.paint(false)
-	}
-}
-
 // withSession runs f while no other goroutine uses the session. It waits for a line that is being
 // executed. Commands must not call it.
 func (t *Terminal) withSession(f func()) {
@@ -370,7 +351,7 @@ func (t source) Complete(line []rune, pos int) (c lineedit.Completion) {
 
 // Describe implements lineedit.Source.
 func (t source) Describe(line []rune, start int, item lineedit.Item) (text string) {
-	t.withSession(func() { text = t.session.describe(string(line), start, item.Text) })
+	t.withSession(func() { text = t.session.describeCandidate(string(line), start, item.Text) })
 	return text
 }
 

@@ -135,7 +135,7 @@ func TestTerminalResize(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.typed(":help\r")
-		c.expect("Commands:")
+		c.expect("Look around")
 		text := c.expect("> ")
 		for _, line := range strings.Split(text, "\r\n") {
 			if strings.HasPrefix(line, ":") && runewidth.StringWidth(line) > int(columns) {
