@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/types"
 )
 
 // A literal is a value that other languages or Kubernetes manifests write without quotes.
@@ -249,17 +250,41 @@ func (m *fixer) quoteEdits() (all [][]Edit) {
 // enumEdits quotes unknown names that are operands, such as the values of an enum.
 func (m *fixer) enumEdits() (all [][]Edit) {
 	i := m.nameToken()
-	if i < 0 || !m.plainName(i) || len(m.tokens) == 1 {
+	if i < 0 || !m.plainName(i) || len(m.tokens) == 1 || m.isSelfField(i) {
 		return nil
 	}
 	var every []Edit
 	for j := range m.tokens {
-		if m.plainName(j) && !slices.Contains(m.known(), m.at(j)) {
+		switch {
+		case m.isSelfField(j):
+			every = append(every, selfAt(m.tokens[j]))
+		case m.plainName(j) && !slices.Contains(m.known(), m.at(j)):
 			every = append(every, quoteAt(m.tokens[j]))
 		}
 	}
 	return [][]Edit{{quoteAt(m.tokens[i])}, every}
 }
+
+// selfEdits puts self in front of all names that are fields of self.
+func (m *fixer) selfEdits() (every []Edit) {
+	for j := range m.tokens {
+		if m.isSelfField(j) {
+			every = append(every, selfAt(m.tokens[j]))
+		}
+	}
+	return every
+}
+
+// isSelfField reports whether token i is the name of a field of self that is used like a variable.
+func (m *fixer) isSelfField(i int) bool {
+	if m.names == nil || !m.isName(i) || m.at(i-1) == "." || m.at(i-1) == ".?" || m.at(i+1) == "(" || m.at(i+1) == ":" && m.at(i-1) != "?" {
+		return false
+	}
+	name := m.at(i)
+	return !slices.Contains(m.known(), name) && slices.Contains(m.names(types.Self+"."), name)
+}
+
+func selfAt(t lex.Token) Edit { return Edit{t.Start, t.Start, types.Self + "."} }
 
 func quoteAt(t lex.Token) Edit { return Edit{t.Start, t.End, "'" + t.Text + "'"} }
 

@@ -157,7 +157,7 @@ func (m *fixer) candidates(advice Advice) (all [][]Edit) {
 		all = m.nameEdits(advice.Names)
 	}
 	if match := unknownName.FindStringSubmatch(m.text); match != nil {
-		all = append(all, m.elsewhereEdits(match[1])...)
+		all = append(append(all, m.elsewhereEdits(match[1])...), m.selfEdits())
 		if wordHints[match[1]] != "" {
 			near, every := m.wordEdits()
 			all = append(append(all, near...), every)
