@@ -26,7 +26,7 @@ func (s *Session) Problem(err error) string {
 	}
 	text += wrap("error: "+summary(bad)+s.hint(bad)+"\n", s.Width, 2) + hintText(s.advice(bad).Words, s.Width)
 	if fixed := s.fixed(bad); fixed != "" {
-		text += "  try:  " + printable(lex.OneLine(fixed)) + "\n"
+		text += wrap("  try:  "+printable(lex.OneLine(fixed))+"\n", s.Width, 6)
 	}
 	return text
 }
