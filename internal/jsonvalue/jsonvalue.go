@@ -326,7 +326,7 @@ func unescape(raw string) (text string, ok bool) {
 	return string(out), true
 }
 
-// escapes maps the character after a backslash to the character that it stands for.
+// escapes maps the character after a backslash to the character of the string.
 var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 // codePoint decodes the \u sequence, or the pair of sequences, at the beginning of raw. It returns the
