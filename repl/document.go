@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -73,6 +74,9 @@ type Host struct {
 	// Stamp returns a value that changes when the file changes.
 	Stamp func(path string) (string, error)
 }
+
+// errNoFiles is the error of commands that need a function of Host that is nil.
+var errNoFiles = errors.New("files are not available here")
 
 // A SaveRequest describes a CRD to write.
 type SaveRequest struct {

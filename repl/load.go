@@ -17,7 +17,7 @@ import (
 
 func load(_ context.Context, s *Session, arg string) (string, error) {
 	if s.host.Load == nil {
-		return "", errors.New("files are not available here")
+		return "", errNoFiles
 	}
 	var c choice
 	arg, c.name, _ = strings.Cut(arg, " --name ")

@@ -14,7 +14,7 @@ import (
 // objects implements :objects. It loads, describes, or drops the collection.
 func objects(ctx context.Context, s *Session, arg string) (string, error) {
 	if s.state.crd == nil {
-		return "", errNoCRD
+		return "", ErrNoCRD
 	}
 	words, err := splitWords(arg)
 	switch {
@@ -46,7 +46,7 @@ func objects(ctx context.Context, s *Session, arg string) (string, error) {
 // readFiles reads the objects of the CRD's kind in files and folders.
 func (s *Session) readFiles(ctx context.Context, paths []string) (*collection, error) {
 	if s.host.Read == nil {
-		return nil, errors.New("files are not available here")
+		return nil, errNoFiles
 	}
 	for _, path := range paths {
 		switch {
@@ -340,7 +340,7 @@ func splitWords(text string) (words []string, err error) {
 // LoadOlds reads the old versions of the objects of the CRD's kind from a file or folder.
 func (s *Session) LoadOlds(ctx context.Context, path string) error {
 	if s.state.crd == nil {
-		return errNoCRD
+		return ErrNoCRD
 	}
 	c := newCollection(s.state.crd.engine.GroupKind(), []string{path}, objectstore.NewTable())
 	err := s.host.Read(ctx, c.sources, func(in *Input) error { return c.take(in, c.sources) })

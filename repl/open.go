@@ -195,7 +195,7 @@ func (s *Session) keepOlds(in Inputs) error {
 
 // openObjects loads the CRD that defines the objects, and the objects.
 func (s *Session) openObjects(ctx context.Context, in Inputs, o *sorter) error {
-	kinds, crds := definedIn(s.crds)
+	kinds, crds := Definitions(s.crds)
 	chosen := max(0, slices.IndexFunc(kinds, func(kind schema.GroupKind) bool { return o.objects[kind] != nil }))
 	if err := s.LoadCRD(crds[chosen]); err != nil {
 		return err
@@ -356,7 +356,7 @@ func (o *sorter) rest(kind schema.GroupKind) skipped {
 
 // definedText lists the CRDs that can be loaded.
 func (s *Session) definedText() string {
-	kinds, _ := definedIn(s.crds)
+	kinds, _ := Definitions(s.crds)
 	var names []string
 	for i, kind := range kinds {
 		if i == 2*maxNames {
@@ -370,7 +370,7 @@ func (s *Session) definedText() string {
 
 // crdNamed returns the CRD that Open found with a kind or a name.
 func (s *Session) crdNamed(name string) (Document, bool) {
-	kinds, docs := definedIn(s.crds)
+	kinds, docs := Definitions(s.crds)
 	i := slices.IndexFunc(kinds, func(kind schema.GroupKind) bool { return kind.Kind == name || kind.String() == name })
 	if i < 0 {
 		i = slices.IndexFunc(docs, func(doc Document) bool { return identify(doc).name == name })

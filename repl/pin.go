@@ -29,15 +29,12 @@ type pins struct {
 // pinKey returns the key of a case in pins.outcomes.
 func pinKey(file, name string) string { return file + "\x00" + name }
 
-// errNoFiles is the error of commands that need a Host.
-var errNoFiles = errors.New("files are not available here")
-
 // pin implements :pin [NAME] [SUITE].
 func pin(ctx context.Context, s *Session, arg string) (string, error) {
 	st := s.state
 	switch {
 	case st.crd == nil:
-		return "", errNoCRD
+		return "", ErrNoCRD
 	case st.object == nil:
 		return "", errNoObject
 	case s.host.ReadText == nil || s.host.WriteText == nil:
@@ -193,7 +190,7 @@ func pinsCommand(ctx context.Context, s *Session, arg string) (string, error) {
 		s.pins = pins{}
 		return "", nil
 	case s.state.crd == nil:
-		return "", errNoCRD
+		return "", ErrNoCRD
 	case s.host.ReadText == nil:
 		return "", errNoFiles
 	case arg != "":

@@ -169,9 +169,6 @@ func (s *Session) load(doc Document, old bool) error {
 	return s.commit(&next, next.steps)
 }
 
-// errNoCRD is the error of commands that require a CRD.
-var errNoCRD = ErrNoCRD
-
 // settle derives the version, the prepared objects, and the location from the other fields of st. The
 // location is at steps, or at the nearest parent of steps that exists.
 func (st *state) settle(steps []engine.Step) error {
@@ -371,7 +368,7 @@ func (s *Session) moveTo(from, to *[]*state, command string) error {
 // move changes the session's path. :undo does not revert it.
 func (s *Session) move(steps []engine.Step) error {
 	if s.state.crd == nil {
-		return errNoCRD
+		return ErrNoCRD
 	}
 	next := *s.state
 	next.rule = -1

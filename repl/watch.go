@@ -148,7 +148,7 @@ func (s *Session) reloadFile(file string) error {
 		return err
 	}
 	if c := s.state.crd; c != nil && c.doc.File == file {
-		kinds, crds := definedIn(docs)
+		kinds, crds := Definitions(docs)
 		i := slices.Index(kinds, c.engine.GroupKind())
 		if i < 0 {
 			return fmt.Errorf("%s: the CRD of %s is gone: its last form stays loaded", file, c.engine.GroupKind().Kind)

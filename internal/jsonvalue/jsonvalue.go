@@ -21,7 +21,7 @@ import (
 // syntax of the whole text, to find the end of each literal, and to convert it. decoder scans it once.
 // A text with an error is decoded again by the library, so decoder needs no positions and no messages.
 // Names and short strings repeat from object to object. They are taken from a table that is kept
-// between calls (names.go), so that decoding them allocates nothing. Longer strings share the memory
+// between calls (table.go), so that decoding them allocates nothing. Longer strings share the memory
 // of one copy of the text.
 
 // maxDepth limits the nesting that Object accepts. It is far below the limit of the library.
@@ -326,7 +326,7 @@ func unescape(raw string) (text string, ok bool) {
 	return string(out), true
 }
 
-// escapes maps the character after a backslash to the character that it stands for.
+// escapes maps the character after a backslash to the character that the two represent.
 var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 // codePoint decodes the \u sequence, or the pair of sequences, at the beginning of raw. It returns the
