@@ -148,6 +148,8 @@ type object struct {
 	value map[string]any
 	// file is the file that the object was loaded from, before any edit.
 	file string
+	// changed is set if the object was edited since it was loaded.
+	changed bool
 	// prepared is the object as rules see it.
 	prepared map[string]any
 }
@@ -174,5 +176,5 @@ func (o *object) edited(value map[string]any) (*object, error) {
 	if o.doc.Line > 0 {
 		name += " (edited)"
 	}
-	return &object{doc: Document{File: name, Text: text, JSON: data}, value: value, file: o.file}, nil
+	return &object{doc: Document{File: name, Text: text, JSON: data}, value: value, file: o.file, changed: true}, nil
 }

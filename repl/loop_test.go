@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 )
 
@@ -135,6 +136,12 @@ pins: 0 of 1 pass
 	}
 	d["obj.yaml"] = strings.Replace(diskObject, "name: d", "name: other", 1)
 	wantText(t, s.Poll(ctx), "error: obj.yaml: the object d is gone: its last form stays loaded\n")
+	before := snapshot(s)
+	reply := s.Do(ctx, ":watch reload")
+	wantText(t, reply.Text, "error: obj.yaml: the object d is gone: its last form stays loaded\n")
+	if diff := cmp.Diff(before, snapshot(s)); diff != "" {
+		t.Errorf(":watch reload failed, but (-before +after)\n%s", diff)
+	}
 	must(t, s, ":watch off")
 	d["obj.yaml"] = diskObject
 	wantText(t, s.Poll(ctx), "")
@@ -191,4 +198,47 @@ func TestEditor(t *testing.T) {
 		}
 	}
 	wantText(t, must(t, s, ":show"), "size: 8\n")
+}
+
+// TestReadProblem checks that the text of an error of Read has the reply to the line that failed.
+func TestReadProblem(t *testing.T) {
+	t.Parallel()
+	s, err := NewSession(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Read(t.Context(), "start.txt", []byte("1 + 1\n:cd spec\n2 + 2\n"), false)
+	text := s.Problem(err)
+	if !strings.HasPrefix(text, "2\n") || !strings.HasSuffix(text, "error: no CRD is loaded: run :load crd FILE\nerror: start.txt:2: stopped at this line\n") {
+		t.Errorf("got %s", text)
+	}
+}
+
+// TestWatchUnchanged checks that an object of a collection can be loaded again when its file changes.
+func TestWatchUnchanged(t *testing.T) {
+	t.Parallel()
+	s, d := diskSession(t)
+	s.host.Read = func(_ context.Context, paths []string, take func(*Input) error) error {
+		for _, path := range paths {
+			docs, err := d.load(path)
+			if err != nil {
+				return err
+			}
+			for _, doc := range docs {
+				object, err := newObject(doc)
+				if err != nil {
+					return err
+				}
+				if err := take(&Input{File: path, Line: 1, Object: object.value}); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	must(t, s, ":objects obj.yaml")
+	must(t, s, ":object d")
+	must(t, s, ":watch")
+	d["obj.yaml"] = strings.Replace(diskObject, "5", "50", 1)
+	wantText(t, s.Poll(t.Context()), "reloaded obj.yaml\nd is rejected: spec: Invalid value: too large\n")
 }

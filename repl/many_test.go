@@ -189,33 +189,6 @@ func TestWrongObjects(t *testing.T) {
 	}
 }
 
-func TestSweep(t *testing.T) {
-	t.Parallel()
-	for _, n := range []int{0, 1, sweepBlock, 10*sweepBlock + 1} {
-		var got []int
-		err := sweep(t.Context(), n, func(from, to int) []int {
-			var block []int
-			for i := from; i < to; i++ {
-				block = append(block, i)
-			}
-			return block
-		}, func(block []int) { got = append(got, block...) })
-		for i := range got {
-			if got[i] != i {
-				t.Fatalf("%d: object %d at %d", n, got[i], i)
-			}
-		}
-		if err != nil || len(got) != n {
-			t.Errorf("%d: %d objects, %v", n, len(got), err)
-		}
-	}
-	var bug *engine.InternalError
-	err := sweep(t.Context(), 10*sweepBlock, func(int, int) int { panic("spoilt") }, func(int) {})
-	if !errors.As(err, &bug) {
-		t.Errorf("a panic: %v", err)
-	}
-}
-
 func TestSplitWhere(t *testing.T) {
 	t.Parallel()
 	for arg, want := range map[string][2]string{

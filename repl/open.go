@@ -39,6 +39,8 @@ type sorter struct {
 	objects  map[schema.GroupKind]*sorted
 	skipped  skipped
 	kept     int // bytes of crds and policies
+	// params holds the kinds of the params of policies.
+	params map[schema.GroupKind]bool
 }
 
 // sorted holds the objects of a kind. first is the first of them, with its source.
@@ -62,8 +64,8 @@ func (o *sorter) take(in *Input) error {
 		o.skipped.skip(in, in.Err)
 	case kind.Kind == "CustomResourceDefinition":
 		return o.define(in, &o.crds)
-	case kind.Group == policyKind.Group && kind.Kind != "":
-		return o.define(in, &o.policies)
+	case kind.Group == policyKind.Group:
+		return o.definePolicy(in)
 	default:
 		return o.object(in, kind)
 	}
@@ -80,6 +82,23 @@ func (o *sorter) define(in *Input, docs *[]Document) error {
 		return fmt.Errorf("%s: over %d CRDs or policies, or over %d MiB of them: name fewer files", in.File, maxDefinitions, maxDefinitionBytes>>20)
 	}
 	*docs = append(*docs, doc)
+	return nil
+}
+
+// definePolicy keeps a policy and remembers the kind of its params.
+func (o *sorter) definePolicy(in *Input) error {
+	if err := o.define(in, &o.policies); err != nil {
+		return err
+	}
+	var policy struct {
+		Spec struct {
+			ParamKind struct{ APIVersion, Kind string }
+		}
+	}
+	params := &policy.Spec.ParamKind
+	if json.Unmarshal(o.policies[len(o.policies)-1].JSON, &policy) == nil && params.Kind != "" {
+		o.params[groupKindOf(map[string]any{"apiVersion": params.APIVersion, "kind": params.Kind})] = true
+	}
 	return nil
 }
 
@@ -120,7 +139,10 @@ func (o *sorter) sortedKinds() []schema.GroupKind {
 // is read here, unless Olds is set. loaded describes the result. many is set if it is a collection.
 // Open cannot be undone.
 func (s *Session) Open(ctx context.Context, in Inputs) (loaded string, many bool, err error) {
-	o := &sorter{named: in.Paths, table: objectstore.NewTable(), objects: map[schema.GroupKind]*sorted{}}
+	o := &sorter{
+		named: in.Paths, table: objectstore.NewTable(),
+		objects: map[schema.GroupKind]*sorted{}, params: map[schema.GroupKind]bool{},
+	}
 	if err := s.host.Read(ctx, in.Paths, o.take); err != nil {
 		return "", false, err
 	}
@@ -135,7 +157,11 @@ func (s *Session) Open(ctx context.Context, in Inputs) (loaded string, many bool
 		return "", false, o.noCRD(in.Paths)
 	}
 	if len(in.Objects) > 0 || in.ObjectPath != "" {
-		in.CRDs, in.CRDPath = s.crds, strings.Join(append(slices.DeleteFunc([]string{in.CRDPath}, func(p string) bool { return p == "" }), in.Paths...), ", ")
+		paths := in.Paths
+		if in.CRDPath != "" {
+			paths = slices.Concat([]string{in.CRDPath}, paths)
+		}
+		in.CRDs, in.CRDPath = s.crds, strings.Join(paths, ", ")
 		if err := s.Start(in); err != nil {
 			return "", false, err
 		}
@@ -224,7 +250,8 @@ func (s *Session) openObjects(ctx context.Context, in Inputs, o *sorter) error {
 	return s.openFirst(of, first)
 }
 
-// openFirst makes an object the current object, with its source if that is known.
+// openFirst makes an object the current object, with its source if that is known. If there is only one
+// object and only one old object, their names may differ.
 func (s *Session) openFirst(of *sorted, i int) error {
 	if i > 0 {
 		return s.current(of.collection, i)
@@ -238,7 +265,7 @@ func (s *Session) openFirst(of *sorted, i int) error {
 	if s.olds == nil {
 		return nil
 	}
-	old, ok := s.olds.byName[identityOf(of.store.Head(i))]
+	old, ok := s.olds.byName[identityOf(of.store.Head(i))] // 0 if there is none
 	if !ok && (s.olds.store.Len() > 1 || of.store.Len() > 1) {
 		return nil
 	}
@@ -269,8 +296,11 @@ func (s *Session) openPolicies(o *sorter) (string, error) {
 	}
 	docs := slices.Clone(o.policies)
 	for _, kind := range o.sortedKinds() {
+		if !o.refersTo(kind) {
+			continue
+		}
 		of := o.objects[kind]
-		for i := 0; i < of.store.Len() && o.refersTo(kind); i++ {
+		for i := range of.store.Len() {
 			doc, err := of.document(i, true)
 			if err != nil {
 				return "", err
@@ -287,21 +317,7 @@ func (s *Session) openPolicies(o *sorter) (string, error) {
 
 // refersTo reports whether a policy can refer to objects of a kind: to its params, to Namespaces, and to RBAC.
 func (o *sorter) refersTo(kind schema.GroupKind) bool {
-	if kind.Group == "rbac.authorization.k8s.io" || kind == (schema.GroupKind{Kind: "Namespace"}) {
-		return true
-	}
-	return slices.ContainsFunc(o.policies, func(doc Document) bool {
-		var policy struct {
-			Spec struct {
-				ParamKind struct{ APIVersion, Kind string }
-			}
-		}
-		if json.Unmarshal(doc.JSON, &policy) != nil {
-			return false
-		}
-		params := policy.Spec.ParamKind
-		return params.Kind != "" && groupKindOf(map[string]any{"apiVersion": params.APIVersion, "kind": params.Kind}) == kind
-	})
+	return kind.Group == "rbac.authorization.k8s.io" || kind == (schema.GroupKind{Kind: "Namespace"}) || o.params[kind]
 }
 
 // openedText describes what Open loaded.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -53,6 +54,10 @@ func pin(ctx context.Context, s *Session, arg string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	reply, err := s.verdictLine(ctx)
+	if err != nil {
+		return "", err
+	}
 	if err := s.host.WriteText(file, before, text); err != nil {
 		return "", err
 	}
@@ -61,10 +66,6 @@ func pin(ctx context.Context, s *Session, arg string) (string, error) {
 	verb := "added %q to %s\n"
 	if created {
 		verb = "wrote %q to %s\n"
-	}
-	reply, err := s.verdictLine(ctx)
-	if err != nil {
-		return "", err
 	}
 	reply += printable(fmt.Sprintf(verb, got.Name, file))
 	if s.Unsaved() {
@@ -230,8 +231,11 @@ func (s *Session) pinList(ctx context.Context) (string, error) {
 	return printable(table(rows, s.Width)) + pinSummary(passed, total), nil
 }
 
-// runPins runs all pinned suites, remembers the outcomes, and calls each for every case.
+// runPins runs all pinned suites and calls each for every case. It remembers the outcomes, unless it
+// returns an error: the next run then compares with the same outcomes.
 func (s *Session) runPins(ctx context.Context, each func(file string, c *ruletest.CaseReport)) (passed, total int, err error) {
+	outcomes := map[string]ruletest.Outcome{}
+	maps.Copy(outcomes, s.pins.outcomes)
 	for _, file := range s.pins.files {
 		text, err := s.host.ReadText(file)
 		if err != nil {
@@ -257,9 +261,10 @@ func (s *Session) runPins(ctx context.Context, each func(file string, c *ruletes
 			if c.Outcome == ruletest.Passed || c.Outcome == ruletest.Skipped {
 				passed++
 			}
-			s.pins.outcomes[pinKey(file, c.Name)] = c.Outcome
+			outcomes[pinKey(file, c.Name)] = c.Outcome
 		}
 	}
+	s.pins.outcomes = outcomes
 	return passed, total, nil
 }
 

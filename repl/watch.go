@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -23,7 +24,13 @@ func watchCommand(ctx context.Context, s *Session, arg string) (string, error) {
 	case s.host.Stamp == nil || s.host.Load == nil:
 		return "", errNoFiles
 	case arg == "reload":
-		return s.reload(ctx, s.loadedFiles(), true)
+		before, saved, stamps := s.undoPoint(), maps.Clone(s.saved), maps.Clone(s.watch.stamps)
+		text, err := s.reload(ctx, s.loadedFiles(), true)
+		if err != nil {
+			s.restore(before)
+			s.saved, s.watch.stamps = saved, stamps
+		}
+		return text, err
 	case arg != "":
 		return "", fmt.Errorf(":watch %s: want off, reload, or no argument", arg)
 	}
@@ -133,7 +140,7 @@ func (s *Session) unsavedIn(files []string) string {
 			return file
 		}
 		for _, o := range []*object{st.object, st.old} {
-			if o != nil && o.file == file && o.doc.File != file {
+			if o != nil && o.file == file && o.changed {
 				return file
 			}
 		}
@@ -159,16 +166,16 @@ func (s *Session) reloadFile(file string) error {
 		}
 		_ = s.move(path) // stays at the root if the path is gone
 	}
-	for old, o := range map[bool]*object{false: s.state.object, true: s.state.old} {
+	for i, o := range []*object{s.state.object, s.state.old} {
 		if o == nil || o.file != file {
 			continue
 		}
 		id := identify(o.doc)
-		i := slices.IndexFunc(docs, func(doc Document) bool { return identify(doc) == id })
-		if i < 0 {
+		at := slices.IndexFunc(docs, func(doc Document) bool { return identify(doc) == id })
+		if at < 0 {
 			return fmt.Errorf("%s: the object %s is gone: its last form stays loaded", file, id.name)
 		}
-		if err := s.load(docs[i], old); err != nil {
+		if err := s.load(docs[at], i == 1); err != nil {
 			return err
 		}
 	}
