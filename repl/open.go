@@ -133,11 +133,11 @@ func (o *sorter) sortedKinds() []schema.GroupKind {
 	return kinds
 }
 
-// Open loads in, and sorts the documents in the files and folders of in.Paths: CRDs, objects, policies with their
-// params, and suites of celadon test. If there are several CRDs, it loads the first with objects. A single
-// object becomes the current object. Several become the collection, and the first of them is current. OldPath
-// is read here, unless Olds is set. loaded describes the result. many is set if it is a collection.
-// Open cannot be undone.
+// Open loads in, and sorts the documents in the files and folders of in.Paths: CRDs, objects, policies with
+// their params, and suites of celadon test. If there are several CRDs, it loads the first with objects. A
+// single object becomes the current object. Several become the collection, and the first of them is
+// current. If in has no object, OldPath is read here, and otherwise Olds is used. loaded describes the
+// result. many is set if it is a collection. Open cannot be undone.
 func (s *Session) Open(ctx context.Context, in Inputs) (loaded string, many bool, err error) {
 	o := &sorter{
 		named: in.Paths, table: objectstore.NewTable(),
