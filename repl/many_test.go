@@ -11,8 +11,8 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// crontabs returns a session with n CronTabs as its collection. One in ten has more replicas than allowed, and one in ten has
-// an invalid name of a variable.
+// crontabs returns a session with n CronTabs as its collection. One in ten has more replicas than allowed,
+// and one in ten has an invalid name of a variable.
 func crontabs(t testing.TB, n int) *Session {
 	t.Helper()
 	s := crontab(t)

@@ -24,8 +24,8 @@ import (
 )
 
 // How it works: whether the input has one object or many is known only after the second. The first object is
-// therefore held back. If there is another, both are evaluated as many, and from then on objects are evaluated on all cores
-// as they are read. Otherwise, the object is evaluated like a single object that the user named.
+// therefore held back. If there is another, both are evaluated as many, and from then on objects are
+// evaluated on all cores as they are read. Otherwise, the object is evaluated like a single object that the user named.
 
 // checkObjects returns an error if --object does not fit the other flags.
 func (e *evaluation) checkObjects() error {

@@ -160,8 +160,8 @@ func (c *csvRows) end() error {
 	return c.out.Error()
 }
 
-// plainCell returns a cell that a spreadsheet does not evaluate as a formula: if its first character could begin one, it is
-// preceded by an apostrophe. Numbers stay as they are. Control characters are escaped.
+// plainCell returns a cell that a spreadsheet does not evaluate as a formula: if its first character could
+// begin one, it is preceded by an apostrophe. Numbers stay as they are. Control characters are escaped.
 func plainCell(text string) string {
 	if _, err := strconv.ParseFloat(text, 64); err != nil && text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
 		text = "'" + text
