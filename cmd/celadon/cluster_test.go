@@ -144,7 +144,7 @@ func TestClusterShell(t *testing.T) {
 	}
 }
 
-// TestClusterShellVersion checks that expressions can use only what the version of the cluster has.
+// TestClusterShellVersion checks that functions of versions after the version of the cluster do not compile.
 func TestClusterShellVersion(t *testing.T) {
 	s := exampleCluster(t)
 	s.Minor = "29"
