@@ -242,3 +242,19 @@ func TestWatchUnchanged(t *testing.T) {
 	d["obj.yaml"] = strings.Replace(diskObject, "5", "50", 1)
 	wantText(t, s.Poll(t.Context()), "reloaded obj.yaml\nd is rejected: spec: Invalid value: too large\n")
 }
+
+// TestReadPins checks that the pinned suites run once after each line of a file that changes the CRD.
+func TestReadPins(t *testing.T) {
+	t.Parallel()
+	s, d := diskSession(t)
+	d["r.txt"] = ":cd spec\n:add self.size > 0\n"
+	must(t, s, ":pin small s.yaml")
+	if text := must(t, s, ":read r.txt"); strings.Count(text, "pins: 1 test passes") != 1 {
+		t.Errorf("got %s", text)
+	}
+	must(t, s, ":mode json")
+	text, err := s.json("", s.End(t.Context()))
+	if err != nil || !strings.Contains(text, `"line":"","failed":true,"text":"there are unsaved rules`) {
+		t.Errorf("at the end of input: %s, %v", text, err)
+	}
+}

@@ -25,6 +25,7 @@ import (
 type pins struct {
 	files    []string
 	outcomes map[string]ruletest.Outcome // by pinKey
+	crd      *crd                        // of the last run
 }
 
 // pinKey returns the key of a case in pins.outcomes.
@@ -264,7 +265,7 @@ func (s *Session) runPins(ctx context.Context, each func(file string, c *ruletes
 			outcomes[pinKey(file, c.Name)] = c.Outcome
 		}
 	}
-	s.pins.outcomes = outcomes
+	s.pins.outcomes, s.pins.crd = outcomes, s.state.crd
 	return passed, total, nil
 }
 
@@ -285,9 +286,9 @@ func (s *Session) isTestedBy(suite *ruletest.Suite) bool {
 }
 
 // pinChanges runs the pinned suites after a change of the CRD, and returns the cases whose outcome
-// changed. It returns "" if nothing is pinned.
+// changed. It returns "" if nothing is pinned, or if the suites ran already, after a line of :read.
 func (s *Session) pinChanges(ctx context.Context) string {
-	if len(s.pins.files) == 0 || s.state.crd == nil {
+	if len(s.pins.files) == 0 || s.state.crd == nil || s.pins.crd == s.state.crd {
 		return ""
 	}
 	var b strings.Builder

@@ -156,8 +156,8 @@ func (s *Session) json(line string, reply Reply) (string, error) {
 	if reply.Text == "" && (s.partial != "" || strings.TrimSpace(line) == "") {
 		return "", nil
 	}
-	if n := len(s.history); n > 0 {
-		line = s.history[n-1]
+	if reply.line != "" {
+		line = reply.line
 	}
 	rep := replyReport{Kind: "ShellReply", APIVersion: APIVersion, Line: line, Failed: reply.Failed, Text: reply.Text, Prompt: s.Prompt()}
 	var bad *engine.CompileError
