@@ -28,8 +28,8 @@ type Reply struct {
 	// Err is the error if Failed is set and Answer is nil.
 	Answer *Answer
 	Err    error
-
-	line string // the complete expression or command, or ""
+	// Line is the complete expression or command, or "" if none was executed.
+	Line string
 }
 
 // Run executes lines until :quit, the end of input, or the end of ctx. At the end of input it
@@ -239,7 +239,7 @@ func (s *Session) finished(ctx context.Context, line string) Reply {
 	s.last = lastLine{before: before}
 	defer func() { s.last.after = s.state }()
 	reply := s.withNote(s.answered(ctx, line))
-	reply.line = s.history[len(s.history)-1] // the edited line after :edit
+	reply.Line = s.history[len(s.history)-1] // the edited line after :edit
 	if !reply.Failed && s.changedCRD(before.state) {
 		reply.Text += s.pinChanges(ctx)
 	}
