@@ -258,3 +258,18 @@ func TestReadPins(t *testing.T) {
 		t.Errorf("at the end of input: %s, %v", text, err)
 	}
 }
+
+// TestPinErrors checks that :pin explains why it cannot use a suite.
+func TestPinErrors(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"kind: RuleTest\napiVersion: celadon/v1\ntests: [\n":                                "error: s.yaml:3: did not find expected node content\n",
+		"kind: RuleTest\napiVersion: celadon/v1\ncrd: crd.yaml\ntestz: []\n":                "error: s.yaml:4: suite: unknown key \"testz\": did you mean tests?\n",
+		"kind: RuleTest\napiVersion: celadon/v1\nname: x\ncrd: other/crd.yaml\ntests: []\n": "error: s.yaml tests another CRD: other/crd.yaml: use another suite\n",
+	} {
+		s, d := diskSession(t)
+		d["s.yaml"] = text
+		wantText(t, s.Do(t.Context(), ":pin small s.yaml").Text, want)
+		wantText(t, d["s.yaml"], text)
+	}
+}

@@ -341,8 +341,11 @@ func splitWords(text string) (words []string, err error) {
 
 // LoadOlds reads the old versions of the objects of the CRD's kind from a file or folder.
 func (s *Session) LoadOlds(ctx context.Context, path string) error {
-	if s.state.crd == nil {
+	switch {
+	case s.state.crd == nil:
 		return ErrNoCRD
+	case s.host.Read == nil:
+		return errNoFiles
 	}
 	c := newCollection(s.state.crd.engine.GroupKind(), []string{path}, objectstore.NewTable())
 	err := s.host.Read(ctx, c.sources, func(in *Input) error { return c.take(in, c.sources) })

@@ -139,6 +139,9 @@ func (o *sorter) sortedKinds() []schema.GroupKind {
 // current. If in has no object, OldPath is read here, and otherwise Olds is used. loaded describes the
 // result. many is set if it is a collection. Open cannot be undone.
 func (s *Session) Open(ctx context.Context, in Inputs) (loaded string, many bool, err error) {
+	if s.host.Read == nil {
+		return "", false, errNoFiles
+	}
 	o := &sorter{
 		named: in.Paths, table: objectstore.NewTable(),
 		objects: map[schema.GroupKind]*sorted{}, params: map[schema.GroupKind]bool{},

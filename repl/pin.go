@@ -99,12 +99,15 @@ func (s *Session) pinned(ctx context.Context, file, name string, before []byte) 
 		before = ruletest.NewSuite(s.state.crd.def.Spec.Names.Plural, s.suiteReference(file))
 	}
 	suite := ruletest.Parse(file, 1, before)
+	if err := s.otherCRD(suite); err != nil {
+		return nil, nil, err
+	}
 	if name == "" {
 		name = s.unusedName(suite)
 	}
 	open, err := suite.Append(name, s.state.request())
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, cmp.Or(firstProblem(file, suite.Problems), err)
 	}
 	only := regexp.MustCompile("^" + regexp.QuoteMeta(suite.Name+"/"+name) + "$")
 	suite = ruletest.Parse(file, 1, open)
@@ -117,12 +120,10 @@ func (s *Session) pinned(ctx context.Context, file, name string, before []byte) 
 	}
 	suite = ruletest.Parse(file, 1, text)
 	report := s.runSuite(ctx, suite, ruletest.Config{Run: only})
-	switch {
-	case len(suite.Problems) > 0:
-		return nil, nil, fmt.Errorf("%s:%d: %s", file, suite.Problems[0].Line, suite.Problems[0].Message)
-	case len(report.Errors) > 0:
-		return nil, nil, fmt.Errorf("%s:%d: %s", file, report.Errors[0].Line, report.Errors[0].Message)
-	case len(report.Cases) != 1:
+	if err := cmp.Or(firstProblem(file, suite.Problems), firstProblem(file, report.Errors)); err != nil {
+		return nil, nil, err
+	}
+	if len(report.Cases) != 1 {
 		return nil, nil, fmt.Errorf("%s: the test %q was not found again", file, name)
 	}
 	got := report.Cases[0]
@@ -201,8 +202,8 @@ func pinsCommand(ctx context.Context, s *Session, arg string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if suite := ruletest.Parse(arg, 1, text); !s.isTestedBy(suite) {
-			return "", fmt.Errorf("%s tests another CRD: %s", arg, cmp.Or(suite.CRDName, suite.CRDPath, suite.Kind.String()))
+		if err := s.otherCRD(ruletest.Parse(arg, 1, text)); err != nil {
+			return "", err
 		}
 		s.addSuite(arg)
 		list, err := s.pinList(ctx)
@@ -246,15 +247,15 @@ func (s *Session) runPins(ctx context.Context, each func(file string, c *ruletes
 		if !s.isTestedBy(suite) {
 			continue
 		}
-		if len(suite.Problems) > 0 {
-			return 0, 0, fmt.Errorf("%s:%d: %s", file, suite.Problems[0].Line, suite.Problems[0].Message)
+		if err := firstProblem(file, suite.Problems); err != nil {
+			return 0, 0, err
 		}
 		report := s.runSuite(ctx, suite, ruletest.Config{})
 		if err := ctx.Err(); err != nil {
 			return 0, 0, err
 		}
-		if len(report.Errors) > 0 {
-			return 0, 0, fmt.Errorf("%s:%d: %s", file, report.Errors[0].Line, report.Errors[0].Message)
+		if err := firstProblem(file, report.Errors); err != nil {
+			return 0, 0, err
 		}
 		for _, c := range report.Cases {
 			each(file, c)
@@ -269,6 +270,22 @@ func (s *Session) runPins(ctx context.Context, each func(file string, c *ruletes
 	return passed, total, nil
 }
 
+// firstProblem returns the first problem of a suite as an error, or nil.
+func firstProblem(file string, problems []ruletest.Problem) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s:%d: %s", file, problems[0].Line, problems[0].Message)
+}
+
+// otherCRD returns an error if a suite tests another CRD than the session's.
+func (s *Session) otherCRD(suite *ruletest.Suite) error {
+	if s.isTestedBy(suite) {
+		return nil
+	}
+	return fmt.Errorf("%s tests another CRD: %s: use another suite", suite.File, cmp.Or(suite.CRDName, suite.CRDPath, suite.Kind.String()))
+}
+
 // isTestedBy reports whether a suite tests the session's CRD, or names no CRD.
 func (s *Session) isTestedBy(suite *ruletest.Suite) bool {
 	c := s.state.crd
@@ -278,7 +295,10 @@ func (s *Session) isTestedBy(suite *ruletest.Suite) bool {
 	case suite.CRDPath != "" && suite.CRDPath != c.def.Name:
 		crd := filepath.Join(filepath.Dir(suite.File), filepath.FromSlash(suite.CRDPath))
 		rel, err := filepath.Rel(crd, c.doc.File)
-		return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+		if err != nil { // one path is absolute
+			return filepath.Base(crd) == filepath.Base(c.doc.File)
+		}
+		return rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 	case suite.CRDPath == "" && suite.Kind.Kind != "":
 		return suite.Kind == c.engine.GroupKind()
 	}
