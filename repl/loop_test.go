@@ -124,7 +124,7 @@ pins: 0 of 1 pass
 
 	must(t, s, ":set size = 2")
 	d["obj.yaml"] = diskObject
-	wantText(t, s.Poll(ctx), "error: obj.yaml has changed on disk, and has changes here: run :watch reload to discard those here, or :save FILE to keep them\n")
+	wantText(t, s.Poll(ctx), "error: obj.yaml has changed on disk, and has changes here: run :watch reload to discard those here\n")
 	wantText(t, s.Poll(ctx), "")
 	wantText(t, must(t, s, ":watch reload"), "reloaded crd.yaml, obj.yaml\nd is accepted\npins: 1 test passes\n")
 	wantText(t, must(t, s, "self.size"), "5\n  : integer; cost 2; estimate 2, <0.1% of the limit\n")

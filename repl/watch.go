@@ -112,8 +112,8 @@ func (s *Session) Poll(ctx context.Context) string {
 // reload loads files again and returns the new verdict. It does not discard unsaved changes unless
 // discard is set.
 func (s *Session) reload(ctx context.Context, files []string, discard bool) (string, error) {
-	if kept := s.unsavedIn(files); kept != "" && !discard {
-		return "", fmt.Errorf("%s has changed on disk, and has changes here: run :watch reload to discard those here, or :save FILE to keep them", kept)
+	if file, keep := s.unsavedIn(files); file != "" && !discard {
+		return "", fmt.Errorf("%s has changed on disk, and has changes here: run :watch reload to discard those here%s", file, keep)
 	}
 	for _, file := range files {
 		if err := s.reloadFile(file); err != nil {
@@ -132,20 +132,21 @@ func (s *Session) reload(ctx context.Context, files []string, discard bool) (str
 	return text, nil
 }
 
-// unsavedIn returns the first of the files that has changes in the session, or "".
-func (s *Session) unsavedIn(files []string) string {
+// unsavedIn returns the first of the files that has changes in the session, or "", and advice on how to keep
+// the changes.
+func (s *Session) unsavedIn(files []string) (changed, keep string) {
 	st := s.state
 	for _, file := range files {
 		if st.crd != nil && st.crd.doc.File == file && s.Unsaved() {
-			return file
+			return file, ", or :save FILE to keep them"
 		}
 		for _, o := range []*object{st.object, st.old} {
 			if o != nil && o.file == file && o.changed {
-				return file
+				return file, ""
 			}
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // reloadFile loads the CRD and the objects of a file again.
