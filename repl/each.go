@@ -288,13 +288,19 @@ func (s *Session) countValues(ctx context.Context, x *Evaluator, textOf func(*ma
 	return values, missed, err
 }
 
-// distinct implements :distinct. It prints the distinct values, the most frequent first.
-func distinct(ctx context.Context, s *Session, arg string) (string, error) {
+// everywhereInMany returns the collection, and compiles an expression for its objects.
+func (s *Session) everywhereInMany(src string) (*collection, *Evaluator, error) {
 	c, err := s.needMany()
 	if err != nil {
-		return "", err
+		return nil, nil, err
 	}
-	x, err := s.everywhere(arg)
+	x, err := s.everywhere(src)
+	return c, x, err
+}
+
+// distinct implements :distinct. It prints the distinct values, the most frequent first.
+func distinct(ctx context.Context, s *Session, arg string) (string, error) {
+	c, x, err := s.everywhereInMany(arg)
 	if err != nil {
 		return "", err
 	}
@@ -319,11 +325,7 @@ func distinct(ctx context.Context, s *Session, arg string) (string, error) {
 // countCommand implements :count. It counts the objects, or the elements, for which a boolean is true, is
 // false, or fails. For another expression, it counts the values of each type.
 func countCommand(ctx context.Context, s *Session, arg string) (string, error) {
-	c, err := s.needMany()
-	if err != nil {
-		return "", err
-	}
-	x, err := s.everywhere(arg)
+	c, x, err := s.everywhereInMany(arg)
 	if err != nil {
 		return "", err
 	}

@@ -107,7 +107,7 @@ func (s *Session) pinned(ctx context.Context, file, name string, before []byte) 
 	}
 	open, err := suite.Append(name, s.state.request())
 	if err != nil {
-		return nil, nil, cmp.Or(firstProblem(file, suite.Problems), err)
+		return nil, nil, err
 	}
 	only := regexp.MustCompile("^" + regexp.QuoteMeta(suite.Name+"/"+name) + "$")
 	suite = ruletest.Parse(file, 1, open)
