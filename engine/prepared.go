@@ -132,7 +132,7 @@ func (p *Prepared) RunRules(ctx context.Context) (results []RuleResult, err erro
 	tally := newTally()
 	run, err := p.run(ctx, tally)
 	defer run.done()
-	if err != nil && run.unknown == nil {
+	if err != nil && !errors.As(err, new(*WorkLimitError)) {
 		return nil, err
 	}
 	return tally.results(), err
@@ -148,13 +148,13 @@ func (p *Prepared) RuleCauses(ctx context.Context) (causes []Cause, err error) {
 	}()
 	run, err := p.run(ctx, nil)
 	defer run.done()
-	if err != nil && run.unknown == nil {
+	if err != nil && !errors.As(err, new(*WorkLimitError)) {
 		return nil, err
 	}
 	return p.version.rules().server.causes(run.findings), err
 }
 
-// run runs all rules. The caller must call done on the result.
+// run runs all rules. The error is as for RunRules. The caller must call done on the result, which is never nil.
 func (p *Prepared) run(ctx context.Context, t *tally) (*run, error) {
 	run := p.version.rules().run(ctx, p.limits.PerObject, t)
 	run.warn = func(string) {} // the tally records ratcheted errors
@@ -166,10 +166,8 @@ func (p *Prepared) run(ctx context.Context, t *tally) (*run, error) {
 	run.root(nil, p.self, old)
 	switch {
 	case ctx.Err() != nil:
-		run.unknown = nil
 		return run, ctx.Err()
 	case run.bug != nil:
-		run.unknown = nil
 		return run, run.bug
 	case run.unknown != nil:
 		return run, run.unknown

@@ -21,7 +21,7 @@ import (
 func advice(ctx context.Context, s *Session, _ string) (string, error) {
 	st := s.state
 	if st.crd == nil {
-		return "", errNoCRD
+		return "", ErrNoCRD
 	}
 	// Unknown fields are reported as warnings, so that the rest of the CRD is checked too.
 	r, err := vet.Vet(ctx, st.crd.doc.JSON, vet.Config{KubeVersion: st.kube, Limits: s.limits, FieldValidation: metav1.FieldValidationWarn, Beta: true})

@@ -217,7 +217,7 @@ var errNoCollection = errors.New("no objects are loaded: run :objects PATH")
 // needMany returns the collection, or an error if there is none.
 func (s *Session) needMany() (*collection, error) {
 	if s.state.crd == nil {
-		return nil, errNoCRD
+		return nil, ErrNoCRD
 	}
 	if c := s.many(); c != nil {
 		return c, nil

@@ -167,7 +167,7 @@ func completeLoad(s *Session, arg string) assist.Completion {
 	if ok && slices.Contains(loadable, kind) {
 		c := completeFiles(s, file)
 		if kind == "crd" {
-			kinds, _ := definedIn(s.crds)
+			kinds, _ := Definitions(s.crds)
 			for _, k := range kinds {
 				c.Candidates = append(c.Candidates, wordsOf(k.Kind).Only(file).Candidates...)
 			}

@@ -24,7 +24,10 @@ func TestCorpusSelf(t *testing.T) {
 			t.Fatal(err)
 		}
 		sessions := map[string]*Session{}
-		for _, file := range files {
+		for n, file := range files {
+			if leftOutOfShort(n) {
+				continue
+			}
 			data, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)

@@ -173,15 +173,13 @@ func (s *Session) countAgain(ctx context.Context, c *collection, rules []counted
 	if err != nil {
 		return nil, err
 	}
-	kept := placesOf(rules)
 	total := make([]ruleCount, len(rules))
-	st, olds, perObject := s.state, s.knownOlds(), int64(s.limits.WithDefaults().PerObject)
+	olds := s.knownOlds()
+	run := counter{e, s.state, indexesOf(rules), int64(s.limits.WithDefaults().PerObject)}
 	work := func(from, to int) []ruleCount {
 		block := make([]ruleCount, len(rules))
 		for i := from; i < to && ctx.Err() == nil; i++ {
-			runOne(ctx, e, st, c.store.Object(i), olds.of(c.store.Head(i)), func(r *engine.RuleResult) int {
-				return kept[engine.RuleRef{Path: r.Path, Index: r.Index}]
-			}, i, block, perObject)
+			run.count(ctx, i, c.store.Object(i), olds.of(c.store.Head(i)), block)
 		}
 		return block
 	}
@@ -200,17 +198,25 @@ func (s *Session) countAgain(ctx context.Context, c *collection, rules []counted
 	return out, nil
 }
 
-// runOne runs the rules of e for object i and adds the results to counts. at returns the index in counts of a rule.
-func runOne(ctx context.Context, e *engine.Engine, st *state, object, old map[string]any, at func(*engine.RuleResult) int, i int, counts []ruleCount, perObject int64) {
+// A counter runs the rules of an engine, which onlyWith returned.
+type counter struct {
+	engine    *engine.Engine
+	state     *state
+	indexes   map[engine.RuleRef]int // of the rules in counts
+	perObject int64                  // the cost limit of an object
+}
+
+// count runs the rules for object i and adds the results to counts.
+func (n *counter) count(ctx context.Context, i int, object, old map[string]any, counts []ruleCount) {
 	apiVersion, _ := object["apiVersion"].(string)
-	if versionOf(apiVersion) != st.version {
+	if versionOf(apiVersion) != n.state.version {
 		for k := range counts {
 			counts[k].others++
 		}
 		return
 	}
 	var results []engine.RuleResult
-	p, err := prepareWrite(e, st, object, old)
+	p, err := prepareWrite(n.engine, n.state, object, old)
 	if err == nil {
 		results, err = p.RunRules(ctx)
 	}
@@ -222,18 +228,19 @@ func runOne(ctx context.Context, e *engine.Engine, st *state, object, old map[st
 		}
 	}
 	for k := range results {
-		counts[at(&results[k])].add(i, &results[k], perObject)
+		r := &results[k]
+		counts[n.indexes[engine.RuleRef{Path: r.Path, Index: r.Index}]].add(i, r, n.perObject)
 	}
 }
 
-// placesOf returns the index in rules of each rule, by its path and its index in the CRD of onlyWith.
-func placesOf(rules []countedRule) map[engine.RuleRef]int {
-	places, at := map[engine.RuleRef]int{}, map[string]int{}
+// indexesOf returns the index in rules of each rule, by its path and its index in the CRD of onlyWith.
+func indexesOf(rules []countedRule) map[engine.RuleRef]int {
+	indexes, at := map[engine.RuleRef]int{}, map[string]int{}
 	for i, r := range rules {
-		places[engine.RuleRef{Path: r.path, Index: at[r.path]}] = i
+		indexes[engine.RuleRef{Path: r.path, Index: at[r.path]}] = i
 		at[r.path]++
 	}
-	return places
+	return indexes
 }
 
 // onlyWith compiles the CRD with only the given rules. The budget of an object suffices for each of them.

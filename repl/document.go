@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -73,6 +74,9 @@ type Host struct {
 	// Stamp returns a value that changes when the file changes.
 	Stamp func(path string) (string, error)
 }
+
+// errNoFiles is the error of commands that need a function of Host that is nil.
+var errNoFiles = errors.New("files are not available here")
 
 // A SaveRequest describes a CRD to write.
 type SaveRequest struct {
@@ -144,6 +148,8 @@ type object struct {
 	value map[string]any
 	// file is the file that the object was loaded from, before any edit.
 	file string
+	// changed is set if the object was edited since it was loaded.
+	changed bool
 	// prepared is the object as rules see it.
 	prepared map[string]any
 }
@@ -170,5 +176,5 @@ func (o *object) edited(value map[string]any) (*object, error) {
 	if o.doc.Line > 0 {
 		name += " (edited)"
 	}
-	return &object{doc: Document{File: name, Text: text, JSON: data}, value: value, file: o.file}, nil
+	return &object{doc: Document{File: name, Text: text, JSON: data}, value: value, file: o.file, changed: true}, nil
 }

@@ -89,21 +89,17 @@ func (m *misses) counts() []*sampleCount { return []*sampleCount{&m.absent, &m.b
 func (m *misses) text(s *Session, c *collection) string {
 	var b strings.Builder
 	namespaced := s.state.crd.engine.Namespaced()
-	example := func(n *sampleCount, err bool) string {
-		text := c.name(n.first.object, namespaced)
-		if err {
-			text += ": " + shortened(n.first.err.Error())
-		}
-		return text
+	example := func(n *sampleCount) string {
+		return c.name(n.first.object, namespaced) + ": " + shortened(n.first.err.Error())
 	}
 	if n := &m.absent; n.n > 0 {
-		fmt.Fprintf(&b, "no value: %s (%s)\n", counted(n.n, "object"), example(n, true))
+		fmt.Fprintf(&b, "no value: %s (%s)\n", counted(n.n, "object"), example(n))
 	}
 	if n := &m.broken; n.n > 0 {
-		fmt.Fprintf(&b, "not evaluated: %s (%s)\n", counted(n.n, "object"), example(n, true))
+		fmt.Fprintf(&b, "not evaluated: %s (%s)\n", counted(n.n, "object"), example(n))
 	}
 	if n := &m.unclear; n.n > 0 {
-		fmt.Fprintf(&b, "the condition fails on %s (%s)\n", count(n.n), example(n, true))
+		fmt.Fprintf(&b, "the condition fails on %s (%s)\n", count(n.n), example(n))
 	}
 	return b.String()
 }
@@ -114,9 +110,9 @@ type manyRow struct {
 	object int
 }
 
-// evaluateAll evaluates an expression for all objects of the collection, on all cores. It calls visit for each
-// row of a block of objects, and merge with the results of the blocks in the order of the objects. where
-// can be nil.
+// evaluateAll evaluates an expression for all objects of the collection, on all cores. It calls visit for
+// each row of a block of objects, and merge with the results of the blocks in the order of the objects.
+// where can be nil.
 func evaluateAll[T any](ctx context.Context, s *Session, x, where *Evaluator, visit func(*T, *manyRow), merge func(*T)) (misses, error) {
 	type block struct {
 		misses misses
@@ -154,7 +150,7 @@ func (s *Session) visitRows(ctx context.Context, c *collection, i int, x, where 
 			return
 		}
 		if where != nil {
-			switch met := where.row(ctx, p.Prepared, path); {
+			switch met := where.evaluate(ctx, p.Prepared, path); {
 			case met.Err != nil:
 				m.unclear.add(1, sample{i, met.Err})
 				continue
@@ -162,11 +158,7 @@ func (s *Session) visitRows(ctx context.Context, c *collection, i int, x, where 
 				continue
 			}
 		}
-		row := x.row(ctx, p.Prepared, path)
-		if x.inElements() {
-			row.Path = engine.FormatPath(path)
-		}
-		visit(&manyRow{row, i})
+		visit(&manyRow{x.row(ctx, p.Prepared, path), i})
 	}
 }
 
@@ -257,8 +249,8 @@ type distinctValue struct {
 	first int // the first object
 }
 
-// distinctValues holds up to maxDistinct values in the order in which they were added. others is the number of further
-// values.
+// distinctValues holds up to maxDistinct values in the order in which they were added. others is the number
+// of rows with other values.
 type distinctValues struct {
 	list   []*distinctValue
 	byText map[string]*distinctValue
@@ -296,13 +288,19 @@ func (s *Session) countValues(ctx context.Context, x *Evaluator, textOf func(*ma
 	return values, missed, err
 }
 
-// distinct implements :distinct. It prints the distinct values, the most frequent first.
-func distinct(ctx context.Context, s *Session, arg string) (string, error) {
+// everywhereInMany returns the collection, and compiles an expression for its objects.
+func (s *Session) everywhereInMany(src string) (*collection, *Evaluator, error) {
 	c, err := s.needMany()
 	if err != nil {
-		return "", err
+		return nil, nil, err
 	}
-	x, err := s.everywhere(arg)
+	x, err := s.everywhere(src)
+	return c, x, err
+}
+
+// distinct implements :distinct. It prints the distinct values, the most frequent first.
+func distinct(ctx context.Context, s *Session, arg string) (string, error) {
+	c, x, err := s.everywhereInMany(arg)
 	if err != nil {
 		return "", err
 	}
@@ -324,14 +322,10 @@ func distinct(ctx context.Context, s *Session, arg string) (string, error) {
 	return text + missed.text(s, c), nil
 }
 
-// countCommand implements :count. It counts the objects, or the elements, for which a boolean is true, is false, or fails. For another
-// expression, it counts the values of each type.
+// countCommand implements :count. It counts the objects, or the elements, for which a boolean is true, is
+// false, or fails. For another expression, it counts the values of each type.
 func countCommand(ctx context.Context, s *Session, arg string) (string, error) {
-	c, err := s.needMany()
-	if err != nil {
-		return "", err
-	}
-	x, err := s.everywhere(arg)
+	c, x, err := s.everywhereInMany(arg)
 	if err != nil {
 		return "", err
 	}

@@ -119,7 +119,7 @@ func (s *Session) target(arg string) (n int, value string, err error) {
 	here := len(s.rulesHere())
 	switch {
 	case s.state.crd == nil:
-		return 0, "", errNoCRD
+		return 0, "", ErrNoCRD
 	case here == 0:
 		return 0, "", fmt.Errorf("no rules at %s: add one with :add RULE", phrase.Path(s.state.location.path()))
 	case s.state.rule >= 0 && s.state.rule < here:
@@ -132,7 +132,7 @@ func (s *Session) target(arg string) (n int, value string, err error) {
 
 func (s *Session) numbered(text string) (int, error) {
 	if s.state.crd == nil {
-		return 0, errNoCRD
+		return 0, ErrNoCRD
 	}
 	n, ok := ruleNumber(text)
 	switch here := len(s.rulesHere()); {
@@ -149,7 +149,7 @@ func (s *Session) numbered(text string) (int, error) {
 // ruleCompiles returns an error if the API server would not accept rule.
 func (s *Session) ruleCompiles(rule string, optionalOldSelf bool) error {
 	if s.state.crd == nil {
-		return errNoCRD
+		return ErrNoCRD
 	}
 	x, err := s.compile(rule, optionalOldSelf)
 	if err != nil {
@@ -269,7 +269,7 @@ func (s *Session) requirementHints(n int) string {
 func diffCRD(_ context.Context, s *Session, _ string) (string, error) {
 	c := s.state.crd
 	if c == nil {
-		return "", errNoCRD
+		return "", ErrNoCRD
 	}
 	text := linediff.Unified(c.doc.File, c.doc.File+" (unsaved)", []byte(s.saved[savedKey(c.doc)]), c.doc.Text)
 	if text == nil {
@@ -287,9 +287,9 @@ func (s *Session) save(file string, overwrite bool) (string, error) {
 	c := s.state.crd
 	switch {
 	case c == nil:
-		return "", errNoCRD
+		return "", ErrNoCRD
 	case s.host.Save == nil:
-		return "", errors.New("files are not available here")
+		return "", errNoFiles
 	case file == "" && !s.Unsaved():
 		return nothingChanged, nil
 	}

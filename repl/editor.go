@@ -80,7 +80,7 @@ func (s *Session) editLast(ctx context.Context) Reply {
 func (s *Session) editObject(ctx context.Context, path string) (string, error) {
 	switch {
 	case s.state.crd == nil:
-		return "", errNoCRD
+		return "", ErrNoCRD
 	case s.state.object == nil:
 		return "", errNoObject
 	}

@@ -127,7 +127,7 @@ func cut(text string) string {
 // useFound makes the last write found the session's object and old object.
 func (s *Session) useFound() error {
 	if s.state.crd == nil {
-		return errNoCRD
+		return ErrNoCRD
 	}
 	if s.found == nil {
 		return errors.New("nothing found yet: run :find first")

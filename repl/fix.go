@@ -25,7 +25,7 @@ func fix(ctx context.Context, s *Session, arg string) (string, error) {
 	st := s.state
 	switch {
 	case st.crd == nil:
-		return "", errNoCRD
+		return "", ErrNoCRD
 	case arg == fixListType:
 		return s.useListTypes(ctx)
 	case arg != "":

@@ -53,8 +53,13 @@ func funcs(ctx context.Context, s *Session, arg string) (string, error) {
 
 // available returns the entries of the functions and operators that the session can use.
 func (s *Session) available() []assist.FunctionEntry {
+	return s.usable(assist.FunctionIndex())
+}
+
+// usable returns the entries among all that the session can use. It modifies all.
+func (s *Session) usable(all []assist.FunctionEntry) []assist.FunctionEntry {
 	names := functions(s)
-	return slices.DeleteFunc(assist.FunctionIndex(), func(e assist.FunctionEntry) bool {
+	return slices.DeleteFunc(all, func(e assist.FunctionEntry) bool {
 		return !isOperator(&e) && !slices.Contains(names, e.Name)
 	})
 }
@@ -181,7 +186,7 @@ func (s *Session) function(ctx context.Context, name string) string {
 	}
 	b.WriteString(wrap("  "+entry.Description+"\n", s.Width, 0))
 	for _, example := range s.examples(ctx, &entry) {
-		text := "  " + example.Expr + "  // " + example.Value + ", cost " + phrase.Number(example.Cost)
+		text := "  " + example.String()
 		if s.Width > 0 && termwidth.Width(text) > s.Width {
 			text = wrap("  "+example.Expr+"\n", s.Width, 2) + cutLine("    // "+example.Value+", cost "+phrase.Number(example.Cost), s.Width)
 		}
@@ -207,10 +212,7 @@ func (s *Session) examples(ctx context.Context, e *assist.FunctionEntry) (all []
 
 // searchFunctions lists the functions whose name or description contains a word. A single result is explained.
 func (s *Session) searchFunctions(ctx context.Context, query string) (string, error) {
-	names := functions(s)
-	found := slices.DeleteFunc(assist.SearchFunctions(query), func(e assist.FunctionEntry) bool {
-		return !isOperator(&e) && !slices.Contains(names, e.Name)
-	})
+	found := s.usable(assist.SearchFunctions(query))
 	hint := ""
 	if words := assist.NameHint(query); words != "" {
 		hint = wrap("hint: "+words+"\n", s.Width, 2)

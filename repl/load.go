@@ -17,7 +17,7 @@ import (
 
 func load(_ context.Context, s *Session, arg string) (string, error) {
 	if s.host.Load == nil {
-		return "", errors.New("files are not available here")
+		return "", errNoFiles
 	}
 	var c choice
 	arg, c.name, _ = strings.Cut(arg, " --name ")
@@ -75,8 +75,7 @@ func (s *Session) replaceCRD(doc Document) error {
 
 // mismatch returns an error if a file holds documents, but none of the kind that is loaded from it.
 func (c *choice) mismatch(docs []Document) error {
-	isCRD := func(doc Document) bool { return doc.isCRD() }
-	crds := slices.ContainsFunc(docs, isCRD)
+	crds := slices.ContainsFunc(docs, Document.isCRD)
 	wantCRD := c.kind == "crd"
 	if len(docs) == 0 || c.kind == "policy" || wantCRD && crds || !wantCRD && slices.ContainsFunc(docs, func(doc Document) bool { return !doc.isCRD() }) {
 		return nil

@@ -19,7 +19,7 @@ import (
 
 func use(_ context.Context, s *Session, arg string) (string, error) {
 	if s.state.crd == nil {
-		return "", errNoCRD
+		return "", ErrNoCRD
 	}
 	if s.state.crd.version(arg) < 0 {
 		return "", fmt.Errorf("version %q: the CRD has %s", arg, strings.Join(s.state.crd.engine.Versions(), ", "))
@@ -61,7 +61,7 @@ func kube(_ context.Context, s *Session, arg string) (string, error) {
 
 func cd(_ context.Context, s *Session, arg string) (string, error) {
 	if s.state.crd == nil {
-		return "", errNoCRD
+		return "", ErrNoCRD
 	}
 	var steps []engine.Step
 	if arg != "" {
@@ -82,7 +82,7 @@ func cd(_ context.Context, s *Session, arg string) (string, error) {
 
 func pwd(_ context.Context, s *Session, _ string) (string, error) {
 	if s.state.crd == nil {
-		return "", errNoCRD
+		return "", ErrNoCRD
 	}
 	p := s.state.location
 	return table([][]string{{
@@ -94,7 +94,7 @@ func pwd(_ context.Context, s *Session, _ string) (string, error) {
 // there returns the location at the path arg, or the session's location if arg is empty.
 func (s *Session) there(arg string) (*location, error) {
 	if s.state.crd == nil {
-		return nil, errNoCRD
+		return nil, ErrNoCRD
 	}
 	st := s.state
 	steps, err := st.location.resolve(arg)

@@ -11,8 +11,8 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// crontabs returns a session with n CronTabs as its collection. One in ten has more replicas than allowed, and one in ten has
-// an invalid name of a variable.
+// crontabs returns a session with n CronTabs as its collection. One in ten has more replicas than allowed,
+// and one in ten has an invalid name of a variable.
 func crontabs(t testing.TB, n int) *Session {
 	t.Helper()
 	s := crontab(t)
@@ -186,33 +186,6 @@ func TestWrongObjects(t *testing.T) {
 	}
 	for _, line := range []string{":objects", ":rules all", ":each self.spec", ":count true", ":distinct self.spec.image", ":object n1"} {
 		must(t, s, line)
-	}
-}
-
-func TestSweep(t *testing.T) {
-	t.Parallel()
-	for _, n := range []int{0, 1, sweepBlock, 10*sweepBlock + 1} {
-		var got []int
-		err := sweep(t.Context(), n, func(from, to int) []int {
-			var block []int
-			for i := from; i < to; i++ {
-				block = append(block, i)
-			}
-			return block
-		}, func(block []int) { got = append(got, block...) })
-		for i := range got {
-			if got[i] != i {
-				t.Fatalf("%d: object %d at %d", n, got[i], i)
-			}
-		}
-		if err != nil || len(got) != n {
-			t.Errorf("%d: %d objects, %v", n, len(got), err)
-		}
-	}
-	var bug *engine.InternalError
-	err := sweep(t.Context(), 10*sweepBlock, func(int, int) int { panic("spoilt") }, func(int) {})
-	if !errors.As(err, &bug) {
-		t.Errorf("a panic: %v", err)
 	}
 }
 

@@ -60,7 +60,7 @@ func oldObject(_ context.Context, s *Session, arg string) (string, error) {
 // session's object if it is valid.
 func (s *Session) change(old bool, edit func(map[string]any) error) error {
 	if s.state.crd == nil {
-		return errNoCRD
+		return ErrNoCRD
 	}
 	next := *s.state
 	target, missing := &next.object, errNoObject
@@ -223,7 +223,7 @@ func check(ctx context.Context, s *Session, _ string) (string, error) {
 	st := s.state
 	switch {
 	case st.crd == nil:
-		return "", errNoCRD
+		return "", ErrNoCRD
 	case st.object == nil:
 		return "", errNoObject
 	}

@@ -14,7 +14,7 @@ import (
 // objects implements :objects. It loads, describes, or drops the collection.
 func objects(ctx context.Context, s *Session, arg string) (string, error) {
 	if s.state.crd == nil {
-		return "", errNoCRD
+		return "", ErrNoCRD
 	}
 	words, err := splitWords(arg)
 	switch {
@@ -46,7 +46,7 @@ func objects(ctx context.Context, s *Session, arg string) (string, error) {
 // readFiles reads the objects of the CRD's kind in files and folders.
 func (s *Session) readFiles(ctx context.Context, paths []string) (*collection, error) {
 	if s.host.Read == nil {
-		return nil, errors.New("files are not available here")
+		return nil, errNoFiles
 	}
 	for _, path := range paths {
 		switch {
@@ -98,8 +98,8 @@ func (c *collection) complete(err error) (*collection, error) {
 	return c, nil
 }
 
-// take adds a document, if it is of the collection's kind. It returns an error if a path that the user named cannot be
-// read.
+// take adds a document, if it is of the collection's kind. It returns an error if a path that the user named
+// cannot be read.
 func (c *collection) take(in *Input, named []string) error {
 	if err := unreadable(in, named); err != nil {
 		return err
@@ -119,12 +119,10 @@ func unreadable(in *Input, named []string) error {
 	if in.Err == nil || in.Line > 0 {
 		return nil
 	}
-	for _, path := range named {
-		if path == in.File {
-			return fmt.Errorf("%s: %w", in.File, in.Err)
-		}
+	if !slices.Contains(named, in.File) {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("%s: %w", in.File, in.Err)
 }
 
 // loadedText describes a collection on one line.
@@ -277,7 +275,8 @@ func indexes(list []int) []int32 {
 // maxCompletions limits the names of objects that are offered.
 const maxCompletions = 100
 
-// completeObject completes the name of an object of the collection.
+// completeObject completes the name of an object of the collection. Names that are long or cannot be
+// printed are left out.
 func completeObject(s *Session, arg string) assist.Completion {
 	c := s.many()
 	if c == nil {
@@ -285,13 +284,16 @@ func completeObject(s *Session, arg string) assist.Completion {
 	}
 	var names []string
 	qualified := strings.Contains(arg, "/")
-	namespaced := s.state.crd.engine.Namespaced()
+	if qualified && !s.state.crd.engine.Namespaced() {
+		return assist.Completion{}
+	}
 	for i := 0; i < c.store.Len() && len(names) < maxCompletions; i++ {
-		name := c.store.Head(i).Name
+		h := c.store.Head(i)
+		name := h.Name
 		if qualified {
-			name = c.name(i, namespaced)
+			name = namespaceOf(h) + "/" + name
 		}
-		if name = printable(name); name != "" && strings.HasPrefix(name, arg) && !slices.Contains(names, name) {
+		if name != "" && strings.HasPrefix(name, arg) && shortened(name) == name && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -339,8 +341,11 @@ func splitWords(text string) (words []string, err error) {
 
 // LoadOlds reads the old versions of the objects of the CRD's kind from a file or folder.
 func (s *Session) LoadOlds(ctx context.Context, path string) error {
-	if s.state.crd == nil {
-		return errNoCRD
+	switch {
+	case s.state.crd == nil:
+		return ErrNoCRD
+	case s.host.Read == nil:
+		return errNoFiles
 	}
 	c := newCollection(s.state.crd.engine.GroupKind(), []string{path}, objectstore.NewTable())
 	err := s.host.Read(ctx, c.sources, func(in *Input) error { return c.take(in, c.sources) })

@@ -39,6 +39,8 @@ type sorter struct {
 	objects  map[schema.GroupKind]*sorted
 	skipped  skipped
 	kept     int // bytes of crds and policies
+	// params holds the kinds of the params of policies.
+	params map[schema.GroupKind]bool
 }
 
 // sorted holds the objects of a kind. first is the first of them, with its source.
@@ -62,8 +64,8 @@ func (o *sorter) take(in *Input) error {
 		o.skipped.skip(in, in.Err)
 	case kind.Kind == "CustomResourceDefinition":
 		return o.define(in, &o.crds)
-	case kind.Group == policyKind.Group && kind.Kind != "":
-		return o.define(in, &o.policies)
+	case kind.Group == policyKind.Group:
+		return o.definePolicy(in)
 	default:
 		return o.object(in, kind)
 	}
@@ -80,6 +82,23 @@ func (o *sorter) define(in *Input, docs *[]Document) error {
 		return fmt.Errorf("%s: over %d CRDs or policies, or over %d MiB of them: name fewer files", in.File, maxDefinitions, maxDefinitionBytes>>20)
 	}
 	*docs = append(*docs, doc)
+	return nil
+}
+
+// definePolicy keeps a policy and remembers the kind of its params.
+func (o *sorter) definePolicy(in *Input) error {
+	if err := o.define(in, &o.policies); err != nil {
+		return err
+	}
+	var policy struct {
+		Spec struct {
+			ParamKind struct{ APIVersion, Kind string }
+		}
+	}
+	params := &policy.Spec.ParamKind
+	if json.Unmarshal(o.policies[len(o.policies)-1].JSON, &policy) == nil && params.Kind != "" {
+		o.params[groupKindOf(map[string]any{"apiVersion": params.APIVersion, "kind": params.Kind})] = true
+	}
 	return nil
 }
 
@@ -114,13 +133,19 @@ func (o *sorter) sortedKinds() []schema.GroupKind {
 	return kinds
 }
 
-// Open loads in, and sorts the documents in the files and folders of in.Paths: CRDs, objects, policies with their
-// params, and suites of celadon test. If there are several CRDs, it loads the first with objects. A single
-// object becomes the current object. Several become the collection, and the first of them is current. OldPath
-// is read here, unless Olds is set. loaded describes the result. many is set if it is a collection.
-// Open cannot be undone.
+// Open loads in, and sorts the documents in the files and folders of in.Paths: CRDs, objects, policies with
+// their params, and suites of celadon test. If there are several CRDs, it loads the first with objects. A
+// single object becomes the current object. Several become the collection, and the first of them is
+// current. If in has no object, OldPath is read here, and otherwise Olds is used. loaded describes the
+// result. many is set if it is a collection. Open cannot be undone.
 func (s *Session) Open(ctx context.Context, in Inputs) (loaded string, many bool, err error) {
-	o := &sorter{named: in.Paths, table: objectstore.NewTable(), objects: map[schema.GroupKind]*sorted{}}
+	if s.host.Read == nil {
+		return "", false, errNoFiles
+	}
+	o := &sorter{
+		named: in.Paths, table: objectstore.NewTable(),
+		objects: map[schema.GroupKind]*sorted{}, params: map[schema.GroupKind]bool{},
+	}
 	if err := s.host.Read(ctx, in.Paths, o.take); err != nil {
 		return "", false, err
 	}
@@ -135,7 +160,11 @@ func (s *Session) Open(ctx context.Context, in Inputs) (loaded string, many bool
 		return "", false, o.noCRD(in.Paths)
 	}
 	if len(in.Objects) > 0 || in.ObjectPath != "" {
-		in.CRDs, in.CRDPath = s.crds, strings.Join(append(slices.DeleteFunc([]string{in.CRDPath}, func(p string) bool { return p == "" }), in.Paths...), ", ")
+		paths := in.Paths
+		if in.CRDPath != "" {
+			paths = slices.Concat([]string{in.CRDPath}, paths)
+		}
+		in.CRDs, in.CRDPath = s.crds, strings.Join(paths, ", ")
 		if err := s.Start(in); err != nil {
 			return "", false, err
 		}
@@ -195,7 +224,7 @@ func (s *Session) keepOlds(in Inputs) error {
 
 // openObjects loads the CRD that defines the objects, and the objects.
 func (s *Session) openObjects(ctx context.Context, in Inputs, o *sorter) error {
-	kinds, crds := definedIn(s.crds)
+	kinds, crds := Definitions(s.crds)
 	chosen := max(0, slices.IndexFunc(kinds, func(kind schema.GroupKind) bool { return o.objects[kind] != nil }))
 	if err := s.LoadCRD(crds[chosen]); err != nil {
 		return err
@@ -224,7 +253,8 @@ func (s *Session) openObjects(ctx context.Context, in Inputs, o *sorter) error {
 	return s.openFirst(of, first)
 }
 
-// openFirst makes an object the current object, with its source if that is known.
+// openFirst makes an object the current object, with its source if that is known. If there is only one
+// object and only one old object, their names may differ.
 func (s *Session) openFirst(of *sorted, i int) error {
 	if i > 0 {
 		return s.current(of.collection, i)
@@ -238,7 +268,7 @@ func (s *Session) openFirst(of *sorted, i int) error {
 	if s.olds == nil {
 		return nil
 	}
-	old, ok := s.olds.byName[identityOf(of.store.Head(i))]
+	old, ok := s.olds.byName[identityOf(of.store.Head(i))] // 0 if there is none
 	if !ok && (s.olds.store.Len() > 1 || of.store.Len() > 1) {
 		return nil
 	}
@@ -269,8 +299,11 @@ func (s *Session) openPolicies(o *sorter) (string, error) {
 	}
 	docs := slices.Clone(o.policies)
 	for _, kind := range o.sortedKinds() {
+		if !o.refersTo(kind) {
+			continue
+		}
 		of := o.objects[kind]
-		for i := 0; i < of.store.Len() && o.refersTo(kind); i++ {
+		for i := range of.store.Len() {
 			doc, err := of.document(i, true)
 			if err != nil {
 				return "", err
@@ -287,21 +320,7 @@ func (s *Session) openPolicies(o *sorter) (string, error) {
 
 // refersTo reports whether a policy can refer to objects of a kind: to its params, to Namespaces, and to RBAC.
 func (o *sorter) refersTo(kind schema.GroupKind) bool {
-	if kind.Group == "rbac.authorization.k8s.io" || kind == (schema.GroupKind{Kind: "Namespace"}) {
-		return true
-	}
-	return slices.ContainsFunc(o.policies, func(doc Document) bool {
-		var policy struct {
-			Spec struct {
-				ParamKind struct{ APIVersion, Kind string }
-			}
-		}
-		if json.Unmarshal(doc.JSON, &policy) != nil {
-			return false
-		}
-		params := policy.Spec.ParamKind
-		return params.Kind != "" && groupKindOf(map[string]any{"apiVersion": params.APIVersion, "kind": params.Kind}) == kind
-	})
+	return kind.Group == "rbac.authorization.k8s.io" || kind == (schema.GroupKind{Kind: "Namespace"}) || o.params[kind]
 }
 
 // openedText describes what Open loaded.
@@ -356,7 +375,7 @@ func (o *sorter) rest(kind schema.GroupKind) skipped {
 
 // definedText lists the CRDs that can be loaded.
 func (s *Session) definedText() string {
-	kinds, _ := definedIn(s.crds)
+	kinds, _ := Definitions(s.crds)
 	var names []string
 	for i, kind := range kinds {
 		if i == 2*maxNames {
@@ -370,7 +389,7 @@ func (s *Session) definedText() string {
 
 // crdNamed returns the CRD that Open found with a kind or a name.
 func (s *Session) crdNamed(name string) (Document, bool) {
-	kinds, docs := definedIn(s.crds)
+	kinds, docs := Definitions(s.crds)
 	i := slices.IndexFunc(kinds, func(kind schema.GroupKind) bool { return kind.Kind == name || kind.String() == name })
 	if i < 0 {
 		i = slices.IndexFunc(docs, func(doc Document) bool { return identify(doc).name == name })

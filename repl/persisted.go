@@ -22,7 +22,7 @@ func persisted(ctx context.Context, s *Session, arg string) (string, error) {
 	case arg != "" && arg != "diff":
 		return "", fmt.Errorf(":persisted %s: want diff or no argument", arg)
 	case st.crd == nil:
-		return "", errNoCRD
+		return "", ErrNoCRD
 	case st.object == nil:
 		return "", errNoObject
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -24,20 +25,18 @@ import (
 type pins struct {
 	files    []string
 	outcomes map[string]ruletest.Outcome // by pinKey
+	crd      *crd                        // of the last run
 }
 
 // pinKey returns the key of a case in pins.outcomes.
 func pinKey(file, name string) string { return file + "\x00" + name }
-
-// errNoFiles is the error of commands that need a Host.
-var errNoFiles = errors.New("files are not available here")
 
 // pin implements :pin [NAME] [SUITE].
 func pin(ctx context.Context, s *Session, arg string) (string, error) {
 	st := s.state
 	switch {
 	case st.crd == nil:
-		return "", errNoCRD
+		return "", ErrNoCRD
 	case st.object == nil:
 		return "", errNoObject
 	case s.host.ReadText == nil || s.host.WriteText == nil:
@@ -56,6 +55,10 @@ func pin(ctx context.Context, s *Session, arg string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	reply, err := s.verdictLine(ctx)
+	if err != nil {
+		return "", err
+	}
 	if err := s.host.WriteText(file, before, text); err != nil {
 		return "", err
 	}
@@ -64,10 +67,6 @@ func pin(ctx context.Context, s *Session, arg string) (string, error) {
 	verb := "added %q to %s\n"
 	if created {
 		verb = "wrote %q to %s\n"
-	}
-	reply, err := s.verdictLine(ctx)
-	if err != nil {
-		return "", err
 	}
 	reply += printable(fmt.Sprintf(verb, got.Name, file))
 	if s.Unsaved() {
@@ -100,6 +99,9 @@ func (s *Session) pinned(ctx context.Context, file, name string, before []byte) 
 		before = ruletest.NewSuite(s.state.crd.def.Spec.Names.Plural, s.suiteReference(file))
 	}
 	suite := ruletest.Parse(file, 1, before)
+	if err := s.otherCRD(suite); err != nil {
+		return nil, nil, err
+	}
 	if name == "" {
 		name = s.unusedName(suite)
 	}
@@ -118,12 +120,10 @@ func (s *Session) pinned(ctx context.Context, file, name string, before []byte) 
 	}
 	suite = ruletest.Parse(file, 1, text)
 	report := s.runSuite(ctx, suite, ruletest.Config{Run: only})
-	switch {
-	case len(suite.Problems) > 0:
-		return nil, nil, fmt.Errorf("%s:%d: %s", file, suite.Problems[0].Line, suite.Problems[0].Message)
-	case len(report.Errors) > 0:
-		return nil, nil, fmt.Errorf("%s:%d: %s", file, report.Errors[0].Line, report.Errors[0].Message)
-	case len(report.Cases) != 1:
+	if err := cmp.Or(firstProblem(file, suite.Problems), firstProblem(file, report.Errors)); err != nil {
+		return nil, nil, err
+	}
+	if len(report.Cases) != 1 {
 		return nil, nil, fmt.Errorf("%s: the test %q was not found again", file, name)
 	}
 	got := report.Cases[0]
@@ -193,7 +193,7 @@ func pinsCommand(ctx context.Context, s *Session, arg string) (string, error) {
 		s.pins = pins{}
 		return "", nil
 	case s.state.crd == nil:
-		return "", errNoCRD
+		return "", ErrNoCRD
 	case s.host.ReadText == nil:
 		return "", errNoFiles
 	case arg != "":
@@ -202,8 +202,8 @@ func pinsCommand(ctx context.Context, s *Session, arg string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if suite := ruletest.Parse(arg, 1, text); !s.isTestedBy(suite) {
-			return "", fmt.Errorf("%s tests another CRD: %s", arg, cmp.Or(suite.CRDName, suite.CRDPath, suite.Kind.String()))
+		if err := s.otherCRD(ruletest.Parse(arg, 1, text)); err != nil {
+			return "", err
 		}
 		s.addSuite(arg)
 		list, err := s.pinList(ctx)
@@ -233,8 +233,11 @@ func (s *Session) pinList(ctx context.Context) (string, error) {
 	return printable(table(rows, s.Width)) + pinSummary(passed, total), nil
 }
 
-// runPins runs all pinned suites, remembers the outcomes, and calls each for every case.
+// runPins runs all pinned suites and calls each for every case. It remembers the outcomes, unless it
+// returns an error: the next run then compares with the same outcomes.
 func (s *Session) runPins(ctx context.Context, each func(file string, c *ruletest.CaseReport)) (passed, total int, err error) {
+	outcomes := map[string]ruletest.Outcome{}
+	maps.Copy(outcomes, s.pins.outcomes)
 	for _, file := range s.pins.files {
 		text, err := s.host.ReadText(file)
 		if err != nil {
@@ -244,15 +247,15 @@ func (s *Session) runPins(ctx context.Context, each func(file string, c *ruletes
 		if !s.isTestedBy(suite) {
 			continue
 		}
-		if len(suite.Problems) > 0 {
-			return 0, 0, fmt.Errorf("%s:%d: %s", file, suite.Problems[0].Line, suite.Problems[0].Message)
+		if err := firstProblem(file, suite.Problems); err != nil {
+			return 0, 0, err
 		}
 		report := s.runSuite(ctx, suite, ruletest.Config{})
 		if err := ctx.Err(); err != nil {
 			return 0, 0, err
 		}
-		if len(report.Errors) > 0 {
-			return 0, 0, fmt.Errorf("%s:%d: %s", file, report.Errors[0].Line, report.Errors[0].Message)
+		if err := firstProblem(file, report.Errors); err != nil {
+			return 0, 0, err
 		}
 		for _, c := range report.Cases {
 			each(file, c)
@@ -260,10 +263,27 @@ func (s *Session) runPins(ctx context.Context, each func(file string, c *ruletes
 			if c.Outcome == ruletest.Passed || c.Outcome == ruletest.Skipped {
 				passed++
 			}
-			s.pins.outcomes[pinKey(file, c.Name)] = c.Outcome
+			outcomes[pinKey(file, c.Name)] = c.Outcome
 		}
 	}
+	s.pins.outcomes, s.pins.crd = outcomes, s.state.crd
 	return passed, total, nil
+}
+
+// firstProblem returns the first problem of a suite as an error, or nil.
+func firstProblem(file string, problems []ruletest.Problem) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s:%d: %s", file, problems[0].Line, problems[0].Message)
+}
+
+// otherCRD returns an error if a suite tests another CRD than the session's.
+func (s *Session) otherCRD(suite *ruletest.Suite) error {
+	if s.isTestedBy(suite) {
+		return nil
+	}
+	return fmt.Errorf("%s tests another CRD: %s: use another suite", suite.File, cmp.Or(suite.CRDName, suite.CRDPath, suite.Kind.String()))
 }
 
 // isTestedBy reports whether a suite tests the session's CRD, or names no CRD.
@@ -275,7 +295,10 @@ func (s *Session) isTestedBy(suite *ruletest.Suite) bool {
 	case suite.CRDPath != "" && suite.CRDPath != c.def.Name:
 		crd := filepath.Join(filepath.Dir(suite.File), filepath.FromSlash(suite.CRDPath))
 		rel, err := filepath.Rel(crd, c.doc.File)
-		return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+		if err != nil { // one path is absolute
+			return filepath.Base(crd) == filepath.Base(c.doc.File)
+		}
+		return rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 	case suite.CRDPath == "" && suite.Kind.Kind != "":
 		return suite.Kind == c.engine.GroupKind()
 	}
@@ -283,9 +306,9 @@ func (s *Session) isTestedBy(suite *ruletest.Suite) bool {
 }
 
 // pinChanges runs the pinned suites after a change of the CRD, and returns the cases whose outcome
-// changed. It returns "" if nothing is pinned.
+// changed. It returns "" if nothing is pinned, or if the suites ran already, after a line of :read.
 func (s *Session) pinChanges(ctx context.Context) string {
-	if len(s.pins.files) == 0 || s.state.crd == nil {
+	if len(s.pins.files) == 0 || s.state.crd == nil || s.pins.crd == s.state.crd {
 		return ""
 	}
 	var b strings.Builder

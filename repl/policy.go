@@ -125,7 +125,7 @@ func (s *Session) policyRequest(ctx context.Context, deletes, accepted bool) (*p
 	st := s.state
 	switch {
 	case st.crd == nil:
-		return nil, errNoCRD
+		return nil, ErrNoCRD
 	case st.object == nil:
 		return nil, errNoObject
 	case st.here() == nil:

@@ -2,6 +2,7 @@ package repl
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -156,9 +157,7 @@ func (s *Session) json(line string, reply Reply) (string, error) {
 	if reply.Text == "" && (s.partial != "" || strings.TrimSpace(line) == "") {
 		return "", nil
 	}
-	if n := len(s.history); n > 0 {
-		line = s.history[n-1]
-	}
+	line = cmp.Or(reply.Line, line)
 	rep := replyReport{Kind: "ShellReply", APIVersion: APIVersion, Line: line, Failed: reply.Failed, Text: reply.Text, Prompt: s.Prompt()}
 	var bad *engine.CompileError
 	var err error

@@ -54,8 +54,8 @@ func (s *Session) Evaluator(src string) (*Evaluator, error) {
 	return &Evaluator{Price: *s.price(x), x: x, state: s.state, pattern: s.state.location.steps}, nil
 }
 
-// everywhere is Evaluator, but evaluates the expression for each element if the session's path is in a list or a map:
-// the path of the current object has a single element.
+// everywhere is like Evaluator, but if the session's path is an element of a list or a map, it evaluates
+// the expression for each element.
 func (s *Session) everywhere(src string) (*Evaluator, error) {
 	e, err := s.Evaluator(src)
 	if err == nil {
@@ -106,11 +106,7 @@ func (e *Evaluator) rowsOf(ctx context.Context, p preparedObject) []Row {
 	}
 	rows := make([]Row, 0, len(p.paths))
 	for _, path := range p.paths {
-		row := e.row(ctx, p.Prepared, path)
-		if e.inElements() {
-			row.Path = engine.FormatPath(path)
-		}
-		rows = append(rows, row)
+		rows = append(rows, e.row(ctx, p.Prepared, path))
 	}
 	return rows
 }
@@ -120,7 +116,17 @@ func (e *Evaluator) inElements() bool {
 	return slices.ContainsFunc(e.pattern, func(step engine.Step) bool { return step.Any })
 }
 
+// row evaluates the expression with the value at path as self.
 func (e *Evaluator) row(ctx context.Context, p *engine.Prepared, path []engine.Step) Row {
+	row := e.evaluate(ctx, p, path)
+	if e.inElements() {
+		row.Path = engine.FormatPath(path)
+	}
+	return row
+}
+
+// evaluate is like row, but does not set Path.
+func (e *Evaluator) evaluate(ctx context.Context, p *engine.Prepared, path []engine.Step) Row {
 	self, old, _ := p.Values(path)
 	out := e.x.Eval(ctx, self, old)
 	row := Row{Cost: out.Cost, Err: out.Err}

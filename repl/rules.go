@@ -41,7 +41,7 @@ func (s *Session) rulesHere() []apiextensionsv1.ValidationRule {
 
 func rules(ctx context.Context, s *Session, arg string) (string, error) {
 	if s.state.crd == nil {
-		return "", errNoCRD
+		return "", ErrNoCRD
 	}
 	switch arg {
 	case "":
@@ -188,7 +188,7 @@ func (s *Session) rulesAt(p *location, ran verdicts, parts bool) *listing {
 
 func (p *location) compile(src string, optional *bool) (*expr.Expr, error) {
 	if p.compiler == nil {
-		return nil, errNoCRD
+		return nil, ErrNoCRD
 	}
 	return p.compiler.Compile(src, optional != nil && *optional)
 }

@@ -1,7 +1,6 @@
 package repl
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -14,29 +13,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 )
-
-// LineReader reads lines. ReadLine returns the next line without its line terminator, or io.EOF
-// after the last line.
-type LineReader interface {
-	ReadLine(prompt string) (string, error)
-}
-
-// errLineCanceled is returned by a LineReader on Ctrl-C. The line is discarded and the session
-// continues.
-var errLineCanceled = errors.New("line cancelled")
-
-// Lines returns a LineReader for a pipe or a file. It displays no prompt.
-func Lines(r io.Reader) LineReader { return &lines{bufio.NewReader(r)} }
-
-type lines struct{ r *bufio.Reader }
-
-func (l *lines) ReadLine(string) (string, error) {
-	line, err := l.r.ReadString('\n')
-	if err == io.EOF && line != "" {
-		err = nil
-	}
-	return strings.TrimRight(line, "\r\n"), err
-}
 
 // A Reply is the session's reply to a line.
 type Reply struct {
@@ -52,6 +28,8 @@ type Reply struct {
 	// Err is the error if Failed is set and Answer is nil.
 	Answer *Answer
 	Err    error
+	// Line is the complete expression or command, or "" if none was executed.
+	Line string
 }
 
 // Run executes lines until :quit, the end of input, or the end of ctx. At the end of input it
@@ -261,6 +239,7 @@ func (s *Session) finished(ctx context.Context, line string) Reply {
 	s.last = lastLine{before: before}
 	defer func() { s.last.after = s.state }()
 	reply := s.withNote(s.answered(ctx, line))
+	reply.Line = s.history[len(s.history)-1] // the edited line after :edit
 	if !reply.Failed && s.changedCRD(before.state) {
 		reply.Text += s.pinChanges(ctx)
 	}
@@ -361,7 +340,7 @@ func (s *Session) command(ctx context.Context, line string) Reply {
 }
 
 func (s *Session) failed(err error) Reply {
-	reply := Reply{Text: repliesBefore(err) + s.Problem(err), Failed: true, Err: err}
+	reply := Reply{Text: s.Problem(err), Failed: true, Err: err}
 	var bad *engine.CompileError
 	if errors.As(err, &bad) {
 		s.corrected = s.correctedLine(bad)
@@ -377,30 +356,6 @@ func (s *Session) failed(err error) Reply {
 type incompleteError struct{ text, draft string }
 
 func (e *incompleteError) Error() string { return e.text }
-
-// EchoLines is like Lines, but also writes the prompt and each line to out, so that a piped session
-// reads like a session on a terminal.
-func EchoLines(r io.Reader, out io.Writer) LineReader {
-	return &echo{lines{bufio.NewReader(r)}, out}
-}
-
-type echo struct {
-	lines
-	out io.Writer
-}
-
-func (e *echo) ReadLine(prompt string) (string, error) {
-	line, err := e.lines.ReadLine(prompt)
-	if err != nil {
-		return line, err
-	}
-	parts := strings.Split(line, "\t") // a tab requests completions
-	for i, part := range parts {
-		parts[i] = printable(part)
-	}
-	_, err = fmt.Fprintf(e.out, "%s%s\n", prompt, strings.Join(parts, "\t"))
-	return line, err
-}
 
 // completions returns a table of the completions at the end of line.
 func (s *Session) completions(line string) string {

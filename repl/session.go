@@ -1,14 +1,12 @@
 package repl
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/analysis/search"
@@ -169,9 +167,6 @@ func (s *Session) load(doc Document, old bool) error {
 	return s.commit(&next, next.steps)
 }
 
-// errNoCRD is the error of commands that require a CRD.
-var errNoCRD = ErrNoCRD
-
 // settle derives the version, the prepared objects, and the location from the other fields of st. The
 // location is at steps, or at the nearest parent of steps that exists.
 func (st *state) settle(steps []engine.Step) error {
@@ -320,58 +315,10 @@ func (s *Session) enter(next *state) {
 	}
 }
 
-// An undoPoint is a saved position in the undo history.
-type undoPoint struct {
-	state        *state
-	past, future []*state
-}
-
-func (s *Session) undoPoint() undoPoint {
-	return undoPoint{s.state, slices.Clone(s.past), slices.Clone(s.future)}
-}
-
-func (s *Session) restore(m undoPoint) { s.state, s.past, s.future = m.state, m.past, m.future }
-
-// undo returns to the previous state, and redo to the state that was undone. The reply names the
-// command.
-func undo(_ context.Context, s *Session, _ string) (string, error) {
-	made := s.state.command
-	return "undid " + commandText(made), s.moveTo(&s.past, &s.future, "undo")
-}
-
-func redo(_ context.Context, s *Session, _ string) (string, error) {
-	err := s.moveTo(&s.future, &s.past, "redo")
-	return "redid " + commandText(s.state.command), err
-}
-
-func commandText(command string) string {
-	if command == "" {
-		return "the loaded files\n"
-	}
-	return termwidth.Cut(lex.OneLine(command), maxValue) + "\n"
-}
-
-func (s *Session) moveTo(from, to *[]*state, command string) error {
-	n := len(*from)
-	if n == 0 {
-		return fmt.Errorf("nothing to %s", command)
-	}
-	target := *(*from)[n-1]
-	if target.location == nil {
-		if err := target.settle(target.steps); err != nil {
-			return err
-		}
-	}
-	*from = (*from)[:n-1]
-	*to = append(*to, s.state)
-	s.enter(&target)
-	return nil
-}
-
 // move changes the session's path. :undo does not revert it.
 func (s *Session) move(steps []engine.Step) error {
 	if s.state.crd == nil {
-		return errNoCRD
+		return ErrNoCRD
 	}
 	next := *s.state
 	next.rule = -1

@@ -27,7 +27,7 @@ func (s *Session) Start(in Inputs) error {
 	if in.CRDPath == "" {
 		return nil
 	}
-	kinds, crds := definedIn(in.CRDs)
+	kinds, crds := Definitions(in.CRDs)
 	if len(crds) == 0 {
 		return fmt.Errorf("no CustomResourceDefinition in %s", in.CRDPath)
 	}
@@ -79,8 +79,8 @@ func (s *Session) startOld(in Inputs, c choice) error {
 	return s.LoadOld(old)
 }
 
-// definedIn returns the CRDs among docs and the kinds that they define.
-func definedIn(docs []Document) (kinds []schema.GroupKind, crds []Document) {
+// Definitions returns the CRDs among docs and the kinds that they define.
+func Definitions(docs []Document) (kinds []schema.GroupKind, crds []Document) {
 	for _, doc := range docs {
 		if !doc.isCRD() {
 			continue
@@ -112,6 +112,3 @@ func (s *Session) Go(version, path string) error {
 	_, err := cd(context.Background(), s, path)
 	return err
 }
-
-// Definitions returns the CRDs among docs, and the kinds that they define.
-func Definitions(docs []Document) (kinds []schema.GroupKind, crds []Document) { return definedIn(docs) }

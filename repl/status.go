@@ -126,7 +126,7 @@ var errWrite = errors.New("want status or object")
 // writeAs implements :as. It sets, or prints, which kind of write is evaluated.
 func writeAs(_ context.Context, s *Session, arg string) (string, error) {
 	if s.state.crd == nil {
-		return "", errNoCRD
+		return "", ErrNoCRD
 	}
 	next := *s.state
 	switch arg {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -23,7 +24,13 @@ func watchCommand(ctx context.Context, s *Session, arg string) (string, error) {
 	case s.host.Stamp == nil || s.host.Load == nil:
 		return "", errNoFiles
 	case arg == "reload":
-		return s.reload(ctx, s.loadedFiles(), true)
+		before, saved, stamps := s.undoPoint(), maps.Clone(s.saved), maps.Clone(s.watch.stamps)
+		text, err := s.reload(ctx, s.loadedFiles(), true)
+		if err != nil {
+			s.restore(before)
+			s.saved, s.watch.stamps = saved, stamps
+		}
+		return text, err
 	case arg != "":
 		return "", fmt.Errorf(":watch %s: want off, reload, or no argument", arg)
 	}
@@ -105,8 +112,8 @@ func (s *Session) Poll(ctx context.Context) string {
 // reload loads files again and returns the new verdict. It does not discard unsaved changes unless
 // discard is set.
 func (s *Session) reload(ctx context.Context, files []string, discard bool) (string, error) {
-	if kept := s.unsavedIn(files); kept != "" && !discard {
-		return "", fmt.Errorf("%s has changed on disk, and has changes here: run :watch reload to discard those here, or :save FILE to keep them", kept)
+	if file, keep := s.unsavedIn(files); file != "" && !discard {
+		return "", fmt.Errorf("%s has changed on disk, and has changes here: run :watch reload to discard those here%s", file, keep)
 	}
 	for _, file := range files {
 		if err := s.reloadFile(file); err != nil {
@@ -125,20 +132,21 @@ func (s *Session) reload(ctx context.Context, files []string, discard bool) (str
 	return text, nil
 }
 
-// unsavedIn returns the first of the files that has changes in the session, or "".
-func (s *Session) unsavedIn(files []string) string {
+// unsavedIn returns the first of the files that has changes in the session, or "", and advice on how to keep
+// the changes.
+func (s *Session) unsavedIn(files []string) (changed, keep string) {
 	st := s.state
 	for _, file := range files {
 		if st.crd != nil && st.crd.doc.File == file && s.Unsaved() {
-			return file
+			return file, ", or :save FILE to keep them"
 		}
 		for _, o := range []*object{st.object, st.old} {
-			if o != nil && o.file == file && o.doc.File != file {
-				return file
+			if o != nil && o.file == file && o.changed {
+				return file, ""
 			}
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // reloadFile loads the CRD and the objects of a file again.
@@ -148,7 +156,7 @@ func (s *Session) reloadFile(file string) error {
 		return err
 	}
 	if c := s.state.crd; c != nil && c.doc.File == file {
-		kinds, crds := definedIn(docs)
+		kinds, crds := Definitions(docs)
 		i := slices.Index(kinds, c.engine.GroupKind())
 		if i < 0 {
 			return fmt.Errorf("%s: the CRD of %s is gone: its last form stays loaded", file, c.engine.GroupKind().Kind)
@@ -159,16 +167,16 @@ func (s *Session) reloadFile(file string) error {
 		}
 		_ = s.move(path) // stays at the root if the path is gone
 	}
-	for old, o := range map[bool]*object{false: s.state.object, true: s.state.old} {
+	for i, o := range []*object{s.state.object, s.state.old} {
 		if o == nil || o.file != file {
 			continue
 		}
 		id := identify(o.doc)
-		i := slices.IndexFunc(docs, func(doc Document) bool { return identify(doc) == id })
-		if i < 0 {
+		at := slices.IndexFunc(docs, func(doc Document) bool { return identify(doc) == id })
+		if at < 0 {
 			return fmt.Errorf("%s: the object %s is gone: its last form stays loaded", file, id.name)
 		}
-		if err := s.load(docs[i], old); err != nil {
+		if err := s.load(docs[at], i == 1); err != nil {
 			return err
 		}
 	}

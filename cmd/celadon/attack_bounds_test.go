@@ -73,6 +73,26 @@ func attackedThrough(t *testing.T, dir string, resting int64, stdin string, args
 	return both.String(), cmd.ProcessState.ExitCode(), peak
 }
 
+// runMeasured runs a command and returns its peak memory. The peak memory that the system reports at the
+// end is at least that of the test process.
+func runMeasured(t *testing.T, cmd *exec.Cmd) (peak int64, err error) {
+	t.Helper()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	peaks := make(chan int64)
+	go func() {
+		most := int64(0)
+		for now := int64(1); now > 0; time.Sleep(5 * time.Millisecond) {
+			now = highWater(cmd.Process.Pid)
+			most = max(most, now)
+		}
+		peaks <- most
+	}()
+	err = cmd.Wait()
+	return <-peaks, err
+}
+
 // highWater returns the peak memory of a process, or 0 if it has exited.
 func highWater(pid int) int64 {
 	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster/clustertest"
 )
@@ -32,23 +31,10 @@ func TestClusterMemory(t *testing.T) {
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+s.Kubeconfig(t))
 	var out, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	peak := make(chan int64)
-	go func() {
-		most := int64(0)
-		for now := int64(1); now > 0; time.Sleep(5 * time.Millisecond) {
-			now = highWater(cmd.Process.Pid)
-			most = max(most, now)
-		}
-		peak <- most
-	}()
-	err := cmd.Wait()
+	most, err := runMeasured(t, cmd)
 	if !strings.Contains(out.String(), fmt.Sprintf(`"checked": %d`, objects)) {
 		t.Fatalf("%v\n%s", err, &stderr)
 	}
-	most := <-peak
 	t.Logf("%d MiB for %d objects, %s of processor time", most>>20, objects, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
 	if most == 0 || most > clusterMemory {
 		t.Errorf("%d MiB: want no more than %d", most>>20, clusterMemory>>20)

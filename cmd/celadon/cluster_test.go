@@ -144,6 +144,19 @@ func TestClusterShell(t *testing.T) {
 	}
 }
 
+// TestClusterShellVersion checks that functions of versions after the version of the cluster do not compile.
+func TestClusterShellVersion(t *testing.T) {
+	s := exampleCluster(t)
+	s.Minor = "29"
+	for _, source := range [][]string{{"--object", "CronTab/nightly"}, {"--crd", crontabCRD}} {
+		args := append([]string{"eval", "--cluster"}, source...)
+		_, complaint, code := ran(t.Context(), "", append(args, "ip('10.0.0.1').family()")...)
+		if code != command.Usage || !strings.Contains(complaint, "not in new rules for 1.29") {
+			t.Errorf("%s: exit code %d, %s", source, code, complaint)
+		}
+	}
+}
+
 // TestClusterManyObjects checks eval and repl with all objects of a kind in a cluster.
 func TestClusterManyObjects(t *testing.T) {
 	s := exampleCluster(t)

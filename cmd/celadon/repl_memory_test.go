@@ -10,11 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
-// The memory of a shell with many objects is limited to shellMemory, plus objectMemory for each object of 1 KiB. For
-// 200,000 objects, that is less than 500 MB.
+// The memory of a shell with many objects is limited to shellMemory, plus objectMemory for each object of
+// 1 KiB. For 200,000 objects, that is less than 500 MB.
 const (
 	shellMemory  = 240 << 20
 	objectMemory = 1200
@@ -35,20 +34,7 @@ func TestShellMemory(t *testing.T) {
 	cmd.Stdin = strings.NewReader(":cd spec\n:add self.replicas < 6\n:edit 2 self.replicas < 5\n:rules 2 --rejected\n:distinct self.replicas\n:objects " + dump + "\n:objects\n")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	peak := make(chan int64)
-	go func() {
-		most := int64(0)
-		for now := int64(1); now > 0; time.Sleep(5 * time.Millisecond) {
-			now = highWater(cmd.Process.Pid)
-			most = max(most, now)
-		}
-		peak <- most
-	}()
-	err := cmd.Wait()
-	most := <-peak
+	most, err := runMeasured(t, cmd)
 	t.Logf("%d MiB for %d objects, %s of processor time", most>>20, objects, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
 	want := fmt.Sprintf("rejects %s of %s (", grouped(objects/7*2+max(0, objects%7-5)), grouped(objects))
 	if err != nil || !strings.Contains(out.String(), want) {

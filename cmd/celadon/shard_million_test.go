@@ -74,27 +74,14 @@ func million(t *testing.T, name string, objects int) {
 	}
 }
 
-// used runs a command and returns its peak memory and processor time. The peak memory that the system
-// reports at the end is at least that of the test process.
-func used(t *testing.T, args ...string) (most int64, processor time.Duration) {
+// used runs a command and returns its peak memory and processor time.
+func used(t *testing.T, args ...string) (peak int64, processor time.Duration) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "celadon", args...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	peak := make(chan int64)
-	go func() {
-		most := int64(0)
-		for now := int64(1); now > 0; time.Sleep(5 * time.Millisecond) {
-			now = highWater(cmd.Process.Pid)
-			most = max(most, now)
-		}
-		peak <- most
-	}()
-	err := cmd.Wait()
-	if most = <-peak; err != nil || most == 0 {
+	most, err := runMeasured(t, cmd)
+	if err != nil || most == 0 {
 		t.Fatalf("%v: %v\n%.2000s", args, err, &out)
 	}
 	return most, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()

@@ -119,17 +119,20 @@ func (c *CRD) ReplaceByListType(list SchemaNode, keys []string, rule SchemaNode,
 		changes = append(changes, position.Set(append(path, position.Key("x-kubernetes-list-type")), "map"),
 			position.Set(append(path, position.Key("x-kubernetes-list-map-keys")), names))
 	}
-	doc := c.doc
-	for i, change := range changes { // one by one, because they can be at the same position
-		text, err := doc.Edit(change)
-		if err != nil || i == len(changes)-1 {
-			return text, err
+	text, err := c.doc.Edit(changes[0])
+	for _, change := range changes[1:] { // one by one, because they can be at the same position
+		if err != nil {
+			return nil, err
 		}
-		if doc, err = position.Parse(text); err != nil {
+		doc, err := position.Parse(text)
+		if err != nil {
+			return nil, err
+		}
+		if text, err = doc.Edit(change); err != nil {
 			return nil, err
 		}
 	}
-	return nil, nil
+	return text, err
 }
 
 // Text is a new expression for a rule.

@@ -136,7 +136,7 @@ func (w *htmlWriter) example(x *Example) {
 	}
 }
 
-// shownFields is the number of fields up to which a page has no list of them.
+// A page has a list of the fields if it has more than shownFields.
 const shownFields = 5
 
 func (w *htmlWriter) fields(v *Version) {

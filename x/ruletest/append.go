@@ -29,7 +29,10 @@ func (s *Suite) Append(name string, req engine.Request) ([]byte, error) {
 			return nil, fmt.Errorf("%s:%d: the suite already has a test %q: use another name", s.File, c.Line, name)
 		}
 	}
-	if s.reader == nil || !s.whole {
+	switch {
+	case s.reader == nil && len(s.Problems) > 0: // not YAML
+		return nil, s.firstProblem()
+	case s.reader == nil || !s.whole:
 		return nil, fmt.Errorf("%s: not a suite of kind %s", s.File, Kind)
 	}
 	one := position.Map{{Key: "name", Value: name}, {Key: "object", Value: req.Object}}
@@ -42,6 +45,9 @@ func (s *Suite) Append(name string, req engine.Request) ([]byte, error) {
 	tests := position.Path{position.Key("tests")}
 	_, list := s.reader.doc.Find(tests)
 	if list == nil || list.Kind != position.Sequence {
+		if len(s.Problems) > 0 {
+			return nil, s.firstProblem()
+		}
 		return nil, fmt.Errorf("%s: tests: want a list", s.File)
 	}
 	change := position.Insert(pathBelow(tests, position.Item(len(list.Items))), one)
@@ -56,4 +62,9 @@ func (s *Suite) Append(name string, req engine.Request) ([]byte, error) {
 		return nil, errors.New(tooMany("bytes", len(text), maxText))
 	}
 	return text, nil
+}
+
+func (s *Suite) firstProblem() error {
+	p := s.Problems[0]
+	return fmt.Errorf("%s:%d: %s", s.File, p.Line, p.Message)
 }

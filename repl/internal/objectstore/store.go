@@ -2,7 +2,7 @@
 //
 //	s := objectstore.New(table)
 //	err := s.Add(head, object)
-//	s.Seal()
+//	s.Done()
 //	object := s.Object(i)
 //
 // A stored HTTPRoute takes about half of the bytes of its JSON, and a tenth of the memory of its decoded form.
@@ -29,8 +29,8 @@ type Head struct {
 	Line int
 }
 
-// A Store holds objects. Add and Seal must not be called concurrently with other methods. The other
-// methods are safe for concurrent use.
+// A Store holds objects. Add and Done must not be called concurrently with other methods. Objects can be
+// read after Done, by any number of goroutines.
 type Store struct {
 	table  *Table
 	blocks []string
@@ -50,7 +50,7 @@ type head struct {
 const MaxBytes = 2 << 30
 
 // ErrFull is returned by Add if the objects take more than MaxBytes.
-var ErrFull = errors.New("too many objects: they would take over 2 GiB of memory")
+var ErrFull = errors.New("too many objects: they would take over 2 GiB of memory: name fewer files, or a namespace")
 
 // headBytes is the approximate memory for the identity of an object.
 const headBytes = 64
@@ -84,21 +84,20 @@ func (s *Store) Add(h Head, object map[string]any) error {
 		namespace: s.table.shared(h.Namespace), name: string([]byte(h.Name)),
 	})
 	if len(s.open) >= blockBytes {
-		s.Seal()
+		s.endBlock()
 	}
 	return nil
 }
 
-// Seal ends the last block. Objects can be read only afterwards.
-func (s *Store) Seal() {
+func (s *Store) endBlock() {
 	if len(s.open) > 0 {
 		s.blocks, s.open = append(s.blocks, string(s.open)), s.open[:0]
 	}
 }
 
-// Done releases the memory that only Add needs.
+// Done completes the store after the last Add, and releases the memory that only Add needs.
 func (s *Store) Done() {
-	s.Seal()
+	s.endBlock()
 	s.open = nil
 }
 

@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,8 +24,8 @@ import (
 )
 
 // How it works: whether the input has one object or many is known only after the second. The first object is
-// therefore held back. If there is another, both are evaluated as many, and from then on objects are evaluated on all cores
-// as they are read. Otherwise, the object is evaluated like a single object that the user named.
+// therefore held back. If there is another, both are evaluated as many, and from then on objects are
+// evaluated on all cores as they are read. Otherwise, the object is evaluated like a single object that the user named.
 
 // checkObjects returns an error if --object does not fit the other flags.
 func (e *evaluation) checkObjects() error {
@@ -86,16 +87,19 @@ type evaluated struct {
 // all evaluates the expression for the objects that the flags name.
 func (e *evaluation) all(ctx context.Context, src string) error {
 	m := &manyEvaluation{evaluation: e, src: src}
-	if err := m.open(ctx); err != nil {
+	if err := m.readCRDs(ctx); err != nil {
 		return err
 	}
 	source, err := m.source(ctx)
 	if err != nil {
 		return err
 	}
-	ignored := resource.NewKustomizations(e.Objects...)
+	if m.session, err = m.newSession(&m.Inputs, cost.Limits{}); err != nil {
+		return err
+	}
+	kustomizations := resource.NewKustomizations(e.Objects...)
 	work := func(doc *input.Document) *evaluated {
-		d := &evaluated{doc: doc, kind: doc.Identity().GroupKind(), ignored: verdict.IgnoredBelow(doc, e.Objects, ignored)}
+		d := &evaluated{doc: doc, kind: doc.Identity().GroupKind(), ignored: verdict.IgnoredBelow(doc, e.Objects, kustomizations)}
 		if x := m.evaluator.Load(); x != nil && m.wants(d) {
 			d.rows = m.rows(ctx, x, doc)
 		}
@@ -113,19 +117,15 @@ func (e *evaluation) all(ctx context.Context, src string) error {
 	return m.end(ctx)
 }
 
-// open opens a session and reads the CRDs.
-func (m *manyEvaluation) open(ctx context.Context) error {
+// readCRDs checks the flags and reads the CRDs.
+func (m *manyEvaluation) readCRDs(ctx context.Context) error {
 	flags := m.Inputs
-	flags.Cluster.On = false // check would want an object
-	if err := m.Cluster.Check(); err != nil {
+	flags.Cluster = cluster.Flags{} // otherwise, check requires an object
+	if err := cmp.Or(m.Cluster.Check(), flags.check()); err != nil {
 		return err
 	}
-	flags.Cluster = cluster.Flags{}
 	docs, err := m.load(ctx, m.CRD)
 	if err != nil {
-		return err
-	}
-	if m.session, err = m.newSession(&flags, cost.Limits{}); err != nil {
 		return err
 	}
 	if m.kinds, m.crds = repl.Definitions(docs); len(m.crds) == 0 {
@@ -134,7 +134,8 @@ func (m *manyEvaluation) open(ctx context.Context) error {
 	return nil
 }
 
-// source returns the source of the objects.
+// source returns the source of the objects. If m.KubeVersion is empty, source sets it to the version of the
+// cluster.
 func (m *manyEvaluation) source(ctx context.Context) (batch.Source, error) {
 	if !m.Cluster.On {
 		if err := command.CheckPaths(m.given, m.Objects...); err != nil {

@@ -7,12 +7,17 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/repl"
+	"github.com/celadon-cel/celadon/types"
 )
 
 // noFile is the File of a document that was not read from a file.
 const noFile = "-"
 
+// check returns an error if flags have invalid values or do not fit each other.
 func (in *Inputs) check() error {
+	if _, err := types.ParseVersion(in.KubeVersion); err != nil {
+		return fmt.Errorf("--kube-version: %w", err)
+	}
 	switch {
 	case in.Subresource != "" && in.Subresource != "status":
 		return fmt.Errorf("--subresource %q: want status", in.Subresource)

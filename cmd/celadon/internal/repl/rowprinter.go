@@ -83,8 +83,12 @@ type tableRows struct {
 	width int // 0 until the first rows are printed
 }
 
-// heldRows is the number of rows that determine the width of the first column.
-const heldRows = 200
+const (
+	// heldRows is the number of rows that determine the width of the first column.
+	heldRows = 200
+	// maxNameColumn limits that width, because a name in an untrusted object can be very long.
+	maxNameColumn = 100
+)
 
 func (t *tableRows) row(doc *input.Document, r *repl.Row) error {
 	cells := [2]string{oneLine(nameOf(doc, r)), oneLine(valueOf(r))}
@@ -103,7 +107,7 @@ func (t *tableRows) end() error {
 	}
 	rows := append([][2]string{{"NAME", "VALUE"}}, t.held...)
 	for _, cells := range rows {
-		t.width = max(t.width, termwidth.Width(cells[0]))
+		t.width = max(t.width, min(termwidth.Width(cells[0]), maxNameColumn))
 	}
 	t.held = nil
 	for _, cells := range rows {
@@ -160,8 +164,8 @@ func (c *csvRows) end() error {
 	return c.out.Error()
 }
 
-// plainCell returns a cell that a spreadsheet does not evaluate as a formula: if its first character could begin one, it is
-// preceded by an apostrophe. Numbers stay as they are. Control characters are escaped.
+// plainCell returns a cell that a spreadsheet does not evaluate as a formula: if its first character could
+// begin one, it is preceded by an apostrophe. Numbers stay as they are. Control characters are escaped.
 func plainCell(text string) string {
 	if _, err := strconv.ParseFloat(text, 64); err != nil && text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
 		text = "'" + text

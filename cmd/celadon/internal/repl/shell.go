@@ -20,7 +20,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/repl"
-	"github.com/celadon-cel/celadon/types"
 )
 
 // Options holds the flags of celadon repl.
@@ -153,16 +152,19 @@ type opened struct {
 
 // session opens a session with the input that the flags name.
 func (h *host) session(ctx context.Context, in *Inputs, limits cost.Limits) (s *repl.Session, o opened, err error) {
-	s, err = h.newSession(in, limits)
-	if err != nil {
+	if err := in.check(); err != nil {
 		return nil, o, err
 	}
 	// Loading a large CRD creates much garbage once. Collecting it would delay the prompt.
 	defer gctuning.CollectSeldom(400, math.MaxInt64)()
 	inputs, err := h.inputs(ctx, in)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, o, err
+	}
+	if s, err = h.newSession(in, limits); err != nil {
+		return nil, o, err
+	}
+	switch {
 	case len(in.Paths) > 0:
 		o.text, o.many, err = s.Open(ctx, inputs)
 	default:
@@ -173,16 +175,11 @@ func (h *host) session(ctx context.Context, in *Inputs, limits cost.Limits) (s *
 
 // newSession returns a session in which nothing is loaded.
 func (h *host) newSession(in *Inputs, limits cost.Limits) (*repl.Session, error) {
-	if _, err := types.ParseVersion(in.KubeVersion); err != nil {
-		return nil, fmt.Errorf("--kube-version: %w", err)
-	}
-	if err := in.check(); err != nil {
-		return nil, err
-	}
 	return repl.NewSession(repl.Config{KubeVersion: in.KubeVersion, Limits: limits, Subresource: in.Subresource, Host: h.ofSession(in)})
 }
 
-// inputs reads the files and the cluster that the flags name. With in.Paths, the session reads the old objects.
+// inputs reads the files and the cluster that the flags name. If in.KubeVersion is empty, inputs sets it
+// to the version of the cluster. With in.Paths, the session reads the old objects.
 func (h *host) inputs(ctx context.Context, in *Inputs) (repl.Inputs, error) {
 	out := repl.Inputs{CRDPath: in.CRD, ObjectPath: in.Object, OldPath: in.Old, Name: in.Name, Paths: in.Paths}
 	var err error

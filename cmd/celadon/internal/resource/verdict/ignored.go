@@ -40,8 +40,8 @@ func noObject(doc *input.Document) string {
 	return ""
 }
 
-// IgnoredBelow reports whether commands ignore a document that was found below a folder: it is not meant to be sent to a server, it is
-// a patch of kustomize, or it is a template of a Helm chart that cannot be read.
+// IgnoredBelow reports whether commands ignore a document that was found below a folder: it is not meant to
+// be sent to a server, it is a patch of kustomize, or it is a template of a Helm chart that cannot be read.
 func IgnoredBelow(doc *input.Document, named []string, k *resource.Kustomizations) bool {
 	if !isBelowFolder(doc, named) || doc.File == "-" {
 		return false
