@@ -23,7 +23,7 @@ func (a *Analyzer) InLanes(rules []engine.RuleRef, meters [work.Lanes]*work.Mete
 		if len(lanes[n]) == 0 {
 			return nil
 		}
-		lane, err := New(a.definition, a.engine, a.version.Name, a.cfg)
+		lane, err := a.newLane()
 		if err != nil {
 			return err
 		}

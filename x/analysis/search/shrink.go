@@ -143,12 +143,18 @@ func (s *shrinker) try(p objectPath, change func(*candidate, objectPath) bool) (
 		if err != nil {
 			return false, err
 		}
-		seen := w.clone()
-		s.settle(seen)
-		if first, second := s.satisfied(seen, v); first || !s.alone && second {
-			s.w, s.last = w, v
-			return true, nil
+		first, second, shown := s.suits(v)
+		if !first && (s.alone || !second) {
+			continue
 		}
+		if !shown {
+			seen := w.clone()
+			if s.settle(seen); !s.showing(seen) {
+				continue
+			}
+		}
+		s.w, s.last = w, v
+		return true, nil
 	}
 	return false, nil
 }

@@ -147,30 +147,37 @@ func (h *solver) settle(w *candidate) {
 // satisfied reports whether a verdict is the wanted one without any other cause (alone), or with
 // other causes that do not concern the old object (also).
 func (h *solver) satisfied(w *candidate, v *verdict) (alone, also bool) {
+	alone, also, shown := h.suits(v)
+	if (alone || also) && !shown && !h.showing(w) {
+		return false, false
+	}
+	return alone, also
+}
+
+// suits is like satisfied, but judges only the verdict. shown is set if the candidate need not be
+// examined with showing.
+func (h *solver) suits(v *verdict) (alone, also, shown bool) {
 	switch {
 	case v.undecided:
-		return false, false
+		return false, false, false
 	case h.differences != nil:
-		return v.refusedByOther(), false
+		return v.refusedByOther(), false, true
 	case h.want == Accepted:
-		return v.accepted() && (h.rule == nil || v.ran[h.rule.ref] > 0), false
+		return v.accepted() && (h.rule == nil || v.ran[h.rule.ref] > 0), false, true
 	}
 	if v.accepted() {
-		return false, false
+		return false, false, false
 	}
 	alone = true
 	for _, c := range v.complaints {
 		if c.old || c.other {
-			return false, false
+			return false, false, false
 		}
 		if !h.targets(c) {
 			alone = false
 		}
 	}
-	if !h.showing(w) {
-		return false, false
-	}
-	return alone, !alone && h.want == Refused && slices.ContainsFunc(v.complaints, h.targets)
+	return alone, !alone && h.want == Refused && slices.ContainsFunc(v.complaints, h.targets), false
 }
 
 // targets reports whether c is the wanted complaint.

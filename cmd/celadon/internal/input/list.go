@@ -62,7 +62,9 @@ func (o *object) member(i int) (int, error) {
 	if err != nil {
 		return end, err
 	}
-	name := string(o.w.rest()[i:end])
+	// The name is compared here, because reading on can move the buffer.
+	name := o.w.rest()[i:end]
+	isItems, isKind, isAPIVersion := string(name) == `"items"`, string(name) == `"kind"`, string(name) == `"apiVersion"`
 	c, i, err := o.next(end)
 	if err != nil {
 		return i, err
@@ -73,17 +75,17 @@ func (o *object) member(i int) (int, error) {
 	if c, i, err = o.next(i + 1); err != nil {
 		return i, err
 	}
-	if name == `"items"` && c == '[' && !o.streamed {
+	if isItems && c == '[' && !o.streamed {
 		return o.itemsAt(i)
 	}
 	if end, err = o.w.valueEnd(i, maxObject); err != nil {
 		return end, err
 	}
-	switch value := strings.Trim(string(o.w.rest()[i:min(end, i+300)]), `"`); name {
-	case `"kind"`:
-		o.kind = value
-	case `"apiVersion"`:
-		o.apiVersion = value
+	switch value := bytes.Trim(o.w.rest()[i:min(end, i+300)], `"`); {
+	case isKind:
+		o.kind = string(value)
+	case isAPIVersion:
+		o.apiVersion = string(value)
 	}
 	return end, nil
 }
