@@ -98,10 +98,13 @@ func (e *evaluation) one(ctx context.Context, s *repl.Session, src string) error
 	return nil
 }
 
+// errNoCRD is the error of an expression that needs a CRD.
+var errNoCRD = errors.New("no CRD given: use --crd PATH (see celadon eval --help)")
+
 // withoutCRD rewords the error of an expression that needs a CRD to name the flag that supplies it.
 func withoutCRD(err error) error {
 	if errors.Is(err, repl.ErrNoCRD) {
-		return errors.New("no CRD given: use --crd PATH (see celadon eval --help)")
+		return errNoCRD
 	}
 	return err
 }

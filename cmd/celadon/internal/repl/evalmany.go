@@ -128,6 +128,9 @@ func (m *manyEvaluation) readCRDs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if m.CRD == "" {
+		return errNoCRD
+	}
 	if m.kinds, m.crds = repl.Definitions(docs); len(m.crds) == 0 {
 		return fmt.Errorf("no CustomResourceDefinition in %s", m.CRD)
 	}
