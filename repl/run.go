@@ -64,7 +64,7 @@ func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 		defer t.watchFiles(ctx)()
 	}
 	if evaluation != nil {
-		if _, err := io.WriteString(out, greeting); err != nil {
+		if _, err := io.WriteString(out, wrap(greeting, evaluation.width(), 0)); err != nil {
 			return err
 		}
 	}
@@ -131,7 +131,7 @@ type evaluator interface {
 }
 
 // greeting is the first line that a shell on a terminal prints.
-const greeting = "Enter an expression to print its value, type, and cost; :help lists the commands.\n"
+const greeting = "Enter an expression to print its value, type, and cost; :help lists commands.\n"
 
 // A drafter is a LineReader that can prefill the next line.
 type drafter interface{ draft(line string) }
