@@ -29,7 +29,7 @@ func addCommand(ctx context.Context, s *Session, arg string) (string, error) {
 func edit(ctx context.Context, s *Session, arg string) (string, error) {
 	first, rule, _ := strings.Cut(arg, " ")
 	if first == "" && s.host.EditText == nil {
-		return "", errors.New("no rule given: use :edit N RULE")
+		return "", errors.New("no rule given: use :edit N RULE; to edit the last expression on a terminal, set $EDITOR")
 	}
 	n, err := s.numbered(first)
 	if err != nil {

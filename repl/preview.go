@@ -85,6 +85,9 @@ func (s *Session) preview(ctx context.Context, line string, pos int) (p typedPre
 
 // typedExpr returns the expression in a line, and whether it has one.
 func (s *Session) typedExpr(line string, pos int) (x typedExpr, ok bool) {
+	if s.partial == "" && isBareCommand(line) {
+		return x, false
+	}
 	if s.partial != "" && !isCommand(line) {
 		line, pos = s.partial+"\n"+line, pos+len([]rune(s.partial))+1
 	}
@@ -99,7 +102,7 @@ func (s *Session) typedExpr(line string, pos int) (x typedExpr, ok bool) {
 		if arg, ok = s.typedRule(&x, arg); !ok {
 			return x, false
 		}
-		x.src, x.pos = arg, pos-len([]rune(line))+len([]rune(arg))
+		x.src, x.pos = arg, max(0, pos-len([]rune(line))+len([]rune(arg)))
 	}
 	return x, x.pos >= 0 && len(lex.Tokens([]rune(x.src))) > 0
 }

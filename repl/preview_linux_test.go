@@ -181,7 +181,7 @@ func TestAnnounce(t *testing.T) {
 	c.press("self.spec.replicas")
 	c.mustShow("self.spec.replicas", "  1 : integer; cost 3")
 	c.term.announce("the file has changed\x1b[31m")
-	c.mustShowRows("commands\n.\nthe file has changed\\x1b[31m\nCronTab/v1> self.spec.replicas\n  1 : integer; cost 3")
+	c.mustShowRows("lists commands.\nthe file has changed\\x1b[31m\nCronTab/v1> self.spec.replicas\n  1 : integer; cost 3")
 	c.press("\x02\x02")
 	c.term.announce("two\nlines\n")
 	c.mustShowRows("\nthe file has changed\\x1b[31m\ntwo\nlines\nCronTab/v1> self.spec.replicas\n  1 : integer; cost 3")

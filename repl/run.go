@@ -274,7 +274,7 @@ func (s *Session) answered(ctx context.Context, line string) Reply {
 	switch {
 	case line == ":fix" && corrected != "":
 		reply := s.answered(ctx, corrected)
-		reply.Text = wrap("runs "+printable(lex.OneLine(corrected))+"\n", s.Width, 5) + reply.Text
+		reply.Text = runsText(corrected, s.Width) + reply.Text
 		return reply
 	case line == ":edit" && s.host.EditText != nil:
 		return s.editLast(ctx)
@@ -284,7 +284,7 @@ func (s *Session) answered(ctx context.Context, line string) Reply {
 		return s.command(ctx, line)
 	case line == "exit":
 		return s.command(ctx, ":quit")
-	case slices.Contains(bareWords, line):
+	case isBareCommand(line):
 		return s.command(ctx, ":"+line)
 	}
 	s.warned = false
@@ -309,9 +309,6 @@ func (s *Session) answered(ctx context.Context, line string) Reply {
 	}
 	return reply
 }
-
-// bareWords are commands that are accepted without a colon. They are not valid expressions.
-var bareWords = []string{"quit", "exit", "help"}
 
 // continued executes the last line again with line appended to it. Changes made by the last line,
 // such as an added rule, are first undone.
