@@ -203,7 +203,11 @@ func (x *typedExpr) run(ctx context.Context, p *location, compiled *expr.Expr) *
 
 func (s *Session) previewValue(ctx context.Context, x *typedExpr, compiled *expr.Expr, a *Answer) (text string, failed bool) {
 	facts := ": " + a.Type
-	out := x.run(ctx, s.state.location, compiled)
+	p, err := s.here()
+	if err != nil {
+		return "", false
+	}
+	out := x.run(ctx, p, compiled)
 	if out == nil {
 		return facts, false
 	}

@@ -205,3 +205,27 @@ func TestPreviewWork(t *testing.T) {
 		t.Errorf("%q after it was canceled", p.text)
 	}
 }
+
+// TestPreviewBare previews lines without a CRD.
+func TestPreviewBare(t *testing.T) {
+	t.Parallel()
+	s, err := NewSession(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string]string{
+		"1 + 1":                     "2 : integer; cost 1",
+		"sign(quantity('1Gi'))":     "1 : integer; cost 2",
+		":type [1].map(x, x > 1)":   ": list of boolean",
+		"self.spec":                 "",
+		":add 1 < 2":                "",
+		"help":                      "",
+		"help pin":                  "",
+		":let x = 'a'.size()":       "1 : integer; cost 1",
+		"[1, 2].exists(x, x > 'a')": "error: found no matching overload for '_>_' applied to '(int, string)'",
+	} {
+		if p := s.preview(context.Background(), line, len(line)); p.text != want {
+			t.Errorf("%s: got %q, want %q", line, p.text, want)
+		}
+	}
+}
