@@ -70,7 +70,7 @@ func load(_ context.Context, s *Session, arg string) (string, error) {
 
 // replaceCRD makes doc the session's CRD, unless unsaved rules would be lost.
 func (s *Session) replaceCRD(doc Document) error {
-	if s.Unsaved() {
+	if s.losesRules() {
 		return errors.New("unsaved rules would be lost: run :save or :undo first")
 	}
 	return s.LoadCRD(doc)

@@ -164,7 +164,7 @@ func (s *Session) End(ctx context.Context) Reply {
 }
 
 func (s *Session) quit() Reply {
-	if !s.Unsaved() || s.warned {
+	if !s.losesRules() || s.warned {
 		return Reply{Quit: true}
 	}
 	s.warned = true
