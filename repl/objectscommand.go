@@ -283,19 +283,26 @@ func completeObject(s *Session, arg string) assist.Completion {
 	if c == nil {
 		return assist.Completion{}
 	}
-	var names []string
-	qualified := strings.Contains(arg, "/")
 	namespaced := s.state.crd.engine.Namespaced()
+	names := c.namesBegun(arg, namespaced, strings.Contains(arg, "/"))
+	if len(names) == 0 && namespaced {
+		names = c.namesBegun(arg, true, true) // arg may begin a namespace
+	}
+	return wordsOf(names...).Only(arg)
+}
+
+// namesBegun returns names of objects that begin with prefix, with their namespaces if qualified is set.
+func (c *collection) namesBegun(prefix string, namespaced, qualified bool) (names []string) {
 	for i := 0; i < c.store.Len() && len(names) < maxCompletions; i++ {
 		name := c.store.Head(i).Name
 		if qualified {
 			name = c.name(i, namespaced)
 		}
-		if name = printable(name); name != "" && strings.HasPrefix(name, arg) && !slices.Contains(names, name) {
+		if name = printable(name); name != "" && strings.HasPrefix(name, prefix) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	return wordsOf(names...).Only(arg)
+	return names
 }
 
 // completeObjects completes the last path, or --cluster.
