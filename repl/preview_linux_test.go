@@ -182,9 +182,12 @@ func TestAnnounce(t *testing.T) {
 	c.mustShow("self.spec.replicas", "  1 : integer; cost 3")
 	c.term.announce("the file has changed\x1b[31m")
 	c.mustShowRows("lists commands.\nthe file has changed\\x1b[31m\nCronTab/v1> self.spec.replicas\n  1 : integer; cost 3")
+	c.term.withSession(func() { must(t, c.term.session, ":set spec.replicas = 2") })
+	c.term.announce("changed")
+	c.mustShow("self.spec.replicas", "  2 : integer; cost 3")
 	c.press("\x02\x02")
 	c.term.announce("two\nlines\n")
-	c.mustShowRows("\nthe file has changed\\x1b[31m\ntwo\nlines\nCronTab/v1> self.spec.replicas\n  1 : integer; cost 3")
+	c.mustShowRows("\nthe file has changed\\x1b[31m\nchanged\ntwo\nlines\nCronTab/v1> self.spec.replicas\n  2 : integer; cost 3")
 	c.term.endLine() // as if the line had been entered
 	c.term.announce("later")
 	c.press("\r")
