@@ -107,7 +107,8 @@ func (s *Session) typedExpr(line string, pos int) (x typedExpr, ok bool) {
 			x.chooseOfEach()
 		}
 	}
-	return x, x.pos >= 0 && len(lex.Tokens([]rune(x.src))) > 0
+	isCode := func(t lex.Token) bool { return t.Kind != lex.Comment }
+	return x, x.pos >= 0 && slices.ContainsFunc(lex.Tokens([]rune(x.src)), isCode)
 }
 
 // chooseOfEach reduces the argument of :each to the part with the cursor: the expression, or the condition

@@ -222,6 +222,7 @@ func TestPreviewBare(t *testing.T) {
 		":type [1].map(x, x > 1)":   ": list of boolean",
 		"self.spec":                 "",
 		":add 1 < 2":                "",
+		"// a comment":              "",
 		"help":                      "",
 		"help pin":                  "",
 		":let x = 'a'.size()":       "1 : integer; cost 1",
