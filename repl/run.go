@@ -362,6 +362,7 @@ func (s *Session) failed(err error) Reply {
 	var bad *engine.CompileError
 	if errors.As(err, &bad) {
 		s.corrected = s.correctedLine(bad)
+		reply.Text += s.fieldsHint(bad)
 	}
 	var incomplete *incompleteError
 	if errors.As(err, &incomplete) {
