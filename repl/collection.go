@@ -27,10 +27,14 @@ import (
 type collection struct {
 	kind    schema.GroupKind
 	sources []string
-	store   *objectstore.Store
+	// paths are the files and folders that it was read from, or nil if it was read from a cluster.
+	paths []string
+	store *objectstore.Store
 	// namespaces and versions count the objects. Their number is limited.
 	namespaces, versions map[string]int
 	skipped              skipped
+	// files caches the files of the objects, for :watch.
+	files []string
 	// counts caches the results of rules.
 	counts map[ruleKey]*ruleCount
 	// verdicts is the cached result of validating all objects.
@@ -42,7 +46,7 @@ const maxGroups = 10_000
 
 func newCollection(kind schema.GroupKind, sources []string, table *objectstore.Table) *collection {
 	return &collection{
-		kind: kind, sources: sources, store: objectstore.New(table),
+		kind: kind, sources: sources, paths: sources, store: objectstore.New(table),
 		namespaces: map[string]int{}, versions: map[string]int{}, counts: map[ruleKey]*ruleCount{},
 	}
 }

@@ -135,6 +135,16 @@ func findCommand(name string) (command, bool) {
 	return command{}, false
 }
 
+// bareWords are commands that are accepted without a colon. They are not valid expressions.
+var bareWords = []string{"quit", "exit", "help"}
+
+// isBareCommand reports whether line is a command without a colon: one of bareWords, or help with the
+// name of a command.
+func isBareCommand(line string) bool {
+	words := strings.Fields(line)
+	return len(words) == 1 && slices.Contains(bareWords, words[0]) || len(words) == 2 && words[0] == "help"
+}
+
 // noCommand returns the error for an unknown command name.
 func noCommand(name string) error {
 	var all, begun []string
@@ -146,7 +156,11 @@ func noCommand(name string) error {
 		}
 	}
 	if len(begun) > 0 {
-		return fmt.Errorf("unknown command :%s; did you mean %s?", name, strings.Join(begun, " or "))
+		names := begun[len(begun)-1]
+		if others := begun[:len(begun)-1]; len(others) > 0 {
+			names = strings.Join(others, ", ") + " or " + names
+		}
+		return fmt.Errorf("unknown command :%s; did you mean %s?", name, names)
 	}
 	if near := spell.DidYouMean(":"+name, all); near != "" && name != "" {
 		return fmt.Errorf("unknown command :%s%s", name, near)

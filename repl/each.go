@@ -44,11 +44,16 @@ func whereAt(arg string) int {
 	tokens := lex.Tokens([]rune(arg))
 	for i, t := range tokens {
 		depth += lex.Depth(t)
-		if depth == 0 && i > 0 && t.Kind == lex.Ident && t.Text == "where" && lex.EndsOperand(tokens[i-1]) {
+		if depth == 0 && i > 0 && t.Kind == lex.Ident && t.Text == "where" && endsOperand(tokens[i-1]) {
 			return t.Start
 		}
 	}
 	return -1
+}
+
+// endsOperand reports whether an operand can end with t.
+func endsOperand(t lex.Token) bool {
+	return lex.EndsOperand(t) || t.Kind == lex.Number || t.Text == "}"
 }
 
 // A sample is an object of the collection, by its index, with the error for it.

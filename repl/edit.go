@@ -29,7 +29,7 @@ func addCommand(ctx context.Context, s *Session, arg string) (string, error) {
 func edit(ctx context.Context, s *Session, arg string) (string, error) {
 	first, rule, _ := strings.Cut(arg, " ")
 	if first == "" && s.host.EditText == nil {
-		return "", errors.New("no rule given: use :edit N RULE")
+		return "", errors.New("no rule given: use :edit N RULE; to edit the last expression on a terminal, set $EDITOR")
 	}
 	n, err := s.numbered(first)
 	if err != nil {
@@ -308,7 +308,13 @@ func (s *Session) save(file string, overwrite bool) (string, error) {
 		s.saved[savedKey(c.doc)] = string(c.doc.Text)
 		s.watch.seen(s.host, written)
 	}
+	s.written = string(c.doc.Text)
 	return fmt.Sprintf("wrote %s\n", written), nil
+}
+
+// losesRules reports whether the CRD has changes that were not written to any file.
+func (s *Session) losesRules() bool {
+	return s.Unsaved() && s.written != string(s.state.crd.doc.Text)
 }
 
 // completeFieldPath completes a fieldPath, which begins with a dot.

@@ -73,7 +73,14 @@ func (s *Session) editLast(ctx context.Context) Reply {
 		return s.failed(err)
 	}
 	s.history[len(s.history)-1] = edited
-	return s.answered(ctx, edited)
+	reply := s.answered(ctx, edited)
+	reply.Text = runsText(edited, s.Width) + reply.Text
+	return reply
+}
+
+// runsText returns the first line of the reply to a command that executes another line.
+func runsText(line string, width int) string {
+	return wrap("runs "+printable(lex.OneLine(line))+"\n", width, 5)
 }
 
 // editObject opens the value at a path of the object in the user's editor, as YAML.

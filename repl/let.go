@@ -135,6 +135,9 @@ func letCommand(ctx context.Context, s *Session, arg string) (string, error) {
 	if err := nameable(name); err != nil {
 		return "", err
 	}
+	if text == "" {
+		return "", fmt.Errorf("no expression given: use :let %s = EXPR", name)
+	}
 	text, err := s.expand(text)
 	if err != nil {
 		return "", err
@@ -164,7 +167,7 @@ func nameable(name string) error {
 	case len(tokens) != 1 || tokens[0].Kind != lex.Ident || tokens[0].Text != name:
 		return fmt.Errorf("name %q: want letters and digits, such as n1", name)
 	case slices.Contains(taken, name):
-		return fmt.Errorf("name %q: taken", name)
+		return fmt.Errorf("name %q: reserved, use another name", name)
 	}
 	return nil
 }

@@ -26,17 +26,20 @@ func load(_ context.Context, s *Session, arg string) (string, error) {
 	if first, rest, ok := strings.Cut(arg, " "); ok && slices.Contains(loadable, first) {
 		c.kind, c.file = first, strings.TrimSpace(rest)
 	}
+	noFile := errors.New("no file given: use :load [crd|object|old|policy] FILE")
 	if c.file == "" {
-		return "", errors.New("no file given: use :load [crd|object|old|policy] FILE")
+		return "", noFile
 	}
 	if doc, ok := s.crdNamed(c.file); ok && c.kind == "crd" {
 		return "", s.replaceCRD(doc)
 	}
 	docs, err := s.host.Load(c.file)
-	if err != nil {
+	switch {
+	case err != nil && c.kind == "" && slices.Contains(loadable, c.file):
+		return "", noFile
+	case err != nil:
 		return "", err
-	}
-	if c.kind == "" {
+	case c.kind == "":
 		c.kind = kindOf(docs)
 	}
 	if err := c.mismatch(docs); err != nil {
@@ -67,7 +70,7 @@ func load(_ context.Context, s *Session, arg string) (string, error) {
 
 // replaceCRD makes doc the session's CRD, unless unsaved rules would be lost.
 func (s *Session) replaceCRD(doc Document) error {
-	if s.Unsaved() {
+	if s.losesRules() {
 		return errors.New("unsaved rules would be lost: run :save or :undo first")
 	}
 	return s.LoadCRD(doc)

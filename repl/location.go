@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -164,11 +165,24 @@ func (p *location) suggestion(steps []engine.Step) string {
 			return ": want an element, such as [0] or [*]"
 		}
 		if next == nil {
-			return spell.DidYouMean(step.Name, d.FieldNames())
+			return cmp.Or(p.fromRoot(steps), spell.DidYouMean(step.Name, d.FieldNames()))
 		}
 		d = next
 	}
 	return ""
+}
+
+// fromRoot returns the end of an error message for a path below p that exists below the root instead.
+func (p *location) fromRoot(steps []engine.Step) string {
+	at := len(p.steps)
+	if at == 0 || len(steps) <= at || !slices.Equal(steps[:at], p.steps) {
+		return ""
+	}
+	path := "/" + engine.FormatPath(steps[at:])
+	if !p.hasPath(path) {
+		return ""
+	}
+	return "; did you mean " + path + "?"
 }
 
 // hasPath reports whether the schema has the path arg.

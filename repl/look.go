@@ -71,13 +71,10 @@ func cd(_ context.Context, s *Session, arg string) (string, error) {
 		}
 	}
 	err := s.move(steps)
-	switch {
-	case err == nil:
-		return "", nil
-	case s.state.location.hasPath("/" + arg):
-		return "", fmt.Errorf("%w; did you mean /%s?", err, arg)
+	if err != nil {
+		err = fmt.Errorf("%w%s", err, s.state.location.suggestion(steps))
 	}
-	return "", fmt.Errorf("%w%s", err, s.state.location.suggestion(steps))
+	return "", err
 }
 
 func pwd(_ context.Context, s *Session, _ string) (string, error) {

@@ -180,7 +180,7 @@ func TestEditor(t *testing.T) {
 
 	must(t, s, "self.size + 1")
 	result = "self.size +\n 2\n\n"
-	wantText(t, must(t, s, ":edit"), "7\n  : integer; cost 3; estimate 3, <0.1% of the limit\n")
+	wantText(t, must(t, s, ":edit"), "runs self.size + 2\n7\n  : integer; cost 3; estimate 3, <0.1% of the limit\n")
 	wantText(t, opened, "expression.cel: self.size + 1\n")
 	wantText(t, s.history[len(s.history)-1], "self.size +\n 2")
 

@@ -23,6 +23,9 @@ func setCommand(ctx context.Context, s *Session, arg string) (string, error) {
 	if !strings.Contains(arg, "=") && s.host.EditText != nil {
 		return s.editObject(ctx, arg)
 	}
+	if !strings.Contains(arg, "=") {
+		return "", fmt.Errorf("want PATH = JSON, or a setting: %s (got %q); to edit YAML on a terminal, set $EDITOR", strings.Join(settingNames(s), ", "), arg)
+	}
 	return "", s.change(false, func(value map[string]any) error { return s.assign(value, arg) })
 }
 
@@ -86,7 +89,7 @@ func (s *Session) change(old bool, edit func(map[string]any) error) error {
 func (s *Session) assign(obj map[string]any, arg string) error {
 	path, text, ok := strings.Cut(arg, "=")
 	if !ok {
-		return fmt.Errorf("want PATH = JSON, or a setting: %s (got %q)", strings.Join(settingNames(s), ", "), arg)
+		return fmt.Errorf("want PATH = JSON (got %q)", arg)
 	}
 	value, err := decodeJSON(text)
 	if err != nil {
@@ -127,7 +130,7 @@ func (s *Session) edited(path string) ([]engine.Step, error) {
 		}
 		at := d
 		if d = declBelow(d, step); d == nil && !(at.Root && i == 1 && steps[0].Name == "metadata") && !(i > 0 && steps[0].Name == "metadata") {
-			return nil, fmt.Errorf("path %q: no %s in %s%s", strings.TrimSpace(path), engine.FormatPath(steps[i:i+1]), at, p.suggestion(steps))
+			return nil, fmt.Errorf("path %q: %s: no such field in %s%s", strings.TrimSpace(path), engine.FormatPath(steps[i:i+1]), at, p.suggestion(steps))
 		}
 		if d == nil {
 			return steps, nil

@@ -282,22 +282,27 @@ func completeObject(s *Session, arg string) assist.Completion {
 	if c == nil {
 		return assist.Completion{}
 	}
-	var names []string
-	qualified := strings.Contains(arg, "/")
-	if qualified && !s.state.crd.engine.Namespaced() {
-		return assist.Completion{}
+	namespaced := s.state.crd.engine.Namespaced()
+	names := c.namesBegun(arg, namespaced, strings.Contains(arg, "/"))
+	if len(names) == 0 && namespaced {
+		names = c.namesBegun(arg, true, true) // arg may begin a namespace
 	}
+	return wordsOf(names...).Only(arg)
+}
+
+// namesBegun returns names of objects that begin with prefix, with their namespaces if qualified is set.
+func (c *collection) namesBegun(prefix string, namespaced, qualified bool) (names []string) {
 	for i := 0; i < c.store.Len() && len(names) < maxCompletions; i++ {
 		h := c.store.Head(i)
 		name := h.Name
 		if qualified {
 			name = namespaceOf(h) + "/" + name
 		}
-		if name != "" && strings.HasPrefix(name, arg) && shortened(name) == name && !slices.Contains(names, name) {
+		if name != "" && strings.HasPrefix(name, prefix) && shortened(name) == name && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	return wordsOf(names...).Only(arg)
+	return names
 }
 
 // completeObjects completes the last path, or --cluster.

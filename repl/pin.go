@@ -322,8 +322,11 @@ func (s *Session) pinChanges(ctx context.Context) string {
 			fmt.Fprintf(&b, "  %s now: %s: %s\n", failsWord(c.Outcome), c.Name, termwidth.Cut(firstMismatch(c), maxPinText))
 		}
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return wrap("pins: "+printable(err.Error())+"\n", s.Width, 2)
+	case total == 0: // the suites are for other CRDs
+		return ""
 	}
 	return pinSummary(passed, total) + wrap(printable(b.String()), s.Width, 2)
 }

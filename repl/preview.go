@@ -85,6 +85,9 @@ func (s *Session) preview(ctx context.Context, line string, pos int) (p typedPre
 
 // typedExpr returns the expression in a line, and whether it has one.
 func (s *Session) typedExpr(line string, pos int) (x typedExpr, ok bool) {
+	if s.partial == "" && isBareCommand(line) {
+		return x, false
+	}
 	if s.partial != "" && !isCommand(line) {
 		line, pos = s.partial+"\n"+line, pos+len([]rune(s.partial))+1
 	}
@@ -99,9 +102,28 @@ func (s *Session) typedExpr(line string, pos int) (x typedExpr, ok bool) {
 		if arg, ok = s.typedRule(&x, arg); !ok {
 			return x, false
 		}
-		x.src, x.pos = arg, pos-len([]rune(line))+len([]rune(arg))
+		x.src, x.pos = arg, max(0, pos-len([]rune(line))+len([]rune(arg)))
+		if x.command == "each" {
+			x.chooseOfEach()
+		}
 	}
-	return x, x.pos >= 0 && len(lex.Tokens([]rune(x.src))) > 0
+	isCode := func(t lex.Token) bool { return t.Kind != lex.Comment }
+	return x, x.pos >= 0 && slices.ContainsFunc(lex.Tokens([]rune(x.src)), isCode)
+}
+
+// chooseOfEach reduces the argument of :each to the part with the cursor: the expression, or the condition
+// after where.
+func (x *typedExpr) chooseOfEach() {
+	at := whereAt(x.src)
+	if at < 0 {
+		return
+	}
+	src := []rune(x.src)
+	if end := at + len("where"); x.pos > end {
+		x.src, x.pos = string(src[end:]), x.pos-end
+		return
+	}
+	x.src, x.pos = string(src[:at]), min(x.pos, at)
 }
 
 // typedRule returns the expression in the argument of a command. Some commands have a name or the
@@ -113,7 +135,7 @@ func (s *Session) typedRule(x *typedExpr, arg string) (src string, ok bool) {
 	}
 	first, rest, _ := strings.Cut(arg, " ")
 	n, numbered := ruleNumber(first)
-	if !numbered || x.command == "add" {
+	if !numbered || !slices.Contains([]string{"edit", "messageExpression", "versions"}, x.command) {
 		return arg, x.command != "edit"
 	}
 	if rules := s.rulesHere(); x.command == "edit" && n >= 0 && n < len(rules) && rules[n].OptionalOldSelf != nil {
@@ -173,7 +195,8 @@ func (s *Session) nameAt(x *typedExpr) (text string, ok bool) {
 	if last.Kind != lex.Ident || last.End != len(src) {
 		return "", false
 	}
-	if len(tokens) > 1 && strings.HasPrefix("in", last.Text) && lex.EndsOperand(tokens[len(tokens)-2]) {
+	if len(tokens) > 1 && endsOperand(tokens[len(tokens)-2]) &&
+		(strings.HasPrefix("in", last.Text) || x.command == "each" && strings.HasPrefix("where", last.Text)) {
 		return "", true
 	}
 	for _, c := range s.completeExpr(src).Candidates {
@@ -200,7 +223,11 @@ func (x *typedExpr) run(ctx context.Context, p *location, compiled *expr.Expr) *
 
 func (s *Session) previewValue(ctx context.Context, x *typedExpr, compiled *expr.Expr, a *Answer) (text string, failed bool) {
 	facts := ": " + a.Type
-	out := x.run(ctx, s.state.location, compiled)
+	p, err := s.here()
+	if err != nil {
+		return "", false
+	}
+	out := x.run(ctx, p, compiled)
 	if out == nil {
 		return facts, false
 	}

@@ -181,10 +181,13 @@ func TestAnnounce(t *testing.T) {
 	c.press("self.spec.replicas")
 	c.mustShow("self.spec.replicas", "  1 : integer; cost 3")
 	c.term.announce("the file has changed\x1b[31m")
-	c.mustShowRows("commands\n.\nthe file has changed\\x1b[31m\nCronTab/v1> self.spec.replicas\n  1 : integer; cost 3")
+	c.mustShowRows("lists commands.\nthe file has changed\\x1b[31m\nCronTab/v1> self.spec.replicas\n  1 : integer; cost 3")
+	c.term.withSession(func() { must(t, c.term.session, ":set spec.replicas = 2") })
+	c.term.announce("changed")
+	c.mustShow("self.spec.replicas", "  2 : integer; cost 3")
 	c.press("\x02\x02")
 	c.term.announce("two\nlines\n")
-	c.mustShowRows("\nthe file has changed\\x1b[31m\ntwo\nlines\nCronTab/v1> self.spec.replicas\n  1 : integer; cost 3")
+	c.mustShowRows("\nthe file has changed\\x1b[31m\nchanged\ntwo\nlines\nCronTab/v1> self.spec.replicas\n  2 : integer; cost 3")
 	c.term.endLine() // as if the line had been entered
 	c.term.announce("later")
 	c.press("\r")
@@ -203,5 +206,35 @@ func TestPreviewWork(t *testing.T) {
 	cancel()
 	if p := s.preview(ctx, "1 + 1", 5); p.text != "" {
 		t.Errorf("%q after it was canceled", p.text)
+	}
+}
+
+// TestPreviewBare previews lines without a CRD.
+func TestPreviewBare(t *testing.T) {
+	t.Parallel()
+	s, err := NewSession(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string]string{
+		"1 + 1":                     "2 : integer; cost 1",
+		"sign(quantity('1Gi'))":     "1 : integer; cost 2",
+		":type [1].map(x, x > 1)":   ": list of boolean",
+		"self.spec":                 "",
+		":add 1 < 2":                "",
+		"// a comment":              "",
+		"help":                      "",
+		"help pin":                  "",
+		":let x = 'a'.size()":       "1 : integer; cost 1",
+		":each 1 + 1":               "2 : integer; cost 1",
+		":each 1 + 1 whe":           "",
+		":each 1 + 1 where":         "2 : integer; cost 1",
+		":each 1 + 1 where 2 > 1":   "true : boolean; cost 1",
+		":each 1 + 1 where 2 >":     "",
+		"[1, 2].exists(x, x > 'a')": "error: found no matching overload for '_>_' applied to '(int, string)'",
+	} {
+		if p := s.preview(context.Background(), line, len(line)); p.text != want {
+			t.Errorf("%s: got %q, want %q", line, p.text, want)
+		}
 	}
 }

@@ -31,6 +31,14 @@ func (s *Session) Problem(err error) string {
 	return text
 }
 
+// fieldsHint returns how to list the fields, if bad reports an unknown field and nothing similar is known.
+func (s *Session) fieldsHint(bad *engine.CompileError) string {
+	if !strings.HasPrefix(bad.Summary(), "undefined field ") || s.hint(bad) != "" || s.advice(bad).Words != "" {
+		return ""
+	}
+	return hintText(":ls PATH lists the fields, as does Tab after a dot", s.Width)
+}
+
 // fixed returns the expression with the first fix, or "".
 func (s *Session) fixed(bad *engine.CompileError) string {
 	problem := s.problemOf(bad)

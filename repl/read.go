@@ -27,8 +27,8 @@ func read(ctx context.Context, s *Session, arg string) (string, error) {
 	return s.Read(ctx, arg, text, true)
 }
 
-// Read executes the lines of a file and returns their replies. It stops at the first line that fails
-// and at :quit. name is the file name for messages. If echo is set, the reply has each line after its
+// Read executes the lines of a file and returns their replies. It stops at the first line that fails,
+// with an error and the replies so far, and at :quit. name is the file name for messages. If echo is set, the reply has each line after its
 // prompt. The lines are not added to the history.
 func (s *Session) Read(ctx context.Context, name string, text []byte, echo bool) (string, error) {
 	switch {
@@ -70,7 +70,7 @@ func (s *Session) Read(ctx context.Context, name string, text []byte, echo bool)
 		case ctx.Err() != nil:
 			return "", ctx.Err()
 		case reply.Failed:
-			return "", &stoppedError{b.String(), fmt.Sprintf("%s:%d: stopped at this line", name, n)}
+			return b.String(), &stoppedError{b.String(), fmt.Sprintf("%s:%d: stopped at this line", name, n)}
 		}
 		prompt = s.Prompt()
 	}

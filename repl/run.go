@@ -42,7 +42,7 @@ func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 		defer t.watchFiles(ctx)()
 	}
 	if evaluation != nil {
-		if _, err := io.WriteString(out, greeting); err != nil {
+		if _, err := io.WriteString(out, wrap(greeting, evaluation.width(), 0)); err != nil {
 			return err
 		}
 	}
@@ -109,7 +109,7 @@ type evaluator interface {
 }
 
 // greeting is the first line that a shell on a terminal prints.
-const greeting = "Enter an expression to print its value, type, and cost; :help lists the commands.\n"
+const greeting = "Enter an expression to print its value, type, and cost; :help lists commands.\n"
 
 // A drafter is a LineReader that can prefill the next line.
 type drafter interface{ draft(line string) }
@@ -142,7 +142,7 @@ func (s *Session) End(ctx context.Context) Reply {
 }
 
 func (s *Session) quit() Reply {
-	if !s.Unsaved() || s.warned {
+	if !s.losesRules() || s.warned {
 		return Reply{Quit: true}
 	}
 	s.warned = true
@@ -253,7 +253,7 @@ func (s *Session) answered(ctx context.Context, line string) Reply {
 	switch {
 	case line == ":fix" && corrected != "":
 		reply := s.answered(ctx, corrected)
-		reply.Text = wrap("runs "+printable(lex.OneLine(corrected))+"\n", s.Width, 5) + reply.Text
+		reply.Text = runsText(corrected, s.Width) + reply.Text
 		return reply
 	case line == ":edit" && s.host.EditText != nil:
 		return s.editLast(ctx)
@@ -263,7 +263,7 @@ func (s *Session) answered(ctx context.Context, line string) Reply {
 		return s.command(ctx, line)
 	case line == "exit":
 		return s.command(ctx, ":quit")
-	case slices.Contains(bareWords, line):
+	case isBareCommand(line):
 		return s.command(ctx, ":"+line)
 	}
 	s.warned = false
@@ -288,9 +288,6 @@ func (s *Session) answered(ctx context.Context, line string) Reply {
 	}
 	return reply
 }
-
-// bareWords are commands that are accepted without a colon. They are not valid expressions.
-var bareWords = []string{"quit", "exit", "help"}
 
 // continued executes the last line again with line appended to it. Changes made by the last line,
 // such as an added rule, are first undone.
@@ -344,6 +341,7 @@ func (s *Session) failed(err error) Reply {
 	var bad *engine.CompileError
 	if errors.As(err, &bad) {
 		s.corrected = s.correctedLine(bad)
+		reply.Text += s.fieldsHint(bad)
 	}
 	var incomplete *incompleteError
 	if errors.As(err, &incomplete) {

@@ -40,7 +40,9 @@ type Session struct {
 	// past and future are the states for :undo and :redo, the most recent last.
 	past, future []*state
 	// saved maps each CRD document, keyed by savedKey, to its text in the file.
-	saved   map[string]string
+	saved map[string]string
+	// written is the text of the CRD that :save wrote last, also to another file.
+	written string
 	history []string // one entry per complete expression or command
 	lets    []let
 	found   *search.Witness // the last result of :find

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// announce prints a message above the line that is being edited. If no line is being edited, the message
-// precedes the next prompt.
+// announce prints a message above the line that is being edited, and computes the preview again, because the
+// session may have changed. If no line is being edited, the message precedes the next prompt.
 func (t *Terminal) announce(text string) {
 	text = strings.TrimSuffix(printable(text), "\n") + "\n"
 	l := &t.line
@@ -20,8 +20,10 @@ func (t *Terminal) announce(text string) {
 	}
 	l.mu.Unlock()
 	if active {
+		l.outdate(false)
 		t.screen.Clear(text)
 		t.paint(false)
+		t.schedule()
 	}
 }
 

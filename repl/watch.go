@@ -25,7 +25,7 @@ func watchCommand(ctx context.Context, s *Session, arg string) (string, error) {
 		return "", errNoFiles
 	case arg == "reload":
 		before, saved, stamps := s.undoPoint(), maps.Clone(s.saved), maps.Clone(s.watch.stamps)
-		text, err := s.reload(ctx, s.loadedFiles(), true)
+		text, err := s.reload(ctx, s.watchedFiles(), true)
 		if err != nil {
 			s.restore(before)
 			s.saved, s.watch.stamps = saved, stamps
@@ -34,7 +34,7 @@ func watchCommand(ctx context.Context, s *Session, arg string) (string, error) {
 	case arg != "":
 		return "", fmt.Errorf(":watch %s: want off, reload, or no argument", arg)
 	}
-	files := s.loadedFiles()
+	files := s.watchedFiles()
 	if len(files) == 0 {
 		return "", errors.New("no file is loaded: run :load crd FILE")
 	}
@@ -47,7 +47,7 @@ func watchCommand(ctx context.Context, s *Session, arg string) (string, error) {
 		}
 		s.watch.stamps[file] = stamp
 	}
-	return wrap("watching "+strings.Join(files, ", ")+"\n", s.Width, 2), nil
+	return wrap("watching "+fileList(files)+"\n", s.Width, 2), nil
 }
 
 // seen records the current content of a file as known.
@@ -87,7 +87,7 @@ func (s *Session) Poll(ctx context.Context) string {
 		return ""
 	}
 	var changed []string
-	for _, file := range s.loadedFiles() {
+	for _, file := range s.watchedFiles() {
 		stamp, err := s.host.Stamp(file)
 		if was, known := s.watch.stamps[file]; err != nil || known && stamp == was {
 			continue // a file that is being replaced may be missing for a moment
@@ -115,13 +115,23 @@ func (s *Session) reload(ctx context.Context, files []string, discard bool) (str
 	if file, keep := s.unsavedIn(files); file != "" && !discard {
 		return "", fmt.Errorf("%s has changed on disk, and has changes here: run :watch reload to discard those here%s", file, keep)
 	}
+	loaded, many := s.loadedFiles(), s.collectedFiles()
 	for _, file := range files {
-		if err := s.reloadFile(file); err != nil {
-			return "", err
+		if slices.Contains(loaded, file) {
+			if err := s.reloadFile(file); err != nil {
+				return "", err
+			}
 		}
 		s.watch.seen(s.host, file)
 	}
-	text := "reloaded " + strings.Join(files, ", ") + "\n"
+	if slices.ContainsFunc(files, func(file string) bool { return slices.Contains(many, file) }) {
+		c, err := s.readFiles(ctx, s.many().paths)
+		if err != nil {
+			return "", err
+		}
+		s.collection = c
+	}
+	text := wrap("reloaded "+fileList(files)+"\n", s.Width, 2)
 	if s.state.object != nil {
 		verdict, err := s.verdictLine(ctx)
 		if err != nil {

@@ -278,7 +278,7 @@ func TestTerminalHistoryOfPastedLines(t *testing.T) {
 // work.
 func TestTerminalGreets(t *testing.T) {
 	c := cronTabConsole(t, "XDG_STATE_HOME="+t.TempDir())
-	c.expect(":help lists the commands.\r\n")
+	c.expect(":help lists commands.\r\n")
 	c.expect("CronTab/v1> ")
 	c.typed("help\r")
 	c.expect(":load [crd|object|old|policy] FILE")
