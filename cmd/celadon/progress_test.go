@@ -13,6 +13,7 @@ import (
 	"github.com/creack/pty"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/progress"
+	"github.com/celadon-cel/celadon/internal/testing/vt"
 )
 
 // screen returns the final state of a terminal after text with carriage returns.
@@ -64,7 +65,7 @@ func TestProgressAndReport(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = term.Close()
-			c := &console{t: t, tty: tty, cmd: cmd}
+			c := &console{t: t, tty: tty, cmd: cmd, screen: vt.New(int(columns), 24)}
 			copied := make(chan struct{})
 			go func() {
 				c.copy()
