@@ -127,9 +127,11 @@ export async function reset(page, ...ids) {
 	await settled(page);
 }
 
+// press clicks the visible button with a text, as soon as there is one.
 export async function press(page, selector, text) {
-	const found = await page.evaluateHandle((selector, text) => [...document.querySelectorAll(selector)].find((b) => b.textContent.includes(text) && b.offsetParent), selector, text);
-	if (!found.asElement()) throw new Error(`no ${selector} with the text ${text}`);
+	const visible = (selector, text) => [...document.querySelectorAll(selector)].find((b) => b.textContent.includes(text) && b.offsetParent);
+	const found = await page.waitForFunction(visible, { timeout: slow }, selector, text).catch(() => null);
+	if (!found) throw new Error(`no ${selector} with the text ${text}`);
 	await found.click();
 }
 
