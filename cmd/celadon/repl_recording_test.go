@@ -14,7 +14,8 @@ import (
 // recordingSteps are the steps of the recording in the README. After each, the screen is a frame.
 var recordingSteps = []struct {
 	keys string
-	// until is the text that the screen must contain. below is set if it is below the cursor.
+	// until is the text that the screen must contain after Enter, and the end of the cursor's row after
+	// other keys. below is set if it is below the cursor.
 	until string
 	below bool
 	// tenths is how long the frame is shown, in tenths of a second.
@@ -60,11 +61,14 @@ func TestRecording(t *testing.T) {
 		c.await(step.until, func() bool {
 			at, _ := c.screen.Cursor()
 			rows := c.screen.Rows()
-			if step.below {
+			text := strings.Join(rows, "\n")
+			switch {
+			case step.below:
 				return strings.Contains(strings.Join(rows[min(at+1, len(rows)):], "\n"), step.until)
+			case strings.HasSuffix(step.keys, "\r"):
+				return strings.HasSuffix(text, ">") && strings.Contains(text, step.until)
 			}
-			ended := !strings.HasSuffix(step.keys, "\r") || strings.HasSuffix(strings.Join(rows, "\n"), ">")
-			return ended && strings.Contains(strings.Join(rows, "\n"), step.until)
+			return strings.HasSuffix(c.row(0), step.until)
 		})
 		at, _ := c.screen.Cursor()
 		film.add(c.screen.Rows(), at, step.below, step.tenths)
