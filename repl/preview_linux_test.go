@@ -103,7 +103,7 @@ func TestPreviewCost(t *testing.T) {
 			time.Sleep(4 * time.Millisecond)
 			took = append(took, processorTime(t)-start)
 		}
-		c.shows(line, "", 10*time.Millisecond)
+		c.shows(line, 10*time.Millisecond, "")
 		t.Logf("%s: %s", line, c.below())
 		c.press("\x15")
 	}

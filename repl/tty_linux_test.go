@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -118,13 +119,13 @@ func (c *fakeTTY) prompt() (text string, previews bool) {
 }
 
 // shows waits until the row of the cursor is the prompt and line, with the cursor at its end, and the row
-// below is below. It returns false after the given time.
-func (c *fakeTTY) shows(line, below string, within time.Duration) bool {
+// below is one of below. It returns false after the given time.
+func (c *fakeTTY) shows(line string, within time.Duration, below ...string) bool {
 	for deadline := time.Now().Add(within); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		prompt, _ := c.prompt()
 		row, column := c.screen.Cursor()
 		rows := append(c.screen.Rows(), make([]string, row+2)...)
-		if rows[row] == strings.TrimRight(prompt+line, " ") && column == termwidth.Width(prompt+line) && rows[row+1] == below {
+		if rows[row] == strings.TrimRight(prompt+line, " ") && column == termwidth.Width(prompt+line) && slices.Contains(below, rows[row+1]) {
 			return true
 		}
 	}
@@ -134,7 +135,7 @@ func (c *fakeTTY) shows(line, below string, within time.Duration) bool {
 // mustShow is like shows, but fails the test.
 func (c *fakeTTY) mustShow(line, below string) {
 	c.t.Helper()
-	if !c.shows(line, below, waitsFor) {
+	if !c.shows(line, waitsFor, below) {
 		row, column := c.screen.Cursor()
 		c.t.Fatalf("%s: the cursor is at row %d, column %d, want %q with %q below:\n%s", c.log, row, column, line, below, strings.Join(c.screen.Rows(), "\n"))
 	}
@@ -151,19 +152,19 @@ func (c *fakeTTY) mustShowRows(text string) {
 	c.t.Fatalf("want\n%s\nat the end of\n%s", text, strings.Join(c.screen.Rows(), "\n"))
 }
 
-// replied waits until the row after the last row with line is reply.
-func (c *fakeTTY) replied(line, reply string) {
-	c.t.Helper()
-	for deadline := time.Now().Add(waitsFor); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+// replied waits until the row after the last row with line is reply. It returns false after the given
+// time.
+func (c *fakeTTY) replied(line, reply string, within time.Duration) bool {
+	for deadline := time.Now().Add(within); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		rows := c.screen.All()
 		for i := len(rows) - 2; i >= 0; i-- {
 			if strings.HasSuffix(rows[i], line) {
 				if rows[i+1] == reply {
-					return
+					return true
 				}
 				break
 			}
 		}
 	}
-	c.t.Fatalf("%s: no reply %q to %q:\n%s", c.log, reply, line, strings.Join(c.screen.Rows(), "\n"))
+	return false
 }
