@@ -179,7 +179,7 @@ func helpSession(t *testing.T, dir string, cfg Config) *Session {
 func withCRD(t *testing.T, s *Session, crd, object string) *Session {
 	t.Helper()
 	if err := s.LoadCRD(readDocuments(t, crd)[0]); err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	if object != "" {
 		if err := s.LoadObject(readDocuments(t, object)[0]); err != nil {
