@@ -32,14 +32,41 @@ const maxDepth = 500
 // a number that kubectl would write differently. Strings in the result may share the memory of one
 // copy of text.
 func Object(text []byte) (obj map[string]any, ok bool) {
-	seen := tables.Get().(*table)
-	defer tables.Put(seen)
-	d := decoder{text: string(text), table: seen}
+	d := decoders.Get().(*Decoder)
+	obj, ok = d.Object(text)
+	d.forget()
+	decoders.Put(d)
+	return obj, ok
+}
+
+var decoders = sync.Pool{New: func() any { return new(Decoder) }}
+
+// A Decoder decodes objects and can reuse their maps. It is not safe for concurrent use.
+type Decoder struct {
+	table table
+	items []any
+	// given holds maps of the last object, and free holds maps that can be reused.
+	given, free []map[string]any
+}
+
+// These limit the maps that a Decoder holds: their number, and the number of entries that a map was
+// decoded with.
+const (
+	maxMaps    = 1 << 11
+	maxEntries = 8
+)
+
+// Object is like the function Object.
+func (r *Decoder) Object(text []byte) (obj map[string]any, ok bool) {
+	r.forget()
+	d := decoder{text: string(text), Decoder: r}
 	d.skipSpace()
 	if d.at == len(d.text) || d.text[d.at] != '{' {
 		return nil, false
 	}
 	obj, ok = d.object()
+	clear(d.items)
+	d.items = d.items[:0]
 	d.skipSpace()
 	if !ok || d.at != len(d.text) {
 		return nil, false
@@ -47,15 +74,47 @@ func Object(text []byte) (obj map[string]any, ok bool) {
 	return obj, true
 }
 
-var tables = sync.Pool{New: func() any { return new(table) }}
+// Reuse permits later calls of Object to reuse the maps of the object that the last call returned.
+// Nothing may use that object afterwards.
+func (r *Decoder) Reuse() {
+	for _, m := range r.given[:min(len(r.given), maxMaps-len(r.free))] {
+		clear(m)
+		r.free = append(r.free, m)
+	}
+	r.forget()
+}
+
+// forget drops the maps of the last object.
+func (r *Decoder) forget() {
+	clear(r.given)
+	r.given = r.given[:0]
+}
+
+// give records a map of the current object.
+func (r *Decoder) give(m map[string]any) {
+	if len(m) <= maxEntries && len(r.given) < maxMaps {
+		r.given = append(r.given, m)
+	}
+}
+
+// newMap returns an empty map.
+func (r *Decoder) newMap() map[string]any {
+	last := len(r.free) - 1
+	if last < 0 {
+		return make(map[string]any)
+	}
+	m := r.free[last]
+	r.free[last] = nil
+	r.free = r.free[:last]
+	return m
+}
 
 // A decoder decodes the values of a text. Its methods return false if the text is not accepted.
 type decoder struct {
+	*Decoder
 	text  string
 	at    int
 	depth int
-	table *table
-	items []any // of the lists that are being decoded
 }
 
 func (d *decoder) skipSpace() {
@@ -83,11 +142,12 @@ func (d *decoder) object() (map[string]any, bool) {
 	if d.depth++; d.depth > maxDepth {
 		return nil, false
 	}
-	obj := make(map[string]any)
+	obj := d.newMap()
 	d.at++
 	if d.next() == '}' {
 		d.at++
 		d.depth--
+		d.give(obj)
 		return obj, true
 	}
 	for n := 1; ; n++ {
@@ -112,6 +172,7 @@ func (d *decoder) object() (map[string]any, bool) {
 		case '}':
 			d.at++
 			d.depth--
+			d.give(obj)
 			return obj, true
 		default:
 			return nil, false

@@ -35,6 +35,8 @@ type Document struct {
 	Duplicate error
 	Err       error
 
+	decoder *jsonvalue.Decoder // set if the object's maps can be reused
+
 	json []byte // the source of Object if that is JSON; otherwise nil
 	text *text
 	item bool // an item of the List in text
@@ -61,8 +63,24 @@ func (d *Document) Complete(apiVersion, kind string) {
 // Derived returns a document with the source of d and an object that was derived from that of d.
 func (d *Document) Derived(object map[string]any) *Document {
 	out := *d
-	out.Original, out.Object, out.json, out.named = d.Object, object, nil, Identity{}
+	out.Original, out.Object, out.json, out.named, out.decoder = d.Object, object, nil, Identity{}, nil
 	return &out
+}
+
+// Reusable reports whether Object may be modified, because Restore and Release can follow.
+func (d *Document) Reusable() bool { return d.decoder != nil && d.json != nil }
+
+// Restore decodes Object again, after it was modified. The document must be reusable.
+func (d *Document) Restore() {
+	d.decoder = nil
+	d.Object, _ = jsonvalue.Object(d.json)
+}
+
+// Release lets later documents reuse the memory of Object, which nothing may use afterwards. The document
+// must be reusable.
+func (d *Document) Release() {
+	d.decoder.Reuse()
+	d.decoder, d.Object = nil, nil
 }
 
 // Location returns the document's location for messages, as file:line.
@@ -101,7 +119,7 @@ var ErrNoObject = errors.New("not a Kubernetes object: want a mapping with apiVe
 func (c Chunk) Each(yield func(*Document) bool) bool {
 	if c.Expand != nil {
 		expand, each := c.Expand, yield
-		c.Expand = nil
+		c.Expand, c.Decoder = nil, nil // the documents share memory
 		yield = func(d *Document) bool {
 			for _, one := range expand(d) {
 				if !each(one) {
@@ -145,7 +163,7 @@ func (c *Chunk) small(yield func(*Document) bool) bool {
 	}
 	defer f.Close()
 	each := func(part Chunk) bool {
-		part.Skip = c.Skip
+		part.Skip, part.Decoder = c.Skip, c.Decoder
 		return part.Each(yield)
 	}
 	data, err := sized(io.LimitReader(f, small), c.size)
@@ -168,7 +186,7 @@ func (c *Chunk) json(yield func(*Document) bool) bool {
 		return yield(c.document(err))
 	}
 	sent, strict := c.text, []error(nil)
-	obj, ok := jsonvalue.Object(c.text)
+	obj, ok := c.decode()
 	var err error
 	if !ok {
 		sent = decode.Sent(c.text)
@@ -184,11 +202,22 @@ func (c *Chunk) json(yield func(*Document) bool) bool {
 	}
 	d := c.document(nil)
 	d.Object, d.json = obj, sent
+	if ok {
+		d.decoder = c.Decoder
+	}
 	d.text = &text{text: c.text, before: c.before, line: c.line, column: c.column}
 	if len(strict) > 0 {
 		d.Raw = sent
 	}
 	return yield(d)
+}
+
+// decode decodes the chunk's JSON, with its Decoder if it has one.
+func (c *Chunk) decode() (obj map[string]any, ok bool) {
+	if c.Decoder != nil {
+		return c.Decoder.Object(c.text)
+	}
+	return jsonvalue.Object(c.text)
 }
 
 // notObject returns the error for a value that is not an object: a syntax error, or ErrNoObject.

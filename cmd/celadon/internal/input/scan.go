@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/celadon-cel/celadon/internal/jsonvalue"
 )
 
 // A Chunk is a piece of input whose objects are not yet decoded: one object, one YAML document, or a
@@ -19,6 +21,8 @@ type Chunk struct {
 	Skip func(*Document) bool
 	// Expand, if set, returns the documents that Each yields instead of a document.
 	Expand func(*Document) []*Document
+	// Decoder, if set, decodes JSON. Documents of one Decoder are used one after the other.
+	Decoder *jsonvalue.Decoder
 
 	form         form
 	index, item  int
