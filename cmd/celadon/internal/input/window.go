@@ -75,13 +75,18 @@ func (w *window) giveUp(err error) {
 // skip consumes n bytes.
 func (w *window) skip(n int) {
 	gone := w.buf[w.start : w.start+n]
+	w.start += n
+	if n == 1 && gone[0] == '\n' {
+		w.line++
+		w.before = 0
+		return
+	}
 	if lines := bytes.Count(gone, newline); lines > 0 {
 		w.line += lines
 		w.before = 0
 		gone = gone[bytes.LastIndexByte(gone, '\n')+1:]
 	}
 	w.before += utf8.RuneCount(gone)
-	w.start += n
 }
 
 // take consumes and returns n bytes, which the caller may keep but not modify.
