@@ -18,6 +18,7 @@ import (
 const (
 	functionsPage  = "../docs/functions.md"
 	functionsFrame = "testdata/functions_page.md"
+	upgradingPage  = "../docs/upgrading.md"
 )
 
 // TestFunctionsPage compares docs/functions.md with the index of functions. The text before the functions is that of
@@ -153,4 +154,50 @@ func TestFunctionSections(t *testing.T) {
 			t.Errorf("%s is in no section", e.Name)
 		}
 	}
+}
+
+// TestNewFunctions compares the table in docs/upgrading.md with the versions of the functions.
+func TestNewFunctions(t *testing.T) {
+	t.Parallel()
+	const header = "| Kubernetes | new functions and macros | new forms of |\n|---|---|---|\n"
+	page, err := os.ReadFile(upgradingPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(page), header)
+	_, after, ended := strings.Cut("\n"+rest, "\n\n")
+	if !ok || !ended {
+		t.Fatalf("%s has no table of functions", upgradingPage)
+	}
+	var rows strings.Builder
+	for _, v := range types.Versions() {
+		added, extended := functionsOf(v)
+		if v.Minor > types.Oldest && len(added)+len(extended) > 0 {
+			fmt.Fprintf(&rows, "| %s | %s | %s |\n", v, strings.Join(added, ", "), strings.Join(extended, ", "))
+		}
+	}
+	got := before + header + rows.String() + "\n" + after
+	if *update {
+		if err := os.WriteFile(upgradingPage, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	} else if diff := cmp.Diff(string(page), got); diff != "" {
+		t.Errorf("%s differs from the functions (-update rewrites it):\n%s", upgradingPage, diff)
+	}
+}
+
+// functionsOf returns the functions that v added, and the older functions of which it added a form.
+func functionsOf(v types.Version) (added, extended []string) {
+	k := &assist.Functions{}
+	for _, name := range k.Names(nil, "") {
+		forms := k.Of(name, nil, "").Forms
+		inVersion := func(f assist.Form) bool { return f.Since == "since "+v.String() }
+		switch {
+		case k.Since(name) == v.String():
+			added = append(added, "`"+name+"`")
+		case slices.ContainsFunc(forms, inVersion):
+			extended = append(extended, "`"+name+"`")
+		}
+	}
+	return added, extended
 }
