@@ -186,7 +186,7 @@ func TestNewFunctions(t *testing.T) {
 	}
 }
 
-// functionsOf returns the functions that v added, and the older functions of which it added a form.
+// functionsOf returns the functions that v added, and the older functions with a form that v added.
 func functionsOf(v types.Version) (added, extended []string) {
 	k := &assist.Functions{}
 	for _, name := range k.Names(nil, "") {
