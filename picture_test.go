@@ -55,6 +55,7 @@ func TestPictures(t *testing.T) {
 	for name, got := range map[string]string{
 		"docs/write-path.svg": picture("The path of a write", "The stages through which the API server passes a custom resource, from the request to etcd, with the status code of a rejection.", writePath),
 		"docs/layers.svg":     picture("The layers of Celadon", "The top-level folders, from the highest layer to the lowest. A package imports only packages of its own layer and of lower layers.", layers),
+		"docs/cost.svg":       costChart(t),
 	} {
 		if *update {
 			if err := os.WriteFile(name, []byte(got), 0o600); err != nil {
@@ -85,8 +86,7 @@ const (
 	boxGap       = 18
 )
 
-// picture draws stages below each other, with an arrow to the next. It is narrow enough for a telephone, and has colors
-// for light and dark themes.
+// picture draws stages below each other, with an arrow to the next. It is narrow enough for a telephone.
 func picture(title, description string, stages []stage) string {
 	var b strings.Builder
 	y := boxGap / 2
@@ -107,6 +107,11 @@ func picture(title, description string, stages []stage) string {
 		}
 		y += boxGap
 	}
+	return svg(title, description, y-boxGap/2, b.String())
+}
+
+// svg returns a picture with a description for screen readers, and colors for light and dark themes.
+func svg(title, description string, height int, content string) string {
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" role="img" aria-labelledby="title desc">
 <title id="title">%s</title>
 <desc id="desc">%s</desc>
@@ -114,6 +119,7 @@ func picture(title, description string, stages []stage) string {
 .back { fill: #ffffff } .box { fill: #f1f5f3; stroke: #5b7f73 } path { fill: none; stroke: #5b7f73 }
 text { fill: #2f3b37; font: 13px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif }
 .title { fill: #12211c; font-weight: 600; font-size: 13.5px } .exit { fill: #a4262c; font-weight: 600 }
+.good { fill: #2e8b6f } .bad { fill: #c4453f }
 @media (prefers-color-scheme: dark) {
 .back { fill: #1b1f24 } .box { fill: #252b31; stroke: #7fae9f } path { stroke: #7fae9f }
 text { fill: #c9d3cf } .title { fill: #ffffff } .exit { fill: #ff8f88 }
@@ -121,7 +127,7 @@ text { fill: #c9d3cf } .title { fill: #ffffff } .exit { fill: #ff8f88 }
 </style>
 <rect class="back" width="%d" height="%d" rx="8"/>
 %s</svg>
-`, pictureWidth, y-boxGap/2, pictureWidth, html.EscapeString(title), html.EscapeString(description), pictureWidth, y-boxGap/2, b.String())
+`, pictureWidth, height, pictureWidth, html.EscapeString(title), html.EscapeString(description), pictureWidth, height, content)
 }
 
 // wrapText splits text between words into lines of at most textColumns characters.
