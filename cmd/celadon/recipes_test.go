@@ -93,7 +93,7 @@ func readRecipes(t *testing.T) (all []*recipe) {
 	return all
 }
 
-// testRecipes checks the suites and what they cover, and counts their cases.
+// testRecipes checks the suites and their coverage, and counts their cases.
 func testRecipes(t *testing.T, all []*recipe) {
 	t.Helper()
 	out, code := run(t, "test", "-o", "json", "--cover", "--mutate", recipesFolder)
@@ -160,7 +160,7 @@ func tryMinors(t *testing.T, all []*recipe) {
 	}
 }
 
-// passedSuites returns the names of the suites in a folder of which all cases pass.
+// passedSuites reports for each suite in a folder, by name, whether all its cases pass.
 func passedSuites(t *testing.T, dir string) map[string]bool {
 	t.Helper()
 	out, _ := run(t, "test", "-o", "json", dir)
@@ -190,6 +190,10 @@ func recipePage(t *testing.T, page string, all []*recipe) string {
 	t.Helper()
 	const head = "| Requirement | Recipe | Cost | From |\n|---|---|---|---|\n"
 	top, rest, _ := strings.Cut(page, head)
+	oldest, newest := all[0].versions[0], all[0].versions[len(all[0].versions)-1]
+	if !strings.Contains(top, "in Kubernetes "+newest+".") || !strings.Contains(top, "knows is "+oldest+".") {
+		t.Errorf("%s: want Kubernetes %s and %s before the table", recipesPage, oldest, newest)
+	}
 	_, rest, ok := strings.Cut(rest, "\n\n")
 	sections := strings.Split(rest, "\n### ")
 	if !ok || len(sections) != len(all)+1 {
