@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 )
@@ -96,6 +97,14 @@ func readRecipes(t *testing.T) (all []*recipe) {
 // testRecipes checks the suites and their coverage, and counts their cases.
 func testRecipes(t *testing.T, all []*recipe) {
 	t.Helper()
+	schema := schemaOf(t, "rule-test")
+	for _, r := range all {
+		suite, err := yaml.YAMLToJSON([]byte(r.suite))
+		if err != nil {
+			t.Fatal(err)
+		}
+		holds(t, r.name, schema, suite)
+	}
 	out, code := run(t, "test", "-o", "json", "--cover", "--mutate", recipesFolder)
 	var report struct {
 		Suites []struct {
