@@ -1,0 +1,77 @@
+// Examples of a page that the playground can open: YAML with a CRD, and commands that read files of examples/.
+import { readFileSync, readdirSync, statSync } from "node:fs";
+import path from "node:path";
+import { root } from "./pages.mjs";
+
+// maxExample is the maximum size of an example, in characters. Browsers and programs truncate longer links.
+const maxExample = 32_000;
+
+// exampleOf returns the state of the playground for a block of code, or undefined if it has no CRD.
+export function exampleOf(tokens, index) {
+	const { info, content } = tokens[index];
+	const example = info.trim() === "yaml" ? fromYAML(tokens, index) : info.trim() === "console" ? fromCommands(content) : undefined;
+	return example && JSON.stringify(example).length <= maxExample ? example : undefined;
+}
+
+const documents = (text) => text.split(/^---.*\n/m).filter((doc) => /^kind:/m.test(doc));
+const join = (docs) => docs.map((doc) => (doc.endsWith("\n") ? doc : `${doc}\n`)).join("---\n");
+const kind = (doc) => /^kind: *"?([\w-]+)/m.exec(doc)?.[1];
+const isCRD = (doc) => kind(doc) === "CustomResourceDefinition";
+const isPolicy = (doc) => /^(Validating|Mutating)AdmissionPolicy(Binding)?$/.test(kind(doc));
+const defines = (crd, doc) => new RegExp(`^ +kind: *"?${kind(doc)}"?$`, "m").test(crd);
+
+// fromYAML returns a CRD with the objects of its kind in the same block and in the blocks that follow, up to the
+// next CRD. A block of objects is opened with the CRD before it.
+function fromYAML(tokens, index) {
+	const blocks = tokens.map((t) => (t.type === "fence" && t.info.trim() === "yaml" ? documents(t.content) : []));
+	const from = blocks.findLastIndex((docs, i) => i <= index && docs.some(isCRD));
+	if (from < 0) return undefined;
+	const crds = blocks[from].filter(isCRD);
+	const objects = (docs) => docs.filter((doc) => !isCRD(doc) && crds.some((crd) => defines(crd, doc)));
+	if (from < index) {
+		const here = objects(blocks[index]);
+		return here.length > 0 ? { crd: join(crds), object: join(here) } : undefined;
+	}
+	const next = blocks.findIndex((docs, i) => i > index && docs.some(isCRD));
+	return { crd: join(crds), object: join(objects(blocks.slice(index, next < 0 ? undefined : next).flat())) };
+}
+
+// fromCommands returns the files that the first suitable command of a console block reads.
+function fromCommands(content) {
+	for (const [, command] of content.matchAll(/^\$ (.*)$/gm)) {
+		const example = fromCommand(command);
+		if (example) return example;
+	}
+	return undefined;
+}
+
+const commands = /^(?:.*\| *)?celadon (?:check|vet|find|eval|explain) ([^|;<>]*)/;
+
+// unsupported matches flags for which the playground would show another result than the command.
+const unsupported = /--(crd-old|validate|operation|subresource|cluster|fix|baseline|field-selector)\b/;
+
+function fromCommand(command) {
+	const args = commands.exec(command)?.[1];
+	if (!args || unsupported.test(args)) return undefined;
+	const panes = { crd: [], object: [], old: [], policies: [] };
+	let flag = "";
+	for (const word of args.split(/ +/)) {
+		for (const doc of filesOf(word).flatMap(documents)) {
+			const pane = isCRD(doc) ? "crd" : flag === "--policy" || isPolicy(doc) ? "policies" : flag === "--old" ? "old" : "object";
+			panes[pane].push(doc);
+		}
+		flag = word;
+	}
+	if (panes.crd.length === 0) return undefined;
+	return Object.fromEntries(Object.entries(panes).map(([pane, docs]) => [pane, join(docs)]).filter(([, text]) => text !== ""));
+}
+
+// filesOf returns the YAML files at a path of the repository, in alphabetical order.
+function filesOf(word) {
+	const file = path.join(root, word);
+	if (!word.startsWith("examples/") || path.relative(root, file).startsWith("..")) return [];
+	const stat = statSync(file, { throwIfNoEntry: false });
+	if (!stat) return [];
+	const files = stat.isDirectory() ? readdirSync(file).sort().map((name) => path.join(file, name)) : [file];
+	return files.filter((name) => /\.ya?ml$/.test(name)).map((name) => readFileSync(name, "utf8"));
+}

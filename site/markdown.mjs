@@ -1,0 +1,45 @@
+// What the site changes in a page of docs/, which is written for GitHub: links to files of the repository, and
+// links that open examples in the playground.
+import { statSync } from "node:fs";
+import path from "node:path";
+import { exampleOf } from "./examples.mjs";
+import { docs, root } from "./pages.mjs";
+
+// slug returns the anchor that GitHub makes of a heading.
+export const slug = (heading) => heading.trim().toLowerCase().replace(/[^\p{L}\p{N}\p{M}\p{Pc} -]/gu, "").replaceAll(" ", "-");
+
+// withRepositoryLinks makes links to files outside docs/ point to the repository.
+export function withRepositoryLinks(md, repository, revision) {
+	md.core.ruler.push("repository-links", (state) => {
+		for (const token of state.tokens.flatMap((t) => t.children ?? [])) {
+			const href = token.type === "link_open" ? token.attrGet("href") : "";
+			if (!href.startsWith("../")) continue;
+			const [, file, anchor] = /^([^#]*)(.*)$/.exec(href);
+			const inside = path.relative(root, path.join(docs, decodeURI(file))).split(path.sep).join("/");
+			const found = statSync(path.join(root, inside), { throwIfNoEntry: false });
+			if (!found) throw new Error(`${state.env.relativePath}: broken link ${href}: there is no such file in the repository`);
+			token.attrSet("href", `${repository}/${found.isDirectory() ? "tree" : "blob"}/${revision}/${inside}${anchor}`);
+		}
+	});
+}
+
+// withBraces keeps Vue from evaluating double braces in text and code.
+export function withBraces(md) {
+	for (const type of ["text", "code_inline"]) {
+		const rule = md.renderer.rules[type];
+		md.renderer.rules[type] = (...args) => rule(...args).replaceAll("{{", "&#123;&#123;");
+	}
+}
+
+// withExamples adds a link to each example that the playground can open. A few lines of the theme put the
+// example into the link.
+export function withExamples(md, base) {
+	const { fence } = md.renderer.rules;
+	md.renderer.rules.fence = (tokens, index, ...rest) => {
+		const html = fence(tokens, index, ...rest);
+		const example = exampleOf(tokens, index);
+		if (!example) return html;
+		const state = md.utils.escapeHtml(JSON.stringify(example));
+		return `${html}<a class="try" href="${base}playground/" target="_blank" rel="noopener" data-try="${state}" v-pre>Try it in the playground</a>\n`;
+	};
+}

@@ -1,0 +1,56 @@
+// A web server for the built site, and a headless Chromium, which CELADON_BROWSER names.
+import puppeteer from "puppeteer-core";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import http from "node:http";
+import path from "node:path";
+
+export const site = path.resolve(process.env.CELADON_SITE ?? path.join(import.meta.dirname, "../../bin/site"));
+export const patience = Number(process.env.CELADON_PATIENCE ?? 60_000);
+
+export const launch = () => puppeteer.launch({
+	executablePath: process.env.CELADON_BROWSER ?? "/usr/bin/chromium",
+	args: ["--no-sandbox", "--disable-gpu", "--disable-extensions", "--disable-background-networking"], protocolTimeout: 3 * patience,
+});
+
+const types = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".png": "image/png", ".json": "application/json" };
+
+// serve starts the server and returns its address, which ends with a slash.
+export async function serve() {
+	const server = http.createServer(async (request, response) => {
+		try {
+			const name = path.normalize(new URL(request.url, "http://host").pathname).replace(/\/$/, "/index.html");
+			const data = await readFile(path.join(site, name));
+			response.writeHead(200, { "Content-Type": types[path.extname(name)] ?? "application/octet-stream", "Content-Length": data.length });
+			response.end(data);
+		} catch {
+			response.writeHead(404).end();
+		}
+	}).listen(0, "127.0.0.1");
+	await once(server, "listening");
+	return { url: `http://127.0.0.1:${server.address().port}/`, end: () => server.close() };
+}
+
+// openPlayground opens the page of celadon playground (CELADON, the command), which is faster than an engine in
+// the browser. verdict opens an example by the fragment of its link.
+export async function openPlayground(browser) {
+	const celadon = process.env.CELADON ?? path.join(import.meta.dirname, "../../bin/celadon");
+	const child = spawn(celadon, ["playground"], { stdio: ["ignore", "pipe", "ignore"] });
+	const [address] = await once(child.stdout, "data");
+	const context = await browser.createBrowserContext();
+	const page = await context.newPage();
+	page.on("dialog", (dialog) => dialog.accept());
+	return {
+		async verdict(fragment) {
+			await page.goto("about:blank");
+			await page.goto(address.toString().trim() + fragment);
+			await page.waitForFunction(() => document.documentElement.dataset.vet !== undefined && document.getElementById("busy").hidden, { timeout: patience });
+			return page.evaluate(() => ({ ...document.documentElement.dataset, notice: document.getElementById("notice").textContent }));
+		},
+		async close() {
+			await context.close();
+			child.kill();
+		},
+	};
+}
