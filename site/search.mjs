@@ -9,6 +9,9 @@ function tokenize(text) {
 	});
 }
 
+// tokenizeQuery splits a query, whose names must match as they are.
+const tokenizeQuery = (text) => text.split(/[\n\r\p{Z}\p{P}\p{S}]+/u);
+
 // processTerm removes endings, so that upgrade also finds upgrading and upgrades.
 function processTerm(term) {
 	const word = term.toLowerCase();
@@ -20,9 +23,8 @@ export const searching = {
 	options: {
 		miniSearch: {
 			options: { tokenize, processTerm },
-			searchOptions: { prefix: true, fuzzy: 0.1, boost: { title: 6, titles: 3, text: 1 } },
+			searchOptions: { tokenize: tokenizeQuery, prefix: true, fuzzy: 0.1, boost: { title: 6, titles: 3, text: 1 } },
 		},
-		translations: { button: { buttonAriaLabel: "Search K" } }, // the visible text, with the key
 		// _render leaves labels and links of code blocks out of the index.
 		_render(source, env, md) {
 			const html = md.render(source, env);

@@ -3,9 +3,9 @@ export const searches = [
 	["immutable field", "recipes", "lints"],
 	["cost exceeds budget", "cost"],
 	["optionalOldSelf", "concepts", "repl"],
-	["message expression", "functions", "lints"],
+	["message expression", "concepts", "lints"],
 	["unique list", "recipes", "lints"],
-	["quantity", "functions", "tour"],
+	["quantity", "functions", "errors"],
 	["kustomize ci", "ci"],
 	["upgrade kubernetes", "upgrading", "diff"],
 	["admission webhook", "admission"],
@@ -14,5 +14,5 @@ export const searches = [
 	["vscode", "editors"],
 	["go markers", "go-markers"],
 	["breaking change", "diff"],
-	["embed in go", "embedding"],
+	["embed the engine", "embedding"],
 ];
