@@ -23,6 +23,14 @@ export function withRepositoryLinks(md, repository, revision) {
 	});
 }
 
+// withPictures lets Vite find the pictures of HTML elements, whose paths it expects to start with a dot.
+export function withPictures(md) {
+	for (const type of ["html_block", "html_inline"]) {
+		const rule = md.renderer.rules[type];
+		md.renderer.rules[type] = (...args) => rule(...args).replace(/(<img [^>]*src=")(?=[\w-]+\.)/g, "$1./");
+	}
+}
+
 // withBraces keeps Vue from evaluating double braces in text and code.
 export function withBraces(md) {
 	for (const type of ["text", "code_inline"]) {

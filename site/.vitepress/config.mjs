@@ -1,7 +1,7 @@
 import { defineConfig } from "vitepress";
 import { release, sidebar } from "../pages.mjs";
 import { highlighter } from "../highlight.mjs";
-import { slug, withBraces, withExamples, withRepositoryLinks } from "../markdown.mjs";
+import { slug, withBraces, withExamples, withPictures, withRepositoryLinks } from "../markdown.mjs";
 import { searching } from "../search.mjs";
 
 const repository = "https://github.com/celadon-cel/celadon";
@@ -29,6 +29,7 @@ export default defineConfig({
 		config(md) {
 			md.disable("emoji");
 			withBraces(md);
+			withPictures(md);
 			withRepositoryLinks(md, repository, revision);
 			withExamples(md, base);
 		},

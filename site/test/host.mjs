@@ -2,11 +2,14 @@
 import puppeteer from "puppeteer-core";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import http from "node:http";
 import path from "node:path";
 
 export const site = path.resolve(process.env.CELADON_SITE ?? path.join(import.meta.dirname, "../../bin/site"));
+if (!existsSync(path.join(site, "index.html"))) throw new Error(`${site} holds no site: build it with node build.mjs ${site}, or set CELADON_SITE`);
+
 export const patience = Number(process.env.CELADON_PATIENCE ?? 60_000);
 
 export const launch = () => puppeteer.launch({
