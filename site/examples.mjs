@@ -1,6 +1,8 @@
-// Examples of a page that the playground can open: YAML with a CRD, and commands that read files of examples/.
-import { readFileSync, readdirSync, statSync } from "node:fs";
+// Examples of a page that the playground can open: YAML with a CRD, commands that read files of examples/, and
+// links to CRDs there.
+import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
+import { parse, stringify } from "yaml";
 import { root } from "./pages.mjs";
 
 // maxExample is the maximum size of an example, in characters. Browsers and programs truncate longer links.
@@ -13,7 +15,36 @@ export function exampleOf(tokens, index) {
 	return example && JSON.stringify(example).length <= maxExample ? example : undefined;
 }
 
-const documents = (text) => text.split(/^---.*\n/m).filter((doc) => /^kind:/m.test(doc));
+// exampleOfLink returns the state for a link to a crd.yaml of examples/, or undefined for another link. If there is
+// a suite.yaml next to it, the state has the object of its first case that the CRD rejects.
+export function exampleOfLink(href) {
+	const file = /^\.\.\/(examples\/[\w/-]+)\/crd\.yaml$/.exec(href)?.[1];
+	if (!file) return undefined;
+	const read = (name) => readFileSync(path.join(root, file, name), "utf8");
+	const example = { crd: read("crd.yaml") };
+	if (!existsSync(path.join(root, file, "suite.yaml"))) return example;
+	const { base, tests } = parse(read("suite.yaml"));
+	const rejected = tests.find((t) => t.expect?.causes && !t.skip);
+	if (!rejected) return example;
+	const write = (object, patch) => (object || patch ? stringify(object ?? merge(base, patch)) : "");
+	return {
+		...example, subresource: rejected.subresource ?? "",
+		object: `# ${rejected.name}\n${write(rejected.object, rejected.patch ?? {})}`, old: write(rejected.old, rejected.oldPatch),
+	};
+}
+
+// merge returns value with a JSON merge patch applied (RFC 7386).
+function merge(value, patch) {
+	if (patch === null || typeof patch !== "object" || Array.isArray(patch)) return patch;
+	const merged = value !== null && typeof value === "object" && !Array.isArray(value) ? { ...value } : {};
+	for (const [key, part] of Object.entries(patch)) {
+		if (part === null) delete merged[key];
+		else merged[key] = merge(merged[key], part);
+	}
+	return merged;
+}
+
+const documents = (text) => text.split(/^---.*\n/m).filter((doc) => /^kind:/m.test(doc) && kind(doc) !== "RuleTest");
 const join = (docs) => docs.map((doc) => (doc.endsWith("\n") ? doc : `${doc}\n`)).join("---\n");
 const kind = (doc) => /^kind: *"?([\w-]+)/m.exec(doc)?.[1];
 const isCRD = (doc) => kind(doc) === "CustomResourceDefinition";

@@ -42,12 +42,17 @@ export function withBraces(md) {
 // withExamples adds a link to each example that the playground can open. A few lines of the theme put the
 // example into the link.
 export function withExamples(md, base) {
+	const link = (example) => `<a class="try" href="${base}playground/" target="_blank" rel="noopener" data-try="${md.utils.escapeHtml(JSON.stringify(example))}" v-pre>Try it in the playground</a>\n`;
 	const { fence } = md.renderer.rules;
 	md.renderer.rules.fence = (tokens, index, ...rest) => {
-		const html = fence(tokens, index, ...rest);
 		const example = exampleOf(tokens, index);
-		if (!example) return html;
-		const state = md.utils.escapeHtml(JSON.stringify(example));
-		return `${html}<a class="try" href="${base}playground/" target="_blank" rel="noopener" data-try="${state}" v-pre>Try it in the playground</a>\n`;
+		return fence(tokens, index, ...rest) + (example ? link(example) : "");
 	};
+	md.core.ruler.before("repository-links", "linked-examples", (state) => {
+		state.tokens = state.tokens.flatMap((token, i) => {
+			const links = token.type === "paragraph_close" ? state.tokens[i - 1].children.filter((t) => t.type === "link_open") : [];
+			const example = links.map((t) => exampleOfLink(t.attrGet("href"))).find(Boolean);
+			return example ? [token, Object.assign(new state.Token("html_block", "", 0), { content: link(example) })] : [token];
+		});
+	});
 }

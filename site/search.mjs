@@ -9,8 +9,15 @@ function tokenize(text) {
 	});
 }
 
-// tokenizeQuery splits a query, whose names must match as they are.
-const tokenizeQuery = (text) => text.split(/[\n\r\p{Z}\p{P}\p{S}]+/u);
+// tokenizeQuery splits a query into words. It adds each two words as one, so that message expression also finds
+// messageExpression.
+function tokenizeQuery(text) {
+	const words = text.split(/[\n\r\p{Z}\p{P}\p{S}]+/u).filter(Boolean);
+	return [...words, ...words.slice(1).map((word, i) => words[i] + word)];
+}
+
+// boostDocument puts recipes before other pages.
+const boostDocument = (id) => (id.includes("/recipes.html") ? 1.5 : 1);
 
 // processTerm removes endings, so that upgrade also finds upgrading and upgrades.
 function processTerm(term) {
@@ -23,7 +30,7 @@ export const searching = {
 	options: {
 		miniSearch: {
 			options: { tokenize, processTerm },
-			searchOptions: { tokenize: tokenizeQuery, prefix: true, fuzzy: 0.1, boost: { title: 6, titles: 3, text: 1 } },
+			searchOptions: { tokenize: tokenizeQuery, boostDocument, prefix: true, fuzzy: 0.1, boost: { title: 6, titles: 3, text: 1 } },
 		},
 		// _render leaves labels and links of code blocks out of the index.
 		_render(source, env, md) {

@@ -1,9 +1,9 @@
 // What newcomers search for, and the page that should come first. If a page does not exist, the next is expected.
 export const searches = [
 	["immutable field", "recipes", "lints"],
-	["cost exceeds budget", "cost"],
+	["cost exceeds budget", "errors", "cost"],
 	["optionalOldSelf", "concepts", "repl"],
-	["message expression", "concepts", "lints"],
+	["message expression", "recipes", "lints"],
 	["unique list", "recipes", "lints"],
 	["quantity", "functions", "errors"],
 	["kustomize ci", "ci"],
@@ -14,5 +14,4 @@ export const searches = [
 	["vscode", "editors"],
 	["go markers", "go-markers"],
 	["breaking change", "diff"],
-	["embed the engine", "embedding"],
 ];
