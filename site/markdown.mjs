@@ -2,7 +2,7 @@
 // links that open examples in the playground.
 import { statSync } from "node:fs";
 import path from "node:path";
-import { exampleOf } from "./examples.mjs";
+import { exampleOf, exampleOfLink } from "./examples.mjs";
 import { docs, root } from "./pages.mjs";
 
 // slug returns the anchor that GitHub makes of a heading.
