@@ -22,6 +22,7 @@ export default defineConfig({
 	buildConcurrency: 1, // the search index depends on the order of the pages
 	ignoreDeadLinks: true, // test/links.mjs checks links, with their anchors
 	head: [["link", { rel: "icon", href: `${base}icon.svg` }], ["meta", { name: "referrer", content: "no-referrer" }]],
+	vite: { build: { assetsInlineLimit: 0 } },
 	markdown: {
 		...highlighter,
 		attrs: { disable: true }, // GitHub shows braces as text

@@ -44,11 +44,14 @@ export async function openPlayground(browser) {
 	const context = await browser.createBrowserContext();
 	const page = await context.newPage();
 	page.on("dialog", (dialog) => dialog.accept());
+	await page.goto(address.toString().trim());
 	return {
 		async verdict(fragment) {
-			await page.goto("about:blank");
-			await page.goto(address.toString().trim() + fragment);
-			await page.waitForFunction(() => document.documentElement.dataset.vet !== undefined && document.getElementById("busy").hidden, { timeout: patience });
+			await page.evaluate((fragment) => {
+				delete document.documentElement.dataset.verdict;
+				location.hash = fragment;
+			}, fragment);
+			await page.waitForFunction(() => document.documentElement.dataset.verdict !== undefined && document.getElementById("busy").hidden, { timeout: patience });
 			return page.evaluate(() => ({ ...document.documentElement.dataset, notice: document.getElementById("notice").textContent }));
 		},
 		async close() {

@@ -92,6 +92,7 @@ test("the menu, the theme, and a link work without loading the page again", asyn
 
 // find enters a query into the search and returns the links of the results, best first.
 async function find(page, query) {
+	await page.evaluate(() => sessionStorage.clear()); // the previous query
 	await page.keyboard.press("/");
 	await page.waitForSelector("#localsearch-input", { timeout: patience });
 	await page.$eval("#localsearch-input", (input, query) => {
