@@ -17,7 +17,7 @@ function tokenizeQuery(text) {
 }
 
 // boostDocument puts recipes before other pages.
-const boostDocument = (id) => (id.includes("/recipes.html") ? 1.25 : 1);
+const boostDocument = (id) => (id.includes("/recipes.html") ? 1.5 : 1);
 
 // processTerm removes endings, so that upgrade also finds upgrading and upgrades.
 function processTerm(term) {

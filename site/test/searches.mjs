@@ -5,7 +5,7 @@ export const searches = [
 	["optionalOldSelf", "concepts", "repl"],
 	["message expression", "recipes", "lints"],
 	["unique list", "recipes", "lints"],
-	["quantity", "functions", "errors"],
+	["quantity", "recipes", "errors"],
 	["kustomize ci", "ci"],
 	["upgrade kubernetes", "upgrading", "diff"],
 	["admission webhook", "admission"],

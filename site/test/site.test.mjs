@@ -22,7 +22,7 @@ after(async () => {
 // visit opens a page and waits until its script runs.
 async function visit(page, name) {
 	await page.goto(host.url + name);
-	await page.waitForFunction(() => document.getElementById("app").__vue_app__, { timeout: patience });
+	await page.waitForFunction(() => document.getElementById("app").__vue_app__, { timeout: patience, polling: 50 });
 }
 
 // open opens a page in a tab, runs work on it, and checks that the tab has no error and requests nothing from
@@ -42,6 +42,9 @@ async function open(name, work, { width = 1280, height = 900, theme = "light" } 
 		const result = await work(page);
 		assert.deepEqual(problems, [], name);
 		return result;
+	} catch (err) {
+		err.message += `\n${page.url()}: ${problems.join("; ")}`;
+		throw err;
 	} finally {
 		await context.close();
 	}
@@ -140,6 +143,7 @@ test("each example opens in the playground and has a verdict", async (t) => {
 		const failed = [];
 		for (const [link, name] of found) {
 			const { verdict, vet, notice } = await playground.verdict(new URL(link).hash);
+			if (process.env.V) console.log(name, verdict, vet);
 			if (notice || vet === "failed" || verdict === "failed") failed.push(`${name}: ${verdict}, ${vet}: ${notice} ${link.slice(0, 100)}`);
 		}
 		assert.deepEqual(failed, []);
