@@ -89,7 +89,7 @@ function fromCommand(command) {
 	for (const word of args.split(/ +/)) {
 		for (const doc of filesOf(word).flatMap(documents)) {
 			const pane = isCRD(doc) ? "crd" : flag === "--policy" || isPolicy(doc) ? "policies" : flag === "--old" ? "old" : "object";
-			panes[pane].push(doc);
+			if (!panes[pane].includes(doc)) panes[pane].push(doc);
 		}
 		flag = word;
 	}

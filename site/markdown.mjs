@@ -1,5 +1,5 @@
-// What the site changes in a page of docs/, which is written for GitHub: links to files of the repository, and
-// links that open examples in the playground.
+// Changes to the pages of docs/, which are written for GitHub: links to files of the repository, and links that
+// open examples in the playground.
 import { statSync } from "node:fs";
 import path from "node:path";
 import { exampleOf, exampleOfLink } from "./examples.mjs";

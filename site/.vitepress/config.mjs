@@ -2,6 +2,7 @@ import { defineConfig } from "vitepress";
 import { release, sidebar } from "../pages.mjs";
 import { highlighter } from "../highlight.mjs";
 import { slug, withBraces, withExamples, withPictures, withRepositoryLinks } from "../markdown.mjs";
+import { licenses } from "../licenses.mjs";
 import { searching } from "../search.mjs";
 
 const repository = "https://github.com/celadon-cel/celadon";
@@ -22,7 +23,7 @@ export default defineConfig({
 	buildConcurrency: 1, // the search index depends on the order of the pages
 	ignoreDeadLinks: true, // test/links.mjs checks links, with their anchors
 	head: [["link", { rel: "icon", href: `${base}icon.svg` }], ["meta", { name: "referrer", content: "no-referrer" }]],
-	vite: { build: { assetsInlineLimit: 0 } },
+	vite: { build: { assetsInlineLimit: 0 }, plugins: [licenses] },
 	markdown: {
 		...highlighter,
 		attrs: { disable: true }, // GitHub shows braces as text

@@ -19,7 +19,7 @@ const linksOf = (name) => [...values(htmlOf.get(name), "href"), ...values(htmlOf
 // anchorsOf returns the anchors that GitHub makes of the headings of a Markdown file.
 const anchorsOf = (file) => new Set([...readFileSync(file, "utf8").matchAll(/^#+ (.+)$/gm)].map((m) => slug(m[1])));
 
-// problemOf returns what is wrong with a link of a page, or "".
+// problemOf returns the problem of a link of a page, or "".
 function problemOf(page, link) {
 	const inRepository = repository.exec(link);
 	if (inRepository) {

@@ -1,4 +1,4 @@
-// What newcomers search for, and the page that should come first. If a page does not exist, the next is expected.
+// Searches of newcomers, each with the page that must come first. If a page does not exist, the next is expected.
 export const searches = [
 	["immutable field", "recipes", "lints"],
 	["cost exceeds budget", "errors", "cost"],

@@ -143,8 +143,7 @@ test("each example opens in the playground and has a verdict", async (t) => {
 		const failed = [];
 		for (const [link, name] of found) {
 			const { verdict, vet, notice } = await playground.verdict(new URL(link).hash);
-			if (process.env.V) console.log(name, verdict, vet);
-			if (notice || vet === "failed" || verdict === "failed") failed.push(`${name}: ${verdict}, ${vet}: ${notice} ${link.slice(0, 100)}`);
+			if (notice || vet === "failed" || verdict === "failed" || (name === "recipes.html" && verdict !== "invalid")) failed.push(`${name}: ${verdict}, ${vet}: ${notice} ${link.slice(0, 100)}`);
 		}
 		assert.deepEqual(failed, []);
 	} finally {
