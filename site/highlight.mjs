@@ -7,6 +7,8 @@ const grammar = (name) => JSON.parse(readFileSync(path.join(root, "editors/vscod
 
 export const highlighter = {
 	theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
+	// Without a limit of time, the colors do not depend on the speed of the machine.
+	codeTransformers: [{ preprocess(_, options) { options.tokenizeTimeLimit = 0; } }],
 	languages: [
 		{ name: "console", scopeName: "text.console", patterns: [{ match: "^\\$ .*$", name: "markup.bold" }] },
 		{ ...grammar("cel"), name: "cel" },
