@@ -200,6 +200,7 @@ played-long: build site ## The same with the engine in the browser too, its size
 	CELADON_PLAYGROUND=long CELADON_ANSWERS=$(CURDIR)/bin/answers $(GO) test -count=1 -timeout 60m -run TestAnswersOfCorpus ./cmd/celadon
 	$(MAKE) played CELADON_SITE=$(CURDIR)/$(PLAYGROUND)
 	cd $(PAGE) && CELADON_BROWSER=$(CELADON_BROWSER) CELADON_PLAYGROUND=long CELADON_ANSWERS=$(CURDIR)/bin/answers node --test --test-reporter=spec test/long.test.mjs
+	cd site && CELADON_BROWSER=$(CELADON_BROWSER) CELADON_SITE=$(CURDIR)/$(SITE) node --test --test-reporter=spec test/site.test.mjs
 
 .PHONY: release-files
 release-files: # additional files in a release's archives, for .goreleaser.yaml
