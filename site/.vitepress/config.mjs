@@ -11,6 +11,7 @@ const { name, revision } = release();
 // the host has, for example "v0.1 v0.2".
 const base = process.env.SITE_BASE ?? "/";
 const others = (process.env.SITE_VERSIONS ?? "").split(" ").filter(Boolean);
+const versioned = /\/v[\d.]+\/$/.test(base); // then the newest version is one level up
 
 export default defineConfig({
 	title: "Celadon",
@@ -48,7 +49,8 @@ export default defineConfig({
 				text: name,
 				items: [
 					{ text: "Changes", link: `${repository}/blob/${revision}/CHANGELOG.md` },
-					...others.map((version) => ({ text: version, link: `${new URL(`/${version}/`, "http://host").pathname}`, target: "_self" })),
+					...(versioned ? [{ text: "Newest version", link: "../", target: "_self" }] : []),
+					...others.map((version) => ({ text: version, link: `${versioned ? "../" : "./"}${version}/`, target: "_self" })),
 				],
 			},
 		],

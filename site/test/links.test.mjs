@@ -29,7 +29,8 @@ function problemOf(page, link) {
 	}
 	const { origin, pathname, hash } = new URL(link, `http://site${base}${page}`);
 	if (origin !== "http://site") return /^https:$|^mailto:$/.test(new URL(link).protocol) ? "" : "not HTTPS";
-	if (!pathname.startsWith(base)) return "outside the site";
+	if (/\/v[\d.]+\/$/.test(pathname) && pathname !== base) return ""; // another version
+	if (!pathname.startsWith(base)) return base.startsWith(pathname) ? "" : "outside the site";
 	const name = decodeURIComponent(pathname.slice(base.length)).replace(/(^|\/)$/, "$1index.html");
 	if (!existsSync(path.join(site, name))) return "no such page or file";
 	return hash && idsOf.has(name) && !idsOf.get(name).has(decodeURIComponent(hash.slice(1))) ? "no such anchor" : "";
