@@ -22,7 +22,7 @@ const boostDocument = (id) => (id.includes("/recipes.html") ? 1.5 : 1);
 // processTerm removes endings, so that upgrade also finds upgrading and upgrades.
 function processTerm(term) {
 	const word = term.toLowerCase();
-	return word.length > 4 ? word.replace(/(?:ing|ed|es|s)$/, "") : word;
+	return word.length > 4 ? word.replace(/(?:ing|ed|es|s|e)$/, "") : word;
 }
 
 export const searching = {
