@@ -155,12 +155,12 @@ page: ## Build the playground's page, which go build takes in, from its sources 
 PLAYGROUND := $(SITE)/playground
 
 .PHONY: site
-site: ## Build the documentation and the playground as static files into bin/site (needs npm and brotli)
+site: ## Build the documentation and the playground as static files into bin/site (needs npm)
 	cd site && npm ci && node build.mjs $(CURDIR)/$(SITE)
 	cp "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" $(PLAYGROUND)
 	GOOS=js GOARCH=wasm $(GO) build -tags=grpcnotrace -trimpath -ldflags='-s -w' -o $(PLAYGROUND)/celadon.wasm ./cmd/celadon/wasm
 	gzip -9 -n -c $(PLAYGROUND)/celadon.wasm > $(PLAYGROUND)/celadon.wasm.gz
-	brotli -q 11 -w 24 $(PLAYGROUND)/celadon.wasm
+	node site/brotli.mjs $(PLAYGROUND)/celadon.wasm
 	rm $(PLAYGROUND)/celadon.wasm
 
 # The engine of the playground takes minutes to compile and compress, so it is left out. The rest is built
