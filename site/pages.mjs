@@ -13,7 +13,7 @@ const groups = [
 	["Check objects", ["check", "policies", "persisted", "explain", "ci", "baseline", "cluster", "agents"]],
 	["Upgrade", ["upgrading", "versions", "diff", "convert", "v1beta1", "fleet"]],
 	["Embed", ["embedding", "go", "conformance-suite"]],
-	["Operate", ["admission", "speed", "security", "releasing"]],
+	["Operate", ["admission", "speed", "security", "security-baseline", "releasing"]],
 	["Reference", ["exact", "stability", "reference-pages"]],
 ];
 

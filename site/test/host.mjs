@@ -10,7 +10,10 @@ import path from "node:path";
 export const site = path.resolve(process.env.CELADON_SITE ?? path.join(import.meta.dirname, "../../bin/site"));
 if (!existsSync(path.join(site, "index.html"))) throw new Error(`${site} holds no site: build it with node build.mjs ${site}, or set CELADON_SITE`);
 
-export const patience = Number(process.env.CELADON_PATIENCE ?? 60_000);
+export const patience = Number(process.env.CELADON_PATIENCE ?? 120_000);
+
+// until waits until a condition holds on a page.
+export const until = (page, condition, ...args) => page.waitForFunction(condition, { timeout: patience, polling: 50 }, ...args);
 
 export const launch = () => puppeteer.launch({
 	executablePath: process.env.CELADON_BROWSER ?? "/usr/bin/chromium",
@@ -51,7 +54,7 @@ export async function openPlayground(browser) {
 				delete document.documentElement.dataset.verdict;
 				location.hash = fragment;
 			}, fragment);
-			await page.waitForFunction(() => document.documentElement.dataset.verdict !== undefined && document.getElementById("busy").hidden, { timeout: patience });
+			await until(page, () => document.documentElement.dataset.verdict !== undefined && document.getElementById("busy").hidden);
 			return page.evaluate(() => ({ ...document.documentElement.dataset, notice: document.getElementById("notice").textContent }));
 		},
 		async close() {

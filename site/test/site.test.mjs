@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { launch, openPlayground, patience, serve, site } from "./host.mjs";
+import { launch, openPlayground, patience, serve, site, until } from "./host.mjs";
 import { searches } from "./searches.mjs";
 
 const pages = readdirSync(site).filter((name) => name.endsWith(".html")).sort();
@@ -22,7 +22,7 @@ after(async () => {
 // visit opens a page and waits until its script runs.
 async function visit(page, name) {
 	await page.goto(host.url + name);
-	await page.waitForFunction(() => document.getElementById("app").__vue_app__, { timeout: patience, polling: 50 });
+	await until(page, () => document.getElementById("app").__vue_app__ !== undefined);
 }
 
 // open opens a page in a tab, runs work on it, and checks that the tab has no error and requests nothing from
@@ -82,7 +82,7 @@ test("the menu, the theme, and a link work without loading the page again", asyn
 	await open("index.html", async (page) => {
 		await page.evaluate(() => { window.kept = true; });
 		await page.click("nav a[href$='tour.html'], .VPNavBarMenu a[href$='tour.html']");
-		await page.waitForFunction(() => document.querySelector("h1")?.textContent.startsWith("The shell"), { timeout: patience });
+		await until(page, () => document.querySelector("h1")?.textContent.startsWith("The shell"));
 		await page.click(".VPNavBarAppearance button");
 		assert.ok(await page.evaluate(() => window.kept && document.documentElement.classList.contains("dark")));
 	});
@@ -105,7 +105,7 @@ async function find(page, query) {
 	await page.waitForSelector("#localsearch-list a.result, .no-results strong", { timeout: patience });
 	const links = await page.$$eval("#localsearch-list a.result", (list) => list.map((a) => a.getAttribute("href")));
 	await page.keyboard.press("Escape");
-	await page.waitForFunction(() => !document.querySelector("#localsearch-input"), { timeout: patience });
+	await until(page, () => !document.querySelector("#localsearch-input"));
 	return links;
 }
 
@@ -128,7 +128,7 @@ async function tries(page) {
 	const found = new Map();
 	for (const name of pages.filter((n) => readFileSync(path.join(site, n), "utf8").includes("data-try="))) {
 		await visit(page, name);
-		await page.waitForFunction(() => [...document.querySelectorAll("a[data-try]")].every((a) => a.hash), { timeout: patience });
+		await until(page, () => [...document.querySelectorAll("a[data-try]")].every((a) => a.hash));
 		for (const link of await page.$$eval("a[data-try]", (list) => list.map((a) => a.href))) if (!found.has(link)) found.set(link, name);
 	}
 	return found;
@@ -156,7 +156,7 @@ test("a click opens an example in the site's playground", { skip: engine ? false
 	await open("check.html", async (page) => {
 		const [target] = await Promise.all([browser.waitForTarget((t) => t.url().includes("/playground/#v1."), { timeout: patience }), page.click("a[data-try][href*='#v1.']")]);
 		const opened = await target.page();
-		await opened.waitForFunction(() => document.documentElement.dataset.verdict !== undefined, { timeout: patience });
+		await until(opened, () => document.documentElement.dataset.verdict !== undefined);
 		assert.match(await opened.$eval("#verdict", (e) => e.innerText), /Accepted: CronTab/);
 	});
 });
