@@ -64,6 +64,7 @@ test-modules: build
 	@set -e; for module in $(MODULES); do echo "$$module"; (cd $$module && PATH="$(CURDIR)/bin:$$PATH" nice $(GO) test $(TESTFLAGS) ./...); done
 	cd celadontest/fakeclient && GOWORK=off nice $(GO) test $(TESTFLAGS) -modfile=newest.mod ./...
 	@$(MAKE) --no-print-directory played
+	@$(MAKE) --no-print-directory site-check
 
 .PHONY: test-conformance
 test-conformance: build
@@ -150,15 +151,35 @@ SITE := bin/site
 page: ## Build the playground's page, which go build takes in, from its sources (needs npm)
 	cd $(PAGE) && npm ci && node build.mjs
 
+# The site is docs/ with the playground below it. SITE_BASE is its path on the host, for example /v0.1/.
+PLAYGROUND := $(SITE)/playground
+
 .PHONY: site
-site: ## Build the playground as static files into bin/site, for any static host (needs brotli)
-	rm -rf $(SITE)
-	mkdir -p $(SITE)
-	cp $(PAGE)/dist/* "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" $(SITE)
-	GOOS=js GOARCH=wasm $(GO) build -tags=grpcnotrace -trimpath -ldflags='-s -w' -o $(SITE)/celadon.wasm ./cmd/celadon/wasm
-	gzip -9 -n -c $(SITE)/celadon.wasm > $(SITE)/celadon.wasm.gz
-	brotli -q 11 -w 24 $(SITE)/celadon.wasm
-	rm $(SITE)/celadon.wasm
+site: ## Build the documentation and the playground as static files into bin/site (needs npm)
+	cd site && npm ci && node build.mjs $(CURDIR)/$(SITE)
+	cp "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" $(PLAYGROUND)
+	GOOS=js GOARCH=wasm $(GO) build -tags=grpcnotrace -trimpath -ldflags='-s -w' -o $(PLAYGROUND)/celadon.wasm ./cmd/celadon/wasm
+	gzip -9 -n -c $(PLAYGROUND)/celadon.wasm > $(PLAYGROUND)/celadon.wasm.gz
+	node site/brotli.mjs $(PLAYGROUND)/celadon.wasm
+	rm $(PLAYGROUND)/celadon.wasm
+
+# The engine of the playground takes minutes to compile and compress, so it is left out. The rest is built
+# twice, because the same sources must give the same bytes.
+SITE_CHECK := bin/site-check
+
+.PHONY: site-check
+site-check: build ## Build the documentation, check its links, and try it in a headless Chromium (CELADON_BROWSER; needs npm)
+	@cd site && if ! command -v npm >/dev/null || ! npm ci --silent; then \
+		echo 'NO NPM, or it gives no packages: the site was neither built nor tried in a browser'; \
+	else set -e; \
+		for n in 1 2; do node build.mjs $(CURDIR)/$(SITE_CHECK)/$$n; done; \
+		diff -r $(CURDIR)/$(SITE_CHECK)/1 $(CURDIR)/$(SITE_CHECK)/2; \
+		tests=test/links.test.mjs; \
+		if test -z "$(CELADON_BROWSER)"; then \
+			echo 'NO CHROMIUM: the site was not tried in a browser (make browser installs one, or CELADON_BROWSER names it)'; \
+		else tests="$$tests test/site.test.mjs"; fi; \
+		CELADON_BROWSER=$(CELADON_BROWSER) CELADON_SITE=$(CURDIR)/$(SITE_CHECK)/1 node --test --test-reporter=spec $$tests; \
+	fi
 
 .PHONY: browser
 browser: ## Install Chromium for the page's tests, where there is none (Debian, as root)
@@ -177,8 +198,9 @@ played: build ## Hold the page to its sources, and drive it in a headless Chromi
 played-long: build site ## The same with the engine in the browser too, its sizes, times and memory, and the corpus
 	rm -rf bin/answers && mkdir -p bin/answers
 	CELADON_PLAYGROUND=long CELADON_ANSWERS=$(CURDIR)/bin/answers $(GO) test -count=1 -timeout 60m -run TestAnswersOfCorpus ./cmd/celadon
-	$(MAKE) played CELADON_SITE=$(CURDIR)/$(SITE)
+	$(MAKE) played CELADON_SITE=$(CURDIR)/$(PLAYGROUND)
 	cd $(PAGE) && CELADON_BROWSER=$(CELADON_BROWSER) CELADON_PLAYGROUND=long CELADON_ANSWERS=$(CURDIR)/bin/answers node --test --test-reporter=spec test/long.test.mjs
+	cd site && CELADON_BROWSER=$(CELADON_BROWSER) CELADON_SITE=$(CURDIR)/$(SITE) node --test --test-reporter=spec test/site.test.mjs
 
 .PHONY: release-files
 release-files: # additional files in a release's archives, for .goreleaser.yaml
