@@ -268,11 +268,13 @@ bench-check: ## Measure celadon check against kubectl-validate, as whole process
 	cd conformance && $(GO) run ./peers/check
 
 .PHONY: lint
-lint: ## gofmt, vet, staticcheck, tidy modules
+lint: ## gofmt, vet, staticcheck, actionlint, tidy modules
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'run gofmt -w on these'; exit 1; }
 	$(GO) vet $(PACKAGES)
 	GOWORK=off $(GO) build -modfile=tools/go.mod -o bin/staticcheck honnef.co/go/tools/cmd/staticcheck
 	bin/staticcheck $(PACKAGES)
+	GOWORK=off $(GO) build -modfile=tools/go.mod -o bin/actionlint github.com/rhysd/actionlint/cmd/actionlint
+	bin/actionlint -shellcheck= -pyflakes= .github/workflows/*.yml docs/ci-*.yaml
 	$(GO) mod tidy -diff
 	cd cmd/celadon && $(GO) mod tidy -diff
 	cd conformance && $(GO) vet ./... && $(GO) mod tidy -diff
