@@ -224,9 +224,14 @@ explain: ## Hold celadon explain to a real kubectl, built from the Go module pro
 	cd conformance/kubectl && GOWORK=off $(GO) build -o ../../bin/kubectl .
 	cd conformance && CELADON_KUBECTL=$(abspath bin/kubectl) $(GO) test -count=1 -timeout 60m -v -run TestExplain .
 
+.PHONY: vscode
+vscode: ## Package the VS Code client into bin/celadon.vsix; the same commit gives the same bytes (needs npm)
+	cd editors/vscode && npm ci --silent && TZ=UTC SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) npm run package
+	mkdir -p bin && mv editors/vscode/celadon.vsix bin/celadon.vsix
+
 .PHONY: editors
 editors: build ## Package the VS Code client, and drive celadon lsp with the editors that are installed
-	@if command -v npm >/dev/null; then cd editors/vscode && npm ci && npm run package && CELADON=$(abspath $(BIN)) npm test; \
+	@if command -v npm >/dev/null; then $(MAKE) vscode && cd editors/vscode && CELADON=$(abspath $(BIN)) npm test; \
 	else echo 'NO NPM: the VS Code client was neither packaged nor tried'; fi
 	CELADON_EDITORS=1 $(GO) test -count=1 -v -run TestEditors ./cmd/celadon
 
