@@ -141,7 +141,7 @@ func TestActionComments(t *testing.T) {
 	}
 }
 
-// TestActionCommentsDenied checks that there is no comment on a pull request of a fork, and that a missing
+// TestActionCommentsDenied checks that a pull request of a fork gets no comment, and that a missing
 // permission is an error that names it.
 func TestActionCommentsDenied(t *testing.T) {
 	t.Parallel()
