@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"sigs.k8s.io/yaml"
 )
 
 // fakeGH is a gh that lists the comments in $COMMENTS, records its other calls in $CALLS, and keeps the body
@@ -211,5 +213,49 @@ func TestActionCommentFilter(t *testing.T) {
 	cmd.Stdin = strings.NewReader("[" + strings.Join(comments, ",") + "]")
 	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "2\n" {
 		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// TestActionPage checks that the examples in docs/ci.md use only inputs that the action has.
+func TestActionPage(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/ci.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile("../../action.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a action
+	if err := yaml.Unmarshal(data, &a); err != nil {
+		t.Fatal(err)
+	}
+	used := 0
+	for _, block := range strings.Split(string(page), "```yaml\n")[1:] {
+		block, _, _ = strings.Cut(block, "```")
+		var example struct {
+			Steps []struct {
+				Uses string         `json:"uses"`
+				With map[string]any `json:"with"`
+			} `json:"steps"`
+		}
+		if err := yaml.Unmarshal([]byte(block), &example); err != nil {
+			continue // a part of an example
+		}
+		for _, step := range example.Steps {
+			if !strings.HasPrefix(step.Uses, "celadon-cel/celadon@") {
+				continue
+			}
+			for input := range step.With {
+				used++
+				if _, ok := a.Inputs[input]; !ok {
+					t.Errorf("docs/ci.md: the action has no input %s", input)
+				}
+			}
+		}
+	}
+	if used < 8 {
+		t.Errorf("docs/ci.md uses %d inputs, want at least 8", used)
 	}
 }
