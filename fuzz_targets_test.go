@@ -58,7 +58,7 @@ func TestFuzzTargets(t *testing.T) {
 const fakeCompiler = `#!/usr/bin/env bash
 set -eu
 dir=${1#github.com/celadon-cel/celadon/}
-[ "$(cat "$dir"/*.go | grep -c "^func $2(f \*testing.F)")" = 1 ] || { echo "Could not find the function: $1 $2"; exit 0; }
+[ "$(cat ./*.go | grep -c "^func $2(f \*testing.F)")" = 1 ] || { echo "Could not find the function: $1 $2"; exit 0; }
 echo "./$dir" >> "$OUT/packages"
 touch "$OUT/$3"
 `
@@ -78,8 +78,10 @@ func TestFuzzBuild(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(bin, "compile_native_go_fuzzer_v2"), []byte(fakeCompiler), 0o755); err != nil {
-		t.Fatal(err)
+	for name, script := range map[string]string{"compile_native_go_fuzzer_v2": fakeCompiler, "go": "#!/bin/sh\n"} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
 	tree := filepath.Join(src, "celadon")
 	copyTargets(t, tree)
@@ -117,7 +119,7 @@ func TestFuzzBuild(t *testing.T) {
 // copyTargets copies the files that oss-fuzz/build.sh reads.
 func copyTargets(t *testing.T, tree string) {
 	t.Helper()
-	dirs := []string{"oss-fuzz", "examples/crontab", "engine/x/eval/testdata", "x/publish/testdata"}
+	dirs := []string{".", "oss-fuzz", "examples/crontab", "engine/x/eval/testdata", "x/publish/testdata"}
 	for _, target := range fuzzTargets(t) {
 		dir, _, _ := strings.Cut(target, " ")
 		dirs = append(dirs, dir)

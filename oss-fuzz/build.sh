@@ -5,6 +5,18 @@ set -euo pipefail
 cd "$SRC/celadon"
 module=github.com/celadon-cel/celadon
 
+# The compiler replaces files of the Go toolchain, which is not possible in the module cache.
+toolchain=$(go env GOROOT)
+if [[ $toolchain == "$(go env GOMODCACHE)"/* ]]; then
+  cp -r "$toolchain" "$SRC/go"
+  chmod -R u+w "$SRC/go"
+  export GOROOT=$SRC/go PATH=$SRC/go/bin:$PATH GOTOOLCHAIN=local
+fi
+# The compiled targets use this package instead of testing.
+for dir in . cmd/celadon conformance; do
+  (cd "$dir" && go get github.com/AdamKorcz/go-118-fuzz-build/testing@fc5dc53b9db8)
+done
+
 # Some targets read files. They are not in the image that runs the targets, except next to the binary.
 for dir in cmd/celadon engine/admission engine/x/eval x/publish; do
   mkdir -p "$OUT/celadon/$dir"
@@ -47,6 +59,6 @@ done
 while read -r dir function; do
   name=${dir//\//_}_$function
   if grep -qs "^func $function(" "$dir"/external/*.go; then dir=$dir/external; fi
-  compile_native_go_fuzzer_v2 "$module/$dir" "$function" "$name"
+  (cd "$dir" && compile_native_go_fuzzer_v2 "$module/$dir" "$function" "$name") # the folder may import its internal packages
   test -f "$OUT/$name" || { echo "$name was not built" >&2; exit 1; }
 done < oss-fuzz/targets
