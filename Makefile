@@ -246,9 +246,14 @@ explain: ## Hold celadon explain to a real kubectl, built from the Go module pro
 	cd conformance/kubectl && GOWORK=off $(GO) build -o ../../bin/kubectl .
 	cd conformance && CELADON_KUBECTL=$(abspath bin/kubectl) $(GO) test -count=1 -timeout 60m -v -run TestExplain .
 
+.PHONY: vscode
+vscode: ## Package the VS Code client into bin/celadon.vsix; the same commit gives the same bytes (needs npm)
+	cd editors/vscode && npm ci --silent && TZ=UTC SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) npm run package
+	mkdir -p bin && mv editors/vscode/celadon.vsix bin/celadon.vsix
+
 .PHONY: editors
 editors: build ## Package the VS Code client, and drive celadon lsp with the editors that are installed
-	@if command -v npm >/dev/null; then cd editors/vscode && npm ci && npm run package && CELADON=$(abspath $(BIN)) npm test; \
+	@if command -v npm >/dev/null; then $(MAKE) vscode && cd editors/vscode && CELADON=$(abspath $(BIN)) npm test; \
 	else echo 'NO NPM: the VS Code client was neither packaged nor tried'; fi
 	CELADON_EDITORS=1 $(GO) test -count=1 -v -run TestEditors ./cmd/celadon
 
@@ -290,11 +295,13 @@ bench-check: ## Measure celadon check against kubectl-validate, as whole process
 	cd conformance && $(GO) run ./peers/check
 
 .PHONY: lint
-lint: ## gofmt, vet, staticcheck, tidy modules
+lint: ## gofmt, vet, staticcheck, actionlint, tidy modules
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'run gofmt -w on these'; exit 1; }
 	$(GO) vet $(PACKAGES)
 	GOWORK=off $(GO) build -modfile=tools/go.mod -o bin/staticcheck honnef.co/go/tools/cmd/staticcheck
 	bin/staticcheck $(PACKAGES)
+	GOWORK=off $(GO) build -modfile=tools/go.mod -o bin/actionlint github.com/rhysd/actionlint/cmd/actionlint
+	bin/actionlint -shellcheck= -pyflakes= .github/workflows/*.yml docs/ci-*.yaml
 	$(GO) mod tidy -diff
 	cd cmd/celadon && $(GO) mod tidy -diff
 	cd conformance && $(GO) vet ./... && $(GO) mod tidy -diff
