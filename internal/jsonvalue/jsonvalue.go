@@ -15,13 +15,15 @@ import (
 	"sync"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/celadon-cel/celadon/internal/text/intern"
 )
 
 // How it works: sigs.k8s.io/json scans each value three times, as encoding/json does: to check the
 // syntax of the whole text, to find the end of each literal, and to convert it. decoder scans it once.
 // A text with an error is decoded again by the library, so decoder needs no positions and no messages.
 // Names and short strings repeat from object to object. They are taken from a table that is kept
-// between calls (table.go), so that decoding them allocates nothing. Longer strings share the memory
+// between calls, so that decoding them allocates nothing. Longer strings share the memory
 // of one copy of the text.
 
 // maxDepth limits the nesting that Object accepts. It is far below the limit of the library.
@@ -32,7 +34,7 @@ const maxDepth = 500
 // a number that kubectl would write differently. Strings in the result may share the memory of one
 // copy of text.
 func Object(text []byte) (obj map[string]any, ok bool) {
-	seen := tables.Get().(*table)
+	seen := tables.Get().(*intern.Table)
 	defer tables.Put(seen)
 	d := decoder{text: string(text), table: seen}
 	d.skipSpace()
@@ -47,14 +49,14 @@ func Object(text []byte) (obj map[string]any, ok bool) {
 	return obj, true
 }
 
-var tables = sync.Pool{New: func() any { return new(table) }}
+var tables = sync.Pool{New: func() any { return new(intern.Table) }}
 
 // A decoder decodes the values of a text. Its methods return false if the text is not accepted.
 type decoder struct {
 	text  string
 	at    int
 	depth int
-	table *table
+	table *intern.Table
 	items []any // of the lists that are being decoded
 }
 
@@ -246,7 +248,7 @@ func (d *decoder) float(start, i int) (any, bool) {
 func (d *decoder) name() (string, bool) {
 	raw, plain, ok := d.scanString()
 	if !ok || plain {
-		return d.table.name(raw), ok
+		return intern.String(d.table, raw), ok
 	}
 	return unescape(raw)
 }
@@ -255,7 +257,7 @@ func (d *decoder) name() (string, bool) {
 func (d *decoder) stringValue() (any, bool) {
 	raw, plain, ok := d.scanString()
 	if !ok || plain {
-		return d.table.value(raw), ok
+		return intern.Value(d.table, raw), ok
 	}
 	return unescape(raw)
 }
