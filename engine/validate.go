@@ -30,8 +30,8 @@ func (e *NotCheckedError) Error() string { return "not checked: " + e.Reason }
 // the object (otherwise, see Result.Undecided).
 //
 // It does not check authorization, quota, or resource conflicts. Selectable fields never cause a
-// rejection. Validate is safe for concurrent use. It does not modify req; the result may share
-// memory with it.
+// rejection. Validate is safe for concurrent use. It does not modify the request's objects, unless
+// req.InPlace permits it; the result may share memory with them.
 func (e *Engine) Validate(ctx context.Context, req Request) (res *Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -160,7 +160,7 @@ func (w *write) receive(whole bool) error {
 		w.unreadable(failed)
 		return nil
 	}
-	w.obj, w.unprepared = owned(obj, w.req.Object), w.req.Merged
+	w.obj, w.unprepared = w.req.modifiable(obj), w.req.Merged
 	if w.strictness() {
 		return nil
 	}
@@ -188,6 +188,18 @@ func (w *write) check() {
 	if !w.refused() {
 		w.engine.server.warnOfFinalizers(w.obj, w.old, &w.warnings)
 	}
+}
+
+// owned reports whether the engine may modify the request's object.
+func (r *Request) owned() bool { return r.InPlace || r.Raw != nil }
+
+// modifiable returns the object that was decoded from the request in a form whose top-level fields and
+// metadata may be modified.
+func (r *Request) modifiable(obj map[string]any) *unstructured.Unstructured {
+	if r.owned() {
+		return &unstructured.Unstructured{Object: obj}
+	}
+	return owned(obj, r.Object)
 }
 
 // owned returns obj in a form whose top-level fields and metadata may be modified. Everything below

@@ -16,7 +16,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/celadon-cel/celadon/internal/text/intern"
+	"github.com/celadon-cel/celadon/internal/reuse"
 )
 
 // How it works: sigs.k8s.io/json scans each value three times, as encoding/json does: to check the
@@ -34,14 +34,32 @@ const maxDepth = 500
 // a number that kubectl would write differently. Strings in the result may share the memory of one
 // copy of text.
 func Object(text []byte) (obj map[string]any, ok bool) {
-	seen := tables.Get().(*intern.Table)
-	defer tables.Put(seen)
-	d := decoder{text: string(text), table: seen}
+	d := decoders.Get().(*Decoder)
+	obj, ok = d.Object(text)
+	d.memory.Forget()
+	decoders.Put(d)
+	return obj, ok
+}
+
+var decoders = sync.Pool{New: func() any { return new(Decoder) }}
+
+// A Decoder decodes objects and can reuse their maps. It is not safe for concurrent use.
+type Decoder struct {
+	memory reuse.Memory
+	items  []any
+}
+
+// Object is like the function Object.
+func (r *Decoder) Object(text []byte) (obj map[string]any, ok bool) {
+	r.memory.Forget()
+	d := decoder{text: string(text), Decoder: r}
 	d.skipSpace()
 	if d.at == len(d.text) || d.text[d.at] != '{' {
 		return nil, false
 	}
 	obj, ok = d.object()
+	clear(d.items)
+	d.items = d.items[:0]
 	d.skipSpace()
 	if !ok || d.at != len(d.text) {
 		return nil, false
@@ -49,15 +67,16 @@ func Object(text []byte) (obj map[string]any, ok bool) {
 	return obj, true
 }
 
-var tables = sync.Pool{New: func() any { return new(intern.Table) }}
+// Reuse permits later calls of Object to reuse the maps of the object that the last call returned.
+// Nothing may use that object afterwards.
+func (r *Decoder) Reuse() { r.memory.Reuse() }
 
 // A decoder decodes the values of a text. Its methods return false if the text is not accepted.
 type decoder struct {
+	*Decoder
 	text  string
 	at    int
 	depth int
-	table *intern.Table
-	items []any // of the lists that are being decoded
 }
 
 func (d *decoder) skipSpace() {
@@ -85,11 +104,12 @@ func (d *decoder) object() (map[string]any, bool) {
 	if d.depth++; d.depth > maxDepth {
 		return nil, false
 	}
-	obj := make(map[string]any)
+	obj := d.memory.NewMap()
 	d.at++
 	if d.next() == '}' {
 		d.at++
 		d.depth--
+		d.memory.Give(obj)
 		return obj, true
 	}
 	for n := 1; ; n++ {
@@ -114,6 +134,7 @@ func (d *decoder) object() (map[string]any, bool) {
 		case '}':
 			d.at++
 			d.depth--
+			d.memory.Give(obj)
 			return obj, true
 		default:
 			return nil, false
@@ -248,7 +269,7 @@ func (d *decoder) float(start, i int) (any, bool) {
 func (d *decoder) name() (string, bool) {
 	raw, plain, ok := d.scanString()
 	if !ok || plain {
-		return intern.String(d.table, raw), ok
+		return reuse.String(&d.memory, raw), ok
 	}
 	return unescape(raw)
 }
@@ -257,7 +278,7 @@ func (d *decoder) name() (string, bool) {
 func (d *decoder) stringValue() (any, bool) {
 	raw, plain, ok := d.scanString()
 	if !ok || plain {
-		return intern.Value(d.table, raw), ok
+		return reuse.Value(&d.memory, raw), ok
 	}
 	return unescape(raw)
 }

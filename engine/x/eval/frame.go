@@ -177,7 +177,9 @@ func (f *frame) finish(ctx context.Context, out *Outcome) {
 		*out = f.recovered(ctx, r)
 		f.calling = ""
 	}
-	clear(f.slots)
+	if len(f.slots) != 0 {
+		clear(f.slots)
+	}
 	if cap(f.args)+cap(f.lists)+cap(f.keys) != 0 {
 		f.popAll()
 	}

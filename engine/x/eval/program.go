@@ -39,7 +39,10 @@ type Outcome struct {
 }
 
 // False reports whether there is a value other than true. As a condition, null is false.
-func (o Outcome) False() bool { return o.Err == nil && o.Value != celtypes.True }
+func (o Outcome) False() bool {
+	held, _ := o.Value.(celtypes.Bool)
+	return o.Err == nil && !bool(held)
+}
 
 var errCostLimit error = interpreter.EvalCancelledError{
 	Cause:   interpreter.CostLimitExceeded,

@@ -16,11 +16,13 @@ type Preparation struct {
 	Default bool
 	// NoStatus excludes the default of the root's status.
 	NoStatus bool
+	// InPlace modifies the object instead of copying what changes.
+	InPlace bool
 }
 
-// Prepare prunes and defaults an object of the custom resource. It does not modify obj. The result
-// shares memory with obj, and is obj itself if nothing changes. Unknown fields are sorted as in the
-// API server.
+// Prepare prunes and defaults an object of the custom resource. It does not modify obj unless
+// steps.InPlace is set. The result shares memory with obj, and is obj itself if nothing is copied.
+// Unknown fields are sorted as in the API server.
 func (s *Schema) Prepare(obj map[string]any, steps Preparation) (prepared map[string]any, unknown []string) {
 	return s.prepare(obj, &preparer{Preparation: steps})
 }
@@ -137,10 +139,11 @@ func (p *preparer) value(v any, n *node, m mode, at *errorPath) (prepared any, c
 func (p *preparer) object(fields map[string]any, n *node, m mode, at *errorPath) (out map[string]any, changed bool) {
 	out = fields
 	own := func() map[string]any {
-		if !changed {
-			if out, changed = maps.Clone(fields), true; out == nil {
-				out = map[string]any{}
-			}
+		switch {
+		case out == nil:
+			out, changed = map[string]any{}, true
+		case !changed && !p.InPlace:
+			out, changed = maps.Clone(fields), true
 		}
 		return out
 	}
@@ -156,8 +159,9 @@ func (p *preparer) object(fields map[string]any, n *node, m mode, at *errorPath)
 			below = child.mode(dropUnknown)
 		case m == dropUnknown:
 			p.unknownField(&here)
-			delete(own(), name)
-			p.pass(v)
+			if p.pass(v); !p.notJSON {
+				delete(own(), name)
+			}
 			continue
 		default:
 			p.pass(v)
@@ -209,7 +213,7 @@ func (p *preparer) list(items []any, n *node, m mode, at *errorPath) (out []any,
 		if !replaced {
 			continue
 		}
-		if !changed {
+		if !changed && !p.InPlace {
 			out, changed = slices.Clone(items), true
 		}
 		out[i] = next

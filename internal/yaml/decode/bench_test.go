@@ -89,10 +89,20 @@ func BenchmarkDecode(b *testing.B) {
 	})
 }
 
-// BenchmarkLibrary measures the path by which Decode decodes unusual documents.
+// BenchmarkLibrary decodes as Decode does if a document is unusual.
 func BenchmarkLibrary(b *testing.B) {
 	benchmark(b, func(text []byte) error {
-		_, err := viaJSON(text)
+		_, _, err := slow(text)
+		return err
+	})
+}
+
+// BenchmarkReuse reuses the maps of each value for the next.
+func BenchmarkReuse(b *testing.B) {
+	var d Decoder
+	benchmark(b, func(text []byte) error {
+		_, _, err := d.Decode(text)
+		d.Reuse()
 		return err
 	})
 }

@@ -46,7 +46,7 @@ func same(t *testing.T, text []byte) (short bool) {
 	if (strict != nil) != (duplicate != nil) {
 		t.Fatalf("duplicate keys %v, want %v, of:\n%s", duplicate, strict, text)
 	}
-	_, short = fast(text)
+	_, short = new(reader).fast(text)
 	return short
 }
 

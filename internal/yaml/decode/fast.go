@@ -2,20 +2,37 @@ package decode
 
 import (
 	"bytes"
-	"sync"
 
-	"github.com/celadon-cel/celadon/internal/text/intern"
+	"github.com/celadon-cel/celadon/internal/reuse"
 )
+
+// A reader reads a text line by line, without comments and empty lines. It moves only forward. After
+// a failure it is at the end of the text, so that all its loops end.
+type reader struct {
+	text   []byte
+	at     int // of the next byte to read
+	indent int // of the line, if at is the start of its content; or atEnd
+	depth  int
+	failed bool
+
+	// These are kept from text to text, so that most texts need little new memory.
+	memory reuse.Memory
+	items  []any  // of the lists that are being read
+	built  []byte // the scalar that is being read
+}
+
+// atEnd is the indent after the last line. It is less than that of any line.
+const atEnd = -1
 
 // fast decodes the subset of YAML that is common in Kubernetes: block mappings and lists, flow
 // collections on a single line, plain and quoted scalars, and literal blocks. For anything else,
 // including errors, it returns false, and the library decodes the document from the start. It
-// therefore reports no errors and does not determine which documents are valid.
-func fast(text []byte) (v any, ok bool) {
+// therefore reports no errors and does not determine which documents are valid. The value does not
+// share memory with text.
+func (r *reader) fast(text []byte) (v any, ok bool) {
 	if !simple(text) {
 		return nil, false
 	}
-	r := readers.Get().(*reader)
 	r.text = bytes.TrimPrefix(text, separatorLine)
 	r.at, r.depth, r.failed = 0, 0, false
 	r.next()
@@ -25,7 +42,7 @@ func fast(text []byte) (v any, ok bool) {
 		r.fail()
 	}
 	ok = !r.failed && r.indent == atEnd
-	r.release()
+	r.release(ok)
 	if !ok {
 		return nil, false
 	}
@@ -34,39 +51,21 @@ func fast(text []byte) (v any, ok bool) {
 
 var separatorLine = []byte("---\n")
 
-// A reader reads a text line by line, without comments and empty lines. It moves only forward. After
-// a failure it is at the end of the text, so that all its loops end.
-type reader struct {
-	text   []byte
-	at     int // what is read next
-	indent int // of the line, if at is the start of its content; or atEnd
-	depth  int
-	failed bool
-
-	// These are kept from text to text, so that most texts need no new memory for them.
-	table intern.Table
-	items []any  // of the lists that are being read
-	built []byte // the scalar that is being read
-}
-
-// atEnd is the indent after the last line. It is less than that of any line.
-const atEnd = -1
-
-var readers = sync.Pool{New: func() any { return new(reader) }}
-
 // maxReserved limits the length of the slices that a reader keeps.
 const maxReserved = 1 << 16
 
-// release makes r available for another text.
-func (r *reader) release() {
+// release drops what r holds of a text.
+func (r *reader) release(ok bool) {
 	r.text = nil
-	if r.failed || cap(r.items) > maxReserved {
+	if !ok {
+		r.memory.Forget()
+	}
+	if !ok || cap(r.items) > maxReserved {
 		r.items = nil
 	}
 	if cap(r.built) > maxReserved {
 		r.built = nil
 	}
-	readers.Put(r)
 }
 
 // fail abandons the text. It returns nil as the value.
@@ -231,7 +230,7 @@ func (r *reader) mapping(indent int, key string) any {
 	if !r.enter() {
 		return r.fail()
 	}
-	out := make(map[string]any)
+	out := r.memory.NewMap()
 	for n := 1; ; n++ {
 		var value any
 		if r.skipSpaces(); r.isBelow() {
@@ -244,6 +243,7 @@ func (r *reader) mapping(indent int, key string) any {
 		}
 		if r.indent < indent || r.isItem() {
 			r.depth--
+			r.memory.Give(out)
 			return out
 		}
 		var ok bool
@@ -256,7 +256,7 @@ func (r *reader) mapping(indent int, key string) any {
 // maxKey is the length of the longest key. The limit of the library is larger.
 const maxKey = 256
 
-// key reads "name:" or "'name':". If there is no key of these forms, it returns false.
+// key reads "name:" or "'name':". It returns false if the line does not begin with such a key.
 func (r *reader) key() (key string, ok bool) {
 	line := r.text[r.at:min(len(r.text), r.at+maxKey+1)]
 	var name []byte
@@ -281,7 +281,7 @@ func (r *reader) key() (key string, ok bool) {
 		return "", false
 	}
 	r.at += end + 1
-	return intern.String(&r.table, name), true
+	return reuse.String(&r.memory, name), true
 }
 
 func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c == '$' }

@@ -3,7 +3,7 @@ package decode
 import (
 	"bytes"
 
-	"github.com/celadon-cel/celadon/internal/text/intern"
+	"github.com/celadon-cel/celadon/internal/reuse"
 )
 
 // flow reads a list or mapping in brackets that ends on its line, and advances to the next line.
@@ -49,7 +49,8 @@ func (r *reader) flowList(s []byte) (v any, rest []byte) {
 }
 
 func (r *reader) flowMapping(s []byte) (v any, rest []byte) {
-	out := map[string]any{}
+	out := r.memory.NewMap()
+	defer r.memory.Give(out)
 	if s = bytes.TrimLeft(s, " "); len(s) > 0 && s[0] == '}' {
 		return out, s[1:]
 	}
@@ -97,7 +98,7 @@ func (r *reader) flowKey(s []byte) (key string, rest []byte) {
 		r.fail()
 		return "", nil
 	}
-	return intern.String(&r.table, s[:end]), bytes.TrimLeft(s[end+1:], " ")
+	return reuse.String(&r.memory, s[:end]), bytes.TrimLeft(s[end+1:], " ")
 }
 
 // flowQuoted reads a quoted scalar that ends on its line.

@@ -3,7 +3,7 @@ package decode
 import (
 	"bytes"
 
-	"github.com/celadon-cel/celadon/internal/text/intern"
+	"github.com/celadon-cel/celadon/internal/reuse"
 )
 
 // scalar reads the value that begins on this line, in a block at indent, and advances to the line
@@ -130,7 +130,7 @@ func (r *reader) quoted(indent int) any {
 			if quote == '\'' && i+1 < len(text) && text[i+1] == quote {
 				return r.longQuoted(indent)
 			}
-			v := intern.Value(&r.table, text[r.at+1:i])
+			v := reuse.Value(&r.memory, text[r.at+1:i])
 			r.endLine(i + 1)
 			return v
 		}

@@ -69,7 +69,7 @@ func TestFastIsLinear(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			fast([]byte(text))
+			new(reader).fast([]byte(text))
 		})
 	}
 }
@@ -90,7 +90,7 @@ func TestFastDepth(t *testing.T) {
 		"brackets": func(n int) string { return "- " + strings.Repeat("[", n-1) + strings.Repeat("]", n-1) + "\n" },
 	} {
 		for n, want := range map[int]bool{maxDepth: true, maxDepth + 1: false, 10_000: false} {
-			if _, ok := fast([]byte(text(n))); ok != want {
+			if _, ok := new(reader).fast([]byte(text(n))); ok != want {
 				t.Errorf("%d %s: %t, want %t", n, name, ok, want)
 			}
 		}
@@ -102,13 +102,14 @@ func TestFastMemory(t *testing.T) {
 	t.Parallel()
 	const source = "name: value\nlong: A value that is too long for the table of strings.\nlist: [a, 'b']\nwords:\n- c\n- d e\n  f\ntext: |\n  g\n"
 	text := []byte(source)
-	got, ok := fast(text)
+	var r reader
+	got, ok := r.fast(text)
 	if !ok {
 		t.Fatal("not accepted")
 	}
 	clear(text)
 	for range 1000 {
-		fast([]byte("other: text\nlist:\n- x\n- y\ntext: |\n  zzzzzzzzz\n"))
+		r.fast([]byte("other: text\nlist:\n- x\n- y\ntext: |\n  zzzzzzzzz\n"))
 	}
 	want, err := viaJSON([]byte(source))
 	if err != nil || !reflect.DeepEqual(got, want) {

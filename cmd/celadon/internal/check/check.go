@@ -78,7 +78,7 @@ func collectLess(o *Options) func() {
 	case olds:
 		return gctuning.CollectSeldom(50, enoughMemory)
 	}
-	return gctuning.CollectSeldom(400, enoughMemory)
+	return gctuning.CollectSeldom(200, enoughMemory)
 }
 
 // files returns the source of the objects at paths.

@@ -35,6 +35,8 @@ type Document struct {
 	Duplicate error
 	Err       error
 
+	decoder reuser // set if the object's maps can be reused
+
 	json []byte // the source of Object if that is JSON; otherwise nil
 	text *text
 	item bool // an item of the List in text
@@ -55,14 +57,35 @@ func (d *Document) Named() Identity {
 // Complete sets the object's apiVersion and kind.
 func (d *Document) Complete(apiVersion, kind string) {
 	d.Object["apiVersion"], d.Object["kind"] = apiVersion, kind
-	d.json = nil
+	d.json, d.decoder = nil, nil
 }
 
 // Derived returns a document with the source of d and an object that was derived from that of d.
 func (d *Document) Derived(object map[string]any) *Document {
 	out := *d
-	out.Original, out.Object, out.json, out.named = d.Object, object, nil, Identity{}
+	out.Original, out.Object, out.json, out.named, out.decoder = d.Object, object, nil, Identity{}, nil
 	return &out
+}
+
+// Reusable reports whether Object may be modified, because Restore and Release can follow.
+func (d *Document) Reusable() bool { return d.decoder != nil }
+
+// Restore decodes Object again, after it was modified. The document must be reusable.
+func (d *Document) Restore() {
+	d.decoder = nil
+	if d.json != nil {
+		d.Object, _ = jsonvalue.Object(d.json)
+		return
+	}
+	v, _, _ := decode.Decode(d.text.text)
+	d.Object, _ = v.(map[string]any)
+}
+
+// Release lets later documents reuse the memory of Object, which nothing may use afterwards. The document
+// must be reusable.
+func (d *Document) Release() {
+	d.decoder.Reuse()
+	d.decoder, d.Object = nil, nil
 }
 
 // Location returns the document's location for messages, as file:line.
@@ -101,7 +124,7 @@ var ErrNoObject = errors.New("not a Kubernetes object: want a mapping with apiVe
 func (c Chunk) Each(yield func(*Document) bool) bool {
 	if c.Expand != nil {
 		expand, each := c.Expand, yield
-		c.Expand = nil
+		c.Expand, c.Decoder = nil, nil // the documents share memory
 		yield = func(d *Document) bool {
 			for _, one := range expand(d) {
 				if !each(one) {
@@ -145,7 +168,7 @@ func (c *Chunk) small(yield func(*Document) bool) bool {
 	}
 	defer f.Close()
 	each := func(part Chunk) bool {
-		part.Skip = c.Skip
+		part.Skip, part.Decoder = c.Skip, c.Decoder
 		return part.Each(yield)
 	}
 	data, err := sized(io.LimitReader(f, small), c.size)
@@ -168,7 +191,7 @@ func (c *Chunk) json(yield func(*Document) bool) bool {
 		return yield(c.document(err))
 	}
 	sent, strict := c.text, []error(nil)
-	obj, ok := jsonvalue.Object(c.text)
+	obj, decoder, ok := c.decodeJSON()
 	var err error
 	if !ok {
 		sent = decode.Sent(c.text)
@@ -184,6 +207,9 @@ func (c *Chunk) json(yield func(*Document) bool) bool {
 	}
 	d := c.document(nil)
 	d.Object, d.json = obj, sent
+	if ok {
+		d.decoder = decoder
+	}
 	d.text = &text{text: c.text, before: c.before, line: c.line, column: c.column}
 	if len(strict) > 0 {
 		d.Raw = sent
@@ -215,7 +241,7 @@ func (c *Chunk) syntax(text []byte, err error) error {
 func (c *Chunk) yaml(yield func(*Document) bool) bool {
 	line := c.line
 	c.line += leading(c.text)
-	v, duplicate, err := decode.Decode(c.text)
+	v, decoder, duplicate, err := c.decodeYAML()
 	if err != nil {
 		return yield(c.document(yamlError(err, line)))
 	}
@@ -233,6 +259,7 @@ func (c *Chunk) yaml(yield func(*Document) bool) bool {
 	kind, _ := obj["kind"].(string)
 	items, ok := obj["items"].([]any)
 	if !ok || !strings.HasSuffix(kind, "List") {
+		d.decoder = decoder
 		find(d)
 		return yield(d)
 	}

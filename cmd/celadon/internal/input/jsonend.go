@@ -74,19 +74,26 @@ func (w *window) stringEnd(i int) (int, error) {
 	i++
 	for buf := w.rest(); ; i++ {
 		if i >= len(buf) {
+			if i > maxObject {
+				return i, errTooLong
+			}
 			if _, ok := w.at(i); !ok {
 				return i, errCut
 			}
 			buf = w.rest()
 		}
-		switch c := buf[i]; {
+		c := buf[i]
+		if c != '"' && c != '\\' && c != '\n' {
+			continue
+		}
+		switch {
 		case i > maxObject:
 			return i, errTooLong
 		case c == '"':
 			return i + 1, nil
 		case c == '\\':
 			i++
-		case c == '\n':
+		default:
 			return i, errString
 		}
 	}

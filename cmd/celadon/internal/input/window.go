@@ -8,7 +8,7 @@ import (
 )
 
 // A window is the part of an input that is in memory. buf[start:] is the part that has not been
-// consumed.
+// consumed. The data in buf never changes, because chunks share it.
 type window struct {
 	r     io.Reader // nil if all input is in buf
 	buf   []byte
@@ -23,16 +23,10 @@ type window struct {
 
 const readSize = 64 << 10
 
-// maxFirst limits the initial buffer for a file.
-const maxFirst = 4 << 20
+// blockSize is the capacity of a buffer, unless a value is larger.
+const blockSize = 256 << 10
 
-func newWindow(r io.Reader, wait func()) *window {
-	w := &window{r: r, line: 1, wait: wait}
-	if size := min(sizeOf(r), maxFirst); size > 0 {
-		w.buf = make([]byte, 0, size+2*readSize)
-	}
-	return w
-}
+func newWindow(r io.Reader, wait func()) *window { return &window{r: r, line: 1, wait: wait} }
 
 func bytesWindow(data []byte) *window {
 	return &window{buf: data, line: 1, eof: true}
@@ -57,14 +51,10 @@ func (w *window) more() bool {
 		return false
 	}
 	w.wait()
-	if w.start > 0 && w.start >= len(w.buf)/2 {
-		w.buf = w.buf[:copy(w.buf, w.buf[w.start:])]
-		w.start = 0
-	}
 	if cap(w.buf)-len(w.buf) < readSize {
-		grown := make([]byte, len(w.buf), 2*cap(w.buf)+readSize)
-		copy(grown, w.buf)
-		w.buf = grown
+		rest := w.rest()
+		w.buf = append(make([]byte, 0, max(blockSize, 2*len(rest)+readSize)), rest...)
+		w.start = 0
 	}
 	n, err := w.r.Read(w.buf[len(w.buf) : len(w.buf)+readSize])
 	w.buf = w.buf[:len(w.buf)+n]
@@ -85,21 +75,23 @@ func (w *window) giveUp(err error) {
 // skip consumes n bytes.
 func (w *window) skip(n int) {
 	gone := w.buf[w.start : w.start+n]
+	w.start += n
+	if n == 1 && gone[0] == '\n' {
+		w.line++
+		w.before = 0
+		return
+	}
 	if lines := bytes.Count(gone, newline); lines > 0 {
 		w.line += lines
 		w.before = 0
 		gone = gone[bytes.LastIndexByte(gone, '\n')+1:]
 	}
 	w.before += utf8.RuneCount(gone)
-	w.start += n
 }
 
-// take consumes and returns n bytes, which the caller may keep.
+// take consumes and returns n bytes, which the caller may keep but not modify.
 func (w *window) take(n int) []byte {
 	text := w.buf[w.start : w.start+n : w.start+n]
-	if w.r != nil {
-		text = bytes.Clone(text) // the buffer is reused
-	}
 	w.skip(n)
 	return text
 }

@@ -12,10 +12,10 @@ import (
 	"sync"
 )
 
-// With these percentages, Go first collects at a heap of 16 MB and of 64 MB.
+// With these percentages, Go first collects at a heap of 16 MB and of 24 MB.
 const (
 	start = 400
-	run   = 1600
+	run   = 600
 )
 
 // defaultPercent is Go's default percentage.
@@ -36,7 +36,7 @@ func init() {
 func setByUser() bool { return os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" }
 
 // CollectSeldom sets the garbage percentage, and a memory limit in bytes near which Go collects more often. A
-// percentage above 100 only applies after a first collection at a heap of 64 MB. The returned function
+// percentage above 100 only applies after a first collection at a heap of 24 MB. The returned function
 // restores the memory limit and sets the default percentage.
 func CollectSeldom(percent int, limit int64) (undo func()) {
 	if setByUser() {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"runtime"
+	"sync"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/gctuning"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
@@ -46,7 +47,7 @@ func (b *batches) flush() {
 	if len(b.batch) > 0 && !b.done {
 		b.done = !b.send(b.batch)
 	}
-	b.batch, b.bytes = nil, 0
+	b.batch, b.bytes = make([]input.Chunk, 0, len(b.batch)), 0
 }
 
 // ErrStopped is returned by a take function that needs no more results.
@@ -80,7 +81,10 @@ func From[T any](source Source, work func(*input.Document) T, take func(T) error
 		},
 		Work: func(batch []input.Chunk) []T {
 			results := make([]T, 0, len(batch))
+			decoder := decoders.Get().(*input.Decoder)
+			defer decoders.Put(decoder)
 			for _, c := range batch {
+				c.Decoder = decoder
 				c.Each(func(doc *input.Document) bool {
 					results = append(results, work(doc))
 					return true
@@ -98,6 +102,8 @@ func From[T any](source Source, work func(*input.Document) T, take func(T) error
 		},
 	}
 }
+
+var decoders = sync.Pool{New: func() any { return new(input.Decoder) }}
 
 func weight(batch []input.Chunk) int64 {
 	n := 0

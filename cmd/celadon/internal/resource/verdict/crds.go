@@ -60,6 +60,7 @@ type Definition struct {
 
 	once      sync.Once
 	engine    *engine.Engine
+	served    []string // the versions of engine
 	explainer *trace.Explainer
 	views     map[string]*view
 	// mergeables holds the versions for mutating policies.
@@ -281,7 +282,7 @@ func (def *Definition) compile() {
 		def.problems = append(def.problems, fmt.Errorf("%s: %w", def.Location, err))
 	}
 	if e != nil {
-		def.engine, def.explainer, def.views = e, trace.NewExplainer(e), newViews(def.CRD.ForEngine())
+		def.engine, def.served, def.explainer, def.views = e, e.Served(), trace.NewExplainer(e), newViews(def.CRD.ForEngine())
 		def.mergeables = newMergeables(def.CRD.ForEngine())
 	}
 }

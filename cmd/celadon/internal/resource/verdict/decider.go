@@ -155,13 +155,16 @@ func (c *Decider) Decide(ctx context.Context, doc *input.Document) *finding.Obje
 	if c.Before != nil && typed {
 		c.upgrade(ctx, def, doc, rep)
 		c.choose(def, doc.Object, rep)
-	} else if typed && unserved(def.engine, rep) {
+	} else if typed && unserved(def, rep) {
 		c.choose(def, doc.Object, rep)
 	} else if typed && c.Admission.operation() == Delete {
 		c.delete(ctx, def, doc, rep)
 		c.choose(def, doc.Object, rep)
 	} else {
 		c.choose(def, c.write(ctx, def, doc, rep), rep)
+		if rep.Verdict == finding.Valid && c.modifies(doc) {
+			doc.Release()
+		}
 	}
 	if ctx.Err() != nil {
 		return nil
@@ -187,17 +190,16 @@ func readable(doc *input.Document, id input.Identity) error {
 
 // unserved reports whether the CRD does not serve the object's version, and rejects the object if
 // so. A client finds no endpoint for such an object.
-func unserved(e *engine.Engine, rep *finding.Object) bool {
+func unserved(def *Definition, rep *finding.Object) bool {
 	_, version, _ := strings.Cut(rep.APIVersion, "/")
-	served := e.Served()
-	if slices.Contains(served, version) {
+	if slices.Contains(def.served, version) {
 		return false
 	}
 	rep.Verdict, rep.Operation = finding.Invalid, "create"
 	rep.Status = &finding.Status{
 		Code:    404,
 		Reason:  string(metav1.StatusReasonNotFound),
-		Message: fmt.Sprintf("no matches for kind %q in version %q: the CRD serves %s", rep.Kind, rep.APIVersion, strings.Join(served, ", ")),
+		Message: fmt.Sprintf("no matches for kind %q in version %q: the CRD serves %s", rep.Kind, rep.APIVersion, strings.Join(def.served, ", ")),
 	}
 	return true
 }
@@ -218,10 +220,17 @@ func (c *Decider) noSubresource(def *Definition, doc *input.Document, rep *findi
 	return true
 }
 
+// modifies reports whether a write may modify the document's object. Then, nothing but a report of a
+// rejection needs the object, for which it is decoded again.
+func (c *Decider) modifies(doc *input.Document) bool {
+	shows := c.Persisted || c.Selectable || c.Diff || c.Row || c.Trace || c.Observe != nil
+	return doc.Reusable() && doc.Raw == nil && !shows && c.Admission == nil && c.Before == nil
+}
+
 // write decides a create, or an update if there is an old object. It returns the object as
 // persisted, or as far as it was processed.
 func (c *Decider) write(ctx context.Context, def *Definition, doc *input.Document, rep *finding.Object) map[string]any {
-	req := engine.Request{Object: doc.Object, FieldValidation: c.Validation, Subresource: c.Subresource, Trace: c.Trace, Observe: c.Observe}
+	req := engine.Request{Object: doc.Object, FieldValidation: c.Validation, Subresource: c.Subresource, Trace: c.Trace, Observe: c.Observe, InPlace: c.modifies(doc)}
 	if doc.Raw != nil {
 		req.Object, req.Raw = nil, doc.Raw
 	}
@@ -249,6 +258,10 @@ func (c *Decider) request(ctx context.Context, def *Definition, req engine.Reque
 		return doc.Object
 	}
 	res, ok := validate(ctx, def.engine, req, rep)
+	if req.InPlace && (!ok || !res.Allowed) {
+		doc.Restore()
+		req.Object, req.InPlace = doc.Object, false
+	}
 	if !ok {
 		return doc.Object
 	}

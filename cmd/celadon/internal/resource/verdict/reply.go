@@ -43,7 +43,7 @@ func (c *Decider) Reply(ctx context.Context, req *engine.Request) *Reply {
 		return Unanswered(finding.Skipped, fmt.Errorf("no usable CRD given for %s", id.GroupKind()))
 	}
 	rep := &finding.Object{Identity: id}
-	if typed && unserved(def.engine, rep) {
+	if typed && unserved(def, rep) {
 		return &Reply{Verdict: rep.Verdict, Status: rep.Status, Causes: []finding.Cause{}, Warnings: []string{}}
 	}
 	res, ok := validate(ctx, def.engine, *req, rep)

@@ -26,7 +26,7 @@ func (c *Decider) upgrade(ctx context.Context, def *Definition, doc *input.Docum
 	if !ok {
 		return
 	}
-	if unserved(def.engine, rep) {
+	if unserved(def, rep) {
 		if was.verdict != finding.Invalid { // otherwise the old CRD did not accept the object either
 			rep.Upgrade = &finding.Upgrade{Before: was.verdict, Now: finding.Invalid, Unchanged: finding.Invalid}
 		}

@@ -1,18 +1,16 @@
-// Package intern keeps the short strings of earlier texts, so that equal strings share memory and
-// decoding them allocates nothing.
-package intern
+package reuse
 
 import "math/bits"
 
-// maxLen is the length of the longest string that a Table keeps.
+// maxLen is the length of the longest string that a Memory keeps.
 const maxLen = 32
 
-// size is the number of strings that a Table keeps. It is a power of two.
-const size = 1 << 10
+// tableSize is the number of strings that a Memory keeps. It is a power of two.
+const tableSize = 1 << 10
 
-// A Table holds strings by their hash. A new string replaces the string with the same hash, so that
-// a Table never grows. The zero Table is empty. A Table must not be used concurrently.
-type Table [size]entry
+// A table holds strings by their hash. A new string replaces the string with the same hash, so that
+// a table never grows.
+type table [tableSize]entry
 
 // An entry is a string and the same string as a value.
 type entry struct {
@@ -20,26 +18,26 @@ type entry struct {
 	value any
 }
 
-// String returns text as a string, from the table if it is short.
-func String[T string | []byte](t *Table, text T) string {
+// String returns text as a string, which m keeps if it is short.
+func String[T string | []byte](m *Memory, text T) string {
 	if len(text) > maxLen {
 		return string(text)
 	}
-	return find(t, text).text
+	return find(m, text).text
 }
 
-// Value returns text as a value that is a string, from the table if it is short.
-func Value[T string | []byte](t *Table, text T) any {
+// Value returns text as a value that is a string, which m keeps if it is short.
+func Value[T string | []byte](m *Memory, text T) any {
 	if len(text) > maxLen {
 		return string(text)
 	}
-	return find(t, text).value
+	return find(m, text).value
 }
 
-func find[T string | []byte](t *Table, text T) *entry {
-	e := &t[hash(text)%size]
+func find[T string | []byte](m *Memory, text T) *entry {
+	e := &m.strings[hash(text)%tableSize]
 	if e.text != string(text) || e.value == nil {
-		kept := string([]byte(text)) // a table must not hold the memory of whole texts
+		kept := string([]byte(text)) // the table must not hold the memory of whole texts
 		*e = entry{kept, kept}
 	}
 	return e
