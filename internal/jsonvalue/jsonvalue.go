@@ -23,8 +23,8 @@ import (
 // syntax of the whole text, to find the end of each literal, and to convert it. decoder scans it once.
 // A text with an error is decoded again by the library, so decoder needs no positions and no messages.
 // Names and short strings repeat from object to object. They are taken from a table that is kept
-// between calls, so that decoding them allocates nothing. Longer strings share the memory
-// of one copy of the text.
+// between calls (package reuse), so that decoding them allocates nothing. Longer strings share the
+// memory of one copy of the text.
 
 // maxDepth limits the nesting that Object accepts. It is far below the limit of the library.
 const maxDepth = 500
