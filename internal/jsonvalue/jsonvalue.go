@@ -49,6 +49,9 @@ type Decoder struct {
 	items  []any
 }
 
+// maxItems limits the capacity for items that a Decoder holds.
+const maxItems = 1 << 12
+
 // Object is like the function Object.
 func (r *Decoder) Object(text []byte) (obj map[string]any, ok bool) {
 	r.memory.Forget()
@@ -58,7 +61,9 @@ func (r *Decoder) Object(text []byte) (obj map[string]any, ok bool) {
 		return nil, false
 	}
 	obj, ok = d.object()
-	clear(d.items)
+	if clear(d.items); cap(d.items) > maxItems {
+		d.items = nil
+	}
 	d.items = d.items[:0]
 	d.skipSpace()
 	if !ok || d.at != len(d.text) {
