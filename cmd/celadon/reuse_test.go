@@ -10,22 +10,43 @@ import (
 	"path/filepath"
 	"reflect"
 	"testing"
+
+	"sigs.k8s.io/yaml"
 )
 
 // TestReusedMemory checks accepted and rejected objects in one stream. Their memory is reused unless the
 // report contains the persisted objects, and the verdicts must be the same.
 func TestReusedMemory(t *testing.T) {
 	t.Parallel()
+	for name, marshal := range map[string]func(any) ([]byte, error){"objects.json": json.Marshal, "objects.yaml": separateYAML} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testReusedMemory(t, name, marshal)
+		})
+	}
+}
+
+// separateYAML returns obj as a YAML document. The library must decode some of them.
+func separateYAML(obj any) ([]byte, error) {
+	data, err := yaml.Marshal(obj)
+	if len(data)%10 == 0 {
+		data = append(data, "x: &x {y: [1]}\nz: *x\n"...)
+	}
+	return append([]byte("---\n"), data...), err
+}
+
+func testReusedMemory(t *testing.T, name string, marshal func(any) ([]byte, error)) {
+	t.Helper()
 	r := rand.New(rand.NewPCG(5, 6))
 	var lines bytes.Buffer
 	for i := range 4000 {
-		data, err := json.Marshal(randomCronTab(r, i))
+		data, err := marshal(randomCronTab(r, i))
 		if err != nil {
 			t.Fatal(err)
 		}
 		lines.Write(append(data, '\n'))
 	}
-	path := filepath.Join(t.TempDir(), "objects.json")
+	path := filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(path, lines.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -15,14 +15,16 @@ import (
 	"sync"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/celadon-cel/celadon/internal/reuse"
 )
 
 // How it works: sigs.k8s.io/json scans each value three times, as encoding/json does: to check the
 // syntax of the whole text, to find the end of each literal, and to convert it. decoder scans it once.
 // A text with an error is decoded again by the library, so decoder needs no positions and no messages.
 // Names and short strings repeat from object to object. They are taken from a table that is kept
-// between calls (table.go), so that decoding them allocates nothing. Longer strings share the memory
-// of one copy of the text.
+// between calls (package reuse), so that decoding them allocates nothing. Longer strings share the
+// memory of one copy of the text.
 
 // maxDepth limits the nesting that Object accepts. It is far below the limit of the library.
 const maxDepth = 500
@@ -34,7 +36,7 @@ const maxDepth = 500
 func Object(text []byte) (obj map[string]any, ok bool) {
 	d := decoders.Get().(*Decoder)
 	obj, ok = d.Object(text)
-	d.forget()
+	d.memory.Forget()
 	decoders.Put(d)
 	return obj, ok
 }
@@ -43,23 +45,16 @@ var decoders = sync.Pool{New: func() any { return new(Decoder) }}
 
 // A Decoder decodes objects and can reuse their maps. It is not safe for concurrent use.
 type Decoder struct {
-	table table
-	items []any
-	// given holds maps of the last object, and free holds maps that can be reused.
-	given, free []map[string]any
+	memory reuse.Memory
+	items  []any
 }
 
-// These limit the memory that a Decoder holds: the number of its maps, the number of entries that a map
-// was decoded with, and the capacity for items.
-const (
-	maxMaps    = 1 << 11
-	maxEntries = 8
-	maxItems   = 1 << 12
-)
+// maxItems limits the capacity for items that a Decoder holds.
+const maxItems = 1 << 12
 
 // Object is like the function Object.
 func (r *Decoder) Object(text []byte) (obj map[string]any, ok bool) {
-	r.forget()
+	r.memory.Forget()
 	d := decoder{text: string(text), Decoder: r}
 	d.skipSpace()
 	if d.at == len(d.text) || d.text[d.at] != '{' {
@@ -79,38 +74,7 @@ func (r *Decoder) Object(text []byte) (obj map[string]any, ok bool) {
 
 // Reuse permits later calls of Object to reuse the maps of the object that the last call returned.
 // Nothing may use that object afterwards.
-func (r *Decoder) Reuse() {
-	for _, m := range r.given[:min(len(r.given), maxMaps-len(r.free))] {
-		clear(m)
-		r.free = append(r.free, m)
-	}
-	r.forget()
-}
-
-// forget drops the maps of the last object.
-func (r *Decoder) forget() {
-	clear(r.given)
-	r.given = r.given[:0]
-}
-
-// give records a map of the current object.
-func (r *Decoder) give(m map[string]any) {
-	if len(m) <= maxEntries && len(r.given) < maxMaps {
-		r.given = append(r.given, m)
-	}
-}
-
-// newMap returns an empty map.
-func (r *Decoder) newMap() map[string]any {
-	last := len(r.free) - 1
-	if last < 0 {
-		return make(map[string]any)
-	}
-	m := r.free[last]
-	r.free[last] = nil
-	r.free = r.free[:last]
-	return m
-}
+func (r *Decoder) Reuse() { r.memory.Reuse() }
 
 // A decoder decodes the values of a text. Its methods return false if the text is not accepted.
 type decoder struct {
@@ -145,12 +109,12 @@ func (d *decoder) object() (map[string]any, bool) {
 	if d.depth++; d.depth > maxDepth {
 		return nil, false
 	}
-	obj := d.newMap()
+	obj := d.memory.NewMap()
 	d.at++
 	if d.next() == '}' {
 		d.at++
 		d.depth--
-		d.give(obj)
+		d.memory.Give(obj)
 		return obj, true
 	}
 	for n := 1; ; n++ {
@@ -175,7 +139,7 @@ func (d *decoder) object() (map[string]any, bool) {
 		case '}':
 			d.at++
 			d.depth--
-			d.give(obj)
+			d.memory.Give(obj)
 			return obj, true
 		default:
 			return nil, false
@@ -310,7 +274,7 @@ func (d *decoder) float(start, i int) (any, bool) {
 func (d *decoder) name() (string, bool) {
 	raw, plain, ok := d.scanString()
 	if !ok || plain {
-		return d.table.name(raw), ok
+		return reuse.String(&d.memory, raw), ok
 	}
 	return unescape(raw)
 }
@@ -319,7 +283,7 @@ func (d *decoder) name() (string, bool) {
 func (d *decoder) stringValue() (any, bool) {
 	raw, plain, ok := d.scanString()
 	if !ok || plain {
-		return d.table.value(raw), ok
+		return reuse.Value(&d.memory, raw), ok
 	}
 	return unescape(raw)
 }

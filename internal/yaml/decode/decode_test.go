@@ -1,10 +1,10 @@
 package decode
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -13,9 +13,8 @@ import (
 	"unicode/utf16"
 
 	yaml2 "go.yaml.in/yaml/v2"
+	yaml3 "go.yaml.in/yaml/v3"
 	"sigs.k8s.io/yaml"
-
-	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
 // same checks that Decode returns the same as sigs.k8s.io/yaml by way of JSON, and reports whether
@@ -47,7 +46,14 @@ func same(t *testing.T, text []byte) (short bool) {
 	if (strict != nil) != (duplicate != nil) {
 		t.Fatalf("duplicate keys %v, want %v, of:\n%s", duplicate, strict, text)
 	}
-	_, short = fast(text)
+	var d Decoder
+	for range 2 { // with new maps, then with those of the first value
+		again, _, _ := d.Decode(text)
+		if short = d.Reusable(); short && !reflect.DeepEqual(again, got) {
+			t.Fatalf("a Decoder returned %.1000v, want %.1000v, of:\n%.1000s", again, got, text)
+		}
+		d.Reuse()
+	}
 	return short
 }
 
@@ -67,7 +73,12 @@ var pieces = []string{
 	"a: [b, 'c', \"d\\n\", 1, 1.5, yes, ~, [e], {f: g}] # h", "a: [b, c]# d", "a: [b, ]", "a: [, b]", "a: [b c, d]", "a: [b: c]", "a: [b:c]", "a: [-]", "a: [- b]", "a: [-b, -1, .5]", "a: [b\n  , c]", "a: [b", "a: [b]]", "a: [b] c", "a: [b]: c", "[a]: b", "- [a, b]\n- {c: d}",
 	"a: {b: c, b: d}", "a: {b: c, \"d\": e, 'f': 1}", "a: {\"b\":1,\"c\":[1,2]}", "a: {b:c}", "a: {b:}", "a: {b: }", "a: {b}", "a: {b, c}", "a: {b: c d, e: [f]}", "a: {1: b}", "a: {no: b}", "a: {b: <<}", "a: {<<: b}", "a: {b: c#d}", "a: {b: c #d}", "a: {b: 'c''d'}", "a: {b: 'c\n  d'}", "a: {b: \"c\\x\"}", "a: {b: é, c: [ü]}", "a: {é: b}", "a: { b: c , d: e }", "a: { }", "a: [ ]", "a: {b: http://c}", "a: [a?b]", "a: [?b]", "a: [b*]", "a: [*b]", "a: [b, c,d]", "a: {b: c}}", "a: {b: {c: {d: []}}}", "a: [0x1F, 1_0, 1e3, 1.0, -0.0]",
 	"a: <nil>", "a: <", "a: <<x", "a: ::1", "a: :x y", "a: :", "a: ':'", "a: -0.0", "a: 1.", "a: 1e21", "a: 1e20", "a: 100000000000000000000.0", "a: 0.1e1", "a: 1.5e400", "a: -1.50", "---\na: 1", "---\n---\na: 1", "---\n- a", "--- # x\na: 1", "a: \"\\r\"", "a: \"x\\/y\"", "a: [\"x\\/y\"]", "a: {\"k\\/\":1}", "a: 'x\\/y'", "a: \u00a0", "a: \u00a0b\u00a0", "a: b\u0085c", "a: \ufeffb", "a: b\u2029", "a: \U0001F600 x", "a: \ufffd", "a: \xff", "a: |\n  é\n  ü\n", "a: é\n  ü", "a: 'é\n  ü'",
-	"a.b/c-d: 1", "\"a b\": 1", "'a: b': c", "a: 'b': c", "a: b c d", "a: b, c", "a: b]", "a: \"b\" c", "a: -1x", "a: 1x", "a: 0x", "a: +", "a: 1 2", "# c\na: 1 # d\n# e\n",
+	"a: 10b", "a: 0b", "a: 0B1", "a: -0b1", "a: +0b1", "a: 0X1f", "a: 0O7", "a: -0x1", "a: 08", "a: 09.5", "a: -08", "a: 0s", "a: 00", "a: -0", "a: +5", "a: 0.5", "a: -1.5", "a: +1.5", "a: -.5", "a: 1e", "a: 1e+", "a: 1e+2", "a: 1.e5", "a: 1.5E-3", "a: 1.5.5", "a: 10.0.0.1", "a: 1-_2", "a: 1_", "a: 1s_0", "a: -_1", "a: --1", "a: -e5", "a: 1-2", "a: 1+2", "a: 0x1p4", "a: 0xfg", "a: 1_0.5",
+	"a: 999999999999999999", "a: 1000000000000000000", "a: 9223372036854775807", "a: -9223372036854775808", "a: -9223372036854775809", "a: 18446744073709551615", "a: 18446744073709551616", "a: 00000000000000000000", "a: 10s", "a: 500m", "a: 1.5Gi",
+	"a: ..", "a: ./x", "a: ../x", "a: ...", "...a: b", "a: .inF", "a: .1s", "a: .e5", "a: .é", "a: infinity", "a: nan", "a: tRue", "a: yess", "a: nulls", "yess: a", "null-x: a", "Null: a", "a: ~x", "a: -x", "a: -é",
+	"abcdefghijklmnopqrstuvwxyz012345: abcdefghijklmnopqrstuvwxyz012345", "abcdefghijklmnopqrstuvwxyz0123456: abcdefghijklmnopqrstuvwxyz0123456", "a: 'abcdefghijklmnopqrstuvwxyz0123456'",
+	"a: b\n---", "a: b\n--- c", "a: b\n...", "a: b\n%c", "a: b\n  ---", "a: 'b\n---'", "a: 'b\n  ---'", "a: |\n  ---\n", "a: |\n  b\n---", "a: b #c", "a: b # c: d", "a: b: # c", "a: #", "a: b #", "a: b# c", "- # c\n  b", "- # c\n  b: 1", "-   a: 1\n    b: 2", "-   - a\n    - b", "- a\nb: c", "a:\n- b\n- c\nd: e", "a:\n- b:\n  - c\n  d: e", "a:\n-\n- \n- b", "a:\n  - b\n c: d",
+	"'': a", "\"\": a", "'a'b: c", "'a''b': c", "\"a\\nb\": c", "'a\nb': c", "a.b/c-d: 1", "\"a b\": 1", "'a: b': c", "a: 'b': c", "a: b c d", "a: b, c", "a: b]", "a: \"b\" c", "a: -1x", "a: 1x", "a: 0x", "a: +", "a: 1 2", "# c\na: 1 # d\n# e\n",
 }
 
 func TestPieces(t *testing.T) {
@@ -166,32 +177,91 @@ func TestNasty(t *testing.T) {
 	}
 }
 
-// TestFiles decodes all YAML files of the repository, and of the corpus if present.
+// TestFiles decodes all YAML files of the repository's examples, and of the corpora if present. Most
+// must be decoded by fast, and so must most of what tools print for the same objects.
 func TestFiles(t *testing.T) {
 	t.Parallel()
-	roots := append([]string{"../../../examples"}, corpus.Named(t)...)
-	files, short := 0, 0
+	roots := []string{"../../../examples"}
+	for _, list := range []string{"CELADON_CORPUS", "CELADON_POLICIES", "CELADON_HISTORY"} {
+		for _, root := range filepath.SplitList(os.Getenv(list)) {
+			if filepath.IsAbs(root) {
+				roots = append(roots, root)
+			}
+		}
+	}
+	var files, printed share
+	n := 0
 	for _, root := range roots {
+		for text := range documents(t, root) {
+			if n++; testing.Short() && n%8 > 0 {
+				continue
+			}
+			files.add(same(t, text))
+			if files.all%8 == 0 {
+				for _, text := range prints(t, text) {
+					printed.add(same(t, text))
+				}
+			}
+		}
+	}
+	files.check(t, "the documents")
+	printed.check(t, "the printed documents")
+}
+
+// documents yields the documents of the YAML files below root that are not empty.
+func documents(t *testing.T, root string) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || filepath.Ext(path) != ".yaml" {
 				return err
 			}
 			data, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			for _, doc := range bytes.Split(data, []byte("\n---\n")) {
-				if files++; same(t, doc) {
-					short++
+			for from, to := range Documents(data) {
+				if !isBlank(data[from:to]) && !yield(data[from:to]) {
+					return fs.SkipAll
 				}
 			}
-			return nil
+			return err
 		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// prints returns the document as kubectl prints it, and as programs with the other common library do.
+func prints(t *testing.T, text []byte) (printed [][]byte) {
+	t.Helper()
+	v, err := viaJSON(text)
+	if err != nil {
+		return nil
+	}
+	for _, marshal := range []func(any) ([]byte, error){yaml.Marshal, yaml3.Marshal} {
+		text, err := marshal(v)
 		if err != nil {
 			t.Fatal(err)
 		}
+		printed = append(printed, text)
 	}
-	t.Logf("%d of %d documents the short way", short, files)
+	return printed
+}
+
+// A share counts the documents that fast decodes.
+type share struct{ fast, all int }
+
+func (s *share) add(fast bool) {
+	s.all++
+	if fast {
+		s.fast++
+	}
+}
+
+func (s *share) check(t *testing.T, name string) {
+	t.Helper()
+	t.Logf("fast decodes %d of %d of %s", s.fast, s.all, name)
+	if s.fast*10 < s.all*9 {
+		t.Error("want nine of ten")
+	}
 }
 
 func FuzzDecode(f *testing.F) {

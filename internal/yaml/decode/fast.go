@@ -2,223 +2,294 @@ package decode
 
 import (
 	"bytes"
-	"unicode/utf8"
+
+	"github.com/celadon-cel/celadon/internal/reuse"
 )
+
+// A reader reads a text line by line, without comments and empty lines. It moves only forward. After
+// a failure it is at the end of the text, so that all its loops end.
+type reader struct {
+	text   []byte
+	at     int // of the next byte to read
+	indent int // of the line, if at is the start of its content; or atEnd
+	depth  int
+	failed bool
+
+	// These are kept from text to text, so that most texts need little new memory.
+	memory reuse.Memory
+	items  []any  // of the lists that are being read
+	built  []byte // the scalar that is being read
+}
+
+// atEnd is the indent after the last line. It is less than that of any line.
+const atEnd = -1
 
 // fast decodes the subset of YAML that is common in Kubernetes: block mappings and lists, flow
 // collections on a single line, plain and quoted scalars, and literal blocks. For anything else,
 // including errors, it returns false, and the library decodes the document from the start. It
-// therefore reports no errors and does not determine which documents are valid.
-func fast(text []byte) (v any, ok bool) {
+// therefore reports no errors and does not determine which documents are valid. The value does not
+// share memory with text.
+func (r *reader) fast(text []byte) (v any, ok bool) {
 	if !simple(text) {
 		return nil, false
 	}
-	p := parser{text: bytes.TrimPrefix(text, []byte("---\n"))}
-	defer func() {
-		if r := recover(); r != nil {
-			if _, given := r.(giveUp); !given {
-				panic(r)
-			}
-			v, ok = nil, false
-		}
-	}()
-	p.next()
-	if p.eof || p.indent != 0 {
-		return nil, false
+	r.text = bytes.TrimPrefix(text, separatorLine)
+	r.at, r.depth, r.failed = 0, 0, false
+	r.next()
+	if r.indent == 0 {
+		v = r.block()
+	} else {
+		r.fail()
 	}
-	v = p.block(0)
-	if !p.eof {
+	ok = !r.failed && r.indent == atEnd
+	r.release(ok)
+	if !ok {
 		return nil, false
 	}
 	return v, true
 }
 
-// giveUp is the panic value that abandons fast. It is recovered in this file.
-type giveUp struct{}
+var separatorLine = []byte("---\n")
 
-func (p *parser) giveUp() { panic(giveUp{}) }
+// maxReserved limits the length of the slices that a reader keeps.
+const maxReserved = 1 << 16
 
-// simple reports whether text has only ordinary characters: no tabs or byte order mark, and line
-// feeds as the only line breaks.
-func simple(text []byte) bool {
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		if c < utf8.RuneSelf {
-			if c < ' ' && c != '\n' || c == 0x7f {
-				return false
-			}
-			continue
-		}
-		r, n := utf8.DecodeRune(text[i:])
-		if r < 0xa0 || r == utf8.RuneError || r == '\u2028' || r == '\u2029' || r >= 0xfe00 && r <= 0xffff {
-			return false
-		}
-		i += n - 1
+// release drops what r holds of a text.
+func (r *reader) release(ok bool) {
+	r.text = nil
+	if !ok {
+		r.memory.Forget()
 	}
-	return true
+	if !ok || cap(r.items) > maxReserved {
+		r.items = nil
+	}
+	if cap(r.built) > maxReserved {
+		r.built = nil
+	}
 }
 
-// A parser advances from one line with content to the next, skipping comments and empty lines.
-type parser struct {
-	text []byte
-	at   int // start of the next line
-
-	content []byte // of this line, trimmed
-	indent  int
-	eof     bool
-	depth   int
+// fail abandons the text. It returns nil as the value.
+func (r *reader) fail() any {
+	r.failed, r.at, r.indent = true, len(r.text), atEnd
+	return nil
 }
 
-// next advances to the next line with content.
-func (p *parser) next() {
-	for p.at < len(p.text) {
-		line := p.rawLine()
-		content := bytes.Trim(line, " ")
-		if len(content) == 0 || content[0] == '#' {
-			continue
+// next advances from the start of a line to the content of that line or of a later line.
+func (r *reader) next() {
+	text := r.text
+	for i := r.at; i < len(text); {
+		start := i
+		for i < len(text) && text[i] == ' ' {
+			i++
 		}
-		p.content = content
-		p.indent = len(line) - len(bytes.TrimLeft(line, " "))
-		if p.indent == 0 && (content[0] == '%' || bytes.HasPrefix(content, []byte("---")) || bytes.HasPrefix(content, []byte("..."))) {
-			p.giveUp()
+		switch {
+		case i == len(text):
+		case text[i] == '\n':
+			i++
+		case text[i] == '#':
+			i = r.lineAfter(i)
+		default:
+			if r.at, r.indent = i, i-start; i == start && isMarker(text[i:]) {
+				r.fail()
+			}
+			return
 		}
+	}
+	r.at, r.indent = len(text), atEnd
+}
+
+// isMarker reports whether line begins with a directive or with the start or end of a document.
+func isMarker(line []byte) bool {
+	switch line[0] {
+	case '%':
+		return true
+	case '-', '.':
+		return len(line) > 2 && line[1] == line[0] && line[2] == line[0]
+	}
+	return false
+}
+
+// lineAfter returns the start of the line after i.
+func (r *reader) lineAfter(i int) int {
+	if i < len(r.text) && r.text[i] == '\n' {
+		return i + 1
+	}
+	if n := bytes.IndexByte(r.text[i:], '\n'); n >= 0 {
+		return i + n + 1
+	}
+	return len(r.text)
+}
+
+// spaceAt reports whether a space, a line break, or the end of the text is at i.
+func (r *reader) spaceAt(i int) bool {
+	return i == len(r.text) || r.text[i] == ' ' || r.text[i] == '\n'
+}
+
+func (r *reader) skipSpaces() {
+	for r.at < len(r.text) && r.text[r.at] == ' ' {
+		r.at++
+	}
+}
+
+// endLine advances from i, where a value ends, to the next line. It fails if more than a comment
+// follows the value.
+func (r *reader) endLine(i int) {
+	end := i
+	for end < len(r.text) && r.text[end] == ' ' {
+		end++
+	}
+	if !r.spaceAt(end) && (r.text[end] != '#' || end == i) {
+		r.fail()
 		return
 	}
-	p.eof, p.content, p.indent = true, nil, -1
+	r.at = r.lineAfter(end)
+	r.next()
 }
 
-// rawLine returns the next line, whatever its content.
-func (p *parser) rawLine() []byte {
-	rest := p.text[p.at:]
-	end := bytes.IndexByte(rest, '\n')
-	if end < 0 {
-		p.at = len(p.text)
-		return rest
-	}
-	p.at += end + 1
-	return rest[:end]
-}
+func (r *reader) isItem() bool { return r.text[r.at] == '-' && r.spaceAt(r.at+1) }
 
-func (p *parser) isItem() bool {
-	return p.content[0] == '-' && (len(p.content) == 1 || p.content[1] == ' ')
-}
-
+// maxDepth is the maximum number of lists and mappings around a value.
 const maxDepth = 100
 
-// block parses the list or mapping that begins on this line.
-func (p *parser) block(indent int) any {
-	if p.depth++; p.depth > maxDepth {
-		p.giveUp()
-	}
-	defer func() { p.depth-- }()
-	if p.isItem() {
-		return p.list(indent)
-	}
-	return p.mapping(indent)
+// enter counts a list or a mapping. It reports false if there are too many.
+func (r *reader) enter() bool {
+	r.depth++
+	return r.depth <= maxDepth
 }
 
-func (p *parser) list(indent int) any {
-	items := []any{}
-	for !p.eof && p.indent == indent && p.isItem() {
-		rest := bytes.TrimLeft(p.content[1:], " ")
-		if len(rest) == 0 || rest[0] == '#' {
-			items = append(items, p.below(indent, false))
-			continue
-		}
-		// The text after "- " is parsed as a line that is indented to its column.
-		inner := indent + len(p.content) - len(rest)
-		p.content, p.indent = rest, inner
-		if p.isItem() || p.isKey() {
-			items = append(items, p.block(inner))
-			continue
-		}
-		items = append(items, p.scalar(rest, indent))
+// block reads the list or mapping that begins on this line.
+func (r *reader) block() any {
+	if r.isItem() {
+		return r.list(r.indent)
 	}
-	p.dedented(indent)
-	return items
+	if key, ok := r.key(); ok {
+		return r.mapping(r.indent, key)
+	}
+	return r.fail()
 }
 
-// dedented abandons the fast path unless the block ended with a less indented line.
-func (p *parser) dedented(indent int) {
-	if !p.eof && p.indent > indent {
-		p.giveUp()
+// list reads the items whose dashes are at indent.
+func (r *reader) list(indent int) any {
+	if !r.enter() {
+		return r.fail()
 	}
+	start := len(r.items)
+	for r.indent == indent && r.isItem() {
+		r.items = append(r.items, r.item(indent))
+	}
+	if r.indent > indent || r.failed {
+		return r.fail()
+	}
+	r.depth--
+	list := make([]any, len(r.items)-start)
+	copy(list, r.items[start:])
+	clear(r.items[start:])
+	r.items = r.items[:start]
+	return list
 }
 
-// below parses the value on the lines after the current line.
-func (p *parser) below(indent int, ofKey bool) any {
-	p.next()
+// item reads a list item. The text after "- " is read like a line that is indented to its column.
+func (r *reader) item(indent int) any {
+	dash := r.at
+	r.at++
+	r.skipSpaces()
+	if r.isBelow() {
+		return r.below(indent, false)
+	}
+	inner := indent + r.at - dash
+	if r.isItem() {
+		r.indent = inner
+		return r.list(inner)
+	}
+	if key, ok := r.key(); ok {
+		return r.mapping(inner, key)
+	}
+	return r.scalar(indent)
+}
+
+// isBelow reports whether the line has no more content.
+func (r *reader) isBelow() bool {
+	return r.at == len(r.text) || r.text[r.at] == '\n' || r.text[r.at] == '#'
+}
+
+// below reads the value of a key or an item from the next lines.
+func (r *reader) below(indent int, ofKey bool) any {
+	r.at = r.lineAfter(r.at)
+	r.next()
 	switch {
-	case p.eof || p.indent < indent:
-		return nil
-	case p.indent > indent:
-		if !p.isItem() && !p.isKey() {
-			p.giveUp()
-		}
-		return p.block(p.indent)
-	case ofKey && p.isItem():
-		return p.block(indent)
+	case r.indent > indent:
+		return r.block()
+	case ofKey && r.indent == indent && r.isItem():
+		return r.list(indent)
 	}
 	return nil
 }
 
-func (p *parser) mapping(indent int) any {
-	out := map[string]any{}
-	for !p.eof && p.indent == indent {
-		if p.isItem() {
-			break
-		}
-		key, rest, ok := p.key()
-		if !ok {
-			p.giveUp()
-		}
-		if _, twice := out[key]; twice {
-			p.giveUp()
-		}
-		if len(rest) == 0 || rest[0] == '#' {
-			out[key] = p.below(indent, true)
-			continue
-		}
-		out[key] = p.scalar(rest, indent)
+// mapping reads the mapping whose keys are at indent. The first key was read.
+func (r *reader) mapping(indent int, key string) any {
+	if !r.enter() {
+		return r.fail()
 	}
-	p.dedented(indent)
-	return out
+	out := r.memory.NewMap()
+	for n := 1; ; n++ {
+		var value any
+		if r.skipSpaces(); r.isBelow() {
+			value = r.below(indent, true)
+		} else {
+			value = r.scalar(indent)
+		}
+		if out[key] = value; len(out) != n || r.indent > indent {
+			return r.fail() // a duplicate key, or a line that belongs to nothing
+		}
+		if r.indent < indent || r.isItem() {
+			r.depth--
+			r.memory.Give(out)
+			return out
+		}
+		var ok bool
+		if key, ok = r.key(); !ok {
+			return r.fail()
+		}
+	}
 }
 
+// maxKey is the length of the longest key. The limit of the library is larger.
 const maxKey = 256
 
-func (p *parser) isKey() bool {
-	_, _, ok := p.key()
-	return ok
-}
-
-// key parses "name: rest" or "'name': rest".
-func (p *parser) key() (key string, rest []byte, ok bool) {
-	c := p.content
+// key reads "name:" or "'name':". It returns false if the line does not begin with such a key.
+func (r *reader) key() (key string, ok bool) {
+	line := r.text[r.at:min(len(r.text), r.at+maxKey+1)]
+	var name []byte
 	end := 0
-	if quote := c[0]; quote == '"' || quote == '\'' {
-		if end = bytes.IndexByte(c[1:], quote); end < 0 || bytes.IndexByte(c[1:1+end], '\\') >= 0 {
-			return "", nil, false
+	if quote := line[0]; quote == '"' || quote == '\'' {
+		for end = 1; end < len(line) && line[end] != quote; end++ {
+			if c := line[end]; c == '\\' || c == '\n' {
+				return "", false
+			}
 		}
-		key = string(c[1 : 1+end])
-		end += 2
+		name = line[1:end]
+		end++
 	} else {
-		for end < len(c) && keyByte(c[end]) {
+		for end < len(line) && keyByte[line[end]] {
 			end++
 		}
-		if end == 0 || !letter(c[0]) || word(c[:end]) {
-			return "", nil, false
+		if name = line[:end]; end == 0 || !letter(line[0]) || isWord(name) {
+			return "", false
 		}
-		key = string(c[:end])
 	}
-	if end > maxKey || end >= len(c) || c[end] != ':' || end+1 < len(c) && c[end+1] != ' ' {
-		return "", nil, false
+	if end >= len(line) || line[end] != ':' || !r.spaceAt(r.at+end+1) {
+		return "", false
 	}
-	return key, bytes.TrimLeft(c[end+1:], " "), true
+	r.at += end + 1
+	return reuse.String(&r.memory, name), true
 }
 
 func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c == '$' }
 
-func keyByte(c byte) bool {
-	return letter(c) || c >= '0' && c <= '9' || c == '-' || c == '.' || c == '/'
-}
+// keyByte marks the bytes of plain keys.
+var keyByte = func() (is [256]bool) {
+	for c := range is {
+		is[c] = letter(byte(c)) || '0' <= c && c <= '9' || c == '-' || c == '.' || c == '/'
+	}
+	return is
+}()

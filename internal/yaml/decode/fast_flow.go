@@ -1,126 +1,138 @@
 package decode
 
-import "bytes"
+import (
+	"bytes"
 
-// flow parses a list or mapping in brackets that ends on its line, and advances to the next line.
-func (p *parser) flow(s []byte, indent int) any {
-	v, rest := p.inFlow(s)
+	"github.com/celadon-cel/celadon/internal/reuse"
+)
+
+// flow reads a list or mapping in brackets that ends on its line, and advances to the next line.
+func (r *reader) flow() any {
+	v, rest := r.inFlow(r.restOfLine())
 	if after := bytes.TrimLeft(rest, " "); len(after) > 0 && (after[0] != '#' || rest[0] != ' ') {
-		p.giveUp()
+		return r.fail()
 	}
-	p.end(indent)
+	r.next()
 	return v
 }
 
-// inFlow parses a value in brackets and returns the text after it.
-func (p *parser) inFlow(s []byte) (v any, rest []byte) {
-	if p.depth++; p.depth > maxDepth || len(s) == 0 {
-		p.giveUp()
+// inFlow reads a value in brackets and returns the text after it.
+func (r *reader) inFlow(s []byte) (v any, rest []byte) {
+	if len(s) == 0 || !r.enter() {
+		return r.fail(), nil
 	}
-	defer func() { p.depth-- }()
 	switch s[0] {
 	case '[':
-		return p.flowList(s[1:])
+		v, rest = r.flowList(s[1:])
 	case '{':
-		return p.flowMapping(s[1:])
+		v, rest = r.flowMapping(s[1:])
 	case '"', '\'':
-		return p.flowQuoted(s)
+		v, rest = r.flowQuoted(s)
+	default:
+		v, rest = r.flowPlain(s)
 	}
-	return p.flowPlain(s)
+	r.depth--
+	return v, rest
 }
 
-func (p *parser) flowList(s []byte) (v any, rest []byte) {
-	items := []any{}
+func (r *reader) flowList(s []byte) (v any, rest []byte) {
 	if s = bytes.TrimLeft(s, " "); len(s) > 0 && s[0] == ']' {
-		return items, s[1:]
+		return []any{}, s[1:]
 	}
+	items := []any{}
 	for more := true; more; {
-		v, s = p.inFlow(s)
+		v, s = r.inFlow(s)
 		items = append(items, v)
-		more, s = p.flowMore(s, ']')
+		more, s = r.flowMore(s, ']')
 	}
 	return items, s
 }
 
-func (p *parser) flowMapping(s []byte) (v any, rest []byte) {
-	out := map[string]any{}
+func (r *reader) flowMapping(s []byte) (v any, rest []byte) {
+	out := r.memory.NewMap()
+	defer r.memory.Give(out)
 	if s = bytes.TrimLeft(s, " "); len(s) > 0 && s[0] == '}' {
 		return out, s[1:]
 	}
-	for more := true; more; {
+	n := 0
+	for more := true; more; n++ {
 		var key string
-		key, s = p.flowKey(s)
-		if _, twice := out[key]; twice {
-			p.giveUp()
-		}
-		out[key], s = p.inFlow(s)
-		more, s = p.flowMore(s, '}')
+		key, s = r.flowKey(s)
+		out[key], s = r.inFlow(s)
+		more, s = r.flowMore(s, '}')
+	}
+	if len(out) != n {
+		return r.fail(), nil
 	}
 	return out, s
 }
 
 // flowMore reports whether a comma follows, and returns the text after the comma or the closing
 // bracket.
-func (p *parser) flowMore(s []byte, end byte) (more bool, rest []byte) {
+func (r *reader) flowMore(s []byte, end byte) (more bool, rest []byte) {
 	switch s = bytes.TrimLeft(s, " "); {
+	case len(s) > 0 && s[0] == ',':
+		return true, bytes.TrimLeft(s[1:], " ")
 	case len(s) > 0 && s[0] == end:
 		return false, s[1:]
-	case len(s) == 0 || s[0] != ',':
-		p.giveUp()
 	}
-	return true, bytes.TrimLeft(s[1:], " ")
+	r.fail()
+	return false, nil
 }
 
-// flowKey parses "name: " or "'name':".
-func (p *parser) flowKey(s []byte) (key string, rest []byte) {
+// flowKey reads "name: " or "'name':".
+func (r *reader) flowKey(s []byte) (key string, rest []byte) {
 	if len(s) > 0 && (s[0] == '"' || s[0] == '\'') {
-		v, rest := p.flowQuoted(s)
-		if len(rest) == 0 || rest[0] != ':' || len(s)-len(rest) > maxKey {
-			p.giveUp()
+		v, rest := r.flowQuoted(s)
+		if key, ok := v.(string); ok && len(rest) > 0 && rest[0] == ':' && len(s)-len(rest) <= maxKey {
+			return key, bytes.TrimLeft(rest[1:], " ")
 		}
-		return v.(string), bytes.TrimLeft(rest[1:], " ")
+		r.fail()
+		return "", nil
 	}
 	end := 0
-	for end < len(s) && keyByte(s[end]) {
+	for end < len(s) && keyByte[s[end]] {
 		end++
 	}
-	if end == 0 || end > maxKey || !letter(s[0]) || word(s[:end]) || !bytes.HasPrefix(s[end:], []byte(": ")) {
-		p.giveUp()
+	if end == 0 || end > maxKey || !letter(s[0]) || isWord(s[:end]) || !bytes.HasPrefix(s[end:], keyEnd) {
+		r.fail()
+		return "", nil
 	}
-	return string(s[:end]), bytes.TrimLeft(s[end+1:], " ")
+	return reuse.String(&r.memory, s[:end]), bytes.TrimLeft(s[end+1:], " ")
 }
 
-// flowQuoted parses a quoted scalar that ends on its line.
-func (p *parser) flowQuoted(s []byte) (v any, rest []byte) {
+// flowQuoted reads a quoted scalar that ends on its line.
+func (r *reader) flowQuoted(s []byte) (v any, rest []byte) {
 	quote := s[0]
-	var b []byte
+	r.built = r.built[:0]
 	for i := 1; i < len(s); i++ {
 		switch c := s[i]; {
 		case c == '\\' && quote == '"':
-			i++
-			b = append(b, p.escape(s, i))
+			if i++; i == len(s) || escapes[s[i]] == 0 {
+				return r.fail(), nil
+			}
+			r.built = append(r.built, escapes[s[i]])
 		case c != quote:
-			b = append(b, c)
+			r.built = append(r.built, c)
 		case quote == '\'' && i+1 < len(s) && s[i+1] == '\'':
 			i++
-			b = append(b, c)
+			r.built = append(r.built, c)
 		default:
-			return string(b), s[i+1:]
+			return string(r.built), s[i+1:]
 		}
 	}
-	p.giveUp()
-	return nil, nil
+	return r.fail(), nil
 }
 
-// flowPlain parses a plain scalar without characters that have a special meaning anywhere in YAML.
-func (p *parser) flowPlain(s []byte) (v any, rest []byte) {
+// flowPlain reads a plain scalar without characters that have a special meaning anywhere in YAML.
+func (r *reader) flowPlain(s []byte) (v any, rest []byte) {
 	end := bytes.IndexAny(s, ",]}")
 	if end < 0 {
-		p.giveUp()
+		return r.fail(), nil
 	}
 	text := bytes.TrimRight(s[:end], " ")
-	if len(text) == 0 || !keyByte(text[0]) && text[0] < 0x80 || text[0] == '-' && (len(text) == 1 || text[1] == ' ') || bytes.ContainsAny(text, "[{:#?&*!|>%@`'\"") {
-		p.giveUp()
+	if len(text) == 0 || !keyByte[text[0]] && text[0] < 0x80 || text[0] == '-' && (len(text) == 1 || text[1] == ' ') || bytes.ContainsAny(text, "[{:#?&*!|>%@`'\"") {
+		return r.fail(), nil
 	}
-	return p.resolve(string(text)), s[end:]
+	return r.resolve(text), s[end:]
 }

@@ -2,282 +2,241 @@ package decode
 
 import (
 	"bytes"
-	"regexp"
-	"strconv"
-	"strings"
+
+	"github.com/celadon-cel/celadon/internal/reuse"
 )
 
-// scalar parses a value that begins on this line, in a block at indent, and advances to the line
+// scalar reads the value that begins on this line, in a block at indent, and advances to the line
 // after it.
-func (p *parser) scalar(s []byte, indent int) any {
-	switch c := s[0]; c {
+func (r *reader) scalar(indent int) any {
+	switch r.text[r.at] {
 	case '"', '\'':
-		return p.quoted(s, indent)
+		return r.quoted(indent)
 	case '[', '{':
-		return p.flow(s, indent)
+		return r.flow()
 	case '|':
-		return p.literal(s, indent)
+		return r.literal(indent)
 	case '-', ':':
-		if len(s) == 1 || s[1] == ' ' {
-			p.giveUp()
+		if r.spaceAt(r.at + 1) {
+			return r.fail()
 		}
 	case '?', ',', ']', '}', '#', '&', '*', '!', '>', '%', '@', '`':
-		p.giveUp()
+		return r.fail()
 	}
-	return p.plain(s, indent)
+	return r.plain(indent)
 }
 
-// end advances to the next line, which must not be indented deeper, because it would then continue
-// the value.
-func (p *parser) end(indent int) {
-	p.next()
-	if p.indent > indent {
-		p.giveUp()
-	}
-}
+// plainEnd marks the bytes that may end a plain scalar.
+var plainEnd = [256]bool{'\n': true, ':': true, '#': true}
 
-// plain parses a plain scalar, which can span several lines.
-func (p *parser) plain(s []byte, indent int) any {
-	comment := bytes.Contains(s, []byte(" #"))
-	if comment {
-		s, _, _ = bytes.Cut(s, []byte(" #"))
-		s = bytes.TrimRight(s, " ")
-	}
-	p.noKey(s)
-	if comment {
-		p.end(indent)
-		return p.resolve(string(s))
-	}
-	from := p.at
-	p.next()
-	if p.indent <= indent {
-		return p.resolve(string(s))
-	}
-	return p.resolve(p.folded(s, from, indent))
-}
-
-func (p *parser) noKey(s []byte) {
-	if s[len(s)-1] == ':' || bytes.Contains(s, []byte(": ")) {
-		p.giveUp()
-	}
-}
-
-// folded appends the deeper lines from offset from to the first line.
-func (p *parser) folded(first []byte, from, indent int) string {
-	var b strings.Builder
-	b.Write(first)
-	empty := 0
-	for p.at = from; p.at < len(p.text); {
-		begin := p.at
-		line := p.rawLine()
-		content := bytes.Trim(line, " ")
-		if len(content) == 0 {
-			empty++
+// plain reads a plain scalar, which can span several lines.
+func (r *reader) plain(indent int) any {
+	text, start := r.text, r.at
+	i, comment := start, false
+	for ; i < len(text); i++ {
+		if !plainEnd[text[i]] {
 			continue
 		}
-		if len(line)-len(bytes.TrimLeft(line, " ")) <= indent {
-			p.at = begin
+		if c := text[i]; c == '\n' || c == '#' && text[i-1] == ' ' {
+			comment = c == '#'
 			break
+		} else if c == ':' && r.spaceAt(i+1) {
+			return r.fail()
 		}
-		if content[0] == '#' || bytes.Contains(content, []byte(" #")) {
-			p.giveUp()
-		}
-		p.noKey(content)
-		if empty == 0 {
-			b.WriteByte(' ')
-		}
-		for ; empty > 0; empty-- {
-			b.WriteByte('\n')
-		}
-		b.Write(content)
 	}
-	p.next()
-	return b.String()
+	s := bytes.TrimRight(text[start:i], " ")
+	from := r.lineAfter(i)
+	r.at = from
+	r.next()
+	if r.indent <= indent {
+		return r.resolve(s)
+	}
+	// The value continues on the next line. A comment would end it.
+	if comment {
+		return r.fail()
+	}
+	r.at = from
+	return r.folded(s, indent)
 }
 
-// quoted parses a quoted scalar, which can span several lines.
-func (p *parser) quoted(s []byte, indent int) any {
-	var b strings.Builder
+// restOfLine returns the rest of the line without spaces at its end, and advances to the next line.
+func (r *reader) restOfLine() []byte {
+	start := r.at
+	r.at = r.lineAfter(start)
+	return bytes.TrimRight(bytes.TrimSuffix(r.text[start:r.at], newline), " ")
+}
+
+var (
+	newline      = []byte("\n")
+	commentStart = []byte(" #")
+	keyEnd       = []byte(": ")
+)
+
+// nextInScalar advances to the next line of a scalar and returns its content, its indentation, and
+// the number of empty lines before it. The content is empty at the end of the text.
+func (r *reader) nextInScalar() (content []byte, indent, empty int) {
+	for r.at < len(r.text) {
+		line := r.restOfLine()
+		content = bytes.TrimLeft(line, " ")
+		if len(content) > 0 {
+			return content, len(line) - len(content), empty
+		}
+		empty++
+	}
+	return nil, atEnd, empty
+}
+
+// fold appends a line break, which becomes a space, or the empty lines.
+func (r *reader) fold(empty int) {
+	if empty == 0 {
+		r.built = append(r.built, ' ')
+	}
+	r.breaks(empty)
+}
+
+func (r *reader) breaks(n int) {
+	for range n {
+		r.built = append(r.built, '\n')
+	}
+}
+
+// folded reads the lines of a plain scalar after the first line.
+func (r *reader) folded(first []byte, indent int) any {
+	r.built = append(r.built[:0], first...)
+	for {
+		begin := r.at
+		content, depth, empty := r.nextInScalar()
+		if depth <= indent {
+			r.at = begin
+			r.next()
+			return r.resolve(r.built)
+		}
+		if content[0] == '#' || bytes.Contains(content, commentStart) || content[len(content)-1] == ':' || bytes.Contains(content, keyEnd) {
+			return r.fail()
+		}
+		r.fold(empty)
+		r.built = append(r.built, content...)
+	}
+}
+
+// quoted reads a quoted scalar.
+func (r *reader) quoted(indent int) any {
+	text, quote := r.text, r.text[r.at]
+	for i := r.at + 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\', '\n':
+			return r.longQuoted(indent)
+		case quote:
+			if quote == '\'' && i+1 < len(text) && text[i+1] == quote {
+				return r.longQuoted(indent)
+			}
+			v := reuse.Value(&r.memory, text[r.at+1:i])
+			r.endLine(i + 1)
+			return v
+		}
+	}
+	return r.fail()
+}
+
+// longQuoted reads a quoted scalar that has escape sequences or spans several lines.
+func (r *reader) longQuoted(indent int) any {
+	r.built = r.built[:0]
+	s := r.restOfLine()
 	quote := s[0]
 	for i := 1; ; i++ {
-		if i == len(s) {
-			s, i = p.foldQuoted(&b, indent), 0
+		if i >= len(s) {
+			var empty int
+			if s, empty = r.nextQuoted(indent); r.failed {
+				return nil
+			}
+			r.fold(empty)
+			i = 0
 		}
 		switch c := s[i]; {
 		case c == '\\' && quote == '"' && i+1 == len(s):
-			s, i = p.joined(indent), -1
+			var empty int
+			atBreak := r.at >= 2 && r.text[r.at-2] == '\\'
+			if s, empty = r.nextQuoted(indent); r.failed || empty > 0 || !atBreak {
+				return r.fail()
+			}
+			i = -1
 		case c == '\\' && quote == '"':
 			i++
-			b.WriteByte(p.escape(s, i))
+			if c = escapes[s[i]]; c == 0 {
+				return r.fail()
+			}
+			r.built = append(r.built, c)
 		case c != quote:
-			b.WriteByte(c)
+			r.built = append(r.built, c)
 		case quote == '\'' && i+1 < len(s) && s[i+1] == '\'':
 			i++
-			b.WriteByte('\'')
+			r.built = append(r.built, '\'')
 		default:
+			v := string(r.built)
 			if rest := bytes.TrimLeft(s[i+1:], " "); len(rest) > 0 && (rest[0] != '#' || s[i+1] != ' ') {
-				p.giveUp()
+				return r.fail()
 			}
-			p.next()
-			return b.String()
+			r.next()
+			return v
 		}
 	}
 }
 
-// joined returns the line after a line break that is escaped by a backslash.
-func (p *parser) joined(indent int) []byte {
-	if p.at < 2 || p.text[p.at-2] != '\\' { // the backslash does not end the line
-		p.giveUp()
+// nextQuoted returns the next line of a quoted scalar, and the number of empty lines before it. It
+// fails at the end of the text, and if the line is not indented.
+func (r *reader) nextQuoted(indent int) (content []byte, empty int) {
+	content, depth, empty := r.nextInScalar()
+	if depth <= indent {
+		r.fail()
 	}
-	line := p.rawLine()
-	content := bytes.Trim(line, " ")
-	if len(content) == 0 || len(line)-len(bytes.TrimLeft(line, " ")) <= indent {
-		p.giveUp()
-	}
-	return content
+	return content, empty
 }
 
-// foldQuoted advances from the end of a line in quotes to the next line with content. A single line
-// break becomes a space, and each empty line becomes a line break.
-func (p *parser) foldQuoted(b *strings.Builder, indent int) []byte {
-	for empty := 0; p.at < len(p.text); empty++ {
-		line := p.rawLine()
-		content := bytes.Trim(line, " ")
-		if len(content) == 0 {
-			continue
-		}
-		if len(line)-len(bytes.TrimLeft(line, " ")) <= indent {
-			p.giveUp()
-		}
-		if empty == 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(strings.Repeat("\n", empty))
-		return content
-	}
-	p.giveUp()
-	return nil
-}
+// escapes maps the character after a backslash to the character of the string. The library
+// decodes strings with other escape sequences.
+var escapes = [256]byte{'"': '"', '\\': '\\', ' ': ' ', 'n': '\n', 'r': '\r', 't': '\t'}
 
-func (p *parser) escape(s []byte, i int) byte {
-	if i < len(s) {
-		switch s[i] {
-		case '"', '\\', ' ':
-			return s[i]
-		case 'n':
-			return '\n'
-		case 'r':
-			return '\r'
-		case 't':
-			return '\t'
-		}
+// literal reads the lines of a block that begins with | or |-.
+func (r *reader) literal(indent int) any {
+	header := r.restOfLine()
+	strip := string(header) == "|-"
+	if !strip && string(header) != "|" {
+		return r.fail()
 	}
-	p.giveUp()
-	return 0
-}
-
-// literal parses the lines of a block that begins with | or |-.
-func (p *parser) literal(s []byte, indent int) any {
-	strip := string(s) == "|-"
-	if !strip && string(s) != "|" {
-		p.giveUp()
-	}
-	var b strings.Builder
+	r.built = r.built[:0]
 	own, empty := -1, 0
-	for p.at < len(p.text) {
-		begin := p.at
-		line := p.rawLine()
-		content := bytes.TrimLeft(line, " ")
-		depth := len(line) - len(content)
-		if len(content) == 0 {
+	for r.at < len(r.text) {
+		begin := r.at
+		r.skipSpaces()
+		depth := r.at - begin
+		if r.at == len(r.text) || r.text[r.at] == '\n' {
 			if own < 0 || depth > own {
-				p.giveUp()
+				return r.fail()
 			}
+			r.at = r.lineAfter(r.at)
 			empty++
 			continue
 		}
 		if own < 0 {
 			if own = depth; own <= indent {
-				p.giveUp()
+				return r.fail()
 			}
 		}
 		if depth < own {
-			p.at = begin
+			r.at = begin
 			break
 		}
-		for ; empty > 0; empty-- {
-			b.WriteByte('\n')
-		}
-		b.Write(line[own:])
-		b.WriteByte('\n')
+		r.breaks(empty)
+		empty = 0
+		r.at = r.lineAfter(begin)
+		r.built = append(r.built, r.text[begin+own:r.at]...)
 	}
-	if own < 0 || p.at == len(p.text) && p.text[len(p.text)-1] != '\n' {
-		p.giveUp()
+	if own < 0 || r.at == len(r.text) && r.text[len(r.text)-1] != '\n' {
+		return r.fail()
 	}
-	p.next()
+	r.next()
 	if strip {
-		return strings.TrimSuffix(b.String(), "\n")
+		return string(bytes.TrimSuffix(r.built, newline))
 	}
-	return b.String()
-}
-
-var float = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
-
-// resolve converts a plain scalar to its YAML 1.1 type, like the library.
-func (p *parser) resolve(s string) any {
-	switch c := s[0]; {
-	case c >= '0' && c <= '9', c == '-', c == '+':
-		return p.number(s)
-	case c == '.':
-		if _, err := strconv.ParseFloat(s, 64); err == nil || len(s) <= len("+.inf") {
-			p.giveUp()
-		}
-		return s
-	case s == "<<":
-		p.giveUp()
-	}
-	if len(s) <= len("false") {
-		if v, ok := words[s]; ok {
-			return v
-		}
-	}
-	return s
-}
-
-func (p *parser) number(s string) any {
-	if strings.ContainsRune(s, '_') || strings.Contains(s, "0b") || strings.HasPrefix(s[1:], ".") {
-		p.giveUp() // -.inf is a number too
-	}
-	if n, err := strconv.ParseInt(s, 0, 64); err == nil {
-		return n
-	}
-	if _, err := strconv.ParseUint(s, 0, 64); err == nil {
-		p.giveUp()
-	}
-	if !float.MatchString(s) {
-		return s
-	}
-	f, err := strconv.ParseFloat(s, 64)
-	v, ok := decodeNumber(f)
-	if err != nil || !ok {
-		p.giveUp()
-	}
-	return v
-}
-
-// word reports whether YAML 1.1 interprets s as a boolean or null.
-func word(s []byte) bool {
-	if len(s) > len("false") {
-		return false
-	}
-	_, ok := words[string(s)]
-	return ok
-}
-
-var words = map[string]any{
-	"y": true, "Y": true, "yes": true, "Yes": true, "YES": true,
-	"true": true, "True": true, "TRUE": true, "on": true, "On": true, "ON": true,
-	"n": false, "N": false, "no": false, "No": false, "NO": false,
-	"false": false, "False": false, "FALSE": false, "off": false, "Off": false, "OFF": false,
-	"~": nil, "null": nil, "Null": nil, "NULL": nil,
+	return string(r.built)
 }

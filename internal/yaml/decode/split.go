@@ -9,22 +9,29 @@ import (
 // Like kubectl (the YAMLReader of k8s.io/apimachinery), it accepts "---", alone or followed by a
 // comment. All code that splits files into documents uses this function, so the results always
 // agree.
-func Separator(line []byte) bool {
-	rest, ok := bytes.CutPrefix(line, separator)
-	rest = bytes.TrimSpace(rest)
-	return ok && (len(rest) == 0 || rest[0] == '#')
+func Separator(line []byte) bool { return hasDashes(line) && isBlank(line[len(dashes):]) }
+
+// dashes begin a line that separates documents.
+const dashes = "---"
+
+// hasDashes is small enough to be inlined. Most lines of a file have no dashes.
+func hasDashes(line []byte) bool {
+	return len(line) >= len(dashes) && string(line[:len(dashes)]) == dashes
+}
+
+// isBlank reports whether text is empty, or contains only white space and a comment.
+func isBlank(text []byte) bool {
+	text = bytes.TrimSpace(text)
+	return len(text) == 0 || text[0] == '#'
 }
 
 // WrongSeparator reports whether line, such as "--- {a: b}", starts like a separator but contains
 // more. The YAML specification allows such lines, but kubectl rejects the file.
 func WrongSeparator(line []byte) bool {
-	return bytes.HasPrefix(line, separator) && !Separator(line)
+	return hasDashes(line) && !isBlank(line[len(dashes):])
 }
 
-var (
-	separator = []byte("---")
-	bom       = []byte("\ufeff")
-)
+var bom = []byte("\ufeff")
 
 // Around returns the bounds of the YAML document that contains offset, and its index in the text. The separator line
 // belongs to the document that it starts, so offset can be less than start. JSON counts as a single document, even if

@@ -35,7 +35,7 @@ type Document struct {
 	Duplicate error
 	Err       error
 
-	decoder *jsonvalue.Decoder // set if the object's maps can be reused
+	decoder reuser // set if the object's maps can be reused
 
 	json []byte // the source of Object if that is JSON; otherwise nil
 	text *text
@@ -57,7 +57,7 @@ func (d *Document) Named() Identity {
 // Complete sets the object's apiVersion and kind.
 func (d *Document) Complete(apiVersion, kind string) {
 	d.Object["apiVersion"], d.Object["kind"] = apiVersion, kind
-	d.json = nil
+	d.json, d.decoder = nil, nil
 }
 
 // Derived returns a document with the source of d and an object that was derived from that of d.
@@ -68,12 +68,17 @@ func (d *Document) Derived(object map[string]any) *Document {
 }
 
 // Reusable reports whether Object may be modified, because Restore and Release can follow.
-func (d *Document) Reusable() bool { return d.decoder != nil && d.json != nil }
+func (d *Document) Reusable() bool { return d.decoder != nil }
 
 // Restore decodes Object again, after it was modified. The document must be reusable.
 func (d *Document) Restore() {
 	d.decoder = nil
-	d.Object, _ = jsonvalue.Object(d.json)
+	if d.json != nil {
+		d.Object, _ = jsonvalue.Object(d.json)
+		return
+	}
+	v, _, _ := decode.Decode(d.text.text)
+	d.Object, _ = v.(map[string]any)
 }
 
 // Release lets later documents reuse the memory of Object, which nothing may use afterwards. The document
@@ -186,7 +191,7 @@ func (c *Chunk) json(yield func(*Document) bool) bool {
 		return yield(c.document(err))
 	}
 	sent, strict := c.text, []error(nil)
-	obj, ok := c.decode()
+	obj, decoder, ok := c.decodeJSON()
 	var err error
 	if !ok {
 		sent = decode.Sent(c.text)
@@ -203,21 +208,13 @@ func (c *Chunk) json(yield func(*Document) bool) bool {
 	d := c.document(nil)
 	d.Object, d.json = obj, sent
 	if ok {
-		d.decoder = c.Decoder
+		d.decoder = decoder
 	}
 	d.text = &text{text: c.text, before: c.before, line: c.line, column: c.column}
 	if len(strict) > 0 {
 		d.Raw = sent
 	}
 	return yield(d)
-}
-
-// decode decodes the chunk's JSON, with its Decoder if it has one.
-func (c *Chunk) decode() (obj map[string]any, ok bool) {
-	if c.Decoder != nil {
-		return c.Decoder.Object(c.text)
-	}
-	return jsonvalue.Object(c.text)
 }
 
 // notObject returns the error for a value that is not an object: a syntax error, or ErrNoObject.
@@ -244,7 +241,7 @@ func (c *Chunk) syntax(text []byte, err error) error {
 func (c *Chunk) yaml(yield func(*Document) bool) bool {
 	line := c.line
 	c.line += leading(c.text)
-	v, duplicate, err := decode.Decode(c.text)
+	v, decoder, duplicate, err := c.decodeYAML()
 	if err != nil {
 		return yield(c.document(yamlError(err, line)))
 	}
@@ -262,6 +259,7 @@ func (c *Chunk) yaml(yield func(*Document) bool) bool {
 	kind, _ := obj["kind"].(string)
 	items, ok := obj["items"].([]any)
 	if !ok || !strings.HasSuffix(kind, "List") {
+		d.decoder = decoder
 		find(d)
 		return yield(d)
 	}

@@ -6,8 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"github.com/celadon-cel/celadon/internal/jsonvalue"
 )
 
 // A Chunk is a piece of input whose objects are not yet decoded: one object, one YAML document, or a
@@ -21,8 +19,8 @@ type Chunk struct {
 	Skip func(*Document) bool
 	// Expand, if set, returns the documents that Each yields instead of a document.
 	Expand func(*Document) []*Document
-	// Decoder, if set, decodes JSON. Documents of one Decoder are used one after the other.
-	Decoder *jsonvalue.Decoder
+	// Decoder, if set, decodes the documents. Documents of one Decoder are used one after the other.
+	Decoder *Decoder
 
 	form         form
 	index, item  int

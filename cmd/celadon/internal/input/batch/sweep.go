@@ -13,7 +13,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/gctuning"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/parallel"
-	"github.com/celadon-cel/celadon/internal/jsonvalue"
 )
 
 // batchBytes is the size of a batch of chunks. Sending small chunks individually would be slow.
@@ -82,7 +81,7 @@ func From[T any](source Source, work func(*input.Document) T, take func(T) error
 		},
 		Work: func(batch []input.Chunk) []T {
 			results := make([]T, 0, len(batch))
-			decoder := decoders.Get().(*jsonvalue.Decoder)
+			decoder := decoders.Get().(*input.Decoder)
 			defer decoders.Put(decoder)
 			for _, c := range batch {
 				c.Decoder = decoder
@@ -104,7 +103,7 @@ func From[T any](source Source, work func(*input.Document) T, take func(T) error
 	}
 }
 
-var decoders = sync.Pool{New: func() any { return new(jsonvalue.Decoder) }}
+var decoders = sync.Pool{New: func() any { return new(input.Decoder) }}
 
 func weight(batch []input.Chunk) int64 {
 	n := 0
