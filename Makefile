@@ -83,7 +83,8 @@ window: ## Build and test the library with each supported k8s.io release, and co
 	CELADON_ANSWERS=$(CURDIR)/bin/window/workspace nice $(GO) test -vet=off -count=1 ./internal/testing/window
 	$(call WINDOW_TEST,oldest)
 	cmp bin/window/workspace bin/window/oldest
-	GOWORK=off nice $(GO) test -vet=off -timeout 30m -tags window ./types ./cost ./engine ./engine/celgo ./engine/x/celenv ./engine/x/celvalue ./celadontest ./repl
+	GOWORK=off nice $(GO) test -vet=off -timeout 30m -tags window ./types ./cost ./engine ./engine/celgo ./engine/x/celenv ./engine/x/celvalue ./celadontest
+	GOWORK=off nice $(GO) test -vet=off -short -timeout 30m -tags window ./repl
 	@set -e; for release in $(WINDOW); do echo "$$release"; \
 		$(call WINDOW_TEST,$$release,-modfile=tools/window/$$release.mod); cmp bin/window/workspace bin/window/$$release; \
 		GOWORK=off nice $(GO) build -modfile=tools/window/$$release.mod ./types ./cost ./engine/... ./celadontest ./repl; done
@@ -198,6 +199,7 @@ played: build ## Hold the page to its sources, and drive it in a headless Chromi
 played-long: build site ## The same with the engine in the browser too, its sizes, times and memory, and the corpus
 	rm -rf bin/answers && mkdir -p bin/answers
 	CELADON_PLAYGROUND=long CELADON_ANSWERS=$(CURDIR)/bin/answers $(GO) test -count=1 -timeout 60m -run TestAnswersOfCorpus ./cmd/celadon
+	CELADON_PLAYGROUND=long $(GO) test -count=1 -timeout 30m -run TestPrefixes ./cmd/celadon/internal/playground/service
 	$(MAKE) played CELADON_SITE=$(CURDIR)/$(PLAYGROUND)
 	cd $(PAGE) && CELADON_BROWSER=$(CELADON_BROWSER) CELADON_PLAYGROUND=long CELADON_ANSWERS=$(CURDIR)/bin/answers node --test --test-reporter=spec test/long.test.mjs
 	cd site && CELADON_BROWSER=$(CELADON_BROWSER) CELADON_SITE=$(CURDIR)/$(SITE) node --test --test-reporter=spec test/site.test.mjs

@@ -33,11 +33,14 @@ func pageExamples(t *testing.T) (list []pageExample) {
 }
 
 // TestPrefixes types each pane of each example character by character. Each prefix must have responses that the page
-// can show: all lists are lists, and a text without a verdict has a reason with a line. With -short, it samples.
+// can show: all lists are lists, and a text without a verdict has a reason with a line. It tries each third prefix; with -short fewer, and with CELADON_PLAYGROUND=long all of them.
 func TestPrefixes(t *testing.T) {
 	t.Parallel()
-	step := 1
-	if testing.Short() {
+	step := 3
+	switch {
+	case os.Getenv("CELADON_PLAYGROUND") == "long":
+		step = 1
+	case testing.Short():
 		step = 41
 	}
 	for _, e := range pageExamples(t) {
