@@ -12,6 +12,8 @@ import (
 	"reflect"
 	"slices"
 
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+
 	libraries "github.com/celadon-cel/celadon/conformance/minors/compare"
 	"github.com/celadon-cel/celadon/conformance/suite"
 	"github.com/celadon-cel/celadon/types"
@@ -21,18 +23,23 @@ import (
 // are reported by a part of the server that they do not have.
 const ignoreUnknown = "Ignore"
 
-// stableAnswers is the number of repetitions of a generated write. Writes whose answers vary are left
+// stableAnswers is the number of repetitions of a write. Generated writes whose answers vary are left
 // out.
-const stableAnswers = 4
+const stableAnswers = 3
+
+// maxRepeatedCost limits the cost of the writes that are repeated, because expensive ones take seconds.
+const maxRepeatedCost = 100_000
+
+// stoppedCost is the cost that the libraries return if they stop evaluating rules because of a limit.
+// It is left out of the suite.
+const stoppedCost = celconfig.RuntimeCELCostBudget + 1
 
 // A suiteRecorder records the answers of the server and of the libraries.
 type suiteRecorder struct {
 	newest  string
-	oracles map[string]*libraries.Oracle
+	oracles map[string]*suiteOracle
 	// served holds the server's answers by ID.
 	served map[string]*suite.Response
-	// accepts caches whether a minor version accepts a CRD, by both names.
-	accepts map[string]bool
 }
 
 // errVaries is returned for a write that has no unique answer.
@@ -54,8 +61,8 @@ func (r *suiteRecorder) serveInputs(ctx context.Context, s *Server, inputs []*su
 	return errors.Join(errs...)
 }
 
-// serveSuite serves a CRD and returns the answers to its writes. If the server rejects the CRD, there
-// are none.
+// serveSuite serves a CRD and returns the answers to its writes. It returns no answers if the server
+// rejects a generated CRD.
 func (s *Server) serveSuite(ctx context.Context, inputs []*suiteInput) (map[string]*suite.Response, error) {
 	crd := inputs[0].crd
 	r, err := s.Serve(ctx, crd)
@@ -78,6 +85,9 @@ func (s *Server) serveSuite(ctx context.Context, inputs []*suiteInput) (map[stri
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", in.id, err)
 		}
+		if r.namespaced() && t.answer.Object != nil {
+			t.answer.Object = inNamespace(t.answer.Object, namespaceOf(in.write.Object))
+		}
 		if out[in.id], err = responseOf(t.answer); err != nil {
 			return nil, err
 		}
@@ -89,8 +99,7 @@ func (in *suiteInput) fieldValidation() string {
 	return cmp.Or(in.write.FieldValidation, ignoreUnknown)
 }
 
-// responseOf converts the server's answer. The causes and warnings are sorted, and the object is in
-// namespace default.
+// responseOf converts an answer. The causes and warnings are sorted.
 func responseOf(a Answer) (*suite.Response, error) {
 	out := &suite.Response{Allowed: a.Allowed, Code: a.Code, Warnings: slices.Sorted(slices.Values(a.Warnings))}
 	for _, c := range sortedCauses(a.Causes) {
@@ -102,12 +111,8 @@ func responseOf(a Answer) (*suite.Response, error) {
 	if a.Object == nil {
 		return out, nil
 	}
-	object := a.Object
-	if metadataOf(object)["namespace"] != nil {
-		object = inNamespace(object, "default")
-	}
 	var err error
-	out.Object, err = withoutMetadata(object, chosenByServer)
+	out.Object, err = withoutMetadata(a.Object, chosenByServer)
 	return out, err
 }
 
@@ -117,34 +122,48 @@ func (r *suiteRecorder) libraries(in *suiteInput) (map[string]*suite.Response, e
 	if err != nil {
 		return nil, err
 	}
+	minors := slices.Sorted(maps.Keys(r.oracles))
+	responses, errs := make([]*suite.Response, len(minors)), make([]error, len(minors))
+	each(len(minors), numbered(minors), func(n int) {
+		responses[n], errs[n] = r.oracles[minors[n]].response(in, w)
+	})
 	out := map[string]*suite.Response{}
-	for minor, o := range r.oracles {
-		key := minor + " " + in.crdID
-		if _, ok := r.accepts[key]; !ok {
-			if r.accepts[key], err = o.Accepts(w.CRD); err != nil {
-				return nil, err
-			}
+	for n, minor := range minors {
+		if responses[n] != nil {
+			out[minor] = responses[n]
 		}
-		if !r.accepts[key] {
-			continue
-		}
-		if in.group == generatedGroup {
-			if err := isStable(o, w); err != nil {
-				return nil, err
-			}
-		}
-		a, err := o.Answer(w)
-		if err != nil {
-			return nil, err
-		}
-		if a == nil {
-			continue
-		}
-		if out[minor], err = responseOfLibrary(a); err != nil {
+	}
+	return out, errors.Join(errs...)
+}
+
+// A suiteOracle answers with the libraries of a minor version.
+type suiteOracle struct {
+	*libraries.Oracle
+	// accepts caches whether the libraries accept a CRD.
+	accepts map[string]bool
+}
+
+// response returns the libraries' answer, or nil if they reject the CRD or cannot decode the object.
+func (o *suiteOracle) response(in *suiteInput, w *libraries.Write) (*suite.Response, error) {
+	if _, ok := o.accepts[in.crdID]; !ok {
+		var err error
+		if o.accepts[in.crdID], err = o.Accepts(w.CRD); err != nil {
 			return nil, err
 		}
 	}
-	return out, nil
+	if !o.accepts[in.crdID] {
+		return nil, nil
+	}
+	a, err := o.Answer(w)
+	if err != nil || a == nil {
+		return nil, err
+	}
+	if a.Cost == nil || *a.Cost < maxRepeatedCost {
+		if err := isStable(o.Oracle, w); err != nil {
+			return nil, err
+		}
+	}
+	return responseOfLibrary(a)
 }
 
 // isStable returns errVaries if the libraries' answer depends on the order of keys.
@@ -179,7 +198,7 @@ func responseOfLibrary(a *libraries.WriteAnswer) (*suite.Response, error) {
 		answer.Object = decoded(answer.Object)
 	}
 	out, err := responseOf(answer)
-	if err == nil {
+	if err == nil && a.Cost != nil && *a.Cost < stoppedCost {
 		out.Cost = a.Cost
 	}
 	return out, err
@@ -211,7 +230,7 @@ func (r *suiteRecorder) answers(in *suiteInput) (map[string]*suite.Response, err
 	return out, nil
 }
 
-// suiteCase returns a case of the suite with the given answers, of which equal ones are merged.
+// suiteCase returns a case of the suite with the given answers. It merges equal answers.
 func suiteCase(in *suiteInput, answers map[string]*suite.Response) (*suite.Case, error) {
 	c := &suite.Case{ID: in.id, Group: in.group, CRD: in.crdID, Write: suite.Write{
 		Version: in.version, Subresource: in.write.Subresource, FieldValidation: in.fieldValidation(), Object: encoded(in.write.Object),

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,7 +11,9 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
 	"sigs.k8s.io/yaml"
 
 	libraries "github.com/celadon-cel/celadon/conformance/minors/compare"
@@ -23,7 +26,7 @@ const (
 
 	// generatedCRDs is the number of generated CRDs in the suite, generatedWrites the number of writes of
 	// each, and generatedRules the number of rules. Larger CRDs than generatedSize are left out.
-	generatedCRDs, generatedWrites, generatedRules = 60, 6, 8
+	generatedCRDs, generatedWrites, generatedRules = 60, 6, 2
 	generatedSize                                  = 6_000
 	generatedGroup                                 = "generated"
 )
@@ -146,12 +149,20 @@ func exampleInputs(group, folder string) (all []*suiteInput, err error) {
 		all = append(all, &suiteInput{id: id + "/" + name, group: group, crdID: id, crd: crd.Definition, version: crd.Definition.Spec.Versions[0].Name, write: w})
 	}
 	add("create", sourceWrite{Object: object})
-	if old != nil {
-		add("create-old", sourceWrite{Object: old})
+	if old == nil {
+		return all, nil
+	}
+	add("create-old", sourceWrite{Object: old})
+	if nameOf(object) == nameOf(old) && namespaceOf(object) == namespaceOf(old) {
 		add("update", sourceWrite{Object: object, Old: old})
 		add("update-back", sourceWrite{Object: old, Old: object})
 	}
 	return all, nil
+}
+
+func namespaceOf(object map[string]any) string {
+	namespace, _ := metadataOf(object)["namespace"].(string)
+	return namespace
 }
 
 func (c *sourceCRD) inputs(group string) (all []*suiteInput) {
@@ -206,8 +217,8 @@ func (c *sourceCRD) definition(group string) *apiextensionsv1.CustomResourceDefi
 	return crd
 }
 
-// typedFor returns an object with the type of a CRD, a name, and a namespace. It adds only what the
-// object does not have.
+// typedFor returns an object with the type of a CRD, a name, and a namespace, unless the object has
+// them already.
 func typedFor(crd *apiextensionsv1.CustomResourceDefinition, object map[string]any) map[string]any {
 	if object == nil {
 		return nil
@@ -261,6 +272,11 @@ func generatedInputs() (all []*suiteInput, err error) {
 		if c == nil || len(c.CRD) > generatedSize {
 			continue
 		}
+		if ok, err := isValidCRD(c.Writes[0].CRD, c.Writes[0].Version); err != nil {
+			return nil, err
+		} else if !ok {
+			continue
+		}
 		n++
 		for i, w := range c.Writes {
 			if w.Version != c.Writes[0].Version {
@@ -274,6 +290,21 @@ func generatedInputs() (all []*suiteInput, err error) {
 		}
 	}
 	return all, nil
+}
+
+// isValidCRD reports whether the libraries of the newest minor version accept a new CRD.
+func isValidCRD(data []byte, version string) (bool, error) {
+	crd, internal := &apiextensionsv1.CustomResourceDefinition{}, &apiextensions.CustomResourceDefinition{}
+	if err := json.Unmarshal(data, crd); err != nil {
+		return false, err
+	}
+	apiextensionsv1.SetDefaults_CustomResourceDefinition(crd)
+	apiextensionsv1.SetDefaults_CustomResourceDefinitionSpec(&crd.Spec)
+	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(crd, internal, nil); err != nil {
+		return false, err
+	}
+	internal.Status.StoredVersions = []string{version}
+	return len(validation.ValidateCustomResourceDefinition(context.Background(), internal)) == 0, nil
 }
 
 func generatedInput(crdID string, i int, w *libraries.Write) (*suiteInput, error) {

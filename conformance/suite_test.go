@@ -32,7 +32,7 @@ func TestSuite(t *testing.T) {
 	if err != nil && !*update {
 		t.Fatal(err)
 	}
-	r := &suiteRecorder{newest: types.Version{Minor: types.Newest}.String(), accepts: map[string]bool{}, oracles: startOracles(t)}
+	r := &suiteRecorder{newest: types.Version{Minor: types.Newest}.String(), oracles: startOracles(t)}
 	if *update && r.oracles == nil {
 		t.Fatal("-update needs " + oraclesVariable)
 	}
@@ -142,14 +142,14 @@ func sampleInputs(inputs []*suiteInput) (some []*suiteInput) {
 	return some
 }
 
-// startOracles starts the programs in CELADON_ORACLES. It returns nil if there are none.
-func startOracles(t *testing.T) map[string]*libraries.Oracle {
+// startOracles starts the programs in CELADON_ORACLES. It returns nil if the variable is not set.
+func startOracles(t *testing.T) map[string]*suiteOracle {
 	t.Helper()
 	folder := os.Getenv(oraclesVariable)
 	if folder == "" {
 		return nil
 	}
-	all := map[string]*libraries.Oracle{}
+	all := map[string]*suiteOracle{}
 	for minor := types.Oldest; minor <= types.Newest; minor++ {
 		name := types.Version{Minor: minor}.String()
 		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
@@ -160,7 +160,7 @@ func startOracles(t *testing.T) map[string]*libraries.Oracle {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = o.Close() })
-		all[name] = o
+		all[name] = &suiteOracle{o, map[string]bool{}}
 	}
 	return all
 }
@@ -220,4 +220,59 @@ func TestSuiteIsBalanced(t *testing.T) {
 	if size > maxBytes {
 		t.Errorf("%d bytes, want at most %d", size, maxBytes)
 	}
+}
+
+// TestSuiteOnMinors compares the recorded answers of the libraries with those of the servers of older
+// minor versions in CELADON_SERVERS: for all cases with CELADON_FULL, and otherwise for a part.
+func TestSuiteOnMinors(t *testing.T) {
+	folder := os.Getenv(serversVariable)
+	if folder == "" {
+		t.Skip("no " + serversVariable)
+	}
+	programs, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := suite.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, inputs, err := readSources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if os.Getenv(fullVariable) == "" {
+		inputs = sampleInputs(inputs)
+	}
+	for _, program := range programs {
+		t.Run(program.Name(), func(t *testing.T) { compareWithMinor(t, s, inputs, folder, program.Name()) })
+	}
+}
+
+func compareWithMinor(t *testing.T, s *suite.Suite, inputs []*suiteInput, folder, minor string) {
+	t.Helper()
+	want := map[string]suite.Response{}
+	for i := range s.Cases {
+		if e := s.Cases[i].Expected(minor); e != nil {
+			want[s.Cases[i].ID] = e.Response
+		}
+	}
+	inputs = slices.DeleteFunc(slices.Clone(inputs), func(in *suiteInput) bool { _, ok := want[in.id]; return !ok })
+	server, err := StartMinor(folder, minor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Stop)
+	r := &suiteRecorder{}
+	if err := r.serveInputs(t.Context(), server, inputs); err != nil {
+		t.Fatal(err)
+	}
+	for id, served := range r.served {
+		expected := want[id]
+		expected.Cost = nil // a server does not return it
+		if a, b := encoded(expected), encoded(served); !bytes.Equal(a, b) {
+			t.Errorf("%s: library %s, server %s", id, a, b)
+		}
+	}
+	t.Logf("%d answers", len(r.served))
 }

@@ -141,7 +141,7 @@ func selected(names []string, name string) bool {
 	return len(names) == 0 || slices.Contains(names, name)
 }
 
-// one compares the answer to a request. If there is no valid answer, each level fails, and the
+// one compares the answer to a request. If the answer is invalid or missing, each level fails, and the
 // implementation is started again.
 func (r *run) one(ctx context.Context, c *Case, want *Response, req *Request) error {
 	got, err := r.process.exchange(ctx, req, r.cfg.Timeout)
