@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,6 +19,7 @@ import (
 
 	libraries "github.com/celadon-cel/celadon/conformance/minors/compare"
 	"github.com/celadon-cel/celadon/conformance/suite"
+	"github.com/celadon-cel/celadon/engine"
 )
 
 const (
@@ -83,12 +85,8 @@ func readSources() (groups []suite.Group, inputs []*suiteInput, err error) {
 		return nil, nil, err
 	}
 	for _, file := range files {
-		data, err := os.ReadFile(file)
+		s, err := readSource(file)
 		if err != nil {
-			return nil, nil, err
-		}
-		s := &suiteSource{}
-		if err := yaml.UnmarshalStrict(data, s); err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", file, err)
 		}
 		groups = append(groups, suite.Group{Name: s.Group, Description: s.Description})
@@ -101,6 +99,21 @@ func readSources() (groups []suite.Group, inputs []*suiteInput, err error) {
 	groups = append(groups, suite.Group{Name: generatedGroup, Description: "Generated CRDs and writes, with random schemas and rules."})
 	generated, err := generatedInputs()
 	return groups, append(inputs, generated...), err
+}
+
+func readSource(file string) (*suiteSource, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	if data, err = yaml.YAMLToJSONStrict(data); err != nil {
+		return nil, err
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	dec.UseNumber() // int64 does not fit into float64
+	s := &suiteSource{}
+	return s, dec.Decode(s)
 }
 
 func (s *suiteSource) inputs() (all []*suiteInput, err error) {
@@ -320,7 +333,8 @@ func generatedInput(crdID string, i int, w *libraries.Write) (*suiteInput, error
 		if part.data == nil {
 			continue
 		}
-		if err := json.Unmarshal(part.data, part.to); err != nil {
+		var err error
+		if *part.to, err = engine.Decode(part.data); err != nil {
 			return nil, err
 		}
 		if metadata := metadataOf(*part.to); metadata != nil {
