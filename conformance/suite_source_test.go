@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,6 +24,8 @@ const (
 	suiteFolder  = "suite/data"
 	suiteSources = "suite/source"
 
+	examplesFolder = "../examples"
+
 	// generatedCRDs is the number of generated CRDs in the suite, generatedWrites the number of writes of
 	// each, and generatedRules the number of rules. Larger CRDs than generatedSize are left out.
 	generatedCRDs, generatedWrites, generatedRules = 60, 6, 2
@@ -39,9 +39,8 @@ type suiteSource struct {
 	Description string      `json:"description"`
 	CRDs        []sourceCRD `json:"crds"`
 	// Cases are patterns of cases in testdata.
-	Cases []string `json:"cases"`
-	// Examples are folders in examples with a CRD, an object, and maybe an old object.
-	Examples []string `json:"examples"`
+	Cases    []string        `json:"cases"`
+	Examples []sourceExample `json:"examples"`
 }
 
 // A sourceCRD is a CRD whose spec has the given fields, or whose root has the given schema.
@@ -68,6 +67,13 @@ type sourceWrite struct {
 	FieldValidation string         `json:"fieldValidation"`
 	Object          map[string]any `json:"object"`
 	Old             map[string]any `json:"old"`
+}
+
+// A sourceExample is a CRD with objects in the folder examples.
+type sourceExample struct {
+	Name    string   `json:"name"`
+	CRD     string   `json:"crd"`
+	Objects []string `json:"objects"`
 }
 
 // A suiteInput is a case without answers.
@@ -127,8 +133,8 @@ func (s *suiteSource) inputs() (all []*suiteInput, err error) {
 		}
 		all = append(all, more...)
 	}
-	for _, folder := range s.Examples {
-		more, err := exampleInputs(s.Group, folder)
+	for i := range s.Examples {
+		more, err := s.Examples[i].inputs(s.Group)
 		if err != nil {
 			return nil, err
 		}
@@ -137,38 +143,46 @@ func (s *suiteSource) inputs() (all []*suiteInput, err error) {
 	return all, nil
 }
 
-// exampleInputs returns creates of the objects of an example, and the update.
-func exampleInputs(group, folder string) (all []*suiteInput, err error) {
-	crd, err := ReadCRD(filepath.Join("../examples", folder, "crd.yaml"))
+// inputs returns creates of the objects of an example, and updates between objects of the same name.
+func (e *sourceExample) inputs(group string) (all []*suiteInput, err error) {
+	crd, err := ReadCRD(filepath.Join(examplesFolder, e.CRD))
 	if err != nil {
 		return nil, err
 	}
-	objects := map[string]map[string]any{}
-	for _, name := range []string{"object", "old"} {
-		data, err := os.ReadFile(filepath.Join("../examples", folder, name+".yaml"))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
+	objects, err := e.read(crd.Definition)
+	if err != nil {
+		return nil, err
+	}
+	id := group + "/" + e.Name
+	add := func(name string, w sourceWrite) {
+		version := crd.Definition.Spec.Versions[0].Name
+		all = append(all, &suiteInput{id: id + "/" + name, group: group, crdID: id, crd: crd.Definition, version: version, write: w})
+	}
+	for i, object := range objects {
+		add(fmt.Sprintf("create-%d", i), sourceWrite{Object: object})
+		for j, old := range objects {
+			if i != j && nameOf(object) == nameOf(old) && namespaceOf(object) == namespaceOf(old) {
+				add(fmt.Sprintf("update-%d-%d", j, i), sourceWrite{Object: object, Old: old})
+			}
 		}
+	}
+	return all, nil
+}
+
+// read reads the objects of an example.
+func (e *sourceExample) read(crd *apiextensionsv1.CustomResourceDefinition) (all []map[string]any, err error) {
+	for _, file := range e.Objects {
+		data, err := os.ReadFile(filepath.Join(examplesFolder, file))
 		if err != nil {
 			return nil, err
 		}
-		if objects[name], err = decodeYAML(data); err != nil {
-			return nil, fmt.Errorf("%s: %w", folder, err)
+		for document := range strings.SplitSeq(string(data), "\n---\n") {
+			object, err := decodeYAML([]byte(document))
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", file, err)
+			}
+			all = append(all, typedFor(crd, object))
 		}
-	}
-	object, old := typedFor(crd.Definition, objects["object"]), typedFor(crd.Definition, objects["old"])
-	id := group + "/" + filepath.Base(folder)
-	add := func(name string, w sourceWrite) {
-		all = append(all, &suiteInput{id: id + "/" + name, group: group, crdID: id, crd: crd.Definition, version: crd.Definition.Spec.Versions[0].Name, write: w})
-	}
-	add("create", sourceWrite{Object: object})
-	if old == nil {
-		return all, nil
-	}
-	add("create-old", sourceWrite{Object: old})
-	if nameOf(object) == nameOf(old) && namespaceOf(object) == namespaceOf(old) {
-		add("update", sourceWrite{Object: object, Old: old})
-		add("update-back", sourceWrite{Object: old, Old: object})
 	}
 	return all, nil
 }
