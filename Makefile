@@ -279,6 +279,12 @@ oracles: ## Check and build the oracles of all Kubernetes minors into bin/oracle
 .PHONY: compare-minors
 compare-minors: oracles ## Compare Celadon with the libraries of all Kubernetes minors (ORACLE_CRDS, with about 20 rules each)
 	cd conformance && CELADON_ORACLES=$(CURDIR)/bin/oracles $(GO) test -count=1 -v -timeout 0 -run 'TestGenerated|TestCorpus' ./minors/compare -crds $(ORACLE_CRDS)
+	cd conformance && CELADON_FULL=1 CELADON_ORACLES=$(CURDIR)/bin/oracles $(GO) test -count=1 -v -timeout 60m -run 'TestSuite$$' .
+
+.PHONY: suite
+suite: oracles ## Record the answers of the API servers in the conformance suite (docs/conformance-suite.md)
+	cd conformance && CELADON_ORACLES=$(CURDIR)/bin/oracles $(GO) test -count=1 -v -timeout 60m -run 'TestSuite$$' . -update
+	cd conformance && $(GO) test -count=1 ./suite ./suite/celadon -update
 
 SERVERS := $(notdir $(patsubst %/go.mod,%,$(wildcard conformance/minors/servers/1.*/go.mod)))
 
@@ -286,7 +292,7 @@ SERVERS := $(notdir $(patsubst %/go.mod,%,$(wildcard conformance/minors/servers/
 servers: ## Compare Celadon with real servers of older Kubernetes minors, built into bin/servers
 	@set -e; for module in server $(SERVERS:%=servers/%); do echo "$$module"; (cd conformance/minors/$$module && GOWORK=off $(GO) vet . && $(GO) mod tidy -diff); done
 	@set -e; for minor in $(SERVERS); do (cd conformance/minors/servers/$$minor && GOWORK=off $(GO) build -o $(CURDIR)/bin/servers/$$minor .); done
-	cd conformance && CELADON_SERVERS=$(CURDIR)/bin/servers $(GO) test -count=1 -timeout 60m -v -run TestMinors .
+	cd conformance && CELADON_SERVERS=$(CURDIR)/bin/servers $(GO) test -count=1 -timeout 60m -v -run 'TestMinors|TestSuiteOnMinors' .
 
 .PHONY: bench-peers
 bench-peers: ## Measure against the code inside the API server, as ratios

@@ -25,7 +25,7 @@ const (
 )
 
 var (
-	update     = flag.Bool("update", false, "TestCases: rewrite what testdata wants from the real server's answers")
+	update     = flag.Bool("update", false, "TestCases and TestSuite: write the real server's answers to testdata and suite/data")
 	scenarios  = flag.Uint64("worlds", 60, "TestWorldsOnServer: how many made-up CRDs are tried")
 	firstWorld = flag.Uint64("seed", 1, "TestWorldsOnServer: the first one's seed")
 )

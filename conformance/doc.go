@@ -28,6 +28,8 @@
 //     copies with typos: a sample, or with CELADON_FULL all CRDs and many more copies.
 //   - openapi (TestOpenAPI): compares the output of celadon-openapi with the documents that the
 //     server publishes, for a sample of the CRDs or with CELADON_FULL for all.
+//   - TestSuite: generates the data of the conformance suite, and compares it with suite/data. See
+//     package suite.
 //   - explain (TestExplainCorpus, with CELADON_KUBECTL): compares the output of celadon explain
 //     -o plaintext with that of kubectl explain.
 //

@@ -80,6 +80,7 @@ type crdAnswer struct {
 type writeAnswer struct {
 	Accepted      bool
 	Code          int
+	Message       string
 	Causes        []fieldError
 	Warnings      []string
 	UnknownFields []string
