@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/celadon-cel/celadon/conformance/peers/command"
@@ -14,14 +12,11 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// printFind measures celadon find on the largest CRD and on all CRDs, each once, and :find of the shell.
+// printFind measures celadon find on the CRD with the most rules and on all CRDs, each once, and :find of the shell.
 func (p *processes) printFind(out io.Writer, subjects []*subject) error {
 	printRowHeading(out, "celadon find --want refused")
-	largest := p.in.Largest
-	name := strings.TrimSuffix(filepath.Base(largest), ".yaml")
-	name, _, _ = strings.Cut(name, ".")
-	vet := command.VetRow("celadon vet", largest)
-	if _, err := p.printRow(out, command.FindRow("the largest CRD ("+name+"), CPU", largest), vet.Program(p.celadon)); err != nil {
+	vet := command.VetRow("celadon vet", p.in.MostRules)
+	if _, err := p.printRow(out, command.FindRow("the CRD with the most rules, CPU", p.in.MostRules), vet.Program(p.celadon)); err != nil {
 		return err
 	}
 	var find, vetted time.Duration

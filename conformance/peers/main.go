@@ -76,7 +76,7 @@ type section struct {
 	measure   func(p *processes, all []*subject, o options, out report) error
 }
 
-// A report receives what is measured. kept receives the part that results keep, and detail the rest.
+// A report receives measurements: kept those that results keep, and detail all others.
 type report struct{ kept, detail io.Writer }
 
 // sections are in the order of the run. Processes come first, because their peak memory is at least
@@ -89,7 +89,9 @@ var sections = []section{
 	{"compile", false, func(_ *processes, all []*subject, o options, out report) error {
 		return errors.Join(printCompile(out, all, o.turns), printHeap(out, all))
 	}},
-	{"vet", false, func(_ *processes, _ []*subject, o options, out report) error { return printVet(out, o.turns, o.vetted) }},
+	{"vet", false, func(_ *processes, _ []*subject, o options, out report) error {
+		return printVet(out, min(o.turns, maxVetTurns), o.vetted)
+	}},
 }
 
 func sectionNames() []string {
@@ -242,8 +244,12 @@ type subject struct {
 	cases []*conformance.Case
 }
 
+// read returns the subjects of the corpus, if there is one.
 func read() ([]*subject, error) {
 	byPath := map[string]*subject{}
+	if os.Getenv("CELADON_CORPUS") == "" {
+		return nil, nil
+	}
 	for _, dir := range filepath.SplitList(os.Getenv("CELADON_CORPUS")) {
 		corpus, err := conformance.ReadCorpus(dir)
 		if err != nil {

@@ -21,6 +21,9 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/brokencrd"
 )
 
+// maxVetTurns limits the turns, because a turn takes minutes. Minimum times need fewer turns.
+const maxVetTurns = 3
+
 // printVet measures the admission of the largest CRDs. The time for rules is the total minus the
 // time for the same CRD without rules.
 func printVet(out report, turns, vetted int) error {

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bufio"
+	"bytes"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -44,10 +45,10 @@ var (
 // An Input holds the files that the measured programs read.
 type Input struct {
 	Routes, Pools *Kind
-	// CRDs holds the paths of the corpus's CRDs, or of those of Routes and Pools if there is no corpus.
-	// Largest is the path of the largest file.
-	CRDs    []string
-	Largest string
+	// CRDs holds the paths of the corpus's CRDs, or without a corpus those of Routes and Pools.
+	// MostRules is the path of the CRD with the most rules.
+	CRDs      []string
+	MostRules string
 }
 
 // NewInput prepares input in the folder dir with the CRDs of the corpus folders.
@@ -70,14 +71,14 @@ func NewInput(dir string, corpora []string) (*Input, error) {
 	if len(in.CRDs) == 0 {
 		in.CRDs = []string{in.Routes.CRD, in.Pools.CRD}
 	}
-	var most int64
+	most := -1
 	for _, path := range in.CRDs {
-		info, err := os.Stat(path)
+		data, err := os.ReadFile(path)
 		if err != nil {
 			return nil, err
 		}
-		if info.Size() > most {
-			most, in.Largest = info.Size(), path
+		if n := bytes.Count(data, []byte(" rule: ")); n > most {
+			most, in.MostRules = n, path
 		}
 	}
 	return in, nil

@@ -70,7 +70,7 @@ func (in *Input) CheckRows(size Sizes) ([]Row, error) {
 	}
 	rows = append(rows,
 		k.check(k.Name+", YAML stream, CPU per object", stream, "µs", cpuPer(size.Lines/5, time.Microsecond)),
-		k.check(fmt.Sprintf("%s, %s files, CPU", k.Name, thousands(size.Files)), files, "s", cpuPer(1, time.Second)))
+		k.check(fmt.Sprintf("%s, %s files, CPU", k.Name, thousands(size.Files)), files, "ms", cpuPer(1, time.Millisecond)))
 	for _, many := range []struct {
 		n            int
 		figure, unit string

@@ -3,8 +3,8 @@
 //
 //	CELADON_CORPUS=../corpus go run ./peers/compare -base v0.9.0
 //
-// The rows are whole runs of the command (package peers/command), of which it compares processor time or
-// peak memory, and benchmarks. The commits take turns, so that a busy machine affects both. A row that
+// The rows are the processor time or peak memory of whole runs of the command (package peers/command),
+// and the times of benchmarks. The commits take turns, so that a busy machine affects both. A row that
 // lost is measured again, with more turns, before it fails the run.
 package main
 
@@ -21,7 +21,7 @@ import (
 	"github.com/celadon-cel/celadon/conformance/peers/command"
 )
 
-// permittedLoss is the share by which the median of a row may be higher.
+// permittedLoss is the share of its median that a row may lose.
 const permittedLoss = 0.10
 
 func main() {
@@ -137,7 +137,7 @@ func allMeasurers(in *command.Input, lines int) ([]measurer, error) {
 		return nil, err
 	}
 	rows := append(start, check...)
-	rows = append(rows, command.FindRow("find in "+filepath.Base(in.Largest), in.Largest), command.VetRow("vet of "+filepath.Base(in.Largest), in.Largest))
+	rows = append(rows, command.FindRow("find in the CRD with the most rules", in.MostRules), command.VetRow("vet of the CRD with the most rules", in.MostRules))
 	var all []measurer
 	for _, r := range rows {
 		all = append(all, ofCommand(r))
