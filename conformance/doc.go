@@ -19,6 +19,8 @@
 //     example objects that x/analysis/search finds for the rules of a corpus and of generated
 //     CRDs, and samples of each version. The server's answer must be as predicted, and the
 //     server must have accepted the old objects. Some rules are tried, or all with CELADON_FULL.
+//   - recipes (TestRecipes): creates the CRDs of examples/recipes on the server and runs the cases of
+//     their suites.
 //   - unit-calls (TestUnitCalls): repeats calls recorded from the API server's own unit tests,
 //     and compares the results and the exact costs.
 //   - vet-corpus, vet-mutants and vet-slips (TestVet): create and update CRDs on the server, and
@@ -40,7 +42,7 @@
 // Package engine implements several Kubernetes minors, and the server in the test process has the
 // newest one. The folder minors/servers has programs with the servers of three older minors, which
 // TestMinors starts if CELADON_SERVERS names the folder of the programs (make servers). Its modes are
-// 1.31-crds, 1.31-cases, 1.31-worlds, and 1.31-schemas, and the same for the other minors. Without a server, the folder
+// 1.31-crds, 1.31-cases, 1.31-recipes, 1.31-worlds, and 1.31-schemas, and the same for the other minors. Without a server, the folder
 // minors has a program for each minor that answers with the libraries of that minor. See package
 // minors/oracle.
 //

@@ -23,8 +23,8 @@ const (
 )
 
 // TestMinors compares Celadon with the servers of older minor versions: the answers to creates and
-// updates of CRDs, to Celadon's own cases, and to writes of objects of generated CRDs, with and without
-// rules. -seed selects the generated CRDs.
+// updates of CRDs, to Celadon's own cases, to the suites of examples/recipes, and to writes of objects of
+// generated CRDs, with and without rules. -seed selects the generated CRDs.
 func TestMinors(t *testing.T) {
 	folder := os.Getenv(serversVariable)
 	if folder == "" {
@@ -61,6 +61,10 @@ func tryMinor(t *testing.T, folder, kubeVersion string) {
 
 	report = NewReport(kubeVersion + "-cases")
 	s.tryOwn(t.Context(), own, report, false)
+	finish(t, report)
+
+	report = NewReport(kubeVersion + "-recipes")
+	s.sweepRecipes(t, readRecipes(t), report)
 	finish(t, report)
 
 	BreakRules(groups, *firstWorld)

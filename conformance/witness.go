@@ -148,7 +148,7 @@ func (c *Case) claimed(t *trial, ours Answer) []Difference {
 	for i := range out {
 		out[i].Reason = "the search disagrees: " + out[i].Reason
 	}
-	if t.seeded {
+	if t.seeded && !c.Ratcheting {
 		out = append(out, Difference{Reason: "the server refuses the old object of a witness"})
 	}
 	return out

@@ -42,23 +42,3 @@ func (mistakes) Text(name string) string {
 	}
 	return b.String()
 }
-
-// mistakesPage returns docs/errors.md.
-func mistakesPage() string {
-	var b strings.Builder
-	b.WriteString(`# Errors
-
-Each kind of mistake in a rule has a code. ` + "`celadon vet`, `celadon check`, the editor, and the shell show it with a\n" +
-		"hint and, where the intention is clear, the corrected rule. `celadon help CODE` prints an entry of this page,\nand `celadon help errors` lists the codes.\n" + `
-The examples are rules at the root of a database with the fields ` + "`spec.engine` (an enum), `spec.replicas` (an\ninteger), `spec.storage.size` and `spec.url` (strings), `spec.users` (a list of objects), and `spec.labels` (a map).\n")
-	for _, e := range assist.Index() {
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\nThe API server reports: `%s`\n", e.Code, e.Cause, strings.ReplaceAll(e.Server, "`", "'"))
-		switch {
-		case e.Fixed != "":
-			fmt.Fprintf(&b, "\n```cel\n// instead of\n%s\n// write\n%s\n```\n", e.Example, e.Fixed)
-		case e.Example != "":
-			fmt.Fprintf(&b, "\n```cel\n%s\n```\n", e.Example)
-		}
-	}
-	return b.String()
-}

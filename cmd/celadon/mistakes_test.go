@@ -18,11 +18,17 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// TestMistakesPage compares docs/errors.md with the index of errors.
+// TestMistakesPage compares docs/errors.md with the index of errors. The text before the index is that of
+// testdata/errors_page.md.
 func TestMistakesPage(t *testing.T) {
 	const page = "../../docs/errors.md"
+	frame, err := os.ReadFile("testdata/errors_page.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := string(frame) + mistakesPage()
 	if *update {
-		if err := os.WriteFile(page, []byte(mistakesPage()), 0o644); err != nil {
+		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -30,9 +36,37 @@ func TestMistakesPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(got) != mistakesPage() {
+	if string(got) != want {
 		t.Errorf("%s differs from the index: run the test with -update", page)
 	}
+}
+
+// mistakesPage returns the part of docs/errors.md about mistakes in rules: a table of the server's messages, and a
+// section for each code.
+func mistakesPage() string {
+	var b strings.Builder
+	b.WriteString("| the API server reports | mistakes |\n|---|---|\n")
+	var messages []string
+	links := map[string][]string{}
+	for _, e := range assist.Index() {
+		if links[e.Server] == nil {
+			messages = append(messages, e.Server)
+		}
+		links[e.Server] = append(links[e.Server], fmt.Sprintf("[%s](#%s)", e.Code, e.Code))
+	}
+	for _, message := range messages {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.ReplaceAll(message, "`", "'"), strings.Join(links[message], ", "))
+	}
+	for _, e := range assist.Index() {
+		fmt.Fprintf(&b, "\n### %s\n\n%s\n\nThe API server reports: `%s`\n", e.Code, e.Cause, strings.ReplaceAll(e.Server, "`", "'"))
+		switch {
+		case e.Fixed != "":
+			fmt.Fprintf(&b, "\n```cel\n// instead of\n%s\n// write\n%s\n```\n", e.Example, e.Fixed)
+		case e.Example != "":
+			fmt.Fprintf(&b, "\n```cel\n%s\n```\n", e.Example)
+		}
+	}
+	return b.String()
 }
 
 // TestMistakeTopics checks that help describes each code, and suggests codes for other words.

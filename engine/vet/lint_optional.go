@@ -105,5 +105,12 @@ func (p *exprPath) alwaysThere() bool {
 	if p.above.decl.Root { // the server sets these
 		return f.Name == "metadata" || f.Name == "apiVersion" || f.Name == "kind"
 	}
-	return false
+	return f.Name == "name" && p.above.isOwnMetadata()
+}
+
+// isOwnMetadata reports whether p is the metadata of the object itself, which always has a name. The metadata of an
+// embedded object can have only a generateName.
+func (p *exprPath) isOwnMetadata() bool {
+	self := p.above
+	return p.name == "metadata" && self != nil && self.decl.Root && self.above == nil && self.from == nil && len(self.at) == 0
 }

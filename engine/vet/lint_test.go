@@ -114,6 +114,41 @@ type: object
 	}
 }
 
+// TestOptionalReadOfNames checks that a rule may read the name of the object without has().
+func TestOptionalReadOfNames(t *testing.T) {
+	t.Parallel()
+	const text = `
+type: object
+properties:
+  metadata: {type: object, properties: {name: {type: string}, generateName: {type: string}}}
+  spec: {type: object, x-kubernetes-embedded-resource: true, properties: {metadata: {type: object, properties: {name: {type: string}}}}}
+required: [spec]
+`
+	for _, c := range []struct{ rule, want string }{
+		{"self.metadata.name != 'a' && self.metadata.name != oldSelf.metadata.name", ""},
+		{"self.metadata.generateName != 'a'", "self.metadata.generateName"},
+		{"has(self.spec.metadata) && self.spec.metadata.name != 'a'", "self.spec.metadata.name"},
+	} {
+		crd := unitCRD(schemaProps{})
+		root := crd.Spec.Versions[0].Schema.OpenAPIV3Schema
+		if err := yaml.Unmarshal([]byte(text), root); err != nil {
+			t.Fatal(err)
+		}
+		root.XValidations = []aRule{{Rule: c.rule}}
+		r, err := VetCRD(context.Background(), crd, Config{})
+		if err != nil || !r.Accepted {
+			t.Fatalf("%s: %v %v", c.rule, err, r)
+		}
+		got := ""
+		for _, l := range r.Lints {
+			got, _, _ = strings.Cut(l.Message, " is optional")
+		}
+		if got != c.want {
+			t.Errorf("%s: reported %q, want %q", c.rule, got, c.want)
+		}
+	}
+}
+
 func TestLintsSwitchedOff(t *testing.T) {
 	t.Parallel()
 	crd := unitCRD(schemaProps{Type: "object", XValidations: []aRule{{Rule: "true"}}})

@@ -49,11 +49,12 @@ type Decoder struct {
 	given, free []map[string]any
 }
 
-// These limit the maps that a Decoder holds: their number, and the number of entries that a map was
-// decoded with.
+// These limit the memory that a Decoder holds: the number of its maps, the number of entries that a map
+// was decoded with, and the capacity for items.
 const (
 	maxMaps    = 1 << 11
 	maxEntries = 8
+	maxItems   = 1 << 12
 )
 
 // Object is like the function Object.
@@ -65,7 +66,9 @@ func (r *Decoder) Object(text []byte) (obj map[string]any, ok bool) {
 		return nil, false
 	}
 	obj, ok = d.object()
-	clear(d.items)
+	if clear(d.items); cap(d.items) > maxItems {
+		d.items = nil
+	}
 	d.items = d.items[:0]
 	d.skipSpace()
 	if !ok || d.at != len(d.text) {

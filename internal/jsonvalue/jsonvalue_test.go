@@ -59,6 +59,13 @@ func compare(t *testing.T, text []byte) {
 	if !reflect.DeepEqual(got, want) {
 		t.Fatalf("%q: got %#v, want %#v", text, got, want)
 	}
+	var d Decoder
+	for range 3 {
+		if again, ok := d.Object(text); !ok || !reflect.DeepEqual(again, want) {
+			t.Fatalf("%q: a Decoder returned %#v, want %#v", text, again, want)
+		}
+		d.Reuse()
+	}
 }
 
 // TestMemory checks that the result does not change with the text or with later texts.
@@ -77,6 +84,34 @@ func TestMemory(t *testing.T) {
 	}
 	if data, err := json.Marshal(obj); err != nil || string(data) != `{"list":["a"],"name":"value"}` {
 		t.Errorf("got %s, %v", data, err)
+	}
+}
+
+// TestReuse checks that maps are reused only after Reuse, and that a Decoder holds few of them.
+func TestReuse(t *testing.T) {
+	t.Parallel()
+	var d Decoder
+	first, _ := d.Object([]byte(`{"a":{"b":1}}`))
+	second, _ := d.Object([]byte(`{"c":{"d":2}}`))
+	if !reflect.DeepEqual(first, map[string]any{"a": map[string]any{"b": int64(1)}}) {
+		t.Errorf("the first object is now %v", first)
+	}
+	d.Reuse()
+	third, _ := d.Object([]byte(`{"e":{"f":3}}`))
+	if len(second) != 1 || !reflect.DeepEqual(third, map[string]any{"e": map[string]any{"f": int64(3)}}) {
+		t.Errorf("got %v and %v", second, third)
+	}
+	if len(d.free) != 0 || len(d.given) != 2 {
+		t.Errorf("%d free maps and %d of the last object", len(d.free), len(d.given))
+	}
+	for _, text := range []string{`{"a":[` + strings.Repeat(`{},`, 100_000) + `{}]}`, `{` + strings.Repeat(`"a":{`, 400) + strings.Repeat(`}`, 401)} {
+		if _, ok := d.Object([]byte(text)); !ok {
+			t.Fatalf("%.20s: not accepted", text)
+		}
+		d.Reuse()
+	}
+	if len(d.free) > maxMaps || len(d.given) != 0 || cap(d.items) > maxItems {
+		t.Errorf("%d free maps, %d given, %d items", len(d.free), len(d.given), cap(d.items))
 	}
 }
 

@@ -55,6 +55,12 @@ func (a *Analyzer) ask(ctx context.Context, rule engine.RuleRef, want search.Wan
 				return &Answer{Answer: search.Answer{Status: Never}, Estimates: proof}, nil
 			}
 		}
+		// Most rules reject an object that is found faster than a proof fails.
+		if want == search.Refused {
+			if answer, err := a.answer(a.search.Try(ctx, rule, want)); err != nil || answer.Status == search.Found {
+				return answer, err
+			}
+		}
 		if proof := a.Prove(rule, want); proof != nil {
 			return &Answer{Answer: search.Answer{Status: Never}, Proof: proof}, nil
 		}

@@ -209,6 +209,16 @@ func TestProblems(t *testing.T) {
 	}
 }
 
+// TestOwnName checks that the name of the object needs no guard, although the schema declares it as optional.
+func TestOwnName(t *testing.T) {
+	t.Parallel()
+	p := placeIn(t, "../../examples/recipes/name-length/crd.yaml", "")
+	p.Part = assist.Rule
+	if found := p.Problems("self.metadata.name.size() < 40"); len(found) > 0 {
+		t.Errorf("%+v", found)
+	}
+}
+
 // TestBoundsFit checks that each fix of a cost problem brings the rule within the limit.
 func TestBoundsFit(t *testing.T) {
 	t.Parallel()

@@ -142,6 +142,9 @@ func (r *resolver) always(s ast.SelectExpr) bool {
 	if !ok || read.schema == nil || f.Required || read.schema.Default != nil {
 		return true
 	}
+	if len(of.steps) == 1 && of.steps[0].Name == "metadata" { // of the object itself, not an embedded one
+		return f.Name == "name"
+	}
 	return of.decl.Root && (f.Name == "metadata" || f.Name == "apiVersion" || f.Name == "kind")
 }
 

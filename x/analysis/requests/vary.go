@@ -13,9 +13,12 @@ import (
 )
 
 var (
-	literal  = regexp.MustCompile(`'([^'\\]{0,253})'|"([^"\\]{0,253})"`)
+	literal  = regexp.MustCompile(`'([^'\\]*)'|"([^"\\]*)"`)
 	labelKey = regexp.MustCompile(`(?:labels|annotations)\??\.(\w+)`)
 )
+
+// maxLiteral limits the literals of a vocabulary.
+const maxLiteral = 253
 
 // A vocabulary holds the names and values that occur in a policy.
 type vocabulary struct{ keys, labelValues, texts []string }
@@ -26,7 +29,9 @@ func vocabularyOf(d *document) vocabulary {
 	keys := map[string]bool{}
 	for _, expression := range slices.Concat(d.validations, d.mutations, d.conditions, slices.Sorted(maps.Values(d.variables))) {
 		for _, m := range literal.FindAllStringSubmatch(expression, -1) {
-			texts[m[1]+m[2]] = true
+			if text := m[1] + m[2]; len(text) <= maxLiteral {
+				texts[text] = true
+			}
 		}
 		for _, m := range labelKey.FindAllStringSubmatch(expression, -1) {
 			keys[m[1]] = true

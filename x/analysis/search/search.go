@@ -167,6 +167,16 @@ func (s *Search) Rules() []engine.RuleRef {
 // Find searches for a write with which a rule has the wanted outcome. It returns an error if ctx is
 // done, if the version does not have the rule, or on an internal error.
 func (s *Search) Find(ctx context.Context, ref engine.RuleRef, want Want) (*Answer, error) {
+	return s.find(ctx, ref, want, false)
+}
+
+// Try is like Find, but starts only one object, which is enough for most rules. It returns the answer of
+// Find, or one with the status Unknown, whose other fields are then not meaningful.
+func (s *Search) Try(ctx context.Context, ref engine.RuleRef, want Want) (*Answer, error) {
+	return s.find(ctx, ref, want, true)
+}
+
+func (s *Search) find(ctx context.Context, ref engine.RuleRef, want Want, once bool) (*Answer, error) {
 	r := s.byRef[ref]
 	if r == nil {
 		return nil, fmt.Errorf("%s: no such rule in version %s: %q", ref.Path, s.version, ref.Rule)
@@ -185,7 +195,7 @@ func (s *Search) Find(ctx context.Context, ref engine.RuleRef, want Want) (*Answ
 		steps = min(steps, cheapSteps)
 	}
 	h := s.newSolver(ctx, string(want)+" "+ref.Path+" "+ref.Rule, steps)
-	h.rule, h.want = r, want
+	h.rule, h.want, h.once = r, want, once
 	return h.run()
 }
 

@@ -23,6 +23,7 @@ type solver struct {
 	rule   *rule       // the target rule; nil: the whole CRD
 	want   Want
 	full   bool // of a sample: as many fields as possible
+	once   bool // start only one object
 	// apart, if not nil, holds the differences at which the other form may reject; such a rejection
 	// is then the goal.
 	differences *differences
@@ -64,6 +65,9 @@ func (h *solver) run() (*Answer, error) {
 		}
 		if w != nil {
 			return h.finish(w, true)
+		}
+		if h.once {
+			return &Answer{Status: Unknown}, nil
 		}
 	}
 	if h.second != nil {
