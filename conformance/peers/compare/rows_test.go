@@ -94,6 +94,7 @@ func TestBenchmarkTimes(t *testing.T) {
 pkg: example.com/engine
 BenchmarkValidate/create/re-used-2         	   10000	     21540 ns/op	    4021 B/op	      25 allocs/op
 BenchmarkValidate/upstream-2                	     100	   2154000 ns/op
+BenchmarkObject-2   	  200000	      6120.5 ns/op	 210.50 MB/s
 BenchmarkObject-2   	  200000	      5120.5 ns/op	 210.50 MB/s
 PASS
 `
