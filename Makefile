@@ -64,6 +64,7 @@ test-modules: build
 	@set -e; for module in $(MODULES); do echo "$$module"; (cd $$module && PATH="$(CURDIR)/bin:$$PATH" nice $(GO) test $(TESTFLAGS) ./...); done
 	cd celadontest/fakeclient && GOWORK=off nice $(GO) test $(TESTFLAGS) -modfile=newest.mod ./...
 	@$(MAKE) --no-print-directory played
+	@$(MAKE) --no-print-directory site-check
 
 .PHONY: test-conformance
 test-conformance: build
@@ -151,15 +152,35 @@ SITE := bin/site
 page: ## Build the playground's page, which go build takes in, from its sources (needs npm)
 	cd $(PAGE) && npm ci && node build.mjs
 
+# The site is docs/ with the playground below it. SITE_BASE is its path on the host, for example /v0.1/.
+PLAYGROUND := $(SITE)/playground
+
 .PHONY: site
-site: ## Build the playground as static files into bin/site, for any static host (needs brotli)
-	rm -rf $(SITE)
-	mkdir -p $(SITE)
-	cp $(PAGE)/dist/* "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" $(SITE)
-	GOOS=js GOARCH=wasm $(GO) build -tags=grpcnotrace -trimpath -ldflags='-s -w' -o $(SITE)/celadon.wasm ./cmd/celadon/wasm
-	gzip -9 -n -c $(SITE)/celadon.wasm > $(SITE)/celadon.wasm.gz
-	brotli -q 11 -w 24 $(SITE)/celadon.wasm
-	rm $(SITE)/celadon.wasm
+site: ## Build the documentation and the playground as static files into bin/site (needs npm)
+	cd site && npm ci && node build.mjs $(CURDIR)/$(SITE)
+	cp "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" $(PLAYGROUND)
+	GOOS=js GOARCH=wasm $(GO) build -tags=grpcnotrace -trimpath -ldflags='-s -w' -o $(PLAYGROUND)/celadon.wasm ./cmd/celadon/wasm
+	gzip -9 -n -c $(PLAYGROUND)/celadon.wasm > $(PLAYGROUND)/celadon.wasm.gz
+	node site/brotli.mjs $(PLAYGROUND)/celadon.wasm
+	rm $(PLAYGROUND)/celadon.wasm
+
+# The engine of the playground takes minutes to compile and compress, so it is left out. The rest is built
+# twice, because the same sources must give the same bytes.
+SITE_CHECK := bin/site-check
+
+.PHONY: site-check
+site-check: build ## Build the documentation, check its links, and try it in a headless Chromium (CELADON_BROWSER; needs npm)
+	@cd site && if ! command -v npm >/dev/null || ! npm ci --silent; then \
+		echo 'NO NPM, or it gives no packages: the site was neither built nor tried in a browser'; \
+	else set -e; \
+		for n in 1 2; do node build.mjs $(CURDIR)/$(SITE_CHECK)/$$n; done; \
+		diff -r $(CURDIR)/$(SITE_CHECK)/1 $(CURDIR)/$(SITE_CHECK)/2; \
+		tests=test/links.test.mjs; \
+		if test -z "$(CELADON_BROWSER)"; then \
+			echo 'NO CHROMIUM: the site was not tried in a browser (make browser installs one, or CELADON_BROWSER names it)'; \
+		else tests="$$tests test/site.test.mjs"; fi; \
+		CELADON_BROWSER=$(CELADON_BROWSER) CELADON_SITE=$(CURDIR)/$(SITE_CHECK)/1 node --test --test-reporter=spec $$tests; \
+	fi
 
 .PHONY: browser
 browser: ## Install Chromium for the page's tests, where there is none (Debian, as root)
@@ -178,8 +199,9 @@ played: build ## Hold the page to its sources, and drive it in a headless Chromi
 played-long: build site ## The same with the engine in the browser too, its sizes, times and memory, and the corpus
 	rm -rf bin/answers && mkdir -p bin/answers
 	CELADON_PLAYGROUND=long CELADON_ANSWERS=$(CURDIR)/bin/answers $(GO) test -count=1 -timeout 60m -run TestAnswersOfCorpus ./cmd/celadon
-	$(MAKE) played CELADON_SITE=$(CURDIR)/$(SITE)
+	$(MAKE) played CELADON_SITE=$(CURDIR)/$(PLAYGROUND)
 	cd $(PAGE) && CELADON_BROWSER=$(CELADON_BROWSER) CELADON_PLAYGROUND=long CELADON_ANSWERS=$(CURDIR)/bin/answers node --test --test-reporter=spec test/long.test.mjs
+	cd site && CELADON_BROWSER=$(CELADON_BROWSER) CELADON_SITE=$(CURDIR)/$(SITE) node --test --test-reporter=spec test/site.test.mjs
 
 .PHONY: release-files
 release-files: # additional files in a release's archives, for .goreleaser.yaml
@@ -225,9 +247,14 @@ explain: ## Hold celadon explain to a real kubectl, built from the Go module pro
 	cd conformance/kubectl && GOWORK=off $(GO) build -o ../../bin/kubectl .
 	cd conformance && CELADON_KUBECTL=$(abspath bin/kubectl) $(GO) test -count=1 -timeout 60m -v -run TestExplain .
 
+.PHONY: vscode
+vscode: ## Package the VS Code client into bin/celadon.vsix; the same commit gives the same bytes (needs npm)
+	cd editors/vscode && npm ci --silent && TZ=UTC SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) npm run package
+	mkdir -p bin && mv editors/vscode/celadon.vsix bin/celadon.vsix
+
 .PHONY: editors
 editors: build ## Package the VS Code client, and drive celadon lsp with the editors that are installed
-	@if command -v npm >/dev/null; then cd editors/vscode && npm ci && npm run package && CELADON=$(abspath $(BIN)) npm test; \
+	@if command -v npm >/dev/null; then $(MAKE) vscode && cd editors/vscode && CELADON=$(abspath $(BIN)) npm test; \
 	else echo 'NO NPM: the VS Code client was neither packaged nor tried'; fi
 	CELADON_EDITORS=1 $(GO) test -count=1 -v -run TestEditors ./cmd/celadon
 
@@ -270,11 +297,13 @@ bench-compare: ## Compare the speed with that of another commit (BASE; by defaul
 	cd conformance && $(GO) run ./peers/compare -base '$(BASE)'
 
 .PHONY: lint
-lint: ## gofmt, vet, staticcheck, tidy modules
+lint: ## gofmt, vet, staticcheck, actionlint, tidy modules
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'run gofmt -w on these'; exit 1; }
 	$(GO) vet $(PACKAGES)
 	GOWORK=off $(GO) build -modfile=tools/go.mod -o bin/staticcheck honnef.co/go/tools/cmd/staticcheck
 	bin/staticcheck $(PACKAGES)
+	GOWORK=off $(GO) build -modfile=tools/go.mod -o bin/actionlint github.com/rhysd/actionlint/cmd/actionlint
+	bin/actionlint -shellcheck= -pyflakes= .github/workflows/*.yml docs/ci-*.yaml
 	$(GO) mod tidy -diff
 	cd cmd/celadon && $(GO) mod tidy -diff
 	cd conformance && $(GO) vet ./... && $(GO) mod tidy -diff

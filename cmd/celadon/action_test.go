@@ -27,6 +27,7 @@ type action struct {
 	Runs struct {
 		Using string `json:"using"`
 		Steps []struct {
+			ID    string            `json:"id"`
 			Name  string            `json:"name"`
 			If    string            `json:"if"`
 			Shell string            `json:"shell"`
@@ -36,10 +37,10 @@ type action struct {
 	} `json:"runs"`
 }
 
-// readAction reads action.yml. It checks that there are no fields except those of action, that all
-// inputs are declared and used, and that no script contains an expression, which would run a hostile
-// name as code.
-func readAction(t *testing.T) (install, check string) {
+// readAction returns the scripts of action.yml by step. It checks that there are no fields except those
+// of action, that all inputs are declared and used, that only the comment has the token, and that no
+// script contains an expression, which would run a hostile name as code.
+func readAction(t *testing.T) map[string]string {
 	t.Helper()
 	data, err := os.ReadFile("../../action.yml")
 	if err != nil {
@@ -62,11 +63,17 @@ func readAction(t *testing.T) (install, check string) {
 		if list := unquoted(step.Run); len(list) > 0 || strings.Contains(step.Run, "${{") || step.Shell != "bash" {
 			t.Errorf("%s: the script contains an expression, expands without quotes, or is for another shell: %q", step.Name, list)
 		}
+		for name, value := range step.Env {
+			if strings.Contains(value, "token") && (step.Name != "comment" || name != "GH_TOKEN") {
+				t.Errorf("%s: %s has the token", step.Name, name)
+			}
+		}
 	}
-	if a.Runs.Using != "composite" || len(scripts) != 2 {
-		t.Fatalf("%s with the steps %v", a.Runs.Using, slices.Sorted(maps.Keys(scripts)))
+	steps := slices.Sorted(maps.Keys(scripts))
+	if want := []string{"check", "comment", "diff", "install", "test", "vet"}; a.Runs.Using != "composite" || !slices.Equal(steps, want) {
+		t.Fatalf("%s with the steps %v, want %v", a.Runs.Using, steps, want)
 	}
-	return scripts["install"], scripts["check"]
+	return scripts
 }
 
 // actionStep runs a script the way GitHub runs a step of an action.
@@ -82,7 +89,7 @@ func actionStep(t *testing.T, dir, script string, env ...string) (string, error)
 // TestActionInstalls runs the first step against fake releases in a folder.
 func TestActionInstalls(t *testing.T) {
 	t.Parallel()
-	install, _ := readAction(t)
+	install := readAction(t)["install"]
 	releases := tree(t, map[string]string{"celadon": "#!/bin/sh\necho made up\n", "v1.2.3/x": "", "v1.2.4/x": "", "v1.2.5/x": ""})
 	if err := os.Chmod(filepath.Join(releases, "celadon"), 0o755); err != nil {
 		t.Fatal(err)
@@ -134,7 +141,7 @@ func TestActionInstalls(t *testing.T) {
 // TestActionChecks runs the second step on the examples.
 func TestActionChecks(t *testing.T) {
 	t.Parallel()
-	_, check := readAction(t)
+	check := readAction(t)["check"]
 	const good = "examples/crontab/objects/good.yaml"
 	for objects, want := range map[string]bool{good: true, good + "\n\n" + good + "\n": true, "examples/crontab/objects": false, good + " " + good: false} {
 		out, err := actionStep(t, "../..", check, "CRD=examples/crontab/crd.yaml", "KUBE_VERSION=1.33", "BASE=", "OBJECTS="+objects)

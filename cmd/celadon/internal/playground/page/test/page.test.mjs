@@ -207,7 +207,7 @@ for (const engine of [native, ...(hasSite ? [inBrowser] : [])]) {
 			await page.click("#help");
 			assert.match(await words(page, "#helping"), /How to use this page[^]*Ctrl\+Space[^]*F8[^]*Documentation/);
 			const links = await page.$$eval("#helping a", (list) => list.map((a) => [a.href, a.rel, a.target].join(" ")));
-			assert.ok(links.length >= 5 && links.every((l) => /^https:\S+ noopener noreferrer _blank$/.test(l)), links.join("\n"));
+			assert.ok(links.length >= 5 && links.every((l) => /^https?:\S+ noopener noreferrer _blank$/.test(l)), links.join("\n"));
 			await press(page, "#helping button", "Close");
 		});
 
