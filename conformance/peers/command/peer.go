@@ -17,8 +17,8 @@ const (
 	peerName    = "kubectl-validate"
 	peerModule  = "sigs.k8s.io/" + peerName
 	peerVersion = "v0.0.4"
-	// peerTurns is less than for other programs, because a run takes long.
-	peerTurns = 3
+	// peerTurns is less than for other programs, because a run takes hundreds of times as long.
+	peerTurns = 1
 )
 
 // FindPeer returns the path of kubectl-validate. It prints a message if it is not installed or has
