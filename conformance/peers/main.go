@@ -79,8 +79,7 @@ type section struct {
 // A report receives measurements: kept those that results keep, and detail all others.
 type report struct{ kept, detail io.Writer }
 
-// sections are in the order of the run. Processes come first, because their peak memory is at least
-// that of this process.
+// sections are in the order of the run.
 var sections = []section{
 	{"start", true, func(p *processes, _ []*subject, _ options, out report) error { return p.printStart(out.kept) }},
 	{"check", true, func(p *processes, _ []*subject, _ options, out report) error { return p.printCheck(out.kept) }},

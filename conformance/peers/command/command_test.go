@@ -112,6 +112,15 @@ func TestMedian(t *testing.T) {
 	}
 }
 
+func TestPeakMemory(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[string]int64{"Name:\tx\nVmPeak:\t 9 kB\nVmHWM:\t    2048 kB\nVmRSS:\t 5 kB\n": 2 << 20, "Name:\tx\nState:\tZ (zombie)\n": 0, "": 0} {
+		if got := peakMemory(status); got != want {
+			t.Errorf("%q: got %d, want %d", status, got, want)
+		}
+	}
+}
+
 func TestFigures(t *testing.T) {
 	t.Parallel()
 	u := Usage{CPU: 3 * time.Second, Wall: 1500 * time.Millisecond, Memory: 64 << 20}

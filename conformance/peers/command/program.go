@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -25,18 +24,16 @@ type Program struct {
 	Turns int
 	// Repeat is the number of runs in a turn; 0 means 1. The usage of a turn is their average.
 	Repeat int
+	// MaxExit is the highest exit code that is not an error; 0 means 1, the code for findings.
+	MaxExit int
 }
 
 // Usage holds the measurements of a run, or their medians.
 type Usage struct {
 	CPU, Wall time.Duration
-	// Memory is the peak resident memory in bytes. It is at least the memory that this process has
-	// used when it starts the program.
+	// Memory is the peak resident memory in bytes.
 	Memory int64
 }
-
-// maxExitCode is the highest exit code that is not an error. Programs exit with code 1 for findings.
-const maxExitCode = 1
 
 func (p *Program) run() (Usage, error) {
 	cmd := exec.Command(p.Args[0], p.Args[1:]...)
@@ -44,20 +41,55 @@ func (p *Program) run() (Usage, error) {
 	var stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = io.Discard, &stderr
 	start := time.Now()
-	err := cmd.Run()
+	if err := cmd.Start(); err != nil {
+		return Usage{}, err
+	}
+	peak := watchMemory(cmd.Process.Pid)
+	err := cmd.Wait()
 	wall := time.Since(start)
 	var exit *exec.ExitError
-	if errors.As(err, &exit) && exit.ExitCode() >= 0 && exit.ExitCode() <= maxExitCode {
+	if errors.As(err, &exit) && exit.ExitCode() >= 0 && exit.ExitCode() <= max(p.MaxExit, 1) {
 		err = nil
 	}
 	if err != nil {
 		return Usage{}, fmt.Errorf("%s: %w\n%s", strings.Join(p.Args, " "), err, stderr.Bytes()[:min(stderr.Len(), 2000)])
 	}
 	state := cmd.ProcessState
-	return Usage{
-		CPU: state.UserTime() + state.SystemTime(), Wall: wall,
-		Memory: state.SysUsage().(*syscall.Rusage).Maxrss << 10,
-	}, nil
+	return Usage{CPU: state.UserTime() + state.SystemTime(), Wall: wall, Memory: peak()}, nil
+}
+
+// watchMemory reads the peak memory of a process until it ends. The returned function stops that, and
+// returns the last value in bytes. The peak in the resource usage of a process is at least the memory
+// of the process that started it, so it is not used.
+func watchMemory(pid int) func() int64 {
+	var peak int64
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			if data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)); err == nil {
+				peak = max(peak, peakMemory(string(data)))
+			}
+			select {
+			case <-stop:
+				return
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+	}()
+	return func() int64 {
+		close(stop)
+		<-done
+		return peak
+	}
+}
+
+// peakMemory returns the peak memory in bytes of a process, from its status in /proc, or 0.
+func peakMemory(status string) int64 {
+	_, after, _ := strings.Cut(status, "VmHWM:")
+	var kib int64
+	_, _ = fmt.Sscanf(after, "%d kB", &kib) // a process that has ended has none
+	return kib << 10
 }
 
 // turn runs p Repeat times and returns the average.
