@@ -140,6 +140,7 @@ nightly: ## Run the tests that take too long for each change
 	cd conformance && $(GO) test -v -timeout 60m -run TestSequences . -sequences 10000
 	$(GO) test -tags upstreamcel -timeout 60m $(PACKAGES)
 	$(MAKE) race
+	$(MAKE) bench-compare
 	$(MAKE) parses
 	$(MAKE) fuzz-inputs
 
@@ -295,12 +296,13 @@ servers: ## Compare Celadon with real servers of older Kubernetes minors, built 
 	cd conformance && CELADON_SERVERS=$(CURDIR)/bin/servers $(GO) test -count=1 -timeout 60m -v -run 'TestMinors|TestSuiteOnMinors' .
 
 .PHONY: bench-peers
-bench-peers: ## Measure against the code inside the API server, as ratios
-	cd conformance && $(GO) run ./peers
+bench-peers: ## Measure against other programs and the API server's code, and write docs/speed.md
+	cd conformance && $(GO) run ./peers -write
 
-.PHONY: bench-check
-bench-check: ## Measure celadon check against kubectl-validate, as whole processes
-	cd conformance && $(GO) run ./peers/check
+# A timed result depends on the machine, so this is no part of make ci.
+.PHONY: bench-compare
+bench-compare: ## Compare the speed with that of another commit (BASE; by default, the last tag)
+	cd conformance && $(GO) run ./peers/compare -base '$(BASE)'
 
 .PHONY: lint
 lint: ## gofmt, vet, staticcheck, actionlint, tidy modules

@@ -6,6 +6,7 @@ require (
 	github.com/celadon-cel/celadon v0.0.0-00010101000000-000000000000
 	github.com/celadon-cel/celadon/celadontest/fakeclient v0.0.0-00010101000000-000000000000
 	github.com/celadon-cel/celadon/conformance/minors/server v0.0.0-00010101000000-000000000000
+	github.com/go-json-experiment/json v1.27.2
 	github.com/google/cel-go v0.29.2
 	github.com/google/go-cmp v0.7.0
 	go.etcd.io/etcd/client/v3 v3.7.0

@@ -31,6 +31,15 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
+// BenchmarkCheckOne measures a run of check on one object: the start, the CRD with its report, and the
+// object.
+func BenchmarkCheckOne(b *testing.B) {
+	a := &app{stdout: io.Discard, stderr: io.Discard}
+	for b.Loop() {
+		a.run(context.Background(), []string{"check", "--crd", crontabCRD, "../../examples/crontab/objects/good.yaml"})
+	}
+}
+
 // BenchmarkDecode reads the objects as check does. BenchmarkUnmarshal only decodes them with
 // sigs.k8s.io/yaml.
 func BenchmarkDecode(b *testing.B) {

@@ -2,9 +2,8 @@ package main
 
 import (
 	"fmt"
-	"io"
+	"runtime"
 	"slices"
-	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
@@ -16,27 +15,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/brokencrd"
 	"github.com/celadon-cel/celadon/types"
 )
-
-// printCompiled measures the work that is done once per CRD, as selected by works.
-func printCompiled(out io.Writer, subjects []*subject, works string, turns, vetted int) error {
-	for _, part := range []struct {
-		name  string
-		print func() error
-	}{
-		{"compile", func() error { return printCompile(out, subjects, turns) }},
-		{"heap", func() error { return printHeap(out, subjects) }},
-		{"vet", func() error { return printVet(out, turns, vetted) }},
-	} {
-		if !strings.Contains(part.name, works) {
-			continue
-		}
-		fmt.Fprintln(out)
-		if err := part.print(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // compiling holds the data for compiling a CRD in all its versions.
 type compiling struct {
@@ -66,10 +44,12 @@ type compileRatios struct {
 	eachMost, most float64
 }
 
-func printCompile(out io.Writer, subjects []*subject, turns int) error {
-	fmt.Fprintln(out, "compile a CRD in all versions, against cel.NewValidator of each: CompileRules of each; the rules' part of Compile, where")
-	fmt.Fprintln(out, "versions share; and all of Compile, which makes the schemas too. At most: if it did no more than parse and check each")
-	fmt.Fprintln(out, "distinct expression once.")
+// printCompile measures compiling the subjects. A ratio is how many times as fast Celadon is.
+func printCompile(out report, subjects []*subject, turns int) error {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	fmt.Fprintln(out.detail, "compile a CRD in all versions, against cel.NewValidator of each: CompileRules of each; the rules' part of Compile, where")
+	fmt.Fprintln(out.detail, "versions share; and all of Compile, which makes the schemas too. At most: if it did no more than parse and check each")
+	fmt.Fprintln(out.detail, "distinct expression once.")
 	var each, shared, whole []float64
 	for _, s := range subjects {
 		c, err := newCompiling(s)
@@ -77,15 +57,15 @@ func printCompile(out io.Writer, subjects []*subject, turns int) error {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 		r := c.measure(turns)
-		fmt.Fprintf(out, "%-40.40s %4d expressions, %4d distinct  CompileRules %5.1fx of at most %5.1fx (%3.0f %%)  Compile's rules %5.1fx of at most %5.1fx (%3.0f %%), all %5.1fx\n",
+		fmt.Fprintf(out.detail, "%-40.40s %4d expressions, %4d distinct  CompileRules %5.1fx of at most %5.1fx (%3.0f %%)  Compile's rules %5.1fx of at most %5.1fx (%3.0f %%), all %5.1fx\n",
 			s.name, count(c.versions), len(c.all), r.each, r.eachMost, 100*r.each/r.eachMost, r.shared, r.most, 100*r.shared/r.most, r.whole)
 		each, shared, whole = append(each, r.each), append(shared, r.shared), append(whole, r.whole)
 	}
 	for _, row := range []struct {
 		name   string
 		ratios []float64
-	}{{"CompileRules", each}, {"Compile's rules", shared}, {"Compile", whole}} {
-		fmt.Fprintf(out, "%-40.40s %-16s %s\n", "all", row.name, spreadOf(row.ratios))
+	}{{"rules of each version", each}, {"rules of a CRD, all versions", shared}, {"a CRD, with its schemas", whole}} {
+		fmt.Fprintf(out.kept, "%-30s %s\n", row.name, spreadOf(row.ratios))
 	}
 	return nil
 }

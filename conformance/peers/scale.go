@@ -109,11 +109,8 @@ func (s scaling) print(out io.Writer) {
 	fmt.Fprintf(out, "%-14s rules %.2f, write %.2f times one core; a loop without memory %.2f, one that only allocates %.2f\n", "two cores", s.rules, s.write, s.spin, s.allocate)
 }
 
-// twoCores is the minimum ratio that two cores should reach.
-const twoCores = 1.8
-
 func printScaling(out io.Writer, all []scaling) {
-	fmt.Fprintf(out, "wanted two cores")
+	fmt.Fprintf(out, "two cores:")
 	for _, part := range []struct {
 		name string
 		of   func(scaling) float64
@@ -133,5 +130,5 @@ func printScaling(out io.Writer, all []scaling) {
 			fmt.Fprintf(out, "  %s median %.2f worst %.2f", part.name, median(of), slices.Min(of))
 		}
 	}
-	fmt.Fprintf(out, " (wanted %.1f)\n", twoCores)
+	fmt.Fprintln(out)
 }

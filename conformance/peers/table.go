@@ -23,8 +23,7 @@ const (
 	figures = "%-14s %-8s %-8s %7d  %7.1fx %7.1fx %7.1fx  %5.1f %% %5.0f %%  %6.0f %7.0f\n"
 )
 
-func printRows(out io.Writer, title string, rows []row) {
-	fmt.Fprintln(out, title)
+func printRows(out io.Writer, rows []row) {
 	fmt.Fprintf(out, heading, "work", "outcome", "library", "objects", "geomean", "median", "worst", "library", "bound", "allocs", "theirs")
 	for _, r := range rows {
 		ratios := sorted(r.samples, func(s sample) float64 { return s.ratio })
@@ -65,16 +64,15 @@ func (t *table) add(rows []row) {
 }
 
 // summarize prints each kind of work over all CRDs, followed by its worst objects.
-func (t *table) summarize(out io.Writer) {
+func (t *table) summarize(out report) {
 	var rows []row
 	for _, r := range t.byKind {
 		rows = append(rows, *r)
 	}
 	slices.SortFunc(rows, func(a, b row) int { return compareKinds(a.kind, b.kind) })
-	printRows(out, "all", rows)
-	fmt.Fprintln(out)
+	printRows(out.kept, rows)
 	for _, r := range rows {
-		printWorst(out, r)
+		printWorst(out.detail, r)
 	}
 }
 

@@ -32,7 +32,7 @@ func BenchmarkVet(b *testing.B) {
 // BenchmarkVetTable prints the same table as make bench-peers.
 func BenchmarkVetTable(b *testing.B) {
 	for b.Loop() {
-		if err := printVet(os.Stdout, 7, 5); err != nil {
+		if err := printVet(report{os.Stdout, os.Stdout}, 7, 5); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -7,9 +7,11 @@ import (
 	"strings"
 )
 
-// wanted is the target for a kind of work, over accepted and rejected objects.
+// wanted is the target for a kind of work.
 type wanted struct {
 	work string
+	// outcome is empty for accepted and rejected objects.
+	outcome string
 	// libraries selects objects for which library functions are significant.
 	libraries bool
 	// median and worst are ratios. bound is a fraction of the ratio that libraries allow.
@@ -17,11 +19,10 @@ type wanted struct {
 }
 
 var allWanted = []wanted{
-	{work: "rules, create", median: 50, worst: 30},
-	{work: "rules, create", libraries: true, bound: 0.6},
-	{work: "rules, update", median: 40, worst: 25},
-	{work: "rules, update", libraries: true, bound: 0.6},
-	{work: "write", median: 20},
+	{work: "rules", median: 100, worst: 25},
+	{work: "rules", libraries: true, bound: 0.6},
+	{work: "write", outcome: "accepted", median: 40},
+	{work: "write", outcome: "refused", median: 30},
 	{work: "write", libraries: true, median: 20},
 }
 
@@ -39,14 +40,14 @@ func (t *table) printTargets(out io.Writer) {
 	for _, w := range allWanted {
 		var samples []sample
 		for k, r := range t.byKind {
-			if strings.HasPrefix(k.work, w.work) && k.libraries == w.libraries {
+			if strings.HasPrefix(k.work, w.work) && strings.HasPrefix(k.outcome, w.outcome) && k.libraries == w.libraries {
 				samples = append(samples, r.samples...)
 			}
 		}
 		if len(samples) == 0 {
 			continue
 		}
-		fmt.Fprintf(out, "wanted %-14s %-8s", w.work, kind{libraries: w.libraries}.library())
+		fmt.Fprintf(out, "wanted %-5s %-8s %-8s", w.work, w.outcome, kind{libraries: w.libraries}.library())
 		ratios := sorted(samples, func(s sample) float64 { return s.ratio })
 		bounds := sorted(samples, func(s sample) float64 { return s.bound })
 		compare(out, "median", ratios[len(ratios)/2], w.median, "%.0fx")

@@ -137,6 +137,20 @@ func BenchmarkObject(b *testing.B) {
 	}
 }
 
+// BenchmarkDecoder reuses the maps of the object before.
+func BenchmarkDecoder(b *testing.B) {
+	text := []byte(route)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	d := new(Decoder)
+	for b.Loop() {
+		if _, ok := d.Object(text); !ok {
+			b.Fatal("not accepted")
+		}
+		d.Reuse()
+	}
+}
+
 func BenchmarkLibrary(b *testing.B) {
 	text := []byte(route)
 	b.SetBytes(int64(len(text)))
