@@ -8,6 +8,7 @@ import (
 
 	upstreamcel "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/cel/common"
@@ -62,8 +63,9 @@ type work struct {
 	name, outcome string
 	object        string // case ID
 	theirs, ours  func()
-	// harness is the part of the peer's time that is only needed to make it repeatable.
-	harness func()
+	// theirCopies and ourCopies are the parts of the times that only make the work repeatable: copies of
+	// objects that it modifies. They can be nil.
+	theirCopies, ourCopies func()
 	// library holds the calls of library functions within the work.
 	library []func()
 }
@@ -158,11 +160,16 @@ func (m *measure) works(c *conformance.Case) []work {
 	if err != nil {
 		return nil
 	}
+	inPlace := func() {
+		r := request
+		r.Object, r.InPlace = runtime.DeepCopyJSON(c.Object), true
+		_, _ = m.engine.Validate(context.Background(), r)
+	}
 	write := work{
 		name: "write, " + op, outcome: outcome(res.Allowed), object: c.ID,
-		theirs:  func() { v.theirs.write(c.Object, c.OldObject) },
-		harness: func() { copyBoth(c.Object, c.OldObject) },
-		ours:    func() { _, _ = m.engine.Validate(context.Background(), request) },
+		theirs:      func() { v.theirs.write(c.Object, c.OldObject) },
+		theirCopies: func() { copyBoth(c.Object, c.OldObject) },
+		ours:        inPlace, ourCopies: func() { runtime.DeepCopyJSON(c.Object) },
 		library: patternCalls(v.theirs.schema, obj, nil),
 	}
 	if v.theirs.rules == nil || !v.theirs.valid(obj) {
@@ -209,19 +216,12 @@ func (u *upstream) run(obj, old map[string]any) field.ErrorList {
 func (m *measure) sample(w work) sample {
 	var out sample
 	withoutCollector(func() {
-		theirBytes, theirAllocs := allocated(w.theirs)
-		ourBytes, ourAllocs := allocated(w.ours)
-		if w.harness != nil {
-			bytes, allocs := allocated(w.harness)
-			theirBytes, theirAllocs = theirBytes-bytes, theirAllocs-allocs
-		}
+		theirBytes, theirAllocs := allocatedWithout(w.theirs, w.theirCopies)
+		ourBytes, ourAllocs := allocatedWithout(w.ours, w.ourCopies)
 		var ratios, libraries, bounds []float64
 		for range m.turns {
-			theirs := perCall(w.theirs) + theirBytes*m.collector
-			if w.harness != nil {
-				theirs -= perCall(w.harness)
-			}
-			ours := perCall(w.ours) + ourBytes*m.collector
+			theirs := perCallWithout(w.theirs, w.theirCopies) + theirBytes*m.collector
+			ours := perCallWithout(w.ours, w.ourCopies) + ourBytes*m.collector
 			library := 0.0
 			if len(w.library) > 0 {
 				library = perCall(func() { callAll(w.library) })
@@ -236,6 +236,24 @@ func (m *measure) sample(w work) sample {
 		}
 	})
 	return out
+}
+
+// perCallWithout returns the time of work without that of copies, which may be nil.
+func perCallWithout(work, copies func()) float64 {
+	if copies == nil {
+		return perCall(work)
+	}
+	return perCall(work) - perCall(copies)
+}
+
+// allocatedWithout returns the allocations of work without those of copies, which may be nil.
+func allocatedWithout(work, copies func()) (bytes, allocs float64) {
+	bytes, allocs = allocated(work)
+	if copies != nil {
+		less, fewer := allocated(copies)
+		bytes, allocs = bytes-less, allocs-fewer
+	}
+	return bytes, allocs
 }
 
 func callAll(calls []func()) {
