@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"testing"
-
-	"github.com/celadon-cel/celadon/internal/jsonvalue"
 )
 
 // BenchmarkScan splits and decodes JSON lines from standard input, as check does. With a Decoder, the
@@ -17,8 +15,8 @@ func BenchmarkScan(b *testing.B) {
 	}
 	for _, c := range []struct {
 		name    string
-		decoder *jsonvalue.Decoder
-	}{{"new", nil}, {"reused", new(jsonvalue.Decoder)}} {
+		decoder *Decoder
+	}{{"new", nil}, {"reused", new(Decoder)}} {
 		b.Run(c.name, func(b *testing.B) {
 			b.SetBytes(int64(text.Len()))
 			b.ReportAllocs()
@@ -29,8 +27,8 @@ func BenchmarkScan(b *testing.B) {
 						if d.Err != nil {
 							b.Fatal(d.Err)
 						}
-						if c.decoder != nil {
-							c.decoder.Reuse()
+						if d.Reusable() {
+							d.Release()
 						}
 						return true
 					})
