@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/google/cel-go/common/ast"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/x/eval"
@@ -27,7 +28,8 @@ type oracle struct {
 	limit     int
 	validated bool
 	work      *work.Meter
-	root      node
+	extent    *extent
+	want      *Want // of the solver
 	// weight is the additional cost of large objects, in writes.
 	weight int
 	// lists is the length of the longest list in the validated objects.
@@ -85,20 +87,41 @@ const (
 	costPerUnit = 4
 )
 
+// An extent holds the number of properties of a schema and of those below it, without their
+// declarations. A nil extent is that of an unknown schema.
+type extent struct {
+	properties  map[string]*extent
+	rest, items *extent
+}
+
+func extentOf(s *schema.Structural) *extent {
+	if s == nil {
+		return nil
+	}
+	e := &extent{properties: make(map[string]*extent, len(s.Properties)), items: extentOf(s.Items)}
+	for name, prop := range s.Properties {
+		e.properties[name] = extentOf(&prop)
+	}
+	if s.AdditionalProperties != nil {
+		e.rest = extentOf(s.AdditionalProperties.Structural)
+	}
+	return e
+}
+
 // visits returns the approximate number of values and properties that validating v visits.
-func (n node) visits(v any) (sum int) {
+func (e *extent) visits(v any) (sum int) {
 	switch v := v.(type) {
 	case map[string]any:
-		if n.s != nil {
-			sum = len(n.s.Properties) / 4
+		if e != nil {
+			sum = len(e.properties) / 4
 		}
 		for name, below := range v {
-			sum += n.property(name).visits(below)
+			sum += e.property(name).visits(below)
 		}
 	case []any:
-		items := node{}
-		if n.s != nil {
-			items.s = n.s.Items
+		var items *extent
+		if e != nil {
+			items = e.items
 		}
 		for _, below := range v {
 			sum += items.visits(below)
@@ -109,18 +132,14 @@ func (n node) visits(v any) (sum int) {
 	return sum + 1
 }
 
-// property returns the schema of a field, without its declaration.
-func (n node) property(name string) node {
-	if n.s == nil {
-		return node{}
+func (e *extent) property(name string) *extent {
+	if e == nil {
+		return nil
 	}
-	if prop, ok := n.s.Properties[name]; ok {
-		return node{s: &prop}
+	if prop, ok := e.properties[name]; ok {
+		return prop
 	}
-	if n.s.AdditionalProperties != nil {
-		return node{s: n.s.AdditionalProperties.Structural}
-	}
-	return node{}
+	return e.rest
 }
 
 // overBudget reports whether rules were stopped because of their total cost.
@@ -142,7 +161,7 @@ var errSpent = errors.New("the limit of objects to try was reached")
 // A verdict is the engine's result for a candidate.
 type verdict struct {
 	complaints []complaint
-	// ran counts the runs of each rule.
+	// ran counts the runs of each rule, if the oracle traces them.
 	ran map[engine.RuleRef]int
 	// undecided is set if a rule exceeded the work limit.
 	undecided bool
@@ -167,7 +186,7 @@ func (v *verdict) refusedByOther() bool {
 
 // request returns the write as a request to the engine.
 func (w *candidate) request() engine.Request {
-	req := engine.Request{Object: w.obj, OldObject: w.old, Trace: true}
+	req := engine.Request{Object: w.obj, OldObject: w.old}
 	if w.op == Status {
 		req.Subresource = "status"
 	}
@@ -177,12 +196,15 @@ func (w *candidate) request() engine.Request {
 // newOracle returns an oracle for the solver's forms of the CRD.
 func (h *solver) newOracle(limit int) *oracle {
 	h.maker.texts.spent = 0
-	j := &oracle{ctx: h.ctx, engine: h.engine, texts: h.maker.texts, limit: limit, work: h.work, root: h.root}
+	j := &oracle{ctx: h.ctx, engine: h.engine, texts: h.maker.texts, limit: limit, work: h.work, extent: h.extent, want: &h.want}
 	if h.other != nil {
 		j.other = h.other.engine
 	}
 	return j
 }
+
+// traces reports whether verdicts count the runs of rules.
+func (j *oracle) traces() bool { return *j.want == Accepted }
 
 // decide validates the write, and the writes that create its old object, with each form of the CRD.
 func (j *oracle) decide(w *candidate) (*verdict, error) {
@@ -190,12 +212,13 @@ func (j *oracle) decide(w *candidate) (*verdict, error) {
 		return nil, errSpent
 	}
 	j.validated = true // the first write is always validated: a witness needs its verdict
-	v := &verdict{ran: map[engine.RuleRef]int{}}
+	v := &verdict{}
 	var err error
 	if v.result, err = j.by(j.engine, w, v); err != nil {
 		return nil, err
 	}
-	if v.result != nil {
+	if v.result != nil && j.traces() {
+		v.ran = map[engine.RuleRef]int{}
 		for _, r := range v.result.Rules {
 			v.ran[r.RuleRef] += r.Runs
 		}
@@ -216,7 +239,9 @@ func (j *oracle) by(e *engine.Engine, w *candidate, v *verdict) (*engine.Result,
 	if err := j.stored(e, w, v); err != nil {
 		return nil, err
 	}
-	return j.validate(e, w.request(), v, false)
+	req := w.request()
+	req.Trace = j.traces()
+	return j.validate(e, req, v, false)
 }
 
 // stored validates the writes that create the old object: a create and, if the status is a
@@ -248,7 +273,7 @@ func (j *oracle) validate(e *engine.Engine, req engine.Request, v *verdict, old 
 	}
 	j.writes++
 	j.weight += count(req.Object) / perWeight
-	j.work.Spend(perAsk + perVisit*j.root.visits(req.Object))
+	j.work.Spend(perAsk + perVisit*j.extent.visits(req.Object))
 	j.lists = max(j.lists, longest(req.Object))
 	res, err := e.Validate(j.ctx, req)
 	if res != nil {

@@ -109,6 +109,7 @@ type Search struct {
 	served     bool
 	split      bool // the version has a status subresource
 	root       node
+	extent     *extent // of the root
 	defaults   *structural.Defaulter
 	rules      []*rule
 	byRef      map[engine.RuleRef]*rule
@@ -140,7 +141,7 @@ func New(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, versio
 			return nil, fmt.Errorf("version %s: %w", v.Name, err)
 		}
 	}
-	s.root.d, s.defaults = at.Decl(), structural.NewDefaulter(s.root.s)
+	s.root.d, s.extent, s.defaults = at.Decl(), extentOf(s.root.s), structural.NewDefaulter(s.root.s)
 	s.rules = rulesOf(s.version, s.root.s)
 	for _, r := range s.rules {
 		s.byRef[r.ref] = r

@@ -77,8 +77,26 @@ func (s *shrinker) applyEverywhere(change func(objectPath) (held, gone bool, err
 
 // drop removes the value at p.
 func (s *shrinker) drop(p objectPath) (held, gone bool, err error) {
+	if s.alone && s.isRequired(p.path) {
+		return false, false, nil // another cause would follow
+	}
 	held, err = s.try(p, func(w *candidate, p objectPath) bool { return w.drop(p) })
 	return held, held, err
+}
+
+// isRequired reports whether the schema rejects an object without the field at a path. It returns false for
+// fields of the status, which not every write checks.
+func (s *shrinker) isRequired(path []engine.Step) bool {
+	last := len(path) - 1
+	if path[0].Name == "status" || path[last].Name == "" {
+		return false
+	}
+	at := s.root
+	for _, step := range path[:last] {
+		at = at.step(step)
+	}
+	name := path[last].Name
+	return slices.Contains(at.required(), name) && !at.field(name).hasDefault()
 }
 
 // simplify replaces the value at p by the smallest of some smaller values, if the candidate still
