@@ -1,3 +1,7 @@
+//go:build !window
+
+// The page has the signatures of the newest release of cel-go, and the window links older ones.
+
 package repl
 
 import (
