@@ -108,3 +108,19 @@ func TestDecodeBetaBomb(t *testing.T) {
 		t.Errorf("400 versions: %v", err)
 	}
 }
+
+// TestDecodeCase checks that fields with another case are unknown, as they are in the server.
+func TestDecodeCase(t *testing.T) {
+	t.Parallel()
+	for _, version := range []string{"v1", "v1beta1"} {
+		crd, err := catalog.Decode([]byte(`{"apiVersion":"apiextensions.k8s.io/` + version + `","kind":"CustomResourceDefinition","spec":{"Group":"example.com","versions":[{"name":"v1",
+			"schema":{"openAPIV3Schema":{"type":"string","MaxLength":2,"minLength":1}}}]}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		schema := crd.Spec.Versions[0].Schema.OpenAPIV3Schema
+		if crd.Spec.Group != "" || schema.MaxLength != nil || schema.MinLength == nil {
+			t.Errorf("%s: group %q, MaxLength %v, MinLength %v", version, crd.Spec.Group, schema.MaxLength, schema.MinLength)
+		}
+	}
+}

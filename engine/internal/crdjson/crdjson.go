@@ -9,6 +9,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
 const (
@@ -17,12 +18,13 @@ const (
 	apiVersionBeta = "apiextensions.k8s.io/v1beta1"
 )
 
-// Decode decodes a CRD of v1 or v1beta1. It converts a v1beta1 CRD as a server converts a stored
+// Decode decodes a CRD of v1 or v1beta1. Like the server, it drops unknown fields, and those with another
+// case, such as MaxLength. It converts a v1beta1 CRD as a server converts a stored
 // CRD, including the defaults of v1beta1. If copying the fields that all versions share into each
 // version would exceed a limit, Decode returns an error that wraps the result of tooLarge.
 func Decode(data []byte, tooLarge func(reason string) error) (*apiextensionsv1.CustomResourceDefinition, error) {
 	var head metav1.TypeMeta
-	if err := json.Unmarshal(data, &head); err != nil {
+	if err := utiljson.Unmarshal(data, &head); err != nil {
 		return nil, fmt.Errorf("not a %s: %w", crdKind, err)
 	}
 	if head.Kind != crdKind {
@@ -32,7 +34,7 @@ func Decode(data []byte, tooLarge func(reason string) error) (*apiextensionsv1.C
 	var err error
 	switch head.APIVersion {
 	case apiVersion:
-		err = json.Unmarshal(data, out)
+		err = utiljson.Unmarshal(data, out)
 	case apiVersionBeta:
 		err = decodeBeta(data, out, tooLarge)
 	default:
@@ -61,7 +63,7 @@ func checkShared(spec *v1beta1.CustomResourceDefinitionSpec, tooLarge func(reaso
 // internal version, and then to v1.
 func decodeBeta(data []byte, out *apiextensionsv1.CustomResourceDefinition, tooLarge func(reason string) error) error {
 	in, internal := &v1beta1.CustomResourceDefinition{}, &apiextensions.CustomResourceDefinition{}
-	if err := json.Unmarshal(data, in); err != nil {
+	if err := utiljson.Unmarshal(data, in); err != nil {
 		return err
 	}
 	if err := checkShared(&in.Spec, tooLarge); err != nil {
