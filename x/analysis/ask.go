@@ -45,27 +45,31 @@ func (a *Analyzer) Ask(ctx context.Context, rule engine.RuleRef, want search.Wan
 }
 
 func (a *Analyzer) ask(ctx context.Context, rule engine.RuleRef, want search.Want) (*Answer, error) {
-	if a.version.Served { // otherwise Search reports the unserved version
-		if want == search.OverBudget && a.cfg.CostProof != nil {
-			proof, err := a.cfg.CostProof(ctx, rule)
-			if err != nil {
-				return nil, err
-			}
-			if proof != "" {
-				return &Answer{Answer: search.Answer{Status: Never}, Estimates: proof}, nil
-			}
+	served := a.version.Served // otherwise the search reports the unserved version
+	if served && want == search.OverBudget && a.cfg.CostProof != nil {
+		proof, err := a.cfg.CostProof(ctx, rule)
+		if err != nil {
+			return nil, err
 		}
-		// Most rules reject an object that is found faster than a proof fails.
-		if want == search.Refused {
-			if answer, err := a.answer(a.search.Try(ctx, rule, want)); err != nil || answer.Status == search.Found {
-				return answer, err
-			}
+		if proof != "" {
+			return &Answer{Answer: search.Answer{Status: Never}, Estimates: proof}, nil
 		}
+	}
+	question, err := a.search.Question(ctx, rule, want)
+	if err != nil {
+		return nil, err
+	}
+	if served && want == search.Refused { // most rules reject an object that is found faster than a proof fails
+		if found, err := question.Try(); err != nil || found != nil && found.Status == search.Found {
+			return a.answer(found, err)
+		}
+	}
+	if served {
 		if proof := a.Prove(rule, want); proof != nil {
 			return &Answer{Answer: search.Answer{Status: Never}, Proof: proof}, nil
 		}
 	}
-	answer, err := a.Search(ctx, rule, want)
+	answer, err := a.answer(question.Find())
 	if err == nil && want == search.Accepted {
 		a.proveNoneAccepted(answer, rule.Path)
 	}

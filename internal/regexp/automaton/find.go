@@ -2,6 +2,7 @@ package automaton
 
 import (
 	"encoding/binary"
+	"math"
 	"slices"
 )
 
@@ -30,13 +31,23 @@ type Found struct {
 	Spent int
 }
 
-// A searchNode is a node of the search: the states of all patterns after a string, and the index of the
-// previous node and the letter that led here.
+// A searchNode is a node of the search: the position after a string, and the index of the previous node
+// and the letter that led here.
 type searchNode struct {
+	position, from, length int32
+	letter                 rune
+}
+
+// A position is a tuple of states, one for each pattern.
+type position struct {
 	states []int
-	length int
-	from   int
-	letter rune
+	value  truth
+	ends   truth // whether a string may end here; unknown before it is needed
+	// visits counts the visits after strings of length code points. Lengths above MinLength are not
+	// distinguished, and the length of visited strings never decreases.
+	visits int
+	length int32
+	next   []int32 // by class; 0 if not computed, otherwise the position plus 1
 }
 
 // Find searches for strings in the language. It is deterministic.
@@ -48,7 +59,7 @@ func (l *Language) Find(s Search) Found {
 }
 
 func (f *finder) find() {
-	f.visit(searchNode{states: f.begin(), from: -1})
+	f.visit(searchNode{position: f.begin(), from: -1})
 	for at := 0; at < len(f.nodes); at++ {
 		if f.enough() {
 			return
@@ -84,17 +95,20 @@ func (l *Language) Contains(text string) bool {
 }
 
 type finder struct {
-	language *Language
-	search   Search
-	alphabet alphabet
-	machines []*machine
-	nodes    []searchNode
-	// seen counts the visits of each tuple. Count visits are enough to find Count strings, if they
-	// exist.
-	seen   map[string]int
-	leaves []truth // scratch
-	found  Found
-	steps  int
+	language  *Language
+	search    Search
+	alphabet  alphabet
+	letters   [][]rune // by class
+	machines  []*machine
+	positions []position
+	index     map[string]int32 // of positions, by key
+	nodes     []searchNode
+	found     Found
+	steps     int
+	// Scratch memory.
+	leaves []truth
+	states []int
+	key    []byte
 }
 
 func newFinder(l *Language, s Search) *finder {
@@ -103,19 +117,61 @@ func newFinder(l *Language, s Search) *finder {
 	}
 	s.Count = max(s.Count, 1)
 	patterns := l.leaves(nil)
-	f := &finder{language: l, search: s, alphabet: newAlphabet(patterns), seen: map[string]int{}, leaves: make([]truth, len(patterns))}
+	f := &finder{
+		language: l, search: s, alphabet: newAlphabet(patterns), index: map[string]int32{},
+		leaves: make([]truth, len(patterns)), states: make([]int, len(patterns)),
+	}
+	for _, class := range f.alphabet {
+		f.letters = append(f.letters, class.letters(s.Count))
+	}
 	for _, p := range patterns {
 		f.machines = append(f.machines, newMachine(p, f.alphabet))
 	}
 	return f
 }
 
-func (f *finder) begin() []int {
-	states := make([]int, len(f.machines))
+// begin returns the position before the first code point.
+func (f *finder) begin() int32 {
 	for i, m := range f.machines {
-		states[i] = m.begin()
+		f.states[i] = m.begin()
 	}
-	return states
+	return f.position()
+}
+
+// position returns the position with the states in f.states, and adds it if it is new.
+func (f *finder) position() int32 {
+	f.key = f.key[:0]
+	for _, s := range f.states {
+		f.key = binary.AppendUvarint(f.key, uint64(s))
+	}
+	if i, ok := f.index[string(f.key)]; ok {
+		return i
+	}
+	for i, m := range f.machines {
+		f.leaves[i] = m.states[f.states[i]].known
+	}
+	v, _ := f.language.value(f.leaves, 0)
+	i := int32(len(f.positions))
+	f.positions = append(f.positions, position{states: slices.Clone(f.states), value: v})
+	f.index[string(f.key)] = i
+	return i
+}
+
+// step returns the position after one more code point of the given class.
+func (f *finder) step(from int32, class int) int32 {
+	p := &f.positions[from]
+	if p.next == nil {
+		p.next = make([]int32, len(f.alphabet))
+	}
+	if known := p.next[class]; known > 0 {
+		return known - 1
+	}
+	for i, m := range f.machines {
+		f.states[i] = m.step(p.states[i], class)
+	}
+	to := f.position()
+	f.positions[from].next[class] = to + 1
+	return to
 }
 
 func (f *finder) enough() bool { return len(f.found.Texts) == f.search.Count }
@@ -131,63 +187,60 @@ func (f *finder) spent() int {
 // expand visits the successors of a node by each class of code points.
 func (f *finder) expand(at int) {
 	p := f.nodes[at]
-	if f.search.MaxLength > 0 && p.length == f.search.MaxLength {
+	if f.search.MaxLength > 0 && int(p.length) == f.search.MaxLength {
 		return
 	}
-	for i, class := range f.alphabet {
-		states := make([]int, len(p.states))
-		for j, m := range f.machines {
-			states[j] = m.step(p.states[j], i)
-		}
-		for _, letter := range class.letters(f.search.Count) {
+	for class, letters := range f.letters {
+		to := f.step(p.position, class)
+		for _, letter := range letters {
 			f.steps += 1 + len(f.machines)
 			if f.enough() || f.spent() > f.search.Steps {
 				return
 			}
-			f.visit(searchNode{states, p.length + 1, at, letter})
+			f.visit(searchNode{to, int32(at), p.length + 1, letter})
 		}
 	}
 }
 
-// visit adds a new node from which a match may be reachable, and records its string if it matches.
-// Lengths above MinLength are not distinguished.
-func (f *finder) visit(p searchNode) {
-	key := binary.AppendUvarint(nil, uint64(min(p.length, f.search.MinLength)))
-	for _, s := range p.states {
-		key = binary.AppendUvarint(key, uint64(s))
-	}
-	if f.seen[string(key)] == f.search.Count {
+// visit adds a new node from which a match may be reachable, and records its string if it matches. Count
+// visits of a position are enough to find Count strings, if they exist.
+func (f *finder) visit(n searchNode) {
+	p := &f.positions[n.position]
+	if p.value == never {
 		return
 	}
-	f.seen[string(key)]++
-	for i, m := range f.machines {
-		f.leaves[i] = m.states[p.states[i]].known
+	if length := min(n.length, int32(min(f.search.MinLength, math.MaxInt32))); p.length != length {
+		p.length, p.visits = length, 0
 	}
-	if v, _ := f.language.value(f.leaves, 0); v == never {
+	if p.visits == f.search.Count {
 		return
 	}
-	f.nodes = append(f.nodes, p)
-	if p.length >= f.search.MinLength && f.accepts(p.states) {
+	p.visits++
+	f.nodes = append(f.nodes, n)
+	if int(n.length) >= f.search.MinLength && f.accepts(p) {
 		f.found.Texts = append(f.found.Texts, f.text(len(f.nodes)-1))
 	}
 }
 
-func (f *finder) accepts(states []int) bool {
-	for i, m := range f.machines {
-		f.leaves[i] = never
-		if m.ends(states[i]) {
-			f.leaves[i] = always
+// accepts reports whether the language contains the strings that lead to a position.
+func (f *finder) accepts(p *position) bool {
+	if p.ends == unknown {
+		for i, m := range f.machines {
+			f.leaves[i] = never
+			if m.ends(p.states[i]) {
+				f.leaves[i] = always
+			}
 		}
+		p.ends, _ = f.language.value(f.leaves, 0)
 	}
-	v, _ := f.language.value(f.leaves, 0)
-	return v == always
+	return p.ends == always
 }
 
 // text returns the string that leads to a node.
 func (f *finder) text(at int) string {
 	var runes []rune
-	for ; f.nodes[at].from >= 0; at = f.nodes[at].from {
-		runes = append(runes, f.nodes[at].letter)
+	for n := f.nodes[at]; n.from >= 0; n = f.nodes[n.from] {
+		runes = append(runes, n.letter)
 	}
 	slices.Reverse(runes)
 	return string(runes)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"math"
 	"math/rand/v2"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -168,36 +169,56 @@ func (s *Search) Rules() []engine.RuleRef {
 // Find searches for a write with which a rule has the wanted outcome. It returns an error if ctx is
 // done, if the version does not have the rule, or on an internal error.
 func (s *Search) Find(ctx context.Context, ref engine.RuleRef, want Want) (*Answer, error) {
-	return s.find(ctx, ref, want, false)
+	q, err := s.Question(ctx, ref, want)
+	if err != nil {
+		return nil, err
+	}
+	return q.Find()
 }
 
-// Try is like Find, but starts only one object, which is enough for most rules. It returns the answer of
-// Find, or one with the status Unknown, whose other fields are then not meaningful.
-func (s *Search) Try(ctx context.Context, ref engine.RuleRef, want Want) (*Answer, error) {
-	return s.find(ctx, ref, want, true)
+// A Question is a search for a write with which a rule has a wanted outcome.
+type Question struct {
+	solver *solver // nil if answer is the answer
+	answer *Answer
 }
 
-func (s *Search) find(ctx context.Context, ref engine.RuleRef, want Want, once bool) (*Answer, error) {
+// Question returns the question that Find answers. It returns an error if the version does not have the
+// rule.
+func (s *Search) Question(ctx context.Context, ref engine.RuleRef, want Want) (*Question, error) {
 	r := s.byRef[ref]
 	if r == nil {
 		return nil, fmt.Errorf("%s: no such rule in version %s: %q", ref.Path, s.version, ref.Rule)
 	}
 	if !s.served {
-		return s.unserved(), nil
+		return &Question{answer: s.unserved()}, nil
 	}
 	if len(r.steps) > work.MaxDepth {
-		return &Answer{Status: Unknown, Limited: true, Reason: work.TooDeep(len(r.steps))}, nil
+		return &Question{answer: &Answer{Status: Unknown, Limited: true, Reason: work.TooDeep(len(r.steps))}}, nil
 	}
 	if err := r.compile(s.engine); err != nil {
-		return &Answer{Status: NotAnalyzed, Reason: unanalyzed(err)}, nil
+		return &Question{answer: &Answer{Status: NotAnalyzed, Reason: unanalyzed(err)}}, nil
 	}
 	steps := s.cfg.Steps
 	if want == OverBudget && r.program.cheap() {
 		steps = min(steps, cheapSteps)
 	}
 	h := s.newSolver(ctx, string(want)+" "+ref.Path+" "+ref.Rule, steps)
-	h.rule, h.want, h.once = r, want, once
-	return h.run()
+	h.rule, h.want = r, want
+	return &Question{solver: h}, nil
+}
+
+// Try starts a single object, which is enough for most rules. It returns nil if that object does not lead to
+// an answer.
+func (q *Question) Try() (*Answer, error) { return q.start(1) }
+
+// Find returns the answer. It continues after a Try without an answer.
+func (q *Question) Find() (*Answer, error) { return q.start(math.MaxInt) }
+
+func (q *Question) start(attempts int) (answer *Answer, err error) {
+	if q.answer == nil {
+		q.answer, err = q.solver.try(attempts)
+	}
+	return q.answer, err
 }
 
 // Sample searches for an object that the version accepts, with as many fields as possible if full

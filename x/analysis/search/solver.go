@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
@@ -15,15 +16,15 @@ import (
 // and repaired.
 type solver struct {
 	*Search
-	other  *Search // the form that must also decide, or nil
-	ctx    context.Context
-	oracle *oracle
-	maker  *maker
-	work   *work.Meter // of this question
-	rule   *rule       // the target rule; nil: the whole CRD
-	want   Want
-	full   bool // of a sample: as many fields as possible
-	once   bool // start only one object
+	other    *Search // the form that must also decide, or nil
+	ctx      context.Context
+	oracle   *oracle
+	maker    *maker
+	work     *work.Meter // of this question
+	rule     *rule       // the target rule; nil: the whole CRD
+	want     Want
+	full     bool // of a sample: as many fields as possible
+	attempts int  // objects started so far
 	// apart, if not nil, holds the differences at which the other form may reject; such a rejection
 	// is then the goal.
 	differences *differences
@@ -49,16 +50,21 @@ const maxRepeats = 2
 // fuel limits the steps of a change of an object.
 const fuel = 1500
 
-func (h *solver) run() (*Answer, error) {
-	for attempt := 0; ; attempt++ {
-		if attempt == 1 && h.rule != nil && h.want != Accepted {
+// run answers the question.
+func (h *solver) run() (*Answer, error) { return h.try(math.MaxInt) }
+
+// try starts objects until one of them leads to an answer. It returns nil if none of the first n objects
+// does.
+func (h *solver) try(n int) (*Answer, error) {
+	for ; h.attempts < n; h.attempts++ {
+		if h.attempts == 1 && h.rule != nil && h.want != Accepted {
 			if err := h.fillPool(); err != nil {
 				return nil, err
 			}
 		}
-		w, err := h.walk(h.start(attempt))
+		w, err := h.walk(h.start(h.attempts))
 		if errors.Is(err, errSpent) {
-			break
+			return h.giveUp()
 		}
 		if err != nil {
 			return nil, err
@@ -66,10 +72,12 @@ func (h *solver) run() (*Answer, error) {
 		if w != nil {
 			return h.finish(w, true)
 		}
-		if h.once {
-			return &Answer{Status: Unknown}, nil
-		}
 	}
+	return nil, nil
+}
+
+// giveUp returns the answer if the limit of steps is reached.
+func (h *solver) giveUp() (*Answer, error) {
 	if h.second != nil {
 		return h.finish(h.second, false)
 	}
