@@ -19,9 +19,11 @@ type machine struct {
 	index  map[string]int
 	// spent is the work so far, in visited instructions.
 	spent int
-	stack []uint32
 	mark  []int
 	round int
+	// Scratch memory. stack holds the result of follow.
+	stack, todo, pcs []uint32
+	key              []byte
 }
 
 type state struct {
@@ -56,19 +58,19 @@ func (m *machine) state(pcs []uint32, last rune) int {
 	if !m.hasAssertion {
 		last = 0
 	}
-	key := binary.AppendVarint(nil, int64(last))
+	m.key = binary.AppendVarint(m.key[:0], int64(last))
 	for _, pc := range pcs {
-		key = binary.LittleEndian.AppendUint32(key, pc)
+		m.key = binary.LittleEndian.AppendUint32(m.key, pc)
 	}
-	if i, ok := m.index[string(key)]; ok {
+	if i, ok := m.index[string(m.key)]; ok {
 		return i
 	}
-	s := state{pcs: pcs, last: last, next: make([]int, len(m.alphabet))}
+	s := state{pcs: slices.Clone(pcs), last: last, next: make([]int, len(m.alphabet))}
 	if len(pcs) == 0 {
 		s.known = never
 	}
 	m.states = append(m.states, s)
-	m.index[string(key)] = len(m.states) - 1
+	m.index[string(m.key)] = len(m.states) - 1
 	return len(m.states) - 1
 }
 
@@ -90,17 +92,17 @@ func (m *machine) walk(from int, r rune) int {
 	if m.follow(s.pcs, syntax.EmptyOpContext(s.last, r)) {
 		return matched
 	}
-	var pcs []uint32
+	m.pcs = m.pcs[:0]
 	for _, pc := range m.stack {
 		if in := &m.prog.Inst[pc]; in.MatchRune(r) {
-			pcs = append(pcs, in.Out)
+			m.pcs = append(m.pcs, in.Out)
 		}
 	}
 	if !m.anchored {
-		pcs = append(pcs, uint32(m.prog.Start)) // a match can begin anywhere
+		m.pcs = append(m.pcs, uint32(m.prog.Start)) // a match can begin anywhere
 	}
-	slices.Sort(pcs)
-	return m.state(slices.Compact(pcs), kind(r))
+	slices.Sort(m.pcs)
+	return m.state(slices.Compact(m.pcs), kind(r))
 }
 
 // kind returns a representative code point that anchors and boundaries do not distinguish from r.
@@ -128,10 +130,10 @@ func (m *machine) ends(at int) bool {
 func (m *machine) follow(pcs []uint32, context syntax.EmptyOp) (match bool) {
 	m.round++
 	m.stack = m.stack[:0]
-	todo := slices.Clone(pcs)
-	for len(todo) > 0 {
-		pc := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
+	m.todo = append(m.todo[:0], pcs...)
+	for len(m.todo) > 0 {
+		pc := m.todo[len(m.todo)-1]
+		m.todo = m.todo[:len(m.todo)-1]
 		if m.mark[pc] == m.round {
 			continue
 		}
@@ -141,13 +143,13 @@ func (m *machine) follow(pcs []uint32, context syntax.EmptyOp) (match bool) {
 		case syntax.InstMatch:
 			return true
 		case syntax.InstAlt, syntax.InstAltMatch:
-			todo = append(todo, in.Out, in.Arg)
+			m.todo = append(m.todo, in.Out, in.Arg)
 		case syntax.InstEmptyWidth:
 			if syntax.EmptyOp(in.Arg)&^context == 0 {
-				todo = append(todo, in.Out)
+				m.todo = append(m.todo, in.Out)
 			}
 		case syntax.InstNop, syntax.InstCapture:
-			todo = append(todo, in.Out)
+			m.todo = append(m.todo, in.Out)
 		case syntax.InstFail:
 		default:
 			m.stack = append(m.stack, pc)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 
@@ -334,14 +335,15 @@ func (x *reading) textual(e ast.Expr, call ast.CallExpr) truth {
 		return x.unmodeled(e)
 	}
 	name, text := call.FunctionName(), string(by)
-	pattern, err := regexp.Compile(text)
-	if name == "matches" && err != nil {
-		return x.unmodeled(e)
+	if name == "matches" {
+		if _, err := syntax.Parse(text, syntax.Perl); err != nil {
+			return x.unmodeled(e)
+		}
 	}
 	return x.pairs(name, args[0], args[1], func(a, _ alt) sat.Lit {
 		g := &x.formula.gates
 		if s, ok := a.constant.(celtypes.String); ok {
-			return constantly(g, matchesText(name, string(s), text, pattern))
+			return constantly(g, matchesText(name, string(s), text))
 		}
 		if a.place != nil && !a.size && a.place.decl.Kind == types.String {
 			if l, ok := a.place.in(name[:1]+"~"+text, func() (*automaton.Language, error) { return language(name, text) }); ok {
@@ -352,7 +354,7 @@ func (x *reading) textual(e ast.Expr, call ast.CallExpr) truth {
 	})
 }
 
-func matchesText(name, s, text string, pattern *regexp.Regexp) bool {
+func matchesText(name, s, text string) bool {
 	switch name {
 	case "startsWith":
 		return strings.HasPrefix(s, text)
@@ -361,7 +363,8 @@ func matchesText(name, s, text string, pattern *regexp.Regexp) bool {
 	case "contains":
 		return strings.Contains(s, text)
 	}
-	return pattern.MatchString(s)
+	matches, err := regexp.MatchString(text, s)
+	return err == nil && matches
 }
 
 func language(name, text string) (*automaton.Language, error) {

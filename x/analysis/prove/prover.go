@@ -43,8 +43,9 @@ type Prover struct {
 	compiler *rule.Compiler[*rule.Checked]
 	elementTraits
 	closed    map[string]closedResult // by path
-	work      *work.Meter             // of the run; nil if it has no limit
-	recording *recording              // of formulas; nil outside tests
+	languages languages
+	work      *work.Meter // of the run; nil if it has no limit
+	recording *recording  // of formulas; nil outside tests
 }
 
 // compiledRule is a checked rule with its syntax tree.

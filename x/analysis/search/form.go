@@ -12,7 +12,7 @@ import (
 // New, which takes far longer.
 func (s *Search) Form(e *engine.Engine, otherForm *Search) *Search {
 	form := *s
-	form.engine, form.cfg.OtherForm = e, otherForm
+	form.engine, form.compilers, form.cfg.OtherForm = e, newCompilers(e), otherForm
 	form.pools = map[string][]*candidate{}
 	form.rules, form.byRef = nil, map[engine.RuleRef]*rule{}
 	for _, ref := range e.Rules(s.version) {

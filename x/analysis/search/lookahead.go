@@ -27,7 +27,7 @@ const compileAfter = 4
 
 // newLookahead returns nil if the outcome of a change cannot be predicted.
 func (h *solver) newLookahead(w *candidate, alone bool) *lookahead {
-	if !alone || h.want != Refused || h.rule == nil || h.other != nil || h.differences != nil || w.op == Status {
+	if !alone || h.want != Refused || h.rule == nil || h.other != nil || h.differences != nil {
 		return nil
 	}
 	f := &lookahead{solver: h}
@@ -73,7 +73,7 @@ func (f *lookahead) add(r *rule) {
 // failsSchema reports whether the schema n at a path rejects a string.
 func (f *lookahead) failsSchema(path []engine.Step, n node, v any) bool {
 	s, ok := v.(string)
-	if f == nil || !ok || path[0].Name == "status" || n.s == nil || n.s.ValueValidation == nil {
+	if f == nil || !ok || !f.settled.checksSchema(path) || n.s == nil || n.s.ValueValidation == nil {
 		return false
 	}
 	bounds := n.s.ValueValidation
@@ -142,7 +142,7 @@ func (f *lookahead) rulesFail(p objectPath) bool {
 		return true
 	}
 	for _, r := range f.rejecters {
-		if r.times < compileAfter && !r.compiled || !r.above(p.path) || r.compile(f.engine) != nil {
+		if r.times < compileAfter && !r.compiled || !r.above(p.path) || r.compile(f.compilers) != nil {
 			continue
 		}
 		if out := f.outcomeAbove(r.rule, p); out == refuses || out == errs {

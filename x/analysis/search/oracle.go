@@ -45,39 +45,6 @@ const perWrite = 16
 // perWeight is the number of values in an object that count as one write.
 const perWeight = 500
 
-// count returns the number of values in v. Long strings count more than once.
-func count(v any) (n int) {
-	switch v := v.(type) {
-	case map[string]any:
-		for _, below := range v {
-			n += count(below)
-		}
-	case []any:
-		for _, below := range v {
-			n += count(below)
-		}
-	case string:
-		return 1 + len(v)/256
-	}
-	return n + 1
-}
-
-// longest returns the length of the longest list in v.
-func longest(v any) (n int) {
-	switch v := v.(type) {
-	case map[string]any:
-		for _, below := range v {
-			n = max(n, longest(below))
-		}
-	case []any:
-		n = len(v)
-		for _, below := range v {
-			n = max(n, longest(below))
-		}
-	}
-	return n
-}
-
 // The work of a write: a fixed part, a part for each value of the object and each property of the
 // schema that is visited, and a part for the cost of the rules.
 const (
@@ -108,28 +75,45 @@ func extentOf(s *schema.Structural) *extent {
 	return e
 }
 
-// visits returns the approximate number of values and properties that validating v visits.
-func (e *extent) visits(v any) (sum int) {
+// A volume holds the sizes of a value.
+type volume struct {
+	values  int // in the value; long strings count more than once
+	longest int // the length of the longest list
+	visits  int // approximately, of values and properties while the value is validated
+}
+
+// add adds v. e is the extent of its schema.
+func (n *volume) add(v any, e *extent) {
+	n.values++
+	n.visits++
 	switch v := v.(type) {
 	case map[string]any:
 		if e != nil {
-			sum = len(e.properties) / 4
+			n.visits += len(e.properties) / 4
 		}
 		for name, below := range v {
-			sum += e.property(name).visits(below)
+			n.add(below, e.property(name))
 		}
 	case []any:
+		n.longest = max(n.longest, len(v))
 		var items *extent
 		if e != nil {
 			items = e.items
 		}
 		for _, below := range v {
-			sum += items.visits(below)
+			n.add(below, items)
 		}
 	case string:
-		sum = len(v) / 64
+		n.values += len(v) / 256
+		n.visits += len(v) / 64
 	}
-	return sum + 1
+}
+
+// count returns the number of values in v. Long strings count more than once.
+func count(v any) int {
+	var n volume
+	n.add(v, nil)
+	return n.values
 }
 
 func (e *extent) property(name string) *extent {
@@ -272,9 +256,11 @@ func (j *oracle) validate(e *engine.Engine, req engine.Request, v *verdict, old 
 		return nil, errSpent
 	}
 	j.writes++
-	j.weight += count(req.Object) / perWeight
-	j.work.Spend(perAsk + perVisit*j.extent.visits(req.Object))
-	j.lists = max(j.lists, longest(req.Object))
+	var n volume
+	n.add(req.Object, j.extent)
+	j.weight += n.values / perWeight
+	j.work.Spend(perAsk + perVisit*n.visits)
+	j.lists = max(j.lists, n.longest)
 	res, err := e.Validate(j.ctx, req)
 	if res != nil {
 		j.work.Spend(int(res.Cost)/costPerUnit + 4*len(res.Rules))
@@ -326,13 +312,35 @@ type program struct {
 	cost     int           // of the last evaluation of the whole rule
 }
 
-// compileRule compiles a rule so that its parts can be evaluated.
-func compileRule(e *engine.Engine, ref engine.RuleRef, optionalOldSelf bool) (*program, error) {
-	at, err := e.At(ref.Version, ref.Path)
+// compilers holds the compilers for the rules of an engine, by path.
+type compilers struct {
+	engine *engine.Engine
+	byPath map[string]*expr.Compiler
+}
+
+func newCompilers(e *engine.Engine) *compilers {
+	return &compilers{engine: e, byPath: map[string]*expr.Compiler{}}
+}
+
+// at returns the compiler for the rules at a path of a version.
+func (c *compilers) at(version, path string) (*expr.Compiler, error) {
+	if compiler := c.byPath[path]; compiler != nil {
+		return compiler, nil
+	}
+	at, err := c.engine.At(version, path)
 	if err != nil {
 		return nil, err
 	}
 	compiler, err := at.Compiler()
+	if err == nil {
+		c.byPath[path] = compiler
+	}
+	return compiler, err
+}
+
+// compile compiles a rule so that its parts can be evaluated.
+func (c *compilers) compile(ref engine.RuleRef, optionalOldSelf bool) (*program, error) {
+	compiler, err := c.at(ref.Version, ref.Path)
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func (s *Search) differencesFromOther() *differences {
 		had[r.anywhere()] = true
 	}
 	for _, r := range s.rules {
-		if !had[r.anywhere()] && r.compile(s.engine) == nil {
+		if !had[r.anywhere()] && r.compile(s.compilers) == nil {
 			d.rules = append(d.rules, r)
 		}
 	}

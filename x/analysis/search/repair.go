@@ -107,7 +107,7 @@ func (c *complaint) id() string {
 // repairRule makes a rule true that rejects the write, or removes the values that it checks.
 func (h *solver) repairRule(w *candidate, c complaint, times int) {
 	r := h.byRef[*c.cause.Rule]
-	if r == nil || r.compile(h.engine) != nil {
+	if r == nil || r.compile(h.compilers) != nil {
 		return
 	}
 	for _, in := range r.instances(w, h.root, c.old) {

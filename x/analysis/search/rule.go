@@ -51,10 +51,10 @@ func rulesOf(version string, s *schema.Structural) (all []*rule) {
 }
 
 // compile compiles the rule on its first call and returns the error of that compilation.
-func (r *rule) compile(e *engine.Engine) error {
+func (r *rule) compile(c *compilers) error {
 	if !r.compiled {
 		r.compiled = true
-		r.program, r.err = compileRule(e, r.ref, r.optional)
+		r.program, r.err = c.compile(r.ref, r.optional)
 	}
 	return r.err
 }

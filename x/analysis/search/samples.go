@@ -83,11 +83,9 @@ func (h *solver) vary(w *candidate) (*candidate, error) {
 // leaves returns the paths of numbers and strings.
 func leaves(obj map[string]any) (all [][]engine.Step) {
 	w := candidate{obj: obj}
-	for n := range maxVaried {
-		path, _, ok := nth(obj, n)
-		if !ok {
-			break
-		}
+	paths := removable(obj)
+	for _, p := range paths[:min(maxVaried, len(paths))] {
+		path := p.path()
 		switch v, _ := w.get(objectPath{path: path}); v.(type) {
 		case int64, float64, string:
 			all = append(all, path)

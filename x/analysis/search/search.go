@@ -103,6 +103,7 @@ func (w *Witness) Request() engine.Request {
 // A Search looks for witnesses in a version of a CRD. It is not safe for concurrent use.
 type Search struct {
 	engine     *engine.Engine
+	compilers  *compilers
 	cfg        Config
 	version    string
 	apiVersion string
@@ -129,7 +130,7 @@ func New(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, versio
 	if err != nil {
 		return nil, err
 	}
-	s := &Search{engine: e, cfg: cfg, version: at.Version(), kind: crd.Spec.Names.Kind, texts: newTexts(cfg.Texts), pools: map[string][]*candidate{}, byRef: map[engine.RuleRef]*rule{}}
+	s := &Search{engine: e, compilers: newCompilers(e), cfg: cfg, version: at.Version(), kind: crd.Spec.Names.Kind, texts: newTexts(cfg.Texts), pools: map[string][]*candidate{}, byRef: map[engine.RuleRef]*rule{}}
 	s.apiVersion = crd.Spec.Group + "/" + s.version
 	for i := range crd.Spec.Versions {
 		v := &crd.Spec.Versions[i]
@@ -195,7 +196,7 @@ func (s *Search) Question(ctx context.Context, ref engine.RuleRef, want Want) (*
 	if len(r.steps) > work.MaxDepth {
 		return &Question{answer: &Answer{Status: Unknown, Limited: true, Reason: work.TooDeep(len(r.steps))}}, nil
 	}
-	if err := r.compile(s.engine); err != nil {
+	if err := r.compile(s.compilers); err != nil {
 		return &Question{answer: &Answer{Status: NotAnalyzed, Reason: unanalyzed(err)}}, nil
 	}
 	steps := s.cfg.Steps

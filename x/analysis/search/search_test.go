@@ -380,11 +380,8 @@ properties:
 		t.Fatal(a, err)
 	}
 	w := &candidate{op: Create, obj: a.Witness.Object}
-	for at := 0; ; at++ {
-		path, _, ok := nth(w.obj, at)
-		if !ok {
-			break
-		}
+	for _, p := range removable(w.obj) {
+		path := p.path()
 		smaller := w.clone()
 		smaller.drop(objectPath{path: path})
 		res, err := s.engine.Validate(t.Context(), engine.Request{Object: smaller.obj})

@@ -58,16 +58,18 @@ type shrinker struct {
 // change removes a list element, the next element takes its index.
 func (s *shrinker) applyEverywhere(change func(objectPath) (held, gone bool, err error)) (changed bool, err error) {
 	for _, old := range []bool{false, true} {
+		paths := removable(s.w.root(old))
 		for at := 0; ; {
-			path, visited, ok := nth(s.w.root(old), at)
-			if s.work.Spend(visited); !ok || s.work.Empty() {
+			if s.work.Spend(at + 1); at >= len(paths) || s.work.Empty() {
 				break
 			}
-			held, gone, err := change(objectPath{old: old, path: path})
+			held, gone, err := change(objectPath{old: old, path: paths[at].path()})
 			if err != nil {
 				return changed, err
 			}
-			changed = changed || held
+			if held {
+				changed, paths = true, removable(s.w.root(old))
+			}
 			if !gone {
 				at++
 			}
@@ -78,18 +80,17 @@ func (s *shrinker) applyEverywhere(change func(objectPath) (held, gone bool, err
 
 // drop removes the value at p.
 func (s *shrinker) drop(p objectPath) (held, gone bool, err error) {
-	if s.alone && s.isRequired(p.path) {
+	if s.alone && s.w.checksSchema(p.path) && s.isRequired(p.path) {
 		return false, false, nil // another cause would follow
 	}
 	held, err = s.try(p, func(w *candidate, p objectPath) bool { return w.drop(p) })
 	return held, held, err
 }
 
-// isRequired reports whether the schema rejects an object without the field at a path. It returns false for
-// fields of the status, which not every write checks.
+// isRequired reports whether the schema rejects an object without the field at a path.
 func (s *shrinker) isRequired(path []engine.Step) bool {
 	last := len(path) - 1
-	if path[0].Name == "status" || path[last].Name == "" {
+	if path[last].Name == "" {
 		return false
 	}
 	at := s.root
@@ -228,18 +229,17 @@ func (m *maker) smallerTexts(n node, s string) []string {
 	})
 }
 
-// nth returns the path of the nth removable value of an object, outermost first, and the number of
-// values that it visited.
-func nth(obj map[string]any, n int) (path []engine.Step, visited int, ok bool) {
+// removable returns the paths of the removable values of an object, outermost first.
+func removable(obj map[string]any) (paths []*trail) {
 	type value struct {
 		*trail
 		v any
 	}
 	queue := []value{{nil, obj}}
-	for ; visited < len(queue); visited++ {
-		at := queue[visited]
-		if visited == n+1 {
-			return at.path(), visited, true
+	for i := 0; i < len(queue); i++ {
+		at := queue[i]
+		if at.trail != nil {
+			paths = append(paths, at.trail)
 		}
 		switch v := at.v.(type) {
 		case map[string]any:
@@ -255,7 +255,7 @@ func nth(obj map[string]any, n int) (path []engine.Step, visited int, ok bool) {
 			}
 		}
 	}
-	return nil, visited, false
+	return paths
 }
 
 // A trail is a path that shares its beginning with other paths, so that descending does not copy

@@ -110,6 +110,7 @@ type texts struct {
 	patterns map[string]*automaton.Language
 	regexps  map[string]*regexp.Regexp
 	found    map[string]*foundTexts
+	wholes   map[filling]filledPattern
 	kept     *int // bytes of found
 	shared   *TextCache
 	// spent is the work for a question, in steps. Cached strings are charged once too, so that an
@@ -128,7 +129,7 @@ func newTexts(shared *TextCache) *texts {
 	if shared == nil {
 		shared = &TextCache{}
 	}
-	return &texts{shared: shared, patterns: map[string]*automaton.Language{}, regexps: map[string]*regexp.Regexp{}, found: map[string]*foundTexts{}, kept: new(int), charged: map[string]bool{}}
+	return &texts{shared: shared, patterns: map[string]*automaton.Language{}, regexps: map[string]*regexp.Regexp{}, found: map[string]*foundTexts{}, wholes: map[filling]filledPattern{}, kept: new(int), charged: map[string]bool{}}
 }
 
 // forQuestion returns texts that share the cache of t and count the work of a question.
