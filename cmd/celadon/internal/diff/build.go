@@ -79,11 +79,7 @@ func (p *pair) update(ctx context.Context, o *Options) (*finding.CRD, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := p.after.doc.JSON()
-	if err != nil {
-		return nil, err
-	}
-	verdict := verdict.ReviewCRD(ctx, o.KubeVersion, p.after.doc, data, old)
+	verdict := verdict.ReviewCRD(ctx, o.KubeVersion, p.after.doc, old)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

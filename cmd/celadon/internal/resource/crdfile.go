@@ -11,6 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/catalog"
+	"github.com/celadon-cel/celadon/internal/crdobject"
 )
 
 const (
@@ -53,6 +54,9 @@ func Decode(doc *input.Document) (*apiextensionsv1.CustomResourceDefinition, err
 	if doc.Err != nil || doc.Object["kind"] != Kind {
 		return nil, doc.Err
 	}
+	if crd, ok := crdobject.Convert(doc.Object, crdobject.Options{MaxSize: maxJSON}); ok {
+		return crd, nil
+	}
 	data, err := doc.JSON()
 	if err == nil && len(data) > maxJSON {
 		_, err = compactJSON(doc.Object)
@@ -61,6 +65,15 @@ func Decode(doc *input.Document) (*apiextensionsv1.CustomResourceDefinition, err
 		return nil, err
 	}
 	return catalog.Decode(data)
+}
+
+// DecodeStrict is like Decode, but ok is false if a server of the newest Kubernetes version might have
+// anything to say about the document's keys.
+func DecodeStrict(doc *input.Document) (crd *apiextensionsv1.CustomResourceDefinition, ok bool) {
+	if doc.Err != nil || doc.Duplicate != nil || doc.Raw != nil {
+		return nil, false
+	}
+	return crdobject.Convert(doc.Object, crdobject.Options{MaxSize: maxJSON})
 }
 
 // Stored reports whether a CRD comes from a server, which has set its uid.

@@ -12,6 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
@@ -26,7 +27,7 @@ type CRDReviewer struct {
 	old *apiextensionsv1.CustomResourceDefinition
 	// Now is set if CRDs are reported before the objects instead of after them.
 	Now  bool
-	kept atomic.Int64 // bytes of source and JSON that wait for their verdict
+	kept atomic.Int64 // bytes of sources and objects that wait for their verdict
 }
 
 // maxKept limits the bytes of CRDs whose verdict is postponed. Objects are decided first, because
@@ -37,22 +38,18 @@ const maxKept = 4 << 20
 type CRDVerdict struct {
 	report *finding.CRD // nil until the verdict is computed
 	doc    *input.Document
-	data   []byte
 	// conflict is set if the CRD differs from another CRD of its name.
 	conflict string
 }
 
-// soon computes the verdict on a CRD, or keeps the data that is needed to compute it later.
-func (j *CRDReviewer) soon(ctx context.Context, doc *input.Document, data []byte) *CRDVerdict {
+// soon computes the verdict on a CRD, or keeps the document to compute it later.
+func (j *CRDReviewer) soon(ctx context.Context, doc *input.Document) *CRDVerdict {
 	source, _, inList := doc.Source()
-	if j.Now || inList || j.kept.Add(int64(len(data)+len(source))) > maxKept {
-		return &CRDVerdict{report: j.review(ctx, doc, data)}
+	if j.Now || inList || j.kept.Add(2*int64(len(source))) > maxKept {
+		return &CRDVerdict{report: j.review(ctx, doc)}
 	}
 	doc.Detach()
-	if json := doc.FromJSON(); json != nil {
-		data = json
-	}
-	return &CRDVerdict{doc: doc, data: data}
+	return &CRDVerdict{doc: doc}
 }
 
 // Report returns the verdict, or nil if the context is canceled. By must be the reviewer that read
@@ -60,7 +57,7 @@ func (j *CRDReviewer) soon(ctx context.Context, doc *input.Document, data []byte
 func (v *CRDVerdict) Report(ctx context.Context, by *CRDReviewer) *finding.CRD {
 	report := v.report
 	if report == nil {
-		report = by.review(ctx, v.doc, v.data)
+		report = by.review(ctx, v.doc)
 	}
 	if report != nil && report.Accepted && v.conflict != "" {
 		report.Accepted, report.Undecided, report.Problem = false, true, v.conflict
@@ -69,14 +66,14 @@ func (v *CRDVerdict) Report(ctx context.Context, by *CRDReviewer) *finding.CRD {
 }
 
 // ReviewCRD returns the API server's verdict on creating a CRD, or on replacing old by it if old is
-// not nil. Data is the CRD's complete JSON.
-func ReviewCRD(ctx context.Context, kubeVersion string, doc *input.Document, data []byte, old *apiextensionsv1.CustomResourceDefinition) *finding.CRD {
-	return (&CRDReviewer{KubeVersion: kubeVersion, old: old}).review(ctx, doc, data)
+// not nil.
+func ReviewCRD(ctx context.Context, kubeVersion string, doc *input.Document, old *apiextensionsv1.CustomResourceDefinition) *finding.CRD {
+	return (&CRDReviewer{KubeVersion: kubeVersion, old: old}).review(ctx, doc)
 }
 
 // review returns the verdict on a CRD: as stored in a cluster, as an update, or as new. It returns
-// nil if the context is canceled. data is the CRD's complete JSON.
-func (j *CRDReviewer) review(ctx context.Context, doc *input.Document, data []byte) *finding.CRD {
+// nil if the context is canceled.
+func (j *CRDReviewer) review(ctx context.Context, doc *input.Document) *finding.CRD {
 	cfg := vet.Config{KubeVersion: j.KubeVersion, FieldValidation: j.Validation, DuplicateKeys: doc.Duplicate, VerdictOnly: true, Beta: true}
 	c := &finding.CRD{File: doc.File, Line: doc.Line, Name: doc.Identity().Name, Causes: []finding.Cause{}}
 	if cfg.Old = j.old; cfg.Old == nil {
@@ -84,7 +81,7 @@ func (j *CRDReviewer) review(ctx context.Context, doc *input.Document, data []by
 	}
 	cfg.Stored = cfg.Old == nil && j.Before == nil && resource.Stored(doc.Object) // otherwise it would be written
 	c.Update = cfg.Old != nil
-	verdict, err := vet.Vet(ctx, data, cfg)
+	verdict, err := vetDocument(ctx, doc, cfg)
 	switch {
 	case ctx.Err() != nil:
 		return nil
@@ -98,13 +95,32 @@ func (j *CRDReviewer) review(ctx context.Context, doc *input.Document, data []by
 	}
 	if verdict.Status != nil {
 		c.Status = &finding.Status{Code: verdict.Status.Code, Reason: string(verdict.Status.Reason), Message: verdict.Status.Message}
-		j.locate(c, doc, data, verdict)
+		j.locate(c, doc, verdict)
 	}
 	return c
 }
 
+// vetDocument vets the CRD in a document. Few documents have keys that a server reports, so that their JSON
+// is needed.
+func vetDocument(ctx context.Context, doc *input.Document, cfg vet.Config) (*vet.Report, error) {
+	v, err := types.ParseVersion(cfg.KubeVersion)
+	if err != nil {
+		return nil, err
+	}
+	if v.Minor == types.Newest {
+		if crd, ok := resource.DecodeStrict(doc); ok {
+			return vet.VetCRD(ctx, crd, cfg)
+		}
+	}
+	data, err := doc.JSON()
+	if err != nil {
+		return nil, err
+	}
+	return vet.Vet(ctx, data, cfg)
+}
+
 // locate adds the causes with their positions and excerpts.
-func (j *CRDReviewer) locate(c *finding.CRD, doc *input.Document, data []byte, verdict *vet.Report) {
+func (j *CRDReviewer) locate(c *finding.CRD, doc *input.Document, verdict *vet.Report) {
 	excerpts := excerpt.NewExcerpts(doc, j.Width, &secret.Secrets{}, nil)
 	fields := make([]string, len(verdict.Causes))
 	for i, cause := range verdict.Causes {
@@ -112,7 +128,9 @@ func (j *CRDReviewer) locate(c *finding.CRD, doc *input.Document, data []byte, v
 	}
 	c.Causes = finding.NewCauses(verdict.Causes)
 	excerpts.Locate(c.Causes, doc.Locate(fields))
-	hint.Explain(doc, data, j.KubeVersion, c.Causes, excerpts)
+	if data, err := doc.JSON(); err == nil {
+		hint.Explain(doc, data, j.KubeVersion, c.Causes, excerpts)
+	}
 	for i := range c.Causes {
 		c.Causes[i].Ref = nil // the rule is part of the CRD, not of an object
 	}

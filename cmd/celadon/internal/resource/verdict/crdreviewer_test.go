@@ -38,7 +38,7 @@ func TestJudgedLater(t *testing.T) {
 			t.Errorf("%s: reviewed immediately: %t", name, !c.now)
 		}
 		if one.report == nil {
-			one.report = j.review(t.Context(), one.doc, one.data)
+			one.report = j.review(t.Context(), one.doc)
 		}
 		if r := one.report; r.Bug != nil || !r.Accepted {
 			t.Errorf("%s: %+v", name, r)

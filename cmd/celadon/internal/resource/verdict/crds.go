@@ -156,9 +156,7 @@ func readCRD(ctx context.Context, doc *input.Document, named []string, t *templa
 		read.complete, read.Err = resource.Decode(doc)
 	}
 	if use.Vet != nil {
-		if data, err := doc.JSON(); err == nil {
-			read.vetted = use.Vet.soon(ctx, doc, data)
-		}
+		read.vetted = use.Vet.soon(ctx, doc)
 	}
 	return read
 }
