@@ -27,6 +27,7 @@ func brokenRules(t *testing.T) *Rules {
 		t.Fatal(err)
 	}
 	rules.root.rules[1].expr = &expr.Expr{} // it has no program
+	rules.root.summarize()
 	return rules
 }
 

@@ -115,8 +115,7 @@ func (w *Rewriter) node(n *ruleNode, at RuleRef, spec *apiextensionsv1.Validatio
 			}
 			changed.rules[i] = r
 		}
-		changed.usesOld = slices.ContainsFunc(changed.rules, (*compiledRule).usesOld)
-		changed.transition = changed.onlyTransition()
+		changed.summarize()
 		return &changed, true, nil
 	}
 	below := func(sub *ruleNode, put func(*ruleNode)) (bool, error) {

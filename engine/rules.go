@@ -3,12 +3,14 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/engine/x/rule"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -32,6 +34,8 @@ type ruleNode struct {
 	// path is the schema path of the node.
 	path  string
 	rules []*compiledRule
+	// conditions are the rules as programs. They are nil if a rule mentions oldSelf or has no program.
+	conditions []*eval.Program
 	// usesOld is set if a rule at this node mentions oldSelf. Otherwise oldSelf is not bound, so
 	// messageExpressions cannot read it either.
 	usesOld bool
@@ -104,7 +108,7 @@ func (c *compiler) node(path string, at *sketch, s, node *schema.Structural, d *
 	return n
 }
 
-// settle sets usesOld and transition of n and its descendants after their rules are compiled.
+// settle summarizes n and its descendants after their rules are compiled.
 func (n *ruleNode) settle() {
 	if n == nil {
 		return
@@ -117,10 +121,20 @@ func (n *ruleNode) settle() {
 	}
 	n.items.settle()
 	n.values.settle()
-	for _, r := range n.rules {
-		n.usesOld = n.usesOld || r.usesOld()
-	}
+	n.summarize()
+}
+
+// summarize sets the fields that depend on the rules. Those of the nodes below must be set.
+func (n *ruleNode) summarize() {
+	n.usesOld = slices.ContainsFunc(n.rules, (*compiledRule).usesOld)
 	n.transition = n.onlyTransition()
+	n.conditions = nil
+	if n.usesOld || slices.ContainsFunc(n.rules, func(r *compiledRule) bool { return r.expr == nil || r.compileErr != "" }) {
+		return
+	}
+	for _, r := range n.rules {
+		n.conditions = append(n.conditions, r.expr.Program())
+	}
 }
 
 func (n *ruleNode) onlyTransition() bool {

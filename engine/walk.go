@@ -303,21 +303,39 @@ func (r *run) rulesAt(n *ruleNode, obj, old any) {
 	} else {
 		r.activation.Bind(n.decl, obj)
 	}
-	for _, rule := range n.rules {
-		if r.open != nil && r.open.blocks(rule, r.here("")) {
-			if rule.fieldPath != "" {
-				return // later errors at this node may be reported below this path
-			}
-			continue
+	for i := 0; i < len(n.rules); i++ {
+		passed, isFalse := r.test(n, i)
+		if i += passed; i == len(n.rules) {
+			return
 		}
-		r.rule(rule, &at)
-		if r.tally != nil {
-			r.tally.reportRun()
+		rule := n.rules[i]
+		switch {
+		case isFalse:
+			r.running = rule
+			r.refuse(rule, &at)
+		case r.open == nil || !r.open.blocks(rule, r.here("")):
+			r.rule(rule, &at)
+			if r.tally != nil {
+				r.tally.reportRun()
+			}
+		case rule.fieldPath != "":
+			return // later errors at this node may be reported below this path
 		}
 		if r.budget < 0 {
 			return
 		}
 	}
+}
+
+// test evaluates the rules at n from the given index on, as long as they are true. It returns their number, and
+// whether the next rule is false. In special cases, it evaluates none.
+func (r *run) test(n *ruleNode, from int) (passed int, isFalse bool) {
+	if n.conditions == nil || r.tally != nil || r.open != nil || r.overworked != nil {
+		return 0, false
+	}
+	t := r.activation.Test(r.ctx, n.conditions[from:], r.budget)
+	r.spend(t.Cost)
+	return t.True, t.False
 }
 
 // A ruleTarget is a schema node with the values for which its rules run.

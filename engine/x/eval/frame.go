@@ -170,13 +170,17 @@ func (f *frame) start(ctx context.Context, p *Program) {
 	f.slots = f.slots[:p.slots]
 }
 
-// finish recovers a panic into out and drops all references to values. Stack elements above the top
-// were cleared when they were popped.
+// finish recovers a panic into out and drops all references to values.
 func (f *frame) finish(ctx context.Context, out *Outcome) {
 	if r := recover(); r != nil {
 		*out = f.recovered(ctx, r)
 		f.calling = ""
 	}
+	f.clear()
+}
+
+// clear drops all references to values. Stack elements above the top were cleared when they were popped.
+func (f *frame) clear() {
 	if len(f.slots) != 0 {
 		clear(f.slots)
 	}

@@ -77,6 +77,9 @@ func (x *Expr) Run(ctx context.Context, vars *eval.Activation) eval.Outcome {
 	return x.program.Eval(ctx, vars)
 }
 
+// Program returns the planned expression.
+func (x *Expr) Program() *eval.Program { return x.program }
+
 // Mentions reports whether the expression refers to a variable of that name. Like upstream, it also
 // counts macro variables.
 func Mentions(checked *cel.Ast, variable string) bool {
