@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/celadon-cel/celadon/internal/reuse"
+	"github.com/celadon-cel/celadon/internal/text/jsontext"
 )
 
 // How it works: sigs.k8s.io/json scans each value three times, as encoding/json does: to check the
@@ -288,26 +289,16 @@ func (d *decoder) stringValue() (any, bool) {
 	return unescape(raw)
 }
 
-// plainByte marks the bytes of a string that need no attention: ASCII characters that are neither
-// control characters, quotes, nor backslashes.
-var plainByte = func() (plain [256]bool) {
-	for c := ' '; c < utf8.RuneSelf; c++ {
-		plain[c] = c != '"' && c != '\\'
-	}
-	return plain
-}()
-
 // scanString returns the text between the quotes of the string that begins at d.at. plain is set if it
 // has no escape sequences.
 func (d *decoder) scanString() (raw string, plain, ok bool) {
 	start := d.at + 1
 	plain, ascii := true, true
-	for i := start; i < len(d.text); i++ {
-		c := d.text[i]
-		if plainByte[c] {
-			continue
+	for i := start; ; i++ {
+		if i = jsontext.Plain(d.text, i); i >= len(d.text) {
+			return "", false, false
 		}
-		switch {
+		switch c := d.text[i]; {
 		case c == '"':
 			d.at = i + 1
 			raw = d.text[start:i]
@@ -321,7 +312,6 @@ func (d *decoder) scanString() (raw string, plain, ok bool) {
 			ascii = false
 		}
 	}
-	return "", false, false
 }
 
 // unescape replaces the escape sequences of a string. It returns false for invalid sequences and for

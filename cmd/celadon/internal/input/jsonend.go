@@ -1,6 +1,10 @@
 package input
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/celadon-cel/celadon/internal/text/jsontext"
+)
 
 var (
 	errCut     = errors.New("unexpected EOF")
@@ -73,7 +77,7 @@ func mayBegin(prev byte, open []byte) bool {
 func (w *window) stringEnd(i int) (int, error) {
 	i++
 	for buf := w.rest(); ; i++ {
-		if i >= len(buf) {
+		if i = jsontext.Plain(buf, i); i >= len(buf) {
 			if i > maxObject {
 				return i, errTooLong
 			}
@@ -81,6 +85,8 @@ func (w *window) stringEnd(i int) (int, error) {
 				return i, errCut
 			}
 			buf = w.rest()
+			i--
+			continue
 		}
 		c := buf[i]
 		if c != '"' && c != '\\' && c != '\n' {

@@ -43,7 +43,7 @@ type splitter struct {
 func (s *splitter) run() bool {
 	if _, ok := s.w.at(2); ok && bytes.HasPrefix(s.w.rest(), bom) {
 		s.w.skip(len(bom))
-		s.w.before = 0
+		s.w.before, s.w.uncounted = 0, 0
 	}
 	for {
 		s.w.skipBlank()

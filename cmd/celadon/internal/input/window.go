@@ -17,8 +17,10 @@ type window struct {
 	err   error  // from reading, except io.EOF
 	wait  func() // called before a read that may block
 
-	line   int // line of start, from 1
-	before int // number of consumed characters on the line of start
+	line int // line of start, from 1
+	// The line has before consumed characters, followed by the uncounted bytes before start. Nearly no column is
+	// needed.
+	before, uncounted int
 }
 
 const readSize = 64 << 10
@@ -52,6 +54,7 @@ func (w *window) more() bool {
 	}
 	w.wait()
 	if cap(w.buf)-len(w.buf) < readSize {
+		w.before, w.uncounted = w.consumed(), 0
 		rest := w.rest()
 		w.buf = append(make([]byte, 0, max(blockSize, 2*len(rest)+readSize)), rest...)
 		w.start = 0
@@ -76,17 +79,21 @@ func (w *window) giveUp(err error) {
 func (w *window) skip(n int) {
 	gone := w.buf[w.start : w.start+n]
 	w.start += n
+	w.uncounted += n
 	if n == 1 && gone[0] == '\n' {
 		w.line++
-		w.before = 0
+		w.before, w.uncounted = 0, 0
 		return
 	}
 	if lines := bytes.Count(gone, newline); lines > 0 {
 		w.line += lines
-		w.before = 0
-		gone = gone[bytes.LastIndexByte(gone, '\n')+1:]
+		w.before, w.uncounted = 0, n-1-bytes.LastIndexByte(gone, '\n')
 	}
-	w.before += utf8.RuneCount(gone)
+}
+
+// consumed returns the number of consumed characters on the line of start.
+func (w *window) consumed() int {
+	return w.before + utf8.RuneCount(w.buf[w.start-w.uncounted:w.start])
 }
 
 // take consumes and returns n bytes, which the caller may keep but not modify.
@@ -99,7 +106,7 @@ func (w *window) take(n int) []byte {
 // lineColumn returns the line and column of byte i after the window's start, both from 1.
 func (w *window) lineColumn(i int) (line, column int) {
 	ahead := w.buf[w.start : w.start+i]
-	line, column = w.line, w.before
+	line, column = w.line, w.consumed()
 	if lines := bytes.Count(ahead, newline); lines > 0 {
 		line, column = line+lines, 0
 		ahead = ahead[bytes.LastIndexByte(ahead, '\n')+1:]
