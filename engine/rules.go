@@ -34,8 +34,8 @@ type ruleNode struct {
 	// path is the schema path of the node.
 	path  string
 	rules []*compiledRule
-	// conditions are the rules as programs. They are nil if a rule mentions oldSelf or has no program.
-	conditions []*eval.Program
+	// updating holds all rules, and creating those that run without an old value.
+	updating, creating conditions
 	// usesOld is set if a rule at this node mentions oldSelf. Otherwise oldSelf is not bound, so
 	// messageExpressions cannot read it either.
 	usesOld bool
@@ -128,13 +128,28 @@ func (n *ruleNode) settle() {
 func (n *ruleNode) summarize() {
 	n.usesOld = slices.ContainsFunc(n.rules, (*compiledRule).usesOld)
 	n.transition = n.onlyTransition()
-	n.conditions = nil
-	if n.usesOld || slices.ContainsFunc(n.rules, func(r *compiledRule) bool { return r.expr == nil || r.compileErr != "" }) {
-		return
+	n.updating = conditionsOf(n.rules)
+	if n.creating = n.updating; slices.ContainsFunc(n.rules, (*compiledRule).isTransition) {
+		n.creating = conditionsOf(slices.DeleteFunc(slices.Clone(n.rules), (*compiledRule).isTransition))
 	}
-	for _, r := range n.rules {
-		n.conditions = append(n.conditions, r.expr.Program())
+}
+
+// conditions are rules at a node with their programs. There are no programs if the rules cannot be evaluated
+// together, because one of them has no program or reads oldSelf as an optional.
+type conditions struct {
+	rules    []*compiledRule
+	programs []*eval.Program
+}
+
+func conditionsOf(rules []*compiledRule) conditions {
+	c := conditions{rules: rules}
+	for _, r := range rules {
+		if r.expr == nil || r.usesOld() && r.ref.OptionalOldSelf {
+			return conditions{rules: rules}
+		}
+		c.programs = append(c.programs, r.expr.Program())
 	}
+	return c
 }
 
 func (n *ruleNode) onlyTransition() bool {

@@ -303,23 +303,20 @@ func (r *run) rulesAt(n *ruleNode, obj, old any) {
 	} else {
 		r.activation.Bind(n.decl, obj)
 	}
-	for i := 0; i < len(n.rules); i++ {
-		passed, isFalse := r.test(n, i)
-		if i += passed; i == len(n.rules) {
-			return
-		}
-		rule := n.rules[i]
-		switch {
-		case isFalse:
-			r.running = rule
-			r.refuse(rule, &at)
-		case r.open == nil || !r.open.blocks(rule, r.here("")):
-			r.rule(rule, &at)
-			if r.tally != nil {
-				r.tally.reportRun()
+	if r.tally == nil && r.open == nil {
+		r.conditions(&at)
+		return
+	}
+	for _, rule := range n.rules {
+		if r.open != nil && r.open.blocks(rule, r.here("")) {
+			if rule.fieldPath != "" {
+				return // later errors at this node may be reported below this path
 			}
-		case rule.fieldPath != "":
-			return // later errors at this node may be reported below this path
+			continue
+		}
+		r.rule(rule, &at)
+		if r.tally != nil {
+			r.tally.reportRun()
 		}
 		if r.budget < 0 {
 			return
@@ -327,15 +324,29 @@ func (r *run) rulesAt(n *ruleNode, obj, old any) {
 	}
 }
 
-// test evaluates the rules at n from the given index on, as long as they are true. It returns their number, and
-// whether the next rule is false. In special cases, it evaluates none.
-func (r *run) test(n *ruleNode, from int) (passed int, isFalse bool) {
-	if n.conditions == nil || r.tally != nil || r.open != nil || r.overworked != nil {
-		return 0, false
+// conditions evaluates the rules at a node, as many as possible together.
+func (r *run) conditions(at *ruleTarget) {
+	c := &at.node.updating
+	if at.old == nil {
+		c = &at.node.creating
 	}
-	t := r.activation.Test(r.ctx, n.conditions[from:], r.budget)
-	r.spend(t.Cost)
-	return t.True, t.False
+	for i := 0; i < len(c.rules) && r.budget >= 0; i++ {
+		isFalse := false
+		if c.programs != nil && r.overworked == nil {
+			t := r.activation.Test(r.ctx, c.programs[i:], r.budget)
+			r.spend(t.Cost)
+			if i += t.True; i == len(c.rules) {
+				return
+			}
+			isFalse = t.False
+		}
+		if isFalse {
+			r.running = c.rules[i]
+			r.refuse(c.rules[i], at)
+		} else {
+			r.rule(c.rules[i], at)
+		}
+	}
 }
 
 // A ruleTarget is a schema node with the values for which its rules run.
