@@ -2,13 +2,13 @@ package policy
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	apivalidation "k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/celadon-cel/celadon/engine/x/celenv"
+	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 )
 
 // The API server's limits on the lists of a policy.
@@ -55,7 +55,7 @@ func checkFailurePolicy(p *string, path string, report func(path, detail string)
 }
 
 // identifier matches the names that expressions can select.
-var identifier = regexp.MustCompile(`^[_a-zA-Z][_a-zA-Z0-9]*$`)
+var identifier = lazy.New(`^[_a-zA-Z][_a-zA-Z0-9]*$`)
 
 // checkVariables reports invalid variables. The server accepts several variables with the same name;
 // the last has effect.

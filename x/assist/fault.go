@@ -2,11 +2,11 @@ package assist
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 	"github.com/celadon-cel/celadon/internal/text/spell"
 )
 
@@ -61,7 +61,7 @@ const noResolution = "unexpected failed resolution of '"
 
 const hasArgument = "has() takes a field: has(self.name); for a map use 'key' in self.labels, for a list size(self.items) > 0"
 
-var unknownName = regexp.MustCompile(`^(?:undefined field|undeclared reference to) '([^']+)'`)
+var unknownName = lazy.New(`^(?:undefined field|undeclared reference to) '([^']+)'`)
 
 // fault is the position of an error in an expression.
 type fault struct {

@@ -1,9 +1,8 @@
 package assist
 
 import (
-	"regexp"
-
 	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 )
 
 // conditionEdits returns edits for conditionals, implications, and ranges of other languages.
@@ -162,7 +161,7 @@ func (m *fixer) closing(i int) int {
 }
 
 // dots matches a range such as 1..5 or [1...5].
-var dots = regexp.MustCompile(`^\s*\[?\s*(-?\d+)\s*(?:\.{2,3}=?|\s+to\s+)\s*(-?\d+)\s*\]?`)
+var dots = lazy.New(`^\s*\[?\s*(-?\d+)\s*(?:\.{2,3}=?|\s+to\s+)\s*(-?\d+)\s*\]?`)
 
 // rangeEdit rewrites a range after the in at token i as two comparisons.
 func (m *fixer) rangeEdit(i int) []Edit {

@@ -3,17 +3,17 @@ package assist
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 	"github.com/celadon-cel/celadon/types"
 )
 
 // A literal is a value that other languages or Kubernetes manifests write without quotes.
 type literal struct {
-	pattern *regexp.Regexp
+	pattern *lazy.Regexp
 	// forms are expressions for the value, with $ for its text.
 	forms []string
 	hint  string
@@ -21,17 +21,17 @@ type literal struct {
 
 // The hints and fixes of values that CEL cannot read, the most specific first.
 var literals = []literal{
-	{regexp.MustCompile(`\d{4}-\d\d-\d\d(?:[Tt][\d:.]+(?:[Zz]|[-+]\d\d:\d\d)?)?`), []string{`timestamp("$")`}, "is not a date in CEL"},
-	{regexp.MustCompile(`\d+(?:\.\d+){3}/\d+`), []string{`"$"`, `cidr("$")`}, "is not a CIDR in CEL"},
-	{regexp.MustCompile(`\d+(?:\.\d+){3}`), []string{`"$"`, `ip("$")`}, "is not an IP address in CEL"},
-	{regexp.MustCompile(`v?\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?`), []string{`semver("$")`, `"$"`}, "is not a version in CEL"},
-	{regexp.MustCompile(`\d+(?:\.\d+)?(?:[KMGTPE]i|[mkMGTPE])`), []string{`quantity("$")`, `duration("$")`, `"$"`}, "is not a quantity in CEL"},
-	{regexp.MustCompile(`(?:\d+(?:\.\d+)?(?:ns|us|ms|s|m|h))+`), []string{`duration("$")`, `"$"`}, "is not a duration in CEL"},
-	{regexp.MustCompile(`\d[\d_]*_\d+`), []string{"$"}, "is not a number in CEL: write it without _"},
+	{lazy.New(`\d{4}-\d\d-\d\d(?:[Tt][\d:.]+(?:[Zz]|[-+]\d\d:\d\d)?)?`), []string{`timestamp("$")`}, "is not a date in CEL"},
+	{lazy.New(`\d+(?:\.\d+){3}/\d+`), []string{`"$"`, `cidr("$")`}, "is not a CIDR in CEL"},
+	{lazy.New(`\d+(?:\.\d+){3}`), []string{`"$"`, `ip("$")`}, "is not an IP address in CEL"},
+	{lazy.New(`v?\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?`), []string{`semver("$")`, `"$"`}, "is not a version in CEL"},
+	{lazy.New(`\d+(?:\.\d+)?(?:[KMGTPE]i|[mkMGTPE])`), []string{`quantity("$")`, `duration("$")`, `"$"`}, "is not a quantity in CEL"},
+	{lazy.New(`(?:\d+(?:\.\d+)?(?:ns|us|ms|s|m|h))+`), []string{`duration("$")`, `"$"`}, "is not a duration in CEL"},
+	{lazy.New(`\d[\d_]*_\d+`), []string{"$"}, "is not a number in CEL: write it without _"},
 }
 
 // durationNames matches the names of fields that hold durations.
-var durationNames = regexp.MustCompile(`(?i)time|duration|interval|period|ttl|grace|delay|age$|wait|window|deadline`)
+var durationNames = lazy.New(`(?i)time|duration|interval|period|ttl|grace|delay|age$|wait|window|deadline`)
 
 // unquoted is a value without quotes.
 type unquoted struct {
@@ -210,7 +210,7 @@ func (f *fault) quoteHint() string {
 }
 
 // slashPattern matches a pattern between slashes as the argument of matches.
-var slashPattern = regexp.MustCompile(`matches\(\s*(/((?:[^/\\]|\\.)*)/[a-z]*)\s*\)`)
+var slashPattern = lazy.New(`matches\(\s*(/((?:[^/\\]|\\.)*)/[a-z]*)\s*\)`)
 
 // quoteEdits replaces the quotes of other languages by those of CEL.
 func (m *fixer) quoteEdits() (all [][]Edit) {

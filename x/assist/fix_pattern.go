@@ -3,15 +3,15 @@ package assist
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"regexp/syntax"
 	"strings"
 
 	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 )
 
 // lookaround matches the start of a lookahead or lookbehind, which RE2 does not have.
-var lookaround = regexp.MustCompile(`\(\?<?[=!]`)
+var lookaround = lazy.New(`\(\?<?[=!]`)
 
 // badPattern returns the first pattern after the error, the range of its text, and its error, or nil if it is valid.
 func (f *fault) badPattern() (text string, s Span, bad *syntax.Error) {

@@ -2,10 +2,10 @@ package assist
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 )
 
 // Failed returns a hint for an expression that compiles but fails with err for an object, or "".
@@ -40,7 +40,7 @@ var invalidValues = map[string]string{
 	"URL parse error": "isURL(text)", "IP Address": "isIP(text)", "network address parse error": "isCIDR(text)", "time: invalid duration": "text.matches(r'^([0-9.]+(h|m|s|ms))+$')",
 }
 
-var negativeIndex = regexp.MustCompile(`^index out of bounds: -\d`)
+var negativeIndex = lazy.New(`^index out of bounds: -\d`)
 
 // absent returns a hint for reading a field that the object does not have. It quotes the read in
 // src.

@@ -1,9 +1,9 @@
 package assist
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 	"github.com/google/cel-go/common/operators"
 )
 
@@ -28,28 +28,28 @@ func (p *Problem) Fixed(src string) string {
 
 // The messages of cel-go, and how to say the same in a few words.
 var shortened = []struct {
-	message *regexp.Regexp
+	message *lazy.Regexp
 	short   string
 }{
-	{regexp.MustCompile(`^undefined field '(.+)'$`), "unknown field $1"},
-	{regexp.MustCompile(`^undeclared reference to '(.+?)'(?: \(in container ''\))?$`), "unknown name $1"},
-	{regexp.MustCompile(`(?s)^Syntax error: missing '(.+)' at '<EOF>'$`), "$1 is missing at the end"},
-	{regexp.MustCompile(`(?s)^Syntax error: missing '(.+)' at '(.+)'$`), "$1 is missing before $2"},
-	{regexp.MustCompile(`(?s)^Syntax error: (?:mismatched|extraneous) input '<EOF>' expecting .+$`), "the expression is incomplete"},
-	{regexp.MustCompile(`(?s)^Syntax error: (?:mismatched|extraneous) input '(.+?)' expecting .+$`), "unexpected $1"},
-	{regexp.MustCompile(`(?s)^Syntax error: no viable alternative at input '(.+)'$`), "unexpected $1"},
-	{regexp.MustCompile(`(?s)^Syntax error: token recognition error at: '(.+)'$`), "unexpected $1"},
-	{regexp.MustCompile(`^Syntax error: `), ""},
-	{regexp.MustCompile(`^reserved identifier: (.+)$`), "$1 is a reserved word"},
-	{regexp.MustCompile(`^type '(.+)' does not support field selection$`), "$1 has no fields"},
-	{regexp.MustCompile(`^unexpected failed resolution of '(.+)'$`), "$1 has no fields"},
-	{regexp.MustCompile(`^expected type '(.+)' but found '(.+)'$`), "got $2, want $1"},
+	{lazy.New(`^undefined field '(.+)'$`), "unknown field $1"},
+	{lazy.New(`^undeclared reference to '(.+?)'(?: \(in container ''\))?$`), "unknown name $1"},
+	{lazy.New(`(?s)^Syntax error: missing '(.+)' at '<EOF>'$`), "$1 is missing at the end"},
+	{lazy.New(`(?s)^Syntax error: missing '(.+)' at '(.+)'$`), "$1 is missing before $2"},
+	{lazy.New(`(?s)^Syntax error: (?:mismatched|extraneous) input '<EOF>' expecting .+$`), "the expression is incomplete"},
+	{lazy.New(`(?s)^Syntax error: (?:mismatched|extraneous) input '(.+?)' expecting .+$`), "unexpected $1"},
+	{lazy.New(`(?s)^Syntax error: no viable alternative at input '(.+)'$`), "unexpected $1"},
+	{lazy.New(`(?s)^Syntax error: token recognition error at: '(.+)'$`), "unexpected $1"},
+	{lazy.New(`^Syntax error: `), ""},
+	{lazy.New(`^reserved identifier: (.+)$`), "$1 is a reserved word"},
+	{lazy.New(`^type '(.+)' does not support field selection$`), "$1 has no fields"},
+	{lazy.New(`^unexpected failed resolution of '(.+)'$`), "$1 has no fields"},
+	{lazy.New(`^expected type '(.+)' but found '(.+)'$`), "got $2, want $1"},
 }
 
-var overloads = regexp.MustCompile(`^found no matching overload for '(.+)' applied to '(.*)'$`)
+var overloads = lazy.New(`^found no matching overload for '(.+)' applied to '(.*)'$`)
 
 // internalTypes matches names of types that come from places in the schema.
-var internalTypes = regexp.MustCompile(`\bselfType[\w.@]*`)
+var internalTypes = lazy.New(`\bselfType[\w.@]*`)
 
 // short returns a message of cel-go in a few words.
 func short(message string) string {

@@ -1,12 +1,11 @@
 package policyvet
 
 import (
-	"regexp"
-
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 
 	"github.com/celadon-cel/celadon/engine/x/celenv"
+	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 )
 
 // rootPattern matches a field of a root.
@@ -14,9 +13,9 @@ const rootPattern = `(?:object|oldObject|params|request|variables|namespaceObjec
 
 var (
 	// concatenation matches text that is joined with a field of a root.
-	concatenation = regexp.MustCompile(`['"]\s*\+\s*(?:string\(\s*)?` + rootPattern + `|` + rootPattern + `[\w.\[\]'"]*\s*\)?\s*\+\s*['"]`)
+	concatenation = lazy.New(`['"]\s*\+\s*(?:string\(\s*)?` + rootPattern + `|` + rootPattern + `[\w.\[\]'"]*\s*\)?\s*\+\s*['"]`)
 	// placeholder matches a field of a root in the syntax of templates.
-	placeholder = regexp.MustCompile(`\{\s*` + rootPattern + `[^{}]*\}`)
+	placeholder = lazy.New(`\{\s*` + rootPattern + `[^{}]*\}`)
 )
 
 // messages reports messages that are expressions, which users see unevaluated.

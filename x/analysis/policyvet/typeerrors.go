@@ -1,11 +1,11 @@
 package policyvet
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 )
 
@@ -145,7 +145,7 @@ func (s *subject) reachedFor(k *kind) map[node]bool {
 
 // scalars matches the types in an error about an overload if all of them are scalars that are the same
 // without declarations.
-var scalars = regexp.MustCompile(`^found no matching overload for '[^']*' applied to '(?:(?:int|uint|double|string|bool)\.)?\((?:(?:int|uint|double|string|bool)(?:, )?)*\)'`)
+var scalars = lazy.New(`^found no matching overload for '[^']*' applied to '(?:(?:int|uint|double|string|bool)\.)?\((?:(?:int|uint|double|string|bool)(?:, )?)*\)'`)
 
 // matters reports whether a type error has an effect for objects of the kind. paths are those of the
 // field that is selected.

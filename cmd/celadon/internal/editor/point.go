@@ -3,10 +3,10 @@ package editor
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 	"github.com/celadon-cel/celadon/internal/text/spell"
 	"github.com/celadon-cel/celadon/x/assist"
 )
@@ -46,7 +46,7 @@ func Point(field, message string) string {
 }
 
 // policyPrefix matches the server's words before the message of an admission policy.
-var policyPrefix = regexp.MustCompile(`^(?:ValidatingAdmissionPolicy|policy|Validation failed for ValidatingAdmissionPolicy) ['"][^'"]*['"](?: with binding '[^']*')?(?: denied request)?: `)
+var policyPrefix = lazy.New(`^(?:ValidatingAdmissionPolicy|policy|Validation failed for ValidatingAdmissionPolicy) ['"][^'"]*['"](?: with binding '[^']*')?(?: denied request)?: `)
 
 // kinds are the beginnings of messages that the API server makes of field errors.
 var kinds = []string{"Required value", "Invalid value", "Unsupported value", "Duplicate value", "Not found", "Too long", "Too many", "Forbidden"}
@@ -90,7 +90,7 @@ func cutValue(text string) (value, detail string) {
 }
 
 // plainValue matches values that messages have without quotes.
-var plainValue = regexp.MustCompile(`^(?:-?[0-9][0-9.eE+-]*|true|false|null)$`)
+var plainValue = lazy.New(`^(?:-?[0-9][0-9.eE+-]*|true|false|null)$`)
 
 // ruleError shortens the server's message about an expression that does not compile to its first error.
 func ruleError(detail string) string {
@@ -106,9 +106,9 @@ func ruleError(detail string) string {
 	return head + strings.TrimSuffix(celPosition.ReplaceAllString(first, ""), " (in container '')")
 }
 
-var celPosition = regexp.MustCompile(`^ERROR: <input>:\d+:\d+: `)
+var celPosition = lazy.New(`^ERROR: <input>:\d+:\d+: `)
 
-var quotedValues = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+var quotedValues = lazy.New(`"(?:[^"\\]|\\.)*"`)
 
 func unsupported(value, detail string) string {
 	var known []string
@@ -142,7 +142,7 @@ func lastStep(field string) string {
 }
 
 // strictError matches an error of strict decoding: its kind, and the quoted path.
-var strictError = regexp.MustCompile(`(unknown|duplicate) field ("(?:[^"\\]|\\.)*")`)
+var strictError = lazy.New(`(unknown|duplicate) field ("(?:[^"\\]|\\.)*")`)
 
 // StrictFields returns the paths of unknown and duplicate fields in the server's message about them.
 func StrictFields(message string) (paths []string) {

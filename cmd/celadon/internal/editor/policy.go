@@ -1,13 +1,12 @@
 package editor
 
 import (
-	"regexp"
-
+	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
 
 // policyExpressions matches the paths of expressions in admission policies and webhook configurations.
-var policyExpressions = regexp.MustCompile(`^(?:items/\d+/)?(?:spec/(?:variables|validations|matchConditions|auditAnnotations)/\d+/(?:expression|messageExpression|valueExpression)` +
+var policyExpressions = lazy.New(`^(?:items/\d+/)?(?:spec/(?:variables|validations|matchConditions|auditAnnotations)/\d+/(?:expression|messageExpression|valueExpression)` +
 	`|spec/mutations/\d+/(?:applyConfiguration|jsonPatch)/expression|webhooks/\d+/matchConditions/\d+/expression)$`)
 
 // A PolicyExpression is an expression of an admission policy, or of the matchConditions of a webhook, in a text.

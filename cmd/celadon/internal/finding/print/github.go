@@ -3,11 +3,11 @@ package print
 import (
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
@@ -95,7 +95,7 @@ func rankOf(level string) int {
 	return 2
 }
 
-var indexes = regexp.MustCompile(`\[[^\]]*\]`)
+var indexes = lazy.New(`\[[^\]]*\]`)
 
 // problemOf returns a key for a problem. In objects, findings of the same rule, or of the same check of a kind's field,
 // are repetitions. Elsewhere, findings with the same text are.

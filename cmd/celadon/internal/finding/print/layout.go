@@ -1,9 +1,9 @@
 package print
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
@@ -74,22 +74,22 @@ type lineState struct {
 }
 
 var (
-	locationForm = regexp.MustCompile(`^( *)(-->) ([^:]+(?::\d+){0,2})(.*)$`)
-	excerptForm  = regexp.MustCompile(`^( *\d+ \|)(.*)$`)
-	caretForm    = regexp.MustCompile(`^( +\|)( +)(\^+)$`)
-	ruleForm     = regexp.MustCompile(`^( {8})((?:rule|expression): )(.*)$`)
-	changeForm   = regexp.MustCompile(`^( {4})([-+] .*)$`)
-	valueForm    = regexp.MustCompile(`^( {10})(\S.*)$`)
-	objectForm   = regexp.MustCompile(`^( +)apiVersion: `)
-	keyForm      = regexp.MustCompile(`^[A-Za-z]+:(?: |$)`)
-	paintedForm  = regexp.MustCompile("\x1b\\[[0-9]*m")
+	locationForm = lazy.New(`^( *)(-->) ([^:]+(?::\d+){0,2})(.*)$`)
+	excerptForm  = lazy.New(`^( *\d+ \|)(.*)$`)
+	caretForm    = lazy.New(`^( +\|)( +)(\^+)$`)
+	ruleForm     = lazy.New(`^( {8})((?:rule|expression): )(.*)$`)
+	changeForm   = lazy.New(`^( {4})([-+] .*)$`)
+	valueForm    = lazy.New(`^( {10})(\S.*)$`)
+	objectForm   = lazy.New(`^( +)apiVersion: `)
+	keyForm      = lazy.New(`^[A-Za-z]+:(?: |$)`)
+	paintedForm  = lazy.New("\x1b\\[[0-9]*m")
 )
 
 // next sets the form of the next line, and reports whether it may be folded.
 func (s *lineState) next(line string) bool {
 	before := s.form
 	indent := len(line) - len(strings.TrimLeft(line, " "))
-	match := func(form *regexp.Regexp) bool {
+	match := func(form *lazy.Regexp) bool {
 		s.match = form.FindStringSubmatch(line)
 		return s.match != nil
 	}
