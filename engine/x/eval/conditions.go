@@ -13,8 +13,8 @@ type Tested struct {
 }
 
 // Test evaluates conditions with the same values, in order, until one is not true or the total cost would exceed
-// budget. Unless that condition is false, it is as if Test had not evaluated it: Eval determines what it is, for
-// example an error.
+// budget. If that condition is not false, Test has no effect on it: call Eval for its Outcome, which may be an
+// error.
 //
 // Nearly all conditions of rules are true. Returning an Outcome for each of them would take a good part of the
 // time.

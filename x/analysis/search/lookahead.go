@@ -89,8 +89,8 @@ func (f *lookahead) failsSchema(path []engine.Step, n node, v any) bool {
 	return re != nil && !re.MatchString(s)
 }
 
-// failsRules reports whether the write is no longer rejected by the target rule alone if change is applied
-// at p, in the objects in ways.
+// failsRules reports whether, after change is applied at p in the objects in ways, other rules reject the write,
+// or the target rule does not.
 func (f *lookahead) failsRules(p objectPath, ways []bool, change func(*candidate, objectPath) bool) bool {
 	if f == nil || f.settled.shared(p) {
 		return false
@@ -136,9 +136,8 @@ func (f *lookahead) isDefaulted(p objectPath) bool {
 // rulesFail reports whether a rule at the path p, or above, rejects the changed candidate, or the target
 // rule no longer does.
 func (f *lookahead) rulesFail(p objectPath) bool {
-	if !f.rule.above(p.path) || slices.ContainsFunc(f.rule.steps, func(s engine.Step) bool { return s.Any }) {
-		// the target rule does not read p, or may reject another item
-	} else if !p.old && f.outcomeAbove(f.rule, p) != refuses {
+	several := slices.ContainsFunc(f.rule.steps, func(s engine.Step) bool { return s.Any }) // it may reject another item
+	if !p.old && !several && f.rule.above(p.path) && f.outcomeAbove(f.rule, p) != refuses {
 		return true
 	}
 	for _, r := range f.rejecters {
