@@ -41,6 +41,7 @@ type run struct {
 	open *openPaths
 	// activation is bound again at each node.
 	activation eval.Activation
+	next       eval.Outcome // of a rule that is not true
 	// steps lead from the root to the current node. They are formatted as a path only for errors.
 	steps []step
 	// frames lead to the same node with its old values. It is empty on create.
@@ -79,6 +80,7 @@ func (r *run) done() {
 		return // its state is undefined after a panic
 	}
 	r.activation.Unbind()
+	r.next = eval.Outcome{}
 	if len(r.frames) > 0 { // the root's frame remains until the end
 		clear(r.frames[:cap(r.frames)])
 	}
@@ -331,18 +333,17 @@ func (r *run) conditions(at *ruleTarget) {
 		c = &at.node.creating
 	}
 	for i := 0; i < len(c.rules) && r.budget >= 0; i++ {
-		isFalse := false
+		var t eval.Tested
 		if c.programs != nil && r.overworked == nil {
-			t := r.activation.Test(r.ctx, c.programs[i:], r.budget)
+			t = r.activation.Test(r.ctx, c.programs[i:], r.budget, &r.next)
 			r.spend(t.Cost)
 			if i += t.True; i == len(c.rules) {
 				return
 			}
-			isFalse = t.False
 		}
-		if isFalse {
+		if t.Next {
 			r.running = c.rules[i]
-			r.refuse(c.rules[i], at)
+			r.finish(c.rules[i], at, &r.next)
 		} else {
 			r.rule(c.rules[i], at)
 		}
@@ -372,6 +373,11 @@ func (r *run) rule(rule *compiledRule, at *ruleTarget) {
 	r.activation.SetOptional(rule.ref.OptionalOldSelf)
 	out := rule.expr.Run(r.ctx, &r.activation)
 	r.tally.ran(r, rule, at, &out)
+	r.finish(rule, at, &out)
+}
+
+// finish adds the cost of a rule, and reports the rule if it is not true.
+func (r *run) finish(rule *compiledRule, at *ruleTarget, out *eval.Outcome) {
 	if !r.spend(out.Cost) {
 		r.stop(rule, r.invalid(at.node, at.leaked, outOfBudget))
 		return

@@ -1,24 +1,27 @@
 package eval
 
-import "context"
+import (
+	"context"
+
+	celtypes "github.com/google/cel-go/common/types"
+)
 
 // Tested is the result of Test.
 type Tested struct {
-	// True is the number of conditions that are true.
+	// True is the number of conditions that are true, and Cost their cost.
 	True int
-	// False is set if the next condition is false.
-	False bool
-	// Cost is the cost of all of these conditions.
 	Cost uint64
+	// Next is set if the condition after these was evaluated, too.
+	Next bool
 }
 
-// Test evaluates conditions with the same values, in order, until one is not true or the total cost would exceed
-// budget. If that condition is not false, Test has no effect on it: call Eval for its Outcome, which may be an
-// error.
+// Test evaluates conditions with the same values, in order, until one is not true or the total cost exceeds
+// budget. It stores the Outcome of that condition in next, unless Eval must evaluate it, for example because it
+// exceeds a limit.
 //
-// Nearly all conditions of rules are true. Returning an Outcome for each of them would take a good part of the
-// time.
-func (a *Activation) Test(ctx context.Context, conditions []*Program, budget int64) (t Tested) {
+// Nearly all conditions of rules are true, and returning an Outcome for each of them would take a good part of
+// the time.
+func (a *Activation) Test(ctx context.Context, conditions []*Program, budget int64, next *Outcome) (t Tested) {
 	if ctx == nil {
 		return t
 	}
@@ -29,19 +32,22 @@ func (a *Activation) Test(ctx context.Context, conditions []*Program, budget int
 			break
 		}
 		f.start(ctx, p)
-		is := p.test(f)
-		if is == bad || t.Cost+f.cost > uint64(max(budget, 0)) {
-			f.worked = f.began
+		if is := p.test(f); is != yes || t.Cost+f.cost > uint64(max(budget, 0)) {
+			*next, t.Next = f.outcome(ctx, is), true
 			break
 		}
 		t.Cost += f.cost
-		if is == no {
-			t.False = true
-			break
-		}
 		t.True++
 	}
 	return t
+}
+
+// outcome returns the Outcome of a condition.
+func (f *frame) outcome(ctx context.Context, is truth) Outcome {
+	if is == bad {
+		return f.failed(ctx, f.err)
+	}
+	return Outcome{Value: celtypes.Bool(is == yes), Cost: f.cost}
 }
 
 // endTest is finish for Test. Eval evaluates the condition that panicked again, and reports the panic.

@@ -80,6 +80,10 @@ func (p *Program) run(ctx context.Context, f *frame) Outcome {
 	if !ok {
 		return Outcome{Value: v, Cost: f.cost}
 	}
+	return f.failed(ctx, err)
+}
+
+func (f *frame) failed(ctx context.Context, err *celtypes.Err) Outcome {
 	if f.interrupted && errors.Is(err, errInterruption) {
 		return f.canceledOutcome(ctx)
 	}
