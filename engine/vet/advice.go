@@ -180,10 +180,10 @@ func (ad *advisor) candidates() (missing, declared []*bound) {
 	return missing, declared
 }
 
-// price returns the cost of a rule if set is applied. Results are cached by the bounds that affect
-// the rule.
+// price returns the cost of a rule if set is applied, in the version where it is largest. Results are
+// cached by the bounds that affect the rule.
 func (ad *advisor) price(r *rule, set values) price {
-	if len(set) == 0 {
+	if len(set) == 0 && len(ad.others) == 0 {
 		return price{r.total, r.messageCost()}
 	}
 	var key strings.Builder

@@ -60,6 +60,18 @@ func (b *bound) of(d *types.Decl) *bound {
 	return b
 }
 
+// ofAny is like of. If no keyword bounds the value in the vetted version, such as that of an enum, it
+// uses the declarations of other versions.
+func (b *bound) ofAny(d *types.Decl, others []*reestimator) *bound {
+	found := b.of(d)
+	for _, o := range others {
+		if found == nil && d.Schema != nil { // a computed value has no schema
+			found = b.of(o.declared(d))
+		}
+	}
+	return found
+}
+
 // bounds holds the bounds on which the rules of a schema depend.
 type bounds struct {
 	byPath map[string]*bound
@@ -133,8 +145,8 @@ func (bs *bounds) of(r *rule) *dependence {
 			d.sizes[key] = nil
 			steps := append(base[:len(base):len(base)], stepsOf(x.key.Decl, path)...)
 			if field, props := r.unit.find(steps); props != nil {
-				b := bound{path: engine.FormatPath(steps), field: field.String(), props: props, minimum: r.unit.minimumBound(steps)}
-				d.sizes[key] = bs.intern(b.of(decl))
+				b := &bound{path: engine.FormatPath(steps), field: field.String(), props: props, minimum: r.unit.minimumBound(steps)}
+				d.sizes[key] = bs.intern(b.ofAny(decl, bs.others))
 			}
 		}}
 		celcost.For(x.base.Version()).If(x.ast, x.key.Decl, listen)

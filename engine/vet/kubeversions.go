@@ -71,6 +71,20 @@ func (a *admission) kubeVersions(crd *apiextensionsv1.CustomResourceDefinition) 
 	return list, nil
 }
 
+// raiseMinimum raises MinKubeVersion to the version since which all of KubeVersions accept the CRD.
+func (r *Report) raiseMinimum() {
+	lowest, err := types.ParseVersion(r.MinKubeVersion)
+	if r.MinKubeVersion == "" || err != nil {
+		return
+	}
+	for i, one := range r.KubeVersions {
+		v, err := types.ParseVersion(one.Version)
+		if err == nil && !one.Accepted && v.Minor >= lowest.Minor && i+1 < len(r.KubeVersions) {
+			r.MinKubeVersion = r.KubeVersions[i+1].Version
+		}
+	}
+}
+
 // vetFor validates a CRD as a server of version v does.
 func vetFor(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, v types.Version, cfg Config) (KubeVersion, error) {
 	cfg.KubeVersion, cfg.KubeVersions, cfg.VerdictOnly = v.String(), nil, true

@@ -108,3 +108,53 @@ func BenchmarkKubeVersions(b *testing.B) {
 		})
 	}
 }
+
+// oneOfTwo is a string whose length only some versions derive from its enum.
+var oneOfTwo = schemaProps{Type: "string", Enum: []apiextensionsv1.JSON{{Raw: []byte(`"a"`)}, {Raw: []byte(`"b"`)}}}
+
+// TestAdviceForOlderVersions checks that advised bounds fit all versions if only an older version
+// rejects the CRD, and that the reason names that version.
+func TestAdviceForOlderVersions(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]schemaProps{
+		"items": {Type: "array", MaxItems: ptr(int64(1000)), Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &oneOfTwo},
+			XValidations: []aRule{{Rule: "self.all(s, s.matches('^[a-z]+$'))"}}},
+		"values": {Type: "object", MaxProperties: ptr(int64(1000)), AdditionalProperties: &apiextensionsv1.JSONSchemaPropsOrBool{Allows: true, Schema: &oneOfTwo},
+			XValidations: []aRule{{Rule: "self.all(key, self[key].matches('^[a-z]+$'))"}}},
+		"below": {Type: "array", MaxItems: ptr(int64(1000)), Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &schemaProps{Type: "object",
+			Properties: map[string]schemaProps{"kind": oneOfTwo}, XValidations: []aRule{{Rule: "self.kind.matches('^[a-z]+$')"}}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			crd, cfg := unitCRD(c), Config{KubeVersions: allVersions(), AdviseAll: true}
+			r, err := VetCRD(context.Background(), crd, cfg)
+			if err != nil || !r.Accepted || r.KubeVersions[0].Accepted {
+				t.Fatalf("%v: accepted %v, by %s %v: want only the oldest to reject it", err, r.Accepted, r.KubeVersions[0].Version, r.KubeVersions[0].Accepted)
+			}
+			rule := r.Versions[0].Rules[0]
+			if !rule.OverLimit || rule.Reason.KubeVersion != r.KubeVersions[0].Version || rule.Reason.EstimatedTotal <= rule.Limit || rule.EstimatedTotal > rule.Limit {
+				t.Errorf("over %v, total %d, reason %+v", rule.OverLimit, rule.EstimatedTotal, rule.Reason)
+			}
+			advice := adviceOf(r)
+			if r, err = VetCRD(context.Background(), follow(crd, advice, "", 0), cfg); err != nil {
+				t.Fatal(err)
+			}
+			for _, one := range r.KubeVersions {
+				if !one.Accepted || len(advice) == 0 {
+					t.Errorf("%s with %v: %+v", one.Version, advice, one.Causes)
+				}
+			}
+		})
+	}
+}
+
+// TestMinimumAgrees checks that no version since MinKubeVersion rejects the CRD.
+func TestMinimumAgrees(t *testing.T) {
+	t.Parallel()
+	crd := unitCRD(schemaProps{Type: "array", MaxItems: ptr(int64(1000)), Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &oneOfTwo},
+		XValidations: []aRule{{Rule: "self.all(s, s.matches('^[a-z]+$'))"}}})
+	r, err := VetCRD(context.Background(), crd, Config{KubeVersions: allVersions()})
+	if err != nil || r.MinKubeVersion != "1.29" {
+		t.Errorf("%v: from %s, want 1.29", err, r.MinKubeVersion)
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/cel-go/parser"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 
+	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine/x/celcost"
 	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/types"
@@ -24,6 +25,12 @@ type Reason struct {
 	EstimatedCost uint64
 	// Missing lists the missing bounds that cause the cost, most significant first.
 	Missing []Missing
+	// EstimatedTotal is the estimate of the rule for an object or, if Message is set, of an evaluation
+	// of its messageExpression. KubeVersion is the version with this estimate, or "" if it is the
+	// vetted version.
+	EstimatedTotal uint64
+	Message        bool
+	KubeVersion    string
 	// Notes describe known pitfalls that apply to the rule.
 	Notes []string
 	// Fixable is false if no bounds bring the rule under its limit. Expression must then be
@@ -47,9 +54,30 @@ func (ad *advisor) reason(r *rule) *Reason {
 	if r.message != nil && !r.message.refused && p.total <= ad.perRule && p.message > ad.perRule {
 		x, message = r.message, true
 	}
-	out.Expression, out.EstimatedCost = ad.mostExpensive(x)
+	out.Message = message
+	var in *reestimator
+	if in, out.EstimatedTotal = ad.worst(r, x); in != nil {
+		out.KubeVersion = in.version.String()
+	}
+	out.Expression, out.EstimatedCost = ad.mostExpensive(x, in)
 	out.Notes = notes(r, ad.of(r), message)
 	return out
+}
+
+// worst returns the version in which a rule or its message x has the largest estimate, and that
+// estimate. The version is nil if it is the one that is vetted.
+func (ad *advisor) worst(r *rule, x *compiled) (in *reestimator, most uint64) {
+	times := r.times
+	if x == r.message {
+		times = 1
+	}
+	most = cost.Mul(x.cost.Max, times)
+	for _, o := range ad.others {
+		if estimate := cost.Mul(o.expr(x).cost.Max, times); estimate > most {
+			in, most = o, estimate
+		}
+	}
+	return in, most
 }
 
 // missing returns the missing bounds, those that alone would save most first.
@@ -118,13 +146,17 @@ func callsStringOfNumber(checked *cel.Ast) bool {
 // mostExpensive returns the smallest subexpression that accounts for at least half of the cost, and that
 // cost. It considers only bool operands and operands of the expression's own type, and does not
 // descend into loops over many elements. Each candidate is measured by replacing it with a constant
-// and estimating again.
-func (ad *advisor) mostExpensive(x *compiled) (text string, saved uint64) {
+// and estimating again, as version in does; nil is the version that is vetted.
+func (ad *advisor) mostExpensive(x *compiled, in *reestimator) (text string, saved uint64) {
+	model, decl := celcost.For(x.base.Version()), x.key.Decl
+	if in != nil {
+		x, model, decl = in.expr(x), in.model, in.declared(decl)
+	}
 	tracked := ad.withMacros(x)
 	if tracked == nil {
 		return x.key.Source, x.cost.Max
 	}
-	f := &partFinder{version: x.base.Version(), ast: tracked.NativeRep(), decl: x.key.Decl}
+	f := &partFinder{model: model, ast: tracked.NativeRep(), decl: decl}
 	f.whole = f.estimate(f.ast)
 	at, saved := f.ast.Expr(), f.whole
 	for {
@@ -171,14 +203,14 @@ func (ad *advisor) withMacros(x *compiled) *cel.Ast {
 }
 
 type partFinder struct {
-	version types.Version
-	ast     *ast.AST
-	decl    *types.Decl
-	whole   uint64
+	model celcost.Model
+	ast   *ast.AST
+	decl  *types.Decl
+	whole uint64
 }
 
 func (f *partFinder) estimate(a *ast.AST) uint64 {
-	return celcost.For(f.version).OfTree(a, f.decl).Max
+	return f.model.OfTree(a, f.decl).Max
 }
 
 // mostExpensiveChild returns the direct part of e whose removal saves most, and the saving.

@@ -65,16 +65,17 @@ func (e *versionEstimates) estimate(v types.Version) KubeVersion {
 
 // reestimator estimates compiled expressions with another model.
 type reestimator struct {
-	model celcost.Model
-	decls *types.Interner
-	same  bool // declarations have the same bounds
-	of    map[*types.Decl]*types.Decl
-	known map[*compiled]*compiled
+	version types.Version
+	model   celcost.Model
+	decls   *types.Interner
+	same    bool // declarations have the same bounds
+	of      map[*types.Decl]*types.Decl
+	known   map[*compiled]*compiled
 }
 
 func (a *admission) reestimator(v types.Version) *reestimator {
 	w := &reestimator{
-		model: celcost.For(v), decls: types.NewInterner(), same: v.SameBounds(a.version),
+		version: v, model: celcost.For(v), decls: types.NewInterner(), same: v.SameBounds(a.version),
 		of: map[*types.Decl]*types.Decl{}, known: map[*compiled]*compiled{},
 	}
 	w.decls.Version = v

@@ -39,9 +39,10 @@ type Report struct {
 	Warnings []string
 	// Lints are problems that the server does not report.
 	Lints []Lint
-	// MinKubeVersion is the lowest Kubernetes version that accepts all rules, such as "1.31". It is
-	// "" if the CRD is rejected or Config.KubeVersion is set. Needs lists the parts of rules that
-	// require it; if Config.KubeVersion is set, the parts that have no effect in that version.
+	// MinKubeVersion is the lowest Kubernetes version that compiles all rules, such as "1.31", or a
+	// higher version if KubeVersions has versions that reject the CRD for another reason. It is "" if
+	// the CRD is rejected or Config.KubeVersion is set. Needs lists the parts of rules that require
+	// a version; if Config.KubeVersion is set, the parts that have no effect in that version.
 	MinKubeVersion string
 	Needs          []Need
 	// Versions are in the order of the CRD; nil if Config.VerdictOnly is set.
@@ -160,6 +161,7 @@ func (r *Report) vet(ctx context.Context, crd *apiextensionsv1.CustomResourceDef
 	if r.KubeVersions, err = a.kubeVersions(crd); err != nil {
 		return nil, err
 	}
+	r.raiseMinimum()
 	return r, nil
 }
 

@@ -1,6 +1,7 @@
 package position
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -47,6 +48,7 @@ func (d *Document) Edit(changes ...Change) ([]byte, error) {
 	}
 	p := newPlan(d)
 	for _, c := range changes {
+		p.depth = len(c.path)
 		at, err := p.find(c.path)
 		if err == nil {
 			if at.value, err = newNode(c.value); err == nil {
@@ -74,10 +76,24 @@ type splice struct {
 	text       string
 }
 
+// A nestedSplice is a splice and the number of collections that contain it. A replaced or removed
+// entry counts as a collection.
+type nestedSplice struct {
+	splice
+	depth int
+}
+
+// order returns the order of two splices: by offset; at the same offset, additions before the text
+// that follows them, and the end of a nested collection before the end of the outer collection.
+func (s nestedSplice) order(other nestedSplice) int {
+	return cmp.Or(s.start-other.start, min(s.end-s.start, 1)-min(other.end-other.start, 1), other.depth-s.depth)
+}
+
 // A plan collects the effects of changes on the text and on its tree.
 type plan struct {
 	*writer
-	splices []splice
+	splices []nestedSplice
+	depth   int            // the length of the current change's path
 	shared  map[*Node]bool // targets of aliases
 	// The tree after the changes: the replacements of nodes (nil for removed nodes), the additions
 	// to collections, and the nodes with changes below them.
@@ -203,7 +219,7 @@ func (p *plan) set(s *spot) error {
 	s.value.Anchor = old.Anchor
 	p.replaced[old] = s.value
 	change, err := p.replace(s, old)
-	p.splices = append(p.splices, change)
+	p.splices = append(p.splices, nestedSplice{change, p.depth + 1})
 	return err
 }
 
@@ -235,7 +251,7 @@ func (p *plan) add(to *Node, a addition) error {
 		change = p.addBlock(to, a)
 	}
 	p.added[to] = append(p.added[to], a)
-	p.splices = append(p.splices, change)
+	p.splices = append(p.splices, nestedSplice{change, p.depth})
 	return nil
 }
 
@@ -255,13 +271,13 @@ func (p *plan) remove(s *spot) error {
 	} else {
 		change = p.cutBlock(s)
 	}
-	p.splices = append(p.splices, change)
+	p.splices = append(p.splices, nestedSplice{change, p.depth + 1})
 	return nil
 }
 
 // text returns the text after the changes.
 func (p *plan) text() ([]byte, error) {
-	slices.SortStableFunc(p.splices, func(a, b splice) int { return a.start - b.start })
+	slices.SortStableFunc(p.splices, nestedSplice.order)
 	var out []byte
 	done := 0
 	for _, s := range p.splices {

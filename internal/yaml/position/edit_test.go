@@ -1,6 +1,7 @@
 package position
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -146,6 +147,69 @@ func TestEditSeveral(t *testing.T) {
 	if got, err := d.Edit(Set(at("c"), "y"), Set(at("c"), "z")); err == nil {
 		t.Errorf("two changes at one place: %s", got)
 	}
+}
+
+// pairTexts are documents in which nested collections end at the same offset.
+var pairTexts = []string{
+	sortedText,
+	"a:\n  items:\n    type: string\n",
+	"a:\n  items:\n    type: string",
+	"a:\n  type: array\n  items:\n    items:\n      type: string # c\n      # of type\n  # of items\n",
+	"a:\n- b:\n  - c: 1\n  - d: 2\ne:\n",
+	"a:\n- - - 1\nb: {c: [1, {d: 2}]}\n",
+	"{\"a\": {\"b\": [1, {\"c\": [2]}]}}",
+	"a:\r\n  b: |\r\n    x\r\n  c:\r\n",
+}
+
+// TestEditPairs makes each pair of changes that are possible on their own, in both orders. Edit
+// verifies the result.
+func TestEditPairs(t *testing.T) {
+	t.Parallel()
+	for _, text := range pairTexts {
+		d, err := Parse([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		changes := singleChanges(d)
+		for i, first := range changes {
+			for j, second := range changes {
+				if i == j || first.replaces(second.path) || second.replaces(first.path) {
+					continue
+				}
+				if _, err := d.Edit(first, second); err != nil {
+					t.Errorf("%q: %s and %s: %v", text, first.path, second.path, err)
+				}
+			}
+		}
+	}
+}
+
+// replaces reports whether the change replaces a value that contains path.
+func (c Change) replaces(path Path) bool {
+	_, isInsert := c.value.(int)
+	return !isInsert && len(path) >= len(c.path) && slices.Equal(c.path, path[:len(c.path)])
+}
+
+// singleChanges returns changes to each value and collection that are possible on their own.
+func singleChanges(d *Document) (list []Change) {
+	paths, _ := places(d.Root, nil)
+	for _, path := range append(paths, nil) {
+		var changes []Change
+		if len(path) > 0 {
+			changes = append(changes, Set(path, "new"))
+		}
+		if _, n := d.Find(path); n.Kind == Mapping {
+			changes = append(changes, Set(append(path[:len(path):len(path)], Key("max")), Map{{"k", 1}}))
+		} else if n.Kind == Sequence {
+			changes = append(changes, Insert(append(path[:len(path):len(path)], Item(0)), 1), Insert(append(path[:len(path):len(path)], Item(len(n.Items))), 2))
+		}
+		for _, c := range changes {
+			if _, err := d.Edit(c); err == nil {
+				list = append(list, c)
+			}
+		}
+	}
+	return list
 }
 
 func TestWord(t *testing.T) {

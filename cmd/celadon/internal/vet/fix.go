@@ -9,6 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet/fix"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
@@ -47,7 +48,7 @@ func runFix(ctx context.Context, s command.Streams, o *Options, paths []string) 
 		return one.fixes(), nil
 	}
 	f := fix.New(fix.Config{Vet: again, Out: s.Stdout, Err: s.Stderr, DryRun: o.DryRun})
-	err = batch.Parallel(s.Stdin, paths, v.found(ctx, paths), func(one *vetted) error {
+	err = batch.From(resource.Files(s.Stdin, paths), v.found(ctx, paths), func(one *vetted) error {
 		switch {
 		case one == nil:
 			return nil
@@ -63,6 +64,10 @@ func runFix(ctx context.Context, s command.Streams, o *Options, paths []string) 
 				why = l.Name + " not fixed, because the replacement decides some objects differently"
 			}
 			untrusted.Fprintf(s.Stderr, "%s: %s: %s: %s: celadon vet --find shows it\n", one.doc.Location(), one.report.Name, phrase.Rule(l.Path, l.Index), why)
+		}
+		if one.doc.Original != nil {
+			f.Generated(one.doc, one.fixes())
+			return nil
 		}
 		return f.Add(ctx, one.doc, one.fixes())
 	}).Run(ctx)
@@ -81,7 +86,7 @@ func runFix(ctx context.Context, s command.Streams, o *Options, paths []string) 
 		return &command.ExitError{Code: command.Usage}
 	case sum.CRDs == 0:
 		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("no CustomResourceDefinition in %v", paths)}
-	case sum.Refused > 0 || o.DryRun && sum.Fixed > 0:
+	case sum.Refused > 0 || sum.NotFixed > 0 || o.DryRun && sum.Fixed > 0:
 		return &command.ExitError{Code: command.Findings}
 	case sum.Fixed == 0:
 		fmt.Fprintln(s.Stderr, "nothing to fix")
@@ -92,7 +97,7 @@ func runFix(ctx context.Context, s command.Streams, o *Options, paths []string) 
 // fixes returns the bounds and rules that --fix changes: it corrects rules that do not compile, and omits rewrites of others
 // that accept more objects than now.
 func (one *vetted) fixes() *fix.Vetted {
-	v := &fix.Vetted{Report: one.report}
+	v := &fix.Vetted{Report: one.report, Accepted: one.accepted()}
 	rewritten := map[ruleID]bool{}
 	causes := one.causes(0)
 	for _, c := range append(causes, one.following(causes, 0)...) {

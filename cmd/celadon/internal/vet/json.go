@@ -131,11 +131,14 @@ type factorReport struct {
 }
 
 type reasonReport struct {
-	Expression    string          `json:"expression"`
-	EstimatedCost uint64          `json:"estimatedCost"`
-	Missing       []missingReport `json:"missing"`
-	Notes         []string        `json:"notes"`
-	Fixable       bool            `json:"mendable"`
+	Expression    string `json:"expression"`
+	EstimatedCost uint64 `json:"estimatedCost"`
+	// KubeVersion is another version with a larger estimate, and EstimatedTotal that estimate.
+	KubeVersion    string          `json:"kubeVersion,omitempty"`
+	EstimatedTotal uint64          `json:"estimatedTotal,omitempty"`
+	Missing        []missingReport `json:"missing"`
+	Notes          []string        `json:"notes"`
+	Fixable        bool            `json:"mendable"`
 }
 
 type missingReport struct {
@@ -261,6 +264,9 @@ func newVersionReport(v vet.Version) versionReport {
 
 func newReason(r *vet.Reason) *reasonReport {
 	rep := &reasonReport{Expression: r.Expression, EstimatedCost: r.EstimatedCost, Missing: []missingReport{}, Notes: append([]string{}, r.Notes...), Fixable: r.Fixable}
+	if r.KubeVersion != "" {
+		rep.KubeVersion, rep.EstimatedTotal = r.KubeVersion, r.EstimatedTotal
+	}
 	for _, m := range r.Missing {
 		rep.Missing = append(rep.Missing, missingReport(m))
 	}

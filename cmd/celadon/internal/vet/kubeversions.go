@@ -94,12 +94,18 @@ func versionCause(v *vet.KubeVersion) string {
 }
 
 // versionsDiffer reports whether the verdicts are not those that the rest of the report implies: the
-// versions since MinKubeVersion accept an accepted CRD, and no version accepts a rejected CRD.
+// versions that support all parts of the rules accept an accepted CRD, and no version accepts a
+// rejected CRD.
 func versionsDiffer(r *vet.Report) bool {
-	expected := false // versions are in order
-	for _, v := range r.KubeVersions {
-		expected = expected || r.Accepted && v.Version == r.MinKubeVersion
-		if v.Accepted != expected {
+	since := types.Version{Minor: types.Oldest}
+	for _, n := range r.Needs {
+		if v, err := types.ParseVersion(n.KubeVersion); err == nil && !n.Silent {
+			since.Minor = max(since.Minor, v.Minor)
+		}
+	}
+	for _, one := range r.KubeVersions {
+		v, err := types.ParseVersion(one.Version)
+		if err == nil && one.Accepted != (r.Accepted && v.Minor >= since.Minor) {
 			return true
 		}
 	}

@@ -31,12 +31,15 @@ func (p *textPrinter) why(b *strings.Builder, one *vetted, v *vet.Version) {
 }
 
 func (p *textPrinter) reason(b *strings.Builder, r *vet.Rule, line untrusted.Safe) {
-	ruleName, cost := phrase.Rule(r.Path, r.Index), r.EstimatedTotal
-	message := cost <= r.Limit && r.MessageExpressionCost > r.Limit
+	ruleName, cost := phrase.Rule(r.Path, r.Index), r.Reason.EstimatedTotal
+	message := r.Reason.Message
 	if message {
-		ruleName, cost = "the messageExpression of "+ruleName, r.MessageExpressionCost
+		ruleName = "the messageExpression of " + ruleName
 	}
 	head := untrusted.Sprintf("why %s%s costs %s", ruleName, line, formatNumber(cost))
+	if r.Reason.KubeVersion != "" {
+		head += untrusted.Sprintf(" in Kubernetes %s", r.Reason.KubeVersion)
+	}
 	switch {
 	case cost > r.Limit:
 		head += untrusted.Sprintf(", over the limit of %s", formatNumber(r.Limit))
@@ -46,7 +49,11 @@ func (p *textPrinter) reason(b *strings.Builder, r *vet.Rule, line untrusted.Saf
 	p.line(b, 4, head+":")
 	p.line(b, 6, "most of it in: "+p.out.Paint(untrusted.Bold, oneLine(r.Reason.Expression, 100)))
 	if r.Cardinality > 1 && !message {
-		p.line(b, 6, untrusted.Sprintf("it runs %s times%s, for %s each", formatNumber(r.Cardinality), multipliers(r), formatNumber(r.EstimatedCost)))
+		each := r.EstimatedCost
+		if r.Reason.KubeVersion != "" {
+			each = cost / r.Cardinality
+		}
+		p.line(b, 6, untrusted.Sprintf("it runs %s times%s, for %s each", formatNumber(r.Cardinality), multipliers(r), formatNumber(each)))
 	}
 	for _, m := range r.Reason.Missing {
 		p.line(b, 6, untrusted.Sprintf("%s has no %s: %s assumed", phrase.Path(m.Path), m.Set, counted(m)))

@@ -40,6 +40,8 @@ type Config struct {
 // Vetted is a CRD's report with rewrites.
 type Vetted struct {
 	Report *vet.Report
+	// Accepted is set if all Kubernetes versions that matter accept the CRD.
+	Accepted bool
 	// Rules are the rules to rewrite.
 	Rules []crdedit.Text
 }
@@ -58,6 +60,8 @@ type Summary struct {
 	// CRDs counts all CRDs, Fixed the changed CRDs, and Refused those that the server would reject
 	// after fixing.
 	CRDs, Fixed, Refused int
+	// NotFixed counts the CRDs whose fixes must be made by hand.
+	NotFixed int
 	// Failed counts files that could not be fixed, and CRDs that could not be decoded.
 	Failed int
 }
@@ -85,6 +89,22 @@ func (f *Fixer) Add(ctx context.Context, doc *input.Document, v *Vetted) error {
 	f.sum.CRDs++
 	f.crds = append(f.crds, crd{doc, v})
 	return nil
+}
+
+// Generated reports a CRD that is generated from another document, which is not changed.
+func (f *Fixer) Generated(doc *input.Document, v *Vetted) {
+	f.sum.CRDs++
+	c := crd{doc, v}
+	if c.advised() {
+		f.notFixed(c, fmt.Errorf("it is generated from a %s: make the changes that celadon vet shows by hand", doc.Original["kind"]))
+	}
+	f.refused([]crd{c})
+}
+
+// notFixed reports why a CRD is not changed.
+func (f *Fixer) notFixed(c crd, err error) {
+	f.sum.NotFixed++
+	untrusted.Fprintf(f.err, "%s: %s: not fixed: %s\n", c.doc.Location(), c.Report.Name, err.Error())
 }
 
 // Unreadable reports a document that cannot be decoded as a CRD.
@@ -121,7 +141,7 @@ func (f *Fixer) End(ctx context.Context) error {
 			f.failed(err)
 			return nil
 		} else if err != nil {
-			untrusted.Fprintf(f.err, "%s: %s: not fixed: %s\n", c.doc.Location(), c.Report.Name, err.Error())
+			f.notFixed(c, err)
 		}
 	}
 	return f.write(ctx, crds, &e, before)
@@ -186,7 +206,7 @@ func (f *Fixer) vetted(ctx context.Context, text []byte) (crds []crd, err error)
 // refused reports the CRDs that the server would reject.
 func (f *Fixer) refused(crds []crd) {
 	for _, c := range crds {
-		if !c.Report.Accepted {
+		if !c.Accepted {
 			f.sum.Refused++
 			untrusted.Fprintf(f.err, "%s: %s: the API server rejects it: run celadon vet for details\n", c.doc.Location(), c.Report.Name)
 		}
