@@ -161,36 +161,51 @@ func TestActionCommentsDenied(t *testing.T) {
 	}
 }
 
-// TestAttackActionComment checks that untrusted text in a report stays in its code block, and that a
+// TestAttackActionComment checks that untrusted text in a report stays in its code block or span, and that a
 // comment is below GitHub's limit of 65,536 characters.
 func TestAttackActionComment(t *testing.T) {
 	t.Parallel()
-	r := newActionRun(t, "../..", "HEAD_REPOSITORY=a/b", "COMMENTS=")
-	reports := filepath.Join(r.temp, "celadon-reports")
 	hostile := "```\n~~~~\n</details>\r\n\r\n@everyone <!-- celadon celadon -->\n# heading\n" + strings.Repeat("\n", 50000) + strings.Repeat("x", 50000)
-	files := map[string]string{"diff.code": "1\n", "diff.md": strings.Repeat("y", 100000)}
-	for _, name := range []string{"check", "vet", "test"} {
-		files[name+".code"], files[name+".txt"] = "1\n", hostile
-	}
-	if err := os.MkdirAll(reports, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(reports, name), []byte(text), 0o644); err != nil {
+	block := "  <details><summary>this object</summary>\n\n  ```yaml\n" + strings.Repeat("  a: @everyone\n", 100) + "  ```\n  </details>\n\n"
+	for name, diff := range map[string]string{
+		"one line":       "## CRD changes\n- `" + strings.Repeat("@everyone ", 10000) + "`\n",
+		"lines":          strings.Repeat("- `a`: `@everyone [click](http://example.com)`\n", 1000),
+		"blocks":         strings.Repeat(block, 100),
+		"no line breaks": strings.Repeat("y", 100000),
+	} {
+		r := newActionRun(t, "../..", "HEAD_REPOSITORY=a/b", "COMMENTS=")
+		reports := filepath.Join(r.temp, "celadon-reports")
+		files := map[string]string{"diff.code": "1\n", "diff.md": diff}
+		for _, name := range []string{"check", "vet", "test"} {
+			files[name+".code"], files[name+".txt"] = "1\n", hostile
+		}
+		if err := os.MkdirAll(reports, 0o755); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if out, err := r.step(t, "comment"); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	body := r.read(t, "calls.body")
-	if len(body) > 65536 {
-		t.Errorf("the comment has %d bytes", len(body))
-	}
-	for i, line := range strings.Split(body, "\n") {
-		own := line == "" || strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "**celadon ") || strings.HasPrefix(line, "yyy") || strings.HasPrefix(line, "Long reports")
-		if i > 0 && !own || strings.Contains(line, "\r") {
-			t.Errorf("line %d: %.80q", i, line)
+		for name, text := range files {
+			if err := os.WriteFile(filepath.Join(reports, name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if out, err := r.step(t, "comment"); err != nil {
+			t.Fatalf("%s: %v: %s", name, err, out)
+		}
+		body := r.read(t, "calls.body")
+		if len(body) > 65536 {
+			t.Errorf("%s: the comment has %d bytes", name, len(body))
+		}
+		inside := map[string]bool{} // lines of diff.md, which are harmless if they are whole
+		for line := range strings.Lines(diff) {
+			inside[strings.TrimSuffix(line, "\n")] = strings.HasSuffix(line, "\n")
+		}
+		for i, line := range strings.Split(body, "\n") {
+			own := line == "" || strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "**celadon ") || inside[line] || strings.HasPrefix(line, "Long reports")
+			if i > 0 && !own || strings.Contains(line, "\r") {
+				t.Errorf("%s: line %d: %.80q", name, i, line)
+			}
+		}
+		if strings.Count(body, "<details>") != strings.Count(body, "\n  </details>") || strings.Count(body, "\n  ```")%2 > 0 {
+			t.Errorf("%s: a block is not closed: %.200q", name, body[max(0, len(body)-200):])
 		}
 	}
 }

@@ -23,10 +23,14 @@ type commentPrinter struct{ out *untrusted.Writer }
 // The limits of a comment.
 const (
 	maxCommentLines   = 40
-	maxBreakLines     = 24   // one per break
-	maxUnknownLines   = 3    // one per change with an unknown effect
-	maxCommentText    = 120  // characters of a text from a CRD
-	maxCommentExample = 2000 // bytes of an example
+	maxCommentBytes   = 20_000 // action.yml cuts at slightly more
+	maxBreakLines     = 24     // one per break
+	maxBreakBytes     = 12_000 // of these lines
+	maxObjectLines    = 8      // of the breaks: objects before the changes of CRDs
+	maxUnknownLines   = 3      // one per change with an unknown effect
+	maxUnknownBytes   = 3000   // of these lines
+	maxCommentText    = 120    // characters of a text from a CRD
+	maxCommentExample = 2000   // bytes of an example
 )
 
 func (p *commentPrinter) crd(*CRD) error               { return nil }
@@ -44,25 +48,27 @@ type commentItem struct {
 
 func (p *commentPrinter) end(r *Report) error {
 	breaks, unknown := commentItems(r)
-	breaks, restOfBreaks := limitItems(breaks, maxBreakLines, "more")
-	unknown, restOfUnknown := limitItems(unknown, maxUnknownLines, "more with an unknown effect")
+	breaks, restOfBreaks := limitItems(breaks, maxBreakLines, maxBreakBytes, "more")
+	unknown, restOfUnknown := limitItems(unknown, maxUnknownLines, maxUnknownBytes, "more with an unknown effect")
 	head := []string{"## CRD changes: " + r.conclusion(), "", r.summary(), ""}
 	foot := commentFoot(r)
 	more := []string{"", "Run `celadon diff` to see an example object for each change."}
 	items := slices.Concat(breaks, restOfBreaks, unknown, restOfUnknown)
 	room := maxCommentLines - len(head) - len(items) - len(foot) - len(more)
+	bytes := maxCommentBytes - maxBreakBytes - maxUnknownBytes - size(head) - size(foot) - size(more)
 	lines, omitted := head, len(restOfBreaks)+len(restOfUnknown) > 0
 	for _, item := range items {
 		if lines = append(lines, item.line()); item.example == nil {
 			continue
 		}
 		example := item.example()
-		if example == nil || len(example) > room {
+		if example == nil || len(example) > room || size(example) > bytes {
 			omitted = true
 			continue
 		}
 		lines = append(lines, example...)
 		room -= len(example)
+		bytes -= size(example)
 	}
 	if lines = append(lines, foot...); omitted {
 		lines = append(lines, more...)
@@ -70,6 +76,14 @@ func (p *commentPrinter) end(r *Report) error {
 	lines = slices.CompactFunc(lines, func(a, b string) bool { return a == "" && b == "" })
 	_, err := io.WriteString(p.out, strings.TrimSpace(strings.Join(lines, "\n"))+"\n")
 	return err
+}
+
+// size returns the number of bytes of lines.
+func size(lines []string) (n int) {
+	for _, line := range lines {
+		n += len(line) + 1
+	}
+	return n
 }
 
 // commentFoot returns the lines after the list: the counts of everything that is not in it.
@@ -85,10 +99,16 @@ func commentFoot(r *Report) (lines []string) {
 
 // commentItems returns the breaks, most important first, and the changes with an unknown effect.
 func commentItems(r *Report) (breaks, unknown []commentItem) {
-	var allowed []commentItem
+	var allowed, objects []commentItem
 	for _, crd := range r.CRDs {
 		breaks = append(breaks, rejections(crd)...)
 	}
+	for _, o := range r.Objects {
+		line := func() string { return "- " + string(shortCode(print.Upgraded(o))) }
+		objects = append(objects, commentItem{line: line, kind: "object", kinds: "objects"})
+	}
+	first := min(len(objects), maxObjectLines)
+	breaks = append(breaks, objects[:first]...)
 	for _, crd := range r.CRDs {
 		for _, c := range crd.Changes {
 			switch item := c.item(crd); {
@@ -101,11 +121,7 @@ func commentItems(r *Report) (breaks, unknown []commentItem) {
 			}
 		}
 	}
-	for _, o := range r.Objects {
-		line := func() string { return "- " + string(shortCode(print.Upgraded(o))) }
-		breaks = append(breaks, commentItem{line: line, kind: "object", kinds: "objects"})
-	}
-	return append(breaks, allowed...), unknown
+	return slices.Concat(breaks, objects[first:], allowed), unknown
 }
 
 // rejections returns an item if the API server rejects the CRD or its update. With two Kubernetes versions, it
@@ -194,8 +210,11 @@ func (c *Change) brief(text string) untrusted.Safe {
 	return shortCode(text)
 }
 
-// shortCode returns the beginning and end of text as a code span on one line.
-func shortCode(text string) untrusted.Safe { return code(preview.Middle(text, maxCommentText)) }
+// shortCode returns the beginning and end of text as a code span on one line. It is shortened after it
+// is escaped, because an escape sequence is longer than its character.
+func shortCode(text string) untrusted.Safe {
+	return code(preview.Middle(string(untrusted.Line(text)), maxCommentText))
+}
 
 // example returns the lines of a folded example object.
 func (c *Change) example(w *Witness) []string {
@@ -223,14 +242,22 @@ func (c *Change) example(w *Witness) []string {
 	return append(lines, "  "+marks, "  </details>", "")
 }
 
-// limitItems returns the first items and, if others remain, an item with their counts by kind.
-func limitItems(items []commentItem, limit int, words string) (first, rest []commentItem) {
-	if len(items) <= limit {
+// limitItems returns the first items, at most limit lines of together bytes, and, if others remain, an item
+// with their counts by kind.
+func limitItems(items []commentItem, limit, bytes int, words string) (first, rest []commentItem) {
+	n := 0
+	for ; n < min(len(items), limit); n++ {
+		line := items[n].line()
+		if bytes -= len(line) + 1; bytes < 0 {
+			break
+		}
+		items[n].line = func() string { return line }
+	}
+	if n == len(items) {
 		return items, nil
 	}
-	first = items[:limit]
-	return first, []commentItem{{line: func() string {
-		return fmt.Sprintf("- and %d %s: %s", len(items)-limit, words, countKinds(items[limit:]))
+	return items[:n], []commentItem{{line: func() string {
+		return fmt.Sprintf("- and %d %s: %s", len(items)-n, words, countKinds(items[n:]))
 	}}}
 }
 

@@ -54,10 +54,10 @@ func TestCommentLimits(t *testing.T) {
 					&Change{Version: "v1", Path: fmt.Sprintf("spec.c%d", i), Subject: "field", Effect: compare.Breaking, By: compare.ByWitness, Allowed: rule})
 			}
 			text := comment(t, r)
-			if lines := strings.Count(text, "\n"); lines > maxCommentLines || len(text) > maxComment {
+			if lines := strings.Count(text, "\n"); lines > maxCommentLines || len(text) > maxCommentBytes {
 				t.Errorf("%d changes, %d fields: %d lines, %d bytes", n, size, lines, len(text))
 			}
-			for i := range min(n, maxBreakLines) {
+			for i := range min(n, maxBreakLines-min(n/10, maxObjectLines)) {
 				if !strings.Contains(text, fmt.Sprintf("spec.a%d:", i)) {
 					t.Errorf("%d changes: spec.a%d is missing:\n%s", n, i, text)
 				}
@@ -68,6 +68,75 @@ func TestCommentLimits(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestCommentBytes checks that a comment is small if every text is as long as possible after escaping, that
+// its code spans and blocks are closed, and that the objects come before the changes.
+func TestCommentBytes(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{strings.Repeat("\U000e0041", 1000), strings.Repeat("`", 1000), strings.Repeat("`x", 500), strings.Repeat("😀", 1000), "@x\n\n[a](http://b)\n" + strings.Repeat("<!--", 200)} {
+		crd := &CRD{Name: text, NewFile: text}
+		r := &Report{CRDs: []*CRD{crd}}
+		for range 40 {
+			w := &Witness{Operation: "update", Object: map[string]any{"a": text}, Causes: []finding.Cause{{Field: text, Message: text}}}
+			crd.Changes = append(crd.Changes, &Change{Version: text, Path: text, Subject: "rule", Old: text, New: text, Effect: compare.Breaking, NewLine: 1, Refused: w},
+				&Change{Version: text, Path: text, Subject: "bound", Old: text, New: text, Effect: compare.Unknown, By: compare.BySearch, NewLine: 1},
+				&Change{Version: text, Path: text, Subject: "rule", Old: text, Effect: compare.Breaking, Allowed: text})
+			r.Objects = append(r.Objects, &finding.Object{Identity: finding.Identity{Name: "own"}, Upgrade: &finding.Upgrade{Before: finding.Valid, Now: finding.Invalid}})
+		}
+		comment := comment(t, r)
+		if len(comment) > maxCommentBytes || strings.Count(comment, "\n") > maxCommentLines {
+			t.Errorf("%.20q: %d bytes, %d lines", text, len(comment), strings.Count(comment, "\n"))
+		}
+		if own, change := strings.Index(comment, "own"), strings.Index(comment, "**breaks**"); own < 0 || change >= 0 && change < own {
+			t.Errorf("%.20q: the objects are not first:\n%s", text, comment)
+		}
+		if outside := outsideCode(comment); strings.ContainsAny(outside, "`@[") || strings.Contains(outside, "<!--") {
+			t.Errorf("%.20q: outside of code:\n%s", text, outside)
+		}
+	}
+}
+
+// outsideCode returns Markdown without its code spans and fenced blocks. Spans end on their lines.
+func outsideCode(markdown string) string {
+	var b strings.Builder
+	fence := ""
+	for line := range strings.Lines(markdown) {
+		bare := strings.TrimRight(strings.TrimSpace(line), "abcdefghijklmnopqrstuvwxyz")
+		switch marks := strings.Repeat("`", len(bare)); {
+		case fence != "":
+			if bare == fence {
+				fence = ""
+			}
+			continue
+		case len(bare) >= 3 && bare == marks:
+			fence = marks
+			continue
+		}
+		for line != "" {
+			before, rest, _ := strings.Cut(line, "`")
+			b.WriteString(before)
+			if line = rest; rest == "" {
+				break
+			}
+			n := 1 + len(rest) - len(strings.TrimLeft(rest, "`"))
+			marks := strings.Repeat("`", n)
+			end := n - 1
+			for ; ; end++ { // the next run of the same length
+				i := strings.Index(rest[end:], marks)
+				if i < 0 {
+					b.WriteString("`")
+					break
+				}
+				run := len(rest[end+i:]) - len(strings.TrimLeft(rest[end+i:], "`"))
+				if end += i + run - 1; run == n {
+					line = rest[end+1:]
+					break
+				}
+			}
+		}
+	}
+	return b.String() + fence
 }
 
 // TestCommentHistory checks the comments for the releases of real projects in the folder

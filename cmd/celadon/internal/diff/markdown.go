@@ -27,10 +27,10 @@ func (p *markdownPrinter) crd(crd *CRD) error {
 		p.b.WriteString("The API server **rejects the update of the CRD**:\n\n")
 		text := ""
 		for _, c := range u.Causes {
-			text += c.Field + ": " + c.Message + "\n"
+			text += shortened(c.Field) + ": " + shortened(c.Message) + "\n"
 		}
 		if text == "" && u.Status != nil {
-			text = u.Status.Message + "\n"
+			text = shortened(u.Status.Message) + "\n"
 		}
 		p.fence("", text)
 	}

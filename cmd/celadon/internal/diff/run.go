@@ -56,17 +56,20 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 	if o.ToKubeVersion != "" {
 		all.KubeVersion, all.ToKubeVersion = o.KubeVersion, o.ToKubeVersion
 	}
-	d := &differ{Streams: s, options: o, client: client, sides: both, report: all}
-	err = d.crds(ctx, func(crd *CRD) error {
-		bar.Add(1)
-		allow(allowances, crd)
-		all.Summary.count(crd)
-		return p.crd(crd)
-	})
-	bar.Done()
-	if err == nil && (len(o.Objects) > 0 || client != nil) && ctx.Err() == nil {
+	d := &differ{Streams: s, options: o, client: client, sides: both, report: all, unread: len(both.problems) > 0}
+	// The user's own objects come first, because they matter more than examples.
+	if len(o.Objects) > 0 || client != nil {
 		err = d.objects(ctx, webhook, p.object)
 	}
+	if err == nil {
+		err = d.crds(ctx, func(crd *CRD) error {
+			bar.Add(1)
+			allow(allowances, crd)
+			all.Summary.count(crd)
+			return p.crd(crd)
+		})
+	}
+	bar.Done()
 	if err != nil && ctx.Err() == nil {
 		return err
 	}
@@ -91,15 +94,15 @@ type differ struct {
 	client  *cluster.Client // nil without --cluster
 	sides   *sides
 	report  *Report
+	unread  bool // some CRDs could not be read
 }
 
 // crds compares all pairs.
 func (d *differ) crds(ctx context.Context, take func(*CRD) error) error {
-	unread := len(d.sides.problems) > 0
 	var bug *engine.InternalError
 	var failure *internalError
 	for _, p := range d.sides.pairs {
-		if unread && p.alone() {
+		if d.unread && p.alone() {
 			continue // its other side may be in an unreadable file
 		}
 		crd, err := compared(ctx, p, d.options)

@@ -75,13 +75,13 @@ func (p *textPrinter) update(b *strings.Builder, u *finding.CRD) {
 	}
 	untrusted.Fprintf(b, "  %s\n", p.out.Paint(untrusted.Red, "the API server rejects the update of the CRD:"))
 	for _, c := range u.Causes {
-		untrusted.Fprintf(b, "    %s: %s\n", c.Field, c.Message)
+		untrusted.Fprintf(b, "    %s: %s\n", shortened(c.Field), shortened(c.Message))
 		if c.Line > 0 {
 			untrusted.Fprintf(b, "      --> %s:%d:%d\n", c.File, c.Line, c.Column)
 		}
 	}
 	if len(u.Causes) == 0 && u.Status != nil {
-		untrusted.Fprintf(b, "    %s\n", u.Status.Message)
+		untrusted.Fprintf(b, "    %s\n", shortened(u.Status.Message))
 	}
 }
 
@@ -156,15 +156,6 @@ func kept(c *finding.Change) untrusted.Safe {
 		return untrusted.Sprintf("becomes %s", c.After)
 	}
 	return untrusted.Sprintf("%s becomes %s", c.Before, c.After)
-}
-
-// document returns obj as YAML.
-func document(obj map[string]any) string {
-	data, err := untrusted.YAML(obj)
-	if err != nil {
-		return "(cannot be shown)\n"
-	}
-	return string(data)
 }
 
 // locations returns the locations of a change on both sides.

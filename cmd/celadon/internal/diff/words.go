@@ -26,7 +26,7 @@ func (c *Change) title() untrusted.Safe {
 	case c.Path == "" && c.Subject != "rule" && c.Subject != "message":
 		return untrusted.Sprintf("%s: %s", versions, c.Subject)
 	}
-	return untrusted.Sprintf("%s %s: %s", versions, phrase.Path(c.Path), c.Subject)
+	return untrusted.Sprintf("%s %s: %s", versions, shortened(phrase.Path(c.Path)), c.Subject)
 }
 
 // effect describes the effect of a change and how it was determined.
@@ -76,8 +76,11 @@ func flat(c *Change, text string) untrusted.Safe {
 	if c.Subject == "rule" {
 		text = lex.Flat(text)
 	}
-	return untrusted.Line(preview.Middle(text, shown))
+	return untrusted.Line(shortened(text))
 }
+
+// shortened omits the middle of a long text.
+func shortened(text string) string { return preview.Middle(text, shown) }
 
 // describe describes the three verdicts.
 func (w *Witness) describe() string {
@@ -102,9 +105,9 @@ func (w *Witness) causes() (lines []untrusted.Safe) {
 	for _, c := range w.Causes {
 		switch {
 		case c.Field != "<nil>":
-			lines = append(lines, untrusted.Sprintf("%s: %s", c.Field, c.Message))
+			lines = append(lines, untrusted.Sprintf("%s: %s", shortened(c.Field), shortened(c.Message)))
 		case !strings.Contains(c.Message, "some validation rules were not checked"):
-			lines = append(lines, untrusted.Line(c.Message))
+			lines = append(lines, untrusted.Line(shortened(c.Message)))
 		}
 	}
 	return lines

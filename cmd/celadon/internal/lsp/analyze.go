@@ -178,7 +178,12 @@ func (v *view) ofCRD(p *part) {
 	if p.crd.vetted == nil {
 		return
 	}
-	for _, f := range p.crd.vetted.Findings {
+	findings := p.crd.vetted.Findings
+	for i, repeats := range editor.Repeats(crdErrors(findings)) {
+		f := findings[i]
+		if repeats {
+			continue
+		}
 		more := strictInCRD(p, &f)
 		d := diagnostic(p.rangeOf(v.text, f.At), &f)
 		rule := p.crd.first(f.Rule)
@@ -194,6 +199,16 @@ func (v *view) ofCRD(p *part) {
 		}
 		p.findings = append(append(p.findings, one), v.strictDiagnostics(p, &f, more)...)
 	}
+}
+
+// crdErrors returns the positions and messages of findings.
+func crdErrors(findings []finding.Finding) []editor.CRDError {
+	list := make([]editor.CRDError, len(findings))
+	for i := range findings {
+		f := &findings[i]
+		list[i] = editor.CRDError{Line: f.At.Line, Column: f.At.Column, Field: f.At.Field, Message: strings.TrimPrefix(f.Text, f.At.Field+": ")}
+	}
+	return list
 }
 
 func diagnostic(at protocol.Range, f *finding.Finding) protocol.Diagnostic {

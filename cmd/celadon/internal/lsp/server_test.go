@@ -73,6 +73,27 @@ func TestObjectFollowsCRD(t *testing.T) {
 	wantLines(t, c.next("a.yaml", seen))
 }
 
+// TestExpensiveRule checks that a rule that is too expensive has one error, also if two versions have the rule.
+func TestExpensiveRule(t *testing.T) {
+	t.Parallel()
+	const crd = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: as.x.com}\nspec:\n  group: x.com\n  scope: Namespaced\n" +
+		"  names: {plural: as, singular: a, kind: A, listKind: AList}\n  versions:\n"
+	const version = "  - name: %s\n    served: true\n    storage: %v\n    schema:\n      openAPIV3Schema:\n        type: object\n        properties:\n          spec:\n            type: object\n" +
+		"            properties:\n              items: {type: array, items: {type: string}}\n              only-%[1]s: {type: string}\n            x-kubernetes-validations:\n            - rule: self.items.all(x, self.items.all(y, self.items.exists(z, z + y != x)))\n"
+	for n, text := range []string{crd + fmt.Sprintf(version, "v1", true), crd + fmt.Sprintf(version, "v1", true) + fmt.Sprintf(version, "v2", false)} {
+		errors := 0
+		for _, d := range start(t, nil, nil).open("crd.yaml", text) {
+			if d.Severity == protocol.Error {
+				errors++
+				t.Log(d.Range, d.Message)
+			}
+		}
+		if errors != n+1 {
+			t.Errorf("%d versions: %d errors, want one for each rule", n+1, errors)
+		}
+	}
+}
+
 // TestSilent checks files without findings, and the findings of broken files.
 func TestSilent(t *testing.T) {
 	t.Parallel()

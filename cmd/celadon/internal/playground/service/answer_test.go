@@ -100,6 +100,18 @@ func TestTrace(t *testing.T) {
 	}
 }
 
+// TestPoints checks that an expensive rule has one reason, for the editor to show.
+func TestPoints(t *testing.T) {
+	t.Parallel()
+	got := ask(t, service.Request{Do: "vet", CRD: read(t, "costly/crd.yaml")})
+	var points [][]string
+	remarshal(t, got["points"], &points)
+	lines := slices.DeleteFunc(slices.Clone(points[0]), func(point string) bool { return point == "" })
+	if len(points[0]) < 2 || len(lines) != 1 || !strings.HasPrefix(lines[0], "estimated rule cost exceeds budget") {
+		t.Errorf("got %q", points)
+	}
+}
+
 // TestFix checks that each advised bound alone, and all together, change no other line and are not
 // advised again.
 func TestFix(t *testing.T) {

@@ -11,11 +11,15 @@ import (
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
 
-// pointsOf returns the reasons in the causes of each CRD of a report of vet.
+// pointsOf returns the reasons in the causes of each CRD of a report of vet. A reason is "" if the editor leaves
+// out the error, because another error has the same cause.
 func pointsOf(report []byte) ([][]string, error) {
 	var of struct {
 		CRDs []struct {
-			Causes []struct{ Field, Message string }
+			Causes []struct {
+				Field, Message string
+				Line, Column   int
+			}
 		}
 	}
 	if err := json.Unmarshal(report, &of); err != nil {
@@ -23,9 +27,15 @@ func pointsOf(report []byte) ([][]string, error) {
 	}
 	points := make([][]string, len(of.CRDs))
 	for i, crd := range of.CRDs {
-		points[i] = []string{}
-		for _, c := range crd.Causes {
-			points[i] = append(points[i], editor.Point(c.Field, c.Message))
+		errors := make([]editor.CRDError, len(crd.Causes))
+		for n, c := range crd.Causes {
+			errors[n] = editor.CRDError{Line: c.Line, Column: c.Column, Field: c.Field, Message: c.Message}
+		}
+		points[i] = make([]string, len(crd.Causes))
+		for n, repeats := range editor.Repeats(errors) {
+			if !repeats {
+				points[i][n] = editor.Point(crd.Causes[n].Field, crd.Causes[n].Message)
+			}
 		}
 	}
 	return points, nil

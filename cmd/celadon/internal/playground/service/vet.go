@@ -19,7 +19,8 @@ type vetted struct {
 	Positions []vet.Position `json:"places"`
 	// Problems are the reasons for a missing verdict, or for a rejection without causes.
 	Problems []vet.Problem `json:"problems"`
-	// Points holds, for each CRD of the report, the reasons in the messages of its causes.
+	// Points holds, for each CRD of the report, the reasons in the messages of its causes. A reason is "" if the
+	// editor leaves out the error, because another error has the same cause.
 	Points [][]string `json:"points"`
 	// Notes are remarks on CRDs that are not wrong: a CRD has no rules.
 	Notes []vet.Problem `json:"notes"`

@@ -37,7 +37,7 @@ export async function mendsOf(page, editor, at) {
 	const asked = editor.state.doc;
 	const problems = await quietly(page, { do: "mends", at });
 	return (problems ?? []).map((p) => ({
-		from: p.from, to: p.to, kind: p.kind, message: [p.message, p.words].filter(Boolean).join("\n"),
+		from: p.from, to: p.to, kind: p.kind, problem: p.message, message: [p.message, p.words].filter(Boolean).join("\n"),
 		actions: p.mends.map((m) => ({
 			name: m.title,
 			apply: (view) => view.state.doc.eq(asked) && view.dispatch({ changes: m.edits.map((e) => ({ from: e.from, to: e.to, insert: e.text })) }),

@@ -32,7 +32,7 @@ const look = EditorView.theme({
 	".cm-tooltip-autocomplete > ul": { fontFamily: "var(--mono)" },
 	".cm-tooltip-autocomplete > ul > li[aria-selected]": { background: "var(--accent-fill)", color: "var(--on-accent)" },
 	".cm-completionDetail": { color: "inherit", opacity: "0.85", fontStyle: "normal", marginLeft: "1.5em" },
-	".cm-tooltip.cm-tooltip-hover": { padding: "0" },
+	".cm-tooltip.cm-tooltip-hover": { padding: "0", maxHeight: "min(320px, 50vh)", overflowY: "auto", overflowWrap: "anywhere" },
 	".cm-hover": { padding: "8px 10px", whiteSpace: "pre-wrap", font: "13px/1.45 var(--sans)" },
 	".cm-hover b": { fontFamily: "var(--mono)" },
 	".cm-diagnostic": { borderLeftWidth: "3px", whiteSpace: "pre-wrap" },

@@ -9,6 +9,7 @@ import { acceptFiles, save } from "./files.js";
 import { fail, showRules, showVerdict } from "./result.js";
 import { decode, encode, longest, panes } from "./share.js";
 import { failVet, showVet } from "./vet.js";
+import { merge } from "./merge.js";
 import { themes } from "./theme.js";
 import "./style.css";
 
@@ -158,16 +159,13 @@ async function vet(answer) {
 	}
 }
 
-// pointed returns the reason, followed by the message of the server.
-const pointed = (point, message) => (point && !message.startsWith(point) ? `${point}\n${message}` : message);
-
 function markObject(answer) {
 	const findings = [];
 	for (const [i, o] of answer.report.objects.entries()) {
 		const more = answer.objects[i];
 		if (o.problem && o.verdict !== "ignored") findings.push({ line: o.line || 1, severity: o.verdict === "skipped" ? "info" : "error", message: o.problem });
-		for (const [n, c] of o.causes.entries()) findings.push({ line: c.line, column: c.column, severity: "error", message: pointed(more.points[n], `${c.field}: ${c.message}${c.rule ? `\nrule: ${c.rule.trim()}` : ""}`) });
-		for (const [n, s] of (o.strict ?? []).entries()) findings.push({ line: s.line, column: s.column, severity: "error", message: pointed(more.strict[n], s.field) });
+		for (const [n, c] of o.causes.entries()) findings.push({ line: c.line, column: c.column, severity: "error", message: `${more.points[n] || c.message}\n${c.field}${c.rule ? `\nrule: ${c.rule.trim()}` : ""}` });
+		for (const [n, s] of (o.strict ?? []).entries()) findings.push({ line: s.line, column: s.column, severity: "error", message: more.strict[n] || s.field });
 		for (const c of o.following ?? []) findings.push({ line: c.line, column: c.column, severity: "info", message: `would follow once the above is fixed: ${c.field}: ${c.message}` });
 	}
 	mark(editors.object, findings);
@@ -176,8 +174,11 @@ function markObject(answer) {
 function markCRD() {
 	const findings = [];
 	for (const [i, crd] of vetAnswer.report.crds.entries()) {
-		for (const [n, c] of crd.causes.entries()) findings.push({ line: c.line, column: c.column, severity: "error", message: pointed(vetAnswer.points[i][n], c.message) });
-		for (const l of crd.lints) findings.push({ line: l.line, column: l.column, severity: "warning", message: l.message });
+		for (const [n, c] of crd.causes.entries()) {
+			const point = vetAnswer.points[i][n]; // "" if another error has the same cause
+			if (point) findings.push({ line: c.line, column: c.column, severity: "error", message: point, rule: c.rule });
+		}
+		for (const l of crd.lints) findings.push({ line: l.line, column: l.column, severity: "warning", message: l.message, rule: l.rule });
 	}
 	for (const p of vetAnswer.problems) findings.push({ line: p.line, column: p.column, severity: "error", message: p.message });
 	for (const n of vetAnswer.notes) findings.push({ line: n.line, column: n.column, severity: "info", message: n.message });
@@ -200,9 +201,9 @@ async function addMends(findings) {
 	for (const rule of asked) {
 		const found = await mendsOf(page, editors.crd, ruleOffset(rule));
 		if (!editors.crd.state.doc.eq(doc)) return;
-		more.push(...found.filter((p) => p.kind !== "costly" && (p.kind === "broken" || p.actions.length > 0)).map((p) => ({ ...p, severity: p.kind === "broken" ? "error" : "warning" })));
+		more.push(...found.filter((p) => p.kind !== "costly" && (p.kind === "broken" || p.actions.length > 0)).map((p) => ({ ...p, severity: p.kind === "broken" ? "error" : "warning", rule: rule.rule })));
 	}
-	if (more.length > 0) mark(editors.crd, [...findings, ...more]);
+	if (more.length > 0) mark(editors.crd, merge(findings, more));
 }
 
 // ruleOffset returns the offset of a rule's expression, or of its position if the expression is not on

@@ -1,0 +1,75 @@
+package diff
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/celadon-cel/celadon/internal/text/preview"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+)
+
+// The limits of an example object in a report for people. JSON reports have whole objects.
+const (
+	maxExampleText  = 200   // characters of a string
+	maxExampleItems = 20    // items of a list
+	maxExampleBytes = 8_000 // of the YAML
+)
+
+// document returns obj as YAML. It shortens long strings and lists, and ends with a comment if the object is
+// incomplete.
+func document(obj map[string]any) string {
+	short := &shortener{}
+	data, err := untrusted.YAML(short.value(obj))
+	if err != nil {
+		return "(cannot be shown)\n"
+	}
+	text := string(data)
+	if len(text) > maxExampleBytes {
+		text, short.used = text[:strings.LastIndex(text[:maxExampleBytes], "\n")+1], true
+	}
+	if short.used {
+		text += "# shortened: -o json has the whole object\n"
+	}
+	return text
+}
+
+// A shortener shortens values. used is set if it did.
+type shortener struct{ used bool }
+
+// value returns v with shortened strings and lists. It does not change v.
+func (s *shortener) value(v any) any {
+	switch v := v.(type) {
+	case string:
+		if len(v) <= maxExampleText || utf8.RuneCountInString(v) <= maxExampleText {
+			return v
+		}
+		s.used = true
+		return fmt.Sprintf("%s (%d characters)", preview.Middle(v, maxExampleText), utf8.RuneCountInString(v))
+	case []any:
+		return s.list(v)
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, below := range v {
+			out[key] = s.value(below)
+		}
+		return out
+	}
+	return v
+}
+
+// list keeps the first and the last items of a long list.
+func (s *shortener) list(list []any) []any {
+	const half = maxExampleItems / 2
+	var out []any
+	for i, item := range list {
+		switch {
+		case len(list) <= maxExampleItems || i < half || i >= len(list)-half:
+			out = append(out, s.value(item))
+		case i == half:
+			s.used = true
+			out = append(out, fmt.Sprintf("… %d more items …", len(list)-2*half))
+		}
+	}
+	return out
+}

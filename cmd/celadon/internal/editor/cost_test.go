@@ -1,0 +1,36 @@
+package editor
+
+import (
+	"slices"
+	"testing"
+)
+
+// TestRepeats checks that an expensive rule has one error, and that errors with another cause stay.
+func TestRepeats(t *testing.T) {
+	t.Parallel()
+	const (
+		v1          = "spec.versions[0].schema.openAPIV3Schema.properties[spec]"
+		v2          = "spec.versions[1].schema.openAPIV3Schema.properties[spec]"
+		over        = "Forbidden: estimated rule cost exceeds budget by factor of 3.0x (try …)"
+		message     = "Forbidden: estimated messageExpression cost exceeds budget by factor of 3.0x (try …)"
+		contributed = "Forbidden: contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"
+		total       = "Forbidden: x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema exceeds budget by factor of 2.0x (try …)"
+	)
+	for _, c := range []struct {
+		name   string
+		errors []CRDError
+		want   []bool
+	}{
+		{"none", nil, nil},
+		{"one rule", []CRDError{{1, 1, v1, total}, {5, 3, v1, contributed}, {5, 3, v1, over}}, []bool{true, true, false}},
+		{"two versions share its text", []CRDError{{1, 1, v1, total}, {5, 3, v1, contributed}, {5, 3, v1, over}, {1, 1, v2, total}, {5, 3, v2, over}}, []bool{true, true, false, true, true}},
+		{"only the total is too high", []CRDError{{1, 1, v1, total}, {5, 3, v1, contributed}, {6, 3, v1, contributed}}, []bool{false, false, false}},
+		{"another rule contributes", []CRDError{{5, 3, v1, over}, {5, 3, v1, contributed}, {6, 3, v1, contributed}, {1, 1, v1, total}}, []bool{false, true, false, false}},
+		{"a rule and its message", []CRDError{{5, 3, v1, over}, {6, 3, v1, message}, {5, 3, v1, "compilation failed"}}, []bool{false, false, false}},
+		{"two missing fields", []CRDError{{5, 3, "spec.group", "Required value"}, {5, 3, "spec.scope", "Required value"}}, []bool{false, false}},
+	} {
+		if got := Repeats(c.errors); !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
+		}
+	}
+}
