@@ -18,7 +18,7 @@ import (
 
 // servedSoon limits the wait for a stored CRD to be served. It is short, because a CRD whose schema
 // is not structural is never served.
-const servedSoon = 20 * time.Second
+const servedSoon = time.Minute
 
 // serveStored serves a CRD that the server would reject, for example because of the cost of its
 // rules. The server serves stored CRDs without validating them again.

@@ -135,7 +135,7 @@ func (c *claim) store(ctx context.Context) error {
 }
 
 // settle is the maximum time until the server uses a new schema.
-const settle = 20 * time.Second
+const settle = pollUntil
 
 // checkUntilApplied checks the server's answers. It repeats the check until the server uses the new schema.
 func (c *claim) checkUntilApplied(ctx context.Context) error {

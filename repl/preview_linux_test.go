@@ -6,11 +6,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/celadon-cel/celadon/internal/testing/cputime"
 )
 
 const httpRoute = `apiVersion: gateway.networking.k8s.io/v1
@@ -98,10 +99,10 @@ func TestPreviewCost(t *testing.T) {
 	var took []time.Duration
 	for _, line := range lines {
 		for i := range len(line) {
-			start := processorTime(t)
+			start := cputime.Process()
 			c.press(line[i : i+1])
 			time.Sleep(4 * time.Millisecond)
-			took = append(took, processorTime(t)-start)
+			took = append(took, cputime.Process()-start)
 		}
 		c.shows(line, 10*time.Millisecond, "")
 		t.Logf("%s: %s", line, c.below())
@@ -109,16 +110,6 @@ func TestPreviewCost(t *testing.T) {
 	}
 	slices.Sort(took)
 	t.Logf("%d keys: median %v, p95 %v, most %v", len(took), took[len(took)/2], took[len(took)*95/100], took[len(took)-1])
-}
-
-// processorTime returns the processor time of the process.
-func processorTime(t testing.TB) time.Duration {
-	t.Helper()
-	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 // below returns the row below the cursor.

@@ -92,7 +92,7 @@ func openTTY(t testing.TB, s *Session, cfg TerminalConfig) *fakeTTY {
 }
 
 // waitsFor is long because the machine may be busy.
-const waitsFor = time.Minute
+const waitsFor = 5 * time.Minute
 
 func (c *fakeTTY) resize(columns, rows int) {
 	size := [4]uint16{uint16(rows), uint16(columns)}

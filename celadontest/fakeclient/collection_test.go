@@ -117,7 +117,7 @@ func TestWarningWrites(t *testing.T) {
 	select {
 	case err := <-done:
 		must(t, err)
-	case <-time.After(time.Minute):
+	case <-time.After(5 * time.Minute):
 		t.Fatal("the write in the handler waits for the one that warned")
 	}
 }

@@ -174,7 +174,7 @@ func TestHostile(t *testing.T) {
 		"stays":   "",
 	} {
 		cmd := exec.Command(self)
-		timeout := time.Minute
+		timeout := 5 * time.Minute
 		switch how {
 		case "wrapped": // started by a script, so a silent child keeps the pipes open
 			cmd = exec.Command("sh", "-c", `"$0"; true`, self)

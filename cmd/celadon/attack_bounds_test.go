@@ -17,16 +17,18 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
+	"github.com/celadon-cel/celadon/internal/testing/cputime"
 )
 
-// Limits of an attack beyond a run on one small object.
+// Limits of an attack.
 const (
-	attackTime   = 2 * time.Minute // less than 5 seconds on an idle machine; reaching it means unbounded work
-	attackMemory = 512 << 20
+	attackCPU    = time.Minute      // of processor time; an attack needs less than 10 seconds
+	attackHang   = 10 * time.Minute // detects a process that waits without an end
+	attackMemory = 512 << 20        // beyond a run on one small object
 )
 
-// attacked runs the command in its own process, and kills it if it exceeds the limits of an attack.
-// resting is the memory of a run on one small object.
+// attacked runs the command in its own process, and kills it if it exceeds the limits of an attack. It
+// logs what the process used. resting is the memory of a run on one small object.
 func attacked(t *testing.T, dir string, resting int64, args ...string) (out string, code int, peak int64) {
 	t.Helper()
 	return attackedThrough(t, dir, resting, "", args...)
@@ -35,9 +37,10 @@ func attacked(t *testing.T, dir string, resting int64, args ...string) (out stri
 // attackedThrough is like attacked, with a standard input.
 func attackedThrough(t *testing.T, dir string, resting int64, stdin string, args ...string) (out string, code int, peak int64) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), attackTime)
+	ctx, cancel := context.WithTimeout(t.Context(), attackHang)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "celadon", args...)
+	limited := fmt.Sprintf(`ulimit -t %d && exec celadon "$@"`, int(attackCPU.Seconds()))
+	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", limited, "sh"}, args...)...)
 	cmd.Dir, cmd.Stdin = dir, strings.NewReader(stdin)
 	var both bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &both, &both
@@ -60,11 +63,16 @@ func attackedThrough(t *testing.T, dir string, resting int64, stdin string, args
 		watched <- most
 	}()
 	err := cmd.Wait()
-	timedOut := ctx.Err() != nil
+	hangs := ctx.Err() != nil
 	peak = <-watched
+	used := cputime.Exited(cmd.ProcessState)
+	t.Logf("celadon %s: exit code %d, %.1f s of processor, %d MiB beyond %d, %d bytes",
+		strings.Join(args, " "), cmd.ProcessState.ExitCode(), used.Seconds(), (peak-resting)>>20, resting>>20, both.Len())
 	switch {
-	case timedOut:
-		t.Errorf("no answer in %s", attackTime)
+	case hangs:
+		t.Errorf("no exit within %s", attackHang)
+	case used >= attackCPU:
+		t.Errorf("more than %s of processor time", attackCPU)
 	case peak > resting+attackMemory:
 		t.Errorf("%d MiB are taken, want at most %d beyond %d", peak>>20, int64(attackMemory)>>20, resting>>20)
 	case cmd.ProcessState.ExitCode() < 0:
@@ -280,8 +288,8 @@ func manyFiles(folder string, n int) func(string) error {
 	}
 }
 
-// TestAttackTree checks hostile trees, each in its own process: time and memory are bounded, and the
-// exit code is right. CELADON_ATTACK=long adds trees that take long to create.
+// TestAttackTree checks hostile trees, each in its own process: processor time and memory are bounded,
+// and the exit code is right. CELADON_ATTACK=long adds trees that take long to create.
 func TestAttackTree(t *testing.T) {
 	small := tree(t, map[string]string{"m/a.yaml": goodCronTab})
 	_, code, resting := attacked(t, small, 0, "check", "--crd", "crds", "m")
@@ -308,9 +316,7 @@ func TestAttackTree(t *testing.T) {
 			if args == nil {
 				args = []string{"m"}
 			}
-			start := time.Now()
-			out, code, peak := attacked(t, dir, resting, append([]string{"check", "--crd", "crds"}, args...)...)
-			t.Logf("%.1fs, %d MiB beyond %d", time.Since(start).Seconds(), (peak-resting)>>20, resting>>20)
+			out, code, _ := attacked(t, dir, resting, append([]string{"check", "--crd", "crds"}, args...)...)
 			if code != attack.code || !strings.Contains(out, attack.want) {
 				t.Errorf("exit code %d, want %d and %q in:\n%.2000s", code, attack.code, attack.want, out)
 			}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
+	"github.com/celadon-cel/celadon/internal/testing/cputime"
 )
 
 // fuzzArgs holds command lines. The first byte of a fuzzed tree selects one.
@@ -121,7 +122,11 @@ func listing(t *testing.T, dir string) string {
 	return b.String()
 }
 
-const fuzzHang = 20 * time.Second
+// Limits of a run, which needs less than a second.
+const (
+	fuzzCPU  = 20 * time.Second // of processor time
+	fuzzHang = 5 * time.Minute
+)
 
 // FuzzCheck checks a small tree of any files, names, links, pipes, and settings. The
 // command must end with one of its exit codes, write no file, and print an amount that
@@ -180,7 +185,11 @@ func ranToAnEnd(t *testing.T, args []string) (out string, code int) {
 	defer hang.Stop()
 	var both bytes.Buffer
 	a := &app{stdin: strings.NewReader(""), stdout: &both, stderr: &both}
+	begun := cputime.Process()
 	code = a.run(ctx, append([]string{"check"}, args...))
+	if used := cputime.Process() - begun; used > fuzzCPU {
+		t.Errorf("check %v: %s of processor time", args, used)
+	}
 	return both.String(), code
 }
 

@@ -140,7 +140,7 @@ func (c *console) leave() error {
 
 // waitsFor is long because the machine may be busy.
 const (
-	waitsFor   = time.Minute
+	waitsFor   = 5 * time.Minute
 	pressEvery = 50 * time.Millisecond
 )
 

@@ -3,8 +3,9 @@ package main
 import (
 	"runtime"
 	"runtime/debug"
-	"syscall"
 	"time"
+
+	"github.com/celadon-cel/celadon/internal/testing/cputime"
 )
 
 // turnTime is the minimum duration of a turn.
@@ -20,23 +21,14 @@ func perCallOver(atLeast time.Duration, f func()) float64 {
 	runtime.GC()
 	f()
 	for n := 1; ; n *= 4 {
-		start := processorTime()
+		start := cputime.Process()
 		for range n {
 			f()
 		}
-		if took := processorTime() - start; took >= atLeast {
+		if took := cputime.Process() - start; took >= atLeast {
 			return float64(took) / float64(n)
 		}
 	}
-}
-
-// processorTime returns the processor time that all threads of this process have used so far.
-func processorTime() time.Duration {
-	var use syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &use); err != nil {
-		panic(err) // getrusage cannot fail here
-	}
-	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
 }
 
 // allocated returns the bytes and allocations of a call of f.
@@ -63,9 +55,9 @@ func withoutCollector(f func()) {
 // visits all live memory, and runs whenever the same amount has been allocated.
 func collectorTime() float64 {
 	runtime.GC()
-	start := processorTime()
+	start := cputime.Process()
 	runtime.GC()
-	took := processorTime() - start
+	took := cputime.Process() - start
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	return float64(took) / float64(stats.HeapAlloc)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/celadon-cel/celadon/conformance/peers/command"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/testing/cputime"
 	"github.com/celadon-cel/celadon/x/analysis"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
@@ -58,7 +59,7 @@ func shellFind(subjects []*subject, turns int) (rules int, seconds float64, err 
 		for _, rule := range a.Rules() {
 			var times []float64
 			for range turns {
-				start := processorTime()
+				start := cputime.Process()
 				a, err := analysis.New(def, e, version, analysis.Config{})
 				if err != nil {
 					return 0, 0, fmt.Errorf("%s: %w", s.name, err)
@@ -66,7 +67,7 @@ func shellFind(subjects []*subject, turns int) (rules int, seconds float64, err 
 				if _, err := a.Ask(context.Background(), rule, search.Refused); err != nil {
 					return 0, 0, fmt.Errorf("%s: %w", s.name, err)
 				}
-				times = append(times, (processorTime() - start).Seconds())
+				times = append(times, (cputime.Process() - start).Seconds())
 			}
 			all = append(all, median(times))
 		}

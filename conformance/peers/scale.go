@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/celadon-cel/celadon/internal/testing/cputime"
 )
 
 // scaleTime is the duration of each side of a turn.
@@ -66,7 +68,7 @@ func throughput(cores int, work []func()) float64 {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
 	runtime.GC()
 	passes := make([]int, cores)
-	start, began := time.Now(), processorTime()
+	start, began := time.Now(), cputime.Process()
 	var wg sync.WaitGroup
 	for i := range passes {
 		wg.Go(func() {
@@ -82,7 +84,7 @@ func throughput(cores int, work []func()) float64 {
 	for _, n := range passes {
 		sum += n
 	}
-	return float64(sum) / float64(processorTime()-began)
+	return float64(sum) / float64(cputime.Process()-began)
 }
 
 func spin() {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/testing/brokencrd"
+	"github.com/celadon-cel/celadon/internal/testing/cputime"
 )
 
 // maxVetTurns limits the turns, because a turn takes minutes. Minimum times need fewer turns.
@@ -132,9 +133,9 @@ func minTimes(turns int, list ...func()) []time.Duration {
 	for turn := range turns {
 		for i, f := range list {
 			runtime.GC()
-			start := processorTime()
+			start := cputime.Process()
 			f()
-			if took := processorTime() - start; turn == 0 || took < best[i] {
+			if took := cputime.Process() - start; turn == 0 || took < best[i] {
 				best[i] = took
 			}
 		}

@@ -63,7 +63,7 @@ func FuzzReview(f *testing.F) {
 		f.Add([]byte(strings.Replace(string(review), change[0], change[1], 1)))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // detects a hang
 		defer cancel()
 		in, err := admission.DecodeReview(body)
 		if err == nil {

@@ -14,6 +14,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 
 	"github.com/celadon-cel/celadon/engine/x/celenv"
+	"github.com/celadon-cel/celadon/internal/testing/cputime"
 )
 
 // largeOf returns an expression of type t whose value is as large as an object can be, or "" if no
@@ -197,14 +198,14 @@ func FuzzWork(f *testing.F) {
 		}
 		a := Bind(decl, self)
 		a.LimitWork(MaxWork / 4)
-		start := time.Now()
-		took := spent(&subject{env, checked, decl, ours}, a)
+		var took spending
+		used := cputime.Call(func() { took = spent(&subject{env, checked, decl, ours}, a) })
 		var internal *InternalError
 		if errors.As(took.err, &internal) {
 			t.Errorf("%s: %v\n%s", src, internal, internal.Stack)
 		}
-		if elapsed := time.Since(start); elapsed > 10*time.Second { // of less than a second of work: practically endless
-			t.Errorf("%s: %+v: took %v", src, took, elapsed)
+		if used > 10*time.Second { // of less than a second of work: practically endless
+			t.Errorf("%s: %+v: %s of processor time", src, took, used)
 		}
 		if !took.accounted() {
 			t.Errorf("%s: %+v", src, took)

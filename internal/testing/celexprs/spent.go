@@ -1,11 +1,10 @@
-//go:build unix
-
 package celexprs
 
 import (
 	"runtime"
-	"syscall"
 	"time"
+
+	"github.com/celadon-cel/celadon/internal/testing/cputime"
 )
 
 // Spent measures the processor time and allocations of repeated work.
@@ -20,9 +19,9 @@ func (s *Spent) Add(work func()) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	begin := processorTime()
+	begin := cputime.Process()
 	work()
-	s.time += processorTime() - begin
+	s.time += cputime.Process() - begin
 	runtime.ReadMemStats(&after)
 	s.allocs += after.Mallocs - before.Mallocs
 	s.turns++
@@ -33,13 +32,4 @@ func (s *Spent) Add(work func()) {
 func (s *Spent) Per(n int) (ns, allocs float64) {
 	n *= s.turns
 	return float64(s.time) / float64(n), float64(s.allocs) / float64(n)
-}
-
-// processorTime returns the processor time of all threads of this process.
-func processorTime() time.Duration {
-	var use syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &use); err != nil {
-		panic(err) // does not happen
-	}
-	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
 }

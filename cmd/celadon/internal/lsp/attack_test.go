@@ -7,10 +7,6 @@ import (
 	"time"
 )
 
-// attackLimit detects diagnostics whose time is not limited. On an idle machine they take less than
-// 5 seconds.
-const attackLimit = time.Minute
-
 // TestAttackExplanations checks that a file whose explanation takes far longer than its verdict does
 // not delay the diagnostics of the next file.
 func TestAttackExplanations(t *testing.T) {
@@ -47,18 +43,14 @@ spec:
               l: {type: array, maxItems: 20000, items: {type: integer}}
             x-kubernetes-validations: [` + attack.rules + "]\n"
 			c := start(t, nil, map[string]string{"crds/crd.yaml": example(t, "crontab/crd.yaml"), "crds/t.yaml": crd})
-			began := time.Now()
 			hostile := c.open("t.yaml", "apiVersion: g.io/v1\nkind: T\nmetadata: {name: a}\nspec: "+attack.spec+"\n")
 			honest := c.until("a.yaml", c.open("a.yaml", strings.Replace(cronTab, "replicas: 1", "replicas: 11", 1)), 1)
 			wantLines(t, honest, "7:3-11 replicas is 11, more than maxReplicas: 10")
-			for began := time.Now(); len(hostile) == 0 && time.Since(began) < attackLimit; time.Sleep(10 * time.Millisecond) {
+			for began := time.Now(); len(hostile) == 0 && time.Since(began) < hangs; time.Sleep(10 * time.Millisecond) {
 				hostile = c.latest("t.yaml")
 			}
 			if len(hostile) == 0 {
 				t.Error("nothing is reported about the hostile file")
-			}
-			if took := time.Since(began); took > attackLimit {
-				t.Errorf("diagnostics take %s", took)
 			}
 		})
 	}

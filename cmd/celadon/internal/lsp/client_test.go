@@ -18,6 +18,9 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 )
 
+// hangs is how long a test waits before it fails. It is long because the machine may be busy.
+const hangs = 5 * time.Minute
+
 // A client is a minimal editor.
 type client struct {
 	t    testing.TB
@@ -71,7 +74,7 @@ func serve(t testing.TB, options any, dir string) *client {
 		toServer.Close()
 		select {
 		case <-c.done:
-		case <-time.After(time.Minute):
+		case <-time.After(hangs):
 			t.Error("the server does not end with its input")
 		}
 	})
@@ -104,7 +107,7 @@ func (c *client) notified(method string, params json.RawMessage) {
 
 func (c *client) ask(method string, params, result any) {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), hangs)
 	defer cancel()
 	if err := c.conn.Call(ctx, method, params, result); err != nil {
 		c.t.Fatalf("%s: %v", method, err)
@@ -151,7 +154,7 @@ func (c *client) seen() int {
 // next waits for the diagnostics of the open version of a document.
 func (c *client) next(name string, seen int) []protocol.Diagnostic {
 	c.t.Helper()
-	late := time.After(time.Minute)
+	late := time.After(hangs)
 	for {
 		c.mu.Lock()
 		for _, p := range c.published[seen:] {
@@ -172,7 +175,7 @@ func (c *client) next(name string, seen int) []protocol.Diagnostic {
 // until waits for n diagnostics, because the walk for CRDs may still be running.
 func (c *client) until(name string, got []protocol.Diagnostic, n int) []protocol.Diagnostic {
 	c.t.Helper()
-	late := time.After(time.Minute)
+	late := time.After(hangs)
 	for len(got) != n {
 		select {
 		case <-c.news:

@@ -21,13 +21,12 @@ const (
 
 // A schedule determines which documents and files the next round analyzes, and when.
 type schedule struct {
-	mu         sync.Mutex
-	dirty      map[string]bool // URIs
-	files      map[string]bool // paths of files that may have changed on disk
-	since      time.Time       // of the first change since the last round
-	last       time.Time
-	wake       chan struct{}
-	roundCount int // number of rounds, for tests
+	mu    sync.Mutex
+	dirty map[string]bool // URIs
+	files map[string]bool // paths of files that may have changed on disk
+	since time.Time       // of the first change since the last round
+	last  time.Time
+	wake  chan struct{}
 }
 
 func newSchedule() *schedule {
@@ -77,7 +76,6 @@ func (r *schedule) take() (uris, files []string) {
 	uris, files = slices.Sorted(maps.Keys(r.dirty)), slices.Sorted(maps.Keys(r.files))
 	clear(r.dirty)
 	clear(r.files)
-	r.roundCount++
 	return uris, files
 }
 

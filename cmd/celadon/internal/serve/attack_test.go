@@ -48,8 +48,9 @@ func newSiege() siege {
 // honestConnections is the number of connections of an honest client.
 const honestConnections = 16
 
-// honestPatience is how long honest clients wait for a response.
-const honestPatience = 10 * time.Second
+// honestPatience is how long honest clients wait for a response. It is long because the machine may be
+// busy.
+const honestPatience = maxTimeout
 
 // A victim is a celadon serve process with the limits of the example's pods.
 type victim struct {
@@ -85,7 +86,7 @@ func startVictim(t *testing.T, a siege, crd string) *victim {
 		}
 		return v.address != ""
 	})
-	v.client = &http.Client{Transport: &http.Transport{TLSClientConfig: v.trust, MaxIdleConnsPerHost: honestConnections, MaxConnsPerHost: honestConnections}, Timeout: time.Minute}
+	v.client = &http.Client{Transport: &http.Transport{TLSClientConfig: v.trust, MaxIdleConnsPerHost: honestConnections, MaxConnsPerHost: honestConnections}, Timeout: 5 * time.Minute}
 	v.review("/validate", cronTab(goodSpec)) // the honest clients connect before the attack
 	v.resting = v.memory("VmRSS")
 	return v

@@ -178,7 +178,7 @@ func startServer(t testing.TB, build func(*slog.Logger) *server) *serving {
 // await waits for a condition. Its timeout only detects a hang.
 func (s *serving) await(what string, is func() bool) {
 	s.t.Helper()
-	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); !is(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			s.t.Fatalf("timeout while waiting until %s\n%s", what, s.log)
 		}

@@ -16,7 +16,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -25,6 +24,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine/admission"
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
+	"github.com/celadon-cel/celadon/internal/testing/cputime"
 )
 
 const (
@@ -166,14 +166,6 @@ func (r *loadResult) cpuEach() time.Duration {
 	return r.cpu / time.Duration(max(1, r.requests.Load()))
 }
 
-func cpuTime() time.Duration {
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		panic(err)
-	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
-}
-
 func (r *loadResult) String() string {
 	return fmt.Sprintf("%.0f requests/s, p50 %s, p99 %s, %s CPU a request, %d wrong answers of %d, %d CRDs replaced",
 		r.perSecond(), r.latency.quantile(.5).Round(time.Microsecond), r.latency.quantile(.99).Round(time.Microsecond),
@@ -207,14 +199,14 @@ func (w *workload) run(t testing.TB, s *serving, put func(*apiextensionsv1.Custo
 	if every > 0 {
 		running.Go(func() { res.replaced = w.replace(t, put, every, &gate, done) })
 	}
-	start, cpu := time.Now(), cpuTime()
+	start, cpu := time.Now(), cputime.Process()
 	time.Sleep(d / 6)
 	res.early = heap(&gate)
 	time.Sleep(d - d/6)
 	res.later = heap(&gate)
 	close(done)
 	running.Wait()
-	res.took, res.cpu = time.Since(start), cpuTime()-cpu
+	res.took, res.cpu = time.Since(start), cputime.Process()-cpu
 	return res
 }
 

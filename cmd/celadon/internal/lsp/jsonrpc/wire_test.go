@@ -160,7 +160,7 @@ func TestReadsOn(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(time.Minute):
+	case <-time.After(5 * time.Minute):
 		t.Fatal("does not end with its input")
 	}
 }

@@ -18,7 +18,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Add(strings.Replace(secretCRD, "self.user != self.token", "self.üser 😀 = self.", 1), "a: &a [*a]", "- a", len(secretCRD))
 	f.Add("a: [", "kind: List\nitems: [1, {}]\n", "---\n---", 3)
 	f.Fuzz(func(t *testing.T, crd, object, old string, at int) {
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // detects a hang
 		defer cancel()
 		r := service.New()
 		for _, do := range []string{"check", "vet", "fix", "trace", "share", "complete", "hover", "mends", "find", "versions"} {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/internal/testing/cputime"
 )
 
 const document = `apiVersion: admissionregistration.k8s.io/v1
@@ -89,7 +90,7 @@ func TestReadNone(t *testing.T) {
 	}
 }
 
-// TestReadHostile checks that many policies, and a huge one, are read within seconds.
+// TestReadHostile checks that many policies, and a huge one, are read within seconds of processor time.
 func TestReadHostile(t *testing.T) {
 	t.Parallel()
 	many := make([]string, 0, 2000)
@@ -99,16 +100,17 @@ func TestReadHostile(t *testing.T) {
 	}
 	huge := []string{policyOf("p", "'"+strings.Repeat("1 + ", 1<<20)+"1 > 0'"), bindingOf("p")}
 	for name, documents := range map[string][]string{"many": many, "huge": huge} {
-		start := time.Now()
-		p, err := read(t, documents...)
+		var p *Policies
+		var err error
+		used := cputime.Call(func() { p, err = read(t, documents...) })
 		if err != nil {
 			t.Fatal(name, err)
 		}
 		if problems := len(p.Problems) > 0; problems != (name == "huge") {
 			t.Errorf("%s: %d problems", name, len(p.Problems))
 		}
-		if used := time.Since(start); used > 20*time.Second {
-			t.Errorf("%s: took %v", name, used)
+		if used > 20*time.Second {
+			t.Errorf("%s: %s of processor time", name, used)
 		}
 	}
 }
