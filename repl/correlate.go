@@ -23,20 +23,27 @@ const noOldSelf = "rejected: oldSelf"
 type barrier struct {
 	path string
 	list *apiextensionsv1.JSONSchemaProps
+	// nested is set if there is another such list below it.
+	nested bool
 }
 
 // barrierAt returns the barrier on the way to steps, or nil.
-func barrierAt(root *apiextensionsv1.JSONSchemaProps, steps []engine.Step) *barrier {
-	for i := range steps {
-		node := assist.SchemaAt(root, steps[:i])
+func barrierAt(root *apiextensionsv1.JSONSchemaProps, steps []engine.Step) (b *barrier) {
+	node := root
+	for i, step := range steps {
 		if node == nil {
-			return nil
+			break
 		}
 		if node.Items != nil && (node.XListType == nil || *node.XListType != "map") {
-			return &barrier{engine.FormatPath(steps[:i]), node}
+			if b != nil {
+				b.nested = true
+				break
+			}
+			b = &barrier{path: engine.FormatPath(steps[:i]), list: node}
 		}
+		node = assist.SchemaBelow(node, step)
 	}
-	return nil
+	return b
 }
 
 // barrierOf returns the barrier of a rule at p that uses oldSelf, or nil if the server can correlate the value.
@@ -57,11 +64,11 @@ func (s *Session) barrierOf(p *location, rule *apiextensionsv1.ValidationRule) *
 // note explains the barrier for a rule with the given name, and what the author can do.
 func (b *barrier) note(rule string) string {
 	at := phrase.Path(b.path)
-	text := fmt.Sprintf("note: a server rejects the CRD: %s uses oldSelf, but items of %s have no old value, because its list type is %s", rule, at, b.listType())
+	text := fmt.Sprintf("note: %s uses oldSelf, but the API server cannot correlate items of %s (list type %s), so it rejects the CRD: ", rule, at, b.listType())
 	if keys := b.keys(); len(keys) > 0 {
-		text += fmt.Sprintf("; set x-kubernetes-list-type: map and x-kubernetes-list-map-keys: [%s] on %s, so that items are correlated by %[1]s", strings.Join(keys, ", "), at)
+		text += fmt.Sprintf("set x-kubernetes-list-type: map and x-kubernetes-list-map-keys: [%s] on %s, or ", strings.Join(keys, ", "), at)
 	}
-	return text + fmt.Sprintf("; or move the rule to %s, where oldSelf is the whole old list\n", at)
+	return text + fmt.Sprintf("move the rule to %s, where oldSelf is the whole old list\n", at)
 }
 
 func (b *barrier) listType() string {
@@ -71,10 +78,10 @@ func (b *barrier) listType() string {
 	return *b.list.XListType
 }
 
-// keys returns a field that can be the key of the list's items, or nil: the server requires that a key is a scalar that is
-// required or has a default.
+// keys returns a field that can be the key of the list's items, or nil if there is none, or if a key would not suffice. The
+// server requires that a key is a scalar that is required or has a default.
 func (b *barrier) keys() []string {
-	if b.list.Items == nil || b.list.Items.Schema == nil || b.list.Items.Schema.Type != "object" {
+	if b.nested || b.list.Items.Schema == nil || b.list.Items.Schema.Type != "object" {
 		return nil
 	}
 	item := b.list.Items.Schema

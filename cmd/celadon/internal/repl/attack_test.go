@@ -4,9 +4,11 @@ package repl
 
 import (
 	"bytes"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -14,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/repl"
 )
 
 // The attacker in this file is the author of a tree in which a user starts the shell. The tree is repo, in a folder with
@@ -95,7 +98,7 @@ func contents(t testing.TB, dir string) map[string]string {
 			return err
 		}
 		all[path] = d.Type().String()
-		if d.Type().IsRegular() {
+		if info, err := d.Info(); err == nil && info.Mode().IsRegular() && info.Size() < 1<<20 {
 			data, err := os.ReadFile(path)
 			all[path] += string(data)
 			return err
@@ -279,4 +282,74 @@ func FuzzShell(f *testing.F) {
 			t.Errorf("changed: %q", paths)
 		}
 	})
+}
+
+// TestAttackShellWatch replaces watched files. The session keeps what it has loaded, follows no link out of the tree, and
+// reads no more than a limit.
+func TestAttackShellWatch(t *testing.T) {
+	crd, object := example(t, "crd.yaml"), example(t, "updates/nightly.yaml")
+	sparse := func(size int64) func() error {
+		return func() error { return errors.Join(os.WriteFile("crd.yaml", nil, 0o644), os.Truncate("crd.yaml", size)) }
+	}
+	large := strings.Repeat("# a comment\napiVersion: v1\nkind: A\nmetadata: {name: a}\ndata: "+strings.Repeat("x", 1<<16)+"\n---\n", 1500)
+	for name, c := range map[string]struct {
+		replace func() error
+		want    string // in the reply to :watch reload
+	}{
+		"a pipe":               {func() error { return syscall.Mkfifo("crd.yaml", 0o600) }, "a named pipe"},
+		"a folder":             {func() error { return os.CopyFS("crd.yaml", os.DirFS(".git")) }, "a folder"},
+		"a link to a folder":   {func() error { return os.Symlink("..", "crd.yaml") }, "a folder"},
+		"a link out of it":     {func() error { return os.Symlink("../out/crd.yaml", "crd.yaml") }, "leads out of the work tree"},
+		"a link to git's":      {func() error { return os.Symlink(".git/config", "crd.yaml") }, "leads to git's own files"},
+		"a link to itself":     {func() error { return os.Symlink("crd.yaml", "crd.yaml") }, "too many levels"},
+		"a device":             {func() error { return os.Symlink("/dev/zero", "crd.yaml") }, "a device"},
+		"a link to /proc":      {func() error { return os.Symlink("/proc/self/environ", "crd.yaml") }, "leads out of the work tree"},
+		"nothing":              {func() error { return nil }, "no such file"},
+		"a huge file":          {sparse(1 << 40), "a line of more than 16 MiB"},
+		"many large documents": {func() error { return os.WriteFile("crd.yaml", []byte(large), 0o644) }, "more than 64 MiB"},
+		"another CRD": {func() error {
+			return os.WriteFile("crd.yaml", []byte(strings.ReplaceAll(crd, "CronTab", "Other")), 0o644)
+		}, "the CRD of CronTab is gone"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := hostileTree(t, crd, object, map[string]string{"out/crd.yaml": strings.Replace(crd, "must be upper case", secret, 1)})
+			h := &host{opened: true}
+			s, err := repl.NewSession(repl.Config{Host: h.ofSession(&Inputs{})})
+			if err != nil {
+				t.Fatal(err)
+			}
+			do := func(line, want string) {
+				t.Helper()
+				if reply := s.Do(t.Context(), line); !strings.Contains(reply.Text, want) || strings.Contains(reply.Text, secret) || len(reply.Text) > 1<<16 {
+					t.Errorf("%s: want %q, got %.2000s", line, want, reply.Text)
+				}
+			}
+			do(":load crd crd.yaml", "")
+			do(":load o.yaml", "")
+			do(":watch", "watching crd.yaml, o.yaml")
+			before := contents(t, dir)
+			if err := errors.Join(os.Remove("crd.yaml"), c.replace()); err != nil {
+				t.Fatal(err)
+			}
+			var start, end runtime.MemStats
+			runtime.ReadMemStats(&start)
+			polled := s.Poll(t.Context()) + s.Poll(t.Context())
+			if strings.Contains(polled, secret) || strings.Contains(polled, "reloaded") || len(polled) > 1<<16 {
+				t.Errorf("polled: %.2000s", polled)
+			}
+			do(":watch reload", c.want)
+			do("self.kind", `"CronTab"`)
+			if runtime.ReadMemStats(&end); end.TotalAlloc-start.TotalAlloc > 2<<30 {
+				t.Errorf("%d MiB were allocated", (end.TotalAlloc-start.TotalAlloc)>>20)
+			}
+			if paths := changes(t, dir, before); len(paths) > 0 {
+				t.Errorf("changed: %q", paths)
+			}
+			_ = os.RemoveAll("crd.yaml")
+			plant(t, ".", map[string]string{"crd.yaml": strings.Replace(crd, "must have five fields", "other", 1)})
+			if text := s.Poll(t.Context()); !strings.Contains(text, "reloaded crd.yaml") {
+				t.Errorf("the original file: %s", text)
+			}
+		})
+	}
 }
