@@ -79,7 +79,7 @@ func ruleCommands() []command {
 	return []command{
 		{name: "rules", args: "[all|N [--rejected]]", help: "list the rules here, or all, with verdict, cost, and headroom; N shows one in full, or the objects that it rejects", run: rules, complete: completeRules},
 		{name: "find", args: "[N] [WANT|use]", help: "find an object that a rule rejects, or with the outcome WANT: accepted, error, or budget; use makes it the object", run: findWitness, complete: completeNumbered(completeWords(func(*Session) []string { return append(slices.Clone(wants), useFound) }))},
-		{name: "add", args: "RULE", help: "add a rule here", run: addCommand, expression: true, complete: completeExpression},
+		{name: "add", args: "[PATH:] RULE", help: "add a rule here, or at PATH", run: addCommand, expression: true, complete: completeAdd},
 		{name: "edit", args: "[N] [RULE]", help: "replace a rule; without RULE, edit rule N in $EDITOR or in the next line; without N, edit the last expression in $EDITOR", run: edit, expression: true, complete: completeNumbered(completeExpression)},
 		{name: "drop", args: "N", help: "remove a rule", run: drop, complete: completeNumbered(nil)},
 		{name: "message", args: "[N] TEXT", help: "set a rule's message; - removes it", run: setPart("message"), complete: completeNumbered(nil)},

@@ -96,6 +96,14 @@ func completeExpression(s *Session, arg string) assist.Completion {
 	return s.completeExpr([]rune(arg))
 }
 
+// completeAdd completes a rule at the session's path. It offers nothing for a rule at another path.
+func completeAdd(s *Session, arg string) assist.Completion {
+	if path, _ := cutRulePath(arg); path != "" {
+		return assist.Completion{Start: len([]rune(arg))}
+	}
+	return completeExpression(s, arg)
+}
+
 // completeNumbered returns a completer for an optional rule number and an argument. then completes
 // the argument; it is nil for commands without one.
 func completeNumbered(then func(*Session, string) assist.Completion) func(*Session, string) assist.Completion {

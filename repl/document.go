@@ -68,6 +68,9 @@ type Host struct {
 	// WriteText replaces the content before of a file by after. If before is nil, the file must not
 	// exist. If the file has other content, WriteText returns an error and does not change it.
 	WriteText func(path string, before, after []byte) error
+	// MayWrite returns an error if a line of a file that :read runs must not write the file path. It applies to Save and
+	// WriteText. If MayWrite is nil, such lines may write any file.
+	MayWrite func(path string) error
 	// EditText lets the user edit a text in an editor and returns the edited text. name suggests a
 	// file name.
 	EditText func(ctx context.Context, name string, text []byte) ([]byte, error)

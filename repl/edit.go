@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,11 +17,56 @@ import (
 )
 
 func addCommand(ctx context.Context, s *Session, arg string) (string, error) {
-	if err := s.ruleCompiles(arg, false); err != nil {
+	path, rule := cutRulePath(arg)
+	if rule == "" {
+		return "", errors.New("no argument given: use :add RULE, or :add PATH: RULE")
+	}
+	if path == "" {
+		return s.addRule(ctx, rule)
+	}
+	if s.state.crd == nil {
+		return "", ErrNoCRD
+	}
+	before, here := s.undoPoint(), s.state.location.steps
+	text, err := s.addRuleAt(ctx, path, rule)
+	if err != nil {
+		s.restore(before)
+		return "", err
+	}
+	s.past[len(s.past)-1] = before.state // as if the path had not changed
+	at := phrase.Path(s.state.location.pattern())
+	return wrap("at "+at+":\n", s.Width, 2) + text, s.move(here)
+}
+
+// cutRulePath cuts the argument of :add into a path and a rule. path is empty if arg is only a rule: no rule begins with a
+// path and a colon.
+func cutRulePath(arg string) (path, rule string) {
+	path, rule, ok := strings.Cut(arg, ":")
+	if !ok || path == "" || strings.ContainsAny(path, " \t\n(){}?\"'") || rule != "" && !strings.ContainsAny(rule[:1], " \t\n") {
+		return "", arg
+	}
+	return path, strings.TrimSpace(rule)
+}
+
+// addRuleAt adds a rule at a path, and leaves the session there.
+func (s *Session) addRuleAt(ctx context.Context, path, rule string) (string, error) {
+	if _, err := cd(ctx, s, path); err != nil {
+		return "", err
+	}
+	return s.addRule(ctx, rule)
+}
+
+// addRule adds a rule at the session's path.
+func (s *Session) addRule(ctx context.Context, rule string) (string, error) {
+	rule, err := s.expand(rule)
+	if err != nil {
+		return "", err
+	}
+	if err := s.ruleCompiles(rule, false); err != nil {
 		return "", err
 	}
 	n := len(s.rulesHere())
-	if err := s.editRule(ruleEdit{op: addRule, index: n, value: arg}); err != nil {
+	if err := s.editRule(ruleEdit{op: addRule, index: n, value: rule}); err != nil {
 		return "", err
 	}
 	return s.newRule(ctx, n)
@@ -65,7 +111,7 @@ func (s *Session) newRule(ctx context.Context, n int) (string, error) {
 func (s *Session) transitionNote(n int) string {
 	rule := s.rulesHere()[n]
 	x, err := s.state.location.compile(rule.Rule, rule.OptionalOldSelf)
-	if err != nil || !x.UsesOldSelf() || s.state.object == nil || s.state.old != nil || s.oldNoted {
+	if err != nil || !x.UsesOldSelf() || s.barrierOf(s.state.location, &rule) != nil || s.state.object == nil || s.state.old != nil || s.oldNoted {
 		return ""
 	}
 	s.oldNoted = true
@@ -249,7 +295,11 @@ func (s *Session) oneRule(ctx context.Context, n int) (string, error) {
 		}
 	}
 	costly := slices.ContainsFunc(rows, func(row []string) bool { return row[1] == tooExpensive })
-	return (&listing{rows: rows, costly: costly}).text(s, s.Width) + stopped + s.requirementHints(n), nil
+	notes := ""
+	if b := s.barrierOf(s.state.location, &s.rulesHere()[n]); b != nil {
+		notes = b.note(phrase.Rule(s.state.location.pattern(), n))
+	}
+	return (&listing{rows: rows, costly: costly, notes: notes}).text(s, s.Width) + stopped + s.requirementHints(n), nil
 }
 
 // requirementHints returns hints on what rule n still requires before an API server accepts it.
@@ -300,6 +350,9 @@ func (s *Session) save(file string, overwrite bool) (string, error) {
 			r.Keep = append(r.Keep, o.file)
 		}
 	}
+	if err := s.mayWrite(cmp.Or(file, c.doc.File)); err != nil {
+		return "", err
+	}
 	written, err := s.host.Save(r)
 	if err != nil {
 		return "", err
@@ -309,7 +362,7 @@ func (s *Session) save(file string, overwrite bool) (string, error) {
 		s.watch.seen(s.host, written)
 	}
 	s.written = string(c.doc.Text)
-	return fmt.Sprintf("wrote %s\n", written), nil
+	return fmt.Sprintf("wrote %s\n", written) + s.uncorrelated(), nil
 }
 
 // losesRules reports whether the CRD has changes that were not written to any file.

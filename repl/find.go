@@ -18,8 +18,18 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// wants are the outcomes that :find accepts, named as in celadon find.
-var wants = []string{string(search.Refused), string(search.Accepted), string(search.Errs), string(search.OverBudget)}
+// rejectedWord is the outcome that celadon find --want calls refused.
+const rejectedWord = "rejected"
+
+// wants are the outcomes that :find accepts. Except for rejectedWord, they are named as in celadon find.
+var wants = []string{rejectedWord, string(search.Accepted), string(search.Errs), string(search.OverBudget)}
+
+// A found is the last result of :find.
+type found struct {
+	*search.Witness
+	crd  *crd
+	rule engine.RuleRef
+}
 
 // useFound is the argument of :find that loads the last object found.
 const useFound = "use"
@@ -33,11 +43,15 @@ func findWitness(ctx context.Context, s *Session, arg string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	want := search.Refused
-	if word != "" {
-		if want = search.Want(word); !slices.Contains(wants, word) {
-			return "", fmt.Errorf(":find %s: want %s or %s", word, strings.Join(wants, ", "), useFound)
-		}
+	want, use := search.Refused, word == useFound
+	switch {
+	case use && s.found.crd == s.state.crd && s.found.rule == s.ruleRef(n):
+		return "", s.useFound()
+	case use || word == "" || word == rejectedWord || word == string(search.Refused):
+	case slices.Contains(wants, word):
+		want = search.Want(word)
+	default:
+		return "", fmt.Errorf(":find %s: want %s or %s", word, strings.Join(wants, ", "), useFound)
 	}
 	answer, err := s.search(ctx, n, want)
 	switch {
@@ -48,8 +62,17 @@ func findWitness(ctx context.Context, s *Session, arg string) (string, error) {
 	case answer.Witness == nil:
 		return wrap(printable(answer.Words(want))+"\n", s.Width, 2), nil
 	}
-	s.found = answer.Witness
-	return answerText(answer, want, n, s.Width)
+	s.found = found{answer.Witness, s.state.crd, s.ruleRef(n)}
+	text, err := answerText(answer, want, n, s.Width)
+	if err != nil || !use {
+		return text + ":find use makes it the object\n", err
+	}
+	return text, s.useFound()
+}
+
+// ruleRef returns a reference to rule n at the session's path.
+func (s *Session) ruleRef(n int) engine.RuleRef {
+	return engine.RuleRef{Version: s.state.version, Path: s.state.location.pattern(), Index: n}
 }
 
 // search searches for a write that demonstrates the outcome want of rule n at the session's path.
@@ -102,7 +125,6 @@ func answerText(a *analysis.Answer, want search.Want, rule, width int) (string, 
 		}
 		b.WriteString(shown)
 	}
-	b.WriteString(":find use makes it the object\n")
 	return b.String(), nil
 }
 
@@ -129,7 +151,7 @@ func (s *Session) useFound() error {
 	if s.state.crd == nil {
 		return ErrNoCRD
 	}
-	if s.found == nil {
+	if s.found.Witness == nil {
 		return errors.New("nothing found yet: run :find first")
 	}
 	next := *s.state

@@ -138,7 +138,7 @@ func objectDetails() map[string]details {
 func ruleDetails() map[string]details {
 	return map[string]details{
 		"rules": {
-			"Lists the rules at the current path, or with all, those of the whole version. For each rule, it prints the result for the object, the cost, the API server's estimate, and the share of the limit. If many objects are loaded, it also counts the objects that each rule rejects, and N --rejected lists them. With a number, it prints the whole rule with its message and other fields.",
+			"Lists the rules at the current path, or if it has none, the rules below it; with all, the rules of the whole version. For each rule, it prints the result for the object, the cost, the API server's estimate, and the share of the limit. If many objects are loaded, it also counts the objects that each rule rejects, and N --rejected lists them. With a number, it prints the whole rule with its message and other fields.",
 			[]need{needCRD}, func(p *samples) []string {
 				if len(p.session.rulesHere()) > 0 {
 					return []string{":rules all", p.numbered(":rules %d")}
@@ -147,11 +147,11 @@ func ruleDetails() map[string]details {
 			},
 		},
 		"find": {
-			"Searches for an object that only this rule rejects. WANT is another outcome: accepted, error if the rule fails to evaluate, or budget if it costs too much. :find use makes the object that was found the current object. If there is none, the shell prints a proof, or how many objects were tried.",
+			"Searches for an object that only this rule rejects. WANT is another outcome: accepted, error if the rule fails to evaluate, or budget if it costs too much. :find use makes the object that was found the current object; with N, it finds one first. If there is none, the shell prints a proof, or how many objects were tried.",
 			[]need{needCRD, needRule}, func(p *samples) []string { return []string{p.numbered(":find %d"), p.numbered(":find %d error")} },
 		},
 		"add": {
-			"Adds a rule at the current path and prints its result for the object, its cost, and its share of the limit. The rule must be a condition on self. It is in the CRD at once, but only :save writes the file.",
+			"Adds a rule at the current path, or at PATH, and prints its result for the object, its cost, and its share of the limit. The rule must be a condition on self. It is in the CRD at once, but only :save writes the file.",
 			[]need{needCRD, needEditable}, func(p *samples) []string { return []string{":add " + p.rule(), ":undo"} },
 		},
 		"edit": {
@@ -231,7 +231,7 @@ func crdDetails() map[string]details {
 func sessionDetails() map[string]details {
 	return map[string]details{
 		"undo": {
-			"Undoes the last change of the object, the old object, the rules, the version, or what is loaded. The files on disk do not change. :redo repeats the change.",
+			"Undoes the last change of the object, the old object, the rules, the version, or what is loaded. The current path stays. The files on disk do not change. :redo repeats the change.",
 			[]need{needPast}, fixed(":undo", ":redo"),
 		},
 		"redo": {

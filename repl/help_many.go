@@ -36,7 +36,7 @@ func manyDetails() map[string]details {
 			[]need{needCRD, own}, fixed(":pins", ":pins -"),
 		},
 		"read": {
-			"Runs the lines of a file as if you had typed them, and stops at the first error. On a terminal, the shell runs the lines of ~/.config/celadon/start.txt when it starts.",
+			"Runs the lines of a file as if you had typed them, and stops at the first error. The lines can write only files in the tree: the work tree of git, or else the working directory. On a terminal, the shell runs the lines of ~/.config/celadon/start.txt when it starts.",
 			[]need{own}, fixed(":read session.txt"),
 		},
 		"watch": {

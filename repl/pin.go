@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/celadon-cel/celadon/internal/text/filename"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/x/ruletest"
@@ -42,7 +43,10 @@ func pin(ctx context.Context, s *Session, arg string) (string, error) {
 	case s.host.ReadText == nil || s.host.WriteText == nil:
 		return "", errNoFiles
 	}
-	name, file := s.pinTarget(arg)
+	name, file, err := s.pinTarget(arg)
+	if err != nil {
+		return "", err
+	}
 	before, err := s.host.ReadText(file)
 	created := errors.Is(err, fs.ErrNotExist)
 	if created {
@@ -57,6 +61,9 @@ func pin(ctx context.Context, s *Session, arg string) (string, error) {
 	}
 	reply, err := s.verdictLine(ctx)
 	if err != nil {
+		return "", err
+	}
+	if err := s.mayWrite(file); err != nil {
 		return "", err
 	}
 	if err := s.host.WriteText(file, before, text); err != nil {
@@ -77,7 +84,7 @@ func pin(ctx context.Context, s *Session, arg string) (string, error) {
 
 // pinTarget returns the name of the case and the file of the suite. An argument that ends in .yaml
 // or .yml is the file.
-func (s *Session) pinTarget(arg string) (name, file string) {
+func (s *Session) pinTarget(arg string) (name, file string, err error) {
 	name = arg
 	if i := strings.LastIndexByte(arg, ' '); strings.HasSuffix(arg, ".yaml") || strings.HasSuffix(arg, ".yml") {
 		name, file = strings.TrimSpace(arg[:max(i, 0)]), arg[i+1:]
@@ -86,10 +93,12 @@ func (s *Session) pinTarget(arg string) (name, file string) {
 		file = s.pins.files[n-1]
 	}
 	if file == "" {
-		def := s.state.crd.def
-		file = filepath.Join(filepath.Dir(s.state.crd.doc.File), def.Spec.Names.Plural+".testsuite.yaml")
+		c := s.state.crd
+		if file, err = filename.Join(filepath.Dir(c.doc.File), c.def.Spec.Names.Plural+".testsuite.yaml"); err != nil {
+			err = fmt.Errorf("spec.names.plural: %w: use :pin NAME SUITE.yaml", err)
+		}
 	}
-	return name, file
+	return name, file, err
 }
 
 // pinned returns the text of a suite with a case for the session's write, and the result of the case.
@@ -197,6 +206,9 @@ func pinsCommand(ctx context.Context, s *Session, arg string) (string, error) {
 	case s.host.ReadText == nil:
 		return "", errNoFiles
 	case arg != "":
+		if err := s.mayWrite(arg); err != nil { // the next :pin writes it
+			return "", err
+		}
 		before := s.pins
 		text, err := s.host.ReadText(arg)
 		if err != nil {

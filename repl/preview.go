@@ -133,6 +133,9 @@ func (s *Session) typedRule(x *typedExpr, arg string) (src string, ok bool) {
 		_, src, ok = strings.Cut(arg, "=")
 		return src, ok
 	}
+	if path, _ := cutRulePath(arg); x.command == "add" && path != "" {
+		return "", false
+	}
 	first, rest, _ := strings.Cut(arg, " ")
 	n, numbered := ruleNumber(first)
 	if !numbered || !slices.Contains([]string{"edit", "messageExpression", "versions"}, x.command) {

@@ -24,7 +24,18 @@ func read(ctx context.Context, s *Session, arg string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	s.scripts++
+	defer func() { s.scripts-- }()
 	return s.Read(ctx, arg, text, true)
+}
+
+// mayWrite returns an error if the line that is executed must not write a file: lines that :read runs may come from an
+// untrusted author.
+func (s *Session) mayWrite(file string) error {
+	if s.scripts == 0 || s.host.MayWrite == nil {
+		return nil
+	}
+	return s.host.MayWrite(file)
 }
 
 // Read executes the lines of a file and returns their replies. It stops at the first line that fails,

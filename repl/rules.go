@@ -45,6 +45,9 @@ func rules(ctx context.Context, s *Session, arg string) (string, error) {
 	}
 	switch arg {
 	case "":
+		if len(s.rulesHere()) == 0 {
+			return s.rulesBelow(ctx, s.state.location)
+		}
 		ran, err := s.run(ctx, s.rulesOf(s.state.location))
 		if err != nil {
 			return "", err
@@ -127,18 +130,16 @@ type listing struct {
 	rows   [][]string
 	total  uint64
 	costly bool // some rule exceeds the cost limit
+	notes  string
 }
 
 func (l *listing) text(s *Session, width int) string {
-	if len(l.rows) == 0 {
-		return wrap(fmt.Sprintf("no rules at %s: run :add RULE, or :rules all\n", phrase.Path(s.state.location.path())), width, 2)
-	}
 	head := []string{"", "verdict", "cost", "estimate", "limit", "rule"}
 	text := table(append([][]string{head[:len(l.rows[0])]}, l.rows...), width)
 	if l.costly {
 		text += costlyHint
 	}
-	return text
+	return text + wrap(printable(l.notes), width, 2)
 }
 
 const (
@@ -171,6 +172,11 @@ func (s *Session) rulesAt(p *location, ran verdicts, parts bool) *listing {
 			most, headroom = phrase.Number(total), phrase.Share(total, limit)
 			if total > limit {
 				verdict, l.costly = tooExpensive, true
+			}
+			if b := s.barrierOf(p, &rule); b != nil {
+				if verdict = noOldSelf; l.notes == "" {
+					l.notes = b.note(phrase.Rule(p.pattern(), i))
+				}
 			}
 		}
 		l.rows = append(l.rows, []string{strconv.Itoa(i), verdict, spent, most, headroom, lex.Flat(rule.Rule)})
@@ -298,33 +304,59 @@ func partsOf(r *apiextensionsv1.ValidationRule) []string {
 
 // rulesAll lists all rules of the version, grouped by path.
 func (s *Session) rulesAll(ctx context.Context) (string, error) {
+	text, total, err := s.rulesAtPaths(ctx, rulePaths(s.state.crd.schema(s.state.version), nil))
+	if err != nil {
+		return "", err
+	}
+	limit := uint64(s.limits.WithDefaults().EstimatedPerCRD)
+	return text + wrap(fmt.Sprintf("all rules: estimate %s, %s of the limit for version %s\n", phrase.Number(total), phrase.Share(total, limit), s.state.version), s.Width, 2), nil
+}
+
+// rulesBelow lists the rules below p, which has no rules itself.
+func (s *Session) rulesBelow(ctx context.Context, p *location) (string, error) {
+	steps, err := engine.ParsePath(p.pattern())
+	if err != nil {
+		return "", err
+	}
+	text, _, err := s.rulesAtPaths(ctx, rulePaths(s.schemaHere(), steps))
+	at := phrase.Path(p.path())
+	switch {
+	case err != nil:
+		return "", err
+	case text == "" && len(steps) > 0:
+		return wrap(fmt.Sprintf("no rules at or below %s: run :add RULE, or :rules all\n", at), s.Width, 2), nil
+	case text == "":
+		return "no rules: run :add RULE\n", nil
+	}
+	return wrap(fmt.Sprintf("no rules at %s; rules below it:\n", at), s.Width, 2) + text, nil
+}
+
+// rulesAtPaths lists the rules at paths, grouped by path. total is the sum of their estimates.
+func (s *Session) rulesAtPaths(ctx context.Context, paths [][]engine.Step) (text string, total uint64, err error) {
 	var b strings.Builder
-	total, costly := uint64(0), false
-	st := s.state
 	var locations []*location
-	for _, path := range rulePaths(st.crd.schema(st.version), nil) {
-		p, err := newLocation(st.crd, st.version, path, nil)
+	for _, path := range paths {
+		p, err := newLocation(s.state.crd, s.state.version, path, nil)
 		if err != nil {
-			return "", err
+			return "", 0, err
 		}
 		locations = append(locations, p)
 	}
 	ran, err := s.run(ctx, s.rulesOf(locations...))
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
+	costly, notes := false, ""
 	for _, p := range locations {
 		l := s.rulesAt(p, ran, false)
-		total, costly = cost.Add(total, l.total), costly || l.costly
-		l.costly = false // reported once
+		total, costly, notes = cost.Add(total, l.total), costly || l.costly, notes+l.notes
+		l.costly, l.notes = false, "" // reported once
 		fmt.Fprintf(&b, "%s\n%s", phrase.Path(p.pattern()), indent(l.text(s, max(0, s.Width-2))))
 	}
-	limit := uint64(s.limits.WithDefaults().EstimatedPerCRD)
 	if costly {
 		b.WriteString(costlyHint)
 	}
-	b.WriteString(wrap(fmt.Sprintf("all rules: estimate %s, %s of the limit for version %s\n", phrase.Number(total), phrase.Share(total, limit), st.version), s.Width, 2))
-	return b.String(), nil
+	return b.String() + wrap(printable(notes), s.Width, 2), total, nil
 }
 
 // rulePaths returns the schema paths that have rules, sorted by field name.

@@ -164,7 +164,7 @@ func (s *Session) Do(ctx context.Context, line string) (reply Reply) {
 		return Reply{Text: s.completions(before)}
 	}
 	if s.partial != "" {
-		if isCommand(line) {
+		if isCommand(line) && !inString(s.partial) {
 			return s.interrupted(ctx, line)
 		}
 		whole := s.partial + "\n" + line
@@ -189,6 +189,16 @@ func (s *Session) Do(ctx context.Context, line string) (reply Reply) {
 	default:
 		return s.finished(ctx, trimmed)
 	}
+}
+
+// inString reports whether an unfinished expression or command ends in a long string. The next line is then a part of
+// the string, even if it looks like a command: pasted text may come from an untrusted author.
+func inString(partial string) bool {
+	if !strings.HasPrefix(partial, ":") {
+		return lex.InString(partial)
+	}
+	_, arg, _ := strings.Cut(partial, " ")
+	return lex.InString(arg)
 }
 
 // isCommand reports whether line begins with the full name of a command, and so is not the last
@@ -321,7 +331,7 @@ func (s *Session) command(ctx context.Context, line string) Reply {
 		s.last.text = line
 	}
 	s.warned = false
-	if cmd.expression && cmd.name != "let" { // :let expands its expression itself
+	if cmd.expression && cmd.name != "let" && cmd.name != "add" { // which expand their expressions themselves
 		var err error
 		if arg, err = s.expand(arg); err != nil {
 			return s.failed(err)

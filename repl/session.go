@@ -9,7 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/types"
-	"github.com/celadon-cel/celadon/x/analysis/search"
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
@@ -45,7 +44,7 @@ type Session struct {
 	written string
 	history []string // one entry per complete expression or command
 	lets    []let
-	found   *search.Witness // the last result of :find
+	found   found
 	// corrected is the line before, if it did not compile, with the first fix.
 	corrected string
 	// draft is a rule that was edited in an editor and does not compile.
@@ -64,7 +63,8 @@ type Session struct {
 	settings                settings
 	pins                    pins
 	watch                   watch
-	reading                 int // number of files that :read is reading
+	reading                 int // number of files that Read is reading
+	scripts                 int // number of them that :read is reading
 	// collection holds many objects besides the current object, or is nil. olds holds their old versions.
 	collection *collection
 	olds       *oldVersions

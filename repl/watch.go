@@ -161,6 +161,11 @@ func (s *Session) unsavedIn(files []string) (changed, keep string) {
 
 // reloadFile loads the CRD and the objects of a file again.
 func (s *Session) reloadFile(file string) error {
+	if s.host.Stamp != nil { // the file may have been replaced by a folder
+		if _, err := s.host.Stamp(file); err != nil {
+			return err
+		}
+	}
 	docs, err := s.host.Load(file)
 	if err != nil {
 		return err

@@ -18,6 +18,9 @@ of that name that match the suite's feature gates.
 A suite with policies also tests admission policies. They decide the objects that the
 CRD accepts, with the params, Namespace, user, and operation of the case.
 
+Cases run for the newest Kubernetes version, or the one in --kube-version, unless they
+list their own kubeVersions.
+
 If an expected message differs from the server's only in the printed value, the case
 passes, because older servers print values differently; with --exact-messages, it fails.
 
@@ -70,6 +73,7 @@ func testCommand(s command.Streams) *cobra.Command {
 	o.Flags(cmd.Flags())
 	command.Operands(cmd, true, "crd", "convert-ca", "config")
 	command.Values(cmd, "output", test.Outputs...)
+	command.KubeVersions(cmd, "kube-version")
 	for _, flag := range []string{"run", "feature-gates", "cover-min", "mutate-min", "convert", "exec", "timeout"} {
 		command.Values(cmd, flag)
 	}

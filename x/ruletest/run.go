@@ -18,6 +18,8 @@ import (
 type Config struct {
 	// Run selects cases by "suite/case"; nil selects all.
 	Run *regexp.Regexp
+	// KubeVersion is the Kubernetes version for cases without kubeVersions; "" is the newest.
+	KubeVersion string
 	// Exact fails cases whose expected messages differ from the server's in printed values.
 	Exact bool
 	// FailFast stops a suite at the first case that does not pass.
@@ -96,7 +98,7 @@ func (r *Runner) Run(ctx context.Context, s *Suite, crds []*CRD, unresolved erro
 	var on []aim
 	policies, ok := r.policies(s, report)
 	if unresolved == nil && ok {
-		on, unresolved = r.resolve(s, crds, "", "")
+		on, unresolved = r.resolve(s, crds, r.cfg.KubeVersion, "")
 	}
 	if unresolved != nil && len(s.Cases) > 0 {
 		report.Errors = append(report.Errors, Problem{cmp.Or(s.CRDPosition, s.Position), unresolved.Error()})
@@ -248,11 +250,11 @@ func (r *Runner) pairs(c *Case, in inputs, on []aim) (all []pair, err error) {
 	}
 	seen := map[[2]*target]bool{}
 	for _, crd := range crds {
-		today, err := r.resolve(s, []*CRD{crd}, "", "")
+		today, err := r.resolve(s, []*CRD{crd}, r.cfg.KubeVersion, "")
 		if err != nil {
 			return nil, err
 		}
-		before, err := r.resolve(s, []*CRD{crd}, "", patches)
+		before, err := r.resolve(s, []*CRD{crd}, r.cfg.KubeVersion, patches)
 		if err != nil {
 			return nil, err
 		}

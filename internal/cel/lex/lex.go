@@ -116,13 +116,24 @@ func Unfinished(src string) bool {
 	last := tokens[len(tokens)-1]
 	switch {
 	case last.Open:
-		return strings.Contains(last.Text, `"""`) || strings.Contains(last.Text, "'''")
+		return isLong(last)
 	case depth > 0:
 		return true
 	case last.Kind == Ident:
 		return last.Text == "in" && len(tokens) > 1
 	}
 	return last.Kind == Operator && strings.Contains(" && || == != <= >= < > + - * / % ? : , ! . .? ", " "+last.Text+" ")
+}
+
+// InString reports whether src ends in a long string, so that the next line is a part of it.
+func InString(src string) bool {
+	tokens := Tokens([]rune(src))
+	return len(tokens) > 0 && tokens[len(tokens)-1].Open && isLong(tokens[len(tokens)-1])
+}
+
+// isLong reports whether a token is a string that can have line breaks.
+func isLong(t Token) bool {
+	return strings.Contains(t.Text, `"""`) || strings.Contains(t.Text, "'''")
 }
 
 // Continues reports whether line cannot begin an expression, and so continues the previous line.

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/worktree"
 )
 
@@ -61,6 +62,19 @@ func CheckOperands(flags *pflag.FlagSet, paths []string) error {
 		}
 	})
 	return first
+}
+
+// ReadFile reads a regular file of at most limit bytes. It returns an error if path goes through a link out of its git
+// work tree, unless --follow is set in flags. Errors wrap those of the system, such as fs.ErrNotExist.
+func ReadFile(flags *pflag.FlagSet, path string, limit int64) ([]byte, error) {
+	if err := CheckPaths(flags, path); err != nil {
+		return nil, err
+	}
+	data, err := input.ReadFile(path, limit)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return data, nil
 }
 
 // CheckPaths returns an error if any of paths goes through a link out of its git work tree, unless

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/outfile"
+	"github.com/celadon-cel/celadon/internal/text/filename"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/x/roundtrip"
@@ -39,7 +39,10 @@ func (o *TestOptions) write(s command.Streams, c *CRD, version string, findings 
 	if err := outfile.MkdirAll(o.CasesOut, 0o755); err != nil {
 		return err
 	}
-	path := filepath.Join(o.CasesOut, c.Name+"-"+version+".convert.testsuite.yaml")
+	path, err := filename.Join(o.CasesOut, c.Name+"-"+version+".convert.testsuite.yaml")
+	if err != nil {
+		return err
+	}
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s: the suite exists: remove it, or choose another folder with --cases-out", path)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/progress"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/parallel"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/internal/text/filename"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 	"github.com/celadon-cel/celadon/x/publish"
 )
@@ -165,7 +165,10 @@ func (o *DocsOptions) write(s command.Streams, pages []pageResult) (missing bool
 		case o.Out == "":
 			_, err = s.Stdout.Write(m.page)
 		default:
-			err = outfile.Write(filepath.Join(o.Out, m.crd.Name+"."+o.Output), m.page)
+			var path string
+			if path, err = filename.Join(o.Out, m.crd.Name+"."+o.Output); err == nil {
+				err = outfile.Write(path, m.page)
+			}
 		}
 		if err != nil {
 			return missing, err

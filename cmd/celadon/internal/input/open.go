@@ -29,14 +29,19 @@ func found(folder *os.Root, name string) (*os.File, error) {
 
 // openRegular opens path if it is a regular file.
 func openRegular(path string) (*os.File, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if err := regular(info); err != nil {
+	if _, err := StatRegular(path); err != nil {
 		return nil, err
 	}
 	return still(os.OpenFile(path, os.O_RDONLY|nonblock, 0))
+}
+
+// StatRegular returns the description of path, or an error without the path if it is not a regular file.
+func StatRegular(path string) (fs.FileInfo, error) {
+	info, err := os.Stat(path)
+	if err == nil {
+		err = regular(info)
+	}
+	return info, WithoutPath(err)
 }
 
 // still returns f if it is a regular file. The file may have been replaced since its path was

@@ -1,6 +1,7 @@
 package input
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -61,9 +62,12 @@ func Scan(stdin io.Reader, paths []string, wait func(), yield func(Chunk) bool) 
 func (s Selection) Scan(stdin io.Reader, paths []string, wait func(), yield func(Chunk) bool) {
 	for _, path := range paths {
 		more := true
-		if path == "-" {
+		switch {
+		case path == "-" && s.Regular:
+			more = yield(Chunk{File: path, err: errors.New("standard input: want a file or a folder")})
+		case path == "-":
 			more = split("-", stdin, wait, yield)
-		} else {
+		default:
 			more = walk(path, s, wait, yield)
 		}
 		if !more {
@@ -92,7 +96,7 @@ func split(file string, r io.Reader, wait func(), yield func(Chunk) bool) bool {
 // walk reads a file, or all files in a folder that may hold objects. It reports whether to continue.
 func walk(root string, s Selection, wait func(), yield func(Chunk) bool) bool {
 	root = followed(root)
-	w := walker{root: root, wait: wait, yield: yield}
+	w := walker{root: root, onlyRegular: s.Regular, wait: wait, yield: yield}
 	defer w.close()
 	more := true
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -129,8 +133,11 @@ func walk(root string, s Selection, wait func(), yield func(Chunk) bool) bool {
 type walker struct {
 	root   string
 	folder *os.Root // root, opened when the first link is found
-	wait   func()
-	yield  func(Chunk) bool
+	// onlyRegular rejects root if it is a pipe or a device.
+	onlyRegular bool
+
+	wait  func()
+	yield func(Chunk) bool
 }
 
 func (w *walker) close() {
@@ -147,6 +154,8 @@ func (w *walker) named() bool {
 		return w.lost(w.root, err)
 	case info.Mode().IsRegular():
 		return w.regular(w.root, info)
+	case w.onlyRegular:
+		return w.lost(w.root, regular(info))
 	case !given(w.root, info):
 		return w.lost(w.root, fmt.Errorf("a link to %s: want a link to a regular file", kind(info.Mode())))
 	}

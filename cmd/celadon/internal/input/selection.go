@@ -17,6 +17,9 @@ type Selection struct {
 	Exclude []string
 	// Linked, if not nil, is called for links to folders, which are not followed.
 	Linked func(path string)
+	// Regular rejects each path that is neither a folder nor a regular file. Set it if a document or a script
+	// chose the paths: reading a pipe or standard input could block forever.
+	Regular bool
 }
 
 // Check returns an error if a glob is malformed.

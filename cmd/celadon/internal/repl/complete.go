@@ -23,7 +23,7 @@ func CompleteInputs(cmd *cobra.Command, s command.Streams, in *Inputs) {
 		if in.Object == "-" || in.Cluster.On {
 			return nil, cobra.ShellCompDirectiveNoFileComp // standard input and clusters are not read for completion
 		}
-		docs, err := (&host{s, in.given}).load(cmd.Context(), in.Object)
+		docs, err := (&host{Streams: s, given: in.given, opened: true}).load(cmd.Context(), in.Object)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
@@ -38,7 +38,7 @@ func CompletePaths(cmd *cobra.Command, s command.Streams, o *EvalOptions) {
 		if o.Cluster.On || o.CRD == "" || o.CRD == "-" || o.Object == "-" || o.Old == "-" {
 			return nil
 		}
-		opened, _, err := (&host{s, o.given}).session(cmd.Context(), &o.Inputs, cost.Limits{})
+		opened, _, err := (&host{Streams: s, given: o.given, opened: true}).session(cmd.Context(), &o.Inputs, cost.Limits{})
 		if err != nil {
 			return nil
 		}

@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 )
 
 // editor returns the user's editor as git determines it, $VISUAL or else $EDITOR, or nil if neither is
@@ -38,6 +40,10 @@ func (h *host) editText(command []string) func(context.Context, string, []byte) 
 		if err := cmd.Run(); err != nil {
 			return nil, fmt.Errorf("editor %s: %w: nothing has changed", command[0], err)
 		}
-		return readText(path)
+		edited, err = input.ReadFile(path, maxFileText)
+		if err != nil {
+			return nil, fmt.Errorf("the edited text: %w", err)
+		}
+		return edited, nil
 	}
 }

@@ -47,7 +47,7 @@ type evaluation struct {
 
 // Eval implements celadon eval.
 func Eval(ctx context.Context, streams command.Streams, o *EvalOptions, src string) error {
-	e := &evaluation{host{streams, o.given}, o}
+	e := &evaluation{host{Streams: streams, given: o.given}, o}
 	o.setObject()
 	if !slices.Contains(evalOutputs, o.Output) {
 		return fmt.Errorf("--output %q: want text, json, table, or csv", o.Output)

@@ -4,15 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"golang.org/x/term"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/outfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/worktree"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/repl"
 )
@@ -21,20 +22,24 @@ import (
 const maxFileText = 8 << 20
 
 // readText implements Host.ReadText.
-func readText(path string) ([]byte, error) {
-	f, err := os.Open(path)
+func (h *host) readText(path string) ([]byte, error) {
+	return command.ReadFile(h.given, path, maxFileText)
+}
+
+// mayWrite implements Host.MayWrite. It returns an error if path, with all links followed, is outside of the work tree of
+// the working directory (without git: outside of the working directory), or in its .git folder.
+func mayWrite(path string) error {
+	tree, err := worktree.Top(".")
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, input.WithoutPath(err))
+		return err
 	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxFileText+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%s: %w", path, input.WithoutPath(err))
-	case len(text) > maxFileText:
-		return nil, fmt.Errorf("%s: over %d MiB: want a smaller file", path, maxFileText>>20)
+	if tree == "" {
+		tree = "."
 	}
-	return text, nil
+	if !worktree.Inside(tree, path) {
+		return fmt.Errorf("%s: outside of the tree: a file that :read runs can only write in the tree: enter this line yourself", path)
+	}
+	return nil
 }
 
 // writeText implements Host.WriteText.
@@ -48,11 +53,12 @@ func writeText(path string, before, after []byte) error {
 	return outfile.Write(path, after)
 }
 
-// stamp implements Host.Stamp. It returns the file's modification time and size.
+// stamp implements Host.Stamp. It returns the file's modification time and size, or an error if
+// the file is not a regular file.
 func stamp(path string) (string, error) {
-	info, err := os.Stat(path)
+	info, err := input.StatRegular(path)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", path, input.WithoutPath(err))
+		return "", fmt.Errorf("%s: %w", path, err)
 	}
 	return fmt.Sprint(info.ModTime().UnixNano(), info.Size()), nil
 }
@@ -68,7 +74,7 @@ func (h *host) runStartFile(ctx context.Context, s *repl.Session) {
 		return
 	}
 	path := filepath.Join(folder, startFile)
-	text, err := readText(path)
+	text, err := input.ReadFile(path, maxFileText)
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}
@@ -77,7 +83,7 @@ func (h *host) runStartFile(ctx context.Context, s *repl.Session) {
 		replies, err = s.Read(ctx, path, text, false)
 	}
 	if err != nil {
-		replies += s.Problem(err)
+		replies += s.Problem(fmt.Errorf("%s: %w", path, err))
 	}
 	_, _ = fmt.Fprint(untrusted.NewWriter(h.Stdout), replies) // the prompt fails too if the terminal is gone
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/text/filename"
 	"github.com/celadon-cel/celadon/repl"
 )
 
@@ -24,6 +25,9 @@ import (
 type host struct {
 	command.Streams
 	given *pflag.FlagSet // the command line
+	// opened is set when the files of the command line were read. Lines of the session, which can come from an untrusted
+	// file, then name files.
+	opened bool
 }
 
 func (h *host) ofSession(in *Inputs) repl.Host {
@@ -34,7 +38,7 @@ func (h *host) ofSession(in *Inputs) repl.Host {
 	files := repl.Host{
 		Load: load, Read: h.read, ReadCluster: live, Save: saveDocument, Files: filesBelow,
 		Check: checkDocument(""), CheckStatus: checkDocument("status"),
-		ReadText: readText, WriteText: writeText, Stamp: stamp,
+		ReadText: h.readText, WriteText: writeText, MayWrite: mayWrite, Stamp: stamp,
 	}
 	if command := editor(); len(command) > 0 && h.onTerminal() {
 		files.EditText = h.editText(command)
@@ -50,11 +54,24 @@ func (h *host) load(ctx context.Context, path string) (docs []repl.Document, err
 	if err := command.CheckPaths(h.given, path); err != nil {
 		return nil, err
 	}
-	err = batch.From(resource.Files(h.Stdin, []string{path}), editable, func(e editableRead) error {
+	size := 0
+	err = batch.From(h.files(path), editable, func(e editableRead) error {
 		docs = append(docs, e.doc)
+		if size += len(e.doc.Text); h.opened && size > maxLoaded {
+			return fmt.Errorf("%s: more than %d MiB: want a smaller file, or load objects with :objects", path, maxLoaded>>20)
+		}
 		return e.err
 	}).Run(ctx)
 	return docs, err
+}
+
+// maxLoaded limits the size of the documents that a line of a session loads, in bytes.
+const maxLoaded = 64 << 20
+
+// files returns the source of the documents at and below paths. A session does not read pipes and devices.
+func (h *host) files(paths ...string) batch.Source {
+	s := input.Selection{Regular: h.opened}
+	return resource.Sourced(func(wait func(), yield func(input.Chunk) bool) { s.Scan(h.Stdin, paths, wait, yield) })
 }
 
 type editableRead struct {
@@ -80,7 +97,11 @@ func generated(d *input.Document, data []byte) editableRead {
 	if err != nil {
 		return editableRead{err: fmt.Errorf("%s: %w", d.Location(), err)}
 	}
-	return editableRead{doc: repl.Document{File: d.File + "#" + d.Identity().Name + ".yaml", Text: text, Line: 1, JSON: data}}
+	file, err := filename.Join("", d.Identity().Name+".yaml")
+	if err != nil {
+		return editableRead{err: fmt.Errorf("%s: %w", d.Location(), err)}
+	}
+	return editableRead{doc: repl.Document{File: d.File + "#" + file, Text: text, Line: 1, JSON: data}}
 }
 
 // filesBelow returns the paths with a prefix that are folders or may contain objects.

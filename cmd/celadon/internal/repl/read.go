@@ -24,7 +24,7 @@ func (h *host) read(ctx context.Context, paths []string, take func(*repl.Input) 
 		return err
 	}
 	kustomizations := resource.NewKustomizations(paths...)
-	return readAll(ctx, resource.Files(h.Stdin, paths), func(doc *input.Document) bool {
+	return readAll(ctx, h.files(paths...), func(doc *input.Document) bool {
 		return verdict.IgnoredBelow(doc, paths, kustomizations)
 	}, take)
 }

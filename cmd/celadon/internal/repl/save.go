@@ -12,6 +12,9 @@ import (
 	"github.com/celadon-cel/celadon/repl"
 )
 
+// maxSaved limits the size of a file that :save changes, in bytes.
+const maxSaved = 256 << 20
+
 // saveDocument implements Host.Save for the shell. It never overwrites the files of loaded objects, and
 // overwrites other existing files only if r.Over is set.
 func saveDocument(r repl.SaveRequest) (file string, err error) {
@@ -21,8 +24,8 @@ func saveDocument(r repl.SaveRequest) (file string, err error) {
 	}
 	before := r.Document.Text
 	if own != "-" {
-		if before, err = os.ReadFile(own); err != nil {
-			return "", fmt.Errorf("%s: %w", own, input.WithoutPath(err))
+		if before, err = input.ReadFile(own, maxSaved); err != nil {
+			return "", fmt.Errorf("%s: %w", own, err)
 		}
 	}
 	start := outfile.LineStart(before, r.Document.Line)

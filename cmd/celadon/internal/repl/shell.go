@@ -70,11 +70,12 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 
 // Run implements celadon repl.
 func Run(ctx context.Context, streams command.Streams, o *Options) error {
-	h := &host{streams, o.given}
+	h := &host{Streams: streams, given: o.given}
 	s, opened, err := h.session(ctx, &o.Inputs, o.Limits)
 	if err != nil {
 		return err
 	}
+	h.opened = true
 	in, closeIn := h.lineReader(s, o)
 	defer closeIn()
 	if _, terminal := in.(*repl.Terminal); terminal || o.Echo || opened.many {

@@ -259,7 +259,7 @@ func (d *definitions) folder(path, top string) []*definition {
 		if !e.Type().IsRegular() || !input.Readable(file) {
 			continue
 		}
-		input.Scan(nil, []string{file}, func() {}, func(c input.Chunk) bool { return c.Each(collect(&all)) })
+		input.Selection{Regular: true}.Scan(nil, []string{file}, func() {}, func(c input.Chunk) bool { return c.Each(collect(&all)) })
 	}
 	d.dirs[path] = all
 	return all

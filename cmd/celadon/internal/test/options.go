@@ -11,6 +11,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/converter"
+	"github.com/celadon-cel/celadon/types"
 )
 
 // Outputs lists the values of --output.
@@ -26,6 +27,7 @@ type Options struct {
 	Exact         bool
 	Verbose       bool
 	Output        string
+	KubeVersion   string
 	Measures      Measures
 	Config        config.Flags
 	Converter     converter.OrCommand
@@ -39,6 +41,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringArrayVar(&o.CRDs, "crd", nil, "read CRDs from `PATH`: a file or a folder (repeatable; default: the usual folders next to the suites)")
 	f.StringVar(&o.Run, "run", "", "run only the cases whose \"suite/case\" matches `REGEXP`")
+	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to emulate in cases without kubeVersions (default: the newest supported)")
 	f.BoolVar(&o.FailFast, "fail-fast", false, "stop at the first case that does not pass")
 	f.BoolVar(&o.Exact, "exact-messages", false, "fail if an expected message differs from the server's only in the printed value")
 	f.StringSliceVar(&o.FeatureGates, "feature-gates", nil, "run only suites that match the feature gates in this `LIST`, such as A,B,-C; gates not listed are off")
@@ -62,6 +65,9 @@ func (o *Options) Check(f *pflag.FlagSet, paths []string) error {
 	}
 	if f.Changed("feature-gates") {
 		o.gates = append([]string{}, o.FeatureGates...)
+	}
+	if _, err := types.ParseVersion(o.KubeVersion); err != nil {
+		return fmt.Errorf("--kube-version: %w", err)
 	}
 	stdin := slices.Contains(slices.Concat(paths, o.CRDs), "-")
 	switch {

@@ -125,7 +125,7 @@ func (l *policyList) read(paths []string, mayRead func(string) bool) {
 func policyDocuments(paths []string, mayRead func(string) bool) (docs []*input.Document, err error) {
 	inside := map[string]bool{}
 	size := 0
-	input.Scan(nil, paths, func() {}, func(c input.Chunk) bool {
+	input.Selection{Regular: true}.Scan(nil, paths, func() {}, func(c input.Chunk) bool {
 		may, known := inside[c.File]
 		if !known {
 			may = mayRead(c.File)

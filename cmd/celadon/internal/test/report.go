@@ -17,10 +17,12 @@ import (
 
 // Report is the result of a test run. Its JSON form is a published contract.
 type Report struct {
-	Kind       string                  `json:"kind"`
-	APIVersion string                  `json:"apiVersion"`
-	Summary    ruletest.Summary        `json:"summary"`
-	Suites     []*ruletest.SuiteReport `json:"suites"`
+	Kind       string `json:"kind"`
+	APIVersion string `json:"apiVersion"`
+	// KubeVersion is the Kubernetes version of --kube-version.
+	KubeVersion string                  `json:"kubeVersion,omitempty"`
+	Summary     ruletest.Summary        `json:"summary"`
+	Suites      []*ruletest.SuiteReport `json:"suites"`
 	// Coverage and Mutation are set if they were requested.
 	Coverage *coverage.Report `json:"coverage,omitempty"`
 	Mutation *mutation.Report `json:"mutation,omitempty"`

@@ -51,7 +51,7 @@ func test(ctx context.Context, s command.Streams, o *Options, paths []string) er
 	bar := progress.On(s.Stderr, "testing", "suites")
 	out, _ := bar.ReportWriter(s.Stdout)
 	p := newPrinter(o, s.Stdout, out)
-	report := &Report{Kind: "TestReport", APIVersion: "celadon/v1", Suites: []*ruletest.SuiteReport{}}
+	report := &Report{Kind: "TestReport", APIVersion: "celadon/v1", KubeVersion: o.KubeVersion, Suites: []*ruletest.SuiteReport{}}
 	err = r.runAll(ctx, suites, func(one *ruletest.SuiteReport) error {
 		bar.Add(1)
 		report.Summary.Add(one)
@@ -93,7 +93,7 @@ var errEnough = errors.New("not all cases passed")
 // runAll runs the selected suites concurrently and passes their reports to take, in the order of
 // suites. With --fail-fast, it stops at the first case that does not pass.
 func (r *run) runAll(ctx context.Context, suites []*readResult, take func(*ruletest.SuiteReport) error) error {
-	cfg := ruletest.Config{Run: r.o.run, Exact: r.o.Exact, FailFast: r.o.FailFast && !r.o.Update, Fill: r.o.Update, Policies: r.crds.policies}
+	cfg := ruletest.Config{Run: r.o.run, KubeVersion: r.o.KubeVersion, Exact: r.o.Exact, FailFast: r.o.FailFast && !r.o.Update, Fill: r.o.Update, Policies: r.crds.policies}
 	var err error
 	if cfg.Converter, err = r.o.Converter.Open(); err != nil {
 		return err

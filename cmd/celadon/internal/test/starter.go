@@ -20,6 +20,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/text/filename"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/x/analysis"
@@ -244,13 +245,16 @@ func (i *initial) writeText(name string, text []byte, summary string) error {
 	if err := outfile.MkdirAll(i.o.Out, 0o755); err != nil {
 		return err
 	}
-	path := filepath.Join(i.o.Out, name)
+	path, err := filename.Join(i.o.Out, name)
+	if err != nil {
+		return err
+	}
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s: the suite exists: remove it, or choose another folder with --out", path)
 	}
 	if err := outfile.Write(path, text); err != nil {
 		return err
 	}
-	_, err := io.WriteString(i.Stdout, string(untrusted.Sprintf("%s: %s\n", path, summary)))
+	_, err = io.WriteString(i.Stdout, string(untrusted.Sprintf("%s: %s\n", path, summary)))
 	return err
 }

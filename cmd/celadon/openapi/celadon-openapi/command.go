@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/outfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/docs"
 	"github.com/celadon-cel/celadon/cmd/celadon/openapi"
+	"github.com/celadon-cel/celadon/internal/text/filename"
 )
 
 // options holds the values of the command's flags.
@@ -98,7 +98,11 @@ func (o *options) publish(s command.Streams, crds []*apiextensionsv1.CustomResou
 			return err
 		}
 		for _, name := range slices.Sorted(maps.Keys(files)) {
-			if err := outfile.Write(filepath.Join(o.out, name), files[name]); err != nil {
+			path, err := filename.Join(o.out, name)
+			if err != nil {
+				return err
+			}
+			if err := outfile.Write(path, files[name]); err != nil {
 				return err
 			}
 		}

@@ -22,6 +22,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 )
 
 // ErrChanged reports that a file does not hold the expected content.
@@ -34,7 +36,14 @@ func Replace(name string, before, after []byte) error {
 		return err
 	}
 	defer f.Discard()
-	now, err := os.ReadFile(name)
+	info, err := input.StatRegular(name)
+	if err != nil {
+		return withoutPath(name, err)
+	}
+	if info.Size() != int64(len(before)) {
+		return fmt.Errorf("%s: %w", name, ErrChanged)
+	}
+	now, err := input.ReadFile(name, info.Size())
 	if err != nil {
 		return withoutPath(name, err)
 	}

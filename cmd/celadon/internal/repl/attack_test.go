@@ -1,0 +1,355 @@
+//go:build unix
+
+package repl
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/spf13/pflag"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/repl"
+)
+
+// The attacker in this file is the author of a tree in which a user starts the shell. The tree is repo, in a folder with
+// other files of the user.
+
+const secret = "TOP-SECRET"
+
+// example returns a file of the crontab example.
+func example(t testing.TB, name string) string {
+	t.Helper()
+	data, err := os.ReadFile("../../../../examples/crontab/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// plant creates files in dir. A name that ends in " -> TARGET" creates a link, and one that ends in "|" a named pipe.
+func plant(t testing.TB, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		name, target, link := strings.Cut(name, " -> ")
+		name, fifo := strings.CutSuffix(name, "|")
+		path := filepath.Join(dir, name)
+		err := os.MkdirAll(filepath.Dir(path), 0o755)
+		switch {
+		case err != nil:
+		case link:
+			err = os.Symlink(target, path)
+		case fifo:
+			err = syscall.Mkfifo(path, 0o600)
+		default:
+			err = os.WriteFile(path, []byte(text), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// hostileTree creates a tree with the crontab example and files next to it, and changes to the tree.
+func hostileTree(t testing.TB, crd, object string, files map[string]string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	plant(t, dir, map[string]string{
+		"repo/.git/config": "token: " + secret, "repo/crd.yaml": crd, "repo/o.yaml": object,
+		"out/secret": secret, "out/.bashrc": "# " + secret, "repo/fifo.yaml|": "", "repo/fifo.txt|": "",
+	})
+	plant(t, dir, files)
+	switch t := t.(type) {
+	case *testing.T:
+		t.Chdir(filepath.Join(dir, "repo"))
+		t.Setenv("HOME", dir)
+		t.Setenv("KUBECONFIG", filepath.Join(dir, "none"))
+	}
+	return dir
+}
+
+// shell runs the lines in the shell with the example's files, and returns what it prints.
+func shell(t testing.TB, lines string) string {
+	t.Helper()
+	var out bytes.Buffer
+	var o Options
+	o.Flags(pflag.NewFlagSet("repl", pflag.ContinueOnError))
+	o.CRD, o.Object, o.Echo, o.NoHistory = "crd.yaml", "o.yaml", true, true
+	s := command.Streams{Stdin: strings.NewReader(lines), Stdout: &out, Stderr: &out}
+	if err := Run(t.Context(), s, &o); err != nil {
+		out.WriteString(err.Error() + "\n")
+	}
+	return out.String()
+}
+
+// contents returns the content of each file below dir.
+func contents(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		all[path] = d.Type().String()
+		if info, err := d.Info(); err == nil && info.Mode().IsRegular() && info.Size() < 1<<20 {
+			data, err := os.ReadFile(path)
+			all[path] += string(data)
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// changes returns the paths outside of dir/repo, and in its .git folder, that changed since before.
+func changes(t testing.TB, dir string, before map[string]string) (paths []string) {
+	t.Helper()
+	after := contents(t, dir)
+	for path, text := range after {
+		if before[path] != text && outsideOfTree(dir, path) {
+			paths = append(paths, path)
+		}
+	}
+	for path := range before {
+		if _, ok := after[path]; !ok && outsideOfTree(dir, path) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+func outsideOfTree(dir, path string) bool {
+	tree := filepath.Join(dir, "repo") + "/"
+	return path+"/" != tree && (!strings.HasPrefix(path, tree) || strings.HasPrefix(path, tree+".git"))
+}
+
+// TestAttackShellFiles runs commands on links out of the tree, pipes, devices, and folders.
+func TestAttackShellFiles(t *testing.T) {
+	crd, object := example(t, "crd.yaml"), example(t, "updates/nightly.yaml")
+	plural := func(name string) string { return strings.Replace(crd, "plural: crontabs", "plural: "+name, 1) }
+	links := map[string]string{
+		"repo/link.txt -> ../out/secret": "", "repo/link.yaml -> ../out/secret": "", "repo/config -> .git/config": "",
+		"repo/crontabs.testsuite.yaml -> ../out/secret": "", "repo/folder/a": "", "repo/zero -> /dev/zero": "",
+		"repo/deep.txt": ":read deeper.txt\n", "repo/deeper.txt": ":save ../out/deep.yaml\n",
+	}
+	for name, c := range map[string]struct {
+		crd   string
+		lines string
+		want  string
+	}{
+		"read a link":             {crd, ":read link.txt\n", "leads out of the work tree"},
+		"read git's files":        {crd, ":read config\n", "leads to git's own files"},
+		"pin to a link":           {crd, ":pin one\n", "leads out of the work tree"},
+		"pin to a named link":     {crd, ":pin one link.yaml\n", "leads out of the work tree"},
+		"pins of a link":          {crd, ":pins link.yaml\n", "leads out of the work tree"},
+		"load a link":             {crd, ":load link.yaml\n", "leads out of the work tree"},
+		"read a pipe":             {crd, ":read fifo.txt\n", "fifo.txt: a named pipe: want a regular file"},
+		"pin to a pipe":           {crd, ":pin one fifo.yaml\n", "a named pipe"},
+		"pins of a pipe":          {crd, ":pins fifo.yaml\n", "a named pipe"},
+		"load a pipe":             {crd, ":load crd fifo.yaml\n", "a named pipe"},
+		"load an object, a pipe":  {crd, ":load object fifo.yaml\n", "a named pipe"},
+		"load policies, a pipe":   {crd, ":load policy fifo.yaml\n", "a named pipe"},
+		"objects of a pipe":       {crd, ":objects fifo.yaml\n", "a named pipe"},
+		"load standard input":     {crd, ":load -\n1 + 1\n", "standard input: want a file or a folder"},
+		"read a device":           {crd, ":read /dev/zero\n", "a device: want a regular file"},
+		"read a link to a device": {crd, ":read zero\n", "leads out of the work tree"},
+		"read a folder":           {crd, ":read folder\n", "a folder: want a regular file"},
+		"a plural out of it":      {plural("../out/evil"), ":pin x\n", `"../out/evil.testsuite.yaml": not the name of a file`},
+		"an absolute plural":      {plural("/tmp/evil"), ":pin x\n", "not the name of a file"},
+		"a hidden plural":         {plural(".github"), ":pin x\n", "not the name of a file"},
+		"a plural of git's":       {plural(".git/hooks/x"), ":pin x\n", "not the name of a file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := hostileTree(t, c.crd, object, links)
+			before := contents(t, dir)
+			out := shell(t, c.lines)
+			if !strings.Contains(out, c.want) || strings.Contains(out, secret) {
+				t.Errorf("want %q in: %s", c.want, out)
+			}
+			if paths := changes(t, dir, before); len(paths) > 0 {
+				t.Errorf("changed: %q", paths)
+			}
+		})
+	}
+}
+
+// TestAttackShellScripts runs files of the tree with :read. Their lines write only files in the tree.
+func TestAttackShellScripts(t *testing.T) {
+	crd, object := example(t, "crd.yaml"), example(t, "updates/nightly.yaml")
+	for name, c := range map[string]struct{ line, want string }{
+		"save over":           {":save! ../out/.bashrc", "outside of the tree"},
+		"save a new file":     {":save ../out/new.yaml", "outside of the tree"},
+		"save git's config":   {":save! .git/config", "outside of the tree"},
+		"save an absolute":    {":save! /proc/self/environ", "outside of the tree"},
+		"save through a link": {":save! folder/.bashrc", "outside of the tree"},
+		"save the own file":   {":load crd ../out/crd.yaml\n:cd spec\n:add true\n:save", "outside of the tree"},
+		"pin":                 {":pin x ../out/x.yaml", "outside of the tree"},
+		"pins":                {":pins ../out/suite.yaml", "outside of the tree"},
+		"deeper":              {":read deeper.txt", "outside of the tree"},
+		"save in the tree":    {":save copy.yaml", "wrote copy.yaml"},
+		"pin in the tree":     {":pin x", "wrote \"x\" to crontabs.testsuite.yaml"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := hostileTree(t, crd, object, map[string]string{
+				"repo/lines.txt": c.line + "\n", "repo/deeper.txt": ":save ../out/deep.yaml\n", "repo/folder -> ../out": "",
+				"out/crd.yaml": crd, "out/suite.yaml": "kind: RuleTest\napiVersion: celadon/v1\ncrd: crontabs.stable.example.com\ntests: []\n",
+			})
+			before := contents(t, dir)
+			out := shell(t, ":read lines.txt\n")
+			if !strings.Contains(out, c.want) {
+				t.Errorf("want %q in: %s", c.want, out)
+			}
+			if paths := changes(t, dir, before); len(paths) > 0 {
+				t.Errorf("changed: %q", paths)
+			}
+		})
+	}
+	// The same lines, if the user enters them.
+	dir := hostileTree(t, crd, object, nil)
+	if out := shell(t, ":save ../out/new.yaml\n"); !strings.Contains(out, "wrote ../out/new.yaml") {
+		t.Error(out)
+	}
+	if _, err := os.Stat(dir + "/out/new.yaml"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAttackShellPaste pastes strings over several lines that contain commands.
+func TestAttackShellPaste(t *testing.T) {
+	crd, object := example(t, "crd.yaml"), example(t, "updates/nightly.yaml")
+	for _, lines := range []string{
+		"self.kind == \"\"\"\n:save! out.yaml\n\"\"\"\n",
+		"('''\n:save! out.yaml\n''')\n",
+		":explain r\"\"\"a\n:save! out.yaml\n\"\"\"\n",
+		"[b'''\n'' \n:save! out.yaml\n''', // '''\n b'x']\n",
+	} {
+		hostileTree(t, crd, object, nil)
+		out := shell(t, lines)
+		if _, err := os.Stat("out.yaml"); err == nil || strings.Contains(out, "wrote") {
+			t.Errorf("%q was written: %s", lines, out)
+		}
+	}
+	// A command ends an expression that is unfinished for another reason.
+	hostileTree(t, crd, object, nil)
+	if out := shell(t, "(1 +\n:save out.yaml\n"); !strings.Contains(out, "wrote out.yaml") {
+		t.Error(out)
+	}
+}
+
+// maxShellOutput limits what a script of a fuzz target prints, in bytes.
+const maxShellOutput = 16 << 20
+
+// FuzzShell runs a hostile file with :read in a hostile tree. No file outside of the tree changes, no line blocks, and the
+// output is bounded.
+func FuzzShell(f *testing.F) {
+	crd, object := example(f, "crd.yaml"), example(f, "updates/nightly.yaml")
+	for _, lines := range []string{
+		":save! ../out/.bashrc\n", ":pin x ../out/x.yaml\n", ":pin\n:pins\n", ":load crd fifo.yaml\n", ":read fifo.txt\n",
+		":read script.txt\n", ":objects .\n:count self.spec.replicas\n", ":objects fifo.yaml\n", ":watch\n:save\n:watch reload\n",
+		":cd spec\n:add self == oldSelf\n:add env[*]: self == oldSelf\n:rules all\n:undo\n", "\"\"\"\n:save! ../out/x\n\"\"\"\n",
+		":load policy .\n:policy\n", ":find 0 use\n:persisted diff\n:show\n", ":let a = \"a\" + \"b\"\n:let b = a + a\nb + b\n",
+		":load -\n", ":objects --cluster\n", ":mode json\n:set width 1\nself\n",
+	} {
+		f.Add(lines, "crontabs", "crontabs.testsuite.yaml", "../out/secret")
+	}
+	f.Add(":pin\n", "../out/evil", "a.yaml", "../out")
+	f.Add(":pin\n:save! a.yaml/.bashrc\n", ".git/hooks/x", "a.yaml", "../out")
+	f.Fuzz(func(t *testing.T, lines, plural, link, target string) {
+		if len(lines) > 4<<10 || strings.Contains(lines, ":find") && strings.Count(lines, ":") > 20 {
+			return // a search has a budget of its own
+		}
+		hostile := strings.Replace(crd, "plural: crontabs", "plural: "+strings.ReplaceAll(plural, "\n", " "), 1)
+		dir := hostileTree(t, hostile, object, map[string]string{"repo/lines.txt": lines, "repo/script.txt": ":read lines.txt\n:save! ../out/x\n"})
+		if name := filepath.Join("repo", strings.ReplaceAll(link, "\x00", "")); filepath.IsLocal(name) && len(name) < 200 && !strings.Contains(target, "\x00") {
+			_ = os.Symlink(target, filepath.Join(dir, name)) // the name may be taken
+		}
+		before := contents(t, dir)
+		out := shell(t, ":read lines.txt\n:pin\n:pins\n:rules\n:watch\n:watch reload\n")
+		if len(out) > maxShellOutput || strings.Contains(out, "internal error") {
+			t.Errorf("%d bytes: %.2000s", len(out), out)
+		}
+		if paths := changes(t, dir, before); len(paths) > 0 {
+			t.Errorf("changed: %q", paths)
+		}
+	})
+}
+
+// TestAttackShellWatch replaces watched files. The session keeps what it has loaded, follows no link out of the tree, and
+// reads no more than a limit.
+func TestAttackShellWatch(t *testing.T) {
+	crd, object := example(t, "crd.yaml"), example(t, "updates/nightly.yaml")
+	sparse := func(size int64) func() error {
+		return func() error { return errors.Join(os.WriteFile("crd.yaml", nil, 0o644), os.Truncate("crd.yaml", size)) }
+	}
+	large := strings.Repeat("# a comment\napiVersion: v1\nkind: A\nmetadata: {name: a}\ndata: "+strings.Repeat("x", 1<<16)+"\n---\n", 1500)
+	for name, c := range map[string]struct {
+		replace func() error
+		want    string // in the reply to :watch reload
+	}{
+		"a pipe":               {func() error { return syscall.Mkfifo("crd.yaml", 0o600) }, "a named pipe"},
+		"a folder":             {func() error { return os.CopyFS("crd.yaml", os.DirFS(".git")) }, "a folder"},
+		"a link to a folder":   {func() error { return os.Symlink("..", "crd.yaml") }, "a folder"},
+		"a link out of it":     {func() error { return os.Symlink("../out/crd.yaml", "crd.yaml") }, "leads out of the work tree"},
+		"a link to git's":      {func() error { return os.Symlink(".git/config", "crd.yaml") }, "leads to git's own files"},
+		"a link to itself":     {func() error { return os.Symlink("crd.yaml", "crd.yaml") }, "too many levels"},
+		"a device":             {func() error { return os.Symlink("/dev/zero", "crd.yaml") }, "a device"},
+		"a link to /proc":      {func() error { return os.Symlink("/proc/self/environ", "crd.yaml") }, "leads out of the work tree"},
+		"nothing":              {func() error { return nil }, "no such file"},
+		"a huge file":          {sparse(1 << 40), "a line of more than 16 MiB"},
+		"many large documents": {func() error { return os.WriteFile("crd.yaml", []byte(large), 0o644) }, "more than 64 MiB"},
+		"another CRD": {func() error {
+			return os.WriteFile("crd.yaml", []byte(strings.ReplaceAll(crd, "CronTab", "Other")), 0o644)
+		}, "the CRD of CronTab is gone"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := hostileTree(t, crd, object, map[string]string{"out/crd.yaml": strings.Replace(crd, "must be upper case", secret, 1)})
+			h := &host{opened: true}
+			s, err := repl.NewSession(repl.Config{Host: h.ofSession(&Inputs{})})
+			if err != nil {
+				t.Fatal(err)
+			}
+			do := func(line, want string) {
+				t.Helper()
+				if reply := s.Do(t.Context(), line); !strings.Contains(reply.Text, want) || strings.Contains(reply.Text, secret) || len(reply.Text) > 1<<16 {
+					t.Errorf("%s: want %q, got %.2000s", line, want, reply.Text)
+				}
+			}
+			do(":load crd crd.yaml", "")
+			do(":load o.yaml", "")
+			do(":watch", "watching crd.yaml, o.yaml")
+			before := contents(t, dir)
+			if err := errors.Join(os.Remove("crd.yaml"), c.replace()); err != nil {
+				t.Fatal(err)
+			}
+			var start, end runtime.MemStats
+			runtime.ReadMemStats(&start)
+			polled := s.Poll(t.Context()) + s.Poll(t.Context())
+			if strings.Contains(polled, secret) || strings.Contains(polled, "reloaded") || len(polled) > 1<<16 {
+				t.Errorf("polled: %.2000s", polled)
+			}
+			do(":watch reload", c.want)
+			do("self.kind", `"CronTab"`)
+			if runtime.ReadMemStats(&end); end.TotalAlloc-start.TotalAlloc > 2<<30 {
+				t.Errorf("%d MiB were allocated", (end.TotalAlloc-start.TotalAlloc)>>20)
+			}
+			if paths := changes(t, dir, before); len(paths) > 0 {
+				t.Errorf("changed: %q", paths)
+			}
+			_ = os.RemoveAll("crd.yaml")
+			plant(t, ".", map[string]string{"crd.yaml": strings.Replace(crd, "must have five fields", "other", 1)})
+			if text := s.Poll(t.Context()); !strings.Contains(text, "reloaded crd.yaml") {
+				t.Errorf("the original file: %s", text)
+			}
+		})
+	}
+}

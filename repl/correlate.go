@@ -1,0 +1,126 @@
+package repl
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/assist"
+)
+
+// How it works: the API server correlates the new and the old value of a field by their path. Items of a list have the
+// same path only if the list type is map. Below any other list, rules must not use oldSelf: the server rejects the CRD.
+
+// noOldSelf is the verdict on a rule that uses oldSelf where the server rejects it.
+const noOldSelf = "rejected: oldSelf"
+
+// A barrier is the outermost list on the way to a path whose items cannot be correlated.
+type barrier struct {
+	path string
+	list *apiextensionsv1.JSONSchemaProps
+	// nested is set if there is another such list below it.
+	nested bool
+}
+
+// barrierAt returns the barrier on the way to steps, or nil.
+func barrierAt(root *apiextensionsv1.JSONSchemaProps, steps []engine.Step) (b *barrier) {
+	node := root
+	for i, step := range steps {
+		if node == nil {
+			break
+		}
+		if node.Items != nil && (node.XListType == nil || *node.XListType != "map") {
+			if b != nil {
+				b.nested = true
+				break
+			}
+			b = &barrier{path: engine.FormatPath(steps[:i]), list: node}
+		}
+		node = assist.SchemaBelow(node, step)
+	}
+	return b
+}
+
+// barrierOf returns the barrier of a rule at p that uses oldSelf, or nil if the server can correlate the value.
+func (s *Session) barrierOf(p *location, rule *apiextensionsv1.ValidationRule) *barrier {
+	if p == nil || !strings.Contains(rule.Rule, types.OldSelf) {
+		return nil
+	}
+	b := barrierAt(s.state.crd.schema(s.state.version), p.steps)
+	if b == nil {
+		return nil
+	}
+	if x, err := p.compile(rule.Rule, rule.OptionalOldSelf); err != nil || !x.UsesOldSelf() {
+		return nil
+	}
+	return b
+}
+
+// note explains the barrier for a rule with the given name, and what the author can do.
+func (b *barrier) note(rule string) string {
+	at := phrase.Path(b.path)
+	text := fmt.Sprintf("note: %s uses oldSelf, but the API server cannot correlate items of %s (list type %s), so it rejects the CRD: ", rule, at, b.listType())
+	if keys := b.keys(); len(keys) > 0 {
+		text += fmt.Sprintf("set x-kubernetes-list-type: map and x-kubernetes-list-map-keys: [%s] on %s, or ", strings.Join(keys, ", "), at)
+	}
+	return text + fmt.Sprintf("move the rule to %s, where oldSelf is the whole old list\n", at)
+}
+
+func (b *barrier) listType() string {
+	if b.list.XListType == nil {
+		return "atomic"
+	}
+	return *b.list.XListType
+}
+
+// keys returns a field that can be the key of the list's items, or nil if there is none, or if a key would not suffice. The
+// server requires that a key is a scalar that is required or has a default.
+func (b *barrier) keys() []string {
+	if b.nested || b.list.Items.Schema == nil || b.list.Items.Schema.Type != "object" {
+		return nil
+	}
+	item := b.list.Items.Schema
+	var able []string
+	for name, prop := range item.Properties {
+		scalar := slices.Contains([]string{"string", "integer", "number", "boolean"}, prop.Type)
+		if scalar && !prop.Nullable && (slices.Contains(item.Required, name) || prop.Default != nil) {
+			able = append(able, name)
+		}
+	}
+	slices.Sort(able)
+	for _, usual := range []string{"name", "key", "id", "type"} {
+		if slices.Contains(able, usual) {
+			return []string{usual}
+		}
+	}
+	return able[:min(len(able), 1)]
+}
+
+// uncorrelated returns a note for each barrier that rules of the version have, for the first of these rules.
+func (s *Session) uncorrelated() string {
+	st := s.state
+	root, text, seen := st.crd.schema(st.version), "", map[string]bool{}
+	for _, path := range rulePaths(root, nil) {
+		b := barrierAt(root, path)
+		if b == nil || seen[b.path] {
+			continue
+		}
+		p, err := newLocation(st.crd, st.version, path, nil)
+		if err != nil {
+			continue
+		}
+		for i, rule := range assist.SchemaAt(root, path).XValidations {
+			if s.barrierOf(p, &rule) != nil {
+				seen[b.path] = true
+				text += b.note(phrase.Rule(p.pattern(), i))
+				break
+			}
+		}
+	}
+	return wrap(printable(text), s.Width, 2)
+}
