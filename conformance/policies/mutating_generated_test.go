@@ -74,14 +74,32 @@ func safely(u *MutatingUpstream, req *policy.Request) (answer MutatingAnswer, cr
 
 // TestGeneratedMutations compares generated mutating policies and requests.
 func TestGeneratedMutations(t *testing.T) {
+	compareMutations(t, *scenarios, NewMutatingScenario)
+}
+
+// TestSelections compares expressions that select from object literals.
+func TestSelections(t *testing.T) {
+	const expressions = 2_000
+	if count := compareMutations(t, expressions, NewSelectionScenario); count.mutations < expressions-count.undecided || count.failed > expressions*2/3 {
+		t.Errorf("the expressions are too few, or too few have a value: %+v", count)
+	}
+}
+
+// mutationCount counts the results of generated policies.
+type mutationCount struct {
+	policies, requests, evaluations, reinvoked, mutations, changed, failed, denied, undecided, differences int
+}
+
+// compareMutations compares a number of scenarios.
+func compareMutations(t *testing.T, number int, scenario func(seed uint64) *Scenario) (count mutationCount) {
+	t.Helper()
 	kind, err := WidgetKind()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var count struct{ policies, requests, evaluations, reinvoked, mutations, changed, failed, denied, undecided, differences int }
 	reasons, failures := map[string]int{}, map[string]int{}
-	for seed := *first; seed < *first+uint64(*scenarios) && count.differences < 10; seed++ {
-		s := NewMutatingScenario(seed)
+	for seed := *first; seed < *first+uint64(number) && count.differences < 10; seed++ {
+		s := scenario(seed)
 		set, err := policy.Compile(s.Documents, s.Config)
 		var invalid *policy.CompileErrors
 		if err != nil && !errors.As(err, &invalid) {
@@ -135,6 +153,7 @@ func TestGeneratedMutations(t *testing.T) {
 	t.Logf("generated: %+v", count)
 	t.Logf("undecided: %v", reasons)
 	t.Logf("failures: %v", failures)
+	return count
 }
 
 var details = regexp.MustCompile(`[0-9]+|'[^']*'|"[^"]*"|:.*`)

@@ -28,8 +28,8 @@ type undecidedError struct{ reason string }
 func (e *undecidedError) Error() string { return e.reason }
 
 // apply merges patch into object, which has the given kind and is not modified. The result shares memory
-// with object.
-func (m *MergeSchema) apply(object map[string]any, patch *celenv.ObjectValue, kind apischema.GroupVersionKind, minor int) (map[string]any, error) {
+// with object. An error of spend, which is called with the work, ends it.
+func (m *MergeSchema) apply(object map[string]any, patch *celenv.ObjectValue, kind apischema.GroupVersionKind, minor int, spend func(units uint64) error) (map[string]any, error) {
 	if err := patch.CheckTypes(); err != nil {
 		return nil, fmt.Errorf("type mismatch: %w", err)
 	}
@@ -38,7 +38,7 @@ func (m *MergeSchema) apply(object map[string]any, patch *celenv.ObjectValue, ki
 		return nil, errors.New("invalid return type: *dynamic.ObjectVal")
 	}
 	fields["apiVersion"], fields["kind"] = textOf(object, "apiVersion"), textOf(object, "kind")
-	merged, err := m.merge(object, fields, kind, minor)
+	merged, err := m.merge(object, fields, kind, minor, spend)
 	var undecided *undecidedError
 	if err != nil && !errors.As(err, &undecided) {
 		err = fmt.Errorf("error applying patch: %w", err)
@@ -46,7 +46,7 @@ func (m *MergeSchema) apply(object map[string]any, patch *celenv.ObjectValue, ki
 	return merged, err
 }
 
-func (m *MergeSchema) merge(object, patch map[string]any, kind apischema.GroupVersionKind, minor int) (map[string]any, error) {
+func (m *MergeSchema) merge(object, patch map[string]any, kind apischema.GroupVersionKind, minor int, spend func(units uint64) error) (map[string]any, error) {
 	if own := apischema.FromAPIVersionAndKind(textOf(object, "apiVersion"), textOf(object, "kind")); own != kind {
 		return nil, fmt.Errorf("failed to convert patch object to typed object: no corresponding type for %v", own)
 	}
@@ -54,6 +54,9 @@ func (m *MergeSchema) merge(object, patch map[string]any, kind apischema.GroupVe
 	w.value(m.typed.TypeRef, object, "", false)
 	if w.value(m.typed.TypeRef, patch, "", true); w.tooLong != "" {
 		return nil, &undecidedError{fmt.Sprintf("%s has over %d items, which take long to merge", w.tooLong, maxKeyed)}
+	}
+	if err := spend(w.work); err != nil {
+		return nil, err
 	}
 	patchValue, err := m.convert(patch)
 	if err != nil {
@@ -88,11 +91,13 @@ type mergeWalk struct {
 	atomic []string
 	// tooLong is the path of a list with more than maxKeyed items.
 	tooLong string
+	work    uint64 // of merging
 }
 
 // value visits v, which is at path. Values in additional properties are not searched for atomic lists and
 // maps, like in the server.
 func (w *mergeWalk) value(t schema.TypeRef, v any, path string, patch bool) {
+	w.work += mergeWork
 	atom, ok := w.schema.Resolve(t)
 	if !ok {
 		return
@@ -129,7 +134,7 @@ func (w *mergeWalk) items(list *schema.List, items []any, path string, patch boo
 		if patch {
 			w.atomic = append(w.atomic, path)
 		}
-	} else if len(items) > maxKeyed && w.tooLong == "" {
+	} else if w.work += keyedWork * uint64(len(items)); len(items) > maxKeyed && w.tooLong == "" {
 		w.tooLong = strings.TrimPrefix(path, ".")
 	}
 	for i, item := range items {

@@ -79,7 +79,7 @@ func (s *Set) Eval(ctx context.Context, req Request, policy, source string) (out
 // outcome evaluates an expression. unknown is the reason why params are not known, or "".
 func (r *run) outcome(x *expression, typeName, unknown string) *Outcome {
 	r.variables.reset()
-	res := r.evaluate(x, r.activation)
+	res := r.evaluate(x)
 	out := &Outcome{Type: typeName, Cost: addCost(r.variableCost, res.Cost), Undecided: r.whyUndecided()}
 	switch {
 	case res.Err != nil:

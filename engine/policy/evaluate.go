@@ -32,9 +32,13 @@ func (s *Set) Evaluate(ctx context.Context, req Request) (res *Result, err error
 		if err := e.policy(p); err != nil {
 			return nil, err
 		}
+		if e.ended {
+			break
+		}
 	}
 	e.finish()
 	res = e.result
+	res.Work = int64(maxWork - e.workLeft)
 	e.reset()
 	s.evaluations.Put(e)
 	return res, nil
@@ -47,6 +51,9 @@ type evaluation struct {
 	request  Request
 	ctx      context.Context
 	workLeft uint64
+	// kept counts the evaluations and decisions so far, and texts the bytes of their messages.
+	kept, texts int
+	ended       bool // by a limit
 }
 
 // A firstResult is a Result with memory for its first Evaluation, because most requests have one.
@@ -83,6 +90,40 @@ func isExempt(req *Request) bool {
 	return slices.Contains(exempt[req.Resource.Group], req.Resource.Resource)
 }
 
+// proceed adds work for the next step of a policy with a binding. At a limit, it ends the evaluation of the request
+// as undecided, and returns false.
+func (e *evaluation) proceed(p *compiledPolicy, b *compiledBinding, units int) bool {
+	reason := ""
+	switch {
+	case e.workLeft < uint64(units):
+		reason = errWork.reason
+	case e.kept >= maxKept:
+		reason = errMany.reason
+	case e.texts > maxTexts:
+		reason = errTexts.reason
+	default:
+		e.workLeft -= uint64(units)
+		return true
+	}
+	e.ended = true
+	e.undecide(p, b, reason)
+	return false
+}
+
+var (
+	errMany  = &undecidedError{fmt.Sprintf("the policies, bindings, and params objects that match have over %d decisions", maxKept)}
+	errTexts = &undecidedError{fmt.Sprintf("the messages of the policies have over %d MiB", maxTexts>>20)}
+)
+
+// keep adds an evaluation to the result.
+func (e *evaluation) keep(of Evaluation) {
+	e.kept += 1 + len(of.Decisions)
+	for i := range of.Decisions {
+		e.texts += len(of.Decisions[i].Message)
+	}
+	e.result.Evaluations = append(e.result.Evaluations, of)
+}
+
 // policy evaluates a policy with all its bindings.
 func (e *evaluation) policy(p *compiledPolicy) error {
 	if len(p.bindings) == 0 {
@@ -105,7 +146,7 @@ func (e *evaluation) policy(p *compiledPolicy) error {
 		all = annotations{}
 	}
 	for _, b := range p.bindings {
-		if err := e.binding(p, b, to, all); err != nil {
+		if err := e.binding(p, b, to, all); err != nil || e.ended {
 			return err
 		}
 	}
@@ -125,6 +166,9 @@ func (e *evaluation) binding(p *compiledPolicy, b *compiledBinding, to target, a
 			return nil
 		}
 	}
+	if !e.proceed(p, b, candidateWork*e.set.candidates(p, b)) {
+		return nil
+	}
 	params, missing := e.set.paramsOf(p, b, e.req)
 	switch {
 	case missing != nil && missing.undecided != "":
@@ -142,6 +186,9 @@ func (e *evaluation) binding(p *compiledPolicy, b *compiledBinding, to target, a
 		return nil
 	}
 	for _, object := range params {
+		if !e.proceed(p, b, evaluationWork) {
+			return nil
+		}
 		if err := e.run(p, b, objects, object, all); err != nil {
 			return err
 		}
@@ -169,7 +216,10 @@ func (e *evaluation) run(p *compiledPolicy, b *compiledBinding, objects *convert
 		e.undecide(p, b, undecided)
 		return nil
 	}
-	e.result.Evaluations = append(e.result.Evaluations, Evaluation{
+	for i := range v.annotations {
+		e.texts += len(v.annotations[i].value)
+	}
+	e.keep(Evaluation{
 		Policy: p.name, Binding: b.name, of: p, to: objects.target, params: params,
 		Params: paramsName(params), Excluded: v.isExcluded, Condition: v.excluded, Cost: v.cost, MatchCost: v.matchCost,
 		Decisions: append(e.decide(e.req, p, b, &v), e.annotate(e.req, p, b, &v, all)...),
@@ -203,7 +253,7 @@ func (e *evaluation) configurationFails(p *compiledPolicy, b *compiledBinding, f
 		one.Actions = []Action{ActionDeny}
 		e.deny(e.req, p, b, "", d.message)
 	}
-	e.result.Evaluations = append(e.result.Evaluations, Evaluation{Policy: p.name, Binding: binding, Decisions: []Decision{one}})
+	e.keep(Evaluation{Policy: p.name, Binding: binding, Decisions: []Decision{one}})
 }
 
 func (e *evaluation) undecide(p *compiledPolicy, b *compiledBinding, reason string) {

@@ -105,7 +105,7 @@ func (x *explainer) values(r *run, of *expression) (values []Value) {
 		if err != nil {
 			continue
 		}
-		out := r.evaluate(&expression{program: program}, r.activation)
+		out := r.evaluate(&expression{program: program})
 		v := Value{Expression: read.text}
 		switch {
 		case out.Err != nil:

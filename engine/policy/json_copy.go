@@ -6,38 +6,30 @@ import (
 	"strconv"
 )
 
-// Limits of memory in bytes, as counted by a copier.
-const (
-	// maxMutated limits an object or patch. No server stores an object of that size.
-	maxMutated = 16 << 20
-	// maxMutatedTotal limits all objects that the mutations of a request make.
-	maxMutatedTotal = 512 << 20
-)
+// maxMutated limits an object or patch in bytes, as counted by a copier. No server stores an object of that size.
+const maxMutated = 16 << 20
 
-// A copier copies JSON values and limits the memory that they take.
-type copier struct {
-	total int // left for all copies
-	left  int // left for the current copy
-}
+// A copier copies a JSON value and limits the memory that it takes.
+type copier struct{ left int }
+
+var errTooDeep = &undecidedError{fmt.Sprintf("the object would have over %d levels, which an API server cannot decode", maxDepth)}
 
 // nodeBytes is the size of a value in addition to its text.
 const nodeBytes = 16
 
 // copy returns a deep copy of v. If integers is set, numbers have the type that decoding their JSON returns.
 // The error is an *undecidedError.
-func (c *copier) copy(v any, integers bool) (any, error) {
-	c.left = maxMutated
-	out, err := c.value(v, integers)
-	if err != nil {
-		return nil, err
+func (r *run) copy(v any, integers bool) (any, error) {
+	c := copier{left: maxMutated}
+	out, err := c.value(v, integers, maxDepth)
+	if err == nil {
+		err = r.spend(copyWork * uint64(maxMutated-c.left))
 	}
-	if c.total -= maxMutated - c.left; c.total < 0 {
-		return nil, &undecidedError{"the policies make objects of too many bytes in total"}
-	}
-	return out, nil
+	return out, err
 }
 
-func (c *copier) value(v any, integers bool) (any, error) {
+// value copies a value with at most the given number of levels.
+func (c *copier) value(v any, integers bool, levels int) (any, error) {
 	if c.left -= nodeBytes; c.left < 0 {
 		return nil, &undecidedError{fmt.Sprintf("the object would have over %d MiB", maxMutated>>20)}
 	}
@@ -53,12 +45,15 @@ func (c *copier) value(v any, integers bool) (any, error) {
 		}
 		return v, nil
 	case []any:
-		return c.list(v, integers)
+		return c.list(v, integers, levels)
 	case map[string]any:
+		if levels == 0 {
+			return nil, errTooDeep
+		}
 		out := make(map[string]any, len(v))
 		for name, field := range v {
 			c.left -= len(name)
-			copied, err := c.value(field, integers)
+			copied, err := c.value(field, integers, levels-1)
 			if err != nil {
 				return nil, err
 			}
@@ -70,8 +65,10 @@ func (c *copier) value(v any, integers bool) (any, error) {
 }
 
 // list copies a list. A nil list is null in JSON.
-func (c *copier) list(list []any, integers bool) (any, error) {
+func (c *copier) list(list []any, integers bool, levels int) (any, error) {
 	switch {
+	case levels == 0:
+		return nil, errTooDeep
 	case list == nil && integers:
 		return nil, nil
 	case list == nil:
@@ -79,7 +76,7 @@ func (c *copier) list(list []any, integers bool) (any, error) {
 	}
 	out := make([]any, len(list))
 	for i, item := range list {
-		copied, err := c.value(item, integers)
+		copied, err := c.value(item, integers, levels-1)
 		if err != nil {
 			return nil, err
 		}

@@ -11,7 +11,9 @@ import (
 type patchNode struct {
 	value any // decoded JSON, unless the node is expanded
 	kind  nodeKind
-	list  []*patchNode
+	// deep is set if the value has more than maxDepth levels.
+	deep bool
+	list []*patchNode
 	// object is nil for an expanded null: it can be read, but not written.
 	object map[string]*patchNode
 }
@@ -32,10 +34,14 @@ func newNode(v any) *patchNode {
 	return &patchNode{value: v}
 }
 
-// expand prepares access to the parts of a list or object. It returns false for other values.
+// expand prepares access to the parts of a list or object. It returns false for other values, and if the
+// server's library cannot decode the node.
 func (n *patchNode) expand() bool {
 	if n.kind != valueNode {
 		return true
+	}
+	if n.deep {
+		return false
 	}
 	switch v := n.value.(type) {
 	case nil:
@@ -55,29 +61,6 @@ func (n *patchNode) expand() bool {
 	}
 	n.value = nil
 	return true
-}
-
-// json returns the decoded JSON of the node. It shares memory with parts that are not expanded.
-func (n *patchNode) json() any {
-	switch {
-	case n == nil:
-		return nil
-	case n.kind == listNode:
-		list := make([]any, len(n.list))
-		for i, item := range n.list {
-			list[i] = item.json()
-		}
-		return list
-	case n.kind == objectNode && n.object == nil:
-		return nil
-	case n.kind == objectNode:
-		object := make(map[string]any, len(n.object))
-		for name, field := range n.object {
-			object[name] = field.json()
-		}
-		return object
-	}
-	return n.value
 }
 
 func indexError(index int) error {

@@ -18,7 +18,7 @@ import (
 const (
 	// maxCopied is the server's limit on the bytes that the copy operations of a patch add.
 	maxCopied = 3 << 20
-	// maxPatchWork limits the items that are moved and the bytes that are read by all operations.
+	// maxPatchWork limits the items that are moved and the bytes that are read by a patch.
 	maxPatchWork = 1 << 31
 )
 
@@ -58,9 +58,15 @@ type patcher struct {
 }
 
 // applyPatch returns the document after the operations. It does not modify object, but the result shares
-// memory with it and with the operations. The error is errTestFailed if a test failed.
-func applyPatch(object map[string]any, operations []patchOperation, minor int) (any, error) {
+// memory with it and with the operations. The error is errTestFailed if a test failed, or that of
+// spend, which is called with the work.
+func applyPatch(object map[string]any, operations []patchOperation, minor int, spend func(units uint64) error) (out any, err error) {
 	p := &patcher{root: &patchNode{value: object}, minor: minor}
+	defer func() {
+		if over := spend(uint64(p.work)); over != nil {
+			out, err = nil, over
+		}
+	}()
 	p.root.expand()
 	for i := range operations {
 		if err := p.apply(&operations[i]); err != nil {
@@ -70,7 +76,7 @@ func applyPatch(object map[string]any, operations []patchOperation, minor int) (
 			return nil, &undecidedError{"the JSON patch moves or reads too much data"}
 		}
 	}
-	return p.root.json(), nil
+	return p.result()
 }
 
 func (p *patcher) apply(o *patchOperation) error {
@@ -245,15 +251,9 @@ func (p *patcher) copy(o *patchOperation) error {
 	if in, key = p.find(path); in == nil {
 		return fmt.Errorf("copy operation does not apply: doc is missing destination path: %s: %w", path, errMissing)
 	}
-	var copied *patchNode
-	if value != nil {
-		copied = &patchNode{value: value.json()}
-		data, err := json.Marshal(copied.value)
-		if err != nil {
-			return fmt.Errorf("error while performing deep copy: %w", err)
-		}
-		p.copied += len(data)
-		p.work += len(data)
+	copied, err := p.clone(value)
+	if err != nil {
+		return wrapf(err, "error while performing deep copy")
 	}
 	if p.copied > maxCopied {
 		return errorText(fmt.Sprintf("Unable to complete the copy, the accumulated size increase of copy is %d, exceeding the limit %d", p.copied, maxCopied))

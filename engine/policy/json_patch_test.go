@@ -55,6 +55,8 @@ func upstreamPatch(object map[string]any, operations []testOperation) (out map[s
 	return engine.Decode(data)
 }
 
+func unlimited(uint64) error { return nil }
+
 func ownPatch(object map[string]any, operations []testOperation, minor int) (map[string]any, error) {
 	var list []patchOperation
 	for _, o := range operations {
@@ -64,11 +66,11 @@ func ownPatch(object map[string]any, operations []testOperation, minor int) (map
 		}
 		list = append(list, one)
 	}
-	out, err := applyPatch(object, list, minor)
+	out, err := applyPatch(object, list, minor, unlimited)
 	if err != nil {
 		return nil, err
 	}
-	copied, err := (&copier{total: maxMutatedTotal}).copy(out, true)
+	copied, err := (&run{workLeft: maxWork}).copy(out, true)
 	if err != nil {
 		return nil, err
 	}

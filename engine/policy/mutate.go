@@ -25,7 +25,7 @@ import (
 // it validates the object afterwards. Objects of all kinds are treated like custom resources, so a JSON patch can add
 // fields that the Go type of a built-in kind does not have.
 func (s *Set) Mutate(ctx context.Context, req Request) (res *MutationResult, err error) {
-	m := &mutator{ctx: ctx, set: s, req: req, workLeft: maxWork, memory: copier{total: maxMutatedTotal}}
+	m := &mutator{ctx: ctx, set: s, req: req, workLeft: maxWork}
 	defer func() {
 		if p := recover(); p != nil {
 			res, err = nil, internal(m.at, p)
@@ -47,13 +47,14 @@ func (s *Set) Mutate(ctx context.Context, req Request) (res *MutationResult, err
 			m.deny() // by failures so far, whatever the undecided result is
 		}
 		if !m.result.Allowed || len(m.result.Undecided) > 0 {
-			m.result.Object = nil
+			m.result.Object, m.result.Work = nil, int64(maxWork-m.workLeft)
 			return m.result, nil
 		}
 		if !m.mutated {
 			break
 		}
 	}
+	m.result.Work = int64(maxWork - m.workLeft)
 	m.result.Object, m.result.Changed = m.req.Object, !sameJSON(req.Object, m.req.Object)
 	if !m.result.Changed {
 		m.result.Object = req.Object
@@ -69,8 +70,9 @@ type mutator struct {
 	at       string  // the policy in evaluation, for internal errors
 	result   *MutationResult
 	workLeft uint64
-	memory   copier
-	err      error // ends the evaluation
+	// kept counts the evaluations and mutations so far, and texts the bytes of their failures.
+	kept, texts int
+	err         error // ends the evaluation
 
 	again int // 1 in the second pass
 	// mutated is set if the server runs a second pass.
@@ -175,7 +177,10 @@ func (m *mutator) match(s *situation) (list []invocation) {
 			if !ok {
 				return nil
 			}
-			list = append(list, found...)
+			if list = append(list, found...); len(list) > maxKept {
+				m.undecide(p, b, errMany.reason)
+				return nil
+			}
 		}
 	}
 	return list
@@ -197,6 +202,12 @@ func (m *mutator) matchBinding(s *situation, p *compiledPolicy, b *compiledBindi
 	if object.err != nil {
 		m.configurationFails(p, nil, "failed to configure policy: "+object.err.Error())
 		return nil, true
+	}
+	if work := uint64(candidateWork * m.set.candidates(p, b)); work > m.workLeft {
+		m.undecide(p, b, errWork.reason)
+		return nil, false
+	} else {
+		m.workLeft -= work
 	}
 	params, missing := m.set.paramsOf(p, b, &m.req)
 	switch {
@@ -231,7 +242,13 @@ func (m *mutator) configurationFails(p *compiledPolicy, b *compiledBinding, text
 		e.Binding = b.name
 	}
 	m.result.Evaluations = append(m.result.Evaluations, e)
-	m.failures = append(m.failures, policyFailure{p, b, text, ""})
+	m.fail(p, b, text, "")
+}
+
+// fail records a failure of a policy.
+func (m *mutator) fail(p *compiledPolicy, b *compiledBinding, text string, reason metav1.StatusReason) {
+	m.texts += len(text)
+	m.failures = append(m.failures, policyFailure{p, b, text, reason})
 }
 
 func (m *mutator) undecide(p *compiledPolicy, b *compiledBinding, reason string) {

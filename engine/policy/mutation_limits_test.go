@@ -1,11 +1,13 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/types"
 )
 
 // TestMutateLimits checks that policies that make large objects end early.
@@ -45,7 +47,7 @@ func TestMutateDeepObject(t *testing.T) {
 	t.Parallel()
 	req := mutableRequest(t, "{}")
 	deep := any("x")
-	for range 9000 {
+	for range 4900 {
 		deep = map[string]any{"a": []any{deep}}
 	}
 	req.Object["spec"].(map[string]any)["free"] = deep
@@ -66,5 +68,33 @@ func TestMutateLongLists(t *testing.T) {
 	set := mustCompileMutating(t, mutatingPolicy("p", apply("Object{spec: Object.spec{size: 1}}")))
 	if res := mutate(t, set, req); len(res.Undecided) != 1 || !strings.Contains(res.Undecided[0].Reason, "spec.names has over 20000 items") {
 		t.Errorf("got %+v, %v", res.Undecided, res.Failure)
+	}
+}
+
+// TestMutateMany checks that the combinations of bindings and params objects are limited, and the work of merging.
+func TestMutateMany(t *testing.T) {
+	t.Parallel()
+	texts := []string{mutatingPolicy("p", apply("Object{spec: Object.spec{size: params.max}}")+"\n  paramKind: {apiVersion: example.com/v1, kind: Limit}")}
+	for i := range 300 {
+		texts = append(texts, fmt.Sprintf(`{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingAdmissionPolicyBinding, metadata: {name: b%d}, spec: {policyName: p, paramRef: {selector: {}, parameterNotFoundAction: Deny}}}`, i),
+			fmt.Sprintf(`{apiVersion: example.com/v1, kind: Limit, metadata: {name: p%d, namespace: ns}, max: 1}`, i))
+	}
+	if res := mutate(t, mustCompile(t, Config{}, texts...), mutableRequest(t, "{}")); len(res.Undecided) != 1 || !strings.Contains(res.Undecided[0].Reason, "over 20000 decisions") {
+		t.Errorf("90,000 combinations: got %v, %v", res.Undecided, res.Failure)
+	}
+}
+
+// TestMergeWork checks that merging adds work for each item of a list that is merged by key.
+func TestMergeWork(t *testing.T) {
+	t.Parallel()
+	object := mutableRequest(t, "{names: [a, b, c], ports: [{port: 1}]}").Object
+	object["apiVersion"], object["kind"] = "example.com/v1", "Widget"
+	errSpent, work := errors.New("spent"), uint64(0)
+	_, err := widgetSchema(t).merge(object, map[string]any{}, widgetRequest(t, OperationCreate, "{}").Kind, types.Newest, func(units uint64) error {
+		work = units
+		return errSpent
+	})
+	if !errors.Is(err, errSpent) || work < 4*keyedWork || work > 5*keyedWork {
+		t.Errorf("got %v and %d units of work", err, work)
 	}
 }

@@ -26,6 +26,8 @@ type MutationResult struct {
 	// Undecided holds the evaluation whose result only a cluster knows. Later evaluations depend on
 	// it, so they do not run. If Failure is set too, an earlier policy denies the request in any case.
 	Undecided []Undecided
+	// Work is the work of the mutations, in units of about a nanosecond. It does not depend on the machine.
+	Work int64
 }
 
 // A MutationEvaluation is the evaluation of a policy with a binding and a params object.

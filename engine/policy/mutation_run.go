@@ -32,6 +32,11 @@ func (m *mutator) invoke(s *situation, v *invocation) (ran *versionedObject) {
 	defer r.finish()
 	r.start(m.ctx, m.workLeft)
 	r.authority.decide = m.set.authorize
+	m.kept += 1 + len(r.program.mutations)
+	if err := m.limit(r); err != nil {
+		m.undecide(p, v.binding, err.reason)
+		return nil
+	}
 	e := MutationEvaluation{Policy: p.name, Binding: v.binding.name, Params: paramsName(v.params), Reinvoked: m.again > 0, Ignored: p.ignore}
 	runs := m.conditionsHold(s, r, v, &e)
 	if !m.settle(r, v) {
@@ -48,6 +53,19 @@ func (m *mutator) invoke(s *situation, v *invocation) (ran *versionedObject) {
 	}
 	m.result.Evaluations = append(m.result.Evaluations, e)
 	return ran
+}
+
+// limit adds the work of an evaluation. It returns the reason if a limit is reached.
+func (m *mutator) limit(r *run) *undecidedError {
+	switch {
+	case r.spend(evaluationWork) != nil:
+		return errWork
+	case m.kept > maxKept:
+		return errMany
+	case m.texts > maxTexts:
+		return errTexts
+	}
+	return nil
 }
 
 // settle ends the evaluation if the results of r are not known, and returns false then.
@@ -86,7 +104,7 @@ func (m *mutator) conditionsHold(s *situation, r *run, v *invocation, e *Mutatio
 		e.Excluded = true
 	case failure != "":
 		e.Failure = failure
-		m.failures = append(m.failures, policyFailure{v.policy, v.binding, failure, metav1.StatusReasonInvalid})
+		m.fail(v.policy, v.binding, failure, metav1.StatusReasonInvalid)
 	default:
 		return true
 	}
@@ -121,11 +139,11 @@ func (m *mutator) mutations(s *situation, r *run, v *invocation, e *MutationEval
 			return nil
 		case err != nil:
 			out.Failure = err.Error()
-			if m.memory.total -= len(out.Failure); m.memory.total < 0 {
-				m.undecide(v.policy, v.binding, "the errors of the policies are too long")
+			m.fail(v.policy, v.binding, out.Failure, metav1.StatusReasonInvalid)
+			if m.texts > maxTexts {
+				m.undecide(v.policy, v.binding, errTexts.reason)
 				return nil
 			}
-			m.failures = append(m.failures, policyFailure{v.policy, v.binding, out.Failure, metav1.StatusReasonInvalid})
 		}
 		e.add(out)
 	}
@@ -165,7 +183,7 @@ func (m *mutator) mutate(r *run, v *invocation, index int, out *MutationOutcome)
 	if results[0].failure != "" {
 		return errors.New(results[0].failure)
 	}
-	patched, err := m.patch(v, out, results[0].value)
+	patched, err := m.patch(r, v, out, results[0].value)
 	if err != nil {
 		return err
 	}
@@ -192,7 +210,7 @@ func (v *invocation) schema(req *Request) *MergeSchema {
 }
 
 // patch returns the object with a patch applied. It shares no memory with the object before.
-func (m *mutator) patch(v *invocation, out *MutationOutcome, value ref.Val) (patched map[string]any, err error) {
+func (m *mutator) patch(r *run, v *invocation, out *MutationOutcome, value ref.Val) (patched map[string]any, err error) {
 	if !eval.SizeAtMost(value, maxMutated) {
 		return nil, &undecidedError{fmt.Sprintf("the patch has over %d MiB", maxMutated>>20)}
 	}
@@ -202,21 +220,20 @@ func (m *mutator) patch(v *invocation, out *MutationOutcome, value ref.Val) (pat
 		}
 	}()
 	var result any
-	minor := m.set.settings.version.Minor
 	integers := out.PatchType == PatchJSON
 	if integers {
-		result, err = patchJSON(v.objects.object, value, minor)
+		result, err = m.patchJSON(r, v.objects.object, value)
 		if errors.Is(err, errTestFailed) {
 			out.TestFailed, integers = true, false
 			result, err = v.objects.object, nil
 		}
 	} else {
-		result, err = m.applyConfiguration(v, value, minor)
+		result, err = m.applyConfiguration(r, v, value)
 	}
 	if err != nil {
 		return nil, err
 	}
-	copied, err := m.memory.copy(result, integers)
+	copied, err := r.copy(result, integers)
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +244,7 @@ func (m *mutator) patch(v *invocation, out *MutationOutcome, value ref.Val) (pat
 	return patched, nil
 }
 
-func (m *mutator) applyConfiguration(v *invocation, value ref.Val, minor int) (any, error) {
+func (m *mutator) applyConfiguration(r *run, v *invocation, value ref.Val) (any, error) {
 	merge := v.schema(&m.req)
 	if merge == nil {
 		return nil, &undecidedError{fmt.Sprintf("ApplyConfiguration needs the schema of %v: set Request.Schema", v.target.kind)}
@@ -236,12 +253,12 @@ func (m *mutator) applyConfiguration(v *invocation, value ref.Val, minor int) (a
 	if !ok {
 		return nil, fmt.Errorf("unsupported return type from ApplyConfiguration expression: %v", value.Type())
 	}
-	merged, err := merge.apply(v.objects.object, object, v.target.kind, minor)
+	merged, err := merge.apply(v.objects.object, object, v.target.kind, m.set.settings.version.Minor, r.spend)
 	return merged, err
 }
 
 // patchJSON applies the JSON patch that an expression returned.
-func patchJSON(object map[string]any, value ref.Val, minor int) (any, error) {
+func (m *mutator) patchJSON(r *run, object map[string]any, value ref.Val) (any, error) {
 	list, ok := value.(traits.Lister)
 	if !ok {
 		return nil, errors.New("type mismatch: JSONPatchType.expression should evaluate to array")
@@ -264,9 +281,10 @@ func patchJSON(object map[string]any, value ref.Val, minor int) (any, error) {
 		}
 		operations = append(operations, o)
 	}
-	out, err := applyPatch(object, operations, minor)
+	out, err := applyPatch(object, operations, m.set.settings.version.Minor, r.spend)
 	var undecided *undecidedError
-	if err != nil && !errors.As(err, &undecided) {
+	var status *apierrors.StatusError
+	if err != nil && !errors.As(err, &undecided) && !errors.As(err, &status) {
 		err = fmt.Errorf("JSON Patch: %w", err)
 	}
 	return out, err

@@ -375,3 +375,35 @@ func TestPoliciesOfBothKinds(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestObjectFields checks selections from object literals, whose results are those of the API server's code.
+func TestObjectFields(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]any{
+		"Object{name: 'x'}.name":                                           "x",
+		"has(Object{name: 'x'}.name) ? 'y' : 'n'":                          "y",
+		"has(Object{name: 'x'}.other) ? 'y' : 'n'":                         "n",
+		"Object{name: 'x'}.?name.orValue('n')":                             "n",
+		"Object{name: 'x'}.?other.orValue('n')":                            "n",
+		"Object{name: 'x'}.other == null ? 'null' : 'n'":                   "null",
+		"Object.metadata{name: 'x'}.name":                                  "x",
+		"Object{metadata: Object.metadata{name: 'x'}}.metadata.name":       "x",
+		"has(Object{metadata: Object.metadata{}}.metadata.name)?'y':'n'":   "n",
+		"[Object{a: 'x'}, Object{a: 'y'}].map(o, o.a)[1]":                  "y",
+		"[Object{a: 'x'}].filter(o, has(o.a))[0].a":                        "x",
+		"[Object{a: ['x', 'z']}][0].a[1]":                                  "z",
+		"(true ? Object{a: 'x'} : Object{b: 'y'}).a":                       "x",
+		"Object{spec: object.spec}.spec.free.text":                         "t",
+		"Object{a: duration('1h')}.a == duration('1h') ? 'y' : 'n'":        "y",
+		"type(Object{a: Object.a{b: 1}}.a) == type({}) ? 'map' : 'object'": "map",
+	} {
+		res := mutate(t, mustCompileMutating(t, mutatingPolicy("p", apply("Object{spec: Object.spec{name: "+source+"}}"))), mutableRequest(t, "{free: {text: t}}"))
+		if res.Failure != nil || len(res.Undecided) > 0 {
+			t.Errorf("%s: got %v, %v", source, res.Failure, res.Undecided)
+			continue
+		}
+		if got := res.Object["spec"].(map[string]any)["name"]; got != want {
+			t.Errorf("%s: got %v, want %v", source, got, want)
+		}
+	}
+}

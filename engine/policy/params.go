@@ -225,6 +225,14 @@ func (s *Set) paramsOf(p *compiledPolicy, b *compiledBinding, req *Request) ([]m
 	return found, nil
 }
 
+// candidates returns the number of params objects that paramsOf tests.
+func (s *Set) candidates(p *compiledPolicy, b *compiledBinding) int {
+	if p.paramKind == nil || b.paramRef == nil {
+		return 0
+	}
+	return len(s.paramsOfKind(*p.paramKind))
+}
+
 func inNamespace(namespace string) string {
 	if namespace == "" {
 		return ""

@@ -3,6 +3,7 @@ package policy
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -410,6 +411,10 @@ func TestWithExpression(t *testing.T) {
 	}
 	if _, err := set.WithExpression(Expression{Policy: "other"}); err == nil {
 		t.Error("an unknown policy is accepted")
+	}
+	changed, err := set.WithExpression(Expression{Policy: "p", Part: "validation", Index: 0, Source: "false"})
+	if err != nil || !reflect.DeepEqual(changed.Policies(), set.Policies()) || changed.policies[0].kind != validatingKind {
+		t.Errorf("the policy is not the same: got %v, %v", changed.Policies(), err)
 	}
 	if !allowed(set, "3") || allowed(set, "7") {
 		t.Error("WithExpression modified the set")

@@ -74,7 +74,7 @@ func (d *policyDocument) with(x *Expression) (changed *policyDocument, path stri
 // with returns a copy of the policy with other expressions, and with the same messages.
 func (p *compiledPolicy) with(s settings, doc *policyDocument, program *program) *compiledPolicy {
 	changed := &compiledPolicy{
-		name: p.name, program: program, constraints: p.constraints, ignore: p.ignore, paramKind: p.paramKind, validations: p.validations,
+		kind: p.kind, name: p.name, program: program, constraints: p.constraints, ignore: p.ignore, paramKind: p.paramKind, validations: p.validations,
 		annotationKeys: p.annotationKeys, bindings: p.bindings, document: doc,
 	}
 	changed.runs.New = func() any { return newRun(program) }

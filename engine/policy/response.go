@@ -40,8 +40,10 @@ type Result struct {
 	// match the request, including those that matchConditions exclude.
 	Evaluations []Evaluation
 	// Undecided lists the evaluations whose result only a cluster knows. They have no effect on
-	// the other fields.
+	// the other fields. If a limit is reached, the last is about all evaluations that follow.
 	Undecided []Undecided
+	// Work is the work of the evaluations, in units of about a nanosecond. It does not depend on the machine.
+	Work int64
 }
 
 // An Evaluation is the evaluation of a policy with a binding and a params object.

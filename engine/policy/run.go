@@ -14,9 +14,27 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/eval"
 )
 
-// maxWork limits the work of all expressions of a request, in the units of the evaluator. Policies
-// within the server's cost budgets need far less.
-const maxWork = 4 * eval.MaxWork
+// The limits of a request. Policies within the server's cost budgets need far less.
+const (
+	// maxWork limits the work of a request, in the units of the evaluator: of its expressions, and of finding
+	// params objects, merging, and copying.
+	maxWork = 4 * eval.MaxWork
+	// maxKept limits the evaluations and decisions in a result, and maxTexts their messages in bytes.
+	maxKept  = 20_000
+	maxTexts = 8 << 20
+)
+
+// The work of steps other than evaluating an expression.
+const (
+	evaluationWork = 4_000  // a policy with a binding and a params object
+	expressionWork = 100    // an expression, in addition to evaluating it
+	candidateWork  = 100    // testing whether a binding selects a params object
+	copyWork       = 8      // a byte, or each of the nodeBytes of a value, in a mutated object
+	mergeWork      = 1_000  // merging a value
+	keyedWork      = 30_000 // merging an item of a list by key
+)
+
+var errWork = &undecidedError{"the policies exceed the work limit of a request"}
 
 // A run evaluates the expressions of one program for a request. It is reused, so that most
 // evaluations allocate little memory.
@@ -28,7 +46,7 @@ type run struct {
 	results    []result
 
 	ctx context.Context
-	// workLeft is the unused part of maxWork. Expressions in evaluation have reserved their limits.
+	// workLeft is the unused part of maxWork. An expression in evaluation has reserved its limit.
 	workLeft uint64
 	// depth counts the variables in evaluation, and variableCost is their cost so far.
 	depth        int
@@ -62,14 +80,30 @@ func (r *run) start(ctx context.Context, workLeft uint64) {
 	r.authority.unknown = nil
 }
 
-// evaluate evaluates an expression. It may use half of the work that is left, so that work is left for
-// the variables that it needs and for later expressions.
-func (r *run) evaluate(x *expression, a *eval.Activation) eval.Outcome {
+// spend adds work. It returns errWork if no work is left.
+func (r *run) spend(units uint64) error {
+	if units > r.workLeft {
+		r.workLeft = 0
+		return errWork
+	}
+	r.workLeft -= units
+	return nil
+}
+
+// evaluate evaluates an expression with the variables that it needs. It may use half of the work that is left, so
+// that work is left for later expressions.
+func (r *run) evaluate(x *expression) eval.Outcome {
 	limit := min(r.workLeft/2, eval.MaxWork)
 	r.workLeft -= limit
+	out := r.evaluateWith(x, r.activation, limit)
+	r.workLeft += limit - min(r.activation.Work()+expressionWork, limit)
+	return out
+}
+
+// evaluateWith evaluates an expression with an activation, and with a limit on its work.
+func (r *run) evaluateWith(x *expression, a *eval.Activation, limit uint64) eval.Outcome {
 	a.LimitWork(limit)
 	out := x.program.Eval(r.ctx, a)
-	r.workLeft += limit - min(a.Work(), limit)
 	if x.observer != nil {
 		observe(x.observer, out)
 	}
@@ -105,7 +139,7 @@ func (r *run) group(expressions []*expression, budget int64) (results []result, 
 			continue
 		}
 		r.variableCost = 0
-		out := r.evaluate(x, r.activation)
+		out := r.evaluate(x)
 		if r.variableCost > remaining || addCost(r.variableCost, out.Cost) > remaining {
 			return nil, -1, outOfBudget
 		}
@@ -147,27 +181,36 @@ func (r *run) variable(i int) ref.Val {
 	switch {
 	case x.program == nil:
 		return celtypes.NewErr("composited variable %q fails to compile: %v", x.name, x.failure)
-	case r.variables.pending[i] || r.depth == maxVariableDepth:
-		if r.undecided == "" {
-			r.undecided = fmt.Sprintf("variable %q needs its own value, on which an API server crashes: remove the cycle", x.name)
-		}
-		return celtypes.NewErr("variable %q needs its own value", x.name)
+	case r.variables.pending[i]:
+		return r.unknownVariable("variable %q needs its own value, on which an API server crashes: remove the cycle", x.name)
+	case r.depth == maxVariableDepth:
+		return r.unknownVariable("variable %q is needed by a chain of %d others: shorten it", x.name, maxVariableDepth)
 	}
-	activation := r.activation
-	for range r.depth + 1 {
-		activation = activation.Nested()
+	outer := r.activation // of the expression that needs the variable
+	for range r.depth {
+		outer = outer.Nested()
 	}
+	inner := outer.Nested()
 	r.depth++
 	r.variables.pending[i] = true
-	out := r.evaluate(x, activation)
+	out := r.evaluateWith(x, inner, outer.WorkLeft())
 	r.variables.pending[i] = false
 	r.depth--
+	outer.AddWork(inner.Work() + expressionWork)
 	r.variableCost = addCost(r.variableCost, out.Cost)
 	if out.Err != nil {
 		r.note(out.Err)
 		return celtypes.NewErr("composited variable %q fails to evaluate: %v", x.name, out.Err)
 	}
 	return out.Value
+}
+
+// unknownVariable makes the result undecided for a reason, and returns an error.
+func (r *run) unknownVariable(format string, args ...any) ref.Val {
+	if r.undecided == "" {
+		r.undecided = fmt.Sprintf(format, args...)
+	}
+	return celtypes.NewErr(format, args...)
 }
 
 // bindUsed is like bind, if an expression uses the root.

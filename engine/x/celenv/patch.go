@@ -59,6 +59,11 @@ func isObjectType(name string) bool {
 	return name == objectTypeName || strings.HasPrefix(name, objectTypeName+".")
 }
 
+// IsObject reports whether t is the type of an ObjectValue.
+func IsObject(t *celtypes.Type) bool {
+	return t != nil && t.Kind() == celtypes.StructKind && isObjectType(t.TypeName())
+}
+
 func (p patchProvider) FindStructType(name string) (*celtypes.Type, bool) {
 	switch {
 	case name == JSONPatchType.TypeName():

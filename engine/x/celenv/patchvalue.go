@@ -25,6 +25,17 @@ var (
 	_ traits.Zeroer = (*ObjectValue)(nil)
 )
 
+// Field selects a field like the server: from the object as a JSON value. An absent field is null. The error is set if
+// the object has no such value.
+func (v *ObjectValue) Field(name string) (field ref.Val, present bool, err error) {
+	fields, err := v.native()
+	if err != nil {
+		return nil, false, fmt.Errorf("cannot get field %q", name)
+	}
+	native, present := fields[name]
+	return celtypes.DefaultTypeAdapter.NativeToValue(native), present, nil
+}
+
 // Fields returns the values of the fields, which must not be modified.
 func (v *ObjectValue) Fields() map[string]ref.Val { return v.fields }
 

@@ -206,6 +206,17 @@ func (a *Activation) Work() uint64 {
 	return f.worked - f.began
 }
 
+// WorkLeft returns the work that the evaluation in progress may still do.
+func (a *Activation) WorkLeft() uint64 {
+	f := a.ownFrame()
+	limit := f.began + f.workLimit()
+	return limit - min(f.worked, limit)
+}
+
+// AddWork adds the work of a program that ran for the evaluation in progress. If that is too much, the evaluation
+// ends at its next step that adds work.
+func (a *Activation) AddWork(units uint64) { a.ownFrame().worked += units }
+
 func (a *Activation) ownFrame() *frame {
 	if a.frame == nil {
 		a.frame = &frame{poll: pollWork}

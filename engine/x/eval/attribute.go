@@ -4,6 +4,8 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 )
 
 // How it works: CEL does not charge a.b.c as two selections but as one attribute with two
@@ -34,6 +36,8 @@ type qualifier struct {
 	key      *code // may be a constant
 	optional bool
 	test     bool // has(): only tests for presence
+	// field is set for a selection from a celenv.ObjectValue. An optional selection never finds its fields.
+	field bool
 }
 
 func (a *attribute) qualify(q qualifier, e ast.Expr, t *celtypes.Type) {
@@ -107,7 +111,7 @@ func (p *planner) attribute(e ast.Expr) (*attribute, error) {
 			return nil, err
 		}
 		key := constant(celtypes.String(sel.FieldName()), celtypes.StringType)
-		a.qualify(qualifier{key: key, test: sel.IsTestOnly()}, e, p.typeOf(e))
+		a.qualify(qualifier{key: key, test: sel.IsTestOnly(), field: celenv.IsObject(p.typeOf(sel.Operand()))}, e, p.typeOf(e))
 		return a, nil
 	case ast.CallKind:
 		call := e.AsCall()

@@ -5,6 +5,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/engine/x/celvalue"
 )
 
@@ -68,7 +69,7 @@ type boxedStep struct {
 	op             boxedOp
 	key            valFunc
 	optional, test bool
-	name           string        // of nameStep and testStep
+	name           string        // of nameStep, testStep, and fieldStep
 	missing        *celtypes.Err // of nameStep, if the name is absent
 	at             int64         // of indexStep
 }
@@ -81,6 +82,7 @@ const (
 	nameStep                 // selects a constant name
 	testStep                 // tests for a constant name
 	indexStep                // selects a constant index
+	fieldStep                // selects a field of a celenv.ObjectValue, or tests for it
 )
 
 func boxedSteps(qualifiers []qualifier) []boxedStep {
@@ -88,6 +90,10 @@ func boxedSteps(qualifiers []qualifier) []boxedStep {
 	for i, q := range qualifiers {
 		s := &steps[i]
 		*s = boxedStep{key: q.key.boxed(), optional: q.optional, test: q.test}
+		if name, ok := q.key.constant.(celtypes.String); ok && q.field {
+			s.op, s.name = fieldStep, string(name)
+			continue
+		}
 		if q.optional {
 			continue
 		}
@@ -158,7 +164,7 @@ func takeSteps(f *frame, v ref.Val, steps []boxedStep, unwrap func(*celtypes.Opt
 			v = found
 			continue
 		}
-		found, present, err := f.lookup(v, key, s.test)
+		found, present, err := f.take(s, v, key)
 		f.charge(1)
 		switch {
 		case err != nil:
@@ -192,6 +198,23 @@ func keyError(key ref.Val) *celtypes.Err {
 	}
 	return newErr("invalid qualifier type: %s", celvalue.GoType(key))
 }
+
+// take takes a step that is not optional.
+func (f *frame) take(s *boxedStep, v, key ref.Val) (found ref.Val, present bool, err *celtypes.Err) {
+	object, ok := v.(*celenv.ObjectValue)
+	if !ok || s.op != fieldStep {
+		return f.lookup(v, key, s.test)
+	}
+	f.addSizeWork(object, perField)
+	found, present, invalid := object.Field(s.name)
+	if invalid != nil && !s.test {
+		return nil, false, celtypes.WrapErr(invalid).(*celtypes.Err)
+	}
+	return found, present, nil
+}
+
+// perField is the work for each byte of an object that is converted to select a field.
+const perField = 2
 
 // lookup selects key from v. If presence is set, an absent key is not an error.
 func (f *frame) lookup(v, key ref.Val, presence bool) (found ref.Val, present bool, err *celtypes.Err) {

@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"fmt"
+
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
@@ -48,7 +50,21 @@ func TextSize(v ref.Val, limit int) (bytes int, fits bool) {
 type sizer struct {
 	*frame
 	per, bytes float64
+	depth      int // of the value that is weighed
 }
+
+// maxNesting limits the depth of values, because all calls that traverse a value are recursive. The API server
+// decodes at most 10,000 levels, to which literals can add some.
+const maxNesting = 20_000
+
+// enter is called before the parts of a value are weighed, and leave after it.
+func (w *sizer) enter() {
+	if w.depth++; w.depth > maxNesting {
+		w.overwork(fmt.Sprintf("a value has over %d levels", maxNesting))
+	}
+}
+
+func (w *sizer) leave() { w.depth-- }
 
 // perNode is the size of each node in addition to its text.
 const perNode = 16
@@ -63,6 +79,7 @@ func (w *sizer) value(v ref.Val) {
 		w.raw(raw)
 		return
 	}
+	w.enter()
 	switch v := v.(type) {
 	case celtypes.String:
 		w.add(perNode + len(v))
@@ -96,9 +113,11 @@ func (w *sizer) value(v ref.Val) {
 			w.value(part)
 		}
 	}
+	w.leave()
 }
 
 func (w *sizer) raw(v any) {
+	w.enter()
 	switch v := v.(type) {
 	case string:
 		w.add(perNode + len(v))
@@ -116,4 +135,5 @@ func (w *sizer) raw(v any) {
 	default:
 		w.add(perNode)
 	}
+	w.leave()
 }

@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"slices"
+
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 
@@ -57,7 +59,7 @@ type untypedPath struct {
 // attributes.
 func (m *semantics) untypedCode(a *attribute, counted bool) *code {
 	v := a.variable
-	if v == nil || v.decl != nil || v.optional || a.key {
+	if v == nil || v.decl != nil || v.optional || a.key || slices.ContainsFunc(a.qualifiers, func(q qualifier) bool { return q.field }) {
 		return nil
 	}
 	u := &untypedPath{variable: v.boxed(), slot: -1, has: a.has, counted: counted}
