@@ -13,7 +13,14 @@ import (
 // A MergeSchema describes how an ApplyConfiguration patch merges with objects of a kind: which fields
 // exist, and which lists and maps are merged by key or replaced as a whole. It is immutable and safe for
 // concurrent use.
-type MergeSchema struct{ typed typed.ParseableType }
+type MergeSchema struct {
+	typed  typed.ParseableType
+	strict bool
+}
+
+// Strict returns the merge schema of a kind that the API server defines in Go. A JSON patch of such a kind fails if it
+// adds a field that the schema does not declare.
+func (m *MergeSchema) Strict() *MergeSchema { return &MergeSchema{m.typed, true} }
 
 // NewMergeSchema returns the merge schema of a kind with the given schema. s describes the whole object,
 // and is nil for a kind without a schema. NewMergeSchema may share memory with s.
@@ -23,7 +30,7 @@ func NewMergeSchema(s *structural.Structural) *MergeSchema {
 		root = mergeAtom(s, false, true)
 	}
 	all := append(metadataTypes(), schema.TypeDef{Name: rootType, Atom: root})
-	return &MergeSchema{typed.ParseableType{Schema: &schema.Schema{Types: all}, TypeRef: namedType(rootType)}}
+	return &MergeSchema{typed: typed.ParseableType{Schema: &schema.Schema{Types: all}, TypeRef: namedType(rootType)}}
 }
 
 // Names of types in a merge schema.

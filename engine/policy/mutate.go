@@ -22,8 +22,7 @@ import (
 // ctx is done, if req is malformed, or on an internal error.
 //
 // Mutate does not validate the object. In particular, a policy can change metadata that the server rejects when
-// it validates the object afterwards. Objects of all kinds are treated like custom resources, so a JSON patch can add
-// fields that the Go type of a built-in kind does not have.
+// it validates the object afterwards.
 func (s *Set) Mutate(ctx context.Context, req Request) (res *MutationResult, err error) {
 	m := &mutator{ctx: ctx, set: s, req: req, workLeft: maxWork}
 	defer func() {

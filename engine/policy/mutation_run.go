@@ -238,7 +238,10 @@ func (m *mutator) patch(r *run, v *invocation, out *MutationOutcome, value ref.V
 		return nil, err
 	}
 	if integers {
-		return decoded(copied)
+		if patched, err = decoded(copied); err == nil {
+			err = v.schema(&m.req).checkFields(patched)
+		}
+		return patched, err
 	}
 	patched, _ = copied.(map[string]any)
 	return patched, nil

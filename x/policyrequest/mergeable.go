@@ -24,6 +24,13 @@ func NewMergeable(props *apiextensionsv1.JSONSchemaProps) *Mergeable {
 	return &Mergeable{policy.NewMergeSchema(s), s}
 }
 
+// NewBuiltinMergeable returns a built-in kind with a schema, which may be nil.
+func NewBuiltinMergeable(props *apiextensionsv1.JSONSchemaProps) *Mergeable {
+	m := NewMergeable(props)
+	m.Schema = m.Schema.Strict()
+	return m
+}
+
 // MergeableOf returns a version of a CRD. A version that does not exist has no schema.
 func MergeableOf(crd *apiextensionsv1.CustomResourceDefinition, version string) *Mergeable {
 	for i := range crd.Spec.Versions {

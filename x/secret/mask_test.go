@@ -22,14 +22,15 @@ func withToken() *apiextensionsv1.CustomResourceDefinition {
 }
 
 // TestMaskOfWrong checks that a password is hidden in a version that the CRD does not have and if
-// it is not a string, and that a short number is only hidden in its own field.
+// it is not a string, and that equal numbers and keys are shown.
 func TestMaskOfWrong(t *testing.T) {
 	t.Parallel()
 	for object, want := range map[string]string{
 		`{"apiVersion":"a.b/v9","kind":"A","token":"geheim"}`:                                         `{"apiVersion":"a.b/v9","kind":"A","token":"(hidden)"}`,
 		`{"apiVersion":"nothing","token":"geheim"}`:                                                   `{"apiVersion":"nothing","token":"(hidden)"}`,
-		`{"apiVersion":"a.b/v1","kind":"A","token":12345,"again":"as 12345","n":12345,"other":123}`:   `{"again":"(hidden)","apiVersion":"a.b/v1","kind":"A","n":"(hidden)","other":123,"token":"(hidden)"}`,
-		`{"apiVersion":"a.b/v1","kind":"A","token":1.25,"n":1.25}`:                                    `{"apiVersion":"a.b/v1","kind":"A","n":"(hidden)","token":"(hidden)"}`,
+		`{"apiVersion":"a.b/v1","kind":"A","token":12345,"again":"as 12345","n":12345,"other":123}`:   `{"again":"(hidden)","apiVersion":"a.b/v1","kind":"A","n":12345,"other":123,"token":"(hidden)"}`,
+		`{"apiVersion":"a.b/v1","kind":"A","token":1.25,"n":1.25}`:                                    `{"apiVersion":"a.b/v1","kind":"A","n":1.25,"token":"(hidden)"}`,
+		`{"apiVersion":"a.b/v1","kind":"A","token":"8080","port":8080,"x":{"8080":"at 8080"}}`:        `{"apiVersion":"a.b/v1","kind":"A","port":8080,"token":"(hidden)","x":{"8080":"(hidden)"}}`,
 		`{"apiVersion":"a.b/v1","kind":"A","token":7,"other":"77","n":7}`:                             `{"apiVersion":"a.b/v1","kind":"A","n":7,"other":"77","token":"(hidden)"}`,
 		`{"apiVersion":"a.b/v1","kind":"A","token":true,"other":true,"metadata":{"name":"7"},"x":{}}`: `{"apiVersion":"a.b/v1","kind":"A","metadata":{"name":"7"},"other":true,"token":"(hidden)","x":{}}`,
 	} {

@@ -30,13 +30,17 @@ func (t Texts) partOf(text string) bool {
 	return len(t) > maxHidden || text != "" && slices.ContainsFunc(t, func(secret string) bool { return strings.Contains(strings.ToLower(secret), strings.ToLower(text)) })
 }
 
-// HidePieces is like Hide for values that rules compute. It also hides pieces of a secret.
+// HidePieces is like Hide for values that rules compute. It also hides pieces of a secret, keys that contain one, and
+// equal numbers.
 func (t Texts) HidePieces(v any) any {
 	return hidden(v, func(text string) bool { return t.In(text) || t.partOf(text) }, t.In, t.is)
 }
 
-// Hide returns a copy of v in which strings and keys that contain a secret are replaced.
-func (t Texts) Hide(v any) any { return hidden(v, t.In, t.In, t.is) }
+// Hide returns a copy of v in which strings that contain a secret are replaced. Keys and numbers of an object stay: one
+// that equals a secret is a coincidence, and the object would not be itself without it.
+func (t Texts) Hide(v any) any { return hidden(v, t.In, no, no) }
+
+func no(string) bool { return false }
 
 // is reports whether text equals a secret.
 func (t Texts) is(text string) bool { return slices.Contains(t, text) }

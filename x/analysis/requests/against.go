@@ -20,14 +20,14 @@ func (f *Finder) FindAgainst(ctx context.Context, v Validation, other *Finder) (
 
 // differs reports whether the validation denies a request that the other policies accept.
 func (q *question) differs(ctx context.Context, req *policy.Request) (bool, error) {
-	res, err := q.cfg.Set.Evaluate(ctx, *req)
+	res, err := q.evaluate(ctx, q.Finder, req)
 	if err != nil || res.Allowed {
 		return false, err
 	}
 	if _, actions, _ := q.decision(res); !slices.Contains(actions, policy.ActionDeny) {
 		return false, nil
 	}
-	res, err = q.other.cfg.Set.Evaluate(ctx, *req)
+	res, err = q.evaluate(ctx, q.other, req)
 	return err == nil && res.Allowed && len(res.Undecided) == 0, err
 }
 

@@ -1,6 +1,7 @@
 package requests
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -49,6 +50,11 @@ func documentsOf(documents []map[string]any) (policies []*document) {
 		policies = append(policies, d)
 	}
 	return policies
+}
+
+// expressions returns all expressions of the policy.
+func (d *document) expressions() []string {
+	return slices.Concat(d.validations, d.mutations, d.conditions, slices.Sorted(maps.Values(d.variables)))
 }
 
 // bind adds the selectors and params of the policy's bindings.

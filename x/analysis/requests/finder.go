@@ -13,6 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/x/analysis/search"
+	"github.com/celadon-cel/celadon/x/analysis/work"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
@@ -27,7 +28,21 @@ type Config struct {
 	// Steps is the number of requests that may be evaluated for a question; 0 is search.DefaultSteps.
 	Steps int
 	Seed  uint64
+	// Work is charged for all questions, in the units of policy.Result.Work. If it is nil, the Finder has a meter of its
+	// own, from NewMeter(1).
+	Work *work.Meter
 }
+
+// The limits on the work of all questions, and of a question.
+const (
+	runWork      = 60_000_000_000
+	questionWork = runWork / 8
+	requestWork  = 50_000 // of making a request
+)
+
+// NewMeter returns a meter for the questions about one of several CRDs, which share the work of a run. With more than 16,
+// each has as much as if there were 16, because most policies match few CRDs.
+func NewMeter(crds int) *work.Meter { return work.NewMeter(runWork / int64(min(max(crds, 1), 16))) }
 
 // Want is a wanted outcome.
 type Want string
@@ -64,6 +79,8 @@ type Answer struct {
 	Message string
 	// Tried is the number of requests that were evaluated.
 	Tried int
+	// Reason is why the search ended early, or "".
+	Reason string
 }
 
 // A Finder finds requests for the objects of a version of a CRD. It is not safe for concurrent use.
@@ -77,6 +94,7 @@ type Finder struct {
 	objects  []map[string]any // that the CRD accepts
 	random   *rand.Rand
 	tried    int
+	work     *work.Meter              // of the current question
 	merge    *policyrequest.Mergeable // set by FindMutation
 }
 
@@ -87,6 +105,9 @@ const pool = 60
 func New(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, version string, cfg Config) (*Finder, error) {
 	if cfg.Steps == 0 {
 		cfg.Steps = search.DefaultSteps
+	}
+	if cfg.Work == nil {
+		cfg.Work = NewMeter(1)
 	}
 	s, err := search.New(crd, e, version, search.Config{Seed: cfg.Seed})
 	if err != nil {
@@ -153,20 +174,29 @@ func (f *Finder) document(v Validation) (*document, error) {
 }
 
 func (f *Finder) answer(ctx context.Context, q *question) (*Answer, error) {
-	f.tried = 0
+	a, err := f.ask(ctx, q)
+	if err != nil || a.Request == nil {
+		return a, err
+	}
+	res, err := f.cfg.Set.Evaluate(ctx, *a.Request)
+	if err != nil {
+		return nil, err
+	}
+	a.Binding, a.Actions, a.Message = q.decision(res)
+	return a, nil
+}
+
+// ask searches for a request within the limits of a question. The answer has no decision.
+func (f *Finder) ask(ctx context.Context, q *question) (*Answer, error) {
+	f.tried, f.work = 0, f.cfg.Work.Within(questionWork)
 	req, err := q.find(ctx)
 	if err != nil {
 		return nil, err
 	}
 	a := &Answer{Request: req, Tried: f.tried}
 	if req == nil {
-		return a, nil
+		a.Reason = f.work.Reason()
 	}
-	res, err := f.cfg.Set.Evaluate(ctx, *req)
-	if err != nil {
-		return nil, err
-	}
-	a.Binding, a.Actions, a.Message = q.decision(res)
 	return a, nil
 }
 
@@ -185,15 +215,18 @@ func (q *question) find(ctx context.Context) (*policy.Request, error) {
 	if q.want == Accepted { // a create is the simplest example
 		slices.SortFunc(operations, func(a, b policy.Operation) int { return strings.Compare(string(a), string(b)) })
 	}
-	for _, candidates := range []func(context.Context, policy.Operation, func(*policy.Request) (bool, error)) error{q.plain, q.translated, q.varied} {
+	for _, candidates := range []func(context.Context, policy.Operation, func(*policy.Request) (bool, error)) error{q.plain, q.translated, q.guessed, q.varied} {
 		for _, operation := range operations {
+			if q.work.Empty() {
+				return nil, nil
+			}
 			var found *policy.Request
 			err := candidates(ctx, operation, func(req *policy.Request) (bool, error) {
 				ok, err := q.holds(ctx, req)
 				if ok {
 					found = req
 				}
-				return ok || q.tried >= q.cfg.Steps, err
+				return ok || q.tried >= q.cfg.Steps || q.work.Empty(), err
 			})
 			if err != nil {
 				return nil, err
@@ -212,6 +245,7 @@ func (q *question) holds(ctx context.Context, req *policy.Request) (bool, error)
 		return false, err
 	}
 	q.tried++
+	q.work.Spend(requestWork)
 	if q.other != nil {
 		return q.differs(ctx, req)
 	}
@@ -219,12 +253,21 @@ func (q *question) holds(ctx context.Context, req *policy.Request) (bool, error)
 		binding, _, err := q.mutates(ctx, req)
 		return binding != "", err
 	}
-	res, err := q.cfg.Set.Evaluate(ctx, *req)
+	res, err := q.evaluate(ctx, q.Finder, req)
 	if err != nil {
 		return false, err
 	}
 	binding, _, _ := q.decision(res)
 	return binding != "", nil
+}
+
+// evaluate evaluates the policies of a Finder for a request, and charges the work.
+func (q *question) evaluate(ctx context.Context, f *Finder, req *policy.Request) (*policy.Result, error) {
+	res, err := f.cfg.Set.Evaluate(ctx, *req)
+	if err == nil {
+		q.work.Spend(int(res.Work))
+	}
+	return res, err
 }
 
 // decision returns the binding, actions, and message of a decision with the wanted outcome, or "".
@@ -317,6 +360,7 @@ func (q *question) byAll(req *policy.Request, yield func(*policy.Request) (stop 
 // with returns a request with an object, and with old for an update, or nil if the CRD rejects it. Old
 // objects have defaults, as the server reads them.
 func (q *question) with(ctx context.Context, operation policy.Operation, object, old map[string]any) (*policy.Request, error) {
+	q.work.Spend(requestWork)
 	asked := engine.Request{Object: object}
 	switch operation {
 	case policy.OperationDelete:

@@ -11,6 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/x/analysis/requests"
+	"github.com/celadon-cel/celadon/x/analysis/work"
 )
 
 const crdText = `
@@ -73,6 +74,12 @@ func finder(t testing.TB, text string, steps int) *requests.Finder {
 // finderOf returns a Finder with a policy for a CRD.
 func finderOf(t testing.TB, crdText, text string, steps int) *requests.Finder {
 	t.Helper()
+	return finderWith(t, crdText, text, requests.Config{Seed: 1, Steps: steps, User: policy.User{Name: "admin", Groups: []string{"admins"}}})
+}
+
+// finderWith returns a Finder with a policy for a CRD, and with a configuration.
+func finderWith(t testing.TB, crdText, text string, cfg requests.Config) *requests.Finder {
+	t.Helper()
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	if err := yaml.UnmarshalStrict([]byte(crdText), crd); err != nil {
 		t.Fatal(err)
@@ -93,7 +100,8 @@ func finderOf(t testing.TB, crdText, text string, steps int) *requests.Finder {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := requests.New(t.Context(), crd, e, "v1", requests.Config{Set: set, Documents: documents, Seed: 1, Steps: steps, User: policy.User{Name: "admin", Groups: []string{"admins"}}})
+	cfg.Set, cfg.Documents = set, documents
+	f, err := requests.New(t.Context(), crd, e, "v1", cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,5 +251,30 @@ func TestFindMutation(t *testing.T) {
 	f := finder(t, mutationText(`[CREATE]`, apply("Object{}")), 0)
 	if _, err := f.FindMutation(t.Context(), requests.Mutation{Policy: "p", Index: 1}, requests.Changed); err == nil {
 		t.Error("no error for a mutation that does not exist")
+	}
+}
+
+// TestFindQuantity checks that values near the literals of a policy are tried.
+func TestFindQuantity(t *testing.T) {
+	t.Parallel()
+	for _, expression := range []string{
+		"quantity(object.spec.mode).compareTo(quantity('50Gi')) <= 0", "duration(object.spec.mode) <= duration('1h')",
+	} {
+		f := finder(t, policyText("[CREATE]", expression, ""), 0)
+		answer, err := f.Find(t.Context(), f.Validations()[0], requests.Denied)
+		if err != nil || answer.Request == nil {
+			t.Errorf("%s: got %+v, %v", expression, answer, err)
+		}
+	}
+}
+
+// TestFindWork checks that questions share a budget.
+func TestFindWork(t *testing.T) {
+	t.Parallel()
+	text := policyText("[CREATE]", "object.metadata.name != 'x' || lists.range(1000).all(i, i >= 0)", "")
+	f := finderWith(t, crdText, text, requests.Config{Work: work.NewMeter(1_000_000)})
+	answer, err := f.Find(t.Context(), f.Validations()[0], requests.Denied)
+	if err != nil || answer.Request != nil || answer.Tried > 100 || answer.Reason != "the work budget of this run is used up" {
+		t.Errorf("got %+v, %v", answer, err)
 	}
 }

@@ -39,14 +39,9 @@ func (f *Finder) FindMutation(ctx context.Context, m Mutation, want Want) (*Answ
 	if f.merge == nil {
 		f.merge = policyrequest.MergeableOf(f.crd, f.version)
 	}
-	f.tried = 0
-	req, err := q.find(ctx)
-	if err != nil {
-		return nil, err
-	}
-	a := &Answer{Request: req, Tried: f.tried}
-	if req != nil {
-		a.Binding, a.Message, err = q.mutates(ctx, req)
+	a, err := f.ask(ctx, q)
+	if err == nil && a.Request != nil {
+		a.Binding, a.Message, err = q.mutates(ctx, a.Request)
 	}
 	return a, err
 }
@@ -56,6 +51,9 @@ func (q *question) mutates(ctx context.Context, req *policy.Request) (binding, r
 	given := *req
 	q.merge.Set(&given)
 	res, err := q.cfg.Set.Mutate(ctx, given)
+	if err == nil {
+		q.work.Spend(int(res.Work))
+	}
 	if err != nil || len(res.Undecided) > 0 {
 		return "", "", err
 	}

@@ -23,10 +23,10 @@ func (q *question) shrink(ctx context.Context, req *policy.Request) (*policy.Req
 			req = &user
 		}
 	}
-	for changed := true; changed && left > 0; {
+	for changed := true; changed && left > 0 && !q.work.Empty(); {
 		changed = false
 		for _, next := range q.smaller(ctx, req) {
-			if left--; left <= 0 {
+			if left--; left <= 0 || q.work.Empty() {
 				break
 			}
 			ok, err := q.holds(ctx, next)

@@ -27,7 +27,7 @@ type vocabulary struct{ keys, labelValues, texts []string }
 func vocabularyOf(d *document) vocabulary {
 	texts := map[string]bool{"": true, "x": true, "true": true, "false": true}
 	keys := map[string]bool{}
-	for _, expression := range slices.Concat(d.validations, d.mutations, d.conditions, slices.Sorted(maps.Values(d.variables))) {
+	for _, expression := range d.expressions() {
 		for _, m := range literal.FindAllStringSubmatch(expression, -1) {
 			if text := m[1] + m[2]; len(text) <= maxLiteral {
 				texts[text] = true
@@ -78,6 +78,9 @@ func (q *question) varied(ctx context.Context, operation policy.Operation, yield
 	for range q.cfg.Steps / 3 { // there are at most three operations
 		if err := ctx.Err(); err != nil {
 			return err
+		}
+		if q.work.Empty() {
+			return nil
 		}
 		req, err := q.with(ctx, operation, q.variant(&words), q.variant(&words))
 		if err != nil {

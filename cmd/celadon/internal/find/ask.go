@@ -12,6 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/x/analysis"
 	"github.com/celadon-cel/celadon/x/analysis/budget"
+	"github.com/celadon-cel/celadon/x/analysis/requests"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 	"github.com/celadon-cel/celadon/x/analysis/work"
 	"github.com/celadon-cel/celadon/x/crdcopy"
@@ -31,6 +32,9 @@ func answerAll(ctx context.Context, o *Options, p *bothPolicies, crds []*definit
 	defer workers.Wait()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	if p != nil {
+		p.crds = len(crds)
+	}
 	answers := make([]chan answered, len(crds))
 	queue := make(chan int, len(crds))
 	for i := range crds {
@@ -64,6 +68,10 @@ func answerCRD(ctx context.Context, o *Options, p *bothPolicies, crd *definition
 	if e == nil {
 		return nil, err
 	}
+	var meter *work.Meter
+	if p != nil {
+		meter = requests.NewMeter(p.crds)
+	}
 	costs := budget.Proofs(crd.crd, o.KubeVersion, cost.Limits{})
 	for _, version := range e.Versions() {
 		part.known.versions = append(part.known.versions, version)
@@ -73,6 +81,7 @@ func answerCRD(ctx context.Context, o *Options, p *bothPolicies, crd *definition
 		v := &versionSearch{ctx: ctx, o: o, crd: crd.crd, engine: e, name: version, known: &part.known, step: step, costs: costs}
 		run := v.run
 		if p != nil {
+			v.work = meter
 			run = func() (*VersionPart, error) { return v.runPolicies(p) }
 		}
 		found, err := run()
@@ -99,6 +108,7 @@ type versionSearch struct {
 	known  *selectable
 	step   func()
 	costs  func(context.Context, engine.RuleRef) (string, error)
+	work   *work.Meter // of questions about policies
 }
 
 // run returns the results for the version, or nil if there are no questions about it.

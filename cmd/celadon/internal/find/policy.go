@@ -50,6 +50,8 @@ type PolicyFinding struct {
 	Actions   []policy.Action   `json:"actions,omitempty"`
 	Message   string            `json:"message,omitempty"`
 	Searched  int               `json:"searched"`
+	// Reason is why the search ended early.
+	Reason string `json:"reason,omitempty"`
 }
 
 // PolicySummary counts validations by result.
@@ -68,7 +70,8 @@ type PolicySummary struct {
 // bothPolicies holds the policies, and those that they replace, which are nil without --old-policy.
 type bothPolicies struct {
 	*policies.Policies
-	old *policies.Policies
+	old  *policies.Policies
+	crds int // that share the work of the run
 }
 
 // readPolicies reads the policies, if there are any. It reports whether some are invalid.
@@ -81,7 +84,7 @@ func readPolicies(ctx context.Context, s command.Streams, o *Options) (both *bot
 		return &bothPolicies{Policies: p}, broken, err
 	}
 	old, oldBroken, err := readSide(ctx, s, o, "--old-policy", o.OldPolicies)
-	return &bothPolicies{p, old}, broken || oldBroken, err
+	return &bothPolicies{Policies: p, old: old}, broken || oldBroken, err
 }
 
 func readSide(ctx context.Context, s command.Streams, o *Options, flag string, paths []string) (p *policies.Policies, broken bool, err error) {
@@ -144,7 +147,7 @@ func (v *versionSearch) runPolicies(both *bothPolicies) (*VersionPart, error) {
 
 func (v *versionSearch) finder(p *policies.Policies) (*requests.Finder, error) {
 	return requests.New(v.ctx, v.crd, v.engine, v.name, requests.Config{
-		Set: p.Set, Documents: p.Documents(), User: policyrequest.User("", nil), Steps: v.o.Steps, Seed: v.o.Seed,
+		Set: p.Set, Documents: p.Documents(), User: policyrequest.User("", nil), Steps: v.o.Steps, Seed: v.o.Seed, Work: v.work,
 	})
 }
 
@@ -202,7 +205,7 @@ func (o *Options) policyWants() (wants []requests.Want) {
 }
 
 func policyFinding(a *requests.Answer) *PolicyFinding {
-	f := &PolicyFinding{Status: search.Unknown, Searched: a.Tried}
+	f := &PolicyFinding{Status: search.Unknown, Searched: a.Tried, Reason: a.Reason}
 	if r := a.Request; r != nil {
 		*f = PolicyFinding{
 			Status: search.Found, Operation: strings.ToLower(string(r.Operation)), User: r.User.Name, Groups: r.User.Groups, Namespace: r.Namespace,
@@ -286,6 +289,9 @@ func worded(answers ...policyAnswer) (all []policyAnswer) {
 			a.words = "no request " + a.words + ": proved for all objects that the CRD accepts"
 		case f.Status != search.Found:
 			a.words = fmt.Sprintf("no request found that %s (%s tried)", a.words, phrase.Count(f.Searched, "request"))
+			if f.Reason != "" {
+				a.words += ": " + f.Reason
+			}
 		default:
 			in := ""
 			if f.Namespace != "" {

@@ -85,7 +85,25 @@ func Init(ctx context.Context, s command.Streams, o *InitOptions) error {
 	case written == 0:
 		return &command.ExitError{Code: command.Usage, Err: errors.New("no served version of the CRDs has rules, so there is nothing to test")}
 	}
+	i.showNext()
 	return nil
+}
+
+// showNext prints the command that runs the suites, if they name files outside of their folder.
+func (i *initial) showNext() {
+	words, apart := []string{"celadon", "test"}, false
+	add := func(paths []string, flags ...string) {
+		for _, path := range paths {
+			if rel, err := filepath.Rel(i.o.Out, path); path != "-" && (err != nil || !filepath.IsLocal(rel)) {
+				words, apart = append(append(words, flags...), path), true
+			}
+		}
+	}
+	add(i.o.CRDs, "--crd")
+	words = append(words, i.o.Out)
+	if add(i.o.Policies); apart && i.o.Out != "" {
+		fmt.Fprintln(i.Stderr, untrusted.Line("run the suites with: "+strings.Join(words, " ")))
+	}
 }
 
 // startAll writes the requested suites and returns how many it wrote.

@@ -62,7 +62,7 @@ func (b *builtinMergeables) of(kind *policyrequest.Builtin) *policyrequest.Merge
 	if catalog, err := builtin.Newest(); err == nil {
 		props, _ = catalog.Schema(kind.GroupVersionKind) // nil on an error
 	}
-	m := policyrequest.NewMergeable(props)
+	m := policyrequest.NewBuiltinMergeable(props)
 	b.kinds.Store(kind.GroupVersionKind, m)
 	return m
 }
