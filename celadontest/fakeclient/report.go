@@ -35,7 +35,7 @@ func newReporter(s *server) *reporter {
 	return r
 }
 
-// An observed write consists of a request and what the fake client stores.
+// An observed write is a request with the stored object before and after it.
 type observed struct {
 	verb string
 	kind *kind

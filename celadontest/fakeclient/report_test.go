@@ -18,7 +18,7 @@ import (
 	"github.com/celadon-cel/celadon/celadontest/fakeclient"
 )
 
-// A logger records what a test logs.
+// A logger records the logs of a test.
 type logger struct {
 	testing.TB
 	mu       sync.Mutex
@@ -57,7 +57,8 @@ func (l *logger) wantLogs(what string, texts ...string) {
 	}
 }
 
-// TestReportOnly checks that the client behaves like the fake client, and logs what a server would reject.
+// TestReportOnly checks that the client behaves like the fake client, and logs each write that a server
+// would reject.
 func TestReportOnly(t *testing.T) {
 	t.Parallel()
 	ctx, l := t.Context(), &logger{TB: t}
