@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -77,7 +78,13 @@ func (c *CRDs) Definitions() []*apiextensionsv1.CustomResourceDefinition {
 // Cover. The request must have Object, not Raw. Decide returns an error if no CRD defines the
 // object or if its CRD has invalid rules.
 func (c *CRDs) Decide(ctx context.Context, req engine.Request) (*engine.Result, error) {
-	name, compiled, err := c.engineOf(req.Object)
+	return c.DecideKind(ctx, (&unstructured.Unstructured{Object: req.Object}).GroupVersionKind().GroupKind(), req)
+}
+
+// DecideKind is like Decide, but the CRD is that of the given kind. A request to the URL of a kind is
+// rejected if its object has another kind.
+func (c *CRDs) DecideKind(ctx context.Context, kind schema.GroupKind, req engine.Request) (*engine.Result, error) {
+	name, compiled, err := c.compiled(kind)
 	if err != nil {
 		return nil, err
 	}

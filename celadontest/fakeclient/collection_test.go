@@ -35,7 +35,9 @@ func TestCollections(t *testing.T) {
 
 	ctx, d := t.Context(), newDynamic(t, fakeclient.Config{}, ship("v1", "a", map[string]any{"sails": int64(1)}), ship("v1", "b", map[string]any{"sails": int64(2)}))
 	all := d.Resource(ships(t, "v1"))
-	w, err := all.Namespace("n").Watch(ctx, metav1.ListOptions{})
+	before, err := all.Namespace("n").List(ctx, metav1.ListOptions{})
+	must(t, err)
+	w, err := all.Namespace("n").Watch(ctx, metav1.ListOptions{ResourceVersion: before.GetResourceVersion()})
 	must(t, err)
 	defer w.Stop()
 	for _, version := range []string{"v2", "v1"} {

@@ -38,7 +38,7 @@ func (s *server) delete(c *call, options *metav1.DeleteOptions) error {
 	case len(finalizers) == 0 && c.dryRun:
 		return nil
 	case len(finalizers) == 0:
-		return s.store.delete(c.kind, c.namespace, c.name)
+		return s.remove(c)
 	}
 	if u.GetDeletionTimestamp() == nil {
 		u.SetGeneration(u.GetGeneration() + 1)
@@ -57,7 +57,7 @@ func (s *server) delete(c *call, options *metav1.DeleteOptions) error {
 		return nil
 	}
 	(&unstructured.Unstructured{Object: stored}).SetResourceVersion(s.next())
-	return s.store.put(c.kind, stored, true)
+	return s.store.put(c.kind, stored, true, s.version)
 }
 
 // sameAs checks the preconditions of a deletion.

@@ -2,6 +2,8 @@ package fakeclient
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,7 +29,7 @@ func (s *server) react(action clienttesting.Action) (handled bool, ret runtime.O
 		ret, err = s.get(k, at.version, a.Namespace, a.Name)
 		return true, ret, err
 	case clienttesting.ListActionImpl:
-		ret, err = s.list(k, at.version, a.Namespace)
+		ret, err = s.listBy(k, at.version, a.Namespace, a.ListOptions.FieldSelector)
 		return true, ret, err
 	case clienttesting.DeleteCollectionActionImpl:
 		return true, nil, s.deleteCollection(k, at.version, &a)
@@ -72,7 +74,45 @@ func (s *server) reactTo(k *kind, at endpoint, namespace, verb string, obj runti
 	if err != nil {
 		return nil, err
 	}
+	if err := c.sameVersion(u); err != nil {
+		return nil, err
+	}
 	return do(c, object)
+}
+
+// sameVersion checks that the object that is sent has the version of the URL. Other errors in its kind and
+// apiVersion are found later.
+func (c *call) sameVersion(u *unstructured.Unstructured) error {
+	is, want := u.GroupVersionKind(), c.kind.group.WithVersion(c.at.version)
+	if is.Kind == "" || is.GroupVersion() == want.GroupVersion() {
+		return nil
+	}
+	return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", is.GroupVersion(), want.GroupVersion()))
+}
+
+// listBy lists the objects that a field selector matches. The dynamic client selects by label itself.
+func (s *server) listBy(k *kind, version, namespace, selector string) (runtime.Object, error) {
+	ret, err := s.list(k, version, namespace)
+	if err != nil || selector == "" {
+		return ret, err
+	}
+	byField, err := fields.ParseSelector(selector)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	selectable, err := k.checkedSelectable(version, byField)
+	if err != nil {
+		return nil, err
+	}
+	list := ret.(*unstructured.UnstructuredList)
+	list.Items = slices.DeleteFunc(list.Items, func(u unstructured.Unstructured) bool {
+		matches, failed := selectable.Matches(byField, u.Object, u.GetNamespace(), u.GetName())
+		if failed != nil {
+			err = failed
+		}
+		return !matches
+	})
+	return list, internal(err)
 }
 
 func (s *server) deleteCollection(k *kind, version string, a *clienttesting.DeleteCollectionActionImpl) error {
@@ -93,12 +133,9 @@ func (s *server) deleteAll(k *kind, version, namespace string, by labels.Selecto
 	if err != nil {
 		return err
 	}
-	selectable, err := k.selectable(version)
+	selectable, err := k.checkedSelectable(version, byField)
 	if err != nil {
-		return internal(err)
-	}
-	if err := selectable.Check(byField); err != nil {
-		return apierrors.NewBadRequest(err.Error())
+		return err
 	}
 	items, err := s.store.list(k, all.namespace)
 	if err != nil {
@@ -130,6 +167,10 @@ func (s *server) reactWatch(action clienttesting.Action) (handled bool, ret watc
 	if k == nil {
 		return false, nil, nil
 	}
-	ret, err = s.watch(k, action.GetResource().Version, action.GetNamespace())
+	var options metav1.ListOptions
+	if a, ok := action.(clienttesting.WatchActionImpl); ok {
+		options.ResourceVersion = a.WatchRestrictions.ResourceVersion
+	}
+	ret, err = s.watch(k, action.GetResource().Version, action.GetNamespace(), options)
 	return true, ret, err
 }

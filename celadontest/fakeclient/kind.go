@@ -8,7 +8,9 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	structuraldefaulting "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
@@ -54,10 +56,18 @@ func (k *kind) serves(at endpoint) bool {
 	return false
 }
 
-// selectable returns the fields that field selectors of a served version can use.
-func (k *kind) selectable(version string) (*crdfields.Selectable, error) {
+// checkedSelectable returns the fields that field selectors of a served version can use. It returns an
+// error if by uses other fields.
+func (k *kind) checkedSelectable(version string, by fields.Selector) (*crdfields.Selectable, error) {
 	i := slices.IndexFunc(k.crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == version })
-	return crdfields.SelectableOf(&k.crd.Spec.Versions[i], k.namespaced)
+	selectable, err := crdfields.SelectableOf(&k.crd.Spec.Versions[i], k.namespaced)
+	if err != nil {
+		return nil, internal(err)
+	}
+	if err := selectable.Check(by); err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	return selectable, nil
 }
 
 func (k *kind) hasStatus(version string) bool { return k.serves(endpoint{version, "status"}) }

@@ -34,7 +34,7 @@ func (s *server) finish(c *call, req engine.Request, res *engine.Result, managed
 		return live, nil
 	case live != nil && u.GetDeletionTimestamp() != nil && len(u.GetFinalizers()) == 0:
 		if !c.dryRun {
-			if err := s.store.delete(c.kind, c.namespace, c.name); err != nil {
+			if err := s.remove(c); err != nil {
 				return nil, err
 			}
 		}
@@ -52,7 +52,7 @@ func (s *server) finish(c *call, req engine.Request, res *engine.Result, managed
 		}
 	default:
 		metadata["resourceVersion"] = s.next()
-		if err := s.store.put(c.kind, runtime.DeepCopyJSON(obj), live != nil); err != nil {
+		if err := s.store.put(c.kind, runtime.DeepCopyJSON(obj), live != nil, s.version); err != nil {
 			return nil, err
 		}
 	}

@@ -43,7 +43,7 @@ func (s *server) seed(obj runtime.Object) error {
 	s.fill(&unstructured.Unstructured{Object: stored})
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.store.put(k, stored, false)
+	return s.store.put(k, stored, false, s.version)
 }
 
 // seeded returns the persisted form of a seed. If a server would reject the create or the

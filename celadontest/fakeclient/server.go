@@ -26,6 +26,8 @@ type server struct {
 	types  *runtime.Scheme
 	store  *store
 	kinds  sync.Map // of *kind by schema.GroupKind
+	// undecided reports a write that cannot be decided.
+	undecided func(format string, args ...any)
 
 	mu      sync.Mutex // held by writes
 	version uint64     // the last resourceVersion assigned
@@ -60,19 +62,19 @@ func (s *server) kindOf(gvr schema.GroupVersionResource) *kind {
 }
 
 // decide validates a write. The object in the result is as persisted, except for the fields that
-// only a server sets. If the write is undecided, decide fails the test and returns a server error.
+// only a server sets. If the write is undecided, decide reports that and returns a server error.
 func (s *server) decide(c *call, req engine.Request) (*engine.Result, error) {
-	res, err := s.crds.Decide(context.Background(), c.request(req))
+	res, err := s.crds.DecideKind(context.Background(), c.kind.group, c.request(req))
 	if err == nil && res.Undecided != nil {
 		err = res.Undecided
 	}
 	var limit *engine.WorkLimitError
 	switch {
 	case errors.As(err, &limit):
-		s.t.Errorf("fakeclient: %s %q: %v", c.kind.group.Kind, c.name, err)
+		s.undecided("fakeclient: %s %q: %v", c.kind.group.Kind, c.name, err)
 		return nil, apierrors.NewTimeoutError(err.Error(), 0)
 	case err != nil:
-		s.t.Errorf("fakeclient: %s %q: %v", c.kind.group.Kind, c.name, err)
+		s.undecided("fakeclient: %s %q: %v", c.kind.group.Kind, c.name, err)
 		return nil, apierrors.NewInternalError(err)
 	}
 	return res, nil
@@ -134,6 +136,12 @@ func (s *server) alone(c *call, do func() (map[string]any, error)) (map[string]a
 func (s *server) next() string {
 	s.version++
 	return strconv.FormatUint(s.version, 10)
+}
+
+// remove removes the object of a call from the store. s.mu must be held.
+func (s *server) remove(c *call) error {
+	s.version++
+	return s.store.delete(c.kind, c.namespace, c.name, s.version)
 }
 
 // engine returns the compiled CRD of a kind. It ignores invalid rules, because reads do not run

@@ -1,6 +1,7 @@
 package fakeclient
 
 import (
+	"strconv"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -11,19 +12,20 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// A store holds objects of kinds with a CRD in storage form and notifies watchers. Objects of a
+// A store holds objects of kinds with a CRD in storage form, and their changes. Objects of a
 // kind are stored under a single version, regardless of their apiVersion.
 type store struct {
 	mu      sync.Mutex
 	scheme  *runtime.Scheme
 	tracker clienttesting.ObjectTracker
+	logs    map[schema.GroupKind]*history
 }
 
 // kept is the version under which all objects are stored.
 const kept = "kept"
 
 func newStore() *store {
-	s := &store{scheme: runtime.NewScheme()}
+	s := &store{scheme: runtime.NewScheme(), logs: map[schema.GroupKind]*history{}}
 	s.tracker = clienttesting.NewObjectTracker(s.scheme, serializer.NewCodecFactory(s.scheme).UniversalDecoder())
 	return s
 }
@@ -48,17 +50,39 @@ func (s *store) get(k *kind, namespace, name string) map[string]any {
 	return obj.(*unstructured.Unstructured).Object
 }
 
-// put creates or replaces an object.
-func (s *store) put(k *kind, obj map[string]any, replace bool) error {
-	u := &unstructured.Unstructured{Object: obj}
+// put creates or replaces an object, which must not change afterward. last is the last resourceVersion
+// assigned.
+func (s *store) put(k *kind, obj map[string]any, replace bool, last uint64) error {
+	u := &unstructured.Unstructured{Object: obj} // the tracker copies it
 	if replace {
-		return s.tracker.Update(s.of(k), u, u.GetNamespace())
+		return s.changed(k, change{last, watch.Modified, obj}, s.tracker.Update(s.of(k), u, u.GetNamespace()))
 	}
-	return s.tracker.Create(s.of(k), u, u.GetNamespace())
+	return s.changed(k, change{last, watch.Added, obj}, s.tracker.Create(s.of(k), u, u.GetNamespace()))
 }
 
-func (s *store) delete(k *kind, namespace, name string) error {
-	return s.tracker.Delete(s.of(k), namespace, name)
+// delete removes an object. version is the resourceVersion of the deletion.
+func (s *store) delete(k *kind, namespace, name string, version uint64) error {
+	u := &unstructured.Unstructured{Object: s.get(k, namespace, name)}
+	u.SetResourceVersion(strconv.FormatUint(version, 10))
+	return s.changed(k, change{version, watch.Deleted, u.Object}, s.tracker.Delete(s.of(k), namespace, name))
+}
+
+// changed records a change unless it failed.
+func (s *store) changed(k *kind, c change, err error) error {
+	if err == nil {
+		s.log(k).add(c)
+	}
+	return err
+}
+
+// log returns the changes of a kind.
+func (s *store) log(k *kind) *history {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.logs[k.group] == nil {
+		s.logs[k.group] = &history{news: make(chan struct{})}
+	}
+	return s.logs[k.group]
 }
 
 // list returns the objects of a kind, sorted by namespace and name.
@@ -68,8 +92,4 @@ func (s *store) list(k *kind, namespace string) ([]unstructured.Unstructured, er
 		return nil, err
 	}
 	return list.(*unstructured.UnstructuredList).Items, nil
-}
-
-func (s *store) watch(k *kind, namespace string) (watch.Interface, error) {
-	return s.tracker.Watch(s.of(k), namespace)
 }

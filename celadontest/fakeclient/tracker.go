@@ -2,8 +2,9 @@ package fakeclient
 
 import (
 	"errors"
-	"fmt"
+	"strconv"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -57,7 +58,7 @@ func (t *tracker) Watch(gvr schema.GroupVersionResource, ns string, opts ...meta
 	if k == nil {
 		return t.others.Watch(gvr, ns, opts...)
 	}
-	return t.server.watch(k, gvr.Version, ns)
+	return t.server.watch(k, gvr.Version, ns, opts...)
 }
 
 func (t *tracker) Create(gvr schema.GroupVersionResource, obj runtime.Object, ns string, opts ...metav1.CreateOptions) error {
@@ -116,7 +117,10 @@ func (s *server) list(k *kind, version, namespace string) (runtime.Object, error
 	if err != nil {
 		return nil, err
 	}
+	s.mu.Lock()
 	items, err := s.store.list(k, c.namespace)
+	last := s.version
+	s.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}
@@ -127,33 +131,59 @@ func (s *server) list(k *kind, version, namespace string) (runtime.Object, error
 			return nil, internal(err)
 		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	list.SetResourceVersion(fmt.Sprint(s.version))
+	list.SetResourceVersion(strconv.FormatUint(last, 10))
 	return list, nil
 }
 
-func (s *server) watch(k *kind, version, namespace string) (watch.Interface, error) {
+// watch returns a watch of a kind. With options, it begins with the changes after their resourceVersion,
+// or with the existing objects if there is none, as in a server. Without options, it begins with the next
+// change, as in client-go's tracker.
+func (s *server) watch(k *kind, version, namespace string, options ...metav1.ListOptions) (watch.Interface, error) {
 	c, err := s.newCollection(k, version, namespace, "watch")
 	if err != nil {
 		return nil, err
 	}
-	events, err := s.store.watch(k, c.namespace)
-	if err != nil {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	log := s.store.log(k)
+	from, existing := log.len(), []change(nil)
+	switch since, err := sinceOf(options); {
+	case err != nil:
 		return nil, err
+	case len(options) > 0 && since == 0:
+		items, err := s.store.list(k, c.namespace)
+		if err != nil {
+			return nil, err
+		}
+		for _, item := range items {
+			existing = append(existing, change{kind: watch.Added, obj: item.Object})
+		}
+	case len(options) > 0:
+		from = log.after(since)
 	}
-	return newWatcher(events, func(e watch.Event) watch.Event {
-		u, ok := e.Object.(*unstructured.Unstructured)
-		if !ok {
-			return e
+	return newWatcher(existing, log, from, func(ch change) (watch.Event, bool) {
+		u := (&unstructured.Unstructured{Object: ch.obj}).DeepCopy()
+		if c.namespace != "" && u.GetNamespace() != c.namespace {
+			return watch.Event{}, false
 		}
 		obj, err := s.read(k, version, u.Object)
 		if err != nil {
-			return watch.Event{Type: watch.Error, Object: &metav1.Status{Status: metav1.StatusFailure, Message: err.Error()}}
+			return watch.Event{Type: watch.Error, Object: &metav1.Status{Status: metav1.StatusFailure, Message: err.Error()}}, true
 		}
-		e.Object = s.typed(&unstructured.Unstructured{Object: obj})
-		return e
+		return watch.Event{Type: ch.kind, Object: s.typed(&unstructured.Unstructured{Object: obj})}, true
 	}), nil
+}
+
+// sinceOf returns the resourceVersion that a watch begins after, or 0.
+func sinceOf(options []metav1.ListOptions) (uint64, error) {
+	if len(options) == 0 || options[0].ResourceVersion == "" {
+		return 0, nil
+	}
+	since, err := strconv.ParseUint(options[0].ResourceVersion, 10, 64)
+	if err != nil {
+		return 0, apierrors.NewBadRequest("invalid resource version: " + err.Error())
+	}
+	return since, nil
 }
 
 // typed returns an object in its Go type from the scheme, as watchers expect it.

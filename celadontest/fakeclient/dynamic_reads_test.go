@@ -1,0 +1,106 @@
+package fakeclient_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/celadon-cel/celadon/celadontest/fakeclient"
+)
+
+// TestDynamicBody checks bodies whose apiVersion and kind do not fit the URL.
+func TestDynamicBody(t *testing.T) {
+	t.Parallel()
+	const unrecognized = `the object provided is unrecognized (must be of type Ship): Object 'Kind' is missing in '{"apiVersion":"example.com/v1","metadata":{"name":"a"},"spec":{}}' ({"apiVersion":"example.com/v1" ...)`
+	c := newDynamic(t, fakeclient.Config{}, ship("v1", "seed", map[string]any{})).Resource(ships(t, "v1"))
+	for name, test := range map[string]struct {
+		change func(*unstructured.Unstructured)
+		code   int32
+		want   string
+	}{
+		"another kind":    {func(u *unstructured.Unstructured) { u.SetKind("Boat") }, 422, `Boat.example.com "a" is invalid: kind: Invalid value: "Boat": must be Ship`},
+		"no kind":         {func(u *unstructured.Unstructured) { delete(u.Object, "kind") }, 400, unrecognized},
+		"another version": {func(u *unstructured.Unstructured) { u.SetAPIVersion("example.com/v1beta1") }, 400, "the API version in the data (example.com/v1beta1) does not match the expected API version (example.com/v1)"},
+		"another group":   {func(u *unstructured.Unstructured) { u.SetAPIVersion("a.io/v1") }, 400, "the API version in the data (a.io/v1) does not match the expected API version (example.com/v1)"},
+	} {
+		obj := ship("v1", "a", map[string]any{})
+		test.change(obj)
+		_, err := c.Create(t.Context(), obj, metav1.CreateOptions{})
+		if status, ok := err.(apierrors.APIStatus); !ok || status.Status().Code != test.code || err.Error() != test.want {
+			t.Errorf("%s: got %v, want %d: %s", name, err, test.code, test.want)
+		}
+	}
+	_, err := c.Patch(t.Context(), "seed", types.MergePatchType, []byte(`{"kind":"Boat"}`), metav1.PatchOptions{})
+	refused(t, err, "must be Ship")
+}
+
+// TestDynamicFieldSelector checks lists with field selectors.
+func TestDynamicFieldSelector(t *testing.T) {
+	t.Parallel()
+	c := newDynamic(t, fakeclient.Config{}, ship("v1", "a", map[string]any{}), ship("v1", "b", map[string]any{"sails": int64(7)}))
+	for selector, want := range map[string][]string{
+		"": {"a", "b"}, "metadata.name=b": {"b"}, "spec.sails=3": {"a"}, "spec.sails!=3": {"b"}, "spec.sails=7,metadata.name=a": nil,
+	} {
+		list, err := c.Resource(ships(t, "v1")).List(t.Context(), metav1.ListOptions{FieldSelector: selector})
+		must(t, err)
+		var names []string
+		for _, item := range list.Items {
+			names = append(names, item.GetName())
+		}
+		if !slices.Equal(names, want) {
+			t.Errorf("%s: got %v, want %v", selector, names, want)
+		}
+	}
+	for version, selector := range map[string]string{"v1": "spec.flag=white", "v1beta1": "spec.sails=3"} {
+		if _, err := c.Resource(ships(t, version)).List(t.Context(), metav1.ListOptions{FieldSelector: selector}); !apierrors.IsBadRequest(err) {
+			t.Errorf("%s in %s: got %v", selector, version, err)
+		}
+	}
+}
+
+// TestDynamicWatchSince checks that a watch sends the changes since a list, or else the existing objects.
+func TestDynamicWatchSince(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	changes := []string{"ADDED a", "MODIFIED a", "DELETED a"}
+	for _, since := range []bool{true, false} {
+		c := newDynamic(t, fakeclient.Config{}, ship("v1", "seed", map[string]any{})).Resource(ships(t, "v1"))
+		change := func() {
+			t.Helper()
+			obj, err := c.Create(ctx, ship("v1", "a", map[string]any{}), metav1.CreateOptions{})
+			must(t, err)
+			must(t, unstructured.SetNestedField(obj.Object, int64(1), "spec", "sails"))
+			_, err = c.Update(ctx, obj, metav1.UpdateOptions{})
+			must(t, err)
+			must(t, c.Delete(ctx, "a", metav1.DeleteOptions{}))
+		}
+		list, err := c.List(ctx, metav1.ListOptions{})
+		must(t, err)
+		change()
+		options, want := metav1.ListOptions{}, slices.Concat([]string{"ADDED seed"}, changes)
+		if since {
+			options.ResourceVersion, want = list.GetResourceVersion(), slices.Concat(changes, changes)
+		}
+		w, err := c.Watch(ctx, options)
+		must(t, err)
+		change()
+		for i, want := range want {
+			e := <-w.ResultChan()
+			if got := fmt.Sprint(e.Type, " ", e.Object.(*unstructured.Unstructured).GetName()); got != want {
+				t.Errorf("event %d since %q: got %s, want %s", i, options.ResourceVersion, got, want)
+			}
+		}
+		w.Stop()
+		if _, open := <-w.ResultChan(); open {
+			t.Errorf("since %q: more events", options.ResourceVersion)
+		}
+		if _, err := c.Watch(ctx, metav1.ListOptions{ResourceVersion: "x"}); !apierrors.IsBadRequest(err) {
+			t.Errorf("got %v", err)
+		}
+	}
+}
