@@ -41,8 +41,10 @@ func TestAttackConverterErrors(t *testing.T) {
 		"label type": func(_, _, object map[string]any) {
 			object["metadata"].(map[string]any)["labels"] = map[string]any{long: 1}
 		},
-		"duplicates": func(_, response, object map[string]any) { response["convertedObjects"] = []any{object, object} },
-		"a number":   func(_, response, _ map[string]any) { response["convertedObjects"] = []any{1} },
+		"duplicates":   func(_, response, object map[string]any) { response["convertedObjects"] = []any{object, object} },
+		"many objects": func(_, response, _ map[string]any) { response["convertedObjects"] = make([]struct{}, 1<<20) },
+		"many values":  func(_, _, object map[string]any) { object["spec"] = make([]int, 1<<20) },
+		"a number":     func(_, response, _ map[string]any) { response["convertedObjects"] = []any{1} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
