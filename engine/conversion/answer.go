@@ -90,6 +90,12 @@ func restoreMetadata(in, out map[string]any) error {
 	return nil
 }
 
+// Labels and annotations are validated in chunks, until there are enough errors.
+const (
+	textChunk     = 1000
+	maxTextErrors = 100
+)
+
 // validTexts validates labels or annotations if they changed.
 func validTexts(name string, before, now map[string]any) error {
 	texts, changed := make(map[string]string, len(now)), len(before) != len(now)
@@ -104,12 +110,29 @@ func validTexts(name string, before, now map[string]any) error {
 	if !changed {
 		return nil
 	}
-	var errs field.ErrorList
-	if name == "labels" {
-		errs = metavalidation.ValidateLabels(texts, field.NewPath("metadata", "labels"))
-	} else { // the API server uses this path
-		errs = apivalidation.ValidateAnnotations(texts, field.NewPath("metadata", "annotation"))
+	path, validate := field.NewPath("metadata", "labels"), metavalidation.ValidateLabels
+	if name == "annotations" { // the API server uses this path
+		path, validate = field.NewPath("metadata", "annotation"), apivalidation.ValidateAnnotations
 	}
-	slices.SortFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Error(), b.Error()) }) // in random order on the server
+	var errs field.ErrorList
+	for keys := range slices.Chunk(sortedKeys(now), textChunk) {
+		part := make(map[string]string, len(keys))
+		for _, key := range keys {
+			part[key] = texts[key]
+		}
+		if errs = append(errs, validate(part, path)...); len(errs) > maxTextErrors {
+			break // a hostile converter can send hundreds of thousands
+		}
+	}
+	if name == "annotations" && len(now) > textChunk {
+		if err := apivalidation.ValidateAnnotationsSize(texts); err != nil {
+			errs = append(errs, field.TooLong(path, "", apivalidation.TotalAnnotationSizeLimitB))
+		}
+	}
+	messages := make(map[*field.Error]string, len(errs))
+	for _, err := range errs {
+		messages[err] = err.Error()
+	}
+	slices.SortFunc(errs, func(a, b *field.Error) int { return strings.Compare(messages[a], messages[b]) }) // in random order on the server
 	return errs.ToAggregate()
 }

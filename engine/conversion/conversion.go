@@ -2,11 +2,13 @@ package conversion
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/text/preview"
 )
 
 // Converter is an engine.Converter that checks results as the API server does.
@@ -63,14 +65,22 @@ func (c *Converter) Convert(ctx context.Context, q engine.Conversion) (map[strin
 		return map[string]any{"apiVersion": q.APIVersion, "kind": q.Object["kind"]}, nil
 	}
 	made, err := c.make(ctx, q)
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return nil, ctx.Err()
-	case err != nil:
-		return nil, err
 	}
-	return checked(q, made)
+	if err == nil {
+		made, err = checked(q, made)
+	}
+	var failed *Error
+	if errors.As(err, &failed) {
+		err = &Error{failed.Failure, preview.Bytes(failed.Text, maxErrorText)}
+	}
+	return made, err
 }
+
+// maxErrorText is the maximum length of an error in bytes. Converters are untrusted, and a report can contain an
+// error for each object.
+const maxErrorText = 16 << 10
 
 // empty reports whether obj has only an apiVersion and a kind.
 func empty(obj map[string]any) bool {

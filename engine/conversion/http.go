@@ -126,7 +126,7 @@ func (a *answer) refusal(codec runtime.Codec, text bool) error {
 	}
 	seconds, _ := a.retryAfter()
 	err := apierrors.NewGenericServerResponse(a.code, http.MethodPost, runtimeschema.GroupResource{}, "", message, seconds, true)
-	if len(a.body) == 0 || !boundedBody(a.body) {
+	if len(a.body) == 0 || checkSize(a.body) != nil {
 		return err
 	}
 	out, _, notDecoded := codec.Decode(a.body, &runtimeschema.GroupVersionKind{Version: "v1"}, nil)
