@@ -39,7 +39,7 @@ func (c *compiler) compileConcurrently() {
 func compileAll(exprs *rule.Compiler[*expr.Expr], keys []rule.Key) {
 	defer func() { _ = recover() }()
 	for _, key := range keys {
-		if _, _, err := exprs.Compile(key); err != nil {
+		if err := exprs.Prepare(key); err != nil {
 			return
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -31,7 +32,9 @@ type admission struct {
 	dropped []Need
 	// undecided is set if a rule on a default needs too much work.
 	undecided *engine.WorkLimitError
-	compiler  *compiler
+	// complex is the reason why a rule was not compiled. It decides the verdict unless there are errors.
+	complex  *celenv.ComplexError
+	compiler *compiler
 	// Expressions and versions of the old CRD, which are exempt from some checks.
 	oldRules, oldMessages map[string]bool
 	unchanged             map[string]bool
@@ -111,7 +114,25 @@ func (a *admission) run() (err error) {
 	for _, err := range a.errs {
 		reword(err, a.version.Minor)
 	}
+	return a.incomplete()
+}
+
+// incomplete returns the reason why a rule was not compiled if that leaves the verdict open. If there are
+// errors, the CRD is rejected, and the report has both.
+func (a *admission) incomplete() error {
+	switch {
+	case a.complex == nil:
+		return nil
+	case len(a.errs) == 0:
+		return a.complex
+	case a.undecided == nil:
+		a.undecided = tooComplex(a.complex)
+	}
 	return nil
+}
+
+func tooComplex(why *celenv.ComplexError) *engine.WorkLimitError {
+	return &engine.WorkLimitError{Part: "schema", Reason: why.Error()}
 }
 
 // leaveUnreadable leaves the rules in schemas that cannot be converted to structural schemas, so

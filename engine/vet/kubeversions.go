@@ -92,7 +92,8 @@ func vetFor(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, 
 	if at := (*panicsAt)(nil); errors.As(err, &at) { // the server answers with 500
 		return KubeVersion{Version: v.String(), Causes: []engine.Cause{at.Cause}}, nil
 	}
-	if err != nil && !errors.Is(err, errPanics) {
+	var complex *celenv.ComplexError
+	if err != nil && !errors.Is(err, errPanics) && !errors.As(err, &complex) {
 		return KubeVersion{}, err
 	}
 	if failure != nil || err != nil {

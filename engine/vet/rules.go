@@ -1,6 +1,7 @@
 package vet
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	parts "github.com/celadon-cel/celadon/engine/x/rule"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -157,7 +159,12 @@ func (v *visit) node(b *branch, at *field.Path, rules []*rule, barrier *field.Pa
 	}
 	for _, r := range rules {
 		r.times = r.cardinality.Times(s.decl)
-		if r.expr, r.message, err = v.a.compileRule(r.spec, s.decl); err != nil {
+		r.expr, r.message, err = v.a.compileRule(r.spec, s.decl)
+		if complex := (*celenv.ComplexError)(nil); errors.As(err, &complex) {
+			v.a.complex = cmp.Or(v.a.complex, complex)
+			continue
+		}
+		if err != nil {
 			return err
 		}
 		if err := v.panics(r); err != nil && shown {

@@ -24,8 +24,8 @@ type Report struct {
 	// Status is the server's response to a rejected CRD: 422 with causes, or 400 or 500 without. It
 	// is nil if the CRD is accepted or only Undecided keeps it from being accepted.
 	Status *metav1.Status
-	// Undecided is set if a rule that runs on a default, or a pattern, needs too much work. The
-	// server might accept the CRD if Causes is empty.
+	// Undecided is set if a rule, a rule that runs on a default, or a pattern needs too much work. The
+	// server might accept the CRD if Causes is empty; otherwise, it may have further causes.
 	Undecided *engine.WorkLimitError
 	// Causes are sorted, so the same input produces identical output. A cause of a rule has its RuleRef.
 	// Use Place to locate a cause's field in the CRD.
@@ -138,7 +138,7 @@ func (r *Report) vet(ctx context.Context, crd *apiextensionsv1.CustomResourceDef
 	}
 	var complex *celenv.ComplexError
 	if errors.As(err, &complex) {
-		r.Undecided = &engine.WorkLimitError{Part: "schema", Reason: complex.Error()}
+		r.Undecided = tooComplex(complex)
 		return r, nil
 	}
 	if at := (*panicsAt)(nil); errors.As(err, &at) {

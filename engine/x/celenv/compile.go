@@ -2,10 +2,8 @@ package celenv
 
 import (
 	"cmp"
-	"strings"
 
 	"github.com/google/cel-go/cel"
-	"github.com/google/cel-go/common"
 
 	"github.com/celadon-cel/celadon/types"
 )
@@ -38,32 +36,4 @@ type PanicError struct {
 func (e *PanicError) Error() string {
 	on := cmp.Or(e.on, "`[?x]` if x has type dyn (use optional.of(x))")
 	return "CEL's libraries panic on it, as on " + on + ": " + e.Panic
-}
-
-// An IssuesError holds the errors found by the parser or the checker.
-type IssuesError struct {
-	src    string
-	issues *cel.Issues
-}
-
-// Errors returns the errors, each with the ID of its expression.
-func (e *IssuesError) Errors() []*common.Error { return e.issues.Errors() }
-
-// Error returns the API server's error text.
-func (e *IssuesError) Error() string { return e.issues.String() }
-
-// Place returns the line and column of the first error, counted from 1, and a snippet: that line
-// and a second line with a caret. It returns zero values if the position is unknown.
-func (e *IssuesError) Place() (line, column int, snippet string) {
-	found := e.issues.Errors()
-	if len(found) == 0 {
-		return 0, 0, ""
-	}
-	line, column = found[0].Location.Line(), max(0, found[0].Location.Column())+1
-	lines := strings.Split(e.src, "\n")
-	if line < 1 || line > len(lines) {
-		return 0, 0, ""
-	}
-	text := strings.ReplaceAll(lines[line-1], "\t", " ")
-	return line, column, text + "\n" + strings.Repeat(" ", column-1) + "^"
 }

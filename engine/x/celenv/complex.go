@@ -21,11 +21,16 @@ type ComplexError struct {
 	Generic, Depth int
 	// flood is the parser's error if the expression was not even parsed.
 	flood error
+	// invalid is the number of invalid expressions before this one if their errors took too much work.
+	invalid int
 }
 
 func (e *ComplexError) Error() string {
 	if e.flood != nil {
 		return "a rule is too complex to be parsed: " + e.flood.Error()
+	}
+	if e.invalid > 0 {
+		return fmt.Sprintf("%d expressions are invalid, and their errors reach the limit: correct these first", e.invalid)
 	}
 	return fmt.Sprintf("a rule is too complex to be checked: %d generic operators and functions, lists %d deep: split the rule", e.Generic, e.Depth)
 }

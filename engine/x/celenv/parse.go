@@ -22,28 +22,38 @@ func Parse(env *cel.Env, src string) (*cel.Ast, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parseWith(known, env, src)
+	parsed, err := known.parse(env, src)
+	if errors.Is(err, errSyntax) {
+		return known.upstream(env, src)
+	}
+	return parsed, err
 }
 
-func parseWith(known *knownParser, env *cel.Env, src string) (*cel.Ast, error) {
+// errSyntax is the error of knownParser.parse for which cel-go's parser has the messages.
+var errSyntax = errors.New("cel-go's parser reports the errors")
+
+// parse parses src with Celadon's parser. The error is errSyntax or a *ComplexError.
+func (k *knownParser) parse(env *cel.Env, src string) (*cel.Ast, error) {
 	source := parse.NewSource(src)
-	tree, err := known.of(src).Parse(source)
-	if upstream.CEL && err == nil {
-		err = errUpstream
-	}
+	tree, err := k.of(src).Parse(source)
 	switch {
 	case errors.Is(err, parse.ErrFlood):
 		return nil, &ComplexError{flood: err}
-	case err != nil:
-		parsed, issues := known.upstream(env, src)
-		if issues != nil {
-			return nil, &IssuesError{src, issues}
-		}
-		return known.qualify(env, parsed, src), nil
+	case upstream.CEL || err != nil:
+		return nil, errSyntax
 	}
 	parsed := cel.ParsedExprToAstWithSource(nil, source)
 	*parsed.NativeRep() = *tree
-	return known.qualify(env, parsed, src), nil
+	return k.qualify(env, parsed, src), nil
+}
+
+// upstream parses src with cel-go's parser. The error is an *IssuesError.
+func (k *knownParser) upstream(env *cel.Env, src string) (*cel.Ast, error) {
+	parsed, issues := k.celgo(env, src)
+	if issues != nil {
+		return nil, newIssuesError(common.NewTextSource(src), issues)
+	}
+	return k.qualify(env, parsed, src), nil
 }
 
 // qualify changes the names in parsed that the linked checker would resolve in another way.
@@ -53,9 +63,6 @@ func (k *knownParser) qualify(env *cel.Env, parsed *cel.Ast, src string) *cel.As
 	}
 	return parsed
 }
-
-// errUpstream makes cel-go parse what Celadon's parser accepted.
-var errUpstream = errors.New("cel-go parses all expressions")
 
 // optionalTypes is the library that adds syntax for optionals.
 const optionalTypes = "cel.lib.optional"
@@ -146,8 +153,7 @@ func (k *knownParser) namesAccumulator(src string) bool {
 	return k.open && strings.Contains(src, parser.AccumulatorName)
 }
 
-// upstream parses src with cel-go's parser.
-func (k *knownParser) upstream(env *cel.Env, src string) (*cel.Ast, *cel.Issues) {
+func (k *knownParser) celgo(env *cel.Env, src string) (*cel.Ast, *cel.Issues) {
 	if !k.plain && !k.open {
 		return env.Parse(src)
 	}

@@ -33,7 +33,7 @@ func compile(env *cel.Env, src string) (*cel.Ast, error) {
 		if env.HasLibrary(string(untypedCalls)) {
 			issues = withUntypedCalls(env, src, issues)
 		}
-		return nil, &IssuesError{src, issues}
+		return nil, newIssuesError(parsed.Source(), issues)
 	}
 	if env.HasLibrary(string(untypedSecondVariables)) {
 		if err := withUntypedSecond(env, src, checked); err != nil {

@@ -1,6 +1,9 @@
 package celenv
 
 import (
+	"errors"
+	"slices"
+
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/decls"
 
@@ -22,6 +25,13 @@ type Scope struct {
 	roots  map[Root]*check.Variable
 	// complexity is the total of all expressions compiled so far.
 	complexity int
+	invalid    invalidTotal
+	reported   reportTotal
+	// last is the environment for the errors of expressions at one path.
+	last struct {
+		roots []Root
+		env   *cel.Env
+	}
 }
 
 func (e *Env) Scope() (*Scope, error) {
@@ -41,47 +51,73 @@ func (e *Env) Scope() (*Scope, error) {
 func (s *Scope) Env() *cel.Env { return s.env.base }
 
 // Compile parses and checks src with self declared as d. It returns the same errors as Env.Compile.
-// The error is also a *ComplexError if all expressions of the scope together are too complex.
+// The error is also a *ComplexError if all expressions of the scope together are too complex, or if the
+// errors of earlier expressions took too much work.
 func (s *Scope) Compile(d *types.Decl, optionalOldSelf bool, src string) (*cel.Ast, error) {
 	return s.CompileWith(RuleRoots(d, optionalOldSelf), src)
 }
 
 // CompileWith is like Compile, but takes any roots.
 func (s *Scope) CompileWith(roots []Root, src string) (*cel.Ast, error) {
-	if !hidden(roots) {
-		checked, ok, err := s.compile(roots, src)
-		if ok || err != nil {
-			return checked, err
-		}
+	switch {
+	case hidden(roots):
+		return nil, types.ErrHidden
+	case s.invalid.exceeded():
+		return nil, &ComplexError{invalid: s.invalid.count}
+	}
+	if checked, ok, err := s.compile(roots, src); ok || err != nil {
+		return checked, err
 	}
 	// Error messages name types by their path from the root, so they require the environment of
 	// these roots.
-	env, err := s.env.With(roots)
+	env, units, err := s.with(roots)
 	if err != nil {
 		return nil, err
 	}
-	return compile(env, src)
+	checked, err := compile(env, src)
+	s.invalid.add(src, err, units)
+	return checked, err
+}
+
+// with returns the environment of roots, and the work that it took.
+func (s *Scope) with(roots []Root) (env *cel.Env, units int, err error) {
+	if s.last.env != nil && slices.Equal(s.last.roots, roots) {
+		return s.last.env, 0, nil
+	}
+	if env, err = s.env.With(roots); err != nil {
+		return nil, 0, err
+	}
+	units = envUnits
+	for _, r := range roots {
+		if units += unitsPerNode * nodes(r.Decl); r.Object != nil { // its fields can change
+			return env, units, nil
+		}
+	}
+	s.last.roots, s.last.env = slices.Clone(roots), env
+	return env, units, nil
 }
 
 // Join adds the complexity of other to s, as if its expressions had been compiled in s after the
-// existing expressions. It reports whether the sum is within the limit of a scope; if not, s is
+// existing expressions. It reports whether the sums are within the limits of a scope; if not, s is
 // unchanged.
 func (s *Scope) Join(other *Scope) bool {
-	if s.complexity+other.complexity > scopeComplexity {
+	invalid := s.invalid.plus(other.invalid)
+	if s.complexity+other.complexity > scopeComplexity || invalid.exceeded() {
 		return false
 	}
 	s.complexity += other.complexity
+	s.invalid = invalid
 	return true
 }
 
-// Forget resets the complexity count, so that expressions compiled from now on are independent of
+// Forget resets the counts of work, so that expressions compiled from now on are independent of
 // earlier expressions. Use it, for example, when a rule temporarily replaces another.
-func (s *Scope) Forget() { s.complexity = 0 }
+func (s *Scope) Forget() { s.complexity, s.invalid, s.reported = 0, invalidTotal{}, reportTotal{} }
 
 // compile parses and checks an expression with Celadon's checker. ok is false if only cel-go's
 // checker can decide it.
 func (s *Scope) compile(roots []Root, src string) (checked *cel.Ast, ok bool, err error) {
-	parsed, err := parseWith(s.checks.parser, s.env.base, src)
+	parsed, err := s.parse(src)
 	if err != nil {
 		return nil, false, err // parse errors do not name types
 	}
@@ -103,6 +139,17 @@ func (s *Scope) compile(roots []Root, src string) (checked *cel.Ast, ok bool, er
 		return nil, false, nil
 	}
 	return parsed, true, nil
+}
+
+func (s *Scope) parse(src string) (*cel.Ast, error) {
+	parser := s.checks.parser
+	parsed, err := parser.parse(s.env.base, src)
+	if !errors.Is(err, errSyntax) {
+		return parsed, err
+	}
+	parsed, err = parser.upstream(s.env.base, src)
+	s.invalid.add(src, err, 0)
+	return parsed, err
 }
 
 func (s *Scope) root(r Root) (*check.Variable, error) {

@@ -50,7 +50,7 @@ func withUntypedSecond(env *cel.Env, src string, checked *cel.Ast) error {
 	case err != nil:
 		return err
 	case issues != nil:
-		return &IssuesError{src, issues}
+		return newIssuesError(parsed.Source(), issues)
 	}
 	return UntypedError{}
 }

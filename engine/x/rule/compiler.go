@@ -83,19 +83,38 @@ func NewCompiler[T any](cfg Config[T]) *Compiler[T] {
 // Compile compiles an expression, or returns the earlier result for its key. refused is nil if the
 // server accepts the expression. err is set if compilation as a whole failed.
 func (c *Compiler[T]) Compile(key Key) (value T, refused *Refusal, err error) {
-	if known := c.known[key]; known != nil {
-		return known.value, known.refused, nil
+	if err := c.Prepare(key); err != nil {
+		return value, nil, err
+	}
+	one := c.known[key]
+	if one.refused == nil {
+		return one.value, nil, nil
+	}
+	complex := c.scope.Report(one.refused.Detail)
+	switch {
+	case complex == nil:
+		return one.value, one.refused, nil
+	case c.Complex == nil:
+		return value, nil, complex
+	}
+	return c.Complex(key, complex), nil, nil
+}
+
+// Prepare compiles an expression, so that Compile returns its result. err is set if compilation as a whole
+// failed.
+func (c *Compiler[T]) Prepare(key Key) (err error) {
+	if c.known[key] != nil {
+		return nil
 	}
 	one := &outcome[T]{}
 	one.value, err = c.compile(key)
 	if errors.As(err, &one.refused) {
 		err = nil
 	}
-	if err != nil {
-		return value, nil, err
+	if err == nil {
+		c.known[key] = one
 	}
-	c.known[key] = one
-	return one.value, one.refused, nil
+	return err
 }
 
 func (c *Compiler[T]) compile(key Key) (value T, err error) {

@@ -31,6 +31,9 @@ func NewExcerpt(line string, index, hide, width int, secrets secret.Texts) Excer
 	if width == 0 || width > lineWidth {
 		width = lineWidth
 	}
+	if len(secrets) == 0 && hide >= len(line) {
+		return excerptOf(line, index, width)
+	}
 	runes := []rune(strings.Map(printable, line))
 	if hide < len(runes) {
 		if index > hide {
@@ -41,6 +44,27 @@ func NewExcerpt(line string, index, hide, width int, secrets secret.Texts) Excer
 	if secrets.In(string(runes)) {
 		return Excerpt{}
 	}
+	return cut(runes, min(index, len(runes)), width)
+}
+
+// excerptOf is NewExcerpt for a line without secrets. It does not copy a long line, because hundreds of
+// findings can be on the only line of a file.
+func excerptOf(line string, index, width int) Excerpt {
+	i, from, to := 0, 0, len(line)
+	for at := range line {
+		if i == index-2*width {
+			from = at
+		}
+		if i == index+2*width {
+			to = at
+			break
+		}
+		i++
+	}
+	if from > 0 {
+		index = 2 * width
+	}
+	runes := []rune(strings.Map(printable, line[from:to]))
 	return cut(runes, min(index, len(runes)), width)
 }
 

@@ -35,7 +35,7 @@ func Explain(doc *input.Document, data []byte, kubeVersion string, causes []find
 		if cause.Ref == nil {
 			continue
 		}
-		if length += len(cause.Rule); length > maxExplained {
+		if length += len(cause.Rule) + c.names(cause.Ref)/8; length > maxExplained {
 			return
 		}
 		problem := c.problem(cause.Ref, cause.Field[strings.LastIndex(cause.Field, ".")+1:])
@@ -50,8 +50,8 @@ func Explain(doc *input.Document, data []byte, kubeVersion string, causes []find
 	}
 }
 
-// maxExplained limits the length of the rules of a CRD for which fixes are looked for, in bytes. Real CRDs have a few
-// that do not compile.
+// maxExplained limits the length of the rules of a CRD for which fixes are looked for, in bytes. The names among which
+// they are looked for count too. Real CRDs have a few that do not compile.
 const maxExplained = 40_000
 
 // crd explains mistakes in the rules of a CRD.
@@ -70,6 +70,18 @@ func newCRD(from *apiextensionsv1.CustomResourceDefinition, cfg engine.Config) *
 		c.bad = bad.Errors
 	}
 	return c
+}
+
+// names returns the number of fields at the path of a rule.
+func (c *crd) names(ref *engine.RuleRef) int {
+	if c.engine == nil {
+		return 0
+	}
+	node, err := c.engine.At(ref.Version, ref.Path)
+	if err != nil {
+		return 0
+	}
+	return len(node.Decl().Fields)
 }
 
 // problem returns the problem of a part of a rule that does not compile, or nil.
