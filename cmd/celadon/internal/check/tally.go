@@ -196,7 +196,7 @@ func (t *tally) last() {
 	s := &t.summary
 	if c := t.checker; c != nil {
 		s.Vanished += c.Olds.Vanished()
-		if o := t.options; len(o.Olds) > 0 && (o.shard.Of <= 1 || o.reportsPart()) { // a shard alone says nothing about matches
+		if o := t.options; len(o.Olds) > 0 && (o.shard.Of <= 1 || o.reportsPart()) { // the matches of a text report would be those of a shard
 			s.Old = &finding.OldSummary{Given: c.Olds.Given(), Matched: c.Olds.Paired()}
 		}
 		t.problems = slices.Concat(t.problems, c.policyProblems, c.Problems())

@@ -12,7 +12,7 @@ import (
 
 // All decodes the CRDs at and below paths, in order. Decode, like Decode in this package, returns
 // nil for a document of another kind. All prints errors and then returns broken as true, but in
-// folders it skips the documents that a Filter ignores. It returns an error if there is no CRD.
+// folders it skips the documents that a Filter ignores. It returns an error if it finds no CRD.
 func All[T any](ctx context.Context, s command.Streams, paths []string, decode func(*input.Document) (*T, error)) (crds []*T, broken bool, err error) {
 	type one struct {
 		crd *T
