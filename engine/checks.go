@@ -97,6 +97,25 @@ func (w *write) changed(s *schema.Schema, path *field.Path, v, old any) field.Er
 	return w.decided(s.ValidateUpdate(path, v, old))
 }
 
+// unchanged returns the errors of an accepted update that its checks ignored.
+func (w *write) unchanged() (ignored []finding) {
+	if !w.ratcheted() {
+		return nil
+	}
+	var errs field.ErrorList
+	if w.req.Subresource != "status" {
+		errs = w.version.values.Validate(nil, w.obj.Object)
+	} else if status, ok := w.obj.Object["status"]; ok && w.version.status != nil {
+		errs = w.version.status.Validate(field.NewPath("status"), status)
+	}
+	for _, err := range append(errs, w.version.values.ListTypes(nil, w.obj.Object)...) {
+		if err.Origin != schema.WorkLimit {
+			ignored = append(ignored, finding{err: err})
+		}
+	}
+	return ignored
+}
+
 // ratcheted reports whether errors of unchanged values do not reject the update.
 func (w *write) ratcheted() bool {
 	if w.engine.config.NoRatcheting {

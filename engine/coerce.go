@@ -198,6 +198,9 @@ func (e *Engine) received(req *Request, whole bool) (obj map[string]any, strict 
 	if !track {
 		return coerced, nil, nil, nil
 	}
+	if req.DuplicateKeys != nil {
+		strict = slices.Insert(strict, 0, StrictError{Message: req.DuplicateKeys.Error(), Duplicate: true})
+	}
 	for _, path := range unknown {
 		strict = append(strict, unknownField(path))
 	}

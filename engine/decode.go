@@ -163,6 +163,21 @@ func unknownField(path string) StrictError {
 
 func (e StrictError) Error() string { return e.Message }
 
+// Warnings returns the server's warnings about the error. Each line of an error of the YAML decoder
+// becomes a warning. See addStrictDecodingWarnings in k8s.io/apiserver/pkg/endpoints/handlers.
+func (e StrictError) Warnings() []string {
+	text := strings.TrimPrefix(e.Message, "error converting YAML to JSON: ")
+	text, ofYAML := strings.CutPrefix(text, "yaml: unmarshal errors:\n")
+	if !ofYAML {
+		return []string{e.Message}
+	}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimSpace(line)
+	}
+	return lines
+}
+
 // unreadable returns the server's response to an object that is JSON but that the server does not
 // accept.
 func (e *Engine) unreadable(obj map[string]any, err error) *decodeFailure {

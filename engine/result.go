@@ -19,6 +19,9 @@ type Request struct {
 	InPlace bool
 	// Raw replaces Object. As JSON, it also shows duplicate keys.
 	Raw []byte
+	// DuplicateKeys is the error of the YAML decoder about duplicate keys, which Object cannot
+	// represent, or nil. The server only sees them in a body that is YAML.
+	DuplicateKeys error
 	// Namespace and Name are those of the request's URL. If they are empty, those of the object are
 	// used.
 	Namespace, Name string
@@ -37,6 +40,8 @@ type Request struct {
 	Patched bool
 	// Trace enables Result.Rules.
 	Trace bool
+	// Ratcheted enables Result.Ratcheted.
+	Ratcheted bool
 	// Observe, if set, is called after each run of a rule.
 	Observe func(RuleRun)
 }
@@ -86,6 +91,10 @@ type Result struct {
 	// Strict holds the unknown and duplicate fields. They are rejected if FieldValidation is
 	// "Strict" and cause warnings if it is "Warn". If it is "Ignore", Strict is empty.
 	Strict []StrictError
+	// Ratcheted holds the errors that the schema would report for the values of an accepted update, but
+	// that the server ignores, without a warning, because the update does not change these values. It is
+	// set only if Request.Ratcheted is.
+	Ratcheted []Cause
 	// Cost is in CEL cost units.
 	Cost int64
 	// Object is the object as it would be persisted, without metadata that only a
@@ -124,9 +133,10 @@ type Cause struct {
 	Rule *RuleRef
 }
 
-// A StrictError is an unknown or duplicate field.
+// A StrictError is an unknown or duplicate field, or the error of the YAML decoder about all duplicate keys.
 type StrictError struct {
-	// Field is the path of the field in the server's format, with unescaped keys.
+	// Field is the path of the field in the server's format, with unescaped keys. It is empty for an error
+	// of the YAML decoder.
 	Field string
 	// Duplicate is set if the object contains the key twice.
 	Duplicate bool

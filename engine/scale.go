@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -129,6 +130,9 @@ func (w *write) decodeScale(body []byte) (to scaling, done bool) {
 	if err == nil && !other {
 		strict, err = kjson.UnmarshalStrict(body, &scale)
 	}
+	if w.req.DuplicateKeys != nil {
+		strict = slices.Insert(strict, 0, w.req.DuplicateKeys)
+	}
 	if err != nil || other || w.strictScale(strict) {
 		w.failure = respond.BadRequest("%s", noScale.For(w.engine.server.minor))
 	}
@@ -157,9 +161,7 @@ func (w *write) strictScale(strict []error) (refused bool) {
 	if directive == metav1.FieldValidationStrict {
 		return true
 	}
-	for _, err := range strict {
-		w.warnings.Add(err.Error())
-	}
+	w.warnStrict()
 	return false
 }
 

@@ -228,10 +228,16 @@ func (w *write) strictness() (refused bool) {
 		w.unreadable(w.engine.unreadable(w.obj.Object, runtime.NewStrictDecodingError(errs)))
 		return true
 	}
-	for _, err := range errs {
-		w.warnings.Add(err.Error())
-	}
+	w.warnStrict()
 	return false
+}
+
+func (w *write) warnStrict() {
+	for _, e := range w.strict {
+		for _, text := range e.Warnings() {
+			w.warnings.Add(text)
+		}
+	}
 }
 
 const (
@@ -380,6 +386,9 @@ func (w *write) result() (*Result, error) {
 	if !w.refused() {
 		if hasMetadata(w.obj, selfLink) { // rules see it, but it is not stored
 			w.obj.SetSelfLink("")
+		}
+		if w.req.Ratcheted && w.old != nil {
+			res.Ratcheted = w.engine.server.causes(w.unchanged())
 		}
 		var err error
 		if res.Object, res.Stored, err = w.engine.persisted(w.ctx, w.obj.Object, w.version, !w.unprepared); err == nil {

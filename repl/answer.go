@@ -8,13 +8,13 @@ import (
 	"strings"
 
 	celtypes "github.com/google/cel-go/common/types"
-	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/yaml/emit"
 	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/assist"
 	"github.com/celadon-cel/celadon/x/trace/record"
@@ -237,7 +237,7 @@ func asYAML(native any) string {
 	default:
 		return ""
 	}
-	text, err := yaml.Marshal(native)
+	text, err := emit.YAML(native)
 	if err != nil {
 		return ""
 	}

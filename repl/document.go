@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/yaml/emit"
 )
 
 // A Document is a CRD or an object, with the text that it was parsed from.
@@ -167,7 +168,7 @@ func newObject(doc Document) (*object, error) {
 
 // edited returns o with a new value. Its text is generated from the value.
 func (o *object) edited(value map[string]any) (*object, error) {
-	text, err := yaml.Marshal(value)
+	text, err := emit.YAML(value)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/yaml/emit"
 )
 
 // nothingChanged is the reply of commands that have nothing to write.
@@ -101,7 +102,7 @@ func (s *Session) editObject(ctx context.Context, path string) (string, error) {
 	value, ok := valueAt(s.state.object.value, steps)
 	begun := ""
 	if ok {
-		text, err := yaml.Marshal(value)
+		text, err := emit.YAML(value)
 		if err != nil {
 			return "", err
 		}

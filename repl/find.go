@@ -8,11 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
+	"github.com/celadon-cel/celadon/internal/yaml/emit"
 	"github.com/celadon-cel/celadon/x/analysis"
 	"github.com/celadon-cel/celadon/x/analysis/budget"
 	"github.com/celadon-cel/celadon/x/analysis/search"
@@ -111,7 +110,7 @@ func answerText(a *analysis.Answer, want search.Want, rule, width int) (string, 
 		if part.obj == nil {
 			continue
 		}
-		text, err := yaml.Marshal(part.obj)
+		text, err := emit.YAML(part.obj)
 		if err != nil {
 			return "", err
 		}
@@ -181,7 +180,7 @@ const foundFile = "(found)"
 func foundDocument(obj map[string]any) (doc Document, err error) {
 	doc.File = foundFile
 	if doc.JSON, err = json.Marshal(obj); err == nil {
-		doc.Text, err = yaml.Marshal(obj)
+		doc.Text, err = emit.YAML(obj)
 	}
 	return doc, err
 }

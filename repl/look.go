@@ -6,13 +6,12 @@ import (
 	"regexp"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
+	"github.com/celadon-cel/celadon/internal/yaml/emit"
 	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/assist"
 )
@@ -156,7 +155,7 @@ func showValue(_ context.Context, s *Session, arg string) (string, error) {
 	if !p.has {
 		return "", fmt.Errorf("the object has no value at %s", phrase.Path(p.path()))
 	}
-	text, err := yaml.Marshal(p.self)
+	text, err := emit.YAML(p.self)
 	return printable(string(text)), err
 }
 

@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
+	"github.com/celadon-cel/celadon/internal/yaml/emit"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -53,7 +53,7 @@ func oldObject(_ context.Context, s *Session, arg string) (string, error) {
 		if s.state.old == nil {
 			return "", errNoOld
 		}
-		text, err := yaml.Marshal(s.state.old.prepared)
+		text, err := emit.YAML(s.state.old.prepared)
 		return printable(string(text)), err
 	}
 	return "", fmt.Errorf(":old %s: want set, unset, copy, none, or no argument", kind)

@@ -9,13 +9,12 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/yaml/emit"
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
@@ -84,7 +83,7 @@ func (s *Session) ruleAt(n int) []countedRule {
 
 // wholeRule formats rule n with all of its fields, untruncated.
 func (s *Session) wholeRule(n int, ran verdicts) (string, error) {
-	text, err := yaml.Marshal(s.rulesHere()[n])
+	text, err := emit.YAML(s.rulesHere()[n])
 	if err != nil {
 		return "", err
 	}

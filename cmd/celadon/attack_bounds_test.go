@@ -210,7 +210,7 @@ func attacks() map[string]func() treeAttack {
 			return treeAttack{files: one(r("\x00", 200<<20)), code: 2, want: "a line of more than 16 MiB"}
 		},
 		"a string without end": func() treeAttack {
-			return treeAttack{files: one(`{"a": "` + r("x", 200<<20)), code: 2, want: "the end was not found"}
+			return treeAttack{files: one(`{"a": "` + r("x", 200<<20)), args: []string{"m/a.yaml"}, code: 2, want: "the end was not found"}
 		},
 		"sixteen MiB of values": func() treeAttack {
 			return treeAttack{files: one(attackObject + "  l: [" + r(r("a,", 4000)+"\n    ", 2000) + "a]\n"), code: 2, want: "values"}
@@ -230,7 +230,9 @@ func attacks() map[string]func() treeAttack {
 		"duplicate keys": func() treeAttack {
 			return treeAttack{files: one(attackObject + r("  a:\n", 60_000)), code: 1, want: "1 invalid"}
 		},
-		"deep": func() treeAttack { return treeAttack{files: one(r("[", 1_000_000)), code: 2, want: "max depth"} },
+		"deep": func() treeAttack {
+			return treeAttack{files: one(r("[", 1_000_000)), args: []string{"m/a.yaml"}, code: 2, want: "max depth"}
+		},
 		"deep JSON": func() treeAttack {
 			return treeAttack{files: one(object(r(`{"a":`, 1_000_000) + "1" + r("}", 1_000_000))), code: 2, want: "not JSON"}
 		},
@@ -240,7 +242,20 @@ func attacks() map[string]func() treeAttack {
 		"a million separators": func() treeAttack {
 			return treeAttack{files: one(r("---\n", 1_000_000)), code: 2, want: "the input has no objects"}
 		},
-		"a hundred thousand errors": func() treeAttack { return treeAttack{files: one(r("{\n", 100_000)), code: 2, want: "not JSON"} },
+		"a hundred thousand errors": func() treeAttack {
+			return treeAttack{files: one(r("{\n", 100_000)), args: []string{"m/a.yaml"}, code: 2, want: "not JSON"}
+		},
+		"a hundred thousand errors in a folder": func() treeAttack {
+			return treeAttack{files: map[string]string{"m/a.json": r("{\n", 100_000), "m/b.yaml": object("{}")}, code: 0, want: "1 valid"}
+		},
+		"an empty baseline entry": func() treeAttack {
+			baseline := `{"kind":"Baseline","apiVersion":"celadon/v1","findings":[` + r("{},", 10_000_000) + "{}]}"
+			return treeAttack{files: map[string]string{"m/a.yaml": object("{}"), "b.json": baseline}, args: []string{"--baseline", "b.json", "m"}, code: 2, want: "findings[0]: want object"}
+		},
+		"a long baseline": func() treeAttack {
+			baseline := `{"kind":"Baseline","apiVersion":"celadon/v1","findings":[` + numbered(`{"file":"f%d","object":"o","reason":"r","count":1},`, 500_000) + `{"file":"f","object":"o","reason":"r","count":1}]}`
+			return treeAttack{files: map[string]string{"m/a.yaml": object("{}"), "b.json": baseline}, args: []string{"--baseline", "b.json", "m"}, code: 2, want: "more than 250000 findings"}
+		},
 		"a CRD of many properties": func() treeAttack {
 			return treeAttack{files: map[string]string{"crds/b.yaml": attackCRD + "            properties:\n" + numbered("              a%d: {}\n", 150_000)}, code: 2, want: "the limit of etcd"}
 		},

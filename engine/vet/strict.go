@@ -42,7 +42,9 @@ func (r *Report) decode(raw []byte, cfg Config) *apiextensionsv1.CustomResourceD
 	case d.crd == nil:
 		r.Status = respond.BadRequest("the API version in the data (%s) does not match the expected API version (%s)", d.gvk.GroupVersion(), apiextensionsv1.SchemeGroupVersion)
 	case len(strict) > 0 && directive == metav1.FieldValidationWarn:
-		r.Warnings = strictWarnings(strict)
+		for _, e := range r.Strict {
+			r.Warnings = append(r.Warnings, e.Warnings()...)
+		}
 	}
 	if r.Status != nil {
 		return nil
@@ -63,22 +65,6 @@ func strictError(err error) engine.StrictError {
 		e.Field, e.Duplicate = of.FieldPath(), strings.HasPrefix(e.Message, "duplicate")
 	}
 	return e
-}
-
-// strictWarnings returns a warning for each error. Each line of the YAML decoder's error becomes a
-// warning.
-func strictWarnings(strict []error) (list []string) {
-	for _, err := range strict {
-		text, ofYAML := strings.CutPrefix(err.Error(), "yaml: unmarshal errors:\n")
-		if !ofYAML {
-			list = append(list, text)
-			continue
-		}
-		for line := range strings.Lines(text) {
-			list = append(list, strings.TrimSpace(line))
-		}
-	}
-	return list
 }
 
 // sent returns the warnings that fit into the response headers.

@@ -85,14 +85,15 @@ func (k *Builtin) Subject(objects ...map[string]any) Subject {
 	return Subject{Resource: k.GroupVersion().WithResource(k.Resource), Kind: k.GroupVersionKind, Secrets: secretData(k.GroupVersionKind, objects...)}
 }
 
-// Write validates an object by its structure and sets its defaults. old is the object that it replaces, or
-// nil. name is the name in messages, and validation is Strict, Warn, Ignore, or "", which is Warn. The error is the context's, a *engine.WorkLimitError, or an internal error.
-func (k *Builtin) Write(ctx context.Context, object, old map[string]any, name, validation string) (*engine.Result, error) {
+// Write validates the object of a request by its structure and sets its defaults. name is the name in
+// messages. Of req, it uses the objects, FieldValidation, and DuplicateKeys. The error is the context's, a
+// *engine.WorkLimitError, or an internal error.
+func (k *Builtin) Write(ctx context.Context, req engine.Request, name string) (*engine.Result, error) {
 	s, err := k.schema()
 	if err != nil {
 		return nil, err
 	}
-	seen, err := s.Validate(ctx, nil, k.catalog.Prepare(k.Kind, object, old), nil)
+	seen, err := s.Validate(ctx, nil, k.catalog.Prepare(k.Kind, req.Object, req.OldObject), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -104,27 +105,37 @@ func (k *Builtin) Write(ctx context.Context, object, old map[string]any, name, v
 		}
 		return res, nil
 	}
-	var unknown []string
-	for _, field := range seen.Unknown {
-		text := fmt.Sprintf("unknown field %q", field)
-		unknown = append(unknown, text)
-		if validation != "Ignore" {
-			res.Strict = append(res.Strict, engine.StrictError{Field: field, Message: text})
-		}
+	if req.FieldValidation != metav1.FieldValidationIgnore {
+		res.Strict = strictErrors(req.DuplicateKeys, seen.Unknown)
 	}
-	switch {
-	case len(unknown) > 0 && validation == "Strict":
-		message := fmt.Sprintf("%s in version %q cannot be handled as a %[1]s: strict decoding error: %[3]s", k.Kind.Kind, k.Version, strings.Join(unknown, ", "))
+	if len(res.Strict) > 0 && req.FieldValidation == metav1.FieldValidationStrict {
+		texts := make([]string, len(res.Strict))
+		for i, e := range res.Strict {
+			texts[i] = e.Message
+		}
+		message := fmt.Sprintf("%s in version %q cannot be handled as a %[1]s: strict decoding error: %[3]s", k.Kind.Kind, k.Version, strings.Join(texts, ", "))
 		res.Failure = failure(http.StatusBadRequest, metav1.StatusReasonBadRequest, message)
 		return res, nil
-	case validation != "Ignore":
-		res.Warnings = unknown
+	}
+	for _, e := range res.Strict {
+		res.Warnings = append(res.Warnings, e.Warnings()...)
 	}
 	res.Allowed = true
 	res.Object, _ = seen.Value.(map[string]any)
 	res.Object = builtin.SetConditionalDefaults(k.GroupKind(), res.Object)
-	builtin.SetGeneration(k.GroupKind(), res.Object, old)
+	builtin.SetGeneration(k.GroupKind(), res.Object, req.OldObject)
 	return res, nil
+}
+
+// strictErrors returns the errors of strict decoding. duplicate may be nil.
+func strictErrors(duplicate error, unknown []string) (errs []engine.StrictError) {
+	if duplicate != nil {
+		errs = append(errs, engine.StrictError{Message: duplicate.Error(), Duplicate: true})
+	}
+	for _, field := range unknown {
+		errs = append(errs, engine.StrictError{Field: field, Message: fmt.Sprintf("unknown field %q", field)})
+	}
+	return errs
 }
 
 func failure(code int32, reason metav1.StatusReason, message string) *metav1.Status {

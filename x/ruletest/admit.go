@@ -46,7 +46,7 @@ func (b *own) write(t *trial, req engine.Request) *engine.Result {
 		return nil
 	}
 	name, _ := names(req.Object)
-	res, err := kind.Write(t.ctx, req.Object, req.OldObject, name, b.fieldValidation)
+	res, err := kind.Write(t.ctx, engine.Request{Object: req.Object, OldObject: req.OldObject, FieldValidation: b.fieldValidation}, name)
 	if err != nil {
 		t.fail(err)
 		return nil

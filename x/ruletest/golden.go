@@ -5,9 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/yaml/emit"
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
 
@@ -225,7 +224,7 @@ func (b *openShift) stored(object map[string]any) string {
 			}
 		}
 	}
-	data, err := yaml.Marshal(b.withoutName(tidy(object)))
+	data, err := emit.YAML(b.withoutName(tidy(object)))
 	if err != nil { // impossible for a decoded object
 		return ""
 	}

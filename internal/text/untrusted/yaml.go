@@ -4,15 +4,20 @@ import (
 	"bytes"
 
 	yaml3 "go.yaml.in/yaml/v3"
-	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/internal/yaml/emit"
 )
 
-// YAML formats v like sigs.k8s.io/yaml, but puts strings that a Writer would escape in double
+// YAML formats v like emit.YAML, but puts strings that a Writer would escape in double
 // quotes. The escape sequences of a Writer keep their meaning there, as they do in JSON.
 func YAML(v any) ([]byte, error) {
-	data, err := yaml.Marshal(v)
+	data, err := emit.YAML(v)
 	if err == nil && string(Text(string(data))) == string(data) {
 		return data, nil
+	}
+	if emit.IsDeep(v) {
+		data, err := emit.Flow(v)
+		return []byte(Text(string(data))), err
 	}
 	var root yaml3.Node
 	if err := root.Encode(v); err != nil { // data may be invalid, or Marshal may have failed

@@ -82,6 +82,10 @@ type blockContext struct {
 	old  *Node // the replaced node, or nil
 }
 
+// maxBlockColumn is the column from which values are written in flow style. Otherwise, the indentation of a value with
+// thousands of levels would take a thousand times its size.
+const maxBlockColumn = 200
+
 // afterIndicator formats a value for the position after a key's colon or a dash, in a block collection at
 // column col.
 func (w *writer) afterIndicator(v *Node, col int, at blockContext) string {
@@ -97,7 +101,7 @@ func (w *writer) afterIndicator(v *Node, col int, at blockContext) string {
 			like = at.old.Style
 		}
 		return " " + w.scalar(v, like)
-	case len(v.Items) == 0 || !at.free:
+	case len(v.Items) == 0 || !at.free || col > maxBlockColumn:
 		return " " + w.inline(v)
 	}
 	by := w.width

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -51,12 +53,16 @@ type counted struct {
 }
 
 type baselineFile struct {
-	Kind       string    `json:"kind"`
-	APIVersion string    `json:"apiVersion"`
-	Findings   []counted `json:"findings"`
+	Kind       string          `json:"kind"`
+	APIVersion string          `json:"apiVersion"`
+	Findings   json.RawMessage `json:"findings"` // a list of counted, decoded item by item because it can be long
 }
 
 const baselineKind = "Baseline"
+
+// maxKnown limits the findings of a baseline, because a short one takes ten times its size in memory. A file of the largest
+// size has fewer.
+const maxKnown = 250_000
 
 // Reasons of findings for which the server has no reason.
 const (
@@ -158,21 +164,43 @@ func baselineData(ctx context.Context, o *Options, complain func(error)) ([]byte
 
 func (b *baseline) read(data []byte) error {
 	var f baselineFile
-	strict, err := kjson.UnmarshalStrict(data, &f)
-	if err = cmp.Or(err, errors.Join(strict...)); err != nil {
+	if err := unmarshalStrict(data, &f); err != nil {
 		return fmt.Errorf("%s: %w", b.name, err)
 	}
 	if f.Kind != baselineKind || f.APIVersion != finding.APIVersion {
 		return fmt.Errorf("%s: kind %.40q, apiVersion %.40q (want %s and %s, as --baseline-out writes)", b.name, f.Kind, f.APIVersion, baselineKind, finding.APIVersion)
 	}
-	for i, c := range f.Findings {
-		if c.Count < 1 || c.Object == "" || c.Reason == "" {
-			return fmt.Errorf("%s: findings[%d]: want object, reason, and a count of 1 or more", b.name, i)
+	list := json.NewDecoder(bytes.NewReader(f.Findings))
+	if begin, err := list.Token(); begin == nil && (err == nil || err == io.EOF) {
+		return nil // null or missing
+	} else if begin != json.Delim('[') {
+		return fmt.Errorf("%s: findings: want a list", b.name)
+	}
+	for i := 0; list.More(); i++ {
+		var item json.RawMessage
+		var c counted
+		err := list.Decode(&item)
+		if err == nil {
+			err = unmarshalStrict(item, &c)
+		}
+		if err == nil && i >= maxKnown {
+			return fmt.Errorf("%s: more than %d findings", b.name, maxKnown)
+		}
+		if err == nil && (c.Count < 1 || c.Object == "" || c.Reason == "") {
+			err = errors.New("want object, reason, and a count of 1 or more")
+		}
+		if err != nil {
+			return fmt.Errorf("%s: findings[%d]: %w", b.name, i, err)
 		}
 		b.left[c.knownFinding] += c.Count
 		b.files[[2]string{c.Source, c.File}] = false
 	}
 	return nil
+}
+
+func unmarshalStrict(data []byte, v any) error {
+	strict, err := kjson.UnmarshalStrict(data, v)
+	return cmp.Or(err, errors.Join(strict...))
 }
 
 // see records that a file of the baseline was read.

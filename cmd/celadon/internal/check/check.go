@@ -14,6 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -90,11 +91,12 @@ func (a *run) files(o *Options, paths []string) batch.Source {
 	return func(wait func(), yield func(input.Chunk) bool) { from.Scan(a.Stdin, paths, wait, yield) }
 }
 
-// all decides all objects and vets the CRDs. CRDs come last, except in a partial report. An
-// interruption is not an error.
+// all decides all objects and vets the CRDs. In text and in a partial report, CRDs come first, because the
+// other findings depend on theirs. In other formats they come last, because deciding objects does not wait
+// for them. An interruption is not an error.
 func (t *tally) all(ctx context.Context) error {
 	steps := []func(context.Context) error{t.run, t.addCRDs}
-	if t.options.reportsPart() {
+	if t.options.Output == "text" || t.options.reportsPart() {
 		slices.Reverse(steps)
 	}
 	for _, step := range steps {
@@ -147,7 +149,9 @@ func (a *run) end(ctx context.Context, t *tally, err error) error {
 
 func (a *run) verdict(t *tally) error {
 	for _, problem := range t.problems {
-		a.Complain(problem)
+		if !t.reported(problem) {
+			a.Complain(problem)
+		}
 	}
 	if t.checker != nil {
 		for _, note := range slices.CompactFunc(t.checker.Notes(), func(a, b error) bool { return a.Error() == b.Error() }) {
@@ -161,6 +165,9 @@ func (a *run) verdict(t *tally) error {
 	case t.bug != nil:
 		return &command.ExitError{Code: command.Bug, Err: t.bug}
 	case unclear:
+		if help := t.whyUnclear(); help != "" {
+			a.Complain(errors.New(help))
+		}
 		return &command.ExitError{Code: command.Usage}
 	case s.Checked == 0 && t.findings == 0 && (s.Baseline == nil || s.Baseline.Known == 0) && !t.options.partial():
 		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("no object was checked%s", t.whyNone())}
@@ -170,6 +177,27 @@ func (a *run) verdict(t *tally) error {
 		return &command.ExitError{Code: t.options.FindingsExitCode}
 	}
 	return nil
+}
+
+// reported reports whether a problem is a rule that does not compile, which the findings about CRDs have too.
+func (t *tally) reported(problem error) bool {
+	var broken *verdict.BrokenRule
+	s := &t.summary
+	return errors.As(problem, &broken) && s.CRDs != nil && s.CRDs.Refused > 0 && (s.Baseline == nil || s.Baseline.Known == 0)
+}
+
+// whyUnclear returns the flag that helps if no object could be checked, or "".
+func (t *tally) whyUnclear() string {
+	s := &t.summary
+	switch {
+	case t.checker == nil || s.Checked > 0 || s.Skipped+s.Undecided == 0:
+		return ""
+	case s.CRDs != nil && s.CRDs.Undecided > 0:
+		return "no object was checked because CRDs differ: skip the copies with --exclude GLOB, or name the right ones with --crd PATH"
+	case s.Unreadable > 0:
+		return "no object was checked: skip the unreadable files with --exclude GLOB, or name the CRDs with --crd PATH"
+	}
+	return ""
 }
 
 func (t *tally) whyNone() string {

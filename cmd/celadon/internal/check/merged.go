@@ -60,6 +60,7 @@ func WriteMerged(ctx context.Context, s command.Streams, o *Options, d *Results)
 func (t *tally) ended(source string, l *finding.PartLine) {
 	s, end := l.Summary, l.End
 	t.summary.Vanished += s.Vanished
+	t.addOld(source, s.Old)
 	t.unselected += end.Unselected
 	if t.parts.problems == nil {
 		t.parts.problems = map[string]bool{}
@@ -77,6 +78,21 @@ func (t *tally) ended(source string, l *finding.PartLine) {
 	if s.Baseline != nil && t.summary.Baseline == nil {
 		t.summary.Baseline = &finding.BaselineSummary{}
 	}
+}
+
+// addOld adds the counts of old objects of a part. All shards of a source read the same objects.
+func (t *tally) addOld(source string, part *finding.OldSummary) {
+	if part == nil {
+		return
+	}
+	if t.summary.Old == nil {
+		t.summary.Old, t.parts.olds = &finding.OldSummary{}, map[string]bool{}
+	}
+	if !t.parts.olds[source] {
+		t.parts.olds[source] = true
+		t.summary.Old.Given += part.Given
+	}
+	t.summary.Old.Matched += part.Matched
 }
 
 func inSource(source, text string) string {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/gitrevision"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 )
 
@@ -17,8 +19,9 @@ func (a *run) readOld(ctx context.Context, c *checker, paths []string) (*verdict
 	o, crds := c.options, c.CRDs
 	olds := verdict.NewOlds()
 	olds.WithoutCRD = len(o.policy.paths) > 0
+	filter := resource.NewFilter(o.Olds)
 	read := func(doc *input.Document) verdict.Old {
-		if verdict.Ignored(doc, o.Olds) {
+		if filter.Ignores(doc) {
 			return verdict.Old{}
 		}
 		return verdict.ReadOld(doc)
@@ -28,15 +31,19 @@ func (a *run) readOld(ctx context.Context, c *checker, paths []string) (*verdict
 		olds.Take(r, crds, o.owns)
 		return nil
 	}).Run(ctx)
+	if err == nil && len(o.Olds) > 0 && olds.Given() == 0 && ctx.Err() == nil {
+		err = fmt.Errorf("--old: no object in %s: want the objects before the update", strings.Join(o.Olds, ", "))
+	}
 	if err != nil || o.Base == "" {
 		return olds, err
 	}
+	base := &resource.Filter{Named: paths, Kustomizations: c.Kustomizations}
 	err = gitrevision.Read(ctx, o.Base, paths, func(chunk input.Chunk) error {
 		if slices.ContainsFunc(paths, func(root string) bool { return o.selection().Excludes(root, chunk.File) }) {
 			return ctx.Err()
 		}
 		chunk.Each(func(doc *input.Document) bool {
-			if verdict.Ignored(doc, paths) || !slices.Contains(paths, doc.File) && c.Kustomizations.IsPatch(doc.File) {
+			if base.Ignores(doc) {
 				return true
 			}
 			old := verdict.ReadOld(doc)

@@ -21,6 +21,7 @@ type tally struct {
 	summary  finding.Summary
 	tables   *finding.Tables // nil unless requested
 	findings int
+	objects  int // the findings that --max-findings limits
 	// unselected counts the objects that --field-selector excluded.
 	unselected int
 	problems   []error // errors of the input or the CRDs
@@ -34,7 +35,8 @@ type tally struct {
 // partMessages holds the messages of the parts of a merged report.
 type partMessages struct {
 	problems map[string]bool
-	unclear  bool // a part had a problem, which has been printed
+	unclear  bool            // a part had a problem, which has been printed
+	olds     map[string]bool // sources whose old objects are counted
 }
 
 func (a *run) tally(ctx context.Context, o *Options, kubeVersion string) (*tally, error) {
@@ -116,7 +118,8 @@ func (t *tally) markKnown(r *finding.Object) {
 // omits counts a finding and reports whether it exceeds the number of findings to print.
 func (t *tally) omits() bool {
 	t.findings++
-	if limit := t.options.MaxFindings; limit == 0 || t.findings <= limit {
+	t.objects++
+	if limit := t.options.MaxFindings; limit == 0 || t.objects <= limit {
 		return false
 	}
 	t.summary.Omitted++
@@ -193,6 +196,9 @@ func (t *tally) last() {
 	s := &t.summary
 	if c := t.checker; c != nil {
 		s.Vanished += c.Olds.Vanished()
+		if o := t.options; len(o.Olds) > 0 && (o.shard.Of <= 1 || o.reportsPart()) { // the matches of a text report would be those of a shard
+			s.Old = &finding.OldSummary{Given: c.Olds.Given(), Matched: c.Olds.Paired()}
+		}
 		t.problems = slices.Concat(t.problems, c.policyProblems, c.Problems())
 	}
 	if t.baseline != nil {

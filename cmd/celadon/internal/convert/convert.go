@@ -159,10 +159,7 @@ func (r *run) converted(doc *input.Document) (out map[string]any, code int, err 
 	if e == nil {
 		return nil, command.Usage, err
 	}
-	if doc.Duplicate != nil {
-		return nil, command.Findings, doc.Duplicate
-	}
-	res, err := e.Validate(r.ctx, engine.Request{Object: doc.Object, FieldValidation: "Strict"})
+	res, err := e.Validate(r.ctx, engine.Request{Object: doc.Object, FieldValidation: "Strict", DuplicateKeys: doc.Duplicate})
 	if err != nil {
 		return nil, command.Usage, unanswered(err)
 	}

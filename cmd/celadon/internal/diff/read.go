@@ -12,7 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/gitrevision"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 )
 
 // definition is a CRD and the document that contains it.
@@ -45,10 +44,11 @@ func read(ctx context.Context, s command.Streams, o *Options, paths []string, cl
 		from, to = paths[:1], paths[1:]
 	}
 	if o.Base != "" {
+		filter := resource.NewFilter(paths)
 		err := gitrevision.Read(ctx, o.Base, paths, func(chunk input.Chunk) error {
 			chunk.Each(func(doc *input.Document) bool {
 				for _, crd := range resource.Definitions(doc) {
-					both.add(one(crd, paths), o.Base+": ", true)
+					both.add(one(crd, filter), o.Base+": ", true)
 				}
 				return true
 			})
@@ -62,13 +62,19 @@ func read(ctx context.Context, s command.Streams, o *Options, paths []string, cl
 		paths  []string
 		before bool
 	}{{from, true}, {to, false}} {
-		decode := func(doc *input.Document) *definition { return one(doc, side.paths) }
+		filter := resource.NewFilter(side.paths)
+		decode := func(doc *input.Document) *definition { return one(doc, filter) }
 		err := batch.From(resource.Files(s.Stdin, side.paths), decode, func(d *definition) error {
 			both.add(d, "", side.before)
 			return nil
 		}).Run(ctx)
 		if err != nil {
 			return nil, err
+		}
+		if !side.before {
+			for _, note := range filter.Notes() {
+				s.Complain(note)
+			}
 		}
 	}
 	if client != nil {
@@ -96,7 +102,7 @@ func (s *sides) double() {
 // readCluster reads the old side from the cluster: all CRDs, or those whose names are on the new side.
 func (s *sides) readCluster(ctx context.Context, client *cluster.Client, whole bool) error {
 	all, failed := client.CRDs(ctx, func(name string) bool { return whole || s.byName[name] != nil })
-	decode := func(doc *input.Document) *definition { return one(doc, nil) }
+	decode := func(doc *input.Document) *definition { return one(doc, &resource.Filter{}) }
 	err := batch.From(all, decode, func(d *definition) error {
 		s.add(d, "", true)
 		return nil
@@ -108,9 +114,9 @@ func (s *sides) readCluster(ctx context.Context, client *cluster.Client, whole b
 }
 
 // one returns the definition in doc, or nil if doc is not a CRD.
-func one(doc *input.Document, named []string) *definition {
+func one(doc *input.Document, filter *resource.Filter) *definition {
 	resource.Complete(doc)
-	if verdict.Ignored(doc, named) {
+	if filter.Ignores(doc) {
 		return nil
 	}
 	d := &definition{doc: doc}
@@ -142,8 +148,11 @@ func (s *sides) add(d *definition, where string, before bool) {
 	if before {
 		slot = &p.before
 	}
+	if *slot != nil && d.crd.SameSpec((*slot).crd) {
+		return // a copy, for example in a chart
+	}
 	if *slot != nil {
-		s.problems = append(s.problems, fmt.Errorf("%s%s: %s is a duplicate, also in %s: keep one of them", where, d.doc.Location(), d.crd.Name, (*slot).doc.Location()))
+		s.problems = append(s.problems, fmt.Errorf("%s%s: %s differs from the CRD of the same name in %s: keep one of them, or name the files to compare", where, d.doc.Location(), d.crd.Name, (*slot).doc.Location()))
 		return
 	}
 	*slot = d

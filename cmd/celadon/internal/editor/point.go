@@ -165,6 +165,7 @@ func StrictPoint(message, field, hint string) (point string, ok bool) {
 	if !ok {
 		return "", false
 	}
+	errs = strings.ReplaceAll(errs, "\n  line ", " line ") // in an error of the YAML decoder
 	errs, _, _ = strings.Cut(errs, "\n")
 	for _, found := range strictError.FindAllStringSubmatch(errs, -1) {
 		path, err := strconv.Unquote(found[2])

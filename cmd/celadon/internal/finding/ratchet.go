@@ -27,3 +27,6 @@ func (o *Object) Ratcheted(warning string) bool {
 
 // AlreadySo explains a ratcheted warning.
 const AlreadySo = "the old object already has this value, so the server accepts it until it changes"
+
+// NothingChanged explains ratcheted errors about which the server does not warn.
+const NothingChanged = "nothing changed here, so the server accepts it without a warning"

@@ -64,6 +64,10 @@ type Object struct {
 	// Causes are corrected, if requested.
 	Following []Cause `json:"following,omitempty"`
 
+	// RatchetedErrors holds the errors of an accepted update that the server ignores, without a warning,
+	// because the update does not change the values.
+	RatchetedErrors []Cause `json:"ratcheted,omitempty"`
+
 	// Persisted is an accepted object as it would be stored, and SelectableFields the values for
 	// field selectors. Both are set on request.
 	Persisted        map[string]any    `json:"persisted,omitempty"`
@@ -78,6 +82,8 @@ type Object struct {
 	// Duplicate is set if Status is about duplicate keys in YAML. kubectl does not print such an
 	// error, because it decodes YAML itself and keeps the last key.
 	Duplicate bool `json:"-"`
+	// Uncompiled is set if the object is rejected only because rules of its CRD do not compile.
+	Uncompiled bool `json:"-"`
 	// Resource is the plural name of a denied object's resource, which kubectl prints.
 	Resource string `json:"-"`
 	// Bug is an internal error.
@@ -190,8 +196,12 @@ type Summary struct {
 	StructureOnly int `json:"structureOnly,omitempty"`
 	// Vanished counts old objects without a new version.
 	Vanished int `json:"vanished,omitempty"`
+	// Old counts the objects of --old, if that is given.
+	Old *OldSummary `json:"old,omitempty"`
 	// Omitted counts findings that the report leaves out.
 	Omitted int `json:"omitted,omitempty"`
+	// Uncompiled counts objects that are rejected only because rules of their CRD do not compile.
+	Uncompiled int `json:"-"`
 	// Interrupted is set if the run stopped before the end of the input.
 	Interrupted bool `json:"interrupted,omitempty"`
 	// Missing lists the parts that a merged report lacks.
@@ -208,6 +218,13 @@ type Summary struct {
 
 	// End holds data for merging reports.
 	End *PartEnd `json:"-"`
+}
+
+// OldSummary counts the objects of --old.
+type OldSummary struct {
+	// Given counts all of them, and Matched those with a new version.
+	Given   int `json:"given"`
+	Matched int `json:"matched"`
 }
 
 // BaselineSummary counts the entries of a baseline.
@@ -261,6 +278,9 @@ func (s *Summary) Count(o *Object) {
 	s.known(o.Known)
 	if o.StructureOnly {
 		s.StructureOnly++
+	}
+	if o.Uncompiled {
+		s.Uncompiled++
 	}
 	switch o.Verdict {
 	case Valid:

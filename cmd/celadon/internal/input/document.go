@@ -226,16 +226,16 @@ func (c *Chunk) notObject() error {
 	return ErrNoObject
 }
 
-// syntax wraps a decoding error. It adds the line in the file if that is not the line on which the
-// object begins.
+// syntax returns a decoding error with its line in the file.
 func (c *Chunk) syntax(text []byte, err error) error {
+	e := &SyntaxError{Line: c.line, Unrelated: !suggestsObject(text), message: fmt.Sprintf("not JSON: %v", err)}
 	if ok, offset := kjson.SyntaxErrorOffset(err); ok {
-		before := text[:min(int(offset), len(text))]
-		if n := bytes.Count(before, []byte("\n")); n > 0 {
-			return &SyntaxError{c.line + n, fmt.Sprintf("not JSON: line %d: %v", c.line+n, err)}
+		e.Line += bytes.Count(text[:min(int(offset), len(text))], newline)
+		if e.Line > c.line {
+			e.message = fmt.Sprintf("not JSON: line %d: %v", e.Line, err)
 		}
 	}
-	return fmt.Errorf("not JSON: %w", err)
+	return e
 }
 
 func (c *Chunk) yaml(yield func(*Document) bool) bool {
@@ -243,7 +243,11 @@ func (c *Chunk) yaml(yield func(*Document) bool) bool {
 	c.line += leading(c.text)
 	v, decoder, duplicate, err := c.decodeYAML()
 	if err != nil {
-		return yield(c.document(yamlError(err, line)))
+		wrong := yamlError(err, c.text, line)
+		if wrong.Line > 0 {
+			c.line = wrong.Line
+		}
+		return yield(c.document(wrong))
 	}
 	obj, ok := v.(map[string]any)
 	if !ok {

@@ -101,7 +101,7 @@ func complain(duplicates []duplicateKey) error {
 	for i, key := range duplicates {
 		texts[i] = key.complaint
 	}
-	return errors.New("yaml: unmarshal errors: " + strings.Join(texts, " "))
+	return errors.New("yaml: unmarshal errors:\n  " + strings.Join(texts, "\n  "))
 }
 
 // duplicate sets the document's duplicate keys. For an item of a List, these include the keys of the
@@ -109,7 +109,7 @@ func complain(duplicates []duplicateKey) error {
 func (d *Document) duplicate(all error, line int) {
 	root := d.root()
 	if root == nil { // the node is unknown, so report all duplicates
-		d.Duplicate = yamlError(all, line)
+		d.Duplicate = duplicatesError(all, line)
 		return
 	}
 	if !d.item {

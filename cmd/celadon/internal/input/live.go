@@ -1,12 +1,14 @@
 package input
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 
 	kjson "sigs.k8s.io/json"
 
 	"github.com/celadon-cel/celadon/internal/jsonvalue"
+	"github.com/celadon-cel/celadon/internal/text/jsontext"
 	"github.com/celadon-cel/celadon/internal/yaml/decode"
 )
 
@@ -55,13 +57,17 @@ func (c *Chunk) live() *Document {
 		return d
 	}
 	delete(meta, "managedFields")
-	shown, err := json.MarshalIndent(obj, "", "    ")
+	data, err := json.Marshal(obj)
+	var shown bytes.Buffer
+	if err == nil {
+		err = jsontext.Indent(&shown, data, "", "    ")
+	}
 	if err != nil {
 		d.Err = err
 		return d
 	}
-	d.Object, d.json = obj, shown
-	d.text = &text{text: shown, line: 1, column: 1}
+	d.Object, d.json = obj, shown.Bytes()
+	d.text = &text{text: d.json, line: 1, column: 1}
 	return d
 }
 

@@ -2,9 +2,6 @@ package input
 
 import (
 	"bytes"
-	"fmt"
-	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -174,30 +171,4 @@ func (t *text) lineOf(at Position) (line string, index int, ok bool) {
 		return "", 0, false
 	}
 	return strings.TrimRight(string(rest), "\r"), index, true
-}
-
-var yamlLine = regexp.MustCompile(`line (\d+)`)
-
-// A SyntaxError reports that a document is not valid YAML or JSON. Line is the line in the file, or
-// 0 if unknown.
-type SyntaxError struct {
-	Line    int
-	message string
-}
-
-func (e *SyntaxError) Error() string { return e.message }
-
-// yamlError converts an error of the YAML decoder, which counts lines from the document's first
-// line. That is line first of the file.
-func yamlError(err error, first int) error {
-	text := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")
-	at := 0
-	text = yamlLine.ReplaceAllStringFunc(text, func(s string) string {
-		n, _ := strconv.Atoi(s[len("line "):])
-		if n += first - 1; at == 0 {
-			at = n
-		}
-		return fmt.Sprintf("line %d", n)
-	})
-	return &SyntaxError{at, strings.ReplaceAll(text, "\n  ", " ")}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"unicode"
 
 	"github.com/celadon-cel/celadon/internal/text/preview"
 	"github.com/celadon-cel/celadon/internal/yaml/decode"
@@ -47,19 +46,23 @@ func (s *splitter) run() bool {
 	}
 	for {
 		s.w.skipBlank()
+		if _, ok := s.w.at(0); !ok {
+			return s.end()
+		}
+		// Tabs may precede JSON, but nothing in YAML.
 		i, ok := s.w.blank(0)
 		more := true
 		switch {
-		case !ok:
+		case !ok && s.afterJSON:
 			return s.end()
-		case s.w.rest()[i] == '{':
+		case ok && s.w.rest()[i] == '{':
 			s.w.skip(i)
 			more = s.json()
 		case s.afterJSON && !s.separatorAt(i):
 			s.w.skip(i)
 			line, _ := s.w.lineColumn(0)
 			c, _ := s.w.at(0)
-			more = s.bad(line, fmt.Errorf("not JSON: invalid character %q after an object", c))
+			more = s.bad(line, &SyntaxError{line, false, fmt.Sprintf("not JSON: invalid character %q after an object", c)})
 		default:
 			more = s.yaml()
 			s.afterJSON = false
@@ -227,8 +230,9 @@ func (s *splitter) notJSON(end int, err error, first bool) bool {
 			}
 		}
 	}
-	at, _ := s.w.lineColumn(min(end, len(s.w.rest())))
-	return s.bad(line, &SyntaxError{at, fmt.Sprintf("not JSON: %v", err)})
+	end = min(end, len(s.w.rest()))
+	at, _ := s.w.lineColumn(end)
+	return s.bad(line, &SyntaxError{at, !suggestsObject(s.w.rest()[:end]), fmt.Sprintf("not JSON: %v", err)})
 }
 
 // bad yields an error for the data at the window's start, and skips to the next line that begins an
@@ -236,16 +240,23 @@ func (s *splitter) notJSON(end int, err error, first bool) bool {
 func (s *splitter) bad(line int, err error) bool {
 	c := Chunk{File: s.file, index: s.index, line: line, err: err}
 	s.index++
-	s.resume()
+	suggested := s.resume()
+	var syntax *SyntaxError
+	if suggested && errors.As(err, &syntax) {
+		syntax.Unrelated = false
+	}
 	return s.yield(c)
 }
 
-// resume skips to the next line that begins an object or a document.
-func (s *splitter) resume() {
+// resume skips to the next line that begins an object or a document. It reports whether the skipped
+// lines may have been meant as an object.
+func (s *splitter) resume() (suggested bool) {
 	for {
+		n := s.w.lineEnd(0)
+		suggested = suggested || suggestsObject(s.w.rest()[:n])
 		s.w.skipLine()
 		if first, ok := s.w.at(0); !ok || first == '{' || s.separatorAt(0) {
-			return
+			return suggested
 		}
 	}
 }
@@ -262,10 +273,11 @@ func leading(text []byte) int {
 	return n
 }
 
-// blank reports whether a document contains only comments and white space.
+// blank reports whether a document contains only comments and the white space that YAML allows around
+// them. Other white space, such as a tab, is an error or a value.
 func blank(text []byte) bool {
 	for line := range bytes.Lines(text) {
-		if line = bytes.TrimLeftFunc(line, unicode.IsSpace); len(line) > 0 && line[0] != '#' {
+		if line = bytes.TrimLeft(line, " \r\n"); len(line) > 0 && line[0] != '#' {
 			return false
 		}
 	}

@@ -156,7 +156,7 @@ func (w *window) skipLine() {
 	}
 }
 
-// skipBlank consumes lines that contain only white space.
+// skipBlank consumes lines that contain only spaces.
 func (w *window) skipBlank() {
 	for i := 0; ; i++ {
 		switch c, ok := w.at(i); {
@@ -165,7 +165,7 @@ func (w *window) skipBlank() {
 		case c == '\n', i == maxLine:
 			w.skip(i + 1)
 			i = -1
-		case c != ' ' && c != '\t' && c != '\r':
+		case c != ' ' && c != '\r':
 			return
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/internal/yaml/decode"
 	"github.com/celadon-cel/celadon/x/analysis/policyvet"
 	"github.com/celadon-cel/celadon/x/ruletest"
@@ -109,7 +108,7 @@ func (p *part) is() documentType {
 		return suite
 	case policyvet.IsVetted(p.doc.Object):
 		return admission
-	case verdict.Ignored(p.doc, nil):
+	case resource.NoObject(p.doc) != "":
 		return irrelevant
 	case id.Kind == resource.Kind:
 		return crd

@@ -22,7 +22,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
@@ -120,9 +119,10 @@ func (o *Options) read(ctx context.Context, s command.Streams) (map[string]strin
 		resource.Read
 		object map[string]any
 	}
+	filter := resource.NewFilter(o.CRDs)
 	read := func(doc *input.Document) one {
 		resource.Complete(doc)
-		if verdict.Ignored(doc, o.CRDs) {
+		if filter.Ignores(doc) {
 			return one{}
 		}
 		return one{Read: resource.One(doc), object: doc.Object}

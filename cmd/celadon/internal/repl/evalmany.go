@@ -16,7 +16,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/catalog"
@@ -97,9 +96,9 @@ func (e *evaluation) all(ctx context.Context, src string) error {
 	if m.session, err = m.newSession(&m.Inputs, cost.Limits{}); err != nil {
 		return err
 	}
-	kustomizations := resource.NewKustomizations(e.Objects...)
+	filter := resource.NewFilter(e.Objects)
 	work := func(doc *input.Document) *evaluated {
-		d := &evaluated{doc: doc, kind: doc.Identity().GroupKind(), ignored: verdict.IgnoredBelow(doc, e.Objects, kustomizations)}
+		d := &evaluated{doc: doc, kind: doc.Identity().GroupKind(), ignored: filter.Ignores(doc)}
 		if x := m.evaluator.Load(); x != nil && m.wants(d) {
 			d.rows = m.rows(ctx, x, doc)
 		}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/pflag"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
@@ -18,6 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/filename"
+	"github.com/celadon-cel/celadon/internal/yaml/emit"
 	"github.com/celadon-cel/celadon/repl"
 )
 
@@ -93,7 +93,7 @@ func editable(d *input.Document) editableRead {
 
 // generated returns a generated CRD. Its name is not that of the file, because saving it must not replace the original.
 func generated(d *input.Document, data []byte) editableRead {
-	text, err := yaml.JSONToYAML(data)
+	text, err := emit.YAML(d.Object)
 	if err != nil {
 		return editableRead{err: fmt.Errorf("%s: %w", d.Location(), err)}
 	}

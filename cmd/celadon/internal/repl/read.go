@@ -11,7 +11,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/repl"
 )
 
@@ -23,10 +22,7 @@ func (h *host) read(ctx context.Context, paths []string, take func(*repl.Input) 
 	if err := command.CheckPaths(h.given, paths...); err != nil {
 		return err
 	}
-	kustomizations := resource.NewKustomizations(paths...)
-	return readAll(ctx, h.files(paths...), func(doc *input.Document) bool {
-		return verdict.IgnoredBelow(doc, paths, kustomizations)
-	}, take)
+	return readAll(ctx, h.files(paths...), resource.NewFilter(paths).Ignores, take)
 }
 
 // readCluster reads the objects that a CRD defines in a cluster. It returns the name of the cluster.

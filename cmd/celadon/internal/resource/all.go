@@ -2,9 +2,7 @@ package resource
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
@@ -14,22 +12,19 @@ import (
 
 // All decodes the CRDs at and below paths, in order. Decode, like Decode in this package, returns
 // nil for a document of another kind. All prints errors and then returns broken as true, but in
-// folders it ignores patches and documents that are not objects. It returns an error if there is no
-// CRD.
+// folders it skips the documents that a Filter ignores. It returns an error if it finds no CRD.
 func All[T any](ctx context.Context, s command.Streams, paths []string, decode func(*input.Document) (*T, error)) (crds []*T, broken bool, err error) {
 	type one struct {
 		crd *T
 		err error
 	}
+	filter := NewFilter(paths)
 	read := func(doc *input.Document) one {
 		Complete(doc)
-		if FoundPatch(doc, paths) {
+		if filter.Ignores(doc) {
 			return one{}
 		}
 		crd, err := decode(doc)
-		if errors.Is(err, input.ErrNoObject) && !slices.Contains(paths, doc.File) {
-			return one{}
-		}
 		if err != nil {
 			err = fmt.Errorf("%s: %w", doc.Location(), err)
 		}
@@ -45,6 +40,9 @@ func All[T any](ctx context.Context, s command.Streams, paths []string, decode f
 		}
 		return nil
 	}).Run(ctx)
+	for _, note := range filter.Notes() {
+		s.Complain(note)
+	}
 	switch {
 	case err != nil || len(crds) > 0:
 		return crds, broken, err

@@ -1,9 +1,11 @@
 package resource
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -22,6 +24,17 @@ type Compact apiextensionsv1.CustomResourceDefinition
 // engine/vet, in particular not as the CRD before an update.
 func (c *Compact) ForEngine() *apiextensionsv1.CustomResourceDefinition {
 	return (*apiextensionsv1.CustomResourceDefinition)(c)
+}
+
+// SameSpec reports whether two CRDs are the same apart from their metadata and descriptions. Like a server, it does not
+// distinguish an empty list or mapping from a missing one if both are stored in the same way.
+func (c *Compact) SameSpec(other *Compact) bool {
+	if reflect.DeepEqual(c.Spec, other.Spec) {
+		return true
+	}
+	a, errA := json.Marshal(c.Spec)
+	b, errB := json.Marshal(other.Spec)
+	return errA == nil && errB == nil && bytes.Equal(a, b)
 }
 
 // DecodeCompact is Decode without the descriptions in schemas.

@@ -48,7 +48,7 @@ func runFix(ctx context.Context, s command.Streams, o *Options, paths []string) 
 		return one.fixes(), nil
 	}
 	f := fix.New(fix.Config{Vet: again, Out: s.Stdout, Err: s.Stderr, DryRun: o.DryRun})
-	err = batch.From(resource.Files(s.Stdin, paths), v.found(ctx, paths), func(one *vetted) error {
+	err = batch.From(resource.Files(s.Stdin, paths), v.found(ctx, resource.NewFilter(paths)), func(one *vetted) error {
 		switch {
 		case one == nil:
 			return nil

@@ -45,7 +45,7 @@ func runGo(ctx context.Context, streams command.Streams, o *Options, dirs []stri
 	}
 	run := &goRun{src: g, without: o.NoLints, excerpt: p.excerpt()}
 	bar := progress.On(streams.Stderr, "vetting", "CRDs")
-	err = batch.Parallel(streams.Stdin, paths, v.found(ctx, paths), func(one *vetted) error {
+	err = batch.Parallel(streams.Stdin, paths, v.found(ctx, resource.NewFilter(paths)), func(one *vetted) error {
 		switch {
 		case ctx.Err() != nil:
 			return batch.ErrStopped

@@ -35,10 +35,10 @@ type policyVetter struct {
 
 // foundAll is like found, but also returns policies. It returns nil for patches without a spec that were
 // found in folders.
-func (v *vetter) foundAll(ctx context.Context, paths []string) func(*input.Document) *vetted {
-	found := v.found(ctx, paths)
+func (v *vetter) foundAll(ctx context.Context, paths []string, filter *resource.Filter) func(*input.Document) *vetted {
+	found := v.found(ctx, filter)
 	return func(doc *input.Document) *vetted {
-		if doc.Err == nil && policyvet.IsVetted(doc.Object) {
+		if doc.Err == nil && !filter.Ignores(doc) && policyvet.IsVetted(doc.Object) {
 			if doc.Object["spec"] == nil && doc.Object["webhooks"] == nil && !slices.Contains(paths, doc.File) {
 				return nil // a patch
 			}

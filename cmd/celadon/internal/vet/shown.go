@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/internal/yaml/emit"
 	"github.com/celadon-cel/celadon/x/analysis/lint"
 )
 
@@ -79,7 +78,7 @@ func (p *textPrinter) shown(b *strings.Builder, l *lint.Lint) {
 }
 
 func (p *textPrinter) object(b *strings.Builder, title string, obj map[string]any) {
-	text, err := yaml.Marshal(obj)
+	text, err := emit.YAML(obj)
 	if err != nil {
 		text = []byte(err.Error())
 	}

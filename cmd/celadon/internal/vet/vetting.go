@@ -73,8 +73,9 @@ func Run(ctx context.Context, streams command.Streams, o *Options, paths []strin
 	if err != nil {
 		return err
 	}
+	filter := resource.NewFilter(paths)
 	sum, policies := summary{}, policyVetter{vetter: v, options: o}
-	err = batch.From(resource.Files(streams.Stdin, paths), v.foundAll(ctx, paths), func(one *vetted) error {
+	err = batch.From(resource.Files(streams.Stdin, paths), v.foundAll(ctx, paths, filter), func(one *vetted) error {
 		switch {
 		case ctx.Err() != nil:
 			return batch.ErrStopped
@@ -104,6 +105,9 @@ func Run(ctx context.Context, streams command.Streams, o *Options, paths []strin
 	}
 	if err != nil {
 		return fmt.Errorf("cannot write the report: %w", err)
+	}
+	for _, note := range filter.Notes() {
+		streams.Complain(note)
 	}
 	return sum.verdict(paths)
 }
@@ -170,11 +174,11 @@ func (v *vetter) old(name string) *apiextensionsv1.CustomResourceDefinition {
 	return nil
 }
 
-// found returns a variant of vet for documents found in paths. It also returns nil for patches of
-// CRDs that were found in folders.
-func (v *vetter) found(ctx context.Context, paths []string) func(*input.Document) *vetted {
+// found returns a variant of vet for documents found in paths. It also returns nil for documents that
+// the filter of paths ignores.
+func (v *vetter) found(ctx context.Context, filter *resource.Filter) func(*input.Document) *vetted {
 	return func(doc *input.Document) *vetted {
-		if resource.FoundPatch(doc, paths) {
+		if filter.Ignores(doc) {
 			return nil
 		}
 		return v.vet(ctx, doc)

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/internal/text/jsontext"
 )
 
 // jsonPrinter writes a single document. Its summary comes first but is known last, so objects are
@@ -29,14 +30,23 @@ func (p *jsonPrinter) Object(o *finding.Object) error {
 		b.WriteByte(',')
 	}
 	b.WriteString("\n    ")
-	enc := Encoder(&b)
-	enc.SetIndent("    ", "  ")
-	if err := enc.Encode(o); err != nil {
+	text, err := indented(o, "    ")
+	if err != nil {
 		return err
 	}
-	b.Truncate(b.Len() - 1) // remove the newline that Encode adds
-	_, err := p.objects.Write(b.Bytes())
+	b.WriteString(text)
+	_, err = p.objects.Write(b.Bytes())
 	return err
+}
+
+// indented returns v as JSON with each line but the first prefixed. Values with very many levels are on one line.
+func indented(v any, prefix string) (string, error) {
+	var text, b bytes.Buffer
+	if err := Encoder(&text).Encode(v); err != nil {
+		return "", err
+	}
+	err := jsontext.Indent(&b, bytes.TrimSuffix(text.Bytes(), []byte("\n")), prefix, "  ")
+	return b.String(), err
 }
 
 func (p *jsonPrinter) End(s *finding.Summary) error {
@@ -95,9 +105,12 @@ func (p *jsonLinesPrinter) End(s *finding.Summary) error {
 
 // JSON writes v as an indented document.
 func JSON(w io.Writer, v any) error {
-	enc := Encoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	text, err := indented(v, "")
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, text+"\n")
+	return err
 }
 
 // Encoder returns a JSON encoder that does not escape <, >, and &, so that rules stay readable.

@@ -55,7 +55,7 @@ type object struct {
 }
 
 func (o object) findings(yield func(finding.Finding) bool) {
-	_ = o.errors(yield) && o.warned(yield)
+	_ = o.errors(yield) && o.warned(yield) && o.ratcheted(yield)
 }
 
 // finding returns a finding about the whole object.
@@ -77,6 +77,22 @@ func (o object) warned(yield func(finding.Finding) bool) bool {
 			text, note = text+"\n"+finding.AlreadySo, note+"\n"+finding.AlreadySo
 		}
 		if !yield(o.finding("warning", "A warning of the API server", "warning", text, title(o.Object), note)) {
+			return false
+		}
+	}
+	return true
+}
+
+// ratcheted yields the errors that the server ignores in an update. They are notes.
+func (o object) ratcheted(yield func(finding.Finding) bool) bool {
+	for i := range o.RatchetedErrors {
+		c := &o.RatchetedErrors[i]
+		text := c.Field + ": " + c.Message + "\n" + finding.NothingChanged
+		f := o.finding("ratcheted", "An error of a value that an update does not change, which the API server ignores", "note", text, title(o.Object), annotation(c)+"\n"+finding.NothingChanged)
+		if c.Line > 0 {
+			f.At = c.Location()
+		}
+		if !yield(f) {
 			return false
 		}
 	}

@@ -137,12 +137,3 @@ func (s *sarifPrinter) End(e End) error {
 	_, err = fmt.Fprintf(s.w, "%s,%s\n  ]\n}\n", end, strings.TrimPrefix(rest, "{"))
 	return err
 }
-
-// indented returns v as JSON with each line but the first prefixed.
-func indented(v any, prefix string) (string, error) {
-	var b strings.Builder
-	enc := Encoder(&b)
-	enc.SetIndent(prefix, "  ")
-	err := enc.Encode(v)
-	return strings.TrimSuffix(b.String(), "\n"), err
-}

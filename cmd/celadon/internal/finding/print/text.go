@@ -37,6 +37,9 @@ func (p *textPrinter) Object(o *finding.Object) error {
 	b.WriteString(p.paint(untrusted.Yellow, warnings(o)))
 	switch o.Verdict {
 	case finding.Invalid:
+		if o.Uncompiled && !p.Verbose && o.Upgrade == nil {
+			return nil // the finding about the CRD, or the problem on stderr, has the error
+		}
 		b.WriteString(p.paint(untrusted.Red, KubectlError(o)))
 		if !p.Quiet {
 			where(&b, o)
@@ -89,10 +92,23 @@ func (p *textPrinter) valid(b *strings.Builder, o *finding.Object) {
 		}
 		ShowPolicies(b, o)
 	}
+	if len(o.RatchetedErrors) > 0 && !p.Quiet {
+		ratcheted(b, o)
+	}
 	if p.Verbose {
 		untrusted.Fprintf(b, "%s: %s %q is valid (%s, cost %d)\n", place(o), o.Kind, o.Name, o.Operation, o.Cost)
 		showMutations(b, o)
 	}
+}
+
+// ratcheted writes the errors that the server ignores in an update.
+func ratcheted(b *strings.Builder, o *finding.Object) {
+	untrusted.Fprintf(b, "%s: %s %q is accepted, although it would be invalid as a new object:\n", place(o), o.Kind, o.Name)
+	for i := range o.RatchetedErrors {
+		c := &o.RatchetedErrors[i]
+		untrusted.Fprintf(b, "  * %s: %s: %s\n", c.Field, Sentence(c.Message), finding.NothingChanged)
+	}
+	where(b, &finding.Object{File: o.File, Line: o.Line, Causes: o.RatchetedErrors})
 }
 
 func (p *textPrinter) End(s *finding.Summary) error {
@@ -141,6 +157,16 @@ func counts(b *strings.Builder, s *finding.Summary) {
 	b.WriteByte('\n')
 	if s.StructureOnly > 0 {
 		untrusted.Fprintf(b, "%s of built-in kinds: only structure and policies were checked\n", phrase.Count(s.StructureOnly, "object"))
+	}
+	if s.Uncompiled > 0 {
+		untrusted.Fprintf(b, "%s not checked further: rules of the CRD do not compile\n", phrase.Count(s.Uncompiled, "object"))
+	}
+	switch {
+	case s.Old == nil:
+	case s.Old.Matched == 0:
+		b.WriteString("no object in --old matches: all were checked as creates\n")
+	default:
+		untrusted.Fprintf(b, "%s of --old matched: checked as updates\n", phrase.Count(s.Old.Matched, "object"))
 	}
 	if s.Vanished > 0 {
 		untrusted.Fprintf(b, "%s without a new object: not checked\n", phrase.Count(s.Vanished, "old object"))
@@ -231,8 +257,9 @@ func KubectlError(o *finding.Object) untrusted.Safe {
 }
 
 // Sentence returns a message of the server, escaped. Line breaks are kept only in the excerpt of an
-// expression.
+// expression. Those before the lines of an error of the YAML decoder become spaces.
 func Sentence(message string) untrusted.Safe {
+	message = strings.ReplaceAll(message, "\n  line ", " line ")
 	return untrusted.Lines(message, " | ", "ERROR: <input>:")
 }
 

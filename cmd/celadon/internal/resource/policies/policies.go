@@ -11,6 +11,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
@@ -67,7 +68,7 @@ func FromDocuments(docs []*input.Document, paths []string, cfg policy.Config) (*
 	p := &Policies{}
 	for _, doc := range docs {
 		switch {
-		case !slices.Contains(paths, doc.File) && noObject(doc):
+		case !slices.Contains(paths, doc.File) && resource.NoObject(doc) != "":
 		case doc.Err != nil:
 			p.Problems = append(p.Problems, Problem{doc.Location(), doc.Err})
 		default:
@@ -75,14 +76,6 @@ func FromDocuments(docs []*input.Document, paths []string, cfg policy.Config) (*
 		}
 	}
 	return p, p.compile(paths, cfg)
-}
-
-// noObject reports whether a document is not meant to be sent to a server, such as a Chart.yaml.
-func noObject(doc *input.Document) bool {
-	if doc.Err != nil {
-		return errors.Is(doc.Err, input.ErrNoObject)
-	}
-	return doc.Object["kind"] == nil && doc.Identity().GroupKind().Group == ""
 }
 
 // compile compiles the documents and adds the problems of policies and bindings.

@@ -54,7 +54,7 @@ func (c *Decider) decideBuiltin(ctx context.Context, doc *input.Document, rep *f
 // structured returns an object of a built-in kind with defaults. If the object is rejected, it
 // records the reason in rep and returns nil. old is nil for a create.
 func (c *Decider) structured(ctx context.Context, kind *policyrequest.Builtin, doc *input.Document, old map[string]any, rep *finding.Object) map[string]any {
-	res, err := kind.Write(ctx, doc.Object, old, rep.Name, c.Validation)
+	res, err := kind.Write(ctx, engine.Request{Object: doc.Object, OldObject: old, FieldValidation: c.Validation, DuplicateKeys: doc.Duplicate}, rep.Name)
 	switch {
 	case ctx.Err() != nil:
 		return nil
@@ -75,6 +75,7 @@ func (c *Decider) structured(ctx context.Context, kind *policyrequest.Builtin, d
 	for _, cause := range res.Causes {
 		rep.Causes = append(rep.Causes, finding.Cause{Reason: string(cause.Reason), Field: cause.Field, Message: cause.Message})
 	}
+	rep.Duplicate = doc.Duplicate != nil && len(res.Strict) > 0
 	c.locateBuiltin(doc, rep)
 	return nil
 }

@@ -3,7 +3,6 @@ package verdict
 import (
 	"encoding/json"
 	"fmt"
-	"reflect"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -19,7 +18,7 @@ func withoutCopies(given []crdRead) (kept []crdRead) {
 	first := map[string]crdRead{}
 	for _, r := range given {
 		before, seen := first[r.CRD.Name]
-		if seen && reflect.DeepEqual(before.CRD.Spec, r.CRD.Spec) {
+		if seen && r.CRD.SameSpec(before.CRD) {
 			continue
 		}
 		if !seen {
@@ -46,7 +45,7 @@ func (d *CRDs) reportConflicts(conflicts, given []crdRead, use Use) {
 		r.vetted.conflict = problem
 		kind := schema.GroupKind{Group: r.CRD.Spec.Group, Kind: r.CRD.Spec.Names.Kind}
 		if _, ok := d.conflicts[kind]; !ok {
-			d.conflicts[kind] = fmt.Sprintf("is undecided: the CRD %s in %s differs from another one: see there", r.CRD.Name, r.Location)
+			d.conflicts[kind] = fmt.Sprintf("is undecided: the CRD %s in %s %s", r.CRD.Name, r.Location, problem)
 		}
 	}
 }
@@ -63,7 +62,7 @@ func (r crdRead) differsFrom(given []crdRead) string {
 		}
 		break
 	}
-	return "is a duplicate: keep one of them"
+	return "is a duplicate: keep one of them, or skip one with --exclude"
 }
 
 // maxDifference limits the length of a value in a message.

@@ -34,7 +34,7 @@ type CRDs struct {
 
 	catalog *catalog.Catalog
 	byEntry map[*catalog.Entry]*Definition
-	charts  charts
+	charts  resource.Charts
 	// conflicts holds the error about each kind that CRDs of the same name define differently.
 	conflicts map[schema.GroupKind]string
 	// lost is set if a document that may be a CRD cannot be decoded.
@@ -66,6 +66,8 @@ type Definition struct {
 	// mergeables holds the versions for mutating policies.
 	mergeables map[string]func() *policyrequest.Mergeable
 	problems   []error
+	// broken holds the rules that do not compile.
+	broken map[engine.RuleRef]bool
 }
 
 // Use describes how the CRDs of a run are used, other than for deciding objects.
@@ -91,7 +93,7 @@ func Read(ctx context.Context, source batch.Source, named []string, use Use, cfg
 	var given []crdRead
 	var t templates
 	read := func(doc *input.Document) crdRead {
-		if d.charts.has(doc, named) {
+		if d.charts.Has(doc, named) {
 			return crdRead{}
 		}
 		return readCRD(ctx, doc, named, &t, use)
@@ -139,7 +141,7 @@ type crdRead struct {
 // skips documents that are not objects, and patches of CRDs.
 func readCRD(ctx context.Context, doc *input.Document, named []string, t *templates, use Use) crdRead {
 	resource.Complete(doc)
-	if isBelowFolder(doc, named) && (noObject(doc) != "" || use.Kustomizations.IsPatch(doc.File)) {
+	if resource.IsBelowFolder(doc, named) && (resource.NoObject(doc) != "" || use.Kustomizations.IsPatch(doc.File)) {
 		return crdRead{}
 	}
 	if use.Among && doc.Err != nil {
@@ -264,17 +266,25 @@ func (d *CRDs) namespaced(gk schema.GroupKind) bool {
 	return e == nil || e.Namespaced()
 }
 
+// A BrokenRule is the error of a rule that does not compile, with its location and a hint. The verdict on its CRD has
+// the server's error.
+type BrokenRule struct{ message string }
+
+func (e *BrokenRule) Error() string { return e.message }
+
 func (def *Definition) compile() {
 	e, err := def.entry.Engine()
 	var bad *engine.CompileErrors
 	if errors.As(err, &bad) {
 		crd := def.CRD.ForEngine()
+		def.broken = map[engine.RuleRef]bool{}
 		for i, rule := range bad.Errors {
+			def.broken[rule.RuleRef] = true
 			text := resource.BrokenRule(crd.Name, rule)
 			if i < excerpt.Shown {
 				text = hint.BrokenRule(crd, e, rule)
 			}
-			def.problems = append(def.problems, fmt.Errorf("%s: %s", def.Location, text))
+			def.problems = append(def.problems, &BrokenRule{def.Location + ": " + text})
 		}
 	} else if err != nil {
 		def.problems = append(def.problems, fmt.Errorf("%s: %w", def.Location, err))

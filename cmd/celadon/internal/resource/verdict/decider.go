@@ -12,13 +12,11 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/conversion"
 	"github.com/celadon-cel/celadon/x/policyrequest"
-	"github.com/celadon-cel/celadon/x/secret"
 	"github.com/celadon-cel/celadon/x/trace"
 )
 
@@ -72,7 +70,7 @@ type Decider struct {
 	Explained trace.Run
 
 	templates  templates
-	charts     charts
+	charts     resource.Charts
 	builtins   policyrequest.Builtins
 	mergeables builtinMergeables
 }
@@ -88,7 +86,7 @@ func (c *Decider) Problems() []error {
 
 // Notes returns remarks about the input that do not affect the verdicts.
 func (c *Decider) Notes() []error {
-	return slices.Concat(c.CRDs.charts.notes(), c.charts.notes(), c.Kustomizations.Notes())
+	return slices.Concat(c.CRDs.charts.Notes(), c.charts.Notes(), c.Kustomizations.Notes())
 }
 
 // Decide returns the verdict on a document, or nil if the context is canceled.
@@ -104,17 +102,17 @@ func (c *Decider) Decide(ctx context.Context, doc *input.Document) *finding.Obje
 		rep.Verdict = finding.Elsewhere
 		return rep
 	}
-	if isBelowFolder(doc, c.Named) {
-		if why := noObject(doc); why != "" {
+	if resource.IsBelowFolder(doc, c.Named) {
+		if why := resource.NoObject(doc); why != "" {
 			rep.Verdict, rep.Problem = finding.Ignored, why
 			return rep
 		}
 	}
-	if isBelowFolder(doc, c.Named) && c.Kustomizations.IsPatch(doc.File) {
+	if resource.IsBelowFolder(doc, c.Named) && c.Kustomizations.IsPatch(doc.File) {
 		rep.Verdict, rep.Problem = finding.Ignored, "a patch of kustomize"
 		return rep
 	}
-	if c.charts.has(doc, c.Named) {
+	if c.charts.Has(doc, c.Named) {
 		rep.Line, rep.Verdict, rep.Problem = 0, finding.Ignored, "a template of a Helm chart"
 		rep.Template = true
 		return rep
@@ -230,7 +228,7 @@ func (c *Decider) modifies(doc *input.Document) bool {
 // write decides a create, or an update if there is an old object. It returns the object as
 // persisted, or as far as it was processed.
 func (c *Decider) write(ctx context.Context, def *Definition, doc *input.Document, rep *finding.Object) map[string]any {
-	req := engine.Request{Object: doc.Object, FieldValidation: c.Validation, Subresource: c.Subresource, Trace: c.Trace, Observe: c.Observe, InPlace: c.modifies(doc)}
+	req := engine.Request{Object: doc.Object, FieldValidation: c.Validation, Subresource: c.Subresource, Trace: c.Trace, Observe: c.Observe, InPlace: c.modifies(doc), DuplicateKeys: doc.Duplicate, Ratcheted: c.Locate}
 	if doc.Raw != nil {
 		req.Object, req.Raw = nil, doc.Raw
 	}
@@ -242,9 +240,6 @@ func (c *Decider) write(ctx context.Context, def *Definition, doc *input.Documen
 		rep.Operation, req.OldObject = "update", old
 	} else if c.Subresource != "" {
 		rep.Verdict, rep.Problem = finding.Skipped, "no old object for a "+c.Subresource+" update"
-		return doc.Object
-	}
-	if c.duplicateKeys(def, doc, rep) {
 		return doc.Object
 	}
 	return c.request(ctx, def, req, doc, rep)
@@ -274,6 +269,7 @@ func (c *Decider) request(ctx context.Context, def *Definition, req engine.Reque
 		if !c.admitWrite(ctx, def, req, doc, res.Object, rep) {
 			return doc.Object
 		}
+		c.locateRatcheted(def, req, doc, res, rep)
 		c.show(def, req, doc, res, rep)
 		return res.Object
 	}
@@ -306,26 +302,4 @@ func validate(ctx context.Context, e *engine.Engine, req engine.Request, rep *fi
 	}
 	rep.Verdict = finding.Valid
 	return res, true
-}
-
-// duplicateKeys handles duplicate keys in YAML, with the server's messages for a YAML body. It
-// reports whether it rejected the object.
-func (c *Decider) duplicateKeys(def *Definition, doc *input.Document, rep *finding.Object) (refused bool) {
-	if doc.Duplicate == nil {
-		return false
-	}
-	switch c.Validation {
-	case "Strict":
-		_, version, _ := strings.Cut(rep.APIVersion, "/")
-		message := fmt.Sprintf("%s in version %q cannot be handled as a %s: strict decoding error: %v", rep.Kind, version, rep.Kind, doc.Duplicate)
-		rep.Verdict, rep.Duplicate = finding.Invalid, true
-		rep.Status = &finding.Status{Code: 400, Reason: string(metav1.StatusReasonBadRequest), Message: message}
-		if c.Locate {
-			rep.Strict = excerpt.Duplicates(doc, excerpt.NewExcerpts(doc, c.Width, secret.Of(def.CRD.ForEngine(), doc.Object), nil))
-		}
-		return true
-	case "Warn":
-		rep.Warnings = append(rep.Warnings, doc.Duplicate.Error())
-	}
-	return false
 }

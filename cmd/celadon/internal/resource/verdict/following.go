@@ -17,7 +17,7 @@ import (
 // follow adds the causes that the server would report once the errors of the object are fixed. renamed are the
 // fields to which unknown fields may be renamed.
 func (c *Decider) follow(ctx context.Context, def *Definition, req engine.Request, doc *input.Document, res *engine.Result, excerpts *excerpt.Excerpts, rep *finding.Object, renamed []string) {
-	if !c.Explain || !c.Locate {
+	if !c.Explain || !c.Locate || rep.Duplicate { // which of the duplicates is right is unknown
 		return
 	}
 	var causes []engine.Cause

@@ -11,11 +11,11 @@ import (
 )
 
 // unknownKind reports whether an object's group has CRDs, but none for its kind, and rejects the object
-// if so. A client finds no endpoint for such an object. If a CRD could not be read, it may be the
-// missing one.
+// if so. A client finds no endpoint for such an object. If a file could not be read, it may have the
+// missing CRD, so the object is undecided.
 func (c *Decider) unknownKind(rep *finding.Object) bool {
 	group, _, grouped := strings.Cut(rep.APIVersion, "/")
-	if !grouped || c.CRDs.lost || len(c.CRDs.Problems) > 0 || c.CRDs.catalog.Find(rep.GroupKind()) != nil {
+	if !grouped || c.CRDs.catalog.Find(rep.GroupKind()) != nil {
 		return false
 	}
 	var kinds []string
@@ -31,11 +31,12 @@ func (c *Decider) unknownKind(rep *finding.Object) bool {
 	if hint == "" {
 		hint = fmt.Sprintf(": the CRDs of %s do not define it", group)
 	}
-	rep.Verdict, rep.Operation = finding.Invalid, Create
-	rep.Status = &finding.Status{
-		Code:    404,
-		Reason:  string(metav1.StatusReasonNotFound),
-		Message: fmt.Sprintf("no matches for kind %q in version %q%s", rep.Kind, rep.APIVersion, hint),
+	message := fmt.Sprintf("no matches for kind %q in version %q%s", rep.Kind, rep.APIVersion, hint)
+	if c.CRDs.lost || len(c.CRDs.Problems) > 0 {
+		rep.Verdict, rep.Problem = finding.Undecided, "is undecided: "+message+"; its CRD may be in a file that cannot be read"
+		return true
 	}
+	rep.Verdict, rep.Operation = finding.Invalid, Create
+	rep.Status = &finding.Status{Code: 404, Reason: string(metav1.StatusReasonNotFound), Message: message}
 	return true
 }

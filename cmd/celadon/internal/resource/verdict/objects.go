@@ -45,9 +45,3 @@ func gathered(side Side) *CRDs {
 	}
 	return d
 }
-
-// Ignored reports whether a document was found below a folder and is not meant to be sent to a
-// server.
-func Ignored(doc *input.Document, named []string) bool {
-	return isBelowFolder(doc, named) && noObject(doc) != ""
-}

@@ -20,6 +20,8 @@ type Olds struct {
 	// several files. They are in byKey, too.
 	byFile map[[2]string]*oldObject
 	errs   []error // objects that could not be read
+	// given is the number of objects in --old, including those without a CRD and those of other shards.
+	given int
 }
 
 // An oldObject holds its JSON if it was read from JSON, because that takes a tenth of the memory of
@@ -85,6 +87,23 @@ func (o *Olds) Vanished() int {
 	return n
 }
 
+// Given returns the number of objects in --old, including those without a CRD. For an unreadable document, it
+// counts an object.
+func (o *Olds) Given() int {
+	if o == nil {
+		return 0
+	}
+	return o.given
+}
+
+// Paired returns the number of old objects with a new version.
+func (o *Olds) Paired() int {
+	if o == nil {
+		return 0
+	}
+	return len(o.byKey) - o.Vanished()
+}
+
 // knows reports whether there is a CRD for an object.
 func (d *CRDs) knows(id input.Identity) bool { return d.catalog.Find(id.GroupKind()) != nil }
 
@@ -110,6 +129,9 @@ func (d *CRDs) Key(id input.Identity) string {
 
 // Take adds an object of --old. It keeps an error for Decider.Problems.
 func (o *Olds) Take(r Old, crds *CRDs, owns func(key string) bool) {
+	if r.Err != nil || r.named.Kind != "" {
+		o.given++
+	}
 	if err := o.add(r, crds, owns); err != nil {
 		o.errs = append(o.errs, fmt.Errorf("--old: %s: %w", r.Location, err))
 	}

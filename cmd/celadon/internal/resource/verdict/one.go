@@ -19,7 +19,7 @@ func One(ctx context.Context, e *engine.Engine, doc *input.Document, old map[str
 	c := &Decider{Config: Config{Validation: "Strict", Locate: true, Explain: true}}
 	rep := newReport(doc)
 	rep.Identity = doc.Identity()
-	req := engine.Request{Object: doc.Object, FieldValidation: "Strict", OldObject: old, Subresource: subresource}
+	req := engine.Request{Object: doc.Object, FieldValidation: "Strict", OldObject: old, Subresource: subresource, DuplicateKeys: doc.Duplicate}
 	rep.Operation, rep.Subresource = "create", subresource
 	if old != nil {
 		rep.Operation = "update"

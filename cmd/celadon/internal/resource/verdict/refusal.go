@@ -23,6 +23,7 @@ func (c *Decider) refuse(ctx context.Context, def *Definition, req engine.Reques
 	secrets := secret.Of(def.CRD.ForEngine(), doc.Object)
 	excerpts := excerpt.NewExcerpts(doc, c.Width, secrets, secret.Of(def.CRD.ForEngine(), req.OldObject).Texts)
 	rep.Causes = finding.NewCauses(res.Causes)
+	rep.Uncompiled = len(res.Causes) > 0 && !slices.ContainsFunc(res.Causes, func(cause engine.Cause) bool { return cause.Rule == nil || !def.broken[*cause.Rule] })
 	if c.Locate {
 		fields := make([]string, len(res.Causes))
 		for i, cause := range res.Causes {
@@ -36,10 +37,31 @@ func (c *Decider) refuse(ctx context.Context, def *Definition, req engine.Reques
 	if c.Explain {
 		hint.Failed(rep.Causes)
 	}
+	// A strict server rejects only decoded objects, so its errors include the duplicate keys.
+	rep.Duplicate = doc.Duplicate != nil && req.FieldValidation == "Strict" && len(res.Strict) > 0
+	if rep.Duplicate && c.Locate {
+		rep.Strict = excerpt.Duplicates(doc, excerpts)
+	}
 	if len(res.Causes) == 0 && c.Locate {
-		rep.Strict = excerpt.Strict(doc, res.Strict, excerpts)
+		rep.Strict = append(rep.Strict, excerpt.Strict(doc, res.Strict, excerpts)...)
 	}
 	c.follow(ctx, def, req, doc, res, excerpts, rep, def.suggestions(doc, rep))
+}
+
+// locateRatcheted records the errors that the server ignores in an accepted update.
+func (c *Decider) locateRatcheted(def *Definition, req engine.Request, doc *input.Document, res *engine.Result, rep *finding.Object) {
+	causes := res.Ratcheted[:min(excerpt.Shown, len(res.Ratcheted))]
+	if len(causes) == 0 {
+		return
+	}
+	fields := make([]string, len(causes))
+	for i, cause := range causes {
+		fields[i] = cause.Field
+	}
+	rep.RatchetedErrors = finding.NewCauses(causes)
+	crd := def.CRD.ForEngine()
+	excerpts := excerpt.NewExcerpts(doc, c.Width, secret.Of(crd, doc.Object), secret.Of(crd, req.OldObject).Texts)
+	excerpts.Locate(rep.RatchetedErrors, doc.Locate(fields))
 }
 
 // suggest adds a hint for an unknown field and returns the name that it suggests, or "".

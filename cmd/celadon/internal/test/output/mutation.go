@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/celadon-cel/celadon/internal/text/linediff"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/internal/yaml/emit"
 	"github.com/celadon-cel/celadon/x/ruletest/mutation"
 )
 
@@ -93,7 +92,7 @@ func lines(text string) []byte {
 const maxObject = 4 << 10
 
 func object(b *strings.Builder, name string, v map[string]any) {
-	text, err := yaml.Marshal(v)
+	text, err := emit.YAML(v)
 	if err != nil {
 		return
 	}

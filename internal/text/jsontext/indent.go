@@ -1,0 +1,47 @@
+package jsontext
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// The indentation can take freeIndent bytes, and indentShare times the size of the text.
+const (
+	freeIndent  = 1 << 20
+	indentShare = 4
+)
+
+// Indent appends valid, compact JSON to dst as json.Indent does. If deep values would make the indentation much larger
+// than the text, it appends the text unchanged.
+func Indent(dst *bytes.Buffer, text []byte, prefix, indent string) error {
+	if indentation(text, len(prefix), len(indent)) > freeIndent+indentShare*len(text) {
+		_, err := dst.Write(text)
+		return err
+	}
+	return json.Indent(dst, text, prefix, indent)
+}
+
+// indentation returns the approximate number of bytes that indentation adds to a text.
+func indentation(text []byte, prefix, indent int) (total int) {
+	level := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			for i++; i < len(text) && text[i] != '"'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+			continue
+		case '{', '[':
+			level++
+		case '}', ']':
+			level--
+		case ',':
+		default:
+			continue
+		}
+		total += prefix + level*indent
+	}
+	return total
+}

@@ -1,0 +1,27 @@
+package jsontext
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// TestIndent checks that ordinary texts are indented like json.Indent, and that deep ones stay small.
+func TestIndent(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{`{}`, `[]`, `{"a":[1,{"b\"":"[[[{{,"}]}`, `"x"`, `{"a":{},"b":[]}`} {
+		var got, want bytes.Buffer
+		if err := json.Indent(&want, []byte(text), ">", "  "); err != nil {
+			t.Fatal(err)
+		}
+		if err := Indent(&got, []byte(text), ">", "  "); err != nil || got.String() != want.String() {
+			t.Errorf("%s: %v\n%s\nwant\n%s", text, err, got.String(), want.String())
+		}
+	}
+	deep := strings.Repeat(`{"a":`, 9_900) + "1" + strings.Repeat("}", 9_900)
+	var got bytes.Buffer
+	if err := Indent(&got, []byte(deep), "", "  "); err != nil || got.String() != deep {
+		t.Errorf("a deep text of %d bytes has %d after indentation, %v", len(deep), got.Len(), err)
+	}
+}
