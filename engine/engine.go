@@ -224,8 +224,9 @@ func (e *Engine) GroupKind() runtimeschema.GroupKind {
 	return runtimeschema.GroupKind{Group: e.group, Kind: e.kind}
 }
 
-// KubeVersion returns Config.KubeVersion.
-func (e *Engine) KubeVersion() string { return e.config.KubeVersion }
+// KubeVersion returns the Kubernetes minor that the engine emulates, such as "1.33". If
+// Config.KubeVersion is empty, this is the newest that is supported.
+func (e *Engine) KubeVersion() string { return types.Version{Minor: e.server.minor}.String() }
 
 // Namespaced reports whether objects of the CRD are namespaced.
 func (e *Engine) Namespaced() bool { return e.namespaced }

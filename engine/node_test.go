@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/types"
 )
 
 const placesCRD = `{metadata: {name: ks.g}, spec: {group: g, names: {kind: K, plural: ks}, scope: Namespaced, versions: [
@@ -75,6 +76,8 @@ func TestNodeCompile(t *testing.T) {
 		{path: "spec.any", src: "self", failure: "no CEL type"},
 		{path: "spec", src: "", column: 1, failure: "Syntax error"},
 		{path: "spec", src: "1 +\n", column: 1, failure: "Syntax error"},
+		{path: "spec", src: "bool('x')", failure: "rule: program instantiation failed: "},
+		{path: "spec", src: "dyn([1])[b'a'] == 1", failure: "rule: program instantiation failed: "},
 	}
 	for _, tt := range tests {
 		n, err := e.At("", tt.path)
@@ -105,6 +108,17 @@ func TestNodeCompile(t *testing.T) {
 		}
 		if out.Err != nil || fmt.Sprint(out.Value) != tt.value || out.Cost == 0 {
 			t.Errorf("%s: got %s, %+v, want %s", tt.src, out.Value, out, tt.value)
+		}
+	}
+}
+
+// TestEngineKubeVersion checks that an engine names the version that it emulates.
+func TestEngineKubeVersion(t *testing.T) {
+	t.Parallel()
+	for set, want := range map[string]string{"": types.Version{Minor: types.Newest}.String(), "1.30": "1.30", "v1.31.4": "1.31"} {
+		e, err := engine.Compile(crd(t, placesCRD), engine.Config{KubeVersion: set})
+		if err != nil || e.KubeVersion() != want {
+			t.Errorf("%q: got %v, %v, want %s", set, e, err, want)
 		}
 	}
 }

@@ -14,7 +14,8 @@ import (
 // nodes from the root down to that rule and shares all others. Bounds influence rules only through
 // estimates, so an engine that differs in bounds shares all rules.
 
-// Rules returns the rules of a version in the order in which they run. It omits rules without an
+// Rules returns the rules of a version in the order in which they run, whether or not an object has
+// values for them: Result.Rules holds the rules that ran on an object. Rules omits rules without an
 // expression and rules at nodes that have no CEL type. If a lazy engine cannot compile them because
 // of an internal error, Rules returns nil, and Validate returns the error.
 func (e *Engine) Rules(version string) (refs []*RuleRef) {

@@ -116,8 +116,13 @@ func TestCompileSchemaErrors(t *testing.T) {
 
 func TestCompileCRD(t *testing.T) {
 	t.Parallel()
+	crd := string(readFile(t, "../examples/crontab/crd.yaml"))
+	if _, err := engine.CompileCRD([]byte("---\n# a comment\n"+crd+"\n---\n# nothing\n---\n"), engine.Config{}); err != nil {
+		t.Errorf("with empty documents after it: %v", err)
+	}
 	for text, want := range map[string]string{
 		"": "kind", "{": "CRD", "kind: Pod": "CustomResourceDefinition", "[]": "CRD",
+		crd + "\n---\n" + crd: "several documents", crd + "\n...\n" + crd: "after the first", crd + "\n--- {}\n": "several documents", crd + "\n---\na: [": "after the first",
 	} {
 		if e, err := engine.CompileCRD([]byte(text), engine.Config{}); e != nil || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, %v, want an error with %q", text, e, err, want)
@@ -158,7 +163,11 @@ func TestValidateForms(t *testing.T) {
 	if res, err := e.ValidateTyped(t.Context(), typed("9999"), nil); err != nil || res.Allowed {
 		t.Errorf("invalid and typed: got %+v, %v", res, err)
 	}
-	for _, bad := range [][2]string{{"{", ""}, {one, "{"}, {one, "[]"}} {
+	json := `{"apiVersion": "stable.example.com/v1", "kind": "CronTab", "metadata": {"name": "a"}, "spec": {"schedule": "* * * * *", "image": "i"}}`
+	if res, err := e.ValidateYAML(t.Context(), []byte(json+"\n"), []byte(one+"\n---\n")); err != nil || !res.Allowed {
+		t.Errorf("JSON: got %+v, %v", res, err)
+	}
+	for _, bad := range [][2]string{{"{", ""}, {one, "{"}, {one, "[]"}, {one + "---\n" + nine, ""}, {one, one + "---\n" + one}, {json + json, ""}, {json + "\n" + json, ""}} {
 		old := []byte(bad[1])
 		if bad[1] == "" {
 			old = nil

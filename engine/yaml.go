@@ -1,9 +1,13 @@
 package engine
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 
+	goyaml "go.yaml.in/yaml/v2"
 	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/engine/internal/crdjson"
@@ -12,7 +16,7 @@ import (
 // CompileCRD is Compile for a CRD in YAML or JSON, as in a file that controller-gen wrote. It converts a
 // CRD of apiextensions.k8s.io/v1beta1 as a server does. data must be a single document.
 func CompileCRD(data []byte, cfg Config) (*Engine, error) {
-	json, err := yaml.YAMLToJSON(data)
+	json, err := document(data)
 	if err != nil {
 		return nil, fmt.Errorf("CRD: %w", err)
 	}
@@ -30,11 +34,11 @@ func CompileCRD(data []byte, cfg Config) (*Engine, error) {
 func (e *Engine) ValidateYAML(ctx context.Context, object, old []byte) (*Result, error) {
 	var req Request
 	var err error
-	if req.Raw, err = yaml.YAMLToJSON(object); err != nil {
+	if req.Raw, err = document(object); err != nil {
 		return nil, fmt.Errorf("object: %w", err)
 	}
 	if old != nil {
-		json, err := yaml.YAMLToJSON(old)
+		json, err := document(old)
 		if err != nil {
 			return nil, fmt.Errorf("old object: %w", err)
 		}
@@ -43,6 +47,26 @@ func (e *Engine) ValidateYAML(ctx context.Context, object, old []byte) (*Result,
 		}
 	}
 	return e.Validate(ctx, req)
+}
+
+// document converts a text with a single YAML document to JSON. Empty documents after it are ignored.
+func document(data []byte) (json []byte, err error) {
+	if json, err = yaml.YAMLToJSON(data); err != nil { // it reads the first document
+		return nil, err
+	}
+	d := goyaml.NewDecoder(bytes.NewReader(data))
+	for i := 0; ; i++ {
+		var content any
+		err := d.Decode(&content)
+		switch {
+		case errors.Is(err, io.EOF):
+			return json, nil
+		case err != nil:
+			return nil, fmt.Errorf("after the first document: %w", err)
+		case i > 0 && content != nil:
+			return nil, errors.New("several documents: want a single document")
+		}
+	}
 }
 
 // ValidateTyped is Validate for the create of a Go object, such as a value of a kubebuilder type, or for

@@ -13,6 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/x/celenv"
+	"github.com/celadon-cel/celadon/engine/x/structural"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -112,11 +113,14 @@ func Vet(ctx context.Context, raw []byte, cfg Config) (*Report, error) {
 	return r, nil
 }
 
-// VetCRD validates a decoded CRD like Vet. Report.Strict is always empty, and the size is not checked. VetCRD does not modify
+// VetCRD validates a decoded CRD, or one that is built in Go, like Vet. Report.Strict is always empty, and the size is not checked. VetCRD does not modify
 // crd. The report shares memory with crd, so crd must not be modified while the report is in use.
 func VetCRD(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (*Report, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
+	}
+	if crd = structural.EncodedCRD(crd); cfg.Old != nil {
+		cfg.Old = structural.EncodedCRD(cfg.Old)
 	}
 	return new(Report).vet(ctx, crd, cfg)
 }

@@ -20,7 +20,7 @@ const maxInvalid = 250_000
 const (
 	unitsPerExpression = 300
 	unitsPerByte       = 5
-	errorBytesPerUnit  = 20
+	errorBytesPerUnit  = 5
 )
 
 // The units of the environment in which cel-go finds the errors, and for a node of its types.
@@ -62,10 +62,10 @@ func nodes(d *types.Decl) int {
 type reportTotal struct{ count, bytes int }
 
 // maxReported limits the errors that are reported for a scope, in bytes.
-const maxReported = 4 << 20
+const maxReported = 1 << 20
 
 // reportBytes is the size of a report beyond the text of its error.
-const reportBytes = 2000
+const reportBytes = 600
 
 // Report counts an error that is reported for an expression of the scope. It returns an error instead if
 // the earlier errors reached the limit.

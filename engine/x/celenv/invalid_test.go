@@ -96,7 +96,7 @@ func TestInvalidLimit(t *testing.T) {
 		"syntax": {func(i int) string { return strings.Repeat("+*", 5000) + fmt.Sprint(i) }, 2, 6},
 		"many errors": {func(i int) string {
 			return strings.Repeat(fmt.Sprintf("self.q%d || ", i), 600) + "true"
-		}, 2, 6},
+		}, 1, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

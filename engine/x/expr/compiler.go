@@ -2,6 +2,7 @@ package expr
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/google/cel-go/cel"
 
@@ -94,7 +95,7 @@ func (d *Compiler) compile(env *cel.Env, src string) (*Expr, error) {
 	}
 	x, err := Plan(eval.NewPlanner(env), d.decl, checked, src, d.limit)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("program instantiation failed: %w", err) // the server's words
 	}
 	x.estimate = celcost.For(d.Version()).Of(checked, d.decl)
 	return x, nil

@@ -16,7 +16,7 @@ import (
 // pruned.
 func Open(source *apiextensionsv1.CustomResourceValidation) (*apiextensionsv1.JSONSchemaProps, *schema.Structural, error) {
 	open := &schema.Structural{Generic: schema.Generic{Type: "object"}, Extensions: schema.Extensions{XPreserveUnknownFields: true}}
-	if source == nil || source.OpenAPIV3Schema == nil {
+	if source = encoded(source); source == nil || source.OpenAPIV3Schema == nil {
 		return &apiextensionsv1.JSONSchemaProps{}, open, nil
 	}
 	s, err := Node(source.OpenAPIV3Schema)
@@ -31,9 +31,9 @@ func Open(source *apiextensionsv1.CustomResourceValidation) (*apiextensionsv1.JS
 }
 
 // Of returns the schema of a version twice: in the form that validates values, and as a structural
-// schema with pruned defaults. The two share no defaults.
+// schema with pruned defaults. The two share no defaults. Both are of the encoded schema, see Encoded.
 func Of(source *apiextensionsv1.CustomResourceValidation) (*apiextensionsv1.JSONSchemaProps, *schema.Structural, error) {
-	if source == nil || source.OpenAPIV3Schema == nil {
+	if source = encoded(source); source == nil || source.OpenAPIV3Schema == nil {
 		return nil, nil, errors.New("no schema: want schema.openAPIV3Schema")
 	}
 	s, err := Node(source.OpenAPIV3Schema)

@@ -42,7 +42,7 @@ func (one *vetted) findings() (list []crdFinding) {
 		return list
 	}
 	r := one.report
-	if one.undecided() {
+	if r.Undecided != nil {
 		add(crdFinding{id: "undecided", description: "A CRD that exceeds the work limit", level: "error", message: r.Undecided.Error(), at: whole})
 	}
 	if r.Status != nil && len(r.Causes) == 0 {

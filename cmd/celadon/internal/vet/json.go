@@ -188,8 +188,8 @@ func newCRDReport(one *vetted) crdReport {
 	rep.Name, rep.Accepted, rep.Minimum = r.Name, one.accepted(), r.MinKubeVersion
 	rep.ShortNames, rep.Categories = one.names("shortNames"), one.names("categories")
 	rep.Warnings = append(rep.Warnings, r.Warnings...)
-	if one.undecided() {
-		rep.Undecided, rep.Problem = true, r.Undecided.Error()
+	if r.Undecided != nil {
+		rep.Undecided, rep.Problem = one.undecided(), r.Undecided.Error()
 	}
 	if s := r.Status; s != nil {
 		rep.Status = &finding.Status{Code: s.Code, Reason: string(s.Reason), Message: s.Message}

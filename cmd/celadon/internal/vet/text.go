@@ -91,6 +91,9 @@ func (p *textPrinter) verdict(b *strings.Builder, one *vetted) {
 	hints := p.hints(b, kubectl)
 	refused := strings.TrimRight(string(print.KubectlError(kubectl)), "\n")
 	untrusted.Fprintf(b, "%s\n", p.out.Paint(untrusted.Red, untrusted.Safe(refused)))
+	if r.Undecided != nil {
+		p.line(b, 2, "there may be more errors: "+untrusted.Line(r.Undecided.Error()))
+	}
 	if at := one.panic(p.excerpt()); at != nil {
 		p.line(b, 2, untrusted.Line(at.Message))
 		at.Location().Show(b)
