@@ -24,6 +24,7 @@ func FuzzEvaluate(f *testing.F) {
 	for _, policy := range []string{
 		testPolicy, simplePolicy("dyn(variables).a == 1", "  variables: [{name: a, expression: dyn(variables).a}]"),
 		simplePolicy("object.spec.list.map(a, [a, a]).map(b, [b, b]).size() > 0", ""), simplePolicy("object == oldObject || {object: 1}.size() > 0", ""),
+		simplePolicy("variables.c > 0", "  variables: [{name: a, expression: object.spec.size}, {name: b, expression: variables.a + 1}, {name: c, expression: variables.b + variables.a}]"),
 		simplePolicy("variables == variables && variables.all(v, v == 1)", "  variables: [{name: a, expression: '1'}]"), testWebhooks, testNamespace, "{apiVersion: 1}", "{}",
 		`{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, rules: [{verbs: [a]}], aggregationRule: {clusterRoleSelectors: [null, {}]}}`,
 	} {
@@ -72,6 +73,8 @@ func FuzzMutate(f *testing.F) {
 		apply("Object{?spec: optional.none(), metadata: Object.metadata{labels: {'a': 'c'}}}"), jsonPatch("[JSONPatch{op: 'add', path: '/spec/free/-', value: object}, JSONPatch{op: 'copy', from: '/spec', path: '/spec/x'}]"),
 		jsonPatch("[JSONPatch{op: 'test', path: '', value: object}, JSONPatch{op: 'move', from: '/spec/size', path: '/' + jsonpatch.escapeKey('a/~')}]"),
 		jsonPatch("object.spec.names.map(n, JSONPatch{op: n, path: n, from: n, value: Object.a{b: n}})"), apply("type(Object{}) == Object ? Object{} : Object{a: JSONPatch{}}"),
+		jsonPatch("[JSONPatch{op: 'copy', from: '/spec/free', path: '/spec/free/2/c'}, JSONPatch{op: 'copy', from: '/spec/free', path: '/spec/free/2/c/2/c'}, JSONPatch{op: 'move', from: '/spec/free', path: '/x'}]"),
+		apply("Object{spec: Object.spec{name: Object.spec{free: [Object.a{b: 'c'}]}.free[0].b, free: has(Object{a: object}.a) ? Object{a: object}.a.spec : 1}}"),
 		jsonPatch("[[1].map(x, [x, x]).map(x, [x, x])].map(x, JSONPatch{op: 'replace', path: '', value: {'a': x}})"),
 	} {
 		f.Add([]byte(mutatingPolicy("p", mutation)), []byte(object))

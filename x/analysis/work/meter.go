@@ -111,6 +111,9 @@ const (
 
 	maxQuestions = 2000 // that make a budget larger
 	maxNodes     = 1500 // that do
+
+	// maxRun limits the budget of a run, about two minutes on one core.
+	maxRun = 2_400_000_000
 )
 
 // InLanes calls do for each lane, on all cores, and returns the joined errors. do must recover
@@ -143,7 +146,7 @@ const Lanes = 4
 func NewRun(questions, nodes int) *Meter {
 	q, n := int64(min(questions, maxQuestions)), int64(min(nodes, maxNodes))
 	return &Meter{
-		left:       runLimit + q*(runPerQuestion+runPerNode*n),
+		left:       min(runLimit+q*(runPerQuestion+runPerNode*n), maxRun),
 		unanswered: unansweredLimit + q*(unansweredPerQuestion+unansweredPerNode*n),
 		name:       run,
 	}
