@@ -108,6 +108,10 @@ func randomApp(r *rand.Rand, broken bool) map[string]any {
 // valid values are.
 func TestFollowing(t *testing.T) {
 	t.Parallel()
+	n := 2000
+	if testing.Short() {
+		n = 300
+	}
 	for _, kube := range []string{"1.28", "1.31", ""} {
 		e, err := engine.Compile(crd(t, fixableCRD), engine.Config{KubeVersion: kube})
 		if err != nil {
@@ -115,7 +119,7 @@ func TestFollowing(t *testing.T) {
 		}
 		r := rand.New(rand.NewPCG(1, 2))
 		announced, kept, silent := 0, 0, 0
-		for range 6000 {
+		for range n {
 			req := engine.Request{Object: randomApp(r, true)}
 			if r.IntN(2) == 0 {
 				req.OldObject = randomApp(r, false)
@@ -152,7 +156,7 @@ func TestFollowing(t *testing.T) {
 			}
 		}
 		t.Logf("Kubernetes %s: %d causes announced, %d found after fixes, %d objects without", kube, announced, kept, silent)
-		if announced < 2000 {
+		if announced < n/3 {
 			t.Errorf("only %d causes announced", announced)
 		}
 	}

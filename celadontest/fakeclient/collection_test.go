@@ -35,9 +35,9 @@ func TestCollections(t *testing.T) {
 
 	ctx, d := t.Context(), newDynamic(t, fakeclient.Config{}, ship("v1", "a", map[string]any{"sails": int64(1)}), ship("v1", "b", map[string]any{"sails": int64(2)}))
 	all := d.Resource(ships(t, "v1"))
-	before, err := all.Namespace("n").List(ctx, metav1.ListOptions{})
+	before, err := all.List(ctx, metav1.ListOptions{})
 	must(t, err)
-	w, err := all.Namespace("n").Watch(ctx, metav1.ListOptions{ResourceVersion: before.GetResourceVersion()})
+	w, err := all.Watch(ctx, metav1.ListOptions{ResourceVersion: before.GetResourceVersion()})
 	must(t, err)
 	defer w.Stop()
 	for _, version := range []string{"v2", "v1"} {
@@ -46,11 +46,11 @@ func TestCollections(t *testing.T) {
 			t.Errorf("%s: got %v", version, err)
 		}
 	}
-	must(t, all.Namespace("n").DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{FieldSelector: "spec.sails=1"}))
+	must(t, all.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{FieldSelector: "spec.sails=1"}))
 	if e := <-w.ResultChan(); e.Type != "DELETED" {
 		t.Errorf("watched %v", e)
 	}
-	left, err := all.Namespace("n").List(ctx, metav1.ListOptions{})
+	left, err := all.List(ctx, metav1.ListOptions{})
 	must(t, err)
 	if len(left.Items) != 1 || left.Items[0].GetName() != "b" {
 		t.Errorf("listed %v", left.Items)

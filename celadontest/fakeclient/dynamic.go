@@ -23,10 +23,13 @@ func (s *server) react(action clienttesting.Action) (handled bool, ret runtime.O
 		return false, nil, nil
 	}
 	at := endpoint{action.GetResource().Version, action.GetSubresource()}
+	if err := k.routes(action); err != nil {
+		return true, nil, err
+	}
 	var answer map[string]any
 	switch a := action.(type) {
 	case clienttesting.GetActionImpl:
-		ret, err = s.get(k, at.version, a.Namespace, a.Name)
+		ret, err = s.get(k, at, a.Namespace, a.Name)
 		return true, ret, err
 	case clienttesting.ListActionImpl:
 		ret, err = s.listBy(k, at.version, a.Namespace, a.ListOptions.FieldSelector)
@@ -57,14 +60,24 @@ func (s *server) react(action clienttesting.Action) (handled bool, ret runtime.O
 	return true, &unstructured.Unstructured{Object: answer}, nil
 }
 
+// routes returns the error of a server that does not serve the action's verb at its URL.
+func (k *kind) routes(action clienttesting.Action) error {
+	verb, namespace := action.GetVerb(), action.GetNamespace()
+	wide := k.namespaced && (verb == "list" || verb == "watch")
+	switch {
+	case k.namespaced != (namespace != "") && !(wide && namespace == ""):
+		return noPath(k, "", verb)
+	case action.GetSubresource() == "status" && (verb == "create" || verb == "delete") && k.hasStatus(action.GetResource().Version):
+		return apierrors.NewMethodNotSupported(k.resource, verb)
+	}
+	return nil
+}
+
 // reactTo performs a write that sends an object.
 func (s *server) reactTo(k *kind, at endpoint, namespace, verb string, obj runtime.Object, do write) (map[string]any, error) {
 	u, ok := obj.(*unstructured.Unstructured)
 	if !ok {
 		return nil, errors.New("fakeclient: want an *unstructured.Unstructured")
-	}
-	if namespace == "" {
-		namespace = u.GetNamespace()
 	}
 	c, err := s.newCall(k, at, namespace, u.GetName(), verb)
 	if err != nil {
@@ -93,20 +106,19 @@ func (c *call) sameVersion(u *unstructured.Unstructured) error {
 // listBy lists the objects that a field selector matches. The dynamic client selects by label itself.
 func (s *server) listBy(k *kind, version, namespace, selector string) (runtime.Object, error) {
 	ret, err := s.list(k, version, namespace)
-	if err != nil || selector == "" {
-		return ret, err
-	}
-	byField, err := fields.ParseSelector(selector)
-	if err != nil {
-		return nil, apierrors.NewBadRequest(err.Error())
-	}
-	selectable, err := k.checkedSelectable(version, byField)
 	if err != nil {
 		return nil, err
 	}
+	selected, err := k.selector(version, metav1.ListOptions{FieldSelector: selector})
+	switch {
+	case err != nil:
+		return nil, err
+	case selected == nil:
+		return ret, nil
+	}
 	list := ret.(*unstructured.UnstructuredList)
 	list.Items = slices.DeleteFunc(list.Items, func(u unstructured.Unstructured) bool {
-		matches, failed := selectable.Matches(byField, u.Object, u.GetNamespace(), u.GetName())
+		matches, failed := selected(&u)
 		if failed != nil {
 			err = failed
 		}
@@ -167,9 +179,13 @@ func (s *server) reactWatch(action clienttesting.Action) (handled bool, ret watc
 	if k == nil {
 		return false, nil, nil
 	}
+	if err := k.routes(action); err != nil {
+		return true, nil, err
+	}
 	var options metav1.ListOptions
 	if a, ok := action.(clienttesting.WatchActionImpl); ok {
-		options.ResourceVersion = a.WatchRestrictions.ResourceVersion
+		by := a.WatchRestrictions
+		options.ResourceVersion, options.LabelSelector, options.FieldSelector = by.ResourceVersion, by.Labels.String(), by.Fields.String()
 	}
 	ret, err = s.watch(k, action.GetResource().Version, action.GetNamespace(), options)
 	return true, ret, err

@@ -104,3 +104,64 @@ func TestDynamicWatchSince(t *testing.T) {
 		}
 	}
 }
+
+// TestDynamicWatchSelector checks that an object is added to a watch when it begins to match the selectors,
+// and deleted when it no longer matches.
+func TestDynamicWatchSelector(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	c := newDynamic(t, fakeclient.Config{}, ship("v1", "seed", map[string]any{"sails": int64(7)})).Resource(ships(t, "v1"))
+	list, err := c.List(ctx, metav1.ListOptions{})
+	must(t, err)
+	w, err := c.Watch(ctx, metav1.ListOptions{ResourceVersion: list.GetResourceVersion(), FieldSelector: "spec.sails=7", LabelSelector: "!hidden"})
+	must(t, err)
+	patch := func(name, data string) {
+		t.Helper()
+		_, err := c.Patch(ctx, name, types.MergePatchType, []byte(data), metav1.PatchOptions{})
+		must(t, err)
+	}
+	_, err = c.Create(ctx, ship("v1", "a", map[string]any{}), metav1.CreateOptions{})
+	must(t, err)
+	patch("a", `{"spec":{"sails":7}}`)
+	patch("a", `{"spec":{"flag":"red"}}`)
+	patch("seed", `{"metadata":{"labels":{"hidden":""}}}`)
+	patch("seed", `{"spec":{"flag":"red"}}`)
+	must(t, c.Delete(ctx, "seed", metav1.DeleteOptions{}))
+	must(t, c.Delete(ctx, "a", metav1.DeleteOptions{}))
+	for _, want := range []string{"ADDED a", "MODIFIED a", "DELETED seed", "DELETED a"} {
+		e := <-w.ResultChan()
+		if got := fmt.Sprint(e.Type, " ", e.Object.(*unstructured.Unstructured).GetName()); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	w.Stop()
+	if _, err := c.Watch(ctx, metav1.ListOptions{FieldSelector: "spec.flag=red"}); !apierrors.IsBadRequest(err) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestDynamicRoutes checks verbs that a server does not serve at a URL.
+func TestDynamicRoutes(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	c := newDynamic(t, fakeclient.Config{}, ship("v1", "seed", map[string]any{})).Resource(ships(t, "v1"))
+	wrong := c.Namespace("n") // of a cluster-scoped kind
+	for name, do := range map[string]func() error{
+		"create": func() error { _, err := wrong.Create(ctx, ship("v1", "a", nil), metav1.CreateOptions{}); return err },
+		"get":    func() error { _, err := wrong.Get(ctx, "seed", metav1.GetOptions{}); return err },
+		"list":   func() error { _, err := wrong.List(ctx, metav1.ListOptions{}); return err },
+		"watch":  func() error { _, err := wrong.Watch(ctx, metav1.ListOptions{}); return err },
+		"delete": func() error { return wrong.Delete(ctx, "seed", metav1.DeleteOptions{}) },
+		"scale":  func() error { _, err := c.Get(ctx, "seed", metav1.GetOptions{}, "scale"); return err },
+	} {
+		if err := do(); !apierrors.IsNotFound(err) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	if err := c.Delete(ctx, "seed", metav1.DeleteOptions{}, "status"); !apierrors.IsMethodNotSupported(err) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := c.Create(ctx, &unstructured.Unstructured{}, metav1.CreateOptions{}); !apierrors.IsBadRequest(err) {
+		t.Errorf("no object: got %v", err)
+	}
+}

@@ -204,6 +204,9 @@ func (s *server) applied(c *call, live map[string]any, merged *unstructured.Unst
 
 // decoded returns an object in the form of engine.Decode. A merge can leave numbers of other types.
 func decoded(u *unstructured.Unstructured) (map[string]any, error) {
+	if u.Object == nil {
+		return map[string]any{}, nil
+	}
 	data, err := json.Marshal(u.Object)
 	if err != nil {
 		return nil, err

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"strconv"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -42,7 +41,7 @@ func (t *tracker) Get(gvr schema.GroupVersionResource, ns, name string, opts ...
 	if k == nil {
 		return t.others.Get(gvr, ns, name, opts...)
 	}
-	return t.server.get(k, gvr.Version, ns, name)
+	return t.server.get(k, endpoint{version: gvr.Version}, ns, name)
 }
 
 func (t *tracker) List(gvr schema.GroupVersionResource, gvk schema.GroupVersionKind, ns string, opts ...metav1.ListOptions) (runtime.Object, error) {
@@ -96,9 +95,9 @@ func (t *tracker) Delete(gvr schema.GroupVersionResource, ns, name string, opts 
 	return t.others.Delete(gvr, ns, name, opts...)
 }
 
-// get reads an object in a version.
-func (s *server) get(k *kind, version, namespace, name string) (runtime.Object, error) {
-	c, err := s.newCall(k, endpoint{version: version}, namespace, name, "get")
+// get reads an object at an endpoint.
+func (s *server) get(k *kind, at endpoint, namespace, name string) (runtime.Object, error) {
+	c, err := s.newCall(k, at, namespace, name, "get")
 	if err != nil {
 		return nil, err
 	}
@@ -133,57 +132,6 @@ func (s *server) list(k *kind, version, namespace string) (runtime.Object, error
 	}
 	list.SetResourceVersion(strconv.FormatUint(last, 10))
 	return list, nil
-}
-
-// watch returns a watch of a kind. With options, it begins with the changes after their resourceVersion,
-// or with the existing objects if there is none, as in a server. Without options, it begins with the next
-// change, as in client-go's tracker.
-func (s *server) watch(k *kind, version, namespace string, options ...metav1.ListOptions) (watch.Interface, error) {
-	c, err := s.newCollection(k, version, namespace, "watch")
-	if err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	log := s.store.log(k)
-	from, existing := log.len(), []change(nil)
-	switch since, err := sinceOf(options); {
-	case err != nil:
-		return nil, err
-	case len(options) > 0 && since == 0:
-		items, err := s.store.list(k, c.namespace)
-		if err != nil {
-			return nil, err
-		}
-		for _, item := range items {
-			existing = append(existing, change{kind: watch.Added, obj: item.Object})
-		}
-	case len(options) > 0:
-		from = log.after(since)
-	}
-	return newWatcher(existing, log, from, func(ch change) (watch.Event, bool) {
-		u := (&unstructured.Unstructured{Object: ch.obj}).DeepCopy()
-		if c.namespace != "" && u.GetNamespace() != c.namespace {
-			return watch.Event{}, false
-		}
-		obj, err := s.read(k, version, u.Object)
-		if err != nil {
-			return watch.Event{Type: watch.Error, Object: &metav1.Status{Status: metav1.StatusFailure, Message: err.Error()}}, true
-		}
-		return watch.Event{Type: ch.kind, Object: s.typed(&unstructured.Unstructured{Object: obj})}, true
-	}), nil
-}
-
-// sinceOf returns the resourceVersion that a watch begins after, or 0.
-func sinceOf(options []metav1.ListOptions) (uint64, error) {
-	if len(options) == 0 || options[0].ResourceVersion == "" {
-		return 0, nil
-	}
-	since, err := strconv.ParseUint(options[0].ResourceVersion, 10, 64)
-	if err != nil {
-		return 0, apierrors.NewBadRequest("invalid resource version: " + err.Error())
-	}
-	return since, nil
 }
 
 // typed returns an object in its Go type from the scheme, as watchers expect it.
