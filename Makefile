@@ -98,7 +98,7 @@ conformance: ## Run all corpora and many made-up CRDs on the real API server (CE
 .PHONY: attack
 attack: ## Attack the command: hostile trees, rules, clients and texts (ATTACK=long for all of it)
 	CELADON_ATTACK=$(ATTACK) $(GO) test -count=1 -timeout 30m -run TestAttack \
-		$$(grep -rl --include='*_test.go' '^func TestAttack' cmd engine internal | xargs dirname | sort -u | sed 's/^/.\//')
+		$$(grep -rl --include='*_test.go' '^func TestAttack' celadonvet cmd engine internal x | xargs dirname | sort -u | sed 's/^/.\//')
 
 .PHONY: fuzz-inputs
 fuzz-inputs: ## Run each fuzz target (FUZZTIME each)

@@ -1,12 +1,14 @@
 package celadonvet
 
 import (
+	"errors"
 	"go/token"
 	"strings"
 	"sync"
 
 	"golang.org/x/tools/go/analysis"
 
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/x/markers"
 	"github.com/celadon-cel/celadon/x/markers/markervet"
 )
@@ -78,7 +80,7 @@ func (v *vetter) run(pass *analysis.Pass) (any, error) {
 	for name := range files {
 		found, err := v.module(name)
 		if err != nil {
-			return nil, err
+			return nil, errors.New(string(untrusted.Line(err.Error())))
 		}
 		for i := range found {
 			report(pass, files, &found[i])
@@ -114,7 +116,8 @@ func report(pass *analysis.Pass, files map[string]*token.File, f *markervet.Find
 	pass.Report(d)
 }
 
-// message formats a finding as a line that includes its first path.
+// message formats a finding as a line that includes its first path. Drivers print it as it is, so everything
+// untrusted in it is escaped.
 func message(f *markervet.Finding) string {
 	text := f.ID + ": " + strings.ReplaceAll(f.Message, "\n", " ")
 	if at := f.Position; at.Line == 0 && f.Rule != "" {
@@ -127,5 +130,5 @@ func message(f *markervet.Finding) string {
 		}
 		text += ")"
 	}
-	return text
+	return string(untrusted.Line(text))
 }

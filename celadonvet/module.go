@@ -137,12 +137,15 @@ func readCRDs(repository fs.FS, paths []string) (crds []*apiextensionsv1.CustomR
 			return nil, err
 		}
 		var more []*apiextensionsv1.CustomResourceDefinition
-		if info.IsDir() {
+		switch {
+		case info.IsDir():
 			var below fs.FS
 			if below, err = fs.Sub(repository, p); err == nil {
 				more, err = catalog.ReadFS(below)
 			}
-		} else {
+		case !info.Mode().IsRegular():
+			err = errors.New("not a regular file") // reading a pipe could block
+		default:
 			var data []byte
 			if data, err = fs.ReadFile(repository, p); err == nil {
 				more, err = catalog.Read(data)

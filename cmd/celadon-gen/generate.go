@@ -52,9 +52,16 @@ func generate(ctx context.Context, dir string, patterns []string) (*generatedCRD
 	if err := generator.RegisterMarkers(registry); err != nil {
 		return nil, err
 	}
+	checker := &loader.TypeChecker{NodeFilters: []loader.NodeFilter{generator.CheckFilter()}}
+	for _, root := range roots {
+		checker.Check(root)
+	}
+	if err := checkSize(roots); err != nil {
+		return nil, err
+	}
 	out := memory{}
 	err = generator.Generate(&genall.GenerationContext{
-		Collector: &markers.Collector{Registry: registry}, Roots: roots, Checker: &loader.TypeChecker{NodeFilters: []loader.NodeFilter{generator.CheckFilter()}},
+		Collector: &markers.Collector{Registry: registry}, Roots: roots, Checker: checker,
 		OutputRule: out,
 	})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	crdmarkers "sigs.k8s.io/controller-tools/pkg/crd/markers"
 	kbmarkers "sigs.k8s.io/controller-tools/pkg/markers"
 
+	"github.com/celadon-cel/celadon/internal/testing/hostile"
 	"github.com/celadon-cel/celadon/x/markers"
 )
 
@@ -58,6 +59,30 @@ func module(t *testing.T, source string) string {
 		}
 	}
 	return dir
+}
+
+// TestAttackTypes checks that types whose schemas double at each level, and names that control a terminal, are
+// rejected quickly, and that a recursive type is no problem.
+func TestAttackTypes(t *testing.T) {
+	const head = "// +groupName=g.io\n// +versionName=v1\npackage v1\n\ntype TypeMeta struct{}\n\ntype ObjectMeta struct{}\n\n" +
+		"type App struct {\n\tTypeMeta `json:\",inline\"`\n\tObjectMeta `json:\"metadata\"`\n\tSpec S0 `json:\"spec\"`\n}\n\n"
+	doubled := head
+	for i := range 60 {
+		doubled += fmt.Sprintf("type S%d struct {\n\tA *S%d `json:\"a\"`\n\tB map[string][]S%[2]d `json:\"b\"`\n}\n", i, i+1)
+	}
+	doubled += "type S60 struct{}\n"
+	for name, c := range map[string]struct{ source, err string }{
+		"doubled":   {doubled, "the kinds up to example.com/app.App have more than 100000 schema nodes"},
+		"recursive": {head + "type S0 struct {\n\tA []S0 `json:\"a\"`\n}\n", "no kinds"}, // those of the API machinery are missing
+		"a name":    {head + "type S0 struct {\n\t\x1b[31mPWNED\n::error::PWNED\n}\n", "types.go:"},
+	} {
+		var out, stderr bytes.Buffer
+		code := run(t.Context(), []string{module(t, c.source) + "/..."}, &out, &stderr)
+		if code != 2 || !strings.Contains(stderr.String(), c.err) {
+			t.Errorf("%s: code %d, %s", name, code, &stderr)
+		}
+		hostile.Harmless(t, name, stderr.Bytes())
+	}
 }
 
 // TestWithoutGo checks the error when there is no go command.

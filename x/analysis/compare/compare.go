@@ -26,6 +26,8 @@ type Config struct {
 	// ToKubeVersion is the minor that serves the new CRD; "" is KubeVersion. If it is another
 	// minor, the report also has objects that the two minors treat differently.
 	ToKubeVersion string
+	// Earlier is the work of earlier comparisons that share the budget of this one: the sum of Report.Work.
+	Earlier int64
 }
 
 // upgrades reports whether the two sides are served by different minors.
@@ -67,6 +69,8 @@ type Report struct {
 	Name string
 	// Changes are sorted by effect, most severe first, then by path.
 	Changes []CRDChange
+	// Work is the work of the comparison, for Config.Earlier.
+	Work int64
 }
 
 // A CRDChange is a change of a CRD.
@@ -141,7 +145,9 @@ func CRDs(ctx context.Context, before, after *apiextensionsv1.CustomResourceDefi
 		return nil, fmt.Errorf("the new CRD: %w", err)
 	}
 	c.compareCRDFields()
-	c.versions()
+	if err := c.versions(); err != nil {
+		return nil, err
+	}
 	if err := c.settle(); err != nil {
 		return nil, err
 	}
@@ -169,6 +175,8 @@ type comparison struct {
 	cfg           Config
 	before, after *side // version is nil
 	changes       []*change
+	spent         int64 // work
+	bytes         int   // of paths and texts, see full
 }
 
 // A change holds a CRDChange and the data from which its effect is determined.
@@ -183,10 +191,23 @@ type change struct {
 	found   []CRDChange
 }
 
+// newRun returns the meter of a part of the comparison that asks questions about a schema.
+func (c *comparison) newRun(questions, nodes int) *work.Meter {
+	return work.NewRun(questions, nodes).After(c.cfg.Earlier + c.spent)
+}
+
+// addWork adds what meters spent to the work of the comparison.
+func (c *comparison) addWork(meters ...*work.Meter) {
+	for _, m := range meters {
+		c.spent += m.Spent()
+	}
+}
+
 // settle determines the effects of all changes. Apart from the lane's shared budget, answers do not
 // depend on each other.
 func (c *comparison) settle() error {
-	meters := work.Split(len(c.changes), max(crdcopy.Nodes(c.before.crd), crdcopy.Nodes(c.after.crd)))
+	meters := c.newRun(len(c.changes), max(crdcopy.Nodes(c.before.crd), crdcopy.Nodes(c.after.crd))).Split()
+	defer c.addWork(meters[:]...)
 	return work.InLanes(func(lane int) (err error) {
 		defer func() {
 			if p := recover(); p != nil {

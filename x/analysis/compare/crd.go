@@ -2,6 +2,7 @@ package compare
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/celadon-cel/celadon/x/analysis"
 	"github.com/celadon-cel/celadon/x/analysis/search"
-	"github.com/celadon-cel/celadon/x/analysis/work"
 )
 
 // fact adds a change whose effect is known without an object. It returns nil if old and new are
@@ -70,8 +70,8 @@ func conversion(of *apiextensionsv1.CustomResourceConversion) string {
 }
 
 // versions pairs the versions of both CRDs by name. A new version is compared to the old storage
-// version, if objects are converted by strategy None.
-func (c *comparison) versions() {
+// version, if objects are converted by strategy None. It returns an error if there are too many changes.
+func (c *comparison) versions() error {
 	for i := range c.before.crd.Spec.Versions {
 		if old := c.before.at(i); c.after.named(old.version.Name) == nil {
 			c.removedVersion(old)
@@ -90,13 +90,39 @@ func (c *comparison) versions() {
 			if conversion(c.after.crd.Spec.Conversion) == string(apiextensionsv1.NoneConverter) && now.version.Served {
 				c.pair(c.before.storage(), now)
 			}
+			if err := c.full(); err != nil {
+				return err
+			}
 			continue
 		}
 		c.version(old, now)
 		c.pair(old, now)
 		c.upgrade(old, now)
+		if err := c.full(); err != nil {
+			return err
+		}
 	}
 	c.stored()
+	return nil
+}
+
+// The limits of a comparison. Each new version can have as many changes as the old CRD has fields, and each
+// change has the names of all fields above it.
+const (
+	maxChanges = 20_000
+	maxBytes   = 256 << 20 // of the paths that are visited
+	keptBytes  = 8         // the weight of a byte that a change keeps
+)
+
+// full returns an error if the comparison exceeds its limits.
+func (c *comparison) full() error {
+	switch {
+	case len(c.changes) > maxChanges:
+		return fmt.Errorf("more than %d changes: compare fewer versions at once", maxChanges)
+	case c.bytes > maxBytes:
+		return errors.New("the names of fields are too long, or there are too many")
+	}
+	return nil
 }
 
 // at returns the CRD's version with the given index.
@@ -150,7 +176,9 @@ func (c *comparison) sample(ch *change, old *side) {
 	if err != nil {
 		return
 	}
-	a.Charge(work.NewRun(1, 1))
+	m := c.newRun(1, 1)
+	defer c.addWork(m)
+	a.Charge(m)
 	if found, err := a.Sample(c.ctx, false); err == nil && found.Witness != nil {
 		ch.By, ch.Searched = ByWitness, found.Searched
 		ch.Refused = &Witness{Operation: search.Create, Object: found.Witness.Object, Create: Refused, ChangedUpdate: Refused, UnchangedUpdate: Refused}

@@ -45,15 +45,24 @@ func (c *comparison) isolate() error {
 		if len(group) < 2 {
 			continue
 		}
-		m := work.NewRun(len(group), crdcopy.Nodes(c.before.crd))
-		all := c.requirementsOf(group, m)
-		if all == nil {
-			continue
+		if err := c.isolateGroup(group); err != nil {
+			return err
 		}
-		for _, ch := range group {
-			if err := fatal(all.isolate(ch)); err != nil {
-				return err
-			}
+	}
+	return nil
+}
+
+// isolateGroup isolates the witnesses of changes of one version.
+func (c *comparison) isolateGroup(group []*change) error {
+	m := c.newRun(len(group), crdcopy.Nodes(c.before.crd))
+	defer c.addWork(m)
+	all := c.requirementsOf(group, m)
+	if all == nil {
+		return nil
+	}
+	for _, ch := range group {
+		if err := fatal(all.isolate(ch)); err != nil {
+			return err
 		}
 	}
 	return nil

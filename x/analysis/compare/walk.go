@@ -59,11 +59,13 @@ func (w *walker) add(at schemaPath, key, subject, old, new string, breaks, loose
 		OldField: at.oldField + key, NewField: at.newField + key,
 	}
 	w.changes = append(w.changes, ch)
+	w.bytes += keptBytes * (len(ch.Path) + len(ch.OldField) + len(ch.NewField) + len(old) + len(new))
 	return ch
 }
 
 // node compares two schema nodes and everything below them.
 func (w *walker) node(at schemaPath, o, n *props) {
+	w.bytes += len(at.oldField)
 	if len(at.steps) == 1 && at.last() == "metadata" {
 		w.metadata(at, o, n)
 		return
@@ -100,6 +102,9 @@ func (w *walker) below(at schemaPath, o, n *props) {
 	}
 	slices.Sort(names)
 	for _, name := range names {
+		if w.full() != nil {
+			return
+		}
 		before, had := o.Properties[name]
 		after, has := n.Properties[name]
 		switch {

@@ -112,8 +112,11 @@ const (
 	maxQuestions = 2000 // that make a budget larger
 	maxNodes     = 1500 // that do
 
-	// maxRun limits the budget of a run, about two minutes on one core.
-	maxRun = 2_400_000_000
+	// MaxRun limits the work of a run, and of all runs of a command that share it. A unit takes about 80 ns,
+	// so this is less than two minutes of processor time.
+	MaxRun = 1_400_000_000
+	// minRun is left for a run if earlier runs of the command used up the rest.
+	minRun = 2_000_000
 )
 
 // InLanes calls do for each lane, on all cores, and returns the joined errors. do must recover
@@ -146,18 +149,26 @@ const Lanes = 4
 func NewRun(questions, nodes int) *Meter {
 	q, n := int64(min(questions, maxQuestions)), int64(min(nodes, maxNodes))
 	return &Meter{
-		left:       min(runLimit+q*(runPerQuestion+runPerNode*n), maxRun),
+		left:       min(runLimit+q*(runPerQuestion+runPerNode*n), MaxRun),
 		unanswered: unansweredLimit + q*(unansweredPerQuestion+unansweredPerNode*n),
 		name:       run,
 	}
 }
 
+// After limits m to what earlier runs, which did an amount of work, left of MaxRun. It returns m.
+func (m *Meter) After(earlier int64) *Meter {
+	m.left = min(m.left, max(MaxRun-earlier, minRun))
+	return m
+}
+
 // Split returns a meter for each lane of a run. A lane asks its questions one after another.
-func Split(questions, nodes int) [Lanes]*Meter {
-	whole := NewRun(questions, nodes)
+func Split(questions, nodes int) [Lanes]*Meter { return NewRun(questions, nodes).Split() }
+
+// Split divides what is left of m, which has no other use then, between the lanes of a run.
+func (m *Meter) Split() [Lanes]*Meter {
 	var lanes [Lanes]*Meter
 	for i := range lanes {
-		lanes[i] = &Meter{left: whole.left / Lanes, unanswered: whole.unanswered / Lanes, name: run}
+		lanes[i] = &Meter{left: m.left / Lanes, unanswered: m.unanswered / Lanes, name: run}
 	}
 	return lanes
 }

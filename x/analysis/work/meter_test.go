@@ -43,6 +43,17 @@ func TestNoMeter(t *testing.T) {
 	}
 }
 
+// TestAfter checks that runs share a budget, of which each has a part.
+func TestAfter(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ questions, nodes int }{{1, 1}, {maxQuestions, maxNodes}} {
+		first, next, last := NewRun(tt.questions, tt.nodes).After(0), NewRun(tt.questions, tt.nodes).After(MaxRun-minRun-5), NewRun(tt.questions, tt.nodes).After(2*MaxRun)
+		if first.left > MaxRun || first.left < runLimit || next.left != minRun+5 || last.left != minRun {
+			t.Errorf("%+v: %d, %d, and %d units", tt, first.left, next.left, last.left)
+		}
+	}
+}
+
 // TestSplit checks that the budget of a run is bounded for any number of questions.
 func TestSplit(t *testing.T) {
 	t.Parallel()

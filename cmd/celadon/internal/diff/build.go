@@ -23,7 +23,8 @@ type internalError struct{ error }
 func (e *internalError) Unwrap() error { return e.error }
 
 // compared returns the result of comparing the CRDs of p.
-func compared(ctx context.Context, p *pair, o *Options) (*CRD, error) {
+func (d *differ) compared(ctx context.Context, p *pair) (*CRD, error) {
+	o := d.options
 	crd := &CRD{Name: p.name, Changes: []*Change{}}
 	if p.before != nil {
 		crd.OldFile, crd.OldLine = p.before.doc.File, p.before.doc.Line
@@ -46,11 +47,12 @@ func compared(ctx context.Context, p *pair, o *Options) (*CRD, error) {
 	if crd.KubeVersions, err = p.upgrade(ctx, o); err != nil {
 		return nil, err
 	}
-	cfg := compare.Config{Steps: o.Steps, Seed: o.Seed, KubeVersion: o.KubeVersion, ToKubeVersion: o.ToKubeVersion}
+	cfg := compare.Config{Steps: o.Steps, Seed: o.Seed, KubeVersion: o.KubeVersion, ToKubeVersion: o.ToKubeVersion, Earlier: d.work}
 	r, err := compare.CRDs(ctx, p.before.crd.ForEngine(), p.after.crd.ForEngine(), cfg)
 	if err != nil {
 		return nil, err
 	}
+	d.work += r.Work
 	oldFields, newFields := make([]string, len(r.Changes)), make([]string, len(r.Changes))
 	for i := range r.Changes {
 		oldFields[i], newFields[i] = vet.Place(r.Changes[i].OldField), vet.Place(r.Changes[i].NewField)

@@ -94,7 +94,8 @@ type differ struct {
 	client  *cluster.Client // nil without --cluster
 	sides   *sides
 	report  *Report
-	unread  bool // some CRDs could not be read
+	unread  bool  // some CRDs could not be read
+	work    int64 // of all comparisons
 }
 
 // crds compares all pairs.
@@ -105,7 +106,7 @@ func (d *differ) crds(ctx context.Context, take func(*CRD) error) error {
 		if d.unread && p.alone() {
 			continue // its other side may be in an unreadable file
 		}
-		crd, err := compared(ctx, p, d.options)
+		crd, err := d.compared(ctx, p)
 		switch {
 		case ctx.Err() != nil:
 			return nil
