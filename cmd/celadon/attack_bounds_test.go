@@ -170,6 +170,9 @@ func attacks() map[string]func() treeAttack {
 		"a pipe as config": func() treeAttack {
 			return treeAttack{make: pipe(config.Name), code: 2, want: "a named pipe: want a regular file"}
 		},
+		"a pipe that the config names": func() treeAttack {
+			return treeAttack{files: map[string]string{config.Name: "check: {objects: [p]}"}, make: pipe("p"), args: []string{}, code: 2, want: "p: want a regular file or a folder"}
+		},
 		"/dev/zero": func() treeAttack {
 			return treeAttack{files: map[string]string{"m/a.yaml -> /dev/zero": ""}, code: 2, want: "path escapes"}
 		},

@@ -19,7 +19,7 @@ import (
 )
 
 // maxFileText limits the size of suites, of files for :read, and of edited texts, in bytes.
-const maxFileText = 8 << 20
+const maxFileText = 2 << 20
 
 // readText implements Host.ReadText.
 func (h *host) readText(path string) ([]byte, error) {

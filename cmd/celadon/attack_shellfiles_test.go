@@ -1,0 +1,62 @@
+//go:build linux
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+)
+
+// TestAttackShellCommands runs lines of a hostile file, and lines on hostile files, each in its own process: processor time
+// and memory are bounded. The last line of each script is still answered.
+func TestAttackShellCommands(t *testing.T) {
+	r := strings.Repeat
+	doc := "apiVersion: g.io/v1\nkind: T\nmetadata: {name: a}\nspec: {a: " + r("x", 1<<16) + "}\n---\n"
+	cases := map[string]struct {
+		text  string // of the file f.yaml; a sparse file of 1 TiB if empty
+		lines string
+		want  string
+	}{
+		"read a huge file":         {"", ":read f.yaml\n", "more than 2048 KiB"},
+		"pins of a huge file":      {"", ":pins f.yaml\n", "more than 2048 KiB"},
+		"load a huge file":         {"", ":load crd f.yaml\n", "a line of more than 16 MiB"},
+		"objects of a huge file":   {"", ":objects f.yaml\n", "a line of more than 16 MiB"},
+		"load many documents":      {r(doc, 1200), ":load object f.yaml\n", "more than 64 MiB"},
+		"a suite of many cases":    {"kind: RuleTest\napiVersion: celadon/v1\ncrd: crds/t.yaml\ntests:\n" + r("- {}\n", 400_000), ":pins f.yaml\n", "error: f.yaml:"},
+		"names that double":        {":let a = 'x'\n" + r(":let a = a + a\n", 40), ":read f.yaml\n", "after its names are expanded"},
+		"files that read another":  {r(":read f.yaml\n", 10_000), ":read f.yaml\n", "that read each other"},
+		"a string without an end":  {`"""` + "\n" + r(":save! x.yaml\n", 30_000), ":read f.yaml\n", "error: "},
+		"brackets without an end":  {r("[\n", 20_000), ":read f.yaml\n", "error: "},
+		"values that double":       {"_\n" + r("[1, 2]\n", 1) + r("_ + _\n", 40), ":read f.yaml\n", "error: "},
+		"changes of one object":    {r(":set spec.a = "+`"`+r("x", 4000)+`"`+"\n", 250), ":read f.yaml\n", "T/v1> :set"},
+		"rules without end":        {":cd spec\n" + r(":add self == self\n", 60), ":read f.yaml\n:diff\n", "self == self"},
+		"undo and redo of changes": {r(":set spec.a = 1\n:undo\n:redo\n", 300), ":read f.yaml\n", "redid :set spec.a = 1"},
+	}
+	small := tree(t, map[string]string{"m/a.yaml": goodCronTab})
+	_, _, resting := attackedThrough(t, small, 0, "1\n", "repl", "--no-history", "--crd", "crds", "--object", "m/a.yaml")
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			dir := tree(t, map[string]string{"crds/t.yaml": attackCRD, "o.yaml": attackObject + "  a: 1\n", "f.yaml": c.text, ".git/HEAD": ""})
+			if c.text == "" {
+				if err := os.Truncate(filepath.Join(dir, "f.yaml"), 1<<40); err != nil {
+					t.Fatal(err)
+				}
+			}
+			known := len(files(t, filepath.Join(dir, "crds")))
+			out, code, _ := attackedThrough(t, dir, resting, c.lines+"'the ' + 'end'\n:quit\n:quit\n", "repl", "--no-history", "--echo", "--crd", "crds/t.yaml", "--object", "o.yaml")
+			if code != command.OK || !strings.Contains(out, c.want) || !strings.Contains(out, `"the end"`) {
+				t.Errorf("exit code %d, want %q in:\n%.1000s …\n%s", code, c.want, out, out[max(0, len(out)-500):])
+			}
+			if now := len(files(t, filepath.Join(dir, "crds"))); now != known {
+				t.Errorf("%d files were written", now-known)
+			}
+			if _, err := os.Lstat(filepath.Join(dir, "x.yaml")); err == nil {
+				t.Error("x.yaml was written")
+			}
+		})
+	}
+}
