@@ -84,6 +84,15 @@ var editCases = map[string]struct {
 	"the document":             {"a: 1\n", Set(nil, 2), "!the document itself"},
 	"no number":                {"a: 1\n", Set(at("a"), struct{}{}), "!a value of type struct {}"},
 
+	"rename":               {"a: 1\nb: # c\n  d: 2\n", Rename(at("b", "d"), "e"), "a: 1\nb: # c\n  e: 2\n"},
+	"rename of a row":      {"- a: 1\n  b: 2\n", Rename(at(0, "a"), "c d"), "- c d: 1\n  b: 2\n"},
+	"rename a quoted key":  {"'a': 1\n", Rename(at("a"), "x-y"), "x-y: 1\n"},
+	"rename in brackets":   {"{a: 1, b: {c: [d]}}", Rename(at("b", "c"), "e"), "{a: 1, b: {e: [d]}}"},
+	"rename in JSON":       {"{\"a\": {\"b\": 1}}", Rename(at("a", "b"), "c"), "{\"a\": {\"c\": 1}}"},
+	"rename to another":    {"a: 1\nb: 2\n", Rename(at("a"), "b"), "!there is already a b"},
+	"rename a missing key": {"a: 1\n", Rename(at("b"), "c"), "!there is no b"},
+	"rename an item":       {"- 1\n", Rename(at(0), "c"), "!there is no [0]"},
+
 	"first item":        {"a:\n  # b\n  - 1\n  - 2\n", Insert(at("a", 0), "x"), "a:\n  # b\n  - x\n  - 1\n  - 2\n"},
 	"item between":      {"a:\n- 1 # c\n# d\n- 2\n", Insert(at("a", 1), Map{{"x", 1}, {"z", "2\n3"}}), "a:\n- 1 # c\n# d\n- x: 1\n  z: |-\n    2\n    3\n- 2\n"},
 	"last item":         {"a:\n- b: |-\n    x\n- c\n# d\n", Insert(at("a", 2), []any{1, []any{2}}), "a:\n- b: |-\n    x\n- c\n- - 1\n  - - 2\n# d\n"},
