@@ -49,6 +49,8 @@ var editCases = map[string]struct {
 	"plain over lines":           {"a: b\n  c\nd: 1\n", Set(at("a"), "e"), "a: e\nd: 1\n"},
 	"lines before a comment":     {"a: b # c\n", Set(at("a"), "e\nf"), "a: \"e\\nf\" # c\n"},
 	"windows":                    {"a: b\r\nc: 1\r\n", Set(at("a"), "e\nf"), "a: |-\r\n  e\r\n  f\r\nc: 1\r\n"},
+	"only a tag":                 {"a: !b\nc: 1\n", Set(at("a"), "!b"), "a: '!b'\nc: 1\n"},
+	"only a tag, a comment":      {"- a: !b # c\n", Set(at(0, "a"), "!b"), "- a: '!b' # c\n"},
 	"in brackets":                {"{a: b, c: [1, 2]} # c\n", Set(at("c", 1), "x"), "{a: b, c: [1, \"x\"]} # c\n"},
 	"not written":                {"a:\nb: 1\n", Set(at("a"), "x"), "a: x\nb: 1\n"},
 	"not written, a comment":     {"a: # c\nb: 1\n", Set(at("a"), []any{"x"}), "a: [\"x\"] # c\nb: 1\n"},
