@@ -27,6 +27,8 @@ type Lint struct {
 	Equivalent bool
 	// Examples are values for which Fix and the rule have different results.
 	Examples []LintExample
+	// KnownKey is the key in place of the unknown key at Field, or "".
+	KnownKey string
 	// List is the list type that makes the rule unnecessary, or nil.
 	List *ListType
 }
@@ -113,7 +115,7 @@ func LintNames() []string {
 	for _, l := range lints() {
 		names = append(names, l.name)
 	}
-	return append(names, largeCRD)
+	return append(names, largeCRD, droppedKey)
 }
 
 func (a *admission) lints() []Lint {

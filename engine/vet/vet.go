@@ -36,6 +36,11 @@ type Report struct {
 	Panic *engine.Cause
 	// Strict lists unknown and duplicate keys. It is empty if FieldValidation is "Ignore".
 	Strict []engine.StrictError
+	// Keys lists the keys of the CRD that no server knows, in the order of their paths. Following are
+	// causes that the server would report only if the keys of Strict were removed and those of Keys
+	// corrected. The paths of causes are those in the CRD, without the need for Place.
+	Keys      []UnknownKey
+	Following []engine.Cause
 	// Warnings are the server's warnings. Only warnings about keys are sent with a rejected CRD.
 	Warnings []string
 	// Lints are problems that the server does not report.
@@ -104,16 +109,21 @@ func Vet(ctx context.Context, raw []byte, cfg Config) (*Report, error) {
 	crd := r.decode(raw, cfg)
 	if crd == nil {
 		r.Name = nameOf(raw)
-		return r, nil
+	} else {
+		if r, err := r.vet(ctx, crd, cfg); err != nil || r == nil {
+			return r, err
+		}
+		r.addSize(raw, cfg)
 	}
-	if r, err := r.vet(ctx, crd, cfg); err != nil || r == nil {
-		return r, err
+	if err := r.addKeys(ctx, raw, cfg); err != nil {
+		return nil, err
 	}
-	r.addSize(raw, cfg)
+	r.Lints = append(r.Lints, keyLints(r.Keys, cfg)...)
 	return r, nil
 }
 
-// VetCRD validates a decoded CRD, or one that is built in Go, like Vet. Report.Strict is always empty, and the size is not checked. VetCRD does not modify
+// VetCRD validates a decoded CRD, or one that is built in Go, like Vet. Report.Strict and Report.Keys are always
+// empty, and the size is not checked. VetCRD does not modify
 // crd. The report shares memory with crd, so crd must not be modified while the report is in use.
 func VetCRD(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (*Report, error) {
 	if err := cfg.Check(); err != nil {

@@ -37,6 +37,7 @@ const (
 	DivisionByZero     = "division-by-zero"
 	EmptyOptional      = "empty-optional"
 	InvalidValue       = "invalid-value"
+	UnquotedRule       = "unquoted-rule"
 )
 
 // codeOf returns the code of a message of the checker without its position, or "".
@@ -86,6 +87,7 @@ func Index() []Entry { return index() }
 
 func index() []Entry {
 	return []Entry{
+		{UnquotedRule, "rule is not specified", "YAML reads a rule without quotes as something else: as a tag if it begins with !, as an alias, anchor, list, mapping, or string if it begins with *, &, [, {, or a quote, as a mapping if it contains a colon and a space, and only up to a # after a space. Put the rule in quotes, or on the lines after rule: |.", "", ""},
 		{Syntax, "Syntax error: …", "The text is not a CEL expression.", "self.spec.replicas > 1 &&", ""},
 		{UnknownOperator, "Syntax error: token recognition error at: '…'", "The operator or keyword belongs to another language. CEL has && || ! == != < <= > >= + - * / % in and ?:.", "self.spec.paused and self.spec.replicas = 1", "self.spec.paused && self.spec.replicas == 1"},
 		{NoIf, "reserved identifier: if", "CEL has no if. A conditional expression has two values of the same type; an implication is written with || and !.", "if self.spec.paused then self.spec.replicas == 1", "!self.spec.paused || self.spec.replicas == 1"},

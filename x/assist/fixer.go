@@ -119,7 +119,7 @@ func (m *fixer) continued(attempts []attempt, tries *int, steps int) []Fix {
 		}
 		edits := difference(m.src, []rune(Apply(one.src, fixes[0].Edits)))
 		if last := m.try(edits); last.fits {
-			return []Fix{{Title: titleOf(m.src, edits), Edits: edits}}
+			return []Fix{{Title: titleOf(m.src, []Edit{widened(m.src, edits[0])}), Edits: edits}}
 		}
 	}
 	return nil
@@ -239,6 +239,59 @@ func titleOf(src []rune, edits []Edit) string {
 		return "leave out " + short(was)
 	}
 	return fmt.Sprintf("write %s for %s", short(is), short(was))
+}
+
+// widened returns an edit with the same result that replaces whole tokens by whole tokens, and brackets
+// together with what is between them.
+func widened(src []rune, e Edit) Edit {
+	text := []rune(e.Text)
+	for e.Start == e.End && e.Start > 0 && len(text) > 0 && text[len(text)-1] == src[e.Start-1] && (src[e.Start-1] == '.' || lex.LetterOrDigit(src[e.Start-1])) {
+		text = append([]rune{src[e.Start-1]}, text[:len(text)-1]...) // "x || self." after "self." is "self.x || " before it
+		e = Edit{e.Start - 1, e.End - 1, string(text)}
+	}
+	for {
+		after := []rune(Apply(string(src), []Edit{e}))
+		end := e.Start + len([]rune(e.Text))
+		left1, right1 := missingParts(src, e.Start, e.End)
+		left2, right2 := missingParts(after, e.Start, end)
+		left, right := max(left1, left2), max(right1, right2)
+		if left+right == 0 {
+			return e
+		}
+		e = Edit{e.Start - left, e.End + right, string(after[e.Start-left : end+right])}
+	}
+}
+
+// missingParts returns how many characters to the left and to the right have to be added to a range so that
+// it contains whole tokens. If it does, it returns how many have to be added for the tokens that are
+// next to it if the range contains a bracket without its pair.
+func missingParts(src []rune, from, to int) (left, right int) {
+	tokens := lex.Tokens(src)
+	depth, lowest := 0, 0
+	for _, t := range tokens {
+		if t.Start < from && from < t.End {
+			left = from - t.Start
+		}
+		if t.Start < to && to < t.End {
+			right = t.End - to
+		}
+		if t.Start >= from && t.End <= to {
+			depth += lex.Depth(t)
+			lowest = min(lowest, depth)
+		}
+	}
+	if left+right > 0 {
+		return left, right
+	}
+	for _, t := range tokens {
+		if t.End <= from && lowest < 0 {
+			left = from - t.Start
+		}
+		if t.Start >= to && depth > lowest && right == 0 {
+			right = t.End - to
+		}
+	}
+	return left, right
 }
 
 // span returns the range of e in the expression, and whether it is known.

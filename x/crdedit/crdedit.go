@@ -170,6 +170,31 @@ func (c *CRD) Follow(r *vet.Report, rules ...Text) (text []byte, n int, err erro
 	return text, len(changes) - len(rules), err
 }
 
+// CorrectKeys renames the unknown keys that have a known key. It returns the new text and the number of
+// keys.
+func (c *CRD) CorrectKeys(keys []vet.UnknownKey) (text []byte, n int, err error) {
+	var changes []position.Change
+	for _, key := range keys {
+		steps, err := engine.ParsePath(key.Path)
+		if err != nil {
+			return nil, 0, err
+		}
+		path := c.root[:len(c.root):len(c.root)]
+		for _, s := range steps {
+			if s.Item {
+				path = append(path, position.Item(s.Index))
+			} else {
+				path = append(path, position.Key(s.Name))
+			}
+		}
+		if key.Known != "" {
+			changes = append(changes, position.Rename(path, key.Known))
+		}
+	}
+	text, err = c.doc.Edit(changes...)
+	return text, len(changes), err
+}
+
 // Schema returns the node of a schema and its document. The node is nil if the CRD does not declare
 // the schema.
 func (c *CRD) Schema(at SchemaNode) (*position.Document, *position.Node) {

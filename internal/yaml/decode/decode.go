@@ -63,7 +63,7 @@ func slow(text []byte) (v any, duplicate, err error) {
 	if err := yaml2.UnmarshalStrict(text, &decoded); err != nil {
 		var typed *yaml2.TypeError
 		if !errors.As(err, &typed) {
-			return nil, nil, err
+			return nil, nil, unquoted(text, err)
 		}
 		if err := expandedAsLast(text); err != nil {
 			return nil, nil, err

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A Change is a change to a document: Set, Insert, or Remove.
+// A Change is a change to a document: Set, Insert, Remove, or Rename.
 type Change struct {
 	do    func(p *plan, at *spot) error
 	path  Path
@@ -27,6 +27,9 @@ func Insert(path Path, value any) Change { return Change{(*plan).insert, path, v
 // Remove returns a change that removes the key or item at path. It must not be the only element of
 // its collection; in that case, remove the collection.
 func Remove(path Path) Change { return Change{(*plan).remove, path, nil} }
+
+// Rename returns a change that replaces the key at path by name, which the mapping must not contain.
+func Rename(path Path, name string) Change { return Change{(*plan).rename, path, name} }
 
 // A Map is a mapping to write, in this order.
 type Map []Entry
@@ -272,6 +275,25 @@ func (p *plan) remove(s *spot) error {
 		change = p.cutBlock(s)
 	}
 	p.splices = append(p.splices, nestedSplice{change, p.depth + 1})
+	return nil
+}
+
+func (p *plan) rename(s *spot) error {
+	switch {
+	case s.in.Kind != Mapping || s.at < 0:
+		return fmt.Errorf("%s: there is no %s", p.d.lineText(s.in), s.step)
+	case s.in.own(s.value.Value) >= 0:
+		return fmt.Errorf("%s: there is already a %s", p.d.lineText(s.key()), s.value.Value)
+	}
+	if err := p.free(s.key()); err != nil {
+		return err
+	}
+	p.replaced[s.key()] = s.value
+	text := p.scalar(s.value, Plain)
+	if s.in.Style == Flow {
+		text = p.flowKey(s.value)
+	}
+	p.splices = append(p.splices, nestedSplice{splice{s.key().Start, s.key().End, text}, p.depth + 1})
 	return nil
 }
 

@@ -24,6 +24,9 @@ func (p *plan) replace(s *spot, old *Node) (splice, error) {
 			return splice{old.Start, old.End, inline + p.headerComment(old, inline)}, nil
 		}
 		if !old.written() {
+			if old.Begin < old.Start && old.Anchor == "" { // the value is only a tag
+				return splice{old.Begin, old.End, strings.TrimPrefix(text, " ")}, nil
+			}
 			return splice{old.Start, old.End, text}, nil
 		}
 	}

@@ -100,7 +100,9 @@ func (p *plan) expected(n *Node) *Node {
 		if item := p.expected(n.Items[i]); item != nil {
 			var key *Node
 			if n.Kind == Mapping {
-				key = n.Keys[i]
+				if key = n.Keys[i]; p.replaced[key] != nil {
+					key = p.replaced[key]
+				}
 			}
 			after.append(key, item)
 		}

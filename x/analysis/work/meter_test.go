@@ -58,7 +58,7 @@ func TestAfter(t *testing.T) {
 func TestSplit(t *testing.T) {
 	t.Parallel()
 	few, many, more := Split(1, 1)[0], Split(maxQuestions, maxNodes)[Lanes-1], Split(1<<30, 1<<30)[0]
-	if whole := many.left * Lanes; whole > maxRun || whole < 1_740_000_000 {
+	if whole := many.left * Lanes; whole > MaxRun || whole < 1_100_000_000 {
 		t.Errorf("the budget of a run is %d units: want about two minutes, and enough for the largest real CRDs", whole)
 	}
 	if few.left >= many.left || many.left != more.left {

@@ -72,7 +72,8 @@ func Execute(ctx context.Context, s Streams, root *cobra.Command, args []string)
 	}()
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
-	if err != nil && cmd == root && root.HasSubCommands() {
+	var exit *ExitError
+	if err != nil && cmd == root && root.HasSubCommands() && !errors.As(err, &exit) {
 		err = SeeHelp(cmd, err) // no such command
 	}
 	return s.Exit(ctx, err)

@@ -76,23 +76,3 @@ func TestCompilePoint(t *testing.T) {
 		}
 	}
 }
-
-func TestCRDHint(t *testing.T) {
-	t.Parallel()
-	for path, want := range map[string]string{
-		"spec.scpe": "did you mean scope?",
-		"knd":       "did you mean kind?",
-		"spec.versions[0].schema.openAPIv3Schema":                                                  "did you mean openAPIV3Schema?",
-		"spec.versions[0].schema.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rle": "did you mean rule?",
-		"spec.versions[0].schema.openAPIV3Schema.properties[a].items.maxLenght":                    "did you mean maxLength?",
-		"spec.versions[0].schema.openAPIV3Schema.properties[a].additionalProperties.tpye":          "did you mean type?",
-		"spec.xyzzy": "",
-		"spec.scope": "", // a duplicate
-		"a.b.c":      "",
-		"":           "",
-	} {
-		if got := editor.CRDHint(path); got != want {
-			t.Errorf("%s: got %q, want %q", path, got, want)
-		}
-	}
-}

@@ -4,10 +4,15 @@ package finding
 
 import (
 	"fmt"
+	"reflect"
+	"strconv"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/text/spell"
 )
 
 // Verdicts of a report.
@@ -142,8 +147,37 @@ func NewCauses(list []engine.Cause) []Cause {
 		if c.Rule != nil {
 			causes[i].Rule = c.Rule.Rule
 		}
+		if c.Type == field.ErrorTypeNotSupported {
+			causes[i].Hint = valueHint(c.Value, c.Detail)
+		}
 	}
 	return causes
+}
+
+// valueHint returns a question that suggests a supported value, or "". The detail of the server's error
+// lists the supported values.
+func valueHint(value any, detail string) string {
+	text := reflect.ValueOf(value)
+	if text.Kind() != reflect.String {
+		return ""
+	}
+	var supported []string
+	for rest := detail; ; {
+		start := strings.IndexByte(rest, '"')
+		if start < 0 {
+			break
+		}
+		quoted, err := strconv.QuotedPrefix(rest[start:])
+		if err != nil {
+			break
+		}
+		known, _ := strconv.Unquote(quoted)
+		supported, rest = append(supported, known), rest[start+len(quoted):]
+	}
+	if near := spell.Nearest(text.String(), supported); len(near) > 2 { // L is not similar to XL
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	return ""
 }
 
 // Incomplete reports whether the cause is the server's remark that some rules did not run because of
@@ -152,9 +186,13 @@ func (c *Cause) Incomplete() bool {
 	return c.Field == "<nil>" && strings.Contains(c.Message, "some validation rules were not checked because the object was invalid")
 }
 
-// Location returns the location of the cause.
+// Location returns the location of the cause. It has the hint of a cause that is not about a rule.
 func (c *Cause) Location() Location {
-	return Location{File: c.File, Line: c.Line, Column: c.Column, Field: c.Field, Excerpt: c.Excerpt}
+	at := Location{File: c.File, Line: c.Line, Column: c.Column, Field: c.Field, Excerpt: c.Excerpt}
+	if c.Rule == "" {
+		at.Hint = c.Hint
+	}
+	return at
 }
 
 // Value is a subexpression of a rule with its value as shortened JSON.

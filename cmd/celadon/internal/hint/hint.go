@@ -14,6 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/yaml/decode"
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
@@ -37,6 +38,9 @@ func Explain(doc *input.Document, data []byte, kubeVersion string, causes []find
 		}
 		if length += len(cause.Rule) + c.names(cause.Ref)/8; length > maxExplained {
 			return
+		}
+		if c.misread(cause, doc) {
+			continue
 		}
 		problem := c.problem(cause.Ref, cause.Field[strings.LastIndex(cause.Field, ".")+1:])
 		if problem == nil {
@@ -82,6 +86,41 @@ func (c *crd) names(ref *engine.RuleRef) int {
 		return 0
 	}
 	return len(node.Decl().Fields)
+}
+
+// misread adds a hint to the cause of a rule that YAML reads otherwise than it is written. It reports
+// whether it did.
+func (c *crd) misread(cause *finding.Cause, doc *input.Document) bool {
+	if cause.Line == 0 || cause.File != doc.File {
+		return false
+	}
+	line, _, _ := doc.SourceLine(input.Position{Line: cause.Line, Column: cause.Column})
+	expression, quoted, reason := decode.Misread(line)
+	if reason == "" || !c.compiles(cause.Ref, expression) {
+		return false
+	}
+	cause.Code, cause.Summary, cause.Hint = assist.UnquotedRule, "YAML reads the rule as "+reason, "quote it: "+quoted
+	if expression[0] == '!' && strings.HasSuffix(cause.Field, ".rule") { // otherwise, a fix would leave the comment
+		cause.Fixed = expression
+	}
+	return true
+}
+
+// compiles reports whether an expression compiles at the path of a rule.
+func (c *crd) compiles(ref *engine.RuleRef, expression string) bool {
+	if c.engine == nil || len(expression) > maxExplained {
+		return false
+	}
+	version := ref.Version
+	if version == "" {
+		version = c.crd.Spec.Versions[0].Name
+	}
+	node, err := c.engine.At(version, ref.Path)
+	if err != nil {
+		return false
+	}
+	_, err = node.Compile(expression)
+	return err == nil
 }
 
 // problem returns the problem of a part of a rule that does not compile, or nil.

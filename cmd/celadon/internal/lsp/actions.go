@@ -232,6 +232,7 @@ func (a *actor) bounds() {
 		}
 		a.one(of, p, within, text)
 		a.lints(of, p, within, text)
+		a.keys(of, p, text, fixes.Keys)
 	}
 	if len(all) > 0 && a.wants(fixAll) {
 		a.offer(fixAll, "set the bounds that make the rules fit", all, false, func(d *protocol.Diagnostic) bool {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/vet"
@@ -35,6 +36,20 @@ func (a *actor) lints(of *part, p editor.Piece, within int, text *crdedit.CRD) {
 			a.add(quickFix, "write "+l.Fix, p, after, l.Equivalent, func(d *protocol.Diagnostic) bool {
 				return d.Code == l.Name && strings.HasPrefix(d.Message, l.Message)
 			})
+		}
+	}
+}
+
+// keys offers to correct the misspelled keys of the range.
+func (a *actor) keys(of *part, p editor.Piece, text *crdedit.CRD, keys []vet.UnknownKey) {
+	for _, key := range keys {
+		found := of.doc.Locate([]string{key.Path})[0]
+		at := of.rangeOf(a.text, finding.Location{Line: found.Line, Column: found.Column})
+		if !overlaps(a.text, at, a.from, a.to) {
+			continue
+		}
+		if after, _, err := text.CorrectKeys([]vet.UnknownKey{key}); err == nil {
+			a.add(quickFix, "write "+key.Known, p, after, true, func(d *protocol.Diagnostic) bool { return d.Range == at })
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 )
@@ -59,8 +60,7 @@ func (v *view) strictDiagnostics(p *part, f *finding.Finding, fields []finding.L
 	return more
 }
 
-// strictInCRD adds hints to a finding about unknown fields of a CRD, and returns the locations of the fields after the
-// first.
+// strictInCRD returns the locations of the fields after the first that a finding about unknown fields of a CRD names.
 func strictInCRD(p *part, f *finding.Finding) (more []finding.Location) {
 	if f.Rule != nil || p.doc.Duplicate != nil {
 		return nil
@@ -69,11 +69,8 @@ func strictInCRD(p *part, f *finding.Finding) (more []finding.Location) {
 	if len(fields) == 0 || f.At.Field != fields[0] {
 		return nil
 	}
-	if f.At.Hint == "" {
-		f.At.Hint = editor.CRDHint(f.At.Field)
-	}
 	for i, position := range p.doc.Locate(fields[1:]) {
-		more = append(more, finding.Location{File: f.At.File, Line: position.Line, Column: position.Column, Field: fields[i+1], Hint: editor.CRDHint(fields[i+1])})
+		more = append(more, finding.Location{File: f.At.File, Line: position.Line, Column: position.Column, Field: fields[i+1], Hint: excerpt.KeyHint(fields[i+1])})
 	}
 	return more
 }

@@ -1,6 +1,7 @@
 package vet
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
@@ -47,8 +48,14 @@ func (one *vetted) findings() (list []crdFinding) {
 	}
 	if r.Status != nil && len(r.Causes) == 0 {
 		f := crdFinding{id: string(r.Status.Reason), description: "A request that the API server cannot process", level: "error", message: r.Status.Message, at: whole}
-		if strict := one.strict(0); len(strict) > 0 {
+		strict := one.strict(0)
+		if len(strict) > 0 {
 			f.at = strict[0]
+		}
+		for _, at := range strict {
+			if at.Hint != "" {
+				f.shown = append(f.shown, at.Field+": "+at.Hint)
+			}
 		}
 		if c := one.panic(0); c != nil {
 			f.message, f.rule, f.ref = f.message+" "+c.Message, c.Rule, c.Ref
@@ -56,14 +63,13 @@ func (one *vetted) findings() (list []crdFinding) {
 		}
 		add(f)
 	}
-	for _, c := range one.causes(0) {
-		f := crdFinding{
-			id: c.Reason, description: "A check of the API server: " + c.Reason, level: "error", message: c.Field + ": " + c.Message, rule: c.Rule, ref: c.Ref,
-			at: c.Location(), shown: print.HintLines(&c),
-		}
-		if known, ok := assist.Find(c.Code); ok {
-			f.id, f.description, f.code = c.Code, known.Cause, c.Code
-		}
+	causes := one.causes(0)
+	for i := range causes {
+		add(newCauseFinding(&causes[i]))
+	}
+	for _, c := range one.following(causes, 0) {
+		f := newCauseFinding(&c)
+		f.level, f.message = "note", print.Follows+f.message
 		add(f)
 	}
 	if f, ok := one.kubeVersionFinding(); ok {
@@ -85,6 +91,22 @@ func (one *vetted) findings() (list []crdFinding) {
 		}
 	}
 	return list
+}
+
+// newCauseFinding returns the finding of a cause. A cause without message is described by its summary.
+func newCauseFinding(c *finding.Cause) crdFinding {
+	hints := *c
+	if c.Message == "" {
+		hints.Summary = ""
+	}
+	f := crdFinding{
+		id: c.Reason, description: "A check of the API server: " + c.Reason, level: "error", message: c.Field + ": " + cmp.Or(c.Message, c.Summary), rule: c.Rule, ref: c.Ref,
+		at: c.Location(), shown: print.HintLines(&hints),
+	}
+	if known, ok := assist.Find(c.Code); ok {
+		f.id, f.description, f.code = c.Code, known.Cause, c.Code
+	}
+	return f
 }
 
 // listPrinter writes the findings about CRDs in a format that lists findings.

@@ -12,6 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet/fix"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/x/analysis/lint"
@@ -97,7 +98,7 @@ func runFix(ctx context.Context, s command.Streams, o *Options, paths []string) 
 // fixes returns the bounds and rules that --fix changes: it corrects rules that do not compile, and omits rewrites of others
 // that accept more objects than now.
 func (one *vetted) fixes() *fix.Vetted {
-	v := &fix.Vetted{Report: one.report, Accepted: one.accepted()}
+	v := &fix.Vetted{Report: one.report, Accepted: one.accepted(), Keys: one.misspelled()}
 	rewritten := map[ruleID]bool{}
 	causes := one.causes(0)
 	for _, c := range append(causes, one.following(causes, 0)...) {
@@ -112,6 +113,17 @@ func (one *vetted) fixes() *fix.Vetted {
 		}
 	}
 	return v
+}
+
+// misspelled returns the keys to correct.
+func (one *vetted) misspelled() (keys []vet.UnknownKey) {
+	for _, key := range one.report.Keys {
+		isLinted := func(l vet.Lint) bool { return l.Field == key.Path && l.KnownKey != "" }
+		if key.Known != "" && (!key.Dropped || slices.ContainsFunc(one.report.Lints, isLinted)) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // rewrite adds the new text of a rule to v, unless it was rewritten before: the next run finds the rest.

@@ -41,6 +41,10 @@ type crdReport struct {
 	Categories []string        `json:"categories,omitempty"`
 	Status     *finding.Status `json:"status,omitempty"`
 	Causes     []finding.Cause `json:"causes"`
+	// Strict lists the positions of unknown and duplicate keys, and Following the causes that the
+	// server would report once the other errors are fixed.
+	Strict    []finding.Location `json:"strict,omitempty"`
+	Following []finding.Cause    `json:"following,omitempty"`
 	// Panic is the part of a rule that makes the server panic, if known.
 	Panic    *finding.Cause  `json:"panic,omitempty"`
 	Warnings []string        `json:"warnings"`
@@ -195,6 +199,7 @@ func newCRDReport(one *vetted) crdReport {
 		rep.Status = &finding.Status{Code: s.Code, Reason: string(s.Reason), Message: s.Message}
 	}
 	rep.Causes = append(rep.Causes, one.causes(0)...)
+	rep.Strict, rep.Following = one.strict(0), one.following(rep.Causes, 0)
 	rep.Panic = one.panic(0)
 	rep.Lints = one.lintReports()
 	for _, n := range r.Needs {

@@ -66,7 +66,7 @@ func (one *vetted) strict(width int) []finding.Location {
 	if one.doc.Duplicate != nil {
 		found = excerpt.Duplicates(one.doc, one.excerpts(width))
 	}
-	return append(found, excerpt.Strict(one.doc, one.report.Strict, one.excerpts(width))...)
+	return append(found, excerpt.StrictCRD(one.doc, one.report.Strict, one.excerpts(width))...)
 }
 
 // causes returns the server's causes with their locations.
@@ -84,16 +84,18 @@ func (one *vetted) causes(width int) []finding.Cause {
 	return list
 }
 
-// following returns causes for the rules that do not compile but are not among causes, because the server stopped at other
-// errors. The causes have no message of the server.
+// following returns the causes that the server would report once other errors are fixed: those next to
+// misspelled keys or, without message, those of the rules that do not compile but are not among causes.
 func (one *vetted) following(causes []finding.Cause, width int) []finding.Cause {
-	var hidden []engine.Cause
+	hidden := one.report.Following[:min(len(one.report.Following), excerpt.Shown)]
 	for i := range one.report.Versions {
 		v := &one.report.Versions[i]
 		for _, r := range v.Rules {
 			field := r.Field + ".rule"
 			isKnown := func(c finding.Cause) bool { return c.Field == field }
-			isHidden := func(c engine.Cause) bool { return c.Field == field }
+			isHidden := func(c engine.Cause) bool {
+				return c.Field == field || c.Rule != nil && c.Rule.Path == r.Path && c.Rule.Index == r.Index && (c.Rule.Version == "" || c.Rule.Version == v.Name)
+			}
 			if r.Broken && !slices.ContainsFunc(causes, isKnown) && !slices.ContainsFunc(hidden, isHidden) && len(hidden) < excerpt.Shown {
 				hidden = append(hidden, engine.Cause{Field: field, Rule: &engine.RuleRef{Version: v.Name, Path: r.Path, Index: r.Index, Rule: r.Rule}})
 			}
@@ -103,8 +105,8 @@ func (one *vetted) following(causes []finding.Cause, width int) []finding.Cause 
 		return nil
 	}
 	list := one.located(hidden, width)
-	hint.Explain(one.doc, one.data, one.kubeVersion, list, one.excerpts(width))
-	return slices.DeleteFunc(list, func(c finding.Cause) bool { return c.Summary == "" || c.Line == 0 })
+	hint.Explain(one.doc, vet.CorrectKeys(one.data, one.report.Keys), one.kubeVersion, list, one.excerpts(width))
+	return slices.DeleteFunc(list, func(c finding.Cause) bool { return c.Line == 0 || c.Summary == "" && c.Message == "" })
 }
 
 // panic returns the part of a rule that makes the server panic, with its location, or nil if

@@ -132,6 +132,9 @@ func (one *vetted) problems() (list []Problem) {
 		if message == "" {
 			message = fmt.Sprintf("unknown field %q", at.Field)
 		}
+		if at.Hint != "" {
+			message += ", " + at.Hint
+		}
 		list = append(list, Problem{message, at.Line, at.Column})
 	}
 	if len(list) == 0 {

@@ -54,6 +54,9 @@ func (p *textPrinter) crd(one *vetted) error {
 	}
 	p.needs(&b, one.report)
 	p.lints(&b, one)
+	if one.report.Accepted {
+		p.following(&b, one, nil)
+	}
 	return p.write(&b)
 }
 
@@ -117,13 +120,24 @@ func (p *textPrinter) verdict(b *strings.Builder, one *vetted) {
 	}
 	for _, at := range locations {
 		at.Show(b)
-	}
-	if following := one.following(kubectl.Causes, p.excerpt()); len(following) > 0 {
-		b.WriteString("  would follow once the above is fixed:\n")
-		for i := range following {
-			following[i].Location().Show(b)
-			print.ShowHint(b, &following[i])
+		if at.Hint != "" {
+			untrusted.Fprintf(b, "        %s\n", at.Hint)
 		}
+	}
+	p.following(b, one, kubectl.Causes)
+}
+
+// following writes the causes that would follow.
+func (p *textPrinter) following(b *strings.Builder, one *vetted, causes []finding.Cause) {
+	for i, c := range one.following(causes, p.excerpt()) {
+		if i == 0 {
+			b.WriteString("  would follow once the above is fixed:\n")
+		}
+		c.Location().Show(b)
+		if c.Summary == "" {
+			untrusted.Fprintf(b, "        %s\n", print.Sentence(c.Message))
+		}
+		print.ShowHint(b, &c)
 	}
 }
 

@@ -26,7 +26,7 @@ type vetted struct {
 	report *vet.Report
 	// lints are those of the report or, with --find, the results of lint.Find.
 	lints []lint.Lint
-	// data is the CRD as JSON and kubeVersion the version for which it was vetted, for hints. Accepted CRDs have none.
+	// data is the CRD as JSON and kubeVersion the version for which it was vetted, for hints. CRDs without causes have none.
 	data        []byte
 	kubeVersion string
 	// operation is "update" if --old has the CRD, otherwise "create".
@@ -207,7 +207,7 @@ func (v *vetter) vet(ctx context.Context, doc *input.Document) *vetted {
 	cfg.DuplicateKeys = doc.Duplicate
 	one.report, one.problem = vet.Vet(ctx, data, cfg)
 	if one.problem == nil {
-		if !one.report.Accepted {
+		if !one.report.Accepted || len(one.report.Following) > 0 {
 			one.data, one.kubeVersion = data, cfg.KubeVersion
 		}
 		one.lints, one.problem = v.lints(ctx, doc, one.report)

@@ -4,6 +4,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/vet"
 )
 
 // Shown limits the number of causes per object that have an excerpt and values. An object can have
@@ -29,6 +30,23 @@ func Strict(doc *input.Document, strict []engine.StrictError, excerpts *Excerpts
 		locations = append(locations, location)
 	}
 	return locations
+}
+
+// StrictCRD is like Strict for a CRD, with the keys that were probably meant as hints.
+func StrictCRD(doc *input.Document, strict []engine.StrictError, excerpts *Excerpts) []finding.Location {
+	locations := Strict(doc, strict, excerpts)
+	for i := range locations {
+		locations[i].Hint = KeyHint(locations[i].Field)
+	}
+	return locations
+}
+
+// KeyHint returns a question such as "did you mean rule?" for an unknown key of a CRD at a path, or "".
+func KeyHint(path string) string {
+	if near := vet.NearestKey(path); near != "" {
+		return "did you mean " + near + "?"
+	}
+	return ""
 }
 
 // Duplicates returns the locations of duplicate keys.

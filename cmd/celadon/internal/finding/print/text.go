@@ -14,6 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/assist"
 )
 
 // textPrinter writes for people: first what kubectl would print, then locations and explanations.
@@ -356,7 +357,9 @@ func hint(b *strings.Builder, indent string, c *finding.Cause) {
 	if c.Hint != "" {
 		untrusted.Fprintf(b, "%shint: %s\n", indent, c.Hint)
 	}
-	rule(b, indent+"try:  ", c.Fixed)
+	if c.Code != assist.UnquotedRule { // the hint has the rule in quotes
+		rule(b, indent+"try:  ", c.Fixed)
+	}
 }
 
 // ShowMissing writes why values of a rule are missing.

@@ -3,7 +3,6 @@ package service
 import (
 	"bytes"
 	"encoding/json"
-	"strconv"
 	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
@@ -41,21 +40,12 @@ func pointsOf(report []byte) ([][]string, error) {
 	return points, nil
 }
 
-// located adds the intended name to problems about unknown fields. It moves problems after the end of the text, where the
-// parser of YAML finds that something is missing, to the last line.
+// located moves problems after the end of the text, where the parser of YAML finds that something is missing, to the last
+// line.
 func located(problems []vet.Problem, text string) []vet.Problem {
 	last := 1 + strings.Count(strings.TrimRight(text, " \t\r\n"), "\n")
 	for i := range problems {
-		p := &problems[i]
-		p.Line = max(1, min(p.Line, last))
-		quoted, ok := strings.CutPrefix(p.Message, "unknown field ")
-		path, err := strconv.Unquote(quoted)
-		if !ok || err != nil {
-			continue
-		}
-		if hint := editor.CRDHint(path); hint != "" {
-			p.Message += ", " + hint
-		}
+		problems[i].Line = max(1, min(problems[i].Line, last))
 	}
 	return problems
 }

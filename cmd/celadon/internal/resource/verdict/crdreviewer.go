@@ -134,7 +134,7 @@ func (j *CRDReviewer) locate(c *finding.CRD, doc *input.Document, verdict *vet.R
 	for i := range c.Causes {
 		c.Causes[i].Ref = nil // the rule is part of the CRD, not of an object
 	}
-	c.Strict = excerpt.Strict(doc, verdict.Strict, excerpts)
+	c.Strict = excerpt.StrictCRD(doc, verdict.Strict, excerpts)
 	if doc.Duplicate != nil {
 		c.Strict = append(excerpt.Duplicates(doc, excerpts), c.Strict...)
 	}

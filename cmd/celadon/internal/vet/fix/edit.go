@@ -42,9 +42,17 @@ func Each(text []byte, docs []*input.Document, change func(i int, source []byte)
 type edit struct {
 	text   []byte
 	pieces []piece
-	bounds int
-	rules  int
-	fixed  int // CRDs
+	counts counts
+}
+
+// counts are the numbers of changed CRDs and of changes.
+type counts struct{ crds, keys, bounds, rules int }
+
+func (c *counts) add(other counts) {
+	c.crds += other.crds
+	c.keys += other.keys
+	c.bounds += other.bounds
+	c.rules += other.rules
 }
 
 // piece is a document of the file: a CRD, or a List of them.
@@ -65,14 +73,21 @@ func (e *edit) follow(c crd) error {
 	if err != nil {
 		return err
 	}
-	after, n, err := text.Follow(c.Report, c.Rules...)
+	after, keys, err := text.CorrectKeys(c.Keys)
+	if err != nil {
+		return err
+	}
+	if keys > 0 { // no path of a bound or rule contains an unknown key
+		if text, err = crdedit.Parse(after, inList, c.doc.Item); err != nil {
+			return err
+		}
+	}
+	after, bounds, err := text.Follow(c.Report, c.Rules...)
 	if err != nil {
 		return err
 	}
 	p.after = after
-	e.bounds += n
-	e.rules += len(c.Rules)
-	e.fixed++
+	e.counts.add(counts{1, keys, bounds, len(c.Rules)})
 	return nil
 }
 
@@ -112,18 +127,20 @@ func (e *edit) result() ([]byte, error) {
 	return append(out, e.text[done:]...), nil
 }
 
-// done returns a summary of the changes.
-func (e *edit) done(dry bool) untrusted.Safe {
-	set, changed := "set", "changed"
+// summary describes the changes.
+func (c counts) summary(dry bool) untrusted.Safe {
+	set, changed, corrected := "set", "changed", "corrected"
 	if dry {
-		set, changed = "to set", "to change"
+		set, changed, corrected = "to set", "to change", "to correct"
 	}
 	var parts []string
-	if e.bounds > 0 {
-		parts = append(parts, fmt.Sprintf("bounds %s: %d", set, e.bounds))
-	}
-	if e.rules > 0 {
-		parts = append(parts, fmt.Sprintf("rules %s: %d", changed, e.rules))
+	for _, of := range []struct {
+		text string
+		n    int
+	}{{"keys " + corrected, c.keys}, {"bounds " + set, c.bounds}, {"rules " + changed, c.rules}} {
+		if of.n > 0 {
+			parts = append(parts, fmt.Sprintf("%s: %d", of.text, of.n))
+		}
 	}
 	return untrusted.Safe(strings.Join(parts, "; "))
 }

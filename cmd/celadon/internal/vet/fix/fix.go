@@ -42,7 +42,8 @@ type Vetted struct {
 	Report *vet.Report
 	// Accepted is set if all Kubernetes versions that matter accept the CRD.
 	Accepted bool
-	// Rules are the rules to rewrite.
+	// Keys are the misspelled keys to correct, and Rules the rules to rewrite.
+	Keys  []vet.UnknownKey
 	Rules []crdedit.Text
 }
 
@@ -132,42 +133,65 @@ func (f *Fixer) End(ctx context.Context) error {
 		f.failed(input.WithoutPath(err))
 		return nil
 	}
-	e := edit{text: before}
-	for _, c := range crds {
-		if !c.advised() {
-			continue
-		}
-		if err := e.follow(c); errors.Is(err, outfile.ErrChanged) {
-			f.failed(err)
-			return nil
-		} else if err != nil {
-			f.notFixed(c, err)
-		}
+	after, now, done, err := f.rounds(ctx, crds, before)
+	if err != nil || done.crds == 0 {
+		return err
 	}
-	return f.write(ctx, crds, &e, before)
+	return f.write(crds, now, done, before, after)
+}
+
+// maxRounds limits how often the CRDs of a file are fixed and vetted again. A corrected key can show
+// that rules need bounds, or do not compile.
+const maxRounds = 4
+
+// rounds fixes the CRDs of a file until nothing is left to fix. It returns the text and the CRDs after
+// the changes. If the counts have no CRD, it has reported why. The error is ctx's.
+func (f *Fixer) rounds(ctx context.Context, crds []crd, before []byte) (after []byte, now []crd, done counts, err error) {
+	after, now = before, crds
+	for round := 0; round < maxRounds && slices.ContainsFunc(now, crd.advised); round++ {
+		e := edit{text: after}
+		for i, c := range now {
+			if !c.advised() {
+				continue
+			}
+			if err := e.follow(c); errors.Is(err, outfile.ErrChanged) {
+				f.failed(err)
+				return nil, nil, counts{}, nil
+			} else if err != nil && round == 0 {
+				f.notFixed(crds[i], err)
+			}
+		}
+		if e.counts.crds == 0 {
+			break
+		}
+		text, err := e.result()
+		if err == nil {
+			after = text
+			now, err = f.vetted(ctx, after)
+			if ctx.Err() != nil || err != nil {
+				return nil, nil, counts{}, err
+			}
+			if len(now) != len(crds) {
+				err = outfile.ErrChanged
+			}
+		}
+		if err != nil {
+			f.failed(err)
+			return nil, nil, counts{}, nil
+		}
+		e.counts.crds = max(done.crds, e.counts.crds) - done.crds
+		done.add(e.counts)
+	}
+	if done.crds == 0 {
+		f.refused(crds)
+	}
+	return after, now, done, nil
 }
 
 // write writes the diff and the edited file.
-func (f *Fixer) write(ctx context.Context, crds []crd, e *edit, before []byte) error {
-	after, err := e.result()
-	if err != nil {
-		f.failed(err)
-		return nil
-	}
-	now, err := f.vetted(ctx, after)
-	if err != nil {
-		return err
-	}
-	if len(now) != len(crds) {
-		f.failed(outfile.ErrChanged)
-		return nil
-	}
+func (f *Fixer) write(crds, now []crd, done counts, before, after []byte) error {
 	if i := slices.IndexFunc(now, func(c crd) bool { return len(c.Rules) > 0 }); i >= 0 {
 		f.failed(fmt.Errorf("%s: its rules would still fail: run celadon vet --find to see how to guard each", now[i].Report.Name))
-		return nil
-	}
-	if e.fixed == 0 {
-		f.refused(crds)
 		return nil
 	}
 	name := string(untrusted.Line(f.file))
@@ -180,8 +204,8 @@ func (f *Fixer) write(ctx context.Context, crds []crd, e *edit, before []byte) e
 			return nil
 		}
 	}
-	f.sum.Fixed += e.fixed
-	untrusted.Fprintf(f.err, "%s: %s\n", f.file, e.done(f.cfg.DryRun))
+	f.sum.Fixed += done.crds
+	untrusted.Fprintf(f.err, "%s: %s\n", f.file, done.summary(f.cfg.DryRun))
 	for i := range now {
 		now[i].doc = crds[i].doc // report lines of the original file
 	}
@@ -228,5 +252,5 @@ func withoutPath(err error) error {
 }
 
 func (c crd) advised() bool {
-	return len(c.Rules) > 0 || slices.ContainsFunc(c.Report.Versions, func(v vet.Version) bool { return len(v.Advice) > 0 })
+	return len(c.Keys) > 0 || len(c.Rules) > 0 || slices.ContainsFunc(c.Report.Versions, func(v vet.Version) bool { return len(v.Advice) > 0 })
 }
