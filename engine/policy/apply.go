@@ -29,7 +29,9 @@ func (e *undecidedError) Error() string { return e.reason }
 
 // apply merges patch into object, which has the given kind and is not modified. The result shares memory
 // with object. An error of spend, which is called with the work, ends it.
-func (m *MergeSchema) apply(object map[string]any, patch *celenv.ObjectValue, kind apischema.GroupVersionKind, minor int, spend func(units uint64) error) (map[string]any, error) {
+func (m *MergeSchema) apply(
+	object map[string]any, patch *celenv.ObjectValue, kind apischema.GroupVersionKind, minor int, spend spendFunc,
+) (map[string]any, error) {
 	if err := patch.CheckTypes(); err != nil {
 		return nil, fmt.Errorf("type mismatch: %w", err)
 	}
@@ -46,7 +48,9 @@ func (m *MergeSchema) apply(object map[string]any, patch *celenv.ObjectValue, ki
 	return merged, err
 }
 
-func (m *MergeSchema) merge(object, patch map[string]any, kind apischema.GroupVersionKind, minor int, spend func(units uint64) error) (map[string]any, error) {
+func (m *MergeSchema) merge(
+	object, patch map[string]any, kind apischema.GroupVersionKind, minor int, spend spendFunc,
+) (map[string]any, error) {
 	if own := apischema.FromAPIVersionAndKind(textOf(object, "apiVersion"), textOf(object, "kind")); own != kind {
 		return nil, fmt.Errorf("failed to convert patch object to typed object: no corresponding type for %v", own)
 	}

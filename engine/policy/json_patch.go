@@ -60,7 +60,7 @@ type patcher struct {
 // applyPatch returns the document after the operations. It does not modify object, but the result shares
 // memory with it and with the operations. The error is errTestFailed if a test failed, or that of
 // spend, which is called with the work.
-func applyPatch(object map[string]any, operations []patchOperation, minor int, spend func(units uint64) error) (out any, err error) {
+func applyPatch(object map[string]any, operations []patchOperation, minor int, spend spendFunc) (out any, err error) {
 	p := &patcher{root: &patchNode{value: object}, minor: minor}
 	defer func() {
 		if over := spend(uint64(p.work)); over != nil {

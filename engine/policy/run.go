@@ -80,6 +80,9 @@ func (r *run) start(ctx context.Context, workLeft uint64) {
 	r.authority.unknown = nil
 }
 
+// A spendFunc adds work. It returns errWork if no work is left.
+type spendFunc = func(units uint64) error
+
 // spend adds work. It returns errWork if no work is left.
 func (r *run) spend(units uint64) error {
 	if units > r.workLeft {

@@ -93,9 +93,10 @@ func (s *Set) MatchWebhooks(ctx context.Context, req Request) (list []WebhookMat
 		return nil, nil
 	}
 	of := &situation{set: s, req: &req}
+	left := uint64(maxWork)
 	for _, w := range s.webhooks {
 		at = w.name
-		match, ok, err := w.match(ctx, of)
+		match, ok, err := w.match(ctx, of, &left)
 		if err != nil {
 			return nil, err
 		}
@@ -107,8 +108,8 @@ func (s *Set) MatchWebhooks(ctx context.Context, req Request) (list []WebhookMat
 }
 
 // match evaluates a webhook. ok is false if its rules or selectors do not match. A webhook without
-// rules matches nothing.
-func (w *compiledWebhook) match(ctx context.Context, s *situation) (m WebhookMatch, ok bool, err error) {
+// rules matches nothing. workLeft limits the work, which it reduces.
+func (w *compiledWebhook) match(ctx context.Context, s *situation, workLeft *uint64) (m WebhookMatch, ok bool, err error) {
 	if len(w.constraints.rules) == 0 {
 		return m, false, nil
 	}
@@ -129,7 +130,12 @@ func (w *compiledWebhook) match(ctx context.Context, s *situation) (m WebhookMat
 	r := w.runs.Get().(*run)
 	defer w.runs.Put(r)
 	defer r.finish()
-	r.start(ctx, maxWork)
+	r.start(ctx, *workLeft)
+	if err := r.spend(evaluationWork); err != nil {
+		m.Undecided = err.Error()
+		return m, true, nil
+	}
+	defer func() { *workLeft = r.workLeft }()
 	r.authority.decide = s.set.authorize
 	r.bindRequest(s, objects, nil)
 	r.bindUsed(namespaceRoot, nil)

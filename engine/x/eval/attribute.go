@@ -111,7 +111,8 @@ func (p *planner) attribute(e ast.Expr) (*attribute, error) {
 			return nil, err
 		}
 		key := constant(celtypes.String(sel.FieldName()), celtypes.StringType)
-		a.qualify(qualifier{key: key, test: sel.IsTestOnly(), field: celenv.IsObject(p.typeOf(sel.Operand()))}, e, p.typeOf(e))
+		field := celenv.IsObject(p.typeOf(sel.Operand()))
+		a.qualify(qualifier{key: key, test: sel.IsTestOnly(), field: field}, e, p.typeOf(e))
 		return a, nil
 	case ast.CallKind:
 		call := e.AsCall()

@@ -59,7 +59,10 @@ type untypedPath struct {
 // attributes.
 func (m *semantics) untypedCode(a *attribute, counted bool) *code {
 	v := a.variable
-	if v == nil || v.decl != nil || v.optional || a.key || slices.ContainsFunc(a.qualifiers, func(q qualifier) bool { return q.field }) {
+	if v == nil || v.decl != nil || v.optional || a.key {
+		return nil
+	}
+	if slices.ContainsFunc(a.qualifiers, func(q qualifier) bool { return q.field }) {
 		return nil
 	}
 	u := &untypedPath{variable: v.boxed(), slot: -1, has: a.has, counted: counted}
