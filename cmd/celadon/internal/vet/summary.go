@@ -22,8 +22,17 @@ type summary struct {
 	// Go counts the rules mapped to Go packages; nil without Go packages.
 	Go *goSummary `json:"go,omitempty"`
 
+	// Old counts the CRDs of --old; nil without the flag.
+	Old *oldSummary `json:"old,omitempty"`
+
 	bug     error
 	limited bool // --find did not search for all lints
+}
+
+// oldSummary counts the CRDs of --old, and the vetted CRDs that replace one of them.
+type oldSummary struct {
+	CRDs    int `json:"crds"`
+	Matched int `json:"matched"`
 }
 
 func (s *summary) count(one *vetted) {
@@ -42,6 +51,9 @@ func (s *summary) count(one *vetted) {
 		s.Refused++
 	}
 	s.CRDs++
+	if one.operation == "update" && s.Old != nil {
+		s.Old.Matched++
+	}
 	s.limited = s.limited || one.limited != nil
 	s.Lints += len(one.lints)
 }
@@ -86,6 +98,13 @@ func (s *summary) crds() string {
 	}
 	if s.Interrupted {
 		text += "; interrupted"
+	}
+	switch {
+	case s.Old == nil || s.CRDs == 0 || s.Old.Matched == s.CRDs:
+	case s.Old.Matched == 0:
+		text += "; no CRD in --old matches: all were vetted as new"
+	default:
+		text += fmt.Sprintf("; %d vetted as new, because --old does not have them", s.CRDs-s.Old.Matched)
 	}
 	return text
 }

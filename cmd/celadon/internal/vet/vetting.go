@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -75,6 +76,9 @@ func Run(ctx context.Context, streams command.Streams, o *Options, paths []strin
 	}
 	filter := resource.NewFilter(paths)
 	sum, policies := summary{}, policyVetter{vetter: v, options: o}
+	if v.oldCount > 0 {
+		sum.Old = &oldSummary{CRDs: v.oldCount}
+	}
 	err = batch.From(resource.Files(streams.Stdin, paths), v.foundAll(ctx, paths, filter), func(one *vetted) error {
 		switch {
 		case ctx.Err() != nil:
@@ -117,8 +121,9 @@ type vetter struct {
 	cfg vet.Config
 	// find is nil unless --find is set.
 	find *lint.Config
-	// olds holds the old versions of the CRDs.
-	olds *catalog.Catalog
+	// olds holds the old versions of the CRDs, and oldCount is their number.
+	olds     *catalog.Catalog
+	oldCount int
 }
 
 func newVetter(ctx context.Context, streams command.Streams, o *Options) (*vetter, error) {
@@ -141,6 +146,9 @@ func newVetter(ctx context.Context, streams command.Streams, o *Options) (*vette
 		}
 		return nil
 	}).Run(ctx)
+	if v.oldCount = len(crds); err == nil && v.oldCount == 0 && len(o.Olds) > 0 {
+		err = fmt.Errorf("--old: no CustomResourceDefinition in %s", strings.Join(o.Olds, ", "))
+	}
 	var errs *catalog.Errors
 	if err == nil && errors.As(v.olds.Apply(crds, nil), &errs) {
 		again := errs.Errors[0]
