@@ -34,6 +34,8 @@ type Document struct {
 	// value wins, because kubectl sends JSON.
 	Duplicate error
 	Err       error
+	// Unrelated is set if the file does not mention apiVersion, so that it hardly has Kubernetes objects.
+	Unrelated bool
 
 	decoder reuser // set if the object's maps can be reused
 
@@ -180,7 +182,7 @@ func (c *Chunk) small(yield func(*Document) bool) bool {
 }
 
 func (c *Chunk) document(err error) *Document {
-	return &Document{File: c.File, Index: c.index, Item: c.item, Line: c.line, Live: c.form == liveObject || c.form == lostObjects, Err: err}
+	return &Document{File: c.File, Index: c.index, Item: c.item, Line: c.line, Live: c.form == liveObject || c.form == lostObjects, Err: err, Unrelated: c.unrelated}
 }
 
 func (c *Chunk) json(yield func(*Document) bool) bool {
@@ -228,7 +230,7 @@ func (c *Chunk) notObject() error {
 
 // syntax returns a decoding error with its line in the file.
 func (c *Chunk) syntax(text []byte, err error) error {
-	e := &SyntaxError{Line: c.line, Unrelated: !suggestsObject(text), message: fmt.Sprintf("not JSON: %v", err)}
+	e := &SyntaxError{Line: c.line, message: fmt.Sprintf("not JSON: %v", err)}
 	if ok, offset := kjson.SyntaxErrorOffset(err); ok {
 		e.Line += bytes.Count(text[:min(int(offset), len(text))], newline)
 		if e.Line > c.line {

@@ -1,6 +1,7 @@
 package input
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -30,6 +31,7 @@ type Chunk struct {
 	text         []byte
 	size         int64 // of a small file
 	flow         bool  // the text may be YAML if it is not JSON
+	unrelated    bool  // see Document.Unrelated
 	err          error
 
 	apiVersion, kind string // of a live object
@@ -78,7 +80,12 @@ func (s Selection) Scan(stdin io.Reader, paths []string, wait func(), yield func
 
 // Split yields the chunks of r until yield returns false.
 func Split(file string, r io.Reader, yield func(Chunk) bool) {
-	split(file, r, func() {}, yield)
+	head, err := io.ReadAll(io.LimitReader(r, small))
+	if err == nil && len(head) < small {
+		SplitText(file, head, yield)
+		return
+	}
+	split(file, io.MultiReader(bytes.NewReader(head), r), func() {}, yield)
 }
 
 // SplitText yields the chunks of text until yield returns false. The chunks share memory with text,

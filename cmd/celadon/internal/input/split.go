@@ -44,6 +44,13 @@ func (s *splitter) run() bool {
 		s.w.skip(len(bom))
 		s.w.before, s.w.uncounted = 0, 0
 	}
+	if s.w.r == nil && !suggestsObject(s.w.buf) {
+		yield := s.yield
+		s.yield = func(c Chunk) bool {
+			c.unrelated = true
+			return yield(c)
+		}
+	}
 	for {
 		s.w.skipBlank()
 		if _, ok := s.w.at(0); !ok {
@@ -62,7 +69,7 @@ func (s *splitter) run() bool {
 			s.w.skip(i)
 			line, _ := s.w.lineColumn(0)
 			c, _ := s.w.at(0)
-			more = s.bad(line, &SyntaxError{line, false, fmt.Sprintf("not JSON: invalid character %q after an object", c)})
+			more = s.bad(line, &SyntaxError{line, fmt.Sprintf("not JSON: invalid character %q after an object", c)})
 		default:
 			more = s.yaml()
 			s.afterJSON = false
@@ -230,9 +237,8 @@ func (s *splitter) notJSON(end int, err error, first bool) bool {
 			}
 		}
 	}
-	end = min(end, len(s.w.rest()))
-	at, _ := s.w.lineColumn(end)
-	return s.bad(line, &SyntaxError{at, !suggestsObject(s.w.rest()[:end]), fmt.Sprintf("not JSON: %v", err)})
+	at, _ := s.w.lineColumn(min(end, len(s.w.rest())))
+	return s.bad(line, &SyntaxError{at, fmt.Sprintf("not JSON: %v", err)})
 }
 
 // bad yields an error for the data at the window's start, and skips to the next line that begins an
@@ -240,23 +246,16 @@ func (s *splitter) notJSON(end int, err error, first bool) bool {
 func (s *splitter) bad(line int, err error) bool {
 	c := Chunk{File: s.file, index: s.index, line: line, err: err}
 	s.index++
-	suggested := s.resume()
-	var syntax *SyntaxError
-	if suggested && errors.As(err, &syntax) {
-		syntax.Unrelated = false
-	}
+	s.resume()
 	return s.yield(c)
 }
 
-// resume skips to the next line that begins an object or a document. It reports whether the skipped
-// lines may have been meant as an object.
-func (s *splitter) resume() (suggested bool) {
+// resume skips to the next line that begins an object or a document.
+func (s *splitter) resume() {
 	for {
-		n := s.w.lineEnd(0)
-		suggested = suggested || suggestsObject(s.w.rest()[:n])
 		s.w.skipLine()
 		if first, ok := s.w.at(0); !ok || first == '{' || s.separatorAt(0) {
-			return suggested
+			return
 		}
 	}
 }

@@ -14,15 +14,13 @@ import (
 // A SyntaxError reports that a document is not valid YAML or JSON.
 type SyntaxError struct {
 	// Line is the line of the error in the file, or 0 if unknown.
-	Line int
-	// Unrelated is set if the text does not mention apiVersion, so it is hardly meant as a Kubernetes object.
-	Unrelated bool
-	message   string
+	Line    int
+	message string
 }
 
 func (e *SyntaxError) Error() string { return e.message }
 
-// suggestsObject reports whether a text may have been meant as a Kubernetes object.
+// suggestsObject reports whether a text may contain a Kubernetes object, valid or not.
 func suggestsObject(text []byte) bool { return bytes.Contains(text, []byte("apiVersion")) }
 
 // numberedLine matches the line in a message of the YAML decoder.
@@ -30,7 +28,7 @@ var numberedLine = regexp.MustCompile(`\bline (\d+)\b`)
 
 // yamlError converts an error of the YAML decoder for text, whose first line is line first of the file.
 func yamlError(err error, text []byte, first int) *SyntaxError {
-	e := &SyntaxError{Unrelated: !suggestsObject(text), message: strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")}
+	e := &SyntaxError{message: strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")}
 	if line := decode.ErrorLine(text, err); line > 0 {
 		e.Line = first + line - 1
 		e.message = strings.Replace(numberedLine.ReplaceAllString(e.message, ""), "yaml: : ", "yaml: ", 1)

@@ -49,7 +49,7 @@ func NoObject(doc *input.Document) string {
 	switch {
 	case errors.Is(doc.Err, input.ErrNoObject):
 		return "not a Kubernetes object: not a mapping"
-	case errors.As(doc.Err, &syntax) && syntax.Unrelated:
+	case doc.Unrelated && errors.As(doc.Err, &syntax):
 		return "not a Kubernetes object: " + syntax.Error()
 	case doc.Err != nil:
 		return ""
