@@ -164,15 +164,18 @@ func (s *Session) Do(ctx context.Context, line string) (reply Reply) {
 		return Reply{Text: s.completions(before)}
 	}
 	if s.partial != "" {
-		if isCommand(line) && !inString(s.partial) {
+		if isCommand(line) && !s.progress.InString() {
 			return s.interrupted(ctx, line)
 		}
 		whole := s.partial + "\n" + line
-		if strings.TrimSpace(line) != "" && goesOn(whole) {
+		s.partial = ""
+		if len(whole) > maxExpanded {
+			return s.failed(fmt.Errorf("the expression has over %d KiB", maxExpanded>>10))
+		}
+		if strings.TrimSpace(line) != "" && s.progress.Add(line) {
 			s.partial = whole
 			return Reply{}
 		}
-		s.partial = ""
 		return s.finished(ctx, whole)
 	}
 	line = strings.TrimRight(line, " \t")
@@ -181,7 +184,7 @@ func (s *Session) Do(ctx context.Context, line string) (reply Reply) {
 		return Reply{}
 	case isQuestion(trimmed):
 		return s.finished(ctx, trimmed)
-	case goesOn(trimmed):
+	case s.begins(trimmed):
 		s.partial = trimmed
 		return Reply{}
 	case s.last.text != "" && lex.Continues(trimmed):
@@ -189,16 +192,6 @@ func (s *Session) Do(ctx context.Context, line string) (reply Reply) {
 	default:
 		return s.finished(ctx, trimmed)
 	}
-}
-
-// inString reports whether an unfinished expression or command ends in a long string. The next line is then a part of
-// the string, even if it looks like a command: pasted text may come from an untrusted author.
-func inString(partial string) bool {
-	if !strings.HasPrefix(partial, ":") {
-		return lex.InString(partial)
-	}
-	_, arg, _ := strings.Cut(partial, " ")
-	return lex.InString(arg)
 }
 
 // isCommand reports whether line begins with the full name of a command, and so is not the last
@@ -220,17 +213,19 @@ func (s *Session) interrupted(ctx context.Context, line string) Reply {
 	return reply
 }
 
-// goesOn reports whether line continues in the next line.
-func goesOn(line string) bool {
+// begins reports whether line continues in the next line, and sets s.progress. In a long string, even a line that looks like
+// a command is a part of the string: pasted text may come from an untrusted author.
+func (s *Session) begins(line string) bool {
+	s.progress = lex.Progress{}
 	if !strings.HasPrefix(line, ":") {
-		return lex.Unfinished(line)
+		return s.progress.Add(line)
 	}
 	name, arg, _ := strings.Cut(line[1:], " ")
 	cmd, ok := findCommand(name)
 	if words := strings.Fields(arg); cmd.removes && len(words) <= 2 && strings.HasSuffix(arg, "-") {
 		return false
 	}
-	return ok && cmd.expression && lex.Unfinished(arg)
+	return ok && cmd.expression && s.progress.Add(arg)
 }
 
 // A lastLine is an expression or command that the next line may continue, with the states of the

@@ -7,6 +7,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/assist"
@@ -53,8 +54,10 @@ type Session struct {
 	doing string
 	// partial is an expression that continues in the next line.
 	partial string
-	last    lastLine
-	warned  bool // the user was warned of unsaved rules
+	// progress is that of partial.
+	progress lex.Progress
+	last     lastLine
+	warned   bool // the user was warned of unsaved rules
 	// readStatus is set if the current line read a status that rules do not see. statusNoted is set
 	// if the user was informed of it.
 	readStatus, statusNoted bool
@@ -281,6 +284,36 @@ const (
 	maxCompiled = 4
 )
 
+// maxUndoText limits the size of the CRDs and objects that are kept for undo, in bytes of text. Decoded, they can take
+// twenty times more memory.
+const maxUndoText = 16 << 20
+
+// forgotten returns the number of the oldest states for :undo that exceed a limit.
+func (s *Session) forgotten() int {
+	size, seen := 0, map[*byte]bool{}
+	add := func(doc *Document) { // states share the texts that did not change
+		if len(doc.Text) > 0 && !seen[&doc.Text[0]] {
+			seen[&doc.Text[0]] = true
+			size += len(doc.Text) + len(doc.JSON)
+		}
+	}
+	for i := len(s.past) - 1; i >= 0; i-- {
+		st := s.past[i]
+		if st.crd != nil {
+			add(&st.crd.doc)
+		}
+		for _, o := range []*object{st.object, st.old} {
+			if o != nil {
+				add(&o.doc)
+			}
+		}
+		if kept := len(s.past) - 1 - i; kept > 0 && (size > maxUndoText || kept >= maxUndo) {
+			return i + 1
+		}
+	}
+	return 0
+}
+
 // commit settles next and makes it the current state. The current state becomes the target of
 // :undo. If commit returns an error, nothing has changed.
 func (s *Session) commit(next *state, steps []engine.Step) error {
@@ -289,9 +322,7 @@ func (s *Session) commit(next *state, steps []engine.Step) error {
 	}
 	next.command = s.doing
 	s.past = append(s.past, s.state)
-	if len(s.past) > maxUndo {
-		s.past = slices.Delete(s.past, 0, 1)
-	}
+	s.past = slices.Delete(s.past, 0, s.forgotten())
 	s.future = nil
 	s.enter(next)
 	return nil

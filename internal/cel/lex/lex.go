@@ -113,27 +113,26 @@ func Unfinished(src string) bool {
 	if len(tokens) == 0 {
 		return false
 	}
-	last := tokens[len(tokens)-1]
+	return unfinishedAfter(tokens[len(tokens)-1], depth, len(tokens) > 1)
+}
+
+// unfinishedAfter is Unfinished for an expression with the given last token and depth of brackets. several is set if there
+// are other tokens.
+func unfinishedAfter(last Token, depth int, several bool) bool {
 	switch {
 	case last.Open:
 		return isLong(last)
 	case depth > 0:
 		return true
 	case last.Kind == Ident:
-		return last.Text == "in" && len(tokens) > 1
+		return last.Text == "in" && several
 	}
 	return last.Kind == Operator && strings.Contains(" && || == != <= >= < > + - * / % ? : , ! . .? ", " "+last.Text+" ")
 }
 
-// InString reports whether src ends in a long string, so that the next line is a part of it.
-func InString(src string) bool {
-	tokens := Tokens([]rune(src))
-	return len(tokens) > 0 && tokens[len(tokens)-1].Open && isLong(tokens[len(tokens)-1])
-}
-
 // isLong reports whether a token is a string that can have line breaks.
 func isLong(t Token) bool {
-	return strings.Contains(t.Text, `"""`) || strings.Contains(t.Text, "'''")
+	return longStart(t.Text) != ""
 }
 
 // Continues reports whether line cannot begin an expression, and so continues the previous line.
