@@ -48,6 +48,18 @@ PACKAGES := ./cmd/celadon/... ./...
 # like the library, with the celadon that make build builds.
 MODULES := celadontest/fakeclient celadontest/remote examples/operator celadonvet cmd/celadon-gen tools/release
 
+# The inner loop: short tests of the packages in which verdicts are made, and what is built on them,
+# without corpora. Go runs only the tests of packages that have changed since the last run.
+QUICK ?= ./types/... ./cost/... ./engine/... ./internal/... ./x/... ./celadontest
+
+.PHONY: quick
+quick: export CELADON_CORPUS =
+quick: export CELADON_VERSIONS =
+quick: export CELADON_POLICIES =
+quick: export CELADON_HISTORY =
+quick: ## Run the short tests of the library, without corpora (QUICK: packages)
+	$(GO) test -short -vet=off $(QUICK)
+
 # The tests of the library and the command leave a core idle half of the time, so those of the other
 # modules run next to them, with less priority. The real API server and the browser have the highest,
 # because their requests time out.
