@@ -60,7 +60,7 @@ func TestPages(t *testing.T) {
 // harm is an attack that a CRD can put into any of its strings.
 const harm = "</code></pre></style></title><script>alert(1)</script><img src=x onerror=alert(1)> [a](javascript:alert(1)) ![b](https://example.com/x.png) `c` ``` <!-- " +
 	"{{.Hash}} & \x1b[31m \u202e\n# head\n1. one\n- two\n> three\n\n    four\n```\nfive\n=====\n| a | b |\n|---|---|\n<svg onload=alert(1)>" +
-	"\n+ six\n2) seven\n:-: \n*a* _b_ ~~c~~ $d$ @e &amp; \\[f](g)\n[h]: https://example.com"
+	"\r\r@r [r](https://r)\n+ six\n2) seven\n:-: \n*a* _b_ ~~c~~ $d$ @e &amp; \\[f](g)\n[h]: https://example.com"
 
 func harmful() *apiextensionsv1.CustomResourceDefinition {
 	value := apiextensionsv1.JSON{Raw: []byte(`"</script><script>alert(1)</script>"`)}
@@ -109,7 +109,7 @@ func TestPagesKeepTextText(t *testing.T) {
 		}
 	}
 	for name, text := range map[string]string{"html": html, "markdown": markdown} {
-		if i := strings.IndexAny(text, "\x1b\t\u202e"); i >= 0 {
+		if i := strings.IndexAny(text, "\x1b\t\r\u202e"); i >= 0 {
 			t.Errorf("%s: a control at %d: %q", name, i, text[max(0, i-20):min(len(text), i+20)])
 		}
 	}
