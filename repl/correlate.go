@@ -61,7 +61,7 @@ func (s *Session) barrierOf(p *location, rule *apiextensionsv1.ValidationRule) *
 	return b
 }
 
-// note explains the barrier for a rule with the given name, and what the author can do.
+// note explains the barrier for a rule with the given name, and offers a change of the schema.
 func (b *barrier) note(rule string) string {
 	at := phrase.Path(b.path)
 	text := fmt.Sprintf("note: %s uses oldSelf, but the API server cannot correlate items of %s (list type %s), so it rejects the CRD: ", rule, at, b.listType())

@@ -116,8 +116,8 @@ func failed(err error) watch.Event {
 	return watch.Event{Type: watch.Error, Object: &metav1.Status{Status: metav1.StatusFailure, Message: err.Error()}}
 }
 
-// selector returns a function that reports whether the selectors of a list or watch match an object, or
-// nil if there are none.
+// selector returns a function that reports whether the selectors of a list or watch match an object. It
+// returns nil without selectors.
 func (k *kind) selector(version string, o metav1.ListOptions) (func(*unstructured.Unstructured) (bool, error), error) {
 	if o.LabelSelector == "" && o.FieldSelector == "" {
 		return nil, nil

@@ -28,7 +28,7 @@ const (
 )
 
 // attacked runs the command in its own process, and kills it if it exceeds the limits of an attack. It
-// logs what the process used. resting is the memory of a run on one small object.
+// logs the processor time and memory. resting is the memory of a run on one small object.
 func attacked(t *testing.T, dir string, resting int64, args ...string) (out string, code int, peak int64) {
 	t.Helper()
 	return attackedThrough(t, dir, resting, "", args...)

@@ -322,7 +322,7 @@ func (w *cancelingWriter) Write(p []byte) (int, error) {
 }
 
 // TestClusterInterrupted checks that Ctrl-C leaves a report on the objects read so far. It interrupts
-// the run when the server is asked for something, or when the first two pages are in the report.
+// the run when the server receives a request, or when the first two pages are in the report.
 func TestClusterInterrupted(t *testing.T) {
 	s := clustertest.Start(t)
 	s.Define(t, []byte(attackCRD), 2000, func(i int) string {

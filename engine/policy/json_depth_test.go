@@ -31,7 +31,7 @@ func TestJSONPatchDepth(t *testing.T) {
 	add := func(path string, v any) testOperation {
 		return testOperation{op: "add", path: path, value: v, hasValue: true}
 	}
-	// deep makes an object of the given number of levels, of which the library decodes only the first.
+	// deep makes an object of the given number of levels. The library decodes only the first levels.
 	const first = 60
 	deep := func(levels int, more ...testOperation) []testOperation {
 		return append([]testOperation{add("/a", objects(first)), add(deepest(first+1), objects(levels-first-1))}, more...)

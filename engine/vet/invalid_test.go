@@ -11,7 +11,7 @@ import (
 )
 
 // TestManyInvalidRules checks that a CRD with far more invalid rules than are reported is rejected with the
-// errors of the first ones, and that the report says that it is incomplete.
+// errors of the first rules, and that the report is marked as incomplete.
 func TestManyInvalidRules(t *testing.T) {
 	t.Parallel()
 	for name, rule := range map[string]func(i int) string{

@@ -123,8 +123,8 @@ func Vet(ctx context.Context, raw []byte, cfg Config) (*Report, error) {
 }
 
 // VetCRD validates a decoded CRD, or one that is built in Go, like Vet. Report.Strict and Report.Keys are always
-// empty, and the size is not checked. VetCRD does not modify
-// crd. The report shares memory with crd, so crd must not be modified while the report is in use.
+// empty, and the size is not checked. VetCRD does not modify crd. The report shares memory with crd, so crd must not
+// be modified while the report is in use.
 func VetCRD(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (*Report, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err

@@ -242,7 +242,7 @@ func titleOf(src []rune, edits []Edit) string {
 }
 
 // widened returns an edit with the same result that replaces whole tokens by whole tokens, and brackets
-// together with what is between them.
+// together with the tokens between them.
 func widened(src []rune, e Edit) Edit {
 	text := []rune(e.Text)
 	for e.Start == e.End && e.Start > 0 && len(text) > 0 && text[len(text)-1] == src[e.Start-1] && (src[e.Start-1] == '.' || lex.LetterOrDigit(src[e.Start-1])) {

@@ -75,7 +75,7 @@ func hostileTree(t testing.TB, crd, object string, files map[string]string) (dir
 	return dir
 }
 
-// shell runs the lines in the shell with the example's files, and returns what it prints.
+// shell runs the lines in the shell with the example's files, and returns the output.
 func shell(t testing.TB, lines string) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -246,7 +246,7 @@ func TestAttackShellPaste(t *testing.T) {
 	}
 }
 
-// maxShellOutput limits what a script of a fuzz target prints, in bytes.
+// maxShellOutput limits the output of a script of a fuzz target, in bytes.
 const maxShellOutput = 16 << 20
 
 // FuzzShell runs a hostile file with :read in a hostile tree. No file outside of the tree changes, no line blocks, and the
@@ -284,7 +284,7 @@ func FuzzShell(f *testing.F) {
 	})
 }
 
-// TestAttackShellWatch replaces watched files. The session keeps what it has loaded, follows no link out of the tree, and
+// TestAttackShellWatch replaces watched files. The session keeps the loaded documents, follows no link out of the tree, and
 // reads no more than a limit.
 func TestAttackShellWatch(t *testing.T) {
 	crd, object := example(t, "crd.yaml"), example(t, "updates/nightly.yaml")
