@@ -30,6 +30,9 @@ func TestNullAgainstEvaluation(t *testing.T) {
 	var checked []string
 	for i, a := range parts {
 		for j, b := range parts {
+			if testing.Short() && (i+2*j)%4 > 0 {
+				continue
+			}
 			operators := []string{a + " || " + b, a + " && " + b, "!(" + a + ") || " + b, a + " ? " + b + " : true", "(" + a + ") == (" + b + ")"}
 			const variables = "variables: [{name: x, expression: object.spec.size > 1}, {name: isDelete, expression: \"request.operation == 'DELETE'\"}]\n"
 			x := operators[(i+j)%len(operators)]
