@@ -164,7 +164,7 @@ func (m *Meter) After(earlier int64) *Meter {
 // Split returns a meter for each lane of a run. A lane asks its questions one after another.
 func Split(questions, nodes int) [Lanes]*Meter { return NewRun(questions, nodes).Split() }
 
-// Split divides what is left of m, which has no other use then, between the lanes of a run.
+// Split divides the rest of m between the lanes of a run. m must not be used afterwards.
 func (m *Meter) Split() [Lanes]*Meter {
 	var lanes [Lanes]*Meter
 	for i := range lanes {
