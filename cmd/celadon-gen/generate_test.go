@@ -62,7 +62,7 @@ func module(t *testing.T, source string) string {
 }
 
 // TestAttackTypes checks that types whose schemas double at each level, and names that control a terminal, are
-// rejected quickly, and that a recursive type does not hang it.
+// rejected quickly, and that generation ends for a recursive type.
 func TestAttackTypes(t *testing.T) {
 	const head = "// +groupName=g.io\n// +versionName=v1\npackage v1\n\ntype TypeMeta struct{}\n\ntype ObjectMeta struct{}\n\n" +
 		"type App struct {\n\tTypeMeta `json:\",inline\"`\n\tObjectMeta `json:\"metadata\"`\n\tSpec S0 `json:\"spec\"`\n}\n\n"

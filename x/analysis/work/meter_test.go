@@ -43,7 +43,7 @@ func TestNoMeter(t *testing.T) {
 	}
 }
 
-// TestAfter checks that runs share a budget, and that each run has a part of it.
+// TestAfter checks that runs share a budget, and that each run has a minimum.
 func TestAfter(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ questions, nodes int }{{1, 1}, {maxQuestions, maxNodes}} {

@@ -95,6 +95,32 @@ func TestExpensiveRule(t *testing.T) {
 	}
 }
 
+// TestDroppedKey checks that a misspelled key that servers drop has one diagnostic, at the key.
+func TestDroppedKey(t *testing.T) {
+	t.Parallel()
+	crd := example(t, "crontab/crd.yaml")
+	const at = "            properties:\n"
+	before, after, ok := strings.Cut(crd, at)
+	if !ok {
+		t.Fatalf("the CRD has no %q", at)
+	}
+	c := start(t, nil, nil)
+	known := len(c.open("crd.yaml", crd))
+	got := c.open("crd2.yaml", before+at+"              l:\n                type: array\n                maxItems: 3\n                items:\n                  type: string\n                  maxLenght: 3\n"+after)
+	found := 0
+	for _, d := range got {
+		if strings.Contains(d.Message, "maxLenght") {
+			found++
+			if int(d.Range.Start.Line) != strings.Count(before, "\n")+6 {
+				t.Errorf("at %v", d.Range)
+			}
+		}
+	}
+	if found != 1 || len(got) != known+1 {
+		t.Errorf("got %q", messages(got))
+	}
+}
+
 // TestSilent checks files without findings, and the findings of broken files.
 func TestSilent(t *testing.T) {
 	t.Parallel()

@@ -112,6 +112,33 @@ func TestPoints(t *testing.T) {
 	}
 }
 
+// TestDroppedKeys checks that a misspelled key that servers drop is one lint, with a position and the right key, and
+// one that they reject is one problem or cause.
+func TestDroppedKeys(t *testing.T) {
+	t.Parallel()
+	const crd = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: as.x.com}\nspec:\n  group: x.com\n  scope: Namespaced\n" +
+		"  names: {plural: as, singular: a, kind: A, listKind: AList}\n  versions:\n  - name: v1\n    served: true\n    storage: true\n    schema:\n      openAPIV3Schema:\n" +
+		"        type: object\n        properties:\n          l:\n            type: array\n            maxItems: 3\n            items:\n              type: string\n              maxLenght: 3\n"
+	got := ask(t, service.Request{Do: "vet", CRD: crd})
+	var report struct {
+		CRDs []struct {
+			Accepted bool
+			Lints    []struct {
+				Lint, Message string
+				Line          int
+			}
+		}
+	}
+	remarshal(t, got["report"], &report)
+	all, err := json.Marshal(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lints := report.CRDs[0].Lints; !report.CRDs[0].Accepted || len(lints) != 1 || lints[0].Line != 21 || !strings.Contains(lints[0].Message, "maxLength") || bytes.Count(all, []byte("maxLenght")) > 2 {
+		t.Errorf("got %s", all)
+	}
+}
+
 // TestFix checks that each advised bound alone, and all together, change no other line and are not
 // advised again.
 func TestFix(t *testing.T) {
