@@ -284,9 +284,9 @@ const (
 	maxCompiled = 4
 )
 
-// maxUndoText limits the size of the CRDs and objects that are kept for undo, in bytes of text. Decoded, they can take
-// twenty times more memory.
-const maxUndoText = 16 << 20
+// maxUndoText limits the size of the CRDs and objects that are kept for undo, in bytes of text. Decoded, they take
+// up to thirty times more memory.
+const maxUndoText = 4 << 20
 
 // forgotten returns the number of the oldest states for :undo that exceed a limit.
 func (s *Session) forgotten() int {

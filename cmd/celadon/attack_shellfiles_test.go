@@ -35,7 +35,7 @@ func TestAttackShellCommands(t *testing.T) {
 		"changes of one object":    {r(":set spec.a = "+`"`+r("x", 4000)+`"`+"\n", 250), ":read f.yaml\n", "T/v1> :set"},
 		"rules without end":        {":cd spec\n" + r(":add self == self\n", 60), ":read f.yaml\n:diff\n", "self == self"},
 		"changes of a large CRD":   {":load crd crds/large.yaml\n:cd spec\n" + r(":add true\n", 15), ":read f.yaml\n:undo\n", "undid :add true"},
-		"a deep object":            {attackObject[:len(attackObject)-1] + " " + r(`{"a":`, 9000) + "1" + r("}", 9000), ":load object f.yaml\n:show\n:pin\n:persisted\n:set spec.b = 1\n:old copy\n:old\n", `"a"`},
+		"a deep object":            {attackObject[:len(attackObject)-1] + " " + r(`{"a":`, 9000) + "1" + r("}", 9000), ":load object f.yaml\n:show\n:pin a pinned.yaml\n:persisted\n:set spec.b = 1\n:old copy\n:old\n", `"a"`},
 		"undo and redo of changes": {r(":set spec.a = 1\n:undo\n:redo\n", 300), ":read f.yaml\n", "redid :set spec.a = 1"},
 	}
 	small := tree(t, map[string]string{"m/a.yaml": goodCronTab})
