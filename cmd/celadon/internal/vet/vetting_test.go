@@ -57,7 +57,7 @@ func files(t *testing.T, texts map[string]string) string {
 // CRDs.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
-	broken := files(t, map[string]string{"a.yaml": "a: [", "beta.yaml": "{apiVersion: apiextensions.k8s.io/v1beta1, kind: CustomResourceDefinition}"})
+	broken := files(t, map[string]string{"a.yaml": "apiVersion: [", "beta.yaml": "{apiVersion: apiextensions.k8s.io/v1beta1, kind: CustomResourceDefinition}"})
 	for _, output := range Outputs() {
 		for _, c := range []struct {
 			paths []string

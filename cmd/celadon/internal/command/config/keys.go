@@ -333,11 +333,11 @@ func (f *file) paths(flags *pflag.FlagSet, key string, values []string) ([]strin
 		if out[i] = path; path != "-" && !filepath.IsAbs(path) {
 			out[i] = filepath.Join(filepath.Dir(f.path), path)
 		}
-		if info, err := os.Stat(out[i]); f.tree != "" && reads && err == nil && !info.IsDir() && !info.Mode().IsRegular() {
-			return nil, fmt.Errorf("%s: want a regular file or a folder", strings.TrimSpace(path))
-		}
 		if f.tree != "" && (path == "-" || !worktree.Inside(f.tree, out[i])) {
 			return nil, fmt.Errorf("%s: not in the tree %s: set it on the command line, or name the file with --config", strings.TrimSpace(path), f.tree)
+		}
+		if info, err := os.Stat(out[i]); f.tree != "" && reads && err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("%s: want a regular file or a folder", strings.TrimSpace(path))
 		}
 	}
 	if reads {
