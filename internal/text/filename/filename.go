@@ -36,7 +36,7 @@ func check(name string) error {
 	case len(name) > maxLength:
 		return fmt.Errorf("it has %d bytes: want at most %d", len(name), maxLength)
 	case strings.ContainsAny(name, `/\:`):
-		return errors.New(`it contains /, \, or :`)
+		return errors.New("it contains a slash, backslash, or colon")
 	case name[0] == '.' || name[0] == '-':
 		return errors.New("it begins with . or -")
 	case string(untrusted.Line(name)) != name:
