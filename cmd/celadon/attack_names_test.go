@@ -14,8 +14,9 @@ import (
 func TestAttackFileNames(t *testing.T) {
 	t.Parallel()
 	for name, args := range outputs {
-		_, flag, folder := strings.Cut(name, " --")
-		if flag, folder = strings.CutSuffix(flag, "/"); !folder {
+		_, flag, _ := strings.Cut(name, " --")
+		flag, folder := strings.CutSuffix(flag, "/")
+		if !folder {
 			continue
 		}
 		i := slices.IndexFunc(args, func(arg string) bool { return strings.HasSuffix(arg, "crd.yaml") })
