@@ -23,8 +23,11 @@ func Encoded(s *props) *props {
 	return s
 }
 
-// EncodedCRD returns crd with all its schemas as Encoded returns them.
+// EncodedCRD returns crd with all its schemas as Encoded returns them, or nil if crd is nil.
 func EncodedCRD(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
+	if crd == nil {
+		return nil
+	}
 	var changed *apiextensionsv1.CustomResourceDefinition
 	for i := range crd.Spec.Versions {
 		v := crd.Spec.Versions[i].Schema

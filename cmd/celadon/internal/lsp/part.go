@@ -59,7 +59,7 @@ func split(name string, t *text) (parts []*part) {
 			source, line, inList := doc.Source()
 			switch {
 			case source == nil:
-				p.line = t.startOfLine(doc.Line)
+				p.line = startOfDocument(t.bytes, t.startOfLine(doc.Line))
 				c.advance(t.bytes, p.line)
 			case inList && doc.Item > 0 && len(parts) > 0:
 				p.start, p.line = parts[len(parts)-1].start, t.startOfLine(doc.Line)
@@ -78,6 +78,19 @@ func split(name string, t *text) (parts []*part) {
 		})
 	})
 	return parts
+}
+
+// startOfDocument returns the offset of the first line of the YAML document with the line at an offset. The line of a document
+// that cannot be read is the line of the error.
+func startOfDocument(text []byte, at int) int {
+	for at > 0 {
+		begin := bytes.LastIndexByte(text[:at-1], '\n') + 1
+		if decode.Separator(text[begin:at]) {
+			return at
+		}
+		at = begin
+	}
+	return 0
 }
 
 // A cursor moves through the YAML documents of a file and counts them.
