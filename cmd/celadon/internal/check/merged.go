@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
@@ -13,7 +14,7 @@ import (
 type Results struct {
 	// Head holds the settings that all runs share.
 	Head *finding.PartHead
-	// Objects yields all objects and the end of each part. Afterwards, CRDs yields all CRDs.
+	// CRDs yields all CRDs. Objects yields all objects and the end of each part.
 	CRDs    func(take func(*finding.CRD) error) error
 	Objects func(take func(*finding.Object) error, end func(source string, l *finding.PartLine)) error
 	// Missing lists the parts without a report. Unclear is set if there was another problem, which
@@ -36,16 +37,17 @@ func WriteMerged(ctx context.Context, s command.Streams, o *Options, d *Results)
 	}
 	defer t.to.discard()
 	t.summary.Missing, t.parts.unclear = d.Missing, d.Unclear
-	err = d.Objects(func(r *finding.Object) error {
-		if ctx.Err() != nil {
-			return ctx.Err()
+	steps := []func() error{
+		func() error { return t.mergeObjects(ctx, d) },
+		func() error { return t.mergeCRDs(d) },
+	}
+	if o.Output == "text" { // as in a single run
+		slices.Reverse(steps)
+	}
+	for _, step := range steps {
+		if err == nil {
+			err = step()
 		}
-		return t.again(r)
-	}, t.ended)
-	t.to.bar.Done()
-	if err == nil && !d.Head.Has(finding.NoVet) {
-		t.summary.CRDs = &finding.CRDSummary{}
-		err = d.CRDs(t.crd)
 	}
 	if err == nil {
 		err = t.to.flush()
@@ -54,6 +56,24 @@ func WriteMerged(ctx context.Context, s command.Streams, o *Options, d *Results)
 		err = nil // end reports the interruption
 	}
 	return a.end(ctx, t, err)
+}
+
+func (t *tally) mergeObjects(ctx context.Context, d *Results) error {
+	defer t.to.bar.Done()
+	return d.Objects(func(r *finding.Object) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return t.again(r)
+	}, t.ended)
+}
+
+func (t *tally) mergeCRDs(d *Results) error {
+	if d.Head.Has(finding.NoVet) {
+		return nil
+	}
+	t.summary.CRDs = &finding.CRDSummary{}
+	return d.CRDs(t.crd)
 }
 
 // ended adds the end of a part.
