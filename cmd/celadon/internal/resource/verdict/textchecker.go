@@ -154,6 +154,9 @@ func (d *TextChecker) Check(ctx context.Context, w Writes) (*Checked, error) {
 	checked.Problems = append(c.Problems(), policyProblems...)
 	if err == nil {
 		summary.Vanished = c.Olds.Vanished()
+		if given := c.Olds.Given(); given > 0 {
+			summary.Old = &finding.OldSummary{Given: given, Matched: c.Olds.Paired()}
+		}
 		tables.Fill(summary)
 		err = p.End(summary)
 	}
