@@ -17,6 +17,9 @@ import (
 // scanner have the right number, but for a quote that is never closed, that is the last line. Version 3 reports the line
 // of the quote, or of an open bracket. ErrorLine decodes the text again, below another line, so that the number is never missing.
 
+// maxDecodedAgain limits the text that is decoded again for the position of an error, in bytes.
+const maxDecodedAgain = 4 << 20
+
 // ErrorLine returns the line of an error that Decode returned for text, from 1, or 0 if it is unknown.
 func ErrorLine(text []byte, err error) int {
 	text = bytes.TrimPrefix(text, bom)
@@ -29,6 +32,9 @@ func ErrorLine(text []byte, err error) int {
 		if before, _, found := bytes.Cut(text, []byte("*"+name)); found {
 			line = 1 + bytes.Count(before, newline)
 		}
+	case !strings.Contains(message, "yaml: "): // not an error of the library
+	case len(text) > maxDecodedAgain:
+		line, _ = numbered(err)
 	default:
 		line = reparsed(text)
 	}
