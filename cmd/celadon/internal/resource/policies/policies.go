@@ -67,8 +67,10 @@ func Read(ctx context.Context, stdin io.Reader, paths []string, from input.Selec
 func FromDocuments(docs []*input.Document, paths []string, cfg policy.Config) (*Policies, error) {
 	p := &Policies{}
 	for _, doc := range docs {
+		var syntax *input.SyntaxError
+		broken := errors.As(doc.Err, &syntax) // never ignored: a file that is written only in part would switch its policies off
 		switch {
-		case !slices.Contains(paths, doc.File) && resource.NoObject(doc) != "":
+		case !broken && !slices.Contains(paths, doc.File) && resource.NoObject(doc) != "":
 		case doc.Err != nil:
 			p.Problems = append(p.Problems, Problem{doc.Location(), doc.Err})
 		default:
