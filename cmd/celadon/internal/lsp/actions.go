@@ -300,8 +300,8 @@ func (a *actor) problem(e *expression, p *assist.Problem) fixFilter {
 		case p.Kind == assist.Costly:
 			return overBudget(d) && strings.Contains(d.Message, "rule cost exceeds budget")
 		}
-		_, isMistake := assist.Find(d.Code)
-		return d.Severity == protocol.Error && (isMistake || d.Code == "FieldValueInvalid")
+		_, isMistake := assist.Find(d.Code) // a note if the error would follow others
+		return isMistake || d.Severity == protocol.Error && d.Code == "FieldValueInvalid"
 	}
 }
 
