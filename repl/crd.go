@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// A crd is the CRD of a session state. It is immutable, except for the compiled engine.
+// A crd is the CRD of a session state. It is immutable, except that def and engine are nil in older states. See compile.
 type crd struct {
 	doc    Document
 	def    *apiextensionsv1.CustomResourceDefinition
@@ -37,10 +37,15 @@ func (c *crd) with(cfg engine.Config) (*crd, error) {
 	return next, next.compile()
 }
 
-// compile compiles the engine unless that was already done.
-func (c *crd) compile() error {
+// compile decodes the CRD and compiles the engine unless that was already done.
+func (c *crd) compile() (err error) {
 	if c.engine != nil {
 		return nil
+	}
+	if c.def == nil {
+		if c.def, err = catalog.Decode(c.doc.JSON); err != nil {
+			return fmt.Errorf("%s: %w", c.doc.File, err)
+		}
 	}
 	e, err := engine.Compile(c.def, c.config)
 	var bad *engine.CompileErrors

@@ -277,34 +277,37 @@ func (st *state) choose() error {
 	return nil
 }
 
-// maxUndo limits the number of states kept for undo, and maxCompiled the number of engines kept
+// maxUndo limits the number of states kept for undo, and maxCompiled the number of CRDs kept
 // compiled.
 const (
 	maxUndo     = 200
 	maxCompiled = 4
 )
 
-// maxUndoText limits the size of the CRDs and objects that are kept for undo, in bytes of text. Decoded, they take
-// up to thirty times more memory.
-const maxUndoText = 4 << 20
+// maxUndoText limits the size of the CRDs and objects that are kept for undo, in bytes of text. An object counts
+// decodedSize times, because it is kept decoded.
+const (
+	maxUndoText = 16 << 20
+	decodedSize = 8
+)
 
 // forgotten returns the number of the oldest states for :undo that exceed a limit.
 func (s *Session) forgotten() int {
 	size, seen := 0, map[*byte]bool{}
-	add := func(doc *Document) { // states share the texts that did not change
+	add := func(doc *Document, times int) { // states share the texts that did not change
 		if len(doc.Text) > 0 && !seen[&doc.Text[0]] {
 			seen[&doc.Text[0]] = true
-			size += len(doc.Text) + len(doc.JSON)
+			size += times * (len(doc.Text) + len(doc.JSON))
 		}
 	}
 	for i := len(s.past) - 1; i >= 0; i-- {
 		st := s.past[i]
 		if st.crd != nil {
-			add(&st.crd.doc)
+			add(&st.crd.doc, 1)
 		}
 		for _, o := range []*object{st.object, st.old} {
 			if o != nil {
-				add(&o.doc)
+				add(&o.doc, decodedSize)
 			}
 		}
 		if kept := len(s.past) - 1 - i; kept > 0 && (size > maxUndoText || kept >= maxUndo) {
@@ -328,8 +331,7 @@ func (s *Session) commit(next *state, steps []engine.Step) error {
 	return nil
 }
 
-// enter makes the settled state next current, and releases the engines of older states beyond
-// maxCompiled.
+// enter makes the settled state next current, and keeps only the text of the CRDs of older states beyond maxCompiled.
 func (s *Session) enter(next *state) {
 	s.state, s.warned = next, false
 	kept := map[*crd]bool{next.crd: true}
@@ -343,7 +345,7 @@ func (s *Session) enter(next *state) {
 				kept[c] = true
 				continue
 			}
-			c.engine, states[i].location, states[i].seen = nil, nil, nil
+			c.def, c.engine, states[i].location, states[i].seen = nil, nil, nil, nil
 		}
 	}
 }
