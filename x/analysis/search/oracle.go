@@ -59,7 +59,12 @@ const (
 type extent struct {
 	properties  map[string]*extent
 	rest, items *extent
+	// defaults holds the number of values in large defaults, by the names of their properties.
+	defaults map[string]int
 }
+
+// largeDefault is the number of values in a default whose work counts. In real CRDs, defaults are smaller.
+const largeDefault = 500
 
 func extentOf(s *schema.Structural) *extent {
 	if s == nil {
@@ -68,6 +73,12 @@ func extentOf(s *schema.Structural) *extent {
 	e := &extent{properties: make(map[string]*extent, len(s.Properties)), items: extentOf(s.Items)}
 	for name, prop := range s.Properties {
 		e.properties[name] = extentOf(&prop)
+		if n := count(prop.Default.Object); n >= largeDefault {
+			if e.defaults == nil {
+				e.defaults = map[string]int{}
+			}
+			e.defaults[name] = n
+		}
 	}
 	if s.AdditionalProperties != nil {
 		e.rest = extentOf(s.AdditionalProperties.Structural)
@@ -90,6 +101,11 @@ func (n *volume) add(v any, e *extent) {
 	case map[string]any:
 		if e != nil {
 			n.visits += len(e.properties) / 4
+			for name, size := range e.defaults {
+				if _, ok := v[name]; !ok {
+					n.visits += 2 * size // it is copied, and then checked
+				}
+			}
 		}
 		for name, below := range v {
 			n.add(below, e.property(name))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/worktree"
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
@@ -136,7 +137,8 @@ func (r *run) readGiven(ctx context.Context, paths []string) error {
 	return err
 }
 
-// roots returns the folders in which suites may name files.
+// roots returns the folders in which suites may name files: the git work trees of paths, because the author of a suite
+// can change any file of its tree, or the paths themselves outside of git.
 func roots(paths []string) (all []string) {
 	for _, path := range paths {
 		if path == "-" {
@@ -144,6 +146,9 @@ func roots(paths []string) (all []string) {
 		}
 		if info, err := os.Stat(path); err == nil && !info.IsDir() {
 			path = filepath.Dir(path)
+		}
+		if tree, err := worktree.Top(path); err == nil && tree != "" {
+			path = tree
 		}
 		all = append(all, path)
 	}
