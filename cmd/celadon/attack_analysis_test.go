@@ -38,6 +38,7 @@ func analysisAttacks() map[string]string {
 		"items":      least("{type: array, minItems: 100, items: {type: array, minItems: 100, items: {type: array, minItems: 100, items: {type: string}}}}"),
 		"long items": least("{type: array, minItems: 10000, items: {type: string, minLength: 1000000}}"),
 		"entries":    least("{type: object, minProperties: 1000000, additionalProperties: {type: object, minProperties: 1000, additionalProperties: {type: string}}}"),
+		"default":    rules(1, func(int) string { return "self.a.size() < 3" }) + "\n            properties: {a: {type: array, items: {type: integer}, default: [" + r("1, ", 100_000) + "1]}}",
 		"enum":       least("{type: string, enum: [" + numbered("value%d, ", 50_000) + "x]}"),
 	}
 }

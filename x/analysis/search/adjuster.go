@@ -294,10 +294,12 @@ func (b *adjuster) elementsAt(p objectPath) (all []binding) {
 	v, _ := b.w.get(p)
 	switch v := v.(type) {
 	case []any:
+		b.m.work.Spend(len(v))
 		for i := range v {
 			all = append(all, binding{at: &handle{objectPath: p.item(i)}})
 		}
 	case map[string]any:
+		b.m.work.Spend(2 * len(v))
 		for _, name := range sortedKeys(v) {
 			all = append(all, binding{at: &handle{objectPath: p.step(engine.Step{Name: name}), key: true}})
 		}
