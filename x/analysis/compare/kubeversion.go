@@ -3,6 +3,7 @@ package compare
 import (
 	"cmp"
 	"fmt"
+	"github.com/celadon-cel/celadon/x/valuediff"
 	"math"
 	"slices"
 
@@ -205,7 +206,7 @@ func (u *upgrading) try(req engine.Request) {
 	case !before.Allowed && after.Allowed:
 		u.record(u.back, req, before, Loosening)
 	case before.Allowed:
-		if kept := slices.Collect(Values(withoutMetadata(before.Object), withoutMetadata(after.Object))); len(kept) > 0 {
+		if kept := slices.Collect(valuediff.Values(withoutMetadata(before.Object), withoutMetadata(after.Object))); len(kept) > 0 {
 			u.keep(req, after, kept)
 		}
 	}

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"errors"
+	"github.com/celadon-cel/celadon/x/valuediff"
 	"maps"
 	"regexp"
 	"slices"
@@ -193,7 +194,7 @@ func (a *goalSearch) otherwise(was, is map[string]any) (all []Change) {
 	if a.within.steps != nil {
 		steps = a.within.steps
 	}
-	for c := range Values(withoutMetadata(was), withoutMetadata(is)) {
+	for c := range valuediff.Values(withoutMetadata(was), withoutMetadata(is)) {
 		if covers(steps, c.Path) || covers(c.Path, steps) {
 			c.Before, c.After = veiled(at(a.base.schema(), c.Path), c.Before), veiled(at(a.other.schema(), c.Path), c.After)
 			all = append(all, c)

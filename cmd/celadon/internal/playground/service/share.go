@@ -22,7 +22,7 @@ func (r *Service) share(ctx context.Context, req *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	texts, n, err := d.Masked(input.Text{File: ObjectFile, Data: []byte(req.Object)}, input.Text{File: OldFile, Data: []byte(req.Old)})
+	texts, n, err := maskedTexts(d.TextChecker, input.Text{File: ObjectFile, Data: []byte(req.Object)}, input.Text{File: OldFile, Data: []byte(req.Old)})
 	if err != nil {
 		return &shared{Unknown: err.Error()}, nil
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/preview"
-	"github.com/celadon-cel/celadon/x/analysis/compare"
+	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
 // withoutCopies removes CRDs that equal another CRD of the same name, as in a repository that has a CRD
@@ -56,7 +56,7 @@ func (r crdRead) differsFrom(given []crdRead) string {
 		if other.CRD.Name != r.CRD.Name {
 			continue
 		}
-		for c := range compare.Values(decoded(other), decoded(r)) {
+		for c := range valuediff.Values(decoded(other), decoded(r)) {
 			return fmt.Sprintf("differs from the one in %s at spec.%s (%s, there %s): keep one of them, or skip one with --exclude",
 				other.Location, engine.FormatPath(c.Path), shortValue(c.After, c.Removed), shortValue(c.Before, c.Added))
 		}

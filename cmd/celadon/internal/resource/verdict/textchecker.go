@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
@@ -177,6 +178,14 @@ func (d *TextChecker) Definition(name string) (*apiextensionsv1.CustomResourceDe
 		}
 	}
 	return nil, nil
+}
+
+// CRDFor returns the CRD that decides objects of a kind, or nil if no usable one was given.
+func (d *TextChecker) CRDFor(kind schema.GroupKind) *apiextensionsv1.CustomResourceDefinition {
+	if def := d.crds.find(kind); def != nil {
+		return def.CRD.ForEngine()
+	}
+	return nil
 }
 
 // readPolicies makes c evaluate the policies in text, if there are any. It returns their errors, and the policies without a

@@ -2,12 +2,13 @@ package verdict
 
 import (
 	"context"
+	"maps"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/x/analysis/compare"
 	"github.com/celadon-cel/celadon/x/secret"
+	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
 // upgrade decides an object that exists under the old CRD: as a create under both CRDs, and as an
@@ -88,7 +89,7 @@ func answered(ctx context.Context, def *Definition, req engine.Request, rep *fin
 // silent returns the differences between the object as persisted under the old CRD and under the new
 // CRD, after an update without changes.
 func silent(ctx context.Context, before, now *Definition, update engine.Request, unchanged *engine.Result) []finding.Change {
-	was, is := compare.Kept(ctx, before.engine, now.engine, update, unchanged)
+	was, is := kept(ctx, before.engine, now.engine, update, unchanged)
 	secrets := append(secret.Of(before.CRD.ForEngine(), was).Texts, secret.Of(now.CRD.ForEngine(), is).Texts...)
 	text := func(v any, absent bool) string {
 		if absent {
@@ -97,8 +98,35 @@ func silent(ctx context.Context, before, now *Definition, update engine.Request,
 		return finding.Preview(v, secrets)
 	}
 	var changes []finding.Change
-	for c := range compare.Values(was, is) {
+	for c := range valuediff.Values(was, is) {
 		changes = append(changes, finding.Change{Field: engine.FormatPath(c.Path), Before: text(c.Before, c.Added), After: text(c.After, c.Removed)})
 	}
 	return changes
+}
+
+// kept returns an object as the CRDs before and after a change persist it in an update that changes
+// nothing. unchanged is the result of that update under the new CRD. If either CRD rejects the
+// update, both objects are returned as read. Metadata is omitted, because CRDs do not change it.
+// The results are nil if the object cannot be read.
+func kept(ctx context.Context, before, after *engine.Engine, update engine.Request, unchanged *engine.Result) (was, is map[string]any) {
+	update.Trace = false
+	is = unchanged.Object
+	if res, err := before.Validate(ctx, update); err == nil {
+		was = res.Object
+	}
+	if was == nil || is == nil {
+		seenBefore, err1 := before.Prepare(update)
+		seenAfter, err2 := after.Prepare(update)
+		if err1 != nil || err2 != nil {
+			return nil, nil
+		}
+		was, is = seenBefore.Self(), seenAfter.Self()
+	}
+	return withoutMetadata(was), withoutMetadata(is)
+}
+
+func withoutMetadata(obj map[string]any) map[string]any {
+	obj = maps.Clone(obj)
+	delete(obj, "metadata")
+	return obj
 }

@@ -1,4 +1,4 @@
-package compare_test
+package valuediff_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/x/analysis/compare"
+	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
 func TestValues(t *testing.T) {
@@ -24,7 +24,7 @@ func TestValues(t *testing.T) {
 		"other types":  {`{"a":{"b":1}}`, `{"a":[1]}`, []string{"a: map[b:1] [1]"}},
 	} {
 		var got []string
-		for change := range compare.Values(decode(t, c.before), decode(t, c.after)) {
+		for change := range valuediff.Values(decode(t, c.before), decode(t, c.after)) {
 			text := fmt.Sprintf("%s: %v %v", engine.FormatPath(change.Path), change.Before, change.After)
 			switch {
 			case change.Added:

@@ -1,10 +1,11 @@
-package verdict
+package service
 
 import (
 	"bytes"
 	"fmt"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet/fix"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
@@ -13,23 +14,23 @@ import (
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// Masked returns copies of texts in which values of format password, and values that contain one,
-// are replaced. N is the number of passwords. Masked returns an error if a document cannot be read
+// maskedTexts returns copies of texts in which values of format password, and values that contain one,
+// are replaced. N is the number of passwords. It returns an error if a document cannot be read
 // or has no usable CRD, because its secrets are then unknown.
-func (d *TextChecker) Masked(texts ...input.Text) (masked [][]byte, n int, err error) {
+func maskedTexts(d *verdict.TextChecker, texts ...input.Text) (masked [][]byte, n int, err error) {
 	var mask secret.Mask
 	docs := make([][]*input.Document, len(texts))
 	for i, text := range texts {
 		text.Each(func(doc *input.Document) {
-			def := d.crds.find(doc.Identity().GroupKind())
+			def := d.CRDFor(doc.Identity().GroupKind())
 			switch {
 			case doc.Err != nil:
 				err = fmt.Errorf("%s: %w", doc.Location(), doc.Err)
 			case def == nil:
 				err = fmt.Errorf("%s: no usable CRD given for it", doc.Location())
 			default:
-				n += len(secret.Of(def.CRD.ForEngine(), doc.Object).PathStrings())
-				mask.Add(def.CRD.ForEngine(), doc.Object)
+				n += len(secret.Of(def, doc.Object).PathStrings())
+				mask.Add(def, doc.Object)
 			}
 			docs[i] = append(docs[i], doc)
 		})
