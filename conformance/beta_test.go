@@ -2,17 +2,17 @@ package conformance
 
 import (
 	"fmt"
-	"os"
 	"testing"
 
 	"github.com/celadon-cel/celadon/engine/catalog"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
 // TestBetaAsStored stores the CRDs of a corpus in etcd as v1beta1, each in several forms, and
 // checks that Celadon reads them as the v1 CRDs that the server returns.
 func TestBetaAsStored(t *testing.T) {
 	all := groups(readCorpora(t).Cases)
-	if os.Getenv(fullVariable) == "" {
+	if !level.Long() {
 		all = sample(all, 2, 1)
 	}
 	s, report := startServer(t), NewReport("beta")

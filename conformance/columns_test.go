@@ -3,12 +3,12 @@ package conformance
 import (
 	"fmt"
 	"net/url"
-	"os"
 	"slices"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/fields"
 
+	"github.com/celadon-cel/celadon/internal/testing/level"
 	"github.com/celadon-cel/celadon/x/crdfields"
 )
 
@@ -24,7 +24,7 @@ func TestMadeColumnsOnServer(t *testing.T) {
 func TestColumnsOnServer(t *testing.T) {
 	read := readCorpora(t)
 	all := groups(read.Cases)
-	if os.Getenv(fullVariable) == "" {
+	if !level.Long() {
 		all = sample(all, 1, 12)
 	}
 	report := NewReport("columns")

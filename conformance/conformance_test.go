@@ -12,12 +12,10 @@ import (
 
 	"github.com/celadon-cel/celadon/conformance/fuzz"
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
 const (
-	// fullVariable names the environment variable that makes TestServer use the whole corpus.
-	fullVariable = "CELADON_FULL"
-
 	// sampleCRDs is the number of CRDs in a sample of a project, sampleCases the number of cases
 	// per CRD.
 	sampleCRDs, sampleCases = 4, 60
@@ -55,7 +53,7 @@ func TestAnswers(t *testing.T) {
 func TestServer(t *testing.T) {
 	read := readCorpora(t)
 	all := groups(read.Cases)
-	if os.Getenv(fullVariable) == "" {
+	if !level.Long() {
 		all = sample(all, sampleCRDs, sampleCases)
 	}
 	report := NewReport("server")
@@ -68,7 +66,7 @@ func TestServer(t *testing.T) {
 func TestMutants(t *testing.T) {
 	read := readCorpora(t)
 	all := groups(read.Cases)
-	if os.Getenv(fullVariable) == "" {
+	if !level.Long() {
 		all = sample(all, sampleCRDs/2, sampleCases/6)
 	}
 	report := NewReport("mutants")
@@ -90,7 +88,7 @@ func TestWorldsOnServer(t *testing.T) {
 // that the engine's messages and warnings equal the server's. -seed selects the keys.
 func TestKeysOnServer(t *testing.T) {
 	n := 200
-	if os.Getenv(fullVariable) != "" {
+	if level.Long() {
 		n = 2000
 	}
 	group, err := Keys(*firstWorld, n)
@@ -106,7 +104,7 @@ func TestKeysOnServer(t *testing.T) {
 // converted to a Scale, and with invalid Scales. -seed selects them.
 func TestScalesOnServer(t *testing.T) {
 	n := 300
-	if os.Getenv(fullVariable) != "" {
+	if level.Long() {
 		n = 3000
 	}
 	group, err := Scales(*firstWorld, n)

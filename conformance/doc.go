@@ -4,7 +4,7 @@
 //
 //	go test -v ./...                                  Celadon's own cases, in testdata
 //	CELADON_CORPUS=dir:dir go test -v ./...           also corpora of real CRDs
-//	CELADON_CORPUS=dir CELADON_FULL=1 go test -v -run TestServer -timeout 60m
+//	CELADON_CORPUS=dir CELADON_LEVEL=long go test -v -run TestServer -timeout 60m
 //	go test -run TestCases -update                    update the expected answers in testdata
 //
 // Each mode lists its failures, grouped by reason, and ends with a line
@@ -14,20 +14,20 @@
 //   - answers (TestAnswers): compares the engine with the recorded answers of a corpus, without a
 //     server. If a case has no recorded answer, it uses the maintainers' expectations.
 //   - server (TestServer): runs a sample of a corpus on the server, or all of it with
-//     CELADON_FULL.
+//     CELADON_LEVEL=long.
 //   - witnesses (TestWitnessesOnServer), world-witnesses (TestWitnessesOfWorlds): write the
 //     example objects that x/analysis/search finds for the rules of a corpus and of generated
 //     CRDs, and samples of each version. The server's answer must be as predicted, and the
-//     server must have accepted the old objects. Some rules are tried, or all with CELADON_FULL.
+//     server must have accepted the old objects. Some rules are tried, or all with CELADON_LEVEL=long.
 //   - recipes (TestRecipes): creates the CRDs of examples/recipes on the server and runs the cases of
 //     their suites.
 //   - unit-calls (TestUnitCalls): repeats calls recorded from the API server's own unit tests,
 //     and compares the results and the exact costs.
 //   - vet-corpus, vet-mutants and vet-slips (TestVet): create and update CRDs on the server, and
 //     compare the answers of engine/vet. They use the CRDs of a corpus, corrupted copies, and
-//     copies with typos: a sample, or with CELADON_FULL all CRDs and many more copies.
+//     copies with typos: a sample, or with CELADON_LEVEL=long all CRDs and many more copies.
 //   - openapi (TestOpenAPI): compares the output of celadon-openapi with the documents that the
-//     server publishes, for a sample of the CRDs or with CELADON_FULL for all.
+//     server publishes, for a sample of the CRDs or with CELADON_LEVEL=long for all.
 //   - TestSuite: generates the data of the conformance suite, and compares it with suite/data. See
 //     package suite.
 //   - explain (TestExplainCorpus, with CELADON_KUBECTL): compares the output of celadon explain
@@ -43,7 +43,7 @@
 //
 // Package engine implements several Kubernetes minors, and the server in the test process has the
 // newest one. The folder minors/servers has programs with the servers of three older minors, which
-// TestMinors starts if CELADON_SERVERS names the folder of the programs (make servers). Its modes are
+// TestMinors starts if CELADON_SERVERS names the folder of the programs (make -C conformance servers). Its modes are
 // 1.31-crds, 1.31-cases, 1.31-recipes, 1.31-worlds, and 1.31-schemas, and the same for the other minors. Without a server, the folder
 // minors has a program for each minor that answers with the libraries of that minor. See package
 // minors/oracle.

@@ -22,13 +22,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/yaml"
 
+	"github.com/celadon-cel/celadon/internal/testing/level"
 	"github.com/celadon-cel/celadon/x/publish"
 )
 
 var updateExplain = flag.Bool("update-explain", false, "record what kubectl explains")
 
 // TestExplainAsRecorded compares the expected output in the tests of x/publish with that of kubectl
-// explain on the real server. CELADON_KUBECTL names the kubectl binary; make explain builds and
+// explain on the real server. CELADON_KUBECTL names the kubectl binary; make -C conformance explain builds and
 // runs it.
 func TestExplainAsRecorded(t *testing.T) {
 	kubectl := os.Getenv("CELADON_KUBECTL")
@@ -82,7 +83,7 @@ func TestExplainCorpus(t *testing.T) {
 		t.Skip("CELADON_KUBECTL names no kubectl")
 	}
 	sizes := vetSizes{crds: 40, ofProject: 2}
-	if os.Getenv(fullVariable) != "" {
+	if level.Long() {
 		sizes = vetFull
 	}
 	files := crdFiles(t, sizes)

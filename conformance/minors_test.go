@@ -15,7 +15,7 @@ import (
 
 const (
 	// serversVariable names the environment variable with the folder of the servers of older minor
-	// versions. make servers builds them.
+	// versions. make -C conformance servers builds them.
 	serversVariable = "CELADON_SERVERS"
 
 	// minorScenarios is the number of generated CRDs that are tried on each server.

@@ -2,12 +2,12 @@ package conformance
 
 import (
 	"context"
-	"os"
 	"reflect"
 	"slices"
 	"testing"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 	"github.com/celadon-cel/celadon/x/ruletest/mutation"
 )
 
@@ -24,7 +24,7 @@ type killed struct {
 // server's verdict must be the one that killed the mutant.
 func TestKilledOnServer(t *testing.T) {
 	n, step := 20, 5 // one in five CRDs
-	if os.Getenv(fullVariable) != "" {
+	if level.Long() {
 		n, step = 200, 1
 	}
 	var all []killed

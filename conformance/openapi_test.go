@@ -19,6 +19,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
 const (
@@ -60,7 +61,7 @@ func openapiRounds(t *testing.T) (rounds [][]*crdFile) {
 	}
 	if len(corpus.Named(t)) > 0 {
 		sizes := vetSizes{crds: 20, ofProject: 1}
-		if os.Getenv(fullVariable) != "" {
+		if level.Long() {
 			sizes = vetFull
 		}
 		files = append(files, crdFiles(t, sizes)...)

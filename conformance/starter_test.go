@@ -1,8 +1,9 @@
 package conformance
 
 import (
-	"os"
 	"testing"
+
+	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
 // TestStartersOnServer runs the cases of starter suites for the CRDs of a corpus on a real server,
@@ -10,7 +11,7 @@ import (
 // an object that only this rule rejects. A sample is one CRD of each project.
 func TestStartersOnServer(t *testing.T) {
 	crds, steps := witnessCRDs(t), 0
-	if os.Getenv(fullVariable) == "" {
+	if !level.Long() {
 		crds, steps = oneOfEach(crds), 50
 	}
 	report := NewReport("starters")

@@ -12,16 +12,17 @@ import (
 
 	libraries "github.com/celadon-cel/celadon/conformance/minors/compare"
 	"github.com/celadon-cel/celadon/conformance/suite"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 	"github.com/celadon-cel/celadon/types"
 )
 
 // oraclesVariable names the environment variable with the folder of the programs of all minor
-// versions. make oracles builds them.
+// versions. make -C conformance oracles builds them.
 const oraclesVariable = "CELADON_ORACLES"
 
 // TestSuite generates the conformance suite and compares it with suite/data byte by byte. It gets the
 // answers of the newest minor version from the real server: for part of the CRDs, or for all of them
-// with CELADON_FULL or -update. It gets the answers of the other versions from the programs in
+// with CELADON_LEVEL=long or -update. It gets the answers of the other versions from the programs in
 // CELADON_ORACLES. Without them, it uses the recorded ones.
 func TestSuite(t *testing.T) {
 	groups, inputs, err := readSources()
@@ -37,7 +38,7 @@ func TestSuite(t *testing.T) {
 		t.Fatal("-update needs " + oraclesVariable)
 	}
 	tried := inputs
-	if os.Getenv(fullVariable) == "" && !*update {
+	if !level.Long() && !*update {
 		tried = sampleInputs(inputs)
 	}
 	if err := r.serveInputs(t.Context(), startServer(t), tried); err != nil {
@@ -220,7 +221,7 @@ func TestSuiteIsBalanced(t *testing.T) {
 }
 
 // TestSuiteOnMinors compares the recorded answers of the libraries with those of the servers of older
-// minor versions in CELADON_SERVERS: for all cases with CELADON_FULL, and otherwise for a part.
+// minor versions in CELADON_SERVERS: for all cases with CELADON_LEVEL=long, and otherwise for a part.
 func TestSuiteOnMinors(t *testing.T) {
 	folder := os.Getenv(serversVariable)
 	if folder == "" {
@@ -238,7 +239,7 @@ func TestSuiteOnMinors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if os.Getenv(fullVariable) == "" {
+	if !level.Long() {
 		inputs = sampleInputs(inputs)
 	}
 	for _, program := range programs {

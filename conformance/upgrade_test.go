@@ -9,10 +9,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
 // historyVariable names the environment variable with a folder of CRD releases, as group/release.
-// TestUpgrades replays all upgrades with CELADON_FULL, otherwise a few.
+// TestUpgrades replays all upgrades with CELADON_LEVEL=long, otherwise a few.
 const historyVariable = "CELADON_HISTORY"
 
 // TestUpgrades replays the breaking changes that x/analysis/compare finds in upgrades of CRDs.
@@ -22,7 +23,7 @@ func TestUpgrades(t *testing.T) {
 		{"../cmd/celadon/testdata/diff/beta.yaml", "../cmd/celadon/testdata/diff/both.yaml"},
 	}
 	history := upgrades(t)
-	if os.Getenv(fullVariable) == "" {
+	if !level.Long() {
 		history = history[:min(4, len(history))]
 	}
 	s := startServer(t)

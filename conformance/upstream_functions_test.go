@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/celadon-cel/celadon/internal/testing/gomod"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
 // integration is the package of the API server's own tests of custom resources.
@@ -23,8 +24,8 @@ var shimmed = []string{"*.go", "fixtures/*.go", "storage/*.go", "conversion/*.go
 // server. It holds those in testdata/upstream/functions.txt to their results: "pass", or why a function
 // cannot run.
 func TestUpstreamFunctions(t *testing.T) {
-	if os.Getenv("CELADON_FULL") == "" {
-		t.Skip("takes minutes to link; CELADON_FULL=1 runs it")
+	if !level.Long() {
+		t.Skip("takes minutes to link; CELADON_LEVEL=long runs it")
 	}
 	dir := gomod.Dir(t, "k8s.io/apiextensions-apiserver")
 	binary := buildUpstream(t, dir)

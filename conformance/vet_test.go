@@ -15,6 +15,7 @@ import (
 
 	"github.com/celadon-cel/celadon/internal/testing/brokencrd"
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
 // vetSizes limits the part of a corpus that is used.
@@ -29,7 +30,7 @@ var (
 // server, and checks that engine/vet returns the same answers.
 func TestVet(t *testing.T) {
 	sizes := vetSample
-	if os.Getenv(fullVariable) != "" {
+	if level.Long() {
 		sizes = vetFull
 	}
 	files := crdFiles(t, sizes)

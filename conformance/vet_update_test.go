@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"fmt"
-	"os"
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/celadon-cel/celadon/conformance/fuzz"
 	"github.com/celadon-cel/celadon/internal/testing/brokencrd"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
 // updatesSample and updatesFull are the numbers of generated CRD updates in TestVetUpdates.
@@ -22,7 +22,7 @@ const (
 // other update starts from a CRD of a corpus, the rest from generated CRDs.
 func TestVetUpdates(t *testing.T) {
 	n := updatesSample
-	if os.Getenv(fullVariable) != "" {
+	if level.Long() {
 		n = updatesFull
 	}
 	files := crdFiles(t, vetSample)

@@ -1,12 +1,12 @@
 package conformance
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/celadon-cel/celadon/conformance/fuzz"
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
@@ -16,7 +16,7 @@ import (
 func TestWitnessesOnServer(t *testing.T) {
 	ask := witnessLimits{wants: []search.Want{search.Refused, search.Accepted, search.Errs}}
 	crds := witnessCRDs(t)
-	if os.Getenv(fullVariable) == "" {
+	if !level.Long() {
 		ask.rules, ask.steps = 4, 200
 		crds = oneOfEach(crds)
 	}
@@ -28,7 +28,7 @@ func TestWitnessesOnServer(t *testing.T) {
 // TestWitnessesOfWorlds does the same for generated CRDs and rules.
 func TestWitnessesOfWorlds(t *testing.T) {
 	n, ask := uint64(3), witnessLimits{wants: []search.Want{search.Refused, search.Accepted, search.Errs}, rules: 4, steps: 50}
-	if os.Getenv(fullVariable) != "" {
+	if level.Long() {
 		n, ask.rules, ask.steps = 100, 20, 200
 	}
 	var crds []*CRD

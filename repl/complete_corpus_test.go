@@ -2,21 +2,21 @@ package repl
 
 import (
 	"math/rand/v2"
-	"os"
 	"reflect"
 	"testing"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
 // TestCompleteCorpus completes at random positions in rules of the corpus, and checks that the
-// shell and the editor return the same candidates. It tries 400 positions, or 5,000 if CELADON_FULL
+// shell and the editor return the same candidates. It tries 400 positions, or 5,000 if CELADON_LEVEL=long
 // is set.
 func TestCompleteCorpus(t *testing.T) {
 	t.Parallel()
 	want, completions := 400, 0
-	if os.Getenv("CELADON_FULL") != "" {
+	if level.Long() {
 		want = 5000
 	}
 	files := corpusCRDs(t)

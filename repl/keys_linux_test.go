@@ -3,11 +3,11 @@ package repl
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/celadon-cel/celadon/internal/testing/level"
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 )
 
@@ -27,7 +27,7 @@ func TestTerminalRandomKeys(t *testing.T) {
 	t.Parallel()
 	sequences := 250
 	switch {
-	case os.Getenv("CELADON_SHELL") == "long":
+	case level.Long():
 		sequences = 1000
 	case testing.Short():
 		sequences = 60

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/internal/testing/gomod"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 	"github.com/celadon-cel/celadon/x/markers"
 	"github.com/celadon-cel/celadon/x/markers/gotree"
 )
@@ -152,8 +153,8 @@ func checkPosition(t *testing.T, r markers.Rule) {
 // with a number at the start of every rule. The number identifies the comment that produced the
 // rule. The mapping of the CRDs without numbers must find the same comment.
 func TestMappingAsGenerated(t *testing.T) {
-	if os.Getenv("CELADON_MARKERS") != "long" {
-		t.Skip("CELADON_MARKERS is not long")
+	if !level.Long() {
+		t.Skip("CELADON_LEVEL=long runs it")
 	}
 	// generate runs without network access and needs every package that the APIs import.
 	if out, err := exec.CommandContext(t.Context(), "go", "mod", "download").CombinedOutput(); err != nil {

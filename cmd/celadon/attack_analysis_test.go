@@ -4,11 +4,11 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
 // analysisAttacks returns schemas of spec for which the search, the proofs, or the comparison could do
@@ -55,8 +55,8 @@ func TestAttackAnalysis(t *testing.T) {
 	_, _, resting := attacked(t, small, 0, "check", "--crd", "crds", "m")
 	for name, spec := range analysisAttacks() {
 		t.Run(name, func(t *testing.T) {
-			if name != "deep" && os.Getenv("CELADON_ATTACK") != "long" {
-				t.Skip("CELADON_ATTACK=long runs it")
+			if name != "deep" && !level.Long() {
+				t.Skip("CELADON_LEVEL=long runs it")
 			}
 			changed := strings.NewReplacer("!=", "==", "minItems: 1", "minItems: 2", "minLength: 1", "minLength: 2", "[value0, ", "[").Replace(spec)
 			dir := tree(t, map[string]string{"crds/t.yaml": attackCRDHead + spec + "\n", "new/t.yaml": attackCRDHead + changed + "\n"})

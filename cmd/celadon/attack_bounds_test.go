@@ -18,6 +18,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
 	"github.com/celadon-cel/celadon/internal/testing/cputime"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
 // Limits of an attack.
@@ -307,7 +308,7 @@ func manyFiles(folder string, n int) func(string) error {
 }
 
 // TestAttackTree checks hostile trees, each in its own process: processor time and memory are bounded,
-// and the exit code is right. CELADON_ATTACK=long adds trees that take long to create.
+// and the exit code is right. CELADON_LEVEL=long adds trees that take long to create.
 func TestAttackTree(t *testing.T) {
 	small := tree(t, map[string]string{"m/a.yaml": goodCronTab})
 	_, code, resting := attacked(t, small, 0, "check", "--crd", "crds", "m")
@@ -317,8 +318,8 @@ func TestAttackTree(t *testing.T) {
 	for name, make := range attacks() {
 		t.Run(name, func(t *testing.T) {
 			attack := make()
-			if attack.long && os.Getenv("CELADON_ATTACK") != "long" {
-				t.Skip("CELADON_ATTACK=long runs it")
+			if attack.long && !level.Long() {
+				t.Skip("CELADON_LEVEL=long runs it")
 			}
 			dir := tree(t, map[string]string{"crds/t.yaml": attackCRD})
 			if err := os.Mkdir(filepath.Join(dir, "m"), 0o755); err != nil {

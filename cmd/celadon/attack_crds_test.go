@@ -4,11 +4,11 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
 // crdAttacks returns schemas with expensive rules. Many short rules, or a few long rules, make each CRD
@@ -56,8 +56,8 @@ func TestAttackCRDs(t *testing.T) {
 	_, _, resting := attacked(t, small, 0, "check", "--crd", "crds", "m")
 	for name, spec := range crdAttacks() {
 		t.Run(name, func(t *testing.T) {
-			if name != "deep lists" && os.Getenv("CELADON_ATTACK") != "long" {
-				t.Skip("CELADON_ATTACK=long runs it")
+			if name != "deep lists" && !level.Long() {
+				t.Skip("CELADON_LEVEL=long runs it")
 			}
 			dir := tree(t, map[string]string{"crds/t.yaml": attackCRDHead + spec, "m/a.yaml": goodCronTab, "m/t.yaml": "apiVersion: g.io/v1\nkind: T\nmetadata: {name: a}\nspec: {}\n"})
 			for _, args := range [][]string{{"check", "--crd", "crds", "m"}, {"vet", "crds/t.yaml"}} {

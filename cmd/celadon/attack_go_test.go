@@ -11,6 +11,7 @@ import (
 
 	"github.com/celadon-cel/celadon/internal/testing/cputime"
 	"github.com/celadon-cel/celadon/internal/testing/hostile"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
 // goCRD returns the CRD of a kind App with rules at spec.
@@ -59,7 +60,7 @@ func goAttacks() map[string]goAttack {
 	spec := "package v1\n\n" + goApp + marker(rule) + "type Spec struct {\n\tA string `json:\"a\"`\n}\n"
 	const found = "1 of 1 rule found"
 	markers := 10_000
-	if os.Getenv("CELADON_ATTACK") == "long" {
+	if level.Long() {
 		markers = 50_000
 	}
 	chain := func(n int) string {

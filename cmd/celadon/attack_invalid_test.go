@@ -4,11 +4,11 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
 // invalidRules returns schemas of spec, of about a megabyte, whose rules do not compile.
@@ -48,8 +48,8 @@ func TestAttackInvalidRules(t *testing.T) {
 	_, _, resting := attacked(t, small, 0, "check", "--crd", "crds", "m")
 	for name, spec := range invalidRules() {
 		t.Run(name, func(t *testing.T) {
-			if name != "many" && os.Getenv("CELADON_ATTACK") != "long" {
-				t.Skip("CELADON_ATTACK=long runs it")
+			if name != "many" && !level.Long() {
+				t.Skip("CELADON_LEVEL=long runs it")
 			}
 			dir := tree(t, map[string]string{"crds/t.yaml": attackCRDHead + spec, "m/a.yaml": goodCronTab, "m/t.yaml": "apiVersion: g.io/v1\nkind: T\nmetadata: {name: a}\nspec: {}\n"})
 			for _, args := range [][]string{{"vet", "crds/t.yaml"}, {"vet", "-o", "json", "crds/t.yaml"}, {"check", "--crd", "crds", "m"}} {

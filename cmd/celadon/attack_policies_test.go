@@ -5,11 +5,11 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
 // policyAttack is a set of policies and the spec of an object.
@@ -123,8 +123,8 @@ func TestAttackPolicies(t *testing.T) {
 	_, _, resting := attacked(t, small, 0, "check", "--crd", "crds", "m")
 	for name, a := range policyAttacks() {
 		t.Run(name, func(t *testing.T) {
-			if !a.short && os.Getenv("CELADON_ATTACK") != "long" {
-				t.Skip("CELADON_ATTACK=long runs it")
+			if !a.short && !level.Long() {
+				t.Skip("CELADON_LEVEL=long runs it")
 			}
 			spec := a.spec
 			if spec == nil {

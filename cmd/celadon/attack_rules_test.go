@@ -5,11 +5,11 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
 // ruleAttack is a CRD and an object that require more work than the limits allow.
@@ -114,8 +114,8 @@ func TestAttackRules(t *testing.T) {
 	_, _, resting := attacked(t, small, 0, "check", "--crd", "crds", "m")
 	for name, a := range ruleAttacks() {
 		t.Run(name, func(t *testing.T) {
-			if !a.short && os.Getenv("CELADON_ATTACK") != "long" {
-				t.Skip("CELADON_ATTACK=long runs it")
+			if !a.short && !level.Long() {
+				t.Skip("CELADON_LEVEL=long runs it")
 			}
 			dir := tree(t, map[string]string{"crds/t.yaml": a.crd(), "m/a.yaml": goodCronTab, "m/t.json": a.object(t)})
 			out, code, _ := attacked(t, dir, resting, "check", "--crd", "crds", "m")

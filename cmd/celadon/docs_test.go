@@ -10,13 +10,14 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
 // everyDocsCRD is the sampling interval of a short test in the corpus.
 const everyDocsCRD = 50
 
 // TestDocsExamples checks that celadon check accepts every example on a page, and that each served
-// version has two examples. CELADON_DOCS=long tests the whole corpus.
+// version has two examples. CELADON_LEVEL=long tests the whole corpus.
 func TestDocsExamples(t *testing.T) {
 	t.Parallel()
 	files := []string{crontabCRD, kindsCRD, "../../x/publish/testdata/everything.yaml"}
@@ -26,7 +27,7 @@ func TestDocsExamples(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, file := range all {
-			if os.Getenv("CELADON_DOCS") == "long" || i%everyDocsCRD == 0 {
+			if level.Long() || i%everyDocsCRD == 0 {
 				files = append(files, file)
 			}
 		}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
 // editors maps each editor to the command line that runs its script. Editors that are not installed are
@@ -40,8 +42,8 @@ func editorSettings(t *testing.T) map[string]string {
 // TestEditors drives celadon lsp with real editors, configured as docs/editors.md describes. Each shows
 // a diagnostic, completes, applies a code action that fixes the diagnostic, and shows a hover.
 func TestEditors(t *testing.T) {
-	if os.Getenv("CELADON_EDITORS") == "" {
-		t.Skip("CELADON_EDITORS is not set: make editors")
+	if !level.Long() {
+		t.Skip("CELADON_LEVEL=long runs it")
 	}
 	bin := filepath.Join(t.TempDir(), "celadon")
 	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {

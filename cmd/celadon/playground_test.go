@@ -15,6 +15,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/playground/service"
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
 // playgroundCase holds the fields of a CELADON_CORPUS case that the page uses.
@@ -24,12 +25,12 @@ type playgroundCase struct {
 }
 
 // TestAnswersOfCorpus checks that the playground's responses contain the command's output for cases of
-// the corpus. CELADON_PLAYGROUND=long takes 200 cases. With CELADON_ANSWERS, the requests and the
+// the corpus. CELADON_LEVEL=long takes 200 cases. With CELADON_ANSWERS, the requests and the
 // command's output are written to that folder, one file each, for the page's own test.
 func TestAnswersOfCorpus(t *testing.T) {
 	t.Parallel()
 	want := 12
-	if os.Getenv("CELADON_PLAYGROUND") == "long" {
+	if level.Long() {
 		want = 200
 	}
 	cases := playgroundCases(t)

@@ -5,11 +5,12 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
 // The memory of a shell with many objects is limited to shellMemory, plus objectMemory for each object of
@@ -19,13 +20,13 @@ const (
 	objectMemory = 1200
 )
 
-// TestShellMemory counts the objects that a rule rejects. With CELADON_SHELL=long, it uses more objects.
+// TestShellMemory counts the objects that a rule rejects. With CELADON_LEVEL=long, it uses more objects.
 func TestShellMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
 	objects := 20_000
-	if os.Getenv("CELADON_SHELL") == "long" {
+	if level.Long() {
 		objects = 200_000
 	}
 	dump := filepath.Join(t.TempDir(), "dump.json")

@@ -12,16 +12,18 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
 // shardMemory limits the memory of a shard.
 const shardMemory = 200 << 20
 
 // TestMillionInShards checks a million updates in 20 shards, each of which holds only its own old
-// objects, and merges the reports. Without CELADON_SHARDS=long, it uses fewer objects.
+// objects, and merges the reports. Without CELADON_LEVEL=long, it uses fewer objects.
 func TestMillionInShards(t *testing.T) {
 	objects, shards := 20_000, 2
-	if os.Getenv("CELADON_SHARDS") == "long" {
+	if level.Long() {
 		objects, shards = 1_000_000, 20
 	}
 	dir := t.TempDir()

@@ -17,6 +17,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/findingtest"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
 // shardTree creates a folder with input for everything that a report can contain: the files of some
@@ -148,7 +149,7 @@ func TestShardsMerged(t *testing.T) {
 				want[strings.Join(format, " ")] = answer{out, code}
 			}
 			counts := []int{1, 7}
-			if name == "all kinds" || name == "an upgrade" || os.Getenv("CELADON_SHARDS") == "long" {
+			if name == "all kinds" || name == "an upgrade" || level.Long() {
 				counts = append(counts, 100)
 			}
 			for _, of := range counts {

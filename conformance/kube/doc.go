@@ -1,5 +1,5 @@
 // Package kube tests the command with a whole control plane: etcd, kube-apiserver, kubectl, and the
-// job controller, all built from the Go module proxy (make e2e). It contains only tests:
+// job controller, all built from the Go module proxy (make -C conformance e2e). It contains only tests:
 //
 //   - celadon serve as an admission webhook of a real API server;
 //   - celadon as a kubectl plugin, and its access to a cluster;

@@ -1,5 +1,5 @@
 // A whole control plane, built from the Go module proxy, to run the command under:
-// make e2e. A module of its own, as it needs all of Kubernetes, whose staging
+// make -C conformance e2e. A module of its own, as it needs all of Kubernetes, whose staging
 // modules are replaced by what is published of them.
 module github.com/celadon-cel/celadon/conformance/kube
 

@@ -41,7 +41,7 @@ type plane struct {
 func start(t *testing.T) *plane {
 	t.Helper()
 	if os.Getenv("CELADON_KUBE") == "" {
-		t.Skip("CELADON_KUBE names no folder with kube-apiserver, etcd, kubectl and celadon: make e2e")
+		t.Skip("CELADON_KUBE names no folder with kube-apiserver, etcd, kubectl and celadon: make -C conformance e2e")
 	}
 	p := &plane{t: t, dir: t.TempDir(), host: ownHost(), client: clientOf(nil)}
 	p.server = "https://" + p.host + ":6443"

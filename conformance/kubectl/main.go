@@ -1,4 +1,4 @@
-// Command kubectl is kubectl of the Kubernetes version that Celadon follows. make explain runs it
+// Command kubectl is kubectl of the Kubernetes version that Celadon follows. make -C conformance explain runs it
 // to record the output of kubectl explain and to compare it. It is a separate module, because
 // nothing else needs its dependencies.
 package main

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -20,6 +19,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 
 	"github.com/celadon-cel/celadon/internal/testing/brokencrd"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
 // upstream returns the errors of the API server's own function for a CRD.
@@ -111,7 +111,7 @@ func missing(a, b []string) []string {
 }
 
 // sample returns every fourth file, because upstream's validation takes nearly all of the tests'
-// time. With CELADON_FULL it returns all files.
+// time. With CELADON_LEVEL=long it returns all files.
 func sample(files []string) (some []string) {
 	for i, path := range files {
 		if i%4 == 1 || full() {
@@ -121,7 +121,7 @@ func sample(files []string) (some []string) {
 	return some
 }
 
-func full() bool { return os.Getenv("CELADON_FULL") != "" }
+func full() bool { return level.Long() }
 
 func countRules(crd *apiextensionsv1.CustomResourceDefinition) int {
 	n := 0

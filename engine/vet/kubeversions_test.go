@@ -3,13 +3,13 @@ package vet
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"reflect"
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -25,7 +25,7 @@ func allVersions() (all []string) {
 func TestKubeVersions(t *testing.T) {
 	t.Parallel()
 	step := 20
-	if os.Getenv("CELADON_FULL") != "" {
+	if level.Long() {
 		step = 1
 	}
 	for i, path := range corpus.CRDFiles(t) {

@@ -15,10 +15,11 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
 // TestVersionCosts compares the estimates of each minor version with those of its library, for real
-// CRDs. CELADON_FULL=1 compares all.
+// CRDs. CELADON_LEVEL=long compares all.
 func TestVersionCosts(t *testing.T) {
 	t.Parallel()
 	folder, crds := os.Getenv("CELADON_VERSIONS"), os.Getenv("CELADON_CORPUS")
@@ -46,7 +47,7 @@ func compareCosts(t *testing.T, minor, file, folder string) {
 	reports := map[string]*Report{}
 	compared := 0
 	for i, line := range strings.Split(strings.TrimSpace(string(data)), "\n") {
-		if os.Getenv("CELADON_FULL") == "" && i%10 != 0 {
+		if !level.Long() && i%10 != 0 {
 			continue
 		}
 		row := strings.Split(line, "\t")

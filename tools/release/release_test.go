@@ -29,7 +29,7 @@ const goreleaser = "github.com/goreleaser/goreleaser/v2@v2.16.0"
 func TestRelease(t *testing.T) {
 	repo := os.Getenv("CELADON_RELEASE")
 	if repo == "" {
-		t.Skip("CELADON_RELEASE names no repository: make release-check")
+		t.Skip("CELADON_RELEASE names no repository: make -C tools/release check")
 	}
 	version := pseudoVersion(t, repo)
 	tree := filepath.Join(t.TempDir(), "tree")

@@ -148,7 +148,7 @@ func TestSBOM(t *testing.T) {
 }
 
 // TestReleaseConfig checks that the files named in .goreleaser.yaml exist. The configuration's
-// syntax is checked by goreleaser itself in make release-check.
+// syntax is checked by goreleaser itself in make -C tools/release check.
 func TestReleaseConfig(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("../../.goreleaser.yaml")
@@ -174,7 +174,7 @@ func TestReleaseConfig(t *testing.T) {
 	}
 	for _, f := range config.Archives[0].Files {
 		if strings.HasPrefix(f.Src, "bin/release/") {
-			continue // make release-files makes it
+			continue // make -C tools/release files makes it
 		}
 		if found, err := filepath.Glob(filepath.Join("../..", strings.ReplaceAll(f.Src, "**", "*"))); err != nil || len(found) == 0 {
 			t.Errorf("%s: there is none: %v", f.Src, err)

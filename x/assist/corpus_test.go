@@ -3,7 +3,6 @@ package assist_test
 import (
 	"context"
 	"math/rand/v2"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,13 +12,14 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// few visits every n-th CRD of the corpus that compiles, or all of them if CELADON_FULL is set.
+// few visits every n-th CRD of the corpus that compiles, or all of them with CELADON_LEVEL=long.
 func few(t *testing.T, every int, visit func(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine)) {
 	t.Helper()
-	if os.Getenv("CELADON_FULL") != "" {
+	if level.Long() {
 		every = 1
 	}
 	for i, file := range corpus.CRDFiles(t) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 	"github.com/celadon-cel/celadon/x/assist"
 )
@@ -91,7 +92,7 @@ func schemaPlace(path position.Path) (version int, steps []engine.Step) {
 func TestTruncatedAnswers(t *testing.T) {
 	t.Parallel()
 	rounds := 40
-	if os.Getenv("CELADON_FULL") != "" {
+	if level.Long() {
 		rounds = 1000
 	}
 	files := corpus.CRDFiles(t)

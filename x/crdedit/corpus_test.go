@@ -13,6 +13,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
 // bounds matches the lines that advice sets.
@@ -26,7 +27,7 @@ func TestAdviceMends(t *testing.T) {
 	mended, all := 0, 0
 	files := corpus.CRDFiles(t)
 	every := 1
-	if os.Getenv("CELADON_FULL") == "" {
+	if !level.Long() {
 		every = max(1, len(files)/40) // the whole corpus takes eight minutes
 	}
 	for i, file := range files {

@@ -7,7 +7,7 @@ import (
 
 // TestReplay compares predictions with the recorded answers of a real kube-apiserver. To record them:
 //
-//	make e2e e2e-record
+//	make -C conformance e2e e2e-record
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("testdata/recorded.json.gz")

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/conversion"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 	"github.com/celadon-cel/celadon/x/roundtrip"
 )
 
@@ -253,9 +253,9 @@ func test(t testing.TB, c convert, cfg roundtrip.Config) *roundtrip.Report {
 	return r
 }
 
-// effort returns how much is tried; CELADON_SEARCH=long tries more.
+// effort returns how much is tried; CELADON_LEVEL=long tries more.
 func effort() (seeds uint64, objects int) {
-	if os.Getenv("CELADON_SEARCH") == "long" {
+	if level.Long() {
 		return 20, 10_000
 	}
 	return 1, 3_000

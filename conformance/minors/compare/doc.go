@@ -2,7 +2,7 @@
 // generate CRDs and writes, and compare the answers of engine/vet and engine for a version with
 // those of the program that is built from the libraries of that version (see package oracle):
 //
-//	make oracles
+//	make -C conformance oracles
 //	CELADON_ORACLES=../bin/oracles go test -v -run TestGenerated ./minors/compare -crds 5000
 //	CELADON_ORACLES=../bin/oracles go test -run TestRecorded ./minors/compare -update
 //

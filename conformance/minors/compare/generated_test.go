@@ -22,7 +22,7 @@ var (
 func oracles(t *testing.T) (folder string, found []types.Version) {
 	t.Helper()
 	if folder = os.Getenv("CELADON_ORACLES"); folder == "" {
-		t.Skip("CELADON_ORACLES names no folder of programs: make oracles builds them")
+		t.Skip("CELADON_ORACLES names no folder of programs: make -C conformance oracles builds them")
 	}
 	folder, err := filepath.Abs(folder)
 	if err != nil {

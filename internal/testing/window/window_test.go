@@ -18,6 +18,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/testing/brokencrd"
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
 // kubeVersions holds the Kubernetes versions, which take turns.
@@ -29,7 +30,7 @@ const (
 	tokenSequences = 3000
 )
 
-// TestAnswers writes all answers to the file that CELADON_ANSWERS names. With CELADON_FULL, they include
+// TestAnswers writes all answers to the file that CELADON_ANSWERS names. With CELADON_LEVEL=long, they include
 // those to all of the corpora.
 func TestAnswers(t *testing.T) {
 	name := os.Getenv("CELADON_ANSWERS")
@@ -51,7 +52,7 @@ func TestAnswers(t *testing.T) {
 		w.generated(crds[i%len(crds)], i)
 	}
 	w.syntaxErrors(crds[0])
-	if os.Getenv("CELADON_FULL") != "" {
+	if level.Long() {
 		w.corpus()
 	}
 	if err := w.out.Flush(); err != nil {

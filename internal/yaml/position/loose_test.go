@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
 // written holds texts while they are being typed, with | at the cursor. Each has the value expected
@@ -56,7 +57,7 @@ func TestTruncated(t *testing.T) {
 	random := rand.New(rand.NewPCG(22, 1))
 	same, all := 0, 0
 	rounds := 25
-	if os.Getenv("CELADON_FULL") != "" {
+	if level.Long() {
 		rounds = 1000
 	}
 	for range rounds {

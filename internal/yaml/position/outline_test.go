@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
 // TestOutline checks that parsing valid texts by indentation has the same result as the parser.
@@ -28,7 +29,7 @@ func TestOutlineCorpus(t *testing.T) {
 	t.Parallel()
 	read, same := 0, 0
 	for i, file := range corpus.CRDFiles(t) {
-		if i%10 > 0 && os.Getenv("CELADON_FULL") == "" {
+		if i%10 > 0 && !level.Long() {
 			continue
 		}
 		data, err := os.ReadFile(file)

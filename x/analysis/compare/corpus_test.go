@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"sync"
 	"testing"
@@ -14,15 +13,16 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 	"github.com/celadon-cel/celadon/internal/testing/reword"
 	"github.com/celadon-cel/celadon/x/analysis/compare"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// sample returns the number of corpus rules to test. CELADON_COMPARE=long tests as many as the
+// sample returns the number of corpus rules to test. CELADON_LEVEL=long tests as many as the
 // figures in docs are based on.
 func sample(long, short int) int {
-	if os.Getenv("CELADON_COMPARE") == "long" {
+	if level.Long() {
 		return long
 	}
 	return short

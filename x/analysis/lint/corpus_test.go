@@ -11,14 +11,15 @@ import (
 
 	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 	"github.com/celadon-cel/celadon/x/analysis/lint"
 )
 
-// TestLintCorpus checks lints of real CRDs: all of them if CELADON_SEARCH=long, which takes
+// TestLintCorpus checks lints of real CRDs: all of them with CELADON_LEVEL=long, which takes
 // minutes, else a sample.
 func TestLintCorpus(t *testing.T) {
 	files, every := corpus.CRDFiles(t), 24
-	if os.Getenv("CELADON_SEARCH") == "long" {
+	if level.Long() {
 		every = 1
 	}
 	counts := map[string]int{}

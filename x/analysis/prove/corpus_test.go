@@ -3,7 +3,6 @@ package prove
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -13,11 +12,12 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 	"github.com/celadon-cel/celadon/internal/testing/reword"
 )
 
 // long reports whether the whole corpus is tested instead of a sample.
-func long() bool { return os.Getenv("CELADON_PROVE") == "long" }
+func long() bool { return level.Long() }
 
 // corpusRule is a rule of the corpus at the first occurrence of its text.
 type corpusRule struct {

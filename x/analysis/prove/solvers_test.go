@@ -73,7 +73,7 @@ func TestSolversAgree(t *testing.T) {
 	solvers := smtlib.Installed()
 	switch {
 	case !long():
-		t.Skip("CELADON_PROVE is not long")
+		t.Skip("CELADON_LEVEL=long runs it")
 	case len(solvers) == 0:
 		t.Skip("NOT MEASURED: neither z3 nor cvc5 is installed (apt-get install z3 cvc5)")
 	}

@@ -2,7 +2,6 @@ package search
 
 import (
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,13 +9,14 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
 // TestFindsWhatMaintainersRefuse checks that the search finds a witness for each rule that is the
 // only cause in a test case of the CRD's maintainers. The search never sees their objects.
 func TestFindsWhatMaintainersRefuse(t *testing.T) {
-	if os.Getenv("CELADON_SEARCH") != "long" {
-		t.Skip("CELADON_SEARCH=long searches for each rule that alone rejects a maintainers' case")
+	if !level.Long() {
+		t.Skip("CELADON_LEVEL=long searches for each rule that alone rejects a maintainers' case")
 	}
 	asked, missed := 0, 0
 	for _, folder := range corpus.Folders(t) {

@@ -2,7 +2,6 @@ package search
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -15,11 +14,12 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/x/structural"
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 	"github.com/celadon-cel/celadon/x/analysis/prove"
 )
 
 // How it works. Each distinct rule of a corpus is searched once. Limits are in steps, so answers
-// are the same on each machine. CELADON_SEARCH=long asks all questions about all rules; otherwise a
+// are the same on each machine. CELADON_LEVEL=long asks all questions about all rules; otherwise a
 // sample of the rules is used for fast questions. The floors apply to the projects that the search
 // was developed with and to those kept aside.
 
@@ -58,7 +58,7 @@ const (
 
 func TestFindInCorpus(t *testing.T) {
 	every, wants := 24, []Want{Refused, Accepted}
-	long := os.Getenv("CELADON_SEARCH") == "long"
+	long := level.Long()
 	if long {
 		every, wants = 1, []Want{Refused, Accepted, Errs, OverBudget}
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet"
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 	"github.com/spf13/pflag"
 )
 
@@ -158,9 +159,9 @@ func wholeWord(text string, from, to int) bool {
 	return to > from && (strings.HasPrefix(rest, ":") || rest == "" || strings.ContainsAny(rest[:1], "\r\n,]}#"))
 }
 
-// every returns the step for sampling a corpus. With CELADON_LSP=long, it is 1.
+// every returns the step for sampling a corpus. With CELADON_LEVEL=long, it is 1.
 func every(of, sample int) int {
-	if os.Getenv("CELADON_LSP") == "long" {
+	if level.Long() {
 		return 1
 	}
 	return max(1, of/sample)

@@ -20,6 +20,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/jsonrpc"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
 func example(t testing.TB, name string) string {
@@ -413,7 +414,7 @@ func TestHostileWorkspace(t *testing.T) {
 // TestHeap checks that many edits do not increase the live heap.
 func TestHeap(t *testing.T) {
 	edits := 600
-	if os.Getenv("CELADON_LSP") == "long" {
+	if level.Long() {
 		edits = 10_000
 	}
 	crd := example(t, "crontab/crd.yaml")

@@ -170,8 +170,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestDist checks that the embedded page was built from the current sources. Run make page to
-// rebuild it. make page-check, which needs npm, compares it byte for byte.
+// TestDist checks that the embedded page was built from the current sources. Run make -C site page to
+// rebuild it. make -C site played, which needs npm, compares it byte for byte.
 func TestDist(t *testing.T) {
 	t.Parallel()
 	data, err := fs.ReadFile(built(), "sources.txt")
@@ -184,13 +184,13 @@ func TestDist(t *testing.T) {
 		listed[name] = true
 		text, err := os.ReadFile(filepath.Join("page", name))
 		if err != nil || fmt.Sprintf("%x", sha256.Sum256(text)) != sum {
-			t.Errorf("%s is another since the page was built: run make page (%v)", name, err)
+			t.Errorf("%s is another since the page was built: run make -C site page (%v)", name, err)
 		}
 	}
 	sources, _ := filepath.Glob("page/src/*")
 	for _, name := range sources {
 		if !listed["src/"+filepath.Base(name)] {
-			t.Errorf("%s is not in the page: run make page", name)
+			t.Errorf("%s is not in the page: run make -C site page", name)
 		}
 	}
 }

@@ -27,9 +27,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/httplimit"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// A siege is the intensity of an attack. CELADON_ATTACK=long repeats an attack that once stopped a
+// A siege is the intensity of an attack. CELADON_LEVEL=long repeats an attack that once stopped a
 // server; the default is a short part of it.
 type siege struct {
 	connections, concurrency int
@@ -39,7 +40,7 @@ type siege struct {
 }
 
 func newSiege() siege {
-	if os.Getenv("CELADON_ATTACK") == "long" {
+	if level.Long() {
 		return siege{connections: 300, concurrency: defaultConcurrency, lasts: 20 * time.Second, enough: math.MaxInt64}
 	}
 	return siege{connections: 24, concurrency: 16, lasts: 30 * time.Second, enough: 40}

@@ -81,7 +81,7 @@ if (process.argv.includes("--check")) {
 		if (is !== files.get(name)) bad.push(name);
 	}
 	if (bad.length > 0) {
-		console.error(`dist/ is not what its sources make (${bad.join(", ")}): run make page`);
+		console.error(`dist/ is not what its sources make (${bad.join(", ")}): run make -C site page`);
 		process.exit(1);
 	}
 	console.log(`dist/ is what its sources make: ${files.size} files`);

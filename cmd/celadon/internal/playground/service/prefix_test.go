@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/playground/service"
+	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
 // A pageExample is an example of the page: the texts of its panes.
@@ -33,12 +34,12 @@ func pageExamples(t *testing.T) (list []pageExample) {
 }
 
 // TestPrefixes types each pane of each example character by character. Each prefix must have responses that the page
-// can show: all lists are lists, and a text without a verdict has a reason with a line. It tries each third prefix; with -short fewer, and with CELADON_PLAYGROUND=long all of them.
+// can show: all lists are lists, and a text without a verdict has a reason with a line. It tries each third prefix; with -short fewer, and with CELADON_LEVEL=long all of them.
 func TestPrefixes(t *testing.T) {
 	t.Parallel()
 	step := 3
 	switch {
-	case os.Getenv("CELADON_PLAYGROUND") == "long":
+	case level.Long():
 		step = 1
 	case testing.Short():
 		step = 41

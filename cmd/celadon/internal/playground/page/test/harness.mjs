@@ -10,7 +10,7 @@ import path from "node:path";
 const root = path.join(import.meta.dirname, "../../../../../..");
 export const celadon = process.env.CELADON ?? path.join(root, "bin/celadon");
 export const siteDir = process.env.CELADON_SITE ?? path.join(root, "bin/site/playground"); // "" if it does not exist
-export const long = process.env.CELADON_PLAYGROUND === "long";
+export const long = process.env.CELADON_LEVEL === "long";
 export const example = (name) => readFile(path.join(root, "examples", name), "utf8");
 export const slow = Number(process.env.CELADON_PATIENCE ?? 60_000);
 

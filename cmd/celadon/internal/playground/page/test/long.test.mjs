@@ -1,4 +1,4 @@
-// Tests that take too long for each change. Run make site, and set CELADON_PLAYGROUND=long.
+// Tests that take too long for each change. Run make site, and set CELADON_LEVEL=long.
 // CELADON_ANSWERS is a folder that TestAnswersOfCorpus of cmd/celadon has filled.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
@@ -8,7 +8,7 @@ import { after, before, test } from "node:test";
 import { brotliCompressSync } from "node:zlib";
 import { choose, cpu, example, inBrowser, launch, long, native, open, set, settled, siteDir, type } from "./harness.mjs";
 
-const options = { skip: long ? false : "CELADON_PLAYGROUND is not long" };
+const options = { skip: long ? false : "CELADON_LEVEL is not long" };
 // Because a busy machine is slower, times are processor times, and their limits can be
 // raised.
 const room = Number(process.env.CELADON_ROOM ?? 1);

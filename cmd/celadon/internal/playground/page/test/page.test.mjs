@@ -7,7 +7,7 @@ import { deflateRawSync } from "node:zlib";
 import { choose, example, inBrowser, launch, native, open, press, reset, set, settled, siteDir, slow, textIn, words } from "./harness.mjs";
 
 const hasSite = siteDir && existsSync(path.join(siteDir, "index.html"));
-if (!hasSite) console.log("NO SITE: the page is tried with the engine behind it alone (make played-long tries both)");
+if (!hasSite) console.log("NO SITE: the page is tried with the engine behind it alone (make -C site played-long tries both)");
 
 let browser;
 before(async () => { browser = await launch(); });

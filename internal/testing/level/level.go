@@ -1,0 +1,11 @@
+// Package level tells tests how thorough to be. CELADON_LEVEL is quick, full, or long; without it, tests are full.
+package level
+
+import "os"
+
+// Quick reports whether tests should leave out the corpora.
+func Quick() bool { return os.Getenv("CELADON_LEVEL") == "quick" }
+
+// Long reports whether tests should take whole corpora instead of samples, and run what takes too long for each
+// change.
+func Long() bool { return os.Getenv("CELADON_LEVEL") == "long" }
