@@ -23,13 +23,10 @@ type admission struct {
 	ctx      context.Context
 	cfg      Config
 	crd, old *apiextensions.CustomResourceDefinition // old is nil on create
-	// rest is the CRD without its plain parts, if the server's function finds no errors in it;
-	// otherwise nil.
-	rest    *apiextensions.CustomResourceDefinition
-	version types.Version
-	limits  cost.Limits
-	units   []*unit
-	dropped []Need
+	version  types.Version
+	limits   cost.Limits
+	units    []*unit
+	dropped  []Need
 	// undecided is set if a rule on a default needs too much work.
 	undecided *engine.WorkLimitError
 	// complex is the reason why a rule was not compiled. It decides the verdict unless there are errors.
@@ -161,9 +158,6 @@ func (a *admission) withoutRules() (errs field.ErrorList, err error) {
 		}
 	}()
 	errs = a.metadataErrors()
-	if a.rest != nil {
-		return errs, nil
-	}
 	crd := *a.crd
 	crd.Spec.Versions = slices.Clone(crd.Spec.Versions)
 	for _, u := range a.units {

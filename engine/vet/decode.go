@@ -2,6 +2,7 @@ package vet
 
 import (
 	"errors"
+	"slices"
 	"sync"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -79,12 +80,13 @@ func unreadable(gvk *runtimeschema.GroupVersionKind, raw []byte, err error) *met
 // internal returns the CRD as the API server validates it: with defaults, and with shared fields of
 // the versions moved to the top. The result shares memory with crd.
 func internal(crd *apiextensionsv1.CustomResourceDefinition) (*apiextensions.CustomResourceDefinition, error) {
-	v1 := shallow(crd)
+	v1 := *crd
+	v1.Spec.Versions = slices.Clone(crd.Spec.Versions)
 	v1.Spec.Conversion = crd.Spec.Conversion.DeepCopy()
 	v1.Status = *crd.Status.DeepCopy()
-	apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(v1)
+	apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(&v1)
 	out := &apiextensions.CustomResourceDefinition{}
-	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(v1, out, nil); err != nil {
+	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(&v1, out, nil); err != nil {
 		return nil, err
 	}
 	return out, nil

@@ -5,8 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
 
 	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
@@ -33,7 +37,7 @@ const (
 // small value and, if the work extrapolates to too much, on large values.
 func hiddenWork(r *rule) string {
 	for _, x := range []*compiled{r.expr, r.message} {
-		if x == nil || x.refused || x.panics {
+		if x == nil || x.refused || x.panics || !maySurprise(x.ast.NativeRep().Expr()) {
 			continue
 		}
 		prog, err := eval.New(x.env, x.ast, x.key.Decl, perCall)
@@ -57,6 +61,27 @@ func hiddenWork(r *rule) string {
 		}
 	}
 	return ""
+}
+
+// linear holds functions whose work without a loop is at most proportional to the size of the object.
+var linear = []string{
+	operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals,
+	operators.LogicalAnd, operators.LogicalOr, operators.LogicalNot, operators.Conditional, operators.Index, operators.OptIndex,
+	operators.OptSelect, operators.In, operators.Add, operators.Subtract, operators.Negate,
+	"size", "startsWith", "endsWith", "contains", "hasValue", "value", "orValue", "int", "string", "double", "duration", "timestamp",
+}
+
+// maySurprise reports whether an expression has a loop, or a call that is not linear.
+func maySurprise(e ast.Expr) (found bool) {
+	ast.PostOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
+		switch e.Kind() {
+		case ast.ComprehensionKind:
+			found = true
+		case ast.CallKind:
+			found = found || !slices.Contains(linear, e.AsCall().FunctionName())
+		}
+	}))
+	return found
 }
 
 func workText(over *eval.OverworkError, s sizes) string {

@@ -24,11 +24,7 @@ func (a *admission) report(r *Report) {
 	})
 	r.Accepted, r.Undecided = len(a.errs) == 0 && a.undecided == nil, a.undecided
 	if r.Accepted {
-		crd := a.crd
-		if a.rest != nil { // the reduced CRD has the same warnings
-			crd = a.rest
-		}
-		r.Warnings = append(r.Warnings, warnings(crd, a.old, a.version)...)
+		r.Warnings = append(r.Warnings, warnings(a.crd, a.old, a.version)...)
 	} else if len(a.errs) > 0 {
 		r.Status = a.invalid(bodies)
 	}

@@ -33,7 +33,7 @@ func (b *branch) newScope(decls *types.Interner) (*scope, error) {
 			return s, nil
 		}
 	}
-	node, err := b.declaredNode()
+	node, err := b.structuralNode()
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -29,14 +28,10 @@ const (
 
 // branch is a schema node with rules at or below it. The tree has no other nodes.
 type branch struct {
-	parent *branch
-	kind   stepKind
-	name   string // of a property
-	props  *apiextensions.JSONSchemaProps
-	// source is the original node, if props is a converted copy without children.
-	source *apiextensionsv1.JSONSchemaProps
-	// words is set at a root with a source: all names that rules can refer to.
-	words    map[string]bool
+	parent   *branch
+	kind     stepKind
+	name     string // of a property
+	props    *apiextensions.JSONSchemaProps
 	children []*branch // items, then values, then properties by name
 	// inScope is set if this node or an ancestor has rules.
 	inScope bool
@@ -248,35 +243,11 @@ func (b *branch) correlates(child *branch) bool {
 }
 
 // structuralNode returns the node as a structural schema.
-func (b *branch) structuralNode() (*schema.Structural, error) {
-	if b.structural != nil {
-		return b.structural, nil
-	}
-	var err error
-	if b.source != nil {
-		b.structural, err = structural.Node(b.source)
-	} else {
+func (b *branch) structuralNode() (node *schema.Structural, err error) {
+	if b.structural == nil {
 		b.structural, err = schema.NewStructural(b.props)
 	}
 	return b.structural, err
-}
-
-// declaredNode returns the structural schema reduced to the parts that expressions can name.
-func (b *branch) declaredNode() (*schema.Structural, error) {
-	if b.source == nil {
-		return b.structuralNode()
-	}
-	root := b
-	for root.parent != nil {
-		root = root.parent
-	}
-	return structural.Seen(b.source, func(name string) bool {
-		if root.words[name] {
-			return false
-		}
-		ident, ok := types.Escape(name)
-		return !ok || ident == name // other names can be spelled in several ways
-	})
 }
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }

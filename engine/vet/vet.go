@@ -189,20 +189,8 @@ func admit(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, c
 	if v.Minor < types.Newest { // dropUnknown modifies both CRDs
 		crd, cfg.Old = crd.DeepCopy(), cfg.Old.DeepCopy()
 	}
-	var h *reducedCRD
-	if cfg.Old == nil {
-		h = reduce(crd, v, cfg.VerdictOnly)
-	}
-	var rest *apiextensions.CustomResourceDefinition
-	if h != nil {
-		rest = h.sound(ctx, v)
-	} else if over := overworked(crd, cfg.Old); over != nil {
+	if over := overworked(crd, cfg.Old); over != nil {
 		return nil, nil, over
-	}
-	if rest != nil && cfg.VerdictOnly && v.Minor == types.Newest {
-		if a := admitRules(ctx, rest, h.trees, v, cfg); a != nil {
-			return a, nil, nil
-		}
 	}
 	now, err := internal(crd)
 	if err != nil {
@@ -222,20 +210,6 @@ func admit(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, c
 		prepareUpdate(now, old)
 	}
 	a := newAdmission(ctx, now, old, v, cfg)
-	a.dropped, a.rest = dropped, rest
+	a.dropped = dropped
 	return a, nil, a.run()
-}
-
-// admitRules validates only the rules, if the rest of the CRD is known to be valid. It returns nil
-// unless the CRD is accepted; error messages need the whole CRD.
-func admitRules(ctx context.Context, rest *apiextensions.CustomResourceDefinition, trees []*branch, v types.Version, cfg Config) *admission {
-	a := newAdmission(ctx, rest, nil, v, cfg)
-	a.rest = rest
-	for i, u := range a.units { // a single unit if all versions have the same schema
-		u.tree = trees[i]
-	}
-	if err := a.run(); err != nil || len(a.errs) > 0 || a.undecided != nil {
-		return nil
-	}
-	return a
 }

@@ -16,25 +16,15 @@ func Node(s *apiextensionsv1.JSONSchemaProps) (*schema.Structural, error) {
 	return (&maker{}).node(s)
 }
 
-// Seen is like Node, but omits optional properties that expressions cannot name. skip reports
-// whether a property has such a name; it must return false for the fields that declare the root of
-// a resource. The result is equivalent for types and estimates, but not for validating values.
-func Seen(s *apiextensionsv1.JSONSchemaProps, skip func(name string) bool) (*schema.Structural, error) {
-	return (&maker{skip: skip, nothing: &schema.ValueValidation{}}).node(s)
-}
-
 type maker struct {
-	skip    func(name string) bool  // nil if no property is skipped
-	nothing *schema.ValueValidation // if not nil, shared by all nodes without constraints
 	// scratches holds the working memory for the current property at each depth.
 	scratches []*scratch
 	depth     int
 }
 
 type scratch struct {
-	prop  apiextensionsv1.JSONSchemaProps
-	sub   schema.Structural
-	names []string
+	prop apiextensionsv1.JSONSchemaProps
+	sub  schema.Structural
 }
 
 func (m *maker) enter() *scratch {
@@ -84,15 +74,8 @@ func (m *maker) fill(s *apiextensionsv1.JSONSchemaProps, out *schema.Structural)
 func (m *maker) properties(s *apiextensionsv1.JSONSchemaProps, out *schema.Structural) error {
 	r := m.enter()
 	defer func() { m.depth-- }()
-	r.names = r.names[:0]
-	required := setOf(s.Required)
+	out.Properties = make(map[string]schema.Structural, len(s.Properties))
 	for name := range s.Properties {
-		if m.skip == nil || !m.skip(name) || required[name] || required == nil && slices.Contains(s.Required, name) {
-			r.names = append(r.names, name)
-		}
-	}
-	out.Properties = make(map[string]schema.Structural, len(r.names))
-	for _, name := range r.names {
 		r.prop, r.sub = s.Properties[name], schema.Structural{}
 		if err := m.fill(&r.prop, &r.sub); err != nil {
 			return err
@@ -100,18 +83,6 @@ func (m *maker) properties(s *apiextensionsv1.JSONSchemaProps, out *schema.Struc
 		out.Properties[name] = r.sub
 	}
 	return nil
-}
-
-// setOf returns the set of names, or nil if a linear search is as fast because there are few.
-func setOf(names []string) map[string]bool {
-	if len(names) <= 16 {
-		return nil
-	}
-	set := make(map[string]bool, len(names))
-	for _, name := range names {
-		set[name] = true
-	}
-	return set
 }
 
 // unusual reports whether s needs upstream's functions.
@@ -124,21 +95,6 @@ func unusual(s *apiextensionsv1.JSONSchemaProps) bool {
 
 // byUpstream converts a node without its descendants, with upstream's functions.
 func byUpstream(s *apiextensionsv1.JSONSchemaProps, out *schema.Structural) error {
-	props, err := Alone(s)
-	if err != nil {
-		return err
-	}
-	node, err := schema.NewStructural(props)
-	if err != nil {
-		return err
-	}
-	*out = *node
-	return nil
-}
-
-// Alone returns the internal version of a node without the schemas of its items, map values, and
-// properties. The result still has additionalProperties if the node has it.
-func Alone(s *apiextensionsv1.JSONSchemaProps) (*apiextensions.JSONSchemaProps, error) {
 	alone := *s
 	alone.Properties = nil
 	if s.Items != nil && len(s.Items.JSONSchemas) == 0 {
@@ -147,8 +103,16 @@ func Alone(s *apiextensionsv1.JSONSchemaProps) (*apiextensions.JSONSchemaProps, 
 	if s.AdditionalProperties != nil {
 		alone.AdditionalProperties = &apiextensionsv1.JSONSchemaPropsOrBool{Allows: s.AdditionalProperties.Allows}
 	}
-	out := new(apiextensions.JSONSchemaProps)
-	return out, apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&alone, out, nil)
+	props := new(apiextensions.JSONSchemaProps)
+	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&alone, props, nil); err != nil {
+		return err
+	}
+	node, err := schema.NewStructural(props)
+	if err != nil {
+		return err
+	}
+	*out = *node
+	return nil
 }
 
 // itself converts a usual node without its descendants.
@@ -170,10 +134,6 @@ func (m *maker) itself(s *apiextensionsv1.JSONSchemaProps, out *schema.Structura
 		XMapType:               s.XMapType,
 	}
 	out.XValidations = s.XValidations
-	if m.nothing != nil && !constrained(s) {
-		out.ValueValidation = m.nothing
-		return nil
-	}
 	v := &schema.ValueValidation{
 		Format: s.Format, Pattern: s.Pattern,
 		Maximum: s.Maximum, ExclusiveMaximum: s.ExclusiveMaximum, Minimum: s.Minimum, ExclusiveMinimum: s.ExclusiveMinimum, MultipleOf: s.MultipleOf,
@@ -194,16 +154,8 @@ func (m *maker) itself(s *apiextensionsv1.JSONSchemaProps, out *schema.Structura
 	return nil
 }
 
-// constrained reports whether the node's ValueValidation would not be empty.
-func constrained(s *apiextensionsv1.JSONSchemaProps) bool {
-	return s.Format != "" || s.Pattern != "" || len(s.Enum) > 0 || s.Required != nil ||
-		s.Maximum != nil || s.ExclusiveMaximum || s.Minimum != nil || s.ExclusiveMinimum || s.MultipleOf != nil ||
-		s.MaxLength != nil || s.MinLength != nil || s.MaxItems != nil || s.MinItems != nil || s.UniqueItems ||
-		s.MaxProperties != nil || s.MinProperties != nil
-}
-
 func decoded(raw *apiextensionsv1.JSON) (schema.JSON, error) {
-	if PlainText(raw.Raw) {
+	if plainText(raw.Raw) {
 		return schema.JSON{Object: string(raw.Raw[1 : len(raw.Raw)-1])}, nil
 	}
 	var value apiextensions.JSON
@@ -211,8 +163,8 @@ func decoded(raw *apiextensionsv1.JSON) (schema.JSON, error) {
 	return schema.JSON{Object: value}, err
 }
 
-// PlainText reports whether raw is a JSON string without escapes, so that its content is its value.
-func PlainText(raw []byte) bool {
+// plainText reports whether raw is a JSON string without escapes, so that its content is its value.
+func plainText(raw []byte) bool {
 	last := len(raw) - 1
 	if last < 1 || raw[0] != '"' || raw[last] != '"' {
 		return false
