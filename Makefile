@@ -2,7 +2,7 @@ include tools/common.mk
 
 BIN := bin/celadon
 FUZZTIME ?= 5m
-TESTFLAGS = -timeout 30m
+TESTFLAGS = -timeout 60m
 
 .PHONY: build
 build: ## Build the command into bin/
@@ -147,5 +147,5 @@ lint: ## gofmt, vet, staticcheck, actionlint, tidy modules
 # The short attacks are part of the tests. Vet is part of lint; otherwise, the tests would
 # run some of its analyzers on all dependencies again.
 .PHONY: ci
-ci: TESTFLAGS = -vet=off -timeout 30m
+ci: TESTFLAGS = -vet=off -timeout 60m
 ci: lint test demo ## All that must pass before a change lands
