@@ -255,8 +255,7 @@ func (sum *tally) hold(t *testing.T) {
 }
 
 // isMinimal checks that the write no longer demonstrates its outcome if any field or item is
-// removed, or a scalar is set to its old value or to a simpler value. It validates each of these writes, without
-// the predictions of a lookahead.
+// removed, or a scalar is set to its old value or to a simpler value.
 func isMinimal(t *testing.T, s *Search, ref engine.RuleRef, want Want, found *Witness) {
 	t.Helper()
 	if want == OverBudget {

@@ -28,7 +28,7 @@ func (h *solver) shrink(w *candidate, alone bool) (*candidate, *verdict, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &shrinker{solver: h, w: w, last: last, alone: alone, ahead: h.newLookahead(w, alone)}
+	s := &shrinker{solver: h, w: w, last: last, alone: alone}
 	for changed := true; changed && err == nil; {
 		if changed, err = s.applyEverywhere(s.drop); !changed && err == nil {
 			changed, err = s.applyEverywhere(s.simplify)
@@ -51,7 +51,6 @@ type shrinker struct {
 	w     *candidate
 	last  *verdict
 	alone bool
-	ahead *lookahead
 }
 
 // applyEverywhere applies change to each path, outermost first, and reports whether any change was kept. If
@@ -111,9 +110,6 @@ func (s *shrinker) simplify(p objectPath) (held, gone bool, err error) {
 	}
 	s.work.Spend(len(p.path))
 	for _, small := range s.maker.smaller(at.node, v) {
-		if s.ahead.failsSchema(p.path, at.node, small) {
-			continue
-		}
 		held, err = s.try(p, func(w *candidate, p objectPath) bool {
 			now, ok := w.get(p)
 			return ok && equalJSON(now, v) && w.put(p, small)
@@ -153,9 +149,6 @@ func (s *shrinker) try(p objectPath, change func(*candidate, objectPath) bool) (
 		ways = [][]bool{{false, true}, {false}}
 	}
 	for _, way := range ways {
-		if s.ahead.failsRules(p, way, change) {
-			continue
-		}
 		w := s.w.clone()
 		changed := false
 		for _, old := range way {
@@ -171,7 +164,6 @@ func (s *shrinker) try(p objectPath, change func(*candidate, objectPath) bool) (
 		}
 		first, second, shown := s.suits(v)
 		if !first && (s.alone || !second) {
-			s.ahead.learn(v)
 			continue
 		}
 		if !shown {
@@ -179,7 +171,6 @@ func (s *shrinker) try(p objectPath, change func(*candidate, objectPath) bool) (
 			if s.settle(seen); !s.showing(seen) {
 				continue
 			}
-			s.ahead.follow(seen)
 		}
 		s.w, s.last = w, v
 		return true, nil
