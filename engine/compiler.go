@@ -112,7 +112,6 @@ func (c *compiler) compile(version string, s *schema.Structural, d *types.Decl) 
 	}
 	c.todo = nil
 	r.root = c.node("", at, s, s, d)
-	c.compileConcurrently()
 	for _, p := range c.todo {
 		c.rule(p.rule, p.node)
 	}

@@ -41,10 +41,6 @@ func (t *invalidTotal) add(src string, err error, units int) {
 	t.units += units + unitsPerExpression + unitsPerByte*len(src) + len(err.Error())/errorBytesPerUnit
 }
 
-func (t *invalidTotal) plus(other invalidTotal) invalidTotal {
-	return invalidTotal{t.count + other.count, t.units + other.units}
-}
-
 // nodes returns the number of declarations in d, which may be nil.
 func nodes(d *types.Decl) int {
 	if d == nil {

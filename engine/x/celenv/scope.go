@@ -97,19 +97,6 @@ func (s *Scope) with(roots []Root) (env *cel.Env, units int, err error) {
 	return env, units, nil
 }
 
-// Join adds the complexity of other to s, as if its expressions had been compiled in s after the
-// existing expressions. It reports whether the sums are within the limits of a scope; if not, s is
-// unchanged.
-func (s *Scope) Join(other *Scope) bool {
-	invalid := s.invalid.plus(other.invalid)
-	if s.complexity+other.complexity > scopeComplexity || invalid.exceeded() {
-		return false
-	}
-	s.complexity += other.complexity
-	s.invalid = invalid
-	return true
-}
-
 // Forget resets the counts of work, so that expressions compiled from now on are independent of
 // earlier expressions. Use it, for example, when a rule temporarily replaces another.
 func (s *Scope) Forget() { s.complexity, s.invalid, s.reported = 0, invalidTotal{}, reportTotal{} }

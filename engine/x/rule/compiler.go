@@ -5,7 +5,6 @@ package rule
 
 import (
 	"errors"
-	"maps"
 
 	"github.com/google/cel-go/cel"
 
@@ -83,10 +82,15 @@ func NewCompiler[T any](cfg Config[T]) *Compiler[T] {
 // Compile compiles an expression, or returns the earlier result for its key. refused is nil if the
 // server accepts the expression. err is set if compilation as a whole failed.
 func (c *Compiler[T]) Compile(key Key) (value T, refused *Refusal, err error) {
-	if err := c.Prepare(key); err != nil {
-		return value, nil, err
-	}
 	one := c.known[key]
+	if one == nil {
+		one = &outcome[T]{}
+		one.value, err = c.compile(key)
+		if err != nil && !errors.As(err, &one.refused) {
+			return value, nil, err
+		}
+		c.known[key] = one
+	}
 	if one.refused == nil {
 		return one.value, nil, nil
 	}
@@ -98,23 +102,6 @@ func (c *Compiler[T]) Compile(key Key) (value T, refused *Refusal, err error) {
 		return value, nil, complex
 	}
 	return c.Complex(key, complex), nil, nil
-}
-
-// Prepare compiles an expression, so that Compile returns its result. err is set if compilation as a whole
-// failed.
-func (c *Compiler[T]) Prepare(key Key) (err error) {
-	if c.known[key] != nil {
-		return nil
-	}
-	one := &outcome[T]{}
-	one.value, err = c.compile(key)
-	if errors.As(err, &one.refused) {
-		err = nil
-	}
-	if err == nil {
-		c.known[key] = one
-	}
-	return err
 }
 
 func (c *Compiler[T]) compile(key Key) (value T, err error) {
@@ -143,18 +130,6 @@ func (c *Compiler[T]) compile(key Key) (value T, err error) {
 		return value, x.mistyped()
 	}
 	return c.Finish(x)
-}
-
-// Knows reports whether an expression with this key was compiled.
-func (c *Compiler[T]) Knows(key Key) bool { return c.known[key] != nil }
-
-// Join adds the results of another compiler with the same Config. It adds nothing if the total
-// complexity of both exceeds the limit of a compiler.
-func (c *Compiler[T]) Join(other *Compiler[T]) {
-	if c.scope == nil || other.scope == nil || !c.scope.Join(other.scope) {
-		return
-	}
-	maps.Copy(c.known, other.known)
 }
 
 // Scope returns the environment that all declarations share.
