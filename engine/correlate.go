@@ -128,7 +128,7 @@ func sameList(obj, old []any, s *schema.Structural) bool {
 	}
 	byKey := newOldList(s, old)
 	for _, item := range obj {
-		oldItem := byKey.get(item)
+		oldItem := byKey.Get(item)
 		if oldItem == nil || !sameValue(item, oldItem, s.Items) {
 			return false
 		}
@@ -157,6 +157,14 @@ func sameEntry(entry, old any, s *schema.Structural, name string) bool {
 	}
 	values := additional(s)
 	return values != nil && sameValue(entry, old, values)
+}
+
+// newOldList finds old items of a map list by key. It returns nil for other lists.
+func newOldList(s *schema.Structural, items []any) *valueschema.OldItems {
+	if s.Type != "array" || !isMapList(s) {
+		return nil
+	}
+	return valueschema.NewOldItems(s.XListMapKeys, items)
 }
 
 func isMapList(s *schema.Structural) bool { return s.XListType != nil && *s.XListType == "map" }

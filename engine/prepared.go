@@ -208,7 +208,7 @@ func valuesBelow(d *types.Decl, step Step, self, before any) (any, any, bool) {
 		if !was || d.ListType != types.MapList {
 			return item, nil, true
 		}
-		return item, newOldList(d.Schema, items).get(item), true
+		return item, newOldList(d.Schema, items).Get(item), true
 	case map[string]any:
 		name := step.Name
 		if step.Item {

@@ -227,7 +227,7 @@ func (r *run) items(n *ruleNode, obj, old []any) {
 			break
 		}
 		r.steps[at].at = i
-		oldItem := byKey.get(item)
+		oldItem := byKey.Get(item)
 		if len(r.frames) == 0 {
 			r.node(n.items, item, oldItem)
 			continue

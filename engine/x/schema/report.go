@@ -213,7 +213,7 @@ func (r *report) array(n *node, items []any, at *errorPath, was oldValue) (passe
 		here := errorPath{up: at, step: item}
 		for i, v := range items {
 			here.index = i
-			passed += r.value(n.items, v, &here, before.item(v))
+			passed += r.value(n.items, v, &here, oldItem(before.Get(v)))
 		}
 	}
 	size := int64(len(items))

@@ -1,29 +1,25 @@
-package engine
+package schema
 
-import (
-	"strconv"
+import "strconv"
 
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-)
-
-// An oldList finds the items of an old map list by key. It follows MakeMapList in
-// k8s.io/apiserver/pkg/cel/common.
-type oldList struct {
+// OldItems finds the items of an old map list by key, for transition rules and ratcheting. It follows
+// MakeMapList in k8s.io/apiserver/pkg/cel/common. It is not safe for concurrent use.
+type OldItems struct {
 	keys  []string
 	byKey map[any]any // the first item of each key
 	rest  []any       // items that are not in byKey yet
 }
 
-// newOldList returns nil for other lists.
-func newOldList(s *schema.Structural, items []any) *oldList {
-	if s.Type != "array" || !isMapList(s) || len(s.XListMapKeys) == 0 || len(items) == 0 {
+// NewOldItems returns the items of a list with the given keys. It returns nil if there are no keys or no items.
+func NewOldItems(keys []string, items []any) *OldItems {
+	if len(keys) == 0 || len(items) == 0 {
 		return nil
 	}
-	return &oldList{keys: s.XListMapKeys, byKey: map[any]any{}, rest: items}
+	return &OldItems{keys: keys, byKey: map[any]any{}, rest: items}
 }
 
-// get returns the old item with the key of item, or nil. l may be nil.
-func (l *oldList) get(item any) any {
+// Get returns the first old item with the key of item, or nil. l may be nil.
+func (l *OldItems) Get(item any) any {
 	if l == nil {
 		return nil
 	}
@@ -53,7 +49,7 @@ func (l *oldList) get(item any) any {
 
 // keyOf returns a comparable value for the key of an item. ok is false if it lacks a field of the key
 // or has one that is not a scalar.
-func (l *oldList) keyOf(item any) (key any, ok bool) {
+func (l *OldItems) keyOf(item any) (key any, ok bool) {
 	fields, ok := item.(map[string]any)
 	if !ok {
 		return nil, false

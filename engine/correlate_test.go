@@ -43,7 +43,7 @@ func TestOldListUpstream(t *testing.T) {
 		got, want := newOldList(s, items), common.MakeMapList(&model.Structural{Structural: s}, items)
 		for range 4 {
 			it := item()
-			a, b := got.get(it), want.Get(it)
+			a, b := got.Get(it), want.Get(it)
 			if !reflect.DeepEqual(a, b) {
 				t.Fatalf("keys %v, items %v: item %v: got %v, want %v", s.XListMapKeys, items, it, a, b)
 			}
