@@ -38,15 +38,6 @@ type Assumption struct {
 // cel-go's checker: identifiers, @items, @values, and @keys.
 func Path(steps []string) string { return strings.Join(steps, "/") }
 
-// If estimates the cost of a checked expression under assumption a, as the newest version does.
-func If(env *cel.Env, ast *cel.Ast, d *types.Decl, a *Assumption) (cost.Estimate, error) {
-	if upstream.CEL {
-		est, err := env.EstimateCost(ast, &library.CostEstimator{SizeEstimator: sizes{root: d, assume: a}})
-		return cost.Estimate{Min: est.Min, Max: est.Max}, err
-	}
-	return For(types.Version{Minor: types.Newest}).If(ast, d, a), nil
-}
-
 // Estimator returns cel-go's form of an estimator that prices calls as the linked release of
 // k8s.io/apiserver does, with sizes from d.
 // It works for estimates and for tracking actual cost.
@@ -61,9 +52,8 @@ func EstimatorWith(roots []celenv.Root) *library.CostEstimator {
 
 // sizes estimates the size of a value from the declaration of its path.
 type sizes struct {
-	root   *types.Decl   // declaration of every variable, unless roots is set
-	roots  []celenv.Root // declarations by variable
-	assume *Assumption   // may be nil
+	root  *types.Decl   // declaration of every variable, unless roots is set
+	roots []celenv.Root // declarations by variable
 }
 
 func (s sizes) of(variable string) *types.Decl {
@@ -89,11 +79,7 @@ func (s sizes) EstimateSize(node checker.AstNode) *checker.SizeEstimate {
 			return nil
 		}
 	}
-	size := d.Max.Max
-	if s.assume != nil {
-		size = s.assume.size(path[1:], d)
-	}
-	return &checker.SizeEstimate{Max: uint64(size)}
+	return &checker.SizeEstimate{Max: uint64(d.Max.Max)}
 }
 
 func (a *Assumption) size(path []string, d *types.Decl) int64 {
