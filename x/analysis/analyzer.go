@@ -36,10 +36,9 @@ type Analyzer struct {
 	kubeVersion string
 	version     *apiextensionsv1.CustomResourceDefinitionVersion
 	cfg         Config
-	meter       *work.Meter       // charged by all questions; nil sets no limit
-	search      *search.Search    // nil before Compile
-	prover      *prove.Prover     // nil before the first proof
-	texts       *search.TextCache // shared by the lanes of a run
+	meter       *work.Meter    // charged by all questions; nil sets no limit
+	search      *search.Search // nil before Compile
+	prover      *prove.Prover  // nil before the first proof
 }
 
 // New returns an Analyzer for a version of a CRD from which e was compiled; "" is the storage
@@ -56,14 +55,14 @@ func New(definition *apiextensionsv1.CustomResourceDefinition, e *engine.Engine,
 // newLane returns an Analyzer like a for another goroutine.
 func (a *Analyzer) newLane() (*Analyzer, error) {
 	lane := Uncompiled(a.definition, a.kubeVersion, a.version.Name, a.cfg)
-	lane.engine, lane.texts = a.engine, a.texts
+	lane.engine = a.engine
 	return lane, lane.prepareSearch(a.version.Name)
 }
 
 // Uncompiled returns an Analyzer for a version of a CRD that is not compiled. It can only
 // prove; Compile makes searches possible.
 func Uncompiled(definition *apiextensionsv1.CustomResourceDefinition, kubeVersion, version string, cfg Config) *Analyzer {
-	a := &Analyzer{definition: definition, kubeVersion: kubeVersion, cfg: cfg, texts: &search.TextCache{}}
+	a := &Analyzer{definition: definition, kubeVersion: kubeVersion, cfg: cfg}
 	for i := range definition.Spec.Versions {
 		if v := &definition.Spec.Versions[i]; v.Name == version || version == "" && v.Storage {
 			a.version = v
@@ -85,7 +84,7 @@ func (a *Analyzer) Compile() error {
 }
 
 func (a *Analyzer) prepareSearch(version string) (err error) {
-	cfg := search.Config{Steps: a.cfg.Steps, Seed: a.cfg.Seed, Texts: a.texts}
+	cfg := search.Config{Steps: a.cfg.Steps, Seed: a.cfg.Seed}
 	if a.cfg.OtherForm != nil {
 		cfg.OtherForm = a.cfg.OtherForm.search
 	}

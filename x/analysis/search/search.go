@@ -25,8 +25,6 @@ type Config struct {
 	// form or a form with a changed rule. Witnesses are then limited to writes that the other form
 	// admits without pruning.
 	OtherForm *Search
-	// Texts is shared with other searches. If nil, the search has a cache of its own.
-	Texts *TextCache
 }
 
 // cheapSteps limits searches for OverBudget on rules with a low cost estimate. A result is
@@ -130,7 +128,7 @@ func New(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, versio
 	if err != nil {
 		return nil, err
 	}
-	s := &Search{engine: e, compilers: newCompilers(e), cfg: cfg, version: at.Version(), kind: crd.Spec.Names.Kind, texts: newTexts(cfg.Texts), pools: map[string][]*candidate{}, byRef: map[engine.RuleRef]*rule{}}
+	s := &Search{engine: e, compilers: newCompilers(e), cfg: cfg, version: at.Version(), kind: crd.Spec.Names.Kind, texts: newTexts(), pools: map[string][]*candidate{}, byRef: map[engine.RuleRef]*rule{}}
 	s.apiVersion = crd.Spec.Group + "/" + s.version
 	for i := range crd.Spec.Versions {
 		v := &crd.Spec.Versions[i]

@@ -112,7 +112,6 @@ type texts struct {
 	found    map[string]*foundTexts
 	wholes   map[filling]filledPattern
 	kept     *int // bytes of found
-	shared   *TextCache
 	// spent is the work for a question, in steps. Cached strings are charged once too, so that an
 	// answer does not depend on the cache.
 	spent   int
@@ -125,11 +124,8 @@ type foundTexts struct {
 	steps int
 }
 
-func newTexts(shared *TextCache) *texts {
-	if shared == nil {
-		shared = &TextCache{}
-	}
-	return &texts{shared: shared, patterns: map[string]*automaton.Language{}, regexps: map[string]*regexp.Regexp{}, found: map[string]*foundTexts{}, wholes: map[filling]filledPattern{}, kept: new(int), charged: map[string]bool{}}
+func newTexts() *texts {
+	return &texts{patterns: map[string]*automaton.Language{}, regexps: map[string]*regexp.Regexp{}, found: map[string]*foundTexts{}, wholes: map[filling]filledPattern{}, kept: new(int), charged: map[string]bool{}}
 }
 
 // forQuestion returns texts that share the cache of t and count the work of a question.
@@ -238,11 +234,11 @@ func (t *texts) find(w textWant) (texts []string, steps int) {
 		within.Count = 1 // varied derives the others from it
 	}
 	t.work.Spend(whole.Size())
-	found := t.shared.find(w, whole, within)
+	found := whole.Find(within)
 	steps = found.Spent
 	if len(found.Texts) == 0 && !found.Complete {
 		within.Count, within.Steps = 1, 4*textSteps
-		found = t.shared.find(w, whole, within)
+		found = whole.Find(within)
 		steps += found.Spent
 	}
 	if found.Complete || len(found.Texts) == samples {

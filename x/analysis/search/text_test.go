@@ -10,7 +10,7 @@ import (
 // TestFormatsAreThoseOfTheServer checks that every sample of every format is valid.
 func TestFormatsAreThoseOfTheServer(t *testing.T) {
 	t.Parallel()
-	x := newTexts(nil).forQuestion(nil)
+	x := newTexts().forQuestion(nil)
 	for name, p := range formats {
 		if !strfmt.Default.ContainsName(name) {
 			t.Errorf("%s: the server does not have this format", name)
@@ -29,7 +29,7 @@ func TestFormatsAreThoseOfTheServer(t *testing.T) {
 
 func TestTextsAreAsWanted(t *testing.T) {
 	t.Parallel()
-	x := newTexts(nil).forQuestion(nil)
+	x := newTexts().forQuestion(nil)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, test := range []struct {
 		want textWant
