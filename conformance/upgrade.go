@@ -16,6 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	changes "github.com/celadon-cel/celadon/x/analysis/compare"
 	"github.com/celadon-cel/celadon/x/analysis/search"
+	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
 // This file verifies the claims of x/analysis/compare about a change of a CRD: it serves the old
@@ -234,7 +235,7 @@ func (c *claim) agree(write string, want changes.Verdict, got *response) error {
 	if err != nil {
 		return err
 	}
-	for change := range changes.Values(c.witness().Object, obj) {
+	for change := range valuediff.Values(c.witness().Object, obj) {
 		if len(change.Path) > 0 && change.Path[0].Name != "metadata" && change.Path[0].Name != "apiVersion" {
 			return nil
 		}

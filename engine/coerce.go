@@ -31,8 +31,6 @@ type coercion struct {
 	// given is set if coerce must also check that the object is decoded JSON. The object's version
 	// must then have no embedded resources.
 	given bool
-	// inPlace permits coerce to modify the object.
-	inPlace bool
 }
 
 // errNotDecoded is the error for a caller's object that is not decoded JSON. checkTypes finds the
@@ -40,7 +38,7 @@ type coercion struct {
 var errNotDecoded = errors.New("not decoded JSON")
 
 // coerce prunes an object as the API server does after decoding it from a request or from storage.
-// It does not modify obj unless c.inPlace is set; the result may share memory with it. Unknown fields
+// It does not modify obj; the result may share memory with it. Unknown fields
 // are in the server's order.
 func (e *Engine) coerce(obj map[string]any, v *crdVersion, c coercion) (coerced map[string]any, unknown []string, err error) {
 	if _, err := stringField(obj, "kind"); err != nil {
@@ -122,7 +120,7 @@ func (c coercion) body(obj map[string]any, v *crdVersion) (coerced map[string]an
 		coerced, unknown = withoutFields(obj)
 		return coerced, unknown, nil
 	}
-	prune := schema.Preparation{Prune: !v.preserve, Track: c.track, Default: c.fill, NoStatus: c.noStatus, InPlace: c.inPlace}
+	prune := schema.Preparation{Prune: !v.preserve, Track: c.track, Default: c.fill, NoStatus: c.noStatus}
 	if c.given {
 		coerced, unknown, ok := v.values.PrepareUnchecked(obj, prune)
 		if !ok {
@@ -188,7 +186,7 @@ func (e *Engine) received(req *Request, whole bool) (obj map[string]any, strict 
 	if req.Raw == nil && !given && !schema.Decoded(obj) {
 		return nil, nil, nil, checkTypes("", obj)
 	}
-	coerced, unknown, err := e.coerce(obj, v, coercion{track: track, fill: true, noStatus: keepsStatus, given: given, inPlace: req.owned()})
+	coerced, unknown, err := e.coerce(obj, v, coercion{track: track, fill: true, noStatus: keepsStatus, given: given})
 	if err != nil && given && !schema.Decoded(obj) {
 		return nil, nil, nil, checkTypes("", obj)
 	}

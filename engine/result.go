@@ -7,16 +7,13 @@ import (
 
 // A Request is one write of one object.
 type Request struct {
-	// Object is the object in the form that Decode returns. It is only modified if InPlace is set.
+	// Object is the object in the form that Decode returns.
 	// Numbers that are neither int64 nor float64 are an error.
 	Object map[string]any
 	// OldObject is the object that the write replaces, or nil for a create. If
 	// metadata.managedFields is missing, it is assumed to have been hidden; if it is an empty list,
 	// the object has no managedFields.
 	OldObject map[string]any
-	// InPlace permits the engine to modify Object instead of copying what changes. Do not use Object
-	// afterwards: its contents are then unspecified. The result is the same.
-	InPlace bool
 	// Raw replaces Object. As JSON, it also shows duplicate keys.
 	Raw []byte
 	// DuplicateKeys is the error of the YAML decoder about duplicate keys, which Object cannot

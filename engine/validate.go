@@ -29,8 +29,8 @@ func (e *NotCheckedError) Error() string { return "not checked: " + e.Reason }
 // the object (otherwise, see Result.Undecided).
 //
 // It does not check authorization, quota, or resource conflicts. Selectable fields never cause a
-// rejection. Validate is safe for concurrent use. It does not modify the request's objects, unless
-// req.InPlace permits it; the result may share memory with them.
+// rejection. Validate is safe for concurrent use. It does not modify the request's objects;
+// the result may share memory with them.
 func (e *Engine) Validate(ctx context.Context, req Request) (res *Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -189,13 +189,10 @@ func (w *write) check() {
 	}
 }
 
-// owned reports whether the engine may modify the request's object.
-func (r *Request) owned() bool { return r.InPlace || r.Raw != nil }
-
 // modifiable returns the object that was decoded from the request in a form whose top-level fields and
 // metadata may be modified.
 func (r *Request) modifiable(obj map[string]any) *unstructured.Unstructured {
-	if r.owned() {
+	if r.Raw != nil { // obj is not shared
 		return &unstructured.Unstructured{Object: obj}
 	}
 	return owned(obj, r.Object)

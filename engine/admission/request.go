@@ -109,7 +109,6 @@ func open(req *admissionv1.AdmissionRequest) (*engine.Request, error) {
 	}
 	out := &engine.Request{
 		Object:          obj,
-		InPlace:         len(req.Object.Raw) > 0, // otherwise obj may be the caller's
 		Namespace:       req.Namespace,
 		Name:            req.Name,
 		Subresource:     req.SubResource,

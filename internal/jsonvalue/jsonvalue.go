@@ -12,20 +12,16 @@ package jsonvalue
 import (
 	"math"
 	"strconv"
-	"sync"
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/celadon-cel/celadon/internal/reuse"
 	"github.com/celadon-cel/celadon/internal/text/jsontext"
 )
 
 // How it works: sigs.k8s.io/json scans each value three times, as encoding/json does: to check the
 // syntax of the whole text, to find the end of each literal, and to convert it. decoder scans it once.
 // A text with an error is decoded again by the library, so decoder needs no positions and no messages.
-// Names and short strings repeat from object to object. They are taken from a table that is kept
-// between calls (package reuse), so that decoding them allocates nothing. Longer strings share the
-// memory of one copy of the text.
+// Strings share the memory of one copy of the text.
 
 // maxDepth limits the nesting that Object accepts. It is far below the limit of the library.
 const maxDepth = 500
@@ -35,37 +31,12 @@ const maxDepth = 500
 // a number that kubectl would write differently. Strings in the result may share the memory of one
 // copy of text.
 func Object(text []byte) (obj map[string]any, ok bool) {
-	d := decoders.Get().(*Decoder)
-	obj, ok = d.Object(text)
-	d.memory.Forget()
-	decoders.Put(d)
-	return obj, ok
-}
-
-var decoders = sync.Pool{New: func() any { return new(Decoder) }}
-
-// A Decoder decodes objects and can reuse their maps. It is not safe for concurrent use.
-type Decoder struct {
-	memory reuse.Memory
-	items  []any
-}
-
-// maxItems limits the capacity for items that a Decoder holds.
-const maxItems = 1 << 12
-
-// Object is like the function Object.
-func (r *Decoder) Object(text []byte) (obj map[string]any, ok bool) {
-	r.memory.Forget()
-	d := decoder{text: string(text), Decoder: r}
+	d := decoder{text: string(text)}
 	d.skipSpace()
 	if d.at == len(d.text) || d.text[d.at] != '{' {
 		return nil, false
 	}
 	obj, ok = d.object()
-	if clear(d.items); cap(d.items) > maxItems {
-		d.items = nil
-	}
-	d.items = d.items[:0]
 	d.skipSpace()
 	if !ok || d.at != len(d.text) {
 		return nil, false
@@ -73,16 +44,12 @@ func (r *Decoder) Object(text []byte) (obj map[string]any, ok bool) {
 	return obj, true
 }
 
-// Reuse permits later calls of Object to reuse the maps of the object that the last call returned.
-// Nothing may use that object afterwards.
-func (r *Decoder) Reuse() { r.memory.Reuse() }
-
 // A decoder decodes the values of a text. Its methods return false if the text is not accepted.
 type decoder struct {
-	*Decoder
 	text  string
 	at    int
 	depth int
+	items []any // of the lists that are being decoded
 }
 
 func (d *decoder) skipSpace() {
@@ -110,12 +77,11 @@ func (d *decoder) object() (map[string]any, bool) {
 	if d.depth++; d.depth > maxDepth {
 		return nil, false
 	}
-	obj := d.memory.NewMap()
+	obj := map[string]any{}
 	d.at++
 	if d.next() == '}' {
 		d.at++
 		d.depth--
-		d.memory.Give(obj)
 		return obj, true
 	}
 	for n := 1; ; n++ {
@@ -140,7 +106,6 @@ func (d *decoder) object() (map[string]any, bool) {
 		case '}':
 			d.at++
 			d.depth--
-			d.memory.Give(obj)
 			return obj, true
 		default:
 			return nil, false
@@ -275,7 +240,7 @@ func (d *decoder) float(start, i int) (any, bool) {
 func (d *decoder) name() (string, bool) {
 	raw, plain, ok := d.scanString()
 	if !ok || plain {
-		return reuse.String(&d.memory, raw), ok
+		return raw, ok
 	}
 	return unescape(raw)
 }
@@ -284,7 +249,7 @@ func (d *decoder) name() (string, bool) {
 func (d *decoder) stringValue() (any, bool) {
 	raw, plain, ok := d.scanString()
 	if !ok || plain {
-		return reuse.Value(&d.memory, raw), ok
+		return raw, ok
 	}
 	return unescape(raw)
 }

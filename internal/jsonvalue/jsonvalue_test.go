@@ -59,13 +59,6 @@ func compare(t *testing.T, text []byte) {
 	if !reflect.DeepEqual(got, want) {
 		t.Fatalf("%q: got %#v, want %#v", text, got, want)
 	}
-	var d Decoder
-	for range 3 {
-		if again, ok := d.Object(text); !ok || !reflect.DeepEqual(again, want) {
-			t.Fatalf("%q: a Decoder returned %#v, want %#v", text, again, want)
-		}
-		d.Reuse()
-	}
 }
 
 // TestMemory checks that the result does not change with the text or with later texts.
@@ -84,31 +77,6 @@ func TestMemory(t *testing.T) {
 	}
 	if data, err := json.Marshal(obj); err != nil || string(data) != `{"list":["a"],"name":"value"}` {
 		t.Errorf("got %s, %v", data, err)
-	}
-}
-
-// TestReuse checks that maps are reused only after Reuse, and that a Decoder holds few items.
-func TestReuse(t *testing.T) {
-	t.Parallel()
-	var d Decoder
-	first, _ := d.Object([]byte(`{"a":{"b":1}}`))
-	second, _ := d.Object([]byte(`{"c":{"d":2}}`))
-	if !reflect.DeepEqual(first, map[string]any{"a": map[string]any{"b": int64(1)}}) {
-		t.Errorf("the first object is now %v", first)
-	}
-	d.Reuse()
-	third, _ := d.Object([]byte(`{"e":{"f":3}}`))
-	if len(second) != 1 || !reflect.DeepEqual(third, map[string]any{"e": map[string]any{"f": int64(3)}}) {
-		t.Errorf("got %v and %v", second, third)
-	}
-	for _, text := range []string{`{"a":[` + strings.Repeat(`{},`, 100_000) + `{}]}`, `{` + strings.Repeat(`"a":{`, 400) + strings.Repeat(`}`, 401)} {
-		if _, ok := d.Object([]byte(text)); !ok {
-			t.Fatalf("%.20s: not accepted", text)
-		}
-		d.Reuse()
-	}
-	if cap(d.items) > maxItems {
-		t.Errorf("%d items", cap(d.items))
 	}
 }
 
@@ -134,20 +102,6 @@ func BenchmarkObject(b *testing.B) {
 		if _, ok := Object(text); !ok {
 			b.Fatal("not accepted")
 		}
-	}
-}
-
-// BenchmarkDecoder reuses the maps of the object before.
-func BenchmarkDecoder(b *testing.B) {
-	text := []byte(route)
-	b.SetBytes(int64(len(text)))
-	b.ReportAllocs()
-	d := new(Decoder)
-	for b.Loop() {
-		if _, ok := d.Object(text); !ok {
-			b.Fatal("not accepted")
-		}
-		d.Reuse()
 	}
 }
 

@@ -127,14 +127,6 @@ func BenchmarkPrepare(b *testing.B) {
 	}
 }
 
-// BenchmarkPrepareInPlace prepares an object that it may modify. The object needs no change.
-func BenchmarkPrepareInPlace(b *testing.B) {
-	steps := Preparation{Prune: true, Track: true, Default: true, InPlace: true}
-	for _, c := range benchCases(b) {
-		run(b, c.name, func() { c.subject.ours.Prepare(c.old, steps) })
-	}
-}
-
 func BenchmarkListTypes(b *testing.B) {
 	for _, c := range benchCases(b) {
 		s := c.subject

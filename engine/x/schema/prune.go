@@ -16,12 +16,10 @@ type Preparation struct {
 	Default bool
 	// NoStatus excludes the default of the root's status.
 	NoStatus bool
-	// InPlace modifies the object instead of copying what changes.
-	InPlace bool
 }
 
-// Prepare prunes and defaults an object of the custom resource. It does not modify obj unless
-// steps.InPlace is set. The result shares memory with obj, and is obj itself if nothing is copied.
+// Prepare prunes and defaults an object of the custom resource. It does not modify obj. The result shares
+// memory with obj, and is obj itself if nothing changes.
 // Unknown fields are sorted as in the API server.
 func (s *Schema) Prepare(obj map[string]any, steps Preparation) (prepared map[string]any, unknown []string) {
 	return s.prepare(obj, &preparer{Preparation: steps})
@@ -142,7 +140,7 @@ func (p *preparer) object(fields map[string]any, n *node, m mode, at *errorPath)
 		switch {
 		case out == nil:
 			out, changed = map[string]any{}, true
-		case !changed && !p.InPlace:
+		case !changed:
 			out, changed = maps.Clone(fields), true
 		}
 		return out
@@ -213,7 +211,7 @@ func (p *preparer) list(items []any, n *node, m mode, at *errorPath) (out []any,
 		if !replaced {
 			continue
 		}
-		if !changed && !p.InPlace {
+		if !changed {
 			out, changed = slices.Clone(items), true
 		}
 		out[i] = next

@@ -96,13 +96,3 @@ func BenchmarkLibrary(b *testing.B) {
 		return err
 	})
 }
-
-// BenchmarkReuse reuses the maps of each value for the next.
-func BenchmarkReuse(b *testing.B) {
-	var d Decoder
-	benchmark(b, func(text []byte) error {
-		_, _, err := d.Decode(text)
-		d.Reuse()
-		return err
-	})
-}

@@ -2,7 +2,7 @@
 // sigs.k8s.io/yaml by way of JSON, with whole numbers as int64 and all others as float64.
 package decode
 
-// How it works: a Decoder reads plain YAML in one pass (fast.go), without building the library's tree, and leaves every
+// How it works: a reader decodes plain YAML in one pass (fast.go), without building the library's tree, and leaves every
 // other document to the library. Without that pass, celadon check takes 4.3 times the processor time for a stream of
 // 20,000 HTTPRoutes, and 1.5 times for a folder of CRDs. Measured in November 2026 as the ratio of the median processor
 // times of 5 and 7 alternating runs.
@@ -10,7 +10,6 @@ package decode
 import (
 	"errors"
 	"fmt"
-	"sync"
 	"unicode/utf8"
 
 	yaml2 "go.yaml.in/yaml/v2"
@@ -21,41 +20,14 @@ import (
 // Decode decodes the first document of text. If keys are duplicated, the last value is used, and
 // duplicate is an error that names them.
 func Decode(text []byte) (v any, duplicate, err error) {
-	d := decoders.Get().(*Decoder)
-	v, duplicate, err = d.Decode(text)
-	d.reader.memory.Forget()
-	decoders.Put(d)
-	return v, duplicate, err
-}
-
-var decoders = sync.Pool{New: func() any { return new(Decoder) }}
-
-// A Decoder decodes documents and can reuse their maps. It is not safe for concurrent use.
-type Decoder struct {
-	reader reader
-	fast   bool // the last value is the reader's
-}
-
-// Decode is like the function Decode.
-func (d *Decoder) Decode(text []byte) (v any, duplicate, err error) {
-	d.reader.memory.Forget()
-	d.fast = false
 	if err := Values(text); err != nil {
 		return nil, nil, err
 	}
-	if v, d.fast = d.reader.fast(text); d.fast {
+	if v, ok := new(reader).fast(text); ok {
 		return v, nil, nil
 	}
 	return slow(text)
 }
-
-// Reusable reports whether the value that the last call of Decode returned can be modified and reused.
-// It returns false for unusual documents. With aliases, their values could contain a map twice.
-func (d *Decoder) Reusable() bool { return d.fast }
-
-// Reuse permits later calls of Decode to reuse the maps of the value that the last call returned. Nothing
-// may use that value afterwards.
-func (d *Decoder) Reuse() { d.reader.memory.Reuse() }
 
 // slow is Decode with the library.
 func slow(text []byte) (v any, duplicate, err error) {

@@ -1,10 +1,6 @@
 package decode
 
-import (
-	"bytes"
-
-	"github.com/celadon-cel/celadon/internal/reuse"
-)
+import "bytes"
 
 // A reader reads a text line by line, without comments and empty lines. It moves only forward. After
 // a failure it is at the end of the text, so that all its loops end.
@@ -14,9 +10,6 @@ type reader struct {
 	indent int // of the line, if at is the start of its content; or atEnd
 	depth  int
 	failed bool
-
-	// These are kept from text to text, so that most texts need little new memory.
-	memory reuse.Memory
 	items  []any  // of the lists that are being read
 	built  []byte // the scalar that is being read
 }
@@ -41,32 +34,13 @@ func (r *reader) fast(text []byte) (v any, ok bool) {
 	} else {
 		r.fail()
 	}
-	ok = !r.failed && r.indent == atEnd
-	r.release(ok)
-	if !ok {
+	if r.failed || r.indent != atEnd {
 		return nil, false
 	}
 	return v, true
 }
 
 var separatorLine = []byte("---\n")
-
-// maxReserved limits the length of the slices that a reader keeps.
-const maxReserved = 1 << 16
-
-// release drops what r holds of a text.
-func (r *reader) release(ok bool) {
-	r.text = nil
-	if !ok {
-		r.memory.Forget()
-	}
-	if !ok || cap(r.items) > maxReserved {
-		r.items = nil
-	}
-	if cap(r.built) > maxReserved {
-		r.built = nil
-	}
-}
 
 // fail abandons the text. It returns nil as the value.
 func (r *reader) fail() any {
@@ -230,7 +204,7 @@ func (r *reader) mapping(indent int, key string) any {
 	if !r.enter() {
 		return r.fail()
 	}
-	out := r.memory.NewMap()
+	out := map[string]any{}
 	for n := 1; ; n++ {
 		var value any
 		if r.skipSpaces(); r.isBelow() {
@@ -243,7 +217,6 @@ func (r *reader) mapping(indent int, key string) any {
 		}
 		if r.indent < indent || r.isItem() {
 			r.depth--
-			r.memory.Give(out)
 			return out
 		}
 		var ok bool
@@ -281,7 +254,7 @@ func (r *reader) key() (key string, ok bool) {
 		return "", false
 	}
 	r.at += end + 1
-	return reuse.String(&r.memory, name), true
+	return string(name), true
 }
 
 func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c == '$' }

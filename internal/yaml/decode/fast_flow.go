@@ -1,10 +1,6 @@
 package decode
 
-import (
-	"bytes"
-
-	"github.com/celadon-cel/celadon/internal/reuse"
-)
+import "bytes"
 
 // flow reads a list or mapping in brackets that ends on its line, and advances to the next line.
 func (r *reader) flow() any {
@@ -49,8 +45,7 @@ func (r *reader) flowList(s []byte) (v any, rest []byte) {
 }
 
 func (r *reader) flowMapping(s []byte) (v any, rest []byte) {
-	out := r.memory.NewMap()
-	defer r.memory.Give(out)
+	out := map[string]any{}
 	if s = bytes.TrimLeft(s, " "); len(s) > 0 && s[0] == '}' {
 		return out, s[1:]
 	}
@@ -98,7 +93,7 @@ func (r *reader) flowKey(s []byte) (key string, rest []byte) {
 		r.fail()
 		return "", nil
 	}
-	return reuse.String(&r.memory, s[:end]), bytes.TrimLeft(s[end+1:], " ")
+	return string(s[:end]), bytes.TrimLeft(s[end+1:], " ")
 }
 
 // flowQuoted reads a quoted scalar that ends on its line.

@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/celadon-cel/celadon/internal/reuse"
 )
 
 // simple reports whether text has only ordinary characters: no tabs or byte order mark, and line
@@ -66,7 +64,7 @@ func (r *reader) resolve(s []byte) any {
 			return v
 		}
 	}
-	return reuse.Value(&r.memory, s)
+	return string(s)
 }
 
 var (
@@ -115,7 +113,7 @@ func (r *reader) number(s []byte) any {
 		return r.unusualNumber(string(s))
 	case i < len(digits):
 		if c := digits[i]; c != '.' && c != 'e' && c != 'E' && c != '_' {
-			return reuse.Value(&r.memory, s)
+			return string(s)
 		}
 		return r.unusualNumber(string(s))
 	case len(s) > len(digits):

@@ -1,10 +1,6 @@
 package decode
 
-import (
-	"bytes"
-
-	"github.com/celadon-cel/celadon/internal/reuse"
-)
+import "bytes"
 
 // scalar reads the value that begins on this line, in a block at indent, and advances to the line
 // after it.
@@ -130,7 +126,7 @@ func (r *reader) quoted(indent int) any {
 			if quote == '\'' && i+1 < len(text) && text[i+1] == quote {
 				return r.longQuoted(indent)
 			}
-			v := reuse.Value(&r.memory, text[r.at+1:i])
+			v := string(text[r.at+1 : i])
 			r.endLine(i + 1)
 			return v
 		}

@@ -140,34 +140,3 @@ func TestSimple(t *testing.T) {
 		}
 	}
 }
-
-// TestReuse checks that maps are reused only after Reuse, and never those of unusual documents.
-func TestReuse(t *testing.T) {
-	t.Parallel()
-	var d Decoder
-	decode := func(text string) any {
-		v, _, err := d.Decode([]byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-	first := decode("a: {b: 1}\n")
-	second := decode("c:\n  d: 2\n")
-	d.Reuse()
-	third := decode("e:\n  f: 3\n")
-	aliases := decode("a: &a {b: 1}\nc: *a\n")
-	if d.Reusable() {
-		t.Error("a document with aliases is reusable")
-	}
-	d.Reuse()
-	fourth := decode("g: {h: 4}\n")
-	for want, got := range map[string]any{"map[a:map[b:1]]": first, "map[e:map[f:3]]": third, "map[a:map[b:1] c:map[b:1]]": aliases, "map[g:map[h:4]]": fourth} {
-		if fmt.Sprint(got) != want {
-			t.Errorf("got %v, want %s", got, want)
-		}
-	}
-	if fmt.Sprint(second) == "map[c:map[d:2]]" {
-		t.Error("the maps of the second value were not reused")
-	}
-}

@@ -6,34 +6,22 @@ import (
 	"testing"
 )
 
-// BenchmarkScan splits and decodes JSON lines from standard input, as check does. With a Decoder, the
-// maps of each object are reused for the next one.
+// BenchmarkScan splits and decodes JSON lines from standard input, as check does.
 func BenchmarkScan(b *testing.B) {
 	var text bytes.Buffer
 	for i := range 1000 {
 		fmt.Fprintf(&text, `{"apiVersion":"example.com/v1","kind":"Route","metadata":{"name":"route-%d","labels":{"app":"shop"}},"spec":{"hosts":["shop-%[1]d.example.com"],"rules":[{"path":"/cart","port":8080,"weight":90},{"path":"/checkout","port":8080}]}}`+"\n", i)
 	}
-	for _, c := range []struct {
-		name    string
-		decoder *Decoder
-	}{{"new", nil}, {"reused", new(Decoder)}} {
-		b.Run(c.name, func(b *testing.B) {
-			b.SetBytes(int64(text.Len()))
-			b.ReportAllocs()
-			for b.Loop() {
-				Scan(bytes.NewReader(text.Bytes()), []string{"-"}, func() {}, func(chunk Chunk) bool {
-					chunk.Decoder = c.decoder
-					return chunk.Each(func(d *Document) bool {
-						if d.Err != nil {
-							b.Fatal(d.Err)
-						}
-						if d.Reusable() {
-							d.Release()
-						}
-						return true
-					})
-				})
-			}
+	b.SetBytes(int64(text.Len()))
+	b.ReportAllocs()
+	for b.Loop() {
+		Scan(bytes.NewReader(text.Bytes()), []string{"-"}, func() {}, func(chunk Chunk) bool {
+			return chunk.Each(func(d *Document) bool {
+				if d.Err != nil {
+					b.Fatal(d.Err)
+				}
+				return true
+			})
 		})
 	}
 }

@@ -37,8 +37,6 @@ type Document struct {
 	// Unrelated is set if the file does not mention apiVersion, so that it hardly has Kubernetes objects.
 	Unrelated bool
 
-	decoder reuser // set if the object's maps can be reused
-
 	json []byte // the source of Object if that is JSON; otherwise nil
 	text *text
 	item bool // an item of the List in text
@@ -59,35 +57,14 @@ func (d *Document) Named() Identity {
 // Complete sets the object's apiVersion and kind.
 func (d *Document) Complete(apiVersion, kind string) {
 	d.Object["apiVersion"], d.Object["kind"] = apiVersion, kind
-	d.json, d.decoder = nil, nil
+	d.json = nil
 }
 
 // Derived returns a document with the source of d and an object that was derived from that of d.
 func (d *Document) Derived(object map[string]any) *Document {
 	out := *d
-	out.Original, out.Object, out.json, out.named, out.decoder = d.Object, object, nil, Identity{}, nil
+	out.Original, out.Object, out.json, out.named = d.Object, object, nil, Identity{}
 	return &out
-}
-
-// Reusable reports whether Object may be modified, because Restore and Release can follow.
-func (d *Document) Reusable() bool { return d.decoder != nil }
-
-// Restore decodes Object again, after it was modified. The document must be reusable.
-func (d *Document) Restore() {
-	d.decoder = nil
-	if d.json != nil {
-		d.Object, _ = jsonvalue.Object(d.json)
-		return
-	}
-	v, _, _ := decode.Decode(d.text.text)
-	d.Object, _ = v.(map[string]any)
-}
-
-// Release lets later documents reuse the memory of Object, which nothing may use afterwards. The document
-// must be reusable.
-func (d *Document) Release() {
-	d.decoder.Reuse()
-	d.decoder, d.Object = nil, nil
 }
 
 // Location returns the document's location for messages, as file:line.
@@ -126,7 +103,7 @@ var ErrNoObject = errors.New("not a Kubernetes object: want a mapping with apiVe
 func (c Chunk) Each(yield func(*Document) bool) bool {
 	if c.Expand != nil {
 		expand, each := c.Expand, yield
-		c.Expand, c.Decoder = nil, nil // the documents share memory
+		c.Expand = nil
 		yield = func(d *Document) bool {
 			for _, one := range expand(d) {
 				if !each(one) {
@@ -170,7 +147,7 @@ func (c *Chunk) small(yield func(*Document) bool) bool {
 	}
 	defer f.Close()
 	each := func(part Chunk) bool {
-		part.Skip, part.Decoder = c.Skip, c.Decoder
+		part.Skip = c.Skip
 		return part.Each(yield)
 	}
 	data, err := sized(io.LimitReader(f, small), c.size)
@@ -193,7 +170,7 @@ func (c *Chunk) json(yield func(*Document) bool) bool {
 		return yield(c.document(err))
 	}
 	sent, strict := c.text, []error(nil)
-	obj, decoder, ok := c.decodeJSON()
+	obj, ok := jsonvalue.Object(c.text)
 	var err error
 	if !ok {
 		sent = decode.Sent(c.text)
@@ -209,9 +186,6 @@ func (c *Chunk) json(yield func(*Document) bool) bool {
 	}
 	d := c.document(nil)
 	d.Object, d.json = obj, sent
-	if ok {
-		d.decoder = decoder
-	}
 	d.text = &text{text: c.text, before: c.before, line: c.line, column: c.column}
 	if len(strict) > 0 {
 		d.Raw = sent
@@ -243,7 +217,7 @@ func (c *Chunk) syntax(text []byte, err error) error {
 func (c *Chunk) yaml(yield func(*Document) bool) bool {
 	line := c.line
 	c.line += leading(c.text)
-	v, decoder, duplicate, err := c.decodeYAML()
+	v, duplicate, err := decode.Decode(c.text)
 	if err != nil {
 		wrong := yamlError(err, c.text, line)
 		if wrong.Line > 0 {
@@ -265,7 +239,6 @@ func (c *Chunk) yaml(yield func(*Document) bool) bool {
 	kind, _ := obj["kind"].(string)
 	items, ok := obj["items"].([]any)
 	if !ok || !strings.HasSuffix(kind, "List") {
-		d.decoder = decoder
 		find(d)
 		return yield(d)
 	}

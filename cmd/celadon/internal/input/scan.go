@@ -21,8 +21,6 @@ type Chunk struct {
 	Skip func(*Document) bool
 	// Expand, if set, returns the documents that Each yields instead of a document.
 	Expand func(*Document) []*Document
-	// Decoder, if set, decodes the documents. Documents of one Decoder are used one after the other.
-	Decoder *Decoder
 
 	form         form
 	index, item  int

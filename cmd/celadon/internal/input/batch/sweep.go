@@ -8,7 +8,6 @@ import (
 	"io"
 	"math"
 	"runtime"
-	"sync"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/gctuning"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
@@ -81,10 +80,7 @@ func From[T any](source Source, work func(*input.Document) T, take func(T) error
 		},
 		Work: func(batch []input.Chunk) []T {
 			results := make([]T, 0, len(batch))
-			decoder := decoders.Get().(*input.Decoder)
-			defer decoders.Put(decoder)
 			for _, c := range batch {
-				c.Decoder = decoder
 				c.Each(func(doc *input.Document) bool {
 					results = append(results, work(doc))
 					return true
@@ -102,8 +98,6 @@ func From[T any](source Source, work func(*input.Document) T, take func(T) error
 		},
 	}
 }
-
-var decoders = sync.Pool{New: func() any { return new(input.Decoder) }}
 
 func weight(batch []input.Chunk) int64 {
 	n := 0

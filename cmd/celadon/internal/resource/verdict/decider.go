@@ -160,9 +160,6 @@ func (c *Decider) Decide(ctx context.Context, doc *input.Document) *finding.Obje
 		c.choose(def, doc.Object, rep)
 	} else {
 		c.choose(def, c.write(ctx, def, doc, rep), rep)
-		if rep.Verdict == finding.Valid && c.modifies(doc) {
-			doc.Release()
-		}
 	}
 	if ctx.Err() != nil {
 		return nil
@@ -218,17 +215,10 @@ func (c *Decider) noSubresource(def *Definition, doc *input.Document, rep *findi
 	return true
 }
 
-// modifies reports whether a write may modify the document's object. Then, nothing but a report of a
-// rejection needs the object, for which it is decoded again.
-func (c *Decider) modifies(doc *input.Document) bool {
-	shows := c.Persisted || c.Selectable || c.Diff || c.Row || c.Trace || c.Observe != nil
-	return doc.Reusable() && doc.Raw == nil && !shows && c.Admission == nil && c.Before == nil
-}
-
 // write decides a create, or an update if there is an old object. It returns the object as
 // persisted, or as far as it was processed.
 func (c *Decider) write(ctx context.Context, def *Definition, doc *input.Document, rep *finding.Object) map[string]any {
-	req := engine.Request{Object: doc.Object, FieldValidation: c.Validation, Subresource: c.Subresource, Trace: c.Trace, Observe: c.Observe, InPlace: c.modifies(doc), DuplicateKeys: doc.Duplicate, Ratcheted: c.Locate}
+	req := engine.Request{Object: doc.Object, FieldValidation: c.Validation, Subresource: c.Subresource, Trace: c.Trace, Observe: c.Observe, DuplicateKeys: doc.Duplicate, Ratcheted: c.Locate}
 	if doc.Raw != nil {
 		req.Object, req.Raw = nil, doc.Raw
 	}
@@ -253,10 +243,6 @@ func (c *Decider) request(ctx context.Context, def *Definition, req engine.Reque
 		return doc.Object
 	}
 	res, ok := validate(ctx, def.engine, req, rep)
-	if req.InPlace && (!ok || !res.Allowed) {
-		doc.Restore()
-		req.Object, req.InPlace = doc.Object, false
-	}
 	if !ok {
 		return doc.Object
 	}
