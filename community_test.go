@@ -124,7 +124,7 @@ func TestLockFiles(t *testing.T) {
 // binaries lists the files of the repository that are neither text nor pictures: JSON that is compressed
 // because of its size.
 var binaries = []string{
-	"conformance/minors/compare/testdata/recorded.jsonl.gz", "engine/x/builtin/schemas.json.gz", "x/exchange/testdata/recorded.json.gz",
+	"conformance/minors/compare/testdata/recorded.jsonl.gz", "engine/x/builtin/schemas.json.gz", "internal/testing/exchange/testdata/recorded.json.gz",
 }
 
 // TestNoBinaries checks that a reviewer can read all other files.

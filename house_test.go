@@ -114,8 +114,12 @@ var listOnce = sync.OnceValues(func() (map[string]goPackage, error) {
 	}
 })
 
-// floorOf returns the index of a package's layer, or -1.
+// floorOf returns the index of a package's layer, or -1. Test support is above all layers, so that only tests
+// import it.
 func floorOf(name string) int {
+	if strings.HasPrefix(name, "internal/testing/") {
+		return len(floors)
+	}
 	folder, _, _ := strings.Cut(name, "/")
 	return slices.Index(floors, folder)
 }

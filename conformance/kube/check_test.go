@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/celadon-cel/celadon/engine/policy"
-	"github.com/celadon-cel/celadon/x/exchange"
+	"github.com/celadon-cel/celadon/internal/testing/exchange"
 )
 
 // canCheck reports whether celadon check --policy can express a request. It has no options, no UID and

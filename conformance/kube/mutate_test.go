@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/celadon-cel/celadon/x/exchange"
+	"github.com/celadon-cel/celadon/internal/testing/exchange"
 )
 
 // A mutator changes objects at random.

@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"github.com/celadon-cel/celadon/engine/policy"
-	"github.com/celadon-cel/celadon/x/exchange"
+	"github.com/celadon-cel/celadon/internal/testing/exchange"
 )
 
 var (
@@ -26,7 +26,7 @@ var (
 )
 
 // recordedFile holds the recorded answers. Tests without a server replay them.
-const recordedFile = "../../x/exchange/testdata/recorded.json.gz"
+const recordedFile = "../../internal/testing/exchange/testdata/recorded.json.gz"
 
 // policyPlane returns a plane with the objects of testdata/policies/setup.yaml.
 func policyPlane(t *testing.T, more ...exchange.Object) *stage {

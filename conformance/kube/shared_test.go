@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/celadon-cel/celadon/engine/policy"
-	"github.com/celadon-cel/celadon/x/exchange"
+	"github.com/celadon-cel/celadon/internal/testing/exchange"
 )
 
 // A corpus holds published policies, which are read from the folders in CELADON_POLICIES and not part

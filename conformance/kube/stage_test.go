@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/celadon-cel/celadon/x/exchange"
+	"github.com/celadon-cel/celadon/internal/testing/exchange"
 )
 
 // installed is how long the API server may take until it evaluates new policies. It looks for them

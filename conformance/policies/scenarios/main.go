@@ -1,4 +1,4 @@
-// Command scenarios prints generated policies with requests as scenes of x/exchange, one
+// Command scenarios prints generated policies with requests as scenes of internal/testing/exchange, one
 // per line. The tests in conformance/kube, which is a module of its own, send them to an API server.
 package main
 
@@ -14,7 +14,7 @@ import (
 
 	"github.com/celadon-cel/celadon/conformance/policies"
 	"github.com/celadon-cel/celadon/engine/policy"
-	"github.com/celadon-cel/celadon/x/exchange"
+	"github.com/celadon-cel/celadon/internal/testing/exchange"
 )
 
 func main() {
