@@ -42,11 +42,11 @@
 // It does not fail the run, unless it passes.
 //
 // Package engine implements several Kubernetes minors, and the server in the test process has the
-// newest one. The folder minors/servers has programs with the servers of three older minors, which
+// newest one. The program in minors/server/program is built with the servers of three older minors, which
 // TestMinors starts if CELADON_SERVERS names the folder of the programs (make -C conformance servers). Its modes are
-// 1.31-crds, 1.31-cases, 1.31-recipes, 1.31-worlds, and 1.31-schemas, and the same for the other minors. Without a server, the folder
-// minors has a program for each minor that answers with the libraries of that minor. See package
-// minors/oracle.
+// 1.31-crds, 1.31-cases, 1.31-recipes, 1.31-worlds, and 1.31-schemas, and the same for the other minors.
+// Without a server, the program minors/oracle, which is built for each minor, answers with the libraries of
+// that minor.
 //
 // # Corpora
 //

@@ -1,6 +1,6 @@
 // Package compare compares Celadon with the libraries of each Kubernetes minor version. Its tests
 // generate CRDs and writes, and compare the answers of engine/vet and engine for a version with
-// those of the program that is built from the libraries of that version (see package oracle):
+// those of the program that is built from the libraries of that version (see command oracle):
 //
 //	make -C conformance oracles
 //	CELADON_ORACLES=../bin/oracles go test -v -run TestGenerated ./minors/compare -crds 5000

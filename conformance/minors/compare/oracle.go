@@ -45,7 +45,7 @@ func (o *Oracle) Close() error {
 	return o.command.Wait()
 }
 
-// A request and an answer are those of package oracle.
+// A request and an answer are those of command oracle.
 type request struct {
 	CRD         json.RawMessage `json:"crd"`
 	Version     string          `json:"version,omitempty"`

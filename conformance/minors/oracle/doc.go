@@ -1,8 +1,8 @@
-// Package oracle implements a program that answers questions about custom resources with the API
-// server's own code. Each folder next to it, 1.28 to 1.37, links the package with the libraries of
-// that Kubernetes minor:
+// Command oracle answers questions about custom resources with the API server's own code. go.mod has the
+// libraries of the newest Kubernetes minor. Each file next to it, 1.28.mod to 1.36.mod, has those of that
+// minor, and a build tag selects the calls that differ:
 //
-//	(cd 1.31 && GOWORK=off go build -o oracle-1.31)
+//	GOWORK=off go build -modfile=1.31.mod -tags=minor31 -o oracle-1.31
 //	oracle-1.31 < requests.jsonl > answers.jsonl
 //
 // The program reads one JSON object per line from stdin and writes one JSON object per line to
@@ -83,14 +83,14 @@
 // use, and the version of each linked module:
 //
 //	{"info": {"minor": "1.31", "compatibility": "1.30", "modules": {"k8s.io/apiextensions-apiserver": "v0.31.14", …}}}
-package oracle
+package main
 
-// How it works. Main (main.go) reads requests and answers them: crd.go the CRDs, with rules.go for
+// How it works. run (main.go) reads requests and answers them: crd.go the CRDs, with rules.go for
 // their rules, write.go the writes, expressions.go the expressions. Most calls have the same form in
-// all minors. The others are in Library (library.go), which each minor's program implements.
+// all minors. The others are in the files with build tags: environment*.go, rules_*.go, and strategy*.go.
 //
 // Writes call the functions of the generic registry with the strategy of custom resources, so they
 // depend on nothing that is copied from upstream, with three exceptions, which upstream does not
 // export: the decoding of objects (decode.go), the construction of the strategy (serve.go), and the
 // options of the CEL validator, which runs a second time to measure its cost
-// (Library.Validate).
+// (validate).

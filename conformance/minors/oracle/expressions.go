@@ -1,4 +1,4 @@
-package oracle
+package main
 
 import (
 	"encoding/json"
@@ -32,7 +32,7 @@ func (s *service) expressions(req *request) (*version, error) {
 	if !req.Resource {
 		context = context.ChildPropertyContext(props, "field")
 	}
-	c := &compiler{lib: s.lib, loader: envLoader(req.Stored), version: v}
+	c := &compiler{loader: envLoader(req.Stored), version: v}
 	if err := c.compile(props, schemaPath, context); err != nil || req.Object == nil {
 		return v, err
 	}
@@ -56,7 +56,7 @@ func (s *service) evaluate(v *version, props *apiextensions.JSONSchemaProps, req
 	}
 	cost := int64(0)
 	if r.Rules = cel.NewValidator(r.Structural, req.Resource, celconfig.PerCallLimit); r.Rules != nil {
-		errs, remaining := s.lib.Validate(genericapirequest.NewContext(), r, obj, old, old != nil)
+		errs, remaining := validate(genericapirequest.NewContext(), r, obj, old, old != nil)
 		v.Errors, cost = fieldErrors(errs), celconfig.RuntimeCELCostBudget-remaining
 	}
 	v.ActualCost = &cost

@@ -1,173 +1,110 @@
+// This is a generated file. Do not edit directly.
+
 module github.com/celadon-cel/celadon/conformance/minors/oracle
 
-go 1.20
-
-require k8s.io/apiextensions-apiserver v0.28.15
-
-require github.com/emicklei/go-restful/v3 v3.9.0 // indirect
-
-require github.com/gogo/protobuf v1.3.2 // indirect
-
-require github.com/google/cel-go v0.16.1 // indirect
-
-require github.com/google/gnostic-models v0.6.8 // indirect
-
-require github.com/google/go-cmp v0.5.9 // indirect
-
-require github.com/google/gofuzz v1.2.0 // indirect
-
-require github.com/google/uuid v1.3.0 // indirect
-
-require github.com/spf13/pflag v1.0.5 // indirect
-
-require go.etcd.io/etcd/client/pkg/v3 v3.5.9 // indirect
-
-require go.etcd.io/etcd/client/v3 v3.5.9 // indirect
-
-require go.opentelemetry.io/otel v1.10.0 // indirect
-
-require go.opentelemetry.io/otel/trace v1.10.0 // indirect
-
-require google.golang.org/genproto/googleapis/api v0.0.0-20230525234035-dd9d682886f9 // indirect
-
-require google.golang.org/grpc v1.56.3 // indirect
-
-require google.golang.org/protobuf v1.33.0 // indirect
-
-require gopkg.in/yaml.v2 v2.4.0 // indirect
-
-require k8s.io/api v0.28.15 // indirect
-
-require k8s.io/apimachinery v0.28.15
-
-require k8s.io/apiserver v0.28.15
-
-require k8s.io/client-go v0.28.15 // indirect
-
-require k8s.io/component-base v0.28.15 // indirect
-
-require k8s.io/klog/v2 v2.100.1 // indirect
-
-require k8s.io/kube-openapi v0.0.0-20230717233707-2695361300d9 // indirect
-
-require k8s.io/utils v0.0.0-20230406110748-d93618cff8a2 // indirect
-
-require sigs.k8s.io/json v0.0.0-20221116044647-bc3834ca7abd // indirect
-
-require sigs.k8s.io/structured-merge-diff/v4 v4.2.3 // indirect
-
-require sigs.k8s.io/yaml v1.3.0 // indirect
-
-require github.com/antlr/antlr4/runtime/Go/antlr/v4 v4.0.0-20230305170008-8188dc5388df // indirect
-
-require github.com/asaskevich/govalidator v0.0.0-20190424111038-f61b66f89f4a // indirect
-
-require github.com/beorn7/perks v1.0.1 // indirect
-
-require github.com/blang/semver/v4 v4.0.0 // indirect
-
-require github.com/cenkalti/backoff/v4 v4.2.1 // indirect
-
-require github.com/cespare/xxhash/v2 v2.2.0 // indirect
-
-require github.com/coreos/go-semver v0.3.1 // indirect
-
-require github.com/coreos/go-systemd/v22 v22.5.0 // indirect
-
-require github.com/davecgh/go-spew v1.1.1 // indirect
-
-require github.com/felixge/httpsnoop v1.0.3 // indirect
-
-require github.com/go-logr/logr v1.2.4 // indirect
-
-require github.com/go-logr/stdr v1.2.2 // indirect
-
-require github.com/go-openapi/jsonpointer v0.19.6 // indirect
-
-require github.com/go-openapi/jsonreference v0.20.2 // indirect
-
-require github.com/go-openapi/swag v0.22.3 // indirect
-
-require github.com/golang/protobuf v1.5.4 // indirect
-
-require github.com/grpc-ecosystem/go-grpc-prometheus v1.2.0 // indirect
-
-require github.com/grpc-ecosystem/grpc-gateway/v2 v2.7.0 // indirect
-
-require github.com/imdario/mergo v0.3.6 // indirect
-
-require github.com/josharian/intern v1.0.0 // indirect
-
-require github.com/json-iterator/go v1.1.12 // indirect
-
-require github.com/mailru/easyjson v0.7.7 // indirect
-
-require github.com/matttproud/golang_protobuf_extensions v1.0.4 // indirect
-
-require github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect
-
-require github.com/modern-go/reflect2 v1.0.2 // indirect
-
-require github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
-
-require github.com/prometheus/client_golang v1.16.0 // indirect
-
-require github.com/prometheus/client_model v0.4.0 // indirect
-
-require github.com/prometheus/common v0.44.0 // indirect
-
-require github.com/prometheus/procfs v0.10.1 // indirect
-
-require github.com/stoewer/go-strcase v1.2.0 // indirect
-
-require go.etcd.io/etcd/api/v3 v3.5.9 // indirect
-
-require go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc v0.35.0 // indirect
-
-require go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp v0.35.1 // indirect
-
-require go.opentelemetry.io/otel/exporters/otlp/internal/retry v1.10.0 // indirect
-
-require go.opentelemetry.io/otel/exporters/otlp/otlptrace v1.10.0 // indirect
-
-require go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc v1.10.0 // indirect
-
-require go.opentelemetry.io/otel/metric v0.31.0 // indirect
-
-require go.opentelemetry.io/otel/sdk v1.10.0 // indirect
-
-require go.opentelemetry.io/proto/otlp v0.19.0 // indirect
-
-require go.uber.org/atomic v1.10.0 // indirect
-
-require go.uber.org/multierr v1.11.0 // indirect
-
-require go.uber.org/zap v1.19.0 // indirect
-
-require golang.org/x/exp v0.0.0-20220722155223-a9213eeb770e // indirect
-
-require golang.org/x/net v0.23.0 // indirect
-
-require golang.org/x/oauth2 v0.8.0 // indirect
-
-require golang.org/x/sync v0.5.0 // indirect
-
-require golang.org/x/sys v0.18.0 // indirect
-
-require golang.org/x/term v0.18.0 // indirect
-
-require golang.org/x/text v0.14.0 // indirect
-
-require golang.org/x/time v0.3.0 // indirect
-
-require google.golang.org/appengine v1.6.7 // indirect
-
-require google.golang.org/genproto v0.0.0-20230526161137-0005af68ea54 // indirect
-
-require google.golang.org/genproto/googleapis/rpc v0.0.0-20230525234030-28d5490b6b19 // indirect
-
-require gopkg.in/inf.v0 v0.9.1 // indirect
-
-require gopkg.in/yaml.v3 v3.0.1 // indirect
-
-require sigs.k8s.io/apiserver-network-proxy/konnectivity-client v0.1.2 // indirect
+go 1.26.0
+
+godebug default=go1.26
+
+require (
+	k8s.io/apimachinery v0.37.2
+	k8s.io/apiserver v0.37.2
+)
+
+require (
+	github.com/emicklei/go-restful/v3 v3.13.0 // indirect
+	github.com/fxamacker/cbor/v2 v2.9.1 // indirect
+	github.com/google/cel-go v0.29.2 // indirect
+	github.com/google/gnostic-models v0.7.0 // indirect
+	github.com/google/uuid v1.6.0 // indirect
+	github.com/spf13/cobra v1.10.2 // indirect
+	github.com/spf13/pflag v1.0.10 // indirect
+	go.etcd.io/etcd/client/pkg/v3 v3.7.0 // indirect
+	go.etcd.io/etcd/client/v3 v3.7.0 // indirect
+	go.opentelemetry.io/otel v1.44.0 // indirect
+	go.opentelemetry.io/otel/trace v1.44.0 // indirect
+	go.yaml.in/yaml/v2 v2.4.4 // indirect
+	golang.org/x/sync v0.22.0 // indirect
+	golang.org/x/text v0.40.0 // indirect
+	google.golang.org/protobuf v1.36.12-0.20260120151049-f2248ac996af // indirect
+	gopkg.in/evanphx/json-patch.v4 v4.13.0 // indirect
+	k8s.io/api v0.37.2 // indirect
+	k8s.io/client-go v0.37.2 // indirect
+	k8s.io/component-base v0.37.2 // indirect
+	k8s.io/klog/v2 v2.140.0 // indirect
+	k8s.io/kube-openapi v0.0.0-20260721132016-d427ff9ee9ad // indirect
+	k8s.io/utils v0.0.0-20260626114624-be93311217bd // indirect
+	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730 // indirect
+	sigs.k8s.io/randfill v1.0.0 // indirect
+	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // indirect
+	sigs.k8s.io/yaml v1.6.0 // indirect
+)
+
+require (
+	cel.dev/expr v0.25.1 // indirect
+	github.com/antlr4-go/antlr/v4 v4.13.1 // indirect
+	github.com/beorn7/perks v1.0.1 // indirect
+	github.com/blang/semver/v4 v4.0.0 // indirect
+	github.com/cenkalti/backoff/v5 v5.0.3 // indirect
+	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/coreos/go-semver v0.3.1 // indirect
+	github.com/coreos/go-systemd/v22 v22.7.0 // indirect
+	github.com/davecgh/go-spew v1.1.2-0.20180830191138-d8f796af33cc // indirect
+	github.com/felixge/httpsnoop v1.0.4 // indirect
+	github.com/go-logr/logr v1.4.3 // indirect
+	github.com/go-logr/stdr v1.2.2 // indirect
+	github.com/go-openapi/jsonpointer v1.0.0 // indirect
+	github.com/go-openapi/jsonreference v1.0.0 // indirect
+	github.com/go-openapi/swag v0.27.1 // indirect
+	github.com/go-openapi/swag/cmdutils v0.27.1 // indirect
+	github.com/go-openapi/swag/conv v0.27.1 // indirect
+	github.com/go-openapi/swag/fileutils v0.27.1 // indirect
+	github.com/go-openapi/swag/jsonutils v0.27.1 // indirect
+	github.com/go-openapi/swag/loading v0.27.1 // indirect
+	github.com/go-openapi/swag/mangling v0.27.1 // indirect
+	github.com/go-openapi/swag/netutils v0.27.1 // indirect
+	github.com/go-openapi/swag/pools v0.27.1 // indirect
+	github.com/go-openapi/swag/stringutils v0.27.1 // indirect
+	github.com/go-openapi/swag/typeutils v0.27.1 // indirect
+	github.com/go-openapi/swag/yamlutils v0.27.1 // indirect
+	github.com/golang/protobuf v1.5.4 // indirect
+	github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus v1.1.0 // indirect
+	github.com/grpc-ecosystem/go-grpc-middleware/v2 v2.3.3 // indirect
+	github.com/grpc-ecosystem/grpc-gateway/v2 v2.29.0 // indirect
+	github.com/inconshreveable/mousetrap v1.1.0 // indirect
+	github.com/json-iterator/go v1.1.12 // indirect
+	github.com/kylelemons/godebug v1.1.0 // indirect
+	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect
+	github.com/modern-go/reflect2 v1.0.3-0.20250322232337-35a7c28c31ee // indirect
+	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
+	github.com/pmezard/go-difflib v1.0.1-0.20181226105442-5d4384ee4fb2 // indirect
+	github.com/prometheus/client_golang v1.24.0 // indirect
+	github.com/prometheus/client_model v0.6.2 // indirect
+	github.com/prometheus/common v0.70.0 // indirect
+	github.com/prometheus/procfs v0.21.1 // indirect
+	github.com/x448/float16 v0.8.4 // indirect
+	go.etcd.io/etcd/api/v3 v3.7.0 // indirect
+	go.opentelemetry.io/auto/sdk v1.2.1 // indirect
+	go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc v0.68.0 // indirect
+	go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp v0.69.0 // indirect
+	go.opentelemetry.io/otel/exporters/otlp/otlptrace v1.44.0 // indirect
+	go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc v1.44.0 // indirect
+	go.opentelemetry.io/otel/metric v1.44.0 // indirect
+	go.opentelemetry.io/otel/sdk v1.44.0 // indirect
+	go.opentelemetry.io/proto/otlp v1.10.0 // indirect
+	go.uber.org/multierr v1.11.0 // indirect
+	go.uber.org/zap v1.27.1 // indirect
+	go.yaml.in/yaml/v3 v3.0.4 // indirect
+	golang.org/x/exp v0.0.0-20260410095643-746e56fc9e2f // indirect
+	golang.org/x/net v0.57.0 // indirect
+	golang.org/x/oauth2 v0.36.0 // indirect
+	golang.org/x/sys v0.47.0 // indirect
+	golang.org/x/term v0.45.0 // indirect
+	golang.org/x/time v0.15.0 // indirect
+	google.golang.org/genproto/googleapis/api v0.0.0-20260526163538-3dc84a4a5aaa // indirect
+	google.golang.org/genproto/googleapis/rpc v0.0.0-20260526163538-3dc84a4a5aaa // indirect
+	google.golang.org/grpc v1.82.1 // indirect
+	gopkg.in/inf.v0 v0.9.1 // indirect
+	k8s.io/apiextensions-apiserver v0.37.2
+	sigs.k8s.io/apiserver-network-proxy/konnectivity-client v0.36.0 // indirect
+)

@@ -1,7 +1,9 @@
-package oracle
+package main
 
 import (
-	"context"
+	"fmt"
+	"runtime/debug"
+	"sync"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -10,27 +12,23 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/apiserver/pkg/cel/environment"
 	"k8s.io/apiserver/pkg/registry/rest"
 )
 
-// Library holds the calls that differ between minors.
-type Library struct {
-	// Minor is the Kubernetes version, for example 1.31.
-	Minor string
-	// EnvSet returns the CEL environments in which the server compiles rules.
-	EnvSet func() *environment.EnvSet
-	// UsesOldSelf reports whether a compiled rule is a transition rule.
-	UsesOldSelf func(cel.CompilationResult) bool
-	// NewStrategies returns the strategies of a custom resource and of its status subresource.
-	NewStrategies func(*Resource) (resource, status Strategy)
-	// Validate validates a value with the resource's rules and returns the errors and the remaining
-	// budget. For a create, old is nil. With ratchet, it ratchets as the strategy of the minor does.
-	Validate func(ctx context.Context, r *Resource, obj, old any, ratchet bool) (field.ErrorList, int64)
-	// RatchetsStatus reports whether rules are ratcheted in writes of the status subresource, too.
-	RatchetsStatus bool
-}
+// ratchetsStatus is the first minor in which rules are ratcheted in writes of the status subresource, too.
+const ratchetsStatus = 33
+
+// minor returns the minor version of the linked libraries, for example 31 for Kubernetes 1.31.
+var minor = sync.OnceValue(func() (n int) {
+	if build, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range build.Deps {
+			if m.Path == "k8s.io/apiextensions-apiserver" {
+				_, _ = fmt.Sscanf(m.Version, "v0.%d.", &n)
+			}
+		}
+	}
+	return n
+})
 
 // A Strategy validates the writes of a resource.
 type Strategy interface {

@@ -1,4 +1,4 @@
-package oracle
+package main
 
 import (
 	"bufio"
@@ -12,9 +12,8 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// Main answers the requests on stdin with lib.
-func Main(lib Library) {
-	if err := run(&service{lib: lib}, os.Stdin, os.Stdout); err != nil {
+func main() {
+	if err := run(&service{}, os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -38,7 +37,6 @@ type request struct {
 
 // A service answers requests.
 type service struct {
-	lib Library
 	// last is the resource of the last write, and lastKey its CRD and version.
 	last    *servedResource
 	lastKey string
@@ -109,7 +107,7 @@ type info struct {
 }
 
 func (s *service) info() *info {
-	i := &info{s.lib.Minor, environment.DefaultCompatibilityVersion().String(), map[string]string{}}
+	i := &info{fmt.Sprintf("1.%d", minor()), environment.DefaultCompatibilityVersion().String(), map[string]string{}}
 	if build, ok := debug.ReadBuildInfo(); ok {
 		for _, m := range build.Deps {
 			if m.Replace == nil {

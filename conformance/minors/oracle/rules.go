@@ -1,4 +1,4 @@
-package oracle
+package main
 
 import (
 	"fmt"
@@ -55,7 +55,7 @@ func (s *service) versionOf(crd *apiextensions.CustomResourceDefinition, name st
 	if v.StructuralErrors = structuralErrors(props.OpenAPIV3Schema); v.StructuralErrors != nil {
 		return v, nil
 	}
-	c := &compiler{lib: s.lib, loader: loader, version: v}
+	c := &compiler{loader: loader, version: v}
 	return v, c.compile(props.OpenAPIV3Schema, schemaPath, validation.RootCELContext(props.OpenAPIV3Schema))
 }
 
@@ -73,7 +73,6 @@ func structuralErrors(props *apiextensions.JSONSchemaProps) (errs []string) {
 
 // A compiler compiles the rules of a schema into version.
 type compiler struct {
-	lib     Library
 	loader  cel.EnvLoader
 	version *version
 }
@@ -124,7 +123,7 @@ func (c *compiler) compileRules(props *apiextensions.JSONSchemaProps, path *fiel
 	if err != nil {
 		return err
 	}
-	results, err := cel.Compile(info.Schema, info.DeclType, celconfig.PerCallLimit, c.lib.EnvSet(), c.loader)
+	results, err := cel.Compile(info.Schema, info.DeclType, celconfig.PerCallLimit, envSet(), c.loader)
 	if err != nil {
 		return err
 	}
@@ -142,7 +141,7 @@ func (c *compiler) result(result cel.CompilationResult, context *validation.CELS
 	r := rule{
 		Estimate: result.MaxCost, MessageEstimate: result.MessageExpressionMaxCost,
 		Cardinality: result.MaxCardinality, Bound: context.MaxCardinality,
-		Transition: c.lib.UsesOldSelf(result), FieldPath: result.NormalizedRuleFieldPath,
+		Transition: usesOldSelf(result), FieldPath: result.NormalizedRuleFieldPath,
 	}
 	r.Cost = multiply(r.Estimate, r.Cardinality)
 	if r.Bound != nil {

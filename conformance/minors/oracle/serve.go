@@ -1,4 +1,4 @@
-package oracle
+package main
 
 import (
 	"fmt"
@@ -40,7 +40,7 @@ func (s *service) resource(data []byte, version string) (*servedResource, error)
 		return nil, err
 	}
 	s.last, s.lastKey = &servedResource{Resource: r}, key
-	s.last.resource, s.last.status = s.lib.NewStrategies(r)
+	s.last.resource, s.last.status = newStrategies(r)
 	return s.last, nil
 }
 

@@ -1,4 +1,4 @@
-package oracle
+package main
 
 import (
 	"context"
@@ -174,9 +174,9 @@ func (s *service) cost(ctx context.Context, r *Resource, obj, old *unstructured.
 	}
 	var remaining int64
 	if old == nil {
-		_, remaining = s.lib.Validate(ctx, r, obj.Object, nil, false)
+		_, remaining = validate(ctx, r, obj.Object, nil, false)
 	} else {
-		_, remaining = s.lib.Validate(ctx, r, obj.Object, old.Object, !status || s.lib.RatchetsStatus)
+		_, remaining = validate(ctx, r, obj.Object, old.Object, !status || minor() >= ratchetsStatus)
 	}
 	cost = celconfig.RuntimeCELCostBudget - remaining
 	return &cost

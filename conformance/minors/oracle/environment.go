@@ -1,0 +1,10 @@
+//go:build !(minor30 || minor31 || minor32 || minor33 || minor34)
+
+package main
+
+import "k8s.io/apiserver/pkg/cel/environment"
+
+// envSet returns the CEL environments in which the server compiles rules.
+func envSet() *environment.EnvSet {
+	return environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
+}

@@ -1,0 +1,29 @@
+//go:build !minor28
+
+package main
+
+import (
+	"context"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
+	apiextensionsfeatures "k8s.io/apiextensions-apiserver/pkg/features"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"k8s.io/apiserver/pkg/cel/common"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+)
+
+// usesOldSelf reports whether a compiled rule is a transition rule.
+func usesOldSelf(r cel.CompilationResult) bool { return r.UsesOldSelf }
+
+// validate validates a value with the resource's rules and returns the errors and the remaining budget.
+// For a create, old is nil. With ratchet, it ratchets as the strategy of the minor does.
+func validate(ctx context.Context, r *Resource, obj, old any, ratchet bool) (field.ErrorList, int64) {
+	var options []cel.Option
+	if ratchet && utilfeature.DefaultFeatureGate.Enabled(apiextensionsfeatures.CRDValidationRatcheting) {
+		correlated := common.NewCorrelatedObject(obj, old, &model.Structural{Structural: r.Structural})
+		options = append(options, cel.WithRatcheting(correlated))
+	}
+	return r.Rules.Validate(ctx, nil, r.Structural, obj, old, celconfig.RuntimeCELCostBudget, options...)
+}
