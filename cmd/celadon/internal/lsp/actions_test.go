@@ -284,5 +284,5 @@ func TestSuites(t *testing.T) {
 	seen = c.seen()
 	c.open("crd.yaml", strings.Replace(crd, "self.replicas <= self.maxReplicas", "self.replicas <= 10 + self.maxReplicas", 1))
 	wantLines(t, c.next("a.testsuite.yaml", seen))
-	wantLines(t, c.change("a.testsuite.yaml", protocol.Change{Text: strings.Replace(suite, "crd: crd.yaml", "crd: ../../etc/passwd", 1)}), "4:1-4 crd: ../../etc/passwd: a suite may only name files in the folders on the command line: use --crd PATH")
+	wantLines(t, c.change("a.testsuite.yaml", protocol.Change{Text: strings.Replace(suite, "crd: crd.yaml", "crd: ../../etc/passwd", 1)}), "4:1-4 crd: ../../etc/passwd: a suite may only name files in the folders on the command line and their git work trees: use --crd PATH")
 }

@@ -157,7 +157,7 @@ func (d *definitions) matching(s *ruletest.Suite, all []*definition, is func(*de
 func (d *definitions) named(s *ruletest.Suite) ([]*ruletest.CRD, error) {
 	path := filepath.Join(filepath.Dir(s.File), filepath.FromSlash(s.CRDPath))
 	if s.File == "-" || filepath.IsAbs(s.CRDPath) || !d.mayRead(path) {
-		return nil, fmt.Errorf("crd: %s: a suite may only name files in the folders on the command line: use --crd PATH", s.CRDPath)
+		return nil, fmt.Errorf("crd: %s: a suite may only name files in the folders on the command line and their git work trees: use --crd PATH", s.CRDPath)
 	}
 	all, err := d.file(path)
 	if err != nil {

@@ -43,7 +43,7 @@ func (d *definitions) policies(s *ruletest.Suite) (*ruletest.Policies, []error) 
 	for i, name := range s.PolicyPaths {
 		paths[i] = filepath.Join(filepath.Dir(s.File), filepath.FromSlash(name))
 		if s.File == "-" || filepath.IsAbs(name) || !d.mayRead(paths[i]) {
-			return nil, []error{fmt.Errorf("policies: %s: a suite may only name files in the folders on the command line: test a folder that contains both", name)}
+			return nil, []error{fmt.Errorf("policies: %s: a suite may only name files in the folders on the command line and their git work trees: test a folder that contains both", name)}
 		}
 	}
 	key := strings.Join(paths, "\x00")

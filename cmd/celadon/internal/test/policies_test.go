@@ -56,15 +56,15 @@ func TestHostilePolicyFiles(t *testing.T) {
 		"folder":             "", // without the link
 		"inner.yaml":         "",
 		"../tree/good.yaml":  "",
-		"link.yaml":          "a suite may only name files in the folders on the command line",
-		"links":              "a suite may only name files in the folders on the command line",
-		"../secret.yaml":     "a suite may only name files in the folders on the command line",
-		"/etc/hosts":         "a suite may only name files in the folders on the command line",
+		"link.yaml":          "a suite may only name files in the folders on the command line and their git work trees",
+		"links":              "a suite may only name files in the folders on the command line and their git work trees",
+		"../secret.yaml":     "a suite may only name files in the folders on the command line and their git work trees",
+		"/etc/hosts":         "a suite may only name files in the folders on the command line and their git work trees",
 		"many.yaml":          "too many documents",
 		"missing.yaml":       "no such file",
 		"folder/../missing":  "no such file",
 		"-":                  "no such file",
-		"good.yaml\x00.json": "a suite may only name files in the folders on the command line",
+		"good.yaml\x00.json": "a suite may only name files in the folders on the command line and their git work trees",
 	} {
 		suite := &ruletest.Suite{File: filepath.Join(dir, "tree", "suite.yaml"), PolicyPaths: []string{name}}
 		p, errs := defs.policies(suite)
