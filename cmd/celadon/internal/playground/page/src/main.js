@@ -77,7 +77,7 @@ const engine = newEngine((loaded, all) => {
 	const size = all ? ` of ${(all / 2 ** 20).toFixed(0)}` : "";
 	$("verdict").replaceChildren(h("p", { class: "wait" }, `Loading the engine: ${(loaded / 2 ** 20).toFixed(0)}${size} MB. You can already edit.`));
 });
-let timer;
+let timer; // of a change that no round has taken up
 let running; // AbortController of the current round
 let again = false;
 let vetted = ""; // key of the last vetted state
@@ -87,7 +87,10 @@ function edited(pane) {
 	if (pane === "crd") vetAnswer = undefined;
 	$("result").classList.add("stale");
 	clearTimeout(timer);
-	timer = setTimeout(round, moment(pane === "crd" ? editors.crd.state.doc.length : 0));
+	timer = setTimeout(() => {
+		timer = undefined;
+		round();
+	}, moment(pane === "crd" ? editors.crd.state.doc.length : 0));
 }
 
 async function round() {
@@ -113,7 +116,7 @@ async function round() {
 	}
 	running = undefined;
 	busy(false);
-	$("result").classList.toggle("stale", again);
+	$("result").classList.toggle("stale", again || timer !== undefined);
 	if (again) {
 		again = false;
 		round();
