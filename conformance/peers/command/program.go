@@ -147,7 +147,7 @@ func Median[T any, N int64 | float64 | time.Duration](items []T, number func(T) 
 
 // Build builds a package in the module at dir, as releases are built, with more flags.
 func Build(to, dir, pkg string, flags ...string) error {
-	args := append([]string{"build", "-trimpath", "-tags=grpcnotrace", "-o", to}, flags...)
+	args := append([]string{"build", "-trimpath", "-o", to}, flags...)
 	return goTool(dir, append(args, pkg)...)
 }
 

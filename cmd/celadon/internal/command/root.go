@@ -26,7 +26,9 @@ type Topics interface {
 // topics may be nil.
 func Complete(root *cobra.Command, topics Topics) {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return SeeHelp(cmd, flagError(cmd, err)) })
-	addVersionFlag(root)
+	root.Version = Version()
+	root.SetVersionTemplate(Versions())
+	root.InitDefaultVersionFlag()
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
@@ -52,30 +54,6 @@ func Complete(root *cobra.Command, topics Topics) {
 			}
 		}
 	}
-}
-
-// addVersionFlag adds --version to root. The version flag of cobra needs text/template, which keeps the
-// linker from removing unused methods.
-func addVersionFlag(root *cobra.Command) {
-	asked := root.Flags().BoolP("version", "v", false, "version for "+root.Name())
-	if run := root.RunE; run != nil {
-		root.RunE = func(cmd *cobra.Command, args []string) error {
-			if *asked {
-				_, err := fmt.Fprint(cmd.OutOrStdout(), Versions())
-				return err
-			}
-			return run(cmd, args)
-		}
-		return
-	}
-	help := root.HelpFunc()
-	root.SetHelpFunc(func(cmd *cobra.Command, args []string) { // without RunE, cobra shows the help
-		if *asked {
-			_, _ = fmt.Fprint(cmd.OutOrStdout(), Versions())
-			return
-		}
-		help(cmd, args)
-	})
 }
 
 // topic writes the text of a topic.

@@ -10,8 +10,8 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+	"text/template"
 
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -90,25 +90,15 @@ func Job(ctx context.Context, s command.Streams, o *Options) error {
 	if err != nil {
 		return err
 	}
-	_, err = untrusted.NewWriter(s.Stdout).Write([]byte(o.manifest(crds, rules)))
-	return err
-}
-
-// manifest fills in the template. Inserted text is not expanded again. It uses no template package,
-// because linking such a package keeps all exported methods of all types in the binary.
-func (o *Options) manifest(crds map[string]string, rules []rule) string {
-	var lists, data strings.Builder
-	for _, r := range rules {
-		fmt.Fprintf(&lists, "- apiGroups: [%q]\n  resources: [\"%s\"]\n  verbs: [list]\n", r.Group, strings.Join(r.Resources, `", "`))
+	manifest, err := template.New("job").Parse(jobText)
+	if err != nil {
+		return err
 	}
-	for _, file := range slices.Sorted(maps.Keys(crds)) {
-		fmt.Fprintf(&data, "  %q: |\n%s\n", file, crds[file])
-	}
-	return strings.NewReplacer(
-		"{{.Name}}", o.Name, "{{.Namespace}}", o.Namespace, "{{.Image}}", o.Image, "{{.Reports}}", o.Reports,
-		"{{.Shards}}", strconv.Itoa(o.Shards), "{{.Parallelism}}", strconv.Itoa(o.Parallelism),
-		"{{.Rules}}\n", lists.String(), "{{.Data}}\n", data.String(),
-	).Replace(jobText)
+	return manifest.Execute(untrusted.NewWriter(s.Stdout), struct {
+		*Options
+		Rules []rule
+		Data  map[string]string
+	}{o, rules, crds})
 }
 
 // read returns the CRDs as file names and contents for a ConfigMap, and the RBAC rules to list their

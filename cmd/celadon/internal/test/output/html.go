@@ -2,9 +2,10 @@ package output
 
 import (
 	"crypto/sha256"
+	_ "embed"
 	"encoding/base64"
 	"fmt"
-	"html"
+	"html/template"
 	"io"
 	"slices"
 	"strings"
@@ -14,43 +15,32 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest/coverage"
 )
 
-const style = `
-body { font: 15px/1.4 sans-serif; margin: 2em; color: #222; background: #fff }
-pre { font: 13px/1.45 monospace; background: #fafafa; border: 1px solid #ddd; padding: .6em; overflow-x: auto }
-table { border-collapse: collapse } td, th { padding: .15em .8em; text-align: left; border-bottom: 1px solid #eee }
-.n { color: #999; user-select: none } .key { color: #06c } .full { background: #d8f5d8 } .part { background: #fff3c4 } .none { background: #fbd5d5 }
-.gap { text-decoration: underline wavy #c00; text-underline-offset: 3px }
-`
+//go:embed coverage.css
+var style string
+
+//go:embed coverage.html
+var pageTemplate string
 
 // HTML writes a self-contained page: the source of each CRD and policy, with the rules colored by their
 // coverage. The page loads no resources and runs no scripts, and text from CRDs and policies is escaped.
 func HTML(w io.Writer, r *coverage.Report, sources *Sources) error {
-	hash := sha256.Sum256([]byte(style))
-	b, line := &strings.Builder{}, &strings.Builder{}
-	CoverageLine(line, r)
-	fmt.Fprintf(b, `<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-%s'; base-uri 'none'; form-action 'none'">
-<title>Coverage of rules</title><style>%s</style></head><body>
-<h1>Coverage of rules</h1>
-<p>%s</p>
-<p><span class="full">fully covered</span> <span class="part">partly covered</span> <span class="none">never ran</span> <span class="gap">not covered</span></p>
-`, base64.StdEncoding.EncodeToString(hash[:]), style, safe(strings.TrimSuffix(line.String(), "\n")))
-	left := pages(b, r, sources)
-	if len(left) > 0 {
-		b.WriteString("<h2>Rules whose source was not found</h2>\n<ul>\n")
-		for _, item := range left {
-			fmt.Fprintf(b, "<li>%s: <code>%s</code>: %s</li>\n", safe(itemName(item)), safe(item.Rule), safe(missing(item)))
-		}
-		b.WriteString("</ul>\n")
+	t, err := template.New("page").Funcs(template.FuncMap{"name": itemName, "missing": missing}).Parse(pageTemplate)
+	if err != nil {
+		return err
 	}
-	b.WriteString("</body></html>\n")
-	_, err := io.WriteString(w, b.String())
+	hash := sha256.Sum256([]byte(style))
+	var summary, b strings.Builder
+	CoverageLine(&summary, r)
+	pages, left := pagesOf(r, sources)
+	if err := t.Execute(&b, map[string]any{
+		"Hash": base64.StdEncoding.EncodeToString(hash[:]), "Style": template.CSS(style),
+		"Summary": strings.TrimSuffix(summary.String(), "\n"), "Pages": pages, "Left": left,
+	}); err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, string(untrusted.Text(b.String())))
 	return err
 }
-
-// safe escapes untrusted text for use in the page.
-func safe(text string) string { return html.EscapeString(string(untrusted.Text(text))) }
 
 // missing lists the gaps in a rule's coverage.
 func missing(item *coverage.Item) string {
@@ -82,8 +72,21 @@ func itemName(item *coverage.Item) string {
 	return item.CRD + " " + item.Version + " " + item.Path
 }
 
-// pages writes each CRD and policy with its rules. It returns the items whose rule was not found in any source.
-func pages(b *strings.Builder, r *coverage.Report, sources *Sources) (left []*coverage.Item) {
+// page is a source, as lines that consist of spans.
+type page struct {
+	Name, File string
+	Lines      []line
+}
+
+type line struct {
+	Number int
+	Spans  []span
+}
+
+type span struct{ Class, Title, Text string }
+
+// pagesOf returns a page for each CRD and policy with rules, and the items whose rule was not found in any source.
+func pagesOf(r *coverage.Report, sources *Sources) (pages []page, left []*coverage.Item) {
 	marks := map[*source][]mark{}
 	for i := range r.Items {
 		item := &r.Items[i]
@@ -96,11 +99,10 @@ func pages(b *strings.Builder, r *coverage.Report, sources *Sources) (left []*co
 	}
 	for _, src := range sources.all {
 		if len(marks[src]) > 0 {
-			fmt.Fprintf(b, "<h2>%s</h2>\n<p>%s</p>\n", safe(src.name), safe(src.file))
-			src.page(b, marks[src])
+			pages = append(pages, page{src.name, src.file, src.lines(marks[src])})
 		}
 	}
-	return left
+	return pages, left
 }
 
 // mark assigns a color class and a tooltip to a range of the source.
@@ -130,9 +132,9 @@ func marksOf(src *source, node *position.Node, item *coverage.Item) []mark {
 	return marks
 }
 
-// page writes the source line by line. If marks are nested, the innermost applies: each range between
-// two mark boundaries gets the narrowest mark that contains it.
-func (s *source) page(b *strings.Builder, marks []mark) {
+// lines splits the source. If marks are nested, the innermost applies: each range between two mark
+// boundaries gets the narrowest mark that contains it.
+func (s *source) lines(marks []mark) (lines []line) {
 	cuts := []int{0, len(s.text)}
 	for _, m := range marks {
 		cuts = append(cuts, m.from, m.to)
@@ -147,20 +149,16 @@ func (s *source) page(b *strings.Builder, marks []mark) {
 			narrowest[cuts[i]] = m
 		}
 	}
-	b.WriteString("<pre>")
-	at, number := 0, s.line
-	for line := range strings.Lines(string(s.text)) {
-		fmt.Fprintf(b, `<span class="n">%5d </span>`, number)
-		number++
-		s.row(b, at, line, cuts, narrowest)
-		at += len(line)
+	at := 0
+	for text := range strings.Lines(string(s.text)) {
+		lines = append(lines, line{s.line + len(lines), s.spans(at, at+len(text), cuts, narrowest)})
+		at += len(text)
 	}
-	b.WriteString("</pre>\n")
+	return lines
 }
 
-// row writes a line, split into ranges at cuts.
-func (s *source) row(b *strings.Builder, at int, line string, cuts []int, marks map[int]mark) {
-	end := at + len(line)
+// spans splits the source from at to end at cuts.
+func (s *source) spans(at, end int, cuts []int, marks map[int]mark) (spans []span) {
 	i, exact := slices.BinarySearch(cuts, at)
 	if !exact {
 		i--
@@ -174,20 +172,21 @@ func (s *source) row(b *strings.Builder, at int, line string, cuts []int, marks 
 		text := string(s.text[at:stop])
 		if m, ok := marks[begin]; ok && strings.TrimSpace(text) != "" {
 			inner := strings.TrimRight(text, "\r\n")
-			fmt.Fprintf(b, `<span class="%s" title="%s">%s</span>%s`, m.class, safe(m.title), safe(inner), safe(text[len(inner):]))
+			spans = append(spans, span{m.class, m.title, inner}, span{Text: text[len(inner):]})
 		} else {
-			b.WriteString(keyed(text))
+			spans = append(spans, keyed(text)...)
 		}
 		at = stop
 		i++
 	}
+	return spans
 }
 
-// keyed colors the key of a mapping.
-func keyed(text string) string {
+// keyed separates the key of a mapping.
+func keyed(text string) []span {
 	key, rest, ok := strings.Cut(text, ":")
 	if !ok || strings.ContainsAny(key, `"'{}[]#`) {
-		return safe(text)
+		return []span{{Text: text}}
 	}
-	return `<span class="key">` + safe(key) + "</span>:" + safe(rest)
+	return []span{{Class: "key", Text: key}, {Text: ":" + rest}}
 }
