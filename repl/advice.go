@@ -57,7 +57,7 @@ func advice(ctx context.Context, s *Session, _ string) (string, error) {
 		verdict = ": too expensive"
 	}
 	fmt.Fprintf(&b, "all rules: estimate %s, %s of the limit for version %s%s\n", phrase.Number(v.EstimatedCost), phrase.Share(v.EstimatedCost, v.Limit), v.Name, verdict)
-	return wrap(printable(b.String()), s.Width, 2), nil
+	return termwidth.Fold(printable(b.String()), s.Width, 2), nil
 }
 
 // isReported reports whether another part of the advice covers cause: the cost of a rule or of all

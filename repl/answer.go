@@ -14,6 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/internal/yaml/emit"
 	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/assist"
@@ -197,15 +198,15 @@ func (a *Answer) text(width int) string {
 		b.WriteString(value + "\n" + indent(printable(readable)))
 		b.WriteString(whyText(a.Why, width))
 	case a.Evaluated:
-		b.WriteString(wrap("error: "+printable(a.Err.Error())+"\n", width, 2) + hintText(a.Hint, width) + whyText(a.Why, width))
+		b.WriteString(termwidth.Fold("error: "+printable(a.Err.Error())+"\n", width, 2) + hintText(a.Hint, width) + whyText(a.Why, width))
 	default:
-		b.WriteString(wrap("no value: "+printable(a.Err.Error())+"\n", width, 2))
+		b.WriteString(termwidth.Fold("no value: "+printable(a.Err.Error())+"\n", width, 2))
 	}
 	facts := []string{a.Type}
 	if a.Evaluated {
 		facts = append(facts, "cost "+phrase.Number(a.Cost))
 	}
-	b.WriteString(wrap("  : "+strings.Join(facts, "; ")+"; "+a.estimateText()+"\n", width, 2))
+	b.WriteString(termwidth.Fold("  : "+strings.Join(facts, "; ")+"; "+a.estimateText()+"\n", width, 2))
 	return b.String()
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/assist"
 )
@@ -122,5 +123,5 @@ func (s *Session) uncorrelated() string {
 			}
 		}
 	}
-	return wrap(printable(text), s.Width, 2)
+	return termwidth.Fold(printable(text), s.Width, 2)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/linediff"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/x/assist"
 	"github.com/celadon-cel/celadon/x/crdedit"
 	"github.com/google/cel-go/cel"
@@ -35,7 +36,7 @@ func addCommand(ctx context.Context, s *Session, arg string) (string, error) {
 	}
 	s.past[len(s.past)-1] = before.state // as if the path had not changed
 	at := phrase.Path(s.state.location.pattern())
-	return wrap("at "+at+":\n", s.Width, 2) + text, s.move(here)
+	return termwidth.Fold("at "+at+":\n", s.Width, 2) + text, s.move(here)
 }
 
 // cutRulePath cuts the argument of :add into a path and a rule. path is empty if arg is only a rule: no rule begins with a
@@ -115,7 +116,7 @@ func (s *Session) transitionNote(n int) string {
 		return ""
 	}
 	s.oldNoted = true
-	return wrap("note: this rule runs on updates: to try it, run :old copy, and change the object with :set\n", s.Width, 2)
+	return termwidth.Fold("note: this rule runs on updates: to try it, run :old copy, and change the object with :set\n", s.Width, 2)
 }
 
 func drop(_ context.Context, s *Session, arg string) (string, error) {
@@ -313,7 +314,7 @@ func (s *Session) requirementHints(n int) string {
 			text += "a rule with optionalOldSelf must use oldSelf: change it with :edit\n"
 		}
 	}
-	return wrap(text, s.Width, 2)
+	return termwidth.Fold(text, s.Width, 2)
 }
 
 func diffCRD(_ context.Context, s *Session, _ string) (string, error) {

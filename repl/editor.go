@@ -11,6 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/internal/yaml/emit"
 )
 
@@ -81,7 +82,7 @@ func (s *Session) editLast(ctx context.Context) Reply {
 
 // runsText returns the first line of the reply to a command that executes another line.
 func runsText(line string, width int) string {
-	return wrap("runs "+printable(lex.OneLine(line))+"\n", width, 5)
+	return termwidth.Fold("runs "+printable(lex.OneLine(line))+"\n", width, 5)
 }
 
 // editObject opens the value at a path of the object in the user's editor, as YAML.

@@ -59,7 +59,7 @@ func findWitness(ctx context.Context, s *Session, arg string) (string, error) {
 	case err != nil:
 		return "", err
 	case answer.Witness == nil:
-		return wrap(printable(answer.Words(want))+"\n", s.Width, 2), nil
+		return termwidth.Fold(printable(answer.Words(want))+"\n", s.Width, 2), nil
 	}
 	s.found = found{answer.Witness, s.state.crd, s.ruleRef(n)}
 	text, err := answerText(answer, want, n, s.Width)
@@ -93,10 +93,10 @@ func (s *Session) search(ctx context.Context, n int, want search.Want) (*analysi
 func answerText(a *analysis.Answer, want search.Want, rule, width int) (string, error) {
 	w := a.Witness
 	var b strings.Builder
-	b.WriteString(wrap(printable(a.Words(want))+"\n", width, 2))
+	b.WriteString(termwidth.Fold(printable(a.Words(want))+"\n", width, 2))
 	for _, c := range w.Result.Causes {
 		if want == search.OverBudget || c.Rule != nil && c.Rule.Index == rule && want != search.Accepted {
-			b.WriteString(wrap(indent(printable(c.Message)), width, 2))
+			b.WriteString(termwidth.Fold(indent(printable(c.Message)), width, 2))
 			break
 		}
 	}

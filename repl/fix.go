@@ -12,6 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/x/assist"
 	"github.com/celadon-cel/celadon/x/crdedit"
 )
@@ -92,7 +93,7 @@ func (s *Session) sharesAfter(before, after *vet.Report) string {
 		}
 		fmt.Fprintf(&b, "all rules: estimate %s, %s of the limit for version %s\n", phrase.Number(v.EstimatedCost), phrase.Share(v.EstimatedCost, v.Limit), v.Name)
 	}
-	return wrap(b.String(), s.Width, 2)
+	return termwidth.Fold(b.String(), s.Width, 2)
 }
 
 // offerListTypes lists the rules that a list type makes unnecessary.
@@ -103,7 +104,7 @@ func (s *Session) offerListTypes(r *vet.Report) string {
 			text += fmt.Sprintf("%s only rejects duplicates: run :fix %s to use %s on %s instead, without cost\n", phrase.Rule(l.Path, l.Index), fixListType, listTypeWords(l.List), phrase.Path(l.List.Path))
 		}
 	}
-	return wrap(printable(text), s.Width, 2)
+	return termwidth.Fold(printable(text), s.Width, 2)
 }
 
 func listTypeWords(l *vet.ListType) string {
@@ -139,7 +140,7 @@ func (s *Session) useListTypes(ctx context.Context) (string, error) {
 	}
 	next := *s.state
 	next.crd, next.rule = c, -1
-	return wrap(printable(text), s.Width, 2), s.commit(&next, next.steps)
+	return termwidth.Fold(printable(text), s.Width, 2), s.commit(&next, next.steps)
 }
 
 // replacedByListType returns c without the rule of a lint, in each version that has it.

@@ -91,10 +91,10 @@ func (s *Session) allFunctions() string {
 			}
 		}
 		if len(rows) > 0 {
-			b.WriteString(wrap(groupTitle(group)+"\n", s.Width, 2) + table(rows, s.Width))
+			b.WriteString(termwidth.Fold(groupTitle(group)+"\n", s.Width, 2) + table(rows, s.Width))
 		}
 	}
-	return b.String() + wrap(funcsFoot, s.Width, 0)
+	return b.String() + termwidth.Fold(funcsFoot, s.Width, 0)
 }
 
 func groupTitle(g assist.FunctionGroup) string {
@@ -113,7 +113,7 @@ func (s *Session) group(name string) (text string, ok bool) {
 		return "", false
 	}
 	var b strings.Builder
-	b.WriteString(wrap(groupTitle(groups[i])+"\n", s.Width, 2))
+	b.WriteString(termwidth.Fold(groupTitle(groups[i])+"\n", s.Width, 2))
 	var rows [][]string
 	for _, e := range s.inGroup(name) {
 		if e.Name != name {
@@ -184,11 +184,11 @@ func (s *Session) function(ctx context.Context, name string) string {
 	} else {
 		b.WriteString(name + "\n")
 	}
-	b.WriteString(wrap("  "+entry.Description+"\n", s.Width, 0))
+	b.WriteString(termwidth.Fold("  "+entry.Description+"\n", s.Width, 0))
 	for _, example := range s.examples(ctx, &entry) {
 		text := "  " + example.String()
 		if s.Width > 0 && termwidth.Width(text) > s.Width {
-			text = wrap("  "+example.Expr+"\n", s.Width, 2) + cutLine("    // "+example.Value+", cost "+phrase.Number(example.Cost), s.Width)
+			text = termwidth.Fold("  "+example.Expr+"\n", s.Width, 2) + cutLine("    // "+example.Value+", cost "+phrase.Number(example.Cost), s.Width)
 		}
 		b.WriteString(text + "\n")
 	}
@@ -215,7 +215,7 @@ func (s *Session) searchFunctions(ctx context.Context, query string) (string, er
 	found := s.usable(assist.SearchFunctions(query))
 	hint := ""
 	if words := assist.NameHint(query); words != "" {
-		hint = wrap("hint: "+words+"\n", s.Width, 2)
+		hint = termwidth.Fold("hint: "+words+"\n", s.Width, 2)
 	}
 	switch {
 	case len(found) == 0 && hint == "":

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
@@ -50,7 +51,7 @@ const (
 
 func (s *Session) overview() string {
 	var b strings.Builder
-	b.WriteString(wrap(overviewHead, s.Width, 0))
+	b.WriteString(termwidth.Fold(overviewHead, s.Width, 0))
 	for _, group := range commandGroups() {
 		b.WriteString("\n" + group.title + "\n")
 		var rows [][2]string
@@ -59,28 +60,28 @@ func (s *Session) overview() string {
 		}
 		b.WriteString(definitions(rows, s.Width))
 	}
-	return b.String() + "\n" + wrap(overviewFoot, s.Width, 0)
+	return b.String() + "\n" + termwidth.Fold(overviewFoot, s.Width, 0)
 }
 
 // commandHelp describes a command: its usage, a paragraph, the first condition that is not met, and
 // examples for the current session.
 func (s *Session) commandHelp(cmd *command) string {
 	var b strings.Builder
-	b.WriteString(wrap(cmd.usage()+"\n", s.Width, 4))
+	b.WriteString(termwidth.Fold(cmd.usage()+"\n", s.Width, 4))
 	d, ok := commandDetails()[cmd.name]
 	if !ok {
-		return b.String() + wrap(cmd.help+"\n", s.Width, 0)
+		return b.String() + termwidth.Fold(cmd.help+"\n", s.Width, 0)
 	}
-	b.WriteString(wrap("\n"+d.text+"\n", s.Width, 0))
+	b.WriteString(termwidth.Fold("\n"+d.text+"\n", s.Width, 0))
 	for _, n := range d.needs {
 		if !n.met(s) {
-			b.WriteString(wrap("\n"+n.text+"\n", s.Width, 0))
+			b.WriteString(termwidth.Fold("\n"+n.text+"\n", s.Width, 0))
 			break // the others depend on it
 		}
 	}
 	b.WriteString("\nFor example:\n")
 	for _, line := range d.examples(newSamples(s)) {
-		b.WriteString(wrap("  "+printable(line)+"\n", s.Width, 4))
+		b.WriteString(termwidth.Fold("  "+printable(line)+"\n", s.Width, 4))
 	}
 	return b.String()
 }

@@ -151,9 +151,9 @@ func (s *Session) fieldHelp(h *assist.Hover) (string, error) {
 	if h.Bounds != "" {
 		facts += "; " + h.Bounds
 	}
-	text := wrap(printable(facts)+"\n", s.Width, 2)
+	text := termwidth.Fold(printable(facts)+"\n", s.Width, 2)
 	if h.Description != "" {
-		text += wrap("  "+termwidth.Cut(printable(h.Description), maxDescription)+"\n", s.Width, 0)
+		text += termwidth.Fold("  "+termwidth.Cut(printable(h.Description), maxDescription)+"\n", s.Width, 0)
 	}
 	if h.Schema == nil {
 		return text, nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/crdcopy"
 )
@@ -83,7 +84,7 @@ func schemaWithoutRules(s *schemaNode) *schemaNode {
 }
 
 func (s *Session) lintNote(l *vet.Lint) string {
-	return wrap(fmt.Sprintf("note: %s (%s)\n", printable(l.Message), l.Name), s.Width, 2)
+	return termwidth.Fold(fmt.Sprintf("note: %s (%s)\n", printable(l.Message), l.Name), s.Width, 2)
 }
 
 // ruleNotes returns the lints of rule n, and prepares :fix to apply the first replacement.
@@ -95,7 +96,7 @@ func (s *Session) ruleNotes(ctx context.Context, n int) string {
 		case l.List != nil:
 			text += fmt.Sprintf("  try:  :fix %s\n", fixListType)
 		case l.Fix != "" && s.corrected == "":
-			text += wrap("  try:  "+printable(lex.OneLine(l.Fix))+"\n", s.Width, 6)
+			text += termwidth.Fold("  try:  "+printable(lex.OneLine(l.Fix))+"\n", s.Width, 6)
 			s.corrected = fmt.Sprintf(":edit %d %s", n, l.Fix)
 		}
 	}
@@ -112,7 +113,7 @@ func (s *Session) conditionNotes(ctx context.Context, src string) string {
 		}
 		text += s.lintNote(&l)
 		if l.Fix != "" && s.corrected == "" {
-			text += wrap("  try:  "+printable(lex.OneLine(l.Fix))+"\n", s.Width, 6)
+			text += termwidth.Fold("  try:  "+printable(lex.OneLine(l.Fix))+"\n", s.Width, 6)
 			s.corrected = l.Fix
 		}
 	}

@@ -47,7 +47,7 @@ func load(_ context.Context, s *Session, arg string) (string, error) {
 	}
 	if c.kind == "policy" {
 		problems, err := s.LoadPolicies(docs)
-		return wrap(notes(problems), s.Width, 2), err
+		return termwidth.Fold(notes(problems), s.Width, 2), err
 	}
 	if st := s.state; st.crd != nil {
 		c.kinds = []schema.GroupKind{st.crd.engine.GroupKind()}

@@ -55,7 +55,7 @@ func kube(_ context.Context, s *Session, arg string) (string, error) {
 			fmt.Fprintf(&b, "%s rejects a rule at %s: %s: %s\n", next.kube, phrase.Path(bad.Path), termwidth.Cut(lex.Flat(bad.Rule), maxValue), summary(bad)+s.hint(bad))
 		}
 	}
-	return wrap(b.String(), s.Width, 2), nil
+	return termwidth.Fold(b.String(), s.Width, 2), nil
 }
 
 func cd(_ context.Context, s *Session, arg string) (string, error) {
@@ -171,7 +171,7 @@ func typeOf(_ context.Context, s *Session, arg string) (string, error) {
 	if cel := selfType.ReplaceAllString(x.Type().String(), "self"); cel != text {
 		text += " (CEL: " + cel + ")"
 	}
-	return wrap(text+"\n", s.Width, 2), nil
+	return termwidth.Fold(text+"\n", s.Width, 2), nil
 }
 
 func costOf(_ context.Context, s *Session, arg string) (string, error) {
@@ -184,7 +184,7 @@ func costOf(_ context.Context, s *Session, arg string) (string, error) {
 	if a.Total() > a.Limit {
 		text += fmt.Sprintf("too expensive: the limit of a rule's estimate is %s for one object\n", phrase.Number(a.Limit))
 	}
-	return wrap(text, s.Width, 2) + table(s.unbounded(x), s.Width), nil
+	return termwidth.Fold(text, s.Width, 2) + table(s.unbounded(x), s.Width), nil
 }
 
 // unbounded returns table rows of the unbounded values that affect the cost of x.
@@ -222,7 +222,7 @@ func explain(ctx context.Context, s *Session, arg string) (string, error) {
 	}
 	text := table(rows, s.Width)
 	if t.Err != nil {
-		text += wrap("error: "+printable(t.Err.Error())+"\n", s.Width, 2)
+		text += termwidth.Fold("error: "+printable(t.Err.Error())+"\n", s.Width, 2)
 	}
 	return text, nil
 }

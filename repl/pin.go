@@ -79,7 +79,7 @@ func pin(ctx context.Context, s *Session, arg string) (string, error) {
 	if s.Unsaved() {
 		reply += "note: the suite uses the file of the CRD, which lacks your unsaved changes: run :save\n"
 	}
-	return wrap(reply, s.Width, 2), nil
+	return termwidth.Fold(reply, s.Width, 2), nil
 }
 
 // pinTarget returns the name of the case and the file of the suite. An argument that ends in .yaml
@@ -336,11 +336,11 @@ func (s *Session) pinChanges(ctx context.Context) string {
 	})
 	switch {
 	case err != nil:
-		return wrap("pins: "+printable(err.Error())+"\n", s.Width, 2)
+		return termwidth.Fold("pins: "+printable(err.Error())+"\n", s.Width, 2)
 	case total == 0: // the suites are for other CRDs
 		return ""
 	}
-	return pinSummary(passed, total) + wrap(printable(b.String()), s.Width, 2)
+	return pinSummary(passed, total) + termwidth.Fold(printable(b.String()), s.Width, 2)
 }
 
 // maxPinText limits the columns of a mismatch in a list of changes.

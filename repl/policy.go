@@ -13,6 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/preview"
+	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
@@ -177,7 +178,7 @@ func (s *Session) decisions(ctx context.Context, deletes bool) (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	b.WriteString(wrap(notes(p.problems), s.Width, 2))
+	b.WriteString(termwidth.Fold(notes(p.problems), s.Width, 2))
 	fmt.Fprintf(&b, "%s by %s: %s, %s\n", strings.ToLower(string(req.Operation)), req.User.Name, policyCount(len(p.names())), verdictOf(res))
 	for i := range res.Evaluations {
 		s.evaluation(ctx, &b, req, &res.Evaluations[i])

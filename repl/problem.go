@@ -18,15 +18,15 @@ import (
 func (s *Session) Problem(err error) string {
 	var bad *engine.CompileError
 	if !errors.As(err, &bad) {
-		return repliesBefore(err) + wrap("error: "+printable(err.Error())+"\n", s.Width, 2)
+		return repliesBefore(err) + termwidth.Fold("error: "+printable(err.Error())+"\n", s.Width, 2)
 	}
 	text := ""
 	if snippet := caret(bad, s.Width); snippet != "" {
 		text = snippet + "\n"
 	}
-	text += wrap("error: "+summary(bad)+s.hint(bad)+"\n", s.Width, 2) + hintText(s.advice(bad).Words, s.Width)
+	text += termwidth.Fold("error: "+summary(bad)+s.hint(bad)+"\n", s.Width, 2) + hintText(s.advice(bad).Words, s.Width)
 	if fixed := s.fixed(bad); fixed != "" {
-		text += wrap("  try:  "+printable(lex.OneLine(fixed))+"\n", s.Width, 6)
+		text += termwidth.Fold("  try:  "+printable(lex.OneLine(fixed))+"\n", s.Width, 6)
 	}
 	return text
 }
@@ -88,7 +88,7 @@ func hintText(words string, width int) string {
 	if words == "" {
 		return ""
 	}
-	return wrap("  hint: "+printable(words)+"\n", width, 2)
+	return termwidth.Fold("  hint: "+printable(words)+"\n", width, 2)
 }
 
 // summary returns the checker's message without its positions.

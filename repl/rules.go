@@ -14,6 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/internal/yaml/emit"
 	"github.com/celadon-cel/celadon/x/assist"
 )
@@ -138,7 +139,7 @@ func (l *listing) text(s *Session, width int) string {
 	if l.costly {
 		text += costlyHint
 	}
-	return text + wrap(printable(l.notes), width, 2)
+	return text + termwidth.Fold(printable(l.notes), width, 2)
 }
 
 const (
@@ -308,7 +309,7 @@ func (s *Session) rulesAll(ctx context.Context) (string, error) {
 		return "", err
 	}
 	limit := uint64(s.limits.WithDefaults().EstimatedPerCRD)
-	return text + wrap(fmt.Sprintf("all rules: estimate %s, %s of the limit for version %s\n", phrase.Number(total), phrase.Share(total, limit), s.state.version), s.Width, 2), nil
+	return text + termwidth.Fold(fmt.Sprintf("all rules: estimate %s, %s of the limit for version %s\n", phrase.Number(total), phrase.Share(total, limit), s.state.version), s.Width, 2), nil
 }
 
 // rulesBelow lists the rules below p, which has no rules itself.
@@ -323,11 +324,11 @@ func (s *Session) rulesBelow(ctx context.Context, p *location) (string, error) {
 	case err != nil:
 		return "", err
 	case text == "" && len(steps) > 0:
-		return wrap(fmt.Sprintf("no rules at or below %s: run :add RULE, or :rules all\n", at), s.Width, 2), nil
+		return termwidth.Fold(fmt.Sprintf("no rules at or below %s: run :add RULE, or :rules all\n", at), s.Width, 2), nil
 	case text == "":
 		return "no rules: run :add RULE\n", nil
 	}
-	return wrap(fmt.Sprintf("no rules at %s; rules below it:\n", at), s.Width, 2) + text, nil
+	return termwidth.Fold(fmt.Sprintf("no rules at %s; rules below it:\n", at), s.Width, 2) + text, nil
 }
 
 // rulesAtPaths lists the rules at paths, grouped by path. total is the sum of their estimates.
@@ -355,7 +356,7 @@ func (s *Session) rulesAtPaths(ctx context.Context, paths [][]engine.Step) (text
 	if costly {
 		b.WriteString(costlyHint)
 	}
-	return b.String() + wrap(printable(notes), s.Width, 2), total, nil
+	return b.String() + termwidth.Fold(printable(notes), s.Width, 2), total, nil
 }
 
 // rulePaths returns the schema paths that have rules, sorted by field name.

@@ -42,7 +42,7 @@ func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 		defer t.watchFiles(ctx)()
 	}
 	if evaluation != nil {
-		if _, err := io.WriteString(out, wrap(greeting, evaluation.width(), 0)); err != nil {
+		if _, err := io.WriteString(out, termwidth.Fold(greeting, evaluation.width(), 0)); err != nil {
 			return err
 		}
 	}

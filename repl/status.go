@@ -10,6 +10,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/x/expr"
+	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -114,7 +115,7 @@ func (s *Session) statusIsRead() *StatusNote {
 func (s *Session) withNote(reply Reply) Reply {
 	n := s.state.hiddenStatus()
 	if read := s.readStatus; read && n != nil && !s.statusNoted {
-		reply.Text += wrap("note: "+n.String()+"\n", s.Width, 2)
+		reply.Text += termwidth.Fold("note: "+n.String()+"\n", s.Width, 2)
 		s.statusNoted = true
 	}
 	s.readStatus = false

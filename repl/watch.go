@@ -10,6 +10,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/termwidth"
 )
 
 // watch holds the stamps of the watched files, or nil if :watch is off.
@@ -47,7 +48,7 @@ func watchCommand(ctx context.Context, s *Session, arg string) (string, error) {
 		}
 		s.watch.stamps[file] = stamp
 	}
-	return wrap("watching "+fileList(files)+"\n", s.Width, 2), nil
+	return termwidth.Fold("watching "+fileList(files)+"\n", s.Width, 2), nil
 }
 
 // seen records the current content of a file as known.
@@ -131,7 +132,7 @@ func (s *Session) reload(ctx context.Context, files []string, discard bool) (str
 		}
 		s.collection = c
 	}
-	text := wrap("reloaded "+fileList(files)+"\n", s.Width, 2)
+	text := termwidth.Fold("reloaded "+fileList(files)+"\n", s.Width, 2)
 	if s.state.object != nil {
 		verdict, err := s.verdictLine(ctx)
 		if err != nil {
@@ -214,7 +215,7 @@ func (s *Session) verdictLine(ctx context.Context) (string, error) {
 	default:
 		text += "rejected: " + causeWords(res.Causes)
 	}
-	return wrap(printable(text)+"\n", s.Width, 2), nil
+	return termwidth.Fold(printable(text)+"\n", s.Width, 2), nil
 }
 
 // causeWords returns the first cause and the number of other causes.

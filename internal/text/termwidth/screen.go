@@ -2,12 +2,21 @@
 // locale, so the same input prints the same everywhere.
 package termwidth
 
-import "github.com/mattn/go-runewidth"
+import (
+	"strings"
+
+	"github.com/mattn/go-runewidth"
+)
 
 var condition = &runewidth.Condition{StrictEmojiNeutral: true}
 
-// Width returns the number of columns that text occupies.
-func Width(text string) int { return condition.StringWidth(text) }
+// Width returns the number of columns that text occupies. Colors occupy none.
+func Width(text string) int {
+	if strings.Contains(text, "\x1b") {
+		text = colorForm.ReplaceAllString(text, "")
+	}
+	return condition.StringWidth(text)
+}
 
 // Cut shortens text to the given number of columns, including an ellipsis if it was shortened.
 func Cut(text string, columns int) string {

@@ -219,26 +219,12 @@ func wrap(text string, width, lines int) []string {
 	if width < 1 || lines < 1 || text == "" {
 		return nil
 	}
-	var out []string
-	line := ""
-	words := strings.Fields(text)
-	for i, word := range words {
-		next := strings.TrimSpace(line + " " + word)
-		switch {
-		case termwidth.Width(next) <= width:
-			line = next
-		case len(out) == lines-1:
-			rest := strings.Join(words[i:min(len(words), i+width)], " ")
-			return append(out, termwidth.Cut(strings.TrimSpace(line+" "+rest), width))
-		case line == "":
-			out = append(out, termwidth.Cut(word, width))
-		default:
-			out = append(out, line)
-			line = termwidth.Cut(word, width)
-		}
+	out := strings.Split(termwidth.Fold(strings.Join(strings.Fields(text), " "), width, 0), "\n")
+	if len(out) > lines {
+		out = append(out[:lines-1], strings.Join(out[lines-1:], " "))
 	}
-	if line != "" {
-		out = append(out, line)
+	for i := range out {
+		out[i] = termwidth.Cut(out[i], width)
 	}
-	return out[:min(len(out), lines)]
+	return out
 }

@@ -2,7 +2,6 @@ package vet
 
 import (
 	"math"
-	"regexp"
 	"strings"
 
 	"github.com/celadon-cel/celadon/internal/cel/lex"
@@ -10,34 +9,9 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-var painted = regexp.MustCompile("\x1b\\[[0-9]*m")
-
-// columns returns the width of text on a terminal.
-func columns(text untrusted.Safe) int {
-	return termwidth.Width(painted.ReplaceAllString(string(text), ""))
-}
-
-// line writes a line. On a terminal, it is wrapped between words, with continuation lines indented
-// by two more.
+// line writes a line. The layout of the report folds it.
 func (p *textPrinter) line(b *strings.Builder, indent int, text untrusted.Safe) {
-	left := strings.Repeat(" ", indent)
-	if p.width == 0 {
-		b.WriteString(left + string(text) + "\n")
-		return
-	}
-	line := left
-	for i, word := range strings.Split(string(text), " ") {
-		switch {
-		case i == 0:
-			line += word
-		case columns(untrusted.Safe(line+" "+word)) > p.width:
-			b.WriteString(line + "\n")
-			line = left + "  " + word
-		default:
-			line += " " + word
-		}
-	}
-	b.WriteString(line + "\n")
+	b.WriteString(strings.Repeat(" ", indent) + string(text) + "\n")
 }
 
 // bar returns a bar for the share of a limit, on a terminal. A share below 0.1% has no bar.

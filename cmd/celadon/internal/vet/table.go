@@ -7,6 +7,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
@@ -56,9 +57,9 @@ func (p *textPrinter) table(b *strings.Builder, rows []tableRow) {
 	where := 0
 	for _, row := range rows {
 		for i, cell := range row.numbers {
-			widths[i] = max(widths[i], columns(cell))
+			widths[i] = max(widths[i], termwidth.Width(string(cell)))
 		}
-		where = max(where, columns(row.where))
+		where = max(where, termwidth.Width(string(row.where)))
 	}
 	wide := indent + len(widths) + where + 2 + shownRule
 	for _, w := range widths {
@@ -73,10 +74,10 @@ func (p *textPrinter) table(b *strings.Builder, rows []tableRow) {
 	for i, row := range rows {
 		line := strings.Repeat(" ", indent-1)
 		for i, cell := range row.numbers[:cells] { // right-aligned
-			line += " " + strings.Repeat(" ", widths[i]-columns(cell)) + string(cell)
+			line += " " + strings.Repeat(" ", widths[i]-termwidth.Width(string(cell))) + string(cell)
 		}
 		if !narrow {
-			line += "  " + string(row.where) + strings.Repeat(" ", where-columns(row.where)) + "  " + string(oneLine(row.rule, shownRule))
+			line += "  " + string(row.where) + strings.Repeat(" ", where-termwidth.Width(string(row.where))) + "  " + string(oneLine(row.rule, shownRule))
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 		if narrow && i > 0 {

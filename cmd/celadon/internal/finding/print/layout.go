@@ -35,12 +35,12 @@ func (l Layout) Text(text string) string {
 		isFolded := s.next(body)
 		if l.Color {
 			body = open + s.color(body)
-			if open = openColor(body); open != "" {
+			if open = termwidth.OpenColor(body); open != "" {
 				body += endColor
 			}
 		}
 		if isFolded && l.Width > 0 {
-			body = fold(body, s.indent(line), l.Width)
+			body = termwidth.FoldLine(body, l.Width, s.indent(line))
 		}
 		b.WriteString(body)
 		if end {
@@ -82,7 +82,6 @@ var (
 	valueForm    = lazy.New(`^( {10})(\S.*)$`)
 	objectForm   = lazy.New(`^( +)apiVersion: `)
 	keyForm      = lazy.New(`^[A-Za-z]+:(?: |$)`)
-	paintedForm  = lazy.New("\x1b\\[[0-9]*m")
 )
 
 // next sets the form of the next line, and reports whether it may be folded.
@@ -173,6 +172,8 @@ func paint(c untrusted.Color, text string) string {
 	return string(untrusted.Paint(c, untrusted.Safe(text)))
 }
 
+const endColor = "\x1b[0m"
+
 // valueAt returns the index of the value in a line such as "self.a ? b : c: 1", or 0. The colon before it is the first
 // that is not in a string, in brackets, or part of a conditional expression.
 func valueAt(line string) int {
@@ -196,47 +197,3 @@ func valueAt(line string) int {
 	}
 	return 0
 }
-
-// fold breaks a line that is wider than width between words, and indents further lines, by at most half the width. A color
-// ends before a line break and begins again after it. A word that is wider than width has a line of its own.
-func fold(line string, indent, width int) string {
-	indent = min(indent, width/2)
-	left := strings.Repeat(" ", indent)
-	var b strings.Builder
-	columns, color := 0, ""
-	for i, word := range strings.Split(line, " ") {
-		w := columnsOf(word)
-		switch {
-		case i == 0:
-		case w > 0 && columns > indent && columns+1+w > width:
-			if color != "" {
-				b.WriteString(endColor)
-			}
-			b.WriteString("\n" + left + color)
-			columns = indent
-		default:
-			b.WriteByte(' ')
-			columns++
-		}
-		b.WriteString(word)
-		columns += w
-		if strings.Contains(word, "\x1b") {
-			color = openColor(word)
-		}
-	}
-	return b.String()
-}
-
-// openColor returns the color in which text ends, or "".
-func openColor(text string) string {
-	codes := paintedForm.FindAllString(text, -1)
-	if len(codes) == 0 || codes[len(codes)-1] == endColor {
-		return ""
-	}
-	return codes[len(codes)-1]
-}
-
-const endColor = "\x1b[0m"
-
-// columnsOf returns the width of text on a terminal.
-func columnsOf(text string) int { return termwidth.Width(paintedForm.ReplaceAllString(text, "")) }

@@ -4,12 +4,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
+
+	"github.com/celadon-cel/celadon/internal/text/termwidth"
 )
 
 // report has all forms of lines.
@@ -73,7 +76,7 @@ func TestLayout(t *testing.T) {
 		if diff := cmp.Diff(string(want), got); diff != "" {
 			t.Errorf("%s: -want +got:\n%s", name, diff)
 		}
-		plain := paintedForm.ReplaceAllString(got, "")
+		plain := colorForm.ReplaceAllString(got, "")
 		if words := strings.Join(strings.Fields(plain), " "); words != strings.Join(strings.Fields(report), " ") {
 			t.Errorf("%s: other words: %s", name, words)
 		}
@@ -84,18 +87,20 @@ func TestLayout(t *testing.T) {
 	}
 }
 
+var colorForm = regexp.MustCompile("\x1b\\[[0-9]*m")
+
 // checkFolded checks that lines fit, except those that must not be folded and single words, and that no color crosses a
 // line break.
 func checkFolded(t *testing.T, l Layout, text string) {
 	t.Helper()
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
-		plain := strings.TrimSpace(paintedForm.ReplaceAllString(line, ""))
+		plain := strings.TrimSpace(colorForm.ReplaceAllString(line, ""))
 		isWhole := strings.Contains(line, "|") || strings.HasPrefix(plain, "a: a long value") || !strings.Contains(plain, " ")
-		if n := columnsOf(line); l.Width > 0 && n > l.Width && !isWhole {
+		if n := termwidth.Width(line); l.Width > 0 && n > l.Width && !isWhole {
 			t.Errorf("%d columns of %d: %s", n, l.Width, line)
 		}
-		if codes := paintedForm.FindAllString(line, -1); len(codes) > 0 && codes[len(codes)-1] != endColor {
+		if codes := colorForm.FindAllString(line, -1); len(codes) > 0 && codes[len(codes)-1] != endColor {
 			t.Errorf("the color does not end: %q", line)
 		}
 	}
@@ -118,7 +123,7 @@ func FuzzLayout(f *testing.F) {
 	f.Add("  --> :1\n        rule: \n", 3)
 	f.Fuzz(func(t *testing.T, text string, width int) {
 		got := Layout{Color: true, Width: max(0, width)}.Text(text)
-		strip := func(s string) string { return strings.Join(strings.Fields(paintedForm.ReplaceAllString(s, "")), "") }
+		strip := func(s string) string { return strings.Join(strings.Fields(colorForm.ReplaceAllString(s, "")), "") }
 		if strip(got) != strip(text) {
 			t.Errorf("got %q for %q", got, text)
 		}
