@@ -176,7 +176,7 @@ func (w *write) rules(earlier field.ErrorList) {
 		return
 	}
 	if slices.ContainsFunc(earlier, w.engine.server.blocksRules) {
-		w.fail(field.ErrorList{field.Invalid(nil, nil, rulesSkipped)})
+		w.findings = append(w.findings, finding{err: field.Invalid(nil, nil, rulesSkipped), kind: CauseRulesSkipped})
 		return
 	}
 	var old any

@@ -17,17 +17,20 @@ const outOfBudget = "validation failed due to running out of cost budget, no fur
 type finding struct {
 	err  *field.Error
 	rule *compiledRule // nil if the error does not belong to a rule
+	kind CauseKind
 }
 
 // report adds an error of a rule, unless there are too many findings already. The remaining rules
 // still run, so that the cost does not depend on these limits.
-func (r *run) report(rule *compiledRule, err *field.Error) {
-	r.tally.failed(rule)
+func (r *run) report(rule *compiledRule, err *field.Error) { r.add(finding{err: err, rule: rule}) }
+
+func (r *run) add(f finding) {
+	r.tally.failed(f.rule)
 	if len(r.findings) >= maxFindings || r.textSize >= maxTold {
 		return
 	}
-	r.textSize += len(err.Field) + len(err.Detail)
-	r.findings = append(r.findings, finding{err, rule})
+	r.textSize += len(f.err.Field) + len(f.err.Detail)
+	r.findings = append(r.findings, f)
 }
 
 // The number of causes of a rejected object and the bytes of text in the errors of its rules are
@@ -38,9 +41,9 @@ const (
 )
 
 // stop reports the error that ends all evaluation.
-func (r *run) stop(rule *compiledRule, err *field.Error) {
-	r.report(rule, err)
-	r.tally.stopped(rule)
+func (r *run) stop(f finding) {
+	r.add(f)
+	r.tally.stopped(f.rule)
 	r.budget = -1
 }
 

@@ -26,7 +26,7 @@ func (r *Result) Following(ctx context.Context) (causes []Cause, err error) {
 			causes, err = nil, bug(p)
 		}
 	}()
-	skipped := func(c Cause) bool { return c.Rule == nil && c.Field == "<nil>" && c.Detail == rulesSkipped }
+	skipped := func(c Cause) bool { return c.Kind == CauseRulesSkipped }
 	if r.prepared == nil || len(r.Causes) >= maxFindings || !slices.ContainsFunc(r.Causes, skipped) {
 		return nil, nil
 	}

@@ -129,7 +129,26 @@ type Cause struct {
 	Value any
 	// Rule is the false or failed rule, or nil if the cause is not a rule.
 	Rule *RuleRef
+	// Kind identifies causes with a special meaning, so that no program depends on the words of Message.
+	Kind CauseKind
 }
+
+// A CauseKind is the kind of a cause. Most causes have none.
+type CauseKind string
+
+// The kinds of causes. The causes of a rejected object have the first two, and those of a rejected CRD the others.
+const (
+	// CauseRulesSkipped is the remark that rules did not run because of the other causes.
+	CauseRulesSkipped CauseKind = "rulesSkipped"
+	// CauseOutOfBudget means that the rules together cost more than their limit, so the rest did not run.
+	CauseOutOfBudget CauseKind = "outOfBudget"
+	// CauseRuleCost means that the estimate of an expression is over its limit.
+	CauseRuleCost CauseKind = "ruleCost"
+	// CauseTotalCost means that the estimates of all rules together are over their limit, and CauseShareOfCost that an
+	// expression contributes to that.
+	CauseTotalCost   CauseKind = "totalCost"
+	CauseShareOfCost CauseKind = "shareOfCost"
+)
 
 // A StrictError is an unknown or duplicate field, or the error of the YAML decoder about all duplicate keys.
 type StrictError struct {

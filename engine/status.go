@@ -23,6 +23,7 @@ func (s *server) causes(findings []finding) []Cause {
 			Message: s.bodyOf(f.err),
 			Detail:  f.err.Detail,
 			Value:   f.err.BadValue,
+			Kind:    f.kind,
 		}
 		if _, omitted := f.err.BadValue.(field.OmitValueType); omitted {
 			out[i].Value = nil

@@ -297,7 +297,7 @@ func (r *run) rulesAt(n *ruleNode, obj, old any) {
 	}
 	at := ruleTarget{node: n, obj: obj, old: old}
 	if r.budget <= 0 {
-		r.stop(nil, r.invalid(n, "", outOfBudget))
+		r.stop(finding{r.invalid(n, "", outOfBudget), nil, CauseOutOfBudget})
 		return
 	}
 	if n.usesOld {
@@ -379,12 +379,13 @@ func (r *run) rule(rule *compiledRule, at *ruleTarget) {
 // finish adds the cost of a rule, and reports the rule if it is not true.
 func (r *run) finish(rule *compiledRule, at *ruleTarget, out *eval.Outcome) {
 	if !r.spend(out.Cost) {
-		r.stop(rule, r.invalid(at.node, at.leaked, outOfBudget))
+		r.stop(finding{r.invalid(at.node, at.leaked, outOfBudget), rule, CauseOutOfBudget})
 		return
 	}
 	switch {
 	case out.Stopped:
-		r.stop(rule, r.invalid(at.node, at.leaked, "'"+out.Err.Error()+"': no further validation rules will be run due to call cost exceeds limit for rule: "+rule.text()))
+		detail := "'" + out.Err.Error() + "': no further validation rules will be run due to call cost exceeds limit for rule: " + rule.text()
+		r.stop(finding{err: r.invalid(at.node, at.leaked, detail), rule: rule})
 	case out.Err != nil && r.giveUp(rule, rulePart, out.Err):
 	case out.Err != nil:
 		r.report(rule, r.invalid(at.node, at.leaked, runtimeError(out.Err, rule)))

@@ -38,6 +38,8 @@ type admission struct {
 
 	errs field.ErrorList
 	refs map[*field.Error]*rule
+	// kinds holds the kinds of errors about costs.
+	kinds map[*field.Error]engine.CauseKind
 	// costErrs is the number of errors about estimates over a limit.
 	costErrs int
 }
@@ -48,6 +50,7 @@ func newAdmission(ctx context.Context, crd, old *apiextensions.CustomResourceDef
 		units:    units(&crd.Spec),
 		compiler: newCompiler(v),
 		refs:     map[*field.Error]*rule{},
+		kinds:    map[*field.Error]engine.CauseKind{},
 	}
 	for _, u := range a.units {
 		u.adapt(v)

@@ -27,6 +27,8 @@ type Lint struct {
 	Equivalent bool
 	// Examples are values for which Fix and the rule have different results.
 	Examples []LintExample
+	// Read is the field of the rule that an optional-read is about, such as "self.mode", or "".
+	Read string
 	// KnownKey is the key in place of the unknown key at Field, or "".
 	KnownKey string
 	// List is the list type that makes the rule unnecessary, or nil.
@@ -49,10 +51,10 @@ type lint struct {
 
 // A problem is the result of a lint. Its fields have the same meaning as in Lint.
 type problem struct {
-	message, fix string
-	equivalent   bool
-	examples     []LintExample
-	list         *ListType
+	message, fix, read string
+	equivalent         bool
+	examples           []LintExample
+	list               *ListType
 }
 
 // An inspection is a rule that lints check.
@@ -143,7 +145,7 @@ func (a *admission) lints() []Lint {
 func (in *inspection) lint(name string, p *problem) Lint {
 	l := Lint{
 		Name: name, Path: in.at.objectPath(), Index: in.index, Rule: in.spec.Rule, Field: in.path.String(),
-		Message: p.message, Fix: p.fix, Equivalent: p.equivalent, Examples: p.examples, List: p.list,
+		Message: p.message, Fix: p.fix, Equivalent: p.equivalent, Examples: p.examples, List: p.list, Read: p.read,
 	}
 	if len(in.unit.versions) == 1 {
 		l.Version = in.unit.versions[0]

@@ -93,7 +93,7 @@ func optionalRead(in *inspection) *problem {
 	if read == "" {
 		return nil
 	}
-	return &problem{message: fmt.Sprintf("%s is optional and is read without has(): if it is absent, the rule fails with \"no such key\"; write has(%s) && …, or !has(%s) || …", read, read, read)}
+	return &problem{read: read, message: fmt.Sprintf("%s is optional and is read without has(): if it is absent, the rule fails with \"no such key\"; write has(%s) && …, or !has(%s) || …", read, read, read)}
 }
 
 // alwaysThere reports whether every valid object has the field.

@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/x/celcost"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -43,7 +44,8 @@ func (e *versionEstimates) of(v types.Version) (KubeVersion, bool) {
 // version's estimates.
 func (e *versionEstimates) estimate(v types.Version) KubeVersion {
 	a := *e.a
-	a.version, a.errs, a.costErrs, a.refs = v, nil, 0, map[*field.Error]*rule{}
+	a.version, a.errs, a.costErrs = v, nil, 0
+	a.refs, a.kinds = map[*field.Error]*rule{}, map[*field.Error]engine.CauseKind{}
 	other := e.a.reestimator(v)
 	a.units = nil
 	for _, u := range e.a.units {

@@ -53,6 +53,7 @@ func (a *admission) cause(err *field.Error, message string) engine.Cause {
 		Message: message,
 		Detail:  err.Detail,
 		Value:   err.BadValue,
+		Kind:    a.kinds[err],
 	}
 	if _, omitted := err.BadValue.(field.OmitValueType); omitted || err.Type == field.ErrorTypeInternal { // the value of an internal error is the error
 		c.Value = nil

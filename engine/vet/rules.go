@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/x/celenv"
 	parts "github.com/celadon-cel/celadon/engine/x/rule"
 	"github.com/celadon-cel/celadon/types"
@@ -103,10 +104,12 @@ func (a *admission) totalErrors(u *unit) field.ErrorList {
 			part = "messageExpression"
 		}
 		err := field.Forbidden(r.path.Child(part), "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema")
-		a.refs[err] = r
+		a.refs[err], a.kinds[err] = r, engine.CauseShareOfCost
 		errs = append(errs, err)
 	}
-	return append(errs, field.Forbidden(u.schemaPath(), cost.ExceedsText("x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema", u.total.Sum, uint64(a.limits.EstimatedPerCRD))))
+	total := field.Forbidden(u.schemaPath(), cost.ExceedsText("x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema", u.total.Sum, uint64(a.limits.EstimatedPerCRD)))
+	a.kinds[total] = engine.CauseTotalCost
+	return append(errs, total)
 }
 
 // branch visits the children of b first, because an error in them keeps the rules of b from being
@@ -241,7 +244,9 @@ func (v *visit) old(r *rule, barrier *field.Path) {
 // failCost is like fail for an estimate over its limit.
 func (v *visit) failCost(r *rule, part, subject string, estimate uint64) {
 	v.a.costErrs++
-	v.fail(r, field.Forbidden(r.path.Child(part), cost.ExceedsText(subject, estimate, uint64(v.a.limits.EstimatedPerRule))))
+	err := field.Forbidden(r.path.Child(part), cost.ExceedsText(subject, estimate, uint64(v.a.limits.EstimatedPerRule)))
+	v.a.kinds[err] = engine.CauseRuleCost
+	v.fail(r, err)
 }
 
 func (v *visit) fail(r *rule, err *field.Error) {

@@ -18,6 +18,8 @@ type Problem struct {
 	// Message describes the defect. For a Broken expression, it is the API server's message without
 	// the position.
 	Message string
+	// Read is the field that an Unguarded expression reads, or "".
+	Read string
 	Advice
 }
 

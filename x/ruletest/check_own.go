@@ -127,15 +127,11 @@ func (b *own) compareResult(t *trial) {
 	}
 }
 
-// unchecked is the detail of the cause that a server adds if rules did not run because of other
-// causes.
-const unchecked = "some validation rules were not checked because the object was invalid"
-
 // causesOf returns the causes of a rejection without the cause for unchecked rules, if there are
 // others. A rejection without causes is returned as a single cause.
 func causesOf(res *engine.Result) []engine.Cause {
 	causes := slices.DeleteFunc(slices.Clone(res.Causes), func(c engine.Cause) bool {
-		return len(res.Causes) > 1 && c.Rule == nil && strings.HasPrefix(c.Detail, unchecked)
+		return len(res.Causes) > 1 && c.Kind == engine.CauseRulesSkipped
 	})
 	if len(causes) > 0 {
 		return causes

@@ -244,8 +244,10 @@ func causesText(res *engine.Result) string {
 		message = after
 	}
 	message = strings.TrimSuffix(strings.TrimPrefix(message, "["), "]")
-	if i := strings.LastIndex(message, ", <nil>: Invalid value: null: "+unchecked); i > 0 {
-		message = message[:i]
+	for _, c := range res.Causes {
+		if c.Kind == engine.CauseRulesSkipped {
+			message = strings.TrimSuffix(message, ", "+c.Field+": "+c.Message)
+		}
 	}
 	return message
 }

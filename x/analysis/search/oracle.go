@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/google/cel-go/common/ast"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
@@ -144,7 +143,7 @@ func (e *extent) property(name string) *extent {
 
 // overBudget reports whether rules were stopped because of their total cost.
 func overBudget(cause engine.Cause) bool {
-	return cause.Rule == nil && strings.Contains(cause.Detail, "running out of cost budget")
+	return cause.Rule == nil && cause.Kind == engine.CauseOutOfBudget
 }
 
 // spent returns the work done so far, in writes.

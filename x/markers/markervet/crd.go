@@ -85,7 +85,7 @@ func (c *CRD) find(all *findings, index int, without []string) {
 	for i := range c.lints {
 		l := &c.lints[i]
 		f := Finding{
-			ID: l.Name, Description: "An accepted definition that causes problems later", Level: Warning, Message: l.Message, Rule: l.Rule, CRD: index, lint: true,
+			ID: l.Name, Description: "An accepted definition that causes problems later", Level: Warning, Message: l.Message, Rule: l.Rule, CRD: index, Lint: &l.Lint,
 		}
 		if c.show != nil {
 			f.Shown = c.show(l)
@@ -124,12 +124,12 @@ func (c *CRD) causes(all *findings, index int) {
 	}
 	for i := range c.report.Causes {
 		cause := &c.report.Causes[i]
-		f := Finding{ID: string(cause.Reason), Description: "A check of the API server: " + string(cause.Reason), Level: Error, Message: cause.Message, CRD: index}
+		f := Finding{ID: string(cause.Reason), Description: "A check of the API server: " + string(cause.Reason), Level: Error, Message: cause.Message, CRD: index, Kind: cause.Kind}
 		if cause.Rule == nil {
 			c.schema(all, f, cause.Field)
 			continue
 		}
-		if strings.HasPrefix(cause.Detail, inSum) && c.moreOf(cause) {
+		if cause.Kind == engine.CauseShareOfCost && c.moreOf(cause) {
 			continue
 		}
 		f.Rule, f.Shown = cause.Rule.Rule, c.why(cause)
@@ -144,13 +144,9 @@ func (c *CRD) causes(all *findings, index int) {
 	}
 }
 
-// inSum is the beginning of the server's message for a rule that contributes to a total over its
-// limit.
-const inSum = "contributed to estimated rule cost total"
-
 // moreOf reports whether the rule also exceeds a limit of its own.
 func (c *CRD) moreOf(cause *engine.Cause) bool {
-	return slices.ContainsFunc(c.report.Causes, func(o engine.Cause) bool { return o.Field == cause.Field && !strings.HasPrefix(o.Detail, inSum) })
+	return slices.ContainsFunc(c.report.Causes, func(o engine.Cause) bool { return o.Field == cause.Field && o.Kind != engine.CauseShareOfCost })
 }
 
 var compilerPosition = regexp.MustCompile(`<input>:([0-9]+):([0-9]+):`)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/x/markers"
@@ -44,7 +45,10 @@ type Finding struct {
 	// Paths holds the affected paths of all CRDs.
 	Paths []ObjectPath
 
-	lint  bool
+	// Kind is that of the cause, or "". Lint is the lint, or nil.
+	Kind engine.CauseKind
+	Lint *vet.Lint
+
 	value int64 // the bound, for advice
 }
 
@@ -81,7 +85,7 @@ type findings struct {
 
 func (all *findings) add(f Finding, paths ...ObjectPath) {
 	k := key{f.ID, f.Message, f.Position, f.CRD, f.Field}
-	if f.lint { // the message contains the path, but the finding is the same for each path
+	if f.Lint != nil { // the message contains the path, but the finding is the same for each path
 		k.message = ""
 	}
 	i, ok := all.at[k]

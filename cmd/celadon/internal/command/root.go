@@ -95,13 +95,13 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 		return err
 	}
-	name, unknown := strings.CutPrefix(err.Error(), "unknown flag: --")
-	if !unknown {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
 		return err
 	}
 	var known []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
-	return fmt.Errorf("%w%s", err, suggestion("--", name, known))
+	return fmt.Errorf("%w%s", err, suggestion("--", unknown.GetSpecifiedName(), known))
 }
 
 // wanted maps flag types, for which pflag would print strconv's error, to the expected values.

@@ -122,7 +122,7 @@ func (p *pair) witness(w *compare.Witness) *Witness {
 		if subject, _, ok := strings.Cut(message, ":"); ok && slices.Contains(out.Hidden, c.Field) {
 			message = subject + ": " + secret.Hidden // the message may contain other values
 		}
-		out.Causes = append(out.Causes, finding.Cause{Reason: string(c.Reason), Field: c.Field, Message: message})
+		out.Causes = append(out.Causes, finding.Cause{Reason: string(c.Reason), Field: c.Field, Message: message, Kind: c.Kind})
 	}
 	for _, c := range w.Kept {
 		change := finding.Change{Field: engine.FormatPath(c.Path)}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
+	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/preview"
@@ -106,7 +107,7 @@ func (w *Witness) causes() (lines []untrusted.Safe) {
 		switch {
 		case c.Field != "<nil>":
 			lines = append(lines, untrusted.Sprintf("%s: %s", shortened(c.Field), shortened(c.Message)))
-		case !strings.Contains(c.Message, "some validation rules were not checked"):
+		case c.Kind != engine.CauseRulesSkipped:
 			lines = append(lines, untrusted.Line(shortened(c.Message)))
 		}
 	}

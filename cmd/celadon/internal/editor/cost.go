@@ -1,11 +1,16 @@
 package editor
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/celadon-cel/celadon/engine"
+)
 
 // A CRDError is an error of the API server about a field of a CRD. Line and Column are its position in the text.
 type CRDError struct {
 	Line, Column   int
 	Field, Message string
+	Kind           engine.CauseKind
 }
 
 // inSchema returns e without the version of its field.
@@ -15,13 +20,6 @@ func (e CRDError) inSchema() CRDError {
 	}
 	return e
 }
-
-// The API server's words about the cost of a rule, and about the total cost of all rules.
-const (
-	ruleCost        = "cost exceeds budget by factor of "
-	contributedCost = "contributed to estimated rule cost total "
-	totalCost       = "estimated rule cost total for entire OpenAPIv3 schema"
-)
 
 // Repeats reports for each error whether an editor can leave it out, because another error at the same position
 // has the same cause. A rule that is too expensive causes an error of its own, another because the rule
@@ -35,20 +33,20 @@ func Repeats(errors []CRDError) []bool {
 	for i, e := range errors {
 		repeats[i] = known[e.inSchema()]
 		known[e.inSchema()] = true
-		if strings.Contains(e.Message, ruleCost) {
+		if e.Kind == engine.CauseRuleCost {
 			over[position{e.Line, e.Column}] = true
 		}
 	}
 	explained := len(over) > 0 // the total is
 	for i, e := range errors {
-		if strings.Contains(e.Message, contributedCost) {
+		if e.Kind == engine.CauseShareOfCost {
 			at := position{e.Line, e.Column}
 			repeats[i] = repeats[i] || over[at]
 			explained = explained && over[at]
 		}
 	}
 	for i, e := range errors {
-		repeats[i] = repeats[i] || explained && strings.Contains(e.Message, totalCost)
+		repeats[i] = repeats[i] || explained && e.Kind == engine.CauseTotalCost
 	}
 	return repeats
 }

@@ -3,6 +3,8 @@ package editor
 import (
 	"slices"
 	"testing"
+
+	"github.com/celadon-cel/celadon/engine"
 )
 
 // TestRepeats checks that an expensive rule has one error, and that errors with another cause stay.
@@ -22,12 +24,12 @@ func TestRepeats(t *testing.T) {
 		want   []bool
 	}{
 		{"none", nil, nil},
-		{"one rule", []CRDError{{1, 1, v1, total}, {5, 3, v1, contributed}, {5, 3, v1, over}}, []bool{true, true, false}},
-		{"two versions share its text", []CRDError{{1, 1, v1, total}, {5, 3, v1, contributed}, {5, 3, v1, over}, {1, 1, v2, total}, {5, 3, v2, over}}, []bool{true, true, false, true, true}},
-		{"only the total is too high", []CRDError{{1, 1, v1, total}, {5, 3, v1, contributed}, {6, 3, v1, contributed}}, []bool{false, false, false}},
-		{"another rule contributes", []CRDError{{5, 3, v1, over}, {5, 3, v1, contributed}, {6, 3, v1, contributed}, {1, 1, v1, total}}, []bool{false, true, false, false}},
-		{"a rule and its message", []CRDError{{5, 3, v1, over}, {6, 3, v1, message}, {5, 3, v1, "compilation failed"}}, []bool{false, false, false}},
-		{"two missing fields", []CRDError{{5, 3, "spec.group", "Required value"}, {5, 3, "spec.scope", "Required value"}}, []bool{false, false}},
+		{"one rule", []CRDError{{1, 1, v1, total, engine.CauseTotalCost}, {5, 3, v1, contributed, engine.CauseShareOfCost}, {5, 3, v1, over, engine.CauseRuleCost}}, []bool{true, true, false}},
+		{"two versions share its text", []CRDError{{1, 1, v1, total, engine.CauseTotalCost}, {5, 3, v1, contributed, engine.CauseShareOfCost}, {5, 3, v1, over, engine.CauseRuleCost}, {1, 1, v2, total, engine.CauseTotalCost}, {5, 3, v2, over, engine.CauseRuleCost}}, []bool{true, true, false, true, true}},
+		{"only the total is too high", []CRDError{{1, 1, v1, total, engine.CauseTotalCost}, {5, 3, v1, contributed, engine.CauseShareOfCost}, {6, 3, v1, contributed, engine.CauseShareOfCost}}, []bool{false, false, false}},
+		{"another rule contributes", []CRDError{{5, 3, v1, over, engine.CauseRuleCost}, {5, 3, v1, contributed, engine.CauseShareOfCost}, {6, 3, v1, contributed, engine.CauseShareOfCost}, {1, 1, v1, total, engine.CauseTotalCost}}, []bool{false, true, false, false}},
+		{"a rule and its message", []CRDError{{5, 3, v1, over, engine.CauseRuleCost}, {6, 3, v1, message, engine.CauseRuleCost}, {5, 3, v1, "compilation failed", ""}}, []bool{false, false, false}},
+		{"two missing fields", []CRDError{{5, 3, "spec.group", "Required value", ""}, {5, 3, "spec.scope", "Required value", ""}}, []bool{false, false}},
 	} {
 		if got := Repeats(c.errors); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %v, want %v", c.name, got, c.want)

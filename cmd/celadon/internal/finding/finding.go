@@ -6,6 +6,7 @@ import (
 	"github.com/jstemmer/go-junit-report/v2/junit"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
@@ -40,6 +41,9 @@ type Finding struct {
 	Rule *engine.RuleRef
 	// Code is the kind of mistake in the rule, as for celadon help, or "".
 	Code string
+	// Kind is that of the cause, or "". Lint is the lint, or nil.
+	Kind engine.CauseKind
+	Lint *vet.Lint
 	// Write is a Go marker to add above the position, or "".
 	Write string
 }

@@ -120,10 +120,12 @@ type Cause struct {
 	Reason  string `json:"reason"`
 	Field   string `json:"field"`
 	Message string `json:"message"`
-	Rule    string `json:"rule,omitempty"`
-	File    string `json:"file,omitempty"`
-	Line    int    `json:"line,omitempty"`
-	Column  int    `json:"column,omitempty"`
+	// Kind identifies causes with a special meaning, such as the remark that rules did not run.
+	Kind   engine.CauseKind `json:"kind,omitempty"`
+	Rule   string           `json:"rule,omitempty"`
+	File   string           `json:"file,omitempty"`
+	Line   int              `json:"line,omitempty"`
+	Column int              `json:"column,omitempty"`
 	// Values are the values that the rule read, if requested.
 	Values []Value `json:"values,omitempty"`
 	// NotShown is the reason why Values is incomplete, or "".
@@ -143,7 +145,7 @@ type Cause struct {
 func NewCauses(list []engine.Cause) []Cause {
 	causes := make([]Cause, len(list))
 	for i, c := range list {
-		causes[i] = Cause{Reason: string(c.Reason), Field: c.Field, Message: c.Message, Ref: c.Rule}
+		causes[i] = Cause{Reason: string(c.Reason), Field: c.Field, Message: c.Message, Kind: c.Kind, Ref: c.Rule}
 		if c.Rule != nil {
 			causes[i].Rule = c.Rule.Rule
 		}
@@ -183,7 +185,7 @@ func valueHint(value any, detail string) string {
 // Incomplete reports whether the cause is the server's remark that some rules did not run because of
 // the other causes.
 func (c *Cause) Incomplete() bool {
-	return c.Field == "<nil>" && strings.Contains(c.Message, "some validation rules were not checked because the object was invalid")
+	return c.Kind == engine.CauseRulesSkipped
 }
 
 // Location returns the location of the cause. It has the hint of a cause that is not about a rule.

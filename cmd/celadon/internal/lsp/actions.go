@@ -12,6 +12,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
+	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/yaml/position"
@@ -290,15 +291,14 @@ func (a *actor) problem(e *expression, p *assist.Problem) fixFilter {
 			ruleFrom, ruleTo = e.Start+rule.Start, max(to, e.Start+rule.End)
 		}
 	}
-	field, _, _ := strings.Cut(p.Message, " is optional")
 	return func(d *protocol.Diagnostic) bool {
 		switch {
 		case p.Kind == assist.Unguarded:
-			return d.Code == "optional-read" && overlaps(a.text, d.Range, ruleFrom, ruleTo) && strings.HasPrefix(d.Message, shown(field)+" is optional")
+			return d.Data != nil && d.Data.Read == p.Read && overlaps(a.text, d.Range, ruleFrom, ruleTo)
 		case !overlaps(a.text, d.Range, from, to):
 			return false
 		case p.Kind == assist.Costly:
-			return overBudget(d) && strings.Contains(d.Message, "rule cost exceeds budget")
+			return hasKind(d, engine.CauseRuleCost)
 		}
 		_, isMistake := assist.Find(d.Code) // a note if the error would follow others
 		return isMistake || d.Severity == protocol.Error && d.Code == "FieldValueInvalid"
@@ -315,14 +315,13 @@ func (p *part) fixedBy(advised []docFinding) fixFilter {
 			if f.diagnostic.Message != d.Message || f.diagnostic.Range != d.Range {
 				return false
 			}
-			return suffice && overBudget(d) || f.advice != "" && slices.ContainsFunc(advised, func(a docFinding) bool { return a.advice == f.advice })
+			return suffice && hasKind(d, engine.CauseRuleCost, engine.CauseShareOfCost, engine.CauseTotalCost) || f.advice != "" && slices.ContainsFunc(advised, func(a docFinding) bool { return a.advice == f.advice })
 		})
 	}
 }
 
-// overBudget reports whether d is the API server's error that a cost exceeds its limit.
-func overBudget(d *protocol.Diagnostic) bool {
-	return d.Code == "FieldValueForbidden" && strings.Contains(d.Message, "estimated rule")
+func hasKind(d *protocol.Diagnostic, kinds ...engine.CauseKind) bool {
+	return d.Data != nil && slices.Contains(kinds, engine.CauseKind(d.Data.Kind))
 }
 
 // fixedDiagnostics returns the diagnostics of the request that an action fixes.

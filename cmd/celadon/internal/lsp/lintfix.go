@@ -1,8 +1,6 @@
 package lsp
 
 import (
-	"strings"
-
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
@@ -34,7 +32,7 @@ func (a *actor) lints(of *part, p editor.Piece, within int, text *crdedit.CRD) {
 		}
 		if after, _, err := text.Follow(&vet.Report{}, edits...); err == nil {
 			a.add(quickFix, "write "+l.Fix, p, after, l.Equivalent, func(d *protocol.Diagnostic) bool {
-				return d.Code == l.Name && strings.HasPrefix(d.Message, l.Message)
+				return d.Code == l.Name && d.Data != nil && d.Data.Field == l.Field
 			})
 		}
 	}

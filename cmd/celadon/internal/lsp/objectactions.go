@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
@@ -73,7 +73,7 @@ func (a *actor) rename(p editor.Piece, spot *position.Spot, names []string) {
 		path := append(slices.Clone(spot.Path[:len(spot.Path)-1]), position.Key(name))
 		if tree, err := position.Parse(after); err == nil {
 			if _, now := tree.Find(path); now != nil {
-				a.add(quickFix, "rename to "+name, p, after, i == 0, a.findingsBetween(p, spot.Node, spot.Node, "unknown field"))
+				a.add(quickFix, "rename to "+name, p, after, i == 0, a.findingsBetween(p, spot.Node, spot.Node, string(metav1.StatusReasonBadRequest)))
 			}
 		}
 	}
@@ -108,14 +108,14 @@ func (a *actor) change(p editor.Piece, path position.Path, s *apiextensionsv1.JS
 	}
 	for i, value := range values {
 		if after, err := p.Tree.Edit(position.Set(path, value)); err == nil {
-			a.add(quickFix, "change to "+value, p, after, i == 0 && len(near) > 0, a.findingsBetween(p, key, at, "Unsupported value"))
+			a.add(quickFix, "change to "+value, p, after, i == 0 && len(near) > 0, a.findingsBetween(p, key, at, string(metav1.CauseTypeFieldValueNotSupported)))
 		}
 	}
 }
 
-// findingsBetween returns a filter for the findings between two nodes whose message contains words.
-func (a *actor) findingsBetween(p editor.Piece, from, to *position.Node, words string) fixFilter {
+// findingsBetween returns a filter for the findings with a code between two nodes.
+func (a *actor) findingsBetween(p editor.Piece, from, to *position.Node, code string) fixFilter {
 	return func(d *protocol.Diagnostic) bool {
-		return overlaps(a.text, d.Range, p.Start+from.Start, p.Start+to.End) && strings.Contains(d.Message, words)
+		return overlaps(a.text, d.Range, p.Start+from.Start, p.Start+to.End) && d.Code == code
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet"
+	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 	"github.com/celadon-cel/celadon/internal/testing/level"
 	"github.com/spf13/pflag"
@@ -172,7 +173,7 @@ func withoutRepeats(all []message) (kept []message) {
 	list := make([]editor.CRDError, len(all))
 	for i := range all {
 		field, text, _ := strings.Cut(all[i].text, ": ")
-		list[i] = editor.CRDError{Line: all[i].line, Column: all[i].column, Field: field, Message: text}
+		list[i] = editor.CRDError{Line: all[i].line, Column: all[i].column, Field: field, Message: text, Kind: kindOfCost(text)}
 	}
 	for i, repeats := range editor.Repeats(list) {
 		if !repeats {
@@ -180,6 +181,19 @@ func withoutRepeats(all []message) (kept []message) {
 		}
 	}
 	return kept
+}
+
+// kindOfCost returns the kind of the server's message about a cost.
+func kindOfCost(text string) engine.CauseKind {
+	switch {
+	case strings.Contains(text, "contributed to estimated rule cost total"):
+		return engine.CauseShareOfCost
+	case strings.Contains(text, "cost total for entire OpenAPIv3 schema exceeds budget"):
+		return engine.CauseTotalCost
+	case strings.Contains(text, "cost exceeds budget by factor of"):
+		return engine.CauseRuleCost
+	}
+	return ""
 }
 
 // TestSameAsVet checks that an open CRD has the findings of celadon vet.

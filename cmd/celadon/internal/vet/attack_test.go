@@ -10,6 +10,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/findingtest"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/testing/hostile"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
@@ -24,6 +25,12 @@ func hostileReports(text string) (list []*vetted) {
 		for i := range one.report.Versions { // keywords of the schema are not untrusted
 			v := &one.report.Versions[i]
 			v.Advice[0].Set, v.Rules[0].Advice[0].Set, v.Rules[0].Reason.Missing[0].Set = "maxItems", "maxItems", "maxItems"
+		}
+		one.report.Panic.Kind = ""
+		for _, causes := range [][]engine.Cause{one.report.Causes, one.report.Following} {
+			for i := range causes {
+				causes[i].Kind = engine.CauseRuleCost
+			}
 		}
 		change(one)
 		list = append(list, one)

@@ -7,6 +7,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/print"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
@@ -22,6 +23,8 @@ type crdFinding struct {
 	level                    string   // error, warning, or note
 	at                       finding.Location
 	ref                      *engine.RuleRef // the rule in the CRD, if it can be located
+	kind                     engine.CauseKind
+	lint                     *vet.Lint
 }
 
 // crdLocation is the position of a finding about the whole CRD.
@@ -81,7 +84,7 @@ func (one *vetted) findings() (list []crdFinding) {
 	for i, at := range one.lintLocations(0) {
 		l := &one.lints[i]
 		at.Field = l.Path + " " + l.Rule // identifies the lint even if rules are inserted before it
-		add(crdFinding{id: l.Name, description: "An accepted definition that causes problems later", level: "warning", message: l.Message, rule: l.Rule, shown: shown(l), at: at})
+		add(crdFinding{id: l.Name, description: "An accepted definition that causes problems later", level: "warning", message: l.Message, rule: l.Rule, shown: shown(l), at: at, lint: &l.Lint})
 	}
 	for _, v := range r.Versions {
 		for i, at := range one.adviceLocations(v.Advice) {
@@ -101,7 +104,7 @@ func newCauseFinding(c *finding.Cause) crdFinding {
 	}
 	f := crdFinding{
 		id: c.Reason, description: "A check of the API server: " + c.Reason, level: "error", message: c.Field + ": " + cmp.Or(c.Message, c.Summary), rule: c.Rule, ref: c.Ref,
-		at: c.Location(), shown: print.HintLines(&hints),
+		at: c.Location(), shown: print.HintLines(&hints), kind: c.Kind,
 	}
 	if known, ok := assist.Find(c.Code); ok {
 		f.id, f.description, f.code = c.Code, known.Cause, c.Code
@@ -144,6 +147,7 @@ func (f *crdFinding) listed(of string) finding.Finding {
 	}
 	return finding.Finding{
 		ID: f.id, Description: f.description, Level: f.level, At: f.at, Text: f.body(), Title: f.id, Note: note, Subject: []string{f.at.File, of}, Rule: f.ref, Code: f.code,
+		Kind: f.kind, Lint: f.lint,
 	}
 }
 

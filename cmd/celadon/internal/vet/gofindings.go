@@ -109,7 +109,7 @@ func (r *goRun) end() *goRun {
 	r.cannotRead()
 	for _, f := range markervet.Find(r.src.Source, r.mapped, r.without) {
 		g := goFinding{of: f.Of, paths: f.Paths, write: f.Write, crdFinding: crdFinding{
-			id: f.ID, description: f.Description, message: f.Message, rule: f.Rule, shown: f.Shown, level: f.Level,
+			id: f.ID, description: f.Description, message: f.Message, rule: f.Rule, shown: f.Shown, level: f.Level, kind: f.Kind, lint: f.Lint,
 			at: finding.Location{File: f.File, Line: f.Position.Line, Column: f.Column, Field: f.Of + " " + f.Rule},
 		}}
 		if f.Position.Line > 0 {

@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/engine"
 )
 
 // TestIncompleteCause checks that the server's remark that rules did not run is not a finding of its
 // own, unless it is the only cause.
 func TestIncompleteCause(t *testing.T) {
 	t.Parallel()
-	remark := finding.Cause{Field: "<nil>", Reason: "FieldValueInvalid", Message: "Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"}
+	remark := finding.Cause{Field: "<nil>", Reason: "FieldValueInvalid", Message: "Invalid value: null: some validation rules were not checked", Kind: engine.CauseRulesSkipped}
 	text := finding.Cause{Field: "text", Reason: "FieldValueInvalid", Message: "must be a string", File: "a.yaml", Line: 3, Column: 1}
 	for _, tt := range []struct {
 		causes []finding.Cause

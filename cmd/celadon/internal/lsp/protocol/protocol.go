@@ -117,14 +117,24 @@ const (
 
 // A Diagnostic is a finding in a range.
 type Diagnostic struct {
-	Range       Range       `json:"range"`
-	Severity    Severity    `json:"severity"`
-	Code        string      `json:"code,omitempty"`
-	Description *CodeAt     `json:"codeDescription,omitempty"`
-	Source      string      `json:"source"`
-	Message     string      `json:"message"`
-	Related     []Related   `json:"relatedInformation,omitempty"`
-	Data        interface{} `json:"data,omitempty"`
+	Range       Range           `json:"range"`
+	Severity    Severity        `json:"severity"`
+	Code        string          `json:"code,omitempty"`
+	Description *CodeAt         `json:"codeDescription,omitempty"`
+	Source      string          `json:"source"`
+	Message     string          `json:"message"`
+	Related     []Related       `json:"relatedInformation,omitempty"`
+	Data        *DiagnosticData `json:"data,omitempty"`
+}
+
+// DiagnosticData identifies the finding of a diagnostic. Clients return it with a request for actions, so that actions do
+// not depend on messages.
+type DiagnosticData struct {
+	// Kind is the kind of the cause (engine.CauseKind), or "".
+	Kind string `json:"kind,omitempty"`
+	// Field is the path of a lint's rule in the CRD, and Read the field that the rule reads.
+	Field string `json:"field,omitempty"`
+	Read  string `json:"read,omitempty"`
 }
 
 // A CodeAt is the location of a description of a diagnostic's code.

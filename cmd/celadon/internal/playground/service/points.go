@@ -7,6 +7,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet"
+	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
 
@@ -18,6 +19,7 @@ func pointsOf(report []byte) ([][]string, error) {
 			Causes []struct {
 				Field, Message string
 				Line, Column   int
+				Kind           engine.CauseKind
 			}
 		}
 	}
@@ -28,7 +30,7 @@ func pointsOf(report []byte) ([][]string, error) {
 	for i, crd := range of.CRDs {
 		errors := make([]editor.CRDError, len(crd.Causes))
 		for n, c := range crd.Causes {
-			errors[n] = editor.CRDError{Line: c.Line, Column: c.Column, Field: c.Field, Message: c.Message}
+			errors[n] = editor.CRDError{Line: c.Line, Column: c.Column, Field: c.Field, Message: c.Message, Kind: c.Kind}
 		}
 		points[i] = make([]string, len(crd.Causes))
 		for n, repeats := range editor.Repeats(errors) {
