@@ -44,6 +44,7 @@ type Options struct {
 	FindingsExitCode      int
 	Baseline, BaselineOut string
 	policy                policyOptions
+	flags                 *pflag.FlagSet
 	shard                 finding.Shard
 	Cluster               cluster.Flags
 	validation            string          // Validate as a fieldValidation of the API server
@@ -53,6 +54,7 @@ type Options struct {
 
 // Flags adds the flags of celadon check to f.
 func (o *Options) Flags(f *pflag.FlagSet) {
+	o.flags = f
 	f.SortFlags = false
 	f.StringArrayVar(&o.CRDs, "crd", nil, "read CRDs from `PATH`: a file, a folder, or - (repeatable; default: OBJECTS)")
 	f.StringArrayVar(&o.Olds, "old", nil, "read old objects from `PATH`: a file, a folder, or - (repeatable)")
@@ -80,7 +82,11 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	o.Cluster.Add(f, "check the objects of a cluster against its CRDs; with --crd, report the effect of an upgrade to these (see docs/cluster.md)")
 	o.Cluster.AddSelector(f)
 	o.Convert.Add(f)
+	o.Config.Arguments = "objects"
 	o.Config.Add(f)
+	config.FromTree.Set(f, "crd", "strict-kinds", "output", "quiet", "verbose", "summary")
+	config.Stricter.Set(f, "kube-version", "validate")
+	config.Never.Set(f, "shard", "source", "sources", "run", "pipe")
 }
 
 // ReportFlags adds the flags that control the report.

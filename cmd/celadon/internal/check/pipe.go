@@ -8,6 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+
+	"github.com/spf13/pflag"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
@@ -21,40 +24,23 @@ import (
 // writes one line in response to each, in order, before it reads the next. The client is untrusted:
 // the length of a line is limited, and an invalid request is reported as such.
 
+// pipeFlags are the flags that have a meaning with --pipe, or an error of their own.
+var pipeFlags = []string{
+	"pipe", "crd", "exclude", "kube-version", "validate", "convert", "convert-ca", "policy", "as", "as-group", "operation", "sources", "run",
+	"findings-exit-code", "cluster", "context", "namespace", "selector", "config", "no-config", command.FollowFlag,
+}
+
 // flagWithoutMeaning returns a flag that was given but has no meaning with --pipe, or "".
-func (o *Options) flagWithoutMeaning(paths []string) string {
-	for _, f := range []struct {
-		name  string
-		given bool
-	}{
-		{"OBJECTS", len(paths) > 0},
-		{"--old", len(o.Olds) > 0},
-		{"--base", o.Base != ""},
-		{"--crd-old", len(o.CRDOlds) > 0},
-		{"--subresource", o.Subresource != ""},
-		{"--no-vet", o.NoVet},
-		{"--strict-kinds", o.StrictKinds},
-		{"--output", o.Output != "" && o.Output != "text"},
-		{"--shard", o.Shard != ""},
-		{"--source", o.Source != ""},
-		{"--out", o.Out != ""},
-		{"--baseline", o.Baseline != ""},
-		{"--baseline-out", o.BaselineOut != ""},
-		{"--persisted", o.Persisted},
-		{"--diff", o.Diff},
-		{"--field-selector", o.FieldSelector != ""},
-		{"--now", o.Now != ""},
-		{"--quiet", o.Quiet},
-		{"--verbose", o.Verbose},
-		{"--max-findings", o.MaxFindings != 0},
-		{"--summary", o.Summary},
-		{"--watch", o.Watch},
-	} {
-		if f.given {
-			return f.name
-		}
+func (o *Options) flagWithoutMeaning(paths []string) (name string) {
+	if len(paths) > 0 {
+		return "OBJECTS"
 	}
-	return ""
+	o.flags.VisitAll(func(f *pflag.Flag) {
+		if name == "" && f.Value.String() != f.DefValue && !slices.Contains(pipeFlags, f.Name) {
+			name = "--" + f.Name
+		}
+	})
+	return name
 }
 
 // maxRequest limits the bytes of a request. It allows more than two objects that a server would

@@ -17,7 +17,10 @@ import (
 )
 
 func pipeOptions() *Options {
-	return &Options{CRDs: []string{"../../../../examples/crontab/crd.yaml"}, Validate: "strict", Pipe: true}
+	var o Options
+	o.Flags(pflag.NewFlagSet("check", pflag.ContinueOnError))
+	o.CRDs, o.Pipe = []string{"../../../../examples/crontab/crd.yaml"}, true
+	return &o
 }
 
 // talk runs check --pipe with the requests in in.

@@ -48,6 +48,8 @@ func (o *TestOptions) Flags(f *pflag.FlagSet) {
 	f.StringVarP(&o.Output, "output", "o", "text", "report format: "+strings.Join(Outputs, ", "))
 	o.Config.Section = "convert-test"
 	o.Config.Add(f)
+	config.FromTree.Set(f, "crd", "output")
+	config.Never.Set(f, "objects")
 }
 
 // Check returns an error if the flags are invalid.

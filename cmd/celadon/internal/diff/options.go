@@ -53,7 +53,11 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	o.Cluster.Add(f, "read the old CRDs and the objects from a cluster (see docs/cluster.md)")
 	o.Cluster.AddSelector(f)
 	o.Convert.Add(f)
+	o.Config.Arguments = "crds"
 	o.Config.Add(f)
+	config.FromTree.Set(f, "output", "strict", "verbose")
+	config.Stricter.Set(f, "kube-version")
+	config.Never.Set(f, "objects")
 }
 
 // check returns an error if the flags or paths are invalid.

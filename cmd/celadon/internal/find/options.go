@@ -57,6 +57,9 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to emulate (default: the newest supported)")
 	f.StringVarP(&o.Output, "output", "o", "text", "report format: "+strings.Join(Outputs, ", "))
 	o.Config.Add(f)
+	config.FromTree.Set(f, "crd", "output")
+	config.Stricter.Set(f, "kube-version")
+	config.Never.Set(f, "at", "rule")
 }
 
 // Check returns an error if the flags are invalid. f is the set that parsed them.

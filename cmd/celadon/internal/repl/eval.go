@@ -37,6 +37,8 @@ func (o *EvalOptions) Flags(f *pflag.FlagSet) {
 	f.StringVarP(&o.Output, "output", "o", "text", "output format: text, json, table, or csv")
 	f.BoolVar(&o.ExitStatus, "exit-status", false, "exit with 1 if the value is false")
 	o.Config.Add(f)
+	config.FromTree.Set(f, "crd", "output")
+	config.Stricter.Set(f, "kube-version")
 }
 
 // evaluation holds the state of a run of celadon eval.

@@ -66,6 +66,9 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.BoolVar(&o.Echo, "echo", false, "print each line of a pipe with its prompt")
 	f.BoolVar(&o.NoHistory, "no-history", false, "do not read or write the history file")
 	o.Config.Add(f)
+	config.FromTree.Set(f, "crd")
+	config.Stricter.Set(f, "kube-version")
+	config.Never.Set(f, "echo")
 }
 
 // Run implements celadon repl.

@@ -51,7 +51,10 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringVarP(&o.Output, "output", "o", "text", "report format: "+strings.Join(Outputs, ", "))
 	o.Measures.flags(f)
 	o.Converter.Add(f)
+	o.Config.Arguments = "suites"
 	o.Config.Add(f)
+	config.FromTree.Set(f, "crd", "output", "verbose", "exact-messages", "cover", "cover-min")
+	config.Stricter.Set(f, "kube-version")
 }
 
 // Check returns an error if the flags are invalid. f is the set that parsed them.

@@ -58,7 +58,10 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.BoolVar(&o.Fix, "fix", false, "set the suggested bounds in the files and show the changes; with --find, also guard rules that fail (see docs/fix.md)")
 	f.BoolVar(&o.DryRun, "dry-run", false, "with --fix: write nothing; exit with 1 if there is something to fix")
 	f.StringArrayVar(&o.NoLints, "no-lint", nil, "disable the lint `NAME` (repeatable)")
+	o.Config.Arguments = "crds"
 	o.Config.Add(f)
+	config.FromTree.Set(f, "crd", "output", "explain", "all", "find")
+	config.Stricter.Set(f, "kube-version")
 }
 
 // vetConfig returns the engine's configuration for the flags.

@@ -49,6 +49,8 @@ type Flags struct {
 	NoTree bool
 	// Section is the command's section in the file; "" means the command's name.
 	Section string
+	// Arguments is the key for the command's arguments, which are paths; "" if no file can set them.
+	Arguments string
 
 	file string // the file that the user named
 	off  bool
@@ -74,11 +76,12 @@ func (c *Flags) Defaults(cmd *cobra.Command, stderr io.Writer) (arguments []stri
 	}
 	for _, key := range slices.Sorted(maps.Keys(settings)) {
 		values, err := valuesOf(key, settings[key])
-		if err == nil {
-			err = f.allows(section, key, values)
+		flag, isArgument := cmd.Flags().Lookup(key), c.Arguments != "" && key == c.Arguments
+		if err == nil && !isArgument {
+			err = c.allows(f, section, key, flag, values)
 		}
 		if err == nil {
-			values, err = f.paths(cmd.Flags(), key, values)
+			values, err = f.paths(cmd.Flags(), flag, values)
 		}
 		var older *olderVersionError
 		switch {
@@ -88,10 +91,10 @@ func (c *Flags) Defaults(cmd *cobra.Command, stderr io.Writer) (arguments []stri
 			}
 			continue
 		case err != nil:
-		case slices.Contains(positional, key):
+		case isArgument:
 			arguments = values
 		default:
-			err = setDefault(cmd.Flags(), key, values)
+			err = setDefault(flag, values)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %s.%s: %w", f.name, section, key, err)
@@ -100,8 +103,7 @@ func (c *Flags) Defaults(cmd *cobra.Command, stderr io.Writer) (arguments []stri
 	return arguments, nil
 }
 
-func setDefault(flags *pflag.FlagSet, key string, values []string) error {
-	flag := flags.Lookup(key)
+func setDefault(flag *pflag.Flag, values []string) error {
 	if flag.Changed {
 		return nil
 	}
@@ -209,19 +211,19 @@ func (f *file) settings(command string) (map[string]any, error) {
 	if err != nil || v == nil {
 		return nil, err
 	}
-	sections, ok := v.(map[string]any)
+	bySection, ok := v.(map[string]any)
 	if !ok {
 		return nil, fmt.Errorf("want a section for each command: %s", commands())
 	}
-	for name, section := range sections {
-		if keys[name] == nil {
+	for name, section := range bySection {
+		if !slices.Contains(sections, name) {
 			return nil, fmt.Errorf("%s: no such setting: want %s", name, commands())
 		}
 		if _, ok := section.(map[string]any); !ok && section != nil {
 			return nil, fmt.Errorf("%s: want flags of celadon %s", name, name)
 		}
 	}
-	settings, _ := sections[command].(map[string]any)
+	settings, _ := bySection[command].(map[string]any)
 	return settings, nil
 }
 

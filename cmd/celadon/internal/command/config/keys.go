@@ -3,10 +3,10 @@ package config
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -32,249 +32,54 @@ const (
 	Never
 )
 
-// keys holds all flags of the commands that read a file, and the keys for their arguments. A key can
-// have another class in another command. A new flag is ByHand until its author has considered a hostile
-// tree and added it to the attack test.
-var keys = map[string]map[string]Class{
-	"check": {
-		"objects":      FromTree,
-		"crd":          FromTree,
-		"kube-version": Stricter,
-		"validate":     Stricter,
-		"strict-kinds": FromTree,
-		"output":       FromTree,
-		"quiet":        FromTree,
-		"verbose":      FromTree,
-		"summary":      FromTree,
+// classKey annotates a flag with its class.
+const classKey = "celadon_config"
 
-		"old":          ByHand,
-		"base":         ByHand,
-		"crd-old":      ByHand,
-		"subresource":  ByHand,
-		"max-findings": ByHand,
-		"exclude":      ByHand,
-		"no-vet":       ByHand,
-		"convert":      ByHand,
-		"convert-ca":   ByHand,
-		"persisted":    ByHand,
-		"diff":         ByHand,
-
-		"baseline":           ByHand, // hides findings
-		"baseline-out":       ByHand,
-		"out":                ByHand,
-		"findings-exit-code": ByHand,
-		"shard":              Never, // a part of a run
-		"source":             Never,
-		"sources":            Never,
-		"run":                Never,
-
-		"field-selector": ByHand, // leaves objects out
-		"now":            ByHand,
-
-		"policy":    ByHand, // a policy may change an object so that it is accepted
-		"as":        ByHand, // a policy may exempt a user
-		"as-group":  ByHand,
-		"operation": ByHand,
-
-		"pipe":  Never, // the calling program sends the requests
-		"watch": Never,
-		// Only the user decides whether to connect, and to which cluster.
-		"cluster":   Never,
-		"context":   Never,
-		"namespace": Never,
-		"selector":  Never,
-		"config":    Never,
-		"no-config": Never,
-		"follow":    Never, // reads out of the tree
-		"help":      Never,
-	},
-	"vet": {
-		"crds":         FromTree,
-		"crd":          FromTree,
-		"kube-version": Stricter,
-		"output":       FromTree,
-		"explain":      FromTree,
-		"all":          FromTree,
-		"find":         FromTree,
-
-		"old":     ByHand,
-		"no-lint": ByHand,
-		"quiet":   ByHand, // hides lints
-		"fix":     ByHand,
-		"dry-run": ByHand,
-
-		"config":    Never,
-		"no-config": Never,
-		"follow":    Never, // reads out of the tree
-		"help":      Never,
-	},
-	"test": {
-		"suites":         FromTree,
-		"crd":            FromTree,
-		"output":         FromTree,
-		"verbose":        FromTree,
-		"exact-messages": FromTree, // stricter than the default
-		"kube-version":   Stricter,
-		"cover":          FromTree,
-		"cover-min":      FromTree,
-
-		"run":           ByHand,
-		"feature-gates": ByHand,
-		"fail-fast":     ByHand,
-		"update":        ByHand,
-		"cover-out":     ByHand,
-		"mutate":        ByHand, // expensive
-		"mutate-min":    ByHand,
-		"convert":       ByHand,
-		"convert-ca":    ByHand,
-		"exec":          ByHand,
-		"timeout":       ByHand,
-
-		"watch":     Never,
-		"config":    Never,
-		"no-config": Never,
-		"follow":    Never, // reads out of the tree
-		"help":      Never,
-	},
-	"diff": {
-		"crds":         FromTree,
-		"output":       FromTree,
-		"strict":       FromTree,
-		"kube-version": Stricter,
-		"verbose":      FromTree,
-
-		"base":            ByHand,
-		"allow":           ByHand,
-		"steps":           ByHand,
-		"seed":            ByHand,
-		"convert":         ByHand,
-		"convert-ca":      ByHand,
-		"to-kube-version": ByHand,
-
-		"objects":   Never, // a flag here; arguments in other sections
-		"cluster":   Never,
-		"context":   Never,
-		"namespace": Never,
-		"selector":  Never,
-		"config":    Never,
-		"no-config": Never,
-		"follow":    Never, // reads out of the tree
-		"help":      Never,
-	},
-	"convert-test": {
-		"crd":    FromTree,
-		"output": FromTree,
-
-		"ignore":     ByHand, // weakens the check
-		"convert":    ByHand,
-		"convert-ca": ByHand,
-		"exec":       ByHand,
-		"timeout":    ByHand,
-		"objects":    Never, // a number here; paths in other sections
-		"seed":       ByHand,
-		"cases-out":  ByHand,
-
-		"config":    Never,
-		"no-config": Never,
-		"follow":    Never, // reads out of the tree
-		"help":      Never,
-	},
-	"eval": {
-		"crd":          FromTree,
-		"kube-version": Stricter,
-		"output":       FromTree,
-
-		"object":      ByHand,
-		"name":        ByHand,
-		"old":         ByHand,
-		"at":          ByHand,
-		"version":     ByHand,
-		"subresource": ByHand,
-		"exit-status": ByHand,
-
-		"cluster":   Never,
-		"context":   Never,
-		"namespace": Never,
-		"config":    Never,
-		"no-config": Never,
-		"follow":    Never, // reads out of the tree
-		"help":      Never,
-	},
-	"find": {
-		"crd":    FromTree,
-		"output": FromTree,
-
-		"kube-version": Stricter,
-
-		"policy":  ByHand,
-		"version": ByHand,
-		"want":    ByHand,
-
-		"old-policy": ByHand,
-
-		"full":    ByHand,
-		"minimal": ByHand,
-		"steps":   ByHand,
-		"seed":    ByHand,
-
-		"at":        Never, // selects rules for a single run
-		"rule":      Never,
-		"config":    Never,
-		"no-config": Never,
-		"follow":    Never, // reads out of the tree
-		"help":      Never,
-	},
-	"repl": {
-		"crd":          FromTree,
-		"kube-version": Stricter,
-
-		"object":      ByHand,
-		"name":        ByHand,
-		"old":         ByHand,
-		"subresource": ByHand,
-
-		"echo":       Never,
-		"no-history": ByHand,
-		"cluster":    Never,
-		"context":    Never,
-		"namespace":  Never,
-		"config":     Never,
-		"no-config":  Never,
-		"follow":     Never,
-		"help":       Never,
-	},
+// Set gives flags the class. A flag without a class is ByHand: give it another only after you have considered a hostile
+// tree and added the flag to the attack test.
+func (c Class) Set(f *pflag.FlagSet, flags ...string) {
+	for _, flag := range flags {
+		if err := f.SetAnnotation(flag, classKey, []string{strconv.Itoa(int(c))}); err != nil {
+			panic(err) // a flag is not declared
+		}
+	}
 }
 
-// Keys returns a copy of the keys that a file can set for command, or nil if the command reads no file.
-func Keys(command string) map[string]Class { return maps.Clone(keys[command]) }
+// never lists flags that are Never in all commands. Only the user decides whether to connect, and to which cluster, and
+// whether to read out of the tree.
+var never = []string{"cluster", "context", "namespace", "selector", "watch", "config", "no-config", command.FollowFlag, "help"}
 
-// positional holds the keys for arguments, that is, for values without a flag.
-var positional = []string{"objects", "crds", "suites"}
+// ClassOf returns the class of a flag.
+func ClassOf(f *pflag.Flag) Class {
+	if values := f.Annotations[classKey]; len(values) == 1 {
+		c, _ := strconv.Atoi(values[0])
+		return Class(c)
+	}
+	if slices.Contains(never, f.Name) {
+		return Never
+	}
+	return ByHand
+}
 
-// The values of these keys are paths, relative to the folder of the file. The package outfile checks
-// links in outputPaths.
-var (
-	inputPaths  = []string{"objects", "crds", "suites", "crd", "object", "old", "crd-old", "allow", "convert-ca", "baseline", "policy"}
-	outputPaths = []string{"cover-out", "cases-out", "baseline-out", "out"}
-)
+// sections are the commands that read a file.
+var sections = []string{"check", "convert-test", "diff", "eval", "find", "repl", "test", "vet"}
 
 // commands lists the commands that read a file, for messages.
 func commands() string {
-	names := slices.Sorted(maps.Keys(keys))
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " or " + names[last]
+	last := len(sections) - 1
+	return strings.Join(sections[:last], ", ") + " or " + sections[last]
 }
 
-// allows returns an error if the file may not set the key to the values.
-func (f *file) allows(command, key string, values []string) error {
-	switch class := keys[command][key]; {
-	case class == 0 || class == Never:
-		return unknownKey(command)
+// allows returns an error if the file may not set key to the values. flag is nil if no flag has this name.
+func (c *Flags) allows(f *file, section, key string, flag *pflag.Flag, values []string) error {
+	switch {
+	case flag == nil || ClassOf(flag) == Never:
+		return c.unknownKey(section)
 	case f.tree == "":
 		return nil
-	case class == ByHand:
+	case ClassOf(flag) == ByHand:
 		return fmt.Errorf("not read from a file in the checked tree: use --%s, or name the file with --config", key)
-	case class == Stricter:
+	case ClassOf(flag) == Stricter:
 		return stricter(key, values)
 	}
 	return nil
@@ -312,20 +117,19 @@ func stricter(key string, values []string) error {
 	return fmt.Errorf("no value is known to be safe: use --%s, or name the file with --config", key)
 }
 
-func unknownKey(command string) error {
-	for _, key := range positional {
-		if keys[command][key] != 0 {
-			return fmt.Errorf("no such setting: want %s or a flag of celadon %s", key, command)
-		}
+func (c *Flags) unknownKey(section string) error {
+	if c.Arguments != "" {
+		return fmt.Errorf("no such setting: want %s or a flag of celadon %s", c.Arguments, section)
 	}
-	return fmt.Errorf("no such setting: want a flag of celadon %s", command)
+	return fmt.Errorf("no such setting: want a flag of celadon %s", section)
 }
 
-// paths returns the values of a key, relative to the working directory if they are paths. Paths from the tree's own file must
-// stay in the tree. Paths from a file that the user named follow the rules of the command line.
-func (f *file) paths(flags *pflag.FlagSet, key string, values []string) ([]string, error) {
-	reads := slices.Contains(inputPaths, key)
-	if !reads && !slices.Contains(outputPaths, key) {
+// paths returns the values of a flag, or of the arguments if flag is nil, relative to the working directory if they are
+// paths. Paths from the tree's own file must stay in the tree. Paths from a file that the user named follow the rules of
+// the command line. The package outfile checks links in the paths that a command writes.
+func (f *file) paths(flags *pflag.FlagSet, flag *pflag.Flag, values []string) ([]string, error) {
+	reads := flag == nil || command.IsOperand(flag)
+	if !reads && flag.Name != "out" && !strings.HasSuffix(flag.Name, "-out") {
 		return values, nil
 	}
 	out := make([]string, len(values))
