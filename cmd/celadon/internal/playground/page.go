@@ -18,7 +18,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/httplimit"
+	"golang.org/x/sync/semaphore"
+
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/playground/service"
 )
 
@@ -46,7 +47,7 @@ type page struct {
 	start   *start
 	files   fs.FS
 	service *service.Service
-	turns   *httplimit.Turns
+	turns   *semaphore.Weighted
 }
 
 const (
@@ -65,7 +66,7 @@ func newPage(at net.Addr, token string, begin *start) *page {
 	}
 	return &page{
 		hosts: []string{at.String(), net.JoinHostPort("localhost", port)},
-		token: token, start: begin, files: built(), service: service.New(), turns: httplimit.NewTurns(turns, turns),
+		token: token, start: begin, files: built(), service: service.New(), turns: semaphore.NewWeighted(turns),
 	}
 }
 
@@ -145,11 +146,11 @@ func (p *page) answer(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), p.timeLimit(body))
 	defer cancel()
-	if !p.turns.Take(ctx, 1) {
+	if p.turns.Acquire(ctx, 1) != nil {
 		http.Error(w, "too many requests at once", http.StatusServiceUnavailable)
 		return
 	}
-	defer p.turns.End(1)
+	defer p.turns.Release(1)
 	reply := p.service.Answer(ctx, body)
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(reply) // the client has gone, so the error is dropped

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	"golang.org/x/net/netutil"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/httplimit"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/playground/service"
 	"github.com/celadon-cel/celadon/types"
@@ -114,7 +114,6 @@ func Run(ctx context.Context, s command.Streams, o *Options) error {
 	}
 	defer listener.Close()
 	p := newPage(listener.Addr(), newToken(), begin)
-	connections := httplimit.Listen(listener, maxConnections, func() bool { return false })
 	srv := &http.Server{
 		Handler:           p,
 		ReadHeaderTimeout: headerTimeout,
@@ -122,14 +121,13 @@ func Run(ctx context.Context, s command.Streams, o *Options) error {
 		WriteTimeout:      maxWork + readTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
-		ConnState:         connections.State,
 	}
 	if _, err := fmt.Fprintf(s.Stdout, "%s\n", p.url()); err != nil {
 		return fmt.Errorf("cannot write the address: %w", err)
 	}
 	fmt.Fprintln(s.Stderr, "open this address in a browser; anyone who has it can use the page until you stop the command (Ctrl-C)")
 	served := make(chan error, 1)
-	go func() { served <- srv.Serve(connections) }()
+	go func() { served <- srv.Serve(netutil.LimitListener(listener, maxConnections)) }()
 	select {
 	case err := <-served:
 		return fmt.Errorf("cannot serve: %w", err)

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/httplimit"
 )
 
@@ -38,15 +40,43 @@ const (
 // limits holds the resources that requests need.
 type limits struct {
 	bodies, answers *httplimit.Budget
-	small, large    *httplimit.Turns
+	small, large    *turns
+}
+
+// turns limits how many requests are decided at once, and their total memory. Waiting requests are served in the order of
+// their arrival.
+type turns struct {
+	number, memory *semaphore.Weighted
+	allMemory      int64 // also the most that a request takes
+}
+
+func newTurns(number int, memory int64) *turns {
+	return &turns{semaphore.NewWeighted(int64(number)), semaphore.NewWeighted(memory), memory}
+}
+
+// take waits for a turn and reports whether it succeeded before ctx is done. A successful take needs an end.
+func (t *turns) take(ctx context.Context, memory int64) bool {
+	if t.number.Acquire(ctx, 1) != nil {
+		return false
+	}
+	if t.memory.Acquire(ctx, min(memory, t.allMemory)) != nil {
+		t.number.Release(1)
+		return false
+	}
+	return true
+}
+
+func (t *turns) end(memory int64) {
+	t.memory.Release(min(memory, t.allMemory))
+	t.number.Release(1)
 }
 
 func newLimits(concurrency int) limits {
 	return limits{
 		bodies:  httplimit.NewBudget(bodyRoom),
 		answers: httplimit.NewBudget(answerRoom),
-		small:   httplimit.NewTurns(concurrency, smallMemory),
-		large:   httplimit.NewTurns(concurrency, largeMemory),
+		small:   newTurns(concurrency, smallMemory),
+		large:   newTurns(concurrency, largeMemory),
 	}
 }
 
@@ -86,7 +116,7 @@ var (
 // A turn is held by a request while it is decided.
 type turn struct {
 	*server
-	of     *httplimit.Turns
+	of     *turns
 	weight int64
 	// version is the API version of the review and of its response.
 	version string
@@ -105,7 +135,7 @@ func (h *admissionHandler) take(ctx context.Context, body []byte) (*turn, error)
 	if ctx.Err() != nil {
 		return nil, ctx.Err() // the client no longer waits for the response
 	}
-	if !t.of.Take(ctx, t.weight) {
+	if !t.of.take(ctx, t.weight) {
 		return nil, errTooMany
 	}
 	h.metrics.inFlight.Inc()
@@ -114,7 +144,7 @@ func (h *admissionHandler) take(ctx context.Context, body []byte) (*turn, error)
 
 func (t *turn) end() {
 	t.metrics.inFlight.Dec()
-	t.of.End(t.weight)
+	t.of.end(t.weight)
 }
 
 // send sends a response. A slow reader occupies room for responses, but no turn. An error is

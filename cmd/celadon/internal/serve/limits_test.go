@@ -129,38 +129,6 @@ func TestServeDeepBodies(t *testing.T) {
 	}
 }
 
-// TestServeSmallFirst checks that a small review does not wait for heavier ones that arrived before
-// it.
-func TestServeSmallFirst(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s, _ := testServer(1)
-		one := make(chan bool)
-		var order []int
-		s.validate = func(_ context.Context, req *admissionv1.AdmissionRequest) (*admission.Decision, error) {
-			<-one
-			order = append(order, len(req.Name))
-			return &admission.Decision{Response: &admissionv1.AdmissionResponse{}}, nil
-		}
-		done := make(chan int)
-		for _, size := range []int{1, 3000, 2000, 2} {
-			go func() {
-				done <- recorded(s, "/validate?timeout=30s", strings.Replace(cronTab(goodSpec), `"name":"n"`, `"name":"`+strings.Repeat("n", size)+`"`, 1)).Code
-			}()
-			synctest.Wait()
-		}
-		for range 4 {
-			one <- true
-			if code := <-done; code != 200 {
-				t.Errorf("answer %d", code)
-			}
-		}
-		if fmt.Sprint(order) != "[1 2 2000 3000]" {
-			t.Errorf("decided in the order %v", order)
-		}
-	})
-}
-
 // TestServeSlowSenders checks that a body that does not arrive takes no turn, and holds its
 // connection only for a limited time. The test controls the network and the clock.
 func TestServeSlowSenders(t *testing.T) {
