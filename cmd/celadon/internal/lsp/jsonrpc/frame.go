@@ -2,59 +2,79 @@ package jsonrpc
 
 import (
 	"bufio"
-	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net/textproto"
 	"strconv"
 	"strings"
+
+	"github.com/sourcegraph/jsonrpc2"
 )
 
-const (
-	// maxBody is far larger than any document that an editor opens.
-	maxBody = 64 << 20
-	// maxHeader limits the length of a whole header.
-	maxHeader = 4 << 10
-)
+// maxBody is far larger than any document that an editor opens.
+const maxBody = 64 << 20
 
-// readFrame reads a message. It returns io.EOF if the stream ends between messages.
-func readFrame(r *bufio.Reader) ([]byte, error) {
-	length, err := readHeader(r)
-	if err != nil {
-		return nil, err
-	}
-	var body bytes.Buffer // grows with the data, not with the announced length
-	if _, err := io.CopyN(&body, r, int64(length)); err != nil {
-		return nil, fmt.Errorf("a message of %d bytes ends after %d: %w", length, body.Len(), io.ErrUnexpectedEOF)
-	}
-	return body.Bytes(), nil
+// A codec reads and writes messages with a Content-Length header. Unlike VSCodeObjectCodec, it limits them.
+type codec struct {
+	jsonrpc2.VSCodeObjectCodec
+	conn *Conn
 }
 
-// readHeader reads a header and returns its Content-Length.
+// ReadObject reads a message. At the end of the stream, it waits for running requests, because the library drops their
+// responses when it returns.
+func (c codec) ReadObject(r *bufio.Reader, v any) error {
+	<-c.conn.begun
+	err := readObject(r, v)
+	if errors.Is(err, io.EOF) {
+		c.conn.finish()
+	} else if err != nil {
+		c.conn.invalid.Store(&err)
+	}
+	return err
+}
+
+// readObject returns io.EOF if the stream ends between messages.
+func readObject(r *bufio.Reader, v any) error {
+	length, err := readHeader(r)
+	if err != nil {
+		return err
+	}
+	data, err := io.ReadAll(io.LimitReader(r, int64(length))) // grows with the data, not with the announced length
+	if err == nil && len(data) < length {
+		err = fmt.Errorf("a message of %d bytes ends after %d", length, len(data))
+	}
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, v)
+}
+
+// readHeader reads a header and returns its Content-Length. A line is at most as long as the buffer of r.
 func readHeader(r *bufio.Reader) (length int, err error) {
 	length = -1
-	for read := 0; ; {
-		line, err := readLine(r, maxHeader-read)
-		read += len(line)
+	for first := true; ; first = false {
+		line, err := r.ReadSlice('\n')
 		switch {
-		case errors.Is(err, io.EOF) && read == 0:
-			return 0, io.EOF
+		case errors.Is(err, io.EOF) && (!first || len(line) > 0):
+			return 0, errors.New("a header ends early")
+		case errors.Is(err, bufio.ErrBufferFull):
+			return 0, fmt.Errorf("a header line of more than %d bytes", r.Size())
 		case err != nil:
 			return 0, err
 		}
-		line = strings.TrimRight(line, "\r\n")
-		if line == "" && length < 0 {
+		text := strings.TrimRight(string(line), "\r\n")
+		if text == "" && length < 0 {
 			return 0, errors.New("a header without Content-Length")
 		}
-		if line == "" {
+		if text == "" {
 			return length, nil
 		}
-		name, value, ok := strings.Cut(line, ":")
+		name, value, ok := strings.Cut(text, ":")
 		if !ok {
-			return 0, fmt.Errorf("%q: want a header line", line)
+			return 0, fmt.Errorf("%q: want a header line", text)
 		}
-		if textproto.CanonicalMIMEHeaderKey(name) != "Content-Length" {
+		if !strings.EqualFold(name, "Content-Length") {
 			continue
 		}
 		length, err = strconv.Atoi(strings.TrimSpace(value))
@@ -62,27 +82,4 @@ func readHeader(r *bufio.Reader) (length int, err error) {
 			return 0, fmt.Errorf("Content-Length %q: want at most %d", strings.TrimSpace(value), maxBody)
 		}
 	}
-}
-
-func readLine(r *bufio.Reader, limit int) (string, error) {
-	var line []byte
-	for {
-		c, err := r.ReadByte()
-		if err != nil {
-			if len(line) > 0 && errors.Is(err, io.EOF) {
-				err = io.ErrUnexpectedEOF
-			}
-			return string(line), err
-		}
-		if line = append(line, c); len(line) > limit {
-			return string(line), fmt.Errorf("a header of more than %d bytes", maxHeader)
-		}
-		if c == '\n' {
-			return string(line), nil
-		}
-	}
-}
-
-func frame(body []byte) []byte {
-	return append(fmt.Appendf(nil, "Content-Length: %d\r\n\r\n", len(body)), body...)
 }

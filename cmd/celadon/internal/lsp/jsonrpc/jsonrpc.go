@@ -4,35 +4,26 @@
 //	c := jsonrpc.New(in, out, jsonrpc.Handler{Notified: …, HandleRequest: …})
 //	go c.Notify("window/logMessage", params)
 //	err := c.Run() // until in ends
-//
-// The other end is untrusted and may be slow. Announced lengths are not relied on. An invalid
-// message gets an error response or ends the connection. Writing never blocks reading.
 package jsonrpc
 
-// How it works. One goroutine reads. It handles notifications in order, so Notified must not block.
+// How it works. The library reads messages in one goroutine, and handles notifications there, so Notified must not block.
 // For a request, it calls HandleRequest, which takes a snapshot of the data and returns a function that runs
 // on its own goroutine. Therefore a request sees the documents as they were when it was sent, a
-// long request blocks nothing, and $/cancelRequest reaches it. Messages to be written are queued,
-// and another goroutine writes them. A client that does not read blocks no handler; if too much data
-// is queued, the connection ends.
-//
-// Why no library: golang.org/x/exp/jsonrpc2 and github.com/sourcegraph/jsonrpc2 end the connection at a body that is not
-// JSON, which requires a response (TestMessages), read header lines of any length, and accept bodies of 2 and 4 GB,
-// which the first allocates before it reads them (TestNotFramed). Neither limits running requests or unread answers,
-// and both write in the handler's goroutine, where a client that does not read blocks it. With these limits, the
-// framing and the queue would stay here. go.lsp.dev/jsonrpc2 is made for go.lsp.dev/protocol, which decodes untrusted
-// input with 70,000 generated lines on package unsafe and makes the command 3.5 MB larger.
+// long request blocks nothing, and $/cancelRequest reaches it. This package adds the limits on messages and on running
+// requests, and keeps a panic from ending the session.
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
+	"log"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/sourcegraph/jsonrpc2"
 
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
@@ -50,322 +41,194 @@ type Handler struct {
 }
 
 // An Error is an error with a JSON-RPC error code.
-type Error struct {
-	Code    int    `json:"code"`
-	Message string `json:"message"`
-}
-
-func (e *Error) Error() string { return e.Message }
+type Error = jsonrpc2.Error
 
 // JSON-RPC error codes.
 const (
-	parseError     = -32700
-	invalidRequest = -32600
-	methodNotFound = -32601
-	InvalidParams  = -32602
-	internalError  = -32603
-	RequestFailed  = -32803
-	canceled       = -32800
+	InvalidParams = jsonrpc2.CodeInvalidParams
+	RequestFailed = -32803
+	canceled      = -32800
 )
 
 const (
 	// maxRunning limits the requests that are processed at the same time.
 	maxRunning = 256
-	// maxWaiting limits the bytes that are queued for the other end.
-	maxWaiting = 256 << 20
 	// patience is the time that handlers have to finish after the stream has ended.
 	patience = 2 * time.Second
 )
 
 // A Conn is one end of a connection. Notify, Call, and Close are safe for concurrent use.
 type Conn struct {
-	in      *bufio.Reader
-	out     io.Writer
+	conn    *jsonrpc2.Conn
 	handler Handler
-	wake    chan struct{}
-	over    chan struct{} // closed when there is nothing more to write
+	begun   chan struct{}
+	invalid atomic.Pointer[error] // the reason why the input is not a sequence of messages
 	stop    context.CancelFunc
 	ctx     context.Context
+	next    atomic.Uint64
+	work    sync.WaitGroup
 
 	mu      sync.Mutex
-	running map[string]context.CancelFunc // by request ID
-	calls   map[int64]chan *message
-	next    int64
-	queue   [][]byte
-	waiting int
-	err     error // the reason why nothing is written any more
-	work    sync.WaitGroup
+	running map[jsonrpc2.ID]context.CancelFunc
 }
 
 // New returns a Conn. It reads nothing before Run.
 func New(in io.Reader, out io.Writer, h Handler) *Conn {
-	c := &Conn{
-		in: bufio.NewReader(in), out: out, handler: h, wake: make(chan struct{}, 1), over: make(chan struct{}),
-		running: map[string]context.CancelFunc{}, calls: map[int64]chan *message{},
-	}
+	c := &Conn{handler: h, begun: make(chan struct{}), running: map[jsonrpc2.ID]context.CancelFunc{}}
 	c.ctx, c.stop = context.WithCancel(context.Background())
+	stream := struct {
+		io.Reader
+		io.Writer
+		io.Closer
+	}{in, out, io.NopCloser(nil)}
+	c.conn = jsonrpc2.NewConn(c.ctx, jsonrpc2.NewBufferedStream(stream, codec{conn: c}), c, jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
 	return c
-}
-
-// A message is a request, a notification, or a response.
-type message struct {
-	Version string          `json:"jsonrpc"`
-	ID      json.RawMessage `json:"id,omitempty"`
-	Method  string          `json:"method,omitempty"`
-	Params  json.RawMessage `json:"params,omitempty"`
-	Result  json.RawMessage `json:"result,omitempty"`
-	Error   *Error          `json:"error,omitempty"`
 }
 
 // Run reads messages until the stream ends or Close is called. It returns an error if the input is
 // not a sequence of messages.
 func (c *Conn) Run() error {
-	written := make(chan struct{})
-	go func() {
-		defer close(written)
-		c.write()
-	}()
-	err := c.read()
+	close(c.begun)
+	<-c.conn.DisconnectNotify()
 	c.stop()
+	c.finish()
+	if err := c.invalid.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// finish cancels the running requests and waits for them.
+func (c *Conn) finish() {
+	c.mu.Lock()
+	for _, cancel := range c.running {
+		cancel()
+	}
+	c.mu.Unlock()
 	ended := make(chan struct{})
 	go func() {
 		c.work.Wait()
 		close(ended)
 	}()
-	late := time.NewTimer(patience)
-	defer late.Stop()
 	select {
 	case <-ended:
-	case <-late.C:
-		return err
+	case <-time.After(patience):
 	}
-	close(c.over)
-	select {
-	case <-written:
-	case <-late.C:
-	}
-	return err
 }
 
-// Close ends the connection after queued messages are written.
+// Close ends the connection.
 func (c *Conn) Close() { c.stop() }
 
-func (c *Conn) read() error {
-	frames := make(chan []byte)
-	failed := make(chan error, 1)
-	go func() { // reading cannot be interrupted
-		for {
-			body, err := readFrame(c.in)
-			if err != nil {
-				failed <- err
-				return
-			}
-			select {
-			case frames <- body:
-			case <-c.ctx.Done():
-				return
-			}
-		}
-	}()
-	for {
-		select {
-		case body := <-frames:
-			c.take(body)
-		case err := <-failed:
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			return err
-		case <-c.ctx.Done():
-			return nil
-		}
-	}
-}
-
-func (c *Conn) take(body []byte) {
-	var m message
-	if err := json.Unmarshal(body, &m); err != nil {
-		code := invalidRequest
-		if !json.Valid(body) {
-			code = parseError
-		}
-		c.answer(json.RawMessage("null"), nil, &Error{code, "not a message: " + err.Error()})
-		return
+// Handle handles a request or notification for the library.
+func (c *Conn) Handle(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request) {
+	var params json.RawMessage
+	if r.Params != nil {
+		params = *r.Params
 	}
 	switch {
-	case m.Method == "" && m.ID != nil:
-		c.answered(&m)
-	case m.Method == "$/cancelRequest":
-		c.cancel(m.Params)
-	case m.Method != "" && m.ID == nil:
-		c.notified(&m)
-	case m.Method != "":
-		c.startRequest(&m)
+	case r.Method == "$/cancelRequest":
+		c.cancel(params)
+	case r.Notif:
+		_, _ = c.guarded(r.Method, func() (any, error) { c.handler.Notified(r.Method, params); return nil, nil })
+	default:
+		c.startRequest(r, params)
 	}
 }
 
-func (c *Conn) notified(m *message) {
-	defer func() {
-		if v := recover(); v != nil {
-			_ = c.bug(m.Method, v)
-		}
-	}()
-	c.handler.Notified(m.Method, m.Params)
-}
-
-func (c *Conn) startRequest(m *message) {
-	id := string(m.ID)
-	run, err := c.begin(m)
+func (c *Conn) startRequest(r *jsonrpc2.Request, params json.RawMessage) {
+	run, err := c.begin(r.Method, params)
 	ctx, cancel := context.WithCancel(c.ctx)
 	c.mu.Lock()
-	if _, twice := c.running[id]; twice {
-		err = &Error{invalidRequest, "this id is in use"}
+	if _, twice := c.running[r.ID]; twice {
+		err = &Error{Code: jsonrpc2.CodeInvalidRequest, Message: "this id is in use"}
 	} else if len(c.running) >= maxRunning {
-		err = &Error{RequestFailed, fmt.Sprintf("more than %d requests at a time", maxRunning)}
+		err = &Error{Code: RequestFailed, Message: fmt.Sprintf("more than %d requests at a time", maxRunning)}
 	}
 	if err == nil {
-		c.running[id] = cancel
+		c.running[r.ID] = cancel
 	}
 	c.mu.Unlock()
 	if err != nil {
 		cancel()
-		c.answer(m.ID, nil, err)
+		c.answer(r.ID, nil, err)
 		return
 	}
-	c.work.Add(1)
-	go func() {
-		defer c.work.Done()
-		result, err := c.guarded(ctx, m.Method, run)
-		if errors.Is(err, context.Canceled) {
-			err = &Error{canceled, "cancelled"}
-		}
+	c.work.Go(func() {
+		result, err := c.guarded(r.Method, func() (any, error) { return run(ctx) })
 		c.mu.Lock()
-		delete(c.running, id)
+		delete(c.running, r.ID)
 		c.mu.Unlock()
 		cancel()
-		c.answer(m.ID, result, err)
-	}()
+		c.answer(r.ID, result, err)
+	})
 }
 
 // begin calls the handler of a request.
-func (c *Conn) begin(m *message) (run func(context.Context) (any, error), err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = c.bug(m.Method, v)
+func (c *Conn) begin(method string, params json.RawMessage) (run func(context.Context) (any, error), err error) {
+	_, err = c.guarded(method, func() (any, error) {
+		if run = c.handler.HandleRequest(method, params); run == nil {
+			return nil, &Error{Code: jsonrpc2.CodeMethodNotFound, Message: fmt.Sprintf("%q: no such method", method)}
 		}
-	}()
-	if run = c.handler.HandleRequest(m.Method, m.Params); run == nil {
-		return nil, &Error{methodNotFound, strconv.Quote(m.Method) + ": no such method"}
-	}
-	return run, nil
+		return nil, nil
+	})
+	return run, err
 }
 
-func (c *Conn) guarded(ctx context.Context, method string, run func(context.Context) (any, error)) (result any, err error) {
+// guarded calls do and converts a panic to an error.
+func (c *Conn) guarded(method string, do func() (any, error)) (result any, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = c.bug(method, v)
+			if c.handler.Bug != nil {
+				c.handler.Bug(method, v)
+			}
+			err = &Error{Code: jsonrpc2.CodeInternalError, Message: string(untrusted.Sprintf("internal error in celadon: %s", fmt.Sprint(v)))}
 		}
 	}()
-	return run(ctx)
-}
-
-func (c *Conn) bug(method string, v any) error {
-	if c.handler.Bug != nil {
-		c.handler.Bug(method, v)
-	}
-	return &Error{internalError, string(untrusted.Sprintf("internal error in celadon: %s", fmt.Sprint(v)))}
+	return do()
 }
 
 // cancel cancels the context of a request.
 func (c *Conn) cancel(params json.RawMessage) {
 	var p struct {
-		ID json.RawMessage `json:"id"`
+		ID jsonrpc2.ID `json:"id"`
 	}
 	if json.Unmarshal(params, &p) != nil {
 		return
 	}
 	c.mu.Lock()
-	cancel := c.running[string(p.ID)]
-	c.mu.Unlock()
-	if cancel != nil {
+	defer c.mu.Unlock()
+	if cancel := c.running[p.ID]; cancel != nil {
 		cancel()
 	}
 }
 
-func (c *Conn) answer(id json.RawMessage, result any, err error) {
-	m := message{Version: "2.0", ID: id}
+// answer sends a response. An error is dropped, because the other end has gone.
+func (c *Conn) answer(id jsonrpc2.ID, result any, err error) {
+	response := &jsonrpc2.Response{ID: id}
 	if err == nil {
-		m.Result, err = json.Marshal(result)
+		err = response.SetResult(result)
 	}
-	if err != nil {
-		m.Result = nil
-		if !errors.As(err, &m.Error) {
-			m.Error = &Error{RequestFailed, err.Error()}
-		}
+	switch {
+	case err == nil:
+	case errors.As(err, &response.Error):
+	case errors.Is(err, context.Canceled):
+		response.Error = &Error{Code: canceled, Message: "cancelled"}
+	default:
+		response.Error = &Error{Code: RequestFailed, Message: err.Error()}
 	}
-	_ = c.send(&m)
+	_ = c.conn.SendResponse(c.ctx, response)
 }
 
-// Notify sends a notification. It does not block. It returns an error if the connection has ended.
-func (c *Conn) Notify(method string, params any) error {
-	m := message{Version: "2.0", Method: method}
-	var err error
-	if m.Params, err = json.Marshal(params); err != nil {
-		return err
-	}
-	return c.send(&m)
-}
+// Notify sends a notification. It returns an error if the connection has ended.
+func (c *Conn) Notify(method string, params any) error { return c.conn.Notify(c.ctx, method, params) }
 
 // Call sends a request and waits for the response. It must not be called on the goroutine that
 // handles messages.
 func (c *Conn) Call(ctx context.Context, method string, params, result any) error {
-	m := message{Version: "2.0", Method: method}
-	var err error
-	if m.Params, err = json.Marshal(params); err != nil {
-		return err
-	}
-	reply := make(chan *message, 1)
-	c.mu.Lock()
-	c.next++
-	id := c.next
-	c.calls[id] = reply
-	c.mu.Unlock()
-	defer func() {
-		c.mu.Lock()
-		delete(c.calls, id)
-		c.mu.Unlock()
-	}()
-	m.ID = json.RawMessage(strconv.FormatInt(id, 10))
-	if err := c.send(&m); err != nil {
-		return err
-	}
-	select {
-	case r := <-reply:
-		if r.Error != nil {
-			return r.Error
-		}
-		if result == nil || r.Result == nil {
-			return nil
-		}
-		return json.Unmarshal(r.Result, result)
-	case <-ctx.Done():
+	id := jsonrpc2.ID{Num: c.next.Add(1)}
+	err := c.conn.Call(ctx, method, params, result, jsonrpc2.PickID(id))
+	if ctx.Err() != nil {
 		_ = c.Notify("$/cancelRequest", map[string]any{"id": id})
-		return ctx.Err()
-	case <-c.ctx.Done():
-		return io.ErrClosedPipe
 	}
-}
-
-func (c *Conn) answered(m *message) {
-	id, err := strconv.ParseInt(string(m.ID), 10, 64)
-	if err != nil {
-		return
-	}
-	c.mu.Lock()
-	reply := c.calls[id]
-	delete(c.calls, id)
-	c.mu.Unlock()
-	if reply != nil {
-		reply <- m
-	}
+	return err
 }
