@@ -107,7 +107,8 @@ func (a *admission) totalErrors(u *unit) field.ErrorList {
 		a.refs[err], a.kinds[err] = r, engine.CauseShareOfCost
 		errs = append(errs, err)
 	}
-	total := field.Forbidden(u.schemaPath(), cost.ExceedsText("x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema", u.total.Sum, uint64(a.limits.EstimatedPerCRD)))
+	const subject = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema"
+	total := field.Forbidden(u.schemaPath(), cost.ExceedsText(subject, u.total.Sum, uint64(a.limits.EstimatedPerCRD)))
 	a.kinds[total] = engine.CauseTotalCost
 	return append(errs, total)
 }

@@ -10,8 +10,8 @@ var colorForm = lazy.New("\x1b\\[[0-9]*m")
 
 const endColor = "\x1b[0m"
 
-// Fold breaks the lines of text like FoldLine. It indents further lines like the first, and by hang more columns. A width
-// of 0 is unlimited.
+// Fold breaks the lines of text like FoldLine. It indents further lines like the first, and by hang more columns. A
+// width of 0 is unlimited.
 func Fold(text string, width, hang int) string {
 	if width <= 0 {
 		return text
@@ -27,8 +27,8 @@ func Fold(text string, width, hang int) string {
 	return b.String()
 }
 
-// FoldLine breaks a line that is wider than width between words, and indents further lines, by at most half the width. A
-// color ends before a line break and begins again after it. A word that is wider than width has a line of its own.
+// FoldLine breaks a line that is wider than width between words, and indents further lines, by at most half the width.
+// A color ends before a line break and begins again after it. A word that is wider than width has a line of its own.
 func FoldLine(line string, width, indent int) string {
 	if Width(line) <= width {
 		return line

@@ -26,8 +26,8 @@ import (
 
 // pipeFlags are the flags that have a meaning with --pipe, or an error of their own.
 var pipeFlags = []string{
-	"pipe", "crd", "exclude", "kube-version", "validate", "convert", "convert-ca", "policy", "as", "as-group", "operation", "sources", "run",
-	"findings-exit-code", "cluster", "context", "namespace", "selector", "config", "no-config", command.FollowFlag,
+	"pipe", "crd", "exclude", "kube-version", "validate", "convert", "convert-ca", "policy", "as", "as-group", "operation",
+	"sources", "run", "findings-exit-code", "cluster", "context", "namespace", "selector", "config", "no-config", command.FollowFlag,
 }
 
 // flagWithoutMeaning returns a flag that was given but has no meaning with --pipe, or "".

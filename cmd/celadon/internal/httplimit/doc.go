@@ -8,6 +8,7 @@ package httplimit
 // progress. It must keep a minimum pace, and takes the bytes it holds from a Budget (budget.go) before
 // they are read.
 //
-// Why no library: docs/security.md promises that other clients are served. With netutil.LimitListener, silent connections
-// block others (TestListener). With the timeouts of http.Server and MaxBytesReader alone, a slow client holds a
-// connection and its bytes for 30 seconds instead of two (TestServeSlowSenders, TestServeSlowReaders, TestServeUnread).
+// Why no library: docs/security.md promises that other clients are served. With netutil.LimitListener, silent
+// connections block others (TestListener). With the timeouts of http.Server and MaxBytesReader alone, a slow client
+// holds a connection and its bytes for 30 seconds instead of two (TestServeSlowSenders, TestServeSlowReaders,
+// TestServeUnread).

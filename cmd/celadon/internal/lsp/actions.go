@@ -315,7 +315,8 @@ func (p *part) fixedBy(advised []docFinding) fixFilter {
 			if f.diagnostic.Message != d.Message || f.diagnostic.Range != d.Range {
 				return false
 			}
-			return suffice && hasKind(d, engine.CauseRuleCost, engine.CauseShareOfCost, engine.CauseTotalCost) || f.advice != "" && slices.ContainsFunc(advised, func(a docFinding) bool { return a.advice == f.advice })
+			overLimit := hasKind(d, engine.CauseRuleCost, engine.CauseShareOfCost, engine.CauseTotalCost)
+			return suffice && overLimit || f.advice != "" && slices.ContainsFunc(advised, func(a docFinding) bool { return a.advice == f.advice })
 		})
 	}
 }

@@ -206,13 +206,18 @@ func crdErrors(findings []finding.Finding) []editor.CRDError {
 	list := make([]editor.CRDError, len(findings))
 	for i := range findings {
 		f := &findings[i]
-		list[i] = editor.CRDError{Line: f.At.Line, Column: f.At.Column, Field: f.At.Field, Message: strings.TrimPrefix(f.Text, f.At.Field+": "), Kind: f.Kind}
+		message := strings.TrimPrefix(f.Text, f.At.Field+": ")
+		list[i] = editor.CRDError{
+			Line: f.At.Line, Column: f.At.Column, Field: f.At.Field, Message: message, Kind: f.Kind,
+		}
 	}
 	return list
 }
 
 func diagnostic(at protocol.Range, f *finding.Finding) protocol.Diagnostic {
-	d := protocol.Diagnostic{Range: at, Severity: severities[f.Level], Code: f.ID, Source: source, Message: pointFirst(pointOf(f), f.Text)}
+	d := protocol.Diagnostic{
+		Range: at, Severity: severities[f.Level], Code: f.ID, Source: source, Message: pointFirst(pointOf(f), f.Text),
+	}
 	switch {
 	case f.Lint != nil:
 		d.Data = &protocol.DiagnosticData{Field: f.Lint.Field, Read: f.Lint.Read}

@@ -73,7 +73,8 @@ func (a *actor) rename(p editor.Piece, spot *position.Spot, names []string) {
 		path := append(slices.Clone(spot.Path[:len(spot.Path)-1]), position.Key(name))
 		if tree, err := position.Parse(after); err == nil {
 			if _, now := tree.Find(path); now != nil {
-				a.add(quickFix, "rename to "+name, p, after, i == 0, a.findingsBetween(p, spot.Node, spot.Node, string(metav1.StatusReasonBadRequest)))
+				unknown := a.findingsBetween(p, spot.Node, spot.Node, string(metav1.StatusReasonBadRequest))
+				a.add(quickFix, "rename to "+name, p, after, i == 0, unknown)
 			}
 		}
 	}
@@ -108,7 +109,8 @@ func (a *actor) change(p editor.Piece, path position.Path, s *apiextensionsv1.JS
 	}
 	for i, value := range values {
 		if after, err := p.Tree.Edit(position.Set(path, value)); err == nil {
-			a.add(quickFix, "change to "+value, p, after, i == 0 && len(near) > 0, a.findingsBetween(p, key, at, string(metav1.CauseTypeFieldValueNotSupported)))
+			unsupported := a.findingsBetween(p, key, at, string(metav1.CauseTypeFieldValueNotSupported))
+			a.add(quickFix, "change to "+value, p, after, i == 0 && len(near) > 0, unsupported)
 		}
 	}
 }

@@ -43,8 +43,8 @@ type limits struct {
 	small, large    *turns
 }
 
-// turns limits how many requests are decided at once, and their total memory. Waiting requests are served in the order of
-// their arrival.
+// turns limits how many requests are decided at once, and their total memory. Waiting requests are served in the order
+// of their arrival.
 type turns struct {
 	number, memory *semaphore.Weighted
 	allMemory      int64 // also the most that a request takes

@@ -47,7 +47,9 @@ func (c Class) Set(f *pflag.FlagSet, flags ...string) {
 
 // never lists flags that are Never in all commands. Only the user decides whether to connect, and to which cluster, and
 // whether to read out of the tree.
-var never = []string{"cluster", "context", "namespace", "selector", "watch", "config", "no-config", command.FollowFlag, "help"}
+var never = []string{
+	"cluster", "context", "namespace", "selector", "watch", "config", "no-config", command.FollowFlag, "help",
+}
 
 // ClassOf returns the class of a flag.
 func ClassOf(f *pflag.Flag) Class {
@@ -124,9 +126,9 @@ func (c *Flags) unknownKey(section string) error {
 	return fmt.Errorf("no such setting: want a flag of celadon %s", section)
 }
 
-// paths returns the values of a flag, or of the arguments if flag is nil, relative to the working directory if they are
-// paths. Paths from the tree's own file must stay in the tree. Paths from a file that the user named follow the rules of
-// the command line. The package outfile checks links in the paths that a command writes.
+// paths returns the values of a flag, or of the arguments if flag is nil, relative to the working directory if they
+// are paths. Paths from the tree's own file must stay in the tree. Paths from a file that the user named follow the
+// rules of the command line. The package outfile checks links in the paths that a command writes.
 func (f *file) paths(flags *pflag.FlagSet, flag *pflag.Flag, values []string) ([]string, error) {
 	reads := flag == nil || command.IsOperand(flag)
 	if !reads && flag.Name != "out" && !strings.HasSuffix(flag.Name, "-out") {

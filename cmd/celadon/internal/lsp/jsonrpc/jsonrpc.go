@@ -6,8 +6,8 @@
 //	err := c.Run() // until in ends
 package jsonrpc
 
-// How it works. The library reads messages in one goroutine, and handles notifications there, so Notified must not block.
-// For a request, it calls HandleRequest, which takes a snapshot of the data and returns a function that runs
+// How it works. The library reads messages in one goroutine, and handles notifications there, so Notified must not
+// block. For a request, it calls HandleRequest, which takes a snapshot of the data and returns a function that runs
 // on its own goroutine. Therefore a request sees the documents as they were when it was sent, a
 // long request blocks nothing, and $/cancelRequest reaches it. This package adds the limits on messages and on running
 // requests, and keeps a panic from ending the session.
@@ -81,7 +81,8 @@ func New(in io.Reader, out io.Writer, h Handler) *Conn {
 		io.Writer
 		io.Closer
 	}{in, out, io.NopCloser(nil)}
-	c.conn = jsonrpc2.NewConn(c.ctx, jsonrpc2.NewBufferedStream(stream, codec{conn: c}), c, jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
+	silent := jsonrpc2.SetLogger(log.New(io.Discard, "", 0))
+	c.conn = jsonrpc2.NewConn(c.ctx, jsonrpc2.NewBufferedStream(stream, codec{conn: c}), c, silent)
 	return c
 }
 
@@ -181,7 +182,8 @@ func (c *Conn) guarded(method string, do func() (any, error)) (result any, err e
 			if c.handler.Bug != nil {
 				c.handler.Bug(method, v)
 			}
-			err = &Error{Code: jsonrpc2.CodeInternalError, Message: string(untrusted.Sprintf("internal error in celadon: %s", fmt.Sprint(v)))}
+			message := untrusted.Sprintf("internal error in celadon: %s", fmt.Sprint(v))
+			err = &Error{Code: jsonrpc2.CodeInternalError, Message: string(message)}
 		}
 	}()
 	return do()

@@ -127,8 +127,8 @@ type Diagnostic struct {
 	Data        *DiagnosticData `json:"data,omitempty"`
 }
 
-// DiagnosticData identifies the finding of a diagnostic. Clients return it with a request for actions, so that actions do
-// not depend on messages.
+// DiagnosticData identifies the finding of a diagnostic. Clients return it with a request for actions, so that actions
+// do not depend on messages.
 type DiagnosticData struct {
 	// Kind is the kind of the cause (engine.CauseKind), or "".
 	Kind string `json:"kind,omitempty"`
