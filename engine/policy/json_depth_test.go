@@ -27,6 +27,9 @@ func objects(levels int) (v any) {
 // TestJSONPatchDepth compares patches that make deep objects with the server's library.
 func TestJSONPatchDepth(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	deepest := func(levels int) string { return strings.Repeat("/a", levels) }
 	add := func(path string, v any) testOperation {
 		return testOperation{op: "add", path: path, value: v, hasValue: true}
@@ -64,6 +67,9 @@ func TestJSONPatchDepth(t *testing.T) {
 // TestMutateDepth checks that copies which double the depth of an object end at the limit.
 func TestMutateDepth(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	variables := "\n  variables:\n  - {name: p0, expression: \"'/a'\"}"
 	operations := []string{"JSONPatch{op: 'add', path: '/spec/free', value: {'a': {}}}"}
 	for i := range 18 {

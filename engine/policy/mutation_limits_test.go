@@ -13,6 +13,9 @@ import (
 // TestMutateLimits checks that policies that make large objects end early.
 func TestMutateLimits(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	var operations []string
 	for i := range 60 {
 		operations = append(operations, fmt.Sprintf("JSONPatch{op: 'copy', from: '/spec', path: '/spec/c%d'}", i))

@@ -54,6 +54,9 @@ func noise(n int) string {
 
 func TestLargeCRD(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for _, test := range []struct {
 		name string
 		crd  []byte

@@ -59,6 +59,9 @@ func TestLists(t *testing.T) {
 // TestMapLists evaluates expressions for pairs of map lists with one to four keys.
 func TestMapLists(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	newest.Skip(t)
 	expressions := []string{
 		`self == oldSelf`, `oldSelf == self`, `self.l == oldSelf.l`, `self.l + oldSelf.l`, `oldSelf.l + self.l`, `(self.l + oldSelf.l) + self.l`, `self.l + oldSelf.l == oldSelf.l + self.l`,
