@@ -66,7 +66,7 @@ window: ## Build and test the library with each supported k8s.io release, and co
 	CELADON_ANSWERS=$(CURDIR)/bin/window/workspace nice $(GO) test -vet=off -count=1 ./internal/testing/window
 	$(call WINDOW_TEST,oldest)
 	cmp bin/window/workspace bin/window/oldest
-	GOWORK=off nice $(GO) test -vet=off -timeout 30m -tags window ./types ./cost ./engine ./engine/celgo ./engine/x/celenv ./engine/x/celvalue ./celadontest
+	GOWORK=off nice $(GO) test -vet=off -timeout 30m -tags window ./types ./cost ./engine ./engine/x/celgo ./engine/x/celenv ./engine/x/celvalue ./celadontest
 	GOWORK=off nice $(GO) test -vet=off -short -timeout 30m -tags window ./repl
 	@set -e; for release in $(WINDOW); do echo "$$release"; \
 		$(call WINDOW_TEST,$$release,-modfile=tools/window/$$release.mod); cmp bin/window/workspace bin/window/$$release; \

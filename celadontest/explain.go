@@ -21,7 +21,7 @@ func (v verdict) why() string {
 	var b strings.Builder
 	causes := causesOf(v.result)
 	shown := causes[:min(len(causes), maxShown)]
-	explained, _ := v.write.crds.set.explainer(v.engine).Explain(context.Background(), v.result.Prepared(), shown, new(trace.Run).Allowance())
+	explained, _ := v.write.crds.set.explainer(v.engine).Explain(context.Background(), v.result.Prepared, shown, new(trace.Run).Allowance())
 	for i := range shown {
 		untrusted.Fprintf(&b, "\n  %s", line(&shown[i]))
 		if rule := shown[i].Rule; rule != nil {

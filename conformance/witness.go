@@ -74,7 +74,7 @@ func (w *witnessSearch) plan(done map[string]bool) {
 	if err != nil {
 		return // TestAnswers reports the error
 	}
-	for _, version := range e.Versions() {
+	for _, version := range e.Info().Versions {
 		a, err := analysis.New(crd.Definition, e, version, analysis.Config{Steps: w.limits.steps})
 		if err != nil {
 			w.report.Error(crd.variant()+" "+version, err)

@@ -16,17 +16,11 @@ func BareNode(cfg Config) (*Node, error) {
 		return nil, err
 	}
 	nothing := &schema.Structural{Generic: schema.Generic{Type: "boolean"}}
-	return &Node{engine: &Engine{config: c.cfg, limits: c.limits}, decl: c.decls.FromSchema(nothing, types.Subtree), bare: true}, nil
+	return &Node{Config: c.cfg, Decl: c.decls.FromSchema(nothing, types.Subtree), Bare: true}, nil
 }
 
-// Bare reports whether n has no self; see BareNode.
-func (n *Node) Bare() bool { return n.bare }
-
 // newCompiler returns the compiler of n's expressions.
-func (n *Node) newCompiler(env *celenv.Env) (*expr.Compiler, error) {
-	limit := n.engine.limits.PerCall
-	if n.bare {
-		return expr.NewBareCompiler(env, n.decl, limit, n.badRule)
-	}
-	return expr.NewCompiler(env, n.decl, limit, n.badRule)
+func (n *Node) newCompiler() (*expr.Compiler, error) {
+	env := celenv.ForRules(n.Decl.Version(), n.Config.Expressions == New)
+	return expr.NewCompiler(env, n.Decl, n.Bare, n.Config.Limits.PerCall, n.badRule)
 }

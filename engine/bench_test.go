@@ -95,7 +95,7 @@ func BenchmarkRules(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	good := prepared.Self()
+	good := prepared.Self
 	for _, c := range []struct {
 		name string
 		old  any
@@ -133,7 +133,7 @@ func TestRulesAllocateNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := prepared.Self()
+	good := prepared.Self
 	for _, old := range []any{nil, good} {
 		n := testing.AllocsPerRun(100, func() {
 			if errs, _ := rules.Validate(context.Background(), nil, good, old, celconfig.RuntimeCELCostBudget); len(errs) > 0 {

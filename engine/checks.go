@@ -36,7 +36,7 @@ func (w *write) checkCreate() {
 	w.fail(errs)
 	w.rules(errs)
 	if !w.refused() && !plain {
-		w.fail(w.engine.server.metadata.Create(w.obj, w.engine.namespaced, metadata.PathSegment, metadataPath))
+		w.fail(w.engine.server.metadata.Create(w.obj, w.engine.info.Namespaced, metadata.PathSegment, metadataPath))
 	}
 }
 
@@ -118,7 +118,7 @@ func (w *write) unchanged() (ignored []finding) {
 
 // ratcheted reports whether errors of unchanged values do not reject the update.
 func (w *write) ratcheted() bool {
-	if w.engine.config.NoRatcheting {
+	if w.engine.info.Config.NoRatcheting {
 		return false
 	}
 	return w.req.Subresource != "status" || w.engine.server.has[ratchetsStatus]
@@ -147,7 +147,7 @@ func (w *write) listTypes() field.ErrorList {
 // with the old object. If it returns false, the metadata may still be valid.
 func (w *write) plainMetadata() bool {
 	meta, ok := w.obj.Object["metadata"].(map[string]any)
-	return ok && plainMetadata(meta) && validMetadata(meta, w.engine.namespaced)
+	return ok && plainMetadata(meta) && validMetadata(meta, w.engine.info.Namespaced)
 }
 
 // unchangedMetadata reports whether an update keeps the metadata fields that must not change.
@@ -184,7 +184,7 @@ func (w *write) rules(earlier field.ErrorList) {
 		old = w.old.Object
 	}
 	defer w.completeMetadata()()
-	run := w.version.rules().run(w.ctx, w.engine.limits.PerObject, w.tally)
+	run := w.version.rules().run(w.ctx, w.engine.info.Limits.PerObject, w.tally)
 	run.warn, run.unratcheted = w.warnings.Add, !w.ratcheted()
 	defer run.done()
 	run.root(nil, w.obj.Object, old)
@@ -207,8 +207,8 @@ func (s *server) blocksRules(err *field.Error) bool {
 
 func (w *write) typeMeta() field.ErrorList {
 	var errs field.ErrorList
-	if kind := w.obj.GetKind(); kind != w.engine.kind {
-		errs = append(errs, field.Invalid(field.NewPath("kind"), kind, "must be "+w.engine.kind))
+	if kind := w.obj.GetKind(); kind != w.engine.info.GroupKind.Kind {
+		errs = append(errs, field.Invalid(field.NewPath("kind"), kind, "must be "+w.engine.info.GroupKind.Kind))
 	}
 	want := w.version.apiVersion
 	if apiVersion := w.obj.GetAPIVersion(); apiVersion != want {
@@ -226,7 +226,7 @@ func (w *write) newMeta() field.ErrorList {
 		return errs
 	}
 	check := w.engine.server.metadata
-	return check.Distinct(check.Create(meta, w.engine.namespaced, metavalidation.NameIsDNSSubdomain, metadataPath))
+	return check.Distinct(check.Create(meta, w.engine.info.Namespaced, metavalidation.NameIsDNSSubdomain, metadataPath))
 }
 
 // updatedMeta does the same for an update.
@@ -266,7 +266,7 @@ func (w *write) strategyMeta(u *unstructured.Unstructured) (metav1.Object, field
 // commonMeta validates the metadata as the API server does for every resource.
 func (w *write) commonMeta() field.ErrorList {
 	check := w.engine.server.metadata
-	errs := check.Create(w.obj, w.engine.namespaced, metadata.PathSegment, metadataPath)
+	errs := check.Create(w.obj, w.engine.info.Namespaced, metadata.PathSegment, metadataPath)
 	return append(errs, check.Update(versioned{w.obj}, w.old, metadataPath)...)
 }
 

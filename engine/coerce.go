@@ -207,7 +207,7 @@ func (e *Engine) received(req *Request, whole bool) (obj map[string]any, strict 
 
 func (e *Engine) owns(obj map[string]any) bool {
 	group, _, _ := strings.Cut(asString(obj["apiVersion"]), "/")
-	return group == e.group && obj["kind"] == e.kind
+	return group == e.info.GroupKind.Group && obj["kind"] == e.info.GroupKind.Kind
 }
 
 // wrongVersion returns the server's response to an object whose apiVersion has no endpoint in the
@@ -217,13 +217,13 @@ func (e *Engine) wrongVersion(obj map[string]any) *metav1.Status {
 		return nil
 	}
 	gv, _ := runtimeschema.ParseGroupVersion(asString(obj["apiVersion"]))
-	return respond.BadRequest("the API version in the data (%s) does not match the expected API version (%s)", gv, runtimeschema.GroupVersion{Group: e.group, Version: e.preferred()})
+	return respond.BadRequest("the API version in the data (%s) does not match the expected API version (%s)", gv, runtimeschema.GroupVersion{Group: e.info.GroupKind.Group, Version: e.preferred()})
 }
 
 // endpoint returns the served version that accepts the object, or nil if no version does.
 func (e *Engine) endpoint(obj map[string]any) *crdVersion {
 	gv, _ := runtimeschema.ParseGroupVersion(asString(obj["apiVersion"]))
-	if v := e.versions[gv.Version]; gv.Group == e.group && v != nil && v.served {
+	if v := e.versions[gv.Version]; gv.Group == e.info.GroupKind.Group && v != nil && v.served {
 		return v
 	}
 	return nil

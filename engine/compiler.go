@@ -6,7 +6,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/engine/x/expr"
-	"github.com/celadon-cel/celadon/engine/x/rule"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -18,7 +17,7 @@ type compiler struct {
 	env     *celenv.Env
 	limits  limits
 	decls   *types.Interner
-	exprs   *rule.Compiler[*expr.Expr]
+	exprs   *expr.KeyedCompiler[*expr.Expr]
 	schemas []*versionSchema
 	version string
 	// todo holds the rules of the current version, in the order in which their errors are reported.
@@ -29,53 +28,38 @@ type compiler struct {
 }
 
 func newCompiler(cfg Config) (*compiler, error) {
-	env, err := envOf(cfg)
-	if err != nil {
-		return nil, err
-	}
 	v, err := types.ParseVersion(cfg.KubeVersion)
 	if err != nil {
 		return nil, err
 	}
 	s := serverOf(v.Minor)
 	cfg.NoRatcheting = cfg.NoRatcheting || !s.has[ratchets]
-	c := &compiler{cfg: cfg, server: s, env: env, limits: cfg.Limits.WithDefaults(), decls: types.NewInterner()}
+	cfg.KubeVersion, cfg.Limits = v.String(), cfg.Limits.WithDefaults()
+	c := &compiler{cfg: cfg, server: s, env: celenv.ForRules(v, cfg.Expressions == New), limits: cfg.Limits, decls: types.NewInterner()}
 	c.decls.Version = v
 	c.exprs = c.newExprs()
 	return c, nil
 }
 
 // newExprs returns an expression compiler with its own scope and planner.
-func (c *compiler) newExprs() *rule.Compiler[*expr.Expr] {
+func (c *compiler) newExprs() *expr.KeyedCompiler[*expr.Expr] {
 	var planner *eval.Planner // nil before the first rule
-	return rule.NewCompiler(rule.Config[*expr.Expr]{
+	return expr.NewKeyedCompiler(expr.KeyedConfig[*expr.Expr]{
 		Env: c.env,
-		Finish: func(checked *rule.Checked) (*expr.Expr, error) {
+		Finish: func(checked *expr.Checked) (*expr.Expr, error) {
 			if planner == nil {
 				planner = eval.NewPlanner(checked.Env)
 			}
 			return plan(planner, checked, c.limits.PerCall)
 		},
-		Complex: func(key rule.Key, why *celenv.ComplexError) *expr.Expr {
+		Complex: func(key expr.Key, why *celenv.ComplexError) *expr.Expr {
 			return expr.Overworked(key.Decl, key.Source, why)
 		},
 	})
 }
 
-// envOf returns the CEL environment in which the rules of a configuration compile.
-func envOf(cfg Config) (*celenv.Env, error) {
-	v, err := types.ParseVersion(cfg.KubeVersion)
-	if err != nil {
-		return nil, err
-	}
-	if cfg.Expressions == New {
-		return celenv.NewRules(v), nil
-	}
-	return celenv.StoredRules(v), nil
-}
-
 // plan compiles a checked expression to a program.
-func plan(planner *eval.Planner, checked *rule.Checked, limit int64) (*expr.Expr, error) {
+func plan(planner *eval.Planner, checked *expr.Checked, limit int64) (*expr.Expr, error) {
 	x, err := expr.Plan(planner, checked.Decl, checked.AST, checked.Source, limit)
 	if err != nil {
 		return nil, checked.Unplannable(err)

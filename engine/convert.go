@@ -37,6 +37,10 @@ type Conversion struct {
 // converted to the storage version, defaulted there, and converted to version. It accepts obj in
 // any version, and neither validates nor modifies it. It returns a *NotCheckedError if only a
 // conversion webhook could determine the result.
+//
+// If version is empty, Convert returns the object in the form in which it would be stored, before the
+// defaults of the storage version are applied. If the CRD converts by a webhook and Config.Converter is nil,
+// the object then stays in its version.
 func (e *Engine) Convert(ctx context.Context, obj map[string]any, version string) (out map[string]any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -45,27 +49,18 @@ func (e *Engine) Convert(ctx context.Context, obj map[string]any, version string
 	}()
 	v, from := e.versions[version], e.versions[versionOf(obj)]
 	switch {
-	case v == nil:
-		return nil, fmt.Errorf("version %q: want one of the CRD's: %v", version, e.Versions())
+	case v == nil && version != "":
+		return nil, fmt.Errorf("version %q: want one of the CRD's: %v", version, e.info.Versions)
 	case from == nil || !e.owns(obj):
 		return nil, e.wrongKind(obj)
+	case version == "":
+		return e.toStorage(ctx, obj, from)
 	}
 	return e.stored(ctx, obj, v)
 }
 
-// ToStorage returns the object in the form in which it would be stored, before the defaults of the
-// storage version are applied. It neither validates nor modifies obj. If the CRD converts by a
-// webhook and Config.Converter is nil, the object stays in its version.
-func (e *Engine) ToStorage(ctx context.Context, obj map[string]any) (out map[string]any, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			out, err = nil, bug(p)
-		}
-	}()
-	from := e.versions[versionOf(obj)]
-	if from == nil || !e.owns(obj) {
-		return nil, e.wrongKind(obj)
-	}
+// toStorage returns the object in the form in which it would be stored.
+func (e *Engine) toStorage(ctx context.Context, obj map[string]any, from *crdVersion) (map[string]any, error) {
 	if !schema.Decoded(obj) {
 		return nil, checkTypes("", obj)
 	}
@@ -74,7 +69,7 @@ func (e *Engine) ToStorage(ctx context.Context, obj map[string]any) (out map[str
 
 // wrongKind returns the error for an object whose group, kind, or version is not in the CRD.
 func (e *Engine) wrongKind(obj map[string]any) error {
-	return fmt.Errorf("object: got %s, kind %s: want %s in one of the versions %v", asString(obj["apiVersion"]), asString(obj["kind"]), e.GroupKind(), e.Versions())
+	return fmt.Errorf("object: got %s, kind %s: want %s in one of the versions %v", asString(obj["apiVersion"]), asString(obj["kind"]), e.info.GroupKind, e.info.Versions)
 }
 
 // A conversionError is a conversion that the server rejects.
@@ -113,7 +108,7 @@ func (e *Engine) callConverter(ctx context.Context, obj map[string]any, v *crdVe
 	if e.versions[versionOf(obj)] == nil {
 		return nil, conversionError{fmt.Errorf("request to convert CR from an invalid group/version: %s", asString(obj["apiVersion"]))}
 	}
-	out, err := e.config.Converter.Convert(ctx, Conversion{Object: obj, APIVersion: v.apiVersion, ReviewVersions: e.reviewVersions})
+	out, err := e.info.Config.Converter.Convert(ctx, Conversion{Object: obj, APIVersion: v.apiVersion, ReviewVersions: e.reviewVersions})
 	var unknown *NotCheckedError
 	switch {
 	case errors.As(err, &unknown):

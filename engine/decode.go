@@ -60,7 +60,7 @@ func (e *Engine) decode(req *Request) (obj map[string]any, strict []StrictError,
 	}
 	obj, strict, gvk, err := decodeBody(body, e.kindOf(e.preferred()), req.fieldValidation() != metav1.FieldValidationIgnore)
 	if err != nil {
-		return req.Object, nil, &decodeFailure{respond.Unreadable(gvk, e.kind, body, err), err}, nil
+		return req.Object, nil, &decodeFailure{respond.Unreadable(gvk, e.info.GroupKind.Kind, body, err), err}, nil
 	}
 	if req.Raw == nil {
 		obj = req.Object // encoding may have changed its numbers
@@ -70,7 +70,7 @@ func (e *Engine) decode(req *Request) (obj map[string]any, strict []StrictError,
 
 // kindOf returns the type that an endpoint accepts.
 func (e *Engine) kindOf(version string) runtimeschema.GroupVersionKind {
-	return runtimeschema.GroupVersionKind{Group: e.group, Version: version, Kind: e.kind}
+	return runtimeschema.GroupVersionKind{Group: e.info.GroupKind.Group, Version: version, Kind: e.info.GroupKind.Kind}
 }
 
 // plainType reports whether interpret would find the object's kind and apiVersion, so that the
@@ -186,5 +186,5 @@ func (e *Engine) unreadable(obj map[string]any, err error) *decodeFailure {
 	if of := (*field.Error)(nil); errors.As(err, &of) {
 		shown = errors.New(e.server.render.Error(of))
 	}
-	return &decodeFailure{respond.Unreadable(got, e.kind, nil, shown), err}
+	return &decodeFailure{respond.Unreadable(got, e.info.GroupKind.Kind, nil, shown), err}
 }

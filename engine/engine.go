@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"sync"
@@ -20,17 +19,14 @@ import (
 // An Engine validates objects of a CRD in all its versions. It is immutable and safe for concurrent
 // use.
 type Engine struct {
-	group, kind string
-	namespaced  bool
+	info Info
 	// webhook is set if the CRD uses a conversion webhook. Only config.Converter can then convert
 	// objects.
 	webhook        bool
 	reviewVersions []string
 	versions       map[string]*crdVersion
 	storage        *crdVersion
-	config         Config
 	server         *server
-	limits         limits
 	writes         *sync.Pool // of *write, to reuse their memory
 }
 
@@ -69,15 +65,11 @@ func Compile(crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (e *Engi
 		return nil, err
 	}
 	e = &Engine{
-		group:      crd.Spec.Group,
-		kind:       crd.Spec.Names.Kind,
-		namespaced: crd.Spec.Scope == apiextensionsv1.NamespaceScoped,
-		webhook:    crd.Spec.Conversion != nil && crd.Spec.Conversion.Strategy == apiextensionsv1.WebhookConverter,
-		versions:   map[string]*crdVersion{},
-		config:     c.cfg,
-		server:     c.server,
-		limits:     c.limits,
-		writes:     new(sync.Pool),
+		info:     newInfo(crd, c.cfg),
+		webhook:  crd.Spec.Conversion != nil && crd.Spec.Conversion.Strategy == apiextensionsv1.WebhookConverter,
+		versions: map[string]*crdVersion{},
+		server:   c.server,
+		writes:   new(sync.Pool),
 
 		reviewVersions: reviewVersions(crd),
 	}
@@ -210,34 +202,47 @@ func deprecation(crd *apiextensionsv1.CustomResourceDefinition, v *apiextensions
 	return name(v.Name) + " is deprecated; use " + name(newest)
 }
 
-// Deprecation returns the warning that the server adds to every request to a version, including
-// reads. It returns "" if the version is not deprecated.
-func (e *Engine) Deprecation(version string) string {
-	if v := e.versions[version]; v != nil {
-		return v.deprecation
-	}
-	return ""
-}
-
-// GroupKind returns the group and kind of the CRD.
-func (e *Engine) GroupKind() runtimeschema.GroupKind {
-	return runtimeschema.GroupKind{Group: e.group, Kind: e.kind}
-}
-
-// KubeVersion returns the Kubernetes minor that the engine emulates, such as "1.33". If
-// Config.KubeVersion is empty, this is the newest that is supported.
-func (e *Engine) KubeVersion() string { return types.Version{Minor: e.server.minor}.String() }
-
-// Namespaced reports whether objects of the CRD are namespaced.
-func (e *Engine) Namespaced() bool { return e.namespaced }
-
 // newer reports whether version a is newer than b in the order of Kubernetes: v1 after v1beta1
 // after v1alpha1.
 func newer(a, b string) bool { return apiversion.CompareKubeAwareVersionStrings(a, b) > 0 }
 
-// Versions returns the names of the CRD's versions, the preferred first.
-func (e *Engine) Versions() []string {
-	names := slices.Collect(maps.Keys(e.versions))
-	slices.SortFunc(names, func(a, b string) int { return -apiversion.CompareKubeAwareVersionStrings(a, b) })
-	return names
+// Info describes an engine. Its slices and maps are shared: do not modify them.
+type Info struct {
+	// Config is the configuration, with defaults in place of zero fields. KubeVersion is the
+	// Kubernetes minor that the engine emulates.
+	Config
+	GroupKind runtimeschema.GroupKind
+	// Namespaced is set if objects of the CRD are namespaced.
+	Namespaced bool
+	// Versions are the names of the CRD's versions, the preferred first. Served are those that are served.
+	Versions, Served []string
+	// Deprecations are the warnings that the server adds to every request to a version, including
+	// reads, by the names of deprecated versions.
+	Deprecations map[string]string
+}
+
+// Info returns a description of the engine.
+func (e *Engine) Info() Info { return e.info }
+
+func newInfo(crd *apiextensionsv1.CustomResourceDefinition, cfg Config) Info {
+	info := Info{
+		Config:       cfg,
+		GroupKind:    runtimeschema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind},
+		Namespaced:   crd.Spec.Scope == apiextensionsv1.NamespaceScoped,
+		Deprecations: map[string]string{},
+	}
+	byAge := slices.SortedFunc(slices.Values(crd.Spec.Versions), func(a, b apiextensionsv1.CustomResourceDefinitionVersion) int {
+		return -apiversion.CompareKubeAwareVersionStrings(a.Name, b.Name)
+	})
+	for i := range byAge {
+		v := &byAge[i]
+		info.Versions = append(info.Versions, v.Name)
+		if v.Served {
+			info.Served = append(info.Served, v.Name)
+		}
+		if v.Deprecated {
+			info.Deprecations[v.Name] = deprecation(crd, v)
+		}
+	}
+	return info
 }

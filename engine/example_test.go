@@ -55,7 +55,7 @@ func ExampleCompile() {
 	rules[0].Rule = "self.replicas <= self.maxReplica"
 
 	e, err := engine.Compile(crd, engine.Config{KubeVersion: "1.33"})
-	fmt.Println(e != nil, e.GroupKind(), e.Versions())
+	fmt.Println(e != nil, e.Info().GroupKind, e.Info().Versions)
 	if bad, ok := err.(*engine.CompileErrors); ok {
 		for _, rule := range bad.Errors {
 			fmt.Printf("%s, rule %d, line %d, column %d: %s\n%s\n", rule.Path, rule.Index, rule.Line, rule.Column, rule.Summary(), rule.Snippet)
@@ -126,7 +126,7 @@ func ExampleCompileCRD() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(e.GroupKind(), e.Versions())
+	fmt.Println(e.Info().GroupKind, e.Info().Versions)
 	// Output:
 	// CronTab.stable.example.com [v1]
 }
@@ -252,7 +252,7 @@ func ExampleNode_Compile() {
 		return
 	}
 	out := x.Eval(context.Background(), map[string]any{"replicas": int64(2), "maxReplicas": int64(5)}, nil)
-	fmt.Println(x.Type(), out.Value, out.Cost, x.Estimate().Max)
+	fmt.Println(x.Type, out.Value, out.Cost, x.Estimate.Max)
 	_, err = spec.Compile("self.minReplicas")
 	fmt.Println(err)
 	// Output:

@@ -11,19 +11,16 @@ import (
 )
 
 // An Expr is an expression compiled for a schema node. It is immutable and safe for concurrent use.
-type Expr struct{ x *expr.Expr }
+type Expr struct {
+	// Source is the source of the expression, and Type the type of its value in CEL notation.
+	Source, Type string
+	// Estimate is the estimated cost of one evaluation.
+	Estimate cost.Estimate
+	// UsesOldSelf is set if the expression mentions oldSelf.
+	UsesOldSelf bool
 
-// Source returns the source of the expression.
-func (x *Expr) Source() string { return x.x.Source() }
-
-// Type returns the type of the expression's value in CEL notation.
-func (x *Expr) Type() string { return x.x.Type().String() }
-
-// Estimate returns the estimated cost of one evaluation.
-func (x *Expr) Estimate() cost.Estimate { return x.x.Estimate() }
-
-// UsesOldSelf reports whether the expression mentions oldSelf.
-func (x *Expr) UsesOldSelf() bool { return x.x.UsesOldSelf() }
+	x *expr.Expr
+}
 
 // An Outcome is the result of an evaluation.
 type Outcome struct {
@@ -64,9 +61,9 @@ func (x *Expr) Eval(ctx context.Context, self, old any) (out Outcome) {
 	var broken *eval.InternalError
 	switch {
 	case errors.As(out.Err, &overwork):
-		out.Err = &WorkLimitError{Rule: RuleRef{Rule: x.Source()}, Part: rulePart, Reason: overwork.Error()}
+		out.Err = &WorkLimitError{Rule: RuleRef{Rule: x.Source}, Part: rulePart, Reason: overwork.Error()}
 	case errors.As(out.Err, &broken):
-		out.Err = bugOf(&RuleRef{Rule: x.Source()}, broken)
+		out.Err = bugOf(&RuleRef{Rule: x.Source}, broken)
 	}
 	return out
 }

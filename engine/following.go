@@ -27,7 +27,7 @@ func (r *Result) Following(ctx context.Context) (causes []Cause, err error) {
 		}
 	}()
 	skipped := func(c Cause) bool { return c.Kind == CauseRulesSkipped }
-	if r.prepared == nil || len(r.Causes) >= maxFindings || !slices.ContainsFunc(r.Causes, skipped) {
+	if r.Prepared == nil || len(r.Causes) >= maxFindings || !slices.ContainsFunc(r.Causes, skipped) {
 		return nil, nil
 	}
 	var open openPaths
@@ -40,8 +40,8 @@ func (r *Result) Following(ctx context.Context) (causes []Cause, err error) {
 		}
 		open.paths = append(open.paths, flatPath(c.Field))
 	}
-	open.update = r.prepared.old != nil
-	return r.prepared.following(ctx, &open)
+	open.update = r.Prepared.Old != nil
+	return r.Prepared.following(ctx, &open)
 }
 
 // following returns the causes of the rules that do not depend on open paths.
@@ -50,10 +50,10 @@ func (p *Prepared) following(ctx context.Context, open *openPaths) ([]Cause, err
 	defer run.done()
 	run.warn, run.unratcheted, run.open = func(string) {}, p.unratcheted, open
 	var old any
-	if p.old != nil {
-		old = p.old
+	if p.Old != nil {
+		old = p.Old
 	}
-	run.root(nil, p.self, old)
+	run.root(nil, p.Self, old)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -70,7 +70,7 @@ func (p *Prepared) following(ctx context.Context, open *openPaths) ([]Cause, err
 // Unaffected returns the causes that do not depend on the values at paths. They remain
 // even if these values change.
 func (p *Prepared) Unaffected(causes []Cause, paths []string) (rest []Cause) {
-	open := &openPaths{update: p.old != nil}
+	open := &openPaths{update: p.Old != nil}
 	for _, path := range paths {
 		open.paths = append(open.paths, flatPath(path))
 	}

@@ -2,24 +2,25 @@ package engine
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
-	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/types"
 )
 
 // A Node is a node of the schema of a CRD version. Expressions compiled for it have self as its
-// type. It is safe for concurrent use. Compiling several expressions with the same Node is much
+// type. It is immutable and safe for concurrent use. Compiling several expressions with the same Node is much
 // faster than creating a Node for each.
 type Node struct {
-	engine  *Engine
-	version string
-	path    string
-	decl    *types.Decl
-	bare    bool // self is not declared
+	// Version is the name of the CRD version, and Path the path of the node in it. "" is the root.
+	Version, Path string
+	// Decl is the declaration of self.
+	Decl *types.Decl
+	// Bare is set if expressions have no self; see BareNode.
+	Bare bool
+	// Config is the engine's configuration, with defaults in place of zero fields.
+	Config Config
 
 	mu       sync.Mutex
 	compiler *expr.Compiler // nil before the first expression
@@ -45,7 +46,7 @@ func (e *Engine) At(version, path string) (*Node, error) {
 		}
 		d = next
 	}
-	return &Node{engine: e, version: v.name, path: FormatPath(steps), decl: d}, nil
+	return &Node{Version: v.name, Path: FormatPath(steps), Decl: d, Config: e.info.Config}, nil
 }
 
 // version returns a version by name; "" is the storage version.
@@ -56,7 +57,7 @@ func (e *Engine) version(name string) (*crdVersion, error) {
 	if v := e.versions[name]; v != nil {
 		return v, nil
 	}
-	return nil, fmt.Errorf("version %q: the CRD has %s", name, strings.Join(e.Versions(), ", "))
+	return nil, fmt.Errorf("version %q: the CRD has %s", name, strings.Join(e.info.Versions, ", "))
 }
 
 func descend(d *types.Decl, step Step) (*types.Decl, error) {
@@ -75,15 +76,6 @@ func descend(d *types.Decl, step Step) (*types.Decl, error) {
 	return nil, fmt.Errorf("no such field in %s", d)
 }
 
-// Decl returns the declaration of the node.
-func (n *Node) Decl() *types.Decl { return n.decl }
-
-// Version returns the name of the CRD version.
-func (n *Node) Version() string { return n.version }
-
-// Path returns the path of the node; "" is the root.
-func (n *Node) Path() string { return n.path }
-
 // Compile compiles an expression of any type. It returns a *CompileError, whose Part is "rule", if
 // the expression is invalid.
 func (n *Node) Compile(src string) (x *Expr, err error) {
@@ -91,11 +83,11 @@ func (n *Node) Compile(src string) (x *Expr, err error) {
 	defer n.mu.Unlock()
 	defer func() {
 		if p := recover(); p != nil {
-			x, err = nil, bugOf(&RuleRef{Version: n.version, Path: n.path, Rule: src}, p)
+			x, err = nil, bugOf(&RuleRef{Version: n.Version, Path: n.Path, Rule: src}, p)
 		}
 	}()
 	if n.compiler == nil {
-		if n.compiler, err = n.Compiler(); err != nil {
+		if n.compiler, err = n.newCompiler(); err != nil {
 			return nil, n.badRule(src, err)
 		}
 	}
@@ -103,42 +95,19 @@ func (n *Node) Compile(src string) (x *Expr, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Expr{compiled}, nil
+	return &Expr{compiled.Source(), compiled.Type().String(), compiled.Estimate(), compiled.UsesOldSelf(), compiled}, nil
 }
-
-// Compiler returns a compiler that gives access to cel-go's types. It is for Celadon's own packages
-// and has no compatibility promise. It returns types.ErrHidden if rules cannot be declared at the
-// node.
-func (n *Node) Compiler() (*expr.Compiler, error) {
-	env, err := envOf(n.engine.config)
-	if err != nil {
-		return nil, err
-	}
-	return n.newCompiler(env)
-}
-
-// PerCallLimit returns the cost limit for each evaluation of a rule.
-func (n *Node) PerCallLimit() int64 { return n.engine.limits.PerCall }
-
-// Env returns the environment in which the engine's rules compile. Like Compiler, it has no
-// compatibility promise.
-func (e *Engine) Env() (*celenv.Env, error) { return envOf(e.config) }
 
 // badRule returns the error for an invalid expression at the node.
 func (n *Node) badRule(src string, err error) error {
-	return newCompileError(RuleRef{Version: n.version, Path: n.path, Rule: src}, rulePart, err, err.Error())
-}
-
-// Served returns the names of the served versions, the preferred first.
-func (e *Engine) Served() []string {
-	return slices.DeleteFunc(e.Versions(), func(name string) bool { return !e.versions[name].served })
+	return newCompileError(RuleRef{Version: n.Version, Path: n.Path, Rule: src}, rulePart, err, err.Error())
 }
 
 // VersionOf returns the version of an object. The error lists the versions of the CRD.
 func (e *Engine) VersionOf(obj map[string]any) (string, error) {
 	version := versionOf(obj)
 	if !e.owns(obj) || e.versions[version] == nil {
-		return "", fmt.Errorf("object is %v %v: the CRD has %s in %s", obj["apiVersion"], obj["kind"], e.GroupKind(), strings.Join(e.Versions(), ", "))
+		return "", fmt.Errorf("object is %v %v: the CRD has %s in %s", obj["apiVersion"], obj["kind"], e.info.GroupKind, strings.Join(e.info.Versions, ", "))
 	}
 	return version, nil
 }

@@ -54,8 +54,8 @@ func TestAt(t *testing.T) {
 		if version == "" {
 			version = "v1"
 		}
-		if n.Path() != tt.want || n.Version() != version || n.Decl().String() != tt.decl {
-			t.Errorf("%q: got %q in %s, a %s, want %q, a %s", tt.path, n.Path(), n.Version(), n.Decl(), tt.want, tt.decl)
+		if n.Path != tt.want || n.Version != version || n.Decl.String() != tt.decl {
+			t.Errorf("%q: got %q in %s, a %s, want %q, a %s", tt.path, n.Path, n.Version, n.Decl, tt.want, tt.decl)
 		}
 	}
 }
@@ -92,11 +92,11 @@ func TestNodeCompile(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || x.Type() != tt.typ || x.Source() != tt.src {
+		if err != nil || x.Type != tt.typ || x.Source != tt.src {
 			t.Errorf("%s: got %v, %v, want %s", tt.src, x, err, tt.typ)
 			continue
 		}
-		if est := x.Estimate(); est.Max == 0 || est.Min > est.Max {
+		if est := x.Estimate; est.Max == 0 || est.Min > est.Max {
 			t.Errorf("%s: estimate %+v", tt.src, est)
 		}
 		out := x.Eval(t.Context(), value(t, tt.self), nil)
@@ -117,7 +117,7 @@ func TestEngineKubeVersion(t *testing.T) {
 	t.Parallel()
 	for set, want := range map[string]string{"": types.Version{Minor: types.Newest}.String(), "1.30": "1.30", "v1.31.4": "1.31"} {
 		e, err := engine.Compile(crd(t, placesCRD), engine.Config{KubeVersion: set})
-		if err != nil || e.KubeVersion() != want {
+		if err != nil || e.Info().KubeVersion != want {
 			t.Errorf("%q: got %v, %v, want %s", set, e, err, want)
 		}
 	}

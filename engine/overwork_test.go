@@ -42,7 +42,7 @@ func TestOverwork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := seen.RunRules(t.Context()); !errors.As(err, &undecided) {
+	if _, _, err := seen.RunRules(t.Context()); !errors.As(err, &undecided) {
 		t.Errorf("RunRules: got %v", err)
 	}
 }
@@ -148,7 +148,7 @@ func TestPrepareCreate(t *testing.T) {
 	obj := object(t, `{apiVersion: example.org/v1, kind: Widget, metadata: {name: w, namespace: d}, spec: {size: 1, color: red}, status: {phase: up}}`)
 	before := maps.Clone(obj)
 	p, err := e.Prepare(engine.Request{Object: obj})
-	if err != nil || p.Version() != "v1" || p.Old() != nil || p.Self()["status"] != nil || !reflect.DeepEqual(obj, before) {
+	if err != nil || p.Version != "v1" || p.Old != nil || p.Self["status"] != nil || !reflect.DeepEqual(obj, before) {
 		t.Fatalf("got %+v, %v of %v", p, err, obj)
 	}
 	if p, err = e.Prepare(engine.Request{Object: object(t, widget(`{size: 1, tags: [a]}`))}); err != nil {

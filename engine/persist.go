@@ -14,7 +14,7 @@ func (e *Engine) stored(ctx context.Context, old map[string]any, v *crdVersion) 
 		return nil, checkTypes("", old)
 	}
 	from := e.versions[versionOf(old)]
-	if e.webhook && from != v && e.config.Converter == nil {
+	if e.webhook && from != v && e.info.Config.Converter == nil {
 		return nil, &NotCheckedError{fmt.Sprintf("the old object is in version %s, the new one in %s, and the CRD converts with a webhook: use the same version for both", versionOf(old), v.name)}
 	}
 	if e.webhook && from != nil && from != e.storageVersionOf(v) {
@@ -48,7 +48,7 @@ func (e *Engine) persisted(ctx context.Context, obj map[string]any, v *crdVersio
 
 // storageVersionOf returns the version in which objects of v are stored, as far as it can be determined.
 func (e *Engine) storageVersionOf(v *crdVersion) *crdVersion {
-	if e.webhook && e.config.Converter == nil {
+	if e.webhook && e.info.Config.Converter == nil {
 		return v // the webhook's result is unknown
 	}
 	return e.storage

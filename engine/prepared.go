@@ -15,12 +15,17 @@ import (
 // safe for concurrent use. Values that it returns may share memory with the request; treat both as
 // read-only.
 type Prepared struct {
-	version   *crdVersion
-	limits    limits
-	self, old map[string]any
+	// Version is the CRD version of the request.
+	Version string
+	// Self is the object. Old is the old object in the request's version, or nil on create.
+	Self, Old map[string]any
+	// Warnings are those that the server sends before it checks the object. Only Engine.Prepare sets them.
+	Warnings []string
+
+	version *crdVersion
+	limits  limits
 	// unratcheted is set if false rules reject unchanged values, too.
 	unratcheted bool
-	warnings    []string
 }
 
 // Prepare performs the steps of Validate that precede the rules. The error is the server's reason
@@ -42,7 +47,7 @@ func (e *Engine) Prepare(req Request) (p *Prepared, err error) {
 		return nil, errors.New(w.failure.Message)
 	}
 	p = w.prepared()
-	p.warnings = w.warnings.Sent()
+	p.Warnings = w.warnings.Sent()
 	return p, nil
 }
 
@@ -87,71 +92,38 @@ func (e *Engine) Receive(ctx context.Context, req Request) (r *Received, err err
 	return r, nil
 }
 
-// Prepared returns the write that the rules saw if it was rejected with causes. Otherwise it
-// returns nil.
-func (r *Result) Prepared() *Prepared { return r.prepared }
-
-// Version returns the CRD version of the request.
-func (p *Prepared) Version() string { return p.version.name }
-
-// Self returns the object.
-func (p *Prepared) Self() map[string]any { return p.self }
-
-// Old returns the old object in the request's version, or nil on create.
-func (p *Prepared) Old() map[string]any { return p.old }
-
-// Warnings returns the warnings that the server sends before it checks the object. They are set
-// only by Engine.Prepare.
-func (p *Prepared) Warnings() []string { return p.warnings }
-
 // prepared returns the current write. Rules see metadata that the object has only while they run, so the
 // result holds a copy with them.
 func (w *write) prepared() *Prepared {
-	p := &Prepared{version: w.version, limits: w.engine.limits, self: w.obj.Object, unratcheted: !w.ratcheted()}
+	p := &Prepared{Version: w.version.name, version: w.version, limits: w.engine.info.Limits, Self: w.obj.Object, unratcheted: !w.ratcheted()}
 	if w.old != nil {
-		p.old = w.old.Object
+		p.Old = w.old.Object
 	}
 	if fields := w.metadataOnServer(); fields != nil {
-		meta := maps.Clone(p.self["metadata"].(map[string]any))
+		meta := maps.Clone(p.Self["metadata"].(map[string]any))
 		maps.Copy(meta, fields)
-		p.self = maps.Clone(p.self)
-		p.self["metadata"] = meta
+		p.Self = maps.Clone(p.Self)
+		p.Self["metadata"] = meta
 	}
 	return p
 }
 
-// RunRules runs all rules, even if the object is otherwise invalid, and returns the result of each
-// rule that ran. The error is that of the context, a *WorkLimitError (together with the results),
-// or an *InternalError.
-func (p *Prepared) RunRules(ctx context.Context) (results []RuleResult, err error) {
+// RunRules runs all rules, even if the object is otherwise invalid. It returns the result of each
+// rule that ran, and the reasons for which the rules reject the object. The error is that of the context, a *WorkLimitError
+// (together with the results), or an *InternalError.
+func (p *Prepared) RunRules(ctx context.Context) (results []RuleResult, causes []Cause, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			results, err = nil, bug(r)
+			results, causes, err = nil, nil, bug(r)
 		}
 	}()
 	tally := newTally()
 	run, err := p.run(ctx, tally)
 	defer run.done()
 	if err != nil && !errors.As(err, new(*WorkLimitError)) {
-		return nil, err
+		return nil, nil, err
 	}
-	return tally.results(), err
-}
-
-// RuleCauses runs all rules, even if the object is otherwise invalid, and returns the reasons for which
-// they reject it. The error is as for RunRules.
-func (p *Prepared) RuleCauses(ctx context.Context) (causes []Cause, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			causes, err = nil, bug(r)
-		}
-	}()
-	run, err := p.run(ctx, nil)
-	defer run.done()
-	if err != nil && !errors.As(err, new(*WorkLimitError)) {
-		return nil, err
-	}
-	return p.version.rules().server.causes(run.findings), err
+	return tally.results(), p.version.rules().server.causes(run.findings), err
 }
 
 // run runs all rules. The error is as for RunRules. The caller must call done on the result, which is never nil.
@@ -160,10 +132,10 @@ func (p *Prepared) run(ctx context.Context, t *tally) (*run, error) {
 	run.warn = func(string) {} // the tally records ratcheted errors
 	run.unratcheted = p.unratcheted
 	var old any
-	if p.old != nil {
-		old = p.old
+	if p.Old != nil {
+		old = p.Old
 	}
-	run.root(nil, p.self, old)
+	run.root(nil, p.Self, old)
 	switch {
 	case ctx.Err() != nil:
 		return run, ctx.Err()
@@ -180,9 +152,9 @@ func (p *Prepared) run(ctx context.Context, t *tally) (*run, error) {
 // object has no value at the path.
 func (p *Prepared) Values(steps []Step) (self, before any, ok bool) {
 	d := p.version.decl
-	self = p.self
-	if p.old != nil {
-		before = p.old
+	self = p.Self
+	if p.Old != nil {
+		before = p.Old
 	}
 	for _, step := range steps {
 		if d == nil {

@@ -113,7 +113,8 @@ type Result struct {
 	// might then return more causes or another message.
 	Undecided *WorkLimitError
 
-	prepared *Prepared
+	// Prepared is the write that the rules saw if it was rejected with causes, or else nil.
+	Prepared *Prepared
 }
 
 // A Cause is a reason for a rejection: an entry of status.details.causes, with further details.

@@ -7,7 +7,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/celadon-cel/celadon/engine/x/rule"
+	"github.com/celadon-cel/celadon/engine/x/expr"
 )
 
 // How it works: an engine is an immutable tree. An engine that differs in a single rule has new
@@ -58,7 +58,8 @@ func (n *ruleNode) refs(all []*RuleRef) []*RuleRef {
 // A Rewriter derives engines that differ from its engine in a single rule or in the bounds of a
 // schema. Nothing else is recompiled. It is not safe for concurrent use.
 type Rewriter struct {
-	engine   *Engine
+	Engine *Engine
+
 	compiler *compiler // nil before the first rule
 	made     int       // rules compiled by that compiler
 }
@@ -66,9 +67,6 @@ type Rewriter struct {
 // maxMade is the number of rules that a compiler compiles. A compiler keeps all of them and limits
 // their total complexity.
 const maxMade = 1000
-
-// Rewriter returns a new Rewriter for e.
-func (e *Engine) Rewriter() *Rewriter { return &Rewriter{engine: e} }
 
 // Rule returns an engine in which spec replaces the rule at the given location. If spec is nil, the
 // rule is removed. Messages that quote the rule still quote the old expression, so a different text
@@ -79,7 +77,7 @@ func (w *Rewriter) Rule(at RuleRef, spec *apiextensionsv1.ValidationRule) (e *En
 			e, err = nil, bugOf(&at, p)
 		}
 	}()
-	v := w.engine.versions[at.Version]
+	v := w.Engine.versions[at.Version]
 	if v == nil {
 		return nil, fmt.Errorf("version %q: no such version", at.Version)
 	}
@@ -97,7 +95,7 @@ func (w *Rewriter) Rule(at RuleRef, spec *apiextensionsv1.ValidationRule) (e *En
 	changed := *v
 	made := &Rules{root: root, schema: rules.schema, decl: rules.decl, limits: rules.limits, server: rules.server, ratchet: rules.ratchet}
 	changed.rules = func() *Rules { return made }
-	return w.engine.with(&changed), nil
+	return w.Engine.with(&changed), nil
 }
 
 // node returns a copy of n with the new rule. found is false if the old rule is neither
@@ -151,7 +149,7 @@ func (w *Rewriter) node(n *ruleNode, at RuleRef, spec *apiextensionsv1.Validatio
 // rule compiles a rule for n.
 func (w *Rewriter) rule(n *ruleNode, at RuleRef, spec *apiextensionsv1.ValidationRule) (*compiledRule, error) {
 	if w.compiler == nil || w.made >= maxMade {
-		c, err := newCompiler(w.engine.config)
+		c, err := newCompiler(w.Engine.info.Config)
 		if err != nil {
 			return nil, err
 		}
@@ -162,7 +160,7 @@ func (w *Rewriter) rule(n *ruleNode, at RuleRef, spec *apiextensionsv1.Validatio
 		s.Forget()
 	}
 	was := at.Rule
-	at.Rule, at.OptionalOldSelf = spec.Rule, w.engine.server.has[optionalOldSelf] && rule.OptionalOldSelf(spec.OptionalOldSelf)
+	at.Rule, at.OptionalOldSelf = spec.Rule, w.Engine.server.has[optionalOldSelf] && expr.OptionalOldSelf(spec.OptionalOldSelf)
 	r := &compiledRule{spec: spec, ref: at}
 	w.compiler.errs = nil
 	w.compiler.rule(r, n)
@@ -184,16 +182,16 @@ func (w *Rewriter) Schema(version string, source *apiextensionsv1.CustomResource
 			e, err = nil, bug(p)
 		}
 	}()
-	v := w.engine.versions[version]
+	v := w.Engine.versions[version]
 	if v == nil {
 		return nil, fmt.Errorf("version %q: no such version", version)
 	}
 	changed := *v
-	if changed.values, _, err = valuesOf(source, v.preserve, w.engine.server.minor); err != nil {
+	if changed.values, _, err = valuesOf(source, v.preserve, w.Engine.server.minor); err != nil {
 		return nil, err
 	}
 	changed.status = changed.values.Property("status")
-	return w.engine.with(&changed), nil
+	return w.Engine.with(&changed), nil
 }
 
 // with returns a copy of e in which v replaces the version of the same name.

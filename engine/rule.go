@@ -9,7 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/engine/x/expr"
-	"github.com/celadon-cel/celadon/engine/x/rule"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -66,20 +65,20 @@ type ruleAtNode struct {
 func (c *compiler) rule(r *compiledRule, n *ruleNode) {
 	r.optional = r.ref.OptionalOldSelf && c.server.has[runsWithoutOld]
 	if n.noType != nil {
-		c.fail(r.ref, rule.Itself.String(), n.noType, n.noType.Error())
+		c.fail(r.ref, expr.Itself.String(), n.noType, n.noType.Error())
 		return
 	}
 	if strings.TrimSpace(r.spec.Rule) == "" {
 		return
 	}
 	c.at = &r.ref
-	var refused *rule.Refusal
-	if r.expr, refused = c.part(r, n.decl, rule.Itself, r.spec.Rule); refused != nil {
+	var refused *expr.Rejection
+	if r.expr, refused = c.part(r, n.decl, expr.Itself, r.spec.Rule); refused != nil {
 		r.compileErr = refused.Detail
 		return
 	}
 	if r.spec.MessageExpression != "" {
-		if r.message, refused = c.part(r, n.decl, rule.Message, r.spec.MessageExpression); refused != nil {
+		if r.message, refused = c.part(r, n.decl, expr.Message, r.spec.MessageExpression); refused != nil {
 			return
 		}
 	}
@@ -87,13 +86,13 @@ func (c *compiler) rule(r *compiledRule, n *ruleNode) {
 		return
 	}
 	var err error
-	if r.fieldPath, err = rule.FieldPath(r.spec.FieldPath, n.schema); err != nil {
+	if r.fieldPath, err = expr.FieldPath(r.spec.FieldPath, n.schema); err != nil {
 		c.fail(r.ref, "fieldPath", err, err.Error())
 	}
 }
 
 // part compiles part p of r, whose source is src.
-func (c *compiler) part(r *compiledRule, d *types.Decl, p rule.Part, src string) (*expr.Expr, *rule.Refusal) {
+func (c *compiler) part(r *compiledRule, d *types.Decl, p expr.Part, src string) (*expr.Expr, *expr.Rejection) {
 	key := r.key(d, p, src)
 	x, refused, err := c.exprs.Compile(key)
 	if err != nil {
@@ -105,8 +104,8 @@ func (c *compiler) part(r *compiledRule, d *types.Decl, p rule.Part, src string)
 	return x, refused
 }
 
-func (r *compiledRule) key(d *types.Decl, p rule.Part, src string) rule.Key {
-	return rule.Key{Decl: d, Part: p, Optional: r.ref.OptionalOldSelf, Source: src}
+func (r *compiledRule) key(d *types.Decl, p expr.Part, src string) expr.Key {
+	return expr.Key{Decl: d, Part: p, Optional: r.ref.OptionalOldSelf, Source: src}
 }
 
 func (c *compiler) fail(ref RuleRef, part string, err error, detail string) {

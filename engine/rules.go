@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/engine/x/eval"
-	"github.com/celadon-cel/celadon/engine/x/rule"
+	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -226,12 +226,12 @@ func (c *compiler) fieldDecl(parent *types.Decl, name string, prop *schema.Struc
 
 func (c *compiler) rulesOf(n *ruleNode, rules []apiextensionsv1.ValidationRule) {
 	if n.decl.Kind == types.Hidden {
-		n.noType = rule.ErrNoType
+		n.noType = expr.ErrNoType
 	}
 	for i := range rules {
 		r := &compiledRule{spec: &rules[i], ref: RuleRef{
 			Version: c.version, Path: n.path, Index: i, Rule: rules[i].Rule,
-			OptionalOldSelf: c.server.has[optionalOldSelf] && rule.OptionalOldSelf(rules[i].OptionalOldSelf),
+			OptionalOldSelf: c.server.has[optionalOldSelf] && expr.OptionalOldSelf(rules[i].OptionalOldSelf),
 		}}
 		c.todo = append(c.todo, ruleAtNode{n, r})
 		if n.noType == nil {

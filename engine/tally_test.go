@@ -146,11 +146,11 @@ func TestNoRatcheting(t *testing.T) {
 func TestEngineFacts(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, widgets)
-	if got, want := e.GroupKind(), (schema.GroupKind{Group: "example.org", Kind: "Widget"}); got != want {
+	if got, want := e.Info().GroupKind, (schema.GroupKind{Group: "example.org", Kind: "Widget"}); got != want {
 		t.Errorf("got %v", got)
 	}
-	if got, want := e.Versions(), []string{"v1", "v1beta1", "v1alpha1"}; !reflect.DeepEqual(got, want) || !e.Namespaced() {
-		t.Errorf("got %v, namespaced %t", got, e.Namespaced())
+	if got, want := e.Info().Versions, []string{"v1", "v1beta1", "v1alpha1"}; !reflect.DeepEqual(got, want) || !e.Info().Namespaced {
+		t.Errorf("got %v, namespaced %t", got, e.Info().Namespaced)
 	}
 	tests := []struct{ obj, want, failure string }{
 		{`{apiVersion: example.org/v1, kind: Widget}`, "v1", ""},
@@ -173,7 +173,7 @@ func TestPrepare(t *testing.T) {
 	e := mustCompile(t, widgets)
 	in := object(t, widget(`{size: 1, x: 2, note: null, color: null}`))
 	got, err := e.Prepare(engine.Request{Object: in})
-	if err != nil || !reflect.DeepEqual(got.Self()["spec"], value(t, `{size: 1, note: null, color: blue}`)) {
+	if err != nil || !reflect.DeepEqual(got.Self["spec"], value(t, `{size: 1, note: null, color: blue}`)) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	if !reflect.DeepEqual(in, object(t, widget(`{size: 1, x: 2, note: null, color: null}`))) {

@@ -36,37 +36,36 @@ type GizmoSpec struct {
 
 func TestTyped(t *testing.T) {
 	t.Parallel()
-	e := mustCompile(t, gizmos)
+	const more = "size: {type: integer}\n              memory: {type: string}\n              port: {type: string}\n              share: {type: number}\n              every: {type: string}"
+	e := mustCompile(t, strings.Replace(gizmos, "size: {type: integer}", more, 1))
 	port := intstr.FromString("http")
 	g := &Gizmo{ObjectMeta: metav1.ObjectMeta{Name: "g", Labels: map[string]string{"a": "b"}}, Spec: GizmoSpec{Size: 3, Memory: resource.MustParse("1024Mi"), Port: &port, Share: 2, hidden: 1}}
-	got, err := e.Typed("", g)
+	res, err := e.ValidateTyped(t.Context(), g, nil)
 	want := object(t, `{apiVersion: example.org/v1, kind: Gizmo, metadata: {name: g, labels: {a: b}},
 		spec: {size: 3, memory: 1Gi, port: http, share: 2, every: 0s}}`)
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("got %v, %v\nwant %v", got, err, want)
+	if err != nil || !res.Allowed || !reflect.DeepEqual(res.Object["spec"], want["spec"]) || res.Object["apiVersion"] != want["apiVersion"] {
+		t.Errorf("got %+v, %v\nwant %v", res, err, want)
 	}
 	g.Kind = "Other" // an existing kind is kept
-	if got, err = e.Typed("v1", g); err != nil || got["kind"] != "Other" || got["apiVersion"] != nil {
-		t.Errorf("got %v, %v", got, err)
+	if res, err = e.ValidateTyped(t.Context(), g, nil); err != nil || res.Allowed {
+		t.Errorf("another kind: got %+v, %v", res, err)
 	}
 	for _, tt := range []struct {
-		version string
-		obj     any
-		want    string
+		obj  any
+		want string
 	}{
-		{"v9", g, `version "v9": the CRD has v1`},
-		{"", nil, "object of Go type <nil>: not a JSON object: null"},
-		{"", []int{1}, "object of Go type []int: not a JSON object: json: cannot unmarshal array"},
-		{"", map[string]any{"a": func() {}}, "object of Go type map[string]interface {}: json: unsupported type: func()"},
+		{nil, "object of Go type <nil>: not a JSON object: null"},
+		{[]int{1}, "object of Go type []int: not a JSON object: json: cannot unmarshal array"},
+		{map[string]any{"a": func() {}}, "object of Go type map[string]interface {}: json: unsupported type: func()"},
 	} {
-		if got, err := e.Typed(tt.version, tt.obj); got != nil || err == nil || !strings.HasPrefix(err.Error(), tt.want) {
-			t.Errorf("%v: got %v, %v, want %s", tt.obj, got, err, tt.want)
+		if res, err := e.ValidateTyped(t.Context(), tt.obj, nil); res != nil || err == nil || !strings.HasPrefix(err.Error(), tt.want) {
+			t.Errorf("%v: got %v, %v, want %s", tt.obj, res, err, tt.want)
 		}
 	}
 }
 
-// Typed converts a Go value to the object that a client would send.
-func ExampleEngine_Typed() {
+// ValidateTyped validates a Go value as a client would send it.
+func ExampleEngine_ValidateTyped() {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	if err := yaml.Unmarshal([]byte(strings.Replace(gizmos, "size: {type: integer}", "size: {type: integer, minimum: 1}", 1)), crd); err != nil {
 		fmt.Println(err)
@@ -77,12 +76,7 @@ func ExampleEngine_Typed() {
 		fmt.Println(err)
 		return
 	}
-	obj, err := e.Typed("v1", &Gizmo{ObjectMeta: metav1.ObjectMeta{Name: "small", Namespace: "default"}})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	res, err := e.Validate(context.Background(), engine.Request{Object: obj})
+	res, err := e.ValidateTyped(context.Background(), &Gizmo{ObjectMeta: metav1.ObjectMeta{Name: "small", Namespace: "default"}}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -34,7 +34,7 @@ func TestUnaffected(t *testing.T) {
 		}
 		names := []string{"size", "min", "max", "mode", "name", "labels", "items"}
 		name := names[r.IntN(len(names))]
-		rest := res.Prepared().Unaffected(res.Causes, []string{"spec." + name})
+		rest := res.Prepared.Unaffected(res.Causes, []string{"spec." + name})
 		dropped += len(res.Causes) - len(rest)
 		changed := req
 		changed.Object = runtime.DeepCopyJSON(req.Object)

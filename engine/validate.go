@@ -245,7 +245,7 @@ const (
 // reports whether the write is rejected.
 func (w *write) checkIdentity() (refused bool) {
 	namespace := ""
-	if w.engine.namespaced {
+	if w.engine.info.Namespaced {
 		if namespace = w.req.Namespace; namespace == "" {
 			namespace = w.obj.GetNamespace()
 		}
@@ -297,7 +297,7 @@ func (w *write) readOld() error {
 	if hasMetadata(w.old, selfLink) { // servers do not store it
 		w.old.SetSelfLink("")
 	}
-	if w.engine.namespaced && w.old.GetNamespace() == "" {
+	if w.engine.info.Namespaced && w.old.GetNamespace() == "" {
 		w.old.SetNamespace(w.obj.GetNamespace())
 	}
 	return nil
@@ -343,7 +343,7 @@ func (w *write) result() (*Result, error) {
 		w.kind = w.obj.GroupVersionKind().GroupKind()
 	}
 	res.Failure = invalid(w.kind, w.obj.GetName(), res.Causes)
-	res.prepared = w.prepared()
+	res.Prepared = w.prepared()
 	return res, nil
 }
 

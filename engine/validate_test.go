@@ -360,7 +360,7 @@ func TestPatchedOwners(t *testing.T) {
 			t.Errorf("got %v, %v", res, err)
 		}
 		p, err := e.Prepare(req)
-		if err != nil || len(p.Warnings()) != 1 || p.Warnings()[0] != res.Warnings[0] {
+		if err != nil || len(p.Warnings) != 1 || p.Warnings[0] != res.Warnings[0] {
 			t.Errorf("got %v, %v", p, err)
 		}
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -70,18 +71,35 @@ func document(data []byte) (json []byte, err error) {
 }
 
 // ValidateTyped is Validate for the create of a Go object, such as a value of a kubebuilder type, or for
-// an update if old is not nil. See Typed. The version is that of object's apiVersion, or else the
-// storage version.
+// an update if old is not nil. It validates what the server receives from a client: a field without
+// omitempty is present with its zero value. An object with neither apiVersion nor kind gets those of the
+// CRD's storage version, as from a client's scheme.
 func (e *Engine) ValidateTyped(ctx context.Context, object, old any) (*Result, error) {
 	var req Request
 	var err error
-	if req.Object, err = e.Typed("", object); err != nil {
+	if req.Object, err = e.typed(object); err != nil {
 		return nil, err
 	}
 	if old != nil {
-		if req.OldObject, err = e.Typed("", old); err != nil {
+		if req.OldObject, err = e.typed(old); err != nil {
 			return nil, fmt.Errorf("old: %w", err)
 		}
 	}
 	return e.Validate(ctx, req)
+}
+
+// typed converts a Go object to the form that Decode returns.
+func (e *Engine) typed(obj any) (map[string]any, error) {
+	data, err := json.Marshal(obj)
+	if err != nil {
+		return nil, fmt.Errorf("object of Go type %T: %w", obj, err)
+	}
+	out, err := Decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("object of Go type %T: %w", obj, err)
+	}
+	if asString(out["apiVersion"]) == "" && asString(out["kind"]) == "" {
+		out["apiVersion"], out["kind"] = e.storage.apiVersion, e.info.GroupKind.Kind
+	}
+	return out, nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/access"
 	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/assist"
 )
@@ -28,11 +29,11 @@ func (s *Session) here() (*location, error) {
 	if err != nil {
 		return nil, err
 	}
-	compiler, err := help.Node.Compiler()
+	compiler, err := access.Compiler(help.Node)
 	if err != nil {
 		return nil, err
 	}
-	p := &location{compiler: compiler, node: help.Node, help: help, root: help.Node.Decl(), has: true}
+	p := &location{compiler: compiler, node: help.Node, help: help, root: help.Node.Decl, has: true}
 	if s.bare == nil {
 		s.bare = map[string]*location{}
 	}

@@ -181,7 +181,7 @@ func (c *collection) name(i int, namespaced bool) string {
 // names returns the first names of n objects.
 func (s *Session) names(c *collection, objects []int32, n int) string {
 	var out []string
-	namespaced := s.state.crd.engine.Namespaced()
+	namespaced := s.state.crd.engine.Info().Namespaced
 	for _, i := range objects[:min(len(objects), maxNames)] {
 		out = append(out, c.name(int(i), namespaced))
 	}
@@ -210,7 +210,7 @@ func identityOf(h objectstore.Head) [2]string { return [2]string{namespaceOf(h),
 
 // many returns the collection if it has the kind of the CRD, or nil.
 func (s *Session) many() *collection {
-	if c := s.collection; c != nil && s.state.crd != nil && c.kind == s.state.crd.engine.GroupKind() {
+	if c := s.collection; c != nil && s.state.crd != nil && c.kind == s.state.crd.engine.Info().GroupKind {
 		return c
 	}
 	return nil
@@ -237,7 +237,7 @@ type oldVersions struct {
 
 // knownOlds returns the old versions if they have the kind of the CRD, or nil.
 func (s *Session) knownOlds() *oldVersions {
-	if o := s.olds; o != nil && s.state.crd != nil && o.kind == s.state.crd.engine.GroupKind() {
+	if o := s.olds; o != nil && s.state.crd != nil && o.kind == s.state.crd.engine.Info().GroupKind {
 		return o
 	}
 	return nil
@@ -312,7 +312,7 @@ func (c *collection) document(i int, namespaced bool) (Document, error) {
 
 // current makes object i of the collection the session's object, with its old version, if it is known.
 func (s *Session) current(c *collection, i int) error {
-	namespaced := s.state.crd.engine.Namespaced()
+	namespaced := s.state.crd.engine.Info().Namespaced
 	next := *s.state
 	doc, err := c.document(i, namespaced)
 	if err == nil {

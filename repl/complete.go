@@ -152,7 +152,7 @@ func completeVersions(s *Session) []string {
 	if s.state.crd == nil {
 		return nil
 	}
-	return s.state.crd.engine.Versions()
+	return s.state.crd.engine.Info().Versions
 }
 
 func completeKube(*Session) []string {

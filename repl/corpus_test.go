@@ -140,7 +140,7 @@ func editablePlaces(c *crd, version int, at []engine.Step, d *types.Decl) [][]en
 		if err != nil {
 			return nil
 		}
-		d = root.Decl()
+		d = root.Decl
 	}
 	var out [][]engine.Step
 	if d.Kind != types.Hidden && assist.SchemaAt(v.Schema.OpenAPIV3Schema, at) != nil {

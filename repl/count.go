@@ -218,7 +218,7 @@ func (n *counter) count(ctx context.Context, i int, object, old map[string]any, 
 	var results []engine.RuleResult
 	p, err := prepareWrite(n.engine, n.state, object, old)
 	if err == nil {
-		results, err = p.RunRules(ctx)
+		results, _, err = p.RunRules(ctx)
 	}
 	var work *engine.WorkLimitError
 	failed := err != nil && !errors.As(err, &work)

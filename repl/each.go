@@ -93,7 +93,7 @@ func (m *misses) counts() []*sampleCount { return []*sampleCount{&m.absent, &m.b
 // text returns a line for each category.
 func (m *misses) text(s *Session, c *collection) string {
 	var b strings.Builder
-	namespaced := s.state.crd.engine.Namespaced()
+	namespaced := s.state.crd.engine.Info().Namespaced
 	example := func(n *sampleCount) string {
 		return c.name(n.first.object, namespaced) + ": " + shortened(n.first.err.Error())
 	}
@@ -214,7 +214,7 @@ func each(ctx context.Context, s *Session, arg string) (string, error) {
 		rows  [][]string
 		total int
 	}
-	namespaced := s.state.crd.engine.Namespaced()
+	namespaced := s.state.crd.engine.Info().Namespaced
 	var merged block
 	var full atomic.Bool // the first blocks have enough rows
 	missed, err := evaluateAll(ctx, s, x, where, func(b *block, r *manyRow) {
@@ -361,7 +361,7 @@ func countCommand(ctx context.Context, s *Session, arg string) (string, error) {
 
 // firstOf returns the name of the first object of a count, with its first error.
 func (s *Session) firstOf(ctx context.Context, c *collection, x *Evaluator, v *distinctValue) string {
-	text := c.name(v.first, s.state.crd.engine.Namespaced())
+	text := c.name(v.first, s.state.crd.engine.Info().Namespaced)
 	if v.text == "error" {
 		s.visitRows(ctx, c, v.first, x, nil, &misses{}, func(r *manyRow) {
 			if r.Err != nil && !strings.Contains(text, ": ") {

@@ -118,6 +118,6 @@ func (p *samples) versionsToUse() []string {
 	if st.crd == nil {
 		return []string{"v1"}
 	}
-	all := slices.Clone(st.crd.engine.Versions())
+	all := slices.Clone(st.crd.engine.Info().Versions)
 	return append([]string{st.version}, slices.DeleteFunc(all, func(v string) bool { return v == st.version })...)
 }

@@ -85,7 +85,7 @@ func (s *Session) nameHelp(ctx context.Context, name string) (string, error) {
 	}
 	src := name
 	if first, _, _ := strings.Cut(name, "."); s.state.location != nil && s.letNamed(first) < 0 {
-		if _, ok := s.state.location.node.Decl().ByIdent(first); ok {
+		if _, ok := s.state.location.node.Decl.ByIdent(first); ok {
 			src = types.Self + "." + name
 		}
 	}
@@ -115,7 +115,7 @@ func (s *Session) noName(name string) error {
 		known = append(known, l.name)
 	}
 	if s.state.location != nil {
-		known = append(known, s.state.location.node.Decl().FieldNames()...)
+		known = append(known, s.state.location.node.Decl.FieldNames()...)
 	}
 	if near := spell.DidYouMean(name, known); near != "" {
 		return fmt.Errorf("no field, function, or name %s%s", termwidth.Cut(name, maxValue), near)

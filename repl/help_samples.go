@@ -34,7 +34,7 @@ func newSamples(s *Session) *samples {
 	if here == nil {
 		return p
 	}
-	p.path, p.field, p.decl, p.schema, p.value = "", types.Self, here.node.Decl(), s.schemaHere(), here.self
+	p.path, p.field, p.decl, p.schema, p.value = "", types.Self, here.node.Decl, s.schemaHere(), here.self
 	if obj := s.state.object; obj != nil && s.state.visible(obj) != nil {
 		p.raw, _ = valueAt(obj.value, here.steps)
 	}

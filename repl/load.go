@@ -50,7 +50,7 @@ func load(_ context.Context, s *Session, arg string) (string, error) {
 		return termwidth.Fold(notes(problems), s.Width, 2), err
 	}
 	if st := s.state; st.crd != nil {
-		c.kinds = []schema.GroupKind{st.crd.engine.GroupKind()}
+		c.kinds = []schema.GroupKind{st.crd.engine.Info().GroupKind}
 	}
 	if s.state.object != nil {
 		c.like = identify(s.state.object.doc)

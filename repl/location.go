@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/access"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/internal/text/spell"
 	"github.com/celadon-cel/celadon/types"
@@ -32,7 +33,7 @@ type location struct {
 func newLocation(c *crd, version string, steps []engine.Step, seen *engine.Prepared) (*location, error) {
 	var obj map[string]any
 	if seen != nil {
-		obj = seen.Self()
+		obj = seen.Self
 	}
 	root, err := c.engine.At(version, "")
 	if err != nil {
@@ -43,9 +44,9 @@ func newLocation(c *crd, version string, steps []engine.Step, seen *engine.Prepa
 	if err != nil {
 		return nil, err
 	}
-	p := &location{node: help.Node, help: help, root: root.Decl(), steps: steps}
-	if p.node.Decl().Kind != types.Hidden {
-		if p.compiler, err = p.node.Compiler(); err != nil {
+	p := &location{node: help.Node, help: help, root: root.Decl, steps: steps}
+	if p.node.Decl.Kind != types.Hidden {
+		if p.compiler, err = access.Compiler(p.node); err != nil {
 			return nil, err
 		}
 	}
@@ -144,7 +145,7 @@ func (p *location) resolve(arg string) ([]engine.Step, error) {
 	if rest == "." {
 		rest = ""
 	}
-	if len(steps) == len(p.steps) && p.node.Decl().Fields["self"] == nil {
+	if len(steps) == len(p.steps) && p.node.Decl.Fields["self"] == nil {
 		if after, ok := strings.CutPrefix(rest, "self"); ok && (after == "" || after[0] == '.' || after[0] == '[') {
 			rest = after
 		}

@@ -21,7 +21,7 @@ func use(_ context.Context, s *Session, arg string) (string, error) {
 		return "", ErrNoCRD
 	}
 	if s.state.crd.version(arg) < 0 {
-		return "", fmt.Errorf("version %q: the CRD has %s", arg, strings.Join(s.state.crd.engine.Versions(), ", "))
+		return "", fmt.Errorf("version %q: the CRD has %s", arg, strings.Join(s.state.crd.engine.Info().Versions, ", "))
 	}
 	next := *s.state
 	next.version, next.rule = arg, -1
@@ -82,8 +82,8 @@ func pwd(_ context.Context, s *Session, _ string) (string, error) {
 	}
 	p := s.state.location
 	return table([][]string{{
-		fmt.Sprintf("%s/%s %s", s.state.crd.engine.GroupKind().Kind, s.state.version, phrase.Path(p.path())),
-		p.node.Decl().String(), assist.Bounds(p.node.Decl(), s.schemaHere()),
+		fmt.Sprintf("%s/%s %s", s.state.crd.engine.Info().GroupKind.Kind, s.state.version, phrase.Path(p.path())),
+		p.node.Decl.String(), assist.Bounds(p.node.Decl, s.schemaHere()),
 	}}, s.Width), nil
 }
 
@@ -109,7 +109,7 @@ func ls(_ context.Context, s *Session, arg string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	d := p.node.Decl()
+	d := p.node.Decl
 	schema := assist.SchemaAt(s.state.crd.schema(s.state.version), p.steps)
 	if d.Elem != nil && d.Kind != types.Object {
 		return table([][]string{lsRow("[*]", d.Elem, assist.SchemaBelow(schema, engine.Step{Any: true}), false)}, s.Width), nil

@@ -56,7 +56,7 @@ func (s *Session) readFiles(ctx context.Context, paths []string) (*collection, e
 			return nil, fmt.Errorf("%s: unknown flag: use :objects PATH…, or :objects --cluster [-n NAMESPACE]", path)
 		}
 	}
-	c := newCollection(s.state.crd.engine.GroupKind(), paths, objectstore.NewTable())
+	c := newCollection(s.state.crd.engine.Info().GroupKind, paths, objectstore.NewTable())
 	err := s.host.Read(ctx, paths, func(in *Input) error { return c.take(in, paths) })
 	return c.complete(err)
 }
@@ -73,7 +73,7 @@ func (s *Session) readCluster(ctx context.Context, words []string) (*collection,
 	case len(words) > 0:
 		return nil, fmt.Errorf(":objects --cluster %s: want nothing else, or -n NAMESPACE", strings.Join(words, " "))
 	}
-	c := newCollection(s.state.crd.engine.GroupKind(), nil, objectstore.NewTable())
+	c := newCollection(s.state.crd.engine.Info().GroupKind, nil, objectstore.NewTable())
 	name, err := s.host.ReadCluster(ctx, s.state.crd.def, namespace, func(in *Input) error { return c.take(in, nil) })
 	c.sources = []string{name}
 	return c.complete(err)
@@ -128,7 +128,7 @@ func unreadable(in *Input, named []string) error {
 // loadedText describes a collection on one line.
 func (s *Session) loadedText(c *collection) string {
 	text := fmt.Sprintf("%s of %s from %s", counted(c.store.Len(), "object"), c.kind.Kind, shortened(strings.Join(c.sources, ", ")))
-	if s.state.crd.engine.Namespaced() {
+	if s.state.crd.engine.Info().Namespaced {
 		text += " in " + counted(len(c.namespaces), "namespace")
 	}
 	if skipped := c.skipped.text(); skipped != "" {
@@ -145,7 +145,7 @@ func (s *Session) describe(ctx context.Context, c *collection) (string, error) {
 	}
 	cells := [][]string{{"objects", fmt.Sprintf("%s of %s", count(c.store.Len()), c.kind.Kind)}, {"from", shortened(strings.Join(c.sources, ", "))}}
 	add := func(name, text string) { cells = append(cells, []string{name, text}) }
-	if s.state.crd.engine.Namespaced() {
+	if s.state.crd.engine.Info().Namespaced {
 		add("namespaces", count(len(c.namespaces))+": "+groupText(c.namespaces))
 	}
 	if len(c.versions) > 1 {
@@ -155,7 +155,7 @@ func (s *Session) describe(ctx context.Context, c *collection) (string, error) {
 		add("updates", fmt.Sprintf("%s with an old object", count(s.updates(c))))
 	}
 	if n, first := c.duplicates(); n > 0 {
-		add("duplicates", fmt.Sprintf("%s with the name of another (%s)", counted(n, "object"), c.name(first, s.state.crd.engine.Namespaced())))
+		add("duplicates", fmt.Sprintf("%s with the name of another (%s)", counted(n, "object"), c.name(first, s.state.crd.engine.Info().Namespaced)))
 	}
 	add("rejected", listText(s, c, &v.rejected, "none"))
 	if v.undecided.n > 0 {
@@ -282,7 +282,7 @@ func completeObject(s *Session, arg string) assist.Completion {
 	if c == nil {
 		return assist.Completion{}
 	}
-	namespaced := s.state.crd.engine.Namespaced()
+	namespaced := s.state.crd.engine.Info().Namespaced
 	names := c.namesBegun(arg, namespaced, strings.Contains(arg, "/"))
 	if len(names) == 0 && namespaced {
 		names = c.namesBegun(arg, true, true) // arg may begin a namespace
@@ -352,7 +352,7 @@ func (s *Session) LoadOlds(ctx context.Context, path string) error {
 	case s.host.Read == nil:
 		return errNoFiles
 	}
-	c := newCollection(s.state.crd.engine.GroupKind(), []string{path}, objectstore.NewTable())
+	c := newCollection(s.state.crd.engine.Info().GroupKind, []string{path}, objectstore.NewTable())
 	err := s.host.Read(ctx, c.sources, func(in *Input) error { return c.take(in, c.sources) })
 	if c, err = c.complete(err); err == nil {
 		s.olds = newOldVersions(c)

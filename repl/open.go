@@ -206,7 +206,7 @@ func (o *sorter) kinds() (out []string) {
 
 // keepOlds keeps the old objects of the CRD's kind, if there are several.
 func (s *Session) keepOlds(in Inputs) error {
-	c := newCollection(s.state.crd.engine.GroupKind(), []string{in.OldPath}, objectstore.NewTable())
+	c := newCollection(s.state.crd.engine.Info().GroupKind, []string{in.OldPath}, objectstore.NewTable())
 	for _, doc := range in.Olds {
 		object, err := engine.Decode(doc.JSON)
 		if err != nil || groupKindOf(object) != c.kind {
@@ -235,10 +235,10 @@ func (s *Session) openObjects(ctx context.Context, in Inputs, o *sorter) error {
 		}
 	}
 	s.collect(o)
-	of := o.objects[s.state.crd.engine.GroupKind()]
+	of := o.objects[s.state.crd.engine.Info().GroupKind]
 	if of == nil {
 		if in.Name != "" {
-			return fmt.Errorf("--name %s: there are no objects of kind %s", in.Name, s.state.crd.engine.GroupKind().Kind)
+			return fmt.Errorf("--name %s: there are no objects of kind %s", in.Name, s.state.crd.engine.Info().GroupKind.Kind)
 		}
 		return nil
 	}
@@ -272,7 +272,7 @@ func (s *Session) openFirst(of *sorted, i int) error {
 	if !ok && (s.olds.store.Len() > 1 || of.store.Len() > 1) {
 		return nil
 	}
-	doc, err := s.olds.document(old, s.state.crd.engine.Namespaced())
+	doc, err := s.olds.document(old, s.state.crd.engine.Info().Namespaced)
 	if err != nil {
 		return err
 	}
@@ -282,7 +282,7 @@ func (s *Session) openFirst(of *sorted, i int) error {
 
 // collect makes the objects of the CRD's kind the collection, if there are several.
 func (s *Session) collect(o *sorter) {
-	of := o.objects[s.state.crd.engine.GroupKind()]
+	of := o.objects[s.state.crd.engine.Info().GroupKind]
 	if of == nil || of.store.Len() < 2 {
 		return
 	}
@@ -326,9 +326,9 @@ func (o *sorter) refersTo(kind schema.GroupKind) bool {
 // openedText describes what Open loaded.
 func (s *Session) openedText(o *sorter) string {
 	c := s.state.crd
-	parts := []string{fmt.Sprintf("%s from %s", c.engine.GroupKind().Kind, c.doc.File)}
+	parts := []string{fmt.Sprintf("%s from %s", c.engine.Info().GroupKind.Kind, c.doc.File)}
 	used := 0
-	if of := o.objects[c.engine.GroupKind()]; of != nil {
+	if of := o.objects[c.engine.Info().GroupKind]; of != nil {
 		used = of.store.Len()
 		text := counted(used, "object")
 		if s.state.object != nil {
@@ -349,7 +349,7 @@ func (s *Session) openedText(o *sorter) string {
 		parts = append(parts, counted(n, "suite"))
 	}
 	text := strings.Join(parts, ", ")
-	rest := o.rest(c.engine.GroupKind())
+	rest := o.rest(c.engine.Info().GroupKind)
 	if unused := rest.text(); unused != "" {
 		text += "; not used: " + unused
 	}

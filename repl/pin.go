@@ -312,7 +312,7 @@ func (s *Session) isTestedBy(suite *ruletest.Suite) bool {
 		}
 		return rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 	case suite.CRDPath == "" && suite.Kind.Kind != "":
-		return suite.Kind == c.engine.GroupKind()
+		return suite.Kind == c.engine.Info().GroupKind
 	}
 	return true
 }

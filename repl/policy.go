@@ -141,7 +141,7 @@ func (s *Session) policyRequest(ctx context.Context, deletes, accepted bool) (*p
 	}
 	meta, _ := st.object.value["metadata"].(map[string]any)
 	req.Name, _ = meta["name"].(string)
-	if st.crd.engine.Namespaced() {
+	if st.crd.engine.Info().Namespaced {
 		if req.Namespace, _ = meta["namespace"].(string); req.Namespace == "" {
 			req.Namespace = "default"
 		}

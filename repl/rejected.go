@@ -78,7 +78,7 @@ func (s *Session) rejectedBy(ctx context.Context, n int) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		rows = append(rows, []string{c.name(int(object), s.state.crd.engine.Namespaced()), text})
+		rows = append(rows, []string{c.name(int(object), s.state.crd.engine.Info().Namespaced), text})
 	}
 	text := table(rows, s.Width)
 	if more := total - len(rows); more > 0 {
@@ -93,7 +93,7 @@ func (s *Session) rejection(ctx context.Context, e *engine.Engine, c *collection
 	if err != nil {
 		return printable(err.Error()), nil
 	}
-	causes, err := p.RuleCauses(ctx)
+	_, causes, err := p.RunRules(ctx)
 	var work *engine.WorkLimitError
 	if err != nil && !errors.As(err, &work) {
 		return "", err

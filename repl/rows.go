@@ -89,7 +89,7 @@ func (e *Evaluator) prepare(object, old map[string]any) preparedObject {
 		return preparedObject{err: err}
 	}
 	out := preparedObject{Prepared: p}
-	elements(p.Self(), e.pattern, nil, &out.paths)
+	elements(p.Self, e.pattern, nil, &out.paths)
 	switch {
 	case len(out.paths) == 0:
 		out.err = &NoValueError{Reason: "the object has no value at " + phrase.Path(engine.FormatPath(e.pattern)), Command: "use :cd to another path"}

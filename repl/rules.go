@@ -114,7 +114,7 @@ func (s *Session) run(ctx context.Context, counted []countedRule) (v verdicts, e
 	if seen == nil {
 		return v, nil
 	}
-	results, err := seen.RunRules(ctx)
+	results, _, err := seen.RunRules(ctx)
 	if err != nil {
 		return v, err
 	}

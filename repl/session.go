@@ -211,7 +211,7 @@ func (st *state) prepare() error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", st.old.doc.File, err)
 		}
-		st.old = st.old.as(p.Old())
+		st.old = st.old.as(p.Old)
 	}
 	if st.object == nil {
 		return nil
@@ -226,7 +226,7 @@ func (st *state) prepare() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", st.object.doc.File, err)
 	}
-	st.seen, st.object = p, st.object.as(p.Self())
+	st.seen, st.object = p, st.object.as(p.Self)
 	return nil
 }
 
@@ -240,7 +240,7 @@ func (o *object) as(prepared map[string]any) *object {
 // here returns the prepared objects. It returns nil without an object, or if the object's version
 // differs from the version in use.
 func (st *state) here() *engine.Prepared {
-	if st.seen == nil || st.seen.Version() != st.version {
+	if st.seen == nil || st.seen.Version != st.version {
 		return nil
 	}
 	return st.seen
@@ -267,12 +267,12 @@ func (st *state) choose() error {
 			st.version = v
 		}
 	}
-	if st.version == "" || !slices.Contains(e.Versions(), st.version) {
+	if st.version == "" || !slices.Contains(e.Info().Versions, st.version) {
 		root, err := e.At("", "")
 		if err != nil {
 			return err
 		}
-		st.version = root.Version()
+		st.version = root.Version
 	}
 	return nil
 }
@@ -385,7 +385,7 @@ func (s *Session) Prompt() string {
 	case st.crd == nil:
 		return "celadon> "
 	default:
-		text := fmt.Sprintf("%s/%s", st.crd.engine.GroupKind().Kind, st.version)
+		text := fmt.Sprintf("%s/%s", st.crd.engine.Info().GroupKind.Kind, st.version)
 		if len(st.location.steps) > 0 {
 			text += " " + st.location.path()
 		}

@@ -173,9 +173,9 @@ func (s *Session) reloadFile(file string) error {
 	}
 	if c := s.state.crd; c != nil && c.doc.File == file {
 		kinds, crds := Definitions(docs)
-		i := slices.Index(kinds, c.engine.GroupKind())
+		i := slices.Index(kinds, c.engine.Info().GroupKind)
 		if i < 0 {
-			return fmt.Errorf("%s: the CRD of %s is gone: its last form stays loaded", file, c.engine.GroupKind().Kind)
+			return fmt.Errorf("%s: the CRD of %s is gone: its last form stays loaded", file, c.engine.Info().GroupKind.Kind)
 		}
 		path := s.state.steps
 		if err := s.LoadCRD(crds[i]); err != nil {

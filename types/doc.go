@@ -8,7 +8,7 @@
 //	fmt.Println(replicas.Kind == types.Int, replicas.Max.Source)
 //
 // To compile and evaluate expressions over such declarations, use package engine, or package
-// engine/celgo together with cel-go.
+// engine/x/celgo together with cel-go.
 //
 // The mapping is described in
 // https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-rules.

@@ -79,7 +79,7 @@ func (s *server) deprecated(c *call) error {
 	if err != nil {
 		return internal(err)
 	}
-	c.deprecation = e.Deprecation(c.at.version)
+	c.deprecation = e.Info().Deprecations[c.at.version]
 	s.send(c.deprecation)
 	return nil
 }

@@ -49,7 +49,7 @@ func (s *server) delete(c *call, options *metav1.DeleteOptions) error {
 	if err != nil {
 		return internal(err)
 	}
-	stored, err := e.ToStorage(context.Background(), obj)
+	stored, err := e.Convert(context.Background(), obj, "")
 	switch {
 	case err != nil:
 		return internal(err)

@@ -43,7 +43,7 @@ func (s *server) finish(c *call, req engine.Request, res *engine.Result, managed
 		if err != nil {
 			return nil, internal(err)
 		}
-		written := maps.Clone(p.Self())
+		written := maps.Clone(p.Self)
 		written["metadata"] = metadata
 		return written, nil
 	case c.dryRun:

@@ -114,7 +114,7 @@ func unreadable(res *engine.Result) bool {
 // warnEarly records the warnings of a write that fails before validation.
 func (s *server) warnEarly(c *call, req engine.Request) {
 	if p, err := s.prepare(c, req); err == nil {
-		c.warn(p.Warnings())
+		c.warn(p.Warnings)
 	}
 }
 
@@ -159,15 +159,15 @@ func (s *server) decodedBy(c *call, req engine.Request) (map[string]any, error) 
 	if err != nil {
 		return nil, err
 	}
-	decoded := maps.Clone(p.Self())
+	decoded := maps.Clone(p.Self)
 	if req.OldObject == nil || !c.kind.hasStatus(c.at.version) {
 		return decoded, nil
 	}
 	if p, err = s.prepare(&status, req); err != nil {
 		return nil, err
 	}
-	if delete(decoded, "status"); p.Self()["status"] != nil {
-		decoded["status"] = p.Self()["status"]
+	if delete(decoded, "status"); p.Self["status"] != nil {
+		decoded["status"] = p.Self["status"]
 	}
 	return decoded, nil
 }

@@ -166,7 +166,7 @@ func stored(e *engine.Engine, obj map[string]any) (*unstructured.Unstructured, e
 	if err != nil {
 		return nil, err
 	}
-	u := &unstructured.Unstructured{Object: prepared.Old()} // preparing the request removed the new object's status
+	u := &unstructured.Unstructured{Object: prepared.Old} // preparing the request removed the new object's status
 	u.SetUID("1")
 	u.SetCreationTimestamp(metav1.Unix(1, 0))
 	u.SetResourceVersion("1")

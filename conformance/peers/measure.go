@@ -151,7 +151,7 @@ func (m *measure) works(c *conformance.Case) []work {
 	if err != nil {
 		return nil
 	}
-	obj, old, op := seen.Self(), seen.Old(), "create"
+	obj, old, op := seen.Self, seen.Old, "create"
 	if old != nil {
 		op = "update"
 	}

@@ -23,7 +23,7 @@ func explainReview(ctx context.Context, t *testing.T, set *admission.Set, req *a
 	if err != nil || d.Result == nil || d.Result.Allowed {
 		return
 	}
-	all, err := trace.NewExplainer(set.Engine(d.Kind)).Explain(ctx, d.Result.Prepared(), d.Result.Causes, new(trace.Run).Allowance())
+	all, err := trace.NewExplainer(set.Engine(d.Kind)).Explain(ctx, d.Result.Prepared, d.Result.Causes, new(trace.Run).Allowance())
 	if err != nil {
 		t.Errorf("explaining: %v", err)
 	}

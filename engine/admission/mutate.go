@@ -44,7 +44,7 @@ func (s *Set) Mutate(ctx context.Context, req *admissionv1.AdmissionRequest) (*D
 		}
 		return s.noDefaults(d, err.Error()), nil
 	}
-	ops, ok := additions(writable(crd, req, obj), defaulted.Self())
+	ops, ok := additions(writable(crd, req, obj), defaulted.Self)
 	annotate(d.Response.AuditAnnotations, AuditDefaults, len(ops), func(i int) string { return ops[i].Path })
 	if !ok {
 		return s.noDefaults(d, "too many fields to default"), nil

@@ -54,7 +54,7 @@ func (e *Entry) Namespaced() bool {
 	if e.CRD != nil {
 		return e.CRD.Spec.Scope == apiextensionsv1.NamespaceScoped
 	}
-	return e.engine.Namespaced()
+	return e.engine.Info().Namespaced
 }
 
 // newEntry returns an uncompiled entry for crd.

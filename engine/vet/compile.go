@@ -15,7 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/engine/x/eval"
-	parts "github.com/celadon-cel/celadon/engine/x/rule"
+	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/internal/cel/check"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -31,7 +31,7 @@ type compiled struct {
 	cost    cost.Estimate
 	ast     *cel.Ast
 	env     *cel.Env
-	key     parts.Key
+	key     expr.Key
 	base    *celenv.Env // of env
 }
 
@@ -40,19 +40,19 @@ type compiled struct {
 // once.
 type compiler struct {
 	decls        *types.Interner
-	news, stored *parts.Compiler[*compiled]
+	news, stored *expr.KeyedCompiler[*compiled]
 }
 
 func newCompiler(v types.Version) *compiler {
 	c := &compiler{decls: types.NewInterner()}
 	c.decls.Version = v
-	c.news = parts.NewCompiler(parts.Config[*compiled]{Env: celenv.NewRules(v), Finish: finish})
-	c.stored = parts.NewCompiler(parts.Config[*compiled]{Env: celenv.StoredRules(v), Finish: finish})
+	c.news = expr.NewKeyedCompiler(expr.KeyedConfig[*compiled]{Env: celenv.NewRules(v), Finish: finish})
+	c.stored = expr.NewKeyedCompiler(expr.KeyedConfig[*compiled]{Env: celenv.StoredRules(v), Finish: finish})
 	return c
 }
 
 // expr compiles an expression of a rule; stored is set if the old CRD has it too.
-func (c *compiler) expr(key parts.Key, stored bool) (*compiled, error) {
+func (c *compiler) expr(key expr.Key, stored bool) (*compiled, error) {
 	of := c.news
 	if stored {
 		of = c.stored
@@ -73,7 +73,7 @@ func (c *compiler) expr(key parts.Key, stored bool) (*compiled, error) {
 }
 
 // finish plans the expression if the server's planner may reject it, and estimates its cost.
-func finish(checked *parts.Checked) (x *compiled, err error) {
+func finish(checked *expr.Checked) (x *compiled, err error) {
 	x = &compiled{key: checked.Key, ast: checked.AST, env: checked.Env, usesOld: checked.UsesOldSelf()}
 	if planCanFail(checked.AST) && !celenv.LargePattern(checked.AST) {
 		if err := plan(checked.Env, checked.AST); err == errPanics {
@@ -90,7 +90,7 @@ func finish(checked *parts.Checked) (x *compiled, err error) {
 	return x, nil
 }
 
-func (x *compiled) refuse(why *parts.Refusal) {
+func (x *compiled) refuse(why *expr.Rejection) {
 	x.refused, x.detail = true, why.Detail
 	var panicked *celenv.PanicError
 	if errors.As(why.Err, &panicked) {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
-	parts "github.com/celadon-cel/celadon/engine/x/rule"
+	"github.com/celadon-cel/celadon/engine/x/expr"
 )
 
 // report copies the results of the admission into r.
@@ -59,7 +59,7 @@ func (a *admission) cause(err *field.Error, message string) engine.Cause {
 		c.Value = nil
 	}
 	if rule := a.refs[err]; rule != nil {
-		c.Rule = &engine.RuleRef{Path: rule.at.objectPath(), Index: rule.index, Rule: rule.spec.Rule, OptionalOldSelf: parts.OptionalOldSelf(rule.spec.OptionalOldSelf)}
+		c.Rule = &engine.RuleRef{Path: rule.at.objectPath(), Index: rule.index, Rule: rule.spec.Rule, OptionalOldSelf: expr.OptionalOldSelf(rule.spec.OptionalOldSelf)}
 		if len(rule.unit.versions) == 1 {
 			c.Rule.Version = rule.unit.versions[0]
 		}

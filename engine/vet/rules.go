@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/x/celenv"
-	parts "github.com/celadon-cel/celadon/engine/x/rule"
+	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -150,7 +150,7 @@ func (v *visit) branch(b *branch, path *field.Path, c cost.Cardinality, barrier 
 func (v *visit) node(b *branch, at *field.Path, rules []*rule, barrier *field.Path, shown bool) error {
 	s, err := b.typed(v.a.compiler.decls)
 	if err == nil && s.decl == nil {
-		err = parts.ErrNoType
+		err = expr.ErrNoType
 	}
 	if err == errPanics && shown {
 		return err
@@ -194,18 +194,18 @@ func (v *visit) panics(r *rule) error {
 }
 
 // compileRule compiles a rule and, if that succeeds, its messageExpression, as the server does.
-func (a *admission) compileRule(spec *apiextensions.ValidationRule, d *types.Decl) (expr, message *compiled, err error) {
+func (a *admission) compileRule(spec *apiextensions.ValidationRule, d *types.Decl) (itself, message *compiled, err error) {
 	if blank(spec.Rule) {
 		return nil, nil, nil
 	}
-	key := parts.Key{Decl: d, Part: parts.Itself, Optional: parts.OptionalOldSelf(spec.OptionalOldSelf), Source: spec.Rule}
-	expr, err = a.compiler.expr(key, a.oldRules[spec.Rule])
-	if err != nil || expr.refused || spec.MessageExpression == "" {
-		return expr, nil, err
+	key := expr.Key{Decl: d, Part: expr.Itself, Optional: expr.OptionalOldSelf(spec.OptionalOldSelf), Source: spec.Rule}
+	itself, err = a.compiler.expr(key, a.oldRules[spec.Rule])
+	if err != nil || itself.refused || spec.MessageExpression == "" {
+		return itself, nil, err
 	}
-	key.Part, key.Source = parts.Message, spec.MessageExpression
+	key.Part, key.Source = expr.Message, spec.MessageExpression
 	message, err = a.compiler.expr(key, a.oldMessages[spec.MessageExpression])
-	return expr, message, err
+	return itself, message, err
 }
 
 // checkRule adds the server's errors for a compiled rule.
@@ -303,8 +303,8 @@ func (v *visit) fieldPath(r *rule, fail func(*field.Error)) {
 	if err != nil {
 		return
 	}
-	switch _, err := parts.FieldPath(text, node); {
-	case errors.Is(err, parts.ErrPathPanics):
+	switch _, err := expr.FieldPath(text, node); {
+	case errors.Is(err, expr.ErrPathPanics):
 		panic(v.a.panics(r, "fieldPath", "the server's parser panics over a path through additionalProperties that have no schema"))
 	case err != nil:
 		fail(field.Invalid(at, text, "must be a valid path"))

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	parts "github.com/celadon-cel/celadon/engine/x/rule"
+	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -96,7 +96,7 @@ func (b *branch) sought(above *scope) bool {
 
 // internalText returns the API server's error for a node whose rules cannot be compiled.
 func internalText(err error) error {
-	if errors.Is(err, parts.ErrNoType) {
+	if errors.Is(err, expr.ErrNoType) {
 		return err
 	}
 	return fmt.Errorf("internal error: failed to construct type information for x-kubernetes-validations rules: %s", err)

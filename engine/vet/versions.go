@@ -11,7 +11,7 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/celadon-cel/celadon/engine/x/celenv"
-	parts "github.com/celadon-cel/celadon/engine/x/rule"
+	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -42,7 +42,7 @@ func (n Need) String() string {
 // since types.Oldest does not accept. ok is false if no version accepts all rules.
 func (a *admission) needs() (lowest types.Version, needs []Need, ok bool) {
 	lowest, ok = types.Version{Minor: types.Oldest}, true
-	finder := versionFinder{envs: map[int]*celenv.Env{}, known: map[parts.Key]int{}}
+	finder := versionFinder{envs: map[int]*celenv.Env{}, known: map[expr.Key]int{}}
 	for _, u := range a.units {
 		for _, r := range u.rules {
 			n, minor := finder.rule(r)
@@ -59,7 +59,7 @@ func (a *admission) needs() (lowest types.Version, needs []Need, ok bool) {
 // versionFinder compiles expressions in the environments of all versions, oldest first.
 type versionFinder struct {
 	envs  map[int]*celenv.Env
-	known map[parts.Key]int
+	known map[expr.Key]int
 }
 
 // rule returns the lowest minor that accepts a rule, and the parts that require it.

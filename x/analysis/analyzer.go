@@ -44,7 +44,7 @@ type Analyzer struct {
 // New returns an Analyzer for a version of a CRD from which e was compiled; "" is the storage
 // version. The definition must not change afterwards.
 func New(definition *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, version string, cfg Config) (*Analyzer, error) {
-	a := Uncompiled(definition, e.KubeVersion(), version, cfg)
+	a := Uncompiled(definition, e.Info().KubeVersion, version, cfg)
 	a.engine = e
 	if err := a.prepareSearch(version); err != nil {
 		return nil, err

@@ -127,7 +127,7 @@ func (v *view) members(of ast.Expr, optional bool) []Candidate {
 		return append(out, namespace(v.env, dotted(of)+".")...)
 	}
 	if f.decl == nil && t.Kind() == celtypes.StructKind {
-		if d := declOf(v.context.Node.Decl(), t); d != nil {
+		if d := declOf(v.context.Node.Decl, t); d != nil {
 			out = fieldCandidates(d)
 		}
 	}
@@ -238,8 +238,8 @@ func namespace(env *cel.Env, prefix string) []Candidate {
 // words returns the variables, literals, and functions that an expression can begin with.
 func (v *view) words() []Candidate {
 	var out []Candidate
-	if node := v.context.Node; !node.Bare() {
-		out = []Candidate{{Text: types.Self, Hint: node.Decl().String(), Class: ClassVariable}, {Text: types.OldSelf, Hint: "self before the change", Class: ClassVariable}}
+	if node := v.context.Node; !node.Bare {
+		out = []Candidate{{Text: types.Self, Hint: node.Decl.String(), Class: ClassVariable}, {Text: types.OldSelf, Hint: "self before the change", Class: ClassVariable}}
 	}
 	out = append(out, v.context.Named...)
 	for _, l := range v.loops {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/access"
 	"github.com/celadon-cel/celadon/engine/x/celcost"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/types"
@@ -73,7 +74,7 @@ func NewContext(e *engine.Engine, schema *apiextensionsv1.JSONSchemaProps, versi
 	if err != nil {
 		return nil, err
 	}
-	return &Context{Node: node, Schema: SchemaAt(schema, steps), around: newAround(root.Decl(), steps)}, nil
+	return &Context{Node: node, Schema: SchemaAt(schema, steps), around: newAround(root.Decl, steps)}, nil
 }
 
 // NewBareContext returns the context of an expression without a CRD, which has no self. Only the
@@ -83,7 +84,7 @@ func NewBareContext(cfg engine.Config) (*Context, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Context{Node: node, around: newAround(node.Decl(), nil), Limits: cfg.Limits}, nil
+	return &Context{Node: node, around: newAround(node.Decl, nil), Limits: cfg.Limits}, nil
 }
 
 // model returns the cost model of the version for which the rule is written.
@@ -114,8 +115,8 @@ func (p *Context) env() *cel.Env {
 func (p *Context) compiler() *expr.Compiler {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.known == nil && p.Node.Decl().Kind != types.Hidden {
-		p.known, _ = p.Node.Compiler()
+	if p.known == nil && p.Node.Decl.Kind != types.Hidden {
+		p.known, _ = access.Compiler(p.Node)
 	}
 	return p.known
 }
@@ -136,7 +137,7 @@ func (p *Context) steps() []engine.Step {
 	if p.around.steps != nil {
 		return p.around.steps
 	}
-	steps, _ := engine.ParsePath(p.Node.Path())
+	steps, _ := engine.ParsePath(p.Node.Path)
 	return steps
 }
 

@@ -103,7 +103,7 @@ func (p *Context) newTrial(x *expr.Expr) *trial {
 // pathBelow converts a path in the checker's notation to a path from the root of the object.
 func (p *Context) pathBelow(path []string) string {
 	steps := append([]engine.Step(nil), p.steps()...)
-	d := p.Node.Decl()
+	d := p.Node.Decl
 	for _, name := range path {
 		step := engine.Step{Any: true}
 		if f, ok := d.ByIdent(name); ok && name[0] != '@' {
@@ -118,7 +118,7 @@ func (p *Context) pathBelow(path []string) string {
 }
 
 func (t *trial) estimate(a *celcost.Assumption) uint64 {
-	return t.context.model().If(t.x.AST(), t.context.Node.Decl(), a).Max
+	return t.context.model().If(t.x.AST(), t.context.Node.Decl, a).Max
 }
 
 // price returns the price of the expression if the bounds in list are set to value.
@@ -152,7 +152,7 @@ func (t *trial) price(list []*size, value int64) uint64 {
 	if t.context.Part == MessageExpression {
 		return total
 	}
-	return cost.Mul(total, around.Times(t.context.Node.Decl()))
+	return cost.Mul(total, around.Times(t.context.Node.Decl))
 }
 
 // of returns the bound to set for value. It never raises an existing bound.

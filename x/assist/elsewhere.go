@@ -32,7 +32,7 @@ func (p *Context) fieldElsewhere(of, name string) string {
 		decl *types.Decl
 		path string
 	}
-	level := []place{{p.Node.Decl(), root}}
+	level := []place{{p.Node.Decl, root}}
 	seen := 0
 	for depth := 0; depth < maxDepthOfFields && len(level) > 0; depth++ {
 		var next []place

@@ -18,7 +18,7 @@ func (p *Context) fieldPath(src []rune) Completion {
 		return Completion{Candidates: []Candidate{{Text: ".", Class: ClassOperator}}}
 	}
 	steps, err := engine.ParsePath(text[:cut])
-	d := p.Node.Decl()
+	d := p.Node.Decl
 	for _, step := range steps {
 		if d == nil {
 			break

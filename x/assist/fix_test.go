@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/access"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/x/assist"
 )
@@ -34,7 +35,7 @@ func cronTab(t testing.TB) *expr.Compiler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	compiler, err := root.Compiler()
+	compiler, err := access.Compiler(root)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -255,5 +255,5 @@ func (v *view) estimate(e ast.Expr) (cost.Estimate, bool) {
 	if checked == nil {
 		return cost.Estimate{}, false
 	}
-	return v.context.model().Of(checked, v.context.Node.Decl()), true
+	return v.context.model().Of(checked, v.context.Node.Decl), true
 }

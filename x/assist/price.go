@@ -23,7 +23,7 @@ type Price struct {
 
 // Price returns the price of an expression that was compiled at p.
 func (p *Context) Price(x *expr.Expr) Price {
-	out := Price{Estimate: x.Estimate(), Times: p.around.times(p.Node.Decl()), Limit: uint64(p.Limits.WithDefaults().EstimatedPerRule)}
+	out := Price{Estimate: x.Estimate(), Times: p.around.times(p.Node.Decl), Limit: uint64(p.Limits.WithDefaults().EstimatedPerRule)}
 	out.Total = out.Estimate.Max
 	if p.Part != MessageExpression {
 		out.Total = cost.Mul(out.Total, out.Times)

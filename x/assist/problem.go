@@ -6,7 +6,6 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/x/expr"
-	parts "github.com/celadon-cel/celadon/engine/x/rule"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 )
 
@@ -132,7 +131,7 @@ func (p *Context) mistyped(x *expr.Expr) *Problem {
 }
 
 // partOf maps parts to those of the rule compiler.
-var partOf = map[Part]parts.Part{Rule: parts.Itself, MessageExpression: parts.Message}
+var partOf = map[Part]expr.Part{Rule: expr.Itself, MessageExpression: expr.Message}
 
 // fits reports whether the type of x suits the part of p.
 func (p *Context) fits(x *expr.Expr) bool {

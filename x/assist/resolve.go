@@ -77,14 +77,14 @@ func (r *resolver) ident(name string) referent {
 	if v, ok := r.vars[name]; ok {
 		return v
 	}
-	if r.context.Node.Bare() {
+	if r.context.Node.Bare {
 		return referent{}
 	}
 	switch p := r.context; name {
 	case types.Self:
-		return referent{p.Node.Decl(), p.steps(), p.Schema, []any{p.Self}}
+		return referent{p.Node.Decl, p.steps(), p.Schema, []any{p.Self}}
 	case types.OldSelf:
-		return referent{p.Node.Decl(), p.steps(), p.Schema, []any{p.Old}}
+		return referent{p.Node.Decl, p.steps(), p.Schema, []any{p.Old}}
 	}
 	return referent{}
 }

@@ -31,7 +31,7 @@ func SubjectOf(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinitio
 	}
 	var s Subject
 	s.Resource, s.Kind = in(version)
-	for _, other := range e.Served() {
+	for _, other := range e.Info().Served {
 		if other == version {
 			continue
 		}

@@ -179,7 +179,7 @@ func (b *own) policyRequest(t *trial, req engine.Request, res *engine.Result) (t
 		subject, namespaced, namespace = kind.Subject(given, old), kind.Namespaced, kind.Namespace(b.namespaceOf(namespace), name)
 	} else {
 		apiVersion, _ := given["apiVersion"].(string)
-		subject, namespaced = policyrequest.SubjectOf(t.ctx, t.on.crd, t.on.engine, apiVersion, given, old), t.on.engine.Namespaced()
+		subject, namespaced = policyrequest.SubjectOf(t.ctx, t.on.crd, t.on.engine, apiVersion, given, old), t.on.engine.Info().Namespaced
 		if namespaced {
 			namespace = cmp.Or(b.namespaceOf(namespace), metav1.NamespaceDefault)
 		}

@@ -35,7 +35,7 @@ func (b *openShift) withName(on *target, object map[string]any) map[string]any {
 		meta = map[string]any{}
 	}
 	delete(meta, "namespace")
-	if on.engine.Namespaced() {
+	if on.engine.Info().Namespaced {
 		meta["namespace"] = "default"
 	}
 	switch {

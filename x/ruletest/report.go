@@ -221,12 +221,12 @@ func (r *CaseReport) explain(ctx context.Context, t *trial, explained *trace.Run
 		}
 		return
 	}
-	seen := t.result.Prepared()
+	seen := t.result.Prepared
 	all, _ := t.on.explain.Explain(ctx, seen, t.result.Causes[:n], explained.Allowance())
 	explained.Settle(all.Work) // in order of the cases, which run sequentially
 	var mask secret.Mask
 	if seen != nil {
-		mask = secret.MaskOf(t.on.crd, seen.Self(), seen.Old())
+		mask = secret.MaskOf(t.on.crd, seen.Self, seen.Old)
 	}
 	for i := range n {
 		at := t.where(r.Got.Causes[i].Field)

@@ -28,7 +28,7 @@ func BenchmarkWhy(b *testing.B) {
 	x := NewExplainer(e)
 	b.ReportAllocs()
 	for b.Loop() {
-		if why, err := x.Why(context.Background(), res.Prepared(), res.Causes); err != nil || len(why[0]) == 0 {
+		if why, err := x.Why(context.Background(), res.Prepared, res.Causes); err != nil || len(why[0]) == 0 {
 			b.Fatal("no values")
 		}
 	}

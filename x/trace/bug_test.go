@@ -24,7 +24,7 @@ func TestWhyTellsOfBugs(t *testing.T) {
 	broken.Rule = &engine.RuleRef{Version: "v1", Path: "spec", Index: 99, Rule: "true"}
 	x := NewExplainer(e)
 	x.programs[*broken.Rule] = compiled{program: &record.Program{}} // has no plan
-	whys, err := x.Why(t.Context(), res.Prepared(), []engine.Cause{broken, good, broken, good})
+	whys, err := x.Why(t.Context(), res.Prepared, []engine.Cause{broken, good, broken, good})
 	var bug *engine.InternalError
 	if !errors.As(err, &bug) || bug.Rule == nil || *bug.Rule != *broken.Rule || strings.Count(err.Error(), "spec: x-kubernetes-validations[99]") != 2 {
 		t.Errorf("got %v", err)

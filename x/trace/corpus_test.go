@@ -81,7 +81,7 @@ func explainCase(t *testing.T, x *Explainer, c *corpusCase) (explained, silent i
 	if err != nil || res.Allowed {
 		return 0, 0 // not the subject of this test
 	}
-	whys, err := x.Why(context.Background(), res.Prepared(), res.Causes)
+	whys, err := x.Why(context.Background(), res.Prepared, res.Causes)
 	if err != nil {
 		t.Errorf("%s: %v", c.Name, err)
 	}
@@ -91,7 +91,7 @@ func explainCase(t *testing.T, x *Explainer, c *corpusCase) (explained, silent i
 			continue
 		}
 		explained++
-		tr, err := x.trace(context.Background(), res.Prepared(), cause, record.NewBudget(record.MaxObjectWork))
+		tr, err := x.trace(context.Background(), res.Prepared, cause, record.NewBudget(record.MaxObjectWork))
 		if err != nil {
 			t.Errorf("%s: %s: %v", c.Name, cause.Rule.Rule, err)
 		} else if tr.Err == nil && tr.Value != celtypes.False {

@@ -51,7 +51,7 @@ func ExampleExplainer() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	whys, err := trace.NewExplainer(e).Why(context.Background(), res.Prepared(), res.Causes)
+	whys, err := trace.NewExplainer(e).Why(context.Background(), res.Prepared, res.Causes)
 	if err != nil {
 		log.Fatal(err)
 	}

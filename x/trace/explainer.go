@@ -22,6 +22,7 @@ import (
 	"sync"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/access"
 	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/engine/x/expr"
@@ -186,7 +187,7 @@ func (x *Explainer) compile(rule engine.RuleRef) (*record.Program, error) {
 		return nil, err
 	}
 	if x.scope == nil {
-		env, err := x.engine.Env()
+		env, err := access.Env(x.engine.Info().Config)
 		if err != nil {
 			return nil, err
 		}
@@ -194,5 +195,5 @@ func (x *Explainer) compile(rule engine.RuleRef) (*record.Program, error) {
 			return nil, err
 		}
 	}
-	return record.Compile(x.scope, node.Decl(), node.PerCallLimit(), rule.Rule, rule.OptionalOldSelf)
+	return record.Compile(x.scope, node.Decl, node.Config.Limits.PerCall, rule.Rule, rule.OptionalOldSelf)
 }

@@ -134,7 +134,7 @@ func TestExplainerIsShared(t *testing.T) {
 				t.Errorf("%+v %v", res, err)
 				return
 			}
-			whys, err := x.Why(t.Context(), res.Prepared(), res.Causes)
+			whys, err := x.Why(t.Context(), res.Prepared, res.Causes)
 			if err != nil {
 				t.Error(err)
 			}
@@ -169,7 +169,7 @@ func whyOf(t *testing.T, at, rule, obj, old string) []string {
 	if err != nil || res.Allowed {
 		t.Fatalf("allowed: %v", err)
 	}
-	whys, err := trace.NewExplainer(e).Why(t.Context(), res.Prepared(), res.Causes)
+	whys, err := trace.NewExplainer(e).Why(t.Context(), res.Prepared, res.Causes)
 	if err != nil {
 		t.Fatal(err)
 	}

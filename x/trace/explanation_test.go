@@ -27,7 +27,7 @@ func explained(t *testing.T, rules, spec string, allowance uint64) trace.Explana
 	if err != nil || res.Allowed {
 		t.Fatalf("%+v %v", res, err)
 	}
-	all, err := trace.NewExplainer(e).Explain(t.Context(), res.Prepared(), res.Causes, allowance)
+	all, err := trace.NewExplainer(e).Explain(t.Context(), res.Prepared, res.Causes, allowance)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ spec:
 	if err != nil || len(res.Causes) != 1 {
 		t.Fatal(res, err)
 	}
-	whys, err := trace.NewExplainer(e).Why(t.Context(), res.Prepared(), res.Causes)
+	whys, err := trace.NewExplainer(e).Why(t.Context(), res.Prepared, res.Causes)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,6 +35,14 @@ func NewRules(v types.Version) *Env {
 	return &Env{version: v, base: baseEnv(v, 0), keywords: v.Minor > keywordFields}
 }
 
+// ForRules returns NewRules(v) if isNew is set, or else StoredRules(v).
+func ForRules(v types.Version, isNew bool) *Env {
+	if isNew {
+		return NewRules(v)
+	}
+	return StoredRules(v)
+}
+
 // Version returns the version whose rules are compiled.
 func (e *Env) Version() types.Version { return e.version }
 

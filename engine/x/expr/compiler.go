@@ -24,87 +24,80 @@ type Compiler struct {
 	plain, optional *cel.Env
 }
 
-// NewCompiler returns a Compiler for expressions whose self is declared as d. An evaluation stops
+// NewCompiler returns a Compiler for expressions whose self is declared as d. If bare is set, self and oldSelf
+// are not declared, and d only determines the Kubernetes version of evaluation. An evaluation stops
 // when its cost exceeds limit. bad converts the error of an invalid expression. NewCompiler returns
 // types.ErrHidden if d has no CEL type.
-func NewCompiler(env *celenv.Env, d *types.Decl, limit int64, bad func(src string, err error) error) (*Compiler, error) {
-	c := &Compiler{env: env, decl: d, limit: limit, bad: bad}
-	_, err := c.Env(false)
-	return c, err
-}
-
-// NewBareCompiler is like NewCompiler, but self and oldSelf are not declared. d only determines the
-// Kubernetes version of evaluation.
-func NewBareCompiler(env *celenv.Env, d *types.Decl, limit int64, bad func(src string, err error) error) (*Compiler, error) {
-	c := &Compiler{env: env, decl: d, bare: true, limit: limit, bad: bad}
+func NewCompiler(env *celenv.Env, d *types.Decl, bare bool, limit int64, bad func(src string, err error) error) (*Compiler, error) {
+	c := &Compiler{env: env, decl: d, bare: bare, limit: limit, bad: bad}
 	_, err := c.Env(false)
 	return c, err
 }
 
 // Decl returns the declaration of self.
-func (d *Compiler) Decl() *types.Decl { return d.decl }
+func (c *Compiler) Decl() *types.Decl { return c.decl }
 
 // Version returns the Kubernetes version whose expressions are compiled.
-func (d *Compiler) Version() types.Version { return d.env.Version() }
+func (c *Compiler) Version() types.Version { return c.env.Version() }
 
 // Limit returns the cost limit of an evaluation.
-func (d *Compiler) Limit() int64 { return d.limit }
+func (c *Compiler) Limit() int64 { return c.limit }
 
 // Env returns the environment of the expressions. If optionalOldSelf is set, oldSelf is an
 // optional.
-func (d *Compiler) Env(optionalOldSelf bool) (env *cel.Env, err error) {
-	env = d.plain
+func (c *Compiler) Env(optionalOldSelf bool) (env *cel.Env, err error) {
+	env = c.plain
 	if optionalOldSelf {
-		env = d.optional
+		env = c.optional
 	}
 	if env != nil {
 		return env, nil
 	}
 	var roots []celenv.Root
-	if !d.bare {
-		roots = celenv.RuleRoots(d.decl, optionalOldSelf)
+	if !c.bare {
+		roots = celenv.RuleRoots(c.decl, optionalOldSelf)
 	}
-	if env, err = d.env.With(roots); err != nil {
+	if env, err = c.env.With(roots); err != nil {
 		return nil, err
 	}
 	if optionalOldSelf {
-		d.optional = env
+		c.optional = env
 	} else {
-		d.plain = env
+		c.plain = env
 	}
 	return env, nil
 }
 
 // Compile compiles an expression of any type and estimates its cost.
-func (d *Compiler) Compile(src string, optionalOldSelf bool) (*Expr, error) {
-	env, err := d.Env(optionalOldSelf)
+func (c *Compiler) Compile(src string, optionalOldSelf bool) (*Expr, error) {
+	env, err := c.Env(optionalOldSelf)
 	if err != nil {
 		return nil, err
 	}
-	x, err := d.compile(env, src)
+	x, err := c.compile(env, src)
 	if err != nil {
-		return nil, d.bad(src, err)
+		return nil, c.bad(src, err)
 	}
 	return x, nil
 }
 
-func (d *Compiler) compile(env *cel.Env, src string) (*Expr, error) {
+func (c *Compiler) compile(env *cel.Env, src string) (*Expr, error) {
 	checked, err := celenv.Check(env, src)
 	if err != nil {
 		return nil, err
 	}
-	x, err := Plan(eval.NewPlanner(env), d.decl, checked, src, d.limit)
+	x, err := Plan(eval.NewPlanner(env), c.decl, checked, src, c.limit)
 	if err != nil {
 		return nil, fmt.Errorf("program instantiation failed: %w", err) // the server's words
 	}
-	x.estimate = celcost.For(d.Version()).Of(checked, d.decl)
+	x.estimate = celcost.For(c.Version()).Of(checked, c.decl)
 	return x, nil
 }
 
-// Eval evaluates an expression that d compiled with the same optionalOldSelf. old is nil if oldSelf
+// Eval evaluates an expression that c compiled with the same optionalOldSelf. old is nil if oldSelf
 // has no value.
-func (d *Compiler) Eval(ctx context.Context, x *Expr, optionalOldSelf bool, self, old any) eval.Outcome {
-	vars := eval.BindOld(d.decl, self, old)
+func (c *Compiler) Eval(ctx context.Context, x *Expr, optionalOldSelf bool, self, old any) eval.Outcome {
+	vars := eval.BindOld(c.decl, self, old)
 	if optionalOldSelf {
 		vars = vars.Optional()
 	}

@@ -1,4 +1,4 @@
-// Package expr implements compiled expressions that expose cel-go's types. Celadon's own packages
+// Package expr compiles rules and other expressions, and exposes cel-go's types. Celadon's own packages
 // use it for rules, traces, and the shell. Other programs use engine.Expr, which does not depend on
 // cel-go's types.
 package expr

@@ -125,7 +125,7 @@ func (p *Predictor) Predict(ctx context.Context, r *Request) (*Prediction, error
 // prepare mutates and validates a custom resource and completes the request to policies. done is set if
 // the answer is decided.
 func (p *Predictor) prepare(ctx context.Context, c *custom, r *Request, to *policy.Request, out *Prediction) (done bool, err error) {
-	for _, version := range c.engine.Served() {
+	for _, version := range c.engine.Info().Served {
 		if version != to.Kind.Version {
 			e := policy.Equivalent{Resource: to.Resource, Kind: to.Kind}
 			e.Resource.Version, e.Kind.Version = version, version

@@ -148,7 +148,7 @@ func (f *finder) failsToEvaluate(r *vet.Rule) error {
 	if err != nil {
 		return err
 	}
-	fails := at.failure(f.ctx, x, answer.Witness.Result.Prepared())
+	fails := at.failure(f.ctx, x, answer.Witness.Result.Prepared)
 	if fails == nil {
 		return nil
 	}
@@ -219,5 +219,5 @@ func (f *finder) fails(ref engine.RuleRef, w *search.Witness) bool {
 		return false
 	}
 	x, err := at.compile(ref.Rule)
-	return err == nil && at.failure(f.ctx, x, w.Result.Prepared()) != nil
+	return err == nil && at.failure(f.ctx, x, w.Result.Prepared) != nil
 }

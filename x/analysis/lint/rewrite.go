@@ -240,7 +240,7 @@ func (m *rewriter) guarded(text string, way guard.Way) string {
 		}
 		var fails *failure
 		for _, w := range m.fails {
-			if fails = m.site.failure(m.ctx, x, w.Result.Prepared()); fails != nil {
+			if fails = m.site.failure(m.ctx, x, w.Result.Prepared); fails != nil {
 				break
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/access"
 	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
@@ -49,7 +50,7 @@ func newSite(e *engine.Engine, rule engine.RuleRef) (*site, error) {
 	if err != nil {
 		return nil, err
 	}
-	compiler, err := node.Compiler()
+	compiler, err := access.Compiler(node)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +64,7 @@ func (s *site) compile(text string) (*expr.Expr, error) { return s.compiler.Comp
 // failure returns the first failure in a write, or nil if the rule has a value everywhere.
 func (s *site) failure(ctx context.Context, x *expr.Expr, seen *engine.Prepared) *failure {
 	var overwork *eval.OverworkError
-	for _, steps := range matchingPaths(seen.Self(), s.steps, nil) {
+	for _, steps := range matchingPaths(seen.Self, s.steps, nil) {
 		self, old, ok := seen.Values(steps)
 		if !ok || self == nil || x.UsesOldSelf() && !s.optional && old == nil {
 			continue

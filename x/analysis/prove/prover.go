@@ -11,7 +11,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/x/celenv"
-	"github.com/celadon-cel/celadon/engine/x/rule"
+	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/engine/x/structural"
 	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/analysis/work"
@@ -40,7 +40,7 @@ type Prover struct {
 	version  string
 	schema   *schema.Structural
 	decl     *types.Decl
-	compiler *rule.Compiler[*rule.Checked]
+	compiler *expr.KeyedCompiler[*expr.Checked]
 	elementTraits
 	closed    map[string]closedResult // by path
 	languages languages
@@ -51,7 +51,7 @@ type Prover struct {
 // compiledRule is a checked rule with its syntax tree.
 type compiledRule struct {
 	ref     engine.RuleRef
-	checked *rule.Checked
+	checked *expr.Checked
 	tree    *ast.AST
 	usesOld bool
 	elementTraits
@@ -71,8 +71,8 @@ func New(of *apiextensionsv1.CustomResourceDefinitionVersion, cfg Config) (*Prov
 	return &Prover{
 		closed:  map[string]closedResult{},
 		version: of.Name, schema: s, decl: decl, elementTraits: elementTraitsOf(decl, map[*types.Decl]bool{}),
-		compiler: rule.NewCompiler(rule.Config[*rule.Checked]{
-			Env: celenv.StoredRules(v), Finish: func(c *rule.Checked) (*rule.Checked, error) { return c, nil },
+		compiler: expr.NewKeyedCompiler(expr.KeyedConfig[*expr.Checked]{
+			Env: celenv.StoredRules(v), Finish: func(c *expr.Checked) (*expr.Checked, error) { return c, nil },
 		}),
 	}, nil
 }
@@ -171,11 +171,11 @@ func (p *Prover) acceptsNothing(steps []engine.Step) (*Proof, error) {
 // rule compiles a rule of a schema node, or returns nil if it does not compile.
 func (p *Prover) rule(steps []engine.Step, s *schema.Structural, d *types.Decl, index int) *compiledRule {
 	ref := engine.RuleRef{Version: p.version, Path: engine.FormatPath(steps), Index: index}
-	return p.compile(ref, d, s.XValidations[index].Rule, rule.OptionalOldSelf(s.XValidations[index].OptionalOldSelf))
+	return p.compile(ref, d, s.XValidations[index].Rule, expr.OptionalOldSelf(s.XValidations[index].OptionalOldSelf))
 }
 
 func (p *Prover) compile(ref engine.RuleRef, d *types.Decl, text string, optional bool) *compiledRule {
-	checked, refused, err := p.compiler.Compile(rule.Key{Decl: d, Part: rule.Itself, Optional: optional, Source: text})
+	checked, refused, err := p.compiler.Compile(expr.Key{Decl: d, Part: expr.Itself, Optional: optional, Source: text})
 	if refused != nil || err != nil {
 		return nil
 	}

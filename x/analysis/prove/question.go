@@ -7,7 +7,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/x/eval"
-	"github.com/celadon-cel/celadon/engine/x/rule"
+	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
 )
 
@@ -20,7 +20,7 @@ func (p *Prover) Equal(ref engine.RuleRef, instead apiextensionsv1.ValidationRul
 		if err != nil {
 			return err
 		}
-		other := p.compile(q.rule.ref, q.self.decl, instead.Rule, rule.OptionalOldSelf(instead.OptionalOldSelf))
+		other := p.compile(q.rule.ref, q.self.decl, instead.Rule, expr.OptionalOldSelf(instead.OptionalOldSelf))
 		if other == nil {
 			return fmt.Errorf("rule instead of %d of %q: %w: it does not compile", ref.Index, ref.Path, ErrNotAnalyzed)
 		}

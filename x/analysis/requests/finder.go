@@ -322,7 +322,7 @@ func (f *Finder) request(operation policy.Operation, object, old map[string]any)
 	}
 	meta, _ := of["metadata"].(map[string]any)
 	req.Name, _ = meta["name"].(string)
-	if f.engine.Namespaced() {
+	if f.engine.Info().Namespaced {
 		if req.Namespace, _ = meta["namespace"].(string); req.Namespace == "" {
 			req.Namespace = "default"
 		}

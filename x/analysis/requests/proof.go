@@ -58,7 +58,7 @@ func (f *Finder) neverFails(d *document, expression string, operation policy.Ope
 	if !asPoliciesSee(root, rule) {
 		return false, nil
 	}
-	p, err := prove.New(of, prove.Config{KubeVersion: f.engine.KubeVersion()})
+	p, err := prove.New(of, prove.Config{KubeVersion: f.engine.Info().KubeVersion})
 	if err != nil {
 		return false, nil // the version cannot be analyzed
 	}

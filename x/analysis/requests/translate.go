@@ -48,7 +48,7 @@ func (q *question) translated(ctx context.Context, operation policy.Operation, y
 		}
 	}
 	crd := withRule(q.crd, q.version, rule)
-	e, err := engine.Compile(crd, engine.Config{KubeVersion: q.engine.KubeVersion()})
+	e, err := engine.Compile(crd, engine.Config{KubeVersion: q.engine.Info().KubeVersion})
 	if e == nil || err != nil {
 		return nil // it is not a rule
 	}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/access"
 	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/x/analysis/work"
@@ -346,7 +347,7 @@ func (c *compilers) at(version, path string) (*expr.Compiler, error) {
 	if err != nil {
 		return nil, err
 	}
-	compiler, err := at.Compiler()
+	compiler, err := access.Compiler(at)
 	if err == nil {
 		c.byPath[path] = compiler
 	}

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
 	"github.com/celadon-cel/celadon/engine"
-	parts "github.com/celadon-cel/celadon/engine/x/rule"
+	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/x/analysis/work"
 )
 
@@ -28,7 +28,7 @@ func rulesOf(version string, s *schema.Structural) (all []*rule) {
 	walk = func(s *schema.Structural, steps []engine.Step) {
 		for i := range s.XValidations {
 			x := &s.XValidations[i]
-			optional := parts.OptionalOldSelf(x.OptionalOldSelf)
+			optional := expr.OptionalOldSelf(x.OptionalOldSelf)
 			all = append(all, &rule{
 				ref:      engine.RuleRef{Version: version, Path: engine.FormatPath(steps), Index: i, Rule: x.Rule, OptionalOldSelf: optional},
 				steps:    slices.Clone(steps),

@@ -128,7 +128,7 @@ func New(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, versio
 	if err != nil {
 		return nil, err
 	}
-	s := &Search{engine: e, compilers: newCompilers(e), cfg: cfg, version: at.Version(), kind: crd.Spec.Names.Kind, texts: newTexts(), pools: map[string][]*candidate{}, byRef: map[engine.RuleRef]*rule{}}
+	s := &Search{engine: e, compilers: newCompilers(e), cfg: cfg, version: at.Version, kind: crd.Spec.Names.Kind, texts: newTexts(), pools: map[string][]*candidate{}, byRef: map[engine.RuleRef]*rule{}}
 	s.apiVersion = crd.Spec.Group + "/" + s.version
 	for i := range crd.Spec.Versions {
 		v := &crd.Spec.Versions[i]
@@ -141,7 +141,7 @@ func New(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, versio
 			return nil, fmt.Errorf("version %s: %w", v.Name, err)
 		}
 	}
-	s.root.d, s.extent, s.defaults = at.Decl(), extentOf(s.root.s), structural.NewDefaulter(s.root.s)
+	s.root.d, s.extent, s.defaults = at.Decl, extentOf(s.root.s), structural.NewDefaulter(s.root.s)
 	s.rules = rulesOf(s.version, s.root.s)
 	for _, r := range s.rules {
 		s.byRef[r.ref] = r

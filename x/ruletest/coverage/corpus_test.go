@@ -71,7 +71,7 @@ func TestCorpusCoverage(t *testing.T) {
 		}
 		all, transition := map[[4]string]bool{}, 0
 		for file, crd := range crds {
-			for _, version := range crd.Versions() {
+			for _, version := range crd.Info().Versions {
 				for _, ref := range crd.Rules(version) {
 					k := plain.of(filepath.Base(filepath.Dir(file))+"/"+crd.crd.Name, ref)
 					all[k] = true

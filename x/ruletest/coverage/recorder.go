@@ -9,6 +9,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/access"
 	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/engine/x/eval"
 )
@@ -38,7 +39,7 @@ func (r *Recorder) Watch(crd *apiextensionsv1.CustomResourceDefinition, e *engin
 	if crd == nil || e == nil {
 		return nil, errors.New("coverage: want a CRD and its engine")
 	}
-	env, err := e.Env()
+	env, err := access.Env(e.Info().Config)
 	if err != nil {
 		return nil, err
 	}

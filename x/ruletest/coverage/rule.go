@@ -149,7 +149,7 @@ func (p *engineRule) plan(w *Watch) error {
 	if err != nil {
 		return err
 	}
-	p.decl = node.Decl()
+	p.decl = node.Decl
 	checked, err := w.scope.Compile(p.decl, p.ref.OptionalOldSelf, p.ref.Rule)
 	if err != nil {
 		return err

@@ -73,7 +73,7 @@ func (t *target) hits(m *Mutant) []hit {
 func (h *runner) engine(m *Mutant, t target) (*engine.Engine, error) {
 	w := h.rewriters[t.suite]
 	if w == nil {
-		w = t.suite.Engine.Rewriter()
+		w = &engine.Rewriter{Engine: t.suite.Engine}
 		h.rewriters[t.suite] = w
 	}
 	if t.ref != nil {

@@ -9,6 +9,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/access"
 	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -40,7 +41,7 @@ func (b *mutantGenerator) version(crd *apiextensionsv1.CustomResourceDefinition,
 }
 
 func (b *mutantGenerator) suite(s *baseline, rulesOnly bool) error {
-	env, err := s.Engine.Env()
+	env, err := access.Env(s.Engine.Info().Config)
 	if err != nil {
 		return err
 	}
@@ -79,7 +80,7 @@ func (b *mutantGenerator) rule(s *baseline, scope *celenv.Scope, ref *engine.Rul
 		changed.FieldPath = ""
 		b.add(at, &Mutant{Rule: "fieldPath: " + spec.FieldPath, Operator: opFieldPath}, &changed)
 	}
-	checked, err := scope.Compile(node.Decl(), ref.OptionalOldSelf, ref.Rule)
+	checked, err := scope.Compile(node.Decl, ref.OptionalOldSelf, ref.Rule)
 	if err != nil {
 		return // the rule does not compile or is too complex, so it cannot be tested
 	}

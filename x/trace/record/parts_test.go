@@ -10,6 +10,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/access"
 	"github.com/celadon-cel/celadon/engine/x/eval"
 )
 
@@ -20,7 +21,7 @@ func parts(t *testing.T, src string) *Parts {
 	if err != nil {
 		t.Fatal(err)
 	}
-	compiler, err := node.Compiler()
+	compiler, err := access.Compiler(node)
 	if err != nil {
 		t.Fatal(err)
 	}

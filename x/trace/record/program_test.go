@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/access"
 	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
@@ -27,7 +28,7 @@ func TestTraceCosts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	compiler, err := node.Compiler()
+	compiler, err := access.Compiler(node)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +108,7 @@ func TestTraceEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	compiler, err := node.Compiler()
+	compiler, err := access.Compiler(node)
 	if err != nil {
 		t.Fatal(err)
 	}

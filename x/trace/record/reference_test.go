@@ -12,6 +12,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/access"
 	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 )
@@ -23,7 +24,7 @@ func TestReference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	compiler, err := node.Compiler()
+	compiler, err := access.Compiler(node)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,7 +73,7 @@ func answerCRD(ctx context.Context, o *Options, p *bothPolicies, crd *definition
 		meter = requests.NewMeter(p.crds)
 	}
 	costs := budget.Proofs(crd.crd, o.KubeVersion, cost.Limits{})
-	for _, version := range e.Versions() {
+	for _, version := range e.Info().Versions {
 		part.known.versions = append(part.known.versions, version)
 		if o.Version != "" && version != o.Version {
 			continue

@@ -34,8 +34,8 @@ func Ask(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, q Q
 	if e == nil {
 		return nil, err
 	}
-	if !slices.Contains(e.Versions(), q.Version) {
-		return nil, fmt.Errorf("version %q: the CRD has %v", q.Version, e.Versions())
+	if !slices.Contains(e.Info().Versions, q.Version) {
+		return nil, fmt.Errorf("version %q: the CRD has %v", q.Version, e.Info().Versions)
 	}
 	v := &versionSearch{
 		ctx: ctx, crd: crd, engine: e, name: q.Version, known: &selectable{}, step: func() {}, costs: budget.Proofs(crd, "", cost.Limits{}),

@@ -85,7 +85,7 @@ func (c *crd) names(ref *engine.RuleRef) int {
 	if err != nil {
 		return 0
 	}
-	return len(node.Decl().Fields)
+	return len(node.Decl.Fields)
 }
 
 // misread adds a hint to the cause of a rule that YAML reads otherwise than it is written. It reports

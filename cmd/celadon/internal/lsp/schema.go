@@ -108,7 +108,7 @@ func (o *objectAt) bounds(steps []engine.Step, s *apiextensionsv1.JSONSchemaProp
 	if err != nil {
 		return ""
 	}
-	return assist.Bounds(node.Decl(), s)
+	return assist.Bounds(node.Decl, s)
 }
 
 // schemaType returns the type of a value in the terms of celadon docs and find.

@@ -118,10 +118,10 @@ func (c *corpusCase) request(set *admission.Set, crd *apiextensionsv1.CustomReso
 	if !asWritten {
 		prepared, err := set.Engine(gvk).Prepare(engine.Request{Object: obj, OldObject: old, Subresource: c.Subresource})
 		if err == nil {
-			obj = withServer(prepared.Self())
+			obj = withServer(prepared.Self)
 		}
 		if err == nil && old != nil {
-			old = withServer(prepared.Old())
+			old = withServer(prepared.Old)
 		}
 	}
 	meta, _ := obj["metadata"].(map[string]any)
@@ -297,7 +297,7 @@ func (c *corpusCase) checkPatch(t *testing.T, set *admission.Set, crd *apiextens
 		if err != nil {
 			t.Fatalf("%s: %v", c.id, err)
 		}
-		prepared[i] = p.Self()
+		prepared[i] = p.Self
 	}
 	if diff := cmp.Diff(prepared[0], prepared[1]); diff != "" {
 		t.Errorf("%s: the patch changes more than defaults:\n%s", c.id, diff)

@@ -229,7 +229,7 @@ func (m *measures) ordered() []mutation.Suite {
 		all = append(all, keyed{*s, text})
 	}
 	slices.SortFunc(all, func(a, b keyed) int {
-		return cmp.Or(cmp.Compare(a.CRD.Name, b.CRD.Name), bytes.Compare(a.text, b.text), cmp.Compare(a.Cases[0].Name, b.Cases[0].Name), cmp.Compare(a.Engine.KubeVersion(), b.Engine.KubeVersion()))
+		return cmp.Or(cmp.Compare(a.CRD.Name, b.CRD.Name), bytes.Compare(a.text, b.text), cmp.Compare(a.Cases[0].Name, b.Cases[0].Name), cmp.Compare(a.Engine.Info().KubeVersion, b.Engine.Info().KubeVersion))
 	})
 	suites := make([]mutation.Suite, len(all))
 	for i := range all {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
+	"github.com/celadon-cel/celadon/engine/x/access"
 	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/x/trace/record"
@@ -68,7 +69,7 @@ func traceRun(ctx context.Context, o *verdict.Answer, n int) (*record.Trace, err
 	if err != nil {
 		return nil, err
 	}
-	env, err := o.Engine.Env()
+	env, err := access.Env(o.Engine.Info().Config)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +77,7 @@ func traceRun(ctx context.Context, o *verdict.Answer, n int) (*record.Trace, err
 	if err != nil {
 		return nil, err
 	}
-	p, err := record.Compile(scope, node.Decl(), node.PerCallLimit(), ran.Rule.Rule, ran.Rule.OptionalOldSelf)
+	p, err := record.Compile(scope, node.Decl, node.Config.Limits.PerCall, ran.Rule.Rule, ran.Rule.OptionalOldSelf)
 	if err != nil {
 		return nil, err
 	}

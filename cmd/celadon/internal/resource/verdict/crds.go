@@ -290,7 +290,7 @@ func (def *Definition) compile() {
 		def.problems = append(def.problems, fmt.Errorf("%s: %w", def.Location, err))
 	}
 	if e != nil {
-		def.engine, def.served, def.explainer, def.views = e, e.Served(), trace.NewExplainer(e), newViews(def.CRD.ForEngine())
+		def.engine, def.served, def.explainer, def.views = e, e.Info().Served, trace.NewExplainer(e), newViews(def.CRD.ForEngine())
 		def.mergeables = newMergeables(def.CRD.ForEngine())
 	}
 }

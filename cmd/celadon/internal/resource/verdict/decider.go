@@ -147,7 +147,7 @@ func (c *Decider) Decide(ctx context.Context, doc *input.Document) *finding.Obje
 		rep.Verdict, rep.Problem = finding.Skipped, fmt.Sprintf("no CRD given for %s", id.GroupKind())
 		return rep
 	}
-	if def.engine.Namespaced() && rep.Namespace == "" {
+	if def.engine.Info().Namespaced && rep.Namespace == "" {
 		rep.Namespace = metav1.NamespaceDefault
 	}
 	if c.Before != nil && typed {
@@ -260,8 +260,8 @@ func (c *Decider) request(ctx context.Context, def *Definition, req engine.Reque
 		return res.Object
 	}
 	c.refuse(ctx, def, req, doc, res, rep)
-	if p := res.Prepared(); p != nil {
-		return p.Self()
+	if p := res.Prepared; p != nil {
+		return p.Self
 	}
 	return doc.Object
 }

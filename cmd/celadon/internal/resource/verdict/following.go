@@ -43,7 +43,7 @@ func (c *Decider) follow(ctx context.Context, def *Definition, req engine.Reques
 func followStrict(ctx context.Context, def *Definition, req engine.Request, strict []engine.StrictError, renamed []string) []engine.Cause {
 	req.FieldValidation, req.Observe, req.Trace = "Ignore", nil, false
 	res, err := def.engine.Validate(ctx, req)
-	if err != nil || res.Allowed || res.Prepared() == nil {
+	if err != nil || res.Allowed || res.Prepared == nil {
 		return nil
 	}
 	more, _ := res.Following(ctx)
@@ -53,7 +53,7 @@ func followStrict(ctx context.Context, def *Definition, req engine.Request, stri
 			renamed = append(renamed, e.Field)
 		}
 	}
-	return res.Prepared().Unaffected(causes, renamed)
+	return res.Prepared.Unaffected(causes, renamed)
 }
 
 // suggestions adds hints for misspelled fields, and returns the paths of those fields to which they may be renamed

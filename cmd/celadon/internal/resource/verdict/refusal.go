@@ -78,10 +78,10 @@ func (def *Definition) suggest(rep *finding.Object, at *finding.Location) string
 		}
 	}
 	node, err := def.engine.At(version, engine.FormatPath(parent))
-	if err != nil || node.Decl() == nil {
+	if err != nil || node.Decl == nil {
 		return ""
 	}
-	name, names := steps[len(steps)-1].Name, node.Decl().FieldNames()
+	name, names := steps[len(steps)-1].Name, node.Decl.FieldNames()
 	if slices.Contains(names, name) {
 		return "" // a duplicate
 	}
@@ -96,7 +96,7 @@ func (def *Definition) suggest(rep *finding.Object, at *finding.Location) string
 // work of the run.
 func (c *Decider) explain(ctx context.Context, def *Definition, res *engine.Result, rep *finding.Object, secrets secret.Texts) (err error) {
 	n := min(excerpt.Shown, len(res.Causes))
-	rep.Explained, err = explain(ctx, def, res.Prepared(), res.Causes[:n], rep.Causes, c.Explained.Allowance(), secrets)
+	rep.Explained, err = explain(ctx, def, res.Prepared, res.Causes[:n], rep.Causes, c.Explained.Allowance(), secrets)
 	return err
 }
 

@@ -69,7 +69,7 @@ func newReply(ctx context.Context, def *Definition, res *engine.Result) *Reply {
 	out.Verdict = finding.Invalid
 	out.Status = &finding.Status{Code: res.Failure.Code, Reason: string(res.Failure.Reason), Message: res.Failure.Message}
 	out.Causes = finding.NewCauses(res.Causes)
-	if _, err := explain(ctx, def, res.Prepared(), res.Causes[:min(maxExplained, len(res.Causes))], out.Causes, new(trace.Run).Allowance(), nil); err != nil {
+	if _, err := explain(ctx, def, res.Prepared, res.Causes[:min(maxExplained, len(res.Causes))], out.Causes, new(trace.Run).Allowance(), nil); err != nil {
 		out.Problem = err.Error()
 	}
 	if res.Undecided != nil {

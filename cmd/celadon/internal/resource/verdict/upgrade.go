@@ -120,7 +120,7 @@ func kept(ctx context.Context, before, after *engine.Engine, update engine.Reque
 		if err1 != nil || err2 != nil {
 			return nil, nil
 		}
-		was, is = seenBefore.Self(), seenAfter.Self()
+		was, is = seenBefore.Self, seenAfter.Self
 	}
 	return withoutMetadata(was), withoutMetadata(is)
 }

@@ -1,4 +1,4 @@
-package rule
+package expr
 
 import (
 	"errors"
@@ -30,7 +30,7 @@ func newest(t *testing.T) *celenv.Env {
 func TestCompilerTexts(t *testing.T) {
 	t.Parallel()
 	d := declared(t)
-	c := NewCompiler(Config[string]{
+	c := NewKeyedCompiler(KeyedConfig[string]{
 		Env: newest(t),
 		Finish: func(x *Checked) (string, error) {
 			switch {
@@ -78,7 +78,7 @@ func TestCompilerTexts(t *testing.T) {
 func TestCompilerCompilesOnce(t *testing.T) {
 	t.Parallel()
 	d, compiled := declared(t), 0
-	c := NewCompiler(Config[int]{Env: newest(t), Finish: func(*Checked) (int, error) {
+	c := NewKeyedCompiler(KeyedConfig[int]{Env: newest(t), Finish: func(*Checked) (int, error) {
 		compiled++
 		return compiled, nil
 	}})

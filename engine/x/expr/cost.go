@@ -1,4 +1,4 @@
-package rule
+package expr
 
 import (
 	"github.com/celadon-cel/celadon/cost"

@@ -1,4 +1,4 @@
-package rule
+package expr
 
 import (
 	"errors"
@@ -61,28 +61,28 @@ func (p Part) Takes(checked *cel.Ast) bool { return checked.OutputType() == p.wo
 // WrongType returns the API server's message for an expression of another type.
 func (p Part) WrongType() string { return p.words().wrongType }
 
-// Uncompilable returns the Refusal for an expression that does not pass the checker.
-func (k Key) Uncompilable(err error) *Refusal {
-	return &Refusal{Detail: k.Part.words().compilation + err.Error(), Err: err}
+// Uncompilable returns the Rejection for an expression that does not pass the checker.
+func (k Key) Uncompilable(err error) *Rejection {
+	return &Rejection{Detail: k.Part.words().compilation + err.Error(), Err: err}
 }
 
-func (k Key) untyped(err error) *Refusal {
-	return &Refusal{Detail: k.Part.words().untyped + err.Error(), Err: err}
+func (k Key) untyped(err error) *Rejection {
+	return &Rejection{Detail: k.Part.words().untyped + err.Error(), Err: err}
 }
 
-func (c *Checked) mistyped() *Refusal {
+func (c *Checked) mistyped() *Rejection {
 	text := c.Part.WrongType()
-	return &Refusal{Detail: text, Err: errors.New(text), Checked: c}
+	return &Rejection{Detail: text, Err: errors.New(text), Checked: c}
 }
 
-// Unplannable returns the Refusal for a checked expression that cannot be planned.
-func (c *Checked) Unplannable(err error) *Refusal {
-	return &Refusal{Detail: c.Part.words().plan + err.Error(), Err: err, Checked: c}
+// Unplannable returns the Rejection for a checked expression that cannot be planned.
+func (c *Checked) Unplannable(err error) *Rejection {
+	return &Rejection{Detail: c.Part.words().plan + err.Error(), Err: err, Checked: c}
 }
 
-// Unpriced returns the Refusal for an expression whose cost cannot be estimated.
-func (c *Checked) Unpriced(err error) *Refusal {
-	return &Refusal{Detail: c.Part.words().fee + err.Error(), Err: err, Checked: c}
+// Unpriced returns the Rejection for an expression whose cost cannot be estimated.
+func (c *Checked) Unpriced(err error) *Rejection {
+	return &Rejection{Detail: c.Part.words().fee + err.Error(), Err: err, Checked: c}
 }
 
 // ErrNoType is the error for rules on a node that has no CEL type.

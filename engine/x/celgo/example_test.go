@@ -5,7 +5,7 @@ import (
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
-	"github.com/celadon-cel/celadon/engine/celgo"
+	"github.com/celadon-cel/celadon/engine/x/celgo"
 	"github.com/celadon-cel/celadon/types"
 )
 

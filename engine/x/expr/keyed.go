@@ -1,7 +1,4 @@
-// Package rule compiles the parts of x-kubernetes-validations rules: rule and messageExpression,
-// with the API server's error messages, optionalOldSelf, and fieldPath. The caller's Finish
-// processes a checked expression: the engine plans it, and vet estimates its cost.
-package rule
+package expr
 
 import (
 	"errors"
@@ -9,10 +6,12 @@ import (
 	"github.com/google/cel-go/cel"
 
 	"github.com/celadon-cel/celadon/engine/x/celenv"
-	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/types"
 )
 
+// KeyedCompiler compiles the parts of x-kubernetes-validations rules, with the API server's error messages. The
+// caller's Finish processes a checked expression: the engine plans it, and vet estimates its cost.
+//
 // How it works: an expression is identified by its Key. The first expression with a given key is
 // checked in a celenv.Scope, which uses a single environment for all declarations. Then its type is
 // compared with the type that its part requires, and the caller's Finish is called. All later
@@ -35,10 +34,10 @@ type Checked struct {
 }
 
 // UsesOldSelf reports whether the expression mentions oldSelf.
-func (c *Checked) UsesOldSelf() bool { return expr.Mentions(c.AST, types.OldSelf) }
+func (c *Checked) UsesOldSelf() bool { return Mentions(c.AST, types.OldSelf) }
 
-// A Refusal is the error for an expression that the API server rejects.
-type Refusal struct {
+// A Rejection is the error for an expression that the API server rejects.
+type Rejection struct {
 	// Detail is the server's message.
 	Detail string
 	// Err is the underlying error. A *celenv.IssuesError has the position, and a *celenv.PanicError
@@ -48,40 +47,40 @@ type Refusal struct {
 	Checked *Checked
 }
 
-func (r *Refusal) Error() string { return r.Detail }
+func (r *Rejection) Error() string { return r.Detail }
 
-// Config configures a Compiler.
-type Config[T any] struct {
+// KeyedConfig configures a KeyedCompiler.
+type KeyedConfig[T any] struct {
 	Env *celenv.Env
 	// Finish converts a checked expression to the caller's form. If it returns an error other than
-	// a *Refusal, compiling ends.
+	// a *Rejection, compiling ends.
 	Finish func(*Checked) (T, error)
 	// Complex returns the value for an expression that is too complex to be checked. If Complex is
 	// nil, compiling ends.
 	Complex func(Key, *celenv.ComplexError) T
 }
 
-// A Compiler compiles expressions. Expressions with equal keys are compiled once. It is not safe
+// A KeyedCompiler compiles expressions. Expressions with equal keys are compiled once. It is not safe
 // for concurrent use.
-type Compiler[T any] struct {
-	Config[T]
+type KeyedCompiler[T any] struct {
+	KeyedConfig[T]
 	scope *celenv.Scope // nil before the first expression
 	known map[Key]*outcome[T]
 }
 
 type outcome[T any] struct {
 	value   T
-	refused *Refusal
+	refused *Rejection
 }
 
-// NewCompiler returns a Compiler for cfg.
-func NewCompiler[T any](cfg Config[T]) *Compiler[T] {
-	return &Compiler[T]{Config: cfg, known: map[Key]*outcome[T]{}}
+// NewKeyedCompiler returns a KeyedCompiler for cfg.
+func NewKeyedCompiler[T any](cfg KeyedConfig[T]) *KeyedCompiler[T] {
+	return &KeyedCompiler[T]{KeyedConfig: cfg, known: map[Key]*outcome[T]{}}
 }
 
 // Compile compiles an expression, or returns the earlier result for its key. refused is nil if the
 // server accepts the expression. err is set if compilation as a whole failed.
-func (c *Compiler[T]) Compile(key Key) (value T, refused *Refusal, err error) {
+func (c *KeyedCompiler[T]) Compile(key Key) (value T, refused *Rejection, err error) {
 	one := c.known[key]
 	if one == nil {
 		one = &outcome[T]{}
@@ -104,7 +103,7 @@ func (c *Compiler[T]) Compile(key Key) (value T, refused *Refusal, err error) {
 	return c.Complex(key, complex), nil, nil
 }
 
-func (c *Compiler[T]) compile(key Key) (value T, err error) {
+func (c *KeyedCompiler[T]) compile(key Key) (value T, err error) {
 	scope, err := c.Scope()
 	if err != nil {
 		return value, err
@@ -133,7 +132,7 @@ func (c *Compiler[T]) compile(key Key) (value T, err error) {
 }
 
 // Scope returns the environment that all declarations share.
-func (c *Compiler[T]) Scope() (*celenv.Scope, error) {
+func (c *KeyedCompiler[T]) Scope() (*celenv.Scope, error) {
 	if c.scope != nil {
 		return c.scope, nil
 	}
