@@ -158,30 +158,16 @@ func (w *readCollector) visit(e ast.Expr) {
 		}
 		return
 	}
-	switch e.Kind() {
-	case ast.SelectKind:
-		w.visit(e.AsSelect().Operand())
-	case ast.CallKind:
-		if call := e.AsCall(); call.IsMemberFunction() {
-			w.visit(call.Target())
-		}
-		w.all(e.AsCall().Args())
-	case ast.ListKind:
-		w.all(e.AsList().Elements())
-	case ast.MapKind:
-		for _, entry := range e.AsMap().Entries() {
-			w.all([]ast.Expr{entry.AsMapEntry().Key(), entry.AsMapEntry().Value()})
-		}
-	case ast.StructKind:
-		for _, field := range e.AsStruct().Fields() {
-			w.visit(field.AsStructField().Value())
-		}
-	case ast.ComprehensionKind:
+	if e.Kind() == ast.ComprehensionKind {
 		w.comprehension(e.AsComprehension())
+		return
+	}
+	for _, child := range ast.NavigateExpr(nil, e).Children() {
+		w.visit(child)
 	}
 }
 
-func (w *readCollector) all(list []ast.Expr) {
+func (w *readCollector) all(list ...ast.Expr) {
 	for _, e := range list {
 		w.visit(e)
 	}
@@ -189,7 +175,7 @@ func (w *readCollector) all(list []ast.Expr) {
 
 // comprehension visits the parts of a macro, in which the macro's variables hide roots.
 func (w *readCollector) comprehension(c ast.ComprehensionExpr) {
-	w.all([]ast.Expr{c.IterRange(), c.AccuInit()})
+	w.all(c.IterRange(), c.AccuInit())
 	hidden := map[string]bool{}
 	for _, name := range []string{c.IterVar(), c.IterVar2(), c.AccuVar()} {
 		if w.roots[name] {
@@ -197,7 +183,7 @@ func (w *readCollector) comprehension(c ast.ComprehensionExpr) {
 			delete(w.roots, name)
 		}
 	}
-	w.all([]ast.Expr{c.LoopCondition(), c.LoopStep(), c.Result()})
+	w.all(c.LoopCondition(), c.LoopStep(), c.Result())
 	for name := range hidden {
 		w.roots[name] = true
 	}

@@ -59,24 +59,12 @@ func (q *qualifier) visit(e ast.Expr) {
 		if !q.qualified(e) {
 			q.visit(e.AsSelect().Operand())
 		}
-	case ast.CallKind:
-		call := e.AsCall()
-		if call.IsMemberFunction() {
-			q.visit(call.Target())
-		}
-		q.all(call.Args())
-	case ast.ListKind:
-		q.all(e.AsList().Elements())
-	case ast.MapKind:
-		for _, entry := range e.AsMap().Entries() {
-			q.all([]ast.Expr{entry.AsMapEntry().Key(), entry.AsMapEntry().Value()})
-		}
-	case ast.StructKind:
-		for _, field := range e.AsStruct().Fields() {
-			q.visit(field.AsStructField().Value())
-		}
 	case ast.ComprehensionKind:
 		q.loop(e.AsComprehension())
+	default:
+		for _, child := range ast.NavigateExpr(nil, e).Children() {
+			q.visit(child)
+		}
 	}
 }
 

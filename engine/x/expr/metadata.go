@@ -20,20 +20,8 @@ func readsMetadata(e ast.Expr) bool {
 			return e.AsSelect().FieldName() == "metadata"
 		}
 		return !isMetadata(from) && readsMetadata(from)
-	case ast.CallKind:
-		call := e.AsCall()
-		return call.IsMemberFunction() && readsMetadata(call.Target()) || slices.ContainsFunc(call.Args(), readsMetadata)
-	case ast.ListKind:
-		return slices.ContainsFunc(e.AsList().Elements(), readsMetadata)
-	case ast.MapKind:
-		return slices.ContainsFunc(e.AsMap().Entries(), func(entry ast.EntryExpr) bool {
-			return readsMetadata(entry.AsMapEntry().Key()) || readsMetadata(entry.AsMapEntry().Value())
-		})
-	case ast.ComprehensionKind:
-		loop := e.AsComprehension()
-		return slices.ContainsFunc([]ast.Expr{loop.IterRange(), loop.AccuInit(), loop.LoopCondition(), loop.LoopStep(), loop.Result()}, readsMetadata)
 	}
-	return false
+	return slices.ContainsFunc(ast.NavigateExpr(nil, e).Children(), func(child ast.NavigableExpr) bool { return readsMetadata(child) })
 }
 
 func isSelf(e ast.Expr) bool { return e.Kind() == ast.IdentKind && e.AsIdent() == types.Self }

@@ -46,33 +46,8 @@ func (r *reader) expr(e ast.Expr) {
 		}
 		return
 	}
-	switch e.Kind() {
-	case ast.SelectKind:
-		r.expr(e.AsSelect().Operand())
-	case ast.CallKind:
-		if call := e.AsCall(); call.IsMemberFunction() {
-			r.expr(call.Target())
-		}
-		r.exprs(e.AsCall().Args())
-	case ast.ListKind:
-		r.exprs(e.AsList().Elements())
-	case ast.MapKind:
-		for _, entry := range e.AsMap().Entries() {
-			r.exprs([]ast.Expr{entry.AsMapEntry().Key(), entry.AsMapEntry().Value()})
-		}
-	case ast.StructKind:
-		for _, field := range e.AsStruct().Fields() {
-			r.expr(field.AsStructField().Value())
-		}
-	case ast.ComprehensionKind:
-		loop := e.AsComprehension()
-		r.exprs([]ast.Expr{loop.IterRange(), loop.AccuInit(), loop.LoopCondition(), loop.LoopStep(), loop.Result()})
-	}
-}
-
-func (r *reader) exprs(list []ast.Expr) {
-	for _, e := range list {
-		r.expr(e)
+	for _, child := range ast.NavigateExpr(nil, e).Children() {
+		r.expr(child)
 	}
 }
 

@@ -134,25 +134,14 @@ func isFalse(e ast.Expr) bool {
 // inside searches the operands of an expression for decisions.
 func (a *anatomy) inside(e ast.Expr) {
 	switch e.Kind() {
-	case ast.SelectKind:
-		a.visit(e.AsSelect().Operand())
 	case ast.CallKind:
 		a.call(e)
-	case ast.ListKind:
-		for _, item := range e.AsList().Elements() {
-			a.visit(item)
-		}
-	case ast.MapKind:
-		for _, entry := range e.AsMap().Entries() {
-			a.visit(entry.AsMapEntry().Key())
-			a.visit(entry.AsMapEntry().Value())
-		}
-	case ast.StructKind:
-		for _, field := range e.AsStruct().Fields() {
-			a.visit(field.AsStructField().Value())
-		}
 	case ast.ComprehensionKind:
 		a.loop(e)
+	default:
+		for _, child := range ast.NavigateExpr(nil, e).Children() {
+			a.visit(child)
+		}
 	}
 }
 
