@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -28,14 +27,7 @@ type coercion struct {
 	fill, noStatus bool
 	// done is set if everything but the metadata already has the form of the schema.
 	done bool
-	// given is set if coerce must also check that the object is decoded JSON. The object's version
-	// must then have no embedded resources.
-	given bool
 }
-
-// errNotDecoded is the error for a caller's object that is not decoded JSON. checkTypes finds the
-// value.
-var errNotDecoded = errors.New("not decoded JSON")
 
 // coerce prunes an object as the API server does after decoding it from a request or from storage.
 // It does not modify obj; the result may share memory with it. Unknown fields
@@ -103,9 +95,6 @@ func (c coercion) metadata(obj map[string]any) (meta map[string]any, unknown []s
 	if plainMetadata(raw) {
 		return raw.(map[string]any), nil, nil
 	}
-	if c.given && !schema.Decoded(raw) {
-		return nil, nil, errNotDecoded
-	}
 	decoded, unknown, err := metadata.Decoding{Repair: c.repair, Track: c.track}.Decode(raw, nil)
 	if err != nil {
 		return nil, nil, err
@@ -121,13 +110,6 @@ func (c coercion) body(obj map[string]any, v *crdVersion) (coerced map[string]an
 		return coerced, unknown, nil
 	}
 	prune := schema.Preparation{Prune: !v.preserve, Track: c.track, Default: c.fill, NoStatus: c.noStatus}
-	if c.given {
-		coerced, unknown, ok := v.values.PrepareUnchecked(obj, prune)
-		if !ok {
-			return nil, nil, errNotDecoded
-		}
-		return coerced, unknown, nil
-	}
 	if !v.values.Embedded() {
 		coerced, unknown = v.values.Prepare(obj, prune)
 		return coerced, unknown, nil
@@ -182,14 +164,10 @@ func (e *Engine) received(req *Request, whole bool) (obj map[string]any, strict 
 	v := e.versions[versionOf(obj)]
 	track := req.fieldValidation() != metav1.FieldValidationIgnore
 	keepsStatus := v != nil && v.hasStatus && req.Subresource == "" && !whole // the sent status is not used
-	given := req.Raw == nil && v != nil && !v.values.Embedded() && e.owns(obj)
-	if req.Raw == nil && !given && !schema.Decoded(obj) {
+	if req.Raw == nil && !schema.Decoded(obj) {
 		return nil, nil, nil, checkTypes("", obj)
 	}
-	coerced, unknown, err := e.coerce(obj, v, coercion{track: track, fill: true, noStatus: keepsStatus, given: given})
-	if err != nil && given && !schema.Decoded(obj) {
-		return nil, nil, nil, checkTypes("", obj)
-	}
+	coerced, unknown, err := e.coerce(obj, v, coercion{track: track, fill: true, noStatus: keepsStatus})
 	if err != nil {
 		return obj, nil, e.unreadable(obj, err), nil
 	}

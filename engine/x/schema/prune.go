@@ -22,18 +22,7 @@ type Preparation struct {
 // memory with obj, and is obj itself if nothing changes.
 // Unknown fields are sorted as in the API server.
 func (s *Schema) Prepare(obj map[string]any, steps Preparation) (prepared map[string]any, unknown []string) {
-	return s.prepare(obj, &preparer{Preparation: steps})
-}
-
-// PrepareUnchecked is like Prepare, for an object that is not known to be decoded JSON. ok is false if
-// Decoded returns false for it; the other results are then meaningless.
-func (s *Schema) PrepareUnchecked(obj map[string]any, steps Preparation) (prepared map[string]any, unknown []string, ok bool) {
-	p := &preparer{Preparation: steps, unchecked: true}
-	prepared, unknown = s.prepare(obj, p)
-	return prepared, unknown, !p.notJSON
-}
-
-func (s *Schema) prepare(obj map[string]any, p *preparer) (prepared map[string]any, unknown []string) {
+	p := &preparer{Preparation: steps}
 	mode := keepUnknown
 	if p.Prune {
 		mode = s.root.mode(dropUnknown)
@@ -85,14 +74,6 @@ func (s *Schema) FillRoot(obj map[string]any) map[string]any {
 type preparer struct {
 	Preparation
 	unknown []string
-	// unchecked is set if values must be checked with Decoded. notJSON is set if a value is not decoded
-	// JSON.
-	unchecked, notJSON bool
-}
-
-// pass checks a value that is left unchanged.
-func (p *preparer) pass(v any) {
-	p.notJSON = p.notJSON || p.unchecked && !Decoded(v)
 }
 
 // A mode determines the treatment of fields that are not in the schema.
@@ -117,7 +98,6 @@ func (n *node) mode(m mode) mode {
 
 func (p *preparer) value(v any, n *node, m mode, at *errorPath) (prepared any, changed bool) {
 	if n == nil && m != dropUnknown {
-		p.pass(v)
 		return v, false
 	}
 	switch v := v.(type) {
@@ -127,9 +107,6 @@ func (p *preparer) value(v any, n *node, m mode, at *errorPath) (prepared any, c
 		if out, changed := p.list(v, n, m, at); changed {
 			return out, true
 		}
-	case nil, bool, string, int64, float64:
-	default:
-		p.notJSON = true
 	}
 	return v, false
 }
@@ -157,12 +134,9 @@ func (p *preparer) object(fields map[string]any, n *node, m mode, at *errorPath)
 			below = child.mode(dropUnknown)
 		case m == dropUnknown:
 			p.unknownField(&here)
-			if p.pass(v); !p.notJSON {
-				delete(own(), name)
-			}
+			delete(own(), name)
 			continue
 		default:
-			p.pass(v)
 			continue
 		}
 		if v == nil && child != nil && !child.nullable {
