@@ -6,12 +6,8 @@ import (
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	structuraldefaulting "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -26,11 +22,10 @@ type kind struct {
 	resource   schema.GroupResource
 	namespaced bool
 
-	once      sync.Once
-	err       error
-	schemas   map[string]*structuralschema.Structural
-	converter managedfields.TypeConverter
-	managers  sync.Map // of *managedfields.FieldManager by endpoint
+	once     sync.Once
+	err      error
+	models   *models
+	managers sync.Map // of *managedfields.FieldManager by endpoint
 }
 
 // An endpoint is a version and subresource that objects are written to.
@@ -77,27 +72,17 @@ func (k *kind) manager(at endpoint) (*managedfields.FieldManager, error) {
 	if m, ok := k.managers.Load(at); ok {
 		return m.(*managedfields.FieldManager), nil
 	}
-	if k.once.Do(k.prepare); k.err != nil {
+	if k.once.Do(func() { k.models, k.err = newModels(k) }); k.err != nil {
 		return nil, fmt.Errorf("CRD %s: %w", k.crd.Name, k.err)
 	}
-	gvk := k.group.WithVersion(at.version)
-	m, err := managedfields.NewDefaultCRDFieldManager(k.converter, converter{kind: k}, defaulter{k}, creator{}, gvk, gvk.GroupVersion(), at.subresource, k.reset(at))
+	gvk, all := k.group.WithVersion(at.version), k.models
+	m, err := managedfields.NewDefaultCRDFieldManager(all, all, all, all, gvk, gvk.GroupVersion(), at.subresource,
+		k.reset(at))
 	if err != nil {
 		return nil, err
 	}
 	k.managers.Store(at, m)
 	return m, nil
-}
-
-func (k *kind) prepare() {
-	k.schemas = map[string]*structuralschema.Structural{}
-	for i := range k.crd.Spec.Versions {
-		v := &k.crd.Spec.Versions[i]
-		if k.schemas[v.Name], k.err = structural(v); k.err != nil {
-			return
-		}
-	}
-	k.converter, k.err = typeConverter(k.crd, k.schemas)
 }
 
 // reset returns the fields that writes to an endpoint cannot change; see
@@ -116,49 +101,4 @@ func (k *kind) reset(at endpoint) map[fieldpath.APIVersion]fieldpath.Filter {
 		}
 	}
 	return fieldpath.NewExcludeFilterSetMap(sets)
-}
-
-// A converter implements the conversion strategy None.
-type converter struct {
-	runtime.ObjectConvertor
-	kind *kind
-}
-
-func (c converter) ConvertToVersion(in runtime.Object, to runtime.GroupVersioner) (runtime.Object, error) {
-	gvk, ok := to.KindForGroupVersionKinds([]schema.GroupVersionKind{in.GetObjectKind().GroupVersionKind()})
-	if !ok {
-		return nil, fmt.Errorf("%s cannot be converted to %s", in.GetObjectKind().GroupVersionKind(), to)
-	}
-	if _, known := c.kind.schemas[gvk.Version]; !known || gvk.Group != c.kind.group.Group {
-		return nil, fmt.Errorf("request to convert CR to an invalid group/version: %s", gvk.GroupVersion())
-	}
-	u, ok := in.(*unstructured.Unstructured)
-	if !ok {
-		return nil, fmt.Errorf("a %T cannot be converted", in)
-	}
-	out := &unstructured.Unstructured{Object: make(map[string]any, len(u.Object))}
-	for name, v := range u.Object {
-		out.Object[name] = v
-	}
-	out.SetGroupVersionKind(gvk)
-	return out, nil
-}
-
-// A creator creates the object that an apply starts from.
-type creator struct{}
-
-func (creator) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
-	u := &unstructured.Unstructured{}
-	u.SetGroupVersionKind(gvk)
-	return u, nil
-}
-
-// A defaulter applies defaults to applied objects.
-type defaulter struct{ kind *kind }
-
-func (d defaulter) Default(in runtime.Object) {
-	u, ok := in.(*unstructured.Unstructured)
-	if s := d.kind.schemas[in.GetObjectKind().GroupVersionKind().Version]; ok && s != nil {
-		structuraldefaulting.Default(u.Object, s)
-	}
 }

@@ -2,72 +2,90 @@ package fakeclient
 
 import (
 	"fmt"
+	"maps"
 
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	structuraldefaulting "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
-	generatedopenapi "k8s.io/apiextensions-apiserver/pkg/generated/openapi"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
-	"k8s.io/kube-openapi/pkg/validation/spec"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+
+	"github.com/celadon-cel/celadon/engine/x/structural"
+	"github.com/celadon-cel/celadon/internal/mergeschema"
 )
 
-const (
-	modelPrefix = "#/components/schemas/"
-	objectMeta  = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
-)
+// models converts, creates, and defaults objects for a field manager of a kind. Its conversion strategy
+// is None.
+type models struct {
+	managedfields.TypeConverter // has no types
+	runtime.ObjectConvertor     // nil
+	group                       schema.GroupKind
+	types                       map[string]typed.ParseableType   // by version
+	defaults                    map[string]*structural.Defaulter // by version
+}
 
-// structural returns the structural schema of a version, with defaults pruned as in the server.
-func structural(v *apiextensionsv1.CustomResourceDefinitionVersion) (*structuralschema.Structural, error) {
-	internal := &apiextensions.CustomResourceValidation{}
-	if err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(v.Schema, internal, nil); err != nil {
-		return nil, err
-	}
-	s, err := structuralschema.NewStructural(internal.OpenAPIV3Schema)
+func newModels(k *kind) (*models, error) {
+	none, err := managedfields.NewTypeConverter(nil, false)
 	if err != nil {
 		return nil, err
 	}
-	s = s.DeepCopy()
-	return s, structuraldefaulting.PruneDefaults(s)
+	all := &models{none, nil, k.group, map[string]typed.ParseableType{}, map[string]*structural.Defaulter{}}
+	of, preserve := structural.Of, k.crd.Spec.PreserveUnknownFields
+	if preserve {
+		of = structural.Open
+	}
+	for i := range k.crd.Spec.Versions {
+		v := &k.crd.Spec.Versions[i]
+		_, s, err := of(v.Schema)
+		if err != nil {
+			return nil, err
+		}
+		all.defaults[v.Name] = structural.NewDefaulter(s)
+		s.XPreserveUnknownFields = s.XPreserveUnknownFields || preserve
+		all.types[v.Name] = mergeschema.Of(s)
+	}
+	return all, nil
 }
 
-// typeConverter returns a converter for the list and map types of all versions of a CRD.
-func typeConverter(crd *apiextensionsv1.CustomResourceDefinition, schemas map[string]*structuralschema.Structural) (managedfields.TypeConverter, error) {
-	models := map[string]*spec.Schema{}
-	ref := func(name string) spec.Ref { return spec.MustCreateRef(modelPrefix + name) }
-	for name, definition := range generatedopenapi.GetOpenAPIDefinitions(ref) {
-		models[name] = &definition.Schema
+// ObjectToTyped implements managedfields.TypeConverter.
+func (m *models) ObjectToTyped(in runtime.Object, o ...typed.ValidationOptions) (*typed.TypedValue, error) {
+	gvk := in.GetObjectKind().GroupVersionKind()
+	u, ok := in.(*unstructured.Unstructured)
+	if t, known := m.types[gvk.Version]; ok && known && gvk.GroupKind() == m.group {
+		return t.FromUnstructured(u.UnstructuredContent(), o...)
 	}
-	for version, s := range schemas {
-		model := s.Unfold().ToKubeOpenAPI()
-		embed(model, true)
-		model.AddExtension("x-kubernetes-group-version-kind", []any{
-			map[string]any{"group": crd.Spec.Group, "version": version, "kind": crd.Spec.Names.Kind},
-		})
-		models[fmt.Sprintf("%s.%s.%s", crd.Spec.Group, version, crd.Spec.Names.Kind)] = model
-	}
-	return managedfields.NewTypeConverter(models, crd.Spec.PreserveUnknownFields)
+	return m.TypeConverter.ObjectToTyped(in, o...) // an error
 }
 
-// embed adds the fields of objects that their schemas omit, such as apiVersion and metadata.
-func embed(s *spec.Schema, object bool) {
-	if s == nil {
-		return
+// ConvertToVersion implements runtime.ObjectConvertor.
+func (m *models) ConvertToVersion(in runtime.Object, to runtime.GroupVersioner) (runtime.Object, error) {
+	from := in.GetObjectKind().GroupVersionKind()
+	gvk, ok := to.KindForGroupVersionKinds([]schema.GroupVersionKind{from})
+	if !ok {
+		return nil, fmt.Errorf("%s cannot be converted to %s", from, to)
 	}
-	for name := range s.Properties {
-		property := s.Properties[name]
-		embed(&property, false)
-		s.Properties[name] = property
+	if _, known := m.types[gvk.Version]; !known || gvk.Group != m.group.Group {
+		return nil, fmt.Errorf("request to convert CR to an invalid group/version: %s", gvk.GroupVersion())
 	}
-	if s.Items != nil {
-		embed(s.Items.Schema, false)
+	u, ok := in.(*unstructured.Unstructured)
+	if !ok {
+		return nil, fmt.Errorf("a %T cannot be converted", in)
 	}
-	if s.AdditionalProperties != nil {
-		embed(s.AdditionalProperties.Schema, false)
-	}
-	if embedded, _ := s.Extensions.GetBool("x-kubernetes-embedded-resource"); embedded || object {
-		s.SetProperty("apiVersion", *spec.StringProperty())
-		s.SetProperty("kind", *spec.StringProperty())
-		s.SetProperty("metadata", *spec.RefSchema(modelPrefix + objectMeta))
+	out := &unstructured.Unstructured{Object: maps.Clone(u.Object)}
+	out.SetGroupVersionKind(gvk)
+	return out, nil
+}
+
+// New implements runtime.ObjectCreater. An apply to nothing starts from the object.
+func (m *models) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(gvk)
+	return u, nil
+}
+
+// Default implements runtime.ObjectDefaulter.
+func (m *models) Default(in runtime.Object) {
+	if u, ok := in.(*unstructured.Unstructured); ok {
+		m.defaults[u.GroupVersionKind().Version].Default(u.Object)
 	}
 }

@@ -159,7 +159,7 @@ func (s *server) apply(c *call, data []byte, force bool) (map[string]any, error)
 	if err != nil {
 		return nil, internal(err)
 	}
-	from, _ := creator{}.New(c.kind.group.WithVersion(c.at.version))
+	from, _ := c.kind.models.New(c.kind.group.WithVersion(c.at.version))
 	if live != nil {
 		from = &unstructured.Unstructured{Object: runtime.DeepCopyJSON(live)}
 	}
