@@ -80,5 +80,5 @@ func (cfg Config) server(t testing.TB, crds *celadontest.CRDs) *server {
 			t.Fatalf("fakeclient: %v", err)
 		}
 	}
-	return &server{t: t, crds: crds, config: cfg, types: typesOf(cfg.Scheme), store: newStore(), undecided: t.Errorf}
+	return &server{t: t, crds: crds, config: cfg, types: typesOf(cfg.Scheme), undecided: t.Errorf}
 }

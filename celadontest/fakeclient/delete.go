@@ -38,7 +38,8 @@ func (s *server) delete(c *call, options *metav1.DeleteOptions) error {
 	case len(finalizers) == 0 && c.dryRun:
 		return nil
 	case len(finalizers) == 0:
-		return s.remove(c)
+		s.remove(c)
+		return nil
 	}
 	if u.GetDeletionTimestamp() == nil {
 		u.SetGeneration(u.GetGeneration() + 1)
@@ -53,11 +54,12 @@ func (s *server) delete(c *call, options *metav1.DeleteOptions) error {
 	switch {
 	case err != nil:
 		return internal(err)
-	case c.dryRun || same(stored, s.store.get(c.kind, c.namespace, c.name)):
+	case c.dryRun || same(stored, c.kind.store.get(c.namespace, c.name)):
 		return nil
 	}
 	(&unstructured.Unstructured{Object: stored}).SetResourceVersion(s.next())
-	return s.store.put(c.kind, stored, true, s.version)
+	c.kind.store.put(stored, s.version)
+	return nil
 }
 
 // sameAs checks the preconditions of a deletion.

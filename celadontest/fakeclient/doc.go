@@ -15,7 +15,8 @@ package fakeclient
 
 // How it works: all writes of kinds with a CRD go to a server (server.go). It implements what an
 // API server does in addition to the engine's checks: the registry's preconditions, deletion, and
-// patches. Server-side apply uses apimachinery's field manager. Objects are stored in a tracker of
-// client-go (store.go), from which controller-runtime's fake client reads, lists, and watches.
-// Writes arrive through interceptors (client.go), because a tracker receives neither options,
-// subresources, nor dry runs; writes of the dynamic client arrive through reactors (dynamic.go).
+// patches. Server-side apply uses apimachinery's field manager. Objects of a kind are stored in one
+// version, with their changes (store.go); controller-runtime's fake client reads, lists, and watches
+// them through a tracker (tracker.go). Writes arrive through interceptors (client.go), because a tracker
+// receives neither options, subresources, nor dry runs; writes of the dynamic client arrive through
+// reactors (dynamic.go).

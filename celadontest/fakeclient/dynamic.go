@@ -149,10 +149,7 @@ func (s *server) deleteAll(k *kind, version, namespace string, by labels.Selecto
 	if err != nil {
 		return err
 	}
-	items, err := s.store.list(k, all.namespace)
-	if err != nil {
-		return err
-	}
+	items := k.store.list(all.namespace)
 	for i := range items {
 		item := &items[i]
 		seen, err := s.read(k, version, item.Object)

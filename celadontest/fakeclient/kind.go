@@ -21,6 +21,7 @@ type kind struct {
 	group      schema.GroupKind
 	resource   schema.GroupResource
 	namespaced bool
+	store      *store
 
 	once     sync.Once
 	err      error
@@ -37,6 +38,7 @@ func newKind(crd *apiextensionsv1.CustomResourceDefinition) *kind {
 		group:      schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind},
 		resource:   schema.GroupResource{Group: crd.Spec.Group, Resource: crd.Spec.Names.Plural},
 		namespaced: crd.Spec.Scope == apiextensionsv1.NamespaceScoped,
+		store:      newStore(),
 	}
 }
 

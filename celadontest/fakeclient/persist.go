@@ -30,13 +30,11 @@ func (s *server) finish(c *call, req engine.Request, res *engine.Result, managed
 		metadata["managedFields"] = managed
 	}
 	switch {
-	case live != nil && same(obj, s.store.get(c.kind, c.namespace, c.name)):
+	case live != nil && same(obj, c.kind.store.get(c.namespace, c.name)):
 		return live, nil
 	case live != nil && u.GetDeletionTimestamp() != nil && len(u.GetFinalizers()) == 0:
 		if !c.dryRun {
-			if err := s.remove(c); err != nil {
-				return nil, err
-			}
+			s.remove(c)
 		}
 		// The object is gone, so a server returns the object that was to be written.
 		p, err := s.prepare(c, req)
@@ -52,9 +50,7 @@ func (s *server) finish(c *call, req engine.Request, res *engine.Result, managed
 		}
 	default:
 		metadata["resourceVersion"] = s.next()
-		if err := s.store.put(c.kind, runtime.DeepCopyJSON(obj), live != nil, s.version); err != nil {
-			return nil, err
-		}
+		c.kind.store.put(runtime.DeepCopyJSON(obj), s.version)
 	}
 	return s.read(c.kind, c.at.version, obj)
 }

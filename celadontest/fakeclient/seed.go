@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -43,7 +44,11 @@ func (s *server) seed(obj runtime.Object) error {
 	s.fill(&unstructured.Unstructured{Object: stored})
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.store.put(k, stored, false, s.version)
+	if k.store.get(c.namespace, c.name) != nil {
+		return apierrors.NewAlreadyExists(k.resource, c.name)
+	}
+	k.store.put(stored, s.version)
+	return nil
 }
 
 // seeded returns the persisted form of a seed. If a server would reject the create or the

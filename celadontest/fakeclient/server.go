@@ -24,7 +24,6 @@ type server struct {
 	crds   *celadontest.CRDs
 	config Config
 	types  *runtime.Scheme
-	store  *store
 	kinds  sync.Map // of *kind by schema.GroupKind
 	// undecided reports a write that cannot be decided.
 	undecided func(format string, args ...any)
@@ -139,9 +138,9 @@ func (s *server) next() string {
 }
 
 // remove removes the object of a call from the store. s.mu must be held.
-func (s *server) remove(c *call) error {
+func (s *server) remove(c *call) {
 	s.version++
-	return s.store.delete(c.kind, c.namespace, c.name, s.version)
+	c.kind.store.delete(c.namespace, c.name, s.version)
 }
 
 // engine returns the compiled CRD of a kind. It ignores invalid rules, because reads do not run
@@ -165,7 +164,7 @@ func (s *server) read(k *kind, version string, obj map[string]any) (map[string]a
 
 // live returns the stored object of a call in the version of the call, or nil if it does not exist.
 func (s *server) live(c *call) (map[string]any, error) {
-	obj := s.store.get(c.kind, c.namespace, c.name)
+	obj := c.kind.store.get(c.namespace, c.name)
 	if obj == nil {
 		return nil, nil
 	}

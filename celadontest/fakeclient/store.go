@@ -1,95 +1,116 @@
 package fakeclient
 
 import (
+	"cmp"
+	"maps"
+	"slices"
+	"sort"
 	"strconv"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
-	clienttesting "k8s.io/client-go/testing"
 )
 
-// A store holds objects of kinds with a CRD in storage form, and their changes. Objects of a
-// kind are stored under a single version, regardless of their apiVersion.
+// A store holds the objects of a kind in storage form, and all their changes. It is safe for concurrent
+// use.
 type store struct {
 	mu      sync.Mutex
-	scheme  *runtime.Scheme
-	tracker clienttesting.ObjectTracker
-	logs    map[schema.GroupKind]*history
+	objects map[types.NamespacedName]map[string]any // the values must not be modified
+	changes []change                                // in order
+	news    chan struct{}                           // closed with the next change
 }
 
-// kept is the version under which all objects are stored.
-const kept = "kept"
+// A change is a write of an object. The objects must not be modified.
+type change struct {
+	version uint64 // the last resourceVersion assigned at the time
+	kind    watch.EventType
+	obj     map[string]any
+	before  map[string]any // nil if there was none
+}
 
 func newStore() *store {
-	s := &store{scheme: runtime.NewScheme(), logs: map[schema.GroupKind]*history{}}
-	s.tracker = clienttesting.NewObjectTracker(s.scheme, serializer.NewCodecFactory(s.scheme).UniversalDecoder())
-	return s
-}
-
-// of returns the resource of a kind in the tracker, and registers the kind if necessary.
-func (s *store) of(k *kind) schema.GroupVersionResource {
-	gvk := k.group.WithVersion(kept)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if list := gvk.GroupVersion().WithKind(gvk.Kind + "List"); !s.scheme.Recognizes(list) {
-		s.scheme.AddKnownTypeWithName(list, &unstructured.UnstructuredList{})
-	}
-	return k.resource.WithVersion(kept)
+	return &store{objects: map[types.NamespacedName]map[string]any{}, news: make(chan struct{})}
 }
 
 // get returns a copy of an object, or nil if it does not exist.
-func (s *store) get(k *kind, namespace, name string) map[string]any {
-	obj, err := s.tracker.Get(s.of(k), namespace, name)
-	if err != nil {
-		return nil // not found is the only error
+func (s *store) get(namespace, name string) map[string]any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return runtime.DeepCopyJSON(s.objects[types.NamespacedName{Namespace: namespace, Name: name}])
+}
+
+// list returns copies of all objects in a namespace, or in all of them, sorted by namespace and name.
+func (s *store) list(namespace string) []unstructured.Unstructured {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	items := []unstructured.Unstructured{}
+	for _, key := range slices.SortedFunc(maps.Keys(s.objects), func(a, b types.NamespacedName) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	}) {
+		if namespace == "" || key.Namespace == namespace {
+			items = append(items, unstructured.Unstructured{Object: runtime.DeepCopyJSON(s.objects[key])})
+		}
 	}
-	return obj.(*unstructured.Unstructured).Object
+	return items
 }
 
 // put creates or replaces an object, which must not change afterward. last is the last resourceVersion
 // assigned.
-func (s *store) put(k *kind, obj map[string]any, replace bool, last uint64) error {
-	u := &unstructured.Unstructured{Object: obj} // the tracker copies it
-	if replace {
-		return s.changed(k, change{last, watch.Modified, obj}, s.tracker.Update(s.of(k), u, u.GetNamespace()))
-	}
-	return s.changed(k, change{last, watch.Added, obj}, s.tracker.Create(s.of(k), u, u.GetNamespace()))
+func (s *store) put(obj map[string]any, last uint64) {
+	s.change(change{version: last, kind: watch.Modified, obj: obj})
 }
 
 // delete removes an object. version is the resourceVersion of the deletion.
-func (s *store) delete(k *kind, namespace, name string, version uint64) error {
-	u := &unstructured.Unstructured{Object: s.get(k, namespace, name)}
+func (s *store) delete(namespace, name string, version uint64) {
+	u := &unstructured.Unstructured{Object: s.get(namespace, name)}
 	u.SetResourceVersion(strconv.FormatUint(version, 10))
-	return s.changed(k, change{version, watch.Deleted, u.Object}, s.tracker.Delete(s.of(k), namespace, name))
+	s.change(change{version: version, kind: watch.Deleted, obj: u.Object})
 }
 
-// changed records a change unless it failed.
-func (s *store) changed(k *kind, c change, err error) error {
-	if err == nil {
-		s.log(k).add(c)
-	}
-	return err
-}
-
-// log returns the changes of a kind.
-func (s *store) log(k *kind) *history {
+func (s *store) change(c change) {
+	u := &unstructured.Unstructured{Object: c.obj}
+	key := types.NamespacedName{Namespace: u.GetNamespace(), Name: u.GetName()}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.logs[k.group] == nil {
-		s.logs[k.group] = &history{news: make(chan struct{})}
+	c.before = s.objects[key]
+	switch {
+	case c.kind == watch.Deleted:
+		delete(s.objects, key)
+	case c.before == nil:
+		c.kind = watch.Added
+		fallthrough
+	default:
+		s.objects[key] = c.obj
 	}
-	return s.logs[k.group]
+	s.changes = append(s.changes, c)
+	close(s.news)
+	s.news = make(chan struct{})
 }
 
-// list returns the objects of a kind, sorted by namespace and name.
-func (s *store) list(k *kind, namespace string) ([]unstructured.Unstructured, error) {
-	list, err := s.tracker.List(s.of(k), k.group.WithVersion(kept), namespace)
-	if err != nil {
-		return nil, err
+// after returns the index of the first change after a resourceVersion.
+func (s *store) after(version uint64) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return sort.Search(len(s.changes), func(i int) bool { return s.changes[i].version > version })
+}
+
+// wait returns a change, or false if done is closed before it happens.
+func (s *store) wait(i int, done <-chan struct{}) (change, bool) {
+	for {
+		s.mu.Lock()
+		if i < len(s.changes) {
+			defer s.mu.Unlock()
+			return s.changes[i], true
+		}
+		news := s.news
+		s.mu.Unlock()
+		select {
+		case <-news:
+		case <-done:
+			return change{}, false
+		}
 	}
-	return list.(*unstructured.UnstructuredList).Items, nil
 }

@@ -117,12 +117,9 @@ func (s *server) list(k *kind, version, namespace string) (runtime.Object, error
 		return nil, err
 	}
 	s.mu.Lock()
-	items, err := s.store.list(k, c.namespace)
+	items := k.store.list(c.namespace)
 	last := s.version
 	s.mu.Unlock()
-	if err != nil {
-		return nil, err
-	}
 	list := &unstructured.UnstructuredList{Items: items}
 	list.SetGroupVersionKind(k.group.WithVersion(version).GroupVersion().WithKind(k.group.Kind + "List"))
 	for i := range items {

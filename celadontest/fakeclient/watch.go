@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 )
 
@@ -28,32 +28,22 @@ func (s *server) watch(k *kind, version, namespace string, options ...metav1.Lis
 	if err != nil {
 		return nil, err
 	}
-	view := &watchView{server: s, call: c, matching: map[types.NamespacedName]bool{}}
+	view := &watchView{server: s, call: c}
 	if view.selected, err = k.selector(version, o); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	log := s.store.log(k)
-	from, existing := log.len(), []change(nil)
-	switch {
-	case len(options) > 0 && since == 0:
-		items, err := s.store.list(k, c.namespace)
-		if err != nil {
-			return nil, err
-		}
-		for _, item := range items {
+	if len(options) > 0 && since != 0 {
+		return view.watcher(nil, k.store.after(since)), nil
+	}
+	var existing []change
+	if len(options) > 0 {
+		for _, item := range k.store.list(c.namespace) {
 			existing = append(existing, change{kind: watch.Added, obj: item.Object})
 		}
-	case len(options) > 0:
-		from = log.after(since)
-		for i := 0; i < from && view.selected != nil; i++ { // which objects matched before
-			if past, ok := log.wait(i, nil); ok {
-				view.event(past)
-			}
-		}
 	}
-	return newWatcher(existing, log, from, view.event), nil
+	return view.watcher(existing, k.store.after(s.version)), nil
 }
 
 // sinceOf returns the resourceVersion that a watch begins after, or 0.
@@ -74,46 +64,76 @@ type watchView struct {
 	server   *server
 	call     *call
 	selected func(*unstructured.Unstructured) (bool, error) // nil without selectors
-	matching map[types.NamespacedName]bool
+}
+
+// watcher sends existing, and then the changes of the kind from an index on. Unlike client-go's, it holds
+// any number of events that are not received.
+func (v *watchView) watcher(existing []change, from int) watch.Interface {
+	result := make(chan watch.Event)
+	w := watch.NewProxyWatcher(result)
+	go func() {
+		defer close(result)
+		for i := 0; ; i++ {
+			var c change
+			ok := i < len(existing)
+			if ok {
+				c = existing[i]
+			} else if c, ok = v.call.kind.store.wait(from+i-len(existing), w.StopChan()); !ok {
+				return
+			}
+			e, wanted, err := v.event(c)
+			switch {
+			case err != nil:
+				status := &metav1.Status{Status: metav1.StatusFailure, Message: err.Error()}
+				e = watch.Event{Type: watch.Error, Object: status}
+			case !wanted:
+				continue
+			}
+			select {
+			case result <- e:
+			case <-w.StopChan():
+				return
+			}
+		}
+	}()
+	return w
 }
 
 // event returns the event of a change, or false if there is none.
-func (v *watchView) event(c change) (watch.Event, bool) {
-	u := (&unstructured.Unstructured{Object: c.obj}).DeepCopy()
-	key := types.NamespacedName{Namespace: u.GetNamespace(), Name: u.GetName()}
-	if v.call.namespace != "" && key.Namespace != v.call.namespace {
-		return watch.Event{}, false
+func (v *watchView) event(c change) (e watch.Event, wanted bool, err error) {
+	if in := v.call.namespace; in != "" && in != (&unstructured.Unstructured{Object: c.obj}).GetNamespace() {
+		return e, false, nil
 	}
-	var err error
-	if u.Object, err = v.server.read(v.call.kind, v.call.at.version, u.Object); err != nil {
-		return failed(err), true
-	}
-	e := watch.Event{Type: c.kind, Object: v.server.typed(u)}
-	if v.selected == nil {
-		return e, true
-	}
-	matches, err := v.selected(u)
+	u, matches, err := v.seen(c.obj)
 	if err != nil {
-		return failed(err), true
+		return e, false, err
 	}
-	before := v.matching[key]
-	delete(v.matching, key)
-	if matches && c.kind != watch.Deleted {
-		v.matching[key] = true
+	e = watch.Event{Type: c.kind, Object: v.server.typed(u)}
+	before := false
+	if c.before != nil && v.selected != nil {
+		if _, before, err = v.seen(c.before); err != nil {
+			return e, false, err
+		}
 	}
 	switch {
-	case !matches && !before:
-		return watch.Event{}, false
+	case v.selected == nil:
+		return e, true, nil
 	case !matches:
 		e.Type = watch.Deleted
 	case !before && c.kind == watch.Modified:
 		e.Type = watch.Added
 	}
-	return e, true
+	return e, matches || before, nil
 }
 
-func failed(err error) watch.Event {
-	return watch.Event{Type: watch.Error, Object: &metav1.Status{Status: metav1.StatusFailure, Message: err.Error()}}
+// seen returns a stored object in the version of the watch, and whether it matches the selectors.
+func (v *watchView) seen(obj map[string]any) (u *unstructured.Unstructured, matches bool, err error) {
+	u = &unstructured.Unstructured{}
+	u.Object, err = v.server.read(v.call.kind, v.call.at.version, runtime.DeepCopyJSON(obj))
+	if err == nil && v.selected != nil {
+		matches, err = v.selected(u)
+	}
+	return u, matches, err
 }
 
 // selector returns a function that reports whether the selectors of a list or watch match an object. It

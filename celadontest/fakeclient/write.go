@@ -57,7 +57,7 @@ func (s *server) tryCreate(c *call, u *unstructured.Unstructured) (map[string]an
 	if c.sent != "" && c.sent != "0" && !c.dryRun {
 		return nil, internal(errors.New("resourceVersion should not be set on objects to be created"))
 	}
-	if there := s.store.get(c.kind, c.namespace, c.name); there != nil {
+	if there := c.kind.store.get(c.namespace, c.name); there != nil {
 		err := apierrors.NewAlreadyExists(c.kind.resource, c.name)
 		if (&unstructured.Unstructured{Object: there}).GetDeletionTimestamp() != nil {
 			err.ErrStatus.Message = "object is being deleted: " + err.ErrStatus.Message
