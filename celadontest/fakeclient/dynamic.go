@@ -3,7 +3,6 @@ package fakeclient
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,7 +31,7 @@ func (s *server) react(action clienttesting.Action) (handled bool, ret runtime.O
 		ret, err = s.get(k, at, a.Namespace, a.Name)
 		return true, ret, err
 	case clienttesting.ListActionImpl:
-		ret, err = s.listBy(k, at.version, a.Namespace, a.ListOptions.FieldSelector)
+		ret, err = s.list(k, at.version, a.Namespace, a.ListOptions.FieldSelector)
 		return true, ret, err
 	case clienttesting.DeleteCollectionActionImpl:
 		return true, nil, s.deleteCollection(k, at.version, &a)
@@ -103,40 +102,12 @@ func (c *call) sameVersion(u *unstructured.Unstructured) error {
 	return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", is.GroupVersion(), want.GroupVersion()))
 }
 
-// listBy lists the objects that a field selector matches. The dynamic client selects by label itself.
-func (s *server) listBy(k *kind, version, namespace, selector string) (runtime.Object, error) {
-	ret, err := s.list(k, version, namespace)
-	if err != nil {
-		return nil, err
-	}
-	selected, err := k.selector(version, metav1.ListOptions{FieldSelector: selector})
-	switch {
-	case err != nil:
-		return nil, err
-	case selected == nil:
-		return ret, nil
-	}
-	list := ret.(*unstructured.UnstructuredList)
-	list.Items = slices.DeleteFunc(list.Items, func(u unstructured.Unstructured) bool {
-		matches, failed := selected(&u)
-		if failed != nil {
-			err = failed
-		}
-		return !matches
-	})
-	return list, internal(err)
-}
-
 func (s *server) deleteCollection(k *kind, version string, a *clienttesting.DeleteCollectionActionImpl) error {
-	selector, err := labels.Parse(a.ListOptions.LabelSelector)
+	by, byField, err := selectors(a.ListOptions)
 	if err != nil {
-		return apierrors.NewBadRequest(err.Error())
+		return err
 	}
-	byField, err := fields.ParseSelector(a.ListOptions.FieldSelector)
-	if err != nil {
-		return apierrors.NewBadRequest(err.Error())
-	}
-	return s.deleteAll(k, version, a.Namespace, selector, byField, &a.DeleteOptions)
+	return s.deleteAll(k, version, a.Namespace, by, byField, &a.DeleteOptions)
 }
 
 // deleteAll deletes each object of a collection separately, like the server.
@@ -145,7 +116,7 @@ func (s *server) deleteAll(k *kind, version, namespace string, by labels.Selecto
 	if err != nil {
 		return err
 	}
-	selectable, err := k.checkedSelectable(version, byField)
+	selected, err := k.selected(version, by, byField)
 	if err != nil {
 		return err
 	}
@@ -156,11 +127,11 @@ func (s *server) deleteAll(k *kind, version, namespace string, by labels.Selecto
 		if err != nil {
 			return internal(err)
 		}
-		matches, err := selectable.Matches(byField, seen, item.GetNamespace(), item.GetName())
+		matches, err := selected(&unstructured.Unstructured{Object: seen})
 		if err != nil {
 			return internal(err)
 		}
-		if !matches || !by.Matches(labels.Set(item.GetLabels())) {
+		if !matches {
 			continue
 		}
 		c := &call{kind: k, at: all.at, namespace: item.GetNamespace(), name: item.GetName()}

@@ -2,17 +2,12 @@ package fakeclient
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
-
-	"github.com/celadon-cel/celadon/x/crdfields"
 )
 
 // A kind holds a CRD and the data derived from it.
@@ -51,20 +46,6 @@ func (k *kind) serves(at endpoint) bool {
 		}
 	}
 	return false
-}
-
-// checkedSelectable returns the fields that field selectors of a served version can use. It returns an
-// error if by uses other fields.
-func (k *kind) checkedSelectable(version string, by fields.Selector) (*crdfields.Selectable, error) {
-	i := slices.IndexFunc(k.crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == version })
-	selectable, err := crdfields.SelectableOf(&k.crd.Spec.Versions[i], k.namespaced)
-	if err != nil {
-		return nil, internal(err)
-	}
-	if err := selectable.Check(by); err != nil {
-		return nil, apierrors.NewBadRequest(err.Error())
-	}
-	return selectable, nil
 }
 
 func (k *kind) hasStatus(version string) bool { return k.serves(endpoint{version, "status"}) }

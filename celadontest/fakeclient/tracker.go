@@ -49,7 +49,7 @@ func (t *tracker) List(gvr schema.GroupVersionResource, gvk schema.GroupVersionK
 	if k == nil {
 		return t.others.List(gvr, gvk, ns, opts...)
 	}
-	return t.server.list(k, gvr.Version, ns)
+	return t.server.list(k, gvr.Version, ns, "")
 }
 
 func (t *tracker) Watch(gvr schema.GroupVersionResource, ns string, opts ...metav1.ListOptions) (watch.Interface, error) {
@@ -61,38 +61,31 @@ func (t *tracker) Watch(gvr schema.GroupVersionResource, ns string, opts ...meta
 }
 
 func (t *tracker) Create(gvr schema.GroupVersionResource, obj runtime.Object, ns string, opts ...metav1.CreateOptions) error {
-	if t.server.kindOf(gvr) != nil {
-		return errBypassed
-	}
-	return t.others.Create(gvr, obj, ns, opts...)
+	return t.other(gvr, func() error { return t.others.Create(gvr, obj, ns, opts...) })
 }
 
 func (t *tracker) Update(gvr schema.GroupVersionResource, obj runtime.Object, ns string, opts ...metav1.UpdateOptions) error {
-	if t.server.kindOf(gvr) != nil {
-		return errBypassed
-	}
-	return t.others.Update(gvr, obj, ns, opts...)
+	return t.other(gvr, func() error { return t.others.Update(gvr, obj, ns, opts...) })
 }
 
 func (t *tracker) Patch(gvr schema.GroupVersionResource, obj runtime.Object, ns string, opts ...metav1.PatchOptions) error {
-	if t.server.kindOf(gvr) != nil {
-		return errBypassed
-	}
-	return t.others.Patch(gvr, obj, ns, opts...)
+	return t.other(gvr, func() error { return t.others.Patch(gvr, obj, ns, opts...) })
 }
 
 func (t *tracker) Apply(gvr schema.GroupVersionResource, obj runtime.Object, ns string, opts ...metav1.PatchOptions) error {
-	if t.server.kindOf(gvr) != nil {
-		return errBypassed
-	}
-	return t.others.Apply(gvr, obj, ns, opts...)
+	return t.other(gvr, func() error { return t.others.Apply(gvr, obj, ns, opts...) })
 }
 
 func (t *tracker) Delete(gvr schema.GroupVersionResource, ns, name string, opts ...metav1.DeleteOptions) error {
+	return t.other(gvr, func() error { return t.others.Delete(gvr, ns, name, opts...) })
+}
+
+// other calls write for a kind without a CRD.
+func (t *tracker) other(gvr schema.GroupVersionResource, write func() error) error {
 	if t.server.kindOf(gvr) != nil {
 		return errBypassed
 	}
-	return t.others.Delete(gvr, ns, name, opts...)
+	return write()
 }
 
 // get reads an object at an endpoint.
@@ -111,8 +104,17 @@ func (s *server) get(k *kind, at endpoint, namespace, name string) (runtime.Obje
 	return &unstructured.Unstructured{Object: obj}, nil
 }
 
-func (s *server) list(k *kind, version, namespace string) (runtime.Object, error) {
+// list lists the objects that a field selector matches. The callers select by label.
+func (s *server) list(k *kind, version, namespace, selector string) (runtime.Object, error) {
 	c, err := s.newCollection(k, version, namespace, "list")
+	if err != nil {
+		return nil, err
+	}
+	by, byField, err := selectors(metav1.ListOptions{FieldSelector: selector})
+	if err != nil {
+		return nil, err
+	}
+	selected, err := k.selected(version, by, byField)
 	if err != nil {
 		return nil, err
 	}
@@ -120,11 +122,19 @@ func (s *server) list(k *kind, version, namespace string) (runtime.Object, error
 	items := k.store.list(c.namespace)
 	last := s.version
 	s.mu.Unlock()
-	list := &unstructured.UnstructuredList{Items: items}
+	list := &unstructured.UnstructuredList{Items: items[:0]}
 	list.SetGroupVersionKind(k.group.WithVersion(version).GroupVersion().WithKind(k.group.Kind + "List"))
 	for i := range items {
-		if items[i].Object, err = s.read(k, version, items[i].Object); err != nil {
+		item := unstructured.Unstructured{}
+		if item.Object, err = s.read(k, version, items[i].Object); err != nil {
 			return nil, internal(err)
+		}
+		matches, err := selected(&item)
+		if err != nil {
+			return nil, internal(err)
+		}
+		if matches {
+			list.Items = append(list.Items, item)
 		}
 	}
 	list.SetResourceVersion(strconv.FormatUint(last, 10))
@@ -150,32 +160,23 @@ func otherKinds(s *runtime.Scheme) clienttesting.ObjectTracker {
 		panic(err) // two of client-go's kinds have the same name
 	}
 	return clienttesting.NewFieldManagedObjectTracker(s, serializer.NewCodecFactory(s).UniversalDecoder(),
-		converters{applyconfigurations.NewTypeConverter(known), managedfields.NewDeducedTypeConverter()})
+		converters{managedfields.NewDeducedTypeConverter(), applyconfigurations.NewTypeConverter(known)})
 }
 
-// converters tries each converter in order.
-type converters []managedfields.TypeConverter
+// converters tries the converter of client-go's kinds first.
+type converters struct {
+	managedfields.TypeConverter
+	known managedfields.TypeConverter
+}
 
 func (c converters) ObjectToTyped(obj runtime.Object, opts ...typed.ValidationOptions) (*typed.TypedValue, error) {
-	var errs []error
-	for _, one := range c {
-		v, err := one.ObjectToTyped(obj, opts...)
-		if err == nil {
-			return v, nil
-		}
-		errs = append(errs, err)
+	v, knownErr := c.known.ObjectToTyped(obj, opts...)
+	if knownErr == nil {
+		return v, nil
 	}
-	return nil, utilerrors.NewAggregate(errs)
-}
-
-func (c converters) TypedToObject(v *typed.TypedValue) (runtime.Object, error) {
-	var errs []error
-	for _, one := range c {
-		obj, err := one.TypedToObject(v)
-		if err == nil {
-			return obj, nil
-		}
-		errs = append(errs, err)
+	v, err := c.TypeConverter.ObjectToTyped(obj, opts...)
+	if err != nil {
+		return nil, utilerrors.NewAggregate([]error{knownErr, err})
 	}
-	return nil, utilerrors.NewAggregate(errs)
+	return v, nil
 }

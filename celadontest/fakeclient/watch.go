@@ -1,8 +1,10 @@
 package fakeclient
 
 import (
+	"slices"
 	"strconv"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -10,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/celadon-cel/celadon/x/crdfields"
 )
 
 // watch returns a watch of a kind. With options, it begins with the changes after their resourceVersion,
@@ -28,8 +32,12 @@ func (s *server) watch(k *kind, version, namespace string, options ...metav1.Lis
 	if err != nil {
 		return nil, err
 	}
+	by, byField, err := selectors(o)
+	if err != nil {
+		return nil, err
+	}
 	view := &watchView{server: s, call: c}
-	if view.selected, err = k.selector(version, o); err != nil {
+	if view.selected, err = k.selected(version, by, byField); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
@@ -63,7 +71,7 @@ func sinceOf(o metav1.ListOptions) (uint64, error) {
 type watchView struct {
 	server   *server
 	call     *call
-	selected func(*unstructured.Unstructured) (bool, error) // nil without selectors
+	selected func(*unstructured.Unstructured) (bool, error)
 }
 
 // watcher sends existing, and then the changes of the kind from an index on. Unlike client-go's, it holds
@@ -110,14 +118,12 @@ func (v *watchView) event(c change) (e watch.Event, wanted bool, err error) {
 	}
 	e = watch.Event{Type: c.kind, Object: v.server.typed(u)}
 	before := false
-	if c.before != nil && v.selected != nil {
+	if c.before != nil {
 		if _, before, err = v.seen(c.before); err != nil {
 			return e, false, err
 		}
 	}
 	switch {
-	case v.selected == nil:
-		return e, true, nil
 	case !matches:
 		e.Type = watch.Deleted
 	case !before && c.kind == watch.Modified:
@@ -130,29 +136,40 @@ func (v *watchView) event(c change) (e watch.Event, wanted bool, err error) {
 func (v *watchView) seen(obj map[string]any) (u *unstructured.Unstructured, matches bool, err error) {
 	u = &unstructured.Unstructured{}
 	u.Object, err = v.server.read(v.call.kind, v.call.at.version, runtime.DeepCopyJSON(obj))
-	if err == nil && v.selected != nil {
+	if err == nil {
 		matches, err = v.selected(u)
 	}
 	return u, matches, err
 }
 
-// selector returns a function that reports whether the selectors of a list or watch match an object. It
-// returns nil without selectors.
-func (k *kind) selector(version string, o metav1.ListOptions) (func(*unstructured.Unstructured) (bool, error), error) {
-	if o.LabelSelector == "" && o.FieldSelector == "" {
-		return nil, nil
-	}
+// selectors parses the selectors of a request.
+func selectors(o metav1.ListOptions) (labels.Selector, fields.Selector, error) {
 	by, err := labels.Parse(o.LabelSelector)
 	if err != nil {
-		return nil, apierrors.NewBadRequest(err.Error())
+		return nil, nil, apierrors.NewBadRequest(err.Error())
 	}
 	byField, err := fields.ParseSelector(o.FieldSelector)
 	if err != nil {
-		return nil, apierrors.NewBadRequest(err.Error())
+		return nil, nil, apierrors.NewBadRequest(err.Error())
 	}
-	selectable, err := k.checkedSelectable(version, byField)
+	return by, byField, nil
+}
+
+// selected returns a function that reports whether selectors match an object in a version.
+func (k *kind) selected(version string, by labels.Selector, byField fields.Selector) (
+	func(*unstructured.Unstructured) (bool, error), error) {
+	if by.Empty() && byField.Empty() {
+		return func(*unstructured.Unstructured) (bool, error) { return true, nil }, nil
+	}
+	i := slices.IndexFunc(k.crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
+		return v.Name == version
+	})
+	selectable, err := crdfields.SelectableOf(&k.crd.Spec.Versions[i], k.namespaced)
 	if err != nil {
-		return nil, err
+		return nil, internal(err)
+	}
+	if err := selectable.Check(byField); err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
 	}
 	return func(u *unstructured.Unstructured) (bool, error) {
 		matches, err := selectable.Matches(byField, u.Object, u.GetNamespace(), u.GetName())
