@@ -45,7 +45,6 @@ func lookCommands() []command {
 		{name: "show", args: "[PATH]", help: "print the object here, as rules see it", run: showValue, complete: completePath},
 		{name: "type", args: "EXPR", help: "print an expression's type", run: typeOf, expression: true, complete: completeExpression},
 		{name: "cost", args: "EXPR", help: "print an expression's cost estimate and the bounds that would lower it", run: costOf, expression: true, complete: completeExpression},
-		{name: "versions", args: "N|EXPR", help: "print the cost and result of a rule or an expression in each Kubernetes version", run: versions, expression: true, complete: completeExpression},
 		{name: "explain", args: "EXPR", help: "print the value and the cost of every part", run: explain, expression: true, complete: completeExpression},
 		{name: "funcs", args: "[NAME|GROUP|WORD]", help: "list the functions, explain a function or a group, or search for a word", run: funcs, complete: completeFuncs},
 	}
@@ -58,8 +57,6 @@ func objectCommands() []command {
 		{name: "old", args: "[set PATH = JSON|unset PATH|copy|none]", help: "show or change the old object; copy makes it the object", run: oldObject, complete: completeOld},
 		{name: "as", args: "[status|object]", help: "evaluate writes of the status, or of the object", run: writeAs, complete: completeWords(func(*Session) []string { return []string{"object", statusName} })},
 		{name: "check", help: "validate the object as celadon check does", run: check},
-		{name: "pin", args: "[NAME] [SUITE]", help: "add the object and its verdict to a suite of celadon test", run: pin, complete: completeFiles},
-		{name: "pins", args: "[SUITE|-]", help: "run the pinned suites, which also run after each change of the CRD; - forgets them", run: pinsCommand, complete: completeFiles},
 		{name: "policy", args: "[NAME|delete|-]", help: "print what the policies decide about the object or its deletion; NAME gives expressions the variables of a policy", run: policyCommand, complete: completeWords(func(s *Session) []string { return append(s.state.policies.names(), "delete", "-") })},
 		{name: "persisted", args: "[diff]", help: "print the persisted object, or how it differs from the object", run: persisted, complete: completeWords(func(*Session) []string { return []string{"diff"} })},
 	}
@@ -101,8 +98,6 @@ func sessionCommands() []command {
 		{name: "redo", help: "redo it", run: redo},
 		{name: "let", args: "[NAME = EXPR|NAME -]", help: "name an expression, or list the names; _ is the last expression", run: letCommand, expression: true, removes: true, complete: completeLet},
 		{name: "read", args: "FILE", help: "run the lines of a file", run: read, complete: completeFiles},
-		{name: "watch", args: "[off|reload]", help: "load files again when they change on disk, and print the new verdict", run: watchCommand, complete: completeWords(func(*Session) []string { return []string{"off", "reload"} })},
-		{name: "mode", args: "[text|json]", help: "print replies as text, or as lines of JSON", run: mode, complete: completeWords(func(*Session) []string { return []string{"json", "text"} })},
 		{name: "history", help: "print the lines of this session", run: history},
 		{name: "help", args: "[COMMAND]", help: "list the commands, or describe one with examples", run: help, complete: completeHelp},
 		{name: "quit", help: "quit; repeat to discard unsaved rules", run: nil},

@@ -66,17 +66,12 @@ type Host struct {
 	// ReadText returns the content of a file. If the file does not exist, the error wraps
 	// fs.ErrNotExist.
 	ReadText func(path string) ([]byte, error)
-	// WriteText replaces the content before of a file by after. If before is nil, the file must not
-	// exist. If the file has other content, WriteText returns an error and does not change it.
-	WriteText func(path string, before, after []byte) error
-	// MayWrite returns an error if a line of a file that :read runs must not write the file path. It applies to Save and
-	// WriteText. If MayWrite is nil, such lines may write any file.
+	// MayWrite returns an error if a line of a file that :read runs must not write the file path. It applies to Save. If
+	// MayWrite is nil, such lines may write any file.
 	MayWrite func(path string) error
 	// EditText lets the user edit a text in an editor and returns the edited text. name suggests a
 	// file name.
 	EditText func(ctx context.Context, name string, text []byte) ([]byte, error)
-	// Stamp returns a value that changes when the file changes.
-	Stamp func(path string) (string, error)
 }
 
 // errNoFiles is the error of commands that need a function of Host that is nil.

@@ -360,7 +360,6 @@ func (s *Session) save(file string, overwrite bool) (string, error) {
 	}
 	if written == c.doc.File {
 		s.saved[savedKey(c.doc)] = string(c.doc.Text)
-		s.watch.seen(s.host, written)
 	}
 	s.written = string(c.doc.Text)
 	return fmt.Sprintf("wrote %s\n", written) + s.uncorrelated(), nil

@@ -66,16 +66,6 @@ func lookDetails() map[string]details {
 			"Prints the API server's cost estimate for an expression, and its share of the limit for a rule at the current path. Below, it lists the lists, maps, and strings without a bound that the estimate depends on: a bound in the schema lowers it.",
 			[]need{needVisible}, func(p *samples) []string { return []string{":cost " + p.estimated(), ":cost [1, 2].all(x, x > 0)"} },
 		},
-		"versions": {
-			"Prints what each Kubernetes version makes of a rule or an expression: whether it compiles there, its cost estimate, its share of the limit, and its value. N is the number of a rule at the current path.",
-			[]need{needVisible}, func(p *samples) []string {
-				out := []string{":versions isIP('10.0.0.1')"}
-				if len(p.session.rulesHere()) > 0 {
-					out = append(out, p.numbered(":versions %d"))
-				}
-				return append(out, ":versions "+p.test())[:2]
-			},
-		},
 		"explain": {
 			"Evaluates an expression and prints the value and the cost of every part. Parts of macros show the last element that was evaluated.",
 			[]need{needVisible}, func(p *samples) []string {

@@ -27,25 +27,9 @@ func manyDetails() map[string]details {
 			"Prints the distinct values of an expression in the loaded objects, the most frequent first. Each value is shown with the number of objects that have it.",
 			[]need{needCRD, several}, func(p *samples) []string { return []string{":distinct " + p.field} },
 		},
-		"pin": {
-			"Adds the current object and its verdict to a suite of celadon test, and creates the suite if necessary. NAME is the name of the test. The suite then runs after each change of the CRD.",
-			[]need{needCRD, needObject, own}, fixed(":pin", ":pin too-many-replicas suite.yaml"),
-		},
-		"pins": {
-			"Runs the pinned suites and prints the result of each test. With SUITE, it also pins an existing suite; - forgets all suites.",
-			[]need{needCRD, own}, fixed(":pins", ":pins -"),
-		},
 		"read": {
 			"Runs the lines of a file as if you had typed them, and stops at the first error. The lines can write only files in the tree: the work tree of git, or else the working directory. On a terminal, the shell runs the lines of ~/.config/celadon/start.txt when it starts.",
 			[]need{own}, fixed(":read session.txt"),
-		},
-		"watch": {
-			"Loads the session's files again when they change on disk, and prints the new verdict. If there are unsaved rules, reload discards them and loads the changed file. off stops watching.",
-			[]need{needCRD, own}, fixed(":watch", ":watch off"),
-		},
-		"mode": {
-			"Sets how replies are printed: as text, or each as a line of JSON for programs. Without an argument, it prints the mode.",
-			nil, fixed(":mode json", ":mode text"),
 		},
 	}
 }

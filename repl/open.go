@@ -14,7 +14,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/repl/internal/objectstore"
-	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
 // How it works: Open reads all documents once, because standard input cannot be read again. The CRD that
@@ -35,7 +34,6 @@ type sorter struct {
 	table    *objectstore.Table
 	crds     []Document
 	policies []Document
-	suites   []string
 	objects  map[schema.GroupKind]*sorted
 	skipped  skipped
 	kept     int // bytes of crds and policies
@@ -56,10 +54,6 @@ func (o *sorter) take(in *Input) error {
 	}
 	kind := groupKindOf(in.Object)
 	switch {
-	case in.Err == nil && ruletest.Holds(in.Object):
-		if !slices.Contains(o.suites, in.File) && len(o.suites) < maxDefinitions {
-			o.suites = append(o.suites, in.File)
-		}
 	case in.Err != nil || in.Ignored || kind.Kind == "":
 		o.skipped.skip(in, in.Err)
 	case kind.Kind == "CustomResourceDefinition":
@@ -133,8 +127,8 @@ func (o *sorter) sortedKinds() []schema.GroupKind {
 	return kinds
 }
 
-// Open loads in, and sorts the documents in the files and folders of in.Paths: CRDs, objects, policies with
-// their params, and suites of celadon test. If there are several CRDs, it loads the first with objects. A
+// Open loads in, and sorts the documents in the files and folders of in.Paths: CRDs, objects, and policies with
+// their params. If there are several CRDs, it loads the first with objects. A
 // single object becomes the current object. Several become the collection, and the first of them is
 // current. If in has no object, OldPath is read here, and otherwise Olds is used. loaded describes the
 // result. many is set if it is a collection. Open cannot be undone.
@@ -153,9 +147,6 @@ func (s *Session) Open(ctx context.Context, in Inputs) (loaded string, many bool
 		of.store.Done()
 	}
 	s.crds = slices.Concat(in.CRDs, o.crds)
-	for _, file := range o.suites {
-		s.addSuite(file)
-	}
 	if len(s.crds) == 0 {
 		return "", false, o.noCRD(in.Paths)
 	}
@@ -344,9 +335,6 @@ func (s *Session) openedText(o *sorter) string {
 	}
 	if n := len(s.state.policies.names()); n > 0 {
 		parts = append(parts, policyCount(n))
-	}
-	if n := len(s.pins.files); n > 0 {
-		parts = append(parts, counted(n, "suite"))
 	}
 	text := strings.Join(parts, ", ")
 	rest := o.rest(c.engine.Info().GroupKind)

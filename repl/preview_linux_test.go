@@ -164,27 +164,6 @@ func TestPreviewChangesNothing(t *testing.T) {
 	}
 }
 
-// TestAnnounce prints messages above a line that is being edited, and while a line is executed.
-func TestAnnounce(t *testing.T) {
-	t.Parallel()
-	c := openTTY(t, crontab(t), TerminalConfig{})
-	c.mustShow("", "")
-	c.press("self.spec.replicas")
-	c.mustShow("self.spec.replicas", "  1 : integer; cost 3")
-	c.term.announce("the file has changed\x1b[31m")
-	c.mustShowRows("lists commands.\nthe file has changed\\x1b[31m\nCronTab/v1> self.spec.replicas\n  1 : integer; cost 3")
-	c.term.withSession(func() { must(t, c.term.session, ":set spec.replicas = 2") })
-	c.term.announce("changed")
-	c.mustShow("self.spec.replicas", "  2 : integer; cost 3")
-	c.press("\x02\x02")
-	c.term.announce("two\nlines\n")
-	c.mustShowRows("\nthe file has changed\\x1b[31m\nchanged\ntwo\nlines\nCronTab/v1> self.spec.replicas\n  2 : integer; cost 3")
-	c.term.endLine() // as if the line had been entered
-	c.term.announce("later")
-	c.press("\r")
-	c.mustShowRows("<0.1% of the limit\nlater\nCronTab/v1>")
-}
-
 // TestPreviewWork checks that an evaluation that would take long has no value.
 func TestPreviewWork(t *testing.T) {
 	t.Parallel()
@@ -215,7 +194,7 @@ func TestPreviewBare(t *testing.T) {
 		":add 1 < 2":                "",
 		"// a comment":              "",
 		"help":                      "",
-		"help pin":                  "",
+		"help add":                  "",
 		":let x = 'a'.size()":       "1 : integer; cost 1",
 		":each 1 + 1":               "2 : integer; cost 1",
 		":each 1 + 1 whe":           "",

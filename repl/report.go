@@ -2,12 +2,7 @@ package repl
 
 import (
 	"bytes"
-	"cmp"
-	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"strings"
 
 	"github.com/celadon-cel/celadon/engine"
 )
@@ -134,56 +129,4 @@ func encode(v any) ([]byte, error) {
 	e.SetEscapeHTML(false)
 	err := e.Encode(v)
 	return bytes.TrimSpace(b.Bytes()), err
-}
-
-// A replyReport is the reply to a line in :mode json. Its form is a published contract.
-type replyReport struct {
-	Kind       string `json:"kind"`
-	APIVersion string `json:"apiVersion"`
-	// Line is the complete expression or command.
-	Line   string `json:"line"`
-	Failed bool   `json:"failed"`
-	// Text is the reply in text mode.
-	Text string `json:"text,omitempty"`
-	// Eval is the result if the line is an expression.
-	Eval *Report `json:"eval,omitempty"`
-	// Prompt is the prompt of the next line.
-	Prompt string `json:"prompt"`
-}
-
-// json returns the reply as a line of JSON. It returns "" if the line is empty or continues in the next
-// line.
-func (s *Session) json(line string, reply Reply) (string, error) {
-	if reply.Text == "" && (s.partial != "" || strings.TrimSpace(line) == "") {
-		return "", nil
-	}
-	line = cmp.Or(reply.Line, line)
-	rep := replyReport{Kind: "ShellReply", APIVersion: APIVersion, Line: line, Failed: reply.Failed, Text: reply.Text, Prompt: s.Prompt()}
-	var bad *engine.CompileError
-	var err error
-	if reply.Answer != nil {
-		rep.Eval, err = reply.Answer.Report()
-	} else if errors.As(reply.Err, &bad) {
-		rep.Eval = s.BrokenReport(bad)
-	}
-	if err != nil {
-		return "", err
-	}
-	data, err := encode(rep)
-	return string(data) + "\n", err
-}
-
-// mode implements :mode [text|json].
-func mode(_ context.Context, s *Session, arg string) (string, error) {
-	switch arg {
-	case "":
-		if s.settings.json {
-			return "json\n", nil
-		}
-		return "text\n", nil
-	case "json", "text":
-		s.settings.json = arg == "json"
-		return "", nil
-	}
-	return "", fmt.Errorf(":mode %s: want text or json", arg)
 }

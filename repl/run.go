@@ -24,12 +24,6 @@ type Reply struct {
 	Quit bool
 	// Draft is the initial content of the next line on a terminal.
 	Draft string
-	// Answer is the result of an expression that compiles, unless it is an expression of a policy.
-	// Err is the error if Failed is set and Answer is nil.
-	Answer *Answer
-	Err    error
-	// Line is the complete expression or command, or "" if none was executed.
-	Line string
 }
 
 // Run executes lines until :quit, the end of input, or the end of ctx. At the end of input it
@@ -39,7 +33,6 @@ func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 	evaluation, _ := in.(evaluator)
 	if t, ok := in.(*Terminal); ok {
 		defer func() { t.history.end(s.history) }()
-		defer t.watchFiles(ctx)()
 	}
 	if evaluation != nil {
 		if _, err := io.WriteString(out, termwidth.Fold(greeting, evaluation.width(), 0)); err != nil {
@@ -62,7 +55,6 @@ func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 			run, done = evaluation.evaluating(ctx)
 			s.fit(evaluation) // the width may have changed meanwhile
 		}
-		polled := s.Poll(run)
 		var reply Reply
 		if eof {
 			reply = s.End(run)
@@ -70,16 +62,12 @@ func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 			reply = s.Do(run, line)
 		}
 		done()
-		reply.Text = polled + reply.Text
 		if d, ok := in.(drafter); ok && reply.Draft != "" {
 			d.draft(printable(reply.Draft))
 			continue
 		}
 		reply.Text = printable(reply.Text)
-		text, err := s.shown(in, line, reply)
-		if err != nil {
-			return err
-		}
+		text := style(in, reply)
 		if evaluation != nil && evaluation.page(ctx, text) {
 			continue
 		}
@@ -113,15 +101,6 @@ const greeting = "Enter an expression to print its value, type, and cost; :help 
 
 // A drafter is a LineReader that can prefill the next line.
 type drafter interface{ draft(line string) }
-
-// shown returns the reply to a line in the form in which it is printed.
-func (s *Session) shown(in LineReader, line string, reply Reply) (string, error) {
-	if s.settings.json {
-		text, err := s.json(line, reply)
-		return printable(text), err
-	}
-	return style(in, reply), nil
-}
 
 func style(in LineReader, r Reply) string {
 	if e, ok := in.(evaluator); ok {
@@ -243,12 +222,7 @@ func (s *Session) finished(ctx context.Context, line string) Reply {
 	before := s.undoPoint()
 	s.last = lastLine{before: before}
 	defer func() { s.last.after = s.state }()
-	reply := s.withNote(s.answered(ctx, line))
-	reply.Line = s.history[len(s.history)-1] // the edited line after :edit
-	if !reply.Failed && s.changedCRD(before.state) {
-		reply.Text += s.pinChanges(ctx)
-	}
-	return reply
+	return s.withNote(s.answered(ctx, line))
 }
 
 // answered executes a line and returns the reply, without the note on a hidden status.
@@ -287,7 +261,7 @@ func (s *Session) answered(ctx context.Context, line string) Reply {
 	if a.Value != nil {
 		s.letBe(lastValue, src)
 	}
-	reply := Reply{Text: a.text(s.Width), Failed: a.Err != nil, Answer: a}
+	reply := Reply{Text: a.text(s.Width), Failed: a.Err != nil}
 	if a.Type == "boolean" && comparesText(src) {
 		reply.Text += s.conditionNotes(ctx, src)
 	}
@@ -342,7 +316,7 @@ func (s *Session) command(ctx context.Context, line string) Reply {
 }
 
 func (s *Session) failed(err error) Reply {
-	reply := Reply{Text: s.Problem(err), Failed: true, Err: err}
+	reply := Reply{Text: s.Problem(err), Failed: true}
 	var bad *engine.CompileError
 	if errors.As(err, &bad) {
 		s.corrected = s.correctedLine(bad)

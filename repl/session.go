@@ -64,8 +64,6 @@ type Session struct {
 	oldNoted                bool // the user was informed how to try transition rules
 	funcs                   *assist.Functions
 	settings                settings
-	pins                    pins
-	watch                   watch
 	reading                 int // number of files that Read is reading
 	scripts                 int // number of them that :read is reading
 	// collection holds many objects besides the current object, or is nil. olds holds their old versions.

@@ -17,8 +17,6 @@ type settings struct {
 	noColor bool
 	// columns is the width of replies, or 0 for the width of the terminal.
 	columns int
-	// json is set if replies are JSON.
-	json bool
 }
 
 // A setting is a value that :set NAME VALUE changes.

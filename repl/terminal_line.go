@@ -3,7 +3,6 @@ package repl
 import (
 	"context"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -46,8 +45,6 @@ type editedLine struct {
 	timer   *time.Timer
 	// pause is previewPause, except in tests.
 	pause time.Duration
-	// announced holds messages for above the next line.
-	announced []string
 }
 
 const (
@@ -202,19 +199,14 @@ func (t listener) OnChange(text []rune, pos int, key rune) (newText []rune, newP
 	return text, pos, a != nil
 }
 
-// activate begins the editing of a line, and prints the announcements that waited for it.
+// activate begins the editing of a line.
 func (t *Terminal) activate() {
 	l := &t.line
 	l.painting.Lock()
 	defer l.painting.Unlock()
 	l.mu.Lock()
 	l.active = true
-	text := strings.Join(l.announced, "")
-	l.announced = nil
 	l.mu.Unlock()
-	if text != "" {
-		t.screen.Clear(text)
-	}
 	t.paint(false)
 	t.schedule()
 }

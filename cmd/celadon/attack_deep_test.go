@@ -39,7 +39,6 @@ func TestAttackDeepOutput(t *testing.T) {
 		"persisted": {args: []string{"check", "--crd", crd, "-o", "json", "--persisted", all}, size: objects * len(deep), want: `"name": "honest"`},
 		"convert":   {args: []string{"convert", "--crd", crd, "--to", "v1", all}, size: objects * len(deep), want: "name: honest"},
 		"show":      {args: []string{"repl", "--crd", crd, "--object", single}, stdin: ":show\n:persisted\n1 + 1\n", size: len(deep), want: "2"},
-		"pin":       {args: []string{"repl", "--crd", crd, "--object", single}, stdin: ":pin " + filepath.Join(dir, "pinned.yaml") + "\n1 + 1\n", size: len(deep), want: "2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -64,36 +64,3 @@ esac
 	missing.typed(":edit\r")
 	missing.expect("error: editor no-such-editor: ")
 }
-
-// TestTerminalWatch changes a watched file while a line is being edited. The reply appears above the
-// line, which stays.
-func TestTerminalWatch(t *testing.T) {
-	folder := t.TempDir()
-	write := func(name, text string) {
-		t.Helper()
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	object, err := os.ReadFile("../../examples/crontab/updates/nightly.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	write("obj.yaml", string(object))
-	c := openConsole(t, []string{"XDG_STATE_HOME=" + t.TempDir(), "XDG_CONFIG_HOME=" + t.TempDir()}, "../../examples/crontab/crd.yaml", filepath.Join(folder, "obj.yaml"))
-	c.expect("CronTab/v1> ")
-	c.typed(":watch\r")
-	c.expect("watching ")
-	c.expect("CronTab/v1> ")
-	c.typed("self.spec.image.si")
-	c.expect("self.spec.image.si")
-	write("obj.yaml", string(object)+"  replicas: 99\n")
-	c.expect("reloaded ")
-	c.expect("replicas is 99")
-	c.expect("CronTab/v1> self.spec.image.si")
-	c.typed("ze() > 0\r")
-	c.expect("true\r\n")
-	if err := c.leave(); err != nil {
-		t.Error(err)
-	}
-}

@@ -34,7 +34,7 @@ var recordingSteps = []struct {
 	{"\r", "rejects 2 of 5", false, 30},
 	{":rules 0 --rejected", "--rejected", false, 8},
 	{"\r", "ops/metrics", false, 30},
-	{":pin large enough", ":pin large enough", false, 10},
+	{":save", ":save", false, 10},
 	{"\r", "wrote ", false, 40},
 }
 
@@ -130,7 +130,7 @@ func (f *svgFilm) svg() string {
 	total := f.ends[len(f.ends)-1]
 	width, height := 32+recordedColumns*8, 24+recordedRows*18
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" aria-label="A session of celadon repl: an expression with its value, a mistake with its correction, a rule with the objects that it rejects, and a test">
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" aria-label="A session of celadon repl: an expression with its value, a mistake with its correction, and a rule with the objects that it rejects">
 <style>
 rect { fill: #1b1f24 }
 text { fill: #d0d7de; font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; white-space: pre }

@@ -11,14 +11,13 @@ import (
 	"golang.org/x/term"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/outfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/worktree"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/repl"
 )
 
-// maxFileText limits the size of suites, of files for :read, and of edited texts, in bytes.
+// maxFileText limits the size of files for :read and of edited texts, in bytes.
 const maxFileText = 2 << 20
 
 // readText implements Host.ReadText.
@@ -40,27 +39,6 @@ func mayWrite(path string) error {
 		return fmt.Errorf("%s: outside of the tree: a file that :read runs can only write in the tree: enter this line yourself", path)
 	}
 	return nil
-}
-
-// writeText implements Host.WriteText.
-func writeText(path string, before, after []byte) error {
-	if before != nil {
-		return outfile.Replace(path, before, after)
-	}
-	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("%s: the file exists: use another FILE", path)
-	}
-	return outfile.Write(path, after)
-}
-
-// stamp implements Host.Stamp. It returns the file's modification time and size, or an error if
-// the file is not a regular file.
-func stamp(path string) (string, error) {
-	info, err := input.StatRegular(path)
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", path, err)
-	}
-	return fmt.Sprint(info.ModTime().UnixNano(), info.Size()), nil
 }
 
 // startFile is the name of the file in the user's folder of settings whose lines a shell on a terminal

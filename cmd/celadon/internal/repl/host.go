@@ -38,7 +38,7 @@ func (h *host) ofSession(in *Inputs) repl.Host {
 	files := repl.Host{
 		Load: load, Read: h.read, ReadCluster: live, Save: saveDocument, Files: filesBelow,
 		Check: checkDocument(""), CheckStatus: checkDocument("status"),
-		ReadText: h.readText, WriteText: writeText, MayWrite: mayWrite, Stamp: stamp,
+		ReadText: h.readText, MayWrite: mayWrite,
 	}
 	if command := editor(); len(command) > 0 && h.onTerminal() {
 		files.EditText = h.editText(command)
