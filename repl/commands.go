@@ -99,7 +99,7 @@ func sessionCommands() []command {
 		{name: "let", args: "[NAME = EXPR|NAME -]", help: "name an expression, or list the names; _ is the last expression", run: letCommand, expression: true, removes: true, complete: completeLet},
 		{name: "read", args: "FILE", help: "run the lines of a file", run: read, complete: completeFiles},
 		{name: "history", help: "print the lines of this session", run: history},
-		{name: "help", args: "[COMMAND]", help: "list the commands, or describe one with examples", run: help, complete: completeHelp},
+		{name: "help", args: "[COMMAND]", help: "list the commands, or describe one", run: help, complete: completeHelp},
 		{name: "quit", help: "quit; repeat to discard unsaved rules", run: nil},
 	}
 }

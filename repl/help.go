@@ -46,7 +46,7 @@ func help(ctx context.Context, s *Session, arg string) (string, error) {
 
 const (
 	overviewHead = "Enter an expression to print its value, type, and cost, or a command:\n"
-	overviewFoot = ":help COMMAND describes a command with examples, :funcs lists the functions, and NAME? explains a field, a function, or a command.\n"
+	overviewFoot = ":help COMMAND describes a command, :funcs lists the functions, and NAME? explains a field, a function, or a command.\n"
 )
 
 func (s *Session) overview() string {
@@ -63,27 +63,18 @@ func (s *Session) overview() string {
 	return b.String() + "\n" + termwidth.Fold(overviewFoot, s.Width, 0)
 }
 
-// commandHelp describes a command: its usage, a paragraph, the first condition that is not met, and
-// examples for the current session.
+// commandHelp describes a command: its usage, a paragraph, and an example.
 func (s *Session) commandHelp(cmd *command) string {
-	var b strings.Builder
-	b.WriteString(termwidth.Fold(cmd.usage()+"\n", s.Width, 4))
-	d, ok := commandDetails()[cmd.name]
+	text := termwidth.Fold(cmd.usage()+"\n", s.Width, 4)
+	d, ok := commandDetails[cmd.name]
 	if !ok {
-		return b.String() + termwidth.Fold(cmd.help+"\n", s.Width, 0)
+		return text + termwidth.Fold(cmd.help+"\n", s.Width, 0)
 	}
-	b.WriteString(termwidth.Fold("\n"+d.text+"\n", s.Width, 0))
-	for _, n := range d.needs {
-		if !n.met(s) {
-			b.WriteString(termwidth.Fold("\n"+n.text+"\n", s.Width, 0))
-			break // the others depend on it
-		}
+	text += termwidth.Fold("\n"+d.text+"\n", s.Width, 0)
+	if d.example != "" {
+		text += termwidth.Fold("\nFor example: "+d.example+"\n", s.Width, 4)
 	}
-	b.WriteString("\nFor example:\n")
-	for _, line := range d.examples(newSamples(s)) {
-		b.WriteString(termwidth.Fold("  "+printable(line)+"\n", s.Width, 4))
-	}
-	return b.String()
+	return text
 }
 
 // completeHelp completes the names of commands.
